@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * A whole program: flags, signals, one system, a root actor.
+ *
+ *     int main(int argc, char **argv)
+ *     {
+ *         return tr_app_main(argc, argv, bank, .workers = 4);
+ *     }
+ */
+#ifndef TROUPE_APP_H
+#define TROUPE_APP_H
+
+#include <troupe/system.h>
+
+/** All zero is the default; borrowed for the call. */
+typedef struct tr_app {
+    size_t size TR_ZERO;                 /* set by tr_app_main */
+    const char *name TR_ZERO;            /* of the root; NULL: the name of its behavior */
+    int workers TR_ZERO;                 /* 0: one per CPU; --workers N says otherwise */
+    tr_time shutdown_timeout_ns TR_ZERO; /* 0: 10 s */
+} tr_app;
+
+/**
+ * Runs an app and gives the exit status of main: tr_app_main(argc, argv, root actor, options...).
+ *
+ * Flags: --workers N; --help. The root gets what is left of the arguments in a tr_args, its first
+ * message after tr_pre_start. When the root stops the app ends: 0, or 1 when the root failed or
+ * could not start, 2 for a wrong flag. SIGINT and SIGTERM start a shutdown; a second one exits at
+ * once.
+ */
+#define tr_app_main(argc, argv, ...)                                                               \
+    TR_APP_MAIN_(argc, argv, TR_PP_HEAD(__VA_ARGS__), TR_APP_BRACES_(__VA_ARGS__, ))
+
+TR_BEGIN_C
+/** What tr_app_main calls. app NULL: all defaults. */
+int tr_app_run(int argc, char **argv, const tr_behavior *root, const tr_app *app);
+TR_END_C
+
+/* clang-format off */
+#define TR_APP_BRACES_(a, ...) { .size = sizeof(tr_app), __VA_ARGS__ }
+#define TR_APP_MAIN_(...) TR_APP_MAIN__(__VA_ARGS__)
+#ifdef __cplusplus
+#define TR_APP_MAIN__(argc, argv, a, ...) \
+    tr_app_run(argc, argv, &tr_behavior_##a, tr_address_(__extension__ tr_app __VA_ARGS__))
+#else
+#define TR_APP_MAIN__(argc, argv, a, ...) \
+    tr_app_run(argc, argv, &tr_behavior_##a, &(__extension__ (const tr_app) __VA_ARGS__))
+#endif
+
+#endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Behaviors: what an actor does with each message, as a constant table.
+ *
+ *     static tr_next on_deposit(struct account *account, const struct deposit *message);
+ *
+ *     TR_BEHAVIOR(account, struct account,
+ *         TR_SETUP_WITH(open_account, set_up),
+ *         TR_ON(deposit, on_deposit),
+ *         TR_ON(tr_post_stop, on_stop),
+ *         TR_OPTIONS(.is_pinned = true));
+ *
+ * A handler is a plain function that returns tr_next and takes any of
+ *     tr_self *self,  the state *,  const struct <message> *
+ * in this order; it leaves out what it does not need. The compiler checks each one against its
+ * message and the state. Signals (the actor has started, has stopped, ...) are messages too.
+ *
+ * The second argument is the type of the state, `void` for none. Each incarnation begins with a
+ * state of all zero, which the set-up fills in. The state and the message are borrowed until the
+ * turn ends.
+ */
+#ifndef TROUPE_BEHAVIOR_H
+#define TROUPE_BEHAVIOR_H
+
+#include <troupe/message.h>
+
+/** An actor, as its own handlers see it. */
+typedef struct tr_self tr_self;
+/** A behavior: constant data, made by TR_BEHAVIOR. */
+typedef struct tr_behavior tr_behavior;
+
+enum tr_next_code { TR_NEXT_SAME, TR_NEXT_STOP, TR_NEXT_UNHANDLED, TR_NEXT_BECOME, TR_NEXT_FAILED };
+
+/** What a handler returns: what the actor does next. A struct, so that `return 0` is an error. */
+typedef struct tr_next {
+    enum tr_next_code code;
+} tr_next;
+
+/** Go on as before. */
+#define TR_SAME TR_VALUE(tr_next, TR_NEXT_SAME)
+/** Stop: first the children, then tr_post_stop. From a set-up: never start, without an error. */
+#define TR_STOP TR_VALUE(tr_next, TR_NEXT_STOP)
+/** This message is unhandled: a dead letter of the reason TR_UNHANDLED. */
+#define TR_NOT_HANDLED TR_VALUE(tr_next, TR_NEXT_UNHANDLED)
+
+/* ---- Signals: TR_ON handles them like any message; without a handler they are ignored. ---- */
+
+/** The actor is running: before its first message, once per incarnation. */
+TR_MESSAGE(tr_pre_start);
+/** The actor has stopped, whatever stopped it: last of all, once, if tr_pre_start came. */
+TR_MESSAGE(tr_post_stop);
+/** The first message to the root of an app. */
+TR_MESSAGE(tr_args, (list(str), argv));
+/**
+ * To those who subscribed: a message was not handled. `behavior` names the receiver's when it did
+ * not know the message, else it is NULL; `reason` is a tr_status.
+ */
+TR_MESSAGE(tr_dead_letter, (str, type), (ref, from), (ref, to), (i32, reason), (i64, time_ns),
+           (str, behavior));
+
+/* ---- Options; zero is the default of each. ---- */
+
+/** In which order an actor handles what has arrived. */
+typedef enum tr_ordering {
+    TR_BY_ARRIVAL, /* as it came */
+    TR_BY_KIND     /* asks before notices */
+} tr_ordering;
+
+typedef struct tr_options {
+    tr_ordering ordering; /* TR_BY_ARRIVAL */
+    bool is_pinned;       /* never moves to another worker */
+} tr_options;
+
+/* ---- The behavior and its clauses. ---- */
+
+/** Defines a behavior: TR_BEHAVIOR(name, state type, clauses...); at most 63 clauses. */
+#define TR_BEHAVIOR(name, ...) TR_BEHAVIOR_(name, __VA_ARGS__, )
+
+/** TR_ON(message, handler): this message goes to this handler. */
+#define TR_ON(message, ...) (ON, message, __VA_ARGS__, )
+/** TR_ON_ANY(handler): what no other clause handles; (tr_self *, state *, const tr_message *). */
+#define TR_ON_ANY(...) (ANY, __VA_ARGS__, )
+/** TR_SETUP(function): fills in the state of an incarnation, before tr_pre_start. */
+#define TR_SETUP(...) (SETUP, tr_none, __VA_ARGS__, )
+/** TR_SETUP_WITH(message, function): the same, from the message that was given to tr_spawn. */
+#define TR_SETUP_WITH(message, ...) (SETUP, message, __VA_ARGS__, )
+/** TR_OPTIONS(.is_pinned = true): members of tr_options. */
+#define TR_OPTIONS(...) (OPTIONS, __VA_ARGS__)
+
+/** A row of a behavior: which messages, and a function that calls the handler with them. */
+typedef struct tr_handler {
+    const tr_type *type; /* NULL: any */
+    tr_next (*call)(tr_self *self, void *state, const void *message);
+    const char *name; /* of the handler */
+} tr_handler;
+
+/**
+ * What TR_BEHAVIOR makes. These tables are compiled into applications: members are only ever added
+ * at the end, and the library looks at abi and the sizes before it reads further.
+ */
+struct tr_behavior {
+    uint16_t abi;          /* TR_ABI */
+    uint16_t handler_size; /* of a row */
+    uint32_t size;         /* of this struct */
+    const char *name;
+    const char *file;
+    uint32_t line;
+    const char *state_name;     /* "struct account" */
+    size_t state_size;          /* 0 of void */
+    const tr_handler *handlers; /* behind the last one is a row of zeros */
+    size_t handler_count;
+    struct {
+        const tr_type *type;                                              /* tr_none for TR_SETUP */
+        tr_next (*call)(tr_self *self, void *state, const void *message); /* NULL: no set-up */
+    } setup;
+    tr_options options;
+};
+
+/* ---- From here on: how the macros above work. ---- */
+
+#ifdef __cplusplus
+#include <troupe/detail/handler_cxx.h>
+#else
+#include <troupe/detail/handler_c.h>
+#endif
+
+/* clang-format off */
+
+#define TR_BEHAVIOR_(b, S, ...) \
+    TR_QUIET_ \
+    TR_BEHAVIOR_DECLARE(b); \
+    TR_CHECK_STATE_(b, S); \
+    TR_PP_EACH(TR_CLAUSE_CODE_, (CODE, b, S), __VA_ARGS__) \
+    static const tr_handler tr_handlers_##b[] = { \
+        TR_PP_EACH(TR_CLAUSE_, (ROW, b, S), __VA_ARGS__) \
+        { NULL, NULL, NULL } \
+    }; \
+    const tr_behavior tr_behavior_##b = TR_TABLE_(tr_behavior) { \
+        .abi = TR_ABI, .handler_size = sizeof(tr_handler), .size = sizeof(tr_behavior), \
+        .name = #b, .file = __FILE__, .line = __LINE__, \
+        .state_name = #S, .state_size = TR_STATE_SIZE_(S), \
+        .handlers = tr_handlers_##b, \
+        .handler_count = sizeof(tr_handlers_##b) / sizeof(tr_handler) - 1, \
+        TR_PP_EACH(TR_CLAUSE_, (INIT, b, S), __VA_ARGS__) \
+        TR_PP_EACH(TR_CLAUSE_, (OPTS, b, S), __VA_ARGS__) \
+    }; \
+    TR_QUIET_END_ \
+    TR_STATIC_ASSERT(TR_ABI > 0, "")
+
+/* A clause is a tuple (KIND, ...). In each pass P it expands to TR_IN_P_KIND(b, S, ...). */
+#define TR_CLAUSE_(c, x) TR_PP_IF_TUPLE(x)(TR_CLAUSE_TUPLE_, TR_CLAUSE_SKIP_)(c, x)
+#define TR_CLAUSE_SKIP_(c, x)
+#define TR_CLAUSE_TUPLE_(c, x) TR_CLAUSE_SPREAD_(TR_PP_UNTUPLE c, TR_PP_UNTUPLE x)
+#define TR_CLAUSE_SPREAD_(...) TR_CLAUSE_EMIT_(__VA_ARGS__)
+#define TR_CLAUSE_EMIT_(pass, b, S, kind, ...) TR_IN_##pass##_##kind(b, S, __VA_ARGS__)
+#define TR_CLAUSE_CODE_(c, x) TR_PP_IF_TUPLE(x)(TR_CLAUSE_TUPLE_, TR_CLAUSE_BAD_)(c, x)
+#define TR_CLAUSE_BAD_(c, x) \
+    TR_STATIC_ASSERT(sizeof(#x) == 1, \
+        "troupe: each clause of TR_BEHAVIOR is TR_ON(...), TR_SETUP(...), ...; not: " #x);
+
+/* The first pass defines, for each clause, a function of the common type that calls the handler. */
+#define TR_IN_CODE_ON(b, S, m, h, ...) \
+    TR_CHECK_HANDLER_(S, struct m, "TR_ON(" #m ", " #h ")", h); \
+    static tr_next tr_call_##b##_##m(tr_self *self, void *state, const void *message) \
+    { \
+        return TR_INVOKE_(h, S, struct m, self, state, message); \
+    }
+#define TR_IN_CODE_ANY(b, S, h, ...) \
+    TR_CHECK_HANDLER_(S, tr_message, "TR_ON_ANY(" #h ")", h); \
+    static tr_next tr_call_any_##b(tr_self *self, void *state, const void *message) \
+    { \
+        return TR_INVOKE_(h, S, tr_message, self, state, message); \
+    }
+#define TR_IN_CODE_SETUP(b, S, m, h, ...) \
+    TR_CHECK_HANDLER_(S, struct m, "TR_SETUP(" #h ")", h); \
+    static tr_next tr_setup_##b(tr_self *self, void *state, const void *message) \
+    { \
+        return TR_INVOKE_(h, S, struct m, self, state, message); \
+    }
+#define TR_IN_CODE_OPTIONS(b, S, ...)
+
+/* Behind the handler nothing may follow: `extra` is the comma that TR_ON added. */
+#define TR_IN_ROW_ON(b, S, m, h, extra) { &tr_type_##m, tr_call_##b##_##m, #h },
+#define TR_IN_ROW_ANY(b, S, h, extra) { NULL, tr_call_any_##b, #h },
+#define TR_IN_ROW_SETUP(b, S, ...)
+#define TR_IN_ROW_OPTIONS(b, S, ...)
+
+#define TR_IN_INIT_SETUP(b, S, m, h, extra) .setup = { &tr_type_##m, tr_setup_##b },
+#define TR_IN_INIT_ON(b, S, ...)
+#define TR_IN_INIT_ANY(b, S, ...)
+#define TR_IN_INIT_OPTIONS(b, S, ...)
+
+#define TR_IN_OPTS_OPTIONS(b, S, ...) .options = { __VA_ARGS__ },
+#define TR_IN_OPTS_ON(b, S, ...)
+#define TR_IN_OPTS_ANY(b, S, ...)
+#define TR_IN_OPTS_SETUP(b, S, ...)
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Typed handlers behind one function type, in C.
+ *
+ * Rule 1: no function is ever called through a pointer of another type. For each clause a small
+ * function of the common type is generated, which calls the handler by its own type; the optimiser
+ * merges the two.
+ * Rule 2: _Generic looks at the handler's type and picks the call with the right arguments. The
+ * calls that are not picked must compile too, so their callee is a null pointer of the type they
+ * want (TR_PICK_) and never a cast of the handler: gcc warns of such a cast even where it is not
+ * run.
+ */
+#ifndef TROUPE_DETAIL_HANDLER_C_H
+#define TROUPE_DETAIL_HANDLER_C_H
+
+/* Macros are laid out by hand. */
+/* clang-format off */
+
+/* The shapes that a handler of state S and message M may have. */
+#define TR_FN_SELF_STATE_MESSAGE_(S, M) tr_next (*)(tr_self *, S *, const M *)
+#define TR_FN_SELF_STATE_(S, M) tr_next (*)(tr_self *, S *)
+#define TR_FN_SELF_MESSAGE_(S, M) tr_next (*)(tr_self *, const M *)
+#define TR_FN_STATE_MESSAGE_(S, M) tr_next (*)(S *, const M *)
+#define TR_FN_SELF_(S, M) tr_next (*)(tr_self *)
+#define TR_FN_STATE_(S, M) tr_next (*)(S *)
+#define TR_FN_MESSAGE_(S, M) tr_next (*)(const M *)
+#define TR_FN_NOTHING_(S, M) tr_next (*)(void)
+
+#define TR_IS_HANDLER_(h, S, M) _Generic(&h, \
+    TR_FN_SELF_STATE_MESSAGE_(S, M): 1, \
+    TR_FN_SELF_STATE_(S, M): 1, \
+    TR_FN_SELF_MESSAGE_(S, M): 1, \
+    TR_FN_STATE_MESSAGE_(S, M): 1, \
+    TR_FN_SELF_(S, M): 1, \
+    TR_FN_STATE_(S, M): 1, \
+    TR_FN_MESSAGE_(S, M): 1, \
+    TR_FN_NOTHING_(S, M): 1, \
+    default: 0)
+#define TR_CHECK_HANDLER_(S, M, clause, h) \
+    _Static_assert(TR_IS_HANDLER_(h, S, M), \
+        "troupe: " clause ": the handler must be tr_next " #h "(tr_self *self, " #S \
+        " *state, const " #M " *message); any of the three parameters may be left out")
+
+#define TR_PICK_(h, T) _Generic(&h, T: &h, default: (T)0)
+#define TR_INVOKE_(h, S, M, self, state, message) \
+    ((void)(self), (void)(state), (void)(message), _Generic(&h, \
+        TR_FN_SELF_STATE_MESSAGE_(S, M): \
+            TR_PICK_(h, TR_FN_SELF_STATE_MESSAGE_(S, M))(self, state, message), \
+        TR_FN_SELF_STATE_(S, M): TR_PICK_(h, TR_FN_SELF_STATE_(S, M))(self, state), \
+        TR_FN_SELF_MESSAGE_(S, M): TR_PICK_(h, TR_FN_SELF_MESSAGE_(S, M))(self, message), \
+        TR_FN_STATE_MESSAGE_(S, M): TR_PICK_(h, TR_FN_STATE_MESSAGE_(S, M))(state, message), \
+        TR_FN_SELF_(S, M): TR_PICK_(h, TR_FN_SELF_(S, M))(self), \
+        TR_FN_STATE_(S, M): TR_PICK_(h, TR_FN_STATE_(S, M))(state), \
+        TR_FN_MESSAGE_(S, M): TR_PICK_(h, TR_FN_MESSAGE_(S, M))(message), \
+        TR_FN_NOTHING_(S, M): TR_PICK_(h, TR_FN_NOTHING_(S, M))(), \
+        default: TR_SAME))
+
+/* A state's size; 0 of void, without ever writing sizeof(void). */
+#define TR_STATE_VALUE_(S) (*_Generic((S *)0, void *: (char *)0, default: (S *)0))
+#define TR_STATE_SIZE_(S) \
+    (sizeof(TR_STATE_VALUE_(S)) * _Generic((S *)0, void *: (size_t)0, default: (size_t)1))
+#define TR_CHECK_STATE_(b, S) \
+    _Static_assert(_Alignof(__typeof__(TR_STATE_VALUE_(S))) <= _Alignof(max_align_t), \
+        "troupe: " #b ": the state " #S " needs more than the usual alignment")
+
+/* A message in place; its address lives as long as the block that it is written in. */
+#define TR_MAKE_(m, ...) (&(__extension__ (const struct m) __VA_ARGS__))
+
+/* That `self` is no client. */
+#define TR_REQUIRE_SELF_(self, verb) \
+    (void)TR_REQUIRE_(_Generic((self), tr_client *: 0, default: 1), \
+        "troupe: tr_" verb " needs the self of a handler; with a client use tr_try_" verb)
+
+/* What C++ needs around tables, and C does not. */
+#define TR_TABLE_(type)
+#define TR_QUIET_
+#define TR_QUIET_END_
+
+#endif

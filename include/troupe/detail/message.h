@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * How TR_MESSAGE, TR_REQUEST and TR_DESCRIBE work.
+ *
+ * For message.h only. Each field (type, name) is used in three places: as a member of the struct,
+ * as a row of the table, and in the flatness of the whole.
+ */
+#ifndef TROUPE_DETAIL_MESSAGE_H
+#define TROUPE_DETAIL_MESSAGE_H
+
+/* Macros are laid out by hand. */
+/* clang-format off */
+
+#define TR_MESSAGE_(m, ...) \
+    TR_MESSAGE_STRUCT_(m, __VA_ARGS__); \
+    TR_MESSAGE_NAMES_(m, 0); \
+    TR_MESSAGE_TABLE_(m, NULL, __VA_ARGS__)
+#define TR_REQUEST_(m, r, ...) \
+    TR_MESSAGE_STRUCT_(m, __VA_ARGS__); \
+    TR_MESSAGE_NAMES_(m, 1); \
+    typedef union m##_ask { \
+        tr_pending any; \
+        const struct r *reply; /* Never read: its type is what matters. */ \
+    } m##_ask; \
+    TR_MESSAGE_TABLE_(m, &tr_type_##r, __VA_ARGS__)
+
+/* A message without fields has one hidden byte: ISO C knows no empty struct. */
+#define TR_MESSAGE_STRUCT_(m, ...) \
+    struct m { \
+        TR_PP_EACH(TR_MEMBER_, m, __VA_ARGS__) \
+        TR_PP_CAT(TR_MEMBER_PAD_, TR_PP_IS_ONE(__VA_ARGS__)) \
+    }
+#define TR_MEMBER_PAD_0
+#define TR_MEMBER_PAD_1 char tr_empty TR_ZERO;
+
+/* tr_message_m has a member m: the check of an untyped ref (TR_TO_) looks there. */
+#define TR_MESSAGE_NAMES_(m, is_request) \
+    TR_STATIC_ASSERT(sizeof(struct m) > 0, \
+        "troupe: " #m ": no comma after the name of a message without fields"); \
+    TR_STATIC_ASSERT(sizeof(struct m) <= TR_PAYLOAD_MAX, \
+        "troupe: " #m " is larger than TR_PAYLOAD_MAX; send a buffer"); \
+    struct tr_message_##m { char m; }; \
+    typedef struct m tr_struct_##m; \
+    enum { tr_is_request_##m = (is_request) }
+
+#define TR_MESSAGE_TABLE_(m, reply, ...) \
+    enum { tr_is_flat_##m = 1 TR_PP_EACH(TR_FLAT_, m, __VA_ARGS__) }; \
+    TR_MAY_BE_UNUSED static const tr_field tr_fields_##m[] = { \
+        TR_PP_EACH(TR_FIELD_, m, __VA_ARGS__) \
+        { NULL, NULL, 0, 0, 0, 0, 0, 0, { 0 } } \
+    }; \
+    TR_TYPE_(m, reply)
+#define TR_TYPE_(m, reply) \
+    TR_MAY_BE_UNUSED static const tr_type tr_type_##m = { \
+        #m, tr_fields_##m, reply, __FILE__, __LINE__, sizeof(struct m), \
+        sizeof(tr_fields_##m) / sizeof(tr_field) - 1, sizeof(tr_field), TR_ABI, \
+        tr_is_flat_##m, 0, { NULL, NULL } \
+    }
+
+/* ---- The types of fields: (shape, C type, kind, nested descriptor, is flat, count, END). ---- */
+
+/* What is written behind a known word, as in `u8 *`, ends up behind END and is found there. */
+#define TR_SCALAR_(c, k) (ONE, c, TR_KIND_##k, NULL, 1, 1, END)
+#define TR_FIELD_TYPE_bool TR_SCALAR_(bool, BOOL)
+#define TR_FIELD_TYPE__Bool TR_SCALAR_(bool, BOOL)
+#define TR_FIELD_TYPE_i8 TR_SCALAR_(int8_t, I8)
+#define TR_FIELD_TYPE_i16 TR_SCALAR_(int16_t, I16)
+#define TR_FIELD_TYPE_i32 TR_SCALAR_(int32_t, I32)
+#define TR_FIELD_TYPE_i64 TR_SCALAR_(int64_t, I64)
+#define TR_FIELD_TYPE_u8 TR_SCALAR_(uint8_t, U8)
+#define TR_FIELD_TYPE_u16 TR_SCALAR_(uint16_t, U16)
+#define TR_FIELD_TYPE_u32 TR_SCALAR_(uint32_t, U32)
+#define TR_FIELD_TYPE_u64 TR_SCALAR_(uint64_t, U64)
+#define TR_FIELD_TYPE_f32 TR_SCALAR_(float, F32)
+#define TR_FIELD_TYPE_f64 TR_SCALAR_(double, F64)
+#define TR_FIELD_TYPE_int8_t TR_FIELD_TYPE_i8
+#define TR_FIELD_TYPE_int16_t TR_FIELD_TYPE_i16
+#define TR_FIELD_TYPE_int32_t TR_FIELD_TYPE_i32
+#define TR_FIELD_TYPE_int64_t TR_FIELD_TYPE_i64
+#define TR_FIELD_TYPE_uint8_t TR_FIELD_TYPE_u8
+#define TR_FIELD_TYPE_uint16_t TR_FIELD_TYPE_u16
+#define TR_FIELD_TYPE_uint32_t TR_FIELD_TYPE_u32
+#define TR_FIELD_TYPE_uint64_t TR_FIELD_TYPE_u64
+#define TR_FIELD_TYPE_size_t TR_SCALAR_(size_t, U64)
+#define TR_FIELD_TYPE_int TR_SCALAR_(int, I32)
+#define TR_FIELD_TYPE_float TR_FIELD_TYPE_f32
+#define TR_FIELD_TYPE_double TR_FIELD_TYPE_f64
+#define TR_FIELD_TYPE_tr_time TR_FIELD_TYPE_i64
+#define TR_FIELD_TYPE_enum_of(e) TR_SCALAR_(enum e, I32)
+#define TR_FIELD_TYPE_str (ONE, const char *, TR_KIND_STR, NULL, 0, 1, END)
+#define TR_FIELD_TYPE_bytes (ONE, tr_bytes, TR_KIND_BYTES, NULL, 0, 1, END)
+#define TR_FIELD_TYPE_buffer (ONE, tr_buffer *, TR_KIND_BUFFER, NULL, 0, 1, END)
+#define TR_FIELD_TYPE_ref TR_SCALAR_(tr_ref, REF)
+#define TR_FIELD_TYPE_ref_of(a) TR_SCALAR_(a##_ref, REF)
+#define TR_FIELD_TYPE_message(m) \
+    (ONE, struct m, TR_KIND_MESSAGE, &tr_type_##m, tr_is_flat_##m, 1, END)
+#define TR_FIELD_TYPE_array(t, n) TR_FIELD_MANY_(TR_FIELD_TYPE_##t, TR_FIELD_ARRAY_, n)
+#define TR_FIELD_TYPE_list(t) TR_FIELD_MANY_(TR_FIELD_TYPE_##t, TR_FIELD_LIST_, 1)
+#define TR_FIELD_TYPE_optional(t) TR_FIELD_MANY_(TR_FIELD_TYPE_##t, TR_FIELD_OPTIONAL_, 1)
+
+/* An array, a list or an option of what is k, a tuple as above; else k is an unknown word. */
+#define TR_FIELD_MANY_(k, f, n) TR_PP_IF_TUPLE(k)(TR_FIELD_MANY_OK_, TR_FIELD_MANY_BAD_)(k, f, n)
+#define TR_FIELD_MANY_OK_(k, f, n) f(TR_PP_UNTUPLE k, n)
+#define TR_FIELD_MANY_BAD_(k, f, n) k
+#define TR_FIELD_ARRAY_(...) TR_FIELD_ARRAY__(__VA_ARGS__)
+#define TR_FIELD_ARRAY__(shape, c, kind, nested, flat, one, end, n) \
+    (TR_ARRAY_OF_##shape, c, kind, nested, flat, n, end)
+#define TR_FIELD_LIST_(...) TR_FIELD_LIST__(__VA_ARGS__)
+#define TR_FIELD_LIST__(shape, c, kind, nested, flat, one, end, n) \
+    (TR_LIST_OF_##shape, c, kind, nested, 0, n, end)
+#define TR_FIELD_OPTIONAL_(...) TR_FIELD_OPTIONAL__(__VA_ARGS__)
+#define TR_FIELD_OPTIONAL__(shape, c, kind, nested, flat, one, end, n) \
+    (TR_OPTIONAL_OF_##shape, c, kind, nested, flat, n, end)
+#define TR_ARRAY_OF_ONE ARRAY
+#define TR_ARRAY_OF_ARRAY NESTED
+#define TR_ARRAY_OF_LIST NESTED
+#define TR_ARRAY_OF_OPTIONAL NESTED
+#define TR_LIST_OF_ONE LIST
+#define TR_LIST_OF_ARRAY NESTED
+#define TR_LIST_OF_LIST NESTED
+#define TR_LIST_OF_OPTIONAL NESTED
+#define TR_OPTIONAL_OF_ONE OPTIONAL
+#define TR_OPTIONAL_OF_ARRAY NESTED
+#define TR_OPTIONAL_OF_LIST NESTED
+#define TR_OPTIONAL_OF_OPTIONAL NESTED
+
+/* ---- A field as a member. ---- */
+
+/* An item that is no pair must be nothing (a comma too many at the end), else it is an error. */
+#define TR_MEMBER_(m, x) TR_PP_IF_TUPLE(x)(TR_MEMBER_TUPLE_, TR_MEMBER_OTHER_)(m, x)
+#define TR_MEMBER_OTHER_(m, x) \
+    TR_STATIC_ASSERT(sizeof(#x) == 1, \
+        "troupe: " #m ": write each field as (type, name), not: " #x);
+#define TR_MEMBER_TUPLE_(m, x) TR_PP_CAT(TR_MEMBER_TUPLE_, TR_IS_PAIR_ x)(m, x)
+#define TR_MEMBER_TUPLE_0(m, x) TR_MEMBER_OTHER_(m, x)
+#define TR_MEMBER_TUPLE_1(m, x) TR_MEMBER_FIELD_ x
+#define TR_MEMBER_FIELD_(t, n) TR_MEMBER_KIND_(TR_FIELD_TYPE_##t, t, n)
+/* 1 for two arguments, 0 for one or for three to six. */
+#define TR_IS_PAIR_(...) TR_IS_PAIR__(__VA_ARGS__, 0, 0, 0, 0, 1, 0, )
+#define TR_IS_PAIR__(a, b, c, d, e, f, n, ...) n
+
+#define TR_MEMBER_KIND_(k, t, n) TR_PP_IF_TUPLE(k)(TR_MEMBER_OK_, TR_MEMBER_BAD_)(k, t, n)
+#define TR_MEMBER_BAD_(k, t, n) \
+    TR_STATIC_ASSERT(0, "troupe: field " #n " has an unknown type: " #t \
+        "; known: bool i8..i64 u8..u64 f32 f64 enum_of() str bytes buffer ref ref_of() " \
+        "message() array() list() optional()"); \
+    int n;
+#define TR_MEMBER_OK_(k, t, n) TR_MEMBER_SPREAD_(TR_PP_UNTUPLE k, t, n)
+#define TR_MEMBER_SPREAD_(...) TR_MEMBER_EMIT_(__VA_ARGS__)
+#define TR_MEMBER_EMIT_(shape, c, kind, nested, flat, length, end, t, n) \
+    TR_STATIC_ASSERT(sizeof(#end) == sizeof("END"), \
+        "troupe: field " #n ": a type is one word, such as u8, bytes or list(u8); not: " #t); \
+    TR_STATIC_ASSERT((kind) != TR_KIND_I32 || sizeof(c) == 4, \
+        "troupe: field " #n ": an enum of a message must have 4 bytes; not: " #t); \
+    TR_STATIC_ASSERT((kind) != TR_KIND_U64 || sizeof(c) == 8, \
+        "troupe: field " #n ": this machine has another size for " #t "; use u64"); \
+    TR_MEMBER_##shape(c, length, n, t)
+/* No parameter is named as a member is: it would replace the member's name too. */
+#define TR_MEMBER_ONE(c, length, n, t) c n TR_ZERO;
+#define TR_MEMBER_ARRAY(c, length, n, t) c n[length] TR_ZERO;
+#define TR_MEMBER_LIST(c, length, n, t) \
+    struct { \
+        c const *items TR_ZERO; \
+        size_t count TR_ZERO; \
+    } n TR_ZERO;
+#define TR_MEMBER_OPTIONAL(c, length, n, t) \
+    struct { \
+        bool has TR_ZERO; \
+        c value TR_ZERO; \
+    } n TR_ZERO;
+#define TR_MEMBER_NESTED(c, length, n, t) \
+    TR_STATIC_ASSERT(0, "troupe: field " #n ": array, list and optional hold single values; put " \
+        "the inner one into a message of its own; not: " #t); \
+    c n TR_ZERO;
+
+/* ---- A field as a row of the table. ---- */
+
+#define TR_FIELD_(m, x) TR_PP_IF_TUPLE(x)(TR_FIELD_TUPLE_, TR_FIELD_NONE_)(m, x)
+#define TR_FIELD_NONE_(m, x)
+#define TR_FIELD_TUPLE_(m, x) TR_PP_CAT(TR_FIELD_TUPLE_, TR_IS_PAIR_ x)(m, x)
+#define TR_FIELD_TUPLE_0(m, x)
+#define TR_FIELD_TUPLE_1(m, x) TR_FIELD_FIELD_(m, TR_PP_UNTUPLE x)
+#define TR_FIELD_FIELD_(...) TR_FIELD_KIND_(__VA_ARGS__)
+#define TR_FIELD_KIND_(m, t, n) TR_FIELD_KIND__(TR_FIELD_TYPE_##t, m, n)
+#define TR_FIELD_KIND__(k, m, n) TR_PP_IF_TUPLE(k)(TR_FIELD_OK_, TR_FIELD_BAD_)(k, m, n)
+#define TR_FIELD_BAD_(k, m, n)
+#define TR_FIELD_OK_(k, m, n) TR_FIELD_SPREAD_(TR_PP_UNTUPLE k, m, n)
+#define TR_FIELD_SPREAD_(...) TR_FIELD_EMIT_(__VA_ARGS__)
+#define TR_FIELD_EMIT_(shape, c, kind, nested, flat, length, end, m, n) \
+    { #n, nested, offsetof(struct m, n), sizeof(((struct m *)0)->n), sizeof(c), length, kind, \
+      TR_SHAPE_##shape, { 0 } },
+#define TR_SHAPE_NESTED TR_SHAPE_ONE
+
+/* ---- A field in the flatness of the whole. ---- */
+
+#define TR_FLAT_(m, x) TR_PP_IF_TUPLE(x)(TR_FLAT_TUPLE_, TR_FIELD_NONE_)(m, x)
+#define TR_FLAT_TUPLE_(m, x) TR_PP_CAT(TR_FLAT_TUPLE_, TR_IS_PAIR_ x)(m, x)
+#define TR_FLAT_TUPLE_0(m, x)
+#define TR_FLAT_TUPLE_1(m, x) TR_FLAT_FIELD_ x
+#define TR_FLAT_FIELD_(t, n) TR_FLAT_KIND_(TR_FIELD_TYPE_##t)
+#define TR_FLAT_KIND_(k) TR_PP_IF_TUPLE(k)(TR_FLAT_OK_, TR_FLAT_BAD_)(k)
+#define TR_FLAT_BAD_(k)
+#define TR_FLAT_OK_(k) TR_FLAT_SPREAD_(TR_PP_UNTUPLE k)
+#define TR_FLAT_SPREAD_(...) TR_FLAT_EMIT_(__VA_ARGS__)
+#define TR_FLAT_EMIT_(shape, c, kind, nested, flat, length, end) & (flat)
+
+/* ---- TR_DESCRIBE: the kinds of members, found by _Generic. ---- */
+
+#ifndef __cplusplus
+/* For each type: X(type, kind). An array shows its element's type by decaying to a pointer. */
+#define TR_DESCRIBED_TYPES_(X) \
+    X(bool, BOOL), X(signed char, I8), X(short, I16), X(int, I32), X(long, I64), \
+    X(long long, I64), X(unsigned char, U8), X(unsigned short, U16), X(unsigned, U32), \
+    X(unsigned long, U64), X(unsigned long long, U64), X(float, F32), X(double, F64), \
+    X(const char *, STR), X(tr_bytes, BYTES), X(tr_buffer *, BUFFER), X(tr_ref, REF)
+#define TR_DESCRIBED_KIND_(t, k) t: TR_KIND_##k, t *: TR_KIND_##k
+#define TR_DESCRIBED_SIZE_(t, k) t *: sizeof(t)
+#define TR_DESCRIBED_POINTER_(t, k) t **: 0
+#define TR_MEMBER_OF_(m, n) ((struct m *)0)->n
+#define TR_KIND_OF_(value) _Generic((value), TR_DESCRIBED_TYPES_(TR_DESCRIBED_KIND_))
+#define TR_ITEM_SIZE_(value) \
+    _Generic((value), TR_DESCRIBED_TYPES_(TR_DESCRIBED_SIZE_), default: sizeof((value)))
+#define TR_IS_NO_POINTER_(value) \
+    _Generic(&(value), TR_DESCRIBED_TYPES_(TR_DESCRIBED_POINTER_), default: 1)
+
+#define TR_DESCRIBE_TABLE_(m, ...) \
+    TR_MAY_BE_UNUSED static const tr_field tr_fields_##m[] = { \
+        TR_PP_EACH(TR_DESCRIBE_FIELD_, m, __VA_ARGS__) \
+        { NULL, NULL, 0, 0, 0, 0, 0, 0, { 0 } } \
+    }; \
+    enum { tr_is_flat_##m = 0 }; \
+    TR_TYPE_(m, NULL)
+#define TR_DESCRIBE_FIELD_(m, n) TR_PP_CAT(TR_DESCRIBE_FIELD_, TR_PP_IS_EMPTY(n))(m, n)
+#define TR_DESCRIBE_FIELD_1(m, n)
+#define TR_DESCRIBE_FIELD_0(m, n) \
+    { #n, NULL, offsetof(struct m, n), sizeof(TR_MEMBER_OF_(m, n)), \
+      TR_ITEM_SIZE_(TR_MEMBER_OF_(m, n)), \
+      sizeof(TR_MEMBER_OF_(m, n)) / (TR_ITEM_SIZE_(TR_MEMBER_OF_(m, n))), \
+      TR_KIND_OF_(TR_MEMBER_OF_(m, n)) + TR_REQUIRE_(TR_IS_NO_POINTER_(TR_MEMBER_OF_(m, n)), \
+          "troupe: " #m "." #n " is a bare pointer, which no message can hold"), \
+      sizeof(TR_MEMBER_OF_(m, n)) == TR_ITEM_SIZE_(TR_MEMBER_OF_(m, n)) \
+          ? TR_SHAPE_ONE : TR_SHAPE_ARRAY, { 0 } },
+#endif
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Every limit has a name, and it is here, with what happens to one who reaches it.
+ */
+#ifndef TROUPE_LIMITS_H
+#define TROUPE_LIMITS_H
+
+#include <troupe/status.h>
+
+/** Characters of an actor's name. Longer: TR_NAME_INVALID. */
+#define TR_NAME_MAX 128
+/** Characters of an actor's path. A spawn that would make a longer one: TR_LIMIT. */
+#define TR_PATH_MAX 1024
+/** How deep actors have children, and how deep messages hold messages. Deeper: TR_TOO_DEEP. */
+#define TR_DEPTH_MAX 64
+/** Bytes of a message with all it points to; buffers do not count. More: TR_TOO_LARGE. */
+#define TR_PAYLOAD_MAX (8u * 1024 * 1024)
+/** Calls of tr_defer in one turn. One more ends the turn with TR_LIMIT. */
+#define TR_DEFERS_MAX 64
+/** Turns of an actor before its worker looks at others. */
+#define TR_RUN_TURNS_MAX 64
+/** Time of an actor before its worker looks at others. */
+#define TR_RUN_NS_MAX (200 * TR_MICROSECOND)
+/** How long a worker without work spins before it sleeps. */
+#define TR_SPIN_NS (20 * TR_MICROSECOND)
+/** Dead letters that a system remembers; older ones are counted only. */
+#define TR_DEAD_LETTERS_MAX 1000
+/** Behaviors that a set-up or a become may lead to, one after another. More: TR_TOO_DEEP. */
+#define TR_BEHAVIORS_NESTED_MAX 10
+/** Set-ups that run inside set-ups. Deeper ones run later, as if placed on another worker. */
+#define TR_SETUPS_NESTED_MAX 16
+/** Workers of a system. More: TR_LIMIT. */
+#define TR_WORKERS_MAX 256
+/** Actors alive in a system, unless tr_system_options.actors_max says less. More: TR_LIMIT. */
+#define TR_ACTORS_MAX (16u * 1024 * 1024)
+/** Bytes of the stack on which handlers run. */
+#define TR_STACK_SIZE (64u * 1024)
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * References to actors, and the error that can name one.
+ *
+ * A ref is 64 bits, is passed by value, names one actor for ever and may be kept when that actor
+ * is long gone: what is sent to it then is a dead letter and reaches nobody else. All zero is
+ * nobody.
+ *
+ * A `tr_ref` may be told anything; what its actor does not know is a dead letter. TR_ACTOR(account,
+ * deposit, get_balance) makes the type `account_ref`, which may be told what is in that list:
+ * anything else does not compile.
+ */
+#ifndef TROUPE_REF_H
+#define TROUPE_REF_H
+
+#include <troupe/status.h>
+
+union tr_accepts_anything;
+typedef union tr_ref {
+    uint64_t bits;
+    union tr_accepts_anything *accepts; /* Never read: its type says what may be sent. */
+} tr_ref;
+
+/** No actor. */
+#define TR_NOBODY TR_VALUE(tr_ref, 0)
+
+/** The ref of these bits, as `ref.bits` gave them. Any thread. */
+TR_INLINE tr_ref tr_ref_from_bits(uint64_t bits)
+{
+    tr_ref ref;
+    ref.bits = bits;
+    return ref;
+}
+
+/** The plain tr_ref of a ref, typed or not. */
+#define tr_any(ref) tr_ref_from_bits((ref).bits)
+/** Whether two refs, typed or not, name the same actor. */
+#define tr_is_same(a, b) ((a).bits == (b).bits)
+/** Whether a ref names no actor at all. It does not say whether an actor lives. */
+#define tr_is_nobody(ref) ((ref).bits == 0)
+
+/**
+ * Declares an actor: TR_ACTOR(account, deposit, withdraw, get_balance);
+ *
+ * Gives the type `account_ref`; the function `account_ref_of(tr_ref)`, for a ref whose actor is
+ * known to be an account; and a declaration of the behavior that TR_BEHAVIOR(account, ...) defines
+ * in some source file. It belongs in a header when other files spawn the actor or talk to it. The
+ * messages, at most 63, need not be declared yet. Spawning compares the list with the behavior: a
+ * message that is declared here and has no handler is TR_INVALID_ARGUMENT.
+ */
+#define TR_ACTOR(...) TR_ACTOR_(__VA_ARGS__, )
+
+/** Declares a behavior that is defined further down or elsewhere, so that tr_become can name it. */
+#define TR_BEHAVIOR_DECLARE(name) TR_EXTERN_C const struct tr_behavior tr_behavior_##name
+
+/** What went wrong, with its story: a plain value that owns nothing. */
+typedef struct tr_error {
+    tr_status status;
+    int code;        /* Of the application; 0 when there is none. */
+    tr_ref actor;    /* Whom it happened to; nobody when it was no actor. */
+    char text[240];  /* Why, in words; cut when it is longer. */
+    char where[128]; /* Path of the actor, or the file and line that declared what is wrong. */
+} tr_error;
+
+/* ---- From here on: how the macros above work. ---- */
+/* clang-format off */
+
+#define TR_ACTOR_(a, ...) \
+    union a##_accepts { \
+        char tr_none; \
+        TR_PP_EACH(TR_ACCEPTS_, a, __VA_ARGS__) \
+    }; \
+    typedef union a##_ref { \
+        uint64_t bits; \
+        union a##_accepts *accepts; \
+    } a##_ref; \
+    TR_INLINE a##_ref a##_ref_of(tr_ref any) \
+    { \
+        a##_ref ref; \
+        ref.bits = any.bits; \
+        return ref; \
+    } \
+    TR_MAY_BE_UNUSED static const char tr_protocol_##a[] = TR_PP_STRING_(__VA_ARGS__); \
+    TR_BEHAVIOR_DECLARE(a)
+#define TR_ACCEPTS_(a, m) TR_PP_CAT(TR_ACCEPTS_, TR_PP_IS_EMPTY(m))(m)
+#define TR_ACCEPTS_0(m) char m;
+#define TR_ACCEPTS_1(m)
+
+/* The tr_ref of `to`, once the compiler knows that its actor accepts message m: the union that */
+/* `accepts` points to must have a member m. For a plain tr_ref the message itself has one. */
+#ifdef __cplusplus
+template <class Probe> Probe *tr_accepts_of_(union tr_accepts_anything *);
+template <class Probe, class Accepts> Accepts *tr_accepts_of_(Accepts *);
+#define TR_TO_(to, m) tr_ref_checked_((to).bits, \
+    sizeof(tr_accepts_of_<struct tr_message_##m>((to).accepts)->m))
+#else
+#define TR_TO_(to, m) tr_ref_checked_((to).bits, \
+    sizeof(_Generic((to).accepts, \
+        union tr_accepts_anything *: (struct tr_message_##m *)0, \
+        default: (to).accepts)->m))
+#endif
+TR_INLINE tr_ref tr_ref_checked_(uint64_t bits, size_t proof)
+{
+    (void)proof;
+    return tr_ref_from_bits(bits);
+}
+
+#endif

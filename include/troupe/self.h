@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What an actor can do inside a turn.
+ *
+ * Every verb names first who speaks: `self` in a handler, a `tr_client *` on any other thread.
+ * Where a message is given it comes last, as its name and its fields:
+ *
+ *     tr_tell(self, alice, deposit, .amount = 5, .memo = "rent");
+ *     return tr_reply(self, balance, .cents = 5);
+ *
+ * Failures. A verb does what it says or ends the turn: a spawn that cannot spawn and memory that
+ * cannot be had do not return. The short program is therefore right without one `if`. Such a verb
+ * has a tr_try_ twin that returns instead. A turn that ends so fails, as by tr_fail: nothing after
+ * the verb runs, what tr_defer registered runs, scratch memory is freed, and the actor stops. In
+ * C++ the frames are unwound and destructors run (in tr_clean, tr_defer and tr_buffer_of_turn they
+ * are not); in C they are dropped, so what must be given back is given to tr_defer (for the turn)
+ * or tr_clean (for the incarnation), and no lock is held across a verb that can end the turn.
+ *
+ * With a self: in a handler only, on the thread that runs it. With a client: any thread, one at a
+ * time per client. "Handler" includes set-ups and the handlers of signals.
+ *
+ * Every macro here is a thin layer over functions that are exported too; they are at the end.
+ */
+#ifndef TROUPE_SELF_H
+#define TROUPE_SELF_H
+
+#include <troupe/behavior.h>
+
+/** How a thread that runs no actors talks to a system; see system.h. */
+typedef struct tr_client tr_client;
+/** A set of workers with their actors; see system.h. */
+typedef struct tr_system tr_system;
+
+/* ---- Messages. ---- */
+
+/**
+ * Sends a message: tr_tell(self, to, deposit, .amount = 5).
+ *
+ * TR_OK: it was taken, which is not yet handled. TR_STOPPED (also for nobody), TR_STOPPING,
+ * TR_TOO_LARGE, TR_INVALID_ARGUMENT, TR_NO_MEMORY: it was not, and is a dead letter. May be
+ * ignored. Messages of one sender to one receiver arrive in the order sent.
+ */
+#define tr_tell(from, to, ...)                                                                     \
+    TR_TELL_(from, to, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
+
+/** As tr_tell, of a struct that exists: tr_tell_copy(self, to, deposit, &my_deposit). */
+#define tr_tell_copy(from, to, m, pointer) TR_TELL_COPY_(from, to, m, pointer)
+
+/**
+ * Answers who sent the message of this turn: return tr_reply(self, balance, .cents = 5);
+ *
+ * Gives TR_SAME. An answer that cannot be delivered, or that nobody waits for, is a dead letter.
+ */
+#define tr_reply(self, ...)                                                                        \
+    TR_REPLY_(reply, self, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
+
+/**
+ * As tr_reply, and says how it went: TR_OK, TR_NO_SENDER (the message has none), and all that
+ * tr_tell gives.
+ */
+#define tr_try_reply(self, ...)                                                                    \
+    TR_REPLY_(try_reply, self, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
+
+/**
+ * Passes the message of this turn on: return tr_forward(self, other);
+ *
+ * The other sees the original sender and causal id. Gives TR_SAME; what cannot be delivered is a
+ * dead letter.
+ */
+#define tr_forward(self, to) tr_self_forward(self, tr_any(to))
+
+/* ---- Actors. ---- */
+
+/**
+ * Starts a child and gives its ref, an `account_ref`:
+ *     tr_spawn(self, account, "alice")                                NULL for a made-up name
+ *     tr_spawn(self, account, "alice", open_account, .cents = 100)    with its set-up message
+ *
+ * The name and the message are copied. The child lives on this worker; its set-up and its
+ * tr_pre_start have run when this returns. Ends the turn where tr_try_spawn would give an error.
+ */
+#define tr_spawn(self, actor, ...)                                                                 \
+    TR_PP_CAT(TR_SPAWN_, TR_PP_IS_ONE(__VA_ARGS__))(self, -1, actor, __VA_ARGS__)
+
+/**
+ * As tr_spawn, on a worker: tr_spawn_at(self, 1, account, "alice"). On another worker than this
+ * one the set-up has not run yet when this returns; what is sent meanwhile waits.
+ */
+#define tr_spawn_at(self, worker, actor, ...)                                                      \
+    TR_PP_CAT(TR_SPAWN_, TR_PP_IS_ONE(__VA_ARGS__))(self, worker, actor, __VA_ARGS__)
+
+/**
+ * As tr_spawn, into *ref, an `account_ref *`, which is written on TR_OK only.
+ *
+ * TR_NAME_EXISTS, TR_NAME_INVALID, TR_INIT_FAILED (the set-up failed, or answered with stop),
+ * TR_WRONG_TYPE (another set-up message is wanted, or none), TR_STOPPING, TR_TOO_DEEP, TR_LIMIT
+ * (too many actors, too long a path), TR_INVALID_ARGUMENT (no such worker; the behavior lacks a
+ * declared message or was compiled for another ABI), TR_TOO_LARGE, TR_NO_MEMORY.
+ *
+ * From a client the actor is a child of /user, lives on worker 0, and is set up by that worker
+ * later: tr_spawn_wait waits for it.
+ */
+#define tr_try_spawn(from, ref, actor, ...)                                                        \
+    TR_PP_CAT(TR_TRY_SPAWN_, TR_PP_IS_ONE(__VA_ARGS__))(from, ref, NULL, -1, actor, __VA_ARGS__)
+/** As tr_try_spawn, on a worker. */
+#define tr_try_spawn_at(from, ref, worker, actor, ...)                                             \
+    TR_PP_CAT(TR_TRY_SPAWN_, TR_PP_IS_ONE(__VA_ARGS__))(from, ref, NULL, worker, actor, __VA_ARGS__)
+/** As tr_try_spawn, with the story in *error, a `tr_error *`, when it fails. */
+#define tr_try_spawn_why(from, ref, error, actor, ...)                                             \
+    TR_PP_CAT(TR_TRY_SPAWN_, TR_PP_IS_ONE(__VA_ARGS__))(from, ref, error, -1, actor, __VA_ARGS__)
+
+/** The living child of that name, an `account_ref`; nobody when there is none. */
+#define tr_child(self, actor, name) actor##_ref_of(tr_self_child(self, name))
+/** The living actor at "/user/bank/alice", an `account_ref`; nobody when there is none. */
+#define tr_find(from, actor, path) actor##_ref_of(TR_SPEAKER_(from, find)(from, path))
+
+/**
+ * Stops an actor when it has handled what it has: a poison pill. Anybody who has the ref may.
+ * TR_OK, or TR_STOPPED: it has already, which does no harm. May be ignored.
+ */
+#define tr_stop(from, ref) TR_SPEAKER_(from, stop)(from, tr_any(ref))
+/** Stops an actor after its current turn; what it has not handled is dead letters. As tr_stop. */
+#define tr_kill(from, ref) TR_SPEAKER_(from, kill)(from, tr_any(ref))
+/** As tr_stop, of a child; TR_NOT_FOUND when it is no child of this actor. May be ignored. */
+#define tr_stop_child(self, ref) tr_self_stop_child(self, tr_any(ref))
+
+/**
+ * Goes on as another behavior:
+ *     return tr_become(self, open);
+ *     return tr_become(self, open, open_with, .rows = 3);
+ *
+ * The second form gives a message to the set-up of that behavior; without a set-up message the
+ * set-up of a behavior of the same state type is not run and the state is kept. A behavior of
+ * another state type begins with a state of its own, zeros, and its set-up. Fails the turn with
+ * TR_WRONG_TYPE when the set-up wants another message.
+ */
+#define tr_become(self, ...) TR_PP_CAT(TR_BECOME_, TR_PP_IS_ONE(__VA_ARGS__))(self, __VA_ARGS__)
+
+TR_BEGIN_C
+/**
+ * This actor is broken and stops: return tr_fail(self, TR_BAD_DATA, "row %d", n); Gives what the
+ * handler returns. The text is copied, and cut when it is longer than tr_error.text.
+ */
+tr_next tr_fail(tr_self *self, tr_status status, const char *format, ...) TR_PRINTF(3, 4);
+/** The same from any depth of calls: does not return. */
+TR_NO_RETURN void tr_crash(tr_self *self, tr_status status, const char *format, ...)
+    TR_PRINTF(3, 4);
+
+/* ---- Who and where. ---- */
+
+/** This actor. */
+tr_ref tr_me(const tr_self *self);
+/** Who spawned this actor; nobody at the top. */
+tr_ref tr_parent(const tr_self *self);
+/** Who sent the message of this turn; nobody when it has no sender. */
+tr_ref tr_sender(const tr_self *self);
+/** "/user/bank/alice", borrowed as long as the actor lives. */
+const char *tr_path(const tr_self *self) TR_NON_NULL;
+/** "alice", borrowed as long as the actor lives. */
+const char *tr_name(const tr_self *self) TR_NON_NULL;
+/** Copies up to `max` refs of living children, oldest first; gives how many there are. */
+size_t tr_children(const tr_self *self, tr_ref *children, size_t max);
+/** The worker that runs this turn, from 0. */
+int tr_worker(const tr_self *self);
+/** The system of this actor, borrowed. */
+tr_system *tr_system_of(const tr_self *self);
+/** The id that all messages share which were caused, however indirectly, by the same outer one. */
+uint64_t tr_causal_id(const tr_self *self);
+
+/* ---- Memory. Sizes may be 0. ---- */
+
+/** Memory of this incarnation, zeroed, aligned for any type. Never NULL: ends the turn instead. */
+void *tr_alloc(tr_self *self, size_t size) TR_NON_NULL;
+/** Another size for what tr_alloc gave, or for NULL, as realloc; what is new is zeroed. */
+void *tr_realloc(tr_self *self, void *memory, size_t size) TR_NON_NULL;
+/** Gives back what tr_alloc gave before the incarnation ends. NULL does nothing. */
+void tr_free(tr_self *self, void *memory);
+/** As tr_alloc, and NULL when out of memory. */
+TR_MUST_CHECK void *tr_try_alloc(tr_self *self, size_t size);
+/** As tr_realloc, and NULL when out of memory: the old block is then as it was. */
+TR_MUST_CHECK void *tr_try_realloc(tr_self *self, void *memory, size_t size);
+/** A copy of a string that lives as long as the incarnation; NULL of NULL. As tr_alloc. */
+char *tr_keep(tr_self *self, const char *string);
+
+/** Memory of this turn, not zeroed, aligned for any type. Never NULL: ends the turn instead. */
+void *tr_scratch(tr_self *self, size_t size) TR_NON_NULL;
+/** As tr_scratch, and NULL when out of memory. */
+TR_MUST_CHECK void *tr_try_scratch(tr_self *self, size_t size);
+/** A string of this turn, as printf makes it. As tr_scratch. */
+char *tr_format(tr_self *self, const char *format, ...) TR_PRINTF(2, 3) TR_NON_NULL;
+
+/** A buffer that is released when the turn ends: tr_tell(self, to, chunk, .data = buffer). */
+tr_buffer *tr_buffer_of_turn(tr_self *self, size_t size) TR_NON_NULL;
+/** Retains a buffer for as long as the incarnation lives. NULL does nothing. */
+void tr_buffer_keep(tr_self *self, tr_buffer *buffer);
+
+/**
+ * Calls `release(resource)` when the incarnation ends, on every path; last registered first. The
+ * resource is taken: when it cannot be registered, it is released at once and the turn ends with
+ * TR_NO_MEMORY. A release must not use the actor.
+ */
+void tr_clean(tr_self *self, void *resource, void (*release)(void *resource));
+/**
+ * Calls `release(resource)` when the turn ends, on every path; last registered first. At most
+ * TR_DEFERS_MAX in a turn: one more is released at once and the turn ends with TR_LIMIT.
+ */
+void tr_defer(tr_self *self, void *resource, void (*release)(void *resource));
+
+/* ---- Time, chance, log: all from the platform, so that tests can own them. ---- */
+
+/** Nanoseconds since some start; never goes back; may be as old as this run of the actor. */
+tr_time tr_now(const tr_self *self);
+/** Nanoseconds since 1970 (UTC); may jump. */
+tr_time tr_wall_now(const tr_self *self);
+/** 64 random bits, not for secrets; the same for the same seed of the system. */
+uint64_t tr_random(tr_self *self);
+/** Writes a line to the log of the system, with the path of this actor. */
+void tr_log(tr_self *self, tr_level level, const char *format, ...) TR_PRINTF(3, 4);
+TR_END_C
+
+#define tr_log_debug(self, ...) tr_log(self, TR_LEVEL_DEBUG, __VA_ARGS__)
+#define tr_log_info(self, ...) tr_log(self, TR_LEVEL_INFO, __VA_ARGS__)
+#define tr_log_warn(self, ...) tr_log(self, TR_LEVEL_WARN, __VA_ARGS__)
+#define tr_log_error(self, ...) tr_log(self, TR_LEVEL_ERROR, __VA_ARGS__)
+
+/* ---- What the macros above call: plain functions, for bindings and generated code. ---- */
+
+/** What a spawn needs; all borrowed for the call. */
+typedef struct tr_spawn_args {
+    size_t size; /* sizeof(tr_spawn_args) */
+    const tr_behavior *behavior;
+    const char *protocol; /* "deposit, get_balance, ": must have handlers. NULL: not checked. */
+    const char *name;     /* NULL: made up */
+    int worker;           /* -1: where the spawner is; from outside worker 0 */
+    const tr_type *setup_type; /* NULL: no set-up message */
+    const void *setup;
+    tr_error *error; /* NULL, or written when it fails */
+} tr_spawn_args;
+
+TR_BEGIN_C
+tr_status tr_self_tell(tr_self *self, tr_ref to, const tr_type *type, const void *message);
+tr_next tr_self_reply(tr_self *self, const tr_type *type, const void *message);
+tr_status tr_self_try_reply(tr_self *self, const tr_type *type, const void *message);
+tr_next tr_self_forward(tr_self *self, tr_ref to);
+tr_ref tr_self_spawn(tr_self *self, const tr_spawn_args *args);
+TR_MUST_CHECK tr_status tr_self_try_spawn(tr_self *self, const tr_spawn_args *args,
+                                          uint64_t *ref_bits);
+tr_ref tr_self_child(tr_self *self, const char *name);
+tr_ref tr_self_find(tr_self *self, const char *path);
+tr_status tr_self_stop(tr_self *self, tr_ref ref);
+tr_status tr_self_kill(tr_self *self, tr_ref ref);
+tr_status tr_self_stop_child(tr_self *self, tr_ref ref);
+/** setup_type NULL: no set-up message. */
+tr_next tr_self_become(tr_self *self, const tr_behavior *behavior, const tr_type *setup_type,
+                       const void *setup);
+
+tr_status tr_client_tell(tr_client *client, tr_ref to, const tr_type *type, const void *message);
+TR_MUST_CHECK tr_status tr_client_try_spawn(tr_client *client, const tr_spawn_args *args,
+                                            uint64_t *ref_bits);
+tr_ref tr_client_find(tr_client *client, const char *path);
+tr_status tr_client_stop(tr_client *client, tr_ref ref);
+tr_status tr_client_kill(tr_client *client, tr_ref ref);
+TR_END_C
+
+/* clang-format off */
+#ifdef __cplusplus
+#include <troupe/detail/self_cxx.h>
+#else
+#define TR_SPEAKER_(from, verb) \
+    _Generic((from), tr_self *: tr_self_##verb, tr_client *: tr_client_##verb)
+#define TR_TYPED_(m, pointer) \
+    (_Generic((pointer), struct m *: (pointer), const struct m *: (pointer), \
+        default: (const struct m *)0) + \
+        TR_REQUIRE_(_Generic((pointer), struct m *: 1, const struct m *: 1, default: 0), \
+            "troupe: tr_tell_copy of " #m " needs a pointer to a struct " #m))
+#define TR_REF_OUT_(out, a) \
+    (&_Generic((out), a##_ref *: (out), default: (a##_ref *)0)->bits + \
+        TR_REQUIRE_(_Generic((out), a##_ref *: 1, default: 0), \
+            "troupe: tr_try_spawn of " #a " writes its ref into an " #a "_ref *"))
+#define TR_SPAWN_ARGS_(...) (&(const tr_spawn_args){ sizeof(tr_spawn_args), __VA_ARGS__ })
+#define TR_SPAWN_CALL_(self, args) (TR_REQUIRE_SELF_(self, "spawn"), tr_self_spawn(self, args))
+#endif
+
+#define TR_TELL_(...) TR_TELL__(__VA_ARGS__)
+#define TR_TELL__(from, to, m, ...) \
+    TR_SPEAKER_(from, tell)(from, TR_TO_(to, m), &tr_type_##m, TR_MAKE_(m, __VA_ARGS__))
+#define TR_TELL_COPY_(from, to, m, pointer) \
+    TR_SPEAKER_(from, tell)(from, TR_TO_(to, m), &tr_type_##m, TR_TYPED_(m, pointer))
+#define TR_REPLY_(...) TR_REPLY__(__VA_ARGS__)
+#define TR_REPLY__(verb, self, m, ...) \
+    tr_self_##verb(self, &tr_type_##m, TR_MAKE_(m, __VA_ARGS__))
+
+/* _1 without a set-up message, _0 with one. */
+#define TR_SPAWN_1(self, worker, a, name) \
+    a##_ref_of(TR_SPAWN_CALL_(self, \
+        TR_SPAWN_ARGS_(&tr_behavior_##a, tr_protocol_##a, name, worker, NULL, NULL, NULL)))
+#define TR_SPAWN_0(self, worker, a, name, ...) TR_SPAWN_WITH_(self, worker, a, name, \
+    TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
+#define TR_SPAWN_WITH_(...) TR_SPAWN_WITH__(__VA_ARGS__)
+#define TR_SPAWN_WITH__(self, worker, a, name, m, ...) \
+    a##_ref_of(TR_SPAWN_CALL_(self, \
+        TR_SPAWN_ARGS_(&tr_behavior_##a, tr_protocol_##a, name, worker, &tr_type_##m, \
+            TR_MAKE_(m, __VA_ARGS__), NULL)))
+
+#define TR_TRY_SPAWN_1(from, ref, error, worker, a, name) \
+    TR_SPEAKER_(from, try_spawn)(from, \
+        TR_SPAWN_ARGS_(&tr_behavior_##a, tr_protocol_##a, name, worker, NULL, NULL, error), \
+        TR_REF_OUT_(ref, a))
+#define TR_TRY_SPAWN_0(from, ref, error, worker, a, name, ...) \
+    TR_TRY_SPAWN_WITH_(from, ref, error, worker, a, name, \
+        TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
+#define TR_TRY_SPAWN_WITH_(...) TR_TRY_SPAWN_WITH__(__VA_ARGS__)
+#define TR_TRY_SPAWN_WITH__(from, ref, error, worker, a, name, m, ...) \
+    TR_SPEAKER_(from, try_spawn)(from, \
+        TR_SPAWN_ARGS_(&tr_behavior_##a, tr_protocol_##a, name, worker, &tr_type_##m, \
+            TR_MAKE_(m, __VA_ARGS__), error), \
+        TR_REF_OUT_(ref, a))
+
+#define TR_BECOME_1(self, b) tr_self_become(self, &tr_behavior_##b, NULL, NULL)
+#define TR_BECOME_0(self, b, ...) TR_BECOME_WITH_(self, b, \
+    TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
+#define TR_BECOME_WITH_(...) TR_BECOME_WITH__(__VA_ARGS__)
+#define TR_BECOME_WITH__(self, b, m, ...) \
+    tr_self_become(self, &tr_behavior_##b, &tr_type_##m, TR_MAKE_(m, __VA_ARGS__))
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Outcomes, durations, levels of a log.
+ *
+ * What can fail returns a tr_status: TR_OK is 0, errors are negative. A number never changes its
+ * meaning; new ones are added at the end.
+ */
+#ifndef TROUPE_STATUS_H
+#define TROUPE_STATUS_H
+
+#include <troupe/detail/base.h>
+
+#define TR_STATUS_LIST(X)                                                                          \
+    X(OK, 0, "ok")                                                                                 \
+    X(TIMEOUT, -1, "no answer in time")                                                            \
+    X(REFUSED, -2, "the request was refused")                                                      \
+    X(FAILED, -3, "the handler failed")                                                            \
+    X(STOPPED, -4, "the actor has stopped")                                                        \
+    X(MAILBOX_FULL, -5, "the mailbox is full")                                                     \
+    X(CANCELLED, -6, "cancelled")                                                                  \
+    X(NO_REPLY, -7, "the handler ended without a reply")                                           \
+    X(ASK_CYCLE, -8, "a ring of asks waits for itself")                                            \
+    X(UNHANDLED, -9, "the receiver does not know this message")                                    \
+    X(NAME_EXISTS, -10, "the name is taken")                                                       \
+    X(NAME_INVALID, -11, "a name is 1 to 128 of A-Z a-z 0-9 _ . -")                                \
+    X(NOT_FOUND, -12, "not found")                                                                 \
+    X(INIT_FAILED, -13, "the set-up failed")                                                       \
+    X(STOPPING, -14, "the actor or the system is stopping")                                        \
+    X(STASH_FULL, -15, "the stash is full")                                                        \
+    X(NO_MEMORY, -16, "out of memory")                                                             \
+    X(OVER_BUDGET, -17, "over its budget")                                                         \
+    X(INVALID_TRANSITION, -18, "illegal change of state")                                          \
+    X(INVALID_ARGUMENT, -19, "invalid argument")                                                   \
+    X(BAD_DATA, -20, "malformed data")                                                             \
+    X(ABORTED, -21, "aborted by shutdown")                                                         \
+    X(NO_SENDER, -22, "the message has no sender")                                                 \
+    X(NOT_IN_A_TURN, -23, "not possible outside a turn")                                           \
+    X(TOO_LARGE, -24, "larger than its limit")                                                     \
+    X(TOO_DEEP, -25, "nested deeper than its limit")                                               \
+    X(NOT_SUPPORTED, -26, "not supported here")                                                    \
+    X(WOULD_DEADLOCK, -27, "would wait for itself")                                                \
+    X(SHUTDOWN_INCOMPLETE, -28, "some actors had not stopped in time")                             \
+    X(ESCALATED, -29, "a failure reached the root")                                                \
+    X(WRONG_TYPE, -30, "a message of another type is expected")                                    \
+    X(LIMIT, -31, "a limit is reached")
+
+#define TR_STATUS_ENUM_(name, value, text) TR_##name = (value),
+typedef enum tr_status { TR_STATUS_LIST(TR_STATUS_ENUM_) } tr_status;
+#undef TR_STATUS_ENUM_
+
+/** A duration or a point in time, in nanoseconds: `5 * TR_SECOND` reads as it should. */
+typedef int64_t tr_time;
+#define TR_NANOSECOND INT64_C(1)
+#define TR_MICROSECOND INT64_C(1000)
+#define TR_MILLISECOND INT64_C(1000000)
+#define TR_SECOND INT64_C(1000000000)
+#define TR_MINUTE (60 * TR_SECOND)
+#define TR_HOUR (60 * TR_MINUTE)
+
+/** How much a line of the log matters. */
+typedef enum tr_level { TR_LEVEL_DEBUG, TR_LEVEL_INFO, TR_LEVEL_WARN, TR_LEVEL_ERROR } tr_level;
+
+TR_BEGIN_C
+/** The name of a status, "TR_TIMEOUT"; "TR_?" of a number that is none. Any thread. */
+const char *tr_status_name(tr_status status);
+/** What a status means, "no answer in time"; "unknown status" of none. Any thread. */
+const char *tr_status_text(tr_status status);
+TR_END_C
+
+#endif

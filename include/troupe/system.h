@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Systems and clients: Troupe inside a program that has its own main.
+ *
+ *     tr_system *system;
+ *     tr_client *client;
+ *     tr_system_new(NULL, &system);
+ *     tr_system_start(system);
+ *     tr_client_new(system, &client);
+ *     ... tr_try_spawn(client, ...), tr_tell(client, ...), tr_receive(client, ...) ...
+ *     tr_client_free(client);
+ *     tr_system_shutdown(system, 5 * TR_SECOND);
+ *     tr_system_wait(system);
+ *     tr_system_free(system);
+ *
+ * A system is a set of workers, each a thread, with their actors; a process may have several. A
+ * client is how a thread that is no worker talks to a system: tr_tell, tr_try_spawn, tr_stop, ...
+ * take a `tr_client *` where a handler gives `self`. No signal handler is installed.
+ */
+#ifndef TROUPE_SYSTEM_H
+#define TROUPE_SYSTEM_H
+
+#include <troupe/platform.h>
+#include <troupe/self.h>
+
+/** All zero is the default. What it points to is borrowed as long as the system lives. */
+typedef struct tr_system_options {
+    size_t size;          /* sizeof(tr_system_options); 0: only the members below, up to context */
+    const char *name;     /* "troupe" */
+    int workers;          /* 0: one per CPU; at most TR_WORKERS_MAX */
+    uint64_t seed;        /* 0: from the platform */
+    uint32_t actors_max;  /* 0: TR_ACTORS_MAX */
+    tr_time spin_ns;      /* -1: no spin; 0: TR_SPIN_NS */
+    bool exit_when_empty; /* shuts down by itself when the last actor below /user has stopped */
+    const tr_platform *platform; /* NULL: the real one */
+    /** As realloc: size 0 frees, NULL allocates; NULL when out of memory. NULL: the platform's. */
+    void *(*resize)(void *context, void *memory, size_t size);
+    /** One line of log; path NULL: of the system. Any thread. NULL: the platform's. */
+    void (*on_log)(void *context, tr_level level, const char *path, const char *text);
+    void *context; /* of resize and on_log */
+} tr_system_options;
+
+/** Sums over all workers since the system was made; those of live and queued are of now. */
+typedef struct tr_counters {
+    uint64_t accepted;     /* messages that were taken */
+    uint64_t handled;      /* messages whose turn has ended */
+    uint64_t dead_letters; /* messages that were taken and never handled, and refused ones */
+    uint64_t refused;      /* messages that were not taken */
+    uint64_t turns;        /* handlers that were called */
+    uint64_t runs;         /* stays of actors on their workers */
+    uint64_t posts;        /* actors made ready from another thread */
+    uint64_t wakes;        /* sleeping workers woken */
+    uint64_t parks;        /* times that a worker went to sleep */
+    uint64_t spawned;      /* actors started */
+    uint64_t stopped;      /* actors ended */
+    uint64_t live;         /* actors alive */
+    uint64_t queued;       /* messages taken and not yet handled */
+} tr_counters;
+
+/** A remembered dead letter. Names are cut to fit. */
+typedef struct tr_dead_letter_record {
+    char type[64];     /* of the message */
+    char behavior[64]; /* of the receiver, when it did not know the message; else "" */
+    tr_ref from;
+    tr_ref to;
+    tr_status reason;
+    tr_time time_ns; /* as tr_now */
+} tr_dead_letter_record;
+
+TR_BEGIN_C
+/**
+ * Makes a system, given to the caller. options NULL: all defaults. No thread starts yet.
+ * TR_INVALID_ARGUMENT, TR_LIMIT (workers), TR_NO_MEMORY. Any thread.
+ */
+TR_MUST_CHECK tr_status tr_system_new(const tr_system_options *options, tr_system **system);
+/**
+ * Frees a system that was never started, or whose run or wait has returned; clients are freed
+ * before. NULL does nothing.
+ */
+void tr_system_free(tr_system *system);
+
+/**
+ * Starts the worker threads and returns. Once per system. TR_NO_MEMORY, TR_INVALID_TRANSITION
+ * (it runs, or has run).
+ */
+TR_MUST_CHECK tr_status tr_system_start(tr_system *system);
+/**
+ * As tr_system_start, but the calling thread is worker 0. Returns when the system has stopped:
+ * TR_OK, TR_SHUTDOWN_INCOMPLETE (actors did not stop in time), TR_ESCALATED (the root failed), and
+ * the errors of start.
+ */
+TR_MUST_CHECK tr_status tr_system_run(tr_system *system);
+/** Waits until a started system has stopped; as tr_system_run. No worker may: TR_WOULD_DEADLOCK. */
+TR_MUST_CHECK tr_status tr_system_wait(tr_system *system);
+/**
+ * For a system with workers = 1 inside another event loop: no thread is made. Runs what is ready,
+ * having waited for it at most `wait_ns` (0: not at all; TR_NEVER: until there is something).
+ * TR_OK: call it again; TR_STOPPED: the system has stopped. TR_INVALID_TRANSITION: it was started,
+ * or has more workers. Always the same thread.
+ */
+TR_MUST_CHECK tr_status tr_system_run_once(tr_system *system, tr_time wait_ns);
+/** A descriptor that is readable when run_once has something to do; -1: none. Borrowed. */
+int tr_system_fd(const tr_system *system);
+/**
+ * Starts a shutdown and returns at once: the top-level actors get a poison pill, and what has not
+ * stopped within timeout_ns is killed. Further calls do nothing. Any thread, also a handler.
+ */
+void tr_system_shutdown(tr_system *system, tr_time timeout_ns);
+
+/** The number of workers. Any thread. */
+int tr_system_workers(const tr_system *system);
+/** Writes the counters; each is exact when nothing runs, a little old otherwise. Any thread. */
+void tr_system_counters(tr_system *system, tr_counters *counters);
+/**
+ * Copies up to `max` of the last dead letters, newest first, and writes how many to *count (may be
+ * NULL). Returns the total so far. Any thread.
+ */
+uint64_t tr_system_dead_letters(tr_system *system, tr_dead_letter_record *last, size_t max,
+                                size_t *count);
+/** Sends a tr_dead_letter of each new one to `who`. TR_STOPPED, TR_NO_MEMORY. Any thread. */
+tr_status tr_system_subscribe_dead_letters(tr_system *system, tr_ref who);
+/** Ends that; TR_NOT_FOUND when `who` had not subscribed. Any thread. */
+tr_status tr_system_unsubscribe_dead_letters(tr_system *system, tr_ref who);
+
+/**
+ * Makes a client, given to the caller; it is used by one thread at a time and freed before its
+ * system. TR_STOPPING, TR_LIMIT, TR_NO_MEMORY. Any thread.
+ */
+TR_MUST_CHECK tr_status tr_client_new(tr_system *system, tr_client **client);
+/** Frees a client; what it has not received is dead letters. NULL does nothing. */
+void tr_client_free(tr_client *client);
+/** What actors can send to; it is also the sender of what the client tells. Any thread. */
+tr_ref tr_client_ref(const tr_client *client);
+/** The system of this client, borrowed. Any thread. */
+tr_system *tr_client_system(const tr_client *client);
+
+/** See tr_receive; type NULL: a message of any type. */
+const void *tr_client_receive(tr_client *client, const tr_type *type, tr_time timeout_ns);
+/** See tr_spawn_wait. */
+TR_MUST_CHECK tr_status tr_client_spawn_wait(tr_client *client, tr_ref ref, tr_time timeout_ns,
+                                             tr_error *error);
+TR_END_C
+
+/**
+ * Waits for a message to the client: tr_receive(client, alert, TR_SECOND) gives a
+ * `const struct alert *`, borrowed until the next call on this client, or NULL when none came in
+ * time (0: does not wait; TR_NEVER: waits for ever) or the system has stopped. Messages of other
+ * types stay, in order.
+ */
+#define tr_receive(client, m, timeout_ns)                                                          \
+    ((const struct m *)tr_client_receive(client, &tr_type_##m, timeout_ns))
+
+/**
+ * Waits until an actor that this client spawned has been set up: TR_OK, TR_INIT_FAILED (*error has
+ * the cause; error may be NULL), TR_TIMEOUT. Blocks its thread.
+ */
+#define tr_spawn_wait(client, ref, timeout_ns, error)                                              \
+    tr_client_spawn_wait(client, tr_any(ref), timeout_ns, error)
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Troupe: actors in C. This header has all that an application needs; kit.h, for tests, is apart.
+ */
+#ifndef TROUPE_TROUPE_H
+#define TROUPE_TROUPE_H
+
+#include <troupe/app.h>
+#include <troupe/behavior.h>
+#include <troupe/limits.h>
+#include <troupe/message.h>
+#include <troupe/platform.h>
+#include <troupe/ref.h>
+#include <troupe/self.h>
+#include <troupe/status.h>
+#include <troupe/system.h>
+
+#endif
