@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Assertions: for our own mistakes and broken contracts, never for input or resources.
+ */
+#ifndef BASE_ASSERT_H
+#define BASE_ASSERT_H
+
+/**
+ * Prints "file:line: function: assertion failed: text" and aborts. Implemented in os/panic.c,
+ * because only os/ reaches the world. Any thread, any stack.
+ */
+__attribute__((__noreturn__, __cold__)) void tr__assert_failed(const char *file, int line,
+                                                               const char *function,
+                                                               const char *text);
+
+/** In every build. */
+#define TR_ASSERT(condition)                                                                       \
+    (__builtin_expect(!(condition), 0)                                                             \
+         ? tr__assert_failed(__FILE__, __LINE__, __func__, #condition)                             \
+         : (void)0)
+
+/** Compiled in every build, run only where TR_DEBUG is defined: for checks that cost. */
+#ifdef TR_DEBUG
+#define TR_ASSERT_SLOW(condition) TR_ASSERT(condition)
+#else
+#define TR_ASSERT_SLOW(condition) (0 ? (void)!(condition) : (void)0)
+#endif
+
+/** Where control never comes, unless we made a mistake: the text says which. */
+#define TR_UNREACHABLE(text) tr__assert_failed(__FILE__, __LINE__, __func__, text)
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Atomic words, the only place in the tree that knows how they are made.
+ *
+ * Every operation names its memory order. In the explore build (TR_EXPLORE) each operation is a
+ * choice point of the schedule explorer, which owns the value and its history; see tests/explore.
+ */
+#ifndef OS_ATOMIC_H
+#define OS_ATOMIC_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define ATOM_RELAXED memory_order_relaxed
+#define ATOM_ACQUIRE memory_order_acquire
+#define ATOM_RELEASE memory_order_release
+#define ATOM_ACQ_REL memory_order_acq_rel
+#define ATOM_SEQ_CST memory_order_seq_cst
+
+#define ATOM_INLINE __attribute__((__always_inline__)) static inline
+
+typedef struct atom32 {
+    _Atomic(uint32_t) value;
+} atom32;
+
+typedef struct atom64 {
+    _Atomic(uint64_t) value;
+} atom64;
+
+typedef struct atomptr {
+    _Atomic(void *) value;
+} atomptr;
+
+#ifdef TR_EXPLORE
+#include "explore/atomic_hooks.h"
+#else
+
+/* The functions of one width: load, store, exchange, compare_exchange, fetch_add/sub/or/and. */
+#define ATOM_COMMON(name, type) \
+    ATOM_INLINE void name##_init(name *atom, type value) \
+    { \
+        atomic_init(&atom->value, value); \
+    } \
+    ATOM_INLINE type name##_load(const name *atom, memory_order order) \
+    { \
+        return atomic_load_explicit(&((name *)(uintptr_t)atom)->value, order); \
+    } \
+    ATOM_INLINE void name##_store(name *atom, type value, memory_order order) \
+    { \
+        atomic_store_explicit(&atom->value, value, order); \
+    } \
+    ATOM_INLINE type name##_exchange(name *atom, type value, memory_order order) \
+    { \
+        return atomic_exchange_explicit(&atom->value, value, order); \
+    } \
+    /* On failure *expected is what was found. Strong: fails only when the value differs. */ \
+    ATOM_INLINE bool name##_compare_exchange(name *atom, type *expected, type value, \
+        memory_order success, memory_order failure) \
+    { \
+        return atomic_compare_exchange_strong_explicit( \
+            &atom->value, expected, value, success, failure); \
+    }
+
+#define ATOM_NUMBER(name, type) \
+    ATOM_COMMON(name, type) \
+    ATOM_INLINE type name##_fetch_add(name *atom, type value, memory_order order) \
+    { \
+        return atomic_fetch_add_explicit(&atom->value, value, order); \
+    } \
+    ATOM_INLINE type name##_fetch_sub(name *atom, type value, memory_order order) \
+    { \
+        return atomic_fetch_sub_explicit(&atom->value, value, order); \
+    } \
+    ATOM_INLINE type name##_fetch_or(name *atom, type value, memory_order order) \
+    { \
+        return atomic_fetch_or_explicit(&atom->value, value, order); \
+    } \
+    ATOM_INLINE type name##_fetch_and(name *atom, type value, memory_order order) \
+    { \
+        return atomic_fetch_and_explicit(&atom->value, value, order); \
+    }
+
+ATOM_NUMBER(atom32, uint32_t)
+ATOM_NUMBER(atom64, uint64_t)
+ATOM_COMMON(atomptr, void *)
+
+/** For the body of a spin: tells the CPU that this thread only waits. */
+ATOM_INLINE void atom_pause(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ __volatile__("yield");
+#endif
+}
+
+#endif
+#endif

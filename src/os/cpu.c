@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Counting CPUs.
+ */
+#include "os/cpu.h"
+
+#include "os/real.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    CPUS_MAX = 65536, /* Linux can be built for 8,192. */
+    FILE_SIZE_MAX = 8192,
+    GROUP_PATH_MAX = 4096,
+};
+
+/* Reads a small file whole, as a string; false when that cannot be. */
+static bool file_read(const char *path, char *text, size_t size)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    size_t length = 0;
+    while (length < size - 1) {
+        ssize_t count = read(fd, text + length, size - 1 - length);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count <= 0)
+            break;
+        length += (size_t)count;
+    }
+    text[length] = '\0';
+    (void)close(fd);
+    return length > 0;
+}
+
+static unsigned limit_of(long long quota, long long period)
+{
+    if (quota <= 0 || period <= 0)
+        return 0;
+    long long cpus = quota / period + (quota % period != 0);
+    return cpus > CPUS_MAX ? CPUS_MAX : (unsigned)cpus;
+}
+
+/* Version 2: one file, "max 100000" or "150000 100000". */
+static unsigned limit_read_2(const char *directory)
+{
+    char path[GROUP_PATH_MAX];
+    char text[128];
+    int length = snprintf(path, sizeof path, "%s/cpu.max", directory);
+    if (length < 0 || (size_t)length >= sizeof path || !file_read(path, text, sizeof text))
+        return 0;
+    char *end = NULL;
+    long long quota = strtoll(text, &end, 10);
+    return end == text ? 0 : limit_of(quota, strtoll(end, NULL, 10));
+}
+
+/* Version 1: two files; a quota of -1 is no limit. */
+static unsigned limit_read_1(const char *directory)
+{
+    char path[GROUP_PATH_MAX];
+    char text[128];
+    int length = snprintf(path, sizeof path, "%s/cpu.cfs_quota_us", directory);
+    if (length < 0 || (size_t)length >= sizeof path || !file_read(path, text, sizeof text))
+        return 0;
+    long long quota = strtoll(text, NULL, 10);
+    (void)snprintf(path, sizeof path, "%s/cpu.cfs_period_us", directory);
+    if (!file_read(path, text, sizeof text))
+        return 0;
+    return limit_of(quota, strtoll(text, NULL, 10));
+}
+
+static unsigned limit_least(unsigned a, unsigned b)
+{
+    if (a == 0 || b == 0)
+        return a | b;
+    return a < b ? a : b;
+}
+
+/*
+ * The least limit of a group and all its parents. Inside a container the path may be that of the
+ * host and not exist here; then its parents do not either, down to the root, which is what counts.
+ */
+static unsigned limit_walk(const char *root, const char *group, unsigned (*read)(const char *))
+{
+    char directory[GROUP_PATH_MAX];
+    int length = snprintf(directory, sizeof directory, "%s%s", root, group);
+    if (length < 0 || (size_t)length >= sizeof directory)
+        return read(root);
+    size_t root_length = strlen(root);
+    unsigned limit = read(directory);
+    while (strlen(directory) > root_length) {
+        *strrchr(directory, '/') = '\0';
+        limit = limit_least(limit, read(directory));
+    }
+    return limit;
+}
+
+static bool list_has(const char *list, const char *word)
+{
+    size_t length = strlen(word);
+    for (const char *at = list; (at = strstr(at, word)) != NULL; at += length) {
+        if ((at == list || at[-1] == ',') && (at[length] == ',' || at[length] == '\0'))
+            return true;
+    }
+    return false;
+}
+
+/* A line is "number:controllers:path"; version 2 has the number 0 and no controllers. */
+static unsigned limit_of_line(char *line, const char *root)
+{
+    char *controllers = strchr(line, ':');
+    char *group = controllers ? strchr(controllers + 1, ':') : NULL;
+    if (!group)
+        return 0;
+    *controllers++ = '\0';
+    *group++ = '\0';
+    if (*group != '/')
+        return 0;
+    if (*controllers == '\0')
+        return limit_walk(root, group, limit_read_2);
+    if (!list_has(controllers, "cpu"))
+        return 0;
+    char mount[GROUP_PATH_MAX];
+    int length = snprintf(mount, sizeof mount, "%s/cpu", root);
+    if (length < 0 || (size_t)length >= sizeof mount)
+        return 0;
+    return limit_walk(mount, group, limit_read_1);
+}
+
+unsigned tr__cpu_group_limit(const char *membership, const char *root)
+{
+    char text[FILE_SIZE_MAX];
+    if (!file_read(membership, text, sizeof text))
+        return 0;
+    unsigned limit = 0;
+    char *rest = NULL;
+    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+        limit = limit_least(limit, limit_of_line(line, root));
+    return limit;
+}
+
+static unsigned affinity_count(void)
+{
+    for (int cpus = CPU_SETSIZE; cpus <= CPUS_MAX; cpus *= 2) {
+        cpu_set_t *set = CPU_ALLOC((size_t)cpus);
+        if (!set)
+            break;
+        size_t size = CPU_ALLOC_SIZE((size_t)cpus);
+        int result = sched_getaffinity(0, size, set);
+        int error = errno;
+        int count = result == 0 ? CPU_COUNT_S(size, set) : 0;
+        CPU_FREE(set);
+        if (count > 0)
+            return (unsigned)count;
+        if (result == 0 || error != EINVAL) /* EINVAL: the kernel knows more CPUs than fit. */
+            break;
+    }
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online > 0 ? (unsigned)online : 1;
+}
+
+unsigned tr__real_cpu_count(const tr_platform *platform)
+{
+    (void)platform;
+    unsigned count = affinity_count();
+    return limit_least(count, tr__cpu_group_limit("/proc/self/cgroup", "/sys/fs/cgroup"));
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Waiting for a lock: spin, then sleep in the kernel ("mutex 2" of Drepper's Futexes Are Tricky).
+ */
+#include "os/lock.h"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* About a microsecond: what is done under these locks takes less, and a sleep costs 50 times it. */
+enum { LOCK_SPINS = 40 };
+
+_Static_assert(sizeof(struct lock) == 4, "the kernel looks at 32 bits");
+
+static void futex(struct lock *lock, int operation, uint32_t value)
+{
+    /* Errors are EAGAIN and EINTR: the caller looks again in any case. */
+    (void)syscall(SYS_futex, &lock->state, operation | FUTEX_PRIVATE_FLAG, value, NULL, NULL, 0);
+}
+
+void tr__lock_wait(struct lock *lock)
+{
+    for (int i = 0; i < LOCK_SPINS; i++) {
+        atom_pause();
+        if (atom32_load(&lock->state, ATOM_RELAXED) == LOCK_FREE && lock_try(lock))
+            return;
+    }
+    /*
+     * From here on this thread takes the lock as AWAITED, because it cannot know whether others
+     * sleep: the price is a wake for nothing when none does.
+     */
+    while (atom32_exchange(&lock->state, LOCK_AWAITED, ATOM_ACQUIRE) != LOCK_FREE)
+        futex(lock, FUTEX_WAIT, LOCK_AWAITED);
+}
+
+void tr__lock_wake(struct lock *lock)
+{
+    futex(lock, FUTEX_WAKE, 1);
+}

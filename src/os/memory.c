@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The heap, pages and guarded stacks, over the C library and mmap.
+ */
+#include "os/memory.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Below the size of one huge page (x86-64, arm64 with 4 KiB pages) the advice has no effect. */
+#define HUGE_PAGE_SIZE ((size_t)2 << 20)
+
+/* Linux 6.13: a guard without a mapping of its own, so that vm.max_map_count does not limit it. */
+#ifndef MADV_GUARD_INSTALL
+#define MADV_GUARD_INSTALL 102
+#endif
+
+void *tr__os_resize(void *memory, size_t size)
+{
+    if (size == 0) {
+        free(memory);
+        return NULL;
+    }
+    return realloc(memory, size);
+}
+
+size_t tr__os_page_size(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static size_t page_round(size_t size)
+{
+    size_t page = tr__os_page_size();
+    return (size + page - 1) / page * page;
+}
+
+void *tr__os_pages(size_t size)
+{
+    size_t whole = page_round(size);
+    if (whole == 0 || whole < size)
+        return NULL;
+    void *memory = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        return NULL;
+    if (whole >= HUGE_PAGE_SIZE) /* Advice: a kernel without huge pages may say no. */
+        (void)madvise(memory, whole, MADV_HUGEPAGE);
+    return memory;
+}
+
+void tr__os_pages_free(void *memory, size_t size)
+{
+    if (memory)
+        (void)munmap(memory, page_round(size));
+}
+
+static bool guard_install(char *low, size_t page)
+{
+    if (madvise(low, page, MADV_GUARD_INSTALL) == 0)
+        return true;
+    return mprotect(low, page, PROT_NONE) == 0;
+}
+
+void *tr__os_stack_slab(size_t count, size_t stack_size)
+{
+    size_t page = tr__os_page_size();
+    if (count == 0 || stack_size == 0 || stack_size % page != 0)
+        return NULL;
+    size_t stride = stack_size + page;
+    if (stride < stack_size || count > SIZE_MAX / stride)
+        return NULL;
+    /* Stacks are mostly untouched: nothing is reserved for them. */
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE;
+    char *slab = mmap(NULL, count * stride, PROT_READ | PROT_WRITE, flags, -1, 0);
+    if (slab == MAP_FAILED)
+        return NULL;
+    /* A huge page would make many stacks resident at the first touch of one. */
+    (void)madvise(slab, count * stride, MADV_NOHUGEPAGE);
+    for (size_t i = 0; i < count; i++) {
+        if (!guard_install(slab + i * stride, page)) {
+            (void)munmap(slab, count * stride);
+            return NULL;
+        }
+    }
+    return slab;
+}
+
+char *tr__os_stack_low(void *slab, size_t index, size_t stack_size)
+{
+    size_t page = tr__os_page_size();
+    return (char *)slab + index * (stack_size + page) + page;
+}
+
+void tr__os_stack_slab_free(void *slab, size_t count, size_t stack_size)
+{
+    if (slab)
+        (void)munmap(slab, count * (stack_size + tr__os_page_size()));
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The end of the process after a failed assertion.
+ */
+#include "base/assert.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+void tr__assert_failed(const char *file, int line, const char *function, const char *text)
+{
+    /* Written by hand: the state of stdio and of the heap may be part of what is broken. */
+    char message[512];
+    int length = snprintf(
+        message, sizeof message, "%s:%d: %s: assertion failed: %s\n", file, line, function, text);
+    if (length >= (int)sizeof message)
+        length = (int)sizeof message - 1;
+    if (length > 0) {
+        ssize_t written = write(STDERR_FILENO, message, (size_t)length);
+        (void)written;
+    }
+    abort();
+}

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Parking and IO readiness: an epoll instance with an eventfd in it, per parker.
+ *
+ * The eventfd is the wake: it stays readable until a park takes notice, so a wake before the park
+ * is remembered, and several count once. Descriptors with pending operations are armed for one
+ * event (EPOLLONESHOT) and stay registered, so that the next operation is one system call.
+ *
+ * Rules:
+ *   1. watches[fd].ios holds what is pending on fd, oldest first; the registration in the kernel is
+ *      armed for exactly these kinds, or spent.
+ *   2. The kernel forgets a descriptor that is closed, and its number may come back as another
+ *      file; is_known is therefore a hint, and arming corrects it.
+ *   3. Once the embedding program has asked for the descriptor of the parker, that is kept readable
+ *      while there is something to reap.
+ * Only `event` is touched by other threads, and it does not change.
+ */
+#include "os/real.h"
+
+#include "base/assert.h"
+#include "os/memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    EVENTS_MAX = 128, /* taken from the kernel at once; the rest waits there */
+    WATCHES_MIN = 64,
+};
+
+struct watch {
+    tr_io *ios;
+    bool is_known; /* rule 2 */
+};
+
+struct tr_parker {
+    int epoll;
+    int event;
+    bool has_fd_user;    /* rule 3 */
+    bool has_no_ns_wait; /* the kernel has no epoll_pwait2 */
+    struct watch *watches;
+    size_t watches_count;
+    size_t pending_count; /* over all watches */
+    tr_io *completed;     /* oldest first */
+    tr_io **completed_end;
+};
+
+static void event_write(const tr_parker *parker)
+{
+    uint64_t one = 1;
+    ssize_t written;
+    do {
+        written = write(parker->event, &one, sizeof one);
+    } while (written < 0 && errno == EINTR);
+    /* EAGAIN: the counter is full, hence readable. */
+}
+
+static void event_drain(const tr_parker *parker)
+{
+    uint64_t count;
+    ssize_t got;
+    do {
+        got = read(parker->event, &count, sizeof count);
+    } while (got < 0 && errno == EINTR);
+}
+
+/* Of an operation that is in no watch any more. */
+static void io_complete(tr_parker *parker, tr_io *io, tr_status result)
+{
+    io->result = result;
+    io->next = NULL;
+    *parker->completed_end = io;
+    parker->completed_end = &io->next;
+}
+
+static uint32_t events_of(const tr_io *io)
+{
+    uint32_t events = 0;
+    for (; io; io = io->next)
+        events |= io->kind == TR_IO_READABLE ? EPOLLIN | EPOLLRDHUP : EPOLLOUT;
+    return events;
+}
+
+static tr_status status_of_errno(int error)
+{
+    switch (error) {
+    case ENOMEM:
+        return TR_NO_MEMORY;
+    case ENOSPC:
+    case EMFILE:
+    case ENFILE:
+        return TR_LIMIT;
+    default:
+        return TR_INVALID_ARGUMENT;
+    }
+}
+
+/* Rule 1: arms a descriptor for what is pending on it. Gives 0 or an error number. */
+static int watch_arm(tr_parker *parker, int fd)
+{
+    struct watch *watch = &parker->watches[fd];
+    struct epoll_event event = {
+        .events = events_of(watch->ios) | EPOLLONESHOT,
+        .data.fd = fd,
+    };
+    int operation = watch->is_known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
+    int error = epoll_ctl(parker->epoll, operation, fd, &event) == 0 ? 0 : errno;
+    if (error == ENOENT || error == EEXIST) { /* Rule 2. */
+        operation = watch->is_known ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
+        error = epoll_ctl(parker->epoll, operation, fd, &event) == 0 ? 0 : errno;
+    }
+    watch->is_known = error == 0;
+    return error;
+}
+
+/* One event of the kernel: completes what it was for, and arms the rest again. */
+static void watch_fire(tr_parker *parker, int fd, uint32_t events)
+{
+    struct watch *watch = &parker->watches[fd];
+    /* What has ended can be read and written: the attempt tells how it ended. */
+    bool has_ended = (events & (EPOLLERR | EPOLLHUP)) != 0;
+    bool is_readable = has_ended || (events & (EPOLLIN | EPOLLRDHUP)) != 0;
+    bool is_writable = has_ended || (events & EPOLLOUT) != 0;
+    tr_io **at = &watch->ios;
+    while (*at) {
+        tr_io *io = *at;
+        if (io->kind == TR_IO_READABLE ? is_readable : is_writable) {
+            *at = io->next;
+            parker->pending_count--;
+            io_complete(parker, io, TR_OK);
+        } else {
+            at = &io->next;
+        }
+    }
+    if (!watch->ios)
+        return;
+    int error = watch_arm(parker, fd);
+    while (error && watch->ios) {
+        tr_io *io = watch->ios;
+        watch->ios = io->next;
+        parker->pending_count--;
+        io_complete(parker, io, status_of_errno(error));
+    }
+}
+
+/* Waits in the kernel; `timeout` is in nanoseconds, negative for none. Gives a count of events. */
+static int events_wait(tr_parker *parker, struct epoll_event *events, tr_time timeout)
+{
+    if (timeout == 0)
+        return epoll_wait(parker->epoll, events, EVENTS_MAX, 0);
+    if (timeout < 0)
+        return epoll_wait(parker->epoll, events, EVENTS_MAX, -1);
+#ifdef SYS_epoll_pwait2
+    if (!parker->has_no_ns_wait) {
+        struct timespec time = {.tv_sec = timeout / TR_SECOND, .tv_nsec = timeout % TR_SECOND};
+        long count =
+            syscall(SYS_epoll_pwait2, parker->epoll, events, EVENTS_MAX, &time, NULL, (size_t)0);
+        if (count >= 0 || (errno != ENOSYS && errno != EPERM))
+            return (int)count;
+        parker->has_no_ns_wait = true;
+    }
+#endif
+    /* Rounded up: a park that ends a moment too early would be called again at once, and again. */
+    tr_time milliseconds = timeout / TR_MILLISECOND + 1;
+    return epoll_wait(
+        parker->epoll, events, EVENTS_MAX, milliseconds > INT_MAX ? INT_MAX : (int)milliseconds);
+}
+
+/* Takes events in. Whether the wake was among them; it stays readable. */
+static bool events_take(tr_parker *parker, tr_time timeout)
+{
+    struct epoll_event events[EVENTS_MAX];
+    bool is_woken = false;
+    int count = events_wait(parker, events, timeout);
+    for (int i = 0; i < count; i++) {
+        int fd = events[i].data.fd;
+        if (fd == parker->event) {
+            is_woken = true;
+        } else {
+            TR_ASSERT((size_t)fd < parker->watches_count);
+            watch_fire(parker, fd, events[i].events);
+        }
+    }
+    return is_woken;
+}
+
+tr_status tr__real_parker_new(const tr_platform *platform, tr_parker **parker)
+{
+    (void)platform;
+    tr_status status = TR_NO_MEMORY;
+    tr_parker *made = tr__os_resize(NULL, sizeof *made);
+    if (!made)
+        return status;
+    *made = (tr_parker){.epoll = epoll_create1(EPOLL_CLOEXEC)};
+    made->completed_end = &made->completed;
+    if (made->epoll < 0) {
+        status = status_of_errno(errno);
+        goto free_parker;
+    }
+    made->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (made->event < 0) {
+        status = status_of_errno(errno);
+        goto close_epoll;
+    }
+    struct epoll_event event = {.events = EPOLLIN, .data.fd = made->event};
+    if (epoll_ctl(made->epoll, EPOLL_CTL_ADD, made->event, &event) != 0) {
+        status = status_of_errno(errno);
+        goto close_event;
+    }
+    *parker = made;
+    return TR_OK;
+
+close_event:
+    (void)close(made->event);
+close_epoll:
+    (void)close(made->epoll);
+free_parker:
+    tr__os_resize(made, 0);
+    return status;
+}
+
+void tr__real_parker_free(const tr_platform *platform, tr_parker *parker)
+{
+    (void)platform;
+    if (!parker)
+        return;
+    (void)close(parker->event);
+    (void)close(parker->epoll);
+    tr__os_resize(parker->watches, 0);
+    tr__os_resize(parker, 0);
+}
+
+void tr__real_park(const tr_platform *platform, tr_parker *parker, tr_time deadline)
+{
+    tr_time timeout = -1;
+    if (parker->completed) {
+        timeout = 0;
+    } else if (deadline != TR_NEVER) {
+        tr_time now = tr__real_mono_now(platform);
+        timeout = deadline > now ? deadline - now : 0;
+    }
+    if (events_take(parker, timeout))
+        event_drain(parker);
+    if (parker->completed && parker->has_fd_user) /* Rule 3. */
+        event_write(parker);
+}
+
+void tr__real_wake(const tr_platform *platform, tr_parker *parker)
+{
+    (void)platform;
+    event_write(parker);
+}
+
+int tr__real_parker_fd(const tr_platform *platform, tr_parker *parker)
+{
+    (void)platform;
+    parker->has_fd_user = true;
+    if (parker->completed)
+        event_write(parker);
+    return parker->epoll;
+}
+
+static bool watches_cover(tr_parker *parker, int fd)
+{
+    size_t count = parker->watches_count;
+    if ((size_t)fd < count)
+        return true;
+    if (count < WATCHES_MIN)
+        count = WATCHES_MIN;
+    while (count <= (size_t)fd)
+        count *= 2;
+    struct watch *watches = tr__os_resize(parker->watches, count * sizeof *watches);
+    if (!watches)
+        return false;
+    for (size_t i = parker->watches_count; i < count; i++)
+        watches[i] = (struct watch){.is_known = false};
+    parker->watches = watches;
+    parker->watches_count = count;
+    return true;
+}
+
+tr_status tr__real_io_submit(const tr_platform *platform, tr_parker *parker, tr_io *io)
+{
+    (void)platform;
+    if (io->fd < 0 || io->fd == parker->event || io->fd == parker->epoll)
+        return TR_INVALID_ARGUMENT;
+    /* A wild number must not make a table of its size. */
+    if ((size_t)io->fd >= parker->watches_count && fcntl(io->fd, F_GETFD) < 0)
+        return TR_INVALID_ARGUMENT;
+    if (!watches_cover(parker, io->fd))
+        return TR_NO_MEMORY;
+    tr_io **end = &parker->watches[io->fd].ios;
+    while (*end)
+        end = &(*end)->next;
+    io->next = NULL;
+    *end = io;
+    int error = watch_arm(parker, io->fd);
+    if (!error) {
+        parker->pending_count++;
+        return TR_OK;
+    }
+    *end = NULL;
+    if (error != EPERM)
+        return status_of_errno(error);
+    /* A regular file or a directory: always ready, and not for epoll. */
+    io_complete(parker, io, TR_OK);
+    event_write(parker);
+    return TR_OK;
+}
+
+bool tr__real_io_cancel(const tr_platform *platform, tr_parker *parker, tr_io *io)
+{
+    (void)platform;
+    if (io->fd < 0 || (size_t)io->fd >= parker->watches_count)
+        return false;
+    struct watch *watch = &parker->watches[io->fd];
+    tr_io **at = &watch->ios;
+    while (*at && *at != io)
+        at = &(*at)->next;
+    if (!*at)
+        return false;
+    *at = io->next;
+    io->next = NULL;
+    parker->pending_count--;
+    if (watch->ios) {
+        /* On failure the kernel stays armed for more than is pending, which only fires in vain. */
+        (void)watch_arm(parker, io->fd);
+    } else {
+        /* Armed for nothing it would still report an end. It fails where the fd was closed. */
+        struct epoll_event unused = {0};
+        (void)epoll_ctl(parker->epoll, EPOLL_CTL_DEL, io->fd, &unused);
+        watch->is_known = false;
+    }
+    return true;
+}
+
+tr_io *tr__real_io_reap(const tr_platform *platform, tr_parker *parker)
+{
+    (void)platform;
+    if (!parker->completed && parker->pending_count > 0)
+        (void)events_take(parker, 0);
+    tr_io *completed = parker->completed;
+    parker->completed = NULL;
+    parker->completed_end = &parker->completed;
+    return completed;
+}

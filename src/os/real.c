@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The real platform: the table over the functions of clock.c, thread.c, parker.c and the others.
+ */
+#include "os/real.h"
+
+#include "os/memory.h"
+
+static void *real_resize(const tr_platform *platform, void *memory, size_t size)
+{
+    (void)platform;
+    return tr__os_resize(memory, size);
+}
+
+static const tr_platform real_table = {
+    .size = sizeof(tr_platform),
+    .mono_now = tr__real_mono_now,
+    .wall_now = tr__real_wall_now,
+    .random = tr__real_random,
+    .resize = real_resize,
+    .log = tr__real_log,
+    .cpu_count = tr__real_cpu_count,
+    .thread_start = tr__real_thread_start,
+    .thread_join = tr__real_thread_join,
+    .thread_id = tr__real_thread_id,
+    .yield = tr__real_yield,
+    .parker_new = tr__real_parker_new,
+    .parker_free = tr__real_parker_free,
+    .park = tr__real_park,
+    .wake = tr__real_wake,
+    .parker_fd = tr__real_parker_fd,
+    .io_submit = tr__real_io_submit,
+    .io_cancel = tr__real_io_cancel,
+    .io_reap = tr__real_io_reap,
+};
+
+const tr_platform *tr_platform_real(void)
+{
+    return &real_table;
+}

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The virtual platform.
+ */
+#include "os/virtual.h"
+
+#include "base/assert.h"
+#include "os/memory.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MONO_START TR_HOUR
+/* 2024-01-01T00:00:00Z. */
+#define WALL_START (INT64_C(1704067200) * TR_SECOND)
+
+/* Stands before each block that is handed out; keeps its alignment of 16. */
+struct block {
+    struct list link; /* in virtual_platform.blocks, oldest first */
+    size_t size;
+    uint64_t number;
+};
+_Static_assert(sizeof(struct block) % 16 == 0, "blocks keep the alignment of malloc");
+
+struct tr_parker {
+    struct list link; /* in virtual_platform.parkers */
+    bool is_woken;
+    tr_io *pending; /* oldest first */
+    tr_io *completed;
+};
+
+static struct virtual_platform *virtual_of(const tr_platform *platform)
+{
+    return (struct virtual_platform *)(uintptr_t)platform;
+}
+
+static tr_time virtual_mono_now(const tr_platform *platform)
+{
+    return virtual_of(platform)->mono;
+}
+
+static tr_time virtual_wall_now(const tr_platform *platform)
+{
+    const struct virtual_platform *virtual = virtual_of(platform);
+    return virtual->mono + virtual->wall_offset;
+}
+
+static uint64_t virtual_random(const tr_platform *platform)
+{
+    return rng_next(&virtual_of(platform)->rng);
+}
+
+static bool allocation_is_refused(struct virtual_platform *virtual)
+{
+    virtual->allocations++;
+    if (virtual->fail_at == 0 || virtual->allocations < virtual->fail_at)
+        return false;
+    if (!virtual->fail_after)
+        virtual->fail_at = 0;
+    virtual->refusals++;
+    return true;
+}
+
+static void block_free(struct virtual_platform *virtual, struct block *block)
+{
+    list_remove(&block->link);
+    virtual->live_blocks--;
+    virtual->live_bytes -= block->size;
+    tr__os_resize(block, 0);
+}
+
+static void *virtual_resize(const tr_platform *platform, void *memory, size_t size)
+{
+    struct virtual_platform *virtual = virtual_of(platform);
+    struct block *old = memory ? (struct block *)memory - 1 : NULL;
+    if (size == 0) {
+        if (old)
+            block_free(virtual, old);
+        return NULL;
+    }
+    if (allocation_is_refused(virtual) || size > SIZE_MAX - sizeof(struct block))
+        return NULL;
+    /* Always moves, so that a pointer kept over a resize is found. */
+    struct block *block = tr__os_resize(NULL, sizeof *block + size);
+    if (!block)
+        return NULL;
+    block->size = size;
+    block->number = virtual->allocations;
+    list_push_last(&virtual->blocks, &block->link);
+    virtual->live_blocks++;
+    virtual->live_bytes += size;
+    if (virtual->live_bytes > virtual->peak_bytes)
+        virtual->peak_bytes = virtual->live_bytes;
+    /* Memory is never zero by luck. */
+    memset(block + 1, 0xa5, size);
+    if (old) {
+        memcpy(block + 1, memory, old->size < size ? old->size : size);
+        block_free(virtual, old);
+    }
+    return block + 1;
+}
+
+static void virtual_log(const tr_platform *platform, tr_level level, const char *path,
+                        const char *text)
+{
+    struct virtual_platform *virtual = virtual_of(platform);
+    struct virtual_line *line = &virtual->lines[virtual->lines_count++ % VIRTUAL_LOG_LINES];
+    line->level = level;
+    (void)snprintf(line->path, sizeof line->path, "%s", path ? path : "");
+    (void)snprintf(line->text, sizeof line->text, "%s", text);
+    if (virtual->echo)
+        (void)fprintf(stderr, "# log %d %s: %s\n", (int)level, line->path, text);
+}
+
+static unsigned virtual_cpu_count(const tr_platform *platform)
+{
+    return virtual_of(platform)->cpu_count;
+}
+
+static tr_status virtual_thread_start(const tr_platform *platform, const char *name,
+                                      void (*main)(void *context), void *context,
+                                      tr_thread **thread)
+{
+    (void)platform;
+    (void)name;
+    (void)main;
+    (void)context;
+    (void)thread;
+    return TR_NOT_SUPPORTED;
+}
+
+static void virtual_thread_join(const tr_platform *platform, tr_thread *thread)
+{
+    (void)platform;
+    (void)thread;
+    TR_UNREACHABLE("the virtual platform has no threads");
+}
+
+static uint64_t virtual_thread_id(const tr_platform *platform)
+{
+    (void)platform;
+    return 1;
+}
+
+static void virtual_yield(const tr_platform *platform)
+{
+    virtual_of(platform)->yields++;
+}
+
+static tr_status virtual_parker_new(const tr_platform *platform, tr_parker **parker)
+{
+    struct virtual_platform *virtual = virtual_of(platform);
+    tr_parker *made = virtual_resize(platform, NULL, sizeof *made);
+    if (!made)
+        return TR_NO_MEMORY;
+    *made = (tr_parker){.is_woken = false};
+    list_push_last(&virtual->parkers, &made->link);
+    *parker = made;
+    return TR_OK;
+}
+
+static void virtual_parker_free(const tr_platform *platform, tr_parker *parker)
+{
+    if (!parker)
+        return;
+    list_remove(&parker->link);
+    virtual_resize(platform, parker, 0);
+}
+
+static void virtual_park(const tr_platform *platform, tr_parker *parker, tr_time deadline)
+{
+    struct virtual_platform *virtual = virtual_of(platform);
+    virtual->parks++;
+    while (!parker->is_woken && !parker->completed && virtual->mono < deadline) {
+        if (!virtual->on_park || !virtual->on_park(virtual->on_park_context, deadline))
+            break;
+    }
+    parker->is_woken = false;
+}
+
+static void virtual_wake(const tr_platform *platform, tr_parker *parker)
+{
+    virtual_of(platform)->wakes++;
+    parker->is_woken = true;
+}
+
+static int virtual_parker_fd(const tr_platform *platform, tr_parker *parker)
+{
+    (void)platform;
+    (void)parker;
+    return -1;
+}
+
+static void io_append(tr_io **list, tr_io *io)
+{
+    while (*list)
+        list = &(*list)->next;
+    io->next = NULL;
+    *list = io;
+}
+
+static bool io_remove(tr_io **list, tr_io *io)
+{
+    while (*list && *list != io)
+        list = &(*list)->next;
+    if (!*list)
+        return false;
+    *list = io->next;
+    io->next = NULL;
+    return true;
+}
+
+static tr_status virtual_io_submit(const tr_platform *platform, tr_parker *parker, tr_io *io)
+{
+    (void)platform;
+    if (io->fd < 0)
+        return TR_INVALID_ARGUMENT;
+    io_append(&parker->pending, io);
+    return TR_OK;
+}
+
+static bool virtual_io_cancel(const tr_platform *platform, tr_parker *parker, tr_io *io)
+{
+    (void)platform;
+    return io_remove(&parker->pending, io);
+}
+
+static tr_io *virtual_io_reap(const tr_platform *platform, tr_parker *parker)
+{
+    (void)platform;
+    tr_io *completed = parker->completed;
+    parker->completed = NULL;
+    return completed;
+}
+
+static const tr_platform virtual_table = {
+    .size = sizeof(tr_platform),
+    .mono_now = virtual_mono_now,
+    .wall_now = virtual_wall_now,
+    .random = virtual_random,
+    .resize = virtual_resize,
+    .log = virtual_log,
+    .cpu_count = virtual_cpu_count,
+    .thread_start = virtual_thread_start,
+    .thread_join = virtual_thread_join,
+    .thread_id = virtual_thread_id,
+    .yield = virtual_yield,
+    .parker_new = virtual_parker_new,
+    .parker_free = virtual_parker_free,
+    .park = virtual_park,
+    .wake = virtual_wake,
+    .parker_fd = virtual_parker_fd,
+    .io_submit = virtual_io_submit,
+    .io_cancel = virtual_io_cancel,
+    .io_reap = virtual_io_reap,
+};
+
+struct virtual_platform *tr__virtual_new(uint64_t seed)
+{
+    struct virtual_platform *virtual = tr__os_resize(NULL, sizeof *virtual);
+    if (!virtual)
+        return NULL;
+    memset(virtual, 0, sizeof *virtual);
+    virtual->table = virtual_table;
+    virtual->cpu_count = 1;
+    virtual->mono = MONO_START;
+    virtual->wall_offset = WALL_START - MONO_START;
+    rng_init(&virtual->rng, seed);
+    list_init(&virtual->blocks);
+    list_init(&virtual->parkers);
+    return virtual;
+}
+
+void tr__virtual_free(struct virtual_platform *virtual)
+{
+    tr__os_resize(virtual, 0);
+}
+
+void tr__virtual_advance(struct virtual_platform *virtual, tr_time duration)
+{
+    TR_ASSERT(duration >= 0);
+    TR_ASSERT(duration <= INT64_MAX - virtual->mono);
+    virtual->mono += duration;
+}
+
+void tr__virtual_advance_to(struct virtual_platform *virtual, tr_time mono)
+{
+    if (mono > virtual->mono)
+        virtual->mono = mono;
+}
+
+void tr__virtual_wall_jump(struct virtual_platform *virtual, tr_time difference)
+{
+    virtual->wall_offset += difference;
+}
+
+void tr__virtual_fail_allocation(struct virtual_platform *virtual, uint64_t n, bool and_all_after)
+{
+    virtual->fail_at = n ? virtual->allocations + n : 0;
+    virtual->fail_after = and_all_after;
+}
+
+size_t tr__virtual_live_blocks(const struct virtual_platform *virtual)
+{
+    return virtual->live_blocks;
+}
+
+size_t tr__virtual_live_bytes(const struct virtual_platform *virtual)
+{
+    return virtual->live_bytes;
+}
+
+uint64_t tr__virtual_oldest_block(const struct virtual_platform *virtual)
+{
+    struct list *link = list_first(&virtual->blocks);
+    return link ? LIST_OWNER(link, struct block, link)->number : 0;
+}
+
+const struct virtual_line *tr__virtual_line(const struct virtual_platform *virtual, size_t n)
+{
+    if (n >= virtual->lines_count || n >= VIRTUAL_LOG_LINES)
+        return NULL;
+    return &virtual->lines[(virtual->lines_count - 1 - n) % VIRTUAL_LOG_LINES];
+}
+
+bool tr__virtual_has_line(const struct virtual_platform *virtual, const char *text)
+{
+    const struct virtual_line *line;
+    for (size_t n = 0; (line = tr__virtual_line(virtual, n)) != NULL; n++) {
+        if (strstr(line->text, text))
+            return true;
+    }
+    return false;
+}
+
+bool tr__virtual_io_complete(struct virtual_platform *virtual, int fd, tr_io_kind kind,
+                             tr_status result)
+{
+    LIST_EACH (link, &virtual->parkers) {
+        tr_parker *parker = LIST_OWNER(link, tr_parker, link);
+        for (tr_io *io = parker->pending; io; io = io->next) {
+            if (io->fd != fd || io->kind != kind)
+                continue;
+            (void)io_remove(&parker->pending, io);
+            io->result = result;
+            io_append(&parker->completed, io);
+            return true;
+        }
+    }
+    return false;
+}
+
+size_t tr__virtual_io_pending(const struct virtual_platform *virtual)
+{
+    size_t count = 0;
+    LIST_EACH (link, &virtual->parkers) {
+        const tr_parker *parker = LIST_OWNER(link, tr_parker, link);
+        for (const tr_io *io = parker->pending; io; io = io->next)
+            count++;
+    }
+    return count;
+}
