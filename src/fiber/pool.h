@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * A pool of stacks for the fibers of one worker.
+ *
+ * Stacks come in slabs, each with a guard page below it and a canary in its lowest words, which is
+ * checked when the stack is given back. Rules:
+ *   1. After every call at least one stack is free: the spare. A stack is lent only if another
+ *      stays behind, except to a fiber that gives its own back at once (tr__fiber_replace).
+ *   2. The stack given back last is lent first: its pages are warm.
+ *   3. Slabs are freed with the pool only.
+ * One thread at a time; no locks.
+ */
+#ifndef FIBER_POOL_H
+#define FIBER_POOL_H
+
+#include <troupe/limits.h>
+#include <troupe/platform.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define FIBER_ASAN 1
+#elif defined(__SANITIZE_THREAD__)
+#define FIBER_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define FIBER_ASAN 1
+#elif __has_feature(thread_sanitizer)
+#define FIBER_TSAN 1
+#endif
+#endif
+
+/** Usable bytes of a stack. Sanitizers make frames larger. */
+#if defined(FIBER_ASAN) || defined(FIBER_TSAN)
+#define FIBER_STACK_SIZE ((size_t)TR_STACK_SIZE * 4)
+#else
+#define FIBER_STACK_SIZE ((size_t)TR_STACK_SIZE)
+#endif
+
+/** Stacks per slab: 1 MiB of address space, of which only what is touched becomes memory. */
+#define FIBER_SLAB_STACKS 16
+
+/** One end of a switch: what is needed to come back to a stack. */
+struct fiber_side {
+    void *context;   /* where to continue; valid while left */
+    const void *low; /* the usable stack */
+    size_t size;
+    void *fake_stack; /* AddressSanitizer's, while left */
+    void *shadow;     /* ThreadSanitizer's idea of this fiber */
+};
+
+struct fiber {
+    struct fiber_side side;
+    struct fiber *next; /* in the pool's free list */
+    struct fiber_pool *pool;
+    void (*main)(void *context);
+    void *main_context;
+    bool is_lent;
+};
+
+struct fiber_pool {
+    const tr_platform *platform;
+    struct fiber_slab *slabs;
+    struct fiber *free;
+    size_t free_count;
+    size_t stacks_count; /* made so far */
+    size_t stacks_max;   /* 0 for no limit */
+};
+
+/** Makes a pool with its spare. `stacks_max` 0 is no limit, else at least 2. TR_NO_MEMORY. */
+TR_MUST_CHECK tr_status tr__fiber_pool_init(struct fiber_pool *pool, const tr_platform *platform,
+                                            size_t stacks_max);
+
+/** Frees all stacks, also those of fibers that have not ended. None of them may run. */
+void tr__fiber_pool_deinit(struct fiber_pool *pool);
+
+/** Stacks in use. */
+static inline size_t fiber_pool_lent(const struct fiber_pool *pool)
+{
+    return pool->stacks_count - pool->free_count;
+}
+
+/* For fiber.c: take gives NULL when no stack can be had (rule 1); take_spare never fails. */
+struct fiber *tr__fiber_pool_take(struct fiber_pool *pool);
+struct fiber *tr__fiber_pool_take_spare(struct fiber_pool *pool);
+void tr__fiber_pool_give(struct fiber_pool *pool, struct fiber *fiber);
+
+#endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Envelopes, one cache line each, and the pools they come from.
+ *
+ * A message of up to 24 bytes without pointers travels inside its envelope; a larger one is one
+ * block beside it. Requests and replies use the last 8 of those bytes for the ask's number and
+ * deadline, and have room for 16.
+ *
+ * Every worker has a pool; one more, under a lock, serves threads that are no workers. An envelope
+ * is filled by the owner of its home pool and may be emptied on any worker, which collects what
+ * belongs elsewhere and sends it home in batches, blocks and all. So a pool's lists need no atomics,
+ * and memory does not drift from the worker that sends to the worker that receives.
+ */
+#ifndef MEM_ENVELOPE_H
+#define MEM_ENVELOPE_H
+
+#include <assert.h>
+#include <stddef.h>
+#include <string.h>
+#include <troupe/limits.h>
+#include <troupe/message.h>
+
+#include "mem/block.h"
+#include "mem/source.h"
+#include "queue/door.h"
+
+enum envelope_kind {
+    ENVELOPE_REPLY,
+    ENVELOPE_EXCEPTION,
+    ENVELOPE_ASK,
+    ENVELOPE_NOTICE,
+    ENVELOPE_EVENT,
+    ENVELOPE_STOP,   /* a PoisonPill */
+    ENVELOPE_KILL,
+    ENVELOPE_PROBE,  /* to an actor: say when you are up */
+    ENVELOPE_OUTCOME /* to a client: how a spawn or a probe ended; holds a tr_error */
+};
+
+enum {
+    ENVELOPE_INLINE = 24,
+    ENVELOPE_INLINE_ASK = 16,
+    ENVELOPE_NO_BLOCK = 0xff,    /* block_class: the message is inside */
+    ENVELOPE_RETURN_BATCH = 64,  /* envelopes of one home that are sent back together */
+    ENVELOPE_SLABS_MAX = 1 << 16 /* of one pool: at 32,768 envelopes each no limit in practice */
+};
+
+struct envelope {
+    struct door_mail mail; /* links it in an inbox, a mailbox or a free list */
+    const tr_type *type;
+    uint64_t sender; /* bits of a ref, 0 for nobody */
+    uint64_t causal;
+    uint32_t generation; /* of the receiver */
+    uint16_t home;       /* index of its pool */
+    uint8_t kind;        /* enum envelope_kind */
+    uint8_t block_class; /* of mem/block.h, or ENVELOPE_NO_BLOCK */
+    union {
+        unsigned char bytes[ENVELOPE_INLINE];
+        struct {
+            void *data;
+            uint32_t size;
+        } block;
+        struct {
+            unsigned char bytes[ENVELOPE_INLINE_ASK];
+            uint32_t id;
+            uint32_t deadline_ms;
+        } ask;
+    } payload;
+};
+
+static_assert(sizeof(struct envelope) == 64, "an envelope is one cache line");
+
+/** Envelopes of another pool on their way home. */
+struct envelope_return {
+    struct envelope *newest;
+    struct envelope *oldest;
+    uint32_t count;
+};
+
+struct envelope_slab;
+
+struct envelope_pool {
+    /* Written by the pool's owner. */
+    struct envelope *free;
+    uint16_t home;
+    uint16_t home_count; /* pools of the system */
+    uint32_t slab_count;
+    size_t made; /* envelopes in all slabs */
+    struct envelope_slab **slabs;
+    struct memory_source source;
+    struct block_pool blocks;
+    struct envelope_return *returns; /* one per home */
+    bool has_returns;                /* a batch that is not yet full waits */
+    struct envelope_pool **pools;    /* of the system, by home */
+    /* Written by the others. */
+    _Alignas(64) struct stack returned;
+};
+
+/** `pools` is the system's table of all pools, borrowed. TR_NO_MEMORY. */
+tr_status tr__envelope_pool_init(struct envelope_pool *pool, const struct memory_source *source,
+    uint16_t home, uint16_t home_count, struct envelope_pool **pools);
+void tr__envelope_pool_deinit(struct envelope_pool *pool);
+/** When the free list is empty: what came home, else a new slab. NULL when out of memory. */
+struct envelope *tr__envelope_refill(struct envelope_pool *pool);
+/** Collects an envelope of another home. */
+void tr__envelope_send_home(struct envelope_pool *pool, struct envelope *envelope);
+/** Sends home what waits for its batch. Before the owner sleeps. */
+void tr__envelope_flush(struct envelope_pool *pool);
+/** Takes in what came home and gives slabs that are wholly free back. Before the owner sleeps. */
+void tr__envelope_pool_trim(struct envelope_pool *pool);
+/** Drops the message of an envelope that has a block: its buffers, and the block itself. */
+void tr__envelope_drop_block(struct envelope_pool *pool, struct envelope *envelope);
+/** Bytes that the pool holds. */
+size_t tr__envelope_pool_bytes(const struct envelope_pool *pool);
+
+/** An envelope with undefined contents but for its home; NULL when out of memory. Owner only. */
+ATOM_INLINE struct envelope *envelope_take(struct envelope_pool *pool)
+{
+    struct envelope *envelope = pool->free;
+    if (__builtin_expect(!envelope, 0))
+        return tr__envelope_refill(pool);
+    pool->free = (struct envelope *)envelope->mail.next;
+    return envelope;
+}
+
+/** Gives an envelope back whose block, if it had one, is gone. Owner of `pool` only. */
+ATOM_INLINE void envelope_give_empty(struct envelope_pool *pool, struct envelope *envelope)
+{
+    if (__builtin_expect(envelope->home != pool->home, 0)) {
+        tr__envelope_send_home(pool, envelope);
+        return;
+    }
+    envelope->mail.next = (struct door_mail *)pool->free;
+    pool->free = envelope;
+}
+
+/** Gives an envelope and its message back. Owner of `pool` only. */
+ATOM_INLINE void envelope_give(struct envelope_pool *pool, struct envelope *envelope)
+{
+    if (__builtin_expect(envelope->block_class != ENVELOPE_NO_BLOCK, 0))
+        tr__envelope_drop_block(pool, envelope);
+    envelope_give_empty(pool, envelope);
+}
+
+/** The message. */
+ATOM_INLINE void *envelope_data(struct envelope *envelope)
+{
+    return envelope->block_class == ENVELOPE_NO_BLOCK ? envelope->payload.bytes
+                                                      : envelope->payload.block.data;
+}
+
+/** Puts a copy of a message in. TR_NO_MEMORY, TR_TOO_LARGE: then the envelope is as it was. */
+tr_status tr__envelope_fill_slow(struct envelope_pool *pool, struct envelope *envelope,
+    const tr_type *type, const void *message);
+
+ATOM_INLINE tr_status envelope_fill(struct envelope_pool *pool, struct envelope *envelope,
+    const tr_type *type, const void *message, size_t room)
+{
+    if (__builtin_expect(!type->is_flat || type->size > room, 0))
+        return tr__envelope_fill_slow(pool, envelope, type, message);
+    envelope->type = type;
+    envelope->block_class = ENVELOPE_NO_BLOCK;
+    if (type->size == 8)
+        memcpy(envelope->payload.bytes, message, 8);
+    else
+        memcpy(envelope->payload.bytes, message, type->size);
+    return TR_OK;
+}
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Tells AddressSanitizer which bytes of our own pools nobody may touch; nothing in other builds.
+ *
+ * Memory is unpoisoned before it goes back to its source, which knows nothing of this.
+ */
+#ifndef MEM_POISON_H
+#define MEM_POISON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define POISON_HAS_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define POISON_HAS_ASAN 1
+#endif
+#endif
+#ifndef POISON_HAS_ASAN
+#define POISON_HAS_ASAN 0
+#endif
+
+#if POISON_HAS_ASAN
+#include <sanitizer/asan_interface.h>
+#endif
+
+/** Nobody may touch these bytes from now on. */
+static inline void poison_set(const void *memory, size_t size)
+{
+#if POISON_HAS_ASAN
+    __asan_poison_memory_region(memory, size);
+#else
+    (void)memory;
+    (void)size;
+#endif
+}
+
+/** These bytes may be read and written again. */
+static inline void poison_clear(const void *memory, size_t size)
+{
+#if POISON_HAS_ASAN
+    __asan_unpoison_memory_region(memory, size);
+#else
+    (void)memory;
+    (void)size;
+#endif
+}
+
+/** Whether the byte is known to be poisoned; false in builds that cannot know. */
+static inline bool poison_is_set(const void *memory)
+{
+#if POISON_HAS_ASAN
+    return __asan_address_is_poisoned(memory) != 0;
+#else
+    (void)memory;
+    return false;
+#endif
+}
+
+#endif

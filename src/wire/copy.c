@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Deep copies of messages: measure, copy, drop.
+ */
+#include "wire/copy.h"
+
+#include "base/assert.h"
+#include "os/memory.h"
+
+#include <string.h>
+
+_Static_assert(_Alignof(uint64_t) <= 8 && _Alignof(double) <= 8 && _Alignof(void *) <= 8,
+               "COPY_ALIGNMENT is enough for every kind of value");
+
+/* Sizes stay below TR_PAYLOAD_MAX, which is far from the end of size_t. */
+static size_t aligned(size_t size)
+{
+    return (size + COPY_ALIGNMENT - 1) & ~(COPY_ALIGNMENT - 1);
+}
+
+/* Adds `count` values of `size` bytes to what a block needs; false when that is too much. */
+static bool grow(size_t *total, size_t count, size_t size)
+{
+    if (*total > TR_PAYLOAD_MAX || count > (TR_PAYLOAD_MAX - *total) / size)
+        return false;
+    *total += count * size;
+    return true;
+}
+
+static bool measure_message(const tr_type *type, const void *message, unsigned depth,
+                            size_t *total);
+
+/* Adds what one value points to. */
+static bool measure_value(const tr_field *field, const void *value, unsigned depth, size_t *total)
+{
+    if (field->kind == TR_KIND_STR) {
+        const char *text;
+        memcpy(&text, value, sizeof(text));
+        return text == NULL || grow(total, strnlen(text, TR_PAYLOAD_MAX) + 1, 1);
+    }
+    if (field->kind == TR_KIND_BYTES) {
+        tr_bytes bytes;
+        memcpy(&bytes, value, sizeof(bytes));
+        if (bytes.size == 0)
+            return true;
+        *total = aligned(*total);
+        return bytes.data != NULL && grow(total, bytes.size, 1);
+    }
+    if (field->kind == TR_KIND_MESSAGE)
+        return measure_message(field->message, value, depth + 1, total);
+    return true;
+}
+
+static bool measure_field(const tr_field *field, const void *message, unsigned depth, size_t *total)
+{
+    struct field_values values = tr__field_values(field, message);
+    if (values.count == 0)
+        return true;
+    if (field->shape == TR_SHAPE_LIST) {
+        *total = aligned(*total);
+        if (values.items == NULL || !grow(total, values.count, field->item_size))
+            return false;
+    }
+    if (!tr__field_is_deep(field))
+        return true;
+    for (size_t i = 0; i < values.count; i++) {
+        if (!measure_value(field, values.items + i * field->item_size, depth, total))
+            return false;
+    }
+    return true;
+}
+
+static bool measure_message(const tr_type *type, const void *message, unsigned depth, size_t *total)
+{
+    if (type->is_flat)
+        return depth <= TR_DEPTH_MAX;
+    if (depth > TR_DEPTH_MAX)
+        return false;
+    for (size_t i = 0; i < type->field_count; i++) {
+        if (!measure_field(tr__type_field(type, i), message, depth, total))
+            return false;
+    }
+    return true;
+}
+
+size_t tr__copy_size(const tr_type *type, const void *message)
+{
+    TR_ASSERT(type != NULL);
+    TR_ASSERT(message != NULL);
+    size_t total = type->size;
+    if (type->is_flat)
+        return total;
+    if (!measure_message(type, message, 0, &total) || total > TR_PAYLOAD_MAX)
+        return SIZE_MAX;
+    return total;
+}
+
+/* The free end of a block that is being filled. */
+struct room {
+    char *block;
+    size_t used;
+    size_t size;
+};
+
+static char *take(struct room *room, size_t count, size_t size)
+{
+    TR_ASSERT(room->used <= room->size);
+    TR_ASSERT(count <= (room->size - room->used) / size);
+    char *place = room->block + room->used;
+    room->used += count * size;
+    return place;
+}
+
+static void copy_message(struct room *room, const tr_type *type, const void *from, void *to);
+
+/* Copies one value that holds a pointer, and what that points to. */
+static void copy_deep(struct room *room, const tr_field *field, const void *from, void *to)
+{
+    if (field->kind == TR_KIND_STR) {
+        const char *text;
+        memcpy(&text, from, sizeof(text));
+        if (text != NULL) {
+            size_t length = strlen(text);
+            char *copy = memcpy(take(room, length + 1, 1), text, length);
+            copy[length] = '\0';
+            text = copy;
+        }
+        memcpy(to, &text, sizeof(text));
+    } else if (field->kind == TR_KIND_BYTES) {
+        tr_bytes bytes;
+        memcpy(&bytes, from, sizeof(bytes));
+        if (bytes.size > 0) {
+            room->used = aligned(room->used);
+            bytes.data = memcpy(take(room, bytes.size, 1), bytes.data, bytes.size);
+        } else {
+            bytes.data = NULL;
+        }
+        memcpy(to, &bytes, sizeof(bytes));
+    } else if (field->kind == TR_KIND_BUFFER) {
+        tr_buffer *buffer;
+        memcpy(&buffer, from, sizeof(buffer));
+        tr_buffer_retain(buffer);
+        memcpy(to, &buffer, sizeof(buffer));
+    } else {
+        copy_message(room, field->message, from, to);
+    }
+}
+
+/* Copies `count` values that lie side by side. */
+static void copy_values(struct room *room, const tr_field *field, struct field_values from,
+                        char *to)
+{
+    if (!tr__field_is_deep(field)) {
+        memcpy(to, from.items, from.count * field->item_size);
+        return;
+    }
+    for (size_t i = 0; i < from.count; i++) {
+        size_t offset = i * field->item_size;
+        copy_deep(room, field, from.items + offset, to + offset);
+    }
+}
+
+/* `to` is zero already: an absent value stays so. */
+static void copy_field(struct room *room, const tr_field *field, const void *from, void *to)
+{
+    struct field_values values = tr__field_values(field, from);
+    char *member = (char *)to + field->offset;
+    if (values.count == 0)
+        return;
+    if (field->shape == TR_SHAPE_LIST) {
+        room->used = aligned(room->used);
+        char *items = take(room, values.count, field->item_size);
+        struct list_value list = {items, values.count};
+        memcpy(member, &list, sizeof(list));
+        /* Items may have holes between their members. */
+        if (tr__field_is_deep(field))
+            memset(items, 0, values.count * field->item_size);
+        copy_values(room, field, values, items);
+    } else if (field->shape == TR_SHAPE_OPTIONAL) {
+        bool has = true;
+        memcpy(member, &has, sizeof(has));
+        copy_values(room, field, values, member + field->size - field->item_size);
+    } else {
+        copy_values(room, field, values, member);
+    }
+}
+
+static void copy_message(struct room *room, const tr_type *type, const void *from, void *to)
+{
+    if (type->is_flat) {
+        memcpy(to, from, type->size);
+        return;
+    }
+    for (size_t i = 0; i < type->field_count; i++)
+        copy_field(room, tr__type_field(type, i), from, to);
+}
+
+void tr__copy_into(const tr_type *type, const void *message, void *block, size_t size)
+{
+    TR_ASSERT(size >= type->size);
+    TR_ASSERT((uintptr_t)block % COPY_ALIGNMENT == 0);
+    struct room room = {block, type->size, size};
+    if (!type->is_flat)
+        memset(block, 0, type->size);
+    copy_message(&room, type, message, block);
+    TR_ASSERT_SLOW(room.used == size);
+}
+
+void tr__copy_drop(const tr_type *type, void *block)
+{
+    if (type->is_flat)
+        return;
+    for (size_t i = 0; i < type->field_count; i++) {
+        const tr_field *field = tr__type_field(type, i);
+        if (field->kind != TR_KIND_BUFFER && field->kind != TR_KIND_MESSAGE)
+            continue;
+        struct field_values values = tr__field_values(field, block);
+        for (size_t k = 0; k < values.count; k++) {
+            const char *value = values.items + k * field->item_size;
+            if (field->kind == TR_KIND_MESSAGE) {
+                tr__copy_drop(field->message, (void *)(uintptr_t)value);
+                continue;
+            }
+            tr_buffer *buffer;
+            memcpy(&buffer, value, sizeof(buffer));
+            tr_buffer_release(buffer);
+        }
+    }
+}
+
+void *tr_message_copy(const tr_type *type, const void *message)
+{
+    if (message == NULL || !tr__type_is_valid(type, NULL))
+        return NULL;
+    size_t size = tr__copy_size(type, message);
+    void *block = size == SIZE_MAX ? NULL : tr__os_resize(NULL, size);
+    if (block != NULL)
+        tr__copy_into(type, message, block, size);
+    return block;
+}
+
+void tr_message_free(const tr_type *type, void *message)
+{
+    if (message == NULL)
+        return;
+    tr__copy_drop(type, message);
+    (void)tr__os_resize(message, 0);
+}

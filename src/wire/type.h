@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Descriptors of messages, as the library reads them.
+ *
+ * A descriptor is compiled into an application, perhaps by another version of the headers: its rows
+ * are reached by the size that it states (tr__type_field), never by plain indexing.
+ */
+#ifndef WIRE_TYPE_H
+#define WIRE_TYPE_H
+
+#include <troupe/message.h>
+
+/** What list(t) is for every t. */
+struct list_value {
+    const void *items;
+    size_t count;
+};
+
+/** A field by its index. */
+static inline const tr_field *tr__type_field(const tr_type *type, size_t index)
+{
+    return (const tr_field *)(const void *)((const char *)type->fields + index * type->field_size);
+}
+
+/** Whether values of this field hold a pointer, so that a copy must follow it. */
+static inline bool tr__field_is_deep(const tr_field *field)
+{
+    switch ((tr_kind)field->kind) {
+    case TR_KIND_STR:
+    case TR_KIND_BYTES:
+    case TR_KIND_BUFFER:
+        return true;
+    case TR_KIND_MESSAGE:
+        return !field->message->is_flat;
+    case TR_KIND_BOOL:
+    case TR_KIND_I8:
+    case TR_KIND_I16:
+    case TR_KIND_I32:
+    case TR_KIND_I64:
+    case TR_KIND_U8:
+    case TR_KIND_U16:
+    case TR_KIND_U32:
+    case TR_KIND_U64:
+    case TR_KIND_F32:
+    case TR_KIND_F64:
+    case TR_KIND_REF:
+        return false;
+    }
+    return false;
+}
+
+/** Where the values of a field are, in the struct itself or in its list. */
+struct field_values {
+    const char *items;
+    size_t count;
+};
+
+/** The values of a field of `message`; a list may say that it has some and be NULL: malformed. */
+struct field_values tr__field_values(const tr_field *field, const void *message);
+
+/**
+ * Whether a descriptor can be trusted: known kinds and shapes, fields inside the struct, sizes that
+ * fit. *why (may be NULL) is a constant text when it cannot. Looks at nested descriptors no deeper
+ * than their size and flatness. Any thread.
+ */
+bool tr__type_is_valid(const tr_type *type, const char **why);
+
+#endif
