@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "actor/client.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "actor/spawn.h"
+#include "base/assert.h"
+#include "wire/type.h"
+
+/* ---- What workers tell clients. ---- */
+
+/* Sends one of the runtime's own messages from a worker. */
+static void notify(struct worker *worker, uint64_t client, const struct tr_outcome *message)
+{
+    struct cell *cell = slots_find(worker->slots, client);
+    struct envelope *envelope = cell ? envelope_take(&worker->pool) : NULL;
+    if (!envelope)
+        return;
+    if (envelope_fill(&worker->pool, envelope, &tr_type_tr_outcome, message, ENVELOPE_INLINE) !=
+        TR_OK) {
+        envelope_give_empty(&worker->pool, envelope);
+        return;
+    }
+    envelope->kind = ENVELOPE_OUTCOME;
+    envelope->sender = 0;
+    envelope->causal = 0;
+    envelope->generation = (uint32_t)(client >> 32);
+    tr__mail_send_any(worker->system, worker, cell, envelope);
+}
+
+void tr__probe_answer(struct worker *worker, struct envelope *envelope, bool is_up)
+{
+    const struct tr_probe *probe = envelope_data(envelope);
+    struct tr_outcome outcome = { .ref = probe->ref, .status = is_up ? TR_OK : TR_INIT_FAILED };
+    if (!is_up)
+        outcome.text = "it did not start";
+    uint64_t client = envelope->sender;
+    envelope_give(&worker->pool, envelope);
+    notify(worker, client, &outcome);
+}
+
+void tr__outcome_send(struct worker *worker, uint64_t client, uint64_t ref, const tr_error *error)
+{
+    notify(worker, client,
+        &(struct tr_outcome){ .ref = ref, .status = error->status, .text = error->text,
+            .where = error->where });
+}
+
+/* ---- A client and its inbox. ---- */
+
+static struct tr_client *client_reuse(struct tr_system *system)
+{
+    struct tr_client *client = NULL;
+    lock_take(&system->foreign_lock);
+    for (client = system->clients; client && client->is_used; client = client->next)
+        ;
+    if (client)
+        client->is_used = true;
+    lock_give(&system->foreign_lock);
+    return client;
+}
+
+static tr_status client_make(struct tr_system *system, struct tr_client **made)
+{
+    struct tr_client *client = source_resize(&system->source, NULL, sizeof *client);
+    if (!client)
+        return TR_NO_MEMORY;
+    *client = (struct tr_client){ .system = system, .is_used = true };
+    ready_init(&client->ready);
+    tr_status status = system->platform->parker_new(system->platform, &client->parker);
+    if (status != TR_OK) {
+        source_resize(&system->source, client, 0);
+        return status;
+    }
+    lock_take(&system->foreign_lock);
+    client->next = system->clients;
+    system->clients = client;
+    lock_give(&system->foreign_lock);
+    *made = client;
+    return TR_OK;
+}
+
+tr_status tr_client_new(tr_system *system, tr_client **made)
+{
+    if (!system || !made)
+        return TR_INVALID_ARGUMENT;
+    tr_status status = TR_OK;
+    struct tr_client *client = client_reuse(system);
+    if (!client)
+        status = client_make(system, &client);
+    if (status != TR_OK)
+        return status;
+    struct cell *cell;
+    status = tr__slot_take(&system->slots, NULL, &cell);
+    if (status != TR_OK) {
+        lock_take(&system->foreign_lock);
+        client->is_used = false;
+        lock_give(&system->foreign_lock);
+        return status;
+    }
+    cell_clear(cell);
+    cell->flags = CELL_CLIENT;
+    cell->state = client;
+    client->cell = cell;
+    client->causal_next = cell->identity ^ 1;
+    door_open(&cell->door, cell->identity, CELL_FOREIGN, false);
+    *made = client;
+    return TR_OK;
+}
+
+static void give(struct tr_client *client, struct envelope *envelope)
+{
+    struct tr_system *system = client->system;
+    lock_take(&system->foreign_lock);
+    envelope_give(&system->foreign_pool, envelope);
+    tr__envelope_flush(&system->foreign_pool);
+    lock_give(&system->foreign_lock);
+}
+
+static void bury(struct tr_client *client, struct envelope *envelope, tr_status reason)
+{
+    struct tr_system *system = client->system;
+    struct dead_letter letter = { .type = envelope->type, .from = envelope->sender,
+        .to = (uint64_t)envelope->generation << 32 | (uint32_t)client->cell->identity,
+        .reason = reason };
+    lock_take(&system->foreign_lock);
+    system->foreign_counters.dead++;
+    lock_give(&system->foreign_lock);
+    tr__dead_letter(system, NULL, &letter);
+    give(client, envelope);
+}
+
+static void take_outcome(struct tr_client *client, const struct tr_outcome *outcome)
+{
+    if (outcome->status == TR_OK) {
+        client->is_up |= outcome->ref == client->probed;
+        return;
+    }
+    if (!client->failures) {
+        client->failures = source_resize(&client->system->source, NULL,
+            CLIENT_FAILURES_MAX * sizeof *client->failures);
+        if (!client->failures)
+            return;
+    }
+    struct client_failure *failure =
+        &client->failures[client->failure_count++ % CLIENT_FAILURES_MAX];
+    failure->ref = outcome->ref;
+    tr__error_set(&failure->error, (tr_status)outcome->status, outcome->ref, "%s",
+        outcome->text ? outcome->text : "");
+    snprintf(failure->error.where, sizeof failure->error.where, "%s",
+        outcome->where ? outcome->where : "");
+}
+
+static void take_in(struct tr_client *client, struct door_mail *chain)
+{
+    struct door_mail *mail = door_reverse(chain);
+    while (mail) {
+        struct envelope *envelope = (struct envelope *)(void *)mail;
+        mail = mail->next;
+        if (envelope->kind == ENVELOPE_OUTCOME) {
+            take_outcome(client, envelope_data(envelope));
+            give(client, envelope);
+        } else if (envelope->kind > ENVELOPE_EVENT) {
+            give(client, envelope); /* stop and kill mean nothing to a client */
+        } else if (envelope->generation != cell_generation(client->cell)) {
+            bury(client, envelope, TR_STOPPED);
+        } else {
+            mail_count(client->cell, envelope);
+            ring_push(&client->received, envelope);
+        }
+    }
+}
+
+static void look(struct tr_client *client)
+{
+    if (ready_take(&client->ready))
+        take_in(client, door_take_posted(&client->cell->door));
+}
+
+/* Waits for a post until the deadline. False when it came to that. */
+static bool wait(struct tr_client *client, tr_time deadline_ns)
+{
+    const tr_platform *platform = client->system->platform;
+    if (deadline_ns <= platform->mono_now(platform))
+        return false;
+    if (ready_doze(&client->ready)) {
+        platform->park(platform, client->parker, deadline_ns);
+        ready_rise(&client->ready);
+    }
+    return true;
+}
+
+static tr_time deadline_of(struct tr_client *client, tr_time timeout_ns)
+{
+    const tr_platform *platform = client->system->platform;
+    if (timeout_ns <= 0)
+        return 0;
+    tr_time now_ns = platform->mono_now(platform);
+    return timeout_ns > TR_NEVER - now_ns ? TR_NEVER : now_ns + timeout_ns;
+}
+
+void tr_client_free(tr_client *client)
+{
+    if (!client)
+        return;
+    struct tr_system *system = client->system;
+    struct cell *cell = client->cell;
+    bool is_posted;
+    atom64_store(&cell->door.ref, 0, ATOM_RELAXED);
+    struct door_mail *chain = door_close(&cell->door, &is_posted);
+    /* A post that is on its way must have arrived before the slot is another's. */
+    while (is_posted && !ready_take(&client->ready))
+        system->platform->yield(system->platform);
+    take_in(client, chain);
+    while (client->received) {
+        struct envelope *envelope = ring_pop(&client->received);
+        mail_uncount(cell, envelope);
+        bury(client, envelope, TR_STOPPED);
+    }
+    if (client->lent)
+        give(client, client->lent);
+    source_resize(&system->source, client->failures, 0);
+    client->lent = NULL;
+    client->failures = NULL;
+    client->failure_count = 0;
+    client->cell = NULL;
+    tr__slot_give(&system->slots, NULL, cell);
+    lock_take(&system->foreign_lock);
+    client->is_used = false;
+    lock_give(&system->foreign_lock);
+}
+
+void tr__clients_close(struct tr_system *system)
+{
+    for (struct tr_client *client = system->clients; client; client = client->next) {
+        if (client->is_used)
+            tr_client_free(client);
+    }
+}
+
+void tr__clients_free(struct tr_system *system)
+{
+    struct tr_client *client = system->clients;
+    while (client) {
+        struct tr_client *next = client->next;
+        TR_ASSERT(!client->is_used);
+        system->platform->parker_free(system->platform, client->parker);
+        source_resize(&system->source, client, 0);
+        client = next;
+    }
+    system->clients = NULL;
+}
+
+tr_ref tr_client_ref(const tr_client *client)
+{
+    return client ? tr_ref_from_bits(client->cell->identity) : TR_NOBODY;
+}
+
+tr_system *tr_client_system(const tr_client *client)
+{
+    return client ? client->system : NULL;
+}
+
+/* The oldest message of a type, or of any; it leaves the ring. */
+static struct envelope *pick(struct tr_client *client, const tr_type *type)
+{
+    struct envelope *picked = NULL;
+    struct envelope *others = NULL;
+    while (client->received) {
+        struct envelope *envelope = ring_pop(&client->received);
+        if (!picked && (!type || envelope->type == type || tr_type_is_equal(envelope->type, type)))
+            picked = envelope;
+        else
+            ring_push(&others, envelope);
+        if (picked && !others)
+            break; /* the first one it was: the rest keeps its place */
+    }
+    ring_join(&others, &client->received);
+    client->received = others;
+    return picked;
+}
+
+const void *tr_client_receive(tr_client *client, const tr_type *type, tr_time timeout_ns)
+{
+    if (!client)
+        return NULL;
+    if (client->lent)
+        give(client, client->lent);
+    client->lent = NULL;
+    tr_time deadline_ns = deadline_of(client, timeout_ns);
+    do {
+        look(client);
+        client->lent = pick(client, type);
+    } while (!client->lent && wait(client, deadline_ns));
+    if (!client->lent)
+        return NULL;
+    mail_uncount(client->cell, client->lent);
+    lock_take(&client->system->foreign_lock);
+    client->system->foreign_counters.handled++;
+    lock_give(&client->system->foreign_lock);
+    return envelope_data(client->lent);
+}
+
+/* ---- What clients say. ---- */
+
+static tr_status refuse(
+    struct tr_client *client, uint64_t to, const tr_type *type, tr_status reason)
+{
+    struct tr_system *system = client->system;
+    lock_take(&system->foreign_lock);
+    system->foreign_counters.refused++;
+    lock_give(&system->foreign_lock);
+    tr__dead_letter(system, NULL,
+        &(struct dead_letter){
+            .type = type, .from = client->cell->identity, .to = to, .reason = reason });
+    return reason;
+}
+
+static tr_status send(struct tr_client *client, struct cell *cell, uint64_t to,
+    enum envelope_kind kind, const tr_type *type, const void *message)
+{
+    struct tr_system *system = client->system;
+    struct envelope_pool *pool = &system->foreign_pool;
+    tr_status status = TR_NO_MEMORY;
+    lock_take(&system->foreign_lock);
+    struct envelope *envelope = envelope_take(pool);
+    if (envelope) {
+        status = envelope_fill(pool, envelope, type, message, ENVELOPE_INLINE);
+        if (status != TR_OK)
+            envelope_give_empty(pool, envelope);
+    }
+    lock_give(&system->foreign_lock);
+    if (status != TR_OK)
+        return status;
+    envelope->kind = (uint8_t)kind;
+    envelope->sender = client->cell->identity;
+    envelope->causal = hash_mix(client->causal_next++);
+    envelope->generation = (uint32_t)(to >> 32);
+
+    enum door_result result = door_push(&cell->door, &envelope->mail);
+    lock_take(&system->foreign_lock);
+    if (result == DOOR_REFUSED)
+        envelope_give(pool, envelope);
+    else
+        system->foreign_counters.accepted += kind <= ENVELOPE_EVENT;
+    lock_give(&system->foreign_lock);
+    if (result == DOOR_REFUSED)
+        return TR_STOPPED;
+    if (result == DOOR_TAKEN_POST)
+        tr__system_post(system, NULL, cell);
+    return TR_OK;
+}
+
+tr_status tr_client_tell(tr_client *client, tr_ref to, const tr_type *type, const void *message)
+{
+    if (!client || !type || !message)
+        return TR_INVALID_ARGUMENT;
+    struct cell *cell = slots_find(&client->system->slots, to.bits);
+    tr_status status = TR_STOPPED;
+    if (cell)
+        status = send(client, cell, to.bits, ENVELOPE_NOTICE, type, message);
+    return status == TR_OK ? TR_OK : refuse(client, to.bits, type, status);
+}
+
+static tr_status order(struct tr_client *client, tr_ref ref, enum envelope_kind kind)
+{
+    static const struct tr_none none;
+    if (!client)
+        return TR_INVALID_ARGUMENT;
+    struct cell *cell = slots_find(&client->system->slots, ref.bits);
+    if (!cell)
+        return TR_STOPPED;
+    tr_status status = send(client, cell, ref.bits, kind, &tr_type_tr_none, &none);
+    if (status != TR_OK || kind != ENVELOPE_KILL)
+        return status;
+    /* Only a hint to look at once: whoever lives there by now may look in vain. */
+    atom32_fetch_or(&cell->control, CONTROL_LOOK, ATOM_RELAXED);
+    return TR_OK;
+}
+
+tr_status tr_client_stop(tr_client *client, tr_ref ref)
+{
+    return order(client, ref, ENVELOPE_STOP);
+}
+
+tr_status tr_client_kill(tr_client *client, tr_ref ref)
+{
+    return order(client, ref, ENVELOPE_KILL);
+}
+
+tr_ref tr_client_find(tr_client *client, const char *path)
+{
+    if (!client || !path)
+        return TR_NOBODY;
+    return tr_ref_from_bits(tr__names_find(&client->system->names, path));
+}
+
+tr_status tr_client_try_spawn(tr_client *client, const tr_spawn_args *args, uint64_t *ref_bits)
+{
+    if (!client || !ref_bits)
+        return TR_INVALID_ARGUMENT;
+    struct tr_system *system = client->system;
+    tr_status status = tr__spawn_check(system, args);
+    if (status != TR_OK)
+        return status;
+    struct cell *cell;
+    status = tr__spawn_prepare(
+        system, NULL, system->guardian, args, client->cell->identity, true, &cell);
+    if (status != TR_OK)
+        return status;
+    lock_take(&system->foreign_lock);
+    system->foreign_counters.spawned++;
+    lock_give(&system->foreign_lock);
+    *ref_bits = cell->identity;
+    door_open(
+        &cell->door, cell->identity, args->worker < 0 ? 0 : (uint32_t)args->worker, true);
+    /* Its parent's worker puts it into the list of children, then it goes to its own. */
+    loop_post(&system->workers[0]->loop, &cell->door.ready);
+    return TR_OK;
+}
+
+/* Whether a spawn is known to have failed. */
+static bool has_failed(struct tr_client *client, uint64_t ref, tr_error *error)
+{
+    uint32_t count = client->failure_count;
+    if (count > CLIENT_FAILURES_MAX)
+        count = CLIENT_FAILURES_MAX;
+    for (uint32_t i = 0; i < count; i++) {
+        if (client->failures[i].ref != ref)
+            continue;
+        if (error)
+            *error = client->failures[i].error;
+        return true;
+    }
+    return false;
+}
+
+static tr_status outcome(tr_error *error, tr_status status, tr_ref ref, const char *text)
+{
+    tr__error_set(error, status, ref.bits, "%s", text);
+    return status;
+}
+
+tr_status tr_client_spawn_wait(
+    tr_client *client, tr_ref ref, tr_time timeout_ns, tr_error *error)
+{
+    if (!client)
+        return TR_INVALID_ARGUMENT;
+    tr_time deadline_ns = deadline_of(client, timeout_ns);
+    client->is_up = false;
+    client->probed = ref.bits;
+    struct cell *cell = slots_find(&client->system->slots, ref.bits);
+    tr_status status = TR_STOPPED;
+    if (cell) {
+        status = send(client, cell, ref.bits, ENVELOPE_PROBE, &tr_type_tr_probe,
+            &(struct tr_probe){ .ref = ref.bits });
+    }
+    if (status != TR_OK && status != TR_STOPPED)
+        return outcome(error, status, ref, tr_status_text(status));
+    for (;;) {
+        look(client);
+        if (has_failed(client, ref.bits, error))
+            return TR_INIT_FAILED;
+        if (status == TR_STOPPED)
+            return outcome(error, status, ref, "it has stopped since");
+        if (client->is_up)
+            return TR_OK;
+        if (!wait(client, deadline_ns))
+            return outcome(error, TR_TIMEOUT, ref, "it was not set up in time");
+    }
+}

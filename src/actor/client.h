@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Clients: how threads that are no workers speak with actors.
+ *
+ * A client has an address, a cell whose door posts to the client's own ready inbox. Its memory is
+ * the system's until that ends, since who posted may still be about to wake it.
+ */
+#ifndef ACTOR_CLIENT_H
+#define ACTOR_CLIENT_H
+
+#include "actor/mail.h"
+
+enum { CLIENT_FAILURES_MAX = 64 }; /* failed spawns that a client remembers for tr_spawn_wait */
+
+struct client_failure {
+    uint64_t ref;
+    tr_error error;
+};
+
+struct tr_client {
+    struct tr_client *next; /* of the system */
+    struct tr_system *system;
+    struct cell *cell;
+    tr_parker *parker;
+    struct ready ready;
+    struct envelope *received; /* a ring, oldest first */
+    struct envelope *lent;     /* what tr_receive gave out last */
+    uint64_t causal_next;
+    bool is_used; /* under the system's foreign lock */
+    bool is_up;   /* a probe was answered */
+    uint64_t probed;
+    uint32_t failure_count;
+    struct client_failure *failures; /* a ring of CLIENT_FAILURES_MAX, NULL until needed */
+};
+
+/** What a client is told of a spawn or a probe. */
+TR_MESSAGE(tr_outcome, (u64, ref), (i32, status), (str, text), (str, where));
+/** What a client asks an actor: are you up? */
+TR_MESSAGE(tr_probe, (u64, ref));
+
+/** Answers a probe: whether the actor was set up. Takes the envelope. */
+void tr__probe_answer(struct worker *worker, struct envelope *envelope, bool is_up);
+
+/** Tells a client that a spawn failed. */
+void tr__outcome_send(struct worker *worker, uint64_t client, uint64_t ref, const tr_error *error);
+
+/** Closes the clients of a system that nobody has freed. */
+void tr__clients_close(struct tr_system *system);
+/** Frees all clients of a system. */
+void tr__clients_free(struct tr_system *system);
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "actor/dead_letter.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "actor/mail.h"
+
+tr_status tr__dead_letters_init(struct dead_letters *letters, const struct memory_source *source)
+{
+    *letters = (struct dead_letters){ 0 };
+    lock_init(&letters->lock);
+    size_t size = TR_DEAD_LETTERS_MAX * sizeof *letters->ring;
+    letters->ring = source_resize(source, NULL, size);
+    return letters->ring ? TR_OK : TR_NO_MEMORY;
+}
+
+void tr__dead_letters_deinit(struct dead_letters *letters, const struct memory_source *source)
+{
+    source_resize(source, letters->ring, 0);
+    letters->ring = NULL;
+}
+
+static void cut(char *to, size_t size, const char *from)
+{
+    snprintf(to, size, "%s", from ? from : "");
+}
+
+/* How many lines were left out, when this one may be logged; -1 when it may not. Locked. */
+static int64_t may_log(struct dead_letters *letters, tr_time now_ns)
+{
+    if (!letters->second_ns || now_ns - letters->second_ns >= TR_SECOND) {
+        letters->second_ns = now_ns;
+        letters->logged = 0;
+    }
+    if (letters->logged == DEAD_LETTER_LOGS) {
+        letters->unlogged++;
+        return -1;
+    }
+    letters->logged++;
+    int64_t unlogged = (int64_t)letters->unlogged;
+    letters->unlogged = 0;
+    return unlogged;
+}
+
+static void log_letter(struct tr_system *system, const struct dead_letter *letter, int64_t unlogged)
+{
+    char known[96] = "";
+    char more[64] = "";
+    if (letter->behavior)
+        snprintf(known, sizeof known, ", which %.60s does not know", letter->behavior);
+    if (unlogged > 0)
+        snprintf(more, sizeof more, " (%lld more were not logged)", (long long)unlogged);
+    tr__log(system, TR_LEVEL_INFO, NULL, "dead letter: %.64s from %llx to %llx%s: %s%s",
+        letter->type->name, (unsigned long long)letter->from, (unsigned long long)letter->to,
+        known, tr_status_name(letter->reason), more);
+}
+
+/* Sends one of the runtime's own messages. What does not arrive is no dead letter. */
+static void tell_subscriber(struct tr_system *system, struct worker *worker, uint64_t ref,
+    const struct tr_dead_letter *message)
+{
+    struct cell *cell = slots_find(&system->slots, ref);
+    if (!cell)
+        return;
+    struct envelope_pool *pool = worker ? &worker->pool : &system->foreign_pool;
+    if (!worker)
+        lock_take(&system->foreign_lock);
+    struct envelope *envelope = envelope_take(pool);
+    if (envelope && envelope_fill(pool, envelope, &tr_type_tr_dead_letter, message,
+                        ENVELOPE_INLINE) != TR_OK) {
+        envelope->block_class = ENVELOPE_NO_BLOCK;
+        envelope_give(pool, envelope);
+        envelope = NULL;
+    }
+    if (!worker)
+        lock_give(&system->foreign_lock);
+    if (!envelope)
+        return;
+    envelope->kind = ENVELOPE_NOTICE;
+    envelope->sender = 0;
+    envelope->causal = 0;
+    envelope->generation = (uint32_t)(ref >> 32);
+    tr__mail_send_any(system, worker, cell, envelope);
+}
+
+void tr__dead_letter(
+    struct tr_system *system, struct worker *worker, const struct dead_letter *letter)
+{
+    struct dead_letters *letters = &system->dead_letters;
+    tr_time now_ns = system->platform->mono_now(system->platform);
+    /* A lost report of a lost message is not reported again. */
+    bool is_report = tr_type_is_equal(letter->type, &tr_type_tr_dead_letter);
+    uint64_t subscribers[DEAD_LETTER_SUBSCRIBERS];
+    size_t count = 0;
+
+    lock_take(&letters->lock);
+    tr_dead_letter_record *record = &letters->ring[letters->total++ % TR_DEAD_LETTERS_MAX];
+    cut(record->type, sizeof record->type, letter->type->name);
+    cut(record->behavior, sizeof record->behavior, letter->behavior);
+    record->from = tr_ref_from_bits(letter->from);
+    record->to = tr_ref_from_bits(letter->to);
+    record->reason = letter->reason;
+    record->time_ns = now_ns;
+    int64_t unlogged = may_log(letters, now_ns);
+    if (!is_report) {
+        count = letters->subscriber_count;
+        memcpy(subscribers, letters->subscribers, count * sizeof *subscribers);
+    }
+    lock_give(&letters->lock);
+
+    if (unlogged >= 0)
+        log_letter(system, letter, unlogged);
+    struct tr_dead_letter message = {
+        .type = letter->type->name, .from = tr_ref_from_bits(letter->from),
+        .to = tr_ref_from_bits(letter->to), .reason = letter->reason, .time_ns = now_ns,
+        .behavior = letter->behavior
+    };
+    for (size_t i = 0; i < count; i++)
+        tell_subscriber(system, worker, subscribers[i], &message);
+}
+
+uint64_t tr_system_dead_letters(
+    tr_system *system, tr_dead_letter_record *last, size_t max, size_t *count)
+{
+    if (count)
+        *count = 0;
+    if (!system)
+        return 0;
+    struct dead_letters *letters = &system->dead_letters;
+    lock_take(&letters->lock);
+    uint64_t total = letters->total;
+    uint64_t kept = total < TR_DEAD_LETTERS_MAX ? total : TR_DEAD_LETTERS_MAX;
+    size_t wanted = last && max < kept ? max : last ? (size_t)kept : 0;
+    for (size_t i = 0; i < wanted; i++)
+        last[i] = letters->ring[(total - 1 - i) % TR_DEAD_LETTERS_MAX];
+    lock_give(&letters->lock);
+    if (count)
+        *count = wanted;
+    return total;
+}
+
+tr_status tr_system_subscribe_dead_letters(tr_system *system, tr_ref who)
+{
+    if (!system)
+        return TR_INVALID_ARGUMENT;
+    struct dead_letters *letters = &system->dead_letters;
+    if (!slots_find(&system->slots, who.bits))
+        return TR_STOPPED;
+    tr_status status = TR_OK;
+    lock_take(&letters->lock);
+    size_t kept = 0;
+    bool is_known = false;
+    for (size_t i = 0; i < letters->subscriber_count; i++) {
+        /* Those who have stopped make room. */
+        if (!slots_find(&system->slots, letters->subscribers[i]))
+            continue;
+        is_known |= letters->subscribers[i] == who.bits;
+        letters->subscribers[kept++] = letters->subscribers[i];
+    }
+    letters->subscriber_count = kept;
+    if (!is_known && kept == DEAD_LETTER_SUBSCRIBERS)
+        status = TR_LIMIT;
+    else if (!is_known)
+        letters->subscribers[letters->subscriber_count++] = who.bits;
+    lock_give(&letters->lock);
+    return status;
+}
+
+tr_status tr_system_unsubscribe_dead_letters(tr_system *system, tr_ref who)
+{
+    if (!system)
+        return TR_INVALID_ARGUMENT;
+    struct dead_letters *letters = &system->dead_letters;
+    tr_status status = TR_NOT_FOUND;
+    lock_take(&letters->lock);
+    for (size_t i = 0; i < letters->subscriber_count; i++) {
+        if (letters->subscribers[i] != who.bits)
+            continue;
+        letters->subscribers[i] = letters->subscribers[--letters->subscriber_count];
+        status = TR_OK;
+        break;
+    }
+    lock_give(&letters->lock);
+    return status;
+}

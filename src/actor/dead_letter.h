@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Dead letters: what was sent and not handled, and why.
+ *
+ * All are counted, the last thousand are kept, those who subscribed are told of each, and the log
+ * has the first few of every second and a count of the rest. Under a lock: they are the exception.
+ */
+#ifndef ACTOR_DEAD_LETTER_H
+#define ACTOR_DEAD_LETTER_H
+
+#include <troupe/limits.h>
+#include <troupe/system.h>
+
+#include "mem/source.h"
+#include "os/lock.h"
+
+struct tr_system;
+struct worker;
+struct cell;
+struct envelope;
+struct counters;
+
+enum {
+    DEAD_LETTER_LOGS = 10,       /* lines of log in one second */
+    DEAD_LETTER_SUBSCRIBERS = 16 /* at once */
+};
+
+struct dead_letters {
+    struct lock lock;
+    uint64_t total;
+    tr_dead_letter_record *ring; /* TR_DEAD_LETTERS_MAX of them */
+    uint64_t subscribers[DEAD_LETTER_SUBSCRIBERS]; /* refs */
+    size_t subscriber_count;
+    /* The log's limit. */
+    tr_time second_ns; /* when the present second began */
+    uint32_t logged;
+    uint64_t unlogged;
+};
+
+/** TR_NO_MEMORY. */
+TR_MUST_CHECK tr_status tr__dead_letters_init(
+    struct dead_letters *letters, const struct memory_source *source);
+void tr__dead_letters_deinit(struct dead_letters *letters, const struct memory_source *source);
+
+/** What became a dead letter. */
+struct dead_letter {
+    const tr_type *type;
+    uint64_t from;
+    uint64_t to;
+    tr_status reason;
+    const char *behavior; /* of the receiver, when it did not know the message; else NULL */
+};
+
+/**
+ * Records a dead letter. `worker` is the caller's, NULL on any other thread. The counters are the
+ * caller's business.
+ */
+void tr__dead_letter(
+    struct tr_system *system, struct worker *worker, const struct dead_letter *letter);
+
+#endif

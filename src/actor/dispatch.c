@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "actor/dispatch.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "wire/type.h"
+
+enum {
+    ENTRIES_FIRST = 8,
+    ENTRIES_MAX = 4096, /* beyond that unknown types are compared each time */
+    BUCKETS_FIRST = 16
+};
+
+void tr__dispatches_init(struct dispatches *dispatches, const struct memory_source *source)
+{
+    *dispatches = (struct dispatches){ .source = *source };
+}
+
+static void dispatch_free(struct dispatches *dispatches, struct dispatch *dispatch)
+{
+    source_resize(&dispatches->source, dispatch->entries, 0);
+    source_resize(&dispatches->source, dispatch, 0);
+}
+
+void tr__dispatches_deinit(struct dispatches *dispatches)
+{
+    for (size_t i = 0; i < dispatches->bucket_count; i++) {
+        struct dispatch *dispatch = dispatches->buckets[i];
+        while (dispatch) {
+            struct dispatch *next = dispatch->next;
+            dispatch_free(dispatches, dispatch);
+            dispatch = next;
+        }
+    }
+    source_resize(&dispatches->source, dispatches->buckets, 0);
+    dispatches->buckets = NULL;
+    dispatches->bucket_count = 0;
+}
+
+bool tr__behavior_is_valid(const tr_behavior *behavior, const char **why)
+{
+    *why = "no behavior";
+    if (!behavior)
+        return false;
+    *why = "a behavior of another version of the library";
+    if (behavior->abi != TR_ABI || behavior->handler_size != sizeof(tr_handler) ||
+        behavior->size != sizeof(tr_behavior))
+        return false;
+    *why = "a behavior without a name";
+    if (!behavior->name || !behavior->state_name)
+        return false;
+    *why = "a behavior whose handlers are missing";
+    if (behavior->handler_count && !behavior->handlers)
+        return false;
+    for (size_t i = 0; i < behavior->handler_count; i++) {
+        const tr_handler *row = &behavior->handlers[i];
+        if (!row->call)
+            return false;
+        if (row->type && !tr__type_is_valid(row->type, why))
+            return false;
+        *why = "a behavior whose handlers are missing";
+    }
+    *why = NULL;
+    return true;
+}
+
+/* The place of a type, or the free one where it belongs. There is always a free one. */
+static struct dispatch_entry *entry_of(struct dispatch *dispatch, const tr_type *type)
+{
+    uint32_t i = dispatch_hash(type) & dispatch->mask;
+    while (dispatch->entries[i].type && dispatch->entries[i].type != type)
+        i = (i + 1) & dispatch->mask;
+    return &dispatch->entries[i];
+}
+
+static bool entries_resize(struct dispatches *dispatches, struct dispatch *dispatch, uint32_t count)
+{
+    struct dispatch_entry *entries =
+        source_resize(&dispatches->source, NULL, count * sizeof *entries);
+    if (!entries)
+        return false;
+    memset(entries, 0, count * sizeof *entries);
+    struct dispatch old = *dispatch;
+    dispatch->entries = entries;
+    dispatch->mask = count - 1;
+    for (uint32_t i = 0; old.entries && i <= old.mask; i++) {
+        if (old.entries[i].type)
+            *entry_of(dispatch, old.entries[i].type) = old.entries[i];
+    }
+    source_resize(&dispatches->source, old.entries, 0);
+    return true;
+}
+
+/* The row of a type by its name and fields. */
+static const tr_handler *row_of(const tr_behavior *behavior, const tr_type *type)
+{
+    for (size_t i = 0; i < behavior->handler_count; i++) {
+        const tr_handler *row = &behavior->handlers[i];
+        if (row->type && (row->type == type || tr_type_is_equal(row->type, type)))
+            return row;
+    }
+    return NULL;
+}
+
+static struct dispatch *dispatch_new(struct dispatches *dispatches, const tr_behavior *behavior)
+{
+    struct dispatch *dispatch = source_resize(&dispatches->source, NULL, sizeof *dispatch);
+    if (!dispatch)
+        return NULL;
+    *dispatch = (struct dispatch){ .behavior = behavior };
+    uint32_t count = ENTRIES_FIRST;
+    while (count < 2 * behavior->handler_count)
+        count *= 2;
+    if (!entries_resize(dispatches, dispatch, count)) {
+        source_resize(&dispatches->source, dispatch, 0);
+        return NULL;
+    }
+    for (size_t i = 0; i < behavior->handler_count; i++) {
+        const tr_handler *row = &behavior->handlers[i];
+        if (!row->type) {
+            dispatch->any = row;
+            continue;
+        }
+        struct dispatch_entry *entry = entry_of(dispatch, row->type);
+        if (entry->type)
+            continue; /* the first row of a type counts */
+        *entry = (struct dispatch_entry){ row->type, row };
+        dispatch->used++;
+    }
+    dispatch->pre_start = row_of(behavior, &tr_type_tr_pre_start);
+    dispatch->post_stop = row_of(behavior, &tr_type_tr_post_stop);
+    return dispatch;
+}
+
+static size_t bucket_number(const struct dispatches *dispatches, const tr_behavior *behavior)
+{
+    return ((uintptr_t)behavior >> 5) & (dispatches->bucket_count - 1);
+}
+
+static bool buckets_grow(struct dispatches *dispatches)
+{
+    if (dispatches->count < dispatches->bucket_count)
+        return true;
+    size_t count = dispatches->bucket_count ? 2 * dispatches->bucket_count : BUCKETS_FIRST;
+    size_t size = count * sizeof(struct dispatch *);
+    struct dispatch **buckets = source_resize(&dispatches->source, NULL, size);
+    if (!buckets)
+        return dispatches->bucket_count > 0;
+    memset(buckets, 0, size);
+    struct dispatches old = *dispatches;
+    dispatches->buckets = buckets;
+    dispatches->bucket_count = count;
+    for (size_t i = 0; i < old.bucket_count; i++) {
+        struct dispatch *dispatch = old.buckets[i];
+        while (dispatch) {
+            struct dispatch *next = dispatch->next;
+            size_t number = bucket_number(dispatches, dispatch->behavior);
+            dispatch->next = buckets[number];
+            buckets[number] = dispatch;
+            dispatch = next;
+        }
+    }
+    source_resize(&dispatches->source, old.buckets, 0);
+    return true;
+}
+
+struct dispatch *tr__dispatch_of(struct dispatches *dispatches, const tr_behavior *behavior)
+{
+    struct dispatch *dispatch = NULL;
+    if (dispatches->bucket_count)
+        dispatch = dispatches->buckets[bucket_number(dispatches, behavior)];
+    while (dispatch && dispatch->behavior != behavior)
+        dispatch = dispatch->next;
+    if (dispatch)
+        return dispatch;
+    if (!buckets_grow(dispatches))
+        return NULL;
+    dispatch = dispatch_new(dispatches, behavior);
+    if (!dispatch)
+        return NULL;
+    size_t number = bucket_number(dispatches, behavior);
+    dispatch->next = dispatches->buckets[number];
+    dispatches->buckets[number] = dispatch;
+    dispatches->count++;
+    return dispatch;
+}
+
+const tr_handler *tr__dispatch_learn(
+    struct dispatches *dispatches, struct dispatch *dispatch, const tr_type *type)
+{
+    struct dispatch_entry *entry = entry_of(dispatch, type);
+    if (entry->type)
+        return entry->handler;
+    const tr_handler *row = row_of(dispatch->behavior, type);
+    if (!row)
+        row = dispatch->any;
+    /* A table that is full for good, or cannot grow, still answers. */
+    if (dispatch->used >= ENTRIES_MAX)
+        return row;
+    if (2 * (dispatch->used + 1) > dispatch->mask) {
+        if (!entries_resize(dispatches, dispatch, 2 * (dispatch->mask + 1)))
+            return row;
+        entry = entry_of(dispatch, type);
+    }
+    *entry = (struct dispatch_entry){ type, row };
+    dispatch->used++;
+    return row;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * How a worker finds the handler of a message.
+ *
+ * A behavior is a constant table of the application. Each worker makes a dispatch of it once: a hash
+ * table from the address of a type's descriptor to the row. A message type is its name and fields,
+ * and the same type may have several descriptors (one per source file), so an address that was never
+ * seen is compared by name and fields once and then has its own entry. Owned by one worker.
+ */
+#ifndef ACTOR_DISPATCH_H
+#define ACTOR_DISPATCH_H
+
+#include <troupe/behavior.h>
+
+#include "mem/source.h"
+#include "os/atomic.h"
+
+struct dispatch_entry {
+    const tr_type *type;       /* NULL: free */
+    const tr_handler *handler; /* NULL: known to have none */
+};
+
+struct dispatch {
+    struct dispatch_entry *entries;
+    uint32_t mask;
+    uint32_t used;
+    const tr_behavior *behavior;
+    const tr_handler *any;
+    const tr_handler *pre_start;
+    const tr_handler *post_stop;
+    struct dispatch *next; /* of this worker */
+};
+
+struct dispatches {
+    struct memory_source source;
+    struct dispatch **buckets;
+    size_t bucket_count;
+    size_t count;
+};
+
+void tr__dispatches_init(struct dispatches *dispatches, const struct memory_source *source);
+void tr__dispatches_deinit(struct dispatches *dispatches);
+
+/** Whether this is a table that the library can read; *why says what is wrong with it. */
+bool tr__behavior_is_valid(const tr_behavior *behavior, const char **why);
+
+/** The dispatch of a behavior that is valid; NULL when out of memory. */
+struct dispatch *tr__dispatch_of(struct dispatches *dispatches, const tr_behavior *behavior);
+
+/** For a type not found at its first place: looks on, compares, learns. */
+const tr_handler *tr__dispatch_learn(
+    struct dispatches *dispatches, struct dispatch *dispatch, const tr_type *type);
+
+static inline uint32_t dispatch_hash(const tr_type *type)
+{
+    return (uint32_t)(((uintptr_t)type >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+}
+
+/** The row of a type: its own, that of any, or NULL. */
+ATOM_INLINE const tr_handler *dispatch_find(
+    struct dispatches *dispatches, struct dispatch *dispatch, const tr_type *type)
+{
+    const struct dispatch_entry *entry = &dispatch->entries[dispatch_hash(type) & dispatch->mask];
+    if (__builtin_expect(entry->type == type, 1))
+        return entry->handler;
+    return tr__dispatch_learn(dispatches, dispatch, type);
+}
+
+#endif

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+#include <troupe/kit.h>
+
+#include "actor/client.h"
+#include "actor/mail.h"
+#include "base/assert.h"
+#include "os/memory.h"
+#include "os/virtual.h"
+
+struct tr_kit {
+    struct virtual_platform *virtual;
+    struct tr_system *system;
+    tr_client *client;
+    struct rng rng; /* which worker goes next */
+    uint64_t trace;
+    bool is_stepping;
+};
+
+static void trace(struct tr_kit *kit, uint64_t value)
+{
+    kit->trace = hash_mix(kit->trace ^ value);
+}
+
+/* A worker that has something to do, chosen by the seed; NULL when none has. */
+static struct worker *choose(struct tr_kit *kit)
+{
+    struct tr_system *system = kit->system;
+    uint32_t busy[TR_WORKERS_MAX];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < system->worker_count; i++) {
+        struct worker *worker = system->workers[i];
+        bool is_due = worker->loop.alarm_ns <= kit->virtual->mono;
+        if (is_due || atom32_load(&worker->sweep, ATOM_RELAXED) ||
+            tr__loop_has_work(&worker->loop))
+            busy[count++] = i;
+    }
+    return count ? system->workers[busy[rng_below(&kit->rng, count)]] : NULL;
+}
+
+bool tr_kit_step(tr_kit *kit)
+{
+    TR_ASSERT(!kit->is_stepping); /* not from a handler */
+    struct worker *worker = choose(kit);
+    if (!worker)
+        return false;
+    kit->is_stepping = true;
+    worker->loop.round_end_ns = 0;
+    ready_rise(&worker->loop.ready);
+    (void)tr__worker_slice(worker, 1);
+    (void)worker->loop.hooks->on_idle(&worker->loop);
+    kit->is_stepping = false;
+    trace(kit, worker->index);
+    trace(kit, worker->counters.handled + worker->counters.signals);
+    trace(kit, (uint64_t)kit->virtual->mono);
+    for (const char *c = worker->running_type ? worker->running_type->name : ""; *c; c++)
+        trace(kit, (unsigned char)*c);
+    return true;
+}
+
+size_t tr_kit_settle(tr_kit *kit)
+{
+    size_t steps = 0;
+    while (tr_kit_step(kit))
+        steps++;
+    return steps;
+}
+
+/* When something falls due next. */
+static tr_time next_alarm(const struct tr_kit *kit)
+{
+    tr_time next_ns = TR_NEVER;
+    for (uint32_t i = 0; i < kit->system->worker_count; i++) {
+        tr_time alarm_ns = kit->system->workers[i]->loop.alarm_ns;
+        if (alarm_ns < next_ns)
+            next_ns = alarm_ns;
+    }
+    return next_ns;
+}
+
+static void advance_to(struct tr_kit *kit, tr_time end_ns)
+{
+    for (;;) {
+        tr_kit_settle(kit);
+        tr_time next_ns = next_alarm(kit);
+        if (next_ns > end_ns)
+            break;
+        tr__virtual_advance_to(kit->virtual, next_ns);
+    }
+    tr__virtual_advance_to(kit->virtual, end_ns);
+}
+
+void tr_kit_advance(tr_kit *kit, tr_time ns)
+{
+    TR_ASSERT(ns >= 0);
+    advance_to(kit, kit->virtual->mono + ns);
+}
+
+/* A client waits: one step, or the clock moves to what comes next. */
+static bool on_park(void *context, tr_time deadline_ns)
+{
+    struct tr_kit *kit = context;
+    if (tr_kit_step(kit))
+        return true;
+    tr_time next_ns = next_alarm(kit);
+    if (next_ns > deadline_ns)
+        next_ns = deadline_ns;
+    if (next_ns == TR_NEVER)
+        return false;
+    tr__virtual_advance_to(kit->virtual, next_ns);
+    return true;
+}
+
+tr_kit *tr_kit_new(const tr_kit_options *options)
+{
+    static const tr_kit_options defaults;
+    if (!options)
+        options = &defaults;
+    tr_kit *kit = tr__os_resize(NULL, sizeof *kit);
+    if (!kit)
+        return NULL;
+    uint64_t seed = options->seed ? options->seed : 1;
+    *kit = (tr_kit){ .virtual = tr__virtual_new(seed) };
+    if (!kit->virtual)
+        goto free_kit;
+    rng_init(&kit->rng, seed);
+    kit->virtual->on_park = on_park;
+    kit->virtual->on_park_context = kit;
+    tr_system_options system_options = { .size = sizeof system_options, .name = "kit",
+        .workers = options->workers ? options->workers : 1, .seed = seed, .spin_ns = -1,
+        .platform = &kit->virtual->table };
+    if (tr_system_new(&system_options, &kit->system) != TR_OK)
+        goto free_virtual;
+    if (tr_client_new(kit->system, &kit->client) != TR_OK)
+        goto free_system;
+    return kit;
+
+free_system:
+    tr_system_free(kit->system);
+free_virtual:
+    tr__virtual_free(kit->virtual);
+free_kit:
+    tr__os_resize(kit, 0);
+    return NULL;
+}
+
+void tr_kit_free(tr_kit *kit)
+{
+    if (!kit)
+        return;
+    tr__virtual_fail_allocation(kit->virtual, 0, false);
+    tr_kit_settle(kit);
+    tr_kit_check(kit);
+    tr_client_free(kit->client);
+    tr_system_free(kit->system);
+    size_t leaked = tr__virtual_live_blocks(kit->virtual);
+    if (leaked) {
+        char text[160];
+        snprintf(text, sizeof text,
+            "tr_kit_free: %zu blocks (%zu bytes) leaked; the oldest is allocation %llu", leaked,
+            tr__virtual_live_bytes(kit->virtual),
+            (unsigned long long)tr__virtual_oldest_block(kit->virtual));
+        tr__assert_failed(__FILE__, __LINE__, __func__, text);
+    }
+    tr__virtual_free(kit->virtual);
+    tr__os_resize(kit, 0);
+}
+
+tr_system *tr_kit_system(tr_kit *kit)
+{
+    return kit->system;
+}
+
+tr_client *tr_kit_client(tr_kit *kit)
+{
+    return kit->client;
+}
+
+tr_time tr_kit_now(const tr_kit *kit)
+{
+    return kit->virtual->mono;
+}
+
+void tr_kit_fail_allocation(tr_kit *kit, uint64_t nth, bool and_all_after)
+{
+    tr__virtual_fail_allocation(kit->virtual, nth, and_all_after);
+}
+
+uint64_t tr_kit_allocations(const tr_kit *kit)
+{
+    return kit->virtual->allocations;
+}
+
+uint64_t tr_kit_trace(const tr_kit *kit)
+{
+    return kit->trace;
+}
+
+/* ---- The law of conservation. ---- */
+
+struct census {
+    uint64_t queued; /* messages in mailboxes and inboxes */
+    uint64_t live;   /* actors */
+};
+
+static uint64_t ring_count(const struct envelope *last, uint64_t *lines, uint64_t *all)
+{
+    uint64_t counted = 0;
+    if (!last)
+        return 0;
+    const struct envelope *envelope = last;
+    do {
+        envelope = (const struct envelope *)(const void *)envelope->mail.next;
+        *lines += mail_lines(envelope);
+        (*all)++;
+        counted += envelope->kind <= ENVELOPE_EVENT;
+    } while (envelope != last);
+    return counted;
+}
+
+static void census_cell(struct census *census, const struct cell *cell)
+{
+    uint64_t lines = 0;
+    uint64_t all = 0;
+    const struct envelope *received = NULL;
+    if (cell->flags & CELL_CLIENT)
+        received = ((const struct tr_client *)cell->state)->received;
+    census->queued += ring_count(cell->cycle, &lines, &all) +
+                      ring_count(cell->notices, &lines, &all) +
+                      ring_count(cell->replies, &lines, &all) +
+                      ring_count(cell->exceptions, &lines, &all) +
+                      ring_count(cell->asks, &lines, &all) +
+                      ring_count(cell->events, &lines, &all) +
+                      ring_count(received, &lines, &all);
+    TR_ASSERT(cell->queued == all);
+    TR_ASSERT(cell->queued_lines == lines);
+    const void *head = atomptr_load(&cell->door.inbox, ATOM_RELAXED);
+    const struct door_mail *mail = door_holds_mail(head) ? head : NULL;
+    for (; mail; mail = mail->next)
+        census->queued += ((const struct envelope *)(const void *)mail)->kind <= ENVELOPE_EVENT;
+    bool is_actor = !(cell->flags & CELL_CLIENT) && cell->parent;
+    census->live += is_actor && cell->life != LIFE_STOPPED;
+    TR_ASSERT((cell->house == HOUSE_READY) <= (cell->life < LIFE_STOPPED));
+}
+
+void tr_kit_check(tr_kit *kit)
+{
+    struct tr_system *system = kit->system;
+    struct census census = { 0 };
+    uint32_t used = tr__slots_used(&system->slots);
+    for (uint32_t slot = 1; slot < used; slot++) {
+        const struct cell *cell = slots_at(&system->slots, slot);
+        /* Free slots have no owner, and so do clients; these have a ref to show. */
+        bool is_free = cell_owner(cell) == CELL_FOREIGN &&
+                       !atom64_load(&cell->door.ref, ATOM_RELAXED);
+        if (!is_free)
+            census_cell(&census, cell);
+    }
+    tr_counters counters;
+    tr_system_counters(system, &counters);
+    uint64_t dead = counters.dead_letters - counters.refused;
+    if (counters.accepted == counters.handled + dead + census.queued &&
+        counters.live == census.live)
+        return;
+    char text[240];
+    snprintf(text, sizeof text,
+        "conservation: accepted %llu, handled %llu, dead %llu, queued %llu; live %llu, found %llu",
+        (unsigned long long)counters.accepted, (unsigned long long)counters.handled,
+        (unsigned long long)dead, (unsigned long long)census.queued,
+        (unsigned long long)counters.live, (unsigned long long)census.live);
+    tr__assert_failed(__FILE__, __LINE__, __func__, text);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "actor/lifecycle.h"
+
+#include <stdio.h>
+
+#include "actor/system.h"
+#include "base/assert.h"
+
+#define BIT(life) (1u << (life))
+
+/* The twelve legal changes. */
+static const unsigned legal[LIFE_COUNT] = {
+    [LIFE_NEW] = BIT(LIFE_STARTING) | BIT(LIFE_STOPPED),
+    [LIFE_STARTING] = BIT(LIFE_RUNNING) | BIT(LIFE_STOPPED) | BIT(LIFE_SUSPENDED),
+    [LIFE_RUNNING] = BIT(LIFE_SUSPENDED) | BIT(LIFE_STOPPING) | BIT(LIFE_STARTING),
+    [LIFE_SUSPENDED] = BIT(LIFE_RUNNING) | BIT(LIFE_STOPPING) | BIT(LIFE_STARTING),
+    [LIFE_STOPPING] = BIT(LIFE_STOPPED),
+    [LIFE_STOPPED] = 0,
+};
+
+const char *tr__life_name(enum life life)
+{
+    static const char *const names[LIFE_COUNT] = {
+        "New", "Starting", "Running", "Suspended", "Stopping", "Stopped"
+    };
+    TR_ASSERT(life < LIFE_COUNT);
+    return names[life];
+}
+
+bool tr__life_may_become(enum life from, enum life to)
+{
+    return from < LIFE_COUNT && to < LIFE_COUNT && (legal[from] & BIT(to));
+}
+
+tr_status tr__cell_change(struct tr_system *system, struct cell *cell, enum life to,
+    const char *caller, tr_error *error)
+{
+    enum life from = cell->life;
+    if (tr__life_may_become(from, to)) {
+        cell->life = (uint8_t)to;
+        return TR_OK;
+    }
+    tr_error story = { .status = TR_INVALID_TRANSITION,
+        .actor = tr_ref_from_bits(cell->identity) };
+    snprintf(story.text, sizeof story.text, "%s may not become %s", tr__life_name(from),
+        to < LIFE_COUNT ? tr__life_name(to) : "a state that does not exist");
+    snprintf(story.where, sizeof story.where, "%s", caller);
+    char path[TR_PATH_MAX + 1];
+    tr__cell_path(system, cell, path);
+    tr__log(system, TR_LEVEL_ERROR, path, "%s: %s, in %s",
+        tr_status_name(TR_INVALID_TRANSITION), story.text, story.where);
+    if (error)
+        *error = story;
+    return TR_INVALID_TRANSITION;
+}
+
+void tr__cell_become(struct tr_system *system, struct cell *cell, enum life to, const char *caller)
+{
+    tr_status status = tr__cell_change(system, cell, to, caller, NULL);
+    TR_ASSERT(status == TR_OK);
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "actor/mail.h"
+
+#include "actor/client.h"
+#include "base/assert.h"
+
+enum { HIGH_REPLIES = 2, HIGH_EVENTS = 4 }; /* more than this many waiting: high priority */
+
+static bool ring_has_more_than(const struct envelope *last, int count)
+{
+    if (!last)
+        return false;
+    const struct door_mail *mail = last->mail.next;
+    while (count-- > 0) {
+        if (mail == &last->mail)
+            return false;
+        mail = mail->next;
+    }
+    return true;
+}
+
+enum task_class tr__mail_priority(const struct cell *cell)
+{
+    bool is_high = ring_has_more_than(cell->replies, HIGH_REPLIES) ||
+                   ring_has_more_than(cell->events, HIGH_EVENTS);
+    return is_high ? TASK_HIGH : TASK_NORMAL;
+}
+
+static void bury(
+    struct worker *worker, struct cell *cell, struct envelope *envelope, tr_status reason)
+{
+    worker->counters.dead++;
+    tr__dead_letter(worker->system, worker,
+        &(struct dead_letter){ .type = envelope->type, .from = envelope->sender,
+            .to = (uint64_t)envelope->generation << 32 | (uint32_t)cell->identity,
+            .reason = reason });
+    envelope_give(&worker->pool, envelope);
+}
+
+/* A message that counts. What comes behind a PoisonPill is refused. */
+static void take_in_message(struct worker *worker, struct cell *cell, struct envelope *envelope)
+{
+    if (cell->flags & CELL_SEALED) {
+        bury(worker, cell, envelope, TR_STOPPED);
+        return;
+    }
+    mail_count(cell, envelope);
+    switch ((enum envelope_kind)envelope->kind) {
+    case ENVELOPE_REPLY:
+        ring_push(&cell->replies, envelope);
+        break;
+    case ENVELOPE_EXCEPTION:
+        ring_push(&cell->exceptions, envelope);
+        break;
+    case ENVELOPE_ASK:
+        ring_push(cell->flags & CELL_BY_KIND ? &cell->asks : &cell->notices, envelope);
+        break;
+    case ENVELOPE_EVENT:
+        ring_push(&cell->events, envelope);
+        break;
+    case ENVELOPE_NOTICE:
+    case ENVELOPE_STOP:
+    case ENVELOPE_KILL:
+    case ENVELOPE_PROBE:
+    case ENVELOPE_OUTCOME:
+        ring_push(&cell->notices, envelope);
+        break;
+    }
+}
+
+/* Kill and PoisonPill act when they are taken in. True when the envelope was one of them. */
+static bool take_in_order(struct worker *worker, struct cell *cell, struct envelope *envelope)
+{
+    if (envelope->kind != ENVELOPE_STOP && envelope->kind != ENVELOPE_KILL)
+        return false;
+    if (envelope->generation == cell_generation(cell) && cell->life < LIFE_STOPPING) {
+        if (envelope->kind == ENVELOPE_KILL)
+            atom32_fetch_or(&cell->control, CONTROL_KILL, ATOM_RELAXED);
+        else
+            cell->flags |= CELL_SEALED;
+    }
+    envelope_give(&worker->pool, envelope);
+    return true;
+}
+
+void tr__mail_take_in(struct worker *worker, struct cell *cell, struct door_mail *chain)
+{
+    struct door_mail *mail = door_reverse(chain);
+    while (mail) {
+        struct envelope *envelope = (struct envelope *)(void *)mail;
+        mail = mail->next;
+        if (take_in_order(worker, cell, envelope))
+            continue;
+        /* Sent to an earlier tenant, or after the door was closed. */
+        if (envelope->generation != cell_generation(cell) || cell->life >= LIFE_STOPPING) {
+            if (envelope->kind == ENVELOPE_PROBE)
+                tr__probe_answer(worker, envelope, cell->flags & CELL_STARTED);
+            else
+                bury(worker, cell, envelope, TR_STOPPED);
+            continue;
+        }
+        take_in_message(worker, cell, envelope);
+    }
+}
+
+bool tr__mail_begin_cycle(struct cell *cell)
+{
+    TR_ASSERT(!cell->cycle);
+    cell->cycle = cell->replies;
+    cell->replies = NULL;
+    ring_join(&cell->cycle, &cell->exceptions);
+    ring_join(&cell->cycle, &cell->asks);
+    ring_join(&cell->cycle, &cell->notices);
+    ring_join(&cell->cycle, &cell->events);
+    return cell->cycle;
+}
+
+void tr__mail_resume_cycle(struct cell *cell)
+{
+    struct envelope *first = NULL;
+    /* Older replies and exceptions of the cycle stay before newer ones. */
+    while (cell->cycle) {
+        struct envelope *next = (struct envelope *)(void *)cell->cycle->mail.next;
+        if (next->kind > ENVELOPE_EXCEPTION)
+            break;
+        ring_push(&first, ring_pop(&cell->cycle));
+    }
+    ring_join(&first, &cell->replies);
+    ring_join(&first, &cell->exceptions);
+    ring_join(&first, &cell->cycle);
+    cell->cycle = first;
+}
+
+void tr__mail_bury(struct worker *worker, struct cell *cell, tr_status reason)
+{
+    for (;;) {
+        if (!cell->cycle && !tr__mail_begin_cycle(cell))
+            break;
+        struct envelope *envelope = ring_pop(&cell->cycle);
+        mail_uncount(cell, envelope);
+        if (envelope->kind == ENVELOPE_PROBE)
+            tr__probe_answer(worker, envelope, cell->flags & CELL_STARTED);
+        else
+            bury(worker, cell, envelope, reason);
+    }
+    TR_ASSERT(cell->queued == 0);
+    TR_ASSERT(cell->queued_lines == 0);
+}
+
+static tr_status send_far(struct worker *worker, struct cell *cell, struct envelope *envelope)
+{
+    /* Behind the door it may be gone at once. */
+    uint64_t is_counted = envelope->kind <= ENVELOPE_EVENT;
+    enum door_result result = door_push(&cell->door, &envelope->mail);
+    if (result == DOOR_REFUSED)
+        return TR_STOPPED;
+    worker->counters.accepted += is_counted;
+    if (result == DOOR_TAKEN_POST)
+        tr__system_post(worker->system, &worker->counters, cell);
+    return TR_OK;
+}
+
+tr_status tr__mail_send(struct worker *worker, struct cell *cell, struct envelope *envelope)
+{
+    if (__builtin_expect(cell_owner(cell) != worker->index, 0))
+        return send_far(worker, cell, envelope);
+    /* What came from elsewhere came first. */
+    mail_look(worker, cell);
+    if (__builtin_expect(cell->flags & CELL_SEALED, 0))
+        return TR_STOPPED;
+    if (__builtin_expect(envelope->kind == ENVELOPE_NOTICE, 1)) {
+        worker->counters.accepted++;
+        mail_count(cell, envelope);
+        ring_push(&cell->notices, envelope);
+    } else {
+        worker->counters.accepted += envelope->kind <= ENVELOPE_EVENT;
+        take_in_message(worker, cell, envelope);
+    }
+    if (cell->house == HOUSE_WAITING)
+        mail_make_ready(worker, cell);
+    return TR_OK;
+}
+
+void tr__mail_send_any(struct tr_system *system, struct worker *worker, struct cell *cell,
+    struct envelope *envelope)
+{
+    if (worker) {
+        if (tr__mail_send(worker, cell, envelope) != TR_OK)
+            envelope_give(&worker->pool, envelope);
+        return;
+    }
+    enum door_result result = door_push(&cell->door, &envelope->mail);
+    lock_take(&system->foreign_lock);
+    if (result == DOOR_REFUSED)
+        envelope_give(&system->foreign_pool, envelope);
+    else
+        system->foreign_counters.accepted++;
+    lock_give(&system->foreign_lock);
+    if (result == DOOR_TAKEN_POST)
+        tr__system_post(system, NULL, cell);
+}

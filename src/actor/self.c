@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What an actor can do in a turn: messages, and who and where it is.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "actor/mail.h"
+#include "actor/spawn.h"
+#include "actor/turn.h"
+#include "base/assert.h"
+#include "wire/copy.h"
+#include "wire/type.h"
+
+/* ---- Messages. ---- */
+
+/* A message that was not taken: counted, a dead letter, and the caller's status. */
+__attribute__((__cold__, __noinline__)) static tr_status refuse(
+    struct tr_self *self, uint64_t to, const tr_type *type, tr_status reason)
+{
+    struct worker *worker = self->worker;
+    worker->counters.refused++;
+    tr__dead_letter(worker->system, worker,
+        &(struct dead_letter){
+            .type = type, .from = self->cell->identity, .to = to, .reason = reason });
+    return reason;
+}
+
+ATOM_INLINE tr_status send(struct tr_self *self, uint64_t to, uint64_t sender,
+    const tr_type *type, const void *message)
+{
+    struct worker *worker = self->worker;
+    struct cell *cell = slots_find(worker->slots, to);
+    if (__builtin_expect(!cell, 0))
+        return refuse(self, to, type, TR_STOPPED);
+    struct envelope *envelope = envelope_take(&worker->pool);
+    if (__builtin_expect(!envelope, 0))
+        return refuse(self, to, type, TR_NO_MEMORY);
+    tr_status status = envelope_fill(&worker->pool, envelope, type, message, ENVELOPE_INLINE);
+    if (__builtin_expect(status != TR_OK, 0)) {
+        envelope_give_empty(&worker->pool, envelope);
+        return refuse(self, to, type, status);
+    }
+    envelope->sender = sender;
+    envelope->causal = self->causal;
+    envelope->generation = (uint32_t)(to >> 32);
+    envelope->kind = ENVELOPE_NOTICE;
+    status = tr__mail_send(worker, cell, envelope);
+    if (__builtin_expect(status == TR_OK, 1))
+        return TR_OK;
+    envelope_give(&worker->pool, envelope);
+    return refuse(self, to, type, status);
+}
+
+tr_status tr_self_tell(tr_self *self, tr_ref to, const tr_type *type, const void *message)
+{
+    if (__builtin_expect(!self || !type || !message, 0))
+        return TR_INVALID_ARGUMENT;
+    return send(self, to.bits, self->cell->identity, type, message);
+}
+
+tr_status tr_self_try_reply(tr_self *self, const tr_type *type, const void *message)
+{
+    if (__builtin_expect(!self || !type || !message, 0))
+        return TR_INVALID_ARGUMENT;
+    uint64_t sender = self->envelope ? self->envelope->sender : 0;
+    if (__builtin_expect(!sender, 0))
+        return refuse(self, 0, type, TR_NO_SENDER);
+    return send(self, sender, self->cell->identity, type, message);
+}
+
+tr_next tr_self_reply(tr_self *self, const tr_type *type, const void *message)
+{
+    (void)tr_self_try_reply(self, type, message);
+    return TR_SAME;
+}
+
+tr_next tr_self_forward(tr_self *self, tr_ref to)
+{
+    if (!self)
+        return TR_SAME;
+    struct envelope *envelope = self->envelope;
+    if (!envelope)
+        return tr_fail(self, TR_NOT_IN_A_TURN, "there is no message to forward");
+    (void)send(self, to.bits, envelope->sender, envelope->type, envelope_data(envelope));
+    return TR_SAME;
+}
+
+static tr_status order(struct tr_self *self, uint64_t ref, enum envelope_kind kind)
+{
+    static const struct tr_none none;
+    if (!self)
+        return TR_INVALID_ARGUMENT;
+    struct worker *worker = self->worker;
+    struct cell *cell = slots_find(worker->slots, ref);
+    if (!cell || cell == worker->system->guardian)
+        return TR_STOPPED;
+    if (cell_owner(cell) == worker->index) {
+        mail_look(worker, cell);
+        if (kind == ENVELOPE_KILL)
+            atom32_fetch_or(&cell->control, CONTROL_KILL, ATOM_RELAXED);
+        else
+            cell->flags |= CELL_SEALED;
+        if (cell->house == HOUSE_WAITING)
+            mail_make_ready(worker, cell);
+        return TR_OK;
+    }
+    struct envelope *envelope = envelope_take(&worker->pool);
+    if (!envelope)
+        return TR_NO_MEMORY;
+    (void)envelope_fill(&worker->pool, envelope, &tr_type_tr_none, &none, ENVELOPE_INLINE);
+    envelope->kind = (uint8_t)kind;
+    envelope->sender = self->cell->identity;
+    envelope->causal = self->causal;
+    envelope->generation = (uint32_t)(ref >> 32);
+    tr_status status = tr__mail_send(worker, cell, envelope);
+    if (status != TR_OK) {
+        envelope_give(&worker->pool, envelope);
+        return status;
+    }
+    /* Only a hint to look at once: whoever lives there by now may look in vain. */
+    if (kind == ENVELOPE_KILL)
+        atom32_fetch_or(&cell->control, CONTROL_LOOK, ATOM_RELAXED);
+    return TR_OK;
+}
+
+tr_status tr_self_stop(tr_self *self, tr_ref ref)
+{
+    return order(self, ref.bits, ENVELOPE_STOP);
+}
+
+tr_status tr_self_kill(tr_self *self, tr_ref ref)
+{
+    return order(self, ref.bits, ENVELOPE_KILL);
+}
+
+tr_status tr_self_stop_child(tr_self *self, tr_ref ref)
+{
+    if (!self)
+        return TR_INVALID_ARGUMENT;
+    struct cell *cell = slots_find(self->worker->slots, ref.bits);
+    /* A child of mine cannot become another's while I look: I free its slot. */
+    if (!cell || cell->parent != self->cell)
+        return TR_NOT_FOUND;
+    return order(self, ref.bits, ENVELOPE_STOP);
+}
+
+/* ---- Behaviors and failures. ---- */
+
+tr_next tr_self_become(
+    tr_self *self, const tr_behavior *behavior, const tr_type *setup_type, const void *setup)
+{
+    if (!self)
+        return TR_SAME;
+    const char *why;
+    if (!tr__behavior_is_valid(behavior, &why))
+        return tr_fail(self, TR_INVALID_ARGUMENT, "tr_become: %s", why);
+    const void *kept = NULL;
+    if (setup_type) {
+        if (!setup)
+            return tr_fail(self, TR_INVALID_ARGUMENT, "tr_become: no set-up message");
+        size_t size = tr__copy_size(setup_type, setup);
+        if (size > TR_PAYLOAD_MAX)
+            return tr_fail(self, TR_TOO_LARGE, "tr_become: the set-up message is too large");
+        void *memory = tr_scratch(self, size);
+        tr__copy_into(setup_type, setup, memory, size);
+        kept = memory;
+    }
+    self->become = behavior;
+    self->become_type = setup_type;
+    self->become_message = kept;
+    self->has_story = true;
+    return TR_VALUE(tr_next, TR_NEXT_BECOME);
+}
+
+static void error_fill(struct tr_self *self, tr_status status, const char *format, va_list list)
+{
+    self->has_story = true;
+    self->error = (tr_error){
+        .status = status, .actor = tr_ref_from_bits(self->cell->identity)
+    };
+    vsnprintf(self->error.text, sizeof self->error.text, format, list);
+    snprintf(self->error.where, sizeof self->error.where, "%s",
+        self->envelope ? self->envelope->type->name : "a signal");
+}
+
+tr_next tr_fail(tr_self *self, tr_status status, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    error_fill(self, status, format, list);
+    va_end(list);
+    return TR_VALUE(tr_next, TR_NEXT_FAILED);
+}
+
+void tr_crash(tr_self *self, tr_status status, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    error_fill(self, status, format, list);
+    va_end(list);
+    tr__turn_crash(self);
+}
+
+tr_ref tr_self_spawn(tr_self *self, const tr_spawn_args *args)
+{
+    uint64_t bits = 0;
+    tr_error error = { .status = TR_OK };
+    tr_spawn_args with_error = *args;
+    with_error.error = &error;
+    tr_status status = tr_self_try_spawn(self, &with_error, &bits);
+    if (status != TR_OK)
+        tr_crash(self, status, "spawn of %s: %.200s",
+            args->behavior ? args->behavior->name : "nothing", error.text);
+    return tr_ref_from_bits(bits);
+}
+
+/* ---- Who and where. ---- */
+
+tr_ref tr_me(const tr_self *self)
+{
+    return tr_ref_from_bits(self->cell->identity);
+}
+
+tr_ref tr_parent(const tr_self *self)
+{
+    const struct cell *parent = self->cell->parent;
+    if (!parent || parent == self->worker->system->guardian)
+        return TR_NOBODY;
+    return tr_ref_from_bits(parent->identity);
+}
+
+tr_ref tr_sender(const tr_self *self)
+{
+    return tr_ref_from_bits(self->envelope ? self->envelope->sender : 0);
+}
+
+const char *tr_path(const tr_self *self)
+{
+    const struct cell *cell = self->cell;
+    if (cell->name)
+        return cell->name->path;
+    char path[TR_PATH_MAX + 1];
+    tr__cell_path(self->worker->system, cell, path);
+    size_t size = strlen(path) + 1;
+    return memcpy(tr_scratch((tr_self *)(uintptr_t)self, size), path, size);
+}
+
+const char *tr_name(const tr_self *self)
+{
+    return strrchr(tr_path(self), '/') + 1;
+}
+
+size_t tr_children(const tr_self *self, tr_ref *children, size_t max)
+{
+    const struct cell *parent = self->cell;
+    const struct slots *slots = self->worker->slots;
+    if (!parent->child_count)
+        return 0;
+    const struct cell *child = slots_at(slots, parent->child_last);
+    for (size_t i = 0; i < parent->child_count && children; i++) {
+        child = slots_at(slots, child->sibling_next);
+        if (i == max)
+            break;
+        children[i] = tr_ref_from_bits(child->identity);
+    }
+    return parent->child_count;
+}
+
+tr_ref tr_self_find(tr_self *self, const char *path)
+{
+    if (!self || !path)
+        return TR_NOBODY;
+    return tr_ref_from_bits(tr__names_find(&self->worker->system->names, path));
+}
+
+tr_ref tr_self_child(tr_self *self, const char *name)
+{
+    if (!self || !name || !tr__name_is_valid(name))
+        return TR_NOBODY;
+    char path[TR_PATH_MAX + TR_NAME_MAX + 2];
+    tr__cell_path(self->worker->system, self->cell, path);
+    size_t length = strlen(path);
+    snprintf(path + length, sizeof path - length, "/%s", name);
+    return tr_ref_from_bits(tr__names_find(&self->worker->system->names, path));
+}
+
+int tr_worker(const tr_self *self)
+{
+    return (int)self->worker->index;
+}
+
+tr_system *tr_system_of(const tr_self *self)
+{
+    return self->worker->system;
+}
+
+uint64_t tr_causal_id(const tr_self *self)
+{
+    return self->causal;
+}
+
+/* ---- Time, chance, log. ---- */
+
+tr_time tr_now(const tr_self *self)
+{
+    const tr_platform *platform = self->worker->system->platform;
+    return platform->mono_now(platform);
+}
+
+tr_time tr_wall_now(const tr_self *self)
+{
+    const tr_platform *platform = self->worker->system->platform;
+    return platform->wall_now(platform);
+}
+
+uint64_t tr_random(tr_self *self)
+{
+    return rng_next(&self->worker->rng);
+}
+
+void tr_log(tr_self *self, tr_level level, const char *format, ...)
+{
+    char path[TR_PATH_MAX + 1];
+    tr__cell_path(self->worker->system, self->cell, path);
+    va_list list;
+    va_start(list, format);
+    tr__log_list(self->worker->system, level, path, format, list);
+    va_end(list);
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What an actor can do in a turn: memory of the incarnation and of the turn, and clean-up.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "actor/mail.h"
+#include "actor/turn.h"
+
+TR_NO_RETURN static void no_memory(tr_self *self, size_t size)
+{
+    tr_crash(self, TR_NO_MEMORY, "out of memory for %zu bytes", size);
+}
+
+void *tr_try_alloc(tr_self *self, size_t size)
+{
+    return tr__heap_alloc(&self->cell->heap, &self->worker->source, size);
+}
+
+void *tr_alloc(tr_self *self, size_t size)
+{
+    void *memory = tr_try_alloc(self, size);
+    if (!memory)
+        no_memory(self, size);
+    return memory;
+}
+
+void *tr_try_realloc(tr_self *self, void *memory, size_t size)
+{
+    return tr__heap_realloc(&self->cell->heap, &self->worker->source, memory, size);
+}
+
+void *tr_realloc(tr_self *self, void *memory, size_t size)
+{
+    void *resized = tr_try_realloc(self, memory, size);
+    if (!resized)
+        no_memory(self, size);
+    return resized;
+}
+
+void tr_free(tr_self *self, void *memory)
+{
+    tr__heap_free(&self->cell->heap, &self->worker->source, memory);
+}
+
+char *tr_keep(tr_self *self, const char *string)
+{
+    if (!string)
+        return NULL;
+    size_t size = strlen(string) + 1;
+    return memcpy(tr_alloc(self, size), string, size);
+}
+
+void *tr_try_scratch(tr_self *self, size_t size)
+{
+    self->has_story = true;
+    return tr__scratch_alloc(&self->worker->scratch, size);
+}
+
+void *tr_scratch(tr_self *self, size_t size)
+{
+    void *memory = tr_try_scratch(self, size);
+    if (!memory)
+        no_memory(self, size);
+    return memory;
+}
+
+char *tr_format(tr_self *self, const char *format, ...)
+{
+    va_list list;
+    va_list again;
+    va_start(list, format);
+    va_copy(again, list);
+    int length = vsnprintf(NULL, 0, format, list);
+    va_end(list);
+    if (length < 0) {
+        va_end(again);
+        tr_crash(self, TR_INVALID_ARGUMENT, "tr_format: a format that printf refuses");
+    }
+    char *text = tr_try_scratch(self, (size_t)length + 1);
+    if (text)
+        vsnprintf(text, (size_t)length + 1, format, again);
+    va_end(again);
+    if (!text)
+        no_memory(self, (size_t)length + 1);
+    return text;
+}
+
+void tr_clean(tr_self *self, void *resource, void (*release)(void *resource))
+{
+    if (tr__heap_on_end(&self->cell->heap, &self->worker->source, resource, release))
+        return;
+    /* The turn ends here and nobody else knows of the resource. */
+    release(resource);
+    no_memory(self, sizeof(void *));
+}
+
+void tr_defer(tr_self *self, void *resource, void (*release)(void *resource))
+{
+    self->has_story = true;
+    if (self->defer_count == TR_DEFERS_MAX) {
+        release(resource);
+        tr_crash(self, TR_LIMIT, "more than %d calls of tr_defer in a turn", TR_DEFERS_MAX);
+    }
+    self->defers[self->defer_count++] = (struct turn_defer){ resource, release };
+}
+
+static void release_buffer(void *buffer)
+{
+    tr_buffer_release(buffer);
+}
+
+tr_buffer *tr_buffer_of_turn(tr_self *self, size_t size)
+{
+    tr_buffer *buffer = tr_buffer_new(size);
+    if (!buffer)
+        no_memory(self, size);
+    tr_defer(self, buffer, release_buffer);
+    return buffer;
+}
+
+void tr_buffer_keep(tr_self *self, tr_buffer *buffer)
+{
+    if (!buffer)
+        return;
+    tr_buffer_retain(buffer);
+    tr_clean(self, buffer, release_buffer);
+}

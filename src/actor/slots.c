@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "actor/slots.h"
+
+#include "base/assert.h"
+
+enum { LINE = 64, CACHE_MAX = 64 * 1024 };
+
+/* The line before the cells of a chunk. */
+struct chunk_header {
+    _Alignas(LINE) void *block; /* what the source gave */
+};
+
+static struct chunk_header *chunk_header(struct cell *cells)
+{
+    return (struct chunk_header *)(void *)cells - 1;
+}
+
+/* A chunk of cells that show closed doors: a forged ref may look at one that was never used. */
+static struct cell *chunk_new(const struct memory_source *source)
+{
+    size_t size = sizeof(struct chunk_header) + SLOTS_CHUNK * sizeof(struct cell) + LINE;
+    void *block = source_resize(source, NULL, size);
+    if (!block)
+        return NULL;
+    uintptr_t aligned = ((uintptr_t)block + LINE - 1) & ~(uintptr_t)(LINE - 1);
+    struct chunk_header *header = (struct chunk_header *)aligned;
+    struct cell *cells = (struct cell *)(void *)(header + 1);
+    header->block = block;
+    for (uint32_t i = 0; i < SLOTS_CHUNK; i++) {
+        door_init(&cells[i].door);
+        atom32_init(&cells[i].door.owner, CELL_FOREIGN);
+        atom32_init(&cells[i].control, 0);
+        cells[i].identity = 0;
+    }
+    return cells;
+}
+
+tr_status tr__slots_init(struct slots *slots, const struct memory_source *source,
+    uint32_t actors_max, uint64_t tag_seed)
+{
+    uint32_t limit = actors_max + 1; /* slot 0 is nobody's */
+    uint32_t bits = SLOTS_CHUNK_BITS;
+    while (bits < 32 && limit > (UINT64_C(1) << bits))
+        bits++;
+    uint32_t chunk_count = 1u << (bits - SLOTS_CHUNK_BITS);
+    *slots = (struct slots){
+        .mask = (uint32_t)((UINT64_C(1) << bits) - 1), .limit = limit, .used = 1,
+        .source = *source
+    };
+    slots->tag = (uint32_t)tag_seed & ~slots->mask;
+    lock_init(&slots->lock);
+    slots->chunks = source_resize(source, NULL, chunk_count * sizeof *slots->chunks);
+    if (!slots->chunks)
+        return TR_NO_MEMORY;
+    for (uint32_t i = 0; i < chunk_count; i++)
+        atomptr_init(&slots->chunks[i], NULL);
+    return TR_OK;
+}
+
+void tr__slots_deinit(struct slots *slots)
+{
+    if (!slots->chunks)
+        return;
+    uint32_t chunk_count = (slots->mask >> SLOTS_CHUNK_BITS) + 1;
+    for (uint32_t i = 0; i < chunk_count; i++) {
+        struct cell *cells = atomptr_load(&slots->chunks[i], ATOM_RELAXED);
+        if (cells)
+            source_resize(&slots->source, chunk_header(cells)->block, 0);
+    }
+    source_resize(&slots->source, slots->chunks, 0);
+    slots->chunks = NULL;
+}
+
+static void list_push(struct slots *slots, struct slot_list *list, struct cell *cell)
+{
+    uint32_t slot = slots_number(slots, cell);
+    cell->sibling_next = 0;
+    if (list->count++)
+        slots_at(slots, list->last)->sibling_next = slot;
+    else
+        list->first = slot;
+    list->last = slot;
+}
+
+static struct cell *list_pop(struct slots *slots, struct slot_list *list)
+{
+    if (!list->count)
+        return NULL;
+    struct cell *cell = slots_at(slots, list->first);
+    list->first = cell->sibling_next;
+    list->count--;
+    return cell;
+}
+
+/* A range of slots that were never used, within one chunk. Under the lock. */
+static tr_status fresh_range(struct slots *slots, uint32_t wanted, uint32_t *first, uint32_t *end)
+{
+    if (slots->used >= slots->limit)
+        return TR_LIMIT;
+    uint32_t chunk = slots->used >> SLOTS_CHUNK_BITS;
+    if (!atomptr_load(&slots->chunks[chunk], ATOM_RELAXED)) {
+        struct cell *cells = chunk_new(&slots->source);
+        if (!cells)
+            return TR_NO_MEMORY;
+        atomptr_store(&slots->chunks[chunk], cells, ATOM_RELEASE); /* partner: slots_at */
+    }
+    uint32_t room = ((chunk + 1) << SLOTS_CHUNK_BITS) - slots->used;
+    if (room > slots->limit - slots->used)
+        room = slots->limit - slots->used;
+    *first = slots->used;
+    *end = slots->used + (wanted < room ? wanted : room);
+    slots->used = *end;
+    return TR_OK;
+}
+
+/* The next generation for a slot. */
+static void rename_cell(struct slots *slots, struct cell *cell, uint32_t slot)
+{
+    uint64_t generation = (cell->identity >> 32) + 1;
+    cell->identity = generation << 32 | slots->tag | slot;
+}
+
+static tr_status cache_fill(struct slots *slots, struct slot_cache *cache)
+{
+    tr_status status = TR_OK;
+    lock_take(&slots->lock);
+    struct cell *cell;
+    for (int i = 0; i < SLOTS_BATCH && (cell = list_pop(slots, &slots->free)); i++)
+        list_push(slots, &cache->free, cell);
+    if (!cache->free.count) {
+        status = fresh_range(slots, SLOTS_BATCH, &cache->fresh_next, &cache->fresh_end);
+    }
+    lock_give(&slots->lock);
+    return status;
+}
+
+static tr_status take_shared(struct slots *slots, struct cell **cell, uint32_t *slot)
+{
+    uint32_t end;
+    tr_status status = TR_OK;
+    lock_take(&slots->lock);
+    *cell = list_pop(slots, &slots->free);
+    if (*cell) {
+        *slot = slots_number(slots, *cell);
+    } else {
+        status = fresh_range(slots, 1, slot, &end);
+        if (status == TR_OK)
+            *cell = slots_at(slots, *slot);
+    }
+    lock_give(&slots->lock);
+    return status;
+}
+
+tr_status tr__slot_take(struct slots *slots, struct slot_cache *cache, struct cell **taken)
+{
+    uint32_t slot;
+    struct cell *cell;
+    if (!cache) {
+        tr_status status = take_shared(slots, &cell, &slot);
+        if (status != TR_OK)
+            return status;
+        rename_cell(slots, cell, slot);
+        *taken = cell;
+        return TR_OK;
+    }
+    if (!cache->free.count && cache->fresh_next == cache->fresh_end) {
+        tr_status status = cache_fill(slots, cache);
+        if (status != TR_OK)
+            return status;
+    }
+    cell = list_pop(slots, &cache->free);
+    if (cell) {
+        slot = slots_number(slots, cell);
+    } else {
+        slot = cache->fresh_next++;
+        cell = slots_at(slots, slot);
+    }
+    rename_cell(slots, cell, slot);
+    *taken = cell;
+    return TR_OK;
+}
+
+void tr__slot_give(struct slots *slots, struct slot_cache *cache, struct cell *cell)
+{
+    atom32_store(&cell->door.owner, CELL_FOREIGN, ATOM_RELAXED);
+    /* A slot whose generations are used up is retired: its refs must stay dead for ever. */
+    if (cell_generation(cell) == UINT32_MAX)
+        return;
+    if (cache) {
+        list_push(slots, &cache->free, cell);
+        if (cache->free.count < CACHE_MAX)
+            return;
+    }
+    lock_take(&slots->lock);
+    if (!cache) {
+        list_push(slots, &slots->free, cell);
+    } else {
+        for (int i = 0; i < SLOTS_BATCH; i++)
+            list_push(slots, &slots->free, list_pop(slots, &cache->free));
+    }
+    lock_give(&slots->lock);
+}
+
+uint32_t tr__slots_used(struct slots *slots)
+{
+    lock_take(&slots->lock);
+    uint32_t used = slots->used;
+    lock_give(&slots->lock);
+    return used;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Slots: where cells live, and how a ref finds one.
+ *
+ * A ref is a slot number and a generation: bits 0..31 are the slot with the system's tag above it,
+ * bits 32..63 the generation. A cell shows the whole ref at its door while a tenant lives there, so
+ * one comparison refuses the dead, the wrong system and the wrong slot alike. Slot 0 is never used:
+ * all zero is nobody.
+ *
+ * Slots are reused oldest first; one whose generations are used up is retired. Each worker keeps a
+ * cache of free slots; what it has too many of, and what other threads need, goes through a shared
+ * list under a lock.
+ */
+#ifndef ACTOR_SLOTS_H
+#define ACTOR_SLOTS_H
+
+#include "actor/cell.h"
+#include "os/lock.h"
+
+enum {
+    SLOTS_CHUNK_BITS = 10,
+    SLOTS_CHUNK = 1 << SLOTS_CHUNK_BITS, /* cells that are allocated together */
+    SLOTS_BATCH = 64                     /* slots that move between a cache and the shared list */
+};
+
+struct slot_list {
+    uint32_t first; /* slots, linked through the cells' sibling_next; 0 for none */
+    uint32_t last;
+    uint32_t count;
+};
+
+/** The free slots of one worker. */
+struct slot_cache {
+    struct slot_list free;
+    uint32_t fresh_next; /* slots that were never used */
+    uint32_t fresh_end;
+};
+
+struct slots {
+    atomptr *chunks; /* of struct cell; written under the lock, read by anybody */
+    uint32_t mask;   /* of the slot's number in a ref */
+    uint32_t tag;    /* of the system, above the mask */
+    uint32_t limit;  /* slots at most */
+    struct memory_source source;
+    struct lock lock;
+    /* Under the lock. */
+    struct slot_list free;
+    uint32_t used; /* slots handed out as fresh so far */
+};
+
+/** Room for `actors_max` actors. `tag_seed` makes this system's refs differ from another's. */
+tr_status tr__slots_init(struct slots *slots, const struct memory_source *source,
+    uint32_t actors_max, uint64_t tag_seed);
+void tr__slots_deinit(struct slots *slots);
+
+/** A closed cell with a new identity. TR_NO_MEMORY, TR_LIMIT. Owner of the cache only. */
+TR_MUST_CHECK tr_status tr__slot_take(
+    struct slots *slots, struct slot_cache *cache, struct cell **cell);
+/** Gives a cell back whose tenant is gone. Owner of the cache only. */
+void tr__slot_give(struct slots *slots, struct slot_cache *cache, struct cell *cell);
+/** The cache of a thread that is no worker: nothing is kept. `cache` NULL in the two above. */
+
+/** How many slots exist so far, used or not: for those who look at all cells. */
+uint32_t tr__slots_used(struct slots *slots);
+
+/** The cell in a slot; NULL when there is none. Any thread. */
+static inline struct cell *slots_at(const struct slots *slots, uint32_t slot)
+{
+    slot &= slots->mask;
+    struct cell *chunk = atomptr_load(&slots->chunks[slot >> SLOTS_CHUNK_BITS], ATOM_ACQUIRE);
+    return __builtin_expect(chunk != NULL, 1) ? chunk + (slot & (SLOTS_CHUNK - 1)) : NULL;
+}
+
+/** The cell of a live actor; NULL for the dead. What another thread answers is old at once. */
+static inline struct cell *slots_find(const struct slots *slots, uint64_t ref)
+{
+    struct cell *cell = slots_at(slots, (uint32_t)ref);
+    if (__builtin_expect(!cell || atom64_load(&cell->door.ref, ATOM_RELAXED) != ref || !ref, 0))
+        return NULL;
+    return cell;
+}
+
+/** The slot of a cell, 0 for none. */
+static inline uint32_t slots_number(const struct slots *slots, const struct cell *cell)
+{
+    return cell ? (uint32_t)cell->identity & slots->mask : 0;
+}
+
+#endif

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "actor/spawn.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "actor/client.h"
+#include "actor/lifecycle.h"
+#include "actor/stop.h"
+#include "actor/turn.h"
+#include "base/assert.h"
+#include "wire/copy.h"
+#include "wire/type.h"
+
+void tr__error_set(tr_error *error, tr_status status, uint64_t actor, const char *format, ...)
+{
+    if (!error)
+        return;
+    *error = (tr_error){ .status = status, .actor = tr_ref_from_bits(actor) };
+    va_list list;
+    va_start(list, format);
+    vsnprintf(error->text, sizeof error->text, format, list);
+    va_end(list);
+}
+
+/* ---- Before anybody knows the actor. ---- */
+
+tr_status tr__setup_new(const struct memory_source *source, const tr_spawn_args *args,
+    uint64_t spawner, struct cell_setup **made)
+{
+    const tr_type *type = args->setup_type;
+    const void *message = args->setup;
+    size_t size = 0;
+    if (type) {
+        size = type->is_flat ? type->size : tr__copy_size(type, message);
+        if (size > TR_PAYLOAD_MAX)
+            return TR_TOO_LARGE;
+    }
+    struct cell_setup *setup = source_resize(source, NULL, sizeof *setup + size);
+    if (!setup)
+        return TR_NO_MEMORY;
+    setup->behavior = args->behavior;
+    setup->spawner = spawner;
+    setup->type = type;
+    if (type)
+        tr__copy_into(type, message, setup->message, size);
+    *made = setup;
+    return TR_OK;
+}
+
+void tr__setup_free(const struct memory_source *source, struct cell_setup *setup)
+{
+    if (setup->type && !setup->type->is_flat)
+        tr__copy_drop(setup->type, setup->message);
+    source_resize(source, setup, 0);
+}
+
+static bool setup_wants_message(const tr_behavior *behavior)
+{
+    return behavior->setup.call && behavior->setup.type &&
+           !tr_type_is_equal(behavior->setup.type, &tr_type_tr_none);
+}
+
+/* Whether this message is what the behavior's set-up wants. */
+static tr_status setup_check(
+    const tr_behavior *behavior, const tr_type *type, uint64_t actor, tr_error *error)
+{
+    bool wants = setup_wants_message(behavior);
+    if (!type && !wants)
+        return TR_OK;
+    if (!type) {
+        tr__error_set(error, TR_INVALID_ARGUMENT, actor, "%s is set up with a message: %s",
+            behavior->name, behavior->setup.type->name);
+        return TR_INVALID_ARGUMENT;
+    }
+    if (wants && tr_type_is_equal(behavior->setup.type, type))
+        return TR_OK;
+    tr__error_set(error, TR_INVALID_ARGUMENT, actor, "%s is not set up with %s but with %s",
+        behavior->name, type->name, wants ? behavior->setup.type->name : "nothing");
+    return TR_INVALID_ARGUMENT;
+}
+
+tr_status tr__spawn_check(struct tr_system *system, const tr_spawn_args *args)
+{
+    const char *why;
+    if (!args || args->size != sizeof *args)
+        return TR_INVALID_ARGUMENT;
+    if (!tr__behavior_is_valid(args->behavior, &why)) {
+        tr__error_set(args->error, TR_INVALID_ARGUMENT, 0, "%s", why);
+        return TR_INVALID_ARGUMENT;
+    }
+    if (args->worker < -1 || args->worker >= (int)system->worker_count) {
+        tr__error_set(args->error, TR_INVALID_ARGUMENT, 0, "there is no worker %d", args->worker);
+        return TR_INVALID_ARGUMENT;
+    }
+    if (args->setup_type && (!args->setup || !tr__type_is_valid(args->setup_type, &why))) {
+        tr__error_set(args->error, TR_INVALID_ARGUMENT, 0, "a malformed set-up message");
+        return TR_INVALID_ARGUMENT;
+    }
+    if (args->name && !tr__name_is_valid(args->name)) {
+        tr__error_set(args->error, TR_NAME_INVALID, 0, "%s: \"%.140s\"",
+            tr_status_text(TR_NAME_INVALID), args->name);
+        return TR_NAME_INVALID;
+    }
+    if (atom32_load(&system->is_stopping, ATOM_SEQ_CST)) {
+        tr__error_set(args->error, TR_STOPPING, 0, "the system is stopping");
+        return TR_STOPPING;
+    }
+    return setup_check(args->behavior, args->setup_type, 0, args->error);
+}
+
+static tr_status name_add(
+    struct tr_system *system, struct cell *cell, const char *name, tr_error *error)
+{
+    char path[TR_PATH_MAX + 1];
+    tr__cell_path(system, cell->parent, path);
+    size_t length = strlen(path);
+    int written = snprintf(path + length, sizeof path - length, "/%s", name);
+    if (written < 0 || (size_t)written >= sizeof path - length) {
+        tr__error_set(error, TR_LIMIT, 0, "the path is longer than %d", TR_PATH_MAX);
+        return TR_LIMIT;
+    }
+    tr_status status = tr__names_add(&system->names, path, cell->identity, &cell->name);
+    if (status != TR_OK)
+        tr__error_set(error, status, 0, "%s: %.200s", tr_status_text(status), path);
+    return status;
+}
+
+static tr_status depth_check(const struct cell *parent, tr_error *error)
+{
+    int depth = 1;
+    for (const struct cell *cell = parent; cell; cell = cell->parent)
+        depth++;
+    if (depth <= TR_DEPTH_MAX + 1) /* /user itself is not counted */
+        return TR_OK;
+    tr__error_set(error, TR_TOO_DEEP, 0, "actors are nested at most %d deep", TR_DEPTH_MAX);
+    return TR_TOO_DEEP;
+}
+
+tr_status tr__spawn_prepare(struct tr_system *system, struct slot_cache *cache,
+    struct cell *parent, const tr_spawn_args *args, uint64_t spawner, bool keeps_setup,
+    struct cell **prepared)
+{
+    struct cell *cell;
+    tr_status status = depth_check(parent, args->error);
+    if (status != TR_OK)
+        return status;
+    status = tr__slot_take(&system->slots, cache, &cell);
+    if (status != TR_OK) {
+        tr__error_set(args->error, status, 0, "no room for another actor");
+        return status;
+    }
+    cell_clear(cell);
+    cell->parent = parent;
+    if (args->name) {
+        status = name_add(system, cell, args->name, args->error);
+        if (status != TR_OK)
+            goto give_slot;
+    }
+    if (keeps_setup) {
+        status = tr__setup_new(&system->source, args, spawner, &cell->setup);
+        if (status != TR_OK) {
+            tr__error_set(args->error, status, 0, "no memory for the set-up message");
+            goto remove_name;
+        }
+    }
+    *prepared = cell;
+    return TR_OK;
+
+remove_name:
+    if (cell->name)
+        tr__names_remove(&system->names, cell->name);
+give_slot:
+    tr__slot_give(&system->slots, cache, cell);
+    return status;
+}
+
+/* ---- Behaviors and states. ---- */
+
+static bool has_same_state(const tr_behavior *a, const tr_behavior *b)
+{
+    return a->state_size == b->state_size && strcmp(a->state_name, b->state_name) == 0;
+}
+
+static bool state_make(struct worker *worker, struct cell *cell, size_t size)
+{
+    void *state = size ? cell->state_inline : NULL;
+    if (size > CELL_STATE_INLINE) {
+        state = source_resize(&worker->source, NULL, size);
+        if (!state)
+            return false;
+    }
+    tr__state_free(&worker->source, cell);
+    if (state)
+        memset(state, 0, size);
+    cell->state = state;
+    return true;
+}
+
+static tr_status no_memory(struct cell *cell, tr_error *error, const char *what)
+{
+    tr__error_set(error, TR_NO_MEMORY, cell->identity, "out of memory for %s", what);
+    return TR_NO_MEMORY;
+}
+
+/* One behavior; `depth` more have led to it. */
+static tr_status adopt(struct worker *worker, struct cell *cell, const tr_behavior *behavior,
+    const tr_type *type, const void *message, uint64_t causal, int depth, tr_error *error)
+{
+    static const struct tr_none none;
+    const char *why;
+    if (depth == TR_BEHAVIORS_NESTED_MAX) {
+        tr__error_set(error, TR_TOO_DEEP, cell->identity,
+            "set-ups led from behavior to behavior %d times", depth);
+        return TR_TOO_DEEP;
+    }
+    if (!tr__behavior_is_valid(behavior, &why)) {
+        tr__error_set(error, TR_INVALID_ARGUMENT, cell->identity, "%s", why);
+        return TR_INVALID_ARGUMENT;
+    }
+    bool keeps_state = cell->dispatch && has_same_state(cell->dispatch->behavior, behavior);
+    /* Who comes back to a behavior with its state need not give the first message again. */
+    bool is_set_up = !type && keeps_state && setup_wants_message(behavior);
+    tr_status status = TR_OK;
+    if (!is_set_up)
+        status = setup_check(behavior, type, cell->identity, error);
+    if (status != TR_OK)
+        return status;
+    struct dispatch *dispatch = tr__dispatch_of(&worker->dispatches, behavior);
+    if (!dispatch)
+        return no_memory(cell, error, "a behavior's table");
+    if (!keeps_state && !state_make(worker, cell, behavior->state_size))
+        return no_memory(cell, error, "a state");
+    cell->dispatch = dispatch;
+    cell->flags &= (uint16_t)~CELL_BY_KIND;
+    if (behavior->options.ordering == TR_BY_KIND)
+        cell->flags |= CELL_BY_KIND;
+    if (!behavior->setup.call || is_set_up)
+        return TR_OK;
+
+    struct tr_self *self = tr__call(worker, cell, TURN_SETUP, behavior->setup.call,
+        type ? message : &none, causal);
+    if (!self)
+        return no_memory(cell, error, "a stack");
+    switch (self->next.code) {
+    case TR_NEXT_SAME:
+    case TR_NEXT_UNHANDLED:
+        break;
+    case TR_NEXT_STOP:
+        status = TR_STOPPED;
+        break;
+    case TR_NEXT_BECOME:
+        status = adopt(worker, cell, self->become, self->become_type, self->become_message,
+            causal, depth + 1, error);
+        break;
+    case TR_NEXT_FAILED:
+        status = TR_INIT_FAILED;
+        *error = self->error;
+        break;
+    }
+    tr__call_end(self);
+    return status;
+}
+
+tr_status tr__cell_adopt(struct worker *worker, struct cell *cell, const tr_behavior *behavior,
+    const tr_type *setup_type, const void *setup, uint64_t causal, tr_error *error)
+{
+    return adopt(worker, cell, behavior, setup_type, setup, causal, 0, error);
+}
+
+/* ---- On the actor's own worker. ---- */
+
+static void pre_start(struct worker *worker, struct cell *cell, uint64_t causal)
+{
+    static const struct tr_pre_start message;
+    cell->flags |= CELL_STARTED;
+    if (!cell->dispatch->pre_start)
+        return;
+    struct tr_self *self =
+        tr__call(worker, cell, TURN_PRE_START, cell->dispatch->pre_start->call, &message, causal);
+    if (!self) {
+        /* Nothing of it may run, and so it gets no PostStop either. */
+        cell->flags &= (uint16_t)~CELL_STARTED;
+        tr__log(worker->system, TR_LEVEL_ERROR, cell->name ? cell->name->path : NULL,
+            "stopped: no stack for tr_pre_start");
+        cell->flags |= CELL_FAILED;
+        tr__cell_stop(worker, cell, false);
+        return;
+    }
+    tr__turn_apply(self, self->next);
+    tr__call_end(self);
+}
+
+/*
+ * New to Running. TR_OK also when the set-up said that the actor is not needed; otherwise the actor
+ * is gone and *error says why.
+ */
+static tr_status start(struct worker *worker, struct cell *cell, const tr_behavior *behavior,
+    const tr_type *type, const void *message, uint64_t causal, tr_error *error)
+{
+    struct tr_system *system = worker->system;
+    cell->house = HOUSE_MOUNTING;
+    tr__cell_become(system, cell, LIFE_STARTING, __func__);
+    tr_status status =
+        tr__cell_adopt(worker, cell, behavior, type, message, causal, error);
+    if (status != TR_OK) {
+        /* The client that spawned it hears of it first, and of its end then. */
+        if (status != TR_STOPPED && cell->setup && cell->setup->spawner)
+            tr__outcome_send(worker, cell->setup->spawner, cell->identity, error);
+        tr__cell_end_unborn(worker, cell, TR_STOPPED);
+        return status == TR_STOPPED ? TR_OK : TR_INIT_FAILED;
+    }
+    tr__cell_become(system, cell, LIFE_RUNNING, __func__);
+    pre_start(worker, cell, causal);
+    if (cell->life == LIFE_RUNNING)
+        tr__cell_settle(worker, cell);
+    return TR_OK;
+}
+
+static void log_init_failed(
+    struct tr_system *system, const struct cell *parent, const char *what, const tr_error *error)
+{
+    char path[TR_PATH_MAX + 1];
+    tr__cell_path(system, parent, path);
+    tr__log(system, TR_LEVEL_ERROR, path, "a child did not start, %s: %s: %s", what,
+        tr_status_name(error->status), error->text);
+}
+
+/* The parent's worker puts it into the list. False when it is not to be set up here. */
+static bool mount_link(struct worker *worker, struct cell *cell)
+{
+    if (cell->flags & CELL_LINKED || cell->parent->life >= LIFE_STOPPING)
+        return true;
+    tr__child_link(worker, cell->parent, cell);
+    if (cell_owner(cell) == worker->index)
+        return true;
+    tr__system_post(worker->system, &worker->counters, cell);
+    return false;
+}
+
+void tr__spawn_mount(struct worker *worker, struct cell *cell)
+{
+    struct cell *parent = cell->parent;
+    struct cell_setup *setup = cell->setup;
+    tr_error error = { .status = TR_OK };
+    if (!mount_link(worker, cell))
+        return;
+    tr__mail_take_in(worker, cell, door_take_posted(&cell->door));
+    uint32_t bits = atom32_exchange(&cell->control, 0, ATOM_SEQ_CST); /* partner: door_nudge */
+    if (!(cell->flags & CELL_LINKED) || bits & (CONTROL_KILL | CONTROL_STOP)) {
+        tr__error_set(&error, TR_STOPPING, cell->identity, "stopped before it was set up");
+        if (setup->spawner)
+            tr__outcome_send(worker, setup->spawner, cell->identity, &error);
+        tr__cell_end_unborn(worker, cell, TR_STOPPED);
+        return;
+    }
+    const tr_behavior *behavior = setup->behavior;
+    uint64_t identity = cell->identity;
+    if (start(worker, cell, behavior, setup->type, setup->message, 0, &error) != TR_OK) {
+        log_init_failed(worker->system, parent, behavior->name, &error);
+        return;
+    }
+    /* Unless it has ended already, and its setup with it. */
+    if (cell->identity == identity && cell->setup == setup && cell->life < LIFE_STOPPED) {
+        cell->setup = NULL;
+        tr__setup_free(&worker->source, setup);
+    }
+}
+
+/* ---- From a handler. ---- */
+
+tr_status tr_self_try_spawn(tr_self *self, const tr_spawn_args *args, uint64_t *ref_bits)
+{
+    if (!self || !args || !ref_bits)
+        return TR_INVALID_ARGUMENT;
+    struct worker *worker = self->worker;
+    struct cell *parent = self->cell;
+    if (parent->life >= LIFE_STOPPING) {
+        tr__error_set(args->error, TR_STOPPING, parent->identity, "the actor is stopping");
+        return TR_STOPPING;
+    }
+    tr_status status = tr__spawn_check(worker->system, args);
+    if (status != TR_OK)
+        return status;
+    uint32_t owner = args->worker < 0 ? worker->index : (uint32_t)args->worker;
+    bool is_near = owner == worker->index && worker->depth < TR_SETUPS_NESTED_MAX;
+    struct cell *cell;
+    status = tr__spawn_prepare(
+        worker->system, &worker->slot_cache, parent, args, 0, !is_near, &cell);
+    if (status != TR_OK)
+        return status;
+    worker->counters.spawned++;
+    tr__child_link(worker, parent, cell);
+    uint64_t identity = cell->identity;
+    if (!is_near) {
+        door_open(&cell->door, identity, owner, true);
+        tr__system_post(worker->system, &worker->counters, cell);
+        *ref_bits = identity;
+        return TR_OK;
+    }
+    door_open(&cell->door, identity, owner, false);
+    tr_error error;
+    status = start(worker, cell, args->behavior, args->setup_type, args->setup, self->causal,
+        args->error ? args->error : &error);
+    if (status == TR_OK)
+        *ref_bits = identity;
+    return status;
+}

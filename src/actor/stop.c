@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "actor/stop.h"
+
+#include "actor/lifecycle.h"
+#include "actor/spawn.h"
+#include "actor/turn.h"
+#include "base/assert.h"
+
+/* ---- A parent and its children. The links are written by the parent's worker. ---- */
+
+void tr__child_link(struct worker *worker, struct cell *parent, struct cell *child)
+{
+    struct slots *slots = worker->slots;
+    TR_ASSERT(!(child->flags & CELL_LINKED));
+    TR_ASSERT(cell_owner(parent) == worker->index);
+    uint32_t slot = slots_number(slots, child);
+    if (parent->child_count++) {
+        struct cell *last = slots_at(slots, parent->child_last);
+        child->sibling_next = last->sibling_next;
+        child->sibling_last = parent->child_last;
+        slots_at(slots, last->sibling_next)->sibling_last = slot;
+        last->sibling_next = slot;
+    } else {
+        child->sibling_next = slot;
+        child->sibling_last = slot;
+    }
+    parent->child_last = slot;
+    child->flags |= CELL_LINKED;
+}
+
+static void child_unlink(struct worker *worker, struct cell *parent, struct cell *child)
+{
+    struct slots *slots = worker->slots;
+    TR_ASSERT(child->flags & CELL_LINKED);
+    TR_ASSERT(parent->child_count > 0);
+    slots_at(slots, child->sibling_last)->sibling_next = child->sibling_next;
+    slots_at(slots, child->sibling_next)->sibling_last = child->sibling_last;
+    if (parent->child_last == slots_number(slots, child))
+        parent->child_last = child->sibling_last;
+    if (!--parent->child_count)
+        parent->child_last = 0;
+    child->flags &= (uint16_t)~CELL_LINKED;
+}
+
+/* A child of another worker: set the bits, then make sure that somebody looks at them. */
+static void order_far(struct worker *worker, struct cell *child)
+{
+    struct tr_system *system = worker->system;
+    switch (door_nudge(&child->door)) {
+    case DOOR_TAKEN:
+        break;
+    case DOOR_TAKEN_POST:
+        tr__system_post(system, &worker->counters, child);
+        break;
+    case DOOR_REFUSED: {
+        /* It stops already, behind a closed door. Its worker looks at all such actors. */
+        struct worker *other = system->workers[cell_owner(child)];
+        atom32_store(&other->sweep, 1, ATOM_SEQ_CST);
+        loop_nudge(&other->loop);
+        break;
+    }
+    }
+}
+
+void tr__children_stop(struct worker *worker, struct cell *parent, bool by_kill)
+{
+    uint32_t bits = by_kill ? CONTROL_KILL : CONTROL_STOP;
+    struct cell *child = parent->child_count ? slots_at(worker->slots, parent->child_last) : NULL;
+    for (uint32_t i = 0; i < parent->child_count; i++) {
+        child = slots_at(worker->slots, child->sibling_next);
+        atom32_fetch_or(&child->control, bits, ATOM_SEQ_CST); /* partner: tr__cell_obey */
+        if (cell_owner(child) != worker->index)
+            order_far(worker, child);
+        else if (child->house == HOUSE_WAITING)
+            mail_make_ready(worker, child);
+    }
+}
+
+void tr__child_gone(struct worker *worker, struct cell *child)
+{
+    struct cell *parent = child->parent;
+    struct tr_system *system = worker->system;
+    TR_ASSERT(cell_owner(parent) == worker->index);
+    TR_ASSERT(child->life == LIFE_STOPPED);
+    child_unlink(worker, parent, child);
+    tr__slot_give(worker->slots, &worker->slot_cache, child);
+    if (parent->child_count)
+        return;
+    if (parent->life == LIFE_STOPPING) {
+        parent->flags |= CELL_FINISH;
+        if (parent->house == HOUSE_WAITING)
+            mail_make_ready(worker, parent);
+    } else if (parent->life == LIFE_STOPPED) {
+        tr__cell_leave(worker, parent);
+    } else if (parent == system->guardian && system->exit_when_empty) {
+        atom32_store(&system->is_stopping, 1, ATOM_SEQ_CST);
+        atom32_fetch_or(&parent->control, CONTROL_STOP, ATOM_RELAXED);
+        if (parent->house == HOUSE_WAITING)
+            mail_make_ready(worker, parent);
+    }
+}
+
+/* ---- The end of one actor. ---- */
+
+void tr__state_free(const struct memory_source *source, struct cell *cell)
+{
+    if (cell->state && cell->state != cell->state_inline)
+        source_resize(source, cell->state, 0);
+    cell->state = NULL;
+}
+
+static void setup_free(struct worker *worker, struct cell *cell)
+{
+    if (!cell->setup)
+        return;
+    tr__setup_free(&worker->source, cell->setup);
+    cell->setup = NULL;
+}
+
+void tr__cell_release(struct worker *worker, struct cell *cell)
+{
+    if (cell->name) {
+        tr__names_remove(&worker->system->names, cell->name);
+        cell->name = NULL;
+    }
+    tr__heap_drop(&cell->heap, &worker->source);
+    tr__state_free(&worker->source, cell);
+    setup_free(worker, cell);
+}
+
+/* No more mail from now on. What was behind the door is dead letters. */
+static void close_door(struct worker *worker, struct cell *cell)
+{
+    bool is_posted;
+    atom64_store(&cell->door.ref, 0, ATOM_RELAXED);
+    struct door_mail *chain = door_close(&cell->door, &is_posted);
+    if (is_posted)
+        cell->flags |= CELL_POSTED;
+    if (chain)
+        tr__mail_take_in(worker, cell, chain);
+}
+
+void tr__cell_stop(struct worker *worker, struct cell *cell, bool by_kill)
+{
+    struct tr_system *system = worker->system;
+    TR_ASSERT(cell_owner(cell) == worker->index);
+    tr__cell_become(system, cell, LIFE_STOPPING, __func__);
+    if (by_kill)
+        cell->flags |= CELL_KILLING;
+    close_door(worker, cell);
+    if (cell == system->guardian)
+        worker->loop.alarm_ns = (tr_time)atom64_load(&system->shutdown_ns, ATOM_RELAXED);
+    tr__children_stop(worker, cell, by_kill);
+    cell->house = HOUSE_WAITING;
+    if (!cell->child_count)
+        tr__cell_finish(worker, cell);
+}
+
+static void post_stop(struct worker *worker, struct cell *cell)
+{
+    static const struct tr_post_stop message;
+    if (!(cell->flags & CELL_STARTED) || !cell->dispatch->post_stop)
+        return;
+    struct tr_self *self = tr__call(
+        worker, cell, TURN_POST_STOP, cell->dispatch->post_stop->call, &message, 0);
+    tr_error story = { .status = TR_NO_MEMORY, .text = "no stack for it" };
+    if (self && self->next.code != TR_NEXT_FAILED) {
+        tr__call_end(self);
+        return;
+    }
+    if (self) {
+        story = self->error;
+        tr__call_end(self);
+    }
+    char path[TR_PATH_MAX + 1];
+    tr__cell_path(worker->system, cell, path);
+    tr__log(worker->system, TR_LEVEL_ERROR, path, "failed in tr_post_stop: %s: %s",
+        tr_status_name(story.status), story.text);
+}
+
+void tr__cell_finish(struct worker *worker, struct cell *cell)
+{
+    TR_ASSERT(cell->life == LIFE_STOPPING);
+    TR_ASSERT(!cell->child_count);
+    cell->flags &= (uint16_t)~CELL_FINISH;
+    post_stop(worker, cell);
+    tr__mail_bury(worker, cell, TR_STOPPED);
+    tr__cell_release(worker, cell);
+    tr__cell_become(worker->system, cell, LIFE_STOPPED, __func__);
+    worker->counters.stopped++;
+    tr__cell_leave(worker, cell);
+}
+
+void tr__cell_end_unborn(struct worker *worker, struct cell *cell, tr_status reason)
+{
+    TR_ASSERT(cell->life <= LIFE_STARTING);
+    tr__cell_become(worker->system, cell, LIFE_STOPPED, __func__);
+    close_door(worker, cell);
+    tr__mail_bury(worker, cell, reason);
+    tr__cell_release(worker, cell);
+    worker->counters.stopped++;
+    cell->house = HOUSE_WAITING;
+    /* What its set-up spawned goes too; until then the cell stays in its parent's list. */
+    tr__children_stop(worker, cell, true);
+    tr__cell_leave(worker, cell);
+}
+
+void tr__cell_leave(struct worker *worker, struct cell *cell)
+{
+    struct tr_system *system = worker->system;
+    struct cell *parent = cell->parent;
+    TR_ASSERT(cell->life == LIFE_STOPPED);
+    if (cell->child_count || cell->flags & CELL_POSTED)
+        return;
+    if (!parent) {
+        tr__system_over(system);
+        return;
+    }
+    if (parent == system->guardian && cell->flags & CELL_FAILED)
+        atom32_fetch_add(&system->root_failures, 1, ATOM_RELAXED);
+    if (!(cell->flags & CELL_LINKED)) {
+        tr__slot_give(worker->slots, &worker->slot_cache, cell);
+        return;
+    }
+    uint32_t owner = cell_owner(parent);
+    if (owner == worker->index) {
+        tr__child_gone(worker, cell);
+        return;
+    }
+    cell->flags |= CELL_ENDED;
+    worker->counters.posts++;
+    if (loop_post(&system->workers[owner]->loop, &cell->door.ready))
+        worker->counters.wakes++;
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "actor/system.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "actor/client.h"
+#include "actor/lifecycle.h"
+#include "actor/spawn.h"
+#include "base/assert.h"
+
+/* What /user is: it does nothing but be the parent of all. */
+TR_BEHAVIOR(tr_guardian, void);
+
+/* ---- What all parts of a system need. ---- */
+
+void tr__log_list(struct tr_system *system, tr_level level, const char *path, const char *format,
+    va_list list)
+{
+    char text[1024];
+    vsnprintf(text, sizeof text, format, list);
+    if (system->on_log)
+        system->on_log(system->on_log_context, level, path, text);
+    else
+        system->platform->log(system->platform, level, path, text);
+}
+
+void tr__log(struct tr_system *system, tr_level level, const char *path, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    tr__log_list(system, level, path, format, list);
+    va_end(list);
+}
+
+void tr__cell_path(struct tr_system *system, const struct cell *cell, char *path)
+{
+    char tail[TR_PATH_MAX + 1] = "";
+    size_t length = 0; /* of the tail, which grows to the left */
+    char *end = tail + sizeof tail - 1;
+    while (cell && !cell->name && cell != system->guardian) {
+        char part[40];
+        int written = snprintf(part, sizeof part, "/$%x.%x",
+            (unsigned)((uint32_t)cell->identity & system->slots.mask),
+            (unsigned)cell_generation(cell));
+        if (written < 0 || length + (size_t)written > TR_PATH_MAX)
+            break;
+        length += (size_t)written;
+        memcpy(end - length, part, (size_t)written);
+        cell = cell->parent;
+    }
+    const char *front = cell && cell->name ? cell->name->path : "/user";
+    if (!cell)
+        front = "";
+    snprintf(path, TR_PATH_MAX + 1, "%s%.*s", front, (int)length, end - length);
+}
+
+void tr__system_post(struct tr_system *system, struct counters *counters, struct cell *cell)
+{
+    uint32_t owner = cell_owner(cell);
+    bool has_woken = false;
+    if (owner == CELL_FOREIGN) {
+        struct tr_client *client = cell->state;
+        if (ready_post(&client->ready, &cell->door.ready))
+            system->platform->wake(system->platform, client->parker);
+    } else {
+        has_woken = loop_post(&system->workers[owner]->loop, &cell->door.ready);
+    }
+    if (!counters)
+        return;
+    counters->posts++;
+    counters->wakes += has_woken;
+}
+
+void tr__system_over(struct tr_system *system)
+{
+    atom32_store(&system->is_stopping, 1, ATOM_SEQ_CST);
+    atom32_store(&system->is_over, 1, ATOM_SEQ_CST);
+    for (uint32_t i = 0; i < system->worker_count; i++)
+        loop_nudge(&system->workers[i]->loop);
+    if (system->on_over)
+        system->on_over(system->on_over_context);
+}
+
+bool tr__system_has_failed(struct tr_system *system)
+{
+    return atom32_load(&system->root_failures, ATOM_RELAXED) > 0;
+}
+
+/* ---- Making and freeing. ---- */
+
+static tr_status options_check(const tr_system_options *options)
+{
+    if (options->size && options->size != sizeof *options)
+        return TR_INVALID_ARGUMENT;
+    if (options->workers < 0 || options->spin_ns < -1)
+        return TR_INVALID_ARGUMENT;
+    if (options->workers > TR_WORKERS_MAX || options->actors_max > TR_ACTORS_MAX)
+        return TR_LIMIT;
+    if (options->name && !tr__name_is_valid(options->name))
+        return TR_NAME_INVALID;
+    return TR_OK;
+}
+
+static struct tr_system *system_alloc(const tr_system_options *options)
+{
+    struct memory_source source = {
+        .platform = options->platform ? options->platform : tr_platform_real(),
+        .resize = options->resize, .context = options->context
+    };
+    void *memory = source_resize(&source, NULL, sizeof(struct tr_system) + 64);
+    if (!memory)
+        return NULL;
+    uintptr_t aligned = ((uintptr_t)memory + 63) & ~(uintptr_t)63;
+    struct tr_system *system = (struct tr_system *)aligned;
+    memset(system, 0, sizeof *system);
+    system->memory = memory;
+    system->source = source;
+    system->platform = source.platform;
+    system->on_log = options->on_log;
+    system->on_log_context = options->context;
+    system->exit_when_empty = options->exit_when_empty;
+    system->spin_ns = options->spin_ns;
+    snprintf(system->name, sizeof system->name, "%s", options->name ? options->name : "troupe");
+    system->seed = options->seed;
+    if (!system->seed)
+        system->seed = system->platform->random(system->platform);
+    uint32_t cpus = system->platform->cpu_count(system->platform);
+    system->worker_count = options->workers ? (uint32_t)options->workers : cpus;
+    if (system->worker_count > TR_WORKERS_MAX)
+        system->worker_count = TR_WORKERS_MAX;
+    lock_init(&system->foreign_lock);
+    lock_init(&system->wait_lock);
+    lock_init(&system->run_lock);
+    return system;
+}
+
+/* /user, on worker 0, alive from the beginning. */
+static tr_status guardian_make(struct tr_system *system)
+{
+    struct worker *worker = system->workers[0];
+    struct cell *cell;
+    tr_status status = tr__slot_take(&system->slots, &worker->slot_cache, &cell);
+    if (status != TR_OK)
+        return status;
+    cell_clear(cell);
+    cell->dispatch = tr__dispatch_of(&worker->dispatches, &tr_behavior_tr_guardian);
+    if (!cell->dispatch)
+        return TR_NO_MEMORY;
+    status = tr__names_add(&system->names, "/user", cell->identity, &cell->name);
+    if (status != TR_OK)
+        return status;
+    tr__cell_become(system, cell, LIFE_STARTING, __func__);
+    tr__cell_become(system, cell, LIFE_RUNNING, __func__);
+    cell->flags |= CELL_STARTED;
+    cell->house = HOUSE_WAITING;
+    system->guardian = cell;
+    door_open(&cell->door, cell->identity, 0, false);
+    return TR_OK;
+}
+
+static tr_status worker_make(struct tr_system *system, uint32_t index)
+{
+    void *memory = source_resize(&system->source, NULL, sizeof(struct worker) + 64);
+    if (!memory)
+        return TR_NO_MEMORY;
+    uintptr_t aligned = ((uintptr_t)memory + 63) & ~(uintptr_t)63;
+    struct worker *worker = (struct worker *)aligned;
+    memset(worker, 0, sizeof *worker);
+    worker->memory = memory;
+    tr_status status = tr__worker_init(worker, system, index);
+    if (status != TR_OK) {
+        source_resize(&system->source, memory, 0);
+        return status;
+    }
+    system->workers[index] = worker;
+    system->loops[index] = &worker->loop;
+    return TR_OK;
+}
+
+static void *table_alloc(struct tr_system *system, size_t count)
+{
+    void *table = source_resize(&system->source, NULL, count * sizeof(void *));
+    if (table)
+        memset(table, 0, count * sizeof(void *));
+    return table;
+}
+
+static tr_status system_fill(struct tr_system *system, const tr_system_options *options)
+{
+    uint32_t count = system->worker_count;
+    uint64_t stream = system->seed;
+    system->workers = table_alloc(system, count);
+    system->loops = table_alloc(system, count);
+    system->pools = table_alloc(system, count + 1);
+    if (!system->workers || !system->loops || !system->pools)
+        return TR_NO_MEMORY;
+    tr__names_init(&system->names, &system->source,
+        (struct hash_key){ rng_splitmix(&stream), rng_splitmix(&stream) });
+    tr_status status = tr__slots_init(&system->slots, &system->source,
+        options->actors_max ? options->actors_max : TR_ACTORS_MAX - 1, rng_splitmix(&stream));
+    if (status != TR_OK)
+        return status;
+    status = tr__dead_letters_init(&system->dead_letters, &system->source);
+    if (status != TR_OK)
+        return status;
+    status = tr__envelope_pool_init(&system->foreign_pool, &system->source, (uint16_t)count,
+        (uint16_t)(count + 1), system->pools);
+    if (status != TR_OK)
+        return status;
+    system->pools[count] = &system->foreign_pool;
+    for (uint32_t i = 0; i < count; i++) {
+        status = worker_make(system, i);
+        if (status != TR_OK)
+            return status;
+    }
+    return guardian_make(system);
+}
+
+/* Everything that is left in any list goes back to its pool: nothing runs any more. */
+static void mail_sweep(struct tr_system *system)
+{
+    struct worker *worker = system->workers ? system->workers[0] : NULL;
+    uint32_t used = system->slots.chunks ? tr__slots_used(&system->slots) : 0;
+    for (uint32_t slot = 1; worker && slot < used; slot++) {
+        struct cell *cell = slots_at(&system->slots, slot);
+        void *head = cell ? atomptr_load(&cell->door.inbox, ATOM_ACQUIRE) : NULL;
+        struct door_mail *mail = door_holds_mail(head) ? head : NULL;
+        while (mail) {
+            struct envelope *envelope = (struct envelope *)(void *)mail;
+            mail = mail->next;
+            envelope_give(&worker->pool, envelope);
+        }
+        /* An actor that was spawned from outside too late to be set up. */
+        if (cell && cell->identity && cell->life == LIFE_NEW && cell->setup)
+            tr__setup_free(&system->source, cell->setup);
+    }
+    for (uint32_t i = 0; i <= system->worker_count; i++) {
+        if (system->pools && system->pools[i])
+            tr__envelope_flush(system->pools[i]);
+    }
+    for (uint32_t i = 0; i <= system->worker_count; i++) {
+        if (system->pools && system->pools[i])
+            tr__envelope_pool_trim(system->pools[i]);
+    }
+}
+
+void tr_system_free(tr_system *system)
+{
+    if (!system)
+        return;
+    const struct memory_source source = system->source;
+    TR_ASSERT(system->phase != SYSTEM_STARTED);
+    /* A system that was never started, or lives in another's loop, ends here. */
+    if (system->guardian && !atom32_load(&system->is_over, ATOM_SEQ_CST))
+        tr__system_drain(system);
+    tr__clients_close(system);
+    mail_sweep(system);
+    tr__clients_free(system);
+    for (uint32_t i = 0; system->workers && i < system->worker_count; i++) {
+        if (!system->workers[i])
+            continue;
+        tr__worker_deinit(system->workers[i]);
+        source_resize(&source, system->workers[i]->memory, 0);
+    }
+    tr__envelope_pool_deinit(&system->foreign_pool);
+    tr__dead_letters_deinit(&system->dead_letters, &source);
+    tr__slots_deinit(&system->slots);
+    if (system->names.source.platform)
+        tr__names_deinit(&system->names);
+    source_resize(&source, system->pools, 0);
+    source_resize(&source, system->loops, 0);
+    source_resize(&source, system->workers, 0);
+    source_resize(&source, system->memory, 0);
+}
+
+tr_status tr_system_new(const tr_system_options *options, tr_system **made)
+{
+    static const tr_system_options defaults;
+    if (!made)
+        return TR_INVALID_ARGUMENT;
+    if (!options)
+        options = &defaults;
+    tr_status status = options_check(options);
+    if (status != TR_OK)
+        return status;
+    struct tr_system *system = system_alloc(options);
+    if (!system)
+        return TR_NO_MEMORY;
+    status = system_fill(system, options);
+    if (status != TR_OK) {
+        tr_system_free(system);
+        return status;
+    }
+    *made = system;
+    return TR_OK;
+}

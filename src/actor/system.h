@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * A system: workers, slots, names, dead letters and clients. All state hangs from here.
+ */
+#ifndef ACTOR_SYSTEM_H
+#define ACTOR_SYSTEM_H
+
+#include <stdarg.h>
+#include <troupe/system.h>
+
+#include "actor/dead_letter.h"
+#include "actor/names.h"
+#include "actor/slots.h"
+#include "actor/worker.h"
+#include "sched/watch.h"
+
+enum { RUN_ONCE_TURNS = 4096 }; /* turns of one tr_system_run_once before it returns */
+
+enum system_phase { SYSTEM_NEW, SYSTEM_STARTED, SYSTEM_ENDED };
+
+struct tr_system {
+    void *memory; /* what the source gave; the system is aligned inside it */
+    const tr_platform *platform;
+    struct memory_source source;
+    void (*on_log)(void *context, tr_level level, const char *path, const char *text);
+    void *on_log_context;
+    char name[TR_NAME_MAX + 1];
+    bool exit_when_empty;
+    tr_time spin_ns;
+    uint64_t seed;
+    uint32_t worker_count;
+    struct worker **workers;
+    struct slots slots;
+    struct names names;
+    struct dead_letters dead_letters;
+    struct watch watch;
+    struct cell *guardian; /* /user; owned by worker 0 */
+    struct envelope_pool **pools;
+
+    /* Threads that are no workers. */
+    struct lock foreign_lock;
+    struct envelope_pool foreign_pool; /* under the lock, but for what comes home */
+    struct counters foreign_counters;  /* under the lock */
+    struct tr_client *clients;         /* all ever made, under the lock */
+
+    struct lock wait_lock; /* taken before run_lock */
+    struct lock run_lock;
+    enum system_phase phase; /* under run_lock */
+    struct loop **loops;     /* lent to the watch */
+    void (*on_over)(void *context); /* called once, on a worker; set before the system starts */
+    void *on_over_context;
+    atom32 is_stopping; /* spawns are refused */
+    atom32 is_over;     /* /user has stopped: workers end */
+    atom64 shutdown_ns; /* the deadline, 0 for none yet */
+    atom32 root_failures; /* top-level actors that ended by a failure */
+};
+
+/** Writes a line to the log. `path` may be NULL. Any thread. */
+void tr__log(struct tr_system *system, tr_level level, const char *path, const char *format, ...)
+    TR_PRINTF(4, 5);
+void tr__log_list(struct tr_system *system, tr_level level, const char *path, const char *format,
+    va_list list);
+
+/** The path of an actor, into TR_PATH_MAX + 1 bytes. Any thread that knows it alive. */
+void tr__cell_path(struct tr_system *system, const struct cell *cell, char *path);
+
+/** Posts a door that is to be posted: to its worker, or to its client. `counters` may be NULL. */
+void tr__system_post(struct tr_system *system, struct counters *counters, struct cell *cell);
+
+/** /user has stopped. */
+void tr__system_over(struct tr_system *system);
+
+/** Stops everything on the calling thread; no worker has a thread. */
+void tr__system_drain(struct tr_system *system);
+
+/** Whether top-level actors ended by a failure so far. Any thread. */
+bool tr__system_has_failed(struct tr_system *system);
+
+#endif

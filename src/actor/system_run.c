@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Running a system and stopping it.
+ */
+#include "actor/mail.h"
+#include "base/assert.h"
+
+/* ---- Threads. ---- */
+
+/* Whether the calling thread is one of the workers. */
+static bool is_worker(struct tr_system *system)
+{
+    uint64_t id = system->platform->thread_id(system->platform);
+    for (uint32_t i = 0; i < system->worker_count; i++) {
+        if (atom64_load(&system->workers[i]->thread_id, ATOM_RELAXED) == id)
+            return true;
+    }
+    return false;
+}
+
+static void threads_join(struct tr_system *system)
+{
+    for (uint32_t i = 0; i < system->worker_count; i++) {
+        struct worker *worker = system->workers[i];
+        if (worker->thread)
+            system->platform->thread_join(system->platform, worker->thread);
+        worker->thread = NULL;
+    }
+    tr__watch_stop(&system->watch);
+}
+
+/* Starts the watch and the workers from `first` on. */
+static tr_status threads_start(struct tr_system *system, uint32_t first)
+{
+    const tr_platform *platform = system->platform;
+    tr_status status =
+        tr__watch_start(&system->watch, platform, system->loops, system->worker_count);
+    for (uint32_t i = first; i < system->worker_count && status == TR_OK; i++) {
+        status = platform->thread_start(platform, "troupe-worker", tr__worker_main,
+            system->workers[i], &system->workers[i]->thread);
+    }
+    return status;
+}
+
+/* From New to Started; TR_INVALID_ARGUMENT when it was started before. */
+static tr_status phase_begin(struct tr_system *system)
+{
+    lock_take(&system->run_lock);
+    tr_status status = system->phase == SYSTEM_NEW ? TR_OK : TR_INVALID_ARGUMENT;
+    if (status == TR_OK)
+        system->phase = SYSTEM_STARTED;
+    lock_give(&system->run_lock);
+    return status;
+}
+
+static void phase_end(struct tr_system *system)
+{
+    lock_take(&system->run_lock);
+    system->phase = SYSTEM_ENDED;
+    lock_give(&system->run_lock);
+}
+
+tr_status tr_system_start(tr_system *system)
+{
+    if (!system)
+        return TR_INVALID_ARGUMENT;
+    tr_status status = phase_begin(system);
+    if (status != TR_OK)
+        return status;
+    status = threads_start(system, 0);
+    if (status == TR_OK)
+        return TR_OK;
+    /* Some may run already: they end when everything has stopped, on this thread if need be. */
+    tr_system_shutdown(system, 0);
+    if (!system->workers[0]->thread)
+        tr__worker_main(system->workers[0]);
+    threads_join(system);
+    phase_end(system);
+    return status;
+}
+
+tr_status tr_system_wait(tr_system *system)
+{
+    if (!system)
+        return TR_INVALID_ARGUMENT;
+    if (is_worker(system))
+        return TR_WOULD_DEADLOCK;
+    /* The lock is held meanwhile: of several who wait, the others find it over. */
+    lock_take(&system->wait_lock);
+    lock_take(&system->run_lock);
+    enum system_phase phase = system->phase;
+    lock_give(&system->run_lock);
+    if (phase == SYSTEM_STARTED) {
+        threads_join(system);
+        phase_end(system);
+    }
+    lock_give(&system->wait_lock);
+    return phase == SYSTEM_NEW ? TR_INVALID_ARGUMENT : TR_OK;
+}
+
+tr_status tr_system_run(tr_system *system)
+{
+    if (!system)
+        return TR_INVALID_ARGUMENT;
+    tr_status status = phase_begin(system);
+    if (status != TR_OK)
+        return status;
+    status = threads_start(system, 1);
+    if (status != TR_OK)
+        tr_system_shutdown(system, 0);
+    tr__worker_main(system->workers[0]);
+    atom64_store(&system->workers[0]->thread_id, 0, ATOM_RELAXED);
+    threads_join(system);
+    phase_end(system);
+    return status;
+}
+
+/* ---- In another's loop. ---- */
+
+tr_status tr_system_run_once(tr_system *system, tr_time wait_ns)
+{
+    if (!system || system->worker_count != 1 || wait_ns < 0)
+        return TR_INVALID_ARGUMENT;
+    lock_take(&system->run_lock);
+    bool is_new = system->phase == SYSTEM_NEW;
+    lock_give(&system->run_lock);
+    if (!is_new)
+        return TR_INVALID_ARGUMENT;
+    struct worker *worker = system->workers[0];
+    struct loop *loop = &worker->loop;
+    const tr_platform *platform = system->platform;
+    if (atom64_load(&worker->thread_id, ATOM_RELAXED))
+        return TR_WOULD_DEADLOCK; /* from one of its own handlers */
+    atom64_store(&worker->thread_id, platform->thread_id(platform), ATOM_RELAXED);
+    ready_rise(&loop->ready);
+    loop->round_end_ns = 0;
+    /* A bounded share, so that the caller's loop gets its turn. */
+    bool has_more = tr__worker_slice(worker, RUN_ONCE_TURNS);
+    bool is_over = atom32_load(&system->is_over, ATOM_SEQ_CST);
+    if (!has_more && !is_over && wait_ns > 0) {
+        tr__loop_rest(loop, loop->now_ns + wait_ns);
+        has_more = tr__worker_slice(worker, RUN_ONCE_TURNS);
+        is_over = atom32_load(&system->is_over, ATOM_SEQ_CST);
+    }
+    /*
+     * It stays announced as asleep, so that whoever posts makes the descriptor readable; and it is
+     * readable now if there is more to do.
+     */
+    if (!is_over) {
+        (void)loop->hooks->on_idle(loop);
+        platform->park(platform, loop->parker, 0);
+        if (has_more || !ready_doze(&loop->ready))
+            platform->wake(platform, loop->parker);
+    }
+    atom64_store(&worker->thread_id, 0, ATOM_RELAXED);
+    return is_over ? TR_STOPPED : TR_OK;
+}
+
+int tr_system_fd(const tr_system *system)
+{
+    if (!system || system->worker_count != 1)
+        return -1;
+    return system->platform->parker_fd(system->platform, system->workers[0]->loop.parker);
+}
+
+/* ---- Stopping. ---- */
+
+void tr_system_shutdown(tr_system *system, tr_time timeout_ns)
+{
+    if (!system)
+        return;
+    tr_time now_ns = system->platform->mono_now(system->platform);
+    if (timeout_ns < 0)
+        timeout_ns = 0;
+    tr_time deadline_ns = timeout_ns > TR_NEVER - now_ns ? TR_NEVER : now_ns + timeout_ns;
+    uint64_t none = 0;
+    if (!atom64_compare_exchange(&system->shutdown_ns, &none, (uint64_t)deadline_ns,
+            ATOM_SEQ_CST, ATOM_SEQ_CST))
+        return; /* it was begun before */
+    atom32_store(&system->is_stopping, 1, ATOM_SEQ_CST);
+    struct cell *guardian = system->guardian;
+    atom32_fetch_or(&guardian->control, CONTROL_STOP, ATOM_SEQ_CST); /* partner: on_post */
+    if (door_nudge(&guardian->door) == DOOR_TAKEN_POST)
+        tr__system_post(system, NULL, guardian);
+}
+
+void tr__system_drain(struct tr_system *system)
+{
+    tr_system_shutdown(system, 0);
+    while (!atom32_load(&system->is_over, ATOM_SEQ_CST)) {
+        for (uint32_t i = 0; i < system->worker_count; i++) {
+            struct loop *loop = &system->workers[i]->loop;
+            ready_rise(&loop->ready);
+            loop->round_end_ns = 0;
+            (void)tr__worker_slice(system->workers[i], LOOP_NO_LIMIT);
+        }
+    }
+}
+
+/* ---- Looking at it. ---- */
+
+int tr_system_workers(const tr_system *system)
+{
+    return system ? (int)system->worker_count : 0;
+}
+
+static void counters_add(tr_counters *sum, const struct counters *counters)
+{
+    sum->accepted += counters->accepted;
+    sum->handled += counters->handled;
+    sum->dead_letters += counters->dead + counters->refused;
+    sum->refused += counters->refused;
+    sum->turns += counters->handled + counters->signals;
+    sum->posts += counters->posts;
+    sum->wakes += counters->wakes;
+    sum->spawned += counters->spawned;
+    sum->stopped += counters->stopped;
+}
+
+void tr_system_counters(tr_system *system, tr_counters *counters)
+{
+    if (!system || !counters)
+        return;
+    *counters = (tr_counters){ 0 };
+    for (uint32_t i = 0; i < system->worker_count; i++) {
+        const struct worker *worker = system->workers[i];
+        counters_add(counters, &worker->counters);
+        counters->runs += worker->loop.runs;
+        counters->parks += worker->loop.parks;
+    }
+    lock_take(&system->foreign_lock);
+    struct counters foreign = system->foreign_counters;
+    lock_give(&system->foreign_lock);
+    /* What clients received was handled, but by no turn. */
+    uint64_t received = foreign.handled;
+    counters_add(counters, &foreign);
+    counters->turns -= received;
+    counters->live = counters->spawned - counters->stopped;
+    uint64_t gone = counters->handled + counters->dead_letters - counters->refused;
+    counters->queued = counters->accepted > gone ? counters->accepted - gone : 0;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Runs and turns: where user code is called, and what follows from what it returns.
+ */
+#ifndef ACTOR_TURN_H
+#define ACTOR_TURN_H
+
+#include "actor/mail.h"
+
+/** Runs an actor: loop_hooks.run. */
+uint32_t tr__cell_run(struct loop *loop, struct task *task, uint32_t turns_max);
+
+/**
+ * Calls user code that handles no message, on a fiber of its own, and gives the turn that it was,
+ * valid until tr__call_end; self->next is what came of it. NULL when there is no stack or the calls
+ * are nested too deep: nothing was called.
+ */
+struct tr_self *tr__call(struct worker *worker, struct cell *cell, enum turn_kind kind,
+    tr_next (*call)(tr_self *self, void *state, const void *message), const void *message,
+    uint64_t causal);
+/** Runs the defers of that turn, frees its scratch memory, and gives the turn back. */
+void tr__call_end(struct tr_self *self);
+
+/** Does what a handler's result asks for. The actor may be stopping, or gone, afterwards. */
+void tr__turn_apply(struct tr_self *self, tr_next next);
+
+/** Ends the turn where it stands; its error says why. On the fiber of that turn. */
+TR_NO_RETURN void tr__turn_crash(struct tr_self *self);
+
+/** Puts an actor that has been set up, or whose run is over, where it belongs. */
+void tr__cell_settle(struct worker *worker, struct cell *cell);
+
+/** Control bits are set, or the last child has gone. False when the actor runs no further. */
+bool tr__cell_obey(struct worker *worker, struct cell *cell);
+
+#endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "actor/worker.h"
+
+#include "actor/spawn.h"
+#include "actor/stop.h"
+#include "actor/turn.h"
+#include "base/assert.h"
+
+#define TRIM_EVERY_NS (100 * TR_MILLISECOND)
+
+/* An actor that lives here was posted: take its mail in, and run it if there is reason to. */
+static void on_post_alive(struct worker *worker, struct cell *cell)
+{
+    tr__mail_take_in(worker, cell, door_take_posted(&cell->door));
+    if (cell->house != HOUSE_WAITING)
+        return;
+    if (mail_has_arrived(cell) || atom32_load(&cell->control, ATOM_SEQ_CST) ||
+        cell->flags & CELL_SEALED)
+        mail_make_ready(worker, cell);
+}
+
+static void on_post(struct loop *loop, struct stack_node *node)
+{
+    struct worker *worker = worker_of_loop(loop);
+    struct cell *cell = cell_of_ready(node);
+    if (cell->flags & CELL_ENDED) {
+        tr__child_gone(worker, cell);
+        return;
+    }
+    switch ((enum life)cell->life) {
+    case LIFE_NEW:
+        tr__spawn_mount(worker, cell);
+        break;
+    case LIFE_STARTING:
+    case LIFE_RUNNING:
+    case LIFE_SUSPENDED:
+        TR_ASSERT(cell_owner(cell) == worker->index);
+        on_post_alive(worker, cell);
+        break;
+    case LIFE_STOPPING:
+        cell->flags &= (uint16_t)~CELL_POSTED;
+        break;
+    case LIFE_STOPPED:
+        cell->flags &= (uint16_t)~CELL_POSTED;
+        tr__cell_leave(worker, cell);
+        break;
+    case LIFE_COUNT:
+        TR_UNREACHABLE("no such state");
+    }
+}
+
+static void on_io(struct loop *loop, tr_io *io)
+{
+    struct worker_io *operation = io->owner;
+    operation->on_done(worker_of_loop(loop), operation);
+}
+
+/* The system's deadline: what has not stopped is killed. */
+static void on_alarm(struct loop *loop)
+{
+    struct worker *worker = worker_of_loop(loop);
+    struct cell *guardian = worker->system->guardian;
+    TR_ASSERT(worker->index == 0);
+    if (guardian->life != LIFE_STOPPING)
+        return;
+    atom32_fetch_or(&guardian->control, CONTROL_KILL, ATOM_RELAXED);
+    if (guardian->house == HOUSE_WAITING)
+        mail_make_ready(worker, guardian);
+}
+
+/* Somebody set control bits of actors that stop here behind closed doors. */
+static void on_round(struct loop *loop)
+{
+    struct worker *worker = worker_of_loop(loop);
+    if (!atom32_load(&worker->sweep, ATOM_RELAXED))
+        return;
+    atom32_exchange(&worker->sweep, 0, ATOM_SEQ_CST);
+    uint32_t used = tr__slots_used(worker->slots);
+    for (uint32_t slot = 1; slot < used; slot++) {
+        struct cell *cell = slots_at(worker->slots, slot);
+        /* Free cells have no owner; those that were just opened are seen whole. */
+        if (!cell || atom32_load(&cell->door.owner, ATOM_ACQUIRE) != worker->index)
+            continue;
+        if (atom32_load(&cell->control, ATOM_SEQ_CST) && cell->house == HOUSE_WAITING &&
+            cell->life >= LIFE_STOPPING && cell->child_count)
+            mail_make_ready(worker, cell);
+    }
+}
+
+/* Before sleep: envelopes go home, and memory that a flood has left goes back. */
+static tr_time on_idle(struct loop *loop)
+{
+    struct worker *worker = worker_of_loop(loop);
+    tr__envelope_flush(&worker->pool);
+    if (worker->trimmed_turns == worker->counters.handled + worker->counters.accepted)
+        return TR_NEVER;
+    if (loop->now_ns < worker->trimmed_ns + TRIM_EVERY_NS)
+        return worker->trimmed_ns + TRIM_EVERY_NS;
+    worker->trimmed_ns = loop->now_ns;
+    worker->trimmed_turns = worker->counters.handled + worker->counters.accepted;
+    tr__envelope_pool_trim(&worker->pool);
+    return TR_NEVER;
+}
+
+const struct loop_hooks tr__worker_hooks = {
+    .run = tr__cell_run,
+    .on_post = on_post,
+    .on_io = on_io,
+    .on_round = on_round,
+    .on_alarm = on_alarm,
+    .on_idle = on_idle,
+};
+
+void tr__worker_fiber(void *context)
+{
+    struct worker *worker = context;
+    for (;;) {
+        worker->has_more = tr__loop_slice(&worker->loop);
+        tr__fiber_yield(&worker->host);
+    }
+}
+
+tr_status tr__worker_init(struct worker *worker, struct tr_system *system, uint32_t index)
+{
+    const tr_platform *platform = system->platform;
+    tr_parker *parker;
+    tr_status status = platform->parker_new(platform, &parker);
+    if (status != TR_OK)
+        return status;
+    worker->system = system;
+    worker->slots = &system->slots;
+    worker->index = index;
+    worker->source = system->source;
+    tr__loop_init(&worker->loop, &tr__worker_hooks, platform, parker, system->spin_ns);
+    atom32_init(&worker->sweep, 0);
+    atom64_init(&worker->thread_id, 0);
+    rng_init(&worker->rng, system->seed + index);
+    tr__dispatches_init(&worker->dispatches, &worker->source);
+    tr__scratch_init(&worker->scratch, &worker->source);
+    tr__fiber_host_init(&worker->host);
+    for (int i = 0; i < WORKER_TURNS; i++)
+        worker->turns[i].worker = worker;
+
+    status = tr__envelope_pool_init(&worker->pool, &worker->source, (uint16_t)index,
+        (uint16_t)(system->worker_count + 1), system->pools);
+    if (status != TR_OK)
+        goto free_parker;
+    system->pools[index] = &worker->pool;
+    status = tr__fiber_pool_init(&worker->fibers, platform, 0);
+    if (status != TR_OK)
+        goto free_pool;
+    status = tr__fiber_new(&worker->fibers, tr__worker_fiber, worker, &worker->fiber);
+    if (status != TR_OK)
+        goto free_fibers;
+    return TR_OK;
+
+free_fibers:
+    tr__fiber_pool_deinit(&worker->fibers);
+free_pool:
+    tr__envelope_pool_deinit(&worker->pool);
+free_parker:
+    platform->parker_free(platform, parker);
+    return status;
+}
+
+void tr__worker_deinit(struct worker *worker)
+{
+    tr__fiber_discard(worker->fiber);
+    tr__fiber_pool_deinit(&worker->fibers);
+    tr__scratch_deinit(&worker->scratch);
+    tr__dispatches_deinit(&worker->dispatches);
+    tr__envelope_pool_deinit(&worker->pool);
+    worker->loop.platform->parker_free(worker->loop.platform, worker->loop.parker);
+}
+
+bool tr__worker_slice(struct worker *worker, uint32_t turns_max)
+{
+    worker->loop.slice_left = turns_max;
+    worker->fiber = tr__fiber_resume(&worker->host, worker->fiber);
+    TR_ASSERT(worker->fiber);
+    return worker->has_more;
+}
+
+void tr__worker_main(void *context)
+{
+    struct worker *worker = context;
+    struct tr_system *system = worker->system;
+    atom64_store(&worker->thread_id, system->platform->thread_id(system->platform), ATOM_RELAXED);
+    for (;;) {
+        if (tr__worker_slice(worker, LOOP_NO_LIMIT))
+            continue;
+        if (atom32_load(&system->is_over, ATOM_SEQ_CST))
+            break;
+        tr__loop_rest(&worker->loop, TR_NEVER);
+        if (system->watch.platform)
+            watch_rouse(&system->watch);
+    }
+}

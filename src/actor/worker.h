@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * A worker: one thread's share of a system, and the turns that run on it.
+ *
+ * Message handlers run on the worker's own fiber. Whatever else runs user code (set-ups, PreStart,
+ * PostStop) is called on a fiber of its own, so that it can end anywhere without taking the code
+ * that called it along. See actor/turn.c.
+ */
+#ifndef ACTOR_WORKER_H
+#define ACTOR_WORKER_H
+
+#include <troupe/system.h>
+
+#include "actor/dispatch.h"
+#include "actor/slots.h"
+#include "base/rng.h"
+#include "fiber/fiber.h"
+#include "mem/scratch.h"
+#include "sched/loop.h"
+
+struct worker;
+
+/** Why user code runs. */
+enum turn_kind { TURN_MESSAGE, TURN_SETUP, TURN_PRE_START, TURN_POST_STOP };
+
+struct turn_defer {
+    void *resource;
+    void (*release)(void *resource);
+};
+
+/** A turn, as handlers hold it. */
+struct tr_self {
+    struct worker *worker;
+    struct cell *cell;
+    struct envelope *envelope; /* of a message, else NULL */
+    uint64_t causal;
+    enum turn_kind kind;
+    uint32_t turns;     /* of this run so far */
+    uint32_t turns_max; /* of this run */
+    uint32_t defer_count;
+    size_t scratch_mark;
+    bool has_story; /* defers, scratch, become or an error: ending the turn takes longer */
+    /* What tr_become asked for; the message is in the turn's scratch memory. */
+    const tr_behavior *become;
+    const tr_type *become_type;
+    const void *become_message;
+    /* What tr_fail or tr_crash said. */
+    tr_error error;
+    /* Of a call on a fiber of its own: what is called, who called, and what came of it. */
+    tr_next (*call)(tr_self *self, void *state, const void *message);
+    const void *message;
+    struct fiber *caller;
+    tr_next next;
+    struct turn_defer defers[TR_DEFERS_MAX];
+};
+
+/** Counters of a worker, or of all clients; written by one thread at a time. */
+struct counters {
+    uint64_t accepted;
+    uint64_t handled;
+    uint64_t dead; /* accepted, never handled */
+    uint64_t refused;
+    uint64_t signals; /* turns that handled no message */
+    uint64_t posts;
+    uint64_t wakes;
+    uint64_t spawned;
+    uint64_t stopped;
+};
+
+/** A message, set-ups in it, behaviors that the last one leads to, a PostStop. */
+enum { WORKER_TURNS = TR_SETUPS_NESTED_MAX + TR_BEHAVIORS_NESTED_MAX + 2 };
+
+struct worker {
+    struct loop loop;
+    void *memory; /* what the source gave; the worker is aligned inside it */
+    struct tr_system *system;
+    struct slots *slots;
+    uint32_t index;
+    uint32_t depth; /* turns on top of each other; 0 is the message's */
+    struct counters counters;
+    struct envelope_pool pool;
+    struct dispatches dispatches;
+    struct scratch scratch;
+    struct slot_cache slot_cache;
+    struct memory_source source;
+    struct rng rng;
+    tr_time trimmed_ns;     /* when the pool was last trimmed, */
+    uint64_t trimmed_turns; /* and what had happened by then */
+    struct fiber_pool fibers;
+    struct fiber_host host;
+    struct fiber *fiber; /* the one the loop is on */
+    bool has_more;       /* the last slice left something to do */
+    tr_thread *thread;
+    /* What runs, for those who look from outside. */
+    const struct cell *running;
+    const tr_type *running_type;
+    struct tr_self turns[WORKER_TURNS];
+    atom64 thread_id; /* of the thread that runs it, 0 for none */
+    /* Written by others. */
+    _Alignas(64) atom32 sweep; /* actors that stop here have control bits that no post announces */
+};
+
+/** An IO operation of a worker; io.owner is itself. */
+struct worker_io {
+    tr_io io;
+    void (*on_done)(struct worker *worker, struct worker_io *operation);
+};
+
+static inline struct worker *worker_of_loop(struct loop *loop)
+{
+    return (struct worker *)(void *)loop; /* the loop comes first */
+}
+
+TR_MUST_CHECK tr_status tr__worker_init(
+    struct worker *worker, struct tr_system *system, uint32_t index);
+void tr__worker_deinit(struct worker *worker);
+
+/** Runs the worker until nothing is to be done or `turns_max` turns are over. True: more to do. */
+bool tr__worker_slice(struct worker *worker, uint32_t turns_max);
+
+/** What runs on the worker's fiber: never returns. */
+TR_NO_RETURN void tr__worker_fiber(void *worker);
+
+/** The life of a worker's thread: until the system is over. */
+void tr__worker_main(void *worker);
+
+extern const struct loop_hooks tr__worker_hooks;
+
+#endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sched/loop.h"
+
+#include "base/assert.h"
+
+enum { IO_RATIO = 50 };
+#define ROUND_MIN_NS (500 * TR_MICROSECOND)
+
+void tr__loop_init(struct loop *loop, const struct loop_hooks *hooks, const tr_platform *platform,
+    tr_parker *parker, tr_time spin_ns)
+{
+    *loop = (struct loop){
+        .hooks = hooks,
+        .platform = platform,
+        .parker = parker,
+        .alarm_ns = TR_NEVER,
+        .spin_ns = spin_ns < 0 ? 0 : spin_ns ? spin_ns : TR_SPIN_NS,
+        .io_ratio = IO_RATIO,
+        .round_min_ns = ROUND_MIN_NS,
+        .slice_left = LOOP_NO_LIMIT,
+    };
+    atom32_init(&loop->tick, 0);
+    ready_init(&loop->ready);
+    tr__loop_look_at_clock(loop);
+}
+
+void tr__loop_look_at_clock(struct loop *loop)
+{
+    loop->tick_seen = atom32_load(&loop->tick, ATOM_RELAXED);
+    loop->clock_in = LOOP_CLOCK_TURNS;
+    loop->now_ns = loop->platform->mono_now(loop->platform);
+}
+
+void tr__loop_charge(struct loop *loop, uint32_t turns)
+{
+    loop->runs++;
+    runqueue_charge(&loop->queue, loop->class, turns);
+    if (loop->slice_left != LOOP_NO_LIMIT)
+        loop->slice_left -= turns < loop->slice_left ? turns : loop->slice_left;
+    loop->clock_in -= (int32_t)turns;
+    if (loop->clock_in <= 0 || loop_is_time_up(loop))
+        tr__loop_look_at_clock(loop);
+}
+
+static void run_task(struct loop *loop, struct task *task, enum task_class class)
+{
+    uint32_t turns_max =
+        loop->slice_left < TR_RUN_TURNS_MAX ? loop->slice_left : TR_RUN_TURNS_MAX;
+    loop->class = class;
+    tr__loop_charge(loop, loop->hooks->run(loop, task, turns_max));
+}
+
+static void take_posts(struct loop *loop)
+{
+    if (!loop->posts)
+        loop->posts = stack_reverse(ready_take(&loop->ready));
+    while (loop->posts) {
+        struct stack_node *node = loop->posts;
+        loop->posts = node->next;
+        loop->hooks->on_post(loop, node);
+    }
+}
+
+/* Hands out what has completed, one by one: a hook may not come back. */
+static void take_io(struct loop *loop)
+{
+    if (!loop->io_done && loop->io_pending)
+        loop->io_done = loop->platform->io_reap(loop->platform, loop->parker);
+    while (loop->io_done) {
+        tr_io *io = loop->io_done;
+        loop->io_done = io->next;
+        TR_ASSERT(loop->io_pending > 0);
+        loop->io_pending--;
+        loop->hooks->on_io(loop, io);
+    }
+}
+
+/* IO completions and IO tasks; then tasks get at least as much time as the ratio says. */
+static void round_begin(struct loop *loop)
+{
+    tr__loop_look_at_clock(loop);
+    tr_time begin_ns = loop->now_ns;
+    loop->hooks->on_round(loop);
+    if (loop->alarm_ns <= begin_ns) {
+        loop->alarm_ns = TR_NEVER;
+        loop->hooks->on_alarm(loop);
+    }
+    if (loop->io_pending || loop->queue.classes[TASK_IO].first) {
+        take_io(loop);
+        struct task *last = loop->queue.classes[TASK_IO].last;
+        struct task *task;
+        while (loop->slice_left && (task = runqueue_pop_class(&loop->queue, TASK_IO))) {
+            bool is_last = task == last;
+            run_task(loop, task, TASK_IO);
+            if (is_last)
+                break;
+        }
+        tr__loop_look_at_clock(loop);
+    }
+    tr_time tasks_ns = (loop->now_ns - begin_ns) * (100 - loop->io_ratio) / loop->io_ratio;
+    loop->round_end_ns =
+        loop->now_ns + (tasks_ns > loop->round_min_ns ? tasks_ns : loop->round_min_ns);
+}
+
+bool tr__loop_slice(struct loop *loop)
+{
+    for (;;) {
+        if (loop->now_ns >= loop->round_end_ns || loop->queue.classes[TASK_IO].first)
+            round_begin(loop);
+        if (loop->posts || !stack_is_empty(&loop->ready.posted))
+            take_posts(loop);
+        if (!loop->slice_left)
+            return true;
+        enum task_class class;
+        struct task *task = runqueue_pop(&loop->queue, &class);
+        if (!task) {
+            if (!loop->io_pending)
+                return false;
+            /* Nothing else to do: IO need not wait for the round's end. */
+            round_begin(loop);
+            if (runqueue_is_empty(&loop->queue) && stack_is_empty(&loop->ready.posted))
+                return false;
+            continue;
+        }
+        run_task(loop, task, class);
+    }
+}
+
+bool tr__loop_has_work(const struct loop *loop)
+{
+    return loop->posts || loop->io_done || !stack_is_empty(&loop->ready.posted) ||
+           !runqueue_is_empty(&loop->queue);
+}
+
+/* True when a post came while spinning. */
+static bool spin(struct loop *loop)
+{
+    tr_time end_ns = loop->now_ns + loop->spin_ns;
+    while (loop->now_ns < end_ns) {
+        for (int i = 0; i < LOOP_SPINS; i++) {
+            if (!stack_is_empty(&loop->ready.posted))
+                return true;
+            atom_pause();
+        }
+        tr__loop_look_at_clock(loop);
+    }
+    return false;
+}
+
+void tr__loop_rest(struct loop *loop, tr_time deadline_ns)
+{
+    tr__loop_look_at_clock(loop);
+    if (spin(loop))
+        return;
+    tr_time idle_ns = loop->hooks->on_idle(loop);
+    if (idle_ns < deadline_ns)
+        deadline_ns = idle_ns;
+    if (loop->alarm_ns < deadline_ns)
+        deadline_ns = loop->alarm_ns;
+    if (ready_doze(&loop->ready)) {
+        loop->parks++;
+        loop->platform->park(loop->platform, loop->parker, deadline_ns);
+        ready_rise(&loop->ready);
+    }
+    /* Whatever ended the sleep, the next slice begins a round. */
+    loop->round_end_ns = 0;
+}
+
+tr_status tr__loop_submit(struct loop *loop, tr_io *io)
+{
+    tr_status status = loop->platform->io_submit(loop->platform, loop->parker, io);
+    if (status == TR_OK)
+        loop->io_pending++;
+    return status;
+}
