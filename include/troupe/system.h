@@ -31,6 +31,8 @@ typedef struct tr_system_options {
     uint64_t seed;        /* 0: from the platform */
     uint32_t actors_max;  /* 0: TR_ACTORS_MAX */
     tr_time spin_ns;      /* -1: no spin; 0: TR_SPIN_NS */
+    uint32_t io_percent;  /* of the time that IO may take while actors wait; 0: 50 */
+    tr_time round_min_ns; /* how long actors run at least between two looks at IO; 0: 500 us */
     bool exit_when_empty; /* shuts down by itself when the last actor below /user has stopped */
     const tr_platform *platform; /* NULL: the real one */
     /** As realloc: size 0 frees, NULL allocates; NULL when out of memory. NULL: the platform's. */

@@ -51,13 +51,14 @@ enum cell_flag {
     CELL_CLIENT = 1 << 6,      /* it is the address of a client */
     CELL_BY_KIND = 1 << 7,     /* asks before notices */
     CELL_FAILED = 1 << 8,      /* a failure is why it stops */
-    CELL_FINISH = 1 << 9       /* its last child has ended: its next run ends it too */
+    CELL_MIXED = 1 << 9        /* mailboxes other than that of notices may hold something */
 };
 
 enum cell_control {
     CONTROL_KILL = 1 << 0,     /* stop after this turn */
     CONTROL_STOP = 1 << 1,     /* stop after what has arrived */
-    CONTROL_LOOK = 1 << 2      /* something urgent is in the inbox */
+    CONTROL_LOOK = 1 << 2,     /* something urgent is in the inbox */
+    CONTROL_FINISH = 1 << 3    /* its last child has ended: so does it */
 };
 
 enum {

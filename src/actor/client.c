@@ -125,7 +125,7 @@ static void bury(struct tr_client *client, struct envelope *envelope, tr_status 
         .to = (uint64_t)envelope->generation << 32 | (uint32_t)client->cell->identity,
         .reason = reason };
     lock_take(&system->foreign_lock);
-    system->foreign_counters.dead++;
+    atom64_count(&system->foreign_counters.dead, 1);
     lock_give(&system->foreign_lock);
     tr__dead_letter(system, NULL, &letter);
     give(client, envelope);
@@ -297,7 +297,7 @@ const void *tr_client_receive(tr_client *client, const tr_type *type, tr_time ti
         return NULL;
     mail_uncount(client->cell, client->lent);
     lock_take(&client->system->foreign_lock);
-    client->system->foreign_counters.handled++;
+    atom64_count(&client->system->foreign_counters.handled, 1);
     lock_give(&client->system->foreign_lock);
     return envelope_data(client->lent);
 }
@@ -309,7 +309,7 @@ static tr_status refuse(
 {
     struct tr_system *system = client->system;
     lock_take(&system->foreign_lock);
-    system->foreign_counters.refused++;
+    atom64_count(&system->foreign_counters.refused, 1);
     lock_give(&system->foreign_lock);
     tr__dead_letter(system, NULL,
         &(struct dead_letter){
@@ -343,7 +343,7 @@ static tr_status send(struct tr_client *client, struct cell *cell, uint64_t to,
     if (result == DOOR_REFUSED)
         envelope_give(pool, envelope);
     else
-        system->foreign_counters.accepted += kind <= ENVELOPE_EVENT;
+        atom64_count(&system->foreign_counters.accepted, kind <= ENVELOPE_EVENT);
     lock_give(&system->foreign_lock);
     if (result == DOOR_REFUSED)
         return TR_STOPPED;
@@ -410,7 +410,7 @@ tr_status tr_client_try_spawn(tr_client *client, const tr_spawn_args *args, uint
     if (status != TR_OK)
         return status;
     lock_take(&system->foreign_lock);
-    system->foreign_counters.spawned++;
+    atom64_count(&system->foreign_counters.spawned, 1);
     lock_give(&system->foreign_lock);
     *ref_bits = cell->identity;
     door_open(

@@ -52,7 +52,8 @@ bool tr_kit_step(tr_kit *kit)
     (void)worker->loop.hooks->on_idle(&worker->loop);
     kit->is_stepping = false;
     trace(kit, worker->index);
-    trace(kit, worker->counters.handled + worker->counters.signals);
+    trace(kit, atom64_load(&worker->counters.handled, ATOM_RELAXED));
+    trace(kit, atom64_load(&worker->counters.signals, ATOM_RELAXED));
     trace(kit, (uint64_t)kit->virtual->mono);
     for (const char *c = worker->running_type ? worker->running_type->name : ""; *c; c++)
         trace(kit, (unsigned char)*c);

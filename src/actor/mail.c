@@ -29,7 +29,7 @@ enum task_class tr__mail_priority(const struct cell *cell)
 static void bury(
     struct worker *worker, struct cell *cell, struct envelope *envelope, tr_status reason)
 {
-    worker->counters.dead++;
+    atom64_count(&worker->counters.dead, 1);
     tr__dead_letter(worker->system, worker,
         &(struct dead_letter){ .type = envelope->type, .from = envelope->sender,
             .to = (uint64_t)envelope->generation << 32 | (uint32_t)cell->identity,
@@ -45,6 +45,8 @@ static void take_in_message(struct worker *worker, struct cell *cell, struct env
         return;
     }
     mail_count(cell, envelope);
+    if (envelope->kind != ENVELOPE_NOTICE)
+        cell->flags |= CELL_MIXED;
     switch ((enum envelope_kind)envelope->kind) {
     case ENVELOPE_REPLY:
         ring_push(&cell->replies, envelope);
@@ -103,9 +105,10 @@ void tr__mail_take_in(struct worker *worker, struct cell *cell, struct door_mail
     }
 }
 
-bool tr__mail_begin_cycle(struct cell *cell)
+bool tr__mail_join(struct cell *cell)
 {
     TR_ASSERT(!cell->cycle);
+    cell->flags &= (uint16_t)~CELL_MIXED;
     cell->cycle = cell->replies;
     cell->replies = NULL;
     ring_join(&cell->cycle, &cell->exceptions);
@@ -134,7 +137,7 @@ void tr__mail_resume_cycle(struct cell *cell)
 void tr__mail_bury(struct worker *worker, struct cell *cell, tr_status reason)
 {
     for (;;) {
-        if (!cell->cycle && !tr__mail_begin_cycle(cell))
+        if (!cell->cycle && !mail_begin_cycle(cell))
             break;
         struct envelope *envelope = ring_pop(&cell->cycle);
         mail_uncount(cell, envelope);
@@ -154,7 +157,7 @@ static tr_status send_far(struct worker *worker, struct cell *cell, struct envel
     enum door_result result = door_push(&cell->door, &envelope->mail);
     if (result == DOOR_REFUSED)
         return TR_STOPPED;
-    worker->counters.accepted += is_counted;
+    atom64_count(&worker->counters.accepted, is_counted);
     if (result == DOOR_TAKEN_POST)
         tr__system_post(worker->system, &worker->counters, cell);
     return TR_OK;
@@ -169,11 +172,11 @@ tr_status tr__mail_send(struct worker *worker, struct cell *cell, struct envelop
     if (__builtin_expect(cell->flags & CELL_SEALED, 0))
         return TR_STOPPED;
     if (__builtin_expect(envelope->kind == ENVELOPE_NOTICE, 1)) {
-        worker->counters.accepted++;
+        atom64_count(&worker->counters.accepted, 1);
         mail_count(cell, envelope);
         ring_push(&cell->notices, envelope);
     } else {
-        worker->counters.accepted += envelope->kind <= ENVELOPE_EVENT;
+        atom64_count(&worker->counters.accepted, envelope->kind <= ENVELOPE_EVENT);
         take_in_message(worker, cell, envelope);
     }
     if (cell->house == HOUSE_WAITING)
@@ -194,7 +197,7 @@ void tr__mail_send_any(struct tr_system *system, struct worker *worker, struct c
     if (result == DOOR_REFUSED)
         envelope_give(&system->foreign_pool, envelope);
     else
-        system->foreign_counters.accepted++;
+        atom64_count(&system->foreign_counters.accepted, 1);
     lock_give(&system->foreign_lock);
     if (result == DOOR_TAKEN_POST)
         tr__system_post(system, NULL, cell);

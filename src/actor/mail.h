@@ -72,7 +72,7 @@ static inline void mail_uncount(struct cell *cell, const struct envelope *envelo
 
 static inline bool mail_has_arrived(const struct cell *cell)
 {
-    return cell->notices || cell->replies || cell->exceptions || cell->asks || cell->events;
+    return cell->notices || cell->flags & CELL_MIXED;
 }
 
 /** Takes in a chain, newest first, as a door gave it. Owner only. */
@@ -85,8 +85,18 @@ static inline void mail_look(struct worker *worker, struct cell *cell)
         tr__mail_take_in(worker, cell, door_take_early(&cell->door));
 }
 
+/** Begins a cycle with more than notices. */
+bool tr__mail_join(struct cell *cell);
+
 /** Begins a cycle: joins the mailboxes. False when they are empty. */
-bool tr__mail_begin_cycle(struct cell *cell);
+static inline bool mail_begin_cycle(struct cell *cell)
+{
+    if (__builtin_expect(cell->flags & CELL_MIXED, 0))
+        return tr__mail_join(cell);
+    cell->cycle = cell->notices;
+    cell->notices = NULL;
+    return cell->cycle;
+}
 
 /** A run goes on with an unfinished cycle: new replies and exceptions go first. */
 void tr__mail_resume_cycle(struct cell *cell);
@@ -102,7 +112,7 @@ static inline void mail_make_ready(struct worker *worker, struct cell *cell)
 {
     cell->house = HOUSE_READY;
     enum task_class class = TASK_NORMAL;
-    if (__builtin_expect(cell->replies || cell->events, 0))
+    if (__builtin_expect(cell->flags & CELL_MIXED, 0))
         class = tr__mail_priority(cell);
     loop_enqueue(&worker->loop, &cell->task, class);
 }

@@ -19,7 +19,7 @@ __attribute__((__cold__, __noinline__)) static tr_status refuse(
     struct tr_self *self, uint64_t to, const tr_type *type, tr_status reason)
 {
     struct worker *worker = self->worker;
-    worker->counters.refused++;
+    atom64_count(&worker->counters.refused, 1);
     tr__dead_letter(worker->system, worker,
         &(struct dead_letter){
             .type = type, .from = self->cell->identity, .to = to, .reason = reason });

@@ -389,7 +389,7 @@ tr_status tr_self_try_spawn(tr_self *self, const tr_spawn_args *args, uint64_t *
         worker->system, &worker->slot_cache, parent, args, 0, !is_near, &cell);
     if (status != TR_OK)
         return status;
-    worker->counters.spawned++;
+    atom64_count(&worker->counters.spawned, 1);
     tr__child_link(worker, parent, cell);
     uint64_t identity = cell->identity;
     if (!is_near) {

@@ -87,7 +87,7 @@ void tr__child_gone(struct worker *worker, struct cell *child)
     if (parent->child_count)
         return;
     if (parent->life == LIFE_STOPPING) {
-        parent->flags |= CELL_FINISH;
+        atom32_fetch_or(&parent->control, CONTROL_FINISH, ATOM_RELAXED);
         if (parent->house == HOUSE_WAITING)
             mail_make_ready(worker, parent);
     } else if (parent->life == LIFE_STOPPED) {
@@ -182,12 +182,11 @@ void tr__cell_finish(struct worker *worker, struct cell *cell)
 {
     TR_ASSERT(cell->life == LIFE_STOPPING);
     TR_ASSERT(!cell->child_count);
-    cell->flags &= (uint16_t)~CELL_FINISH;
     post_stop(worker, cell);
     tr__mail_bury(worker, cell, TR_STOPPED);
     tr__cell_release(worker, cell);
     tr__cell_become(worker->system, cell, LIFE_STOPPED, __func__);
-    worker->counters.stopped++;
+    atom64_count(&worker->counters.stopped, 1);
     tr__cell_leave(worker, cell);
 }
 
@@ -198,7 +197,7 @@ void tr__cell_end_unborn(struct worker *worker, struct cell *cell, tr_status rea
     close_door(worker, cell);
     tr__mail_bury(worker, cell, reason);
     tr__cell_release(worker, cell);
-    worker->counters.stopped++;
+    atom64_count(&worker->counters.stopped, 1);
     cell->house = HOUSE_WAITING;
     /* What its set-up spawned goes too; until then the cell stays in its parent's list. */
     tr__children_stop(worker, cell, true);
@@ -228,7 +227,7 @@ void tr__cell_leave(struct worker *worker, struct cell *cell)
         return;
     }
     cell->flags |= CELL_ENDED;
-    worker->counters.posts++;
+    atom64_count(&worker->counters.posts, 1);
     if (loop_post(&system->workers[owner]->loop, &cell->door.ready))
-        worker->counters.wakes++;
+        atom64_count(&worker->counters.wakes, 1);
 }

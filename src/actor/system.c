@@ -68,8 +68,8 @@ void tr__system_post(struct tr_system *system, struct counters *counters, struct
     }
     if (!counters)
         return;
-    counters->posts++;
-    counters->wakes += has_woken;
+    atom64_count(&counters->posts, 1);
+    atom64_count(&counters->wakes, has_woken);
 }
 
 void tr__system_over(struct tr_system *system)
@@ -94,6 +94,8 @@ static tr_status options_check(const tr_system_options *options)
     if (options->size && options->size != sizeof *options)
         return TR_INVALID_ARGUMENT;
     if (options->workers < 0 || options->spin_ns < -1)
+        return TR_INVALID_ARGUMENT;
+    if (options->io_percent > 99 || options->round_min_ns < 0)
         return TR_INVALID_ARGUMENT;
     if (options->workers > TR_WORKERS_MAX || options->actors_max > TR_ACTORS_MAX)
         return TR_LIMIT;
@@ -121,6 +123,8 @@ static struct tr_system *system_alloc(const tr_system_options *options)
     system->on_log_context = options->context;
     system->exit_when_empty = options->exit_when_empty;
     system->spin_ns = options->spin_ns;
+    system->io_percent = options->io_percent;
+    system->round_min_ns = options->round_min_ns;
     snprintf(system->name, sizeof system->name, "%s", options->name ? options->name : "troupe");
     system->seed = options->seed;
     if (!system->seed)

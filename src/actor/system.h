@@ -27,6 +27,8 @@ struct tr_system {
     char name[TR_NAME_MAX + 1];
     bool exit_when_empty;
     tr_time spin_ns;
+    uint32_t io_percent;
+    tr_time round_min_ns;
     uint64_t seed;
     uint32_t worker_count;
     struct worker **workers;

@@ -204,17 +204,22 @@ int tr_system_workers(const tr_system *system)
     return system ? (int)system->worker_count : 0;
 }
 
+static uint64_t value(const atom64 *counter)
+{
+    return atom64_load(counter, ATOM_RELAXED);
+}
+
 static void counters_add(tr_counters *sum, const struct counters *counters)
 {
-    sum->accepted += counters->accepted;
-    sum->handled += counters->handled;
-    sum->dead_letters += counters->dead + counters->refused;
-    sum->refused += counters->refused;
-    sum->turns += counters->handled + counters->signals;
-    sum->posts += counters->posts;
-    sum->wakes += counters->wakes;
-    sum->spawned += counters->spawned;
-    sum->stopped += counters->stopped;
+    sum->accepted += value(&counters->accepted);
+    sum->handled += value(&counters->handled);
+    sum->dead_letters += value(&counters->dead) + value(&counters->refused);
+    sum->refused += value(&counters->refused);
+    sum->turns += value(&counters->handled) + value(&counters->signals);
+    sum->posts += value(&counters->posts);
+    sum->wakes += value(&counters->wakes);
+    sum->spawned += value(&counters->spawned);
+    sum->stopped += value(&counters->stopped);
 }
 
 void tr_system_counters(tr_system *system, tr_counters *counters)
@@ -225,16 +230,13 @@ void tr_system_counters(tr_system *system, tr_counters *counters)
     for (uint32_t i = 0; i < system->worker_count; i++) {
         const struct worker *worker = system->workers[i];
         counters_add(counters, &worker->counters);
-        counters->runs += worker->loop.runs;
-        counters->parks += worker->loop.parks;
+        counters->runs += value(&worker->loop.runs);
+        counters->parks += value(&worker->loop.parks);
     }
-    lock_take(&system->foreign_lock);
-    struct counters foreign = system->foreign_counters;
-    lock_give(&system->foreign_lock);
+    counters_add(counters, &system->foreign_counters);
     /* What clients received was handled, but by no turn. */
-    uint64_t received = foreign.handled;
-    counters_add(counters, &foreign);
-    counters->turns -= received;
+    uint64_t received = value(&system->foreign_counters.handled);
+    counters->turns -= counters->turns > received ? received : counters->turns;
     counters->live = counters->spawned - counters->stopped;
     uint64_t gone = counters->handled + counters->dead_letters - counters->refused;
     counters->queued = counters->accepted > gone ? counters->accepted - gone : 0;

@@ -82,7 +82,7 @@ static void bury_unhandled(struct tr_self *self)
         tr__probe_answer(worker, envelope, true);
         return;
     }
-    worker->counters.dead++;
+    atom64_count(&worker->counters.dead, 1);
     tr__dead_letter(worker->system, worker,
         &(struct dead_letter){ .type = envelope->type, .from = envelope->sender,
             .to = self->cell->identity, .reason = TR_UNHANDLED,
@@ -99,7 +99,7 @@ static void message_end_slowly(struct tr_self *self, tr_next next)
         bury_unhandled(self);
         self->envelope = NULL;
     } else {
-        worker->counters.handled++;
+        atom64_count(&worker->counters.handled, 1);
     }
     tr__turn_apply(self, next);
     if (self->envelope)
@@ -114,7 +114,7 @@ static inline void message_end(struct tr_self *self, tr_next next)
         message_end_slowly(self, next);
         return;
     }
-    self->worker->counters.handled++;
+    atom64_count(&self->worker->counters.handled, 1);
     envelope_give(&self->worker->pool, self->envelope);
 }
 
@@ -149,7 +149,7 @@ static inline void message_turn(struct tr_self *self)
 
 static inline bool is_called(const struct cell *cell)
 {
-    return atom32_load(&cell->control, ATOM_RELAXED) || cell->flags & CELL_FINISH;
+    return atom32_load(&cell->control, ATOM_RELAXED);
 }
 
 /* Cycles, until nothing is left or the budget is used. */
@@ -161,10 +161,12 @@ static void run(struct tr_self *self)
         if (__builtin_expect(is_called(cell), 0) && !tr__cell_obey(worker, cell))
             return;
         if (!cell->cycle) {
-            mail_look(worker, cell);
-            if (__builtin_expect(is_called(cell), 0))
-                continue;
-            if (!tr__mail_begin_cycle(cell))
+            if (__builtin_expect(door_has_mail(&cell->door), 0)) {
+                mail_look(worker, cell);
+                if (is_called(cell))
+                    continue;
+            }
+            if (!mail_begin_cycle(cell))
                 break;
         }
         do {
@@ -239,7 +241,7 @@ struct tr_self *tr__call(struct worker *worker, struct cell *cell, enum turn_kin
     if (tr__fiber_new(&worker->fibers, call_main, self, &fiber) != TR_OK)
         return NULL;
     worker->depth++;
-    worker->counters.signals++;
+    atom64_count(&worker->counters.signals, 1);
     story_clear(self);
     self->cell = cell;
     self->envelope = NULL;
@@ -283,7 +285,7 @@ void tr__turn_crash(struct tr_self *self)
 static bool is_needed(const struct cell *cell)
 {
     return cell->cycle || mail_has_arrived(cell) ||
-           atom32_load(&cell->control, ATOM_RELAXED) || cell->flags & CELL_SEALED;
+           atom32_load(&cell->control, ATOM_SEQ_CST) || cell->flags & CELL_SEALED;
 }
 
 void tr__cell_settle(struct worker *worker, struct cell *cell)
@@ -329,7 +331,7 @@ bool tr__cell_obey(struct worker *worker, struct cell *cell)
         tr__children_stop(worker, cell, true);
     }
     cell->house = HOUSE_WAITING;
-    if (cell->flags & CELL_FINISH)
+    if (bits & CONTROL_FINISH)
         tr__cell_finish(worker, cell);
     return false;
 }

@@ -39,6 +39,9 @@ static void on_post(struct loop *loop, struct stack_node *node)
         break;
     case LIFE_STOPPING:
         cell->flags &= (uint16_t)~CELL_POSTED;
+        /* The post may have been a parent's order, which found the door not yet closed. */
+        if (atom32_load(&cell->control, ATOM_SEQ_CST) && cell->house == HOUSE_WAITING)
+            mail_make_ready(worker, cell);
         break;
     case LIFE_STOPPED:
         cell->flags &= (uint16_t)~CELL_POSTED;
@@ -92,12 +95,14 @@ static tr_time on_idle(struct loop *loop)
 {
     struct worker *worker = worker_of_loop(loop);
     tr__envelope_flush(&worker->pool);
-    if (worker->trimmed_turns == worker->counters.handled + worker->counters.accepted)
+    uint64_t turns = atom64_load(&worker->counters.handled, ATOM_RELAXED) +
+                     atom64_load(&worker->counters.accepted, ATOM_RELAXED);
+    if (worker->trimmed_turns == turns)
         return TR_NEVER;
     if (loop->now_ns < worker->trimmed_ns + TRIM_EVERY_NS)
         return worker->trimmed_ns + TRIM_EVERY_NS;
     worker->trimmed_ns = loop->now_ns;
-    worker->trimmed_turns = worker->counters.handled + worker->counters.accepted;
+    worker->trimmed_turns = turns;
     tr__envelope_pool_trim(&worker->pool);
     return TR_NEVER;
 }
@@ -132,6 +137,10 @@ tr_status tr__worker_init(struct worker *worker, struct tr_system *system, uint3
     worker->index = index;
     worker->source = system->source;
     tr__loop_init(&worker->loop, &tr__worker_hooks, platform, parker, system->spin_ns);
+    if (system->io_percent)
+        worker->loop.io_ratio = system->io_percent;
+    if (system->round_min_ns)
+        worker->loop.round_min_ns = system->round_min_ns;
     atom32_init(&worker->sweep, 0);
     atom64_init(&worker->thread_id, 0);
     rng_init(&worker->rng, system->seed + index);

@@ -54,17 +54,17 @@ struct tr_self {
     struct turn_defer defers[TR_DEFERS_MAX];
 };
 
-/** Counters of a worker, or of all clients; written by one thread at a time. */
+/** Counters of a worker, or of all clients: written by one thread at a time, read by any. */
 struct counters {
-    uint64_t accepted;
-    uint64_t handled;
-    uint64_t dead; /* accepted, never handled */
-    uint64_t refused;
-    uint64_t signals; /* turns that handled no message */
-    uint64_t posts;
-    uint64_t wakes;
-    uint64_t spawned;
-    uint64_t stopped;
+    atom64 accepted;
+    atom64 handled;
+    atom64 dead; /* accepted, never handled */
+    atom64 refused;
+    atom64 signals; /* turns that handled no message */
+    atom64 posts;
+    atom64 wakes;
+    atom64 spawned;
+    atom64 stopped;
 };
 
 /** A message, set-ups in it, behaviors that the last one leads to, a PostStop. */

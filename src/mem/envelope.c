@@ -48,6 +48,8 @@ tr_status tr__envelope_pool_init(struct envelope_pool *pool, const struct memory
 void tr__envelope_pool_deinit(struct envelope_pool *pool)
 {
     for (uint32_t i = 0; i < pool->slab_count; i++) {
+        struct envelope_slab *slab = pool->slabs[i];
+        poison_clear(slab->first, slab->count * sizeof *slab->first);
         source_resize(&pool->source, pool->slabs[i]->memory, 0);
         source_resize(&pool->source, pool->slabs[i], 0);
     }
@@ -74,6 +76,7 @@ static void take_returned(struct envelope_pool *pool)
         }
         envelope_link(envelope, pool->free);
         pool->free = envelope;
+        poison_set(&envelope->payload, sizeof envelope->payload);
         node = next;
     }
 }
@@ -119,6 +122,7 @@ static bool slab_add(struct envelope_pool *pool)
         envelope->home = pool->home;
         envelope_link(envelope, pool->free);
         pool->free = envelope;
+        poison_set(&envelope->payload, sizeof envelope->payload);
     }
     pool->slabs[pool->slab_count++] = slab;
     pool->made += count;
@@ -133,6 +137,7 @@ struct envelope *tr__envelope_refill(struct envelope_pool *pool)
         return NULL;
     struct envelope *envelope = pool->free;
     pool->free = envelope_next(envelope);
+    poison_clear(&envelope->payload, sizeof envelope->payload);
     return envelope;
 }
 
@@ -242,6 +247,7 @@ void tr__envelope_pool_trim(struct envelope_pool *pool)
             continue;
         }
         pool->made -= slab->count;
+        poison_clear(slab->first, slab->count * sizeof *slab->first);
         source_resize(&pool->source, slab->memory, 0);
         source_resize(&pool->source, slab, 0);
     }

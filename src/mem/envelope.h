@@ -21,6 +21,7 @@
 #include <troupe/message.h>
 
 #include "mem/block.h"
+#include "mem/poison.h"
 #include "mem/source.h"
 #include "queue/door.h"
 
@@ -119,6 +120,7 @@ ATOM_INLINE struct envelope *envelope_take(struct envelope_pool *pool)
     if (__builtin_expect(!envelope, 0))
         return tr__envelope_refill(pool);
     pool->free = (struct envelope *)envelope->mail.next;
+    poison_clear(&envelope->payload, sizeof envelope->payload);
     return envelope;
 }
 
@@ -131,6 +133,7 @@ ATOM_INLINE void envelope_give_empty(struct envelope_pool *pool, struct envelope
     }
     envelope->mail.next = (struct door_mail *)pool->free;
     pool->free = envelope;
+    poison_set(&envelope->payload, sizeof envelope->payload);
 }
 
 /** Gives an envelope and its message back. Owner of `pool` only. */

@@ -85,6 +85,12 @@ ATOM_NUMBER(atom32, uint32_t)
 ATOM_NUMBER(atom64, uint64_t)
 ATOM_COMMON(atomptr, void *)
 
+/** Adds to a counter that one thread writes and any may read: no read-modify-write. */
+ATOM_INLINE void atom64_count(atom64 *atom, uint64_t value)
+{
+    atom64_store(atom, atom64_load(atom, ATOM_RELAXED) + value, ATOM_RELAXED);
+}
+
 /** For the body of a spin: tells the CPU that this thread only waits. */
 ATOM_INLINE void atom_pause(void)
 {

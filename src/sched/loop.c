@@ -33,7 +33,7 @@ void tr__loop_look_at_clock(struct loop *loop)
 
 void tr__loop_charge(struct loop *loop, uint32_t turns)
 {
-    loop->runs++;
+    atom64_count(&loop->runs, 1);
     runqueue_charge(&loop->queue, loop->class, turns);
     if (loop->slice_left != LOOP_NO_LIMIT)
         loop->slice_left -= turns < loop->slice_left ? turns : loop->slice_left;
@@ -158,7 +158,7 @@ void tr__loop_rest(struct loop *loop, tr_time deadline_ns)
     if (loop->alarm_ns < deadline_ns)
         deadline_ns = loop->alarm_ns;
     if (ready_doze(&loop->ready)) {
-        loop->parks++;
+        atom64_count(&loop->parks, 1);
         loop->platform->park(loop->platform, loop->parker, deadline_ns);
         ready_rise(&loop->ready);
     }

@@ -61,8 +61,8 @@ struct loop {
     uint32_t slice_left;   /* turns, or LOOP_NO_LIMIT */
     uint32_t tick_seen;
     enum task_class class; /* of the task that runs */
-    uint64_t runs;
-    uint64_t parks;
+    atom64 runs; /* counters, read by any thread */
+    atom64 parks;
 
     /* Written by the watch. */
     _Alignas(64) atom32 tick;

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/flags.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <troupe/limits.h>
+
+/* A number of workers; 0 when the text is none. */
+static int workers_of(const char *text)
+{
+    int number = 0;
+    for (const char *at = text; *at; at++) {
+        if (*at < '0' || *at > '9')
+            return 0;
+        number = number * 10 + (*at - '0');
+        if (number > TR_WORKERS_MAX)
+            return 0;
+    }
+    return number;
+}
+
+/*
+ * Whether this is the flag of that name. Then *value is what follows "=", NULL when nothing does.
+ */
+static bool is_flag(const char *argument, const char *name, const char **value)
+{
+    size_t length = strlen(name);
+    if (strncmp(argument, name, length) != 0)
+        return false;
+    *value = argument[length] == '=' ? argument + length + 1 : NULL;
+    return argument[length] == '\0' || *value;
+}
+
+static tr_status refuse(char *error, const char *text, const char *argument)
+{
+    (void)snprintf(error, FLAGS_ERROR_SIZE, "%s: \"%.80s\"", text, argument);
+    return TR_INVALID_ARGUMENT;
+}
+
+static tr_status refuse_workers(char *error, const char *value)
+{
+    char text[80];
+    (void)snprintf(text, sizeof text, "--workers takes a number from 1 to %d", TR_WORKERS_MAX);
+    return refuse(error, text, value);
+}
+
+tr_status tr__flags_parse(int argc, char *const *argv, struct flags *flags, const char **rest,
+                          char error[FLAGS_ERROR_SIZE])
+{
+    struct flags parsed = {0};
+    bool is_over = false; /* "--" has been seen */
+    for (int i = 0; i < argc; i++) {
+        const char *argument = argv[i];
+        const char *value = NULL;
+        if (i == 0 || is_over) {
+            rest[parsed.rest_count++] = argument;
+        } else if (strcmp(argument, "--") == 0) {
+            is_over = true;
+        } else if (strcmp(argument, "-h") == 0 || is_flag(argument, "--help", &value)) {
+            if (value)
+                return refuse(error, "--help takes no value", argument);
+            parsed.is_help = true;
+        } else if (is_flag(argument, "--workers", &value)) {
+            if (!value && i + 1 < argc)
+                value = argv[++i];
+            parsed.workers = value ? workers_of(value) : 0;
+            if (!parsed.workers)
+                return refuse_workers(error, value ? value : "");
+        } else {
+            rest[parsed.rest_count++] = argument;
+        }
+    }
+    *flags = parsed;
+    return TR_OK;
+}

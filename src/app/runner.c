@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The runner: tr_app_run. The main thread starts the workers and then only waits, for a signal or
+ * for the end of the system; both end a park of one parker.
+ */
+#include <string.h>
+
+#include <troupe/app.h>
+
+#include "actor/dispatch.h"
+#include "actor/system.h"
+#include "app/flags.h"
+#include "os/console.h"
+#include "os/signals.h"
+
+#define SHUTDOWN_TIMEOUT_NS (10 * TR_SECOND)
+
+enum exit_status { EXIT_DONE, EXIT_FAILED, EXIT_USAGE };
+
+struct runner {
+    const tr_platform *platform;
+    const char *program;
+    const tr_behavior *behavior; /* of the root */
+    tr_app app;
+    tr_system *system;
+    tr_client *client;
+    tr_parker *parker;
+    struct signals *signals;
+    tr_io readable; /* of the signals */
+    int signal;     /* the first one that came, 0 for none */
+    tr_ref root;
+};
+
+/* Called on a worker. It is joined before the parker is freed. */
+static void on_over(void *context)
+{
+    struct runner *runner = context;
+    runner->platform->wake(runner->platform, runner->parker);
+}
+
+/* Without signals the defaults must hold again, or nobody could stop the app. */
+static void listen_for_signals(struct runner *runner)
+{
+    runner->readable =
+        (tr_io){.kind = TR_IO_READABLE, .fd = tr__signals_fd(runner->signals), .owner = runner};
+    tr_status status =
+        runner->platform->io_submit(runner->platform, runner->parker, &runner->readable);
+    if (status == TR_OK)
+        return;
+    tr__signals_close(runner->signals);
+    runner->signals = NULL;
+}
+
+static void hear_signals(struct runner *runner)
+{
+    int signal;
+    while ((signal = tr__signals_read(runner->signals)) != 0) {
+        if (runner->signal)
+            tr__signals_exit(signal);
+        runner->signal = signal;
+        tr__log(runner->system,
+                TR_LEVEL_INFO,
+                NULL,
+                "signal %d: stopping; one more ends the program at once",
+                signal);
+        tr_system_shutdown(runner->system, runner->app.shutdown_timeout_ns);
+    }
+}
+
+static void wait_for_the_end(struct runner *runner)
+{
+    const tr_platform *platform = runner->platform;
+    while (!atom32_load(&runner->system->is_over, ATOM_SEQ_CST)) {
+        platform->park(platform, runner->parker, TR_NEVER);
+        if (!platform->io_reap(platform, runner->parker))
+            continue;
+        hear_signals(runner);
+        listen_for_signals(runner);
+    }
+}
+
+/* tr_args is a signal: who does not want it is not sent it. */
+static bool wants_args(const tr_behavior *behavior)
+{
+    for (size_t i = 0; i < behavior->handler_count; i++) {
+        const tr_type *type = behavior->handlers[i].type;
+        if (!type || tr_type_is_equal(type, &tr_type_tr_args))
+            return true;
+    }
+    return false;
+}
+
+static tr_status root_start(struct runner *runner, const char *const *argv, size_t argc)
+{
+    tr_error error = {.status = TR_OK};
+    const tr_spawn_args args = {.size = sizeof args,
+                                .behavior = runner->behavior,
+                                .name = runner->app.name,
+                                .worker = -1,
+                                .error = &error};
+    uint64_t bits;
+    tr_status status = tr_client_try_spawn(runner->client, &args, &bits);
+    if (status != TR_OK) {
+        tr__console_complain("%s: %s: %s\n",
+                             runner->program,
+                             tr_status_text(status),
+                             error.status != TR_OK ? error.text : runner->app.name);
+        return status;
+    }
+    runner->root = tr_ref_from_bits(bits);
+    if (!wants_args(runner->behavior))
+        return TR_OK;
+    status = tr_tell(runner->client, runner->root, tr_args, .argv = {argv, argc});
+    if (status != TR_OK)
+        tr__console_complain("%s: arguments: %s\n", runner->program, tr_status_text(status));
+    return status;
+}
+
+/* How it went, when all is over. */
+static enum exit_status exit_status_of(struct runner *runner, tr_status ended)
+{
+    tr_error error;
+    /* It waits for nothing: the outcome is there, unless the root was set up. */
+    tr_status status = tr_spawn_wait(runner->client, runner->root, 0, &error);
+    bool was_stopped_early = runner->signal && error.status == TR_STOPPING;
+    if (status == TR_INIT_FAILED && !was_stopped_early) {
+        tr__console_complain("%s: %s did not start: %s: %s\n",
+                             runner->program,
+                             runner->app.name,
+                             tr_status_name(error.status),
+                             error.text);
+        return EXIT_FAILED;
+    }
+    if (tr__system_has_failed(runner->system))
+        return EXIT_FAILED; /* the log says why */
+    if (ended == TR_OK)
+        return EXIT_DONE;
+    tr__console_complain("%s: %s\n", runner->program, tr_status_text(ended));
+    return EXIT_FAILED;
+}
+
+static enum exit_status run_system(struct runner *runner, const char *const *argv, size_t argc)
+{
+    const tr_system_options options = {.size = sizeof options,
+                                       .workers = runner->app.workers,
+                                       .exit_when_empty = true,
+                                       .platform = runner->platform};
+    enum exit_status result = EXIT_FAILED;
+    tr_status status = tr_system_new(&options, &runner->system);
+    if (status != TR_OK)
+        goto complain;
+    runner->system->on_over = on_over;
+    runner->system->on_over_context = runner;
+    status = tr_client_new(runner->system, &runner->client);
+    if (status != TR_OK)
+        goto free_system;
+    /* Before the workers start, so that nothing reaches the root before its arguments. */
+    if (root_start(runner, argv, argc) == TR_OK) {
+        status = tr_system_start(runner->system);
+        if (status == TR_OK) {
+            listen_for_signals(runner);
+            wait_for_the_end(runner);
+            result = exit_status_of(runner, tr_system_wait(runner->system));
+        }
+    }
+    tr_client_free(runner->client);
+free_system:
+    tr_system_free(runner->system);
+complain:
+    if (status != TR_OK)
+        tr__console_complain("%s: %s\n", runner->program, tr_status_text(status));
+    return result;
+}
+
+static enum exit_status run_with_signals(struct runner *runner, const char *const *argv,
+                                         size_t argc)
+{
+    const tr_platform *platform = runner->platform;
+    enum exit_status result = EXIT_FAILED;
+    tr_status status = platform->parker_new(platform, &runner->parker);
+    if (status != TR_OK)
+        goto complain;
+    status = tr__signals_open(&runner->signals);
+    if (status != TR_OK)
+        goto free_parker;
+    result = run_system(runner, argv, argc);
+    tr__signals_close(runner->signals);
+free_parker:
+    platform->parker_free(platform, runner->parker);
+complain:
+    if (status != TR_OK)
+        tr__console_complain("%s: %s\n", runner->program, tr_status_text(status));
+    return result;
+}
+
+static void say_usage(const char *program)
+{
+    tr__console_say("usage: %s [--workers N] [--help] [--] [argument...]\n"
+                    "\n"
+                    "  --workers N   threads that run actors, 1 to %d; one per CPU if not given\n"
+                    "  -h, --help    this text\n"
+                    "  --            what follows is for the program, whatever it looks like\n",
+                    program,
+                    TR_WORKERS_MAX);
+}
+
+static const char *program_of(int argc, char **argv)
+{
+    const char *path = argc > 0 ? argv[0] : "";
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* Fills in what the caller left out. False when there is no such app. */
+static bool runner_fill(struct runner *runner, const tr_app *app)
+{
+    const char *why;
+    if (!tr__behavior_is_valid(runner->behavior, &why))
+        goto complain;
+    why = "options of another version of the library";
+    if (app && app->size && app->size != sizeof *app)
+        goto complain;
+    if (app)
+        runner->app = *app;
+    if (!runner->app.name)
+        runner->app.name = runner->behavior->name;
+    if (runner->app.shutdown_timeout_ns <= 0)
+        runner->app.shutdown_timeout_ns = SHUTDOWN_TIMEOUT_NS;
+    return true;
+
+complain:
+    tr__console_complain("%s: the app is not valid: %s\n", runner->program, why);
+    return false;
+}
+
+int tr_app_run(int argc, char **argv, const tr_behavior *root, const tr_app *app)
+{
+    struct runner runner = {.platform = tr_platform_real(), .behavior = root};
+    if (argc < 0 || !argv)
+        argc = 0;
+    runner.program = program_of(argc, argv);
+    if (!runner_fill(&runner, app))
+        return EXIT_FAILED;
+
+    size_t room = sizeof(const char *) * ((size_t)argc + 1);
+    const char **rest = runner.platform->resize(runner.platform, NULL, room);
+    if (!rest) {
+        tr__console_complain("%s: %s\n", runner.program, tr_status_text(TR_NO_MEMORY));
+        return EXIT_FAILED;
+    }
+    struct flags flags;
+    char error[FLAGS_ERROR_SIZE];
+    enum exit_status result;
+    if (tr__flags_parse(argc, argv, &flags, rest, error) != TR_OK) {
+        tr__console_complain("%s: %s (see --help)\n", runner.program, error);
+        result = EXIT_USAGE;
+    } else if (flags.is_help) {
+        say_usage(runner.program);
+        result = EXIT_DONE;
+    } else {
+        if (flags.workers)
+            runner.app.workers = flags.workers;
+        result = run_with_signals(&runner, rest, flags.rest_count);
+    }
+    runner.platform->resize(runner.platform, rest, 0);
+    return (int)result;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What a program says to the person who started it; the log is something else (os/log.c).
+ */
+#ifndef OS_CONSOLE_H
+#define OS_CONSOLE_H
+
+#include <troupe/status.h>
+
+/** Writes to standard output, in order with the program's own printf. Any thread. */
+void tr__console_say(const char *format, ...) TR_PRINTF(1, 2);
+/** Writes to standard error. Any thread. */
+void tr__console_complain(const char *format, ...) TR_PRINTF(1, 2);
+
+#endif
