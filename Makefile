@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+# Short commands in front of CMake, for people. `make help` lists them.
+PREFIX ?= /usr/local
+DESTDIR ?=
+EXAMPLE ?= $(notdir $(firstword $(wildcard examples/*_bank)))
+ARGS ?=
+SOURCES = $(shell find include src tests bench examples -name '*.[ch]' 2>/dev/null)
+
+all: build/build.ninja ## build libraries, examples, tests and benchmarks in build/
+	cmake --build --preset release
+
+build/build.ninja:
+	@command -v cmake >/dev/null || { echo "cmake is missing: run tools/bootstrap" >&2; exit 1; }
+	cmake --preset release
+
+run: bootstrap ## build and run the bank (EXAMPLE=01_name for another one, ARGS="--workers 2")
+	@$(MAKE) --no-print-directory all
+	build/examples/$(EXAMPLE) $(ARGS)
+
+test: bootstrap ## everything that must hold before a commit, about ten minutes
+	tools/test
+
+check-long: bootstrap ## the explorer and the stress tests with long settings, hours
+	TROUPE_LONG=1 tools/test long
+
+bench: ## compare with other runtimes, which it installs; takes a while
+	@tools/bootstrap bench
+	@$(MAKE) --no-print-directory all
+	tools/bench
+
+bench-quick: bootstrap ## the same with shorter runs, in less than two minutes
+	@$(MAKE) --no-print-directory all
+	tools/bench --quick
+
+spec: ## which promises of docs/contract.md the last test run has proved
+	@tools/spec
+
+format: ## format all C files
+	clang-format -i $(SOURCES)
+
+install: all ## install under $(DESTDIR)$(PREFIX)
+	DESTDIR=$(DESTDIR) cmake --install build --prefix $(PREFIX)
+
+bootstrap: ## install the Debian packages that are missing
+	@tools/bootstrap
+
+clean: ## remove build/
+	rm -rf build
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
+
+.PHONY: all run test check-long bench bench-quick spec format install bootstrap clean help

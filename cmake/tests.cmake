@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+# Test programs: one per file, named <kind>_<file>, in build/tests, registered with CTest under the
+# label of their kind. Results of cases go to build/results, where tools/spec reads them.
+set(tests_dir ${PROJECT_SOURCE_DIR}/tests)
+set(results TROUPE_RESULTS_DIR=${PROJECT_BINARY_DIR}/results)
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/results)
+
+if(TROUPE_TESTS)
+    find_package(PkgConfig REQUIRED)
+    pkg_check_modules(Check REQUIRED IMPORTED_TARGET check)
+    file(GLOB support_sources CONFIGURE_DEPENDS ${tests_dir}/support/*.c)
+    add_library(test_support STATIC ${support_sources})
+    target_include_directories(test_support PUBLIC ${tests_dir} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+    target_link_libraries(test_support PUBLIC troupe_static troupe_flags PkgConfig::Check m)
+    # Longer than the time-outs of the cases (tests/support/test.c), which give the better report.
+    set(seconds 120)
+    if(TROUPE_SANITIZE)
+        set(seconds 480)
+    endif()
+    foreach(kind unit api stress)
+        file(GLOB sources CONFIGURE_DEPENDS ${tests_dir}/${kind}/*_test.c)
+        foreach(source IN LISTS sources)
+            cmake_path(GET source STEM stem)
+            set(name ${kind}_${stem})
+            add_executable(${name} ${source})
+            target_link_libraries(${name} PRIVATE test_support)
+            if(NOT kind STREQUAL "api") # API tests see what users see.
+                target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+            endif()
+            set_target_properties(${name} PROPERTIES
+                RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+            add_test(NAME ${name} COMMAND ${name})
+            set_tests_properties(${name} PROPERTIES LABELS ${kind} SKIP_RETURN_CODE 77
+                ENVIRONMENT ${results})
+            if(NOT kind STREQUAL "stress") # Stress takes its limit from ctest --timeout.
+                set_tests_properties(${name} PROPERTIES TIMEOUT ${seconds})
+            endif()
+        endforeach()
+    endforeach()
+endif()
+
+if(TROUPE_EXPLORE AND EXISTS ${tests_dir}/explore/CMakeLists.txt)
+    add_subdirectory(${tests_dir}/explore ${PROJECT_BINARY_DIR}/explore)
+endif()
+
+file(GLOB fuzz_sources CONFIGURE_DEPENDS ${tests_dir}/fuzz/*.c)
+if(TROUPE_FUZZ AND fuzz_sources)
+    set(fuzz_flags -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all)
+    add_library(troupe_fuzz STATIC ${troupe_sources})
+    target_include_directories(troupe_fuzz PUBLIC ${PROJECT_SOURCE_DIR}/src
+        ${PROJECT_SOURCE_DIR}/include ${tests_dir})
+    target_compile_options(troupe_fuzz PUBLIC ${fuzz_flags})
+    target_link_libraries(troupe_fuzz PUBLIC troupe_flags Threads::Threads
+        BoostContext::BoostContext)
+    set_target_properties(troupe_fuzz PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF)
+    foreach(source IN LISTS fuzz_sources)
+        cmake_path(GET source STEM stem)
+        add_executable(fuzz_${stem} ${source})
+        target_link_libraries(fuzz_${stem} PRIVATE troupe_fuzz)
+        target_link_options(fuzz_${stem} PRIVATE -fsanitize=fuzzer,address,undefined)
+        set_target_properties(fuzz_${stem} PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF
+            RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+        # The first directory takes what the fuzzer finds, the second is the one in the tree.
+        set(found ${PROJECT_BINARY_DIR}/corpus/${stem})
+        file(MAKE_DIRECTORY ${found})
+        set(corpus ${tests_dir}/fuzz/corpus/${stem})
+        if(NOT IS_DIRECTORY ${corpus})
+            set(corpus "")
+        endif()
+        add_test(NAME fuzz_${stem} COMMAND fuzz_${stem} -max_total_time=${TROUPE_FUZZ_SECONDS}
+            -rss_limit_mb=1024 -print_final_stats=1 ${found} ${corpus})
+        set_tests_properties(fuzz_${stem} PROPERTIES LABELS fuzz
+            WORKING_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+    endforeach()
+endif()
