@@ -369,7 +369,8 @@ static tr_status order(struct tr_client *client, tr_ref ref, enum envelope_kind 
     if (!client)
         return TR_INVALID_ARGUMENT;
     struct cell *cell = slots_find(&client->system->slots, ref.bits);
-    if (!cell)
+    /* /user stops by tr_system_shutdown only. */
+    if (!cell || cell == client->system->guardian)
         return TR_STOPPED;
     tr_status status = send(client, cell, ref.bits, kind, &tr_type_tr_none, &none);
     if (status != TR_OK || kind != ENVELOPE_KILL)

@@ -61,6 +61,12 @@ bool tr__behavior_is_valid(const tr_behavior *behavior, const char **why)
             return false;
         *why = "a behavior whose handlers are missing";
     }
+    if (behavior->setup.call && behavior->setup.type &&
+        !tr__type_is_valid(behavior->setup.type, why))
+        return false;
+    *why = "a behavior with an unknown ordering";
+    if (behavior->options.ordering != TR_BY_ARRIVAL && behavior->options.ordering != TR_BY_KIND)
+        return false;
     *why = NULL;
     return true;
 }
@@ -206,4 +212,31 @@ const tr_handler *tr__dispatch_learn(
     *entry = (struct dispatch_entry){ type, row };
     dispatch->used++;
     return row;
+}
+
+static bool has_row_named(const tr_behavior *behavior, const char *name, size_t length)
+{
+    for (size_t i = 0; i < behavior->handler_count; i++) {
+        const tr_type *type = behavior->handlers[i].type;
+        if (type && strlen(type->name) == length && memcmp(type->name, name, length) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool tr__protocol_lacks(const struct dispatch *dispatch, const char *list, char *name, size_t size)
+{
+    if (dispatch->any)
+        return false;
+    for (const char *word = list + strspn(list, ", "); *word; word += strspn(word, ", ")) {
+        size_t length = strcspn(word, ", ");
+        if (!has_row_named(dispatch->behavior, word, length)) {
+            size_t cut = length < size - 1 ? length : size - 1;
+            memcpy(name, word, cut);
+            name[cut] = '\0';
+            return true;
+        }
+        word += length;
+    }
+    return false;
 }

@@ -28,6 +28,7 @@ struct dispatch {
     const tr_handler *any;
     const tr_handler *pre_start;
     const tr_handler *post_stop;
+    bool is_checked;       /* against the list of TR_ACTOR */
     struct dispatch *next; /* of this worker */
 };
 
@@ -46,6 +47,12 @@ bool tr__behavior_is_valid(const tr_behavior *behavior, const char **why);
 
 /** The dispatch of a behavior that is valid; NULL when out of memory. */
 struct dispatch *tr__dispatch_of(struct dispatches *dispatches, const tr_behavior *behavior);
+
+/**
+ * The first message of a list such as "deposit, withdraw, " that a behavior has no handler for, cut
+ * to fit; false when there is none. Another behavior of the same actor may have one.
+ */
+bool tr__protocol_lacks(const struct dispatch *dispatch, const char *list, char *name, size_t size);
 
 /** For a type not found at its first place: looks on, compares, learns. */
 const tr_handler *tr__dispatch_learn(

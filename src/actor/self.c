@@ -155,10 +155,11 @@ tr_next tr_self_become(
     const char *why;
     if (!tr__behavior_is_valid(behavior, &why))
         return tr_fail(self, TR_INVALID_ARGUMENT, "tr_become: %s", why);
+    tr__become_forget(self);
     const void *kept = NULL;
     if (setup_type) {
-        if (!setup)
-            return tr_fail(self, TR_INVALID_ARGUMENT, "tr_become: no set-up message");
+        if (!setup || !tr__type_is_valid(setup_type, &why))
+            return tr_fail(self, TR_INVALID_ARGUMENT, "tr_become: a malformed set-up message");
         size_t size = tr__copy_size(setup_type, setup);
         if (size > TR_PAYLOAD_MAX)
             return tr_fail(self, TR_TOO_LARGE, "tr_become: the set-up message is too large");
@@ -175,6 +176,8 @@ tr_next tr_self_become(
 
 static void error_fill(struct tr_self *self, tr_status status, const char *format, va_list list)
 {
+    if (!format)
+        format = "";
     self->has_story = true;
     self->error = (tr_error){
         .status = status, .actor = tr_ref_from_bits(self->cell->identity)
@@ -188,13 +191,15 @@ tr_next tr_fail(tr_self *self, tr_status status, const char *format, ...)
 {
     va_list list;
     va_start(list, format);
-    error_fill(self, status, format, list);
+    if (self)
+        error_fill(self, status, format, list);
     va_end(list);
     return TR_VALUE(tr_next, TR_NEXT_FAILED);
 }
 
 void tr_crash(tr_self *self, tr_status status, const char *format, ...)
 {
+    TR_ASSERT(self); /* there is no turn to end */
     va_list list;
     va_start(list, format);
     error_fill(self, status, format, list);
@@ -206,6 +211,8 @@ tr_ref tr_self_spawn(tr_self *self, const tr_spawn_args *args)
 {
     uint64_t bits = 0;
     tr_error error = { .status = TR_OK };
+    if (!args || args->size != sizeof *args)
+        tr_crash(self, TR_INVALID_ARGUMENT, "spawn: no arguments, or of another version");
     tr_spawn_args with_error = *args;
     with_error.error = &error;
     tr_status status = tr_self_try_spawn(self, &with_error, &bits);
@@ -219,11 +226,13 @@ tr_ref tr_self_spawn(tr_self *self, const tr_spawn_args *args)
 
 tr_ref tr_me(const tr_self *self)
 {
-    return tr_ref_from_bits(self->cell->identity);
+    return self ? tr_ref_from_bits(self->cell->identity) : TR_NOBODY;
 }
 
 tr_ref tr_parent(const tr_self *self)
 {
+    if (!self)
+        return TR_NOBODY;
     const struct cell *parent = self->cell->parent;
     if (!parent || parent == self->worker->system->guardian)
         return TR_NOBODY;
@@ -232,11 +241,13 @@ tr_ref tr_parent(const tr_self *self)
 
 tr_ref tr_sender(const tr_self *self)
 {
-    return tr_ref_from_bits(self->envelope ? self->envelope->sender : 0);
+    return tr_ref_from_bits(self && self->envelope ? self->envelope->sender : 0);
 }
 
 const char *tr_path(const tr_self *self)
 {
+    if (!self)
+        return "/";
     const struct cell *cell = self->cell;
     if (cell->name)
         return cell->name->path;
@@ -253,6 +264,8 @@ const char *tr_name(const tr_self *self)
 
 size_t tr_children(const tr_self *self, tr_ref *children, size_t max)
 {
+    if (!self)
+        return 0;
     const struct cell *parent = self->cell;
     const struct slots *slots = self->worker->slots;
     if (!parent->child_count)
@@ -287,40 +300,46 @@ tr_ref tr_self_child(tr_self *self, const char *name)
 
 int tr_worker(const tr_self *self)
 {
-    return (int)self->worker->index;
+    return self ? (int)self->worker->index : -1;
 }
 
 tr_system *tr_system_of(const tr_self *self)
 {
-    return self->worker->system;
+    return self ? self->worker->system : NULL;
 }
 
 uint64_t tr_causal_id(const tr_self *self)
 {
-    return self->causal;
+    return self ? self->causal : 0;
 }
 
 /* ---- Time, chance, log. ---- */
 
 tr_time tr_now(const tr_self *self)
 {
+    if (!self)
+        return 0;
     const tr_platform *platform = self->worker->system->platform;
     return platform->mono_now(platform);
 }
 
 tr_time tr_wall_now(const tr_self *self)
 {
+    if (!self)
+        return 0;
     const tr_platform *platform = self->worker->system->platform;
     return platform->wall_now(platform);
 }
 
 uint64_t tr_random(tr_self *self)
 {
-    return rng_next(&self->worker->rng);
+    return self ? rng_next(&self->worker->rng) : 0;
 }
 
 void tr_log(tr_self *self, tr_level level, const char *format, ...)
 {
+    if (!self || !format)
+        return;
     char path[TR_PATH_MAX + 1];
     tr__cell_path(self->worker->system, self->cell, path);
     va_list list;

@@ -7,6 +7,7 @@
 
 #include "actor/mail.h"
 #include "actor/turn.h"
+#include "base/assert.h"
 
 TR_NO_RETURN static void no_memory(tr_self *self, size_t size)
 {
@@ -15,6 +16,8 @@ TR_NO_RETURN static void no_memory(tr_self *self, size_t size)
 
 void *tr_try_alloc(tr_self *self, size_t size)
 {
+    if (!self)
+        return NULL;
     return tr__heap_alloc(&self->cell->heap, &self->worker->source, size);
 }
 
@@ -28,6 +31,8 @@ void *tr_alloc(tr_self *self, size_t size)
 
 void *tr_try_realloc(tr_self *self, void *memory, size_t size)
 {
+    if (!self)
+        return NULL;
     return tr__heap_realloc(&self->cell->heap, &self->worker->source, memory, size);
 }
 
@@ -41,7 +46,8 @@ void *tr_realloc(tr_self *self, void *memory, size_t size)
 
 void tr_free(tr_self *self, void *memory)
 {
-    tr__heap_free(&self->cell->heap, &self->worker->source, memory);
+    if (self)
+        tr__heap_free(&self->cell->heap, &self->worker->source, memory);
 }
 
 char *tr_keep(tr_self *self, const char *string)
@@ -54,6 +60,8 @@ char *tr_keep(tr_self *self, const char *string)
 
 void *tr_try_scratch(tr_self *self, size_t size)
 {
+    if (!self)
+        return NULL;
     self->has_story = true;
     return tr__scratch_alloc(&self->worker->scratch, size);
 }
@@ -70,6 +78,8 @@ char *tr_format(tr_self *self, const char *format, ...)
 {
     va_list list;
     va_list again;
+    if (!format)
+        format = "";
     va_start(list, format);
     va_copy(again, list);
     int length = vsnprintf(NULL, 0, format, list);
@@ -89,6 +99,9 @@ char *tr_format(tr_self *self, const char *format, ...)
 
 void tr_clean(tr_self *self, void *resource, void (*release)(void *resource))
 {
+    TR_ASSERT(self);
+    if (!release)
+        tr_crash(self, TR_INVALID_ARGUMENT, "tr_clean: nothing to call");
     if (tr__heap_on_end(&self->cell->heap, &self->worker->source, resource, release))
         return;
     /* The turn ends here and nobody else knows of the resource. */
@@ -98,6 +111,9 @@ void tr_clean(tr_self *self, void *resource, void (*release)(void *resource))
 
 void tr_defer(tr_self *self, void *resource, void (*release)(void *resource))
 {
+    TR_ASSERT(self);
+    if (!release)
+        tr_crash(self, TR_INVALID_ARGUMENT, "tr_defer: nothing to call");
     self->has_story = true;
     if (self->defer_count == TR_DEFERS_MAX) {
         release(resource);
@@ -113,6 +129,7 @@ static void release_buffer(void *buffer)
 
 tr_buffer *tr_buffer_of_turn(tr_self *self, size_t size)
 {
+    TR_ASSERT(self);
     tr_buffer *buffer = tr_buffer_new(size);
     if (!buffer)
         no_memory(self, size);

@@ -69,15 +69,15 @@ static tr_status setup_check(
     if (!type && !wants)
         return TR_OK;
     if (!type) {
-        tr__error_set(error, TR_INVALID_ARGUMENT, actor, "%s is set up with a message: %s",
+        tr__error_set(error, TR_WRONG_TYPE, actor, "%s is set up with a message: %s",
             behavior->name, behavior->setup.type->name);
-        return TR_INVALID_ARGUMENT;
+        return TR_WRONG_TYPE;
     }
     if (wants && tr_type_is_equal(behavior->setup.type, type))
         return TR_OK;
-    tr__error_set(error, TR_INVALID_ARGUMENT, actor, "%s is not set up with %s but with %s",
+    tr__error_set(error, TR_WRONG_TYPE, actor, "%s is not set up with %s but with %s",
         behavior->name, type->name, wants ? behavior->setup.type->name : "nothing");
-    return TR_INVALID_ARGUMENT;
+    return TR_WRONG_TYPE;
 }
 
 tr_status tr__spawn_check(struct tr_system *system, const tr_spawn_args *args)
@@ -369,9 +369,22 @@ void tr__spawn_mount(struct worker *worker, struct cell *cell)
 
 /* ---- From a handler. ---- */
 
+/* What TR_ACTOR lists and the first behavior does not know is worth a line, once. */
+static void protocol_check(struct worker *worker, struct cell *cell, const char *protocol)
+{
+    char name[TR_NAME_MAX + 1];
+    struct dispatch *dispatch = cell->dispatch;
+    if (!protocol || dispatch->is_checked)
+        return;
+    dispatch->is_checked = true;
+    if (tr__protocol_lacks(dispatch, protocol, name, sizeof name))
+        tr__log(worker->system, TR_LEVEL_DEBUG, cell->name ? cell->name->path : NULL,
+            "TR_ACTOR lists %s, for which %s has no handler", name, dispatch->behavior->name);
+}
+
 tr_status tr_self_try_spawn(tr_self *self, const tr_spawn_args *args, uint64_t *ref_bits)
 {
-    if (!self || !args || !ref_bits)
+    if (!self || !args || !ref_bits || args->size != sizeof *args)
         return TR_INVALID_ARGUMENT;
     struct worker *worker = self->worker;
     struct cell *parent = self->cell;
@@ -402,7 +415,10 @@ tr_status tr_self_try_spawn(tr_self *self, const tr_spawn_args *args, uint64_t *
     tr_error error;
     status = start(worker, cell, args->behavior, args->setup_type, args->setup, self->causal,
         args->error ? args->error : &error);
-    if (status == TR_OK)
-        *ref_bits = identity;
-    return status;
+    if (status != TR_OK)
+        return status;
+    if (cell->life == LIFE_RUNNING)
+        protocol_check(worker, cell, args->protocol);
+    *ref_bits = identity;
+    return TR_OK;
 }

@@ -95,6 +95,8 @@ static tr_status options_check(const tr_system_options *options)
         return TR_INVALID_ARGUMENT;
     if (options->workers < 0 || options->spin_ns < -1)
         return TR_INVALID_ARGUMENT;
+    if (options->platform && options->platform->size < sizeof(tr_platform))
+        return TR_INVALID_ARGUMENT;
     if (options->io_percent > 99 || options->round_min_ns < 0)
         return TR_INVALID_ARGUMENT;
     if (options->workers > TR_WORKERS_MAX || options->actors_max > TR_ACTORS_MAX)

@@ -42,11 +42,11 @@ static tr_status threads_start(struct tr_system *system, uint32_t first)
     return status;
 }
 
-/* From New to Started; TR_INVALID_ARGUMENT when it was started before. */
+/* From New to Started; TR_INVALID_TRANSITION when it was started before. */
 static tr_status phase_begin(struct tr_system *system)
 {
     lock_take(&system->run_lock);
-    tr_status status = system->phase == SYSTEM_NEW ? TR_OK : TR_INVALID_ARGUMENT;
+    tr_status status = system->phase == SYSTEM_NEW ? TR_OK : TR_INVALID_TRANSITION;
     if (status == TR_OK)
         system->phase = SYSTEM_STARTED;
     lock_give(&system->run_lock);
@@ -95,7 +95,7 @@ tr_status tr_system_wait(tr_system *system)
         phase_end(system);
     }
     lock_give(&system->wait_lock);
-    return phase == SYSTEM_NEW ? TR_INVALID_ARGUMENT : TR_OK;
+    return phase == SYSTEM_NEW ? TR_INVALID_TRANSITION : TR_OK;
 }
 
 tr_status tr_system_run(tr_system *system)
@@ -117,15 +117,23 @@ tr_status tr_system_run(tr_system *system)
 
 /* ---- In another's loop. ---- */
 
+static uint64_t turns_so_far(const struct worker *worker)
+{
+    return atom64_load(&worker->loop.runs, ATOM_RELAXED) +
+           atom64_load(&worker->counters.signals, ATOM_RELAXED);
+}
+
 tr_status tr_system_run_once(tr_system *system, tr_time wait_ns)
 {
-    if (!system || system->worker_count != 1 || wait_ns < 0)
+    if (!system || wait_ns < 0)
         return TR_INVALID_ARGUMENT;
+    if (system->worker_count != 1)
+        return TR_INVALID_TRANSITION;
     lock_take(&system->run_lock);
     bool is_new = system->phase == SYSTEM_NEW;
     lock_give(&system->run_lock);
     if (!is_new)
-        return TR_INVALID_ARGUMENT;
+        return TR_INVALID_TRANSITION;
     struct worker *worker = system->workers[0];
     struct loop *loop = &worker->loop;
     const tr_platform *platform = system->platform;
@@ -135,12 +143,18 @@ tr_status tr_system_run_once(tr_system *system, tr_time wait_ns)
     ready_rise(&loop->ready);
     loop->round_end_ns = 0;
     /* A bounded share, so that the caller's loop gets its turn. */
+    uint64_t before = turns_so_far(worker);
     bool has_more = tr__worker_slice(worker, RUN_ONCE_TURNS);
     bool is_over = atom32_load(&system->is_over, ATOM_SEQ_CST);
-    if (!has_more && !is_over && wait_ns > 0) {
-        tr__loop_rest(loop, loop->now_ns + wait_ns);
+    tr_time now_ns = platform->mono_now(platform);
+    tr_time deadline_ns = wait_ns > TR_NEVER - now_ns ? TR_NEVER : now_ns + wait_ns;
+    /* A sleep may end early, for nothing that the caller would call work. */
+    while (!has_more && !is_over && before == turns_so_far(worker) &&
+           now_ns < deadline_ns) {
+        tr__loop_rest(loop, deadline_ns);
         has_more = tr__worker_slice(worker, RUN_ONCE_TURNS);
         is_over = atom32_load(&system->is_over, ATOM_SEQ_CST);
+        now_ns = platform->mono_now(platform);
     }
     /*
      * It stays announced as asleep, so that whoever posts makes the descriptor readable; and it is

@@ -5,6 +5,7 @@
 #include "actor/spawn.h"
 #include "actor/stop.h"
 #include "base/assert.h"
+#include "wire/copy.h"
 
 static const tr_next same = { TR_NEXT_SAME };
 static const tr_next failed = { TR_NEXT_FAILED };
@@ -18,11 +19,19 @@ static void run_defers(struct tr_self *self)
     }
 }
 
+void tr__become_forget(struct tr_self *self)
+{
+    if (self->become_message && !self->become_type->is_flat)
+        tr__copy_drop(self->become_type, (void *)(uintptr_t)self->become_message);
+    self->become = NULL;
+    self->become_type = NULL;
+    self->become_message = NULL;
+}
+
 static void story_clear(struct tr_self *self)
 {
     self->defer_count = 0;
     self->has_story = false;
-    self->become = NULL;
     self->error.status = TR_OK;
 }
 
@@ -104,6 +113,7 @@ static void message_end_slowly(struct tr_self *self, tr_next next)
     tr__turn_apply(self, next);
     if (self->envelope)
         envelope_give(&worker->pool, self->envelope);
+    tr__become_forget(self);
     tr__scratch_reset(&worker->scratch, self->scratch_mark);
     story_clear(self);
 }
@@ -267,6 +277,7 @@ void tr__call_end(struct tr_self *self)
 {
     struct worker *worker = self->worker;
     TR_ASSERT(self == &worker->turns[worker->depth]);
+    tr__become_forget(self);
     tr__scratch_reset(&worker->scratch, self->scratch_mark);
     worker->depth--;
 }

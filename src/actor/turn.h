@@ -21,6 +21,9 @@ struct tr_self *tr__call(struct worker *worker, struct cell *cell, enum turn_kin
 /** Runs the defers of that turn, frees its scratch memory, and gives the turn back. */
 void tr__call_end(struct tr_self *self);
 
+/** Drops what tr_become was given for a set-up, if it was; before the turn's scratch memory goes. */
+void tr__become_forget(struct tr_self *self);
+
 /** Does what a handler's result asks for. The actor may be stopping, or gone, afterwards. */
 void tr__turn_apply(struct tr_self *self, tr_next next);
 

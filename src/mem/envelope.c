@@ -2,11 +2,12 @@
 #include "mem/envelope.h"
 
 #include "base/assert.h"
+#include "os/memory.h"
 #include "wire/copy.h"
 
 enum {
     SLAB_FIRST = 64,          /* envelopes: a small system stays small */
-    SLAB_LARGEST = 32768,     /* 2 MiB: few page faults in a flood */
+    SLAB_LARGEST = 262144,    /* 16 MiB: most of it can be huge pages */
     TRIM_RESERVE = 16 * 1024, /* free envelopes, 1 MiB, that a pool keeps */
     LINE = 64
 };
@@ -112,6 +113,7 @@ static bool slab_add(struct envelope_pool *pool)
         source_resize(&pool->source, slab, 0);
         return false;
     }
+    tr__os_advise_huge(memory, count * sizeof(struct envelope) + LINE);
     uintptr_t aligned = ((uintptr_t)memory + LINE - 1) & ~(uintptr_t)(LINE - 1);
     *slab = (struct envelope_slab){
         .memory = memory, .first = (struct envelope *)aligned, .count = (uint32_t)count

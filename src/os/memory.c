@@ -31,29 +31,15 @@ size_t tr__os_page_size(void)
     return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-static size_t page_round(size_t size)
+void tr__os_advise_huge(void *memory, size_t size)
 {
+    if (size < 2 * HUGE_PAGE_SIZE)
+        return;
     size_t page = tr__os_page_size();
-    return (size + page - 1) / page * page;
-}
-
-void *tr__os_pages(size_t size)
-{
-    size_t whole = page_round(size);
-    if (whole == 0 || whole < size)
-        return NULL;
-    void *memory = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED)
-        return NULL;
-    if (whole >= HUGE_PAGE_SIZE) /* Advice: a kernel without huge pages may say no. */
-        (void)madvise(memory, whole, MADV_HUGEPAGE);
-    return memory;
-}
-
-void tr__os_pages_free(void *memory, size_t size)
-{
-    if (memory)
-        (void)munmap(memory, page_round(size));
+    uintptr_t begin = ((uintptr_t)memory + page - 1) & ~(uintptr_t)(page - 1);
+    uintptr_t end = ((uintptr_t)memory + size) & ~(uintptr_t)(page - 1);
+    /* A kernel without huge pages says no, and nothing is lost. */
+    (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE);
 }
 
 static bool guard_install(char *low, size_t page)

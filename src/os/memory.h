@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Memory of the real world: the C library's heap, pages, and slabs of stacks with guards.
+ * Memory of the real world: the C library's heap, and slabs of stacks with guards.
  *
- * Used by the platforms and by modules that need whole pages. Everything else allocates through the
- * platform table of its system, so that a test can count and refuse it.
+ * Used by the platforms and for stacks. Everything else allocates through the platform table of its
+ * system, so that a test can count and refuse it.
  */
 #ifndef OS_MEMORY_H
 #define OS_MEMORY_H
@@ -18,12 +18,10 @@ void *tr__os_resize(void *memory, size_t size);
 size_t tr__os_page_size(void);
 
 /**
- * Zeroed pages, `size` rounded up to whole ones; NULL when out of memory. From 2 MiB on the kernel
- * is asked for huge pages.
+ * Asks the kernel to back a large block, not yet touched, with huge pages: a flood then costs one
+ * page fault for each 2 MiB and not for each 4 KiB. Only advice; blocks below 4 MiB are left alone.
  */
-void *tr__os_pages(size_t size);
-/** Gives back what tr__os_pages gave, with the same size. NULL does nothing. */
-void tr__os_pages_free(void *memory, size_t size);
+void tr__os_advise_huge(void *memory, size_t size);
 
 /**
  * A slab of `count` stacks of `stack_size` usable bytes (a multiple of the page size). Below each
