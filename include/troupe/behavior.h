@@ -29,7 +29,14 @@ typedef struct tr_self tr_self;
 /** A behavior: constant data, made by TR_BEHAVIOR. */
 typedef struct tr_behavior tr_behavior;
 
-enum tr_next_code { TR_NEXT_SAME, TR_NEXT_STOP, TR_NEXT_UNHANDLED, TR_NEXT_BECOME, TR_NEXT_FAILED };
+enum tr_next_code {
+    TR_NEXT_SAME,
+    TR_NEXT_STOP,
+    TR_NEXT_UNHANDLED,
+    TR_NEXT_BECOME,
+    TR_NEXT_FAILED,
+    TR_NEXT_STASHED
+};
 
 /** What a handler returns: what the actor does next. A struct, so that `return 0` is an error. */
 typedef struct tr_next {

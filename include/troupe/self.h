@@ -121,6 +121,13 @@ typedef struct tr_system tr_system;
 #define tr_stop(from, ref) TR_SPEAKER_(from, stop)(from, tr_any(ref))
 /** Stops an actor after its current turn; what it has not handled is dead letters. As tr_stop. */
 #define tr_kill(from, ref) TR_SPEAKER_(from, kill)(from, tr_any(ref))
+/**
+ * Suspends an actor, which keeps its mail and handles none until tr_resume. Not counted: one resume
+ * ends any number of suspends. As tr_stop.
+ */
+#define tr_suspend(from, ref) TR_SPEAKER_(from, suspend)(from, tr_any(ref))
+/** Lets an actor go on that tr_suspend had suspended; no other reason is taken away. As tr_stop. */
+#define tr_resume(from, ref) TR_SPEAKER_(from, resume)(from, tr_any(ref))
 /** As tr_stop, of a child; TR_NOT_FOUND when it is no child of this actor. May be ignored. */
 #define tr_stop_child(self, ref) tr_self_stop_child(self, tr_any(ref))
 
@@ -145,6 +152,22 @@ tr_next tr_fail(tr_self *self, tr_status status, const char *format, ...) TR_PRI
 /** The same from any depth of calls: does not return. */
 TR_NO_RETURN void tr_crash(tr_self *self, tr_status status, const char *format, ...)
     TR_PRINTF(3, 4);
+
+/* ---- Stash. ---- */
+
+/**
+ * Sets the message of this turn aside: return tr_stash(self); It is also a handler by itself, as in
+ * TR_ON_ANY(tr_stash). The turn fails with TR_STASH_FULL when TR_STASH_MAX wait already. What is
+ * left when the actor stops is dead letters.
+ */
+tr_next tr_stash(tr_self *self);
+/**
+ * Brings back up to `max` of what was set aside, the oldest first, before all other mail. What is
+ * stashed again meanwhile waits for the next call. Returns how many.
+ */
+size_t tr_unstash(tr_self *self, size_t max);
+/** How many messages are set aside. */
+size_t tr_stash_count(const tr_self *self);
 
 /* ---- Who and where. ---- */
 
@@ -249,6 +272,8 @@ tr_ref tr_self_child(tr_self *self, const char *name);
 tr_ref tr_self_find(tr_self *self, const char *path);
 tr_status tr_self_stop(tr_self *self, tr_ref ref);
 tr_status tr_self_kill(tr_self *self, tr_ref ref);
+tr_status tr_self_suspend(tr_self *self, tr_ref ref);
+tr_status tr_self_resume(tr_self *self, tr_ref ref);
 tr_status tr_self_stop_child(tr_self *self, tr_ref ref);
 /** setup_type NULL: no set-up message. */
 tr_next tr_self_become(tr_self *self, const tr_behavior *behavior, const tr_type *setup_type,
@@ -260,6 +285,8 @@ TR_MUST_CHECK tr_status tr_client_try_spawn(tr_client *client, const tr_spawn_ar
 tr_ref tr_client_find(tr_client *client, const char *path);
 tr_status tr_client_stop(tr_client *client, tr_ref ref);
 tr_status tr_client_kill(tr_client *client, tr_ref ref);
+tr_status tr_client_suspend(tr_client *client, tr_ref ref);
+tr_status tr_client_resume(tr_client *client, tr_ref ref);
 TR_END_C
 
 /* clang-format off */

@@ -51,7 +51,9 @@ enum cell_flag {
     CELL_CLIENT = 1 << 6,      /* it is the address of a client */
     CELL_BY_KIND = 1 << 7,     /* asks before notices */
     CELL_FAILED = 1 << 8,      /* a failure is why it stops */
-    CELL_MIXED = 1 << 9        /* mailboxes other than that of notices may hold something */
+    CELL_MIXED = 1 << 9,       /* mailboxes other than that of notices may hold something */
+    CELL_ASKED = 1 << 10,      /* a reason to be Suspended: somebody asked for it */
+    CELL_IDLES = 1 << 11       /* it has a receive timeout: messages leave their mark */
 };
 
 enum cell_control {
@@ -60,6 +62,8 @@ enum cell_control {
     CONTROL_LOOK = 1 << 2,     /* something urgent is in the inbox */
     CONTROL_FINISH = 1 << 3    /* its last child has ended: so does it */
 };
+
+enum { CELL_SUSPENDED = CELL_ASKED }; /* all reasons; supervision will add its own */
 
 enum {
     CELL_STATE_INLINE = 16,    /* a state of up to this many bytes lives in the cell */
@@ -74,6 +78,12 @@ struct cell_setup {
     _Alignas(16) unsigned char message[];
 };
 
+/** What few actors need. */
+struct cell_extra {
+    struct envelope *stash; /* a ring */
+    uint32_t stash_count;
+};
+
 struct name;
 struct dispatch;
 
@@ -82,7 +92,10 @@ struct cell {
     uint64_t identity; /* the ref, kept when the door no longer shows it */
     struct cell *parent;
     struct name *name;        /* in the directory; NULL for anonymous actors */
-    struct cell_setup *setup; /* until it is set up */
+    union {
+        struct cell_setup *setup; /* while New */
+        struct cell_extra *extra; /* from then on: what few actors need; NULL until they do */
+    };
 
     struct task task;
     struct dispatch *dispatch;

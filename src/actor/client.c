@@ -373,7 +373,7 @@ static tr_status order(struct tr_client *client, tr_ref ref, enum envelope_kind 
     if (!cell || cell == client->system->guardian)
         return TR_STOPPED;
     tr_status status = send(client, cell, ref.bits, kind, &tr_type_tr_none, &none);
-    if (status != TR_OK || kind != ENVELOPE_KILL)
+    if (status != TR_OK || kind == ENVELOPE_STOP)
         return status;
     /* Only a hint to look at once: whoever lives there by now may look in vain. */
     atom32_fetch_or(&cell->control, CONTROL_LOOK, ATOM_RELAXED);
@@ -388,6 +388,16 @@ tr_status tr_client_stop(tr_client *client, tr_ref ref)
 tr_status tr_client_kill(tr_client *client, tr_ref ref)
 {
     return order(client, ref, ENVELOPE_KILL);
+}
+
+tr_status tr_client_suspend(tr_client *client, tr_ref ref)
+{
+    return order(client, ref, ENVELOPE_SUSPEND);
+}
+
+tr_status tr_client_resume(tr_client *client, tr_ref ref)
+{
+    return order(client, ref, ENVELOPE_RESUME);
 }
 
 tr_ref tr_client_find(tr_client *client, const char *path)

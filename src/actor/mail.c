@@ -2,6 +2,7 @@
 #include "actor/mail.h"
 
 #include "actor/client.h"
+#include "actor/extra.h"
 #include "base/assert.h"
 
 enum { HIGH_REPLIES = 2, HIGH_EVENTS = 4 }; /* more than this many waiting: high priority */
@@ -63,6 +64,8 @@ static void take_in_message(struct worker *worker, struct cell *cell, struct env
     case ENVELOPE_NOTICE:
     case ENVELOPE_STOP:
     case ENVELOPE_KILL:
+    case ENVELOPE_SUSPEND:
+    case ENVELOPE_RESUME:
     case ENVELOPE_PROBE:
     case ENVELOPE_OUTCOME:
         ring_push(&cell->notices, envelope);
@@ -73,16 +76,39 @@ static void take_in_message(struct worker *worker, struct cell *cell, struct env
 /* Kill and PoisonPill act when they are taken in. True when the envelope was one of them. */
 static bool take_in_order(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
-    if (envelope->kind != ENVELOPE_STOP && envelope->kind != ENVELOPE_KILL)
+    if (envelope->kind < ENVELOPE_STOP || envelope->kind > ENVELOPE_RESUME)
         return false;
-    if (envelope->generation == cell_generation(cell) && cell->life < LIFE_STOPPING) {
-        if (envelope->kind == ENVELOPE_KILL)
-            atom32_fetch_or(&cell->control, CONTROL_KILL, ATOM_RELAXED);
-        else
-            cell->flags |= CELL_SEALED;
-    }
+    if (envelope->generation == cell_generation(cell))
+        tr__mail_order(cell, (enum envelope_kind)envelope->kind);
     envelope_give(&worker->pool, envelope);
     return true;
+}
+
+void tr__mail_order(struct cell *cell, enum envelope_kind kind)
+{
+    bool is_up = cell->life == LIFE_RUNNING || cell->life == LIFE_SUSPENDED;
+    switch (kind) {
+    case ENVELOPE_STOP:
+        if (cell->life < LIFE_STOPPING)
+            cell->flags |= CELL_SEALED;
+        break;
+    case ENVELOPE_KILL:
+        if (cell->life < LIFE_STOPPING)
+            atom32_fetch_or(&cell->control, CONTROL_KILL, ATOM_RELAXED);
+        break;
+    case ENVELOPE_SUSPEND:
+        if (is_up)
+            cell->flags |= CELL_ASKED;
+        break;
+    case ENVELOPE_RESUME:
+        cell->flags &= (uint16_t)~CELL_ASKED;
+        break;
+    default:
+        TR_UNREACHABLE("no order");
+    }
+    /* Between two turns the run looks at what is asked of it. */
+    if (is_up)
+        atom32_fetch_or(&cell->control, CONTROL_LOOK, ATOM_RELAXED);
 }
 
 void tr__mail_take_in(struct worker *worker, struct cell *cell, struct door_mail *chain)
@@ -136,6 +162,7 @@ void tr__mail_resume_cycle(struct cell *cell)
 
 void tr__mail_bury(struct worker *worker, struct cell *cell, tr_status reason)
 {
+    tr__stash_empty(cell);
     for (;;) {
         if (!cell->cycle && !mail_begin_cycle(cell))
             break;
@@ -179,7 +206,7 @@ tr_status tr__mail_send(struct worker *worker, struct cell *cell, struct envelop
         atom64_count(&worker->counters.accepted, envelope->kind <= ENVELOPE_EVENT);
         take_in_message(worker, cell, envelope);
     }
-    if (cell->house == HOUSE_WAITING)
+    if (mail_is_idle(cell))
         mail_make_ready(worker, cell);
     return TR_OK;
 }

@@ -75,6 +75,15 @@ static inline bool mail_has_arrived(const struct cell *cell)
     return cell->notices || cell->flags & CELL_MIXED;
 }
 
+/** Whether an actor waits and may run: Running and in no queue. */
+static inline bool mail_is_idle(const struct cell *cell)
+{
+    return cell->house == HOUSE_WAITING && cell->life == LIFE_RUNNING;
+}
+
+/** Carries out Stop, Kill, Suspend or Resume, as it arrives. Owner only. */
+void tr__mail_order(struct cell *cell, enum envelope_kind kind);
+
 /** Takes in a chain, newest first, as a door gave it. Owner only. */
 void tr__mail_take_in(struct worker *worker, struct cell *cell, struct door_mail *chain);
 

@@ -97,10 +97,7 @@ static tr_status order(struct tr_self *self, uint64_t ref, enum envelope_kind ki
         return TR_STOPPED;
     if (cell_owner(cell) == worker->index) {
         mail_look(worker, cell);
-        if (kind == ENVELOPE_KILL)
-            atom32_fetch_or(&cell->control, CONTROL_KILL, ATOM_RELAXED);
-        else
-            cell->flags |= CELL_SEALED;
+        tr__mail_order(cell, kind);
         if (cell->house == HOUSE_WAITING)
             mail_make_ready(worker, cell);
         return TR_OK;
@@ -119,9 +116,19 @@ static tr_status order(struct tr_self *self, uint64_t ref, enum envelope_kind ki
         return status;
     }
     /* Only a hint to look at once: whoever lives there by now may look in vain. */
-    if (kind == ENVELOPE_KILL)
+    if (kind != ENVELOPE_STOP)
         atom32_fetch_or(&cell->control, CONTROL_LOOK, ATOM_RELAXED);
     return TR_OK;
+}
+
+tr_status tr_self_suspend(tr_self *self, tr_ref ref)
+{
+    return order(self, ref.bits, ENVELOPE_SUSPEND);
+}
+
+tr_status tr_self_resume(tr_self *self, tr_ref ref)
+{
+    return order(self, ref.bits, ENVELOPE_RESUME);
 }
 
 tr_status tr_self_stop(tr_self *self, tr_ref ref)

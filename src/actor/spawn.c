@@ -245,6 +245,7 @@ static tr_status adopt(struct worker *worker, struct cell *cell, const tr_behavi
     switch (self->next.code) {
     case TR_NEXT_SAME:
     case TR_NEXT_UNHANDLED:
+    case TR_NEXT_STASHED:
         break;
     case TR_NEXT_STOP:
         status = TR_STOPPED;
@@ -296,7 +297,7 @@ static void pre_start(struct worker *worker, struct cell *cell, uint64_t causal)
  * is gone and *error says why.
  */
 static tr_status start(struct worker *worker, struct cell *cell, const tr_behavior *behavior,
-    const tr_type *type, const void *message, uint64_t causal, tr_error *error)
+    const tr_type *type, const void *message, uint64_t causal, uint64_t spawner, tr_error *error)
 {
     struct tr_system *system = worker->system;
     cell->house = HOUSE_MOUNTING;
@@ -305,8 +306,8 @@ static tr_status start(struct worker *worker, struct cell *cell, const tr_behavi
         tr__cell_adopt(worker, cell, behavior, type, message, causal, error);
     if (status != TR_OK) {
         /* The client that spawned it hears of it first, and of its end then. */
-        if (status != TR_STOPPED && cell->setup && cell->setup->spawner)
-            tr__outcome_send(worker, cell->setup->spawner, cell->identity, error);
+        if (status != TR_STOPPED && spawner)
+            tr__outcome_send(worker, spawner, cell->identity, error);
         tr__cell_end_unborn(worker, cell, TR_STOPPED);
         return status == TR_STOPPED ? TR_OK : TR_INIT_FAILED;
     }
@@ -340,31 +341,24 @@ static bool mount_link(struct worker *worker, struct cell *cell)
 
 void tr__spawn_mount(struct worker *worker, struct cell *cell)
 {
-    struct cell *parent = cell->parent;
-    struct cell_setup *setup = cell->setup;
     tr_error error = { .status = TR_OK };
     if (!mount_link(worker, cell))
         return;
     tr__mail_take_in(worker, cell, door_take_posted(&cell->door));
     uint32_t bits = atom32_exchange(&cell->control, 0, ATOM_SEQ_CST); /* partner: door_nudge */
+    struct cell *parent = cell->parent;
+    struct cell_setup *setup = cell->setup;
+    cell->extra = NULL;
     if (!(cell->flags & CELL_LINKED) || bits & (CONTROL_KILL | CONTROL_STOP)) {
         tr__error_set(&error, TR_STOPPING, cell->identity, "stopped before it was set up");
         if (setup->spawner)
             tr__outcome_send(worker, setup->spawner, cell->identity, &error);
         tr__cell_end_unborn(worker, cell, TR_STOPPED);
-        return;
+    } else if (start(worker, cell, setup->behavior, setup->type, setup->message, 0,
+                   setup->spawner, &error) != TR_OK) {
+        log_init_failed(worker->system, parent, setup->behavior->name, &error);
     }
-    const tr_behavior *behavior = setup->behavior;
-    uint64_t identity = cell->identity;
-    if (start(worker, cell, behavior, setup->type, setup->message, 0, &error) != TR_OK) {
-        log_init_failed(worker->system, parent, behavior->name, &error);
-        return;
-    }
-    /* Unless it has ended already, and its setup with it. */
-    if (cell->identity == identity && cell->setup == setup && cell->life < LIFE_STOPPED) {
-        cell->setup = NULL;
-        tr__setup_free(&worker->source, setup);
-    }
+    tr__setup_free(&worker->source, setup);
 }
 
 /* ---- From a handler. ---- */
@@ -413,7 +407,7 @@ tr_status tr_self_try_spawn(tr_self *self, const tr_spawn_args *args, uint64_t *
     }
     door_open(&cell->door, identity, owner, false);
     tr_error error;
-    status = start(worker, cell, args->behavior, args->setup_type, args->setup, self->causal,
+    status = start(worker, cell, args->behavior, args->setup_type, args->setup, self->causal, 0,
         args->error ? args->error : &error);
     if (status != TR_OK)
         return status;

@@ -2,7 +2,7 @@
 #include "actor/stop.h"
 
 #include "actor/lifecycle.h"
-#include "actor/spawn.h"
+#include "actor/extra.h"
 #include "actor/turn.h"
 #include "base/assert.h"
 
@@ -109,14 +109,6 @@ void tr__state_free(const struct memory_source *source, struct cell *cell)
     cell->state = NULL;
 }
 
-static void setup_free(struct worker *worker, struct cell *cell)
-{
-    if (!cell->setup)
-        return;
-    tr__setup_free(&worker->source, cell->setup);
-    cell->setup = NULL;
-}
-
 void tr__cell_release(struct worker *worker, struct cell *cell)
 {
     if (cell->name) {
@@ -125,7 +117,7 @@ void tr__cell_release(struct worker *worker, struct cell *cell)
     }
     tr__heap_drop(&cell->heap, &worker->source);
     tr__state_free(&worker->source, cell);
-    setup_free(worker, cell);
+    tr__extra_free(worker, cell);
 }
 
 /* No more mail from now on. What was behind the door is dead letters. */

@@ -2,6 +2,8 @@
 #include "actor/turn.h"
 
 #include "actor/client.h"
+#include "actor/extra.h"
+#include "actor/lifecycle.h"
 #include "actor/spawn.h"
 #include "actor/stop.h"
 #include "base/assert.h"
@@ -58,6 +60,7 @@ void tr__turn_apply(struct tr_self *self, tr_next next)
     switch (next.code) {
     case TR_NEXT_SAME:
     case TR_NEXT_UNHANDLED:
+    case TR_NEXT_STASHED:
         break;
     case TR_NEXT_STOP:
         tr__cell_stop(worker, cell, false);
@@ -106,6 +109,9 @@ static void message_end_slowly(struct tr_self *self, tr_next next)
     run_defers(self);
     if (next.code == TR_NEXT_UNHANDLED) {
         bury_unhandled(self);
+        self->envelope = NULL;
+    } else if (next.code == TR_NEXT_STASHED) {
+        tr__stash_push(worker, self->cell, self->envelope);
         self->envelope = NULL;
     } else {
         atom64_count(&worker->counters.handled, 1);
@@ -318,24 +324,42 @@ void tr__cell_settle(struct worker *worker, struct cell *cell)
         mail_make_ready(worker, cell);
 }
 
-bool tr__cell_obey(struct worker *worker, struct cell *cell)
+/* Orders to an actor that has not begun to stop. */
+static bool obey_alive(struct worker *worker, struct cell *cell, uint32_t bits)
 {
-    uint32_t bits = atom32_exchange(&cell->control, 0, ATOM_SEQ_CST); /* partner: door_nudge */
-    if (bits & CONTROL_LOOK && cell->life == LIFE_RUNNING) {
+    if (bits & (CONTROL_LOOK | CONTROL_STOP)) {
         mail_look(worker, cell);
         bits |= atom32_exchange(&cell->control, 0, ATOM_SEQ_CST);
     }
-    if (cell->life == LIFE_RUNNING) {
-        if (bits & CONTROL_KILL) {
-            tr__cell_stop(worker, cell, true);
+    if (bits & CONTROL_STOP)
+        cell->flags |= CELL_SEALED;
+    /* A PoisonPill waits for the mail before it, but not for the end of a suspension. */
+    bool is_suspended = cell->flags & CELL_SUSPENDED;
+    bool stops_now = cell->life == LIFE_SUSPENDED && cell->flags & CELL_SEALED;
+    if (bits & CONTROL_KILL || stops_now) {
+        tr__cell_stop(worker, cell, bits & CONTROL_KILL);
+        return false;
+    }
+    if (is_suspended && cell->life == LIFE_RUNNING) {
+        tr__cell_become(worker->system, cell, LIFE_SUSPENDED, __func__);
+        /* Sealed before it was suspended: it stops at once as well. */
+        if (cell->flags & CELL_SEALED) {
+            tr__cell_stop(worker, cell, false);
             return false;
         }
-        if (bits & CONTROL_STOP) {
-            mail_look(worker, cell);
-            cell->flags |= CELL_SEALED;
-        }
-        return true;
     }
+    if (!is_suspended && cell->life == LIFE_SUSPENDED)
+        tr__cell_become(worker->system, cell, LIFE_RUNNING, __func__);
+    if (cell->life == LIFE_SUSPENDED)
+        cell->house = HOUSE_WAITING;
+    return cell->life == LIFE_RUNNING;
+}
+
+bool tr__cell_obey(struct worker *worker, struct cell *cell)
+{
+    uint32_t bits = atom32_exchange(&cell->control, 0, ATOM_SEQ_CST); /* partner: door_nudge */
+    if (cell->life < LIFE_STOPPING)
+        return obey_alive(worker, cell, bits);
     /* It waits for its children. */
     if (bits & CONTROL_KILL && !(cell->flags & CELL_KILLING)) {
         cell->flags |= CELL_KILLING;

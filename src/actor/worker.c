@@ -14,8 +14,8 @@ static void on_post_alive(struct worker *worker, struct cell *cell)
     tr__mail_take_in(worker, cell, door_take_posted(&cell->door));
     if (cell->house != HOUSE_WAITING)
         return;
-    if (mail_has_arrived(cell) || atom32_load(&cell->control, ATOM_SEQ_CST) ||
-        cell->flags & CELL_SEALED)
+    bool is_needed = mail_has_arrived(cell) || cell->flags & CELL_SEALED;
+    if (atom32_load(&cell->control, ATOM_SEQ_CST) || (is_needed && cell->life == LIFE_RUNNING))
         mail_make_ready(worker, cell);
 }
 

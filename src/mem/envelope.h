@@ -33,6 +33,8 @@ enum envelope_kind {
     ENVELOPE_EVENT,
     ENVELOPE_STOP,   /* a PoisonPill */
     ENVELOPE_KILL,
+    ENVELOPE_SUSPEND,
+    ENVELOPE_RESUME,
     ENVELOPE_PROBE,  /* to an actor: say when you are up */
     ENVELOPE_OUTCOME /* to a client: how a spawn or a probe ended; holds a tr_error */
 };

@@ -31,6 +31,8 @@ TR_SPEAKERS_(try_spawn)
 TR_SPEAKERS_(find)
 TR_SPEAKERS_(stop)
 TR_SPEAKERS_(kill)
+TR_SPEAKERS_(suspend)
+TR_SPEAKERS_(resume)
 #undef TR_SPEAKERS_
 
 #define TR_TYPED_(m, pointer) static_cast<const struct m *>(pointer)

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "actor/extra.h"
+
+#include "base/assert.h"
+
+struct cell_extra *tr__extra_of(struct worker *worker, struct cell *cell)
+{
+    TR_ASSERT(cell->life != LIFE_NEW);
+    if (cell->extra)
+        return cell->extra;
+    struct cell_extra *extra = source_resize(&worker->source, NULL, sizeof *extra);
+    if (!extra)
+        return NULL;
+    *extra = (struct cell_extra){ 0 };
+    cell->extra = extra;
+    return extra;
+}
+
+void tr__extra_free(struct worker *worker, struct cell *cell)
+{
+    struct cell_extra *extra = cell->extra;
+    if (!extra)
+        return;
+    TR_ASSERT(!extra->stash);
+    source_resize(&worker->source, extra, 0);
+    cell->extra = NULL;
+}
+
+/* ---- Stash. ---- */
+
+void tr__stash_push(struct worker *worker, struct cell *cell, struct envelope *envelope)
+{
+    (void)worker;
+    struct cell_extra *extra = cell->extra;
+    TR_ASSERT(extra->stash_count < TR_STASH_MAX);
+    mail_count(cell, envelope);
+    ring_push(&extra->stash, envelope);
+    extra->stash_count++;
+}
+
+void tr__stash_empty(struct cell *cell)
+{
+    struct cell_extra *extra = cell->extra;
+    if (!extra || !extra->stash)
+        return;
+    ring_join(&extra->stash, &cell->cycle);
+    cell->cycle = extra->stash;
+    extra->stash = NULL;
+    extra->stash_count = 0;
+}
+
+tr_next tr_stash(tr_self *self)
+{
+    if (!self)
+        return TR_SAME;
+    if (!self->envelope)
+        return tr_fail(self, TR_NOT_IN_A_TURN, "tr_stash: there is no message to set aside");
+    struct cell_extra *extra = tr__extra_of(self->worker, self->cell);
+    if (!extra)
+        return tr_fail(self, TR_NO_MEMORY, "tr_stash: out of memory");
+    if (extra->stash_count >= TR_STASH_MAX)
+        return tr_fail(self, TR_STASH_FULL, "tr_stash: %d messages wait already", TR_STASH_MAX);
+    self->has_story = true;
+    return TR_VALUE(tr_next, TR_NEXT_STASHED);
+}
+
+size_t tr_unstash(tr_self *self, size_t max)
+{
+    struct cell_extra *extra = self ? self->cell->extra : NULL;
+    if (!extra || self->cell->life >= LIFE_STOPPING)
+        return 0;
+    struct envelope *first = NULL;
+    size_t count = 0;
+    while (extra->stash && count < max) {
+        ring_push(&first, ring_pop(&extra->stash));
+        extra->stash_count--;
+        count++;
+    }
+    /* Before what this cycle has still to handle, and so before everything newer. */
+    ring_join(&first, &self->cell->cycle);
+    self->cell->cycle = first;
+    return count;
+}
+
+size_t tr_stash_count(const tr_self *self)
+{
+    return self && self->cell->extra ? self->cell->extra->stash_count : 0;
+}

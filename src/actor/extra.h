@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What only some actors have, and an idle actor does not pay for: a stash, timers, a receive
+ * timeout. Made when first needed, freed with the incarnation. Owner only.
+ */
+#ifndef ACTOR_EXTRA_H
+#define ACTOR_EXTRA_H
+
+#include "actor/mail.h"
+
+/** The extra of an actor that is no longer New; NULL when out of memory. */
+struct cell_extra *tr__extra_of(struct worker *worker, struct cell *cell);
+
+/** Frees it; nothing may be left in the stash. */
+void tr__extra_free(struct worker *worker, struct cell *cell);
+
+/** Sets the message of this turn aside. */
+void tr__stash_push(struct worker *worker, struct cell *cell, struct envelope *envelope);
+
+/** What is left in the stash goes before everything else, to be buried with it. */
+void tr__stash_empty(struct cell *cell);
+
+#endif
