@@ -75,7 +75,7 @@ static bool take_in_order(struct worker *worker, struct cell *cell, struct envel
 {
     if (envelope->kind != ENVELOPE_STOP && envelope->kind != ENVELOPE_KILL)
         return false;
-    if (envelope->generation == cell_generation(cell) && cell->life < LIFE_STOPPING) {
+    if (envelope->generation == cell_generation(cell) && cell->life < LIFE_STOPPED) {
         if (envelope->kind == ENVELOPE_KILL)
             atom32_fetch_or(&cell->control, CONTROL_KILL, ATOM_RELAXED);
         else
