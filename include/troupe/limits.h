@@ -33,7 +33,10 @@
 #define TR_SETUPS_NESTED_MAX 16
 /** Workers of a system. More: TR_LIMIT. */
 #define TR_WORKERS_MAX 256
-/** Actors alive in a system, unless tr_system_options.actors_max says less. More: TR_LIMIT. */
+/**
+ * Actors alive in a system, clients counted too, unless tr_system_options.actors_max says less.
+ * More: TR_LIMIT. From a thousand on the limit may be met some hundredths early.
+ */
 #define TR_ACTORS_MAX (16u * 1024 * 1024)
 /** Bytes of the stack on which handlers run. */
 #define TR_STACK_SIZE (64u * 1024)

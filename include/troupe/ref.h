@@ -46,7 +46,7 @@ TR_INLINE tr_ref tr_ref_from_bits(uint64_t bits)
  * known to be an account; and a declaration of the behavior that TR_BEHAVIOR(account, ...) defines
  * in some source file. It belongs in a header when other files spawn the actor or talk to it. The
  * messages, at most 63, need not be declared yet. Spawning compares the list with the behavior: a
- * message that is declared here and has no handler is TR_INVALID_ARGUMENT.
+ * message that is declared here and has no handler is a line of the log, at the level debug.
  */
 #define TR_ACTOR(...) TR_ACTOR_(__VA_ARGS__, )
 

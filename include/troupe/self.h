@@ -16,6 +16,9 @@
  * are not); in C they are dropped, so what must be given back is given to tr_defer (for the turn)
  * or tr_clean (for the incarnation), and no lock is held across a verb that can end the turn.
  *
+ * A NULL where something is needed is TR_INVALID_ARGUMENT, nobody, or nothing is done; a verb that
+ * has no way to say so ends the turn, and aborts the process when there is no self and so no turn.
+ *
  * With a self: in a handler only, on the thread that runs it. With a client: any thread, one at a
  * time per client. "Handler" includes set-ups and the handlers of signals.
  *
@@ -94,8 +97,8 @@ typedef struct tr_system tr_system;
  *
  * TR_NAME_EXISTS, TR_NAME_INVALID, TR_INIT_FAILED (the set-up failed, or answered with stop),
  * TR_WRONG_TYPE (another set-up message is wanted, or none), TR_STOPPING, TR_TOO_DEEP, TR_LIMIT
- * (too many actors, too long a path), TR_INVALID_ARGUMENT (no such worker; the behavior lacks a
- * declared message or was compiled for another ABI), TR_TOO_LARGE, TR_NO_MEMORY.
+ * (too many actors, too long a path), TR_INVALID_ARGUMENT (no such worker; the behavior is
+ * malformed or of another ABI), TR_TOO_LARGE, TR_NO_MEMORY.
  *
  * From a client the actor is a child of /user, lives on worker 0, and is set up by that worker
  * later: tr_spawn_wait waits for it.
@@ -136,10 +139,13 @@ typedef struct tr_system tr_system;
  *     return tr_become(self, open);
  *     return tr_become(self, open, open_with, .rows = 3);
  *
- * The second form gives a message to the set-up of that behavior; without a set-up message the
- * set-up of a behavior of the same state type is not run and the state is kept. A behavior of
- * another state type begins with a state of its own, zeros, and its set-up. Fails the turn with
- * TR_WRONG_TYPE when the set-up wants another message.
+ * A behavior of the same state type keeps the state; one of another type begins with a state of
+ * its own, zeros. A TR_SETUP runs each time that its behavior is adopted. A TR_SETUP_WITH runs when
+ * its message is given, as in the second form; without a message it does not run where the state
+ * type is the same, and the actor goes on with the state it has; where the type differs the message
+ * is required. A message of another type, one that nobody wants, or one that is missing fails the
+ * turn with TR_WRONG_TYPE. The behavior changes when the turn has ended, its defers included; a
+ * set-up that fails then is a failure of the actor.
  */
 #define tr_become(self, ...) TR_PP_CAT(TR_BECOME_, TR_PP_IS_ONE(__VA_ARGS__))(self, __VA_ARGS__)
 
@@ -177,9 +183,9 @@ tr_ref tr_me(const tr_self *self);
 tr_ref tr_parent(const tr_self *self);
 /** Who sent the message of this turn; nobody when it has no sender. */
 tr_ref tr_sender(const tr_self *self);
-/** "/user/bank/alice", borrowed as long as the actor lives. */
+/** "/user/bank/alice", borrowed until the turn ends. */
 const char *tr_path(const tr_self *self) TR_NON_NULL;
-/** "alice", borrowed as long as the actor lives. */
+/** "alice", borrowed until the turn ends. */
 const char *tr_name(const tr_self *self) TR_NON_NULL;
 /** Copies up to `max` refs of living children, oldest first; gives how many there are. */
 size_t tr_children(const tr_self *self, tr_ref *children, size_t max);
@@ -220,7 +226,8 @@ void tr_buffer_keep(tr_self *self, tr_buffer *buffer);
 /**
  * Calls `release(resource)` when the incarnation ends, on every path; last registered first. The
  * resource is taken: when it cannot be registered, it is released at once and the turn ends with
- * TR_NO_MEMORY. A release must not use the actor.
+ * TR_NO_MEMORY. `release` NULL ends the turn with TR_INVALID_ARGUMENT. A release must not use the
+ * actor.
  */
 void tr_clean(tr_self *self, void *resource, void (*release)(void *resource));
 /**
@@ -231,7 +238,7 @@ void tr_defer(tr_self *self, void *resource, void (*release)(void *resource));
 
 /* ---- Time, chance, log: all from the platform, so that tests can own them. ---- */
 
-/** Nanoseconds since some start; never goes back; may be as old as this run of the actor. */
+/** Nanoseconds since some start, read at the call; never goes back. */
 tr_time tr_now(const tr_self *self);
 /** Nanoseconds since 1970 (UTC); may jump. */
 tr_time tr_wall_now(const tr_self *self);

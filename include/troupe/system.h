@@ -35,7 +35,10 @@ typedef struct tr_system_options {
     tr_time round_min_ns; /* how long actors run at least between two looks at IO; 0: 500 us */
     bool exit_when_empty; /* shuts down by itself when the last actor below /user has stopped */
     const tr_platform *platform; /* NULL: the real one */
-    /** As realloc: size 0 frees, NULL allocates; NULL when out of memory. NULL: the platform's. */
+    /**
+     * Memory, as realloc: size 0 frees, NULL allocates; NULL when out of memory. Any thread. NULL:
+     * the platform's. Stacks, threads and buffers are the platform's in any case.
+     */
     void *(*resize)(void *context, void *memory, size_t size);
     /** One line of log; path NULL: of the system. Any thread. NULL: the platform's. */
     void (*on_log)(void *context, tr_level level, const char *path, const char *text);
@@ -72,7 +75,7 @@ typedef struct tr_dead_letter_record {
 TR_BEGIN_C
 /**
  * Makes a system, given to the caller. options NULL: all defaults. No thread starts yet.
- * TR_INVALID_ARGUMENT, TR_LIMIT (workers), TR_NO_MEMORY. Any thread.
+ * TR_INVALID_ARGUMENT, TR_NAME_INVALID, TR_LIMIT (workers, actors_max), TR_NO_MEMORY. Any thread.
  */
 TR_MUST_CHECK tr_status tr_system_new(const tr_system_options *options, tr_system **system);
 /**
@@ -92,13 +95,16 @@ TR_MUST_CHECK tr_status tr_system_start(tr_system *system);
  * the errors of start.
  */
 TR_MUST_CHECK tr_status tr_system_run(tr_system *system);
-/** Waits until a started system has stopped; as tr_system_run. No worker may: TR_WOULD_DEADLOCK. */
+/**
+ * Waits until a started system has stopped; as tr_system_run. TR_INVALID_TRANSITION: it was never
+ * started. No worker may: TR_WOULD_DEADLOCK.
+ */
 TR_MUST_CHECK tr_status tr_system_wait(tr_system *system);
 /**
  * For a system with workers = 1 inside another event loop: no thread is made. Runs what is ready,
  * having waited for it at most `wait_ns` (0: not at all; TR_NEVER: until there is something).
  * TR_OK: call it again; TR_STOPPED: the system has stopped. TR_INVALID_TRANSITION: it was started,
- * or has more workers. Always the same thread.
+ * or has more workers. TR_WOULD_DEADLOCK: from a handler. Always the same thread.
  */
 TR_MUST_CHECK tr_status tr_system_run_once(tr_system *system, tr_time wait_ns);
 /** A descriptor that is readable when run_once has something to do; -1: none. Borrowed. */

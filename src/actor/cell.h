@@ -60,7 +60,8 @@ enum cell_control {
     CONTROL_KILL = 1 << 0,     /* stop after this turn */
     CONTROL_STOP = 1 << 1,     /* stop after what has arrived */
     CONTROL_LOOK = 1 << 2,     /* something urgent is in the inbox */
-    CONTROL_FINISH = 1 << 3    /* its last child has ended: so does it */
+    CONTROL_FINISH = 1 << 3,   /* its last child has ended: so does it */
+    CONTROL_LINKED = 1 << 4    /* its parent's worker has put it into the list */
 };
 
 enum { CELL_SUSPENDED = CELL_ASKED }; /* all reasons; supervision will add its own */
@@ -74,6 +75,7 @@ enum {
 struct cell_setup {
     const tr_behavior *behavior;
     uint64_t spawner;    /* ref of the client that wants to know, 0 for none */
+    uint64_t causal;     /* of what the spawner handles */
     const tr_type *type; /* NULL: no message */
     _Alignas(16) unsigned char message[];
 };

@@ -32,9 +32,7 @@ static void notify(struct worker *worker, uint64_t client, const struct tr_outco
 void tr__probe_answer(struct worker *worker, struct envelope *envelope, bool is_up)
 {
     const struct tr_probe *probe = envelope_data(envelope);
-    struct tr_outcome outcome = { .ref = probe->ref, .status = is_up ? TR_OK : TR_INIT_FAILED };
-    if (!is_up)
-        outcome.text = "it did not start";
+    struct tr_outcome outcome = { .ref = probe->ref, .status = is_up ? TR_OK : TR_STOPPED };
     uint64_t client = envelope->sender;
     envelope_give(&worker->pool, envelope);
     notify(worker, client, &outcome);
@@ -85,6 +83,8 @@ tr_status tr_client_new(tr_system *system, tr_client **made)
 {
     if (!system || !made)
         return TR_INVALID_ARGUMENT;
+    if (atom32_load(&system->is_over, ATOM_SEQ_CST))
+        return TR_STOPPING;
     tr_status status = TR_OK;
     struct tr_client *client = client_reuse(system);
     if (!client)
@@ -133,8 +133,9 @@ static void bury(struct tr_client *client, struct envelope *envelope, tr_status 
 
 static void take_outcome(struct tr_client *client, const struct tr_outcome *outcome)
 {
-    if (outcome->status == TR_OK) {
-        client->is_up |= outcome->ref == client->probed;
+    if (!outcome->text) { /* the answer to a probe */
+        if (outcome->ref == client->probed)
+            client->probe = outcome->status == TR_OK ? PROBE_IS_UP : PROBE_IS_GONE;
         return;
     }
     if (!client->failures) {
@@ -178,12 +179,16 @@ static void look(struct tr_client *client)
         take_in(client, door_take_posted(&client->cell->door));
 }
 
-/* Waits for a post until the deadline. False when it came to that. */
+/* Waits for a post until the deadline. False when there is nothing more to wait for. */
 static bool wait(struct tr_client *client, tr_time deadline_ns)
 {
     const tr_platform *platform = client->system->platform;
-    if (deadline_ns <= platform->mono_now(platform))
+    if (client->is_last || deadline_ns <= platform->mono_now(platform))
         return false;
+    /* Nobody sends any more, but the caller must look once after it knows that. */
+    client->is_last = atom32_load(&client->system->is_over, ATOM_SEQ_CST);
+    if (client->is_last)
+        return true;
     if (ready_doze(&client->ready)) {
         platform->park(platform, client->parker, deadline_ns);
         ready_rise(&client->ready);
@@ -228,6 +233,16 @@ void tr_client_free(tr_client *client)
     tr__slot_give(&system->slots, NULL, cell);
     lock_take(&system->foreign_lock);
     client->is_used = false;
+    lock_give(&system->foreign_lock);
+}
+
+void tr__clients_nudge(struct tr_system *system)
+{
+    lock_take(&system->foreign_lock);
+    for (struct tr_client *client = system->clients; client; client = client->next) {
+        if (ready_nudge(&client->ready))
+            system->platform->wake(system->platform, client->parker);
+    }
     lock_give(&system->foreign_lock);
 }
 
@@ -423,6 +438,7 @@ tr_status tr_client_try_spawn(tr_client *client, const tr_spawn_args *args, uint
     lock_take(&system->foreign_lock);
     atom64_count(&system->foreign_counters.spawned, 1);
     lock_give(&system->foreign_lock);
+    cell->setup->causal = hash_mix(client->causal_next++);
     *ref_bits = cell->identity;
     door_open(
         &cell->door, cell->identity, args->worker < 0 ? 0 : (uint32_t)args->worker, true);
@@ -459,7 +475,7 @@ tr_status tr_client_spawn_wait(
     if (!client)
         return TR_INVALID_ARGUMENT;
     tr_time deadline_ns = deadline_of(client, timeout_ns);
-    client->is_up = false;
+    client->probe = PROBE_IS_OUT;
     client->probed = ref.bits;
     struct cell *cell = slots_find(&client->system->slots, ref.bits);
     tr_status status = TR_STOPPED;
@@ -473,9 +489,9 @@ tr_status tr_client_spawn_wait(
         look(client);
         if (has_failed(client, ref.bits, error))
             return TR_INIT_FAILED;
-        if (status == TR_STOPPED)
-            return outcome(error, status, ref, "it has stopped since");
-        if (client->is_up)
+        if (status == TR_STOPPED || client->probe == PROBE_IS_GONE)
+            return outcome(error, TR_STOPPED, ref, "it has stopped, and its set-up had not failed");
+        if (client->probe == PROBE_IS_UP)
             return TR_OK;
         if (!wait(client, deadline_ns))
             return outcome(error, TR_TIMEOUT, ref, "it was not set up in time");

@@ -27,13 +27,14 @@ struct tr_client {
     struct envelope *lent;     /* what tr_receive gave out last */
     uint64_t causal_next;
     bool is_used; /* under the system's foreign lock */
-    bool is_up;   /* a probe was answered */
+    bool is_last; /* the system is over: what is here is all there will be */
+    enum { PROBE_IS_OUT, PROBE_IS_UP, PROBE_IS_GONE } probe; /* what became of the last one */
     uint64_t probed;
     uint32_t failure_count;
     struct client_failure *failures; /* a ring of CLIENT_FAILURES_MAX, NULL until needed */
 };
 
-/** What a client is told of a spawn or a probe. */
+/** What a client is told of a spawn that failed, or, without a text, of a probe. */
 TR_MESSAGE(tr_outcome, (u64, ref), (i32, status), (str, text), (str, where));
 /** What a client asks an actor: are you up? */
 TR_MESSAGE(tr_probe, (u64, ref));
@@ -44,6 +45,8 @@ void tr__probe_answer(struct worker *worker, struct envelope *envelope, bool is_
 /** Tells a client that a spawn failed. */
 void tr__outcome_send(struct worker *worker, uint64_t client, uint64_t ref, const tr_error *error);
 
+/** Wakes the clients that wait: the system is over. Any thread. */
+void tr__clients_nudge(struct tr_system *system);
 /** Closes the clients of a system that nobody has freed. */
 void tr__clients_close(struct tr_system *system);
 /** Frees all clients of a system. */

@@ -108,7 +108,8 @@ static bool on_park(void *context, tr_time deadline_ns)
     if (next_ns > deadline_ns)
         next_ns = deadline_ns;
     if (next_ns == TR_NEVER)
-        return false;
+        tr__assert_failed(
+            __FILE__, __LINE__, __func__, "a client waits for ever, and nothing will happen");
     tr__virtual_advance_to(kit->virtual, next_ns);
     return true;
 }

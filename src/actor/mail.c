@@ -93,7 +93,7 @@ void tr__mail_order(struct cell *cell, enum envelope_kind kind)
             cell->flags |= CELL_SEALED;
         break;
     case ENVELOPE_KILL:
-        if (cell->life < LIFE_STOPPING)
+        if (cell->life < LIFE_STOPPED)
             atom32_fetch_or(&cell->control, CONTROL_KILL, ATOM_RELAXED);
         break;
     case ENVELOPE_SUSPEND:

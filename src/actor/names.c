@@ -135,7 +135,7 @@ tr_status tr__names_add(struct names *names, const char *path, uint64_t ref, str
     return TR_OK;
 }
 
-void tr__names_remove(struct names *names, struct name *name)
+void tr__names_take_out(struct names *names, struct name *name)
 {
     struct names_part *part = part_of(names, name->hash);
     lock_take(&part->lock);
@@ -143,9 +143,20 @@ void tr__names_remove(struct names *names, struct name *name)
     while (*link != name)
         link = &(*link)->next;
     *link = name->next;
+    name->ref = 0;
     part->count--;
     lock_give(&part->lock);
+}
+
+void tr__names_free(struct names *names, struct name *name)
+{
     source_resize(&names->source, name, 0);
+}
+
+void tr__names_remove(struct names *names, struct name *name)
+{
+    tr__names_take_out(names, name);
+    tr__names_free(names, name);
 }
 
 uint64_t tr__names_find(struct names *names, const char *path)

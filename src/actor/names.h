@@ -20,7 +20,7 @@ enum { NAMES_PARTS = 16 };
 struct name {
     struct name *next;
     uint64_t hash;
-    uint64_t ref;
+    uint64_t ref; /* 0: it was taken out */
     uint16_t path_length;
     uint16_t last; /* where the last part of the path begins */
     char path[];   /* ends with NUL */
@@ -47,7 +47,11 @@ bool tr__name_is_valid(const char *name);
 /** Registers a path, copied. TR_NAME_EXISTS, TR_NO_MEMORY. Any thread. */
 TR_MUST_CHECK tr_status tr__names_add(
     struct names *names, const char *path, uint64_t ref, struct name **name);
-/** Unregisters and frees an entry. Any thread. */
+/** Unregisters an entry: the path is free, the entry still readable. Any thread. */
+void tr__names_take_out(struct names *names, struct name *name);
+/** Frees an entry that was taken out; NULL does nothing. Any thread. */
+void tr__names_free(struct names *names, struct name *name);
+/** Both. Any thread. */
 void tr__names_remove(struct names *names, struct name *name);
 /** The ref at a path, 0 for none. Any thread. */
 uint64_t tr__names_find(struct names *names, const char *path);

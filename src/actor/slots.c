@@ -3,7 +3,7 @@
 
 #include "base/assert.h"
 
-enum { LINE = 64, CACHE_MAX = 64 * 1024 };
+enum { LINE = 64, CACHE_MAX = 1024, CACHE_SHARE = 1024 /* of all slots */ };
 
 /* The line before the cells of a chunk. */
 struct chunk_header {
@@ -38,7 +38,7 @@ static struct cell *chunk_new(const struct memory_source *source)
 tr_status tr__slots_init(struct slots *slots, const struct memory_source *source,
     uint32_t actors_max, uint64_t tag_seed)
 {
-    uint32_t limit = actors_max + 1; /* slot 0 is nobody's */
+    uint32_t limit = actors_max + 2; /* slot 0 is nobody's, one is /user's */
     uint32_t bits = SLOTS_CHUNK_BITS;
     while (bits < 32 && limit > (UINT64_C(1) << bits))
         bits++;
@@ -47,6 +47,7 @@ tr_status tr__slots_init(struct slots *slots, const struct memory_source *source
         .mask = (uint32_t)((UINT64_C(1) << bits) - 1), .limit = limit, .used = 1,
         .source = *source
     };
+    slots->cache_max = limit / CACHE_SHARE < CACHE_MAX ? limit / CACHE_SHARE : CACHE_MAX;
     slots->tag = (uint32_t)tag_seed & ~slots->mask;
     lock_init(&slots->lock);
     slots->chunks = source_resize(source, NULL, chunk_count * sizeof *slots->chunks);
@@ -80,6 +81,20 @@ static void list_push(struct slots *slots, struct slot_list *list, struct cell *
     else
         list->first = slot;
     list->last = slot;
+}
+
+/* Appends all of one list to another and empties it. */
+static void list_join(struct slots *slots, struct slot_list *list, struct slot_list *tail)
+{
+    if (!tail->count)
+        return;
+    if (list->count)
+        slots_at(slots, list->last)->sibling_next = tail->first;
+    else
+        list->first = tail->first;
+    list->last = tail->last;
+    list->count += tail->count;
+    tail->count = 0;
 }
 
 static struct cell *list_pop(struct slots *slots, struct slot_list *list)
@@ -123,13 +138,13 @@ static void rename_cell(struct slots *slots, struct cell *cell, uint32_t slot)
 static tr_status cache_fill(struct slots *slots, struct slot_cache *cache)
 {
     tr_status status = TR_OK;
+    uint32_t batch = slots->cache_max < SLOTS_BATCH ? slots->cache_max : SLOTS_BATCH;
     lock_take(&slots->lock);
     struct cell *cell;
-    for (int i = 0; i < SLOTS_BATCH && (cell = list_pop(slots, &slots->free)); i++)
+    for (uint32_t i = 0; i < batch && (cell = list_pop(slots, &slots->free)); i++)
         list_push(slots, &cache->free, cell);
-    if (!cache->free.count) {
-        status = fresh_range(slots, SLOTS_BATCH, &cache->fresh_next, &cache->fresh_end);
-    }
+    if (!cache->free.count)
+        status = fresh_range(slots, batch, &cache->fresh_next, &cache->fresh_end);
     lock_give(&slots->lock);
     return status;
 }
@@ -155,7 +170,7 @@ tr_status tr__slot_take(struct slots *slots, struct slot_cache *cache, struct ce
 {
     uint32_t slot;
     struct cell *cell;
-    if (!cache) {
+    if (!cache || !slots->cache_max) {
         tr_status status = take_shared(slots, &cell, &slot);
         if (status != TR_OK)
             return status;
@@ -186,18 +201,16 @@ void tr__slot_give(struct slots *slots, struct slot_cache *cache, struct cell *c
     /* A slot whose generations are used up is retired: its refs must stay dead for ever. */
     if (cell_generation(cell) == UINT32_MAX)
         return;
-    if (cache) {
+    if (cache && slots->cache_max) {
         list_push(slots, &cache->free, cell);
-        if (cache->free.count < CACHE_MAX)
+        if (cache->free.count < slots->cache_max)
             return;
     }
     lock_take(&slots->lock);
-    if (!cache) {
+    if (cache && slots->cache_max)
+        list_join(slots, &slots->free, &cache->free);
+    else
         list_push(slots, &slots->free, cell);
-    } else {
-        for (int i = 0; i < SLOTS_BATCH; i++)
-            list_push(slots, &slots->free, list_pop(slots, &cache->free));
-    }
     lock_give(&slots->lock);
 }
 

@@ -9,7 +9,8 @@
  *
  * Slots are reused oldest first; one whose generations are used up is retired. Each worker keeps a
  * cache of free slots; what it has too many of, and what other threads need, goes through a shared
- * list under a lock.
+ * list under a lock. A cache is small beside the limit, and there is none where that is low: what
+ * lies in the caches of some workers is room that others cannot find.
  */
 #ifndef ACTOR_SLOTS_H
 #define ACTOR_SLOTS_H
@@ -41,6 +42,7 @@ struct slots {
     uint32_t mask;   /* of the slot's number in a ref */
     uint32_t tag;    /* of the system, above the mask */
     uint32_t limit;  /* slots at most */
+    uint32_t cache_max; /* free slots that a worker keeps; 0: none */
     struct memory_source source;
     struct lock lock;
     /* Under the lock. */
@@ -48,7 +50,7 @@ struct slots {
     uint32_t used; /* slots handed out as fresh so far */
 };
 
-/** Room for `actors_max` actors. `tag_seed` makes this system's refs differ from another's. */
+/** Room for /user and `actors_max` more actors and clients. `tag_seed` makes this system's refs differ from another's. */
 tr_status tr__slots_init(struct slots *slots, const struct memory_source *source,
     uint32_t actors_max, uint64_t tag_seed);
 void tr__slots_deinit(struct slots *slots);

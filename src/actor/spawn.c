@@ -41,6 +41,7 @@ tr_status tr__setup_new(const struct memory_source *source, const tr_spawn_args 
         return TR_NO_MEMORY;
     setup->behavior = args->behavior;
     setup->spawner = spawner;
+    setup->causal = 0;
     setup->type = type;
     if (type)
         tr__copy_into(type, message, setup->message, size);
@@ -109,6 +110,19 @@ tr_status tr__spawn_check(struct tr_system *system, const tr_spawn_args *args)
     return setup_check(args->behavior, args->setup_type, 0, args->error);
 }
 
+static tr_status path_too_long(tr_error *error)
+{
+    tr__error_set(error, TR_LIMIT, 0, "the path is longer than %d", TR_PATH_MAX);
+    return TR_LIMIT;
+}
+
+/* Of an actor without a name. */
+static tr_status path_check(struct tr_system *system, const struct cell *cell, tr_error *error)
+{
+    char path[TR_PATH_MAX + 1];
+    return tr__cell_path(system, cell, path) > TR_PATH_MAX ? path_too_long(error) : TR_OK;
+}
+
 static tr_status name_add(
     struct tr_system *system, struct cell *cell, const char *name, tr_error *error)
 {
@@ -116,21 +130,28 @@ static tr_status name_add(
     tr__cell_path(system, cell->parent, path);
     size_t length = strlen(path);
     int written = snprintf(path + length, sizeof path - length, "/%s", name);
-    if (written < 0 || (size_t)written >= sizeof path - length) {
-        tr__error_set(error, TR_LIMIT, 0, "the path is longer than %d", TR_PATH_MAX);
-        return TR_LIMIT;
-    }
+    if (written < 0 || (size_t)written >= sizeof path - length)
+        return path_too_long(error);
     tr_status status = tr__names_add(&system->names, path, cell->identity, &cell->name);
     if (status != TR_OK)
         tr__error_set(error, status, 0, "%s: %.200s", tr_status_text(status), path);
     return status;
 }
 
-static tr_status depth_check(const struct cell *parent, tr_error *error)
+/* Whether a child may live here, and how long the path of one without a name is at most. */
+static tr_status depth_check(const struct cell *parent, size_t *length, tr_error *error)
 {
+    enum { PART_MAX = sizeof "/$ffffffff.ffffffff" - 1 };
+    const struct cell *named = NULL;
     int depth = 1;
-    for (const struct cell *cell = parent; cell; cell = cell->parent)
+    *length = PART_MAX;
+    for (const struct cell *cell = parent; cell; cell = cell->parent) {
         depth++;
+        if (!named && cell->name)
+            named = cell;
+        *length += named ? 0 : PART_MAX;
+    }
+    *length += named ? named->name->path_length : 0;
     if (depth <= TR_DEPTH_MAX + 1) /* /user itself is not counted */
         return TR_OK;
     tr__error_set(error, TR_TOO_DEEP, 0, "actors are nested at most %d deep", TR_DEPTH_MAX);
@@ -142,7 +163,8 @@ tr_status tr__spawn_prepare(struct tr_system *system, struct slot_cache *cache,
     struct cell **prepared)
 {
     struct cell *cell;
-    tr_status status = depth_check(parent, args->error);
+    size_t length;
+    tr_status status = depth_check(parent, &length, args->error);
     if (status != TR_OK)
         return status;
     status = tr__slot_take(&system->slots, cache, &cell);
@@ -152,11 +174,12 @@ tr_status tr__spawn_prepare(struct tr_system *system, struct slot_cache *cache,
     }
     cell_clear(cell);
     cell->parent = parent;
-    if (args->name) {
+    if (args->name)
         status = name_add(system, cell, args->name, args->error);
-        if (status != TR_OK)
-            goto give_slot;
-    }
+    else if (length > TR_PATH_MAX)
+        status = path_check(system, cell, args->error);
+    if (status != TR_OK)
+        goto give_slot;
     if (keeps_setup) {
         status = tr__setup_new(&system->source, args, spawner, &cell->setup);
         if (status != TR_OK) {
@@ -271,12 +294,13 @@ tr_status tr__cell_adopt(struct worker *worker, struct cell *cell, const tr_beha
 
 /* ---- On the actor's own worker. ---- */
 
-static void pre_start(struct worker *worker, struct cell *cell, uint64_t causal)
+/* False when the actor runs no longer. */
+static bool pre_start(struct worker *worker, struct cell *cell, uint64_t causal)
 {
     static const struct tr_pre_start message;
     cell->flags |= CELL_STARTED;
     if (!cell->dispatch->pre_start)
-        return;
+        return true;
     struct tr_self *self =
         tr__call(worker, cell, TURN_PRE_START, cell->dispatch->pre_start->call, &message, causal);
     if (!self) {
@@ -286,18 +310,40 @@ static void pre_start(struct worker *worker, struct cell *cell, uint64_t causal)
             "stopped: no stack for tr_pre_start");
         cell->flags |= CELL_FAILED;
         tr__cell_stop(worker, cell, false);
-        return;
+        return false;
     }
-    tr__turn_apply(self, self->next);
+    bool is_running = tr__turn_apply(self, self->next);
     tr__call_end(self);
+    return is_running;
+}
+
+/* The client that spawned an actor hears of its failure when the name is free, not before. */
+static void tell_spawner(
+    struct worker *worker, struct cell *cell, uint64_t spawner, const tr_error *error)
+{
+    tr__cell_unname(worker, cell);
+    if (spawner)
+        tr__outcome_send(worker, spawner, cell->identity, error);
+}
+
+/* Nobody waits for this set-up, so the log has its failure. The parent lives until its child ends. */
+static void mount_failed(struct worker *worker, struct cell *cell, const struct cell_setup *setup,
+    const tr_error *error)
+{
+    char path[TR_PATH_MAX + 1];
+    tr__cell_path(worker->system, cell->parent, path);
+    tr__log(worker->system, TR_LEVEL_ERROR, path, "a child did not start, %s: %s: %s",
+        setup->behavior->name, tr_status_name(error->status), error->text);
+    tell_spawner(worker, cell, setup->spawner, error);
 }
 
 /*
- * New to Running. TR_OK also when the set-up said that the actor is not needed; otherwise the actor
- * is gone and *error says why.
+ * New to Running. TR_OK also when the set-up said that the actor is not needed; otherwise *error
+ * says why. The actor may be gone, and its cell another's. `mounted` is NULL when the spawner waits.
  */
 static tr_status start(struct worker *worker, struct cell *cell, const tr_behavior *behavior,
-    const tr_type *type, const void *message, uint64_t causal, uint64_t spawner, tr_error *error)
+    const tr_type *type, const void *message, uint64_t causal, const struct cell_setup *mounted,
+    tr_error *error)
 {
     struct tr_system *system = worker->system;
     cell->house = HOUSE_MOUNTING;
@@ -305,59 +351,60 @@ static tr_status start(struct worker *worker, struct cell *cell, const tr_behavi
     tr_status status =
         tr__cell_adopt(worker, cell, behavior, type, message, causal, error);
     if (status != TR_OK) {
-        /* The client that spawned it hears of it first, and of its end then. */
-        if (status != TR_STOPPED && spawner)
-            tr__outcome_send(worker, spawner, cell->identity, error);
+        if (status != TR_STOPPED && mounted)
+            mount_failed(worker, cell, mounted, error);
         tr__cell_end_unborn(worker, cell, TR_STOPPED);
         return status == TR_STOPPED ? TR_OK : TR_INIT_FAILED;
     }
     tr__cell_become(system, cell, LIFE_RUNNING, __func__);
-    pre_start(worker, cell, causal);
-    if (cell->life == LIFE_RUNNING)
+    if (pre_start(worker, cell, causal))
         tr__cell_settle(worker, cell);
     return TR_OK;
 }
 
-static void log_init_failed(
-    struct tr_system *system, const struct cell *parent, const char *what, const tr_error *error)
+/*
+ * An actor that was spawned from outside comes to its parent's worker first, which puts it into the
+ * list. Its flags are its own worker's, where others may be sending to it already: the control word
+ * says what happened here. A parent that is stopping waits for this one too.
+ */
+static void mount_link(struct worker *worker, struct cell *cell)
 {
-    char path[TR_PATH_MAX + 1];
-    tr__cell_path(system, parent, path);
-    tr__log(system, TR_LEVEL_ERROR, path, "a child did not start, %s: %s: %s", what,
-        tr_status_name(error->status), error->text);
-}
-
-/* The parent's worker puts it into the list. False when it is not to be set up here. */
-static bool mount_link(struct worker *worker, struct cell *cell)
-{
-    if (cell->flags & CELL_LINKED || cell->parent->life >= LIFE_STOPPING)
-        return true;
-    tr__child_link(worker, cell->parent, cell);
-    if (cell_owner(cell) == worker->index)
-        return true;
-    tr__system_post(worker->system, &worker->counters, cell);
-    return false;
+    struct cell *parent = cell->parent;
+    uint32_t bits = CONTROL_KILL;
+    if (parent->life < LIFE_STOPPED) {
+        tr__child_link(worker, parent, cell);
+        bits = CONTROL_LINKED | (parent->life == LIFE_STOPPING ? CONTROL_STOP : 0);
+    }
+    atom32_fetch_or(&cell->control, bits, ATOM_SEQ_CST);
 }
 
 void tr__spawn_mount(struct worker *worker, struct cell *cell)
 {
+    struct cell_setup *setup = cell->setup;
     tr_error error = { .status = TR_OK };
-    if (!mount_link(worker, cell))
+    bool is_mine = cell_owner(cell) == worker->index;
+    if (!is_mine ||
+        (!(cell->flags & CELL_LINKED) && cell_owner(cell->parent) == worker->index))
+        mount_link(worker, cell);
+    if (!is_mine) {
+        tr__system_post(worker->system, &worker->counters, cell);
         return;
+    }
     tr__mail_take_in(worker, cell, door_take_posted(&cell->door));
     uint32_t bits = atom32_exchange(&cell->control, 0, ATOM_SEQ_CST); /* partner: door_nudge */
-    struct cell *parent = cell->parent;
-    struct cell_setup *setup = cell->setup;
-    cell->extra = NULL;
-    if (!(cell->flags & CELL_LINKED) || bits & (CONTROL_KILL | CONTROL_STOP)) {
+    if (bits & CONTROL_LINKED)
+        cell->flags |= CELL_LINKED;
+    if (bits & (CONTROL_KILL | CONTROL_STOP)) {
         tr__error_set(&error, TR_STOPPING, cell->identity, "stopped before it was set up");
-        if (setup->spawner)
-            tr__outcome_send(worker, setup->spawner, cell->identity, &error);
+        cell->extra = NULL;
+        tell_spawner(worker, cell, setup->spawner, &error);
         tr__cell_end_unborn(worker, cell, TR_STOPPED);
-    } else if (start(worker, cell, setup->behavior, setup->type, setup->message, 0,
-                   setup->spawner, &error) != TR_OK) {
-        log_init_failed(worker->system, parent, setup->behavior->name, &error);
+        tr__setup_free(&worker->source, setup);
+        return;
     }
+    cell->extra = NULL; /* when the set-up is over, the cell may be another's */
+    (void)start(worker, cell, setup->behavior, setup->type, setup->message, setup->causal, setup,
+        &error);
     tr__setup_free(&worker->source, setup);
 }
 
@@ -398,8 +445,10 @@ tr_status tr_self_try_spawn(tr_self *self, const tr_spawn_args *args, uint64_t *
         return status;
     atom64_count(&worker->counters.spawned, 1);
     tr__child_link(worker, parent, cell);
+    cell->flags |= CELL_LINKED;
     uint64_t identity = cell->identity;
     if (!is_near) {
+        cell->setup->causal = self->causal;
         door_open(&cell->door, identity, owner, true);
         tr__system_post(worker->system, &worker->counters, cell);
         *ref_bits = identity;
@@ -407,8 +456,8 @@ tr_status tr_self_try_spawn(tr_self *self, const tr_spawn_args *args, uint64_t *
     }
     door_open(&cell->door, identity, owner, false);
     tr_error error;
-    status = start(worker, cell, args->behavior, args->setup_type, args->setup, self->causal, 0,
-        args->error ? args->error : &error);
+    status = start(worker, cell, args->behavior, args->setup_type, args->setup, self->causal,
+        NULL, args->error ? args->error : &error);
     if (status != TR_OK)
         return status;
     if (cell->life == LIFE_RUNNING)

@@ -11,7 +11,6 @@
 void tr__child_link(struct worker *worker, struct cell *parent, struct cell *child)
 {
     struct slots *slots = worker->slots;
-    TR_ASSERT(!(child->flags & CELL_LINKED));
     TR_ASSERT(cell_owner(parent) == worker->index);
     uint32_t slot = slots_number(slots, child);
     if (parent->child_count++) {
@@ -25,7 +24,6 @@ void tr__child_link(struct worker *worker, struct cell *parent, struct cell *chi
         child->sibling_last = slot;
     }
     parent->child_last = slot;
-    child->flags |= CELL_LINKED;
 }
 
 static void child_unlink(struct worker *worker, struct cell *parent, struct cell *child)
@@ -71,8 +69,8 @@ void tr__children_stop(struct worker *worker, struct cell *parent, bool by_kill)
         atom32_fetch_or(&child->control, bits, ATOM_SEQ_CST); /* partner: tr__cell_obey */
         if (cell_owner(child) != worker->index)
             order_far(worker, child);
-        else if (child->house == HOUSE_WAITING)
-            mail_make_ready(worker, child);
+        else if (child->house == HOUSE_WAITING && child->life < LIFE_STOPPED)
+            mail_make_ready(worker, child); /* one that waits for children of its own stays so */
     }
 }
 
@@ -109,12 +107,15 @@ void tr__state_free(const struct memory_source *source, struct cell *cell)
     cell->state = NULL;
 }
 
+void tr__cell_unname(struct worker *worker, struct cell *cell)
+{
+    if (cell->name && cell->name->ref)
+        tr__names_take_out(&worker->system->names, cell->name);
+}
+
 void tr__cell_release(struct worker *worker, struct cell *cell)
 {
-    if (cell->name) {
-        tr__names_remove(&worker->system->names, cell->name);
-        cell->name = NULL;
-    }
+    tr__cell_unname(worker, cell);
     tr__heap_drop(&cell->heap, &worker->source);
     tr__state_free(&worker->source, cell);
     tr__extra_free(worker, cell);
@@ -137,9 +138,11 @@ void tr__cell_stop(struct worker *worker, struct cell *cell, bool by_kill)
     struct tr_system *system = worker->system;
     TR_ASSERT(cell_owner(cell) == worker->index);
     tr__cell_become(system, cell, LIFE_STOPPING, __func__);
+    close_door(worker, cell);
+    /* A Kill that came before this, by whatever way, counts. Who comes later finds a closed door. */
+    by_kill |= (atom32_load(&cell->control, ATOM_SEQ_CST) & CONTROL_KILL) != 0;
     if (by_kill)
         cell->flags |= CELL_KILLING;
-    close_door(worker, cell);
     if (cell == system->guardian)
         worker->loop.alarm_ns = (tr_time)atom64_load(&system->shutdown_ns, ATOM_RELAXED);
     tr__children_stop(worker, cell, by_kill);
@@ -178,7 +181,8 @@ void tr__cell_finish(struct worker *worker, struct cell *cell)
     tr__mail_bury(worker, cell, TR_STOPPED);
     tr__cell_release(worker, cell);
     tr__cell_become(worker->system, cell, LIFE_STOPPED, __func__);
-    atom64_count(&worker->counters.stopped, 1);
+    if (cell->parent) /* nobody has spawned /user */
+        atom64_count(&worker->counters.stopped, 1);
     tr__cell_leave(worker, cell);
 }
 
@@ -203,6 +207,9 @@ void tr__cell_leave(struct worker *worker, struct cell *cell)
     TR_ASSERT(cell->life == LIFE_STOPPED);
     if (cell->child_count || cell->flags & CELL_POSTED)
         return;
+    /* Not before: the paths of children may begin with it. */
+    tr__names_free(&system->names, cell->name);
+    cell->name = NULL;
     if (!parent) {
         tr__system_over(system);
         return;

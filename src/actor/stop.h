@@ -25,8 +25,11 @@ void tr__child_gone(struct worker *worker, struct cell *child);
 /** Tells all children to stop, or kills them. Owner of the parent only. */
 void tr__children_stop(struct worker *worker, struct cell *parent, bool by_kill);
 
-/** Puts a child into its parent's list. Owner of the parent only. */
+/** Puts a child into its parent's list; its flags are not touched. Owner of the parent only. */
 void tr__child_link(struct worker *worker, struct cell *parent, struct cell *child);
+
+/** Takes a tenant's name, if it has one, out of the directory; its path can still be read. */
+void tr__cell_unname(struct worker *worker, struct cell *cell);
 
 /** Gives back what a tenant had: state, heap, name, setup. */
 void tr__cell_release(struct worker *worker, struct cell *cell);

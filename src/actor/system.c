@@ -33,18 +33,21 @@ void tr__log(struct tr_system *system, tr_level level, const char *path, const c
     va_end(list);
 }
 
-void tr__cell_path(struct tr_system *system, const struct cell *cell, char *path)
+size_t tr__cell_path(struct tr_system *system, const struct cell *cell, char *path)
 {
     char tail[TR_PATH_MAX + 1] = "";
     size_t length = 0; /* of the tail, which grows to the left */
+    size_t cut = 0;
     char *end = tail + sizeof tail - 1;
     while (cell && !cell->name && cell != system->guardian) {
         char part[40];
         int written = snprintf(part, sizeof part, "/$%x.%x",
             (unsigned)((uint32_t)cell->identity & system->slots.mask),
             (unsigned)cell_generation(cell));
-        if (written < 0 || length + (size_t)written > TR_PATH_MAX)
+        if (written < 0 || length + (size_t)written > TR_PATH_MAX) {
+            cut = TR_PATH_MAX;
             break;
+        }
         length += (size_t)written;
         memcpy(end - length, part, (size_t)written);
         cell = cell->parent;
@@ -53,6 +56,7 @@ void tr__cell_path(struct tr_system *system, const struct cell *cell, char *path
     if (!cell)
         front = "";
     snprintf(path, TR_PATH_MAX + 1, "%s%.*s", front, (int)length, end - length);
+    return strlen(front) + length + cut;
 }
 
 void tr__system_post(struct tr_system *system, struct counters *counters, struct cell *cell)
@@ -78,6 +82,7 @@ void tr__system_over(struct tr_system *system)
     atom32_store(&system->is_over, 1, ATOM_SEQ_CST);
     for (uint32_t i = 0; i < system->worker_count; i++)
         loop_nudge(&system->workers[i]->loop);
+    tr__clients_nudge(system);
     if (system->on_over)
         system->on_over(system->on_over_context);
 }
@@ -204,7 +209,7 @@ static tr_status system_fill(struct tr_system *system, const tr_system_options *
     tr__names_init(&system->names, &system->source,
         (struct hash_key){ rng_splitmix(&stream), rng_splitmix(&stream) });
     tr_status status = tr__slots_init(&system->slots, &system->source,
-        options->actors_max ? options->actors_max : TR_ACTORS_MAX - 1, rng_splitmix(&stream));
+        options->actors_max ? options->actors_max : TR_ACTORS_MAX - 2, rng_splitmix(&stream));
     if (status != TR_OK)
         return status;
     status = tr__dead_letters_init(&system->dead_letters, &system->source);
@@ -269,7 +274,9 @@ void tr_system_free(tr_system *system)
         tr__worker_deinit(system->workers[i]);
         source_resize(&source, system->workers[i]->memory, 0);
     }
-    tr__envelope_pool_deinit(&system->foreign_pool);
+    /* What was never made, because memory ran out, is all zero. */
+    if (system->foreign_pool.source.platform)
+        tr__envelope_pool_deinit(&system->foreign_pool);
     tr__dead_letters_deinit(&system->dead_letters, &source);
     tr__slots_deinit(&system->slots);
     if (system->names.source.platform)

@@ -63,8 +63,11 @@ void tr__log(struct tr_system *system, tr_level level, const char *path, const c
 void tr__log_list(struct tr_system *system, tr_level level, const char *path, const char *format,
     va_list list);
 
-/** The path of an actor, into TR_PATH_MAX + 1 bytes. Any thread that knows it alive. */
-void tr__cell_path(struct tr_system *system, const struct cell *cell, char *path);
+/**
+ * The path of an actor, into TR_PATH_MAX + 1 bytes; gives the length of the whole, as snprintf
+ * does. Any thread that knows it alive.
+ */
+size_t tr__cell_path(struct tr_system *system, const struct cell *cell, char *path);
 
 /** Posts a door that is to be posted: to its worker, or to its client. `counters` may be NULL. */
 void tr__system_post(struct tr_system *system, struct counters *counters, struct cell *cell);

@@ -52,7 +52,7 @@ static void fail(struct tr_self *self)
     tr__cell_stop(worker, cell, false);
 }
 
-void tr__turn_apply(struct tr_self *self, tr_next next)
+bool tr__turn_apply(struct tr_self *self, tr_next next)
 {
     struct worker *worker = self->worker;
     struct cell *cell = self->cell;
@@ -61,7 +61,7 @@ void tr__turn_apply(struct tr_self *self, tr_next next)
     case TR_NEXT_SAME:
     case TR_NEXT_UNHANDLED:
     case TR_NEXT_STASHED:
-        break;
+        return true;
     case TR_NEXT_STOP:
         tr__cell_stop(worker, cell, false);
         break;
@@ -69,7 +69,7 @@ void tr__turn_apply(struct tr_self *self, tr_next next)
         switch (tr__cell_adopt(worker, cell, self->become, self->become_type,
             self->become_message, self->causal, &self->error)) {
         case TR_OK:
-            break;
+            return true;
         case TR_STOPPED: /* the set-up said so */
             tr__cell_stop(worker, cell, false);
             break;
@@ -82,6 +82,7 @@ void tr__turn_apply(struct tr_self *self, tr_next next)
         fail(self);
         break;
     }
+    return false;
 }
 
 /* ---- Messages: on the worker's own fiber. ---- */
@@ -102,8 +103,8 @@ static void bury_unhandled(struct tr_self *self)
     envelope_give(&worker->pool, envelope);
 }
 
-/* The end of a turn that did more than handle its message. */
-static void message_end_slowly(struct tr_self *self, tr_next next)
+/* The end of a turn that did more than handle its message. As tr__turn_apply. */
+static bool message_end_slowly(struct tr_self *self, tr_next next)
 {
     struct worker *worker = self->worker;
     run_defers(self);
@@ -116,25 +117,26 @@ static void message_end_slowly(struct tr_self *self, tr_next next)
     } else {
         atom64_count(&worker->counters.handled, 1);
     }
-    tr__turn_apply(self, next);
+    bool is_running = tr__turn_apply(self, next);
     if (self->envelope)
         envelope_give(&worker->pool, self->envelope);
     tr__become_forget(self);
     tr__scratch_reset(&worker->scratch, self->scratch_mark);
     story_clear(self);
+    return is_running;
 }
 
-static inline void message_end(struct tr_self *self, tr_next next)
+static inline bool message_end(struct tr_self *self, tr_next next)
 {
-    if (__builtin_expect(next.code != TR_NEXT_SAME || self->has_story, 0)) {
-        message_end_slowly(self, next);
-        return;
-    }
+    if (__builtin_expect(next.code != TR_NEXT_SAME || self->has_story, 0))
+        return message_end_slowly(self, next);
     atom64_count(&self->worker->counters.handled, 1);
     envelope_give(&self->worker->pool, self->envelope);
+    return true;
 }
 
-static inline void message_turn(struct tr_self *self)
+/* False when the actor has stopped running. */
+static inline bool message_turn(struct tr_self *self)
 {
     struct worker *worker = self->worker;
     struct cell *cell = self->cell;
@@ -147,7 +149,7 @@ static inline void message_turn(struct tr_self *self)
     const tr_handler *row = dispatch_find(&worker->dispatches, cell->dispatch, envelope->type);
     if (__builtin_expect(!row, 0)) {
         bury_unhandled(self);
-        return;
+        return true;
     }
     tr_next next;
     if (__builtin_expect(row->type != NULL, 1)) {
@@ -156,11 +158,11 @@ static inline void message_turn(struct tr_self *self)
         tr_message any = { envelope->type, envelope_data(envelope) };
         if (envelope->kind == ENVELOPE_PROBE) {
             tr__probe_answer(worker, envelope, true);
-            return;
+            return true;
         }
         next = row->call(self, cell->state, &any);
     }
-    message_end(self, next);
+    return message_end(self, next);
 }
 
 static inline bool is_called(const struct cell *cell)
@@ -186,8 +188,7 @@ static void run(struct tr_self *self)
                 break;
         }
         do {
-            message_turn(self);
-            if (__builtin_expect(cell->life != LIFE_RUNNING, 0))
+            if (__builtin_expect(!message_turn(self), 0))
                 return; /* it stops, or is gone */
             if (self->turns >= self->turns_max || loop_is_time_up(&worker->loop))
                 goto over;
@@ -222,9 +223,7 @@ static void message_crashed(void *context)
 {
     struct tr_self *self = context;
     struct worker *worker = self->worker;
-    message_end(self, failed);
-    if (self->cell->life == LIFE_RUNNING)
-        tr__cell_settle(worker, self->cell);
+    (void)message_end(self, failed); /* its actor stops, or is gone */
     worker->running = NULL;
     tr__loop_charge(&worker->loop, self->turns);
     tr__worker_fiber(worker);
@@ -366,7 +365,7 @@ bool tr__cell_obey(struct worker *worker, struct cell *cell)
         tr__children_stop(worker, cell, true);
     }
     cell->house = HOUSE_WAITING;
-    if (bits & CONTROL_FINISH)
+    if (bits & CONTROL_FINISH && !cell->child_count)
         tr__cell_finish(worker, cell);
     return false;
 }

@@ -24,8 +24,11 @@ void tr__call_end(struct tr_self *self);
 /** Drops what tr_become was given for a set-up, if it was; before the turn's scratch memory goes. */
 void tr__become_forget(struct tr_self *self);
 
-/** Does what a handler's result asks for. The actor may be stopping, or gone, afterwards. */
-void tr__turn_apply(struct tr_self *self, tr_next next);
+/**
+ * Does what a handler's result asks for. False when the actor has stopped running: it may be gone,
+ * and its cell another's, on another worker.
+ */
+bool tr__turn_apply(struct tr_self *self, tr_next next);
 
 /** Ends the turn where it stands; its error says why. On the fiber of that turn. */
 TR_NO_RETURN void tr__turn_crash(struct tr_self *self);

@@ -85,8 +85,23 @@ static void on_round(struct loop *loop)
         if (!cell || atom32_load(&cell->door.owner, ATOM_ACQUIRE) != worker->index)
             continue;
         if (atom32_load(&cell->control, ATOM_SEQ_CST) && cell->house == HOUSE_WAITING &&
-            cell->life >= LIFE_STOPPING && cell->child_count)
+            cell->life == LIFE_STOPPING && cell->child_count)
             mail_make_ready(worker, cell);
+    }
+}
+
+/* Gives back what a flood has left: the worker's own memory, the clients', and that of sleepers. */
+static void trim(struct worker *worker)
+{
+    struct tr_system *system = worker->system;
+    tr__envelope_pool_trim(&worker->pool);
+    lock_take(&system->foreign_lock);
+    tr__envelope_pool_trim(&system->foreign_pool);
+    lock_give(&system->foreign_lock);
+    for (uint32_t i = 0; i < system->worker_count; i++) {
+        /* A worker that sleeps does not see what came home, and it may be much. */
+        if (i != worker->index && !stack_is_empty(&system->workers[i]->pool.returned))
+            loop_nudge(&system->workers[i]->loop);
     }
 }
 
@@ -97,13 +112,13 @@ static tr_time on_idle(struct loop *loop)
     tr__envelope_flush(&worker->pool);
     uint64_t turns = atom64_load(&worker->counters.handled, ATOM_RELAXED) +
                      atom64_load(&worker->counters.accepted, ATOM_RELAXED);
-    if (worker->trimmed_turns == turns)
+    if (worker->trimmed_turns == turns && stack_is_empty(&worker->pool.returned))
         return TR_NEVER;
     if (loop->now_ns < worker->trimmed_ns + TRIM_EVERY_NS)
         return worker->trimmed_ns + TRIM_EVERY_NS;
     worker->trimmed_ns = loop->now_ns;
     worker->trimmed_turns = turns;
-    tr__envelope_pool_trim(&worker->pool);
+    trim(worker);
     return TR_NEVER;
 }
 
@@ -166,6 +181,7 @@ tr_status tr__worker_init(struct worker *worker, struct tr_system *system, uint3
 free_fibers:
     tr__fiber_pool_deinit(&worker->fibers);
 free_pool:
+    system->pools[index] = NULL;
     tr__envelope_pool_deinit(&worker->pool);
 free_parker:
     platform->parker_free(platform, parker);
@@ -204,4 +220,6 @@ void tr__worker_main(void *context)
         if (system->watch.platform)
             watch_rouse(&system->watch);
     }
+    /* Another thread may get this one's number. */
+    atom64_store(&worker->thread_id, 0, ATOM_RELAXED);
 }

@@ -101,10 +101,8 @@ static tr_status root_start(struct runner *runner, const char *const *argv, size
     uint64_t bits;
     tr_status status = tr_client_try_spawn(runner->client, &args, &bits);
     if (status != TR_OK) {
-        tr__console_complain("%s: %s: %s\n",
-                             runner->program,
-                             tr_status_text(status),
-                             error.status != TR_OK ? error.text : runner->app.name);
+        tr__console_complain(
+            "%s: %s\n", runner->program, error.text[0] ? error.text : tr_status_text(status));
         return status;
     }
     runner->root = tr_ref_from_bits(bits);

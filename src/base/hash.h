@@ -43,12 +43,23 @@ static inline void hash_round(uint64_t *v)
     v[2] = hash_rotate(v[2], 32);
 }
 
-/* Up to 8 bytes as a number, the first one lowest. */
+/* Up to 8 bytes as a number, the first one lowest. Loads of constant size: a copy of `count` bytes
+ * would be a call of memcpy, which costs as much as the rest of a short key's hash. */
 static inline uint64_t hash_load(const unsigned char *bytes, size_t count)
 {
     uint64_t word = 0;
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    memcpy(&word, bytes, count);
+    if (count == 8) {
+        memcpy(&word, bytes, 8);
+    } else if (count >= 4) {
+        uint32_t first, last; /* They overlap, in equal bits. */
+        memcpy(&first, bytes, 4);
+        memcpy(&last, bytes + count - 4, 4);
+        word = first | (uint64_t)last << (8 * (count - 4));
+    } else {
+        for (size_t i = 0; i < count; i++)
+            word |= (uint64_t)bytes[i] << (8 * i);
+    }
 #else
     for (size_t i = 0; i < count; i++)
         word |= (uint64_t)bytes[i] << (8 * i);

@@ -105,7 +105,7 @@ static void round_begin(struct loop *loop)
 bool tr__loop_slice(struct loop *loop)
 {
     for (;;) {
-        if (loop->now_ns >= loop->round_end_ns || loop->queue.classes[TASK_IO].first)
+        if (loop->now_ns >= loop->round_end_ns)
             round_begin(loop);
         if (loop->posts || !stack_is_empty(&loop->ready.posted))
             take_posts(loop);
@@ -114,7 +114,7 @@ bool tr__loop_slice(struct loop *loop)
         enum task_class class;
         struct task *task = runqueue_pop(&loop->queue, &class);
         if (!task) {
-            if (!loop->io_pending)
+            if (!loop->io_pending && !loop->queue.classes[TASK_IO].first)
                 return false;
             /* Nothing else to do: IO need not wait for the round's end. */
             round_begin(loop);

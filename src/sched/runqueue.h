@@ -67,7 +67,7 @@ static inline void runqueue_charge(struct runqueue *queue, enum task_class class
 {
     if (class == TASK_HIGH)
         queue->credit += queue->classes[TASK_NORMAL].first ? turns : 0;
-    else if (queue->credit > 0)
+    else if (class == TASK_NORMAL && queue->credit > 0) /* IO has a share of its own */
         queue->credit -= (int64_t)turns * RUNQUEUE_HIGH_SHARE;
 }
 

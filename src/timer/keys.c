@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Open addressing with linear probing. A slot's home is the high bits of its hash.
+ *
+ * 1. Between the home of an entry and its slot no slot is empty. Removal keeps it so by moving later
+ *    entries back into the hole; nothing is marked as deleted, so churn costs no rehash.
+ * 2. An entry moves only to a lower slot (in the ring), over none that is empty. A walk goes down
+ *    from an empty slot, so what a removal moves to the place of the walk was given already.
+ * 3. A table grows when it is more than three quarters full, and shrinks by half when it is less
+ *    than an eighth full: between the two lie a quarter of its slots in adds or removals.
+ *
+ * With the high bits, a table grows by reading and writing memory in order, and it does not touch
+ * the entries: slots have the hashes.
+ */
+#include "timer/keys.h"
+
+#include "base/assert.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum {
+    TABLE_BITS_MIN = 2,  /* Four slots are a block of one cache line. */
+    TABLE_BITS_MAX = 31, /* A limit of memory comes first. */
+};
+
+static_assert(sizeof(struct keys_slot) == 16, "a slot is a quarter of a cache line");
+static_assert(offsetof(struct timer_entry, key) + TIMER_KEY_SHORT + 1 == 64, "one cache line");
+static_assert(TIMER_KEY_MAX <= UINT8_MAX, "a length fits");
+
+static inline uint32_t table_mask(const struct timer_keys *keys)
+{
+    return (UINT32_C(1) << keys->bits) - 1;
+}
+
+static inline uint32_t table_home(const struct timer_keys *keys, uint32_t hash)
+{
+    return hash >> (32 - keys->bits);
+}
+
+static inline uint32_t key_hash(const struct timer_pool *pool, const char *key, size_t length)
+{
+    return (uint32_t)(hash_bytes(pool->key, key, length) >> 32);
+}
+
+static inline bool entry_has_key(const struct timer_entry *entry, const char *key, size_t length)
+{
+    return entry->key_length == length && memcmp(entry->key, key, length) == 0;
+}
+
+static struct timer_entry *entry_new(struct timer_pool *pool, const char *key, size_t length)
+{
+    uint8_t block_class;
+    size_t size = offsetof(struct timer_entry, key) + length + 1;
+    struct timer_entry *entry = tr__block_take(&pool->blocks, size, &block_class);
+    if (!entry)
+        return NULL;
+    *entry = (struct timer_entry){.block_class = block_class, .key_length = (uint8_t)length};
+    memcpy(entry->key, key, length);
+    entry->key[length] = '\0';
+    return entry;
+}
+
+static void entry_free(struct timer_pool *pool, struct timer_entry *entry)
+{
+    tr__block_give(&pool->blocks, entry, entry->block_class);
+}
+
+static void table_insert(struct timer_keys *keys, struct timer_entry *entry, uint32_t hash)
+{
+    uint32_t at = table_home(keys, hash);
+    while (keys->slots[at].entry)
+        at = (at + 1) & table_mask(keys);
+    keys->slots[at] = (struct keys_slot){entry, hash};
+}
+
+/* The entry of a key in a table, or NULL. */
+static struct timer_entry *table_find(const struct timer_keys *keys, uint32_t hash, const char *key,
+                                      size_t length)
+{
+    uint32_t at = table_home(keys, hash);
+    for (; keys->slots[at].entry; at = (at + 1) & table_mask(keys)) {
+        const struct keys_slot *slot = &keys->slots[at];
+        if (slot->hash == hash && entry_has_key(slot->entry, key, length))
+            return slot->entry;
+    }
+    return NULL;
+}
+
+/* Makes a slot empty and moves those back that it kept from their homes. */
+static void table_remove_at(struct timer_keys *keys, uint32_t hole)
+{
+    uint32_t mask = table_mask(keys);
+    for (uint32_t at = (hole + 1) & mask; keys->slots[at].entry; at = (at + 1) & mask) {
+        uint32_t home = table_home(keys, keys->slots[at].hash);
+        if (((at - home) & mask) < ((at - hole) & mask))
+            continue; /* Its home is behind the hole. */
+        keys->slots[hole] = keys->slots[at];
+        hole = at;
+    }
+    keys->slots[hole].entry = NULL;
+}
+
+static void table_free(struct timer_keys *keys, struct timer_pool *pool)
+{
+    tr__block_give(&pool->blocks, keys->slots, keys->block_class);
+    keys->bits = 0;
+    keys->one = NULL;
+}
+
+/* Moves all entries to a table of 2^bits slots. False when out of memory. */
+static bool table_resize(struct timer_keys *keys, struct timer_pool *pool, unsigned bits)
+{
+    TR_ASSERT(bits >= TABLE_BITS_MIN);
+    TR_ASSERT(bits <= TABLE_BITS_MAX);
+    struct timer_keys table = *keys;
+    size_t size = sizeof(struct keys_slot) << bits;
+    table.slots = tr__block_take(&pool->blocks, size, &table.block_class);
+    if (!table.slots)
+        return false;
+    memset(table.slots, 0, size);
+    table.bits = (uint8_t)bits;
+    if (keys->bits == 0) {
+        struct timer_entry *one = keys->one;
+        one->hash = key_hash(pool, one->key, one->key_length);
+        table_insert(&table, one, one->hash);
+    } else {
+        for (uint32_t at = 0; at <= table_mask(keys); at++) {
+            if (keys->slots[at].entry)
+                table_insert(&table, keys->slots[at].entry, keys->slots[at].hash);
+        }
+        table_free(keys, pool);
+    }
+    *keys = table;
+    return true;
+}
+
+/* Makes sure that the table has room for one more. False when out of memory. */
+static bool table_reserve(struct timer_keys *keys, struct timer_pool *pool)
+{
+    if (keys->bits == 0)
+        return table_resize(keys, pool, TABLE_BITS_MIN);
+    size_t slots = (size_t)1 << keys->bits;
+    if (keys->count + 1 <= slots - slots / 4)
+        return true;
+    return keys->bits < TABLE_BITS_MAX && table_resize(keys, pool, keys->bits + 1U);
+}
+
+static inline bool table_is_sparse(const struct timer_keys *keys)
+{
+    return keys->bits > TABLE_BITS_MIN && keys->count < (UINT32_C(1) << keys->bits) / 8;
+}
+
+/* Gives memory back that the entries do not need. Without memory to shrink, it stays large. */
+static void table_shrink(struct timer_keys *keys, struct timer_pool *pool)
+{
+    if (keys->bits == 0)
+        return;
+    if (keys->count == 0) {
+        table_free(keys, pool);
+        return;
+    }
+    unsigned bits = keys->bits;
+    while (bits > TABLE_BITS_MIN && keys->count < (UINT32_C(1) << bits) / 8)
+        bits--;
+    if (bits < keys->bits)
+        (void)table_resize(keys, pool, bits);
+}
+
+/* Makes an entry whose key is not there yet; the hash matters unless it is the first one. */
+static struct timer_entry *entry_add(struct timer_keys *keys, struct timer_pool *pool,
+                                     const char *key, size_t length, uint32_t hash)
+{
+    struct timer_entry *entry = entry_new(pool, key, length);
+    if (!entry)
+        return NULL;
+    if (keys->bits == 0 && !keys->one) {
+        keys->one = entry;
+    } else {
+        if (!table_reserve(keys, pool)) {
+            entry_free(pool, entry);
+            return NULL;
+        }
+        entry->hash = hash;
+        table_insert(keys, entry, hash);
+    }
+    keys->count++;
+    return entry;
+}
+
+void tr__timer_pool_init(struct timer_pool *pool, const struct memory_source *source,
+                         struct hash_key key)
+{
+    tr__block_init(&pool->blocks, source);
+    pool->key = key;
+}
+
+void tr__timer_pool_deinit(struct timer_pool *pool)
+{
+    tr__block_deinit(&pool->blocks);
+}
+
+void tr__timer_pool_trim(struct timer_pool *pool)
+{
+    tr__block_trim(&pool->blocks);
+}
+
+struct timer_entry *tr__keys_find(const struct timer_keys *keys, const struct timer_pool *pool,
+                                  const char *key, size_t length)
+{
+    if (keys->count == 0)
+        return NULL;
+    if (keys->bits == 0)
+        return entry_has_key(keys->one, key, length) ? keys->one : NULL;
+    return table_find(keys, key_hash(pool, key, length), key, length);
+}
+
+struct timer_entry *tr__keys_obtain(struct timer_keys *keys, struct timer_pool *pool,
+                                    const char *key, size_t length, bool *is_new)
+{
+    TR_ASSERT(length <= TIMER_KEY_MAX);
+    struct timer_entry *entry = NULL;
+    uint32_t hash = 0;
+    if (keys->bits > 0) {
+        hash = key_hash(pool, key, length);
+        entry = table_find(keys, hash, key, length);
+    } else if (keys->one) {
+        if (entry_has_key(keys->one, key, length))
+            entry = keys->one;
+        else
+            hash = key_hash(pool, key, length);
+    }
+    bool is_made = !entry;
+    if (is_made) {
+        entry = entry_add(keys, pool, key, length, hash);
+        if (!entry)
+            return NULL;
+    }
+    entry->generation = ++keys->generation;
+    *is_new = is_made;
+    return entry;
+}
+
+void tr__keys_remove(struct timer_keys *keys, struct timer_pool *pool, struct timer_entry *entry)
+{
+    TR_ASSERT(keys->count > 0);
+    TR_ASSERT(!timer_is_armed(&entry->node));
+    if (keys->bits == 0) {
+        TR_ASSERT(keys->one == entry);
+        keys->one = NULL;
+    } else {
+        uint32_t at = table_home(keys, entry->hash);
+        while (keys->slots[at].entry != entry) {
+            TR_ASSERT(keys->slots[at].entry); /* Else it is of another table. */
+            at = (at + 1) & table_mask(keys);
+        }
+        table_remove_at(keys, at);
+    }
+    keys->count--;
+    entry_free(pool, entry);
+    if (keys->count == 0 || table_is_sparse(keys))
+        table_shrink(keys, pool);
+}
+
+struct keys_walk tr__keys_walk(const struct timer_keys *keys)
+{
+    if (keys->bits == 0)
+        return (struct keys_walk){.left = keys->count};
+    uint32_t empty = 0;
+    while (keys->slots[empty].entry)
+        empty++;
+    return (struct keys_walk){.at = empty, .left = table_mask(keys)};
+}
+
+struct timer_entry *tr__keys_walk_next(struct timer_keys *keys, struct timer_pool *pool,
+                                       struct keys_walk *walk)
+{
+    walk->given = NULL;
+    while (walk->left > 0) {
+        walk->left--;
+        if (keys->bits == 0) {
+            walk->given = keys->one;
+            return walk->given;
+        }
+        walk->at = (walk->at - 1) & table_mask(keys);
+        walk->given = keys->slots[walk->at].entry;
+        if (walk->given)
+            return walk->given;
+    }
+    table_shrink(keys, pool);
+    return NULL;
+}
+
+void tr__keys_walk_remove(struct timer_keys *keys, struct timer_pool *pool, struct keys_walk *walk)
+{
+    TR_ASSERT(walk->given);
+    TR_ASSERT(!timer_is_armed(&walk->given->node));
+    if (keys->bits == 0)
+        keys->one = NULL;
+    else
+        table_remove_at(keys, walk->at);
+    keys->count--;
+    entry_free(pool, walk->given);
+    walk->given = NULL;
+}

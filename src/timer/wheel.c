@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * A deadline is a number of eleven digits of six bits. These rules hold between any two calls:
+ *
+ * 1. No node's deadline, raised to the wheel's time if it is before, is before the wheel's time.
+ * 2. A node is in the level of the highest digit in which that deadline differs from the wheel's
+ *    time, in the slot of that digit; in level 0 when they are equal. So nodes of equal deadlines
+ *    are in the same slot, and where a node is need not be stored.
+ * 3. A slot is in the order of arming. Rule 2 makes it stay so: when a slot is spread over lower
+ *    levels, these are empty.
+ * 4. All nodes of a level are before all nodes of the next one. In a level, slots follow one another
+ *    in time, and in level 0 a slot is one nanosecond. So the first slot of the lowest level in use
+ *    holds what expires next.
+ *
+ * The wheel's time moves to any time before the start of that slot without a change to a node. To
+ * go further, that slot is taken out and its nodes are placed again, at the new time.
+ */
+#include "timer/wheel.h"
+
+#include "base/assert.h"
+
+#include <assert.h>
+
+static_assert(WHEEL_LEVELS * WHEEL_DIGIT_BITS >= 63, "every deadline has a level");
+static_assert(sizeof(struct timer_node) == 24, "a node is small");
+static_assert(sizeof(struct wheel) < 6 * 1024, "a wheel is small");
+
+struct place {
+    unsigned level;
+    unsigned slot;
+};
+
+/* Where a node with this deadline is. */
+static inline struct place place_of(const struct wheel *wheel, tr_time deadline_ns)
+{
+    uint64_t time = (uint64_t)wheel->time_ns;
+    uint64_t due = deadline_ns > wheel->time_ns ? (uint64_t)deadline_ns : time;
+    unsigned highest = 63U - (unsigned)__builtin_clzll((due ^ time) | 1);
+    unsigned level = highest / WHEEL_DIGIT_BITS;
+    return (struct place){level, (due >> level * WHEEL_DIGIT_BITS) % WHEEL_SLOTS};
+}
+
+/* The first slot in use; there is one. */
+static inline struct place place_first(const struct wheel *wheel)
+{
+    unsigned level = (unsigned)__builtin_ctz(wheel->levels);
+    return (struct place){level, (unsigned)__builtin_ctzll(wheel->used[level])};
+}
+
+/* The earliest deadline that a slot can hold. */
+static inline tr_time place_start(const struct wheel *wheel, struct place place)
+{
+    unsigned shift = place.level * WHEEL_DIGIT_BITS;
+    uint64_t above = (uint64_t)wheel->time_ns >> shift & ~(uint64_t)(WHEEL_SLOTS - 1);
+    return (tr_time)((above | place.slot) << shift);
+}
+
+static inline void place_set_empty(struct wheel *wheel, struct place place)
+{
+    wheel->slots[place.level][place.slot] = NULL;
+    wheel->used[place.level] &= ~(UINT64_C(1) << place.slot);
+    if (wheel->used[place.level] == 0)
+        wheel->levels &= ~(UINT32_C(1) << place.level);
+}
+
+/* Puts a node last into the slot of its deadline. */
+static inline void node_place(struct wheel *wheel, struct timer_node *node)
+{
+    struct place place = place_of(wheel, node->deadline_ns);
+    struct timer_node **slot = &wheel->slots[place.level][place.slot];
+    struct timer_node *first = *slot;
+    if (first) {
+        struct timer_node *last = first->previous;
+        node->next = first;
+        node->previous = last;
+        last->next = node;
+        first->previous = node;
+        return;
+    }
+    node->next = node;
+    node->previous = node;
+    *slot = node;
+    wheel->used[place.level] |= UINT64_C(1) << place.slot;
+    wheel->levels |= UINT32_C(1) << place.level;
+}
+
+/* Takes a node out of the slot that it is in. */
+static inline void node_remove(struct wheel *wheel, struct timer_node *node, struct place place)
+{
+    struct timer_node **slot = &wheel->slots[place.level][place.slot];
+    TR_ASSERT(*slot); /* Else the node is of another wheel, or somebody wrote to it. */
+    TR_ASSERT(wheel->count > 0);
+    wheel->count--;
+    if (node->next == node) {
+        TR_ASSERT(*slot == node);
+        place_set_empty(wheel, place);
+    } else {
+        node->next->previous = node->previous;
+        node->previous->next = node->next;
+        if (*slot == node)
+            *slot = node->next;
+    }
+    node->next = NULL;
+    node->previous = NULL;
+}
+
+/* The earliest deadline in a slot in use; its start when that takes too many looks. */
+static tr_time place_bound(const struct wheel *wheel, struct place place)
+{
+    tr_time start = place_start(wheel, place);
+    if (place.level == 0)
+        return start;
+    const struct timer_node *first = wheel->slots[place.level][place.slot];
+    const struct timer_node *node = first;
+    tr_time earliest = first->deadline_ns;
+    for (unsigned looks = 1; node->next != first; looks++) {
+        if (looks == WHEEL_LOOK_MAX)
+            return start;
+        node = node->next;
+        if (node->deadline_ns < earliest)
+            earliest = node->deadline_ns;
+    }
+    return earliest;
+}
+
+/* Moves the time into the first slot, not beyond its first deadline, and its nodes down. */
+static void place_spread(struct wheel *wheel, struct place place, tr_time now_ns)
+{
+    TR_ASSERT(place.level > 0);
+    tr_time bound = place_bound(wheel, place);
+    struct timer_node *node = wheel->slots[place.level][place.slot];
+    node->previous->next = NULL;
+    place_set_empty(wheel, place);
+    wheel->time_ns = bound < now_ns ? bound : now_ns;
+    while (node) {
+        struct timer_node *next = node->next;
+        node_place(wheel, node);
+        node = next;
+    }
+}
+
+void tr__wheel_init(struct wheel *wheel, tr_time now_ns)
+{
+    *wheel = (struct wheel){.time_ns = now_ns > 0 ? now_ns : 0};
+}
+
+void tr__wheel_arm(struct wheel *wheel, struct timer_node *node, tr_time deadline_ns)
+{
+    TR_ASSERT(!timer_is_armed(node));
+    node->deadline_ns = deadline_ns;
+    node_place(wheel, node);
+    wheel->count++;
+}
+
+bool tr__wheel_cancel(struct wheel *wheel, struct timer_node *node)
+{
+    if (!timer_is_armed(node))
+        return false;
+    node_remove(wheel, node, place_of(wheel, node->deadline_ns));
+    return true;
+}
+
+struct timer_node *tr__wheel_expire(struct wheel *wheel, tr_time now_ns)
+{
+    while (wheel->levels != 0) {
+        struct place place = place_first(wheel);
+        tr_time start = place_start(wheel, place);
+        if (start > now_ns)
+            break;
+        if (place.level == 0) {
+            struct timer_node *node = wheel->slots[0][place.slot];
+            wheel->time_ns = start;
+            TR_ASSERT(node->deadline_ns <= now_ns);
+            node_remove(wheel, node, place);
+            return node;
+        }
+        place_spread(wheel, place, now_ns);
+    }
+    if (wheel->time_ns < now_ns)
+        wheel->time_ns = now_ns;
+    return NULL;
+}
+
+tr_time tr__wheel_next(const struct wheel *wheel)
+{
+    return wheel->levels == 0 ? TR_NEVER : place_bound(wheel, place_first(wheel));
+}
