@@ -56,6 +56,8 @@ typedef struct tr_next {
 TR_MESSAGE(tr_pre_start);
 /** The actor has stopped, whatever stopped it: last of all, once, if tr_pre_start came. */
 TR_MESSAGE(tr_post_stop);
+/** No message came for this long; see tr_set_receive_timeout. */
+TR_MESSAGE(tr_receive_timeout, (i64, idle_ns));
 /** The first message to the root of an app. */
 TR_MESSAGE(tr_args, (list(str), argv));
 /**

@@ -19,6 +19,8 @@
 #define TR_DEFERS_MAX 64
 /** Messages that an actor has set aside with tr_stash. One more fails the turn: TR_STASH_FULL. */
 #define TR_STASH_MAX 1024
+/** Timers of one actor at once. One more: TR_LIMIT. */
+#define TR_TIMERS_MAX (1024 * 1024)
 /** Turns of an actor before its worker looks at others. */
 #define TR_RUN_TURNS_MAX 64
 /** Time of an actor before its worker looks at others. */

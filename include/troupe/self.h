@@ -34,6 +34,24 @@ typedef struct tr_client tr_client;
 /** A set of workers with their actors; see system.h. */
 typedef struct tr_system tr_system;
 
+/** A timer without a key; all zero is none. */
+typedef struct tr_timer {
+    uint64_t number;
+} tr_timer;
+
+/** What became of a timer that was taken back. */
+typedef enum tr_timer_end {
+    TR_TIMER_NONE,      /* there is none: never started, or its message was handled */
+    TR_TIMER_CANCELLED, /* it had not fired */
+    TR_TIMER_TAKEN_BACK /* it had fired; its message waited and will not be handled */
+} tr_timer_end;
+
+typedef enum tr_timer_kind {
+    TR_TIMER_ONCE,
+    TR_TIMER_FIXED_RATE,
+    TR_TIMER_FIXED_DELAY
+} tr_timer_kind;
+
 /* ---- Messages. ---- */
 
 /**
@@ -125,6 +143,28 @@ typedef struct tr_system tr_system;
 /** Stops an actor after its current turn; what it has not handled is dead letters. As tr_stop. */
 #define tr_kill(from, ref) TR_SPEAKER_(from, kill)(from, tr_any(ref))
 /**
+ * Starts a timer that sends a message to this actor, once, after `delay_ns`:
+ *     tr_timer_once(self, "retry", TR_SECOND, retry, .attempt = 2);
+ *
+ * A timer of the same key is replaced; key NULL is a timer without one, and the tr_timer that this
+ * returns takes it back. Timers end with the incarnation. A timer never fires early; it has at most
+ * one message waiting; wall-clock jumps do not move it. Ends the turn with TR_INVALID_ARGUMENT (a
+ * negative time, an empty key or one of more than 128 bytes), TR_LIMIT (TR_TIMERS_MAX), TR_STOPPING,
+ * TR_NO_MEMORY; tr_self_try_timer gives a status.
+ */
+#define tr_timer_once(self, key, delay_ns, ...) \
+    TR_TIMER_(self, key, TR_TIMER_ONCE, delay_ns, TR_PP_HEAD(__VA_ARGS__), \
+        TR_PP_TAIL_BRACES(__VA_ARGS__))
+/** ... at each period, on a grid that does not drift; ticks that were missed are one tick. */
+#define tr_timer_fixed_rate(self, key, period_ns, ...) \
+    TR_TIMER_(self, key, TR_TIMER_FIXED_RATE, period_ns, TR_PP_HEAD(__VA_ARGS__), \
+        TR_PP_TAIL_BRACES(__VA_ARGS__))
+/** ... a period after the last one was handled. */
+#define tr_timer_fixed_delay(self, key, period_ns, ...) \
+    TR_TIMER_(self, key, TR_TIMER_FIXED_DELAY, period_ns, TR_PP_HEAD(__VA_ARGS__), \
+        TR_PP_TAIL_BRACES(__VA_ARGS__))
+
+/**
  * Suspends an actor, which keeps its mail and handles none until tr_resume. Not counted: one resume
  * ends any number of suspends. As tr_stop.
  */
@@ -158,6 +198,20 @@ tr_next tr_fail(tr_self *self, tr_status status, const char *format, ...) TR_PRI
 /** The same from any depth of calls: does not return. */
 TR_NO_RETURN void tr_crash(tr_self *self, tr_status status, const char *format, ...)
     TR_PRINTF(3, 4);
+
+/* ---- Timers: see tr_timer_once and its kin. ---- */
+
+/** Takes a timer back, and its message if that waits to be handled. */
+tr_timer_end tr_timer_cancel(tr_self *self, const char *key);
+/** The same of a timer without a key. */
+tr_timer_end tr_timer_stop(tr_self *self, tr_timer timer);
+/**
+ * Asks for tr_receive_timeout when no message has come for this long. Only what others send counts,
+ * not timers and signals. It comes once, and again after the next message; 0 ends it. It is not
+ * counted while the actor is suspended. Ends the turn with TR_INVALID_ARGUMENT when negative, or
+ * with TR_NO_MEMORY.
+ */
+void tr_set_receive_timeout(tr_self *self, tr_time idle_ns);
 
 /* ---- Stash. ---- */
 
@@ -286,6 +340,12 @@ tr_status tr_self_stop_child(tr_self *self, tr_ref ref);
 tr_next tr_self_become(tr_self *self, const tr_behavior *behavior, const tr_type *setup_type,
                        const void *setup);
 
+/** key NULL: `timer`, unless NULL, says which it is. */
+TR_MUST_CHECK tr_status tr_self_try_timer(tr_self *self, const char *key, tr_timer_kind kind,
+    tr_time ns, const tr_type *type, const void *message, tr_timer *timer);
+tr_timer tr_self_timer(tr_self *self, const char *key, tr_timer_kind kind, tr_time ns,
+    const tr_type *type, const void *message);
+
 tr_status tr_client_tell(tr_client *client, tr_ref to, const tr_type *type, const void *message);
 TR_MUST_CHECK tr_status tr_client_try_spawn(tr_client *client, const tr_spawn_args *args,
                                             uint64_t *ref_bits);
@@ -320,6 +380,9 @@ TR_END_C
     TR_SPEAKER_(from, tell)(from, TR_TO_(to, m), &tr_type_##m, TR_MAKE_(m, __VA_ARGS__))
 #define TR_TELL_COPY_(from, to, m, pointer) \
     TR_SPEAKER_(from, tell)(from, TR_TO_(to, m), &tr_type_##m, TR_TYPED_(m, pointer))
+#define TR_TIMER_(...) TR_TIMER__(__VA_ARGS__)
+#define TR_TIMER__(self, key, kind, ns, m, ...) \
+    tr_self_timer(self, key, kind, ns, &tr_type_##m, TR_MAKE_(m, __VA_ARGS__))
 #define TR_REPLY_(...) TR_REPLY__(__VA_ARGS__)
 #define TR_REPLY__(verb, self, m, ...) \
     tr_self_##verb(self, &tr_type_##m, TR_MAKE_(m, __VA_ARGS__))

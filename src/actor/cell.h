@@ -19,6 +19,7 @@
 #include "mem/heap.h"
 #include "queue/door.h"
 #include "sched/runqueue.h"
+#include "timer/keys.h"
 
 /** Where an actor is in its life: SPEC L-01. */
 enum life {
@@ -82,8 +83,16 @@ struct cell_setup {
 
 /** What few actors need. */
 struct cell_extra {
+    struct cell *cell;
     struct envelope *stash; /* a ring */
     uint32_t stash_count;
+    struct timer_keys timers;
+    uint64_t timer_last; /* number of the last timer without a key */
+    /* The receive timeout. */
+    struct timer_node idle;
+    tr_time idle_ns;             /* 0: none */
+    tr_time message_ns;          /* when the last message came */
+    struct envelope *idle_event; /* the signal, while it waits to be handled */
 };
 
 struct name;

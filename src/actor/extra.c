@@ -11,7 +11,7 @@ struct cell_extra *tr__extra_of(struct worker *worker, struct cell *cell)
     struct cell_extra *extra = source_resize(&worker->source, NULL, sizeof *extra);
     if (!extra)
         return NULL;
-    *extra = (struct cell_extra){ 0 };
+    *extra = (struct cell_extra){ .cell = cell };
     cell->extra = extra;
     return extra;
 }
@@ -22,6 +22,8 @@ void tr__extra_free(struct worker *worker, struct cell *cell)
     if (!extra)
         return;
     TR_ASSERT(!extra->stash);
+    TR_ASSERT(!extra->timers.count);
+    TR_ASSERT(!timer_is_armed(&extra->idle));
     source_resize(&worker->source, extra, 0);
     cell->extra = NULL;
 }

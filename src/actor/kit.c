@@ -5,6 +5,7 @@
 
 #include "actor/client.h"
 #include "actor/mail.h"
+#include "actor/timers.h"
 #include "base/assert.h"
 #include "os/memory.h"
 #include "os/virtual.h"
@@ -31,7 +32,10 @@ static struct worker *choose(struct tr_kit *kit)
     uint32_t count = 0;
     for (uint32_t i = 0; i < system->worker_count; i++) {
         struct worker *worker = system->workers[i];
-        bool is_due = worker->loop.alarm_ns <= kit->virtual->mono;
+        tr_time due_ns = tr__timers_next(worker);
+        if (worker->loop.alarm_ns < due_ns)
+            due_ns = worker->loop.alarm_ns;
+        bool is_due = due_ns <= kit->virtual->mono;
         if (is_due || atom32_load(&worker->sweep, ATOM_RELAXED) ||
             tr__loop_has_work(&worker->loop))
             busy[count++] = i;
@@ -73,9 +77,12 @@ static tr_time next_alarm(const struct tr_kit *kit)
 {
     tr_time next_ns = TR_NEVER;
     for (uint32_t i = 0; i < kit->system->worker_count; i++) {
-        tr_time alarm_ns = kit->system->workers[i]->loop.alarm_ns;
-        if (alarm_ns < next_ns)
-            next_ns = alarm_ns;
+        const struct worker *worker = kit->system->workers[i];
+        tr_time timer_ns = tr__timers_next(worker);
+        if (worker->loop.alarm_ns < next_ns)
+            next_ns = worker->loop.alarm_ns;
+        if (timer_ns < next_ns)
+            next_ns = timer_ns;
     }
     return next_ns;
 }

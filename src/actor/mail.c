@@ -3,6 +3,7 @@
 
 #include "actor/client.h"
 #include "actor/extra.h"
+#include "actor/timers.h"
 #include "base/assert.h"
 
 enum { HIGH_REPLIES = 2, HIGH_EVENTS = 4 }; /* more than this many waiting: high priority */
@@ -66,6 +67,7 @@ static void take_in_message(struct worker *worker, struct cell *cell, struct env
     case ENVELOPE_KILL:
     case ENVELOPE_SUSPEND:
     case ENVELOPE_RESUME:
+    case ENVELOPE_VOID:
     case ENVELOPE_PROBE:
     case ENVELOPE_OUTCOME:
         ring_push(&cell->notices, envelope);
@@ -160,9 +162,16 @@ void tr__mail_resume_cycle(struct cell *cell)
     cell->cycle = first;
 }
 
+void tr__mail_drop(struct worker *worker, struct envelope *envelope)
+{
+    atom64_count(&worker->counters.accepted, UINT64_MAX); /* as if it had never been */
+    envelope_give(&worker->pool, envelope);
+}
+
 void tr__mail_bury(struct worker *worker, struct cell *cell, tr_status reason)
 {
     tr__stash_empty(cell);
+    tr__timers_drop(worker, cell);
     for (;;) {
         if (!cell->cycle && !mail_begin_cycle(cell))
             break;
@@ -170,6 +179,8 @@ void tr__mail_bury(struct worker *worker, struct cell *cell, tr_status reason)
         mail_uncount(cell, envelope);
         if (envelope->kind == ENVELOPE_PROBE)
             tr__probe_answer(worker, envelope, cell->flags & CELL_STARTED);
+        else if (envelope->kind == ENVELOPE_VOID || envelope->kind == ENVELOPE_EVENT)
+            tr__mail_drop(worker, envelope);
         else
             bury(worker, cell, envelope, reason);
     }

@@ -110,6 +110,9 @@ static inline bool mail_begin_cycle(struct cell *cell)
 /** A run goes on with an unfinished cycle: new replies and exceptions go first. */
 void tr__mail_resume_cycle(struct cell *cell);
 
+/** Drops what was taken back: it was never a message. */
+void tr__mail_drop(struct worker *worker, struct envelope *envelope);
+
 /** Everything that is left becomes dead letters. */
 void tr__mail_bury(struct worker *worker, struct cell *cell, tr_status reason);
 

@@ -63,7 +63,7 @@ tr_status tr_self_try_reply(tr_self *self, const tr_type *type, const void *mess
 {
     if (__builtin_expect(!self || !type || !message, 0))
         return TR_INVALID_ARGUMENT;
-    uint64_t sender = self->envelope ? self->envelope->sender : 0;
+    uint64_t sender = turn_sender(self);
     if (__builtin_expect(!sender, 0))
         return refuse(self, 0, type, TR_NO_SENDER);
     return send(self, sender, self->cell->identity, type, message);
@@ -82,7 +82,7 @@ tr_next tr_self_forward(tr_self *self, tr_ref to)
     struct envelope *envelope = self->envelope;
     if (!envelope)
         return tr_fail(self, TR_NOT_IN_A_TURN, "there is no message to forward");
-    (void)send(self, to.bits, envelope->sender, envelope->type, envelope_data(envelope));
+    (void)send(self, to.bits, turn_sender(self), envelope->type, envelope_data(envelope));
     return TR_SAME;
 }
 
@@ -248,7 +248,7 @@ tr_ref tr_parent(const tr_self *self)
 
 tr_ref tr_sender(const tr_self *self)
 {
-    return tr_ref_from_bits(self && self->envelope ? self->envelope->sender : 0);
+    return tr_ref_from_bits(self && turn_sender(self));
 }
 
 const char *tr_path(const tr_self *self)

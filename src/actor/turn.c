@@ -6,6 +6,7 @@
 #include "actor/lifecycle.h"
 #include "actor/spawn.h"
 #include "actor/stop.h"
+#include "actor/timers.h"
 #include "base/assert.h"
 #include "wire/copy.h"
 
@@ -87,20 +88,33 @@ bool tr__turn_apply(struct tr_self *self, tr_next next)
 
 /* ---- Messages: on the worker's own fiber. ---- */
 
+/* The envelope of this turn goes where it came from. */
+static void envelope_done(struct tr_self *self)
+{
+    struct envelope *envelope = self->envelope;
+    self->envelope = NULL;
+    if (envelope->kind == ENVELOPE_EVENT)
+        tr__timer_return(self->worker, self->cell, envelope);
+    else
+        envelope_give(&self->worker->pool, envelope);
+}
+
 static void bury_unhandled(struct tr_self *self)
 {
     struct worker *worker = self->worker;
-    struct envelope *envelope = self->envelope;
-    if (envelope->kind == ENVELOPE_PROBE) {
-        tr__probe_answer(worker, envelope, true);
+    const struct envelope *envelope = self->envelope;
+    /* A signal that nobody handles is ignored. */
+    if (envelope->type == &tr__idle_type) {
+        atom64_count(&worker->counters.handled, 1);
+        envelope_done(self);
         return;
     }
     atom64_count(&worker->counters.dead, 1);
     tr__dead_letter(worker->system, worker,
-        &(struct dead_letter){ .type = envelope->type, .from = envelope->sender,
+        &(struct dead_letter){ .type = envelope->type, .from = turn_sender(self),
             .to = self->cell->identity, .reason = TR_UNHANDLED,
             .behavior = self->cell->dispatch->behavior->name });
-    envelope_give(&worker->pool, envelope);
+    envelope_done(self);
 }
 
 /* The end of a turn that did more than handle its message. As tr__turn_apply. */
@@ -110,16 +124,19 @@ static bool message_end_slowly(struct tr_self *self, tr_next next)
     run_defers(self);
     if (next.code == TR_NEXT_UNHANDLED) {
         bury_unhandled(self);
-        self->envelope = NULL;
     } else if (next.code == TR_NEXT_STASHED) {
+        tr__timer_detach(worker, self->cell, self->envelope);
         tr__stash_push(worker, self->cell, self->envelope);
         self->envelope = NULL;
     } else {
         atom64_count(&worker->counters.handled, 1);
+        /* A timer takes its message back before the actor may end, and all its timers with it. */
+        if (self->envelope->kind == ENVELOPE_EVENT)
+            envelope_done(self);
     }
     bool is_running = tr__turn_apply(self, next);
     if (self->envelope)
-        envelope_give(&worker->pool, self->envelope);
+        envelope_done(self);
     tr__become_forget(self);
     tr__scratch_reset(&worker->scratch, self->scratch_mark);
     story_clear(self);
@@ -135,6 +152,29 @@ static inline bool message_end(struct tr_self *self, tr_next next)
     return true;
 }
 
+/* Of messages that need a second look: false when there is nothing to handle. */
+static bool message_admit(struct tr_self *self, struct envelope *envelope)
+{
+    struct worker *worker = self->worker;
+    switch ((enum envelope_kind)envelope->kind) {
+    case ENVELOPE_PROBE:
+        tr__probe_answer(worker, envelope, true);
+        return false;
+    case ENVELOPE_VOID:
+        tr__mail_drop(worker, envelope);
+        return false;
+    case ENVELOPE_EVENT:
+        self->has_story = true; /* its end is no ordinary one */
+        return true;
+    case ENVELOPE_ASK:
+    case ENVELOPE_NOTICE:
+        tr__idle_touch(worker, self->cell);
+        return true;
+    default:
+        return true;
+    }
+}
+
 /* False when the actor has stopped running. */
 static inline bool message_turn(struct tr_self *self)
 {
@@ -143,6 +183,9 @@ static inline bool message_turn(struct tr_self *self)
     struct envelope *envelope = ring_pop(&cell->cycle);
     mail_uncount(cell, envelope);
     self->turns++;
+    if (__builtin_expect(envelope->kind >= ENVELOPE_EVENT || cell->flags & CELL_IDLES, 0) &&
+        !message_admit(self, envelope))
+        return true;
     self->envelope = envelope;
     self->causal = envelope->causal;
     worker->running_type = envelope->type;
@@ -156,10 +199,6 @@ static inline bool message_turn(struct tr_self *self)
         next = row->call(self, cell->state, envelope_data(envelope));
     } else {
         tr_message any = { envelope->type, envelope_data(envelope) };
-        if (envelope->kind == ENVELOPE_PROBE) {
-            tr__probe_answer(worker, envelope, true);
-            return true;
-        }
         next = row->call(self, cell->state, &any);
     }
     return message_end(self, next);
@@ -341,14 +380,17 @@ static bool obey_alive(struct worker *worker, struct cell *cell, uint32_t bits)
     }
     if (is_suspended && cell->life == LIFE_RUNNING) {
         tr__cell_become(worker->system, cell, LIFE_SUSPENDED, __func__);
+        tr__idle_pause(worker, cell);
         /* Sealed before it was suspended: it stops at once as well. */
         if (cell->flags & CELL_SEALED) {
             tr__cell_stop(worker, cell, false);
             return false;
         }
     }
-    if (!is_suspended && cell->life == LIFE_SUSPENDED)
+    if (!is_suspended && cell->life == LIFE_SUSPENDED) {
         tr__cell_become(worker->system, cell, LIFE_RUNNING, __func__);
+        tr__idle_resume(worker, cell);
+    }
     if (cell->life == LIFE_SUSPENDED)
         cell->house = HOUSE_WAITING;
     return cell->life == LIFE_RUNNING;

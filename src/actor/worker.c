@@ -3,6 +3,7 @@
 
 #include "actor/spawn.h"
 #include "actor/stop.h"
+#include "actor/timers.h"
 #include "actor/turn.h"
 #include "base/assert.h"
 
@@ -75,6 +76,7 @@ static void on_alarm(struct loop *loop)
 static void on_round(struct loop *loop)
 {
     struct worker *worker = worker_of_loop(loop);
+    loop->wants_round = tr__timers_fire(worker, loop->now_ns);
     if (!atom32_load(&worker->sweep, ATOM_RELAXED))
         return;
     atom32_exchange(&worker->sweep, 0, ATOM_SEQ_CST);
@@ -105,6 +107,11 @@ static void trim(struct worker *worker)
     }
 }
 
+static tr_time earlier(tr_time a_ns, tr_time b_ns)
+{
+    return a_ns < b_ns ? a_ns : b_ns;
+}
+
 /* Before sleep: envelopes go home, and memory that a flood has left goes back. */
 static tr_time on_idle(struct loop *loop)
 {
@@ -112,14 +119,15 @@ static tr_time on_idle(struct loop *loop)
     tr__envelope_flush(&worker->pool);
     uint64_t turns = atom64_load(&worker->counters.handled, ATOM_RELAXED) +
                      atom64_load(&worker->counters.accepted, ATOM_RELAXED);
+    tr_time next_ns = tr__timers_next(worker);
     if (worker->trimmed_turns == turns && stack_is_empty(&worker->pool.returned))
-        return TR_NEVER;
+        return next_ns;
     if (loop->now_ns < worker->trimmed_ns + TRIM_EVERY_NS)
-        return worker->trimmed_ns + TRIM_EVERY_NS;
+        return earlier(next_ns, worker->trimmed_ns + TRIM_EVERY_NS);
     worker->trimmed_ns = loop->now_ns;
     worker->trimmed_turns = turns;
     trim(worker);
-    return TR_NEVER;
+    return next_ns;
 }
 
 const struct loop_hooks tr__worker_hooks = {
@@ -161,6 +169,9 @@ tr_status tr__worker_init(struct worker *worker, struct tr_system *system, uint3
     rng_init(&worker->rng, system->seed + index);
     tr__dispatches_init(&worker->dispatches, &worker->source);
     tr__scratch_init(&worker->scratch, &worker->source);
+    tr__wheel_init(&worker->timers, worker->loop.now_ns);
+    tr__wheel_init(&worker->idles, worker->loop.now_ns);
+    tr__timer_pool_init(&worker->timer_pool, &worker->source, system->names.key);
     tr__fiber_host_init(&worker->host);
     for (int i = 0; i < WORKER_TURNS; i++)
         worker->turns[i].worker = worker;
@@ -192,6 +203,7 @@ void tr__worker_deinit(struct worker *worker)
 {
     tr__fiber_discard(worker->fiber);
     tr__fiber_pool_deinit(&worker->fibers);
+    tr__timer_pool_deinit(&worker->timer_pool);
     tr__scratch_deinit(&worker->scratch);
     tr__dispatches_deinit(&worker->dispatches);
     tr__envelope_pool_deinit(&worker->pool);

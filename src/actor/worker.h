@@ -54,6 +54,13 @@ struct tr_self {
     struct turn_defer defers[TR_DEFERS_MAX];
 };
 
+/** Who sent the message of a turn, 0 for nobody. A timer's envelope uses the place otherwise. */
+static inline uint64_t turn_sender(const struct tr_self *self)
+{
+    const struct envelope *envelope = self->envelope;
+    return envelope && envelope->kind != ENVELOPE_EVENT ? envelope->sender : 0;
+}
+
 /** Counters of a worker, or of all clients: written by one thread at a time, read by any. */
 struct counters {
     atom64 accepted;
@@ -81,6 +88,9 @@ struct worker {
     struct envelope_pool pool;
     struct dispatches dispatches;
     struct scratch scratch;
+    struct wheel timers;          /* nodes of struct timer_entry */
+    struct wheel idles;           /* nodes of struct cell_extra */
+    struct timer_pool timer_pool;
     struct slot_cache slot_cache;
     struct memory_source source;
     struct rng rng;

@@ -35,6 +35,7 @@ enum envelope_kind {
     ENVELOPE_KILL,
     ENVELOPE_SUSPEND,
     ENVELOPE_RESUME,
+    ENVELOPE_VOID,   /* taken back while it was queued: dropped when its turn comes */
     ENVELOPE_PROBE,  /* to an actor: say when you are up */
     ENVELOPE_OUTCOME /* to a client: how a spawn or a probe ended; holds a tr_error */
 };

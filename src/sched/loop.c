@@ -114,11 +114,12 @@ bool tr__loop_slice(struct loop *loop)
         enum task_class class;
         struct task *task = runqueue_pop(&loop->queue, &class);
         if (!task) {
-            if (!loop->io_pending && !loop->queue.classes[TASK_IO].first)
+            if (!loop->io_pending && !loop->queue.classes[TASK_IO].first && !loop->wants_round)
                 return false;
             /* Nothing else to do: IO need not wait for the round's end. */
             round_begin(loop);
-            if (runqueue_is_empty(&loop->queue) && stack_is_empty(&loop->ready.posted))
+            if (runqueue_is_empty(&loop->queue) && stack_is_empty(&loop->ready.posted) &&
+                !loop->wants_round)
                 return false;
             continue;
         }

@@ -60,6 +60,7 @@ struct loop {
     int32_t clock_in;      /* turns until the next look at the clock */
     uint32_t slice_left;   /* turns, or LOOP_NO_LIMIT */
     uint32_t tick_seen;
+    bool wants_round;      /* set by on_round: it could not do all that is due */
     enum task_class class; /* of the task that runs */
     atom64 runs; /* counters, read by any thread */
     atom64 parks;

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Timers of actors, and their receive timeouts.
+ *
+ * A timer owns one envelope, which holds its message. While the timer is armed the envelope's link
+ * is the cell; when it fires the envelope goes to the mailbox of events, and comes back to its timer
+ * when its turn has ended. So a timer has at most one message waiting, nothing is allocated when it
+ * fires, and taking a timer back takes its message back as well: the envelope becomes void and is
+ * dropped when its turn comes. `sender` of such an envelope is its timer; 0 when it was taken back.
+ */
+#ifndef ACTOR_TIMERS_H
+#define ACTOR_TIMERS_H
+
+#include "actor/mail.h"
+
+enum { TIMERS_ROUND_MAX = 1024 }; /* timers that fire before actors get their turn */
+
+/** Fires what is due. True when more is due than one round may fire. Worker only. */
+bool tr__timers_fire(struct worker *worker, tr_time now_ns);
+
+/** When something falls due next. */
+tr_time tr__timers_next(const struct worker *worker);
+
+/** The turn of a timer's message has ended: takes the envelope. */
+void tr__timer_return(struct worker *worker, struct cell *cell, struct envelope *envelope);
+
+/** The message of this turn is set aside: it is the timer's no longer. */
+void tr__timer_detach(struct worker *worker, struct cell *cell, struct envelope *envelope);
+
+/** The type of the receive timeout's signal, as the runtime sends it. */
+extern const tr_type tr__idle_type;
+
+/** A message is about to be handled: the receive timeout begins anew. */
+void tr__idle_touch(struct worker *worker, struct cell *cell);
+
+/** Stops the receive timeout while an actor is Suspended, and starts it anew. */
+void tr__idle_pause(struct worker *worker, struct cell *cell);
+void tr__idle_resume(struct worker *worker, struct cell *cell);
+
+/** The incarnation ends: all timers go, and what they have queued is void. */
+void tr__timers_drop(struct worker *worker, struct cell *cell);
+
+#endif
