@@ -93,6 +93,7 @@ struct cell_extra {
     tr_time idle_ns;             /* 0: none */
     tr_time message_ns;          /* when the last message came */
     struct envelope *idle_event; /* the signal, while it waits to be handled */
+    bool idle_is_paused;         /* while Suspended: it is to begin anew */
 };
 
 struct name;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "actor/timers.h"
 #include "base/assert.h"
 #include "wire/type.h"
 
@@ -199,7 +200,7 @@ const tr_handler *tr__dispatch_learn(
     if (entry->type)
         return entry->handler;
     const tr_handler *row = row_of(dispatch->behavior, type);
-    if (!row)
+    if (!row && type != &tr__idle_type) /* signals are for those who name them */
         row = dispatch->any;
     /* A table that is full for good, or cannot grow, still answers. */
     if (dispatch->used >= ENTRIES_MAX)

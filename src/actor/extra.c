@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/extra.h"
 
+#include "actor/timers.h"
 #include "base/assert.h"
 
 struct cell_extra *tr__extra_of(struct worker *worker, struct cell *cell)
@@ -55,7 +56,7 @@ tr_next tr_stash(tr_self *self)
 {
     if (!self)
         return TR_SAME;
-    if (!self->envelope)
+    if (!self->envelope || self->envelope->type == &tr__idle_type)
         return tr_fail(self, TR_NOT_IN_A_TURN, "tr_stash: there is no message to set aside");
     struct cell_extra *extra = tr__extra_of(self->worker, self->cell);
     if (!extra)

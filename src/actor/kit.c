@@ -233,14 +233,18 @@ static void census_cell(struct census *census, const struct cell *cell)
     uint64_t lines = 0;
     uint64_t all = 0;
     const struct envelope *received = NULL;
+    const struct envelope *stash = NULL;
     if (cell->flags & CELL_CLIENT)
         received = ((const struct tr_client *)cell->state)->received;
+    else if (cell->life != LIFE_NEW && cell->extra)
+        stash = cell->extra->stash;
     census->queued += ring_count(cell->cycle, &lines, &all) +
                       ring_count(cell->notices, &lines, &all) +
                       ring_count(cell->replies, &lines, &all) +
                       ring_count(cell->exceptions, &lines, &all) +
                       ring_count(cell->asks, &lines, &all) +
                       ring_count(cell->events, &lines, &all) +
+                      ring_count(stash, &lines, &all) +
                       ring_count(received, &lines, &all);
     TR_ASSERT(cell->queued == all);
     TR_ASSERT(cell->queued_lines == lines);

@@ -42,8 +42,14 @@ static void bury(
 /* A message that counts. What comes behind a PoisonPill is refused. */
 static void take_in_message(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
-    if (cell->flags & CELL_SEALED) {
+    bool is_probe = envelope->kind == ENVELOPE_PROBE; /* no message: nobody refuses it */
+    if (cell->flags & CELL_SEALED && !is_probe) {
         bury(worker, cell, envelope, TR_STOPPED);
+        return;
+    }
+    /* It is up, and is asked no more than that: a long queue, or to be Suspended, is no matter. */
+    if (is_probe && cell->flags & CELL_STARTED && cell->house != HOUSE_MOUNTING) {
+        tr__probe_answer(worker, envelope, true);
         return;
     }
     mail_count(cell, envelope);
@@ -133,6 +139,21 @@ void tr__mail_take_in(struct worker *worker, struct cell *cell, struct door_mail
     }
 }
 
+void tr__mail_answer_probes(struct worker *worker, struct cell *cell)
+{
+    struct envelope *others = NULL;
+    while (cell->notices) {
+        struct envelope *envelope = ring_pop(&cell->notices);
+        if (envelope->kind != ENVELOPE_PROBE) {
+            ring_push(&others, envelope);
+            continue;
+        }
+        mail_uncount(cell, envelope);
+        tr__probe_answer(worker, envelope, true);
+    }
+    cell->notices = others;
+}
+
 bool tr__mail_join(struct cell *cell)
 {
     TR_ASSERT(!cell->cycle);
@@ -164,7 +185,8 @@ void tr__mail_resume_cycle(struct cell *cell)
 
 void tr__mail_drop(struct worker *worker, struct envelope *envelope)
 {
-    atom64_count(&worker->counters.accepted, UINT64_MAX); /* as if it had never been */
+    if (envelope->kind != ENVELOPE_VOID)
+        atom64_count(&worker->counters.accepted, UINT64_MAX); /* as if it had never been */
     envelope_give(&worker->pool, envelope);
 }
 

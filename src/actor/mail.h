@@ -94,6 +94,9 @@ static inline void mail_look(struct worker *worker, struct cell *cell)
         tr__mail_take_in(worker, cell, door_take_early(&cell->door));
 }
 
+/** Answers the probes that wait: the actor is up, and Suspended already. Owner only. */
+void tr__mail_answer_probes(struct worker *worker, struct cell *cell);
+
 /** Begins a cycle with more than notices. */
 bool tr__mail_join(struct cell *cell);
 

@@ -248,7 +248,7 @@ tr_ref tr_parent(const tr_self *self)
 
 tr_ref tr_sender(const tr_self *self)
 {
-    return tr_ref_from_bits(self && turn_sender(self));
+    return tr_ref_from_bits(self ? turn_sender(self) : 0);
 }
 
 const char *tr_path(const tr_self *self)

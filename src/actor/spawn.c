@@ -357,8 +357,11 @@ static tr_status start(struct worker *worker, struct cell *cell, const tr_behavi
         return status == TR_STOPPED ? TR_OK : TR_INIT_FAILED;
     }
     tr__cell_become(system, cell, LIFE_RUNNING, __func__);
-    if (pre_start(worker, cell, causal))
-        tr__cell_settle(worker, cell);
+    if (!pre_start(worker, cell, causal))
+        return TR_OK;
+    if (cell->flags & CELL_SUSPENDED)
+        tr__mail_answer_probes(worker, cell);
+    tr__cell_settle(worker, cell);
     return TR_OK;
 }
 

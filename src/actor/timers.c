@@ -40,11 +40,22 @@ static void deliver(struct worker *worker, struct cell *cell, struct envelope *e
         mail_make_ready(worker, cell);
 }
 
-/* Takes an envelope back that waits in a mailbox. */
-static void make_void(struct envelope *envelope)
+/* Takes an envelope back that waits in a mailbox: it was never a message. */
+static void make_void(struct worker *worker, struct envelope *envelope)
 {
+    TR_ASSERT(envelope->kind == ENVELOPE_EVENT);
+    atom64_count(&worker->counters.accepted, UINT64_MAX);
     envelope->kind = ENVELOPE_VOID;
     envelope->sender = 0;
+}
+
+/* The turn of this timer's message has begun: the envelope is its handler's, and nobody's after. */
+static void let_go(struct timer_entry *entry)
+{
+    struct envelope *envelope = entry->user;
+    envelope->sender = 0;
+    entry->user = NULL;
+    entry->kind &= (uint8_t)~QUEUED;
 }
 
 /* Forgets a timer whose node is not armed. */
@@ -52,7 +63,7 @@ static void entry_remove(struct worker *worker, struct cell *cell, struct timer_
 {
     struct envelope *envelope = entry->user;
     if (entry->kind & QUEUED)
-        make_void(envelope);
+        make_void(worker, envelope);
     else if (envelope)
         envelope_give(&worker->pool, envelope);
     tr__keys_remove(&cell->extra->timers, &worker->timer_pool, entry);
@@ -140,8 +151,6 @@ void tr__timer_return(struct worker *worker, struct cell *cell, struct envelope 
     struct timer_entry *entry = entry_of(envelope);
     if (!entry) {
         /* A receive timeout, or a timer that its own turn took back. */
-        if (cell->extra && cell->extra->idle_event == envelope)
-            cell->extra->idle_event = NULL;
         envelope_give(&worker->pool, envelope);
         return;
     }
@@ -168,8 +177,6 @@ void tr__timer_detach(struct worker *worker, struct cell *cell, struct envelope 
     struct timer_entry *entry = entry_of(envelope);
     envelope->kind = ENVELOPE_NOTICE;
     envelope->sender = 0;
-    if (cell->extra->idle_event == envelope)
-        cell->extra->idle_event = NULL;
     if (!entry)
         return;
     /* A timer that ticks on gets another envelope; without memory for one it ends. */
@@ -199,6 +206,14 @@ void tr__timer_detach(struct worker *worker, struct cell *cell, struct envelope 
     tr__timer_return(worker, cell, copy);
 }
 
+/* Takes back a signal that waits to be handled. */
+static void idle_forget(struct worker *worker, struct cell_extra *extra)
+{
+    if (extra->idle_event)
+        make_void(worker, extra->idle_event);
+    extra->idle_event = NULL;
+}
+
 void tr__timers_drop(struct worker *worker, struct cell *cell)
 {
     struct cell_extra *extra = cell->extra;
@@ -209,26 +224,17 @@ void tr__timers_drop(struct worker *worker, struct cell *cell)
     while ((entry = tr__keys_walk_next(&extra->timers, &worker->timer_pool, &walk))) {
         tr__wheel_cancel(&worker->timers, &entry->node);
         if (entry->kind & QUEUED)
-            make_void(entry->user);
+            make_void(worker, entry->user);
         else if (entry->user)
             envelope_give(&worker->pool, entry->user);
         tr__keys_walk_remove(&extra->timers, &worker->timer_pool, &walk);
     }
     tr__wheel_cancel(&worker->idles, &extra->idle);
-    if (extra->idle_event)
-        make_void(extra->idle_event);
-    extra->idle_event = NULL;
+    idle_forget(worker, extra);
     cell->flags &= (uint16_t)~CELL_IDLES;
 }
 
 /* ---- The receive timeout. ---- */
-
-static void idle_forget(struct cell_extra *extra)
-{
-    if (extra->idle_event)
-        make_void(extra->idle_event);
-    extra->idle_event = NULL;
-}
 
 void tr__idle_touch(struct worker *worker, struct cell *cell)
 {
@@ -236,7 +242,7 @@ void tr__idle_touch(struct worker *worker, struct cell *cell)
     struct tr_system *system = worker->system;
     /* The loop's time may be as old as the last tick: rather late than early. */
     extra->message_ns = worker->loop.now_ns + (system->watch.platform ? WATCH_TICK_NS : 0);
-    idle_forget(extra);
+    idle_forget(worker, extra);
     if (!timer_is_armed(&extra->idle))
         tr__wheel_arm(&worker->idles, &extra->idle,
             timer_deadline(extra->message_ns, extra->idle_ns));
@@ -246,13 +252,15 @@ void tr__idle_pause(struct worker *worker, struct cell *cell)
 {
     if (!(cell->flags & CELL_IDLES))
         return;
-    tr__wheel_cancel(&worker->idles, &cell->extra->idle);
-    idle_forget(cell->extra);
+    struct cell_extra *extra = cell->extra;
+    extra->idle_is_paused = tr__wheel_cancel(&worker->idles, &extra->idle) || extra->idle_event;
+    idle_forget(worker, extra);
 }
 
 void tr__idle_resume(struct worker *worker, struct cell *cell)
 {
-    if (cell->flags & CELL_IDLES)
+    /* One that has come already comes again after the next message only. */
+    if (cell->flags & CELL_IDLES && cell->extra->idle_is_paused)
         tr__idle_touch(worker, cell);
 }
 
@@ -274,7 +282,7 @@ void tr_set_receive_timeout(tr_self *self, tr_time idle_ns)
     if (!extra)
         tr_crash(self, TR_NO_MEMORY, "out of memory for a receive timeout");
     tr__wheel_cancel(&worker->idles, &extra->idle);
-    idle_forget(extra);
+    idle_forget(worker, extra);
     extra->idle_ns = idle_ns;
     cell->flags &= (uint16_t)~CELL_IDLES;
     if (!idle_ns || cell->life >= LIFE_STOPPING)
@@ -317,7 +325,8 @@ static tr_status start(struct tr_self *self, const char *key, size_t length, tr_
     struct cell_extra *extra = tr__extra_of(worker, cell);
     if (!extra)
         return TR_NO_MEMORY;
-    if (extra->timers.count >= TR_TIMERS_MAX)
+    if (extra->timers.count >= TR_TIMERS_MAX &&
+        !tr__keys_find(&extra->timers, &worker->timer_pool, key, length))
         return TR_LIMIT;
     struct envelope *envelope;
     tr_status status = message_make(self, type, message, &envelope);
@@ -332,8 +341,10 @@ static tr_status start(struct tr_self *self, const char *key, size_t length, tr_
     }
     if (!is_new) {
         tr__wheel_cancel(&worker->timers, &entry->node);
-        if (entry->kind & QUEUED)
-            make_void(entry->user);
+        if (entry->kind & QUEUED && entry->user == self->envelope)
+            let_go(entry);
+        else if (entry->kind & QUEUED)
+            make_void(worker, entry->user);
         else
             envelope_give(&worker->pool, entry->user);
     }
@@ -397,15 +408,13 @@ static tr_timer_end cancel(struct tr_self *self, const char *key, size_t length)
         return TR_TIMER_NONE;
     tr__wheel_cancel(&worker->timers, &entry->node);
     /* In its own turn it has been delivered, and its envelope is still its handler's. */
-    bool is_in_hand = entry->kind & QUEUED && entry->user == self->envelope;
-    bool has_fired = entry->kind & QUEUED && !is_in_hand;
-    if (is_in_hand) {
-        self->envelope->sender = 0;
-        entry->user = NULL;
-        entry->kind &= (uint8_t)~QUEUED;
+    tr_timer_end end = entry->kind & QUEUED ? TR_TIMER_TAKEN_BACK : TR_TIMER_CANCELLED;
+    if (entry->kind & QUEUED && entry->user == self->envelope) {
+        end = kind_of(entry) == TIMER_ONCE ? TR_TIMER_NONE : TR_TIMER_CANCELLED;
+        let_go(entry);
     }
     entry_remove(worker, cell, entry);
-    return has_fired ? TR_TIMER_TAKEN_BACK : TR_TIMER_CANCELLED;
+    return end;
 }
 
 tr_timer_end tr_timer_cancel(tr_self *self, const char *key)

@@ -47,7 +47,7 @@ static void fail(struct tr_self *self)
     char path[TR_PATH_MAX + 1];
     tr__cell_path(worker->system, cell, path);
     tr__log(worker->system, TR_LEVEL_ERROR, path, "failed in %s: %s: %s",
-        self->envelope ? self->envelope->type->name : "a signal",
+        self->kind == TURN_MESSAGE ? worker->running_type->name : "a signal",
         tr_status_name(error->status), error->text);
     cell->flags |= CELL_FAILED;
     tr__cell_stop(worker, cell, false);
@@ -165,6 +165,8 @@ static bool message_admit(struct tr_self *self, struct envelope *envelope)
         return false;
     case ENVELOPE_EVENT:
         self->has_story = true; /* its end is no ordinary one */
+        if (self->cell->extra && envelope == self->cell->extra->idle_event)
+            self->cell->extra->idle_event = NULL;
         return true;
     case ENVELOPE_ASK:
     case ENVELOPE_NOTICE:
