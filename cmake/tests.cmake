@@ -8,6 +8,19 @@ file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/results)
 if(TROUPE_TESTS)
     find_package(PkgConfig REQUIRED)
     pkg_check_modules(Check REQUIRED IMPORTED_TARGET check)
+    # Check has a function tr_free of its own, which its archive shows to everybody. Tests link a copy
+    # of the archive in which it has another name.
+    get_target_property(check_libraries PkgConfig::Check INTERFACE_LINK_LIBRARIES)
+    set(check_archive ${check_libraries})
+    list(FILTER check_archive INCLUDE REGEX "libcheck[_a-z]*[.]a$")
+    if(check_archive)
+        set(check_copy ${PROJECT_BINARY_DIR}/libcheck_renamed.a)
+        execute_process(COMMAND ${CMAKE_OBJCOPY} --redefine-sym tr_free=check_tr_free
+            ${check_archive} ${check_copy} COMMAND_ERROR_IS_FATAL ANY)
+        list(TRANSFORM check_libraries REPLACE "^.*libcheck[_a-z]*[.]a$" ${check_copy})
+        set_target_properties(PkgConfig::Check PROPERTIES
+            INTERFACE_LINK_LIBRARIES "${check_libraries}")
+    endif()
     file(GLOB support_sources CONFIGURE_DEPENDS ${tests_dir}/support/*.c)
     add_library(test_support STATIC ${support_sources})
     target_include_directories(test_support PUBLIC ${tests_dir} PRIVATE ${PROJECT_SOURCE_DIR}/src)

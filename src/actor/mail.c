@@ -40,7 +40,7 @@ static void bury(
 /* A message that counts. What comes behind a PoisonPill is refused. */
 static void take_in_message(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
-    if (cell->flags & CELL_SEALED) {
+    if (cell->flags & CELL_SEALED && envelope->kind != ENVELOPE_PROBE) {
         bury(worker, cell, envelope, TR_STOPPED);
         return;
     }

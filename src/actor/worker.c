@@ -7,6 +7,7 @@
 #include "base/assert.h"
 
 #define TRIM_EVERY_NS (100 * TR_MILLISECOND)
+#define TRIM_SELDOM_NS (10 * TR_SECOND)
 
 /* An actor that lives here was posted: take its mail in, and run it if there is reason to. */
 static void on_post_alive(struct worker *worker, struct cell *cell)
@@ -91,10 +92,10 @@ static void on_round(struct loop *loop)
 }
 
 /* Gives back what a flood has left: the worker's own memory, the clients', and that of sleepers. */
-static void trim(struct worker *worker)
+static bool trim(struct worker *worker)
 {
     struct tr_system *system = worker->system;
-    tr__envelope_pool_trim(&worker->pool);
+    bool has_shrunk = tr__envelope_pool_trim(&worker->pool);
     lock_take(&system->foreign_lock);
     tr__envelope_pool_trim(&system->foreign_pool);
     lock_give(&system->foreign_lock);
@@ -103,6 +104,7 @@ static void trim(struct worker *worker)
         if (i != worker->index && !stack_is_empty(&system->workers[i]->pool.returned))
             loop_nudge(&system->workers[i]->loop);
     }
+    return has_shrunk;
 }
 
 /* Before sleep: envelopes go home, and memory that a flood has left goes back. */
@@ -114,11 +116,13 @@ static tr_time on_idle(struct loop *loop)
                      atom64_load(&worker->counters.accepted, ATOM_RELAXED);
     if (worker->trimmed_turns == turns && stack_is_empty(&worker->pool.returned))
         return TR_NEVER;
-    if (loop->now_ns < worker->trimmed_ns + TRIM_EVERY_NS)
-        return worker->trimmed_ns + TRIM_EVERY_NS;
+    if (loop->now_ns < worker->trimmed_ns + worker->trim_every_ns)
+        return worker->trimmed_ns + worker->trim_every_ns;
     worker->trimmed_ns = loop->now_ns;
     worker->trimmed_turns = turns;
-    trim(worker);
+    /* A pool that is in use all over costs a walk in vain: each makes the next one rarer. */
+    bool is_vain = !trim(worker) && worker->trim_every_ns < TRIM_SELDOM_NS;
+    worker->trim_every_ns = is_vain ? 2 * worker->trim_every_ns : TRIM_EVERY_NS;
     return TR_NEVER;
 }
 
@@ -156,10 +160,15 @@ tr_status tr__worker_init(struct worker *worker, struct tr_system *system, uint3
         worker->loop.io_ratio = system->io_percent;
     if (system->round_min_ns)
         worker->loop.round_min_ns = system->round_min_ns;
+    /* Until somebody runs it, it sleeps: a post makes its descriptor readable. */
+    (void)ready_doze(&worker->loop.ready);
     atom32_init(&worker->sweep, 0);
     atom64_init(&worker->thread_id, 0);
     rng_init(&worker->rng, system->seed + index);
+    /* Nobody runs it yet: who posts makes its descriptor readable. */
+    (void)ready_doze(&worker->loop.ready);
     tr__dispatches_init(&worker->dispatches, &worker->source);
+    worker->trim_every_ns = TRIM_EVERY_NS;
     tr__scratch_init(&worker->scratch, &worker->source);
     tr__fiber_host_init(&worker->host);
     for (int i = 0; i < WORKER_TURNS; i++)
@@ -210,7 +219,9 @@ void tr__worker_main(void *context)
 {
     struct worker *worker = context;
     struct tr_system *system = worker->system;
+    ready_rise(&worker->loop.ready);
     atom64_store(&worker->thread_id, system->platform->thread_id(system->platform), ATOM_RELAXED);
+    ready_rise(&worker->loop.ready);
     for (;;) {
         if (tr__worker_slice(worker, LOOP_NO_LIMIT))
             continue;
