@@ -160,8 +160,6 @@ tr_status tr__worker_init(struct worker *worker, struct tr_system *system, uint3
         worker->loop.io_ratio = system->io_percent;
     if (system->round_min_ns)
         worker->loop.round_min_ns = system->round_min_ns;
-    /* Until somebody runs it, it sleeps: a post makes its descriptor readable. */
-    (void)ready_doze(&worker->loop.ready);
     atom32_init(&worker->sweep, 0);
     atom64_init(&worker->thread_id, 0);
     rng_init(&worker->rng, system->seed + index);
@@ -219,7 +217,6 @@ void tr__worker_main(void *context)
 {
     struct worker *worker = context;
     struct tr_system *system = worker->system;
-    ready_rise(&worker->loop.ready);
     atom64_store(&worker->thread_id, system->platform->thread_id(system->platform), ATOM_RELAXED);
     ready_rise(&worker->loop.ready);
     for (;;) {

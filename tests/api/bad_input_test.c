@@ -113,8 +113,17 @@ TEST(paths_that_are_none_find_nobody, "L-07", "U-02")
     char *endless = malloc(100000);
     memset(endless, '/', 99999);
     endless[99999] = '\0';
-    const char *const paths[] = {"", "/", "//", "/user/", "user", "/user//plain", "/user/plain/",
-                                 "/user/no", "/USER/plain", "plain", endless};
+    const char *const paths[] = {"",
+                                 "/",
+                                 "//",
+                                 "/user/",
+                                 "user",
+                                 "/user//plain",
+                                 "/user/plain/",
+                                 "/user/no",
+                                 "/USER/plain",
+                                 "plain",
+                                 endless};
     begin();
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
         ck_assert(tr_is_nobody(tr_find(test, plain, paths[i])));
@@ -297,9 +306,13 @@ static tr_next null_strings(tr_self *self)
 
 TEST(null_ends_the_turn_of_a_verb_that_cannot_say_so, "U-02")
 {
-    static tr_next (*const pieces[])(tr_self *) = {
-        null_cleaner, null_defer, null_spawn,  null_become, null_become_message,
-        null_fail,    null_strings};
+    static tr_next (*const pieces[])(tr_self *) = {null_cleaner,
+                                                   null_defer,
+                                                   null_spawn,
+                                                   null_become,
+                                                   null_become_message,
+                                                   null_fail,
+                                                   null_strings};
     begin();
     for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
         ck_assert(!run_inside(pieces[i]));
@@ -342,8 +355,12 @@ TEST(behaviors_that_cannot_be_read_are_refused, "U-02", "B-01")
         tr_error error = {.status = TR_OK};
         uint64_t bits = 5;
         const struct need message = {7};
-        tr_spawn_args args = {.size = sizeof args, .behavior = &cases[i], .worker = -1,
-                              .setup_type = &tr_type_need, .setup = &message, .error = &error};
+        tr_spawn_args args = {.size = sizeof args,
+                              .behavior = &cases[i],
+                              .worker = -1,
+                              .setup_type = &tr_type_need,
+                              .setup = &message,
+                              .error = &error};
         ck_assert_msg(tr_client_try_spawn(test, &args, &bits) == TR_INVALID_ARGUMENT, "%zu", i);
         ck_assert_int_eq(error.status, TR_INVALID_ARGUMENT);
         ck_assert_uint_gt(strlen(error.text), 0);
@@ -356,8 +373,8 @@ static tr_status spawn_raw(const tr_behavior *behavior, int worker, const tr_typ
                            const void *message, size_t size)
 {
     uint64_t bits = 0;
-    tr_spawn_args args = {.size = size, .behavior = behavior, .worker = worker,
-                          .setup_type = type, .setup = message};
+    tr_spawn_args args = {
+        .size = size, .behavior = behavior, .worker = worker, .setup_type = type, .setup = message};
     tr_status status = tr_client_try_spawn(test, &args, &bits);
     ck_assert_int_eq(status == TR_OK, bits != 0);
     return status;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Behaviors: states, set-ups, becoming another, and messages that nobody handles.
+ * Behaviors: states, set-ups, and becoming another.
  */
 #include "support/story.h"
 #include "support/test.h"
@@ -34,20 +34,6 @@ static uint64_t live(void)
     return counters.live;
 }
 
-static tr_dead_letter_record last_letter(void)
-{
-    tr_dead_letter_record record;
-    size_t count = 0;
-    (void)tr_system_dead_letters(tr_kit_system(kit), &record, 1, &count);
-    ck_assert_uint_eq(count, 1);
-    return record;
-}
-
-static uint64_t letters(void)
-{
-    return tr_system_dead_letters(tr_kit_system(kit), NULL, 0, NULL);
-}
-
 /* ---- A machine of several behaviors; one message says which comes next. ---- */
 
 TR_MESSAGE(add, (i32, n));
@@ -55,7 +41,6 @@ TR_MESSAGE(turn_into, (str, what), (i32, n));
 TR_MESSAGE(open_with, (i32, n), (str, text));
 TR_MESSAGE(ask_sum);
 TR_MESSAGE(sum, (i64, n));
-TR_MESSAGE(unknown, (str, text));
 
 struct small {
     int64_t sum;
@@ -518,103 +503,10 @@ TEST(buffers_of_a_set_up_message_are_released, "B-01", "B-06")
     end();
 }
 
-/* ---- What nobody handles. ---- */
-
-static tr_next on_maybe(const struct add *m)
-{
-    story_add("maybe %d", (int)m->n);
-    return m->n < 0 ? TR_NOT_HANDLED : TR_SAME;
-}
-TR_BEHAVIOR(picky, void, TR_ON(add, on_maybe));
-TR_ACTOR(picky, add);
-
-TEST(what_a_behavior_does_not_know_is_a_dead_letter, "B-02", "B-07", "LC-17")
-{
-    begin();
-    picky_ref p = {0};
-    ck_assert_int_eq(tr_try_spawn(test, &p, picky, "p"), TR_OK);
-    ck_assert_int_eq(tr_system_subscribe_dead_letters(tr_kit_system(kit), tr_client_ref(test)),
-                     TR_OK);
-    ck_assert_int_eq(tr_tell(test, tr_any(p), unknown, .text = "?"), TR_OK);
-    tr_tell(test, p, add, .n = 1);
-    const struct tr_dead_letter *letter = tr_receive(test, tr_dead_letter, TR_SECOND);
-    ck_assert_ptr_nonnull(letter);
-    ck_assert_str_eq(letter->type, "unknown");
-    ck_assert_str_eq(letter->behavior, "picky");
-    ck_assert_int_eq(letter->reason, TR_UNHANDLED);
-    ck_assert(tr_is_same(letter->to, p));
-    ck_assert(tr_is_same(letter->from, tr_client_ref(test)));
-    tr_kit_settle(kit);
-    ck_assert_str_eq(story_take(), "maybe 1");
-    tr_dead_letter_record record = last_letter();
-    ck_assert_str_eq(record.type, "unknown");
-    ck_assert_str_eq(record.behavior, "picky");
-    ck_assert_int_eq(record.reason, TR_UNHANDLED);
-    ck_assert(tr_is_same(record.to, p));
-    ck_assert_uint_eq(letters(), 1);
-    ck_assert_uint_eq(live(), 1);
-    end();
-}
-
-TEST(a_handler_may_say_that_it_did_not_handle, "B-02", "LC-17")
-{
-    begin();
-    picky_ref p = {0};
-    ck_assert_int_eq(tr_try_spawn(test, &p, picky, "p"), TR_OK);
-    for (int n = -3; n <= 3; n++)
-        tr_tell(test, p, add, .n = n);
-    tr_kit_settle(kit);
-    ck_assert_str_eq(story_take(),
-                     "maybe -3; maybe -2; maybe -1; maybe 0; maybe 1; maybe 2; maybe 3");
-    ck_assert_uint_eq(letters(), 3);
-    ck_assert_str_eq(last_letter().type, "add");
-    ck_assert_str_eq(last_letter().behavior, "picky");
-    ck_assert_int_eq(last_letter().reason, TR_UNHANDLED);
-    tr_counters counters;
-    tr_system_counters(tr_kit_system(kit), &counters);
-    ck_assert_uint_eq(counters.handled, 4);
-    ck_assert_uint_eq(counters.refused, 0);
-    ck_assert_uint_eq(counters.queued, 0);
-    end();
-}
-
-static tr_next on_any(tr_self *self, struct small *s, const tr_message *m)
-{
-    char text[128];
-    s->sum++;
-    tr_type_print(m->type, m->data, text, sizeof text);
-    story_add("%s", text);
-    ck_assert(!tr_is_nobody(tr_sender(self)));
-    return s->sum % 2 ? TR_SAME : TR_NOT_HANDLED;
-}
-TR_BEHAVIOR(any, struct small, TR_ON(add, on_add), TR_ON_ANY(on_any), TR_ON(ask_sum, on_sum));
-TR_ACTOR(any, add, ask_sum);
-
-TEST(any_takes_what_no_other_clause_does, "B-01", "B-02", "G-01")
-{
-    begin();
-    any_ref a = {0};
-    ck_assert_int_eq(tr_try_spawn(test, &a, any, "a"), TR_OK);
-    /* Neither the signals nor what asks whether it is up are messages to any. */
-    ck_assert_int_eq(tr_spawn_wait(test, a, TR_SECOND, NULL), TR_OK);
-    ck_assert_str_eq(story_take(), "");
-    tr_tell(test, tr_any(a), unknown, .text = "one");
-    tr_tell(test, tr_any(a), unknown, .text = "two");
-    tr_tell(test, a, add, .n = 10);
-    ck_assert_int_eq(sum_of(tr_any(a)), 12);
-    ck_assert_str_eq(story_take(), "unknown{text=\"one\"}; unknown{text=\"two\"}");
-    ck_assert_uint_eq(letters(), 1);
-    ck_assert_str_eq(last_letter().behavior, "any");
-    end();
-    ck_assert_str_eq(story_take(), "");
-}
-
 SUITE("behavior", each_actor_begins_with_a_state_of_zeros, become_with_the_same_state_keeps_it,
       a_signal_goes_to_the_current_behavior, messages_behind_a_become_see_the_new_behavior,
       a_set_up_runs_at_each_adoption, another_state_type_begins_with_zeros_both_ways,
       a_set_up_with_a_message_runs_when_it_is_given,
-      a_set_up_message_that_does_not_fit_is_a_failure,
-      a_set_up_that_fails_in_a_become_is_a_failure, ten_behaviors_may_lead_to_one_another,
-      a_set_up_and_a_signal_may_lead_on, buffers_of_a_set_up_message_are_released,
-      what_a_behavior_does_not_know_is_a_dead_letter, a_handler_may_say_that_it_did_not_handle,
-      any_takes_what_no_other_clause_does)
+      a_set_up_message_that_does_not_fit_is_a_failure, a_set_up_that_fails_in_a_become_is_a_failure,
+      ten_behaviors_may_lead_to_one_another, a_set_up_and_a_signal_may_lead_on,
+      buffers_of_a_set_up_message_are_released)

@@ -154,8 +154,9 @@ TEST(every_verb_works_in_every_kind_of_turn, "B-04", "G-06", "L-06")
     whole_ref w = {0};
     ck_assert_int_eq(tr_try_spawn(test, &w, whole, "whole"), TR_OK);
     tr_kit_settle(kit);
-    ck_assert_str_eq(story_take(), "set-up; end of set-up; start; end of start; "
-                                   "leaf 1 from parent; leaf 2 from parent");
+    ck_assert_str_eq(story_take(),
+                     "set-up; end of set-up; start; end of start; "
+                     "leaf 1 from parent; leaf 2 from parent");
     tr_tell(test, w, poke);
     tr_kit_settle(kit);
     ck_assert_str_eq(story_take(), "message; end of message; leaf 3 from parent");
@@ -171,7 +172,11 @@ TEST(every_verb_works_in_every_kind_of_turn, "B-04", "G-06", "L-06")
 
 static void report(tr_self *self)
 {
-    tr_tell(self, outside, seen, .causal = tr_causal_id(self), .sender = tr_sender(self),
+    tr_tell(self,
+            outside,
+            seen,
+            .causal = tr_causal_id(self),
+            .sender = tr_sender(self),
             .me = tr_me(self));
 }
 static tr_next on_relay(tr_self *self, const struct relay *m)
@@ -204,8 +209,9 @@ static tr_next on_born(tr_self *self, struct node *n)
 {
     return tr_reply(self, born, .causal = n->started_by);
 }
-TR_BEHAVIOR(node, struct node, TR_ON(relay, on_relay), TR_ON(poke, on_poke), TR_ON(pass_on, on_pass),
-            TR_ON(grow, on_grow), TR_ON(tr_pre_start, node_start), TR_ON(ask_born, on_born));
+TR_BEHAVIOR(node, struct node, TR_ON(relay, on_relay), TR_ON(poke, on_poke),
+            TR_ON(pass_on, on_pass), TR_ON(grow, on_grow), TR_ON(tr_pre_start, node_start),
+            TR_ON(ask_born, on_born));
 TR_ACTOR(node, relay, poke, pass_on, grow, ask_born);
 
 static tr_next on_grow(tr_self *self, const struct grow *m)
@@ -304,7 +310,8 @@ static tr_next orphan_start(tr_self *self)
 }
 static tr_next orphan_poked(tr_self *self, const struct poke *m)
 {
-    story_add("%s %s", tr_is_same(tr_sender(self), tr_me(self)) ? "self" : "other",
+    story_add("%s %s",
+              tr_is_same(tr_sender(self), tr_me(self)) ? "self" : "other",
               tr_status_name(tr_try_reply(self, seen)));
     if (m->n == 1)
         tr_tell(self, tr_me(self), poke, .n = 2);

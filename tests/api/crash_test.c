@@ -105,8 +105,9 @@ TEST(a_spawner_survives_the_crash_of_its_child, "S-10", "L-04", "B-09")
         ck_assert_ptr_nonnull(tr_receive(test, went, TR_SECOND));
         const char *told = story_take();
         if (n == 1)
-            ck_assert_str_eq(told, "child's defer; child's cleaner; child's defer; "
-                                   "starter stops; parent goes on; parent's defer");
+            ck_assert_str_eq(told,
+                             "child's defer; child's cleaner; child's defer; "
+                             "starter stops; parent goes on; parent's defer");
         ck_assert_ptr_null(strstr(told, "not reached"));
         tr_stop(test, p);
         tr_kit_settle(kit);

@@ -146,8 +146,11 @@ TEST(all_memory_comes_from_the_hook_and_goes_back, "B-05", "U-03")
     static struct world world = {.lock = PTHREAD_MUTEX_INITIALIZER};
     tr_system *system = NULL;
     tr_client *client = NULL;
-    tr_system_options options = {.size = sizeof options, .workers = 2, .resize = world_resize,
-                                 .on_log = world_log, .context = &world};
+    tr_system_options options = {.size = sizeof options,
+                                 .workers = 2,
+                                 .resize = world_resize,
+                                 .on_log = world_log,
+                                 .context = &world};
     world.is_empty = true;
     ck_assert_int_eq(tr_system_new(&options, &system), TR_NO_MEMORY);
     ck_assert_ptr_null(system);
@@ -389,8 +392,8 @@ TEST(actors_live_on_the_worker_they_were_spawned_at, "P-04", "B-03")
         ck_assert_int_eq(tr_spawn_wait(client, nest, TR_MINUTE, NULL), TR_OK);
         for (int i = 0; i <= WORKERS; i++) {
             char path[48];
-            snprintf(path, sizeof path, i < WORKERS ? "/user/nest%d/w%d" : "/user/nest%d/here",
-                     home, i);
+            snprintf(
+                path, sizeof path, i < WORKERS ? "/user/nest%d/w%d" : "/user/nest%d/here", home, i);
             struct hit_back back = where(client, tr_find(client, target, path));
             ck_assert_int_eq(back.worker, i < WORKERS ? i : home);
         }
@@ -401,8 +404,7 @@ TEST(actors_live_on_the_worker_they_were_spawned_at, "P-04", "B-03")
     tr_system_free(system);
 }
 
-SUITE("embed", refs_of_one_system_are_dead_in_another,
-      all_memory_comes_from_the_hook_and_goes_back, the_log_goes_to_the_hook,
-      the_descriptor_is_readable_when_there_is_something_to_do,
+SUITE("embed", refs_of_one_system_are_dead_in_another, all_memory_comes_from_the_hook_and_goes_back,
+      the_log_goes_to_the_hook, the_descriptor_is_readable_when_there_is_something_to_do,
       a_post_from_another_thread_ends_the_poll, a_post_from_another_thread_ends_the_wait,
       run_once_waits_no_longer_than_it_was_told, actors_live_on_the_worker_they_were_spawned_at)

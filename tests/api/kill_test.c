@@ -248,8 +248,13 @@ static tr_next elder_set_up(tr_self *self, const struct family *family)
     if (family->levels == 0)
         grandchild = tr_any(tr_spawn_at(self, family->worker, victim, "victim"));
     else
-        (void)tr_spawn_at(self, (family->worker + 1) % family->workers, elder, "elder", family,
-                          .levels = family->levels - 1, .workers = family->workers,
+        (void)tr_spawn_at(self,
+                          (family->worker + 1) % family->workers,
+                          elder,
+                          "elder",
+                          family,
+                          .levels = family->levels - 1,
+                          .workers = family->workers,
                           .worker = (family->worker + 1) % family->workers);
     return TR_SAME;
 }
@@ -274,8 +279,14 @@ static elder_ref elder_at(struct stage *stage, uint32_t levels)
 {
     elder_ref elder;
     handled = post_stops = 0;
-    ck_assert_int_eq(tr_try_spawn_at(stage->client, &elder, stage_far(stage), elder, "elder",
-                                     family, .levels = levels, .worker = stage_far(stage),
+    ck_assert_int_eq(tr_try_spawn_at(stage->client,
+                                     &elder,
+                                     stage_far(stage),
+                                     elder,
+                                     "elder",
+                                     family,
+                                     .levels = levels,
+                                     .worker = stage_far(stage),
                                      .workers = stage->workers),
                      TR_OK);
     tr_kit_settle(stage->kit);
@@ -310,7 +321,7 @@ static void step_until_closed(struct stage *stage, tr_ref ref)
         ck_assert(tr_kit_step(stage->kit));
 }
 
-/* The middle one stops by a pill and waits for a child with a long queue; then the elder is killed. */
+/* The middle one stops by a pill and waits for a child with a long queue; then all are killed. */
 static void play_escalation(struct stage *stage)
 {
     enum { LONG = 1000 };
@@ -453,8 +464,7 @@ SUITE("kill", after_a_kill_nothing_queued_is_handled_and_post_stop_runs,
       an_actor_that_is_killed_before_its_set_up_gets_no_signal,
       an_actor_that_kills_itself_ends_its_turn_first,
       a_stranger_and_a_child_are_killed_on_every_worker,
-      a_kill_overtakes_a_pill_and_a_pill_does_not_undo_a_kill,
-      a_kill_kills_the_whole_tree_below,
+      a_kill_overtakes_a_pill_and_a_pill_does_not_undo_a_kill, a_kill_kills_the_whole_tree_below,
       a_kill_from_above_reaches_children_of_one_that_is_stopping,
       a_pill_lets_the_children_handle_what_they_have,
       a_kill_before_the_answer_stop_counts_as_a_kill,

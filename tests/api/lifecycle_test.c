@@ -39,8 +39,12 @@ static tr_next clerk_note(struct clerk *clerk, const struct note *note)
 
 static tr_next clerk_report(tr_self *self, struct clerk *clerk)
 {
-    return tr_reply(self, report, .starts = clerk->starts, .first = clerk->first,
-                    .notes = clerk->notes, .is_ordered = !clerk->is_disordered);
+    return tr_reply(self,
+                    report,
+                    .starts = clerk->starts,
+                    .first = clerk->first,
+                    .notes = clerk->notes,
+                    .is_ordered = !clerk->is_disordered);
 }
 
 TR_ACTOR(clerk, note, ask_report);
@@ -241,8 +245,10 @@ TR_BEHAVIOR(fancy, void, TR_ON(note, fancy_note), TR_ON(tr_pre_start, fancy_star
 static void play_answers_of_pre_start(struct stage *stage)
 {
     static const char *const expected[ANSWERS] = {
-        [ANSWER_SAME] = "start plain0 stop", [ANSWER_STOP] = "start stop",
-        [ANSWER_BECOME] = "start fancy0 fancystop", [ANSWER_FAIL] = "start stop",
+        [ANSWER_SAME] = "start plain0 stop",
+        [ANSWER_STOP] = "start stop",
+        [ANSWER_BECOME] = "start fancy0 fancystop",
+        [ANSWER_FAIL] = "start stop",
         [ANSWER_CRASH] = "start stop",
     };
     at_stop = ANSWER_SAME;
@@ -293,8 +299,10 @@ TEST(whatever_post_stop_answers_the_actor_is_gone, "G-06", "LC-15", "L-06")
 static void play_answers_of_messages(struct stage *stage)
 {
     static const char *const expected[ANSWERS] = {
-        [ANSWER_SAME] = "start plain0 plain0 stop", [ANSWER_STOP] = "start plain1 stop",
-        [ANSWER_BECOME] = "start plain2 fancy0 fancystop", [ANSWER_FAIL] = "start plain3 stop",
+        [ANSWER_SAME] = "start plain0 plain0 stop",
+        [ANSWER_STOP] = "start plain1 stop",
+        [ANSWER_BECOME] = "start plain2 fancy0 fancystop",
+        [ANSWER_FAIL] = "start plain3 stop",
         [ANSWER_CRASH] = "start plain4 stop",
     };
     at_start = at_stop = ANSWER_SAME;

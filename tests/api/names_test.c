@@ -47,8 +47,7 @@ static tr_status status_of_name(struct stage *stage, const char *name)
 
 static void play_valid_names(struct stage *stage)
 {
-    static const char good[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-";
+    static const char good[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-";
     char name[TR_NAME_MAX + 8];
     for (int c = 1; c < 256; c++) {
         tr_status expected = strchr(good, c) ? TR_OK : TR_NAME_INVALID;
@@ -62,8 +61,12 @@ static void play_valid_names(struct stage *stage)
     static const struct {
         size_t length;
         tr_status status;
-    } lengths[] = {{0, TR_NAME_INVALID}, {1, TR_OK},  {2, TR_OK},
-                   {127, TR_OK},         {128, TR_OK}, {129, TR_NAME_INVALID},
+    } lengths[] = {{0, TR_NAME_INVALID},
+                   {1, TR_OK},
+                   {2, TR_OK},
+                   {127, TR_OK},
+                   {128, TR_OK},
+                   {129, TR_NAME_INVALID},
                    {130, TR_NAME_INVALID}};
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
         memset(name, 'x', sizeof name);
@@ -129,8 +132,8 @@ static tr_next nest_set_up(tr_self *self, const struct deeper *deeper)
 {
     deepest = tr_me(self);
     if (deeper->levels)
-        (void)tr_spawn(self, nest, deeper->name, deeper, .levels = deeper->levels - 1,
-                       .name = deeper->name);
+        (void)tr_spawn(
+            self, nest, deeper->name, deeper, .levels = deeper->levels - 1, .name = deeper->name);
     return TR_SAME;
 }
 TR_BEHAVIOR(nest, void, TR_SETUP_WITH(deeper, nest_set_up), TR_ON(where, plain_where));
@@ -146,9 +149,10 @@ static const struct whereabouts *ask_where(struct stage *stage, tr_ref ref)
 static void play_paths(struct stage *stage)
 {
     nest_ref nest;
-    ck_assert_int_eq(tr_try_spawn_at(stage->client, &nest, stage_far(stage), nest, "a", deeper,
-                                     .levels = 2, .name = "b"),
-                     TR_OK);
+    ck_assert_int_eq(
+        tr_try_spawn_at(
+            stage->client, &nest, stage_far(stage), nest, "a", deeper, .levels = 2, .name = "b"),
+        TR_OK);
     tr_kit_settle(stage->kit);
     ck_assert_str_eq(ask_where(stage, tr_any(nest))->path, "/user/a");
     ck_assert_str_eq(ask_where(stage, deepest)->path, "/user/a/b/b");
@@ -174,8 +178,14 @@ static void play_anonymous(struct stage *stage)
     char paths[2 * COUNT][64];
     for (int i = 0; i < COUNT; i++) {
         nest_ref nest;
-        ck_assert_int_eq(tr_try_spawn_at(stage->client, &nest, i % stage->workers, nest, NULL,
-                                         deeper, .levels = 1, .name = NULL),
+        ck_assert_int_eq(tr_try_spawn_at(stage->client,
+                                         &nest,
+                                         i % stage->workers,
+                                         nest,
+                                         NULL,
+                                         deeper,
+                                         .levels = 1,
+                                         .name = NULL),
                          TR_OK);
         tr_kit_settle(stage->kit);
         snprintf(paths[2 * i], sizeof paths[0], "%s", ask_where(stage, tr_any(nest))->path);
@@ -208,7 +218,8 @@ static void play_name_exists(struct stage *stage)
     plain_ref first;
     plain_ref second;
     tr_error error;
-    ck_assert_int_eq(tr_try_spawn_at(stage->client, &first, stage_far(stage), plain, "name"), TR_OK);
+    ck_assert_int_eq(tr_try_spawn_at(stage->client, &first, stage_far(stage), plain, "name"),
+                     TR_OK);
     for (int i = 0; i < 3; i++) {
         ck_assert_int_eq(tr_try_spawn_why(stage->client, &second, &error, plain, "name"),
                          TR_NAME_EXISTS);
@@ -239,8 +250,8 @@ TR_ACTOR(holder, note, deeper);
 static tr_next holder_deeper(tr_self *self, const struct deeper *deeper)
 {
     nest_ref nest;
-    tr_status status = tr_try_spawn_at(self, &nest, (int)deeper->levels, nest, "child", deeper,
-                                       .levels = 3, .name = "x");
+    tr_status status = tr_try_spawn_at(
+        self, &nest, (int)deeper->levels, nest, "child", deeper, .levels = 3, .name = "x");
     diary("%s", status == TR_OK ? "ok" : tr_status_name(status));
     return TR_SAME;
 }
@@ -250,9 +261,8 @@ static tr_next holder_note(tr_self *self)
     nest_ref child = tr_child(self, nest, "child");
     ck_assert_int_eq(tr_stop_child(self, child), TR_OK);
     nest_ref other;
-    ck_assert_int_eq(
-        tr_try_spawn(self, &other, nest, "child", deeper, .levels = 0, .name = "x"),
-        TR_NAME_EXISTS);
+    ck_assert_int_eq(tr_try_spawn(self, &other, nest, "child", deeper, .levels = 0, .name = "x"),
+                     TR_NAME_EXISTS);
     return TR_SAME;
 }
 TR_BEHAVIOR(holder, void, TR_ON(note, holder_note), TR_ON(deeper, holder_deeper));
@@ -316,9 +326,9 @@ TR_BEHAVIOR(tower, void, TR_SETUP_WITH(deeper, tower_set_up));
 static void play_path_limit(struct stage *stage)
 {
     tower_ref tower;
-    ck_assert_int_eq(tr_try_spawn_at(stage->client, &tower, stage_far(stage), tower, "t", deeper,
-                                     .levels = 1),
-                     TR_OK);
+    ck_assert_int_eq(
+        tr_try_spawn_at(stage->client, &tower, stage_far(stage), tower, "t", deeper, .levels = 1),
+        TR_OK);
     ck_assert_int_eq(tr_spawn_wait(stage->client, tower, TR_SECOND, NULL), TR_OK);
     ck_assert_str_eq(diary_read(), "top");
     ck_assert_int_eq(tower_status, TR_LIMIT);
@@ -382,6 +392,7 @@ TEST(of_several_threads_that_want_a_name_one_gets_it, "L-07", "LC-18")
 
 SUITE("names", names_are_one_to_128_of_the_allowed_characters,
       names_of_children_follow_the_same_rules, paths_are_those_of_the_tree,
-      anonymous_actors_have_names_of_their_own_and_no_entry, a_name_is_taken_until_its_actor_has_ended,
-      the_name_of_a_child_is_free_when_its_end_is_complete, a_path_has_at_most_its_limit_named_or_not,
-      of_several_threads_that_want_a_name_one_gets_it)
+      anonymous_actors_have_names_of_their_own_and_no_entry,
+      a_name_is_taken_until_its_actor_has_ended,
+      the_name_of_a_child_is_free_when_its_end_is_complete,
+      a_path_has_at_most_its_limit_named_or_not, of_several_threads_that_want_a_name_one_gets_it)

@@ -41,7 +41,7 @@ enum what {
     CRASH
 };
 
-#define MANY 200
+#define MANY 80
 #define FEW 25 /* of those that allocate a lot each */
 
 /* What a verb may say when memory is short. */
@@ -79,8 +79,8 @@ static tr_next on_forward(tr_self *self, const struct perform *m)
 {
     return tr_forward(self, m->to);
 }
-TR_BEHAVIOR(sink, struct sink, TR_ON(small, on_small), TR_ON(big, on_small), TR_ON(deep_one, on_deep),
-            TR_ON(echo_please, on_echo), TR_ON(perform, on_forward));
+TR_BEHAVIOR(sink, struct sink, TR_ON(small, on_small), TR_ON(big, on_small),
+            TR_ON(deep_one, on_deep), TR_ON(echo_please, on_echo), TR_ON(perform, on_forward));
 
 /* A set-up that takes memory of all kinds. */
 TR_ACTOR(rich, small);
@@ -152,8 +152,13 @@ static void tell_some(tr_self *self, enum what what, tr_ref to)
         for (int k = 0; k < 3; k++)
             rows[k] = (struct row){.name = "row", .numbers = {numbers, 5}};
         tr_buffer *shared = tr_buffer_new(10);
-        FAIR(tr_tell(self, to, deep_one, .text = "text", .rows = {rows, 3},
-                     .data = {numbers, sizeof numbers}, .shared = shared));
+        FAIR(tr_tell(self,
+                     to,
+                     deep_one,
+                     .text = "text",
+                     .rows = {rows, 3},
+                     .data = {numbers, sizeof numbers},
+                     .shared = shared));
         tr_buffer_release(shared);
     }
 }
@@ -166,8 +171,8 @@ static tr_next use_memory(tr_self *self, bool is_sure)
         char *block = is_sure ? tr_alloc(self, size) : tr_try_alloc(self, size);
         if (block)
             memset(block, 1, size);
-        char *more = is_sure ? tr_realloc(self, block, 2 * size)
-                             : tr_try_realloc(self, block, 2 * size);
+        char *more =
+            is_sure ? tr_realloc(self, block, 2 * size) : tr_try_realloc(self, block, 2 * size);
         blocks[i] = more ? more : block;
         char *scratch = is_sure ? tr_scratch(self, size) : tr_try_scratch(self, size);
         if (scratch)
@@ -267,9 +272,9 @@ static void prepare(void)
 
 static void perform_twice(enum what what)
 {
-    FAIR(tr_tell(test, actor, perform, .what = what, .to = tr_any(sink)));
+    FAIR(tr_tell(test, actor, perform, .what = (int32_t)what, .to = tr_any(sink)));
     tr_kit_settle(kit);
-    FAIR(tr_tell(test, actor, perform, .what = what, .to = tr_any(sink)));
+    FAIR(tr_tell(test, actor, perform, .what = (int32_t)what, .to = tr_any(sink)));
     tr_kit_settle(kit);
 }
 

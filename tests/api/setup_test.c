@@ -69,8 +69,9 @@ struct child {
 };
 
 TR_ACTOR(child, note);
-TR_BEHAVIOR(child, struct child, TR_SETUP_WITH(begin, child_set_up), TR_ON(tr_pre_start, child_start),
-            TR_ON(note, child_note), TR_ON(tr_post_stop, child_stop));
+TR_BEHAVIOR(child, struct child, TR_SETUP_WITH(begin, child_set_up),
+            TR_ON(tr_pre_start, child_start), TR_ON(note, child_note),
+            TR_ON(tr_post_stop, child_stop));
 
 static const tr_status causes[HOWS] = {
     [GOOD] = TR_OK, [FAIL] = TR_BAD_DATA, [CRASH] = TR_REFUSED, [NO_MEMORY] = TR_NO_MEMORY};
@@ -183,9 +184,9 @@ static child_ref far_child;
 
 static tr_next remote_work(tr_self *self, const struct begin *begin)
 {
-    ck_assert_int_eq(tr_try_spawn_at(self, &far_child, begin->worker, child, "child", begin,
-                                     .how = begin->how),
-                     TR_OK);
+    ck_assert_int_eq(
+        tr_try_spawn_at(self, &far_child, begin->worker, child, "child", begin, .how = begin->how),
+        TR_OK);
     diary("spawned");
     ck_assert(tr_is_same(tr_child(self, child, "child"), far_child));
     for (uint64_t n = 0; n < 3; n++)
@@ -244,9 +245,10 @@ static void play_outside(struct stage *stage)
         for (uint32_t how = 0; how < HOWS; how++) {
             child_ref child;
             tr_error error = {.status = TR_OK};
-            ck_assert_int_eq(tr_try_spawn_at(stage->client, &child, stage_far(stage), child,
-                                             "child", begin, .how = how),
-                             TR_OK);
+            ck_assert_int_eq(
+                tr_try_spawn_at(
+                    stage->client, &child, stage_far(stage), child, "child", begin, .how = how),
+                TR_OK);
             if (is_late)
                 tr_kit_settle(stage->kit);
             tr_status status = tr_spawn_wait(stage->client, child, TR_SECOND, &error);
@@ -331,9 +333,9 @@ TEST(spawn_wait_without_time_gives_a_timeout, "L-04")
 static void play_wait_behind_a_pill(struct stage *stage)
 {
     child_ref child;
-    ck_assert_int_eq(tr_try_spawn_at(stage->client, &child, stage_far(stage), child, NULL, begin,
-                                     .how = GOOD),
-                     TR_OK);
+    ck_assert_int_eq(
+        tr_try_spawn_at(stage->client, &child, stage_far(stage), child, NULL, begin, .how = GOOD),
+        TR_OK);
     tr_tell(stage->client, child, note, .n = 1);
     tr_stop(stage->client, child);
     ck_assert_int_eq(tr_spawn_wait(stage->client, child, TR_SECOND, NULL), TR_OK);
@@ -369,8 +371,13 @@ static tr_next link_set_up(tr_self *self, const struct chain *chain)
     if (chain->level < chain->depth) {
         link_ref next;
         uint32_t before = starts;
-        tr_status status = tr_try_spawn(self, &next, link, "link", chain,
-                                        .level = chain->level + 1, .depth = chain->depth,
+        tr_status status = tr_try_spawn(self,
+                                        &next,
+                                        link,
+                                        "link",
+                                        chain,
+                                        .level = chain->level + 1,
+                                        .depth = chain->depth,
                                         .fails_at = chain->fails_at);
         /* A set-up that runs inside this one is over, and PreStart has run. */
         if (inside < TR_SETUPS_NESTED_MAX && status == TR_OK)
@@ -403,8 +410,15 @@ TR_BEHAVIOR(link, void, TR_SETUP_WITH(chain, link_set_up), TR_ON(tr_pre_start, l
 static void chain_begin(struct stage *stage, uint32_t depth, uint32_t fails_at, link_ref *link)
 {
     set_ups = starts = stops = inside = highest_inside = 0;
-    ck_assert_int_eq(tr_try_spawn_at(stage->client, link, stage_far(stage), link, "link", chain,
-                                     .level = 1, .depth = depth, .fails_at = fails_at),
+    ck_assert_int_eq(tr_try_spawn_at(stage->client,
+                                     link,
+                                     stage_far(stage),
+                                     link,
+                                     "link",
+                                     chain,
+                                     .level = 1,
+                                     .depth = depth,
+                                     .fails_at = fails_at),
                      TR_OK);
     tr_kit_settle(stage->kit);
     tr_kit_check(stage->kit);
@@ -489,8 +503,8 @@ TR_ACTOR(sower, spin, plan);
 static tr_next sower_plan(tr_self *self, const struct plan *plan)
 {
     doomed_ref doomed;
-    tr_status status = tr_try_spawn(self, &doomed, doomed, NULL, plan, .workers = plan->workers,
-                                    .mix = plan->mix);
+    tr_status status =
+        tr_try_spawn(self, &doomed, doomed, NULL, plan, .workers = plan->workers, .mix = plan->mix);
     ck_assert_int_eq(status, plan->mix % 2 ? TR_OK : TR_INIT_FAILED);
     /* Slots are used again at once: what the dead left in a queue would show. */
     for (int i = 0; i < 3; i++)
@@ -542,7 +556,6 @@ SUITE("set-up", spawn_on_the_same_worker_tells_how_the_set_up_went,
       a_spawn_that_fails_ends_the_turn_and_one_not_needed_does_not,
       a_set_up_that_fails_on_another_worker_leaves_nothing,
       spawn_wait_tells_those_outside_how_the_set_up_went,
-      spawn_wait_tells_other_threads_how_the_set_up_went,
-      spawn_wait_without_time_gives_a_timeout, spawn_wait_behind_a_pill_has_its_answer,
-      set_ups_nest_sixteen_deep_and_deeper_ones_run_later,
+      spawn_wait_tells_other_threads_how_the_set_up_went, spawn_wait_without_time_gives_a_timeout,
+      spawn_wait_behind_a_pill_has_its_answer, set_ups_nest_sixteen_deep_and_deeper_ones_run_later,
       children_of_a_set_up_that_fails_end_with_it, a_set_up_may_fail_above_children_on_every_worker)

@@ -215,8 +215,8 @@ static void shut_down_with_mail(struct stage *stage, tr_time timeout_ns)
     slow_ref slow[3];
     handled = post_stops = 0;
     for (int i = 0; i < 3; i++) {
-        ck_assert_int_eq(
-            tr_try_spawn_at(stage->client, &slow[i], i % stage->workers, slow, NULL), TR_OK);
+        ck_assert_int_eq(tr_try_spawn_at(stage->client, &slow[i], i % stage->workers, slow, NULL),
+                         TR_OK);
     }
     tr_kit_settle(stage->kit);
     for (uint64_t n = 0; n < QUEUED; n++) {
@@ -268,16 +268,18 @@ TR_BEHAVIOR(brief, void, TR_ON(note, brief_note));
 TEST(a_system_that_is_to_exit_when_empty_does, "X-06")
 {
     for (int round = 0; round < 100; round++) {
-        const tr_system_options options = {.size = sizeof options, .workers = 1 + round % 3,
-                                           .exit_when_empty = true, .on_log = theatre_no_log};
+        const tr_system_options options = {.size = sizeof options,
+                                           .workers = 1 + round % 3,
+                                           .exit_when_empty = true,
+                                           .on_log = theatre_no_log};
         tr_system *system;
         tr_client *client;
         ck_assert_int_eq(tr_system_new(&options, &system), TR_OK);
         ck_assert_int_eq(tr_client_new(system, &client), TR_OK);
         for (int i = 0; i < 3; i++) {
             brief_ref brief;
-            ck_assert_int_eq(
-                tr_try_spawn_at(client, &brief, i % options.workers, brief, NULL), TR_OK);
+            ck_assert_int_eq(tr_try_spawn_at(client, &brief, i % options.workers, brief, NULL),
+                             TR_OK);
             tr_tell(client, brief, note, .n = 100);
         }
         ck_assert_int_eq(tr_system_run(system), TR_OK);
@@ -301,8 +303,8 @@ TR_BEHAVIOR(stillborn, void, TR_SETUP(stillborn_set_up));
 
 TEST(it_exits_also_when_the_only_actor_never_started, "X-06", "L-04")
 {
-    const tr_system_options options = {.size = sizeof options, .workers = 2,
-                                       .exit_when_empty = true, .on_log = theatre_no_log};
+    const tr_system_options options = {
+        .size = sizeof options, .workers = 2, .exit_when_empty = true, .on_log = theatre_no_log};
     tr_system *system;
     tr_client *client;
     stillborn_ref stillborn;
@@ -342,9 +344,10 @@ TEST(several_threads_may_shut_down_and_wait_at_once, "X-01")
         struct theatre theatre = theatre_open(2);
         pthread_t threads[2 * EACH];
         for (int i = 0; i < 2 * EACH; i++) {
-            ck_assert_int_eq(pthread_create(&threads[i], NULL, i % 2 ? wait_main : shutdown_main,
-                                            theatre.system),
-                             0);
+            ck_assert_int_eq(
+                pthread_create(
+                    &threads[i], NULL, i % 2 ? wait_main : shutdown_main, theatre.system),
+                0);
         }
         for (int i = 0; i < 2 * EACH; i++)
             pthread_join(threads[i], NULL);
@@ -417,8 +420,8 @@ TEST(systems_start_and_stop_under_traffic, "X-01", "L-06", "SH-11")
             gossip_ref gossip;
             int worker = i % tr_system_workers(theatre.system);
             ck_assert_int_eq(tr_try_spawn_at(theatre.client, &gossip, worker, gossip, NULL), TR_OK);
-            tr_tell(theatre.client, gossip, begin, .count = 5,
-                    .client = tr_client_ref(theatre.client));
+            tr_tell(
+                theatre.client, gossip, begin, .count = 5, .client = tr_client_ref(theatre.client));
         }
         for (uint64_t i = 0; i < round % 5; i++)
             tr_receive(theatre.client, ended, i ? TR_MILLISECOND : STAGE_PATIENCE);
@@ -436,5 +439,4 @@ SUITE("system", a_system_starts_once, nothing_is_done_to_no_system,
       at_the_deadline_what_has_not_stopped_is_killed, a_system_that_is_to_exit_when_empty_does,
       it_exits_also_when_the_only_actor_never_started,
       several_threads_may_shut_down_and_wait_at_once,
-      one_thread_runs_a_system_and_another_waits_for_its_end,
-      systems_start_and_stop_under_traffic)
+      one_thread_runs_a_system_and_another_waits_for_its_end, systems_start_and_stop_under_traffic)

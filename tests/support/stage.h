@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 enum {
-    STAGE_SEEDS = 50,
+    STAGE_SEEDS = TEST_HAS_SANITIZER ? 15 : 50,
     STAGE_WORKERS = 3,
     STAGE_LETTERS = TR_DEAD_LETTERS_MAX,
 };
@@ -73,8 +73,11 @@ static inline void stage_report(void)
     if (!stage_now)
         return;
     char text[96];
-    int length = snprintf(text, sizeof text, "on a kit of %d workers with seed %" PRIu64 "\n",
-                          stage_now->workers, stage_now->seed);
+    int length = snprintf(text,
+                          sizeof text,
+                          "on a kit of %d workers with seed %" PRIu64 "\n",
+                          stage_now->workers,
+                          stage_now->seed);
     ssize_t written = write(STDERR_FILENO, text, (size_t)length);
     (void)written;
 }

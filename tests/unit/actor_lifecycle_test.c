@@ -17,17 +17,25 @@ TR_MESSAGE(note, (u64, n));
 
 /* ---- The table, written down here once more. ---- */
 
-static const char *const names[LIFE_COUNT] = {"New",       "Starting", "Running",
-                                              "Suspended", "Stopping", "Stopped"};
+static const char *const names[LIFE_COUNT] = {
+    "New", "Starting", "Running", "Suspended", "Stopping", "Stopped"};
 
 static const struct {
     const char *from;
     const char *to;
 } edges[] = {
-    {"New", "Starting"},      {"New", "Stopped"},        {"Starting", "Running"},
-    {"Starting", "Stopped"},  {"Starting", "Suspended"}, {"Running", "Suspended"},
-    {"Running", "Stopping"},  {"Running", "Starting"},   {"Suspended", "Running"},
-    {"Suspended", "Stopping"}, {"Suspended", "Starting"}, {"Stopping", "Stopped"},
+    {"New", "Starting"},
+    {"New", "Stopped"},
+    {"Starting", "Running"},
+    {"Starting", "Stopped"},
+    {"Starting", "Suspended"},
+    {"Running", "Suspended"},
+    {"Running", "Stopping"},
+    {"Running", "Starting"},
+    {"Suspended", "Running"},
+    {"Suspended", "Stopping"},
+    {"Suspended", "Starting"},
+    {"Stopping", "Stopped"},
 };
 
 static bool is_edge(const char *from, const char *to)
@@ -269,8 +277,8 @@ static void send_kind(struct world *world, struct cell *cell, enum envelope_kind
 
 TEST(a_pill_lets_every_mailbox_be_emptied_first, "Y-01", "LC-07")
 {
-    static const enum envelope_kind kinds[] = {ENVELOPE_EVENT, ENVELOPE_NOTICE, ENVELOPE_ASK,
-                                               ENVELOPE_EXCEPTION, ENVELOPE_REPLY};
+    static const enum envelope_kind kinds[] = {
+        ENVELOPE_EVENT, ENVELOPE_NOTICE, ENVELOPE_ASK, ENVELOPE_EXCEPTION, ENVELOPE_REPLY};
     struct world world = world_new();
     busy_ref busy;
     ck_assert_int_eq(tr_try_spawn(world.client, &busy, busy, NULL), TR_OK);
@@ -298,6 +306,64 @@ TEST(a_pill_lets_every_mailbox_be_emptied_first, "Y-01", "LC-07")
     settle(&world);
     ck_assert_uint_eq(handled, 0);
     ck_assert_uint_eq(tr_system_dead_letters(world.system, NULL, 0, NULL), 1 + 5);
+    world_free(&world);
+}
+
+/* ---- A sender that was about to knock while the tenant changed. ---- */
+
+/* A parent gets the slots of its dead children again. */
+static busy_ref hatched;
+
+TR_ACTOR(nursery, note);
+static tr_next nursery_note(tr_self *self)
+{
+    hatched = tr_spawn(self, busy, NULL);
+    return TR_SAME;
+}
+TR_BEHAVIOR(nursery, void, TR_ON(note, nursery_note));
+
+TEST(mail_and_orders_for_an_earlier_tenant_touch_nobody, "LC-14", "Y-01", "Y-02")
+{
+    static const enum envelope_kind kinds[] = {ENVELOPE_NOTICE, ENVELOPE_STOP, ENVELOPE_KILL};
+    struct world world = world_new();
+    struct worker *worker = world.system->workers[0];
+    nursery_ref nursery;
+    ck_assert_int_eq(tr_try_spawn(world.client, &nursery, nursery, NULL), TR_OK);
+    tr_tell(world.client, nursery, note);
+    settle(&world);
+    busy_ref old = hatched;
+    struct cell *cell = cell_of(&world, tr_any(old));
+    tr_kill(world.client, old);
+    settle(&world);
+    tr_tell(world.client, nursery, note);
+    settle(&world);
+    busy_ref busy = hatched;
+    ck_assert_ptr_eq(cell_of(&world, tr_any(busy)), cell);
+    handled = 0;
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        struct envelope *envelope = envelope_take(&worker->pool);
+        const struct note message = {.n = i};
+        ck_assert_int_eq(
+            envelope_fill(&worker->pool, envelope, &tr_type_note, &message, ENVELOPE_INLINE),
+            TR_OK);
+        envelope->kind = (uint8_t)kinds[i];
+        envelope->sender = 0;
+        envelope->causal = 0;
+        envelope->generation = (uint32_t)(old.bits >> 32);
+        if (door_push(&cell->door, &envelope->mail) == DOOR_TAKEN_POST)
+            tr__system_post(world.system, NULL, cell);
+        atom64_count(&worker->counters.accepted, kinds[i] == ENVELOPE_NOTICE);
+        settle(&world);
+    }
+    ck_assert_uint_eq(handled, 0);
+    ck_assert_ptr_eq(cell_of(&world, tr_any(busy)), cell);
+    tr_dead_letter_record letter;
+    ck_assert_uint_eq(tr_system_dead_letters(world.system, &letter, 1, NULL), 1);
+    ck_assert(tr_is_same(letter.to, old));
+    ck_assert_int_eq(letter.reason, TR_STOPPED);
+    tr_tell(world.client, busy, note);
+    settle(&world);
+    ck_assert_uint_eq(handled, 1);
     world_free(&world);
 }
 
@@ -395,5 +461,6 @@ SUITE("actor lifecycle", twelve_of_the_36_changes_are_legal,
       a_legal_change_is_made_and_an_illegal_one_changes_nothing,
       an_actor_goes_through_its_states_in_order, the_states_of_a_house_have_their_numbers,
       after_a_run_a_house_is_ready_while_mail_is_left, a_pill_lets_every_mailbox_be_emptied_first,
-      before_the_deadline_nothing_is_killed, at_the_deadline_the_rest_is_dead_letters,
-      a_later_shutdown_does_not_move_the_deadline, a_failure_in_post_stop_is_one_line_of_the_log)
+      mail_and_orders_for_an_earlier_tenant_touch_nobody, before_the_deadline_nothing_is_killed,
+      at_the_deadline_the_rest_is_dead_letters, a_later_shutdown_does_not_move_the_deadline,
+      a_failure_in_post_stop_is_one_line_of_the_log)

@@ -206,8 +206,8 @@ TEST(memory_and_cleaners_go_on_every_path, "B-05", "B-09", "L-06", "G-07", "LC-1
     for (int round = 0; round < 5; round++) {
         for (size_t i = 0; i < count; i++) {
             play(ways[i].path);
-            ck_assert_msg(!strcmp(story_take(), ways[i].story), "%s: %s", ways[i].path,
-                          story.taken);
+            ck_assert_msg(
+                !strcmp(story_take(), ways[i].story), "%s: %s", ways[i].path, story.taken);
             ck_assert(tr_is_nobody(tr_find(test, holder, "/user/h")));
         }
         if (round == 1)
@@ -423,8 +423,7 @@ TEST(ten_thousand_crashes_use_constant_stacks_and_memory, "B-05", "S-10", "U-02"
         ck_assert_int_eq(
             tr_try_spawn(test, &f, fragile, "f", hold, .how = is_now ? "now" : "later"), TR_OK);
         /* Crashes in the set-up; or in the message, and then again in PostStop. */
-        ck_assert_int_eq(tr_spawn_wait(test, f, TR_SECOND, NULL),
-                         is_now ? TR_INIT_FAILED : TR_OK);
+        ck_assert_int_eq(tr_spawn_wait(test, f, TR_SECOND, NULL), is_now ? TR_INIT_FAILED : TR_OK);
         tr_tell(test, f, act);
         tr_kit_settle(kit);
         if (i == count / 2)

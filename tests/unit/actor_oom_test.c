@@ -72,7 +72,8 @@ static void every_n(int workers, bool and_all_after)
         bool was_reached = virtual->refusals > 0;
         ck_assert_msg(tr__virtual_live_blocks(virtual) == 0,
                       "allocation %u refused: %zu blocks leaked, the oldest is number %u",
-                      (unsigned)n, tr__virtual_live_blocks(virtual),
+                      (unsigned)n,
+                      tr__virtual_live_blocks(virtual),
                       (unsigned)tr__virtual_oldest_block(virtual));
         /* The same platform serves the next system. */
         tr__virtual_fail_allocation(virtual, 0, false);

@@ -253,13 +253,15 @@ TEST(a_walk_may_remove_what_it_is_at, "")
 TEST(a_table_without_entries_holds_no_memory, "")
 {
     start();
-    for (unsigned i = 0; i < KEYS; i++)
-        ck_assert(row_obtain(&rows[i]));
-    for (unsigned i = 0; i < KEYS; i++)
-        row_remove(&rows[KEYS - 1 - i]);
-    tr__timer_pool_trim(&pool);
-    ck_assert_uint_eq(tr__timer_pool_bytes(&pool), 0);
-    ck_assert_uint_eq(fake.bytes, 0);
+    for (unsigned count = 1; count <= KEYS; count += count < 20 ? 1 : count) {
+        for (unsigned i = 0; i < count; i++)
+            ck_assert(row_obtain(&rows[i]));
+        for (unsigned i = 0; i < count; i++)
+            row_remove(&rows[count - 1 - i]);
+        tr__timer_pool_trim(&pool);
+        ck_assert_uint_eq(tr__timer_pool_bytes(&pool), 0);
+        ck_assert_uint_eq(fake.bytes, 0);
+    }
     finish();
 }
 
@@ -284,7 +286,7 @@ TEST(a_table_shrinks_with_its_entries, "")
 }
 
 /* At every number of other timers; also where a table is about to grow or to shrink. */
-TEST(arm_and_cancel_take_nothing_in_the_steady_state, "B-05")
+TEST(arm_and_cancel_take_nothing_in_the_steady_state, "")
 {
     start();
     for (unsigned live = 0; live + 8 < KEYS; live++) {
