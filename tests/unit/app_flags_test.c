@@ -18,7 +18,8 @@ static char error[FLAGS_ERROR_SIZE];
 static tr_status parse(const char *line)
 {
     static char words[256];
-    char *argv[ARGUMENTS_MAX] = {(char[]){"bank"}};
+    static char bank[] = "bank";
+    char *argv[ARGUMENTS_MAX] = {bank};
     int argc = 1;
     (void)strcpy(words, line);
     for (char *word = strtok(words, " "); word; word = strtok(NULL, " "))
