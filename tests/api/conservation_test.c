@@ -43,7 +43,10 @@ static void say_something(tr_self *self, uint32_t lives)
     tr_ref to = somebody(self);
     switch (tr_random(self) % 6) {
     case 0:
-        tr_tell(self, to, load, .lives = lives,
+        tr_tell(self,
+                to,
+                load,
+                .lives = lives,
                 .data = {bytes, (size_t)(tr_random(self) % sizeof bytes)});
         break;
     case 1:
@@ -143,8 +146,8 @@ static tr_next mime_on_act(tr_self *self, const struct act *message)
 
 TR_BEHAVIOR(player, void, TR_ON(tr_pre_start, on_start), TR_ON(tr_post_stop, on_stop),
             TR_ON(act, on_act), TR_ON(load, on_load), TR_ON(echo, on_echo));
-TR_BEHAVIOR(mime, void, TR_ON(tr_post_stop, on_stop), TR_ON(act, mime_on_act),
-            TR_ON(load, on_load), TR_ON(echo, on_echo), TR_OPTIONS(.ordering = TR_BY_KIND));
+TR_BEHAVIOR(mime, void, TR_ON(tr_post_stop, on_stop), TR_ON(act, mime_on_act), TR_ON(load, on_load),
+            TR_ON(echo, on_echo), TR_OPTIONS(.ordering = TR_BY_KIND));
 
 struct outcome {
     uint64_t trace;
@@ -190,8 +193,8 @@ static struct outcome play(uint64_t seed, int worker_count, uint64_t check_every
     known[0] = tr_client_ref(client);
     for (uint64_t i = 1; i < KNOWN; i++) {
         player_ref player = {0};
-        ck_assert_int_eq(
-            tr_try_spawn_at(client, &player, (int)i % worker_count, player, NULL), TR_OK);
+        ck_assert_int_eq(tr_try_spawn_at(client, &player, (int)i % worker_count, player, NULL),
+                         TR_OK);
         known[i] = tr_any(player);
         actors++;
     }

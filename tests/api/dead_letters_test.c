@@ -44,7 +44,9 @@ static tr_next on_report(struct listener *listener, const struct tr_dead_letter 
     reports++;
     last = *message;
     snprintf(last_type, sizeof last_type, "%s", message->type);
-    snprintf(last_behavior, sizeof last_behavior, "%s",
+    snprintf(last_behavior,
+             sizeof last_behavior,
+             "%s",
              message->behavior ? message->behavior : "(null)");
     return TR_SAME;
 }
@@ -102,8 +104,8 @@ TEST(every_send_of_a_client_gives_a_status, "M-03", "SG-09")
     ck_assert_int_eq(tr_tell(client, TR_NOBODY, note, .n = 1), TR_STOPPED);
     ck_assert_int_eq(tr_tell(client, dead_sink(), note, .n = 1), TR_STOPPED);
     tr_kit *another = tr_kit_new(&(tr_kit_options){.seed = 99});
-    ck_assert_int_eq(
-        tr_tell(client, tr_client_ref(tr_kit_client(another)), note, .n = 1), TR_STOPPED);
+    ck_assert_int_eq(tr_tell(client, tr_client_ref(tr_kit_client(another)), note, .n = 1),
+                     TR_STOPPED);
     ck_assert_int_eq(tr_tell(client, tr_ref_from_bits(UINT64_MAX), note, .n = 1), TR_STOPPED);
     tr_kit_free(another);
     static char data[TR_PAYLOAD_MAX];
@@ -226,8 +228,8 @@ TEST(the_last_thousand_are_kept_newest_first, "M-03")
             ck_assert_uint_eq(count, 3);
         }
     }
-    ck_assert_uint_eq(
-        tr_system_dead_letters(system_, records, TR_DEAD_LETTERS_MAX + 10, &count), LETTERS);
+    ck_assert_uint_eq(tr_system_dead_letters(system_, records, TR_DEAD_LETTERS_MAX + 10, &count),
+                      LETTERS);
     ck_assert_uint_eq(count, TR_DEAD_LETTERS_MAX);
     for (size_t i = 0; i < count; i++)
         ck_assert_int_eq(records[i].time_ns, tr_kit_now(kit) - (tr_time)i * TR_MILLISECOND);
@@ -277,8 +279,8 @@ TEST(a_subscriber_is_told_of_each, "M-03")
         (void)tr_kit_settle(kit);
         ck_assert_uint_eq(reports, 1002);
         ck_assert_int_eq(tr_system_unsubscribe_dead_letters(system_, tr_any(listener)), TR_OK);
-        ck_assert_int_eq(
-            tr_system_unsubscribe_dead_letters(system_, tr_any(listener)), TR_NOT_FOUND);
+        ck_assert_int_eq(tr_system_unsubscribe_dead_letters(system_, tr_any(listener)),
+                         TR_NOT_FOUND);
         tr_tell(client, sink, note, .n = 1);
         (void)tr_kit_settle(kit);
         ck_assert_uint_eq(reports, 1002);
@@ -342,13 +344,13 @@ TEST(only_the_living_subscribe_and_sixteen_of_them, "M-03")
     ck_assert_int_eq(tr_system_unsubscribe_dead_letters(NULL, TR_NOBODY), TR_INVALID_ARGUMENT);
     for (int i = 0; i < SUBSCRIBERS; i++)
         ck_assert_int_eq(tr_system_subscribe_dead_letters(system_, tr_any(listeners[i])), TR_OK);
-    ck_assert_int_eq(
-        tr_system_subscribe_dead_letters(system_, tr_any(listeners[SUBSCRIBERS])), TR_LIMIT);
+    ck_assert_int_eq(tr_system_subscribe_dead_letters(system_, tr_any(listeners[SUBSCRIBERS])),
+                     TR_LIMIT);
     /* One that dies makes room. */
     tr_kill(client, listeners[3]);
     (void)tr_kit_settle(kit);
-    ck_assert_int_eq(
-        tr_system_subscribe_dead_letters(system_, tr_any(listeners[SUBSCRIBERS])), TR_OK);
+    ck_assert_int_eq(tr_system_subscribe_dead_letters(system_, tr_any(listeners[SUBSCRIBERS])),
+                     TR_OK);
     reports = 0;
     tr_tell(client, TR_NOBODY, note, .n = 1);
     (void)tr_kit_settle(kit);
@@ -376,8 +378,8 @@ TEST(a_report_that_finds_no_memory_is_dropped, "M-03")
     tr_kit_free(kit);
 }
 
-SUITE("dead letters", every_send_of_a_client_gives_a_status,
-      every_send_of_an_actor_gives_a_status, a_record_says_what_from_whom_to_whom_why_and_when,
+SUITE("dead letters", every_send_of_a_client_gives_a_status, every_send_of_an_actor_gives_a_status,
+      a_record_says_what_from_whom_to_whom_why_and_when,
       what_a_receiver_does_not_know_is_kept_with_both_names,
       what_a_killed_actor_leaves_behind_is_dead_letters, the_last_thousand_are_kept_newest_first,
       a_subscriber_is_told_of_each, a_client_may_subscribe, a_lost_report_is_not_reported,

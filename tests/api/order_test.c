@@ -154,8 +154,22 @@ TEST(messages_to_oneself_come_after_the_turn_in_order, "SG-15")
 TEST(a_message_of_any_size_arrives_whole_or_is_refused, "SG-09", "P-04")
 {
     static unsigned char data[TR_PAYLOAD_MAX + 1];
-    static const size_t sizes[] = {0, 1, 7, 8, 24, 63, 64, 65, 500, 1000, 1024, 1025, 4096, 65536,
-                                   1000000, TR_PAYLOAD_MAX - 4096};
+    static const size_t sizes[] = {0,
+                                   1,
+                                   7,
+                                   8,
+                                   24,
+                                   63,
+                                   64,
+                                   65,
+                                   500,
+                                   1000,
+                                   1024,
+                                   1025,
+                                   4096,
+                                   65536,
+                                   1000000,
+                                   TR_PAYLOAD_MAX - 4096};
     tr_kit_options options = {.workers = 2};
     tr_kit *kit = tr_kit_new(&options);
     tr_client *client = tr_kit_client(kit);
@@ -166,8 +180,8 @@ TEST(a_message_of_any_size_arrives_whole_or_is_refused, "SG-09", "P-04")
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         uint64_t sum = sum_of(data, sizes[i]);
         weighed = 0;
-        ck_assert_int_eq(
-            tr_tell(client, weigher, blob, .sum = sum, .data = {data, sizes[i]}), TR_OK);
+        ck_assert_int_eq(tr_tell(client, weigher, blob, .sum = sum, .data = {data, sizes[i]}),
+                         TR_OK);
         data[0] ^= 1; /* the sender's memory is the sender's again */
         (void)tr_kit_settle(kit);
         data[0] ^= 1;

@@ -84,7 +84,12 @@ static void system_end(void)
     ck_assert_uint_eq(counters.refused, atomic_load(&refused));
     ck_assert_uint_eq(tr_system_dead_letters(system_, NULL, 0, NULL), counters.dead_letters);
     printf("# %d workers: %" PRIu64 " accepted, %" PRIu64 " dead, %" PRIu64 " refused, %" PRIu64
-           " actors\n", workers, counters.accepted, dead, counters.refused, counters.spawned);
+           " actors\n",
+           workers,
+           counters.accepted,
+           dead,
+           counters.refused,
+           counters.spawned);
     tr_system_free(system_);
 }
 
@@ -125,8 +130,8 @@ static void say(tr_self *self, uint64_t lives)
     tr_ref to = dice == 1 ? tr_me(self) : known_at(place);
     tr_status status;
     if (dice == 0)
-        status = tr_tell(self, to, freight, .lives = lives,
-                         .data = {data, tr_random(self) % sizeof data});
+        status = tr_tell(
+            self, to, freight, .lives = lives, .data = {data, tr_random(self) % sizeof data});
     else
         status = tr_tell(self, to, work, .lives = lives);
     count(status);
@@ -228,8 +233,7 @@ static void mesh(int worker_count)
         atomic_store(&known[i], node.bits);
     }
     for (uintptr_t i = 0; i < CLIENTS; i++)
-        ck_assert_int_eq(
-            pthread_create(&threads[i], NULL, mesh_client_main, (void *)(i + 1)), 0);
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, mesh_client_main, (void *)(i + 1)), 0);
     for (int i = 0; i < CLIENTS; i++)
         pthread_join(threads[i], NULL);
     /* The actors may still be at it. */

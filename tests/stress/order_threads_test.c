@@ -52,8 +52,8 @@ static void system_end(void)
     ck_assert_int_eq(tr_system_wait(system_), TR_OK);
     tr_counters counters;
     tr_system_counters(system_, &counters);
-    ck_assert_uint_eq(
-        counters.accepted, counters.handled + counters.dead_letters - counters.refused);
+    ck_assert_uint_eq(counters.accepted,
+                      counters.handled + counters.dead_letters - counters.refused);
     ck_assert_uint_eq(counters.queued, 0);
     ck_assert_uint_eq(counters.live, 0);
     tr_system_free(system_);
@@ -75,16 +75,16 @@ static tr_next take(tr_self *self, struct receiver *state, uint64_t from, uint64
     if (++state->received % 64 == 0)
         atomic_fetch_add(&received_total, 64);
     if (state->received == SOURCES * per_pair)
-        tr_tell(self, state->reports_to, finished, .wrong = state->wrong,
-                .received = state->received);
+        tr_tell(
+            self, state->reports_to, finished, .wrong = state->wrong, .received = state->received);
     return TR_SAME;
 }
 static tr_next on_number(tr_self *self, struct receiver *state, const struct number *message)
 {
     return take(self, state, message->from, message->n);
 }
-static tr_next on_wide_number(
-    tr_self *self, struct receiver *state, const struct wide_number *message)
+static tr_next on_wide_number(tr_self *self, struct receiver *state,
+                              const struct wide_number *message)
 {
     state->wrong += message->rest[9] != message->n;
     return take(self, state, message->from, message->n);
@@ -111,7 +111,11 @@ static tr_next on_send_on(tr_self *self, struct sender *state, const struct send
                 if (n % 3)
                     tr_tell(self, receivers[r], number, .from = message->from, .n = n);
                 else
-                    tr_tell(self, receivers[r], wide_number, .from = message->from, .n = n,
+                    tr_tell(self,
+                            receivers[r],
+                            wide_number,
+                            .from = message->from,
+                            .n = n,
                             .rest[9] = n);
             }
         }
@@ -133,8 +137,8 @@ static void *client_main(void *argument)
     }
     for (uint64_t n = 0; n < per_pair; n++) {
         for (int r = 0; r < RECEIVERS; r++)
-            atomic_fetch_add(&failures, tr_tell(mine, receivers[r], number, .from = from, .n = n) !=
-                                            TR_OK);
+            atomic_fetch_add(&failures,
+                             tr_tell(mine, receivers[r], number, .from = from, .n = n) != TR_OK);
     }
     tr_client_free(mine);
     return NULL;
@@ -197,8 +201,12 @@ static tr_next on_token(tr_self *self, const struct token *message)
         tr_tell(self, ends_at, ended, .rounds = message->round + 1);
         return TR_SAME;
     }
-    tr_tell(self, holders[tr_random(self) % HOLDERS], token, .cell = message->cell,
-            .round = message->round + 1, .left = message->left - 1);
+    tr_tell(self,
+            holders[tr_random(self) % HOLDERS],
+            token,
+            .cell = message->cell,
+            .round = message->round + 1,
+            .left = message->left - 1);
     return TR_SAME;
 }
 
@@ -245,7 +253,10 @@ static tr_next on_payload(tr_self *self, const struct payload *message)
     if (message->left == 0)
         tr_tell(self, ends_at, ended, .rounds = 1);
     else
-        payload_send(self, NULL, tr_random(self), message->left - 1,
+        payload_send(self,
+                     NULL,
+                     tr_random(self),
+                     message->left - 1,
                      tr_any(holders[tr_random(self) % HOLDERS]));
     return TR_SAME;
 }

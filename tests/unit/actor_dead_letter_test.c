@@ -49,7 +49,8 @@ TEST(ten_lines_a_second_are_logged, "M-03")
     tr_kit_advance(kit, 1);
     lose(1);
     ck_assert_uint_eq(virtual->lines_count, 11);
-    ck_assert_ptr_nonnull(strstr(tr__virtual_line(virtual, 0)->text, "(1001 more were not logged)"));
+    ck_assert_ptr_nonnull(
+        strstr(tr__virtual_line(virtual, 0)->text, "(1001 more were not logged)"));
     lose(20);
     ck_assert_uint_eq(virtual->lines_count, 20);
     ck_assert_ptr_null(strstr(tr__virtual_line(virtual, 0)->text, "more"));

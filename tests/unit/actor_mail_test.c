@@ -62,8 +62,8 @@ static void envelope_send(struct worker *from, struct cell *to, uint64_t n)
     struct mark message = {.n = n};
     struct envelope *envelope = envelope_take(&from->pool);
     ck_assert_ptr_nonnull(envelope);
-    ck_assert_int_eq(
-        envelope_fill(&from->pool, envelope, &tr_type_mark, &message, ENVELOPE_INLINE), TR_OK);
+    ck_assert_int_eq(envelope_fill(&from->pool, envelope, &tr_type_mark, &message, ENVELOPE_INLINE),
+                     TR_OK);
     envelope->kind = (uint8_t)(n % 10);
     envelope->sender = 0;
     envelope->causal = 0;
@@ -411,8 +411,8 @@ TEST(a_message_reaches_another_worker_by_pointer, "P-04")
     begin(false);
     struct page message = {.n = 13, .rest = {1, 2, 3}};
     struct envelope *envelope = envelope_take(&far->pool);
-    ck_assert_int_eq(
-        envelope_fill(&far->pool, envelope, &tr_type_page, &message, ENVELOPE_INLINE), TR_OK);
+    ck_assert_int_eq(envelope_fill(&far->pool, envelope, &tr_type_page, &message, ENVELOPE_INLINE),
+                     TR_OK);
     envelope->kind = ENVELOPE_NOTICE;
     envelope->sender = 0;
     envelope->causal = 0;
@@ -435,8 +435,9 @@ TEST(envelopes_go_home_with_their_blocks, "P-04")
     for (int round = 0; round < 100; round++) {
         for (int i = 0; i < 10; i++) {
             struct envelope *envelope = envelope_take(&far->pool);
-            ck_assert_int_eq(envelope_fill(&far->pool, envelope, &tr_type_page, &message,
-                                 ENVELOPE_INLINE), TR_OK);
+            ck_assert_int_eq(
+                envelope_fill(&far->pool, envelope, &tr_type_page, &message, ENVELOPE_INLINE),
+                TR_OK);
             ck_assert_uint_eq(envelope->home, 1);
             envelope->kind = ENVELOPE_NOTICE;
             envelope->sender = 0;

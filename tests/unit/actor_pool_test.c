@@ -48,8 +48,7 @@ static unsigned char zeros[1 << 20];
 static tr_next on_flood(tr_self *self, const struct flood *message)
 {
     for (uint64_t i = 0; i < message->count; i++) {
-        ck_assert_int_eq(
-            tr_tell(self, message->to, chunk, .data = {zeros, message->size}), TR_OK);
+        ck_assert_int_eq(tr_tell(self, message->to, chunk, .data = {zeros, message->size}), TR_OK);
     }
     return TR_SAME;
 }
@@ -79,8 +78,8 @@ static void serve(ball_player_ref from, ball_player_ref to, uint64_t left)
 {
     struct cell *cell = slots_find(&system_->slots, to.bits);
     ck_assert_ptr_nonnull(cell);
-    static const tr_type *const types[] = {&tr_type_m8, &tr_type_m24, &tr_type_m100, &tr_type_m500,
-                                           &tr_type_m1024, &tr_type_text};
+    static const tr_type *const types[] = {
+        &tr_type_m8, &tr_type_m24, &tr_type_m100, &tr_type_m500, &tr_type_m1024, &tr_type_text};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         union {
             struct m1024 largest;

@@ -126,8 +126,8 @@ static void begin(void)
     ck_assert_int_eq(virtual->table.parker_new(&virtual->table, &parker), TR_OK);
     tr__loop_init(&loop, &hooks, &virtual->table, parker, -1);
     for (int i = 0; i < JOBS; i++) {
-        jobs[i] = (struct job){.name = (char)('A' + i), .class = TASK_NORMAL,
-                               .cost_ns = TR_MICROSECOND};
+        jobs[i] =
+            (struct job){.name = (char)('A' + i), .class = TASK_NORMAL, .cost_ns = TR_MICROSECOND};
     }
 }
 
@@ -444,11 +444,11 @@ TEST(a_nudge_makes_the_loop_look_around_once_more, "WP-02")
 }
 
 SUITE("sched loop", a_round_is_io_io_tasks_posts_tasks,
-      posts_are_taken_oldest_first_and_between_any_two_runs,
-      a_slice_does_no_more_turns_than_it_may, a_run_has_64_turns_and_neighbours_come_between,
-      a_run_of_slow_turns_ends_at_a_tick, high_work_leaves_normal_tasks_an_eighth,
-      busy_io_leaves_tasks_half_of_the_time, the_io_ratio_can_be_set,
-      tasks_get_500_us_between_two_looks_at_io, io_waits_for_no_round_when_there_is_nothing_else,
-      a_tick_makes_the_loop_read_the_clock, a_loop_without_work_parks_until_something_falls_due,
-      a_post_keeps_the_loop_from_sleeping, the_first_of_several_posts_wakes_a_sleeper,
-      a_wake_without_a_post_is_harmless, a_nudge_makes_the_loop_look_around_once_more)
+      posts_are_taken_oldest_first_and_between_any_two_runs, a_slice_does_no_more_turns_than_it_may,
+      a_run_has_64_turns_and_neighbours_come_between, a_run_of_slow_turns_ends_at_a_tick,
+      high_work_leaves_normal_tasks_an_eighth, busy_io_leaves_tasks_half_of_the_time,
+      the_io_ratio_can_be_set, tasks_get_500_us_between_two_looks_at_io,
+      io_waits_for_no_round_when_there_is_nothing_else, a_tick_makes_the_loop_read_the_clock,
+      a_loop_without_work_parks_until_something_falls_due, a_post_keeps_the_loop_from_sleeping,
+      the_first_of_several_posts_wakes_a_sleeper, a_wake_without_a_post_is_harmless,
+      a_nudge_makes_the_loop_look_around_once_more)
