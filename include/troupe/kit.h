@@ -29,7 +29,7 @@ typedef struct tr_kit_options {
 } tr_kit_options;
 
 TR_BEGIN_C
-/** Makes a kit, given to the caller; options NULL: defaults. NULL when out of memory. */
+/** Makes a kit, given to the caller; options NULL: defaults. NULL: no memory, or bad options. */
 TR_MUST_CHECK tr_kit *tr_kit_new(const tr_kit_options *options);
 /** Stops everything, checks as tr_kit_check, and aborts with a report of memory that leaked. */
 void tr_kit_free(tr_kit *kit);
@@ -37,7 +37,7 @@ void tr_kit_free(tr_kit *kit);
 tr_system *tr_kit_system(tr_kit *kit);
 /** Its own client, borrowed; tr_client_new makes more. */
 tr_client *tr_kit_client(tr_kit *kit);
-/** One turn of one actor; false when nothing is ready now. */
+/** One turn of one actor, once new ones are set up; false when nothing is ready now. */
 bool tr_kit_step(tr_kit *kit);
 /** Turns until nothing is ready now, the clock standing still; returns how many. */
 size_t tr_kit_settle(tr_kit *kit);

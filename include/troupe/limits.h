@@ -23,7 +23,7 @@
 #define TR_TIMERS_MAX (1024 * 1024)
 /** Turns of an actor before its worker looks at others. */
 #define TR_RUN_TURNS_MAX 64
-/** Time of an actor before its worker looks at others. */
+/** Time of an actor before its worker looks at others; kept to a tick of one millisecond. */
 #define TR_RUN_NS_MAX (200 * TR_MICROSECOND)
 /** How long a worker without work spins before it sleeps. */
 #define TR_SPIN_NS (20 * TR_MICROSECOND)

@@ -113,7 +113,8 @@ typedef enum tr_timer_kind {
 /**
  * As tr_spawn, into *ref, an `account_ref *`, which is written on TR_OK only.
  *
- * TR_NAME_EXISTS, TR_NAME_INVALID, TR_INIT_FAILED (the set-up failed, or answered with stop),
+ * TR_OK also when the set-up answered with TR_STOP: the actor has ended, and nothing went wrong.
+ * TR_NAME_EXISTS, TR_NAME_INVALID, TR_INIT_FAILED (the set-up failed; the name is free again),
  * TR_WRONG_TYPE (another set-up message is wanted, or none), TR_STOPPING, TR_TOO_DEEP, TR_LIMIT
  * (too many actors, too long a path), TR_INVALID_ARGUMENT (no such worker; the behavior is
  * malformed or of another ABI), TR_TOO_LARGE, TR_NO_MEMORY.

@@ -110,6 +110,11 @@ TR_MUST_CHECK tr_status tr_system_run_once(tr_system *system, tr_time wait_ns);
 /** A descriptor that is readable when run_once has something to do; -1: none. Borrowed. */
 int tr_system_fd(const tr_system *system);
 /**
+ * How long the descriptor may be waited for: nanoseconds until a timer is due, 0 when one is, TR_NEVER
+ * when there is none. With it a poll() is as exact as the system's own threads. As tr_system_run_once.
+ */
+tr_time tr_system_timeout(const tr_system *system);
+/**
  * Starts a shutdown and returns at once: the top-level actors get a poison pill, and what has not
  * stopped within timeout_ns is killed. Further calls do nothing. Any thread, also a handler.
  */
@@ -125,7 +130,7 @@ void tr_system_counters(tr_system *system, tr_counters *counters);
  */
 uint64_t tr_system_dead_letters(tr_system *system, tr_dead_letter_record *last, size_t max,
                                 size_t *count);
-/** Sends a tr_dead_letter of each new one to `who`. TR_STOPPED, TR_NO_MEMORY. Any thread. */
+/** Sends a tr_dead_letter of each new one to `who`. TR_STOPPED, TR_LIMIT (16 have subscribed). */
 tr_status tr_system_subscribe_dead_letters(tr_system *system, tr_ref who);
 /** Ends that; TR_NOT_FOUND when `who` had not subscribed. Any thread. */
 tr_status tr_system_unsubscribe_dead_letters(tr_system *system, tr_ref who);
@@ -160,7 +165,8 @@ TR_END_C
 
 /**
  * Waits until an actor that this client spawned has been set up: TR_OK, TR_INIT_FAILED (*error has
- * the cause; error may be NULL), TR_TIMEOUT. Blocks its thread.
+ * the cause; error may be NULL), TR_STOPPED (it has ended since, and its set-up had not failed),
+ * TR_TIMEOUT. Of the failures only the last 64 are remembered. Blocks its thread.
  */
 #define tr_spawn_wait(client, ref, timeout_ns, error)                                              \
     tr_client_spawn_wait(client, tr_any(ref), timeout_ns, error)

@@ -7,7 +7,8 @@
  * their system lives; a slot is a place for one, reused by the next tenant under a new generation.
  *
  * Who writes: the door, see queue/door.h; `control`, anybody; sibling links, the parent's worker;
- * everything else, the worker that owns the cell (before the cell is posted: who spawns it).
+ * everything else, the worker that owns the cell (before it is mounted: who spawns it, then the
+ * worker it was posted to).
  */
 #ifndef ACTOR_CELL_H
 #define ACTOR_CELL_H
@@ -61,15 +62,14 @@ enum cell_control {
     CONTROL_KILL = 1 << 0,     /* stop after this turn */
     CONTROL_STOP = 1 << 1,     /* stop after what has arrived */
     CONTROL_LOOK = 1 << 2,     /* something urgent is in the inbox */
-    CONTROL_FINISH = 1 << 3,   /* its last child has ended: so does it */
-    CONTROL_LINKED = 1 << 4    /* its parent's worker has put it into the list */
+    CONTROL_FINISH = 1 << 3    /* its last child has ended: so does it */
 };
 
 enum { CELL_SUSPENDED = CELL_ASKED }; /* all reasons; supervision will add its own */
 
 enum {
     CELL_STATE_INLINE = 16,    /* a state of up to this many bytes lives in the cell */
-    CELL_FOREIGN = 0xffffffffu /* owner: no worker */
+    CELL_FOREIGN = 0xffffffffu /* owner: no worker; also of an actor that is still to be mounted */
 };
 
 /** How an actor that is not set up yet is to be set up. */
@@ -77,6 +77,7 @@ struct cell_setup {
     const tr_behavior *behavior;
     uint64_t spawner;    /* ref of the client that wants to know, 0 for none */
     uint64_t causal;     /* of what the spawner handles */
+    uint32_t worker;     /* where it will live */
     const tr_type *type; /* NULL: no message */
     _Alignas(16) unsigned char message[];
 };

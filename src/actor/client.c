@@ -440,10 +440,10 @@ tr_status tr_client_try_spawn(tr_client *client, const tr_spawn_args *args, uint
     lock_give(&system->foreign_lock);
     cell->setup->causal = hash_mix(client->causal_next++);
     *ref_bits = cell->identity;
-    door_open(
-        &cell->door, cell->identity, args->worker < 0 ? 0 : (uint32_t)args->worker, true);
+    cell->setup->worker = args->worker < 0 ? 0 : (uint32_t)args->worker;
+    door_open(&cell->door, cell->identity, CELL_FOREIGN, true);
     /* Its parent's worker puts it into the list of children, then it goes to its own. */
-    loop_post(&system->workers[0]->loop, &cell->door.ready);
+    tr__spawn_post(system, NULL, cell, 0);
     return TR_OK;
 }
 

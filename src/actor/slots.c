@@ -49,6 +49,8 @@ tr_status tr__slots_init(struct slots *slots, const struct memory_source *source
     };
     slots->cache_max = limit / CACHE_SHARE < CACHE_MAX ? limit / CACHE_SHARE : CACHE_MAX;
     slots->tag = (uint32_t)tag_seed & ~slots->mask;
+    /* The lower half, so that every slot has two billion tenants before it is retired. */
+    slots->generation_first = 1 + (uint32_t)(tag_seed >> 33);
     lock_init(&slots->lock);
     slots->chunks = source_resize(source, NULL, chunk_count * sizeof *slots->chunks);
     if (!slots->chunks)
@@ -131,7 +133,9 @@ static tr_status fresh_range(struct slots *slots, uint32_t wanted, uint32_t *fir
 /* The next generation for a slot. */
 static void rename_cell(struct slots *slots, struct cell *cell, uint32_t slot)
 {
-    uint64_t generation = (cell->identity >> 32) + 1;
+    uint64_t generation = slots->generation_first;
+    if (cell->identity)
+        generation = (cell->identity >> 32) + 1;
     cell->identity = generation << 32 | slots->tag | slot;
 }
 

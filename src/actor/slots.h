@@ -5,7 +5,8 @@
  * A ref is a slot number and a generation: bits 0..31 are the slot with the system's tag above it,
  * bits 32..63 the generation. A cell shows the whole ref at its door while a tenant lives there, so
  * one comparison refuses the dead, the wrong system and the wrong slot alike. Slot 0 is never used:
- * all zero is nobody.
+ * all zero is nobody. The tag has few bits, so generations also begin at a number of the system's
+ * own.
  *
  * Slots are reused oldest first; one whose generations are used up is retired. Each worker keeps a
  * cache of free slots; what it has too many of, and what other threads need, goes through a shared
@@ -43,6 +44,7 @@ struct slots {
     uint32_t tag;    /* of the system, above the mask */
     uint32_t limit;  /* slots at most */
     uint32_t cache_max; /* free slots that a worker keeps; 0: none */
+    uint32_t generation_first;
     struct memory_source source;
     struct lock lock;
     /* Under the lock. */

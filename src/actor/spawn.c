@@ -42,6 +42,7 @@ tr_status tr__setup_new(const struct memory_source *source, const tr_spawn_args 
     setup->behavior = args->behavior;
     setup->spawner = spawner;
     setup->causal = 0;
+    setup->worker = 0;
     setup->type = type;
     if (type)
         tr__copy_into(type, message, setup->message, size);
@@ -365,10 +366,19 @@ static tr_status start(struct worker *worker, struct cell *cell, const tr_behavi
     return TR_OK;
 }
 
+void tr__spawn_post(
+    struct tr_system *system, struct counters *counters, struct cell *cell, uint32_t to)
+{
+    bool has_woken = loop_post(&system->workers[to]->loop, &cell->door.ready);
+    if (!counters)
+        return;
+    atom64_count(&counters->posts, 1);
+    atom64_count(&counters->wakes, has_woken);
+}
+
 /*
  * An actor that was spawned from outside comes to its parent's worker first, which puts it into the
- * list. Its flags are its own worker's, where others may be sending to it already: the control word
- * says what happened here. A parent that is stopping waits for this one too.
+ * list. A parent that is stopping waits for this one too.
  */
 static void mount_link(struct worker *worker, struct cell *cell)
 {
@@ -376,27 +386,31 @@ static void mount_link(struct worker *worker, struct cell *cell)
     uint32_t bits = CONTROL_KILL;
     if (parent->life < LIFE_STOPPED) {
         tr__child_link(worker, parent, cell);
-        bits = CONTROL_LINKED | (parent->life == LIFE_STOPPING ? CONTROL_STOP : 0);
+        cell->flags |= CELL_LINKED;
+        bits = parent->life == LIFE_STOPPING ? CONTROL_STOP : 0;
     }
     atom32_fetch_or(&cell->control, bits, ATOM_SEQ_CST);
 }
 
 void tr__spawn_mount(struct worker *worker, struct cell *cell)
 {
+    struct tr_system *system = worker->system;
     struct cell_setup *setup = cell->setup;
     tr_error error = { .status = TR_OK };
-    bool is_mine = cell_owner(cell) == worker->index;
-    if (!is_mine ||
-        (!(cell->flags & CELL_LINKED) && cell_owner(cell->parent) == worker->index))
+    bool is_mine = setup->worker == worker->index;
+    if (!(cell->flags & CELL_LINKED) && cell_owner(cell->parent) == worker->index)
         mount_link(worker, cell);
     if (!is_mine) {
-        tr__system_post(worker->system, &worker->counters, cell);
+        tr__spawn_post(system, &worker->counters, cell, setup->worker);
         return;
     }
+    /*
+     * From now on it has an owner. Until now all mail went through its door, whoever sent it: the
+     * cell was its spawner's, then its parent's worker's, and a ref is known long before this.
+     */
+    atom32_store(&cell->door.owner, worker->index, ATOM_RELEASE); /* partner: who looks at all */
     tr__mail_take_in(worker, cell, door_take_posted(&cell->door));
     uint32_t bits = atom32_exchange(&cell->control, 0, ATOM_SEQ_CST); /* partner: door_nudge */
-    if (bits & CONTROL_LINKED)
-        cell->flags |= CELL_LINKED;
     if (bits & (CONTROL_KILL | CONTROL_STOP)) {
         tr__error_set(&error, TR_STOPPING, cell->identity, "stopped before it was set up");
         cell->extra = NULL;
@@ -452,8 +466,9 @@ tr_status tr_self_try_spawn(tr_self *self, const tr_spawn_args *args, uint64_t *
     uint64_t identity = cell->identity;
     if (!is_near) {
         cell->setup->causal = self->causal;
-        door_open(&cell->door, identity, owner, true);
-        tr__system_post(worker->system, &worker->counters, cell);
+        cell->setup->worker = owner;
+        door_open(&cell->door, identity, CELL_FOREIGN, true);
+        tr__spawn_post(worker->system, &worker->counters, cell, owner);
         *ref_bits = identity;
         return TR_OK;
     }

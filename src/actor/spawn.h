@@ -10,6 +10,10 @@
 /** A new cell was posted to a worker: links it to its parent, passes it on, or sets it up. */
 void tr__spawn_mount(struct worker *worker, struct cell *cell);
 
+/** Sends a new cell to a worker, which mounts it or passes it on. `counters` may be NULL. */
+void tr__spawn_post(
+    struct tr_system *system, struct counters *counters, struct cell *cell, uint32_t to);
+
 /** Makes a behavior the actor's, with a new state if its type differs, and sets it up. */
 tr_status tr__cell_adopt(struct worker *worker, struct cell *cell, const tr_behavior *behavior,
     const tr_type *setup_type, const void *setup, uint64_t causal, tr_error *error);

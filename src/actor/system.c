@@ -43,7 +43,7 @@ size_t tr__cell_path(struct tr_system *system, const struct cell *cell, char *pa
         char part[40];
         int written = snprintf(part, sizeof part, "/$%x.%x",
             (unsigned)((uint32_t)cell->identity & system->slots.mask),
-            (unsigned)cell_generation(cell));
+            (unsigned)(cell_generation(cell) - system->slots.generation_first));
         if (written < 0 || length + (size_t)written > TR_PATH_MAX) {
             cut = TR_PATH_MAX;
             break;

@@ -3,6 +3,7 @@
  * Running a system and stopping it.
  */
 #include "actor/mail.h"
+#include "actor/timers.h"
 #include "base/assert.h"
 
 /* ---- Threads. ---- */
@@ -40,6 +41,14 @@ static tr_status threads_start(struct tr_system *system, uint32_t first)
             system->workers[i], &system->workers[i]->thread);
     }
     return status;
+}
+
+static enum system_phase phase_of(struct tr_system *system)
+{
+    lock_take(&system->run_lock);
+    enum system_phase phase = system->phase;
+    lock_give(&system->run_lock);
+    return phase;
 }
 
 /* From New to Started; TR_INVALID_TRANSITION when it was started before. */
@@ -87,9 +96,7 @@ tr_status tr_system_wait(tr_system *system)
         return TR_WOULD_DEADLOCK;
     /* The lock is held meanwhile: of several who wait, the others find it over. */
     lock_take(&system->wait_lock);
-    lock_take(&system->run_lock);
-    enum system_phase phase = system->phase;
-    lock_give(&system->run_lock);
+    enum system_phase phase = phase_of(system);
     if (phase == SYSTEM_STARTED) {
         threads_join(system);
         phase_end(system);
@@ -102,16 +109,21 @@ tr_status tr_system_run(tr_system *system)
 {
     if (!system)
         return TR_INVALID_ARGUMENT;
+    if (phase_of(system) != SYSTEM_NEW)
+        return TR_INVALID_TRANSITION; /* at once, also from a handler */
+    /* Held until it is over: who waits finds that then. */
+    lock_take(&system->wait_lock);
     tr_status status = phase_begin(system);
     if (status != TR_OK)
-        return status;
+        goto give;
     status = threads_start(system, 1);
     if (status != TR_OK)
         tr_system_shutdown(system, 0);
     tr__worker_main(system->workers[0]);
-    atom64_store(&system->workers[0]->thread_id, 0, ATOM_RELAXED);
     threads_join(system);
     phase_end(system);
+give:
+    lock_give(&system->wait_lock);
     return status;
 }
 
@@ -129,10 +141,7 @@ tr_status tr_system_run_once(tr_system *system, tr_time wait_ns)
         return TR_INVALID_ARGUMENT;
     if (system->worker_count != 1)
         return TR_INVALID_TRANSITION;
-    lock_take(&system->run_lock);
-    bool is_new = system->phase == SYSTEM_NEW;
-    lock_give(&system->run_lock);
-    if (!is_new)
+    if (phase_of(system) != SYSTEM_NEW)
         return TR_INVALID_TRANSITION;
     struct worker *worker = system->workers[0];
     struct loop *loop = &worker->loop;
@@ -175,6 +184,20 @@ int tr_system_fd(const tr_system *system)
     if (!system || system->worker_count != 1)
         return -1;
     return system->platform->parker_fd(system->platform, system->workers[0]->loop.parker);
+}
+
+tr_time tr_system_timeout(const tr_system *system)
+{
+    if (!system || system->worker_count != 1)
+        return TR_NEVER;
+    const struct worker *worker = system->workers[0];
+    tr_time next_ns = tr__timers_next(worker);
+    if (worker->loop.alarm_ns < next_ns)
+        next_ns = worker->loop.alarm_ns;
+    if (next_ns == TR_NEVER)
+        return TR_NEVER;
+    tr_time now_ns = system->platform->mono_now(system->platform);
+    return next_ns > now_ns ? next_ns - now_ns : 0;
 }
 
 /* ---- Stopping. ---- */

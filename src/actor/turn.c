@@ -246,7 +246,7 @@ uint32_t tr__cell_run(struct loop *loop, struct task *task, uint32_t turns_max)
     struct tr_self *self = &worker->turns[0];
     TR_ASSERT(cell->house == HOUSE_READY);
     TR_ASSERT(cell_owner(cell) == worker->index);
-    cell->house = HOUSE_RUNNING;
+    cell->house = HOUSE_SCHEDULED;
     self->cell = cell;
     self->kind = TURN_MESSAGE;
     self->turns = 0;
@@ -254,6 +254,7 @@ uint32_t tr__cell_run(struct loop *loop, struct task *task, uint32_t turns_max)
     worker->running = cell;
     if (cell->cycle && (cell->replies || cell->exceptions))
         tr__mail_resume_cycle(cell);
+    cell->house = HOUSE_RUNNING;
     run(self);
     worker->running = NULL;
     return self->turns ? self->turns : 1;

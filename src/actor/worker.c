@@ -8,6 +8,7 @@
 #include "base/assert.h"
 
 #define TRIM_EVERY_NS (100 * TR_MILLISECOND)
+#define TRIM_SELDOM_NS (10 * TR_SECOND)
 
 /* An actor that lives here was posted: take its mail in, and run it if there is reason to. */
 static void on_post_alive(struct worker *worker, struct cell *cell)
@@ -93,10 +94,11 @@ static void on_round(struct loop *loop)
 }
 
 /* Gives back what a flood has left: the worker's own memory, the clients', and that of sleepers. */
-static void trim(struct worker *worker)
+static bool trim(struct worker *worker)
 {
     struct tr_system *system = worker->system;
-    tr__envelope_pool_trim(&worker->pool);
+    bool has_shrunk = tr__envelope_pool_trim(&worker->pool);
+    tr__timer_pool_trim(&worker->timer_pool);
     lock_take(&system->foreign_lock);
     tr__envelope_pool_trim(&system->foreign_pool);
     lock_give(&system->foreign_lock);
@@ -105,6 +107,7 @@ static void trim(struct worker *worker)
         if (i != worker->index && !stack_is_empty(&system->workers[i]->pool.returned))
             loop_nudge(&system->workers[i]->loop);
     }
+    return has_shrunk;
 }
 
 static tr_time earlier(tr_time a_ns, tr_time b_ns)
@@ -122,11 +125,13 @@ static tr_time on_idle(struct loop *loop)
     tr_time next_ns = tr__timers_next(worker);
     if (worker->trimmed_turns == turns && stack_is_empty(&worker->pool.returned))
         return next_ns;
-    if (loop->now_ns < worker->trimmed_ns + TRIM_EVERY_NS)
-        return earlier(next_ns, worker->trimmed_ns + TRIM_EVERY_NS);
+    if (loop->now_ns < worker->trimmed_ns + worker->trim_every_ns)
+        return earlier(next_ns, worker->trimmed_ns + worker->trim_every_ns);
     worker->trimmed_ns = loop->now_ns;
     worker->trimmed_turns = turns;
-    trim(worker);
+    /* A pool that is in use all over costs a walk in vain: each makes the next one rarer. */
+    bool is_vain = !trim(worker) && worker->trim_every_ns < TRIM_SELDOM_NS;
+    worker->trim_every_ns = is_vain ? 2 * worker->trim_every_ns : TRIM_EVERY_NS;
     return next_ns;
 }
 
@@ -167,7 +172,10 @@ tr_status tr__worker_init(struct worker *worker, struct tr_system *system, uint3
     atom32_init(&worker->sweep, 0);
     atom64_init(&worker->thread_id, 0);
     rng_init(&worker->rng, system->seed + index);
+    /* Nobody runs it yet: who posts makes its descriptor readable. */
+    (void)ready_doze(&worker->loop.ready);
     tr__dispatches_init(&worker->dispatches, &worker->source);
+    worker->trim_every_ns = TRIM_EVERY_NS;
     tr__scratch_init(&worker->scratch, &worker->source);
     tr__wheel_init(&worker->timers, worker->loop.now_ns);
     tr__wheel_init(&worker->idles, worker->loop.now_ns);
@@ -223,6 +231,7 @@ void tr__worker_main(void *context)
     struct worker *worker = context;
     struct tr_system *system = worker->system;
     atom64_store(&worker->thread_id, system->platform->thread_id(system->platform), ATOM_RELAXED);
+    ready_rise(&worker->loop.ready);
     for (;;) {
         if (tr__worker_slice(worker, LOOP_NO_LIMIT))
             continue;

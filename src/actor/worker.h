@@ -96,6 +96,7 @@ struct worker {
     struct rng rng;
     tr_time trimmed_ns;     /* when the pool was last trimmed, */
     uint64_t trimmed_turns; /* and what had happened by then */
+    tr_time trim_every_ns;
     struct fiber_pool fibers;
     struct fiber_host host;
     struct fiber *fiber; /* the one the loop is on */

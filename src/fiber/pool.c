@@ -26,6 +26,9 @@
  */
 enum { CANARY_WORDS = 8 };
 
+/* How often one shadow of ThreadSanitizer serves: to make one takes it a millisecond. */
+enum { SHADOW_USES = 256 };
+
 struct fiber_slab {
     struct fiber_slab *next;
     void *stacks;
@@ -101,8 +104,8 @@ static struct fiber *free_pop(struct fiber_pool *pool)
     fiber->next = NULL;
     fiber->is_lent = true;
 #ifdef FIBER_TSAN
-    /* A new one each time: the frames that a replaced fiber dropped are still open in the old. */
-    fiber->side.shadow = __tsan_create_fiber(0);
+    if (!fiber->side.shadow)
+        fiber->side.shadow = __tsan_create_fiber(0);
 #endif
     return fiber;
 }
@@ -154,7 +157,7 @@ void tr__fiber_pool_deinit(struct fiber_pool *pool)
             stack_unpoison(&slab->fibers[i]);
             valgrind_deregister(slab, i);
 #ifdef FIBER_TSAN
-            if (slab->fibers[i].is_lent)
+            if (slab->fibers[i].side.shadow)
                 __tsan_destroy_fiber(slab->fibers[i].side.shadow);
 #endif
         }
@@ -186,8 +189,11 @@ void tr__fiber_pool_give(struct fiber_pool *pool, struct fiber *fiber)
     TR_ASSERT(fiber->is_lent);
     TR_ASSERT(canary_is_alive(fiber));
 #ifdef FIBER_TSAN
-    __tsan_destroy_fiber(fiber->side.shadow);
-    fiber->side.shadow = NULL;
+    /* Frames that were dropped are still open in it, and there is room for some thousands. */
+    if (++fiber->uses % SHADOW_USES == 0) {
+        __tsan_destroy_fiber(fiber->side.shadow);
+        fiber->side.shadow = NULL;
+    }
 #endif
     fiber->is_lent = false;
     fiber->side.context = NULL;

@@ -53,6 +53,7 @@ struct fiber {
     struct fiber_pool *pool;
     void (*main)(void *context);
     void *main_context;
+    uint32_t uses; /* so far; counted for ThreadSanitizer only */
     bool is_lent;
 };
 

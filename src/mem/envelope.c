@@ -218,13 +218,13 @@ static void free_list_filter(struct envelope_pool *pool)
     pool->free = kept;
 }
 
-void tr__envelope_pool_trim(struct envelope_pool *pool)
+bool tr__envelope_pool_trim(struct envelope_pool *pool)
 {
     take_returned(pool);
     tr__block_trim(&pool->blocks);
     /* A pool that never grew beyond its reserve has nothing to give back. */
     if (pool->made <= TRIM_RESERVE)
-        return;
+        return true;
     slabs_sort(pool);
     for (uint32_t i = 0; i < pool->slab_count; i++)
         pool->slabs[i]->free = 0;
@@ -253,16 +253,17 @@ void tr__envelope_pool_trim(struct envelope_pool *pool)
         source_resize(&pool->source, slab->memory, 0);
         source_resize(&pool->source, slab, 0);
     }
-    if (left != pool->slab_count) {
-        pool->slab_count = left;
-        /* The table grows at powers of two, so it must have the size its count stands for. */
-        size_t room = 1;
-        while (room < left)
-            room *= 2;
-        void *slabs = source_resize(&pool->source, pool->slabs, room * sizeof(struct envelope_slab *));
-        if (slabs)
-            pool->slabs = slabs;
-    }
+    if (left == pool->slab_count)
+        return false;
+    pool->slab_count = left;
+    /* The table grows at powers of two, so it must have the size its count stands for. */
+    size_t room = 1;
+    while (room < left)
+        room *= 2;
+    void *slabs = source_resize(&pool->source, pool->slabs, room * sizeof(struct envelope_slab *));
+    if (slabs)
+        pool->slabs = slabs;
+    return true;
 }
 
 void tr__envelope_drop_block(struct envelope_pool *pool, struct envelope *envelope)

@@ -109,8 +109,11 @@ struct envelope *tr__envelope_refill(struct envelope_pool *pool);
 void tr__envelope_send_home(struct envelope_pool *pool, struct envelope *envelope);
 /** Sends home what waits for its batch. Before the owner sleeps. */
 void tr__envelope_flush(struct envelope_pool *pool);
-/** Takes in what came home and gives slabs that are wholly free back. Before the owner sleeps. */
-void tr__envelope_pool_trim(struct envelope_pool *pool);
+/**
+ * Takes in what came home and gives slabs that are wholly free back. False when it looked for such
+ * slabs, which is a walk over all free envelopes, and found none. Before the owner sleeps.
+ */
+bool tr__envelope_pool_trim(struct envelope_pool *pool);
 /** Drops the message of an envelope that has a block: its buffers, and the block itself. */
 void tr__envelope_drop_block(struct envelope_pool *pool, struct envelope *envelope);
 /** Bytes that the pool holds. */

@@ -146,9 +146,10 @@ static bool table_reserve(struct timer_keys *keys, struct timer_pool *pool)
     return keys->bits < TABLE_BITS_MAX && table_resize(keys, pool, keys->bits + 1U);
 }
 
-static inline bool table_is_sparse(const struct timer_keys *keys)
+/* Whether so few entries do not need 2^bits slots. */
+static inline bool table_is_sparse(uint32_t count, unsigned bits)
 {
-    return keys->bits > TABLE_BITS_MIN && keys->count < (UINT32_C(1) << keys->bits) / 8;
+    return bits > TABLE_BITS_MIN && count < (UINT32_C(1) << bits) / 8;
 }
 
 /* Gives memory back that the entries do not need. Without memory to shrink, it stays large. */
@@ -161,7 +162,7 @@ static void table_shrink(struct timer_keys *keys, struct timer_pool *pool)
         return;
     }
     unsigned bits = keys->bits;
-    while (bits > TABLE_BITS_MIN && keys->count < (UINT32_C(1) << bits) / 8)
+    while (table_is_sparse(keys->count, bits))
         bits--;
     if (bits < keys->bits)
         (void)table_resize(keys, pool, bits);
@@ -258,7 +259,7 @@ void tr__keys_remove(struct timer_keys *keys, struct timer_pool *pool, struct ti
     }
     keys->count--;
     entry_free(pool, entry);
-    if (keys->count == 0 || table_is_sparse(keys))
+    if (keys->count == 0 || table_is_sparse(keys->count, keys->bits))
         table_shrink(keys, pool);
 }
 

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Whole apps: what tr_app_run returns, what the root is given, and what signals do.
+ */
+#include "support/test.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <troupe/troupe.h>
+#include <unistd.h>
+
+/* What the root has seen; apps of these tests are run one after the other. */
+static char seen[256];
+static int pre_starts, post_stops;
+
+static int run(const tr_behavior *root, const tr_app *app, int argc, const char *const *argv)
+{
+    return tr_app_run(argc, (char **)(uintptr_t)argv, root, app);
+}
+
+#define RUN(root, ...)                                                                             \
+    run(&tr_behavior_##root,                                                                       \
+        NULL,                                                                                      \
+        (int)(sizeof((const char *[]){"app", ##__VA_ARGS__}) / sizeof(char *)),                    \
+        (const char *[]){"app", ##__VA_ARGS__})
+
+/* ---- A root that stops by itself. ---- */
+
+static tr_next on_start(void)
+{
+    pre_starts++;
+    return TR_SAME;
+}
+
+static tr_next on_args(tr_self *self, const struct tr_args *message)
+{
+    (void)strcpy(seen, tr_path(self));
+    for (size_t i = 0; i < message->argv.count; i++) {
+        (void)strcat(seen, " ");
+        (void)strcat(seen, message->argv.items[i]);
+    }
+    return TR_STOP;
+}
+
+static tr_next on_stop(void)
+{
+    post_stops++;
+    return TR_SAME;
+}
+
+TR_BEHAVIOR(args_root, void, TR_ON(tr_pre_start, on_start), TR_ON(tr_args, on_args),
+            TR_ON(tr_post_stop, on_stop));
+
+TEST(the_root_gets_what_is_left_of_the_arguments, "")
+{
+    ck_assert_int_eq(RUN(args_root, "--workers", "2", "one", "--two", "--", "--help"), 0);
+    ck_assert_str_eq(seen, "/user/args_root app one --two --help");
+    ck_assert_int_eq(pre_starts, 1);
+    ck_assert_int_eq(post_stops, 1);
+}
+
+TEST(the_root_has_the_name_of_the_app, "")
+{
+    static const char *const argv[] = {"app"};
+    tr_app app = {.size = sizeof app, .name = "main", .workers = 1};
+    ck_assert_int_eq(run(&tr_behavior_args_root, &app, 1, argv), 0);
+    ck_assert_str_eq(seen, "/user/main app");
+    app.name = "no/name";
+    ck_assert_int_eq(run(&tr_behavior_args_root, &app, 1, argv), 1);
+    app.name = NULL;
+    app.workers = -1;
+    ck_assert_int_eq(run(&tr_behavior_args_root, &app, 1, argv), 1);
+    ck_assert_int_eq(run(NULL, NULL, 1, argv), 1);
+}
+
+TEST(wrong_flags_and_help_start_nothing, "")
+{
+    ck_assert_int_eq(RUN(args_root, "--workers", "many"), 2);
+    ck_assert_int_eq(RUN(args_root, "--help"), 0);
+    ck_assert_int_eq(pre_starts, 0);
+}
+
+/* ---- A root that does not want its arguments. ---- */
+
+static uint64_t dead_letters;
+
+static tr_next on_start_once(tr_self *self)
+{
+    tr_tell(self, tr_me(self), tr_done);
+    return TR_SAME;
+}
+
+static tr_next on_done(tr_self *self)
+{
+    dead_letters = tr_system_dead_letters(tr_system_of(self), NULL, 0, NULL);
+    return TR_STOP;
+}
+
+TR_BEHAVIOR(plain_root, void, TR_ON(tr_pre_start, on_start_once), TR_ON(tr_done, on_done));
+
+TEST(arguments_that_nobody_wants_are_no_dead_letter, "")
+{
+    dead_letters = 77;
+    ck_assert_int_eq(RUN(plain_root, "one"), 0);
+    ck_assert_uint_eq(dead_letters, 0);
+}
+
+/* ---- Roots that fail. ---- */
+
+static tr_next be_broken(tr_self *self)
+{
+    return tr_fail(self, TR_BAD_DATA, "as the test wants it");
+}
+
+static tr_next crash(tr_self *self)
+{
+    if (pre_starts == 0)
+        tr_crash(self, TR_BAD_DATA, "as the test wants it");
+    return TR_SAME;
+}
+
+TR_BEHAVIOR(failing_setup, void, TR_SETUP(be_broken));
+TR_BEHAVIOR(failing_start, void, TR_ON(tr_pre_start, be_broken));
+TR_BEHAVIOR(failing_args, void, TR_ON(tr_args, crash));
+
+static tr_next stop(void)
+{
+    return TR_STOP;
+}
+
+TR_BEHAVIOR(stopping_setup, void, TR_SETUP(stop));
+
+TEST(a_root_that_fails_is_status_1, "")
+{
+    ck_assert_int_eq(RUN(failing_setup), 1);
+    ck_assert_int_eq(RUN(failing_start), 1);
+    ck_assert_int_eq(RUN(failing_args), 1);
+    ck_assert_int_eq(RUN(stopping_setup), 0);
+}
+
+/* ---- Signals. ---- */
+
+static int signal_to_send;
+
+static tr_next on_start_signal(void)
+{
+    pre_starts++;
+    (void)kill(getpid(), signal_to_send);
+    return TR_SAME;
+}
+
+TR_BEHAVIOR(signalled, void, TR_ON(tr_pre_start, on_start_signal), TR_ON(tr_post_stop, on_stop));
+
+TEST(a_signal_stops_the_app_in_order, "")
+{
+    signal_to_send = SIGINT;
+    ck_assert_int_eq(RUN(signalled), 0);
+    ck_assert_int_eq(post_stops, 1);
+    signal_to_send = SIGTERM;
+    ck_assert_int_eq(RUN(signalled, "--workers", "1"), 0);
+    ck_assert_int_eq(post_stops, 2);
+}
+
+/* Works for ever: a shutdown waits for it in vain. */
+static tr_next on_start_stuck(void)
+{
+    (void)kill(getpid(), SIGINT); /* Read before SIGTERM, since its number is lower. */
+    (void)kill(getpid(), SIGTERM);
+    while (pause())
+        ;
+    return TR_SAME;
+}
+
+TR_BEHAVIOR(stuck, void, TR_ON(tr_pre_start, on_start_stuck));
+
+TEST(a_second_signal_ends_it_at_once, "")
+{
+    pid_t child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        (void)alarm(20); /* So that a failure leaves no process behind. */
+        _exit(RUN(stuck));
+    }
+    int status;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFEXITED(status));
+    ck_assert_int_eq(WEXITSTATUS(status), 128 + SIGTERM);
+}
+
+SUITE("app", the_root_gets_what_is_left_of_the_arguments, the_root_has_the_name_of_the_app,
+      wrong_flags_and_help_start_nothing, arguments_that_nobody_wants_are_no_dead_letter,
+      a_root_that_fails_is_status_1, a_signal_stops_the_app_in_order,
+      a_second_signal_ends_it_at_once)

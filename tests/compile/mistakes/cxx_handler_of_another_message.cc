@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ids: B-01 */
+/* expect: TR_ON\(deposit, on_transfer\): the handler must be tr_next on_transfer\(tr_self \*self, account \*state, const struct deposit \*message\) */
+#include "common.h"
+
+static tr_next on_transfer(tr_self *self, account *, const transfer *)
+{
+    return tr_reply(self, tr_done);
+}
+
+TR_BEHAVIOR(account, account, TR_ON(deposit, on_transfer));

@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ids: B-06 */
+/* expect: incomplete type .enum flavor. */
+#include "common.h"
+
+TR_MESSAGE(ice, (enum_of(flavor), flavor));

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Which arguments are the runner's, which are the app's, and which are wrong.
+ */
+#include "support/test.h"
+
+#include <string.h>
+
+#include "app/flags.h"
+
+enum { ARGUMENTS_MAX = 16 };
+
+static struct flags flags;
+static const char *rest[ARGUMENTS_MAX];
+static char error[FLAGS_ERROR_SIZE];
+
+/* Parses "bank" and the words of a line. */
+static tr_status parse(const char *line)
+{
+    static char words[256];
+    static char bank[] = "bank";
+    char *argv[ARGUMENTS_MAX] = {bank};
+    int argc = 1;
+    (void)strcpy(words, line);
+    for (char *word = strtok(words, " "); word; word = strtok(NULL, " "))
+        argv[argc++] = word;
+    flags = (struct flags){.workers = -7};
+    error[0] = '\0';
+    return tr__flags_parse(argc, argv, &flags, rest, error);
+}
+
+/* What is left, in one line. */
+static const char *left(void)
+{
+    static char line[256];
+    line[0] = '\0';
+    for (size_t i = 0; i < flags.rest_count; i++) {
+        (void)strcat(line, i ? " " : "");
+        (void)strcat(line, rest[i]);
+    }
+    return line;
+}
+
+TEST(without_flags_all_is_left_to_the_app, "")
+{
+    ck_assert_int_eq(parse(""), TR_OK);
+    ck_assert_str_eq(left(), "bank");
+    ck_assert_int_eq(flags.workers, 0);
+    ck_assert(!flags.is_help);
+    ck_assert_int_eq(parse("ledger.txt -v --verbose=3 - --work --workers-max 3"), TR_OK);
+    ck_assert_str_eq(left(), "bank ledger.txt -v --verbose=3 - --work --workers-max 3");
+    ck_assert_int_eq(flags.workers, 0);
+}
+
+TEST(workers_is_taken_in_both_forms_and_anywhere, "")
+{
+    ck_assert_int_eq(parse("--workers 2 a"), TR_OK);
+    ck_assert_int_eq(flags.workers, 2);
+    ck_assert_str_eq(left(), "bank a");
+    ck_assert_int_eq(parse("a --workers=256 b"), TR_OK);
+    ck_assert_int_eq(flags.workers, 256);
+    ck_assert_str_eq(left(), "bank a b");
+    ck_assert_int_eq(parse("--workers 3 --workers 4"), TR_OK);
+    ck_assert_int_eq(flags.workers, 4);
+}
+
+TEST(wrong_numbers_of_workers_are_refused_by_name, "")
+{
+    static const char *const lines[] = {"--workers",
+                                        "--workers=",
+                                        "--workers 0",
+                                        "--workers 257",
+                                        "--workers -1",
+                                        "--workers two",
+                                        "--workers 2x",
+                                        "--workers 99999999999999999999",
+                                        "--workers=+2"};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        ck_assert_msg(parse(lines[i]) == TR_INVALID_ARGUMENT, "%s", lines[i]);
+        ck_assert_msg(strstr(error, "--workers takes a number from 1 to 256"), "%s", error);
+        ck_assert_int_eq(flags.workers, -7);
+    }
+    ck_assert_int_eq(parse("--workers two"), TR_INVALID_ARGUMENT);
+    ck_assert_msg(strstr(error, "\"two\""), "%s", error);
+}
+
+TEST(help_is_long_or_short_and_takes_no_value, "")
+{
+    ck_assert_int_eq(parse("a --help"), TR_OK);
+    ck_assert(flags.is_help);
+    ck_assert_int_eq(parse("-h"), TR_OK);
+    ck_assert(flags.is_help);
+    ck_assert_int_eq(parse("--help=me"), TR_INVALID_ARGUMENT);
+}
+
+TEST(two_dashes_end_our_flags, "")
+{
+    ck_assert_int_eq(parse("--workers 2 -- --help --workers x -- y"), TR_OK);
+    ck_assert_int_eq(flags.workers, 2);
+    ck_assert(!flags.is_help);
+    ck_assert_str_eq(left(), "bank --help --workers x -- y");
+    /* As the value of a flag they are no end, but no number either. */
+    ck_assert_int_eq(parse("--workers -- 2"), TR_INVALID_ARGUMENT);
+}
+
+TEST(no_arguments_at_all_are_fine, "")
+{
+    flags = (struct flags){.rest_count = 9};
+    ck_assert_int_eq(tr__flags_parse(0, NULL, &flags, rest, error), TR_OK);
+    ck_assert_uint_eq(flags.rest_count, 0);
+}
+
+TEST(a_long_value_is_cut_in_the_message, "")
+{
+    char line[256] = "--workers=";
+    memset(line + strlen(line), 'x', 200);
+    ck_assert_int_eq(parse(line), TR_INVALID_ARGUMENT);
+    ck_assert_uint_lt(strlen(error), FLAGS_ERROR_SIZE);
+    ck_assert_ptr_nonnull(strstr(error, "\"xxx"));
+}
+
+SUITE("app flags", without_flags_all_is_left_to_the_app,
+      workers_is_taken_in_both_forms_and_anywhere, wrong_numbers_of_workers_are_refused_by_name,
+      help_is_long_or_short_and_takes_no_value, two_dashes_end_our_flags,
+      no_arguments_at_all_are_fine, a_long_value_is_cut_in_the_message)

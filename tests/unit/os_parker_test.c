@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The parker of the real platform: no wake is lost, deadlines are met, readiness arrives once.
+ */
+#include <troupe/platform.h>
+
+#include "os/atomic.h"
+#include "support/test.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+struct fixture {
+    const tr_platform *real;
+    tr_parker *parker;
+};
+
+static struct fixture fixture_make(void)
+{
+    struct fixture fixture = {.real = tr_platform_real()};
+    ck_assert_int_eq(fixture.real->parker_new(fixture.real, &fixture.parker), TR_OK);
+    return fixture;
+}
+
+static void fixture_free(struct fixture *fixture)
+{
+    fixture->real->parker_free(fixture->real, fixture->parker);
+}
+
+static void park(struct fixture *fixture, tr_time deadline)
+{
+    fixture->real->park(fixture->real, fixture->parker, deadline);
+}
+
+static void wake(struct fixture *fixture)
+{
+    fixture->real->wake(fixture->real, fixture->parker);
+}
+
+static bool fd_is_readable(int fd)
+{
+    struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
+    return poll(&poll_fd, 1, 0) == 1;
+}
+
+static tr_time now(struct fixture *fixture)
+{
+    return fixture->real->mono_now(fixture->real);
+}
+
+static tr_io *reap(struct fixture *fixture)
+{
+    return fixture->real->io_reap(fixture->real, fixture->parker);
+}
+
+static void submit(struct fixture *fixture, tr_io *io)
+{
+    ck_assert_int_eq(fixture->real->io_submit(fixture->real, fixture->parker, io), TR_OK);
+}
+
+static bool cancel(struct fixture *fixture, tr_io *io)
+{
+    return fixture->real->io_cancel(fixture->real, fixture->parker, io);
+}
+
+TEST(wakes_before_a_park_are_remembered_once, "")
+{
+    struct fixture fixture = fixture_make();
+    wake(&fixture);
+    wake(&fixture);
+    park(&fixture, TR_NEVER);
+    tr_time start = now(&fixture);
+    park(&fixture, start + 2 * TR_MILLISECOND);
+    ck_assert_int_ge(now(&fixture), start + 2 * TR_MILLISECOND);
+    fixture_free(&fixture);
+}
+
+TEST(a_past_deadline_does_not_sleep, "")
+{
+    struct fixture fixture = fixture_make();
+    park(&fixture, 0);
+    park(&fixture, INT64_MIN);
+    park(&fixture, now(&fixture));
+    fixture_free(&fixture);
+}
+
+TEST(a_park_sleeps_until_its_deadline, "")
+{
+    struct fixture fixture = fixture_make();
+    struct rusage before;
+    struct rusage after;
+    ck_assert_int_eq(getrusage(RUSAGE_THREAD, &before), 0);
+    tr_time start = now(&fixture);
+    park(&fixture, start + 100 * TR_MILLISECOND);
+    tr_time end = now(&fixture);
+    ck_assert_int_eq(getrusage(RUSAGE_THREAD, &after), 0);
+    ck_assert_int_ge(end, start + 100 * TR_MILLISECOND);
+    /* It slept once, and did not look at its watch. */
+    ck_assert_int_le(after.ru_nvcsw - before.ru_nvcsw, 2);
+    fixture_free(&fixture);
+}
+
+struct ping {
+    struct fixture fixture;
+    struct fixture other;
+    atom32 ready; /* written by both in turn */
+    uint32_t rounds;
+};
+
+static void pong(void *context)
+{
+    struct ping *ping = context;
+    for (uint32_t i = 0; i < ping->rounds; i++) {
+        while (atom32_load(&ping->ready, ATOM_ACQUIRE) != 2 * i + 1)
+            park(&ping->other, TR_NEVER);
+        atom32_store(&ping->ready, 2 * i + 2, ATOM_RELEASE);
+        wake(&ping->fixture);
+    }
+}
+
+TEST(a_wake_from_another_thread_ends_a_park, "")
+{
+    struct ping ping = {
+        .fixture = fixture_make(),
+        .other = fixture_make(),
+        .rounds = (uint32_t)test_scale(5000, 100000),
+    };
+    const tr_platform *real = ping.fixture.real;
+    atom32_init(&ping.ready, 0);
+    tr_thread *thread = NULL;
+    ck_assert_int_eq(real->thread_start(real, "pong", pong, &ping, &thread), TR_OK);
+    for (uint32_t i = 0; i < ping.rounds; i++) {
+        atom32_store(&ping.ready, 2 * i + 1, ATOM_RELEASE);
+        wake(&ping.other);
+        while (atom32_load(&ping.ready, ATOM_ACQUIRE) != 2 * i + 2)
+            park(&ping.fixture, TR_NEVER);
+    }
+    real->thread_join(real, thread);
+    fixture_free(&ping.fixture);
+    fixture_free(&ping.other);
+}
+
+TEST(its_descriptor_is_readable_while_a_park_would_return, "")
+{
+    struct fixture fixture = fixture_make();
+    int fd = fixture.real->parker_fd(fixture.real, fixture.parker);
+    int ends[2];
+    ck_assert_int_eq(pipe(ends), 0);
+    ck_assert(!fd_is_readable(fd));
+    wake(&fixture);
+    ck_assert(fd_is_readable(fd));
+    ck_assert_ptr_null(reap(&fixture)); /* Does not swallow the wake. */
+    ck_assert(fd_is_readable(fd));
+    park(&fixture, TR_NEVER);
+    ck_assert(!fd_is_readable(fd));
+
+    tr_io io = {.kind = TR_IO_READABLE, .fd = ends[0]};
+    submit(&fixture, &io);
+    ck_assert(!fd_is_readable(fd));
+    ck_assert_int_eq(write(ends[1], "x", 1), 1);
+    ck_assert(fd_is_readable(fd));
+    park(&fixture, TR_NEVER); /* Takes the event in; it is not reaped yet. */
+    ck_assert(fd_is_readable(fd));
+    ck_assert_ptr_eq(reap(&fixture), &io);
+    park(&fixture, 0);
+    ck_assert(!fd_is_readable(fd));
+    close(ends[0]);
+    close(ends[1]);
+    fixture_free(&fixture);
+}
+
+TEST(readiness_of_a_pipe_completes_an_operation_once, "")
+{
+    struct fixture fixture = fixture_make();
+    int ends[2];
+    int owner = 0;
+    ck_assert_int_eq(pipe(ends), 0);
+    tr_io io = {.kind = TR_IO_READABLE, .fd = ends[0], .owner = &owner};
+    for (int i = 0; i < 3; i++) {
+        submit(&fixture, &io);
+        ck_assert_ptr_null(reap(&fixture));
+        ck_assert_int_eq(write(ends[1], "x", 1), 1);
+        park(&fixture, TR_NEVER);
+        ck_assert_ptr_eq(reap(&fixture), &io);
+        ck_assert_ptr_null(io.next);
+        ck_assert_int_eq(io.result, TR_OK);
+        ck_assert_ptr_eq(io.owner, &owner);
+        ck_assert_ptr_null(reap(&fixture)); /* Still readable, but nobody asks. */
+        char byte;
+        ck_assert_int_eq(read(ends[0], &byte, 1), 1);
+    }
+    submit(&fixture, &io);
+    close(ends[1]); /* The end is also something to read. */
+    park(&fixture, TR_NEVER);
+    ck_assert_ptr_eq(reap(&fixture), &io);
+    close(ends[0]);
+    fixture_free(&fixture);
+}
+
+TEST(operations_of_both_kinds_on_one_descriptor_complete_apart, "")
+{
+    struct fixture fixture = fixture_make();
+    int ends[2];
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    tr_io reader = {.kind = TR_IO_READABLE, .fd = ends[0]};
+    tr_io second_reader = {.kind = TR_IO_READABLE, .fd = ends[0]};
+    tr_io writer = {.kind = TR_IO_WRITABLE, .fd = ends[0]};
+    submit(&fixture, &reader);
+    submit(&fixture, &writer);
+    submit(&fixture, &second_reader);
+    park(&fixture, TR_NEVER);
+    ck_assert_ptr_eq(reap(&fixture), &writer);
+    ck_assert_ptr_null(writer.next);
+    ck_assert_ptr_null(reap(&fixture));
+    ck_assert_int_eq(write(ends[1], "x", 1), 1);
+    park(&fixture, TR_NEVER);
+    ck_assert_ptr_eq(reap(&fixture), &reader);
+    ck_assert_ptr_eq(reader.next, &second_reader);
+    ck_assert_ptr_null(second_reader.next);
+    close(ends[0]);
+    close(ends[1]);
+    fixture_free(&fixture);
+}
+
+TEST(a_cancelled_operation_never_completes, "")
+{
+    struct fixture fixture = fixture_make();
+    int ends[2];
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    tr_io reader = {.kind = TR_IO_READABLE, .fd = ends[0]};
+    tr_io writer = {.kind = TR_IO_WRITABLE, .fd = ends[0]};
+    ck_assert(!cancel(&fixture, &reader));
+    submit(&fixture, &reader);
+    submit(&fixture, &writer);
+    ck_assert(cancel(&fixture, &reader));
+    ck_assert(!cancel(&fixture, &reader));
+    ck_assert_int_eq(write(ends[1], "x", 1), 1);
+    ck_assert_ptr_eq(reap(&fixture), &writer);
+    ck_assert(!cancel(&fixture, &writer));
+    ck_assert_ptr_null(reap(&fixture));
+    submit(&fixture, &reader);
+    ck_assert(cancel(&fixture, &reader));
+    close(ends[1]);
+    park(&fixture, now(&fixture) + TR_MILLISECOND);
+    ck_assert_ptr_null(reap(&fixture));
+    close(ends[0]);
+    fixture_free(&fixture);
+}
+
+TEST(a_descriptor_number_that_comes_back_is_another_file, "")
+{
+    struct fixture fixture = fixture_make();
+    for (int i = 0; i < 3; i++) {
+        int ends[2];
+        ck_assert_int_eq(pipe(ends), 0);
+        tr_io io = {.kind = TR_IO_READABLE, .fd = ends[0]};
+        submit(&fixture, &io);
+        ck_assert_int_eq(write(ends[1], "x", 1), 1);
+        park(&fixture, TR_NEVER);
+        ck_assert_ptr_eq(reap(&fixture), &io);
+        close(ends[0]);
+        close(ends[1]);
+    }
+    fixture_free(&fixture);
+}
+
+TEST(a_regular_file_is_ready_at_once, "")
+{
+    struct fixture fixture = fixture_make();
+    FILE *file = tmpfile();
+    ck_assert_ptr_nonnull(file);
+    tr_io io = {.kind = TR_IO_READABLE, .fd = fileno(file)};
+    submit(&fixture, &io);
+    park(&fixture, TR_NEVER);
+    ck_assert_ptr_eq(reap(&fixture), &io);
+    ck_assert_int_eq(io.result, TR_OK);
+    (void)fclose(file);
+    fixture_free(&fixture);
+}
+
+TEST(what_is_no_descriptor_is_refused, "")
+{
+    struct fixture fixture = fixture_make();
+    const int wrong[] = {-1,
+                         INT32_MAX,
+                         INT32_MIN,
+                         1000000000,
+                         999,
+                         fixture.real->parker_fd(fixture.real, fixture.parker)};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        tr_io io = {.kind = TR_IO_READABLE, .fd = wrong[i]};
+        ck_assert_int_eq(fixture.real->io_submit(fixture.real, fixture.parker, &io),
+                         TR_INVALID_ARGUMENT);
+        ck_assert(!cancel(&fixture, &io));
+    }
+    ck_assert_ptr_null(reap(&fixture));
+    fixture_free(&fixture);
+}
+
+TEST(without_descriptors_a_new_parker_is_a_limit, "")
+{
+    const tr_platform *real = tr_platform_real();
+    int first_free = dup(0);
+    ck_assert_int_ge(first_free, 0);
+    close(first_free);
+    /* Room for none, then for one of the two that it needs. */
+    for (int room = 0; room < 2; room++) {
+        rlim_t count = (rlim_t)(first_free + room);
+        struct rlimit limit = {.rlim_cur = count, .rlim_max = RLIM_INFINITY};
+        ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+        limit.rlim_cur = count;
+        ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+        tr_parker *parker = NULL;
+        ck_assert_int_eq(real->parker_new(real, &parker), TR_LIMIT);
+        ck_assert_ptr_null(parker);
+        limit.rlim_cur = limit.rlim_max;
+        ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+        int fd = dup(0); /* Nothing leaked. */
+        ck_assert_int_eq(fd, first_free);
+        close(fd);
+    }
+    real->parker_free(real, NULL);
+}
+
+SUITE("os parker", wakes_before_a_park_are_remembered_once, a_past_deadline_does_not_sleep,
+      a_park_sleeps_until_its_deadline, a_wake_from_another_thread_ends_a_park,
+      its_descriptor_is_readable_while_a_park_would_return,
+      readiness_of_a_pipe_completes_an_operation_once,
+      operations_of_both_kinds_on_one_descriptor_complete_apart,
+      a_cancelled_operation_never_completes, a_descriptor_number_that_comes_back_is_another_file,
+      a_regular_file_is_ready_at_once, what_is_no_descriptor_is_refused,
+      without_descriptors_a_new_parker_is_a_limit)

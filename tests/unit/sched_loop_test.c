@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The loop of a worker on a virtual clock: phases, shares of time, budgets, sleep.
+ */
+#include "support/test.h"
+
+#include "os/virtual.h"
+#include "sched/loop.h"
+
+#include <string.h>
+
+enum { JOBS = 16, LOG_SIZE = 4096 };
+
+/* A task that uses all the turns it is given, each of which takes `cost_ns`. */
+struct job {
+    struct task task;
+    struct stack_node node;
+    char name;
+    enum task_class class;
+    tr_time cost_ns;
+    uint64_t turns_left; /* until it has nothing to do */
+    uint64_t turns;
+    uint64_t runs;
+    tr_time spent_ns;
+    uint32_t longest; /* run, in turns */
+};
+
+static struct virtual_platform *virtual;
+static struct loop loop;
+static struct job jobs[JOBS];
+static char log_text[LOG_SIZE];
+static size_t log_length;
+static tr_time idle_until;
+static bool ticks; /* a millisecond of virtual time is a tick, as the watch gives it */
+
+static void note(char what)
+{
+    if (log_length < LOG_SIZE - 1)
+        log_text[log_length++] = what;
+}
+
+static void spend(tr_time ns)
+{
+    tr_time before = virtual->mono / TR_MILLISECOND;
+    tr__virtual_advance(virtual, ns);
+    uint32_t passed = (uint32_t)(virtual->mono / TR_MILLISECOND - before);
+    if (ticks && passed)
+        atom32_fetch_add(&loop.tick, passed, ATOM_RELAXED);
+}
+
+static struct job *job_of_node(struct stack_node *node)
+{
+    return (struct job *)(void *)((char *)node - offsetof(struct job, node));
+}
+
+static uint32_t on_run(struct loop *self, struct task *task, uint32_t turns_max)
+{
+    struct job *job = (struct job *)(void *)task;
+    uint32_t turns = 0;
+    note(job->name);
+    while (turns < turns_max && job->turns_left) {
+        turns++;
+        job->turns_left--;
+        job->spent_ns += job->cost_ns;
+        spend(job->cost_ns);
+        if (loop_is_time_up(self))
+            break;
+    }
+    job->turns += turns;
+    job->runs++;
+    if (turns > job->longest)
+        job->longest = turns;
+    if (job->turns_left)
+        loop_enqueue(self, task, job->class);
+    return turns ? turns : 1;
+}
+
+static void on_post(struct loop *self, struct stack_node *node)
+{
+    struct job *job = job_of_node(node);
+    note('p');
+    loop_enqueue(self, &job->task, job->class);
+}
+
+static void on_io(struct loop *self, tr_io *io)
+{
+    struct job *job = io->owner;
+    note('i');
+    if (job)
+        loop_enqueue(self, &job->task, job->class);
+}
+
+static void on_round(struct loop *self)
+{
+    (void)self;
+    note('r');
+}
+
+static void on_alarm(struct loop *self)
+{
+    ck_assert_int_eq(self->alarm_ns, TR_NEVER);
+    note('a');
+}
+
+static tr_time on_idle(struct loop *self)
+{
+    (void)self;
+    note('d');
+    return idle_until;
+}
+
+static const struct loop_hooks hooks = {
+    .run = on_run,
+    .on_post = on_post,
+    .on_io = on_io,
+    .on_round = on_round,
+    .on_alarm = on_alarm,
+    .on_idle = on_idle,
+};
+
+static void begin(void)
+{
+    tr_parker *parker;
+    virtual = tr__virtual_new(1);
+    idle_until = TR_NEVER;
+    ck_assert_int_eq(virtual->table.parker_new(&virtual->table, &parker), TR_OK);
+    tr__loop_init(&loop, &hooks, &virtual->table, parker, -1);
+    for (int i = 0; i < JOBS; i++) {
+        jobs[i] =
+            (struct job){.name = (char)('A' + i), .class = TASK_NORMAL, .cost_ns = TR_MICROSECOND};
+    }
+}
+
+static void end(void)
+{
+    virtual->table.parker_free(&virtual->table, loop.parker);
+    ck_assert_uint_eq(tr__virtual_live_blocks(virtual), 0);
+    tr__virtual_free(virtual);
+}
+
+static struct job *start(int number, enum task_class class, tr_time cost_ns, uint64_t turns)
+{
+    struct job *job = &jobs[number];
+    job->class = class;
+    job->cost_ns = cost_ns;
+    job->turns_left = turns;
+    loop_enqueue(&loop, &job->task, class);
+    return job;
+}
+
+TEST(a_round_is_io_io_tasks_posts_tasks, "D-06")
+{
+    begin();
+    tr_io io = {.kind = TR_IO_READABLE, .fd = 5, .owner = &jobs[0]};
+    jobs[0].class = TASK_IO;
+    jobs[0].turns_left = 1;
+    ck_assert_int_eq(tr__loop_submit(&loop, &io), TR_OK);
+    ck_assert(tr__virtual_io_complete(virtual, 5, TR_IO_READABLE, TR_OK));
+    jobs[1].turns_left = 1;
+    (void)loop_post(&loop, &jobs[1].node);
+    start(2, TASK_NORMAL, TR_MICROSECOND, 1);
+    start(3, TASK_IO, TR_MICROSECOND, 1);
+    start(4, TASK_HIGH, TR_MICROSECOND, 1);
+    loop.alarm_ns = virtual->mono;
+    ck_assert(!tr__loop_slice(&loop));
+    /* Round, alarm, the completion, IO tasks D and A, the post, high E, normal C, then posted B. */
+    ck_assert_str_eq(log_text, "raiDApECB");
+    ck_assert_uint_eq(loop.io_pending, 0);
+    ck_assert(!tr__loop_has_work(&loop));
+    end();
+}
+
+TEST(posts_are_taken_oldest_first_and_between_any_two_runs, "D-06")
+{
+    begin();
+    for (int i = 0; i < 4; i++) {
+        jobs[i].turns_left = 1;
+        (void)loop_post(&loop, &jobs[i].node);
+    }
+    ck_assert(tr__loop_has_work(&loop));
+    loop.slice_left = 2;
+    ck_assert(tr__loop_slice(&loop));
+    jobs[4].turns_left = 1;
+    (void)loop_post(&loop, &jobs[4].node);
+    loop.slice_left = LOOP_NO_LIMIT;
+    ck_assert(!tr__loop_slice(&loop));
+    ck_assert_str_eq(log_text, "rppppABpCDE");
+    end();
+}
+
+TEST(a_slice_does_no_more_turns_than_it_may, "D-02")
+{
+    begin();
+    struct job *job = start(0, TASK_NORMAL, TR_MICROSECOND, 1000);
+    for (uint64_t i = 1; i <= 10; i++) {
+        loop.slice_left = 7;
+        ck_assert(tr__loop_slice(&loop));
+        ck_assert_uint_eq(job->turns, 7 * i);
+    }
+    loop.slice_left = 1;
+    ck_assert(tr__loop_slice(&loop));
+    ck_assert_uint_eq(job->turns, 71);
+    end();
+}
+
+TEST(a_run_has_64_turns_and_neighbours_come_between, "D-02", "WP-17")
+{
+    begin();
+    struct job *busy = start(0, TASK_NORMAL, TR_NANOSECOND, 1000000);
+    struct job *other = start(1, TASK_NORMAL, TR_NANOSECOND, 1000000);
+    loop.slice_left = 64 * 100;
+    ck_assert(tr__loop_slice(&loop));
+    ck_assert_uint_eq(busy->longest, TR_RUN_TURNS_MAX);
+    ck_assert_uint_eq(other->longest, TR_RUN_TURNS_MAX);
+    ck_assert_uint_eq(busy->turns, 64 * 50);
+    ck_assert_uint_eq(other->turns, 64 * 50);
+    ck_assert_uint_eq(atom64_load(&loop.runs, ATOM_RELAXED), 100);
+    end();
+}
+
+TEST(a_run_of_slow_turns_ends_at_a_tick, "D-02", "WP-17")
+{
+    begin();
+    ticks = true;
+    struct job *slow = start(0, TASK_NORMAL, 300 * TR_MICROSECOND, 1000000);
+    struct job *quick = start(1, TASK_NORMAL, TR_MICROSECOND, 1000000);
+    tr_time begin_ns = virtual->mono;
+    loop.slice_left = 5000;
+    ck_assert(tr__loop_slice(&loop));
+    /* A millisecond is at most four of its turns, so a neighbour never waits for 64 of them. */
+    ck_assert_uint_le(slow->longest, 4);
+    ck_assert_uint_ge(quick->runs, slow->runs - 1);
+    /* The tick ends runs of others too, but not before they had a turn. */
+    ck_assert_uint_ge(quick->longest, 32);
+    /* The clock is known to a millisecond and a turn. */
+    ck_assert_int_gt(virtual->mono - begin_ns, 10 * TR_MILLISECOND);
+    ck_assert_int_le(virtual->mono - loop.now_ns, TR_MILLISECOND + 300 * TR_MICROSECOND);
+    end();
+}
+
+TEST(high_work_leaves_normal_tasks_an_eighth, "D-02", "WP-08")
+{
+    begin();
+    for (int i = 0; i < 4; i++)
+        start(i, TASK_HIGH, TR_MICROSECOND, UINT64_MAX);
+    struct job *one = start(4, TASK_NORMAL, TR_MICROSECOND, UINT64_MAX);
+    struct job *two = start(5, TASK_NORMAL, TR_MICROSECOND, UINT64_MAX);
+    loop.slice_left = 100000;
+    ck_assert(tr__loop_slice(&loop));
+    ck_assert_uint_ge(one->turns + two->turns, 100000 / 8 - 64);
+    ck_assert_uint_le(one->turns + two->turns, 100000 / 8 + 2 * 64);
+    ck_assert_uint_ge(one->turns + 64, two->turns);
+    ck_assert_uint_ge(two->turns + 64, one->turns);
+    end();
+}
+
+/* The share of time that normal tasks got beside `io_jobs` IO tasks that never rest, in percent. */
+static double tasks_percent(int io_jobs, tr_time io_cost_ns, uint32_t ratio)
+{
+    tr_time io_ns = 0;
+    tr_time tasks_ns = 0;
+    if (ratio)
+        loop.io_ratio = ratio;
+    for (int i = 0; i < io_jobs; i++)
+        start(i, TASK_IO, io_cost_ns, UINT64_MAX);
+    start(io_jobs, TASK_NORMAL, TR_MICROSECOND, UINT64_MAX);
+    start(io_jobs + 1, TASK_NORMAL, TR_MICROSECOND, UINT64_MAX);
+    loop.slice_left = 200000;
+    ck_assert(tr__loop_slice(&loop));
+    for (int i = 0; i < JOBS; i++)
+        *(jobs[i].class == TASK_IO ? &io_ns : &tasks_ns) += jobs[i].spent_ns;
+    return 100.0 * (double)tasks_ns / (double)(io_ns + tasks_ns);
+}
+
+TEST(busy_io_leaves_tasks_half_of_the_time, "D-06")
+{
+    begin();
+    double percent = tasks_percent(10, 5 * TR_MICROSECOND, 0);
+    ck_assert_double_ge(percent, 49);
+    ck_assert_double_le(percent, 60);
+    end();
+}
+
+TEST(the_io_ratio_can_be_set, "D-06")
+{
+    begin();
+    double percent = tasks_percent(10, 5 * TR_MICROSECOND, 80);
+    ck_assert_double_ge(percent, 19);
+    ck_assert_double_le(percent, 30);
+    end();
+}
+
+TEST(tasks_get_500_us_between_two_looks_at_io, "D-06")
+{
+    begin();
+    /* IO takes next to nothing, so that the least length of a round decides. */
+    struct job *io = start(0, TASK_IO, TR_NANOSECOND, UINT64_MAX);
+    start(1, TASK_NORMAL, TR_MICROSECOND, UINT64_MAX);
+    loop.slice_left = 100000;
+    ck_assert(tr__loop_slice(&loop));
+    uint64_t rounds = 0;
+    for (const char *c = log_text; *c; c++)
+        rounds += *c == 'r';
+    ck_assert_uint_ge(io->runs, 50);
+    ck_assert_uint_eq(rounds, io->runs);
+    /* 64 turns of 1 us are a run: a round has 8 of them, and is 512 us long. */
+    tr_time round_ns = jobs[1].spent_ns / (tr_time)io->runs;
+    ck_assert_int_ge(round_ns, 490 * TR_MICROSECOND);
+    ck_assert_int_le(round_ns, 640 * TR_MICROSECOND);
+    end();
+}
+
+TEST(io_waits_for_no_round_when_there_is_nothing_else, "D-06")
+{
+    begin();
+    /* A round has just begun, and a task has just ended. */
+    start(1, TASK_NORMAL, TR_MICROSECOND, 1);
+    ck_assert(!tr__loop_slice(&loop));
+    tr_io io = {.kind = TR_IO_READABLE, .fd = 5, .owner = &jobs[0]};
+    jobs[0].class = TASK_IO;
+    jobs[0].turns_left = 1;
+    ck_assert_int_eq(tr__loop_submit(&loop, &io), TR_OK);
+    ck_assert(!tr__loop_slice(&loop));
+    ck_assert(tr__virtual_io_complete(virtual, 5, TR_IO_READABLE, TR_OK));
+    ck_assert(!tr__loop_slice(&loop));
+    ck_assert_uint_eq(jobs[0].runs, 1);
+    start(2, TASK_IO, TR_MICROSECOND, 1);
+    ck_assert(!tr__loop_slice(&loop));
+    ck_assert_uint_eq(jobs[2].runs, 1);
+    end();
+}
+
+TEST(a_tick_makes_the_loop_read_the_clock, "D-02", "D-06")
+{
+    begin();
+    start(0, TASK_NORMAL, TR_MILLISECOND, 2);
+    loop.slice_left = 1;
+    ck_assert(tr__loop_slice(&loop));
+    tr_time known_ns = loop.now_ns;
+    /* Without a tick it may be up to 64 turns old; with one it is of now. */
+    ck_assert_int_lt(known_ns, virtual->mono);
+    atom32_fetch_add(&loop.tick, 1, ATOM_RELAXED);
+    loop.slice_left = 1;
+    (void)tr__loop_slice(&loop);
+    ck_assert_int_eq(loop.now_ns, virtual->mono);
+    ck_assert(!loop_is_time_up(&loop));
+    end();
+}
+
+/* ---- Sleep. ---- */
+
+static bool refuse_to_step(void *context, tr_time deadline)
+{
+    *(tr_time *)context = deadline;
+    return false;
+}
+
+TEST(a_loop_without_work_parks_until_something_falls_due, "WP-03", "P-04")
+{
+    begin();
+    tr_time asked = 0;
+    virtual->on_park = refuse_to_step;
+    virtual->on_park_context = &asked;
+    ck_assert(!tr__loop_slice(&loop));
+    tr__loop_rest(&loop, TR_NEVER);
+    ck_assert_int_eq(asked, TR_NEVER);
+    ck_assert_uint_eq(atom64_load(&loop.parks, ATOM_RELAXED), 1);
+    loop.alarm_ns = virtual->mono + 3 * TR_SECOND;
+    tr__loop_rest(&loop, TR_NEVER);
+    ck_assert_int_eq(asked, loop.alarm_ns);
+    idle_until = virtual->mono + 2 * TR_SECOND;
+    tr__loop_rest(&loop, TR_NEVER);
+    ck_assert_int_eq(asked, idle_until);
+    tr__loop_rest(&loop, virtual->mono + TR_SECOND);
+    ck_assert_int_eq(asked, virtual->mono + TR_SECOND);
+    ck_assert_uint_eq(atom64_load(&loop.parks, ATOM_RELAXED), 4);
+    end();
+}
+
+TEST(a_post_keeps_the_loop_from_sleeping, "WP-01", "P-04")
+{
+    begin();
+    ck_assert(!loop_post(&loop, &jobs[0].node)); /* it is awake: nobody need wake it */
+    tr__loop_rest(&loop, TR_NEVER);
+    ck_assert_uint_eq(atom64_load(&loop.parks, ATOM_RELAXED), 0);
+    ck_assert_uint_eq(virtual->wakes, 0);
+    end();
+}
+
+static bool post_while_asleep(void *context, tr_time deadline)
+{
+    struct job *job = context;
+    (void)deadline;
+    ck_assert(loop_post(&loop, &job[0].node));  /* the first wakes it, */
+    ck_assert(!loop_post(&loop, &job[1].node)); /* the second need not */
+    return true;
+}
+
+TEST(the_first_of_several_posts_wakes_a_sleeper, "P-04", "WP-01")
+{
+    begin();
+    virtual->on_park = post_while_asleep;
+    virtual->on_park_context = jobs;
+    jobs[0].turns_left = 1;
+    jobs[1].turns_left = 1;
+    ck_assert(!tr__loop_slice(&loop));
+    tr__loop_rest(&loop, TR_NEVER);
+    ck_assert_uint_eq(virtual->wakes, 1);
+    ck_assert_uint_eq(atom64_load(&loop.parks, ATOM_RELAXED), 1);
+    ck_assert(!tr__loop_slice(&loop));
+    ck_assert_uint_eq(jobs[0].runs + jobs[1].runs, 2);
+    end();
+}
+
+TEST(a_wake_without_a_post_is_harmless, "WP-02")
+{
+    begin();
+    for (int i = 0; i < 100; i++) {
+        virtual->table.wake(&virtual->table, loop.parker);
+        tr__loop_rest(&loop, TR_NEVER);
+        ck_assert(!tr__loop_slice(&loop));
+    }
+    for (size_t i = 0; i < log_length; i++)
+        ck_assert(log_text[i] == 'r' || log_text[i] == 'd');
+    start(0, TASK_NORMAL, TR_MICROSECOND, 1);
+    ck_assert(!tr__loop_slice(&loop));
+    ck_assert_uint_eq(jobs[0].runs, 1);
+    end();
+}
+
+TEST(a_nudge_makes_the_loop_look_around_once_more, "WP-02")
+{
+    begin();
+    loop_nudge(&loop); /* it is awake */
+    ck_assert_uint_eq(virtual->wakes, 0);
+    tr__loop_rest(&loop, TR_NEVER);
+    ck_assert_uint_eq(atom64_load(&loop.parks, ATOM_RELAXED), 0);
+    log_length = 0;
+    ck_assert(!tr__loop_slice(&loop));
+    ck_assert_int_eq(log_text[0], 'r');
+    tr__loop_rest(&loop, TR_NEVER);
+    ck_assert_uint_eq(atom64_load(&loop.parks, ATOM_RELAXED), 1);
+    end();
+}
+
+SUITE("sched loop", a_round_is_io_io_tasks_posts_tasks,
+      posts_are_taken_oldest_first_and_between_any_two_runs, a_slice_does_no_more_turns_than_it_may,
+      a_run_has_64_turns_and_neighbours_come_between, a_run_of_slow_turns_ends_at_a_tick,
+      high_work_leaves_normal_tasks_an_eighth, busy_io_leaves_tasks_half_of_the_time,
+      the_io_ratio_can_be_set, tasks_get_500_us_between_two_looks_at_io,
+      io_waits_for_no_round_when_there_is_nothing_else, a_tick_makes_the_loop_read_the_clock,
+      a_loop_without_work_parks_until_something_falls_due, a_post_keeps_the_loop_from_sleeping,
+      the_first_of_several_posts_wakes_a_sleeper, a_wake_without_a_post_is_harmless,
+      a_nudge_makes_the_loop_look_around_once_more)
