@@ -130,7 +130,10 @@ void tr_system_counters(tr_system *system, tr_counters *counters);
  */
 uint64_t tr_system_dead_letters(tr_system *system, tr_dead_letter_record *last, size_t max,
                                 size_t *count);
-/** Sends a tr_dead_letter of each new one to `who`. TR_STOPPED, TR_LIMIT (16 have subscribed). */
+/**
+ * Sends a tr_dead_letter of each new one to `who`. TR_STOPPED, TR_LIMIT (16 have subscribed). Any
+ * thread.
+ */
 tr_status tr_system_subscribe_dead_letters(tr_system *system, tr_ref who);
 /** Ends that; TR_NOT_FOUND when `who` had not subscribed. Any thread. */
 tr_status tr_system_unsubscribe_dead_letters(tr_system *system, tr_ref who);

@@ -14,5 +14,6 @@
 #include <troupe/self.h>
 #include <troupe/status.h>
 #include <troupe/system.h>
+#include <troupe/wire.h>
 
 #endif

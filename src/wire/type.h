@@ -22,6 +22,12 @@ static inline const tr_field *tr__type_field(const tr_type *type, size_t index)
     return (const tr_field *)(const void *)((const char *)type->fields + index * type->field_size);
 }
 
+/** The field behind another one, in a table whose rows have this size. */
+static inline const tr_field *tr__field_next(const tr_field *field, size_t field_size)
+{
+    return (const tr_field *)(const void *)((const char *)field + field_size);
+}
+
 /** Whether values of this field hold a pointer, so that a copy must follow it. */
 static inline bool tr__field_is_deep(const tr_field *field)
 {

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What is wrong with a document: texts and paths.
+ */
+#include "wire/fault.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Stands for the head of a path that is too long. */
+#define CUT "..."
+
+void tr__fault_set(tr_wire_error *error, tr_status status, size_t offset, const char *format, ...)
+{
+    error->status = status;
+    error->offset = offset;
+    error->path[0] = '\0';
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(error->text, sizeof(error->text), format, arguments);
+    va_end(arguments);
+}
+
+/* The tail of a path says more than its head; once cut it grows no further. */
+static void prepend(tr_wire_error *error, const char *step)
+{
+    size_t length = strlen(error->path);
+    if (strncmp(error->path, CUT, strlen(CUT)) == 0)
+        return;
+    bool is_joined = length == 0 || error->path[0] == '[';
+    const char *join = is_joined ? "" : ".";
+    char path[sizeof(error->path)];
+    int needed = snprintf(path, sizeof(path), "%s%s%s", step, join, error->path);
+    if (needed >= (int)sizeof(path)) {
+        if (length > sizeof(path) - 1 - strlen(CUT))
+            length = sizeof(path) - 1 - strlen(CUT);
+        const char *tail = error->path + strlen(error->path) - length;
+        snprintf(path, sizeof(path), CUT "%.*s", (int)length, tail);
+    }
+    memcpy(error->path, path, sizeof(path));
+}
+
+void tr__fault_in_field(tr_wire_error *error, const char *name)
+{
+    prepend(error, name);
+}
+
+void tr__fault_in_item(tr_wire_error *error, size_t index)
+{
+    char step[32];
+    snprintf(step, sizeof(step), "[%zu]", index);
+    prepend(error, step);
+}

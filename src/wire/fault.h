@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What is wrong with a document, told from the inside out.
+ *
+ * Whoever finds the fault sets it; each caller on the way back puts its own step in front of the
+ * path. So the way of a good document pays nothing for paths.
+ *
+ * Readers and writers take the place in the document and return the place behind what they did, or
+ * NULL after a fault: so it stays in a register from the first field to the last.
+ */
+#ifndef WIRE_FAULT_H
+#define WIRE_FAULT_H
+
+#include <troupe/wire.h>
+
+/** Sets a fault with an empty path. */
+__attribute__((__cold__, __format__(__printf__, 4, 5))) void tr__fault_set(tr_wire_error *error,
+                                                                           tr_status status,
+                                                                           size_t offset,
+                                                                           const char *format, ...);
+__attribute__((__cold__)) void tr__fault_in_field(tr_wire_error *error, const char *name);
+__attribute__((__cold__)) void tr__fault_in_item(tr_wire_error *error, size_t index);
+
+/** `return FAULT(error, status, offset, format, ...);` returns NULL. */
+#define FAULT(...) (tr__fault_set(__VA_ARGS__), NULL)
+/** The fault is inside the field of this name. NULL. */
+#define FAULT_IN_FIELD(error, name) (tr__fault_in_field(error, name), NULL)
+/** The fault is inside the item of this index. NULL. */
+#define FAULT_IN_ITEM(error, index) (tr__fault_in_item(error, index), NULL)
+
+#define LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+/* The loop over the fields of a message is fast when the common kinds are inside it, and only they. */
+#define INLINE inline __attribute__((__always_inline__))
+#define NO_INLINE __attribute__((__noinline__))
+
+#endif

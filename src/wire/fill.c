@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Blocks for messages that come from documents.
+ */
+#include "wire/fill.h"
+
+#include "base/assert.h"
+#include "os/memory.h"
+#include "wire/fault.h"
+
+/* Documents up to this size are not measured first: the block gets room enough for most of them. */
+#define UNMEASURED_MAX 1024
+/* What texts and bytes need in the block and not in the document: alignment. */
+#define UNMEASURED_EXTRA 64
+
+/* Reads into a new block of this size, or measures the message when the size is 0. */
+static bool read_into(struct fill *fill, size_t size, const tr_type *type,
+                      fill_reader *read_message, void *context, tr_wire_error *error)
+{
+    *fill = (struct fill){NULL, size, 0};
+    if (size > 0) {
+        fill->block = tr__os_resize(NULL, size);
+        if (fill->block == NULL)
+            return FAULT(error, TR_NO_MEMORY, 0, "no memory for a message of %zu bytes", size);
+    }
+    if (LIKELY(read_message(context, type, fill)))
+        return true;
+    (void)tr__os_resize(fill->block, 0);
+    return false;
+}
+
+tr_status tr__fill_new(const tr_type *type, size_t document_size, fill_reader *read_message,
+                       void *context, tr_wire_error *error, void **message)
+{
+    struct fill fill;
+    size_t guess = 0;
+    if (document_size <= UNMEASURED_MAX)
+        guess = type->size + (type->is_flat ? 0 : document_size + UNMEASURED_EXTRA);
+    if (!read_into(&fill, guess, type, read_message, context, error))
+        return error->status;
+    if (fill.used > fill.size) {
+        size_t measured = fill.used;
+        tr_message_free(type, fill.block);
+        if (!read_into(&fill, measured, type, read_message, context, error))
+            return error->status;
+        TR_ASSERT(fill.used == measured);
+    }
+    *message = fill.block;
+    return TR_OK;
+}
+
+/* The size is 0 when it is not to blame. */
+void tr__fill_refuse(size_t size, tr_wire_error *error)
+{
+    if (size > 0)
+        tr__fault_set(error, TR_TOO_LARGE, 0, "the document has %zu bytes", size);
+    else
+        tr__fault_set(error, TR_INVALID_ARGUMENT, 0, "NULL, or an unknown descriptor");
+}

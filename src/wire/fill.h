@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The block that a reader of documents fills, and values by their kind.
+ *
+ * The layout is that of a copy (wire/copy.h): the struct, then what it points to, in order. A reader
+ * goes on measuring when the block is used up or when there is none, and everything behind it has
+ * the address NULL and is not written. So one walk serves to measure and to fill.
+ */
+#ifndef WIRE_FILL_H
+#define WIRE_FILL_H
+
+#include "wire/copy.h"
+
+#include "base/assert.h"
+
+#include <troupe/wire.h>
+
+#include <string.h>
+
+struct fill {
+    char *block; /* NULL: only measure */
+    size_t size;
+    size_t used; /* above `size`: the block was too small */
+};
+
+/** What a field is, in one number; single values are their kind. */
+#define FORM(shape, kind) ((unsigned)(shape) << 8 | (kind))
+_Static_assert(TR_SHAPE_ONE == 0, "so that a switch over forms is a small table");
+
+/** Takes bytes; false above TR_PAYLOAD_MAX. *place is NULL behind the end of the block. */
+static inline bool fill_take(struct fill *fill, size_t count, size_t size, char **place)
+{
+    if (count > (TR_PAYLOAD_MAX - fill->used) / size)
+        return false;
+    size_t at = fill->used;
+    fill->used = at + count * size;
+    *place = fill->used <= fill->size ? fill->block + at : NULL;
+    return true;
+}
+
+/**
+ * Fills the block of `fill` with a message, whole or not at all: after a fault the message holds no
+ * buffers. Sets fill->used.
+ */
+typedef bool fill_reader(void *context, const tr_type *type, struct fill *fill);
+
+/**
+ * A new block with what `read` reads from a document of this size: measured first, unless a guess
+ * does. The status of *error when it fails. Any thread.
+ */
+tr_status tr__fill_new(const tr_type *type, size_t document_size, fill_reader *read, void *context,
+                       tr_wire_error *error, void **message);
+
+__attribute__((__cold__)) void tr__fill_refuse(size_t size, tr_wire_error *error);
+
+/** Whether the arguments of a reader are good; sets *error otherwise. */
+static inline bool fill_check(const tr_type *type, const void *document, size_t size,
+                              const void *result, tr_wire_error *error)
+{
+    bool is_good =
+        type != NULL && type->abi == TR_ABI && result != NULL && (document != NULL || size == 0);
+    if (__builtin_expect(is_good && size <= TR_PAYLOAD_MAX, 1)) {
+        TR_ASSERT_SLOW(tr__type_is_valid(type, NULL));
+        return true;
+    }
+    tr__fill_refuse(is_good ? size : 0, error);
+    return false;
+}
+
+/** Moves to the next place for items of a list or bytes; false above TR_PAYLOAD_MAX. */
+static inline bool fill_align(struct fill *fill)
+{
+    fill->used = (fill->used + COPY_ALIGNMENT - 1) & ~(COPY_ALIGNMENT - 1);
+    return fill->used <= TR_PAYLOAD_MAX;
+}
+
+/** A place inside another, either of which may not be there. */
+static inline char *fill_inside(char *place, size_t offset)
+{
+    return place == NULL ? NULL : place + offset;
+}
+
+/* Most texts are short, and most structs small: a call of memcpy or memset costs more than they do. */
+/* Two pieces of one size that overlap cover every length between that size and its double. */
+#define COPY_TWO(piece, to, from, size)                                                            \
+    do {                                                                                           \
+        char head_[piece];                                                                         \
+        char tail_[piece];                                                                         \
+        memcpy(head_, from, piece);                                                                \
+        memcpy(tail_, (const char *)(from) + (size) - (piece), piece);                             \
+        memcpy(to, head_, piece);                                                                  \
+        memcpy((char *)(to) + (size) - (piece), tail_, piece);                                     \
+    } while (0)
+
+/** As memcpy; `size` may be 0, and then the pointers may be anything. */
+static inline void copy_short(void *to, const void *from, size_t size)
+{
+    if (size > 32)
+        memcpy(to, from, size);
+    else if (size >= 16)
+        COPY_TWO(16, to, from, size);
+    else if (size >= 8)
+        COPY_TWO(8, to, from, size);
+    else if (size >= 4)
+        COPY_TWO(4, to, from, size);
+    else
+        for (size_t i = 0; i < size; i++)
+            ((char *)to)[i] = ((const char *)from)[i];
+}
+
+/** Makes bytes zero. */
+static inline void zero_short(char *to, size_t size)
+{
+    if (size >= 32 && size <= 64) {
+        memset(to, 0, 32);
+        memset(to + size - 32, 0, 32);
+    } else if (size > 64 && size <= 128) {
+        memset(to, 0, 64);
+        memset(to + size - 64, 0, 64);
+    } else {
+        memset(to, 0, size);
+    }
+}
+
+/** The least and the greatest integer of a kind. */
+struct integer_range {
+    int64_t least;
+    uint64_t greatest;
+};
+
+static inline struct integer_range integer_range_of(unsigned kind)
+{
+    static const struct integer_range ranges[] = {
+        [TR_KIND_I8] = {INT8_MIN, INT8_MAX},
+        [TR_KIND_I16] = {INT16_MIN, INT16_MAX},
+        [TR_KIND_I32] = {INT32_MIN, INT32_MAX},
+        [TR_KIND_I64] = {INT64_MIN, INT64_MAX},
+        [TR_KIND_U8] = {0, UINT8_MAX},
+        [TR_KIND_U16] = {0, UINT16_MAX},
+        [TR_KIND_U32] = {0, UINT32_MAX},
+        [TR_KIND_U64] = {0, UINT64_MAX},
+    };
+    return ranges[kind];
+}
+
+/** Whether an integer, `bits` in two's complement when negative, fits into a kind. */
+static inline bool integer_fits(unsigned kind, uint64_t bits, bool is_negative)
+{
+    struct integer_range range = integer_range_of(kind);
+    return is_negative ? (int64_t)bits >= range.least : bits <= range.greatest;
+}
+
+/** Stores an integer that fits. */
+static inline void integer_store(char *to, size_t size, uint64_t bits)
+{
+    if (to == NULL)
+        return;
+    if (size == 4) {
+        uint32_t value = (uint32_t)bits;
+        memcpy(to, &value, sizeof(value));
+    } else if (size == 8) {
+        memcpy(to, &bits, sizeof(bits));
+    } else if (size == 2) {
+        uint16_t value = (uint16_t)bits;
+        memcpy(to, &value, sizeof(value));
+    } else {
+        uint8_t value = (uint8_t)bits;
+        memcpy(to, &value, sizeof(value));
+    }
+}
+
+/** Whether values of a kind can be nil by themselves. */
+static inline bool kind_has_nil(unsigned kind)
+{
+    return kind == TR_KIND_STR || kind == TR_KIND_BUFFER || kind == TR_KIND_REF;
+}
+
+/** Whether a value of such a kind is nil: a NULL pointer, or nobody. */
+static inline bool value_is_nil(const tr_field *field, const void *value)
+{
+    static const char zeroes[sizeof(tr_ref)] = {0};
+    return kind_has_nil(field->kind) && memcmp(value, zeroes, field->item_size) == 0;
+}
+
+#endif

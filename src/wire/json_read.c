@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * JSON to messages.
+ *
+ * Rule: the message in the block is whole at any moment, as in msgpack_read.c.
+ */
+#include "wire/json_input.h"
+
+#include "base/assert.h"
+
+#include <inttypes.h>
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* Characters of a number that becomes a float. The longest exact decimal of any double that people */
+/* meet is far below; more is refused, so that a number needs no memory. */
+#define NUMBER_MAX 512
+/* An object for each message, an array for each list, and what is skipped inside. */
+#define NESTING_MAX (3 * TR_DEPTH_MAX + 2)
+/* Of a message, so that those that were seen are one word. TR_MESSAGE allows 63. */
+#define FIELDS_MAX 64
+
+#define TOO_LARGE(in, at)                                                                          \
+    FAULT((in)->error, TR_TOO_LARGE, json_offset(in, at), "the message is too large")
+
+/* The digits of an integer, after its sign; false when they are more than 64 bits. */
+static bool parse_digits(json_place at, json_place end, uint64_t *value)
+{
+    *value = 0;
+    for (; at < end; at++) {
+        unsigned digit = *at - '0';
+        if (*value > (UINT64_MAX - digit) / 10)
+            return false;
+        *value = *value * 10 + digit;
+    }
+    return true;
+}
+
+static json_place read_integer(struct json_input *in, json_place at, const tr_field *field,
+                               char *to)
+{
+    struct json_number number;
+    /* 64 bits may come as a text, from languages whose numbers have fewer. */
+    bool is_quoted = field->item_size == sizeof(uint64_t) && json_byte(in, at) == '"';
+    json_place next = tr__json_number(in, at + is_quoted, &number);
+    if (next == NULL)
+        return NULL;
+    if (is_quoted && json_byte(in, next) != '"')
+        return JSON_EXPECTED(in, next, "the end of an integer");
+    if (!number.is_integer)
+        return FAULT(in->error,
+                     TR_BAD_DATA,
+                     json_offset(in, at),
+                     "an integer is expected, not a fraction or an exponent");
+    bool has_minus = *number.begin == '-';
+    uint64_t bits;
+    bool fits = parse_digits(number.begin + has_minus, number.end, &bits);
+    bool is_negative = has_minus && bits > 0;
+    fits = fits && (!is_negative || bits <= (uint64_t)INT64_MAX + 1);
+    bits = is_negative ? 0 - bits : bits;
+    if (!fits || !integer_fits(field->kind, bits, is_negative))
+        return FAULT(
+            in->error, TR_BAD_DATA, json_offset(in, at), "the integer does not fit into its field");
+    integer_store(to, field->item_size, bits);
+    return next + is_quoted;
+}
+
+/* strtod reads the point of the locale: here it is that of C. The locale of this name is a constant */
+/* of the C library, which is not allocated and need not be freed. */
+static bool parse_float(const struct json_number *number, double *value)
+{
+    char text[NUMBER_MAX + 1];
+    size_t length = (size_t)(number->end - number->begin);
+    memcpy(text, number->begin, length);
+    text[length] = '\0';
+    locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (c_locale == (locale_t)0)
+        return false;
+    *value = strtod_l(text, NULL, c_locale);
+    freelocale(c_locale);
+    return true;
+}
+
+static json_place read_float(struct json_input *in, json_place at, const tr_field *field, char *to)
+{
+    struct json_number number;
+    json_place next = tr__json_number(in, at, &number);
+    if (next == NULL)
+        return NULL;
+    if (next - at > NUMBER_MAX)
+        return FAULT(in->error,
+                     TR_TOO_LARGE,
+                     json_offset(in, at),
+                     "a number has more than %d characters",
+                     NUMBER_MAX);
+    double value;
+    if (!parse_float(&number, &value))
+        return FAULT(in->error, TR_NO_MEMORY, json_offset(in, at), "no memory for a locale");
+    float narrow = (float)value;
+    bool is_narrow = field->kind == TR_KIND_F32;
+    if (isinf(is_narrow ? (double)narrow : value))
+        return FAULT(
+            in->error, TR_BAD_DATA, json_offset(in, at), "the number is too large for its field");
+    if (to != NULL && is_narrow)
+        memcpy(to, &narrow, sizeof(narrow));
+    else if (to != NULL)
+        memcpy(to, &value, sizeof(value));
+    return next;
+}
+
+static json_place read_bool(struct json_input *in, json_place at, char *to)
+{
+    unsigned byte = json_byte(in, at);
+    if (byte != 't' && byte != 'f')
+        return JSON_EXPECTED(in, at, "a bool");
+    integer_store(to, sizeof(bool), byte == 't');
+    return tr__json_word(in, at, byte == 't' ? "true" : "false");
+}
+
+static json_place read_text(struct json_input *in, json_place at, char *to)
+{
+    struct json_text text;
+    char *copy;
+    if (json_byte(in, at) == 'n')
+        return tr__json_word(in, at, "null");
+    json_place next = tr__json_text(in, at, &text);
+    if (next == NULL)
+        return NULL;
+    if (!fill_take(in->fill, text.size + 1, 1, &copy))
+        return TOO_LARGE(in, at);
+    if (copy == NULL)
+        return next;
+    tr__json_decode(&text, copy);
+    copy[text.size] = '\0';
+    if (to != NULL)
+        memcpy(to, &copy, sizeof(copy));
+    return next;
+}
+
+static unsigned base64_value(uint32_t character)
+{
+    if (character >= 'A' && character <= 'Z')
+        return character - 'A';
+    if (character >= 'a' && character <= 'z')
+        return character - 'a' + 26;
+    if (character >= '0' && character <= '9')
+        return character - '0' + 52;
+    return character == '+' ? 62 : character == '/' ? 63 : 64;
+}
+
+/* A group of four characters of base64: 24 bits, of which `whole` bytes count. Strict: whole groups, */
+/* padding in the last one only, and no bits that stand for nothing. NULL when it is none. */
+static json_place base64_group(const struct json_text *text, json_place at, uint32_t *bits,
+                               size_t *whole)
+{
+    size_t padding = 0;
+    *bits = 0;
+    for (int i = 0; i < 4; i++) {
+        uint32_t character;
+        if (at == text->end)
+            return NULL;
+        at = tr__json_character(at, &character);
+        unsigned value = base64_value(character);
+        bool is_padding = character == '=' && i >= 2;
+        if (is_padding ? at < text->end && i == 3 : value > 63 || padding > 0)
+            return NULL;
+        padding += is_padding;
+        *bits = *bits << 6 | (value & 63);
+    }
+    *whole = 3 - padding;
+    return padding > 0 && (*bits & ((1u << 8 * padding) - 1)) != 0 ? NULL : at;
+}
+
+/* Writes the bytes of base64, or only counts them when `to` is NULL. */
+static json_place decode_base64(struct json_input *in, const struct json_text *text, char *to,
+                                size_t *size)
+{
+    json_place at = text->begin;
+    *size = 0;
+    while (at < text->end) {
+        uint32_t bits;
+        size_t whole;
+        json_place next = base64_group(text, at, &bits, &whole);
+        if (next == NULL)
+            return FAULT(in->error, TR_BAD_DATA, json_offset(in, at), "not base64");
+        for (size_t i = 0; i < whole && to != NULL; i++)
+            to[*size + i] = (char)(bits >> (16 - 8 * i));
+        *size += whole;
+        at = next;
+    }
+    return at;
+}
+
+/* Scans base64 and counts its bytes. */
+static json_place scan_base64(struct json_input *in, json_place at, struct json_text *text,
+                              size_t *size)
+{
+    json_place next = tr__json_text(in, at, text);
+    return next == NULL || decode_base64(in, text, NULL, size) == NULL ? NULL : next;
+}
+
+static json_place read_bytes(struct json_input *in, json_place at, char *to)
+{
+    struct json_text text;
+    tr_bytes bytes;
+    char *copy;
+    json_place next = scan_base64(in, at, &text, &bytes.size);
+    if (next == NULL || bytes.size == 0)
+        return next;
+    if (!fill_align(in->fill) || !fill_take(in->fill, bytes.size, 1, &copy))
+        return TOO_LARGE(in, at);
+    if (copy == NULL)
+        return next;
+    (void)decode_base64(in, &text, copy, &bytes.size);
+    bytes.data = copy;
+    if (to != NULL)
+        memcpy(to, &bytes, sizeof(bytes));
+    return next;
+}
+
+static json_place read_buffer(struct json_input *in, json_place at, char *to)
+{
+    struct json_text text;
+    size_t size;
+    if (json_byte(in, at) == 'n')
+        return tr__json_word(in, at, "null");
+    json_place next = scan_base64(in, at, &text, &size);
+    if (next == NULL || to == NULL)
+        return next;
+    tr_buffer *buffer = tr_buffer_new(size);
+    if (buffer == NULL)
+        return FAULT(in->error,
+                     TR_NO_MEMORY,
+                     json_offset(in, at),
+                     "no memory for a buffer of %zu bytes",
+                     size);
+    (void)decode_base64(in, &text, tr_buffer_data(buffer), &size);
+    memcpy(to, &buffer, sizeof(buffer));
+    return next;
+}
+
+/* "0x" and one to sixteen hexadecimal digits, as tr_json_write and the logs have them. */
+static json_place read_ref(struct json_input *in, json_place at, char *to)
+{
+    struct json_text text;
+    if (json_byte(in, at) == 'n')
+        return tr__json_word(in, at, "null");
+    json_place next = tr__json_text(in, at, &text);
+    if (next == NULL)
+        return NULL;
+    uint64_t bits = 0;
+    bool is_ref = text.is_plain && text.size > 2 && text.size <= 18 && text.begin[0] == '0' &&
+                  text.begin[1] == 'x';
+    for (size_t i = 2; i < text.size && is_ref; i++) {
+        const char *digits = "0123456789abcdef";
+        unsigned char byte = text.begin[i];
+        const char *digit = strchr(digits, byte >= 'A' && byte <= 'F' ? byte | 0x20 : byte);
+        is_ref = digit != NULL;
+        bits = is_ref ? bits << 4 | (uint64_t)(digit - digits) : 0;
+    }
+    if (!is_ref)
+        return FAULT(in->error, TR_BAD_DATA, json_offset(in, at), "not a ref, as \"0x1f\" is");
+    integer_store(to, sizeof(bits), bits);
+    return next;
+}
+
+static json_place read_message(struct json_input *in, json_place at, const tr_type *type, char *to,
+                               unsigned depth);
+
+/* Reads a value to where all is zero, or to nowhere. */
+static json_place read_value(struct json_input *in, json_place at, const tr_field *field, char *to,
+                             unsigned depth)
+{
+    switch ((tr_kind)field->kind) {
+    case TR_KIND_BOOL:
+        return read_bool(in, at, to);
+    case TR_KIND_I8:
+    case TR_KIND_I16:
+    case TR_KIND_I32:
+    case TR_KIND_I64:
+    case TR_KIND_U8:
+    case TR_KIND_U16:
+    case TR_KIND_U32:
+    case TR_KIND_U64:
+        return read_integer(in, at, field, to);
+    case TR_KIND_F32:
+    case TR_KIND_F64:
+        return read_float(in, at, field, to);
+    case TR_KIND_STR:
+        return read_text(in, at, to);
+    case TR_KIND_BYTES:
+        return read_bytes(in, at, to);
+    case TR_KIND_BUFFER:
+        return read_buffer(in, at, to);
+    case TR_KIND_REF:
+        return read_ref(in, at, to);
+    case TR_KIND_MESSAGE:
+        return read_message(in, at, field->message, to, depth + 1);
+    }
+    TR_UNREACHABLE("a field of an unknown kind");
+}
+
+/* The items of an array, as many as `count`; more or fewer are a fault. */
+static json_place read_items(struct json_input *in, json_place at, const tr_field *field,
+                             size_t count, char *items, unsigned depth)
+{
+    json_place begin = at;
+    size_t i = 0;
+    at = json_space(in, at + 1);
+    while (json_byte(in, at) != ']' || i > 0) {
+        char *to = i < count ? fill_inside(items, i * field->item_size) : NULL;
+        at = read_value(in, at, field, to, depth);
+        if (at == NULL)
+            return FAULT_IN_ITEM(in->error, i);
+        i++;
+        at = json_space(in, at);
+        if (json_byte(in, at) == ']')
+            break;
+        if (json_byte(in, at) != ',')
+            return JSON_EXPECTED(in, at, "',' or ']'");
+        at = json_space(in, at + 1);
+    }
+    if (i != count)
+        return FAULT(in->error,
+                     TR_BAD_DATA,
+                     json_offset(in, begin),
+                     "an array has %zu items instead of %zu",
+                     i,
+                     count);
+    return at + 1;
+}
+
+/* A list is counted first. What is wrong with it is found again, with its place, by reading it. */
+static json_place read_list(struct json_input *in, json_place at, const tr_field *field,
+                            char *member, unsigned depth)
+{
+    size_t count;
+    char *items = NULL;
+    if (tr__json_count(in, at, NESTING_MAX, &count) == NULL) {
+        count = SIZE_MAX;
+    } else if (count > 0) {
+        if (!fill_align(in->fill) || !fill_take(in->fill, count, field->item_size, &items))
+            return TOO_LARGE(in, at);
+        if (member == NULL)
+            items = NULL;
+        if (items != NULL) {
+            memset(items, 0, count * field->item_size);
+            memcpy(member, &(struct list_value){items, count}, sizeof(struct list_value));
+        }
+    }
+    return read_items(in, at, field, count, items, depth);
+}
+
+static json_place read_optional(struct json_input *in, json_place at, const tr_field *field,
+                                char *member, unsigned depth)
+{
+    unsigned byte = json_byte(in, at);
+    if (byte == 'n')
+        return tr__json_word(in, at, "null");
+    if (member != NULL)
+        memcpy(member, &(bool){true}, sizeof(bool));
+    if (byte != '[' || !kind_has_nil(field->kind))
+        return read_value(
+            in, at, field, fill_inside(member, field->size - field->item_size), depth);
+    /* A value that is there and is nil is alone in an array. */
+    at = tr__json_word(in, json_space(in, at + 1), "null");
+    if (at == NULL)
+        return NULL;
+    at = json_space(in, at);
+    return json_byte(in, at) == ']' ? at + 1 : JSON_EXPECTED(in, at, "']'");
+}
+
+static json_place read_field(struct json_input *in, json_place at, const tr_field *field,
+                             char *member, unsigned depth)
+{
+    switch ((tr_shape)field->shape) {
+    case TR_SHAPE_ONE:
+        return read_value(in, at, field, member, depth);
+    case TR_SHAPE_OPTIONAL:
+        return read_optional(in, at, field, member, depth);
+    case TR_SHAPE_ARRAY:
+    case TR_SHAPE_LIST:
+        if (json_byte(in, at) != '[')
+            return JSON_EXPECTED(in, at, "an array");
+        return field->shape == TR_SHAPE_LIST
+                   ? read_list(in, at, field, member, depth)
+                   : read_items(in, at, field, field->count, member, depth);
+    }
+    TR_UNREACHABLE("a field of an unknown shape");
+}
+
+static bool is_name(const struct json_text *text, const char *name)
+{
+    if (text->is_plain)
+        return strlen(name) == text->size && memcmp(name, text->begin, text->size) == 0;
+    for (json_place at = text->begin; at < text->end; name++) {
+        uint32_t character;
+        at = tr__json_character(at, &character);
+        if (character != (unsigned char)*name)
+            return false;
+    }
+    return *name == '\0';
+}
+
+/* The index of a field, looked for from where it should be; field_count when there is none. */
+static size_t find_field(const tr_type *type, const struct json_text *name, size_t expected)
+{
+    for (size_t i = 0; i < type->field_count; i++) {
+        size_t index = (expected + i) % type->field_count;
+        if (is_name(name, tr__type_field(type, index)->name))
+            return index;
+    }
+    return type->field_count;
+}
+
+/* One name and its value; *index is that of the field, or of the one expected next. */
+static json_place read_member(struct json_input *in, json_place at, const tr_type *type, char *to,
+                              unsigned depth, uint64_t *seen, size_t *index)
+{
+    struct json_text name;
+    json_place begin = at;
+    at = tr__json_text(in, at, &name);
+    if (at == NULL)
+        return NULL;
+    at = json_space(in, at);
+    if (json_byte(in, at) != ':')
+        return JSON_EXPECTED(in, at, "':'");
+    at = json_space(in, at + 1);
+    size_t found = find_field(type, &name, *index);
+    if (found == type->field_count)
+        return tr__json_skip(in, at, TR_DEPTH_MAX);
+    const tr_field *field = tr__type_field(type, found);
+    uint64_t bit = UINT64_C(1) << found;
+    if (*seen & bit)
+        tr__fault_set(in->error, TR_BAD_DATA, json_offset(in, begin), "the field is there twice");
+    at = *seen & bit ? NULL : read_field(in, at, field, fill_inside(to, field->offset), depth);
+    *seen |= bit;
+    *index = found + 1;
+    return at == NULL ? FAULT_IN_FIELD(in->error, field->name) : at;
+}
+
+static json_place read_message(struct json_input *in, json_place at, const tr_type *type, char *to,
+                               unsigned depth)
+{
+    uint64_t seen = 0;
+    size_t index = 0;
+    if (json_byte(in, at) != '{')
+        return JSON_EXPECTED(in, at, "an object");
+    if (depth > TR_DEPTH_MAX)
+        return FAULT(in->error, TR_TOO_DEEP, json_offset(in, at), "messages nest too deep");
+    if (type->field_count > FIELDS_MAX)
+        return FAULT(in->error, TR_INVALID_ARGUMENT, json_offset(in, at), "too many fields");
+    at = json_space(in, at + 1);
+    if (json_byte(in, at) == '}')
+        return at + 1;
+    for (;;) {
+        at = read_member(in, at, type, to, depth, &seen, &index);
+        if (at == NULL)
+            return NULL;
+        at = json_space(in, at);
+        if (json_byte(in, at) == '}')
+            return at + 1;
+        if (json_byte(in, at) != ',')
+            return JSON_EXPECTED(in, at, "',' or '}'");
+        at = json_space(in, at + 1);
+    }
+}
+
+static bool read_document(void *context, const tr_type *type, struct fill *fill)
+{
+    struct json_input *in = context;
+    char *to;
+    in->fill = fill;
+    fill->used = 0;
+    if (!fill_take(fill, type->size, 1, &to))
+        return TOO_LARGE(in, in->begin);
+    if (to != NULL)
+        memset(to, 0, type->size);
+    json_place at = read_message(in, json_space(in, in->begin), type, to, 0);
+    if (at != NULL)
+        at = json_space(in, at);
+    if (at == in->end)
+        return true;
+    if (at != NULL)
+        tr__fault_set(in->error,
+                      TR_BAD_DATA,
+                      json_offset(in, at),
+                      "%zu bytes are behind the document",
+                      (size_t)(in->end - at));
+    if (to != NULL)
+        tr__copy_drop(type, to);
+    return false;
+}
+
+tr_status tr_json_read(const tr_type *type, tr_bytes document, void **message, tr_wire_error *error)
+{
+    tr_wire_error unasked;
+    struct json_input in = {.error = error == NULL ? &unasked : error};
+    if (!fill_check(type, document.data, document.size, message, in.error))
+        return in.error->status;
+    in.begin = document.size == 0 ? (json_place) "" : document.data;
+    in.end = in.begin + document.size;
+    return tr__fill_new(type, document.size, read_document, &in, in.error, message);
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Messages to JSON, without spaces.
+ *
+ *     {"amount":5,"memo":"rent","to":"0x100000002","raw":"AQI=","tags":["a","b"],"at":null}
+ */
+#include "wire/fault.h"
+#include "wire/fill.h"
+#include "wire/utf8.h"
+
+#include "base/assert.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Of any number as text. */
+#define NUMBER_MAX 40
+
+/* Where the text goes; it is counted on when the room is used up. */
+struct text {
+    char *buffer;
+    size_t size;
+    size_t length;
+    tr_wire_error *error;
+};
+
+static void put(struct text *text, const void *piece, size_t length)
+{
+    if (text->length < text->size) {
+        size_t room = text->size - text->length;
+        memcpy(text->buffer + text->length, piece, length < room ? length : room);
+    }
+    text->length += length;
+}
+
+static void put_string(struct text *text, const char *piece)
+{
+    put(text, piece, strlen(piece));
+}
+
+static void put_signed(struct text *text, int64_t value)
+{
+    char number[NUMBER_MAX];
+    snprintf(number, sizeof(number), "%" PRId64, value);
+    put_string(text, number);
+}
+
+static void put_unsigned(struct text *text, uint64_t value)
+{
+    char number[NUMBER_MAX];
+    snprintf(number, sizeof(number), "%" PRIu64, value);
+    put_string(text, number);
+}
+
+/* snprintf writes the point of the locale, which may be any text. */
+static void put_with_point(struct text *text, const char *number)
+{
+    static const char plain[] = "0123456789+-e";
+    size_t whole = strspn(number, plain);
+    put(text, number, whole);
+    number += whole;
+    bool has_point = *number != '\0';
+    if (has_point) {
+        put_string(text, ".");
+        number += strcspn(number, plain);
+        put_string(text, number);
+    }
+    /* Else it would be read as an integer by others, and minus zero would lose its sign. */
+    if (!has_point && strchr(number - whole, 'e') == NULL)
+        put_string(text, ".0");
+}
+
+/* The shortest form that reads back as the same number. */
+static bool put_float(struct text *text, double value, int digits, int digits_exact)
+{
+    char number[NUMBER_MAX];
+    if (!isfinite(value))
+        return FAULT(text->error, TR_BAD_DATA, text->length, "JSON has no NaN and no infinity");
+    for (; digits <= digits_exact; digits++) {
+        snprintf(number, sizeof(number), "%.*g", digits, value);
+        double back = strtod(number, NULL);
+        if (digits_exact < 10 ? (float)back == (float)value : back == value)
+            break;
+    }
+    put_with_point(text, number);
+    return true;
+}
+
+static void put_escaped(struct text *text, unsigned char byte)
+{
+    static const char letters[] = "btn.fr"; /* Of 0x08 to 0x0d; 0x0b has none. */
+    char escape[8];
+    if (byte == '"' || byte == '\\')
+        snprintf(escape, sizeof(escape), "\\%c", byte);
+    else if (byte >= 0x08 && byte <= 0x0d && byte != 0x0b)
+        snprintf(escape, sizeof(escape), "\\%c", letters[byte - 0x08]);
+    else
+        snprintf(escape, sizeof(escape), "\\u%04x", byte);
+    put_string(text, escape);
+}
+
+static bool put_quoted(struct text *text, const char *string)
+{
+    if (string == NULL) {
+        put_string(text, "null");
+        return true;
+    }
+    size_t size = strnlen(string, TR_PAYLOAD_MAX);
+    if (size >= TR_PAYLOAD_MAX)
+        return FAULT(text->error, TR_TOO_LARGE, text->length, "a str is too long");
+    size_t good = utf8_span((const unsigned char *)string, size);
+    if (good != size)
+        return FAULT(
+            text->error, TR_BAD_DATA, text->length, "byte %zu of a str is not UTF-8", good);
+    put_string(text, "\"");
+    size_t from = 0;
+    for (size_t i = 0; i < size; i++) {
+        unsigned char byte = (unsigned char)string[i];
+        if (byte >= 0x20 && byte != '"' && byte != '\\')
+            continue;
+        put(text, string + from, i - from);
+        put_escaped(text, byte);
+        from = i + 1;
+    }
+    put(text, string + from, size - from);
+    put_string(text, "\"");
+    return true;
+}
+
+static bool put_base64(struct text *text, const void *data, size_t size)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    if (size > TR_PAYLOAD_MAX)
+        return FAULT(text->error, TR_TOO_LARGE, text->length, "bytes are too many");
+    if (size > 0 && data == NULL)
+        return FAULT(text->error, TR_BAD_DATA, text->length, "%zu bytes are at NULL", size);
+    const unsigned char *bytes = data;
+    put_string(text, "\"");
+    for (size_t i = 0; i < size; i += 3) {
+        size_t count = size - i < 3 ? size - i : 3;
+        uint32_t bits = (uint32_t)bytes[i] << 16;
+        bits |= count > 1 ? (uint32_t)bytes[i + 1] << 8 : 0;
+        bits |= count > 2 ? bytes[i + 2] : 0;
+        char group[4] = {digits[bits >> 18], digits[bits >> 12 & 63], '=', '='};
+        if (count > 1)
+            group[2] = digits[bits >> 6 & 63];
+        if (count > 2)
+            group[3] = digits[bits & 63];
+        put(text, group, sizeof(group));
+    }
+    put_string(text, "\"");
+    return true;
+}
+
+static void put_ref(struct text *text, uint64_t bits)
+{
+    char ref[NUMBER_MAX];
+    snprintf(ref, sizeof(ref), bits == 0 ? "null" : "\"0x%" PRIx64 "\"", bits);
+    put_string(text, ref);
+}
+
+static bool put_message(struct text *text, const tr_type *type, const char *message,
+                        unsigned depth);
+
+/* Reads a value of this type, wherever it lies. */
+#define VALUE(type) (*(type *)memcpy(&(type){0}, value, sizeof(type)))
+
+static void put_integer(struct text *text, const tr_field *field, const char *value)
+{
+    size_t size = field->item_size;
+    if (field->kind >= TR_KIND_U8)
+        put_unsigned(text,
+                     size == 1   ? VALUE(uint8_t)
+                     : size == 2 ? VALUE(uint16_t)
+                     : size == 4 ? VALUE(uint32_t)
+                                 : VALUE(uint64_t));
+    else
+        put_signed(text,
+                   size == 1   ? VALUE(int8_t)
+                   : size == 2 ? VALUE(int16_t)
+                   : size == 4 ? VALUE(int32_t)
+                               : VALUE(int64_t));
+}
+
+static bool put_value(struct text *text, const tr_field *field, const char *value, unsigned depth)
+{
+    switch ((tr_kind)field->kind) {
+    case TR_KIND_BOOL:
+        put_string(text, VALUE(unsigned char) ? "true" : "false");
+        return true;
+    case TR_KIND_I8:
+    case TR_KIND_I16:
+    case TR_KIND_I32:
+    case TR_KIND_I64:
+    case TR_KIND_U8:
+    case TR_KIND_U16:
+    case TR_KIND_U32:
+    case TR_KIND_U64:
+        put_integer(text, field, value);
+        return true;
+    case TR_KIND_F32:
+        return put_float(text, (double)VALUE(float), 6, 9);
+    case TR_KIND_F64:
+        return put_float(text, VALUE(double), 15, 17);
+    case TR_KIND_STR:
+        return put_quoted(text, VALUE(const char *));
+    case TR_KIND_BYTES:
+        return put_base64(text, VALUE(tr_bytes).data, VALUE(tr_bytes).size);
+    case TR_KIND_BUFFER: {
+        tr_buffer *buffer = VALUE(tr_buffer *);
+        if (buffer != NULL)
+            return put_base64(text, tr_buffer_data(buffer), tr_buffer_size(buffer));
+        put_string(text, "null");
+        return true;
+    }
+    case TR_KIND_REF:
+        put_ref(text, VALUE(uint64_t));
+        return true;
+    case TR_KIND_MESSAGE:
+        return put_message(text, field->message, value, depth + 1);
+    }
+    TR_UNREACHABLE("a field of an unknown kind");
+}
+
+/* Arrays and lists. */
+static bool put_values(struct text *text, const tr_field *field, struct field_values values,
+                       unsigned depth)
+{
+    if (values.items == NULL && values.count > 0)
+        return FAULT(
+            text->error, TR_BAD_DATA, text->length, "a list of %zu items is at NULL", values.count);
+    if (values.count > TR_PAYLOAD_MAX / field->item_size)
+        return FAULT(text->error, TR_TOO_LARGE, text->length, "a list is too long");
+    put_string(text, "[");
+    for (size_t i = 0; i < values.count; i++) {
+        put_string(text, i == 0 ? "" : ",");
+        if (!put_value(text, field, values.items + i * field->item_size, depth))
+            return FAULT_IN_ITEM(text->error, i);
+    }
+    put_string(text, "]");
+    return true;
+}
+
+static bool put_field(struct text *text, const tr_field *field, const char *message, unsigned depth)
+{
+    struct field_values values = tr__field_values(field, message);
+    if (field->shape == TR_SHAPE_ARRAY || field->shape == TR_SHAPE_LIST)
+        return put_values(text, field, values, depth);
+    if (values.count == 0) {
+        put_string(text, "null");
+        return true;
+    }
+    if (field->shape == TR_SHAPE_OPTIONAL && value_is_nil(field, values.items)) {
+        put_string(text, "[null]");
+        return true;
+    }
+    return put_value(text, field, values.items, depth);
+}
+
+static bool put_message(struct text *text, const tr_type *type, const char *message, unsigned depth)
+{
+    if (depth > TR_DEPTH_MAX)
+        return FAULT(text->error, TR_TOO_DEEP, text->length, "messages nest too deep");
+    put_string(text, "{");
+    for (size_t i = 0; i < type->field_count; i++) {
+        const tr_field *field = tr__type_field(type, i);
+        put_string(text, i == 0 ? "\"" : ",\"");
+        put_string(text, field->name);
+        put_string(text, "\":");
+        if (!put_field(text, field, message, depth))
+            return FAULT_IN_FIELD(text->error, field->name);
+    }
+    put_string(text, "}");
+    return true;
+}
+
+static bool write_document(struct text *text, const tr_type *type, const void *message)
+{
+    if (type == NULL || message == NULL || type->abi != TR_ABI ||
+        (text->buffer == NULL && text->size > 0))
+        return FAULT(text->error, TR_INVALID_ARGUMENT, 0, "NULL, or an unknown descriptor");
+    TR_ASSERT_SLOW(tr__type_is_valid(type, NULL));
+    if (!put_message(text, type, message, 0))
+        return false;
+    if (text->length > TR_PAYLOAD_MAX || tr__copy_size(type, message) == SIZE_MAX)
+        return FAULT(text->error, TR_TOO_LARGE, text->length, "the message is too large");
+    return true;
+}
+
+size_t tr_json_write(const tr_type *type, const void *message, char *buffer, size_t size,
+                     tr_wire_error *error)
+{
+    tr_wire_error unasked;
+    struct text text = {buffer, size, 0, error == NULL ? &unasked : error};
+    if (!write_document(&text, type, message))
+        text.length = 0;
+    if (buffer != NULL && size > 0)
+        buffer[text.length < size ? text.length : size - 1] = '\0';
+    return text.length;
+}

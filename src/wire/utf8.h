@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * UTF-8 as the Unicode standard has it: nothing overlong, no surrogates, nothing above U+10FFFF.
+ */
+#ifndef WIRE_UTF8_H
+#define WIRE_UTF8_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/** Bytes of the character at `text`, which has `size` > 0 bytes; 0 when it is malformed. */
+size_t tr__utf8_character(const unsigned char *text, size_t size);
+
+/** Bytes before the first malformed character or NUL; `size` when there is none. */
+size_t tr__utf8_span_slow(const unsigned char *text, size_t size);
+
+/** The same, quick for plain ASCII. */
+static inline size_t utf8_span(const unsigned char *text, size_t size)
+{
+    const uint64_t highs = UINT64_C(0x8080808080808080);
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    uint64_t word;
+    uint64_t odd = 0; /* The high bit of a byte that is NUL, or not ASCII, is set. */
+    if (size >= sizeof(word)) {
+        for (size_t at = 0; at < size - sizeof(word); at += sizeof(word)) {
+            memcpy(&word, text + at, sizeof(word));
+            odd |= word | (word - ones);
+        }
+        memcpy(&word, text + size - sizeof(word), sizeof(word));
+        odd |= word | (word - ones);
+    } else {
+        for (size_t at = 0; at < size; at++)
+            odd |= text[at] | (text[at] - UINT64_C(1));
+    }
+    return (odd & highs) == 0 ? size : tr__utf8_span_slow(text, size);
+}
+
+#endif
