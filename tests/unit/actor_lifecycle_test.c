@@ -295,7 +295,7 @@ TEST(a_pill_lets_every_mailbox_be_emptied_first, "Y-01", "LC-07")
     ck_assert_uint_eq(tr_system_dead_letters(world.system, NULL, 0, NULL), 1);
     ck_assert_ptr_null(cell_of(&world, tr_any(busy)));
 
-    /* A kill leaves them all. */
+    /* A kill leaves them all. What a timer had queued dies with it and is no dead letter. */
     handled = 0;
     ck_assert_int_eq(tr_try_spawn(world.client, &busy, busy, NULL), TR_OK);
     settle(&world);
@@ -305,7 +305,7 @@ TEST(a_pill_lets_every_mailbox_be_emptied_first, "Y-01", "LC-07")
     tr_kill(world.client, busy);
     settle(&world);
     ck_assert_uint_eq(handled, 0);
-    ck_assert_uint_eq(tr_system_dead_letters(world.system, NULL, 0, NULL), 1 + 5);
+    ck_assert_uint_eq(tr_system_dead_letters(world.system, NULL, 0, NULL), 1 + 4);
     world_free(&world);
 }
 
