@@ -57,7 +57,7 @@ struct tr_platform {
     unsigned (*cpu_count)(const tr_platform *platform);
     /** Starts a thread; TR_NO_MEMORY, or TR_NOT_SUPPORTED where there are none. */
     tr_status (*thread_start)(const tr_platform *platform, const char *name,
-        void (*main)(void *context), void *context, tr_thread **thread);
+                              void (*main)(void *context), void *context, tr_thread **thread);
     /** Waits for its end and frees it. */
     void (*thread_join)(const tr_platform *platform, tr_thread *thread);
     /** A number of the calling thread, never 0. Any thread. */

@@ -153,17 +153,29 @@ typedef enum tr_timer_kind {
  * negative time, a period of 0, an empty key or one of more than 128 bytes), TR_LIMIT
  * (TR_TIMERS_MAX), TR_STOPPING, TR_TOO_LARGE, TR_NO_MEMORY; tr_self_try_timer gives a status.
  */
-#define tr_timer_once(self, key, delay_ns, ...) \
-    TR_TIMER_(self, key, TR_TIMER_ONCE, delay_ns, TR_PP_HEAD(__VA_ARGS__), \
-        TR_PP_TAIL_BRACES(__VA_ARGS__))
+#define tr_timer_once(self, key, delay_ns, ...)                                                    \
+    TR_TIMER_(self,                                                                                \
+              key,                                                                                 \
+              TR_TIMER_ONCE,                                                                       \
+              delay_ns,                                                                            \
+              TR_PP_HEAD(__VA_ARGS__),                                                             \
+              TR_PP_TAIL_BRACES(__VA_ARGS__))
 /** ... at each period, on a grid that does not drift; ticks that were missed are one tick. */
-#define tr_timer_fixed_rate(self, key, period_ns, ...) \
-    TR_TIMER_(self, key, TR_TIMER_FIXED_RATE, period_ns, TR_PP_HEAD(__VA_ARGS__), \
-        TR_PP_TAIL_BRACES(__VA_ARGS__))
+#define tr_timer_fixed_rate(self, key, period_ns, ...)                                             \
+    TR_TIMER_(self,                                                                                \
+              key,                                                                                 \
+              TR_TIMER_FIXED_RATE,                                                                 \
+              period_ns,                                                                           \
+              TR_PP_HEAD(__VA_ARGS__),                                                             \
+              TR_PP_TAIL_BRACES(__VA_ARGS__))
 /** ... a period after the last one was handled. */
-#define tr_timer_fixed_delay(self, key, period_ns, ...) \
-    TR_TIMER_(self, key, TR_TIMER_FIXED_DELAY, period_ns, TR_PP_HEAD(__VA_ARGS__), \
-        TR_PP_TAIL_BRACES(__VA_ARGS__))
+#define tr_timer_fixed_delay(self, key, period_ns, ...)                                            \
+    TR_TIMER_(self,                                                                                \
+              key,                                                                                 \
+              TR_TIMER_FIXED_DELAY,                                                                \
+              period_ns,                                                                           \
+              TR_PP_HEAD(__VA_ARGS__),                                                             \
+              TR_PP_TAIL_BRACES(__VA_ARGS__))
 
 /**
  * Suspends an actor, which keeps its mail and handles none until tr_resume. Not counted: one resume
@@ -343,9 +355,10 @@ tr_next tr_self_become(tr_self *self, const tr_behavior *behavior, const tr_type
 
 /** key NULL: `timer`, unless NULL, says which it is. */
 TR_MUST_CHECK tr_status tr_self_try_timer(tr_self *self, const char *key, tr_timer_kind kind,
-    tr_time ns, const tr_type *type, const void *message, tr_timer *timer);
+                                          tr_time ns, const tr_type *type, const void *message,
+                                          tr_timer *timer);
 tr_timer tr_self_timer(tr_self *self, const char *key, tr_timer_kind kind, tr_time ns,
-    const tr_type *type, const void *message);
+                       const tr_type *type, const void *message);
 
 tr_status tr_client_tell(tr_client *client, tr_ref to, const tr_type *type, const void *message);
 TR_MUST_CHECK tr_status tr_client_try_spawn(tr_client *client, const tr_spawn_args *args,

@@ -44,25 +44,25 @@ enum house {
 };
 
 enum cell_flag {
-    CELL_SEALED = 1 << 0,      /* a PoisonPill has arrived: what comes later is refused */
-    CELL_STARTED = 1 << 1,     /* PreStart was sent, so PostStop is due */
-    CELL_POSTED = 1 << 2,      /* it was closed while a post was on its way, which must arrive */
-    CELL_KILLING = 1 << 3,     /* it stops by Kill, and so do its children */
-    CELL_LINKED = 1 << 4,      /* it is in its parent's list */
-    CELL_ENDED = 1 << 5,       /* it is posted to its parent's worker, to be unlinked */
-    CELL_CLIENT = 1 << 6,      /* it is the address of a client */
-    CELL_BY_KIND = 1 << 7,     /* asks before notices */
-    CELL_FAILED = 1 << 8,      /* a failure is why it stops */
-    CELL_MIXED = 1 << 9,       /* mailboxes other than that of notices may hold something */
-    CELL_ASKED = 1 << 10,      /* a reason to be Suspended: somebody asked for it */
-    CELL_IDLES = 1 << 11       /* it has a receive timeout: messages leave their mark */
+    CELL_SEALED = 1 << 0,  /* a PoisonPill has arrived: what comes later is refused */
+    CELL_STARTED = 1 << 1, /* PreStart was sent, so PostStop is due */
+    CELL_POSTED = 1 << 2,  /* it was closed while a post was on its way, which must arrive */
+    CELL_KILLING = 1 << 3, /* it stops by Kill, and so do its children */
+    CELL_LINKED = 1 << 4,  /* it is in its parent's list */
+    CELL_ENDED = 1 << 5,   /* it is posted to its parent's worker, to be unlinked */
+    CELL_CLIENT = 1 << 6,  /* it is the address of a client */
+    CELL_BY_KIND = 1 << 7, /* asks before notices */
+    CELL_FAILED = 1 << 8,  /* a failure is why it stops */
+    CELL_MIXED = 1 << 9,   /* mailboxes other than that of notices may hold something */
+    CELL_ASKED = 1 << 10,  /* a reason to be Suspended: somebody asked for it */
+    CELL_IDLES = 1 << 11   /* it has a receive timeout: messages leave their mark */
 };
 
 enum cell_control {
-    CONTROL_KILL = 1 << 0,     /* stop after this turn */
-    CONTROL_STOP = 1 << 1,     /* stop after what has arrived */
-    CONTROL_LOOK = 1 << 2,     /* something urgent is in the inbox */
-    CONTROL_FINISH = 1 << 3    /* its last child has ended: so does it */
+    CONTROL_KILL = 1 << 0,  /* stop after this turn */
+    CONTROL_STOP = 1 << 1,  /* stop after what has arrived */
+    CONTROL_LOOK = 1 << 2,  /* something urgent is in the inbox */
+    CONTROL_FINISH = 1 << 3 /* its last child has ended: so does it */
 };
 
 enum { CELL_SUSPENDED = CELL_ASKED }; /* all reasons; supervision will add its own */
@@ -104,7 +104,7 @@ struct cell {
     struct door door;
     uint64_t identity; /* the ref, kept when the door no longer shows it */
     struct cell *parent;
-    struct name *name;        /* in the directory; NULL for anonymous actors */
+    struct name *name; /* in the directory; NULL for anonymous actors */
     union {
         struct cell_setup *setup; /* while New */
         struct cell_extra *extra; /* from then on: what few actors need; NULL until they do */

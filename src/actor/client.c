@@ -32,7 +32,7 @@ static void notify(struct worker *worker, uint64_t client, const struct tr_outco
 void tr__probe_answer(struct worker *worker, struct envelope *envelope, bool is_up)
 {
     const struct tr_probe *probe = envelope_data(envelope);
-    struct tr_outcome outcome = { .ref = probe->ref, .status = is_up ? TR_OK : TR_STOPPED };
+    struct tr_outcome outcome = {.ref = probe->ref, .status = is_up ? TR_OK : TR_STOPPED};
     uint64_t client = envelope->sender;
     envelope_give(&worker->pool, envelope);
     notify(worker, client, &outcome);
@@ -40,9 +40,10 @@ void tr__probe_answer(struct worker *worker, struct envelope *envelope, bool is_
 
 void tr__outcome_send(struct worker *worker, uint64_t client, uint64_t ref, const tr_error *error)
 {
-    notify(worker, client,
-        &(struct tr_outcome){ .ref = ref, .status = error->status, .text = error->text,
-            .where = error->where });
+    notify(worker,
+           client,
+           &(struct tr_outcome){
+               .ref = ref, .status = error->status, .text = error->text, .where = error->where});
 }
 
 /* ---- A client and its inbox. ---- */
@@ -64,7 +65,7 @@ static tr_status client_make(struct tr_system *system, struct tr_client **made)
     struct tr_client *client = source_resize(&system->source, NULL, sizeof *client);
     if (!client)
         return TR_NO_MEMORY;
-    *client = (struct tr_client){ .system = system, .is_used = true };
+    *client = (struct tr_client){.system = system, .is_used = true};
     ready_init(&client->ready);
     tr_status status = system->platform->parker_new(system->platform, &client->parker);
     if (status != TR_OK) {
@@ -121,9 +122,11 @@ static void give(struct tr_client *client, struct envelope *envelope)
 static void bury(struct tr_client *client, struct envelope *envelope, tr_status reason)
 {
     struct tr_system *system = client->system;
-    struct dead_letter letter = { .type = envelope->type, .from = envelope->sender,
-        .to = (uint64_t)envelope->generation << 32 | (uint32_t)client->cell->identity,
-        .reason = reason };
+    struct dead_letter letter = {.type = envelope->type,
+                                 .from = envelope->sender,
+                                 .to = (uint64_t)envelope->generation << 32 |
+                                       (uint32_t)client->cell->identity,
+                                 .reason = reason};
     lock_take(&system->foreign_lock);
     atom64_count(&system->foreign_counters.dead, 1);
     lock_give(&system->foreign_lock);
@@ -139,18 +142,23 @@ static void take_outcome(struct tr_client *client, const struct tr_outcome *outc
         return;
     }
     if (!client->failures) {
-        client->failures = source_resize(&client->system->source, NULL,
-            CLIENT_FAILURES_MAX * sizeof *client->failures);
+        client->failures = source_resize(
+            &client->system->source, NULL, CLIENT_FAILURES_MAX * sizeof *client->failures);
         if (!client->failures)
             return;
     }
     struct client_failure *failure =
         &client->failures[client->failure_count++ % CLIENT_FAILURES_MAX];
     failure->ref = outcome->ref;
-    tr__error_set(&failure->error, (tr_status)outcome->status, outcome->ref, "%s",
-        outcome->text ? outcome->text : "");
-    snprintf(failure->error.where, sizeof failure->error.where, "%s",
-        outcome->where ? outcome->where : "");
+    tr__error_set(&failure->error,
+                  (tr_status)outcome->status,
+                  outcome->ref,
+                  "%s",
+                  outcome->text ? outcome->text : "");
+    snprintf(failure->error.where,
+             sizeof failure->error.where,
+             "%s",
+             outcome->where ? outcome->where : "");
 }
 
 static void take_in(struct tr_client *client, struct door_mail *chain)
@@ -319,21 +327,22 @@ const void *tr_client_receive(tr_client *client, const tr_type *type, tr_time ti
 
 /* ---- What clients say. ---- */
 
-static tr_status refuse(
-    struct tr_client *client, uint64_t to, const tr_type *type, tr_status reason)
+static tr_status refuse(struct tr_client *client, uint64_t to, const tr_type *type,
+                        tr_status reason)
 {
     struct tr_system *system = client->system;
     lock_take(&system->foreign_lock);
     atom64_count(&system->foreign_counters.refused, 1);
     lock_give(&system->foreign_lock);
-    tr__dead_letter(system, NULL,
-        &(struct dead_letter){
-            .type = type, .from = client->cell->identity, .to = to, .reason = reason });
+    tr__dead_letter(system,
+                    NULL,
+                    &(struct dead_letter){
+                        .type = type, .from = client->cell->identity, .to = to, .reason = reason});
     return reason;
 }
 
 static tr_status send(struct tr_client *client, struct cell *cell, uint64_t to,
-    enum envelope_kind kind, const tr_type *type, const void *message)
+                      enum envelope_kind kind, const tr_type *type, const void *message)
 {
     struct tr_system *system = client->system;
     struct envelope_pool *pool = &system->foreign_pool;
@@ -469,8 +478,7 @@ static tr_status outcome(tr_error *error, tr_status status, tr_ref ref, const ch
     return status;
 }
 
-tr_status tr_client_spawn_wait(
-    tr_client *client, tr_ref ref, tr_time timeout_ns, tr_error *error)
+tr_status tr_client_spawn_wait(tr_client *client, tr_ref ref, tr_time timeout_ns, tr_error *error)
 {
     if (!client)
         return TR_INVALID_ARGUMENT;
@@ -480,8 +488,12 @@ tr_status tr_client_spawn_wait(
     struct cell *cell = slots_find(&client->system->slots, ref.bits);
     tr_status status = TR_STOPPED;
     if (cell) {
-        status = send(client, cell, ref.bits, ENVELOPE_PROBE, &tr_type_tr_probe,
-            &(struct tr_probe){ .ref = ref.bits });
+        status = send(client,
+                      cell,
+                      ref.bits,
+                      ENVELOPE_PROBE,
+                      &tr_type_tr_probe,
+                      &(struct tr_probe){.ref = ref.bits});
     }
     if (status != TR_OK && status != TR_STOPPED)
         return outcome(error, status, ref, tr_status_text(status));

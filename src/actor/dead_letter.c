@@ -8,7 +8,7 @@
 
 tr_status tr__dead_letters_init(struct dead_letters *letters, const struct memory_source *source)
 {
-    *letters = (struct dead_letters){ 0 };
+    *letters = (struct dead_letters){0};
     lock_init(&letters->lock);
     size_t size = TR_DEAD_LETTERS_MAX * sizeof *letters->ring;
     letters->ring = source_resize(source, NULL, size);
@@ -51,14 +51,21 @@ static void log_letter(struct tr_system *system, const struct dead_letter *lette
         snprintf(known, sizeof known, ", which %.60s does not know", letter->behavior);
     if (unlogged > 0)
         snprintf(more, sizeof more, " (%lld more were not logged)", (long long)unlogged);
-    tr__log(system, TR_LEVEL_INFO, NULL, "dead letter: %.64s from %llx to %llx%s: %s%s",
-        letter->type->name, (unsigned long long)letter->from, (unsigned long long)letter->to,
-        known, tr_status_name(letter->reason), more);
+    tr__log(system,
+            TR_LEVEL_INFO,
+            NULL,
+            "dead letter: %.64s from %llx to %llx%s: %s%s",
+            letter->type->name,
+            (unsigned long long)letter->from,
+            (unsigned long long)letter->to,
+            known,
+            tr_status_name(letter->reason),
+            more);
 }
 
 /* Sends one of the runtime's own messages. What does not arrive is no dead letter. */
 static void tell_subscriber(struct tr_system *system, struct worker *worker, uint64_t ref,
-    const struct tr_dead_letter *message)
+                            const struct tr_dead_letter *message)
 {
     struct cell *cell = slots_find(&system->slots, ref);
     if (!cell)
@@ -67,8 +74,8 @@ static void tell_subscriber(struct tr_system *system, struct worker *worker, uin
     if (!worker)
         lock_take(&system->foreign_lock);
     struct envelope *envelope = envelope_take(pool);
-    if (envelope && envelope_fill(pool, envelope, &tr_type_tr_dead_letter, message,
-                        ENVELOPE_INLINE) != TR_OK) {
+    if (envelope &&
+        envelope_fill(pool, envelope, &tr_type_tr_dead_letter, message, ENVELOPE_INLINE) != TR_OK) {
         envelope->block_class = ENVELOPE_NO_BLOCK;
         envelope_give(pool, envelope);
         envelope = NULL;
@@ -84,8 +91,8 @@ static void tell_subscriber(struct tr_system *system, struct worker *worker, uin
     tr__mail_send_any(system, worker, cell, envelope);
 }
 
-void tr__dead_letter(
-    struct tr_system *system, struct worker *worker, const struct dead_letter *letter)
+void tr__dead_letter(struct tr_system *system, struct worker *worker,
+                     const struct dead_letter *letter)
 {
     struct dead_letters *letters = &system->dead_letters;
     tr_time now_ns = system->platform->mono_now(system->platform);
@@ -111,17 +118,18 @@ void tr__dead_letter(
 
     if (unlogged >= 0)
         log_letter(system, letter, unlogged);
-    struct tr_dead_letter message = {
-        .type = letter->type->name, .from = tr_ref_from_bits(letter->from),
-        .to = tr_ref_from_bits(letter->to), .reason = letter->reason, .time_ns = now_ns,
-        .behavior = letter->behavior
-    };
+    struct tr_dead_letter message = {.type = letter->type->name,
+                                     .from = tr_ref_from_bits(letter->from),
+                                     .to = tr_ref_from_bits(letter->to),
+                                     .reason = letter->reason,
+                                     .time_ns = now_ns,
+                                     .behavior = letter->behavior};
     for (size_t i = 0; i < count; i++)
         tell_subscriber(system, worker, subscribers[i], &message);
 }
 
-uint64_t tr_system_dead_letters(
-    tr_system *system, tr_dead_letter_record *last, size_t max, size_t *count)
+uint64_t tr_system_dead_letters(tr_system *system, tr_dead_letter_record *last, size_t max,
+                                size_t *count)
 {
     if (count)
         *count = 0;

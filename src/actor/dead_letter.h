@@ -28,7 +28,7 @@ enum {
 struct dead_letters {
     struct lock lock;
     uint64_t total;
-    tr_dead_letter_record *ring; /* TR_DEAD_LETTERS_MAX of them */
+    tr_dead_letter_record *ring;                   /* TR_DEAD_LETTERS_MAX of them */
     uint64_t subscribers[DEAD_LETTER_SUBSCRIBERS]; /* refs */
     size_t subscriber_count;
     /* The log's limit. */
@@ -38,8 +38,8 @@ struct dead_letters {
 };
 
 /** TR_NO_MEMORY. */
-TR_MUST_CHECK tr_status tr__dead_letters_init(
-    struct dead_letters *letters, const struct memory_source *source);
+TR_MUST_CHECK tr_status tr__dead_letters_init(struct dead_letters *letters,
+                                              const struct memory_source *source);
 void tr__dead_letters_deinit(struct dead_letters *letters, const struct memory_source *source);
 
 /** What became a dead letter. */
@@ -55,7 +55,7 @@ struct dead_letter {
  * Records a dead letter. `worker` is the caller's, NULL on any other thread. The counters are the
  * caller's business.
  */
-void tr__dead_letter(
-    struct tr_system *system, struct worker *worker, const struct dead_letter *letter);
+void tr__dead_letter(struct tr_system *system, struct worker *worker,
+                     const struct dead_letter *letter);
 
 #endif

@@ -15,7 +15,7 @@ enum {
 
 void tr__dispatches_init(struct dispatches *dispatches, const struct memory_source *source)
 {
-    *dispatches = (struct dispatches){ .source = *source };
+    *dispatches = (struct dispatches){.source = *source};
 }
 
 static void dispatch_free(struct dispatches *dispatches, struct dispatch *dispatch)
@@ -115,7 +115,7 @@ static struct dispatch *dispatch_new(struct dispatches *dispatches, const tr_beh
     struct dispatch *dispatch = source_resize(&dispatches->source, NULL, sizeof *dispatch);
     if (!dispatch)
         return NULL;
-    *dispatch = (struct dispatch){ .behavior = behavior };
+    *dispatch = (struct dispatch){.behavior = behavior};
     uint32_t count = ENTRIES_FIRST;
     while (count < 2 * behavior->handler_count)
         count *= 2;
@@ -132,7 +132,7 @@ static struct dispatch *dispatch_new(struct dispatches *dispatches, const tr_beh
         struct dispatch_entry *entry = entry_of(dispatch, row->type);
         if (entry->type)
             continue; /* the first row of a type counts */
-        *entry = (struct dispatch_entry){ row->type, row };
+        *entry = (struct dispatch_entry){row->type, row};
         dispatch->used++;
     }
     dispatch->pre_start = row_of(behavior, &tr_type_tr_pre_start);
@@ -193,8 +193,8 @@ struct dispatch *tr__dispatch_of(struct dispatches *dispatches, const tr_behavio
     return dispatch;
 }
 
-const tr_handler *tr__dispatch_learn(
-    struct dispatches *dispatches, struct dispatch *dispatch, const tr_type *type)
+const tr_handler *tr__dispatch_learn(struct dispatches *dispatches, struct dispatch *dispatch,
+                                     const tr_type *type)
 {
     struct dispatch_entry *entry = entry_of(dispatch, type);
     if (entry->type)
@@ -210,7 +210,7 @@ const tr_handler *tr__dispatch_learn(
             return row;
         entry = entry_of(dispatch, type);
     }
-    *entry = (struct dispatch_entry){ type, row };
+    *entry = (struct dispatch_entry){type, row};
     dispatch->used++;
     return row;
 }

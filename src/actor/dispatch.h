@@ -55,8 +55,8 @@ struct dispatch *tr__dispatch_of(struct dispatches *dispatches, const tr_behavio
 bool tr__protocol_lacks(const struct dispatch *dispatch, const char *list, char *name, size_t size);
 
 /** For a type not found at its first place: looks on, compares, learns. */
-const tr_handler *tr__dispatch_learn(
-    struct dispatches *dispatches, struct dispatch *dispatch, const tr_type *type);
+const tr_handler *tr__dispatch_learn(struct dispatches *dispatches, struct dispatch *dispatch,
+                                     const tr_type *type);
 
 static inline uint32_t dispatch_hash(const tr_type *type)
 {
@@ -64,8 +64,8 @@ static inline uint32_t dispatch_hash(const tr_type *type)
 }
 
 /** The row of a type: its own, that of any, or NULL. */
-ATOM_INLINE const tr_handler *dispatch_find(
-    struct dispatches *dispatches, struct dispatch *dispatch, const tr_type *type)
+ATOM_INLINE const tr_handler *dispatch_find(struct dispatches *dispatches,
+                                            struct dispatch *dispatch, const tr_type *type)
 {
     const struct dispatch_entry *entry = &dispatch->entries[dispatch_hash(type) & dispatch->mask];
     if (__builtin_expect(entry->type == type, 1))

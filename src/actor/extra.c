@@ -12,7 +12,7 @@ struct cell_extra *tr__extra_of(struct worker *worker, struct cell *cell)
     struct cell_extra *extra = source_resize(&worker->source, NULL, sizeof *extra);
     if (!extra)
         return NULL;
-    *extra = (struct cell_extra){ .cell = cell };
+    *extra = (struct cell_extra){.cell = cell};
     cell->extra = extra;
     return extra;
 }

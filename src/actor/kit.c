@@ -36,8 +36,7 @@ static struct worker *choose(struct tr_kit *kit)
         if (worker->loop.alarm_ns < due_ns)
             due_ns = worker->loop.alarm_ns;
         bool is_due = due_ns <= kit->virtual->mono;
-        if (is_due || atom32_load(&worker->sweep, ATOM_RELAXED) ||
-            tr__loop_has_work(&worker->loop))
+        if (is_due || atom32_load(&worker->sweep, ATOM_RELAXED) || tr__loop_has_work(&worker->loop))
             busy[count++] = i;
     }
     return count ? system->workers[busy[rng_below(&kit->rng, count)]] : NULL;
@@ -130,15 +129,18 @@ tr_kit *tr_kit_new(const tr_kit_options *options)
     if (!kit)
         return NULL;
     uint64_t seed = options->seed ? options->seed : 1;
-    *kit = (tr_kit){ .virtual = tr__virtual_new(seed) };
+    *kit = (tr_kit){.virtual = tr__virtual_new(seed)};
     if (!kit->virtual)
         goto free_kit;
     rng_init(&kit->rng, seed);
     kit->virtual->on_park = on_park;
     kit->virtual->on_park_context = kit;
-    tr_system_options system_options = { .size = sizeof system_options, .name = "kit",
-        .workers = options->workers ? options->workers : 1, .seed = seed, .spin_ns = -1,
-        .platform = &kit->virtual->table };
+    tr_system_options system_options = {.size = sizeof system_options,
+                                        .name = "kit",
+                                        .workers = options->workers ? options->workers : 1,
+                                        .seed = seed,
+                                        .spin_ns = -1,
+                                        .platform = &kit->virtual->table};
     if (tr_system_new(&system_options, &kit->system) != TR_OK)
         goto free_virtual;
     if (tr_client_new(kit->system, &kit->client) != TR_OK)
@@ -166,10 +168,12 @@ void tr_kit_free(tr_kit *kit)
     size_t leaked = tr__virtual_live_blocks(kit->virtual);
     if (leaked) {
         char text[160];
-        snprintf(text, sizeof text,
-            "tr_kit_free: %zu blocks (%zu bytes) leaked; the oldest is allocation %llu", leaked,
-            tr__virtual_live_bytes(kit->virtual),
-            (unsigned long long)tr__virtual_oldest_block(kit->virtual));
+        snprintf(text,
+                 sizeof text,
+                 "tr_kit_free: %zu blocks (%zu bytes) leaked; the oldest is allocation %llu",
+                 leaked,
+                 tr__virtual_live_bytes(kit->virtual),
+                 (unsigned long long)tr__virtual_oldest_block(kit->virtual));
         tr__assert_failed(__FILE__, __LINE__, __func__, text);
     }
     tr__virtual_free(kit->virtual);
@@ -238,14 +242,11 @@ static void census_cell(struct census *census, const struct cell *cell)
         received = ((const struct tr_client *)cell->state)->received;
     else if (cell->life != LIFE_NEW && cell->extra)
         stash = cell->extra->stash;
-    census->queued += ring_count(cell->cycle, &lines, &all) +
-                      ring_count(cell->notices, &lines, &all) +
-                      ring_count(cell->replies, &lines, &all) +
-                      ring_count(cell->exceptions, &lines, &all) +
-                      ring_count(cell->asks, &lines, &all) +
-                      ring_count(cell->events, &lines, &all) +
-                      ring_count(stash, &lines, &all) +
-                      ring_count(received, &lines, &all);
+    census->queued +=
+        ring_count(cell->cycle, &lines, &all) + ring_count(cell->notices, &lines, &all) +
+        ring_count(cell->replies, &lines, &all) + ring_count(cell->exceptions, &lines, &all) +
+        ring_count(cell->asks, &lines, &all) + ring_count(cell->events, &lines, &all) +
+        ring_count(stash, &lines, &all) + ring_count(received, &lines, &all);
     TR_ASSERT(cell->queued == all);
     TR_ASSERT(cell->queued_lines == lines);
     const void *head = atomptr_load(&cell->door.inbox, ATOM_RELAXED);
@@ -260,13 +261,13 @@ static void census_cell(struct census *census, const struct cell *cell)
 void tr_kit_check(tr_kit *kit)
 {
     struct tr_system *system = kit->system;
-    struct census census = { 0 };
+    struct census census = {0};
     uint32_t used = tr__slots_used(&system->slots);
     for (uint32_t slot = 1; slot < used; slot++) {
         const struct cell *cell = slots_at(&system->slots, slot);
         /* Free slots have no owner, and so do clients; these have a ref to show. */
-        bool is_free = cell_owner(cell) == CELL_FOREIGN &&
-                       !atom64_load(&cell->door.ref, ATOM_RELAXED);
+        bool is_free =
+            cell_owner(cell) == CELL_FOREIGN && !atom64_load(&cell->door.ref, ATOM_RELAXED);
         if (!is_free)
             census_cell(&census, cell);
     }
@@ -277,10 +278,15 @@ void tr_kit_check(tr_kit *kit)
         counters.live == census.live)
         return;
     char text[240];
-    snprintf(text, sizeof text,
+    snprintf(
+        text,
+        sizeof text,
         "conservation: accepted %llu, handled %llu, dead %llu, queued %llu; live %llu, found %llu",
-        (unsigned long long)counters.accepted, (unsigned long long)counters.handled,
-        (unsigned long long)dead, (unsigned long long)census.queued,
-        (unsigned long long)counters.live, (unsigned long long)census.live);
+        (unsigned long long)counters.accepted,
+        (unsigned long long)counters.handled,
+        (unsigned long long)dead,
+        (unsigned long long)census.queued,
+        (unsigned long long)counters.live,
+        (unsigned long long)census.live);
     tr__assert_failed(__FILE__, __LINE__, __func__, text);
 }

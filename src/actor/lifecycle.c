@@ -21,8 +21,7 @@ static const unsigned legal[LIFE_COUNT] = {
 const char *tr__life_name(enum life life)
 {
     static const char *const names[LIFE_COUNT] = {
-        "New", "Starting", "Running", "Suspended", "Stopping", "Stopped"
-    };
+        "New", "Starting", "Running", "Suspended", "Stopping", "Stopped"};
     TR_ASSERT(life < LIFE_COUNT);
     return names[life];
 }
@@ -33,22 +32,29 @@ bool tr__life_may_become(enum life from, enum life to)
 }
 
 tr_status tr__cell_change(struct tr_system *system, struct cell *cell, enum life to,
-    const char *caller, tr_error *error)
+                          const char *caller, tr_error *error)
 {
     enum life from = cell->life;
     if (tr__life_may_become(from, to)) {
         cell->life = (uint8_t)to;
         return TR_OK;
     }
-    tr_error story = { .status = TR_INVALID_TRANSITION,
-        .actor = tr_ref_from_bits(cell->identity) };
-    snprintf(story.text, sizeof story.text, "%s may not become %s", tr__life_name(from),
-        to < LIFE_COUNT ? tr__life_name(to) : "a state that does not exist");
+    tr_error story = {.status = TR_INVALID_TRANSITION, .actor = tr_ref_from_bits(cell->identity)};
+    snprintf(story.text,
+             sizeof story.text,
+             "%s may not become %s",
+             tr__life_name(from),
+             to < LIFE_COUNT ? tr__life_name(to) : "a state that does not exist");
     snprintf(story.where, sizeof story.where, "%s", caller);
     char path[TR_PATH_MAX + 1];
     tr__cell_path(system, cell, path);
-    tr__log(system, TR_LEVEL_ERROR, path, "%s: %s, in %s",
-        tr_status_name(TR_INVALID_TRANSITION), story.text, story.where);
+    tr__log(system,
+            TR_LEVEL_ERROR,
+            path,
+            "%s: %s, in %s",
+            tr_status_name(TR_INVALID_TRANSITION),
+            story.text,
+            story.where);
     if (error)
         *error = story;
     return TR_INVALID_TRANSITION;

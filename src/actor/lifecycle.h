@@ -22,7 +22,7 @@ bool tr__life_may_become(enum life from, enum life to);
  * states and the caller. It is a bug of the runtime or of something built into it.
  */
 TR_MUST_CHECK tr_status tr__cell_change(struct tr_system *system, struct cell *cell, enum life to,
-    const char *caller, tr_error *error);
+                                        const char *caller, tr_error *error);
 
 /** The same where the runtime knows that it is legal. */
 void tr__cell_become(struct tr_system *system, struct cell *cell, enum life to, const char *caller);

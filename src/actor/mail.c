@@ -28,14 +28,17 @@ enum task_class tr__mail_priority(const struct cell *cell)
     return is_high ? TASK_HIGH : TASK_NORMAL;
 }
 
-static void bury(
-    struct worker *worker, struct cell *cell, struct envelope *envelope, tr_status reason)
+static void bury(struct worker *worker, struct cell *cell, struct envelope *envelope,
+                 tr_status reason)
 {
     atom64_count(&worker->counters.dead, 1);
-    tr__dead_letter(worker->system, worker,
-        &(struct dead_letter){ .type = envelope->type, .from = envelope->sender,
-            .to = (uint64_t)envelope->generation << 32 | (uint32_t)cell->identity,
-            .reason = reason });
+    tr__dead_letter(
+        worker->system,
+        worker,
+        &(struct dead_letter){.type = envelope->type,
+                              .from = envelope->sender,
+                              .to = (uint64_t)envelope->generation << 32 | (uint32_t)cell->identity,
+                              .reason = reason});
     envelope_give(&worker->pool, envelope);
 }
 
@@ -245,7 +248,7 @@ tr_status tr__mail_send(struct worker *worker, struct cell *cell, struct envelop
 }
 
 void tr__mail_send_any(struct tr_system *system, struct worker *worker, struct cell *cell,
-    struct envelope *envelope)
+                       struct envelope *envelope)
 {
     if (worker) {
         if (tr__mail_send(worker, cell, envelope) != TR_OK)

@@ -143,6 +143,6 @@ tr_status tr__mail_send(struct worker *worker, struct cell *cell, struct envelop
  * `worker` is the caller's, NULL on any other thread.
  */
 void tr__mail_send_any(struct tr_system *system, struct worker *worker, struct cell *cell,
-    struct envelope *envelope);
+                       struct envelope *envelope);
 
 #endif

@@ -45,8 +45,8 @@ void tr__names_deinit(struct names *names);
 bool tr__name_is_valid(const char *name);
 
 /** Registers a path, copied. TR_NAME_EXISTS, TR_NO_MEMORY. Any thread. */
-TR_MUST_CHECK tr_status tr__names_add(
-    struct names *names, const char *path, uint64_t ref, struct name **name);
+TR_MUST_CHECK tr_status tr__names_add(struct names *names, const char *path, uint64_t ref,
+                                      struct name **name);
 /** Unregisters an entry: the path is free, the entry still readable. Any thread. */
 void tr__names_take_out(struct names *names, struct name *name);
 /** Frees an entry that was taken out; NULL does nothing. Any thread. */

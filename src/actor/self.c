@@ -15,19 +15,21 @@
 /* ---- Messages. ---- */
 
 /* A message that was not taken: counted, a dead letter, and the caller's status. */
-__attribute__((__cold__, __noinline__)) static tr_status refuse(
-    struct tr_self *self, uint64_t to, const tr_type *type, tr_status reason)
+__attribute__((__cold__, __noinline__)) static tr_status refuse(struct tr_self *self, uint64_t to,
+                                                                const tr_type *type,
+                                                                tr_status reason)
 {
     struct worker *worker = self->worker;
     atom64_count(&worker->counters.refused, 1);
-    tr__dead_letter(worker->system, worker,
-        &(struct dead_letter){
-            .type = type, .from = self->cell->identity, .to = to, .reason = reason });
+    tr__dead_letter(worker->system,
+                    worker,
+                    &(struct dead_letter){
+                        .type = type, .from = self->cell->identity, .to = to, .reason = reason});
     return reason;
 }
 
-ATOM_INLINE tr_status send(struct tr_self *self, uint64_t to, uint64_t sender,
-    const tr_type *type, const void *message)
+ATOM_INLINE tr_status send(struct tr_self *self, uint64_t to, uint64_t sender, const tr_type *type,
+                           const void *message)
 {
     struct worker *worker = self->worker;
     struct cell *cell = slots_find(worker->slots, to);
@@ -154,8 +156,8 @@ tr_status tr_self_stop_child(tr_self *self, tr_ref ref)
 
 /* ---- Behaviors and failures. ---- */
 
-tr_next tr_self_become(
-    tr_self *self, const tr_behavior *behavior, const tr_type *setup_type, const void *setup)
+tr_next tr_self_become(tr_self *self, const tr_behavior *behavior, const tr_type *setup_type,
+                       const void *setup)
 {
     if (!self)
         return TR_SAME;
@@ -186,12 +188,12 @@ static void error_fill(struct tr_self *self, tr_status status, const char *forma
     if (!format)
         format = "";
     self->has_story = true;
-    self->error = (tr_error){
-        .status = status, .actor = tr_ref_from_bits(self->cell->identity)
-    };
+    self->error = (tr_error){.status = status, .actor = tr_ref_from_bits(self->cell->identity)};
     vsnprintf(self->error.text, sizeof self->error.text, format, list);
-    snprintf(self->error.where, sizeof self->error.where, "%s",
-        self->envelope ? self->envelope->type->name : "a signal");
+    snprintf(self->error.where,
+             sizeof self->error.where,
+             "%s",
+             self->envelope ? self->envelope->type->name : "a signal");
 }
 
 tr_next tr_fail(tr_self *self, tr_status status, const char *format, ...)
@@ -217,15 +219,18 @@ void tr_crash(tr_self *self, tr_status status, const char *format, ...)
 tr_ref tr_self_spawn(tr_self *self, const tr_spawn_args *args)
 {
     uint64_t bits = 0;
-    tr_error error = { .status = TR_OK };
+    tr_error error = {.status = TR_OK};
     if (!args || args->size != sizeof *args)
         tr_crash(self, TR_INVALID_ARGUMENT, "spawn: no arguments, or of another version");
     tr_spawn_args with_error = *args;
     with_error.error = &error;
     tr_status status = tr_self_try_spawn(self, &with_error, &bits);
     if (status != TR_OK)
-        tr_crash(self, status, "spawn of %s: %.200s",
-            args->behavior ? args->behavior->name : "nothing", error.text);
+        tr_crash(self,
+                 status,
+                 "spawn of %s: %.200s",
+                 args->behavior ? args->behavior->name : "nothing",
+                 error.text);
     return tr_ref_from_bits(bits);
 }
 

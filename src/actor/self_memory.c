@@ -119,7 +119,7 @@ void tr_defer(tr_self *self, void *resource, void (*release)(void *resource))
         release(resource);
         tr_crash(self, TR_LIMIT, "more than %d calls of tr_defer in a turn", TR_DEFERS_MAX);
     }
-    self->defers[self->defer_count++] = (struct turn_defer){ resource, release };
+    self->defers[self->defer_count++] = (struct turn_defer){resource, release};
 }
 
 static void release_buffer(void *buffer)

@@ -36,17 +36,17 @@ static struct cell *chunk_new(const struct memory_source *source)
 }
 
 tr_status tr__slots_init(struct slots *slots, const struct memory_source *source,
-    uint32_t actors_max, uint64_t tag_seed)
+                         uint32_t actors_max, uint64_t tag_seed)
 {
     uint32_t limit = actors_max + 2; /* slot 0 is nobody's, one is /user's */
     uint32_t bits = SLOTS_CHUNK_BITS;
     while (bits < 32 && limit > (UINT64_C(1) << bits))
         bits++;
     uint32_t chunk_count = 1u << (bits - SLOTS_CHUNK_BITS);
-    *slots = (struct slots){
-        .mask = (uint32_t)((UINT64_C(1) << bits) - 1), .limit = limit, .used = 1,
-        .source = *source
-    };
+    *slots = (struct slots){.mask = (uint32_t)((UINT64_C(1) << bits) - 1),
+                            .limit = limit,
+                            .used = 1,
+                            .source = *source};
     slots->cache_max = limit / CACHE_SHARE < CACHE_MAX ? limit / CACHE_SHARE : CACHE_MAX;
     slots->tag = (uint32_t)tag_seed & ~slots->mask;
     /* The lower half, so that every slot has two billion tenants before it is retired. */

@@ -39,10 +39,10 @@ struct slot_cache {
 };
 
 struct slots {
-    atomptr *chunks; /* of struct cell; written under the lock, read by anybody */
-    uint32_t mask;   /* of the slot's number in a ref */
-    uint32_t tag;    /* of the system, above the mask */
-    uint32_t limit;  /* slots at most */
+    atomptr *chunks;    /* of struct cell; written under the lock, read by anybody */
+    uint32_t mask;      /* of the slot's number in a ref */
+    uint32_t tag;       /* of the system, above the mask */
+    uint32_t limit;     /* slots at most */
     uint32_t cache_max; /* free slots that a worker keeps; 0: none */
     uint32_t generation_first;
     struct memory_source source;
@@ -54,12 +54,12 @@ struct slots {
 
 /** Room for /user and `actors_max` more actors and clients. `tag_seed` makes this system's refs differ from another's. */
 tr_status tr__slots_init(struct slots *slots, const struct memory_source *source,
-    uint32_t actors_max, uint64_t tag_seed);
+                         uint32_t actors_max, uint64_t tag_seed);
 void tr__slots_deinit(struct slots *slots);
 
 /** A closed cell with a new identity. TR_NO_MEMORY, TR_LIMIT. Owner of the cache only. */
-TR_MUST_CHECK tr_status tr__slot_take(
-    struct slots *slots, struct slot_cache *cache, struct cell **cell);
+TR_MUST_CHECK tr_status tr__slot_take(struct slots *slots, struct slot_cache *cache,
+                                      struct cell **cell);
 /** Gives a cell back whose tenant is gone. Owner of the cache only. */
 void tr__slot_give(struct slots *slots, struct slot_cache *cache, struct cell *cell);
 /** The cache of a thread that is no worker: nothing is kept. `cache` NULL in the two above. */

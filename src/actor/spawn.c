@@ -16,7 +16,7 @@ void tr__error_set(tr_error *error, tr_status status, uint64_t actor, const char
 {
     if (!error)
         return;
-    *error = (tr_error){ .status = status, .actor = tr_ref_from_bits(actor) };
+    *error = (tr_error){.status = status, .actor = tr_ref_from_bits(actor)};
     va_list list;
     va_start(list, format);
     vsnprintf(error->text, sizeof error->text, format, list);
@@ -26,7 +26,7 @@ void tr__error_set(tr_error *error, tr_status status, uint64_t actor, const char
 /* ---- Before anybody knows the actor. ---- */
 
 tr_status tr__setup_new(const struct memory_source *source, const tr_spawn_args *args,
-    uint64_t spawner, struct cell_setup **made)
+                        uint64_t spawner, struct cell_setup **made)
 {
     const tr_type *type = args->setup_type;
     const void *message = args->setup;
@@ -64,21 +64,30 @@ static bool setup_wants_message(const tr_behavior *behavior)
 }
 
 /* Whether this message is what the behavior's set-up wants. */
-static tr_status setup_check(
-    const tr_behavior *behavior, const tr_type *type, uint64_t actor, tr_error *error)
+static tr_status setup_check(const tr_behavior *behavior, const tr_type *type, uint64_t actor,
+                             tr_error *error)
 {
     bool wants = setup_wants_message(behavior);
     if (!type && !wants)
         return TR_OK;
     if (!type) {
-        tr__error_set(error, TR_WRONG_TYPE, actor, "%s is set up with a message: %s",
-            behavior->name, behavior->setup.type->name);
+        tr__error_set(error,
+                      TR_WRONG_TYPE,
+                      actor,
+                      "%s is set up with a message: %s",
+                      behavior->name,
+                      behavior->setup.type->name);
         return TR_WRONG_TYPE;
     }
     if (wants && tr_type_is_equal(behavior->setup.type, type))
         return TR_OK;
-    tr__error_set(error, TR_WRONG_TYPE, actor, "%s is not set up with %s but with %s",
-        behavior->name, type->name, wants ? behavior->setup.type->name : "nothing");
+    tr__error_set(error,
+                  TR_WRONG_TYPE,
+                  actor,
+                  "%s is not set up with %s but with %s",
+                  behavior->name,
+                  type->name,
+                  wants ? behavior->setup.type->name : "nothing");
     return TR_WRONG_TYPE;
 }
 
@@ -100,8 +109,12 @@ tr_status tr__spawn_check(struct tr_system *system, const tr_spawn_args *args)
         return TR_INVALID_ARGUMENT;
     }
     if (args->name && !tr__name_is_valid(args->name)) {
-        tr__error_set(args->error, TR_NAME_INVALID, 0, "%s: \"%.140s\"",
-            tr_status_text(TR_NAME_INVALID), args->name);
+        tr__error_set(args->error,
+                      TR_NAME_INVALID,
+                      0,
+                      "%s: \"%.140s\"",
+                      tr_status_text(TR_NAME_INVALID),
+                      args->name);
         return TR_NAME_INVALID;
     }
     if (atom32_load(&system->is_stopping, ATOM_SEQ_CST)) {
@@ -124,8 +137,8 @@ static tr_status path_check(struct tr_system *system, const struct cell *cell, t
     return tr__cell_path(system, cell, path) > TR_PATH_MAX ? path_too_long(error) : TR_OK;
 }
 
-static tr_status name_add(
-    struct tr_system *system, struct cell *cell, const char *name, tr_error *error)
+static tr_status name_add(struct tr_system *system, struct cell *cell, const char *name,
+                          tr_error *error)
 {
     char path[TR_PATH_MAX + 1];
     tr__cell_path(system, cell->parent, path);
@@ -159,9 +172,9 @@ static tr_status depth_check(const struct cell *parent, size_t *length, tr_error
     return TR_TOO_DEEP;
 }
 
-tr_status tr__spawn_prepare(struct tr_system *system, struct slot_cache *cache,
-    struct cell *parent, const tr_spawn_args *args, uint64_t spawner, bool keeps_setup,
-    struct cell **prepared)
+tr_status tr__spawn_prepare(struct tr_system *system, struct slot_cache *cache, struct cell *parent,
+                            const tr_spawn_args *args, uint64_t spawner, bool keeps_setup,
+                            struct cell **prepared)
 {
     struct cell *cell;
     size_t length;
@@ -229,13 +242,17 @@ static tr_status no_memory(struct cell *cell, tr_error *error, const char *what)
 
 /* One behavior; `depth` more have led to it. */
 static tr_status adopt(struct worker *worker, struct cell *cell, const tr_behavior *behavior,
-    const tr_type *type, const void *message, uint64_t causal, int depth, tr_error *error)
+                       const tr_type *type, const void *message, uint64_t causal, int depth,
+                       tr_error *error)
 {
     static const struct tr_none none;
     const char *why;
     if (depth == TR_BEHAVIORS_NESTED_MAX) {
-        tr__error_set(error, TR_TOO_DEEP, cell->identity,
-            "set-ups led from behavior to behavior %d times", depth);
+        tr__error_set(error,
+                      TR_TOO_DEEP,
+                      cell->identity,
+                      "set-ups led from behavior to behavior %d times",
+                      depth);
         return TR_TOO_DEEP;
     }
     if (!tr__behavior_is_valid(behavior, &why)) {
@@ -262,8 +279,8 @@ static tr_status adopt(struct worker *worker, struct cell *cell, const tr_behavi
     if (!behavior->setup.call || is_set_up)
         return TR_OK;
 
-    struct tr_self *self = tr__call(worker, cell, TURN_SETUP, behavior->setup.call,
-        type ? message : &none, causal);
+    struct tr_self *self =
+        tr__call(worker, cell, TURN_SETUP, behavior->setup.call, type ? message : &none, causal);
     if (!self)
         return no_memory(cell, error, "a stack");
     switch (self->next.code) {
@@ -275,8 +292,14 @@ static tr_status adopt(struct worker *worker, struct cell *cell, const tr_behavi
         status = TR_STOPPED;
         break;
     case TR_NEXT_BECOME:
-        status = adopt(worker, cell, self->become, self->become_type, self->become_message,
-            causal, depth + 1, error);
+        status = adopt(worker,
+                       cell,
+                       self->become,
+                       self->become_type,
+                       self->become_message,
+                       causal,
+                       depth + 1,
+                       error);
         break;
     case TR_NEXT_FAILED:
         status = TR_INIT_FAILED;
@@ -288,7 +311,8 @@ static tr_status adopt(struct worker *worker, struct cell *cell, const tr_behavi
 }
 
 tr_status tr__cell_adopt(struct worker *worker, struct cell *cell, const tr_behavior *behavior,
-    const tr_type *setup_type, const void *setup, uint64_t causal, tr_error *error)
+                         const tr_type *setup_type, const void *setup, uint64_t causal,
+                         tr_error *error)
 {
     return adopt(worker, cell, behavior, setup_type, setup, causal, 0, error);
 }
@@ -307,8 +331,10 @@ static bool pre_start(struct worker *worker, struct cell *cell, uint64_t causal)
     if (!self) {
         /* Nothing of it may run, and so it gets no PostStop either. */
         cell->flags &= (uint16_t)~CELL_STARTED;
-        tr__log(worker->system, TR_LEVEL_ERROR, cell->name ? cell->name->path : NULL,
-            "stopped: no stack for tr_pre_start");
+        tr__log(worker->system,
+                TR_LEVEL_ERROR,
+                cell->name ? cell->name->path : NULL,
+                "stopped: no stack for tr_pre_start");
         cell->flags |= CELL_FAILED;
         tr__cell_stop(worker, cell, false);
         return false;
@@ -319,8 +345,8 @@ static bool pre_start(struct worker *worker, struct cell *cell, uint64_t causal)
 }
 
 /* The client that spawned an actor hears of its failure when the name is free, not before. */
-static void tell_spawner(
-    struct worker *worker, struct cell *cell, uint64_t spawner, const tr_error *error)
+static void tell_spawner(struct worker *worker, struct cell *cell, uint64_t spawner,
+                         const tr_error *error)
 {
     tr__cell_unname(worker, cell);
     if (spawner)
@@ -329,12 +355,17 @@ static void tell_spawner(
 
 /* Nobody waits for this set-up, so the log has its failure. The parent lives until its child ends. */
 static void mount_failed(struct worker *worker, struct cell *cell, const struct cell_setup *setup,
-    const tr_error *error)
+                         const tr_error *error)
 {
     char path[TR_PATH_MAX + 1];
     tr__cell_path(worker->system, cell->parent, path);
-    tr__log(worker->system, TR_LEVEL_ERROR, path, "a child did not start, %s: %s: %s",
-        setup->behavior->name, tr_status_name(error->status), error->text);
+    tr__log(worker->system,
+            TR_LEVEL_ERROR,
+            path,
+            "a child did not start, %s: %s: %s",
+            setup->behavior->name,
+            tr_status_name(error->status),
+            error->text);
     tell_spawner(worker, cell, setup->spawner, error);
 }
 
@@ -343,14 +374,13 @@ static void mount_failed(struct worker *worker, struct cell *cell, const struct 
  * says why. The actor may be gone, and its cell another's. `mounted` is NULL when the spawner waits.
  */
 static tr_status start(struct worker *worker, struct cell *cell, const tr_behavior *behavior,
-    const tr_type *type, const void *message, uint64_t causal, const struct cell_setup *mounted,
-    tr_error *error)
+                       const tr_type *type, const void *message, uint64_t causal,
+                       const struct cell_setup *mounted, tr_error *error)
 {
     struct tr_system *system = worker->system;
     cell->house = HOUSE_MOUNTING;
     tr__cell_become(system, cell, LIFE_STARTING, __func__);
-    tr_status status =
-        tr__cell_adopt(worker, cell, behavior, type, message, causal, error);
+    tr_status status = tr__cell_adopt(worker, cell, behavior, type, message, causal, error);
     if (status != TR_OK) {
         if (status != TR_STOPPED && mounted)
             mount_failed(worker, cell, mounted, error);
@@ -366,8 +396,8 @@ static tr_status start(struct worker *worker, struct cell *cell, const tr_behavi
     return TR_OK;
 }
 
-void tr__spawn_post(
-    struct tr_system *system, struct counters *counters, struct cell *cell, uint32_t to)
+void tr__spawn_post(struct tr_system *system, struct counters *counters, struct cell *cell,
+                    uint32_t to)
 {
     bool has_woken = loop_post(&system->workers[to]->loop, &cell->door.ready);
     if (!counters)
@@ -396,7 +426,7 @@ void tr__spawn_mount(struct worker *worker, struct cell *cell)
 {
     struct tr_system *system = worker->system;
     struct cell_setup *setup = cell->setup;
-    tr_error error = { .status = TR_OK };
+    tr_error error = {.status = TR_OK};
     bool is_mine = setup->worker == worker->index;
     if (!(cell->flags & CELL_LINKED) && cell_owner(cell->parent) == worker->index)
         mount_link(worker, cell);
@@ -420,8 +450,8 @@ void tr__spawn_mount(struct worker *worker, struct cell *cell)
         return;
     }
     cell->extra = NULL; /* when the set-up is over, the cell may be another's */
-    (void)start(worker, cell, setup->behavior, setup->type, setup->message, setup->causal, setup,
-        &error);
+    (void)start(
+        worker, cell, setup->behavior, setup->type, setup->message, setup->causal, setup, &error);
     tr__setup_free(&worker->source, setup);
 }
 
@@ -436,8 +466,12 @@ static void protocol_check(struct worker *worker, struct cell *cell, const char 
         return;
     dispatch->is_checked = true;
     if (tr__protocol_lacks(dispatch, protocol, name, sizeof name))
-        tr__log(worker->system, TR_LEVEL_DEBUG, cell->name ? cell->name->path : NULL,
-            "TR_ACTOR lists %s, for which %s has no handler", name, dispatch->behavior->name);
+        tr__log(worker->system,
+                TR_LEVEL_DEBUG,
+                cell->name ? cell->name->path : NULL,
+                "TR_ACTOR lists %s, for which %s has no handler",
+                name,
+                dispatch->behavior->name);
 }
 
 tr_status tr_self_try_spawn(tr_self *self, const tr_spawn_args *args, uint64_t *ref_bits)
@@ -456,8 +490,8 @@ tr_status tr_self_try_spawn(tr_self *self, const tr_spawn_args *args, uint64_t *
     uint32_t owner = args->worker < 0 ? worker->index : (uint32_t)args->worker;
     bool is_near = owner == worker->index && worker->depth < TR_SETUPS_NESTED_MAX;
     struct cell *cell;
-    status = tr__spawn_prepare(
-        worker->system, &worker->slot_cache, parent, args, 0, !is_near, &cell);
+    status =
+        tr__spawn_prepare(worker->system, &worker->slot_cache, parent, args, 0, !is_near, &cell);
     if (status != TR_OK)
         return status;
     atom64_count(&worker->counters.spawned, 1);
@@ -474,8 +508,14 @@ tr_status tr_self_try_spawn(tr_self *self, const tr_spawn_args *args, uint64_t *
     }
     door_open(&cell->door, identity, owner, false);
     tr_error error;
-    status = start(worker, cell, args->behavior, args->setup_type, args->setup, self->causal,
-        NULL, args->error ? args->error : &error);
+    status = start(worker,
+                   cell,
+                   args->behavior,
+                   args->setup_type,
+                   args->setup,
+                   self->causal,
+                   NULL,
+                   args->error ? args->error : &error);
     if (status != TR_OK)
         return status;
     if (cell->life == LIFE_RUNNING)

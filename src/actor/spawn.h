@@ -11,25 +11,26 @@
 void tr__spawn_mount(struct worker *worker, struct cell *cell);
 
 /** Sends a new cell to a worker, which mounts it or passes it on. `counters` may be NULL. */
-void tr__spawn_post(
-    struct tr_system *system, struct counters *counters, struct cell *cell, uint32_t to);
+void tr__spawn_post(struct tr_system *system, struct counters *counters, struct cell *cell,
+                    uint32_t to);
 
 /** Makes a behavior the actor's, with a new state if its type differs, and sets it up. */
 tr_status tr__cell_adopt(struct worker *worker, struct cell *cell, const tr_behavior *behavior,
-    const tr_type *setup_type, const void *setup, uint64_t causal, tr_error *error);
+                         const tr_type *setup_type, const void *setup, uint64_t causal,
+                         tr_error *error);
 
 /** Whether a spawn's arguments are sound. */
 TR_MUST_CHECK tr_status tr__spawn_check(struct tr_system *system, const tr_spawn_args *args);
 
 /** Keeps how an actor is to be set up until that is done. TR_NO_MEMORY, TR_TOO_LARGE. */
-TR_MUST_CHECK tr_status tr__setup_new(const struct memory_source *source,
-    const tr_spawn_args *args, uint64_t spawner, struct cell_setup **setup);
+TR_MUST_CHECK tr_status tr__setup_new(const struct memory_source *source, const tr_spawn_args *args,
+                                      uint64_t spawner, struct cell_setup **setup);
 void tr__setup_free(const struct memory_source *source, struct cell_setup *setup);
 
 /** Prepares a cell that nobody knows yet: name, setup, identity; its door stays closed. */
 TR_MUST_CHECK tr_status tr__spawn_prepare(struct tr_system *system, struct slot_cache *cache,
-    struct cell *parent, const tr_spawn_args *args, uint64_t spawner, bool keeps_setup,
-    struct cell **cell);
+                                          struct cell *parent, const tr_spawn_args *args,
+                                          uint64_t spawner, bool keeps_setup, struct cell **cell);
 
 /** Fills in a tr_error. */
 void tr__error_set(tr_error *error, tr_status status, uint64_t actor, const char *format, ...)

@@ -156,9 +156,9 @@ static void post_stop(struct worker *worker, struct cell *cell)
     static const struct tr_post_stop message;
     if (!(cell->flags & CELL_STARTED) || !cell->dispatch->post_stop)
         return;
-    struct tr_self *self = tr__call(
-        worker, cell, TURN_POST_STOP, cell->dispatch->post_stop->call, &message, 0);
-    tr_error story = { .status = TR_NO_MEMORY, .text = "no stack for it" };
+    struct tr_self *self =
+        tr__call(worker, cell, TURN_POST_STOP, cell->dispatch->post_stop->call, &message, 0);
+    tr_error story = {.status = TR_NO_MEMORY, .text = "no stack for it"};
     if (self && self->next.code != TR_NEXT_FAILED) {
         tr__call_end(self);
         return;
@@ -169,8 +169,12 @@ static void post_stop(struct worker *worker, struct cell *cell)
     }
     char path[TR_PATH_MAX + 1];
     tr__cell_path(worker->system, cell, path);
-    tr__log(worker->system, TR_LEVEL_ERROR, path, "failed in tr_post_stop: %s: %s",
-        tr_status_name(story.status), story.text);
+    tr__log(worker->system,
+            TR_LEVEL_ERROR,
+            path,
+            "failed in tr_post_stop: %s: %s",
+            tr_status_name(story.status),
+            story.text);
 }
 
 void tr__cell_finish(struct worker *worker, struct cell *cell)

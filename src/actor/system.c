@@ -15,7 +15,7 @@ TR_BEHAVIOR(tr_guardian, void);
 /* ---- What all parts of a system need. ---- */
 
 void tr__log_list(struct tr_system *system, tr_level level, const char *path, const char *format,
-    va_list list)
+                  va_list list)
 {
     char text[1024];
     vsnprintf(text, sizeof text, format, list);
@@ -41,9 +41,11 @@ size_t tr__cell_path(struct tr_system *system, const struct cell *cell, char *pa
     char *end = tail + sizeof tail - 1;
     while (cell && !cell->name && cell != system->guardian) {
         char part[40];
-        int written = snprintf(part, sizeof part, "/$%x.%x",
-            (unsigned)((uint32_t)cell->identity & system->slots.mask),
-            (unsigned)(cell_generation(cell) - system->slots.generation_first));
+        int written = snprintf(part,
+                               sizeof part,
+                               "/$%x.%x",
+                               (unsigned)((uint32_t)cell->identity & system->slots.mask),
+                               (unsigned)(cell_generation(cell) - system->slots.generation_first));
         if (written < 0 || length + (size_t)written > TR_PATH_MAX) {
             cut = TR_PATH_MAX;
             break;
@@ -113,10 +115,10 @@ static tr_status options_check(const tr_system_options *options)
 
 static struct tr_system *system_alloc(const tr_system_options *options)
 {
-    struct memory_source source = {
-        .platform = options->platform ? options->platform : tr_platform_real(),
-        .resize = options->resize, .context = options->context
-    };
+    struct memory_source source = {.platform =
+                                       options->platform ? options->platform : tr_platform_real(),
+                                   .resize = options->resize,
+                                   .context = options->context};
     void *memory = source_resize(&source, NULL, sizeof(struct tr_system) + 64);
     if (!memory)
         return NULL;
@@ -206,17 +208,23 @@ static tr_status system_fill(struct tr_system *system, const tr_system_options *
     system->pools = table_alloc(system, count + 1);
     if (!system->workers || !system->loops || !system->pools)
         return TR_NO_MEMORY;
-    tr__names_init(&system->names, &system->source,
-        (struct hash_key){ rng_splitmix(&stream), rng_splitmix(&stream) });
-    tr_status status = tr__slots_init(&system->slots, &system->source,
-        options->actors_max ? options->actors_max : TR_ACTORS_MAX - 2, rng_splitmix(&stream));
+    tr__names_init(&system->names,
+                   &system->source,
+                   (struct hash_key){rng_splitmix(&stream), rng_splitmix(&stream)});
+    tr_status status = tr__slots_init(&system->slots,
+                                      &system->source,
+                                      options->actors_max ? options->actors_max : TR_ACTORS_MAX - 2,
+                                      rng_splitmix(&stream));
     if (status != TR_OK)
         return status;
     status = tr__dead_letters_init(&system->dead_letters, &system->source);
     if (status != TR_OK)
         return status;
-    status = tr__envelope_pool_init(&system->foreign_pool, &system->source, (uint16_t)count,
-        (uint16_t)(count + 1), system->pools);
+    status = tr__envelope_pool_init(&system->foreign_pool,
+                                    &system->source,
+                                    (uint16_t)count,
+                                    (uint16_t)(count + 1),
+                                    system->pools);
     if (status != TR_OK)
         return status;
     system->pools[count] = &system->foreign_pool;

@@ -47,13 +47,13 @@ struct tr_system {
 
     struct lock wait_lock; /* taken before run_lock */
     struct lock run_lock;
-    enum system_phase phase; /* under run_lock */
-    struct loop **loops;     /* lent to the watch */
+    enum system_phase phase;        /* under run_lock */
+    struct loop **loops;            /* lent to the watch */
     void (*on_over)(void *context); /* called once, on a worker; set before the system starts */
     void *on_over_context;
-    atom32 is_stopping; /* spawns are refused */
-    atom32 is_over;     /* /user has stopped: workers end */
-    atom64 shutdown_ns; /* the deadline, 0 for none yet */
+    atom32 is_stopping;   /* spawns are refused */
+    atom32 is_over;       /* /user has stopped: workers end */
+    atom64 shutdown_ns;   /* the deadline, 0 for none yet */
     atom32 root_failures; /* top-level actors that ended by a failure */
 };
 
@@ -61,7 +61,7 @@ struct tr_system {
 void tr__log(struct tr_system *system, tr_level level, const char *path, const char *format, ...)
     TR_PRINTF(4, 5);
 void tr__log_list(struct tr_system *system, tr_level level, const char *path, const char *format,
-    va_list list);
+                  va_list list);
 
 /**
  * The path of an actor, into TR_PATH_MAX + 1 bytes; gives the length of the whole, as snprintf

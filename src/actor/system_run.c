@@ -37,8 +37,11 @@ static tr_status threads_start(struct tr_system *system, uint32_t first)
     tr_status status =
         tr__watch_start(&system->watch, platform, system->loops, system->worker_count);
     for (uint32_t i = first; i < system->worker_count && status == TR_OK; i++) {
-        status = platform->thread_start(platform, "troupe-worker", tr__worker_main,
-            system->workers[i], &system->workers[i]->thread);
+        status = platform->thread_start(platform,
+                                        "troupe-worker",
+                                        tr__worker_main,
+                                        system->workers[i],
+                                        &system->workers[i]->thread);
     }
     return status;
 }
@@ -158,8 +161,7 @@ tr_status tr_system_run_once(tr_system *system, tr_time wait_ns)
     tr_time now_ns = platform->mono_now(platform);
     tr_time deadline_ns = wait_ns > TR_NEVER - now_ns ? TR_NEVER : now_ns + wait_ns;
     /* A sleep may end early, for nothing that the caller would call work. */
-    while (!has_more && !is_over && before == turns_so_far(worker) &&
-           now_ns < deadline_ns) {
+    while (!has_more && !is_over && before == turns_so_far(worker) && now_ns < deadline_ns) {
         tr__loop_rest(loop, deadline_ns);
         has_more = tr__worker_slice(worker, RUN_ONCE_TURNS);
         is_over = atom32_load(&system->is_over, ATOM_SEQ_CST);
@@ -211,8 +213,8 @@ void tr_system_shutdown(tr_system *system, tr_time timeout_ns)
         timeout_ns = 0;
     tr_time deadline_ns = timeout_ns > TR_NEVER - now_ns ? TR_NEVER : now_ns + timeout_ns;
     uint64_t none = 0;
-    if (!atom64_compare_exchange(&system->shutdown_ns, &none, (uint64_t)deadline_ns,
-            ATOM_SEQ_CST, ATOM_SEQ_CST))
+    if (!atom64_compare_exchange(
+            &system->shutdown_ns, &none, (uint64_t)deadline_ns, ATOM_SEQ_CST, ATOM_SEQ_CST))
         return; /* it was begun before */
     atom32_store(&system->is_stopping, 1, ATOM_SEQ_CST);
     struct cell *guardian = system->guardian;
@@ -263,7 +265,7 @@ void tr_system_counters(tr_system *system, tr_counters *counters)
 {
     if (!system || !counters)
         return;
-    *counters = (tr_counters){ 0 };
+    *counters = (tr_counters){0};
     for (uint32_t i = 0; i < system->worker_count; i++) {
         const struct worker *worker = system->workers[i];
         counters_add(counters, &worker->counters);

@@ -6,15 +6,19 @@
 #include "actor/extra.h"
 #include "base/assert.h"
 
-const tr_type tr__idle_type = {
-    .name = "tr_receive_timeout", .fields = tr_fields_tr_receive_timeout, .file = __FILE__,
-    .line = __LINE__, .size = sizeof(struct tr_receive_timeout), .field_count = 1,
-    .field_size = sizeof(tr_field), .abi = TR_ABI, .is_flat = true
-};
+const tr_type tr__idle_type = {.name = "tr_receive_timeout",
+                               .fields = tr_fields_tr_receive_timeout,
+                               .file = __FILE__,
+                               .line = __LINE__,
+                               .size = sizeof(struct tr_receive_timeout),
+                               .field_count = 1,
+                               .field_size = sizeof(tr_field),
+                               .abi = TR_ABI,
+                               .is_flat = true};
 
 enum {
-    QUEUED = 0x80,        /* in timer_entry.kind: its envelope is in a mailbox or in a turn */
-    ID_SIZE = 1 + 8       /* the key of a timer without one: NUL and its number */
+    QUEUED = 0x80,  /* in timer_entry.kind: its envelope is in a mailbox or in a turn */
+    ID_SIZE = 1 + 8 /* the key of a timer without one: NUL and its number */
 };
 
 static enum timer_kind kind_of(const struct timer_entry *entry)
@@ -108,9 +112,10 @@ static void fire_idle(struct worker *worker, struct cell_extra *extra)
     struct envelope *envelope = NULL;
     if (!cell->cycle && !cell->notices && !cell->asks && !door_has_mail(&cell->door))
         envelope = envelope_take(&worker->pool);
-    struct tr_receive_timeout message = { .idle_ns = extra->idle_ns };
-    if (!envelope || envelope_fill(&worker->pool, envelope, &tr__idle_type, &message,
-                         ENVELOPE_INLINE) != TR_OK) {
+    struct tr_receive_timeout message = {.idle_ns = extra->idle_ns};
+    if (!envelope ||
+        envelope_fill(&worker->pool, envelope, &tr__idle_type, &message, ENVELOPE_INLINE) !=
+            TR_OK) {
         if (envelope)
             envelope_give_empty(&worker->pool, envelope);
         tr__wheel_arm(&worker->idles, &extra->idle, timer_deadline(now_ns, TR_MILLISECOND));
@@ -163,9 +168,10 @@ void tr__timer_return(struct worker *worker, struct cell *cell, struct envelope 
     case TIMER_FIXED_RATE:
         break;
     case TIMER_FIXED_DELAY:
-        tr__wheel_arm(&worker->timers, &entry->node,
-            timer_deadline(worker->system->platform->mono_now(worker->system->platform),
-                entry->period_ns));
+        tr__wheel_arm(&worker->timers,
+                      &entry->node,
+                      timer_deadline(worker->system->platform->mono_now(worker->system->platform),
+                                     entry->period_ns));
         break;
     }
 }
@@ -183,15 +189,19 @@ void tr__timer_detach(struct worker *worker, struct cell *cell, struct envelope 
     struct envelope *copy = NULL;
     if (kind_of(entry) != TIMER_ONCE)
         copy = envelope_take(&worker->pool);
-    if (copy && envelope_fill(&worker->pool, copy, envelope->type, envelope_data(envelope),
-                    ENVELOPE_INLINE) != TR_OK) {
+    if (copy &&
+        envelope_fill(
+            &worker->pool, copy, envelope->type, envelope_data(envelope), ENVELOPE_INLINE) !=
+            TR_OK) {
         envelope_give_empty(&worker->pool, copy);
         copy = NULL;
     }
     if (!copy) {
         if (kind_of(entry) != TIMER_ONCE)
-            tr__log(worker->system, TR_LEVEL_ERROR, cell->name ? cell->name->path : NULL,
-                "a timer ended: its message was stashed and there is no memory for another");
+            tr__log(worker->system,
+                    TR_LEVEL_ERROR,
+                    cell->name ? cell->name->path : NULL,
+                    "a timer ended: its message was stashed and there is no memory for another");
         tr__wheel_cancel(&worker->timers, &entry->node);
         entry->user = NULL;
         entry->kind &= (uint8_t)~QUEUED;
@@ -244,8 +254,8 @@ void tr__idle_touch(struct worker *worker, struct cell *cell)
     extra->message_ns = worker->loop.now_ns + (system->watch.platform ? WATCH_TICK_NS : 0);
     idle_forget(worker, extra);
     if (!timer_is_armed(&extra->idle))
-        tr__wheel_arm(&worker->idles, &extra->idle,
-            timer_deadline(extra->message_ns, extra->idle_ns));
+        tr__wheel_arm(
+            &worker->idles, &extra->idle, timer_deadline(extra->message_ns, extra->idle_ns));
 }
 
 void tr__idle_pause(struct worker *worker, struct cell *cell)
@@ -296,7 +306,7 @@ void tr_set_receive_timeout(tr_self *self, tr_time idle_ns)
 
 /* An envelope with the message of a timer. */
 static tr_status message_make(struct tr_self *self, const tr_type *type, const void *message,
-    struct envelope **made)
+                              struct envelope **made)
 {
     struct envelope_pool *pool = &self->worker->pool;
     struct envelope *envelope = envelope_take(pool);
@@ -316,7 +326,7 @@ static tr_status message_make(struct tr_self *self, const tr_type *type, const v
 }
 
 static tr_status start(struct tr_self *self, const char *key, size_t length, tr_timer_kind kind,
-    tr_time ns, const tr_type *type, const void *message)
+                       tr_time ns, const tr_type *type, const void *message)
 {
     struct worker *worker = self->worker;
     struct cell *cell = self->cell;
@@ -357,7 +367,7 @@ static tr_status start(struct tr_self *self, const char *key, size_t length, tr_
 }
 
 tr_status tr_self_try_timer(tr_self *self, const char *key, tr_timer_kind kind, tr_time ns,
-    const tr_type *type, const void *message, tr_timer *timer)
+                            const tr_type *type, const void *message, tr_timer *timer)
 {
     static_assert((int)TR_TIMER_ONCE == TIMER_ONCE, "one list");
     static_assert((int)TR_TIMER_FIXED_RATE == TIMER_FIXED_RATE, "one list");
@@ -376,7 +386,7 @@ tr_status tr_self_try_timer(tr_self *self, const char *key, tr_timer_kind kind, 
         self->cell->life >= LIFE_STOPPING ? NULL : tr__extra_of(self->worker, self->cell);
     if (!extra)
         return self->cell->life >= LIFE_STOPPING ? TR_STOPPING : TR_NO_MEMORY;
-    char id[ID_SIZE] = { 0 };
+    char id[ID_SIZE] = {0};
     uint64_t number = ++extra->timer_last;
     memcpy(id + 1, &number, sizeof number);
     tr_status status = start(self, id, sizeof id, kind, ns, type, message);
@@ -386,13 +396,16 @@ tr_status tr_self_try_timer(tr_self *self, const char *key, tr_timer_kind kind, 
 }
 
 tr_timer tr_self_timer(tr_self *self, const char *key, tr_timer_kind kind, tr_time ns,
-    const tr_type *type, const void *message)
+                       const tr_type *type, const void *message)
 {
-    tr_timer timer = { 0 };
+    tr_timer timer = {0};
     tr_status status = tr_self_try_timer(self, key, kind, ns, type, message, &timer);
     if (status != TR_OK)
-        tr_crash(self, status, "a timer of %lld ns for %s", (long long)ns,
-            type ? type->name : "no message");
+        tr_crash(self,
+                 status,
+                 "a timer of %lld ns for %s",
+                 (long long)ns,
+                 type ? type->name : "no message");
     return timer;
 }
 
@@ -429,7 +442,7 @@ tr_timer_end tr_timer_stop(tr_self *self, tr_timer timer)
 {
     if (!self || !timer.number)
         return TR_TIMER_NONE;
-    char id[ID_SIZE] = { 0 };
+    char id[ID_SIZE] = {0};
     memcpy(id + 1, &timer.number, sizeof timer.number);
     return cancel(self, id, sizeof id);
 }

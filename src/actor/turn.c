@@ -10,8 +10,8 @@
 #include "base/assert.h"
 #include "wire/copy.h"
 
-static const tr_next same = { TR_NEXT_SAME };
-static const tr_next failed = { TR_NEXT_FAILED };
+static const tr_next same = {TR_NEXT_SAME};
+static const tr_next failed = {TR_NEXT_FAILED};
 
 /* Runs what tr_defer registered, the last one first. */
 static void run_defers(struct tr_self *self)
@@ -46,9 +46,13 @@ static void fail(struct tr_self *self)
     const tr_error *error = &self->error;
     char path[TR_PATH_MAX + 1];
     tr__cell_path(worker->system, cell, path);
-    tr__log(worker->system, TR_LEVEL_ERROR, path, "failed in %s: %s: %s",
-        self->kind == TURN_MESSAGE ? worker->running_type->name : "a signal",
-        tr_status_name(error->status), error->text);
+    tr__log(worker->system,
+            TR_LEVEL_ERROR,
+            path,
+            "failed in %s: %s: %s",
+            self->kind == TURN_MESSAGE ? worker->running_type->name : "a signal",
+            tr_status_name(error->status),
+            error->text);
     cell->flags |= CELL_FAILED;
     tr__cell_stop(worker, cell, false);
 }
@@ -67,8 +71,13 @@ bool tr__turn_apply(struct tr_self *self, tr_next next)
         tr__cell_stop(worker, cell, false);
         break;
     case TR_NEXT_BECOME:
-        switch (tr__cell_adopt(worker, cell, self->become, self->become_type,
-            self->become_message, self->causal, &self->error)) {
+        switch (tr__cell_adopt(worker,
+                               cell,
+                               self->become,
+                               self->become_type,
+                               self->become_message,
+                               self->causal,
+                               &self->error)) {
         case TR_OK:
             return true;
         case TR_STOPPED: /* the set-up said so */
@@ -110,10 +119,13 @@ static void bury_unhandled(struct tr_self *self)
         return;
     }
     atom64_count(&worker->counters.dead, 1);
-    tr__dead_letter(worker->system, worker,
-        &(struct dead_letter){ .type = envelope->type, .from = turn_sender(self),
-            .to = self->cell->identity, .reason = TR_UNHANDLED,
-            .behavior = self->cell->dispatch->behavior->name });
+    tr__dead_letter(worker->system,
+                    worker,
+                    &(struct dead_letter){.type = envelope->type,
+                                          .from = turn_sender(self),
+                                          .to = self->cell->identity,
+                                          .reason = TR_UNHANDLED,
+                                          .behavior = self->cell->dispatch->behavior->name});
     envelope_done(self);
 }
 
@@ -200,7 +212,7 @@ static inline bool message_turn(struct tr_self *self)
     if (__builtin_expect(row->type != NULL, 1)) {
         next = row->call(self, cell->state, envelope_data(envelope));
     } else {
-        tr_message any = { envelope->type, envelope_data(envelope) };
+        tr_message any = {envelope->type, envelope_data(envelope)};
         next = row->call(self, cell->state, &any);
     }
     return message_end(self, next);
@@ -288,8 +300,8 @@ static void call_crashed(void *context)
 }
 
 struct tr_self *tr__call(struct worker *worker, struct cell *cell, enum turn_kind kind,
-    tr_next (*call)(tr_self *self, void *state, const void *message), const void *message,
-    uint64_t causal)
+                         tr_next (*call)(tr_self *self, void *state, const void *message),
+                         const void *message, uint64_t causal)
 {
     if (worker->depth + 1 >= WORKER_TURNS)
         return NULL;
@@ -333,8 +345,8 @@ void tr__turn_crash(struct tr_self *self)
 {
     struct worker *worker = self->worker;
     TR_ASSERT(self == &worker->turns[worker->depth]);
-    tr__fiber_replace(&worker->host, &worker->fibers,
-        worker->depth ? call_crashed : message_crashed, self);
+    tr__fiber_replace(
+        &worker->host, &worker->fibers, worker->depth ? call_crashed : message_crashed, self);
 }
 
 /* ---- Where an actor goes after a run. ---- */
@@ -342,15 +354,14 @@ void tr__turn_crash(struct tr_self *self)
 /* What waits for an actor that is not running: mail, orders, or its own end. */
 static bool is_needed(const struct cell *cell)
 {
-    return cell->cycle || mail_has_arrived(cell) ||
-           atom32_load(&cell->control, ATOM_SEQ_CST) || cell->flags & CELL_SEALED;
+    return cell->cycle || mail_has_arrived(cell) || atom32_load(&cell->control, ATOM_SEQ_CST) ||
+           cell->flags & CELL_SEALED;
 }
 
 void tr__cell_settle(struct worker *worker, struct cell *cell)
 {
     TR_ASSERT(cell->life == LIFE_RUNNING);
-    if (cell->cycle || mail_has_arrived(cell) ||
-        atom32_load(&cell->control, ATOM_RELAXED)) {
+    if (cell->cycle || mail_has_arrived(cell) || atom32_load(&cell->control, ATOM_RELAXED)) {
         mail_make_ready(worker, cell);
         return;
     }

@@ -16,8 +16,8 @@ uint32_t tr__cell_run(struct loop *loop, struct task *task, uint32_t turns_max);
  * are nested too deep: nothing was called.
  */
 struct tr_self *tr__call(struct worker *worker, struct cell *cell, enum turn_kind kind,
-    tr_next (*call)(tr_self *self, void *state, const void *message), const void *message,
-    uint64_t causal);
+                         tr_next (*call)(tr_self *self, void *state, const void *message),
+                         const void *message, uint64_t causal);
 /** Runs the defers of that turn, frees its scratch memory, and gives the turn back. */
 void tr__call_end(struct tr_self *self);
 

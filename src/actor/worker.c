@@ -184,8 +184,11 @@ tr_status tr__worker_init(struct worker *worker, struct tr_system *system, uint3
     for (int i = 0; i < WORKER_TURNS; i++)
         worker->turns[i].worker = worker;
 
-    status = tr__envelope_pool_init(&worker->pool, &worker->source, (uint16_t)index,
-        (uint16_t)(system->worker_count + 1), system->pools);
+    status = tr__envelope_pool_init(&worker->pool,
+                                    &worker->source,
+                                    (uint16_t)index,
+                                    (uint16_t)(system->worker_count + 1),
+                                    system->pools);
     if (status != TR_OK)
         goto free_parker;
     system->pools[index] = &worker->pool;

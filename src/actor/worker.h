@@ -88,8 +88,8 @@ struct worker {
     struct envelope_pool pool;
     struct dispatches dispatches;
     struct scratch scratch;
-    struct wheel timers;          /* nodes of struct timer_entry */
-    struct wheel idles;           /* nodes of struct cell_extra */
+    struct wheel timers; /* nodes of struct timer_entry */
+    struct wheel idles;  /* nodes of struct cell_extra */
     struct timer_pool timer_pool;
     struct slot_cache slot_cache;
     struct memory_source source;
@@ -122,8 +122,8 @@ static inline struct worker *worker_of_loop(struct loop *loop)
     return (struct worker *)(void *)loop; /* the loop comes first */
 }
 
-TR_MUST_CHECK tr_status tr__worker_init(
-    struct worker *worker, struct tr_system *system, uint32_t index);
+TR_MUST_CHECK tr_status tr__worker_init(struct worker *worker, struct tr_system *system,
+                                        uint32_t index);
 void tr__worker_deinit(struct worker *worker);
 
 /** Runs the worker until nothing is to be done or `turns_max` turns are over. True: more to do. */

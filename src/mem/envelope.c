@@ -30,12 +30,11 @@ static void envelope_link(struct envelope *envelope, struct envelope *next)
 }
 
 tr_status tr__envelope_pool_init(struct envelope_pool *pool, const struct memory_source *source,
-    uint16_t home, uint16_t home_count, struct envelope_pool **pools)
+                                 uint16_t home, uint16_t home_count, struct envelope_pool **pools)
 {
     TR_ASSERT(home < home_count);
     *pool = (struct envelope_pool){
-        .home = home, .home_count = home_count, .source = *source, .pools = pools
-    };
+        .home = home, .home_count = home_count, .source = *source, .pools = pools};
     size_t size = home_count * sizeof *pool->returns;
     pool->returns = source_resize(source, NULL, size);
     if (!pool->returns)
@@ -72,8 +71,7 @@ static void take_returned(struct envelope_pool *pool)
         struct envelope *envelope = (struct envelope *)(void *)node;
         TR_ASSERT(envelope->home == pool->home);
         if (envelope->block_class != ENVELOPE_NO_BLOCK) {
-            tr__block_give(
-                &pool->blocks, envelope->payload.block.data, envelope->block_class);
+            tr__block_give(&pool->blocks, envelope->payload.block.data, envelope->block_class);
         }
         envelope_link(envelope, pool->free);
         pool->free = envelope;
@@ -116,8 +114,7 @@ static bool slab_add(struct envelope_pool *pool)
     tr__os_advise_huge(memory, count * sizeof(struct envelope) + LINE);
     uintptr_t aligned = ((uintptr_t)memory + LINE - 1) & ~(uintptr_t)(LINE - 1);
     *slab = (struct envelope_slab){
-        .memory = memory, .first = (struct envelope *)aligned, .count = (uint32_t)count
-    };
+        .memory = memory, .first = (struct envelope *)aligned, .count = (uint32_t)count};
     /* Backwards, so that the list runs through the slab in the order of addresses. */
     for (size_t i = count; i-- > 0;) {
         struct envelope *envelope = &slab->first[i];
@@ -148,9 +145,10 @@ static void return_batch(struct envelope_pool *pool, uint16_t home)
     struct envelope_return *batch = &pool->returns[home];
     if (!batch->count)
         return;
-    stack_push_chain(&pool->pools[home]->returned, (struct stack_node *)(void *)batch->newest,
-        (struct stack_node *)(void *)batch->oldest);
-    *batch = (struct envelope_return){ 0 };
+    stack_push_chain(&pool->pools[home]->returned,
+                     (struct stack_node *)(void *)batch->newest,
+                     (struct stack_node *)(void *)batch->oldest);
+    *batch = (struct envelope_return){0};
 }
 
 void tr__envelope_send_home(struct envelope_pool *pool, struct envelope *envelope)
@@ -284,7 +282,7 @@ size_t tr__envelope_pool_bytes(const struct envelope_pool *pool)
 }
 
 tr_status tr__envelope_fill_slow(struct envelope_pool *pool, struct envelope *envelope,
-    const tr_type *type, const void *message)
+                                 const tr_type *type, const void *message)
 {
     size_t size = type->is_flat ? type->size : tr__copy_size(type, message);
     if (size > TR_PAYLOAD_MAX)

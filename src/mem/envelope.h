@@ -31,7 +31,7 @@ enum envelope_kind {
     ENVELOPE_ASK,
     ENVELOPE_NOTICE,
     ENVELOPE_EVENT,
-    ENVELOPE_STOP,   /* a PoisonPill */
+    ENVELOPE_STOP, /* a PoisonPill */
     ENVELOPE_KILL,
     ENVELOPE_SUSPEND,
     ENVELOPE_RESUME,
@@ -101,7 +101,7 @@ struct envelope_pool {
 
 /** `pools` is the system's table of all pools, borrowed. TR_NO_MEMORY. */
 tr_status tr__envelope_pool_init(struct envelope_pool *pool, const struct memory_source *source,
-    uint16_t home, uint16_t home_count, struct envelope_pool **pools);
+                                 uint16_t home, uint16_t home_count, struct envelope_pool **pools);
 void tr__envelope_pool_deinit(struct envelope_pool *pool);
 /** When the free list is empty: what came home, else a new slab. NULL when out of memory. */
 struct envelope *tr__envelope_refill(struct envelope_pool *pool);
@@ -159,10 +159,10 @@ ATOM_INLINE void *envelope_data(struct envelope *envelope)
 
 /** Puts a copy of a message in. TR_NO_MEMORY, TR_TOO_LARGE: then the envelope is as it was. */
 tr_status tr__envelope_fill_slow(struct envelope_pool *pool, struct envelope *envelope,
-    const tr_type *type, const void *message);
+                                 const tr_type *type, const void *message);
 
 ATOM_INLINE tr_status envelope_fill(struct envelope_pool *pool, struct envelope *envelope,
-    const tr_type *type, const void *message, size_t room)
+                                    const tr_type *type, const void *message, size_t room)
 {
     if (__builtin_expect(!type->is_flat || type->size > room, 0))
         return tr__envelope_fill_slow(pool, envelope, type, message);

@@ -28,9 +28,8 @@ struct memory_source {
 /** As realloc; size 0 frees, NULL allocates. NULL: out of memory, nothing changed. Any thread. */
 static inline void *source_resize(const struct memory_source *source, void *memory, size_t size)
 {
-    void *resized = source->resize
-                        ? source->resize(source->context, memory, size)
-                        : source->platform->resize(source->platform, memory, size);
+    void *resized = source->resize ? source->resize(source->context, memory, size)
+                                   : source->platform->resize(source->platform, memory, size);
     TR_ASSERT((uintptr_t)resized % SOURCE_ALIGNMENT == 0);
     return resized;
 }

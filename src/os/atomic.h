@@ -37,48 +37,48 @@ typedef struct atomptr {
 #else
 
 /* The functions of one width: load, store, exchange, compare_exchange, fetch_add/sub/or/and. */
-#define ATOM_COMMON(name, type) \
-    ATOM_INLINE void name##_init(name *atom, type value) \
-    { \
-        atomic_init(&atom->value, value); \
-    } \
-    ATOM_INLINE type name##_load(const name *atom, memory_order order) \
-    { \
-        return atomic_load_explicit(&((name *)(uintptr_t)atom)->value, order); \
-    } \
-    ATOM_INLINE void name##_store(name *atom, type value, memory_order order) \
-    { \
-        atomic_store_explicit(&atom->value, value, order); \
-    } \
-    ATOM_INLINE type name##_exchange(name *atom, type value, memory_order order) \
-    { \
-        return atomic_exchange_explicit(&atom->value, value, order); \
-    } \
-    /* On failure *expected is what was found. Strong: fails only when the value differs. */ \
-    ATOM_INLINE bool name##_compare_exchange(name *atom, type *expected, type value, \
-        memory_order success, memory_order failure) \
-    { \
-        return atomic_compare_exchange_strong_explicit( \
-            &atom->value, expected, value, success, failure); \
+#define ATOM_COMMON(name, type)                                                                    \
+    ATOM_INLINE void name##_init(name *atom, type value)                                           \
+    {                                                                                              \
+        atomic_init(&atom->value, value);                                                          \
+    }                                                                                              \
+    ATOM_INLINE type name##_load(const name *atom, memory_order order)                             \
+    {                                                                                              \
+        return atomic_load_explicit(&((name *)(uintptr_t)atom)->value, order);                     \
+    }                                                                                              \
+    ATOM_INLINE void name##_store(name *atom, type value, memory_order order)                      \
+    {                                                                                              \
+        atomic_store_explicit(&atom->value, value, order);                                         \
+    }                                                                                              \
+    ATOM_INLINE type name##_exchange(name *atom, type value, memory_order order)                   \
+    {                                                                                              \
+        return atomic_exchange_explicit(&atom->value, value, order);                               \
+    }                                                                                              \
+    /* On failure *expected is what was found. Strong: fails only when the value differs. */       \
+    ATOM_INLINE bool name##_compare_exchange(                                                      \
+        name *atom, type *expected, type value, memory_order success, memory_order failure)        \
+    {                                                                                              \
+        return atomic_compare_exchange_strong_explicit(                                            \
+            &atom->value, expected, value, success, failure);                                      \
     }
 
-#define ATOM_NUMBER(name, type) \
-    ATOM_COMMON(name, type) \
-    ATOM_INLINE type name##_fetch_add(name *atom, type value, memory_order order) \
-    { \
-        return atomic_fetch_add_explicit(&atom->value, value, order); \
-    } \
-    ATOM_INLINE type name##_fetch_sub(name *atom, type value, memory_order order) \
-    { \
-        return atomic_fetch_sub_explicit(&atom->value, value, order); \
-    } \
-    ATOM_INLINE type name##_fetch_or(name *atom, type value, memory_order order) \
-    { \
-        return atomic_fetch_or_explicit(&atom->value, value, order); \
-    } \
-    ATOM_INLINE type name##_fetch_and(name *atom, type value, memory_order order) \
-    { \
-        return atomic_fetch_and_explicit(&atom->value, value, order); \
+#define ATOM_NUMBER(name, type)                                                                    \
+    ATOM_COMMON(name, type)                                                                        \
+    ATOM_INLINE type name##_fetch_add(name *atom, type value, memory_order order)                  \
+    {                                                                                              \
+        return atomic_fetch_add_explicit(&atom->value, value, order);                              \
+    }                                                                                              \
+    ATOM_INLINE type name##_fetch_sub(name *atom, type value, memory_order order)                  \
+    {                                                                                              \
+        return atomic_fetch_sub_explicit(&atom->value, value, order);                              \
+    }                                                                                              \
+    ATOM_INLINE type name##_fetch_or(name *atom, type value, memory_order order)                   \
+    {                                                                                              \
+        return atomic_fetch_or_explicit(&atom->value, value, order);                               \
+    }                                                                                              \
+    ATOM_INLINE type name##_fetch_and(name *atom, type value, memory_order order)                  \
+    {                                                                                              \
+        return atomic_fetch_and_explicit(&atom->value, value, order);                              \
     }
 
 ATOM_NUMBER(atom32, uint32_t)

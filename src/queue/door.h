@@ -82,8 +82,8 @@ ATOM_INLINE void door_open(struct door *door, uint64_t ref, uint32_t owner, bool
  * The release publishes the mail's bytes to door_take*; the acquire pairs with door_open, so that
  * who must post sees the owner.
  */
-ATOM_INLINE enum door_result door_push_chain(
-    struct door *door, struct door_mail *newest, struct door_mail *oldest)
+ATOM_INLINE enum door_result door_push_chain(struct door *door, struct door_mail *newest,
+                                             struct door_mail *oldest)
 {
     void *head = atomptr_load(&door->inbox, ATOM_RELAXED);
     do {

@@ -32,8 +32,8 @@ ATOM_INLINE void stack_init(struct stack *stack)
  * Sequentially consistent, because what follows is a look at whether the consumer sleeps: see
  * sched/ready.h. Any thread.
  */
-ATOM_INLINE bool stack_push_chain(
-    struct stack *stack, struct stack_node *newest, struct stack_node *oldest)
+ATOM_INLINE bool stack_push_chain(struct stack *stack, struct stack_node *newest,
+                                  struct stack_node *oldest)
 {
     void *head = atomptr_load(&stack->head, ATOM_RELAXED);
     do {

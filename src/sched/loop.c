@@ -7,14 +7,16 @@ enum { IO_RATIO = 50 };
 #define ROUND_MIN_NS (500 * TR_MICROSECOND)
 
 void tr__loop_init(struct loop *loop, const struct loop_hooks *hooks, const tr_platform *platform,
-    tr_parker *parker, tr_time spin_ns)
+                   tr_parker *parker, tr_time spin_ns)
 {
     *loop = (struct loop){
         .hooks = hooks,
         .platform = platform,
         .parker = parker,
         .alarm_ns = TR_NEVER,
-        .spin_ns = spin_ns < 0 ? 0 : spin_ns ? spin_ns : TR_SPIN_NS,
+        .spin_ns = spin_ns < 0 ? 0
+                   : spin_ns   ? spin_ns
+                               : TR_SPIN_NS,
         .io_ratio = IO_RATIO,
         .round_min_ns = ROUND_MIN_NS,
         .slice_left = LOOP_NO_LIMIT,
@@ -44,8 +46,7 @@ void tr__loop_charge(struct loop *loop, uint32_t turns)
 
 static void run_task(struct loop *loop, struct task *task, enum task_class class)
 {
-    uint32_t turns_max =
-        loop->slice_left < TR_RUN_TURNS_MAX ? loop->slice_left : TR_RUN_TURNS_MAX;
+    uint32_t turns_max = loop->slice_left < TR_RUN_TURNS_MAX ? loop->slice_left : TR_RUN_TURNS_MAX;
     loop->class = class;
     tr__loop_charge(loop, loop->hooks->run(loop, task, turns_max));
 }

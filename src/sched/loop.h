@@ -49,20 +49,20 @@ struct loop {
     const struct loop_hooks *hooks;
     const tr_platform *platform;
     tr_parker *parker;
-    tr_time now_ns;      /* the clock when it was last read */
+    tr_time now_ns;       /* the clock when it was last read */
     tr_time round_end_ns; /* then IO has its turn again */
     tr_time alarm_ns;
     tr_time spin_ns;
     tr_io *io_done; /* completed, not yet handled */
     uint32_t io_pending;
-    uint32_t io_ratio;     /* percent of the time that IO may take while tasks wait */
-    tr_time round_min_ns;  /* a round is at least this long */
-    int32_t clock_in;      /* turns until the next look at the clock */
-    uint32_t slice_left;   /* turns, or LOOP_NO_LIMIT */
+    uint32_t io_ratio;    /* percent of the time that IO may take while tasks wait */
+    tr_time round_min_ns; /* a round is at least this long */
+    int32_t clock_in;     /* turns until the next look at the clock */
+    uint32_t slice_left;  /* turns, or LOOP_NO_LIMIT */
     uint32_t tick_seen;
     bool wants_round;      /* set by on_round: it could not do all that is due */
     enum task_class class; /* of the task that runs */
-    atom64 runs; /* counters, read by any thread */
+    atom64 runs;           /* counters, read by any thread */
     atom64 parks;
 
     /* Written by the watch. */
@@ -74,7 +74,7 @@ struct loop {
 
 /** The parker is lent. spin_ns 0 is the default, negative no spin. */
 void tr__loop_init(struct loop *loop, const struct loop_hooks *hooks, const tr_platform *platform,
-    tr_parker *parker, tr_time spin_ns);
+                   tr_parker *parker, tr_time spin_ns);
 
 /** Works. True when there is more to do, false when there is nothing. Worker only. */
 bool tr__loop_slice(struct loop *loop);

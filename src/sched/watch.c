@@ -42,10 +42,10 @@ static void watch_main(void *context)
     }
 }
 
-tr_status tr__watch_start(
-    struct watch *watch, const tr_platform *platform, struct loop **loops, size_t loop_count)
+tr_status tr__watch_start(struct watch *watch, const tr_platform *platform, struct loop **loops,
+                          size_t loop_count)
 {
-    *watch = (struct watch){ .platform = platform, .loops = loops, .loop_count = loop_count };
+    *watch = (struct watch){.platform = platform, .loops = loops, .loop_count = loop_count};
     atom32_init(&watch->is_asleep, 0);
     atom32_init(&watch->is_over, 0);
     tr_status status = platform->parker_new(platform, &watch->parker);

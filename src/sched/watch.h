@@ -26,8 +26,8 @@ struct watch {
 };
 
 /** Starts the thread. `loops` is lent until tr__watch_stop. TR_NO_MEMORY, TR_LIMIT. */
-TR_MUST_CHECK tr_status tr__watch_start(
-    struct watch *watch, const tr_platform *platform, struct loop **loops, size_t loop_count);
+TR_MUST_CHECK tr_status tr__watch_start(struct watch *watch, const tr_platform *platform,
+                                        struct loop **loops, size_t loop_count);
 /** Ends and joins it. A watch of all zero was never started. */
 void tr__watch_stop(struct watch *watch);
 

@@ -494,10 +494,31 @@ TEST(the_place_of_a_fault_has_a_path, "B-06", "U-02")
     ck_assert_str_eq(error.path, "raw");
 }
 
+TR_MESSAGE(strict, (ref, who), (array(u8, 3), triple));
+
+TEST(one_document_of_the_right_shape_and_no_more, "B-06", "U-02")
+{
+    struct strict *back = UNPACKED(strict, "\x92\xd7\x01\0\0\0\x01\0\0\0\x02\x93\x01\x02\x03");
+    ck_assert(back->who.bits == UINT64_C(0x100000002) && back->triple[2] == 3);
+    tr_message_free(&tr_type_strict, back);
+    back = UNPACKED(strict, "\x91\xc7\x08\x01\xff\0\0\0\0\0\0\x02");
+    ck_assert(back->who.bits == UINT64_C(0xff00000000000002));
+    tr_message_free(&tr_type_strict, back);
+    REFUSED(strict, "\x92\xc0\x93\x01\x02\x03\x00", TR_BAD_DATA);
+    tr_wire_error error = REFUSED(strict, "\x91\xd7\x02\0\0\0\x01\0\0\0\x02", TR_BAD_DATA);
+    ck_assert_str_eq(error.path, "who");
+    REFUSED(strict, "\x91\xc7\x07\x01\0\0\0\0\0\0\x02", TR_BAD_DATA);
+    error = REFUSED(strict, "\x92\xc0\x92\x01\x02", TR_BAD_DATA);
+    ck_assert_str_eq(error.path, "triple");
+    ck_assert_uint_eq(error.offset, 2);
+    REFUSED(strict, "\x92\xc0\x94\x01\x02\x03\x04", TR_BAD_DATA);
+    REFUSED(strict, "\x92\xc0\x90", TR_BAD_DATA);
+}
+
 SUITE("wire msgpack", every_field_makes_the_round_trip, zero_makes_the_round_trip,
       in_place_nothing_is_copied, in_place_a_text_at_the_very_end_has_its_nul,
       what_does_not_fit_is_measured_and_not_written, every_truncation_is_refused_with_its_place,
       every_byte_may_be_wrong, a_value_of_another_type_is_refused_at_each_field,
       an_integer_that_does_not_fit_is_refused, floats_keep_every_bit,
       floats_take_other_numbers_when_they_can, text_is_utf8_without_nul,
-      the_place_of_a_fault_has_a_path)
+      the_place_of_a_fault_has_a_path, one_document_of_the_right_shape_and_no_more)
