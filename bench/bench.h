@@ -53,5 +53,6 @@ void bench_counting(struct bench *bench);
 void bench_spawn_tree(struct bench *bench);
 void bench_idle(struct bench *bench);
 void bench_big(struct bench *bench);
+void bench_timer_storm(struct bench *bench);
 
 #endif

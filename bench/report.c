@@ -100,6 +100,17 @@ void bench_report_idle(const char *workload, int threads, uint64_t actors, uint6
     fflush(stdout);
 }
 
+void bench_report_timers(const char *workload, int threads, uint64_t armed, uint64_t cancelled,
+                         uint64_t arm_ns, uint64_t cancel_ns, uint64_t fired)
+{
+    print_result(workload, threads, armed + cancelled, arm_ns + cancel_ns, status_bytes("VmHWM:"));
+    printf(",\"arm_ns\":%.1f,\"cancel_ns\":%.1f,\"fired\":%" PRIu64 "}\n",
+           (double)arm_ns / (double)armed,
+           cancelled ? (double)cancel_ns / (double)cancelled : 0.0,
+           fired);
+    fflush(stdout);
+}
+
 void bench_die(enum bench_exit code, const char *format, ...)
 {
     va_list arguments;

@@ -44,6 +44,10 @@ void bench_report(const char *workload, int threads, uint64_t ops, uint64_t ns);
 void bench_report_idle(const char *workload, int threads, uint64_t actors, uint64_t ns,
                        uint64_t bytes);
 
+/** Prints a result of timers: how many were armed and taken back, and how long each took in all. */
+void bench_report_timers(const char *workload, int threads, uint64_t armed, uint64_t cancelled,
+                         uint64_t arm_ns, uint64_t cancel_ns, uint64_t fired);
+
 /** Prints why to stderr and ends the process with `code`. Any thread. */
 _Noreturn void bench_die(enum bench_exit code, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
