@@ -132,7 +132,7 @@ static void fill(struct memory *s, tr_ref who)
     s->words[0] = "";
     s->words[2] = s->word;
     for (int i = 0; i < 10; i++) {
-        snprintf(s->label_texts[i], 16, "label %d", i);
+        snprintf(s->label_texts[i], 16, "label %u", (unsigned)i % 100);
         s->labels[i] = (struct label){s->label_texts[i], {(double)i, -0.5}};
     }
     s->points[1] = (struct point){3, 4};
