@@ -57,9 +57,9 @@ typedef enum tr_timer_kind {
 /**
  * Sends a message: tr_tell(self, to, deposit, .amount = 5).
  *
- * TR_OK: it was taken, which is not yet handled. TR_STOPPED (also for nobody), TR_STOPPING,
- * TR_TOO_LARGE, TR_INVALID_ARGUMENT, TR_NO_MEMORY: it was not, and is a dead letter. May be
- * ignored. Messages of one sender to one receiver arrive in the order sent.
+ * TR_OK: it was taken, which is not yet handled. TR_STOPPED (also for nobody),
+ * TR_TOO_LARGE (also for a malformed one), TR_NO_MEMORY: it was not, and is a dead letter.
+ * TR_INVALID_ARGUMENT: there was no message. May be ignored. Messages of one sender to one receiver arrive in the order sent.
  */
 #define tr_tell(from, to, ...)                                                                     \
     TR_TELL_(from, to, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
@@ -141,7 +141,10 @@ typedef enum tr_timer_kind {
  * TR_OK, or TR_STOPPED: it has already, which does no harm. May be ignored.
  */
 #define tr_stop(from, ref) TR_SPEAKER_(from, stop)(from, tr_any(ref))
-/** Stops an actor after its current turn; what it has not handled is dead letters. As tr_stop. */
+/**
+ * Stops an actor after its current turn; what it has not handled is dead letters. As tr_stop: one
+ * that is stopping already goes on as it began, unless its parent is killed.
+ */
 #define tr_kill(from, ref) TR_SPEAKER_(from, kill)(from, tr_any(ref))
 /**
  * Starts a timer that sends a message to this actor, once, after `delay_ns`:
@@ -198,7 +201,7 @@ typedef enum tr_timer_kind {
  * type is the same, and the actor goes on with the state it has; where the type differs the message
  * is required. A message of another type, one that nobody wants, or one that is missing fails the
  * turn with TR_WRONG_TYPE. The behavior changes when the turn has ended, its defers included; a
- * set-up that fails then is a failure of the actor.
+ * set-up that fails then is a failure of the actor, which stops with the new behavior.
  */
 #define tr_become(self, ...) TR_PP_CAT(TR_BECOME_, TR_PP_IS_ONE(__VA_ARGS__))(self, __VA_ARGS__)
 
@@ -278,7 +281,7 @@ TR_MUST_CHECK void *tr_try_realloc(tr_self *self, void *memory, size_t size);
 /** A copy of a string that lives as long as the incarnation; NULL of NULL. As tr_alloc. */
 char *tr_keep(tr_self *self, const char *string);
 
-/** Memory of this turn, not zeroed, aligned for any type. Never NULL: ends the turn instead. */
+/** Memory of this turn, zeroed, aligned for any type. Never NULL: ends the turn instead. */
 void *tr_scratch(tr_self *self, size_t size) TR_NON_NULL;
 /** As tr_scratch, and NULL when out of memory. */
 TR_MUST_CHECK void *tr_try_scratch(tr_self *self, size_t size);

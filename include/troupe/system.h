@@ -91,8 +91,7 @@ void tr_system_free(tr_system *system);
 TR_MUST_CHECK tr_status tr_system_start(tr_system *system);
 /**
  * As tr_system_start, but the calling thread is worker 0. Returns when the system has stopped:
- * TR_OK, TR_SHUTDOWN_INCOMPLETE (actors did not stop in time), TR_ESCALATED (the root failed), and
- * the errors of start.
+ * TR_OK, and the errors of start: then everything has stopped again.
  */
 TR_MUST_CHECK tr_status tr_system_run(tr_system *system);
 /**

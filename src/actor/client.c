@@ -31,11 +31,18 @@ static void notify(struct worker *worker, uint64_t client, const struct tr_outco
 
 void tr__probe_answer(struct worker *worker, struct envelope *envelope, bool is_up)
 {
-    const struct tr_probe *probe = envelope_data(envelope);
-    struct tr_outcome outcome = {.ref = probe->ref, .status = is_up ? TR_OK : TR_STOPPED};
+    struct tr_probe *probe = envelope_data(envelope);
     uint64_t client = envelope->sender;
-    envelope_give(&worker->pool, envelope);
-    notify(worker, client, &outcome);
+    struct cell *cell = slots_find(worker->slots, client);
+    if (!cell) {
+        envelope_give(&worker->pool, envelope);
+        return;
+    }
+    probe->status = is_up ? TR_OK : TR_STOPPED;
+    envelope->kind = ENVELOPE_OUTCOME;
+    envelope->sender = 0;
+    envelope->generation = (uint32_t)(client >> 32);
+    tr__mail_send_any(worker->system, worker, cell, envelope);
 }
 
 void tr__outcome_send(struct worker *worker, uint64_t client, uint64_t ref, const tr_error *error)
@@ -134,13 +141,14 @@ static void bury(struct tr_client *client, struct envelope *envelope, tr_status 
     give(client, envelope);
 }
 
+static void take_probe(struct tr_client *client, const struct tr_probe *probe)
+{
+    if (probe->ref == client->probed)
+        client->probe = probe->status == TR_OK ? PROBE_IS_UP : PROBE_IS_GONE;
+}
+
 static void take_outcome(struct tr_client *client, const struct tr_outcome *outcome)
 {
-    if (!outcome->text) { /* the answer to a probe */
-        if (outcome->ref == client->probed)
-            client->probe = outcome->status == TR_OK ? PROBE_IS_UP : PROBE_IS_GONE;
-        return;
-    }
     if (!client->failures) {
         client->failures = source_resize(
             &client->system->source, NULL, CLIENT_FAILURES_MAX * sizeof *client->failures);
@@ -168,7 +176,10 @@ static void take_in(struct tr_client *client, struct door_mail *chain)
         struct envelope *envelope = (struct envelope *)(void *)mail;
         mail = mail->next;
         if (envelope->kind == ENVELOPE_OUTCOME) {
-            take_outcome(client, envelope_data(envelope));
+            if (tr_type_is_equal(envelope->type, &tr_type_tr_probe))
+                take_probe(client, envelope_data(envelope));
+            else
+                take_outcome(client, envelope_data(envelope));
             give(client, envelope);
         } else if (envelope->kind > ENVELOPE_EVENT) {
             give(client, envelope); /* stop and kill mean nothing to a client */

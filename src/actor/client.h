@@ -34,10 +34,10 @@ struct tr_client {
     struct client_failure *failures; /* a ring of CLIENT_FAILURES_MAX, NULL until needed */
 };
 
-/** What a client is told of a spawn that failed, or, without a text, of a probe. */
+/** What a client is told of a spawn that failed. */
 TR_MESSAGE(tr_outcome, (u64, ref), (i32, status), (str, text), (str, where));
-/** What a client asks an actor: are you up? */
-TR_MESSAGE(tr_probe, (u64, ref));
+/** What a client asks an actor: are you up? The answer travels in the same envelope. */
+TR_MESSAGE(tr_probe, (u64, ref), (i32, status));
 
 /** Answers a probe: whether the actor was set up. Takes the envelope. */
 void tr__probe_answer(struct worker *worker, struct envelope *envelope, bool is_up);

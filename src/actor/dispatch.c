@@ -99,6 +99,13 @@ static bool entries_resize(struct dispatches *dispatches, struct dispatch *dispa
     return true;
 }
 
+/* Signals that only the runtime sends: told by anybody else they are unhandled messages. */
+static bool is_signal(const tr_type *type)
+{
+    return tr_type_is_equal(type, &tr_type_tr_pre_start) ||
+           tr_type_is_equal(type, &tr_type_tr_post_stop);
+}
+
 /* The row of a type by its name and fields. */
 static const tr_handler *row_of(const tr_behavior *behavior, const tr_type *type)
 {
@@ -130,7 +137,7 @@ static struct dispatch *dispatch_new(struct dispatches *dispatches, const tr_beh
             continue;
         }
         struct dispatch_entry *entry = entry_of(dispatch, row->type);
-        if (entry->type)
+        if (entry->type || is_signal(row->type))
             continue; /* the first row of a type counts */
         *entry = (struct dispatch_entry){row->type, row};
         dispatch->used++;
@@ -199,7 +206,7 @@ const tr_handler *tr__dispatch_learn(struct dispatches *dispatches, struct dispa
     struct dispatch_entry *entry = entry_of(dispatch, type);
     if (entry->type)
         return entry->handler;
-    const tr_handler *row = row_of(dispatch->behavior, type);
+    const tr_handler *row = is_signal(type) ? NULL : row_of(dispatch->behavior, type);
     if (!row && type != &tr__idle_type) /* signals are for those who name them */
         row = dispatch->any;
     /* A table that is full for good, or cannot grow, still answers. */

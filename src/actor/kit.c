@@ -36,7 +36,7 @@ static struct worker *choose(struct tr_kit *kit)
         if (worker->loop.alarm_ns < due_ns)
             due_ns = worker->loop.alarm_ns;
         bool is_due = due_ns <= kit->virtual->mono;
-        if (is_due || atom32_load(&worker->sweep, ATOM_RELAXED) || tr__loop_has_work(&worker->loop))
+        if (is_due || tr__loop_has_work(&worker->loop))
             busy[count++] = i;
     }
     return count ? system->workers[busy[rng_below(&kit->rng, count)]] : NULL;

@@ -225,11 +225,12 @@ tr_ref tr_self_spawn(tr_self *self, const tr_spawn_args *args)
     tr_spawn_args with_error = *args;
     with_error.error = &error;
     tr_status status = tr_self_try_spawn(self, &with_error, &bits);
+    const char *why;
     if (status != TR_OK)
         tr_crash(self,
                  status,
                  "spawn of %s: %.200s",
-                 args->behavior ? args->behavior->name : "nothing",
+                 tr__behavior_is_valid(args->behavior, &why) ? args->behavior->name : "nothing",
                  error.text);
     return tr_ref_from_bits(bits);
 }

@@ -441,7 +441,9 @@ void tr__spawn_mount(struct worker *worker, struct cell *cell)
     atom32_store(&cell->door.owner, worker->index, ATOM_RELEASE); /* partner: who looks at all */
     tr__mail_take_in(worker, cell, door_take_posted(&cell->door));
     uint32_t bits = atom32_exchange(&cell->control, 0, ATOM_SEQ_CST); /* partner: door_nudge */
-    if (bits & (CONTROL_KILL | CONTROL_STOP)) {
+    if (bits & CONTROL_STOP)
+        cell->flags |= CELL_SEALED; /* it begins, handles what has arrived, and stops */
+    if (bits & CONTROL_KILL) {
         tr__error_set(&error, TR_STOPPING, cell->identity, "stopped before it was set up");
         cell->extra = NULL;
         tell_spawner(worker, cell, setup->spawner, &error);
@@ -458,17 +460,18 @@ void tr__spawn_mount(struct worker *worker, struct cell *cell)
 /* ---- From a handler. ---- */
 
 /* What TR_ACTOR lists and the first behavior does not know is worth a line, once. */
-static void protocol_check(struct worker *worker, struct cell *cell, const char *protocol)
+static void protocol_check(struct worker *worker, const tr_spawn_args *args)
 {
     char name[TR_NAME_MAX + 1];
-    struct dispatch *dispatch = cell->dispatch;
-    if (!protocol || dispatch->is_checked)
+    struct dispatch *dispatch = tr__dispatch_of(&worker->dispatches, args->behavior);
+    const char *protocol = args->protocol;
+    if (!protocol || !dispatch || dispatch->is_checked)
         return;
     dispatch->is_checked = true;
     if (tr__protocol_lacks(dispatch, protocol, name, sizeof name))
         tr__log(worker->system,
                 TR_LEVEL_DEBUG,
-                cell->name ? cell->name->path : NULL,
+                NULL,
                 "TR_ACTOR lists %s, for which %s has no handler",
                 name,
                 dispatch->behavior->name);
@@ -518,8 +521,7 @@ tr_status tr_self_try_spawn(tr_self *self, const tr_spawn_args *args, uint64_t *
                    args->error ? args->error : &error);
     if (status != TR_OK)
         return status;
-    if (cell->life == LIFE_RUNNING)
-        protocol_check(worker, cell, args->protocol);
+    protocol_check(worker, args);
     *ref_bits = identity;
     return TR_OK;
 }

@@ -50,13 +50,8 @@ static void order_far(struct worker *worker, struct cell *child)
     case DOOR_TAKEN_POST:
         tr__system_post(system, &worker->counters, child);
         break;
-    case DOOR_REFUSED: {
-        /* It stops already, behind a closed door. Its worker looks at all such actors. */
-        struct worker *other = system->workers[cell_owner(child)];
-        atom32_store(&other->sweep, 1, ATOM_SEQ_CST);
-        loop_nudge(&other->loop);
+    case DOOR_REFUSED: /* it has no children left: its end is on its way */
         break;
-    }
     }
 }
 
@@ -138,13 +133,19 @@ void tr__cell_stop(struct worker *worker, struct cell *cell, bool by_kill)
     struct tr_system *system = worker->system;
     TR_ASSERT(cell_owner(cell) == worker->index);
     tr__cell_become(system, cell, LIFE_STOPPING, __func__);
-    close_door(worker, cell);
-    /* A Kill that came before this, by whatever way, counts. Who comes later finds a closed door. */
+    /*
+     * Nobody finds it by its ref any more; who had found it before may still push, and that is a
+     * dead letter. The door itself stays open for orders from above until the children are gone.
+     */
+    atom64_store(&cell->door.ref, 0, ATOM_RELAXED);
+    mail_look(worker, cell);
+    /* A Kill that came before this, by whatever way, counts. */
     by_kill |= (atom32_load(&cell->control, ATOM_SEQ_CST) & CONTROL_KILL) != 0;
     if (by_kill)
         cell->flags |= CELL_KILLING;
-    if (cell == system->guardian)
-        worker->loop.alarm_ns = (tr_time)atom64_load(&system->shutdown_ns, ATOM_RELAXED);
+    uint64_t deadline_ns = atom64_load(&system->shutdown_ns, ATOM_RELAXED);
+    if (cell == system->guardian && deadline_ns)
+        worker->loop.alarm_ns = (tr_time)deadline_ns;
     tr__children_stop(worker, cell, by_kill);
     cell->house = HOUSE_WAITING;
     if (!cell->child_count)
@@ -181,6 +182,7 @@ void tr__cell_finish(struct worker *worker, struct cell *cell)
 {
     TR_ASSERT(cell->life == LIFE_STOPPING);
     TR_ASSERT(!cell->child_count);
+    close_door(worker, cell);
     post_stop(worker, cell);
     tr__mail_bury(worker, cell, TR_STOPPED);
     tr__cell_release(worker, cell);
@@ -190,6 +192,19 @@ void tr__cell_finish(struct worker *worker, struct cell *cell)
     tr__cell_leave(worker, cell);
 }
 
+/* Who tries again at once must not meet the names below: those on this worker are free. */
+static void children_unname(struct worker *worker, struct cell *parent)
+{
+    struct cell *child = parent->child_count ? slots_at(worker->slots, parent->child_last) : NULL;
+    for (uint32_t i = 0; i < parent->child_count; i++) {
+        child = slots_at(worker->slots, child->sibling_next);
+        if (cell_owner(child) != worker->index)
+            continue;
+        tr__cell_unname(worker, child);
+        children_unname(worker, child);
+    }
+}
+
 void tr__cell_end_unborn(struct worker *worker, struct cell *cell, tr_status reason)
 {
     TR_ASSERT(cell->life <= LIFE_STARTING);
@@ -197,6 +212,7 @@ void tr__cell_end_unborn(struct worker *worker, struct cell *cell, tr_status rea
     close_door(worker, cell);
     tr__mail_bury(worker, cell, reason);
     tr__cell_release(worker, cell);
+    children_unname(worker, cell);
     atom64_count(&worker->counters.stopped, 1);
     cell->house = HOUSE_WAITING;
     /* What its set-up spawned goes too; until then the cell stays in its parent's list. */
@@ -211,13 +227,14 @@ void tr__cell_leave(struct worker *worker, struct cell *cell)
     TR_ASSERT(cell->life == LIFE_STOPPED);
     if (cell->child_count || cell->flags & CELL_POSTED)
         return;
-    /* Not before: the paths of children may begin with it. */
-    tr__names_free(&system->names, cell->name);
-    cell->name = NULL;
     if (!parent) {
+        /* Its name stays: a client may be about to spawn below it. tr_system_free takes it. */
         tr__system_over(system);
         return;
     }
+    /* Not before: the paths of children may begin with it. */
+    tr__names_free(&system->names, cell->name);
+    cell->name = NULL;
     if (parent == system->guardian && cell->flags & CELL_FAILED)
         atom32_fetch_add(&system->root_failures, 1, ATOM_RELAXED);
     if (!(cell->flags & CELL_LINKED)) {

@@ -106,6 +106,8 @@ static tr_status options_check(const tr_system_options *options)
         return TR_INVALID_ARGUMENT;
     if (options->io_percent > 99 || options->round_min_ns < 0)
         return TR_INVALID_ARGUMENT;
+    if (options->round_min_ns > TR_HOUR || options->spin_ns > TR_HOUR)
+        return TR_INVALID_ARGUMENT;
     if (options->workers > TR_WORKERS_MAX || options->actors_max > TR_ACTORS_MAX)
         return TR_LIMIT;
     if (options->name && !tr__name_is_valid(options->name))
@@ -168,6 +170,7 @@ static tr_status guardian_make(struct tr_system *system)
     cell->flags |= CELL_STARTED;
     cell->house = HOUSE_WAITING;
     system->guardian = cell;
+    system->guardian_name = cell->name;
     door_open(&cell->door, cell->identity, 0, false);
     return TR_OK;
 }
@@ -287,6 +290,8 @@ void tr_system_free(tr_system *system)
         tr__envelope_pool_deinit(&system->foreign_pool);
     tr__dead_letters_deinit(&system->dead_letters, &source);
     tr__slots_deinit(&system->slots);
+    if (system->guardian)
+        tr__names_free(&system->names, system->guardian_name);
     if (system->names.source.platform)
         tr__names_deinit(&system->names);
     source_resize(&source, system->pools, 0);

@@ -37,6 +37,7 @@ struct tr_system {
     struct dead_letters dead_letters;
     struct watch watch;
     struct cell *guardian; /* /user; owned by worker 0 */
+    struct name *guardian_name;
     struct envelope_pool **pools;
 
     /* Threads that are no workers. */

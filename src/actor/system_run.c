@@ -72,22 +72,42 @@ static void phase_end(struct tr_system *system)
     lock_give(&system->run_lock);
 }
 
+/* Threads could not be made: what has none is run here, until everything has stopped. */
+static void run_orphans(struct tr_system *system)
+{
+    tr_system_shutdown(system, 0);
+    while (!atom32_load(&system->is_over, ATOM_SEQ_CST)) {
+        for (uint32_t i = 0; i < system->worker_count; i++) {
+            struct worker *worker = system->workers[i];
+            if (worker->thread)
+                continue;
+            ready_rise(&worker->loop.ready);
+            worker->loop.round_end_ns = 0;
+            (void)tr__worker_slice(worker, RUN_ONCE_TURNS);
+        }
+        system->platform->yield(system->platform);
+    }
+}
+
 tr_status tr_system_start(tr_system *system)
 {
     if (!system)
         return TR_INVALID_ARGUMENT;
+    if (phase_of(system) != SYSTEM_NEW)
+        return TR_INVALID_TRANSITION; /* at once, also from a handler */
+    /* Who waits meanwhile finds all threads, or none. */
+    lock_take(&system->wait_lock);
     tr_status status = phase_begin(system);
     if (status != TR_OK)
-        return status;
+        goto give;
     status = threads_start(system, 0);
-    if (status == TR_OK)
-        return TR_OK;
-    /* Some may run already: they end when everything has stopped, on this thread if need be. */
-    tr_system_shutdown(system, 0);
-    if (!system->workers[0]->thread)
-        tr__worker_main(system->workers[0]);
-    threads_join(system);
-    phase_end(system);
+    if (status != TR_OK) {
+        run_orphans(system);
+        threads_join(system);
+        phase_end(system);
+    }
+give:
+    lock_give(&system->wait_lock);
     return status;
 }
 
@@ -120,9 +140,10 @@ tr_status tr_system_run(tr_system *system)
     if (status != TR_OK)
         goto give;
     status = threads_start(system, 1);
-    if (status != TR_OK)
-        tr_system_shutdown(system, 0);
-    tr__worker_main(system->workers[0]);
+    if (status == TR_OK)
+        tr__worker_main(system->workers[0]);
+    else
+        run_orphans(system);
     threads_join(system);
     phase_end(system);
 give:
@@ -276,7 +297,8 @@ void tr_system_counters(tr_system *system, tr_counters *counters)
     /* What clients received was handled, but by no turn. */
     uint64_t received = value(&system->foreign_counters.handled);
     counters->turns -= counters->turns > received ? received : counters->turns;
-    counters->live = counters->spawned - counters->stopped;
+    counters->live =
+        counters->spawned > counters->stopped ? counters->spawned - counters->stopped : 0;
     uint64_t gone = counters->handled + counters->dead_letters - counters->refused;
     counters->queued = counters->accepted > gone ? counters->accepted - gone : 0;
 }

@@ -47,6 +47,7 @@ static void deliver(struct worker *worker, struct cell *cell, struct envelope *e
 /* Takes an envelope back that waits in a mailbox: it was never a message. */
 static void make_void(struct worker *worker, struct envelope *envelope)
 {
+    TR_ASSERT(envelope != NULL);
     TR_ASSERT(envelope->kind == ENVELOPE_EVENT);
     atom64_count(&worker->counters.accepted, UINT64_MAX);
     envelope->kind = ENVELOPE_VOID;

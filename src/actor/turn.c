@@ -372,7 +372,8 @@ void tr__cell_settle(struct worker *worker, struct cell *cell)
     cell->house = HOUSE_WAITING;
     /* The re-check: what came in between has posted the door, but there is no need to wait. */
     mail_look(worker, cell);
-    if (is_needed(cell))
+    /* What was taken in may have been a dead letter of which this very actor was told. */
+    if (cell->house == HOUSE_WAITING && is_needed(cell))
         mail_make_ready(worker, cell);
 }
 

@@ -40,8 +40,8 @@ static void on_post(struct loop *loop, struct stack_node *node)
         on_post_alive(worker, cell);
         break;
     case LIFE_STOPPING:
-        cell->flags &= (uint16_t)~CELL_POSTED;
-        /* The post may have been a parent's order, which found the door not yet closed. */
+        /* It waits for its children. What is inside came too late; the post may be an order. */
+        tr__mail_take_in(worker, cell, door_take_posted(&cell->door));
         if (atom32_load(&cell->control, ATOM_SEQ_CST) && cell->house == HOUSE_WAITING)
             mail_make_ready(worker, cell);
         break;
@@ -73,24 +73,10 @@ static void on_alarm(struct loop *loop)
         mail_make_ready(worker, guardian);
 }
 
-/* Somebody set control bits of actors that stop here behind closed doors. */
 static void on_round(struct loop *loop)
 {
     struct worker *worker = worker_of_loop(loop);
     loop->wants_round = tr__timers_fire(worker, loop->now_ns);
-    if (!atom32_load(&worker->sweep, ATOM_RELAXED))
-        return;
-    atom32_exchange(&worker->sweep, 0, ATOM_SEQ_CST);
-    uint32_t used = tr__slots_used(worker->slots);
-    for (uint32_t slot = 1; slot < used; slot++) {
-        struct cell *cell = slots_at(worker->slots, slot);
-        /* Free cells have no owner; those that were just opened are seen whole. */
-        if (!cell || atom32_load(&cell->door.owner, ATOM_ACQUIRE) != worker->index)
-            continue;
-        if (atom32_load(&cell->control, ATOM_SEQ_CST) && cell->house == HOUSE_WAITING &&
-            cell->life == LIFE_STOPPING && cell->child_count)
-            mail_make_ready(worker, cell);
-    }
 }
 
 /* Gives back what a flood has left: the worker's own memory, the clients', and that of sleepers. */
@@ -169,7 +155,6 @@ tr_status tr__worker_init(struct worker *worker, struct tr_system *system, uint3
         worker->loop.io_ratio = system->io_percent;
     if (system->round_min_ns)
         worker->loop.round_min_ns = system->round_min_ns;
-    atom32_init(&worker->sweep, 0);
     atom64_init(&worker->thread_id, 0);
     rng_init(&worker->rng, system->seed + index);
     /* Nobody runs it yet: who posts makes its descriptor readable. */
@@ -235,6 +220,8 @@ void tr__worker_main(void *context)
     struct tr_system *system = worker->system;
     atom64_store(&worker->thread_id, system->platform->thread_id(system->platform), ATOM_RELAXED);
     ready_rise(&worker->loop.ready);
+    if (system->watch.platform)
+        watch_rouse(&system->watch);
     for (;;) {
         if (tr__worker_slice(worker, LOOP_NO_LIMIT))
             continue;

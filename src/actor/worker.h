@@ -107,8 +107,6 @@ struct worker {
     const tr_type *running_type;
     struct tr_self turns[WORKER_TURNS];
     atom64 thread_id; /* of the thread that runs it, 0 for none */
-    /* Written by others. */
-    _Alignas(64) atom32 sweep; /* actors that stop here have control bits that no post announces */
 };
 
 /** An IO operation of a worker; io.owner is itself. */

@@ -160,7 +160,8 @@ void tr__envelope_send_home(struct envelope_pool *pool, struct envelope *envelop
     if (!batch->count++)
         batch->oldest = envelope;
     pool->has_returns = true;
-    if (batch->count == ENVELOPE_RETURN_BATCH)
+    /* A large message is memory that its sender may be waiting for. */
+    if (batch->count == ENVELOPE_RETURN_BATCH || envelope->block_class == BLOCK_LARGE)
         return_batch(pool, envelope->home);
 }
 
@@ -229,7 +230,7 @@ bool tr__envelope_pool_trim(struct envelope_pool *pool)
     for (struct envelope *e = pool->free; e; e = envelope_next(e))
         slab_of(pool, e)->free++;
 
-    /* The smallest slabs stay: they are the reserve. */
+    /* Some free slabs, lowest address first, stay: they are the reserve. */
     size_t kept = 0;
     for (uint32_t i = 0; i < pool->slab_count; i++) {
         struct envelope_slab *slab = pool->slabs[i];
@@ -287,6 +288,9 @@ tr_status tr__envelope_fill_slow(struct envelope_pool *pool, struct envelope *en
     size_t size = type->is_flat ? type->size : tr__copy_size(type, message);
     if (size > TR_PAYLOAD_MAX)
         return TR_TOO_LARGE;
+    /* What came home may hold as much again. */
+    if (size > block_class_size(BLOCK_1024))
+        take_returned(pool);
     uint8_t block_class;
     void *block = tr__block_take(&pool->blocks, size, &block_class);
     if (!block)

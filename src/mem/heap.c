@@ -127,6 +127,7 @@ static void header_write(void *memory, struct header header)
 /* Makes a small block have `size`, and only that many bytes usable. */
 static void small_resize(struct heap *heap, void *memory, unsigned size_class, size_t size)
 {
+    TR_ASSERT(heap != NULL);
     poison_clear(memory, size);
     poison_set((char *)memory + size, class_capacity(size_class) - size);
     header_write(memory,
@@ -259,6 +260,7 @@ static struct large *large_of(void *memory)
 /* Takes the place of the block that was at the same links: it has moved, or is new. */
 static void large_link(struct heap *heap, struct large *large)
 {
+    TR_ASSERT(heap != NULL);
     if (large->previous)
         large->previous->next = large;
     else

@@ -274,8 +274,7 @@ TEST(a_value_of_another_type_is_refused_at_each_field, "B-06", "U-02")
                                          "\x91\x00",
                                          "\x81\x01\x02",
                                          "\xd7\x02\0\0\0\0\0\0\0\0",
-                                         "\xd8\x01"
-                                         "0123456789abcdef",
+                                         "\xd8\0010123456789abcdef",
                                          "\xc1"};
     static const size_t sizes[] = {1, 1, 1, 1, 9, 2, 3, 2, 3, 10, 18, 1};
     for (size_t field = 0; field < tr_type_everything.field_count; field++) {
