@@ -14,7 +14,8 @@ TR_MESSAGE(seen, (u64, notes), (u64, starts), (u64, stops));
 TR_REQUEST(report, seen);
 TR_ACTOR(witness, note, report);
 
-static uint64_t starts, stops, notes;
+/* Actors on several workers count at once. */
+static _Atomic uint64_t starts, stops, notes;
 
 static tr_next on_start(void)
 {
