@@ -27,6 +27,8 @@
 #define TR_MAILBOX_LARGEST (4u * 1024 * 1024)
 /** What tr_options.mailbox_bytes_max may say at most. A spawn with more: TR_LIMIT. */
 #define TR_MAILBOX_BYTES_LARGEST (256u * 1024 * 1024)
+/** How long a sender waits for room with TR_PARK. Then: TR_MAILBOX_FULL. */
+#define TR_PARK_NS (5 * TR_SECOND)
 /** Timers of one actor at once. One more: TR_LIMIT. */
 #define TR_TIMERS_MAX (1024 * 1024)
 /** Turns of an actor before its worker looks at others. */

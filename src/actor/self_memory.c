@@ -63,7 +63,7 @@ void *tr_try_scratch(tr_self *self, size_t size)
     if (!self)
         return NULL;
     self->has_story = true;
-    return tr__scratch_alloc(&self->worker->scratch, size);
+    return tr__scratch_alloc(self->scratch, size);
 }
 
 void *tr_scratch(tr_self *self, size_t size)

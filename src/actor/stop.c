@@ -3,7 +3,9 @@
 
 #include "actor/lifecycle.h"
 #include "actor/extra.h"
+#include "actor/park.h"
 #include "actor/turn.h"
+#include "actor/waiters.h"
 #include "base/assert.h"
 
 /* ---- A parent and its children. The links are written by the parent's worker. ---- */
@@ -182,7 +184,11 @@ void tr__cell_finish(struct worker *worker, struct cell *cell)
 {
     TR_ASSERT(cell->life == LIFE_STOPPING);
     TR_ASSERT(!cell->child_count);
+    if (cell->extra)
+        tr__turns_cancel(worker, cell);
     close_door(worker, cell);
+    if (cell->extra)
+        tr__waiters_refuse(worker, cell);
     post_stop(worker, cell);
     tr__mail_bury(worker, cell, TR_STOPPED);
     tr__cell_release(worker, cell);
@@ -210,6 +216,8 @@ void tr__cell_end_unborn(struct worker *worker, struct cell *cell, tr_status rea
     TR_ASSERT(cell->life <= LIFE_STARTING);
     tr__cell_become(worker->system, cell, LIFE_STOPPED, __func__);
     close_door(worker, cell);
+    if (cell->extra)
+        tr__waiters_refuse(worker, cell);
     tr__mail_bury(worker, cell, reason);
     tr__cell_release(worker, cell);
     children_unname(worker, cell);

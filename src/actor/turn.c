@@ -4,9 +4,11 @@
 #include "actor/client.h"
 #include "actor/extra.h"
 #include "actor/lifecycle.h"
+#include "actor/park.h"
 #include "actor/spawn.h"
 #include "actor/stop.h"
 #include "actor/timers.h"
+#include "actor/waiters.h"
 #include "base/assert.h"
 #include "wire/copy.h"
 
@@ -129,11 +131,16 @@ static void bury_unhandled(struct tr_self *self)
     envelope_done(self);
 }
 
-/* The end of a turn that did more than handle its message. As tr__turn_apply. */
-static bool message_end_slowly(struct tr_self *self, tr_next next)
+bool tr__turn_over(struct tr_self *self, tr_next next)
 {
     struct worker *worker = self->worker;
+    if (self->favoured)
+        tr__favour_end(self);
+    if (self->grant)
+        tr__grant_return(self);
     run_defers(self);
+    if (self->is_cancelled)
+        next = same; /* nobody asks it any more */
     if (next.code == TR_NEXT_UNHANDLED) {
         bury_unhandled(self);
     } else if (next.code == TR_NEXT_STASHED) {
@@ -146,13 +153,21 @@ static bool message_end_slowly(struct tr_self *self, tr_next next)
         if (self->envelope->kind == ENVELOPE_EVENT)
             envelope_done(self);
     }
-    bool is_running = tr__turn_apply(self, next);
+    bool is_running = self->is_cancelled || tr__turn_apply(self, next);
     if (self->envelope)
         envelope_done(self);
     tr__become_forget(self);
-    tr__scratch_reset(&worker->scratch, self->scratch_mark);
+    tr__scratch_reset(self->scratch, self->scratch_mark);
     story_clear(self);
     return is_running;
+}
+
+/* The end of a turn that did more than handle its message. As tr__turn_apply. */
+static bool message_end_slowly(struct tr_self *self, tr_next next)
+{
+    if (self->is_detached)
+        tr__turn_leave(self, next);
+    return tr__turn_over(self, next);
 }
 
 static inline bool message_end(struct tr_self *self, tr_next next)
@@ -199,8 +214,7 @@ static inline bool message_turn(struct tr_self *self)
     struct envelope *envelope = ring_pop(&cell->cycle);
     mail_uncount(cell, envelope);
     self->turns++;
-    if (__builtin_expect(mail_takes_room(envelope) && !(cell->flags & (CELL_IDLES | CELL_NARROW)),
-                         1))
+    if (__builtin_expect(mail_takes_room(envelope) && !(cell->flags & CELL_WATCHED), 1))
         room_give_near(cell, envelope);
     else if (!message_admit(self, envelope))
         return true;
@@ -233,8 +247,10 @@ static void run(struct tr_self *self)
     struct worker *worker = self->worker;
     struct cell *cell = self->cell;
     for (;;) {
-        if (__builtin_expect(is_called(cell), 0) && !tr__cell_obey(worker, cell))
-            return;
+        while (__builtin_expect(is_called(cell), 0)) {
+            if (!tr__cell_obey(worker, cell))
+                return;
+        }
         if (!cell->cycle) {
             if (__builtin_expect(door_has_mail(&cell->door), 0)) {
                 mail_look(worker, cell);
@@ -259,7 +275,7 @@ uint32_t tr__cell_run(struct loop *loop, struct task *task, uint32_t turns_max)
 {
     struct worker *worker = worker_of_loop(loop);
     struct cell *cell = cell_of_task(task);
-    struct tr_self *self = &worker->turns[0];
+    struct tr_self *self = worker->message;
     TR_ASSERT(cell->house == HOUSE_READY);
     TR_ASSERT(cell_owner(cell) == worker->index);
     cell->house = HOUSE_SCHEDULED;
@@ -281,7 +297,7 @@ static void message_crashed(void *context)
 {
     struct tr_self *self = context;
     struct worker *worker = self->worker;
-    (void)message_end(self, failed); /* its actor stops, or is gone */
+    (void)tr__turn_over(self, failed); /* its actor stops, or is gone */
     worker->running = NULL;
     tr__loop_charge(&worker->loop, self->turns);
     tr__worker_fiber(worker);
@@ -300,6 +316,7 @@ static void call_crashed(void *context)
 {
     struct tr_self *self = context;
     self->next = failed;
+    self->state = TURN_ENDED;
     tr__fiber_end(&self->worker->host, self->caller);
 }
 
@@ -320,7 +337,7 @@ struct tr_self *tr__call(struct worker *worker, struct cell *cell, enum turn_kin
     self->envelope = NULL;
     self->causal = causal;
     self->kind = kind;
-    self->scratch_mark = tr__scratch_mark(&worker->scratch);
+    self->scratch_mark = tr__scratch_mark(self->scratch);
     self->call = call;
     self->message = message;
     self->next = same;
@@ -341,16 +358,18 @@ void tr__call_end(struct tr_self *self)
     struct worker *worker = self->worker;
     TR_ASSERT(self == &worker->turns[worker->depth]);
     tr__become_forget(self);
-    tr__scratch_reset(&worker->scratch, self->scratch_mark);
+    tr__scratch_reset(self->scratch, self->scratch_mark);
     worker->depth--;
 }
 
 void tr__turn_crash(struct tr_self *self)
 {
     struct worker *worker = self->worker;
-    TR_ASSERT(self == &worker->turns[worker->depth]);
-    tr__fiber_replace(
-        &worker->host, &worker->fibers, worker->depth ? call_crashed : message_crashed, self);
+    TR_ASSERT(self->is_detached ? !worker->depth : self == worker_turn(worker));
+    void (*crashed)(void *self) = message_crashed;
+    if (worker->depth || self->is_detached)
+        crashed = call_crashed;
+    tr__fiber_replace(&worker->host, &worker->fibers, crashed, self);
 }
 
 /* ---- Where an actor goes after a run. ---- */
@@ -359,7 +378,7 @@ void tr__turn_crash(struct tr_self *self)
 static bool is_needed(const struct cell *cell)
 {
     return cell->cycle || mail_has_arrived(cell) || atom32_load(&cell->control, ATOM_SEQ_CST) ||
-           cell->flags & CELL_SEALED;
+           mail_is_over(cell);
 }
 
 void tr__cell_settle(struct worker *worker, struct cell *cell)
@@ -367,13 +386,17 @@ void tr__cell_settle(struct worker *worker, struct cell *cell)
     TR_ASSERT(cell->life == LIFE_RUNNING);
     if (cell->cycle || mail_has_arrived(cell) || atom32_load(&cell->control, ATOM_RELAXED)) {
         mail_make_ready(worker, cell);
+        if (__builtin_expect(cell->flags & CELL_AWAITED, 0))
+            tr__waiters_serve(worker, cell);
         return;
     }
-    if (cell->flags & CELL_SEALED) {
+    if (mail_is_over(cell)) {
         tr__cell_stop(worker, cell, false);
         return;
     }
     cell->house = HOUSE_WAITING;
+    if (__builtin_expect(cell->flags & CELL_AWAITED, 0))
+        tr__waiters_serve(worker, cell);
     /* The re-check: what came in between has posted the door, but there is no need to wait. */
     mail_look(worker, cell);
     /* What was taken in may have been a dead letter of which this very actor was told. */
@@ -410,9 +433,11 @@ static bool obey_alive(struct worker *worker, struct cell *cell, uint32_t bits)
         tr__cell_become(worker->system, cell, LIFE_RUNNING, __func__);
         tr__idle_resume(worker, cell);
     }
-    if (cell->life == LIFE_SUSPENDED)
+    if (cell->life == LIFE_SUSPENDED) {
         cell->house = HOUSE_WAITING;
-    return cell->life == LIFE_RUNNING;
+        return false;
+    }
+    return !mail_is_parked(cell) || tr__turns_resume(worker, cell);
 }
 
 bool tr__cell_obey(struct worker *worker, struct cell *cell)

@@ -30,6 +30,9 @@ void tr__become_forget(struct tr_self *self);
  */
 bool tr__turn_apply(struct tr_self *self, tr_next next);
 
+/** The end of a turn that is more than ordinary, on the fiber of the worker. As tr__turn_apply. */
+bool tr__turn_over(struct tr_self *self, tr_next next);
+
 /** Ends the turn where it stands; its error says why. On the fiber of that turn. */
 TR_NO_RETURN void tr__turn_crash(struct tr_self *self);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/worker.h"
 
+#include "actor/park.h"
 #include "actor/spawn.h"
 #include "actor/stop.h"
 #include "actor/timers.h"
@@ -16,7 +17,7 @@ static void on_post_alive(struct worker *worker, struct cell *cell)
     tr__mail_take_in(worker, cell, door_take_posted(&cell->door));
     if (cell->house != HOUSE_WAITING)
         return;
-    bool is_needed = mail_has_arrived(cell) || cell->flags & CELL_SEALED;
+    bool is_needed = mail_has_arrived(cell) || mail_is_over(cell);
     if (atom32_load(&cell->control, ATOM_SEQ_CST) || (is_needed && cell->life == LIFE_RUNNING))
         mail_make_ready(worker, cell);
 }
@@ -76,6 +77,7 @@ static void on_alarm(struct loop *loop)
 static void on_round(struct loop *loop)
 {
     struct worker *worker = worker_of_loop(loop);
+    tr__waits_fire(worker, loop->now_ns);
     loop->wants_round = tr__timers_fire(worker, loop->now_ns);
 }
 
@@ -108,7 +110,7 @@ static tr_time on_idle(struct loop *loop)
     tr__envelope_flush(&worker->pool);
     uint64_t turns = atom64_load(&worker->counters.handled, ATOM_RELAXED) +
                      atom64_load(&worker->counters.accepted, ATOM_RELAXED);
-    tr_time next_ns = tr__timers_next(worker);
+    tr_time next_ns = earlier(tr__timers_next(worker), tr__wheel_next(&worker->waits));
     if (worker->trimmed_turns == turns && stack_is_empty(&worker->pool.returned))
         return next_ns;
     if (loop->now_ns < worker->trimmed_ns + worker->trim_every_ns)
@@ -166,8 +168,11 @@ tr_status tr__worker_init(struct worker *worker, struct tr_system *system, uint3
     tr__wheel_init(&worker->idles, worker->loop.now_ns);
     tr__timer_pool_init(&worker->timer_pool, &worker->source, system->names.key);
     tr__fiber_host_init(&worker->host);
+    tr__wheel_init(&worker->waits, worker->loop.now_ns);
     for (int i = 0; i < WORKER_TURNS; i++)
-        worker->turns[i].worker = worker;
+        tr__turn_init(&worker->turns[i], worker);
+    worker->message = &worker->turns[0];
+    worker->message->scratch = &worker->message->own_scratch;
 
     status = tr__envelope_pool_init(&worker->pool,
                                     &worker->source,
@@ -200,6 +205,7 @@ void tr__worker_deinit(struct worker *worker)
     tr__fiber_discard(worker->fiber);
     tr__fiber_pool_deinit(&worker->fibers);
     tr__timer_pool_deinit(&worker->timer_pool);
+    tr__turns_free(worker);
     tr__scratch_deinit(&worker->scratch);
     tr__dispatches_deinit(&worker->dispatches);
     tr__envelope_pool_deinit(&worker->pool);
