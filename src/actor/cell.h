@@ -55,14 +55,16 @@ enum cell_flag {
     CELL_FAILED = 1 << 8,  /* a failure is why it stops */
     CELL_MIXED = 1 << 9,   /* mailboxes other than that of notices may hold something */
     CELL_ASKED = 1 << 10,  /* a reason to be Suspended: somebody asked for it */
-    CELL_IDLES = 1 << 11   /* it has a receive timeout: messages leave their mark */
+    CELL_IDLES = 1 << 11,  /* it has a receive timeout: messages leave their mark */
+    CELL_METERED = 1 << 15 /* a budget applies to it: extra->budget is there */
 };
 
 enum cell_control {
-    CONTROL_KILL = 1 << 0,  /* stop after this turn */
-    CONTROL_STOP = 1 << 1,  /* stop after what has arrived */
-    CONTROL_LOOK = 1 << 2,  /* something urgent is in the inbox */
-    CONTROL_FINISH = 1 << 3 /* its last child has ended: so does it */
+    CONTROL_KILL = 1 << 0,   /* stop after this turn */
+    CONTROL_STOP = 1 << 1,   /* stop after what has arrived */
+    CONTROL_LOOK = 1 << 2,   /* something urgent is in the inbox */
+    CONTROL_FINISH = 1 << 3, /* its last child has ended: so does it */
+    CONTROL_BUDGET = 1 << 7  /* it is over its budget: it fails */
 };
 
 enum { CELL_SUSPENDED = CELL_ASKED }; /* all reasons; supervision will add its own */
@@ -72,13 +74,17 @@ enum {
     CELL_FOREIGN = 0xffffffffu /* owner: no worker; also of an actor that is still to be mounted */
 };
 
+struct budget;
+struct budget_tree;
+
 /** How an actor that is not set up yet is to be set up. */
 struct cell_setup {
     const tr_behavior *behavior;
-    uint64_t spawner;    /* ref of the client that wants to know, 0 for none */
-    uint64_t causal;     /* of what the spawner handles */
-    uint32_t worker;     /* where it will live */
-    const tr_type *type; /* NULL: no message */
+    uint64_t spawner;          /* ref of the client that wants to know, 0 for none */
+    uint64_t causal;           /* of what the spawner handles */
+    uint32_t worker;           /* where it will live */
+    struct budget_tree *above; /* see actor/budget.h */
+    const tr_type *type;       /* NULL: no message */
     _Alignas(16) unsigned char message[];
 };
 
@@ -88,7 +94,9 @@ struct cell_extra {
     struct envelope *stash; /* a ring */
     uint32_t stash_count;
     struct timer_keys timers;
-    uint64_t timer_last; /* number of the last timer without a key */
+    uint64_t timer_last;   /* number of the last timer without a key */
+    uint64_t timer_lines;  /* memory of timers and of those of their messages that do not wait */
+    struct budget *budget; /* NULL: none applies */
     /* The receive timeout. */
     struct timer_node idle;
     tr_time idle_ns;             /* 0: none */

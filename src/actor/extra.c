@@ -25,6 +25,8 @@ void tr__extra_free(struct worker *worker, struct cell *cell)
     TR_ASSERT(!extra->stash);
     TR_ASSERT(!extra->timers.count);
     TR_ASSERT(!timer_is_armed(&extra->idle));
+    if (extra->budget) /* children need it: tr__cell_leave comes back */
+        return;
     source_resize(&worker->source, extra, 0);
     cell->extra = NULL;
 }

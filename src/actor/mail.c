@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/mail.h"
 
+#include "actor/budget.h"
 #include "actor/client.h"
 #include "actor/extra.h"
 #include "actor/timers.h"
@@ -46,9 +47,12 @@ static void bury(struct worker *worker, struct cell *cell, struct envelope *enve
 static void take_in_message(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
     bool is_probe = envelope->kind == ENVELOPE_PROBE; /* no message: nobody refuses it */
-    if (cell->flags & CELL_SEALED && !is_probe) {
-        bury(worker, cell, envelope, TR_STOPPED);
-        return;
+    if (__builtin_expect(cell->flags & (CELL_SEALED | CELL_METERED), 0) && !is_probe) {
+        if (cell->flags & CELL_SEALED) {
+            bury(worker, cell, envelope, TR_STOPPED);
+            return;
+        }
+        tr__budget_mail(worker, cell, envelope);
     }
     /* It is up, and is asked no more than that: a long queue, or to be Suspended, is no matter. */
     if (is_probe && cell->flags & CELL_STARTED && cell->house != HOUSE_MOUNTING) {
@@ -232,8 +236,11 @@ tr_status tr__mail_send(struct worker *worker, struct cell *cell, struct envelop
         return send_far(worker, cell, envelope);
     /* What came from elsewhere came first. */
     mail_look(worker, cell);
-    if (__builtin_expect(cell->flags & CELL_SEALED, 0))
-        return TR_STOPPED;
+    if (__builtin_expect(cell->flags & (CELL_SEALED | CELL_METERED), 0)) {
+        if (cell->flags & CELL_SEALED)
+            return TR_STOPPED;
+        tr__budget_mail(worker, cell, envelope);
+    }
     if (__builtin_expect(envelope->kind == ENVELOPE_NOTICE, 1)) {
         atom64_count(&worker->counters.accepted, 1);
         mail_count(cell, envelope);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/turn.h"
 
+#include "actor/budget.h"
 #include "actor/client.h"
 #include "actor/extra.h"
 #include "actor/lifecycle.h"
@@ -38,23 +39,27 @@ static void story_clear(struct tr_self *self)
     self->error.status = TR_OK;
 }
 
-/* The failure of an actor: it is logged, and the actor stops. */
-static void fail(struct tr_self *self)
+void tr__cell_fail(struct worker *worker, struct cell *cell, const char *where,
+                   const tr_error *error)
 {
-    struct worker *worker = self->worker;
-    struct cell *cell = self->cell;
-    const tr_error *error = &self->error;
     char path[TR_PATH_MAX + 1];
     tr__cell_path(worker->system, cell, path);
     tr__log(worker->system,
             TR_LEVEL_ERROR,
             path,
-            "failed in %s: %s: %s",
-            self->kind == TURN_MESSAGE ? worker->running_type->name : "a signal",
+            "failed%s%s: %s: %s",
+            where ? " in " : "",
+            where ? where : "",
             tr_status_name(error->status),
             error->text);
     cell->flags |= CELL_FAILED;
     tr__cell_stop(worker, cell, false);
+}
+
+static void fail(struct tr_self *self)
+{
+    const char *where = self->kind == TURN_MESSAGE ? self->worker->running_type->name : "a signal";
+    tr__cell_fail(self->worker, self->cell, where, &self->error);
 }
 
 bool tr__turn_apply(struct tr_self *self, tr_next next)
@@ -146,6 +151,8 @@ static bool message_end_slowly(struct tr_self *self, tr_next next)
         if (self->envelope->kind == ENVELOPE_EVENT)
             envelope_done(self);
     }
+    if (self->cell->flags & CELL_METERED)
+        tr__budget_turn_end(self);
     bool is_running = tr__turn_apply(self, next);
     if (self->envelope)
         envelope_done(self);
@@ -168,6 +175,8 @@ static inline bool message_end(struct tr_self *self, tr_next next)
 static bool message_admit(struct tr_self *self, struct envelope *envelope)
 {
     struct worker *worker = self->worker;
+    if (self->cell->flags & CELL_METERED)
+        tr__budget_turn_begin(self);
     switch ((enum envelope_kind)envelope->kind) {
     case ENVELOPE_PROBE:
         tr__probe_answer(worker, envelope, true);
@@ -182,7 +191,8 @@ static bool message_admit(struct tr_self *self, struct envelope *envelope)
         return true;
     case ENVELOPE_ASK:
     case ENVELOPE_NOTICE:
-        tr__idle_touch(worker, self->cell);
+        if (self->cell->flags & CELL_IDLES)
+            tr__idle_touch(worker, self->cell);
         return true;
     default:
         return true;
@@ -197,7 +207,8 @@ static inline bool message_turn(struct tr_self *self)
     struct envelope *envelope = ring_pop(&cell->cycle);
     mail_uncount(cell, envelope);
     self->turns++;
-    if (__builtin_expect(envelope->kind >= ENVELOPE_EVENT || cell->flags & CELL_IDLES, 0) &&
+    if (__builtin_expect(
+            envelope->kind >= ENVELOPE_EVENT || cell->flags & (CELL_IDLES | CELL_METERED), 0) &&
         !message_admit(self, envelope))
         return true;
     self->envelope = envelope;
@@ -323,12 +334,17 @@ struct tr_self *tr__call(struct worker *worker, struct cell *cell, enum turn_kin
     self->caller = worker->host.current;
     const struct cell *running = worker->running;
     const tr_type *running_type = worker->running_type;
+    bool is_watched = budget_is_watched(worker, cell);
+    if (is_watched)
+        tr__budget_call_begin(worker, cell);
     worker->running = cell;
     worker->running_type = NULL;
     tr__fiber_switch(&worker->host, fiber);
     worker->running = running;
     worker->running_type = running_type;
     run_defers(self);
+    if (is_watched)
+        tr__budget_call_end(worker, cell);
     return self;
 }
 
@@ -365,9 +381,12 @@ void tr__cell_settle(struct worker *worker, struct cell *cell)
         mail_make_ready(worker, cell);
         return;
     }
-    if (cell->flags & CELL_SEALED) {
-        tr__cell_stop(worker, cell, false);
-        return;
+    if (__builtin_expect(cell->flags & (CELL_SEALED | CELL_METERED), 0)) {
+        if (cell->flags & CELL_SEALED) {
+            tr__cell_stop(worker, cell, false);
+            return;
+        }
+        tr__budget_look(worker, cell);
     }
     cell->house = HOUSE_WAITING;
     /* The re-check: what came in between has posted the door, but there is no need to wait. */
@@ -393,6 +412,8 @@ static bool obey_alive(struct worker *worker, struct cell *cell, uint32_t bits)
         tr__cell_stop(worker, cell, bits & CONTROL_KILL);
         return false;
     }
+    if (bits & CONTROL_BUDGET && !tr__budget_obey(worker, cell))
+        return false;
     if (is_suspended && cell->life == LIFE_RUNNING) {
         tr__cell_become(worker->system, cell, LIFE_SUSPENDED, __func__);
         tr__idle_pause(worker, cell);
