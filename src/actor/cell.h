@@ -43,6 +43,7 @@ enum house {
     HOUSE_RUNNING
 };
 
+/* Those that messages look at together are in one byte: sealed, metered, idles. */
 enum cell_flag {
     CELL_SEALED = 1 << 0,  /* a PoisonPill has arrived: what comes later is refused */
     CELL_STARTED = 1 << 1, /* PreStart was sent, so PostStop is due */
@@ -50,13 +51,13 @@ enum cell_flag {
     CELL_KILLING = 1 << 3, /* it stops by Kill, and so do its children */
     CELL_LINKED = 1 << 4,  /* it is in its parent's list */
     CELL_ENDED = 1 << 5,   /* it is posted to its parent's worker, to be unlinked */
-    CELL_CLIENT = 1 << 6,  /* it is the address of a client */
-    CELL_BY_KIND = 1 << 7, /* asks before notices */
+    CELL_METERED = 1 << 6, /* a budget applies to it: extra->budget is there */
+    CELL_IDLES = 1 << 7,   /* it has a receive timeout: messages leave their mark */
     CELL_FAILED = 1 << 8,  /* a failure is why it stops */
     CELL_MIXED = 1 << 9,   /* mailboxes other than that of notices may hold something */
     CELL_ASKED = 1 << 10,  /* a reason to be Suspended: somebody asked for it */
-    CELL_IDLES = 1 << 11,  /* it has a receive timeout: messages leave their mark */
-    CELL_METERED = 1 << 15 /* a budget applies to it: extra->budget is there */
+    CELL_CLIENT = 1 << 11, /* it is the address of a client */
+    CELL_BY_KIND = 1 << 12 /* asks before notices */
 };
 
 enum cell_control {
