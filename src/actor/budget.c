@@ -258,19 +258,17 @@ static struct budget_tree *tree_full(struct worker *worker, const struct cell *c
     return NULL;
 }
 
-/* Of the actor alone. */
-static bool is_full(const struct cell *cell, size_t bytes)
-{
-    const struct budget *budget = budget_of(cell);
-    return budget->bytes_max && tr__cell_bytes(cell) + bytes > budget->bytes_max;
-}
-
 bool tr__budget_allows(struct worker *worker, struct cell *cell, size_t bytes)
 {
+    struct budget *budget = budget_of(cell);
+    budget->is_refused = false;
     /* What takes nothing is no reason to refuse: a budget that is used up is found elsewhere. */
     if (!bytes)
         return true;
-    if (is_full(cell, bytes) || tree_full(worker, cell, bytes))
+    bool is_full = budget->bytes_max && tr__cell_bytes(cell) + bytes > budget->bytes_max;
+    budget->refused_by = is_full ? NULL : tree_full(worker, cell, bytes);
+    budget->is_refused = is_full || budget->refused_by;
+    if (budget->is_refused)
         return false;
     charge_bytes(worker, cell, tr__cell_bytes(cell) + bytes);
     return true;
@@ -280,18 +278,17 @@ void tr__budget_refuse(tr_self *self, size_t bytes, size_t asked_for)
 {
     struct worker *worker = self->worker;
     const struct cell *cell = self->cell;
-    if (!bytes)
+    const struct budget *budget = budget_of(cell);
+    struct budget_tree *tree = budget->refused_by;
+    if (!budget->is_refused)
         return;
-    if (is_full(cell, bytes))
+    if (!tree)
         tr_crash(self,
                  TR_OVER_BUDGET,
                  "%zu bytes more: it holds %zu, and its budget is %zu",
                  asked_for,
                  tr__cell_bytes(cell),
-                 budget_of(cell)->bytes_max);
-    struct budget_tree *tree = tree_full(worker, cell, bytes);
-    if (!tree)
-        return;
+                 budget->bytes_max);
     char path[TR_PATH_MAX + 1];
     tr__cell_path(worker->system, tree->cell, path);
     charge_bytes(worker, cell, tr__cell_bytes(cell)); /* the message in hand is known as mail yet */

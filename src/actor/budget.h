@@ -64,9 +64,11 @@ struct budget {
     struct budget_tree *tree;     /* the first that it is charged to, its own included, or NULL */
     size_t bytes_max;             /* of the actor alone */
     tr_time cpu_max_ns;
-    bool is_timed;  /* its time is wanted, by itself or by a tree */
-    size_t charged; /* the bytes that the trees know of */
-    tr_time cpu_ns; /* so far */
+    bool is_timed;                  /* its time is wanted, by itself or by a tree */
+    size_t charged;                 /* the bytes that the trees know of */
+    tr_time cpu_ns;                 /* so far */
+    bool is_refused;                /* the last memory that was asked for, */
+    struct budget_tree *refused_by; /* by this tree, NULL for the actor alone */
     enum budget_kind over;
     uint64_t over_used;
 };
@@ -106,7 +108,10 @@ void tr__budget_mail(struct worker *worker, struct cell *cell, const struct enve
 /** Whether so many bytes more are within all budgets; they are then as good as taken. */
 bool tr__budget_allows(struct worker *worker, struct cell *cell, size_t bytes);
 
-/** So many bytes are not: ends the turn, and fails whose budget it is. Returns when they are. */
+/**
+ * When that was refused: ends the turn, and fails whose budget it is. Otherwise returns: it was not
+ * for a budget that the memory could not be had.
+ */
 void tr__budget_refuse(tr_self *self, size_t bytes, size_t asked_for);
 
 /** A message's turn begins, and ends: all is done but what its result asks for. */

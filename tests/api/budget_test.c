@@ -489,6 +489,21 @@ static tr_next stop_slowly(tr_self *self)
     return on_stop(self);
 }
 
+TR_ACTOR(lazy, run);
+TR_BEHAVIOR(lazy, void, TR_SETUP(set_up_slowly), ROWS, TR_OPTIONS(.budget_cpu_ns = 3 * MS - 1));
+
+TEST(the_time_of_the_set_up_counts, "O-06")
+{
+    clock_open();
+    lazy_ref lazy;
+    ck_assert_int_eq(tr_try_spawn(hand.client, &lazy, lazy, "lazy"), TR_OK);
+    TELL_RUN(hand.client, lazy, work);
+    hand_run(&hand);
+    SAID("end lazy"); /* before its first message */
+    ck_assert_ptr_nonnull(strstr(log_text, "it has run for 3.000 ms, and its budget is 2.999 ms"));
+    hand_close(&hand);
+}
+
 TR_ACTOR(slow, run);
 TR_BEHAVIOR(slow, void, TR_SETUP(set_up_slowly), TR_ON(run, on_run),
             TR_ON(tr_post_stop, stop_slowly));
@@ -534,4 +549,5 @@ SUITE("budget", memory_beyond_the_budget_is_a_failure, try_alloc_stops_at_the_by
       stashed_bytes_count, timers_count_with_their_messages,
       the_state_counts_and_become_keeps_the_budget, without_a_budget_there_is_no_limit,
       set_ups_have_the_budget_too, cpu_time_is_exact_and_one_nanosecond_more_is_over,
-      a_run_of_many_turns_ends_where_the_budget_does, each_nanosecond_of_a_tree_is_counted_once)
+      a_run_of_many_turns_ends_where_the_budget_does, the_time_of_the_set_up_counts,
+      each_nanosecond_of_a_tree_is_counted_once)
