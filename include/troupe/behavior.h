@@ -78,7 +78,7 @@ typedef enum tr_ordering {
 /**
  * Budgets: TR_OPTIONS(.budget_bytes = 1 << 20, .tree_budget_cpu_ns = 5 * TR_SECOND). An actor that
  * is over one of its budgets fails with TR_OVER_BUDGET. One that no budget applies to, neither its
- * own nor an ancestor's for its tree, pays nothing.
+ * own nor an ancestor's for its tree, pays nothing for its messages.
  *
  * Bytes of an actor are: the actor itself (192), its state beyond 16 bytes, what tr_alloc and its
  * kin have taken from the system for it (in chunks, so somewhat more than was asked for), its timers
