@@ -29,6 +29,8 @@ void tr__extra_free(struct worker *worker, struct cell *cell)
     TR_ASSERT(!timer_is_armed(&extra->idle));
     TR_ASSERT(!extra->parked_count);
     TR_ASSERT(!extra->waiters && !extra->held);
+    if (extra->budget) /* children need it: tr__cell_leave comes back */
+        return;
     source_resize(&worker->source, extra, 0);
     cell->extra = NULL;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/park.h"
 
+#include "actor/budget.h"
 #include "actor/extra.h"
 #include "actor/timers.h"
 #include "actor/turn.h"
@@ -119,6 +120,8 @@ tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns)
         return TR_NO_MEMORY;
     if (self->favoured)
         tr__favour_end(self);
+    if (cell->flags & CELL_METERED)
+        tr__budget_turn_end(self);
     if (!extra->parked_count++)
         tr__idle_pause(worker, cell);
     list_push_last(&extra->parked, &self->link);
@@ -182,8 +185,14 @@ static bool resume(struct tr_self *self)
         tr__idle_resume(worker, self->cell);
     self->state = TURN_RUNS;
     self->caller = worker->host.current;
+    const struct cell *running = worker->running;
+    worker->running = self->cell;
     worker->running_type = self->envelope->type;
+    worker->message->turns++; /* a stretch is charged like a turn */
+    if (self->cell->flags & CELL_METERED)
+        tr__budget_turn_resume(self);
     tr__fiber_switch(&worker->host, self->fiber);
+    worker->running = running;
     worker->running_type = self->envelope->type;
     return self->state == TURN_ENDED;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/stop.h"
 
-#include "actor/lifecycle.h"
+#include "actor/budget.h"
 #include "actor/extra.h"
+#include "actor/lifecycle.h"
 #include "actor/park.h"
 #include "actor/turn.h"
 #include "actor/waiters.h"
@@ -115,6 +116,8 @@ void tr__cell_release(struct worker *worker, struct cell *cell)
     tr__cell_unname(worker, cell);
     tr__heap_drop(&cell->heap, &worker->source);
     tr__state_free(&worker->source, cell);
+    if (cell->flags & CELL_METERED)
+        tr__budget_end(worker, cell);
     tr__extra_free(worker, cell);
 }
 
@@ -243,6 +246,11 @@ void tr__cell_leave(struct worker *worker, struct cell *cell)
     /* Not before: the paths of children may begin with it. */
     tr__names_free(&system->names, cell->name);
     cell->name = NULL;
+    /* Nor this: a failed set-up leaves children that are still charged. */
+    if (cell->flags & CELL_METERED) {
+        tr__budget_end(worker, cell);
+        tr__extra_free(worker, cell);
+    }
     if (parent == system->guardian && cell->flags & CELL_FAILED)
         atom32_fetch_add(&system->root_failures, 1, ATOM_RELAXED);
     if (!(cell->flags & CELL_LINKED)) {

@@ -31,6 +31,12 @@ static struct timer_entry *entry_of(const struct envelope *envelope)
     return (struct timer_entry *)(uintptr_t)envelope->sender;
 }
 
+/* The memory of a timer, without its message, in lines as mail_lines. */
+static uint64_t entry_lines(const struct timer_entry *entry)
+{
+    return block_class_size(entry->block_class) / block_class_size(BLOCK_64);
+}
+
 /* ---- Firing. ---- */
 
 /* An envelope that is not counted yet goes to the events of its actor. */
@@ -67,10 +73,13 @@ static void let_go(struct timer_entry *entry)
 static void entry_remove(struct worker *worker, struct cell *cell, struct timer_entry *entry)
 {
     struct envelope *envelope = entry->user;
-    if (entry->kind & QUEUED)
+    cell->extra->timer_lines -= entry_lines(entry);
+    if (entry->kind & QUEUED) {
         make_void(worker, envelope);
-    else if (envelope)
+    } else if (envelope) {
+        cell->extra->timer_lines -= mail_lines(envelope);
         envelope_give(&worker->pool, envelope);
+    }
     tr__keys_remove(&cell->extra->timers, &worker->timer_pool, entry);
 }
 
@@ -94,6 +103,7 @@ static void fire(struct worker *worker, struct timer_entry *entry)
         return;
     }
     entry->kind |= QUEUED;
+    cell->extra->timer_lines -= mail_lines(envelope); /* from now on it counts as mail */
     deliver(worker, cell, envelope);
 }
 
@@ -161,6 +171,7 @@ void tr__timer_return(struct worker *worker, struct cell *cell, struct envelope 
         return;
     }
     entry->kind &= (uint8_t)~QUEUED;
+    cell->extra->timer_lines += mail_lines(envelope);
     envelope->mail.next = (struct door_mail *)(void *)cell;
     switch (kind_of(entry)) {
     case TIMER_ONCE:
@@ -240,6 +251,7 @@ void tr__timers_drop(struct worker *worker, struct cell *cell)
             envelope_give(&worker->pool, entry->user);
         tr__keys_walk_remove(&extra->timers, &worker->timer_pool, &walk);
     }
+    extra->timer_lines = 0;
     tr__wheel_cancel(&worker->idles, &extra->idle);
     idle_forget(worker, extra);
     cell->flags &= (uint16_t)~CELL_IDLES;
@@ -356,9 +368,12 @@ static tr_status start(struct tr_self *self, const char *key, size_t length, tr_
             let_go(entry);
         else if (entry->kind & QUEUED)
             make_void(worker, entry->user);
-        else
+        else {
+            extra->timer_lines -= mail_lines(entry->user);
             envelope_give(&worker->pool, entry->user);
+        }
     }
+    extra->timer_lines += mail_lines(envelope) + (is_new ? entry_lines(entry) : 0);
     entry->user = envelope;
     entry->kind = (uint8_t)kind;
     entry->period_ns = ns;

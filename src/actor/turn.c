@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/turn.h"
 
+#include "actor/budget.h"
 #include "actor/client.h"
 #include "actor/extra.h"
 #include "actor/lifecycle.h"
@@ -40,23 +41,27 @@ static void story_clear(struct tr_self *self)
     self->error.status = TR_OK;
 }
 
-/* The failure of an actor: it is logged, and the actor stops. */
-static void fail(struct tr_self *self)
+void tr__cell_fail(struct worker *worker, struct cell *cell, const char *where,
+                   const tr_error *error)
 {
-    struct worker *worker = self->worker;
-    struct cell *cell = self->cell;
-    const tr_error *error = &self->error;
     char path[TR_PATH_MAX + 1];
     tr__cell_path(worker->system, cell, path);
     tr__log(worker->system,
             TR_LEVEL_ERROR,
             path,
-            "failed in %s: %s: %s",
-            self->kind == TURN_MESSAGE ? worker->running_type->name : "a signal",
+            "failed%s%s: %s: %s",
+            where ? " in " : "",
+            where ? where : "",
             tr_status_name(error->status),
             error->text);
     cell->flags |= CELL_FAILED;
     tr__cell_stop(worker, cell, false);
+}
+
+static void fail(struct tr_self *self)
+{
+    const char *where = self->kind == TURN_MESSAGE ? self->worker->running_type->name : "a signal";
+    tr__cell_fail(self->worker, self->cell, where, &self->error);
 }
 
 bool tr__turn_apply(struct tr_self *self, tr_next next)
@@ -153,6 +158,8 @@ bool tr__turn_over(struct tr_self *self, tr_next next)
         if (self->envelope->kind == ENVELOPE_EVENT)
             envelope_done(self);
     }
+    if (self->cell->flags & CELL_METERED)
+        tr__budget_turn_end(self);
     bool is_running = self->is_cancelled || tr__turn_apply(self, next);
     if (self->envelope)
         envelope_done(self);
@@ -183,6 +190,8 @@ static inline bool message_end(struct tr_self *self, tr_next next)
 static bool message_admit(struct tr_self *self, struct envelope *envelope)
 {
     struct worker *worker = self->worker;
+    if (self->cell->flags & CELL_METERED)
+        tr__budget_turn_begin(self);
     switch ((enum envelope_kind)envelope->kind) {
     case ENVELOPE_PROBE:
         tr__probe_answer(worker, envelope, true);
@@ -344,12 +353,17 @@ struct tr_self *tr__call(struct worker *worker, struct cell *cell, enum turn_kin
     self->caller = worker->host.current;
     const struct cell *running = worker->running;
     const tr_type *running_type = worker->running_type;
+    bool is_watched = budget_is_watched(worker, cell);
+    if (is_watched)
+        tr__budget_call_begin(worker, cell);
     worker->running = cell;
     worker->running_type = NULL;
     tr__fiber_switch(&worker->host, fiber);
     worker->running = running;
     worker->running_type = running_type;
     run_defers(self);
+    if (is_watched)
+        tr__budget_call_end(worker, cell);
     return self;
 }
 
@@ -381,19 +395,8 @@ static bool is_needed(const struct cell *cell)
            mail_is_over(cell);
 }
 
-void tr__cell_settle(struct worker *worker, struct cell *cell)
+static inline void settle_waiting(struct worker *worker, struct cell *cell)
 {
-    TR_ASSERT(cell->life == LIFE_RUNNING);
-    if (cell->cycle || mail_has_arrived(cell) || atom32_load(&cell->control, ATOM_RELAXED)) {
-        mail_make_ready(worker, cell);
-        if (__builtin_expect(cell->flags & CELL_AWAITED, 0))
-            tr__waiters_serve(worker, cell);
-        return;
-    }
-    if (mail_is_over(cell)) {
-        tr__cell_stop(worker, cell, false);
-        return;
-    }
     cell->house = HOUSE_WAITING;
     if (__builtin_expect(cell->flags & CELL_AWAITED, 0))
         tr__waiters_serve(worker, cell);
@@ -402,6 +405,32 @@ void tr__cell_settle(struct worker *worker, struct cell *cell)
     /* What was taken in may have been a dead letter of which this very actor was told. */
     if (cell->house == HOUSE_WAITING && is_needed(cell))
         mail_make_ready(worker, cell);
+}
+
+/* Of an actor that is sealed or metered. Apart, so that others pay for one test. */
+__attribute__((__noinline__)) static void settle_looking(struct worker *worker, struct cell *cell)
+{
+    if (mail_is_over(cell)) {
+        tr__cell_stop(worker, cell, false);
+        return;
+    }
+    if (cell->flags & CELL_METERED)
+        tr__budget_look(worker, cell);
+    settle_waiting(worker, cell);
+}
+
+void tr__cell_settle(struct worker *worker, struct cell *cell)
+{
+    TR_ASSERT(cell->life == LIFE_RUNNING);
+    if (cell->cycle || mail_has_arrived(cell) || atom32_load(&cell->control, ATOM_RELAXED)) {
+        mail_make_ready(worker, cell);
+        if (__builtin_expect(cell->flags & CELL_AWAITED, 0))
+            tr__waiters_serve(worker, cell);
+    } else if (__builtin_expect(cell->flags & (CELL_SEALED | CELL_METERED), 0)) {
+        settle_looking(worker, cell);
+    } else {
+        settle_waiting(worker, cell);
+    }
 }
 
 /* Orders to an actor that has not begun to stop. */
@@ -420,6 +449,8 @@ static bool obey_alive(struct worker *worker, struct cell *cell, uint32_t bits)
         tr__cell_stop(worker, cell, bits & CONTROL_KILL);
         return false;
     }
+    if (bits & CONTROL_BUDGET && !tr__budget_obey(worker, cell))
+        return false;
     if (is_suspended && cell->life == LIFE_RUNNING) {
         tr__cell_become(worker->system, cell, LIFE_SUSPENDED, __func__);
         tr__idle_pause(worker, cell);

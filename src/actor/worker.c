@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/worker.h"
 
+#include "actor/budget.h"
 #include "actor/park.h"
 #include "actor/spawn.h"
 #include "actor/stop.h"
@@ -108,6 +109,7 @@ static tr_time on_idle(struct loop *loop)
 {
     struct worker *worker = worker_of_loop(loop);
     tr__envelope_flush(&worker->pool);
+    tr__budget_flush(worker);
     uint64_t turns = atom64_load(&worker->counters.handled, ATOM_RELAXED) +
                      atom64_load(&worker->counters.accepted, ATOM_RELAXED);
     tr_time next_ns = earlier(tr__timers_next(worker), tr__wheel_next(&worker->waits));
@@ -162,6 +164,7 @@ tr_status tr__worker_init(struct worker *worker, struct tr_system *system, uint3
     /* Nobody runs it yet: who posts makes its descriptor readable. */
     (void)ready_doze(&worker->loop.ready);
     tr__dispatches_init(&worker->dispatches, &worker->source);
+    list_init(&worker->budget_parts);
     worker->trim_every_ns = TRIM_EVERY_NS;
     tr__scratch_init(&worker->scratch, &worker->source);
     tr__wheel_init(&worker->timers, worker->loop.now_ns);

@@ -113,6 +113,8 @@ struct worker {
     struct wheel waits;  /* nodes of struct tr_self */
     struct timer_pool timer_pool;
     struct slot_cache slot_cache;
+    struct list budget_parts; /* of struct budget_part, with something to hand in */
+    tr_time budget_mark_ns;   /* see actor/budget.h */
     struct memory_source source;
     struct rng rng;
     tr_time trimmed_ns;     /* when the pool was last trimmed, */

@@ -57,6 +57,12 @@ bool tr__heap_on_end(struct heap **heap, const struct memory_source *source, voi
  */
 void tr__heap_drop(struct heap **heap, const struct memory_source *source);
 
+/**
+ * The bytes that tr__heap_realloc(&heap, source, memory, size) would take from the source; `memory`
+ * may be NULL, as the heap may. What it gives back is not taken off.
+ */
+size_t tr__heap_need(const struct heap *heap, const void *memory, size_t size);
+
 /** The bytes taken from the source and not given back. 0 for NULL. */
 size_t tr__heap_bytes(const struct heap *heap);
 
