@@ -21,6 +21,8 @@
 #define TR_STASH_MAX 1024
 /** Timers of one actor at once. One more: TR_LIMIT. */
 #define TR_TIMERS_MAX (1024 * 1024)
+/** Schedules of one system at once. One more: TR_LIMIT. */
+#define TR_SCHEDULES_MAX (64 * 1024)
 /** Turns of an actor before its worker looks at others. */
 #define TR_RUN_TURNS_MAX 64
 /** Time of an actor before its worker looks at others; kept to a tick of one millisecond. */

@@ -55,7 +55,8 @@ enum cell_flag {
     CELL_FAILED = 1 << 8,  /* a failure is why it stops */
     CELL_MIXED = 1 << 9,   /* mailboxes other than that of notices may hold something */
     CELL_ASKED = 1 << 10,  /* a reason to be Suspended: somebody asked for it */
-    CELL_IDLES = 1 << 11   /* it has a receive timeout: messages leave their mark */
+    CELL_IDLES = 1 << 11,  /* it has a receive timeout: messages leave their mark */
+    CELL_CALLS = 1 << 12   /* it runs the calls of a schedule: actor/schedule.h */
 };
 
 enum cell_control {

@@ -147,6 +147,8 @@ static struct tr_system *system_alloc(const tr_system_options *options)
     lock_init(&system->foreign_lock);
     lock_init(&system->wait_lock);
     lock_init(&system->run_lock);
+    tr__schedules_init(
+        &system->schedules, system->platform->mono_now(system->platform), system->seed);
     return system;
 }
 
@@ -278,6 +280,7 @@ void tr_system_free(tr_system *system)
         tr__system_drain(system);
     tr__clients_close(system);
     mail_sweep(system);
+    tr__schedules_deinit(&system->schedules, &source);
     tr__clients_free(system);
     for (uint32_t i = 0; system->workers && i < system->worker_count; i++) {
         if (!system->workers[i])

@@ -142,14 +142,17 @@ bool tr__timers_fire(struct worker *worker, tr_time now_ns)
     while ((node = tr__wheel_expire(&worker->idles, now_ns))) {
         fire_idle(worker, LIST_OWNER(node, struct cell_extra, idle));
     }
-    return tr__wheel_next(&worker->timers) <= now_ns;
+    bool has_more = tr__schedules_fire(worker, now_ns);
+    return has_more || tr__wheel_next(&worker->timers) <= now_ns;
 }
 
 tr_time tr__timers_next(const struct worker *worker)
 {
     tr_time timer_ns = tr__wheel_next(&worker->timers);
     tr_time idle_ns = tr__wheel_next(&worker->idles);
-    return timer_ns < idle_ns ? timer_ns : idle_ns;
+    tr_time schedule_ns = tr__schedules_next(worker);
+    tr_time own_ns = timer_ns < idle_ns ? timer_ns : idle_ns;
+    return schedule_ns < own_ns ? schedule_ns : own_ns;
 }
 
 void tr__timer_return(struct worker *worker, struct cell *cell, struct envelope *envelope)
