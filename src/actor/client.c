@@ -151,12 +151,12 @@ static void take_outcome(struct tr_client *client, const struct tr_outcome *outc
 {
     if (!client->failures) {
         client->failures = source_resize(
-            &client->system->source, NULL, CLIENT_FAILURES_MAX * sizeof *client->failures);
+            &client->system->source, NULL, TR_CLIENT_FAILURES_MAX * sizeof *client->failures);
         if (!client->failures)
             return;
     }
     struct client_failure *failure =
-        &client->failures[client->failure_count++ % CLIENT_FAILURES_MAX];
+        &client->failures[client->failure_count++ % TR_CLIENT_FAILURES_MAX];
     failure->ref = outcome->ref;
     tr__error_set(&failure->error,
                   (tr_status)outcome->status,
@@ -471,8 +471,8 @@ tr_status tr_client_try_spawn(tr_client *client, const tr_spawn_args *args, uint
 static bool has_failed(struct tr_client *client, uint64_t ref, tr_error *error)
 {
     uint32_t count = client->failure_count;
-    if (count > CLIENT_FAILURES_MAX)
-        count = CLIENT_FAILURES_MAX;
+    if (count > TR_CLIENT_FAILURES_MAX)
+        count = TR_CLIENT_FAILURES_MAX;
     for (uint32_t i = 0; i < count; i++) {
         if (client->failures[i].ref != ref)
             continue;

@@ -382,7 +382,7 @@ tr_status tr_self_try_timer(tr_self *self, const char *key, tr_timer_kind kind, 
         return TR_INVALID_ARGUMENT;
     if (key) {
         size_t length = strlen(key);
-        if (!length || length > TIMER_KEY_MAX)
+        if (!length || length > TR_TIMER_KEY_MAX)
             return TR_INVALID_ARGUMENT;
         return start(self, key, length, kind, ns, type, message);
     }
@@ -439,7 +439,7 @@ tr_timer_end tr_timer_cancel(tr_self *self, const char *key)
     if (!self || !key)
         return TR_TIMER_NONE;
     size_t length = strlen(key);
-    return length && length <= TIMER_KEY_MAX ? cancel(self, key, length) : TR_TIMER_NONE;
+    return length && length <= TR_TIMER_KEY_MAX ? cancel(self, key, length) : TR_TIMER_NONE;
 }
 
 tr_timer_end tr_timer_stop(tr_self *self, tr_timer timer)

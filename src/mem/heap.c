@@ -347,7 +347,7 @@ void *tr__heap_alloc(struct heap **heap, const struct memory_source *source, siz
 {
     if (size <= SMALL_MAX)
         return small_alloc(heap, source, size);
-    if (size > HEAP_BLOCK_MAX)
+    if (size > TR_ALLOC_MAX)
         return NULL;
     return large_alloc(heap, source, size);
 }
@@ -358,7 +358,7 @@ void *tr__heap_realloc(struct heap **heap, const struct memory_source *source, v
     if (!memory)
         return tr__heap_alloc(heap, source, size);
     struct header header = header_check(*heap, memory);
-    if (size > HEAP_BLOCK_MAX)
+    if (size > TR_ALLOC_MAX)
         return NULL;
     if (header.size_class == CLASS_LARGE && size > SMALL_MAX)
         return large_realloc(*heap, source, memory, size);
