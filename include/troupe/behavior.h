@@ -75,9 +75,30 @@ typedef enum tr_ordering {
     TR_BY_KIND     /* asks before notices */
 } tr_ordering;
 
+/** What happens to a message for which its receiver's mailbox has no room. */
+typedef enum tr_overflow {
+    TR_OVERFLOW_FAIL, /* the sender is told TR_MAILBOX_FULL */
+    TR_DROP_NEWEST,   /* it is a dead letter; the sender is told TR_OK */
+    TR_DROP_OLDEST,   /* the messages that wait longest are dead letters instead */
+    TR_PARK           /* the sender waits for room; see tr_tell */
+} tr_overflow;
+
+/**
+ * Members of TR_OPTIONS.
+ *
+ * A mailbox has two bounds, one of messages and one of memory, in which a message counts 64 bytes
+ * and, when it is larger than 24, its own size as well. Replies, signals and timers take no room, nor does what is
+ * stashed. The bounds are never exceeded, whoever sends from wherever, with two exceptions: what
+ * tr_unstash brings back, and with TR_DROP_OLDEST up to 64 messages from other workers, which wait
+ * to be taken in. From 4,096 messages and 256 KiB on a mailbox may be called full up to 256
+ * messages, or as many times 64 bytes, early.
+ */
 typedef struct tr_options {
-    tr_ordering ordering; /* TR_BY_ARRIVAL */
-    bool is_pinned;       /* never moves to another worker */
+    tr_ordering ordering;     /* TR_BY_ARRIVAL */
+    bool is_pinned;           /* never moves to another worker */
+    uint32_t mailbox_max;     /* messages; 0: TR_MAILBOX_MAX; at most TR_MAILBOX_LARGEST */
+    size_t mailbox_bytes_max; /* 0: TR_MAILBOX_BYTES_MAX; at most TR_MAILBOX_BYTES_LARGEST */
+    tr_overflow overflow;     /* TR_OVERFLOW_FAIL */
 } tr_options;
 
 /* ---- The behavior and its clauses. ---- */

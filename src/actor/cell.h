@@ -56,7 +56,8 @@ enum cell_flag {
     CELL_MIXED = 1 << 9,   /* mailboxes other than that of notices may hold something */
     CELL_ASKED = 1 << 10,  /* a reason to be Suspended: somebody asked for it */
     CELL_IDLES = 1 << 11,  /* it has a receive timeout: messages leave their mark */
-    CELL_CALLS = 1 << 12   /* it runs the calls of a schedule: actor/schedule.h */
+    CELL_NARROW = 1 << 12, /* its mailbox is bounded so closely that nothing is put by */
+    CELL_CALLS = 1 << 13   /* it runs the calls of a schedule: actor/schedule.h */
 };
 
 enum cell_control {
@@ -104,7 +105,6 @@ struct dispatch;
 struct cell {
     struct door door;
     uint64_t identity; /* the ref, kept when the door no longer shows it */
-    struct cell *parent;
     struct name *name; /* in the directory; NULL for anonymous actors */
     union {
         struct cell_setup *setup; /* while New */
@@ -117,8 +117,8 @@ struct cell {
     struct heap *heap;
     struct envelope *cycle;   /* what this cycle has still to handle; see actor/mail.h */
     struct envelope *notices; /* asks too, unless CELL_BY_KIND */
-    uint32_t queued;          /* messages in all lists */
-    uint32_t queued_lines;    /* their memory, in lines of 64 bytes */
+    uint32_t stock;           /* room put by for senders on this worker; see actor/mail.h */
+    uint32_t queued_lines;    /* memory of what waits in all lists, in lines of 64 bytes */
     atom32 control;           /* enum cell_control */
     uint16_t flags;           /* enum cell_flag */
     uint8_t life;             /* enum life; changed by tr__cell_change only */
@@ -138,12 +138,19 @@ struct cell {
 static_assert(sizeof(struct cell) == 192, "an idle actor costs three cache lines");
 static_assert(offsetof(struct cell, task) == 64, "the door has a line of its own");
 
+/** The slot of the parent, 0 for none. */
+static inline uint32_t cell_parent_slot(const struct cell *cell)
+{
+    return cell->door.tenant;
+}
+
 /** Empties a cell for its next tenant. A late order may still reach `control`: it is atomic. */
 static inline void cell_clear(struct cell *cell)
 {
     size_t control = offsetof(struct cell, control);
-    size_t begin = offsetof(struct cell, parent);
+    size_t begin = offsetof(struct cell, name);
     size_t after = control + sizeof cell->control;
+    cell->door.tenant = 0;
     memset((char *)cell + begin, 0, control - begin);
     atom32_store(&cell->control, 0, ATOM_RELAXED);
     memset((char *)cell + after, 0, sizeof *cell - after);

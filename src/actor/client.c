@@ -55,6 +55,8 @@ void tr__outcome_send(struct worker *worker, uint64_t client, uint64_t ref, cons
 
 /* ---- A client and its inbox. ---- */
 
+TR_BEHAVIOR(tr_inbox, void); /* has the bounds of its mailbox */
+
 static struct tr_client *client_reuse(struct tr_system *system)
 {
     struct tr_client *client = NULL;
@@ -110,6 +112,7 @@ tr_status tr_client_new(tr_system *system, tr_client **made)
     cell_clear(cell);
     cell->flags = CELL_CLIENT;
     cell->state = client;
+    tr__room_open(cell, &tr_behavior_tr_inbox);
     client->cell = cell;
     client->causal_next = cell->identity ^ 1;
     door_open(&cell->door, cell->identity, CELL_FOREIGN, false);
@@ -330,6 +333,8 @@ const void *tr_client_receive(tr_client *client, const tr_type *type, tr_time ti
     if (!client->lent)
         return NULL;
     mail_uncount(client->cell, client->lent);
+    if (mail_takes_room(client->lent))
+        tr__room_give(client->cell, mail_lines(client->lent));
     lock_take(&client->system->foreign_lock);
     atom64_count(&client->system->foreign_counters.handled, 1);
     lock_give(&client->system->foreign_lock);
@@ -350,6 +355,22 @@ static tr_status refuse(struct tr_client *client, uint64_t to, const tr_type *ty
                     &(struct dead_letter){
                         .type = type, .from = client->cell->identity, .to = to, .reason = reason});
     return reason;
+}
+
+/* A message that was taken, since its receiver wants it so, and dropped at once. */
+static tr_status drop_newest(struct tr_client *client, uint64_t to, const tr_type *type)
+{
+    struct tr_system *system = client->system;
+    lock_take(&system->foreign_lock);
+    atom64_count(&system->foreign_counters.accepted, 1);
+    atom64_count(&system->foreign_counters.dead, 1);
+    lock_give(&system->foreign_lock);
+    tr__dead_letter(
+        system,
+        NULL,
+        &(struct dead_letter){
+            .type = type, .from = client->cell->identity, .to = to, .reason = TR_MAILBOX_FULL});
+    return TR_OK;
 }
 
 static tr_status send(struct tr_client *client, struct cell *cell, uint64_t to,
@@ -373,7 +394,11 @@ static tr_status send(struct tr_client *client, struct cell *cell, uint64_t to,
     envelope->causal = hash_mix(client->causal_next++);
     envelope->generation = (uint32_t)(to >> 32);
 
-    enum door_result result = door_push(&cell->door, &envelope->mail);
+    enum door_result result = DOOR_REFUSED;
+    if (mail_takes_room(envelope))
+        status = tr__room_take_far(cell, envelope);
+    if (status == TR_OK)
+        result = door_push(&cell->door, &envelope->mail);
     lock_take(&system->foreign_lock);
     if (result == DOOR_REFUSED)
         envelope_give(pool, envelope);
@@ -381,7 +406,7 @@ static tr_status send(struct tr_client *client, struct cell *cell, uint64_t to,
         atom64_count(&system->foreign_counters.accepted, kind <= ENVELOPE_EVENT);
     lock_give(&system->foreign_lock);
     if (result == DOOR_REFUSED)
-        return TR_STOPPED;
+        return status == TR_OK ? TR_STOPPED : status;
     if (result == DOOR_TAKEN_POST)
         tr__system_post(system, NULL, cell);
     return TR_OK;
@@ -395,7 +420,11 @@ tr_status tr_client_tell(tr_client *client, tr_ref to, const tr_type *type, cons
     tr_status status = TR_STOPPED;
     if (cell)
         status = send(client, cell, to.bits, ENVELOPE_NOTICE, type, message);
-    return status == TR_OK ? TR_OK : refuse(client, to.bits, type, status);
+    if (status == TR_OK)
+        return TR_OK;
+    if (status == TR_MAILBOX_FULL && room_policy(room_load(&cell->door.room)) == TR_DROP_NEWEST)
+        return drop_newest(client, to.bits, type);
+    return refuse(client, to.bits, type, status);
 }
 
 static tr_status order(struct tr_client *client, tr_ref ref, enum envelope_kind kind)

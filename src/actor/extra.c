@@ -75,7 +75,10 @@ size_t tr_unstash(tr_self *self, size_t max)
     struct envelope *first = NULL;
     size_t count = 0;
     while (extra->stash && count < max) {
-        ring_push(&first, ring_pop(&extra->stash));
+        struct envelope *envelope = ring_pop(&extra->stash);
+        if (mail_takes_room(envelope))
+            tr__room_take_back(self->cell, mail_lines(envelope));
+        ring_push(&first, envelope);
         extra->stash_count--;
         count++;
     }

@@ -217,7 +217,21 @@ struct census {
     uint64_t live;   /* actors */
 };
 
-static uint64_t ring_count(const struct envelope *last, uint64_t *lines, uint64_t *all)
+struct tally {
+    uint64_t lines;      /* of all messages in the lists of an actor */
+    int32_t roomy;       /* those that have room in its mailbox, */
+    int32_t roomy_lines; /* and their memory */
+};
+
+static void tally_roomy(struct tally *tally, const struct envelope *envelope)
+{
+    if (!mail_takes_room(envelope))
+        return;
+    tally->roomy++;
+    tally->roomy_lines += (int32_t)mail_lines(envelope);
+}
+
+static uint64_t ring_count(const struct envelope *last, struct tally *tally)
 {
     uint64_t counted = 0;
     if (!last)
@@ -225,8 +239,8 @@ static uint64_t ring_count(const struct envelope *last, uint64_t *lines, uint64_
     const struct envelope *envelope = last;
     do {
         envelope = (const struct envelope *)(const void *)envelope->mail.next;
-        *lines += mail_lines(envelope);
-        (*all)++;
+        tally->lines += mail_lines(envelope);
+        tally_roomy(tally, envelope);
         counted += envelope->kind <= ENVELOPE_EVENT;
     } while (envelope != last);
     return counted;
@@ -234,26 +248,33 @@ static uint64_t ring_count(const struct envelope *last, uint64_t *lines, uint64_
 
 static void census_cell(struct census *census, const struct cell *cell)
 {
-    uint64_t lines = 0;
-    uint64_t all = 0;
+    struct tally tally = {0};
+    struct tally set_aside = {0};
     const struct envelope *received = NULL;
     const struct envelope *stash = NULL;
     if (cell->flags & CELL_CLIENT)
         received = ((const struct tr_client *)cell->state)->received;
     else if (cell->life != LIFE_NEW && cell->extra)
         stash = cell->extra->stash;
-    census->queued +=
-        ring_count(cell->cycle, &lines, &all) + ring_count(cell->notices, &lines, &all) +
-        ring_count(cell->replies, &lines, &all) + ring_count(cell->exceptions, &lines, &all) +
-        ring_count(cell->asks, &lines, &all) + ring_count(cell->events, &lines, &all) +
-        ring_count(stash, &lines, &all) + ring_count(received, &lines, &all);
-    TR_ASSERT(cell->queued == all);
-    TR_ASSERT(cell->queued_lines == lines);
+    census->queued += ring_count(cell->cycle, &tally) + ring_count(cell->notices, &tally) +
+                      ring_count(cell->replies, &tally) + ring_count(cell->exceptions, &tally) +
+                      ring_count(cell->asks, &tally) + ring_count(cell->events, &tally) +
+                      ring_count(received, &tally) + ring_count(stash, &set_aside);
+    TR_ASSERT(cell->queued_lines == tally.lines + set_aside.lines);
     const void *head = atomptr_load(&cell->door.inbox, ATOM_RELAXED);
     const struct door_mail *mail = door_holds_mail(head) ? head : NULL;
-    for (; mail; mail = mail->next)
-        census->queued += ((const struct envelope *)(const void *)mail)->kind <= ENVELOPE_EVENT;
-    bool is_actor = !(cell->flags & CELL_CLIENT) && cell->parent;
+    for (; mail; mail = mail->next) {
+        const struct envelope *envelope = (const struct envelope *)(const void *)mail;
+        census->queued += envelope->kind <= ENVELOPE_EVENT;
+        if (envelope->generation == cell_generation(cell))
+            tally_roomy(&tally, envelope);
+    }
+    if (cell->life < LIFE_STOPPING && cell->dispatch) {
+        int32_t lines;
+        TR_ASSERT(tr__room_used(cell, cell->dispatch->behavior, &lines) == tally.roomy);
+        TR_ASSERT(lines == tally.roomy_lines);
+    }
+    bool is_actor = !(cell->flags & CELL_CLIENT) && cell_parent_slot(cell);
     census->live += is_actor && cell->life != LIFE_STOPPED;
     TR_ASSERT((cell->house == HOUSE_READY) <= (cell->life < LIFE_STOPPED));
 }

@@ -28,8 +28,8 @@ enum task_class tr__mail_priority(const struct cell *cell)
     return is_high ? TASK_HIGH : TASK_NORMAL;
 }
 
-static void bury(struct worker *worker, struct cell *cell, struct envelope *envelope,
-                 tr_status reason)
+void tr__mail_bury_one(struct worker *worker, struct cell *cell, struct envelope *envelope,
+                       tr_status reason)
 {
     atom64_count(&worker->counters.dead, 1);
     tr__dead_letter(
@@ -47,7 +47,9 @@ static void take_in_message(struct worker *worker, struct cell *cell, struct env
 {
     bool is_probe = envelope->kind == ENVELOPE_PROBE; /* no message: nobody refuses it */
     if (cell->flags & CELL_SEALED && !is_probe) {
-        bury(worker, cell, envelope, TR_STOPPED);
+        if (mail_takes_room(envelope))
+            room_give_any(cell, envelope);
+        tr__mail_bury_one(worker, cell, envelope, TR_STOPPED);
         return;
     }
     /* It is up, and is asked no more than that: a long queue, or to be Suspended, is no matter. */
@@ -135,11 +137,14 @@ void tr__mail_take_in(struct worker *worker, struct cell *cell, struct door_mail
             if (envelope->kind == ENVELOPE_PROBE)
                 tr__probe_answer(worker, envelope, cell->flags & CELL_STARTED);
             else
-                bury(worker, cell, envelope, TR_STOPPED);
+                tr__mail_bury_one(worker, cell, envelope, TR_STOPPED);
             continue;
         }
         take_in_message(worker, cell, envelope);
     }
+    if (__builtin_expect(cell->flags & CELL_NARROW, 0) && cell->life != LIFE_NEW &&
+        room_policy(room_load(&cell->door.room)) == TR_DROP_OLDEST)
+        tr__mail_drop_oldest(worker, cell);
 }
 
 void tr__mail_answer_probes(struct worker *worker, struct cell *cell)
@@ -207,14 +212,18 @@ void tr__mail_bury(struct worker *worker, struct cell *cell, tr_status reason)
         else if (envelope->kind == ENVELOPE_VOID || envelope->kind == ENVELOPE_EVENT)
             tr__mail_drop(worker, envelope);
         else
-            bury(worker, cell, envelope, reason);
+            tr__mail_bury_one(worker, cell, envelope, reason);
     }
-    TR_ASSERT(cell->queued == 0);
     TR_ASSERT(cell->queued_lines == 0);
 }
 
 static tr_status send_far(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
+    if (mail_takes_room(envelope)) {
+        tr_status status = tr__room_take_far(cell, envelope);
+        if (__builtin_expect(status != TR_OK, 0))
+            return status;
+    }
     /* Behind the door it may be gone at once. */
     uint64_t is_counted = envelope->kind <= ENVELOPE_EVENT;
     enum door_result result = door_push(&cell->door, &envelope->mail);
@@ -234,6 +243,11 @@ tr_status tr__mail_send(struct worker *worker, struct cell *cell, struct envelop
     mail_look(worker, cell);
     if (__builtin_expect(cell->flags & CELL_SEALED, 0))
         return TR_STOPPED;
+    if (mail_takes_room(envelope) && __builtin_expect(!room_take_near(cell, envelope), 0)) {
+        tr_status status = tr__mail_overflow(worker, cell, envelope);
+        if (status != TR_OK)
+            return status;
+    }
     if (__builtin_expect(envelope->kind == ENVELOPE_NOTICE, 1)) {
         atom64_count(&worker->counters.accepted, 1);
         mail_count(cell, envelope);
@@ -255,7 +269,9 @@ void tr__mail_send_any(struct tr_system *system, struct worker *worker, struct c
             envelope_give(&worker->pool, envelope);
         return;
     }
-    enum door_result result = door_push(&cell->door, &envelope->mail);
+    enum door_result result = DOOR_REFUSED;
+    if (!mail_takes_room(envelope) || tr__room_take_far(cell, envelope) == TR_OK)
+        result = door_push(&cell->door, &envelope->mail);
     lock_take(&system->foreign_lock);
     if (result == DOOR_REFUSED)
         envelope_give(&system->foreign_pool, envelope);

@@ -60,14 +60,94 @@ static inline uint32_t mail_lines(const struct envelope *envelope)
 
 static inline void mail_count(struct cell *cell, const struct envelope *envelope)
 {
-    cell->queued++;
     cell->queued_lines += mail_lines(envelope);
 }
 
 static inline void mail_uncount(struct cell *cell, const struct envelope *envelope)
 {
-    cell->queued--;
     cell->queued_lines -= mail_lines(envelope);
+}
+
+/* ---- Room: how much a mailbox may still take. See queue/room.h. ---- */
+
+/*
+ * A cell's stock: messages in its lower half, lines in the upper one. It is refilled from the room
+ * in steps, and what is too much goes back, so that senders elsewhere do not miss it.
+ */
+enum {
+    STOCK_STEP = 64,
+    STOCK_LINES_SHIFT = 16,
+    STOCK_LINES_MAX = 64,            /* of one message; larger ones go around it */
+    STOCK_IS_MUCH = (int)0x3f000080, /* 128 messages, or 256 lines */
+    MAIL_NARROW = 4096,              /* bounds below this are exact: nothing is put by */
+    MAIL_OVERDRAFT = 64              /* of those who drop the oldest */
+};
+
+/** The bounds that a behavior asks for. */
+struct mail_bound {
+    int32_t messages;
+    int32_t lines;
+    tr_overflow overflow;
+};
+
+static inline struct mail_bound mail_bound_of(const tr_behavior *behavior)
+{
+    const tr_options *options = &behavior->options;
+    uint32_t messages = options->mailbox_max ? options->mailbox_max : TR_MAILBOX_MAX;
+    size_t bytes = options->mailbox_bytes_max ? options->mailbox_bytes_max : TR_MAILBOX_BYTES_MAX;
+    return (struct mail_bound){(int32_t)messages, (int32_t)(bytes / 64), options->overflow};
+}
+
+/** Whether messages of this kind take room. */
+static inline bool mail_takes_room(const struct envelope *envelope)
+{
+    return envelope->kind == ENVELOPE_NOTICE || envelope->kind == ENVELOPE_ASK;
+}
+
+/** Gives an actor that nobody knows yet the room that its behavior asks for. */
+void tr__room_open(struct cell *cell, const tr_behavior *behavior);
+/** Its behavior changes. Owner only. */
+void tr__room_change(struct cell *cell, const tr_behavior *from, const tr_behavior *to);
+/** When the stock has not enough. False: the mailbox is full. Owner only. */
+bool tr__room_take(struct cell *cell, uint32_t lines);
+/** What does not go into the stock, or is too much for it. Owner only. */
+void tr__room_give(struct cell *cell, uint32_t lines);
+/** Of messages that come back from a stash: never refused. Owner only. */
+void tr__room_take_back(struct cell *cell, uint32_t lines);
+/** How many messages have room in the mailbox, and in *lines their memory. When nothing runs. */
+int32_t tr__room_used(const struct cell *cell, const tr_behavior *behavior, int32_t *lines);
+
+/** Takes room for a message from this worker. False: there is none. Owner only. */
+static inline bool room_take_near(struct cell *cell, const struct envelope *envelope)
+{
+    uint32_t lines = mail_lines(envelope);
+    uint32_t stock = cell->stock;
+    if (__builtin_expect((stock & 0xffff) == 0 || stock >> STOCK_LINES_SHIFT < lines, 0))
+        return tr__room_take(cell, lines);
+    cell->stock = stock - (lines << STOCK_LINES_SHIFT) - 1;
+    return true;
+}
+
+/** Gives the room of a message back that leaves the mailbox. Owner only, not of a narrow cell. */
+static inline void room_give_near(struct cell *cell, const struct envelope *envelope)
+{
+    uint32_t lines = mail_lines(envelope);
+    if (__builtin_expect(lines > STOCK_LINES_MAX, 0)) {
+        tr__room_give(cell, lines);
+        return;
+    }
+    cell->stock += (lines << STOCK_LINES_SHIFT) + 1;
+    if (__builtin_expect(cell->stock & STOCK_IS_MUCH, 0))
+        tr__room_give(cell, 0);
+}
+
+/** The same of any cell. */
+static inline void room_give_any(struct cell *cell, const struct envelope *envelope)
+{
+    if (cell->flags & CELL_NARROW)
+        tr__room_give(cell, mail_lines(envelope));
+    else
+        room_give_near(cell, envelope);
 }
 
 static inline bool mail_has_arrived(const struct cell *cell)
@@ -112,6 +192,20 @@ static inline bool mail_begin_cycle(struct cell *cell)
 
 /** A run goes on with an unfinished cycle: new replies and exceptions go first. */
 void tr__mail_resume_cycle(struct cell *cell);
+
+/**
+ * A message for which there is no room, from this worker: TR_OK when that was mended, otherwise it
+ * is the caller's still. Owner only.
+ */
+tr_status tr__mail_overflow(struct worker *worker, struct cell *cell, struct envelope *envelope);
+/** After mail from elsewhere was taken in: drops the oldest when it is too much. Owner only. */
+void tr__mail_drop_oldest(struct worker *worker, struct cell *cell);
+/** Takes room for a message from elsewhere. TR_OK, TR_STOPPED, TR_MAILBOX_FULL. Any thread. */
+tr_status tr__room_take_far(struct cell *cell, const struct envelope *envelope);
+
+/** A message that was taken becomes a dead letter. Owner only. */
+void tr__mail_bury_one(struct worker *worker, struct cell *cell, struct envelope *envelope,
+                       tr_status reason);
 
 /** Drops what was taken back: it was never a message. */
 void tr__mail_drop(struct worker *worker, struct envelope *envelope);

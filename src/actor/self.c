@@ -28,6 +28,28 @@ __attribute__((__cold__, __noinline__)) static tr_status refuse(struct tr_self *
     return reason;
 }
 
+/* A message whose receiver did not take it. Takes the envelope. */
+__attribute__((__cold__, __noinline__)) static tr_status unsent(struct tr_self *self,
+                                                                struct cell *cell, uint64_t to,
+                                                                struct envelope *envelope,
+                                                                tr_status status)
+{
+    struct worker *worker = self->worker;
+    const tr_type *type = envelope->type;
+    envelope_give(&worker->pool, envelope);
+    if (status != TR_MAILBOX_FULL || room_policy(room_load(&cell->door.room)) != TR_DROP_NEWEST)
+        return refuse(self, to, type, status);
+    /* It was taken, since its receiver wants it so, and dropped at once. */
+    atom64_count(&worker->counters.accepted, 1);
+    atom64_count(&worker->counters.dead, 1);
+    tr__dead_letter(
+        worker->system,
+        worker,
+        &(struct dead_letter){
+            .type = type, .from = self->cell->identity, .to = to, .reason = TR_MAILBOX_FULL});
+    return TR_OK;
+}
+
 ATOM_INLINE tr_status send(struct tr_self *self, uint64_t to, uint64_t sender, const tr_type *type,
                            const void *message)
 {
@@ -50,8 +72,7 @@ ATOM_INLINE tr_status send(struct tr_self *self, uint64_t to, uint64_t sender, c
     status = tr__mail_send(worker, cell, envelope);
     if (__builtin_expect(status == TR_OK, 1))
         return TR_OK;
-    envelope_give(&worker->pool, envelope);
-    return refuse(self, to, type, status);
+    return unsent(self, cell, to, envelope, status);
 }
 
 tr_status tr_self_tell(tr_self *self, tr_ref to, const tr_type *type, const void *message)
@@ -149,7 +170,7 @@ tr_status tr_self_stop_child(tr_self *self, tr_ref ref)
         return TR_INVALID_ARGUMENT;
     struct cell *cell = slots_find(self->worker->slots, ref.bits);
     /* A child of mine cannot become another's while I look: I free its slot. */
-    if (!cell || cell->parent != self->cell)
+    if (!cell || slots_parent(self->worker->slots, cell) != self->cell)
         return TR_NOT_FOUND;
     return order(self, ref.bits, ENVELOPE_STOP);
 }
@@ -246,7 +267,7 @@ tr_ref tr_parent(const tr_self *self)
 {
     if (!self)
         return TR_NOBODY;
-    const struct cell *parent = self->cell->parent;
+    const struct cell *parent = slots_parent(self->worker->slots, self->cell);
     if (!parent || parent == self->worker->system->guardian)
         return TR_NOBODY;
     return tr_ref_from_bits(parent->identity);

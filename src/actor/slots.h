@@ -84,6 +84,13 @@ static inline struct cell *slots_find(const struct slots *slots, uint64_t ref)
     return cell;
 }
 
+/** The parent of an actor; NULL of /user and of clients. */
+static inline struct cell *slots_parent(const struct slots *slots, const struct cell *cell)
+{
+    uint32_t slot = cell_parent_slot(cell);
+    return slot ? slots_at(slots, slot) : NULL;
+}
+
 /** The slot of a cell, 0 for none. */
 static inline uint32_t slots_number(const struct slots *slots, const struct cell *cell)
 {

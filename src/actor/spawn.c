@@ -122,6 +122,12 @@ tr_status tr__spawn_check(struct tr_system *system, const tr_spawn_args *args)
                       args->name);
         return TR_NAME_INVALID;
     }
+    const tr_options *options = &args->behavior->options;
+    if (options->mailbox_max > TR_MAILBOX_LARGEST ||
+        options->mailbox_bytes_max > TR_MAILBOX_BYTES_LARGEST) {
+        tr__error_set(args->error, TR_LIMIT, 0, "%s: too large a mailbox", args->behavior->name);
+        return TR_LIMIT;
+    }
     if (atom32_load(&system->is_stopping, ATOM_SEQ_CST)) {
         tr__error_set(args->error, TR_STOPPING, 0, "the system is stopping");
         return TR_STOPPING;
@@ -146,7 +152,7 @@ static tr_status name_add(struct tr_system *system, struct cell *cell, const cha
                           tr_error *error)
 {
     char path[TR_PATH_MAX + 1];
-    tr__cell_path(system, cell->parent, path);
+    tr__cell_path(system, slots_parent(&system->slots, cell), path);
     size_t length = strlen(path);
     int written = snprintf(path + length, sizeof path - length, "/%s", name);
     if (written < 0 || (size_t)written >= sizeof path - length)
@@ -158,13 +164,14 @@ static tr_status name_add(struct tr_system *system, struct cell *cell, const cha
 }
 
 /* Whether a child may live here, and how long the path of one without a name is at most. */
-static tr_status depth_check(const struct cell *parent, size_t *length, tr_error *error)
+static tr_status depth_check(const struct slots *slots, const struct cell *parent, size_t *length,
+                             tr_error *error)
 {
     enum { PART_MAX = sizeof "/$ffffffff.ffffffff" - 1 };
     const struct cell *named = NULL;
     int depth = 1;
     *length = PART_MAX;
-    for (const struct cell *cell = parent; cell; cell = cell->parent) {
+    for (const struct cell *cell = parent; cell; cell = slots_parent(slots, cell)) {
         depth++;
         if (!named && cell->name)
             named = cell;
@@ -183,7 +190,7 @@ tr_status tr__spawn_prepare(struct tr_system *system, struct slot_cache *cache, 
 {
     struct cell *cell;
     size_t length;
-    tr_status status = depth_check(parent, &length, args->error);
+    tr_status status = depth_check(&system->slots, parent, &length, args->error);
     if (status != TR_OK)
         return status;
     status = tr__slot_take(&system->slots, cache, &cell);
@@ -192,7 +199,8 @@ tr_status tr__spawn_prepare(struct tr_system *system, struct slot_cache *cache, 
         return status;
     }
     cell_clear(cell);
-    cell->parent = parent;
+    cell->door.tenant = slots_number(&system->slots, parent);
+    tr__room_open(cell, args->behavior);
     if (args->name)
         status = name_add(system, cell, args->name, args->error);
     else if (length > TR_PATH_MAX)
@@ -277,6 +285,8 @@ static tr_status adopt(struct worker *worker, struct cell *cell, const tr_behavi
         return no_memory(cell, error, "a behavior's table");
     if (!keeps_state && !state_make(worker, cell, behavior->state_size))
         return no_memory(cell, error, "a state");
+    if (cell->dispatch)
+        tr__room_change(cell, cell->dispatch->behavior, behavior);
     cell->dispatch = dispatch;
     cell->flags &= (uint16_t)~CELL_BY_KIND;
     if (behavior->options.ordering == TR_BY_KIND)
@@ -363,7 +373,7 @@ static void mount_failed(struct worker *worker, struct cell *cell, const struct 
                          const tr_error *error)
 {
     char path[TR_PATH_MAX + 1];
-    tr__cell_path(worker->system, cell->parent, path);
+    tr__cell_path(worker->system, slots_parent(worker->slots, cell), path);
     tr__log(worker->system,
             TR_LEVEL_ERROR,
             path,
@@ -417,7 +427,7 @@ void tr__spawn_post(struct tr_system *system, struct counters *counters, struct 
  */
 static void mount_link(struct worker *worker, struct cell *cell)
 {
-    struct cell *parent = cell->parent;
+    struct cell *parent = slots_parent(worker->slots, cell);
     uint32_t bits = CONTROL_KILL;
     if (parent->life < LIFE_STOPPED) {
         tr__child_link(worker, parent, cell);
@@ -433,7 +443,8 @@ void tr__spawn_mount(struct worker *worker, struct cell *cell)
     struct cell_setup *setup = cell->setup;
     tr_error error = {.status = TR_OK};
     bool is_mine = setup->worker == worker->index;
-    if (!(cell->flags & CELL_LINKED) && cell_owner(cell->parent) == worker->index)
+    if (!(cell->flags & CELL_LINKED) &&
+        cell_owner(slots_parent(worker->slots, cell)) == worker->index)
         mount_link(worker, cell);
     if (!is_mine) {
         tr__spawn_post(system, &worker->counters, cell, setup->worker);

@@ -87,7 +87,7 @@ static void become_empty(struct worker *worker, struct cell *guardian)
 
 void tr__child_gone(struct worker *worker, struct cell *child)
 {
-    struct cell *parent = child->parent;
+    struct cell *parent = slots_parent(worker->slots, child);
     struct tr_system *system = worker->system;
     TR_ASSERT(cell_owner(parent) == worker->index);
     TR_ASSERT(child->life == LIFE_STOPPED);
@@ -207,7 +207,7 @@ void tr__cell_finish(struct worker *worker, struct cell *cell)
     tr__mail_bury(worker, cell, TR_STOPPED);
     tr__cell_release(worker, cell);
     tr__cell_become(worker->system, cell, LIFE_STOPPED, __func__);
-    if (cell->parent) /* nobody has spawned /user */
+    if (cell_parent_slot(cell)) /* nobody has spawned /user */
         atom64_count(&worker->counters.stopped, 1);
     tr__cell_leave(worker, cell);
 }
@@ -243,7 +243,7 @@ void tr__cell_end_unborn(struct worker *worker, struct cell *cell, tr_status rea
 void tr__cell_leave(struct worker *worker, struct cell *cell)
 {
     struct tr_system *system = worker->system;
-    struct cell *parent = cell->parent;
+    struct cell *parent = slots_parent(worker->slots, cell);
     TR_ASSERT(cell->life == LIFE_STOPPED);
     if (cell->child_count || cell->flags & CELL_POSTED)
         return;

@@ -52,7 +52,7 @@ size_t tr__cell_path(struct tr_system *system, const struct cell *cell, char *pa
         }
         length += (size_t)written;
         memcpy(end - length, part, (size_t)written);
-        cell = cell->parent;
+        cell = slots_parent(&system->slots, cell);
     }
     const char *front = cell && cell->name ? cell->name->path : "/user";
     if (!cell)
@@ -171,6 +171,7 @@ static tr_status guardian_make(struct tr_system *system)
     tr__cell_become(system, cell, LIFE_RUNNING, __func__);
     cell->flags |= CELL_STARTED;
     cell->house = HOUSE_WAITING;
+    tr__room_open(cell, &tr_behavior_tr_guardian);
     system->guardian = cell;
     system->guardian_name = cell->name;
     door_open(&cell->door, cell->identity, 0, false);

@@ -182,7 +182,9 @@ static bool message_admit(struct tr_self *self, struct envelope *envelope)
         return true;
     case ENVELOPE_ASK:
     case ENVELOPE_NOTICE:
-        tr__idle_touch(worker, self->cell);
+        room_give_any(self->cell, envelope);
+        if (self->cell->flags & CELL_IDLES)
+            tr__idle_touch(worker, self->cell);
         return true;
     default:
         return true;
@@ -197,8 +199,10 @@ static inline bool message_turn(struct tr_self *self)
     struct envelope *envelope = ring_pop(&cell->cycle);
     mail_uncount(cell, envelope);
     self->turns++;
-    if (__builtin_expect(envelope->kind >= ENVELOPE_EVENT || cell->flags & CELL_IDLES, 0) &&
-        !message_admit(self, envelope))
+    if (__builtin_expect(mail_takes_room(envelope) && !(cell->flags & (CELL_IDLES | CELL_NARROW)),
+                         1))
+        room_give_near(cell, envelope);
+    else if (!message_admit(self, envelope))
         return true;
     self->envelope = envelope;
     self->causal = envelope->causal;

@@ -111,7 +111,7 @@ TEST(a_legal_change_is_made_and_an_illegal_one_changes_nothing, "L-01", "L-02", 
             struct cell before;
             memset(&cell, 0, sizeof cell);
             cell.identity = 42;
-            cell.parent = world.system->guardian;
+            cell.door.tenant = slots_number(&world.system->slots, world.system->guardian);
             cell.life = (uint8_t)from;
             before = cell;
             uint64_t lines = world.virtual->lines_count;
@@ -253,7 +253,8 @@ TEST(after_a_run_a_house_is_ready_while_mail_is_left, "L-08")
         (void)tr__worker_slice(worker, 1);
         ck_assert_uint_eq(handled, turn);
         ck_assert_int_eq(cell->house, turn < 10 ? HOUSE_READY : HOUSE_WAITING);
-        ck_assert_uint_eq(cell->queued, 10 - turn);
+        int32_t lines;
+        ck_assert_int_eq(tr__room_used(cell, cell->dispatch->behavior, &lines), 10 - turn);
     }
     world_free(&world);
 }

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The bounds of mailboxes, and what happens to messages for which there is no room.
+ */
+#include "actor/mail.h"
+#include "base/assert.h"
+
+static_assert(TR_MAILBOX_LARGEST <= ROOM_LARGEST, "a bound fits into the room's word");
+static_assert(TR_MAILBOX_BYTES_LARGEST / 64 <= ROOM_LARGEST, "a bound fits into the room's word");
+
+/* Who drops the oldest pays for exact books: what comes from elsewhere is dropped by count. */
+static bool is_narrow(struct mail_bound bound)
+{
+    return bound.messages < MAIL_NARROW || bound.lines < MAIL_NARROW ||
+           bound.overflow == TR_DROP_OLDEST;
+}
+
+void tr__room_open(struct cell *cell, const tr_behavior *behavior)
+{
+    struct mail_bound bound = mail_bound_of(behavior);
+    room_open(&cell->door.room, cell_generation(cell), bound.overflow, bound.messages, bound.lines);
+    if (is_narrow(bound))
+        cell->flags |= CELL_NARROW;
+}
+
+void tr__room_change(struct cell *cell, const tr_behavior *from, const tr_behavior *to)
+{
+    struct mail_bound old = mail_bound_of(from);
+    struct mail_bound new = mail_bound_of(to);
+    if (old.messages == new.messages && old.lines == new.lines &&old.overflow == new.overflow)
+        return;
+    room_give(&cell->door.room,
+              new.messages - old.messages + (int32_t)(cell->stock & 0xffff),
+              new.lines - old.lines + (int32_t)(cell->stock >> STOCK_LINES_SHIFT));
+    cell->stock = 0;
+    room_set_policy(&cell->door.room, new.overflow);
+    cell->flags &= (uint16_t)~CELL_NARROW;
+    if (is_narrow(new))
+        cell->flags |= CELL_NARROW;
+}
+
+bool tr__room_take(struct cell *cell, uint32_t lines)
+{
+    struct room *room = &cell->door.room;
+    if (cell->flags & CELL_NARROW || lines > STOCK_LINES_MAX)
+        return room_take(room, cell_generation(cell), (int32_t)lines, 0, 0) == ROOM_TAKEN;
+    int32_t messages = STOCK_STEP - (int32_t)(cell->stock & 0xffff);
+    int32_t more = STOCK_STEP - (int32_t)(cell->stock >> STOCK_LINES_SHIFT);
+    messages = messages < 0 ? 0 : messages;
+    more = more < 0 ? 0 : more;
+    room_take_some(room, &messages, &more);
+    uint32_t stock = cell->stock + ((uint32_t)more << STOCK_LINES_SHIFT) + (uint32_t)messages;
+    bool is_enough = (stock & 0xffff) > 0 && stock >> STOCK_LINES_SHIFT >= lines;
+    if (is_enough)
+        stock -= (lines << STOCK_LINES_SHIFT) + 1;
+    cell->stock = stock;
+    return is_enough;
+}
+
+void tr__room_give(struct cell *cell, uint32_t lines)
+{
+    if (lines) { /* a message that does not go through the stock */
+        room_give(&cell->door.room, 1, (int32_t)lines);
+        return;
+    }
+    int32_t messages = (int32_t)(cell->stock & 0xffff) - STOCK_STEP;
+    int32_t more = (int32_t)(cell->stock >> STOCK_LINES_SHIFT) - STOCK_STEP;
+    messages = messages < 0 ? 0 : messages;
+    more = more < 0 ? 0 : more;
+    cell->stock -= ((uint32_t)more << STOCK_LINES_SHIFT) + (uint32_t)messages;
+    room_give(&cell->door.room, messages, more);
+}
+
+void tr__room_take_back(struct cell *cell, uint32_t lines)
+{
+    room_give(&cell->door.room, -1, -(int32_t)lines);
+}
+
+int32_t tr__room_used(const struct cell *cell, const tr_behavior *behavior, int32_t *lines)
+{
+    struct mail_bound bound = mail_bound_of(behavior);
+    uint64_t word = room_load(&cell->door.room);
+    *lines = bound.lines - room_lines(word) - (int32_t)(cell->stock >> STOCK_LINES_SHIFT);
+    return bound.messages - room_messages(word) - (int32_t)(cell->stock & 0xffff);
+}
+
+tr_status tr__room_take_far(struct cell *cell, const struct envelope *envelope)
+{
+    struct room *room = &cell->door.room;
+    int32_t lines = (int32_t)mail_lines(envelope);
+    enum room_result result = room_take(room, envelope->generation, lines, 0, 0);
+    if (__builtin_expect(result == ROOM_TAKEN, 1))
+        return TR_OK;
+    /* Who takes it in makes room for it, by then. */
+    if (result == ROOM_FULL && room_policy(room_load(room)) == TR_DROP_OLDEST)
+        result =
+            room_take(room, envelope->generation, lines, MAIL_OVERDRAFT, lines + MAIL_OVERDRAFT);
+    if (result == ROOM_TAKEN)
+        return TR_OK;
+    return result == ROOM_STRANGE ? TR_STOPPED : TR_MAILBOX_FULL;
+}
+
+/* Takes the oldest message that takes room out of a ring; NULL when there is none. */
+static struct envelope *take_oldest(struct envelope **last)
+{
+    struct envelope *passed = NULL;
+    struct envelope *oldest = NULL;
+    while (*last && !oldest) {
+        struct envelope *envelope = ring_pop(last);
+        if (mail_takes_room(envelope))
+            oldest = envelope;
+        else
+            ring_push(&passed, envelope);
+    }
+    ring_join(&passed, last);
+    *last = passed;
+    return oldest;
+}
+
+static bool drop_one(struct worker *worker, struct cell *cell)
+{
+    struct envelope *oldest = take_oldest(&cell->cycle);
+    if (!oldest)
+        oldest = take_oldest(&cell->asks);
+    if (!oldest)
+        oldest = take_oldest(&cell->notices);
+    if (!oldest)
+        return false;
+    mail_uncount(cell, oldest);
+    tr__room_give(cell, mail_lines(oldest));
+    tr__mail_bury_one(worker, cell, oldest, TR_MAILBOX_FULL);
+    return true;
+}
+
+void tr__mail_drop_oldest(struct worker *worker, struct cell *cell)
+{
+    for (;;) {
+        uint64_t word = room_load(&cell->door.room);
+        if (room_messages(word) >= 0 && room_lines(word) >= 0)
+            return;
+        if (!drop_one(worker, cell))
+            return; /* what comes back from a stash may be more than the bound */
+    }
+}
+
+tr_status tr__mail_overflow(struct worker *worker, struct cell *cell, struct envelope *envelope)
+{
+    struct mail_bound bound = mail_bound_of(cell->dispatch->behavior);
+    uint32_t lines = mail_lines(envelope);
+    /* One that is larger than the mailbox does not drive the others out. */
+    if (bound.overflow != TR_DROP_OLDEST || lines > (uint32_t)bound.lines)
+        return TR_MAILBOX_FULL;
+    while (drop_one(worker, cell)) {
+        if (tr__room_take(cell, lines))
+            return TR_OK;
+    }
+    return TR_MAILBOX_FULL;
+}
