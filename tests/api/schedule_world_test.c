@@ -268,6 +268,34 @@ TEST(there_may_be_so_many_schedules_and_no_more, "T-02", "U-01")
     kit_close();
 }
 
+TR_ACTOR(busy, note);
+TR_BEHAVIOR(busy, void, TR_ON(note, on_note), TR_OPTIONS(.mailbox_max = 2));
+
+static void play_full(void)
+{
+    tr_system *system = tr_kit_system(kit);
+    busy_ref busy;
+    tr_schedule schedule;
+    heard = 0;
+    OK(tr_try_spawn_at(test, &busy, home, busy, "busy"));
+    tr_kit_settle(kit);
+    tr_suspend(test, busy);
+    OK(tr_schedule_fixed_rate(system, &schedule, TR_SECOND, busy, note, .n = 1));
+    tr_kit_advance(kit, 5 * TR_SECOND);
+    ck_assert_uint_eq(dead_letters(TR_MAILBOX_FULL), 3);
+    tr_resume(test, busy);
+    tr_kit_settle(kit);
+    ck_assert_uint_eq(heard, 2);
+    tr_kit_advance(kit, TR_SECOND);
+    ck_assert_uint_eq(heard, 3);
+    ck_assert_int_eq(tr_schedule_cancel(system, schedule), TR_TIMER_CANCELLED);
+}
+
+TEST(a_full_mailbox_does_not_end_a_schedule, "T-02", "M-02")
+{
+    kits_each(play_full);
+}
+
 /* ---- Threads. ---- */
 
 enum { THREADS = 4, EACH = TEST_HAS_SANITIZER ? 300 : 1500 };
@@ -458,5 +486,6 @@ SUITE("schedules and the world", a_shutdown_can_be_scheduled_and_ends_all_schedu
       what_is_pending_when_a_system_is_freed_is_freed, a_system_that_never_ran_frees_its_schedules,
       schedules_keep_no_system_alive, a_call_alone_does_not_empty_a_system,
       another_loop_knows_when_a_schedule_is_due, lack_of_memory_is_a_status_or_a_delay,
-      there_may_be_so_many_schedules_and_no_more, many_threads_schedule_and_cancel,
-      a_worker_that_sleeps_is_told_of_an_earlier_deadline, a_shutdown_may_come_in_between)
+      there_may_be_so_many_schedules_and_no_more, a_full_mailbox_does_not_end_a_schedule,
+      many_threads_schedule_and_cancel, a_worker_that_sleeps_is_told_of_an_earlier_deadline,
+      a_shutdown_may_come_in_between)
