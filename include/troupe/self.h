@@ -161,7 +161,7 @@ typedef enum tr_timer_kind {
  * A timer of the same key is replaced; key NULL is a timer without one, and the tr_timer that this
  * returns takes it back. Timers end with the incarnation. A timer never fires early; it has at most
  * one message waiting; wall-clock jumps do not move it. Ends the turn with TR_INVALID_ARGUMENT (a
- * negative time, a period of 0, an empty key or one of more than 128 bytes), TR_LIMIT
+ * negative time, a period of 0, an empty key or one of more than TR_TIMER_KEY_MAX bytes), TR_LIMIT
  * (TR_TIMERS_MAX), TR_STOPPING, TR_TOO_LARGE, TR_NO_MEMORY; tr_self_try_timer gives a status.
  */
 #define tr_timer_once(self, key, delay_ns, ...)                                                    \

@@ -46,12 +46,13 @@ enum house {
 
 /* Those that messages look at together are in one byte: sealed, metered, idles. */
 enum cell_flag {
-    CELL_SEALED = 1 << 0,   /* a PoisonPill has arrived: what comes later is refused */
-    CELL_STARTED = 1 << 1,  /* PreStart was sent, so PostStop is due */
-    CELL_POSTED = 1 << 2,   /* it was closed while a post was on its way, which must arrive */
-    CELL_KILLING = 1 << 3,  /* it stops by Kill, and so do its children */
-    CELL_LINKED = 1 << 4,   /* it is in its parent's list */
-    CELL_ENDED = 1 << 5,    /* it is posted to its parent's worker, to be unlinked */
+    CELL_SEALED = 1 << 0,  /* a PoisonPill has arrived: what comes later is refused */
+    CELL_STARTED = 1 << 1, /* PreStart was sent, so PostStop is due */
+    CELL_POSTED = 1 << 2,  /* it was closed while a post was on its way, which must arrive */
+    CELL_KILLING = 1 << 3, /* it stops by Kill, and so do its children */
+    CELL_LINKED = 1 << 4,  /* it is in its parent's list */
+    CELL_ENDED = 1 << 5, /* of a Stopped one: it is posted to its parent's worker, to be unlinked */
+    CELL_BARRIER = 1 << 5,  /* of a live one: a turn waits, and no ask or notice begins meanwhile */
     CELL_METERED = 1 << 6,  /* a budget applies to it: extra->budget is there */
     CELL_IDLES = 1 << 7,    /* it has a receive timeout: messages leave their mark */
     CELL_FAILED = 1 << 8,   /* a failure is why it stops */
@@ -59,7 +60,7 @@ enum cell_flag {
     CELL_ASKED = 1 << 10,   /* a reason to be Suspended: somebody asked for it */
     CELL_CLIENT = 1 << 11,  /* it is the address of a client */
     CELL_BY_KIND = 1 << 12, /* asks before notices */
-    CELL_BARRIER = 1 << 13, /* a turn waits, and no ask or notice begins before it goes on */
+    CELL_CALLS = 1 << 13,   /* it runs the calls of a schedule: actor/schedule.h */
     CELL_AWAITED = 1 << 14, /* senders wait for room: see actor/waiters.h */
     CELL_NARROW = 1 << 15   /* its mailbox is bounded so closely that nothing is put by */
 };

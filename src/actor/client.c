@@ -155,12 +155,12 @@ static void take_outcome(struct tr_client *client, const struct tr_outcome *outc
 {
     if (!client->failures) {
         client->failures = source_resize(
-            &client->system->source, NULL, CLIENT_FAILURES_MAX * sizeof *client->failures);
+            &client->system->source, NULL, TR_CLIENT_FAILURES_MAX * sizeof *client->failures);
         if (!client->failures)
             return;
     }
     struct client_failure *failure =
-        &client->failures[client->failure_count++ % CLIENT_FAILURES_MAX];
+        &client->failures[client->failure_count++ % TR_CLIENT_FAILURES_MAX];
     failure->ref = outcome->ref;
     tr__error_set(&failure->error,
                   (tr_status)outcome->status,

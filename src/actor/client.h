@@ -10,8 +10,6 @@
 
 #include "actor/mail.h"
 
-enum { CLIENT_FAILURES_MAX = 64 }; /* failed spawns that a client remembers for tr_spawn_wait */
-
 struct client_failure {
     uint64_t ref;
     tr_error error;
@@ -34,7 +32,7 @@ struct tr_client {
     enum { PROBE_IS_OUT, PROBE_IS_UP, PROBE_IS_GONE } probe; /* what became of the last one */
     uint64_t probed;
     uint32_t failure_count;
-    struct client_failure *failures; /* a ring of CLIENT_FAILURES_MAX, NULL until needed */
+    struct client_failure *failures; /* a ring of TR_CLIENT_FAILURES_MAX, NULL until needed */
 };
 
 /** What a client is told of a spawn that failed. */

@@ -193,8 +193,8 @@ tr_status tr_client_try_spawn(tr_client *client, const tr_spawn_args *args, uint
 static bool has_failed(struct tr_client *client, uint64_t ref, tr_error *error)
 {
     uint32_t count = client->failure_count;
-    if (count > CLIENT_FAILURES_MAX)
-        count = CLIENT_FAILURES_MAX;
+    if (count > TR_CLIENT_FAILURES_MAX)
+        count = TR_CLIENT_FAILURES_MAX;
     for (uint32_t i = 0; i < count; i++) {
         if (client->failures[i].ref != ref)
             continue;

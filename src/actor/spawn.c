@@ -110,6 +110,11 @@ tr_status tr__spawn_check(struct tr_system *system, const tr_spawn_args *args)
         tr__error_set(args->error, TR_INVALID_ARGUMENT, 0, "a malformed set-up message");
         return TR_INVALID_ARGUMENT;
     }
+    if (args->setup_type && !args->setup_type->is_flat &&
+        tr__copy_size(args->setup_type, args->setup) > TR_PAYLOAD_MAX) {
+        tr__error_set(args->error, TR_TOO_LARGE, 0, "the set-up message is too large");
+        return TR_TOO_LARGE;
+    }
     if (args->name && !tr__name_is_valid(args->name)) {
         tr__error_set(args->error,
                       TR_NAME_INVALID,

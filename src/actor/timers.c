@@ -152,14 +152,17 @@ bool tr__timers_fire(struct worker *worker, tr_time now_ns)
     while ((node = tr__wheel_expire(&worker->idles, now_ns))) {
         fire_idle(worker, LIST_OWNER(node, struct cell_extra, idle));
     }
-    return tr__wheel_next(&worker->timers) <= now_ns;
+    bool has_more = tr__schedules_fire(worker, now_ns);
+    return has_more || tr__wheel_next(&worker->timers) <= now_ns;
 }
 
 tr_time tr__timers_next(const struct worker *worker)
 {
     tr_time timer_ns = tr__wheel_next(&worker->timers);
     tr_time idle_ns = tr__wheel_next(&worker->idles);
-    return timer_ns < idle_ns ? timer_ns : idle_ns;
+    tr_time schedule_ns = tr__schedules_next(worker);
+    tr_time own_ns = timer_ns < idle_ns ? timer_ns : idle_ns;
+    return schedule_ns < own_ns ? schedule_ns : own_ns;
 }
 
 void tr__timer_return(struct worker *worker, struct cell *cell, struct envelope *envelope)
@@ -394,7 +397,7 @@ tr_status tr_self_try_timer(tr_self *self, const char *key, tr_timer_kind kind, 
         return TR_INVALID_ARGUMENT;
     if (key) {
         size_t length = strlen(key);
-        if (!length || length > TIMER_KEY_MAX)
+        if (!length || length > TR_TIMER_KEY_MAX)
             return TR_INVALID_ARGUMENT;
         return start(self, key, length, kind, ns, type, message);
     }
@@ -451,7 +454,7 @@ tr_timer_end tr_timer_cancel(tr_self *self, const char *key)
     if (!self || !key)
         return TR_TIMER_NONE;
     size_t length = strlen(key);
-    return length && length <= TIMER_KEY_MAX ? cancel(self, key, length) : TR_TIMER_NONE;
+    return length && length <= TR_TIMER_KEY_MAX ? cancel(self, key, length) : TR_TIMER_NONE;
 }
 
 tr_timer_end tr_timer_stop(tr_self *self, tr_timer timer)

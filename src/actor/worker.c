@@ -27,7 +27,7 @@ static void on_post(struct loop *loop, struct stack_node *node)
 {
     struct worker *worker = worker_of_loop(loop);
     struct cell *cell = cell_of_ready(node);
-    if (cell->flags & CELL_ENDED) {
+    if (cell->life == LIFE_STOPPED && cell->flags & CELL_ENDED) {
         tr__child_gone(worker, cell);
         return;
     }

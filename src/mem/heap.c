@@ -354,7 +354,7 @@ void *tr__heap_alloc(struct heap **heap, const struct memory_source *source, siz
 {
     if (size <= SMALL_MAX)
         return small_alloc(heap, source, size);
-    if (size > HEAP_BLOCK_MAX)
+    if (size > TR_ALLOC_MAX)
         return NULL;
     return large_alloc(heap, source, size);
 }
@@ -365,7 +365,7 @@ void *tr__heap_realloc(struct heap **heap, const struct memory_source *source, v
     if (!memory)
         return tr__heap_alloc(heap, source, size);
     struct header header = header_check(*heap, memory);
-    if (size > HEAP_BLOCK_MAX)
+    if (size > TR_ALLOC_MAX)
         return NULL;
     if (header.size_class == CLASS_LARGE && size > SMALL_MAX)
         return large_realloc(*heap, source, memory, size);
@@ -439,7 +439,7 @@ void tr__heap_drop(struct heap **heap, const struct memory_source *source)
 /* What a block of its own takes. */
 static size_t block_need(const struct heap *heap, size_t size)
 {
-    if (size > HEAP_BLOCK_MAX)
+    if (size > TR_ALLOC_MAX)
         return 0; /* refused */
     if (size > SMALL_MAX)
         return sizeof(struct large) + size +
@@ -461,7 +461,7 @@ size_t tr__heap_need(const struct heap *heap, const void *memory, size_t size)
     bool is_small = header.size_class != CLASS_LARGE;
     if (!is_small && size > SMALL_MAX) {
         const struct large *large = (const struct large *)memory - 1;
-        return size > large->size && size <= HEAP_BLOCK_MAX ? size - large->size : 0;
+        return size > large->size && size <= TR_ALLOC_MAX ? size - large->size : 0;
     }
     if (is_small && size <= SMALL_MAX && size_class_of(size) == header.size_class)
         return 0;
