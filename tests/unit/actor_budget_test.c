@@ -136,10 +136,10 @@ TR_BEHAVIOR(middle, struct node, ROWS, TR_OPTIONS(.tree_budget_bytes = 400000));
 TR_BEHAVIOR(leaf, struct node, ROWS);
 TR_BEHAVIOR(guarded, struct node, ROWS, TR_OPTIONS(.budget_bytes = 40000));
 
-static bool is_below(const struct cell *cell, const struct cell *top)
+static bool is_below(const struct slots *slots, const struct cell *cell, const struct cell *top)
 {
     while (cell && cell != top)
-        cell = cell->parent;
+        cell = slots_parent(slots, cell);
     return cell;
 }
 
@@ -168,7 +168,7 @@ static size_t books_check(struct tr_system *system)
         int64_t bytes = 0;
         for (uint32_t other = 1; other < used; other++) {
             const struct cell *below = cell_at(system, other);
-            if (below && below->life != LIFE_STOPPED && is_below(below, cell))
+            if (below && below->life != LIFE_STOPPED && is_below(&system->slots, below, cell))
                 bytes += (int64_t)tr__cell_bytes(below);
         }
         ck_assert_int_eq(
