@@ -135,7 +135,10 @@ typedef struct tr_options {
 /** Defines a behavior: TR_BEHAVIOR(name, state type, clauses...); at most 63 clauses. */
 #define TR_BEHAVIOR(name, ...) TR_BEHAVIOR_(name, __VA_ARGS__, )
 
-/** TR_ON(message, handler): this message goes to this handler. */
+/**
+ * TR_ON(message, handler): this message goes to this handler. TR_ON(message, handler, .is_barrier =
+ * true): and while its turn waits, no other request or message of this actor begins.
+ */
 #define TR_ON(message, ...) (ON, message, __VA_ARGS__, )
 /** TR_ON_ANY(handler): what no other clause handles; (tr_self *, state *, const tr_message *). */
 #define TR_ON_ANY(...) (ANY, __VA_ARGS__, )
@@ -151,6 +154,7 @@ typedef struct tr_handler {
     const tr_type *type; /* NULL: any */
     tr_next (*call)(tr_self *self, void *state, const void *message);
     const char *name; /* of the handler */
+    bool is_barrier;  /* no other ask or notice begins while its turn waits */
 } tr_handler;
 
 /**
@@ -192,7 +196,7 @@ struct tr_behavior {
     TR_PP_EACH(TR_CLAUSE_CODE_, (CODE, b, S), __VA_ARGS__) \
     static const tr_handler tr_handlers_##b[] = { \
         TR_PP_EACH(TR_CLAUSE_, (ROW, b, S), __VA_ARGS__) \
-        { NULL, NULL, NULL } \
+        { NULL, NULL, NULL, false } \
     }; \
     const tr_behavior tr_behavior_##b = TR_TABLE_(tr_behavior) { \
         .abi = TR_ABI, .handler_size = sizeof(tr_handler), .size = sizeof(tr_behavior), \
@@ -238,9 +242,10 @@ struct tr_behavior {
     }
 #define TR_IN_CODE_OPTIONS(b, S, ...)
 
-/* Behind the handler nothing may follow: `extra` is the comma that TR_ON added. */
-#define TR_IN_ROW_ON(b, S, m, h, extra) { &tr_type_##m, tr_call_##b##_##m, #h },
-#define TR_IN_ROW_ANY(b, S, h, extra) { NULL, tr_call_any_##b, #h },
+/* Behind the handler of TR_ON come members of tr_handler, and the comma that TR_ON added. */
+#define TR_IN_ROW_ON(b, S, m, h, ...) TR_TABLE_(tr_handler) \
+    { .type = &tr_type_##m, .call = tr_call_##b##_##m, .name = #h, __VA_ARGS__ },
+#define TR_IN_ROW_ANY(b, S, h, extra) { NULL, tr_call_any_##b, #h, false },
 #define TR_IN_ROW_SETUP(b, S, ...)
 #define TR_IN_ROW_OPTIONS(b, S, ...)
 

@@ -40,6 +40,8 @@
 #define TR_MAILBOX_LARGEST (4u * 1024 * 1024)
 /** What tr_options.mailbox_bytes_max may say at most. A spawn with more: TR_LIMIT. */
 #define TR_MAILBOX_BYTES_LARGEST (256u * 1024 * 1024)
+/** How long an ask waits for its answer, unless tr_ask_within says otherwise. Then: TR_TIMEOUT. */
+#define TR_ASK_NS (5 * TR_SECOND)
 /** How long a sender waits for room with TR_PARK. Then: TR_MAILBOX_FULL. */
 #define TR_PARK_NS (5 * TR_SECOND)
 /** Timers of one actor at once. One more: TR_LIMIT. */

@@ -6,6 +6,7 @@
 #define TROUPE_TROUPE_H
 
 #include <troupe/app.h>
+#include <troupe/ask.h>
 #include <troupe/behavior.h>
 #include <troupe/limits.h>
 #include <troupe/message.h>

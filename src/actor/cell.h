@@ -97,6 +97,16 @@ struct cell_setup {
     _Alignas(16) unsigned char message[];
 };
 
+struct ask;
+
+/** The asks of an actor, by number. */
+struct ask_table {
+    struct ask **slots;
+    uint32_t mask;
+    uint32_t count;
+    uint32_t last; /* number that was given last */
+};
+
 /** What few actors need. */
 struct cell_extra {
     struct cell *cell;
@@ -119,6 +129,8 @@ struct cell_extra {
     uint32_t barriers;     /* of them, those that let no ask or notice begin */
     struct envelope *held; /* a ring: the rest of the cycle in which a barrier began */
     uint64_t waits_for;    /* ref of the actor in whose mailbox one of them wants room, or 0 */
+    struct ask_table asks;
+    struct list laters; /* of struct later: requests whose reply was put off */
     /* Senders that wait for room here. */
     struct envelope *waiters; /* a ring */
     int32_t put_by;           /* room that is kept for them: messages, */

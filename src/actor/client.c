@@ -194,6 +194,23 @@ static void take_grant(struct tr_client *client, struct envelope *envelope)
     tr__mail_send_any(system, NULL, cell, envelope);
 }
 
+static void take_answer(struct tr_client *client, struct envelope *envelope)
+{
+    struct tr_system *system = client->system;
+    bool is_mine = envelope->generation == cell_generation(client->cell);
+    bool is_reply = envelope->kind == ENVELOPE_REPLY;
+    bool is_wanted = is_mine && tr__client_answered(client, envelope);
+    if (!is_wanted && is_reply) {
+        bury(client, envelope, TR_TIMEOUT);
+        return;
+    }
+    lock_take(&system->foreign_lock);
+    atom64_count(&system->foreign_counters.handled, 1);
+    lock_give(&system->foreign_lock);
+    if (!is_wanted)
+        tr__client_give(client, envelope);
+}
+
 static void take_in(struct tr_client *client, struct door_mail *chain)
 {
     struct door_mail *mail = door_reverse(chain);
@@ -206,6 +223,8 @@ static void take_in(struct tr_client *client, struct door_mail *chain)
             else
                 take_outcome(client, envelope_data(envelope));
             tr__client_give(client, envelope);
+        } else if (envelope->kind <= ENVELOPE_EXCEPTION && envelope->sender) {
+            take_answer(client, envelope);
         } else if (envelope->kind == ENVELOPE_GRANT) {
             take_grant(client, envelope);
         } else if (envelope->kind > ENVELOPE_EVENT) {
@@ -270,6 +289,7 @@ void tr_client_free(tr_client *client)
     }
     if (client->lent)
         tr__client_give(client, client->lent);
+    tr__client_asks_free(client);
     source_resize(&system->source, client->failures, 0);
     client->lent = NULL;
     client->failures = NULL;

@@ -27,8 +27,11 @@ struct tr_client {
     uint64_t wait_last;     /* number of the last wait for room */
     uint64_t wait_number;   /* of the present one, or 0 */
     struct envelope *grant; /* its answer */
-    bool is_used;           /* under the system's foreign lock */
-    bool is_last;           /* the system is over: what is here is all there will be */
+    struct client_ask *asks;
+    uint32_t ask_last;     /* number of the last ask */
+    struct envelope *told; /* the reply that tr_try_await gave out last */
+    bool is_used;          /* under the system's foreign lock */
+    bool is_last;          /* the system is over: what is here is all there will be */
     enum { PROBE_IS_OUT, PROBE_IS_UP, PROBE_IS_GONE } probe; /* what became of the last one */
     uint64_t probed;
     uint32_t failure_count;
@@ -39,6 +42,25 @@ struct tr_client {
 TR_MESSAGE(tr_outcome, (u64, ref), (i32, status), (str, text), (str, where));
 /** What a client asks an actor: are you up? The answer travels in the same envelope. */
 TR_MESSAGE(tr_probe, (u64, ref), (i32, status));
+
+/** A request of a client. */
+struct client_ask {
+    struct client_ask *next;
+    struct envelope *answer; /* NULL: none yet */
+    tr_time deadline_ns;
+    tr_status status; /* of one that could not be sent */
+    uint32_t id;
+};
+
+/** A REPLY or an EXCEPTION has arrived: false when nobody waits for it. */
+bool tr__client_answered(struct tr_client *client, struct envelope *envelope);
+/** Frees what is left of its asks. */
+void tr__client_asks_free(struct tr_client *client);
+
+/** Sends one envelope; `ask` is NULL or the ask that it is. */
+tr_status tr__client_send(struct tr_client *client, struct cell *cell, uint64_t to,
+                          enum envelope_kind kind, const tr_type *type, const void *message,
+                          const struct client_ask *ask);
 
 /** Takes in what has arrived. The client's thread only, as all of these. */
 void tr__client_look(struct tr_client *client);

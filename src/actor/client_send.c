@@ -2,6 +2,7 @@
 /**
  * What clients say: messages, orders, spawns, and how they wait for what comes of it.
  */
+#include "actor/ask.h"
 #include "actor/client.h"
 #include "actor/spawn.h"
 #include "actor/waiters.h"
@@ -20,9 +21,6 @@ static tr_status refuse(struct tr_client *client, uint64_t to, const tr_type *ty
     return reason;
 }
 
-static tr_status send(struct tr_client *client, struct cell *cell, uint64_t to,
-                      enum envelope_kind kind, const tr_type *type, const void *message);
-
 /* The thread waits, behind those who came before it. */
 static tr_status wait_for_room(struct tr_client *client, struct cell *cell, uint64_t to,
                                int32_t lines)
@@ -30,7 +28,8 @@ static tr_status wait_for_room(struct tr_client *client, struct cell *cell, uint
     tr_time deadline_ns = tr__client_deadline(client, TR_PARK_NS);
     struct tr_room wanted = {.number = ++client->wait_last, .messages = 1, .lines = lines};
     client->wait_number = wanted.number;
-    tr_status status = send(client, cell, to, ENVELOPE_WANTED, &tr_type_tr_room, &wanted);
+    tr_status status =
+        tr__client_send(client, cell, to, ENVELOPE_WANTED, &tr_type_tr_room, &wanted, NULL);
     while (status == TR_OK) {
         tr__client_look(client);
         if (client->grant)
@@ -64,8 +63,9 @@ static tr_status drop_newest(struct tr_client *client, uint64_t to, const tr_typ
     return TR_OK;
 }
 
-static tr_status send(struct tr_client *client, struct cell *cell, uint64_t to,
-                      enum envelope_kind kind, const tr_type *type, const void *message)
+tr_status tr__client_send(struct tr_client *client, struct cell *cell, uint64_t to,
+                          enum envelope_kind kind, const tr_type *type, const void *message,
+                          const struct client_ask *ask)
 {
     struct tr_system *system = client->system;
     struct envelope_pool *pool = &system->foreign_pool;
@@ -73,7 +73,8 @@ static tr_status send(struct tr_client *client, struct cell *cell, uint64_t to,
     lock_take(&system->foreign_lock);
     struct envelope *envelope = envelope_take(pool);
     if (envelope) {
-        status = envelope_fill(pool, envelope, type, message, ENVELOPE_INLINE);
+        status = envelope_fill(
+            pool, envelope, type, message, ask ? ENVELOPE_INLINE_ASK : ENVELOPE_INLINE);
         if (status != TR_OK)
             envelope_give_empty(pool, envelope);
     }
@@ -84,6 +85,11 @@ static tr_status send(struct tr_client *client, struct cell *cell, uint64_t to,
     envelope->sender = client->cell->identity;
     envelope->causal = hash_mix(client->causal_next++);
     envelope->generation = (uint32_t)(to >> 32);
+    if (ask) {
+        envelope->payload.ask.id = ask->id;
+        envelope->payload.ask.deadline_ms =
+            ask->deadline_ns == TR_NEVER ? 0 : tr__ask_deadline_ms(ask->deadline_ns);
+    }
 
     enum door_result result = DOOR_REFUSED;
     if (mail_takes_room(envelope))
@@ -112,7 +118,7 @@ tr_status tr_client_tell(tr_client *client, tr_ref to, const tr_type *type, cons
     struct cell *cell = slots_find(&client->system->slots, to.bits);
     tr_status status = TR_STOPPED;
     if (cell)
-        status = send(client, cell, to.bits, ENVELOPE_NOTICE, type, message);
+        status = tr__client_send(client, cell, to.bits, ENVELOPE_NOTICE, type, message, NULL);
     if (status == TR_OK)
         return TR_OK;
     if (status == TR_MAILBOX_FULL && room_policy(room_load(&cell->door.room)) == TR_DROP_NEWEST)
@@ -129,7 +135,7 @@ static tr_status order(struct tr_client *client, tr_ref ref, enum envelope_kind 
     /* /user stops by tr_system_shutdown only. */
     if (!cell || cell == client->system->guardian)
         return TR_STOPPED;
-    tr_status status = send(client, cell, ref.bits, kind, &tr_type_tr_none, &none);
+    tr_status status = tr__client_send(client, cell, ref.bits, kind, &tr_type_tr_none, &none, NULL);
     if (status != TR_OK || kind == ENVELOPE_STOP)
         return status;
     /* Only a hint to look at once: whoever lives there by now may look in vain. */
@@ -221,12 +227,13 @@ tr_status tr_client_spawn_wait(tr_client *client, tr_ref ref, tr_time timeout_ns
     struct cell *cell = slots_find(&client->system->slots, ref.bits);
     tr_status status = TR_STOPPED;
     if (cell) {
-        status = send(client,
-                      cell,
-                      ref.bits,
-                      ENVELOPE_PROBE,
-                      &tr_type_tr_probe,
-                      &(struct tr_probe){.ref = ref.bits});
+        status = tr__client_send(client,
+                                 cell,
+                                 ref.bits,
+                                 ENVELOPE_PROBE,
+                                 &tr_type_tr_probe,
+                                 &(struct tr_probe){.ref = ref.bits},
+                                 NULL);
     }
     if (status != TR_OK && status != TR_STOPPED)
         return outcome(error, status, ref, tr_status_text(status));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/extra.h"
 
+#include "actor/ask.h"
 #include "actor/timers.h"
 #include "base/assert.h"
 
@@ -15,6 +16,7 @@ struct cell_extra *tr__extra_of(struct worker *worker, struct cell *cell)
     *extra = (struct cell_extra){.cell = cell};
     list_init(&extra->parked);
     list_init(&extra->woken);
+    list_init(&extra->laters);
     cell->extra = extra;
     return extra;
 }
@@ -29,6 +31,7 @@ void tr__extra_free(struct worker *worker, struct cell *cell)
     TR_ASSERT(!timer_is_armed(&extra->idle));
     TR_ASSERT(!extra->parked_count);
     TR_ASSERT(!extra->waiters && !extra->held);
+    tr__ask_table_free(worker, cell);
     if (extra->budget) /* children need it: tr__cell_leave comes back */
         return;
     source_resize(&worker->source, extra, 0);

@@ -2,6 +2,7 @@
 #include "actor/mail.h"
 
 #include "actor/budget.h"
+#include "actor/ask.h"
 #include "actor/client.h"
 #include "actor/extra.h"
 #include "actor/timers.h"
@@ -41,7 +42,10 @@ void tr__mail_bury_one(struct worker *worker, struct cell *cell, struct envelope
                               .from = envelope->sender,
                               .to = (uint64_t)envelope->generation << 32 | (uint32_t)cell->identity,
                               .reason = reason});
-    envelope_give(&worker->pool, envelope);
+    if (envelope->kind == ENVELOPE_ASK)
+        tr__ask_refuse(worker, envelope, cell->identity, reason, 0, NULL);
+    else
+        envelope_give(&worker->pool, envelope);
 }
 
 /* Of messages to an actor that is sealed or metered: false when it was refused. */
@@ -65,6 +69,10 @@ static void take_in_message(struct worker *worker, struct cell *cell, struct env
     bool is_probe = envelope->kind == ENVELOPE_PROBE; /* no message: nobody refuses it */
     if (envelope->kind >= ENVELOPE_WANTED) {
         tr__waiters_mail(worker, cell, envelope);
+        return;
+    }
+    if (envelope->kind <= ENVELOPE_EXCEPTION && envelope->sender) {
+        tr__ask_arrived(worker, cell, envelope);
         return;
     }
     if (__builtin_expect(cell->flags & (CELL_SEALED | CELL_METERED), 0) && !is_probe &&
@@ -99,6 +107,7 @@ static void take_in_message(struct worker *worker, struct cell *cell, struct env
     case ENVELOPE_VOID:
     case ENVELOPE_PROBE:
     case ENVELOPE_OUTCOME:
+    case ENVELOPE_ANSWERED:
     case ENVELOPE_WANTED:
     case ENVELOPE_GRANT:
     case ENVELOPE_BACK:

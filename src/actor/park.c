@@ -127,6 +127,8 @@ tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns)
     list_push_last(&extra->parked, &self->link);
     self->state = TURN_PARKED;
     self->outcome = TR_OK;
+    if (self->row->is_barrier && !self->is_barrier)
+        tr__barrier_begin(self);
     if (deadline_ns < TR_NEVER)
         tr__wheel_arm(&worker->waits, &self->deadline, deadline_ns);
     if (self->is_detached)
@@ -135,7 +137,7 @@ tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns)
         status = detach(self);
     if (status == TR_OK)
         return self->outcome;
-    /* It could not be left. */
+    /* It could not be left. A barrier stays one until the turn ends. */
     tr__wheel_cancel(&worker->waits, &self->deadline);
     self->state = TURN_RUNS;
     list_remove(&self->link);

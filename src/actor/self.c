@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "actor/ask.h"
 #include "actor/mail.h"
 #include "actor/spawn.h"
 #include "actor/turn.h"
@@ -94,15 +95,23 @@ tr_status tr_self_try_reply(tr_self *self, const tr_type *type, const void *mess
 {
     if (__builtin_expect(!self || !type || !message, 0))
         return TR_INVALID_ARGUMENT;
+    const struct envelope *envelope = self->envelope;
+    if (envelope && envelope->kind == ENVELOPE_ASK) {
+        tr_status status = tr__ask_reply(self, type, message);
+        return status == TR_OK ? TR_OK : refuse(self, envelope->sender, type, status);
+    }
     uint64_t sender = turn_sender(self);
-    if (__builtin_expect(!sender, 0))
-        return refuse(self, 0, type, TR_NO_SENDER);
+    if (__builtin_expect(!sender || envelope->kind == ENVELOPE_ANSWERED, 0))
+        return refuse(self, sender, type, TR_NO_SENDER);
     return send(self, sender, self->cell->identity, type, message);
 }
 
 tr_next tr_self_reply(tr_self *self, const tr_type *type, const void *message)
 {
-    (void)tr_self_try_reply(self, type, message);
+    tr_status status = tr_self_try_reply(self, type, message);
+    if (status == TR_WRONG_TYPE)
+        return tr_fail(
+            self, status, "%s is no reply to %s", type->name, self->envelope->type->name);
     return TR_SAME;
 }
 
@@ -113,6 +122,10 @@ tr_next tr_self_forward(tr_self *self, tr_ref to)
     struct envelope *envelope = self->envelope;
     if (!envelope)
         return tr_fail(self, TR_NOT_IN_A_TURN, "there is no message to forward");
+    if (envelope->kind == ENVELOPE_ASK && !self->is_cancelled) {
+        (void)tr__ask_forward(self, to.bits);
+        return TR_SAME;
+    }
     (void)send(self, to.bits, turn_sender(self), envelope->type, envelope_data(envelope));
     return TR_SAME;
 }

@@ -508,6 +508,8 @@ tr_status tr_self_try_spawn(tr_self *self, const tr_spawn_args *args, uint64_t *
         return TR_INVALID_ARGUMENT;
     struct worker *worker = self->worker;
     struct cell *parent = self->cell;
+    if (self->is_cancelled)
+        return TR_CANCELLED;
     if (parent->life >= LIFE_STOPPING) {
         tr__error_set(args->error, TR_STOPPING, parent->identity, "the actor is stopping");
         return TR_STOPPING;

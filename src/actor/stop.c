@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/stop.h"
 
+#include "actor/ask.h"
 #include "actor/budget.h"
 #include "actor/extra.h"
 #include "actor/lifecycle.h"
@@ -213,6 +214,8 @@ void tr__cell_finish(struct worker *worker, struct cell *cell)
     if (cell->extra)
         tr__waiters_refuse(worker, cell);
     post_stop(worker, cell);
+    if (cell->extra)
+        tr__laters_refuse(worker, cell);
     tr__mail_bury(worker, cell, TR_STOPPED);
     tr__cell_release(worker, cell);
     tr__cell_become(worker->system, cell, LIFE_STOPPED, __func__);

@@ -2,6 +2,7 @@
 #include "actor/turn.h"
 
 #include "actor/budget.h"
+#include "actor/ask.h"
 #include "actor/client.h"
 #include "actor/extra.h"
 #include "actor/lifecycle.h"
@@ -38,6 +39,7 @@ static void story_clear(struct tr_self *self)
 {
     self->defer_count = 0;
     self->has_story = false;
+    self->reply_failed = TR_OK;
     self->error.status = TR_OK;
 }
 
@@ -133,7 +135,10 @@ static void bury_unhandled(struct tr_self *self)
                                           .to = self->cell->identity,
                                           .reason = TR_UNHANDLED,
                                           .behavior = self->cell->dispatch->behavior->name});
-    envelope_done(self);
+    if (envelope->kind == ENVELOPE_ASK)
+        tr__ask_turn_over(self, TR_NOT_HANDLED);
+    else
+        envelope_done(self);
 }
 
 bool tr__turn_over(struct tr_self *self, tr_next next)
@@ -143,7 +148,11 @@ bool tr__turn_over(struct tr_self *self, tr_next next)
         tr__favour_end(self);
     if (self->grant)
         tr__grant_return(self);
+    if (self->is_barrier)
+        tr__barrier_end(self);
     run_defers(self);
+    if (self->asks)
+        tr__asks_drop(self);
     if (self->is_cancelled)
         next = same; /* nobody asks it any more */
     if (next.code == TR_NEXT_UNHANDLED) {
@@ -160,6 +169,8 @@ bool tr__turn_over(struct tr_self *self, tr_next next)
     }
     if (self->cell->flags & CELL_METERED)
         tr__budget_turn_end(self);
+    if (self->envelope && self->envelope->kind == ENVELOPE_ASK)
+        tr__ask_turn_over(self, next);
     bool is_running = self->is_cancelled || tr__turn_apply(self, next);
     if (self->envelope)
         envelope_done(self);
@@ -179,7 +190,8 @@ static bool message_end_slowly(struct tr_self *self, tr_next next)
 
 static inline bool message_end(struct tr_self *self, tr_next next)
 {
-    if (__builtin_expect(next.code != TR_NEXT_SAME || self->has_story, 0))
+    bool is_open = self->envelope->kind == ENVELOPE_ASK;
+    if (__builtin_expect(next.code != TR_NEXT_SAME || self->has_story || is_open, 0))
         return message_end_slowly(self, next);
     atom64_count(&self->worker->counters.handled, 1);
     envelope_give(&self->worker->pool, self->envelope);
@@ -235,6 +247,13 @@ static inline bool message_turn(struct tr_self *self)
         bury_unhandled(self);
         return true;
     }
+    if (__builtin_expect(envelope->kind == ENVELOPE_ASK, 0) && tr__ask_is_late(worker, envelope)) {
+        self->envelope = NULL;
+        envelope->kind = ENVELOPE_ANSWERED; /* who asked knows */
+        tr__mail_bury_one(worker, cell, envelope, TR_TIMEOUT);
+        return true;
+    }
+    self->row = row;
     tr_next next;
     if (__builtin_expect(row->type != NULL, 1)) {
         next = row->call(self, cell->state, envelope_data(envelope));
@@ -306,7 +325,9 @@ static void message_crashed(void *context)
 {
     struct tr_self *self = context;
     struct worker *worker = self->worker;
-    (void)tr__turn_over(self, failed); /* its actor stops, or is gone */
+    bool is_running = tr__turn_over(self, self->next);
+    if (is_running)
+        tr__cell_settle(worker, self->cell);
     worker->running = NULL;
     tr__loop_charge(&worker->loop, self->turns);
     tr__worker_fiber(worker);
@@ -324,7 +345,6 @@ static void call_main(void *context)
 static void call_crashed(void *context)
 {
     struct tr_self *self = context;
-    self->next = failed;
     self->state = TURN_ENDED;
     tr__fiber_end(&self->worker->host, self->caller);
 }
@@ -378,7 +398,13 @@ void tr__call_end(struct tr_self *self)
 
 void tr__turn_crash(struct tr_self *self)
 {
+    tr__turn_end(self, failed);
+}
+
+void tr__turn_end(struct tr_self *self, tr_next next)
+{
     struct worker *worker = self->worker;
+    self->next = next;
     TR_ASSERT(self->is_detached ? !worker->depth : self == worker_turn(worker));
     void (*crashed)(void *self) = message_crashed;
     if (worker->depth || self->is_detached)

@@ -43,6 +43,9 @@ void tr__cell_fail(struct worker *worker, struct cell *cell, const char *where,
 /** Ends the turn where it stands; its error says why. On the fiber of that turn. */
 TR_NO_RETURN void tr__turn_crash(struct tr_self *self);
 
+/** The same with another result than a failure. */
+TR_NO_RETURN void tr__turn_end(struct tr_self *self, tr_next next);
+
 /** Puts an actor that has been set up, or whose run is over, where it belongs. */
 void tr__cell_settle(struct worker *worker, struct cell *cell);
 

@@ -222,7 +222,7 @@ static void on_ring(struct worker *worker, struct cell *cell, struct envelope *e
     if (chain == CHAIN_IS_RING && first && cell_owner(first) == worker->index) {
         struct tr_self *self = turn_find(first, room_of(envelope)->number);
         if (self)
-            tr__turn_wake(self, TR_MAILBOX_FULL);
+            tr__turn_wake(self, self->wanted ? TR_ASK_CYCLE : TR_MAILBOX_FULL);
     } else if (chain == CHAIN_IS_RING) {
         (void)pass_on(worker, envelope, ENVELOPE_RING, origin, origin);
         return;
@@ -293,10 +293,10 @@ static tr_status wait(struct tr_self *self, uint64_t to, int32_t lines)
     struct envelope *probe = wanted && chain == CHAIN_LEAVES ? letter_new(self, lines) : NULL;
     if (!wanted)
         return TR_NO_MEMORY;
-    bool was_barrier = self->is_barrier;
+    bool stays_barrier = self->is_barrier || self->row->is_barrier;
     uint64_t waited_for = extra->waits_for;
     tr_status status = TR_STOPPED;
-    if (!was_barrier)
+    if (!self->is_barrier)
         tr__barrier_begin(self);
     extra->waits_for = to;
     if (pass_on(worker, wanted, ENVELOPE_WANTED, to, self->cell->identity)) {
@@ -309,10 +309,32 @@ static tr_status wait(struct tr_self *self, uint64_t to, int32_t lines)
     if (probe)
         envelope_give(&worker->pool, probe);
     extra->waits_for = waited_for;
-    if (!was_barrier)
+    if (!stays_barrier)
         tr__barrier_end(self);
     self->number = 0;
     return status == TR_TIMEOUT ? TR_MAILBOX_FULL : status;
+}
+
+tr_status tr__turn_wait_for_reply(struct tr_self *self, uint64_t to)
+{
+    if (!self->row->is_barrier || !to)
+        return tr__turn_park(self, TR_NEVER);
+    struct worker *worker = self->worker;
+    struct cell_extra *extra = self->cell->extra;
+    uint64_t end = to;
+    enum chain chain = follow(worker, &end, self->cell->identity);
+    if (chain == CHAIN_IS_RING)
+        return TR_ASK_CYCLE;
+    self->number = ++worker->wait_last;
+    struct envelope *probe = chain == CHAIN_LEAVES ? letter_new(self, 0) : NULL;
+    uint64_t waited_for = extra->waits_for;
+    extra->waits_for = to;
+    if (probe)
+        (void)pass_on(worker, probe, ENVELOPE_RING, end, self->cell->identity);
+    tr_status status = tr__turn_park(self, TR_NEVER);
+    extra->waits_for = waited_for;
+    self->number = 0;
+    return status;
 }
 
 /* Uses the grant for a message; the rest is for what this stretch sends next. */

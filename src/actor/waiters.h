@@ -39,6 +39,12 @@ void tr__waiters_refuse(struct worker *worker, struct cell *cell);
 tr_status tr__turn_wait_for_room(struct tr_self *self, struct cell *cell,
                                  struct envelope *envelope);
 
+/**
+ * Waits until tr__turn_wake; `to` is whose reply is wanted, 0 for those of several. As tr__turn_park,
+ * and TR_ASK_CYCLE: this turn is a barrier, and so are those that it would wait for.
+ */
+tr_status tr__turn_wait_for_reply(struct tr_self *self, uint64_t to);
+
 /** The stretch of a turn ends: what is left of its favour goes back. */
 void tr__favour_end(struct tr_self *self);
 

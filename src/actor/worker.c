@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/worker.h"
 
+#include "actor/ask.h"
 #include "actor/budget.h"
 #include "actor/park.h"
 #include "actor/spawn.h"
@@ -79,6 +80,7 @@ static void on_round(struct loop *loop)
 {
     struct worker *worker = worker_of_loop(loop);
     tr__waits_fire(worker, loop->now_ns);
+    tr__asks_fire(worker, loop->now_ns);
     loop->wants_round = tr__timers_fire(worker, loop->now_ns);
 }
 
@@ -113,6 +115,7 @@ static tr_time on_idle(struct loop *loop)
     uint64_t turns = atom64_load(&worker->counters.handled, ATOM_RELAXED) +
                      atom64_load(&worker->counters.accepted, ATOM_RELAXED);
     tr_time next_ns = earlier(tr__timers_next(worker), tr__wheel_next(&worker->waits));
+    next_ns = earlier(next_ns, tr__wheel_next(&worker->ask_timeouts));
     if (worker->trimmed_turns == turns && stack_is_empty(&worker->pool.returned))
         return next_ns;
     if (loop->now_ns < worker->trimmed_ns + worker->trim_every_ns)
@@ -172,6 +175,7 @@ tr_status tr__worker_init(struct worker *worker, struct tr_system *system, uint3
     tr__timer_pool_init(&worker->timer_pool, &worker->source, system->names.key);
     tr__fiber_host_init(&worker->host);
     tr__wheel_init(&worker->waits, worker->loop.now_ns);
+    tr__wheel_init(&worker->ask_timeouts, worker->loop.now_ns);
     for (int i = 0; i < WORKER_TURNS; i++)
         tr__turn_init(&worker->turns[i], worker);
     worker->message = &worker->turns[0];
@@ -209,6 +213,7 @@ void tr__worker_deinit(struct worker *worker)
     tr__fiber_pool_deinit(&worker->fibers);
     tr__timer_pool_deinit(&worker->timer_pool);
     tr__turns_free(worker);
+    tr__asks_free(worker);
     tr__scratch_deinit(&worker->scratch);
     tr__dispatches_deinit(&worker->dispatches);
     tr__envelope_pool_deinit(&worker->pool);

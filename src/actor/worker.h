@@ -65,6 +65,10 @@ struct tr_self {
     struct list link;  /* with the other parked turns of its actor, oldest first */
     struct list woken; /* with those that may go on */
     struct timer_node deadline;
+    const tr_handler *row;  /* of the handler that runs */
+    struct ask *asks;       /* of this turn, newest first */
+    uint32_t wanted;        /* asks that it still waits for */
+    tr_status reply_failed; /* why its reply could not be sent */
     tr_status outcome;      /* why it goes on */
     uint64_t number;        /* of what it waits for, so that a late answer finds nobody */
     struct envelope *grant; /* the room it was given, on its way */
@@ -131,6 +135,9 @@ struct worker {
     struct tr_self *message; /* the turn of the message that runs, or ran last */
     struct tr_self *spare;   /* turns that are over, for the next that waits */
     uint32_t spare_count;
+    struct wheel ask_timeouts; /* nodes of struct ask */
+    struct ask *ask_spare;
+    uint32_t ask_spare_count;
     uint64_t wait_last;                 /* number of the last wait */
     struct tr_self turns[WORKER_TURNS]; /* of other calls, by depth; the first is `message` */
     atom64 thread_id;                   /* of the thread that runs it, 0 for none */

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Requests and replies, as plain C in the middle of a function.
+ *
+ *     const struct balance *left = tr_await(self, tr_ask(self, alice, withdraw, .cents = 5));
+ *
+ * A turn that waits is still one turn: its locals, its message, its scratch memory and the replies it
+ * got are there until it ends. Its actor goes on meanwhile and handles other messages, so its state
+ * may have changed when an await returns; a handler that cannot have that is marked
+ * TR_ON(transfer, on_transfer, .is_barrier = true): no other request or message begins before it has
+ * ended. Nothing that belongs to the thread (a lock, errno) may be held over an await.
+ *
+ * Every ask has exactly one outcome, in every race: its reply, or one of
+ *     TR_REFUSED      the other side said no (tr_refuse): code and words are in tr_why
+ *     TR_FAILED       its handler failed
+ *     TR_TIMEOUT      no answer in time: TR_ASK_NS, or what tr_ask_within said, and never later than the
+ *                     request that this turn is about
+ *     TR_STOPPED      it has stopped, or stopped before it answered
+ *     TR_NO_REPLY     its handler ended without a reply
+ *     TR_UNHANDLED    it does not know this request
+ *     TR_MAILBOX_FULL there was no room for the request
+ *     TR_ASK_CYCLE    it waits, as a barrier, for this very turn
+ *     TR_CANCELLED    this actor is itself about to stop
+ *     TR_NO_MEMORY, TR_TOO_LARGE: the request could not be sent
+ * A reply that comes after the outcome is a dead letter.
+ *
+ * An ask belongs to its turn: when that ends, nobody waits for the reply any more. Waiting is
+ * possible in the handlers of messages and timers; in a set-up, tr_pre_start, tr_post_stop, a cleaner
+ * or a defer it is TR_NOT_IN_A_TURN.
+ */
+#ifndef TROUPE_ASK_H
+#define TROUPE_ASK_H
+
+#include <troupe/self.h>
+
+/** A request that is answered later; all zero is none. See tr_reply_later. */
+typedef struct tr_later {
+    uint64_t number;
+} tr_later;
+
+/**
+ * Sends a request and returns at once, with a `withdraw_ask` to await:
+ *     withdraw_ask asked = tr_ask(self, alice, withdraw, .cents = 5);
+ *
+ * What goes wrong is the outcome of the ask. From a client too.
+ */
+#define tr_ask(from, to, ...)                                                                      \
+    TR_ASK_(from, 0, to, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
+
+/** As tr_ask, with a timeout of its own: tr_ask_within(self, 2 * TR_SECOND, alice, get_balance). */
+#define tr_ask_within(from, timeout_ns, to, ...)                                                   \
+    TR_ASK_(from, timeout_ns, to, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
+
+/**
+ * Waits for the reply and gives it, a `const struct balance *`, borrowed until the turn ends.
+ *
+ * Never NULL: without a reply the turn ends here. When the other side refused, this turn refuses in
+ * the same words and its actor is well; anything else fails the turn.
+ */
+#define tr_await(self, ask) TR_AWAIT_(self, ask)
+
+/**
+ * Waits and says how it ended: TR_OK, and *reply is set; or one of the outcomes above, and tr_why has
+ * the words. TR_INVALID_ARGUMENT: an ask of another turn, or none.
+ *
+ * On a client's thread, which it blocks, the reply is borrowed until the next call on that client.
+ */
+#define tr_try_await(from, ask, reply)                                                             \
+    TR_SPEAKER_(from, try_await)(from, (ask).any, TR_REPLY_OUT_(ask, reply))
+
+/**
+ * Waits until all of these have ended: tr_await_all(self, a, b, c). TR_OK when all were answered,
+ * else the outcome of the first, in this order, that was not. Then tr_try_await does not wait.
+ */
+#define tr_await_all(self, ...) TR_AWAIT_MANY_(all, self, __VA_ARGS__)
+/**
+ * Waits until one of these has ended and writes its index: tr_await_any(self, &first, a, b, c), with a
+ * `size_t first`. One that had ended before counts, the first of them. TR_OK, whatever its outcome;
+ * TR_CANCELLED, TR_NOT_IN_A_TURN, TR_INVALID_ARGUMENT, TR_NO_MEMORY.
+ */
+#define tr_await_any(self, index, ...) TR_AWAIT_ANY_(self, index, __VA_ARGS__)
+
+/** How an ask ended, with its story: a `const tr_error *`, borrowed until the turn ends. */
+#define tr_why(self, ask) tr_self_why(self, (ask).any)
+
+/**
+ * Ends the turn as tr_await would have: return tr_give_up(self, asked); For the outcomes of
+ * tr_try_await that a handler does not care to handle.
+ */
+#define tr_give_up(self, ask) tr_self_give_up(self, (ask).any)
+
+/** Answers a request that was put off: tr_reply_to(self, later, balance, .cents = 5). */
+#define tr_reply_to(self, later, ...)                                                              \
+    TR_REPLY_TO_(self, later, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
+
+TR_BEGIN_C
+/**
+ * Says no to the request of this turn: return tr_refuse(self, NO_FUNDS, "only %d left", n); The actor
+ * is well; who asked gets TR_REFUSED with this code and these words, which are cut as those of
+ * tr_fail. Gives TR_SAME. Of a message that nobody asked it is a line of the log.
+ */
+tr_next tr_refuse(tr_self *self, int code, const char *format, ...) TR_PRINTF(3, 4);
+
+/**
+ * Puts the reply off: the request of this turn is answered by tr_reply_to, in a later turn. Until then,
+ * or its timeout, or the end of this actor, who asked waits. All zero when there is nothing to answer,
+ * or no memory to keep it in (who asked is then told TR_NO_MEMORY).
+ */
+tr_later tr_reply_later(tr_self *self);
+
+/** Waits for this long; others' messages are handled meanwhile. TR_OK, or as tr_await_any. */
+tr_status tr_sleep(tr_self *self, tr_time ns);
+
+/* ---- What the macros above call. ---- */
+
+/** timeout_ns 0: TR_ASK_NS. Negative: over at once. */
+tr_pending tr_self_ask(tr_self *self, tr_ref to, const tr_type *type, const void *message,
+                       tr_time timeout_ns);
+TR_MUST_CHECK tr_status tr_self_try_await(tr_self *self, tr_pending ask, const void **reply);
+const void *tr_self_await(tr_self *self, tr_pending ask) TR_NON_NULL;
+TR_MUST_CHECK tr_status tr_self_await_all(tr_self *self, const tr_pending *asks, size_t count);
+TR_MUST_CHECK tr_status tr_self_await_any(tr_self *self, size_t *index, const tr_pending *asks,
+                                          size_t count);
+const tr_error *tr_self_why(tr_self *self, tr_pending ask) TR_NON_NULL;
+tr_next tr_self_give_up(tr_self *self, tr_pending ask);
+/** TR_OK, TR_NOT_FOUND (answered already, or none), TR_WRONG_TYPE, and all that tr_tell gives. */
+tr_status tr_self_reply_to(tr_self *self, tr_later later, const tr_type *type, const void *message);
+
+tr_pending tr_client_ask(tr_client *client, tr_ref to, const tr_type *type, const void *message,
+                         tr_time timeout_ns);
+TR_MUST_CHECK tr_status tr_client_try_await(tr_client *client, tr_pending ask, const void **reply);
+TR_END_C
+
+/* clang-format off */
+#ifdef __cplusplus
+#include <troupe/detail/ask_cxx.h>
+#else
+#define TR_REPLY_OF_(ask) __typeof__((ask).reply)
+#define TR_REPLY_OUT_(ask, out) \
+    ((const void **)(_Generic((out), TR_REPLY_OF_(ask) *: (out), default: (void *)0) + \
+        0 * TR_REQUIRE_(_Generic((out), TR_REPLY_OF_(ask) *: 1, default: 0), \
+            "troupe: tr_try_await writes the reply into a pointer to what the request declares")))
+#define TR_AWAIT_(self, ask) \
+    (TR_REQUIRE_SELF_(self, "await"), (TR_REPLY_OF_(ask))tr_self_await(self, (ask).any))
+#define TR_AWAIT_MANY_(verb, self, ...) \
+    tr_self_await_##verb(self, (const tr_pending[]){ TR_PP_EACH(TR_ANY_OF_, ~, __VA_ARGS__) }, \
+        sizeof((const tr_pending[]){ TR_PP_EACH(TR_ANY_OF_, ~, __VA_ARGS__) }) / sizeof(tr_pending))
+#define TR_AWAIT_ANY_(self, index, ...) \
+    tr_self_await_any(self, index, \
+        (const tr_pending[]){ TR_PP_EACH(TR_ANY_OF_, ~, __VA_ARGS__) }, \
+        sizeof((const tr_pending[]){ TR_PP_EACH(TR_ANY_OF_, ~, __VA_ARGS__) }) / sizeof(tr_pending))
+#endif
+#define TR_ANY_OF_(c, ask) (ask).any,
+
+#define TR_ASK_(...) TR_ASK__(__VA_ARGS__)
+#define TR_ASK__(from, timeout, to, m, ...) \
+    TR_VALUE(m##_ask, TR_SPEAKER_(from, ask)(from, TR_TO_(to, m), &tr_type_##m, \
+        TR_MAKE_(m, __VA_ARGS__), timeout))
+#define TR_REPLY_TO_(...) TR_REPLY_TO__(__VA_ARGS__)
+#define TR_REPLY_TO__(self, later, m, ...) \
+    tr_self_reply_to(self, later, &tr_type_##m, TR_MAKE_(m, __VA_ARGS__))
+
+#endif

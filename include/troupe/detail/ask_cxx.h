@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The verbs of ask.h in C++17. As in self_cxx.h a turn that ends inside a verb unwinds.
+ */
+#ifndef TROUPE_DETAIL_ASK_CXX_H
+#define TROUPE_DETAIL_ASK_CXX_H
+
+/* Macros are laid out by hand. */
+/* clang-format off */
+
+#include <initializer_list>
+
+inline tr_pending tr_speak_ask_(tr_self *from, tr_ref to, const tr_type *type, const void *message,
+                                tr_time timeout_ns)
+{
+    return tr_self_ask(from, to, type, message, timeout_ns);
+}
+inline tr_pending tr_speak_ask_(tr_client *from, tr_ref to, const tr_type *type,
+                                const void *message, tr_time timeout_ns)
+{
+    return tr_client_ask(from, to, type, message, timeout_ns);
+}
+inline tr_status tr_speak_try_await_(tr_self *from, tr_pending ask, const void **reply)
+{
+    return tr_self_try_await(from, ask, reply);
+}
+inline tr_status tr_speak_try_await_(tr_client *from, tr_pending ask, const void **reply)
+{
+    return tr_client_try_await(from, ask, reply);
+}
+
+template <class Reply> inline Reply tr_await_cxx_(tr_self *self, tr_pending ask)
+{
+#ifdef __cpp_exceptions
+    const void *reply = nullptr;
+    if (tr_self_try_await(self, ask, &reply) != TR_OK)
+        throw tr_turn_over_{ tr_self_give_up(self, ask) };
+    return static_cast<Reply>(reply);
+#else
+    return static_cast<Reply>(tr_self_await(self, ask));
+#endif
+}
+template <class Reply> inline const void **tr_reply_out_(Reply *out)
+{
+    return reinterpret_cast<const void **>(out);
+}
+inline tr_status tr_await_all_cxx_(tr_self *self, std::initializer_list<tr_pending> asks)
+{
+    return tr_self_await_all(self, asks.begin(), asks.size());
+}
+inline tr_status tr_await_any_cxx_(tr_self *self, size_t *index,
+                                   std::initializer_list<tr_pending> asks)
+{
+    return tr_self_await_any(self, index, asks.begin(), asks.size());
+}
+
+#define TR_REPLY_OF_(ask) decltype((ask).reply)
+#define TR_REPLY_OUT_(ask, out) tr_reply_out_<TR_REPLY_OF_(ask)>(out)
+#define TR_AWAIT_(self, ask) tr_await_cxx_<TR_REPLY_OF_(ask)>(self, (ask).any)
+#define TR_AWAIT_MANY_(verb, self, ...) \
+    tr_await_##verb##_cxx_(self, { TR_PP_EACH(TR_ANY_OF_, ~, __VA_ARGS__) })
+#define TR_AWAIT_ANY_(self, index, ...) \
+    tr_await_any_cxx_(self, index, { TR_PP_EACH(TR_ANY_OF_, ~, __VA_ARGS__) })
+
+#endif

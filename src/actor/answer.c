@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The other side of an ask: replies, refusals, and what becomes of requests that get neither.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "actor/ask.h"
+#include "actor/extra.h"
+#include "actor/turn.h"
+#include "actor/waiters.h"
+#include "base/assert.h"
+#include "wire/copy.h"
+
+/* A copy of a request without its message, so that the turn keeps the one it has. */
+static struct envelope *stand_in(struct worker *worker, const struct envelope *request)
+{
+    struct envelope *envelope = envelope_take(&worker->pool);
+    if (!envelope)
+        return NULL;
+    envelope->type = &tr_type_tr_ask_ended;
+    envelope->block_class = ENVELOPE_NO_BLOCK;
+    envelope->sender = request->sender;
+    envelope->causal = request->causal;
+    envelope->payload.ask.id = request->payload.ask.id;
+    return envelope;
+}
+
+/* A request becomes what says that it has no reply: nothing need be allocated. */
+static void become_ended(struct envelope *envelope, tr_status status, int code)
+{
+    struct tr_ask_ended ended = {.status = status, .code = code};
+    /* A block stays where it is: it belongs to the envelope's home. */
+    if (envelope->block_class != ENVELOPE_NO_BLOCK && !envelope->type->is_flat)
+        tr__copy_drop(envelope->type, envelope->payload.block.data);
+    memcpy(envelope_data(envelope), &ended, sizeof ended);
+    envelope->type = &tr_type_tr_ask_ended;
+}
+
+/* An envelope with words; NULL when there is no memory for them. */
+static struct envelope *words_new(struct worker *worker, const struct envelope *request,
+                                  tr_status status, int code, const char *text)
+{
+    struct tr_ask_failed failed = {.status = status, .code = code, .text = text};
+    struct envelope *envelope = stand_in(worker, request);
+    if (!envelope)
+        return NULL;
+    if (envelope_fill(
+            &worker->pool, envelope, &tr_type_tr_ask_failed, &failed, ENVELOPE_INLINE_ASK) == TR_OK)
+        return envelope;
+    envelope_give_empty(&worker->pool, envelope);
+    return NULL;
+}
+
+void tr__ask_refuse(struct worker *worker, struct envelope *envelope, uint64_t from,
+                    tr_status status, int code, const char *text)
+{
+    uint64_t to = envelope->sender;
+    struct cell *cell = slots_find(worker->slots, to);
+    struct envelope *words = NULL;
+    if (cell && text)
+        words = words_new(worker, envelope, status, code, text);
+    if (!cell || words)
+        envelope_give(&worker->pool, envelope);
+    else
+        become_ended(envelope, status, code);
+    if (!cell)
+        return;
+    if (words)
+        envelope = words;
+    envelope->kind = ENVELOPE_EXCEPTION;
+    envelope->sender = from;
+    envelope->generation = (uint32_t)(to >> 32);
+    if (tr__mail_send(worker, cell, envelope) != TR_OK)
+        envelope_give(&worker->pool, envelope);
+}
+
+void tr__ask_turn_over(struct tr_self *self, tr_next next)
+{
+    struct worker *worker = self->worker;
+    struct envelope *envelope = self->envelope;
+    tr_status status = TR_NO_REPLY;
+    const char *text = NULL;
+    char words[320];
+    if (self->is_cancelled) {
+        status = TR_STOPPED;
+    } else if (next.code == TR_NEXT_FAILED) {
+        status = TR_FAILED;
+        snprintf(
+            words, sizeof words, "%s: %s", tr_status_name(self->error.status), self->error.text);
+        text = words;
+    } else if (next.code == TR_NEXT_UNHANDLED) {
+        status = TR_UNHANDLED;
+    } else if (self->reply_failed != TR_OK) {
+        status = self->reply_failed; /* it did reply */
+    }
+    self->envelope = NULL;
+    tr__ask_refuse(worker, envelope, self->cell->identity, status, 0, text);
+}
+
+/* Sends a reply to who asked; the request itself is the caller's. */
+static tr_status reply(struct tr_self *self, uint64_t to, uint32_t id, const tr_type *type,
+                       const void *message)
+{
+    struct worker *worker = self->worker;
+    struct cell *cell = slots_find(worker->slots, to);
+    if (!cell)
+        return TR_STOPPED;
+    struct envelope *envelope = envelope_take(&worker->pool);
+    if (!envelope)
+        return TR_NO_MEMORY;
+    tr_status status = envelope_fill(&worker->pool, envelope, type, message, ENVELOPE_INLINE_ASK);
+    if (status != TR_OK) {
+        envelope_give_empty(&worker->pool, envelope);
+        return status;
+    }
+    envelope->kind = ENVELOPE_REPLY;
+    envelope->sender = self->cell->identity;
+    envelope->causal = self->causal;
+    envelope->generation = (uint32_t)(to >> 32);
+    envelope->payload.ask.id = id;
+    status = tr__mail_send(worker, cell, envelope);
+    if (status != TR_OK)
+        envelope_give(&worker->pool, envelope);
+    return status;
+}
+
+static bool is_reply_of(const tr_type *request, const tr_type *type)
+{
+    return request->reply == type || tr_type_is_equal(request->reply, type);
+}
+
+tr_status tr__ask_reply(struct tr_self *self, const tr_type *type, const void *message)
+{
+    struct envelope *envelope = self->envelope;
+    TR_ASSERT(envelope->kind == ENVELOPE_ASK);
+    if (self->is_cancelled)
+        return TR_CANCELLED;
+    if (!is_reply_of(envelope->type, type))
+        return TR_WRONG_TYPE;
+    tr_status status = reply(self, envelope->sender, envelope->payload.ask.id, type, message);
+    if (status == TR_OK || status == TR_STOPPED)
+        envelope->kind = ENVELOPE_ANSWERED;
+    else
+        self->reply_failed = status; /* who asked hears it when the turn ends */
+    if (status != TR_OK)
+        self->has_story = true;
+    return status;
+}
+
+tr_status tr__ask_forward(struct tr_self *self, uint64_t to)
+{
+    struct worker *worker = self->worker;
+    struct envelope *request = self->envelope;
+    struct cell *cell = slots_find(worker->slots, to);
+    struct envelope *envelope = cell ? envelope_take(&worker->pool) : NULL;
+    tr_status status = cell ? TR_NO_MEMORY : TR_STOPPED;
+    if (envelope)
+        status = envelope_fill(
+            &worker->pool, envelope, request->type, envelope_data(request), ENVELOPE_INLINE_ASK);
+    if (status != TR_OK && envelope)
+        envelope_give_empty(&worker->pool, envelope);
+    if (status == TR_OK) {
+        envelope->sender = request->sender;
+        envelope->causal = request->causal;
+        envelope->generation = (uint32_t)(to >> 32);
+        envelope->kind = ENVELOPE_ASK;
+        envelope->payload.ask.id = request->payload.ask.id;
+        envelope->payload.ask.deadline_ms = request->payload.ask.deadline_ms;
+        status = tr__mail_send(worker, cell, envelope);
+        if (status == TR_MAILBOX_FULL && room_policy(room_load(&cell->door.room)) == TR_PARK)
+            status = tr__turn_wait_for_room(self, cell, envelope);
+        if (status != TR_OK)
+            envelope_give(&worker->pool, envelope);
+    }
+    if (status == TR_OK)
+        request->kind = ENVELOPE_ANSWERED;
+    else
+        self->reply_failed = status; /* who asked hears it when the turn ends */
+    return status;
+}
+
+tr_next tr_refuse(tr_self *self, int code, const char *format, ...)
+{
+    if (!self)
+        return TR_SAME;
+    char text[sizeof(tr_error){0}.text];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format ? format : "", list);
+    va_end(list);
+    struct worker *worker = self->worker;
+    struct envelope *request = self->envelope;
+    if (request && request->kind == ENVELOPE_ASK && !self->is_cancelled) {
+        struct envelope *answer = stand_in(worker, request);
+        if (!answer) {
+            self->reply_failed = TR_REFUSED; /* without words, when the turn ends */
+            self->has_story = true;
+            return TR_SAME;
+        }
+        request->kind = ENVELOPE_ANSWERED;
+        tr__ask_refuse(worker, answer, self->cell->identity, TR_REFUSED, code, text);
+        return TR_SAME;
+    }
+    char path[TR_PATH_MAX + 1];
+    tr__cell_path(worker->system, self->cell, path);
+    tr__log(worker->system,
+            TR_LEVEL_WARN,
+            path,
+            "refused %s, which nobody asked: %d: %s",
+            request ? request->type->name : "a signal",
+            code,
+            text);
+    return TR_SAME;
+}
+
+/* ---- Replies that were put off. ---- */
+
+tr_later tr_reply_later(tr_self *self)
+{
+    tr_later none = {0};
+    struct envelope *request = self ? self->envelope : NULL;
+    if (!request || request->kind != ENVELOPE_ASK || self->is_cancelled)
+        return none;
+    struct worker *worker = self->worker;
+    struct cell_extra *extra = tr__extra_of(worker, self->cell);
+    struct later *later = extra ? source_resize(&worker->source, NULL, sizeof *later) : NULL;
+    struct envelope *answer = later ? stand_in(worker, request) : NULL;
+    if (!answer) {
+        source_resize(&worker->source, later, 0);
+        self->reply_failed = TR_NO_MEMORY;
+        self->has_story = true;
+        return none;
+    }
+    *later = (struct later){.number = ++worker->wait_last, .type = request->type, .answer = answer};
+    list_push_last(&extra->laters, &later->link);
+    request->kind = ENVELOPE_ANSWERED;
+    return (tr_later){later->number};
+}
+
+static void later_free(struct worker *worker, struct later *later)
+{
+    list_remove(&later->link);
+    source_resize(&worker->source, later, 0);
+}
+
+tr_status tr_self_reply_to(tr_self *self, tr_later handle, const tr_type *type, const void *message)
+{
+    if (!self || !type || !message)
+        return TR_INVALID_ARGUMENT;
+    if (self->is_cancelled)
+        return TR_CANCELLED;
+    struct cell_extra *extra = self->cell->extra;
+    struct later *later = NULL;
+    for (struct list *link = extra ? extra->laters.next : NULL; link && link != &extra->laters;
+         link = link->next) {
+        later = LIST_OWNER(link, struct later, link);
+        if (later->number == handle.number)
+            break;
+        later = NULL;
+    }
+    if (!later || !handle.number)
+        return TR_NOT_FOUND;
+    if (!is_reply_of(later->type, type))
+        return TR_WRONG_TYPE;
+    struct envelope *answer = later->answer;
+    tr_status status = reply(self, answer->sender, answer->payload.ask.id, type, message);
+    if (status != TR_OK && status != TR_STOPPED)
+        return status;
+    envelope_give(&self->worker->pool, answer);
+    later_free(self->worker, later);
+    return status;
+}
+
+void tr__laters_refuse(struct worker *worker, struct cell *cell)
+{
+    struct list *link;
+    while ((link = list_first(&cell->extra->laters))) {
+        struct later *later = LIST_OWNER(link, struct later, link);
+        tr__ask_refuse(worker, later->answer, cell->identity, TR_STOPPED, 0, NULL);
+        later_free(worker, later);
+    }
+}

@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "actor/ask.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "actor/extra.h"
+#include "actor/park.h"
+#include "actor/spawn.h"
+#include "actor/turn.h"
+#include "actor/waiters.h"
+#include "base/assert.h"
+
+enum { TABLE_FIRST = 8, SPARE_MAX = 1024 };
+
+/* Beyond 2^31 ms a 32-bit deadline would be in the past: those asks have only their own timer. */
+#define DEADLINE_FAR_NS ((tr_time)0x7fffffff * TR_MILLISECOND)
+
+/* A tr_pending without an ask: its status, so that lack of memory is an outcome like others. */
+#define PENDING_IS_STATUS (UINT64_C(1) << 63)
+
+/* ---- The table: numbers are consecutive, so they need no hashing. ---- */
+
+static bool table_resize(struct worker *worker, struct ask_table *table, uint32_t size)
+{
+    struct ask **slots = source_resize(&worker->source, NULL, size * sizeof *slots);
+    if (!slots)
+        return false;
+    memset(slots, 0, size * sizeof *slots);
+    for (uint32_t i = 0; table->slots && i <= table->mask; i++) {
+        struct ask *ask = table->slots[i];
+        if (!ask)
+            continue;
+        uint32_t place = ask->id & (size - 1);
+        while (slots[place])
+            place = (place + 1) & (size - 1);
+        slots[place] = ask;
+    }
+    source_resize(&worker->source, table->slots, 0);
+    table->slots = slots;
+    table->mask = size - 1;
+    return true;
+}
+
+static struct ask *table_find(const struct ask_table *table, uint32_t id)
+{
+    if (!table->slots)
+        return NULL;
+    uint32_t place = id & table->mask;
+    while (table->slots[place] && table->slots[place]->id != id)
+        place = (place + 1) & table->mask;
+    return table->slots[place];
+}
+
+static bool table_add(struct worker *worker, struct ask_table *table, struct ask *ask)
+{
+    if (!table->slots && !table_resize(worker, table, TABLE_FIRST))
+        return false;
+    if (4 * (table->count + 1) > 3 * (table->mask + 1) &&
+        !table_resize(worker, table, 2 * (table->mask + 1)))
+        return false;
+    do {
+        ask->id = ++table->last;
+    } while (!ask->id || table_find(table, ask->id));
+    uint32_t place = ask->id & table->mask;
+    while (table->slots[place])
+        place = (place + 1) & table->mask;
+    table->slots[place] = ask;
+    table->count++;
+    return true;
+}
+
+static void table_remove(struct worker *worker, struct ask_table *table, const struct ask *ask)
+{
+    uint32_t mask = table->mask;
+    uint32_t hole = ask->id & mask;
+    while (table->slots[hole] != ask)
+        hole = (hole + 1) & mask;
+    /* What came behind it by collision moves up. */
+    for (uint32_t place = (hole + 1) & mask; table->slots[place]; place = (place + 1) & mask) {
+        uint32_t home = table->slots[place]->id & mask;
+        if (((place - home) & mask) < ((place - hole) & mask))
+            continue;
+        table->slots[hole] = table->slots[place];
+        hole = place;
+    }
+    table->slots[hole] = NULL;
+    table->count--;
+    if (mask >= TABLE_FIRST && 8 * table->count < mask)
+        (void)table_resize(worker, table, (mask + 1) / 2); /* or it stays as large as it is */
+}
+
+void tr__ask_table_free(struct worker *worker, struct cell *cell)
+{
+    struct ask_table *table = &cell->extra->asks;
+    TR_ASSERT(!table->count);
+    source_resize(&worker->source, table->slots, 0);
+    table->slots = NULL;
+}
+
+/* ---- One ask. ---- */
+
+static struct ask *ask_take(struct worker *worker)
+{
+    struct ask *ask = worker->ask_spare;
+    if (!ask)
+        return source_resize(&worker->source, NULL, sizeof *ask);
+    worker->ask_spare = ask->next;
+    worker->ask_spare_count--;
+    return ask;
+}
+
+static void ask_give(struct worker *worker, struct ask *ask)
+{
+    if (worker->ask_spare_count >= SPARE_MAX) {
+        source_resize(&worker->source, ask, 0);
+        return;
+    }
+    ask->next = worker->ask_spare;
+    worker->ask_spare = ask;
+    worker->ask_spare_count++;
+}
+
+void tr__asks_free(struct worker *worker)
+{
+    while (worker->ask_spare) {
+        struct ask *ask = worker->ask_spare;
+        worker->ask_spare = ask->next;
+        source_resize(&worker->source, ask, 0);
+    }
+}
+
+static void ask_done(struct worker *worker, struct ask *ask, tr_status status)
+{
+    struct tr_self *turn = ask->turn;
+    TR_ASSERT(!ask->is_done);
+    ask->is_done = true;
+    ask->status = status;
+    tr__wheel_cancel(&worker->ask_timeouts, &ask->timeout);
+    if (ask->is_wanted && turn->wanted && !--turn->wanted)
+        tr__turn_wake(turn, TR_OK);
+}
+
+void tr__asks_fire(struct worker *worker, tr_time now_ns)
+{
+    struct timer_node *node;
+    while ((node = tr__wheel_expire(&worker->ask_timeouts, now_ns)))
+        ask_done(worker, LIST_OWNER(node, struct ask, timeout), TR_TIMEOUT);
+}
+
+void tr__asks_drop(struct tr_self *self)
+{
+    struct worker *worker = self->worker;
+    struct ask_table *table = &self->cell->extra->asks;
+    while (self->asks) {
+        struct ask *ask = self->asks;
+        self->asks = ask->next;
+        tr__wheel_cancel(&worker->ask_timeouts, &ask->timeout);
+        table_remove(worker, table, ask);
+        if (ask->answer)
+            envelope_give(&worker->pool, ask->answer);
+        ask_give(worker, ask);
+    }
+}
+
+void tr__ask_read_error(struct envelope *envelope, tr_error *error)
+{
+    if (tr_type_is_equal(envelope->type, &tr_type_tr_ask_failed)) {
+        const struct tr_ask_failed *failed = envelope_data(envelope);
+        error->status = (tr_status)failed->status;
+        error->code = failed->code;
+        snprintf(error->text, sizeof error->text, "%s", failed->text ? failed->text : "");
+    } else {
+        const struct tr_ask_ended *ended = envelope_data(envelope);
+        error->status = (tr_status)ended->status;
+        error->code = ended->code;
+    }
+}
+
+void tr__ask_arrived(struct worker *worker, struct cell *cell, struct envelope *envelope)
+{
+    struct ask *ask = NULL;
+    if (cell->life != LIFE_NEW && cell->extra)
+        ask = table_find(&cell->extra->asks, envelope->payload.ask.id);
+    if (!ask || ask->is_done) {
+        if (envelope->kind == ENVELOPE_REPLY) {
+            tr__mail_bury_one(worker, cell, envelope, TR_TIMEOUT);
+        } else {
+            atom64_count(&worker->counters.handled, 1);
+            envelope_give(&worker->pool, envelope);
+        }
+        return;
+    }
+    atom64_count(&worker->counters.handled, 1);
+    ask->answer = envelope;
+    tr_status status = TR_OK;
+    if (envelope->kind == ENVELOPE_EXCEPTION) {
+        tr_error error = {.status = TR_FAILED};
+        tr__ask_read_error(envelope, &error);
+        status = error.status == TR_OK ? TR_FAILED : error.status;
+    }
+    ask_done(worker, ask, status);
+}
+
+/* ---- Asking. ---- */
+
+uint32_t tr__ask_deadline_ms(tr_time deadline_ns)
+{
+    uint32_t ms = (uint32_t)((uint64_t)deadline_ns / TR_MILLISECOND + 1);
+    return ms ? ms : 1;
+}
+
+bool tr__ask_is_late(const struct worker *worker, const struct envelope *envelope)
+{
+    uint32_t deadline_ms = envelope->payload.ask.deadline_ms;
+    uint32_t now_ms = (uint32_t)((uint64_t)worker->loop.now_ns / TR_MILLISECOND);
+    return envelope->sender && deadline_ms && (int32_t)(now_ms - deadline_ms) >= 0;
+}
+
+/* When the ask of a turn is due: not after the request that the turn is about. */
+static tr_time deadline_of(const struct tr_self *self, tr_time now_ns, tr_time timeout_ns)
+{
+    tr_time deadline_ns = timer_deadline(now_ns, timeout_ns ? timeout_ns : TR_ASK_NS);
+    const struct envelope *envelope = self->envelope;
+    bool is_ask = envelope->kind == ENVELOPE_ASK || envelope->kind == ENVELOPE_ANSWERED;
+    if (!is_ask || !envelope->sender || !envelope->payload.ask.deadline_ms)
+        return deadline_ns;
+    uint32_t now_ms = (uint32_t)((uint64_t)now_ns / TR_MILLISECOND);
+    int32_t left_ms = (int32_t)(envelope->payload.ask.deadline_ms - now_ms);
+    tr_time outer_ns = now_ns + left_ms * TR_MILLISECOND;
+    return outer_ns < deadline_ns ? outer_ns : deadline_ns;
+}
+
+/* Sends the request of an ask that is in the table. */
+static tr_status post(struct tr_self *self, const struct ask *ask, const void *message,
+                      tr_time deadline_ns)
+{
+    struct worker *worker = self->worker;
+    struct cell *cell = slots_find(worker->slots, ask->to);
+    if (!cell)
+        return TR_STOPPED;
+    struct envelope *envelope = envelope_take(&worker->pool);
+    if (!envelope)
+        return TR_NO_MEMORY;
+    tr_status status =
+        envelope_fill(&worker->pool, envelope, ask->type, message, ENVELOPE_INLINE_ASK);
+    if (status != TR_OK) {
+        envelope_give_empty(&worker->pool, envelope);
+        return status;
+    }
+    envelope->sender = self->cell->identity;
+    envelope->causal = self->causal;
+    envelope->generation = (uint32_t)(ask->to >> 32);
+    envelope->kind = ENVELOPE_ASK;
+    envelope->payload.ask.id = ask->id;
+    envelope->payload.ask.deadline_ms = 0;
+    if (deadline_ns - ask->asked_ns < DEADLINE_FAR_NS)
+        envelope->payload.ask.deadline_ms = tr__ask_deadline_ms(deadline_ns);
+    status = tr__mail_send(worker, cell, envelope);
+    if (status == TR_MAILBOX_FULL && room_policy(room_load(&cell->door.room)) == TR_PARK)
+        status = tr__turn_wait_for_room(self, cell, envelope);
+    if (status != TR_OK)
+        envelope_give(&worker->pool, envelope);
+    return status;
+}
+
+static tr_pending pending_status(tr_status status)
+{
+    return (tr_pending){PENDING_IS_STATUS | (uint32_t)-status};
+}
+
+tr_pending tr_self_ask(tr_self *self, tr_ref to, const tr_type *type, const void *message,
+                       tr_time timeout_ns)
+{
+    if (!self || !type || !message)
+        return pending_status(TR_INVALID_ARGUMENT);
+    tr_status status = tr__turn_may_park(self);
+    if (status != TR_OK)
+        return pending_status(status);
+    struct worker *worker = self->worker;
+    struct cell_extra *extra = tr__extra_of(worker, self->cell);
+    struct ask *ask = extra ? ask_take(worker) : NULL;
+    if (!ask)
+        return pending_status(TR_NO_MEMORY);
+    *ask = (struct ask){.turn = self, .type = type, .to = to.bits};
+    if (!table_add(worker, &extra->asks, ask)) {
+        ask_give(worker, ask);
+        return pending_status(TR_NO_MEMORY);
+    }
+    ask->next = self->asks;
+    self->asks = ask;
+    self->has_story = true;
+    ask->asked_ns = worker->loop.platform->mono_now(worker->loop.platform);
+    tr_time deadline_ns = deadline_of(self, ask->asked_ns, timeout_ns);
+    if (deadline_ns <= ask->asked_ns) {
+        ask_done(worker, ask, TR_TIMEOUT);
+        return (tr_pending){ask->id};
+    }
+    tr__wheel_arm(&worker->ask_timeouts, &ask->timeout, deadline_ns);
+    status = post(self, ask, message, deadline_ns);
+    if (status != TR_OK && !ask->is_done)
+        ask_done(worker, ask, status);
+    return (tr_pending){ask->id};
+}
+
+/* ---- Waiting. ---- */
+
+/* An ask of this turn. */
+static tr_status ask_of(const struct tr_self *self, tr_pending pending, struct ask **found)
+{
+    *found = NULL;
+    if (!self)
+        return TR_INVALID_ARGUMENT;
+    if (pending.id & PENDING_IS_STATUS)
+        return (tr_status) - (int32_t)(uint32_t)pending.id;
+    struct ask *ask = NULL;
+    if (self->kind == TURN_MESSAGE && self->cell->extra && pending.id <= UINT32_MAX)
+        ask = table_find(&self->cell->extra->asks, (uint32_t)pending.id);
+    if (!ask || ask->turn != self)
+        return TR_INVALID_ARGUMENT;
+    *found = ask;
+    return TR_OK;
+}
+
+/* Waits until so many of those that are wanted are done. */
+static tr_status park(struct tr_self *self, uint32_t wanted, uint64_t to)
+{
+    self->wanted = wanted;
+    tr_status status = tr__turn_wait_for_reply(self, to);
+    self->wanted = 0;
+    return status;
+}
+
+tr_status tr_self_try_await(tr_self *self, tr_pending pending, const void **reply)
+{
+    struct ask *ask;
+    tr_status status = ask_of(self, pending, &ask);
+    if (reply)
+        *reply = NULL;
+    if (!ask)
+        return status;
+    if (!ask->is_done) {
+        ask->is_wanted = true;
+        status = park(self, 1, ask->to);
+        ask->is_wanted = false;
+        if (status == TR_ASK_CYCLE && !ask->is_done)
+            ask_done(self->worker, ask, status);
+        if (status != TR_OK)
+            return status;
+    }
+    if (ask->status == TR_OK && reply)
+        *reply = envelope_data(ask->answer);
+    return ask->status;
+}
+
+tr_status tr_self_await_all(tr_self *self, const tr_pending *asks, size_t count)
+{
+    struct ask *ask;
+    uint32_t open = 0;
+    if (!self || !asks || !count)
+        return TR_INVALID_ARGUMENT;
+    for (size_t i = 0; i < count; i++) {
+        if (ask_of(self, asks[i], &ask) == TR_INVALID_ARGUMENT)
+            return TR_INVALID_ARGUMENT;
+        if (ask && !ask->is_done && !ask->is_wanted) {
+            ask->is_wanted = true;
+            open++;
+        }
+    }
+    tr_status status = open ? park(self, open, 0) : TR_OK;
+    tr_status first = TR_OK;
+    for (size_t i = 0; i < count; i++) {
+        tr_status one = ask_of(self, asks[i], &ask);
+        if (ask) {
+            ask->is_wanted = false;
+            one = ask->status;
+        }
+        first = first == TR_OK ? one : first;
+    }
+    return status == TR_OK ? first : status;
+}
+
+/* The first of these that is over. */
+static bool find_done(const struct tr_self *self, size_t *index, const tr_pending *asks,
+                      size_t count)
+{
+    struct ask *ask;
+    for (size_t i = 0; i < count; i++) {
+        (void)ask_of(self, asks[i], &ask);
+        if (ask && !ask->is_done)
+            continue;
+        *index = i;
+        return true;
+    }
+    return false;
+}
+
+tr_status tr_self_await_any(tr_self *self, size_t *index, const tr_pending *asks, size_t count)
+{
+    struct ask *ask;
+    if (!self || !index || !asks || !count)
+        return TR_INVALID_ARGUMENT;
+    for (size_t i = 0; i < count; i++) {
+        if (ask_of(self, asks[i], &ask) == TR_INVALID_ARGUMENT)
+            return TR_INVALID_ARGUMENT;
+    }
+    if (find_done(self, index, asks, count))
+        return TR_OK;
+    for (size_t i = 0; i < count; i++) {
+        (void)ask_of(self, asks[i], &ask);
+        ask->is_wanted = true;
+    }
+    tr_status status = park(self, 1, 0);
+    for (size_t i = 0; i < count; i++) {
+        (void)ask_of(self, asks[i], &ask);
+        ask->is_wanted = false;
+    }
+    if (status == TR_OK && !find_done(self, index, asks, count))
+        TR_UNREACHABLE("a turn was woken for nothing");
+    return status;
+}
+
+tr_status tr_sleep(tr_self *self, tr_time ns)
+{
+    if (!self || ns < 0)
+        return TR_INVALID_ARGUMENT;
+    const tr_platform *platform = self->worker->loop.platform;
+    tr_time now_ns = platform->mono_now(platform);
+    tr_status status = tr__turn_park(self, timer_deadline(now_ns, ns));
+    return status == TR_TIMEOUT ? TR_OK : status;
+}
+
+/* ---- How it ended. ---- */
+
+const tr_error *tr_self_why(tr_self *self, tr_pending pending)
+{
+    static const tr_error no_memory = {.status = TR_NO_MEMORY, .text = "no memory for the story"};
+    struct ask *ask;
+    tr_status status = ask_of(self, pending, &ask);
+    tr_error *error = self ? tr_try_scratch(self, sizeof *error) : NULL;
+    if (!error)
+        return &no_memory;
+    *error = (tr_error){.status = ask ? ask->status : status};
+    if (!ask) {
+        snprintf(error->text, sizeof error->text, "%s", tr_status_text(status));
+        return error;
+    }
+    error->actor = tr_ref_from_bits(ask->to);
+    struct cell *cell = slots_find(self->worker->slots, ask->to);
+    char path[TR_PATH_MAX + 1] = "somebody who has stopped";
+    if (cell && !(cell->flags & CELL_CLIENT) && cell_owner(cell) == self->worker->index)
+        tr__cell_path(self->worker->system, cell, path);
+    else if (cell)
+        snprintf(path, sizeof path, "an actor of another worker");
+    snprintf(error->where, sizeof error->where, "%s", path);
+    if (!ask->is_done)
+        snprintf(error->text, sizeof error->text, "%s is not answered yet", ask->type->name);
+    else if (ask->answer && ask->answer->kind == ENVELOPE_EXCEPTION)
+        tr__ask_read_error(ask->answer, error);
+    if (!error->text[0])
+        snprintf(error->text,
+                 sizeof error->text,
+                 "%s: %s",
+                 ask->type->name,
+                 tr_status_text(error->status));
+    return error;
+}
+
+tr_next tr_self_give_up(tr_self *self, tr_pending pending)
+{
+    if (!self)
+        return TR_SAME;
+    const tr_error *error = tr_self_why(self, pending);
+    if (error->status == TR_REFUSED)
+        return tr_refuse(self, error->code, "%s", error->text);
+    return tr_fail(self, error->status, "%s", error->text);
+}
+
+const void *tr_self_await(tr_self *self, tr_pending pending)
+{
+    const void *reply;
+    TR_ASSERT(self); /* there is no turn to end */
+    tr_status status = tr_self_try_await(self, pending, &reply);
+    if (status == TR_OK)
+        return reply;
+    struct ask *ask;
+    (void)ask_of(self, pending, &ask);
+    if (ask && ask->is_done)
+        tr__turn_end(self, tr_self_give_up(self, pending));
+    tr__turn_end(self, tr_fail(self, status, "tr_await: %s", tr_status_text(status)));
+}

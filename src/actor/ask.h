@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Asks: requests that a turn waits for.
+ *
+ * An ask belongs to the turn that made it and lives until that ends, in a table of its actor by number.
+ * It is done when a REPLY or an EXCEPTION with its number arrives, when its time is up, or when it could
+ * not be sent; whichever is first counts, and what comes later is a dead letter. Numbers are not used
+ * twice before 2^32 others, and an actor's next incarnation has another generation, so a late reply
+ * meets nobody.
+ *
+ * The other side: a request that is handled is answered once. tr_reply makes its envelope ANSWERED;
+ * one that is still an ASK when its turn has ended, or that is buried, becomes itself the EXCEPTION
+ * that says so, for which nothing need be allocated. Owner only, all of it.
+ */
+#ifndef ACTOR_ASK_H
+#define ACTOR_ASK_H
+
+#include <troupe/ask.h>
+
+#include "actor/mail.h"
+
+struct ask {
+    struct timer_node timeout;
+    struct ask *next; /* of its turn, newest first; or a free one */
+    struct tr_self *turn;
+    struct envelope *answer; /* a REPLY or an EXCEPTION; NULL: none came */
+    const tr_type *type;     /* of the request */
+    uint64_t to;
+    tr_time asked_ns;
+    tr_status status;
+    uint32_t id;
+    bool is_done;
+    bool is_wanted; /* its turn waits for it */
+};
+
+/** What is said of an ask that got no reply; the second when there is no memory for words. */
+TR_MESSAGE(tr_ask_failed, (i32, status), (i32, code), (str, text));
+TR_MESSAGE(tr_ask_ended, (i32, status), (i32, code));
+
+/** A request whose reply was put off. */
+struct later {
+    struct list link;
+    uint64_t number;
+    const tr_type *type;
+    struct envelope *answer; /* says who asked, and that there is no reply if none comes */
+};
+
+/** A REPLY or an EXCEPTION has arrived; takes it. */
+void tr__ask_arrived(struct worker *worker, struct cell *cell, struct envelope *envelope);
+
+/** Ends those whose time is up. */
+void tr__asks_fire(struct worker *worker, tr_time now_ns);
+
+/** The turn is over: so are its asks. */
+void tr__asks_drop(struct tr_self *self);
+
+/** Frees what a worker and an actor keep for asks. */
+void tr__asks_free(struct worker *worker);
+void tr__ask_table_free(struct worker *worker, struct cell *cell);
+
+/** Whether the time of a request is up: nobody waits for it. */
+bool tr__ask_is_late(const struct worker *worker, const struct envelope *envelope);
+
+/**
+ * Answers a request without a reply; takes the envelope. `from` is who was asked; text may be NULL.
+ */
+void tr__ask_refuse(struct worker *worker, struct envelope *envelope, uint64_t from,
+                    tr_status status, int code, const char *text);
+
+/** The turn of a request has ended with this: answers it, unless that was done. Not of a stashed one. */
+void tr__ask_turn_over(struct tr_self *self, tr_next next);
+
+/** Replies to the request of this turn. TR_WRONG_TYPE, TR_CANCELLED, and as tr_tell. */
+tr_status tr__ask_reply(struct tr_self *self, const tr_type *type, const void *message);
+
+/** Passes the request of this turn on; who asked is then answered by the other. As tr_tell. */
+tr_status tr__ask_forward(struct tr_self *self, uint64_t to);
+
+/** The actor ends: nobody will answer what it put off. */
+void tr__laters_refuse(struct worker *worker, struct cell *cell);
+
+/** The words of an EXCEPTION. */
+void tr__ask_read_error(struct envelope *envelope, tr_error *error);
+
+/** When a request that is due at this time is due, as envelopes say it; 0: never. */
+uint32_t tr__ask_deadline_ms(tr_time deadline_ns);
+
+#endif
