@@ -49,6 +49,8 @@ void bench_pingpong_cross(struct bench *bench);
 void bench_ring(struct bench *bench);
 void bench_fanin20(struct bench *bench);
 void bench_fanin2(struct bench *bench);
+void bench_bank_ask(struct bench *bench);
+void bench_bank_ask_c20(struct bench *bench);
 void bench_counting(struct bench *bench);
 void bench_spawn_tree(struct bench *bench);
 void bench_idle(struct bench *bench);

@@ -30,6 +30,8 @@ static const struct workload workloads[] = {
     {"spawn_tree", 1, bench_spawn_tree, "a tree of ten branches per node with 1 M leaves"},
     {"idle_memory", 1, bench_idle, "1 M actors that wait, then one message to each"},
     {"big", 1, bench_big, "120 actors, each 20,000 round trips with random others"},
+    {"bank_ask", 1, bench_bank_ask, "1 teller, 1000 accounts, 2 M requests one by one"},
+    {"bank_ask_c20", 1, bench_bank_ask_c20, "20 tellers, 100,000 requests each"},
     {"timer_storm", 1, bench_timer_storm, "1 M timers, nine of ten taken back"},
 };
 
