@@ -68,6 +68,9 @@ bool tr__behavior_is_valid(const tr_behavior *behavior, const char **why)
     *why = "a behavior with an unknown ordering";
     if (behavior->options.ordering != TR_BY_ARRIVAL && behavior->options.ordering != TR_BY_KIND)
         return false;
+    *why = "a behavior with an unknown overflow";
+    if ((unsigned)behavior->options.overflow > TR_PARK)
+        return false;
     *why = NULL;
     return true;
 }

@@ -98,6 +98,13 @@ static inline struct mail_bound mail_bound_of(const tr_behavior *behavior)
     return (struct mail_bound){(int32_t)messages, (int32_t)(bytes / 64), options->overflow};
 }
 
+/** Whether bounds fit into a room. */
+static inline bool mail_bound_is_valid(const tr_behavior *behavior)
+{
+    return behavior->options.mailbox_max <= TR_MAILBOX_LARGEST &&
+           behavior->options.mailbox_bytes_max <= TR_MAILBOX_BYTES_LARGEST;
+}
+
 /** Whether messages of this kind take room. */
 static inline bool mail_takes_room(const struct envelope *envelope)
 {
@@ -198,8 +205,16 @@ void tr__mail_resume_cycle(struct cell *cell);
  * is the caller's still. Owner only.
  */
 tr_status tr__mail_overflow(struct worker *worker, struct cell *cell, struct envelope *envelope);
-/** After mail from elsewhere was taken in: drops the oldest when it is too much. Owner only. */
+/**
+ * After mail from elsewhere was taken in, or a new behavior: drops the oldest when they are too
+ * much and it is to be so. Owner only.
+ */
 void tr__mail_drop_oldest(struct worker *worker, struct cell *cell);
+/**
+ * Of mail from elsewhere, whose sender did not know it: whether it is larger than the whole mailbox
+ * of an actor that drops the oldest. It does not drive the others out. Owner only.
+ */
+bool tr__mail_is_misfit(const struct cell *cell, const struct envelope *envelope);
 /** Takes room for a message from elsewhere. TR_OK, TR_STOPPED, TR_MAILBOX_FULL. Any thread. */
 tr_status tr__room_take_far(struct cell *cell, const struct envelope *envelope);
 
