@@ -269,9 +269,12 @@ static void census_cell(struct census *census, const struct cell *cell)
         if (envelope->generation == cell_generation(cell))
             tally_roomy(&tally, envelope);
     }
-    if (cell->life < LIFE_STOPPING && cell->dispatch) {
+    const tr_behavior *behavior = cell->dispatch ? cell->dispatch->behavior : NULL;
+    if (cell->flags & CELL_CLIENT)
+        behavior = &tr_behavior_tr_inbox;
+    if (cell->life < LIFE_STOPPING && behavior) {
         int32_t lines;
-        TR_ASSERT(tr__room_used(cell, cell->dispatch->behavior, &lines) == tally.roomy);
+        TR_ASSERT(tr__room_used(cell, behavior, &lines) == tally.roomy);
         TR_ASSERT(lines == tally.roomy_lines);
     }
     bool is_actor = !(cell->flags & CELL_CLIENT) && cell_parent_slot(cell);
