@@ -378,6 +378,24 @@ TEST(a_stop_comes_behind_what_a_full_mailbox_holds, "M-02", "MB-03")
     }
 }
 
+TEST(what_comes_behind_a_stop_leaves_its_room, "M-02", "MB-03", "MB-04")
+{
+    for (size_t i = 0; i < 3; i++) {
+        for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+            tr_ref box = box_open(seed, clocks[i]);
+            burst(FROM_CLIENT, box, 0, BOUND - 2, NULL);
+            ck_assert_int_eq(tr_stop(test, box), TR_OK);
+            burst(FROM_CLIENT, box, BOUND, 2, NULL);
+            ck_assert_uint_eq(burst_taken, 2);
+            while (tr_kit_step(kit))
+                tr_kit_check(kit);
+            SAID("stop after 8");
+            ck_assert_uint_eq(dead_letters(TR_STOPPED), 2);
+            kit_close();
+        }
+    }
+}
+
 TEST(suspend_and_resume_pass_a_full_mailbox, "M-02", "MB-03")
 {
     EACH_FULL_BOX(box, from)
@@ -474,5 +492,5 @@ SUITE("bounds in life", become_makes_the_mailbox_larger_and_smaller,
       what_comes_back_is_dropped_first_by_who_drops_the_oldest,
       stashing_round_and_round_does_not_grow_the_mailbox, a_stash_is_bounded_by_memory_too,
       a_kill_passes_a_full_mailbox, a_stop_comes_behind_what_a_full_mailbox_holds,
-      suspend_and_resume_pass_a_full_mailbox, a_receive_timeout_takes_no_room,
-      a_full_client_still_hears_of_its_spawns)
+      what_comes_behind_a_stop_leaves_its_room, suspend_and_resume_pass_a_full_mailbox,
+      a_receive_timeout_takes_no_room, a_full_client_still_hears_of_its_spawns)
