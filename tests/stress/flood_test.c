@@ -187,8 +187,11 @@ static void flood(const tr_behavior *behavior)
     size_t bound = memory_bound(atomic_load(&live_bytes));
     for (uint32_t i = 0; i < PRODUCERS; i++)
         ck_assert_int_eq(tr_tell(client, producers[i], push), TR_OK);
-    /* Nobody sends to the client: this is how long the flood lasts. */
-    ck_assert_ptr_null(tr_receive(client, push, duration_ns));
+    /* Nobody sends to the client: so long the flood lasts, and until it was one. */
+    uint64_t many = TEST_HAS_SANITIZER ? 10 * MAILBOX : 3 * bound / 64;
+    do {
+        ck_assert_ptr_null(tr_receive(client, push, duration_ns));
+    } while (atomic_load(&taken) + atomic_load(&full) < many);
     size_t peak = atomic_load(&peak_bytes);
     atomic_store(&is_over, true);
     tr_client_free(client);
@@ -204,8 +207,6 @@ static void flood(const tr_behavior *behavior)
            bound / 1024);
     ck_assert_uint_eq(atomic_load(&failures), 0);
     ck_assert_uint_le(peak, bound);
-    /* It was a flood: what was sent has not nearly found place there. */
-    ck_assert_uint_gt(sent, 3 * bound / 64);
     uint64_t dead = counters.dead_letters - counters.refused;
     ck_assert_uint_eq(counters.accepted, counters.handled + dead);
     ck_assert_uint_eq(counters.refused, atomic_load(&full) + atomic_load(&stopped));
