@@ -4,6 +4,8 @@
  */
 #include "bench.h"
 
+enum { MAILBOX_MAX = 1024 }; /* senders that are faster than the receiver wait */
+
 /* fanin: many senders, one receiver that counts. */
 
 TR_MESSAGE(item, (u64, value));
@@ -39,7 +41,8 @@ static tr_next on_item(tr_self *self, struct sink *sink, const struct item *mess
     return TR_SAME;
 }
 
-TR_BEHAVIOR(sink, struct sink, TR_SETUP_WITH(expect, set_up_sink), TR_ON(item, on_item));
+TR_BEHAVIOR(sink, struct sink, TR_SETUP_WITH(expect, set_up_sink), TR_ON(item, on_item),
+            TR_OPTIONS(.mailbox_max = MAILBOX_MAX, .overflow = TR_PARK));
 
 struct source {
     sink_ref sink;
@@ -140,8 +143,8 @@ static tr_next on_get_count(tr_self *self, struct counter *counter)
     return tr_reply(self, count, .value = counter->value);
 }
 
-TR_BEHAVIOR(counter, struct counter, TR_ON(increment, on_increment),
-            TR_ON(get_count, on_get_count));
+TR_BEHAVIOR(counter, struct counter, TR_ON(increment, on_increment), TR_ON(get_count, on_get_count),
+            TR_OPTIONS(.mailbox_max = MAILBOX_MAX, .overflow = TR_PARK));
 
 struct producer {
     tr_ref client;

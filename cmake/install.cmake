@@ -19,3 +19,21 @@ install(FILES ${PROJECT_BINARY_DIR}/troupe-config.cmake
 file(RELATIVE_PATH pc_prefix /p/${CMAKE_INSTALL_LIBDIR}/pkgconfig /p)
 configure_file(${CMAKE_CURRENT_LIST_DIR}/troupe.pc.in troupe.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/troupe.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# The commands for gdb, and a small file that gdb loads by itself with libtroupe.so. gdb looks for it
+# below its own auto-load directory, under the whole path of the library; so the prefix, which is
+# known when it is installed, comes twice.
+set(gdb_dir ${CMAKE_INSTALL_DATADIR}/troupe/gdb)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/share/gdb/ DESTINATION ${gdb_dir}
+    FILES_MATCHING PATTERN "*.py" PATTERN __pycache__ EXCLUDE)
+if(IS_ABSOLUTE ${CMAKE_INSTALL_LIBDIR})
+    set(gdb_lib_dir ${CMAKE_INSTALL_LIBDIR})
+    set(gdb_from_lib ${CMAKE_INSTALL_FULL_DATADIR}/troupe/gdb)
+else()
+    set(gdb_lib_dir "\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}")
+    file(RELATIVE_PATH gdb_from_lib /p/${CMAKE_INSTALL_LIBDIR} /p/${gdb_dir})
+endif()
+configure_file(${PROJECT_SOURCE_DIR}/share/gdb/auto-load.py.in troupe-gdb-auto-load.py @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/troupe-gdb-auto-load.py
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/gdb/auto-load${gdb_lib_dir}
+    RENAME libtroupe.so.${PROJECT_VERSION}-gdb.py)

@@ -92,13 +92,42 @@ typedef enum tr_overflow {
  * tr_unstash brings back, and with TR_DROP_OLDEST up to 64 messages from other workers, which wait
  * to be taken in. From 4,096 messages and 256 KiB on a mailbox may be called full up to 256
  * messages, or as many times 64 bytes, early.
+ *
+ * Budgets: TR_OPTIONS(.budget_bytes = 1 << 20, .tree_budget_cpu_ns = 5 * TR_SECOND). An actor that
+ * is over one of its budgets fails with TR_OVER_BUDGET. One that no budget applies to, neither its
+ * own nor an ancestor's for its tree, pays nothing for its messages.
+ *
+ * Bytes of an actor are: the actor itself (192), its state beyond 16 bytes, what tr_alloc and its
+ * kin have taken from the system for it (in chunks, so somewhat more than was asked for), its timers
+ * with their messages, and the messages that wait for it or are stashed, 64 bytes each and what
+ * they carry. A message counts for its receiver as soon as the receiver's worker has it, and until
+ * its turn begins. Not counted are scratch memory, the message in hand, buffers (tr_buffer, which
+ * are shared), and the name.
+ *
+ * tr_alloc that would go over ends the turn with TR_OVER_BUDGET, tr_try_alloc gives NULL. Mail and
+ * timers are taken, and the actor fails before its next turn: who sends is not to blame.
+ *
+ * CPU time is what the turns of an incarnation, its set-up included, have taken on its worker. It is
+ * looked at when a turn has ended: a turn is never cut short.
+ *
+ * A tree is the actor and all below it. The actor fails, and so all below it stop, when they go over
+ * together; its failure names who did. A tr_alloc that goes over ends the turn of its caller as well.
+ * Each worker keeps less than 64 KiB of what changed to itself until it has nothing to do, so a tree
+ * on several workers may go over by that much for each; CPU time is exact to a millisecond.
+ *
+ * An actor has the budgets of the behavior that was given to tr_spawn; tr_become does not change
+ * them. The next incarnation begins with a CPU time of 0.
  */
 typedef struct tr_options {
-    tr_ordering ordering;     /* TR_BY_ARRIVAL */
-    bool is_pinned;           /* never moves to another worker */
-    uint32_t mailbox_max;     /* messages; 0: TR_MAILBOX_MAX; at most TR_MAILBOX_LARGEST */
-    size_t mailbox_bytes_max; /* 0: TR_MAILBOX_BYTES_MAX; at most TR_MAILBOX_BYTES_LARGEST */
-    tr_overflow overflow;     /* TR_OVERFLOW_FAIL */
+    tr_ordering ordering;       /* TR_BY_ARRIVAL */
+    bool is_pinned;             /* never moves to another worker */
+    uint32_t mailbox_max;       /* messages; 0: TR_MAILBOX_MAX; at most TR_MAILBOX_LARGEST */
+    size_t mailbox_bytes_max;   /* 0: TR_MAILBOX_BYTES_MAX; at most TR_MAILBOX_BYTES_LARGEST */
+    tr_overflow overflow;       /* TR_OVERFLOW_FAIL */
+    size_t budget_bytes;        /* what the actor alone may hold; 0: no budget */
+    size_t tree_budget_bytes;   /* what it and all below it may hold together; 0: no budget */
+    tr_time budget_cpu_ns;      /* how long the actor alone may run in all; 0: no budget */
+    tr_time tree_budget_cpu_ns; /* how long it and all below it may run together; 0: no budget */
 } tr_options;
 
 /* ---- The behavior and its clauses. ---- */

@@ -11,10 +11,23 @@
 #define TR_NAME_MAX 128
 /** Characters of an actor's path. A spawn that would make a longer one: TR_LIMIT. */
 #define TR_PATH_MAX 1024
-/** How deep actors have children, and how deep messages hold messages. Deeper: TR_TOO_DEEP. */
+/**
+ * How deep actors have children, how deep messages hold messages, and how deep the values nest that
+ * the reader of a document skips. Deeper: TR_TOO_DEEP.
+ */
 #define TR_DEPTH_MAX 64
 /** Bytes of a message with all it points to; buffers do not count. More: TR_TOO_LARGE. */
 #define TR_PAYLOAD_MAX (8u * 1024 * 1024)
+/**
+ * Fields of a TR_MESSAGE, messages of a TR_ACTOR, clauses of a TR_BEHAVIOR. More: the compiler says
+ * so.
+ */
+#define TR_FIELDS_MAX 63
+/**
+ * Characters of a number in JSON that becomes a float; the longest decimals that people meet are
+ * far below. More: TR_TOO_LARGE.
+ */
+#define TR_JSON_NUMBER_MAX 512
 /** Calls of tr_defer in one turn. One more ends the turn with TR_LIMIT. */
 #define TR_DEFERS_MAX 64
 /** Messages that an actor has set aside with tr_stash. One more fails the turn: TR_STASH_FULL. */
@@ -29,8 +42,14 @@
 #define TR_MAILBOX_LARGEST (4u * 1024 * 1024)
 /** What tr_options.mailbox_bytes_max may say at most. A spawn with more: TR_LIMIT. */
 #define TR_MAILBOX_BYTES_LARGEST (256u * 1024 * 1024)
+/** How long a sender waits for room with TR_PARK. Then: TR_MAILBOX_FULL. */
+#define TR_PARK_NS (5 * TR_SECOND)
 /** Timers of one actor at once. One more: TR_LIMIT. */
 #define TR_TIMERS_MAX (1024 * 1024)
+/** Bytes of a timer's key. More, or none: TR_INVALID_ARGUMENT. */
+#define TR_TIMER_KEY_MAX 128
+/** Schedules of one system at once. One more: TR_LIMIT. */
+#define TR_SCHEDULES_MAX (64 * 1024)
 /** Turns of an actor before its worker looks at others. */
 #define TR_RUN_TURNS_MAX 64
 /** Time of an actor before its worker looks at others; kept to a tick of one millisecond. */
@@ -39,6 +58,15 @@
 #define TR_SPIN_NS (20 * TR_MICROSECOND)
 /** Dead letters that a system remembers; older ones are counted only. */
 #define TR_DEAD_LETTERS_MAX 1000
+/** Subscribers to dead letters at once. One more: TR_LIMIT. */
+#define TR_DEAD_LETTER_SUBSCRIBERS_MAX 16
+/** Dead letters that are logged in one second; the next line after them says how many were not. */
+#define TR_DEAD_LETTER_LOGS_MAX 10
+/**
+ * Spawns that failed and that a client remembers for tr_spawn_wait. Of older ones that says only
+ * that the actor is not there: TR_STOPPED.
+ */
+#define TR_CLIENT_FAILURES_MAX 64
 /** Behaviors that a set-up or a become may lead to, one after another. More: TR_TOO_DEEP. */
 #define TR_BEHAVIORS_NESTED_MAX 10
 /** Set-ups that run inside set-ups. Deeper ones run later, as if placed on another worker. */
@@ -50,6 +78,15 @@
  * More: TR_LIMIT. From a thousand on the limit may be met some hundredths early.
  */
 #define TR_ACTORS_MAX (16u * 1024 * 1024)
+/** What spin_ns and round_min_ns of tr_system_options may be. More: TR_INVALID_ARGUMENT. */
+#define TR_OPTION_NS_MAX TR_HOUR
+/**
+ * Bytes of one block of tr_alloc or tr_scratch: far above any use, and far below where sizes wrap.
+ * More is never there: TR_NO_MEMORY.
+ */
+#define TR_ALLOC_MAX ((size_t)1 << 36)
+/** Bytes of a text in the log, its NUL counted. Longer ones are cut. */
+#define TR_LOG_MAX 1024
 /** Bytes of the stack on which handlers run. */
 #define TR_STACK_SIZE (64u * 1024)
 

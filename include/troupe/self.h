@@ -46,6 +46,14 @@ typedef enum tr_timer_end {
     TR_TIMER_TAKEN_BACK /* it had fired; its message waited and will not be handled */
 } tr_timer_end;
 
+/** What an actor uses; tr_options says what counts. */
+typedef struct tr_usage {
+    size_t bytes;        /* of the actor alone, whether it has a budget or not */
+    size_t tree_bytes;   /* of its tree; 0 unless it has a budget for its tree */
+    tr_time cpu_ns;      /* of the actor alone, this turn included; 0 unless a budget is for time */
+    tr_time tree_cpu_ns; /* of its tree; 0 unless it has a budget for its tree, and one for time */
+} tr_usage;
+
 typedef enum tr_timer_kind {
     TR_TIMER_ONCE,
     TR_TIMER_FIXED_RATE,
@@ -153,7 +161,7 @@ typedef enum tr_timer_kind {
  * A timer of the same key is replaced; key NULL is a timer without one, and the tr_timer that this
  * returns takes it back. Timers end with the incarnation. A timer never fires early; it has at most
  * one message waiting; wall-clock jumps do not move it. Ends the turn with TR_INVALID_ARGUMENT (a
- * negative time, a period of 0, an empty key or one of more than 128 bytes), TR_LIMIT
+ * negative time, a period of 0, an empty key or one of more than TR_TIMER_KEY_MAX bytes), TR_LIMIT
  * (TR_TIMERS_MAX), TR_STOPPING, TR_TOO_LARGE, TR_NO_MEMORY; tr_self_try_timer gives a status.
  */
 #define tr_timer_once(self, key, delay_ns, ...)                                                    \
@@ -268,15 +276,18 @@ uint64_t tr_causal_id(const tr_self *self);
 
 /* ---- Memory. Sizes may be 0. ---- */
 
-/** Memory of this incarnation, zeroed, aligned for any type. Never NULL: ends the turn instead. */
+/**
+ * Memory of this incarnation, zeroed, aligned for any type. Never NULL: ends the turn instead, with
+ * TR_NO_MEMORY or TR_OVER_BUDGET.
+ */
 void *tr_alloc(tr_self *self, size_t size) TR_NON_NULL;
 /** Another size for what tr_alloc gave, or for NULL, as realloc; what is new is zeroed. */
 void *tr_realloc(tr_self *self, void *memory, size_t size) TR_NON_NULL;
 /** Gives back what tr_alloc gave before the incarnation ends. NULL does nothing. */
 void tr_free(tr_self *self, void *memory);
-/** As tr_alloc, and NULL when out of memory. */
+/** As tr_alloc, and NULL when out of memory or over budget. */
 TR_MUST_CHECK void *tr_try_alloc(tr_self *self, size_t size);
-/** As tr_realloc, and NULL when out of memory: the old block is then as it was. */
+/** As tr_realloc, and NULL when out of memory or over budget: the old block is then as it was. */
 TR_MUST_CHECK void *tr_try_realloc(tr_self *self, void *memory, size_t size);
 /** A copy of a string that lives as long as the incarnation; NULL of NULL. As tr_alloc. */
 char *tr_keep(tr_self *self, const char *string);
@@ -305,6 +316,9 @@ void tr_clean(tr_self *self, void *resource, void (*release)(void *resource));
  * TR_DEFERS_MAX in a turn: one more is released at once and the turn ends with TR_LIMIT.
  */
 void tr_defer(tr_self *self, void *resource, void (*release)(void *resource));
+
+/** What this actor uses, exact for itself; a tree on several workers may change meanwhile. */
+tr_usage tr_budget_used(const tr_self *self);
 
 /* ---- Time, chance, log: all from the platform, so that tests can own them. ---- */
 

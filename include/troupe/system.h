@@ -130,8 +130,8 @@ void tr_system_counters(tr_system *system, tr_counters *counters);
 uint64_t tr_system_dead_letters(tr_system *system, tr_dead_letter_record *last, size_t max,
                                 size_t *count);
 /**
- * Sends a tr_dead_letter of each new one to `who`. TR_STOPPED, TR_LIMIT (16 have subscribed). Any
- * thread.
+ * Sends a tr_dead_letter of each new one to `who`. TR_STOPPED, TR_LIMIT
+ * (TR_DEAD_LETTER_SUBSCRIBERS_MAX). Any thread.
  */
 tr_status tr_system_subscribe_dead_letters(tr_system *system, tr_ref who);
 /** Ends that; TR_NOT_FOUND when `who` had not subscribed. Any thread. */
@@ -168,7 +168,7 @@ TR_END_C
 /**
  * Waits until an actor that this client spawned has been set up: TR_OK, TR_INIT_FAILED (*error has
  * the cause; error may be NULL), TR_STOPPED (it has ended since, and its set-up had not failed),
- * TR_TIMEOUT. Of the failures only the last 64 are remembered. Blocks its thread.
+ * TR_TIMEOUT. Of the failures the last TR_CLIENT_FAILURES_MAX are remembered. Blocks its thread.
  */
 #define tr_spawn_wait(client, ref, timeout_ns, error)                                              \
     tr_client_spawn_wait(client, tr_any(ref), timeout_ns, error)

@@ -11,6 +11,7 @@
 #include <troupe/message.h>
 #include <troupe/platform.h>
 #include <troupe/ref.h>
+#include <troupe/schedule.h>
 #include <troupe/self.h>
 #include <troupe/status.h>
 #include <troupe/system.h>

@@ -38,7 +38,8 @@
  *
  * Limits: a document of either form has at most TR_PAYLOAD_MAX bytes, and so has the message
  * without its buffers: TR_TOO_LARGE. Messages hold messages at most TR_DEPTH_MAX deep, and so do
- * skipped values: TR_TOO_DEEP. No length inside a document is believed before the bytes are there,
+ * skipped values: TR_TOO_DEEP. A number in JSON that becomes a float has at most TR_JSON_NUMBER_MAX
+ * characters: TR_TOO_LARGE. No length inside a document is believed before the bytes are there,
  * and nothing is allocated for what is refused but buffers that came before the fault.
  */
 #ifndef TROUPE_WIRE_H

@@ -16,6 +16,7 @@
 #include <assert.h>
 #include <troupe/behavior.h>
 
+#include "base/list.h"
 #include "mem/envelope.h"
 #include "mem/heap.h"
 #include "queue/door.h"
@@ -43,29 +44,38 @@ enum house {
     HOUSE_RUNNING
 };
 
+/* Those that messages look at together are in one byte: sealed, metered, idles. */
 enum cell_flag {
     CELL_SEALED = 1 << 0,  /* a PoisonPill has arrived: what comes later is refused */
     CELL_STARTED = 1 << 1, /* PreStart was sent, so PostStop is due */
     CELL_POSTED = 1 << 2,  /* it was closed while a post was on its way, which must arrive */
     CELL_KILLING = 1 << 3, /* it stops by Kill, and so do its children */
     CELL_LINKED = 1 << 4,  /* it is in its parent's list */
-    CELL_ENDED = 1 << 5,   /* it is posted to its parent's worker, to be unlinked */
-    CELL_CLIENT = 1 << 6,  /* it is the address of a client */
-    CELL_BY_KIND = 1 << 7, /* asks before notices */
-    CELL_FAILED = 1 << 8,  /* a failure is why it stops */
-    CELL_MIXED = 1 << 9,   /* mailboxes other than that of notices may hold something */
-    CELL_ASKED = 1 << 10,  /* a reason to be Suspended: somebody asked for it */
-    CELL_IDLES = 1 << 11,  /* it has a receive timeout: messages leave their mark */
-    CELL_NARROW = 1 << 12  /* its mailbox is bounded so closely that nothing is put by */
+    CELL_ENDED = 1 << 5, /* of a Stopped one: it is posted to its parent's worker, to be unlinked */
+    CELL_BARRIER = 1 << 5,  /* of a live one: a turn waits, and no ask or notice begins meanwhile */
+    CELL_METERED = 1 << 6,  /* a budget applies to it: extra->budget is there */
+    CELL_IDLES = 1 << 7,    /* it has a receive timeout: messages leave their mark */
+    CELL_FAILED = 1 << 8,   /* a failure is why it stops */
+    CELL_MIXED = 1 << 9,    /* mailboxes other than that of notices may hold something */
+    CELL_ASKED = 1 << 10,   /* a reason to be Suspended: somebody asked for it */
+    CELL_CLIENT = 1 << 11,  /* it is the address of a client */
+    CELL_BY_KIND = 1 << 12, /* asks before notices */
+    CELL_CALLS = 1 << 13,   /* it runs the calls of a schedule: actor/schedule.h */
+    CELL_AWAITED = 1 << 14, /* senders wait for room: see actor/waiters.h */
+    CELL_NARROW = 1 << 15   /* its mailbox is bounded so closely that nothing is put by */
 };
 
 enum cell_control {
-    CONTROL_KILL = 1 << 0,  /* stop after this turn */
-    CONTROL_STOP = 1 << 1,  /* stop after what has arrived */
-    CONTROL_LOOK = 1 << 2,  /* something urgent is in the inbox */
-    CONTROL_FINISH = 1 << 3 /* its last child has ended: so does it */
+    CONTROL_KILL = 1 << 0,   /* stop after this turn */
+    CONTROL_STOP = 1 << 1,   /* stop after what has arrived */
+    CONTROL_LOOK = 1 << 2,   /* something urgent is in the inbox */
+    CONTROL_FINISH = 1 << 3, /* its last child has ended: so does it */
+    CONTROL_WAKE = 1 << 4,   /* a turn that waited may go on */
+    CONTROL_BUDGET = 1 << 7  /* it is over its budget: it fails */
 };
 
+/** What makes a message more than an ordinary one to the run that handles it. */
+enum { CELL_WATCHED = CELL_IDLES | CELL_METERED | CELL_NARROW | CELL_AWAITED };
 enum { CELL_SUSPENDED = CELL_ASKED }; /* all reasons; supervision will add its own */
 
 enum {
@@ -73,13 +83,17 @@ enum {
     CELL_FOREIGN = 0xffffffffu /* owner: no worker; also of an actor that is still to be mounted */
 };
 
+struct budget;
+struct budget_tree;
+
 /** How an actor that is not set up yet is to be set up. */
 struct cell_setup {
     const tr_behavior *behavior;
-    uint64_t spawner;    /* ref of the client that wants to know, 0 for none */
-    uint64_t causal;     /* of what the spawner handles */
-    uint32_t worker;     /* where it will live */
-    const tr_type *type; /* NULL: no message */
+    uint64_t spawner;          /* ref of the client that wants to know, 0 for none */
+    uint64_t causal;           /* of what the spawner handles */
+    uint32_t worker;           /* where it will live */
+    struct budget_tree *above; /* see actor/budget.h */
+    const tr_type *type;       /* NULL: no message */
     _Alignas(16) unsigned char message[];
 };
 
@@ -90,13 +104,26 @@ struct cell_extra {
     uint32_t stash_count;
     uint32_t stash_lines; /* their memory, in lines of 64 bytes */
     struct timer_keys timers;
-    uint64_t timer_last; /* number of the last timer without a key */
+    uint64_t timer_last;   /* number of the last timer without a key */
+    uint64_t timer_lines;  /* memory of timers and of those of their messages that do not wait */
+    struct budget *budget; /* NULL: none applies */
     /* The receive timeout. */
     struct timer_node idle;
     tr_time idle_ns;             /* 0: none */
     tr_time message_ns;          /* when the last message came */
     struct envelope *idle_event; /* the signal, while it waits to be handled */
-    bool idle_is_paused;         /* while Suspended: it is to begin anew */
+    bool idle_is_paused;         /* while Suspended or parked: it is to begin anew */
+    /* Turns that wait. */
+    struct list parked; /* of struct tr_self; all of them, oldest first */
+    struct list woken;  /* those that may go on */
+    uint32_t parked_count;
+    uint32_t barriers;     /* of them, those that let no ask or notice begin */
+    struct envelope *held; /* a ring: the rest of the cycle in which a barrier began */
+    uint64_t waits_for;    /* ref of the actor in whose mailbox one of them wants room, or 0 */
+    /* Senders that wait for room here. */
+    struct envelope *waiters; /* a ring */
+    int32_t put_by;           /* room that is kept for them: messages, */
+    int32_t put_by_lines;     /* and lines */
 };
 
 struct name;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "actor/spawn.h"
+#include "actor/waiters.h"
 #include "base/assert.h"
 #include "wire/type.h"
 
@@ -120,7 +121,7 @@ tr_status tr_client_new(tr_system *system, tr_client **made)
     return TR_OK;
 }
 
-static void give(struct tr_client *client, struct envelope *envelope)
+void tr__client_give(struct tr_client *client, struct envelope *envelope)
 {
     struct tr_system *system = client->system;
     lock_take(&system->foreign_lock);
@@ -141,7 +142,7 @@ static void bury(struct tr_client *client, struct envelope *envelope, tr_status 
     atom64_count(&system->foreign_counters.dead, 1);
     lock_give(&system->foreign_lock);
     tr__dead_letter(system, NULL, &letter);
-    give(client, envelope);
+    tr__client_give(client, envelope);
 }
 
 static void take_probe(struct tr_client *client, const struct tr_probe *probe)
@@ -154,12 +155,12 @@ static void take_outcome(struct tr_client *client, const struct tr_outcome *outc
 {
     if (!client->failures) {
         client->failures = source_resize(
-            &client->system->source, NULL, CLIENT_FAILURES_MAX * sizeof *client->failures);
+            &client->system->source, NULL, TR_CLIENT_FAILURES_MAX * sizeof *client->failures);
         if (!client->failures)
             return;
     }
     struct client_failure *failure =
-        &client->failures[client->failure_count++ % CLIENT_FAILURES_MAX];
+        &client->failures[client->failure_count++ % TR_CLIENT_FAILURES_MAX];
     failure->ref = outcome->ref;
     tr__error_set(&failure->error,
                   (tr_status)outcome->status,
@@ -170,6 +171,27 @@ static void take_outcome(struct tr_client *client, const struct tr_outcome *outc
              sizeof failure->error.where,
              "%s",
              outcome->where ? outcome->where : "");
+}
+
+/* Room that was granted: for the message that waits for it, or it goes back. */
+static void take_grant(struct tr_client *client, struct envelope *envelope)
+{
+    struct tr_system *system = client->system;
+    struct tr_room *room = envelope_data(envelope);
+    bool is_wanted = envelope->generation == cell_generation(client->cell) &&
+                     room->number == client->wait_number && !client->grant;
+    if (is_wanted) {
+        client->grant = envelope;
+        return;
+    }
+    struct cell *cell = room->messages ? slots_find(&system->slots, envelope->sender) : NULL;
+    if (!cell) {
+        tr__client_give(client, envelope);
+        return;
+    }
+    envelope->kind = ENVELOPE_BACK;
+    envelope->generation = (uint32_t)(envelope->sender >> 32);
+    tr__mail_send_any(system, NULL, cell, envelope);
 }
 
 static void take_in(struct tr_client *client, struct door_mail *chain)
@@ -183,9 +205,11 @@ static void take_in(struct tr_client *client, struct door_mail *chain)
                 take_probe(client, envelope_data(envelope));
             else
                 take_outcome(client, envelope_data(envelope));
-            give(client, envelope);
+            tr__client_give(client, envelope);
+        } else if (envelope->kind == ENVELOPE_GRANT) {
+            take_grant(client, envelope);
         } else if (envelope->kind > ENVELOPE_EVENT) {
-            give(client, envelope); /* stop and kill mean nothing to a client */
+            tr__client_give(client, envelope); /* stop and kill mean nothing to a client */
         } else if (envelope->generation != cell_generation(client->cell)) {
             bury(client, envelope, TR_STOPPED);
         } else {
@@ -195,14 +219,13 @@ static void take_in(struct tr_client *client, struct door_mail *chain)
     }
 }
 
-static void look(struct tr_client *client)
+void tr__client_look(struct tr_client *client)
 {
     if (ready_take(&client->ready))
         take_in(client, door_take_posted(&client->cell->door));
 }
 
-/* Waits for a post until the deadline. False when there is nothing more to wait for. */
-static bool wait(struct tr_client *client, tr_time deadline_ns)
+bool tr__client_wait(struct tr_client *client, tr_time deadline_ns)
 {
     const tr_platform *platform = client->system->platform;
     if (client->is_last || deadline_ns <= platform->mono_now(platform))
@@ -218,7 +241,7 @@ static bool wait(struct tr_client *client, tr_time deadline_ns)
     return true;
 }
 
-static tr_time deadline_of(struct tr_client *client, tr_time timeout_ns)
+tr_time tr__client_deadline(struct tr_client *client, tr_time timeout_ns)
 {
     const tr_platform *platform = client->system->platform;
     if (timeout_ns <= 0)
@@ -246,7 +269,7 @@ void tr_client_free(tr_client *client)
         bury(client, envelope, TR_STOPPED);
     }
     if (client->lent)
-        give(client, client->lent);
+        tr__client_give(client, client->lent);
     source_resize(&system->source, client->failures, 0);
     client->lent = NULL;
     client->failures = NULL;
@@ -323,13 +346,13 @@ const void *tr_client_receive(tr_client *client, const tr_type *type, tr_time ti
     if (!client)
         return NULL;
     if (client->lent)
-        give(client, client->lent);
+        tr__client_give(client, client->lent);
     client->lent = NULL;
-    tr_time deadline_ns = deadline_of(client, timeout_ns);
+    tr_time deadline_ns = tr__client_deadline(client, timeout_ns);
     do {
-        look(client);
+        tr__client_look(client);
         client->lent = pick(client, type);
-    } while (!client->lent && wait(client, deadline_ns));
+    } while (!client->lent && tr__client_wait(client, deadline_ns));
     if (!client->lent)
         return NULL;
     mail_uncount(client->cell, client->lent);
@@ -339,213 +362,4 @@ const void *tr_client_receive(tr_client *client, const tr_type *type, tr_time ti
     atom64_count(&client->system->foreign_counters.handled, 1);
     lock_give(&client->system->foreign_lock);
     return envelope_data(client->lent);
-}
-
-/* ---- What clients say. ---- */
-
-static tr_status refuse(struct tr_client *client, uint64_t to, const tr_type *type,
-                        tr_status reason)
-{
-    struct tr_system *system = client->system;
-    lock_take(&system->foreign_lock);
-    atom64_count(&system->foreign_counters.refused, 1);
-    lock_give(&system->foreign_lock);
-    tr__dead_letter(system,
-                    NULL,
-                    &(struct dead_letter){
-                        .type = type, .from = client->cell->identity, .to = to, .reason = reason});
-    return reason;
-}
-
-/* A message that was taken, since its receiver wants it so, and dropped at once. */
-static tr_status drop_newest(struct tr_client *client, uint64_t to, const tr_type *type)
-{
-    struct tr_system *system = client->system;
-    lock_take(&system->foreign_lock);
-    atom64_count(&system->foreign_counters.accepted, 1);
-    atom64_count(&system->foreign_counters.dead, 1);
-    lock_give(&system->foreign_lock);
-    tr__dead_letter(
-        system,
-        NULL,
-        &(struct dead_letter){
-            .type = type, .from = client->cell->identity, .to = to, .reason = TR_MAILBOX_FULL});
-    return TR_OK;
-}
-
-static tr_status send(struct tr_client *client, struct cell *cell, uint64_t to,
-                      enum envelope_kind kind, const tr_type *type, const void *message)
-{
-    struct tr_system *system = client->system;
-    struct envelope_pool *pool = &system->foreign_pool;
-    tr_status status = TR_NO_MEMORY;
-    lock_take(&system->foreign_lock);
-    struct envelope *envelope = envelope_take(pool);
-    if (envelope) {
-        status = envelope_fill(pool, envelope, type, message, ENVELOPE_INLINE);
-        if (status != TR_OK)
-            envelope_give_empty(pool, envelope);
-    }
-    lock_give(&system->foreign_lock);
-    if (status != TR_OK)
-        return status;
-    envelope->kind = (uint8_t)kind;
-    envelope->sender = client->cell->identity;
-    envelope->causal = hash_mix(client->causal_next++);
-    envelope->generation = (uint32_t)(to >> 32);
-
-    enum door_result result = DOOR_REFUSED;
-    if (mail_takes_room(envelope))
-        status = tr__room_take_far(cell, envelope);
-    if (status == TR_OK)
-        result = door_push(&cell->door, &envelope->mail);
-    lock_take(&system->foreign_lock);
-    if (result == DOOR_REFUSED)
-        envelope_give(pool, envelope);
-    else
-        atom64_count(&system->foreign_counters.accepted, kind <= ENVELOPE_EVENT);
-    lock_give(&system->foreign_lock);
-    if (result == DOOR_REFUSED)
-        return status == TR_OK ? TR_STOPPED : status;
-    if (result == DOOR_TAKEN_POST)
-        tr__system_post(system, NULL, cell);
-    return TR_OK;
-}
-
-tr_status tr_client_tell(tr_client *client, tr_ref to, const tr_type *type, const void *message)
-{
-    if (!client || !type || !message)
-        return TR_INVALID_ARGUMENT;
-    struct cell *cell = slots_find(&client->system->slots, to.bits);
-    tr_status status = TR_STOPPED;
-    if (cell)
-        status = send(client, cell, to.bits, ENVELOPE_NOTICE, type, message);
-    if (status == TR_OK)
-        return TR_OK;
-    if (status == TR_MAILBOX_FULL && room_policy(room_load(&cell->door.room)) == TR_DROP_NEWEST)
-        return drop_newest(client, to.bits, type);
-    return refuse(client, to.bits, type, status);
-}
-
-static tr_status order(struct tr_client *client, tr_ref ref, enum envelope_kind kind)
-{
-    static const struct tr_none none;
-    if (!client)
-        return TR_INVALID_ARGUMENT;
-    struct cell *cell = slots_find(&client->system->slots, ref.bits);
-    /* /user stops by tr_system_shutdown only. */
-    if (!cell || cell == client->system->guardian)
-        return TR_STOPPED;
-    tr_status status = send(client, cell, ref.bits, kind, &tr_type_tr_none, &none);
-    if (status != TR_OK || kind == ENVELOPE_STOP)
-        return status;
-    /* Only a hint to look at once: whoever lives there by now may look in vain. */
-    atom32_fetch_or(&cell->control, CONTROL_LOOK, ATOM_RELAXED);
-    return TR_OK;
-}
-
-tr_status tr_client_stop(tr_client *client, tr_ref ref)
-{
-    return order(client, ref, ENVELOPE_STOP);
-}
-
-tr_status tr_client_kill(tr_client *client, tr_ref ref)
-{
-    return order(client, ref, ENVELOPE_KILL);
-}
-
-tr_status tr_client_suspend(tr_client *client, tr_ref ref)
-{
-    return order(client, ref, ENVELOPE_SUSPEND);
-}
-
-tr_status tr_client_resume(tr_client *client, tr_ref ref)
-{
-    return order(client, ref, ENVELOPE_RESUME);
-}
-
-tr_ref tr_client_find(tr_client *client, const char *path)
-{
-    if (!client || !path)
-        return TR_NOBODY;
-    return tr_ref_from_bits(tr__names_find(&client->system->names, path));
-}
-
-tr_status tr_client_try_spawn(tr_client *client, const tr_spawn_args *args, uint64_t *ref_bits)
-{
-    if (!client || !ref_bits)
-        return TR_INVALID_ARGUMENT;
-    struct tr_system *system = client->system;
-    tr_status status = tr__spawn_check(system, args);
-    if (status != TR_OK)
-        return status;
-    struct cell *cell;
-    status = tr__spawn_prepare(
-        system, NULL, system->guardian, args, client->cell->identity, true, &cell);
-    if (status != TR_OK)
-        return status;
-    lock_take(&system->foreign_lock);
-    atom64_count(&system->foreign_counters.spawned, 1);
-    lock_give(&system->foreign_lock);
-    cell->setup->causal = hash_mix(client->causal_next++);
-    *ref_bits = cell->identity;
-    cell->setup->worker = args->worker < 0 ? 0 : (uint32_t)args->worker;
-    door_open(&cell->door, cell->identity, CELL_FOREIGN, true);
-    /* Its parent's worker puts it into the list of children, then it goes to its own. */
-    tr__spawn_post(system, NULL, cell, 0);
-    return TR_OK;
-}
-
-/* Whether a spawn is known to have failed. */
-static bool has_failed(struct tr_client *client, uint64_t ref, tr_error *error)
-{
-    uint32_t count = client->failure_count;
-    if (count > CLIENT_FAILURES_MAX)
-        count = CLIENT_FAILURES_MAX;
-    for (uint32_t i = 0; i < count; i++) {
-        if (client->failures[i].ref != ref)
-            continue;
-        if (error)
-            *error = client->failures[i].error;
-        return true;
-    }
-    return false;
-}
-
-static tr_status outcome(tr_error *error, tr_status status, tr_ref ref, const char *text)
-{
-    tr__error_set(error, status, ref.bits, "%s", text);
-    return status;
-}
-
-tr_status tr_client_spawn_wait(tr_client *client, tr_ref ref, tr_time timeout_ns, tr_error *error)
-{
-    if (!client)
-        return TR_INVALID_ARGUMENT;
-    tr_time deadline_ns = deadline_of(client, timeout_ns);
-    client->probe = PROBE_IS_OUT;
-    client->probed = ref.bits;
-    struct cell *cell = slots_find(&client->system->slots, ref.bits);
-    tr_status status = TR_STOPPED;
-    if (cell) {
-        status = send(client,
-                      cell,
-                      ref.bits,
-                      ENVELOPE_PROBE,
-                      &tr_type_tr_probe,
-                      &(struct tr_probe){.ref = ref.bits});
-    }
-    if (status != TR_OK && status != TR_STOPPED)
-        return outcome(error, status, ref, tr_status_text(status));
-    for (;;) {
-        look(client);
-        if (has_failed(client, ref.bits, error))
-            return TR_INIT_FAILED;
-        if (status == TR_STOPPED || client->probe == PROBE_IS_GONE)
-            return outcome(error, TR_STOPPED, ref, "it has stopped, and its set-up had not failed");
-        if (client->probe == PROBE_IS_UP)
-            return TR_OK;
-        if (!wait(client, deadline_ns))
-            return outcome(error, TR_TIMEOUT, ref, "it was not set up in time");
-    }
 }

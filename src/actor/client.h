@@ -10,8 +10,6 @@
 
 #include "actor/mail.h"
 
-enum { CLIENT_FAILURES_MAX = 64 }; /* failed spawns that a client remembers for tr_spawn_wait */
-
 struct client_failure {
     uint64_t ref;
     tr_error error;
@@ -26,12 +24,15 @@ struct tr_client {
     struct envelope *received; /* a ring, oldest first */
     struct envelope *lent;     /* what tr_receive gave out last */
     uint64_t causal_next;
-    bool is_used; /* under the system's foreign lock */
-    bool is_last; /* the system is over: what is here is all there will be */
+    uint64_t wait_last;     /* number of the last wait for room */
+    uint64_t wait_number;   /* of the present one, or 0 */
+    struct envelope *grant; /* its answer */
+    bool is_used;           /* under the system's foreign lock */
+    bool is_last;           /* the system is over: what is here is all there will be */
     enum { PROBE_IS_OUT, PROBE_IS_UP, PROBE_IS_GONE } probe; /* what became of the last one */
     uint64_t probed;
     uint32_t failure_count;
-    struct client_failure *failures; /* a ring of CLIENT_FAILURES_MAX, NULL until needed */
+    struct client_failure *failures; /* a ring of TR_CLIENT_FAILURES_MAX, NULL until needed */
 };
 
 /** Has the bounds of a client's mailbox. */
@@ -41,6 +42,15 @@ TR_BEHAVIOR_DECLARE(tr_inbox);
 TR_MESSAGE(tr_outcome, (u64, ref), (i32, status), (str, text), (str, where));
 /** What a client asks an actor: are you up? The answer travels in the same envelope. */
 TR_MESSAGE(tr_probe, (u64, ref), (i32, status));
+
+/** Takes in what has arrived. The client's thread only, as all of these. */
+void tr__client_look(struct tr_client *client);
+/** Waits for something to arrive, until the deadline. False: there is nothing more to wait for. */
+bool tr__client_wait(struct tr_client *client, tr_time deadline_ns);
+/** When a wait that begins now ends; 0 for none, never for TR_NEVER. */
+tr_time tr__client_deadline(struct tr_client *client, tr_time timeout_ns);
+/** Frees an envelope. */
+void tr__client_give(struct tr_client *client, struct envelope *envelope);
 
 /** Answers a probe: whether the actor was set up. Takes the envelope. */
 void tr__probe_answer(struct worker *worker, struct envelope *envelope, bool is_up);

@@ -33,7 +33,7 @@ static int64_t may_log(struct dead_letters *letters, tr_time now_ns)
         letters->second_ns = now_ns;
         letters->logged = 0;
     }
-    if (letters->logged == DEAD_LETTER_LOGS) {
+    if (letters->logged == TR_DEAD_LETTER_LOGS_MAX) {
         letters->unlogged++;
         return -1;
     }
@@ -98,7 +98,7 @@ void tr__dead_letter(struct tr_system *system, struct worker *worker,
     tr_time now_ns = system->platform->mono_now(system->platform);
     /* A lost report of a lost message is not reported again. */
     bool is_report = tr_type_is_equal(letter->type, &tr_type_tr_dead_letter);
-    uint64_t subscribers[DEAD_LETTER_SUBSCRIBERS];
+    uint64_t subscribers[TR_DEAD_LETTER_SUBSCRIBERS_MAX];
     size_t count = 0;
 
     lock_take(&letters->lock);
@@ -167,7 +167,7 @@ tr_status tr_system_subscribe_dead_letters(tr_system *system, tr_ref who)
         letters->subscribers[kept++] = letters->subscribers[i];
     }
     letters->subscriber_count = kept;
-    if (!is_known && kept == DEAD_LETTER_SUBSCRIBERS)
+    if (!is_known && kept == TR_DEAD_LETTER_SUBSCRIBERS_MAX)
         status = TR_LIMIT;
     else if (!is_known)
         letters->subscribers[letters->subscriber_count++] = who.bits;

@@ -20,16 +20,11 @@ struct cell;
 struct envelope;
 struct counters;
 
-enum {
-    DEAD_LETTER_LOGS = 10,       /* lines of log in one second */
-    DEAD_LETTER_SUBSCRIBERS = 16 /* at once */
-};
-
 struct dead_letters {
     struct lock lock;
     uint64_t total;
-    tr_dead_letter_record *ring;                   /* TR_DEAD_LETTERS_MAX of them */
-    uint64_t subscribers[DEAD_LETTER_SUBSCRIBERS]; /* refs */
+    tr_dead_letter_record *ring;                          /* TR_DEAD_LETTERS_MAX of them */
+    uint64_t subscribers[TR_DEAD_LETTER_SUBSCRIBERS_MAX]; /* refs */
     size_t subscriber_count;
     /* The log's limit. */
     tr_time second_ns; /* when the present second began */

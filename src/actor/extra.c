@@ -13,6 +13,8 @@ struct cell_extra *tr__extra_of(struct worker *worker, struct cell *cell)
     if (!extra)
         return NULL;
     *extra = (struct cell_extra){.cell = cell};
+    list_init(&extra->parked);
+    list_init(&extra->woken);
     cell->extra = extra;
     return extra;
 }
@@ -25,6 +27,10 @@ void tr__extra_free(struct worker *worker, struct cell *cell)
     TR_ASSERT(!extra->stash);
     TR_ASSERT(!extra->timers.count);
     TR_ASSERT(!timer_is_armed(&extra->idle));
+    TR_ASSERT(!extra->parked_count);
+    TR_ASSERT(!extra->waiters && !extra->held);
+    if (extra->budget) /* children need it: tr__cell_leave comes back */
+        return;
     source_resize(&worker->source, extra, 0);
     cell->extra = NULL;
 }

@@ -252,14 +252,24 @@ static void census_cell(struct census *census, const struct cell *cell)
     struct tally set_aside = {0};
     const struct envelope *received = NULL;
     const struct envelope *stash = NULL;
+    const struct envelope *held = NULL;
+    const tr_behavior *behavior = cell->dispatch ? cell->dispatch->behavior : NULL;
     if (cell->flags & CELL_CLIENT)
+        behavior = &tr_behavior_tr_inbox;
+    bool is_exact = cell->life < LIFE_STOPPING && behavior;
+    if (cell->flags & CELL_CLIENT) {
         received = ((const struct tr_client *)cell->state)->received;
-    else if (cell->life != LIFE_NEW && cell->extra)
+    } else if (cell->life != LIFE_NEW && cell->extra) {
         stash = cell->extra->stash;
+        held = cell->extra->held;
+        census->queued += cell->extra->parked_count; /* in hand */
+        is_exact &= !cell->extra->waiters;           /* room may be on its way to a waiter */
+    }
     census->queued += ring_count(cell->cycle, &tally) + ring_count(cell->notices, &tally) +
                       ring_count(cell->replies, &tally) + ring_count(cell->exceptions, &tally) +
                       ring_count(cell->asks, &tally) + ring_count(cell->events, &tally) +
-                      ring_count(received, &tally) + ring_count(stash, &set_aside);
+                      ring_count(received, &tally) + ring_count(held, &tally) +
+                      ring_count(stash, &set_aside);
     TR_ASSERT(cell->queued_lines == tally.lines + set_aside.lines);
     const void *head = atomptr_load(&cell->door.inbox, ATOM_RELAXED);
     const struct door_mail *mail = door_holds_mail(head) ? head : NULL;
@@ -269,10 +279,7 @@ static void census_cell(struct census *census, const struct cell *cell)
         if (envelope->generation == cell_generation(cell))
             tally_roomy(&tally, envelope);
     }
-    const tr_behavior *behavior = cell->dispatch ? cell->dispatch->behavior : NULL;
-    if (cell->flags & CELL_CLIENT)
-        behavior = &tr_behavior_tr_inbox;
-    if (cell->life < LIFE_STOPPING && behavior) {
+    if (is_exact) {
         int32_t lines;
         TR_ASSERT(tr__room_used(cell, behavior, &lines) == tally.roomy);
         TR_ASSERT(lines == tally.roomy_lines);

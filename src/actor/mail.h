@@ -151,15 +151,30 @@ static inline void room_give_near(struct cell *cell, const struct envelope *enve
 /** The same of any cell. */
 static inline void room_give_any(struct cell *cell, const struct envelope *envelope)
 {
-    if (cell->flags & CELL_NARROW)
+    if (cell->flags & (CELL_NARROW | CELL_AWAITED))
         tr__room_give(cell, mail_lines(envelope));
     else
         room_give_near(cell, envelope);
 }
 
+/** Whether a cycle would find something to handle. */
 static inline bool mail_has_arrived(const struct cell *cell)
 {
+    if (__builtin_expect(cell->flags & CELL_BARRIER, 0))
+        return cell->replies || cell->exceptions || cell->events;
     return cell->notices || cell->flags & CELL_MIXED;
+}
+
+/** Whether turns of this actor wait. */
+static inline bool mail_is_parked(const struct cell *cell)
+{
+    return cell->extra && cell->extra->parked_count;
+}
+
+/** Whether an actor that has nothing to do is to stop. */
+static inline bool mail_is_over(const struct cell *cell)
+{
+    return cell->flags & CELL_SEALED && !mail_is_parked(cell);
 }
 
 /** Whether an actor waits and may run: Running and in no queue. */
@@ -184,13 +199,18 @@ static inline void mail_look(struct worker *worker, struct cell *cell)
 /** Answers the probes that wait: the actor is up, and Suspended already. Owner only. */
 void tr__mail_answer_probes(struct worker *worker, struct cell *cell);
 
+/** A turn has begun to wait as a barrier: what this cycle had still to handle is put aside. */
+void tr__mail_hold(struct cell *cell);
+/** The last barrier is over: what was put aside comes before everything else. */
+void tr__mail_release(struct cell *cell);
+
 /** Begins a cycle with more than notices. */
 bool tr__mail_join(struct cell *cell);
 
 /** Begins a cycle: joins the mailboxes. False when they are empty. */
 static inline bool mail_begin_cycle(struct cell *cell)
 {
-    if (__builtin_expect(cell->flags & CELL_MIXED, 0))
+    if (__builtin_expect(cell->flags & (CELL_MIXED | CELL_BARRIER), 0))
         return tr__mail_join(cell);
     cell->cycle = cell->notices;
     cell->notices = NULL;
@@ -246,6 +266,9 @@ static inline void mail_make_ready(struct worker *worker, struct cell *cell)
  * TR_STOPPED. `cell` was found by `ref`.
  */
 tr_status tr__mail_send(struct worker *worker, struct cell *cell, struct envelope *envelope);
+
+/** As tr__mail_send, of a message that has its room already. */
+tr_status tr__mail_place(struct worker *worker, struct cell *cell, struct envelope *envelope);
 
 /**
  * Hands over an envelope of the runtime's own, taken whatever happens: nobody hears of its loss.

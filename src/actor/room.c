@@ -72,6 +72,11 @@ bool tr__room_take(struct cell *cell, uint32_t lines)
 
 void tr__room_give(struct cell *cell, uint32_t lines)
 {
+    if (cell->flags & CELL_AWAITED) { /* others wait for it */
+        cell->extra->put_by += lines > 0;
+        cell->extra->put_by_lines += (int32_t)lines;
+        return;
+    }
     if (lines) { /* a message that does not go through the stock */
         room_give(&cell->door.room, 1, (int32_t)lines);
         return;
@@ -93,8 +98,13 @@ int32_t tr__room_used(const struct cell *cell, const tr_behavior *behavior, int3
 {
     struct mail_bound bound = mail_bound_of(behavior);
     uint64_t word = room_load(&cell->door.room);
+    int32_t messages = room_messages(word) + (int32_t)(cell->stock & 0xffff);
     *lines = bound.lines - room_lines(word) - (int32_t)(cell->stock >> STOCK_LINES_SHIFT);
-    return bound.messages - room_messages(word) - (int32_t)(cell->stock & 0xffff);
+    if (cell->flags & CELL_AWAITED) {
+        messages += cell->extra->put_by;
+        *lines -= cell->extra->put_by_lines;
+    }
+    return bound.messages - messages;
 }
 
 /* A report of a dropped message drives no message out: that would be reported, and so on. */

@@ -8,6 +8,7 @@
 #include "actor/mail.h"
 #include "actor/spawn.h"
 #include "actor/turn.h"
+#include "actor/waiters.h"
 #include "base/assert.h"
 #include "wire/copy.h"
 #include "wire/type.h"
@@ -36,8 +37,13 @@ __attribute__((__cold__, __noinline__)) static tr_status unsent(struct tr_self *
 {
     struct worker *worker = self->worker;
     const tr_type *type = envelope->type;
+    uint32_t policy = room_policy(room_load(&cell->door.room));
+    if (status == TR_MAILBOX_FULL && policy == TR_PARK)
+        status = tr__turn_wait_for_room(self, cell, envelope);
+    if (status == TR_OK)
+        return TR_OK;
     envelope_give(&worker->pool, envelope);
-    if (status != TR_MAILBOX_FULL || room_policy(room_load(&cell->door.room)) != TR_DROP_NEWEST)
+    if (status != TR_MAILBOX_FULL || policy != TR_DROP_NEWEST)
         return refuse(self, to, type, status);
     /* It was taken, since its receiver wants it so, and dropped at once. */
     atom64_count(&worker->counters.accepted, 1);
@@ -54,6 +60,8 @@ ATOM_INLINE tr_status send(struct tr_self *self, uint64_t to, uint64_t sender, c
                            const void *message)
 {
     struct worker *worker = self->worker;
+    if (__builtin_expect(self->is_cancelled, 0))
+        return refuse(self, to, type, TR_CANCELLED);
     struct cell *cell = slots_find(worker->slots, to);
     if (__builtin_expect(!cell, 0))
         return refuse(self, to, type, TR_STOPPED);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "actor/budget.h"
 #include "actor/mail.h"
 #include "actor/turn.h"
 #include "base/assert.h"
@@ -14,9 +15,25 @@ TR_NO_RETURN static void no_memory(tr_self *self, size_t size)
     tr_crash(self, TR_NO_MEMORY, "out of memory for %zu bytes", size);
 }
 
+/* The same of the actor's own memory, which may be there and not be for it. */
+TR_NO_RETURN static void no_heap(tr_self *self, const void *memory, size_t size)
+{
+    if (self && self->cell->flags & CELL_METERED)
+        tr__budget_refuse(self, tr__heap_need(self->cell->heap, memory, size), size);
+    no_memory(self, size);
+}
+
+/* Whether no budget is against another block, or another size of one. */
+static inline bool is_allowed(tr_self *self, const void *memory, size_t size)
+{
+    struct cell *cell = self->cell;
+    return __builtin_expect(!(cell->flags & CELL_METERED), 1) ||
+           tr__budget_allows(self->worker, cell, tr__heap_need(cell->heap, memory, size));
+}
+
 void *tr_try_alloc(tr_self *self, size_t size)
 {
-    if (!self)
+    if (!self || !is_allowed(self, NULL, size))
         return NULL;
     return tr__heap_alloc(&self->cell->heap, &self->worker->source, size);
 }
@@ -25,13 +42,13 @@ void *tr_alloc(tr_self *self, size_t size)
 {
     void *memory = tr_try_alloc(self, size);
     if (!memory)
-        no_memory(self, size);
+        no_heap(self, NULL, size);
     return memory;
 }
 
 void *tr_try_realloc(tr_self *self, void *memory, size_t size)
 {
-    if (!self)
+    if (!self || !is_allowed(self, memory, size))
         return NULL;
     return tr__heap_realloc(&self->cell->heap, &self->worker->source, memory, size);
 }
@@ -40,7 +57,7 @@ void *tr_realloc(tr_self *self, void *memory, size_t size)
 {
     void *resized = tr_try_realloc(self, memory, size);
     if (!resized)
-        no_memory(self, size);
+        no_heap(self, memory, size);
     return resized;
 }
 
@@ -63,7 +80,7 @@ void *tr_try_scratch(tr_self *self, size_t size)
     if (!self)
         return NULL;
     self->has_story = true;
-    return tr__scratch_alloc(&self->worker->scratch, size);
+    return tr__scratch_alloc(self->scratch, size);
 }
 
 void *tr_scratch(tr_self *self, size_t size)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "actor/budget.h"
 #include "actor/client.h"
 #include "actor/lifecycle.h"
 #include "actor/stop.h"
@@ -43,6 +44,7 @@ tr_status tr__setup_new(const struct memory_source *source, const tr_spawn_args 
     setup->spawner = spawner;
     setup->causal = 0;
     setup->worker = 0;
+    setup->above = NULL;
     setup->type = type;
     if (type)
         tr__copy_into(type, message, setup->message, size);
@@ -107,6 +109,11 @@ tr_status tr__spawn_check(struct tr_system *system, const tr_spawn_args *args)
     if (args->setup_type && (!args->setup || !tr__type_is_valid(args->setup_type, &why))) {
         tr__error_set(args->error, TR_INVALID_ARGUMENT, 0, "a malformed set-up message");
         return TR_INVALID_ARGUMENT;
+    }
+    if (args->setup_type && !args->setup_type->is_flat &&
+        tr__copy_size(args->setup_type, args->setup) > TR_PAYLOAD_MAX) {
+        tr__error_set(args->error, TR_TOO_LARGE, 0, "the set-up message is too large");
+        return TR_TOO_LARGE;
     }
     if (args->name && !tr__name_is_valid(args->name)) {
         tr__error_set(args->error,
@@ -390,7 +397,14 @@ static tr_status start(struct worker *worker, struct cell *cell, const tr_behavi
     struct tr_system *system = worker->system;
     cell->house = HOUSE_MOUNTING;
     tr__cell_become(system, cell, LIFE_STARTING, __func__);
-    tr_status status = tr__cell_adopt(worker, cell, behavior, type, message, causal, error);
+    tr_status status = TR_OK;
+    struct budget_tree *above =
+        mounted ? mounted->above : budget_above(slots_parent(worker->slots, cell));
+    if (budget_is_wanted(&behavior->options, above) &&
+        tr__budget_begin(worker, cell, &behavior->options, above) != TR_OK)
+        status = no_memory(cell, error, "a budget");
+    if (status == TR_OK)
+        status = tr__cell_adopt(worker, cell, behavior, type, message, causal, error);
     if (status != TR_OK) {
         if (status != TR_STOPPED && mounted)
             mount_failed(worker, cell, mounted, error);
@@ -515,6 +529,7 @@ tr_status tr_self_try_spawn(tr_self *self, const tr_spawn_args *args, uint64_t *
     if (!is_near) {
         cell->setup->causal = self->causal;
         cell->setup->worker = owner;
+        cell->setup->above = budget_above(parent);
         door_open(&cell->door, identity, CELL_FOREIGN, true);
         tr__spawn_post(worker->system, &worker->counters, cell, owner);
         *ref_bits = identity;

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/stop.h"
 
-#include "actor/lifecycle.h"
+#include "actor/budget.h"
 #include "actor/extra.h"
+#include "actor/lifecycle.h"
+#include "actor/park.h"
 #include "actor/turn.h"
+#include "actor/waiters.h"
 #include "base/assert.h"
 
 /* ---- A parent and its children. The links are written by the parent's worker. ---- */
@@ -24,6 +27,8 @@ void tr__child_link(struct worker *worker, struct cell *parent, struct cell *chi
         child->sibling_last = slot;
     }
     parent->child_last = slot;
+    if (child->flags & CELL_CALLS)
+        worker->system->schedules.linked++;
 }
 
 static void child_unlink(struct worker *worker, struct cell *parent, struct cell *child)
@@ -38,6 +43,8 @@ static void child_unlink(struct worker *worker, struct cell *parent, struct cell
     if (!--parent->child_count)
         parent->child_last = 0;
     child->flags &= (uint16_t)~CELL_LINKED;
+    if (child->flags & CELL_CALLS)
+        worker->system->schedules.linked--;
 }
 
 /* A child of another worker: set the bits, then make sure that somebody looks at them. */
@@ -69,14 +76,33 @@ void tr__children_stop(struct worker *worker, struct cell *parent, bool by_kill)
     }
 }
 
+/* The last actor below /user has ended. */
+static void become_empty(struct worker *worker, struct cell *guardian)
+{
+    struct tr_system *system = worker->system;
+    if (!system->exit_when_empty)
+        return;
+    atom32_store(&system->is_stopping, 1, ATOM_SEQ_CST);
+    atom32_fetch_or(&guardian->control, CONTROL_STOP, ATOM_RELAXED);
+    if (guardian->house == HOUSE_WAITING)
+        mail_make_ready(worker, guardian);
+}
+
 void tr__child_gone(struct worker *worker, struct cell *child)
 {
     struct cell *parent = slots_parent(worker->slots, child);
     struct tr_system *system = worker->system;
     TR_ASSERT(cell_owner(parent) == worker->index);
     TR_ASSERT(child->life == LIFE_STOPPED);
+    bool is_schedule = child->flags & CELL_CALLS;
     child_unlink(worker, parent, child);
     tr__slot_give(worker->slots, &worker->slot_cache, child);
+    /* Schedules alone keep no system. */
+    if (parent == system->guardian && parent->life == LIFE_RUNNING) {
+        if (!is_schedule && parent->child_count == system->schedules.linked)
+            become_empty(worker, parent);
+        return;
+    }
     if (parent->child_count)
         return;
     if (parent->life == LIFE_STOPPING) {
@@ -85,11 +111,6 @@ void tr__child_gone(struct worker *worker, struct cell *child)
             mail_make_ready(worker, parent);
     } else if (parent->life == LIFE_STOPPED) {
         tr__cell_leave(worker, parent);
-    } else if (parent == system->guardian && system->exit_when_empty) {
-        atom32_store(&system->is_stopping, 1, ATOM_SEQ_CST);
-        atom32_fetch_or(&parent->control, CONTROL_STOP, ATOM_RELAXED);
-        if (parent->house == HOUSE_WAITING)
-            mail_make_ready(worker, parent);
     }
 }
 
@@ -110,9 +131,13 @@ void tr__cell_unname(struct worker *worker, struct cell *cell)
 
 void tr__cell_release(struct worker *worker, struct cell *cell)
 {
+    if (cell->flags & CELL_CALLS)
+        tr__schedule_orphan(worker, cell);
     tr__cell_unname(worker, cell);
     tr__heap_drop(&cell->heap, &worker->source);
     tr__state_free(&worker->source, cell);
+    if (cell->flags & CELL_METERED)
+        tr__budget_end(worker, cell);
     tr__extra_free(worker, cell);
 }
 
@@ -182,7 +207,11 @@ void tr__cell_finish(struct worker *worker, struct cell *cell)
 {
     TR_ASSERT(cell->life == LIFE_STOPPING);
     TR_ASSERT(!cell->child_count);
+    if (cell->extra)
+        tr__turns_cancel(worker, cell);
     close_door(worker, cell);
+    if (cell->extra)
+        tr__waiters_refuse(worker, cell);
     post_stop(worker, cell);
     tr__mail_bury(worker, cell, TR_STOPPED);
     tr__cell_release(worker, cell);
@@ -210,6 +239,8 @@ void tr__cell_end_unborn(struct worker *worker, struct cell *cell, tr_status rea
     TR_ASSERT(cell->life <= LIFE_STARTING);
     tr__cell_become(worker->system, cell, LIFE_STOPPED, __func__);
     close_door(worker, cell);
+    if (cell->extra)
+        tr__waiters_refuse(worker, cell);
     tr__mail_bury(worker, cell, reason);
     tr__cell_release(worker, cell);
     children_unname(worker, cell);
@@ -235,7 +266,12 @@ void tr__cell_leave(struct worker *worker, struct cell *cell)
     /* Not before: the paths of children may begin with it. */
     tr__names_free(&system->names, cell->name);
     cell->name = NULL;
-    if (parent == system->guardian && cell->flags & CELL_FAILED)
+    /* Nor this: a failed set-up leaves children that are still charged. */
+    if (cell->flags & CELL_METERED) {
+        tr__budget_end(worker, cell);
+        tr__extra_free(worker, cell);
+    }
+    if (parent == system->guardian && (cell->flags & (CELL_FAILED | CELL_CALLS)) == CELL_FAILED)
         atom32_fetch_add(&system->root_failures, 1, ATOM_RELAXED);
     if (!(cell->flags & CELL_LINKED)) {
         tr__slot_give(worker->slots, &worker->slot_cache, cell);

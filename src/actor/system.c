@@ -17,7 +17,7 @@ TR_BEHAVIOR(tr_guardian, void);
 void tr__log_list(struct tr_system *system, tr_level level, const char *path, const char *format,
                   va_list list)
 {
-    char text[1024];
+    char text[TR_LOG_MAX];
     vsnprintf(text, sizeof text, format, list);
     if (system->on_log)
         system->on_log(system->on_log_context, level, path, text);
@@ -106,7 +106,7 @@ static tr_status options_check(const tr_system_options *options)
         return TR_INVALID_ARGUMENT;
     if (options->io_percent > 99 || options->round_min_ns < 0)
         return TR_INVALID_ARGUMENT;
-    if (options->round_min_ns > TR_HOUR || options->spin_ns > TR_HOUR)
+    if (options->round_min_ns > TR_OPTION_NS_MAX || options->spin_ns > TR_OPTION_NS_MAX)
         return TR_INVALID_ARGUMENT;
     if (options->workers > TR_WORKERS_MAX || options->actors_max > TR_ACTORS_MAX)
         return TR_LIMIT;
@@ -147,6 +147,8 @@ static struct tr_system *system_alloc(const tr_system_options *options)
     lock_init(&system->foreign_lock);
     lock_init(&system->wait_lock);
     lock_init(&system->run_lock);
+    tr__schedules_init(
+        &system->schedules, system->platform->mono_now(system->platform), system->seed);
     return system;
 }
 
@@ -279,6 +281,7 @@ void tr_system_free(tr_system *system)
         tr__system_drain(system);
     tr__clients_close(system);
     mail_sweep(system);
+    tr__schedules_deinit(&system->schedules, &source);
     tr__clients_free(system);
     for (uint32_t i = 0; system->workers && i < system->worker_count; i++) {
         if (!system->workers[i])

@@ -10,6 +10,7 @@
 
 #include "actor/dead_letter.h"
 #include "actor/names.h"
+#include "actor/schedule.h"
 #include "actor/slots.h"
 #include "actor/worker.h"
 #include "sched/watch.h"
@@ -36,6 +37,7 @@ struct tr_system {
     struct names names;
     struct dead_letters dead_letters;
     struct watch watch;
+    struct schedules schedules;
     struct cell *guardian; /* /user; owned by worker 0 */
     struct name *guardian_name;
     struct envelope_pool **pools;

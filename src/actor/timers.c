@@ -31,6 +31,12 @@ static struct timer_entry *entry_of(const struct envelope *envelope)
     return (struct timer_entry *)(uintptr_t)envelope->sender;
 }
 
+/* The memory of a timer, without its message, in lines as mail_lines. */
+static uint64_t entry_lines(const struct timer_entry *entry)
+{
+    return block_class_size(entry->block_class) / block_class_size(BLOCK_64);
+}
+
 /* ---- Firing. ---- */
 
 /* An envelope that is not counted yet goes to the events of its actor. */
@@ -67,10 +73,13 @@ static void let_go(struct timer_entry *entry)
 static void entry_remove(struct worker *worker, struct cell *cell, struct timer_entry *entry)
 {
     struct envelope *envelope = entry->user;
-    if (entry->kind & QUEUED)
+    cell->extra->timer_lines -= entry_lines(entry);
+    if (entry->kind & QUEUED) {
         make_void(worker, envelope);
-    else if (envelope)
+    } else if (envelope) {
+        cell->extra->timer_lines -= mail_lines(envelope);
         envelope_give(&worker->pool, envelope);
+    }
     tr__keys_remove(&cell->extra->timers, &worker->timer_pool, entry);
 }
 
@@ -94,6 +103,7 @@ static void fire(struct worker *worker, struct timer_entry *entry)
         return;
     }
     entry->kind |= QUEUED;
+    cell->extra->timer_lines -= mail_lines(envelope); /* from now on it counts as mail */
     deliver(worker, cell, envelope);
 }
 
@@ -142,14 +152,17 @@ bool tr__timers_fire(struct worker *worker, tr_time now_ns)
     while ((node = tr__wheel_expire(&worker->idles, now_ns))) {
         fire_idle(worker, LIST_OWNER(node, struct cell_extra, idle));
     }
-    return tr__wheel_next(&worker->timers) <= now_ns;
+    bool has_more = tr__schedules_fire(worker, now_ns);
+    return has_more || tr__wheel_next(&worker->timers) <= now_ns;
 }
 
 tr_time tr__timers_next(const struct worker *worker)
 {
     tr_time timer_ns = tr__wheel_next(&worker->timers);
     tr_time idle_ns = tr__wheel_next(&worker->idles);
-    return timer_ns < idle_ns ? timer_ns : idle_ns;
+    tr_time schedule_ns = tr__schedules_next(worker);
+    tr_time own_ns = timer_ns < idle_ns ? timer_ns : idle_ns;
+    return schedule_ns < own_ns ? schedule_ns : own_ns;
 }
 
 void tr__timer_return(struct worker *worker, struct cell *cell, struct envelope *envelope)
@@ -161,6 +174,7 @@ void tr__timer_return(struct worker *worker, struct cell *cell, struct envelope 
         return;
     }
     entry->kind &= (uint8_t)~QUEUED;
+    cell->extra->timer_lines += mail_lines(envelope);
     envelope->mail.next = (struct door_mail *)(void *)cell;
     switch (kind_of(entry)) {
     case TIMER_ONCE:
@@ -240,6 +254,7 @@ void tr__timers_drop(struct worker *worker, struct cell *cell)
             envelope_give(&worker->pool, entry->user);
         tr__keys_walk_remove(&extra->timers, &worker->timer_pool, &walk);
     }
+    extra->timer_lines = 0;
     tr__wheel_cancel(&worker->idles, &extra->idle);
     idle_forget(worker, extra);
     cell->flags &= (uint16_t)~CELL_IDLES;
@@ -356,9 +371,12 @@ static tr_status start(struct tr_self *self, const char *key, size_t length, tr_
             let_go(entry);
         else if (entry->kind & QUEUED)
             make_void(worker, entry->user);
-        else
+        else {
+            extra->timer_lines -= mail_lines(entry->user);
             envelope_give(&worker->pool, entry->user);
+        }
     }
+    extra->timer_lines += mail_lines(envelope) + (is_new ? entry_lines(entry) : 0);
     entry->user = envelope;
     entry->kind = (uint8_t)kind;
     entry->period_ns = ns;
@@ -379,7 +397,7 @@ tr_status tr_self_try_timer(tr_self *self, const char *key, tr_timer_kind kind, 
         return TR_INVALID_ARGUMENT;
     if (key) {
         size_t length = strlen(key);
-        if (!length || length > TIMER_KEY_MAX)
+        if (!length || length > TR_TIMER_KEY_MAX)
             return TR_INVALID_ARGUMENT;
         return start(self, key, length, kind, ns, type, message);
     }
@@ -436,7 +454,7 @@ tr_timer_end tr_timer_cancel(tr_self *self, const char *key)
     if (!self || !key)
         return TR_TIMER_NONE;
     size_t length = strlen(key);
-    return length && length <= TIMER_KEY_MAX ? cancel(self, key, length) : TR_TIMER_NONE;
+    return length && length <= TR_TIMER_KEY_MAX ? cancel(self, key, length) : TR_TIMER_NONE;
 }
 
 tr_timer_end tr_timer_stop(tr_self *self, tr_timer timer)

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/turn.h"
 
+#include "actor/budget.h"
 #include "actor/client.h"
 #include "actor/extra.h"
 #include "actor/lifecycle.h"
+#include "actor/park.h"
 #include "actor/spawn.h"
 #include "actor/stop.h"
 #include "actor/timers.h"
+#include "actor/waiters.h"
 #include "base/assert.h"
 #include "wire/copy.h"
 
@@ -38,23 +41,27 @@ static void story_clear(struct tr_self *self)
     self->error.status = TR_OK;
 }
 
-/* The failure of an actor: it is logged, and the actor stops. */
-static void fail(struct tr_self *self)
+void tr__cell_fail(struct worker *worker, struct cell *cell, const char *where,
+                   const tr_error *error)
 {
-    struct worker *worker = self->worker;
-    struct cell *cell = self->cell;
-    const tr_error *error = &self->error;
     char path[TR_PATH_MAX + 1];
     tr__cell_path(worker->system, cell, path);
     tr__log(worker->system,
             TR_LEVEL_ERROR,
             path,
-            "failed in %s: %s: %s",
-            self->kind == TURN_MESSAGE ? worker->running_type->name : "a signal",
+            "failed%s%s: %s: %s",
+            where ? " in " : "",
+            where ? where : "",
             tr_status_name(error->status),
             error->text);
     cell->flags |= CELL_FAILED;
     tr__cell_stop(worker, cell, false);
+}
+
+static void fail(struct tr_self *self)
+{
+    const char *where = self->kind == TURN_MESSAGE ? self->worker->running_type->name : "a signal";
+    tr__cell_fail(self->worker, self->cell, where, &self->error);
 }
 
 bool tr__turn_apply(struct tr_self *self, tr_next next)
@@ -129,11 +136,16 @@ static void bury_unhandled(struct tr_self *self)
     envelope_done(self);
 }
 
-/* The end of a turn that did more than handle its message. As tr__turn_apply. */
-static bool message_end_slowly(struct tr_self *self, tr_next next)
+bool tr__turn_over(struct tr_self *self, tr_next next)
 {
     struct worker *worker = self->worker;
+    if (self->favoured)
+        tr__favour_end(self);
+    if (self->grant)
+        tr__grant_return(self);
     run_defers(self);
+    if (self->is_cancelled)
+        next = same; /* nobody asks it any more */
     if (next.code == TR_NEXT_UNHANDLED) {
         bury_unhandled(self);
     } else if (next.code == TR_NEXT_STASHED) {
@@ -146,13 +158,23 @@ static bool message_end_slowly(struct tr_self *self, tr_next next)
         if (self->envelope->kind == ENVELOPE_EVENT)
             envelope_done(self);
     }
-    bool is_running = tr__turn_apply(self, next);
+    if (self->cell->flags & CELL_METERED)
+        tr__budget_turn_end(self);
+    bool is_running = self->is_cancelled || tr__turn_apply(self, next);
     if (self->envelope)
         envelope_done(self);
     tr__become_forget(self);
-    tr__scratch_reset(&worker->scratch, self->scratch_mark);
+    tr__scratch_reset(self->scratch, self->scratch_mark);
     story_clear(self);
     return is_running;
+}
+
+/* The end of a turn that did more than handle its message. As tr__turn_apply. */
+static bool message_end_slowly(struct tr_self *self, tr_next next)
+{
+    if (self->is_detached)
+        tr__turn_leave(self, next);
+    return tr__turn_over(self, next);
 }
 
 static inline bool message_end(struct tr_self *self, tr_next next)
@@ -168,6 +190,8 @@ static inline bool message_end(struct tr_self *self, tr_next next)
 static bool message_admit(struct tr_self *self, struct envelope *envelope)
 {
     struct worker *worker = self->worker;
+    if (self->cell->flags & CELL_METERED)
+        tr__budget_turn_begin(self);
     switch ((enum envelope_kind)envelope->kind) {
     case ENVELOPE_PROBE:
         tr__probe_answer(worker, envelope, true);
@@ -199,8 +223,7 @@ static inline bool message_turn(struct tr_self *self)
     struct envelope *envelope = ring_pop(&cell->cycle);
     mail_uncount(cell, envelope);
     self->turns++;
-    if (__builtin_expect(mail_takes_room(envelope) && !(cell->flags & (CELL_IDLES | CELL_NARROW)),
-                         1))
+    if (__builtin_expect(mail_takes_room(envelope) && !(cell->flags & CELL_WATCHED), 1))
         room_give_near(cell, envelope);
     else if (!message_admit(self, envelope))
         return true;
@@ -233,8 +256,10 @@ static void run(struct tr_self *self)
     struct worker *worker = self->worker;
     struct cell *cell = self->cell;
     for (;;) {
-        if (__builtin_expect(is_called(cell), 0) && !tr__cell_obey(worker, cell))
-            return;
+        while (__builtin_expect(is_called(cell), 0)) {
+            if (!tr__cell_obey(worker, cell))
+                return;
+        }
         if (!cell->cycle) {
             if (__builtin_expect(door_has_mail(&cell->door), 0)) {
                 mail_look(worker, cell);
@@ -259,7 +284,7 @@ uint32_t tr__cell_run(struct loop *loop, struct task *task, uint32_t turns_max)
 {
     struct worker *worker = worker_of_loop(loop);
     struct cell *cell = cell_of_task(task);
-    struct tr_self *self = &worker->turns[0];
+    struct tr_self *self = worker->message;
     TR_ASSERT(cell->house == HOUSE_READY);
     TR_ASSERT(cell_owner(cell) == worker->index);
     cell->house = HOUSE_SCHEDULED;
@@ -281,7 +306,7 @@ static void message_crashed(void *context)
 {
     struct tr_self *self = context;
     struct worker *worker = self->worker;
-    (void)message_end(self, failed); /* its actor stops, or is gone */
+    (void)tr__turn_over(self, failed); /* its actor stops, or is gone */
     worker->running = NULL;
     tr__loop_charge(&worker->loop, self->turns);
     tr__worker_fiber(worker);
@@ -300,6 +325,7 @@ static void call_crashed(void *context)
 {
     struct tr_self *self = context;
     self->next = failed;
+    self->state = TURN_ENDED;
     tr__fiber_end(&self->worker->host, self->caller);
 }
 
@@ -320,19 +346,24 @@ struct tr_self *tr__call(struct worker *worker, struct cell *cell, enum turn_kin
     self->envelope = NULL;
     self->causal = causal;
     self->kind = kind;
-    self->scratch_mark = tr__scratch_mark(&worker->scratch);
+    self->scratch_mark = tr__scratch_mark(self->scratch);
     self->call = call;
     self->message = message;
     self->next = same;
     self->caller = worker->host.current;
     const struct cell *running = worker->running;
     const tr_type *running_type = worker->running_type;
+    bool is_watched = budget_is_watched(worker, cell);
+    if (is_watched)
+        tr__budget_call_begin(worker, cell);
     worker->running = cell;
     worker->running_type = NULL;
     tr__fiber_switch(&worker->host, fiber);
     worker->running = running;
     worker->running_type = running_type;
     run_defers(self);
+    if (is_watched)
+        tr__budget_call_end(worker, cell);
     return self;
 }
 
@@ -341,16 +372,18 @@ void tr__call_end(struct tr_self *self)
     struct worker *worker = self->worker;
     TR_ASSERT(self == &worker->turns[worker->depth]);
     tr__become_forget(self);
-    tr__scratch_reset(&worker->scratch, self->scratch_mark);
+    tr__scratch_reset(self->scratch, self->scratch_mark);
     worker->depth--;
 }
 
 void tr__turn_crash(struct tr_self *self)
 {
     struct worker *worker = self->worker;
-    TR_ASSERT(self == &worker->turns[worker->depth]);
-    tr__fiber_replace(
-        &worker->host, &worker->fibers, worker->depth ? call_crashed : message_crashed, self);
+    TR_ASSERT(self->is_detached ? !worker->depth : self == worker_turn(worker));
+    void (*crashed)(void *self) = message_crashed;
+    if (worker->depth || self->is_detached)
+        crashed = call_crashed;
+    tr__fiber_replace(&worker->host, &worker->fibers, crashed, self);
 }
 
 /* ---- Where an actor goes after a run. ---- */
@@ -359,7 +392,31 @@ void tr__turn_crash(struct tr_self *self)
 static bool is_needed(const struct cell *cell)
 {
     return cell->cycle || mail_has_arrived(cell) || atom32_load(&cell->control, ATOM_SEQ_CST) ||
-           cell->flags & CELL_SEALED;
+           mail_is_over(cell);
+}
+
+static inline void settle_waiting(struct worker *worker, struct cell *cell)
+{
+    cell->house = HOUSE_WAITING;
+    if (__builtin_expect(cell->flags & CELL_AWAITED, 0))
+        tr__waiters_serve(worker, cell);
+    /* The re-check: what came in between has posted the door, but there is no need to wait. */
+    mail_look(worker, cell);
+    /* What was taken in may have been a dead letter of which this very actor was told. */
+    if (cell->house == HOUSE_WAITING && is_needed(cell))
+        mail_make_ready(worker, cell);
+}
+
+/* Of an actor that is sealed or metered. Apart, so that others pay for one test. */
+__attribute__((__noinline__)) static void settle_looking(struct worker *worker, struct cell *cell)
+{
+    if (mail_is_over(cell)) {
+        tr__cell_stop(worker, cell, false);
+        return;
+    }
+    if (cell->flags & CELL_METERED)
+        tr__budget_look(worker, cell);
+    settle_waiting(worker, cell);
 }
 
 void tr__cell_settle(struct worker *worker, struct cell *cell)
@@ -367,18 +424,13 @@ void tr__cell_settle(struct worker *worker, struct cell *cell)
     TR_ASSERT(cell->life == LIFE_RUNNING);
     if (cell->cycle || mail_has_arrived(cell) || atom32_load(&cell->control, ATOM_RELAXED)) {
         mail_make_ready(worker, cell);
-        return;
+        if (__builtin_expect(cell->flags & CELL_AWAITED, 0))
+            tr__waiters_serve(worker, cell);
+    } else if (__builtin_expect(cell->flags & (CELL_SEALED | CELL_METERED), 0)) {
+        settle_looking(worker, cell);
+    } else {
+        settle_waiting(worker, cell);
     }
-    if (cell->flags & CELL_SEALED) {
-        tr__cell_stop(worker, cell, false);
-        return;
-    }
-    cell->house = HOUSE_WAITING;
-    /* The re-check: what came in between has posted the door, but there is no need to wait. */
-    mail_look(worker, cell);
-    /* What was taken in may have been a dead letter of which this very actor was told. */
-    if (cell->house == HOUSE_WAITING && is_needed(cell))
-        mail_make_ready(worker, cell);
 }
 
 /* Orders to an actor that has not begun to stop. */
@@ -397,6 +449,8 @@ static bool obey_alive(struct worker *worker, struct cell *cell, uint32_t bits)
         tr__cell_stop(worker, cell, bits & CONTROL_KILL);
         return false;
     }
+    if (bits & CONTROL_BUDGET && !tr__budget_obey(worker, cell))
+        return false;
     if (is_suspended && cell->life == LIFE_RUNNING) {
         tr__cell_become(worker->system, cell, LIFE_SUSPENDED, __func__);
         tr__idle_pause(worker, cell);
@@ -410,9 +464,11 @@ static bool obey_alive(struct worker *worker, struct cell *cell, uint32_t bits)
         tr__cell_become(worker->system, cell, LIFE_RUNNING, __func__);
         tr__idle_resume(worker, cell);
     }
-    if (cell->life == LIFE_SUSPENDED)
+    if (cell->life == LIFE_SUSPENDED) {
         cell->house = HOUSE_WAITING;
-    return cell->life == LIFE_RUNNING;
+        return false;
+    }
+    return !mail_is_parked(cell) || tr__turns_resume(worker, cell);
 }
 
 bool tr__cell_obey(struct worker *worker, struct cell *cell)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/worker.h"
 
+#include "actor/budget.h"
+#include "actor/park.h"
 #include "actor/spawn.h"
 #include "actor/stop.h"
 #include "actor/timers.h"
@@ -16,7 +18,7 @@ static void on_post_alive(struct worker *worker, struct cell *cell)
     tr__mail_take_in(worker, cell, door_take_posted(&cell->door));
     if (cell->house != HOUSE_WAITING)
         return;
-    bool is_needed = mail_has_arrived(cell) || cell->flags & CELL_SEALED;
+    bool is_needed = mail_has_arrived(cell) || mail_is_over(cell);
     if (atom32_load(&cell->control, ATOM_SEQ_CST) || (is_needed && cell->life == LIFE_RUNNING))
         mail_make_ready(worker, cell);
 }
@@ -25,7 +27,7 @@ static void on_post(struct loop *loop, struct stack_node *node)
 {
     struct worker *worker = worker_of_loop(loop);
     struct cell *cell = cell_of_ready(node);
-    if (cell->flags & CELL_ENDED) {
+    if (cell->life == LIFE_STOPPED && cell->flags & CELL_ENDED) {
         tr__child_gone(worker, cell);
         return;
     }
@@ -76,6 +78,7 @@ static void on_alarm(struct loop *loop)
 static void on_round(struct loop *loop)
 {
     struct worker *worker = worker_of_loop(loop);
+    tr__waits_fire(worker, loop->now_ns);
     loop->wants_round = tr__timers_fire(worker, loop->now_ns);
 }
 
@@ -106,9 +109,10 @@ static tr_time on_idle(struct loop *loop)
 {
     struct worker *worker = worker_of_loop(loop);
     tr__envelope_flush(&worker->pool);
+    tr__budget_flush(worker);
     uint64_t turns = atom64_load(&worker->counters.handled, ATOM_RELAXED) +
                      atom64_load(&worker->counters.accepted, ATOM_RELAXED);
-    tr_time next_ns = tr__timers_next(worker);
+    tr_time next_ns = earlier(tr__timers_next(worker), tr__wheel_next(&worker->waits));
     if (worker->trimmed_turns == turns && stack_is_empty(&worker->pool.returned))
         return next_ns;
     if (loop->now_ns < worker->trimmed_ns + worker->trim_every_ns)
@@ -160,14 +164,18 @@ tr_status tr__worker_init(struct worker *worker, struct tr_system *system, uint3
     /* Nobody runs it yet: who posts makes its descriptor readable. */
     (void)ready_doze(&worker->loop.ready);
     tr__dispatches_init(&worker->dispatches, &worker->source);
+    list_init(&worker->budget_parts);
     worker->trim_every_ns = TRIM_EVERY_NS;
     tr__scratch_init(&worker->scratch, &worker->source);
     tr__wheel_init(&worker->timers, worker->loop.now_ns);
     tr__wheel_init(&worker->idles, worker->loop.now_ns);
     tr__timer_pool_init(&worker->timer_pool, &worker->source, system->names.key);
     tr__fiber_host_init(&worker->host);
+    tr__wheel_init(&worker->waits, worker->loop.now_ns);
     for (int i = 0; i < WORKER_TURNS; i++)
-        worker->turns[i].worker = worker;
+        tr__turn_init(&worker->turns[i], worker);
+    worker->message = &worker->turns[0];
+    worker->message->scratch = &worker->message->own_scratch;
 
     status = tr__envelope_pool_init(&worker->pool,
                                     &worker->source,
@@ -200,6 +208,7 @@ void tr__worker_deinit(struct worker *worker)
     tr__fiber_discard(worker->fiber);
     tr__fiber_pool_deinit(&worker->fibers);
     tr__timer_pool_deinit(&worker->timer_pool);
+    tr__turns_free(worker);
     tr__scratch_deinit(&worker->scratch);
     tr__dispatches_deinit(&worker->dispatches);
     tr__envelope_pool_deinit(&worker->pool);

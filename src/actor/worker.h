@@ -2,7 +2,8 @@
 /**
  * A worker: one thread's share of a system, and the turns that run on it.
  *
- * Message handlers run on the worker's own fiber. Whatever else runs user code (set-ups, PreStart,
+ * Message handlers run on the worker's own fiber; one that waits keeps that fiber, and the worker
+ * goes on with a fresh one (actor/park.h). Whatever else runs user code (set-ups, PreStart,
  * PostStop) is called on a fiber of its own, so that it can end anywhere without taking the code
  * that called it along. See actor/turn.c.
  */
@@ -13,6 +14,7 @@
 
 #include "actor/dispatch.h"
 #include "actor/slots.h"
+#include "base/list.h"
 #include "base/rng.h"
 #include "fiber/fiber.h"
 #include "mem/scratch.h"
@@ -22,6 +24,9 @@ struct worker;
 
 /** Why user code runs. */
 enum turn_kind { TURN_MESSAGE, TURN_SETUP, TURN_PRE_START, TURN_POST_STOP };
+
+/** Where a turn of a message stands. */
+enum turn_state { TURN_RUNS, TURN_PARKED, TURN_WOKEN, TURN_ENDED };
 
 struct turn_defer {
     void *resource;
@@ -35,6 +40,10 @@ struct tr_self {
     struct envelope *envelope; /* of a message, else NULL */
     uint64_t causal;
     enum turn_kind kind;
+    bool is_detached;   /* it has waited: its stack is its own, and `caller` runs the worker */
+    bool is_cancelled;  /* its actor ends: every verb gives TR_CANCELLED */
+    bool is_barrier;    /* no ask or notice of its actor begins before it goes on */
+    uint8_t state;      /* enum turn_state */
     uint32_t turns;     /* of this run so far */
     uint32_t turns_max; /* of this run */
     uint32_t defer_count;
@@ -51,6 +60,17 @@ struct tr_self {
     const void *message;
     struct fiber *caller;
     tr_next next;
+    /* Of a turn that waits; see actor/park.h. */
+    struct fiber *fiber;
+    struct list link;  /* with the other parked turns of its actor, oldest first */
+    struct list woken; /* with those that may go on */
+    struct timer_node deadline;
+    tr_status outcome;      /* why it goes on */
+    uint64_t number;        /* of what it waits for, so that a late answer finds nobody */
+    struct envelope *grant; /* the room it was given, on its way */
+    struct cell *favoured;  /* the actor in whose stock that room is, for this stretch */
+    struct scratch *scratch;
+    struct scratch own_scratch; /* of a turn of a message: it may outlive the next one */
     struct turn_defer defers[TR_DEFERS_MAX];
 };
 
@@ -90,8 +110,11 @@ struct worker {
     struct scratch scratch;
     struct wheel timers; /* nodes of struct timer_entry */
     struct wheel idles;  /* nodes of struct cell_extra */
+    struct wheel waits;  /* nodes of struct tr_self */
     struct timer_pool timer_pool;
     struct slot_cache slot_cache;
+    struct list budget_parts; /* of struct budget_part, with something to hand in */
+    tr_time budget_mark_ns;   /* see actor/budget.h */
     struct memory_source source;
     struct rng rng;
     tr_time trimmed_ns;     /* when the pool was last trimmed, */
@@ -105,8 +128,12 @@ struct worker {
     /* What runs, for those who look from outside. */
     const struct cell *running;
     const tr_type *running_type;
-    struct tr_self turns[WORKER_TURNS];
-    atom64 thread_id; /* of the thread that runs it, 0 for none */
+    struct tr_self *message; /* the turn of the message that runs, or ran last */
+    struct tr_self *spare;   /* turns that are over, for the next that waits */
+    uint32_t spare_count;
+    uint64_t wait_last;                 /* number of the last wait */
+    struct tr_self turns[WORKER_TURNS]; /* of other calls, by depth; the first is `message` */
+    atom64 thread_id;                   /* of the thread that runs it, 0 for none */
 };
 
 /** An IO operation of a worker; io.owner is itself. */
@@ -114,6 +141,12 @@ struct worker_io {
     tr_io io;
     void (*on_done)(struct worker *worker, struct worker_io *operation);
 };
+
+/** The turn that runs on top of all others. */
+static inline struct tr_self *worker_turn(struct worker *worker)
+{
+    return worker->depth ? &worker->turns[worker->depth] : worker->message;
+}
 
 static inline struct worker *worker_of_loop(struct loop *loop)
 {

@@ -37,7 +37,11 @@ enum envelope_kind {
     ENVELOPE_RESUME,
     ENVELOPE_VOID,   /* taken back while it was queued: dropped when its turn comes */
     ENVELOPE_PROBE,  /* to an actor: say when you are up */
-    ENVELOPE_OUTCOME /* to a client: how a spawn or a probe ended; holds a tr_error */
+    ENVELOPE_OUTCOME, /* to a client: how a spawn or a probe ended; holds a tr_error */
+    ENVELOPE_WANTED,  /* a sender waits for room; this and the following: see actor/waiters.h */
+    ENVELOPE_GRANT,   /* to a sender that waits: room, or why there is none */
+    ENVELOPE_BACK,    /* from a sender: room that it did not need */
+    ENVELOPE_RING     /* does somebody who waits for room wait for himself? */
 };
 
 enum {

@@ -167,12 +167,19 @@ static void fresh_retire(struct heap *heap)
     }
 }
 
+/* The size of a chunk with room for a block of `stride` behind `used` bytes. */
+static size_t chunk_size_for(size_t size, size_t used, size_t stride)
+{
+    while (size < used + HEADER_SIZE + stride)
+        size *= 2;
+    return size;
+}
+
 /* The next chunk's memory, poisoned behind `used` bytes, with room for a block of `stride`. */
 static struct chunk *chunk_new(const struct memory_source *source, size_t size, size_t used,
                                size_t stride)
 {
-    while (size < used + HEADER_SIZE + stride)
-        size *= 2;
+    size = chunk_size_for(size, used, stride);
     struct chunk *chunk = source_resize(source, NULL, size);
     if (!chunk)
         return NULL;
@@ -347,7 +354,7 @@ void *tr__heap_alloc(struct heap **heap, const struct memory_source *source, siz
 {
     if (size <= SMALL_MAX)
         return small_alloc(heap, source, size);
-    if (size > HEAP_BLOCK_MAX)
+    if (size > TR_ALLOC_MAX)
         return NULL;
     return large_alloc(heap, source, size);
 }
@@ -358,7 +365,7 @@ void *tr__heap_realloc(struct heap **heap, const struct memory_source *source, v
     if (!memory)
         return tr__heap_alloc(heap, source, size);
     struct header header = header_check(*heap, memory);
-    if (size > HEAP_BLOCK_MAX)
+    if (size > TR_ALLOC_MAX)
         return NULL;
     if (header.size_class == CLASS_LARGE && size > SMALL_MAX)
         return large_realloc(*heap, source, memory, size);
@@ -427,6 +434,38 @@ void tr__heap_drop(struct heap **heap, const struct memory_source *source)
     }
     chunk_free(source, &(*heap)->first);
     *heap = NULL;
+}
+
+/* What a block of its own takes. */
+static size_t block_need(const struct heap *heap, size_t size)
+{
+    if (size > TR_ALLOC_MAX)
+        return 0; /* refused */
+    if (size > SMALL_MAX)
+        return sizeof(struct large) + size +
+               (heap ? 0 : chunk_size_for(CHUNK_SIZE_FIRST, sizeof(struct heap), 0));
+    unsigned size_class = size_class_of(size);
+    size_t stride = strides[size_class];
+    if (!heap)
+        return chunk_size_for(CHUNK_SIZE_FIRST, sizeof(struct heap), stride);
+    if (heap->free[size_class] || heap->fresh_size >= stride)
+        return 0;
+    return chunk_size_for(heap->chunk_size, sizeof(struct chunk), stride);
+}
+
+size_t tr__heap_need(const struct heap *heap, const void *memory, size_t size)
+{
+    if (!memory)
+        return block_need(heap, size);
+    struct header header = header_check(heap, memory);
+    bool is_small = header.size_class != CLASS_LARGE;
+    if (!is_small && size > SMALL_MAX) {
+        const struct large *large = (const struct large *)memory - 1;
+        return size > large->size && size <= TR_ALLOC_MAX ? size - large->size : 0;
+    }
+    if (is_small && size <= SMALL_MAX && size_class_of(size) == header.size_class)
+        return 0;
+    return block_need(heap, size);
 }
 
 size_t tr__heap_bytes(const struct heap *heap)

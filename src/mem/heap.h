@@ -14,18 +14,17 @@
 #ifndef MEM_HEAP_H
 #define MEM_HEAP_H
 
+#include <troupe/limits.h>
+
 #include "mem/source.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/** The largest block, 64 GiB: far above any use, and far below where sizes wrap. */
-#define HEAP_BLOCK_MAX ((size_t)1 << 36)
-
 struct heap;
 
 /**
- * Gives `size` zeroed bytes, aligned to 16. NULL when out of memory or over HEAP_BLOCK_MAX, nothing
+ * Gives `size` zeroed bytes, aligned to 16. NULL when out of memory or over TR_ALLOC_MAX, nothing
  * changed. A block of size 0 is a block.
  */
 void *tr__heap_alloc(struct heap **heap, const struct memory_source *source, size_t size);
@@ -33,7 +32,7 @@ void *tr__heap_alloc(struct heap **heap, const struct memory_source *source, siz
 /**
  * Takes a block and gives it back with another size, perhaps elsewhere; what it grew by is zeroed.
  *
- * NULL `memory` allocates. NULL when out of memory or over HEAP_BLOCK_MAX: the block is as it was
+ * NULL `memory` allocates. NULL when out of memory or over TR_ALLOC_MAX: the block is as it was
  * and the caller's. Never NULL when the size does not grow.
  */
 void *tr__heap_realloc(struct heap **heap, const struct memory_source *source, void *memory,
@@ -56,6 +55,12 @@ bool tr__heap_on_end(struct heap **heap, const struct memory_source *source, voi
  * on with the one after it. One that a cleaner registers runs next.
  */
 void tr__heap_drop(struct heap **heap, const struct memory_source *source);
+
+/**
+ * The bytes that tr__heap_realloc(&heap, source, memory, size) would take from the source; `memory`
+ * may be NULL, as the heap may. What it gives back is not taken off.
+ */
+size_t tr__heap_need(const struct heap *heap, const void *memory, size_t size);
 
 /** The bytes taken from the source and not given back. 0 for NULL. */
 size_t tr__heap_bytes(const struct heap *heap);

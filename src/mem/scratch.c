@@ -121,7 +121,7 @@ void tr__scratch_deinit(struct scratch *scratch)
 
 void *tr__scratch_alloc(struct scratch *scratch, size_t size)
 {
-    if (size > SCRATCH_PIECE_MAX)
+    if (size > TR_ALLOC_MAX)
         return NULL;
     /* Of size 0 too, so that pieces differ. */
     size_t rounded = size > 0 ? source_round(size) : SOURCE_ALIGNMENT;

@@ -13,13 +13,12 @@
 #ifndef MEM_SCRATCH_H
 #define MEM_SCRATCH_H
 
+#include <troupe/limits.h>
+
 #include "mem/source.h"
 
 #include <stddef.h>
 #include <stdint.h>
-
-/** The largest piece, 64 GiB: far above any use, and far below where sizes wrap. */
-#define SCRATCH_PIECE_MAX ((size_t)1 << 36)
 
 struct scratch_chunk;
 
@@ -42,7 +41,7 @@ void tr__scratch_deinit(struct scratch *scratch);
 
 /**
  * Gives `size` zeroed bytes, aligned to 16, until a reset to a mark taken before. NULL when out of
- * memory or over SCRATCH_PIECE_MAX, nothing changed.
+ * memory or over TR_ALLOC_MAX, nothing changed.
  */
 void *tr__scratch_alloc(struct scratch *scratch, size_t size);
 

@@ -26,7 +26,7 @@ enum {
 
 static_assert(sizeof(struct keys_slot) == 16, "a slot is a quarter of a cache line");
 static_assert(offsetof(struct timer_entry, key) + TIMER_KEY_SHORT + 1 == 64, "one cache line");
-static_assert(TIMER_KEY_MAX <= UINT8_MAX, "a length fits");
+static_assert(TR_TIMER_KEY_MAX <= UINT8_MAX, "a length fits");
 
 static inline uint32_t table_mask(const struct timer_keys *keys)
 {
@@ -219,7 +219,7 @@ struct timer_entry *tr__keys_find(const struct timer_keys *keys, const struct ti
 struct timer_entry *tr__keys_obtain(struct timer_keys *keys, struct timer_pool *pool,
                                     const char *key, size_t length, bool *is_new)
 {
-    TR_ASSERT(length <= TIMER_KEY_MAX);
+    TR_ASSERT(length <= TR_TIMER_KEY_MAX);
     struct timer_entry *entry = NULL;
     uint32_t hash = 0;
     if (keys->bits > 0) {

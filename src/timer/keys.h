@@ -17,8 +17,9 @@
 #include "mem/block.h"
 #include "timer/wheel.h"
 
+#include <troupe/limits.h>
+
 enum {
-    TIMER_KEY_MAX = 128, /* Bytes of a key, as of an actor's name. */
     /* Longest key of an entry that is one cache line; up to 72 it is two. */
     TIMER_KEY_SHORT = 8,
 };
@@ -91,7 +92,7 @@ static inline struct timer_entry *timer_entry_of(struct timer_node *node)
     return LIST_OWNER(node, struct timer_entry, node);
 }
 
-/** The entry of a key, or NULL. The key is `length` bytes, at most TIMER_KEY_MAX. */
+/** The entry of a key, or NULL. The key is `length` bytes, at most TR_TIMER_KEY_MAX. */
 struct timer_entry *tr__keys_find(const struct timer_keys *keys, const struct timer_pool *pool,
                                   const char *key, size_t length);
 

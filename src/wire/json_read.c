@@ -13,13 +13,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Characters of a number that becomes a float. The longest exact decimal of any double that people */
-/* meet is far below; more is refused, so that a number needs no memory. */
-#define NUMBER_MAX 512
 /* An object for each message, an array for each list, and what is skipped inside. */
 #define NESTING_MAX (3 * TR_DEPTH_MAX + 2)
-/* Of a message, so that those that were seen are one word. TR_MESSAGE allows 63. */
+/* Of a message, so that those that were seen are one word. Descriptors may be made by hand. */
 #define FIELDS_MAX 64
+_Static_assert(TR_FIELDS_MAX <= FIELDS_MAX, "every TR_MESSAGE can be read");
 
 #define TOO_LARGE(in, at)                                                                          \
     FAULT((in)->error, TR_TOO_LARGE, json_offset(in, at), "the message is too large")
@@ -70,7 +68,7 @@ static json_place read_integer(struct json_input *in, json_place at, const tr_fi
 /* of the C library, which is not allocated and need not be freed. */
 static bool parse_float(const struct json_number *number, double *value)
 {
-    char text[NUMBER_MAX + 1];
+    char text[TR_JSON_NUMBER_MAX + 1];
     size_t length = (size_t)(number->end - number->begin);
     memcpy(text, number->begin, length);
     text[length] = '\0';
@@ -88,12 +86,12 @@ static json_place read_float(struct json_input *in, json_place at, const tr_fiel
     json_place next = tr__json_number(in, at, &number);
     if (next == NULL)
         return NULL;
-    if (next - at > NUMBER_MAX)
+    if (next - at > TR_JSON_NUMBER_MAX)
         return FAULT(in->error,
                      TR_TOO_LARGE,
                      json_offset(in, at),
                      "a number has more than %d characters",
-                     NUMBER_MAX);
+                     TR_JSON_NUMBER_MAX);
     double value;
     if (!parse_float(&number, &value))
         return FAULT(in->error, TR_NO_MEMORY, json_offset(in, at), "no memory for a locale");

@@ -331,9 +331,9 @@ TEST(a_lost_report_is_not_reported, "M-03", "MB-11")
     tr_kit_free(kit);
 }
 
-TEST(only_the_living_subscribe_and_sixteen_of_them, "M-03")
+TEST(only_the_living_subscribe_and_sixteen_of_them, "M-03", "U-01")
 {
-    enum { SUBSCRIBERS = 16 };
+    enum { SUBSCRIBERS = TR_DEAD_LETTER_SUBSCRIBERS_MAX };
     begin(1);
     listener_ref listeners[SUBSCRIBERS + 1];
     for (int i = 0; i <= SUBSCRIBERS; i++)

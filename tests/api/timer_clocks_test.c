@@ -194,9 +194,9 @@ static tr_status try_timer(tr_self *self, const char *key, tr_timer_kind kind, t
 
 static tr_next try_arguments(tr_self *self)
 {
-    char key[130];
+    char key[TR_TIMER_KEY_MAX + 2];
     memset(key, 'k', sizeof key);
-    key[129] = '\0';
+    key[TR_TIMER_KEY_MAX + 1] = '\0';
     for (int kind = TR_TIMER_ONCE; kind <= TR_TIMER_FIXED_DELAY; kind++) {
         tr_timer_kind k = (tr_timer_kind)kind;
         ck_assert_int_eq(try_timer(self, "a", k, -1), TR_INVALID_ARGUMENT);

@@ -348,14 +348,14 @@ TEST(shrinking_needs_no_memory, "B-05", "U-03")
 TEST(huge_sizes_are_refused, "U-03", "B-05")
 {
     static const size_t sizes[] = {
-        SIZE_MAX, SIZE_MAX - 15, SIZE_MAX - 64, SIZE_MAX / 2, PTRDIFF_MAX, HEAP_BLOCK_MAX + 1};
+        SIZE_MAX, SIZE_MAX - 15, SIZE_MAX - 64, SIZE_MAX / 2, PTRDIFF_MAX, TR_ALLOC_MAX + 1};
     start();
     for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         ck_assert_ptr_null(tr__heap_alloc(&heap, &source, sizes[i]));
     ck_assert_ptr_null(heap);
     ck_assert_uint_eq(fake.requests, 0);
     /* The source may be asked for the largest, and says no. */
-    ck_assert_ptr_null(tr__heap_alloc(&heap, &source, HEAP_BLOCK_MAX));
+    ck_assert_ptr_null(tr__heap_alloc(&heap, &source, TR_ALLOC_MAX));
     ck_assert_uint_eq(fake.requests, 1);
     ck_assert_ptr_null(heap);
 

@@ -264,12 +264,12 @@ TEST(a_scratch_may_be_moved, "B-05")
 TEST(huge_sizes_are_refused, "U-03", "B-05")
 {
     static const size_t sizes[] = {
-        SIZE_MAX, SIZE_MAX - 15, SIZE_MAX - 40, SIZE_MAX / 2, PTRDIFF_MAX, SCRATCH_PIECE_MAX + 1};
+        SIZE_MAX, SIZE_MAX - 15, SIZE_MAX - 40, SIZE_MAX / 2, PTRDIFF_MAX, TR_ALLOC_MAX + 1};
     start();
     for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         ck_assert_ptr_null(tr__scratch_alloc(&scratch, sizes[i]));
     ck_assert_uint_eq(fake.requests, 0);
-    ck_assert_ptr_null(tr__scratch_alloc(&scratch, SCRATCH_PIECE_MAX));
+    ck_assert_ptr_null(tr__scratch_alloc(&scratch, TR_ALLOC_MAX));
     ck_assert_uint_eq(fake.requests, 1);
     ck_assert_ptr_nonnull(tr__scratch_alloc(&scratch, 100));
     for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++)

@@ -21,7 +21,7 @@ struct row {
     uint64_t generation;
     unsigned walked; /* The walk that gave it last. */
     unsigned char key_length;
-    char key[TIMER_KEY_MAX];
+    char key[TR_TIMER_KEY_MAX];
 };
 
 static struct fake_memory fake;
@@ -38,7 +38,7 @@ static void rows_init(void)
     for (unsigned i = 1; i < KEYS; i++) {
         struct row *row = &rows[i];
         int digits = snprintf(row->key, sizeof row->key, "%x", i);
-        row->key_length = (unsigned char)(digits + (int)(i * 7 % (TIMER_KEY_MAX - 5)));
+        row->key_length = (unsigned char)(digits + (int)(i * 7 % (TR_TIMER_KEY_MAX - 5)));
         for (int at = digits; at < row->key_length; at++)
             row->key[at] = (char)(i % 5 == 0 ? '\0' : 'x');
     }

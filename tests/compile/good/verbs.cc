@@ -177,6 +177,13 @@ static tr_next on_dead_letter(tr_self *self, const struct tr_dead_letter *letter
 TR_BEHAVIOR(app, void, TR_ON(tr_pre_start, on_start), TR_ON(tr_args, on_args),
             TR_ON(tr_dead_letter, on_dead_letter));
 
+static tr_next close_down(tr_self *self, void *argument)
+{
+    tr_log_info(self, "%p", argument);
+    tr_system_shutdown(tr_system_of(self), 5 * TR_SECOND);
+    return TR_STOP;
+}
+
 static tr_status outside(void)
 {
     tr_system *system;
@@ -203,6 +210,15 @@ static tr_status outside(void)
     if (balance && balance->cents == 5)
         tr_stop(client, tr_find(client, account, "/user/alice"));
     tr_kill(client, alice);
+    tr_schedule schedule;
+    if ((status = tr_schedule_once(system, NULL, TR_SECOND, alice, get_balance)) ||
+        (status = tr_schedule_fixed_rate(system, &schedule, TR_HOUR, alice, deposit, .amount = 5)) ||
+        (status = tr_schedule_fixed_delay(
+             system, &schedule, TR_HOUR, alice, deposit, .amount = 5, .memo = "fee")) ||
+        (status = tr_schedule_call(system, NULL, TR_TIMER_ONCE, TR_HOUR, close_down, NULL)))
+        return status;
+    if (tr_schedule_cancel(system, schedule) == TR_TIMER_CANCELLED)
+        schedule = tr_schedule();
     tr_system_counters(system, &counters);
     if (tr_system_dead_letters(tr_client_system(client), last, 10, &count) > counters.dead_letters)
         tr_system_subscribe_dead_letters(system, tr_client_ref(client));

@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "actor/budget.h"
+
+#include <stdio.h>
+
+#include "actor/extra.h"
+#include "actor/spawn.h"
+#include "actor/turn.h"
+#include "base/assert.h"
+
+enum { LINE = 64 };
+
+static struct budget *budget_of(const struct cell *cell)
+{
+    TR_ASSERT(cell->flags & CELL_METERED);
+    return cell->extra->budget;
+}
+
+static bool is_timed(const struct cell *cell)
+{
+    return cell && cell->flags & CELL_METERED && cell->extra->budget->is_timed;
+}
+
+static tr_time clock_of(const struct worker *worker)
+{
+    const tr_platform *platform = worker->system->platform;
+    return platform->mono_now(platform);
+}
+
+static struct budget_part *part_of(const struct worker *worker, struct budget_tree *tree)
+{
+    TR_ASSERT(worker->index < tree->part_count);
+    return &tree->parts[worker->index];
+}
+
+static int64_t tree_bytes(const struct budget_tree *tree)
+{
+    return tally_read(&tree->bytes, &tree->parts[0].bytes, tree->part_count, sizeof *tree->parts);
+}
+
+static int64_t tree_cpu(const struct budget_tree *tree)
+{
+    return tally_read(&tree->cpu_ns, &tree->parts[0].cpu_ns, tree->part_count, sizeof *tree->parts);
+}
+
+/* ---- Over budget. ---- */
+
+/* Makes sure that an actor looks at CONTROL_BUDGET. Its cell cannot be another's: see rule 1. */
+static void order(struct worker *worker, struct cell *cell)
+{
+    atom32_fetch_or(&cell->control, CONTROL_BUDGET, ATOM_SEQ_CST); /* partner: tr__cell_obey */
+    if (cell_owner(cell) == worker->index) {
+        if (cell->house == HOUSE_WAITING && cell->life < LIFE_STOPPED)
+            mail_make_ready(worker, cell);
+        return;
+    }
+    if (door_nudge(&cell->door) == DOOR_TAKEN_POST)
+        tr__system_post(worker->system, &worker->counters, cell);
+}
+
+static void own_over(struct worker *worker, struct cell *cell, enum budget_kind kind, uint64_t used)
+{
+    struct budget *budget = budget_of(cell);
+    if (budget->over || cell->life >= LIFE_STOPPING)
+        return;
+    budget->over = kind;
+    budget->over_used = used;
+    order(worker, cell);
+}
+
+/* `holder` is of this worker, or NULL when it has ended since. */
+static void tree_over(struct worker *worker, struct budget_tree *tree, enum budget_kind kind,
+                      uint64_t used, const struct cell *holder)
+{
+    char path[TR_PATH_MAX + 1] = "an actor that has ended";
+    if (atom32_exchange(&tree->is_claimed, 1, ATOM_RELAXED))
+        return;
+    if (holder)
+        tr__cell_path(worker->system, holder, path);
+    tree->over_used = used;
+    snprintf(tree->over_holder, sizeof tree->over_holder, "%.127s", path);
+    atom32_store(&tree->over, kind, ATOM_RELEASE); /* partner: tr__budget_obey */
+    order(worker, tree->cell);
+}
+
+/* What this worker knows is cheap; before somebody fails, all parts are looked at. */
+static void tree_check(struct worker *worker, struct budget_tree *tree, const struct cell *holder)
+{
+    const struct budget_part *part = part_of(worker, tree);
+    if (tree->bytes_max && tally_near(&tree->bytes, &part->bytes) > (int64_t)tree->bytes_max) {
+        int64_t used = tree_bytes(tree);
+        if (used > (int64_t)tree->bytes_max)
+            tree_over(worker, tree, BUDGET_BYTES, (uint64_t)used, holder);
+    }
+    if (tree->cpu_max_ns && tally_near(&tree->cpu_ns, &part->cpu_ns) > tree->cpu_max_ns) {
+        int64_t used = tree_cpu(tree);
+        if (used > tree->cpu_max_ns)
+            tree_over(worker, tree, BUDGET_CPU, (uint64_t)used, holder);
+    }
+}
+
+static void time_print(char *text, size_t size, uint64_t ns)
+{
+    snprintf(text,
+             size,
+             "%llu.%03llu ms",
+             (unsigned long long)(ns / 1000000),
+             (unsigned long long)(ns / 1000 % 1000));
+}
+
+static void error_print(tr_error *error, const struct cell *cell, enum budget_kind kind,
+                        uint64_t used, uint64_t limit, const char *holder)
+{
+    char amount[32];
+    char budget[32];
+    if (kind == BUDGET_CPU) {
+        time_print(amount, sizeof amount, used);
+        time_print(budget, sizeof budget, limit);
+    } else {
+        snprintf(amount, sizeof amount, "%llu bytes", (unsigned long long)used);
+        snprintf(budget, sizeof budget, "%llu bytes", (unsigned long long)limit);
+    }
+    const char *verb = kind == BUDGET_CPU ? "has run for" : "holds";
+    if (holder)
+        tr__error_set(error,
+                      TR_OVER_BUDGET,
+                      cell->identity,
+                      "its tree %s %s, and its budget is %s; over it went %s",
+                      verb,
+                      amount,
+                      budget,
+                      holder);
+    else
+        tr__error_set(error,
+                      TR_OVER_BUDGET,
+                      cell->identity,
+                      "it %s %s, and its budget is %s",
+                      verb,
+                      amount,
+                      budget);
+}
+
+bool tr__budget_obey(struct worker *worker, struct cell *cell)
+{
+    const struct budget *budget = budget_of(cell);
+    const struct budget_tree *tree = budget->own_tree;
+    uint32_t tree_kind = tree ? atom32_load(&tree->over, ATOM_ACQUIRE) : BUDGET_NONE;
+    tr_error error;
+    if (budget->over) {
+        error_print(&error,
+                    cell,
+                    budget->over,
+                    budget->over_used,
+                    budget->over == BUDGET_CPU ? (uint64_t)budget->cpu_max_ns : budget->bytes_max,
+                    NULL);
+    } else {
+        TR_ASSERT(tree_kind != BUDGET_NONE); /* partner: tree_over */
+        error_print(&error,
+                    cell,
+                    (enum budget_kind)tree_kind,
+                    tree->over_used,
+                    tree_kind == BUDGET_CPU ? (uint64_t)tree->cpu_max_ns : tree->bytes_max,
+                    tree->over_holder);
+    }
+    tr__cell_fail(worker, cell, NULL, &error);
+    return false;
+}
+
+/* ---- What an actor uses, and what its trees know of it. ---- */
+
+size_t tr__cell_bytes(const struct cell *cell)
+{
+    size_t bytes = sizeof *cell + (size_t)LINE * cell->queued_lines + tr__heap_bytes(cell->heap);
+    if (cell->state && cell->state != cell->state_inline)
+        bytes += cell->dispatch->behavior->state_size;
+    const struct cell_extra *extra = cell->extra;
+    if (extra) {
+        bytes += LINE * extra->timer_lines;
+        if (extra->timers.bits)
+            bytes += sizeof(struct keys_slot) << extra->timers.bits;
+    }
+    return bytes;
+}
+
+/* Adds what an actor of this worker has used more, or less, to a tree. */
+static void tree_add(struct worker *worker, struct budget_tree *tree, const struct cell *cell,
+                     int64_t bytes, tr_time cpu_ns)
+{
+    struct budget_part *part = part_of(worker, tree);
+    if (bytes)
+        tally_add(&tree->bytes, &part->bytes, bytes, BUDGET_STEP_BYTES);
+    if (cpu_ns)
+        tally_add(&tree->cpu_ns, &part->cpu_ns, cpu_ns, tree->cpu_step_ns);
+    if (list_is_empty(&part->link))
+        list_push_last(&worker->budget_parts, &part->link);
+    if (bytes > 0 || cpu_ns > 0) {
+        part->holder = cell->identity;
+        tree_check(worker, tree, cell);
+    }
+}
+
+static void charge_bytes(struct worker *worker, const struct cell *cell, size_t bytes)
+{
+    struct budget *budget = budget_of(cell);
+    int64_t more = (int64_t)(bytes - budget->charged);
+    if (!more)
+        return;
+    budget->charged = bytes;
+    for (struct budget_tree *tree = budget->tree; tree; tree = tree->above)
+        tree_add(worker, tree, cell, more, 0);
+}
+
+/* The time since the mark is this actor's. */
+static void charge_time(struct worker *worker, const struct cell *cell, tr_time now_ns)
+{
+    struct budget *budget = budget_of(cell);
+    tr_time more_ns = now_ns - worker->budget_mark_ns;
+    worker->budget_mark_ns = now_ns;
+    budget->cpu_ns += more_ns;
+    for (struct budget_tree *tree = budget->tree; tree && more_ns; tree = tree->above)
+        tree_add(worker, tree, cell, 0, more_ns);
+}
+
+static void look(struct worker *worker, struct cell *cell, size_t more)
+{
+    const struct budget *budget = budget_of(cell);
+    size_t bytes = tr__cell_bytes(cell) + more;
+    charge_bytes(worker, cell, bytes);
+    if (budget->bytes_max && bytes > budget->bytes_max)
+        own_over(worker, cell, BUDGET_BYTES, bytes);
+    if (budget->cpu_max_ns && budget->cpu_ns > budget->cpu_max_ns)
+        own_over(worker, cell, BUDGET_CPU, (uint64_t)budget->cpu_ns);
+}
+
+void tr__budget_look(struct worker *worker, struct cell *cell)
+{
+    look(worker, cell, 0);
+}
+
+void tr__budget_mail(struct worker *worker, struct cell *cell, const struct envelope *envelope)
+{
+    look(worker, cell, (size_t)LINE * mail_lines(envelope));
+}
+
+/* ---- Memory that is asked for. ---- */
+
+/* The tree for which so many bytes more of this actor are too many; NULL for none. */
+static struct budget_tree *tree_full(struct worker *worker, const struct cell *cell, size_t bytes)
+{
+    const struct budget *budget = budget_of(cell);
+    int64_t more = (int64_t)(tr__cell_bytes(cell) + bytes - budget->charged);
+    for (struct budget_tree *tree = budget->tree; tree; tree = tree->above) {
+        int64_t max = (int64_t)tree->bytes_max;
+        if (max && tally_near(&tree->bytes, &part_of(worker, tree)->bytes) + more > max &&
+            tree_bytes(tree) + more > max)
+            return tree;
+    }
+    return NULL;
+}
+
+bool tr__budget_allows(struct worker *worker, struct cell *cell, size_t bytes)
+{
+    struct budget *budget = budget_of(cell);
+    budget->is_refused = false;
+    /* What takes nothing is no reason to refuse: a budget that is used up is found elsewhere. */
+    if (!bytes)
+        return true;
+    bool is_full = budget->bytes_max && tr__cell_bytes(cell) + bytes > budget->bytes_max;
+    budget->refused_by = is_full ? NULL : tree_full(worker, cell, bytes);
+    budget->is_refused = is_full || budget->refused_by;
+    if (budget->is_refused)
+        return false;
+    charge_bytes(worker, cell, tr__cell_bytes(cell) + bytes);
+    return true;
+}
+
+void tr__budget_refuse(tr_self *self, size_t bytes, size_t asked_for)
+{
+    struct worker *worker = self->worker;
+    const struct cell *cell = self->cell;
+    const struct budget *budget = budget_of(cell);
+    struct budget_tree *tree = budget->refused_by;
+    if (!budget->is_refused)
+        return;
+    if (!tree)
+        tr_crash(self,
+                 TR_OVER_BUDGET,
+                 "%zu bytes more: it holds %zu, and its budget is %zu",
+                 asked_for,
+                 tr__cell_bytes(cell),
+                 budget->bytes_max);
+    char path[TR_PATH_MAX + 1];
+    tr__cell_path(worker->system, tree->cell, path);
+    charge_bytes(worker, cell, tr__cell_bytes(cell)); /* the message in hand is known as mail yet */
+    int64_t used = tree_bytes(tree);
+    tree_over(worker, tree, BUDGET_BYTES, (uint64_t)used + bytes, cell);
+    tr_crash(self,
+             TR_OVER_BUDGET,
+             "%zu bytes more: the tree of %.100s holds %lld, and its budget is %zu",
+             asked_for,
+             path,
+             (long long)used,
+             tree->bytes_max);
+}
+
+/* ---- Turns. ---- */
+
+void tr__budget_turn_begin(struct tr_self *self)
+{
+    self->has_story = true; /* its end is no ordinary one */
+    /* Within a run a turn begins where the last one ended. */
+    if (self->turns == 1 && is_timed(self->cell))
+        self->worker->budget_mark_ns = clock_of(self->worker);
+}
+
+void tr__budget_turn_resume(struct tr_self *self)
+{
+    if (is_timed(self->cell))
+        self->worker->budget_mark_ns = clock_of(self->worker);
+}
+
+void tr__budget_turn_end(struct tr_self *self)
+{
+    if (is_timed(self->cell))
+        charge_time(self->worker, self->cell, clock_of(self->worker));
+    look(self->worker, self->cell, 0);
+}
+
+static void switch_time(struct worker *worker, const struct cell *from, const struct cell *to)
+{
+    if (!is_timed(from) && !is_timed(to))
+        return;
+    tr_time now_ns = clock_of(worker);
+    if (is_timed(from))
+        charge_time(worker, from, now_ns);
+    worker->budget_mark_ns = now_ns;
+}
+
+void tr__budget_call_begin(struct worker *worker, struct cell *cell)
+{
+    /* A run that obeys before its first turn has not run user code: there is no mark of it. */
+    bool is_in_turn = worker->depth > 1 || worker->message->turns > 0;
+    switch_time(worker, is_in_turn ? worker->running : NULL, cell);
+}
+
+void tr__budget_call_end(struct worker *worker, struct cell *cell)
+{
+    switch_time(worker, cell, worker->running);
+    if (cell->flags & CELL_METERED)
+        look(worker, cell, 0);
+}
+
+/* ---- Begin and end. ---- */
+
+static struct budget_tree *tree_new(struct worker *worker, struct cell *cell,
+                                    const tr_options *options, struct budget_tree *above)
+{
+    uint32_t count = worker->system->worker_count;
+    size_t size = sizeof(struct budget_tree) + count * sizeof(struct budget_part);
+    void *memory = source_resize(&worker->source, NULL, size + LINE);
+    if (!memory)
+        return NULL;
+    uintptr_t aligned = ((uintptr_t)memory + LINE - 1) & ~(uintptr_t)(LINE - 1);
+    struct budget_tree *tree = (struct budget_tree *)aligned;
+    memset(tree, 0, size);
+    tree->above = above;
+    tree->cell = cell;
+    tree->memory = memory;
+    tree->bytes_max =
+        options->tree_budget_bytes < INT64_MAX ? options->tree_budget_bytes : INT64_MAX;
+    tree->cpu_max_ns = options->tree_budget_cpu_ns;
+    tree->cpu_step_ns = BUDGET_STEP_NS / count;
+    tree->part_count = count;
+    tally_init(&tree->bytes);
+    tally_init(&tree->cpu_ns);
+    atom32_init(&tree->is_claimed, 0);
+    atom32_init(&tree->over, BUDGET_NONE);
+    for (uint32_t i = 0; i < count; i++) {
+        tally_part_init(&tree->parts[i].bytes);
+        tally_part_init(&tree->parts[i].cpu_ns);
+        list_init(&tree->parts[i].link);
+        tree->parts[i].tree = tree;
+    }
+    return tree;
+}
+
+tr_status tr__budget_begin(struct worker *worker, struct cell *cell, const tr_options *options,
+                           struct budget_tree *above)
+{
+    TR_ASSERT(!(cell->flags & CELL_METERED));
+    struct cell_extra *extra = tr__extra_of(worker, cell);
+    if (!extra)
+        return TR_NO_MEMORY;
+    struct budget *budget = source_resize(&worker->source, NULL, sizeof *budget);
+    if (!budget)
+        return TR_NO_MEMORY;
+    *budget = (struct budget){
+        .tree = above, .bytes_max = options->budget_bytes, .cpu_max_ns = options->budget_cpu_ns};
+    if (options->tree_budget_bytes || options->tree_budget_cpu_ns) {
+        budget->own_tree = tree_new(worker, cell, options, above);
+        if (!budget->own_tree) {
+            source_resize(&worker->source, budget, 0);
+            return TR_NO_MEMORY;
+        }
+        budget->tree = budget->own_tree;
+    }
+    budget->is_timed = budget->cpu_max_ns > 0;
+    for (const struct budget_tree *tree = budget->tree; tree; tree = tree->above)
+        budget->is_timed |= tree->cpu_max_ns > 0;
+    extra->budget = budget;
+    cell->flags |= CELL_METERED;
+    charge_bytes(worker, cell, tr__cell_bytes(cell));
+    return TR_OK;
+}
+
+/* Hands in what a worker holds of a tree; its part is on no list. */
+static void part_flush(struct budget_part *part)
+{
+    list_remove(&part->link);
+    tally_flush(&part->tree->bytes, &part->bytes);
+    tally_flush(&part->tree->cpu_ns, &part->cpu_ns);
+}
+
+void tr__budget_end(struct worker *worker, struct cell *cell)
+{
+    struct budget *budget = budget_of(cell);
+    charge_bytes(worker, cell, 0);
+    for (struct budget_tree *tree = budget->tree; tree; tree = tree->above)
+        part_flush(part_of(worker, tree));
+    if (budget->own_tree && cell->child_count)
+        return;
+    if (budget->own_tree) {
+        TR_ASSERT_SLOW(tree_bytes(budget->own_tree) == 0);
+        source_resize(&worker->source, budget->own_tree->memory, 0);
+    }
+    source_resize(&worker->source, budget, 0);
+    cell->extra->budget = NULL;
+    cell->flags &= (uint16_t)~CELL_METERED;
+}
+
+void tr__budget_flush(struct worker *worker)
+{
+    LIST_EACH (link, &worker->budget_parts) {
+        struct budget_part *part = LIST_OWNER(link, struct budget_part, link);
+        part_flush(part);
+        tree_check(worker, part->tree, slots_find(worker->slots, part->holder));
+    }
+}
+
+/* ---- For the actor itself. ---- */
+
+tr_usage tr_budget_used(const tr_self *self)
+{
+    tr_usage usage = {0};
+    if (!self)
+        return usage;
+    const struct cell *cell = self->cell;
+    usage.bytes = tr__cell_bytes(cell);
+    if (!(cell->flags & CELL_METERED))
+        return usage;
+    const struct budget *budget = budget_of(cell);
+    tr_time now_ns = 0; /* of this turn so far */
+    if (budget->is_timed)
+        now_ns = clock_of(self->worker) - self->worker->budget_mark_ns;
+    usage.cpu_ns = budget->is_timed ? budget->cpu_ns + now_ns : 0;
+    const struct budget_tree *tree = budget->own_tree;
+    if (!tree)
+        return usage;
+    usage.tree_bytes = (size_t)(tree_bytes(tree) + (int64_t)(usage.bytes - budget->charged));
+    usage.tree_cpu_ns = budget->is_timed ? tree_cpu(tree) + now_ns : 0;
+    return usage;
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What clients say: messages, orders, spawns, and how they wait for what comes of it.
+ */
+#include "actor/client.h"
+#include "actor/spawn.h"
+#include "actor/waiters.h"
+
+static tr_status refuse(struct tr_client *client, uint64_t to, const tr_type *type,
+                        tr_status reason)
+{
+    struct tr_system *system = client->system;
+    lock_take(&system->foreign_lock);
+    atom64_count(&system->foreign_counters.refused, 1);
+    lock_give(&system->foreign_lock);
+    tr__dead_letter(system,
+                    NULL,
+                    &(struct dead_letter){
+                        .type = type, .from = client->cell->identity, .to = to, .reason = reason});
+    return reason;
+}
+
+static tr_status send(struct tr_client *client, struct cell *cell, uint64_t to,
+                      enum envelope_kind kind, const tr_type *type, const void *message);
+
+/* The thread waits, behind those who came before it. */
+static tr_status wait_for_room(struct tr_client *client, struct cell *cell, uint64_t to,
+                               int32_t lines)
+{
+    tr_time deadline_ns = tr__client_deadline(client, TR_PARK_NS);
+    struct tr_room wanted = {.number = ++client->wait_last, .messages = 1, .lines = lines};
+    client->wait_number = wanted.number;
+    tr_status status = send(client, cell, to, ENVELOPE_WANTED, &tr_type_tr_room, &wanted);
+    while (status == TR_OK) {
+        tr__client_look(client);
+        if (client->grant)
+            break;
+        if (!tr__client_wait(client, deadline_ns))
+            status = client->is_last ? TR_STOPPED : TR_MAILBOX_FULL;
+    }
+    client->wait_number = 0;
+    if (!client->grant)
+        return status;
+    struct envelope *grant = client->grant;
+    client->grant = NULL;
+    status = (tr_status)((struct tr_room *)envelope_data(grant))->status;
+    tr__client_give(client, grant);
+    return status;
+}
+
+/* A message that was taken, since its receiver wants it so, and dropped at once. */
+static tr_status drop_newest(struct tr_client *client, uint64_t to, const tr_type *type)
+{
+    struct tr_system *system = client->system;
+    lock_take(&system->foreign_lock);
+    atom64_count(&system->foreign_counters.accepted, 1);
+    atom64_count(&system->foreign_counters.dead, 1);
+    lock_give(&system->foreign_lock);
+    tr__dead_letter(
+        system,
+        NULL,
+        &(struct dead_letter){
+            .type = type, .from = client->cell->identity, .to = to, .reason = TR_MAILBOX_FULL});
+    return TR_OK;
+}
+
+static tr_status send(struct tr_client *client, struct cell *cell, uint64_t to,
+                      enum envelope_kind kind, const tr_type *type, const void *message)
+{
+    struct tr_system *system = client->system;
+    struct envelope_pool *pool = &system->foreign_pool;
+    tr_status status = TR_NO_MEMORY;
+    lock_take(&system->foreign_lock);
+    struct envelope *envelope = envelope_take(pool);
+    if (envelope) {
+        status = envelope_fill(pool, envelope, type, message, ENVELOPE_INLINE);
+        if (status != TR_OK)
+            envelope_give_empty(pool, envelope);
+    }
+    lock_give(&system->foreign_lock);
+    if (status != TR_OK)
+        return status;
+    envelope->kind = (uint8_t)kind;
+    envelope->sender = client->cell->identity;
+    envelope->causal = hash_mix(client->causal_next++);
+    envelope->generation = (uint32_t)(to >> 32);
+
+    enum door_result result = DOOR_REFUSED;
+    if (mail_takes_room(envelope))
+        status = tr__room_take_far(cell, envelope);
+    if (status == TR_MAILBOX_FULL && room_policy(room_load(&cell->door.room)) == TR_PARK)
+        status = wait_for_room(client, cell, to, (int32_t)mail_lines(envelope));
+    if (status == TR_OK)
+        result = door_push(&cell->door, &envelope->mail);
+    lock_take(&system->foreign_lock);
+    if (result == DOOR_REFUSED)
+        envelope_give(pool, envelope);
+    else
+        atom64_count(&system->foreign_counters.accepted, kind <= ENVELOPE_EVENT);
+    lock_give(&system->foreign_lock);
+    if (result == DOOR_REFUSED)
+        return status == TR_OK ? TR_STOPPED : status;
+    if (result == DOOR_TAKEN_POST)
+        tr__system_post(system, NULL, cell);
+    return TR_OK;
+}
+
+tr_status tr_client_tell(tr_client *client, tr_ref to, const tr_type *type, const void *message)
+{
+    if (!client || !type || !message)
+        return TR_INVALID_ARGUMENT;
+    struct cell *cell = slots_find(&client->system->slots, to.bits);
+    tr_status status = TR_STOPPED;
+    if (cell)
+        status = send(client, cell, to.bits, ENVELOPE_NOTICE, type, message);
+    if (status == TR_OK)
+        return TR_OK;
+    if (status == TR_MAILBOX_FULL && room_policy(room_load(&cell->door.room)) == TR_DROP_NEWEST)
+        return drop_newest(client, to.bits, type);
+    return refuse(client, to.bits, type, status);
+}
+
+static tr_status order(struct tr_client *client, tr_ref ref, enum envelope_kind kind)
+{
+    static const struct tr_none none;
+    if (!client)
+        return TR_INVALID_ARGUMENT;
+    struct cell *cell = slots_find(&client->system->slots, ref.bits);
+    /* /user stops by tr_system_shutdown only. */
+    if (!cell || cell == client->system->guardian)
+        return TR_STOPPED;
+    tr_status status = send(client, cell, ref.bits, kind, &tr_type_tr_none, &none);
+    if (status != TR_OK || kind == ENVELOPE_STOP)
+        return status;
+    /* Only a hint to look at once: whoever lives there by now may look in vain. */
+    atom32_fetch_or(&cell->control, CONTROL_LOOK, ATOM_RELAXED);
+    return TR_OK;
+}
+
+tr_status tr_client_stop(tr_client *client, tr_ref ref)
+{
+    return order(client, ref, ENVELOPE_STOP);
+}
+
+tr_status tr_client_kill(tr_client *client, tr_ref ref)
+{
+    return order(client, ref, ENVELOPE_KILL);
+}
+
+tr_status tr_client_suspend(tr_client *client, tr_ref ref)
+{
+    return order(client, ref, ENVELOPE_SUSPEND);
+}
+
+tr_status tr_client_resume(tr_client *client, tr_ref ref)
+{
+    return order(client, ref, ENVELOPE_RESUME);
+}
+
+tr_ref tr_client_find(tr_client *client, const char *path)
+{
+    if (!client || !path)
+        return TR_NOBODY;
+    return tr_ref_from_bits(tr__names_find(&client->system->names, path));
+}
+
+tr_status tr_client_try_spawn(tr_client *client, const tr_spawn_args *args, uint64_t *ref_bits)
+{
+    if (!client || !ref_bits)
+        return TR_INVALID_ARGUMENT;
+    struct tr_system *system = client->system;
+    tr_status status = tr__spawn_check(system, args);
+    if (status != TR_OK)
+        return status;
+    struct cell *cell;
+    status = tr__spawn_prepare(
+        system, NULL, system->guardian, args, client->cell->identity, true, &cell);
+    if (status != TR_OK)
+        return status;
+    lock_take(&system->foreign_lock);
+    atom64_count(&system->foreign_counters.spawned, 1);
+    lock_give(&system->foreign_lock);
+    cell->setup->causal = hash_mix(client->causal_next++);
+    *ref_bits = cell->identity;
+    cell->setup->worker = args->worker < 0 ? 0 : (uint32_t)args->worker;
+    door_open(&cell->door, cell->identity, CELL_FOREIGN, true);
+    /* Its parent's worker puts it into the list of children, then it goes to its own. */
+    tr__spawn_post(system, NULL, cell, 0);
+    return TR_OK;
+}
+
+/* Whether a spawn is known to have failed. */
+static bool has_failed(struct tr_client *client, uint64_t ref, tr_error *error)
+{
+    uint32_t count = client->failure_count;
+    if (count > TR_CLIENT_FAILURES_MAX)
+        count = TR_CLIENT_FAILURES_MAX;
+    for (uint32_t i = 0; i < count; i++) {
+        if (client->failures[i].ref != ref)
+            continue;
+        if (error)
+            *error = client->failures[i].error;
+        return true;
+    }
+    return false;
+}
+
+static tr_status outcome(tr_error *error, tr_status status, tr_ref ref, const char *text)
+{
+    tr__error_set(error, status, ref.bits, "%s", text);
+    return status;
+}
+
+tr_status tr_client_spawn_wait(tr_client *client, tr_ref ref, tr_time timeout_ns, tr_error *error)
+{
+    if (!client)
+        return TR_INVALID_ARGUMENT;
+    tr_time deadline_ns = tr__client_deadline(client, timeout_ns);
+    client->probe = PROBE_IS_OUT;
+    client->probed = ref.bits;
+    struct cell *cell = slots_find(&client->system->slots, ref.bits);
+    tr_status status = TR_STOPPED;
+    if (cell) {
+        status = send(client,
+                      cell,
+                      ref.bits,
+                      ENVELOPE_PROBE,
+                      &tr_type_tr_probe,
+                      &(struct tr_probe){.ref = ref.bits});
+    }
+    if (status != TR_OK && status != TR_STOPPED)
+        return outcome(error, status, ref, tr_status_text(status));
+    for (;;) {
+        tr__client_look(client);
+        if (has_failed(client, ref.bits, error))
+            return TR_INIT_FAILED;
+        if (status == TR_STOPPED || client->probe == PROBE_IS_GONE)
+            return outcome(error, TR_STOPPED, ref, "it has stopped, and its set-up had not failed");
+        if (client->probe == PROBE_IS_UP)
+            return TR_OK;
+        if (!tr__client_wait(client, deadline_ns))
+            return outcome(error, TR_TIMEOUT, ref, "it was not set up in time");
+    }
+}

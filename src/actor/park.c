@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "actor/park.h"
+
+#include "actor/budget.h"
+#include "actor/extra.h"
+#include "actor/timers.h"
+#include "actor/turn.h"
+#include "actor/waiters.h"
+#include "base/assert.h"
+
+enum { SPARE_MAX = 64 }; /* turns that a worker keeps for the next that waits */
+
+/* ---- The memory of turns. ---- */
+
+void tr__turn_init(struct tr_self *self, struct worker *worker)
+{
+    self->worker = worker;
+    self->scratch = &worker->scratch;
+    list_init(&self->link);
+    list_init(&self->woken);
+    tr__scratch_init(&self->own_scratch, &worker->source);
+}
+
+static struct tr_self *turn_take(struct worker *worker)
+{
+    struct tr_self *self = worker->spare;
+    if (self) {
+        worker->spare = LIST_OWNER(self->link.next, struct tr_self, link);
+        if (--worker->spare_count == 0)
+            worker->spare = NULL;
+        list_init(&self->link);
+        return self;
+    }
+    self = source_resize(&worker->source, NULL, sizeof *self);
+    if (!self)
+        return NULL;
+    memset(self, 0, sizeof *self);
+    tr__turn_init(self, worker);
+    self->scratch = &self->own_scratch;
+    return self;
+}
+
+/* The worker's first turn is part of the worker, but otherwise one like the others. */
+static bool is_own(const struct worker *worker, const struct tr_self *self)
+{
+    return self == &worker->turns[0];
+}
+
+static void turn_give(struct worker *worker, struct tr_self *self)
+{
+    self->is_detached = false;
+    self->is_cancelled = false;
+    self->fiber = NULL;
+    tr__scratch_deinit(&self->own_scratch);
+    tr__scratch_init(&self->own_scratch, &worker->source);
+    if (worker->spare_count >= SPARE_MAX && !is_own(worker, self)) {
+        source_resize(&worker->source, self, 0);
+        return;
+    }
+    self->link.next = worker->spare ? &worker->spare->link : &self->link;
+    worker->spare = self;
+    worker->spare_count++;
+}
+
+void tr__turns_free(struct worker *worker)
+{
+    while (worker->spare_count) {
+        struct tr_self *self = turn_take(worker);
+        if (!is_own(worker, self))
+            source_resize(&worker->source, self, 0);
+    }
+    tr__scratch_deinit(&worker->message->own_scratch);
+    if (!is_own(worker, worker->message))
+        source_resize(&worker->source, worker->message, 0);
+}
+
+/* ---- Waiting. ---- */
+
+tr_status tr__turn_may_park(const struct tr_self *self)
+{
+    if (self->is_cancelled)
+        return TR_CANCELLED;
+    bool is_message = self->kind == TURN_MESSAGE && !self->worker->depth;
+    return is_message ? TR_OK : TR_NOT_IN_A_TURN;
+}
+
+/* The loop goes on on a fresh fiber; this one is the turn's from now on. Comes back when resumed. */
+static tr_status detach(struct tr_self *self)
+{
+    struct worker *worker = self->worker;
+    struct fiber *fiber;
+    struct tr_self *message = turn_take(worker);
+    if (!message)
+        return TR_NO_MEMORY;
+    if (tr__fiber_new(&worker->fibers, tr__worker_fiber, worker, &fiber) != TR_OK) {
+        turn_give(worker, message);
+        return TR_NO_MEMORY;
+    }
+    self->is_detached = true;
+    self->has_story = true;
+    self->fiber = worker->host.current;
+    worker->message = message;
+    worker->running = NULL;
+    tr__loop_charge(&worker->loop, self->turns);
+    /* The run in which this turn began ends here. */
+    tr__cell_settle(worker, self->cell);
+    tr__fiber_switch(&worker->host, fiber);
+    return TR_OK;
+}
+
+tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns)
+{
+    struct worker *worker = self->worker;
+    struct cell *cell = self->cell;
+    tr_status status = tr__turn_may_park(self);
+    if (status != TR_OK)
+        return status;
+    struct cell_extra *extra = tr__extra_of(worker, cell);
+    if (!extra)
+        return TR_NO_MEMORY;
+    if (self->favoured)
+        tr__favour_end(self);
+    if (cell->flags & CELL_METERED)
+        tr__budget_turn_end(self);
+    if (!extra->parked_count++)
+        tr__idle_pause(worker, cell);
+    list_push_last(&extra->parked, &self->link);
+    self->state = TURN_PARKED;
+    self->outcome = TR_OK;
+    if (deadline_ns < TR_NEVER)
+        tr__wheel_arm(&worker->waits, &self->deadline, deadline_ns);
+    if (self->is_detached)
+        tr__fiber_switch(&worker->host, self->caller);
+    else
+        status = detach(self);
+    if (status == TR_OK)
+        return self->outcome;
+    /* It could not be left. */
+    tr__wheel_cancel(&worker->waits, &self->deadline);
+    self->state = TURN_RUNS;
+    list_remove(&self->link);
+    if (!--extra->parked_count)
+        tr__idle_resume(worker, cell);
+    return status;
+}
+
+void tr__turn_wake(struct tr_self *self, tr_status outcome)
+{
+    struct cell *cell = self->cell;
+    if (self->state != TURN_PARKED)
+        return;
+    self->state = TURN_WOKEN;
+    self->outcome = outcome;
+    tr__wheel_cancel(&self->worker->waits, &self->deadline);
+    list_push_last(&cell->extra->woken, &self->woken);
+    atom32_fetch_or(&cell->control, CONTROL_WAKE, ATOM_RELAXED);
+    if (mail_is_idle(cell))
+        mail_make_ready(self->worker, cell);
+}
+
+void tr__waits_fire(struct worker *worker, tr_time now_ns)
+{
+    struct timer_node *node;
+    while ((node = tr__wheel_expire(&worker->waits, now_ns)))
+        tr__turn_wake(LIST_OWNER(node, struct tr_self, deadline), TR_TIMEOUT);
+}
+
+/* ---- Going on. ---- */
+
+void tr__turn_leave(struct tr_self *self, tr_next next)
+{
+    self->next = next;
+    self->state = TURN_ENDED;
+    tr__fiber_end(&self->worker->host, self->caller);
+}
+
+/* Runs a turn until it waits again or has ended; the latter is told by true. */
+static bool resume(struct tr_self *self)
+{
+    struct worker *worker = self->worker;
+    struct cell_extra *extra = self->cell->extra;
+    list_remove(&self->link);
+    list_remove(&self->woken);
+    if (!--extra->parked_count)
+        tr__idle_resume(worker, self->cell);
+    self->state = TURN_RUNS;
+    self->caller = worker->host.current;
+    const struct cell *running = worker->running;
+    worker->running = self->cell;
+    worker->running_type = self->envelope->type;
+    worker->message->turns++; /* a stretch is charged like a turn */
+    if (self->cell->flags & CELL_METERED)
+        tr__budget_turn_resume(self);
+    tr__fiber_switch(&worker->host, self->fiber);
+    worker->running = running;
+    worker->running_type = self->envelope->type;
+    return self->state == TURN_ENDED;
+}
+
+bool tr__turns_resume(struct worker *worker, struct cell *cell)
+{
+    struct list *link;
+    while ((link = list_first(&cell->extra->woken))) {
+        struct tr_self *self = LIST_OWNER(link, struct tr_self, woken);
+        if (!resume(self))
+            continue;
+        bool is_running = tr__turn_over(self, self->next);
+        turn_give(worker, self);
+        if (!is_running)
+            return false;
+        if (atom32_load(&cell->control, ATOM_RELAXED)) {
+            /* Orders come first; these here are not forgotten. */
+            if (list_first(&cell->extra->woken))
+                atom32_fetch_or(&cell->control, CONTROL_WAKE, ATOM_RELAXED);
+            break;
+        }
+    }
+    return true;
+}
+
+void tr__turns_cancel(struct worker *worker, struct cell *cell)
+{
+    struct list *link;
+    while ((link = list_first(&cell->extra->parked))) {
+        struct tr_self *self = LIST_OWNER(link, struct tr_self, link);
+        tr__wheel_cancel(&worker->waits, &self->deadline);
+        self->is_cancelled = true;
+        self->outcome = TR_CANCELLED;
+        if (!resume(self))
+            TR_UNREACHABLE("a cancelled turn waits");
+        (void)tr__turn_over(self, self->next);
+        turn_give(worker, self);
+    }
+}
+
+/* ---- Barriers. ---- */
+
+void tr__barrier_begin(struct tr_self *self)
+{
+    TR_ASSERT(!self->is_barrier);
+    self->is_barrier = true;
+    if (!self->cell->extra->barriers++)
+        tr__mail_hold(self->cell);
+}
+
+void tr__barrier_end(struct tr_self *self)
+{
+    TR_ASSERT(self->is_barrier);
+    self->is_barrier = false;
+    if (!--self->cell->extra->barriers)
+        tr__mail_release(self->cell);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Turns that wait.
+ *
+ * A handler runs on the fiber of its worker's loop. When it waits for the first time, that fiber
+ * becomes the turn's own (the turn is detached): the loop goes on from its beginning on a fresh
+ * fiber, and nobody returns to the frames below the handler. From then on a turn is called like a
+ * function: who resumes it switches to its fiber, and comes back when it waits again or has ended.
+ *
+ * A turn that may go on is *woken*: it is resumed by the next run of its actor, between two turns,
+ * in the order of waking. An actor that is Suspended resumes none. A turn of an actor that ends is
+ * cancelled: resumed once, every verb gives TR_CANCELLED, and what it returns is ignored.
+ *
+ * Owner only, all of it.
+ */
+#ifndef ACTOR_PARK_H
+#define ACTOR_PARK_H
+
+#include "actor/mail.h"
+
+/** Prepares a turn of a worker, for its first use. */
+void tr__turn_init(struct tr_self *self, struct worker *worker);
+/** Frees the turns that are over, and what the worker's own ones hold. */
+void tr__turns_free(struct worker *worker);
+
+/** Whether a turn may wait here and now: TR_OK, TR_CANCELLED, TR_NOT_IN_A_TURN. */
+tr_status tr__turn_may_park(const struct tr_self *self);
+
+/**
+ * Waits until tr__turn_wake, and gives its outcome; TR_TIMEOUT when `deadline_ns` is reached first,
+ * TR_CANCELLED when the actor ends. TR_NO_MEMORY, and what tr__turn_may_park gives: it did not wait.
+ */
+tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns);
+
+/** Lets a turn that waits go on; nothing when it was woken already. */
+void tr__turn_wake(struct tr_self *self, tr_status outcome);
+
+/** Resumes those turns of an actor that were woken. False when the actor has stopped running. */
+bool tr__turns_resume(struct worker *worker, struct cell *cell);
+
+/** Cancels all turns of an actor that wait. */
+void tr__turns_cancel(struct worker *worker, struct cell *cell);
+
+/** Wakes those whose deadline has come. */
+void tr__waits_fire(struct worker *worker, tr_time now_ns);
+
+/** The handler of a detached turn has returned: back to who resumed it. */
+TR_NO_RETURN void tr__turn_leave(struct tr_self *self, tr_next next);
+
+/** From now on, until the end, no ask or notice of its actor begins. May be nested. */
+void tr__barrier_begin(struct tr_self *self);
+void tr__barrier_end(struct tr_self *self);
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * A sum to which several threads add, each through a part of its own.
+ *
+ * What a thread adds stays in its part, without a read-modify-write, until it has grown to a step;
+ * then it is handed in. So threads that add and subtract a little do not meet. The sum alone is off
+ * by less than a step for each part; with the parts it is exact when nobody adds, and off by at most
+ * a step for each part that is being handed in.
+ *
+ * A part has one writer at a time; all else may be called by any thread.
+ */
+#ifndef QUEUE_TALLY_H
+#define QUEUE_TALLY_H
+
+#include <stddef.h>
+
+#include "os/atomic.h"
+
+struct tally {
+    atom64 handed_in; /* an int64_t; written by anybody */
+};
+
+struct tally_part {
+    atom64 held; /* an int64_t; written by the part's thread, read by any */
+};
+
+ATOM_INLINE void tally_init(struct tally *tally)
+{
+    atom64_init(&tally->handed_in, 0);
+}
+
+ATOM_INLINE void tally_part_init(struct tally_part *part)
+{
+    atom64_init(&part->held, 0);
+}
+
+/** What the part holds. */
+ATOM_INLINE int64_t tally_held(const struct tally_part *part)
+{
+    return (int64_t)atom64_load(&part->held, ATOM_RELAXED);
+}
+
+/** Hands in what a part holds. Its writer only. */
+ATOM_INLINE void tally_flush(struct tally *tally, struct tally_part *part)
+{
+    uint64_t held = atom64_load(&part->held, ATOM_RELAXED);
+    if (!held)
+        return;
+    /* First out of the part: who reads meanwhile misses it rather than counts it twice. */
+    atom64_store(&part->held, 0, ATOM_RELAXED);
+    atom64_fetch_add(&tally->handed_in, held, ATOM_RELEASE); /* partner: tally_read */
+}
+
+/** Adds, and hands in when the part has grown to `step` in either direction. Its writer only. */
+ATOM_INLINE void tally_add(struct tally *tally, struct tally_part *part, int64_t amount,
+                           int64_t step)
+{
+    int64_t held = tally_held(part) + amount;
+    atom64_store(&part->held, (uint64_t)held, ATOM_RELAXED);
+    if (held >= step || held <= -step)
+        tally_flush(tally, part);
+}
+
+/** The sum as the thread of this part sees it, without a look at the other parts. */
+ATOM_INLINE int64_t tally_near(const struct tally *tally, const struct tally_part *part)
+{
+    return (int64_t)atom64_load(&tally->handed_in, ATOM_RELAXED) + tally_held(part);
+}
+
+/** The sum with all its parts: `count` of them, each `stride` bytes after the one before. */
+ATOM_INLINE int64_t tally_read(const struct tally *tally, const struct tally_part *first,
+                               size_t count, size_t stride)
+{
+    uint64_t sum = atom64_load(&tally->handed_in, ATOM_ACQUIRE); /* partner: tally_flush */
+    for (size_t i = 0; i < count; i++) {
+        const struct tally_part *part =
+            (const struct tally_part *)(const void *)((const char *)first + i * stride);
+        sum += atom64_load(&part->held, ATOM_RELAXED);
+    }
+    return (int64_t)sum;
+}
+
+#endif
