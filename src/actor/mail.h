@@ -119,6 +119,8 @@ void tr__room_change(struct cell *cell, const tr_behavior *from, const tr_behavi
 bool tr__room_take(struct cell *cell, uint32_t lines);
 /** What does not go into the stock, or is too much for it. Owner only. */
 void tr__room_give(struct cell *cell, uint32_t lines);
+/** Room for those who wait, once the mailbox is within its bound. Owner only. */
+void tr__room_put_by(struct cell *cell, int32_t messages, int32_t lines);
 /** Of messages that come back from a stash: never refused. Owner only. */
 void tr__room_take_back(struct cell *cell, uint32_t lines);
 /** How many messages have room in the mailbox, and in *lines their memory. When nothing runs. */

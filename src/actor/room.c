@@ -23,6 +23,22 @@ void tr__room_open(struct cell *cell, const tr_behavior *behavior)
         cell->flags |= CELL_NARROW;
 }
 
+void tr__room_put_by(struct cell *cell, int32_t messages, int32_t lines)
+{
+    struct cell_extra *extra = cell->extra;
+    uint64_t word = room_load(&cell->door.room);
+    int32_t owed = room_messages(word) < 0 ? -room_messages(word) : 0;
+    int32_t owed_lines = room_lines(word) < 0 ? -room_lines(word) : 0;
+    messages += extra->put_by;
+    lines += extra->put_by_lines;
+    owed = owed < messages ? owed : messages;
+    owed_lines = owed_lines < lines ? owed_lines : lines;
+    if (owed || owed_lines)
+        room_give(&cell->door.room, owed, owed_lines);
+    extra->put_by = messages - owed;
+    extra->put_by_lines = lines - owed_lines;
+}
+
 /*
  * Gives back what was put by, and more or less. While more is in the mailbox than its bound allows,
  * nothing is put by: senders near would use it, over and over, and what is too much would stay.
@@ -36,6 +52,8 @@ static void give_stock(struct cell *cell, int32_t messages, int32_t lines)
     uint64_t word = room_load(&cell->door.room);
     if (room_messages(word) < 0 || room_lines(word) < 0)
         cell->flags |= CELL_NARROW;
+    if (cell->flags & CELL_AWAITED)
+        tr__room_put_by(cell, 0, 0);
 }
 
 void tr__room_change(struct cell *cell, const tr_behavior *from, const tr_behavior *to)
@@ -73,8 +91,7 @@ bool tr__room_take(struct cell *cell, uint32_t lines)
 void tr__room_give(struct cell *cell, uint32_t lines)
 {
     if (cell->flags & CELL_AWAITED) { /* others wait for it */
-        cell->extra->put_by += lines > 0;
-        cell->extra->put_by_lines += (int32_t)lines;
+        tr__room_put_by(cell, lines > 0, (int32_t)lines);
         return;
     }
     if (lines) { /* a message that does not go through the stock */

@@ -280,6 +280,43 @@ TEST(stashing_round_and_round_does_not_grow_the_mailbox, "M-02", "MB-01")
     kit_close();
 }
 
+/* The same of one whose senders wait: they get no room while more waits than there may. */
+static tr_next on_hoard_parked(tr_self *self)
+{
+    waiting--;
+    if (tr_stash_count(self) < 50)
+        return tr_stash(self);
+    waiting += (uint32_t)tr_unstash(self, SIZE_MAX);
+    return TR_SAME;
+}
+TR_BEHAVIOR(hoarder_parks, void, TR_ON(item, on_hoard_parked),
+            TR_OPTIONS(.mailbox_max = BOUND, .overflow = TR_PARK));
+
+static tr_ref hoarder;
+static tr_next send_many(tr_self *self)
+{
+    for (int i = 0; i < 2000; i++) {
+        waiting += tr_tell(self, hoarder, item, .n = 0) == TR_OK;
+        ck_assert_uint_le(waiting, BOUND + 50);
+    }
+    return TR_SAME;
+}
+
+TEST(who_waits_for_room_gets_none_of_what_came_back, "M-02", "MB-01")
+{
+    for (int worker = 0; worker < 3; worker += 2) {
+        hoarder = box_open(1, &tr_behavior_hoarder_parks);
+        waiting = 0;
+        ck_assert_int_eq(TELL_RUN(test, pusher_at(worker), send_many), TR_OK);
+        for (int i = 0; i < 5000; i++)
+            (void)tr_kit_step(kit);
+        ck_assert_uint_ge(waiting, BOUND);
+        ck_assert_int_eq(tr_kill(test, hoarder), TR_OK);
+        tr_kit_settle(kit);
+        kit_close();
+    }
+}
+
 /* ---- The memory of a stash. ---- */
 
 static uint32_t hoarded;
@@ -490,7 +527,8 @@ SUITE("bounds in life", become_makes_the_mailbox_larger_and_smaller,
       become_with_too_large_bounds_fails_the_turn,
       what_is_stashed_takes_no_room_until_it_comes_back,
       what_comes_back_is_dropped_first_by_who_drops_the_oldest,
-      stashing_round_and_round_does_not_grow_the_mailbox, a_stash_is_bounded_by_memory_too,
+      stashing_round_and_round_does_not_grow_the_mailbox,
+      who_waits_for_room_gets_none_of_what_came_back, a_stash_is_bounded_by_memory_too,
       a_kill_passes_a_full_mailbox, a_stop_comes_behind_what_a_full_mailbox_holds,
       what_comes_behind_a_stop_leaves_its_room, suspend_and_resume_pass_a_full_mailbox,
       a_receive_timeout_takes_no_room, a_full_client_still_hears_of_its_spawns)
