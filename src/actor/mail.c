@@ -175,10 +175,15 @@ void tr__mail_take_in(struct worker *worker, struct cell *cell, struct door_mail
                 tr__mail_bury_one(worker, cell, envelope, TR_STOPPED);
             continue;
         }
+        bool is_narrow = cell->flags & CELL_NARROW;
+        if (__builtin_expect(is_narrow, 0) && tr__mail_is_misfit(cell, envelope)) {
+            tr__room_give(cell, mail_lines(envelope));
+            tr__mail_bury_one(worker, cell, envelope, TR_MAILBOX_FULL);
+            continue;
+        }
         take_in_message(worker, cell, envelope);
     }
-    if (__builtin_expect(cell->flags & CELL_NARROW, 0) && cell->life != LIFE_NEW &&
-        room_policy(room_load(&cell->door.room)) == TR_DROP_OLDEST)
+    if (__builtin_expect(cell->flags & CELL_NARROW, 0))
         tr__mail_drop_oldest(worker, cell);
 }
 
