@@ -58,7 +58,7 @@ bool tr_kit_step(tr_kit *kit)
     trace(kit, atom64_load(&worker->counters.handled, ATOM_RELAXED));
     trace(kit, atom64_load(&worker->counters.signals, ATOM_RELAXED));
     trace(kit, (uint64_t)kit->virtual->mono);
-    for (const char *c = worker->running_type ? worker->running_type->name : ""; *c; c++)
+    for (const char *c = worker_type(worker) ? worker_type(worker)->name : ""; *c; c++)
         trace(kit, (unsigned char)*c);
     return true;
 }

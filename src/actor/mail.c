@@ -111,6 +111,8 @@ static void take_in_message(struct worker *worker, struct cell *cell, struct env
     case ENVELOPE_WANTED:
     case ENVELOPE_GRANT:
     case ENVELOPE_BACK:
+    case ENVELOPE_STORY:
+    case ENVELOPE_TOLD:
     case ENVELOPE_RING:
         ring_push(&cell->notices, envelope);
         break;

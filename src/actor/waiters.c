@@ -3,6 +3,7 @@
 
 #include "actor/extra.h"
 #include "actor/park.h"
+#include "actor/story.h"
 #include "base/assert.h"
 
 enum {
@@ -256,6 +257,12 @@ void tr__waiters_mail(struct worker *worker, struct cell *cell, struct envelope 
             on_ring(worker, cell, envelope);
         else
             envelope_give(&worker->pool, envelope);
+        return;
+    case ENVELOPE_STORY:
+        tr__story_mail(worker, cell, envelope);
+        return;
+    case ENVELOPE_TOLD:
+        tr__ask_told(worker, cell, envelope);
         return;
     default:
         TR_UNREACHABLE("no mail of those who wait");
