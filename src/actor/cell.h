@@ -88,7 +88,7 @@ struct cell_extra {
     struct envelope *stash; /* a ring */
     uint32_t stash_count;
     struct timer_keys timers;
-    uint64_t timer_last; /* number of the last timer without a key */
+    struct loose_list loose_timers; /* those without a key */
     /* The receive timeout. */
     struct timer_node idle;
     tr_time idle_ns;             /* 0: none */
