@@ -4,7 +4,7 @@
  * live, what a million of them cost one after the other, and what it costs when they fire. Not part
  * of the build:
  *
- *     cc -O3 -D_GNU_SOURCE -Iinclude bench/micro/timer.c build/libtroupe.a -lm -o /tmp/timer
+ *     cc -O3 -D_GNU_SOURCE -Iinclude bench/micro/timer.c build/libtroupe.a -lboost_context -o /tmp/timer
  *
  * "cold" is the first time that the process touches the memory; the rest is the best of several
  * rounds. The clock is read once for each arm and is part of it; its cost is printed first.

@@ -142,8 +142,7 @@ static void fire(struct worker *worker, struct timer_entry *entry)
         return;
     }
     if (entry->is_light && !entry_load(worker, cell, entry)) {
-        tr__wheel_arm(
-            &worker->timers, &entry->node, timer_deadline(worker->loop.now_ns, RETRY_NS));
+        tr__wheel_arm(&worker->timers, &entry->node, timer_deadline(worker->loop.now_ns, RETRY_NS));
         return;
     }
     entry->is_queued = true;

@@ -35,14 +35,14 @@ struct timer_entry {
     uint32_t kind : 2;      /* enum timer_kind */
     uint32_t is_queued : 1; /* Its envelope is in a mailbox or in a turn. */
     uint32_t is_light : 1;
-    uint32_t is_keyed : 1;                           /* Set by timer/keys.c. */
-    uint32_t generation : TIMER_GENERATION_BITS;     /* Of timer/loose.c. */
+    uint32_t is_keyed : 1;                       /* Set by timer/keys.c. */
+    uint32_t generation : TIMER_GENERATION_BITS; /* Of timer/loose.c. */
     union {
         struct { /* Of timer/loose.c: numbers of entries, 0 for none. */
             uint32_t next;
             uint32_t previous;
         } loose;
-        struct { /* Of timer/keys.c. */
+        struct {           /* Of timer/keys.c. */
             uint32_t hash; /* Set when it is in a table. */
             uint8_t block_class;
             uint8_t key_length;

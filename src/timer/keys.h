@@ -17,7 +17,7 @@
 #include "timer/loose.h"
 
 enum {
-    TIMER_KEY_MAX = 128, /* Bytes of a key, as of an actor's name. */
+    TIMER_KEY_MAX = 128,  /* Bytes of a key, as of an actor's name. */
     TIMER_KEY_SHORT = 63, /* Longest key of an entry that is two cache lines. */
 };
 

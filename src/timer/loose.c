@@ -202,7 +202,7 @@ struct timer_entry *tr__loose_first(const struct loose_list *list, const struct 
 
 /* Takes a timer out of its list. Its neighbour knows its number. */
 static uint32_t loose_unlink(struct loose_list *list, struct loose_pool *pool,
-                            const struct timer_entry *entry)
+                             const struct timer_entry *entry)
 {
     uint32_t next = entry->loose.next;
     uint32_t previous = entry->loose.previous;

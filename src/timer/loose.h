@@ -16,9 +16,9 @@
 #include "timer/entry.h"
 
 enum {
-    LOOSE_SLAB_FIRST = 64,       /* Entries of the first slab: 4 KiB. */
-    LOOSE_SLAB_BITS = 18,        /* The largest has 2^18: 16 MiB, most of it in huge pages. */
-    LOOSE_SLABS_MAX = 1 << 14,   /* With 2^18 entries each, all that 32 bits can number. */
+    LOOSE_SLAB_FIRST = 64,     /* Entries of the first slab: 4 KiB. */
+    LOOSE_SLAB_BITS = 18,      /* The largest has 2^18: 16 MiB, most of it in huge pages. */
+    LOOSE_SLABS_MAX = 1 << 14, /* With 2^18 entries each, all that 32 bits can number. */
     LOOSE_GENERATION_END = (1 << TIMER_GENERATION_BITS) - 1, /* No number has it. */
 };
 

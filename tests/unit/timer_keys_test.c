@@ -18,7 +18,7 @@ enum {
 /* What the model knows of a key. */
 struct row {
     struct timer_entry *entry; /* NULL when it is not in the table. */
-    unsigned walked; /* The walk that gave it last. */
+    unsigned walked;           /* The walk that gave it last. */
     unsigned char key_length;
     char key[TIMER_KEY_MAX];
 };
@@ -448,6 +448,5 @@ TEST(a_million_timers_come_and_go, "TM-11")
 SUITE("timer keys", random_waves_agree_with_a_model, random_waves_survive_refused_memory,
       each_refused_request_changes_nothing, a_walk_may_remove_what_it_is_at,
       a_table_without_entries_holds_no_memory, a_table_shrinks_with_its_entries,
-      arm_and_cancel_take_nothing_in_the_steady_state,
-      an_armed_entry_is_not_removed, an_entry_of_another_table_is_not_removed,
-      a_million_timers_come_and_go)
+      arm_and_cancel_take_nothing_in_the_steady_state, an_armed_entry_is_not_removed,
+      an_entry_of_another_table_is_not_removed, a_million_timers_come_and_go)
