@@ -28,6 +28,7 @@ void tr__extra_free(struct worker *worker, struct cell *cell)
         return;
     TR_ASSERT(!extra->stash);
     TR_ASSERT(!extra->timers.count);
+    TR_ASSERT(!extra->loose_timers.count);
     TR_ASSERT(!timer_is_armed(&extra->idle));
     TR_ASSERT(!extra->parked_count);
     TR_ASSERT(!extra->waiters && !extra->held);

@@ -2,11 +2,12 @@
 /**
  * Timers of actors, and their receive timeouts.
  *
- * A timer owns one envelope, which holds its message. While the timer is armed the envelope's link
- * is the cell; when it fires the envelope goes to the mailbox of events, and comes back to its timer
- * when its turn has ended. So a timer has at most one message waiting, nothing is allocated when it
- * fires, and taking a timer back takes its message back as well: the envelope becomes void and is
- * dropped when its turn comes. `sender` of such an envelope is its timer; 0 when it was taken back.
+ * A timer holds its message itself when that is small and comes once; it takes an envelope when it
+ * fires, and tries again a little later when there is no memory for one. Any other timer has its
+ * envelope from the start. The envelope goes to the mailbox of events, and comes back to its timer
+ * when its turn has ended. So a timer has at most one message waiting, and taking a timer back takes
+ * its message back as well: the envelope becomes void and is dropped when its turn comes. `sender`
+ * of such an envelope is its timer; 0 when it was taken back.
  */
 #ifndef ACTOR_TIMERS_H
 #define ACTOR_TIMERS_H
