@@ -17,7 +17,6 @@
 #include "timer/loose.h"
 
 enum {
-    TR_TIMER_KEY_MAX = 128,  /* Bytes of a key, as of an actor's name. */
     TIMER_KEY_SHORT = 63, /* Longest key of an entry that is two cache lines. */
 };
 
