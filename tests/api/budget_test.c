@@ -127,7 +127,7 @@ static tr_next try_too_much(tr_self *self)
     ck_assert_ptr_null(tr_try_alloc(self, 3000));
     tr_free(self, second);
     tr_free(self, half);
-    for (int i = 0; i < 3000; i++)
+    for (int i = 0; i < 1000; i++)
         tr_free(self, tr_alloc(self, 40 * KIB));
     say("alive");
     return TR_SAME;
