@@ -161,8 +161,12 @@ tr_time tr__timers_next(const struct worker *worker)
     tr_time timer_ns = tr__wheel_next(&worker->timers);
     tr_time idle_ns = tr__wheel_next(&worker->idles);
     tr_time schedule_ns = tr__schedules_next(worker);
-    tr_time own_ns = timer_ns < idle_ns ? timer_ns : idle_ns;
-    return schedule_ns < own_ns ? schedule_ns : own_ns;
+    tr_time next_ns = timer_ns < idle_ns ? timer_ns : idle_ns;
+    tr_time wait_ns = tr__wheel_next(&worker->waits);
+    tr_time ask_ns = tr__wheel_next(&worker->ask_timeouts);
+    next_ns = schedule_ns < next_ns ? schedule_ns : next_ns;
+    next_ns = wait_ns < next_ns ? wait_ns : next_ns;
+    return ask_ns < next_ns ? ask_ns : next_ns;
 }
 
 void tr__timer_return(struct worker *worker, struct cell *cell, struct envelope *envelope)
@@ -393,6 +397,8 @@ tr_status tr_self_try_timer(tr_self *self, const char *key, tr_timer_kind kind, 
     static_assert((int)TR_TIMER_FIXED_DELAY == TIMER_FIXED_DELAY, "one list");
     if (!self || !type || !message || !is_duration(ns))
         return TR_INVALID_ARGUMENT;
+    if (self->is_cancelled)
+        return TR_CANCELLED;
     if (kind > TR_TIMER_FIXED_DELAY || (kind != TR_TIMER_ONCE && ns == 0))
         return TR_INVALID_ARGUMENT;
     if (key) {
