@@ -75,7 +75,7 @@ static inline void world_begin(int workers, uint64_t seed)
     world.client = tr_kit_client(world.kit);
     world.workers = workers;
     for (int i = 0; i < PLAYERS; i++) {
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "p%d", i);
         ck_assert_int_eq(
             tr_try_spawn_at(world.client, &world.players[i], i % workers, player, name), TR_OK);
