@@ -348,15 +348,17 @@ tr_status tr_self_try_await(tr_self *self, tr_pending pending, const void **repl
         *reply = NULL;
     if (!ask)
         return status;
+    if (self->is_cancelled)
+        return TR_CANCELLED;
     if (!ask->is_done) {
         ask->is_wanted = true;
         status = park(self, 1, ask->to);
         ask->is_wanted = false;
-        /* An answer may have come after a ring was found and before this turn went on. */
-        if (status == TR_ASK_CYCLE && !ask->is_done)
-            ask_done(self->worker, ask, status);
-        if (status != TR_OK && status != TR_ASK_CYCLE)
+        if (status == TR_CANCELLED)
             return status;
+        /* It could not wait; but an answer may have come since a ring was found. */
+        if (status != TR_OK && !ask->is_done)
+            ask_done(self->worker, ask, status);
     }
     if (ask->status == TR_OK && reply)
         *reply = envelope_data(ask->answer);
@@ -373,6 +375,8 @@ tr_status tr_self_await_all(tr_self *self, const tr_pending *asks, size_t count)
         if (ask_of(self, asks[i], &ask) == TR_INVALID_ARGUMENT)
             return TR_INVALID_ARGUMENT;
     }
+    if (self->is_cancelled)
+        return TR_CANCELLED;
     for (size_t i = 0; i < count; i++) {
         (void)ask_of(self, asks[i], &ask);
         if (ask && !ask->is_done && !ask->is_wanted) {
@@ -417,6 +421,8 @@ tr_status tr_self_await_any(tr_self *self, size_t *index, const tr_pending *asks
         if (ask_of(self, asks[i], &ask) == TR_INVALID_ARGUMENT)
             return TR_INVALID_ARGUMENT;
     }
+    if (self->is_cancelled)
+        return TR_CANCELLED;
     if (find_done(self, index, asks, count))
         return TR_OK;
     for (size_t i = 0; i < count; i++) {
