@@ -80,6 +80,7 @@ void tr__ask_turn_over(struct tr_self *self, tr_next next)
     struct worker *worker = self->worker;
     struct envelope *envelope = self->envelope;
     tr_status status = TR_NO_REPLY;
+    int code = 0;
     const char *text = NULL;
     char words[320];
     if (self->is_cancelled) {
@@ -93,9 +94,10 @@ void tr__ask_turn_over(struct tr_self *self, tr_next next)
         status = TR_UNHANDLED;
     } else if (self->reply_failed != TR_OK) {
         status = self->reply_failed; /* it did reply */
+        code = self->error.code;
     }
     self->envelope = NULL;
-    tr__ask_refuse(worker, envelope, self->cell->identity, status, 0, text);
+    tr__ask_refuse(worker, envelope, self->cell->identity, status, code, text);
 }
 
 /* Sends a reply to who asked; the request itself is the caller's. */
@@ -169,20 +171,22 @@ tr_status tr__ask_forward(struct tr_self *self, uint64_t to)
         envelope->payload.ask.deadline_ms = request->payload.ask.deadline_ms;
         status = tr__mail_send(worker, cell, envelope);
         if (status == TR_MAILBOX_FULL && room_policy(room_load(&cell->door.room)) == TR_PARK)
-            status = tr__turn_wait_for_room(self, cell, envelope);
+            status = tr__turn_wait_for_room(self, cell, envelope, TR_NEVER);
         if (status != TR_OK)
             envelope_give(&worker->pool, envelope);
     }
-    if (status == TR_OK)
+    if (status == TR_OK) {
         request->kind = ENVELOPE_ANSWERED;
-    else
+    } else {
         self->reply_failed = status; /* who asked hears it when the turn ends */
+        self->has_story = true;
+    }
     return status;
 }
 
 tr_next tr_refuse(tr_self *self, int code, const char *format, ...)
 {
-    if (!self)
+    if (!self || self->is_cancelled)
         return TR_SAME;
     char text[sizeof(tr_error){0}.text];
     va_list list;
@@ -191,10 +195,11 @@ tr_next tr_refuse(tr_self *self, int code, const char *format, ...)
     va_end(list);
     struct worker *worker = self->worker;
     struct envelope *request = self->envelope;
-    if (request && request->kind == ENVELOPE_ASK && !self->is_cancelled) {
+    if (request && request->kind == ENVELOPE_ASK) {
         struct envelope *answer = stand_in(worker, request);
         if (!answer) {
             self->reply_failed = TR_REFUSED; /* without words, when the turn ends */
+            self->error.code = code;
             self->has_story = true;
             return TR_SAME;
         }
@@ -267,6 +272,15 @@ tr_status tr_self_reply_to(tr_self *self, tr_later handle, const tr_type *type, 
     tr_status status = reply(self, answer->sender, answer->payload.ask.id, type, message);
     if (status != TR_OK && status != TR_STOPPED)
         return status;
+    if (status == TR_STOPPED) {
+        atom64_count(&self->worker->counters.refused, 1);
+        tr__dead_letter(self->worker->system,
+                        self->worker,
+                        &(struct dead_letter){.type = type,
+                                              .from = self->cell->identity,
+                                              .to = answer->sender,
+                                              .reason = status});
+    }
     envelope_give(&self->worker->pool, answer);
     later_free(self->worker, later);
     return status;
@@ -280,4 +294,35 @@ void tr__laters_refuse(struct worker *worker, struct cell *cell)
         tr__ask_refuse(worker, later->answer, cell->identity, TR_STOPPED, 0, NULL);
         later_free(worker, later);
     }
+}
+
+/* ---- Requests that nobody will hear. ---- */
+
+static void refuse_asks_of(struct worker *worker, struct cell *cell, struct envelope **ring,
+                           bool has_room)
+{
+    struct envelope *others = NULL;
+    while (*ring) {
+        struct envelope *envelope = ring_pop(ring);
+        if (envelope->kind != ENVELOPE_ASK) {
+            ring_push(&others, envelope);
+            continue;
+        }
+        mail_uncount(cell, envelope);
+        if (has_room)
+            room_give_any(cell, envelope);
+        tr__mail_bury_one(worker, cell, envelope, TR_STOPPED);
+    }
+    *ring = others;
+}
+
+void tr__asks_refuse_queued(struct worker *worker, struct cell *cell)
+{
+    refuse_asks_of(worker, cell, &cell->cycle, true);
+    refuse_asks_of(worker, cell, &cell->asks, true);
+    refuse_asks_of(worker, cell, &cell->notices, true);
+    if (!cell->extra)
+        return;
+    refuse_asks_of(worker, cell, &cell->extra->held, true);
+    refuse_asks_of(worker, cell, &cell->extra->stash, false);
 }

@@ -20,7 +20,16 @@ enum { TABLE_FIRST = 8, SPARE_MAX = 1024 };
 /* A tr_pending without an ask: its status, so that lack of memory is an outcome like others. */
 #define PENDING_IS_STATUS (UINT64_C(1) << 63)
 
-/* ---- The table: numbers are consecutive, so they need no hashing. ---- */
+/* ---- The table. ---- */
+
+/*
+ * Numbers are consecutive. They are spread (by the golden ratio), or those of one long wait would be
+ * one long run of places that every later ask has to pass.
+ */
+static uint32_t home_of(uint32_t id, uint32_t mask)
+{
+    return id * 0x9e3779b1u >> __builtin_clz(mask);
+}
 
 static bool table_resize(struct worker *worker, struct ask_table *table, uint32_t size)
 {
@@ -32,7 +41,7 @@ static bool table_resize(struct worker *worker, struct ask_table *table, uint32_
         struct ask *ask = table->slots[i];
         if (!ask)
             continue;
-        uint32_t place = ask->id & (size - 1);
+        uint32_t place = home_of(ask->id, size - 1);
         while (slots[place])
             place = (place + 1) & (size - 1);
         slots[place] = ask;
@@ -47,7 +56,7 @@ static struct ask *table_find(const struct ask_table *table, uint32_t id)
 {
     if (!table->slots)
         return NULL;
-    uint32_t place = id & table->mask;
+    uint32_t place = home_of(id, table->mask);
     while (table->slots[place] && table->slots[place]->id != id)
         place = (place + 1) & table->mask;
     return table->slots[place];
@@ -63,7 +72,7 @@ static bool table_add(struct worker *worker, struct ask_table *table, struct ask
     do {
         ask->id = ++table->last;
     } while (!ask->id || table_find(table, ask->id));
-    uint32_t place = ask->id & table->mask;
+    uint32_t place = home_of(ask->id, table->mask);
     while (table->slots[place])
         place = (place + 1) & table->mask;
     table->slots[place] = ask;
@@ -74,12 +83,12 @@ static bool table_add(struct worker *worker, struct ask_table *table, struct ask
 static void table_remove(struct worker *worker, struct ask_table *table, const struct ask *ask)
 {
     uint32_t mask = table->mask;
-    uint32_t hole = ask->id & mask;
+    uint32_t hole = home_of(ask->id, mask);
     while (table->slots[hole] != ask)
         hole = (hole + 1) & mask;
     /* What came behind it by collision moves up. */
     for (uint32_t place = (hole + 1) & mask; table->slots[place]; place = (place + 1) & mask) {
-        uint32_t home = table->slots[place]->id & mask;
+        uint32_t home = home_of(table->slots[place]->id, mask);
         if (((place - home) & mask) < ((place - hole) & mask))
             continue;
         table->slots[hole] = table->slots[place];
@@ -231,8 +240,10 @@ void tr__ask_arrived(struct worker *worker, struct cell *cell, struct envelope *
 
 /* ---- Asking. ---- */
 
-uint32_t tr__ask_deadline_ms(tr_time deadline_ns)
+uint32_t tr__ask_deadline_ms(tr_time now_ns, tr_time deadline_ns)
 {
+    if (deadline_ns - now_ns >= DEADLINE_FAR_NS)
+        return 0;
     uint32_t ms = (uint32_t)((uint64_t)deadline_ns / TR_MILLISECOND + 1);
     return ms ? ms : 1;
 }
@@ -254,7 +265,7 @@ static tr_time deadline_of(const struct tr_self *self, tr_time now_ns, tr_time t
         return deadline_ns;
     uint32_t now_ms = (uint32_t)((uint64_t)now_ns / TR_MILLISECOND);
     int32_t left_ms = (int32_t)(envelope->payload.ask.deadline_ms - now_ms);
-    tr_time outer_ns = now_ns + left_ms * TR_MILLISECOND;
+    tr_time outer_ns = now_ns - now_ns % TR_MILLISECOND + left_ms * TR_MILLISECOND;
     return outer_ns < deadline_ns ? outer_ns : deadline_ns;
 }
 
@@ -280,12 +291,10 @@ static tr_status post(struct tr_self *self, const struct ask *ask, const void *m
     envelope->generation = (uint32_t)(ask->to >> 32);
     envelope->kind = ENVELOPE_ASK;
     envelope->payload.ask.id = ask->id;
-    envelope->payload.ask.deadline_ms = 0;
-    if (deadline_ns - ask->asked_ns < DEADLINE_FAR_NS)
-        envelope->payload.ask.deadline_ms = tr__ask_deadline_ms(deadline_ns);
+    envelope->payload.ask.deadline_ms = tr__ask_deadline_ms(ask->asked_ns, deadline_ns);
     status = tr__mail_send(worker, cell, envelope);
     if (status == TR_MAILBOX_FULL && room_policy(room_load(&cell->door.room)) == TR_PARK)
-        status = tr__turn_wait_for_room(self, cell, envelope);
+        status = tr__turn_wait_for_room(self, cell, envelope, deadline_ns);
     if (status != TR_OK)
         envelope_give(&worker->pool, envelope);
     return status;
@@ -378,14 +387,17 @@ tr_status tr_self_try_await(tr_self *self, tr_pending pending, const void **repl
         *reply = NULL;
     if (!ask)
         return status;
+    if (self->is_cancelled)
+        return TR_CANCELLED;
     if (!ask->is_done) {
         ask->is_wanted = true;
         status = park(self, 1, ask->to);
         ask->is_wanted = false;
-        if (status == TR_ASK_CYCLE && !ask->is_done)
-            ask_done(self->worker, ask, status);
-        if (status != TR_OK)
+        if (status == TR_CANCELLED)
             return status;
+        /* It could not wait; but an answer may have come since a ring was found. */
+        if (status != TR_OK && !ask->is_done)
+            ask_done(self->worker, ask, status);
     }
     if (ask->status == TR_OK && reply)
         *reply = envelope_data(ask->answer);
@@ -401,6 +413,11 @@ tr_status tr_self_await_all(tr_self *self, const tr_pending *asks, size_t count)
     for (size_t i = 0; i < count; i++) {
         if (ask_of(self, asks[i], &ask) == TR_INVALID_ARGUMENT)
             return TR_INVALID_ARGUMENT;
+    }
+    if (self->is_cancelled)
+        return TR_CANCELLED;
+    for (size_t i = 0; i < count; i++) {
+        (void)ask_of(self, asks[i], &ask);
         if (ask && !ask->is_done && !ask->is_wanted) {
             ask->is_wanted = true;
             open++;
@@ -443,6 +460,8 @@ tr_status tr_self_await_any(tr_self *self, size_t *index, const tr_pending *asks
         if (ask_of(self, asks[i], &ask) == TR_INVALID_ARGUMENT)
             return TR_INVALID_ARGUMENT;
     }
+    if (self->is_cancelled)
+        return TR_CANCELLED;
     if (find_done(self, index, asks, count))
         return TR_OK;
     for (size_t i = 0; i < count; i++) {
@@ -487,11 +506,12 @@ const tr_error *tr_self_why(tr_self *self, tr_pending pending)
     error->actor = tr_ref_from_bits(ask->to);
     struct cell *cell = slots_find(self->worker->slots, ask->to);
     char path[TR_PATH_MAX + 1] = "somebody who has stopped";
-    if (cell && !(cell->flags & CELL_CLIENT) && cell_owner(cell) == self->worker->index)
+    /* What another worker, or a client, owns is not to be looked at. */
+    if (cell && cell_owner(cell) == self->worker->index)
         tr__cell_path(self->worker->system, cell, path);
     else if (cell)
         snprintf(path, sizeof path, "an actor of another worker");
-    snprintf(error->where, sizeof error->where, "%s", path);
+    snprintf(error->where, sizeof error->where, "%.*s", (int)sizeof error->where - 1, path);
     if (!ask->is_done)
         snprintf(error->text, sizeof error->text, "%s is not answered yet", ask->type->name);
     else if (ask->story)

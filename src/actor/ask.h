@@ -88,7 +88,10 @@ void tr__laters_refuse(struct worker *worker, struct cell *cell);
 /** The words of an EXCEPTION. */
 void tr__ask_read_error(struct envelope *envelope, tr_error *error);
 
-/** When a request that is due at this time is due, as envelopes say it; 0: never. */
-uint32_t tr__ask_deadline_ms(tr_time deadline_ns);
+/** When a request is due, as envelopes say it; 0: never, or so late that they cannot say it. */
+uint32_t tr__ask_deadline_ms(tr_time now_ns, tr_time deadline_ns);
+
+/** An actor begins to stop and waits for its children: who asked it and was not heard need not. */
+void tr__asks_refuse_queued(struct worker *worker, struct cell *cell);
 
 #endif

@@ -380,6 +380,7 @@ void tr__mail_send_any(struct tr_system *system, struct worker *worker, struct c
             envelope_give(&worker->pool, envelope);
         return;
     }
+    uint64_t is_counted = envelope->kind <= ENVELOPE_EVENT;
     enum door_result result = DOOR_REFUSED;
     if (!mail_takes_room(envelope) || tr__room_take_far(cell, envelope) == TR_OK)
         result = door_push(&cell->door, &envelope->mail);
@@ -387,7 +388,7 @@ void tr__mail_send_any(struct tr_system *system, struct worker *worker, struct c
     if (result == DOOR_REFUSED)
         envelope_give(&system->foreign_pool, envelope);
     else
-        atom64_count(&system->foreign_counters.accepted, 1);
+        atom64_count(&system->foreign_counters.accepted, is_counted);
     lock_give(&system->foreign_lock);
     if (result == DOOR_TAKEN_POST)
         tr__system_post(system, NULL, cell);

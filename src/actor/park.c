@@ -80,7 +80,8 @@ tr_status tr__turn_may_park(const struct tr_self *self)
 {
     if (self->is_cancelled)
         return TR_CANCELLED;
-    bool is_message = self->kind == TURN_MESSAGE && !self->worker->depth;
+    bool is_message =
+        self->kind == TURN_MESSAGE && !self->worker->depth && self->state == TURN_RUNS;
     return is_message ? TR_OK : TR_NOT_IN_A_TURN;
 }
 
@@ -167,6 +168,46 @@ void tr__waits_fire(struct worker *worker, tr_time now_ns)
         tr__turn_wake(LIST_OWNER(node, struct tr_self, deadline), TR_TIMEOUT);
 }
 
+/* ---- States that turns began with. ---- */
+
+/* A state that its actor has replaced while turns with it waited. */
+struct old_state {
+    void *memory; /* NULL: it is in the cell */
+    uint32_t turns;
+};
+
+bool tr__state_keep(struct worker *worker, struct cell *cell)
+{
+    struct old_state *old = source_resize(&worker->source, NULL, sizeof *old);
+    if (!old)
+        return false;
+    *old = (struct old_state){.memory = cell->state == cell->state_inline ? NULL : cell->state};
+    struct list *parked = &cell->extra->parked;
+    for (struct list *link = parked->next; link != parked; link = link->next) {
+        struct tr_self *self = LIST_OWNER(link, struct tr_self, link);
+        if (self->old_state)
+            continue;
+        self->old_state = old;
+        old->turns++;
+    }
+    cell->state = NULL;
+    if (!old->turns) {
+        source_resize(&worker->source, old->memory, 0);
+        source_resize(&worker->source, old, 0);
+    }
+    return true;
+}
+
+static void old_state_leave(struct worker *worker, struct tr_self *self)
+{
+    struct old_state *old = self->old_state;
+    self->old_state = NULL;
+    if (!old || --old->turns)
+        return;
+    source_resize(&worker->source, old->memory, 0);
+    source_resize(&worker->source, old, 0);
+}
+
 /* ---- Going on. ---- */
 
 void tr__turn_leave(struct tr_self *self, tr_next next)
@@ -204,12 +245,13 @@ bool tr__turns_resume(struct worker *worker, struct cell *cell)
     struct list *link;
     while ((link = list_first(&cell->extra->woken))) {
         struct tr_self *self = LIST_OWNER(link, struct tr_self, woken);
-        if (!resume(self))
-            continue;
-        bool is_running = tr__turn_over(self, self->next);
-        turn_give(worker, self);
-        if (!is_running)
-            return false;
+        if (resume(self)) {
+            bool is_running = tr__turn_over(self, self->next);
+            old_state_leave(worker, self);
+            turn_give(worker, self);
+            if (!is_running)
+                return false;
+        }
         if (atom32_load(&cell->control, ATOM_RELAXED)) {
             /* Orders come first; these here are not forgotten. */
             if (list_first(&cell->extra->woken))
@@ -231,6 +273,7 @@ void tr__turns_cancel(struct worker *worker, struct cell *cell)
         if (!resume(self))
             TR_UNREACHABLE("a cancelled turn waits");
         (void)tr__turn_over(self, self->next);
+        old_state_leave(worker, self);
         turn_give(worker, self);
     }
 }

@@ -44,6 +44,12 @@ void tr__turns_cancel(struct worker *worker, struct cell *cell);
 /** Wakes those whose deadline has come. */
 void tr__waits_fire(struct worker *worker, tr_time now_ns);
 
+/**
+ * An actor that gets another state leaves the present one to those of its turns that wait, until
+ * the last of them has ended. False: no memory.
+ */
+bool tr__state_keep(struct worker *worker, struct cell *cell);
+
 /** The handler of a detached turn has returned: back to who resumed it. */
 TR_NO_RETURN void tr__turn_leave(struct tr_self *self, tr_next next);
 

@@ -166,7 +166,11 @@ static struct envelope *take_oldest(struct envelope **last)
 
 static bool drop_one(struct worker *worker, struct cell *cell)
 {
-    struct envelope *oldest = take_oldest(&cell->cycle);
+    struct envelope *oldest = NULL;
+    if (cell->flags & CELL_BARRIER)
+        oldest = take_oldest(&cell->extra->held);
+    if (!oldest)
+        oldest = take_oldest(&cell->cycle);
     if (!oldest)
         oldest = take_oldest(&cell->asks);
     if (!oldest)

@@ -40,7 +40,7 @@ __attribute__((__cold__, __noinline__)) static tr_status unsent(struct tr_self *
     const tr_type *type = envelope->type;
     uint32_t policy = room_policy(room_load(&cell->door.room));
     if (status == TR_MAILBOX_FULL && policy == TR_PARK)
-        status = tr__turn_wait_for_room(self, cell, envelope);
+        status = tr__turn_wait_for_room(self, cell, envelope, TR_NEVER);
     if (status == TR_OK)
         return TR_OK;
     envelope_give(&worker->pool, envelope);

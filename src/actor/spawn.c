@@ -7,6 +7,7 @@
 #include "actor/budget.h"
 #include "actor/client.h"
 #include "actor/lifecycle.h"
+#include "actor/park.h"
 #include "actor/stop.h"
 #include "actor/turn.h"
 #include "base/assert.h"
@@ -235,10 +236,15 @@ static bool has_same_state(const tr_behavior *a, const tr_behavior *b)
 static bool state_make(struct worker *worker, struct cell *cell, size_t size)
 {
     void *state = size ? cell->state_inline : NULL;
-    if (size > CELL_STATE_INLINE) {
+    bool is_used = cell->dispatch && mail_is_parked(cell); /* by turns that wait */
+    if (size > CELL_STATE_INLINE || (size && is_used)) {
         state = source_resize(&worker->source, NULL, size);
         if (!state)
             return false;
+    }
+    if (is_used && !tr__state_keep(worker, cell)) {
+        source_resize(&worker->source, state, 0);
+        return false;
     }
     tr__state_free(&worker->source, cell);
     if (state)

@@ -174,7 +174,9 @@ void tr__cell_stop(struct worker *worker, struct cell *cell, bool by_kill)
         worker->loop.alarm_ns = (tr_time)deadline_ns;
     tr__children_stop(worker, cell, by_kill);
     cell->house = HOUSE_WAITING;
-    if (!cell->child_count)
+    if (cell->child_count)
+        tr__asks_refuse_queued(worker, cell);
+    else
         tr__cell_finish(worker, cell);
 }
 

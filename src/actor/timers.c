@@ -465,6 +465,8 @@ tr_status tr_self_try_timer(tr_self *self, const char *key, tr_timer_kind kind, 
     static_assert((int)TR_TIMER_FIXED_DELAY == TIMER_FIXED_DELAY, "one list");
     if (!self || !type || !message || !is_duration(ns))
         return TR_INVALID_ARGUMENT;
+    if (self->is_cancelled)
+        return TR_CANCELLED;
     if (kind > TR_TIMER_FIXED_DELAY || (kind != TR_TIMER_ONCE && ns == 0))
         return TR_INVALID_ARGUMENT;
     size_t length = key ? strlen(key) : 0;
@@ -472,8 +474,6 @@ tr_status tr_self_try_timer(tr_self *self, const char *key, tr_timer_kind kind, 
         return TR_INVALID_ARGUMENT;
     struct worker *worker = self->worker;
     struct cell *cell = self->cell;
-    if (self->is_cancelled)
-        return TR_CANCELLED;
     if (cell->life >= LIFE_STOPPING)
         return TR_STOPPING;
     struct cell_extra *extra = tr__extra_of(worker, cell);

@@ -41,6 +41,8 @@ static void story_clear(struct tr_self *self)
     self->has_story = false;
     self->reply_failed = TR_OK;
     self->error.status = TR_OK;
+    self->error.code = 0;
+    self->state = TURN_RUNS;
 }
 
 void tr__cell_fail(struct worker *worker, struct cell *cell, const char *where,
@@ -150,6 +152,7 @@ bool tr__turn_over(struct tr_self *self, tr_next next)
         tr__grant_return(self);
     if (self->is_barrier)
         tr__barrier_end(self);
+    self->state = TURN_ENDED; /* a defer waits for nothing */
     run_defers(self);
     if (self->asks)
         tr__asks_drop(self);

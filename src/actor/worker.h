@@ -72,8 +72,10 @@ struct tr_self {
     tr_status reply_failed; /* why its reply could not be sent */
     tr_status outcome;      /* why it goes on */
     uint64_t number;        /* of what it waits for, so that a late answer finds nobody */
+    uint64_t waits_for;     /* ref of the actor whose room or reply it wants as a barrier, or 0 */
     struct envelope *grant; /* the room it was given, on its way */
-    struct cell *favoured;  /* the actor in whose stock that room is, for this stretch */
+    struct old_state *old_state; /* the state it began with, when its actor has another by now */
+    struct cell *favoured;       /* the actor in whose stock that room is, for this stretch */
     struct scratch *scratch;
     struct scratch own_scratch; /* of a turn of a message: it may outlive the next one */
     struct turn_defer defers[TR_DEFERS_MAX];
