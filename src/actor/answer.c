@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "actor/ask.h"
+#include "actor/batch.h"
 #include "actor/extra.h"
 #include "actor/turn.h"
 #include "actor/waiters.h"
@@ -191,6 +192,10 @@ tr_next tr_refuse(tr_self *self, int code, const char *format, ...)
     va_end(list);
     struct worker *worker = self->worker;
     struct envelope *request = self->envelope;
+    if (self->batch) {
+        tr__batch_refuse(self, code, text);
+        return TR_SAME;
+    }
     if (request && request->kind == ENVELOPE_ASK && !self->is_cancelled) {
         struct envelope *answer = stand_in(worker, request);
         if (!answer) {

@@ -47,6 +47,9 @@ void tr__waits_fire(struct worker *worker, tr_time now_ns);
 /** The handler of a detached turn has returned: back to who resumed it. */
 TR_NO_RETURN void tr__turn_leave(struct tr_self *self, tr_next next);
 
+/** Whether this turn is a barrier when it waits. */
+bool tr__turn_wants_barrier(const struct tr_self *self);
+
 /** From now on, until the end, no ask or notice of its actor begins. May be nested. */
 void tr__barrier_begin(struct tr_self *self);
 void tr__barrier_end(struct tr_self *self);
