@@ -93,7 +93,6 @@ const void *const *tr_self_batch(tr_self *self, const void *const *one, size_t *
 
 /* What the turn is about otherwise. */
 struct focus {
-    struct batch *batch;
     struct envelope *envelope;
     uint64_t causal;
     tr_status reply_failed;
@@ -106,26 +105,33 @@ static bool has_message(const struct tr_self *self, size_t index)
 
 static struct focus focus_on(struct tr_self *self, size_t index)
 {
-    struct focus before = {self->batch, self->envelope, self->causal, self->reply_failed};
-    if (!before.batch)
+    struct focus before = {self->envelope, self->causal, self->reply_failed};
+    if (!self->batch)
         return before;
-    const struct batch_item *item = &before.batch->items[index];
-    self->batch = NULL;
+    const struct batch_item *item = &self->batch->items[index];
     self->envelope = item->envelope;
     self->causal = item->envelope->causal;
-    self->reply_failed = item->reply_failed;
+    if (index) /* the first one's is the turn's */
+        self->reply_failed = item->reply_failed;
     return before;
 }
 
 static void focus_end(struct tr_self *self, size_t index, const struct focus *before)
 {
-    if (!before->batch)
+    if (!self->batch)
         return;
-    before->batch->items[index].reply_failed = self->reply_failed;
-    self->batch = before->batch;
+    self->batch->items[index].reply_failed = self->reply_failed;
     self->envelope = before->envelope;
     self->causal = before->causal;
-    self->reply_failed = index ? before->reply_failed : self->reply_failed;
+    if (index)
+        self->reply_failed = before->reply_failed;
+}
+
+static void refuse_one(struct tr_self *self, size_t index, int code, const char *text)
+{
+    struct focus before = focus_on(self, index);
+    tr__turn_refuse(self, code, text);
+    focus_end(self, index, &before);
 }
 
 tr_status tr_self_reply_at(tr_self *self, size_t index, const tr_type *type, const void *message)
@@ -147,9 +153,7 @@ tr_status tr_refuse_at(tr_self *self, size_t index, int code, const char *format
     va_start(list, format);
     vsnprintf(text, sizeof text, format ? format : "", list);
     va_end(list);
-    struct focus before = focus_on(self, index);
-    (void)tr_refuse(self, code, "%s", text);
-    focus_end(self, index, &before);
+    refuse_one(self, index, code, text);
     return TR_OK;
 }
 
@@ -178,7 +182,7 @@ void tr__batch_refuse(struct tr_self *self, int code, const char *text)
 {
     for (uint32_t i = 0; i < self->batch->count; i++) {
         if (self->batch->items[i].envelope->kind != ENVELOPE_ANSWERED)
-            (void)tr_refuse_at(self, i, code, "%s", text);
+            refuse_one(self, i, code, text);
     }
 }
 
@@ -195,6 +199,16 @@ const struct envelope *tr__batch_latest(const struct tr_self *self)
             latest = envelope;
     }
     return latest;
+}
+
+uint32_t tr__batch_in_hand(const struct cell *cell)
+{
+    uint32_t count = 0;
+    LIST_EACH (link, &cell->extra->parked) {
+        const struct tr_self *self = LIST_OWNER(link, struct tr_self, link);
+        count += self->batch ? self->batch->count : 1;
+    }
+    return count;
 }
 
 /* As the end of a turn does it with its own message. */

@@ -35,4 +35,7 @@ void tr__batch_refuse(struct tr_self *self, int code, const char *text);
 /** The message of the turn that is due last, as far as asks of the turn are concerned. */
 const struct envelope *tr__batch_latest(const struct tr_self *self);
 
+/** How many messages the turns of an actor that wait have in hand. */
+uint32_t tr__batch_in_hand(const struct cell *cell);
+
 #endif
