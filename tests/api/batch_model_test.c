@@ -347,6 +347,86 @@ TEST(a_batch_whose_answers_wait_for_room_goes_on_where_it_was, "D-04", "M-05")
     kits_each(play_full);
 }
 
+/* ---- Edges. ---- */
+
+TR_MESSAGE(looked, (bytes, data));
+TR_REQUEST(look, looked, (u32, n));
+TR_REQUEST(nap, tr_done, (u32, ms));
+TR_ACTOR(viewer, look);
+TR_ACTOR(napper, nap);
+static napper_ref napper;
+static bool has_nap;
+
+static tr_next on_nap(tr_self *self, const struct nap *message)
+{
+    (void)tr_sleep(self, message->ms * MS);
+    return tr_reply(self, tr_done);
+}
+
+/* Each of the first three gets another answer; the second reply is too large. */
+static tr_next on_looks(tr_self *self, const struct look *const *messages, size_t count)
+{
+    static char large[TR_PAYLOAD_MAX + 1];
+    for (size_t i = 0; i < count; i++)
+        say("%s%" PRIu32, i ? "+" : "", messages[i]->n);
+    if (has_nap) {
+        const struct tr_done *done;
+        say("%s", tr_status_name(tr_try_await(self, tr_ask(self, napper, nap, 1000), &done)));
+    }
+    if (count < 3)
+        return tr_reply(self, looked);
+    ck_assert_int_eq(tr_reply_at(self, 0, looked, .data = {"x", 1}), TR_OK);
+    ck_assert_int_eq(tr_reply_at(self, 1, looked, .data = {large, sizeof large}), TR_TOO_LARGE);
+    return TR_SAME;
+}
+
+TR_BEHAVIOR(napper, void, TR_ON(nap, on_nap));
+TR_BEHAVIOR(viewer, void, TR_ON_BATCH(look, on_looks));
+
+static void play_edges(void)
+{
+    viewer_ref viewer;
+    look_ask asked[4];
+    const struct looked *reply;
+    has_nap = false;
+    ck_assert_int_eq(tr_try_spawn_at(test, &viewer, home, viewer, NULL), TR_OK);
+    ck_assert_int_eq(tr_try_spawn(test, &napper, napper, NULL), TR_OK);
+    tr_kit_settle(kit);
+    for (uint32_t n = 0; n < 4; n++)
+        asked[n] = tr_ask(test, viewer, look, .n = n);
+    static const tr_status ends[] = {TR_OK, TR_TOO_LARGE, TR_NO_REPLY, TR_NO_REPLY};
+    for (uint32_t n = 0; n < 4; n++)
+        ck_assert_int_eq(tr_try_await(test, asked[n], &reply), ends[n]);
+    SAID("0; +1; +2; +3");
+    /* A request that nobody waits for any more is no part of a batch, nor its end. */
+    tr_suspend(test, viewer);
+    tr_kit_settle(kit);
+    for (uint32_t n = 0; n < 4; n++)
+        asked[n] = tr_ask_within(test, n == 1 ? 10 * MS : TR_MINUTE, viewer, look, .n = n);
+    tr_kit_advance(kit, 20 * MS);
+    tr_resume(test, viewer);
+    tr_kit_settle(kit);
+    SAID("0; 2; +3");
+    ck_assert_uint_eq(dead_letters(TR_TIMEOUT), 1);
+    ck_assert_int_eq(tr_try_await(test, asked[0], &reply), TR_OK);
+    ck_assert_int_eq(tr_try_await(test, asked[1], &reply), TR_TIMEOUT);
+    ck_assert_int_eq(tr_try_await(test, asked[2], &reply), TR_OK);
+    ck_assert_int_eq(tr_try_await(test, asked[3], &reply), TR_NO_REPLY);
+    /* An ask of a batch may take as long as the most patient of its requests. */
+    has_nap = true;
+    for (uint32_t n = 0; n < 3; n++)
+        asked[n] = tr_ask_within(test, n == 1 ? TR_MINUTE : 100 * MS, viewer, look, .n = n);
+    tr_kit_settle(kit);
+    tr_kit_advance(kit, 2 * TR_SECOND);
+    SAID("0; +1; +2; TR_OK");
+    ck_assert_int_eq(tr_try_await(test, asked[1], &reply), TR_TOO_LARGE);
+}
+
+TEST(each_request_has_its_own_deadline_and_its_own_failure, "D-04", "A-05", "AK-18")
+{
+    kits_each(play_edges);
+}
+
 /* ---- Real threads. ---- */
 
 enum { ASKERS = 6, ROUNDS = TEST_HAS_SANITIZER ? 60 : 400, BURST = 20 };
@@ -426,4 +506,5 @@ TEST(many_askers_on_many_threads_get_their_own_answers, "D-04", "A-01")
 SUITE("batches, at random", grouping_is_that_of_the_model, random_orders_lose_nothing,
       out_of_memory_a_batch_is_smaller_and_nothing_is_lost,
       a_batch_whose_answers_wait_for_room_goes_on_where_it_was,
+      each_request_has_its_own_deadline_and_its_own_failure,
       many_askers_on_many_threads_get_their_own_answers)
