@@ -189,7 +189,7 @@ void tr__batch_refuse(struct tr_self *self, int code, const char *text)
 const struct envelope *tr__batch_latest(const struct tr_self *self)
 {
     const struct envelope *latest = self->envelope;
-    for (uint32_t i = 1; self->batch && i < self->batch->count; i++) {
+    for (uint32_t i = 1; i < self->batch->count; i++) {
         const struct envelope *envelope = self->batch->items[i].envelope;
         uint32_t due_ms = envelope->payload.ask.deadline_ms;
         uint32_t latest_ms = latest->payload.ask.deadline_ms;

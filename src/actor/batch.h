@@ -32,7 +32,7 @@ void tr__batch_end(struct tr_self *self, tr_next next);
 /** Refuses all that have no answer. */
 void tr__batch_refuse(struct tr_self *self, int code, const char *text);
 
-/** The message of the turn that is due last, as far as asks of the turn are concerned. */
+/** The message of a batch that is due last: asks of the turn may take as long. */
 const struct envelope *tr__batch_latest(const struct tr_self *self);
 
 /** How many messages the turns of an actor that wait have in hand. */

@@ -127,7 +127,7 @@ tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns)
     list_push_last(&extra->parked, &self->link);
     self->state = TURN_PARKED;
     self->outcome = TR_OK;
-    if (!self->is_barrier && tr__turn_wants_barrier(self))
+    if (!self->is_barrier && turn_wants_barrier(self))
         tr__barrier_begin(self);
     if (deadline_ns < TR_NEVER)
         tr__wheel_arm(&worker->waits, &self->deadline, deadline_ns);
@@ -236,13 +236,6 @@ void tr__turns_cancel(struct worker *worker, struct cell *cell)
 }
 
 /* ---- Barriers. ---- */
-
-/* In a batch of several, none is a barrier by a predicate: the first speaks for all. */
-bool tr__turn_wants_barrier(const struct tr_self *self)
-{
-    const tr_handler *row = self->row;
-    return row->is_barrier || (row->barrier_if && row->barrier_if(envelope_data(self->envelope)));
-}
 
 void tr__barrier_begin(struct tr_self *self)
 {

@@ -299,7 +299,7 @@ static tr_status wait(struct tr_self *self, uint64_t to, int32_t lines)
     struct envelope *probe = wanted && chain == CHAIN_LEAVES ? letter_new(self, lines) : NULL;
     if (!wanted)
         return TR_NO_MEMORY;
-    bool stays_barrier = self->is_barrier || tr__turn_wants_barrier(self);
+    bool stays_barrier = self->is_barrier || turn_wants_barrier(self);
     uint64_t waited_for = extra->waits_for;
     tr_status status = TR_STOPPED;
     if (!self->is_barrier)
@@ -323,7 +323,7 @@ static tr_status wait(struct tr_self *self, uint64_t to, int32_t lines)
 
 tr_status tr__turn_wait_for_reply(struct tr_self *self, uint64_t to)
 {
-    if (!tr__turn_wants_barrier(self) || !to)
+    if (!turn_wants_barrier(self) || !to)
         return tr__turn_park(self, TR_NEVER);
     struct worker *worker = self->worker;
     struct cell_extra *extra = self->cell->extra;
