@@ -86,13 +86,25 @@ static const struct tr_self *turn_of(const struct cell *cell, const struct quest
     return NULL;
 }
 
+static bool is_put_off(const struct cell *cell, const struct question *question)
+{
+    const struct list *laters = cell->extra ? &cell->extra->laters : NULL;
+    for (struct list *link = laters ? laters->next : NULL; link && link != laters;
+         link = link->next) {
+        const struct envelope *answer = LIST_OWNER(link, struct later, link)->answer;
+        if (answer->sender == question->asker && answer->payload.ask.id == question->id)
+            return true;
+    }
+    return false;
+}
+
 /* What a turn waits for; true when that is another request. */
 static bool tell_turn(struct worker *worker, const struct tr_self *turn, struct text *text,
                       struct question *question)
 {
-    say(text, "%s handles it", turn->row->name ? turn->row->name : "a handler");
+    say(text, "%s ", turn->row->name ? turn->row->name : "its handler");
     if (turn->state == TURN_WOKEN) {
-        say(text, " and may go on");
+        say(text, "may go on");
         return false;
     }
     const struct ask *open = NULL;
@@ -103,15 +115,16 @@ static bool tell_turn(struct worker *worker, const struct tr_self *turn, struct 
     if (open) {
         tr_time age_ns = worker->loop.now_ns - open->asked_ns;
         say(text,
-            " and waits for %s since %lld ms",
-            open->type->name,
-            (long long)(age_ns < 0 ? 0 : age_ns / TR_MILLISECOND));
+            "waits %lld ms for %s",
+            (long long)(age_ns < 0 ? 0 : age_ns / TR_MILLISECOND),
+            open->type->name);
         *question = (struct question){open->to, turn->cell->identity, open->id};
     } else {
-        say(text, " and waits");
+        say(text, "waits");
     }
+    const char *file = turn->where ? strrchr(turn->where, '/') : NULL;
     if (turn->where)
-        say(text, " at %s", turn->where);
+        say(text, " at %s", file ? file + 1 : turn->where);
     return open;
 }
 
@@ -131,7 +144,7 @@ static bool tell_actor(struct worker *worker, struct cell *cell, struct text *te
     if (cell->extra) {
         look_through(cell->extra->stash, question, &count, &place);
         if (place) {
-            say(text, "it is stashed, %u of %u", place, count);
+            say(text, "stashed, %u of %u", place, count);
             return false;
         }
         count = 0;
@@ -141,10 +154,11 @@ static bool tell_actor(struct worker *worker, struct cell *cell, struct text *te
     look_through(cell->asks, question, &count, &place);
     look_through(cell->notices, question, &count, &place);
     if (!place) {
-        say(text, "it has the request no longer, and no reply was sent");
+        say(text,
+            is_put_off(cell, question) ? "its reply was put off" : "it is not there any more");
         return false;
     }
-    say(text, "it is queued, %u of %u", place, count);
+    say(text, "queued, %u of %u", place, count);
     if (cell->life == LIFE_SUSPENDED)
         say(text, "; the actor is suspended");
     else if (cell->life == LIFE_STARTING)
@@ -156,7 +170,7 @@ static bool tell_actor(struct worker *worker, struct cell *cell, struct text *te
          link = link->next) {
         turn = LIST_OWNER(link, struct tr_self, link);
         if (turn->is_barrier) {
-            say(text, "; before it ");
+            say(text, "; ");
             return tell_turn(worker, turn, text, question);
         }
     }

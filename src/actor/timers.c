@@ -178,7 +178,9 @@ static tr_time earlier(tr_time a_ns, tr_time b_ns)
 tr_time tr__timers_next(const struct worker *worker)
 {
     tr_time own_ns = earlier(tr__wheel_next(&worker->timers), tr__wheel_next(&worker->idles));
-    return earlier(earlier(own_ns, tr__wheel_next(&worker->waits)), tr__schedules_next(worker));
+    own_ns = earlier(own_ns, tr__wheel_next(&worker->waits));
+    own_ns = earlier(own_ns, tr__wheel_next(&worker->ask_timeouts));
+    return earlier(own_ns, tr__schedules_next(worker));
 }
 
 void tr__timer_return(struct worker *worker, struct cell *cell, struct envelope *envelope)

@@ -113,10 +113,9 @@ TEST(a_timeout_names_the_chain_and_where_it_waits, "A-03")
         oracle_ref middle = oracle(&stage, workers / 2, "middle", last);
         oracle_ref first = oracle(&stage, workers - 1, "first", middle);
         const char *text = story(&stage, first, 0);
-        HAS(text, "/user/first: on_question handles it and waits for question since 1000 ms at ");
-        HAS(text, "ask_story_test.c:");
-        HAS(text, "/user/middle: on_question handles it");
-        HAS(text, "/user/last");
+        HAS(text, "/user/first: on_question waits 1000 ms for question at ask_story_test.c:");
+        HAS(text, "; /user/middle: on_question waits 1000 ms for question at ask_story_test.c:");
+        HAS(text, "; /user/last: its reply was put off");
         tr_kit_check(stage.kit);
         tr_kit_free(stage.kit);
     }
@@ -130,11 +129,11 @@ TEST(a_timeout_says_that_a_request_is_queued_or_stashed, "A-03")
         tr_kit_settle(stage.kit);
         tr_suspend(stage.client, slow);
         tr_kit_settle(stage.kit);
-        HAS(story(&stage, slow, 0), "/user/slow: it is queued, 1 of 1; the actor is suspended");
-        HAS(story(&stage, slow, 0), "/user/slow: it is queued, 2 of 2");
+        HAS(story(&stage, slow, 0), "/user/slow: queued, 1 of 1; the actor is suspended");
+        HAS(story(&stage, slow, 0), "/user/slow: queued, 2 of 2");
         tr_resume(stage.client, slow);
         tr_kit_settle(stage.kit);
-        HAS(story(&stage, slow, 1), "/user/slow: it is stashed, 1 of 1");
+        HAS(story(&stage, slow, 1), "/user/slow: stashed, 1 of 1");
         tr_kit_check(stage.kit);
         tr_kit_free(stage.kit);
     }
@@ -147,7 +146,7 @@ TEST(a_timeout_names_the_barrier_in_the_way, "A-03", "D-03")
         oracle_ref busy = oracle(&stage, workers - 1, "busy", oracle_ref_of(TR_NOBODY));
         (void)tr_ask(stage.client, busy, hold);
         tr_kit_settle(stage.kit);
-        HAS(story(&stage, busy, 0), "it is queued, 1 of 1; before it on_hold handles it and waits");
+        HAS(story(&stage, busy, 0), "queued, 1 of 1; on_hold waits");
         tr_kit_check(stage.kit);
         tr_kit_free(stage.kit);
     }
