@@ -8,7 +8,8 @@
  * got are there until it ends. Its actor goes on meanwhile and handles other messages, so its state
  * may have changed when an await returns; a handler that cannot have that is marked
  * TR_ON(transfer, on_transfer, .is_barrier = true): no other request or message begins before it has
- * ended. Nothing that belongs to the thread (a lock, errno) may be held over an await.
+ * ended; with TR_ON_BARRIER_IF that is so for some messages. Nothing that belongs to the thread (a
+ * lock, errno) may be held over an await.
  *
  * Every ask has exactly one outcome, in every race: its reply, or one of
  *     TR_REFUSED      the other side said no (tr_refuse): code and words are in tr_why

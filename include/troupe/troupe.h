@@ -7,6 +7,7 @@
 
 #include <troupe/app.h>
 #include <troupe/ask.h>
+#include <troupe/batch.h>
 #include <troupe/behavior.h>
 #include <troupe/limits.h>
 #include <troupe/message.h>

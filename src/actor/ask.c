@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "actor/batch.h"
 #include "actor/extra.h"
 #include "actor/park.h"
 #include "actor/spawn.h"
@@ -259,7 +260,7 @@ bool tr__ask_is_late(const struct worker *worker, const struct envelope *envelop
 static tr_time deadline_of(const struct tr_self *self, tr_time now_ns, tr_time timeout_ns)
 {
     tr_time deadline_ns = timer_deadline(now_ns, timeout_ns ? timeout_ns : TR_ASK_NS);
-    const struct envelope *envelope = self->envelope;
+    const struct envelope *envelope = self->batch ? tr__batch_latest(self) : self->envelope;
     bool is_ask = envelope->kind == ENVELOPE_ASK || envelope->kind == ENVELOPE_ANSWERED;
     if (!is_ask || !envelope->sender || !envelope->payload.ask.deadline_ms)
         return deadline_ns;

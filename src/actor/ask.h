@@ -79,6 +79,9 @@ void tr__ask_turn_over(struct tr_self *self, tr_next next);
 /** Replies to the request of this turn. TR_WRONG_TYPE, TR_CANCELLED, and as tr_tell. */
 tr_status tr__ask_reply(struct tr_self *self, const tr_type *type, const void *message);
 
+/** Says no to the request of this turn; of a message that nobody asked it is a line of the log. */
+void tr__turn_refuse(struct tr_self *self, int code, const char *text);
+
 /** Passes the request of this turn on; who asked is then answered by the other. As tr_tell. */
 tr_status tr__ask_forward(struct tr_self *self, uint64_t to);
 

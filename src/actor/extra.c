@@ -74,6 +74,8 @@ tr_next tr_stash(tr_self *self)
         return TR_SAME;
     if (!self->envelope || self->envelope->type == &tr__idle_type)
         return tr_fail(self, TR_NOT_IN_A_TURN, "tr_stash: there is no message to set aside");
+    if (self->row->is_batch)
+        return tr_fail(self, TR_NOT_IN_A_TURN, "tr_stash: a batch cannot be set aside");
     struct cell_extra *extra = tr__extra_of(self->worker, self->cell);
     if (!extra)
         return tr_fail(self, TR_NO_MEMORY, "tr_stash: out of memory");

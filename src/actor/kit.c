@@ -3,6 +3,7 @@
 #include <string.h>
 #include <troupe/kit.h>
 
+#include "actor/batch.h"
 #include "actor/client.h"
 #include "actor/mail.h"
 #include "actor/timers.h"
@@ -262,8 +263,8 @@ static void census_cell(struct census *census, const struct cell *cell)
     } else if (cell->life != LIFE_NEW && cell->extra) {
         stash = cell->extra->stash;
         held = cell->extra->held;
-        census->queued += cell->extra->parked_count; /* in hand */
-        is_exact &= !cell->extra->waiters;           /* room may be on its way to a waiter */
+        census->queued += tr__batch_in_hand(cell);
+        is_exact &= !cell->extra->waiters; /* room may be on its way to a waiter */
     }
     census->queued += ring_count(cell->cycle, &tally) + ring_count(cell->notices, &tally) +
                       ring_count(cell->replies, &tally) + ring_count(cell->exceptions, &tally) +

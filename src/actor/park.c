@@ -128,7 +128,7 @@ tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns)
     list_push_last(&extra->parked, &self->link);
     self->state = TURN_PARKED;
     self->outcome = TR_OK;
-    if (self->row->is_barrier && !self->is_barrier)
+    if (!self->is_barrier && turn_wants_barrier(self))
         tr__barrier_begin(self);
     if (deadline_ns < TR_NEVER)
         tr__wheel_arm(&worker->waits, &self->deadline, deadline_ns);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "actor/batch.h"
 #include "actor/park.h"
 #include "base/assert.h"
 
@@ -60,6 +61,18 @@ static void look_through(const struct envelope *last, const struct question *que
     } while (envelope != last);
 }
 
+/* Whether a turn handles a request, alone or among others. */
+static bool handles(const struct tr_self *turn, const struct question *question)
+{
+    if (is_it(turn->envelope, question))
+        return true;
+    for (uint32_t i = 0; turn->batch && i < turn->batch->count; i++) {
+        if (is_it(turn->batch->items[i].envelope, question))
+            return true;
+    }
+    return false;
+}
+
 /* The turn of an actor that handles a request; NULL when none does. */
 static const struct tr_self *turn_of(const struct cell *cell, const struct question *question)
 {
@@ -67,7 +80,7 @@ static const struct tr_self *turn_of(const struct cell *cell, const struct quest
     for (struct list *link = parked ? parked->next : NULL; link && link != parked;
          link = link->next) {
         const struct tr_self *turn = LIST_OWNER(link, struct tr_self, link);
-        if (is_it(turn->envelope, question))
+        if (handles(turn, question))
             return turn;
     }
     return NULL;

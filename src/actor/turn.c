@@ -3,6 +3,7 @@
 
 #include "actor/budget.h"
 #include "actor/ask.h"
+#include "actor/batch.h"
 #include "actor/client.h"
 #include "actor/extra.h"
 #include "actor/lifecycle.h"
@@ -119,7 +120,7 @@ static void envelope_done(struct tr_self *self)
         envelope_give(&self->worker->pool, envelope);
 }
 
-static void bury_unhandled(struct tr_self *self)
+void tr__turn_unhandled(struct tr_self *self)
 {
     struct worker *worker = self->worker;
     const struct envelope *envelope = self->envelope;
@@ -158,8 +159,10 @@ bool tr__turn_over(struct tr_self *self, tr_next next)
         tr__asks_drop(self);
     if (self->is_cancelled)
         next = same; /* nobody asks it any more */
+    if (self->batch)
+        tr__batch_end(self, next);
     if (next.code == TR_NEXT_UNHANDLED) {
-        bury_unhandled(self);
+        tr__turn_unhandled(self);
     } else if (next.code == TR_NEXT_STASHED) {
         tr__timer_detach(worker, self->cell, self->envelope);
         tr__stash_push(worker, self->cell, self->envelope);
@@ -247,7 +250,7 @@ static inline bool message_turn(struct tr_self *self)
     worker_set_type(worker, envelope->type);
     const tr_handler *row = dispatch_find(&worker->dispatches, cell->dispatch, envelope->type);
     if (__builtin_expect(!row, 0)) {
-        bury_unhandled(self);
+        tr__turn_unhandled(self);
         return true;
     }
     if (__builtin_expect(envelope->kind == ENVELOPE_ASK, 0) && tr__ask_is_late(worker, envelope)) {

@@ -317,7 +317,7 @@ static tr_status wait(struct tr_self *self, uint64_t to, int32_t lines, tr_time 
     struct envelope *probe = wanted && chain == CHAIN_LEAVES ? letter_new(self, lines) : NULL;
     if (!wanted)
         return TR_NO_MEMORY;
-    bool stays_barrier = self->is_barrier || self->row->is_barrier;
+    bool stays_barrier = self->is_barrier || turn_wants_barrier(self);
     tr_time park_ns = timer_deadline(worker->loop.now_ns, TR_PARK_NS);
     tr_status status = TR_STOPPED;
     if (!self->is_barrier)
@@ -341,7 +341,7 @@ static tr_status wait(struct tr_self *self, uint64_t to, int32_t lines, tr_time 
 
 tr_status tr__turn_wait_for_reply(struct tr_self *self, uint64_t to)
 {
-    if (!self->row->is_barrier || !to)
+    if (!turn_wants_barrier(self) || !to)
         return tr__turn_park(self, TR_NEVER);
     struct worker *worker = self->worker;
     uint64_t end = to;

@@ -67,6 +67,7 @@ struct tr_self {
     struct timer_node deadline;
     const tr_handler *row;  /* of the handler that runs */
     struct ask *asks;       /* of this turn, newest first */
+    struct batch *batch;    /* when it has several messages */
     const char *where;      /* the file and line of its last await */
     uint32_t wanted;        /* asks that it still waits for */
     tr_status reply_failed; /* why its reply could not be sent */
