@@ -8,6 +8,7 @@
 #include <troupe/app.h>
 #include <troupe/ask.h>
 #include <troupe/behavior.h>
+#include <troupe/blocking.h>
 #include <troupe/limits.h>
 #include <troupe/message.h>
 #include <troupe/platform.h>

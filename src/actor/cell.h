@@ -129,6 +129,7 @@ struct cell_extra {
     uint32_t barriers;     /* of them, those that let no ask or notice begin */
     struct envelope *held; /* a ring: the rest of the cycle in which a barrier began */
     uint64_t waits_for;    /* ref of the actor in whose mailbox one of them wants room, or 0 */
+    uint32_t blocked;      /* of them, those whose function is queued or runs: actor/blocking.h */
     struct ask_table asks;
     struct list laters; /* of struct later: requests whose reply was put off */
     /* Senders that wait for room here. */

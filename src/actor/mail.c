@@ -112,6 +112,7 @@ static void take_in_message(struct worker *worker, struct cell *cell, struct env
     case ENVELOPE_GRANT:
     case ENVELOPE_BACK:
     case ENVELOPE_RING:
+    case ENVELOPE_RETURNED:
         ring_push(&cell->notices, envelope);
         break;
     }
