@@ -3,6 +3,7 @@
 
 #include "actor/budget.h"
 #include "actor/ask.h"
+#include "actor/ask_then.h"
 #include "actor/client.h"
 #include "actor/extra.h"
 #include "actor/timers.h"
@@ -262,6 +263,8 @@ void tr__mail_bury(struct worker *worker, struct cell *cell, tr_status reason)
 {
     tr__stash_empty(cell);
     tr__timers_drop(worker, cell);
+    if (cell->extra)
+        tr__thens_drop(worker, cell);
     for (;;) {
         if (!cell->cycle && !mail_begin_cycle(cell))
             break;
