@@ -66,7 +66,7 @@ typedef struct tr_later {
  * On a client's thread, which it blocks, the reply is borrowed until the next call on that client.
  */
 #define tr_try_await(from, ask, reply)                                                             \
-    TR_SPEAKER_(from, try_await)(from, (ask).any, TR_REPLY_OUT_(ask, reply))
+    (TR_AT_(from), TR_SPEAKER_(from, try_await)(from, (ask).any, TR_REPLY_OUT_(ask, reply)))
 
 /**
  * Waits until all of these have ended: tr_await_all(self, a, b, c). TR_OK when all were answered,
@@ -212,6 +212,11 @@ tr_next tr_self_give_up(tr_self *self, tr_pending ask);
 /** TR_OK, TR_NOT_FOUND (answered already, or none), TR_WRONG_TYPE, and all that tr_tell gives. */
 tr_status tr_self_reply_to(tr_self *self, tr_later later, const tr_type *type, const void *message);
 
+/** Notes where the next wait stands, for the story of a timeout: "bank.c:33", a constant. */
+void tr_self_at(tr_self *self, const char *where);
+/** Does nothing. */
+void tr_client_at(tr_client *client, const char *where);
+
 tr_pending tr_client_ask(tr_client *client, tr_ref to, const tr_type *type, const void *message,
                          tr_time timeout_ns);
 TR_MUST_CHECK tr_status tr_client_try_await(tr_client *client, tr_pending ask, const void **reply);
@@ -239,16 +244,21 @@ TR_END_C
         0 * TR_REQUIRE_(_Generic((out), TR_REPLY_OF_(ask) *: 1, default: 0), \
             "troupe: tr_try_await writes the reply into a pointer to what the request declares")))
 #define TR_AWAIT_(self, ask) \
-    (TR_REQUIRE_SELF_(self, "await"), (TR_REPLY_OF_(ask))tr_self_await(self, (ask).any))
-#define TR_AWAIT_MANY_(verb, self, ...) \
+    (TR_REQUIRE_SELF_(self, "await"), tr_self_at(self, TR_HERE_), \
+        (TR_REPLY_OF_(ask))tr_self_await(self, (ask).any))
+#define TR_AWAIT_MANY_(verb, self, ...) (tr_self_at(self, TR_HERE_), \
     tr_self_await_##verb(self, (const tr_pending[]){ TR_PP_EACH(TR_ANY_OF_, ~, __VA_ARGS__) }, \
-        sizeof((const tr_pending[]){ TR_PP_EACH(TR_ANY_OF_, ~, __VA_ARGS__) }) / sizeof(tr_pending))
-#define TR_AWAIT_ANY_(self, index, ...) \
+        sizeof((const tr_pending[]){ TR_PP_EACH(TR_ANY_OF_, ~, __VA_ARGS__) }) / sizeof(tr_pending)))
+#define TR_AWAIT_ANY_(self, index, ...) (tr_self_at(self, TR_HERE_), \
     tr_self_await_any(self, index, \
         (const tr_pending[]){ TR_PP_EACH(TR_ANY_OF_, ~, __VA_ARGS__) }, \
-        sizeof((const tr_pending[]){ TR_PP_EACH(TR_ANY_OF_, ~, __VA_ARGS__) }) / sizeof(tr_pending))
+        sizeof((const tr_pending[]){ TR_PP_EACH(TR_ANY_OF_, ~, __VA_ARGS__) }) / sizeof(tr_pending)))
 #endif
 #define TR_ANY_OF_(c, ask) (ask).any,
+#define TR_LINE_(line) TR_LINE__(line)
+#define TR_LINE__(line) #line
+#define TR_HERE_ __FILE__ ":" TR_LINE_(__LINE__)
+#define TR_AT_(from) TR_SPEAKER_(from, at)(from, TR_HERE_)
 
 #define TR_ASK_(...) TR_ASK__(__VA_ARGS__)
 #define TR_ASK__(from, timeout, to, m, ...) \

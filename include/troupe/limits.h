@@ -32,6 +32,8 @@
 #define TR_DEFERS_MAX 64
 /** Messages that an actor has set aside with tr_stash. One more fails the turn: TR_STASH_FULL. */
 #define TR_STASH_MAX 1024
+/** Memory of these. More fails the turn: TR_STASH_FULL. */
+#define TR_STASH_BYTES_MAX (64u * 1024 * 1024)
 /** Messages that wait in a mailbox, unless tr_options.mailbox_max says otherwise. */
 #define TR_MAILBOX_MAX (1024u * 1024)
 /** Memory of these, unless tr_options.mailbox_bytes_max says otherwise. Full: see tr_overflow. */

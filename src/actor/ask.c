@@ -8,6 +8,7 @@
 #include "actor/extra.h"
 #include "actor/park.h"
 #include "actor/spawn.h"
+#include "actor/story.h"
 #include "actor/turn.h"
 #include "actor/waiters.h"
 #include "base/assert.h"
@@ -135,6 +136,7 @@ static void ask_done(struct worker *worker, struct ask *ask, tr_status status)
 {
     struct tr_self *turn = ask->turn;
     TR_ASSERT(!ask->is_done);
+    ask->is_fixed = true;
     ask->is_done = true;
     ask->status = status;
     tr__wheel_cancel(&worker->ask_timeouts, &ask->timeout);
@@ -147,8 +149,32 @@ static void ask_done(struct worker *worker, struct ask *ask, tr_status status)
 void tr__asks_fire(struct worker *worker, tr_time now_ns)
 {
     struct timer_node *node;
-    while ((node = tr__wheel_expire(&worker->ask_timeouts, now_ns)))
-        ask_done(worker, LIST_OWNER(node, struct ask, timeout), TR_TIMEOUT);
+    while ((node = tr__wheel_expire(&worker->ask_timeouts, now_ns))) {
+        struct ask *ask = LIST_OWNER(node, struct ask, timeout);
+        if (ask->is_fixed) {
+            tr__story_give_up(worker, ask);
+        } else {
+            ask->is_fixed = true;
+            if (!tr__story_begin(worker, ask)) {
+                tr__wheel_arm(&worker->ask_timeouts, node, timer_deadline(now_ns, STORY_NS));
+                continue;
+            }
+        }
+        ask_done(worker, ask, TR_TIMEOUT);
+    }
+}
+
+void tr__ask_told(struct worker *worker, struct cell *cell, struct envelope *envelope)
+{
+    const struct tr_story *story = envelope_data(envelope);
+    struct ask *ask = NULL;
+    if (envelope->generation == cell_generation(cell) && cell->life != LIFE_NEW && cell->extra)
+        ask = table_find(&cell->extra->asks, story->origin_id);
+    if (ask && ask->is_fixed && !ask->is_done) {
+        tr__story_told(worker, ask, story);
+        ask_done(worker, ask, TR_TIMEOUT);
+    }
+    envelope_give(&worker->pool, envelope);
 }
 
 void tr__ask_end(struct worker *worker, struct cell *cell, struct ask *ask)
@@ -157,6 +183,7 @@ void tr__ask_end(struct worker *worker, struct cell *cell, struct ask *ask)
     table_remove(worker, &cell->extra->asks, ask);
     if (ask->answer)
         envelope_give(&worker->pool, ask->answer);
+    source_resize(&worker->source, ask->story, 0);
     ask_give(worker, ask);
 }
 
@@ -188,7 +215,7 @@ void tr__ask_arrived(struct worker *worker, struct cell *cell, struct envelope *
     struct ask *ask = NULL;
     if (cell->life != LIFE_NEW && cell->extra)
         ask = table_find(&cell->extra->asks, envelope->payload.ask.id);
-    if (!ask || ask->is_done) {
+    if (!ask || ask->is_fixed) {
         if (envelope->kind == ENVELOPE_REPLY) {
             tr__mail_bury_one(worker, cell, envelope, TR_TIMEOUT);
         } else {
@@ -298,7 +325,7 @@ void tr__ask_send(struct tr_self *self, struct ask *ask, const void *message, tr
     }
     tr__wheel_arm(&worker->ask_timeouts, &ask->timeout, deadline_ns);
     tr_status status = post(self, ask, message, deadline_ns);
-    if (status != TR_OK && !ask->is_done)
+    if (status != TR_OK && !ask->is_fixed)
         ask_done(worker, ask, status);
 }
 
@@ -342,6 +369,18 @@ static tr_status ask_of(const struct tr_self *self, tr_pending pending, struct a
         return TR_INVALID_ARGUMENT;
     *found = ask;
     return TR_OK;
+}
+
+void tr_self_at(tr_self *self, const char *where)
+{
+    if (self)
+        self->where = where;
+}
+
+void tr_client_at(tr_client *client, const char *where)
+{
+    (void)client;
+    (void)where;
 }
 
 /* Waits until so many of those that are wanted are done. */
@@ -484,6 +523,8 @@ const tr_error *tr_self_why(tr_self *self, tr_pending pending)
     snprintf(error->where, sizeof error->where, "%.100s", path);
     if (!ask->is_done)
         snprintf(error->text, sizeof error->text, "%s is not answered yet", ask->type->name);
+    else if (ask->story)
+        snprintf(error->text, sizeof error->text, "%s: %s", ask->type->name, ask->story);
     else if (ask->answer && ask->answer->kind == ENVELOPE_EXCEPTION)
         tr__ask_read_error(ask->answer, error);
     if (!error->text[0])

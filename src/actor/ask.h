@@ -30,9 +30,18 @@ struct ask {
     tr_time asked_ns;
     tr_status status;
     uint32_t id;
-    bool is_done;
-    bool is_wanted; /* its turn waits for it */
+    bool is_fixed;     /* its outcome is known: what comes now is late */
+    bool is_done;      /* and its story, if it has one, is told */
+    bool is_wanted;    /* its turn waits for it */
+    char *story;       /* of one that timed out, or NULL */
+    uint64_t story_to; /* who is to go on with it */
 };
+
+/** Whose ask it is; of one that is not done. */
+static inline struct cell *ask_cell(const struct ask *ask)
+{
+    return ask->carrier ? (struct cell *)(void *)ask->carrier->mail.next : ask->turn->cell;
+}
 
 /** What is said of an ask that got no reply; the second when there is no memory for words. */
 TR_MESSAGE(tr_ask_failed, (i32, status), (i32, code), (str, text));
@@ -55,6 +64,9 @@ void tr__ask_end(struct worker *worker, struct cell *cell, struct ask *ask);
 
 /** A REPLY or an EXCEPTION has arrived; takes it. */
 void tr__ask_arrived(struct worker *worker, struct cell *cell, struct envelope *envelope);
+
+/** A story has come back; takes it. */
+void tr__ask_told(struct worker *worker, struct cell *cell, struct envelope *envelope);
 
 /** Ends those whose time is up. */
 void tr__asks_fire(struct worker *worker, tr_time now_ns);

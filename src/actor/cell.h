@@ -112,8 +112,9 @@ struct cell_extra {
     struct cell *cell;
     struct envelope *stash; /* a ring */
     uint32_t stash_count;
+    uint32_t stash_lines; /* their memory, in lines of 64 bytes */
     struct timer_keys timers;
-    uint64_t timer_last;   /* number of the last timer without a key */
+    struct loose_list loose_timers; /* those without a key */
     uint64_t timer_lines;  /* memory of timers and of those of their messages that do not wait */
     struct budget *budget; /* NULL: none applies */
     /* The receive timeout. */

@@ -68,6 +68,9 @@ bool tr__behavior_is_valid(const tr_behavior *behavior, const char **why)
     *why = "a behavior with an unknown ordering";
     if (behavior->options.ordering != TR_BY_ARRIVAL && behavior->options.ordering != TR_BY_KIND)
         return false;
+    *why = "a behavior with an unknown overflow";
+    if ((unsigned)behavior->options.overflow > TR_PARK)
+        return false;
     *why = "a behavior with a negative budget";
     if (behavior->options.budget_cpu_ns < 0 || behavior->options.tree_budget_cpu_ns < 0)
         return false;

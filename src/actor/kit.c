@@ -72,7 +72,7 @@ bool tr_kit_step(tr_kit *kit)
     trace(kit, atom64_load(&worker->counters.handled, ATOM_RELAXED));
     trace(kit, atom64_load(&worker->counters.signals, ATOM_RELAXED));
     trace(kit, (uint64_t)kit->virtual->mono);
-    for (const char *c = worker->running_type ? worker->running_type->name : ""; *c; c++)
+    for (const char *c = worker_type(worker) ? worker_type(worker)->name : ""; *c; c++)
         trace(kit, (unsigned char)*c);
     return true;
 }
@@ -268,7 +268,10 @@ static void census_cell(struct census *census, const struct cell *cell)
     const struct envelope *received = NULL;
     const struct envelope *stash = NULL;
     const struct envelope *held = NULL;
-    bool is_exact = cell->life < LIFE_STOPPING && cell->dispatch;
+    const tr_behavior *behavior = cell->dispatch ? cell->dispatch->behavior : NULL;
+    if (cell->flags & CELL_CLIENT)
+        behavior = &tr_behavior_tr_inbox;
+    bool is_exact = cell->life < LIFE_STOPPING && behavior;
     if (cell->flags & CELL_CLIENT) {
         received = ((const struct tr_client *)cell->state)->received;
     } else if (cell->life != LIFE_NEW && cell->extra) {
@@ -293,7 +296,7 @@ static void census_cell(struct census *census, const struct cell *cell)
     }
     if (is_exact) {
         int32_t lines;
-        TR_ASSERT(tr__room_used(cell, cell->dispatch->behavior, &lines) == tally.roomy);
+        TR_ASSERT(tr__room_used(cell, behavior, &lines) == tally.roomy);
         TR_ASSERT(lines == tally.roomy_lines);
     }
     bool is_actor = !(cell->flags & CELL_CLIENT) && cell_parent_slot(cell);

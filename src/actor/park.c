@@ -195,13 +195,13 @@ static bool resume(struct tr_self *self)
     self->caller = worker->host.current;
     const struct cell *running = worker->running;
     worker->running = self->cell;
-    worker->running_type = self->envelope->type;
+    worker_set_type(worker, self->envelope->type);
     worker->message->turns++; /* a stretch is charged like a turn */
     if (self->cell->flags & CELL_METERED)
         tr__budget_turn_resume(self);
     tr__fiber_switch(&worker->host, self->fiber);
     worker->running = running;
-    worker->running_type = self->envelope->type;
+    worker_set_type(worker, self->envelope->type);
     return self->state == TURN_ENDED;
 }
 

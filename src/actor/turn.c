@@ -63,7 +63,7 @@ void tr__cell_fail(struct worker *worker, struct cell *cell, const char *where,
 
 static void fail(struct tr_self *self)
 {
-    const char *where = self->kind == TURN_MESSAGE ? self->worker->running_type->name : "a signal";
+    const char *where = self->kind == TURN_MESSAGE ? worker_type(self->worker)->name : "a signal";
     tr__cell_fail(self->worker, self->cell, where, &self->error);
 }
 
@@ -242,7 +242,7 @@ static inline bool message_turn(struct tr_self *self)
         return true;
     self->envelope = envelope;
     self->causal = envelope->causal;
-    worker->running_type = envelope->type;
+    worker_set_type(worker, envelope->type);
     const tr_handler *row = dispatch_find(&worker->dispatches, cell->dispatch, envelope->type);
     if (__builtin_expect(envelope->kind <= ENVELOPE_EXCEPTION, 0) &&
         envelope->type == &tr__then_type)
@@ -376,15 +376,15 @@ struct tr_self *tr__call(struct worker *worker, struct cell *cell, enum turn_kin
     self->next = same;
     self->caller = worker->host.current;
     const struct cell *running = worker->running;
-    const tr_type *running_type = worker->running_type;
+    const tr_type *running_type = worker_type(worker);
     bool is_watched = budget_is_watched(worker, cell);
     if (is_watched)
         tr__budget_call_begin(worker, cell);
     worker->running = cell;
-    worker->running_type = NULL;
+    worker_set_type(worker, NULL);
     tr__fiber_switch(&worker->host, fiber);
     worker->running = running;
-    worker->running_type = running_type;
+    worker_set_type(worker, running_type);
     run_defers(self);
     if (is_watched)
         tr__budget_call_end(worker, cell);

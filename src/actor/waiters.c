@@ -4,6 +4,7 @@
 #include "actor/blocking.h"
 #include "actor/extra.h"
 #include "actor/park.h"
+#include "actor/story.h"
 #include "base/assert.h"
 
 enum {
@@ -145,8 +146,7 @@ static void on_back(struct worker *worker, struct cell *cell, struct envelope *e
 {
     struct tr_room *room = room_of(envelope);
     if (cell->flags & CELL_AWAITED) {
-        cell->extra->put_by += room->messages;
-        cell->extra->put_by_lines += room->lines;
+        tr__room_put_by(cell, room->messages, room->lines);
         tr__waiters_serve(worker, cell);
     } else {
         room_give(&cell->door.room, room->messages, room->lines);
@@ -262,6 +262,12 @@ void tr__waiters_mail(struct worker *worker, struct cell *cell, struct envelope 
         else
             envelope_give(&worker->pool, envelope);
         return;
+    case ENVELOPE_STORY:
+        tr__story_mail(worker, cell, envelope);
+        return;
+    case ENVELOPE_TOLD:
+        tr__ask_told(worker, cell, envelope);
+        return;
     default:
         TR_UNREACHABLE("no mail of those who wait");
     }
@@ -374,8 +380,7 @@ void tr__favour_end(struct tr_self *self)
     int32_t lines = (int32_t)(cell->stock >> STOCK_LINES_SHIFT);
     self->favoured = NULL;
     if (cell->flags & CELL_AWAITED) {
-        cell->extra->put_by += messages;
-        cell->extra->put_by_lines += lines;
+        tr__room_put_by(cell, messages, lines);
         cell->stock = 0;
     } else if (cell->flags & CELL_NARROW) {
         room_give(&cell->door.room, messages, lines);

@@ -67,6 +67,7 @@ struct tr_self {
     struct timer_node deadline;
     const tr_handler *row;  /* of the handler that runs */
     struct ask *asks;       /* of this turn, newest first */
+    const char *where;      /* the file and line of its last await */
     uint32_t wanted;        /* asks that it still waits for */
     tr_status reply_failed; /* why its reply could not be sent */
     tr_status outcome;      /* why it goes on */
@@ -133,7 +134,7 @@ struct worker {
     tr_thread *thread;
     /* What runs, for those who look from outside. */
     const struct cell *running;
-    const tr_type *running_type;
+    atomptr running_type;    /* of a message, NULL otherwise; read by any thread */
     struct tr_self *message; /* the turn of the message that runs, or ran last */
     struct tr_self *spare;   /* turns that are over, for the next that waits */
     uint32_t spare_count;
@@ -150,6 +151,18 @@ struct worker_io {
     tr_io io;
     void (*on_done)(struct worker *worker, struct worker_io *operation);
 };
+
+/** The type of the message that a worker handles; NULL: a signal, or nothing. Any thread. */
+static inline const tr_type *worker_type(const struct worker *worker)
+{
+    return atomptr_load(&worker->running_type, ATOM_RELAXED);
+}
+
+/** Worker only. */
+static inline void worker_set_type(struct worker *worker, const tr_type *type)
+{
+    atomptr_store(&worker->running_type, (void *)(uintptr_t)type, ATOM_RELAXED);
+}
 
 /** The turn that runs on top of all others. */
 static inline struct tr_self *worker_turn(struct worker *worker)

@@ -517,22 +517,38 @@ static tr_time moved_now(const tr_platform *platform)
     return tr_platform_real()->mono_now(platform) + atomic_load(&moved_ns);
 }
 
+static _Thread_local bool is_helper;
+
 static void moved_park(const tr_platform *platform, tr_parker *parker, tr_time deadline)
 {
-    tr_time left_ns = deadline == TR_NEVER ? 0 : deadline - moved_now(platform);
-    if (left_ns > TR_BLOCKING_IDLE_NS / 2 && left_ns <= TR_BLOCKING_IDLE_NS)
-        atomic_fetch_add(&moved_ns, left_ns);
+    if (is_helper)
+        atomic_fetch_add(&moved_ns, deadline - moved_now(platform));
     else
         tr_platform_real()->park(
             platform, parker, deadline == TR_NEVER ? deadline : deadline - atomic_load(&moved_ns));
 }
 
+struct start {
+    void (*main)(void *context);
+    void *context;
+};
+
+static void helper_begin(void *context)
+{
+    const struct start *start = context;
+    is_helper = true;
+    start->main(start->context);
+}
+
 static tr_status counted_start(const tr_platform *platform, const char *name,
                                void (*main)(void *context), void *context, tr_thread **thread)
 {
-    if (strcmp(name, "troupe-helper") == 0)
-        atomic_fetch_add(&helpers_made, 1);
-    return tr_platform_real()->thread_start(platform, name, main, context, thread);
+    static struct start starts[16];
+    if (strcmp(name, "troupe-helper") != 0)
+        return tr_platform_real()->thread_start(platform, name, main, context, thread);
+    struct start *start = &starts[atomic_fetch_add(&helpers_made, 1)];
+    *start = (struct start){main, context};
+    return tr_platform_real()->thread_start(platform, name, helper_begin, start, thread);
 }
 
 TEST(a_helper_without_work_leaves, "B-10", "U-01")

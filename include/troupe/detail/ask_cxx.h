@@ -29,6 +29,15 @@ inline tr_status tr_speak_try_await_(tr_client *from, tr_pending ask, const void
     return tr_client_try_await(from, ask, reply);
 }
 
+inline void tr_speak_at_(tr_self *from, const char *where)
+{
+    tr_self_at(from, where);
+}
+inline void tr_speak_at_(tr_client *from, const char *where)
+{
+    tr_client_at(from, where);
+}
+
 template <class Reply> inline Reply tr_await_cxx_(tr_self *self, tr_pending ask)
 {
 #ifdef __cpp_exceptions
@@ -84,10 +93,12 @@ inline void tr_cxx_ask_then_(tr_self *self, const tr_then *then, void *context, 
 #define TR_REPLY_AS_(ask, pointer) static_cast<decltype((ask).reply)>(pointer)
 #define TR_REPLY_OF_(ask) decltype((ask).reply)
 #define TR_REPLY_OUT_(ask, out) tr_reply_out_<TR_REPLY_OF_(ask)>(out)
-#define TR_AWAIT_(self, ask) tr_await_cxx_<TR_REPLY_OF_(ask)>(self, (ask).any)
+#define TR_AWAIT_(self, ask) \
+    (tr_self_at(self, TR_HERE_), tr_await_cxx_<TR_REPLY_OF_(ask)>(self, (ask).any))
 #define TR_AWAIT_MANY_(verb, self, ...) \
-    tr_await_##verb##_cxx_(self, { TR_PP_EACH(TR_ANY_OF_, ~, __VA_ARGS__) })
+    (tr_self_at(self, TR_HERE_), tr_await_##verb##_cxx_(self, { TR_PP_EACH(TR_ANY_OF_, ~, __VA_ARGS__) }))
 #define TR_AWAIT_ANY_(self, index, ...) \
-    tr_await_any_cxx_(self, index, { TR_PP_EACH(TR_ANY_OF_, ~, __VA_ARGS__) })
+    (tr_self_at(self, TR_HERE_), \
+        tr_await_any_cxx_(self, index, { TR_PP_EACH(TR_ANY_OF_, ~, __VA_ARGS__) }))
 
 #endif
