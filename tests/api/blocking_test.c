@@ -470,110 +470,6 @@ TEST(a_system_in_another_loop_has_helpers, "B-10", "E-01")
     tr_system_free(system);
 }
 
-/* The first time there is no memory; later there are no threads at all. */
-static tr_status no_thread(const tr_platform *platform, const char *name,
-                           void (*main)(void *context), void *context, tr_thread **thread)
-{
-    static int made;
-    (void)platform;
-    (void)name;
-    (void)main;
-    (void)context;
-    (void)thread;
-    return made++ ? TR_NOT_SUPPORTED : TR_NO_MEMORY;
-}
-
-TEST(threads_that_cannot_be_made_are_a_status, "B-10", "U-03")
-{
-    struct theatre theatre;
-    static tr_platform platform;
-    platform = *tr_platform_real();
-    platform.thread_start = no_thread;
-    const tr_system_options options = {
-        .size = sizeof options, .workers = 1, .on_log = on_log, .platform = &platform};
-    ck_assert_int_eq(tr_system_new(&options, &theatre.system), TR_OK);
-    ck_assert_int_eq(tr_client_new(theatre.system, &theatre.client), TR_OK);
-    labourer_ref labourer;
-    ck_assert_int_eq(tr_try_spawn(theatre.client, &labourer, labourer, NULL), TR_OK);
-    tr_tell(theatre.client, labourer, work, .n = 3);
-    tr_tell(theatre.client, labourer, work, .n = 4);
-    for (int i = 0; i < 20; i++)
-        ck_assert_int_eq(tr_system_run_once(theatre.system, 0), TR_OK);
-    const struct worked *worked = tr_receive(theatre.client, worked, 0);
-    ck_assert_int_eq(worked->status, TR_NO_MEMORY);
-    worked = tr_receive(theatre.client, worked, 0);
-    ck_assert_int_eq(worked->status, TR_OK);
-    ck_assert_uint_eq(worked->result, 16);
-    tr_client_free(theatre.client);
-    tr_system_free(theatre.system);
-}
-
-/* A clock that a helper which sleeps moves to the end of its sleep. */
-static atomic_llong moved_ns;
-static atomic_int helpers_made;
-
-static tr_time moved_now(const tr_platform *platform)
-{
-    return tr_platform_real()->mono_now(platform) + atomic_load(&moved_ns);
-}
-
-static _Thread_local bool is_helper;
-
-static void moved_park(const tr_platform *platform, tr_parker *parker, tr_time deadline)
-{
-    if (is_helper)
-        atomic_fetch_add(&moved_ns, deadline - moved_now(platform));
-    else
-        tr_platform_real()->park(
-            platform, parker, deadline == TR_NEVER ? deadline : deadline - atomic_load(&moved_ns));
-}
-
-struct start {
-    void (*main)(void *context);
-    void *context;
-};
-
-static void helper_begin(void *context)
-{
-    const struct start *start = context;
-    is_helper = true;
-    start->main(start->context);
-}
-
-static tr_status counted_start(const tr_platform *platform, const char *name,
-                               void (*main)(void *context), void *context, tr_thread **thread)
-{
-    static struct start starts[16];
-    if (strcmp(name, "troupe-helper") != 0)
-        return tr_platform_real()->thread_start(platform, name, main, context, thread);
-    struct start *start = &starts[atomic_fetch_add(&helpers_made, 1)];
-    *start = (struct start){main, context};
-    return tr_platform_real()->thread_start(platform, name, helper_begin, start, thread);
-}
-
-TEST(a_helper_without_work_leaves, "B-10", "U-01")
-{
-    static tr_platform platform;
-    platform = *tr_platform_real();
-    platform.mono_now = moved_now;
-    platform.park = moved_park;
-    platform.thread_start = counted_start;
-    const tr_system_options options = {
-        .size = sizeof options, .workers = 1, .on_log = on_log, .platform = &platform};
-    struct theatre theatre;
-    const struct worked *worked;
-    ck_assert_int_eq(tr_system_new(&options, &theatre.system), TR_OK);
-    ck_assert_int_eq(tr_client_new(theatre.system, &theatre.client), TR_OK);
-    ck_assert_int_eq(tr_system_start(theatre.system), TR_OK);
-    labourer_ref labourer = hire_real(&theatre, NULL);
-    while (atomic_load(&helpers_made) < 5) {
-        work_ask asked = tr_ask_within(theatre.client, TR_HOUR, labourer, work, .n = 6);
-        ck_assert_int_eq(tr_try_await(theatre.client, asked, &worked), TR_OK);
-        ck_assert_uint_eq(worked->result, 36);
-    }
-    theatre_close(&theatre);
-}
-
 TEST(a_storm_of_jobs_and_ends, "B-10", "Y-02")
 {
     enum { ROUNDS = TEST_HAS_SANITIZER ? 30 : 200, ACTORS = 8, EACH = 4 };
@@ -609,5 +505,4 @@ SUITE("api blocking", a_turn_waits_for_the_function, a_barrier_keeps_others_out,
       bad_arguments_are_statuses, others_run_while_a_function_blocks,
       beyond_the_limit_they_wait_in_order, one_thread_keeps_the_order,
       a_killed_actor_waits_for_the_function_that_runs, a_shutdown_waits_for_it_too,
-      a_system_in_another_loop_has_helpers, threads_that_cannot_be_made_are_a_status,
-      a_helper_without_work_leaves, a_storm_of_jobs_and_ends)
+      a_system_in_another_loop_has_helpers, a_storm_of_jobs_and_ends)
