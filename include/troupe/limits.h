@@ -48,6 +48,17 @@
 #define TR_ASK_NS (5 * TR_SECOND)
 /** How long a sender waits for room with TR_PARK. Then: TR_MAILBOX_FULL. */
 #define TR_PARK_NS (5 * TR_SECOND)
+/**
+ * Helper threads of a system for tr_blocking, unless tr_system_options.blocking_threads_max says
+ * otherwise. One function more waits for a thread.
+ */
+#define TR_BLOCKING_THREADS_MAX 64
+/** What blocking_threads_max of tr_system_options may be. More: TR_LIMIT. */
+#define TR_BLOCKING_THREADS_LARGEST 1024
+/** Functions of tr_blocking that wait for a thread, in a system. One more: TR_LIMIT. */
+#define TR_BLOCKING_QUEUE_MAX (64 * 1024)
+/** How long a helper thread without work stays. */
+#define TR_BLOCKING_IDLE_NS (10 * TR_SECOND)
 /** Timers of one actor at once. One more: TR_LIMIT. */
 #define TR_TIMERS_MAX (1024 * 1024)
 /** Bytes of a timer's key. More, or none: TR_INVALID_ARGUMENT. */

@@ -23,8 +23,9 @@ struct ask {
     struct timer_node timeout;
     struct ask *next; /* of its turn, newest first; or a free one */
     struct tr_self *turn;
-    struct envelope *answer; /* a REPLY or an EXCEPTION; NULL: none came */
-    const tr_type *type;     /* of the request */
+    struct envelope *carrier; /* of tr_ask_then, until its function is called: actor/ask_then.h */
+    struct envelope *answer;  /* a REPLY or an EXCEPTION; NULL: none came */
+    const tr_type *type;      /* of the request */
     uint64_t to;
     tr_time asked_ns;
     tr_status status;
@@ -35,6 +36,12 @@ struct ask {
     char *story;       /* of one that timed out, or NULL */
     uint64_t story_to; /* who is to go on with it */
 };
+
+/** Whose ask it is; of one that is not done. */
+static inline struct cell *ask_cell(const struct ask *ask)
+{
+    return ask->carrier ? (struct cell *)(void *)ask->carrier->mail.next : ask->turn->cell;
+}
 
 /** What is said of an ask that got no reply; the second when there is no memory for words. */
 TR_MESSAGE(tr_ask_failed, (i32, status), (i32, code), (str, text));
@@ -47,6 +54,13 @@ struct later {
     const tr_type *type;
     struct envelope *answer; /* says who asked, and that there is no reply if none comes */
 };
+
+/** An ask of this turn's actor, not yet sent; NULL when out of memory. */
+struct ask *tr__ask_new(struct tr_self *self, uint64_t to, const tr_type *type);
+/** Sends it. It may be done at once. */
+void tr__ask_send(struct tr_self *self, struct ask *ask, const void *message, tr_time timeout_ns);
+/** Forgets an ask, and frees it and its answer. */
+void tr__ask_end(struct worker *worker, struct cell *cell, struct ask *ask);
 
 /** A REPLY or an EXCEPTION has arrived; takes it. */
 void tr__ask_arrived(struct worker *worker, struct cell *cell, struct envelope *envelope);

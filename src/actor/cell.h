@@ -129,8 +129,10 @@ struct cell_extra {
     uint32_t parked_count;
     uint32_t barriers;     /* of them, those that let no ask or notice begin */
     struct envelope *held; /* a ring: the rest of the cycle in which a barrier began */
+    uint32_t blocked;      /* of them, those whose function is queued or runs: actor/blocking.h */
     struct ask_table asks;
-    struct list laters; /* of struct later: requests whose reply was put off */
+    uint32_t then_count; /* of these, those for which no turn waits: see actor/ask_then.h */
+    struct list laters;  /* of struct later: requests whose reply was put off */
     /* Senders that wait for room here. */
     struct envelope *waiters; /* a ring */
     int32_t put_by;           /* room that is kept for them: messages, */

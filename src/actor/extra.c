@@ -2,6 +2,7 @@
 #include "actor/extra.h"
 
 #include "actor/ask.h"
+#include "actor/ask_then.h"
 #include "actor/timers.h"
 #include "base/assert.h"
 
@@ -72,7 +73,8 @@ tr_next tr_stash(tr_self *self)
 {
     if (!self)
         return TR_SAME;
-    if (!self->envelope || self->envelope->type == &tr__idle_type)
+    if (!self->envelope || self->envelope->type == &tr__idle_type ||
+        self->envelope->type == &tr__then_type)
         return tr_fail(self, TR_NOT_IN_A_TURN, "tr_stash: there is no message to set aside");
     if (self->row->is_batch)
         return tr_fail(self, TR_NOT_IN_A_TURN, "tr_stash: a batch cannot be set aside");

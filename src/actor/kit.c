@@ -25,8 +25,11 @@ static void trace(struct tr_kit *kit, uint64_t value)
     kit->trace = hash_mix(kit->trace ^ value);
 }
 
-/* A worker that has something to do, chosen by the seed; NULL when none has. */
-static struct worker *choose(struct tr_kit *kit)
+/*
+ * A worker that has something to do, chosen by the seed; NULL when none has, or when the choice fell
+ * on the helpers of tr_blocking, which have then had their turn.
+ */
+static struct worker *choose(struct tr_kit *kit, bool *has_helped)
 {
     struct tr_system *system = kit->system;
     uint32_t busy[TR_WORKERS_MAX];
@@ -40,15 +43,26 @@ static struct worker *choose(struct tr_kit *kit)
         if (is_due || tr__loop_has_work(&worker->loop))
             busy[count++] = i;
     }
+    uint32_t jobs = tr__blocking_choices(&system->blocking);
+    *has_helped = jobs && !rng_below(&kit->rng, count + 1);
+    if (*has_helped) {
+        uint32_t job = (uint32_t)rng_below(&kit->rng, jobs);
+        trace(kit, job);
+        tr__blocking_step(&system->blocking, job);
+        return NULL;
+    }
     return count ? system->workers[busy[rng_below(&kit->rng, count)]] : NULL;
 }
 
 bool tr_kit_step(tr_kit *kit)
 {
     TR_ASSERT(!kit->is_stepping); /* not from a handler */
-    struct worker *worker = choose(kit);
+    bool has_helped;
+    kit->is_stepping = true;
+    struct worker *worker = choose(kit, &has_helped);
+    kit->is_stepping = false;
     if (!worker)
-        return false;
+        return has_helped;
     kit->is_stepping = true;
     worker->loop.round_end_ns = 0;
     ready_rise(&worker->loop.ready);
@@ -144,6 +158,7 @@ tr_kit *tr_kit_new(const tr_kit_options *options)
                                         .platform = &kit->virtual->table};
     if (tr_system_new(&system_options, &kit->system) != TR_OK)
         goto free_virtual;
+    kit->system->blocking.is_played = true;
     if (tr_client_new(kit->system, &kit->client) != TR_OK)
         goto free_system;
     return kit;

@@ -3,6 +3,7 @@
 
 #include "actor/budget.h"
 #include "actor/ask.h"
+#include "actor/ask_then.h"
 #include "actor/client.h"
 #include "actor/extra.h"
 #include "actor/timers.h"
@@ -114,6 +115,7 @@ static void take_in_message(struct worker *worker, struct cell *cell, struct env
     case ENVELOPE_STORY:
     case ENVELOPE_TOLD:
     case ENVELOPE_RING:
+    case ENVELOPE_RETURNED:
         ring_push(&cell->notices, envelope);
         break;
     }
@@ -268,6 +270,8 @@ void tr__mail_bury(struct worker *worker, struct cell *cell, tr_status reason)
 {
     tr__stash_empty(cell);
     tr__timers_drop(worker, cell);
+    if (cell->extra)
+        tr__thens_drop(worker, cell);
     for (;;) {
         if (!cell->cycle && !mail_begin_cycle(cell))
             break;

@@ -167,10 +167,10 @@ static inline bool mail_has_arrived(const struct cell *cell)
     return cell->notices || cell->flags & CELL_MIXED;
 }
 
-/** Whether turns of this actor wait. */
+/** Whether turns of this actor wait, or answers for which none does: tr_ask_then. */
 static inline bool mail_is_parked(const struct cell *cell)
 {
-    return cell->extra && cell->extra->parked_count;
+    return cell->extra && (cell->extra->parked_count || cell->extra->then_count);
 }
 
 /** Whether an actor that has nothing to do is to stop. */

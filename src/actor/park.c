@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/park.h"
 
+#include "actor/blocking.h"
 #include "actor/budget.h"
 #include "actor/extra.h"
 #include "actor/timers.h"
@@ -105,6 +106,8 @@ static tr_status detach(struct tr_self *self)
     tr__loop_charge(&worker->loop, self->turns);
     /* The run in which this turn began ends here. */
     tr__cell_settle(worker, self->cell);
+    if (self->job)
+        tr__blocking_submit(self);
     tr__fiber_switch(&worker->host, fiber);
     return TR_OK;
 }
@@ -132,10 +135,13 @@ tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns)
         tr__barrier_begin(self);
     if (deadline_ns < TR_NEVER)
         tr__wheel_arm(&worker->waits, &self->deadline, deadline_ns);
-    if (self->is_detached)
-        tr__fiber_switch(&worker->host, self->caller);
-    else
+    if (!self->is_detached) {
         status = detach(self);
+    } else {
+        if (self->job)
+            tr__blocking_submit(self);
+        tr__fiber_switch(&worker->host, self->caller);
+    }
     if (status == TR_OK)
         return self->outcome;
     /* It could not be left. A barrier stays one until the turn ends. */

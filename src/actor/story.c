@@ -205,7 +205,7 @@ static void keep(struct worker *worker, struct ask *ask, const char *words)
 {
     size_t size = strlen(words) + 1;
     char path[TR_PATH_MAX + 1];
-    struct cell *cell = ask->turn->cell;
+    struct cell *cell = ask_cell(ask);
     ask->story = source_resize(&worker->source, NULL, size);
     if (ask->story)
         memcpy(ask->story, words, size);
@@ -243,13 +243,13 @@ static bool send(struct worker *worker, enum envelope_kind kind, uint64_t to,
 bool tr__story_begin(struct worker *worker, struct ask *ask)
 {
     struct text text = {.used = 0};
-    struct question question = {ask->to, ask->turn->cell->identity, ask->id};
+    struct question question = {ask->to, ask_cell(ask)->identity, ask->id};
     text.words[0] = '\0';
     enum telling telling = tell(worker, &text, &question);
     if (telling == TOLD_HERE) {
         struct tr_story story = {.asker = question.asker,
                                  .id = question.id,
-                                 .origin = ask->turn->cell->identity,
+                                 .origin = ask_cell(ask)->identity,
                                  .origin_id = ask->id,
                                  .text = text.words};
         if (send(worker, ENVELOPE_STORY, question.to, &story)) {

@@ -3,6 +3,7 @@
 
 #include "actor/budget.h"
 #include "actor/ask.h"
+#include "actor/ask_then.h"
 #include "actor/batch.h"
 #include "actor/client.h"
 #include "actor/extra.h"
@@ -249,6 +250,9 @@ static inline bool message_turn(struct tr_self *self)
     self->causal = envelope->causal;
     worker_set_type(worker, envelope->type);
     const tr_handler *row = dispatch_find(&worker->dispatches, cell->dispatch, envelope->type);
+    if (__builtin_expect(envelope->kind <= ENVELOPE_EXCEPTION, 0) &&
+        envelope->type == &tr__then_type)
+        row = tr__then_begin(self);
     if (__builtin_expect(!row, 0)) {
         tr__turn_unhandled(self);
         return true;

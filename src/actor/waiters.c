@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/waiters.h"
 
+#include "actor/blocking.h"
 #include "actor/extra.h"
 #include "actor/park.h"
 #include "actor/story.h"
@@ -252,6 +253,9 @@ void tr__waiters_mail(struct worker *worker, struct cell *cell, struct envelope 
 {
     bool is_here = envelope->generation == cell_generation(cell) && cell->life < LIFE_STOPPED;
     switch ((enum envelope_kind)envelope->kind) {
+    case ENVELOPE_RETURNED:
+        tr__blocking_returned(worker, cell, envelope);
+        return;
     case ENVELOPE_WANTED:
         if (is_here && cell->life < LIFE_STOPPING)
             on_wanted(worker, cell, envelope);

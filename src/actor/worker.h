@@ -77,6 +77,8 @@ struct tr_self {
     struct envelope *grant; /* the room it was given, on its way */
     struct old_state *old_state; /* the state it began with, when its actor has another by now */
     struct cell *favoured;       /* the actor in whose stock that room is, for this stretch */
+    /* What it waits for, or is about to: see actor/blocking.h. */
+    struct blocking_job *job;
     struct scratch *scratch;
     struct scratch own_scratch; /* of a turn of a message: it may outlive the next one */
     struct turn_defer defers[TR_DEFERS_MAX];

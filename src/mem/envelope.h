@@ -44,7 +44,8 @@ enum envelope_kind {
     ENVELOPE_BACK,     /* from a sender: room that it did not need */
     ENVELOPE_STORY,    /* to one who was asked: where is this request? See actor/story.h */
     ENVELOPE_TOLD,     /* to the asker: the answer to that */
-    ENVELOPE_RING      /* does somebody who waits for room wait for himself? */
+    ENVELOPE_RING,     /* does somebody who waits for room wait for himself? */
+    ENVELOPE_RETURNED  /* what tr_blocking runs for a turn has returned: see actor/blocking.h */
 };
 
 enum {

@@ -63,6 +63,34 @@ inline tr_status tr_await_any_cxx_(tr_self *self, size_t *index,
     return tr_self_await_any(self, index, asks.begin(), asks.size());
 }
 
+inline bool tr_speak_is_answered_(tr_self *from, tr_pending ask)
+{
+    return tr_self_is_answered(from, ask);
+}
+inline bool tr_speak_is_answered_(tr_client *from, tr_pending ask)
+{
+    return tr_client_is_answered(from, ask);
+}
+inline tr_status tr_cxx_try_ask_then_(tr_self *self, const tr_then *then, void *context, tr_ref to,
+                                      const void *message, tr_time timeout_ns)
+{
+    return tr_self_try_ask_then(self, then, context, to, message, timeout_ns);
+}
+inline void tr_cxx_ask_then_(tr_self *self, const tr_then *then, void *context, tr_ref to,
+                             const void *message, tr_time timeout_ns)
+{
+#ifdef __cpp_exceptions
+    tr_status status = tr_self_try_ask_then(self, then, context, to, message, timeout_ns);
+    if (status != TR_OK)
+        throw tr_turn_over_{ tr_fail(self, status, "tr_ask_then: %s", tr_status_text(status)) };
+#else
+    tr_self_ask_then(self, then, context, to, message, timeout_ns);
+#endif
+}
+
+#define TR_THEN_CALL_(verb) tr_cxx_##verb##_
+#define TR_IS_THEN_(n, m) (std::is_same<tr_then_of_##n, tr_struct_##m>::value)
+#define TR_REPLY_AS_(ask, pointer) static_cast<decltype((ask).reply)>(pointer)
 #define TR_REPLY_OF_(ask) decltype((ask).reply)
 #define TR_REPLY_OUT_(ask, out) tr_reply_out_<TR_REPLY_OF_(ask)>(out)
 #define TR_AWAIT_(self, ask) \
