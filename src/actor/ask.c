@@ -19,7 +19,15 @@ enum { TABLE_FIRST = 8, SPARE_MAX = 1024 };
 /* A tr_pending without an ask: its status, so that lack of memory is an outcome like others. */
 #define PENDING_IS_STATUS (UINT64_C(1) << 63)
 
-/* ---- The table: numbers are consecutive, so they need no hashing. ---- */
+/* ---- The table: by number. ---- */
+
+/* Numbers are consecutive. Left so they would fill places without a gap, and to remove one, or to
+ * find that one is not there, would mean to look at all of them. */
+static uint32_t table_place(uint32_t id, uint32_t mask)
+{
+    uint32_t spread = id * UINT32_C(0x9e3779b1);
+    return (uint32_t)(((uint64_t)spread * ((uint64_t)mask + 1)) >> 32);
+}
 
 static bool table_resize(struct worker *worker, struct ask_table *table, uint32_t size)
 {
@@ -31,7 +39,7 @@ static bool table_resize(struct worker *worker, struct ask_table *table, uint32_
         struct ask *ask = table->slots[i];
         if (!ask)
             continue;
-        uint32_t place = ask->id & (size - 1);
+        uint32_t place = table_place(ask->id, size - 1);
         while (slots[place])
             place = (place + 1) & (size - 1);
         slots[place] = ask;
@@ -46,7 +54,7 @@ static struct ask *table_find(const struct ask_table *table, uint32_t id)
 {
     if (!table->slots)
         return NULL;
-    uint32_t place = id & table->mask;
+    uint32_t place = table_place(id, table->mask);
     while (table->slots[place] && table->slots[place]->id != id)
         place = (place + 1) & table->mask;
     return table->slots[place];
@@ -62,7 +70,7 @@ static bool table_add(struct worker *worker, struct ask_table *table, struct ask
     do {
         ask->id = ++table->last;
     } while (!ask->id || table_find(table, ask->id));
-    uint32_t place = ask->id & table->mask;
+    uint32_t place = table_place(ask->id, table->mask);
     while (table->slots[place])
         place = (place + 1) & table->mask;
     table->slots[place] = ask;
@@ -73,12 +81,12 @@ static bool table_add(struct worker *worker, struct ask_table *table, struct ask
 static void table_remove(struct worker *worker, struct ask_table *table, const struct ask *ask)
 {
     uint32_t mask = table->mask;
-    uint32_t hole = ask->id & mask;
+    uint32_t hole = table_place(ask->id, mask);
     while (table->slots[hole] != ask)
         hole = (hole + 1) & mask;
     /* What came behind it by collision moves up. */
     for (uint32_t place = (hole + 1) & mask; table->slots[place]; place = (place + 1) & mask) {
-        uint32_t home = table->slots[place]->id & mask;
+        uint32_t home = table_place(table->slots[place]->id, mask);
         if (((place - home) & mask) < ((place - hole) & mask))
             continue;
         table->slots[hole] = table->slots[place];

@@ -100,7 +100,6 @@ static tr_status detach(struct tr_self *self)
     self->has_story = true;
     self->fiber = worker->host.current;
     worker->message = message;
-    worker->running = NULL;
     tr__loop_charge(&worker->loop, self->turns);
     /* The run in which this turn began ends here. */
     tr__cell_settle(worker, self->cell);
