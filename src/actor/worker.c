@@ -92,6 +92,8 @@ static bool trim(struct worker *worker)
     struct tr_system *system = worker->system;
     bool has_shrunk = tr__envelope_pool_trim(&worker->pool);
     tr__timer_pool_trim(&worker->timer_pool);
+    tr__turns_trim(worker);
+    tr__asks_free(worker);
     worker->has_stacks = tr__fiber_pool_trim(&worker->fibers);
     has_shrunk |= worker->has_stacks;
     lock_take(&system->foreign_lock);

@@ -27,7 +27,7 @@ struct fiber_slab {
     struct fiber_slab *next;
     void *stacks;
     enum os_guard guard;
-    bool is_doomed;  /* while trimming */
+    bool is_doomed;        /* while trimming */
     uint32_t stacks_count; /* that the pool uses */
     struct fiber fibers[FIBER_SLAB_STACKS];
     unsigned valgrind_ids[FIBER_SLAB_STACKS];
@@ -273,7 +273,8 @@ static size_t stacks_clean(struct fiber_pool *pool)
 {
     size_t kept = 0;
     size_t cleaned = 0;
-    for (struct fiber *fiber = pool->free; fiber && cleaned < FIBER_TRIM_STEP; fiber = fiber->next) {
+    for (struct fiber *fiber = pool->free; fiber && cleaned < FIBER_TRIM_STEP;
+         fiber = fiber->next) {
         if (!fiber->is_touched || kept++ < FIBER_RESERVE)
             continue;
         tr__os_stack_clean(fiber->side.low, fiber->side.size);

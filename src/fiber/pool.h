@@ -59,7 +59,7 @@ struct fiber_side {
 
 struct fiber {
     struct fiber_side side; /* comes first */
-    struct fiber *next; /* in the pool's free list */
+    struct fiber *next;     /* in the pool's free list */
     struct fiber_pool *pool;
     void (*main)(void *context);
     void *main_context;
