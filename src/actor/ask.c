@@ -140,6 +140,7 @@ void tr__asks_free(struct worker *worker)
         worker->ask_spare = ask->next;
         source_resize(&worker->source, ask, 0);
     }
+    worker->ask_spare_count = 0;
 }
 
 static void ask_done(struct worker *worker, struct ask *ask, tr_status status)

@@ -74,7 +74,7 @@ void tr__asks_fire(struct worker *worker, tr_time now_ns);
 /** The turn is over: so are its asks. */
 void tr__asks_drop(struct tr_self *self);
 
-/** Frees what a worker and an actor keep for asks. */
+/** Frees what a worker keeps for the next asks, and an actor for those it had. */
 void tr__asks_free(struct worker *worker);
 void tr__ask_table_free(struct worker *worker, struct cell *cell);
 

@@ -63,13 +63,27 @@ static void turn_give(struct worker *worker, struct tr_self *self)
     worker->spare_count++;
 }
 
-void tr__turns_free(struct worker *worker)
+void tr__turns_trim(struct worker *worker)
 {
+    bool has_own = false;
     while (worker->spare_count) {
         struct tr_self *self = turn_take(worker);
-        if (!is_own(worker, self))
+        if (is_own(worker, self))
+            has_own = true;
+        else
             source_resize(&worker->source, self, 0);
     }
+    if (!has_own)
+        return;
+    /* The newest lies behind all others and would keep the heap from giving their memory back. */
+    tr__scratch_deinit(&worker->message->own_scratch);
+    source_resize(&worker->source, worker->message, 0);
+    worker->message = &worker->turns[0];
+}
+
+void tr__turns_free(struct worker *worker)
+{
+    tr__turns_trim(worker);
     tr__scratch_deinit(&worker->message->own_scratch);
     if (!is_own(worker, worker->message))
         source_resize(&worker->source, worker->message, 0);
@@ -102,7 +116,6 @@ static tr_status detach(struct tr_self *self)
     self->has_story = true;
     self->fiber = worker->host.current;
     worker->message = message;
-    worker->running = NULL;
     tr__loop_charge(&worker->loop, self->turns);
     /* The run in which this turn began ends here. */
     tr__cell_settle(worker, self->cell);

@@ -18,6 +18,9 @@
 
 #include "actor/mail.h"
 
+/** Frees the turns that are kept for the next that wait. Between two runs only. */
+void tr__turns_trim(struct worker *worker);
+
 /** Prepares a turn of a worker, for its first use. */
 void tr__turn_init(struct tr_self *self, struct worker *worker);
 /** Frees the turns that are over, and what the worker's own ones hold. */

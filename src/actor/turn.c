@@ -23,9 +23,10 @@ static const tr_next failed = {TR_NEXT_FAILED};
 static void run_defers(struct tr_self *self)
 {
     while (self->defer_count) {
-        struct turn_defer *defer = &self->defers[--self->defer_count];
+        struct turn_defer *defer = turn_defer_at(self, --self->defer_count);
         defer->release(defer->resource);
     }
+    self->more_defers = NULL;
 }
 
 void tr__become_forget(struct tr_self *self)

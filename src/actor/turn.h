@@ -55,4 +55,10 @@ void tr__cell_settle(struct worker *worker, struct cell *cell);
 /** Control bits are set, or the last child has gone. False when the actor runs no further. */
 bool tr__cell_obey(struct worker *worker, struct cell *cell);
 
+/** The place of one call of tr_defer. */
+static inline struct turn_defer *turn_defer_at(struct tr_self *self, uint32_t index)
+{
+    return index < TURN_DEFERS ? &self->defers[index] : &self->more_defers[index - TURN_DEFERS];
+}
+
 #endif

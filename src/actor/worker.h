@@ -28,6 +28,9 @@ enum turn_kind { TURN_MESSAGE, TURN_SETUP, TURN_PRE_START, TURN_POST_STOP };
 /** Where a turn of a message stands. */
 enum turn_state { TURN_RUNS, TURN_PARKED, TURN_WOKEN, TURN_ENDED };
 
+/** Calls of tr_defer for which a turn has room; the many of a few turns are in scratch memory. */
+enum { TURN_DEFERS = 4 };
+
 struct turn_defer {
     void *resource;
     void (*release)(void *resource);
@@ -81,7 +84,8 @@ struct tr_self {
     struct blocking_job *job;
     struct scratch *scratch;
     struct scratch own_scratch; /* of a turn of a message: it may outlive the next one */
-    struct turn_defer defers[TR_DEFERS_MAX];
+    struct turn_defer defers[TURN_DEFERS];
+    struct turn_defer *more_defers; /* in scratch memory: the rest of TR_DEFERS_MAX */
 };
 
 /** Who sent the message of a turn, 0 for nobody. A timer's envelope uses the place otherwise. */
@@ -130,6 +134,7 @@ struct worker {
     tr_time trimmed_ns;     /* when the pool was last trimmed, */
     uint64_t trimmed_turns; /* and what had happened by then */
     tr_time trim_every_ns;
+    bool has_stacks; /* the last trim left some that could go */
     struct fiber_pool fibers;
     struct fiber_host host;
     struct fiber *fiber; /* the one the loop is on */
