@@ -151,7 +151,7 @@ static void describe_running(const struct fiber_pool *pool, char *text, size_t s
         return;
     char path[TR_PATH_MAX + 1];
     tr__cell_path(worker->system, worker->running, path);
-    const char *type = worker->running_type ? worker->running_type->name : "a signal";
+    const char *type = worker_type(worker) ? worker_type(worker)->name : "a signal";
     snprintf(text, size, "%s in %s (or a turn before it on the same stack)", type, path);
 }
 
