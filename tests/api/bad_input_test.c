@@ -330,10 +330,9 @@ TEST_ABORTS(memory_for_nobody_aborts, "U-02")
 
 TEST(behaviors_that_cannot_be_read_are_refused, "U-02", "B-01")
 {
-    static const tr_handler no_call[] = {{&tr_type_poke, NULL, "none", false},
-                                         {NULL, NULL, NULL, false}};
+    static const tr_handler no_call[] = {{.type = &tr_type_poke, .name = "none"}, {.type = NULL}};
     static tr_type bad_type;
-    static tr_handler bad_row[] = {{&bad_type, NULL, "bad", false}, {NULL, NULL, NULL, false}};
+    static tr_handler bad_row[] = {{.type = &bad_type, .name = "bad"}, {.type = NULL}};
     begin();
     bad_type = tr_type_poke;
     bad_type.abi = TR_ABI + 1;
