@@ -221,7 +221,9 @@ tr_next tr_refuse(tr_self *self, int code, const char *format, ...)
     char text[sizeof(tr_error){0}.text];
     va_list list;
     va_start(list, format);
-    vsnprintf(text, sizeof text, format ? format : "", list);
+    if (!format)
+        format = "";
+    vsnprintf(text, sizeof text, format, list);
     va_end(list);
     if (self->batch)
         tr__batch_refuse(self, code, text);

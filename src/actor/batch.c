@@ -151,7 +151,9 @@ tr_status tr_refuse_at(tr_self *self, size_t index, int code, const char *format
     char text[sizeof(tr_error){0}.text];
     va_list list;
     va_start(list, format);
-    vsnprintf(text, sizeof text, format ? format : "", list);
+    if (!format)
+        format = "";
+    vsnprintf(text, sizeof text, format, list);
     va_end(list);
     refuse_one(self, index, code, text);
     return TR_OK;

@@ -371,7 +371,8 @@ static tr_next on_looks(tr_self *self, const struct look *const *messages, size_
         say("%s%" PRIu32, i ? "+" : "", messages[i]->n);
     if (has_nap) {
         const struct tr_done *done;
-        say("%s", tr_status_name(tr_try_await(self, tr_ask(self, napper, nap, 1000), &done)));
+        nap_ask asked = tr_ask(self, napper, nap, .ms = 1000);
+        say("%s", tr_status_name(tr_try_await(self, asked, &done)));
     }
     if (count < 3)
         return tr_reply(self, looked);
