@@ -275,7 +275,7 @@ TEST(without_memory_the_function_never_begins, "B-10", "U-03")
     }
 }
 
-TEST(the_same_seed_plays_the_same, "B-10", "T-01")
+TEST(the_same_seed_plays_the_same, "B-10", "V-01")
 {
     uint64_t traces[2];
     for (int i = 0; i < 2; i++) {
@@ -445,7 +445,7 @@ TEST(a_shutdown_waits_for_it_too, "B-10", "D-05")
     ck_assert_int_eq(atomic_load(&calls), 2);
 }
 
-TEST(a_system_in_another_loop_has_helpers, "B-10", "E-01")
+TEST(a_system_in_another_loop_has_helpers, "B-10", "P-04")
 {
     const tr_system_options options = {.size = sizeof options, .workers = 1, .on_log = on_log};
     tr_system *system;
