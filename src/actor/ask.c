@@ -461,7 +461,7 @@ const tr_error *tr_self_why(tr_self *self, tr_pending pending)
         tr__cell_path(self->worker->system, cell, path);
     else if (cell)
         snprintf(path, sizeof path, "an actor of another worker");
-    snprintf(error->where, sizeof error->where, "%s", path);
+    snprintf(error->where, sizeof error->where, "%.*s", (int)sizeof error->where - 1, path);
     if (!ask->is_done)
         snprintf(error->text, sizeof error->text, "%s is not answered yet", ask->type->name);
     else if (ask->answer && ask->answer->kind == ENVELOPE_EXCEPTION)
