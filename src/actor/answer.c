@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "actor/ask.h"
+#include "actor/batch.h"
 #include "actor/extra.h"
 #include "actor/turn.h"
 #include "actor/waiters.h"
@@ -80,6 +81,7 @@ void tr__ask_turn_over(struct tr_self *self, tr_next next)
     struct worker *worker = self->worker;
     struct envelope *envelope = self->envelope;
     tr_status status = TR_NO_REPLY;
+    int code = 0;
     const char *text = NULL;
     char words[320];
     if (self->is_cancelled) {
@@ -93,9 +95,10 @@ void tr__ask_turn_over(struct tr_self *self, tr_next next)
         status = TR_UNHANDLED;
     } else if (self->reply_failed != TR_OK) {
         status = self->reply_failed; /* it did reply */
+        code = self->error.code;
     }
     self->envelope = NULL;
-    tr__ask_refuse(worker, envelope, self->cell->identity, status, 0, text);
+    tr__ask_refuse(worker, envelope, self->cell->identity, status, code, text);
 }
 
 /* Sends a reply to who asked; the request itself is the caller's. */
@@ -169,15 +172,46 @@ tr_status tr__ask_forward(struct tr_self *self, uint64_t to)
         envelope->payload.ask.deadline_ms = request->payload.ask.deadline_ms;
         status = tr__mail_send(worker, cell, envelope);
         if (status == TR_MAILBOX_FULL && room_policy(room_load(&cell->door.room)) == TR_PARK)
-            status = tr__turn_wait_for_room(self, cell, envelope);
+            status = tr__turn_wait_for_room(self, cell, envelope, TR_NEVER);
         if (status != TR_OK)
             envelope_give(&worker->pool, envelope);
     }
-    if (status == TR_OK)
+    if (status == TR_OK) {
         request->kind = ENVELOPE_ANSWERED;
-    else
+    } else {
         self->reply_failed = status; /* who asked hears it when the turn ends */
+        self->has_story = true;
+    }
     return status;
+}
+
+void tr__turn_refuse(struct tr_self *self, int code, const char *text)
+{
+    if (self->is_cancelled)
+        return;
+    struct worker *worker = self->worker;
+    struct envelope *request = self->envelope;
+    if (request && request->kind == ENVELOPE_ASK) {
+        struct envelope *answer = stand_in(worker, request);
+        if (!answer) {
+            self->reply_failed = TR_REFUSED; /* without words, when the turn ends */
+            self->error.code = code;
+            self->has_story = true;
+            return;
+        }
+        request->kind = ENVELOPE_ANSWERED;
+        tr__ask_refuse(worker, answer, self->cell->identity, TR_REFUSED, code, text);
+        return;
+    }
+    char path[TR_PATH_MAX + 1];
+    tr__cell_path(worker->system, self->cell, path);
+    tr__log(worker->system,
+            TR_LEVEL_WARN,
+            path,
+            "refused %s, which nobody asked: %d: %s",
+            request ? request->type->name : "a signal",
+            code,
+            text);
 }
 
 tr_next tr_refuse(tr_self *self, int code, const char *format, ...)
@@ -189,28 +223,10 @@ tr_next tr_refuse(tr_self *self, int code, const char *format, ...)
     va_start(list, format);
     vsnprintf(text, sizeof text, format ? format : "", list);
     va_end(list);
-    struct worker *worker = self->worker;
-    struct envelope *request = self->envelope;
-    if (request && request->kind == ENVELOPE_ASK && !self->is_cancelled) {
-        struct envelope *answer = stand_in(worker, request);
-        if (!answer) {
-            self->reply_failed = TR_REFUSED; /* without words, when the turn ends */
-            self->has_story = true;
-            return TR_SAME;
-        }
-        request->kind = ENVELOPE_ANSWERED;
-        tr__ask_refuse(worker, answer, self->cell->identity, TR_REFUSED, code, text);
-        return TR_SAME;
-    }
-    char path[TR_PATH_MAX + 1];
-    tr__cell_path(worker->system, self->cell, path);
-    tr__log(worker->system,
-            TR_LEVEL_WARN,
-            path,
-            "refused %s, which nobody asked: %d: %s",
-            request ? request->type->name : "a signal",
-            code,
-            text);
+    if (self->batch)
+        tr__batch_refuse(self, code, text);
+    else
+        tr__turn_refuse(self, code, text);
     return TR_SAME;
 }
 
@@ -267,6 +283,15 @@ tr_status tr_self_reply_to(tr_self *self, tr_later handle, const tr_type *type, 
     tr_status status = reply(self, answer->sender, answer->payload.ask.id, type, message);
     if (status != TR_OK && status != TR_STOPPED)
         return status;
+    if (status == TR_STOPPED) {
+        atom64_count(&self->worker->counters.refused, 1);
+        tr__dead_letter(self->worker->system,
+                        self->worker,
+                        &(struct dead_letter){.type = type,
+                                              .from = self->cell->identity,
+                                              .to = answer->sender,
+                                              .reason = status});
+    }
     envelope_give(&self->worker->pool, answer);
     later_free(self->worker, later);
     return status;
@@ -280,4 +305,35 @@ void tr__laters_refuse(struct worker *worker, struct cell *cell)
         tr__ask_refuse(worker, later->answer, cell->identity, TR_STOPPED, 0, NULL);
         later_free(worker, later);
     }
+}
+
+/* ---- Requests that nobody will hear. ---- */
+
+static void refuse_asks_of(struct worker *worker, struct cell *cell, struct envelope **ring,
+                           bool has_room)
+{
+    struct envelope *others = NULL;
+    while (*ring) {
+        struct envelope *envelope = ring_pop(ring);
+        if (envelope->kind != ENVELOPE_ASK) {
+            ring_push(&others, envelope);
+            continue;
+        }
+        mail_uncount(cell, envelope);
+        if (has_room)
+            room_give_any(cell, envelope);
+        tr__mail_bury_one(worker, cell, envelope, TR_STOPPED);
+    }
+    *ring = others;
+}
+
+void tr__asks_refuse_queued(struct worker *worker, struct cell *cell)
+{
+    refuse_asks_of(worker, cell, &cell->cycle, true);
+    refuse_asks_of(worker, cell, &cell->asks, true);
+    refuse_asks_of(worker, cell, &cell->notices, true);
+    if (!cell->extra)
+        return;
+    refuse_asks_of(worker, cell, &cell->extra->held, true);
+    refuse_asks_of(worker, cell, &cell->extra->stash, false);
 }

@@ -23,9 +23,12 @@ static tr_status refuse(struct tr_client *client, uint64_t to, const tr_type *ty
 
 /* The thread waits, behind those who came before it. */
 static tr_status wait_for_room(struct tr_client *client, struct cell *cell, uint64_t to,
-                               int32_t lines)
+                               int32_t lines, const struct client_ask *ask)
 {
     tr_time deadline_ns = tr__client_deadline(client, TR_PARK_NS);
+    bool is_ask_first = ask && ask->deadline_ns < deadline_ns;
+    if (is_ask_first)
+        deadline_ns = ask->deadline_ns;
     struct tr_room wanted = {.number = ++client->wait_last, .messages = 1, .lines = lines};
     client->wait_number = wanted.number;
     tr_status status =
@@ -35,7 +38,7 @@ static tr_status wait_for_room(struct tr_client *client, struct cell *cell, uint
         if (client->grant)
             break;
         if (!tr__client_wait(client, deadline_ns))
-            status = client->is_last ? TR_STOPPED : TR_MAILBOX_FULL;
+            status = client->is_last ? TR_STOPPED : is_ask_first ? TR_TIMEOUT : TR_MAILBOX_FULL;
     }
     client->wait_number = 0;
     if (!client->grant)
@@ -88,14 +91,14 @@ tr_status tr__client_send(struct tr_client *client, struct cell *cell, uint64_t 
     if (ask) {
         envelope->payload.ask.id = ask->id;
         envelope->payload.ask.deadline_ms =
-            ask->deadline_ns == TR_NEVER ? 0 : tr__ask_deadline_ms(ask->deadline_ns);
+            tr__ask_deadline_ms(system->platform->mono_now(system->platform), ask->deadline_ns);
     }
 
     enum door_result result = DOOR_REFUSED;
     if (mail_takes_room(envelope))
         status = tr__room_take_far(cell, envelope);
     if (status == TR_MAILBOX_FULL && room_policy(room_load(&cell->door.room)) == TR_PARK)
-        status = wait_for_room(client, cell, to, (int32_t)mail_lines(envelope));
+        status = wait_for_room(client, cell, to, (int32_t)mail_lines(envelope), ask);
     if (status == TR_OK)
         result = door_push(&cell->door, &envelope->mail);
     lock_take(&system->foreign_lock);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/park.h"
 
+#include "actor/blocking.h"
 #include "actor/budget.h"
 #include "actor/extra.h"
 #include "actor/timers.h"
@@ -94,7 +95,8 @@ tr_status tr__turn_may_park(const struct tr_self *self)
 {
     if (self->is_cancelled)
         return TR_CANCELLED;
-    bool is_message = self->kind == TURN_MESSAGE && !self->worker->depth;
+    bool is_message =
+        self->kind == TURN_MESSAGE && !self->worker->depth && self->state == TURN_RUNS;
     return is_message ? TR_OK : TR_NOT_IN_A_TURN;
 }
 
@@ -117,6 +119,8 @@ static tr_status detach(struct tr_self *self)
     tr__loop_charge(&worker->loop, self->turns);
     /* The run in which this turn began ends here. */
     tr__cell_settle(worker, self->cell);
+    if (self->job)
+        tr__blocking_submit(self);
     tr__fiber_switch(&worker->host, fiber);
     return TR_OK;
 }
@@ -140,14 +144,17 @@ tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns)
     list_push_last(&extra->parked, &self->link);
     self->state = TURN_PARKED;
     self->outcome = TR_OK;
-    if (self->row->is_barrier && !self->is_barrier)
+    if (!self->is_barrier && turn_wants_barrier(self))
         tr__barrier_begin(self);
     if (deadline_ns < TR_NEVER)
         tr__wheel_arm(&worker->waits, &self->deadline, deadline_ns);
-    if (self->is_detached)
-        tr__fiber_switch(&worker->host, self->caller);
-    else
+    if (!self->is_detached) {
         status = detach(self);
+    } else {
+        if (self->job)
+            tr__blocking_submit(self);
+        tr__fiber_switch(&worker->host, self->caller);
+    }
     if (status == TR_OK)
         return self->outcome;
     /* It could not be left. A barrier stays one until the turn ends. */
@@ -180,6 +187,46 @@ void tr__waits_fire(struct worker *worker, tr_time now_ns)
         tr__turn_wake(LIST_OWNER(node, struct tr_self, deadline), TR_TIMEOUT);
 }
 
+/* ---- States that turns began with. ---- */
+
+/* A state that its actor has replaced while turns with it waited. */
+struct old_state {
+    void *memory; /* NULL: it is in the cell */
+    uint32_t turns;
+};
+
+bool tr__state_keep(struct worker *worker, struct cell *cell)
+{
+    struct old_state *old = source_resize(&worker->source, NULL, sizeof *old);
+    if (!old)
+        return false;
+    *old = (struct old_state){.memory = cell->state == cell->state_inline ? NULL : cell->state};
+    struct list *parked = &cell->extra->parked;
+    for (struct list *link = parked->next; link != parked; link = link->next) {
+        struct tr_self *self = LIST_OWNER(link, struct tr_self, link);
+        if (self->old_state)
+            continue;
+        self->old_state = old;
+        old->turns++;
+    }
+    cell->state = NULL;
+    if (!old->turns) {
+        source_resize(&worker->source, old->memory, 0);
+        source_resize(&worker->source, old, 0);
+    }
+    return true;
+}
+
+static void old_state_leave(struct worker *worker, struct tr_self *self)
+{
+    struct old_state *old = self->old_state;
+    self->old_state = NULL;
+    if (!old || --old->turns)
+        return;
+    source_resize(&worker->source, old->memory, 0);
+    source_resize(&worker->source, old, 0);
+}
+
 /* ---- Going on. ---- */
 
 void tr__turn_leave(struct tr_self *self, tr_next next)
@@ -202,13 +249,13 @@ static bool resume(struct tr_self *self)
     self->caller = worker->host.current;
     const struct cell *running = worker->running;
     worker->running = self->cell;
-    worker->running_type = self->envelope->type;
+    worker_set_type(worker, self->envelope->type);
     worker->message->turns++; /* a stretch is charged like a turn */
     if (self->cell->flags & CELL_METERED)
         tr__budget_turn_resume(self);
     tr__fiber_switch(&worker->host, self->fiber);
     worker->running = running;
-    worker->running_type = self->envelope->type;
+    worker_set_type(worker, self->envelope->type);
     return self->state == TURN_ENDED;
 }
 
@@ -217,12 +264,13 @@ bool tr__turns_resume(struct worker *worker, struct cell *cell)
     struct list *link;
     while ((link = list_first(&cell->extra->woken))) {
         struct tr_self *self = LIST_OWNER(link, struct tr_self, woken);
-        if (!resume(self))
-            continue;
-        bool is_running = tr__turn_over(self, self->next);
-        turn_give(worker, self);
-        if (!is_running)
-            return false;
+        if (resume(self)) {
+            bool is_running = tr__turn_over(self, self->next);
+            old_state_leave(worker, self);
+            turn_give(worker, self);
+            if (!is_running)
+                return false;
+        }
         if (atom32_load(&cell->control, ATOM_RELAXED)) {
             /* Orders come first; these here are not forgotten. */
             if (list_first(&cell->extra->woken))
@@ -244,6 +292,7 @@ void tr__turns_cancel(struct worker *worker, struct cell *cell)
         if (!resume(self))
             TR_UNREACHABLE("a cancelled turn waits");
         (void)tr__turn_over(self, self->next);
+        old_state_leave(worker, self);
         turn_give(worker, self);
     }
 }

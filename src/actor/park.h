@@ -47,8 +47,26 @@ void tr__turns_cancel(struct worker *worker, struct cell *cell);
 /** Wakes those whose deadline has come. */
 void tr__waits_fire(struct worker *worker, tr_time now_ns);
 
+/**
+ * An actor that gets another state leaves the present one to those of its turns that wait, until
+ * the last of them has ended. False: no memory.
+ */
+bool tr__state_keep(struct worker *worker, struct cell *cell);
+
 /** The handler of a detached turn has returned: back to who resumed it. */
 TR_NO_RETURN void tr__turn_leave(struct tr_self *self, tr_next next);
+
+/**
+ * Whether this turn is a barrier when it waits. In a batch of several, none is one by a predicate: the
+ * first speaks for all.
+ */
+static inline bool turn_wants_barrier(const struct tr_self *self)
+{
+    const tr_handler *row = self->row;
+    if (__builtin_expect(!row->barrier_if, 1))
+        return row->is_barrier;
+    return row->is_barrier || row->barrier_if(envelope_data(self->envelope));
+}
 
 /** From now on, until the end, no ask or notice of its actor begins. May be nested. */
 void tr__barrier_begin(struct tr_self *self);

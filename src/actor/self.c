@@ -40,7 +40,7 @@ __attribute__((__cold__, __noinline__)) static tr_status unsent(struct tr_self *
     const tr_type *type = envelope->type;
     uint32_t policy = room_policy(room_load(&cell->door.room));
     if (status == TR_MAILBOX_FULL && policy == TR_PARK)
-        status = tr__turn_wait_for_room(self, cell, envelope);
+        status = tr__turn_wait_for_room(self, cell, envelope, TR_NEVER);
     if (status == TR_OK)
         return TR_OK;
     envelope_give(&worker->pool, envelope);
@@ -206,6 +206,8 @@ tr_next tr_self_become(tr_self *self, const tr_behavior *behavior, const tr_type
     const char *why;
     if (!tr__behavior_is_valid(behavior, &why))
         return tr_fail(self, TR_INVALID_ARGUMENT, "tr_become: %s", why);
+    if (!mail_bound_is_valid(behavior))
+        return tr_fail(self, TR_LIMIT, "tr_become: %s: too large a mailbox", behavior->name);
     tr__become_forget(self);
     const void *kept = NULL;
     if (setup_type) {

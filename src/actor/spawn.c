@@ -7,6 +7,7 @@
 #include "actor/budget.h"
 #include "actor/client.h"
 #include "actor/lifecycle.h"
+#include "actor/park.h"
 #include "actor/stop.h"
 #include "actor/turn.h"
 #include "base/assert.h"
@@ -124,9 +125,7 @@ tr_status tr__spawn_check(struct tr_system *system, const tr_spawn_args *args)
                       args->name);
         return TR_NAME_INVALID;
     }
-    const tr_options *options = &args->behavior->options;
-    if (options->mailbox_max > TR_MAILBOX_LARGEST ||
-        options->mailbox_bytes_max > TR_MAILBOX_BYTES_LARGEST) {
+    if (!mail_bound_is_valid(args->behavior)) {
         tr__error_set(args->error, TR_LIMIT, 0, "%s: too large a mailbox", args->behavior->name);
         return TR_LIMIT;
     }
@@ -237,10 +236,15 @@ static bool has_same_state(const tr_behavior *a, const tr_behavior *b)
 static bool state_make(struct worker *worker, struct cell *cell, size_t size)
 {
     void *state = size ? cell->state_inline : NULL;
-    if (size > CELL_STATE_INLINE) {
+    bool is_used = cell->dispatch && mail_is_parked(cell); /* by turns that wait */
+    if (size > CELL_STATE_INLINE || (size && is_used)) {
         state = source_resize(&worker->source, NULL, size);
         if (!state)
             return false;
+    }
+    if (is_used && !tr__state_keep(worker, cell)) {
+        source_resize(&worker->source, state, 0);
+        return false;
     }
     tr__state_free(&worker->source, cell);
     if (state)
@@ -293,6 +297,8 @@ static tr_status adopt(struct worker *worker, struct cell *cell, const tr_behavi
     cell->flags &= (uint16_t)~CELL_BY_KIND;
     if (behavior->options.ordering == TR_BY_KIND)
         cell->flags |= CELL_BY_KIND;
+    if (cell->flags & CELL_NARROW)
+        tr__mail_drop_oldest(worker, cell);
     if (!behavior->setup.call || is_set_up)
         return TR_OK;
 

@@ -30,6 +30,9 @@ void tr__become_forget(struct tr_self *self);
  */
 bool tr__turn_apply(struct tr_self *self, tr_next next);
 
+/** The message of this turn is a dead letter that nobody handled. */
+void tr__turn_unhandled(struct tr_self *self);
+
 /** The end of a turn that is more than ordinary, on the fiber of the worker. As tr__turn_apply. */
 bool tr__turn_over(struct tr_self *self, tr_next next);
 

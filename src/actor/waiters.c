@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/waiters.h"
 
+#include "actor/blocking.h"
 #include "actor/extra.h"
 #include "actor/park.h"
+#include "actor/story.h"
 #include "base/assert.h"
 
 enum {
@@ -144,8 +146,7 @@ static void on_back(struct worker *worker, struct cell *cell, struct envelope *e
 {
     struct tr_room *room = room_of(envelope);
     if (cell->flags & CELL_AWAITED) {
-        cell->extra->put_by += room->messages;
-        cell->extra->put_by_lines += room->lines;
+        tr__room_put_by(cell, room->messages, room->lines);
         tr__waiters_serve(worker, cell);
     } else {
         room_give(&cell->door.room, room->messages, room->lines);
@@ -190,6 +191,23 @@ static void on_grant(struct worker *worker, struct cell *cell, struct envelope *
 /* The end of the chain of actors that wait for room; `origin` closes it. */
 enum chain { CHAIN_ENDS, CHAIN_LEAVES, CHAIN_IS_RING };
 
+/*
+ * Whom an actor waits for, so that no request of its mailbox begins; 0: nobody. A turn that was
+ * woken, by a reply perhaps, waits no longer.
+ */
+static uint64_t waits_for(const struct cell *cell)
+{
+    if (!(cell->flags & CELL_BARRIER) || cell->life >= LIFE_STOPPING)
+        return 0;
+    const struct list *parked = &cell->extra->parked;
+    for (const struct list *link = parked->previous; link != parked; link = link->previous) {
+        const struct tr_self *self = LIST_OWNER(link, struct tr_self, link);
+        if (self->waits_for && self->state == TURN_PARKED)
+            return self->waits_for;
+    }
+    return 0;
+}
+
 static enum chain follow(struct worker *worker, uint64_t *ref, uint64_t origin)
 {
     for (int i = 0; i < CHAIN_MAX; i++) {
@@ -200,9 +218,10 @@ static enum chain follow(struct worker *worker, uint64_t *ref, uint64_t origin)
             return CHAIN_ENDS;
         if (cell_owner(cell) != worker->index)
             return CHAIN_LEAVES;
-        if (!cell->extra || !cell->extra->waits_for)
+        mail_look(worker, cell); /* what it waits for may be behind its door */
+        *ref = waits_for(cell);
+        if (!*ref)
             return CHAIN_ENDS;
-        *ref = cell->extra->waits_for;
     }
     return CHAIN_ENDS;
 }
@@ -234,6 +253,9 @@ void tr__waiters_mail(struct worker *worker, struct cell *cell, struct envelope 
 {
     bool is_here = envelope->generation == cell_generation(cell) && cell->life < LIFE_STOPPED;
     switch ((enum envelope_kind)envelope->kind) {
+    case ENVELOPE_RETURNED:
+        tr__blocking_returned(worker, cell, envelope);
+        return;
     case ENVELOPE_WANTED:
         if (is_here && cell->life < LIFE_STOPPING)
             on_wanted(worker, cell, envelope);
@@ -258,6 +280,12 @@ void tr__waiters_mail(struct worker *worker, struct cell *cell, struct envelope 
         else
             envelope_give(&worker->pool, envelope);
         return;
+    case ENVELOPE_STORY:
+        tr__story_mail(worker, cell, envelope);
+        return;
+    case ENVELOPE_TOLD:
+        tr__ask_told(worker, cell, envelope);
+        return;
     default:
         TR_UNREACHABLE("no mail of those who wait");
     }
@@ -280,7 +308,7 @@ static struct envelope *letter_new(struct tr_self *self, int32_t lines)
 }
 
 /* Asks for room and waits until it is granted. */
-static tr_status wait(struct tr_self *self, uint64_t to, int32_t lines)
+static tr_status wait(struct tr_self *self, uint64_t to, int32_t lines, tr_time deadline_ns)
 {
     struct worker *worker = self->worker;
     struct cell_extra *extra = tr__extra_of(worker, self->cell);
@@ -293,22 +321,22 @@ static tr_status wait(struct tr_self *self, uint64_t to, int32_t lines)
     struct envelope *probe = wanted && chain == CHAIN_LEAVES ? letter_new(self, lines) : NULL;
     if (!wanted)
         return TR_NO_MEMORY;
-    bool stays_barrier = self->is_barrier || self->row->is_barrier;
-    uint64_t waited_for = extra->waits_for;
+    bool stays_barrier = self->is_barrier || turn_wants_barrier(self);
+    tr_time park_ns = timer_deadline(worker->loop.now_ns, TR_PARK_NS);
     tr_status status = TR_STOPPED;
     if (!self->is_barrier)
         tr__barrier_begin(self);
-    extra->waits_for = to;
+    self->waits_for = to;
     if (pass_on(worker, wanted, ENVELOPE_WANTED, to, self->cell->identity)) {
         /* A ring that is closed elsewhere, while we look, is found by the RING of the other. */
         if (probe)
             (void)pass_on(worker, probe, ENVELOPE_RING, end, self->cell->identity);
         probe = NULL;
-        status = tr__turn_park(self, timer_deadline(worker->loop.now_ns, TR_PARK_NS));
+        status = tr__turn_park(self, deadline_ns < park_ns ? deadline_ns : park_ns);
     }
     if (probe)
         envelope_give(&worker->pool, probe);
-    extra->waits_for = waited_for;
+    self->waits_for = 0;
     if (!stays_barrier)
         tr__barrier_end(self);
     self->number = 0;
@@ -317,22 +345,20 @@ static tr_status wait(struct tr_self *self, uint64_t to, int32_t lines)
 
 tr_status tr__turn_wait_for_reply(struct tr_self *self, uint64_t to)
 {
-    if (!self->row->is_barrier || !to)
+    if (!turn_wants_barrier(self) || !to)
         return tr__turn_park(self, TR_NEVER);
     struct worker *worker = self->worker;
-    struct cell_extra *extra = self->cell->extra;
     uint64_t end = to;
     enum chain chain = follow(worker, &end, self->cell->identity);
     if (chain == CHAIN_IS_RING)
         return TR_ASK_CYCLE;
     self->number = ++worker->wait_last;
     struct envelope *probe = chain == CHAIN_LEAVES ? letter_new(self, 0) : NULL;
-    uint64_t waited_for = extra->waits_for;
-    extra->waits_for = to;
+    self->waits_for = to;
     if (probe)
         (void)pass_on(worker, probe, ENVELOPE_RING, end, self->cell->identity);
     tr_status status = tr__turn_park(self, TR_NEVER);
-    extra->waits_for = waited_for;
+    self->waits_for = 0;
     self->number = 0;
     return status;
 }
@@ -370,8 +396,7 @@ void tr__favour_end(struct tr_self *self)
     int32_t lines = (int32_t)(cell->stock >> STOCK_LINES_SHIFT);
     self->favoured = NULL;
     if (cell->flags & CELL_AWAITED) {
-        cell->extra->put_by += messages;
-        cell->extra->put_by_lines += lines;
+        tr__room_put_by(cell, messages, lines);
         cell->stock = 0;
     } else if (cell->flags & CELL_NARROW) {
         room_give(&cell->door.room, messages, lines);
@@ -381,7 +406,8 @@ void tr__favour_end(struct tr_self *self)
     }
 }
 
-tr_status tr__turn_wait_for_room(struct tr_self *self, struct cell *cell, struct envelope *envelope)
+tr_status tr__turn_wait_for_room(struct tr_self *self, struct cell *cell, struct envelope *envelope,
+                                 tr_time deadline_ns)
 {
     int32_t lines = (int32_t)mail_lines(envelope);
     uint64_t to = (uint64_t)envelope->generation << 32 | (uint32_t)cell->identity;
@@ -397,7 +423,7 @@ tr_status tr__turn_wait_for_room(struct tr_self *self, struct cell *cell, struct
             tr__favour_end(self);
         if (self->grant)
             tr__grant_return(self);
-        status = wait(self, to, lines);
+        status = wait(self, to, lines, deadline_ns);
         if (status != TR_OK)
             return status;
     }

@@ -34,10 +34,11 @@ void tr__waiters_refuse(struct worker *worker, struct cell *cell);
 
 /**
  * Sends a message to an actor that wants its senders to wait, when there is room. Takes the
- * envelope on TR_OK only. TR_MAILBOX_FULL, TR_STOPPED, TR_CANCELLED, TR_NO_MEMORY.
+ * envelope on TR_OK only. It waits for TR_PARK_NS, and not after `deadline_ns`. TR_MAILBOX_FULL,
+ * TR_STOPPED, TR_CANCELLED, TR_NO_MEMORY.
  */
-tr_status tr__turn_wait_for_room(struct tr_self *self, struct cell *cell,
-                                 struct envelope *envelope);
+tr_status tr__turn_wait_for_room(struct tr_self *self, struct cell *cell, struct envelope *envelope,
+                                 tr_time deadline_ns);
 
 /**
  * Waits until tr__turn_wake; `to` is whose reply is wanted, 0 for those of several. As tr__turn_park,

@@ -120,8 +120,7 @@ static tr_time on_idle(struct loop *loop)
     tr__budget_flush(worker);
     uint64_t turns = atom64_load(&worker->counters.handled, ATOM_RELAXED) +
                      atom64_load(&worker->counters.accepted, ATOM_RELAXED);
-    tr_time next_ns = earlier(tr__timers_next(worker), tr__wheel_next(&worker->waits));
-    next_ns = earlier(next_ns, tr__wheel_next(&worker->ask_timeouts));
+    tr_time next_ns = tr__timers_next(worker);
     bool is_trimmed = worker->trimmed_turns == turns && !worker->has_stacks;
     if (is_trimmed && stack_is_empty(&worker->pool.returned))
         return next_ns;

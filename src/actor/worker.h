@@ -70,12 +70,18 @@ struct tr_self {
     struct timer_node deadline;
     const tr_handler *row;  /* of the handler that runs */
     struct ask *asks;       /* of this turn, newest first */
+    struct batch *batch;    /* when it has several messages */
+    const char *where;      /* the file and line of its last await */
     uint32_t wanted;        /* asks that it still waits for */
     tr_status reply_failed; /* why its reply could not be sent */
     tr_status outcome;      /* why it goes on */
     uint64_t number;        /* of what it waits for, so that a late answer finds nobody */
+    uint64_t waits_for;     /* ref of the actor whose room or reply it wants as a barrier, or 0 */
     struct envelope *grant; /* the room it was given, on its way */
-    struct cell *favoured;  /* the actor in whose stock that room is, for this stretch */
+    struct old_state *old_state; /* the state it began with, when its actor has another by now */
+    struct cell *favoured;       /* the actor in whose stock that room is, for this stretch */
+    /* What it waits for, or is about to: see actor/blocking.h. */
+    struct blocking_job *job;
     struct scratch *scratch;
     struct scratch own_scratch; /* of a turn of a message: it may outlive the next one */
     struct turn_defer defers[TURN_DEFERS];
@@ -136,7 +142,7 @@ struct worker {
     tr_thread *thread;
     /* What runs, for those who look from outside. */
     const struct cell *running;
-    const tr_type *running_type;
+    atomptr running_type;    /* of a message, NULL otherwise; read by any thread */
     struct tr_self *message; /* the turn of the message that runs, or ran last */
     struct tr_self *spare;   /* turns that are over, for the next that waits */
     uint32_t spare_count;
@@ -153,6 +159,18 @@ struct worker_io {
     tr_io io;
     void (*on_done)(struct worker *worker, struct worker_io *operation);
 };
+
+/** The type of the message that a worker handles; NULL: a signal, or nothing. Any thread. */
+static inline const tr_type *worker_type(const struct worker *worker)
+{
+    return atomptr_load(&worker->running_type, ATOM_RELAXED);
+}
+
+/** Worker only. */
+static inline void worker_set_type(struct worker *worker, const tr_type *type)
+{
+    atomptr_store(&worker->running_type, (void *)(uintptr_t)type, ATOM_RELAXED);
+}
 
 /** The turn that runs on top of all others. */
 static inline struct tr_self *worker_turn(struct worker *worker)
