@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A hundred thousand turns that wait: what each of them costs, that the mappings of a process suffice,
- * that all go on where they were, and that the memory goes back.
+ * A hundred thousand turns that wait: what each of them costs, that the mappings of a process
+ * suffice, that all go on where they were, and that the memory goes back.
  */
 #include "support/test.h"
 
@@ -91,7 +91,7 @@ static tr_next on_doze(tr_self *self, const struct doze *message)
 static tr_next on_inquire(tr_self *self, const struct inquire *message)
 {
     volatile unsigned char frame[FRAME];
-    /* Scratch memory comes in chunks of 4 KiB: some turns use it, so that it shows what it should. */
+    /* Scratch memory comes in chunks of 4 KiB: only some turns use it. */
     uint64_t *kept = NULL;
     if (message->number % 100 == 0) {
         kept = tr_scratch(self, sizeof *kept);
