@@ -89,7 +89,7 @@ void tr__fiber_pool_deinit(struct fiber_pool *pool);
 
 /**
  * Gives memory of free stacks back, beyond FIBER_RESERVE of them: slabs that are free as a whole,
- * and what the free stacks of others have touched. True when more may be left than one step's worth.
+ * and what the free stacks of others have touched. True when more may be left.
  */
 bool tr__fiber_pool_trim(struct fiber_pool *pool);
 
