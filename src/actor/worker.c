@@ -151,8 +151,9 @@ static void describe_running(const struct fiber_pool *pool, char *text, size_t s
         return;
     char path[TR_PATH_MAX + 1];
     tr__cell_path(worker->system, worker->running, path);
-    const char *type = worker_type(worker) ? worker_type(worker)->name : "a signal";
-    snprintf(text, size, "%s in %s (or a turn before it on the same stack)", type, path);
+    const tr_type *type = worker_type(worker);
+    const char *what = type ? type->name : "a signal";
+    snprintf(text, size, "%s in %s (or a turn before it on the same stack)", what, path);
 }
 
 void tr__worker_fiber(void *context)

@@ -2,9 +2,9 @@
 /**
  * A pool of stacks for the fibers of one worker.
  *
- * Stacks come in slabs, each with a guard below it where that can be had (os/memory.h) and a canary
- * in its lowest words. The canary is looked at when the stack is given back, and one without a guard
- * each time it is left. A dead one ends the process with a report. Rules:
+ * Stacks come in slabs, each with a guard below it where that can be had (os/memory.h) and a
+ * canary in its lowest words. That is looked at when the stack is given back and, of one without a
+ * guard, each time it is left. A dead one ends the process with a report. Rules:
  *   1. After every call at least one stack is free: the spare. A stack is lent only if another
  *      stays behind, except to a fiber that gives its own back at once (tr__fiber_replace).
  *   2. The stack given back last is lent first: its pages are warm.
@@ -88,8 +88,8 @@ TR_MUST_CHECK tr_status tr__fiber_pool_init(struct fiber_pool *pool, const tr_pl
 void tr__fiber_pool_deinit(struct fiber_pool *pool);
 
 /**
- * Gives memory of free stacks back, beyond FIBER_RESERVE of them: slabs that are free as a whole, and
- * what the free stacks of others have touched. True when there is more to give than one step's worth.
+ * Gives memory of free stacks back, beyond FIBER_RESERVE of them: slabs that are free as a whole,
+ * and what the free stacks of others have touched. True when more may be left.
  */
 bool tr__fiber_pool_trim(struct fiber_pool *pool);
 

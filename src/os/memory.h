@@ -30,13 +30,13 @@ enum os_guard {
     OS_GUARD_MARK, /* marks in the page table (Linux 6.13): no mapping of its own */
 };
 
-/** Guard pages that a process may have, so that vm.max_map_count (65,530) leaves room for others. */
+/** Guard pages that a process makes, so that vm.max_map_count (65,530) leaves room for others. */
 enum { OS_GUARD_PAGES_MAX = 16000 };
 
 /**
- * A slab of `count` stacks of `stack_size` usable bytes (a multiple of the page size), with the best
- * guards that can be had: all of its stacks have the same. Touching one is SIGSEGV. NULL when out of
- * memory. Any thread.
+ * A slab of `count` stacks of `stack_size` usable bytes (a multiple of the page size), with the
+ * best guards that can be had: all of its stacks have the same. Touching one is SIGSEGV. NULL when
+ * out of memory. Any thread.
  */
 void *tr__os_stack_slab(size_t count, size_t stack_size, enum os_guard *guard);
 /** The lowest usable byte of a stack of a slab. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A hundred thousand turns that wait: what each of them costs, that the mappings of a process suffice,
- * that all go on where they were, and that the memory goes back.
+ * A hundred thousand turns that wait: what each of them costs, that the mappings of a process
+ * suffice, that all go on where they were, and that the memory goes back.
  */
 #include "support/test.h"
 
@@ -35,6 +35,7 @@ static oracle_ref oracle_;
 static sleeper_ref sleepers[ACTORS];
 static atom64 begun;
 static atom64 gone_on;
+static atom64 stacks; /* of the worker, when somebody was there last */
 
 struct oracle {
     tr_later *laters;
@@ -67,6 +68,7 @@ static tr_next on_answer_all(tr_self *self, struct oracle *oracle)
 
 static tr_next on_are_you_there(tr_self *self)
 {
+    atom64_store(&stacks, self->worker->fibers.stacks_count, ATOM_RELAXED);
     return tr_reply(self, tr_done);
 }
 
@@ -89,7 +91,7 @@ static tr_next on_doze(tr_self *self, const struct doze *message)
 static tr_next on_inquire(tr_self *self, const struct inquire *message)
 {
     volatile unsigned char frame[FRAME];
-    /* Scratch memory comes in chunks of 4 KiB: some turns use it, so that it shows what it should. */
+    /* Scratch memory comes in chunks of 4 KiB: only some turns use it. */
     uint64_t *kept = NULL;
     if (message->number % 100 == 0) {
         kept = tr_scratch(self, sizeof *kept);
@@ -179,17 +181,18 @@ static void end(tr_time patience_ns)
     tr_system_free(system_);
 }
 
-/* Until all those who hold only what they need have given back the rest. */
+/* Until the worker, which can do so when it is idle only, has no more stacks than it needs. */
 static void wait_for_stacks(void)
 {
-    const struct worker *worker = system_->workers[0];
-    for (int i = 0; i < 1000 && atom64_load(&worker->loop.parks, ATOM_RELAXED); i++) {
+    const uint64_t wanted = FIBER_RESERVE + 2 * FIBER_SLAB_STACKS;
+    for (int i = 0; i < 300; i++) {
+        tr_tell(client, sleepers[0], are_you_there);
+        ck_assert_ptr_nonnull(tr_receive(client, tr_done, 30 * TR_SECOND));
+        if (atom64_load(&stacks, ATOM_RELAXED) <= wanted)
+            break;
         (void)tr_receive(client, tr_done, 100 * TR_MILLISECOND);
-        /* The pool belongs to the worker; here it is only looked at, while nothing happens. */
-        if (__atomic_load_n(&worker->fibers.stacks_count, __ATOMIC_RELAXED) <=
-            FIBER_RESERVE + FIBER_SLAB_STACKS + 1)
-            return;
     }
+    ck_assert_uint_le(atom64_load(&stacks, ATOM_RELAXED), wanted);
 }
 
 static void check_cost(const char *what, size_t before, uint64_t count)
