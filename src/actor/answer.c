@@ -190,8 +190,10 @@ tr_next tr_refuse(tr_self *self, int code, const char *format, ...)
         return TR_SAME;
     char text[sizeof(tr_error){0}.text];
     va_list list;
+    if (!format)
+        format = "";
     va_start(list, format);
-    vsnprintf(text, sizeof text, format ? format : "", list);
+    vsnprintf(text, sizeof text, format, list);
     va_end(list);
     struct worker *worker = self->worker;
     struct envelope *request = self->envelope;
