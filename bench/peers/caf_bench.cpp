@@ -10,7 +10,8 @@
 #include <thread>
 #include <vector>
 using namespace caf;
-#if CAF_VERSION < 1800
+/* Not by CAF_VERSION, which 1.0.2 says is 2. */
+#ifndef CAF_VERSION_MAJOR
 #define CAF017
 #endif
 #ifdef CAF017

@@ -8,7 +8,8 @@
  * got are there until it ends. Its actor goes on meanwhile and handles other messages, so its state
  * may have changed when an await returns; a handler that cannot have that is marked
  * TR_ON(transfer, on_transfer, .is_barrier = true): no other request or message begins before it has
- * ended. Nothing that belongs to the thread (a lock, errno) may be held over an await.
+ * ended; with TR_ON_BARRIER_IF that is so for some messages. Nothing that belongs to the thread (a
+ * lock, errno) may be held over an await.
  *
  * Every ask has exactly one outcome, in every race: its reply, or one of
  *     TR_REFUSED      the other side said no (tr_refuse): code and words are in tr_why
@@ -66,7 +67,7 @@ typedef struct tr_later {
  * On a client's thread, which it blocks, the reply is borrowed until the next call on that client.
  */
 #define tr_try_await(from, ask, reply)                                                             \
-    TR_SPEAKER_(from, try_await)(from, (ask).any, TR_REPLY_OUT_(ask, reply))
+    (TR_AT_(from), TR_SPEAKER_(from, try_await)(from, (ask).any, TR_REPLY_OUT_(ask, reply)))
 
 /**
  * Waits until all of these have ended: tr_await_all(self, a, b, c). TR_OK when all were answered,
@@ -92,6 +93,92 @@ typedef struct tr_later {
 /** Answers a request that was put off: tr_reply_to(self, later, balance, .cents = 5). */
 #define tr_reply_to(self, later, ...)                                                              \
     TR_REPLY_TO_(self, later, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
+
+/**
+ * Sends a request and returns at once; when it has ended, a function is called as a turn of this actor:
+ *
+ *     static tr_next on_left(tr_self *self, struct teller *teller, const withdraw_answer *answer)
+ *     {
+ *         if (answer->status == TR_OK)
+ *             teller->cents = answer->reply->cents;
+ *         return TR_SAME;
+ *     }
+ *     TR_THEN(left, withdraw, struct teller, on_left);
+ *     ...
+ *     tr_ask_then(self, left, NULL, alice, withdraw, .cents = 5);
+ *
+ * For an actor that would rather go on than wait. `context`, a `void *`, comes back in the answer; what
+ * it points to must be there then: memory of tr_alloc, or of the state. The function is called exactly
+ * once, never before this turn has waited or ended, in the order of outcomes and before other messages;
+ * unless the actor ends before, or has become a behavior with another state (then it is a dead letter).
+ * A poison pill waits for it. It is a turn like any other: it may await, fail, become, and its result
+ * counts. The answer and its reply are borrowed until it ends.
+ *
+ * Where tr_await could not wait this can ask: in a set-up and tr_pre_start too. A mailbox without
+ * room is the outcome TR_MAILBOX_FULL at once. tr_ask_then ends the turn when it cannot remember
+ * the ask; tr_try_ask_then says why: TR_NO_MEMORY, TR_CANCELLED, TR_STOPPING (in tr_post_stop),
+ * TR_INVALID_ARGUMENT.
+ */
+#define tr_ask_then(self, then, context, to, ...)                                                  \
+    TR_ASK_THEN_(ask_then,                                                                         \
+                 self,                                                                             \
+                 then,                                                                             \
+                 context,                                                                          \
+                 0,                                                                                \
+                 to,                                                                               \
+                 TR_PP_HEAD(__VA_ARGS__),                                                          \
+                 TR_PP_TAIL_BRACES(__VA_ARGS__))
+/** As tr_ask_then, and returns in any case. */
+#define tr_try_ask_then(self, then, context, to, ...)                                              \
+    TR_ASK_THEN_(try_ask_then,                                                                     \
+                 self,                                                                             \
+                 then,                                                                             \
+                 context,                                                                          \
+                 0,                                                                                \
+                 to,                                                                               \
+                 TR_PP_HEAD(__VA_ARGS__),                                                          \
+                 TR_PP_TAIL_BRACES(__VA_ARGS__))
+/** As tr_ask_then, with a timeout of its own. */
+#define tr_ask_then_within(self, timeout_ns, then, context, to, ...)                               \
+    TR_ASK_THEN_(ask_then,                                                                         \
+                 self,                                                                             \
+                 then,                                                                             \
+                 context,                                                                          \
+                 timeout_ns,                                                                       \
+                 to,                                                                               \
+                 TR_PP_HEAD(__VA_ARGS__),                                                          \
+                 TR_PP_TAIL_BRACES(__VA_ARGS__))
+/**
+ * Declares `name` for tr_ask_then: the request, the state of the actors that ask, and the function.
+ * Its parameters are those of a handler, (tr_self *, state *, const request_answer *), any of which may
+ * be left out. The answer has
+ *     status   TR_OK, or one of the outcomes above
+ *     reply    a `const struct balance *`; NULL unless TR_OK
+ *     why      the story, as tr_why gives it
+ *     context  what tr_ask_then was given
+ */
+#define TR_THEN(name, request, state, handler) TR_THEN_(name, request, state, handler)
+
+/**
+ * Whether an ask has ended, so that tr_try_await would not wait. Of a client's ask too: for a thread
+ * that has a loop of its own and looks now and then.
+ */
+#define tr_is_answered(from, ask) TR_SPEAKER_(from, is_answered)(from, (ask).any)
+
+/** How a request of any type ended. */
+typedef struct tr_answer {
+    tr_status status;
+    const void *reply;
+    const tr_error *why;
+    void *context;
+} tr_answer;
+
+/** What TR_THEN makes. */
+typedef struct tr_then {
+    const char *state_name;
+    size_t state_size;
+    tr_handler row; /* its type is the request's */
+} tr_then;
 
 TR_BEGIN_C
 /**
@@ -126,9 +213,23 @@ tr_next tr_self_give_up(tr_self *self, tr_pending ask);
 /** TR_OK, TR_NOT_FOUND (answered already, or none), TR_WRONG_TYPE, and all that tr_tell gives. */
 tr_status tr_self_reply_to(tr_self *self, tr_later later, const tr_type *type, const void *message);
 
+/** Notes where the next wait stands, for the story of a timeout: "bank.c:33", a constant. */
+void tr_self_at(tr_self *self, const char *where);
+/** Does nothing. */
+void tr_client_at(tr_client *client, const char *where);
+
 tr_pending tr_client_ask(tr_client *client, tr_ref to, const tr_type *type, const void *message,
                          tr_time timeout_ns);
 TR_MUST_CHECK tr_status tr_client_try_await(tr_client *client, tr_pending ask, const void **reply);
+
+void tr_self_ask_then(tr_self *self, const tr_then *then, void *context, tr_ref to,
+                      const void *message, tr_time timeout_ns);
+TR_MUST_CHECK tr_status tr_self_try_ask_then(tr_self *self, const tr_then *then, void *context,
+                                             tr_ref to, const void *message, tr_time timeout_ns);
+/** In a turn of tr_ask_then: its answer. */
+tr_answer tr_self_answer(tr_self *self);
+bool tr_self_is_answered(tr_self *self, tr_pending ask);
+bool tr_client_is_answered(tr_client *client, tr_pending ask);
 TR_END_C
 
 /* clang-format off */
@@ -136,26 +237,57 @@ TR_END_C
 #include <troupe/detail/ask_cxx.h>
 #else
 #define TR_REPLY_OF_(ask) __typeof__((ask).reply)
+#define TR_REPLY_AS_(ask, pointer) (pointer)
+#define TR_THEN_CALL_(verb) tr_self_##verb
+#define TR_IS_THEN_(n, m) _Generic((tr_then_of_##n *)0, struct m *: 1, default: 0)
 #define TR_REPLY_OUT_(ask, out) \
     ((const void **)(_Generic((out), TR_REPLY_OF_(ask) *: (out), default: (void *)0) + \
         0 * TR_REQUIRE_(_Generic((out), TR_REPLY_OF_(ask) *: 1, default: 0), \
             "troupe: tr_try_await writes the reply into a pointer to what the request declares")))
 #define TR_AWAIT_(self, ask) \
-    (TR_REQUIRE_SELF_(self, "await"), (TR_REPLY_OF_(ask))tr_self_await(self, (ask).any))
-#define TR_AWAIT_MANY_(verb, self, ...) \
+    (TR_REQUIRE_SELF_(self, "await"), tr_self_at(self, TR_HERE_), \
+        (TR_REPLY_OF_(ask))tr_self_await(self, (ask).any))
+#define TR_AWAIT_MANY_(verb, self, ...) (tr_self_at(self, TR_HERE_), \
     tr_self_await_##verb(self, (const tr_pending[]){ TR_PP_EACH(TR_ANY_OF_, ~, __VA_ARGS__) }, \
-        sizeof((const tr_pending[]){ TR_PP_EACH(TR_ANY_OF_, ~, __VA_ARGS__) }) / sizeof(tr_pending))
-#define TR_AWAIT_ANY_(self, index, ...) \
+        sizeof((const tr_pending[]){ TR_PP_EACH(TR_ANY_OF_, ~, __VA_ARGS__) }) / sizeof(tr_pending)))
+#define TR_AWAIT_ANY_(self, index, ...) (tr_self_at(self, TR_HERE_), \
     tr_self_await_any(self, index, \
         (const tr_pending[]){ TR_PP_EACH(TR_ANY_OF_, ~, __VA_ARGS__) }, \
-        sizeof((const tr_pending[]){ TR_PP_EACH(TR_ANY_OF_, ~, __VA_ARGS__) }) / sizeof(tr_pending))
+        sizeof((const tr_pending[]){ TR_PP_EACH(TR_ANY_OF_, ~, __VA_ARGS__) }) / sizeof(tr_pending)))
 #endif
 #define TR_ANY_OF_(c, ask) (ask).any,
+#define TR_LINE_(line) TR_LINE__(line)
+#define TR_LINE__(line) #line
+#define TR_HERE_ __FILE__ ":" TR_LINE_(__LINE__)
+#define TR_AT_(from) TR_SPEAKER_(from, at)(from, TR_HERE_)
 
 #define TR_ASK_(...) TR_ASK__(__VA_ARGS__)
 #define TR_ASK__(from, timeout, to, m, ...) \
     TR_VALUE(m##_ask, TR_SPEAKER_(from, ask)(from, TR_TO_(to, m), &tr_type_##m, \
         TR_MAKE_(m, __VA_ARGS__), timeout))
+#define TR_ASK_THEN_(...) TR_ASK_THEN__(__VA_ARGS__)
+#define TR_ASK_THEN__(verb, self, n, context, timeout, to, m, ...) \
+    ((void)TR_REQUIRE_(TR_IS_THEN_(n, m), \
+        "troupe: tr_ask_then: " #n " was declared with TR_THEN for another request than " #m), \
+    TR_THEN_CALL_(verb)(self, &tr_then_##n, context, TR_TO_(to, m), TR_MAKE_(m, __VA_ARGS__), \
+        timeout))
+#define TR_THEN_(n, m, S, h) \
+    TR_CHECK_HANDLER_(S, m##_answer, "TR_THEN(" #n ", " #m ")", h); \
+    static tr_next tr_then_call_##n(tr_self *self, void *state, const void *message) \
+    { \
+        tr_answer any = tr_self_answer(self); \
+        m##_answer answer; \
+        (void)message; \
+        answer.status = any.status; \
+        answer.reply = TR_REPLY_AS_(answer, any.reply); \
+        answer.why = any.why; \
+        answer.context = any.context; \
+        return TR_INVOKE_(h, S, m##_answer, self, state, &answer); \
+    } \
+    typedef struct m tr_then_of_##n; \
+    TR_MAY_BE_UNUSED static const tr_then tr_then_##n = { \
+        #S, TR_STATE_SIZE_(S), { &tr_type_##m, tr_then_call_##n, #h, false } \
+    }
 #define TR_REPLY_TO_(...) TR_REPLY_TO__(__VA_ARGS__)
 #define TR_REPLY_TO__(self, later, m, ...) \
     tr_self_reply_to(self, later, &tr_type_##m, TR_MAKE_(m, __VA_ARGS__))

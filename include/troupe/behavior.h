@@ -140,6 +140,23 @@ typedef struct tr_options {
  * true): and while its turn waits, no other request or message of this actor begins.
  */
 #define TR_ON(message, ...) (ON, message, __VA_ARGS__, )
+/**
+ * TR_ON_BARRIER_IF(message, predicate, handler): as TR_ON, and a barrier for those messages of which
+ * `bool predicate(const struct <message> *)` says so. It looks at nothing but the message, and is asked
+ * when the turn first waits.
+ */
+#define TR_ON_BARRIER_IF(message, predicate, ...) (BARRIER, message, predicate, __VA_ARGS__, )
+/**
+ * TR_ON_BATCH(message, handler): messages of this type that wait one behind the other come in one call,
+ * as (tr_self *, state *, const struct <message> *const *messages, size_t count); the first two may be
+ * left out. See troupe/batch.h. TR_ON_BATCH(message, handler, .batch_max = 100): at most so many.
+ */
+#define TR_ON_BATCH(message, ...) (BATCH, message, __VA_ARGS__, )
+/**
+ * TR_ON_BATCH_IF(message, filter, handler): of those messages of which `bool filter(const struct
+ * <message> *)` says so, which looks at nothing but the message. Any other comes alone, in its place.
+ */
+#define TR_ON_BATCH_IF(message, filter, ...) (BATCH_IF, message, filter, __VA_ARGS__, )
 /** TR_ON_ANY(handler): what no other clause handles; (tr_self *, state *, const tr_message *). */
 #define TR_ON_ANY(...) (ANY, __VA_ARGS__, )
 /** TR_SETUP(function): fills in the state of an incarnation, before tr_pre_start. */
@@ -153,8 +170,12 @@ typedef struct tr_options {
 typedef struct tr_handler {
     const tr_type *type; /* NULL: any */
     tr_next (*call)(tr_self *self, void *state, const void *message);
-    const char *name; /* of the handler */
-    bool is_barrier;  /* no other ask or notice begins while its turn waits */
+    const char *name;                    /* of the handler */
+    bool (*filter)(const void *message); /* which ones go together; NULL: all */
+    bool is_batch;                       /* several may come in one call */
+    bool is_barrier;                     /* no other ask or notice begins while its turn waits */
+    uint32_t batch_max;                  /* messages of one call; 0: TR_BATCH_MAX, the most */
+    bool (*barrier_if)(const void *message); /* which ones are barriers; NULL: as is_barrier says */
 } tr_handler;
 
 /**
@@ -181,6 +202,14 @@ struct tr_behavior {
 
 /* ---- From here on: how the macros above work. ---- */
 
+TR_BEGIN_C
+/**
+ * Makes a batch of the message of this turn and those that wait behind it: gives them, and how many.
+ * `one` is the first of them, and is given when it is alone.
+ */
+const void *const *tr_self_batch(tr_self *self, const void *const *one, size_t *count);
+TR_END_C
+
 #ifdef __cplusplus
 #include <troupe/detail/handler_cxx.h>
 #else
@@ -196,7 +225,7 @@ struct tr_behavior {
     TR_PP_EACH(TR_CLAUSE_CODE_, (CODE, b, S), __VA_ARGS__) \
     static const tr_handler tr_handlers_##b[] = { \
         TR_PP_EACH(TR_CLAUSE_, (ROW, b, S), __VA_ARGS__) \
-        { NULL, NULL, NULL, false } \
+        { NULL, NULL, NULL, NULL, false, false, 0, NULL } \
     }; \
     const tr_behavior tr_behavior_##b = TR_TABLE_(tr_behavior) { \
         .abi = TR_ABI, .handler_size = sizeof(tr_handler), .size = sizeof(tr_behavior), \
@@ -228,6 +257,29 @@ struct tr_behavior {
     { \
         return TR_INVOKE_(h, S, struct m, self, state, message); \
     }
+#define TR_IN_CODE_BARRIER(b, S, m, f, h, ...) \
+    TR_CHECK_FILTER_(struct m, "TR_ON_BARRIER_IF(" #m ", " #f ", " #h ")", "predicate", f); \
+    TR_FILTER_CODE_(b, m, f) \
+    TR_IN_CODE_ON(b, S, m, h, )
+#define TR_IN_CODE_BATCH(b, S, m, h, ...) \
+    TR_BATCH_CODE_(b, S, m, h, "TR_ON_BATCH(" #m ", " #h ")")
+#define TR_IN_CODE_BATCH_IF(b, S, m, f, h, ...) \
+    TR_CHECK_FILTER_(struct m, "TR_ON_BATCH_IF(" #m ", " #f ", " #h ")", "filter", f); \
+    TR_FILTER_CODE_(b, m, f) \
+    TR_BATCH_CODE_(b, S, m, h, "TR_ON_BATCH_IF(" #m ", " #f ", " #h ")")
+#define TR_FILTER_CODE_(b, m, f) \
+    static bool tr_filter_##b##_##m(const void *message) \
+    { \
+        return TR_INVOKE_FILTER_(f, struct m, message); \
+    }
+#define TR_BATCH_CODE_(b, S, m, h, clause) \
+    TR_CHECK_BATCH_(S, struct m, clause, h); \
+    static tr_next tr_call_##b##_##m(tr_self *self, void *state, const void *message) \
+    { \
+        size_t count; \
+        const void *const *messages = tr_self_batch(self, &message, &count); \
+        return TR_INVOKE_BATCH_(h, S, struct m, self, state, messages, count); \
+    }
 #define TR_IN_CODE_ANY(b, S, h, ...) \
     TR_CHECK_HANDLER_(S, tr_message, "TR_ON_ANY(" #h ")", h); \
     static tr_next tr_call_any_##b(tr_self *self, void *state, const void *message) \
@@ -245,17 +297,32 @@ struct tr_behavior {
 /* Behind the handler of TR_ON come members of tr_handler, and the comma that TR_ON added. */
 #define TR_IN_ROW_ON(b, S, m, h, ...) TR_TABLE_(tr_handler) \
     { .type = &tr_type_##m, .call = tr_call_##b##_##m, .name = #h, __VA_ARGS__ },
-#define TR_IN_ROW_ANY(b, S, h, extra) { NULL, tr_call_any_##b, #h, false },
+#define TR_IN_ROW_BARRIER(b, S, m, f, h, ...) TR_TABLE_(tr_handler) \
+    { .type = &tr_type_##m, .call = tr_call_##b##_##m, .name = #h, \
+      __VA_ARGS__ .barrier_if = tr_filter_##b##_##m },
+#define TR_IN_ROW_BATCH(b, S, m, h, ...) TR_TABLE_(tr_handler) \
+    { .type = &tr_type_##m, .call = tr_call_##b##_##m, .name = #h, .is_batch = true, __VA_ARGS__ },
+#define TR_IN_ROW_BATCH_IF(b, S, m, f, h, ...) TR_TABLE_(tr_handler) \
+    { .type = &tr_type_##m, .call = tr_call_##b##_##m, .name = #h, \
+      .filter = tr_filter_##b##_##m, .is_batch = true, __VA_ARGS__ },
+#define TR_IN_ROW_ANY(b, S, h, extra) \
+    { NULL, tr_call_any_##b, #h, NULL, false, false, 0, NULL },
 #define TR_IN_ROW_SETUP(b, S, ...)
 #define TR_IN_ROW_OPTIONS(b, S, ...)
 
 #define TR_IN_INIT_SETUP(b, S, m, h, extra) .setup = { &tr_type_##m, tr_setup_##b },
 #define TR_IN_INIT_ON(b, S, ...)
+#define TR_IN_INIT_BARRIER(b, S, ...)
+#define TR_IN_INIT_BATCH(b, S, ...)
+#define TR_IN_INIT_BATCH_IF(b, S, ...)
 #define TR_IN_INIT_ANY(b, S, ...)
 #define TR_IN_INIT_OPTIONS(b, S, ...)
 
 #define TR_IN_OPTS_OPTIONS(b, S, ...) .options = { __VA_ARGS__ },
 #define TR_IN_OPTS_ON(b, S, ...)
+#define TR_IN_OPTS_BARRIER(b, S, ...)
+#define TR_IN_OPTS_BATCH(b, S, ...)
+#define TR_IN_OPTS_BATCH_IF(b, S, ...)
 #define TR_IN_OPTS_ANY(b, S, ...)
 #define TR_IN_OPTS_SETUP(b, S, ...)
 

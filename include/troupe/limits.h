@@ -32,6 +32,10 @@
 #define TR_DEFERS_MAX 64
 /** Messages that an actor has set aside with tr_stash. One more fails the turn: TR_STASH_FULL. */
 #define TR_STASH_MAX 1024
+/** Memory of these. More fails the turn: TR_STASH_FULL. */
+#define TR_STASH_BYTES_MAX (64u * 1024 * 1024)
+/** Messages of one batch. A behavior that says more in .batch_max: TR_INVALID_ARGUMENT. */
+#define TR_BATCH_MAX 1024
 /** Messages that wait in a mailbox, unless tr_options.mailbox_max says otherwise. */
 #define TR_MAILBOX_MAX (1024u * 1024)
 /** Memory of these, unless tr_options.mailbox_bytes_max says otherwise. Full: see tr_overflow. */
@@ -44,6 +48,17 @@
 #define TR_ASK_NS (5 * TR_SECOND)
 /** How long a sender waits for room with TR_PARK. Then: TR_MAILBOX_FULL. */
 #define TR_PARK_NS (5 * TR_SECOND)
+/**
+ * Helper threads of a system for tr_blocking, unless tr_system_options.blocking_threads_max says
+ * otherwise. One function more waits for a thread.
+ */
+#define TR_BLOCKING_THREADS_MAX 64
+/** What blocking_threads_max of tr_system_options may be. More: TR_LIMIT. */
+#define TR_BLOCKING_THREADS_LARGEST 1024
+/** Functions of tr_blocking that wait for a thread, in a system. One more: TR_LIMIT. */
+#define TR_BLOCKING_QUEUE_MAX (64 * 1024)
+/** How long a helper thread without work stays. */
+#define TR_BLOCKING_IDLE_NS (10 * TR_SECOND)
 /** Timers of one actor at once. One more: TR_LIMIT. */
 #define TR_TIMERS_MAX (1024 * 1024)
 /** Bytes of a timer's key. More, or none: TR_INVALID_ARGUMENT. */

@@ -127,7 +127,7 @@ typedef struct tr_pending {
  * Declares a message that wants an answer: TR_REQUEST(name, reply, (type, field)...);
  *
  * `reply` is a message that was declared before; tr_done is the one that says nothing. Also gives
- * the type `name_ask`: a request on its way.
+ * the types `name_ask`, a request on its way, and `name_answer`, how it ended (see tr_ask_then).
  */
 #define TR_REQUEST(m, ...) TR_REQUEST_(m, __VA_ARGS__, )
 

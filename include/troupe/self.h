@@ -241,8 +241,8 @@ void tr_set_receive_timeout(tr_self *self, tr_time idle_ns);
 
 /**
  * Sets the message of this turn aside: return tr_stash(self); It is also a handler by itself, as in
- * TR_ON_ANY(tr_stash). The turn fails with TR_STASH_FULL when TR_STASH_MAX wait already. What is
- * left when the actor stops is dead letters.
+ * TR_ON_ANY(tr_stash). The turn fails with TR_STASH_FULL when TR_STASH_MAX wait already, or with
+ * this one more than TR_STASH_BYTES_MAX. What is left when the actor stops is dead letters.
  */
 tr_next tr_stash(tr_self *self);
 /**

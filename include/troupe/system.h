@@ -42,7 +42,8 @@ typedef struct tr_system_options {
     void *(*resize)(void *context, void *memory, size_t size);
     /** One line of log; path NULL: of the system. Any thread. NULL: the platform's. */
     void (*on_log)(void *context, tr_level level, const char *path, const char *text);
-    void *context; /* of resize and on_log */
+    void *context;                 /* of resize and on_log */
+    uint32_t blocking_threads_max; /* helper threads of tr_blocking; 0: TR_BLOCKING_THREADS_MAX */
 } tr_system_options;
 
 /** Sums over all workers since the system was made; those of live and queued are of now. */
@@ -75,7 +76,8 @@ typedef struct tr_dead_letter_record {
 TR_BEGIN_C
 /**
  * Makes a system, given to the caller. options NULL: all defaults. No thread starts yet.
- * TR_INVALID_ARGUMENT, TR_NAME_INVALID, TR_LIMIT (workers, actors_max), TR_NO_MEMORY. Any thread.
+ * TR_INVALID_ARGUMENT, TR_NAME_INVALID, TR_LIMIT (workers, actors_max, blocking_threads_max),
+ * TR_NO_MEMORY. Any thread.
  */
 TR_MUST_CHECK tr_status tr_system_new(const tr_system_options *options, tr_system **system);
 /**

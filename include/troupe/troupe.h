@@ -7,7 +7,9 @@
 
 #include <troupe/app.h>
 #include <troupe/ask.h>
+#include <troupe/batch.h>
 #include <troupe/behavior.h>
+#include <troupe/blocking.h>
 #include <troupe/limits.h>
 #include <troupe/message.h>
 #include <troupe/platform.h>

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "actor/ask.h"
+#include "actor/batch.h"
 #include "actor/extra.h"
 #include "actor/turn.h"
 #include "actor/waiters.h"
@@ -184,17 +185,10 @@ tr_status tr__ask_forward(struct tr_self *self, uint64_t to)
     return status;
 }
 
-tr_next tr_refuse(tr_self *self, int code, const char *format, ...)
+void tr__turn_refuse(struct tr_self *self, int code, const char *text)
 {
-    if (!self || self->is_cancelled)
-        return TR_SAME;
-    char text[sizeof(tr_error){0}.text];
-    va_list list;
-    if (!format)
-        format = "";
-    va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
-    va_end(list);
+    if (self->is_cancelled)
+        return;
     struct worker *worker = self->worker;
     struct envelope *request = self->envelope;
     if (request && request->kind == ENVELOPE_ASK) {
@@ -203,11 +197,11 @@ tr_next tr_refuse(tr_self *self, int code, const char *format, ...)
             self->reply_failed = TR_REFUSED; /* without words, when the turn ends */
             self->error.code = code;
             self->has_story = true;
-            return TR_SAME;
+            return;
         }
         request->kind = ENVELOPE_ANSWERED;
         tr__ask_refuse(worker, answer, self->cell->identity, TR_REFUSED, code, text);
-        return TR_SAME;
+        return;
     }
     char path[TR_PATH_MAX + 1];
     tr__cell_path(worker->system, self->cell, path);
@@ -218,6 +212,23 @@ tr_next tr_refuse(tr_self *self, int code, const char *format, ...)
             request ? request->type->name : "a signal",
             code,
             text);
+}
+
+tr_next tr_refuse(tr_self *self, int code, const char *format, ...)
+{
+    if (!self)
+        return TR_SAME;
+    char text[sizeof(tr_error){0}.text];
+    va_list list;
+    if (!format)
+        format = "";
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    if (self->batch)
+        tr__batch_refuse(self, code, text);
+    else
+        tr__turn_refuse(self, code, text);
     return TR_SAME;
 }
 

@@ -4,9 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "actor/ask_then.h"
+#include "actor/batch.h"
 #include "actor/extra.h"
 #include "actor/park.h"
 #include "actor/spawn.h"
+#include "actor/story.h"
 #include "actor/turn.h"
 #include "actor/waiters.h"
 #include "base/assert.h"
@@ -137,15 +140,19 @@ void tr__asks_free(struct worker *worker)
         worker->ask_spare = ask->next;
         source_resize(&worker->source, ask, 0);
     }
+    worker->ask_spare_count = 0;
 }
 
 static void ask_done(struct worker *worker, struct ask *ask, tr_status status)
 {
     struct tr_self *turn = ask->turn;
     TR_ASSERT(!ask->is_done);
+    ask->is_fixed = true;
     ask->is_done = true;
     ask->status = status;
     tr__wheel_cancel(&worker->ask_timeouts, &ask->timeout);
+    if (ask->carrier)
+        tr__then_due(worker, ask);
     if (ask->is_wanted && turn->wanted && !--turn->wanted)
         tr__turn_wake(turn, TR_OK);
 }
@@ -153,22 +160,50 @@ static void ask_done(struct worker *worker, struct ask *ask, tr_status status)
 void tr__asks_fire(struct worker *worker, tr_time now_ns)
 {
     struct timer_node *node;
-    while ((node = tr__wheel_expire(&worker->ask_timeouts, now_ns)))
-        ask_done(worker, LIST_OWNER(node, struct ask, timeout), TR_TIMEOUT);
+    while ((node = tr__wheel_expire(&worker->ask_timeouts, now_ns))) {
+        struct ask *ask = LIST_OWNER(node, struct ask, timeout);
+        if (ask->is_fixed) {
+            tr__story_give_up(worker, ask);
+        } else {
+            ask->is_fixed = true;
+            if (!tr__story_begin(worker, ask)) {
+                tr__wheel_arm(&worker->ask_timeouts, node, timer_deadline(now_ns, STORY_NS));
+                continue;
+            }
+        }
+        ask_done(worker, ask, TR_TIMEOUT);
+    }
+}
+
+void tr__ask_told(struct worker *worker, struct cell *cell, struct envelope *envelope)
+{
+    const struct tr_story *story = envelope_data(envelope);
+    struct ask *ask = NULL;
+    if (envelope->generation == cell_generation(cell) && cell->life != LIFE_NEW && cell->extra)
+        ask = table_find(&cell->extra->asks, story->origin_id);
+    if (ask && ask->is_fixed && !ask->is_done) {
+        tr__story_told(worker, ask, story);
+        ask_done(worker, ask, TR_TIMEOUT);
+    }
+    envelope_give(&worker->pool, envelope);
+}
+
+void tr__ask_end(struct worker *worker, struct cell *cell, struct ask *ask)
+{
+    tr__wheel_cancel(&worker->ask_timeouts, &ask->timeout);
+    table_remove(worker, &cell->extra->asks, ask);
+    if (ask->answer)
+        envelope_give(&worker->pool, ask->answer);
+    source_resize(&worker->source, ask->story, 0);
+    ask_give(worker, ask);
 }
 
 void tr__asks_drop(struct tr_self *self)
 {
-    struct worker *worker = self->worker;
-    struct ask_table *table = &self->cell->extra->asks;
     while (self->asks) {
         struct ask *ask = self->asks;
         self->asks = ask->next;
-        tr__wheel_cancel(&worker->ask_timeouts, &ask->timeout);
-        table_remove(worker, table, ask);
-        if (ask->answer)
-            envelope_give(&worker->pool, ask->answer);
-        ask_give(worker, ask);
+        tr__ask_end(self->worker, self->cell, ask);
     }
 }
 
@@ -191,7 +226,7 @@ void tr__ask_arrived(struct worker *worker, struct cell *cell, struct envelope *
     struct ask *ask = NULL;
     if (cell->life != LIFE_NEW && cell->extra)
         ask = table_find(&cell->extra->asks, envelope->payload.ask.id);
-    if (!ask || ask->is_done) {
+    if (!ask || ask->is_fixed) {
         if (envelope->kind == ENVELOPE_REPLY) {
             tr__mail_bury_one(worker, cell, envelope, TR_TIMEOUT);
         } else {
@@ -232,7 +267,9 @@ bool tr__ask_is_late(const struct worker *worker, const struct envelope *envelop
 static tr_time deadline_of(const struct tr_self *self, tr_time now_ns, tr_time timeout_ns)
 {
     tr_time deadline_ns = timer_deadline(now_ns, timeout_ns ? timeout_ns : TR_ASK_NS);
-    const struct envelope *envelope = self->envelope;
+    const struct envelope *envelope = self->batch ? tr__batch_latest(self) : self->envelope;
+    if (!envelope)
+        return deadline_ns;
     bool is_ask = envelope->kind == ENVELOPE_ASK || envelope->kind == ENVELOPE_ANSWERED;
     if (!is_ask || !envelope->sender || !envelope->payload.ask.deadline_ms)
         return deadline_ns;
@@ -266,11 +303,41 @@ static tr_status post(struct tr_self *self, const struct ask *ask, const void *m
     envelope->payload.ask.id = ask->id;
     envelope->payload.ask.deadline_ms = tr__ask_deadline_ms(ask->asked_ns, deadline_ns);
     status = tr__mail_send(worker, cell, envelope);
-    if (status == TR_MAILBOX_FULL && room_policy(room_load(&cell->door.room)) == TR_PARK)
+    if (status == TR_MAILBOX_FULL && !ask->carrier &&
+        room_policy(room_load(&cell->door.room)) == TR_PARK)
         status = tr__turn_wait_for_room(self, cell, envelope, deadline_ns);
     if (status != TR_OK)
         envelope_give(&worker->pool, envelope);
     return status;
+}
+
+struct ask *tr__ask_new(struct tr_self *self, uint64_t to, const tr_type *type)
+{
+    struct worker *worker = self->worker;
+    struct cell_extra *extra = tr__extra_of(worker, self->cell);
+    struct ask *ask = extra ? ask_take(worker) : NULL;
+    if (!ask)
+        return NULL;
+    *ask = (struct ask){.turn = self, .type = type, .to = to};
+    if (table_add(worker, &extra->asks, ask))
+        return ask;
+    ask_give(worker, ask);
+    return NULL;
+}
+
+void tr__ask_send(struct tr_self *self, struct ask *ask, const void *message, tr_time timeout_ns)
+{
+    struct worker *worker = self->worker;
+    ask->asked_ns = worker->loop.platform->mono_now(worker->loop.platform);
+    tr_time deadline_ns = deadline_of(self, ask->asked_ns, timeout_ns);
+    if (deadline_ns <= ask->asked_ns) {
+        ask_done(worker, ask, TR_TIMEOUT);
+        return;
+    }
+    tr__wheel_arm(&worker->ask_timeouts, &ask->timeout, deadline_ns);
+    tr_status status = post(self, ask, message, deadline_ns);
+    if (status != TR_OK && !ask->is_fixed)
+        ask_done(worker, ask, status);
 }
 
 static tr_pending pending_status(tr_status status)
@@ -286,29 +353,13 @@ tr_pending tr_self_ask(tr_self *self, tr_ref to, const tr_type *type, const void
     tr_status status = tr__turn_may_park(self);
     if (status != TR_OK)
         return pending_status(status);
-    struct worker *worker = self->worker;
-    struct cell_extra *extra = tr__extra_of(worker, self->cell);
-    struct ask *ask = extra ? ask_take(worker) : NULL;
+    struct ask *ask = tr__ask_new(self, to.bits, type);
     if (!ask)
         return pending_status(TR_NO_MEMORY);
-    *ask = (struct ask){.turn = self, .type = type, .to = to.bits};
-    if (!table_add(worker, &extra->asks, ask)) {
-        ask_give(worker, ask);
-        return pending_status(TR_NO_MEMORY);
-    }
     ask->next = self->asks;
     self->asks = ask;
     self->has_story = true;
-    ask->asked_ns = worker->loop.platform->mono_now(worker->loop.platform);
-    tr_time deadline_ns = deadline_of(self, ask->asked_ns, timeout_ns);
-    if (deadline_ns <= ask->asked_ns) {
-        ask_done(worker, ask, TR_TIMEOUT);
-        return (tr_pending){ask->id};
-    }
-    tr__wheel_arm(&worker->ask_timeouts, &ask->timeout, deadline_ns);
-    status = post(self, ask, message, deadline_ns);
-    if (status != TR_OK && !ask->is_done)
-        ask_done(worker, ask, status);
+    tr__ask_send(self, ask, message, timeout_ns);
     return (tr_pending){ask->id};
 }
 
@@ -329,6 +380,18 @@ static tr_status ask_of(const struct tr_self *self, tr_pending pending, struct a
         return TR_INVALID_ARGUMENT;
     *found = ask;
     return TR_OK;
+}
+
+void tr_self_at(tr_self *self, const char *where)
+{
+    if (self)
+        self->where = where;
+}
+
+void tr_client_at(tr_client *client, const char *where)
+{
+    (void)client;
+    (void)where;
 }
 
 /* Waits until so many of those that are wanted are done. */
@@ -363,6 +426,13 @@ tr_status tr_self_try_await(tr_self *self, tr_pending pending, const void **repl
     if (ask->status == TR_OK && reply)
         *reply = envelope_data(ask->answer);
     return ask->status;
+}
+
+bool tr_self_is_answered(tr_self *self, tr_pending pending)
+{
+    struct ask *ask;
+    (void)ask_of(self, pending, &ask);
+    return !ask || ask->is_done;
 }
 
 tr_status tr_self_await_all(tr_self *self, const tr_pending *asks, size_t count)
@@ -475,6 +545,8 @@ const tr_error *tr_self_why(tr_self *self, tr_pending pending)
     snprintf(error->where, sizeof error->where, "%.*s", (int)sizeof error->where - 1, path);
     if (!ask->is_done)
         snprintf(error->text, sizeof error->text, "%s is not answered yet", ask->type->name);
+    else if (ask->story)
+        snprintf(error->text, sizeof error->text, "%s: %s", ask->type->name, ask->story);
     else if (ask->answer && ask->answer->kind == ENVELOPE_EXCEPTION)
         tr__ask_read_error(ask->answer, error);
     if (!error->text[0])

@@ -23,15 +23,25 @@ struct ask {
     struct timer_node timeout;
     struct ask *next; /* of its turn, newest first; or a free one */
     struct tr_self *turn;
-    struct envelope *answer; /* a REPLY or an EXCEPTION; NULL: none came */
-    const tr_type *type;     /* of the request */
+    struct envelope *carrier; /* of tr_ask_then, until its function is called: actor/ask_then.h */
+    struct envelope *answer;  /* a REPLY or an EXCEPTION; NULL: none came */
+    const tr_type *type;      /* of the request */
     uint64_t to;
     tr_time asked_ns;
     tr_status status;
     uint32_t id;
-    bool is_done;
-    bool is_wanted; /* its turn waits for it */
+    bool is_fixed;     /* its outcome is known: what comes now is late */
+    bool is_done;      /* and its story, if it has one, is told */
+    bool is_wanted;    /* its turn waits for it */
+    char *story;       /* of one that timed out, or NULL */
+    uint64_t story_to; /* who is to go on with it */
 };
+
+/** Whose ask it is; of one that is not done. */
+static inline struct cell *ask_cell(const struct ask *ask)
+{
+    return ask->carrier ? (struct cell *)(void *)ask->carrier->mail.next : ask->turn->cell;
+}
 
 /** What is said of an ask that got no reply; the second when there is no memory for words. */
 TR_MESSAGE(tr_ask_failed, (i32, status), (i32, code), (str, text));
@@ -45,8 +55,18 @@ struct later {
     struct envelope *answer; /* says who asked, and that there is no reply if none comes */
 };
 
+/** An ask of this turn's actor, not yet sent; NULL when out of memory. */
+struct ask *tr__ask_new(struct tr_self *self, uint64_t to, const tr_type *type);
+/** Sends it. It may be done at once. */
+void tr__ask_send(struct tr_self *self, struct ask *ask, const void *message, tr_time timeout_ns);
+/** Forgets an ask, and frees it and its answer. */
+void tr__ask_end(struct worker *worker, struct cell *cell, struct ask *ask);
+
 /** A REPLY or an EXCEPTION has arrived; takes it. */
 void tr__ask_arrived(struct worker *worker, struct cell *cell, struct envelope *envelope);
+
+/** A story has come back; takes it. */
+void tr__ask_told(struct worker *worker, struct cell *cell, struct envelope *envelope);
 
 /** Ends those whose time is up. */
 void tr__asks_fire(struct worker *worker, tr_time now_ns);
@@ -54,7 +74,7 @@ void tr__asks_fire(struct worker *worker, tr_time now_ns);
 /** The turn is over: so are its asks. */
 void tr__asks_drop(struct tr_self *self);
 
-/** Frees what a worker and an actor keep for asks. */
+/** Frees what a worker keeps for the next asks, and an actor for those it had. */
 void tr__asks_free(struct worker *worker);
 void tr__ask_table_free(struct worker *worker, struct cell *cell);
 
@@ -72,6 +92,9 @@ void tr__ask_turn_over(struct tr_self *self, tr_next next);
 
 /** Replies to the request of this turn. TR_WRONG_TYPE, TR_CANCELLED, and as tr_tell. */
 tr_status tr__ask_reply(struct tr_self *self, const tr_type *type, const void *message);
+
+/** Says no to the request of this turn; of a message that nobody asked it is a line of the log. */
+void tr__turn_refuse(struct tr_self *self, int code, const char *text);
 
 /** Passes the request of this turn on; who asked is then answered by the other. As tr_tell. */
 tr_status tr__ask_forward(struct tr_self *self, uint64_t to);

@@ -112,8 +112,9 @@ struct cell_extra {
     struct cell *cell;
     struct envelope *stash; /* a ring */
     uint32_t stash_count;
+    uint32_t stash_lines; /* their memory, in lines of 64 bytes */
     struct timer_keys timers;
-    uint64_t timer_last;   /* number of the last timer without a key */
+    struct loose_list loose_timers; /* those without a key */
     uint64_t timer_lines;  /* memory of timers and of those of their messages that do not wait */
     struct budget *budget; /* NULL: none applies */
     /* The receive timeout. */
@@ -128,8 +129,10 @@ struct cell_extra {
     uint32_t parked_count;
     uint32_t barriers;     /* of them, those that let no ask or notice begin */
     struct envelope *held; /* a ring: the rest of the cycle in which a barrier began */
+    uint32_t blocked;      /* of them, those whose function is queued or runs: actor/blocking.h */
     struct ask_table asks;
-    struct list laters; /* of struct later: requests whose reply was put off */
+    uint32_t then_count; /* of these, those for which no turn waits: see actor/ask_then.h */
+    struct list laters;  /* of struct later: requests whose reply was put off */
     /* Senders that wait for room here. */
     struct envelope *waiters; /* a ring */
     int32_t put_by;           /* room that is kept for them: messages, */

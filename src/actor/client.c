@@ -56,7 +56,7 @@ void tr__outcome_send(struct worker *worker, uint64_t client, uint64_t ref, cons
 
 /* ---- A client and its inbox. ---- */
 
-TR_BEHAVIOR(tr_inbox, void); /* has the bounds of its mailbox */
+TR_BEHAVIOR(tr_inbox, void);
 
 static struct tr_client *client_reuse(struct tr_system *system)
 {

@@ -38,6 +38,9 @@ struct tr_client {
     struct client_failure *failures; /* a ring of TR_CLIENT_FAILURES_MAX, NULL until needed */
 };
 
+/** Has the bounds of a client's mailbox. */
+TR_BEHAVIOR_DECLARE(tr_inbox);
+
 /** What a client is told of a spawn that failed. */
 TR_MESSAGE(tr_outcome, (u64, ref), (i32, status), (str, text), (str, where));
 /** What a client asks an actor: are you up? The answer travels in the same envelope. */

@@ -73,6 +73,18 @@ tr_pending tr_client_ask(tr_client *client, tr_ref to, const tr_type *type, cons
     return (tr_pending){ask->id};
 }
 
+bool tr_client_is_answered(tr_client *client, tr_pending pending)
+{
+    if (!client || pending.id & PENDING_IS_STATUS)
+        return true;
+    struct client_ask *ask = find(client, pending.id);
+    if (!ask || ask->status != TR_OK)
+        return true;
+    tr__client_look(client);
+    const tr_platform *platform = client->system->platform;
+    return ask->answer || client->is_last || ask->deadline_ns <= platform->mono_now(platform);
+}
+
 tr_status tr_client_try_await(tr_client *client, tr_pending pending, const void **reply)
 {
     if (reply)

@@ -60,6 +60,9 @@ bool tr__behavior_is_valid(const tr_behavior *behavior, const char **why)
             return false;
         if (row->type && !tr__type_is_valid(row->type, why))
             return false;
+        *why = "a behavior with a batch of too many, or a .batch_max of no batch";
+        if (row->batch_max > (row->is_batch ? TR_BATCH_MAX : 0))
+            return false;
         *why = "a behavior whose handlers are missing";
     }
     if (behavior->setup.call && behavior->setup.type &&
@@ -67,6 +70,9 @@ bool tr__behavior_is_valid(const tr_behavior *behavior, const char **why)
         return false;
     *why = "a behavior with an unknown ordering";
     if (behavior->options.ordering != TR_BY_ARRIVAL && behavior->options.ordering != TR_BY_KIND)
+        return false;
+    *why = "a behavior with an unknown overflow";
+    if ((unsigned)behavior->options.overflow > TR_PARK)
         return false;
     *why = "a behavior with a negative budget";
     if (behavior->options.budget_cpu_ns < 0 || behavior->options.tree_budget_cpu_ns < 0)

@@ -2,6 +2,7 @@
 #include "actor/extra.h"
 
 #include "actor/ask.h"
+#include "actor/ask_then.h"
 #include "actor/timers.h"
 #include "base/assert.h"
 
@@ -28,6 +29,7 @@ void tr__extra_free(struct worker *worker, struct cell *cell)
         return;
     TR_ASSERT(!extra->stash);
     TR_ASSERT(!extra->timers.count);
+    TR_ASSERT(!extra->loose_timers.count);
     TR_ASSERT(!timer_is_armed(&extra->idle));
     TR_ASSERT(!extra->parked_count);
     TR_ASSERT(!extra->waiters && !extra->held);
@@ -40,6 +42,10 @@ void tr__extra_free(struct worker *worker, struct cell *cell)
 
 /* ---- Stash. ---- */
 
+/* All of a stash may come back to a mailbox that was full when its bound became the smallest. */
+static_assert(TR_STASH_BYTES_MAX / 64 + ROOM_LARGEST + TR_PAYLOAD_MAX / 32 < ROOM_BIAS,
+              "what a mailbox is short of fits into its room's word");
+
 void tr__stash_push(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
     (void)worker;
@@ -48,6 +54,7 @@ void tr__stash_push(struct worker *worker, struct cell *cell, struct envelope *e
     mail_count(cell, envelope);
     ring_push(&extra->stash, envelope);
     extra->stash_count++;
+    extra->stash_lines += mail_lines(envelope);
 }
 
 void tr__stash_empty(struct cell *cell)
@@ -59,19 +66,25 @@ void tr__stash_empty(struct cell *cell)
     cell->cycle = extra->stash;
     extra->stash = NULL;
     extra->stash_count = 0;
+    extra->stash_lines = 0;
 }
 
 tr_next tr_stash(tr_self *self)
 {
     if (!self)
         return TR_SAME;
-    if (!self->envelope || self->envelope->type == &tr__idle_type)
+    if (!self->envelope || self->envelope->type == &tr__idle_type ||
+        self->envelope->type == &tr__then_type)
         return tr_fail(self, TR_NOT_IN_A_TURN, "tr_stash: there is no message to set aside");
+    if (self->row->is_batch)
+        return tr_fail(self, TR_NOT_IN_A_TURN, "tr_stash: a batch cannot be set aside");
     struct cell_extra *extra = tr__extra_of(self->worker, self->cell);
     if (!extra)
         return tr_fail(self, TR_NO_MEMORY, "tr_stash: out of memory");
     if (extra->stash_count >= TR_STASH_MAX)
         return tr_fail(self, TR_STASH_FULL, "tr_stash: %d messages wait already", TR_STASH_MAX);
+    if (extra->stash_lines + mail_lines(self->envelope) > TR_STASH_BYTES_MAX / 64)
+        return tr_fail(self, TR_STASH_FULL, "tr_stash: the messages are too large together");
     self->has_story = true;
     return TR_VALUE(tr_next, TR_NEXT_STASHED);
 }
@@ -89,6 +102,7 @@ size_t tr_unstash(tr_self *self, size_t max)
             tr__room_take_back(self->cell, mail_lines(envelope));
         ring_push(&first, envelope);
         extra->stash_count--;
+        extra->stash_lines -= mail_lines(envelope);
         count++;
     }
     /* Before what this cycle has still to handle, and so before everything newer. */

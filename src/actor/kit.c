@@ -3,6 +3,7 @@
 #include <string.h>
 #include <troupe/kit.h>
 
+#include "actor/batch.h"
 #include "actor/client.h"
 #include "actor/mail.h"
 #include "actor/timers.h"
@@ -24,8 +25,11 @@ static void trace(struct tr_kit *kit, uint64_t value)
     kit->trace = hash_mix(kit->trace ^ value);
 }
 
-/* A worker that has something to do, chosen by the seed; NULL when none has. */
-static struct worker *choose(struct tr_kit *kit)
+/*
+ * A worker that has something to do, chosen by the seed; NULL when none has, or when the choice fell
+ * on the helpers of tr_blocking, which have then had their turn.
+ */
+static struct worker *choose(struct tr_kit *kit, bool *has_helped)
 {
     struct tr_system *system = kit->system;
     uint32_t busy[TR_WORKERS_MAX];
@@ -39,15 +43,26 @@ static struct worker *choose(struct tr_kit *kit)
         if (is_due || tr__loop_has_work(&worker->loop))
             busy[count++] = i;
     }
+    uint32_t jobs = tr__blocking_choices(&system->blocking);
+    *has_helped = jobs && !rng_below(&kit->rng, count + 1);
+    if (*has_helped) {
+        uint32_t job = (uint32_t)rng_below(&kit->rng, jobs);
+        trace(kit, job);
+        tr__blocking_step(&system->blocking, job);
+        return NULL;
+    }
     return count ? system->workers[busy[rng_below(&kit->rng, count)]] : NULL;
 }
 
 bool tr_kit_step(tr_kit *kit)
 {
     TR_ASSERT(!kit->is_stepping); /* not from a handler */
-    struct worker *worker = choose(kit);
+    bool has_helped;
+    kit->is_stepping = true;
+    struct worker *worker = choose(kit, &has_helped);
+    kit->is_stepping = false;
     if (!worker)
-        return false;
+        return has_helped;
     kit->is_stepping = true;
     worker->loop.round_end_ns = 0;
     ready_rise(&worker->loop.ready);
@@ -58,7 +73,7 @@ bool tr_kit_step(tr_kit *kit)
     trace(kit, atom64_load(&worker->counters.handled, ATOM_RELAXED));
     trace(kit, atom64_load(&worker->counters.signals, ATOM_RELAXED));
     trace(kit, (uint64_t)kit->virtual->mono);
-    for (const char *c = worker->running_type ? worker->running_type->name : ""; *c; c++)
+    for (const char *c = worker_type(worker) ? worker_type(worker)->name : ""; *c; c++)
         trace(kit, (unsigned char)*c);
     return true;
 }
@@ -143,6 +158,7 @@ tr_kit *tr_kit_new(const tr_kit_options *options)
                                         .platform = &kit->virtual->table};
     if (tr_system_new(&system_options, &kit->system) != TR_OK)
         goto free_virtual;
+    kit->system->blocking.is_played = true;
     if (tr_client_new(kit->system, &kit->client) != TR_OK)
         goto free_system;
     return kit;
@@ -253,14 +269,17 @@ static void census_cell(struct census *census, const struct cell *cell)
     const struct envelope *received = NULL;
     const struct envelope *stash = NULL;
     const struct envelope *held = NULL;
-    bool is_exact = cell->life < LIFE_STOPPING && cell->dispatch;
+    const tr_behavior *behavior = cell->dispatch ? cell->dispatch->behavior : NULL;
+    if (cell->flags & CELL_CLIENT)
+        behavior = &tr_behavior_tr_inbox;
+    bool is_exact = cell->life < LIFE_STOPPING && behavior;
     if (cell->flags & CELL_CLIENT) {
         received = ((const struct tr_client *)cell->state)->received;
     } else if (cell->life != LIFE_NEW && cell->extra) {
         stash = cell->extra->stash;
         held = cell->extra->held;
-        census->queued += cell->extra->parked_count; /* in hand */
-        is_exact &= !cell->extra->waiters;           /* room may be on its way to a waiter */
+        census->queued += tr__batch_in_hand(cell);
+        is_exact &= !cell->extra->waiters; /* room may be on its way to a waiter */
     }
     census->queued += ring_count(cell->cycle, &tally) + ring_count(cell->notices, &tally) +
                       ring_count(cell->replies, &tally) + ring_count(cell->exceptions, &tally) +
@@ -278,7 +297,7 @@ static void census_cell(struct census *census, const struct cell *cell)
     }
     if (is_exact) {
         int32_t lines;
-        TR_ASSERT(tr__room_used(cell, cell->dispatch->behavior, &lines) == tally.roomy);
+        TR_ASSERT(tr__room_used(cell, behavior, &lines) == tally.roomy);
         TR_ASSERT(lines == tally.roomy_lines);
     }
     bool is_actor = !(cell->flags & CELL_CLIENT) && cell_parent_slot(cell);

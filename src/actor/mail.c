@@ -3,6 +3,7 @@
 
 #include "actor/budget.h"
 #include "actor/ask.h"
+#include "actor/ask_then.h"
 #include "actor/client.h"
 #include "actor/extra.h"
 #include "actor/timers.h"
@@ -111,7 +112,10 @@ static void take_in_message(struct worker *worker, struct cell *cell, struct env
     case ENVELOPE_WANTED:
     case ENVELOPE_GRANT:
     case ENVELOPE_BACK:
+    case ENVELOPE_STORY:
+    case ENVELOPE_TOLD:
     case ENVELOPE_RING:
+    case ENVELOPE_RETURNED:
         ring_push(&cell->notices, envelope);
         break;
     }
@@ -175,10 +179,15 @@ void tr__mail_take_in(struct worker *worker, struct cell *cell, struct door_mail
                 tr__mail_bury_one(worker, cell, envelope, TR_STOPPED);
             continue;
         }
+        bool is_narrow = cell->flags & CELL_NARROW;
+        if (__builtin_expect(is_narrow, 0) && tr__mail_is_misfit(cell, envelope)) {
+            tr__room_give(cell, mail_lines(envelope));
+            tr__mail_bury_one(worker, cell, envelope, TR_MAILBOX_FULL);
+            continue;
+        }
         take_in_message(worker, cell, envelope);
     }
-    if (__builtin_expect(cell->flags & CELL_NARROW, 0) && cell->life != LIFE_NEW &&
-        room_policy(room_load(&cell->door.room)) == TR_DROP_OLDEST)
+    if (__builtin_expect(cell->flags & CELL_NARROW, 0))
         tr__mail_drop_oldest(worker, cell);
 }
 
@@ -261,6 +270,8 @@ void tr__mail_bury(struct worker *worker, struct cell *cell, tr_status reason)
 {
     tr__stash_empty(cell);
     tr__timers_drop(worker, cell);
+    if (cell->extra)
+        tr__thens_drop(worker, cell);
     for (;;) {
         if (!cell->cycle && !mail_begin_cycle(cell))
             break;

@@ -98,6 +98,13 @@ static inline struct mail_bound mail_bound_of(const tr_behavior *behavior)
     return (struct mail_bound){(int32_t)messages, (int32_t)(bytes / 64), options->overflow};
 }
 
+/** Whether bounds fit into a room. */
+static inline bool mail_bound_is_valid(const tr_behavior *behavior)
+{
+    return behavior->options.mailbox_max <= TR_MAILBOX_LARGEST &&
+           behavior->options.mailbox_bytes_max <= TR_MAILBOX_BYTES_LARGEST;
+}
+
 /** Whether messages of this kind take room. */
 static inline bool mail_takes_room(const struct envelope *envelope)
 {
@@ -112,6 +119,8 @@ void tr__room_change(struct cell *cell, const tr_behavior *from, const tr_behavi
 bool tr__room_take(struct cell *cell, uint32_t lines);
 /** What does not go into the stock, or is too much for it. Owner only. */
 void tr__room_give(struct cell *cell, uint32_t lines);
+/** Room for those who wait, once the mailbox is within its bound. Owner only. */
+void tr__room_put_by(struct cell *cell, int32_t messages, int32_t lines);
 /** Of messages that come back from a stash: never refused. Owner only. */
 void tr__room_take_back(struct cell *cell, uint32_t lines);
 /** How many messages have room in the mailbox, and in *lines their memory. When nothing runs. */
@@ -158,10 +167,10 @@ static inline bool mail_has_arrived(const struct cell *cell)
     return cell->notices || cell->flags & CELL_MIXED;
 }
 
-/** Whether turns of this actor wait. */
+/** Whether turns of this actor wait, or answers for which none does: tr_ask_then. */
 static inline bool mail_is_parked(const struct cell *cell)
 {
-    return cell->extra && cell->extra->parked_count;
+    return cell->extra && (cell->extra->parked_count || cell->extra->then_count);
 }
 
 /** Whether an actor that has nothing to do is to stop. */
@@ -218,8 +227,16 @@ void tr__mail_resume_cycle(struct cell *cell);
  * is the caller's still. Owner only.
  */
 tr_status tr__mail_overflow(struct worker *worker, struct cell *cell, struct envelope *envelope);
-/** After mail from elsewhere was taken in: drops the oldest when it is too much. Owner only. */
+/**
+ * After mail from elsewhere was taken in, or a new behavior: drops the oldest when they are too
+ * much and it is to be so. Owner only.
+ */
 void tr__mail_drop_oldest(struct worker *worker, struct cell *cell);
+/**
+ * Of mail from elsewhere, whose sender did not know it: whether it is larger than the whole mailbox
+ * of an actor that drops the oldest. It does not drive the others out. Owner only.
+ */
+bool tr__mail_is_misfit(const struct cell *cell, const struct envelope *envelope);
 /** Takes room for a message from elsewhere. TR_OK, TR_STOPPED, TR_MAILBOX_FULL. Any thread. */
 tr_status tr__room_take_far(struct cell *cell, const struct envelope *envelope);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/park.h"
 
+#include "actor/blocking.h"
 #include "actor/budget.h"
 #include "actor/extra.h"
 #include "actor/timers.h"
@@ -62,13 +63,27 @@ static void turn_give(struct worker *worker, struct tr_self *self)
     worker->spare_count++;
 }
 
-void tr__turns_free(struct worker *worker)
+void tr__turns_trim(struct worker *worker)
 {
+    bool has_own = false;
     while (worker->spare_count) {
         struct tr_self *self = turn_take(worker);
-        if (!is_own(worker, self))
+        if (is_own(worker, self))
+            has_own = true;
+        else
             source_resize(&worker->source, self, 0);
     }
+    if (!has_own)
+        return;
+    /* The newest lies behind all others and would keep the heap from giving their memory back. */
+    tr__scratch_deinit(&worker->message->own_scratch);
+    source_resize(&worker->source, worker->message, 0);
+    worker->message = &worker->turns[0];
+}
+
+void tr__turns_free(struct worker *worker)
+{
+    tr__turns_trim(worker);
     tr__scratch_deinit(&worker->message->own_scratch);
     if (!is_own(worker, worker->message))
         source_resize(&worker->source, worker->message, 0);
@@ -101,10 +116,11 @@ static tr_status detach(struct tr_self *self)
     self->has_story = true;
     self->fiber = worker->host.current;
     worker->message = message;
-    worker->running = NULL;
     tr__loop_charge(&worker->loop, self->turns);
     /* The run in which this turn began ends here. */
     tr__cell_settle(worker, self->cell);
+    if (self->job)
+        tr__blocking_submit(self);
     tr__fiber_switch(&worker->host, fiber);
     return TR_OK;
 }
@@ -128,14 +144,17 @@ tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns)
     list_push_last(&extra->parked, &self->link);
     self->state = TURN_PARKED;
     self->outcome = TR_OK;
-    if (self->row->is_barrier && !self->is_barrier)
+    if (!self->is_barrier && turn_wants_barrier(self))
         tr__barrier_begin(self);
     if (deadline_ns < TR_NEVER)
         tr__wheel_arm(&worker->waits, &self->deadline, deadline_ns);
-    if (self->is_detached)
-        tr__fiber_switch(&worker->host, self->caller);
-    else
+    if (!self->is_detached) {
         status = detach(self);
+    } else {
+        if (self->job)
+            tr__blocking_submit(self);
+        tr__fiber_switch(&worker->host, self->caller);
+    }
     if (status == TR_OK)
         return self->outcome;
     /* It could not be left. A barrier stays one until the turn ends. */
@@ -230,13 +249,13 @@ static bool resume(struct tr_self *self)
     self->caller = worker->host.current;
     const struct cell *running = worker->running;
     worker->running = self->cell;
-    worker->running_type = self->envelope->type;
+    worker_set_type(worker, self->envelope->type);
     worker->message->turns++; /* a stretch is charged like a turn */
     if (self->cell->flags & CELL_METERED)
         tr__budget_turn_resume(self);
     tr__fiber_switch(&worker->host, self->fiber);
     worker->running = running;
-    worker->running_type = self->envelope->type;
+    worker_set_type(worker, self->envelope->type);
     return self->state == TURN_ENDED;
 }
 

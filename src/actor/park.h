@@ -18,6 +18,9 @@
 
 #include "actor/mail.h"
 
+/** Frees the turns that are kept for the next that wait. Between two runs only. */
+void tr__turns_trim(struct worker *worker);
+
 /** Prepares a turn of a worker, for its first use. */
 void tr__turn_init(struct tr_self *self, struct worker *worker);
 /** Frees the turns that are over, and what the worker's own ones hold. */
@@ -52,6 +55,18 @@ bool tr__state_keep(struct worker *worker, struct cell *cell);
 
 /** The handler of a detached turn has returned: back to who resumed it. */
 TR_NO_RETURN void tr__turn_leave(struct tr_self *self, tr_next next);
+
+/**
+ * Whether this turn is a barrier when it waits. In a batch of several, none is one by a predicate: the
+ * first speaks for all.
+ */
+static inline bool turn_wants_barrier(const struct tr_self *self)
+{
+    const tr_handler *row = self->row;
+    if (__builtin_expect(!row->barrier_if, 1))
+        return row->is_barrier;
+    return row->is_barrier || row->barrier_if(envelope_data(self->envelope));
+}
 
 /** From now on, until the end, no ask or notice of its actor begins. May be nested. */
 void tr__barrier_begin(struct tr_self *self);

@@ -23,19 +23,50 @@ void tr__room_open(struct cell *cell, const tr_behavior *behavior)
         cell->flags |= CELL_NARROW;
 }
 
+void tr__room_put_by(struct cell *cell, int32_t messages, int32_t lines)
+{
+    struct cell_extra *extra = cell->extra;
+    uint64_t word = room_load(&cell->door.room);
+    int32_t owed = room_messages(word) < 0 ? -room_messages(word) : 0;
+    int32_t owed_lines = room_lines(word) < 0 ? -room_lines(word) : 0;
+    messages += extra->put_by;
+    lines += extra->put_by_lines;
+    owed = owed < messages ? owed : messages;
+    owed_lines = owed_lines < lines ? owed_lines : lines;
+    if (owed || owed_lines)
+        room_give(&cell->door.room, owed, owed_lines);
+    extra->put_by = messages - owed;
+    extra->put_by_lines = lines - owed_lines;
+}
+
+/*
+ * Gives back what was put by, and more or less. While more is in the mailbox than its bound allows,
+ * nothing is put by: senders near would use it, over and over, and what is too much would stay.
+ */
+static void give_stock(struct cell *cell, int32_t messages, int32_t lines)
+{
+    room_give(&cell->door.room,
+              messages + (int32_t)(cell->stock & 0xffff),
+              lines + (int32_t)(cell->stock >> STOCK_LINES_SHIFT));
+    cell->stock = 0;
+    uint64_t word = room_load(&cell->door.room);
+    if (room_messages(word) < 0 || room_lines(word) < 0)
+        cell->flags |= CELL_NARROW;
+    if (cell->flags & CELL_AWAITED)
+        tr__room_put_by(cell, 0, 0);
+}
+
 void tr__room_change(struct cell *cell, const tr_behavior *from, const tr_behavior *to)
 {
     struct mail_bound old = mail_bound_of(from);
-    struct mail_bound new = mail_bound_of(to);
-    if (old.messages == new.messages && old.lines == new.lines &&old.overflow == new.overflow)
+    struct mail_bound next = mail_bound_of(to);
+    bool is_same_size = old.messages == next.messages && old.lines == next.lines;
+    if (is_same_size && old.overflow == next.overflow)
         return;
-    room_give(&cell->door.room,
-              new.messages - old.messages + (int32_t)(cell->stock & 0xffff),
-              new.lines - old.lines + (int32_t)(cell->stock >> STOCK_LINES_SHIFT));
-    cell->stock = 0;
-    room_set_policy(&cell->door.room, new.overflow);
     cell->flags &= (uint16_t)~CELL_NARROW;
-    if (is_narrow(new))
+    give_stock(cell, next.messages - old.messages, next.lines - old.lines);
+    room_set_policy(&cell->door.room, next.overflow);
+    if (is_narrow(next))
         cell->flags |= CELL_NARROW;
 }
 
@@ -60,8 +91,7 @@ bool tr__room_take(struct cell *cell, uint32_t lines)
 void tr__room_give(struct cell *cell, uint32_t lines)
 {
     if (cell->flags & CELL_AWAITED) { /* others wait for it */
-        cell->extra->put_by += lines > 0;
-        cell->extra->put_by_lines += (int32_t)lines;
+        tr__room_put_by(cell, lines > 0, (int32_t)lines);
         return;
     }
     if (lines) { /* a message that does not go through the stock */
@@ -78,7 +108,7 @@ void tr__room_give(struct cell *cell, uint32_t lines)
 
 void tr__room_take_back(struct cell *cell, uint32_t lines)
 {
-    room_give(&cell->door.room, -1, -(int32_t)lines);
+    give_stock(cell, -1, -(int32_t)lines);
 }
 
 int32_t tr__room_used(const struct cell *cell, const tr_behavior *behavior, int32_t *lines)
@@ -94,6 +124,12 @@ int32_t tr__room_used(const struct cell *cell, const tr_behavior *behavior, int3
     return bound.messages - messages;
 }
 
+/* A report of a dropped message drives no message out: that would be reported, and so on. */
+static bool is_report(const struct envelope *envelope)
+{
+    return tr_type_is_equal(envelope->type, &tr_type_tr_dead_letter);
+}
+
 tr_status tr__room_take_far(struct cell *cell, const struct envelope *envelope)
 {
     struct room *room = &cell->door.room;
@@ -102,7 +138,8 @@ tr_status tr__room_take_far(struct cell *cell, const struct envelope *envelope)
     if (__builtin_expect(result == ROOM_TAKEN, 1))
         return TR_OK;
     /* Who takes it in makes room for it, by then. */
-    if (result == ROOM_FULL && room_policy(room_load(room)) == TR_DROP_OLDEST)
+    bool drops_oldest = room_policy(room_load(room)) == TR_DROP_OLDEST;
+    if (result == ROOM_FULL && drops_oldest && !is_report(envelope))
         result =
             room_take(room, envelope->generation, lines, MAIL_OVERDRAFT, lines + MAIL_OVERDRAFT);
     if (result == ROOM_TAKEN)
@@ -140,14 +177,19 @@ static bool drop_one(struct worker *worker, struct cell *cell)
         oldest = take_oldest(&cell->notices);
     if (!oldest)
         return false;
+    uint32_t lines = mail_lines(oldest);
     mail_uncount(cell, oldest);
-    tr__room_give(cell, mail_lines(oldest));
     tr__mail_bury_one(worker, cell, oldest, TR_MAILBOX_FULL);
+    /* Not before: its room is not for the report of its end. */
+    tr__room_give(cell, lines);
     return true;
 }
 
 void tr__mail_drop_oldest(struct worker *worker, struct cell *cell)
 {
+    bool is_alive = cell->life > LIFE_NEW && cell->life < LIFE_STOPPING;
+    if (!is_alive || mail_bound_of(cell->dispatch->behavior).overflow != TR_DROP_OLDEST)
+        return;
     for (;;) {
         uint64_t word = room_load(&cell->door.room);
         if (room_messages(word) >= 0 && room_lines(word) >= 0)
@@ -157,12 +199,20 @@ void tr__mail_drop_oldest(struct worker *worker, struct cell *cell)
     }
 }
 
+bool tr__mail_is_misfit(const struct cell *cell, const struct envelope *envelope)
+{
+    const tr_behavior *behavior =
+        cell->life == LIFE_NEW ? cell->setup->behavior : cell->dispatch->behavior;
+    struct mail_bound bound = mail_bound_of(behavior);
+    return bound.overflow == TR_DROP_OLDEST && mail_takes_room(envelope) &&
+           mail_lines(envelope) > (uint32_t)bound.lines;
+}
+
 tr_status tr__mail_overflow(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
     struct mail_bound bound = mail_bound_of(cell->dispatch->behavior);
     uint32_t lines = mail_lines(envelope);
-    /* One that is larger than the mailbox does not drive the others out. */
-    if (bound.overflow != TR_DROP_OLDEST || lines > (uint32_t)bound.lines)
+    if (bound.overflow != TR_DROP_OLDEST || is_report(envelope) || lines > (uint32_t)bound.lines)
         return TR_MAILBOX_FULL;
     while (drop_one(worker, cell)) {
         if (tr__room_take(cell, lines))

@@ -206,6 +206,8 @@ tr_next tr_self_become(tr_self *self, const tr_behavior *behavior, const tr_type
     const char *why;
     if (!tr__behavior_is_valid(behavior, &why))
         return tr_fail(self, TR_INVALID_ARGUMENT, "tr_become: %s", why);
+    if (!mail_bound_is_valid(behavior))
+        return tr_fail(self, TR_LIMIT, "tr_become: %s: too large a mailbox", behavior->name);
     tr__become_forget(self);
     const void *kept = NULL;
     if (setup_type) {

@@ -136,7 +136,15 @@ void tr_defer(tr_self *self, void *resource, void (*release)(void *resource))
         release(resource);
         tr_crash(self, TR_LIMIT, "more than %d calls of tr_defer in a turn", TR_DEFERS_MAX);
     }
-    self->defers[self->defer_count++] = (struct turn_defer){resource, release};
+    if (self->defer_count == TURN_DEFERS && !self->more_defers) {
+        size_t size = (TR_DEFERS_MAX - TURN_DEFERS) * sizeof *self->more_defers;
+        self->more_defers = tr__scratch_alloc(self->scratch, size);
+        if (!self->more_defers) {
+            release(resource);
+            no_memory(self, size);
+        }
+    }
+    *turn_defer_at(self, self->defer_count++) = (struct turn_defer){resource, release};
 }
 
 static void release_buffer(void *buffer)

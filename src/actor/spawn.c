@@ -125,9 +125,7 @@ tr_status tr__spawn_check(struct tr_system *system, const tr_spawn_args *args)
                       args->name);
         return TR_NAME_INVALID;
     }
-    const tr_options *options = &args->behavior->options;
-    if (options->mailbox_max > TR_MAILBOX_LARGEST ||
-        options->mailbox_bytes_max > TR_MAILBOX_BYTES_LARGEST) {
+    if (!mail_bound_is_valid(args->behavior)) {
         tr__error_set(args->error, TR_LIMIT, 0, "%s: too large a mailbox", args->behavior->name);
         return TR_LIMIT;
     }
@@ -299,6 +297,8 @@ static tr_status adopt(struct worker *worker, struct cell *cell, const tr_behavi
     cell->flags &= (uint16_t)~CELL_BY_KIND;
     if (behavior->options.ordering == TR_BY_KIND)
         cell->flags |= CELL_BY_KIND;
+    if (cell->flags & CELL_NARROW)
+        tr__mail_drop_oldest(worker, cell);
     if (!behavior->setup.call || is_set_up)
         return TR_OK;
 

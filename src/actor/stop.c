@@ -2,6 +2,7 @@
 #include "actor/stop.h"
 
 #include "actor/ask.h"
+#include "actor/blocking.h"
 #include "actor/budget.h"
 #include "actor/extra.h"
 #include "actor/lifecycle.h"
@@ -210,6 +211,9 @@ void tr__cell_finish(struct worker *worker, struct cell *cell)
 {
     TR_ASSERT(cell->life == LIFE_STOPPING);
     TR_ASSERT(!cell->child_count);
+    /* A function that runs on a helper thread uses the stack of a turn: its end calls this again. */
+    if (cell->extra && cell->extra->blocked && !tr__blocking_withdraw(worker, cell))
+        return;
     if (cell->extra)
         tr__turns_cancel(worker, cell);
     close_door(worker, cell);

@@ -108,6 +108,8 @@ static tr_status options_check(const tr_system_options *options)
         return TR_INVALID_ARGUMENT;
     if (options->round_min_ns > TR_OPTION_NS_MAX || options->spin_ns > TR_OPTION_NS_MAX)
         return TR_INVALID_ARGUMENT;
+    if (options->size && options->blocking_threads_max > TR_BLOCKING_THREADS_LARGEST)
+        return TR_LIMIT;
     if (options->workers > TR_WORKERS_MAX || options->actors_max > TR_ACTORS_MAX)
         return TR_LIMIT;
     if (options->name && !tr__name_is_valid(options->name))
@@ -149,6 +151,10 @@ static struct tr_system *system_alloc(const tr_system_options *options)
     lock_init(&system->run_lock);
     tr__schedules_init(
         &system->schedules, system->platform->mono_now(system->platform), system->seed);
+    bool is_whole = options->size && options->blocking_threads_max;
+    tr__blocking_init(&system->blocking,
+                      system,
+                      is_whole ? options->blocking_threads_max : TR_BLOCKING_THREADS_MAX);
     return system;
 }
 
@@ -279,6 +285,7 @@ void tr_system_free(tr_system *system)
     /* A system that was never started, or lives in another's loop, ends here. */
     if (system->guardian && !atom32_load(&system->is_over, ATOM_SEQ_CST))
         tr__system_drain(system);
+    tr__blocking_end(&system->blocking);
     tr__clients_close(system);
     mail_sweep(system);
     tr__schedules_deinit(&system->schedules, &source);

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <troupe/system.h>
 
+#include "actor/blocking.h"
 #include "actor/dead_letter.h"
 #include "actor/names.h"
 #include "actor/schedule.h"
@@ -38,6 +39,7 @@ struct tr_system {
     struct dead_letters dead_letters;
     struct watch watch;
     struct schedules schedules;
+    struct blocking blocking;
     struct cell *guardian; /* /user; owned by worker 0 */
     struct name *guardian_name;
     struct envelope_pool **pools;

@@ -27,6 +27,7 @@ static void threads_join(struct tr_system *system)
             system->platform->thread_join(system->platform, worker->thread);
         worker->thread = NULL;
     }
+    tr__blocking_end(&system->blocking);
     tr__watch_stop(&system->watch);
 }
 
@@ -254,6 +255,7 @@ void tr__system_drain(struct tr_system *system)
             loop->round_end_ns = 0;
             (void)tr__worker_slice(system->workers[i], LOOP_NO_LIMIT);
         }
+        system->platform->yield(system->platform); /* a function of tr_blocking may run */
     }
 }
 

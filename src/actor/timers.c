@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "actor/extra.h"
+#include "actor/schedule.h"
 #include "base/assert.h"
 
 const tr_type tr__idle_type = {.name = "tr_receive_timeout",
@@ -16,28 +17,50 @@ const tr_type tr__idle_type = {.name = "tr_receive_timeout",
                                .abi = TR_ABI,
                                .is_flat = true};
 
-enum {
-    QUEUED = 0x80,  /* in timer_entry.kind: its envelope is in a mailbox or in a turn */
-    ID_SIZE = 1 + 8 /* the key of a timer without one: NUL and its number */
-};
-
-static enum timer_kind kind_of(const struct timer_entry *entry)
-{
-    return (enum timer_kind)(entry->kind & ~QUEUED);
-}
+/* When what could not be delivered for want of memory is tried again. */
+#define RETRY_NS TR_MILLISECOND
 
 static struct timer_entry *entry_of(const struct envelope *envelope)
 {
     return (struct timer_entry *)(uintptr_t)envelope->sender;
 }
 
-/* The memory of a timer, without its message, in lines as mail_lines. */
+/* The memory of a timer, in lines as mail_lines, without a message that is not in it. */
 static uint64_t entry_lines(const struct timer_entry *entry)
 {
-    return block_class_size(entry->block_class) / block_class_size(BLOCK_64);
+    if (!entry->is_keyed)
+        return 1;
+    return block_class_size(entry->keyed.block_class) / block_class_size(BLOCK_64);
+}
+
+/* And of such a message, while it does not count as mail. */
+static uint64_t message_lines(const struct timer_entry *entry)
+{
+    bool has_one = !entry->is_light && !entry->is_queued && entry->heavy.envelope;
+    return has_one ? mail_lines(entry->heavy.envelope) : 0;
 }
 
 /* ---- Firing. ---- */
+
+/* An envelope with the message of a timer, or of a receive timeout. TR_NO_MEMORY, TR_TOO_LARGE. */
+static tr_status event_new(struct worker *worker, const struct cell *cell, const tr_type *type,
+                           const void *message, uint64_t causal, struct envelope **made)
+{
+    struct envelope *envelope = envelope_take(&worker->pool);
+    if (!envelope)
+        return TR_NO_MEMORY;
+    tr_status status = envelope_fill(&worker->pool, envelope, type, message, ENVELOPE_INLINE);
+    if (status != TR_OK) {
+        envelope_give_empty(&worker->pool, envelope);
+        return status;
+    }
+    envelope->kind = ENVELOPE_EVENT;
+    envelope->sender = 0;
+    envelope->causal = causal;
+    envelope->generation = cell_generation(cell);
+    *made = envelope;
+    return TR_OK;
+}
 
 /* An envelope that is not counted yet goes to the events of its actor. */
 static void deliver(struct worker *worker, struct cell *cell, struct envelope *envelope)
@@ -60,51 +83,96 @@ static void make_void(struct worker *worker, struct envelope *envelope)
     envelope->sender = 0;
 }
 
-/* The turn of this timer's message has begun: the envelope is its handler's, and nobody's after. */
-static void let_go(struct timer_entry *entry)
+/* The message of a timer is in an envelope from now on. */
+static void entry_own(struct timer_entry *entry, struct envelope *envelope)
 {
-    struct envelope *envelope = entry->user;
-    envelope->sender = 0;
-    entry->user = NULL;
-    entry->kind &= (uint8_t)~QUEUED;
+    envelope->sender = (uint64_t)(uintptr_t)entry;
+    entry->is_light = false;
+    entry->heavy.envelope = envelope;
+}
+
+/* Whether the turn of this timer's message has begun: it is the one that runs, or it waits. */
+static bool is_in_hand(const struct tr_self *self, const struct timer_entry *entry)
+{
+    return entry->is_queued && (entry->heavy.envelope == self->envelope || entry->is_parked);
+}
+
+void tr__timer_park(struct envelope *envelope)
+{
+    struct timer_entry *entry = entry_of(envelope);
+    if (entry)
+        entry->is_parked = true;
+}
+
+/* The turn of this timer's message has begun: the envelope is its handler's, and nobody's after. */
+static void entry_let_go(struct timer_entry *entry)
+{
+    entry->heavy.envelope->sender = 0;
+    entry->heavy.envelope = NULL;
+    entry->is_queued = false;
+    entry->is_parked = false;
+}
+
+/* Drops the message of a timer, wherever it is. */
+static void entry_clear(struct worker *worker, struct timer_entry *entry)
+{
+    if (entry->is_light)
+        return;
+    if (entry->is_queued)
+        make_void(worker, entry->heavy.envelope);
+    else if (entry->heavy.envelope)
+        envelope_give(&worker->pool, entry->heavy.envelope);
 }
 
 /* Forgets a timer whose node is not armed. */
 static void entry_remove(struct worker *worker, struct cell *cell, struct timer_entry *entry)
 {
-    struct envelope *envelope = entry->user;
-    cell->extra->timer_lines -= entry_lines(entry);
-    if (entry->kind & QUEUED) {
-        make_void(worker, envelope);
-    } else if (envelope) {
-        cell->extra->timer_lines -= mail_lines(envelope);
-        envelope_give(&worker->pool, envelope);
-    }
-    tr__keys_remove(&cell->extra->timers, &worker->timer_pool, entry);
+    cell->extra->timer_lines -= entry_lines(entry) + message_lines(entry);
+    entry_clear(worker, entry);
+    if (entry->is_keyed)
+        tr__keys_remove(&cell->extra->timers, &worker->timer_pool, entry);
+    else
+        tr__loose_remove(&cell->extra->loose_timers, &worker->timer_pool.loose, entry);
+}
+
+/* Gives a light timer its envelope. False when out of memory. */
+static bool entry_load(struct worker *worker, const struct cell *cell, struct timer_entry *entry)
+{
+    struct envelope *envelope;
+    tr_status status = event_new(
+        worker, cell, entry->light.type, entry->light.bytes, entry->light.causal, &envelope);
+    if (status != TR_OK)
+        return false;
+    entry_own(entry, envelope);
+    return true;
 }
 
 static void fire(struct worker *worker, struct timer_entry *entry)
 {
-    struct envelope *envelope = entry->user;
-    if (kind_of(entry) == TIMER_FIXED_RATE) {
+    if (entry->kind == TIMER_FIXED_RATE) {
         /* Ticks that were missed altogether are one tick; the grid stays where it was. */
-        tr_time deadline_ns = timer_deadline(entry->node.deadline_ns, entry->period_ns);
+        tr_time period_ns = entry->heavy.period_ns;
+        tr_time deadline_ns = timer_deadline(entry->node.deadline_ns, period_ns);
         tr_time late_ns = worker->loop.now_ns - deadline_ns;
-        if (late_ns >= entry->period_ns)
-            deadline_ns += late_ns / entry->period_ns * entry->period_ns;
+        if (late_ns >= period_ns)
+            deadline_ns += late_ns / period_ns * period_ns;
         tr__wheel_arm(&worker->timers, &entry->node, deadline_ns);
     }
-    if (entry->kind & QUEUED)
+    if (entry->is_queued)
         return; /* the last tick still waits: one is enough */
-    struct cell *cell = (struct cell *)(void *)envelope->mail.next;
+    struct cell *cell = slots_at(worker->slots, entry->owner);
     if (cell->flags & CELL_SEALED) {
         tr__wheel_cancel(&worker->timers, &entry->node);
         entry_remove(worker, cell, entry);
         return;
     }
-    entry->kind |= QUEUED;
-    cell->extra->timer_lines -= mail_lines(envelope); /* from now on it counts as mail */
-    deliver(worker, cell, envelope);
+    cell->extra->timer_lines -= message_lines(entry); /* from now on it counts as mail */
+    if (entry->is_light && !entry_load(worker, cell, entry)) {
+        tr__wheel_arm(&worker->timers, &entry->node, timer_deadline(worker->loop.now_ns, RETRY_NS));
+        return;
+    }
+    entry->is_queued = true;
+    deliver(worker, cell, entry->heavy.envelope);
 }
 
 /* A receive timeout whose time has come, unless a message came since, or waits. */
@@ -120,22 +188,13 @@ static void fire_idle(struct worker *worker, struct cell_extra *extra)
     if (cell->flags & CELL_SEALED)
         return;
     /* What has come and waits is a message that came. */
-    struct envelope *envelope = NULL;
-    if (!cell->cycle && !cell->notices && !cell->asks && !door_has_mail(&cell->door))
-        envelope = envelope_take(&worker->pool);
+    bool has_mail = cell->cycle || cell->notices || cell->asks || door_has_mail(&cell->door);
     struct tr_receive_timeout message = {.idle_ns = extra->idle_ns};
-    if (!envelope ||
-        envelope_fill(&worker->pool, envelope, &tr__idle_type, &message, ENVELOPE_INLINE) !=
-            TR_OK) {
-        if (envelope)
-            envelope_give_empty(&worker->pool, envelope);
-        tr__wheel_arm(&worker->idles, &extra->idle, timer_deadline(now_ns, TR_MILLISECOND));
+    struct envelope *envelope;
+    if (has_mail || event_new(worker, cell, &tr__idle_type, &message, 0, &envelope) != TR_OK) {
+        tr__wheel_arm(&worker->idles, &extra->idle, timer_deadline(now_ns, RETRY_NS));
         return;
     }
-    envelope->kind = ENVELOPE_EVENT;
-    envelope->sender = 0;
-    envelope->causal = 0;
-    envelope->generation = cell_generation(cell);
     extra->idle_event = envelope;
     deliver(worker, cell, envelope);
 }
@@ -156,17 +215,17 @@ bool tr__timers_fire(struct worker *worker, tr_time now_ns)
     return has_more || tr__wheel_next(&worker->timers) <= now_ns;
 }
 
+static tr_time earlier(tr_time a_ns, tr_time b_ns)
+{
+    return a_ns < b_ns ? a_ns : b_ns;
+}
+
 tr_time tr__timers_next(const struct worker *worker)
 {
-    tr_time timer_ns = tr__wheel_next(&worker->timers);
-    tr_time idle_ns = tr__wheel_next(&worker->idles);
-    tr_time schedule_ns = tr__schedules_next(worker);
-    tr_time next_ns = timer_ns < idle_ns ? timer_ns : idle_ns;
-    tr_time wait_ns = tr__wheel_next(&worker->waits);
-    tr_time ask_ns = tr__wheel_next(&worker->ask_timeouts);
-    next_ns = schedule_ns < next_ns ? schedule_ns : next_ns;
-    next_ns = wait_ns < next_ns ? wait_ns : next_ns;
-    return ask_ns < next_ns ? ask_ns : next_ns;
+    tr_time own_ns = earlier(tr__wheel_next(&worker->timers), tr__wheel_next(&worker->idles));
+    own_ns = earlier(own_ns, tr__wheel_next(&worker->waits));
+    own_ns = earlier(own_ns, tr__wheel_next(&worker->ask_timeouts));
+    return earlier(own_ns, tr__schedules_next(worker));
 }
 
 void tr__timer_return(struct worker *worker, struct cell *cell, struct envelope *envelope)
@@ -177,10 +236,10 @@ void tr__timer_return(struct worker *worker, struct cell *cell, struct envelope 
         envelope_give(&worker->pool, envelope);
         return;
     }
-    entry->kind &= (uint8_t)~QUEUED;
-    cell->extra->timer_lines += mail_lines(envelope);
-    envelope->mail.next = (struct door_mail *)(void *)cell;
-    switch (kind_of(entry)) {
+    entry->is_queued = false;
+    entry->is_parked = false;
+    cell->extra->timer_lines += message_lines(entry);
+    switch ((enum timer_kind)entry->kind) {
     case TIMER_ONCE:
         entry_remove(worker, cell, entry);
         break;
@@ -190,7 +249,7 @@ void tr__timer_return(struct worker *worker, struct cell *cell, struct envelope 
         tr__wheel_arm(&worker->timers,
                       &entry->node,
                       timer_deadline(worker->system->platform->mono_now(worker->system->platform),
-                                     entry->period_ns));
+                                     entry->heavy.period_ns));
         break;
     }
 }
@@ -204,35 +263,26 @@ void tr__timer_detach(struct worker *worker, struct cell *cell, struct envelope 
     envelope->sender = 0;
     if (!entry)
         return;
-    /* A timer that ticks on gets another envelope; without memory for one it ends. */
-    struct envelope *copy = NULL;
-    if (kind_of(entry) != TIMER_ONCE)
-        copy = envelope_take(&worker->pool);
-    if (copy &&
-        envelope_fill(
-            &worker->pool, copy, envelope->type, envelope_data(envelope), ENVELOPE_INLINE) !=
-            TR_OK) {
-        envelope_give_empty(&worker->pool, copy);
-        copy = NULL;
+    if (entry->kind != TIMER_ONCE) {
+        /* A timer that ticks on gets another envelope; without memory for one it ends. */
+        struct envelope *copy;
+        tr_status status = event_new(
+            worker, cell, envelope->type, envelope_data(envelope), envelope->causal, &copy);
+        if (status == TR_OK) {
+            entry_own(entry, copy);
+            tr__timer_return(worker, cell, copy);
+            return;
+        }
+        tr__log(worker->system,
+                TR_LEVEL_ERROR,
+                cell->name ? cell->name->path : NULL,
+                "a timer ended: its message was stashed and there is no memory for another");
     }
-    if (!copy) {
-        if (kind_of(entry) != TIMER_ONCE)
-            tr__log(worker->system,
-                    TR_LEVEL_ERROR,
-                    cell->name ? cell->name->path : NULL,
-                    "a timer ended: its message was stashed and there is no memory for another");
-        tr__wheel_cancel(&worker->timers, &entry->node);
-        entry->user = NULL;
-        entry->kind &= (uint8_t)~QUEUED;
-        entry_remove(worker, cell, entry);
-        return;
-    }
-    copy->kind = ENVELOPE_EVENT;
-    copy->causal = envelope->causal;
-    copy->generation = envelope->generation;
-    copy->sender = (uint64_t)(uintptr_t)entry;
-    entry->user = copy;
-    tr__timer_return(worker, cell, copy);
+    tr__wheel_cancel(&worker->timers, &entry->node);
+    entry->heavy.envelope = NULL;
+    entry->is_queued = false;
+    entry->is_parked = false;
+    entry_remove(worker, cell, entry);
 }
 
 /* Takes back a signal that waits to be handled. */
@@ -252,11 +302,12 @@ void tr__timers_drop(struct worker *worker, struct cell *cell)
     struct timer_entry *entry;
     while ((entry = tr__keys_walk_next(&extra->timers, &worker->timer_pool, &walk))) {
         tr__wheel_cancel(&worker->timers, &entry->node);
-        if (entry->kind & QUEUED)
-            make_void(worker, entry->user);
-        else if (entry->user)
-            envelope_give(&worker->pool, entry->user);
+        entry_clear(worker, entry);
         tr__keys_walk_remove(&extra->timers, &worker->timer_pool, &walk);
+    }
+    while ((entry = tr__loose_first(&extra->loose_timers, &worker->timer_pool.loose))) {
+        tr__wheel_cancel(&worker->timers, &entry->node);
+        entry_remove(worker, cell, entry);
     }
     extra->timer_lines = 0;
     tr__wheel_cancel(&worker->idles, &extra->idle);
@@ -266,6 +317,21 @@ void tr__timers_drop(struct worker *worker, struct cell *cell)
 
 /* ---- The receive timeout. ---- */
 
+/* Not counted meanwhile: it begins anew afterwards. */
+static bool idle_is_held(const struct cell *cell)
+{
+    return cell->life == LIFE_SUSPENDED || mail_is_parked(cell);
+}
+
+static void idle_arm(struct worker *worker, struct cell *cell)
+{
+    struct cell_extra *extra = cell->extra;
+    extra->idle_is_paused = idle_is_held(cell);
+    if (!extra->idle_is_paused && !timer_is_armed(&extra->idle))
+        tr__wheel_arm(
+            &worker->idles, &extra->idle, timer_deadline(extra->message_ns, extra->idle_ns));
+}
+
 void tr__idle_touch(struct worker *worker, struct cell *cell)
 {
     struct cell_extra *extra = cell->extra;
@@ -273,9 +339,7 @@ void tr__idle_touch(struct worker *worker, struct cell *cell)
     /* The loop's time may be as old as the last tick: rather late than early. */
     extra->message_ns = worker->loop.now_ns + (system->watch.platform ? WATCH_TICK_NS : 0);
     idle_forget(worker, extra);
-    if (!timer_is_armed(&extra->idle))
-        tr__wheel_arm(
-            &worker->idles, &extra->idle, timer_deadline(extra->message_ns, extra->idle_ns));
+    idle_arm(worker, cell);
 }
 
 void tr__idle_pause(struct worker *worker, struct cell *cell)
@@ -283,14 +347,15 @@ void tr__idle_pause(struct worker *worker, struct cell *cell)
     if (!(cell->flags & CELL_IDLES))
         return;
     struct cell_extra *extra = cell->extra;
-    extra->idle_is_paused = tr__wheel_cancel(&worker->idles, &extra->idle) || extra->idle_event;
+    /* It may be paused already, for another reason. */
+    extra->idle_is_paused |= tr__wheel_cancel(&worker->idles, &extra->idle) || extra->idle_event;
     idle_forget(worker, extra);
 }
 
 void tr__idle_resume(struct worker *worker, struct cell *cell)
 {
     /* One that has come already comes again after the next message only. */
-    if (cell->flags & CELL_IDLES && cell->extra->idle_is_paused)
+    if (cell->flags & CELL_IDLES && cell->extra->idle_is_paused && !idle_is_held(cell))
         tr__idle_touch(worker, cell);
 }
 
@@ -319,73 +384,76 @@ void tr_set_receive_timeout(tr_self *self, tr_time idle_ns)
         return;
     cell->flags |= CELL_IDLES;
     extra->message_ns = tr_now(self);
-    tr__wheel_arm(&worker->idles, &extra->idle, timer_deadline(extra->message_ns, idle_ns));
+    idle_arm(worker, cell);
 }
 
 /* ---- Timers, in a turn. ---- */
 
-/* An envelope with the message of a timer. */
-static tr_status message_make(struct tr_self *self, const tr_type *type, const void *message,
-                              struct envelope **made)
+/* Whether a timer can hold this message itself until it fires. */
+static bool is_light(tr_timer_kind kind, const tr_type *type)
 {
-    struct envelope_pool *pool = &self->worker->pool;
-    struct envelope *envelope = envelope_take(pool);
-    if (!envelope)
-        return TR_NO_MEMORY;
-    tr_status status = envelope_fill(pool, envelope, type, message, ENVELOPE_INLINE);
-    if (status != TR_OK) {
-        envelope_give_empty(pool, envelope);
-        return status;
-    }
-    envelope->kind = ENVELOPE_EVENT;
-    envelope->causal = self->causal;
-    envelope->generation = cell_generation(self->cell);
-    envelope->mail.next = (struct door_mail *)(void *)self->cell;
-    *made = envelope;
-    return TR_OK;
+    return kind == TR_TIMER_ONCE && type->is_flat && type->size <= TIMER_LIGHT_MAX;
 }
 
-static tr_status start(struct tr_self *self, const char *key, size_t length, tr_timer_kind kind,
-                       tr_time ns, const tr_type *type, const void *message)
+/* Starts a timer whose message is in `envelope`, or, without one, is light. */
+static void entry_start(struct tr_self *self, struct timer_entry *entry, tr_timer_kind kind,
+                        tr_time ns, struct envelope *envelope, const tr_type *type,
+                        const void *message)
+{
+    entry->owner = (uint32_t)self->cell->identity;
+    entry->kind = (unsigned)kind & 3;
+    entry->is_queued = false;
+    entry->is_parked = false;
+    if (envelope) {
+        entry_own(entry, envelope);
+        entry->heavy.period_ns = ns;
+    } else {
+        entry->is_light = true;
+        entry->light.type = type;
+        entry->light.causal = self->causal;
+        if (type->size == TIMER_LIGHT_MAX)
+            memcpy(entry->light.bytes, message, TIMER_LIGHT_MAX);
+        else
+            memcpy(entry->light.bytes, message, type->size);
+    }
+    self->cell->extra->timer_lines += message_lines(entry);
+    tr__wheel_arm(&self->worker->timers, &entry->node, timer_deadline(tr_now(self), ns));
+}
+
+/* The entry of a timer that is to start, new or emptied. TR_LIMIT, TR_NO_MEMORY. */
+static tr_status entry_obtain(struct tr_self *self, struct cell_extra *extra, const char *key,
+                              size_t length, struct timer_entry **obtained, tr_timer *timer)
 {
     struct worker *worker = self->worker;
-    struct cell *cell = self->cell;
-    if (cell->life >= LIFE_STOPPING)
-        return TR_STOPPING;
-    struct cell_extra *extra = tr__extra_of(worker, cell);
-    if (!extra)
-        return TR_NO_MEMORY;
-    if (extra->timers.count >= TR_TIMERS_MAX &&
-        !tr__keys_find(&extra->timers, &worker->timer_pool, key, length))
-        return TR_LIMIT;
-    struct envelope *envelope;
-    tr_status status = message_make(self, type, message, &envelope);
-    if (status != TR_OK)
-        return status;
-    bool is_new;
-    struct timer_entry *entry =
-        tr__keys_obtain(&extra->timers, &worker->timer_pool, key, length, &is_new);
-    if (!entry) {
-        envelope_give(&worker->pool, envelope);
-        return TR_NO_MEMORY;
+    struct timer_pool *pool = &worker->timer_pool;
+    bool is_full = extra->timers.count + extra->loose_timers.count >= TR_TIMERS_MAX;
+    bool is_new = true;
+    struct timer_entry *entry;
+    if (key) {
+        if (is_full && !tr__keys_find(&extra->timers, pool, key, length))
+            return TR_LIMIT;
+        entry = tr__keys_obtain(&extra->timers, pool, key, length, &is_new);
+    } else {
+        uint64_t number;
+        if (is_full)
+            return TR_LIMIT;
+        entry = tr__loose_add(&extra->loose_timers, &pool->loose, &number);
+        if (entry && timer)
+            timer->number = number;
     }
-    if (!is_new) {
+    if (!entry)
+        return TR_NO_MEMORY;
+    if (is_new) {
+        extra->timer_lines += entry_lines(entry);
+    } else {
         tr__wheel_cancel(&worker->timers, &entry->node);
-        if (entry->kind & QUEUED && entry->user == self->envelope)
-            let_go(entry);
-        else if (entry->kind & QUEUED)
-            make_void(worker, entry->user);
-        else {
-            extra->timer_lines -= mail_lines(entry->user);
-            envelope_give(&worker->pool, entry->user);
-        }
+        extra->timer_lines -= message_lines(entry);
+        if (is_in_hand(self, entry))
+            entry_let_go(entry);
+        else
+            entry_clear(worker, entry);
     }
-    extra->timer_lines += mail_lines(envelope) + (is_new ? entry_lines(entry) : 0);
-    entry->user = envelope;
-    entry->kind = (uint8_t)kind;
-    entry->period_ns = ns;
-    envelope->sender = (uint64_t)(uintptr_t)entry;
-    tr__wheel_arm(&worker->timers, &entry->node, timer_deadline(tr_now(self), ns));
+    *obtained = entry;
     return TR_OK;
 }
 
@@ -401,22 +469,27 @@ tr_status tr_self_try_timer(tr_self *self, const char *key, tr_timer_kind kind, 
         return TR_CANCELLED;
     if (kind > TR_TIMER_FIXED_DELAY || (kind != TR_TIMER_ONCE && ns == 0))
         return TR_INVALID_ARGUMENT;
-    if (key) {
-        size_t length = strlen(key);
-        if (!length || length > TR_TIMER_KEY_MAX)
-            return TR_INVALID_ARGUMENT;
-        return start(self, key, length, kind, ns, type, message);
-    }
-    struct cell_extra *extra =
-        self->cell->life >= LIFE_STOPPING ? NULL : tr__extra_of(self->worker, self->cell);
+    size_t length = key ? strlen(key) : 0;
+    if (key && (!length || length > TR_TIMER_KEY_MAX))
+        return TR_INVALID_ARGUMENT;
+    struct worker *worker = self->worker;
+    struct cell *cell = self->cell;
+    if (cell->life >= LIFE_STOPPING)
+        return TR_STOPPING;
+    struct cell_extra *extra = tr__extra_of(worker, cell);
     if (!extra)
-        return self->cell->life >= LIFE_STOPPING ? TR_STOPPING : TR_NO_MEMORY;
-    char id[ID_SIZE] = {0};
-    uint64_t number = ++extra->timer_last;
-    memcpy(id + 1, &number, sizeof number);
-    tr_status status = start(self, id, sizeof id, kind, ns, type, message);
-    if (status == TR_OK && timer)
-        timer->number = number;
+        return TR_NO_MEMORY;
+    struct envelope *envelope = NULL;
+    struct timer_entry *entry;
+    tr_status status = TR_OK;
+    if (!is_light(kind, type))
+        status = event_new(worker, cell, type, message, self->causal, &envelope);
+    if (status == TR_OK)
+        status = entry_obtain(self, extra, key, length, &entry, timer);
+    if (status == TR_OK)
+        entry_start(self, entry, kind, ns, envelope, type, message);
+    else if (envelope)
+        envelope_give(&worker->pool, envelope);
     return status;
 }
 
@@ -434,40 +507,37 @@ tr_timer tr_self_timer(tr_self *self, const char *key, tr_timer_kind kind, tr_ti
     return timer;
 }
 
-static tr_timer_end cancel(struct tr_self *self, const char *key, size_t length)
+/* Ends a timer of this actor. */
+static tr_timer_end entry_end(struct tr_self *self, struct timer_entry *entry)
 {
-    struct worker *worker = self->worker;
-    struct cell *cell = self->cell;
-    if (!cell->extra)
-        return TR_TIMER_NONE;
-    struct timer_entry *entry =
-        tr__keys_find(&cell->extra->timers, &worker->timer_pool, key, length);
-    if (!entry)
-        return TR_TIMER_NONE;
-    tr__wheel_cancel(&worker->timers, &entry->node);
+    tr__wheel_cancel(&self->worker->timers, &entry->node);
+    tr_timer_end end = entry->is_queued ? TR_TIMER_TAKEN_BACK : TR_TIMER_CANCELLED;
     /* In its own turn it has been delivered, and its envelope is still its handler's. */
-    tr_timer_end end = entry->kind & QUEUED ? TR_TIMER_TAKEN_BACK : TR_TIMER_CANCELLED;
-    if (entry->kind & QUEUED && entry->user == self->envelope) {
-        end = kind_of(entry) == TIMER_ONCE ? TR_TIMER_NONE : TR_TIMER_CANCELLED;
-        let_go(entry);
+    if (is_in_hand(self, entry)) {
+        end = entry->kind == TIMER_ONCE ? TR_TIMER_NONE : TR_TIMER_CANCELLED;
+        entry_let_go(entry);
     }
-    entry_remove(worker, cell, entry);
+    entry_remove(self->worker, self->cell, entry);
     return end;
 }
 
 tr_timer_end tr_timer_cancel(tr_self *self, const char *key)
 {
-    if (!self || !key)
+    if (!self || !key || !self->cell->extra)
         return TR_TIMER_NONE;
     size_t length = strlen(key);
-    return length && length <= TR_TIMER_KEY_MAX ? cancel(self, key, length) : TR_TIMER_NONE;
+    if (!length || length > TR_TIMER_KEY_MAX)
+        return TR_TIMER_NONE;
+    struct timer_entry *entry =
+        tr__keys_find(&self->cell->extra->timers, &self->worker->timer_pool, key, length);
+    return entry ? entry_end(self, entry) : TR_TIMER_NONE;
 }
 
 tr_timer_end tr_timer_stop(tr_self *self, tr_timer timer)
 {
-    if (!self || !timer.number)
+    if (!self)
         return TR_TIMER_NONE;
-    char id[ID_SIZE] = {0};
-    memcpy(id + 1, &timer.number, sizeof timer.number);
-    return cancel(self, id, sizeof id);
+    struct timer_entry *entry = tr__loose_find(&self->worker->timer_pool.loose, timer.number);
+    bool is_mine = entry && entry->owner == (uint32_t)self->cell->identity;
+    return is_mine ? entry_end(self, entry) : TR_TIMER_NONE;
 }

@@ -2,11 +2,12 @@
 /**
  * Timers of actors, and their receive timeouts.
  *
- * A timer owns one envelope, which holds its message. While the timer is armed the envelope's link
- * is the cell; when it fires the envelope goes to the mailbox of events, and comes back to its timer
- * when its turn has ended. So a timer has at most one message waiting, nothing is allocated when it
- * fires, and taking a timer back takes its message back as well: the envelope becomes void and is
- * dropped when its turn comes. `sender` of such an envelope is its timer; 0 when it was taken back.
+ * A timer holds its message itself when that is small and comes once; it takes an envelope when it
+ * fires, and tries again a little later when there is no memory for one. Any other timer has its
+ * envelope from the start. The envelope goes to the mailbox of events, and comes back to its timer
+ * when its turn has ended. So a timer has at most one message waiting, and taking a timer back takes
+ * its message back as well: the envelope becomes void and is dropped when its turn comes. `sender`
+ * of such an envelope is its timer; 0 when it was taken back.
  */
 #ifndef ACTOR_TIMERS_H
 #define ACTOR_TIMERS_H
@@ -18,11 +19,14 @@ enum { TIMERS_ROUND_MAX = 1024 }; /* timers that fire before actors get their tu
 /** Fires what is due. True when more is due than one round may fire. Worker only. */
 bool tr__timers_fire(struct worker *worker, tr_time now_ns);
 
-/** When something falls due next. */
+/** When something falls due next, waits of turns included. */
 tr_time tr__timers_next(const struct worker *worker);
 
 /** The turn of a timer's message has ended: takes the envelope. */
 void tr__timer_return(struct worker *worker, struct cell *cell, struct envelope *envelope);
+
+/** The turn of a timer's message waits: who takes the timer back meanwhile leaves the message. */
+void tr__timer_park(struct envelope *envelope);
 
 /** The message of this turn is set aside: it is the timer's no longer. */
 void tr__timer_detach(struct worker *worker, struct cell *cell, struct envelope *envelope);

@@ -3,6 +3,8 @@
 
 #include "actor/budget.h"
 #include "actor/ask.h"
+#include "actor/ask_then.h"
+#include "actor/batch.h"
 #include "actor/client.h"
 #include "actor/extra.h"
 #include "actor/lifecycle.h"
@@ -21,9 +23,10 @@ static const tr_next failed = {TR_NEXT_FAILED};
 static void run_defers(struct tr_self *self)
 {
     while (self->defer_count) {
-        struct turn_defer *defer = &self->defers[--self->defer_count];
+        struct turn_defer *defer = turn_defer_at(self, --self->defer_count);
         defer->release(defer->resource);
     }
+    self->more_defers = NULL;
 }
 
 void tr__become_forget(struct tr_self *self)
@@ -64,7 +67,7 @@ void tr__cell_fail(struct worker *worker, struct cell *cell, const char *where,
 
 static void fail(struct tr_self *self)
 {
-    const char *where = self->kind == TURN_MESSAGE ? self->worker->running_type->name : "a signal";
+    const char *where = self->kind == TURN_MESSAGE ? worker_type(self->worker)->name : "a signal";
     tr__cell_fail(self->worker, self->cell, where, &self->error);
 }
 
@@ -119,7 +122,7 @@ static void envelope_done(struct tr_self *self)
         envelope_give(&self->worker->pool, envelope);
 }
 
-static void bury_unhandled(struct tr_self *self)
+void tr__turn_unhandled(struct tr_self *self)
 {
     struct worker *worker = self->worker;
     const struct envelope *envelope = self->envelope;
@@ -158,8 +161,10 @@ bool tr__turn_over(struct tr_self *self, tr_next next)
         tr__asks_drop(self);
     if (self->is_cancelled)
         next = same; /* nobody asks it any more */
+    if (self->batch)
+        tr__batch_end(self, next);
     if (next.code == TR_NEXT_UNHANDLED) {
-        bury_unhandled(self);
+        tr__turn_unhandled(self);
     } else if (next.code == TR_NEXT_STASHED) {
         tr__timer_detach(worker, self->cell, self->envelope);
         tr__stash_push(worker, self->cell, self->envelope);
@@ -244,10 +249,13 @@ static inline bool message_turn(struct tr_self *self)
         return true;
     self->envelope = envelope;
     self->causal = envelope->causal;
-    worker->running_type = envelope->type;
+    worker_set_type(worker, envelope->type);
     const tr_handler *row = dispatch_find(&worker->dispatches, cell->dispatch, envelope->type);
+    if (__builtin_expect(envelope->kind <= ENVELOPE_EXCEPTION, 0) &&
+        envelope->type == &tr__then_type)
+        row = tr__then_begin(self);
     if (__builtin_expect(!row, 0)) {
-        bury_unhandled(self);
+        tr__turn_unhandled(self);
         return true;
     }
     if (__builtin_expect(envelope->kind == ENVELOPE_ASK, 0) && tr__ask_is_late(worker, envelope)) {
@@ -375,15 +383,15 @@ struct tr_self *tr__call(struct worker *worker, struct cell *cell, enum turn_kin
     self->next = same;
     self->caller = worker->host.current;
     const struct cell *running = worker->running;
-    const tr_type *running_type = worker->running_type;
+    const tr_type *running_type = worker_type(worker);
     bool is_watched = budget_is_watched(worker, cell);
     if (is_watched)
         tr__budget_call_begin(worker, cell);
     worker->running = cell;
-    worker->running_type = NULL;
+    worker_set_type(worker, NULL);
     tr__fiber_switch(&worker->host, fiber);
     worker->running = running;
-    worker->running_type = running_type;
+    worker_set_type(worker, running_type);
     run_defers(self);
     if (is_watched)
         tr__budget_call_end(worker, cell);

@@ -30,6 +30,9 @@ void tr__become_forget(struct tr_self *self);
  */
 bool tr__turn_apply(struct tr_self *self, tr_next next);
 
+/** The message of this turn is a dead letter that nobody handled. */
+void tr__turn_unhandled(struct tr_self *self);
+
 /** The end of a turn that is more than ordinary, on the fiber of the worker. As tr__turn_apply. */
 bool tr__turn_over(struct tr_self *self, tr_next next);
 
@@ -51,5 +54,11 @@ void tr__cell_settle(struct worker *worker, struct cell *cell);
 
 /** Control bits are set, or the last child has gone. False when the actor runs no further. */
 bool tr__cell_obey(struct worker *worker, struct cell *cell);
+
+/** The place of one call of tr_defer. */
+static inline struct turn_defer *turn_defer_at(struct tr_self *self, uint32_t index)
+{
+    return index < TURN_DEFERS ? &self->defers[index] : &self->more_defers[index - TURN_DEFERS];
+}
 
 #endif

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/waiters.h"
 
+#include "actor/blocking.h"
 #include "actor/extra.h"
 #include "actor/park.h"
+#include "actor/story.h"
 #include "base/assert.h"
 
 enum {
@@ -144,8 +146,7 @@ static void on_back(struct worker *worker, struct cell *cell, struct envelope *e
 {
     struct tr_room *room = room_of(envelope);
     if (cell->flags & CELL_AWAITED) {
-        cell->extra->put_by += room->messages;
-        cell->extra->put_by_lines += room->lines;
+        tr__room_put_by(cell, room->messages, room->lines);
         tr__waiters_serve(worker, cell);
     } else {
         room_give(&cell->door.room, room->messages, room->lines);
@@ -252,6 +253,9 @@ void tr__waiters_mail(struct worker *worker, struct cell *cell, struct envelope 
 {
     bool is_here = envelope->generation == cell_generation(cell) && cell->life < LIFE_STOPPED;
     switch ((enum envelope_kind)envelope->kind) {
+    case ENVELOPE_RETURNED:
+        tr__blocking_returned(worker, cell, envelope);
+        return;
     case ENVELOPE_WANTED:
         if (is_here && cell->life < LIFE_STOPPING)
             on_wanted(worker, cell, envelope);
@@ -275,6 +279,12 @@ void tr__waiters_mail(struct worker *worker, struct cell *cell, struct envelope 
             on_ring(worker, cell, envelope);
         else
             envelope_give(&worker->pool, envelope);
+        return;
+    case ENVELOPE_STORY:
+        tr__story_mail(worker, cell, envelope);
+        return;
+    case ENVELOPE_TOLD:
+        tr__ask_told(worker, cell, envelope);
         return;
     default:
         TR_UNREACHABLE("no mail of those who wait");
@@ -311,7 +321,7 @@ static tr_status wait(struct tr_self *self, uint64_t to, int32_t lines, tr_time 
     struct envelope *probe = wanted && chain == CHAIN_LEAVES ? letter_new(self, lines) : NULL;
     if (!wanted)
         return TR_NO_MEMORY;
-    bool stays_barrier = self->is_barrier || self->row->is_barrier;
+    bool stays_barrier = self->is_barrier || turn_wants_barrier(self);
     tr_time park_ns = timer_deadline(worker->loop.now_ns, TR_PARK_NS);
     tr_status status = TR_STOPPED;
     if (!self->is_barrier)
@@ -335,7 +345,7 @@ static tr_status wait(struct tr_self *self, uint64_t to, int32_t lines, tr_time 
 
 tr_status tr__turn_wait_for_reply(struct tr_self *self, uint64_t to)
 {
-    if (!self->row->is_barrier || !to)
+    if (!turn_wants_barrier(self) || !to)
         return tr__turn_park(self, TR_NEVER);
     struct worker *worker = self->worker;
     uint64_t end = to;
@@ -386,8 +396,7 @@ void tr__favour_end(struct tr_self *self)
     int32_t lines = (int32_t)(cell->stock >> STOCK_LINES_SHIFT);
     self->favoured = NULL;
     if (cell->flags & CELL_AWAITED) {
-        cell->extra->put_by += messages;
-        cell->extra->put_by_lines += lines;
+        tr__room_put_by(cell, messages, lines);
         cell->stock = 0;
     } else if (cell->flags & CELL_NARROW) {
         room_give(&cell->door.room, messages, lines);

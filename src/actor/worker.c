@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/worker.h"
 
+#include <stdio.h>
+
 #include "actor/ask.h"
 #include "actor/budget.h"
 #include "actor/park.h"
@@ -90,6 +92,10 @@ static bool trim(struct worker *worker)
     struct tr_system *system = worker->system;
     bool has_shrunk = tr__envelope_pool_trim(&worker->pool);
     tr__timer_pool_trim(&worker->timer_pool);
+    tr__turns_trim(worker);
+    tr__asks_free(worker);
+    worker->has_stacks = tr__fiber_pool_trim(&worker->fibers);
+    has_shrunk |= worker->has_stacks;
     lock_take(&system->foreign_lock);
     tr__envelope_pool_trim(&system->foreign_pool);
     lock_give(&system->foreign_lock);
@@ -115,7 +121,8 @@ static tr_time on_idle(struct loop *loop)
     uint64_t turns = atom64_load(&worker->counters.handled, ATOM_RELAXED) +
                      atom64_load(&worker->counters.accepted, ATOM_RELAXED);
     tr_time next_ns = tr__timers_next(worker);
-    if (worker->trimmed_turns == turns && stack_is_empty(&worker->pool.returned))
+    bool is_trimmed = worker->trimmed_turns == turns && !worker->has_stacks;
+    if (is_trimmed && stack_is_empty(&worker->pool.returned))
         return next_ns;
     if (loop->now_ns < worker->trimmed_ns + worker->trim_every_ns)
         return earlier(next_ns, worker->trimmed_ns + worker->trim_every_ns);
@@ -124,7 +131,7 @@ static tr_time on_idle(struct loop *loop)
     /* A pool that is in use all over costs a walk in vain: each makes the next one rarer. */
     bool is_vain = !trim(worker) && worker->trim_every_ns < TRIM_SELDOM_NS;
     worker->trim_every_ns = is_vain ? 2 * worker->trim_every_ns : TRIM_EVERY_NS;
-    return next_ns;
+    return worker->has_stacks ? earlier(next_ns, loop->now_ns + TRIM_EVERY_NS) : next_ns;
 }
 
 const struct loop_hooks tr__worker_hooks = {
@@ -136,9 +143,22 @@ const struct loop_hooks tr__worker_hooks = {
     .on_idle = on_idle,
 };
 
+/* Who ran when a stack was left, of which it is now known that it was too small. */
+static void describe_running(const struct fiber_pool *pool, char *text, size_t size)
+{
+    const struct worker *worker = LIST_OWNER(pool, struct worker, fibers);
+    if (!worker->running)
+        return;
+    char path[TR_PATH_MAX + 1];
+    tr__cell_path(worker->system, worker->running, path);
+    const char *type = worker->running_type ? worker->running_type->name : "a signal";
+    snprintf(text, size, "%s in %s (or a turn before it on the same stack)", type, path);
+}
+
 void tr__worker_fiber(void *context)
 {
     struct worker *worker = context;
+    worker->running = NULL;
     for (;;) {
         worker->has_more = tr__loop_slice(&worker->loop);
         tr__fiber_yield(&worker->host);
@@ -191,6 +211,7 @@ tr_status tr__worker_init(struct worker *worker, struct tr_system *system, uint3
     status = tr__fiber_pool_init(&worker->fibers, platform, 0);
     if (status != TR_OK)
         goto free_pool;
+    worker->fibers.describe = describe_running;
     status = tr__fiber_new(&worker->fibers, tr__worker_fiber, worker, &worker->fiber);
     if (status != TR_OK)
         goto free_fibers;

@@ -28,6 +28,9 @@ enum turn_kind { TURN_MESSAGE, TURN_SETUP, TURN_PRE_START, TURN_POST_STOP };
 /** Where a turn of a message stands. */
 enum turn_state { TURN_RUNS, TURN_PARKED, TURN_WOKEN, TURN_ENDED };
 
+/** Calls of tr_defer for which a turn has room; the many of a few turns are in scratch memory. */
+enum { TURN_DEFERS = 4 };
+
 struct turn_defer {
     void *resource;
     void (*release)(void *resource);
@@ -67,6 +70,8 @@ struct tr_self {
     struct timer_node deadline;
     const tr_handler *row;  /* of the handler that runs */
     struct ask *asks;       /* of this turn, newest first */
+    struct batch *batch;    /* when it has several messages */
+    const char *where;      /* the file and line of its last await */
     uint32_t wanted;        /* asks that it still waits for */
     tr_status reply_failed; /* why its reply could not be sent */
     tr_status outcome;      /* why it goes on */
@@ -75,9 +80,12 @@ struct tr_self {
     struct envelope *grant; /* the room it was given, on its way */
     struct old_state *old_state; /* the state it began with, when its actor has another by now */
     struct cell *favoured;       /* the actor in whose stock that room is, for this stretch */
+    /* What it waits for, or is about to: see actor/blocking.h. */
+    struct blocking_job *job;
     struct scratch *scratch;
     struct scratch own_scratch; /* of a turn of a message: it may outlive the next one */
-    struct turn_defer defers[TR_DEFERS_MAX];
+    struct turn_defer defers[TURN_DEFERS];
+    struct turn_defer *more_defers; /* in scratch memory: the rest of TR_DEFERS_MAX */
 };
 
 /** Who sent the message of a turn, 0 for nobody. A timer's envelope uses the place otherwise. */
@@ -126,6 +134,7 @@ struct worker {
     tr_time trimmed_ns;     /* when the pool was last trimmed, */
     uint64_t trimmed_turns; /* and what had happened by then */
     tr_time trim_every_ns;
+    bool has_stacks; /* the last trim left some that could go */
     struct fiber_pool fibers;
     struct fiber_host host;
     struct fiber *fiber; /* the one the loop is on */
@@ -133,7 +142,7 @@ struct worker {
     tr_thread *thread;
     /* What runs, for those who look from outside. */
     const struct cell *running;
-    const tr_type *running_type;
+    atomptr running_type;    /* of a message, NULL otherwise; read by any thread */
     struct tr_self *message; /* the turn of the message that runs, or ran last */
     struct tr_self *spare;   /* turns that are over, for the next that waits */
     uint32_t spare_count;
@@ -150,6 +159,18 @@ struct worker_io {
     tr_io io;
     void (*on_done)(struct worker *worker, struct worker_io *operation);
 };
+
+/** The type of the message that a worker handles; NULL: a signal, or nothing. Any thread. */
+static inline const tr_type *worker_type(const struct worker *worker)
+{
+    return atomptr_load(&worker->running_type, ATOM_RELAXED);
+}
+
+/** Worker only. */
+static inline void worker_set_type(struct worker *worker, const tr_type *type)
+{
+    atomptr_store(&worker->running_type, (void *)(uintptr_t)type, ATOM_RELAXED);
+}
 
 /** The turn that runs on top of all others. */
 static inline struct tr_self *worker_turn(struct worker *worker)

@@ -13,6 +13,9 @@ __attribute__((__noreturn__, __cold__)) void tr__assert_failed(const char *file,
                                                                const char *function,
                                                                const char *text);
 
+/** Prints a line and aborts: for what is broken by the program, not by us. Any thread, any stack. */
+__attribute__((__noreturn__, __cold__)) void tr__panic(const char *text);
+
 /** In every build. */
 #define TR_ASSERT(condition)                                                                       \
     (__builtin_expect(!(condition), 0)                                                             \

@@ -50,8 +50,12 @@ FIBER_INLINE void sanitizer_arrive(struct fiber_side *leaver, struct fiber_side 
 FIBER_INLINE void side_arrive(struct fiber_host *host, struct fiber_side *arriver,
                               struct fiber_transfer from)
 {
-    sanitizer_arrive(host->leaver, arriver);
-    host->leaver->context = from.context;
+    struct fiber_side *leaver = host->leaver;
+    sanitizer_arrive(leaver, arriver);
+    leaver->context = from.context;
+    /* Only now that nobody stands on it: the report needs a stack as well. */
+    if (__builtin_expect(leaver->is_bare, 0) && !fiber_canary_is_alive(leaver))
+        tr__fiber_overflow((struct fiber *)(void *)leaver);
     struct fiber *ended = host->ended;
     if (__builtin_expect(ended != NULL, 0)) {
         host->ended = NULL;

@@ -4,8 +4,9 @@
  */
 #include "fiber/pool.h"
 
+#include <stdio.h>
+
 #include "base/assert.h"
-#include "os/memory.h"
 
 #ifdef FIBER_ASAN
 #include <sanitizer/asan_interface.h>
@@ -19,30 +20,32 @@
 #endif
 #endif
 
-/*
- * The lowest words of a stack are its canary: nobody may get that far down. They are zero, as the
- * kernel made them, because to write another value would cost each stack a page of memory, while
- * reading untouched pages costs none.
- */
-enum { CANARY_WORDS = 8 };
-
 /* How often one shadow of ThreadSanitizer serves: to make one takes it a millisecond. */
 enum { SHADOW_USES = 256 };
 
 struct fiber_slab {
     struct fiber_slab *next;
     void *stacks;
+    enum os_guard guard;
+    bool is_doomed;        /* while trimming */
+    uint32_t stacks_count; /* that the pool uses */
     struct fiber fibers[FIBER_SLAB_STACKS];
     unsigned valgrind_ids[FIBER_SLAB_STACKS];
 };
 
-static bool canary_is_alive(const struct fiber *fiber)
+void tr__fiber_overflow(const struct fiber *fiber)
 {
-    const uint64_t *words = fiber->side.low;
-    uint64_t sum = 0;
-    for (size_t i = 0; i < CANARY_WORDS; i++)
-        sum |= words[i];
-    return sum == 0;
+    const struct fiber_pool *pool = fiber->pool;
+    char who[512] = "a fiber";
+    char text[640];
+    if (pool->describe)
+        pool->describe(pool, who, sizeof who);
+    (void)snprintf(text,
+                   sizeof text,
+                   "troupe: stack overflow: more than %zu bytes of stack were used, found after %s",
+                   fiber->side.size,
+                   who);
+    tr__panic(text);
 }
 
 /* A free stack is poisoned: pointers into the frames of a turn that has ended are found. */
@@ -103,6 +106,7 @@ static struct fiber *free_pop(struct fiber_pool *pool)
     stack_unpoison(fiber);
     fiber->next = NULL;
     fiber->is_lent = true;
+    fiber->is_touched = true;
 #ifdef FIBER_TSAN
     if (!fiber->side.shadow)
         fiber->side.shadow = __tsan_create_fiber(0);
@@ -118,7 +122,7 @@ static bool pool_grow(struct fiber_pool *pool)
     if (!slab)
         return false;
     *slab = (struct fiber_slab){.next = pool->slabs};
-    slab->stacks = tr__os_stack_slab(FIBER_SLAB_STACKS, FIBER_STACK_SIZE);
+    slab->stacks = tr__os_stack_slab(FIBER_SLAB_STACKS, FIBER_STACK_SIZE, &slab->guard);
     if (!slab->stacks) {
         pool->platform->resize(pool->platform, slab, 0);
         return false;
@@ -130,12 +134,14 @@ static bool pool_grow(struct fiber_pool *pool)
         fiber->pool = pool;
         fiber->side.low = tr__os_stack_low(slab->stacks, i, FIBER_STACK_SIZE);
         fiber->side.size = FIBER_STACK_SIZE;
+        fiber->side.is_bare = slab->guard == OS_GUARD_NONE;
         valgrind_register(slab, i);
         if (pool->stacks_max && pool->stacks_count >= pool->stacks_max)
             continue;
         stack_poison(fiber);
         free_push(pool, fiber);
         pool->stacks_count++;
+        slab->stacks_count++;
     }
     return true;
 }
@@ -148,21 +154,26 @@ tr_status tr__fiber_pool_init(struct fiber_pool *pool, const tr_platform *platfo
     return pool_grow(pool) ? TR_OK : TR_NO_MEMORY;
 }
 
+static void slab_free(struct fiber_pool *pool, struct fiber_slab *slab)
+{
+    for (size_t i = 0; i < FIBER_SLAB_STACKS; i++) {
+        stack_unpoison(&slab->fibers[i]);
+        valgrind_deregister(slab, i);
+#ifdef FIBER_TSAN
+        if (slab->fibers[i].side.shadow)
+            __tsan_destroy_fiber(slab->fibers[i].side.shadow);
+#endif
+    }
+    tr__os_stack_slab_free(slab->stacks, FIBER_SLAB_STACKS, FIBER_STACK_SIZE, slab->guard);
+    pool->platform->resize(pool->platform, slab, 0);
+}
+
 void tr__fiber_pool_deinit(struct fiber_pool *pool)
 {
     while (pool->slabs) {
         struct fiber_slab *slab = pool->slabs;
         pool->slabs = slab->next;
-        for (size_t i = 0; i < FIBER_SLAB_STACKS; i++) {
-            stack_unpoison(&slab->fibers[i]);
-            valgrind_deregister(slab, i);
-#ifdef FIBER_TSAN
-            if (slab->fibers[i].side.shadow)
-                __tsan_destroy_fiber(slab->fibers[i].side.shadow);
-#endif
-        }
-        tr__os_stack_slab_free(slab->stacks, FIBER_SLAB_STACKS, FIBER_STACK_SIZE);
-        pool->platform->resize(pool->platform, slab, 0);
+        slab_free(pool, slab);
     }
     *pool = (struct fiber_pool){.platform = pool->platform};
 }
@@ -187,7 +198,8 @@ void tr__fiber_pool_give(struct fiber_pool *pool, struct fiber *fiber)
 {
     TR_ASSERT(fiber->pool == pool);
     TR_ASSERT(fiber->is_lent);
-    TR_ASSERT(canary_is_alive(fiber));
+    if (__builtin_expect(!fiber_canary_is_alive(&fiber->side), 0))
+        tr__fiber_overflow(fiber);
 #ifdef FIBER_TSAN
     /* Frames that were dropped are still open in it, and there is room for some thousands. */
     if (++fiber->uses % SHADOW_USES == 0) {
@@ -200,4 +212,86 @@ void tr__fiber_pool_give(struct fiber_pool *pool, struct fiber *fiber)
     fiber->side.fake_stack = NULL;
     stack_poison(fiber);
     free_push(pool, fiber);
+}
+
+/* ---- Giving memory back. ---- */
+
+static bool slab_is_free(const struct fiber_slab *slab)
+{
+    for (size_t i = 0; i < FIBER_SLAB_STACKS; i++) {
+        if (slab->fibers[i].is_lent)
+            return false;
+    }
+    return true;
+}
+
+/* Marks slabs that can go, and counts them. */
+static size_t slabs_doom(struct fiber_pool *pool)
+{
+    size_t left = pool->free_count;
+    size_t doomed = 0;
+    for (struct fiber_slab *slab = pool->slabs; slab; slab = slab->next) {
+        if (doomed == FIBER_TRIM_STEP || left < slab->stacks_count + FIBER_RESERVE)
+            break;
+        if (!slab_is_free(slab))
+            continue;
+        for (size_t i = 0; i < FIBER_SLAB_STACKS; i++)
+            slab->fibers[i].is_doomed = true;
+        slab->is_doomed = true;
+        left -= slab->stacks_count;
+        doomed++;
+    }
+    return doomed;
+}
+
+static void slabs_free_doomed(struct fiber_pool *pool)
+{
+    struct fiber **place = &pool->free;
+    while (*place) {
+        if ((*place)->is_doomed) {
+            *place = (*place)->next;
+            pool->free_count--;
+        } else {
+            place = &(*place)->next;
+        }
+    }
+    struct fiber_slab **link = &pool->slabs;
+    while (*link) {
+        struct fiber_slab *slab = *link;
+        if (!slab->is_doomed) {
+            link = &slab->next;
+            continue;
+        }
+        *link = slab->next;
+        pool->stacks_count -= slab->stacks_count;
+        slab_free(pool, slab);
+    }
+}
+
+/* Of the free stacks, those that were given back last stay warm. */
+static size_t stacks_clean(struct fiber_pool *pool)
+{
+    size_t kept = 0;
+    size_t cleaned = 0;
+    for (struct fiber *fiber = pool->free; fiber && cleaned < FIBER_TRIM_STEP;
+         fiber = fiber->next) {
+        if (!fiber->is_touched || kept++ < FIBER_RESERVE)
+            continue;
+        tr__os_stack_clean(fiber->side.low, fiber->side.size);
+        fiber->is_touched = false;
+        cleaned++;
+    }
+    return cleaned;
+}
+
+bool tr__fiber_pool_trim(struct fiber_pool *pool)
+{
+    if (pool->free_count <= FIBER_RESERVE)
+        return false;
+    size_t doomed = slabs_doom(pool);
+    if (doomed)
+        slabs_free_doomed(pool);
+    if (doomed == FIBER_TRIM_STEP)
+        return true;
+    return stacks_clean(pool) == FIBER_TRIM_STEP;
 }

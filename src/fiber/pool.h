@@ -2,12 +2,13 @@
 /**
  * A pool of stacks for the fibers of one worker.
  *
- * Stacks come in slabs, each with a guard page below it and a canary in its lowest words, which is
- * checked when the stack is given back. Rules:
+ * Stacks come in slabs, each with a guard below it where that can be had (os/memory.h) and a canary
+ * in its lowest words. The canary is looked at when the stack is given back, and one without a guard
+ * each time it is left. A dead one ends the process with a report. Rules:
  *   1. After every call at least one stack is free: the spare. A stack is lent only if another
  *      stays behind, except to a fiber that gives its own back at once (tr__fiber_replace).
  *   2. The stack given back last is lent first: its pages are warm.
- *   3. Slabs are freed with the pool only.
+ *   3. Memory goes back when somebody asks for it (tr__fiber_pool_trim), and with the pool.
  * One thread at a time; no locks.
  */
 #ifndef FIBER_POOL_H
@@ -15,6 +16,8 @@
 
 #include <troupe/limits.h>
 #include <troupe/platform.h>
+
+#include "os/memory.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define FIBER_ASAN 1
@@ -38,6 +41,12 @@
 /** Stacks per slab: 1 MiB of address space, of which only what is touched becomes memory. */
 #define FIBER_SLAB_STACKS 16
 
+/** Free stacks that a trim leaves as they are. */
+#define FIBER_RESERVE (2 * FIBER_SLAB_STACKS)
+
+/** Slabs, or stacks of others, that one trim gives back: some milliseconds. */
+#define FIBER_TRIM_STEP 256
+
 /** One end of a switch: what is needed to come back to a stack. */
 struct fiber_side {
     void *context;   /* where to continue; valid while left */
@@ -45,16 +54,19 @@ struct fiber_side {
     size_t size;
     void *fake_stack; /* AddressSanitizer's, while left */
     void *shadow;     /* ThreadSanitizer's idea of this fiber */
+    bool is_bare;     /* a fiber's stack without a guard */
 };
 
 struct fiber {
-    struct fiber_side side;
-    struct fiber *next; /* in the pool's free list */
+    struct fiber_side side; /* comes first */
+    struct fiber *next;     /* in the pool's free list */
     struct fiber_pool *pool;
     void (*main)(void *context);
     void *main_context;
     uint32_t uses; /* so far; counted for ThreadSanitizer only */
     bool is_lent;
+    bool is_doomed;  /* while trimming */
+    bool is_touched; /* was lent since its memory was last given back */
 };
 
 struct fiber_pool {
@@ -64,6 +76,8 @@ struct fiber_pool {
     size_t free_count;
     size_t stacks_count; /* made so far */
     size_t stacks_max;   /* 0 for no limit */
+    /* Says in words what ran on a stack that was just left, for the report; NULL: nobody knows. */
+    void (*describe)(const struct fiber_pool *pool, char *text, size_t size);
 };
 
 /** Makes a pool with its spare. `stacks_max` 0 is no limit, else at least 2. TR_NO_MEMORY. */
@@ -72,6 +86,12 @@ TR_MUST_CHECK tr_status tr__fiber_pool_init(struct fiber_pool *pool, const tr_pl
 
 /** Frees all stacks, also those of fibers that have not ended. None of them may run. */
 void tr__fiber_pool_deinit(struct fiber_pool *pool);
+
+/**
+ * Gives memory of free stacks back, beyond FIBER_RESERVE of them: slabs that are free as a whole, and
+ * what the free stacks of others have touched. True when there is more to give than one step's worth.
+ */
+bool tr__fiber_pool_trim(struct fiber_pool *pool);
 
 /** Stacks in use. */
 static inline size_t fiber_pool_lent(const struct fiber_pool *pool)
@@ -83,5 +103,24 @@ static inline size_t fiber_pool_lent(const struct fiber_pool *pool)
 struct fiber *tr__fiber_pool_take(struct fiber_pool *pool);
 struct fiber *tr__fiber_pool_take_spare(struct fiber_pool *pool);
 void tr__fiber_pool_give(struct fiber_pool *pool, struct fiber *fiber);
+
+/*
+ * The lowest words of a stack are its canary: nobody may get that far down. They are zero, as the
+ * kernel made them, because to write another value would cost each stack a page of memory, while
+ * reading untouched pages costs none.
+ */
+enum { FIBER_CANARY_WORDS = 8 };
+
+static inline bool fiber_canary_is_alive(const struct fiber_side *side)
+{
+    const uint64_t *words = side->low;
+    uint64_t sum = 0;
+    for (size_t i = 0; i < FIBER_CANARY_WORDS; i++)
+        sum |= words[i];
+    return sum == 0;
+}
+
+/** Reports an overflow and aborts. */
+__attribute__((__noreturn__, __cold__)) void tr__fiber_overflow(const struct fiber *fiber);
 
 #endif

@@ -42,7 +42,10 @@ enum envelope_kind {
     ENVELOPE_WANTED,   /* a sender waits for room; this and the following: see actor/waiters.h */
     ENVELOPE_GRANT,    /* to a sender that waits: room, or why there is none */
     ENVELOPE_BACK,     /* from a sender: room that it did not need */
-    ENVELOPE_RING      /* does somebody who waits for room wait for himself? */
+    ENVELOPE_STORY,    /* to one who was asked: where is this request? See actor/story.h */
+    ENVELOPE_TOLD,     /* to the asker: the answer to that */
+    ENVELOPE_RING,     /* does somebody who waits for room wait for himself? */
+    ENVELOPE_RETURNED  /* what tr_blocking runs for a turn has returned: see actor/blocking.h */
 };
 
 enum {

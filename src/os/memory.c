@@ -4,6 +4,9 @@
  */
 #include "os/memory.h"
 
+#include "os/atomic.h"
+
+#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -42,17 +45,59 @@ void tr__os_advise_huge(void *memory, size_t size)
     (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE);
 }
 
-static bool guard_install(char *low, size_t page)
+/* The best guards that this kernel has, as far as is known, and how many pages are in use. */
+static atom32 guard_best = {OS_GUARD_MARK};
+static atom32 guard_pages;
+
+static bool guards_mark(char *slab, size_t count, size_t stride, size_t page)
 {
-    if (madvise(low, page, MADV_GUARD_INSTALL) == 0)
-        return true;
-    return mprotect(low, page, PROT_NONE) == 0;
+    for (size_t i = 0; i < count; i++) {
+        if (madvise(slab + i * stride, page, MADV_GUARD_INSTALL) != 0)
+            return false;
+    }
+    return true;
 }
 
-void *tr__os_stack_slab(size_t count, size_t stack_size)
+static bool guards_protect(char *slab, size_t count, size_t stride, size_t page)
+{
+    uint32_t wanted = (uint32_t)count;
+    if (atom32_fetch_add(&guard_pages, wanted, ATOM_RELAXED) + wanted <= OS_GUARD_PAGES_MAX) {
+        size_t i = 0;
+        while (i < count && mprotect(slab + i * stride, page, PROT_NONE) == 0)
+            i++;
+        if (i == count)
+            return true;
+        /* The process has all the mappings that it may have: these are joined again. */
+        while (i-- > 0)
+            (void)mprotect(slab + i * stride, page, PROT_READ | PROT_WRITE);
+    }
+    atom32_fetch_sub(&guard_pages, wanted, ATOM_RELAXED);
+    return false;
+}
+
+static enum os_guard guards_install(char *slab, size_t count, size_t stride, size_t page)
+{
+    uint32_t best = atom32_load(&guard_best, ATOM_RELAXED);
+    if (best >= OS_GUARD_MARK) {
+        if (guards_mark(slab, count, stride, page))
+            return OS_GUARD_MARK;
+        if (errno == EINVAL) /* An older kernel: it is not asked again. */
+            atom32_store(&guard_best, OS_GUARD_PAGE, ATOM_RELAXED);
+    }
+    if (best >= OS_GUARD_PAGE && guards_protect(slab, count, stride, page))
+        return OS_GUARD_PAGE;
+    return OS_GUARD_NONE;
+}
+
+void tr__os_guards_limit(enum os_guard best)
+{
+    atom32_store(&guard_best, best, ATOM_RELAXED);
+}
+
+void *tr__os_stack_slab(size_t count, size_t stack_size, enum os_guard *guard)
 {
     size_t page = tr__os_page_size();
-    if (count == 0 || stack_size == 0 || stack_size % page != 0)
+    if (count == 0 || count > OS_GUARD_PAGES_MAX || stack_size == 0 || stack_size % page != 0)
         return NULL;
     size_t stride = stack_size + page;
     if (stride < stack_size || count > SIZE_MAX / stride)
@@ -64,12 +109,7 @@ void *tr__os_stack_slab(size_t count, size_t stack_size)
         return NULL;
     /* A huge page would make many stacks resident at the first touch of one. */
     (void)madvise(slab, count * stride, MADV_NOHUGEPAGE);
-    for (size_t i = 0; i < count; i++) {
-        if (!guard_install(slab + i * stride, page)) {
-            (void)munmap(slab, count * stride);
-            return NULL;
-        }
-    }
+    *guard = guards_install(slab, count, stride, page);
     return slab;
 }
 
@@ -79,8 +119,16 @@ char *tr__os_stack_low(void *slab, size_t index, size_t stack_size)
     return (char *)slab + index * (stack_size + page) + page;
 }
 
-void tr__os_stack_slab_free(void *slab, size_t count, size_t stack_size)
+void tr__os_stack_slab_free(void *slab, size_t count, size_t stack_size, enum os_guard guard)
 {
-    if (slab)
-        (void)munmap(slab, count * (stack_size + tr__os_page_size()));
+    if (!slab)
+        return;
+    (void)munmap(slab, count * (stack_size + tr__os_page_size()));
+    if (guard == OS_GUARD_PAGE)
+        atom32_fetch_sub(&guard_pages, (uint32_t)count, ATOM_RELAXED);
+}
+
+void tr__os_stack_clean(const void *low, size_t stack_size)
+{
+    (void)madvise((void *)(uintptr_t)low, stack_size, MADV_DONTNEED);
 }

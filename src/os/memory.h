@@ -23,14 +23,31 @@ size_t tr__os_page_size(void);
  */
 void tr__os_advise_huge(void *memory, size_t size);
 
+/** What lies below a stack. Better ones are greater. */
+enum os_guard {
+    OS_GUARD_NONE, /* another stack, or nobody knows what */
+    OS_GUARD_PAGE, /* a page without access: two mappings for each stack */
+    OS_GUARD_MARK, /* marks in the page table (Linux 6.13): no mapping of its own */
+};
+
+/** Guard pages that a process may have, so that vm.max_map_count (65,530) leaves room for others. */
+enum { OS_GUARD_PAGES_MAX = 16000 };
+
 /**
- * A slab of `count` stacks of `stack_size` usable bytes (a multiple of the page size). Below each
- * lies a guard page: touching it ends the process. NULL when out of memory.
+ * A slab of `count` stacks of `stack_size` usable bytes (a multiple of the page size), with the best
+ * guards that can be had: all of its stacks have the same. Touching one is SIGSEGV. NULL when out of
+ * memory. Any thread.
  */
-void *tr__os_stack_slab(size_t count, size_t stack_size);
+void *tr__os_stack_slab(size_t count, size_t stack_size, enum os_guard *guard);
 /** The lowest usable byte of a stack of a slab. */
 char *tr__os_stack_low(void *slab, size_t index, size_t stack_size);
 /** Gives a slab back, with the same numbers. NULL does nothing. */
-void tr__os_stack_slab_free(void *slab, size_t count, size_t stack_size);
+void tr__os_stack_slab_free(void *slab, size_t count, size_t stack_size, enum os_guard guard);
+
+/** Gives the memory of a stack back and keeps its addresses: they are zero when next touched. */
+void tr__os_stack_clean(const void *low, size_t stack_size);
+
+/** From now on the process gets no better guards than this. For tests of the others. */
+void tr__os_guards_limit(enum os_guard best);
 
 #endif

@@ -1,12 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The end of the process after a failed assertion.
+ * The end of the process after a failed assertion or a damage that cannot be undone.
  */
 #include "base/assert.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
+
+static void print(const char *text, int length)
+{
+    if (length <= 0)
+        return;
+    ssize_t written = write(STDERR_FILENO, text, (size_t)length);
+    (void)written;
+}
 
 void tr__assert_failed(const char *file, int line, const char *function, const char *text)
 {
@@ -16,9 +25,13 @@ void tr__assert_failed(const char *file, int line, const char *function, const c
         message, sizeof message, "%s:%d: %s: assertion failed: %s\n", file, line, function, text);
     if (length >= (int)sizeof message)
         length = (int)sizeof message - 1;
-    if (length > 0) {
-        ssize_t written = write(STDERR_FILENO, message, (size_t)length);
-        (void)written;
-    }
+    print(message, length);
+    abort();
+}
+
+void tr__panic(const char *text)
+{
+    print(text, (int)strlen(text));
+    print("\n", 1);
     abort();
 }

@@ -25,7 +25,7 @@ enum {
 };
 
 static_assert(sizeof(struct keys_slot) == 16, "a slot is a quarter of a cache line");
-static_assert(offsetof(struct timer_entry, key) + TIMER_KEY_SHORT + 1 == 64, "one cache line");
+static_assert(offsetof(struct timer_entry, key) + TIMER_KEY_SHORT + 1 == 128, "two cache lines");
 static_assert(TR_TIMER_KEY_MAX <= UINT8_MAX, "a length fits");
 
 static inline uint32_t table_mask(const struct timer_keys *keys)
@@ -45,7 +45,7 @@ static inline uint32_t key_hash(const struct timer_pool *pool, const char *key, 
 
 static inline bool entry_has_key(const struct timer_entry *entry, const char *key, size_t length)
 {
-    return entry->key_length == length && memcmp(entry->key, key, length) == 0;
+    return entry->keyed.key_length == length && memcmp(entry->key, key, length) == 0;
 }
 
 static struct timer_entry *entry_new(struct timer_pool *pool, const char *key, size_t length)
@@ -55,7 +55,8 @@ static struct timer_entry *entry_new(struct timer_pool *pool, const char *key, s
     struct timer_entry *entry = tr__block_take(&pool->blocks, size, &block_class);
     if (!entry)
         return NULL;
-    *entry = (struct timer_entry){.block_class = block_class, .key_length = (uint8_t)length};
+    *entry = (struct timer_entry){
+        .is_keyed = 1, .keyed = {.block_class = block_class, .key_length = (uint8_t)length}};
     memcpy(entry->key, key, length);
     entry->key[length] = '\0';
     return entry;
@@ -63,7 +64,7 @@ static struct timer_entry *entry_new(struct timer_pool *pool, const char *key, s
 
 static void entry_free(struct timer_pool *pool, struct timer_entry *entry)
 {
-    tr__block_give(&pool->blocks, entry, entry->block_class);
+    tr__block_give(&pool->blocks, entry, entry->keyed.block_class);
 }
 
 static void table_insert(struct timer_keys *keys, struct timer_entry *entry, uint32_t hash)
@@ -122,8 +123,8 @@ static bool table_resize(struct timer_keys *keys, struct timer_pool *pool, unsig
     table.bits = (uint8_t)bits;
     if (keys->bits == 0) {
         struct timer_entry *one = keys->one;
-        one->hash = key_hash(pool, one->key, one->key_length);
-        table_insert(&table, one, one->hash);
+        one->keyed.hash = key_hash(pool, one->key, one->keyed.key_length);
+        table_insert(&table, one, one->keyed.hash);
     } else {
         for (uint32_t at = 0; at <= table_mask(keys); at++) {
             if (keys->slots[at].entry)
@@ -182,7 +183,7 @@ static struct timer_entry *entry_add(struct timer_keys *keys, struct timer_pool 
             entry_free(pool, entry);
             return NULL;
         }
-        entry->hash = hash;
+        entry->keyed.hash = hash;
         table_insert(keys, entry, hash);
     }
     keys->count++;
@@ -193,17 +194,20 @@ void tr__timer_pool_init(struct timer_pool *pool, const struct memory_source *so
                          struct hash_key key)
 {
     tr__block_init(&pool->blocks, source);
+    tr__loose_init(&pool->loose, source);
     pool->key = key;
 }
 
 void tr__timer_pool_deinit(struct timer_pool *pool)
 {
     tr__block_deinit(&pool->blocks);
+    tr__loose_deinit(&pool->loose);
 }
 
 void tr__timer_pool_trim(struct timer_pool *pool)
 {
     tr__block_trim(&pool->blocks);
+    tr__loose_trim(&pool->loose);
 }
 
 struct timer_entry *tr__keys_find(const struct timer_keys *keys, const struct timer_pool *pool,
@@ -237,7 +241,6 @@ struct timer_entry *tr__keys_obtain(struct timer_keys *keys, struct timer_pool *
         if (!entry)
             return NULL;
     }
-    entry->generation = ++keys->generation;
     *is_new = is_made;
     return entry;
 }
@@ -250,7 +253,7 @@ void tr__keys_remove(struct timer_keys *keys, struct timer_pool *pool, struct ti
         TR_ASSERT(keys->one == entry);
         keys->one = NULL;
     } else {
-        uint32_t at = table_home(keys, entry->hash);
+        uint32_t at = table_home(keys, entry->keyed.hash);
         while (keys->slots[at].entry != entry) {
             TR_ASSERT(keys->slots[at].entry); /* Else it is of another table. */
             at = (at + 1) & table_mask(keys);

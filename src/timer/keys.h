@@ -13,39 +13,18 @@
 #define TIMER_KEYS_H
 
 #include "base/hash.h"
-#include "base/list.h"
 #include "mem/block.h"
-#include "timer/wheel.h"
-
-#include <troupe/limits.h>
+#include "timer/loose.h"
 
 enum {
-    /* Longest key of an entry that is one cache line; up to 72 it is two. */
-    TIMER_KEY_SHORT = 8,
-};
-
-enum timer_kind {
-    TIMER_ONCE,
-    TIMER_FIXED_RATE,  /* The next deadline is the last one plus the period. */
-    TIMER_FIXED_DELAY, /* The next deadline is the end of its turn plus the period. */
-};
-
-struct timer_entry {
-    struct timer_node node;
-    void *user; /* The caller's, as are kind and period; NULL, TIMER_ONCE and 0 in a new entry. */
-    tr_time period_ns;
-    uint64_t generation; /* Another one each time that tr__keys_obtain gives the entry. */
-    uint32_t hash;       /* Set when it is in a table. */
-    uint8_t kind;        /* enum timer_kind */
-    uint8_t block_class;
-    uint8_t key_length;
-    char key[]; /* Ends with NUL, which is not counted. */
+    TIMER_KEY_SHORT = 63, /* Longest key of an entry that is two cache lines. */
 };
 
 /** The memory of the timers of one worker. */
 struct timer_pool {
-    struct block_pool blocks;
-    struct hash_key key; /* The same in all pools of a system. */
+    struct block_pool blocks; /* Of timers with a key, and of tables. */
+    struct hash_key key;      /* The same in all pools of a system. */
+    struct loose_pool loose;  /* Of timers without a key. */
 };
 
 struct keys_slot {
@@ -59,7 +38,6 @@ struct timer_keys {
         struct timer_entry *one; /* While bits is 0; or NULL. */
         struct keys_slot *slots; /* Open addressing, at most three quarters full. */
     };
-    uint64_t generation; /* Of the entry given last. Never goes back while the struct lives. */
     uint32_t count;
     uint8_t bits; /* There are 2^bits slots. */
     uint8_t block_class;
@@ -75,7 +53,7 @@ struct keys_walk {
 /** Makes a pool that holds no memory. Copies `source`. */
 void tr__timer_pool_init(struct timer_pool *pool, const struct memory_source *source,
                          struct hash_key key);
-/** Gives all memory back. Every table is empty. */
+/** Gives all memory back. Every table and list is empty. */
 void tr__timer_pool_deinit(struct timer_pool *pool);
 /** Gives what is not in use back to the source. Before the worker sleeps. */
 void tr__timer_pool_trim(struct timer_pool *pool);
@@ -83,13 +61,7 @@ void tr__timer_pool_trim(struct timer_pool *pool);
 /** The bytes taken from the source and not given back. */
 static inline size_t tr__timer_pool_bytes(const struct timer_pool *pool)
 {
-    return tr__block_bytes(&pool->blocks);
-}
-
-/** The entry of a node that is part of one. */
-static inline struct timer_entry *timer_entry_of(struct timer_node *node)
-{
-    return LIST_OWNER(node, struct timer_entry, node);
+    return tr__block_bytes(&pool->blocks) + tr__loose_bytes(&pool->loose);
 }
 
 /** The entry of a key, or NULL. The key is `length` bytes, at most TR_TIMER_KEY_MAX. */
@@ -97,10 +69,10 @@ struct timer_entry *tr__keys_find(const struct timer_keys *keys, const struct ti
                                   const char *key, size_t length);
 
 /**
- * The entry of a key, made if there is none, with a new generation; borrowed until it is removed.
+ * The entry of a key, made if there is none; borrowed until it is removed.
  *
- * The key is copied. An entry that was there is as it was but for its generation, its node perhaps
- * armed. NULL when out of memory, nothing changed and `is_new` not written.
+ * The key is copied. An entry that was there is as it was, its node perhaps armed. NULL when out of
+ * memory, nothing changed and `is_new` not written.
  */
 struct timer_entry *tr__keys_obtain(struct timer_keys *keys, struct timer_pool *pool,
                                     const char *key, size_t length, bool *is_new);

@@ -77,8 +77,12 @@ pack_place tr__pack_read_wide(struct pack_input *in, pack_place at, unsigned wid
 static INLINE pack_place read_wide(struct pack_input *in, pack_place at, unsigned width,
                                    uint64_t *value)
 {
-    if (UNLIKELY(left_of(in, at) < sizeof(uint64_t)))
-        return tr__pack_read_wide(in, at, width, value);
+    if (UNLIKELY(left_of(in, at) < sizeof(uint64_t))) {
+        uint64_t wide = 0;
+        at = tr__pack_read_wide(in, at, width, &wide);
+        *value = wide;
+        return at;
+    }
     if (width == 3) {
         *value = load64(at);
         return at + 8;

@@ -47,7 +47,13 @@ static INLINE pack_place read_integer(struct pack_input *in, pack_place at, unsi
     }
     if (LIKELY(tag >= PACK_U8 && tag <= PACK_U64))
         return read_wide(in, at, tag - PACK_U8, bits);
-    return read_signed(in, at, tag, bits, is_negative);
+    /* Not to `bits` itself: what a function knows the address of lies in memory. */
+    uint64_t signed_bits = 0;
+    bool has_sign = false;
+    at = read_signed(in, at, tag, &signed_bits, &has_sign);
+    *bits = signed_bits;
+    *is_negative = has_sign;
+    return at;
 }
 
 /* The kind is a constant, of which the compiler makes one function each. */
@@ -392,6 +398,26 @@ static pack_place read_optional(struct pack_input *in, pack_place at, const tr_f
     return read_value(in, at, field, tag, value, depth);
 }
 
+/* The first fields of a message, one after the other. */
+static INLINE pack_place read_fields(struct pack_input *in, pack_place at, const tr_type *type,
+                                     size_t count, char *to, unsigned depth)
+{
+    /* Read once: what is written could be anything, so the compiler would read them again. */
+    size_t field_size = type->field_size;
+    const tr_field *field = type->fields;
+    unsigned tag = 0;
+    for (size_t i = 0; i < count; i++) {
+        char *member = fill_inside(to, field->offset);
+        at = read_tag(in, at, &tag);
+        if (LIKELY(at != NULL))
+            at = read_form(in, at, field, FORM(field->shape, field->kind), tag, member, depth);
+        if (UNLIKELY(at == NULL))
+            return FAULT_IN_FIELD(in->error, field->name);
+        field = tr__field_next(field, field_size);
+    }
+    return at;
+}
+
 static pack_place read_message(struct pack_input *in, pack_place at, const tr_type *type,
                                unsigned tag, char *to, unsigned depth)
 {
@@ -401,19 +427,12 @@ static pack_place read_message(struct pack_input *in, pack_place at, const tr_ty
     at = read_array_head(in, at, tag, "an array of fields", &count);
     if (UNLIKELY(at == NULL))
         return NULL;
-    /* Read once: what is written could be anything, so the compiler would read them again. */
     size_t known = count < type->field_count ? count : type->field_count;
-    size_t field_size = type->field_size;
-    const tr_field *field = type->fields;
-    for (size_t i = 0; i < known; i++) {
-        char *member = fill_inside(to, field->offset);
-        at = read_tag(in, at, &tag);
-        if (LIKELY(at != NULL))
-            at = read_form(in, at, field, FORM(field->shape, field->kind), tag, member, depth);
-        if (UNLIKELY(at == NULL))
-            return FAULT_IN_FIELD(in->error, field->name);
-        field = tr__field_next(field, field_size);
-    }
+    /* Two walks, so that the one that fills does not ask for each value whether it only measures. */
+    at = LIKELY(to != NULL) ? read_fields(in, at, type, known, to, depth)
+                            : read_fields(in, at, type, known, NULL, depth);
+    if (UNLIKELY(at == NULL))
+        return NULL;
     return LIKELY(count == known) ? at : tr__pack_skip(in, at, count - known, depth + 1);
 }
 

@@ -23,10 +23,12 @@ static inline size_t utf8_span(const unsigned char *text, size_t size)
     uint64_t word;
     uint64_t odd = 0; /* The high bit of a byte that is NUL, or not ASCII, is set. */
     if (size >= sizeof(word)) {
-        for (size_t at = 0; at < size - sizeof(word); at += sizeof(word)) {
+        size_t at = 0;
+        do { /* A text of up to 16 bytes, as most are, is two words that overlap. */
             memcpy(&word, text + at, sizeof(word));
             odd |= word | (word - ones);
-        }
+            at += sizeof(word);
+        } while (__builtin_expect(at + sizeof(word) < size, 0));
         memcpy(&word, text + size - sizeof(word), sizeof(word));
         odd |= word | (word - ones);
     } else {

@@ -277,7 +277,7 @@ static tr_next cancel_timers(tr_self *self)
 
 static tr_next many_timers(tr_self *self)
 {
-    for (int i = 0; i < 1000; i++)
+    for (int i = 0; i < 3000; i++)
         tr_timer_once(self, NULL, TR_SECOND, wake);
     say("armed");
     return TR_SAME;

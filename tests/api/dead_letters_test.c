@@ -212,7 +212,7 @@ TEST(what_a_killed_actor_leaves_behind_is_dead_letters, "M-03", "M-04")
     tr_kit_free(kit);
 }
 
-TEST(the_last_thousand_are_kept_newest_first, "M-03")
+TEST(the_last_thousand_are_kept_newest_first, "M-03", "MB-11")
 {
     enum { LETTERS = 2500 };
     static tr_dead_letter_record records[TR_DEAD_LETTERS_MAX + 10];
@@ -251,7 +251,7 @@ static listener_ref spawn_listener(int worker)
     return listener;
 }
 
-TEST(a_subscriber_is_told_of_each, "M-03")
+TEST(a_subscriber_is_told_of_each, "M-03", "MB-11")
 {
     for (int worker = 0; worker < 2; worker++) {
         begin(2);
@@ -302,7 +302,7 @@ TEST(a_client_may_subscribe, "M-03")
     tr_kit_free(kit);
 }
 
-TEST(a_lost_report_is_not_reported, "M-03")
+TEST(a_lost_report_is_not_reported, "M-03", "MB-11")
 {
     begin(2);
     /* One does not know reports, one dies with reports in its mailbox: none of it echoes. */

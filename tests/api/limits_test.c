@@ -12,6 +12,10 @@
 TEST(the_defaults_are_those_of_the_contract, "U-01")
 {
     ck_assert_int_eq(TR_STASH_MAX, 1024);
+    ck_assert_int_eq(TR_BATCH_MAX, 1024);
+    ck_assert_int_eq(TR_STASH_BYTES_MAX, 64 << 20);
+    ck_assert_int_eq(TR_MAILBOX_MAX, 1 << 20);
+    ck_assert_int_eq(TR_MAILBOX_BYTES_MAX, 64 << 20);
     ck_assert_int_eq(TR_RUN_TURNS_MAX, 64);
     ck_assert_int_eq(TR_RUN_NS_MAX, 200 * TR_MICROSECOND);
     ck_assert_int_eq(TR_PAYLOAD_MAX, 8 << 20);

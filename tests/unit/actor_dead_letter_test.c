@@ -34,7 +34,7 @@ static void lose(int count)
         tr_tell(tr_kit_client(kit), TR_NOBODY, note, .n = 1);
 }
 
-TEST(ten_lines_a_second_are_logged, "M-03")
+TEST(ten_lines_a_second_are_logged, "M-03", "MB-11")
 {
     begin();
     lose(10);
@@ -77,7 +77,7 @@ TEST(a_line_names_the_message_the_reason_and_the_behavior, "M-03")
     tr_kit_free(kit);
 }
 
-TEST(a_steady_trickle_is_logged_in_full, "M-03")
+TEST(a_steady_trickle_is_logged_in_full, "M-03", "MB-11")
 {
     begin();
     for (int i = 0; i < 100; i++) {

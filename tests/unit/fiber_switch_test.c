@@ -8,7 +8,10 @@
 #include "support/test.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { DEPTH = 9 };
 
@@ -235,8 +238,89 @@ TEST_ABORTS(resume_on_a_fiber_of_the_same_host_is_refused, "")
     fiber = tr__fiber_resume(&world.host, fiber);
 }
 
+/* Goes below the canary and comes back up. */
+__attribute__((noinline)) static void overflow(struct world *world)
+{
+    memset((char *)(uintptr_t)world->host.current->side.low, 1, 64);
+}
+
+static void overflow_and_yield(void *context)
+{
+    struct world *world = context;
+    overflow(world);
+    tr__fiber_yield(&world->host);
+}
+
+static void overflow_and_switch(void *context)
+{
+    struct world *world = context;
+    overflow(world);
+    tr__fiber_switch(&world->host, world->other);
+}
+
+static void name_it(const struct fiber_pool *pool, char *text, size_t size)
+{
+    (void)pool;
+    snprintf(text, size, "%s", "the guilty one");
+}
+
+/* What is said of a fiber with a stack without a guard that uses too much of it. */
+static void overflow_report(void (*main)(void *context), char report[512])
+{
+    int ends[2];
+    ck_assert_int_eq(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        signal(SIGABRT, SIG_DFL);
+        dup2(ends[1], STDERR_FILENO);
+        tr__os_guards_limit(OS_GUARD_NONE);
+        struct world world;
+        world_init(&world);
+        world.pool.describe = name_it;
+        world.other = world_fiber(&world, yield_twice);
+        struct fiber *fiber = world_fiber(&world, main);
+        _exit(tr__fiber_resume(&world.host, fiber) ? 0 : 1);
+    }
+    close(ends[1]);
+    size_t size = 0;
+    ssize_t count;
+    while (size < 511 && (count = read(ends[0], report + size, 511 - size)) > 0)
+        size += (size_t)count;
+    report[size] = 0;
+    close(ends[0]);
+    int status = 0;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+}
+
+TEST(an_overflow_without_a_guard_is_found_when_the_stack_is_left, "")
+{
+    void (*const mains[])(void *context) = {overflow_and_yield, overflow_and_switch};
+    for (size_t i = 0; i < 2; i++) {
+        char report[512];
+        overflow_report(mains[i], report);
+        ck_assert_ptr_nonnull(strstr(report, "stack overflow"));
+        ck_assert_ptr_nonnull(strstr(report, "the guilty one"));
+    }
+}
+
+TEST(a_stack_without_a_guard_serves_as_well, "")
+{
+    tr__os_guards_limit(OS_GUARD_NONE);
+    struct world world;
+    world_init(&world);
+    struct fiber *fiber = world_fiber(&world, yield_twice);
+    ck_assert(fiber->side.is_bare);
+    for (int i = 0; i < 3; i++)
+        fiber = tr__fiber_resume(&world.host, fiber);
+    ck_assert_ptr_null(fiber);
+    world_deinit(&world);
+}
+
 SUITE("fiber switch", resume_runs_until_the_next_yield,
       replace_ends_a_turn_from_any_depth_with_two_stacks,
       a_parked_fiber_goes_on_as_the_one_the_host_resumes, discard_gives_back_a_fiber_that_was_left,
       another_thread_may_be_the_host_between_two_resumes, a_fiber_may_be_the_host_of_others,
-      resume_on_a_fiber_of_the_same_host_is_refused)
+      resume_on_a_fiber_of_the_same_host_is_refused,
+      an_overflow_without_a_guard_is_found_when_the_stack_is_left,
+      a_stack_without_a_guard_serves_as_well)

@@ -72,12 +72,14 @@ TEST(advice_leaves_memory_as_it_is, "")
 
 TEST(a_slab_of_stacks_beyond_reason_is_refused, "U-03")
 {
-    ck_assert_ptr_null(tr__os_stack_slab(0, 65536));
-    ck_assert_ptr_null(tr__os_stack_slab(1, 0));
-    ck_assert_ptr_null(tr__os_stack_slab(1, 1000));
-    ck_assert_ptr_null(tr__os_stack_slab(SIZE_MAX / 2, 65536));
-    ck_assert_ptr_null(tr__os_stack_slab((size_t)1 << 44, 65536));
-    tr__os_stack_slab_free(NULL, 1, 65536);
+    enum os_guard guard;
+    ck_assert_ptr_null(tr__os_stack_slab(0, 65536, &guard));
+    ck_assert_ptr_null(tr__os_stack_slab(1, 0, &guard));
+    ck_assert_ptr_null(tr__os_stack_slab(1, 1000, &guard));
+    ck_assert_ptr_null(tr__os_stack_slab(SIZE_MAX / 2, 65536, &guard));
+    ck_assert_ptr_null(tr__os_stack_slab((size_t)1 << 44, 65536, &guard));
+    ck_assert_ptr_null(tr__os_stack_slab(2, (size_t)1 << 62, &guard));
+    tr__os_stack_slab_free(NULL, 1, 65536, OS_GUARD_NONE);
 }
 
 /* What a call of the log leaves on standard error, without the time in front. */

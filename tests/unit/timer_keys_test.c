@@ -18,11 +18,21 @@ enum {
 /* What the model knows of a key. */
 struct row {
     struct timer_entry *entry; /* NULL when it is not in the table. */
-    uint64_t generation;
-    unsigned walked; /* The walk that gave it last. */
+    unsigned walked;           /* The walk that gave it last. */
     unsigned char key_length;
     char key[TR_TIMER_KEY_MAX];
 };
+
+/* The model puts its own pointer where the runtime has that of an envelope. */
+static void *user_of(const struct timer_entry *entry)
+{
+    return entry->heavy.envelope;
+}
+
+static void user_set(struct timer_entry *entry, void *user)
+{
+    entry->heavy.envelope = user;
+}
 
 static struct fake_memory fake;
 static struct timer_pool pool;
@@ -67,9 +77,8 @@ static void row_check(struct row *row)
     MODEL_ASSERT(entry == row->entry);
     if (!entry)
         return;
-    MODEL_ASSERT(entry->user == row);
-    MODEL_ASSERT(entry->generation == row->generation);
-    MODEL_ASSERT(entry->key_length == row->key_length);
+    MODEL_ASSERT(user_of(entry) == row);
+    MODEL_ASSERT(entry->keyed.key_length == row->key_length);
     MODEL_ASSERT(memcmp(entry->key, row->key, row->key_length) == 0);
     MODEL_ASSERT(entry->key[row->key_length] == '\0');
 }
@@ -89,25 +98,23 @@ static bool row_obtain(struct row *row)
     MODEL_ASSERT(is_new == !row->entry);
     if (is_new) {
         MODEL_ASSERT(!timer_is_armed(&entry->node));
-        MODEL_ASSERT(!entry->user);
+        MODEL_ASSERT(!user_of(entry));
         MODEL_ASSERT(entry->kind == TIMER_ONCE);
-        MODEL_ASSERT(entry->period_ns == 0);
+        MODEL_ASSERT(entry->heavy.period_ns == 0);
         row_count++;
     } else {
         MODEL_ASSERT(entry == row->entry);
-        MODEL_ASSERT(entry->user == row);
+        MODEL_ASSERT(user_of(entry) == row);
     }
-    MODEL_ASSERT(entry->generation > before.generation);
-    entry->user = row;
-    entry->period_ns = (tr_time)(row - rows);
+    user_set(entry, row);
+    entry->heavy.period_ns = (tr_time)(row - rows);
     row->entry = entry;
-    row->generation = entry->generation;
     return true;
 }
 
 static void row_remove(struct row *row)
 {
-    MODEL_ASSERT(row->entry->period_ns == row - rows);
+    MODEL_ASSERT(row->entry->heavy.period_ns == row - rows);
     tr__keys_remove(&keys, &pool, row->entry);
     row->entry = NULL;
     row_count--;
@@ -121,7 +128,7 @@ static void rows_walk(uint64_t *random, uint64_t removed_in)
     walk_number++;
     struct keys_walk walk = tr__keys_walk(&keys);
     for (struct timer_entry *entry; (entry = tr__keys_walk_next(&keys, &pool, &walk));) {
-        struct row *row = entry->user;
+        struct row *row = user_of(entry);
         MODEL_ASSERT(row->entry == entry);
         MODEL_ASSERT(row->walked != walk_number);
         row->walked = walk_number;
@@ -233,7 +240,7 @@ TEST(a_walk_may_remove_what_it_is_at, "")
             unsigned given = 0;
             struct keys_walk walk = tr__keys_walk(&keys);
             for (struct timer_entry *entry; (entry = tr__keys_walk_next(&keys, &pool, &walk));) {
-                struct row *row = entry->user;
+                struct row *row = user_of(entry);
                 given |= 1U << (row - rows);
                 if ((choice >> (row - rows) & 1) == 0)
                     continue;
@@ -309,21 +316,6 @@ TEST(arm_and_cancel_take_nothing_in_the_steady_state, "")
     finish();
 }
 
-TEST(a_key_obtained_again_has_another_generation, "")
-{
-    start();
-    ck_assert(row_obtain(&rows[1]));
-    uint64_t first = rows[1].generation;
-    ck_assert(row_obtain(&rows[1]));
-    ck_assert_uint_gt(rows[1].generation, first);
-    uint64_t second = rows[1].generation;
-    row_remove(&rows[1]);
-    ck_assert(row_obtain(&rows[1]));
-    ck_assert_uint_gt(rows[1].generation, second);
-    row_remove(&rows[1]);
-    finish();
-}
-
 TEST_ABORTS(an_armed_entry_is_not_removed, "")
 {
     static struct wheel wheel;
@@ -358,8 +350,8 @@ static struct timer_entry *storm_obtain(unsigned i)
     struct timer_entry *entry = tr__keys_obtain(&keys, &pool, key, (size_t)length, &is_new);
     MODEL_ASSERT(entry);
     MODEL_ASSERT(is_new == (storm_ms[i] == 0));
-    MODEL_ASSERT(is_new || entry->user == &storm_ms[i]);
-    entry->user = &storm_ms[i];
+    MODEL_ASSERT(is_new || user_of(entry) == &storm_ms[i]);
+    user_set(entry, &storm_ms[i]);
     return entry;
 }
 
@@ -402,7 +394,7 @@ static void storm_advance(uint32_t *now_ms, uint32_t to_ms)
     tr_time now_ns = (tr_time)to_ms * MS_NS;
     for (struct timer_node *node; (node = tr__wheel_expire(&storm_wheel, now_ns));) {
         struct timer_entry *entry = timer_entry_of(node);
-        uint32_t *ms = entry->user;
+        uint32_t *ms = user_of(entry);
         MODEL_ASSERT((tr_time)*ms * MS_NS == node->deadline_ns);
         MODEL_ASSERT(*ms >= last_ms);
         MODEL_ASSERT(*ms <= to_ms);
@@ -429,7 +421,7 @@ TEST(a_million_timers_come_and_go, "TM-11")
     ck_assert_uint_eq(storm_wheel.count, million);
     size_t peak = fake.bytes;
     if (million == MILLION)
-        ck_assert_uint_le(peak, (size_t)MILLION * 128);
+        ck_assert_uint_le(peak, (size_t)MILLION * 192); /* Their messages included. */
     for (unsigned step = 0; step < 3 * million; step++) {
         unsigned i = (unsigned)(fake_random(&random) % million);
         if (fake_random(&random) % 2 == 0)
@@ -456,6 +448,5 @@ TEST(a_million_timers_come_and_go, "TM-11")
 SUITE("timer keys", random_waves_agree_with_a_model, random_waves_survive_refused_memory,
       each_refused_request_changes_nothing, a_walk_may_remove_what_it_is_at,
       a_table_without_entries_holds_no_memory, a_table_shrinks_with_its_entries,
-      arm_and_cancel_take_nothing_in_the_steady_state, a_key_obtained_again_has_another_generation,
-      an_armed_entry_is_not_removed, an_entry_of_another_table_is_not_removed,
-      a_million_timers_come_and_go)
+      arm_and_cancel_take_nothing_in_the_steady_state, an_armed_entry_is_not_removed,
+      an_entry_of_another_table_is_not_removed, a_million_timers_come_and_go)

@@ -55,6 +55,40 @@
         TR_FN_NOTHING_(S, M): TR_PICK_(h, TR_FN_NOTHING_(S, M))(), \
         default: TR_SAME))
 
+/* The shapes of a handler of batches, with the messages and their number always. */
+#define TR_FN_BATCH_SELF_STATE_(S, M) tr_next (*)(tr_self *, S *, const M *const *, size_t)
+#define TR_FN_BATCH_SELF_(S, M) tr_next (*)(tr_self *, const M *const *, size_t)
+#define TR_FN_BATCH_STATE_(S, M) tr_next (*)(S *, const M *const *, size_t)
+#define TR_FN_BATCH_(S, M) tr_next (*)(const M *const *, size_t)
+
+#define TR_IS_BATCH_(h, S, M) _Generic(&h, \
+    TR_FN_BATCH_SELF_STATE_(S, M): 1, \
+    TR_FN_BATCH_SELF_(S, M): 1, \
+    TR_FN_BATCH_STATE_(S, M): 1, \
+    TR_FN_BATCH_(S, M): 1, \
+    default: 0)
+#define TR_CHECK_BATCH_(S, M, clause, h) \
+    _Static_assert(TR_IS_BATCH_(h, S, M), \
+        "troupe: " clause ": the handler must be tr_next " #h "(tr_self *self, " #S \
+        " *state, const " #M " *const *messages, size_t count); the first two parameters may be " \
+        "left out")
+#define TR_INVOKE_BATCH_(h, S, M, self, state, messages, count) \
+    ((void)(self), (void)(state), _Generic(&h, \
+        TR_FN_BATCH_SELF_STATE_(S, M): TR_PICK_(h, TR_FN_BATCH_SELF_STATE_(S, M))( \
+            self, state, (const M *const *)(messages), count), \
+        TR_FN_BATCH_SELF_(S, M): \
+            TR_PICK_(h, TR_FN_BATCH_SELF_(S, M))(self, (const M *const *)(messages), count), \
+        TR_FN_BATCH_STATE_(S, M): \
+            TR_PICK_(h, TR_FN_BATCH_STATE_(S, M))(state, (const M *const *)(messages), count), \
+        TR_FN_BATCH_(S, M): TR_PICK_(h, TR_FN_BATCH_(S, M))((const M *const *)(messages), count), \
+        default: TR_SAME))
+
+/* A function of a message that says yes or no. */
+#define TR_CHECK_FILTER_(M, clause, what, f) \
+    _Static_assert(_Generic(&f, bool (*)(const M *): 1, default: 0), \
+        "troupe: " clause ": the " what " must be bool " #f "(const " #M " *message)")
+#define TR_INVOKE_FILTER_(f, M, message) TR_PICK_(f, bool (*)(const M *))(message)
+
 /* A state's size; 0 of void, without ever writing sizeof(void). */
 #define TR_STATE_VALUE_(S) (*_Generic((S *)0, void *: (char *)0, default: (S *)0))
 #define TR_STATE_SIZE_(S) \

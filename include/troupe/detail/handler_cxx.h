@@ -74,6 +74,51 @@ template <class S, class M> tr_no_ tr_is_handler_(...);
         " *state, const " #M " *message); any of the three parameters may be left out")
 #define TR_INVOKE_(h, S, M, self, state, message) tr_invoke_<S, M>(&h, self, state, message)
 
+/* The shapes of a handler of batches. */
+#define TR_SHAPES_BATCH_(X) \
+    X((tr_self *, S *, const M *const *, size_t), \
+        (self, static_cast<S *>(state), tr_cast_all_<M>(messages), count)) \
+    X((tr_self *, const M *const *, size_t), (self, tr_cast_all_<M>(messages), count)) \
+    X((S *, const M *const *, size_t), \
+        (static_cast<S *>(state), tr_cast_all_<M>(messages), count)) \
+    X((const M *const *, size_t), (tr_cast_all_<M>(messages), count))
+#define TR_SHAPE_BATCH_CXX_(parameters, arguments) \
+    template <class S, class M> tr_yes_ tr_is_batch_(tr_next(*) parameters); \
+    template <class S, class M> inline tr_next tr_invoke_batch_(tr_next(*handler) parameters, \
+        tr_self *self, void *state, const void *const *messages, size_t count) noexcept \
+    { \
+        (void)self; \
+        (void)state; \
+        TR_TURN_(handler arguments) \
+    }
+template <class T> inline const T *const *tr_cast_all_(const void *const *messages)
+{
+    return reinterpret_cast<const T *const *>(messages);
+}
+TR_SHAPES_BATCH_(TR_SHAPE_BATCH_CXX_)
+template <class S, class M> tr_no_ tr_is_batch_(...);
+
+#define TR_CHECK_BATCH_(S, M, clause, h) \
+    static_assert(decltype(tr_is_batch_<S, M>(&h))::value, \
+        "troupe: " clause ": the handler must be tr_next " #h "(tr_self *self, " #S \
+        " *state, const " #M " *const *messages, size_t count); the first two parameters may be " \
+        "left out")
+#define TR_INVOKE_BATCH_(h, S, M, self, state, messages, count) \
+    tr_invoke_batch_<S, M>(&h, self, state, messages, count)
+
+/* A function of a message that says yes or no. */
+template <class M> tr_yes_ tr_is_filter_(bool (*)(const M *));
+template <class M> tr_no_ tr_is_filter_(...);
+template <class M>
+inline bool tr_invoke_filter_(bool (*filter)(const M *), const void *message) noexcept
+{
+    return filter(tr_cast_<M>(message));
+}
+#define TR_CHECK_FILTER_(M, clause, what, f) \
+    static_assert(decltype(tr_is_filter_<M>(&f))::value, \
+        "troupe: " clause ": the " what " must be bool " #f "(const " #M " *message)")
+#define TR_INVOKE_FILTER_(f, M, message) tr_invoke_filter_<M>(&f, message)
+
 template <class S> struct tr_state_ {
     static constexpr size_t size = sizeof(S);
     static constexpr bool is_plain = std::is_trivially_default_constructible<S>::value &&

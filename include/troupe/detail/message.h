@@ -22,6 +22,12 @@
         tr_pending any; \
         const struct r *reply; /* Never read: its type is what matters. */ \
     } m##_ask; \
+    typedef struct tr_answer_##m { \
+        tr_status status; \
+        const struct r *reply; \
+        const tr_error *why; \
+        void *context; \
+    } m##_answer; \
     TR_MESSAGE_TABLE_(m, &tr_type_##r, __VA_ARGS__)
 
 /* A message without fields has one hidden byte: ISO C knows no empty struct. */

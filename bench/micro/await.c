@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Times a round trip by ask and await against one by tell and reply, both between two actors of one
+ * worker and in one process. The difference is what waiting costs. Not part of the build:
+ *
+ *     cc -O3 -D_GNU_SOURCE -Iinclude bench/micro/await.c build/libtroupe.a -lboost_context \
+ *         -lpthread -o /tmp/await
+ *
+ * Prints the median and the best of the rounds, in nanoseconds for one round trip. "ask, one turn"
+ * asks all from one turn, which stays parked; "ask, a turn each" parks a fresh turn for each.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <troupe/troupe.h>
+
+enum { ROUNDS = 31, TRIPS = 100000 };
+
+TR_MESSAGE(ball, (u64, number));
+TR_MESSAGE(answer, (u64, number));
+TR_REQUEST(question, answer, (u64, number));
+TR_ACTOR(pong, ball, question);
+TR_MESSAGE(again, (u64, left));
+TR_REQUEST(play_tell, tr_done);
+TR_REQUEST(play_ask, tr_done);
+TR_REQUEST(play_turns, tr_done);
+TR_ACTOR(ping, ball, again, play_tell, play_ask, play_turns);
+
+static pong_ref pong_;
+static tr_client *client;
+
+static tr_next on_pong_ball(tr_self *self, const struct ball *message)
+{
+    return tr_reply(self, ball, .number = message->number - 1);
+}
+
+static tr_next on_question(tr_self *self, const struct question *message)
+{
+    return tr_reply(self, answer, .number = message->number);
+}
+
+TR_BEHAVIOR(pong, void, TR_ON(ball, on_pong_ball), TR_ON(question, on_question));
+
+struct ping {
+    tr_ref player;
+};
+
+static tr_next on_ball(tr_self *self, struct ping *ping, const struct ball *message)
+{
+    if (message->number)
+        tr_tell(self, pong_, ball, .number = message->number);
+    else
+        tr_tell(self, ping->player, tr_done);
+    return TR_SAME;
+}
+
+static tr_next on_play_tell(tr_self *self, struct ping *ping)
+{
+    ping->player = tr_sender(self);
+    tr_tell(self, pong_, ball, .number = TRIPS);
+    return TR_SAME;
+}
+
+static tr_next on_play_ask(tr_self *self)
+{
+    for (uint64_t i = 0; i < TRIPS; i++)
+        tr_await(self, tr_ask(self, pong_, question, .number = i));
+    return tr_reply(self, tr_done);
+}
+
+static tr_next on_again(tr_self *self, struct ping *ping, const struct again *message)
+{
+    tr_await(self, tr_ask(self, pong_, question, .number = message->left));
+    if (message->left > 1)
+        tr_tell(self, tr_me(self), again, .left = message->left - 1);
+    else
+        tr_tell(self, ping->player, tr_done);
+    return TR_SAME;
+}
+
+static tr_next on_play_turns(tr_self *self, struct ping *ping)
+{
+    ping->player = tr_sender(self);
+    tr_tell(self, tr_me(self), again, .left = TRIPS);
+    return TR_SAME;
+}
+
+TR_BEHAVIOR(ping, struct ping, TR_ON(ball, on_ball), TR_ON(again, on_again),
+            TR_ON(play_tell, on_play_tell), TR_ON(play_ask, on_play_ask),
+            TR_ON(play_turns, on_play_turns));
+
+static double now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const double *x = a;
+    const double *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+static void print(const char *name, double *times)
+{
+    qsort(times, ROUNDS, sizeof *times, compare);
+    printf("%-20s median %6.1f ns, best %6.1f ns\n", name, times[ROUNDS / 2], times[0]);
+}
+
+static void wait_done(void)
+{
+    if (!tr_receive(client, tr_done, TR_MINUTE))
+        abort();
+}
+
+int main(void)
+{
+    static double tells[ROUNDS];
+    static double asks[ROUNDS];
+    static double turns[ROUNDS];
+    tr_system *system;
+    ping_ref ping_;
+    tr_system_options options = {.workers = 1};
+    if (tr_system_new(&options, &system) != TR_OK || tr_system_start(system) != TR_OK ||
+        tr_client_new(system, &client) != TR_OK ||
+        tr_try_spawn(client, &pong_, pong, NULL) != TR_OK ||
+        tr_try_spawn(client, &ping_, ping, NULL) != TR_OK)
+        abort();
+    for (int i = 0; i < ROUNDS; i++) {
+        double begin = now_ns();
+        tr_tell(client, ping_, play_tell);
+        wait_done();
+        double middle = now_ns();
+        tr_tell(client, ping_, play_ask);
+        wait_done();
+        double later = now_ns();
+        tr_tell(client, ping_, play_turns);
+        wait_done();
+        turns[i] = (now_ns() - later) / TRIPS;
+        tells[i] = (middle - begin) / TRIPS;
+        asks[i] = (later - middle) / TRIPS;
+    }
+    print("tell and reply", tells);
+    print("ask, one turn", asks);
+    print("ask, a turn each", turns);
+    tr_client_free(client);
+    tr_system_shutdown(system, TR_SECOND);
+    tr_status status = tr_system_wait(system);
+    tr_system_free(system);
+    return status == TR_OK ? 0 : 1;
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "actor/ask_then.h"
+
+#include <string.h>
+
+#include "actor/budget.h"
+#include "actor/turn.h"
+#include "base/assert.h"
+
+/** What a carrier holds: three pointers. */
+TR_MESSAGE(tr_answered, (u64, ask), (u64, then), (u64, context));
+
+const tr_type tr__then_type = {.name = "tr_answered",
+                               .fields = tr_fields_tr_answered,
+                               .file = __FILE__,
+                               .line = __LINE__,
+                               .size = sizeof(struct tr_answered),
+                               .field_count = 3,
+                               .field_size = sizeof(tr_field),
+                               .abi = TR_ABI,
+                               .is_flat = true};
+
+static_assert(sizeof(struct tr_answered) <= ENVELOPE_INLINE, "a carrier has no block");
+
+static struct ask *ask_of_carrier(struct envelope *carrier)
+{
+    const struct tr_answered *answered = envelope_data(carrier);
+    return (struct ask *)(uintptr_t)answered->ask;
+}
+
+void tr__then_due(struct worker *worker, struct ask *ask)
+{
+    struct envelope *carrier = ask->carrier;
+    struct cell *cell = (struct cell *)(void *)carrier->mail.next;
+    bool is_reply = ask->status == TR_OK;
+    carrier->kind = is_reply ? ENVELOPE_REPLY : ENVELOPE_EXCEPTION;
+    atom64_count(&worker->counters.accepted, 1);
+    if (cell->flags & CELL_METERED)
+        tr__budget_mail(worker, cell, carrier);
+    mail_count(cell, carrier);
+    cell->flags |= CELL_MIXED;
+    ring_push(is_reply ? &cell->replies : &cell->exceptions, carrier);
+    if (mail_is_idle(cell))
+        mail_make_ready(worker, cell);
+}
+
+static bool is_state_of(const tr_then *then, const tr_behavior *behavior)
+{
+    return then->state_size == behavior->state_size &&
+           strcmp(then->state_name, behavior->state_name) == 0;
+}
+
+const tr_handler *tr__then_begin(struct tr_self *self)
+{
+    struct cell *cell = self->cell;
+    const struct tr_answered *answered = envelope_data(self->envelope);
+    const tr_then *then = (const tr_then *)(uintptr_t)answered->then;
+    struct ask *ask = ask_of_carrier(self->envelope);
+    TR_ASSERT(ask->carrier == self->envelope);
+    ask->carrier = NULL;
+    cell->extra->then_count--;
+    if (!is_state_of(then, cell->dispatch->behavior)) {
+        tr__ask_end(self->worker, cell, ask);
+        return NULL;
+    }
+    ask->turn = self;
+    ask->next = self->asks;
+    self->asks = ask;
+    self->has_story = true;
+    return &then->row;
+}
+
+void tr__thens_drop(struct worker *worker, struct cell *cell)
+{
+    struct cell_extra *extra = cell->extra;
+    struct ask_table *table = &extra->asks;
+    uint32_t mask = table->mask;
+    uint32_t place = 0;
+    while (extra->then_count) {
+        struct ask *ask = table->slots[place];
+        if (!ask) {
+            place++;
+            continue;
+        }
+        TR_ASSERT(ask->carrier); /* the turns are over, and so are their asks */
+        if (ask->is_done) {
+            ask->carrier->kind = ENVELOPE_VOID;
+            atom64_count(&worker->counters.accepted, UINT64_MAX); /* as if it had never been */
+        } else {
+            envelope_give(&worker->pool, ask->carrier);
+        }
+        extra->then_count--;
+        tr__ask_end(worker, cell, ask);
+        /* Others may have moved to this place, or to wherever a smaller table has them. */
+        if (table->mask != mask)
+            place = 0;
+        mask = table->mask;
+    }
+}
+
+tr_status tr_self_try_ask_then(tr_self *self, const tr_then *then, void *context, tr_ref to,
+                               const void *message, tr_time timeout_ns)
+{
+    if (!self || !then || !message)
+        return TR_INVALID_ARGUMENT;
+    if (self->is_cancelled)
+        return TR_CANCELLED;
+    if (self->cell->life >= LIFE_STOPPING)
+        return TR_STOPPING;
+    struct worker *worker = self->worker;
+    struct envelope *carrier = envelope_take(&worker->pool);
+    struct ask *ask = carrier ? tr__ask_new(self, to.bits, then->row.type) : NULL;
+    if (!ask) {
+        if (carrier)
+            envelope_give_empty(&worker->pool, carrier);
+        return TR_NO_MEMORY;
+    }
+    const struct tr_answered answered = {.ask = (uint64_t)(uintptr_t)ask,
+                                         .then = (uint64_t)(uintptr_t)then,
+                                         .context = (uint64_t)(uintptr_t)context};
+    (void)envelope_fill(&worker->pool, carrier, &tr__then_type, &answered, ENVELOPE_INLINE);
+    carrier->mail.next = (struct door_mail *)(void *)self->cell;
+    carrier->sender = 0;
+    carrier->causal = self->causal;
+    carrier->generation = cell_generation(self->cell);
+    ask->carrier = carrier;
+    ask->turn = NULL;
+    self->cell->extra->then_count++;
+    tr__ask_send(self, ask, message, timeout_ns);
+    return TR_OK;
+}
+
+void tr_self_ask_then(tr_self *self, const tr_then *then, void *context, tr_ref to,
+                      const void *message, tr_time timeout_ns)
+{
+    TR_ASSERT(self); /* there is no turn to end */
+    tr_status status = tr_self_try_ask_then(self, then, context, to, message, timeout_ns);
+    if (status != TR_OK)
+        tr_crash(self, status, "tr_ask_then: %s", tr_status_text(status));
+}
+
+tr_answer tr_self_answer(tr_self *self)
+{
+    static const tr_error no_story = {.status = TR_OK};
+    if (!self || !self->envelope || self->envelope->type != &tr__then_type)
+        return (tr_answer){.status = TR_INVALID_ARGUMENT, .why = &no_story};
+    const struct tr_answered *answered = envelope_data(self->envelope);
+    const struct ask *ask = ask_of_carrier(self->envelope);
+    tr_answer answer = {
+        .status = ask->status, .why = &no_story, .context = (void *)(uintptr_t)answered->context};
+    if (ask->status == TR_OK)
+        answer.reply = envelope_data(ask->answer);
+    else
+        answer.why = tr_self_why(self, (tr_pending){ask->id});
+    return answer;
+}

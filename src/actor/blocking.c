@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "actor/blocking.h"
+
+#include "actor/extra.h"
+#include "actor/park.h"
+#include "actor/turn.h"
+#include "base/assert.h"
+
+/** What the envelope of a job holds. */
+TR_MESSAGE(tr_returned, (u64, job));
+
+struct helper {
+    struct list link; /* idle or over */
+    struct blocking *blocking;
+    tr_parker *parker;
+    tr_thread *thread; /* under the lock; NULL until who made it has written it */
+    bool is_idle;      /* under the lock */
+};
+
+/* ---- Jobs. ---- */
+
+static struct blocking_job *job_take(struct blocking *blocking, struct list *link)
+{
+    struct blocking_job *job = LIST_OWNER(link, struct blocking_job, link);
+    list_remove(link);
+    job->is_queued = false;
+    blocking->queued--;
+    return job;
+}
+
+/* Calls the function of a job, and lets its turn know. */
+static void job_run(struct blocking *blocking, struct blocking_job *job)
+{
+    struct cell *cell = job->cell;
+    struct envelope *envelope = job->envelope;
+    job->function(job->argument);
+    /* Rule 2: the door is open. Once it is inside the turn may go on, and the job is no more. */
+    enum door_result result = door_push(&cell->door, &envelope->mail);
+    TR_ASSERT(result != DOOR_REFUSED);
+    if (result == DOOR_TAKEN_POST)
+        tr__system_post(blocking->system, NULL, cell);
+}
+
+/* ---- Helpers. ---- */
+
+/* Sleeps until there is something to do. False when there was nothing for too long. */
+static bool helper_rest(struct helper *helper)
+{
+    struct blocking *blocking = helper->blocking;
+    const tr_platform *platform = blocking->system->platform;
+    tr_time now_ns = platform->mono_now(platform);
+    tr_time deadline_ns = now_ns + TR_BLOCKING_IDLE_NS;
+    helper->is_idle = true;
+    list_push_first(&blocking->idle, &helper->link);
+    while (helper->is_idle && !blocking->is_over && now_ns < deadline_ns) {
+        lock_give(&blocking->lock);
+        platform->park(platform, helper->parker, deadline_ns);
+        now_ns = platform->mono_now(platform);
+        lock_take(&blocking->lock);
+    }
+    bool is_called = !helper->is_idle;
+    if (helper->is_idle)
+        list_remove(&helper->link);
+    helper->is_idle = false;
+    return is_called;
+}
+
+static void helper_main(void *context)
+{
+    struct helper *helper = context;
+    struct blocking *blocking = helper->blocking;
+    lock_take(&blocking->lock);
+    for (;;) {
+        struct list *first = list_first(&blocking->queue);
+        if (first) {
+            struct blocking_job *job = job_take(blocking, first);
+            lock_give(&blocking->lock);
+            job_run(blocking, job);
+            lock_take(&blocking->lock);
+        } else if (!helper_rest(helper) && helper->thread) {
+            break;
+        }
+    }
+    blocking->helpers--;
+    list_push_last(&blocking->over, &helper->link);
+    lock_give(&blocking->lock);
+}
+
+static void helper_free(struct helper *helper)
+{
+    struct tr_system *system = helper->blocking->system;
+    if (helper->parker)
+        system->platform->parker_free(system->platform, helper->parker);
+    source_resize(&system->source, helper, 0);
+}
+
+/* Joins those that have left, which takes no time. */
+static void helpers_reap(struct blocking *blocking)
+{
+    const tr_platform *platform = blocking->system->platform;
+    for (;;) {
+        lock_take(&blocking->lock);
+        struct list *link = list_pop_first(&blocking->over);
+        lock_give(&blocking->lock);
+        if (!link)
+            return;
+        struct helper *helper = LIST_OWNER(link, struct helper, link);
+        platform->thread_join(platform, helper->thread);
+        helper_free(helper);
+    }
+}
+
+static tr_status helper_start(struct blocking *blocking)
+{
+    struct tr_system *system = blocking->system;
+    const tr_platform *platform = system->platform;
+    struct helper *helper = source_resize(&system->source, NULL, sizeof *helper);
+    if (!helper)
+        return TR_NO_MEMORY;
+    *helper = (struct helper){.blocking = blocking};
+    list_init(&helper->link);
+    tr_thread *thread;
+    tr_status status = platform->parker_new(platform, &helper->parker);
+    if (status == TR_OK)
+        status = platform->thread_start(platform, "troupe-helper", helper_main, helper, &thread);
+    if (status != TR_OK) {
+        helper_free(helper);
+        return status;
+    }
+    lock_take(&blocking->lock);
+    helper->thread = thread;
+    lock_give(&blocking->lock);
+    return TR_OK;
+}
+
+/* ---- The pool. ---- */
+
+void tr__blocking_init(struct blocking *blocking, struct tr_system *system, uint32_t helpers_max)
+{
+    blocking->system = system;
+    blocking->helpers_max = helpers_max;
+    lock_init(&blocking->lock);
+    list_init(&blocking->queue);
+    list_init(&blocking->idle);
+    list_init(&blocking->over);
+}
+
+void tr__blocking_end(struct blocking *blocking)
+{
+    const tr_platform *platform = blocking->system->platform;
+    lock_take(&blocking->lock);
+    TR_ASSERT(list_is_empty(&blocking->queue));
+    blocking->is_over = true;
+    LIST_EACH (link, &blocking->idle) {
+        struct helper *helper = LIST_OWNER(link, struct helper, link);
+        platform->wake(platform, helper->parker);
+    }
+    uint32_t helpers = blocking->helpers;
+    lock_give(&blocking->lock);
+    /* They are on their way out: the last job is over. */
+    while (helpers) {
+        platform->yield(platform);
+        lock_take(&blocking->lock);
+        helpers = blocking->helpers;
+        lock_give(&blocking->lock);
+    }
+    helpers_reap(blocking);
+}
+
+/* Queues a job and sees to it that somebody takes it. When not TR_OK it is not queued. */
+static tr_status enqueue(struct blocking *blocking, struct blocking_job *job)
+{
+    const tr_platform *platform = blocking->system->platform;
+    tr_status status = TR_OK;
+    bool has_left = false;
+    lock_take(&blocking->lock);
+    if (blocking->queued >= TR_BLOCKING_QUEUE_MAX) {
+        lock_give(&blocking->lock);
+        return TR_LIMIT;
+    }
+    list_push_last(&blocking->queue, &job->link);
+    job->is_queued = true;
+    blocking->queued++;
+    struct list *idle = blocking->is_played ? NULL : list_pop_first(&blocking->idle);
+    if (idle) {
+        struct helper *helper = LIST_OWNER(idle, struct helper, link);
+        helper->is_idle = false;
+        /* Under the lock: afterwards it may have ended. */
+        platform->wake(platform, helper->parker);
+    }
+    bool is_wanted = !idle && !blocking->is_played && blocking->helpers < blocking->helpers_max;
+    blocking->helpers += is_wanted;
+    has_left = !list_is_empty(&blocking->over);
+    lock_give(&blocking->lock);
+    if (has_left)
+        helpers_reap(blocking);
+    if (is_wanted)
+        status = helper_start(blocking);
+    if (status == TR_OK)
+        return TR_OK;
+    lock_take(&blocking->lock);
+    blocking->helpers--;
+    /* By rule 3 any other helper takes it, if none has taken it yet. */
+    if (blocking->helpers || !job->is_queued)
+        status = TR_OK;
+    else
+        (void)job_take(blocking, &job->link);
+    lock_give(&blocking->lock);
+    return status;
+}
+
+void tr__blocking_submit(struct tr_self *self)
+{
+    struct blocking_job *job = self->job;
+    struct cell_extra *extra = self->cell->extra;
+    extra->blocked++;
+    tr_status status = enqueue(&self->worker->system->blocking, job);
+    if (status == TR_OK)
+        return;
+    extra->blocked--;
+    self->job = NULL;
+    if (status == TR_NOT_SUPPORTED) {
+        job->function(job->argument);
+        status = TR_OK;
+    }
+    tr__turn_wake(self, status);
+}
+
+void tr__blocking_returned(struct worker *worker, struct cell *cell, struct envelope *envelope)
+{
+    const struct tr_returned *returned = envelope_data(envelope);
+    struct tr_self *self = ((struct blocking_job *)(uintptr_t)returned->job)->self;
+    struct cell_extra *extra = cell->extra;
+    TR_ASSERT(self->cell == cell);
+    self->job = NULL;
+    extra->blocked--;
+    /* The envelope is given back by the turn, which does so in all cases. */
+    if (cell->life < LIFE_STOPPING) {
+        tr__turn_wake(self, TR_OK);
+    } else if (!extra->blocked && !cell->child_count) {
+        atom32_fetch_or(&cell->control, CONTROL_FINISH, ATOM_RELAXED);
+        if (cell->house == HOUSE_WAITING)
+            mail_make_ready(worker, cell);
+    }
+}
+
+bool tr__blocking_withdraw(struct worker *worker, struct cell *cell)
+{
+    struct tr_system *system = worker->system;
+    struct blocking *blocking = &system->blocking;
+    struct cell_extra *extra = cell->extra;
+    LIST_EACH (link, &extra->parked) {
+        struct tr_self *self = LIST_OWNER(link, struct tr_self, link);
+        if (!self->job)
+            continue;
+        lock_take(&blocking->lock);
+        bool is_queued = self->job->is_queued;
+        if (is_queued)
+            (void)job_take(blocking, &self->job->link);
+        lock_give(&blocking->lock);
+        if (!is_queued)
+            continue;
+        self->job = NULL;
+        extra->blocked--;
+    }
+    if (!extra->blocked)
+        return true;
+    char path[TR_PATH_MAX + 1];
+    tr__cell_path(system, cell, path);
+    tr__log(system,
+            TR_LEVEL_WARN,
+            path,
+            "it stops when the functions that tr_blocking runs for it have returned: %u",
+            extra->blocked);
+    return false;
+}
+
+/* ---- On a kit. ---- */
+
+uint32_t tr__blocking_choices(struct blocking *blocking)
+{
+    return blocking->queued < blocking->helpers_max ? blocking->queued : blocking->helpers_max;
+}
+
+void tr__blocking_step(struct blocking *blocking, uint32_t choice)
+{
+    struct list *link = list_first(&blocking->queue);
+    while (choice--)
+        link = link->next;
+    job_run(blocking, job_take(blocking, link));
+}
+
+/* ---- The verbs. ---- */
+
+tr_status tr_try_blocking(tr_self *self, void (*function)(void *argument), void *argument)
+{
+    if (!self || !function)
+        return TR_INVALID_ARGUMENT;
+    tr_status status = tr__turn_may_park(self);
+    if (status != TR_OK)
+        return status;
+    struct worker *worker = self->worker;
+    struct blocking_job job = {
+        .function = function, .argument = argument, .self = self, .cell = self->cell};
+    const struct tr_returned returned = {.job = (uint64_t)(uintptr_t)&job};
+    list_init(&job.link);
+    job.envelope = envelope_take(&worker->pool);
+    if (!job.envelope)
+        return TR_NO_MEMORY;
+    (void)envelope_fill(
+        &worker->pool, job.envelope, &tr_type_tr_returned, &returned, ENVELOPE_INLINE);
+    job.envelope->sender = self->cell->identity;
+    job.envelope->causal = self->causal;
+    job.envelope->generation = cell_generation(self->cell);
+    job.envelope->kind = ENVELOPE_RETURNED;
+    self->job = &job;
+    status = tr__turn_park(self, TR_NEVER);
+    self->job = NULL;
+    envelope_give(&worker->pool, job.envelope);
+    return status;
+}
+
+void tr_blocking(tr_self *self, void (*function)(void *argument), void *argument)
+{
+    TR_ASSERT(self); /* there is no turn to end */
+    tr_status status = tr_try_blocking(self, function, argument);
+    if (status != TR_OK)
+        tr_crash(self, status, "tr_blocking: %s", tr_status_text(status));
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Helper threads, for functions that block: tr_blocking.
+ *
+ * A job lives on the stack of the turn that waits for it, so nothing is allocated for it but the
+ * envelope in which its end travels to the turn's actor, through the door like mail. A turn submits
+ * its job at the last moment before it leaves (tr__turn_park): whatever could fail has not.
+ *
+ * Rules:
+ *   1. A job is queued, runs, or is over. The first change is made under the pool's lock; the second
+ *      by the helper, which does not touch the job once its envelope is in the door.
+ *   2. cell_extra.blocked counts the jobs of an actor that are not over. Until it is 0 the actor does
+ *      not finish: its door is open for the envelope, and the stacks of its turns are there.
+ *   3. Who queues a job calls one helper that sleeps, or makes one. Only a helper that sleeps and was
+ *      not called may leave, so those that are awake take all that is queued.
+ */
+#ifndef ACTOR_BLOCKING_H
+#define ACTOR_BLOCKING_H
+
+#include <troupe/blocking.h>
+
+#include "base/list.h"
+#include "mem/source.h"
+#include "os/lock.h"
+
+struct worker;
+struct cell;
+struct envelope;
+
+struct blocking_job {
+    struct list link; /* in the queue */
+    void (*function)(void *argument);
+    void *argument;
+    struct tr_self *self;
+    struct cell *cell;
+    struct envelope *envelope;
+    bool
+        is_queued; /* under the lock; written by its turn's worker and by the helper that takes it */
+};
+
+/** The helpers of a system. */
+struct blocking {
+    struct tr_system *system;
+    struct lock lock; /* for all below */
+    struct list queue;
+    struct list idle; /* of struct helper: asleep, the last one first */
+    struct list over; /* of struct helper: ended, to be joined */
+    uint32_t queued;
+    uint32_t helpers; /* alive */
+    uint32_t helpers_max;
+    bool is_over;
+    bool is_played; /* a kit calls tr__blocking_step; there are no threads */
+};
+
+void tr__blocking_init(struct blocking *blocking, struct tr_system *system, uint32_t helpers_max);
+/** Ends all helpers. No job is left: all actors have ended. May be called again. */
+void tr__blocking_end(struct blocking *blocking);
+
+/** The turn has begun to wait: its job may begin. When it cannot, the turn is woken with the reason. */
+void tr__blocking_submit(struct tr_self *self);
+
+/** The envelope of a job that is over has arrived; takes it. Owner only. */
+void tr__blocking_returned(struct worker *worker, struct cell *cell, struct envelope *envelope);
+
+/** The actor ends: jobs that have not begun never will. True when none of the others runs. */
+bool tr__blocking_withdraw(struct worker *worker, struct cell *cell);
+
+/** Of a kit: how many jobs could end next, and running one of them. */
+uint32_t tr__blocking_choices(struct blocking *blocking);
+void tr__blocking_step(struct blocking *blocking, uint32_t choice);
+
+#endif

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "actor/story.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "actor/batch.h"
+#include "actor/park.h"
+#include "base/assert.h"
+
+enum { STORY_MAX = 960, STORY_DEPTH_MAX = 16 }; /* characters, and asks behind asks */
+
+struct text {
+    char words[STORY_MAX];
+    size_t used;
+};
+
+TR_PRINTF(2, 3) static void say(struct text *text, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    int length = vsnprintf(text->words + text->used, STORY_MAX - text->used, format, list);
+    va_end(list);
+    if (length > 0)
+        text->used += (size_t)length;
+    if (text->used >= STORY_MAX)
+        text->used = STORY_MAX - 1; /* it was cut */
+}
+
+/* ---- Where a request is. ---- */
+
+/* A request, as its asker knows it. */
+struct question {
+    uint64_t to;
+    uint64_t asker;
+    uint32_t id;
+};
+
+static bool is_it(const struct envelope *envelope, const struct question *question)
+{
+    bool is_ask = envelope->kind == ENVELOPE_ASK || envelope->kind == ENVELOPE_ANSWERED;
+    return is_ask && envelope->sender == question->asker &&
+           envelope->payload.ask.id == question->id;
+}
+
+/* Counts the messages of a ring, and where among all so far the request is. */
+static void look_through(const struct envelope *last, const struct question *question,
+                         uint32_t *count, uint32_t *place)
+{
+    const struct envelope *envelope = last;
+    if (!last)
+        return;
+    do {
+        envelope = (const struct envelope *)(const void *)envelope->mail.next;
+        if (!mail_takes_room(envelope))
+            continue;
+        ++*count;
+        if (is_it(envelope, question))
+            *place = *count;
+    } while (envelope != last);
+}
+
+/* Whether a turn handles a request, alone or among others. */
+static bool handles(const struct tr_self *turn, const struct question *question)
+{
+    if (is_it(turn->envelope, question))
+        return true;
+    for (uint32_t i = 0; turn->batch && i < turn->batch->count; i++) {
+        if (is_it(turn->batch->items[i].envelope, question))
+            return true;
+    }
+    return false;
+}
+
+/* The turn of an actor that handles a request; NULL when none does. */
+static const struct tr_self *turn_of(const struct cell *cell, const struct question *question)
+{
+    const struct list *parked = cell->extra ? &cell->extra->parked : NULL;
+    for (struct list *link = parked ? parked->next : NULL; link && link != parked;
+         link = link->next) {
+        const struct tr_self *turn = LIST_OWNER(link, struct tr_self, link);
+        if (handles(turn, question))
+            return turn;
+    }
+    return NULL;
+}
+
+static bool is_put_off(const struct cell *cell, const struct question *question)
+{
+    const struct list *laters = cell->extra ? &cell->extra->laters : NULL;
+    for (struct list *link = laters ? laters->next : NULL; link && link != laters;
+         link = link->next) {
+        const struct envelope *answer = LIST_OWNER(link, struct later, link)->answer;
+        if (answer->sender == question->asker && answer->payload.ask.id == question->id)
+            return true;
+    }
+    return false;
+}
+
+/* What a turn waits for; true when that is another request. */
+static bool tell_turn(struct worker *worker, const struct tr_self *turn, struct text *text,
+                      struct question *question)
+{
+    say(text, "%s ", turn->row->name ? turn->row->name : "its handler");
+    if (turn->state == TURN_WOKEN) {
+        say(text, "may go on");
+        return false;
+    }
+    const struct ask *open = NULL;
+    for (const struct ask *ask = turn->asks; ask; ask = ask->next) {
+        if (ask->is_wanted && !ask->is_done)
+            open = ask;
+    }
+    if (open) {
+        tr_time age_ns = worker->loop.now_ns - open->asked_ns;
+        say(text,
+            "waits %lld ms for %s",
+            (long long)(age_ns < 0 ? 0 : age_ns / TR_MILLISECOND),
+            open->type->name);
+        *question = (struct question){open->to, turn->cell->identity, open->id};
+    } else {
+        say(text, "waits");
+    }
+    const char *file = turn->where ? strrchr(turn->where, '/') : NULL;
+    if (turn->where)
+        say(text, " at %s", file ? file + 1 : turn->where);
+    return open;
+}
+
+/* Where the request is with this actor; true when the story goes on with another request. */
+static bool tell_actor(struct worker *worker, struct cell *cell, struct text *text,
+                       struct question *question)
+{
+    uint32_t count = 0;
+    uint32_t place = 0;
+    char path[TR_PATH_MAX + 1];
+    tr__cell_path(worker->system, cell, path);
+    say(text, "%.200s: ", path);
+    mail_look(worker, cell);
+    const struct tr_self *turn = turn_of(cell, question);
+    if (turn)
+        return tell_turn(worker, turn, text, question);
+    if (cell->extra) {
+        look_through(cell->extra->stash, question, &count, &place);
+        if (place) {
+            say(text, "stashed, %u of %u", place, count);
+            return false;
+        }
+        count = 0;
+        look_through(cell->extra->held, question, &count, &place);
+    }
+    look_through(cell->cycle, question, &count, &place);
+    look_through(cell->asks, question, &count, &place);
+    look_through(cell->notices, question, &count, &place);
+    if (!place) {
+        say(text,
+            is_put_off(cell, question) ? "its reply was put off" : "it is not there any more");
+        return false;
+    }
+    say(text, "queued, %u of %u", place, count);
+    if (cell->life == LIFE_SUSPENDED)
+        say(text, "; the actor is suspended");
+    else if (cell->life == LIFE_STARTING)
+        say(text, "; the actor is being set up");
+    if (!(cell->flags & CELL_BARRIER))
+        return false;
+    /* What holds it up is the barrier, and so the story goes on there. */
+    for (struct list *link = cell->extra->parked.next; link != &cell->extra->parked;
+         link = link->next) {
+        turn = LIST_OWNER(link, struct tr_self, link);
+        if (turn->is_barrier) {
+            say(text, "; ");
+            return tell_turn(worker, turn, text, question);
+        }
+    }
+    return false;
+}
+
+enum telling { TOLD_ALL, TOLD_HERE };
+
+/* Tells what this worker knows. TOLD_HERE: another one knows more of *question. */
+static enum telling tell(struct worker *worker, struct text *text, struct question *question)
+{
+    for (int depth = 0; depth < STORY_DEPTH_MAX; depth++) {
+        struct cell *cell = slots_find(worker->slots, question->to);
+        if (depth || text->used)
+            say(text, "; ");
+        if (!cell) {
+            say(text, "who was asked has stopped");
+            return TOLD_ALL;
+        }
+        if (cell_owner(cell) != worker->index)
+            return TOLD_HERE;
+        if (!tell_actor(worker, cell, text, question))
+            return TOLD_ALL;
+    }
+    return TOLD_ALL;
+}
+
+/* ---- Its way. ---- */
+
+/* Keeps the story with the ask, and logs it. */
+static void keep(struct worker *worker, struct ask *ask, const char *words)
+{
+    size_t size = strlen(words) + 1;
+    char path[TR_PATH_MAX + 1];
+    struct cell *cell = ask_cell(ask);
+    ask->story = source_resize(&worker->source, NULL, size);
+    if (ask->story)
+        memcpy(ask->story, words, size);
+    tr__cell_path(worker->system, cell, path);
+    tr__log(worker->system,
+            TR_LEVEL_WARN,
+            path,
+            "%s got no answer in time: %s",
+            ask->type->name,
+            words);
+}
+
+static bool send(struct worker *worker, enum envelope_kind kind, uint64_t to,
+                 const struct tr_story *story)
+{
+    struct cell *cell = slots_find(worker->slots, to);
+    struct envelope *envelope = cell ? envelope_take(&worker->pool) : NULL;
+    if (!envelope)
+        return false;
+    if (envelope_fill(&worker->pool, envelope, &tr_type_tr_story, story, ENVELOPE_INLINE) !=
+        TR_OK) {
+        envelope_give_empty(&worker->pool, envelope);
+        return false;
+    }
+    envelope->kind = (uint8_t)kind;
+    envelope->sender = 0;
+    envelope->causal = 0;
+    envelope->generation = (uint32_t)(to >> 32);
+    if (tr__mail_send(worker, cell, envelope) == TR_OK)
+        return true;
+    envelope_give(&worker->pool, envelope);
+    return false;
+}
+
+bool tr__story_begin(struct worker *worker, struct ask *ask)
+{
+    struct text text = {.used = 0};
+    struct question question = {ask->to, ask_cell(ask)->identity, ask->id};
+    text.words[0] = '\0';
+    enum telling telling = tell(worker, &text, &question);
+    if (telling == TOLD_HERE) {
+        struct tr_story story = {.asker = question.asker,
+                                 .id = question.id,
+                                 .origin = ask_cell(ask)->identity,
+                                 .origin_id = ask->id,
+                                 .text = text.words};
+        if (send(worker, ENVELOPE_STORY, question.to, &story)) {
+            ask->story_to = question.to;
+            return false;
+        }
+        say(&text, "who was asked has stopped");
+    }
+    keep(worker, ask, text.words);
+    return true;
+}
+
+void tr__story_told(struct worker *worker, struct ask *ask, const struct tr_story *story)
+{
+    keep(worker, ask, story->text ? story->text : "");
+}
+
+void tr__story_give_up(struct worker *worker, struct ask *ask)
+{
+    struct text text = {.used = 0};
+    const struct tr_system *system = worker->system;
+    struct cell *cell = slots_find(worker->slots, ask->story_to);
+    uint32_t owner = cell ? cell_owner(cell) : CELL_FOREIGN;
+    if (owner == CELL_FOREIGN) {
+        say(&text, "who was asked has not begun, or is no actor");
+    } else {
+        const tr_type *type = worker_type(system->workers[owner]);
+        say(&text,
+            "worker %u has not answered for a millisecond; it runs %s",
+            owner,
+            type ? type->name : "a signal, or nothing");
+    }
+    keep(worker, ask, text.words);
+}
+
+void tr__story_mail(struct worker *worker, struct cell *cell, struct envelope *envelope)
+{
+    const struct tr_story *story = envelope_data(envelope);
+    struct text text = {.used = 0};
+    struct question question = {cell->identity, story->asker, story->id};
+    struct tr_story next = *story;
+    text.words[0] = '\0';
+    if (story->text && story->text[0])
+        say(&text, "%s", story->text);
+    enum telling telling = TOLD_ALL;
+    if (envelope->generation == cell_generation(cell) && cell->life < LIFE_STOPPING)
+        telling = tell(worker, &text, &question);
+    else
+        say(&text, "who was asked has stopped");
+    next.text = text.words;
+    next.asker = question.asker;
+    next.id = question.id;
+    if (telling == TOLD_ALL || !send(worker, ENVELOPE_STORY, question.to, &next))
+        (void)send(worker, ENVELOPE_TOLD, story->origin, &next);
+    envelope_give(&worker->pool, envelope);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The story of an ask that got no answer in time: who asked whom, and where the request is.
+ *
+ * Told on the worker of whoever was asked, since only that one may look at an actor: it finds the
+ * request in a mailbox, or the turn that handles it, and when that turn waits for an ask of its own the
+ * story goes on with that one. Where it leaves a worker it travels as a STORY, with what was told so
+ * far, and comes back to the asker as TOLD. A worker that does not answer within STORY_NS is named with
+ * what it runs. The outcome of the ask is fixed before the story begins; its turn goes on when that ends.
+ */
+#ifndef ACTOR_STORY_H
+#define ACTOR_STORY_H
+
+#include "actor/ask.h"
+
+/** How long a story may take. */
+#define STORY_NS (1 * TR_MILLISECOND)
+
+/** What travels: the request that is looked for, whose story it is, and what was told so far. */
+TR_MESSAGE(tr_story, (u64, asker), (u32, id), (u64, origin), (u32, origin_id), (str, text));
+
+/**
+ * An ask has timed out. True: its story is told, in ask->story, and logged. False: it will be, by
+ * tr__story_mail or, when nobody answers, by tr__story_give_up. Owner only.
+ */
+bool tr__story_begin(struct worker *worker, struct ask *ask);
+
+/** A STORY has arrived at an actor that was asked; takes it. Owner only. */
+void tr__story_mail(struct worker *worker, struct cell *cell, struct envelope *envelope);
+
+/** Nobody told the end of the story in time. Owner only. */
+void tr__story_give_up(struct worker *worker, struct ask *ask);
+
+/** A story that was told elsewhere has come back. Owner only. */
+void tr__story_told(struct worker *worker, struct ask *ask, const struct tr_story *story);
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The story of an ask that timed out: where its request is, over actors and workers.
+ */
+#include "support/test.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <troupe/kit.h>
+#include <troupe/troupe.h>
+
+TR_MESSAGE(answer, (u64, n));
+TR_REQUEST(question, answer, (u64, n));
+TR_REQUEST(set_aside, answer);
+TR_REQUEST(hold, answer);
+TR_ACTOR(oracle, question, set_aside, hold);
+TR_MESSAGE(meet, (ref_of(oracle), next));
+
+TR_MESSAGE(outcome, (i32, status), (str, text));
+TR_MESSAGE(try_it, (ref_of(oracle), whom), (u64, which));
+TR_ACTOR(asker, try_it);
+
+struct oracle {
+    oracle_ref next;
+    tr_later later;
+};
+
+static tr_next set_up(struct oracle *oracle, const struct meet *message)
+{
+    oracle->next = message->next;
+    return TR_SAME;
+}
+
+/* Passes the question on, if there is somebody to ask. */
+static tr_next on_question(tr_self *self, struct oracle *oracle, const struct question *message)
+{
+    if (tr_is_nobody(oracle->next)) {
+        oracle->later = tr_reply_later(self);
+        return TR_SAME;
+    }
+    const struct answer *reply =
+        tr_await(self, tr_ask_within(self, TR_HOUR, oracle->next, question, .n = message->n));
+    return tr_reply(self, answer, .n = reply->n);
+}
+
+static tr_next on_hold(tr_self *self)
+{
+    (void)tr_sleep(self, TR_HOUR);
+    return tr_reply(self, answer, .n = 1);
+}
+
+TR_BEHAVIOR(oracle, struct oracle, TR_SETUP_WITH(meet, set_up), TR_ON(question, on_question),
+            TR_ON(set_aside, tr_stash), TR_ON(hold, on_hold, .is_barrier = true));
+
+static tr_next on_try_it(tr_self *self, const struct try_it *message)
+{
+    const struct answer *reply;
+    question_ask asked = tr_ask_within(self, TR_SECOND, message->whom, question, .n = 5);
+    if (message->which == 1) {
+        set_aside_ask aside = tr_ask_within(self, TR_SECOND, message->whom, set_aside);
+        tr_status status = tr_try_await(self, aside, &reply);
+        tr_reply(self, outcome, .status = status, .text = tr_why(self, aside)->text);
+        return TR_SAME;
+    }
+    tr_status status = tr_try_await(self, asked, &reply);
+    tr_reply(self, outcome, .status = status, .text = tr_why(self, asked)->text);
+    return TR_SAME;
+}
+
+TR_BEHAVIOR(asker, void, TR_ON(try_it, on_try_it));
+
+struct stage {
+    tr_kit *kit;
+    tr_client *client;
+    asker_ref asker;
+};
+
+static struct stage begin(int workers)
+{
+    struct stage stage = {.kit = tr_kit_new(&(tr_kit_options){.seed = 9, .workers = workers})};
+    stage.client = tr_kit_client(stage.kit);
+    ck_assert_int_eq(tr_try_spawn(stage.client, &stage.asker, asker, "asker"), TR_OK);
+    return stage;
+}
+
+static oracle_ref oracle(struct stage *stage, int worker, const char *name, oracle_ref next)
+{
+    oracle_ref made;
+    ck_assert_int_eq(
+        tr_try_spawn_at(stage->client, &made, worker, oracle, name, meet, .next = next), TR_OK);
+    return made;
+}
+
+static const char *story(struct stage *stage, oracle_ref whom, uint64_t which)
+{
+    static char text[300];
+    tr_tell(stage->client, stage->asker, try_it, .whom = whom, .which = which);
+    const struct outcome *outcome = tr_receive(stage->client, outcome, 10 * TR_SECOND);
+    ck_assert_ptr_nonnull(outcome);
+    ck_assert_int_eq(outcome->status, TR_TIMEOUT);
+    snprintf(text, sizeof text, "%s", outcome->text);
+    return text;
+}
+
+#define HAS(text, part)                                                                            \
+    ck_assert_msg(strstr(text, part) != NULL, "\"%s\" is not in: %s", part, text)
+
+TEST(a_timeout_names_the_chain_and_where_it_waits, "A-03")
+{
+    for (int workers = 1; workers <= 3; workers++) {
+        struct stage stage = begin(workers);
+        oracle_ref last = oracle(&stage, workers - 1, "last", oracle_ref_of(TR_NOBODY));
+        oracle_ref middle = oracle(&stage, workers / 2, "middle", last);
+        oracle_ref first = oracle(&stage, workers - 1, "first", middle);
+        const char *text = story(&stage, first, 0);
+        HAS(text, "/user/first: on_question waits 1000 ms for question at ask_story_test.c:");
+        HAS(text, "; /user/middle: on_question waits 1000 ms for question at ask_story_test.c:");
+        HAS(text, "; /user/last: its reply was put off");
+        tr_kit_check(stage.kit);
+        tr_kit_free(stage.kit);
+    }
+}
+
+TEST(a_timeout_says_that_a_request_is_queued_or_stashed, "A-03")
+{
+    for (int workers = 1; workers <= 2; workers++) {
+        struct stage stage = begin(workers);
+        oracle_ref slow = oracle(&stage, workers - 1, "slow", oracle_ref_of(TR_NOBODY));
+        tr_kit_settle(stage.kit);
+        tr_suspend(stage.client, slow);
+        tr_kit_settle(stage.kit);
+        HAS(story(&stage, slow, 0), "/user/slow: queued, 1 of 1; the actor is suspended");
+        HAS(story(&stage, slow, 0), "/user/slow: queued, 2 of 2");
+        tr_resume(stage.client, slow);
+        tr_kit_settle(stage.kit);
+        HAS(story(&stage, slow, 1), "/user/slow: stashed, 1 of 1");
+        tr_kit_check(stage.kit);
+        tr_kit_free(stage.kit);
+    }
+}
+
+TEST(a_timeout_names_the_barrier_in_the_way, "A-03", "D-03")
+{
+    for (int workers = 1; workers <= 2; workers++) {
+        struct stage stage = begin(workers);
+        oracle_ref busy = oracle(&stage, workers - 1, "busy", oracle_ref_of(TR_NOBODY));
+        (void)tr_ask(stage.client, busy, hold);
+        tr_kit_settle(stage.kit);
+        HAS(story(&stage, busy, 0), "queued, 1 of 1; on_hold waits");
+        tr_kit_check(stage.kit);
+        tr_kit_free(stage.kit);
+    }
+}
+
+SUITE("ask story", a_timeout_names_the_chain_and_where_it_waits,
+      a_timeout_says_that_a_request_is_queued_or_stashed, a_timeout_names_the_barrier_in_the_way)

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ids: B-01 D-04 */
+/* expect: TR_ON_BATCH\(deposit, on_deposit\): the handler must be tr_next on_deposit\(tr_self \*self, struct account \*state, const struct deposit \*const \*messages, size_t count\) */
+#include "common.h"
+
+static tr_next on_deposit(struct account *account, const struct deposit *message)
+{
+    account->cents += message->amount;
+    return TR_SAME;
+}
+
+TR_BEHAVIOR(account, struct account, TR_ON_BATCH(deposit, on_deposit));
