@@ -220,9 +220,9 @@ tr_next tr_refuse(tr_self *self, int code, const char *format, ...)
         return TR_SAME;
     char text[sizeof(tr_error){0}.text];
     va_list list;
-    va_start(list, format);
     if (!format)
         format = "";
+    va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
     if (self->batch)

@@ -417,6 +417,8 @@ void tr__turn_end(struct tr_self *self, tr_next next)
     struct worker *worker = self->worker;
     self->next = next;
     TR_ASSERT(self->is_detached ? !worker->depth : self == worker_turn(worker));
+    /* A defer of a turn that has waited runs on the stack of who resumed it, which cannot be left. */
+    TR_ASSERT(!self->is_detached || self->state == TURN_RUNS);
     void (*crashed)(void *self) = message_crashed;
     if (worker->depth || self->is_detached)
         crashed = call_crashed;

@@ -77,8 +77,9 @@ static tr_next answer_and_ask_back(tr_self *self, struct player *player, int64_t
     (void)player;
     const struct value *reply;
     tr_reply(self, value, .number = 1);
-    world.status = tr_try_await(
-        self, tr_ask(self, world.players[whom], play_alone, .call = CALL(echo), .arg = 5), &reply);
+    play_alone_ask asked =
+        tr_ask(self, world.players[whom], play_alone, .call = CALL(echo), .arg = 5);
+    world.status = tr_try_await(self, asked, &reply);
     return TR_SAME;
 }
 
