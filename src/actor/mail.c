@@ -159,12 +159,34 @@ void tr__mail_order(struct cell *cell, enum envelope_kind kind)
         atom32_fetch_or(&cell->control, CONTROL_LOOK, ATOM_RELAXED);
 }
 
+/* What is taken in may make others look behind the same door: that is newer, and goes behind. */
+static bool is_taking_in(struct worker *worker, const struct cell *cell, struct door_mail *chain)
+{
+    struct mail_taking *taking = worker->taking;
+    while (taking && taking->cell != cell)
+        taking = taking->outer;
+    if (!taking)
+        return false;
+    if (!chain)
+        return true;
+    struct door_mail *first = door_reverse(chain);
+    if (taking->first)
+        taking->last->next = first;
+    else
+        taking->first = first;
+    taking->last = chain;
+    return true;
+}
+
 void tr__mail_take_in(struct worker *worker, struct cell *cell, struct door_mail *chain)
 {
-    struct door_mail *mail = door_reverse(chain);
-    while (mail) {
-        struct envelope *envelope = (struct envelope *)(void *)mail;
-        mail = mail->next;
+    if (__builtin_expect(worker->taking != NULL, 0) && is_taking_in(worker, cell, chain))
+        return;
+    struct mail_taking taking = {worker->taking, cell, door_reverse(chain), chain};
+    worker->taking = &taking;
+    while (taking.first) {
+        struct envelope *envelope = (struct envelope *)(void *)taking.first;
+        taking.first = taking.first->next;
         if (take_in_order(worker, cell, envelope))
             continue;
         if (envelope->kind >= ENVELOPE_WANTED) {
@@ -187,6 +209,7 @@ void tr__mail_take_in(struct worker *worker, struct cell *cell, struct door_mail
         }
         take_in_message(worker, cell, envelope);
     }
+    worker->taking = taking.outer;
     if (__builtin_expect(cell->flags & CELL_NARROW, 0))
         tr__mail_drop_oldest(worker, cell);
 }

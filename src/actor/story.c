@@ -9,7 +9,8 @@
 #include "actor/park.h"
 #include "base/assert.h"
 
-enum { STORY_MAX = 960, STORY_DEPTH_MAX = 16 }; /* characters, and asks behind asks */
+/* Characters; asks behind asks; and stories of one worker in a millisecond, since each is a search. */
+enum { STORY_MAX = 960, STORY_DEPTH_MAX = 8, STORIES_MAX = 16 };
 
 struct text {
     char words[STORY_MAX];
@@ -137,6 +138,10 @@ static bool tell_actor(struct worker *worker, struct cell *cell, struct text *te
     char path[TR_PATH_MAX + 1];
     tr__cell_path(worker->system, cell, path);
     say(text, "%.200s: ", path);
+    if (cell->life == LIFE_NEW) {
+        say(text, "not begun yet"); /* and what few actors need is not there: it has its set-up */
+        return false;
+    }
     mail_look(worker, cell);
     const struct tr_self *turn = turn_of(cell, question);
     if (turn)
@@ -182,18 +187,26 @@ enum telling { TOLD_ALL, TOLD_HERE };
 /* Tells what this worker knows. TOLD_HERE: another one knows more of *question. */
 static enum telling tell(struct worker *worker, struct text *text, struct question *question)
 {
+    uint64_t seen[STORY_DEPTH_MAX];
     for (int depth = 0; depth < STORY_DEPTH_MAX; depth++) {
         struct cell *cell = slots_find(worker->slots, question->to);
-        if (depth || text->used)
+        if (cell && cell_owner(cell) != worker->index)
+            return TOLD_HERE;
+        if (text->used)
             say(text, "; ");
         if (!cell) {
             say(text, "who was asked has stopped");
             return TOLD_ALL;
         }
-        if (cell_owner(cell) != worker->index)
-            return TOLD_HERE;
         if (!tell_actor(worker, cell, text, question))
             return TOLD_ALL;
+        seen[depth] = cell->identity;
+        for (int i = 0; i <= depth; i++) {
+            if (seen[i] == question->to) {
+                say(text, "; and so on, in a ring");
+                return TOLD_ALL;
+            }
+        }
     }
     return TOLD_ALL;
 }
@@ -245,6 +258,12 @@ bool tr__story_begin(struct worker *worker, struct ask *ask)
     struct text text = {.used = 0};
     struct question question = {ask->to, ask_cell(ask)->identity, ask->id};
     text.words[0] = '\0';
+    if (worker->loop.now_ns - worker->stories_ns >= STORY_NS) {
+        worker->stories_ns = worker->loop.now_ns;
+        worker->stories = 0;
+    }
+    if (++worker->stories > STORIES_MAX)
+        return true; /* a crowd whose time is up at once: some of them tell for all */
     enum telling telling = tell(worker, &text, &question);
     if (telling == TOLD_HERE) {
         struct tr_story story = {.asker = question.asker,
@@ -300,9 +319,11 @@ void tr__story_mail(struct worker *worker, struct cell *cell, struct envelope *e
     else
         say(&text, "who was asked has stopped");
     next.text = text.words;
+    next.hops = story->hops + 1;
     next.asker = question.asker;
     next.id = question.id;
-    if (telling == TOLD_ALL || !send(worker, ENVELOPE_STORY, question.to, &next))
+    bool is_long = next.hops >= STORY_DEPTH_MAX; /* perhaps a ring: it would never end */
+    if (telling == TOLD_ALL || is_long || !send(worker, ENVELOPE_STORY, question.to, &next))
         (void)send(worker, ENVELOPE_TOLD, story->origin, &next);
     envelope_give(&worker->pool, envelope);
 }

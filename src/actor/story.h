@@ -17,7 +17,8 @@
 #define STORY_NS (1 * TR_MILLISECOND)
 
 /** What travels: the request that is looked for, whose story it is, and what was told so far. */
-TR_MESSAGE(tr_story, (u64, asker), (u32, id), (u64, origin), (u32, origin_id), (str, text));
+TR_MESSAGE(tr_story, (u64, asker), (u32, id), (u64, origin), (u32, origin_id), (u32, hops),
+           (str, text));
 
 /**
  * An ask has timed out. True: its story is told, in ask->story, and logged. False: it will be, by

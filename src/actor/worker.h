@@ -111,6 +111,14 @@ struct counters {
 /** A message, set-ups in it, behaviors that the last one leads to, a PostStop. */
 enum { WORKER_TURNS = TR_SETUPS_NESTED_MAX + TR_BEHAVIORS_NESTED_MAX + 2 };
 
+/** Mail that is being taken in; what is still to be looked at, oldest first. */
+struct mail_taking {
+    struct mail_taking *outer;
+    const struct cell *cell;
+    struct door_mail *first;
+    struct door_mail *last;
+};
+
 struct worker {
     struct loop loop;
     void *memory; /* what the source gave; the worker is aligned inside it */
@@ -149,6 +157,9 @@ struct worker {
     struct wheel ask_timeouts; /* nodes of struct ask */
     struct ask *ask_spare;
     uint32_t ask_spare_count;
+    struct mail_taking *taking;
+    tr_time stories_ns; /* since when stories are counted, and how many there were */
+    uint32_t stories;
     uint64_t wait_last;                 /* number of the last wait */
     struct tr_self turns[WORKER_TURNS]; /* of other calls, by depth; the first is `message` */
     atom64 thread_id;                   /* of the thread that runs it, 0 for none */

@@ -13,5 +13,4 @@ static tr_next on_deposit(void)
     return TR_SAME;
 }
 
-TR_BEHAVIOR(account, struct account, TR_ON_BATCH(deposit, on_deposits),
-            TR_ON(deposit, on_deposit));
+TR_BEHAVIOR(account, struct account, TR_ON_BATCH(deposit, on_deposits), TR_ON(deposit, on_deposit));
