@@ -58,6 +58,7 @@ static uint32_t count_batch(struct tr_self *self)
 static struct envelope *take_next(struct tr_self *self)
 {
     struct cell *cell = self->cell;
+    TR_ASSERT(cell->cycle);
     struct envelope *envelope = ring_pop(&cell->cycle);
     mail_uncount(cell, envelope);
     room_give_any(cell, envelope);

@@ -191,7 +191,8 @@ tr_status tr_self_stop_child(tr_self *self, tr_ref ref)
         return TR_INVALID_ARGUMENT;
     struct cell *cell = slots_find(self->worker->slots, ref.bits);
     /* A child of mine cannot become another's while I look: I free its slot. */
-    if (!cell || slots_parent(self->worker->slots, cell) != self->cell)
+    uint32_t slot = (uint32_t)self->cell->identity & self->worker->slots->mask;
+    if (!cell || cell_parent_slot(cell) != slot)
         return TR_NOT_FOUND;
     return order(self, ref.bits, ENVELOPE_STOP);
 }

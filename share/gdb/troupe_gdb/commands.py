@@ -9,7 +9,7 @@ from troupe_gdb.memory import (COUNT_MAX, Layout, Problem, Record, chain, count,
 from troupe_gdb.message import Descriptor, message_text, ref_text
 from troupe_gdb.search import find_systems, the_system
 from troupe_gdb.system import (BOXES, CLIENT, FOREIGN, behavior_of, envelope_text, has_fields,
-                               inbox_of, is_envelope, stash_of)
+                               inbox_of, is_envelope, queued_of, stash_of)
 
 MORE = "... and more: `set troupe-limit` has the number that is shown"
 
@@ -228,7 +228,7 @@ An actor without a name is called by its slot and generation, as /user/$5.0 is."
                 "Client" if is_client else enum_name("life", cell.number("life")).capitalize(),
                 "-" if is_client else enum_name("house", cell.number("house")).capitalize(),
                 "-" if owner == FOREIGN else str(owner),
-                str(cell.number("queued", 0)), str(cell.number("queued_lines", 0) * 64)] + \
+                queued_of(cell), str(cell.number("queued_lines", 0) * 64)] + \
             [count(ring(cell.number(name))) for name in boxes + ["cycle"]] + \
             [count(ring(stash_of(cell))), count(inbox_of(cell)), behavior_of(cell)]
 
@@ -248,9 +248,9 @@ is, the message as tr_type_print writes it, and who sent it."""
             raise Problem("whose mail? Give a ref or a path")
         system = the_system(rest.strip())
         cell = self.cell(system, who)
-        say("%s %s, %s, %d queued" % (
+        say("%s %s, %s, %s queued" % (
             ref_text(cell.number("identity")), system.path(cell),
-            enum_name("life", cell.number("life")).capitalize(), cell.number("queued", 0)))
+            enum_name("life", cell.number("life")).capitalize(), queued_of(cell)))
         problems = []
         for place, links in self.places(system, cell):
             self.print(system, cell, place, links, problems)
@@ -291,8 +291,8 @@ is, the message as tr_type_print writes it, and who sent it."""
     @staticmethod
     def handled(worker):
         """The envelope of the message that a worker handles."""
-        turn = next(worker.items("turns"))
-        if turn.number("envelope", 0):
+        turn = worker.follow("message") if "message" in worker else next(worker.items("turns"))
+        if turn and turn.number("envelope", 0):
             yield turn.number("envelope")
 
     @staticmethod

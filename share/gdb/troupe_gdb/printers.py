@@ -4,7 +4,8 @@ import gdb
 import gdb.printing
 
 from troupe_gdb.memory import Layout, Problem, Record, enum_name
-from troupe_gdb.system import actor_text, behavior_of, envelope_text, has_fields, is_envelope
+from troupe_gdb.system import (actor_text, behavior_of, envelope_text, has_fields, is_envelope,
+                               queued_of)
 
 
 class Printer:
@@ -27,10 +28,10 @@ def record_of(value):
 
 def cell_text(value):
     cell = record_of(value)
-    return "cell of %s, %s, %s, %s, %d queued" % (
+    return "cell of %s, %s, %s, %s, %s queued" % (
         actor_text(cell.number("identity")), behavior_of(cell),
         enum_name("life", cell.number("life")).capitalize(),
-        enum_name("house", cell.number("house")).capitalize(), cell.number("queued", 0))
+        enum_name("house", cell.number("house")).capitalize(), queued_of(cell))
 
 
 class Printers(gdb.printing.PrettyPrinter):

@@ -2,12 +2,13 @@
 """Systems, their actors and their mail, as src/actor keeps them."""
 import gdb
 
-from troupe_gdb.memory import Layout, Problem, Record, chain, enum_name, read, read_number
+from troupe_gdb.memory import (Layout, Problem, Record, chain, count, enum_name, read, read_number,
+                               ring)
 from troupe_gdb.message import message_text, ref_text
 
 WORKERS_MAX = 256     # TR_WORKERS_MAX
 FOREIGN = 0xffffffff  # CELL_FOREIGN
-CLIENT = 1 << 6       # CELL_CLIENT
+CLIENT = 1 << 11      # CELL_CLIENT
 CHUNK_BITS = 10       # SLOTS_CHUNK_BITS
 NO_BLOCK = 0xff       # ENVELOPE_NO_BLOCK
 PATH_MAX = 1024       # TR_PATH_MAX
@@ -22,7 +23,7 @@ class System:
         self.record = Record(Layout.named("tr_system"), address)
         self.address = address
         self.slots = self.record.inner("slots")
-        self.paths = {}  # of parents, by address
+        self.paths = {}  # of parents, by slot
         number = self.record.number("worker_count")
         if not 0 < number <= WORKERS_MAX or not self.record.number("workers"):
             raise Problem("no system is at 0x%x" % address)
@@ -98,13 +99,14 @@ class System:
         slot = cell.number("identity") & self.slots.number("mask")
         generation = (cell.number("identity") >> 32) - self.slots.number("generation_first")
         part = "/$%x.%x" % (slot, generation & 0xffffffff)
-        parent = cell.number("parent")
-        if not parent:
+        parent = cell.inner("door").number("tenant", 0)  # a slot
+        above = self.cell(parent) if parent else None
+        if not above:
             return part
         if depth * len("/$1.0") > PATH_MAX:
             raise Problem("the parents of %s go round" % ref_text(cell.number("identity")))
         if parent not in self.paths:
-            self.paths[parent] = self.path(Record(cell.layout, parent), depth + 1)
+            self.paths[parent] = self.path(above, depth + 1)
         return self.paths[parent] + part
 
 
@@ -140,6 +142,15 @@ def behavior_of(cell):
 def stash_of(cell):
     extra = cell.follow("extra") if cell.number("life") != 0 and "extra" in cell else None
     return extra.number("stash", 0) if extra else 0
+
+
+def queued_of(cell):
+    """How many messages wait in the lists of an actor, its stash included, as text."""
+    def all_of():
+        for name in BOXES + ("cycle",):
+            yield from ring(cell.number(name, 0))
+        yield from ring(stash_of(cell))
+    return count(all_of())
 
 
 def inbox_of(cell):
