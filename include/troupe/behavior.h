@@ -22,12 +22,7 @@
 #ifndef TROUPE_BEHAVIOR_H
 #define TROUPE_BEHAVIOR_H
 
-#include <troupe/message.h>
-
-/** An actor, as its own handlers see it. */
-typedef struct tr_self tr_self;
-/** A behavior: constant data, made by TR_BEHAVIOR. */
-typedef struct tr_behavior tr_behavior;
+#include <troupe/supervision.h>
 
 enum tr_next_code {
     TR_NEXT_SAME,
@@ -56,6 +51,15 @@ typedef struct tr_next {
 TR_MESSAGE(tr_pre_start);
 /** The actor has stopped, whatever stopped it: last of all, once, if tr_pre_start came. */
 TR_MESSAGE(tr_post_stop);
+/** To the old behavior: the actor is about to be restarted, for this cause. */
+TR_MESSAGE(tr_pre_restart, (message(tr_error), cause));
+/** To the new one: it was restarted. Comes after its tr_pre_start. */
+TR_MESSAGE(tr_post_restart, (message(tr_error), cause));
+/** To the parent: a child has failed, and this becomes of it. Once for each failure. */
+TR_MESSAGE(tr_child_failed, (ref, child), (enum_of(tr_directive), directive),
+           (message(tr_error), cause));
+/** An actor that this one watches has stopped; see tr_watch. */
+TR_MESSAGE(tr_terminated, (ref, who));
 /** No message came for this long; see tr_set_receive_timeout. */
 TR_MESSAGE(tr_receive_timeout, (i64, idle_ns));
 /** The first message to the root of an app. */
@@ -128,6 +132,7 @@ typedef struct tr_options {
     size_t tree_budget_bytes;   /* what it and all below it may hold together; 0: no budget */
     tr_time budget_cpu_ns;      /* how long the actor alone may run in all; 0: no budget */
     tr_time tree_budget_cpu_ns; /* how long it and all below it may run together; 0: no budget */
+    tr_restart restart;         /* which ends are followed by a new start; 0: TR_TRANSIENT */
 } tr_options;
 
 /* ---- The behavior and its clauses. ---- */
@@ -166,6 +171,17 @@ typedef struct tr_options {
 /** TR_OPTIONS(.is_pinned = true): members of tr_options. */
 #define TR_OPTIONS(...) (OPTIONS, __VA_ARGS__)
 
+/** TR_SUPERVISE(strategy, .restarts_max = 5): members of tr_supervision. */
+#define TR_SUPERVISE(...) (SUPERVISE, __VA_ARGS__, )
+/**
+ * TR_CHILD(actor, "name", .restart = TR_TEMPORARY): a child that is started after the set-up of each
+ * incarnation and before its tr_pre_start, in the order written; members of tr_child_spec. When one
+ * does not start, the parent does not either. A child of that name that lives is left alone.
+ */
+#define TR_CHILD(...) (CHILD, __VA_ARGS__, )
+/** The set-up message of a TR_CHILD: .setup = TR_WITH(label, .text = "anna"). */
+#define TR_WITH(...) TR_WITH_(TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
+
 /** A row of a behavior: which messages, and a function that calls the handler with them. */
 typedef struct tr_handler {
     const tr_type *type; /* NULL: any */
@@ -198,6 +214,9 @@ struct tr_behavior {
         tr_next (*call)(tr_self *self, void *state, const void *message); /* NULL: no set-up */
     } setup;
     tr_options options;
+    tr_supervision supervision;
+    const tr_child_spec *children; /* behind the last one is one of zeros */
+    size_t child_count;
 };
 
 /* ---- From here on: how the macros above work. ---- */
@@ -227,6 +246,10 @@ TR_END_C
         TR_PP_EACH(TR_CLAUSE_, (ROW, b, S), __VA_ARGS__) \
         { NULL, NULL, NULL, NULL, false, false, 0, NULL } \
     }; \
+    TR_MAY_BE_UNUSED static const tr_child_spec tr_children_##b[] = { \
+        TR_PP_EACH(TR_CLAUSE_, (KID, b, S), __VA_ARGS__) \
+        { NULL, NULL, { NULL, NULL }, TR_TABLE_ZERO_(tr_restart), false, NULL } \
+    }; \
     const tr_behavior tr_behavior_##b = TR_TABLE_(tr_behavior) { \
         .abi = TR_ABI, .handler_size = sizeof(tr_handler), .size = sizeof(tr_behavior), \
         .name = #b, .file = __FILE__, .line = __LINE__, \
@@ -235,6 +258,9 @@ TR_END_C
         .handler_count = sizeof(tr_handlers_##b) / sizeof(tr_handler) - 1, \
         TR_PP_EACH(TR_CLAUSE_, (INIT, b, S), __VA_ARGS__) \
         TR_PP_EACH(TR_CLAUSE_, (OPTS, b, S), __VA_ARGS__) \
+        TR_PP_EACH(TR_CLAUSE_, (WARD, b, S), __VA_ARGS__) \
+        .children = tr_children_##b, \
+        .child_count = sizeof(tr_children_##b) / sizeof(tr_child_spec) - 1, \
     }; \
     TR_QUIET_END_ \
     TR_STATIC_ASSERT(TR_ABI > 0, "")
@@ -293,6 +319,8 @@ TR_END_C
         return TR_INVOKE_(h, S, struct m, self, state, message); \
     }
 #define TR_IN_CODE_OPTIONS(b, S, ...)
+#define TR_IN_CODE_SUPERVISE(b, S, ...)
+#define TR_IN_CODE_CHILD(b, S, a, ...) TR_BEHAVIOR_DECLARE(a);
 
 /* Behind the handler of TR_ON come members of tr_handler, and the comma that TR_ON added. */
 #define TR_IN_ROW_ON(b, S, m, h, ...) TR_TABLE_(tr_handler) \
@@ -309,6 +337,8 @@ TR_END_C
     { NULL, tr_call_any_##b, #h, NULL, false, false, 0, NULL },
 #define TR_IN_ROW_SETUP(b, S, ...)
 #define TR_IN_ROW_OPTIONS(b, S, ...)
+#define TR_IN_ROW_SUPERVISE(b, S, ...)
+#define TR_IN_ROW_CHILD(b, S, ...)
 
 #define TR_IN_INIT_SETUP(b, S, m, h, extra) .setup = { &tr_type_##m, tr_setup_##b },
 #define TR_IN_INIT_ON(b, S, ...)
@@ -317,6 +347,8 @@ TR_END_C
 #define TR_IN_INIT_BATCH_IF(b, S, ...)
 #define TR_IN_INIT_ANY(b, S, ...)
 #define TR_IN_INIT_OPTIONS(b, S, ...)
+#define TR_IN_INIT_SUPERVISE(b, S, ...)
+#define TR_IN_INIT_CHILD(b, S, ...)
 
 #define TR_IN_OPTS_OPTIONS(b, S, ...) .options = { __VA_ARGS__ },
 #define TR_IN_OPTS_ON(b, S, ...)
@@ -325,5 +357,32 @@ TR_END_C
 #define TR_IN_OPTS_BATCH_IF(b, S, ...)
 #define TR_IN_OPTS_ANY(b, S, ...)
 #define TR_IN_OPTS_SETUP(b, S, ...)
+#define TR_IN_OPTS_SUPERVISE(b, S, ...)
+#define TR_IN_OPTS_CHILD(b, S, ...)
+
+/* Behind the strategy come members of tr_supervision, and behind the name those of tr_child_spec. */
+#define TR_IN_WARD_SUPERVISE(b, S, s, ...) .supervision = { .strategy = s, __VA_ARGS__ },
+#define TR_IN_WARD_OPTIONS(b, S, ...)
+#define TR_IN_WARD_ON(b, S, ...)
+#define TR_IN_WARD_BARRIER(b, S, ...)
+#define TR_IN_WARD_BATCH(b, S, ...)
+#define TR_IN_WARD_BATCH_IF(b, S, ...)
+#define TR_IN_WARD_ANY(b, S, ...)
+#define TR_IN_WARD_SETUP(b, S, ...)
+#define TR_IN_WARD_CHILD(b, S, ...)
+
+#define TR_IN_KID_CHILD(b, S, a, n, ...) TR_TABLE_(tr_child_spec) \
+    { .behavior = &tr_behavior_##a, .name = n, __VA_ARGS__ },
+#define TR_IN_KID_SUPERVISE(b, S, ...)
+#define TR_IN_KID_OPTIONS(b, S, ...)
+#define TR_IN_KID_ON(b, S, ...)
+#define TR_IN_KID_BARRIER(b, S, ...)
+#define TR_IN_KID_BATCH(b, S, ...)
+#define TR_IN_KID_BATCH_IF(b, S, ...)
+#define TR_IN_KID_ANY(b, S, ...)
+#define TR_IN_KID_SETUP(b, S, ...)
+
+#define TR_WITH_(...) TR_WITH__(__VA_ARGS__)
+#define TR_WITH__(m, ...) { &tr_type_##m, TR_MAKE_STATIC_(m, __VA_ARGS__) }
 
 #endif

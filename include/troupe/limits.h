@@ -28,6 +28,10 @@
  * far below. More: TR_TOO_LARGE.
  */
 #define TR_JSON_NUMBER_MAX 512
+/** restarts_max of a tr_supervision. More: the behavior is not valid. */
+#define TR_RESTARTS_MAX 10000
+/** How long a restart waits at most, unless max_ns of tr_backoff says otherwise. */
+#define TR_BACKOFF_MAX_NS TR_MINUTE
 /** Calls of tr_defer in one turn. One more ends the turn with TR_LIMIT. */
 #define TR_DEFERS_MAX 64
 /** Messages that an actor has set aside with tr_stash. One more fails the turn: TR_STASH_FULL. */

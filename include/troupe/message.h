@@ -146,6 +146,10 @@ typedef struct tr_pending {
 
 /* ---- Messages that every program has. ---- */
 
+/* A tr_error inside another message; its words are copied, but neither printed nor written. */
+TR_MESSAGE_NAMES_(tr_error, 0);
+TR_MESSAGE_TABLE_(tr_error, NULL, (enum_of(tr_status), status), (i32, code), (ref, actor), );
+
 /** The reply that says no more than "it is done". */
 TR_MESSAGE(tr_done);
 

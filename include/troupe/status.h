@@ -42,7 +42,8 @@
     X(SHUTDOWN_INCOMPLETE, -28, "some actors had not stopped in time")                             \
     X(ESCALATED, -29, "a failure reached the root")                                                \
     X(WRONG_TYPE, -30, "a message of another type is expected")                                    \
-    X(LIMIT, -31, "a limit is reached")
+    X(LIMIT, -31, "a limit is reached")                                                            \
+    X(RESTARTED, -32, "the actor was restarted")
 
 #define TR_STATUS_ENUM_(name, value, text) TR_##name = (value),
 typedef enum tr_status { TR_STATUS_LIST(TR_STATUS_ENUM_) } tr_status;

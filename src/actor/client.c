@@ -227,7 +227,7 @@ static void take_in(struct tr_client *client, struct door_mail *chain)
             take_answer(client, envelope);
         } else if (envelope->kind == ENVELOPE_GRANT) {
             take_grant(client, envelope);
-        } else if (envelope->kind > ENVELOPE_EVENT) {
+        } else if (envelope->kind > ENVELOPE_SIGNAL) {
             tr__client_give(client, envelope); /* stop and kill mean nothing to a client */
         } else if (envelope->generation != cell_generation(client->cell)) {
             bury(client, envelope, TR_STOPPED);

@@ -105,7 +105,7 @@ tr_status tr__client_send(struct tr_client *client, struct cell *cell, uint64_t 
     if (result == DOOR_REFUSED)
         envelope_give(pool, envelope);
     else
-        atom64_count(&system->foreign_counters.accepted, kind <= ENVELOPE_EVENT);
+        atom64_count(&system->foreign_counters.accepted, kind <= ENVELOPE_SIGNAL);
     lock_give(&system->foreign_lock);
     if (result == DOOR_REFUSED)
         return status == TR_OK ? TR_STOPPED : status;

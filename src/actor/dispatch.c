@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "actor/timers.h"
+#include "actor/signal.h"
 #include "base/assert.h"
 #include "wire/type.h"
 
@@ -108,13 +108,6 @@ static bool entries_resize(struct dispatches *dispatches, struct dispatch *dispa
     return true;
 }
 
-/* Signals that only the runtime sends: told by anybody else they are unhandled messages. */
-static bool is_signal(const tr_type *type)
-{
-    return tr_type_is_equal(type, &tr_type_tr_pre_start) ||
-           tr_type_is_equal(type, &tr_type_tr_post_stop);
-}
-
 /* The row of a type by its name and fields. */
 static const tr_handler *row_of(const tr_behavior *behavior, const tr_type *type)
 {
@@ -146,13 +139,15 @@ static struct dispatch *dispatch_new(struct dispatches *dispatches, const tr_beh
             continue;
         }
         struct dispatch_entry *entry = entry_of(dispatch, row->type);
-        if (entry->type || is_signal(row->type))
+        if (entry->type || tr__signal_is_forged(row->type))
             continue; /* the first row of a type counts */
         *entry = (struct dispatch_entry){row->type, row};
         dispatch->used++;
     }
     dispatch->pre_start = row_of(behavior, &tr_type_tr_pre_start);
     dispatch->post_stop = row_of(behavior, &tr_type_tr_post_stop);
+    dispatch->pre_restart = row_of(behavior, &tr_type_tr_pre_restart);
+    dispatch->post_restart = row_of(behavior, &tr_type_tr_post_restart);
     return dispatch;
 }
 
@@ -215,8 +210,8 @@ const tr_handler *tr__dispatch_learn(struct dispatches *dispatches, struct dispa
     struct dispatch_entry *entry = entry_of(dispatch, type);
     if (entry->type)
         return entry->handler;
-    const tr_handler *row = is_signal(type) ? NULL : row_of(dispatch->behavior, type);
-    if (!row && type != &tr__idle_type) /* signals are for those who name them */
+    const tr_handler *row = tr__signal_is_forged(type) ? NULL : row_of(dispatch->behavior, type);
+    if (!row && !tr__signal_is_own(type)) /* signals are for those who name them */
         row = dispatch->any;
     /* A table that is full for good, or cannot grow, still answers. */
     if (dispatch->used >= ENTRIES_MAX)

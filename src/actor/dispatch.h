@@ -28,6 +28,8 @@ struct dispatch {
     const tr_handler *any;
     const tr_handler *pre_start;
     const tr_handler *post_stop;
+    const tr_handler *pre_restart;
+    const tr_handler *post_restart;
     bool is_checked;       /* against the list of TR_ACTOR */
     struct dispatch *next; /* of this worker */
 };

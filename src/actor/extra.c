@@ -74,7 +74,7 @@ tr_next tr_stash(tr_self *self)
     if (!self)
         return TR_SAME;
     if (!self->envelope || self->envelope->type == &tr__idle_type ||
-        self->envelope->type == &tr__then_type)
+        self->envelope->kind == ENVELOPE_SIGNAL || self->envelope->type == &tr__then_type)
         return tr_fail(self, TR_NOT_IN_A_TURN, "tr_stash: there is no message to set aside");
     if (self->row->is_batch)
         return tr_fail(self, TR_NOT_IN_A_TURN, "tr_stash: a batch cannot be set aside");

@@ -6,8 +6,10 @@
 #include "actor/ask_then.h"
 #include "actor/client.h"
 #include "actor/extra.h"
+#include "actor/supervise.h"
 #include "actor/timers.h"
 #include "actor/waiters.h"
+#include "actor/watchers.h"
 #include "base/assert.h"
 
 enum { HIGH_REPLIES = 2, HIGH_EVENTS = 4 }; /* more than this many waiting: high priority */
@@ -35,6 +37,10 @@ enum task_class tr__mail_priority(const struct cell *cell)
 void tr__mail_bury_one(struct worker *worker, struct cell *cell, struct envelope *envelope,
                        tr_status reason)
 {
+    if (envelope->kind == ENVELOPE_SIGNAL) {
+        tr__mail_drop(worker, envelope); /* nobody misses it */
+        return;
+    }
     atom64_count(&worker->counters.dead, 1);
     tr__dead_letter(
         worker->system,
@@ -64,12 +70,23 @@ __attribute__((__noinline__)) static bool may_come_in(struct worker *worker, str
     return true;
 }
 
+/* The runtime's own mail: whoever takes it looks himself whether it comes too late. */
+static void take_in_own(struct worker *worker, struct cell *cell, struct envelope *envelope)
+{
+    if (envelope->kind >= ENVELOPE_FAILED)
+        tr__supervision_mail(worker, cell, envelope);
+    else if (envelope->kind >= ENVELOPE_WATCH)
+        tr__watch_mail(worker, cell, envelope);
+    else
+        tr__waiters_mail(worker, cell, envelope);
+}
+
 /* A message that counts. What comes behind a PoisonPill is refused. */
 static void take_in_message(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
     bool is_probe = envelope->kind == ENVELOPE_PROBE; /* no message: nobody refuses it */
     if (envelope->kind >= ENVELOPE_WANTED) {
-        tr__waiters_mail(worker, cell, envelope);
+        take_in_own(worker, cell, envelope);
         return;
     }
     if (envelope->kind <= ENVELOPE_EXCEPTION && envelope->sender) {
@@ -101,6 +118,7 @@ static void take_in_message(struct worker *worker, struct cell *cell, struct env
         ring_push(&cell->events, envelope);
         break;
     case ENVELOPE_NOTICE:
+    case ENVELOPE_SIGNAL:
     case ENVELOPE_STOP:
     case ENVELOPE_KILL:
     case ENVELOPE_SUSPEND:
@@ -116,6 +134,12 @@ static void take_in_message(struct worker *worker, struct cell *cell, struct env
     case ENVELOPE_TOLD:
     case ENVELOPE_RING:
     case ENVELOPE_RETURNED:
+    case ENVELOPE_WATCH:
+    case ENVELOPE_UNWATCH:
+    case ENVELOPE_FAILED:
+    case ENVELOPE_DECIDED:
+    case ENVELOPE_DOWN:
+    case ENVELOPE_UP:
         ring_push(&cell->notices, envelope);
         break;
     }
@@ -190,7 +214,7 @@ void tr__mail_take_in(struct worker *worker, struct cell *cell, struct door_mail
         if (take_in_order(worker, cell, envelope))
             continue;
         if (envelope->kind >= ENVELOPE_WANTED) {
-            tr__waiters_mail(worker, cell, envelope);
+            take_in_own(worker, cell, envelope);
             continue;
         }
         /* Sent to an earlier tenant, or after the door was closed. */
@@ -251,7 +275,8 @@ void tr__mail_hold(struct cell *cell)
     cell->flags |= CELL_BARRIER;
     while (cell->cycle) {
         struct envelope *envelope = ring_pop(&cell->cycle);
-        ring_push(mail_takes_room(envelope) ? &extra->held : &others, envelope);
+        bool waits = mail_takes_room(envelope) || envelope->kind == ENVELOPE_SIGNAL;
+        ring_push(waits ? &extra->held : &others, envelope);
     }
     cell->cycle = others;
 }
@@ -319,7 +344,7 @@ static bool is_for_a_turn(const struct envelope *envelope)
 static tr_status push(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
     /* Behind the door it may be gone at once. */
-    uint64_t is_counted = envelope->kind <= ENVELOPE_EVENT;
+    uint64_t is_counted = envelope->kind <= ENVELOPE_SIGNAL;
     enum door_result result = door_push(&cell->door, &envelope->mail);
     if (result == DOOR_REFUSED)
         return TR_STOPPED;
@@ -365,7 +390,7 @@ __attribute__((__noinline__)) static tr_status send_looking(struct worker *worke
         if (status != TR_OK)
             return status;
     }
-    atom64_count(&worker->counters.accepted, envelope->kind <= ENVELOPE_EVENT);
+    atom64_count(&worker->counters.accepted, envelope->kind <= ENVELOPE_SIGNAL);
     take_in_message(worker, cell, envelope);
     if (mail_is_idle(cell) && (!(cell->flags & CELL_BARRIER) || mail_has_arrived(cell)))
         mail_make_ready(worker, cell);
@@ -390,7 +415,7 @@ tr_status tr__mail_send(struct worker *worker, struct cell *cell, struct envelop
         mail_count(cell, envelope);
         ring_push(&cell->notices, envelope);
     } else {
-        atom64_count(&worker->counters.accepted, envelope->kind <= ENVELOPE_EVENT);
+        atom64_count(&worker->counters.accepted, envelope->kind <= ENVELOPE_SIGNAL);
         take_in_message(worker, cell, envelope);
     }
     if (mail_is_idle(cell) && (!(cell->flags & CELL_BARRIER) || mail_has_arrived(cell) ||
@@ -407,7 +432,7 @@ void tr__mail_send_any(struct tr_system *system, struct worker *worker, struct c
             envelope_give(&worker->pool, envelope);
         return;
     }
-    uint64_t is_counted = envelope->kind <= ENVELOPE_EVENT;
+    uint64_t is_counted = envelope->kind <= ENVELOPE_SIGNAL;
     enum door_result result = DOOR_REFUSED;
     if (!mail_takes_room(envelope) || tr__room_take_far(cell, envelope) == TR_OK)
         result = door_push(&cell->door, &envelope->mail);

@@ -127,7 +127,7 @@ void tr__turn_unhandled(struct tr_self *self)
     struct worker *worker = self->worker;
     const struct envelope *envelope = self->envelope;
     /* A signal that nobody handles is ignored. */
-    if (envelope->type == &tr__idle_type) {
+    if (envelope->type == &tr__idle_type || envelope->kind == ENVELOPE_SIGNAL) {
         atom64_count(&worker->counters.handled, 1);
         envelope_done(self);
         return;

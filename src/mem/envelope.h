@@ -31,7 +31,8 @@ enum envelope_kind {
     ENVELOPE_ASK,
     ENVELOPE_NOTICE,
     ENVELOPE_EVENT,
-    ENVELOPE_STOP, /* a PoisonPill */
+    ENVELOPE_SIGNAL, /* of the runtime, by arrival: a message, but for room and for being unhandled */
+    ENVELOPE_STOP,   /* a PoisonPill */
     ENVELOPE_KILL,
     ENVELOPE_SUSPEND,
     ENVELOPE_RESUME,
@@ -45,7 +46,13 @@ enum envelope_kind {
     ENVELOPE_STORY,    /* to one who was asked: where is this request? See actor/story.h */
     ENVELOPE_TOLD,     /* to the asker: the answer to that */
     ENVELOPE_RING,     /* does somebody who waits for room wait for himself? */
-    ENVELOPE_RETURNED  /* what tr_blocking runs for a turn has returned: see actor/blocking.h */
+    ENVELOPE_RETURNED, /* what tr_blocking runs for a turn has returned: see actor/blocking.h */
+    ENVELOPE_WATCH,    /* from one who wants to know of an end; see actor/watchers.h */
+    ENVELOPE_UNWATCH,
+    ENVELOPE_FAILED,  /* to the parent: a child has failed; see actor/supervise.h */
+    ENVELOPE_DECIDED, /* to the child: what becomes of it */
+    ENVELOPE_DOWN,    /* to a sibling: go down; and from it: it is down */
+    ENVELOPE_UP       /* to a sibling: start again; and from it: it is up */
 };
 
 enum {

@@ -100,6 +100,9 @@
 /* A message in place; its address lives as long as the block that it is written in. */
 #define TR_MAKE_(m, ...) (&(__extension__ (const struct m) __VA_ARGS__))
 
+/* The same outside functions. */
+#define TR_MAKE_STATIC_(m, ...) (&(const struct m) __VA_ARGS__)
+
 /* That `self` is no client. */
 #define TR_REQUIRE_SELF_(self, verb) \
     (void)TR_REQUIRE_(_Generic((self), tr_client *: 0, default: 1), \
@@ -107,6 +110,7 @@
 
 /* What C++ needs around tables, and C does not. */
 #define TR_TABLE_(type)
+#define TR_TABLE_ZERO_(type) 0
 #define TR_QUIET_
 #define TR_QUIET_END_
 

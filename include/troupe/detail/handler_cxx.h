@@ -141,6 +141,12 @@ template <> struct tr_state_<void> {
 /* `.field = value` is an extension before C++20, which __extension__ allows. */
 #define TR_MAKE_(m, ...) tr_address_(__extension__ tr_struct_##m __VA_ARGS__)
 #define TR_TABLE_(type) __extension__ type
+#define TR_TABLE_ZERO_(type) type(0)
+#define TR_MAKE_STATIC_(m, ...) \
+    []() -> const tr_struct_##m * { \
+        static const tr_struct_##m message = __extension__ tr_struct_##m __VA_ARGS__; \
+        return &message; \
+    }()
 #define TR_REQUIRE_SELF_(self, verb) (void)0
 
 /* g++ -Wextra warns of members left to zero in designated initialisers. */

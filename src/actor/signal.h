@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Signals that come by mail: tr_terminated and tr_child_failed.
+ *
+ * They wait among the notices, by arrival, but take no room, do not reset a receive timeout, and are
+ * dropped behind a PoisonPill or where nobody handles them. Their descriptors are the runtime's own:
+ * a message of the same name that an actor tells another is no signal, and unhandled.
+ */
+#ifndef ACTOR_SIGNAL_H
+#define ACTOR_SIGNAL_H
+
+#include "actor/mail.h"
+
+extern const tr_type tr__terminated_type;
+extern const tr_type tr__child_failed_type;
+
+/** Whether messages of this type come from the runtime alone, and this descriptor is not its own. */
+bool tr__signal_is_forged(const tr_type *type);
+/** Whether this is a descriptor of the runtime's own. */
+bool tr__signal_is_own(const tr_type *type);
+
+/** An envelope with a signal to `to`; NULL when out of memory. */
+struct envelope *tr__signal_new(struct worker *worker, uint64_t to, const tr_type *type,
+                                const void *message);
+
+#endif
