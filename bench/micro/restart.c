@@ -73,9 +73,9 @@ int main(void)
         tr_resume(client, leaf);
         (void)tr_receive(client, over, TR_NEVER);
         clock_gettime(CLOCK_MONOTONIC, &end);
-        rounds[round] = ((double)(end.tv_sec - begin.tv_sec) * 1e9 +
-                         (double)(end.tv_nsec - begin.tv_nsec)) /
-                        RESTARTS;
+        rounds[round] =
+            ((double)(end.tv_sec - begin.tv_sec) * 1e9 + (double)(end.tv_nsec - begin.tv_nsec)) /
+            RESTARTS;
     }
     qsort(rounds, ROUNDS, sizeof *rounds, by_size);
     tr_counters counters;

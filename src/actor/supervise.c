@@ -157,20 +157,20 @@ static void answer(struct worker *worker, struct envelope *envelope, struct fail
     envelope_give_empty(&worker->pool, envelope);
 }
 
-/* The supervisor fails with what became of a child. */
-static void fail_with(struct worker *worker, struct cell *parent, const struct failure *failure,
+/* The supervisor fails with what became of a child. As tr__cell_fail. */
+static bool fail_with(struct worker *worker, struct cell *parent, const tr_error *cause,
                       const char *why)
 {
-    const tr_error *cause = &failure->cause;
     tr_error error = {.status = cause->status, .code = cause->code, .actor = cause->actor};
     memcpy(error.where, cause->where, sizeof error.where);
     int length = snprintf(error.text, sizeof error.text, "%s", cause->text);
     if (length >= 0 && (size_t)length < sizeof error.text)
         snprintf(error.text + length, sizeof error.text - (size_t)length, "; %s", why);
-    tr__cell_fail(worker, parent, "a child", &error);
+    return tr__cell_fail(worker, parent, "a child", &error);
 }
 
-static void on_failed(struct worker *worker, struct cell *parent, struct envelope *envelope)
+/* False when the supervisor has stopped by it, and may be gone. */
+static bool on_failed(struct worker *worker, struct cell *parent, struct envelope *envelope)
 {
     struct failure *failure;
     memcpy(&failure, envelope->payload.bytes, sizeof failure);
@@ -178,7 +178,9 @@ static void on_failed(struct worker *worker, struct cell *parent, struct envelop
     bool is_group = how->strategy != TR_ONE_FOR_ONE;
     bool is_exhausted = false;
     tr_directive directive = TR_STOP_CHILD;
-    if (!failure->is_final && failure->restart != TR_TEMPORARY)
+    /* One that is stopping, or gone, is asked about no more. */
+    bool is_open = !failure->is_final && slots_find(worker->slots, failure->child);
+    if (is_open && failure->restart != TR_TEMPORARY)
         directive = decide(worker, parent, how, &failure->cause);
     if (directive == TR_RESUME && failure->has_no_state)
         directive = TR_RESTART;
@@ -193,40 +195,44 @@ static void on_failed(struct worker *worker, struct cell *parent, struct envelop
         tr__group_pause(parent, failure->child);
     if (is_exhausted)
         tr__group_kill(worker, parent, how, failure->child);
-    if (is_exhausted)
-        fail_with(worker, parent, failure, "it failed too often");
-    else if (directive == TR_ESCALATE)
-        fail_with(worker, parent, failure, "its supervisor escalates");
+    tr_error cause = failure->cause;
     answer(worker, envelope, failure);
+    if (is_exhausted)
+        return fail_with(worker, parent, &cause, "it failed too often");
+    if (directive == TR_ESCALATE)
+        return fail_with(worker, parent, &cause, "its supervisor escalates");
+    return true;
 }
 
-/* A group cannot be restarted as it should be. */
-static void give_up_group(struct worker *worker, struct cell *parent, const tr_supervision *how,
+/* A group cannot be restarted as it should be. As tr__cell_fail. */
+static bool give_up_group(struct worker *worker, struct cell *parent, const tr_supervision *how,
                           uint64_t child)
 {
     tr_error error = {.status = TR_NO_MEMORY,
                       .actor = tr_ref_from_bits(child),
                       .text = "no memory to restart its children together"};
     tr__group_kill(worker, parent, how, child);
-    tr__cell_fail(worker, parent, "a child", &error);
+    return tr__cell_fail(worker, parent, "a child", &error);
 }
 
 /* A member of a group has come up; or the child whose failure it was has waited long enough. */
-static void on_up(struct worker *worker, struct cell *parent, struct envelope *envelope)
+static bool on_up(struct worker *worker, struct cell *parent, struct envelope *envelope)
 {
     uint64_t child = envelope->sender;
     if (!tr_type_is_equal(envelope->type, &tr_type_tr_ready)) {
         envelope_give(&worker->pool, envelope);
         tr__group_answer(worker, parent, child, ENVELOPE_UP);
-        return;
+        return true;
     }
     const struct tr_ready *ready = envelope_data(envelope);
     const tr_child_spec *spec = (const tr_child_spec *)(uintptr_t)ready->spec;
     const tr_supervision *how = tr__supervision_of(worker->system, parent, spec);
+    bool is_here = true;
     if (slots_find(worker->slots, child) &&
         !tr__group_begin(worker, parent, how, child, &ready->cause))
-        give_up_group(worker, parent, how, child);
+        is_here = give_up_group(worker, parent, how, child);
     envelope_give(&worker->pool, envelope);
+    return is_here;
 }
 
 /* ---- Children that come back as new actors. ---- */
@@ -252,6 +258,7 @@ static void come_back(struct worker *worker, struct cell *parent, struct failure
     tr__failure_free(worker, failure);
     if (status == TR_OK || status == TR_STOPPING)
         return;
+    tr__children_look(worker, parent);
     if (error.status == TR_OK)
         error = (tr_error){.status = status, .text = "it could not be started again"};
     char path[TR_PATH_MAX + 1];
@@ -299,7 +306,7 @@ static bool plan_return(struct worker *worker, struct cell *parent, struct cell 
                                     .text = "it ended too often"};
         tr__child_failed_signal(worker, parent, child->identity, TR_STOP_CHILD, &failure->cause);
         if (how->strategy != TR_ONE_FOR_ONE)
-            fail_with(worker, parent, failure, "and should always be there");
+            (void)fail_with(worker, parent, &failure->cause, "and should always be there");
         tr__failure_free(worker, failure);
         return false;
     }
@@ -332,6 +339,8 @@ void tr__supervise_gone(struct worker *worker, struct cell *parent, struct cell 
         return;
     if (!spec || !spec->is_significant || !parent->extra)
         return;
+    if (!parent->extra->significant)
+        return; /* it was spawned from outside */
     uint32_t left = --parent->extra->significant;
     if (!is_up(parent))
         return;
@@ -347,17 +356,17 @@ bool tr__supervise(struct worker *worker, struct cell *cell)
     struct cell_extra *extra = cell->extra;
     while (extra->failed && is_up(cell)) {
         struct envelope *envelope = ring_pop(&extra->failed);
+        bool is_here = true;
         if (envelope->kind == ENVELOPE_FAILED) {
-            on_failed(worker, cell, envelope);
+            is_here = on_failed(worker, cell, envelope);
         } else if (envelope->kind == ENVELOPE_UP) {
-            on_up(worker, cell, envelope);
+            is_here = on_up(worker, cell, envelope);
         } else {
             uint64_t child = envelope->sender;
             envelope_give(&worker->pool, envelope);
             tr__group_answer(worker, cell, child, ENVELOPE_DOWN);
         }
-        /* Who fails by its children may have stopped, and be gone. */
-        if (cell->life >= LIFE_STOPPING || cell->extra != extra)
+        if (!is_here)
             return false;
     }
     struct list *link = extra->returns.next;
