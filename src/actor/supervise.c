@@ -287,56 +287,9 @@ static bool comes_back(struct worker *worker, const struct cell *parent, struct 
     return is_up(parent) && !atom32_load(&worker->system->is_stopping, ATOM_SEQ_CST);
 }
 
-/* It will come back when its parent next looks, or after its delay. */
-static bool plan_return(struct worker *worker, struct cell *parent, struct cell *child)
+/* A child is gone and does not come back. */
+static void end_for_good(struct worker *worker, struct cell *parent, const tr_child_spec *spec)
 {
-    struct slots *slots = worker->slots;
-    struct cell_extra *extra = tr__extra_of(worker, parent);
-    struct failure *failure = extra ? tr__failure_past(worker, child) : NULL;
-    if (!failure)
-        return false;
-    const struct cell *first = slots_at(slots, slots_at(slots, parent->child_last)->sibling_next);
-    const struct cell *before = slots_at(slots, child->sibling_last);
-    failure->before = first == child ? 0 : before->identity;
-    failure->spec = child->origin->spec;
-    const tr_supervision *how = tr__supervision_of(worker->system, parent, failure->spec);
-    if (!is_allowed(worker, how, failure)) {
-        failure->cause = (tr_error){.status = TR_STOPPED,
-                                    .actor = tr_ref_from_bits(child->identity),
-                                    .text = "it ended too often"};
-        tr__child_failed_signal(worker, parent, child->identity, TR_STOP_CHILD, &failure->cause);
-        if (how->strategy != TR_ONE_FOR_ONE)
-            (void)fail_with(worker, parent, &failure->cause, "and should always be there");
-        tr__failure_free(worker, failure);
-        return false;
-    }
-    failure->origin = child->origin;
-    failure->origin->worker = cell_owner(child);
-    child->origin = NULL;
-    failure->cell = parent;
-    list_push_last(&extra->returns, &failure->link);
-    failure->phase = FAILURE_DUE;
-    if (failure->delay_ns > 0) {
-        const tr_platform *platform = worker->system->platform;
-        failure->phase = FAILURE_DELAYED;
-        tr__wheel_arm(&worker->delays,
-                      &failure->delay,
-                      timer_deadline(platform->mono_now(platform), failure->delay_ns));
-        return true;
-    }
-    atom32_fetch_or(&parent->control, CONTROL_CHILD, ATOM_RELAXED);
-    if (parent->house == HOUSE_WAITING)
-        mail_make_ready(worker, parent);
-    return true;
-}
-
-void tr__supervise_gone(struct worker *worker, struct cell *parent, struct cell *child)
-{
-    const tr_child_spec *spec = child->origin ? child->origin->spec : NULL;
-    if (parent->extra && parent->extra->group)
-        tr__group_answer(worker, parent, child->identity, ENVELOPE_VOID);
-    if (comes_back(worker, parent, child) && plan_return(worker, parent, child))
-        return;
     if (!spec || !spec->is_significant || !parent->extra)
         return;
     if (!parent->extra->significant)
@@ -349,7 +302,73 @@ void tr__supervise_gone(struct worker *worker, struct cell *parent, struct cell 
         tr__child_order(worker, parent, CONTROL_STOP);
 }
 
+/* Its parent will see to it, between two turns. */
+static bool plan_return(struct worker *worker, struct cell *parent, struct cell *child)
+{
+    struct slots *slots = worker->slots;
+    struct cell_extra *extra = tr__extra_of(worker, parent);
+    struct failure *failure = extra ? tr__failure_past(worker, child) : NULL;
+    if (!failure)
+        return false;
+    const struct cell *first = slots_at(slots, slots_at(slots, parent->child_last)->sibling_next);
+    const struct cell *before = slots_at(slots, child->sibling_last);
+    failure->before = first == child ? 0 : before->identity;
+    failure->spec = child->origin->spec;
+    failure->origin = child->origin;
+    failure->origin->worker = cell_owner(child);
+    child->origin = NULL;
+    failure->cell = parent;
+    failure->phase = FAILURE_DECIDED;
+    list_push_last(&extra->returns, &failure->link);
+    tr__child_order(worker, parent, CONTROL_CHILD);
+    return true;
+}
+
+/* Whether it may come back. False when the supervisor has stopped by it, and may be gone. */
+static bool on_return(struct worker *worker, struct cell *parent, struct failure *failure)
+{
+    const tr_supervision *how = tr__supervision_of(worker->system, parent, failure->spec);
+    if (is_allowed(worker, how, failure)) {
+        const tr_platform *platform = worker->system->platform;
+        failure->phase = failure->delay_ns > 0 ? FAILURE_DELAYED : FAILURE_DUE;
+        if (failure->delay_ns > 0)
+            tr__wheel_arm(&worker->delays,
+                          &failure->delay,
+                          timer_deadline(platform->mono_now(platform), failure->delay_ns));
+        return true;
+    }
+    tr_error cause = {.status = TR_STOPPED,
+                      .actor = tr_ref_from_bits(failure->child),
+                      .text = "it ended too often"};
+    bool is_alone = how->strategy == TR_ONE_FOR_ONE;
+    tr__child_failed_signal(worker, parent, failure->child, TR_STOP_CHILD, &cause);
+    end_for_good(worker, parent, failure->spec);
+    tr__failure_free(worker, failure);
+    tr__children_look(worker, parent);
+    return is_alone || fail_with(worker, parent, &cause, "and should always be there");
+}
+
+void tr__supervise_gone(struct worker *worker, struct cell *parent, struct cell *child)
+{
+    const tr_child_spec *spec = child->origin ? child->origin->spec : NULL;
+    if (parent->extra && parent->extra->group)
+        tr__group_answer(worker, parent, child->identity, ENVELOPE_VOID);
+    if (comes_back(worker, parent, child) && plan_return(worker, parent, child))
+        return;
+    end_for_good(worker, parent, spec);
+}
+
 /* ---- Between two turns. ---- */
+
+/* One whose time has come; the list may change with each that comes back. */
+static struct list *first_due(const struct cell_extra *extra)
+{
+    for (struct list *link = extra->returns.next; link != &extra->returns; link = link->next) {
+        if (LIST_OWNER(link, struct failure, link)->phase == FAILURE_DUE)
+            return link;
+    }
+    return NULL;
+}
 
 bool tr__supervise(struct worker *worker, struct cell *cell)
 {
@@ -373,9 +392,11 @@ bool tr__supervise(struct worker *worker, struct cell *cell)
     while (link != &extra->returns) {
         struct failure *failure = LIST_OWNER(link, struct failure, link);
         link = link->next;
-        if (failure->phase == FAILURE_DUE)
-            come_back(worker, cell, failure);
+        if (failure->phase == FAILURE_DECIDED && !on_return(worker, cell, failure))
+            return false;
     }
+    while ((link = first_due(extra)))
+        come_back(worker, cell, LIST_OWNER(link, struct failure, link));
     return true;
 }
 
