@@ -32,6 +32,7 @@ enum { SHADOW_USES = 256 };
 struct fiber_slab {
     struct fiber_slab *next;
     void *stacks;
+    uint32_t free_count; /* of its stacks; counted by tr__fiber_pool_trim */
     struct fiber fibers[FIBER_SLAB_STACKS];
     unsigned valgrind_ids[FIBER_SLAB_STACKS];
 };
@@ -128,6 +129,7 @@ static bool pool_grow(struct fiber_pool *pool)
     for (size_t i = FIBER_SLAB_STACKS; i-- > 0;) {
         struct fiber *fiber = &slab->fibers[i];
         fiber->pool = pool;
+        fiber->slab = slab;
         fiber->side.low = tr__os_stack_low(slab->stacks, i, FIBER_STACK_SIZE);
         fiber->side.size = FIBER_STACK_SIZE;
         valgrind_register(slab, i);
@@ -148,23 +150,73 @@ tr_status tr__fiber_pool_init(struct fiber_pool *pool, const tr_platform *platfo
     return pool_grow(pool) ? TR_OK : TR_NO_MEMORY;
 }
 
+static void slab_free(struct fiber_pool *pool, struct fiber_slab *slab)
+{
+    for (size_t i = 0; i < FIBER_SLAB_STACKS; i++) {
+        stack_unpoison(&slab->fibers[i]);
+        valgrind_deregister(slab, i);
+#ifdef FIBER_TSAN
+        if (slab->fibers[i].side.shadow)
+            __tsan_destroy_fiber(slab->fibers[i].side.shadow);
+#endif
+    }
+    tr__os_stack_slab_free(slab->stacks, FIBER_SLAB_STACKS, FIBER_STACK_SIZE);
+    pool->platform->resize(pool->platform, slab, 0);
+}
+
 void tr__fiber_pool_deinit(struct fiber_pool *pool)
 {
     while (pool->slabs) {
         struct fiber_slab *slab = pool->slabs;
         pool->slabs = slab->next;
-        for (size_t i = 0; i < FIBER_SLAB_STACKS; i++) {
-            stack_unpoison(&slab->fibers[i]);
-            valgrind_deregister(slab, i);
-#ifdef FIBER_TSAN
-            if (slab->fibers[i].side.shadow)
-                __tsan_destroy_fiber(slab->fibers[i].side.shadow);
-#endif
-        }
-        tr__os_stack_slab_free(slab->stacks, FIBER_SLAB_STACKS, FIBER_STACK_SIZE);
-        pool->platform->resize(pool->platform, slab, 0);
+        slab_free(pool, slab);
     }
     *pool = (struct fiber_pool){.platform = pool->platform};
+}
+
+/* Whether all stacks of a slab are free; with a limit some of them may not be in use at all. */
+static bool slab_is_free(const struct fiber_slab *slab)
+{
+    return slab->free_count == FIBER_SLAB_STACKS;
+}
+
+void tr__fiber_pool_trim(struct fiber_pool *pool)
+{
+    if (pool->free_count < FIBER_KEEP + FIBER_SLAB_STACKS)
+        return;
+    for (struct fiber_slab *slab = pool->slabs; slab; slab = slab->next)
+        slab->free_count = 0;
+    for (struct fiber *fiber = pool->free; fiber; fiber = fiber->next)
+        fiber->slab->free_count++;
+    /* Those that stay, the warm ones first. */
+    size_t left = pool->free_count;
+    for (struct fiber_slab *slab = pool->slabs; slab; slab = slab->next) {
+        if (!slab_is_free(slab))
+            continue;
+        if (left < FIBER_KEEP + FIBER_SLAB_STACKS)
+            slab->free_count = 0;
+        else
+            left -= FIBER_SLAB_STACKS;
+    }
+    struct fiber **link = &pool->free;
+    while (*link) {
+        if (slab_is_free((*link)->slab))
+            *link = (*link)->next;
+        else
+            link = &(*link)->next;
+    }
+    struct fiber_slab **slabs = &pool->slabs;
+    while (*slabs) {
+        struct fiber_slab *slab = *slabs;
+        if (!slab_is_free(slab)) {
+            slabs = &slab->next;
+            continue;
+        }
+        *slabs = slab->next;
+        pool->stacks_count -= FIBER_SLAB_STACKS;
+        slab_free(pool, slab);
+    }
+    pool->free_count = left;
 }
 
 struct fiber *tr__fiber_pool_take(struct fiber_pool *pool)

@@ -7,7 +7,7 @@
  *   1. After every call at least one stack is free: the spare. A stack is lent only if another
  *      stays behind, except to a fiber that gives its own back at once (tr__fiber_replace).
  *   2. The stack given back last is lent first: its pages are warm.
- *   3. Slabs are freed with the pool only.
+ *   3. Slabs whose stacks are all free are freed when somebody asks for it, some always stay.
  * One thread at a time; no locks.
  */
 #ifndef FIBER_POOL_H
@@ -37,6 +37,8 @@
 
 /** Stacks per slab: 1 MiB of address space, of which only what is touched becomes memory. */
 #define FIBER_SLAB_STACKS 16
+/** Free stacks that stay when a pool is trimmed. */
+#define FIBER_KEEP 64
 
 /** One end of a switch: what is needed to come back to a stack. */
 struct fiber_side {
@@ -51,6 +53,7 @@ struct fiber {
     struct fiber_side side;
     struct fiber *next; /* in the pool's free list */
     struct fiber_pool *pool;
+    struct fiber_slab *slab;
     void (*main)(void *context);
     void *main_context;
     uint32_t uses; /* so far; counted for ThreadSanitizer only */
@@ -72,6 +75,9 @@ TR_MUST_CHECK tr_status tr__fiber_pool_init(struct fiber_pool *pool, const tr_pl
 
 /** Frees all stacks, also those of fibers that have not ended. None of them may run. */
 void tr__fiber_pool_deinit(struct fiber_pool *pool);
+
+/** Gives slabs back that a crowd of fibers has left. */
+void tr__fiber_pool_trim(struct fiber_pool *pool);
 
 /** Stacks in use. */
 static inline size_t fiber_pool_lent(const struct fiber_pool *pool)
