@@ -17,13 +17,14 @@ const tr_type tr__idle_type = {.name = "tr_receive_timeout",
                                .is_flat = true};
 
 enum {
-    QUEUED = 0x80,  /* in timer_entry.kind: its envelope is in a mailbox or in a turn */
+    QUEUED = 0x80,  /* in timer_entry.kind: its envelope is in a mailbox or in a turn, */
+    PARKED = 0x40,  /* and that turn waits */
     ID_SIZE = 1 + 8 /* the key of a timer without one: NUL and its number */
 };
 
 static enum timer_kind kind_of(const struct timer_entry *entry)
 {
-    return (enum timer_kind)(entry->kind & ~QUEUED);
+    return (enum timer_kind)(entry->kind & ~(QUEUED | PARKED));
 }
 
 static struct timer_entry *entry_of(const struct envelope *envelope)
@@ -66,7 +67,20 @@ static void let_go(struct timer_entry *entry)
     struct envelope *envelope = entry->user;
     envelope->sender = 0;
     entry->user = NULL;
-    entry->kind &= (uint8_t)~QUEUED;
+    entry->kind &= (uint8_t) ~(QUEUED | PARKED);
+}
+
+/* Whether the turn of this timer's message has begun: it is the one that runs, or it waits. */
+static bool is_in_hand(const struct tr_self *self, const struct timer_entry *entry)
+{
+    return entry->kind & QUEUED && (entry->user == self->envelope || entry->kind & PARKED);
+}
+
+void tr__timer_park(struct envelope *envelope)
+{
+    struct timer_entry *entry = entry_of(envelope);
+    if (entry)
+        entry->kind |= PARKED;
 }
 
 /* Forgets a timer whose node is not armed. */
@@ -156,13 +170,15 @@ bool tr__timers_fire(struct worker *worker, tr_time now_ns)
     return has_more || tr__wheel_next(&worker->timers) <= now_ns;
 }
 
+static tr_time earlier(tr_time a_ns, tr_time b_ns)
+{
+    return a_ns < b_ns ? a_ns : b_ns;
+}
+
 tr_time tr__timers_next(const struct worker *worker)
 {
-    tr_time timer_ns = tr__wheel_next(&worker->timers);
-    tr_time idle_ns = tr__wheel_next(&worker->idles);
-    tr_time schedule_ns = tr__schedules_next(worker);
-    tr_time own_ns = timer_ns < idle_ns ? timer_ns : idle_ns;
-    return schedule_ns < own_ns ? schedule_ns : own_ns;
+    tr_time own_ns = earlier(tr__wheel_next(&worker->timers), tr__wheel_next(&worker->idles));
+    return earlier(earlier(own_ns, tr__wheel_next(&worker->waits)), tr__schedules_next(worker));
 }
 
 void tr__timer_return(struct worker *worker, struct cell *cell, struct envelope *envelope)
@@ -173,7 +189,7 @@ void tr__timer_return(struct worker *worker, struct cell *cell, struct envelope 
         envelope_give(&worker->pool, envelope);
         return;
     }
-    entry->kind &= (uint8_t)~QUEUED;
+    entry->kind &= (uint8_t) ~(QUEUED | PARKED);
     cell->extra->timer_lines += mail_lines(envelope);
     envelope->mail.next = (struct door_mail *)(void *)cell;
     switch (kind_of(entry)) {
@@ -219,7 +235,7 @@ void tr__timer_detach(struct worker *worker, struct cell *cell, struct envelope 
                     "a timer ended: its message was stashed and there is no memory for another");
         tr__wheel_cancel(&worker->timers, &entry->node);
         entry->user = NULL;
-        entry->kind &= (uint8_t)~QUEUED;
+        entry->kind &= (uint8_t) ~(QUEUED | PARKED);
         entry_remove(worker, cell, entry);
         return;
     }
@@ -262,6 +278,21 @@ void tr__timers_drop(struct worker *worker, struct cell *cell)
 
 /* ---- The receive timeout. ---- */
 
+/* Not counted meanwhile: it begins anew afterwards. */
+static bool idle_is_held(const struct cell *cell)
+{
+    return cell->life == LIFE_SUSPENDED || mail_is_parked(cell);
+}
+
+static void idle_arm(struct worker *worker, struct cell *cell)
+{
+    struct cell_extra *extra = cell->extra;
+    extra->idle_is_paused = idle_is_held(cell);
+    if (!extra->idle_is_paused && !timer_is_armed(&extra->idle))
+        tr__wheel_arm(
+            &worker->idles, &extra->idle, timer_deadline(extra->message_ns, extra->idle_ns));
+}
+
 void tr__idle_touch(struct worker *worker, struct cell *cell)
 {
     struct cell_extra *extra = cell->extra;
@@ -269,9 +300,7 @@ void tr__idle_touch(struct worker *worker, struct cell *cell)
     /* The loop's time may be as old as the last tick: rather late than early. */
     extra->message_ns = worker->loop.now_ns + (system->watch.platform ? WATCH_TICK_NS : 0);
     idle_forget(worker, extra);
-    if (!timer_is_armed(&extra->idle))
-        tr__wheel_arm(
-            &worker->idles, &extra->idle, timer_deadline(extra->message_ns, extra->idle_ns));
+    idle_arm(worker, cell);
 }
 
 void tr__idle_pause(struct worker *worker, struct cell *cell)
@@ -279,14 +308,15 @@ void tr__idle_pause(struct worker *worker, struct cell *cell)
     if (!(cell->flags & CELL_IDLES))
         return;
     struct cell_extra *extra = cell->extra;
-    extra->idle_is_paused = tr__wheel_cancel(&worker->idles, &extra->idle) || extra->idle_event;
+    /* It may be paused already, for another reason. */
+    extra->idle_is_paused |= tr__wheel_cancel(&worker->idles, &extra->idle) || extra->idle_event;
     idle_forget(worker, extra);
 }
 
 void tr__idle_resume(struct worker *worker, struct cell *cell)
 {
     /* One that has come already comes again after the next message only. */
-    if (cell->flags & CELL_IDLES && cell->extra->idle_is_paused)
+    if (cell->flags & CELL_IDLES && cell->extra->idle_is_paused && !idle_is_held(cell))
         tr__idle_touch(worker, cell);
 }
 
@@ -315,7 +345,7 @@ void tr_set_receive_timeout(tr_self *self, tr_time idle_ns)
         return;
     cell->flags |= CELL_IDLES;
     extra->message_ns = tr_now(self);
-    tr__wheel_arm(&worker->idles, &extra->idle, timer_deadline(extra->message_ns, idle_ns));
+    idle_arm(worker, cell);
 }
 
 /* ---- Timers, in a turn. ---- */
@@ -367,7 +397,7 @@ static tr_status start(struct tr_self *self, const char *key, size_t length, tr_
     }
     if (!is_new) {
         tr__wheel_cancel(&worker->timers, &entry->node);
-        if (entry->kind & QUEUED && entry->user == self->envelope)
+        if (is_in_hand(self, entry))
             let_go(entry);
         else if (entry->kind & QUEUED)
             make_void(worker, entry->user);
@@ -393,6 +423,8 @@ tr_status tr_self_try_timer(tr_self *self, const char *key, tr_timer_kind kind, 
     static_assert((int)TR_TIMER_FIXED_DELAY == TIMER_FIXED_DELAY, "one list");
     if (!self || !type || !message || !is_duration(ns))
         return TR_INVALID_ARGUMENT;
+    if (self->is_cancelled)
+        return TR_CANCELLED;
     if (kind > TR_TIMER_FIXED_DELAY || (kind != TR_TIMER_ONCE && ns == 0))
         return TR_INVALID_ARGUMENT;
     if (key) {
@@ -439,9 +471,9 @@ static tr_timer_end cancel(struct tr_self *self, const char *key, size_t length)
     if (!entry)
         return TR_TIMER_NONE;
     tr__wheel_cancel(&worker->timers, &entry->node);
-    /* In its own turn it has been delivered, and its envelope is still its handler's. */
+    /* In a turn of its own it has been delivered, and its envelope is still its handler's. */
     tr_timer_end end = entry->kind & QUEUED ? TR_TIMER_TAKEN_BACK : TR_TIMER_CANCELLED;
-    if (entry->kind & QUEUED && entry->user == self->envelope) {
+    if (is_in_hand(self, entry)) {
         end = kind_of(entry) == TIMER_ONCE ? TR_TIMER_NONE : TR_TIMER_CANCELLED;
         let_go(entry);
     }

@@ -18,11 +18,14 @@ enum { TIMERS_ROUND_MAX = 1024 }; /* timers that fire before actors get their tu
 /** Fires what is due. True when more is due than one round may fire. Worker only. */
 bool tr__timers_fire(struct worker *worker, tr_time now_ns);
 
-/** When something falls due next. */
+/** When something falls due next, waits of turns included. */
 tr_time tr__timers_next(const struct worker *worker);
 
 /** The turn of a timer's message has ended: takes the envelope. */
 void tr__timer_return(struct worker *worker, struct cell *cell, struct envelope *envelope);
+
+/** The turn of a timer's message waits: who takes the timer back meanwhile leaves the message. */
+void tr__timer_park(struct envelope *envelope);
 
 /** The message of this turn is set aside: it is the timer's no longer. */
 void tr__timer_detach(struct worker *worker, struct cell *cell, struct envelope *envelope);
