@@ -118,11 +118,11 @@ struct cell_extra {
     uint32_t parked_count;
     uint32_t barriers;     /* of them, those that let no ask or notice begin */
     struct envelope *held; /* a ring: the rest of the cycle in which a barrier began */
-    uint64_t waits_for;    /* ref of the actor in whose mailbox one of them wants room, or 0 */
     /* Senders that wait for room here. */
     struct envelope *waiters; /* a ring */
     int32_t put_by;           /* room that is kept for them: messages, */
     int32_t put_by_lines;     /* and lines */
+    bool is_serving;          /* room is being granted */
 };
 
 struct name;

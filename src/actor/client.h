@@ -25,10 +25,10 @@ struct tr_client {
     struct envelope *lent;     /* what tr_receive gave out last */
     uint64_t causal_next;
     uint64_t wait_last;     /* number of the last wait for room */
-    uint64_t wait_number;   /* of the present one, or 0 */
     struct envelope *grant; /* its answer */
-    bool is_used;           /* under the system's foreign lock */
-    bool is_last;           /* the system is over: what is here is all there will be */
+    atom64 waits; /* its number until somebody answers it or it ends, then 0; any thread */
+    bool is_used; /* under the system's foreign lock */
+    bool is_last; /* the system is over: what is here is all there will be */
     enum { PROBE_IS_OUT, PROBE_IS_UP, PROBE_IS_GONE } probe; /* what became of the last one */
     uint64_t probed;
     uint32_t failure_count;
@@ -39,6 +39,18 @@ struct tr_client {
 TR_MESSAGE(tr_outcome, (u64, ref), (i32, status), (str, text), (str, where));
 /** What a client asks an actor: are you up? The answer travels in the same envelope. */
 TR_MESSAGE(tr_probe, (u64, ref), (i32, status));
+
+/** Whether a client still waits for room under this number. Any thread. */
+static inline bool client_waits(const struct tr_client *client, uint64_t number)
+{
+    return atom64_load(&client->waits, ATOM_RELAXED) == number;
+}
+
+/** Ends that wait: true for one caller only, who must answer if it is not the client. Any thread. */
+static inline bool client_claim(struct tr_client *client, uint64_t number)
+{
+    return atom64_compare_exchange(&client->waits, &number, 0, ATOM_RELAXED, ATOM_RELAXED);
+}
 
 /** Takes in what has arrived. The client's thread only, as all of these. */
 void tr__client_look(struct tr_client *client);

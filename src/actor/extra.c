@@ -89,8 +89,11 @@ size_t tr_unstash(tr_self *self, size_t max)
         count++;
     }
     /* Before what this cycle has still to handle, and so before everything newer. */
-    ring_join(&first, &self->cell->cycle);
-    self->cell->cycle = first;
+    struct envelope **rest = &self->cell->cycle;
+    if (self->cell->flags & CELL_BARRIER)
+        rest = &extra->held; /* none of them may begin now */
+    ring_join(&first, rest);
+    *rest = first;
     return count;
 }
 

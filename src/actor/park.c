@@ -50,6 +50,7 @@ static void turn_give(struct worker *worker, struct tr_self *self)
 {
     self->is_detached = false;
     self->is_cancelled = false;
+    self->state = TURN_RUNS;
     self->fiber = NULL;
     tr__scratch_deinit(&self->own_scratch);
     tr__scratch_init(&self->own_scratch, &worker->source);
@@ -80,7 +81,9 @@ tr_status tr__turn_may_park(const struct tr_self *self)
 {
     if (self->is_cancelled)
         return TR_CANCELLED;
-    bool is_message = self->kind == TURN_MESSAGE && !self->worker->depth;
+    /* Not at its end, where its defers run, either: there is nothing left to come back to. */
+    bool is_message =
+        self->kind == TURN_MESSAGE && !self->worker->depth && self->state == TURN_RUNS;
     return is_message ? TR_OK : TR_NOT_IN_A_TURN;
 }
 
@@ -98,6 +101,9 @@ static tr_status detach(struct tr_self *self)
     }
     self->is_detached = true;
     self->has_story = true;
+    self->kept_state = self->cell->state;
+    if (self->envelope->kind == ENVELOPE_EVENT)
+        tr__timer_park(self->envelope);
     self->fiber = worker->host.current;
     worker->message = message;
     worker->running = NULL;
@@ -120,6 +126,8 @@ tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns)
         return TR_NO_MEMORY;
     if (self->favoured)
         tr__favour_end(self);
+    if (self->grant)
+        tr__grant_return(self);
     if (cell->flags & CELL_METERED)
         tr__budget_turn_end(self);
     if (!extra->parked_count++)
@@ -197,19 +205,27 @@ static bool resume(struct tr_self *self)
     return self->state == TURN_ENDED;
 }
 
+/* Whether the run must look at something else before the next turn goes on. */
+static bool is_interrupted(struct worker *worker, const struct cell *cell)
+{
+    const struct tr_self *message = worker->message;
+    return atom32_load(&cell->control, ATOM_RELAXED) || message->turns >= message->turns_max ||
+           loop_is_time_up(&worker->loop);
+}
+
 bool tr__turns_resume(struct worker *worker, struct cell *cell)
 {
     struct list *link;
     while ((link = list_first(&cell->extra->woken))) {
         struct tr_self *self = LIST_OWNER(link, struct tr_self, woken);
-        if (!resume(self))
-            continue;
-        bool is_running = tr__turn_over(self, self->next);
-        turn_give(worker, self);
-        if (!is_running)
-            return false;
-        if (atom32_load(&cell->control, ATOM_RELAXED)) {
-            /* Orders come first; these here are not forgotten. */
+        if (resume(self)) {
+            bool is_running = tr__turn_over(self, self->next);
+            turn_give(worker, self);
+            if (!is_running)
+                return false;
+        }
+        if (is_interrupted(worker, cell)) {
+            /* These here are not forgotten. */
             if (list_first(&cell->extra->woken))
                 atom32_fetch_or(&cell->control, CONTROL_WAKE, ATOM_RELAXED);
             break;
@@ -231,6 +247,30 @@ void tr__turns_cancel(struct worker *worker, struct cell *cell)
         (void)tr__turn_over(self, self->next);
         turn_give(worker, self);
     }
+}
+
+/* ---- States. ---- */
+
+bool tr__state_is_kept(const struct cell *cell, const void *state)
+{
+    if (!mail_is_parked(cell))
+        return false;
+    const struct list *parked = &cell->extra->parked;
+    for (const struct list *link = parked->next; link != parked; link = link->next) {
+        if (LIST_OWNER(link, const struct tr_self, link)->kept_state == state)
+            return true;
+    }
+    return false;
+}
+
+void tr__state_release(struct tr_self *self)
+{
+    void *state = self->kept_state;
+    struct cell *cell = self->cell;
+    self->kept_state = NULL;
+    bool is_used = state == cell->state || state == cell->state_inline;
+    if (!is_used && !tr__state_is_kept(cell, state))
+        source_resize(&self->worker->source, state, 0);
 }
 
 /* ---- Barriers. ---- */

@@ -47,6 +47,11 @@ void tr__waits_fire(struct worker *worker, tr_time now_ns);
 /** The handler of a detached turn has returned: back to who resumed it. */
 TR_NO_RETURN void tr__turn_leave(struct tr_self *self, tr_next next);
 
+/** Whether a turn that waits has begun with this state, and will go on with it. */
+bool tr__state_is_kept(const struct cell *cell, const void *state);
+/** The turn ends: so does its state, if its actor has another by now and no other turn has it. */
+void tr__state_release(struct tr_self *self);
+
 /** From now on, until the end, no ask or notice of its actor begins. May be nested. */
 void tr__barrier_begin(struct tr_self *self);
 void tr__barrier_end(struct tr_self *self);

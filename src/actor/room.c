@@ -3,6 +3,8 @@
  * The bounds of mailboxes, and what happens to messages for which there is no room.
  */
 #include "actor/mail.h"
+
+#include "actor/waiters.h"
 #include "base/assert.h"
 
 static_assert(TR_MAILBOX_LARGEST <= ROOM_LARGEST, "a bound fits into the room's word");
@@ -23,20 +25,27 @@ void tr__room_open(struct cell *cell, const tr_behavior *behavior)
         cell->flags |= CELL_NARROW;
 }
 
-void tr__room_change(struct cell *cell, const tr_behavior *from, const tr_behavior *to)
+void tr__room_change(struct worker *worker, struct cell *cell, const tr_behavior *from,
+                     const tr_behavior *to)
 {
     struct mail_bound old = mail_bound_of(from);
     struct mail_bound new = mail_bound_of(to);
     if (old.messages == new.messages && old.lines == new.lines &&old.overflow == new.overflow)
         return;
-    room_give(&cell->door.room,
-              new.messages - old.messages + (int32_t)(cell->stock & 0xffff),
-              new.lines - old.lines + (int32_t)(cell->stock >> STOCK_LINES_SHIFT));
+    int32_t messages = new.messages - old.messages + (int32_t)(cell->stock & 0xffff);
+    int32_t lines = new.lines - old.lines + (int32_t)(cell->stock >> STOCK_LINES_SHIFT);
     cell->stock = 0;
     room_set_policy(&cell->door.room, new.overflow);
     cell->flags &= (uint16_t)~CELL_NARROW;
     if (is_narrow(new))
         cell->flags |= CELL_NARROW;
+    if (!(cell->flags & CELL_AWAITED)) {
+        room_give(&cell->door.room, messages, lines);
+        return;
+    }
+    cell->extra->put_by += messages;
+    cell->extra->put_by_lines += lines;
+    tr__waiters_rebound(worker, cell, new);
 }
 
 bool tr__room_take(struct cell *cell, uint32_t lines)
@@ -78,6 +87,11 @@ void tr__room_give(struct cell *cell, uint32_t lines)
 
 void tr__room_take_back(struct cell *cell, uint32_t lines)
 {
+    if (cell->flags & CELL_AWAITED) {
+        cell->extra->put_by -= 1;
+        cell->extra->put_by_lines -= (int32_t)lines;
+        return;
+    }
     room_give(&cell->door.room, -1, -(int32_t)lines);
 }
 
@@ -129,7 +143,11 @@ static struct envelope *take_oldest(struct envelope **last)
 
 static bool drop_one(struct worker *worker, struct cell *cell)
 {
-    struct envelope *oldest = take_oldest(&cell->cycle);
+    struct envelope *oldest = NULL;
+    if (cell->flags & CELL_BARRIER)
+        oldest = take_oldest(&cell->extra->held);
+    if (!oldest)
+        oldest = take_oldest(&cell->cycle);
     if (!oldest)
         oldest = take_oldest(&cell->asks);
     if (!oldest)

@@ -88,6 +88,7 @@ static bool trim(struct worker *worker)
     struct tr_system *system = worker->system;
     bool has_shrunk = tr__envelope_pool_trim(&worker->pool);
     tr__timer_pool_trim(&worker->timer_pool);
+    tr__fiber_pool_trim(&worker->fibers);
     lock_take(&system->foreign_lock);
     tr__envelope_pool_trim(&system->foreign_pool);
     lock_give(&system->foreign_lock);
@@ -112,7 +113,7 @@ static tr_time on_idle(struct loop *loop)
     tr__budget_flush(worker);
     uint64_t turns = atom64_load(&worker->counters.handled, ATOM_RELAXED) +
                      atom64_load(&worker->counters.accepted, ATOM_RELAXED);
-    tr_time next_ns = earlier(tr__timers_next(worker), tr__wheel_next(&worker->waits));
+    tr_time next_ns = tr__timers_next(worker);
     if (worker->trimmed_turns == turns && stack_is_empty(&worker->pool.returned))
         return next_ns;
     if (loop->now_ns < worker->trimmed_ns + worker->trim_every_ns)

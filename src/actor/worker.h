@@ -64,9 +64,11 @@ struct tr_self {
     struct fiber *fiber;
     struct list link;  /* with the other parked turns of its actor, oldest first */
     struct list woken; /* with those that may go on */
+    void *kept_state;  /* the state it began with: its actor may have become another */
     struct timer_node deadline;
     tr_status outcome;      /* why it goes on */
     uint64_t number;        /* of what it waits for, so that a late answer finds nobody */
+    uint64_t waits_for;     /* ref of the actor in whose mailbox it wants room, or 0 */
     struct envelope *grant; /* the room it was given, on its way */
     struct cell *favoured;  /* the actor in whose stock that room is, for this stretch */
     struct scratch *scratch;

@@ -119,6 +119,17 @@ ATOM_INLINE void room_take_some(struct room *room, int32_t *messages, int32_t *l
     *lines = some_lines;
 }
 
+/** Takes all there is, and what is below zero too: nothing is left. Owner only. */
+ATOM_INLINE void room_take_all(struct room *room, int32_t *messages, int32_t *lines)
+{
+    uint64_t word = room_load(room);
+    do {
+        *messages = room_messages(word);
+        *lines = room_lines(word);
+    } while (!atom64_compare_exchange(
+        &room->word, &word, word - room_amount(*messages, *lines), ATOM_RELAXED, ATOM_RELAXED));
+}
+
 /** Gives room back, or takes it without asking when negative. Owner only. */
 ATOM_INLINE void room_give(struct room *room, int32_t messages, int32_t lines)
 {
