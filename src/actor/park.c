@@ -114,6 +114,18 @@ static tr_status detach(struct tr_self *self)
     return TR_OK;
 }
 
+/* Among the others by the time of its first wait: the oldest turn is the first to be cancelled. */
+static void line_up(struct cell_extra *extra, struct tr_self *self)
+{
+    struct list *next = &extra->parked;
+    if (!self->is_detached)
+        self->age = ++self->worker->wait_last;
+    while (next->previous != &extra->parked &&
+           LIST_OWNER(next->previous, struct tr_self, link)->age > self->age)
+        next = next->previous;
+    list_insert_before(next, &self->link);
+}
+
 tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns)
 {
     struct worker *worker = self->worker;
@@ -132,7 +144,7 @@ tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns)
         tr__budget_turn_end(self);
     if (!extra->parked_count++)
         tr__idle_pause(worker, cell);
-    list_push_last(&extra->parked, &self->link);
+    line_up(extra, self);
     self->state = TURN_PARKED;
     self->outcome = TR_OK;
     if (deadline_ns < TR_NEVER)

@@ -21,7 +21,7 @@ static struct tr_self *turn_find(struct cell *cell, uint64_t number)
 {
     if (cell->life == LIFE_NEW || !cell->extra)
         return NULL;
-    /* Who waits for room is a barrier and so among the last ones. */
+    /* Who waits for room is a barrier, and so mostly among the last ones. */
     struct list *parked = &cell->extra->parked;
     for (struct list *link = parked->previous; link != parked; link = link->previous) {
         struct tr_self *self = LIST_OWNER(link, struct tr_self, link);

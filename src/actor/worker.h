@@ -64,6 +64,7 @@ struct tr_self {
     struct fiber *fiber;
     struct list link;  /* with the other parked turns of its actor, oldest first */
     struct list woken; /* with those that may go on */
+    uint64_t age;      /* greater: it began to wait later */
     void *kept_state;  /* the state it began with: its actor may have become another */
     struct timer_node deadline;
     tr_status outcome;      /* why it goes on */
@@ -133,7 +134,7 @@ struct worker {
     struct tr_self *message; /* the turn of the message that runs, or ran last */
     struct tr_self *spare;   /* turns that are over, for the next that waits */
     uint32_t spare_count;
-    uint64_t wait_last;                 /* number of the last wait */
+    uint64_t wait_last;                 /* number of the last wait, or turn that waits */
     struct tr_self turns[WORKER_TURNS]; /* of other calls, by depth; the first is `message` */
     atom64 thread_id;                   /* of the thread that runs it, 0 for none */
 };

@@ -247,6 +247,101 @@ TEST(a_stash_that_comes_back_comes_first, "M-02", "B-08")
     play_all(play_stash);
 }
 
+/* It may then have more than its bound: nobody is let in before that is made up for. */
+static tr_next stash_three(tr_self *self)
+{
+    if (seen_count <= 3)
+        return tr_stash(self);
+    tr_suspend(self, sink);
+    return TR_SAME;
+}
+
+static tr_next unstash_three(tr_self *self)
+{
+    ck_assert_uint_eq(tr_unstash(self, 3), 3);
+    tr_suspend(self, sink);
+    return TR_SAME;
+}
+
+static void play_overdraft(void)
+{
+    let_send(who, 1, 0, tr_any(sink));
+    in_item = stash_three;
+    let_send(who, 1, 3, tr_any(sink));
+    SHUT(sink);
+    TELL_RUN(test, sink, unstash_three);
+    tr_kit_settle(kit);
+    let_send(who, 1, 2, tr_any(sink));
+    OPEN(sink); /* five wait in a mailbox of three */
+    let_send(who, 2, 1, tr_any(sink));
+    for (uint32_t left = 4; left >= 3; left--) {
+        OPEN(sink); /* handles one, and is Suspended again */
+        ck_assert_uint_eq(last_status[2], TR_OK);
+        ck_assert_uint_eq(done_count, 3);
+    }
+    OPEN(sink);
+    ck_assert_uint_eq(done_count, 4);
+}
+
+TEST(nobody_is_let_in_while_there_is_too_much, "M-02", "B-08")
+{
+    play_all(play_overdraft);
+}
+
+/* ---- Large and small ones. ---- */
+
+TR_ACTOR(scale, load);
+TR_BEHAVIOR(scale, void, TR_ON(load, on_load),
+            TR_OPTIONS(.mailbox_bytes_max = 4096, .overflow = TR_PARK));
+static scale_ref scale;
+
+static tr_next send_loads(tr_self *self, uint32_t from, size_t size, uint32_t count)
+{
+    static const char data[4096];
+    for (uint32_t n = 0; n < count; n++)
+        last_status[from] =
+            tr_tell(self, scale, load, .from = from, .n = n, .data = {.data = data, .size = size});
+    done_count++;
+    return TR_SAME;
+}
+
+static tr_next send_large(tr_self *self)
+{
+    return send_loads(self, 1, 1500, 3);
+}
+
+static tr_next send_small(tr_self *self)
+{
+    return send_loads(self, 2, 100, 1);
+}
+
+static void play_large_and_small(void)
+{
+    ck_assert_int_eq(tr_try_spawn_at(test, &scale, home, scale, NULL), TR_OK);
+    tr_kit_settle(kit);
+    SHUT(scale);
+    TELL_RUN(test, who, send_large);
+    tr_kit_advance(kit, TR_SECOND);
+    TELL_RUN(test, other_one(), send_small); /* there is room for it, but others came before */
+    tr_kit_settle(kit);
+    tr_kit_check(kit);
+    ck_assert_uint_eq(done_count, 0);
+    tr_kit_advance(kit, TR_PARK_NS - TR_SECOND);
+    tr_kit_settle(kit);
+    tr_kit_check(kit);
+    ck_assert_uint_eq(done_count, 2); /* the large one gave up, and so the small one is in */
+    ck_assert_int_eq(last_status[1], TR_MAILBOX_FULL);
+    ck_assert_int_eq(last_status[2], TR_OK);
+    OPEN(scale);
+    SEEN("1.0 1.1 2.0 ");
+    tr_kill(test, scale);
+}
+
+TEST(a_small_one_waits_for_a_large_one_no_longer_than_that, "M-02", "MB-08")
+{
+    play_all(play_large_and_small);
+}
+
 /* ---- A receiver that is still to be set up. ---- */
 
 static tr_next spawn_and_flood(tr_self *self)
@@ -432,6 +527,38 @@ TEST(who_kills_himself_ends_with_the_stretch, "Y-02")
     play_all(play_kill_oneself);
 }
 
+/* Of two turns that go on at once the first ends the actor, and waits again. */
+static tr_next second_turn(tr_self *self)
+{
+    say("second %s", tr_status_name(tr_tell(self, strait, item, .n = 8)));
+    return TR_SAME;
+}
+
+static tr_next first_turn(tr_self *self)
+{
+    tr_timer_once(self, "second", 0, run, .function = (uint64_t)(uintptr_t)second_turn);
+    say("first %s", tr_status_name(tr_tell(self, strait, item, .n = 7)));
+    tr_kill(self, source_ref_of(tr_me(self)));
+    say("then %s", tr_status_name(tr_tell(self, strait, item, .n = 9)));
+    return TR_SAME;
+}
+
+static void play_two_turns(void)
+{
+    SHUT(strait);
+    let_send(who, 1, 1, tr_any(strait));
+    TELL_RUN(test, who, first_turn);
+    tr_kit_settle(kit);
+    tr_kit_advance(kit, TR_PARK_NS);
+    tr_kit_settle(kit);
+    SAID("first TR_MAILBOX_FULL; then TR_CANCELLED; second TR_CANCELLED; end");
+}
+
+TEST(an_order_comes_before_the_next_turn_that_goes_on, "Y-02", "D-05")
+{
+    play_all(play_two_turns);
+}
+
 static tr_next wait_and_crash(tr_self *self)
 {
     tr_defer(self, NULL, say_deferred);
@@ -488,7 +615,9 @@ TEST(what_ends_a_turn_does_not_wait, "D-05")
 SUITE("park, lives", a_receiver_that_is_killed_lets_nobody_wait,
       nor_one_that_waits_for_its_children, one_that_ends_refuses_at_once,
       one_that_is_suspended_lets_in_as_many_as_it_can, the_bound_may_change_while_senders_wait,
-      a_stash_that_comes_back_comes_first, senders_wait_for_one_that_is_still_to_begin,
+      a_stash_that_comes_back_comes_first, nobody_is_let_in_while_there_is_too_much,
+      a_small_one_waits_for_a_large_one_no_longer_than_that,
+      an_order_comes_before_the_next_turn_that_goes_on, senders_wait_for_one_that_is_still_to_begin,
       a_sender_that_is_killed_is_cancelled, a_sender_that_is_stopped_finishes_its_turn,
       a_sender_that_is_suspended_keeps_no_room, time_passes_while_suspended,
       who_kills_himself_ends_with_the_stretch, a_turn_that_waited_may_crash,
