@@ -70,6 +70,9 @@ static bool leads_back(struct search *search, uint64_t ref, int depth)
 
 enum ring tr__ring_look(struct tr_self *self, uint64_t to)
 {
+    /* Who waits for what this turn itself has freed waits no longer. */
+    if (self->cell->flags & CELL_AWAITED)
+        tr__waiters_serve(self->worker, self->cell);
     struct search search = {
         .worker = self->worker, .origin = self->cell->identity, .left = CHAIN_MAX};
     if (leads_back(&search, to, 0))
