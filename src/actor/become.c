@@ -51,6 +51,7 @@ static bool has_same_state(const tr_behavior *a, const tr_behavior *b)
     return a->state_size == b->state_size && strcmp(a->state_name, b->state_name) == 0;
 }
 
+/* The old state may have to outlive the behavior: a turn that waits has it. */
 static bool state_make(struct worker *worker, struct cell *cell, size_t size)
 {
     void *state = size ? cell->state_inline : NULL;
@@ -170,7 +171,7 @@ static tr_status adopt(struct worker *worker, struct cell *cell, const tr_behavi
     if (!keeps_state && !state_make(worker, cell, behavior->state_size))
         return no_memory(cell, error, "a state");
     if (cell->dispatch)
-        tr__room_change(cell, cell->dispatch->behavior, behavior);
+        tr__room_change(worker, cell, cell->dispatch->behavior, behavior);
     cell->dispatch = dispatch;
     cell->flags &= (uint16_t)~CELL_BY_KIND;
     if (is_by_kind)

@@ -11,6 +11,7 @@
 #include "actor/stop.h"
 #include "actor/supervise.h"
 #include "actor/timers.h"
+#include "actor/waiters.h"
 #include "base/assert.h"
 
 /* ---- The record. ---- */
@@ -193,6 +194,17 @@ void tr__failure_tell(struct worker *worker, struct cell *cell, const tr_error *
         tr__failure_free(worker, failure);
 }
 
+void tr__failure_pause(struct worker *worker, struct cell *cell)
+{
+    cell->flags |= CELL_FAILED;
+    cell->house = HOUSE_WAITING;
+    tr__idle_pause(worker, cell);
+    if (mail_is_parked(cell))
+        tr__grants_return(cell);
+    if (cell->flags & CELL_AWAITED)
+        tr__waiters_serve(worker, cell);
+}
+
 bool tr__cell_fail(struct worker *worker, struct cell *cell, const char *where,
                    const tr_error *error)
 {
@@ -216,9 +228,7 @@ bool tr__cell_fail(struct worker *worker, struct cell *cell, const char *where,
     }
     if (cell->life != LIFE_SUSPENDED)
         tr__cell_become(system, cell, LIFE_SUSPENDED, __func__);
-    cell->flags |= CELL_FAILED;
-    tr__idle_pause(worker, cell);
-    cell->house = HOUSE_WAITING;
+    tr__failure_pause(worker, cell);
     cell->extra->failure = NULL; /* until the answer comes */
     if (tell_parent(worker, cell, failure))
         return true;

@@ -153,12 +153,9 @@ void tr__cell_restart(struct worker *worker, struct cell *cell)
     struct tr_system *system = worker->system;
     TR_ASSERT(cell->life == LIFE_RUNNING || cell->life == LIFE_SUSPENDED);
     /* Nothing of it runs any more, whatever has to be waited for. */
-    if (cell->life == LIFE_RUNNING) {
+    if (cell->life == LIFE_RUNNING)
         tr__cell_become(system, cell, LIFE_SUSPENDED, __func__);
-        tr__idle_pause(worker, cell);
-    }
-    cell->flags |= CELL_FAILED;
-    cell->house = HOUSE_WAITING;
+    tr__failure_pause(worker, cell);
     failure->phase = FAILURE_TURNS;
     if (extra->blocked && !tr__blocking_withdraw(worker, cell))
         return;

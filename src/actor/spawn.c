@@ -13,6 +13,7 @@
 #include "actor/stop.h"
 #include "actor/supervise.h"
 #include "actor/turn.h"
+#include "actor/waiters.h"
 #include "base/assert.h"
 #include "wire/copy.h"
 #include "wire/type.h"
@@ -303,6 +304,7 @@ static tr_status start(struct worker *worker, struct cell *cell, const tr_behavi
         tr__error_set(error, status, cell->identity, "out of memory for a budget");
     if (status == TR_OK)
         status = tr__cell_adopt(worker, cell, behavior, type, message, causal, error);
+    tr__waiters_mount(worker, cell, status == TR_OK);
     if (status != TR_OK) {
         if (status != TR_STOPPED && mounted)
             mount_failed(worker, cell, mounted, error);
@@ -372,6 +374,7 @@ void tr__spawn_mount(struct worker *worker, struct cell *cell)
         setup->is_dismissed = true;
     if (bits & CONTROL_KILL) {
         tr__error_set(&error, TR_STOPPING, cell->identity, "stopped before it was set up");
+        tr__waiters_mount(worker, cell, false);
         tell_spawner(worker, cell, setup->spawner, &error);
         tr__cell_end_unborn(worker, cell, TR_STOPPED);
         return;
@@ -457,8 +460,10 @@ tr_status tr_self_try_spawn(tr_self *self, const tr_spawn_args *args, uint64_t *
 {
     if (!self || !args || !ref_bits || args->size != sizeof *args)
         return TR_INVALID_ARGUMENT;
-    if (self->is_cancelled)
+    if (self->is_cancelled) {
+        tr__error_set(args->error, TR_CANCELLED, self->cell->identity, "the turn was cancelled");
         return TR_CANCELLED;
+    }
     bool is_last_word = self->kind == TURN_PRE_RESTART || self->kind == TURN_DECIDER;
     if (self->cell->life >= LIFE_STOPPING || is_last_word) {
         tr__error_set(args->error, TR_STOPPING, self->cell->identity, "the actor is stopping");

@@ -75,6 +75,8 @@ void tr__supervision_mail(struct worker *worker, struct cell *cell, struct envel
  */
 bool tr__cell_fail(struct worker *worker, struct cell *cell, const char *where,
                    const tr_error *error);
+/** Suspends an actor because it has failed, or as if it had; its life is changed already. */
+void tr__failure_pause(struct worker *worker, struct cell *cell);
 /** A child did not start, which its parent has not been told yet: a tr_child_failed. */
 void tr__failure_tell(struct worker *worker, struct cell *cell, const tr_error *error);
 /** CONTROL_DECIDED was found. False when the actor does not go on as it is, and may be gone. */
