@@ -87,6 +87,9 @@ bool tr__ask_is_late(const struct worker *worker, const struct envelope *envelop
 void tr__ask_refuse(struct worker *worker, struct envelope *envelope, uint64_t from,
                     tr_status status, int code, const char *text);
 
+/** A request becomes what says that it has no reply: nothing need be allocated. */
+void tr__ask_become_ended(struct envelope *envelope, tr_status status, int code);
+
 /** The turn of a request has ended with this: answers it, unless that was done. Not of a stashed one. */
 void tr__ask_turn_over(struct tr_self *self, tr_next next);
 
