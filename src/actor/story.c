@@ -295,11 +295,16 @@ void tr__story_give_up(struct worker *worker, struct ask *ask)
     if (owner == CELL_FOREIGN) {
         say(&text, "who was asked has not begun, or is no actor");
     } else {
-        const tr_type *type = worker_type(system->workers[owner]);
+        const struct worker *busy = system->workers[owner];
+        const tr_type *type = worker_type(busy);
+        /* It looked at the clock at most a tick before the handler began that keeps it from looking. */
+        tr_time seen_ns = (tr_time)atom64_load(&busy->loop.seen_ns, ATOM_RELAXED);
+        tr_time age_ns = worker->loop.now_ns - seen_ns;
         say(&text,
-            "worker %u has not answered for a millisecond; it runs %s",
+            "worker %u has not answered for a millisecond; it runs %s for %lld ms",
             owner,
-            type ? type->name : "a signal, or nothing");
+            type ? type->name : "a signal, or nothing,",
+            (long long)(age_ns < 0 ? 0 : age_ns / TR_MILLISECOND));
     }
     keep(worker, ask, text.words);
 }
