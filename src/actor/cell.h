@@ -124,8 +124,9 @@ struct cell_extra {
     struct envelope *idle_event; /* the signal, while it waits to be handled */
     bool idle_is_paused;         /* while Suspended or parked: it is to begin anew */
     /* Turns that wait. */
-    struct list parked; /* of struct tr_self; all of them, oldest first */
+    struct list parked; /* of struct tr_self; all of them, by their last wait */
     struct list woken;  /* those that may go on */
+    struct list born;   /* those that have waited and not ended, oldest first */
     uint32_t parked_count;
     uint32_t barriers;     /* of them, those that let no ask or notice begin */
     struct envelope *held; /* a ring: the rest of the cycle in which a barrier began */
@@ -137,6 +138,7 @@ struct cell_extra {
     struct envelope *waiters; /* a ring */
     int32_t put_by;           /* room that is kept for them: messages, */
     int32_t put_by_lines;     /* and lines */
+    bool is_serving;          /* room is being granted */
 };
 
 struct name;

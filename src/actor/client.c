@@ -191,25 +191,13 @@ static void take_outcome(struct tr_client *client, const struct tr_outcome *outc
              outcome->where ? outcome->where : "");
 }
 
-/* Room that was granted: for the message that waits for it, or it goes back. */
+/* The answer to a wait for room. Nobody answers a client that does not wait. */
 static void take_grant(struct tr_client *client, struct envelope *envelope)
 {
-    struct tr_system *system = client->system;
-    struct tr_room *room = envelope_data(envelope);
-    bool is_wanted = envelope->generation == cell_generation(client->cell) &&
-                     room->number == client->wait_number && !client->grant;
-    if (is_wanted) {
-        client->grant = envelope;
-        return;
-    }
-    struct cell *cell = room->messages ? slots_find(&system->slots, envelope->sender) : NULL;
-    if (!cell) {
-        tr__client_give(client, envelope);
-        return;
-    }
-    envelope->kind = ENVELOPE_BACK;
-    envelope->generation = (uint32_t)(envelope->sender >> 32);
-    tr__mail_send_any(system, NULL, cell, envelope);
+    const struct tr_room *room = envelope_data(envelope);
+    TR_ASSERT(room->number == client->wait_last);
+    TR_ASSERT(!client->grant);
+    client->grant = envelope;
 }
 
 static void take_answer(struct tr_client *client, struct envelope *envelope)

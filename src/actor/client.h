@@ -36,8 +36,8 @@ struct tr_client {
     struct envelope *lent;     /* what tr_receive gave out last */
     uint64_t causal_next;
     uint64_t wait_last;     /* number of the last wait for room */
-    uint64_t wait_number;   /* of the present one, or 0 */
     struct envelope *grant; /* its answer */
+    atom64 waits; /* its number until somebody answers it or it ends, then 0; any thread */
     struct client_asks asks;
     struct client_calls *calls; /* NULL until the first tr_ask_callback */
     struct envelope *told;      /* the reply that tr_try_await gave out last */
@@ -102,6 +102,18 @@ void tr__client_calls_end(struct tr_client *client);
 tr_status tr__client_send(struct tr_client *client, struct cell *cell, uint64_t to,
                           enum envelope_kind kind, const tr_type *type, const void *message,
                           const struct client_ask *ask);
+
+/** Whether a client still waits for room under this number. Any thread. */
+static inline bool client_waits(const struct tr_client *client, uint64_t number)
+{
+    return atom64_load(&client->waits, ATOM_RELAXED) == number;
+}
+
+/** Ends that wait: true for one caller only, who must answer if it is not the client. Any thread. */
+static inline bool client_claim(struct tr_client *client, uint64_t number)
+{
+    return atom64_compare_exchange(&client->waits, &number, 0, ATOM_RELAXED, ATOM_RELAXED);
+}
 
 /** Takes in what has arrived. The client's thread only, as all of these. */
 void tr__client_look(struct tr_client *client);

@@ -29,23 +29,27 @@ static tr_status wait_for_room(struct tr_client *client, struct cell *cell, uint
     bool is_ask_first = ask && ask->deadline_ns < deadline_ns;
     if (is_ask_first)
         deadline_ns = ask->deadline_ns;
-    struct tr_room wanted = {.number = ++client->wait_last, .messages = 1, .lines = lines};
-    client->wait_number = wanted.number;
+    struct tr_room wanted = {
+        .number = ++client->wait_last, .messages = 1, .lines = lines, .is_client = true};
+    atom64_store(&client->waits, wanted.number, ATOM_RELAXED);
     tr_status status =
         tr__client_send(client, cell, to, ENVELOPE_WANTED, &tr_type_tr_room, &wanted, NULL);
-    while (status == TR_OK) {
+    if (status != TR_OK)
+        (void)client_claim(client, wanted.number);
+    while (status == TR_OK && !client->grant) {
         tr__client_look(client);
-        if (client->grant)
-            break;
-        if (!tr__client_wait(client, deadline_ns))
+        if (client->grant || tr__client_wait(client, deadline_ns))
+            continue;
+        if (client_claim(client, wanted.number))
             status = client->is_last ? TR_STOPPED : is_ask_first ? TR_TIMEOUT : TR_MAILBOX_FULL;
+        else
+            deadline_ns = TR_NEVER; /* the answer is on its way */
     }
-    client->wait_number = 0;
-    if (!client->grant)
-        return status;
     struct envelope *grant = client->grant;
+    if (!grant)
+        return status;
     client->grant = NULL;
-    status = (tr_status)((struct tr_room *)envelope_data(grant))->status;
+    status = (tr_status)((const struct tr_room *)envelope_data(grant))->status;
     tr__client_give(client, grant);
     return status;
 }
@@ -87,6 +91,8 @@ tr_status tr__client_send(struct tr_client *client, struct cell *cell, uint64_t 
     envelope->kind = (uint8_t)kind;
     envelope->sender = client->cell->identity;
     envelope->causal = hash_mix(client->causal_next++);
+    if (kind == ENVELOPE_WANTED)
+        envelope->causal = (uintptr_t)client;
     envelope->generation = (uint32_t)(to >> 32);
     if (ask) {
         envelope->payload.ask.id = ask->id;

@@ -17,6 +17,7 @@ struct cell_extra *tr__extra_of(struct worker *worker, struct cell *cell)
     *extra = (struct cell_extra){.cell = cell};
     list_init(&extra->parked);
     list_init(&extra->woken);
+    list_init(&extra->born);
     list_init(&extra->laters);
     cell->extra = extra;
     return extra;
@@ -108,7 +109,7 @@ size_t tr_unstash(tr_self *self, size_t max)
     /* Before what this cycle has still to handle, and so before everything newer. */
     struct envelope **rest = &self->cell->cycle;
     if (self->cell->flags & CELL_BARRIER)
-        rest = &extra->held;
+        rest = &extra->held; /* none of them may begin now */
     ring_join(&first, rest);
     *rest = first;
     return count;

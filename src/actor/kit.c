@@ -7,6 +7,7 @@
 #include "actor/client.h"
 #include "actor/mail.h"
 #include "actor/timers.h"
+#include "actor/waiters.h"
 #include "base/assert.h"
 #include "os/memory.h"
 #include "os/virtual.h"
@@ -228,9 +229,17 @@ uint64_t tr_kit_trace(const tr_kit *kit)
 
 /* ---- The law of conservation. ---- */
 
+/* Room of a mailbox that is on its way to a sender, or back. */
+struct journey {
+    int32_t messages;
+    int32_t lines;
+};
+
 struct census {
-    uint64_t queued; /* messages in mailboxes and inboxes */
-    uint64_t live;   /* actors */
+    struct slots *slots;
+    uint64_t queued;          /* messages in mailboxes and inboxes */
+    uint64_t live;            /* actors */
+    struct journey *journeys; /* by slot */
 };
 
 struct tally {
@@ -262,6 +271,39 @@ static uint64_t ring_count(const struct envelope *last, struct tally *tally)
     return counted;
 }
 
+static void count_journey(struct census *census, struct envelope *envelope, uint64_t from)
+{
+    const struct cell *cell = slots_find(census->slots, from);
+    const struct tr_room *room = envelope_data(envelope);
+    if (!cell)
+        return;
+    struct journey *journey = &census->journeys[slots_number(census->slots, cell)];
+    journey->messages += room->messages;
+    journey->lines += room->lines;
+}
+
+/* Room that is in the inbox of a cell, or in the hands of its turns. */
+static void count_journeys(struct census *census, const struct cell *cell)
+{
+    const void *head = atomptr_load(&cell->door.inbox, ATOM_RELAXED);
+    struct door_mail *mail = door_holds_mail(head) ? (struct door_mail *)(uintptr_t)head : NULL;
+    for (; mail; mail = mail->next) {
+        struct envelope *envelope = (struct envelope *)(void *)mail;
+        if (envelope->kind == ENVELOPE_GRANT)
+            count_journey(census, envelope, envelope->sender);
+        else if (envelope->kind == ENVELOPE_BACK && envelope->generation == cell_generation(cell))
+            count_journey(census, envelope, cell->identity);
+    }
+    if (cell->flags & CELL_CLIENT || cell->life == LIFE_NEW || !cell->extra)
+        return;
+    const struct list *parked = &cell->extra->parked;
+    for (const struct list *link = parked->next; link != parked; link = link->next) {
+        const struct tr_self *self = LIST_OWNER(link, const struct tr_self, link);
+        if (self->grant)
+            count_journey(census, self->grant, self->grant->sender);
+    }
+}
+
 static void census_cell(struct census *census, const struct cell *cell)
 {
     struct tally tally = {0};
@@ -279,7 +321,6 @@ static void census_cell(struct census *census, const struct cell *cell)
         stash = cell->extra->stash;
         held = cell->extra->held;
         census->queued += tr__batch_in_hand(cell);
-        is_exact &= !cell->extra->waiters; /* room may be on its way to a waiter */
     }
     census->queued += ring_count(cell->cycle, &tally) + ring_count(cell->notices, &tally) +
                       ring_count(cell->replies, &tally) + ring_count(cell->exceptions, &tally) +
@@ -296,28 +337,46 @@ static void census_cell(struct census *census, const struct cell *cell)
             tally_roomy(&tally, envelope);
     }
     if (is_exact) {
+        const struct journey *journey = &census->journeys[slots_number(census->slots, cell)];
         int32_t lines;
-        TR_ASSERT(tr__room_used(cell, behavior, &lines) == tally.roomy);
-        TR_ASSERT(lines == tally.roomy_lines);
+        int32_t messages = tr__room_used(cell, behavior, &lines);
+        TR_ASSERT(messages == tally.roomy + journey->messages);
+        TR_ASSERT(lines == tally.roomy_lines + journey->lines);
     }
     bool is_actor = !(cell->flags & CELL_CLIENT) && cell_parent_slot(cell);
     census->live += is_actor && cell->life != LIFE_STOPPED;
     TR_ASSERT((cell->house == HOUSE_READY) <= (cell->life < LIFE_STOPPED));
 }
 
+/* Free slots have no owner, and so do clients; these have a ref to show. */
+static bool slot_is_free(const struct cell *cell)
+{
+    return cell_owner(cell) == CELL_FOREIGN && !atom64_load(&cell->door.ref, ATOM_RELAXED);
+}
+
+static void census_take(struct census *census)
+{
+    struct slots *slots = census->slots;
+    uint32_t used = tr__slots_used(slots);
+    census->journeys = tr__os_resize(NULL, used * sizeof *census->journeys);
+    TR_ASSERT(census->journeys);
+    memset(census->journeys, 0, used * sizeof *census->journeys);
+    for (uint32_t slot = 1; slot < used; slot++) {
+        if (!slot_is_free(slots_at(slots, slot)))
+            count_journeys(census, slots_at(slots, slot));
+    }
+    for (uint32_t slot = 1; slot < used; slot++) {
+        if (!slot_is_free(slots_at(slots, slot)))
+            census_cell(census, slots_at(slots, slot));
+    }
+    tr__os_resize(census->journeys, 0);
+}
+
 void tr_kit_check(tr_kit *kit)
 {
     struct tr_system *system = kit->system;
-    struct census census = {0};
-    uint32_t used = tr__slots_used(&system->slots);
-    for (uint32_t slot = 1; slot < used; slot++) {
-        const struct cell *cell = slots_at(&system->slots, slot);
-        /* Free slots have no owner, and so do clients; these have a ref to show. */
-        bool is_free =
-            cell_owner(cell) == CELL_FOREIGN && !atom64_load(&cell->door.ref, ATOM_RELAXED);
-        if (!is_free)
-            census_cell(&census, cell);
-    }
+    struct census census = {.slots = &system->slots};
+    census_take(&census);
     tr_counters counters;
     tr_system_counters(system, &counters);
     uint64_t dead = counters.dead_letters - counters.refused;

@@ -256,26 +256,34 @@ void tr__mail_hold(struct cell *cell)
     cell->cycle = others;
 }
 
-void tr__mail_release(struct cell *cell)
-{
-    struct cell_extra *extra = cell->extra;
-    cell->flags &= (uint16_t)~CELL_BARRIER;
-    cell->flags |= CELL_MIXED; /* asks may wait */
-    ring_join(&extra->held, &cell->cycle);
-    cell->cycle = extra->held;
-    extra->held = NULL;
-}
-
-void tr__mail_resume_cycle(struct cell *cell)
+/* Takes the replies and exceptions with which a cycle begins. */
+static struct envelope *take_first(struct cell *cell)
 {
     struct envelope *first = NULL;
-    /* Older replies and exceptions of the cycle stay before newer ones. */
     while (cell->cycle) {
         struct envelope *next = (struct envelope *)(void *)cell->cycle->mail.next;
         if (next->kind > ENVELOPE_EXCEPTION)
             break;
         ring_push(&first, ring_pop(&cell->cycle));
     }
+    return first;
+}
+
+void tr__mail_release(struct cell *cell)
+{
+    struct cell_extra *extra = cell->extra;
+    struct envelope *first = take_first(cell);
+    cell->flags &= (uint16_t)~CELL_BARRIER;
+    cell->flags |= CELL_MIXED; /* asks may wait */
+    ring_join(&first, &extra->held);
+    ring_join(&first, &cell->cycle);
+    cell->cycle = first;
+}
+
+void tr__mail_resume_cycle(struct cell *cell)
+{
+    /* Older replies and exceptions of the cycle stay before newer ones. */
+    struct envelope *first = take_first(cell);
     ring_join(&first, &cell->replies);
     ring_join(&first, &cell->exceptions);
     ring_join(&first, &cell->cycle);

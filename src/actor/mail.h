@@ -114,7 +114,8 @@ static inline bool mail_takes_room(const struct envelope *envelope)
 /** Gives an actor that nobody knows yet the room that its behavior asks for. */
 void tr__room_open(struct cell *cell, const tr_behavior *behavior);
 /** Its behavior changes. Owner only. */
-void tr__room_change(struct cell *cell, const tr_behavior *from, const tr_behavior *to);
+void tr__room_change(struct worker *worker, struct cell *cell, const tr_behavior *from,
+                     const tr_behavior *to);
 /** When the stock has not enough. False: the mailbox is full. Owner only. */
 bool tr__room_take(struct cell *cell, uint32_t lines);
 /** What does not go into the stock, or is too much for it. Owner only. */

@@ -19,6 +19,7 @@ void tr__turn_init(struct tr_self *self, struct worker *worker)
     self->scratch = &worker->scratch;
     list_init(&self->link);
     list_init(&self->woken);
+    list_init(&self->born);
     tr__scratch_init(&self->own_scratch, &worker->source);
 }
 
@@ -95,6 +96,7 @@ tr_status tr__turn_may_park(const struct tr_self *self)
 {
     if (self->is_cancelled)
         return TR_CANCELLED;
+    /* Not at its end, where its defers run, either: there is nothing left to come back to. */
     bool is_message =
         self->kind == TURN_MESSAGE && !self->worker->depth && self->state == TURN_RUNS;
     return is_message ? TR_OK : TR_NOT_IN_A_TURN;
@@ -114,6 +116,9 @@ static tr_status detach(struct tr_self *self)
     }
     self->is_detached = true;
     self->has_story = true;
+    list_push_last(&self->cell->extra->born, &self->born);
+    if (self->envelope->kind == ENVELOPE_EVENT)
+        tr__timer_park(self->envelope);
     self->fiber = worker->host.current;
     worker->message = message;
     tr__loop_charge(&worker->loop, self->turns);
@@ -137,6 +142,8 @@ tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns)
         return TR_NO_MEMORY;
     if (self->favoured)
         tr__favour_end(self);
+    if (self->grant)
+        tr__grant_return(self);
     if (cell->flags & CELL_METERED)
         tr__budget_turn_end(self);
     if (!extra->parked_count++)
@@ -256,7 +263,18 @@ static bool resume(struct tr_self *self)
     tr__fiber_switch(&worker->host, self->fiber);
     worker->running = running;
     worker_set_type(worker, self->envelope->type);
-    return self->state == TURN_ENDED;
+    if (self->state != TURN_ENDED)
+        return false;
+    list_remove(&self->born);
+    return true;
+}
+
+/* Whether the run must look at something else before the next turn goes on. */
+static bool is_interrupted(struct worker *worker, const struct cell *cell)
+{
+    const struct tr_self *message = worker->message;
+    return atom32_load(&cell->control, ATOM_RELAXED) || message->turns >= message->turns_max ||
+           loop_is_time_up(&worker->loop);
 }
 
 bool tr__turns_resume(struct worker *worker, struct cell *cell)
@@ -271,8 +289,8 @@ bool tr__turns_resume(struct worker *worker, struct cell *cell)
             if (!is_running)
                 return false;
         }
-        if (atom32_load(&cell->control, ATOM_RELAXED)) {
-            /* Orders come first; these here are not forgotten. */
+        if (is_interrupted(worker, cell)) {
+            /* These here are not forgotten. */
             if (list_first(&cell->extra->woken))
                 atom32_fetch_or(&cell->control, CONTROL_WAKE, ATOM_RELAXED);
             break;
@@ -284,8 +302,8 @@ bool tr__turns_resume(struct worker *worker, struct cell *cell)
 void tr__turns_cancel(struct worker *worker, struct cell *cell)
 {
     struct list *link;
-    while ((link = list_first(&cell->extra->parked))) {
-        struct tr_self *self = LIST_OWNER(link, struct tr_self, link);
+    while ((link = list_first(&cell->extra->born))) {
+        struct tr_self *self = LIST_OWNER(link, struct tr_self, born);
         tr__wheel_cancel(&worker->waits, &self->deadline);
         self->is_cancelled = true;
         self->outcome = TR_CANCELLED;

@@ -3,6 +3,8 @@
  * The bounds of mailboxes, and what happens to messages for which there is no room.
  */
 #include "actor/mail.h"
+
+#include "actor/waiters.h"
 #include "base/assert.h"
 
 static_assert(TR_MAILBOX_LARGEST <= ROOM_LARGEST, "a bound fits into the room's word");
@@ -40,23 +42,26 @@ void tr__room_put_by(struct cell *cell, int32_t messages, int32_t lines)
 }
 
 /*
- * Gives back what was put by, and more or less. While more is in the mailbox than its bound allows,
- * nothing is put by: senders near would use it, over and over, and what is too much would stay.
+ * Gives back what was put by, and more or less; to those who wait, if there are any. While more is
+ * in the mailbox than its bound allows, nothing is put by: senders near would use it, over and over,
+ * and what is too much would stay.
  */
 static void give_stock(struct cell *cell, int32_t messages, int32_t lines)
 {
-    room_give(&cell->door.room,
-              messages + (int32_t)(cell->stock & 0xffff),
-              lines + (int32_t)(cell->stock >> STOCK_LINES_SHIFT));
+    messages += (int32_t)(cell->stock & 0xffff);
+    lines += (int32_t)(cell->stock >> STOCK_LINES_SHIFT);
     cell->stock = 0;
+    if (cell->flags & CELL_AWAITED)
+        tr__room_put_by(cell, messages, lines);
+    else
+        room_give(&cell->door.room, messages, lines);
     uint64_t word = room_load(&cell->door.room);
     if (room_messages(word) < 0 || room_lines(word) < 0)
         cell->flags |= CELL_NARROW;
-    if (cell->flags & CELL_AWAITED)
-        tr__room_put_by(cell, 0, 0);
 }
 
-void tr__room_change(struct cell *cell, const tr_behavior *from, const tr_behavior *to)
+void tr__room_change(struct worker *worker, struct cell *cell, const tr_behavior *from,
+                     const tr_behavior *to)
 {
     struct mail_bound old = mail_bound_of(from);
     struct mail_bound next = mail_bound_of(to);
@@ -68,6 +73,8 @@ void tr__room_change(struct cell *cell, const tr_behavior *from, const tr_behavi
     room_set_policy(&cell->door.room, next.overflow);
     if (is_narrow(next))
         cell->flags |= CELL_NARROW;
+    if (cell->flags & CELL_AWAITED)
+        tr__waiters_rebound(worker, cell, next);
 }
 
 bool tr__room_take(struct cell *cell, uint32_t lines)

@@ -135,6 +135,8 @@ static tr_status order(struct tr_self *self, uint64_t ref, enum envelope_kind ki
     static const struct tr_none none;
     if (!self)
         return TR_INVALID_ARGUMENT;
+    if (self->is_cancelled)
+        return TR_CANCELLED;
     struct worker *worker = self->worker;
     struct cell *cell = slots_find(worker->slots, ref);
     if (!cell || cell == worker->system->guardian)

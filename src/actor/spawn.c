@@ -10,6 +10,7 @@
 #include "actor/park.h"
 #include "actor/stop.h"
 #include "actor/turn.h"
+#include "actor/waiters.h"
 #include "base/assert.h"
 #include "wire/copy.h"
 #include "wire/type.h"
@@ -233,6 +234,7 @@ static bool has_same_state(const tr_behavior *a, const tr_behavior *b)
     return a->state_size == b->state_size && strcmp(a->state_name, b->state_name) == 0;
 }
 
+/* The old state may have to outlive the behavior: a turn that waits has it. */
 static bool state_make(struct worker *worker, struct cell *cell, size_t size)
 {
     void *state = size ? cell->state_inline : NULL;
@@ -292,7 +294,7 @@ static tr_status adopt(struct worker *worker, struct cell *cell, const tr_behavi
     if (!keeps_state && !state_make(worker, cell, behavior->state_size))
         return no_memory(cell, error, "a state");
     if (cell->dispatch)
-        tr__room_change(cell, cell->dispatch->behavior, behavior);
+        tr__room_change(worker, cell, cell->dispatch->behavior, behavior);
     cell->dispatch = dispatch;
     cell->flags &= (uint16_t)~CELL_BY_KIND;
     if (behavior->options.ordering == TR_BY_KIND)
@@ -411,6 +413,7 @@ static tr_status start(struct worker *worker, struct cell *cell, const tr_behavi
         status = no_memory(cell, error, "a budget");
     if (status == TR_OK)
         status = tr__cell_adopt(worker, cell, behavior, type, message, causal, error);
+    tr__waiters_mount(worker, cell, status == TR_OK);
     if (status != TR_OK) {
         if (status != TR_STOPPED && mounted)
             mount_failed(worker, cell, mounted, error);
@@ -477,6 +480,7 @@ void tr__spawn_mount(struct worker *worker, struct cell *cell)
     if (bits & CONTROL_KILL) {
         tr__error_set(&error, TR_STOPPING, cell->identity, "stopped before it was set up");
         cell->extra = NULL;
+        tr__waiters_mount(worker, cell, false);
         tell_spawner(worker, cell, setup->spawner, &error);
         tr__cell_end_unborn(worker, cell, TR_STOPPED);
         tr__setup_free(&worker->source, setup);
@@ -514,8 +518,10 @@ tr_status tr_self_try_spawn(tr_self *self, const tr_spawn_args *args, uint64_t *
         return TR_INVALID_ARGUMENT;
     struct worker *worker = self->worker;
     struct cell *parent = self->cell;
-    if (self->is_cancelled)
+    if (self->is_cancelled) {
+        tr__error_set(args->error, TR_CANCELLED, parent->identity, "the turn was cancelled");
         return TR_CANCELLED;
+    }
     if (parent->life >= LIFE_STOPPING) {
         tr__error_set(args->error, TR_STOPPING, parent->identity, "the actor is stopping");
         return TR_STOPPING;

@@ -166,6 +166,8 @@ void tr__cell_stop(struct worker *worker, struct cell *cell, bool by_kill)
      */
     atom64_store(&cell->door.ref, 0, ATOM_RELAXED);
     mail_look(worker, cell);
+    if (cell->flags & CELL_AWAITED)
+        tr__waiters_refuse(worker, cell, TR_STOPPED);
     /* A Kill that came before this, by whatever way, counts. */
     by_kill |= (atom32_load(&cell->control, ATOM_SEQ_CST) & CONTROL_KILL) != 0;
     if (by_kill)
@@ -217,8 +219,6 @@ void tr__cell_finish(struct worker *worker, struct cell *cell)
     if (cell->extra)
         tr__turns_cancel(worker, cell);
     close_door(worker, cell);
-    if (cell->extra)
-        tr__waiters_refuse(worker, cell);
     post_stop(worker, cell);
     if (cell->extra)
         tr__laters_refuse(worker, cell);
@@ -248,8 +248,8 @@ void tr__cell_end_unborn(struct worker *worker, struct cell *cell, tr_status rea
     TR_ASSERT(cell->life <= LIFE_STARTING);
     tr__cell_become(worker->system, cell, LIFE_STOPPED, __func__);
     close_door(worker, cell);
-    if (cell->extra)
-        tr__waiters_refuse(worker, cell);
+    if (cell->flags & CELL_AWAITED)
+        tr__waiters_refuse(worker, cell, TR_STOPPED);
     tr__mail_bury(worker, cell, reason);
     tr__cell_release(worker, cell);
     children_unname(worker, cell);

@@ -289,6 +289,8 @@ static void run(struct tr_self *self)
         while (__builtin_expect(is_called(cell), 0)) {
             if (!tr__cell_obey(worker, cell))
                 return;
+            if (self->turns >= self->turns_max || loop_is_time_up(&worker->loop))
+                goto over; /* turns that waited have used it */
         }
         if (!cell->cycle) {
             if (__builtin_expect(door_has_mail(&cell->door), 0)) {
@@ -493,6 +495,8 @@ static bool obey_alive(struct worker *worker, struct cell *cell, uint32_t bits)
     if (is_suspended && cell->life == LIFE_RUNNING) {
         tr__cell_become(worker->system, cell, LIFE_SUSPENDED, __func__);
         tr__idle_pause(worker, cell);
+        if (mail_is_parked(cell))
+            tr__grants_return(cell);
         /* Sealed before it was suspended: it stops at once as well. */
         if (cell->flags & CELL_SEALED) {
             tr__cell_stop(worker, cell, false);
@@ -505,6 +509,8 @@ static bool obey_alive(struct worker *worker, struct cell *cell, uint32_t bits)
     }
     if (cell->life == LIFE_SUSPENDED) {
         cell->house = HOUSE_WAITING;
+        if (cell->flags & CELL_AWAITED)
+            tr__waiters_serve(worker, cell); /* of what was freed before */
         return false;
     }
     return !mail_is_parked(cell) || tr__turns_resume(worker, cell);

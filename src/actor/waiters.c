@@ -2,26 +2,23 @@
 #include "actor/waiters.h"
 
 #include "actor/blocking.h"
+#include "actor/client.h"
 #include "actor/extra.h"
 #include "actor/park.h"
+#include "actor/ring.h"
 #include "actor/story.h"
 #include "base/assert.h"
-
-enum {
-    CHAIN_MAX = 1024
-}; /* actors that wait for each other; a longer chain ends by its timeouts */
 
 static struct tr_room *room_of(struct envelope *envelope)
 {
     return envelope_data(envelope);
 }
 
-/* A turn that waits, by the number of its wait. */
-static struct tr_self *turn_find(struct cell *cell, uint64_t number)
+struct tr_self *tr__waiter_find(struct cell *cell, uint64_t number)
 {
     if (cell->life == LIFE_NEW || !cell->extra)
         return NULL;
-    /* Who waits for room is a barrier and so among the last ones. */
+    /* Who waits for room is a barrier, and so mostly among the last ones. */
     struct list *parked = &cell->extra->parked;
     for (struct list *link = parked->previous; link != parked; link = link->previous) {
         struct tr_self *self = LIST_OWNER(link, struct tr_self, link);
@@ -31,9 +28,23 @@ static struct tr_self *turn_find(struct cell *cell, uint64_t number)
     return NULL;
 }
 
-/* Sends one of these envelopes on; false when its receiver is gone, and it is freed. */
-static bool pass_on(struct worker *worker, struct envelope *envelope, enum envelope_kind kind,
-                    uint64_t to, uint64_t from)
+struct envelope *tr__letter_new(struct worker *worker, uint64_t number, int32_t messages,
+                                int32_t lines)
+{
+    struct tr_room room = {.number = number, .messages = messages, .lines = lines};
+    struct envelope *envelope = envelope_take(&worker->pool);
+    if (!envelope)
+        return NULL;
+    if (envelope_fill(&worker->pool, envelope, &tr_type_tr_room, &room, ENVELOPE_INLINE) != TR_OK) {
+        envelope_give_empty(&worker->pool, envelope);
+        return NULL;
+    }
+    envelope->causal = 0;
+    return envelope;
+}
+
+bool tr__letter_send(struct worker *worker, struct envelope *envelope, enum envelope_kind kind,
+                     uint64_t to, uint64_t from)
 {
     struct cell *cell = slots_find(worker->slots, to);
     envelope->kind = (uint8_t)kind;
@@ -47,15 +58,16 @@ static bool pass_on(struct worker *worker, struct envelope *envelope, enum envel
 
 /* ---- Of the actor in whose mailbox there is no room. ---- */
 
+/* What is below zero stays so, and is made up for before anybody is let in. */
 static void put_by_all(struct cell *cell)
 {
-    struct cell_extra *extra = cell->extra;
     int32_t messages = ROOM_LARGEST;
     int32_t lines = ROOM_LARGEST;
     room_take_some(&cell->door.room, &messages, &lines);
-    extra->put_by += messages + (int32_t)(cell->stock & 0xffff);
-    extra->put_by_lines += lines + (int32_t)(cell->stock >> STOCK_LINES_SHIFT);
+    messages += (int32_t)(cell->stock & 0xffff);
+    lines += (int32_t)(cell->stock >> STOCK_LINES_SHIFT);
     cell->stock = 0;
+    tr__room_put_by(cell, messages, lines);
 }
 
 /* Nobody waits any more: what was put by is anybody's. */
@@ -68,34 +80,51 @@ static void put_by_end(struct cell *cell)
     extra->put_by_lines = 0;
 }
 
-static void refuse(struct worker *worker, struct cell *cell, struct envelope *envelope,
-                   tr_status status)
+static struct tr_client *client_of(const struct envelope *wanted)
 {
-    struct tr_room *room = room_of(envelope);
-    room->messages = 0;
-    room->lines = 0;
+    return (struct tr_client *)(uintptr_t)wanted->causal;
+}
+
+/* Answers one who waits. False when he is gone, and the envelope is freed. */
+static bool answer(struct worker *worker, struct cell *cell, struct envelope *wanted,
+                   int32_t messages, int32_t lines, tr_status status)
+{
+    struct tr_room *room = room_of(wanted);
+    room->messages = messages;
+    room->lines = lines;
     room->status = status;
-    (void)pass_on(worker, envelope, ENVELOPE_GRANT, envelope->sender, cell->identity);
+    if (room->is_client && !client_claim(client_of(wanted), room->number)) {
+        envelope_give(&worker->pool, wanted);
+        return false;
+    }
+    return tr__letter_send(worker, wanted, ENVELOPE_GRANT, wanted->sender, cell->identity);
+}
+
+static struct envelope *first_of(const struct cell_extra *extra)
+{
+    return (struct envelope *)(void *)extra->waiters->mail.next;
 }
 
 /* True when the first of those who wait got what it wants. */
 static bool grant_first(struct worker *worker, struct cell *cell)
 {
     struct cell_extra *extra = cell->extra;
-    struct envelope *first = (struct envelope *)(void *)extra->waiters->mail.next;
+    struct envelope *first = first_of(extra);
     struct tr_room *room = room_of(first);
-    if (extra->put_by < 1 || extra->put_by_lines < room->lines)
+    bool is_gone = room->is_client && !client_waits(client_of(first), room->number);
+    if (!is_gone && (extra->put_by < 1 || extra->put_by_lines < room->lines))
         return false;
     int32_t messages = room->messages < extra->put_by ? room->messages : extra->put_by;
     int32_t lines = messages * room->lines;
     lines = lines < extra->put_by_lines ? lines : extra->put_by_lines;
     (void)ring_pop(&extra->waiters);
-    room->messages = messages;
-    room->lines = lines;
-    room->status = TR_OK;
+    if (is_gone) {
+        envelope_give(&worker->pool, first);
+        return true;
+    }
     extra->put_by -= messages;
     extra->put_by_lines -= lines;
-    if (!pass_on(worker, first, ENVELOPE_GRANT, first->sender, cell->identity)) {
+    if (!answer(worker, cell, first, messages, lines, TR_OK)) {
         extra->put_by += messages;
         extra->put_by_lines += lines;
     }
@@ -105,47 +134,121 @@ static bool grant_first(struct worker *worker, struct cell *cell)
 void tr__waiters_serve(struct worker *worker, struct cell *cell)
 {
     struct cell_extra *extra = cell->extra;
+    if (extra->is_serving) /* room came back at once: it is seen below */
+        return;
+    if (cell->flags & CELL_SEALED) {
+        tr__waiters_refuse(worker, cell, TR_STOPPED);
+        return;
+    }
+    extra->is_serving = true;
     while (extra->waiters && grant_first(worker, cell))
         ;
+    extra->is_serving = false;
     if (!extra->waiters)
         put_by_end(cell);
 }
 
-void tr__waiters_refuse(struct worker *worker, struct cell *cell)
+void tr__waiters_refuse(struct worker *worker, struct cell *cell, tr_status status)
 {
     while (cell->extra->waiters)
-        refuse(worker, cell, ring_pop(&cell->extra->waiters), TR_STOPPED);
+        (void)answer(worker, cell, ring_pop(&cell->extra->waiters), 0, 0, status);
+    put_by_end(cell);
 }
 
-static void on_wanted(struct worker *worker, struct cell *cell, struct envelope *envelope)
+void tr__waiters_rebound(struct worker *worker, struct cell *cell, struct mail_bound bound)
 {
-    struct cell_extra *extra = NULL;
-    if (cell->life == LIFE_STARTING || cell->life == LIFE_RUNNING || cell->life == LIFE_SUSPENDED)
-        extra = tr__extra_of(worker, cell);
-    if (!extra || cell->flags & CELL_SEALED) {
-        refuse(worker, cell, envelope, extra ? TR_STOPPED : TR_NO_MEMORY);
-        return;
+    struct cell_extra *extra = cell->extra;
+    struct envelope *others = NULL;
+    while (extra->waiters) {
+        struct envelope *wanted = ring_pop(&extra->waiters);
+        if (bound.overflow == TR_PARK && room_of(wanted)->lines <= bound.lines)
+            ring_push(&others, wanted);
+        else
+            (void)answer(worker, cell, wanted, 0, 0, TR_MAILBOX_FULL);
     }
-    if (room_of(envelope)->lines > mail_bound_of(cell->dispatch->behavior).lines) {
-        refuse(worker, cell, envelope, TR_MAILBOX_FULL); /* there will never be room */
-        return;
-    }
-    bool is_near = envelope->home == worker->index;
-    ring_push(&extra->waiters, envelope);
+    extra->waiters = others;
+    if (!others)
+        put_by_end(cell);
+}
+
+/* Puts one who waits behind the others, and takes the envelope on TR_OK. */
+static tr_status enlist(struct worker *worker, struct cell *cell, struct envelope *wanted)
+{
+    if (cell->life >= LIFE_STOPPING || cell->flags & CELL_SEALED)
+        return TR_STOPPED;
+    struct mail_bound bound = mail_bound_of(cell->dispatch->behavior);
+    if (room_of(wanted)->lines > bound.lines)
+        return TR_MAILBOX_FULL; /* there will never be room */
+    struct cell_extra *extra = tr__extra_of(worker, cell);
+    if (!extra)
+        return TR_NO_MEMORY;
+    ring_push(&extra->waiters, wanted);
     cell->flags |= CELL_AWAITED;
     put_by_all(cell);
-    /*
-     * One on this worker does not wait yet, and what is in its way is mail: this actor will run.
-     * One elsewhere may be late: perhaps there is room by now, and no mail.
-     */
-    if (!is_near)
-        tr__waiters_serve(worker, cell);
+    return TR_OK;
+}
+
+/* One who waits elsewhere. It may be late: perhaps there is room by now, and no mail. */
+static void on_wanted(struct worker *worker, struct cell *cell, struct envelope *wanted)
+{
+    tr_status status = enlist(worker, cell, wanted);
+    if (status != TR_OK) {
+        (void)answer(worker, cell, wanted, 0, 0, status);
+        return;
+    }
+    tr__waiters_serve(worker, cell);
+    /* The actor has become one for which nobody waits, in the meantime. */
+    if (room_policy(room_load(&cell->door.room)) != TR_PARK)
+        tr__waiters_refuse(worker, cell, TR_MAILBOX_FULL);
+}
+
+void tr__waiters_mount(struct worker *worker, struct cell *cell, bool is_up)
+{
+    struct envelope *kept = cell->exceptions;
+    cell->exceptions = NULL;
+    while (kept) {
+        struct envelope *envelope = ring_pop(&kept);
+        if (envelope->kind != ENVELOPE_WANTED) {
+            ring_push(&cell->exceptions, envelope);
+            continue;
+        }
+        mail_uncount(cell, envelope);
+        if (is_up)
+            on_wanted(worker, cell, envelope);
+        else
+            (void)answer(worker, cell, envelope, 0, 0, TR_STOPPED);
+    }
+}
+
+/* One who waits has given up. */
+static void strike_out(struct worker *worker, struct cell *cell, uint64_t sender, uint64_t number)
+{
+    struct cell_extra *extra = cell->extra;
+    struct envelope *others = NULL;
+    struct envelope *found = NULL;
+    if (!extra || !extra->waiters)
+        return;
+    while (extra->waiters && !found) {
+        struct envelope *wanted = ring_pop(&extra->waiters);
+        if (wanted->sender == sender && room_of(wanted)->number == number)
+            found = wanted;
+        else
+            ring_push(&others, wanted);
+    }
+    ring_join(&others, &extra->waiters);
+    extra->waiters = others;
+    if (!found)
+        return;
+    envelope_give(&worker->pool, found);
+    tr__waiters_serve(worker, cell); /* it may have stood in the way of the others */
 }
 
 static void on_back(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
     struct tr_room *room = room_of(envelope);
-    if (cell->flags & CELL_AWAITED) {
+    if (room->status == TR_CANCELLED) {
+        strike_out(worker, cell, envelope->sender, room->number);
+    } else if (cell->flags & CELL_AWAITED) {
         tr__room_put_by(cell, room->messages, room->lines);
         tr__waiters_serve(worker, cell);
     } else {
@@ -160,7 +263,7 @@ static void on_back(struct worker *worker, struct cell *cell, struct envelope *e
 static void give_back(struct worker *worker, struct envelope *grant)
 {
     if (room_of(grant)->messages || room_of(grant)->lines)
-        (void)pass_on(worker, grant, ENVELOPE_BACK, grant->sender, 0);
+        (void)tr__letter_send(worker, grant, ENVELOPE_BACK, grant->sender, 0);
     else
         envelope_give(&worker->pool, grant);
 }
@@ -172,81 +275,33 @@ void tr__grant_return(struct tr_self *self)
     give_back(self->worker, grant);
 }
 
+void tr__grants_return(struct cell *cell)
+{
+    struct list *woken = &cell->extra->woken;
+    for (struct list *link = woken->next; link != woken; link = link->next) {
+        struct tr_self *self = LIST_OWNER(link, struct tr_self, woken);
+        if (self->grant)
+            tr__grant_return(self);
+    }
+}
+
 static void on_grant(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
     struct tr_room *room = room_of(envelope);
-    struct tr_self *self = turn_find(cell, room->number);
+    struct tr_self *self = cell->life < LIFE_STOPPING ? tr__waiter_find(cell, room->number) : NULL;
     if (!self) {
         give_back(worker, envelope);
         return;
     }
     tr_status status = (tr_status)room->status;
-    if (status == TR_OK)
-        self->grant = envelope;
-    else
+    self->number = 0; /* it was answered */
+    if (status != TR_OK)
         envelope_give(&worker->pool, envelope);
+    else if (cell->flags & CELL_SUSPENDED)
+        give_back(worker, envelope); /* others can use it now; this one asks again when it may */
+    else
+        self->grant = envelope;
     tr__turn_wake(self, status);
-}
-
-/* The end of the chain of actors that wait for room; `origin` closes it. */
-enum chain { CHAIN_ENDS, CHAIN_LEAVES, CHAIN_IS_RING };
-
-/*
- * Whom an actor waits for, so that no request of its mailbox begins; 0: nobody. A turn that was
- * woken, by a reply perhaps, waits no longer.
- */
-static uint64_t waits_for(const struct cell *cell)
-{
-    if (!(cell->flags & CELL_BARRIER) || cell->life >= LIFE_STOPPING)
-        return 0;
-    const struct list *parked = &cell->extra->parked;
-    for (const struct list *link = parked->previous; link != parked; link = link->previous) {
-        const struct tr_self *self = LIST_OWNER(link, struct tr_self, link);
-        if (self->waits_for && self->state == TURN_PARKED)
-            return self->waits_for;
-    }
-    return 0;
-}
-
-static enum chain follow(struct worker *worker, uint64_t *ref, uint64_t origin)
-{
-    for (int i = 0; i < CHAIN_MAX; i++) {
-        struct cell *cell = slots_find(worker->slots, *ref);
-        if (*ref == origin)
-            return CHAIN_IS_RING;
-        if (!cell)
-            return CHAIN_ENDS;
-        if (cell_owner(cell) != worker->index)
-            return CHAIN_LEAVES;
-        mail_look(worker, cell); /* what it waits for may be behind its door */
-        *ref = waits_for(cell);
-        if (!*ref)
-            return CHAIN_ENDS;
-    }
-    return CHAIN_ENDS;
-}
-
-static void on_ring(struct worker *worker, struct cell *cell, struct envelope *envelope)
-{
-    uint64_t origin = envelope->sender;
-    uint64_t ref = cell->identity;
-    enum chain chain = CHAIN_IS_RING;
-    if (ref != origin)
-        chain = follow(worker, &ref, origin);
-    if (chain == CHAIN_LEAVES) {
-        (void)pass_on(worker, envelope, ENVELOPE_RING, ref, origin);
-        return;
-    }
-    struct cell *first = slots_find(worker->slots, origin);
-    if (chain == CHAIN_IS_RING && first && cell_owner(first) == worker->index) {
-        struct tr_self *self = turn_find(first, room_of(envelope)->number);
-        if (self)
-            tr__turn_wake(self, self->wanted ? TR_ASK_CYCLE : TR_MAILBOX_FULL);
-    } else if (chain == CHAIN_IS_RING) {
-        (void)pass_on(worker, envelope, ENVELOPE_RING, origin, origin);
-        return;
-    }
-    envelope_give(&worker->pool, envelope);
 }
 
 void tr__waiters_mail(struct worker *worker, struct cell *cell, struct envelope *envelope)
@@ -257,10 +312,15 @@ void tr__waiters_mail(struct worker *worker, struct cell *cell, struct envelope 
         tr__blocking_returned(worker, cell, envelope);
         return;
     case ENVELOPE_WANTED:
-        if (is_here && cell->life < LIFE_STOPPING)
+        if (!is_here) {
+            (void)answer(worker, cell, envelope, 0, 0, TR_STOPPED);
+        } else if (cell->life == LIFE_NEW || (cell->life == LIFE_STARTING && cell->exceptions)) {
+            /* Where an actor that has asked nobody yet keeps nothing else: tr__waiters_mount. */
+            mail_count(cell, envelope);
+            ring_push(&cell->exceptions, envelope);
+        } else {
             on_wanted(worker, cell, envelope);
-        else
-            refuse(worker, cell, envelope, TR_STOPPED);
+        }
         return;
     case ENVELOPE_GRANT:
         if (is_here)
@@ -276,7 +336,7 @@ void tr__waiters_mail(struct worker *worker, struct cell *cell, struct envelope 
         return;
     case ENVELOPE_RING:
         if (is_here)
-            on_ring(worker, cell, envelope);
+            tr__ring_mail(worker, cell, envelope);
         else
             envelope_give(&worker->pool, envelope);
         return;
@@ -291,54 +351,74 @@ void tr__waiters_mail(struct worker *worker, struct cell *cell, struct envelope 
     }
 }
 
-/* An envelope of this page, filled; NULL when out of memory. */
-static struct envelope *letter_new(struct tr_self *self, int32_t lines)
+/* ---- Waiting. ---- */
+
+/* Takes the envelope. TR_OK: an answer will come. */
+static tr_status want(struct worker *worker, struct envelope *wanted, uint64_t to, uint64_t from)
 {
-    struct worker *worker = self->worker;
-    struct tr_room room = {.number = self->number, .messages = STOCK_STEP, .lines = lines};
-    struct envelope *envelope = envelope_take(&worker->pool);
-    if (!envelope)
-        return NULL;
-    if (envelope_fill(&worker->pool, envelope, &tr_type_tr_room, &room, ENVELOPE_INLINE) != TR_OK) {
-        envelope_give_empty(&worker->pool, envelope);
-        return NULL;
-    }
-    envelope->causal = self->causal;
-    return envelope;
+    struct cell *cell = slots_find(worker->slots, to);
+    if (!cell || cell_owner(cell) != worker->index)
+        return tr__letter_send(worker, wanted, ENVELOPE_WANTED, to, from) ? TR_OK : TR_STOPPED;
+    mail_look(worker, cell); /* what came from elsewhere came first */
+    wanted->kind = ENVELOPE_WANTED;
+    wanted->sender = from;
+    wanted->generation = (uint32_t)(to >> 32);
+    tr_status status = enlist(worker, cell, wanted);
+    if (status != TR_OK)
+        envelope_give(&worker->pool, wanted);
+    else if (mail_is_idle(cell) && cell->extra->put_by > 0)
+        mail_make_ready(worker, cell); /* nothing but this makes it run, and let somebody in */
+    return status;
 }
 
-/* Asks for room and waits until it is granted. */
+/* Nobody has answered, and nobody needs to. */
+static void give_up(struct tr_self *self)
+{
+    struct worker *worker = self->worker;
+    uint64_t from = self->cell->identity;
+    struct cell *cell = slots_find(worker->slots, self->waits_for);
+    if (!cell)
+        return;
+    if (cell_owner(cell) == worker->index) {
+        strike_out(worker, cell, from, self->number);
+        return;
+    }
+    /* Without it the room comes, and goes back. */
+    struct envelope *envelope = tr__letter_new(worker, self->number, 0, 0);
+    if (!envelope)
+        return;
+    room_of(envelope)->status = TR_CANCELLED;
+    (void)tr__letter_send(worker, envelope, ENVELOPE_BACK, self->waits_for, from);
+}
+
+/* Asks for room and waits until it is granted; also when it was and is gone again. */
 static tr_status wait(struct tr_self *self, uint64_t to, int32_t lines, tr_time deadline_ns)
 {
     struct worker *worker = self->worker;
-    struct cell_extra *extra = tr__extra_of(worker, self->cell);
-    uint64_t end = to;
-    enum chain chain = follow(worker, &end, self->cell->identity);
-    if (chain == CHAIN_IS_RING)
+    enum ring ring = tr__ring_look(self, to);
+    if (ring == RING_IS_CLOSED)
         return TR_MAILBOX_FULL;
+    struct envelope *wanted = NULL;
     self->number = ++worker->wait_last;
-    struct envelope *wanted = extra ? letter_new(self, lines) : NULL;
-    struct envelope *probe = wanted && chain == CHAIN_LEAVES ? letter_new(self, lines) : NULL;
-    if (!wanted)
-        return TR_NO_MEMORY;
-    bool stays_barrier = self->is_barrier || turn_wants_barrier(self);
-    tr_time park_ns = timer_deadline(worker->loop.now_ns, TR_PARK_NS);
-    tr_status status = TR_STOPPED;
-    if (!self->is_barrier)
-        tr__barrier_begin(self);
-    self->waits_for = to;
-    if (pass_on(worker, wanted, ENVELOPE_WANTED, to, self->cell->identity)) {
-        /* A ring that is closed elsewhere, while we look, is found by the RING of the other. */
-        if (probe)
-            (void)pass_on(worker, probe, ENVELOPE_RING, end, self->cell->identity);
-        probe = NULL;
-        status = tr__turn_park(self, deadline_ns < park_ns ? deadline_ns : park_ns);
+    if (tr__extra_of(worker, self->cell))
+        wanted = tr__letter_new(worker, self->number, STOCK_STEP, lines);
+    tr_status status = TR_NO_MEMORY;
+    if (wanted)
+        status = want(worker, wanted, to, self->cell->identity);
+    if (status == TR_OK) {
+        bool stays_barrier = self->is_barrier || turn_wants_barrier(self);
+        if (!self->is_barrier)
+            tr__barrier_begin(self);
+        self->waits_for = to;
+        if (ring == RING_LEAVES)
+            tr__ring_announce(self, to);
+        status = tr__turn_park(self, deadline_ns);
+        if (self->number)
+            give_up(self);
+        self->waits_for = 0;
+        if (!stays_barrier)
+            tr__barrier_end(self);
     }
-    if (probe)
-        envelope_give(&worker->pool, probe);
-    self->waits_for = 0;
-    if (!stays_barrier)
-        tr__barrier_end(self);
     self->number = 0;
     return status == TR_TIMEOUT ? TR_MAILBOX_FULL : status;
 }
@@ -347,16 +427,15 @@ tr_status tr__turn_wait_for_reply(struct tr_self *self, uint64_t to)
 {
     if (!turn_wants_barrier(self) || !to)
         return tr__turn_park(self, TR_NEVER);
-    struct worker *worker = self->worker;
-    uint64_t end = to;
-    enum chain chain = follow(worker, &end, self->cell->identity);
-    if (chain == CHAIN_IS_RING)
+    enum ring ring = tr__ring_look(self, to);
+    if (!self->wanted)
+        return TR_OK; /* what was found behind doors has ended it */
+    if (ring == RING_IS_CLOSED)
         return TR_ASK_CYCLE;
-    self->number = ++worker->wait_last;
-    struct envelope *probe = chain == CHAIN_LEAVES ? letter_new(self, 0) : NULL;
+    self->number = ++self->worker->wait_last;
     self->waits_for = to;
-    if (probe)
-        (void)pass_on(worker, probe, ENVELOPE_RING, end, self->cell->identity);
+    if (ring == RING_LEAVES)
+        tr__ring_announce(self, to);
     tr_status status = tr__turn_park(self, TR_NEVER);
     self->waits_for = 0;
     self->number = 0;
@@ -368,10 +447,13 @@ static tr_status place(struct tr_self *self, struct cell *cell, struct envelope 
 {
     struct worker *worker = self->worker;
     struct tr_room *room = room_of(self->grant);
-    room->messages -= 1;
-    room->lines -= (int32_t)mail_lines(envelope);
+    int32_t used = (int32_t)mail_lines(envelope);
     tr_status status = tr__mail_place(worker, cell, envelope);
     bool is_near = cell_owner(cell) == worker->index;
+    if (status == TR_OK) {
+        room->messages -= 1;
+        room->lines -= used;
+    }
     if (status != TR_OK || !is_near) {
         if (status != TR_OK || !room->messages)
             tr__grant_return(self);
@@ -396,8 +478,9 @@ void tr__favour_end(struct tr_self *self)
     int32_t lines = (int32_t)(cell->stock >> STOCK_LINES_SHIFT);
     self->favoured = NULL;
     if (cell->flags & CELL_AWAITED) {
-        tr__room_put_by(cell, messages, lines);
         cell->stock = 0;
+        tr__room_put_by(cell, messages, lines);
+        tr__waiters_serve(self->worker, cell); /* it may be long until it runs */
     } else if (cell->flags & CELL_NARROW) {
         room_give(&cell->door.room, messages, lines);
         cell->stock = 0;
@@ -419,11 +502,16 @@ tr_status tr__turn_wait_for_room(struct tr_self *self, struct cell *cell, struct
     bool has_grant = self->grant && self->grant->sender == to && room_of(self->grant)->messages &&
                      room_of(self->grant)->lines >= lines;
     if (!has_grant) {
+        const tr_platform *platform = self->worker->system->platform;
+        tr_time park_ns = timer_deadline(platform->mono_now(platform), TR_PARK_NS);
+        deadline_ns = deadline_ns < park_ns ? deadline_ns : park_ns;
         if (self->favoured)
             tr__favour_end(self);
         if (self->grant)
             tr__grant_return(self);
-        status = wait(self, to, lines, deadline_ns);
+        do {
+            status = wait(self, to, lines, deadline_ns);
+        } while (status == TR_OK && !self->grant);
         if (status != TR_OK)
             return status;
     }

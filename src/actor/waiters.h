@@ -9,19 +9,27 @@
  *
  * A sender on the same worker has what it was granted in the receiver's stock until its stretch
  * ends: nobody else can run meanwhile. One that lives elsewhere keeps the GRANT, takes from it, and
- * sends what is left back (BACK) when its turn ends.
+ * sends what is left back (BACK) when its stretch ends. Who gives up, by his deadline or because he
+ * ends, says so with a BACK as well; what is granted to him meanwhile goes back when it arrives.
+ *
+ * A client has no worker to send anything back while it does something else. So who grants it room
+ * claims its wait first (client_claim), and a client whose wait was claimed waits for the answer,
+ * which is on its way.
  *
  * An actor that waits for room lets no ask or notice begin, so a ring of such actors would wait for
- * each other. Who is about to wait follows the chain of those he waits for; where it leaves his
- * worker, a RING goes on, and when it comes back to him he waits no longer.
+ * each other: see actor/ring.h.
  */
 #ifndef ACTOR_WAITERS_H
 #define ACTOR_WAITERS_H
 
 #include "actor/mail.h"
 
-/** What travels in the envelopes of this page. */
-TR_MESSAGE(tr_room, (u64, number), (i32, messages), (i32, lines), (i32, status));
+/**
+ * What travels in the envelopes of this page. `number` is that of the wait. In a WANTED of a client
+ * `causal` is the client. A BACK with TR_CANCELLED: who waited has given up. A RING has in
+ * `messages` how many actors may still be looked at.
+ */
+TR_MESSAGE(tr_room, (u64, number), (i32, messages), (i32, lines), (i32, status), (bool, is_client));
 
 /** A WANTED, GRANT, BACK or RING has arrived; takes it. Owner only. */
 void tr__waiters_mail(struct worker *worker, struct cell *cell, struct envelope *envelope);
@@ -29,8 +37,14 @@ void tr__waiters_mail(struct worker *worker, struct cell *cell, struct envelope 
 /** Grants what there is to the first of those who wait. Owner only. */
 void tr__waiters_serve(struct worker *worker, struct cell *cell);
 
-/** An actor ends: so does the hope of those who wait. Owner only. */
-void tr__waiters_refuse(struct worker *worker, struct cell *cell);
+/** So ends the hope of those who wait. Owner only. */
+void tr__waiters_refuse(struct worker *worker, struct cell *cell, tr_status status);
+
+/** The bounds have changed: those who wait in vain hear so. Owner only. */
+void tr__waiters_rebound(struct worker *worker, struct cell *cell, struct mail_bound bound);
+
+/** An actor was set up, or will never be: those who came before that. Owner only. */
+void tr__waiters_mount(struct worker *worker, struct cell *cell, bool is_up);
 
 /**
  * Sends a message to an actor that wants its senders to wait, when there is room. Takes the
@@ -46,10 +60,23 @@ tr_status tr__turn_wait_for_room(struct tr_self *self, struct cell *cell, struct
  */
 tr_status tr__turn_wait_for_reply(struct tr_self *self, uint64_t to);
 
+/** A turn that waits, by the number of its wait, or NULL. Owner only. */
+struct tr_self *tr__waiter_find(struct cell *cell, uint64_t number);
+
+/** An envelope of this page, filled; NULL when out of memory. */
+struct envelope *tr__letter_new(struct worker *worker, uint64_t number, int32_t messages,
+                                int32_t lines);
+/** Sends such an envelope on; false when its receiver is gone, and it is freed. */
+bool tr__letter_send(struct worker *worker, struct envelope *envelope, enum envelope_kind kind,
+                     uint64_t to, uint64_t from);
+
 /** The stretch of a turn ends: what is left of its favour goes back. */
 void tr__favour_end(struct tr_self *self);
 
-/** The turn ends: what is left of its grant goes back. */
+/** The stretch ends: what is left of its grant goes back. */
 void tr__grant_return(struct tr_self *self);
+
+/** An actor is Suspended: what its turns were granted and have not used goes back. Owner only. */
+void tr__grants_return(struct cell *cell);
 
 #endif

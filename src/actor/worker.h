@@ -65,8 +65,9 @@ struct tr_self {
     tr_next next;
     /* Of a turn that waits; see actor/park.h. */
     struct fiber *fiber;
-    struct list link;  /* with the other parked turns of its actor, oldest first */
+    struct list link;  /* with the other parked turns of its actor, by their last wait */
     struct list woken; /* with those that may go on */
+    struct list born;  /* with all of its actor that have waited, by their first wait */
     struct timer_node deadline;
     const tr_handler *row;  /* of the handler that runs */
     struct ask *asks;       /* of this turn, newest first */
