@@ -20,7 +20,7 @@
  *     TR_NO_REPLY     its handler ended without a reply
  *     TR_UNHANDLED    it does not know this request
  *     TR_MAILBOX_FULL there was no room for the request
- *     TR_ASK_CYCLE    it waits, as a barrier, for this very turn
+ *     TR_ASK_CYCLE    it waits, as a barrier, for this very turn: the path is in tr_why
  *     TR_CANCELLED    this actor is itself about to stop
  *     TR_NO_MEMORY, TR_TOO_LARGE: the request could not be sent
  * A reply that comes after the outcome is a dead letter.

@@ -33,6 +33,7 @@ struct ask {
     bool is_fixed;     /* its outcome is known: what comes now is late */
     bool is_done;      /* and its story, if it has one, is told */
     bool is_wanted;    /* its turn waits for it */
+    bool is_ringed;    /* and, as far as it depends on this one, for ever: see actor/ring.h */
     char *story;       /* of one that timed out, or NULL */
     uint64_t story_to; /* who is to go on with it */
 };
@@ -67,6 +68,9 @@ void tr__ask_arrived(struct worker *worker, struct cell *cell, struct envelope *
 
 /** A story has come back; takes it. */
 void tr__ask_told(struct worker *worker, struct cell *cell, struct envelope *envelope);
+
+/** It would never be answered: ends with TR_ASK_CYCLE, when its story is told. */
+void tr__ask_end_in_ring(struct worker *worker, struct ask *ask);
 
 /** Ends those whose time is up. */
 void tr__asks_fire(struct worker *worker, tr_time now_ns);
