@@ -227,6 +227,54 @@ TEST(a_request_in_the_hands_of_another_turn_closes_no_ring, "A-03", "D-03", "SG-
     }
 }
 
+/* ---- On threads. ---- */
+
+static player_ref circle[3];
+static tr_next ask_neighbour(tr_self *self, struct player *player, int64_t place)
+{
+    (void)player;
+    play_alone_ask asked = tr_ask_within(
+        self, TR_HOUR, circle[(place + 1) % 3], play_alone, .call = CALL(echo), .arg = place);
+    return tr_reply(self, value, .number = tr_try_await(self, asked, NULL));
+}
+
+static void ignore_log(void *context, tr_level level, const char *who, const char *text)
+{
+    (void)context, (void)level, (void)who, (void)text;
+}
+
+/* All three begin at about the same time. Whether they meet or not, none waits for its timeout. */
+TEST(rings_between_threads_are_found, "A-03", "P-05", "SG-12")
+{
+    tr_system *system;
+    tr_client *client;
+    uint64_t rounds = test_scale(2000, 100000);
+    uint64_t rings = 0;
+    tr_system_options options = {.workers = 3, .on_log = ignore_log};
+    ck_assert_int_eq(tr_system_new(&options, &system), TR_OK);
+    ck_assert_int_eq(tr_system_start(system), TR_OK);
+    ck_assert_int_eq(tr_client_new(system, &client), TR_OK);
+    for (int i = 0; i < 3; i++)
+        ck_assert_int_eq(tr_try_spawn_at(client, &circle[i], i, player, NULL), TR_OK);
+    for (uint64_t round = 0; round < rounds; round++) {
+        play_alone_ask asked[3];
+        for (int i = 0; i < 3; i++)
+            asked[i] = tr_ask_within(
+                client, TR_HOUR, circle[i], play_alone, .call = CALL(ask_neighbour), .arg = i);
+        for (int i = 0; i < 3; i++) {
+            const struct value *reply;
+            ck_assert_int_eq(tr_try_await(client, asked[i], &reply), TR_OK);
+            ck_assert(reply->number == TR_OK || reply->number == TR_ASK_CYCLE);
+            rings += reply->number == TR_ASK_CYCLE;
+        }
+    }
+    ck_assert_uint_gt(rings, 0);
+    tr_system_shutdown(system, TR_SECOND);
+    ck_assert_int_eq(tr_system_wait(system), TR_OK);
+    tr_system_free(system);
+}
+
 SUITE("ask ring", a_ring_is_told_with_its_path, a_turn_that_is_no_barrier_may_be_in_a_ring,
       of_all_asks_one_in_a_ring_is_a_ring, of_any_asks_all_must_be_in_a_ring,
-      of_any_asks_all_in_rings_are_one, a_request_in_the_hands_of_another_turn_closes_no_ring)
+      of_any_asks_all_in_rings_are_one, a_request_in_the_hands_of_another_turn_closes_no_ring,
+      rings_between_threads_are_found)
