@@ -20,7 +20,7 @@
  *     TR_NO_REPLY     its handler ended without a reply
  *     TR_UNHANDLED    it does not know this request
  *     TR_MAILBOX_FULL there was no room for the request
- *     TR_ASK_CYCLE    it waits, as a barrier, for this very turn
+ *     TR_ASK_CYCLE    it waits, as a barrier, for this very turn: the path is in tr_why
  *     TR_CANCELLED    this actor is itself about to stop
  *     TR_NO_MEMORY, TR_TOO_LARGE: the request could not be sent
  * A reply that comes after the outcome is a dead letter.
@@ -62,7 +62,7 @@ typedef struct tr_later {
 
 /**
  * Waits and says how it ended: TR_OK, and *reply is set; or one of the outcomes above, and tr_why has
- * the words. TR_INVALID_ARGUMENT: an ask of another turn, or none.
+ * the words. TR_INVALID_ARGUMENT: an ask of another turn, or none. `reply` may be NULL.
  *
  * On a client's thread, which it blocks, the reply is borrowed until the next call on that client.
  */
@@ -81,8 +81,11 @@ typedef struct tr_later {
  */
 #define tr_await_any(self, index, ...) TR_AWAIT_ANY_(self, index, __VA_ARGS__)
 
-/** How an ask ended, with its story: a `const tr_error *`, borrowed until the turn ends. */
-#define tr_why(self, ask) tr_self_why(self, (ask).any)
+/**
+ * How an ask ended, with its story: a `const tr_error *`, borrowed until the turn ends. Of a client: of
+ * the ask that it waited for last, borrowed until the next call on that client.
+ */
+#define tr_why(from, ask) TR_SPEAKER_(from, why)(from, (ask).any)
 
 /**
  * Ends the turn as tr_await would have: return tr_give_up(self, asked); For the outcomes of
@@ -221,6 +224,7 @@ void tr_client_at(tr_client *client, const char *where);
 tr_pending tr_client_ask(tr_client *client, tr_ref to, const tr_type *type, const void *message,
                          tr_time timeout_ns);
 TR_MUST_CHECK tr_status tr_client_try_await(tr_client *client, tr_pending ask, const void **reply);
+const tr_error *tr_client_why(tr_client *client, tr_pending ask) TR_NON_NULL;
 
 void tr_self_ask_then(tr_self *self, const tr_then *then, void *context, tr_ref to,
                       const void *message, tr_time timeout_ns);
@@ -241,9 +245,9 @@ TR_END_C
 #define TR_THEN_CALL_(verb) tr_self_##verb
 #define TR_IS_THEN_(n, m) _Generic((tr_then_of_##n *)0, struct m *: 1, default: 0)
 #define TR_REPLY_OUT_(ask, out) \
-    ((const void **)(_Generic((out), TR_REPLY_OF_(ask) *: (out), default: (void *)0) + \
-        0 * TR_REQUIRE_(_Generic((out), TR_REPLY_OF_(ask) *: 1, default: 0), \
-            "troupe: tr_try_await writes the reply into a pointer to what the request declares")))
+    ((void)TR_REQUIRE_HERE_(_Generic((out), TR_REPLY_OF_(ask) *: 1, void *: 1, default: 0), \
+        "troupe: tr_try_await writes the reply into a pointer to what the request declares"), \
+    (const void **)_Generic((out), TR_REPLY_OF_(ask) *: (out), default: (void *)0))
 #define TR_AWAIT_(self, ask) \
     (TR_REQUIRE_SELF_(self, "await"), tr_self_at(self, TR_HERE_), \
         (TR_REPLY_OF_(ask))tr_self_await(self, (ask).any))

@@ -10,6 +10,7 @@
 #include <troupe/batch.h>
 #include <troupe/behavior.h>
 #include <troupe/blocking.h>
+#include <troupe/callback.h>
 #include <troupe/limits.h>
 #include <troupe/message.h>
 #include <troupe/platform.h>

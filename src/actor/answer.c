@@ -27,8 +27,7 @@ static struct envelope *stand_in(struct worker *worker, const struct envelope *r
     return envelope;
 }
 
-/* A request becomes what says that it has no reply: nothing need be allocated. */
-static void become_ended(struct envelope *envelope, tr_status status, int code)
+void tr__ask_become_ended(struct envelope *envelope, tr_status status, int code)
 {
     struct tr_ask_ended ended = {.status = status, .code = code};
     /* A block stays where it is: it belongs to the envelope's home. */
@@ -64,7 +63,7 @@ void tr__ask_refuse(struct worker *worker, struct envelope *envelope, uint64_t f
     if (!cell || words)
         envelope_give(&worker->pool, envelope);
     else
-        become_ended(envelope, status, code);
+        tr__ask_become_ended(envelope, status, code);
     if (!cell)
         return;
     if (words)

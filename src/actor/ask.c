@@ -166,13 +166,27 @@ void tr__asks_fire(struct worker *worker, tr_time now_ns)
             tr__story_give_up(worker, ask);
         } else {
             ask->is_fixed = true;
+            ask->status = TR_TIMEOUT;
             if (!tr__story_begin(worker, ask)) {
                 tr__wheel_arm(&worker->ask_timeouts, node, timer_deadline(now_ns, STORY_NS));
                 continue;
             }
         }
-        ask_done(worker, ask, TR_TIMEOUT);
+        ask_done(worker, ask, ask->status);
     }
+}
+
+void tr__ask_end_in_ring(struct worker *worker, struct ask *ask)
+{
+    TR_ASSERT(!ask->is_fixed);
+    ask->is_fixed = true;
+    ask->status = TR_ASK_CYCLE;
+    tr__wheel_cancel(&worker->ask_timeouts, &ask->timeout);
+    if (tr__story_begin(worker, ask))
+        ask_done(worker, ask, TR_ASK_CYCLE);
+    else
+        tr__wheel_arm(
+            &worker->ask_timeouts, &ask->timeout, timer_deadline(worker->loop.now_ns, STORY_NS));
 }
 
 void tr__ask_told(struct worker *worker, struct cell *cell, struct envelope *envelope)
@@ -183,7 +197,7 @@ void tr__ask_told(struct worker *worker, struct cell *cell, struct envelope *env
         ask = table_find(&cell->extra->asks, story->origin_id);
     if (ask && ask->is_fixed && !ask->is_done) {
         tr__story_told(worker, ask, story);
-        ask_done(worker, ask, TR_TIMEOUT);
+        ask_done(worker, ask, ask->status);
     }
     envelope_give(&worker->pool, envelope);
 }
@@ -395,10 +409,10 @@ void tr_client_at(tr_client *client, const char *where)
 }
 
 /* Waits until so many of those that are wanted are done. */
-static tr_status park(struct tr_self *self, uint32_t wanted, uint64_t to)
+static tr_status park(struct tr_self *self, uint32_t wanted)
 {
     self->wanted = wanted;
-    tr_status status = tr__turn_wait_for_reply(self, to);
+    tr_status status = tr__turn_wait_for_replies(self);
     self->wanted = 0;
     return status;
 }
@@ -415,7 +429,7 @@ tr_status tr_self_try_await(tr_self *self, tr_pending pending, const void **repl
         return TR_CANCELLED;
     if (!ask->is_done) {
         ask->is_wanted = true;
-        status = park(self, 1, ask->to);
+        status = park(self, 1);
         ask->is_wanted = false;
         if (status == TR_CANCELLED)
             return status;
@@ -454,7 +468,7 @@ tr_status tr_self_await_all(tr_self *self, const tr_pending *asks, size_t count)
             open++;
         }
     }
-    tr_status status = open ? park(self, open, 0) : TR_OK;
+    tr_status status = open ? park(self, open) : TR_OK;
     tr_status first = TR_OK;
     for (size_t i = 0; i < count; i++) {
         tr_status one = ask_of(self, asks[i], &ask);
@@ -499,7 +513,7 @@ tr_status tr_self_await_any(tr_self *self, size_t *index, const tr_pending *asks
         (void)ask_of(self, asks[i], &ask);
         ask->is_wanted = true;
     }
-    tr_status status = park(self, 1, 0);
+    tr_status status = park(self, 1);
     for (size_t i = 0; i < count; i++) {
         (void)ask_of(self, asks[i], &ask);
         ask->is_wanted = false;

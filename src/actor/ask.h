@@ -33,6 +33,7 @@ struct ask {
     bool is_fixed;     /* its outcome is known: what comes now is late */
     bool is_done;      /* and its story, if it has one, is told */
     bool is_wanted;    /* its turn waits for it */
+    bool is_ringed;    /* and, as far as it depends on this one, for ever: see actor/ring.h */
     char *story;       /* of one that timed out, or NULL */
     uint64_t story_to; /* who is to go on with it */
 };
@@ -68,6 +69,9 @@ void tr__ask_arrived(struct worker *worker, struct cell *cell, struct envelope *
 /** A story has come back; takes it. */
 void tr__ask_told(struct worker *worker, struct cell *cell, struct envelope *envelope);
 
+/** It would never be answered: ends with TR_ASK_CYCLE, when its story is told. */
+void tr__ask_end_in_ring(struct worker *worker, struct ask *ask);
+
 /** Ends those whose time is up. */
 void tr__asks_fire(struct worker *worker, tr_time now_ns);
 
@@ -86,6 +90,9 @@ bool tr__ask_is_late(const struct worker *worker, const struct envelope *envelop
  */
 void tr__ask_refuse(struct worker *worker, struct envelope *envelope, uint64_t from,
                     tr_status status, int code, const char *text);
+
+/** A request becomes what says that it has no reply: nothing need be allocated. */
+void tr__ask_become_ended(struct envelope *envelope, tr_status status, int code);
 
 /** The turn of a request has ended with this: answers it, unless that was done. Not of a stashed one. */
 void tr__ask_turn_over(struct tr_self *self, tr_next next);

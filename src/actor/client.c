@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "actor/ask.h"
 #include "actor/spawn.h"
 #include "actor/waiters.h"
 #include "base/assert.h"
@@ -130,6 +131,23 @@ void tr__client_give(struct tr_client *client, struct envelope *envelope)
     lock_give(&system->foreign_lock);
 }
 
+/* Frees a message. Who asked it need not wait for what a client will never say. */
+static void put_away(struct tr_client *client, struct envelope *envelope, tr_status status)
+{
+    struct tr_system *system = client->system;
+    uint64_t to = envelope->sender;
+    struct cell *asker = envelope->kind == ENVELOPE_ASK ? slots_find(&system->slots, to) : NULL;
+    if (!asker) {
+        tr__client_give(client, envelope);
+        return;
+    }
+    tr__ask_become_ended(envelope, status, 0);
+    envelope->kind = ENVELOPE_EXCEPTION;
+    envelope->sender = client->cell->identity;
+    envelope->generation = (uint32_t)(to >> 32);
+    tr__mail_send_any(system, NULL, asker, envelope);
+}
+
 static void bury(struct tr_client *client, struct envelope *envelope, tr_status reason)
 {
     struct tr_system *system = client->system;
@@ -142,7 +160,7 @@ static void bury(struct tr_client *client, struct envelope *envelope, tr_status 
     atom64_count(&system->foreign_counters.dead, 1);
     lock_give(&system->foreign_lock);
     tr__dead_letter(system, NULL, &letter);
-    tr__client_give(client, envelope);
+    put_away(client, envelope, reason);
 }
 
 static void take_probe(struct tr_client *client, const struct tr_probe *probe)
@@ -232,6 +250,13 @@ void tr__client_look(struct tr_client *client)
         take_in(client, door_take_posted(&client->cell->door));
 }
 
+void tr__client_look_last(struct tr_client *client)
+{
+    /* Nobody sends any more once that is known: what is looked at afterwards is all. */
+    client->is_last = atom32_load(&client->system->is_over, ATOM_SEQ_CST);
+    tr__client_look(client);
+}
+
 bool tr__client_wait(struct tr_client *client, tr_time deadline_ns)
 {
     const tr_platform *platform = client->system->platform;
@@ -245,7 +270,15 @@ bool tr__client_wait(struct tr_client *client, tr_time deadline_ns)
         platform->park(platform, client->parker, deadline_ns);
         ready_rise(&client->ready);
     }
+    tr__client_announce(client);
     return true;
+}
+
+void tr__client_announce(struct tr_client *client)
+{
+    const tr_platform *platform = client->system->platform;
+    if (client->has_fd && !ready_doze(&client->ready))
+        platform->wake(platform, client->parker);
 }
 
 tr_time tr__client_deadline(struct tr_client *client, tr_time timeout_ns)
@@ -264,6 +297,7 @@ void tr_client_free(tr_client *client)
     struct tr_system *system = client->system;
     struct cell *cell = client->cell;
     bool is_posted;
+    tr__client_calls_end(client);
     atom64_store(&cell->door.ref, 0, ATOM_RELAXED);
     struct door_mail *chain = door_close(&cell->door, &is_posted);
     /* A post that is on its way must have arrived before the slot is another's. */
@@ -276,12 +310,14 @@ void tr_client_free(tr_client *client)
         bury(client, envelope, TR_STOPPED);
     }
     if (client->lent)
-        tr__client_give(client, client->lent);
+        put_away(client, client->lent, TR_NO_REPLY);
     tr__client_asks_free(client);
     source_resize(&system->source, client->failures, 0);
     client->lent = NULL;
     client->failures = NULL;
     client->failure_count = 0;
+    client->has_fd = false;
+    client->why_id = 0;
     client->cell = NULL;
     tr__slot_give(&system->slots, NULL, cell);
     lock_take(&system->foreign_lock);
@@ -354,7 +390,7 @@ const void *tr_client_receive(tr_client *client, const tr_type *type, tr_time ti
     if (!client)
         return NULL;
     if (client->lent)
-        tr__client_give(client, client->lent);
+        put_away(client, client->lent, TR_NO_REPLY);
     client->lent = NULL;
     tr_time deadline_ns = tr__client_deadline(client, timeout_ns);
     do {

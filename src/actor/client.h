@@ -8,11 +8,22 @@
 #ifndef ACTOR_CLIENT_H
 #define ACTOR_CLIENT_H
 
+#include <troupe/callback.h>
+
 #include "actor/mail.h"
 
 struct client_failure {
     uint64_t ref;
     tr_error error;
+};
+
+/** The asks of a client that are not forgotten, by number. All zero is none. */
+struct client_asks {
+    struct client_ask **places; /* lists; NULL: `few` is all */
+    struct client_ask *few[8];
+    uint32_t mask; /* of places */
+    uint32_t count;
+    uint32_t last; /* the number of the last ask */
 };
 
 struct tr_client {
@@ -27,11 +38,14 @@ struct tr_client {
     uint64_t wait_last;     /* number of the last wait for room */
     struct envelope *grant; /* its answer */
     atom64 waits; /* its number until somebody answers it or it ends, then 0; any thread */
-    struct client_ask *asks;
-    uint32_t ask_last;     /* number of the last ask */
-    struct envelope *told; /* the reply that tr_try_await gave out last */
-    bool is_used;          /* under the system's foreign lock */
-    bool is_last;          /* the system is over: what is here is all there will be */
+    struct client_asks asks;
+    struct client_calls *calls; /* NULL until the first tr_ask_callback */
+    struct envelope *told;      /* the reply that tr_try_await gave out last */
+    tr_error why;               /* how the ask that it waited for last has ended */
+    uint64_t why_id;
+    bool has_fd;  /* somebody waits for the parker's descriptor */
+    bool is_used; /* under the system's foreign lock */
+    bool is_last; /* the system is over: what is here is all there will be */
     enum { PROBE_IS_OUT, PROBE_IS_UP, PROBE_IS_GONE } probe; /* what became of the last one */
     uint64_t probed;
     uint32_t failure_count;
@@ -48,19 +62,43 @@ TR_MESSAGE(tr_probe, (u64, ref), (i32, status));
 
 /** A request of a client. */
 struct client_ask {
-    struct client_ask *next;
+    struct client_ask *next; /* in its place; of one with a callback that is due, in that queue */
     struct envelope *answer; /* NULL: none yet */
+    const tr_type *type;
+    uint64_t to;
     tr_time deadline_ns;
-    tr_status status; /* of one that could not be sent */
+    const tr_callback *callback; /* or NULL */
+    void *context;
+    struct timer_node timeout; /* of one with a callback */
+    tr_status status;          /* of one that got no answer: how it ended, or TR_OK */
     uint32_t id;
 };
 
+/** An ask that is not sent; NULL when out of memory. */
+struct client_ask *tr__client_ask_new(struct tr_client *client, tr_ref to, const tr_type *type);
+/** Sends it; ask->status says what went wrong. */
+void tr__client_ask_send(struct tr_client *client, struct client_ask *ask, const void *message,
+                         tr_time timeout_ns);
+/** Takes an ask out of the table; false: it is not there. */
+bool tr__client_ask_leave(struct tr_client *client, struct client_ask *ask);
+/** The ask of this number that is in the table, or NULL. */
+struct client_ask *tr__client_ask_find(const struct tr_client *client, uint64_t id);
+/** How an ask that left the table has ended, in words. */
+void tr__client_ask_why(const struct client_ask *ask, tr_error *error);
+/** Frees one that has left the table, and its answer. */
+void tr__client_ask_free(struct tr_client *client, struct client_ask *ask);
+
 /** A REPLY or an EXCEPTION has arrived: false when nobody waits for it. */
 bool tr__client_answered(struct tr_client *client, struct envelope *envelope);
-/** Frees what is left of its asks. */
+/** Frees what is left of its asks, which have no callbacks any more. */
 void tr__client_asks_free(struct tr_client *client);
 
-/** Sends one envelope; `ask` is NULL or the ask that it is. */
+/** An ask with a callback has ended: it is due, and no longer in the table. */
+void tr__client_call_due(struct tr_client *client, struct client_ask *ask);
+/** The client ends: calls all that are left. */
+void tr__client_calls_end(struct tr_client *client);
+
+/** Sends one envelope; `ask` is NULL or the ask that it is. One with a callback does not wait for room. */
 tr_status tr__client_send(struct tr_client *client, struct cell *cell, uint64_t to,
                           enum envelope_kind kind, const tr_type *type, const void *message,
                           const struct client_ask *ask);
@@ -79,8 +117,12 @@ static inline bool client_claim(struct tr_client *client, uint64_t number)
 
 /** Takes in what has arrived. The client's thread only, as all of these. */
 void tr__client_look(struct tr_client *client);
+/** As tr__client_look; if the system is over, client->is_last says so and all that came is here. */
+void tr__client_look_last(struct tr_client *client);
 /** Waits for something to arrive, until the deadline. False: there is nothing more to wait for. */
 bool tr__client_wait(struct tr_client *client, tr_time deadline_ns);
+/** Stays announced as asleep for whoever waits for the descriptor; see tr_client_fd. */
+void tr__client_announce(struct tr_client *client);
 /** When a wait that begins now ends; 0 for none, never for TR_NEVER. */
 tr_time tr__client_deadline(struct tr_client *client, tr_time timeout_ns);
 /** Frees an envelope. */

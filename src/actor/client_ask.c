@@ -1,75 +1,191 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Asks of clients: the thread blocks until its answer has arrived.
+ * Asks of clients: the thread blocks until its answer has arrived, or looks now and then.
  */
+#include <stdio.h>
+#include <string.h>
+
 #include "actor/ask.h"
 #include "actor/client.h"
 
 #define PENDING_IS_STATUS (UINT64_C(1) << 63)
 
-static struct client_ask *find(const struct tr_client *client, uint64_t id)
+enum { FEW = sizeof((struct client_asks){0}.few) / sizeof(struct client_ask *) };
+
+/* ---- The table. ---- */
+
+static struct client_ask **place_of(const struct client_asks *asks, uint64_t id)
 {
-    struct client_ask *ask = client->asks;
+    if (asks->places)
+        return &asks->places[id & asks->mask];
+    return (struct client_ask **)&asks->few[id % FEW];
+}
+
+struct client_ask *tr__client_ask_find(const struct tr_client *client, uint64_t id)
+{
+    struct client_ask *ask = *place_of(&client->asks, id);
     while (ask && ask->id != id)
         ask = ask->next;
     return ask;
 }
 
-bool tr__client_answered(struct tr_client *client, struct envelope *envelope)
+/* Without memory the lists become longer, and that is all. */
+static void table_resize(struct tr_client *client, uint32_t size)
 {
-    struct client_ask *ask = find(client, envelope->payload.ask.id);
-    if (!ask || ask->answer || ask->status != TR_OK)
+    struct client_asks *asks = &client->asks;
+    struct client_asks old = *asks;
+    struct client_ask **places = NULL;
+    if (size > FEW) {
+        places = source_resize(&client->system->source, NULL, size * sizeof *places);
+        if (!places)
+            return;
+        memset(places, 0, size * sizeof *places);
+    }
+    asks->places = places;
+    asks->mask = size - 1;
+    memset(asks->few, 0, sizeof asks->few);
+    uint32_t count = old.places ? old.mask + 1 : FEW;
+    for (uint32_t i = 0; i < count; i++) {
+        struct client_ask *ask = old.places ? old.places[i] : old.few[i];
+        while (ask) {
+            struct client_ask *next = ask->next;
+            struct client_ask **place = place_of(asks, ask->id);
+            ask->next = *place;
+            *place = ask;
+            ask = next;
+        }
+    }
+    source_resize(&client->system->source, old.places, 0);
+}
+
+static void table_add(struct tr_client *client, struct client_ask *ask)
+{
+    struct client_asks *asks = &client->asks;
+    uint32_t size = asks->places ? asks->mask + 1 : FEW;
+    if (asks->count >= size)
+        table_resize(client, 2 * size);
+    do {
+        ask->id = ++asks->last;
+    } while (!ask->id || tr__client_ask_find(client, ask->id));
+    struct client_ask **place = place_of(asks, ask->id);
+    ask->next = *place;
+    *place = ask;
+    asks->count++;
+}
+
+bool tr__client_ask_leave(struct tr_client *client, struct client_ask *ask)
+{
+    struct client_asks *asks = &client->asks;
+    struct client_ask **link = place_of(asks, ask->id);
+    while (*link && *link != ask)
+        link = &(*link)->next;
+    if (!*link)
         return false;
-    ask->answer = envelope;
+    *link = ask->next;
+    ask->next = NULL;
+    asks->count--;
+    if (asks->places && 8 * asks->count <= asks->mask)
+        table_resize(client, (asks->mask + 1) / 4);
     return true;
 }
 
-static void forget(struct tr_client *client, struct client_ask *ask)
+/* ---- One ask. ---- */
+
+struct client_ask *tr__client_ask_new(struct tr_client *client, tr_ref to, const tr_type *type)
 {
-    struct client_ask **link = &client->asks;
-    while (*link != ask)
-        link = &(*link)->next;
-    *link = ask->next;
+    struct client_ask *ask = source_resize(&client->system->source, NULL, sizeof *ask);
+    if (!ask)
+        return NULL;
+    *ask = (struct client_ask){.type = type, .to = to.bits};
+    table_add(client, ask);
+    return ask;
+}
+
+void tr__client_ask_send(struct tr_client *client, struct client_ask *ask, const void *message,
+                         tr_time timeout_ns)
+{
+    struct cell *cell = slots_find(&client->system->slots, ask->to);
+    ask->deadline_ns = tr__client_deadline(client, timeout_ns ? timeout_ns : TR_ASK_NS);
+    if (timeout_ns < 0) {
+        ask->status = TR_TIMEOUT;
+        return;
+    }
+    tr_status status = TR_STOPPED;
+    /* An answer may come as soon as it is sent, but is taken in by this thread only. */
+    if (cell)
+        status = tr__client_send(client, cell, ask->to, ENVELOPE_ASK, ask->type, message, ask);
+    ask->status = status;
+}
+
+void tr__client_ask_free(struct tr_client *client, struct client_ask *ask)
+{
     if (ask->answer)
         tr__client_give(client, ask->answer);
     source_resize(&client->system->source, ask, 0);
 }
 
+void tr__client_ask_why(const struct client_ask *ask, tr_error *error)
+{
+    *error = (tr_error){.status = ask->status, .actor = tr_ref_from_bits(ask->to)};
+    if (ask->answer && ask->answer->kind == ENVELOPE_EXCEPTION) {
+        tr__ask_read_error(ask->answer, error);
+        if (error->status == TR_OK)
+            error->status = TR_FAILED;
+    }
+    if (error->status != TR_OK && !error->text[0])
+        snprintf(error->text,
+                 sizeof error->text,
+                 "%s: %s",
+                 ask->type->name,
+                 tr_status_text(error->status));
+}
+
+bool tr__client_answered(struct tr_client *client, struct envelope *envelope)
+{
+    struct client_ask *ask = tr__client_ask_find(client, envelope->payload.ask.id);
+    if (!ask || ask->answer || ask->status != TR_OK)
+        return false;
+    ask->answer = envelope;
+    if (ask->callback)
+        tr__client_call_due(client, ask);
+    return true;
+}
+
 void tr__client_asks_free(struct tr_client *client)
 {
+    struct client_asks *asks = &client->asks;
     if (client->told)
         tr__client_give(client, client->told);
     client->told = NULL;
-    while (client->asks)
-        forget(client, client->asks);
+    uint32_t count = asks->places ? asks->mask + 1 : FEW;
+    for (uint32_t i = 0; i < count; i++) {
+        struct client_ask **place = place_of(asks, i);
+        while (*place) {
+            struct client_ask *ask = *place;
+            *place = ask->next;
+            tr__client_ask_free(client, ask);
+        }
+    }
+    source_resize(&client->system->source, asks->places, 0);
+    *asks = (struct client_asks){.last = asks->last};
+}
+
+/* ---- What a client calls. ---- */
+
+static tr_pending pending_status(tr_status status)
+{
+    return (tr_pending){PENDING_IS_STATUS | (uint32_t)-status};
 }
 
 tr_pending tr_client_ask(tr_client *client, tr_ref to, const tr_type *type, const void *message,
                          tr_time timeout_ns)
 {
-    tr_pending none = {PENDING_IS_STATUS | (uint32_t)-TR_INVALID_ARGUMENT};
-    tr_pending no_memory = {PENDING_IS_STATUS | (uint32_t)-TR_NO_MEMORY};
     if (!client || !type || !message)
-        return none;
-    struct client_ask *ask = source_resize(&client->system->source, NULL, sizeof *ask);
+        return pending_status(TR_INVALID_ARGUMENT);
+    struct client_ask *ask = tr__client_ask_new(client, to, type);
     if (!ask)
-        return no_memory;
-    *ask = (struct client_ask){.next = client->asks};
-    do {
-        ask->id = ++client->ask_last;
-    } while (!ask->id || find(client, ask->id));
-    client->asks = ask;
-    ask->deadline_ns = tr__client_deadline(client, timeout_ns ? timeout_ns : TR_ASK_NS);
-    struct cell *cell = slots_find(&client->system->slots, to.bits);
-    ask->status = TR_STOPPED;
-    if (timeout_ns < 0) {
-        ask->status = TR_TIMEOUT;
-    } else if (cell) {
-        /* An answer may come as soon as it is sent, but is taken in by this thread only. */
-        ask->status = TR_OK;
-        tr_status status = tr__client_send(client, cell, to.bits, ENVELOPE_ASK, type, message, ask);
-        ask->status = status;
-    }
+        return pending_status(TR_NO_MEMORY);
+    tr__client_ask_send(client, ask, message, timeout_ns);
     return (tr_pending){ask->id};
 }
 
@@ -77,10 +193,10 @@ bool tr_client_is_answered(tr_client *client, tr_pending pending)
 {
     if (!client || pending.id & PENDING_IS_STATUS)
         return true;
-    struct client_ask *ask = find(client, pending.id);
-    if (!ask || ask->status != TR_OK)
+    struct client_ask *ask = tr__client_ask_find(client, pending.id);
+    if (!ask || ask->callback || ask->status != TR_OK)
         return true;
-    tr__client_look(client);
+    tr__client_look_last(client);
     const tr_platform *platform = client->system->platform;
     return ask->answer || client->is_last || ask->deadline_ns <= platform->mono_now(platform);
 }
@@ -93,31 +209,49 @@ tr_status tr_client_try_await(tr_client *client, tr_pending pending, const void 
         return TR_INVALID_ARGUMENT;
     if (pending.id & PENDING_IS_STATUS)
         return (tr_status) - (int32_t)(uint32_t)pending.id;
-    struct client_ask *ask = find(client, pending.id);
-    if (!ask)
+    struct client_ask *ask = tr__client_ask_find(client, pending.id);
+    if (!ask || ask->callback)
         return TR_INVALID_ARGUMENT;
-    tr_status status = ask->status;
-    while (status == TR_OK && !ask->answer) {
+    while (ask->status == TR_OK && !ask->answer) {
         tr__client_look(client);
         if (!ask->answer && !tr__client_wait(client, ask->deadline_ns))
-            status = client->is_last ? TR_STOPPED : TR_TIMEOUT;
+            ask->status = client->is_last ? TR_STOPPED : TR_TIMEOUT;
     }
-    struct envelope *answer = ask->answer;
-    ask->answer = NULL;
-    forget(client, ask);
+    (void)tr__client_ask_leave(client, ask);
+    tr__client_ask_why(ask, &client->why);
+    client->why_id = pending.id;
     if (client->told)
         tr__client_give(client, client->told);
     client->told = NULL;
-    if (!answer)
-        return status;
-    if (answer->kind == ENVELOPE_REPLY) {
-        client->told = answer;
+    if (client->why.status == TR_OK) {
+        client->told = ask->answer;
+        ask->answer = NULL;
         if (reply)
-            *reply = envelope_data(answer);
-        return TR_OK;
+            *reply = envelope_data(client->told);
     }
-    tr_error error = {.status = TR_FAILED};
-    tr__ask_read_error(answer, &error);
-    tr__client_give(client, answer);
-    return error.status == TR_OK ? TR_FAILED : error.status;
+    tr__client_ask_free(client, ask);
+    return client->why.status;
+}
+
+const tr_error *tr_client_why(tr_client *client, tr_pending pending)
+{
+    static const tr_error no_client = {.status = TR_INVALID_ARGUMENT, .text = "no client"};
+    if (!client)
+        return &no_client;
+    if (client->why_id && client->why_id == pending.id)
+        return &client->why;
+    tr_status status = TR_INVALID_ARGUMENT;
+    const struct client_ask *ask = NULL;
+    if (pending.id & PENDING_IS_STATUS)
+        status = (tr_status) - (int32_t)(uint32_t)pending.id;
+    else
+        ask = tr__client_ask_find(client, pending.id);
+    client->why = (tr_error){.status = ask ? TR_OK : status};
+    client->why_id = 0;
+    if (ask)
+        snprintf(
+            client->why.text, sizeof client->why.text, "%s is not awaited yet", ask->type->name);
+    else
+        snprintf(client->why.text, sizeof client->why.text, "%s", tr_status_text(status));
+    return &client->why;
 }

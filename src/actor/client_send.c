@@ -103,7 +103,9 @@ tr_status tr__client_send(struct tr_client *client, struct cell *cell, uint64_t 
     enum door_result result = DOOR_REFUSED;
     if (mail_takes_room(envelope))
         status = tr__room_take_far(cell, envelope);
-    if (status == TR_MAILBOX_FULL && room_policy(room_load(&cell->door.room)) == TR_PARK)
+    bool may_wait = !ask || !ask->callback;
+    if (status == TR_MAILBOX_FULL && may_wait &&
+        room_policy(room_load(&cell->door.room)) == TR_PARK)
         status = wait_for_room(client, cell, to, (int32_t)mail_lines(envelope), ask);
     if (status == TR_OK)
         result = door_push(&cell->door, &envelope->mail);

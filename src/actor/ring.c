@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/ring.h"
 
+#include "actor/ask.h"
 #include "actor/park.h"
+#include "actor/story.h"
 #include "actor/waiters.h"
 
 enum {
@@ -9,64 +11,189 @@ enum {
     BRANCHES_MAX = 32 /* where one of them waits for several, one inside the other */
 };
 
+/* What somebody waits for: a reply of `to` to the ask `id` of `asker`; or room, then id is 0. */
+struct edge {
+    uint64_t to;
+    uint64_t asker;
+    uint32_t id;
+};
+
+/* An actor with a turn that waits for any of several: what leads to it again is no way out. */
+struct crossing {
+    const struct crossing *outer;
+    const struct tr_self *turn;
+};
+
 /* The search for somebody among those whom an actor waits for, and they in turn. */
 struct search {
     struct worker *worker;
     uint64_t origin; /* who waits for himself, if he is found, */
-    uint64_t number; /* and the number of his wait */
+    uint64_t number; /* the number of his wait, */
+    uint32_t ask;    /* and what he waits for; 0: room */
     int32_t left;    /* actors to look at */
     bool is_silent;  /* takes nothing in: what an actor waits for may be behind its door */
     bool is_far;     /* goes on where the chain leaves this worker */
     bool has_left;   /* it does */
+    bool has_met;    /* the origin was met, and not only a crossing */
+    const struct crossing *crossings;
 };
 
-static void search_far(struct search *search, uint64_t ref)
+static void search_far(struct search *search, struct edge edge)
 {
     struct worker *worker = search->worker;
     search->has_left = true;
     struct envelope *probe = NULL;
     if (search->is_far)
-        probe = tr__letter_new(worker, search->number, search->left, 0);
-    if (probe)
-        (void)tr__letter_send(worker, probe, ENVELOPE_RING, ref, search->origin);
+        probe = tr__letter_new(worker, search->number, search->left, (int32_t)edge.id);
+    if (!probe)
+        return;
+    probe->causal = edge.asker;
+    ((struct tr_room *)envelope_data(probe))->status = (int32_t)search->ask;
+    (void)tr__letter_send(worker, probe, ENVELOPE_RING, edge.to, search->origin);
 }
 
-/* True when the chain that begins with `ref` leads to the origin, as far as this worker knows. */
-static bool leads_back(struct search *search, uint64_t ref, int depth)
+static bool leads_back(struct search *search, struct edge edge, int depth);
+
+static bool ask_is_open(const struct ask *ask)
+{
+    return ask->is_wanted && !ask->is_done;
+}
+
+static struct edge edge_of(const struct ask *ask)
+{
+    return (struct edge){ask->to, ask->turn->cell->identity, ask->id};
+}
+
+/* Whether any of a turn's asks is enough for it. */
+static bool waits_for_any(const struct tr_self *turn)
+{
+    uint32_t open = 0;
+    for (const struct ask *ask = turn->asks; ask; ask = ask->next)
+        open += ask_is_open(ask);
+    return open > turn->wanted;
+}
+
+/* A turn that waits for any is stuck only if all lead back; what is elsewhere may not. */
+static bool all_lead_back(struct search *search, const struct tr_self *turn, int depth)
+{
+    struct crossing crossing = {search->crossings, turn};
+    bool is_far = search->is_far;
+    bool has_met = search->has_met;
+    bool is_stuck = depth < BRANCHES_MAX;
+    search->is_far = false;
+    search->has_met = false;
+    search->crossings = &crossing;
+    for (const struct ask *ask = turn->asks; ask && is_stuck; ask = ask->next) {
+        if (ask_is_open(ask))
+            is_stuck = !ask->is_fixed && leads_back(search, edge_of(ask), depth + 1);
+    }
+    /* Within another crossing what leads to that one will do. */
+    is_stuck = is_stuck && (search->has_met || crossing.outer);
+    search->crossings = crossing.outer;
+    search->is_far = is_far;
+    search->has_met |= has_met;
+    return is_stuck;
+}
+
+/* Whether a request that `turn` handles, or nobody as yet, leads to where a crossing is. */
+static bool is_crossing(const struct search *search, const struct cell *cell,
+                        const struct tr_self *turn)
+{
+    for (const struct crossing *at = search->crossings; at; at = at->outer) {
+        if (at->turn->cell == cell && (!turn || turn == at->turn))
+            return true;
+    }
+    return false;
+}
+
+/*
+ * Follows what a turn waits for, except the last, which is left in *next (its `to` is 0: none) for
+ * the caller's loop, with what *next was before. True when one of the others leads back.
+ */
+static bool follow_turn(struct search *search, const struct tr_self *turn, struct edge *next,
+                        int depth)
+{
+    if (turn->state != TURN_PARKED)
+        return false; /* it was woken, and so it will end, or wait anew */
+    if (turn->wanted && waits_for_any(turn))
+        return all_lead_back(search, turn, depth);
+    const struct ask *ask = turn->wanted ? turn->asks : NULL;
+    struct edge edge = {turn->wanted ? 0 : turn->waits_for, 0, 0};
+    for (;;) {
+        while (ask && (!ask_is_open(ask) || ask->is_fixed))
+            ask = ask->next;
+        if (ask)
+            edge = edge_of(ask);
+        else if (turn->wanted)
+            return false;
+        bool is_new = edge.to != next->to || edge.id != next->id || edge.asker != next->asker;
+        if (edge.to && next->to && is_new && depth < BRANCHES_MAX &&
+            leads_back(search, *next, depth + 1))
+            return true;
+        if (edge.to)
+            *next = edge;
+        if (!ask)
+            return false;
+        ask = ask->next;
+    }
+}
+
+/* Those who must end before an actor begins with another message. As follow_turn. */
+static bool follow_barriers(struct search *search, const struct cell *cell, struct edge *next,
+                            int depth)
+{
+    if (!(cell->flags & CELL_BARRIER) || cell->life >= LIFE_STOPPING)
+        return false;
+    const struct list *parked = &cell->extra->parked;
+    for (const struct list *link = parked->next; link != parked; link = link->next) {
+        const struct tr_self *turn = LIST_OWNER(link, const struct tr_self, link);
+        if (turn->waits_for && follow_turn(search, turn, next, depth))
+            return true;
+    }
+    return false;
+}
+
+/* True when the chain that begins with `edge` leads to the origin, as far as this worker knows. */
+static bool leads_back(struct search *search, struct edge edge, int depth)
 {
     while (search->left-- > 0) {
-        if (ref == search->origin)
-            return true;
-        struct cell *cell = slots_find(search->worker->slots, ref);
+        struct cell *cell = slots_find(search->worker->slots, edge.to);
         if (!cell)
             return false;
         if (cell_owner(cell) != search->worker->index) {
-            search_far(search, ref);
+            search_far(search, edge);
             return false;
         }
         if (cell->life == LIFE_NEW)
             return false;
-        if (!search->is_silent)
+        bool is_origin = edge.to == search->origin;
+        if (!search->is_silent && !is_origin)
             mail_look(search->worker, cell);
-        if (!(cell->flags & CELL_BARRIER) || cell->life >= LIFE_STOPPING)
-            return false;
-        /* All of these must end before it begins with another message. One that was woken does. */
-        uint64_t next = 0;
-        const struct list *parked = &cell->extra->parked;
-        for (const struct list *link = parked->next; link != parked; link = link->next) {
-            const struct tr_self *turn = LIST_OWNER(link, const struct tr_self, link);
-            if (turn->state != TURN_PARKED || !turn->waits_for || turn->waits_for == next)
-                continue;
-            if (next && depth < BRANCHES_MAX && leads_back(search, next, depth + 1))
-                return true;
-            next = turn->waits_for;
+        /* A request that a turn handles waits for that turn, whatever else its actor waits for. */
+        struct edge next = {0, 0, 0};
+        const struct tr_self *turn = NULL;
+        if (edge.id)
+            turn = tr__ask_turn(cell, edge.asker, edge.id);
+        if (edge.id && !turn && tr__ask_is_put_off(cell, edge.asker, edge.id))
+            return false; /* nobody knows which turn will answer it */
+        bool is_its_own = turn && search->number && turn->number == search->number;
+        if (is_origin && (!turn || is_its_own)) {
+            search->has_met = true;
+            return true;
         }
-        if (!next)
+        if (is_crossing(search, cell, turn))
+            return true;
+        if (turn ? follow_turn(search, turn, &next, depth)
+                 : follow_barriers(search, cell, &next, depth))
+            return true;
+        if (!next.to)
             return false;
-        ref = next;
+        edge = next;
     }
     return false;
 }
+
+/* ---- Room. ---- */
 
 enum ring tr__ring_look(struct tr_self *self, uint64_t to)
 {
@@ -75,7 +202,7 @@ enum ring tr__ring_look(struct tr_self *self, uint64_t to)
         tr__waiters_serve(self->worker, self->cell);
     struct search search = {
         .worker = self->worker, .origin = self->cell->identity, .left = CHAIN_MAX};
-    if (leads_back(&search, to, 0))
+    if (leads_back(&search, (struct edge){to, 0, 0}, 0))
         return RING_IS_CLOSED;
     return search.has_left ? RING_LEAVES : RING_IS_OPEN;
 }
@@ -88,7 +215,83 @@ void tr__ring_announce(struct tr_self *self, uint64_t to)
                             .left = CHAIN_MAX,
                             .is_silent = true,
                             .is_far = true};
-    (void)leads_back(&search, to, 0);
+    (void)leads_back(&search, (struct edge){to, 0, 0}, 0);
+}
+
+/* ---- Replies. ---- */
+
+/* One of a turn's asks is in a ring: that is its end, unless another may yet be answered. */
+static void ask_in_ring(struct tr_self *turn, struct ask *ringed)
+{
+    ringed->is_ringed = true;
+    if (!waits_for_any(turn)) {
+        tr__ask_end_in_ring(turn->worker, ringed);
+        return;
+    }
+    for (const struct ask *ask = turn->asks; ask; ask = ask->next) {
+        if (ask_is_open(ask) && (!ask->is_ringed || ask->is_fixed))
+            return;
+    }
+    tr__ask_end_in_ring(turn->worker, ringed);
+}
+
+bool tr__ring_look_for_replies(struct tr_self *self)
+{
+    bool has_left = false;
+    if (self->cell->flags & CELL_AWAITED)
+        tr__waiters_serve(self->worker, self->cell);
+    for (struct ask *ask = self->asks; ask; ask = ask->next)
+        ask->is_ringed = false;
+    for (struct ask *ask = self->asks; ask && self->wanted; ask = ask->next) {
+        if (!ask_is_open(ask) || ask->is_fixed)
+            continue;
+        struct search search = {.worker = self->worker,
+                                .origin = self->cell->identity,
+                                .number = self->number,
+                                .left = CHAIN_MAX};
+        bool is_ring = leads_back(&search, edge_of(ask), 0);
+        /* What was found behind doors may have ended it. */
+        if (is_ring && self->wanted && ask_is_open(ask) && !ask->is_fixed)
+            ask_in_ring(self, ask);
+        has_left |= search.has_left;
+    }
+    return has_left;
+}
+
+void tr__ring_announce_for_replies(struct tr_self *self)
+{
+    for (const struct ask *ask = self->asks; ask; ask = ask->next) {
+        if (!ask_is_open(ask) || ask->is_fixed || ask->is_ringed)
+            continue;
+        struct search search = {.worker = self->worker,
+                                .origin = self->cell->identity,
+                                .number = self->number,
+                                .ask = ask->id,
+                                .left = CHAIN_MAX,
+                                .is_silent = true,
+                                .is_far = true};
+        (void)leads_back(&search, edge_of(ask), 0);
+    }
+}
+
+/* ---- What comes from elsewhere. ---- */
+
+/* A RING has come home. */
+static void close_ring(struct cell *first, const struct tr_room *room)
+{
+    struct tr_self *self = tr__waiter_find(first, room->number);
+    if (!self)
+        return;
+    if (!self->wanted) {
+        tr__turn_wake(self, TR_MAILBOX_FULL);
+        return;
+    }
+    for (struct ask *ask = self->asks; ask; ask = ask->next) {
+        if (ask->id == (uint32_t)room->status && ask_is_open(ask) && !ask->is_fixed) {
+            ask_in_ring(self, ask);
+            return;
+        }
+    }
 }
 
 void tr__ring_mail(struct worker *worker, struct cell *cell, struct envelope *envelope)
@@ -97,19 +300,21 @@ void tr__ring_mail(struct worker *worker, struct cell *cell, struct envelope *en
     struct search search = {.worker = worker,
                             .origin = envelope->sender,
                             .number = room->number,
+                            .ask = (uint32_t)room->status,
                             .left = room->messages,
                             .is_far = true};
-    if (leads_back(&search, cell->identity, 0)) {
+    struct edge edge = {cell->identity, envelope->causal, (uint32_t)room->lines};
+    if (leads_back(&search, edge, 0)) {
         struct cell *first = slots_find(worker->slots, search.origin);
         bool is_here = first && cell_owner(first) == worker->index;
         if (first && !is_here) {
             room->messages = CHAIN_MAX;
+            room->lines = 0;
             (void)tr__letter_send(worker, envelope, ENVELOPE_RING, search.origin, search.origin);
             return;
         }
-        struct tr_self *self = is_here ? tr__waiter_find(first, search.number) : NULL;
-        if (self)
-            tr__turn_wake(self, self->wanted ? TR_ASK_CYCLE : TR_MAILBOX_FULL);
+        if (is_here)
+            close_ring(first, room);
     }
     envelope_give(&worker->pool, envelope);
 }

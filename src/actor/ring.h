@@ -4,8 +4,9 @@
  *
  * An actor with a turn that waits for room, or as a barrier for a reply, lets no ask or notice begin:
  * it holds those who wait for it. Who is about to wait follows the chain of those he would wait for,
- * all of them where an actor waits for several. What leaves his worker a RING follows, and when it
- * comes back to him he waits no longer.
+ * all of them where an actor waits for several; of a turn that waits for any of several asks all must
+ * lead back. A request that a turn handles waits for that turn alone. What leaves his worker a RING
+ * follows, and when it comes back to him he waits no longer.
  *
  * The RINGs are sent when the wait was announced (tr_self.waits_for) and nothing is taken in between
  * that and the wait itself. So of those who close a ring from both sides at least one finds it: a
@@ -29,6 +30,13 @@ enum ring tr__ring_look(struct tr_self *self, uint64_t to);
 
 /** Sends RINGs where the chain leaves this worker. After the wait was announced, and just before it. */
 void tr__ring_announce(struct tr_self *self, uint64_t to);
+
+/**
+ * The same for the asks that a turn is about to wait for. Of those that are in a ring each is ended, or,
+ * when the turn waits for any of them, one if all are. True: chains leave this worker.
+ */
+bool tr__ring_look_for_replies(struct tr_self *self);
+void tr__ring_announce_for_replies(struct tr_self *self);
 
 /** A RING has arrived; takes it. */
 void tr__ring_mail(struct worker *worker, struct cell *cell, struct envelope *envelope);

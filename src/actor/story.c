@@ -38,6 +38,13 @@ struct question {
     uint32_t id;
 };
 
+/* Whose story it is. */
+struct origin {
+    uint64_t ref;
+    uint32_t id;
+    const struct tr_self *turn; /* NULL: it is not on this worker, or no turn waits */
+};
+
 static bool is_it(const struct envelope *envelope, const struct question *question)
 {
     bool is_ask = envelope->kind == ENVELOPE_ASK || envelope->kind == ENVELOPE_ANSWERED;
@@ -99,6 +106,18 @@ static bool is_put_off(const struct cell *cell, const struct question *question)
     return false;
 }
 
+const struct tr_self *tr__ask_turn(const struct cell *cell, uint64_t asker, uint32_t id)
+{
+    struct question question = {cell->identity, asker, id};
+    return turn_of(cell, &question);
+}
+
+bool tr__ask_is_put_off(const struct cell *cell, uint64_t asker, uint32_t id)
+{
+    struct question question = {cell->identity, asker, id};
+    return is_put_off(cell, &question);
+}
+
 /* What a turn waits for; true when that is another request. */
 static bool tell_turn(struct worker *worker, const struct tr_self *turn, struct text *text,
                       struct question *question)
@@ -131,7 +150,7 @@ static bool tell_turn(struct worker *worker, const struct tr_self *turn, struct 
 
 /* Where the request is with this actor; true when the story goes on with another request. */
 static bool tell_actor(struct worker *worker, struct cell *cell, struct text *text,
-                       struct question *question)
+                       struct question *question, const struct origin *origin)
 {
     uint32_t count = 0;
     uint32_t place = 0;
@@ -146,6 +165,11 @@ static bool tell_actor(struct worker *worker, struct cell *cell, struct text *te
     const struct tr_self *turn = turn_of(cell, question);
     if (turn)
         return tell_turn(worker, turn, text, question);
+    if (origin->turn && origin->turn->cell == cell && handles(origin->turn, question)) {
+        const char *name = origin->turn->row->name;
+        say(text, "%s asks, in a ring", name ? name : "its handler");
+        return false; /* it does not wait yet */
+    }
     if (cell->extra) {
         look_through(cell->extra->stash, question, &count, &place);
         if (place) {
@@ -186,10 +210,15 @@ static bool tell_actor(struct worker *worker, struct cell *cell, struct text *te
 enum telling { TOLD_ALL, TOLD_HERE };
 
 /* Tells what this worker knows. TOLD_HERE: another one knows more of *question. */
-static enum telling tell(struct worker *worker, struct text *text, struct question *question)
+static enum telling tell(struct worker *worker, struct text *text, struct question *question,
+                         const struct origin *origin)
 {
     uint64_t seen[STORY_DEPTH_MAX];
     for (int depth = 0; depth < STORY_DEPTH_MAX; depth++) {
+        if (text->used && question->asker == origin->ref && question->id == origin->id) {
+            say(text, "; and so on, in a ring");
+            return TOLD_ALL;
+        }
         struct cell *cell = slots_find(worker->slots, question->to);
         if (cell && cell_owner(cell) != worker->index)
             return TOLD_HERE;
@@ -199,7 +228,7 @@ static enum telling tell(struct worker *worker, struct text *text, struct questi
             say(text, "who was asked has stopped");
             return TOLD_ALL;
         }
-        if (!tell_actor(worker, cell, text, question))
+        if (!tell_actor(worker, cell, text, question, origin))
             return TOLD_ALL;
         seen[depth] = cell->identity;
         for (int i = 0; i <= depth; i++) {
@@ -227,8 +256,9 @@ static void keep(struct worker *worker, struct ask *ask, const char *words)
     tr__log(worker->system,
             TR_LEVEL_WARN,
             path,
-            "%s got no answer in time: %s",
+            "%s %s: %s",
             ask->type->name,
+            ask->status == TR_ASK_CYCLE ? "is in a ring" : "got no answer in time",
             words);
 }
 
@@ -265,7 +295,8 @@ bool tr__story_begin(struct worker *worker, struct ask *ask)
     }
     if (++worker->stories > STORIES_MAX)
         return true; /* a crowd whose time is up at once: some of them tell for all */
-    enum telling telling = tell(worker, &text, &question);
+    struct origin origin = {question.asker, ask->id, ask->turn};
+    enum telling telling = tell(worker, &text, &question, &origin);
     if (telling == TOLD_HERE) {
         struct tr_story story = {.asker = question.asker,
                                  .id = question.id,
@@ -296,11 +327,16 @@ void tr__story_give_up(struct worker *worker, struct ask *ask)
     if (owner == CELL_FOREIGN) {
         say(&text, "who was asked has not begun, or is no actor");
     } else {
-        const tr_type *type = worker_type(system->workers[owner]);
+        const struct worker *busy = system->workers[owner];
+        const tr_type *type = worker_type(busy);
+        /* It looked at the clock at most a tick before the handler began that keeps it from looking. */
+        tr_time seen_ns = (tr_time)atom64_load(&busy->loop.seen_ns, ATOM_RELAXED);
+        tr_time age_ns = worker->loop.now_ns - seen_ns;
         say(&text,
-            "worker %u has not answered for a millisecond; it runs %s",
+            "worker %u has not answered for a millisecond; it runs %s for %lld ms",
             owner,
-            type ? type->name : "a signal, or nothing");
+            type ? type->name : "a signal, or nothing,",
+            (long long)(age_ns < 0 ? 0 : age_ns / TR_MILLISECOND));
     }
     keep(worker, ask, text.words);
 }
@@ -316,7 +352,8 @@ void tr__story_mail(struct worker *worker, struct cell *cell, struct envelope *e
         say(&text, "%s", story->text);
     enum telling telling = TOLD_ALL;
     if (envelope->generation == cell_generation(cell) && cell->life < LIFE_STOPPING)
-        telling = tell(worker, &text, &question);
+        telling =
+            tell(worker, &text, &question, &(struct origin){story->origin, story->origin_id, NULL});
     else
         say(&text, "who was asked has stopped");
     next.text = text.words;

@@ -26,6 +26,11 @@ TR_MESSAGE(tr_story, (u64, asker), (u32, id), (u64, origin), (u32, origin_id), (
  */
 bool tr__story_begin(struct worker *worker, struct ask *ask);
 
+/** The turn of an actor that waits and handles a request, alone or among others; NULL: none does. */
+const struct tr_self *tr__ask_turn(const struct cell *cell, uint64_t asker, uint32_t id);
+/** Whether the reply to a request was put off. */
+bool tr__ask_is_put_off(const struct cell *cell, uint64_t asker, uint32_t id);
+
 /** A STORY has arrived at an actor that was asked; takes it. Owner only. */
 void tr__story_mail(struct worker *worker, struct cell *cell, struct envelope *envelope);
 

@@ -429,19 +429,19 @@ static tr_status wait(struct tr_self *self, uint64_t to, int32_t lines, tr_time 
     return status == TR_TIMEOUT ? TR_MAILBOX_FULL : status;
 }
 
-tr_status tr__turn_wait_for_reply(struct tr_self *self, uint64_t to)
+tr_status tr__turn_wait_for_replies(struct tr_self *self)
 {
-    if (!turn_wants_barrier(self) || !to)
+    if (!turn_wants_barrier(self))
         return tr__turn_park(self, TR_NEVER);
-    enum ring ring = tr__ring_look(self, to);
-    if (!self->wanted)
-        return TR_OK; /* what was found behind doors has ended it */
-    if (ring == RING_IS_CLOSED)
-        return TR_ASK_CYCLE;
     self->number = ++self->worker->wait_last;
-    self->waits_for = to;
-    if (ring == RING_LEAVES)
-        tr__ring_announce(self, to);
+    bool has_left = tr__ring_look_for_replies(self);
+    if (!self->wanted) {
+        self->number = 0;
+        return TR_OK; /* what was found has ended it */
+    }
+    self->waits_for = self->cell->identity; /* whom in particular its asks say */
+    if (has_left)
+        tr__ring_announce_for_replies(self);
     tr_status status = tr__turn_park(self, TR_NEVER);
     self->waits_for = 0;
     self->number = 0;

@@ -27,7 +27,8 @@
 /**
  * What travels in the envelopes of this page. `number` is that of the wait. In a WANTED of a client
  * `causal` is the client. A BACK with TR_CANCELLED: who waited has given up. A RING has in
- * `messages` how many actors may still be looked at.
+ * `messages` how many actors may still be looked at, in `status` the ask of the one who looks, and in
+ * `lines` and `causal` the ask, and its asker, that led to where it is sent.
  */
 TR_MESSAGE(tr_room, (u64, number), (i32, messages), (i32, lines), (i32, status), (bool, is_client));
 
@@ -55,10 +56,10 @@ tr_status tr__turn_wait_for_room(struct tr_self *self, struct cell *cell, struct
                                  tr_time deadline_ns);
 
 /**
- * Waits until tr__turn_wake; `to` is whose reply is wanted, 0 for those of several. As tr__turn_park,
- * and TR_ASK_CYCLE: this turn is a barrier, and so are those that it would wait for.
+ * Waits until tr__turn_wake for those of a turn's asks that are wanted; as tr__turn_park. Of a barrier,
+ * asks that are in a ring end with TR_ASK_CYCLE.
  */
-tr_status tr__turn_wait_for_reply(struct tr_self *self, uint64_t to);
+tr_status tr__turn_wait_for_replies(struct tr_self *self);
 
 /** A turn that waits, by the number of its wait, or NULL. Owner only. */
 struct tr_self *tr__waiter_find(struct cell *cell, uint64_t number);

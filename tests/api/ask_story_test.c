@@ -4,6 +4,9 @@
  */
 #include "support/test.h"
 
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <troupe/kit.h>
@@ -55,7 +58,8 @@ TR_BEHAVIOR(oracle, struct oracle, TR_SETUP_WITH(meet, set_up), TR_ON(question, 
 static tr_next on_try_it(tr_self *self, const struct try_it *message)
 {
     const struct answer *reply;
-    question_ask asked = tr_ask_within(self, TR_SECOND, message->whom, question, .n = 5);
+    tr_time timeout_ns = message->which == 2 ? 50 * TR_MILLISECOND : TR_SECOND;
+    question_ask asked = tr_ask_within(self, timeout_ns, message->whom, question, .n = 5);
     if (message->which == 1) {
         set_aside_ask aside = tr_ask_within(self, TR_SECOND, message->whom, set_aside);
         tr_status status = tr_try_await(self, aside, &reply);
@@ -152,5 +156,84 @@ TEST(a_timeout_names_the_barrier_in_the_way, "A-03", "D-03")
     }
 }
 
+/* ---- A worker that does not answer. ---- */
+
+TR_MESSAGE(spin);
+TR_ACTOR(spinner, spin, question);
+
+static atomic_bool is_spinning;
+static atomic_bool may_end;
+static tr_next on_spin(void)
+{
+    atomic_store(&is_spinning, true);
+    while (!atomic_load(&may_end))
+        sched_yield();
+    return TR_SAME;
+}
+static tr_next on_late_question(tr_self *self)
+{
+    return tr_reply(self, answer, .n = 1);
+}
+TR_BEHAVIOR(spinner, void, TR_ON(spin, on_spin), TR_ON(question, on_late_question));
+
+static tr_time now(void)
+{
+    const tr_platform *real = tr_platform_real();
+    return real->mono_now(real);
+}
+
+static char logged[400];
+static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
+static void on_log(void *context, tr_level level, const char *path, const char *text)
+{
+    (void)context;
+    if (level != TR_LEVEL_WARN || !path)
+        return;
+    pthread_mutex_lock(&log_lock);
+    snprintf(logged, sizeof logged, "%s: %s", path, text);
+    pthread_mutex_unlock(&log_lock);
+}
+
+TEST(a_busy_worker_is_named_with_what_it_runs_and_for_how_long, "A-03")
+{
+    tr_system *system;
+    tr_client *client;
+    asker_ref asker;
+    spinner_ref spinner;
+    tr_system_options options = {.workers = 2, .on_log = on_log};
+    ck_assert_int_eq(tr_system_new(&options, &system), TR_OK);
+    ck_assert_int_eq(tr_system_start(system), TR_OK);
+    ck_assert_int_eq(tr_client_new(system, &client), TR_OK);
+    ck_assert_int_eq(tr_try_spawn_at(client, &asker, 0, asker, "asker"), TR_OK);
+    ck_assert_int_eq(tr_try_spawn_at(client, &spinner, 1, spinner, "spinner"), TR_OK);
+    ck_assert_int_eq(tr_spawn_wait(client, spinner, TR_NEVER, NULL), TR_OK);
+    tr_time start = now();
+    ck_assert_int_eq(tr_tell(client, spinner, spin), TR_OK);
+    while (!atomic_load(&is_spinning))
+        sched_yield();
+    tr_tell(client, asker, try_it, .whom = oracle_ref_of(tr_any(spinner)), .which = 2);
+    const struct outcome *outcome = tr_receive(client, outcome, TR_NEVER);
+    tr_time end = now();
+    ck_assert_ptr_nonnull(outcome);
+    ck_assert_int_eq(outcome->status, TR_TIMEOUT);
+    long long ms = -1;
+    const char *words = strstr(outcome->text, "worker 1 has not answered for a millisecond");
+    ck_assert_msg(words != NULL, "%s", outcome->text);
+    const char *age = strstr(words, "it runs spin for ");
+    ck_assert_msg(age && sscanf(age, "it runs spin for %lld ms", &ms) == 1, "%s", outcome->text);
+    /* The timeout was 50 ms, all of which it ran; before that, what the machine may take. */
+    ck_assert_int_ge(ms, 50);
+    ck_assert_int_le(ms, (end - start) / TR_MILLISECOND + 50);
+    pthread_mutex_lock(&log_lock);
+    HAS(logged, "/user/asker: question got no answer in time: worker 1 has not answered");
+    pthread_mutex_unlock(&log_lock);
+    atomic_store(&may_end, true);
+    tr_client_free(client);
+    tr_system_shutdown(system, TR_SECOND);
+    ck_assert_int_eq(tr_system_wait(system), TR_OK);
+    tr_system_free(system);
+}
+
 SUITE("ask story", a_timeout_names_the_chain_and_where_it_waits,
-      a_timeout_says_that_a_request_is_queued_or_stashed, a_timeout_names_the_barrier_in_the_way)
+      a_timeout_says_that_a_request_is_queued_or_stashed, a_timeout_names_the_barrier_in_the_way,
+      a_busy_worker_is_named_with_what_it_runs_and_for_how_long)

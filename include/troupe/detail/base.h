@@ -53,6 +53,9 @@ template <> struct tr_require_<true> {
 #else
 #define TR_REQUIRE_(condition, text) \
     ((int)sizeof(struct { _Static_assert(condition, text); char tr_dummy; }) & 0)
+/* The same inside a function. Its condition may have compound literals, which clang takes for those */
+/* of a file when they stand in a struct, and then wants them constant. */
+#define TR_REQUIRE_HERE_(condition, text) (__extension__({ _Static_assert(condition, text); 0; }))
 #endif
 
 #include <troupe/detail/each.h>

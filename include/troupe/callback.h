@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Requests of threads that have a loop of their own and do not want to block: asks with a callback.
+ *
+ *     static void on_left(struct session *session, const withdraw_answer *answer)
+ *     {
+ *         if (answer->status == TR_OK)
+ *             session->cents = answer->reply->cents;
+ *     }
+ *     TR_CALLBACK(left, withdraw, struct session, on_left);
+ *     ...
+ *     status = tr_ask_callback(client, left, session, alice, withdraw, .cents = 5);
+ *     ...
+ *     tr_client_poll(client, TR_SECOND);
+ *
+ * A callback runs on the client's own thread, inside tr_client_poll, and nowhere else; so it needs no
+ * lock for what that thread owns, and may take as long as it likes. Each is called exactly once, with
+ * one of the outcomes of ask.h: a reply or an error, TR_TIMEOUT at its deadline, TR_STOPPED when the
+ * system has ended, and TR_CANCELLED out of tr_client_free when the client ends first.
+ *
+ * Who would rather hold on to an ask uses tr_ask, and tr_is_answered to look or tr_try_await to wait.
+ */
+#ifndef TROUPE_CALLBACK_H
+#define TROUPE_CALLBACK_H
+
+#include <troupe/ask.h>
+
+/**
+ * Sends a request and returns at once, with a tr_status: TR_OK, and the callback will be called;
+ * TR_NO_MEMORY, TR_INVALID_ARGUMENT, or TR_STOPPING (inside tr_client_free), and it never will.
+ *
+ * Whatever else goes wrong is the outcome of the ask; where there is no room in a mailbox that is
+ * TR_MAILBOX_FULL, since this does not wait. `context` is the pointer that the callback gets; what it
+ * points to must be there then. Of a client, on its thread, also inside a callback.
+ */
+#define tr_ask_callback(client, callback, context, to, ...)                                        \
+    TR_ASK_CALLBACK_(                                                                              \
+        client, callback, context, 0, to, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
+
+/** As tr_ask_callback, with a timeout of its own: negative is over at once. */
+#define tr_ask_callback_within(client, timeout_ns, callback, context, to, ...)                     \
+    TR_ASK_CALLBACK_(client,                                                                       \
+                     callback,                                                                     \
+                     context,                                                                      \
+                     timeout_ns,                                                                   \
+                     to,                                                                           \
+                     TR_PP_HEAD(__VA_ARGS__),                                                      \
+                     TR_PP_TAIL_BRACES(__VA_ARGS__))
+
+/**
+ * Declares `name` for tr_ask_callback: the request, what the context points to (`void` if anything),
+ * and the function, void function(context *, const request_answer *). The answer, as in tr_ask_then,
+ * has status, reply (NULL unless TR_OK), why and context; it is borrowed until the function returns.
+ */
+#define TR_CALLBACK(name, request, context, function) TR_CALLBACK_(name, request, context, function)
+
+/** What TR_CALLBACK makes. */
+typedef struct tr_callback {
+    const tr_type *type; /* of the request */
+    void (*call)(void *context, const tr_answer *answer);
+} tr_callback;
+
+TR_BEGIN_C
+/**
+ * Calls the callbacks whose asks have ended, in the order of their ends, having waited for the first at
+ * most `wait_ns` (0: not at all). Returns how many it called: 0 when none has ended in time, and at
+ * once when there is none to wait for. A callback may do all that its thread may, another
+ * tr_client_poll too, but not free the client.
+ */
+size_t tr_client_poll(tr_client *client, tr_time wait_ns);
+
+/**
+ * For a loop of one's own (poll, epoll, libuv): a descriptor that becomes readable when tr_client_poll
+ * should be called; -1: there is none. Borrowed; the client's as long as that lives. A loop waits for it
+ * no longer than tr_client_timeout says.
+ */
+int tr_client_fd(tr_client *client);
+/** Nanoseconds until tr_client_poll has something to do without being woken: 0: now; TR_NEVER. */
+tr_time tr_client_timeout(tr_client *client);
+
+/* ---- What the macros above call. ---- */
+
+/** timeout_ns as tr_client_ask. */
+TR_MUST_CHECK tr_status tr_client_ask_callback(tr_client *client, const tr_callback *callback,
+                                               void *context, tr_ref to, const void *message,
+                                               tr_time timeout_ns);
+TR_END_C
+
+/* clang-format off */
+#ifdef __cplusplus
+#define TR_IS_CALLBACK_(h, S, A) (std::is_same<decltype(&h), void (*)(S *, const A *)>::value)
+#define TR_IS_CALLBACK_OF_(n, m) (std::is_same<tr_callback_of_##n, tr_struct_##m>::value)
+#define TR_CALLBACK_CONTEXT_(n, c) static_cast<tr_callback_context_##n *>(c)
+#else
+#define TR_IS_CALLBACK_(h, S, A) _Generic(&(h), void (*)(S *, const A *): 1, default: 0)
+#define TR_IS_CALLBACK_OF_(n, m) _Generic((tr_callback_of_##n *)0, struct m *: 1, default: 0)
+#define TR_CALLBACK_CONTEXT_(n, c) (1 ? (c) : (tr_callback_context_##n *)0)
+#endif
+#define TR_CALLBACK_(n, m, S, h) \
+    TR_STATIC_ASSERT(TR_IS_CALLBACK_(h, S, m##_answer), \
+        "troupe: TR_CALLBACK(" #n ", " #m "): " #h " must be void " #h "(" #S " *, const " #m \
+        "_answer *)"); \
+    static void tr_callback_call_##n(void *context, const tr_answer *any) \
+    { \
+        m##_answer answer; \
+        answer.status = any->status; \
+        answer.reply = TR_REPLY_AS_(answer, any->reply); \
+        answer.why = any->why; \
+        answer.context = context; \
+        h((S *)context, &answer); \
+    } \
+    typedef struct m tr_callback_of_##n; \
+    typedef S tr_callback_context_##n; \
+    TR_MAY_BE_UNUSED static const tr_callback tr_callback_##n = { \
+        &tr_type_##m, tr_callback_call_##n \
+    }
+#define TR_ASK_CALLBACK_(...) TR_ASK_CALLBACK__(__VA_ARGS__)
+#define TR_ASK_CALLBACK__(client, n, context, timeout, to, m, ...) \
+    ((void)TR_REQUIRE_(TR_IS_CALLBACK_OF_(n, m), \
+        "troupe: tr_ask_callback: " #n " was declared with TR_CALLBACK for another request than " #m), \
+    tr_client_ask_callback(client, &tr_callback_##n, TR_CALLBACK_CONTEXT_(n, context), \
+        TR_TO_(to, m), TR_MAKE_(m, __VA_ARGS__), timeout))
+
+#endif

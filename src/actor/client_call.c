@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Asks of clients with a callback.
+ *
+ * An ask is in the table and, unless it never ends by itself, in the wheel; when it has ended it leaves
+ * both and is due, in a queue, until a poll calls it. So who finds it anywhere finds it once.
+ */
+#include "actor/client.h"
+#include "base/assert.h"
+
+struct client_calls {
+    struct wheel timeouts;
+    struct client_ask *first; /* those that are due */
+    struct client_ask **last;
+    size_t pending;   /* in the wheel */
+    uint32_t calling; /* callbacks on the stack */
+    bool is_ending;
+};
+
+static struct client_calls *calls_of(struct tr_client *client)
+{
+    struct tr_system *system = client->system;
+    if (client->calls)
+        return client->calls;
+    struct client_calls *calls = source_resize(&system->source, NULL, sizeof *calls);
+    if (!calls)
+        return NULL;
+    calls->first = NULL;
+    calls->last = &calls->first;
+    calls->pending = 0;
+    calls->calling = 0;
+    calls->is_ending = false;
+    tr__wheel_init(&calls->timeouts, system->platform->mono_now(system->platform));
+    client->calls = calls;
+    return calls;
+}
+
+void tr__client_call_due(struct tr_client *client, struct client_ask *ask)
+{
+    struct client_calls *calls = client->calls;
+    TR_ASSERT(ask->answer || ask->status != TR_OK);
+    bool is_left = tr__client_ask_leave(client, ask);
+    TR_ASSERT(is_left); /* or it would have two outcomes */
+    calls->pending -= tr__wheel_cancel(&calls->timeouts, &ask->timeout);
+    *calls->last = ask;
+    calls->last = &ask->next;
+}
+
+static void call(struct tr_client *client, struct client_ask *ask)
+{
+    static const tr_error no_story = {.status = TR_OK};
+    tr_error why;
+    tr__client_ask_why(ask, &why);
+    bool is_reply = why.status == TR_OK;
+    tr_answer answer = {.status = why.status,
+                        .reply = is_reply ? envelope_data(ask->answer) : NULL,
+                        .why = is_reply ? &no_story : &why,
+                        .context = ask->context};
+    client->calls->calling++;
+    ask->callback->call(ask->context, &answer);
+    client->calls->calling--;
+    tr__client_ask_free(client, ask);
+}
+
+/* Takes the oldest that is due. */
+static struct client_ask *take(struct client_calls *calls)
+{
+    struct client_ask *ask = calls->first;
+    calls->first = ask->next;
+    if (!calls->first)
+        calls->last = &calls->first;
+    ask->next = NULL;
+    return ask;
+}
+
+/* Ends what is in the wheel up to a time. */
+static void end_until(struct tr_client *client, tr_time time_ns, tr_status status)
+{
+    struct client_calls *calls = client->calls;
+    struct timer_node *node;
+    while ((node = tr__wheel_expire(&calls->timeouts, time_ns))) {
+        struct client_ask *ask = LIST_OWNER(node, struct client_ask, timeout);
+        calls->pending--;
+        ask->status = status;
+        tr__client_call_due(client, ask);
+    }
+}
+
+tr_status tr_client_ask_callback(tr_client *client, const tr_callback *callback, void *context,
+                                 tr_ref to, const void *message, tr_time timeout_ns)
+{
+    if (!client || !callback || !message)
+        return TR_INVALID_ARGUMENT;
+    struct client_calls *calls = calls_of(client);
+    if (!calls)
+        return TR_NO_MEMORY;
+    if (calls->is_ending)
+        return TR_STOPPING;
+    struct client_ask *ask = tr__client_ask_new(client, to, callback->type);
+    if (!ask)
+        return TR_NO_MEMORY;
+    ask->callback = callback;
+    ask->context = context;
+    tr__client_ask_send(client, ask, message, timeout_ns);
+    if (ask->status != TR_OK) {
+        tr__client_call_due(client, ask);
+        return TR_OK;
+    }
+    tr__wheel_arm(&calls->timeouts, &ask->timeout, ask->deadline_ns);
+    calls->pending++;
+    return TR_OK;
+}
+
+/* Takes in what has arrived or is over. */
+static void gather(struct tr_client *client)
+{
+    const tr_platform *platform = client->system->platform;
+    tr__client_look_last(client);
+    end_until(client, platform->mono_now(platform), TR_TIMEOUT);
+    if (client->is_last)
+        end_until(client, TR_NEVER, TR_STOPPED);
+}
+
+size_t tr_client_poll(tr_client *client, tr_time wait_ns)
+{
+    if (!client || !client->calls)
+        return 0;
+    struct client_calls *calls = client->calls;
+    const tr_platform *platform = client->system->platform;
+    tr_time deadline_ns = tr__client_deadline(client, wait_ns);
+    if (client->has_fd)
+        platform->park(platform, client->parker, 0); /* the descriptor has been heeded */
+    gather(client);
+    while (!calls->first && calls->pending) {
+        tr_time until_ns = tr__wheel_next(&calls->timeouts);
+        if (deadline_ns < until_ns)
+            until_ns = deadline_ns;
+        if (!tr__client_wait(client, until_ns) && deadline_ns <= platform->mono_now(platform))
+            break;
+        gather(client);
+    }
+    tr__client_announce(client);
+    /* Those that end meanwhile are for the next call, or this one might never return. */
+    size_t count = 0;
+    for (const struct client_ask *ask = calls->first; ask; ask = ask->next)
+        count++;
+    size_t called = 0;
+    while (called < count && calls->first) {
+        called++;
+        call(client, take(calls));
+    }
+    return called;
+}
+
+int tr_client_fd(tr_client *client)
+{
+    if (!client)
+        return -1;
+    const tr_platform *platform = client->system->platform;
+    client->has_fd = true;
+    tr__client_announce(client);
+    return platform->parker_fd(platform, client->parker);
+}
+
+tr_time tr_client_timeout(tr_client *client)
+{
+    if (!client || !client->calls)
+        return TR_NEVER;
+    const struct client_calls *calls = client->calls;
+    const tr_platform *platform = client->system->platform;
+    if (calls->first || (client->is_last && calls->pending))
+        return 0;
+    tr_time next_ns = tr__wheel_next(&calls->timeouts);
+    if (next_ns == TR_NEVER)
+        return TR_NEVER;
+    tr_time now_ns = platform->mono_now(platform);
+    return next_ns > now_ns ? next_ns - now_ns : 0;
+}
+
+void tr__client_calls_end(struct tr_client *client)
+{
+    struct client_calls *calls = client->calls;
+    if (!calls)
+        return;
+    TR_ASSERT(!calls->calling); /* no callback frees its client */
+    calls->is_ending = true;
+    gather(client);
+    end_until(client, TR_NEVER, TR_CANCELLED);
+    while (calls->first)
+        call(client, take(calls));
+    TR_ASSERT(!calls->pending);
+    source_resize(&client->system->source, calls, 0);
+    client->calls = NULL;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The table of an actor's asks, and the fibers of its turns, seen from inside.
+ */
+#include "support/test.h"
+
+#include <troupe/kit.h>
+#include <troupe/troupe.h>
+
+#include "actor/ask.h"
+#include "actor/extra.h"
+#include "actor/system.h"
+
+TR_MESSAGE(number, (u64, n));
+TR_REQUEST(get_number, number, (u64, n));
+TR_REQUEST(ask_around, number, (u64, count), (bool, waits));
+TR_ACTOR(counter, get_number, ask_around);
+
+struct counter {
+    counter_ref other;
+};
+TR_MESSAGE(meet, (ref_of(counter), other));
+
+static struct ask_table *table;
+static uint32_t size_max;
+static uint32_t longest; /* steps of a look-up */
+
+/* How far an ask is from where it should be, by the place alone. */
+static void measure(void)
+{
+    uint32_t run = 0;
+    for (uint32_t i = 0; i <= table->mask; i++) {
+        run = table->slots[i] ? run + 1 : 0;
+        if (run > longest)
+            longest = run;
+    }
+    if (table->mask + 1 > size_max)
+        size_max = table->mask + 1;
+}
+
+static tr_next on_get_number(tr_self *self, const struct get_number *message)
+{
+    return tr_reply(self, number, .n = message->n);
+}
+
+static tr_next on_ask_around(tr_self *self, struct counter *counter,
+                             const struct ask_around *message)
+{
+    get_number_ask last = {{0}};
+    for (uint64_t i = 0; i < message->count; i++)
+        last = tr_ask(self, counter->other, get_number, .n = i);
+    table = &self->cell->extra->asks;
+    ck_assert_uint_eq(table->count, message->count);
+    measure();
+    if (message->waits)
+        ck_assert_uint_eq(tr_await(self, last)->n, message->count - 1);
+    return tr_reply(self, number, .n = message->count);
+}
+
+static tr_next set_up(struct counter *counter, const struct meet *message)
+{
+    counter->other = message->other;
+    return TR_SAME;
+}
+TR_BEHAVIOR(counter, struct counter, TR_SETUP_WITH(meet, set_up), TR_ON(get_number, on_get_number),
+            TR_ON(ask_around, on_ask_around));
+
+static tr_kit *kit;
+static tr_client *client;
+static counter_ref first;
+static counter_ref other;
+
+static void begin(int workers)
+{
+    kit = tr_kit_new(&(tr_kit_options){.workers = workers});
+    client = tr_kit_client(kit);
+    ck_assert_int_eq(tr_try_spawn_at(client, &other, workers - 1, counter, NULL, meet), TR_OK);
+    ck_assert_int_eq(tr_try_spawn_at(client, &first, 0, counter, NULL, meet, .other = other),
+                     TR_OK);
+}
+
+static void ask_around(uint64_t count, bool waits)
+{
+    const struct number *reply;
+    ck_assert_int_eq(tr_try_await(client,
+                                  tr_ask(client, first, ask_around, .count = count, .waits = waits),
+                                  &reply),
+                     TR_OK);
+    ck_assert_uint_eq(reply->n, count);
+    (void)tr_kit_settle(kit);
+}
+
+TEST(the_table_grows_and_shrinks_with_the_asks, "A-02", "AK-16")
+{
+    static const uint64_t counts[] = {1, 7, 100, 5000, 100000, 3};
+    for (int workers = 1; workers <= 2; workers++) {
+        begin(workers);
+        for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+            size_max = longest = 0;
+            ask_around(counts[i], i % 2);
+            ck_assert_uint_gt(size_max, counts[i]);
+            ck_assert_uint_le(size_max, 4 * counts[i] < 16 ? 16 : 4 * counts[i]);
+            ck_assert_uint_le(longest, 64); /* a look-up does not depend on how many there are */
+            ck_assert_uint_eq(table->count, 0);
+            ck_assert_uint_le(table->mask + 1, 16);
+        }
+        tr_kit_check(kit);
+        tr_kit_free(kit);
+    }
+}
+
+TEST(a_turn_that_does_not_wait_has_no_stack_of_its_own, "D-05")
+{
+    begin(1);
+    const struct worker *worker = tr_kit_system(kit)->workers[0];
+    ask_around(1, true);
+    const struct fiber *fiber = worker->fiber;
+    for (int i = 0; i < 100; i++)
+        ask_around(3, false);
+    ck_assert_ptr_eq(worker->fiber, fiber);
+    /* One that does wait keeps the stack that it was called on, and the loop goes on with another. */
+    ask_around(1, true);
+    ck_assert_ptr_ne(worker->fiber, fiber);
+    tr_kit_free(kit);
+}
+
+SUITE("actor asks", the_table_grows_and_shrinks_with_the_asks,
+      a_turn_that_does_not_wait_has_no_stack_of_its_own)
