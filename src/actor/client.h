@@ -28,10 +28,12 @@ struct tr_client {
     uint64_t wait_number;   /* of the present one, or 0 */
     struct envelope *grant; /* its answer */
     struct client_ask *asks;
-    uint32_t ask_last;     /* number of the last ask */
-    struct envelope *told; /* the reply that tr_try_await gave out last */
-    bool is_used;          /* under the system's foreign lock */
-    bool is_last;          /* the system is over: what is here is all there will be */
+    uint32_t ask_last;          /* number of the last ask */
+    struct envelope *told;      /* the reply that tr_try_await gave out last */
+    struct watch_table watches; /* whom it watches; see actor/watchers.h */
+    struct envelope *watchers;  /* who watches it: a ring, by its first one */
+    bool is_used;               /* under the system's foreign lock */
+    bool is_last;               /* the system is over: what is here is all there will be */
     enum { PROBE_IS_OUT, PROBE_IS_UP, PROBE_IS_GONE } probe; /* what became of the last one */
     uint64_t probed;
     uint32_t failure_count;

@@ -13,6 +13,7 @@
 #include "actor/stop.h"
 #include "actor/timers.h"
 #include "actor/waiters.h"
+#include "actor/watchers.h"
 #include "base/assert.h"
 #include "wire/copy.h"
 
@@ -230,6 +231,8 @@ static bool message_admit(struct tr_self *self, struct envelope *envelope)
         if (self->cell->flags & CELL_IDLES)
             tr__idle_touch(worker, self->cell);
         return true;
+    case ENVELOPE_SIGNAL:
+        return tr__watch_admit(worker, self->cell, envelope);
     default:
         return true;
     }
