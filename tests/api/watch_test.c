@@ -182,6 +182,14 @@ TEST(a_watch_that_races_with_the_end, "WA-04", "G-04")
 
 /* ---- Unwatch. ---- */
 
+/* The old signal waits before the note, the new one behind it. */
+static tr_next watch_anew_behind_a_note(tr_self *self)
+{
+    (void)watch_and_unwatch(self);
+    tr_tell(self, one_ref_of(tr_me(self)), note, .n = 1);
+    return watch_all(self);
+}
+
 static void play_unwatch(void)
 {
     (void)born("a");
@@ -194,6 +202,8 @@ static void play_unwatch(void)
     SAID("");
     DO(watcher, watch_unwatch_watch);
     SAID("a");
+    DO(watcher, watch_anew_behind_a_note);
+    SAID("1; a");
 }
 TEST(unwatch_takes_a_signal_back_that_waits, "WA-05", "Y-04")
 {
@@ -323,6 +333,41 @@ TEST(a_name_is_free_and_memory_released_before_it, "WA-07", "SG-04", "L-07", "L-
     each(play_same_name);
 }
 
+/* A cleaner is called when memory is released: nobody may have been told by then. */
+static uint64_t told_at_release;
+static void look_who_was_told(void *resource)
+{
+    tr_counters counters;
+    tr_system_counters(resource, &counters);
+    told_at_release = counters.queued;
+}
+
+static tr_next look_at_release(tr_self *self)
+{
+    tr_clean(self, tr_system_of(self), look_who_was_told);
+    return TR_SAME;
+}
+
+static void play_release(void)
+{
+    tr_counters counters;
+    (void)born("a");
+    DO(watcher, watch_all);
+    DO(a(), look_at_release);
+    tr_suspend(test, watcher);
+    tr_kit_settle(kit);
+    told_at_release = 1000;
+    tr_kill(test, a());
+    tr_kit_settle(kit);
+    ck_assert_uint_eq(told_at_release, 0);
+    tr_system_counters(tr_kit_system(kit), &counters);
+    ck_assert_uint_eq(counters.queued, 1);
+}
+TEST(nobody_is_told_before_memory_is_released, "SG-04", "L-06")
+{
+    each(play_release);
+}
+
 /* ---- One that is stopping. ---- */
 
 static tr_next stop_slowly(tr_self *self)
@@ -423,4 +468,5 @@ SUITE("watch", any_end_gives_one_signal, ends_of_a_tree_are_told,
       the_next_tenant_of_a_slot_is_another, a_watch_that_races_with_the_end,
       unwatch_takes_a_signal_back_that_waits, a_signal_waits_for_a_barrier,
       a_suspended_watcher_hears_later, a_name_is_free_and_memory_released_before_it,
-      one_that_is_stopping_gives_it_when_it_has, unhandled_is_ignored, mutual_and_self_watch)
+      nobody_is_told_before_memory_is_released, one_that_is_stopping_gives_it_when_it_has,
+      unhandled_is_ignored, mutual_and_self_watch)
