@@ -195,6 +195,24 @@ typedef enum tr_timer_kind {
 #define tr_suspend(from, ref) TR_SPEAKER_(from, suspend)(from, tr_any(ref))
 /** Lets an actor go on that tr_suspend had suspended; no other reason is taken away. As tr_stop. */
 #define tr_resume(from, ref) TR_SPEAKER_(from, resume)(from, tr_any(ref))
+/**
+ * Asks for a tr_terminated when an actor has stopped, whatever the reason: once, after all messages
+ * that it sent here, when its name, timers and memory are released. It is a message like those that
+ * others send, but takes no room and resets no receive timeout; where nobody handles it, it is
+ * ignored. One that has stopped already gives it at once. A restart of either side is no end. To
+ * watch the same one again changes nothing; to watch oneself is TR_OK, and nothing comes of it.
+ *
+ * In a turn it ends the turn with TR_INVALID_ARGUMENT (nobody), TR_STOPPING, TR_CANCELLED,
+ * TR_NO_MEMORY. A client gets the status, and the message by tr_receive.
+ */
+#define tr_watch(from, ref) TR_SPEAKER_(from, watch)(from, tr_any(ref))
+/** As tr_watch, and gives the status. */
+#define tr_try_watch(from, ref) TR_SPEAKER_(from, try_watch)(from, tr_any(ref))
+/**
+ * No longer: from now on there comes no tr_terminated of this actor, not even one that was sent
+ * before. TR_OK also for one that is not watched; TR_INVALID_ARGUMENT, TR_CANCELLED. May be ignored.
+ */
+#define tr_unwatch(from, ref) TR_SPEAKER_(from, unwatch)(from, tr_any(ref))
 /** As tr_stop, of a child; TR_NOT_FOUND when it is no child of this actor. May be ignored. */
 #define tr_stop_child(self, ref) tr_self_stop_child(self, tr_any(ref))
 
@@ -367,6 +385,9 @@ tr_status tr_self_kill(tr_self *self, tr_ref ref);
 tr_status tr_self_suspend(tr_self *self, tr_ref ref);
 tr_status tr_self_resume(tr_self *self, tr_ref ref);
 tr_status tr_self_stop_child(tr_self *self, tr_ref ref);
+tr_status tr_self_watch(tr_self *self, tr_ref ref);
+TR_MUST_CHECK tr_status tr_self_try_watch(tr_self *self, tr_ref ref);
+tr_status tr_self_unwatch(tr_self *self, tr_ref ref);
 /** setup_type NULL: no set-up message. */
 tr_next tr_self_become(tr_self *self, const tr_behavior *behavior, const tr_type *setup_type,
                        const void *setup);
@@ -386,6 +407,9 @@ tr_status tr_client_stop(tr_client *client, tr_ref ref);
 tr_status tr_client_kill(tr_client *client, tr_ref ref);
 tr_status tr_client_suspend(tr_client *client, tr_ref ref);
 tr_status tr_client_resume(tr_client *client, tr_ref ref);
+tr_status tr_client_watch(tr_client *client, tr_ref ref);
+TR_MUST_CHECK tr_status tr_client_try_watch(tr_client *client, tr_ref ref);
+tr_status tr_client_unwatch(tr_client *client, tr_ref ref);
 TR_END_C
 
 /* clang-format off */

@@ -179,6 +179,7 @@ size_t tr__cell_bytes(const struct cell *cell)
         bytes += LINE * extra->timer_lines;
         if (extra->timers.bits)
             bytes += sizeof(struct keys_slot) << extra->timers.bits;
+        bytes += tr__watch_table_bytes(&extra->watches);
     }
     return bytes;
 }

@@ -16,6 +16,7 @@
 #include <assert.h>
 #include <troupe/behavior.h>
 
+#include "actor/watch_table.h"
 #include "base/list.h"
 #include "mem/envelope.h"
 #include "mem/heap.h"
@@ -146,8 +147,9 @@ struct cell_extra {
     struct envelope *held; /* a ring: the rest of the cycle in which a barrier began */
     uint32_t blocked;      /* of them, those whose function is queued or runs: actor/blocking.h */
     struct ask_table asks;
-    uint32_t then_count; /* of these, those for which no turn waits: see actor/ask_then.h */
-    struct list laters;  /* of struct later: requests whose reply was put off */
+    uint32_t then_count;        /* of these, those for which no turn waits: see actor/ask_then.h */
+    struct list laters;         /* of struct later: requests whose reply was put off */
+    struct watch_table watches; /* whom it watches; see actor/watchers.h */
     /* Senders that wait for room here. */
     struct envelope *waiters; /* a ring */
     int32_t put_by;           /* room that is kept for them: messages, */

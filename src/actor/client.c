@@ -7,6 +7,7 @@
 #include "actor/ask.h"
 #include "actor/spawn.h"
 #include "actor/waiters.h"
+#include "actor/watchers.h"
 #include "base/assert.h"
 #include "wire/type.h"
 
@@ -131,6 +132,16 @@ void tr__client_give(struct tr_client *client, struct envelope *envelope)
     lock_give(&system->foreign_lock);
 }
 
+/* A signal that nobody waits for: as if it had never been sent. */
+static void drop(struct tr_client *client, struct envelope *envelope)
+{
+    struct tr_system *system = client->system;
+    lock_take(&system->foreign_lock);
+    atom64_count(&system->foreign_counters.accepted, UINT64_MAX);
+    lock_give(&system->foreign_lock);
+    tr__client_give(client, envelope);
+}
+
 /* Frees a message. Who asked it need not wait for what a client will never say. */
 static void put_away(struct tr_client *client, struct envelope *envelope, tr_status status)
 {
@@ -151,6 +162,10 @@ static void put_away(struct tr_client *client, struct envelope *envelope, tr_sta
 static void bury(struct tr_client *client, struct envelope *envelope, tr_status reason)
 {
     struct tr_system *system = client->system;
+    if (envelope->kind == ENVELOPE_SIGNAL) {
+        drop(client, envelope);
+        return;
+    }
     struct dead_letter letter = {.type = envelope->type,
                                  .from = envelope->sender,
                                  .to = (uint64_t)envelope->generation << 32 |
@@ -233,6 +248,8 @@ static void take_in(struct tr_client *client, struct door_mail *chain)
             take_answer(client, envelope);
         } else if (envelope->kind == ENVELOPE_GRANT) {
             take_grant(client, envelope);
+        } else if (envelope->kind == ENVELOPE_WATCH || envelope->kind == ENVELOPE_UNWATCH) {
+            tr__client_watch_mail(client, envelope);
         } else if (envelope->kind > ENVELOPE_SIGNAL) {
             tr__client_give(client, envelope); /* stop and kill mean nothing to a client */
         } else if (envelope->generation != cell_generation(client->cell)) {
@@ -312,6 +329,7 @@ void tr_client_free(tr_client *client)
     if (client->lent)
         put_away(client, client->lent, TR_NO_REPLY);
     tr__client_asks_free(client);
+    tr__client_watch_end(client);
     source_resize(&system->source, client->failures, 0);
     client->lent = NULL;
     client->failures = NULL;
@@ -373,6 +391,11 @@ static struct envelope *pick(struct tr_client *client, const tr_type *type)
     struct envelope *others = NULL;
     while (client->received) {
         struct envelope *envelope = ring_pop(&client->received);
+        if (envelope->kind == ENVELOPE_SIGNAL && !tr__client_watch_is_open(client, envelope)) {
+            mail_uncount(client->cell, envelope);
+            drop(client, envelope);
+            continue;
+        }
         if (!picked && (!type || envelope->type == type || tr_type_is_equal(envelope->type, type)))
             picked = envelope;
         else
@@ -400,6 +423,8 @@ const void *tr_client_receive(tr_client *client, const tr_type *type, tr_time ti
     if (!client->lent)
         return NULL;
     mail_uncount(client->cell, client->lent);
+    if (client->lent->kind == ENVELOPE_SIGNAL)
+        tr__client_watch_over(client, client->lent);
     if (mail_takes_room(client->lent))
         tr__room_give(client->cell, mail_lines(client->lent));
     lock_take(&client->system->foreign_lock);

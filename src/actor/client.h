@@ -43,9 +43,11 @@ struct tr_client {
     struct envelope *told;      /* the reply that tr_try_await gave out last */
     tr_error why;               /* how the ask that it waited for last has ended */
     uint64_t why_id;
-    bool has_fd;  /* somebody waits for the parker's descriptor */
-    bool is_used; /* under the system's foreign lock */
-    bool is_last; /* the system is over: what is here is all there will be */
+    struct watch_table watches; /* whom it watches; see actor/watchers.h */
+    struct envelope *watchers;  /* who watches it: a ring, by its first one */
+    bool has_fd;                /* somebody waits for the parker's descriptor */
+    bool is_used;               /* under the system's foreign lock */
+    bool is_last;               /* the system is over: what is here is all there will be */
     enum { PROBE_IS_OUT, PROBE_IS_UP, PROBE_IS_GONE } probe; /* what became of the last one */
     uint64_t probed;
     uint32_t failure_count;

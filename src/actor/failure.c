@@ -357,7 +357,10 @@ static void on_up(struct worker *worker, struct cell *cell, struct envelope *env
 /* The supervisor's part of this mail: what children send. */
 static void on_child(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
-    bool is_here = envelope->generation == cell_generation(cell) && cell->life < LIFE_STOPPED;
+    /* One that has no children any more has nothing to decide. */
+    bool is_here =
+        envelope->generation == cell_generation(cell) &&
+        (cell->life < LIFE_STOPPING || (cell->life == LIFE_STOPPING && cell->child_count));
     struct cell_extra *extra = is_here ? tr__extra_of(worker, cell) : NULL;
     if (extra) {
         ring_push(&extra->failed, envelope);

@@ -12,6 +12,7 @@
 #include "actor/supervise.h"
 #include "actor/turn.h"
 #include "actor/waiters.h"
+#include "actor/watchers.h"
 #include "base/assert.h"
 
 void tr__state_free(const struct memory_source *source, struct cell *cell)
@@ -39,7 +40,10 @@ void tr__cell_release(struct worker *worker, struct cell *cell)
     tr__extra_free(worker, cell);
 }
 
-/* No more mail from now on. What was behind the door is dead letters. */
+/*
+ * No more mail from now on. What was behind the door is dead letters. This comes after everything
+ * else is released: who finds the door closed may rely on it; see actor/watchers.h.
+ */
 static void close_door(struct worker *worker, struct cell *cell)
 {
     bool is_posted;
@@ -124,13 +128,16 @@ void tr__cell_finish(struct worker *worker, struct cell *cell)
         return;
     if (cell->extra)
         tr__turns_cancel(worker, cell);
-    close_door(worker, cell);
+    mail_look(worker, cell);
     post_stop(worker, cell);
     if (cell->extra)
         tr__laters_refuse(worker, cell);
     tr__mail_bury(worker, cell, TR_STOPPED);
+    tr__watches_drop(worker, cell);
     tr__cell_release(worker, cell);
     tr__cell_become(worker->system, cell, LIFE_STOPPED, __func__);
+    close_door(worker, cell);
+    watchers_tell(worker, cell);
     if (cell_parent_slot(cell)) /* nobody has spawned /user */
         atom64_count(&worker->counters.stopped, 1);
     tr__cell_leave(worker, cell);
@@ -153,11 +160,15 @@ void tr__cell_end_unborn(struct worker *worker, struct cell *cell, tr_status rea
 {
     TR_ASSERT(cell->life <= LIFE_STARTING);
     tr__cell_become(worker->system, cell, LIFE_STOPPED, __func__);
-    close_door(worker, cell);
+    atom64_store(&cell->door.ref, 0, ATOM_RELAXED);
+    mail_look(worker, cell);
     if (cell->flags & CELL_AWAITED)
         tr__waiters_refuse(worker, cell, TR_STOPPED);
     tr__mail_bury(worker, cell, reason);
+    tr__watches_drop(worker, cell);
     tr__cell_release(worker, cell);
+    close_door(worker, cell);
+    watchers_tell(worker, cell);
     children_unname(worker, cell);
     atom64_count(&worker->counters.stopped, 1);
     cell->house = HOUSE_WAITING;

@@ -15,6 +15,7 @@
 #include "actor/supervise.h"
 #include "actor/timers.h"
 #include "actor/waiters.h"
+#include "actor/watchers.h"
 #include "base/assert.h"
 #include "wire/copy.h"
 
@@ -216,6 +217,8 @@ static bool message_admit(struct tr_self *self, struct envelope *envelope)
         if (self->cell->flags & CELL_IDLES)
             tr__idle_touch(worker, self->cell);
         return true;
+    case ENVELOPE_SIGNAL:
+        return tr__watch_admit(worker, self->cell, envelope);
     default:
         return true;
     }

@@ -1,8 +1,360 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/watchers.h"
 
+#include "actor/client.h"
+#include "actor/extra.h"
+#include "actor/signal.h"
+#include "base/assert.h"
+
+static_assert(sizeof(struct tr_terminated) == sizeof(uint64_t),
+              "a watch begins as the signal does that it becomes");
+
+/* ---- What travels. ---- */
+
+static struct envelope *watch_fill(struct envelope *envelope, uint64_t watcher, uint64_t target)
+{
+    envelope->type = &tr__terminated_type;
+    envelope->block_class = ENVELOPE_NO_BLOCK;
+    envelope->kind = ENVELOPE_WATCH;
+    envelope->sender = watcher;
+    envelope->causal = 0;
+    envelope->generation = (uint32_t)(target >> 32);
+    *watch_letter(envelope) = (struct watch_letter){.target = target};
+    return envelope;
+}
+
+static void unwatch_fill(struct envelope *envelope, uint64_t target, struct envelope *watch)
+{
+    envelope->type = &tr_type_tr_none;
+    envelope->block_class = ENVELOPE_NO_BLOCK;
+    envelope->kind = ENVELOPE_UNWATCH;
+    envelope->sender = 0;
+    envelope->causal = 0;
+    envelope->generation = (uint32_t)(target >> 32);
+    struct unwatch_letter *letter = envelope_data(envelope);
+    *letter = (struct unwatch_letter){.target = target, .watch = watch};
+}
+
+/* The watch becomes the signal. */
+static void watch_turn(struct envelope *envelope)
+{
+    envelope->kind = ENVELOPE_SIGNAL;
+    envelope->generation = (uint32_t)(envelope->sender >> 32);
+    envelope->sender = 0;
+}
+
+/*
+ * To whoever is behind the door of a ref, be it the next tenant: he looks at the whole ref. False
+ * when nobody is there; then all that the last one did has happened.
+ */
+static bool knock(struct tr_system *system, struct counters *counters, uint64_t ref,
+                  struct envelope *envelope)
+{
+    struct cell *cell = slots_at(&system->slots, (uint32_t)ref);
+    if (!cell)
+        return false;
+    switch (door_push(&cell->door, &envelope->mail)) {
+    case DOOR_TAKEN:
+        return true;
+    case DOOR_TAKEN_POST:
+        tr__system_post(system, counters, cell);
+        return true;
+    case DOOR_REFUSED:
+        break;
+    }
+    (void)atomptr_load(&cell->door.inbox, ATOM_ACQUIRE); /* partner: door_close */
+    return false;
+}
+
+/*
+ * Sends the signal through the door, also on one's own worker: this is called while mail is taken
+ * in, and a local send would take in more.
+ */
+static void answer(struct worker *worker, struct envelope *envelope)
+{
+    uint64_t watcher = envelope->sender;
+    watch_turn(envelope);
+    if (knock(worker->system, &worker->counters, watcher, envelope))
+        atom64_count(&worker->counters.accepted, 1);
+    else
+        envelope_give(&worker->pool, envelope);
+}
+
+/* ---- Of one who is watched. ---- */
+
+static void on_unwatch(struct worker *worker, struct envelope *envelope)
+{
+    struct unwatch_letter *letter = envelope_data(envelope);
+    tr__watched_remove(&worker->watched, &worker->source, letter->watch);
+    envelope_give(&worker->pool, letter->watch);
+    envelope_give(&worker->pool, envelope);
+}
+
 void tr__watch_mail(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
-    (void)cell;
-    envelope_give(&worker->pool, envelope);
+    uint64_t target = watch_letter(envelope)->target; /* first in both */
+    bool is_here = cell->identity == target && cell->life < LIFE_STOPPED;
+    if (envelope->kind == ENVELOPE_WATCH && is_here)
+        tr__watched_add(&worker->watched, &worker->source, envelope);
+    else if (envelope->kind == ENVELOPE_WATCH)
+        answer(worker, envelope);
+    else if (is_here)
+        on_unwatch(worker, envelope);
+    else
+        envelope_give(&worker->pool, envelope); /* the watch is on its way back, or was */
+}
+
+void tr__watchers_tell(struct worker *worker, struct cell *cell)
+{
+    TR_ASSERT(cell->life == LIFE_STOPPED);
+    struct envelope *first = tr__watched_take(&worker->watched, &worker->source, cell->identity);
+    while (first) {
+        struct envelope *envelope = first;
+        watch_ring_remove(&first, envelope);
+        struct cell *watcher = slots_find(worker->slots, envelope->sender);
+        watch_turn(envelope);
+        if (!watcher || tr__mail_send(worker, watcher, envelope) != TR_OK)
+            envelope_give(&worker->pool, envelope);
+    }
+}
+
+/* ---- Of one who watches. ---- */
+
+/* A live actor of this worker; NULL for all others. */
+static struct cell *find_near(const struct worker *worker, uint64_t ref)
+{
+    struct cell *cell = slots_find(worker->slots, ref);
+    return cell && cell_owner(cell) == worker->index ? cell : NULL;
+}
+
+/* The other half of a watch. It was put by where the watch went through a door. */
+static void unwatch(struct worker *worker, const struct watch_entry *watch)
+{
+    struct envelope *envelope = watch->unwatch;
+    if (envelope) {
+        unwatch_fill(envelope, watch->target, watch->watch);
+        if (!knock(worker->system, &worker->counters, watch->target, envelope))
+            envelope_give(&worker->pool, envelope);
+    } else if (find_near(worker, watch->target)) {
+        tr__watched_remove(&worker->watched, &worker->source, watch->watch);
+        envelope_give(&worker->pool, watch->watch);
+    }
+    /* Otherwise it stops, or has: its end gives the watch back. */
+}
+
+tr_status tr_self_try_watch(tr_self *self, tr_ref ref)
+{
+    if (!self || !ref.bits)
+        return TR_INVALID_ARGUMENT;
+    if (self->is_cancelled)
+        return TR_CANCELLED;
+    struct worker *worker = self->worker;
+    struct cell *cell = self->cell;
+    if (cell->life >= LIFE_STOPPING)
+        return TR_STOPPING;
+    if (ref.bits == cell->identity)
+        return TR_OK;
+    struct cell_extra *extra = tr__extra_of(worker, cell);
+    if (!extra)
+        return TR_NO_MEMORY;
+    if (tr__watch_find(&extra->watches, ref.bits))
+        return TR_OK;
+    if (!tr__watch_reserve(&extra->watches, &worker->source))
+        return TR_NO_MEMORY;
+    bool is_near = find_near(worker, ref.bits);
+    struct watch_entry watch = {.target = ref.bits, .watch = envelope_take(&worker->pool)};
+    if (watch.watch && !is_near)
+        watch.unwatch = envelope_take(&worker->pool);
+    if (!watch.watch || (!is_near && !watch.unwatch)) {
+        if (watch.watch)
+            envelope_give_empty(&worker->pool, watch.watch);
+        return TR_NO_MEMORY;
+    }
+    tr__watch_insert(&extra->watches, &watch);
+    watch_fill(watch.watch, cell->identity, ref.bits);
+    if (is_near) {
+        tr__watched_add(&worker->watched, &worker->source, watch.watch);
+    } else if (!knock(worker->system, &worker->counters, ref.bits, watch.watch)) {
+        watch_turn(watch.watch);
+        if (tr__mail_send(worker, cell, watch.watch) != TR_OK)
+            envelope_give(&worker->pool, watch.watch);
+    }
+    return TR_OK;
+}
+
+tr_status tr_self_watch(tr_self *self, tr_ref ref)
+{
+    tr_status status = tr_self_try_watch(self, ref);
+    if (status != TR_OK)
+        tr_crash(self, status, "tr_watch: %s", tr_status_text(status));
+    return TR_OK;
+}
+
+tr_status tr_self_unwatch(tr_self *self, tr_ref ref)
+{
+    if (!self || !ref.bits)
+        return TR_INVALID_ARGUMENT;
+    if (self->is_cancelled)
+        return TR_CANCELLED;
+    struct cell_extra *extra = self->cell->extra;
+    struct watch_entry *found = extra ? tr__watch_find(&extra->watches, ref.bits) : NULL;
+    if (!found)
+        return TR_OK;
+    struct watch_entry watch = *found;
+    tr__watch_remove(&extra->watches, &self->worker->source, found);
+    unwatch(self->worker, &watch);
+    return TR_OK;
+}
+
+bool tr__watch_admit(struct worker *worker, struct cell *cell, struct envelope *envelope)
+{
+    if (envelope->type != &tr__terminated_type)
+        return true;
+    struct watch_table *watches = cell->extra ? &cell->extra->watches : NULL;
+    struct watch_entry *watch =
+        watches ? tr__watch_find(watches, watch_letter(envelope)->target) : NULL;
+    if (!watch || watch->watch != envelope) {
+        tr__mail_drop(worker, envelope);
+        return false;
+    }
+    if (watch->unwatch)
+        envelope_give_empty(&worker->pool, watch->unwatch);
+    tr__watch_remove(watches, &worker->source, watch);
+    return true;
+}
+
+void tr__watches_drop(struct worker *worker, struct cell *cell)
+{
+    struct watch_table *watches = cell->extra ? &cell->extra->watches : NULL;
+    if (!watches || !watches->slots)
+        return;
+    for (uint32_t i = 0; i <= watches->mask; i++) {
+        if (watches->slots[i].target)
+            unwatch(worker, &watches->slots[i]);
+    }
+    tr__watch_table_free(watches, &worker->source);
+}
+
+/* ---- Of clients: always through doors, with envelopes of the foreign pool. ---- */
+
+/* Two envelopes, or none. */
+static bool take_two(struct tr_system *system, struct watch_entry *watch)
+{
+    lock_take(&system->foreign_lock);
+    watch->watch = envelope_take(&system->foreign_pool);
+    watch->unwatch = watch->watch ? envelope_take(&system->foreign_pool) : NULL;
+    if (watch->watch && !watch->unwatch)
+        envelope_give_empty(&system->foreign_pool, watch->watch);
+    lock_give(&system->foreign_lock);
+    return watch->unwatch;
+}
+
+static void client_unwatch(struct tr_client *client, const struct watch_entry *watch)
+{
+    unwatch_fill(watch->unwatch, watch->target, watch->watch);
+    if (!knock(client->system, NULL, watch->target, watch->unwatch))
+        tr__client_give(client, watch->unwatch);
+}
+
+/* Takes an envelope that becomes the signal. */
+static void client_answer(struct tr_client *client, struct envelope *envelope)
+{
+    struct cell *watcher = slots_find(&client->system->slots, envelope->sender);
+    watch_turn(envelope);
+    if (watcher)
+        tr__mail_send_any(client->system, NULL, watcher, envelope);
+    else
+        tr__client_give(client, envelope);
+}
+
+tr_status tr_client_try_watch(tr_client *client, tr_ref ref)
+{
+    if (!client || !ref.bits)
+        return TR_INVALID_ARGUMENT;
+    struct tr_system *system = client->system;
+    if (ref.bits == client->cell->identity || tr__watch_find(&client->watches, ref.bits))
+        return TR_OK;
+    struct watch_entry watch = {.target = ref.bits};
+    if (!tr__watch_reserve(&client->watches, &system->source) || !take_two(system, &watch))
+        return TR_NO_MEMORY;
+    tr__watch_insert(&client->watches, &watch);
+    watch_fill(watch.watch, client->cell->identity, ref.bits);
+    if (!knock(system, NULL, ref.bits, watch.watch))
+        client_answer(client, watch.watch);
+    return TR_OK;
+}
+
+tr_status tr_client_watch(tr_client *client, tr_ref ref)
+{
+    return tr_client_try_watch(client, ref);
+}
+
+tr_status tr_client_unwatch(tr_client *client, tr_ref ref)
+{
+    if (!client || !ref.bits)
+        return TR_INVALID_ARGUMENT;
+    struct watch_entry *found = tr__watch_find(&client->watches, ref.bits);
+    if (!found)
+        return TR_OK;
+    struct watch_entry watch = *found;
+    tr__watch_remove(&client->watches, &client->system->source, found);
+    client_unwatch(client, &watch);
+    return TR_OK;
+}
+
+void tr__client_watch_mail(struct tr_client *client, struct envelope *envelope)
+{
+    bool is_here = watch_letter(envelope)->target == client->cell->identity;
+    if (envelope->kind == ENVELOPE_WATCH && is_here) {
+        watch_ring_push(&client->watchers, envelope);
+        return;
+    }
+    if (envelope->kind == ENVELOPE_WATCH) {
+        client_answer(client, envelope);
+        return;
+    }
+    if (is_here) {
+        struct unwatch_letter *letter = envelope_data(envelope);
+        watch_ring_remove(&client->watchers, letter->watch);
+        tr__client_give(client, letter->watch);
+    }
+    tr__client_give(client, envelope);
+}
+
+/* The watch of a signal; NULL when it is from an earlier one. */
+static struct watch_entry *client_watch_of(struct tr_client *client, struct envelope *envelope)
+{
+    struct watch_entry *watch = tr__watch_find(&client->watches, watch_letter(envelope)->target);
+    return watch && watch->watch == envelope ? watch : NULL;
+}
+
+bool tr__client_watch_is_open(struct tr_client *client, struct envelope *envelope)
+{
+    return envelope->type != &tr__terminated_type || client_watch_of(client, envelope);
+}
+
+void tr__client_watch_over(struct tr_client *client, struct envelope *envelope)
+{
+    if (envelope->type != &tr__terminated_type)
+        return;
+    struct watch_entry *watch = client_watch_of(client, envelope);
+    lock_take(&client->system->foreign_lock);
+    envelope_give_empty(&client->system->foreign_pool, watch->unwatch);
+    lock_give(&client->system->foreign_lock);
+    tr__watch_remove(&client->watches, &client->system->source, watch);
+}
+
+void tr__client_watch_end(struct tr_client *client)
+{
+    struct watch_table *watches = &client->watches;
+    for (uint32_t i = 0; watches->slots && i <= watches->mask; i++) {
+        if (watches->slots[i].target)
+            client_unwatch(client, &watches->slots[i]);
+    }
+    tr__watch_table_free(watches, &client->system->source);
+    while (client->watchers) {
+        struct envelope *envelope = client->watchers;
+        watch_ring_remove(&client->watchers, envelope);
+        client_answer(client, envelope);
+    }
 }

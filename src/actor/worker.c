@@ -241,6 +241,7 @@ void tr__worker_deinit(struct worker *worker)
     tr__asks_free(worker);
     tr__scratch_deinit(&worker->scratch);
     tr__dispatches_deinit(&worker->dispatches);
+    tr__watched_free(&worker->watched, &worker->source);
     tr__envelope_pool_deinit(&worker->pool);
     worker->loop.platform->parker_free(worker->loop.platform, worker->loop.parker);
 }

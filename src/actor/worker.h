@@ -170,7 +170,8 @@ struct worker {
     struct ask *ask_spare;
     uint32_t ask_spare_count;
     struct mail_taking *taking;
-    tr_time stories_ns; /* since when stories are counted, and how many there were */
+    struct watched watched; /* of those who live here, who are watched by whom */
+    tr_time stories_ns;     /* since when stories are counted, and how many there were */
     uint32_t stories;
     uint64_t wait_last;                 /* number of the last wait */
     struct tr_self turns[WORKER_TURNS]; /* of other calls, by depth; the first is `message` */

@@ -33,13 +33,28 @@ TR_SPEAKERS_(stop)
 TR_SPEAKERS_(kill)
 TR_SPEAKERS_(suspend)
 TR_SPEAKERS_(resume)
+TR_SPEAKERS_(try_watch)
+TR_SPEAKERS_(unwatch)
 #undef TR_SPEAKERS_
 
 #define TR_TYPED_(m, pointer) static_cast<const struct m *>(pointer)
 #define TR_REF_OUT_(out, a) (&static_cast<a##_ref *>(out)->bits)
 #define TR_SPAWN_ARGS_(...) tr_address_(tr_spawn_args{ sizeof(tr_spawn_args), __VA_ARGS__, nullptr })
 
+inline tr_status tr_speak_watch_(tr_client *client, tr_ref ref)
+{
+    return tr_client_watch(client, ref);
+}
+
 #ifdef __cpp_exceptions
+inline tr_status tr_speak_watch_(tr_self *self, tr_ref ref)
+{
+    tr_status status = tr_self_try_watch(self, ref);
+    if (status != TR_OK)
+        throw tr_turn_over_{ tr_fail(self, status, "tr_watch: %s", tr_status_text(status)) };
+    return TR_OK;
+}
+
 #define TR_SPAWN_CALL_(self, args) tr_spawn_cxx_(self, args)
 inline tr_ref tr_spawn_cxx_(tr_self *self, const tr_spawn_args *args)
 {
@@ -99,6 +114,10 @@ TR_PRINTF(2, 3) inline char *tr_format_cxx_(tr_self *self, const char *format, .
 #define tr_format(self, ...) tr_format_cxx_(self, __VA_ARGS__)
 #define tr_crash(self, ...) (throw tr_turn_over_{ tr_fail(self, __VA_ARGS__) })
 #else
+inline tr_status tr_speak_watch_(tr_self *self, tr_ref ref)
+{
+    return tr_self_watch(self, ref);
+}
 #define TR_SPAWN_CALL_(self, args) tr_self_spawn(self, args)
 #endif
 

@@ -148,6 +148,10 @@ static tr_next on_start(tr_self *self)
     tr_tell(self, account_ref_of(tr_parent(self)), deposit, .amount = tr_random(self));
     tr_kill(self, tr_find(self, account, "/user/app/carl"));
     tr_stop(self, carl);
+    tr_watch(self, alice);
+    tr_watch(self, tr_any(alice));
+    if (tr_try_watch(self, bob) == TR_OK)
+        tr_unwatch(self, bob);
     if (!tr_is_same(alice, bob) && !tr_is_nobody(none) && tr_is_nobody(TR_NOBODY))
         tr_log_info(self,
                     "%zu children, worker %d of %d",
@@ -212,6 +216,8 @@ static tr_status outside(void)
     const struct balance *balance = tr_receive(client, balance, TR_NEVER);
     if (balance && balance->cents == 5)
         tr_stop(client, tr_find(client, account, "/user/alice"));
+    if (tr_watch(client, alice) == TR_OK && tr_try_watch(client, alice) == TR_OK)
+        tr_unwatch(client, alice);
     tr_kill(client, alice);
     tr_schedule schedule;
     if ((status = tr_schedule_once(system, NULL, TR_SECOND, alice, get_balance)) ||
