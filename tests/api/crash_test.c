@@ -47,7 +47,7 @@ static tr_next child_set_up(tr_self *self, const struct go *m)
         tr_crash(self, TR_BAD_DATA, "row %d of \"%s\"", 5, "table");
     return TR_SAME;
 }
-TR_BEHAVIOR(child, void, TR_SETUP_WITH(go, child_set_up));
+TR_BEHAVIOR(child, void, TR_SETUP_WITH(go, child_set_up), TR_OPTIONS(.restart = TR_TEMPORARY));
 
 static tr_next starter_start(tr_self *self)
 {
@@ -58,7 +58,8 @@ static tr_next starter_stop(void)
     story_add("starter stops");
     return TR_SAME;
 }
-TR_BEHAVIOR(starter, void, TR_ON(tr_pre_start, starter_start), TR_ON(tr_post_stop, starter_stop));
+TR_BEHAVIOR(starter, void, TR_ON(tr_pre_start, starter_start), TR_ON(tr_post_stop, starter_stop),
+            TR_OPTIONS(.restart = TR_TEMPORARY));
 TR_ACTOR(starter, go);
 
 static tr_next on_spawn(tr_self *self, const struct go *m)
@@ -92,7 +93,7 @@ static tr_next on_spawn(tr_self *self, const struct go *m)
     story_add("parent goes on");
     return tr_reply(self, went, .n = m->n);
 }
-TR_BEHAVIOR(parent, void, TR_ON(go, on_spawn));
+TR_BEHAVIOR(parent, void, TR_ON(go, on_spawn), TR_OPTIONS(.restart = TR_TEMPORARY));
 TR_ACTOR(parent, go);
 
 TEST(a_spawner_survives_the_crash_of_its_child, "S-10", "L-04", "B-09")
@@ -137,7 +138,8 @@ static tr_next fragile_stop(struct fragile *f)
     story_add("stopped after %d", f->handled);
     return TR_SAME;
 }
-TR_BEHAVIOR(fragile, struct fragile, TR_ON(go, on_go), TR_ON(tr_post_stop, fragile_stop));
+TR_BEHAVIOR(fragile, struct fragile, TR_ON(go, on_go), TR_ON(tr_post_stop, fragile_stop),
+            TR_OPTIONS(.restart = TR_TEMPORARY));
 TR_ACTOR(fragile, go);
 
 TEST(a_crash_ends_one_turn_and_one_actor, "S-10", "M-04")
@@ -190,7 +192,7 @@ static tr_next hasty_stop(tr_self *self)
     tr_crash(self, TR_FAILED, "in PostStop");
 }
 TR_BEHAVIOR(hasty, void, TR_SETUP_WITH(go, hasty_set_up), TR_ON(go, hasty_go),
-            TR_ON(tr_post_stop, hasty_stop));
+            TR_ON(tr_post_stop, hasty_stop), TR_OPTIONS(.restart = TR_TEMPORARY));
 TR_ACTOR(hasty, go);
 
 static void no_log(void *context, tr_level level, const char *path, const char *text)
