@@ -137,6 +137,7 @@ TEST(a_smaller_bound_that_drops_the_oldest_drops_them_at_once, "M-02", "MB-01")
     }
 }
 
+BOX(fail_once, .mailbox_max = BOUND, .restart = TR_TEMPORARY);
 BOX(too_many, .mailbox_max = UINT32_MAX);
 BOX(too_much, .mailbox_bytes_max = SIZE_MAX);
 TR_BEHAVIOR_DECLARE(detour);
@@ -151,7 +152,7 @@ TEST(become_with_too_large_bounds_fails_the_turn, "M-02")
     static const tr_behavior *const rows[] = {
         &tr_behavior_too_many, &tr_behavior_too_much, &tr_behavior_detour};
     for (size_t row = 0; row < 3; row++) {
-        tr_ref box = box_open(1, &tr_behavior_fail);
+        tr_ref box = box_open(1, &tr_behavior_fail_once);
         next_behavior = rows[row];
         ck_assert_int_eq(TELL_RUN(test, box, change), TR_OK);
         tr_kit_settle(kit);
