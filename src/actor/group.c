@@ -164,6 +164,6 @@ void tr__group_kill(struct worker *worker, struct cell *parent, const tr_supervi
         cell = slots_at(slots, cell->sibling_next);
         is_in |= cell->identity == child;
         if (is_in)
-            tr__child_order(worker, cell, CONTROL_KILL);
+            tr__child_order(worker, cell, CONTROL_KILL | CONTROL_DISMISS);
     }
 }
