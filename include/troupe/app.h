@@ -24,7 +24,8 @@ typedef struct tr_app {
  * Runs an app and gives the exit status of main: tr_app_main(argc, argv, root actor, options...).
  *
  * Flags: --workers N; --help. The root gets what is left of the arguments in a tr_args, its first
- * message after tr_pre_start. When the root stops the app ends: 0, or 1 when the root failed or
+ * message after tr_pre_start, once: a root that is restarted does not get it again. When the root
+ * stops the app ends: 0, or 1 when it stopped because it failed, too often or with TR_TEMPORARY, or
  * could not start, 2 for a wrong flag. SIGINT and SIGTERM start a shutdown; a second one exits at
  * once.
  */

@@ -9,7 +9,7 @@
 
 struct cell_extra *tr__extra_of(struct worker *worker, struct cell *cell)
 {
-    TR_ASSERT(cell->life != LIFE_NEW);
+    TR_ASSERT(cell->life != LIFE_NEW || cell_owner(cell) == worker->index);
     if (cell->extra)
         return cell->extra;
     struct cell_extra *extra = source_resize(&worker->source, NULL, sizeof *extra);

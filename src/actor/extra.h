@@ -8,7 +8,7 @@
 
 #include "actor/mail.h"
 
-/** The extra of an actor that is no longer New; NULL when out of memory. */
+/** The extra of an actor that has its owner; NULL when out of memory. */
 struct cell_extra *tr__extra_of(struct worker *worker, struct cell *cell);
 
 /** Frees it; nothing may be left in the stash. */

@@ -323,6 +323,9 @@ static void on_down(struct worker *worker, struct cell *cell, struct envelope *e
     case FAILURE_TURNS:
     case FAILURE_CHILDREN:
         return; /* on its way down */
+    case FAILURE_UP:
+        failure->phase = FAILURE_DOWN; /* it was about to begin, and has not */
+        break;
     case FAILURE_DOWN:
         break; /* it is, and says so */
     default:

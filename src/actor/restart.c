@@ -24,6 +24,17 @@
 #include "actor/turn.h"
 #include "base/assert.h"
 
+/*
+ * There is something to wait for. Until now nobody could make it ready: what is dropped with an
+ * incarnation may be answered to the very actor.
+ */
+static void rest(struct worker *worker, struct cell *cell)
+{
+    cell->house = HOUSE_WAITING;
+    if (atom32_load(&cell->control, ATOM_SEQ_CST))
+        mail_make_ready(worker, cell);
+}
+
 /* What was set aside was set aside by this incarnation. */
 static void bury_stash(struct worker *worker, struct cell *cell)
 {
@@ -136,7 +147,7 @@ static void come_down(struct worker *worker, struct cell *cell)
     struct envelope *answer = failure->answer;
     failure->answer = NULL;
     failure->phase = FAILURE_DOWN;
-    cell->house = HOUSE_WAITING;
+    rest(worker, cell);
     if (!answer)
         return;
     answer->kind = ENVELOPE_DOWN;
@@ -156,9 +167,12 @@ void tr__cell_restart(struct worker *worker, struct cell *cell)
     if (cell->life == LIFE_RUNNING)
         tr__cell_become(system, cell, LIFE_SUSPENDED, __func__);
     tr__failure_pause(worker, cell);
+    cell->house = HOUSE_MOUNTING;
     failure->phase = FAILURE_TURNS;
-    if (extra->blocked && !tr__blocking_withdraw(worker, cell))
+    if (extra->blocked && !tr__blocking_withdraw(worker, cell)) {
+        rest(worker, cell);
         return;
+    }
     tr__turns_cancel(worker, cell);
     tr__cell_become(system, cell, LIFE_STARTING, __func__);
     cell->flags &= (uint16_t)~CELL_FAILED;
@@ -175,7 +189,9 @@ void tr__cell_restart(struct worker *worker, struct cell *cell)
     failure->phase = FAILURE_CHILDREN;
     tr__supervise_end(worker, cell);
     tr__children_stop(worker, cell, true);
-    if (!cell->child_count)
+    if (cell->child_count)
+        rest(worker, cell);
+    else
         come_down(worker, cell);
 }
 
@@ -193,7 +209,7 @@ void tr__restart_unblocked(struct worker *worker, struct cell *cell)
 void tr__restart_obey(struct worker *worker, struct cell *cell, uint32_t bits)
 {
     struct failure *failure = cell->extra->failure;
-    cell->house = HOUSE_WAITING;
+    cell->house = HOUSE_MOUNTING;
     if (bits & CONTROL_CHILD)
         tr__supervise_end(worker, cell);
     if (bits & CONTROL_KILL || cell->flags & CELL_SEALED)
@@ -204,4 +220,6 @@ void tr__restart_obey(struct worker *worker, struct cell *cell, uint32_t bits)
         come_up(worker, cell);
     else if (failure->phase == FAILURE_DOWN && failure->answer)
         come_down(worker, cell);
+    else
+        rest(worker, cell);
 }

@@ -299,7 +299,8 @@ static tr_next on_tick(tr_self *self)
     return schedule->ends ? TR_STOP : TR_SAME;
 }
 
-TR_BEHAVIOR(tr_schedule_actor, void, TR_ON(tr_schedule_tick, on_tick));
+TR_BEHAVIOR(tr_schedule_actor, void, TR_ON(tr_schedule_tick, on_tick),
+            TR_OPTIONS(.restart = TR_TEMPORARY));
 
 void tr__schedule_orphan(struct worker *worker, const struct cell *cell)
 {

@@ -379,6 +379,9 @@ void tr__spawn_mount(struct worker *worker, struct cell *cell)
         tr__cell_end_unborn(worker, cell, TR_STOPPED);
         return;
     }
+    /* It is to be restarted with its siblings, and will be when it runs. */
+    if (bits & CONTROL_DECIDED)
+        atom32_fetch_or(&cell->control, CONTROL_DECIDED, ATOM_RELAXED);
     /* When the set-up is over, the cell may be another's, and its origin gone. */
     (void)start(
         worker, cell, setup->behavior, setup->type, setup->message, setup->causal, setup, &error);

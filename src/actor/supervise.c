@@ -193,6 +193,8 @@ static bool on_failed(struct worker *worker, struct cell *parent, struct envelop
     tr__child_failed_signal(worker, parent, failure->child, directive, &failure->cause);
     if (failure->is_group)
         tr__group_pause(parent, failure->child);
+    else if (directive == TR_RESUME)
+        tr__group_answer(worker, parent, failure->child, ENVELOPE_UP); /* it runs, as it is */
     if (is_exhausted)
         tr__group_kill(worker, parent, how, failure->child);
     tr_error cause = failure->cause;
@@ -284,6 +286,8 @@ static bool comes_back(struct worker *worker, const struct cell *parent, struct 
     if (!origin || !origin->has_lived || origin->is_dismissed || child->flags & CELL_FAILED ||
         tr__restart_of(child) != TR_PERMANENT)
         return false;
+    if (atom32_load(&child->control, ATOM_SEQ_CST) & CONTROL_DISMISS)
+        return false; /* that came too late for it to hear */
     return is_up(parent) && !atom32_load(&worker->system->is_stopping, ATOM_SEQ_CST);
 }
 

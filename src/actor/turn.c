@@ -520,6 +520,8 @@ bool tr__cell_obey(struct worker *worker, struct cell *cell)
     uint32_t bits = atom32_exchange(&cell->control, 0, ATOM_SEQ_CST); /* partner: door_nudge */
     if (cell->life < LIFE_STOPPING)
         return obey_alive(worker, cell, bits);
+    if (bits & CONTROL_DISMISS && cell->origin)
+        cell->origin->is_dismissed = true;
     /* It waits for its children. */
     if (bits & CONTROL_KILL && !(cell->flags & CELL_KILLING)) {
         cell->flags |= CELL_KILLING;

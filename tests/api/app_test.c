@@ -113,6 +113,19 @@ static tr_next be_broken(tr_self *self)
     return tr_fail(self, TR_BAD_DATA, "as the test wants it");
 }
 
+static int broken_starts;
+
+static tr_next be_broken_and_count(tr_self *self)
+{
+    broken_starts++;
+    return be_broken(self);
+}
+
+static tr_next recover(void)
+{
+    return ++broken_starts > 2 ? TR_STOP : TR_SAME;
+}
+
 static tr_next crash(tr_self *self)
 {
     if (pre_starts == 0)
@@ -121,8 +134,9 @@ static tr_next crash(tr_self *self)
 }
 
 TR_BEHAVIOR(failing_setup, void, TR_SETUP(be_broken));
-TR_BEHAVIOR(failing_start, void, TR_ON(tr_pre_start, be_broken));
-TR_BEHAVIOR(failing_args, void, TR_ON(tr_args, crash));
+TR_BEHAVIOR(failing_start, void, TR_ON(tr_pre_start, be_broken_and_count));
+TR_BEHAVIOR(recovering, void, TR_ON(tr_args, be_broken_and_count), TR_ON(tr_post_restart, recover));
+TR_BEHAVIOR(failing_args, void, TR_ON(tr_args, crash), TR_OPTIONS(.restart = TR_TEMPORARY));
 
 static tr_next stop(void)
 {
@@ -134,9 +148,18 @@ TR_BEHAVIOR(stopping_setup, void, TR_SETUP(stop));
 TEST(a_root_that_fails_is_status_1, "")
 {
     ck_assert_int_eq(RUN(failing_setup), 1);
+    broken_starts = 0;
     ck_assert_int_eq(RUN(failing_start), 1);
+    ck_assert_int_eq(broken_starts, 4); /* it was restarted three times */
     ck_assert_int_eq(RUN(failing_args), 1);
     ck_assert_int_eq(RUN(stopping_setup), 0);
+}
+
+TEST(a_root_that_is_restarted_and_ends_well_is_status_0, "S-02")
+{
+    broken_starts = 1;
+    ck_assert_int_eq(RUN(recovering), 0);
+    ck_assert_int_eq(broken_starts, 3);
 }
 
 /* ---- Signals. ---- */
@@ -190,5 +213,5 @@ TEST(a_second_signal_ends_it_at_once, "")
 
 SUITE("app", the_root_gets_what_is_left_of_the_arguments, the_root_has_the_name_of_the_app,
       wrong_flags_and_help_start_nothing, arguments_that_nobody_wants_are_no_dead_letter,
-      a_root_that_fails_is_status_1, a_signal_stops_the_app_in_order,
-      a_second_signal_ends_it_at_once)
+      a_root_that_fails_is_status_1, a_root_that_is_restarted_and_ends_well_is_status_0,
+      a_signal_stops_the_app_in_order, a_second_signal_ends_it_at_once)

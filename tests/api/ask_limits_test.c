@@ -14,16 +14,16 @@
 
 TR_BEHAVIOR(narrow_fail, struct player, TR_ON(play, on_play),
             TR_ON(play_alone, on_play_alone, .is_barrier = true), TR_ON(perform, on_perform),
-            TR_OPTIONS(.mailbox_max = 2, .overflow = TR_OVERFLOW_FAIL));
+            TR_OPTIONS(.restart = TR_TEMPORARY, .mailbox_max = 2, .overflow = TR_OVERFLOW_FAIL));
 TR_BEHAVIOR(narrow_newest, struct player, TR_ON(play, on_play),
             TR_ON(play_alone, on_play_alone, .is_barrier = true), TR_ON(perform, on_perform),
-            TR_OPTIONS(.mailbox_max = 2, .overflow = TR_DROP_NEWEST));
+            TR_OPTIONS(.restart = TR_TEMPORARY, .mailbox_max = 2, .overflow = TR_DROP_NEWEST));
 TR_BEHAVIOR(narrow_oldest, struct player, TR_ON(play, on_play),
             TR_ON(play_alone, on_play_alone, .is_barrier = true), TR_ON(perform, on_perform),
-            TR_OPTIONS(.mailbox_max = 2, .overflow = TR_DROP_OLDEST));
+            TR_OPTIONS(.restart = TR_TEMPORARY, .mailbox_max = 2, .overflow = TR_DROP_OLDEST));
 TR_BEHAVIOR(narrow_park, struct player, TR_ON(play, on_play),
             TR_ON(play_alone, on_play_alone, .is_barrier = true), TR_ON(perform, on_perform),
-            TR_OPTIONS(.mailbox_max = 2, .overflow = TR_PARK));
+            TR_OPTIONS(.restart = TR_TEMPORARY, .mailbox_max = 2, .overflow = TR_PARK));
 
 static player_ref target;
 static tr_status got[4];

@@ -99,7 +99,8 @@ TR_BEHAVIOR(account, struct account, TR_ON(get_balance, on_get), TR_ON(withdraw,
             TR_ON(deposit, on_deposit), TR_ON(describe, on_describe), TR_ON(be_silent, on_silent),
             TR_ON(break_down, on_break), TR_ON(put_off, on_put_off),
             TR_ON(put_off_for_ever, on_put_off), TR_ON(answer_wrongly, on_wrongly),
-            TR_ON(answer_twice, on_twice), TR_ON(answer_now, on_now));
+            TR_ON(answer_twice, on_twice), TR_ON(answer_now, on_now),
+            TR_OPTIONS(.restart = TR_TEMPORARY));
 
 static tr_next on_transfer(tr_self *self, const struct transfer *message)
 {
@@ -120,7 +121,8 @@ static tr_next on_transfer_alone(tr_self *self, const struct transfer_alone *mes
 }
 
 TR_BEHAVIOR(bank, void, TR_ON(transfer, on_transfer),
-            TR_ON(transfer_alone, on_transfer_alone, .is_barrier = true));
+            TR_ON(transfer_alone, on_transfer_alone, .is_barrier = true),
+            TR_OPTIONS(.restart = TR_TEMPORARY));
 
 /* ---- A client asks. ---- */
 

@@ -44,7 +44,8 @@ static tr_next on_break(tr_self *self)
 }
 
 TR_BEHAVIOR(account, struct account, TR_SETUP(set_up), TR_ON(withdraw, on_withdraw),
-            TR_ON(be_slow, on_slow), TR_ON(break_down, on_break));
+            TR_ON(be_slow, on_slow), TR_ON(break_down, on_break),
+            TR_OPTIONS(.restart = TR_TEMPORARY));
 
 /* ---- Who asks: what happens is in its diary, and told to whom it may concern. ---- */
 
@@ -135,7 +136,7 @@ static tr_next on_any(void)
 {
     ck_abort_msg("the answer is no message");
 }
-TR_BEHAVIOR(other, struct other, TR_ON_ANY(on_any));
+TR_BEHAVIOR(other, struct other, TR_ON_ANY(on_any), TR_OPTIONS(.restart = TR_TEMPORARY));
 
 static tr_next on_go(tr_self *self, struct teller *teller, const struct go *message)
 {
@@ -175,7 +176,8 @@ static tr_next on_count(tr_self *self, struct teller *teller)
     return tr_reply(self, balance, .cents = teller->turns);
 }
 
-TR_BEHAVIOR(teller, struct teller, TR_ON(go, on_go), TR_ON(count, on_count));
+TR_BEHAVIOR(teller, struct teller, TR_ON(go, on_go), TR_ON(count, on_count),
+            TR_OPTIONS(.restart = TR_TEMPORARY));
 
 /* One that asks while it is set up. */
 TR_ACTOR(early, count);
@@ -193,7 +195,7 @@ static tr_next on_late(tr_self *self, struct teller *teller)
     return TR_SAME;
 }
 TR_BEHAVIOR(early, struct teller, TR_SETUP_WITH(begin_with, on_early), TR_ON(count, on_count),
-            TR_ON(tr_post_stop, on_late));
+            TR_ON(tr_post_stop, on_late), TR_OPTIONS(.restart = TR_TEMPORARY));
 
 struct pair {
     account_ref account;

@@ -23,7 +23,7 @@ static tr_next on_poke(void)
     pokes++;
     return TR_SAME;
 }
-TR_BEHAVIOR(plain, void, TR_ON(poke, on_poke));
+TR_BEHAVIOR(plain, void, TR_ON(poke, on_poke), TR_OPTIONS(.restart = TR_TEMPORARY));
 TR_ACTOR(plain, poke);
 
 static tr_next set_up_needy(const struct need *m)
@@ -31,7 +31,8 @@ static tr_next set_up_needy(const struct need *m)
     ck_assert_uint_eq(m->n, 7);
     return TR_SAME;
 }
-TR_BEHAVIOR(needy, void, TR_SETUP_WITH(need, set_up_needy), TR_ON(poke, on_poke));
+TR_BEHAVIOR(needy, void, TR_SETUP_WITH(need, set_up_needy), TR_ON(poke, on_poke),
+            TR_OPTIONS(.restart = TR_TEMPORARY));
 TR_ACTOR(needy, poke);
 
 /* Runs a piece of a test inside a turn. */
@@ -41,7 +42,7 @@ static tr_next on_run(tr_self *self)
     return inside(self);
 }
 TR_MESSAGE(run);
-TR_BEHAVIOR(host, void, TR_ON(run, on_run));
+TR_BEHAVIOR(host, void, TR_ON(run, on_run), TR_OPTIONS(.restart = TR_TEMPORARY));
 TR_ACTOR(host, run);
 
 static plain_ref plain;

@@ -115,7 +115,7 @@ static tr_next on_stop(tr_self *self)
     return TR_SAME;
 }
 TR_BEHAVIOR(plain, struct small, TR_ON(add, on_add), TR_ON(ask_sum, on_sum), TR_ON(turn_into, turn),
-            TR_ON(tr_post_stop, on_stop));
+            TR_ON(tr_post_stop, on_stop), TR_OPTIONS(.restart = TR_TEMPORARY));
 
 /* Subtracts, so that one sees who handles. */
 static tr_next on_add_other(struct small *s, const struct add *m)
@@ -129,7 +129,8 @@ static tr_next on_stop_other(tr_self *self)
     return TR_SAME;
 }
 TR_BEHAVIOR(other, struct small, TR_ON(add, on_add_other), TR_ON(ask_sum, on_sum),
-            TR_ON(turn_into, turn), TR_ON(tr_post_stop, on_stop_other));
+            TR_ON(turn_into, turn), TR_ON(tr_post_stop, on_stop_other),
+            TR_OPTIONS(.restart = TR_TEMPORARY));
 
 static tr_next set_up_again(struct small *s)
 {
@@ -138,7 +139,7 @@ static tr_next set_up_again(struct small *s)
     return TR_SAME;
 }
 TR_BEHAVIOR(again, struct small, TR_SETUP(set_up_again), TR_ON(add, on_add), TR_ON(ask_sum, on_sum),
-            TR_ON(turn_into, turn));
+            TR_ON(turn_into, turn), TR_OPTIONS(.restart = TR_TEMPORARY));
 
 static bool is_zero(const struct large *l)
 {
@@ -164,7 +165,8 @@ static tr_next on_sum_wide(tr_self *self, struct large *l)
     return tr_reply(self, sum, .n = l->sum);
 }
 TR_BEHAVIOR(wide, struct large, TR_SETUP(set_up_wide), TR_ON(add, on_add_wide),
-            TR_ON(ask_sum, on_sum_wide), TR_ON(turn_into, turn));
+            TR_ON(ask_sum, on_sum_wide), TR_ON(turn_into, turn),
+            TR_OPTIONS(.restart = TR_TEMPORARY));
 
 static tr_next set_up_with(struct small *s, const struct open_with *m)
 {
@@ -173,7 +175,7 @@ static tr_next set_up_with(struct small *s, const struct open_with *m)
     return TR_SAME;
 }
 TR_BEHAVIOR(with, struct small, TR_SETUP_WITH(open_with, set_up_with), TR_ON(add, on_add),
-            TR_ON(ask_sum, on_sum), TR_ON(turn_into, turn));
+            TR_ON(ask_sum, on_sum), TR_ON(turn_into, turn), TR_OPTIONS(.restart = TR_TEMPORARY));
 
 static tr_next set_up_wide_with(struct large *l, const struct open_with *m)
 {
@@ -182,7 +184,8 @@ static tr_next set_up_wide_with(struct large *l, const struct open_with *m)
     return TR_SAME;
 }
 TR_BEHAVIOR(wide_with, struct large, TR_SETUP_WITH(open_with, set_up_wide_with),
-            TR_ON(ask_sum, on_sum_wide), TR_ON(turn_into, turn));
+            TR_ON(ask_sum, on_sum_wide), TR_ON(turn_into, turn),
+            TR_OPTIONS(.restart = TR_TEMPORARY));
 
 static tr_next set_up_refuses(tr_self *self)
 {
@@ -190,20 +193,23 @@ static tr_next set_up_refuses(tr_self *self)
     tr_defer(self, (void *)(uintptr_t) "deferred", story_release);
     return tr_fail(self, TR_REFUSED, "not %s", "me");
 }
-TR_BEHAVIOR(refuses, void, TR_SETUP(set_up_refuses), TR_ON(tr_post_stop, on_stop));
+TR_BEHAVIOR(refuses, void, TR_SETUP(set_up_refuses), TR_ON(tr_post_stop, on_stop),
+            TR_OPTIONS(.restart = TR_TEMPORARY));
 
 static tr_next set_up_crashes(tr_self *self)
 {
     tr_crash(self, TR_BAD_DATA, "crashed");
 }
-TR_BEHAVIOR(crashes, void, TR_SETUP(set_up_crashes), TR_ON(tr_post_stop, on_stop));
+TR_BEHAVIOR(crashes, void, TR_SETUP(set_up_crashes), TR_ON(tr_post_stop, on_stop),
+            TR_OPTIONS(.restart = TR_TEMPORARY));
 
 static tr_next set_up_leaves(void)
 {
     story_add("leaves");
     return TR_STOP;
 }
-TR_BEHAVIOR(leaves, void, TR_SETUP(set_up_leaves), TR_ON(tr_post_stop, on_stop));
+TR_BEHAVIOR(leaves, void, TR_SETUP(set_up_leaves), TR_ON(tr_post_stop, on_stop),
+            TR_OPTIONS(.restart = TR_TEMPORARY));
 
 /* n behaviors, one led to by the other. */
 static tr_next set_up_chain(tr_self *self, struct small *s, const struct add *m)
@@ -214,7 +220,7 @@ static tr_next set_up_chain(tr_self *self, struct small *s, const struct add *m)
     return TR_SAME;
 }
 TR_BEHAVIOR(chain, struct small, TR_SETUP_WITH(add, set_up_chain), TR_ON(ask_sum, on_sum),
-            TR_ON(turn_into, turn));
+            TR_ON(turn_into, turn), TR_OPTIONS(.restart = TR_TEMPORARY));
 TR_ACTOR(chain, ask_sum, turn_into);
 TR_ACTOR(with, ask_sum, add, turn_into);
 TR_ACTOR(wide, ask_sum, add, turn_into);
@@ -426,14 +432,15 @@ static tr_next first_never(void)
     ck_abort_msg("this behavior was left before it started");
 }
 TR_BEHAVIOR(first, struct large, TR_SETUP(first_set_up), TR_ON(tr_pre_start, first_never),
-            TR_ON(add, first_never));
+            TR_ON(add, first_never), TR_OPTIONS(.restart = TR_TEMPORARY));
 static tr_next second_start(tr_self *self, struct small *s)
 {
     story_add("second starts at %" PRIi64, s->sum);
     s->sum = 40;
     return tr_become(self, plain);
 }
-TR_BEHAVIOR(second, struct small, TR_ON(tr_pre_start, second_start));
+TR_BEHAVIOR(second, struct small, TR_ON(tr_pre_start, second_start),
+            TR_OPTIONS(.restart = TR_TEMPORARY));
 TR_ACTOR(first, add, ask_sum);
 
 TEST(a_set_up_and_a_signal_may_lead_on, "B-01", "G-06", "G-01")
@@ -472,7 +479,8 @@ static tr_next on_reload(tr_self *self, const struct add *m)
         tr_crash(self, TR_FAILED, "on purpose");
     return next;
 }
-TR_BEHAVIOR(loaded, void, TR_SETUP_WITH(load, set_up_loaded), TR_ON(add, on_reload));
+TR_BEHAVIOR(loaded, void, TR_SETUP_WITH(load, set_up_loaded), TR_ON(add, on_reload),
+            TR_OPTIONS(.restart = TR_TEMPORARY));
 TR_ACTOR(loaded, add);
 
 /* What the C library has given out; always 0 under AddressSanitizer, which looks for leaks itself. */

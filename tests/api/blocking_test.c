@@ -133,7 +133,7 @@ static tr_next on_end(void)
 TR_BEHAVIOR(labourer, struct labourer, TR_ON(work, on_work),
             TR_ON(work_alone, on_work_alone, .is_barrier = true), TR_ON(get_open, on_get_open),
             TR_ON(break_down, on_break_down), TR_ON(tr_pre_start, on_start),
-            TR_ON(tr_post_stop, on_end));
+            TR_ON(tr_post_stop, on_end), TR_OPTIONS(.restart = TR_TEMPORARY));
 
 /* ---- On kits. ---- */
 

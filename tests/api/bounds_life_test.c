@@ -96,8 +96,9 @@ static tr_next on_refill(tr_self *self)
     return TR_SAME;
 }
 TR_BEHAVIOR(refill_small, void, TR_ON(item, on_refill), TR_ON(run, on_run),
-            TR_OPTIONS(.mailbox_max = 2 * WIDE));
-TR_BEHAVIOR(refill_large, void, TR_ON(run, on_run), TR_ON(item, on_refill));
+            TR_OPTIONS(.restart = TR_TEMPORARY, .mailbox_max = 2 * WIDE));
+TR_BEHAVIOR(refill_large, void, TR_ON(run, on_run), TR_ON(item, on_refill),
+            TR_OPTIONS(.restart = TR_TEMPORARY));
 
 /* What waits above a bound that has become smaller is handled, and nothing is taken meanwhile. */
 TEST(what_is_above_a_smaller_bound_goes_before_more_is_taken, "M-02", "MB-01")
@@ -136,6 +137,7 @@ TEST(a_smaller_bound_that_drops_the_oldest_drops_them_at_once, "M-02", "MB-01")
     }
 }
 
+BOX(fail_once, .mailbox_max = BOUND, .restart = TR_TEMPORARY);
 BOX(too_many, .mailbox_max = UINT32_MAX);
 BOX(too_much, .mailbox_bytes_max = SIZE_MAX);
 TR_BEHAVIOR_DECLARE(detour);
@@ -143,14 +145,14 @@ static tr_next set_up_detour(tr_self *self)
 {
     return tr_become(self, too_many);
 }
-TR_BEHAVIOR(detour, void, TR_SETUP(set_up_detour));
+TR_BEHAVIOR(detour, void, TR_SETUP(set_up_detour), TR_OPTIONS(.restart = TR_TEMPORARY));
 
 TEST(become_with_too_large_bounds_fails_the_turn, "M-02")
 {
     static const tr_behavior *const rows[] = {
         &tr_behavior_too_many, &tr_behavior_too_much, &tr_behavior_detour};
     for (size_t row = 0; row < 3; row++) {
-        tr_ref box = box_open(1, &tr_behavior_fail);
+        tr_ref box = box_open(1, &tr_behavior_fail_once);
         next_behavior = rows[row];
         ck_assert_int_eq(TELL_RUN(test, box, change), TR_OK);
         tr_kit_settle(kit);
@@ -181,9 +183,9 @@ static tr_next bring_back(tr_self *self)
     return TR_SAME;
 }
 TR_BEHAVIOR(stasher, void, TR_ON(item, on_stashed), TR_ON(run, on_run),
-            TR_OPTIONS(.mailbox_max = BOUND));
+            TR_OPTIONS(.restart = TR_TEMPORARY, .mailbox_max = BOUND));
 TR_BEHAVIOR(stasher_oldest, void, TR_ON(item, on_stashed), TR_ON(run, on_run),
-            TR_OPTIONS(.mailbox_max = BOUND, .overflow = TR_DROP_OLDEST));
+            TR_OPTIONS(.restart = TR_TEMPORARY, .mailbox_max = BOUND, .overflow = TR_DROP_OLDEST));
 
 TEST(what_is_stashed_takes_no_room_until_it_comes_back, "M-02", "MB-01")
 {
@@ -262,7 +264,7 @@ static tr_next on_hoard(tr_self *self)
     return TR_SAME;
 }
 TR_BEHAVIOR(hoarder, void, TR_ON(item, on_hoard), TR_ON(run, on_run),
-            TR_OPTIONS(.mailbox_max = WIDE));
+            TR_OPTIONS(.restart = TR_TEMPORARY, .mailbox_max = WIDE));
 
 TEST(stashing_round_and_round_does_not_grow_the_mailbox, "M-02", "MB-01")
 {
@@ -290,7 +292,7 @@ static tr_next on_hoard_parked(tr_self *self)
     return TR_SAME;
 }
 TR_BEHAVIOR(hoarder_parks, void, TR_ON(item, on_hoard_parked),
-            TR_OPTIONS(.mailbox_max = BOUND, .overflow = TR_PARK));
+            TR_OPTIONS(.restart = TR_TEMPORARY, .mailbox_max = BOUND, .overflow = TR_PARK));
 
 static tr_ref hoarder;
 static tr_next send_many(tr_self *self)
@@ -325,7 +327,8 @@ static tr_next on_hoard_blob(tr_self *self)
     hoarded++;
     return tr_stash(self);
 }
-TR_BEHAVIOR(blob_hoarder, void, TR_ON(blob, on_hoard_blob), TR_ON(item, on_item));
+TR_BEHAVIOR(blob_hoarder, void, TR_ON(blob, on_hoard_blob), TR_ON(item, on_item),
+            TR_OPTIONS(.restart = TR_TEMPORARY));
 
 TEST(a_stash_is_bounded_by_memory_too, "M-02", "MB-02")
 {
@@ -379,7 +382,7 @@ static tr_next set_up_clock(tr_self *self)
                 TR_ON(run, on_run),                                                                \
                 TR_ON(tr_receive_timeout, on_idle),                                                \
                 TR_ON(tr_post_stop, on_stop),                                                      \
-                TR_OPTIONS(.mailbox_max = BOUND, .overflow = policy))
+                TR_OPTIONS(.restart = TR_TEMPORARY, .mailbox_max = BOUND, .overflow = policy))
 CLOCK(clock_fail, TR_OVERFLOW_FAIL);
 CLOCK(clock_newest, TR_DROP_NEWEST);
 CLOCK(clock_oldest, TR_DROP_OLDEST);
@@ -492,7 +495,7 @@ static tr_next refuse_set_up(tr_self *self)
 {
     return tr_fail(self, TR_REFUSED, "not today");
 }
-TR_BEHAVIOR(never, void, TR_SETUP(refuse_set_up));
+TR_BEHAVIOR(never, void, TR_SETUP(refuse_set_up), TR_OPTIONS(.restart = TR_TEMPORARY));
 
 TEST(a_full_client_still_hears_of_its_spawns, "M-02", "MB-02", "MB-03")
 {

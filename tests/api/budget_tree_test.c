@@ -35,9 +35,9 @@ static tr_next measure(tr_self *self)
 }
 
 #define ROWS TR_ON(run, on_run), TR_ON(page, on_page), TR_ON(tr_post_stop, on_stop)
-TR_BEHAVIOR(saver, void, ROWS, TR_OPTIONS(.budget_bytes = 64 * KIB));
-TR_BEHAVIOR(free_one, void, ROWS);
-TR_BEHAVIOR(root, void, ROWS, TR_OPTIONS(.tree_budget_bytes = 256 * KIB));
+TR_BEHAVIOR(saver, void, ROWS, TR_OPTIONS(.restart = TR_TEMPORARY, .budget_bytes = 64 * KIB));
+TR_BEHAVIOR(free_one, void, ROWS, TR_OPTIONS(.restart = TR_TEMPORARY));
+TR_BEHAVIOR(root, void, ROWS, TR_OPTIONS(.restart = TR_TEMPORARY, .tree_budget_bytes = 256 * KIB));
 
 static tr_usage usage_of(tr_ref who)
 {
@@ -190,7 +190,8 @@ static tr_next set_up_family(tr_self *self)
 
 TR_ACTOR(stillborn, run);
 TR_BEHAVIOR(stillborn, void, TR_SETUP(set_up_family),
-            TR_OPTIONS(.tree_budget_bytes = 256 * KIB, .tree_budget_cpu_ns = TR_SECOND));
+            TR_OPTIONS(.restart = TR_TEMPORARY, .tree_budget_bytes = 256 * KIB,
+                       .tree_budget_cpu_ns = TR_SECOND));
 
 static void play_stillborn(void)
 {

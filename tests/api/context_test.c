@@ -50,7 +50,7 @@ static tr_next leaf_poked(tr_self *self, const struct poke *m)
     story_add("leaf %d from %s", (int)m->n, is_parent ? "parent" : "?");
     return TR_SAME;
 }
-TR_BEHAVIOR(leaf, void, TR_ON(poke, leaf_poked));
+TR_BEHAVIOR(leaf, void, TR_ON(poke, leaf_poked), TR_OPTIONS(.restart = TR_TEMPORARY));
 
 struct whole {
     tr_ref me;
@@ -144,7 +144,8 @@ static tr_next whole_stop(tr_self *self, struct whole *w)
     return tr_become(self, leaf);
 }
 TR_BEHAVIOR(whole, struct whole, TR_SETUP(whole_set_up), TR_ON(tr_pre_start, whole_start),
-            TR_ON(poke, whole_poked), TR_ON(tr_post_stop, whole_stop));
+            TR_ON(poke, whole_poked), TR_ON(tr_post_stop, whole_stop),
+            TR_OPTIONS(.restart = TR_TEMPORARY));
 TR_ACTOR(whole, poke);
 
 TEST(every_verb_works_in_every_kind_of_turn, "B-04", "G-06", "L-06")
@@ -211,7 +212,7 @@ static tr_next on_born(tr_self *self, struct node *n)
 }
 TR_BEHAVIOR(node, struct node, TR_ON(relay, on_relay), TR_ON(poke, on_poke),
             TR_ON(pass_on, on_pass), TR_ON(grow, on_grow), TR_ON(tr_pre_start, node_start),
-            TR_ON(ask_born, on_born));
+            TR_ON(ask_born, on_born), TR_OPTIONS(.restart = TR_TEMPORARY));
 TR_ACTOR(node, relay, poke, pass_on, grow, ask_born);
 
 static tr_next on_grow(tr_self *self, const struct grow *m)
@@ -331,7 +332,8 @@ static tr_next orphan_seen(void)
     return TR_SAME;
 }
 TR_BEHAVIOR(orphan, void, TR_ON(tr_pre_start, orphan_start), TR_ON(poke, orphan_poked),
-            TR_ON(seen, orphan_seen), TR_ON(tr_dead_letter, orphan_letter));
+            TR_ON(seen, orphan_seen), TR_ON(tr_dead_letter, orphan_letter),
+            TR_OPTIONS(.restart = TR_TEMPORARY));
 TR_ACTOR(orphan, poke, seen, tr_dead_letter);
 
 TEST(a_reply_needs_a_sender, "B-04", "SG-15")
@@ -386,8 +388,8 @@ static tr_next on_brooding(tr_self *self, const struct poke *m)
     story_add("counted");
     return TR_SAME;
 }
-TR_BEHAVIOR(brood, void, TR_ON(poke, on_brood));
-TR_BEHAVIOR(brooding, void, TR_ON(poke, on_brooding));
+TR_BEHAVIOR(brood, void, TR_ON(poke, on_brood), TR_OPTIONS(.restart = TR_TEMPORARY));
+TR_BEHAVIOR(brooding, void, TR_ON(poke, on_brooding), TR_OPTIONS(.restart = TR_TEMPORARY));
 TR_ACTOR(brood, poke);
 
 TEST(children_are_listed_oldest_first, "B-04", "LC-19")
@@ -427,7 +429,8 @@ static tr_next on_order(tr_self *self)
     story_add("body");
     return TR_SAME;
 }
-TR_BEHAVIOR(defers, void, TR_ON(poke, on_defer), TR_ON(relay, on_order));
+TR_BEHAVIOR(defers, void, TR_ON(poke, on_defer), TR_ON(relay, on_order),
+            TR_OPTIONS(.restart = TR_TEMPORARY));
 TR_ACTOR(defers, poke, relay);
 
 TEST(defers_run_last_first_when_the_turn_ends, "B-04")
@@ -464,7 +467,7 @@ static tr_next on_values(tr_self *self)
     tr_tell_copy(self, tr_sender(self), values, &v);
     return TR_SAME;
 }
-TR_BEHAVIOR(chance, void, TR_ON(poke, on_values));
+TR_BEHAVIOR(chance, void, TR_ON(poke, on_values), TR_OPTIONS(.restart = TR_TEMPORARY));
 TR_ACTOR(chance, poke);
 
 static struct values draw(uint64_t seed, int worker)
@@ -508,7 +511,7 @@ static tr_next on_who(tr_self *self)
     story_add("%s", tr_path(self));
     return TR_SAME;
 }
-TR_BEHAVIOR(unnamed, void, TR_ON(poke, on_who));
+TR_BEHAVIOR(unnamed, void, TR_ON(poke, on_who), TR_OPTIONS(.restart = TR_TEMPORARY));
 TR_ACTOR(unnamed, poke);
 
 TEST(an_anonymous_actor_has_a_path_of_its_own, "B-04", "L-07")

@@ -47,7 +47,8 @@ static tr_next on_stop(void)
 }
 
 TR_BEHAVIOR(idler, void, TR_ON(run, on_run), TR_ON(poke, on_poke), TR_ON(tick, on_tick),
-            TR_ON(tr_receive_timeout, on_timeout), TR_ON(tr_post_stop, on_stop));
+            TR_ON(tr_receive_timeout, on_timeout), TR_ON(tr_post_stop, on_stop),
+            TR_OPTIONS(.restart = TR_TEMPORARY));
 
 static void begin(turn *first)
 {
@@ -157,7 +158,7 @@ static tr_next early_set_up(tr_self *self)
     return TR_SAME;
 }
 TR_BEHAVIOR(early, void, TR_SETUP(early_set_up), TR_ON(run, on_run),
-            TR_ON(tr_receive_timeout, on_timeout));
+            TR_ON(tr_receive_timeout, on_timeout), TR_OPTIONS(.restart = TR_TEMPORARY));
 
 TR_ACTOR(starter, run);
 static tr_next starter_start(tr_self *self)
@@ -173,7 +174,8 @@ static tr_next starter_stop(tr_self *self)
     return TR_SAME;
 }
 TR_BEHAVIOR(starter, void, TR_ON(tr_pre_start, starter_start), TR_ON(run, on_run),
-            TR_ON(tr_receive_timeout, on_timeout), TR_ON(tr_post_stop, starter_stop));
+            TR_ON(tr_receive_timeout, on_timeout), TR_ON(tr_post_stop, starter_stop),
+            TR_OPTIONS(.restart = TR_TEMPORARY));
 
 static void play_early(void)
 {
@@ -293,7 +295,8 @@ static tr_next on_rival_tick(tr_self *self)
 {
     return rival_turn(self);
 }
-TR_BEHAVIOR(rival, void, TR_ON(run, on_run), TR_ON(tick, on_rival_tick));
+TR_BEHAVIOR(rival, void, TR_ON(run, on_run), TR_ON(tick, on_rival_tick),
+            TR_OPTIONS(.restart = TR_TEMPORARY));
 
 static tr_next arm_rival(tr_self *self)
 {
@@ -423,7 +426,8 @@ TEST(it_is_not_counted_while_suspended, "G-05", "Y-03")
 /* ---- Who does not handle it. ---- */
 
 TR_ACTOR(deaf, run, poke);
-TR_BEHAVIOR(deaf, void, TR_ON(run, on_run), TR_ON(poke, on_poke));
+TR_BEHAVIOR(deaf, void, TR_ON(run, on_run), TR_ON(poke, on_poke),
+            TR_OPTIONS(.restart = TR_TEMPORARY));
 TR_ACTOR(collector, run, poke);
 static tr_next on_any(tr_self *self, const tr_message *message)
 {
@@ -431,9 +435,11 @@ static tr_next on_any(tr_self *self, const tr_message *message)
     say("any %s", message->type->name);
     return TR_SAME;
 }
-TR_BEHAVIOR(collector, void, TR_ON(run, on_run), TR_ON_ANY(on_any));
+TR_BEHAVIOR(collector, void, TR_ON(run, on_run), TR_ON_ANY(on_any),
+            TR_OPTIONS(.restart = TR_TEMPORARY));
 TR_ACTOR(stasher, run, poke);
-TR_BEHAVIOR(stasher, void, TR_ON(run, on_run), TR_ON_ANY(tr_stash));
+TR_BEHAVIOR(stasher, void, TR_ON(run, on_run), TR_ON_ANY(tr_stash),
+            TR_OPTIONS(.restart = TR_TEMPORARY));
 
 static void play_unhandled(void)
 {

@@ -71,7 +71,7 @@ struct child {
 TR_ACTOR(child, note);
 TR_BEHAVIOR(child, struct child, TR_SETUP_WITH(begin, child_set_up),
             TR_ON(tr_pre_start, child_start), TR_ON(note, child_note),
-            TR_ON(tr_post_stop, child_stop));
+            TR_ON(tr_post_stop, child_stop), TR_OPTIONS(.restart = TR_TEMPORARY));
 
 static const tr_status causes[HOWS] = {
     [GOOD] = TR_OK, [FAIL] = TR_BAD_DATA, [CRASH] = TR_REFUSED, [NO_MEMORY] = TR_NO_MEMORY};
@@ -119,7 +119,7 @@ static tr_next parent_near(tr_self *self, const struct work *work)
 }
 
 TR_ACTOR(parent, work);
-TR_BEHAVIOR(parent, void, TR_ON(work, parent_near));
+TR_BEHAVIOR(parent, void, TR_ON(work, parent_near), TR_OPTIONS(.restart = TR_TEMPORARY));
 
 static void play_near(struct stage *stage)
 {
@@ -158,7 +158,8 @@ static tr_next bold_stop(void)
 }
 
 TR_ACTOR(bold, work);
-TR_BEHAVIOR(bold, void, TR_ON(work, bold_work), TR_ON(tr_post_stop, bold_stop));
+TR_BEHAVIOR(bold, void, TR_ON(work, bold_work), TR_ON(tr_post_stop, bold_stop),
+            TR_OPTIONS(.restart = TR_TEMPORARY));
 
 static void play_bold(struct stage *stage)
 {
@@ -201,7 +202,8 @@ static tr_next remote_note(const struct note *note)
 }
 
 TR_ACTOR(remote, begin, note);
-TR_BEHAVIOR(remote, void, TR_ON(begin, remote_work), TR_ON(note, remote_note));
+TR_BEHAVIOR(remote, void, TR_ON(begin, remote_work), TR_ON(note, remote_note),
+            TR_OPTIONS(.restart = TR_TEMPORARY));
 
 static void play_far(struct stage *stage)
 {
@@ -293,7 +295,7 @@ static tr_next quiet_set_up(tr_self *self, const struct begin *begin)
         tr_crash(self, TR_REFUSED, "cause %d", 8);
     return tr_fail(self, TR_BAD_DATA, "cause %d", 7);
 }
-TR_BEHAVIOR(quiet, void, TR_SETUP_WITH(begin, quiet_set_up));
+TR_BEHAVIOR(quiet, void, TR_SETUP_WITH(begin, quiet_set_up), TR_OPTIONS(.restart = TR_TEMPORARY));
 
 TEST(spawn_wait_tells_other_threads_how_the_set_up_went, "L-04", "LC-04")
 {
@@ -405,7 +407,7 @@ static tr_next link_stop(void)
     return TR_SAME;
 }
 TR_BEHAVIOR(link, void, TR_SETUP_WITH(chain, link_set_up), TR_ON(tr_pre_start, link_start),
-            TR_ON(tr_post_stop, link_stop));
+            TR_ON(tr_post_stop, link_stop), TR_OPTIONS(.restart = TR_TEMPORARY));
 
 static void chain_begin(struct stage *stage, uint32_t depth, uint32_t fails_at, link_ref *link)
 {
@@ -483,7 +485,7 @@ static tr_next seed_note(void)
     return TR_SAME;
 }
 TR_BEHAVIOR(seed_actor, void, TR_ON(note, seed_note), TR_ON(tr_pre_start, link_start),
-            TR_ON(tr_post_stop, link_stop));
+            TR_ON(tr_post_stop, link_stop), TR_OPTIONS(.restart = TR_TEMPORARY));
 
 /* Children here and elsewhere, and then a failure, or the answer that it is not needed. */
 TR_ACTOR(doomed);
@@ -497,7 +499,7 @@ static tr_next doomed_set_up(tr_self *self, const struct plan *plan)
     }
     return plan->mix % 2 ? TR_STOP : tr_fail(self, TR_FAILED, "as planned");
 }
-TR_BEHAVIOR(doomed, void, TR_SETUP_WITH(plan, doomed_set_up));
+TR_BEHAVIOR(doomed, void, TR_SETUP_WITH(plan, doomed_set_up), TR_OPTIONS(.restart = TR_TEMPORARY));
 
 TR_ACTOR(sower, spin, plan);
 static tr_next sower_plan(tr_self *self, const struct plan *plan)
@@ -520,7 +522,8 @@ static tr_next sower_spin(tr_self *self, const struct spin *spin)
     }
     return TR_SAME;
 }
-TR_BEHAVIOR(sower, void, TR_ON(plan, sower_plan), TR_ON(spin, sower_spin));
+TR_BEHAVIOR(sower, void, TR_ON(plan, sower_plan), TR_ON(spin, sower_spin),
+            TR_OPTIONS(.restart = TR_TEMPORARY));
 
 static void play_doomed(struct stage *stage)
 {

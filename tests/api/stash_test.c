@@ -44,11 +44,13 @@ static tr_next on_stop(tr_self *self)
 }
 
 /* Closed: everything is set aside. */
-TR_BEHAVIOR(keeper, void, TR_ON(run, on_run), TR_ON_ANY(tr_stash), TR_ON(tr_post_stop, on_stop));
+TR_BEHAVIOR(keeper, void, TR_ON(run, on_run), TR_ON_ANY(tr_stash), TR_ON(tr_post_stop, on_stop),
+            TR_OPTIONS(.restart = TR_TEMPORARY));
 TR_BEHAVIOR(open_keeper, void, TR_ON(run, on_run), TR_ON(item, on_item),
-            TR_ON(text_item, on_text_item), TR_ON(tr_post_stop, on_stop));
+            TR_ON(text_item, on_text_item), TR_ON(tr_post_stop, on_stop),
+            TR_OPTIONS(.restart = TR_TEMPORARY));
 TR_BEHAVIOR(third_keeper, void, TR_ON(run, on_run), TR_ON(item, on_third_item),
-            TR_ON(tr_post_stop, on_stop));
+            TR_ON(tr_post_stop, on_stop), TR_OPTIONS(.restart = TR_TEMPORARY));
 
 static void begin(uint32_t items)
 {
@@ -369,7 +371,8 @@ static tr_next on_answer(const struct answer *message)
     say("answer %u", (unsigned)message->n);
     return TR_SAME;
 }
-TR_BEHAVIOR(asker, void, TR_ON(run, on_run), TR_ON(answer, on_answer));
+TR_BEHAVIOR(asker, void, TR_ON(run, on_run), TR_ON(answer, on_answer),
+            TR_OPTIONS(.restart = TR_TEMPORARY));
 
 static tr_next tell_keeper(tr_self *self)
 {
@@ -479,16 +482,19 @@ static tr_next stash_in_set_up(tr_self *self)
     ck_assert_uint_eq(tr_stash_count(self), 0);
     return tr_stash(self);
 }
-TR_BEHAVIOR(early, void, TR_SETUP(stash_in_set_up), TR_ON(run, on_run));
+TR_BEHAVIOR(early, void, TR_SETUP(stash_in_set_up), TR_ON(run, on_run),
+            TR_OPTIONS(.restart = TR_TEMPORARY));
 TR_ACTOR(starter, run);
-TR_BEHAVIOR(starter, void, TR_ON(tr_pre_start, tr_stash), TR_ON(run, on_run));
+TR_BEHAVIOR(starter, void, TR_ON(tr_pre_start, tr_stash), TR_ON(run, on_run),
+            TR_OPTIONS(.restart = TR_TEMPORARY));
 TR_ACTOR(idler, run);
 static tr_next set_timeout(tr_self *self)
 {
     tr_set_receive_timeout(self, MS);
     return TR_SAME;
 }
-TR_BEHAVIOR(idler, void, TR_ON(run, on_run), TR_ON(tr_receive_timeout, tr_stash));
+TR_BEHAVIOR(idler, void, TR_ON(run, on_run), TR_ON(tr_receive_timeout, tr_stash),
+            TR_OPTIONS(.restart = TR_TEMPORARY));
 
 static void play_signals(void)
 {

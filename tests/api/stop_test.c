@@ -87,7 +87,8 @@ static tr_next node_stop(tr_self *self, struct node *node)
     return TR_SAME;
 }
 TR_BEHAVIOR(node, struct node, TR_SETUP_WITH(grow, node_set_up), TR_ON(note, node_note),
-            TR_ON(end, node_end), TR_ON(tr_post_stop, node_stop));
+            TR_ON(end, node_end), TR_ON(tr_post_stop, node_stop),
+            TR_OPTIONS(.restart = TR_TEMPORARY));
 
 static node_ref plant(struct stage *stage, uint32_t levels, uint32_t width)
 {
@@ -238,7 +239,8 @@ static tr_next reader_stop(void)
     diary("stop");
     return TR_SAME;
 }
-TR_BEHAVIOR(reader, void, TR_ON(note, reader_note), TR_ON(tr_post_stop, reader_stop));
+TR_BEHAVIOR(reader, void, TR_ON(note, reader_note), TR_ON(tr_post_stop, reader_stop),
+            TR_OPTIONS(.restart = TR_TEMPORARY));
 
 TR_ACTOR(writer, peer);
 static tr_next writer_peer(tr_self *self, const struct peer *peer)
@@ -252,7 +254,7 @@ static tr_next writer_peer(tr_self *self, const struct peer *peer)
     (void)tr_stop(self, reader);
     return TR_SAME;
 }
-TR_BEHAVIOR(writer, void, TR_ON(peer, writer_peer));
+TR_BEHAVIOR(writer, void, TR_ON(peer, writer_peer), TR_OPTIONS(.restart = TR_TEMPORARY));
 
 static void play_order_of_the_pill(struct stage *stage)
 {
@@ -322,7 +324,8 @@ static tr_next quitter_note(tr_self *self, const struct note *note)
     }
     return TR_SAME;
 }
-TR_BEHAVIOR(quitter, void, TR_ON(note, quitter_note), TR_ON(tr_post_stop, reader_stop));
+TR_BEHAVIOR(quitter, void, TR_ON(note, quitter_note), TR_ON(tr_post_stop, reader_stop),
+            TR_OPTIONS(.restart = TR_TEMPORARY));
 
 static void play_self_stop(struct stage *stage)
 {
@@ -364,7 +367,8 @@ static tr_next father_note(tr_self *self, const struct note *note)
     diary("alone");
     return TR_SAME;
 }
-TR_BEHAVIOR(father, void, TR_ON(peer, father_peer), TR_ON(note, father_note));
+TR_BEHAVIOR(father, void, TR_ON(peer, father_peer), TR_ON(note, father_note),
+            TR_OPTIONS(.restart = TR_TEMPORARY));
 
 static void play_strangers(struct stage *stage)
 {
@@ -430,7 +434,8 @@ static tr_next counted_stop(tr_self *self, struct counted *counted)
     return TR_SAME;
 }
 TR_BEHAVIOR(counted, struct counted, TR_SETUP_WITH(tally_for, counted_set_up),
-            TR_ON(note, counted_note), TR_ON(tr_post_stop, counted_stop));
+            TR_ON(note, counted_note), TR_ON(tr_post_stop, counted_stop),
+            TR_OPTIONS(.restart = TR_TEMPORARY));
 
 TR_ACTOR(sender, tally_for);
 static tr_next sender_go(tr_self *self, const struct tally_for *with)
@@ -445,7 +450,7 @@ static tr_next sender_go(tr_self *self, const struct tally_for *with)
         tr_tell(self, counted, note, .n = 1000000);
     return TR_SAME;
 }
-TR_BEHAVIOR(sender, void, TR_ON(tally_for, sender_go));
+TR_BEHAVIOR(sender, void, TR_ON(tally_for, sender_go), TR_OPTIONS(.restart = TR_TEMPORARY));
 
 TEST(on_threads_the_pill_keeps_its_place, "SG-02", "LC-07", "Y-01")
 {
@@ -491,7 +496,7 @@ static tr_next member_set_up(tr_self *self, const struct crowd *crowd)
     }
     return TR_SAME;
 }
-TR_BEHAVIOR(member, void, TR_SETUP_WITH(crowd, member_set_up));
+TR_BEHAVIOR(member, void, TR_SETUP_WITH(crowd, member_set_up), TR_OPTIONS(.restart = TR_TEMPORARY));
 
 /* A sanitizer needs too long for all of them. */
 enum { WIDTH = TEST_HAS_SANITIZER ? 60 : 317, CROWD = 1 + WIDTH + WIDTH * WIDTH };

@@ -48,7 +48,7 @@ static tr_next on_stop(void)
 }
 
 TR_BEHAVIOR(subject, void, TR_ON(run, on_run), TR_ON(tick, on_tick), TR_ON(parcel, on_parcel),
-            TR_ON(tr_post_stop, on_stop));
+            TR_ON(tr_post_stop, on_stop), TR_OPTIONS(.restart = TR_TEMPORARY));
 
 static void begin(turn *first)
 {

@@ -27,7 +27,7 @@ static tr_next on_stop(void)
 }
 
 TR_BEHAVIOR(clock_actor, void, TR_ON(run, on_run), TR_ON(tick, on_tick),
-            TR_ON(tr_post_stop, on_stop));
+            TR_ON(tr_post_stop, on_stop), TR_OPTIONS(.restart = TR_TEMPORARY));
 
 /* Starts the actor and runs one turn of it at time 0; its ticks do nothing special. */
 static void begin(turn *first)
@@ -66,7 +66,8 @@ static tr_next on_wait(tr_self *self)
         tr_tell(self, slow_child_ref_of(tr_me(self)), wait_for_me);
     return TR_SAME;
 }
-TR_BEHAVIOR(slow_child, void, TR_ON(run, on_run), TR_ON(wait_for_me, on_wait));
+TR_BEHAVIOR(slow_child, void, TR_ON(run, on_run), TR_ON(wait_for_me, on_wait),
+            TR_OPTIONS(.restart = TR_TEMPORARY));
 
 static tr_next arm_all(tr_self *self)
 {
@@ -232,7 +233,8 @@ static tr_next arm_late(tr_self *self)
     return TR_SAME;
 }
 TR_BEHAVIOR(early, void, TR_SETUP(early_set_up), TR_ON(tr_pre_start, early_start),
-            TR_ON(run, on_run), TR_ON(tick, on_tick), TR_ON(tr_post_stop, early_stop));
+            TR_ON(run, on_run), TR_ON(tick, on_tick), TR_ON(tr_post_stop, early_stop),
+            TR_OPTIONS(.restart = TR_TEMPORARY));
 
 TR_ACTOR(stillborn, tick);
 static tr_next stillborn_set_up(tr_self *self)
@@ -240,7 +242,8 @@ static tr_next stillborn_set_up(tr_self *self)
     RATE("a", 1, 1);
     return tr_fail(self, TR_FAILED, "on purpose");
 }
-TR_BEHAVIOR(stillborn, void, TR_SETUP(stillborn_set_up), TR_ON(tick, on_tick));
+TR_BEHAVIOR(stillborn, void, TR_SETUP(stillborn_set_up), TR_ON(tick, on_tick),
+            TR_OPTIONS(.restart = TR_TEMPORARY));
 
 static void play_early(void)
 {
@@ -291,7 +294,8 @@ static tr_next on_real_tick(tr_self *self, const struct real_tick *message)
     return TR_SAME;
 }
 
-TR_BEHAVIOR(real_clock, void, TR_ON(arm_real, on_arm_real), TR_ON(real_tick, on_real_tick));
+TR_BEHAVIOR(real_clock, void, TR_ON(arm_real, on_arm_real), TR_ON(real_tick, on_real_tick),
+            TR_OPTIONS(.restart = TR_TEMPORARY));
 
 TEST(a_timer_on_real_threads_is_never_early, "T-01", "TM-01")
 {
@@ -338,7 +342,7 @@ static tr_next on_real_idle(tr_self *self, struct real_idler *state)
     return TR_SAME;
 }
 TR_BEHAVIOR(real_idler, struct real_idler, TR_ON(watch_me, on_watch_me),
-            TR_ON(tr_receive_timeout, on_real_idle));
+            TR_ON(tr_receive_timeout, on_real_idle), TR_OPTIONS(.restart = TR_TEMPORARY));
 
 TEST(a_receive_timeout_on_real_threads_is_never_early, "G-05")
 {

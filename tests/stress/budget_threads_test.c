@@ -46,7 +46,7 @@ static tr_next on_report(tr_self *self, const struct report *message)
     return TR_SAME;
 }
 
-TR_BEHAVIOR(closet, void, TR_ON(hold, on_hold));
+TR_BEHAVIOR(closet, void, TR_ON(hold, on_hold), TR_OPTIONS(.restart = TR_TEMPORARY));
 
 /* Some memory, some mail, now and then a child that ends at once; and on. */
 static tr_next on_churn(tr_self *self, struct room *room, const struct churn *message)
@@ -84,7 +84,7 @@ static tr_next on_cargo(void)
 }
 
 TR_BEHAVIOR(room, struct room, TR_ON(churn, on_churn), TR_ON(cargo, on_cargo), TR_ON(hold, on_hold),
-            TR_ON(report, on_report));
+            TR_ON(report, on_report), TR_OPTIONS(.restart = TR_TEMPORARY));
 
 static tr_next on_open(tr_self *self, struct house *house, const struct open_house *message)
 {
@@ -104,7 +104,8 @@ static tr_next on_house_end(tr_self *self, struct house *house)
 
 TR_BEHAVIOR(house, struct house, TR_ON(open_house, on_open), TR_ON(report, on_report),
             TR_ON(tr_post_stop, on_house_end),
-            TR_OPTIONS(.tree_budget_bytes = 16 << 20, .tree_budget_cpu_ns = TR_HOUR));
+            TR_OPTIONS(.restart = TR_TEMPORARY, .tree_budget_bytes = 16 << 20,
+                       .tree_budget_cpu_ns = TR_HOUR));
 
 static tr_ref rooms[ROOMS];
 

@@ -13,6 +13,11 @@
 #include <troupe/kit.h>
 #include <troupe/troupe.h>
 
+/** What becomes of a player that fails; a failure stops it unless the test says otherwise. */
+#ifndef PLAYERS_RESTART
+#define PLAYERS_RESTART TR_TEMPORARY
+#endif
+
 enum { PLAYERS = 6, MILLISECONDS = 1000000, EVENTS_MAX = 256 };
 
 TR_MESSAGE(value, (i64, number));
@@ -53,7 +58,8 @@ static tr_next on_perform(tr_self *self, struct player *player, const struct per
 }
 
 TR_BEHAVIOR(player, struct player, TR_ON(play, on_play),
-            TR_ON(play_alone, on_play_alone, .is_barrier = true), TR_ON(perform, on_perform));
+            TR_ON(play_alone, on_play_alone, .is_barrier = true), TR_ON(perform, on_perform),
+            TR_OPTIONS(.restart = PLAYERS_RESTART));
 
 /** Who plays, on how many workers, and what happened: one world at a time. */
 static struct {

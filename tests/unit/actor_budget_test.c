@@ -131,10 +131,12 @@ static tr_next on_end(tr_self *self)
     TR_SETUP(set_up), TR_ON(step, on_step), TR_ON(freight, on_freight), TR_ON(tr_post_stop, on_end)
 #define PLENTY ((size_t)1 << 40)
 TR_BEHAVIOR(top, struct node, ROWS,
-            TR_OPTIONS(.tree_budget_bytes = PLENTY, .tree_budget_cpu_ns = INT64_MAX / 2));
-TR_BEHAVIOR(middle, struct node, ROWS, TR_OPTIONS(.tree_budget_bytes = 400000));
-TR_BEHAVIOR(leaf, struct node, ROWS);
-TR_BEHAVIOR(guarded, struct node, ROWS, TR_OPTIONS(.budget_bytes = 40000));
+            TR_OPTIONS(.restart = TR_TEMPORARY, .tree_budget_bytes = PLENTY,
+                       .tree_budget_cpu_ns = INT64_MAX / 2));
+TR_BEHAVIOR(middle, struct node, ROWS,
+            TR_OPTIONS(.restart = TR_TEMPORARY, .tree_budget_bytes = 400000));
+TR_BEHAVIOR(leaf, struct node, ROWS, TR_OPTIONS(.restart = TR_TEMPORARY));
+TR_BEHAVIOR(guarded, struct node, ROWS, TR_OPTIONS(.restart = TR_TEMPORARY, .budget_bytes = 40000));
 
 static bool is_below(const struct slots *slots, const struct cell *cell, const struct cell *top)
 {
@@ -236,7 +238,7 @@ static tr_next hold_much(tr_self *self)
     return TR_SAME;
 }
 
-TR_BEHAVIOR(room, void, TR_ON(grow, hold_much));
+TR_BEHAVIOR(room, void, TR_ON(grow, hold_much), TR_OPTIONS(.restart = TR_TEMPORARY));
 
 static tr_next open_room(tr_self *self)
 {
@@ -244,7 +246,8 @@ static tr_next open_room(tr_self *self)
     return TR_SAME;
 }
 
-TR_BEHAVIOR(house, void, TR_ON(grow, open_room), TR_OPTIONS(.tree_budget_bytes = 90000));
+TR_BEHAVIOR(house, void, TR_ON(grow, open_room),
+            TR_OPTIONS(.restart = TR_TEMPORARY, .tree_budget_bytes = 90000));
 
 static bool log_has(const char *path, const char *text)
 {

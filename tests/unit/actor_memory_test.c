@@ -108,7 +108,7 @@ static tr_next holder_stop(struct holder *h)
     return TR_SAME;
 }
 TR_BEHAVIOR(holder, struct holder, TR_SETUP_WITH(hold, holder_set_up), TR_ON(act, holder_act),
-            TR_ON(tr_post_stop, holder_stop));
+            TR_ON(tr_post_stop, holder_stop), TR_OPTIONS(.restart = TR_TEMPORARY));
 
 /* A holder whose PreStart does something, and one whose parent stops it. */
 static tr_next starter_set_up(tr_self *self, struct holder *h)
@@ -122,14 +122,15 @@ static tr_next starter_start(tr_self *self)
     return TR_SAME;
 }
 TR_BEHAVIOR(starter, struct holder, TR_SETUP(starter_set_up), TR_ON(tr_pre_start, starter_start),
-            TR_ON(tr_post_stop, holder_stop));
+            TR_ON(tr_post_stop, holder_stop), TR_OPTIONS(.restart = TR_TEMPORARY));
 TR_ACTOR(starter, act);
 static tr_next last_words(tr_self *self)
 {
     (void)deep(self, 9);
     return TR_SAME;
 }
-TR_BEHAVIOR(ender, struct holder, TR_SETUP(starter_set_up), TR_ON(tr_post_stop, last_words));
+TR_BEHAVIOR(ender, struct holder, TR_SETUP(starter_set_up), TR_ON(tr_post_stop, last_words),
+            TR_OPTIONS(.restart = TR_TEMPORARY));
 TR_ACTOR(ender, act);
 
 static tr_next top_act(tr_self *self, const struct act *m)
@@ -138,7 +139,7 @@ static tr_next top_act(tr_self *self, const struct act *m)
         (void)tr_spawn(self, holder, NULL, hold, .how = "");
     return !strcmp(m->how, "stop") ? TR_STOP : TR_SAME;
 }
-TR_BEHAVIOR(top, void, TR_ON(act, top_act));
+TR_BEHAVIOR(top, void, TR_ON(act, top_act), TR_OPTIONS(.restart = TR_TEMPORARY));
 TR_ACTOR(top, act);
 
 static holder_ref spawn_holder(const char *how)
@@ -237,7 +238,7 @@ static tr_next cleaner_act(tr_self *self)
         tr_clean(self, (void *)(uintptr_t) "x", story_release);
     ck_abort_msg("a thousand cleaners need memory");
 }
-TR_BEHAVIOR(cleaner, void, TR_ON(act, cleaner_act));
+TR_BEHAVIOR(cleaner, void, TR_ON(act, cleaner_act), TR_OPTIONS(.restart = TR_TEMPORARY));
 TR_ACTOR(cleaner, act);
 
 TEST(a_cleaner_that_cannot_be_registered_runs_at_once, "B-09", "U-03")
@@ -402,7 +403,8 @@ static tr_next fragile_set_up(tr_self *self, const struct hold *m)
     return TR_SAME;
 }
 TR_BEHAVIOR(fragile, void, TR_SETUP_WITH(hold, fragile_set_up), TR_ON(act, fragile_act),
-            TR_ON(tr_pre_start, fragile_start), TR_ON(tr_post_stop, last_words));
+            TR_ON(tr_pre_start, fragile_start), TR_ON(tr_post_stop, last_words),
+            TR_OPTIONS(.restart = TR_TEMPORARY));
 TR_ACTOR(fragile, act);
 
 static size_t stacks(void)
