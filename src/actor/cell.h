@@ -8,7 +8,8 @@
  *
  * Who writes: the door, see queue/door.h; `control`, anybody; sibling links, the parent's worker;
  * everything else, the worker that owns the cell (before it is mounted: who spawns it, then the
- * worker it was posted to).
+ * worker it was posted to). Other threads may look at four members whose owner pokes them (identity,
+ * name, dispatch, the door's tenant): see actor/view.h.
  */
 #ifndef ACTOR_CELL_H
 #define ACTOR_CELL_H
@@ -188,10 +189,15 @@ static inline uint32_t cell_parent_slot(const struct cell *cell)
 static inline void cell_clear(struct cell *cell)
 {
     size_t control = offsetof(struct cell, control);
-    size_t begin = offsetof(struct cell, name);
+    size_t dispatch = offsetof(struct cell, dispatch);
+    size_t state = dispatch + sizeof cell->dispatch;
+    size_t setup = offsetof(struct cell, setup);
     size_t after = control + sizeof cell->control;
-    cell->door.tenant = 0;
-    memset((char *)cell + begin, 0, control - begin);
+    ATOM_POKE(&cell->door.tenant, 0u);
+    ATOM_POKE(&cell->name, NULL);
+    memset((char *)cell + setup, 0, dispatch - setup);
+    ATOM_POKE(&cell->dispatch, NULL);
+    memset((char *)cell + state, 0, control - state);
     atom32_store(&cell->control, 0, ATOM_RELAXED);
     memset((char *)cell + after, 0, sizeof *cell - after);
 }

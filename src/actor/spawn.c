@@ -10,6 +10,7 @@
 #include "actor/park.h"
 #include "actor/stop.h"
 #include "actor/turn.h"
+#include "actor/view.h"
 #include "base/assert.h"
 #include "wire/copy.h"
 #include "wire/type.h"
@@ -200,7 +201,7 @@ tr_status tr__spawn_prepare(struct tr_system *system, struct slot_cache *cache, 
         return status;
     }
     cell_clear(cell);
-    cell->door.tenant = slots_number(&system->slots, parent);
+    ATOM_POKE(&cell->door.tenant, slots_number(&system->slots, parent));
     tr__room_open(cell, args->behavior);
     if (args->name)
         status = name_add(system, cell, args->name, args->error);
@@ -219,8 +220,10 @@ tr_status tr__spawn_prepare(struct tr_system *system, struct slot_cache *cache, 
     return TR_OK;
 
 remove_name:
-    if (cell->name)
-        tr__names_remove(&system->names, cell->name);
+    if (cell->name) {
+        tr__names_take_out(&system->names, cell->name);
+        tr__view_end(system, cell);
+    }
 give_slot:
     tr__slot_give(&system->slots, cache, cell);
     return status;
@@ -293,7 +296,7 @@ static tr_status adopt(struct worker *worker, struct cell *cell, const tr_behavi
         return no_memory(cell, error, "a state");
     if (cell->dispatch)
         tr__room_change(cell, cell->dispatch->behavior, behavior);
-    cell->dispatch = dispatch;
+    ATOM_POKE(&cell->dispatch, dispatch);
     cell->flags &= (uint16_t)~CELL_BY_KIND;
     if (behavior->options.ordering == TR_BY_KIND)
         cell->flags |= CELL_BY_KIND;

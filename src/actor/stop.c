@@ -8,6 +8,7 @@
 #include "actor/lifecycle.h"
 #include "actor/park.h"
 #include "actor/turn.h"
+#include "actor/view.h"
 #include "actor/waiters.h"
 #include "base/assert.h"
 
@@ -273,8 +274,7 @@ void tr__cell_leave(struct worker *worker, struct cell *cell)
         return;
     }
     /* Not before: the paths of children may begin with it. */
-    tr__names_free(&system->names, cell->name);
-    cell->name = NULL;
+    tr__view_end(system, cell);
     /* Nor this: a failed set-up leaves children that are still charged. */
     if (cell->flags & CELL_METERED) {
         tr__budget_end(worker, cell);
