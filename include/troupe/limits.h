@@ -50,6 +50,13 @@
 #define TR_MAILBOX_BYTES_LARGEST (256u * 1024 * 1024)
 /** How long an ask waits for its answer, unless tr_ask_within says otherwise. Then: TR_TIMEOUT. */
 #define TR_ASK_NS (5 * TR_SECOND)
+/**
+ * How long tr_actor_why waits for the worker of an actor. Then its report says what that worker does
+ * instead.
+ */
+#define TR_WHY_NS (100 * TR_MILLISECOND)
+/** Reasons in a tr_why_report. Further ones are left out. */
+#define TR_REASONS_MAX 16
 /** How long a sender waits for room with TR_PARK. Then: TR_MAILBOX_FULL. */
 #define TR_PARK_NS (5 * TR_SECOND)
 /**

@@ -18,6 +18,7 @@
 #include <troupe/self.h>
 #include <troupe/status.h>
 #include <troupe/system.h>
+#include <troupe/why.h>
 #include <troupe/wire.h>
 
 #endif

@@ -33,6 +33,7 @@ struct ask {
     bool is_fixed;     /* its outcome is known: what comes now is late */
     bool is_done;      /* and its story, if it has one, is told */
     bool is_wanted;    /* its turn waits for it */
+    bool is_look;      /* it asks why, and has no story: see actor/why.h */
     char *story;       /* of one that timed out, or NULL */
     uint64_t story_to; /* who is to go on with it */
 };

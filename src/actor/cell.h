@@ -124,6 +124,9 @@ struct cell_extra {
     tr_time message_ns;          /* when the last message came */
     struct envelope *idle_event; /* the signal, while it waits to be handled */
     bool idle_is_paused;         /* while Suspended or parked: it is to begin anew */
+    /* Who has suspended it last, and when: see actor/why.h. */
+    uint64_t suspended_by;
+    tr_time suspended_ns;
     /* Turns that wait. */
     struct list parked; /* of struct tr_self; all of them, oldest first */
     struct list woken;  /* those that may go on */

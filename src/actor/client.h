@@ -57,6 +57,10 @@ struct client_ask {
 
 /** A REPLY or an EXCEPTION has arrived: false when nobody waits for it. */
 bool tr__client_answered(struct tr_client *client, struct envelope *envelope);
+/** Asks whoever has this cell, in an envelope of this kind; how it ended: tr_client_try_await. */
+tr_pending tr__client_ask(struct tr_client *client, struct cell *cell, uint64_t to,
+                          enum envelope_kind kind, const tr_type *type, const void *message,
+                          tr_time timeout_ns);
 /** Frees what is left of its asks. */
 void tr__client_asks_free(struct tr_client *client);
 

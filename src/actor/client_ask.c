@@ -44,13 +44,11 @@ void tr__client_asks_free(struct tr_client *client)
         forget(client, client->asks);
 }
 
-tr_pending tr_client_ask(tr_client *client, tr_ref to, const tr_type *type, const void *message,
-                         tr_time timeout_ns)
+tr_pending tr__client_ask(struct tr_client *client, struct cell *cell, uint64_t to,
+                          enum envelope_kind kind, const tr_type *type, const void *message,
+                          tr_time timeout_ns)
 {
-    tr_pending none = {PENDING_IS_STATUS | (uint32_t)-TR_INVALID_ARGUMENT};
     tr_pending no_memory = {PENDING_IS_STATUS | (uint32_t)-TR_NO_MEMORY};
-    if (!client || !type || !message)
-        return none;
     struct client_ask *ask = source_resize(&client->system->source, NULL, sizeof *ask);
     if (!ask)
         return no_memory;
@@ -60,17 +58,26 @@ tr_pending tr_client_ask(tr_client *client, tr_ref to, const tr_type *type, cons
     } while (!ask->id || find(client, ask->id));
     client->asks = ask;
     ask->deadline_ns = tr__client_deadline(client, timeout_ns ? timeout_ns : TR_ASK_NS);
-    struct cell *cell = slots_find(&client->system->slots, to.bits);
     ask->status = TR_STOPPED;
     if (timeout_ns < 0) {
         ask->status = TR_TIMEOUT;
     } else if (cell) {
         /* An answer may come as soon as it is sent, but is taken in by this thread only. */
         ask->status = TR_OK;
-        tr_status status = tr__client_send(client, cell, to.bits, ENVELOPE_ASK, type, message, ask);
+        tr_status status = tr__client_send(client, cell, to, kind, type, message, ask);
         ask->status = status;
     }
     return (tr_pending){ask->id};
+}
+
+tr_pending tr_client_ask(tr_client *client, tr_ref to, const tr_type *type, const void *message,
+                         tr_time timeout_ns)
+{
+    tr_pending none = {PENDING_IS_STATUS | (uint32_t)-TR_INVALID_ARGUMENT};
+    if (!client || !type || !message)
+        return none;
+    struct cell *cell = slots_find(&client->system->slots, to.bits);
+    return tr__client_ask(client, cell, to.bits, ENVELOPE_ASK, type, message, timeout_ns);
 }
 
 bool tr_client_is_answered(tr_client *client, tr_pending pending)

@@ -143,6 +143,7 @@ tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns)
         tr__idle_pause(worker, cell);
     list_push_last(&extra->parked, &self->link);
     self->state = TURN_PARKED;
+    self->parked_ns = worker->loop.now_ns;
     self->outcome = TR_OK;
     if (!self->is_barrier && turn_wants_barrier(self))
         tr__barrier_begin(self);

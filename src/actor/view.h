@@ -27,6 +27,13 @@ struct view {
     char path[TR_PATH_MAX + 1];
 };
 
+/** The cell of an actor that may be stopping, or be gone by now; NULL for others. Any thread. */
+static inline struct cell *view_find(const struct slots *slots, uint64_t ref)
+{
+    struct cell *cell = ref ? slots_at(slots, (uint32_t)ref) : NULL;
+    return cell && ATOM_PEEK(&cell->identity) == ref ? cell : NULL;
+}
+
 /** What a worker runs. False: nothing, or it has just ended. Any thread. */
 bool tr__view_running(struct worker *worker, struct view *view);
 

@@ -5,6 +5,7 @@
 #include "actor/extra.h"
 #include "actor/park.h"
 #include "actor/story.h"
+#include "actor/why.h"
 #include "base/assert.h"
 
 enum {
@@ -282,6 +283,9 @@ void tr__waiters_mail(struct worker *worker, struct cell *cell, struct envelope 
         return;
     case ENVELOPE_STORY:
         tr__story_mail(worker, cell, envelope);
+        return;
+    case ENVELOPE_WHY:
+        tr__why_mail(worker, cell, envelope);
         return;
     case ENVELOPE_TOLD:
         tr__ask_told(worker, cell, envelope);

@@ -68,6 +68,7 @@ struct tr_self {
     struct list link;  /* with the other parked turns of its actor, oldest first */
     struct list woken; /* with those that may go on */
     struct timer_node deadline;
+    tr_time parked_ns;      /* since when it waits */
     const tr_handler *row;  /* of the handler that runs */
     struct ask *asks;       /* of this turn, newest first */
     struct batch *batch;    /* when it has several messages */
