@@ -61,6 +61,7 @@ typedef struct tr_system_options {
     void (*on_log)(void *context, tr_level level, const char *path, const char *text);
     void *context;                 /* of resize, on_log and on_stall */
     uint32_t blocking_threads_max; /* helper threads of tr_blocking; 0: TR_BLOCKING_THREADS_MAX */
+    const tr_supervision *supervision; /* of top-level actors; NULL: all defaults. Copied. */
     /**
      * A turn that takes longer is reported in the log: when that is noticed, again when it has taken
      * ten times as long, and so on, and when it ends. 0: TR_TURN_REPORT_NS; -1: never. At most
@@ -90,6 +91,8 @@ typedef struct tr_counters {
     uint64_t stopped;      /* actors ended */
     uint64_t live;         /* actors alive */
     uint64_t queued;       /* messages taken and not yet handled */
+    uint64_t failures;     /* turns that failed */
+    uint64_t restarts;     /* incarnations that followed a failure */
     uint64_t stalls;       /* turns that took longer than turn_report_ns */
 } tr_counters;
 

@@ -47,7 +47,8 @@ typedef enum tr_why_kind {
     TR_WHY_SENDERS_WAIT, /* `count` senders wait for room; `who` is the first of them */
     TR_WHY_STASHED,      /* `count` messages are stashed */
     TR_WHY_DECIDING,     /* it has failed, and its supervisor `who` has not decided yet */
-    TR_WHY_BACK_OFF      /* it is to be restarted, and waits for its time */
+    TR_WHY_BACK_OFF,     /* it is to be restarted, and waits for its time */
+    TR_WHY_GROUP         /* it waits for those who are restarted with it by `who` */
 } tr_why_kind;
 
 /** What a reason holds up; several may be together. */

@@ -7,6 +7,7 @@
 #include "actor/blocking.h"
 #include "actor/extra.h"
 #include "actor/lifecycle.h"
+#include "actor/supervise.h"
 #include "actor/view.h"
 
 enum {
@@ -89,8 +90,9 @@ static const struct envelope *first_of(const struct envelope *last)
 
 static const struct envelope *oldest_of(const struct cell *cell)
 {
+    const struct cell_extra *extra = cell->extra;
     const struct envelope *rings[] = {
-        cell->extra ? cell->extra->held : NULL, cell->cycle, cell->asks, cell->notices};
+        extra ? extra->held : NULL, cell->cycle, extra ? extra->requests : NULL, cell->notices};
     for (size_t i = 0; i < sizeof rings / sizeof *rings; i++) {
         const struct envelope *first = first_of(rings[i]);
         if (first)
@@ -223,6 +225,8 @@ static void see_turn(struct worker *worker, const struct tr_self *turn, tr_why_r
     tr_why_kind kind = turn->is_barrier ? TR_WHY_BARRIER : TR_WHY_TURN_WAITS;
     /* A pill waits for turns. Once an actor stops they are cancelled, but for functions that run. */
     uint32_t holds = is_stopping && !turn->job ? 0 : TR_HOLDS_STOP;
+    if (turn->job)
+        holds |= TR_HOLDS_RESTART;
     if (turn->is_barrier)
         holds |= TR_HOLDS_MAIL | TR_HOLDS_ROOM;
     if (turn->job)
@@ -306,7 +310,7 @@ static void see_children(struct worker *worker, struct cell *cell, tr_why_report
     }
     tr_reason *reason = tr__why_add(report,
                                     TR_WHY_CHILDREN,
-                                    TR_HOLDS_STOP,
+                                    TR_HOLDS_STOP | TR_HOLDS_RESTART,
                                     -1,
                                     "%u of its children %s not stopped: %s%s",
                                     (unsigned)cell->child_count,
@@ -339,7 +343,7 @@ static uint32_t tasks_before(const struct worker *worker, const struct cell *cel
 
 static void see_house(struct worker *worker, struct cell *cell, tr_why_report *report)
 {
-    uint32_t all = TR_HOLDS_MAIL | TR_HOLDS_STOP | TR_HOLDS_ROOM;
+    uint32_t all = TR_HOLDS_MAIL | TR_HOLDS_STOP | TR_HOLDS_ROOM | TR_HOLDS_RESTART;
     if (cell == worker_running(worker) || cell->house == HOUSE_RUNNING) {
         const tr_handler *row = worker_row(worker);
         const tr_behavior *behavior = cell->dispatch->behavior;
@@ -379,6 +383,58 @@ static void see_suspension(struct worker *worker, struct cell *cell, tr_why_repo
         reason->who = tr_ref_from_bits(who);
 }
 
+/* What becomes of one that has failed, or is restarted with one that has: see actor/supervise.h. */
+static void see_failure(struct worker *worker, struct cell *cell, tr_why_report *report)
+{
+    char path[TR_PATH_MAX + 1];
+    uint32_t holds = TR_HOLDS_RESTART | TR_HOLDS_MAIL | TR_HOLDS_ROOM;
+    const struct cell_extra *extra = cell->extra;
+    const struct failure *failure = extra->failure;
+    const struct cell *parent = slots_parent(worker->slots, cell);
+    uint64_t supervisor = parent ? ATOM_PEEK(&parent->identity) : 0;
+    tr_time age_ns = age_of(report, extra->failed_ns);
+    tr_reason *reason = NULL;
+    if (!failure) {
+        reason = tr__why_add(report,
+                             TR_WHY_DECIDING,
+                             holds,
+                             age_ns,
+                             "it has failed, and its supervisor %s has not decided yet",
+                             path_of(worker, supervisor, path));
+    } else if (failure->phase == FAILURE_DELAYED) {
+        tr_time left_ns = failure->delay.deadline_ns - report->asked_ns;
+        reason = tr__why_add(report,
+                             TR_WHY_BACK_OFF,
+                             holds,
+                             age_ns,
+                             "it has failed (%s: %.100s); its restart waits %lld ms more",
+                             tr_status_name(failure->cause.status),
+                             failure->cause.text,
+                             (long long)(left_ns > 0 ? left_ns / TR_MILLISECOND : 0));
+    } else if (failure->phase == FAILURE_READY || failure->phase == FAILURE_DOWN) {
+        reason = tr__why_add(report,
+                             TR_WHY_GROUP,
+                             holds,
+                             age_ns,
+                             "it waits for those who are restarted with it by %s",
+                             path_of(worker, supervisor, path));
+    }
+    if (!reason)
+        return;
+    reason->who = tr_ref_from_bits(supervisor);
+    place_set(reason, cell->dispatch->behavior->file, cell->dispatch->behavior->line);
+}
+
+/* Whether it has failed, or goes along with one that has, and does not run again yet. */
+static bool is_failed(const struct cell *cell)
+{
+    if (!cell->extra || cell->life >= LIFE_STOPPING)
+        return false;
+    const struct failure *failure = cell->extra->failure;
+    bool is_restarting = cell->life == LIFE_STARTING && failure && failure->phase != FAILURE_PAST;
+    return is_restarting || cell->flags & CELL_FAILED;
+}
+
 static void see_alive(struct worker *worker, struct cell *cell, tr_why_report *report)
 {
     const struct cell_extra *extra = cell->extra;
@@ -386,8 +442,11 @@ static void see_alive(struct worker *worker, struct cell *cell, tr_why_report *r
     report->is_told_to_stop =
         is_stopping || cell->flags & CELL_SEALED ||
         atom32_load(&cell->control, ATOM_RELAXED) & (CONTROL_STOP | CONTROL_KILL);
-    if (is_stopping && cell->child_count)
+    bool is_ending = is_stopping || restart_waits(cell);
+    if (is_ending && cell->child_count)
         see_children(worker, cell, report);
+    if (is_failed(cell))
+        see_failure(worker, cell, report);
     see_suspension(worker, cell, report);
     if (extra)
         see_turns(worker, cell, report);
@@ -413,9 +472,9 @@ static void see_alive(struct worker *worker, struct cell *cell, tr_why_report *r
 }
 
 /* What a reason could hold up counts only when somebody waits for that. */
-static void mask(tr_why_report *report)
+static void mask(const struct cell *cell, tr_why_report *report)
 {
-    uint32_t wanted = TR_HOLDS_RESTART | TR_HOLDS_START;
+    uint32_t wanted = is_failed(cell) ? TR_HOLDS_RESTART : 0;
     bool is_full = false;
     for (size_t i = 0; i < report->count; i++)
         is_full |= report->reasons[i].kind == TR_WHY_FULL;
@@ -435,7 +494,7 @@ void tr__why_see(struct worker *worker, struct cell *cell, tr_why_report *report
     tr__why_begin(report, cell->identity, platform->mono_now(platform));
     tr__view_path(worker->system, cell, report->path);
     report->state = tr__life_name(cell->life);
-    if (cell->life <= LIFE_STARTING) {
+    if (cell->life <= LIFE_STARTING && !is_failed(cell)) {
         const char *words = cell->life == LIFE_NEW ? "its set-up has not begun" : "its set-up runs";
         uint32_t holds = TR_HOLDS_START | TR_HOLDS_MAIL | TR_HOLDS_STOP;
         tr__why_add(report, TR_WHY_NOT_BEGUN, holds, -1, "%s", words);
@@ -445,7 +504,7 @@ void tr__why_see(struct worker *worker, struct cell *cell, tr_why_report *report
     see_alive(worker, cell, report);
     if (!report->count)
         tr__why_add(report, TR_WHY_IDLE, 0, -1, "nothing holds it up: it waits for messages");
-    mask(report);
+    mask(cell, report);
 }
 
 void tr__why_suspends(struct worker *worker, struct cell *cell, uint64_t who)

@@ -355,6 +355,7 @@ const char *tr_why_name(tr_why_kind kind)
         [TR_WHY_STASHED] = "TR_WHY_STASHED",
         [TR_WHY_DECIDING] = "TR_WHY_DECIDING",
         [TR_WHY_BACK_OFF] = "TR_WHY_BACK_OFF",
+        [TR_WHY_GROUP] = "TR_WHY_GROUP",
     };
     bool is_known = (unsigned)kind < sizeof names / sizeof *names;
     return is_known ? names[kind] : "?";

@@ -37,7 +37,7 @@ TR_SPEAKERS_(resume)
 
 #define TR_TYPED_(m, pointer) static_cast<const struct m *>(pointer)
 #define TR_REF_OUT_(out, a) (&static_cast<a##_ref *>(out)->bits)
-#define TR_SPAWN_ARGS_(...) tr_address_(tr_spawn_args{ sizeof(tr_spawn_args), __VA_ARGS__ })
+#define TR_SPAWN_ARGS_(...) tr_address_(tr_spawn_args{ sizeof(tr_spawn_args), __VA_ARGS__, nullptr })
 
 #ifdef __cpp_exceptions
 #define TR_SPAWN_CALL_(self, args) tr_spawn_cxx_(self, args)
