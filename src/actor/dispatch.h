@@ -59,6 +59,9 @@ struct dispatch *tr__dispatch_of(struct dispatches *dispatches, const tr_behavio
  */
 bool tr__protocol_lacks(const struct dispatch *dispatch, const char *list, char *name, size_t size);
 
+/** The row of all set-ups. */
+extern const tr_handler tr__setup_row;
+
 /**
  * The row of a signal that is called by this function; for a set-up, one that names it. NULL: not
  * known. `dispatch` may be NULL.

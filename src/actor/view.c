@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "actor/ask_then.h"
+
 /* The path of a named actor; false for one without a name. */
 static bool name_read(struct tr_system *system, const struct cell *cell, uint32_t slot, char *path)
 {
@@ -58,6 +60,22 @@ void tr__view_end(struct tr_system *system, struct cell *cell)
     tr__names_free(&system->names, name);
 }
 
+/*
+ * The row is of the last handler that was called, which another actor may have been. NULL unless it
+ * can be one of this actor.
+ */
+static const tr_handler *row_of(const struct view *view, const tr_handler *row)
+{
+    const tr_behavior *behavior = view->behavior;
+    if (!row || row == &tr__setup_row || view->type == &tr__then_type)
+        return row;
+    if (!behavior)
+        return NULL;
+    uintptr_t first = (uintptr_t)behavior->handlers;
+    uintptr_t end = first + behavior->handler_count * behavior->handler_size;
+    return (uintptr_t)row >= first && (uintptr_t)row < end ? row : NULL;
+}
+
 static uint64_t runs_of(const struct worker *worker)
 {
     return atom64_load(&worker->loop.runs, ATOM_ACQUIRE) +
@@ -71,11 +89,14 @@ bool tr__view_running(struct worker *worker, struct view *view)
     if (!cell)
         return false;
     view->type = worker_type(worker);
-    view->row = worker_row(worker);
+    const tr_handler *row = worker_row(worker);
     view->ref = ATOM_PEEK(&cell->identity);
     view->since_ns = (tr_time)atom64_load(&worker->loop.since_ns, ATOM_RELAXED);
     const struct dispatch *dispatch = ATOM_PEEK(&cell->dispatch);
     view->behavior = dispatch ? dispatch->behavior : NULL;
+    view->row = row_of(view, row);
+    if (view->type == &tr__then_type && view->row)
+        view->type = view->row->type; /* the request whose answer is handled */
     tr__view_path(worker->system, cell, view->path);
     return runs_of(worker) == runs && worker_running(worker) == cell;
 }

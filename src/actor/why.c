@@ -347,7 +347,8 @@ static void see_house(struct worker *worker, struct cell *cell, tr_why_report *r
     if (cell == worker_running(worker) || cell->house == HOUSE_RUNNING) {
         const tr_handler *row = worker_row(worker);
         const tr_behavior *behavior = cell->dispatch->behavior;
-        bool is_own = cell == worker_running(worker) && row && row->name;
+        /* Mail is taken in between two turns too, and then the row is of whoever ran last. */
+        bool is_own = cell == worker_running(worker) && row && row->name && !worker->taking;
         tr_reason *reason = tr__why_add(
             report, TR_WHY_RUNS, all, -1, "%s runs", is_own ? row->name : "one of its handlers");
         if (reason)
