@@ -50,6 +50,13 @@
 #define TR_MAILBOX_BYTES_LARGEST (256u * 1024 * 1024)
 /** How long an ask waits for its answer, unless tr_ask_within says otherwise. Then: TR_TIMEOUT. */
 #define TR_ASK_NS (5 * TR_SECOND)
+/**
+ * How long tr_actor_why waits for the worker of an actor. Then its report says what that worker does
+ * instead.
+ */
+#define TR_WHY_NS (100 * TR_MILLISECOND)
+/** Reasons in a tr_why_report. Further ones are left out. */
+#define TR_REASONS_MAX 16
 /** How long a sender waits for room with TR_PARK. Then: TR_MAILBOX_FULL. */
 #define TR_PARK_NS (5 * TR_SECOND)
 /**
@@ -73,6 +80,13 @@
 #define TR_RUN_TURNS_MAX 64
 /** Time of an actor before its worker looks at others; kept to a tick of one millisecond. */
 #define TR_RUN_NS_MAX (200 * TR_MICROSECOND)
+/**
+ * How long a turn may take before it is reported, unless tr_system_options.turn_report_ns says
+ * otherwise; kept to a tick of one millisecond.
+ */
+#define TR_TURN_REPORT_NS (10 * TR_MILLISECOND)
+/** Lines about long turns in one second; the next line after them says how many were left out. */
+#define TR_STALL_LOGS_MAX 10
 /** How long a worker without work spins before it sleeps. */
 #define TR_SPIN_NS (20 * TR_MICROSECOND)
 /** Dead letters that a system remembers; older ones are counted only. */
@@ -97,7 +111,7 @@
  * More: TR_LIMIT. From a thousand on the limit may be met some hundredths early.
  */
 #define TR_ACTORS_MAX (16u * 1024 * 1024)
-/** What spin_ns and round_min_ns of tr_system_options may be. More: TR_INVALID_ARGUMENT. */
+/** What spin_ns, round_min_ns and turn_report_ns of tr_system_options may be. More: TR_INVALID_ARGUMENT. */
 #define TR_OPTION_NS_MAX TR_HOUR
 /**
  * Bytes of one block of tr_alloc or tr_scratch: far above any use, and far below where sizes wrap.

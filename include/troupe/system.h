@@ -23,6 +23,23 @@
 #include <troupe/platform.h>
 #include <troupe/self.h>
 
+/**
+ * A turn that takes long: what tr_system_options.on_stall is told. Text is borrowed for the call; what
+ * is not known is NULL.
+ */
+typedef struct tr_stall {
+    tr_ref actor;
+    const char *path;
+    const char *type;     /* of the message; NULL: of a set-up */
+    const char *handler;  /* the function in TR_ON */
+    const char *behavior; /* with its place: */
+    const char *file;
+    uint32_t line;
+    int worker;
+    bool is_over;        /* it has ended */
+    tr_time duration_ns; /* so far, or when is_over of the whole turn; to a millisecond */
+} tr_stall;
+
 /** All zero is the default. What it points to is borrowed as long as the system lives. */
 typedef struct tr_system_options {
     size_t size;          /* sizeof(tr_system_options); 0: only the members below, up to context */
@@ -42,9 +59,21 @@ typedef struct tr_system_options {
     void *(*resize)(void *context, void *memory, size_t size);
     /** One line of log; path NULL: of the system. Any thread. NULL: the platform's. */
     void (*on_log)(void *context, tr_level level, const char *path, const char *text);
-    void *context;                 /* of resize and on_log */
+    void *context;                 /* of resize, on_log and on_stall */
     uint32_t blocking_threads_max; /* helper threads of tr_blocking; 0: TR_BLOCKING_THREADS_MAX */
     const tr_supervision *supervision; /* of top-level actors; NULL: all defaults. Copied. */
+    /**
+     * A turn that takes longer is reported in the log: when that is noticed, again when it has taken
+     * ten times as long, and so on, and when it ends. 0: TR_TURN_REPORT_NS; -1: never. At most
+     * TR_OPTION_NS_MAX. Time is that of the clock, whether the handler computes, blocks, or its thread
+     * waits for a CPU. Not in kits and in tr_system_run_once, which have no thread that could notice.
+     */
+    tr_time turn_report_ns;
+    /**
+     * Told of each such report, also of those that the log leaves out. On a thread of the system that
+     * looks after all workers: it must not wait. May be NULL.
+     */
+    void (*on_stall)(void *context, const tr_stall *stall);
 } tr_system_options;
 
 /** Sums over all workers since the system was made; those of live and queued are of now. */
@@ -64,6 +93,7 @@ typedef struct tr_counters {
     uint64_t queued;       /* messages taken and not yet handled */
     uint64_t failures;     /* turns that failed */
     uint64_t restarts;     /* incarnations that followed a failure */
+    uint64_t stalls;       /* turns that took longer than turn_report_ns */
 } tr_counters;
 
 /** A remembered dead letter. Names are cut to fit. */

@@ -19,6 +19,7 @@
 #include <troupe/self.h>
 #include <troupe/status.h>
 #include <troupe/system.h>
+#include <troupe/why.h>
 #include <troupe/wire.h>
 
 #endif

@@ -12,6 +12,7 @@
 #include "actor/story.h"
 #include "actor/turn.h"
 #include "actor/waiters.h"
+#include "actor/why.h"
 #include "base/assert.h"
 
 enum { TABLE_FIRST = 8, SPARE_MAX = 1024 };
@@ -241,7 +242,7 @@ void tr__ask_arrived(struct worker *worker, struct cell *cell, struct envelope *
     if (cell->life != LIFE_NEW && cell->extra)
         ask = table_find(&cell->extra->asks, envelope->payload.ask.id);
     if (!ask || ask->is_fixed) {
-        if (envelope->kind == ENVELOPE_REPLY) {
+        if (envelope->kind == ENVELOPE_REPLY && !tr__why_is_told(envelope)) {
             tr__mail_bury_one(worker, cell, envelope, TR_TIMEOUT);
         } else {
             atom64_count(&worker->counters.handled, 1);

@@ -34,6 +34,7 @@ struct ask {
     bool is_done;      /* and its story, if it has one, is told */
     bool is_wanted;    /* its turn waits for it */
     bool is_ringed;    /* and, as far as it depends on this one, for ever: see actor/ring.h */
+    bool is_look;      /* it asks why, and has no story: see actor/why.h */
     char *story;       /* of one that timed out, or NULL */
     uint64_t story_to; /* who is to go on with it */
 };

@@ -172,7 +172,7 @@ static tr_status adopt(struct worker *worker, struct cell *cell, const tr_behavi
         return no_memory(cell, error, "a state");
     if (cell->dispatch)
         tr__room_change(worker, cell, cell->dispatch->behavior, behavior);
-    cell->dispatch = dispatch;
+    ATOM_POKE(&cell->dispatch, dispatch);
     cell->flags &= (uint16_t)~CELL_BY_KIND;
     if (is_by_kind)
         cell->flags |= CELL_BY_KIND;

@@ -8,7 +8,8 @@
  *
  * Who writes: the door, see queue/door.h; `control`, anybody; sibling links, the parent's worker;
  * everything else, the worker that owns the cell (before it is mounted: who spawns it, then the
- * worker it was posted to).
+ * worker it was posted to). Other threads may look at four members whose owner pokes them (identity,
+ * name, dispatch, the door's tenant): see actor/view.h.
  */
 #ifndef ACTOR_CELL_H
 #define ACTOR_CELL_H
@@ -138,6 +139,9 @@ struct cell_extra {
     tr_time message_ns;          /* when the last message came */
     struct envelope *idle_event; /* the signal, while it waits to be handled */
     bool idle_is_paused;         /* while Suspended or parked: it is to begin anew */
+    /* Who has suspended it last, and when: see actor/why.h. */
+    uint64_t suspended_by;
+    tr_time suspended_ns;
     /* Turns that wait. */
     struct list parked; /* of struct tr_self; all of them, by their last wait */
     struct list woken;  /* those that may go on */
@@ -159,6 +163,7 @@ struct cell_extra {
     struct failure *failure; /* its own, past or present; NULL also while its parent has it */
     struct envelope *failed; /* a ring: children that have failed, of which it is to decide */
     struct list returns;     /* of struct failure: children that are to come back as new actors */
+    tr_time failed_ns;       /* when it failed last */
     struct group *group;     /* children that are being restarted together */
     uint32_t significant;    /* children that are, and live */
 };
@@ -209,10 +214,15 @@ static inline uint32_t cell_parent_slot(const struct cell *cell)
 static inline void cell_clear(struct cell *cell)
 {
     size_t control = offsetof(struct cell, control);
-    size_t begin = offsetof(struct cell, name);
+    size_t dispatch = offsetof(struct cell, dispatch);
+    size_t state = dispatch + sizeof cell->dispatch;
+    size_t extra = offsetof(struct cell, extra);
     size_t after = control + sizeof cell->control;
-    cell->door.tenant = 0;
-    memset((char *)cell + begin, 0, control - begin);
+    ATOM_POKE(&cell->door.tenant, 0u);
+    ATOM_POKE(&cell->name, NULL);
+    memset((char *)cell + extra, 0, dispatch - extra);
+    ATOM_POKE(&cell->dispatch, NULL);
+    memset((char *)cell + state, 0, control - state);
     atom32_store(&cell->control, 0, ATOM_RELAXED);
     memset((char *)cell + after, 0, sizeof *cell - after);
 }

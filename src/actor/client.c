@@ -8,6 +8,7 @@
 #include "actor/spawn.h"
 #include "actor/waiters.h"
 #include "actor/watchers.h"
+#include "actor/why.h"
 #include "base/assert.h"
 #include "wire/type.h"
 
@@ -221,7 +222,7 @@ static void take_answer(struct tr_client *client, struct envelope *envelope)
     bool is_mine = envelope->generation == cell_generation(client->cell);
     bool is_reply = envelope->kind == ENVELOPE_REPLY;
     bool is_wanted = is_mine && tr__client_answered(client, envelope);
-    if (!is_wanted && is_reply) {
+    if (!is_wanted && is_reply && !tr__why_is_told(envelope)) {
         bury(client, envelope, TR_TIMEOUT);
         return;
     }

@@ -78,9 +78,9 @@ struct client_ask {
 
 /** An ask that is not sent; NULL when out of memory. */
 struct client_ask *tr__client_ask_new(struct tr_client *client, tr_ref to, const tr_type *type);
-/** Sends it; ask->status says what went wrong. */
-void tr__client_ask_send(struct tr_client *client, struct client_ask *ask, const void *message,
-                         tr_time timeout_ns);
+/** Sends it to whoever has this cell, NULL for nobody; ask->status says what went wrong. */
+void tr__client_ask_send(struct tr_client *client, struct cell *cell, enum envelope_kind kind,
+                         struct client_ask *ask, const void *message, tr_time timeout_ns);
 /** Takes an ask out of the table; false: it is not there. */
 bool tr__client_ask_leave(struct tr_client *client, struct client_ask *ask);
 /** The ask of this number that is in the table, or NULL. */
@@ -92,6 +92,10 @@ void tr__client_ask_free(struct tr_client *client, struct client_ask *ask);
 
 /** A REPLY or an EXCEPTION has arrived: false when nobody waits for it. */
 bool tr__client_answered(struct tr_client *client, struct envelope *envelope);
+/** Asks whoever has this cell, in an envelope of this kind; how it ended: tr_client_try_await. */
+tr_pending tr__client_ask(struct tr_client *client, struct cell *cell, uint64_t to,
+                          enum envelope_kind kind, const tr_type *type, const void *message,
+                          tr_time timeout_ns);
 /** Frees what is left of its asks, which have no callbacks any more. */
 void tr__client_asks_free(struct tr_client *client);
 

@@ -101,10 +101,9 @@ struct client_ask *tr__client_ask_new(struct tr_client *client, tr_ref to, const
     return ask;
 }
 
-void tr__client_ask_send(struct tr_client *client, struct client_ask *ask, const void *message,
-                         tr_time timeout_ns)
+void tr__client_ask_send(struct tr_client *client, struct cell *cell, enum envelope_kind kind,
+                         struct client_ask *ask, const void *message, tr_time timeout_ns)
 {
-    struct cell *cell = slots_find(&client->system->slots, ask->to);
     ask->deadline_ns = tr__client_deadline(client, timeout_ns ? timeout_ns : TR_ASK_NS);
     if (timeout_ns < 0) {
         ask->status = TR_TIMEOUT;
@@ -113,7 +112,7 @@ void tr__client_ask_send(struct tr_client *client, struct client_ask *ask, const
     tr_status status = TR_STOPPED;
     /* An answer may come as soon as it is sent, but is taken in by this thread only. */
     if (cell)
-        status = tr__client_send(client, cell, ask->to, ENVELOPE_ASK, ask->type, message, ask);
+        status = tr__client_send(client, cell, ask->to, kind, ask->type, message, ask);
     ask->status = status;
 }
 
@@ -177,16 +176,24 @@ static tr_pending pending_status(tr_status status)
     return (tr_pending){PENDING_IS_STATUS | (uint32_t)-status};
 }
 
+tr_pending tr__client_ask(struct tr_client *client, struct cell *cell, uint64_t to,
+                          enum envelope_kind kind, const tr_type *type, const void *message,
+                          tr_time timeout_ns)
+{
+    struct client_ask *ask = tr__client_ask_new(client, tr_ref_from_bits(to), type);
+    if (!ask)
+        return pending_status(TR_NO_MEMORY);
+    tr__client_ask_send(client, cell, kind, ask, message, timeout_ns);
+    return (tr_pending){ask->id};
+}
+
 tr_pending tr_client_ask(tr_client *client, tr_ref to, const tr_type *type, const void *message,
                          tr_time timeout_ns)
 {
     if (!client || !type || !message)
         return pending_status(TR_INVALID_ARGUMENT);
-    struct client_ask *ask = tr__client_ask_new(client, to, type);
-    if (!ask)
-        return pending_status(TR_NO_MEMORY);
-    tr__client_ask_send(client, ask, message, timeout_ns);
-    return (tr_pending){ask->id};
+    struct cell *cell = slots_find(&client->system->slots, to.bits);
+    return tr__client_ask(client, cell, to.bits, ENVELOPE_ASK, type, message, timeout_ns);
 }
 
 bool tr_client_is_answered(tr_client *client, tr_pending pending)

@@ -101,7 +101,8 @@ tr_status tr_client_ask_callback(tr_client *client, const tr_callback *callback,
         return TR_NO_MEMORY;
     ask->callback = callback;
     ask->context = context;
-    tr__client_ask_send(client, ask, message, timeout_ns);
+    struct cell *cell = slots_find(&client->system->slots, to.bits);
+    tr__client_ask_send(client, cell, ENVELOPE_ASK, ask, message, timeout_ns);
     if (ask->status != TR_OK) {
         tr__client_call_due(client, ask);
         return TR_OK;

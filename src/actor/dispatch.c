@@ -292,3 +292,21 @@ bool tr__protocol_lacks(const struct dispatch *dispatch, const char *list, char 
     }
     return false;
 }
+
+const tr_handler tr__setup_row = {.name = "its set-up"};
+
+const tr_handler *tr__dispatch_row(const struct dispatch *dispatch,
+                                   tr_next (*call)(tr_self *self, void *state, const void *message))
+{
+    if (!dispatch)
+        return NULL;
+    if (call == dispatch->behavior->setup.call)
+        return &tr__setup_row;
+    const tr_handler *const signals[] = {
+        dispatch->pre_start, dispatch->post_stop, dispatch->pre_restart, dispatch->post_restart};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        if (signals[i] && signals[i]->call == call)
+            return signals[i];
+    }
+    return NULL;
+}

@@ -59,6 +59,17 @@ struct dispatch *tr__dispatch_of(struct dispatches *dispatches, const tr_behavio
  */
 bool tr__protocol_lacks(const struct dispatch *dispatch, const char *list, char *name, size_t size);
 
+/** The row of all set-ups. */
+extern const tr_handler tr__setup_row;
+
+/**
+ * The row of a signal that is called by this function; for a set-up, one that names it. NULL: not
+ * known. `dispatch` may be NULL.
+ */
+const tr_handler *tr__dispatch_row(const struct dispatch *dispatch,
+                                   tr_next (*call)(tr_self *self, void *state,
+                                                   const void *message));
+
 /** For a type not found at its first place: looks on, compares, learns. */
 const tr_handler *tr__dispatch_learn(struct dispatches *dispatches, struct dispatch *dispatch,
                                      const tr_type *type);

@@ -230,6 +230,7 @@ bool tr__cell_fail(struct worker *worker, struct cell *cell, const char *where,
         tr__cell_become(system, cell, LIFE_SUSPENDED, __func__);
     tr__failure_pause(worker, cell);
     cell->extra->failure = NULL; /* until the answer comes */
+    cell->extra->failed_ns = worker->loop.now_ns;
     if (tell_parent(worker, cell, failure))
         return true;
     cell->extra->failure = failure;

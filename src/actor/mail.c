@@ -10,6 +10,7 @@
 #include "actor/timers.h"
 #include "actor/waiters.h"
 #include "actor/watchers.h"
+#include "actor/why.h"
 #include "base/assert.h"
 
 enum { HIGH_REPLIES = 2, HIGH_EVENTS = 4 }; /* more than this many waiting: high priority */
@@ -134,6 +135,7 @@ static void take_in_message(struct worker *worker, struct cell *cell, struct env
     case ENVELOPE_TOLD:
     case ENVELOPE_RING:
     case ENVELOPE_RETURNED:
+    case ENVELOPE_WHY:
     case ENVELOPE_WATCH:
     case ENVELOPE_UNWATCH:
     case ENVELOPE_FAILED:
@@ -150,8 +152,11 @@ static bool take_in_order(struct worker *worker, struct cell *cell, struct envel
 {
     if (envelope->kind < ENVELOPE_STOP || envelope->kind > ENVELOPE_RESUME)
         return false;
-    if (envelope->generation == cell_generation(cell))
+    if (envelope->generation == cell_generation(cell)) {
+        if (envelope->kind == ENVELOPE_SUSPEND)
+            tr__why_suspends(worker, cell, envelope->sender);
         tr__mail_order(cell, (enum envelope_kind)envelope->kind);
+    }
     envelope_give(&worker->pool, envelope);
     return true;
 }

@@ -131,7 +131,7 @@ tr_status tr__names_add(struct names *names, const char *path, uint64_t ref, str
         source_resize(&names->source, name, 0);
         return status;
     }
-    *added = name;
+    ATOM_POKE(added, name);
     return TR_OK;
 }
 

@@ -44,6 +44,15 @@ void tr__names_deinit(struct names *names);
 /** Whether a name is 1 to 128 of A-Z a-z 0-9 _ . - */
 bool tr__name_is_valid(const char *name);
 
+/**
+ * The lock under which others than its owner read the name of the actor in this slot. An entry is
+ * freed only after its actor was seen without it under this lock: see actor/view.h.
+ */
+static inline struct lock *names_lock_of(struct names *names, uint32_t slot)
+{
+    return &names->parts[slot % NAMES_PARTS].lock;
+}
+
 /** Registers a path, copied. TR_NAME_EXISTS, TR_NO_MEMORY. Any thread. */
 TR_MUST_CHECK tr_status tr__names_add(struct names *names, const char *path, uint64_t ref,
                                       struct name **name);

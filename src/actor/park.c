@@ -150,6 +150,7 @@ tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns)
         tr__idle_pause(worker, cell);
     list_push_last(&extra->parked, &self->link);
     self->state = TURN_PARKED;
+    self->parked_ns = worker->loop.now_ns;
     self->outcome = TR_OK;
     if (!self->is_barrier && turn_wants_barrier(self))
         tr__barrier_begin(self);
@@ -254,14 +255,17 @@ static bool resume(struct tr_self *self)
         tr__idle_resume(worker, self->cell);
     self->state = TURN_RUNS;
     self->caller = worker->host.current;
-    const struct cell *running = worker->running;
-    worker->running = self->cell;
+    const struct cell *running = worker_running(worker);
+    loop_step(&worker->loop);
+    worker_set_running(worker, self->cell);
     worker_set_type(worker, self->envelope->type);
+    worker_set_row(worker, self->row);
     worker->message->turns++; /* a stretch is charged like a turn */
     if (self->cell->flags & CELL_METERED)
         tr__budget_turn_resume(self);
     tr__fiber_switch(&worker->host, self->fiber);
-    worker->running = running;
+    loop_step(&worker->loop);
+    worker_set_running(worker, running);
     worker_set_type(worker, self->envelope->type);
     if (self->state != TURN_ENDED)
         return false;

@@ -10,6 +10,7 @@
 #include "actor/spawn.h"
 #include "actor/turn.h"
 #include "actor/waiters.h"
+#include "actor/why.h"
 #include "base/assert.h"
 #include "wire/copy.h"
 #include "wire/type.h"
@@ -147,6 +148,8 @@ static tr_status order(struct tr_self *self, uint64_t ref, enum envelope_kind ki
         atom32_fetch_or(&cell->control, CONTROL_DISMISS, ATOM_RELAXED);
     if (cell_owner(cell) == worker->index) {
         mail_look(worker, cell);
+        if (kind == ENVELOPE_SUSPEND)
+            tr__why_suspends(worker, cell, self->cell->identity);
         tr__mail_order(cell, kind);
         if (cell->house == HOUSE_WAITING)
             mail_make_ready(worker, cell);

@@ -136,7 +136,7 @@ static void rename_cell(struct slots *slots, struct cell *cell, uint32_t slot)
     uint64_t generation = slots->generation_first;
     if (cell->identity)
         generation = (cell->identity >> 32) + 1;
-    cell->identity = generation << 32 | slots->tag | slot;
+    ATOM_POKE(&cell->identity, generation << 32 | slots->tag | slot);
 }
 
 static tr_status cache_fill(struct slots *slots, struct slot_cache *cache)

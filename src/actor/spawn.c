@@ -13,6 +13,7 @@
 #include "actor/stop.h"
 #include "actor/supervise.h"
 #include "actor/turn.h"
+#include "actor/view.h"
 #include "actor/waiters.h"
 #include "base/assert.h"
 #include "wire/copy.h"
@@ -197,7 +198,7 @@ tr_status tr__spawn_prepare(struct tr_system *system, struct slot_cache *cache, 
         return status;
     }
     cell_clear(cell);
-    cell->door.tenant = slots_number(&system->slots, parent);
+    ATOM_POKE(&cell->door.tenant, slots_number(&system->slots, parent));
     tr__room_open(cell, args->behavior);
     if (args->name)
         status = name_add(system, cell, args->name, args->error);
@@ -219,8 +220,10 @@ tr_status tr__spawn_prepare(struct tr_system *system, struct slot_cache *cache, 
     return TR_OK;
 
 remove_name:
-    if (cell->name)
-        tr__names_remove(&system->names, cell->name);
+    if (cell->name) {
+        tr__names_take_out(&system->names, cell->name);
+        tr__view_end(system, cell);
+    }
 give_slot:
     tr__slot_give(&system->slots, cache, cell);
     return status;

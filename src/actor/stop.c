@@ -11,6 +11,7 @@
 #include "actor/spawn.h"
 #include "actor/supervise.h"
 #include "actor/turn.h"
+#include "actor/view.h"
 #include "actor/waiters.h"
 #include "actor/watchers.h"
 #include "base/assert.h"
@@ -190,8 +191,7 @@ void tr__cell_leave(struct worker *worker, struct cell *cell)
         return;
     }
     /* Not before: the paths of children may begin with it. */
-    tr__names_free(&system->names, cell->name);
-    cell->name = NULL;
+    tr__view_end(system, cell);
     /* Nor this: a failed set-up leaves children that are still charged. */
     if (cell->flags & CELL_METERED) {
         tr__budget_end(worker, cell);

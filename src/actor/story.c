@@ -289,6 +289,8 @@ bool tr__story_begin(struct worker *worker, struct ask *ask)
     struct text text = {.used = 0};
     struct question question = {ask->to, ask_cell(ask)->identity, ask->id};
     text.words[0] = '\0';
+    if (ask->is_look)
+        return true;
     if (worker->loop.now_ns - worker->stories_ns >= STORY_NS) {
         worker->stories_ns = worker->loop.now_ns;
         worker->stories = 0;

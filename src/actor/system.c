@@ -108,6 +108,9 @@ static tr_status options_check(const tr_system_options *options)
         return TR_INVALID_ARGUMENT;
     if (options->round_min_ns > TR_OPTION_NS_MAX || options->spin_ns > TR_OPTION_NS_MAX)
         return TR_INVALID_ARGUMENT;
+    if (options->size &&
+        (options->turn_report_ns < -1 || options->turn_report_ns > TR_OPTION_NS_MAX))
+        return TR_INVALID_ARGUMENT;
     const char *why;
     if (options->size && options->supervision &&
         !tr__supervision_is_valid(options->supervision, &why))
@@ -157,6 +160,7 @@ static struct tr_system *system_alloc(const tr_system_options *options)
     lock_init(&system->run_lock);
     tr__schedules_init(
         &system->schedules, system->platform->mono_now(system->platform), system->seed);
+    tr__stalls_init(&system->stalls, options);
     bool is_whole = options->size && options->blocking_threads_max;
     tr__blocking_init(&system->blocking,
                       system,
@@ -238,6 +242,9 @@ static tr_status system_fill(struct tr_system *system, const tr_system_options *
     status = tr__dead_letters_init(&system->dead_letters, &system->source);
     if (status != TR_OK)
         return status;
+    status = tr__stalls_fill(system);
+    if (status != TR_OK)
+        return status;
     status = tr__envelope_pool_init(&system->foreign_pool,
                                     &system->source,
                                     (uint16_t)count,
@@ -306,6 +313,7 @@ void tr_system_free(tr_system *system)
     if (system->foreign_pool.source.platform)
         tr__envelope_pool_deinit(&system->foreign_pool);
     tr__dead_letters_deinit(&system->dead_letters, &source);
+    tr__stalls_deinit(system);
     tr__slots_deinit(&system->slots);
     if (system->guardian)
         tr__names_free(&system->names, system->guardian_name);

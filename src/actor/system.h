@@ -13,6 +13,7 @@
 #include "actor/names.h"
 #include "actor/schedule.h"
 #include "actor/slots.h"
+#include "actor/stall.h"
 #include "actor/worker.h"
 #include "sched/watch.h"
 
@@ -38,6 +39,7 @@ struct tr_system {
     struct names names;
     struct dead_letters dead_letters;
     struct watch watch;
+    struct stalls stalls;
     struct schedules schedules;
     struct blocking blocking;
     tr_supervision supervision; /* of top-level actors */

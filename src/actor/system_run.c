@@ -35,8 +35,9 @@ static void threads_join(struct tr_system *system)
 static tr_status threads_start(struct tr_system *system, uint32_t first)
 {
     const tr_platform *platform = system->platform;
+    struct watch_report report = tr__stalls_report(system);
     tr_status status =
-        tr__watch_start(&system->watch, platform, system->loops, system->worker_count);
+        tr__watch_start(&system->watch, platform, system->loops, system->worker_count, &report);
     for (uint32_t i = first; i < system->worker_count && status == TR_OK; i++) {
         status = platform->thread_start(platform,
                                         "troupe-worker",
@@ -313,6 +314,7 @@ void tr_system_counters(tr_system *system, tr_counters *counters)
     /* What clients received was handled, but by no turn. */
     uint64_t received = value(&system->foreign_counters.handled);
     counters->turns -= counters->turns > received ? received : counters->turns;
+    counters->stalls = value(&system->stalls.total);
     counters->live =
         counters->spawned > counters->stopped ? counters->spawned - counters->stopped : 0;
     uint64_t gone = counters->handled + counters->dead_letters - counters->refused;

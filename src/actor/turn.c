@@ -254,6 +254,7 @@ static inline bool message_turn(struct tr_self *self)
         return true;
     }
     self->row = row;
+    worker_set_row(worker, row);
     tr_next next;
     if (__builtin_expect(row->type != NULL, 1)) {
         next = row->call(self, cell->state, envelope_data(envelope));
@@ -313,12 +314,12 @@ uint32_t tr__cell_run(struct loop *loop, struct task *task, uint32_t turns_max)
     self->kind = TURN_MESSAGE;
     self->turns = 0;
     self->turns_max = turns_max;
-    worker->running = cell;
+    worker_set_running(worker, cell);
     if (cell->cycle && (cell->replies || cell->exceptions))
         tr__mail_resume_cycle(cell);
     cell->house = HOUSE_RUNNING;
     run(self);
-    worker->running = NULL;
+    worker_set_running(worker, NULL);
     return self->turns ? self->turns : 1;
 }
 
@@ -330,7 +331,7 @@ static void message_crashed(void *context)
     bool is_running = tr__turn_over(self, self->next);
     if (is_running)
         tr__cell_settle(worker, self->cell);
-    worker->running = NULL;
+    worker_set_running(worker, NULL);
     tr__loop_charge(&worker->loop, self->turns);
     tr__worker_fiber(worker);
 }
@@ -373,16 +374,23 @@ struct tr_self *tr__call(struct worker *worker, struct cell *cell, enum turn_kin
     self->message = message;
     self->next = same;
     self->caller = worker->host.current;
-    const struct cell *running = worker->running;
+    const struct cell *running = worker_running(worker);
     const tr_type *running_type = worker_type(worker);
+    const tr_handler *running_row = worker_row(worker);
     bool is_watched = budget_is_watched(worker, cell);
     if (is_watched)
         tr__budget_call_begin(worker, cell);
-    worker->running = cell;
+    if (!running)
+        loop_step(&worker->loop); /* before, and after, it is the runtime that takes the time */
+    worker_set_running(worker, cell);
     worker_set_type(worker, NULL);
+    worker_set_row(worker, tr__dispatch_row(cell->dispatch, call));
     tr__fiber_switch(&worker->host, fiber);
-    worker->running = running;
+    worker_set_running(worker, running);
     worker_set_type(worker, running_type);
+    worker_set_row(worker, running_row);
+    if (!running)
+        loop_step(&worker->loop);
     run_defers(self);
     if (is_watched)
         tr__budget_call_end(worker, cell);

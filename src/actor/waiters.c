@@ -7,6 +7,7 @@
 #include "actor/park.h"
 #include "actor/ring.h"
 #include "actor/story.h"
+#include "actor/why.h"
 #include "base/assert.h"
 
 static struct tr_room *room_of(struct envelope *envelope)
@@ -348,6 +349,9 @@ void tr__waiters_mail(struct worker *worker, struct cell *cell, struct envelope 
         return;
     case ENVELOPE_STORY:
         tr__story_mail(worker, cell, envelope);
+        return;
+    case ENVELOPE_WHY:
+        tr__why_mail(worker, cell, envelope);
         return;
     case ENVELOPE_TOLD:
         tr__ask_told(worker, cell, envelope);

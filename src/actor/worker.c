@@ -150,10 +150,11 @@ const struct loop_hooks tr__worker_hooks = {
 static void describe_running(const struct fiber_pool *pool, char *text, size_t size)
 {
     const struct worker *worker = LIST_OWNER(pool, struct worker, fibers);
-    if (!worker->running)
+    const struct cell *running = worker_running(worker);
+    if (!running)
         return;
     char path[TR_PATH_MAX + 1];
-    tr__cell_path(worker->system, worker->running, path);
+    tr__cell_path(worker->system, running, path);
     const tr_type *type = worker_type(worker);
     const char *what = type ? type->name : "a signal";
     snprintf(text, size, "%s in %s (or a turn before it on the same stack)", what, path);
@@ -162,7 +163,7 @@ static void describe_running(const struct fiber_pool *pool, char *text, size_t s
 void tr__worker_fiber(void *context)
 {
     struct worker *worker = context;
-    worker->running = NULL;
+    worker_set_running(worker, NULL);
     for (;;) {
         worker->has_more = tr__loop_slice(&worker->loop);
         tr__fiber_yield(&worker->host);

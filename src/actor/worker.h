@@ -77,6 +77,7 @@ struct tr_self {
     struct list woken; /* with those that may go on */
     struct list born;  /* with all of its actor that have waited, by their first wait */
     struct timer_node deadline;
+    tr_time parked_ns;      /* since when it waits */
     const tr_handler *row;  /* of the handler that runs */
     struct ask *asks;       /* of this turn, newest first */
     struct batch *batch;    /* when it has several messages */
@@ -160,9 +161,10 @@ struct worker {
     struct fiber *fiber; /* the one the loop is on */
     bool has_more;       /* the last slice left something to do */
     tr_thread *thread;
-    /* What runs, for those who look from outside. */
-    const struct cell *running;
-    atomptr running_type;    /* of a message, NULL otherwise; read by any thread */
+    /* What runs, for those who look from outside: see actor/view.h. */
+    atomptr running;         /* a const struct cell, NULL for none */
+    atomptr running_type;    /* of a message, NULL otherwise */
+    atomptr running_row;     /* the const tr_handler; stale while no handler runs */
     struct tr_self *message; /* the turn of the message that runs, or ran last */
     struct tr_self *spare;   /* turns that are over, for the next that waits */
     uint32_t spare_count;
@@ -183,6 +185,30 @@ struct worker_io {
     tr_io io;
     void (*on_done)(struct worker *worker, struct worker_io *operation);
 };
+
+/** The actor whose code a worker runs; NULL for none. Other threads: see actor/view.h. */
+static inline const struct cell *worker_running(const struct worker *worker)
+{
+    return atomptr_load(&worker->running, ATOM_RELAXED);
+}
+
+/** Worker only. */
+static inline void worker_set_running(struct worker *worker, const struct cell *cell)
+{
+    atomptr_store(&worker->running, (void *)(uintptr_t)cell, ATOM_RELAXED);
+}
+
+/** The handler that runs, or ran last. Any thread. */
+static inline const tr_handler *worker_row(const struct worker *worker)
+{
+    return atomptr_load(&worker->running_row, ATOM_RELAXED);
+}
+
+/** Worker only. */
+static inline void worker_set_row(struct worker *worker, const tr_handler *row)
+{
+    atomptr_store(&worker->running_row, (void *)(uintptr_t)row, ATOM_RELAXED);
+}
 
 /** The type of the message that a worker handles; NULL: a signal, or nothing. Any thread. */
 static inline const tr_type *worker_type(const struct worker *worker)

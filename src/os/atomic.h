@@ -32,6 +32,13 @@ typedef struct atomptr {
     _Atomic(void *) value;
 } atomptr;
 
+/*
+ * A plain word that its owner writes with POKE, and reads as it likes; whoever else looks at it uses
+ * PEEK, and has it with all that was written before. Of any type of up to 8 bytes.
+ */
+#define ATOM_PEEK(word) __atomic_load_n(word, __ATOMIC_ACQUIRE)
+#define ATOM_POKE(word, value) __atomic_store_n(word, value, __ATOMIC_RELEASE)
+
 #ifdef TR_EXPLORE
 #include "explore/atomic_hooks.h"
 #else

@@ -82,6 +82,7 @@ static void round_begin(struct loop *loop)
 {
     tr__loop_look_at_clock(loop);
     tr_time begin_ns = loop->now_ns;
+    loop_step(loop);
     loop->hooks->on_round(loop);
     if (loop->alarm_ns <= begin_ns) {
         loop->alarm_ns = TR_NEVER;
@@ -145,6 +146,7 @@ static bool spin(struct loop *loop)
                 return true;
             atom_pause();
         }
+        loop_step(loop);
         tr__loop_look_at_clock(loop);
     }
     return false;

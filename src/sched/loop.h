@@ -65,9 +65,15 @@ struct loop {
     atom64 runs;           /* counters, read by any thread */
     atom64 parks;
     atom64 seen_ns; /* now_ns, for any thread */
+    atom64 steps; /* what else shows that it gets on: rounds, and what its hooks count */
 
     /* Written by the watch. */
     _Alignas(64) atom32 tick;
+    uint32_t looks;      /* that found it at the same step */
+    uint64_t steps_seen; /* runs, parks and steps */
+    atom64 since_ns;     /* when they were first seen, 0 while it sleeps; read by any thread */
+    tr_time report_ns;   /* the age at which that is reported next */
+    bool is_reported;
 
     /* Written by anybody. */
     _Alignas(64) struct ready ready;
@@ -109,6 +115,12 @@ static inline void loop_nudge(struct loop *loop)
 {
     if (ready_nudge(&loop->ready))
         loop->platform->wake(loop->platform, loop->parker);
+}
+
+/** A hook has begun, or ended, something that may take long and is no run. Worker only. */
+static inline void loop_step(struct loop *loop)
+{
+    atom64_count(&loop->steps, 1);
 }
 
 /** Puts a task that is in no queue into one. Worker only. */

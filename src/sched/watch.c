@@ -1,6 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sched/watch.h"
 
+static uint64_t steps_of(const struct loop *loop)
+{
+    return atom64_load(&loop->runs, ATOM_RELAXED) + atom64_load(&loop->parks, ATOM_RELAXED) +
+           atom64_load(&loop->steps, ATOM_RELAXED);
+}
+
+static void look_at(const struct watch_report *report, struct loop *loop, tr_time now_ns)
+{
+    bool is_awake = atom32_load(&loop->ready.sleep, ATOM_RELAXED) != READY_ASLEEP;
+    uint64_t steps = steps_of(loop);
+    tr_time age_ns = now_ns - (tr_time)atom64_load(&loop->since_ns, ATOM_RELAXED);
+    if (!is_awake || !loop->looks || steps != loop->steps_seen) {
+        if (loop->is_reported)
+            (void)report->on_stall(report->context, loop, age_ns, true);
+        loop->is_reported = false;
+        loop->steps_seen = steps;
+        loop->looks = is_awake;
+        loop->report_ns = report->stall_ns;
+        atom64_store(&loop->since_ns, is_awake ? (uint64_t)now_ns : 0, ATOM_RELAXED);
+        return;
+    }
+    if (loop->looks < WATCH_LOOKS_MIN && ++loop->looks < WATCH_LOOKS_MIN)
+        return;
+    if (!report->stall_ns || age_ns < loop->report_ns)
+        return;
+    if (!report->on_stall(report->context, loop, age_ns, false))
+        return;
+    loop->is_reported = true;
+    while (loop->report_ns <= age_ns)
+        loop->report_ns *= WATCH_GROWTH;
+}
+
+void tr__watch_look(struct watch *watch, tr_time now_ns)
+{
+    for (size_t i = 0; i < watch->loop_count; i++)
+        look_at(&watch->report, watch->loops[i], now_ns);
+}
+
 /* Gives a tick to every loop that is awake. True when there was one. */
 static bool tick(struct watch *watch)
 {
@@ -28,24 +66,32 @@ static void doze(struct watch *watch)
 static void watch_main(void *context)
 {
     struct watch *watch = context;
+    const tr_platform *platform = watch->platform;
     int patience = WATCH_PATIENCE;
+    tr_time now_ns = platform->mono_now(platform);
     while (!atom32_load(&watch->is_over, ATOM_ACQUIRE)) {
-        tr_time now_ns = watch->platform->mono_now(watch->platform);
-        watch->platform->park(watch->platform, watch->parker, now_ns + WATCH_TICK_NS);
+        platform->park(platform, watch->parker, now_ns + WATCH_TICK_NS);
+        now_ns = platform->mono_now(platform);
         watch->ticks++;
+        /* Before the tick: what stood still until here did so over the last one. */
+        tr__watch_look(watch, now_ns);
         if (tick(watch)) {
             patience = WATCH_PATIENCE;
         } else if (--patience <= 0) {
             doze(watch);
             patience = WATCH_PATIENCE;
+            now_ns = platform->mono_now(platform);
         }
     }
+    /* A turn that was reported, and was the last one, has ended too. */
+    tr__watch_look(watch, platform->mono_now(platform));
 }
 
 tr_status tr__watch_start(struct watch *watch, const tr_platform *platform, struct loop **loops,
-                          size_t loop_count)
+                          size_t loop_count, const struct watch_report *report)
 {
-    *watch = (struct watch){.platform = platform, .loops = loops, .loop_count = loop_count};
+    *watch = (struct watch){
+        .platform = platform, .loops = loops, .loop_count = loop_count, .report = *report};
     atom32_init(&watch->is_asleep, 0);
     atom32_init(&watch->is_over, 0);
     tr_status status = platform->parker_new(platform, &watch->parker);

@@ -5,6 +5,10 @@
  * A loop reads no clock between two turns; the tick is how it knows that time has passed, so that a
  * run of slow turns ends after about a millisecond and not after 64 turns. When all loops have slept
  * for a while the watch sleeps too, without a timeout: an idle system wakes nobody.
+ *
+ * It also notices a loop that does not get on. A run ends with the first turn that ends after a tick,
+ * and is counted then; so a loop that is awake and has counted nothing over several ticks is in one
+ * turn all the time. That is how long turns are found without a clock, or anything else, per turn.
  */
 #ifndef SCHED_WATCH_H
 #define SCHED_WATCH_H
@@ -12,7 +16,22 @@
 #include "sched/loop.h"
 
 #define WATCH_TICK_NS TR_MILLISECOND
-enum { WATCH_PATIENCE = 100 }; /* ticks without an awake loop before the watch sleeps */
+enum {
+    WATCH_PATIENCE = 100, /* ticks without an awake loop before the watch sleeps */
+    WATCH_LOOKS_MIN = 3,  /* that must find a loop at the same step: a late watch proves nothing */
+    WATCH_GROWTH = 10     /* each report of the same turn comes so many times later than the last */
+};
+
+/** What the watch reports, and to whom. */
+struct watch_report {
+    tr_time stall_ns; /* how long a turn may take; 0: nothing is reported */
+    /**
+     * A loop has been in one turn for this long so far, or (is_over) one of which that was said has
+     * ended. False: it is in no turn. On the watch's thread.
+     */
+    bool (*on_stall)(void *context, struct loop *loop, tr_time duration_ns, bool is_over);
+    void *context;
+};
 
 struct watch {
     const tr_platform *platform;
@@ -20,6 +39,7 @@ struct watch {
     tr_thread *thread;
     struct loop **loops; /* lent */
     size_t loop_count;
+    struct watch_report report;
     uint64_t ticks;
     atom32 is_asleep;
     atom32 is_over;
@@ -27,7 +47,10 @@ struct watch {
 
 /** Starts the thread. `loops` is lent until tr__watch_stop. TR_NO_MEMORY, TR_LIMIT. */
 TR_MUST_CHECK tr_status tr__watch_start(struct watch *watch, const tr_platform *platform,
-                                        struct loop **loops, size_t loop_count);
+                                        struct loop **loops, size_t loop_count,
+                                        const struct watch_report *report);
+/** Looks which loops get on, and reports; what its thread does at each tick. */
+void tr__watch_look(struct watch *watch, tr_time now_ns);
 /** Ends and joins it. A watch of all zero was never started. */
 void tr__watch_stop(struct watch *watch);
 

@@ -27,6 +27,7 @@ TEST(the_defaults_are_those_of_the_contract, "U-01")
     ck_assert_int_eq(TR_SPIN_NS, 20 * TR_MICROSECOND);
     ck_assert_int_eq(TR_DEAD_LETTERS_MAX, 1000);
     ck_assert_int_eq(TR_BEHAVIORS_NESTED_MAX, 10);
+    ck_assert_int_eq(TR_TURN_REPORT_NS, 10 * TR_MILLISECOND);
 }
 
 /* ---- In a turn. ---- */

@@ -160,7 +160,8 @@ rest is counters since the start, as tr_system_counters has them."""
     @staticmethod
     def now(system, worker, loop):
         try:
-            cell = worker.follow("running")
+            running = worker.number("running")
+            cell = Record(system.cell_layout, running) if running else None
             if not cell:
                 return "asleep" if loop.inner("ready").number("sleep") else "-"
             kind = worker.number("running_type")

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "actor/stall.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "actor/view.h"
+
+/* How many lines were left out, when this one may be logged; -1 when it may not. */
+static int64_t may_log(struct stalls *stalls, tr_time now_ns)
+{
+    if (!stalls->second_ns || now_ns - stalls->second_ns >= TR_SECOND) {
+        stalls->second_ns = now_ns;
+        stalls->logged = 0;
+    }
+    if (stalls->logged == TR_STALL_LOGS_MAX) {
+        stalls->unlogged++;
+        return -1;
+    }
+    stalls->logged++;
+    int64_t unlogged = (int64_t)stalls->unlogged;
+    stalls->unlogged = 0;
+    return unlogged;
+}
+
+static void log_stall(struct tr_system *system, const struct view *view, const tr_stall *stall)
+{
+    char place[200];
+    char more[64] = "";
+    int64_t unlogged = may_log(&system->stalls, system->platform->mono_now(system->platform));
+    if (unlogged < 0)
+        return;
+    if (unlogged > 0)
+        snprintf(more, sizeof more, " (%lld more were not logged)", (long long)unlogged);
+    tr__view_place(view, place, sizeof place);
+    tr__log(system,
+            TR_LEVEL_WARN,
+            stall->path,
+            "long turn: %.64s %s %lld ms%s, in %s, on worker %d%s",
+            stall->type ? stall->type : "a signal",
+            stall->is_over ? "took" : "has taken",
+            (long long)(stall->duration_ns / TR_MILLISECOND),
+            stall->is_over ? "" : " so far",
+            place[0] ? place : "code that is not known",
+            stall->worker,
+            more);
+}
+
+static bool on_stall(void *context, struct loop *loop, tr_time duration_ns, bool is_over)
+{
+    struct tr_system *system = context;
+    struct stalls *stalls = &system->stalls;
+    struct worker *worker = worker_of_loop(loop);
+    struct view *view = &stalls->views[worker->index];
+    /* One that has ended is no more to be seen: it is the one that was seen before. */
+    if (!is_over && !tr__view_running(worker, view))
+        return false;
+    tr_stall stall = {.actor = tr_ref_from_bits(view->ref),
+                      .path = view->path,
+                      .duration_ns = duration_ns,
+                      .worker = (int)worker->index,
+                      .is_over = is_over};
+    const tr_type *type = view->type ? view->type : view->row ? view->row->type : NULL;
+    if (type)
+        stall.type = type->name;
+    if (view->row)
+        stall.handler = view->row->name;
+    if (view->behavior) {
+        stall.behavior = view->behavior->name;
+        stall.file = view->behavior->file;
+        stall.line = view->behavior->line;
+    }
+    if (!is_over && !loop->is_reported)
+        atom64_count(&stalls->total, 1);
+    log_stall(system, view, &stall);
+    if (stalls->on_stall)
+        stalls->on_stall(stalls->context, &stall);
+    return true;
+}
+
+void tr__stalls_init(struct stalls *stalls, const tr_system_options *options)
+{
+    *stalls = (struct stalls){.report_ns = TR_TURN_REPORT_NS};
+    atom64_init(&stalls->total, 0);
+    if (!options->size)
+        return;
+    if (options->turn_report_ns)
+        stalls->report_ns = options->turn_report_ns < 0 ? 0 : options->turn_report_ns;
+    stalls->on_stall = options->on_stall;
+    stalls->context = options->context;
+}
+
+tr_status tr__stalls_fill(struct tr_system *system)
+{
+    size_t size = system->worker_count * sizeof(struct view);
+    if (!system->stalls.report_ns)
+        return TR_OK;
+    system->stalls.views = source_resize(&system->source, NULL, size);
+    return system->stalls.views ? TR_OK : TR_NO_MEMORY;
+}
+
+void tr__stalls_deinit(struct tr_system *system)
+{
+    source_resize(&system->source, system->stalls.views, 0);
+    system->stalls.views = NULL;
+}
+
+struct watch_report tr__stalls_report(struct tr_system *system)
+{
+    return (struct watch_report){
+        .stall_ns = system->stalls.report_ns, .on_stall = on_stall, .context = system};
+}

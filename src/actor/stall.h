@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Turns that take too long: what the watch has noticed becomes lines of the log, a counter, and calls
+ * of the application's on_stall. All of it on the watch's thread, but for the counter's readers.
+ */
+#ifndef ACTOR_STALL_H
+#define ACTOR_STALL_H
+
+#include <troupe/system.h>
+
+#include "os/atomic.h"
+#include "sched/watch.h"
+
+struct view;
+
+/** Written by the watch's thread. */
+struct stalls {
+    tr_time report_ns; /* TR_TURN_REPORT_NS or the application's; 0: none */
+    void (*on_stall)(void *context, const tr_stall *stall);
+    void *context;
+    atom64 total;
+    struct view *views; /* one per worker: the turn of which something was said last */
+    tr_time second_ns;  /* since when lines are counted, */
+    uint32_t logged;    /* and how many there were */
+    uint64_t unlogged;  /* left out since the last line */
+};
+
+struct tr_system;
+
+/** What tr_system_options say. Members behind `context` count only when `size` is given. */
+void tr__stalls_init(struct stalls *stalls, const tr_system_options *options);
+/** Memory for `worker_count` workers. TR_NO_MEMORY. */
+TR_MUST_CHECK tr_status tr__stalls_fill(struct tr_system *system);
+void tr__stalls_deinit(struct tr_system *system);
+
+/** What the watch is to do. */
+struct watch_report tr__stalls_report(struct tr_system *system);
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "actor/view.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "actor/ask_then.h"
+
+/* The path of a named actor; false for one without a name. */
+static bool name_read(struct tr_system *system, const struct cell *cell, uint32_t slot, char *path)
+{
+    struct lock *lock = names_lock_of(&system->names, slot);
+    lock_take(lock);
+    const struct name *name = ATOM_PEEK(&cell->name);
+    if (name)
+        memcpy(path, name->path, name->path_length + 1u);
+    lock_give(lock);
+    return name;
+}
+
+size_t tr__view_path(struct tr_system *system, const struct cell *cell, char *path)
+{
+    char tail[TR_PATH_MAX + 1] = "";
+    char *end = tail + sizeof tail - 1;
+    size_t length = 0; /* of the tail, which grows to the left */
+    path[0] = '\0';
+    while (cell) {
+        uint64_t identity = ATOM_PEEK(&cell->identity);
+        uint32_t slot = (uint32_t)identity & system->slots.mask;
+        if (name_read(system, cell, slot, path))
+            break;
+        if (cell == system->guardian) {
+            strcpy(path, "/user");
+            break;
+        }
+        char part[40];
+        uint32_t generation = (uint32_t)(identity >> 32) - system->slots.generation_first;
+        int written = snprintf(part, sizeof part, "/$%x.%x", (unsigned)slot, (unsigned)generation);
+        if (written < 0 || length + (size_t)written > TR_PATH_MAX)
+            break; /* a ring of cells that change, or a long path: it is cut */
+        length += (size_t)written;
+        memcpy(end - length, part, (size_t)written);
+        uint32_t parent = ATOM_PEEK(&cell->door.tenant);
+        cell = parent ? slots_at(&system->slots, parent) : NULL;
+    }
+    size_t front = strlen(path);
+    snprintf(path + front, TR_PATH_MAX + 1 - front, "%.*s", (int)length, end - length);
+    return front + length;
+}
+
+void tr__view_end(struct tr_system *system, struct cell *cell)
+{
+    struct name *name = cell->name;
+    if (!name)
+        return;
+    struct lock *lock = names_lock_of(&system->names, slots_number(&system->slots, cell));
+    lock_take(lock);
+    ATOM_POKE(&cell->name, NULL);
+    lock_give(lock);
+    tr__names_free(&system->names, name);
+}
+
+/*
+ * The row is of the last handler that was called, which another actor may have been. NULL unless it
+ * can be one of this actor.
+ */
+static const tr_handler *row_of(const struct view *view, const tr_handler *row)
+{
+    const tr_behavior *behavior = view->behavior;
+    if (!row || row == &tr__setup_row || view->type == &tr__then_type)
+        return row;
+    if (!behavior)
+        return NULL;
+    uintptr_t first = (uintptr_t)behavior->handlers;
+    uintptr_t end = first + behavior->handler_count * behavior->handler_size;
+    return (uintptr_t)row >= first && (uintptr_t)row < end ? row : NULL;
+}
+
+static uint64_t runs_of(const struct worker *worker)
+{
+    return atom64_load(&worker->loop.runs, ATOM_ACQUIRE) +
+           atom64_load(&worker->loop.steps, ATOM_ACQUIRE);
+}
+
+bool tr__view_running(struct worker *worker, struct view *view)
+{
+    uint64_t runs = runs_of(worker);
+    const struct cell *cell = atomptr_load(&worker->running, ATOM_ACQUIRE);
+    if (!cell)
+        return false;
+    view->type = worker_type(worker);
+    const tr_handler *row = worker_row(worker);
+    view->ref = ATOM_PEEK(&cell->identity);
+    view->since_ns = (tr_time)atom64_load(&worker->loop.since_ns, ATOM_RELAXED);
+    const struct dispatch *dispatch = ATOM_PEEK(&cell->dispatch);
+    view->behavior = dispatch ? dispatch->behavior : NULL;
+    view->row = row_of(view, row);
+    if (view->type == &tr__then_type && view->row)
+        view->type = view->row->type; /* the request whose answer is handled */
+    tr__view_path(worker->system, cell, view->path);
+    return runs_of(worker) == runs && worker_running(worker) == cell;
+}
+
+const char *tr__view_file(const char *file)
+{
+    const char *slash = strrchr(file, '/');
+    return slash ? slash + 1 : file;
+}
+
+void tr__view_place(const struct view *view, char *text, size_t size)
+{
+    const char *handler = view->row && view->row->name ? view->row->name : NULL;
+    text[0] = '\0';
+    if (!view->behavior)
+        snprintf(text, size, "%s", handler ? handler : "");
+    else
+        snprintf(text,
+                 size,
+                 "%s%s%s, %s:%u",
+                 handler ? handler : "",
+                 handler ? " of " : "",
+                 view->behavior->name,
+                 tr__view_file(view->behavior->file),
+                 (unsigned)view->behavior->line);
+}

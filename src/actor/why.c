@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "actor/why.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "actor/blocking.h"
+#include "actor/extra.h"
+#include "actor/lifecycle.h"
+#include "actor/supervise.h"
+#include "actor/view.h"
+
+enum {
+    TURNS_MAX = 6,     /* turns that wait and are told one by one */
+    CHILDREN_MAX = 4,  /* children that are named */
+    QUEUE_MAX = 10000, /* tasks that are counted before one stops counting */
+    PATH_CUT = 80      /* characters of a path inside a sentence */
+};
+
+/* ---- Words. ---- */
+
+void tr__why_begin(tr_why_report *report, uint64_t ref, tr_time now_ns)
+{
+    memset(report, 0, sizeof *report);
+    report->actor = tr_ref_from_bits(ref);
+    report->asked_ns = now_ns;
+    report->state = "?";
+}
+
+tr_reason *tr__why_add(tr_why_report *report, tr_why_kind kind, uint32_t holds, tr_time age_ns,
+                       const char *format, ...)
+{
+    if (report->count == TR_REASONS_MAX)
+        return NULL;
+    tr_reason *reason = &report->reasons[report->count++];
+    *reason = (tr_reason){.kind = kind, .holds = holds, .age_ns = age_ns};
+    va_list list;
+    va_start(list, format);
+    vsnprintf(reason->words, sizeof reason->words, format, list);
+    va_end(list);
+    return reason;
+}
+
+/* The path of whoever this is, as far as others may see it; cut to the end of its length. */
+static const char *path_of(struct worker *worker, uint64_t ref, char *path)
+{
+    const struct cell *cell = view_find(worker->slots, ref);
+    if (!ref)
+        return "somebody";
+    if (!cell || (cell_owner(cell) == CELL_FOREIGN && !slots_find(worker->slots, ref)))
+        return "somebody who is gone";
+    if (cell_owner(cell) == CELL_FOREIGN)
+        return "a client, or one that has not begun";
+    size_t length = tr__view_path(worker->system, cell, path);
+    return length > PATH_CUT && length <= TR_PATH_MAX ? path + length - PATH_CUT : path;
+}
+
+static void place_set(tr_reason *reason, const char *file, uint32_t line)
+{
+    if (!reason)
+        return;
+    if (line)
+        snprintf(reason->place, sizeof reason->place, "%s:%u", tr__view_file(file), (unsigned)line);
+    else
+        snprintf(reason->place, sizeof reason->place, "%s", tr__view_file(file));
+}
+
+static tr_time age_of(const tr_why_report *report, tr_time since_ns)
+{
+    if (!since_ns)
+        return -1;
+    return report->asked_ns > since_ns ? report->asked_ns - since_ns : 0;
+}
+
+/* ---- Mail. ---- */
+
+/* The first message of a ring that takes room; NULL for none. */
+static const struct envelope *first_of(const struct envelope *last)
+{
+    const struct envelope *envelope = last;
+    if (!last)
+        return NULL;
+    do {
+        envelope = (const struct envelope *)(const void *)envelope->mail.next;
+        if (mail_takes_room(envelope))
+            return envelope;
+    } while (envelope != last);
+    return NULL;
+}
+
+static const struct envelope *oldest_of(const struct cell *cell)
+{
+    const struct cell_extra *extra = cell->extra;
+    const struct envelope *rings[] = {
+        extra ? extra->held : NULL, cell->cycle, extra ? extra->requests : NULL, cell->notices};
+    for (size_t i = 0; i < sizeof rings / sizeof *rings; i++) {
+        const struct envelope *first = first_of(rings[i]);
+        if (first)
+            return first;
+    }
+    return NULL;
+}
+
+static uint32_t ring_count(const struct envelope *last)
+{
+    uint32_t count = 0;
+    const struct envelope *envelope = last;
+    if (!last)
+        return 0;
+    do {
+        envelope = (const struct envelope *)(const void *)envelope->mail.next;
+        count++;
+    } while (envelope != last);
+    return count;
+}
+
+static void see_mail(struct worker *worker, struct cell *cell, tr_why_report *report)
+{
+    static const char *const policies[] = {
+        "are refused", "are dropped", "drive the oldest out", "wait until there is room"};
+    char path[TR_PATH_MAX + 1];
+    struct mail_bound bound = mail_bound_of(cell->dispatch->behavior);
+    int32_t lines;
+    int32_t messages = tr__room_used(cell, cell->dispatch->behavior, &lines);
+    const struct envelope *oldest = oldest_of(cell);
+    report->waiting = messages > 0 ? (uint32_t)messages : 0;
+    report->waiting_max = (uint32_t)bound.messages;
+    report->oldest = oldest ? oldest->type->name : NULL;
+    /* By memory it is full as soon as the smallest message has none; a wide one is so early. */
+    uint64_t word = room_load(&cell->door.room);
+    bool is_full = room_messages(word) < 1 || room_lines(word) < 1;
+    if (!is_full)
+        return;
+    tr_reason *reason =
+        tr__why_add(report,
+                    TR_WHY_FULL,
+                    TR_HOLDS_ROOM,
+                    -1,
+                    "its mailbox is full, with %u of %u messages and %u of %u KiB; further ones %s",
+                    (unsigned)report->waiting,
+                    (unsigned)report->waiting_max,
+                    (unsigned)(lines > 0 ? (lines + 15) / 16 : 0),
+                    (unsigned)bound.lines / 16,
+                    policies[bound.overflow & 3]);
+    if (reason) {
+        reason->count = report->waiting;
+        reason->who = tr_ref_from_bits(oldest ? oldest->sender : 0);
+    }
+    const struct envelope *waiters = cell->extra ? cell->extra->waiters : NULL;
+    if (!waiters)
+        return;
+    const struct envelope *first = (const struct envelope *)(const void *)waiters->mail.next;
+    reason = tr__why_add(report,
+                         TR_WHY_SENDERS_WAIT,
+                         0,
+                         -1,
+                         "%u senders wait for room; the first is %s",
+                         (unsigned)ring_count(waiters),
+                         path_of(worker, first->sender, path));
+    if (!reason)
+        return;
+    reason->count = ring_count(waiters);
+    reason->who = tr_ref_from_bits(first->sender);
+}
+
+/* ---- Turns that wait. ---- */
+
+static const struct ask *open_ask(const struct tr_self *turn, uint32_t *count)
+{
+    const struct ask *open = NULL;
+    *count = 0;
+    for (const struct ask *ask = turn->asks; ask; ask = ask->next) {
+        if (!ask->is_wanted || ask->is_done)
+            continue;
+        open = ask; /* the oldest of them is the last */
+        ++*count;
+    }
+    return open;
+}
+
+/* What one turn waits for, in words; who that is, and where. */
+static void tell_wait(struct worker *worker, const struct tr_self *turn, char *words, size_t size,
+                      uint64_t *who)
+{
+    char path[TR_PATH_MAX + 1];
+    uint32_t asks;
+    const struct ask *ask = open_ask(turn, &asks);
+    *who = 0;
+    if (turn->state == TURN_WOKEN) {
+        snprintf(words, size, "may go on");
+    } else if (turn->job) {
+        snprintf(words, size, "waits for its function of tr_blocking");
+    } else if (ask) {
+        char more[48] = "";
+        *who = ask->to;
+        if (asks > 1)
+            snprintf(more, sizeof more, " and %u more", (unsigned)asks - 1);
+        snprintf(words,
+                 size,
+                 "waits for an answer to %.60s%s from %s",
+                 ask->type->name,
+                 more,
+                 path_of(worker, ask->to, path));
+    } else if (turn->waits_for) {
+        *who = turn->waits_for;
+        snprintf(words, size, "waits for room in the mailbox of %s", path_of(worker, *who, path));
+    } else if (timer_is_armed(&turn->deadline)) {
+        tr_time left_ns = turn->deadline.deadline_ns - worker->loop.now_ns;
+        snprintf(words,
+                 size,
+                 "sleeps for %lld ms more",
+                 (long long)(left_ns > 0 ? left_ns / TR_MILLISECOND : 0));
+    } else {
+        snprintf(words, size, "waits");
+    }
+}
+
+static void see_turn(struct worker *worker, const struct tr_self *turn, tr_why_report *report)
+{
+    char words[160];
+    uint64_t who;
+    uint32_t asks;
+    bool is_stopping = turn->cell->life == LIFE_STOPPING;
+    const tr_behavior *behavior = turn->cell->dispatch->behavior;
+    tr_why_kind kind = turn->is_barrier ? TR_WHY_BARRIER : TR_WHY_TURN_WAITS;
+    /* A pill waits for turns. Once an actor stops they are cancelled, but for functions that run. */
+    uint32_t holds = is_stopping && !turn->job ? 0 : TR_HOLDS_STOP;
+    if (turn->job)
+        holds |= TR_HOLDS_RESTART;
+    if (turn->is_barrier)
+        holds |= TR_HOLDS_MAIL | TR_HOLDS_ROOM;
+    if (turn->job)
+        kind = TR_WHY_BLOCKING;
+    tell_wait(worker, turn, words, sizeof words, &who);
+    tr_reason *reason = tr__why_add(report,
+                                    kind,
+                                    holds,
+                                    age_of(report, turn->parked_ns),
+                                    "%.40s %s%s",
+                                    turn->row->name ? turn->row->name : "its handler",
+                                    words,
+                                    turn->is_barrier ? ", and nothing else begins meanwhile" : "");
+    if (!reason)
+        return;
+    reason->who = tr_ref_from_bits(who);
+    reason->count = 1;
+    /* Awaits note where they stand; of other waits the behavior is the nearest place. */
+    if (open_ask(turn, &asks) && turn->where)
+        place_set(reason, turn->where, 0);
+    else
+        place_set(reason, behavior->file, behavior->line);
+}
+
+/* Barriers first: they hold up more. */
+static void see_turns(struct worker *worker, struct cell *cell, tr_why_report *report)
+{
+    struct list *parked = &cell->extra->parked;
+    uint32_t told = 0;
+    for (int is_barrier = 1; is_barrier >= 0; is_barrier--) {
+        for (struct list *link = parked->next; link != parked; link = link->next) {
+            const struct tr_self *turn = LIST_OWNER(link, struct tr_self, link);
+            if (turn->is_barrier != is_barrier || told == TURNS_MAX)
+                continue;
+            see_turn(worker, turn, report);
+            told++;
+        }
+    }
+    if (cell->extra->parked_count > told) {
+        tr_reason *reason = tr__why_add(report,
+                                        TR_WHY_TURN_WAITS,
+                                        TR_HOLDS_STOP,
+                                        -1,
+                                        "%u more of its turns wait",
+                                        (unsigned)(cell->extra->parked_count - told));
+        if (reason)
+            reason->count = cell->extra->parked_count - told;
+    }
+    if (cell->extra->then_count) {
+        tr_reason *reason = tr__why_add(report,
+                                        TR_WHY_ANSWERS_DUE,
+                                        TR_HOLDS_STOP,
+                                        -1,
+                                        "%u answers of tr_ask_then are due",
+                                        (unsigned)cell->extra->then_count);
+        if (reason)
+            reason->count = cell->extra->then_count;
+    }
+}
+
+/* ---- The rest. ---- */
+
+static void see_children(struct worker *worker, struct cell *cell, tr_why_report *report)
+{
+    char path[TR_PATH_MAX + 1];
+    char names[160] = "";
+    size_t used = 0;
+    uint64_t who = 0;
+    const struct cell *child = slots_at(worker->slots, cell->child_last);
+    for (uint32_t i = 0; i < cell->child_count && i < CHILDREN_MAX; i++) {
+        child = slots_at(worker->slots, child->sibling_next);
+        size_t length = tr__view_path(worker->system, child, path);
+        const char *last = strrchr(path, '/');
+        if (!i)
+            who = ATOM_PEEK(&child->identity);
+        if (length > TR_PATH_MAX || !last)
+            continue;
+        int written =
+            snprintf(names + used, sizeof names - used, "%s%.32s", used ? ", " : "", last + 1);
+        used += written > 0 ? (size_t)written : 0;
+    }
+    tr_reason *reason = tr__why_add(report,
+                                    TR_WHY_CHILDREN,
+                                    TR_HOLDS_STOP | TR_HOLDS_RESTART,
+                                    -1,
+                                    "%u of its children %s not stopped: %s%s",
+                                    (unsigned)cell->child_count,
+                                    cell->child_count == 1 ? "has" : "have",
+                                    names,
+                                    cell->child_count > CHILDREN_MAX ? ", ..." : "");
+    if (!reason)
+        return;
+    reason->count = cell->child_count;
+    reason->who = tr_ref_from_bits(who);
+}
+
+/* How many tasks are before this one in the queues of its worker. */
+static uint32_t tasks_before(const struct worker *worker, const struct cell *cell)
+{
+    uint32_t count = 0;
+    for (int class = 0; class < TASK_CLASSES; class ++) {
+        uint32_t in_class = 0;
+        for (const struct task *task = worker->loop.queue.classes[class].first; task;
+             task = task->next) {
+            if (task == &cell->task)
+                return count + in_class;
+            if (++in_class == QUEUE_MAX)
+                break;
+        }
+        count += in_class;
+    }
+    return count;
+}
+
+static void see_house(struct worker *worker, struct cell *cell, tr_why_report *report)
+{
+    uint32_t all = TR_HOLDS_MAIL | TR_HOLDS_STOP | TR_HOLDS_ROOM | TR_HOLDS_RESTART;
+    if (cell == worker_running(worker) || cell->house == HOUSE_RUNNING) {
+        const tr_handler *row = worker_row(worker);
+        const tr_behavior *behavior = cell->dispatch->behavior;
+        /* Mail is taken in between two turns too, and then the row is of whoever ran last. */
+        bool is_own = cell == worker_running(worker) && row && row->name && !worker->taking;
+        tr_reason *reason = tr__why_add(
+            report, TR_WHY_RUNS, all, -1, "%s runs", is_own ? row->name : "one of its handlers");
+        if (reason)
+            place_set(reason, behavior->file, behavior->line);
+    } else if (cell->house == HOUSE_READY) {
+        uint32_t before = tasks_before(worker, cell);
+        tr_reason *reason = tr__why_add(report,
+                                        TR_WHY_READY,
+                                        all,
+                                        -1,
+                                        "it is ready; %u others are before it on worker %u",
+                                        (unsigned)before,
+                                        (unsigned)worker->index);
+        if (reason)
+            reason->count = before;
+    }
+}
+
+static void see_suspension(struct worker *worker, struct cell *cell, tr_why_report *report)
+{
+    char path[TR_PATH_MAX + 1];
+    const struct cell_extra *extra = cell->extra;
+    if (!(cell->flags & CELL_ASKED))
+        return;
+    uint64_t who = extra ? extra->suspended_by : 0;
+    tr_reason *reason = tr__why_add(report,
+                                    TR_WHY_SUSPENDED,
+                                    TR_HOLDS_MAIL | TR_HOLDS_ROOM,
+                                    extra ? age_of(report, extra->suspended_ns) : -1,
+                                    "it was suspended by %s",
+                                    path_of(worker, who, path));
+    if (reason)
+        reason->who = tr_ref_from_bits(who);
+}
+
+/* What becomes of one that has failed, or is restarted with one that has: see actor/supervise.h. */
+static void see_failure(struct worker *worker, struct cell *cell, tr_why_report *report)
+{
+    char path[TR_PATH_MAX + 1];
+    uint32_t holds = TR_HOLDS_RESTART | TR_HOLDS_MAIL | TR_HOLDS_ROOM;
+    const struct cell_extra *extra = cell->extra;
+    const struct failure *failure = extra->failure;
+    const struct cell *parent = slots_parent(worker->slots, cell);
+    uint64_t supervisor = parent ? ATOM_PEEK(&parent->identity) : 0;
+    tr_time age_ns = age_of(report, extra->failed_ns);
+    tr_reason *reason = NULL;
+    if (!failure) {
+        reason = tr__why_add(report,
+                             TR_WHY_DECIDING,
+                             holds,
+                             age_ns,
+                             "it has failed, and its supervisor %s has not decided yet",
+                             path_of(worker, supervisor, path));
+    } else if (failure->phase == FAILURE_DELAYED) {
+        tr_time left_ns = failure->delay.deadline_ns - report->asked_ns;
+        reason = tr__why_add(report,
+                             TR_WHY_BACK_OFF,
+                             holds,
+                             age_ns,
+                             "it has failed (%s: %.100s); its restart waits %lld ms more",
+                             tr_status_name(failure->cause.status),
+                             failure->cause.text,
+                             (long long)(left_ns > 0 ? left_ns / TR_MILLISECOND : 0));
+    } else if (failure->phase == FAILURE_READY || failure->phase == FAILURE_DOWN) {
+        reason = tr__why_add(report,
+                             TR_WHY_GROUP,
+                             holds,
+                             age_ns,
+                             "it waits for those who are restarted with it by %s",
+                             path_of(worker, supervisor, path));
+    }
+    if (!reason)
+        return;
+    reason->who = tr_ref_from_bits(supervisor);
+    place_set(reason, cell->dispatch->behavior->file, cell->dispatch->behavior->line);
+}
+
+/* Whether it has failed, or goes along with one that has, and does not run again yet. */
+static bool is_failed(const struct cell *cell)
+{
+    if (!cell->extra || cell->life >= LIFE_STOPPING)
+        return false;
+    const struct failure *failure = cell->extra->failure;
+    bool is_restarting = cell->life == LIFE_STARTING && failure && failure->phase != FAILURE_PAST;
+    return is_restarting || cell->flags & CELL_FAILED;
+}
+
+static void see_alive(struct worker *worker, struct cell *cell, tr_why_report *report)
+{
+    const struct cell_extra *extra = cell->extra;
+    bool is_stopping = cell->life == LIFE_STOPPING;
+    report->is_told_to_stop =
+        is_stopping || cell->flags & CELL_SEALED ||
+        atom32_load(&cell->control, ATOM_RELAXED) & (CONTROL_STOP | CONTROL_KILL);
+    bool is_ending = is_stopping || restart_waits(cell);
+    if (is_ending && cell->child_count)
+        see_children(worker, cell, report);
+    if (is_failed(cell))
+        see_failure(worker, cell, report);
+    see_suspension(worker, cell, report);
+    if (extra)
+        see_turns(worker, cell, report);
+    see_house(worker, cell, report);
+    if (!is_stopping)
+        see_mail(worker, cell, report);
+    if (!is_stopping && cell->flags & CELL_SEALED && report->waiting) {
+        tr_reason *reason = tr__why_add(report,
+                                        TR_WHY_MAIL_FIRST,
+                                        TR_HOLDS_STOP,
+                                        -1,
+                                        "%u messages that came before its poison pill wait",
+                                        (unsigned)report->waiting);
+        if (reason)
+            reason->count = report->waiting;
+    }
+    if (extra && extra->stash_count) {
+        tr_reason *reason = tr__why_add(
+            report, TR_WHY_STASHED, 0, -1, "%u messages are stashed", (unsigned)extra->stash_count);
+        if (reason)
+            reason->count = extra->stash_count;
+    }
+}
+
+/* What a reason could hold up counts only when somebody waits for that. */
+static void mask(const struct cell *cell, tr_why_report *report)
+{
+    uint32_t wanted = is_failed(cell) ? TR_HOLDS_RESTART : 0;
+    bool is_full = false;
+    for (size_t i = 0; i < report->count; i++)
+        is_full |= report->reasons[i].kind == TR_WHY_FULL;
+    if (report->is_told_to_stop)
+        wanted |= TR_HOLDS_STOP;
+    if (report->waiting)
+        wanted |= TR_HOLDS_MAIL;
+    if (is_full)
+        wanted |= TR_HOLDS_ROOM;
+    for (size_t i = 0; i < report->count; i++)
+        report->reasons[i].holds &= wanted;
+}
+
+void tr__why_see(struct worker *worker, struct cell *cell, tr_why_report *report)
+{
+    const tr_platform *platform = worker->loop.platform;
+    tr__why_begin(report, cell->identity, platform->mono_now(platform));
+    tr__view_path(worker->system, cell, report->path);
+    report->state = tr__life_name(cell->life);
+    if (cell->life <= LIFE_STARTING && !is_failed(cell)) {
+        const char *words = cell->life == LIFE_NEW ? "its set-up has not begun" : "its set-up runs";
+        uint32_t holds = TR_HOLDS_START | TR_HOLDS_MAIL | TR_HOLDS_STOP;
+        tr__why_add(report, TR_WHY_NOT_BEGUN, holds, -1, "%s", words);
+        return;
+    }
+    mail_look(worker, cell);
+    see_alive(worker, cell, report);
+    if (!report->count)
+        tr__why_add(report, TR_WHY_IDLE, 0, -1, "nothing holds it up: it waits for messages");
+    mask(cell, report);
+}
+
+void tr__why_suspends(struct worker *worker, struct cell *cell, uint64_t who)
+{
+    bool is_up = cell->life == LIFE_RUNNING || cell->life == LIFE_SUSPENDED;
+    if (!is_up || cell->flags & CELL_ASKED)
+        return;
+    struct cell_extra *extra = tr__extra_of(worker, cell);
+    if (!extra)
+        return; /* nobody will know who it was */
+    extra->suspended_by = who;
+    extra->suspended_ns = worker->loop.now_ns;
+}

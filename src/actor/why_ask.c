@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Asking why: from a turn and from a client; what can be seen of a worker that does not answer; and
+ * the report in words.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "actor/client.h"
+#include "actor/park.h"
+#include "actor/view.h"
+#include "actor/why.h"
+#include "base/assert.h"
+
+/* ---- Answers. ---- */
+
+static size_t report_size(const tr_why_report *report)
+{
+    return offsetof(tr_why_report, reasons) + report->count * sizeof *report->reasons;
+}
+
+static bool reply(struct worker *worker, struct envelope *request, uint64_t from,
+                  const tr_why_report *report)
+{
+    struct tr_why_told told = {.report = {report, report_size(report)}};
+    uint64_t to = request->sender;
+    struct cell *cell = slots_find(worker->slots, to);
+    struct envelope *envelope = cell ? envelope_take(&worker->pool) : NULL;
+    if (!envelope)
+        return !cell; /* one that is gone need not be told */
+    if (envelope_fill(&worker->pool, envelope, &tr_type_tr_why_told, &told, ENVELOPE_INLINE_ASK) !=
+        TR_OK) {
+        envelope_give_empty(&worker->pool, envelope);
+        return false;
+    }
+    envelope->kind = ENVELOPE_REPLY;
+    envelope->sender = from;
+    envelope->causal = request->causal;
+    envelope->generation = (uint32_t)(to >> 32);
+    envelope->payload.ask.id = request->payload.ask.id;
+    if (tr__mail_send(worker, cell, envelope) != TR_OK)
+        envelope_give(&worker->pool, envelope);
+    return true;
+}
+
+void tr__why_mail(struct worker *worker, struct cell *cell, struct envelope *envelope)
+{
+    const struct tr_why_look *look = envelope_data(envelope);
+    uint64_t ref = look->ref;
+    bool is_here = envelope->generation == cell_generation(cell) && cell->life < LIFE_STOPPED;
+    /* It is large for the stack of a handler, which may be in the middle of a send. */
+    tr_why_report *report = NULL;
+    if (is_here)
+        report = source_resize(&worker->source, NULL, sizeof *report);
+    if (report)
+        tr__why_see(worker, cell, report);
+    if (report && reply(worker, envelope, ref, report))
+        envelope_give(&worker->pool, envelope);
+    else
+        tr__ask_refuse(worker, envelope, ref, is_here ? TR_NO_MEMORY : TR_STOPPED, 0, NULL);
+    source_resize(&worker->source, report, 0);
+}
+
+bool tr__why_is_told(const struct envelope *envelope)
+{
+    return tr_type_is_equal(envelope->type, &tr_type_tr_why_told);
+}
+
+/* ---- What can be seen from elsewhere. ---- */
+
+static void see_gone(struct tr_system *system, uint64_t ref, tr_why_report *report)
+{
+    tr__why_begin(report, ref, system->platform->mono_now(system->platform));
+    report->state = "Stopped";
+    tr__why_add(report, TR_WHY_GONE, 0, -1, "it has stopped, or was never there");
+}
+
+static void see_worker(struct worker *worker, uint64_t ref, tr_why_report *report)
+{
+    uint32_t holds = TR_HOLDS_MAIL | TR_HOLDS_STOP;
+    struct view *view = source_resize(&worker->system->source, NULL, sizeof *view);
+    if (!view || !tr__view_running(worker, view)) {
+        tr__why_add(report,
+                    TR_WHY_NO_ANSWER,
+                    holds,
+                    -1,
+                    "worker %u has not answered for %lld ms",
+                    (unsigned)worker->index,
+                    (long long)(TR_WHY_NS / TR_MILLISECOND));
+        source_resize(&worker->system->source, view, 0);
+        return;
+    }
+    bool is_own = view->ref == ref;
+    const tr_type *type = view->type ? view->type : view->row ? view->row->type : NULL;
+    tr_time age_ns = view->since_ns ? report->asked_ns - view->since_ns : -1;
+    if (view->since_ns && age_ns < 0)
+        age_ns = 0;
+    const char *handler = view->row && view->row->name ? view->row->name : "a handler";
+    size_t length = strlen(view->path);
+    tr_reason *reason = tr__why_add(report,
+                                    is_own ? TR_WHY_RUNS : TR_WHY_WORKER_BUSY,
+                                    holds,
+                                    age_ns,
+                                    is_own ? "%.40s handles %.60s" : "%.40s handles %.60s of %s",
+                                    handler,
+                                    type ? type->name : "no message",
+                                    view->path + (length > 80 ? length - 80 : 0));
+    if (reason) {
+        reason->who = tr_ref_from_bits(view->ref);
+        reason->count = 1;
+        if (view->behavior)
+            snprintf(reason->place,
+                     sizeof reason->place,
+                     "worker %u, %.60s:%u",
+                     (unsigned)worker->index,
+                     tr__view_file(view->behavior->file),
+                     (unsigned)view->behavior->line);
+    }
+    source_resize(&worker->system->source, view, 0);
+}
+
+/* Nobody answered in time. */
+static void see_outside(struct tr_system *system, uint64_t ref, tr_why_report *report)
+{
+    const struct cell *cell = view_find(&system->slots, ref);
+    if (!cell) {
+        see_gone(system, ref, report);
+        return;
+    }
+    tr__why_begin(report, ref, system->platform->mono_now(system->platform));
+    tr__view_path(system, cell, report->path);
+    uint32_t owner = cell_owner(cell);
+    if (owner == CELL_FOREIGN)
+        tr__why_add(report,
+                    TR_WHY_NOT_BEGUN,
+                    TR_HOLDS_START | TR_HOLDS_MAIL | TR_HOLDS_STOP,
+                    -1,
+                    "its set-up has not begun, or it is the address of a client");
+    else
+        see_worker(system->workers[owner], ref, report);
+}
+
+/* What came of a question. TR_OK: the report is there. */
+static tr_status outcome(struct tr_system *system, tr_status status, const void *reply_data,
+                         uint64_t ref, tr_why_report *report)
+{
+    const struct tr_why_told *told = reply_data;
+    switch (status) {
+    case TR_OK:
+        TR_ASSERT(told->report.size <= sizeof *report);
+        memset(report, 0, sizeof *report);
+        memcpy(report, told->report.data, told->report.size);
+        return TR_OK;
+    case TR_STOPPED:
+        see_gone(system, ref, report);
+        return TR_OK;
+    case TR_TIMEOUT:
+        see_outside(system, ref, report);
+        return TR_OK;
+    default:
+        return status;
+    }
+}
+
+/* ---- Questions. ---- */
+
+static tr_status send(struct tr_self *self, struct ask *ask, struct cell *cell)
+{
+    struct worker *worker = self->worker;
+    struct tr_why_look look = {.ref = ask->to};
+    struct envelope *envelope = envelope_take(&worker->pool);
+    if (!envelope)
+        return TR_NO_MEMORY;
+    (void)envelope_fill(&worker->pool, envelope, &tr_type_tr_why_look, &look, ENVELOPE_INLINE_ASK);
+    envelope->kind = ENVELOPE_WHY;
+    envelope->sender = self->cell->identity;
+    envelope->causal = self->causal;
+    envelope->generation = (uint32_t)(ask->to >> 32);
+    envelope->payload.ask.id = ask->id;
+    envelope->payload.ask.deadline_ms = 0;
+    tr_status status = tr__mail_send(worker, cell, envelope);
+    if (status != TR_OK)
+        envelope_give(&worker->pool, envelope);
+    return status;
+}
+
+/* Of an actor of another worker. The ask is over when this returns. */
+static tr_status ask_far(struct tr_self *self, struct cell *cell, uint64_t ref,
+                         tr_why_report *report)
+{
+    struct worker *worker = self->worker;
+    const tr_platform *platform = worker->loop.platform;
+    tr_status status = tr__turn_may_park(self);
+    if (status != TR_OK)
+        return status;
+    struct ask *ask = tr__ask_new(self, ref, &tr_type_tr_why_look);
+    if (!ask)
+        return TR_NO_MEMORY;
+    ask->is_look = true;
+    ask->next = self->asks;
+    self->asks = ask;
+    self->has_story = true;
+    ask->asked_ns = platform->mono_now(platform);
+    status = send(self, ask, cell);
+    if (status == TR_OK) {
+        tr__wheel_arm(
+            &worker->ask_timeouts, &ask->timeout, timer_deadline(ask->asked_ns, TR_WHY_NS));
+        /* No barrier can be in the way of this answer, so no ring is looked for. */
+        ask->is_wanted = true;
+        self->wanted = 1;
+        status = tr__turn_park(self, TR_NEVER);
+        self->wanted = 0;
+    }
+    if (status == TR_OK)
+        status = ask->status;
+    const void *told = status == TR_OK ? envelope_data(ask->answer) : NULL;
+    status = outcome(worker->system, status, told, ref, report);
+    /* A turn has its asks newest first, and nobody else adds to them. */
+    TR_ASSERT(self->asks == ask);
+    self->asks = ask->next;
+    tr__ask_end(worker, self->cell, ask);
+    return status;
+}
+
+tr_status tr_self_actor_why(tr_self *self, tr_ref actor, tr_why_report *report)
+{
+    if (!self || !report)
+        return TR_INVALID_ARGUMENT;
+    if (self->is_cancelled)
+        return TR_CANCELLED;
+    struct worker *worker = self->worker;
+    struct cell *cell = view_find(worker->slots, actor.bits);
+    bool is_near = cell && cell_owner(cell) == worker->index;
+    if (!cell || (is_near && cell->life == LIFE_STOPPED))
+        see_gone(worker->system, actor.bits, report);
+    else if (is_near)
+        tr__why_see(worker, cell, report);
+    else
+        return ask_far(self, cell, actor.bits, report);
+    return TR_OK;
+}
+
+tr_status tr_client_actor_why(tr_client *client, tr_ref actor, tr_why_report *report)
+{
+    if (!client || !report)
+        return TR_INVALID_ARGUMENT;
+    struct tr_system *system = client->system;
+    struct tr_why_look look = {.ref = actor.bits};
+    struct cell *cell = view_find(&system->slots, actor.bits);
+    if (!cell) {
+        see_gone(system, actor.bits, report);
+        return TR_OK;
+    }
+    tr_pending asked = tr__client_ask(
+        client, cell, actor.bits, ENVELOPE_WHY, &tr_type_tr_why_look, &look, TR_WHY_NS);
+    const void *told;
+    tr_status status = tr_client_try_await(client, asked, &told);
+    return outcome(system, status, told, actor.bits, report);
+}
+
+/* ---- For a person. ---- */
+
+struct text {
+    char *words;
+    size_t size;
+    size_t length; /* of the whole */
+};
+
+TR_PRINTF(2, 3) static void say(struct text *text, const char *format, ...)
+{
+    va_list list;
+    size_t at = text->length < text->size ? text->length : text->size;
+    va_start(list, format);
+    int length = vsnprintf(
+        text->size ? text->words + at : NULL, text->size ? text->size - at : 0, format, list);
+    va_end(list);
+    if (length > 0)
+        text->length += (size_t)length;
+}
+
+static void say_age(struct text *text, tr_time age_ns)
+{
+    if (age_ns < TR_SECOND)
+        say(text, "%lld ms", (long long)(age_ns / TR_MILLISECOND));
+    else if (age_ns < 10 * TR_MINUTE)
+        say(text, "%.1f s", (double)age_ns / (double)TR_SECOND);
+    else
+        say(text, "%lld min", (long long)(age_ns / TR_MINUTE));
+}
+
+static void say_reason(struct text *text, const tr_reason *reason)
+{
+    static const char *const names[] = {"stop", "mail", "room", "restart", "start"};
+    const char *between = "";
+    say(text, "  ");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (!(reason->holds & 1u << i))
+            continue;
+        say(text, "%s%s", between, names[i]);
+        between = ", ";
+    }
+    say(text, "%s%s", reason->holds ? ": " : "", reason->words);
+    if (reason->age_ns >= 0 || reason->place[0]) {
+        say(text, " (");
+        if (reason->age_ns >= 0)
+            say_age(text, reason->age_ns);
+        say(text, "%s%s)", reason->age_ns >= 0 && reason->place[0] ? ", " : "", reason->place);
+    }
+    say(text, "\n");
+}
+
+size_t tr_why_print(const tr_why_report *report, char *text, size_t size)
+{
+    struct text out = {.words = text, .size = text ? size : 0};
+    if (out.size)
+        text[0] = '\0';
+    if (!report)
+        return 0;
+    if (report->path[0])
+        say(&out, "%s: ", report->path);
+    else
+        say(&out, "%llx: ", (unsigned long long)report->actor.bits);
+    say(&out, "%s", report->state ? report->state : "?");
+    if (report->is_told_to_stop)
+        say(&out, ", told to stop");
+    if (report->waiting_max)
+        say(&out, "; %u of %u messages wait", report->waiting, report->waiting_max);
+    if (report->oldest)
+        say(&out, ", the oldest is %s", report->oldest);
+    say(&out, "\n");
+    for (size_t i = 0; i < report->count && i < TR_REASONS_MAX; i++)
+        say_reason(&out, &report->reasons[i]);
+    return out.length;
+}
+
+const char *tr_why_name(tr_why_kind kind)
+{
+    static const char *const names[] = {
+        [TR_WHY_IDLE] = "TR_WHY_IDLE",
+        [TR_WHY_GONE] = "TR_WHY_GONE",
+        [TR_WHY_NOT_BEGUN] = "TR_WHY_NOT_BEGUN",
+        [TR_WHY_RUNS] = "TR_WHY_RUNS",
+        [TR_WHY_WORKER_BUSY] = "TR_WHY_WORKER_BUSY",
+        [TR_WHY_NO_ANSWER] = "TR_WHY_NO_ANSWER",
+        [TR_WHY_READY] = "TR_WHY_READY",
+        [TR_WHY_SUSPENDED] = "TR_WHY_SUSPENDED",
+        [TR_WHY_TURN_WAITS] = "TR_WHY_TURN_WAITS",
+        [TR_WHY_BARRIER] = "TR_WHY_BARRIER",
+        [TR_WHY_BLOCKING] = "TR_WHY_BLOCKING",
+        [TR_WHY_ANSWERS_DUE] = "TR_WHY_ANSWERS_DUE",
+        [TR_WHY_MAIL_FIRST] = "TR_WHY_MAIL_FIRST",
+        [TR_WHY_CHILDREN] = "TR_WHY_CHILDREN",
+        [TR_WHY_FULL] = "TR_WHY_FULL",
+        [TR_WHY_SENDERS_WAIT] = "TR_WHY_SENDERS_WAIT",
+        [TR_WHY_STASHED] = "TR_WHY_STASHED",
+        [TR_WHY_DECIDING] = "TR_WHY_DECIDING",
+        [TR_WHY_BACK_OFF] = "TR_WHY_BACK_OFF",
+        [TR_WHY_GROUP] = "TR_WHY_GROUP",
+    };
+    bool is_known = (unsigned)kind < sizeof names / sizeof *names;
+    return is_known ? names[kind] : "?";
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The watch's look at loops, with a clock that the test moves: which of them is in one turn for too
+ * long, and when that is said.
+ */
+#include "support/test.h"
+
+#include "sched/watch.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { LOOPS = 2 };
+
+static struct loop loops[LOOPS];
+static struct loop *table[LOOPS] = {&loops[0], &loops[1]};
+static struct watch watch;
+static tr_time now_ns;
+static bool is_in_turn;
+static char told[4096];
+
+static bool on_stall(void *context, struct loop *loop, tr_time duration_ns, bool is_over)
+{
+    ck_assert_ptr_eq(context, &watch);
+    if (!is_over && !is_in_turn)
+        return false;
+    char line[64];
+    snprintf(line,
+             sizeof line,
+             "%d %lld%s;",
+             (int)(loop - loops),
+             (long long)(duration_ns / TR_MILLISECOND),
+             is_over ? "!" : "");
+    ck_assert_uint_lt(strlen(told) + strlen(line), sizeof told);
+    strcat(told, line);
+    return true;
+}
+
+static void begin(tr_time stall_ns)
+{
+    memset(loops, 0, sizeof loops);
+    for (int i = 0; i < LOOPS; i++)
+        ready_init(&loops[i].ready);
+    watch =
+        (struct watch){.loops = table,
+                       .loop_count = LOOPS,
+                       .report = {.stall_ns = stall_ns, .on_stall = on_stall, .context = &watch}};
+    now_ns = TR_HOUR;
+    is_in_turn = true;
+    told[0] = '\0';
+    /* The second one sleeps unless a test wakes it. */
+    ck_assert(ready_doze(&loops[1].ready));
+}
+
+static void pass(int milliseconds)
+{
+    for (int i = 0; i < milliseconds; i++) {
+        now_ns += TR_MILLISECOND;
+        tr__watch_look(&watch, now_ns);
+    }
+}
+
+#define TOLD(words)                                                                                \
+    do {                                                                                           \
+        ck_assert_str_eq(told, words);                                                             \
+        told[0] = '\0';                                                                            \
+    } while (0)
+
+TEST(a_long_turn_is_told_when_noticed_and_when_it_ends, "O-05")
+{
+    begin(10 * TR_MILLISECOND);
+    pass(10);
+    TOLD("");
+    pass(1);
+    TOLD("0 10;");
+    pass(20);
+    TOLD("");
+    atom64_count(&loops[0].runs, 1);
+    pass(1);
+    TOLD("0 31!;");
+    atom64_count(&loops[0].runs, 1);
+    pass(1);
+    TOLD("");
+}
+
+TEST(one_that_does_not_end_is_told_at_growing_intervals, "O-05")
+{
+    begin(10 * TR_MILLISECOND);
+    pass(100000 + 1);
+    TOLD("0 10;0 100;0 1000;0 10000;0 100000;");
+}
+
+TEST(turns_below_the_budget_are_not_told, "O-05")
+{
+    begin(10 * TR_MILLISECOND);
+    for (int i = 0; i < 1000; i++) {
+        atom64_count(&loops[0].runs, 1);
+        pass(10);
+    }
+    TOLD("");
+}
+
+TEST(whatever_a_loop_counts_shows_that_it_gets_on, "O-05")
+{
+    begin(10 * TR_MILLISECOND);
+    for (int i = 0; i < 300; i++) {
+        atom64 *const counters[] = {&loops[0].runs, &loops[0].parks, &loops[0].steps};
+        atom64_count(counters[i % 3], 1);
+        pass(7);
+    }
+    TOLD("");
+}
+
+TEST(a_loop_that_sleeps_is_in_no_turn, "O-05")
+{
+    begin(10 * TR_MILLISECOND);
+    pass(5);
+    ck_assert(ready_doze(&loops[0].ready));
+    pass(1000);
+    TOLD("");
+    /* Nor does the sleep count for the turn that comes after it, though nothing was counted. */
+    ready_rise(&loops[0].ready);
+    pass(10);
+    TOLD("");
+    pass(1);
+    TOLD("0 10;");
+    ck_assert(ready_doze(&loops[0].ready));
+    pass(1);
+    TOLD("0 11!;");
+}
+
+TEST(a_loop_that_is_in_no_turn_is_not_told, "O-05")
+{
+    begin(10 * TR_MILLISECOND);
+    is_in_turn = false;
+    pass(100);
+    TOLD("");
+    atom64_count(&loops[0].runs, 1);
+    pass(1);
+    TOLD("");
+}
+
+TEST(a_watch_that_was_late_itself_proves_nothing, "O-05")
+{
+    begin(10 * TR_MILLISECOND);
+    pass(1);
+    now_ns += 50 * TR_MILLISECOND; /* nothing ran on this machine */
+    tr__watch_look(&watch, now_ns);
+    TOLD("");
+    atom64_count(&loops[0].runs, 1);
+    pass(5);
+    TOLD("");
+}
+
+TEST(loops_are_told_apart, "O-05")
+{
+    begin(10 * TR_MILLISECOND);
+    pass(4);
+    ready_rise(&loops[1].ready);
+    pass(11);
+    TOLD("0 10;1 10;");
+    atom64_count(&loops[1].runs, 1);
+    pass(1);
+    TOLD("1 11!;");
+    atom64_count(&loops[0].runs, 1);
+    pass(1);
+    TOLD("0 16!;");
+}
+
+TEST(with_no_budget_nothing_is_told_but_the_age_is_kept, "O-05")
+{
+    begin(0);
+    pass(2000);
+    TOLD("");
+    ck_assert_int_eq((tr_time)atom64_load(&loops[0].since_ns, ATOM_RELAXED),
+                     TR_HOUR + TR_MILLISECOND);
+    ck_assert_uint_eq(atom64_load(&loops[1].since_ns, ATOM_RELAXED), 0);
+}
+
+SUITE("sched watch", a_long_turn_is_told_when_noticed_and_when_it_ends,
+      one_that_does_not_end_is_told_at_growing_intervals, turns_below_the_budget_are_not_told,
+      whatever_a_loop_counts_shows_that_it_gets_on, a_loop_that_sleeps_is_in_no_turn,
+      a_loop_that_is_in_no_turn_is_not_told, a_watch_that_was_late_itself_proves_nothing,
+      loops_are_told_apart, with_no_budget_nothing_is_told_but_the_age_is_kept)
