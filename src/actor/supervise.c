@@ -233,10 +233,29 @@ static void on_up(struct worker *worker, struct cell *parent, struct envelope *e
 
 /* ---- Children that come back as new actors. ---- */
 
+static bool is_up(const struct cell *cell)
+{
+    return cell->life == LIFE_RUNNING || cell->life == LIFE_SUSPENDED;
+}
+
+/* A child has ended for good. */
+static void significant_gone(struct worker *worker, struct cell *parent, const tr_child_spec *spec)
+{
+    if (!spec || !spec->is_significant || !parent->extra)
+        return;
+    uint32_t left = --parent->extra->significant;
+    if (!is_up(parent))
+        return;
+    tr_significance rule = tr__supervision_of(worker->system, parent, NULL)->significance;
+    if (rule == TR_STOP_AFTER_ANY || (rule == TR_STOP_AFTER_ALL && !left))
+        tr__child_order(worker, parent, CONTROL_STOP);
+}
+
 static void come_back(struct worker *worker, struct cell *parent, struct failure *failure)
 {
     struct cell_origin *origin = failure->origin;
     uint64_t child = failure->child;
+    const tr_child_spec *spec = origin->spec;
     tr_error error = {.status = TR_OK};
     const tr_spawn_args args = {.size = sizeof args,
                                 .behavior = origin->behavior,
@@ -251,6 +270,8 @@ static void come_back(struct worker *worker, struct cell *parent, struct failure
     list_remove(&failure->link);
     tr_status status = tr__spawn_below(worker, parent, &args, 0, &failure, &bits);
     tr__origin_free(&worker->source, origin);
+    if (failure)
+        significant_gone(worker, parent, spec); /* there is no child that could end */
     tr__failure_free(worker, failure);
     if (status == TR_OK || status == TR_STOPPING)
         return;
@@ -265,11 +286,6 @@ static void come_back(struct worker *worker, struct cell *parent, struct failure
             tr_status_name(error.status),
             error.text);
     tr__child_failed_signal(worker, parent, child, TR_STOP_CHILD, &error);
-}
-
-static bool is_up(const struct cell *cell)
-{
-    return cell->life == LIFE_RUNNING || cell->life == LIFE_SUSPENDED;
 }
 
 /* Whether a child that has ended is to come back; *origin is then the caller's. */
@@ -334,14 +350,7 @@ void tr__supervise_gone(struct worker *worker, struct cell *parent, struct cell 
         tr__group_answer(worker, parent, child->identity, ENVELOPE_VOID);
     if (comes_back(worker, parent, child) && plan_return(worker, parent, child))
         return;
-    if (!spec || !spec->is_significant || !parent->extra)
-        return;
-    uint32_t left = --parent->extra->significant;
-    if (!is_up(parent))
-        return;
-    tr_significance rule = tr__supervision_of(worker->system, parent, NULL)->significance;
-    if (rule == TR_STOP_AFTER_ANY || (rule == TR_STOP_AFTER_ALL && !left))
-        tr__child_order(worker, parent, CONTROL_STOP);
+    significant_gone(worker, parent, spec);
 }
 
 /* ---- Between two turns. ---- */
@@ -368,8 +377,13 @@ bool tr__supervise(struct worker *worker, struct cell *cell)
     while (link != &extra->returns) {
         struct failure *failure = LIST_OWNER(link, struct failure, link);
         link = link->next;
-        if (failure->phase == FAILURE_DUE)
-            come_back(worker, cell, failure);
+        if (failure->phase != FAILURE_DUE)
+            continue;
+        come_back(worker, cell, failure);
+        /* Its start may have ended this one, or others that were to come back. */
+        if (cell->life >= LIFE_STOPPING || cell->extra != extra)
+            return false;
+        link = extra->returns.next;
     }
     return true;
 }
@@ -392,6 +406,10 @@ void tr__supervise_end(struct worker *worker, struct cell *cell)
         answer(worker, envelope, failure);
     }
     struct list *link;
-    while ((link = list_first(&extra->returns)))
-        tr__failure_free(worker, LIST_OWNER(link, struct failure, link));
+    while ((link = list_first(&extra->returns))) {
+        struct failure *failure = LIST_OWNER(link, struct failure, link);
+        if (failure->spec && failure->spec->is_significant)
+            extra->significant--;
+        tr__failure_free(worker, failure);
+    }
 }
