@@ -121,6 +121,15 @@ static void become_empty(struct worker *worker, struct cell *guardian)
         mail_make_ready(worker, guardian);
 }
 
+void tr__children_look(struct worker *worker, struct cell *parent)
+{
+    struct tr_system *system = worker->system;
+    bool has_returns = parent->extra && list_first(&parent->extra->returns);
+    if (parent == system->guardian && parent->life == LIFE_RUNNING && !has_returns &&
+        parent->child_count == system->schedules.linked)
+        become_empty(worker, parent);
+}
+
 void tr__child_gone(struct worker *worker, struct cell *child)
 {
     struct cell *parent = slots_parent(worker->slots, child);
@@ -134,9 +143,8 @@ void tr__child_gone(struct worker *worker, struct cell *child)
     tr__slot_give(worker->slots, &worker->slot_cache, child);
     /* Schedules alone keep no system. */
     if (parent == system->guardian && parent->life == LIFE_RUNNING) {
-        bool has_returns = parent->extra && list_first(&parent->extra->returns);
-        if (!is_schedule && !has_returns && parent->child_count == system->schedules.linked)
-            become_empty(worker, parent);
+        if (!is_schedule)
+            tr__children_look(worker, parent);
         return;
     }
     if (parent->child_count)

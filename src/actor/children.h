@@ -17,6 +17,9 @@ void tr__child_move(struct worker *worker, struct cell *parent, struct cell *chi
 /** A child has ended: the parent's worker takes it out and frees its slot. */
 void tr__child_gone(struct worker *worker, struct cell *child);
 
+/** A child is not there any more, and does not come back: that may have been the last. */
+void tr__children_look(struct worker *worker, struct cell *parent);
+
 /** Sets control bits of a cell and sees to it that its worker looks at them. Worker only. */
 void tr__child_order(struct worker *worker, struct cell *child, uint32_t bits);
 

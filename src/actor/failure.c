@@ -193,17 +193,17 @@ void tr__failure_tell(struct worker *worker, struct cell *cell, const tr_error *
         tr__failure_free(worker, failure);
 }
 
-void tr__cell_fail(struct worker *worker, struct cell *cell, const char *where,
+bool tr__cell_fail(struct worker *worker, struct cell *cell, const char *where,
                    const tr_error *error)
 {
     struct tr_system *system = worker->system;
     TR_ASSERT(cell->life != LIFE_NEW && cell->life < LIFE_STOPPING);
     if (cell == system->guardian) {
         tr__system_escalate(system, error);
-        return;
+        return true;
     }
     if (cell->flags & CELL_FAILED)
-        return; /* it waits for a decision already */
+        return true; /* it waits for a decision already */
     bool is_stopping = atom32_load(&system->is_stopping, ATOM_SEQ_CST);
     struct failure *failure = tr__failure_of(worker, cell);
     note(worker, cell, where, error, failure);
@@ -212,7 +212,7 @@ void tr__cell_fail(struct worker *worker, struct cell *cell, const char *where,
         if (failure && !is_stopping)
             tr__failure_tell(worker, cell, &failure->cause);
         stop_failed(worker, cell);
-        return;
+        return false;
     }
     if (cell->life != LIFE_SUSPENDED)
         tr__cell_become(system, cell, LIFE_SUSPENDED, __func__);
@@ -220,10 +220,11 @@ void tr__cell_fail(struct worker *worker, struct cell *cell, const char *where,
     tr__idle_pause(worker, cell);
     cell->house = HOUSE_WAITING;
     cell->extra->failure = NULL; /* until the answer comes */
-    if (!tell_parent(worker, cell, failure)) {
-        cell->extra->failure = failure;
-        stop_failed(worker, cell);
-    }
+    if (tell_parent(worker, cell, failure))
+        return true;
+    cell->extra->failure = failure;
+    stop_failed(worker, cell);
+    return false;
 }
 
 /* ---- What the supervisor says. ---- */
@@ -272,6 +273,19 @@ static void kill_member(struct worker *worker, struct cell *cell, struct envelop
         mail_make_ready(worker, cell);
 }
 
+/* Of an actor that is restarted with nobody, as those of schedules: it has done all it has to. */
+static bool is_bounced(struct worker *worker, struct cell *cell, struct envelope *envelope)
+{
+    if (!(cell->flags & CELL_CALLS))
+        return false;
+    struct cell *parent = slots_parent(worker->slots, cell);
+    envelope->sender = cell->identity;
+    envelope->generation = cell_generation(parent);
+    if (tr__mail_send(worker, parent, envelope) != TR_OK)
+        envelope_give(&worker->pool, envelope);
+    return true;
+}
+
 static void on_down(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
     const struct tr_pre_restart *order = envelope_data(envelope);
@@ -280,6 +294,8 @@ static void on_down(struct worker *worker, struct cell *cell, struct envelope *e
         envelope_give(&worker->pool, envelope); /* its end says it all */
         return;
     }
+    if (is_bounced(worker, cell, envelope))
+        return;
     /* One that is to stop anyway need not wait for its mail. */
     bool is_deciding = cell->flags & CELL_FAILED && !cell->extra->failure;
     struct failure *failure = cell->flags & CELL_SEALED ? NULL : tr__failure_of(worker, cell);
@@ -317,8 +333,11 @@ static void on_down(struct worker *worker, struct cell *cell, struct envelope *e
 static void on_up(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
     struct cell_extra *extra = cell->extra;
-    bool is_here = envelope->generation == cell_generation(cell) && cell->life == LIFE_STARTING &&
-                   extra && extra->failure && extra->failure->phase == FAILURE_DOWN;
+    bool is_mine = envelope->generation == cell_generation(cell) && cell->life < LIFE_STOPPING;
+    if (is_mine && is_bounced(worker, cell, envelope))
+        return;
+    bool is_here = is_mine && cell->life == LIFE_STARTING && extra && extra->failure &&
+                   extra->failure->phase == FAILURE_DOWN;
     if (!is_here) {
         envelope_give(&worker->pool, envelope);
         return;

@@ -74,7 +74,7 @@ static bool order(struct worker *worker, struct cell *parent, uint64_t member,
         if (envelope)
             envelope_give_empty(&worker->pool, envelope);
         /* What cannot be told to start again stops: that needs no memory, and is an answer. */
-        tr__child_order(worker, cell, CONTROL_KILL);
+        tr__child_order(worker, cell, CONTROL_KILL | CONTROL_DISMISS);
         return true;
     }
     envelope->kind = (uint8_t)kind;

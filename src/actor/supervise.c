@@ -157,20 +157,20 @@ static void answer(struct worker *worker, struct envelope *envelope, struct fail
     envelope_give_empty(&worker->pool, envelope);
 }
 
-/* The supervisor fails with what became of a child. */
-static void fail_with(struct worker *worker, struct cell *parent, const struct failure *failure,
+/* The supervisor fails with what became of a child. As tr__cell_fail. */
+static bool fail_with(struct worker *worker, struct cell *parent, const tr_error *cause,
                       const char *why)
 {
-    const tr_error *cause = &failure->cause;
     tr_error error = {.status = cause->status, .code = cause->code, .actor = cause->actor};
     memcpy(error.where, cause->where, sizeof error.where);
     int length = snprintf(error.text, sizeof error.text, "%s", cause->text);
     if (length >= 0 && (size_t)length < sizeof error.text)
         snprintf(error.text + length, sizeof error.text - (size_t)length, "; %s", why);
-    tr__cell_fail(worker, parent, "a child", &error);
+    return tr__cell_fail(worker, parent, "a child", &error);
 }
 
-static void on_failed(struct worker *worker, struct cell *parent, struct envelope *envelope)
+/* False when the supervisor has stopped by it, and may be gone. */
+static bool on_failed(struct worker *worker, struct cell *parent, struct envelope *envelope)
 {
     struct failure *failure;
     memcpy(&failure, envelope->payload.bytes, sizeof failure);
@@ -178,7 +178,9 @@ static void on_failed(struct worker *worker, struct cell *parent, struct envelop
     bool is_group = how->strategy != TR_ONE_FOR_ONE;
     bool is_exhausted = false;
     tr_directive directive = TR_STOP_CHILD;
-    if (!failure->is_final && failure->restart != TR_TEMPORARY)
+    /* One that is stopping, or gone, is asked about no more. */
+    bool is_open = !failure->is_final && slots_find(worker->slots, failure->child);
+    if (is_open && failure->restart != TR_TEMPORARY)
         directive = decide(worker, parent, how, &failure->cause);
     if (directive == TR_RESUME && failure->has_no_state)
         directive = TR_RESTART;
@@ -195,40 +197,44 @@ static void on_failed(struct worker *worker, struct cell *parent, struct envelop
         tr__group_answer(worker, parent, failure->child, ENVELOPE_UP); /* it runs, as it is */
     if (is_exhausted)
         tr__group_kill(worker, parent, how, failure->child);
-    if (is_exhausted)
-        fail_with(worker, parent, failure, "it failed too often");
-    else if (directive == TR_ESCALATE)
-        fail_with(worker, parent, failure, "its supervisor escalates");
+    tr_error cause = failure->cause;
     answer(worker, envelope, failure);
+    if (is_exhausted)
+        return fail_with(worker, parent, &cause, "it failed too often");
+    if (directive == TR_ESCALATE)
+        return fail_with(worker, parent, &cause, "its supervisor escalates");
+    return true;
 }
 
-/* A group cannot be restarted as it should be. */
-static void give_up_group(struct worker *worker, struct cell *parent, const tr_supervision *how,
+/* A group cannot be restarted as it should be. As tr__cell_fail. */
+static bool give_up_group(struct worker *worker, struct cell *parent, const tr_supervision *how,
                           uint64_t child)
 {
     tr_error error = {.status = TR_NO_MEMORY,
                       .actor = tr_ref_from_bits(child),
                       .text = "no memory to restart its children together"};
     tr__group_kill(worker, parent, how, child);
-    tr__cell_fail(worker, parent, "a child", &error);
+    return tr__cell_fail(worker, parent, "a child", &error);
 }
 
 /* A member of a group has come up; or the child whose failure it was has waited long enough. */
-static void on_up(struct worker *worker, struct cell *parent, struct envelope *envelope)
+static bool on_up(struct worker *worker, struct cell *parent, struct envelope *envelope)
 {
     uint64_t child = envelope->sender;
     if (!tr_type_is_equal(envelope->type, &tr_type_tr_ready)) {
         envelope_give(&worker->pool, envelope);
         tr__group_answer(worker, parent, child, ENVELOPE_UP);
-        return;
+        return true;
     }
     const struct tr_ready *ready = envelope_data(envelope);
     const tr_child_spec *spec = (const tr_child_spec *)(uintptr_t)ready->spec;
     const tr_supervision *how = tr__supervision_of(worker->system, parent, spec);
+    bool is_here = true;
     if (slots_find(worker->slots, child) &&
         !tr__group_begin(worker, parent, how, child, &ready->cause))
-        give_up_group(worker, parent, how, child);
+        is_here = give_up_group(worker, parent, how, child);
     envelope_give(&worker->pool, envelope);
+    return is_here;
 }
 
 /* ---- Children that come back as new actors. ---- */
@@ -238,11 +244,13 @@ static bool is_up(const struct cell *cell)
     return cell->life == LIFE_RUNNING || cell->life == LIFE_SUSPENDED;
 }
 
-/* A child has ended for good. */
-static void significant_gone(struct worker *worker, struct cell *parent, const tr_child_spec *spec)
+/* A child is gone and does not come back. */
+static void end_for_good(struct worker *worker, struct cell *parent, const tr_child_spec *spec)
 {
     if (!spec || !spec->is_significant || !parent->extra)
         return;
+    if (!parent->extra->significant)
+        return; /* it was spawned from outside */
     uint32_t left = --parent->extra->significant;
     if (!is_up(parent))
         return;
@@ -271,10 +279,11 @@ static void come_back(struct worker *worker, struct cell *parent, struct failure
     tr_status status = tr__spawn_below(worker, parent, &args, 0, &failure, &bits);
     tr__origin_free(&worker->source, origin);
     if (failure)
-        significant_gone(worker, parent, spec); /* there is no child that could end */
+        end_for_good(worker, parent, spec); /* there is no child that could end */
     tr__failure_free(worker, failure);
     if (status == TR_OK || status == TR_STOPPING)
         return;
+    tr__children_look(worker, parent);
     if (error.status == TR_OK)
         error = (tr_error){.status = status, .text = "it could not be started again"};
     char path[TR_PATH_MAX + 1];
@@ -300,7 +309,7 @@ static bool comes_back(struct worker *worker, const struct cell *parent, struct 
     return is_up(parent) && !atom32_load(&worker->system->is_stopping, ATOM_SEQ_CST);
 }
 
-/* It will come back when its parent next looks, or after its delay. */
+/* Its parent will see to it, between two turns. */
 static bool plan_return(struct worker *worker, struct cell *parent, struct cell *child)
 {
     struct slots *slots = worker->slots;
@@ -312,35 +321,38 @@ static bool plan_return(struct worker *worker, struct cell *parent, struct cell 
     const struct cell *before = slots_at(slots, child->sibling_last);
     failure->before = first == child ? 0 : before->identity;
     failure->spec = child->origin->spec;
-    const tr_supervision *how = tr__supervision_of(worker->system, parent, failure->spec);
-    if (!is_allowed(worker, how, failure)) {
-        failure->cause = (tr_error){.status = TR_STOPPED,
-                                    .actor = tr_ref_from_bits(child->identity),
-                                    .text = "it ended too often"};
-        tr__child_failed_signal(worker, parent, child->identity, TR_STOP_CHILD, &failure->cause);
-        if (how->strategy != TR_ONE_FOR_ONE)
-            fail_with(worker, parent, failure, "and should always be there");
-        tr__failure_free(worker, failure);
-        return false;
-    }
     failure->origin = child->origin;
     failure->origin->worker = cell_owner(child);
     child->origin = NULL;
     failure->cell = parent;
+    failure->phase = FAILURE_DECIDED;
     list_push_last(&extra->returns, &failure->link);
-    failure->phase = FAILURE_DUE;
-    if (failure->delay_ns > 0) {
+    tr__child_order(worker, parent, CONTROL_CHILD);
+    return true;
+}
+
+/* Whether it may come back. False when the supervisor has stopped by it, and may be gone. */
+static bool on_return(struct worker *worker, struct cell *parent, struct failure *failure)
+{
+    const tr_supervision *how = tr__supervision_of(worker->system, parent, failure->spec);
+    if (is_allowed(worker, how, failure)) {
         const tr_platform *platform = worker->system->platform;
-        failure->phase = FAILURE_DELAYED;
-        tr__wheel_arm(&worker->delays,
-                      &failure->delay,
-                      timer_deadline(platform->mono_now(platform), failure->delay_ns));
+        failure->phase = failure->delay_ns > 0 ? FAILURE_DELAYED : FAILURE_DUE;
+        if (failure->delay_ns > 0)
+            tr__wheel_arm(&worker->delays,
+                          &failure->delay,
+                          timer_deadline(platform->mono_now(platform), failure->delay_ns));
         return true;
     }
-    atom32_fetch_or(&parent->control, CONTROL_CHILD, ATOM_RELAXED);
-    if (parent->house == HOUSE_WAITING)
-        mail_make_ready(worker, parent);
-    return true;
+    tr_error cause = {.status = TR_STOPPED,
+                      .actor = tr_ref_from_bits(failure->child),
+                      .text = "it ended too often"};
+    bool is_alone = how->strategy == TR_ONE_FOR_ONE;
+    tr__child_failed_signal(worker, parent, failure->child, TR_STOP_CHILD, &cause);
+    end_for_good(worker, parent, failure->spec);
+    tr__failure_free(worker, failure);
+    tr__children_look(worker, parent);
+    return is_alone || fail_with(worker, parent, &cause, "and should always be there");
 }
 
 void tr__supervise_gone(struct worker *worker, struct cell *parent, struct cell *child)
@@ -350,41 +362,48 @@ void tr__supervise_gone(struct worker *worker, struct cell *parent, struct cell 
         tr__group_answer(worker, parent, child->identity, ENVELOPE_VOID);
     if (comes_back(worker, parent, child) && plan_return(worker, parent, child))
         return;
-    significant_gone(worker, parent, spec);
+    end_for_good(worker, parent, spec);
 }
 
 /* ---- Between two turns. ---- */
+
+/* One whose time has come; the list may change with each that comes back. */
+static struct list *first_due(const struct cell_extra *extra)
+{
+    for (struct list *link = extra->returns.next; link != &extra->returns; link = link->next) {
+        if (LIST_OWNER(link, struct failure, link)->phase == FAILURE_DUE)
+            return link;
+    }
+    return NULL;
+}
 
 bool tr__supervise(struct worker *worker, struct cell *cell)
 {
     struct cell_extra *extra = cell->extra;
     while (extra->failed && is_up(cell)) {
         struct envelope *envelope = ring_pop(&extra->failed);
+        bool is_here = true;
         if (envelope->kind == ENVELOPE_FAILED) {
-            on_failed(worker, cell, envelope);
+            is_here = on_failed(worker, cell, envelope);
         } else if (envelope->kind == ENVELOPE_UP) {
-            on_up(worker, cell, envelope);
+            is_here = on_up(worker, cell, envelope);
         } else {
             uint64_t child = envelope->sender;
             envelope_give(&worker->pool, envelope);
             tr__group_answer(worker, cell, child, ENVELOPE_DOWN);
         }
-        /* Who fails by its children may have stopped, and be gone. */
-        if (cell->life >= LIFE_STOPPING || cell->extra != extra)
+        if (!is_here)
             return false;
     }
     struct list *link = extra->returns.next;
     while (link != &extra->returns) {
         struct failure *failure = LIST_OWNER(link, struct failure, link);
         link = link->next;
-        if (failure->phase != FAILURE_DUE)
-            continue;
-        come_back(worker, cell, failure);
-        /* Its start may have ended this one, or others that were to come back. */
-        if (cell->life >= LIFE_STOPPING || cell->extra != extra)
+        if (failure->phase == FAILURE_DECIDED && !on_return(worker, cell, failure))
             return false;
-        link = extra->returns.next;
     }
+    while ((link = first_due(extra)))
+        come_back(worker, cell, LIST_OWNER(link, struct failure, link));
     return true;
 }
 

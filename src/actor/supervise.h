@@ -72,9 +72,9 @@ void tr__supervision_mail(struct worker *worker, struct cell *cell, struct envel
 
 /**
  * An actor has failed, Running, Suspended, or Starting again: it is Suspended until its supervisor has
- * decided, or stops. It may be gone when this returns. `where` is a constant, or NULL.
+ * decided. False when it stops instead, and may be gone. `where` is a constant, or NULL.
  */
-void tr__cell_fail(struct worker *worker, struct cell *cell, const char *where,
+bool tr__cell_fail(struct worker *worker, struct cell *cell, const char *where,
                    const tr_error *error);
 /** A child did not start, which its parent has not been told yet: a tr_child_failed. */
 void tr__failure_tell(struct worker *worker, struct cell *cell, const tr_error *error);
