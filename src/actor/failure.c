@@ -319,8 +319,10 @@ static void on_down(struct worker *worker, struct cell *cell, struct envelope *e
     failure->answer = envelope;
     failure->is_group = true;
     if (is_deciding)
-        return; /* the decision is on its way */
+        failure->phase = FAILURE_AWAY;
     switch (failure->phase) {
+    case FAILURE_AWAY:
+        return; /* the decision is on its way */
     case FAILURE_TURNS:
     case FAILURE_CHILDREN:
         return; /* on its way down */

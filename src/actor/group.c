@@ -146,7 +146,8 @@ void tr__group_answer(struct worker *worker, struct cell *parent, uint64_t child
     if (!group)
         return;
     bool has_ended = kind == ENVELOPE_VOID;
-    if (has_ended && group->paused_for == child)
+    /* One that was told to go down before its failure was known does not wait any more. */
+    if (group->paused_for == child && kind != ENVELOPE_UP)
         group->paused_for = 0;
     if (group->waits_for == child && (has_ended || (kind == ENVELOPE_UP) == group->is_up))
         group->waits_for = 0;

@@ -428,8 +428,8 @@ tr_status tr__spawn_below(struct worker *worker, struct cell *parent, const tr_s
     atom64_count(&worker->counters.spawned, 1);
     tr__child_link(worker, parent, cell);
     cell->flags |= CELL_LINKED;
-    if (args->spec && args->spec->is_significant)
-        parent->extra->significant++;
+    if (args->spec && args->spec->is_significant && !past)
+        parent->extra->significant++; /* who comes back has been counted all the time */
     if (past) {
         tr__child_move(worker, parent, cell, (*past)->before);
         cell->origin->failure = *past;

@@ -239,10 +239,31 @@ static bool on_up(struct worker *worker, struct cell *parent, struct envelope *e
 
 /* ---- Children that come back as new actors. ---- */
 
+static bool is_up(const struct cell *cell)
+{
+    return cell->life == LIFE_RUNNING || cell->life == LIFE_SUSPENDED;
+}
+
+/* A child is gone and does not come back. */
+static void end_for_good(struct worker *worker, struct cell *parent, const tr_child_spec *spec)
+{
+    if (!spec || !spec->is_significant || !parent->extra)
+        return;
+    if (!parent->extra->significant)
+        return; /* it was spawned from outside */
+    uint32_t left = --parent->extra->significant;
+    if (!is_up(parent))
+        return;
+    tr_significance rule = tr__supervision_of(worker->system, parent, NULL)->significance;
+    if (rule == TR_STOP_AFTER_ANY || (rule == TR_STOP_AFTER_ALL && !left))
+        tr__child_order(worker, parent, CONTROL_STOP);
+}
+
 static void come_back(struct worker *worker, struct cell *parent, struct failure *failure)
 {
     struct cell_origin *origin = failure->origin;
     uint64_t child = failure->child;
+    const tr_child_spec *spec = origin->spec;
     tr_error error = {.status = TR_OK};
     const tr_spawn_args args = {.size = sizeof args,
                                 .behavior = origin->behavior,
@@ -257,6 +278,8 @@ static void come_back(struct worker *worker, struct cell *parent, struct failure
     list_remove(&failure->link);
     tr_status status = tr__spawn_below(worker, parent, &args, 0, &failure, &bits);
     tr__origin_free(&worker->source, origin);
+    if (failure)
+        end_for_good(worker, parent, spec); /* there is no child that could end */
     tr__failure_free(worker, failure);
     if (status == TR_OK || status == TR_STOPPING)
         return;
@@ -274,11 +297,6 @@ static void come_back(struct worker *worker, struct cell *parent, struct failure
     tr__child_failed_signal(worker, parent, child, TR_STOP_CHILD, &error);
 }
 
-static bool is_up(const struct cell *cell)
-{
-    return cell->life == LIFE_RUNNING || cell->life == LIFE_SUSPENDED;
-}
-
 /* Whether a child that has ended is to come back; *origin is then the caller's. */
 static bool comes_back(struct worker *worker, const struct cell *parent, struct cell *child)
 {
@@ -289,21 +307,6 @@ static bool comes_back(struct worker *worker, const struct cell *parent, struct 
     if (atom32_load(&child->control, ATOM_SEQ_CST) & CONTROL_DISMISS)
         return false; /* that came too late for it to hear */
     return is_up(parent) && !atom32_load(&worker->system->is_stopping, ATOM_SEQ_CST);
-}
-
-/* A child is gone and does not come back. */
-static void end_for_good(struct worker *worker, struct cell *parent, const tr_child_spec *spec)
-{
-    if (!spec || !spec->is_significant || !parent->extra)
-        return;
-    if (!parent->extra->significant)
-        return; /* it was spawned from outside */
-    uint32_t left = --parent->extra->significant;
-    if (!is_up(parent))
-        return;
-    tr_significance rule = tr__supervision_of(worker->system, parent, NULL)->significance;
-    if (rule == TR_STOP_AFTER_ANY || (rule == TR_STOP_AFTER_ALL && !left))
-        tr__child_order(worker, parent, CONTROL_STOP);
 }
 
 /* Its parent will see to it, between two turns. */
@@ -422,6 +425,10 @@ void tr__supervise_end(struct worker *worker, struct cell *cell)
         answer(worker, envelope, failure);
     }
     struct list *link;
-    while ((link = list_first(&extra->returns)))
-        tr__failure_free(worker, LIST_OWNER(link, struct failure, link));
+    while ((link = list_first(&extra->returns))) {
+        struct failure *failure = LIST_OWNER(link, struct failure, link);
+        if (failure->spec && failure->spec->is_significant)
+            extra->significant--;
+        tr__failure_free(worker, failure);
+    }
 }

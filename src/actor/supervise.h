@@ -22,6 +22,7 @@
 
 enum failure_phase {
     FAILURE_PAST,     /* nothing is going on */
+    FAILURE_AWAY,     /* the parent has the record; this one keeps an order that came meanwhile */
     FAILURE_DECIDED,  /* to be carried out */
     FAILURE_DELAYED,  /* it is to be restarted later */
     FAILURE_DUE,      /* ... now */

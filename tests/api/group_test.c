@@ -196,7 +196,8 @@ static void play_queued_failures(void)
     for (int i = 0; i < 12; i++)
         TELL_RUN(test, kid[i % 4], fall);
     tr_kit_settle(kit);
-    ck_assert_uint_eq(strlen(told_text), 12);
+    ck_assert_msg(
+        strlen(told_text) == 12, "home %d, seed %d: told %s", home, (int)kits_seed, told_text);
     for (int i = 0; i < 4; i++)
         ck_assert_msg(is_up(kid[i]), "home %d, seed %d: %d hangs", home, (int)kits_seed, i);
     told_text[0] = '\0';
@@ -206,12 +207,12 @@ TEST(however_failures_meet_all_are_up_in_the_end, "S-07", "SU-17")
 {
     kits_each(play_many_failures);
     kits_each(play_queued_failures);
-    for (uint64_t seed = 100; seed < 400; seed++) {
+    for (uint64_t seed = 100; seed < 100 + test_scale(300, 5000); seed++) {
         kit_open(4, seed);
         play_queued_failures();
         kit_close();
     }
-    for (uint64_t seed = 100; seed < 400; seed++) {
+    for (uint64_t seed = 100; seed < 100 + test_scale(300, 5000); seed++) {
         kit_open(4, seed);
         play_many_failures();
         kit_close();
@@ -293,7 +294,7 @@ static void play_ends(void)
 TEST(whoever_ends_meanwhile_holds_up_nobody, "S-07", "S-09", "SU-15")
 {
     kits_each(play_ends);
-    for (uint64_t seed = 100; seed < 300; seed++) {
+    for (uint64_t seed = 100; seed < 100 + test_scale(200, 3000); seed++) {
         kit_open(4, seed);
         kits_seed = seed % 60;
         play_ends();

@@ -100,7 +100,7 @@ static tr_next crew_query(tr_self *self, const struct query *message)
 }
 
 /** Every tr_child_failed since the last time, one letter for each directive, and the last of them. */
-static char told_text[1024];
+static char told_text[2048];
 static tr_ref told_child;
 static tr_error told_cause;
 

@@ -58,10 +58,10 @@ KITS_UNUSED static tr_next on_load(tr_self *self, const struct load *message)
     } while (0)
 
 TR_BEHAVIOR(sink, void, TR_ON(run, on_run), TR_ON(item, on_item), TR_ON(load, on_load),
-            TR_OPTIONS(.mailbox_max = 3, .overflow = TR_PARK));
+            TR_OPTIONS(.restart = TR_TEMPORARY, .mailbox_max = 3, .overflow = TR_PARK));
 /* One at a time: what comes through is in the order in which it was let in. */
 TR_BEHAVIOR(strait, void, TR_ON(run, on_run), TR_ON(item, on_item), TR_ON(load, on_load),
-            TR_OPTIONS(.mailbox_max = 1, .overflow = TR_PARK));
+            TR_OPTIONS(.restart = TR_TEMPORARY, .mailbox_max = 1, .overflow = TR_PARK));
 
 /* Sends `count` items, one after another, and goes on after a refusal. */
 KITS_UNUSED static tr_next on_go(tr_self *self, const struct go *message)
@@ -88,7 +88,7 @@ KITS_UNUSED static tr_next on_end(void)
 }
 
 TR_BEHAVIOR(source, void, TR_ON(run, on_run), TR_ON(go, on_go), TR_ON(item, on_item),
-            TR_ON(tick, on_tick), TR_ON(tr_post_stop, on_end));
+            TR_ON(tick, on_tick), TR_ON(tr_post_stop, on_end), TR_OPTIONS(.restart = TR_TEMPORARY));
 
 static sink_ref sink;
 static strait_ref strait;
