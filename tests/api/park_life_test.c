@@ -371,9 +371,44 @@ TEST(senders_wait_for_one_that_is_still_to_begin, "M-02", "L-04")
     play_all(play_newborn);
 }
 
+/* One that was let in finds it sealed: what it was granted goes back, while the mail before is left. */
+static tr_next seal_at_two(tr_self *self)
+{
+    if (seen_count == 2)
+        tr_stop(self, sink);
+    return TR_SAME;
+}
+
+static int sealed_count; /* plays in which somebody had been let in */
+
+static void play_sealed(void)
+{
+    parks_begin();
+    SHUT(sink);
+    for (uint32_t n = 0; n < 3; n++)
+        ck_assert_int_eq(tr_tell(test, sink, item, .from = 8, .n = n), TR_OK);
+    let_send(near_one, 1, 1, tr_any(sink));
+    let_send(far_one, 2, 1, tr_any(sink));
+    in_item = seal_at_two;
+    ck_assert_int_eq(tr_resume(test, sink), TR_OK);
+    while (tr_kit_step(kit))
+        tr_kit_check(kit);
+    ck_assert_uint_eq(done_count, 2);
+    ck_assert_uint_eq(seen_count, 3 + ok_count);
+    for (int i = 1; i <= 2; i++)
+        ck_assert(last_status[i] == TR_OK || last_status[i] == TR_STOPPED);
+    sealed_count += last_status[1] == TR_STOPPED;
+}
+
+TEST(who_is_let_in_too_late_leaves_the_books_in_order, "M-02", "MB-07")
+{
+    kits_each(play_sealed);
+    ck_assert_int_gt(sealed_count, 0);
+}
+
 SUITE("park, receivers", a_receiver_that_is_killed_lets_nobody_wait,
       nor_one_that_waits_for_its_children, one_that_ends_refuses_at_once,
       one_that_is_suspended_lets_in_as_many_as_it_can, the_bound_may_change_while_senders_wait,
       a_stash_that_comes_back_comes_first, nobody_is_let_in_while_there_is_too_much,
       a_small_one_waits_for_a_large_one_no_longer_than_that,
-      senders_wait_for_one_that_is_still_to_begin)
+      senders_wait_for_one_that_is_still_to_begin, who_is_let_in_too_late_leaves_the_books_in_order)

@@ -279,6 +279,103 @@ TEST(what_one_does_not_need_is_for_the_next, "M-02", "MB-08", "Y-03")
     hand_close(&hand);
 }
 
+/* Turns that go on are turns like others: an actor with a crowd of them is not alone in the world. */
+enum { CROWD = 1000 };
+static source_ref bystander;
+static uint32_t gone_on;
+static uint32_t gone_on_before;
+
+static tr_next look_on(tr_self *self)
+{
+    (void)self;
+    gone_on_before = gone_on;
+    return TR_SAME;
+}
+
+static tr_next sleep_and_go_on(tr_self *self)
+{
+    tr_sleep(self, MS);
+    if (!gone_on++)
+        TELL_RUN(self, bystander, look_on);
+    return TR_SAME;
+}
+
+TEST(a_crowd_that_goes_on_uses_the_time_of_its_actor, "D-05")
+{
+    source_ref sources[2];
+    hand_begin(sources, 2);
+    bystander = sources[1];
+    gone_on = 0;
+    gone_on_before = 0;
+    for (int i = 0; i < CROWD; i++)
+        TELL_RUN(hand.client, sources[0], sleep_and_go_on);
+    hand_run(&hand);
+    ck_assert_uint_eq(gone_on, 0);
+    hand_leap(&hand, MS);
+    hand_leap(&hand, 0);
+    ck_assert_uint_eq(gone_on, CROWD);
+    ck_assert_uint_gt(gone_on_before, 0);
+    ck_assert_uint_lt(gone_on_before, CROWD);
+    hand_close(&hand);
+}
+
+/* A large message is let in with room for more messages than that one; then its sender sleeps. */
+TR_ACTOR(shelf, run, load, item);
+TR_BEHAVIOR(shelf, void, TR_ON(run, on_run), TR_ON(load, on_load), TR_ON(item, on_item),
+            TR_OPTIONS(.mailbox_max = 4, .mailbox_bytes_max = (size_t)100 * 64,
+                       .overflow = TR_PARK));
+static shelf_ref shelf;
+static const char shelved[60 * 64];
+
+static tr_next shut_at_three(tr_self *self)
+{
+    if (seen_count == 3)
+        tr_suspend(self, shelf);
+    return TR_SAME;
+}
+
+static tr_next send_and_sleep(tr_self *self)
+{
+    last_status[1] =
+        tr_tell(self, shelf, load, .from = 1, .n = 0, .data = {shelved, sizeof shelved});
+    say("sent");
+    tr_sleep(self, TR_SECOND);
+    say("over");
+    return TR_SAME;
+}
+
+static void play_sleeper(void)
+{
+    parks_begin();
+    ck_assert_int_eq(tr_try_spawn_at(test, &shelf, home, shelf, NULL), TR_OK);
+    tr_kit_settle(kit);
+    SHUT(shelf);
+    for (uint32_t n = 0; n < 4; n++)
+        ck_assert_int_eq(tr_tell(test, shelf, load, .from = 8, .n = n, .data = {shelved, 20 * 64}),
+                         TR_OK);
+    TELL_RUN(test, far_one, send_and_sleep);
+    tr_kit_settle(kit);
+    SAID("");
+    in_item = shut_at_three;
+    OPEN(shelf);
+    SAID("sent");
+    let_send(near_one, 2, 1, tr_any(shelf)); /* there are two places */
+    ck_assert_uint_eq(done_count, 1);
+    ck_assert_int_eq(last_status[2], TR_OK);
+    tr_kit_advance(kit, TR_SECOND);
+    tr_kit_settle(kit);
+    SAID("over");
+    in_item = NULL;
+    OPEN(shelf);
+    ck_assert_int_eq(last_status[1], TR_OK);
+    SEEN("8.0 8.1 8.2 8.3 1.0 2.0 ");
+}
+
+TEST(who_waits_for_something_else_keeps_no_room, "M-02", "MB-08")
+{
+    kits_each(play_sleeper);
+}
+
 TEST(an_order_comes_first_within_a_run_too, "Y-02", "D-05")
 {
     source_ref source;
@@ -352,4 +449,5 @@ SUITE("park, senders", a_sender_that_is_killed_is_cancelled,
       time_passes_while_suspended, who_kills_himself_ends_with_the_stretch,
       an_order_comes_before_the_next_turn_that_goes_on, what_one_does_not_need_is_for_the_next,
       an_order_comes_first_within_a_run_too, a_turn_that_waited_may_crash,
-      what_ends_a_turn_does_not_wait)
+      what_ends_a_turn_does_not_wait, a_crowd_that_goes_on_uses_the_time_of_its_actor,
+      who_waits_for_something_else_keeps_no_room)

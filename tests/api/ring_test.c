@@ -51,8 +51,8 @@ static void knots_begin(bool is_spread)
 static tr_next ask_0(tr_self *self)
 {
     const struct value *reply;
-    replied =
-        tr_try_await(self, tr_ask(self, knots[0], call, .function = FUNCTION(called)), &reply);
+    call_ask asked = tr_ask(self, knots[0], call, .function = FUNCTION(called));
+    replied = tr_try_await(self, asked, &reply);
     reply_count++;
     return TR_SAME;
 }
