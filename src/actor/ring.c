@@ -38,15 +38,21 @@ struct search {
     const struct crossing *crossings;
 };
 
-static void search_far(struct search *search, struct edge edge)
+/*
+ * What a RING may look at is taken from what is left here, all of it on the last way: else each would
+ * have two where chains part, and those again, without end where they meet.
+ */
+static void search_far(struct search *search, struct edge edge, bool is_last)
 {
     struct worker *worker = search->worker;
     search->has_left = true;
     struct envelope *probe = NULL;
-    if (search->is_far)
-        probe = tr__letter_new(worker, search->number, search->left, (int32_t)edge.id);
+    int32_t share = is_last ? search->left : search->left / 2;
+    if (search->is_far && share > 0)
+        probe = tr__letter_new(worker, search->number, share, (int32_t)edge.id);
     if (!probe)
         return;
+    search->left -= share;
     probe->causal = edge.asker;
     ((struct tr_room *)envelope_data(probe))->status = (int32_t)search->ask;
     (void)tr__letter_send(worker, probe, ENVELOPE_RING, edge.to, search->origin);
@@ -161,7 +167,7 @@ static bool leads_back(struct search *search, struct edge edge, int depth)
         if (!cell)
             return false;
         if (cell_owner(cell) != search->worker->index) {
-            search_far(search, edge);
+            search_far(search, edge, !depth);
             return false;
         }
         if (cell->life == LIFE_NEW)

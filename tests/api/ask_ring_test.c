@@ -269,6 +269,7 @@ TEST(rings_between_threads_are_found, "A-03", "P-05", "SG-12")
         }
     }
     ck_assert_uint_gt(rings, 0);
+    tr_client_free(client);
     tr_system_shutdown(system, TR_SECOND);
     ck_assert_int_eq(tr_system_wait(system), TR_OK);
     tr_system_free(system);
