@@ -2,12 +2,14 @@
 #include "actor/fault.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "actor/park.h"
 #include "actor/turn.h"
 #include "base/assert.h"
 #include "os/fault.h"
 #include "os/symbols.h"
+#include "os/text.h"
 
 enum { PLACE_MAX = 200 }; /* the text of one frame */
 
@@ -70,12 +72,21 @@ static void place_print(struct worker *worker, uintptr_t address, char place[PLA
     (void)tr__symbol_print(&symbol, place, PLACE_MAX);
 }
 
-/* "SIGSEGV at address 0x0 in on_work (crew.c:42)": the first line of the stack that is not libc's. */
+/* Where it was: the first function that is not one of the C library. */
+static uintptr_t fault_origin(const struct fault *fault)
+{
+    uint32_t index = 0;
+    while (index + 1 < fault->depth && fault_frame(fault, index + 1) &&
+           tr__text_owner(fault_frame(fault, index)) == TEXT_SYSTEM)
+        index++;
+    return fault_frame(fault, index);
+}
+
+/* "SIGSEGV at address 0x0 in on_work (crew.c:42)" */
 static void story_write(struct tr_self *self, const struct fault *fault)
 {
-    char place[PLACE_MAX] = "?";
-    if (fault->frame_count)
-        place_print(self->worker, fault->frames[0], place);
+    char place[PLACE_MAX];
+    place_print(self->worker, fault_origin(fault), place);
     self->has_story = true;
     self->error = (tr_error){.status = TR_FAULT,
                              .code = fault->signal,
@@ -89,24 +100,46 @@ static void story_write(struct tr_self *self, const struct fault *fault)
              place);
 }
 
+/* Adds a frame that came `times` in a row; false when there is no more room. */
+static bool frame_add(char text[TR_LOG_MAX], const char *place, uint32_t times)
+{
+    char item[PLACE_MAX + 32];
+    size_t length = strlen(text);
+    size_t room = TR_LOG_MAX - sizeof "fault: " - length;
+    int written = snprintf(item, sizeof item, "%s%s", length ? " < " : "", place);
+    if (times > 1)
+        written += snprintf(item + written, sizeof item - (size_t)written, " x %u", times);
+    if ((size_t)written >= room)
+        return false;
+    memcpy(text + length, item, (size_t)written + 1);
+    return true;
+}
+
+/* The stack that was left, in one line, the innermost frame first. */
 static void stack_log(struct tr_self *self, const struct fault *fault)
 {
     struct worker *worker = self->worker;
     char path[TR_PATH_MAX + 1];
-    char text[TR_LOG_MAX];
-    size_t length = 0;
+    char text[TR_LOG_MAX] = "";
+    char place[PLACE_MAX];
+    char last[PLACE_MAX] = "";
+    uint32_t times = 0;
     tr__cell_path(worker->system, self->cell, path);
-    for (uint32_t i = 0; i < fault->frame_count; i++) {
-        char place[PLACE_MAX];
-        place_print(worker, fault->frames[i], place);
-        const char *sign = i ? " < " : "";
-        int written = snprintf(text + length, sizeof text - length, "%s%s", sign, place);
-        if (written < 0 || (size_t)written >= sizeof text - length - sizeof "fault: ") {
-            text[length] = '\0';
-            break;
+    for (uint32_t i = 0; i < fault->depth; i++) {
+        uintptr_t frame = fault_frame(fault, i);
+        if (frame)
+            place_print(worker, frame, place);
+        else
+            snprintf(place, sizeof place, "...");
+        if (times && strcmp(place, last) != 0) {
+            if (!frame_add(text, last, times))
+                break;
+            times = 0;
         }
-        length += (size_t)written;
+        times++;
+        memcpy(last, place, sizeof last);
     }
+    (void)frame_add(text, last, times);
     tr__log(worker->system, TR_LEVEL_ERROR, path, "fault: %s", text);
 }
 

@@ -222,7 +222,6 @@ struct walk {
     struct fault *fault;
     uintptr_t frame;    /* the last one, not yet judged, and the function that it is in */
     uintptr_t function;
-    uint32_t depth;
     bool has_begun;
     bool is_over; /* the base was reached */
     enum verdict verdict;
@@ -253,26 +252,25 @@ static _Unwind_Reason_Code on_frame(struct _Unwind_Context *context, void *argum
     /* The stack pointer of this frame. The one before ends here; the last one is not the user's. */
     if (walk->base && walk->has_begun && (uintptr_t)_Unwind_GetCFA(context) > walk->base) {
         walk->is_over = true;
+        walk->fault->depth--; /* the last one is the base's own */
         return _URC_END_OF_STACK;
     }
     if (walk->has_begun)
         judge_frame(walk);
     walk->has_begun = true;
-    if (++walk->depth > DEPTH_MAX || !pc)
+    struct fault *fault = walk->fault;
+    if (fault->depth == DEPTH_MAX || !pc)
         return _URC_END_OF_STACK;
     /* A return address may be the first one of another function. */
     walk->frame = is_exact ? pc : pc - 1;
     walk->function = (uintptr_t)_Unwind_GetRegionStart(context);
-    struct fault *fault = walk->fault;
-    if (fault->frame_count < FAULT_FRAMES_MAX)
-        fault->frames[fault->frame_count++] = walk->frame;
+    fault->frames[fault_place(fault->depth++)] = walk->frame;
     return _URC_NO_REASON;
 }
 
 static void walk_stack(struct walk *walk)
 {
     walk->verdict = VERDICT_OURS;
-    walk->fault->frame_count = 0;
     (void)_Unwind_Backtrace(on_frame, walk);
     if (walk->verdict == VERDICT_OURS && !walk->is_over)
         walk->verdict = VERDICT_UNKNOWN;
@@ -344,8 +342,8 @@ static void report_and_abort(int signal, const siginfo_t *info, const ucontext_t
     if (verdict != VERDICT_NESTED) {
         struct walk walk = {.pc = get_pc(context), .fault = &fault};
         walk_stack(&walk);
-        for (uint32_t i = 1; i < fault.frame_count; i++)
-            print_frame(fault.frames[i]);
+        for (uint32_t i = 1; i < fault.depth && i < FAULT_FRAMES_HALF; i++)
+            print_frame(fault_frame(&fault, i));
     }
     abort();
 }

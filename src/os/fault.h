@@ -20,16 +20,30 @@
 #include <stdint.h>
 #include <troupe/status.h>
 
-enum { FAULT_FRAMES_MAX = 24 };
+enum { FAULT_FRAMES_HALF = 12, FAULT_FRAMES_MAX = 2 * FAULT_FRAMES_HALF };
 
 /** A fault that was survived. */
 struct fault {
     int signal;
     bool is_overflow; /* of the stack */
     uintptr_t address;
-    uint32_t frame_count;
-    uintptr_t frames[FAULT_FRAMES_MAX]; /* addresses in code, the innermost first */
+    uint32_t depth; /* how many frames were left */
+    /* Addresses in code: of the innermost frames, and a ring of the others. See fault_frame. */
+    uintptr_t frames[FAULT_FRAMES_MAX];
 };
+
+static inline size_t fault_place(uint32_t index)
+{
+    return index < FAULT_FRAMES_HALF ? index : FAULT_FRAMES_HALF + index % FAULT_FRAMES_HALF;
+}
+
+/** The address of frame `index`, the innermost is 0; 0 for those in the middle, which are forgotten. */
+static inline uintptr_t fault_frame(const struct fault *fault, uint32_t index)
+{
+    /* One more than the depth was seen: the frame that the stretch was called from. */
+    bool is_kept = index < FAULT_FRAMES_HALF || index + FAULT_FRAMES_HALF > fault->depth;
+    return is_kept && index < fault->depth ? fault->frames[fault_place(index)] : 0;
+}
 
 /** User code that runs now. */
 struct fault_stretch {
