@@ -233,5 +233,272 @@ TEST(set_ups_and_signals_may_fault, "S-10", "B-09", "Y-02")
     embedded_close(&at);
 }
 
+/* ---- Turns that wait for something else than time. ---- */
+
+TR_MESSAGE(reach, (ref, box), (u32, kind));
+TR_MESSAGE(block);
+TR_ACTOR(box, note);
+TR_ACTOR(waiter, slip, reach, block);
+
+/* Takes nothing: it is busy until it is stopped. */
+static tr_next box_note(tr_self *self)
+{
+    tr_sleep(self, TR_HOUR);
+    return TR_SAME;
+}
+TR_BEHAVIOR(box, void, TR_ON(note, box_note, .is_barrier = true),
+            TR_OPTIONS(.mailbox_max = 1, .overflow = TR_PARK));
+
+/* Waits for room; what a timer sends is handled meanwhile. */
+static tr_next waiter_reach(tr_self *self, const struct reach *reach)
+{
+    take(self);
+    tr_timer_once(self, "slip", TR_MICROSECOND, slip, .kind = reach->kind);
+    for (uint64_t n = 0; n < 10; n++)
+        tr_tell(self, reach->box, note, .n = n);
+    deferred += 1000; /* never */
+    return TR_SAME;
+}
+
+static atomic_int block_is_open;
+static atomic_int blocks_begun;
+static atomic_int blocks_ended;
+
+static void block_now(void *local)
+{
+    atomic_fetch_add(&blocks_begun, 1);
+    while (!atomic_load(&block_is_open))
+        usleep(100);
+    *(int *)local = 1; /* the stack of the turn must be there */
+    atomic_fetch_add(&blocks_ended, 1);
+}
+
+static tr_next waiter_block(tr_self *self)
+{
+    int local = 0;
+    take(self);
+    tr_blocking(self, block_now, &local);
+    deferred += 1000; /* never */
+    return TR_SAME;
+}
+TR_BEHAVIOR(waiter, void, TR_ON(slip, on_slip), TR_ON(reach, waiter_reach),
+            TR_ON(block, waiter_block), TR_OPTIONS(.restart = TR_TEMPORARY));
+
+static waiter_ref waiter_new(struct embedded *at)
+{
+    waiter_ref waiter;
+    cleaned = deferred = 0;
+    ck_assert_int_eq(tr_try_spawn(at->client, &waiter, waiter, NULL), TR_OK);
+    return waiter;
+}
+
+TEST(a_function_on_a_helper_thread_keeps_the_stack_of_its_turn, "Y-02", "B-10", "S-10")
+{
+    struct embedded at = embedded_open();
+    waiter_ref waiter = waiter_new(&at);
+    tr_tell(at.client, waiter, block);
+    while (!atomic_load(&blocks_begun))
+        ck_assert_int_eq(tr_system_run_once(at.system, 0), TR_OK);
+    tr_tell(at.client, waiter, slip);
+    for (int i = 0; i < 10; i++)
+        ck_assert_int_eq(tr_system_run_once(at.system, 0), TR_OK);
+    ck_assert_uint_eq(cleaned, 0); /* it has failed, and cannot end yet */
+    ck_assert_ptr_nonnull(strstr(log_text, "TR_FAULT"));
+    atomic_store(&block_is_open, 1);
+    embedded_await(&at);
+    ck_assert_int_eq(atomic_load(&blocks_ended), 1);
+    ck_assert_uint_eq(cleaned, 2);
+    ck_assert_uint_eq(deferred, 0);
+    embedded_close(&at);
+}
+
+/* ---- Memory. ---- */
+
+static size_t bytes;
+
+static void *resize_counted(void *context, void *memory, size_t size)
+{
+    (void)context;
+    if (memory)
+        bytes -= malloc_usable_size(memory);
+    if (size == 0) {
+        free(memory);
+        return NULL;
+    }
+    memory = realloc(memory, size);
+    bytes += malloc_usable_size(memory);
+    return memory;
+}
+
+static size_t resident_pages(void)
+{
+    unsigned long size;
+    unsigned long resident;
+    FILE *file = fopen("/proc/self/statm", "r");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_int_eq(fscanf(file, "%lu %lu", &size, &resident), 2);
+    fclose(file);
+    return resident;
+}
+
+/* A turn waits for room in a mailbox, with a message in its hands, when another one faults. */
+static void storm_at_a_box(struct embedded *at, uint32_t kind)
+{
+    box_ref box;
+    ck_assert_int_eq(tr_try_spawn(at->client, &box, box, NULL), TR_OK);
+    waiter_ref waiter = waiter_new(at);
+    tr_tell(at->client, waiter, reach, .box = tr_any(box), .kind = kind);
+    embedded_await(at);
+    ck_assert_int_eq(tr_kill(at->client, waiter), TR_STOPPED);
+    ck_assert_uint_eq(cleaned, 2);
+    ck_assert_uint_eq(deferred, 0);
+    tr_kill(at->client, box);
+    embedded_run(at);
+}
+
+/* Faults of all kinds, with turns that wait. */
+static void storm(struct embedded *at, uint32_t faults)
+{
+    for (uint32_t i = 0; i < faults; i++) {
+        uint32_t kind = i % SLIP_COUNT;
+        log_text[0] = '\0';
+        victim_ref victim;
+        ck_assert_int_eq(tr_try_spawn(at->client, &victim, victim, NULL), TR_OK);
+        tr_tell(at->client, victim, rest);
+        tr_tell(at->client, victim, slip, .kind = kind, .pause_ms = i % 100 == 0);
+        tr_tell(at->client, victim, note);
+        if (i % 10 == 0)
+            embedded_await(at);
+        if (i % 50 == 0)
+            storm_at_a_box(at, kind);
+    }
+    embedded_run(at);
+}
+
+TEST(memory_is_constant_over_ten_thousand_faults, "S-10", "B-09", "Y-02")
+{
+    if (TEST_HAS_SANITIZER)
+        test_skip("sanitizers trap faults themselves");
+    struct embedded at;
+    const tr_system_options options = {.size = sizeof options,
+                                       .workers = 1,
+                                       .traps_faults = true,
+                                       .on_log = log_keep,
+                                       .resize = resize_counted};
+    ck_assert_int_eq(tr_system_new(&options, &at.system), TR_OK);
+    ck_assert_int_eq(tr_client_new(at.system, &at.client), TR_OK);
+    storm(&at, 2000);
+    size_t bytes_before = bytes;
+    size_t pages_before = resident_pages();
+    storm(&at, 10000);
+    ck_assert_uint_le(bytes, bytes_before + 4096);
+    ck_assert_uint_le(resident_pages(), pages_before + 64);
+    embedded_close(&at);
+    ck_assert_uint_eq(bytes, 0);
+}
+
+/* ---- On threads. ---- */
+
+TR_MESSAGE(ready, (ref, client));
+TR_MESSAGE(gone);
+TR_ACTOR(sailor, slip, note, ready);
+
+struct sailor {
+    tr_ref client;
+    uint64_t notes;
+};
+
+static atomic_uint sailors_cleaned;
+static atomic_uint sailors_deferred;
+
+static void sailor_clean(void *unused)
+{
+    (void)unused;
+    atomic_fetch_add(&sailors_cleaned, 1);
+}
+
+static void sailor_defer(void *unused)
+{
+    (void)unused;
+    atomic_fetch_add(&sailors_deferred, 1);
+}
+
+static tr_next sailor_ready(tr_self *self, struct sailor *sailor, const struct ready *ready)
+{
+    sailor->client = ready->client;
+    tr_clean(self, sailor, sailor_clean);
+    return TR_SAME;
+}
+
+static tr_next sailor_slip(tr_self *self, struct sailor *sailor, const struct slip *slip)
+{
+    (void)sailor;
+    tr_defer(self, NULL, sailor_defer);
+    if (slip->pause_ms)
+        tr_sleep(self, slip->pause_ms * TR_MICROSECOND);
+    slip_now(slip->kind);
+    return TR_SAME;
+}
+
+static tr_next sailor_note(struct sailor *sailor)
+{
+    sailor->notes++;
+    return TR_SAME;
+}
+
+static tr_next sailor_stop(tr_self *self, struct sailor *sailor)
+{
+    tr_tell(self, sailor->client, gone);
+    return TR_SAME;
+}
+TR_BEHAVIOR(sailor, struct sailor, TR_ON(ready, sailor_ready), TR_ON(slip, sailor_slip),
+            TR_ON(note, sailor_note), TR_ON(tr_post_stop, sailor_stop),
+            TR_OPTIONS(.restart = TR_TEMPORARY));
+
+static struct theatre theatre_trapping(int workers)
+{
+    struct theatre theatre;
+    const tr_system_options options = {
+        .size = sizeof options, .workers = workers, .traps_faults = true, .on_log = theatre_no_log};
+    ck_assert_int_eq(tr_system_new(&options, &theatre.system), TR_OK);
+    ck_assert_int_eq(tr_client_new(theatre.system, &theatre.client), TR_OK);
+    ck_assert_int_eq(tr_system_start(theatre.system), TR_OK);
+    return theatre;
+}
+
+static void sail(struct theatre *theatre, uint32_t number)
+{
+    sailor_ref sailor;
+    ck_assert_int_eq(
+        tr_try_spawn_at(theatre->client, &sailor, (int)(number % 3), sailor, NULL), TR_OK);
+    tr_tell(theatre->client, sailor, ready, .client = tr_client_ref(theatre->client));
+    for (uint64_t n = 0; n < 5; n++)
+        tr_tell(theatre->client, sailor, note);
+    tr_tell(theatre->client, sailor, slip, .kind = number % SLIP_COUNT, .pause_ms = number % 3);
+}
+
+TEST(two_systems_of_several_workers_survive_a_storm, "S-10", "B-09", "G-01")
+{
+    if (TEST_HAS_SANITIZER)
+        test_skip("sanitizers trap faults themselves");
+    struct theatre theatres[2] = {theatre_trapping(3), theatre_trapping(3)};
+    const uint32_t rounds = (uint32_t)test_scale(300, 10000);
+    enum { AT_ONCE = 10 };
+    for (uint32_t round = 0; round < rounds; round++) {
+        for (uint32_t i = 0; i < AT_ONCE; i++)
+            sail(&theatres[i % 2], round + i);
+        for (uint32_t i = 0; i < AT_ONCE; i++)
+            ck_assert_ptr_nonnull(tr_receive(theatres[i % 2].client, gone, STAGE_PATIENCE));
+    }
+    theatre_close(&theatres[0]);
+    sail(&theatres[1], 0);
+    ck_assert_ptr_nonnull(tr_receive(theatres[1].client, gone, STAGE_PATIENCE));
+    theatre_close(&theatres[1]);
+    ck_assert_uint_eq(atomic_load(&sailors_cleaned), rounds * AT_ONCE + 1);
+    ck_assert_uint_eq(atomic_load(&sailors_deferred), 0);
+}
+
 SUITE("faults", a_fault_in_a_handler_is_a_failure_of_its_actor, a_turn_that_has_waited_may_fault,
-      turns_that_wait_are_abandoned_and_who_asked_is_told, set_ups_and_signals_may_fault)
+      turns_that_wait_are_abandoned_and_who_asked_is_told, set_ups_and_signals_may_fault,
+      a_function_on_a_helper_thread_keeps_the_stack_of_its_turn,
+      memory_is_constant_over_ten_thousand_faults, two_systems_of_several_workers_survive_a_storm)
