@@ -23,6 +23,9 @@ enum what {
     PLAIN
 };
 
+/* Aligned as the allocator wants it, and not its own. */
+static void *volatile slip_heap = (void *)0x10010;
+
 static int compare(const void *a, const void *b)
 {
     (void)a;
@@ -57,7 +60,7 @@ static void be_foolish(tr_self *self, enum what what)
         fprintf(stdout, "%s%d\n", slip_nowhere, slip_zero);
         break;
     case RESIZE:
-        slip_sink = realloc(slip_nowhere + 0x10008, 100) != NULL;
+        slip_sink = realloc(slip_heap, 100) != NULL;
         break;
     case SORT:
         qsort(numbers, 8, sizeof *numbers, compare);
@@ -165,16 +168,16 @@ static void play_off(void)
 {
     struct theatre theatre = theatre_open(1);
     fool_ref fool;
-    (void)tr_try_spawn(theatre.client, &fool, fool, NULL);
+    if (tr_try_spawn(theatre.client, &fool, fool, NULL) != TR_OK)
+        _exit(3);
     tr_tell(theatre.client, fool, go, .what = PLAIN);
-    (void)tr_system_wait(theatre.system);
-    _exit(0);
+    _exit(tr_system_wait(theatre.system));
 }
 
 static char last_words[1 << 14];
 
 /* Gives the wait status of the child; what it wrote to stderr is in last_words. */
-static int status_of(void (*play)(void))
+static int status_of(void (*scene)(void))
 {
     int ends[2];
     if (TEST_HAS_SANITIZER)
@@ -186,7 +189,7 @@ static int status_of(void (*play)(void))
         dup2(ends[1], STDERR_FILENO);
         close(ends[0]);
         close(ends[1]);
-        play();
+        scene();
         _exit(4);
     }
     close(ends[1]);
@@ -201,9 +204,9 @@ static int status_of(void (*play)(void))
     return status;
 }
 
-static void check_aborts(void (*play)(void), const char *words)
+static void check_aborts(void (*scene)(void), const char *words)
 {
-    int status = status_of(play);
+    int status = status_of(scene);
     if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGABRT)
         ck_abort_msg("status %x: %s", status, last_words);
     if (!strstr(last_words, words))

@@ -136,7 +136,7 @@ TEST(a_turn_that_has_waited_may_fault, "S-10", "Y-02", "B-09")
         tr_tell(at.client, victim, slip, .kind = kind, .pause_ms = 1);
         embedded_run(&at);
         ck_assert_uint_eq(cleaned, 0);
-        embedded_await(&at);
+        embedded_await(&at, 0);
         ck_assert_uint_eq(cleaned, 1);
         ck_assert_uint_eq(deferred, 0);
         check_log(kind);
@@ -154,7 +154,7 @@ TEST(turns_that_wait_are_abandoned_and_who_asked_is_told, "Y-02", "S-10", "B-09"
         tr_tell(at.client, victim, rest);
         embedded_run(&at);
         slip_ask slipped = tr_ask(at.client, victim, slip, .pause_ms = (uint32_t)pause_ms);
-        embedded_await(&at);
+        embedded_await(&at, 0);
         ck_assert_uint_eq(cleaned, 4);
         ck_assert_uint_eq(deferred, 0);
         const struct done *reply;
@@ -305,7 +305,7 @@ TEST(a_function_on_a_helper_thread_keeps_the_stack_of_its_turn, "Y-02", "B-10", 
     ck_assert_uint_eq(cleaned, 0); /* it has failed, and cannot end yet */
     ck_assert_ptr_nonnull(strstr(log_text, "TR_FAULT"));
     atomic_store(&block_is_open, 1);
-    embedded_await(&at);
+    embedded_await(&at, 0);
     ck_assert_int_eq(atomic_load(&blocks_ended), 1);
     ck_assert_uint_eq(cleaned, 2);
     ck_assert_uint_eq(deferred, 0);
@@ -348,7 +348,7 @@ static void storm_at_a_box(struct embedded *at, uint32_t kind)
     ck_assert_int_eq(tr_try_spawn(at->client, &box, box, NULL), TR_OK);
     waiter_ref waiter = waiter_new(at);
     tr_tell(at->client, waiter, reach, .box = tr_any(box), .kind = kind);
-    embedded_await(at);
+    embedded_await(at, 1);
     ck_assert_int_eq(tr_kill(at->client, waiter), TR_STOPPED);
     ck_assert_uint_eq(cleaned, 2);
     ck_assert_uint_eq(deferred, 0);
@@ -368,7 +368,7 @@ static void storm(struct embedded *at, uint32_t faults)
         tr_tell(at->client, victim, slip, .kind = kind, .pause_ms = i % 100 == 0);
         tr_tell(at->client, victim, note);
         if (i % 10 == 0)
-            embedded_await(at);
+            embedded_await(at, 0);
         if (i % 50 == 0)
             storm_at_a_box(at, kind);
     }

@@ -197,16 +197,14 @@ SLIP void embedded_run(struct embedded *at)
     } while (turns != counters.turns + counters.stopped);
 }
 
-/** Runs until an actor has ended. */
-SLIP void embedded_await(struct embedded *at)
+/** Runs until only so many actors live. */
+SLIP void embedded_await(struct embedded *at, uint64_t live)
 {
-    tr_counters before;
     tr_counters counters;
-    tr_system_counters(at->system, &before);
     do {
         ck_assert_int_eq(tr_system_run_once(at->system, TR_MILLISECOND), TR_OK);
         tr_system_counters(at->system, &counters);
-    } while (counters.stopped == before.stopped);
+    } while (counters.live > live);
     embedded_run(at);
 }
 
