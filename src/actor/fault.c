@@ -15,10 +15,10 @@ enum { PLACE_MAX = 200 }; /* the text of one frame */
 
 /* ---- Where user code is called. ---- */
 
-__attribute__((__noinline__)) tr_next
-tr__fault_call(struct tr_self *self,
-               tr_next (*call)(tr_self *self, void *state, const void *message),
-               const void *message)
+__attribute__((__noinline__)) tr_next tr__fault_call(struct tr_self *self,
+                                                     tr_next (*call)(tr_self *self, void *state,
+                                                                     const void *message),
+                                                     const void *message)
 {
     struct fiber *fiber = self->worker->host.current;
     char base = 0; /* the frames of what is called are below it */
@@ -88,9 +88,8 @@ static void story_write(struct tr_self *self, const struct fault *fault)
     char place[PLACE_MAX];
     place_print(self->worker, fault_origin(fault), place);
     self->has_story = true;
-    self->error = (tr_error){.status = TR_FAULT,
-                             .code = fault->signal,
-                             .actor = tr_ref_from_bits(self->cell->identity)};
+    self->error = (tr_error){
+        .status = TR_FAULT, .code = fault->signal, .actor = tr_ref_from_bits(self->cell->identity)};
     snprintf(self->error.text,
              sizeof self->error.text,
              "%s%s at address 0x%llx in %s",

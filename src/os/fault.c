@@ -35,7 +35,7 @@ struct fault_thread {
 
 /* Signals belong to the process, and so does this. */
 static struct lock faults_lock;
-static uint32_t faults_users;                  /* under the lock */
+static uint32_t faults_users;                   /* under the lock */
 static struct sigaction earlier[TRAPPED_COUNT]; /* written while no handler is installed */
 static atomptr threads; /* of struct fault_thread; pushed under the lock, read by handlers */
 
@@ -220,7 +220,7 @@ struct walk {
     uintptr_t pc;   /* where the fault was: frames below it are the handler's */
     uintptr_t base; /* of the stretch; 0: there is none, and everything is looked at */
     struct fault *fault;
-    uintptr_t frame;    /* the last one, not yet judged, and the function that it is in */
+    uintptr_t frame; /* the last one, not yet judged, and the function that it is in */
     uintptr_t function;
     bool has_begun;
     bool is_over; /* the base was reached */
@@ -309,17 +309,16 @@ static enum verdict judge(struct fault_thread *thread, const siginfo_t *info, uc
     thread->fault = (struct fault){
         .signal = info->si_signo,
         .address = (uintptr_t)address,
-        .is_overflow = info->si_signo == SIGSEGV && address < stretch->low &&
-                       address >= stretch->low - page,
+        .is_overflow =
+            info->si_signo == SIGSEGV && address < stretch->low && address >= stretch->low - page,
     };
     const mcontext_t saved = context->uc_mcontext;
     /* A call of what is no function: the caller is the last of which something is known. */
     bool is_jump = info->si_signo == SIGSEGV && get_pc(context) == (uintptr_t)address;
     if (is_jump && sp >= stretch->low)
         step_back(context);
-    struct walk walk = {.pc = get_pc(context),
-                        .base = (uintptr_t)stretch->base,
-                        .fault = &thread->fault};
+    struct walk walk = {
+        .pc = get_pc(context), .base = (uintptr_t)stretch->base, .fault = &thread->fault};
     walk_stack(&walk);
     if (walk.verdict != VERDICT_OURS && is_jump)
         context->uc_mcontext = saved;

@@ -45,7 +45,8 @@ static uint64_t read_number(struct cursor *cursor, size_t size)
         return 0;
     }
     for (size_t i = 0; i < size; i++)
-        value |= (uint64_t)cursor->at[i] << (8 * i); /* the byte order of the processors we run on */
+        value |= (uint64_t)cursor->at[i]
+                 << (8 * i); /* the byte order of the processors we run on */
     cursor->at += size;
     return value;
 }
@@ -267,8 +268,8 @@ static const struct row first_row = {.file = 1, .line = 1};
 /* A row begins: true when the address lies in the one before. */
 static bool row_is_found(struct machine *machine, uint64_t address, bool is_end)
 {
-    bool is_found = machine->has_last && address >= machine->last.address &&
-                    address < machine->row.address;
+    bool is_found =
+        machine->has_last && address >= machine->last.address && address < machine->row.address;
     if (is_found)
         return true;
     machine->last = machine->row;

@@ -61,7 +61,7 @@ static void object_name(const struct object *object, char *name, size_t size)
 struct image {
     const unsigned char *data;
     size_t size;
-    const ElfW(Shdr) *sections;
+    const ElfW(Shdr) * sections;
     size_t section_count;
     const char *names;
     size_t names_size;
@@ -106,7 +106,7 @@ static void image_close(const struct image *image)
     (void)munmap((void *)(uintptr_t)image->data, image->size);
 }
 
-static struct lines_section section_data(const struct image *image, const ElfW(Shdr) *section)
+static struct lines_section section_data(const struct image *image, const ElfW(Shdr) * section)
 {
     struct lines_section found = {0};
     if (!section || section->sh_type == SHT_NOBITS || section->sh_flags & SHF_COMPRESSED)
@@ -121,7 +121,8 @@ static struct lines_section section_named(const struct image *image, const char 
     size_t length = strlen(name) + 1;
     for (size_t i = 0; i < image->section_count; i++) {
         const ElfW(Shdr) *section = &image->sections[i];
-        if (section->sh_name < image->names_size && image->names_size - section->sh_name >= length &&
+        if (section->sh_name < image->names_size &&
+            image->names_size - section->sh_name >= length &&
             memcmp(image->names + section->sh_name, name, length) == 0)
             return section_data(image, section);
     }
@@ -130,7 +131,7 @@ static struct lines_section section_named(const struct image *image, const char 
 
 /* ---- Functions. ---- */
 
-static bool covers(const ElfW(Sym) *symbol, uint64_t address)
+static bool covers(const ElfW(Sym) * symbol, uint64_t address)
 {
     unsigned type = ELF64_ST_TYPE(symbol->st_info); /* the same in files of 32 bits */
     return type == STT_FUNC && symbol->st_shndx != SHN_UNDEF && address >= symbol->st_value &&
@@ -138,7 +139,7 @@ static bool covers(const ElfW(Sym) *symbol, uint64_t address)
 }
 
 /* Looks for the function in a symbol table. */
-static bool function_in(const struct image *image, const ElfW(Shdr) *table, uint64_t address,
+static bool function_in(const struct image *image, const ElfW(Shdr) * table, uint64_t address,
                         char *name, size_t size)
 {
     struct lines_section symbols = section_data(image, table);

@@ -33,28 +33,10 @@ extern const char archive_end[] __asm__("__stop_troupe_text")
     __attribute__((__weak__, __visibility__("hidden")));
 
 /* Objects with locks of their own that any code may be inside of without knowing. */
-static const char *const system_names[] = {"libc.so",
-                                           "libc-",
-                                           "ld-linux",
-                                           "ld-musl",
-                                           "ld.so",
-                                           "ld64.so",
-                                           "ld-2.",
-                                           "libpthread",
-                                           "libdl.so",
-                                           "libdl-",
-                                           "librt.so",
-                                           "librt-",
-                                           "libgcc_s",
-                                           "libstdc++",
-                                           "libc++",
-                                           "libunwind",
-                                           "libasan",
-                                           "libtsan",
-                                           "libubsan",
-                                           "liblsan",
-                                           "linux-vdso",
-                                           "linux-gate"};
+static const char *const system_names[] = {
+    "libc.so",  "libc-",   "ld-linux", "ld-musl", "ld.so",      "ld64.so",   "ld-2.",  "libpthread",
+    "libdl.so", "libdl-",  "librt.so", "librt-",  "libgcc_s",   "libstdc++", "libc++", "libunwind",
+    "libasan",  "libtsan", "libubsan", "liblsan", "linux-vdso", "linux-gate"};
 
 static const char *base_name(const char *path)
 {
@@ -143,14 +125,14 @@ enum text_owner tr__text_owner(uintptr_t address)
 bool tr__text_is_leaf(uintptr_t function)
 {
     /* Of a function with several versions this is the one for this processor. */
-#define LEAF(name) (uintptr_t)&(name)
+#define LEAF(name) (uintptr_t) & (name)
     const uintptr_t leaves[] = {
-        LEAF(memcpy),  LEAF(memmove),   LEAF(mempcpy),    LEAF(memset),      LEAF(memcmp),
-        LEAF(memchr),  LEAF(memrchr),   LEAF(rawmemchr),  LEAF(memccpy),     LEAF(strlen),
-        LEAF(strnlen), LEAF(strcpy),    LEAF(strncpy),    LEAF(stpcpy),      LEAF(stpncpy),
-        LEAF(strcat),  LEAF(strncat),   LEAF(strcmp),     LEAF(strncmp),     LEAF(strcasecmp),
-        LEAF(strchr),  LEAF(strrchr),   LEAF(strchrnul),  LEAF(strncasecmp), LEAF(strspn),
-        LEAF(strcspn), LEAF(strpbrk),   LEAF(strstr),
+        LEAF(memcpy),  LEAF(memmove), LEAF(mempcpy),   LEAF(memset),      LEAF(memcmp),
+        LEAF(memchr),  LEAF(memrchr), LEAF(rawmemchr), LEAF(memccpy),     LEAF(strlen),
+        LEAF(strnlen), LEAF(strcpy),  LEAF(strncpy),   LEAF(stpcpy),      LEAF(stpncpy),
+        LEAF(strcat),  LEAF(strncat), LEAF(strcmp),    LEAF(strncmp),     LEAF(strcasecmp),
+        LEAF(strchr),  LEAF(strrchr), LEAF(strchrnul), LEAF(strncasecmp), LEAF(strspn),
+        LEAF(strcspn), LEAF(strpbrk), LEAF(strstr),
     };
 #undef LEAF
     for (size_t i = 0; i < sizeof leaves / sizeof *leaves; i++) {

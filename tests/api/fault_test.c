@@ -194,8 +194,8 @@ static tr_next moody_stop(tr_self *self, struct place *state)
     return TR_SAME;
 }
 TR_BEHAVIOR(moody, struct place, TR_SETUP_WITH(place, moody_setup),
-            TR_ON(tr_pre_start, moody_start), TR_ON(note, on_note),
-            TR_ON(tr_post_stop, moody_stop), TR_OPTIONS(.restart = TR_TEMPORARY));
+            TR_ON(tr_pre_start, moody_start), TR_ON(note, on_note), TR_ON(tr_post_stop, moody_stop),
+            TR_OPTIONS(.restart = TR_TEMPORARY));
 
 static moody_ref moody_new(struct embedded *at, enum slip_kind kind, enum where where)
 {
@@ -474,8 +474,8 @@ static struct theatre theatre_trapping(int workers)
 static void sail(struct theatre *theatre, uint32_t number)
 {
     sailor_ref sailor;
-    ck_assert_int_eq(
-        tr_try_spawn_at(theatre->client, &sailor, (int)(number % 3), sailor, NULL), TR_OK);
+    ck_assert_int_eq(tr_try_spawn_at(theatre->client, &sailor, (int)(number % 3), sailor, NULL),
+                     TR_OK);
     tr_tell(theatre->client, sailor, ready, .client = tr_client_ref(theatre->client));
     for (uint64_t n = 0; n < 5; n++)
         tr_tell(theatre->client, sailor, note);

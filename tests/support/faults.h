@@ -138,9 +138,15 @@ SLIP void slip_now(uint32_t kind)
 /* What the report says of it: the function of ours that is next to the fault, and the signal. */
 SLIP const char *slip_function(enum slip_kind kind)
 {
-    static const char *const names[] = {"slip_write", "slip_read",   "slip_bus", "slip_overflow",
-                                        "slip_call",  "slip_copy",   "slip_length",
-                                        "slip_divide", "slip_far"};
+    static const char *const names[] = {"slip_write",
+                                        "slip_read",
+                                        "slip_bus",
+                                        "slip_overflow",
+                                        "slip_call",
+                                        "slip_copy",
+                                        "slip_length",
+                                        "slip_divide",
+                                        "slip_far"};
     return names[kind];
 }
 
