@@ -316,6 +316,100 @@ TEST(a_function_on_a_helper_thread_keeps_the_stack_of_its_turn, "Y-02", "B-10", 
     embedded_close(&at);
 }
 
+/* ---- Where turns and actors are inside of others. ---- */
+
+TR_MESSAGE(spoil, (u32, kind));
+TR_ACTOR(parent, spoil, note, slip, rest);
+
+static tr_next parent_spoil(tr_self *self, const struct spoil *spoil)
+{
+    moody_ref child;
+    take(self);
+    tr_status status =
+        tr_try_spawn(self, &child, moody, NULL, place, .kind = spoil->kind, .where = IN_SETUP);
+    ck_assert_int_eq(status, TR_INIT_FAILED);
+    notes += 10;
+    return TR_SAME;
+}
+
+/* Waits, and when it is cancelled makes a mistake. */
+static tr_next parent_rest(tr_self *self)
+{
+    take(self);
+    if (tr_sleep(self, TR_HOUR) == TR_CANCELLED)
+        slip_now(SLIP_WRITE);
+    deferred += 1000; /* never */
+    return TR_SAME;
+}
+
+static tr_next parent_slips(tr_self *self, const struct slip *const *slips, size_t slip_count)
+{
+    take(self);
+    slip_now(slips[slip_count - 1]->kind);
+    return TR_SAME;
+}
+TR_BEHAVIOR(parent, void, TR_ON(spoil, parent_spoil), TR_ON(note, on_note),
+            TR_ON(rest, parent_rest), TR_ON_BATCH(slip, parent_slips),
+            TR_OPTIONS(.restart = TR_TEMPORARY));
+
+static parent_ref parent_new(struct embedded *at)
+{
+    parent_ref parent;
+    cleaned = deferred = 0;
+    notes = 0;
+    ck_assert_int_eq(tr_try_spawn(at->client, &parent, parent, NULL), TR_OK);
+    embedded_run(at);
+    return parent;
+}
+
+TEST(a_fault_in_the_set_up_of_a_child_is_not_its_parents, "S-10", "B-09")
+{
+    struct embedded at = embedded_open();
+    parent_ref parent = parent_new(&at);
+    for (uint32_t kind = 0; kind < SLIP_COUNT; kind++)
+        tr_tell(at.client, parent, spoil, .kind = kind);
+    tr_tell(at.client, parent, note);
+    embedded_run(&at);
+    ck_assert_uint_eq(notes, SLIP_COUNT * 10 + 1);
+    ck_assert_uint_eq(cleaned, SLIP_COUNT);
+    ck_assert_uint_eq(deferred, SLIP_COUNT);
+    embedded_close(&at);
+    ck_assert_uint_eq(cleaned, 2 * SLIP_COUNT);
+}
+
+TEST(turns_that_are_cancelled_may_fault, "S-10", "Y-02")
+{
+    struct embedded at = embedded_open();
+    parent_ref parent = parent_new(&at);
+    for (int i = 0; i < 3; i++)
+        tr_tell(at.client, parent, rest);
+    embedded_run(&at);
+    tr_kill(at.client, parent);
+    embedded_await(&at, 0);
+    ck_assert_uint_eq(cleaned, 3);
+    ck_assert_uint_eq(deferred, 0); /* the first fault abandons the others */
+    embedded_close(&at);
+}
+
+TEST(a_batch_that_faults_is_one_failure, "S-10")
+{
+    struct embedded at = embedded_open();
+    parent_ref parent = parent_new(&at);
+    slip_ask asks[5];
+    for (int i = 0; i < 5; i++)
+        asks[i] = tr_ask(at.client, parent, slip, .kind = SLIP_COPY);
+    tr_tell(at.client, parent, note);
+    embedded_await(&at, 0);
+    for (int i = 0; i < 5; i++) {
+        const struct done *reply;
+        ck_assert_int_eq(tr_try_await(at.client, asks[i], &reply), TR_FAILED);
+    }
+    ck_assert_uint_eq(cleaned, 1);
+    ck_assert_uint_eq(deferred, 0);
+    ck_assert_uint_eq(notes, 0);
+    embedded_close(&at);
+}
+
 /* ---- Memory. ---- */
 
 static size_t bytes;
@@ -402,108 +496,8 @@ TEST(memory_is_constant_over_ten_thousand_faults, "S-10", "B-09", "Y-02")
     ck_assert_uint_eq(bytes, 0);
 }
 
-/* ---- On threads. ---- */
-
-TR_MESSAGE(ready, (ref, client));
-TR_MESSAGE(gone);
-TR_ACTOR(sailor, slip, note, ready);
-
-struct sailor {
-    tr_ref client;
-    uint64_t notes;
-};
-
-static atomic_uint sailors_cleaned;
-static atomic_uint sailors_deferred;
-
-static void sailor_clean(void *unused)
-{
-    (void)unused;
-    atomic_fetch_add(&sailors_cleaned, 1);
-}
-
-static void sailor_defer(void *unused)
-{
-    (void)unused;
-    atomic_fetch_add(&sailors_deferred, 1);
-}
-
-static tr_next sailor_ready(tr_self *self, struct sailor *sailor, const struct ready *ready)
-{
-    sailor->client = ready->client;
-    tr_clean(self, sailor, sailor_clean);
-    return TR_SAME;
-}
-
-static tr_next sailor_slip(tr_self *self, struct sailor *sailor, const struct slip *slip)
-{
-    (void)sailor;
-    tr_defer(self, NULL, sailor_defer);
-    if (slip->pause_ms)
-        tr_sleep(self, slip->pause_ms * TR_MICROSECOND);
-    slip_now(slip->kind);
-    return TR_SAME;
-}
-
-static tr_next sailor_note(struct sailor *sailor)
-{
-    sailor->notes++;
-    return TR_SAME;
-}
-
-static tr_next sailor_stop(tr_self *self, struct sailor *sailor)
-{
-    tr_tell(self, sailor->client, gone);
-    return TR_SAME;
-}
-TR_BEHAVIOR(sailor, struct sailor, TR_ON(ready, sailor_ready), TR_ON(slip, sailor_slip),
-            TR_ON(note, sailor_note), TR_ON(tr_post_stop, sailor_stop),
-            TR_OPTIONS(.restart = TR_TEMPORARY));
-
-static struct theatre theatre_trapping(int workers)
-{
-    struct theatre theatre;
-    const tr_system_options options = {
-        .size = sizeof options, .workers = workers, .traps_faults = true, .on_log = theatre_no_log};
-    ck_assert_int_eq(tr_system_new(&options, &theatre.system), TR_OK);
-    ck_assert_int_eq(tr_client_new(theatre.system, &theatre.client), TR_OK);
-    ck_assert_int_eq(tr_system_start(theatre.system), TR_OK);
-    return theatre;
-}
-
-static void sail(struct theatre *theatre, uint32_t number)
-{
-    sailor_ref sailor;
-    ck_assert_int_eq(tr_try_spawn_at(theatre->client, &sailor, (int)(number % 3), sailor, NULL),
-                     TR_OK);
-    tr_tell(theatre->client, sailor, ready, .client = tr_client_ref(theatre->client));
-    for (uint64_t n = 0; n < 5; n++)
-        tr_tell(theatre->client, sailor, note);
-    tr_tell(theatre->client, sailor, slip, .kind = number % SLIP_COUNT, .pause_ms = number % 3);
-}
-
-TEST(two_systems_of_several_workers_survive_a_storm, "S-10", "B-09", "G-01")
-{
-    if (TEST_HAS_SANITIZER)
-        test_skip("sanitizers trap faults themselves");
-    struct theatre theatres[2] = {theatre_trapping(3), theatre_trapping(3)};
-    const uint32_t rounds = (uint32_t)test_scale(300, 10000);
-    enum { AT_ONCE = 10 };
-    for (uint32_t round = 0; round < rounds; round++) {
-        for (uint32_t i = 0; i < AT_ONCE; i++)
-            sail(&theatres[i % 2], round + i);
-        for (uint32_t i = 0; i < AT_ONCE; i++)
-            ck_assert_ptr_nonnull(tr_receive(theatres[i % 2].client, gone, STAGE_PATIENCE));
-    }
-    theatre_close(&theatres[0]);
-    sail(&theatres[1], 0);
-    ck_assert_ptr_nonnull(tr_receive(theatres[1].client, gone, STAGE_PATIENCE));
-    theatre_close(&theatres[1]);
-    ck_assert_uint_eq(atomic_load(&sailors_cleaned), rounds * AT_ONCE + 1);
-    ck_assert_uint_eq(atomic_load(&sailors_deferred), 0);
-}
-
 SUITE("faults", a_fault_in_a_handler_is_a_failure_of_its_actor, a_turn_that_has_waited_may_fault,
       turns_that_wait_are_abandoned_and_who_asked_is_told, set_ups_and_signals_may_fault,
       a_function_on_a_helper_thread_keeps_the_stack_of_its_turn,
-      memory_is_constant_over_ten_thousand_faults, two_systems_of_several_workers_survive_a_storm)
+      a_fault_in_the_set_up_of_a_child_is_not_its_parents, turns_that_are_cancelled_may_fault,
+      a_batch_that_faults_is_one_failure, memory_is_constant_over_ten_thousand_faults)
