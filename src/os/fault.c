@@ -492,7 +492,7 @@ tr_status tr__fault_thread_open(const struct fault_owner *owner, struct fault_th
     lock_take(&faults_lock);
     TR_ASSERT(faults_users);
     struct fault_thread *thread = atomptr_load(&threads, ATOM_RELAXED);
-    while (thread && atom32_load(&thread->is_used, ATOM_RELAXED))
+    while (thread && atom32_load(&thread->is_used, ATOM_ACQUIRE)) /* partner: close */
         thread = thread->next;
     if (!thread)
         thread = thread_new();
@@ -515,5 +515,5 @@ void tr__fault_thread_close(struct fault_thread *thread)
         return;
     int restored = sigaltstack(&thread->before, NULL);
     TR_ASSERT(restored == 0);
-    atom32_store(&thread->is_used, 0, ATOM_RELEASE);
+    atom32_store(&thread->is_used, 0, ATOM_RELEASE); /* partner: open */
 }

@@ -174,6 +174,21 @@ static void play_off(void)
     _exit(tr_system_wait(theatre.system));
 }
 
+/* A program whose root faults. */
+TR_ACTOR(root, go);
+static tr_next root_start(void)
+{
+    slip_write();
+    return TR_SAME;
+}
+TR_BEHAVIOR(root, void, TR_ON(tr_pre_start, root_start), TR_OPTIONS(.restart = TR_TEMPORARY));
+
+static void play_app(void)
+{
+    char *argv[] = {(char *)"app", NULL};
+    _exit(tr_app_main(1, argv, root, .workers = 1, .traps_faults = true));
+}
+
 static char last_words[1 << 14];
 
 /* Gives the wait status of the child; what it wrote to stderr is in last_words. */
@@ -256,6 +271,14 @@ TEST(off_by_default_a_fault_ends_the_process_as_ever, "S-10")
     ck_assert_int_eq(WTERMSIG(status), SIGSEGV);
     ck_assert_str_eq(last_words, "");
     ck_assert_int_eq(status_of(play_plain), 0); /* on, it is survived */
+}
+
+TEST(the_runner_traps_faults_if_told_to, "S-10")
+{
+    int status = status_of(play_app);
+    ck_assert(WIFEXITED(status));
+    ck_assert_int_eq(WEXITSTATUS(status), 1);
+    ck_assert_ptr_nonnull(strstr(last_words, "TR_FAULT"));
 }
 
 /* ---- Whose the handlers are. ---- */
@@ -358,6 +381,6 @@ TEST(a_handler_that_somebody_installed_later_stays, "S-10")
 SUITE("faults that abort", a_fault_inside_the_runtime_aborts,
       a_fault_below_a_lock_of_the_c_library_aborts, a_fault_where_no_handler_runs_aborts,
       a_damaged_stack_aborts, a_signal_that_somebody_sends_is_no_fault,
-      off_by_default_a_fault_ends_the_process_as_ever,
+      off_by_default_a_fault_ends_the_process_as_ever, the_runner_traps_faults_if_told_to,
       a_fault_that_is_not_ours_goes_to_the_earlier_handler, the_last_system_restores_the_handlers,
       a_handler_that_somebody_installed_later_stays)
