@@ -124,7 +124,11 @@ enum text_owner tr__text_owner(uintptr_t address)
 
 bool tr__text_is_leaf(uintptr_t function)
 {
-    /* Of a function with several versions this is the one for this processor. */
+    /*
+     * Of a function with several versions this is the one for this processor. The first few are
+     * written in assembly, in sections of their own, and jump into the version that follows them.
+     */
+    enum { SHARED_LEAVES = 4, SHARED_SIZE = 1024 };
 #define LEAF(name) (uintptr_t) & (name)
     const uintptr_t leaves[] = {
         LEAF(memcpy),  LEAF(memmove), LEAF(mempcpy),   LEAF(memset),      LEAF(memcmp),
@@ -136,7 +140,8 @@ bool tr__text_is_leaf(uintptr_t function)
     };
 #undef LEAF
     for (size_t i = 0; i < sizeof leaves / sizeof *leaves; i++) {
-        if (leaves[i] == function)
+        uintptr_t distance = function - leaves[i];
+        if (!distance || (i < SHARED_LEAVES && distance < SHARED_SIZE))
             return true;
     }
     return false;
