@@ -9,6 +9,7 @@
 #include "support/faults.h"
 
 #include <malloc.h>
+#include <sched.h>
 #include <stdatomic.h>
 
 /* ---- An actor that does what it should not. ---- */
@@ -272,7 +273,7 @@ static void block_now(void *local)
 {
     atomic_fetch_add(&blocks_begun, 1);
     while (!atomic_load(&block_is_open))
-        usleep(100);
+        sched_yield();
     *(int *)local = 1; /* the stack of the turn must be there */
     atomic_fetch_add(&blocks_ended, 1);
 }
