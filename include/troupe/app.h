@@ -18,6 +18,7 @@ typedef struct tr_app {
     const char *name TR_ZERO;            /* of the root; NULL: the name of its behavior */
     int workers TR_ZERO;                 /* 0: one per CPU; --workers N says otherwise */
     tr_time shutdown_timeout_ns TR_ZERO; /* 0: 10 s */
+    bool traps_faults TR_ZERO;           /* see tr_system_options */
 } tr_app;
 
 /**

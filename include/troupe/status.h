@@ -43,7 +43,8 @@
     X(ESCALATED, -29, "a failure reached the root")                                                \
     X(WRONG_TYPE, -30, "a message of another type is expected")                                    \
     X(LIMIT, -31, "a limit is reached")                                                            \
-    X(RESTARTED, -32, "the actor was restarted")
+    X(RESTARTED, -32, "the actor was restarted")                                                   \
+    X(FAULT, -33, "a native fault")
 
 #define TR_STATUS_ENUM_(name, value, text) TR_##name = (value),
 typedef enum tr_status { TR_STATUS_LIST(TR_STATUS_ENUM_) } tr_status;

@@ -15,7 +15,8 @@
  *
  * A system is a set of workers, each a thread, with their actors; a process may have several. A
  * client is how a thread that is no worker talks to a system: tr_tell, tr_try_spawn, tr_stop, ...
- * take a `tr_client *` where a handler gives `self`. No signal handler is installed.
+ * take a `tr_client *` where a handler gives `self`. No signal handler is installed, unless
+ * traps_faults asks for it.
  */
 #ifndef TROUPE_SYSTEM_H
 #define TROUPE_SYSTEM_H
@@ -74,6 +75,25 @@ typedef struct tr_system_options {
      * looks after all workers: it must not wait. May be NULL.
      */
     void (*on_stall)(void *context, const tr_stall *stall);
+    /**
+     * Native faults become failures. A SIGSEGV, SIGBUS or SIGFPE in code of a handler, set-up or signal
+     * of an actor, an overflow of its stack included, is a failure of that actor with TR_FAULT. Its
+     * turn is abandoned where it stands, and so are those of its turns that wait: what tr_defer
+     * registered does not run, what tr_clean registered does.
+     *
+     * It is a net for mistakes and no proof against them. What the code had damaged before it
+     * faulted stays damaged; what it held by other means than tr_clean (malloc, a lock, a file) stays
+     * held. Only code of the application is left: a fault inside the runtime, in the C library (but
+     * for mem* and str* functions), below a callback that one of them calls, on other threads, or
+     * on a stack that cannot be followed goes to the handler that was installed before, and
+     * without one ends the process with a report. Stacks have one guard page: a larger frame can
+     * step over it. See docs/guide/faults.md.
+     *
+     * The handlers of the three signals are those of the process: the first such system installs them,
+     * the last one restores what was there. x86-64 and arm64. The runtime must be told from the
+     * application: link libtroupe.so, or libtroupe.a with -fno-lto; else TR_NOT_SUPPORTED.
+     */
+    bool traps_faults;
 } tr_system_options;
 
 /** Sums over all workers since the system was made; those of live and queued are of now. */
@@ -110,7 +130,7 @@ TR_BEGIN_C
 /**
  * Makes a system, given to the caller. options NULL: all defaults. No thread starts yet.
  * TR_INVALID_ARGUMENT, TR_NAME_INVALID, TR_LIMIT (workers, actors_max, blocking_threads_max),
- * TR_NO_MEMORY. Any thread.
+ * TR_NO_MEMORY, TR_NOT_SUPPORTED (traps_faults). Any thread.
  */
 TR_MUST_CHECK tr_status tr_system_new(const tr_system_options *options, tr_system **system);
 /**

@@ -316,8 +316,10 @@ tr_status tr_try_blocking(tr_self *self, void (*function)(void *argument), void 
     job.envelope->generation = cell_generation(self->cell);
     job.envelope->kind = ENVELOPE_RETURNED;
     self->job = &job;
+    self->held = job.envelope;
     status = tr__turn_park(self, TR_NEVER);
     self->job = NULL;
+    self->held = NULL;
     envelope_give(&worker->pool, job.envelope);
     return status;
 }

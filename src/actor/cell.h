@@ -149,6 +149,7 @@ struct cell_extra {
     uint32_t parked_count;
     uint32_t barriers;     /* of them, those that let no ask or notice begin */
     struct envelope *held; /* a ring: the rest of the cycle in which a barrier began */
+    bool abandons;         /* a fault was trapped: those that wait are dropped, not resumed */
     uint32_t blocked;      /* of them, those whose function is queued or runs: actor/blocking.h */
     struct ask_table asks;
     uint32_t then_count;        /* of these, those for which no turn waits: see actor/ask_then.h */

@@ -284,6 +284,10 @@ static bool is_interrupted(struct worker *worker, const struct cell *cell)
 bool tr__turns_resume(struct worker *worker, struct cell *cell)
 {
     struct list *link;
+    if (__builtin_expect(cell->extra->abandons, 0)) {
+        tr__turns_abandon(worker, cell);
+        return true;
+    }
     while ((link = list_first(&cell->extra->woken))) {
         struct tr_self *self = LIST_OWNER(link, struct tr_self, woken);
         if (resume(self)) {
@@ -303,9 +307,56 @@ bool tr__turns_resume(struct worker *worker, struct cell *cell)
     return true;
 }
 
+/* Ends a turn that waits without resuming it. */
+static void abandon(struct worker *worker, struct tr_self *self)
+{
+    struct cell_extra *extra = self->cell->extra;
+    tr__wheel_cancel(&worker->waits, &self->deadline);
+    list_remove(&self->born);
+    list_remove(&self->link);
+    list_remove(&self->woken);
+    if (!--extra->parked_count)
+        tr__idle_resume(worker, self->cell);
+    tr__fiber_discard(self->fiber);
+    /* What the verb in which it waits would have done. */
+    if (self->held)
+        envelope_give(&worker->pool, self->held);
+    self->held = NULL;
+    self->waits_for = 0;
+    self->number = 0;
+    self->wanted = 0;
+    self->is_cancelled = true;
+    self->defer_count = 0;
+    const tr_type *type = worker_type(worker);
+    worker_set_type(worker, self->envelope->type);
+    (void)tr__turn_over(self, (tr_next){TR_NEXT_SAME});
+    worker_set_type(worker, type);
+    old_state_leave(worker, self);
+    turn_give(worker, self);
+}
+
+void tr__turns_abandon(struct worker *worker, struct cell *cell)
+{
+    struct cell_extra *extra = cell->extra;
+    if (extra->blocked)
+        (void)tr__blocking_withdraw(worker, cell);
+    struct list *link = extra->parked.next;
+    while (link != &extra->parked) {
+        struct tr_self *self = LIST_OWNER(link, struct tr_self, link);
+        link = link->next;
+        if (!self->job) /* else a helper thread uses its stack */
+            abandon(worker, self);
+    }
+    extra->abandons = extra->parked_count > 0;
+}
+
 void tr__turns_cancel(struct worker *worker, struct cell *cell)
 {
     struct list *link;
+    if (cell->extra->abandons) {
+        tr__turns_abandon(worker, cell);
+        return;
+    }
     while ((link = list_first(&cell->extra->born))) {
         struct tr_self *self = LIST_OWNER(link, struct tr_self, born);
         tr__wheel_cancel(&worker->waits, &self->deadline);

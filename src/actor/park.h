@@ -44,6 +44,13 @@ bool tr__turns_resume(struct worker *worker, struct cell *cell);
 /** Cancels all turns of an actor that wait. */
 void tr__turns_cancel(struct worker *worker, struct cell *cell);
 
+/**
+ * A fault of the actor was trapped: drops its turns that wait, with their stacks as they are. What
+ * tr_defer registered does not run. A turn for which a function runs on a helper thread is dropped
+ * when that has returned.
+ */
+void tr__turns_abandon(struct worker *worker, struct cell *cell);
+
 /** Wakes those whose deadline has come. */
 void tr__waits_fire(struct worker *worker, tr_time now_ns);
 

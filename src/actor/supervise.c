@@ -182,7 +182,9 @@ static bool on_failed(struct worker *worker, struct cell *parent, struct envelop
     bool is_open = !failure->is_final && slots_find(worker->slots, failure->child);
     if (is_open && failure->restart != TR_TEMPORARY)
         directive = decide(worker, parent, how, &failure->cause);
-    if (directive == TR_RESUME && failure->has_no_state)
+    /* Memory that a fault may have spoiled is not gone on with. */
+    bool is_spoiled = failure->has_no_state || failure->cause.status == TR_FAULT;
+    if (directive == TR_RESUME && is_spoiled)
         directive = TR_RESTART;
     if (directive == TR_RESTART && !is_allowed(worker, how, failure)) {
         directive = TR_STOP_CHILD;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "actor/client.h"
+#include "actor/fault.h"
 #include "actor/lifecycle.h"
 #include "actor/spawn.h"
 #include "base/assert.h"
@@ -161,7 +162,9 @@ static struct tr_system *system_alloc(const tr_system_options *options)
     tr__schedules_init(
         &system->schedules, system->platform->mono_now(system->platform), system->seed);
     tr__stalls_init(&system->stalls, options);
-    bool is_whole = options->size && options->blocking_threads_max;
+    bool is_whole = options->size;
+    system->traps_faults = is_whole && options->traps_faults;
+    is_whole &= options->blocking_threads_max != 0;
     tr__blocking_init(&system->blocking,
                       system,
                       is_whole ? options->blocking_threads_max : TR_BLOCKING_THREADS_MAX);
@@ -319,6 +322,7 @@ void tr_system_free(tr_system *system)
         tr__names_free(&system->names, system->guardian_name);
     if (system->names.source.platform)
         tr__names_deinit(&system->names);
+    tr__faults_switch_off(system);
     source_resize(&source, system->pools, 0);
     source_resize(&source, system->loops, 0);
     source_resize(&source, system->workers, 0);
@@ -338,7 +342,9 @@ tr_status tr_system_new(const tr_system_options *options, tr_system **made)
     struct tr_system *system = system_alloc(options);
     if (!system)
         return TR_NO_MEMORY;
-    status = system_fill(system, options);
+    status = tr__faults_switch_on(system);
+    if (status == TR_OK)
+        status = system_fill(system, options);
     if (status != TR_OK) {
         tr_system_free(system);
         return status;

@@ -29,6 +29,7 @@ struct tr_system {
     void *on_log_context;
     char name[TR_NAME_MAX + 1];
     bool exit_when_empty;
+    bool traps_faults;
     tr_time spin_ns;
     uint32_t io_percent;
     tr_time round_min_ns;

@@ -2,6 +2,7 @@
 /**
  * Running a system and stopping it.
  */
+#include "actor/fault.h"
 #include "actor/mail.h"
 #include "actor/timers.h"
 #include "base/assert.h"
@@ -85,7 +86,9 @@ static void run_orphans(struct tr_system *system)
                 continue;
             ready_rise(&worker->loop.ready);
             worker->loop.round_end_ns = 0;
+            tr__faults_begin(worker);
             (void)tr__worker_slice(worker, RUN_ONCE_TURNS);
+            tr__faults_end(worker);
         }
         system->platform->yield(system->platform);
     }
@@ -175,6 +178,7 @@ tr_status tr_system_run_once(tr_system *system, tr_time wait_ns)
     if (atom64_load(&worker->thread_id, ATOM_RELAXED))
         return TR_WOULD_DEADLOCK; /* from one of its own handlers */
     atom64_store(&worker->thread_id, platform->thread_id(platform), ATOM_RELAXED);
+    tr__faults_begin(worker);
     ready_rise(&loop->ready);
     loop->round_end_ns = 0;
     /* A bounded share, so that the caller's loop gets its turn. */
@@ -200,6 +204,7 @@ tr_status tr_system_run_once(tr_system *system, tr_time wait_ns)
         if (has_more || !ready_doze(&loop->ready))
             platform->wake(platform, loop->parker);
     }
+    tr__faults_end(worker);
     atom64_store(&worker->thread_id, 0, ATOM_RELAXED);
     return is_over ? TR_STOPPED : TR_OK;
 }
@@ -266,7 +271,9 @@ void tr__system_drain(struct tr_system *system)
             struct loop *loop = &system->workers[i]->loop;
             ready_rise(&loop->ready);
             loop->round_end_ns = 0;
+            tr__faults_begin(system->workers[i]);
             (void)tr__worker_slice(system->workers[i], LOOP_NO_LIMIT);
+            tr__faults_end(system->workers[i]);
         }
         system->platform->yield(system->platform); /* a function of tr_blocking may run */
     }

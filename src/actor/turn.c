@@ -8,6 +8,7 @@
 #include "actor/children.h"
 #include "actor/client.h"
 #include "actor/extra.h"
+#include "actor/fault.h"
 #include "actor/lifecycle.h"
 #include "actor/park.h"
 #include "actor/spawn.h"
@@ -18,6 +19,9 @@
 #include "actor/watchers.h"
 #include "base/assert.h"
 #include "wire/copy.h"
+
+/* There are two of what follows it: one that traps faults and one that knows nothing of them. */
+#define TURN_INLINE __attribute__((__always_inline__)) static inline
 
 static const tr_next same = {TR_NEXT_SAME};
 static const tr_next failed = {TR_NEXT_FAILED};
@@ -224,8 +228,8 @@ static bool message_admit(struct tr_self *self, struct envelope *envelope)
     }
 }
 
-/* False when the actor has stopped running. */
-static inline bool message_turn(struct tr_self *self)
+/* False when the actor has stopped running. `traps`: faults of the handler are trapped. */
+TURN_INLINE bool message_turn(struct tr_self *self, bool traps)
 {
     struct worker *worker = self->worker;
     struct cell *cell = self->cell;
@@ -256,7 +260,9 @@ static inline bool message_turn(struct tr_self *self)
     self->row = row;
     worker_set_row(worker, row);
     tr_next next;
-    if (__builtin_expect(row->type != NULL, 1)) {
+    if (traps) {
+        next = tr__fault_call_row(self, row);
+    } else if (__builtin_expect(row->type != NULL, 1)) {
         next = row->call(self, cell->state, envelope_data(envelope));
     } else {
         tr_message any = {envelope->type, envelope_data(envelope)};
@@ -271,7 +277,7 @@ static inline bool is_called(const struct cell *cell)
 }
 
 /* Cycles, until nothing is left or the budget is used. */
-static void run(struct tr_self *self)
+TURN_INLINE void run(struct tr_self *self, bool traps)
 {
     struct worker *worker = self->worker;
     struct cell *cell = self->cell;
@@ -292,7 +298,7 @@ static void run(struct tr_self *self)
                 break;
         }
         do {
-            if (__builtin_expect(!message_turn(self), 0))
+            if (__builtin_expect(!message_turn(self, traps), 0))
                 return; /* it stops, or is gone */
             if (self->turns >= self->turns_max || loop_is_time_up(&worker->loop))
                 goto over;
@@ -302,7 +308,7 @@ over:
     tr__cell_settle(worker, cell);
 }
 
-uint32_t tr__cell_run(struct loop *loop, struct task *task, uint32_t turns_max)
+TURN_INLINE uint32_t cell_run(struct loop *loop, struct task *task, uint32_t turns_max, bool traps)
 {
     struct worker *worker = worker_of_loop(loop);
     struct cell *cell = cell_of_task(task);
@@ -318,9 +324,19 @@ uint32_t tr__cell_run(struct loop *loop, struct task *task, uint32_t turns_max)
     if (cell->cycle && (cell->replies || cell->exceptions))
         tr__mail_resume_cycle(cell);
     cell->house = HOUSE_RUNNING;
-    run(self);
+    run(self, traps);
     worker_set_running(worker, NULL);
     return self->turns ? self->turns : 1;
+}
+
+uint32_t tr__cell_run(struct loop *loop, struct task *task, uint32_t turns_max)
+{
+    return cell_run(loop, task, turns_max, false);
+}
+
+uint32_t tr__cell_run_trapping(struct loop *loop, struct task *task, uint32_t turns_max)
+{
+    return cell_run(loop, task, turns_max, true);
 }
 
 /* A message's turn has crashed; its stack is gone, and this is a fresh one. */
@@ -341,7 +357,10 @@ static void message_crashed(void *context)
 static void call_main(void *context)
 {
     struct tr_self *self = context;
-    self->next = self->call(self, self->cell->state, self->message);
+    if (self->worker->system->traps_faults)
+        self->next = tr__fault_call(self, self->call, self->message);
+    else
+        self->next = self->call(self, self->cell->state, self->message);
     tr__fiber_end(&self->worker->host, self->caller);
 }
 

@@ -519,9 +519,11 @@ tr_status tr__turn_wait_for_room(struct tr_self *self, struct cell *cell, struct
             tr__favour_end(self);
         if (self->grant)
             tr__grant_return(self);
+        self->held = envelope; /* in case that this turn is abandoned */
         do {
             status = wait(self, to, lines, deadline_ns);
         } while (status == TR_OK && !self->grant);
+        self->held = NULL;
         if (status != TR_OK)
             return status;
     }

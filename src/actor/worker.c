@@ -5,6 +5,7 @@
 
 #include "actor/ask.h"
 #include "actor/budget.h"
+#include "actor/fault.h"
 #include "actor/park.h"
 #include "actor/spawn.h"
 #include "actor/children.h"
@@ -146,6 +147,15 @@ const struct loop_hooks tr__worker_hooks = {
     .on_idle = on_idle,
 };
 
+const struct loop_hooks tr__worker_trapping_hooks = {
+    .run = tr__cell_run_trapping,
+    .on_post = on_post,
+    .on_io = on_io,
+    .on_round = on_round,
+    .on_alarm = on_alarm,
+    .on_idle = on_idle,
+};
+
 /* Who ran when a stack was left, of which it is now known that it was too small. */
 static void describe_running(const struct fiber_pool *pool, char *text, size_t size)
 {
@@ -181,7 +191,9 @@ tr_status tr__worker_init(struct worker *worker, struct tr_system *system, uint3
     worker->slots = &system->slots;
     worker->index = index;
     worker->source = system->source;
-    tr__loop_init(&worker->loop, &tr__worker_hooks, platform, parker, system->spin_ns);
+    const struct loop_hooks *hooks =
+        system->traps_faults ? &tr__worker_trapping_hooks : &tr__worker_hooks;
+    tr__loop_init(&worker->loop, hooks, platform, parker, system->spin_ns);
     if (system->io_percent)
         worker->loop.io_ratio = system->io_percent;
     if (system->round_min_ns)
@@ -238,6 +250,7 @@ void tr__worker_deinit(struct worker *worker)
     tr__fiber_discard(worker->fiber);
     tr__fiber_pool_deinit(&worker->fibers);
     tr__timer_pool_deinit(&worker->timer_pool);
+    source_resize(&worker->source, worker->symbols, 0);
     tr__turns_free(worker);
     tr__asks_free(worker);
     tr__scratch_deinit(&worker->scratch);
@@ -260,6 +273,7 @@ void tr__worker_main(void *context)
     struct worker *worker = context;
     struct tr_system *system = worker->system;
     atom64_store(&worker->thread_id, system->platform->thread_id(system->platform), ATOM_RELAXED);
+    tr__faults_begin(worker);
     ready_rise(&worker->loop.ready);
     if (system->watch.platform)
         watch_rouse(&system->watch);
@@ -272,6 +286,7 @@ void tr__worker_main(void *context)
         if (system->watch.platform)
             watch_rouse(&system->watch);
     }
+    tr__faults_end(worker);
     /* Another thread may get this one's number. */
     atom64_store(&worker->thread_id, 0, ATOM_RELAXED);
 }

@@ -92,6 +92,7 @@ struct tr_self {
     struct cell *favoured;       /* the actor in whose stock that room is, for this stretch */
     /* What it waits for, or is about to: see actor/blocking.h. */
     struct blocking_job *job;
+    struct envelope *held; /* what the verb that waits has in its hands */
     struct scratch *scratch;
     struct scratch own_scratch; /* of a turn of a message: it may outlive the next one */
     struct turn_defer defers[TURN_DEFERS];
@@ -178,6 +179,8 @@ struct worker {
     uint64_t wait_last;                 /* number of the last wait */
     struct tr_self turns[WORKER_TURNS]; /* of other calls, by depth; the first is `message` */
     atom64 thread_id;                   /* of the thread that runs it, 0 for none */
+    struct fault_thread *fault_thread;  /* see actor/fault.h; NULL: faults are not trapped */
+    struct symbol_cache *symbols;       /* made with the first fault */
 };
 
 /** An IO operation of a worker; io.owner is itself. */
@@ -247,5 +250,6 @@ TR_NO_RETURN void tr__worker_fiber(void *worker);
 void tr__worker_main(void *worker);
 
 extern const struct loop_hooks tr__worker_hooks;
+extern const struct loop_hooks tr__worker_trapping_hooks; /* of a system that traps faults */
 
 #endif

@@ -142,6 +142,7 @@ static enum exit_status run_system(struct runner *runner, const char *const *arg
     const tr_system_options options = {.size = sizeof options,
                                        .workers = runner->app.workers,
                                        .exit_when_empty = true,
+                                       .traps_faults = runner->app.traps_faults,
                                        .platform = runner->platform};
     enum exit_status result = EXIT_FAILED;
     tr_status status = tr_system_new(&options, &runner->system);

@@ -9,6 +9,8 @@
  */
 #include "fiber/fiber.h"
 
+#include <string.h>
+
 #include "base/assert.h"
 #include "fiber/switch.h"
 
@@ -88,6 +90,7 @@ static void fiber_prepare(struct fiber *fiber, void (*main)(void *context), void
 {
     fiber->main = main;
     fiber->main_context = context;
+    fiber->user = NULL;
     char *top = (char *)(uintptr_t)fiber->side.low + fiber->side.size;
     fiber->side.context = make_fcontext(top, fiber->side.size, fiber_entry);
 }
@@ -114,6 +117,12 @@ void tr__fiber_discard(struct fiber *fiber)
         return;
     TR_ASSERT(fiber->side.context); /* It does not run. */
     tr__fiber_pool_give(fiber->pool, fiber);
+}
+
+void tr__fiber_wipe(struct fiber *fiber)
+{
+    fiber->user = NULL;
+    memset((void *)(uintptr_t)fiber->side.low, 0, FIBER_CANARY_WORDS * sizeof(uint64_t));
 }
 
 struct fiber *tr__fiber_resume(struct fiber_host *host, struct fiber *fiber)

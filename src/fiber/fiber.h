@@ -47,6 +47,12 @@ TR_MUST_CHECK tr_status tr__fiber_new(struct fiber_pool *pool, void (*main)(void
 void tr__fiber_discard(struct fiber *fiber);
 
 /**
+ * The frames of the fiber that runs were dropped by somebody who trapped a fault of its user code, and
+ * it goes on from the top of its stack: an overflow that was stopped by the guard is forgotten.
+ */
+void tr__fiber_wipe(struct fiber *fiber);
+
+/**
  * Runs a fiber. Returns when control comes back to the host: gives the fiber that yielded, to be
  * resumed next time, or NULL when one ended. Not on a fiber of the same host.
  */

@@ -63,6 +63,9 @@ struct fiber {
     struct fiber_pool *pool;
     void (*main)(void *context);
     void *main_context;
+    /* Where faults are trapped: what user code runs on it now, and an address in its caller's frame. */
+    void *user;
+    const void *user_base;
     uint32_t uses; /* so far; counted for ThreadSanitizer only */
     bool is_lent;
     bool is_doomed;  /* while trimming */

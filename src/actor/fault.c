@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "actor/fault.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "actor/park.h"
+#include "actor/turn.h"
+#include "base/assert.h"
+#include "os/fault.h"
+#include "os/symbols.h"
+#include "os/text.h"
+
+enum { PLACE_MAX = 200 }; /* the text of one frame */
+
+/* ---- Where user code is called. ---- */
+
+__attribute__((__noinline__)) tr_next tr__fault_call(struct tr_self *self,
+                                                     tr_next (*call)(tr_self *self, void *state,
+                                                                     const void *message),
+                                                     const void *message)
+{
+    struct fiber *fiber = self->worker->host.current;
+    char base = 0; /* the frames of what is called are below it */
+    fiber->user_base = &base;
+    fiber->user = self;
+    tr_next next = call(self, self->cell->state, message);
+    /* It may have waited, and be on the same fiber all the same. */
+    fiber->user = NULL;
+    fiber->user_base = NULL;
+    return next;
+}
+
+tr_next tr__fault_call_row(struct tr_self *self, const tr_handler *row)
+{
+    struct envelope *envelope = self->envelope;
+    if (__builtin_expect(row->type != NULL, 1))
+        return tr__fault_call(self, row->call, envelope_data(envelope));
+    tr_message any = {envelope->type, envelope_data(envelope)};
+    return tr__fault_call(self, row->call, &any);
+}
+
+/* In a signal handler. */
+static bool find(void *context, struct fault_stretch *stretch)
+{
+    const struct worker *worker = context;
+    const struct fiber *fiber = worker->host.current;
+    if (!fiber || !fiber->user)
+        return false;
+    *stretch = (struct fault_stretch){
+        .base = fiber->user_base, .low = fiber->side.low, .size = fiber->side.size};
+    return true;
+}
+
+/* ---- What is told of it. ---- */
+
+static struct symbol_cache *symbols_of(struct worker *worker)
+{
+    if (!worker->symbols) {
+        worker->symbols = source_resize(&worker->source, NULL, sizeof *worker->symbols);
+        if (worker->symbols)
+            memset(worker->symbols, 0, sizeof *worker->symbols);
+    }
+    return worker->symbols;
+}
+
+/* "on_work (crew.c:42)" */
+static void place_print(struct worker *worker, uintptr_t address, char place[PLACE_MAX])
+{
+    struct symbol symbol;
+    tr__symbol_find(symbols_of(worker), address, &symbol);
+    (void)tr__symbol_print(&symbol, place, PLACE_MAX);
+}
+
+/* Where it was: the first function that is not one of the C library. */
+static uintptr_t fault_origin(const struct fault *fault)
+{
+    uint32_t index = 0;
+    while (index + 1 < fault->depth && fault_frame(fault, index + 1) &&
+           tr__text_owner(fault_frame(fault, index)) == TEXT_SYSTEM)
+        index++;
+    return fault_frame(fault, index);
+}
+
+/* "SIGSEGV at address 0x0 in on_work (crew.c:42)" */
+static void story_write(struct tr_self *self, const struct fault *fault)
+{
+    char place[PLACE_MAX];
+    place_print(self->worker, fault_origin(fault), place);
+    self->has_story = true;
+    self->error = (tr_error){
+        .status = TR_FAULT, .code = fault->signal, .actor = tr_ref_from_bits(self->cell->identity)};
+    snprintf(self->error.text,
+             sizeof self->error.text,
+             "%s%s at address 0x%llx in %s",
+             fault->is_overflow ? "stack overflow, " : "",
+             tr__fault_signal_name(fault->signal),
+             (unsigned long long)fault->address,
+             place);
+}
+
+/* Adds a frame that came `times` in a row; false when there is no more room. */
+static bool frame_add(char text[TR_LOG_MAX], const char *place, uint32_t times)
+{
+    char item[PLACE_MAX + 32];
+    size_t length = strlen(text);
+    size_t room = TR_LOG_MAX - sizeof "fault: " - length;
+    int written = snprintf(item, sizeof item, "%s%s", length ? " < " : "", place);
+    if (times > 1)
+        written += snprintf(item + written, sizeof item - (size_t)written, " x %u", times);
+    if ((size_t)written >= room)
+        return false;
+    memcpy(text + length, item, (size_t)written + 1);
+    return true;
+}
+
+/* The stack that was left, in one line, the innermost frame first. */
+static void stack_log(struct tr_self *self, const struct fault *fault)
+{
+    struct worker *worker = self->worker;
+    char path[TR_PATH_MAX + 1];
+    char text[TR_LOG_MAX] = "";
+    char place[PLACE_MAX];
+    char last[PLACE_MAX] = "";
+    uint32_t times = 0;
+    tr__cell_path(worker->system, self->cell, path);
+    for (uint32_t i = 0; i < fault->depth; i++) {
+        uintptr_t frame = fault_frame(fault, i);
+        if (frame)
+            place_print(worker, frame, place);
+        else
+            snprintf(place, sizeof place, "...");
+        if (times && strcmp(place, last) != 0) {
+            if (!frame_add(text, last, times))
+                break;
+            times = 0;
+        }
+        times++;
+        memcpy(last, place, sizeof last);
+    }
+    (void)frame_add(text, last, times);
+    tr__log(worker->system, TR_LEVEL_ERROR, path, "fault: %s", text);
+}
+
+/* ---- Leaving. ---- */
+
+/* On the stack that was left, from its top. Neither the frames nor the registers of before are there. */
+static void leave(void *context, const struct fault *fault)
+{
+    struct worker *worker = context;
+    struct fiber *fiber = worker->host.current;
+    struct tr_self *self = fiber->user;
+    TR_ASSERT(self->worker == worker);
+    tr__fiber_wipe(fiber);
+    self->defer_count = 0;
+    self->more_defers = NULL;
+    story_write(self, fault);
+    stack_log(self, fault);
+    if (self->cell->extra && self->cell->life > LIFE_NEW)
+        tr__turns_abandon(worker, self->cell);
+    tr__turn_crash(self);
+}
+
+/* ---- Systems and threads. ---- */
+
+tr_status tr__faults_switch_on(struct tr_system *system)
+{
+    if (!system->traps_faults)
+        return TR_OK;
+    tr_status status = tr__faults_open();
+    if (status == TR_OK)
+        return TR_OK;
+    system->traps_faults = false;
+    tr__log(system,
+            TR_LEVEL_ERROR,
+            NULL,
+            "faults cannot be trapped here: link libtroupe.so, or libtroupe.a with -fno-lto");
+    return status;
+}
+
+void tr__faults_switch_off(struct tr_system *system)
+{
+    if (system->traps_faults)
+        tr__faults_close();
+}
+
+void tr__faults_begin(struct worker *worker)
+{
+    if (__builtin_expect(!worker->system->traps_faults, 1))
+        return;
+    const struct fault_owner owner = {.find = find, .leave = leave, .context = worker};
+    if (tr__fault_thread_open(&owner, &worker->fault_thread) == TR_OK)
+        return;
+    worker->fault_thread = NULL;
+    tr__log(worker->system, TR_LEVEL_WARN, NULL, "no memory to trap faults on a worker");
+}
+
+void tr__faults_end(struct worker *worker)
+{
+    tr__fault_thread_close(worker->fault_thread);
+    worker->fault_thread = NULL;
+}

@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "os/fault.h"
+
+#include "base/assert.h"
+#include "os/atomic.h"
+#include "os/lock.h"
+#include "os/memory.h"
+#include "os/text.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+#include <unwind.h>
+
+/* The largest frame that a kernel makes for a signal is 11 KiB today; the unwinder takes 4 KiB. */
+enum { SIGNAL_STACK_SIZE = 128 * 1024 };
+enum { DEPTH_MAX = 8192 }; /* frames that are walked: more than fit on a stack */
+
+static const int trapped[] = {SIGSEGV, SIGBUS, SIGFPE};
+enum { TRAPPED_COUNT = sizeof trapped / sizeof *trapped };
+
+struct fault_thread {
+    struct fault_thread *next; /* of all; never changes */
+    atom32 is_used;
+    atom32 is_inside; /* the handler runs on it */
+    struct fault_owner owner;
+    struct fault fault;
+    stack_t before;
+    char *stack; /* for signals */
+};
+
+/* Signals belong to the process, and so does this. */
+static struct lock faults_lock;
+static uint32_t faults_users;                   /* under the lock */
+static struct sigaction earlier[TRAPPED_COUNT]; /* written while no handler is installed */
+static atomptr threads; /* of struct fault_thread; pushed under the lock, read by handlers */
+
+/* ---- Registers. ---- */
+
+static void landed(struct fault_thread *thread)
+{
+    thread->owner.leave(thread->owner.context, &thread->fault);
+    TR_UNREACHABLE("a fault was left and came back");
+}
+
+#if defined(__x86_64__)
+enum { HAS_REGISTERS = true };
+
+static uintptr_t get_pc(const ucontext_t *context)
+{
+    return (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
+}
+
+static uintptr_t get_sp(const ucontext_t *context)
+{
+    return (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
+}
+
+/* As if the function that could not be entered had returned at once. */
+static void step_back(ucontext_t *context)
+{
+    greg_t *registers = context->uc_mcontext.gregs;
+    registers[REG_RIP] = *(const greg_t *)registers[REG_RSP];
+    registers[REG_RSP] += (greg_t)sizeof(greg_t);
+}
+
+/* The thread goes on in landed(thread), on an empty stack. */
+static void redirect(ucontext_t *context, char *top, struct fault_thread *thread)
+{
+    greg_t *registers = context->uc_mcontext.gregs;
+    uintptr_t aligned = ((uintptr_t)top & ~(uintptr_t)15) - 64;
+    memset((void *)(aligned - 8), 0, 72); /* unwinders find the end here */
+    registers[REG_RSP] = (greg_t)(aligned - 8);
+    registers[REG_RBP] = 0;
+    registers[REG_RIP] = (greg_t)(uintptr_t)landed;
+    registers[REG_RDI] = (greg_t)(uintptr_t)thread;
+    registers[REG_EFL] &= ~(greg_t)0x500; /* the direction and the trap flag */
+    if (context->uc_mcontext.fpregs) {
+        /* The registers of the x87 are free, and no exception is pending. */
+        context->uc_mcontext.fpregs->swd = 0;
+        context->uc_mcontext.fpregs->ftw = 0;
+        context->uc_mcontext.fpregs->mxcsr &= ~(uint32_t)0x3f;
+    }
+}
+#elif defined(__aarch64__)
+enum { HAS_REGISTERS = true };
+
+static uintptr_t get_pc(const ucontext_t *context)
+{
+    return (uintptr_t)context->uc_mcontext.pc;
+}
+
+static uintptr_t get_sp(const ucontext_t *context)
+{
+    return (uintptr_t)context->uc_mcontext.sp;
+}
+
+static void step_back(ucontext_t *context)
+{
+    context->uc_mcontext.pc = context->uc_mcontext.regs[30];
+}
+
+static void redirect(ucontext_t *context, char *top, struct fault_thread *thread)
+{
+    uintptr_t aligned = ((uintptr_t)top & ~(uintptr_t)15) - 64;
+    memset((void *)aligned, 0, 64);
+    context->uc_mcontext.sp = aligned;
+    context->uc_mcontext.pc = (uintptr_t)landed;
+    context->uc_mcontext.regs[0] = (uintptr_t)thread;
+    context->uc_mcontext.regs[29] = 0;
+    context->uc_mcontext.regs[30] = 0;
+}
+#else
+enum { HAS_REGISTERS = false };
+
+static uintptr_t get_pc(const ucontext_t *context)
+{
+    (void)context;
+    return 0;
+}
+
+static uintptr_t get_sp(const ucontext_t *context)
+{
+    (void)context;
+    return 0;
+}
+
+static void step_back(ucontext_t *context)
+{
+    (void)context;
+}
+
+static void redirect(ucontext_t *context, char *top, struct fault_thread *thread)
+{
+    (void)context;
+    (void)top;
+    (void)landed;
+    (void)thread;
+}
+#endif
+
+/* ---- The report of a fault that is not survived. ---- */
+
+static void print(const char *text)
+{
+    ssize_t written = write(STDERR_FILENO, text, strlen(text));
+    (void)written;
+}
+
+static void print_hex(uintptr_t number)
+{
+    char digits[2 + 2 * sizeof number + 1];
+    size_t at = sizeof digits;
+    digits[--at] = '\0';
+    do {
+        digits[--at] = "0123456789abcdef"[number & 15];
+        number >>= 4;
+    } while (number);
+    digits[--at] = 'x';
+    digits[--at] = '0';
+    print(digits + at);
+}
+
+static void print_frame(uintptr_t pc)
+{
+    uintptr_t base;
+    const char *object = tr__text_object(pc, &base);
+    print("troupe:   at ");
+    print_hex(pc);
+    if (object) {
+        print(", ");
+        print(object);
+        print(" + ");
+        print_hex(pc - base);
+    }
+    print("\n");
+}
+
+const char *tr__fault_signal_name(int signal)
+{
+    switch (signal) {
+    case SIGSEGV:
+        return "SIGSEGV";
+    case SIGBUS:
+        return "SIGBUS";
+    case SIGFPE:
+        return "SIGFPE";
+    default:
+        return "a signal";
+    }
+}
+
+/* ---- Walking the stack. ---- */
+
+enum verdict {
+    VERDICT_OURS,    /* user code that can be left */
+    VERDICT_FOREIGN, /* no thread of ours */
+    VERDICT_OUTSIDE, /* no user code runs */
+    VERDICT_RUNTIME, /* the runtime is below it */
+    VERDICT_SYSTEM,  /* the C library is */
+    VERDICT_UNKNOWN, /* the stack could not be walked to its end */
+    VERDICT_NESTED   /* the stack is broken: a fault while walking it */
+};
+
+static const char *const verdict_texts[] = {
+    [VERDICT_OURS] = "",
+    [VERDICT_FOREIGN] = "on a thread that runs no actors",
+    [VERDICT_OUTSIDE] = "while no handler of an actor ran",
+    [VERDICT_RUNTIME] = "inside the runtime",
+    [VERDICT_SYSTEM] = "inside the C library, which may hold a lock",
+    [VERDICT_UNKNOWN] = "in code whose stack could not be followed",
+    [VERDICT_NESTED] = "and the stack is damaged",
+};
+
+struct walk {
+    uintptr_t pc;   /* where the fault was: frames below it are the handler's */
+    uintptr_t base; /* of the stretch; 0: there is none, and everything is looked at */
+    struct fault *fault;
+    uintptr_t frame; /* the last one, not yet judged, and the function that it is in */
+    uintptr_t function;
+    bool has_begun;
+    bool is_over; /* the base was reached */
+    enum verdict verdict;
+};
+
+static void judge_frame(struct walk *walk)
+{
+    switch (tr__text_owner(walk->frame)) {
+    case TEXT_APPLICATION:
+        return;
+    case TEXT_RUNTIME:
+        walk->verdict = VERDICT_RUNTIME;
+        return;
+    case TEXT_SYSTEM:
+        if (walk->verdict == VERDICT_OURS && !tr__text_is_leaf(walk->function))
+            walk->verdict = VERDICT_SYSTEM;
+        return;
+    }
+}
+
+static _Unwind_Reason_Code on_frame(struct _Unwind_Context *context, void *argument)
+{
+    struct walk *walk = argument;
+    int is_exact = 0;
+    uintptr_t pc = (uintptr_t)_Unwind_GetIPInfo(context, &is_exact);
+    if (!walk->has_begun && pc != walk->pc)
+        return _URC_NO_REASON;
+    /* The stack pointer of this frame. The one before ends here; the last one is not the user's. */
+    if (walk->base && walk->has_begun && (uintptr_t)_Unwind_GetCFA(context) > walk->base) {
+        walk->is_over = true;
+        walk->fault->depth--; /* the last one is the base's own */
+        return _URC_END_OF_STACK;
+    }
+    if (walk->has_begun)
+        judge_frame(walk);
+    walk->has_begun = true;
+    struct fault *fault = walk->fault;
+    if (fault->depth == DEPTH_MAX || !pc)
+        return _URC_END_OF_STACK;
+    /* A return address may be the first one of another function. */
+    walk->frame = is_exact ? pc : pc - 1;
+    walk->function = (uintptr_t)_Unwind_GetRegionStart(context);
+    fault->frames[fault_place(fault->depth++)] = walk->frame;
+    return _URC_NO_REASON;
+}
+
+static void walk_stack(struct walk *walk)
+{
+    walk->verdict = VERDICT_OURS;
+    (void)_Unwind_Backtrace(on_frame, walk);
+    if (walk->verdict == VERDICT_OURS && !walk->is_over)
+        walk->verdict = VERDICT_UNKNOWN;
+}
+
+/* ---- The handler. ---- */
+
+/* The thread on whose alternate stack this runs. */
+static struct fault_thread *thread_of(const char *here)
+{
+    struct fault_thread *thread = atomptr_load(&threads, ATOM_ACQUIRE); /* partner: thread_new */
+    while (thread && (here < thread->stack || here >= thread->stack + SIGNAL_STACK_SIZE))
+        thread = thread->next;
+    return thread;
+}
+
+/* Whether the processor raised this, here and now. */
+static bool is_fault(const siginfo_t *info)
+{
+    if (info->si_signo == SIGBUS &&
+        (info->si_code == BUS_MCEERR_AO || info->si_code == BUS_MCEERR_AR))
+        return false; /* broken memory is nobody's mistake */
+    return info->si_code > 0;
+}
+
+static enum verdict judge(struct fault_thread *thread, const siginfo_t *info, ucontext_t *context,
+                          struct fault_stretch *stretch)
+{
+    if (!thread->owner.find(thread->owner.context, stretch))
+        return VERDICT_OUTSIDE;
+    size_t page = tr__os_page_size();
+    const char *sp = (const char *)get_sp(context);
+    const char *address = info->si_addr;
+    if (sp < stretch->low - page || sp >= stretch->base)
+        return VERDICT_OUTSIDE; /* between two stacks, or deep in another */
+    thread->fault = (struct fault){
+        .signal = info->si_signo,
+        .address = (uintptr_t)address,
+        .is_overflow =
+            info->si_signo == SIGSEGV && address < stretch->low && address >= stretch->low - page,
+    };
+    const mcontext_t saved = context->uc_mcontext;
+    /* A call of what is no function: the caller is the last of which something is known. */
+    bool is_jump = info->si_signo == SIGSEGV && get_pc(context) == (uintptr_t)address;
+    if (is_jump && sp >= stretch->low)
+        step_back(context);
+    struct walk walk = {
+        .pc = get_pc(context), .base = (uintptr_t)stretch->base, .fault = &thread->fault};
+    walk_stack(&walk);
+    if (walk.verdict != VERDICT_OURS && is_jump)
+        context->uc_mcontext = saved;
+    return walk.verdict;
+}
+
+/* Nobody survives this. */
+static void report_and_abort(int signal, const siginfo_t *info, const ucontext_t *context,
+                             enum verdict verdict)
+{
+    struct fault fault = {.signal = signal};
+    print("troupe: ");
+    print(tr__fault_signal_name(signal));
+    print(" at address ");
+    print_hex((uintptr_t)info->si_addr);
+    print(", ");
+    print(verdict_texts[verdict]);
+    print(": the process cannot go on\n");
+    print_frame(get_pc(context));
+    if (verdict != VERDICT_NESTED) {
+        struct walk walk = {.pc = get_pc(context), .fault = &fault};
+        walk_stack(&walk);
+        for (uint32_t i = 1; i < fault.depth && i < FAULT_FRAMES_HALF; i++)
+            print_frame(fault_frame(&fault, i));
+    }
+    abort();
+}
+
+/* To whom it would have gone without us. */
+static void pass_on(int signal, siginfo_t *info, void *context, enum verdict verdict)
+{
+    const struct sigaction *action = &earlier[0];
+    for (size_t i = 0; i < TRAPPED_COUNT; i++) {
+        if (trapped[i] == signal)
+            action = &earlier[i];
+    }
+    bool has_info = action->sa_flags & SA_SIGINFO;
+    if (has_info && action->sa_sigaction) {
+        action->sa_sigaction(signal, info, context);
+        return;
+    }
+    if (!has_info && action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN) {
+        action->sa_handler(signal);
+        return;
+    }
+    if (is_fault(info))
+        report_and_abort(signal, info, context, verdict);
+    if (!has_info && action->sa_handler == SIG_IGN)
+        return;
+    /* Somebody has sent the signal, and it ends the process as it would have. */
+    struct sigaction plain = {.sa_handler = SIG_DFL};
+    (void)sigaction(signal, &plain, NULL);
+    (void)raise(signal);
+}
+
+static void on_fault(int signal, siginfo_t *info, void *argument)
+{
+    int saved = errno;
+    ucontext_t *context = argument;
+    struct fault_thread *thread = thread_of(__builtin_frame_address(0));
+    enum verdict verdict = VERDICT_FOREIGN;
+    if (thread && is_fault(info)) {
+        if (atom32_exchange(&thread->is_inside, 1, ATOM_RELAXED))
+            report_and_abort(signal, info, context, VERDICT_NESTED);
+        struct fault_stretch stretch;
+        verdict = judge(thread, info, context, &stretch);
+        if (verdict == VERDICT_OURS)
+            redirect(context, (char *)(uintptr_t)stretch.low + stretch.size, thread);
+        atom32_store(&thread->is_inside, 0, ATOM_RELAXED);
+    }
+    if (verdict != VERDICT_OURS)
+        pass_on(signal, info, context, verdict);
+    errno = saved;
+}
+
+/* ---- Handlers of the process. ---- */
+
+/* The first walk of a process may load and initialise things; no handler may be that first one. */
+static _Unwind_Reason_Code on_first(struct _Unwind_Context *context, void *argument)
+{
+    (void)argument;
+    (void)_Unwind_GetRegionStart(context);
+    return _URC_NO_REASON;
+}
+
+static void install(void)
+{
+    (void)_Unwind_Backtrace(on_first, NULL);
+    struct sigaction action = {.sa_sigaction = on_fault,
+                               .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+    (void)sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < TRAPPED_COUNT; i++) {
+        struct sigaction before;
+        (void)sigaction(trapped[i], NULL, &before);
+        /* Ours is still there when somebody had put his own upon it for a while. */
+        if (before.sa_flags & SA_SIGINFO && before.sa_sigaction == on_fault)
+            continue;
+        earlier[i] = before;
+        (void)sigaction(trapped[i], &action, NULL);
+    }
+}
+
+static void uninstall(void)
+{
+    for (size_t i = 0; i < TRAPPED_COUNT; i++) {
+        struct sigaction present;
+        (void)sigaction(trapped[i], NULL, &present);
+        if (present.sa_flags & SA_SIGINFO && present.sa_sigaction == on_fault)
+            (void)sigaction(trapped[i], &earlier[i], NULL);
+    }
+}
+
+static void thread_free(struct fault_thread *thread)
+{
+    (void)munmap(thread->stack, SIGNAL_STACK_SIZE);
+    tr__os_resize(thread, 0);
+}
+
+tr_status tr__faults_open(void)
+{
+    if (!HAS_REGISTERS)
+        return TR_NOT_SUPPORTED;
+    tr_status status = TR_OK;
+    lock_take(&faults_lock);
+    if (!faults_users)
+        status = tr__text_map();
+    if (status == TR_OK && !faults_users++)
+        install();
+    lock_give(&faults_lock);
+    return status;
+}
+
+void tr__faults_close(void)
+{
+    lock_take(&faults_lock);
+    TR_ASSERT(faults_users);
+    if (!--faults_users) {
+        uninstall();
+        struct fault_thread *thread = atomptr_exchange(&threads, NULL, ATOM_ACQ_REL);
+        while (thread) {
+            struct fault_thread *next = thread->next;
+            thread_free(thread);
+            thread = next;
+        }
+    }
+    lock_give(&faults_lock);
+}
+
+/* ---- Threads. ---- */
+
+static struct fault_thread *thread_new(void)
+{
+    struct fault_thread *thread = tr__os_resize(NULL, sizeof *thread);
+    if (!thread)
+        return NULL;
+    memset(thread, 0, sizeof *thread);
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE;
+    void *stack = mmap(NULL, SIGNAL_STACK_SIZE, PROT_READ | PROT_WRITE, flags, -1, 0);
+    if (stack == MAP_FAILED) {
+        tr__os_resize(thread, 0);
+        return NULL;
+    }
+    thread->stack = stack;
+    thread->next = atomptr_load(&threads, ATOM_RELAXED);
+    atomptr_store(&threads, thread, ATOM_RELEASE); /* partner: thread_of */
+    return thread;
+}
+
+tr_status tr__fault_thread_open(const struct fault_owner *owner, struct fault_thread **opened)
+{
+    lock_take(&faults_lock);
+    TR_ASSERT(faults_users);
+    struct fault_thread *thread = atomptr_load(&threads, ATOM_RELAXED);
+    while (thread && atom32_load(&thread->is_used, ATOM_ACQUIRE)) /* partner: close */
+        thread = thread->next;
+    if (!thread)
+        thread = thread_new();
+    if (thread)
+        atom32_store(&thread->is_used, 1, ATOM_RELAXED);
+    lock_give(&faults_lock);
+    if (!thread)
+        return TR_NO_MEMORY;
+    thread->owner = *owner;
+    const stack_t stack = {.ss_sp = thread->stack, .ss_size = SIGNAL_STACK_SIZE};
+    int installed = sigaltstack(&stack, &thread->before);
+    TR_ASSERT(installed == 0);
+    *opened = thread;
+    return TR_OK;
+}
+
+void tr__fault_thread_close(struct fault_thread *thread)
+{
+    if (!thread)
+        return;
+    int restored = sigaltstack(&thread->before, NULL);
+    TR_ASSERT(restored == 0);
+    atom32_store(&thread->is_used, 0, ATOM_RELEASE); /* partner: open */
+}

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Line programs, run one after the other until one has the address. Whatever is read is checked
+ * against the end of its section: a damaged file gives no line, and nothing worse.
+ */
+#include "os/lines.h"
+
+#include <string.h>
+
+/* Names of the DWARF standard, section 7. */
+enum {
+    LNS_COPY = 1,
+    LNS_ADVANCE_PC = 2,
+    LNS_ADVANCE_LINE = 3,
+    LNS_SET_FILE = 4,
+    LNS_CONST_ADD_PC = 8,
+    LNS_FIXED_ADVANCE_PC = 9,
+    LNE_END_SEQUENCE = 1,
+    LNE_SET_ADDRESS = 2,
+    LNCT_PATH = 1,
+    FORM_BLOCK = 0x09,
+    FORM_DATA1 = 0x0b,
+    FORM_DATA2 = 0x05,
+    FORM_DATA4 = 0x06,
+    FORM_DATA8 = 0x07,
+    FORM_DATA16 = 0x1e,
+    FORM_STRING = 0x08,
+    FORM_STRP = 0x0e,
+    FORM_LINE_STRP = 0x1f,
+    FORM_UDATA = 0x0f
+};
+
+struct cursor {
+    const unsigned char *at;
+    const unsigned char *end;
+    bool is_bad; /* something was read beyond the end; from then on everything is 0 */
+};
+
+static uint64_t read_number(struct cursor *cursor, size_t size)
+{
+    uint64_t value = 0;
+    if ((size_t)(cursor->end - cursor->at) < size) {
+        cursor->is_bad = true;
+        cursor->at = cursor->end;
+        return 0;
+    }
+    for (size_t i = 0; i < size; i++)
+        value |= (uint64_t)cursor->at[i]
+                 << (8 * i); /* the byte order of the processors we run on */
+    cursor->at += size;
+    return value;
+}
+
+static uint64_t read_uleb(struct cursor *cursor)
+{
+    uint64_t value = 0;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+        uint64_t byte = read_number(cursor, 1);
+        value |= (byte & 0x7f) << shift;
+        if (!(byte & 0x80))
+            break;
+    }
+    return value;
+}
+
+static int64_t read_sleb(struct cursor *cursor)
+{
+    uint64_t value = 0;
+    for (unsigned shift = 0; shift < 64;) {
+        uint64_t byte = read_number(cursor, 1);
+        value |= (byte & 0x7f) << shift;
+        shift += 7;
+        if (byte & 0x80)
+            continue;
+        if (byte & 0x40 && shift < 64)
+            value |= ~UINT64_C(0) << shift;
+        break;
+    }
+    return (int64_t)value;
+}
+
+static void skip(struct cursor *cursor, uint64_t size)
+{
+    if (size > (uint64_t)(cursor->end - cursor->at)) {
+        cursor->is_bad = true;
+        cursor->at = cursor->end;
+        return;
+    }
+    cursor->at += size;
+}
+
+static const char *read_string(struct cursor *cursor)
+{
+    const unsigned char *text = cursor->at;
+    const unsigned char *zero = memchr(text, 0, (size_t)(cursor->end - text));
+    if (!zero) {
+        cursor->is_bad = true;
+        cursor->at = cursor->end;
+        return "";
+    }
+    cursor->at = zero + 1;
+    return (const char *)text;
+}
+
+static const char *string_at(const struct lines_section *section, uint64_t offset)
+{
+    if (offset >= section->size)
+        return "";
+    struct cursor cursor = {section->data + offset, section->data + section->size, false};
+    return read_string(&cursor);
+}
+
+/* ---- One unit. ---- */
+
+struct unit {
+    const struct lines_tables *tables;
+    struct cursor program;
+    struct cursor names; /* where the table of files begins */
+    unsigned version;
+    size_t offset_size; /* 4 or 8 */
+    uint64_t min_instruction;
+    int line_base;
+    unsigned line_range;
+    unsigned opcode_base;
+    unsigned char lengths[256]; /* arguments of each standard opcode */
+};
+
+/* A value of the given form; texts are written to *text. */
+static void read_form(const struct unit *unit, struct cursor *cursor, uint64_t form,
+                      const char **text)
+{
+    switch (form) {
+    case FORM_STRING:
+        *text = read_string(cursor);
+        break;
+    case FORM_LINE_STRP:
+        *text = string_at(&unit->tables->line_str, read_number(cursor, unit->offset_size));
+        break;
+    case FORM_STRP:
+        *text = string_at(&unit->tables->str, read_number(cursor, unit->offset_size));
+        break;
+    case FORM_UDATA:
+        (void)read_uleb(cursor);
+        break;
+    case FORM_BLOCK:
+        skip(cursor, read_uleb(cursor));
+        break;
+    case FORM_DATA1:
+        skip(cursor, 1);
+        break;
+    case FORM_DATA2:
+        skip(cursor, 2);
+        break;
+    case FORM_DATA4:
+        skip(cursor, 4);
+        break;
+    case FORM_DATA8:
+        skip(cursor, 8);
+        break;
+    case FORM_DATA16:
+        skip(cursor, 16);
+        break;
+    default:
+        cursor->is_bad = true;
+        cursor->at = cursor->end;
+        break;
+    }
+}
+
+/* Version 5: walks a table of directories or files; gives the path of entry `index`, "" for none. */
+static const char *entries_walk(const struct unit *unit, struct cursor *cursor, uint64_t index)
+{
+    const char *found = "";
+    struct cursor formats = *cursor;
+    uint64_t format_count = read_number(&formats, 1);
+    struct cursor entry = formats;
+    for (uint64_t i = 0; i < format_count; i++) {
+        (void)read_uleb(&entry);
+        (void)read_uleb(&entry);
+    }
+    uint64_t count = read_uleb(&entry);
+    for (uint64_t i = 0; i < count && !entry.is_bad && format_count; i++) {
+        struct cursor format = formats;
+        for (uint64_t j = 0; j < format_count; j++) {
+            const char *text = "";
+            uint64_t content = read_uleb(&format);
+            read_form(unit, &entry, read_uleb(&format), &text);
+            if (i == index && content == LNCT_PATH)
+                found = text;
+        }
+    }
+    *cursor = entry;
+    return found;
+}
+
+static const char *file_name(const struct unit *unit, uint64_t index)
+{
+    struct cursor cursor = unit->names;
+    if (unit->version >= 5) {
+        (void)entries_walk(unit, &cursor, UINT64_MAX); /* the directories */
+        return entries_walk(unit, &cursor, index);
+    }
+    while (!cursor.is_bad && *read_string(&cursor)) /* the directories */
+        ;
+    for (uint64_t i = 1; !cursor.is_bad; i++) {
+        const char *name = read_string(&cursor);
+        if (!*name)
+            break;
+        if (i == index)
+            return name;
+        for (int j = 0; j < 3; j++)
+            (void)read_uleb(&cursor);
+    }
+    return "";
+}
+
+/* Reads the head of a unit; false when it is of a kind that is not known. */
+static bool unit_open(struct unit *unit, struct cursor *all)
+{
+    uint64_t length = read_number(all, 4);
+    unit->offset_size = 4;
+    if (length == 0xffffffff) {
+        length = read_number(all, 8);
+        unit->offset_size = 8;
+    }
+    struct cursor head = *all;
+    skip(all, length);
+    if (all->is_bad)
+        return false;
+    head.end = all->at;
+    unit->version = (unsigned)read_number(&head, 2);
+    if (unit->version < 2 || unit->version > 5)
+        return false;
+    if (unit->version >= 5)
+        skip(&head, 2); /* sizes of addresses and segments */
+    uint64_t header = read_number(&head, unit->offset_size);
+    unit->program = head;
+    skip(&unit->program, header);
+    unit->min_instruction = read_number(&head, 1);
+    if (unit->version >= 4)
+        skip(&head, 1); /* operations per instruction */
+    skip(&head, 1);     /* what a statement is by default */
+    unit->line_base = (signed char)read_number(&head, 1);
+    unit->line_range = (unsigned)read_number(&head, 1);
+    unit->opcode_base = (unsigned)read_number(&head, 1);
+    for (unsigned i = 1; i < unit->opcode_base; i++)
+        unit->lengths[i] = (unsigned char)read_number(&head, 1);
+    unit->names = head;
+    return !head.is_bad && !unit->program.is_bad && unit->line_range && unit->opcode_base;
+}
+
+/* ---- The machine. ---- */
+
+struct row {
+    uint64_t address;
+    uint64_t file;
+    int64_t line;
+};
+
+struct machine {
+    struct row row;
+    struct row last; /* the row before, in the same sequence */
+    bool has_last;
+};
+
+static const struct row first_row = {.file = 1, .line = 1};
+
+/* A row begins: true when the address lies in the one before. */
+static bool row_is_found(struct machine *machine, uint64_t address, bool is_end)
+{
+    bool is_found =
+        machine->has_last && address >= machine->last.address && address < machine->row.address;
+    if (is_found)
+        return true;
+    machine->last = machine->row;
+    machine->has_last = !is_end;
+    if (is_end)
+        machine->row = first_row;
+    return false;
+}
+
+static bool extended_opcode(struct cursor *program, struct machine *machine, uint64_t address)
+{
+    uint64_t length = read_uleb(program);
+    struct cursor rest = *program;
+    skip(program, length);
+    switch (length ? read_number(&rest, 1) : 0) {
+    case LNE_END_SEQUENCE:
+        return row_is_found(machine, address, true);
+    case LNE_SET_ADDRESS:
+        machine->row.address = read_number(&rest, length - 1 < 8 ? (size_t)length - 1 : 8);
+        return false;
+    default:
+        return false;
+    }
+}
+
+static bool standard_opcode(const struct unit *unit, struct cursor *program,
+                            struct machine *machine, unsigned opcode, uint64_t address)
+{
+    struct row *row = &machine->row;
+    switch (opcode) {
+    case LNS_COPY:
+        return row_is_found(machine, address, false);
+    case LNS_ADVANCE_PC:
+        row->address += read_uleb(program) * unit->min_instruction;
+        break;
+    case LNS_ADVANCE_LINE:
+        row->line += read_sleb(program);
+        break;
+    case LNS_SET_FILE:
+        row->file = read_uleb(program);
+        break;
+    case LNS_CONST_ADD_PC:
+        row->address += (255 - unit->opcode_base) / unit->line_range * unit->min_instruction;
+        break;
+    case LNS_FIXED_ADVANCE_PC:
+        row->address += read_number(program, 2);
+        break;
+    default:
+        for (unsigned i = 0; i < unit->lengths[opcode]; i++)
+            (void)read_uleb(program);
+        break;
+    }
+    return false;
+}
+
+/* Runs the program of a unit; true when it has the address: machine->last is its row. */
+static bool unit_run(const struct unit *unit, struct machine *machine, uint64_t address)
+{
+    struct cursor program = unit->program;
+    while (program.at < program.end && !program.is_bad) {
+        unsigned opcode = (unsigned)read_number(&program, 1);
+        bool is_found = false;
+        if (opcode >= unit->opcode_base) {
+            unsigned step = opcode - unit->opcode_base;
+            machine->row.address += step / unit->line_range * unit->min_instruction;
+            machine->row.line += unit->line_base + (int)(step % unit->line_range);
+            is_found = row_is_found(machine, address, false);
+        } else if (opcode == 0) {
+            is_found = extended_opcode(&program, machine, address);
+        } else {
+            is_found = standard_opcode(unit, &program, machine, opcode, address);
+        }
+        if (is_found)
+            return true;
+    }
+    return false;
+}
+
+bool tr__lines_find(const struct lines_tables *tables, uint64_t address, char *file, size_t size,
+                    uint32_t *line)
+{
+    if (!tables->line.size)
+        return false;
+    struct cursor all = {tables->line.data, tables->line.data + tables->line.size, false};
+    while (all.at < all.end) {
+        struct unit unit = {.tables = tables};
+        struct machine machine = {.row = first_row};
+        bool is_known = unit_open(&unit, &all);
+        if (all.is_bad)
+            return false;
+        if (!is_known || !unit_run(&unit, &machine, address))
+            continue;
+        const char *path = file_name(&unit, machine.last.file);
+        const char *slash = strrchr(path, '/');
+        const char *name = slash ? slash + 1 : path;
+        size_t length = strnlen(name, size - 1);
+        memcpy(file, name, length);
+        file[length] = '\0';
+        *line = machine.last.line > 0 ? (uint32_t)machine.last.line : 0;
+        return *line && length;
+    }
+    return false;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The line table of an object file (DWARF, versions 2 to 5): which source line an address is.
+ */
+#ifndef OS_LINES_H
+#define OS_LINES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct lines_section {
+    const unsigned char *data;
+    size_t size;
+};
+
+/** The sections of the file; those that it does not have are empty. */
+struct lines_tables {
+    struct lines_section line;     /* .debug_line */
+    struct lines_section line_str; /* .debug_line_str */
+    struct lines_section str;      /* .debug_str */
+};
+
+/**
+ * Looks for an address, as the file counts them. Writes the file's name, without directories and cut
+ * to `size`, and the line. False when the table does not have it, or is malformed.
+ */
+bool tr__lines_find(const struct lines_tables *tables, uint64_t address, char *file, size_t size,
+                    uint32_t *line);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What is at an address in code: function, file and line, for people.
+ *
+ * Reads the symbol table and the line table of the object's file; functions that are static are found
+ * too, unless the file was stripped. Without a line table there are no lines, without a symbol table
+ * only an offset. Not in a signal handler.
+ */
+#ifndef OS_SYMBOLS_H
+#define OS_SYMBOLS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { SYMBOL_CACHE_SIZE = 64 }; /* a power of 2 */
+
+struct symbol {
+    char function[64]; /* "" when unknown; cut to fit */
+    char file[48];     /* without its directories; "" when unknown */
+    uint32_t line;     /* 0 when unknown */
+    char object[48];   /* the file of the program or library; "" when unknown */
+    uintptr_t offset;  /* from the beginning of that */
+};
+
+/** Symbols that were found before: faults like to repeat themselves. All zero at first. */
+struct symbol_cache {
+    uintptr_t addresses[SYMBOL_CACHE_SIZE];
+    struct symbol symbols[SYMBOL_CACHE_SIZE];
+};
+
+/** Finds out what is there. `cache` may be NULL. One thread at a time for each cache. */
+void tr__symbol_find(struct symbol_cache *cache, uintptr_t address, struct symbol *symbol);
+
+/** "on_work (crew.c:42)", or what is known of it. Gives the length, as snprintf does. */
+int tr__symbol_print(const struct symbol *symbol, char *text, size_t size);
+
+#endif

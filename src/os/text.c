@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "os/text.h"
+
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum {
+    RANGES_MAX = 256, /* executable segments that are remembered: the program and its libraries */
+    NAME_MAX_SIZE = 48
+};
+
+struct text_range {
+    uintptr_t begin;
+    uintptr_t end;
+    uintptr_t base; /* of the object */
+    enum text_owner owner;
+    char name[NAME_MAX_SIZE]; /* of the object, without directories */
+};
+
+/*
+ * Written by tr__text_map before the handler that reads them is installed; afterwards the same is
+ * written again at most.
+ */
+static struct text_range ranges[RANGES_MAX];
+static size_t range_count;
+
+/* The linker sets these when the archive's code is in the section troupe_text, else they are 0. */
+extern const char archive_begin[] __asm__("__start_troupe_text")
+    __attribute__((__weak__, __visibility__("hidden")));
+extern const char archive_end[] __asm__("__stop_troupe_text")
+    __attribute__((__weak__, __visibility__("hidden")));
+
+/* Objects with locks of their own that any code may be inside of without knowing. */
+static const char *const system_names[] = {
+    "libc.so",  "libc-",   "ld-linux", "ld-musl", "ld.so",      "ld64.so",   "ld-2.",  "libpthread",
+    "libdl.so", "libdl-",  "librt.so", "librt-",  "libgcc_s",   "libstdc++", "libc++", "libunwind",
+    "libasan",  "libtsan", "libubsan", "liblsan", "linux-vdso", "linux-gate"};
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static bool begins_with(const char *name, const char *prefix)
+{
+    return strncmp(name, prefix, strlen(prefix)) == 0;
+}
+
+static enum text_owner owner_of(const char *name)
+{
+    for (size_t i = 0; i < sizeof system_names / sizeof *system_names; i++) {
+        if (begins_with(name, system_names[i]))
+            return TEXT_SYSTEM;
+    }
+    return begins_with(name, "libtroupe.so") ? TEXT_RUNTIME : TEXT_APPLICATION;
+}
+
+/* Adds the code of one object. */
+static int on_object(struct dl_phdr_info *info, size_t size, void *context)
+{
+    (void)size;
+    size_t *count = context;
+    const char *name = base_name(info->dlpi_name ? info->dlpi_name : "");
+    for (size_t i = 0; i < info->dlpi_phnum && *count < RANGES_MAX; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+        if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X))
+            continue;
+        struct text_range *range = &ranges[(*count)++];
+        range->begin = info->dlpi_addr + segment->p_vaddr;
+        range->end = range->begin + segment->p_memsz;
+        range->base = info->dlpi_addr;
+        range->owner = owner_of(name);
+        memset(range->name, 0, sizeof range->name);
+        strncpy(range->name, *name ? name : "(program)", sizeof range->name - 1);
+    }
+    return 0;
+}
+
+static struct text_range *range_of(uintptr_t address)
+{
+    for (size_t i = 0; i < range_count; i++) {
+        if (address >= ranges[i].begin && address < ranges[i].end)
+            return &ranges[i];
+    }
+    return NULL;
+}
+
+static void own_object(uintptr_t base)
+{
+    for (size_t i = 0; i < range_count; i++) {
+        if (ranges[i].base == base)
+            ranges[i].owner = TEXT_SYSTEM;
+    }
+}
+
+tr_status tr__text_map(void)
+{
+    size_t count = 0;
+    (void)dl_iterate_phdr(on_object, &count);
+    range_count = count;
+    /* Our own code: in a section of its own, or in an object of its own. */
+    const struct text_range *own = range_of((uintptr_t)tr__text_map);
+    if (!own || (!archive_begin && own->owner != TEXT_RUNTIME))
+        return TR_NOT_SUPPORTED;
+    /* The allocator, whosever it is; one that is part of the program cannot be told from it. */
+    const struct text_range *heap = range_of((uintptr_t)malloc);
+    const struct text_range *library = range_of((uintptr_t)abort);
+    if (!heap || !library || library->owner != TEXT_SYSTEM || strcmp(heap->name, "(program)") == 0)
+        return TR_NOT_SUPPORTED;
+    own_object(heap->base);
+    return TR_OK;
+}
+
+enum text_owner tr__text_owner(uintptr_t address)
+{
+    if (address >= (uintptr_t)archive_begin && address < (uintptr_t)archive_end)
+        return TEXT_RUNTIME;
+    const struct text_range *range = range_of(address);
+    return range ? range->owner : TEXT_APPLICATION;
+}
+
+bool tr__text_is_leaf(uintptr_t function)
+{
+    /*
+     * Of a function with several versions this is the one for this processor. The first few are
+     * written in assembly, in sections of their own, and jump into the version that follows them.
+     */
+    enum { SHARED_LEAVES = 4, SHARED_SIZE = 1024 };
+#define LEAF(name) (uintptr_t) & (name)
+    const uintptr_t leaves[] = {
+        LEAF(memcpy),  LEAF(memmove), LEAF(mempcpy),   LEAF(memset),      LEAF(memcmp),
+        LEAF(memchr),  LEAF(memrchr), LEAF(rawmemchr), LEAF(memccpy),     LEAF(strlen),
+        LEAF(strnlen), LEAF(strcpy),  LEAF(strncpy),   LEAF(stpcpy),      LEAF(stpncpy),
+        LEAF(strcat),  LEAF(strncat), LEAF(strcmp),    LEAF(strncmp),     LEAF(strcasecmp),
+        LEAF(strchr),  LEAF(strrchr), LEAF(strchrnul), LEAF(strncasecmp), LEAF(strspn),
+        LEAF(strcspn), LEAF(strpbrk), LEAF(strstr),
+    };
+#undef LEAF
+    for (size_t i = 0; i < sizeof leaves / sizeof *leaves; i++) {
+        uintptr_t distance = function - leaves[i];
+        if (!distance || (i < SHARED_LEAVES && distance < SHARED_SIZE))
+            return true;
+    }
+    return false;
+}
+
+const char *tr__text_object(uintptr_t address, uintptr_t *base)
+{
+    const struct text_range *range = range_of(address);
+    if (!range)
+        return NULL;
+    *base = range->base;
+    return range->name;
+}
