@@ -328,7 +328,7 @@ struct ask *tr__ask_new(struct tr_self *self, uint64_t to, const tr_type *type)
 void tr__ask_send(struct tr_self *self, struct ask *ask, const void *message, tr_time timeout_ns)
 {
     struct worker *worker = self->worker;
-    ask->asked_ns = worker->loop.platform->mono_now(worker->loop.platform);
+    ask->asked_ns = clock_bound(&worker->clock);
     tr_time deadline_ns = deadline_of(self, ask->asked_ns, timeout_ns);
     if (deadline_ns <= ask->asked_ns) {
         ask_done(worker, ask, TR_TIMEOUT);
@@ -513,8 +513,7 @@ tr_status tr_sleep(tr_self *self, tr_time ns)
 {
     if (!self || ns < 0)
         return TR_INVALID_ARGUMENT;
-    const tr_platform *platform = self->worker->loop.platform;
-    tr_time now_ns = platform->mono_now(platform);
+    tr_time now_ns = clock_bound(&self->worker->clock);
     tr_status status = tr__turn_park(self, timer_deadline(now_ns, ns));
     return status == TR_TIMEOUT ? TR_OK : status;
 }

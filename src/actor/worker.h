@@ -18,6 +18,7 @@
 #include "base/rng.h"
 #include "fiber/fiber.h"
 #include "mem/scratch.h"
+#include "os/clock.h"
 #include "sched/loop.h"
 
 struct worker;
@@ -130,6 +131,7 @@ struct worker {
     struct envelope_pool pool;
     struct dispatches dispatches;
     struct scratch scratch;
+    struct clock clock;  /* for deadlines */
     struct wheel timers; /* nodes of struct timer_entry */
     struct wheel idles;  /* nodes of struct cell_extra */
     struct wheel waits;  /* nodes of struct tr_self */
