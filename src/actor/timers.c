@@ -220,7 +220,7 @@ static tr_time earlier(tr_time a_ns, tr_time b_ns)
     return a_ns < b_ns ? a_ns : b_ns;
 }
 
-tr_time tr__timers_next(const struct worker *worker)
+tr_time tr__timers_next(struct worker *worker)
 {
     tr_time own_ns = earlier(tr__wheel_next(&worker->timers), tr__wheel_next(&worker->idles));
     own_ns = earlier(own_ns, tr__wheel_next(&worker->waits));
