@@ -14,6 +14,7 @@
 #include "actor/timers.h"
 #include "actor/waiters.h"
 #include "base/assert.h"
+#include "fiber/jump.h"
 #include "wire/copy.h"
 
 static const tr_next same = {TR_NEXT_SAME};
@@ -389,7 +390,7 @@ struct tr_self *tr__call(struct worker *worker, struct cell *cell, enum turn_kin
         tr__budget_call_begin(worker, cell);
     worker->running = cell;
     worker_set_type(worker, NULL);
-    tr__fiber_switch(&worker->host, fiber);
+    fiber_switch(&worker->host, fiber);
     worker->running = running;
     worker_set_type(worker, running_type);
     run_defers(self);
