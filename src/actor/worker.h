@@ -159,6 +159,7 @@ struct worker {
     struct wheel ask_timeouts; /* nodes of struct ask */
     struct ask *ask_spare;
     uint32_t ask_spare_count;
+    struct ask_table ask_table_spare; /* an empty one, for the next actor that asks */
     struct mail_taking *taking;
     tr_time stories_ns; /* since when stories are counted, and how many there were */
     uint32_t stories;
