@@ -2,8 +2,8 @@
 #include "actor/ask.h"
 
 #include <stdio.h>
-#include <string.h>
 
+#include "actor/ask_table.h"
 #include "actor/ask_then.h"
 #include "actor/batch.h"
 #include "actor/extra.h"
@@ -15,101 +15,13 @@
 #include "actor/why.h"
 #include "base/assert.h"
 
-enum { TABLE_FIRST = 8, SPARE_MAX = 1024 };
+enum { SPARE_MAX = 1024 };
 
 /* Beyond 2^31 ms a 32-bit deadline would be in the past: those asks have only their own timer. */
 #define DEADLINE_FAR_NS ((tr_time)0x7fffffff * TR_MILLISECOND)
 
 /* A tr_pending without an ask: its status, so that lack of memory is an outcome like others. */
 #define PENDING_IS_STATUS (UINT64_C(1) << 63)
-
-/* ---- The table. ---- */
-
-/*
- * Numbers are consecutive. They are spread (by the golden ratio), or those of one long wait would be
- * one long run of places that every later ask has to pass.
- */
-static uint32_t home_of(uint32_t id, uint32_t mask)
-{
-    return id * 0x9e3779b1u >> __builtin_clz(mask);
-}
-
-static bool table_resize(struct worker *worker, struct ask_table *table, uint32_t size)
-{
-    struct ask **slots = source_resize(&worker->source, NULL, size * sizeof *slots);
-    if (!slots)
-        return false;
-    memset(slots, 0, size * sizeof *slots);
-    for (uint32_t i = 0; table->slots && i <= table->mask; i++) {
-        struct ask *ask = table->slots[i];
-        if (!ask)
-            continue;
-        uint32_t place = home_of(ask->id, size - 1);
-        while (slots[place])
-            place = (place + 1) & (size - 1);
-        slots[place] = ask;
-    }
-    source_resize(&worker->source, table->slots, 0);
-    table->slots = slots;
-    table->mask = size - 1;
-    return true;
-}
-
-static struct ask *table_find(const struct ask_table *table, uint32_t id)
-{
-    if (!table->slots)
-        return NULL;
-    uint32_t place = home_of(id, table->mask);
-    while (table->slots[place] && table->slots[place]->id != id)
-        place = (place + 1) & table->mask;
-    return table->slots[place];
-}
-
-static bool table_add(struct worker *worker, struct ask_table *table, struct ask *ask)
-{
-    if (!table->slots && !table_resize(worker, table, TABLE_FIRST))
-        return false;
-    if (4 * (table->count + 1) > 3 * (table->mask + 1) &&
-        !table_resize(worker, table, 2 * (table->mask + 1)))
-        return false;
-    do {
-        ask->id = ++table->last;
-    } while (!ask->id || table_find(table, ask->id));
-    uint32_t place = home_of(ask->id, table->mask);
-    while (table->slots[place])
-        place = (place + 1) & table->mask;
-    table->slots[place] = ask;
-    table->count++;
-    return true;
-}
-
-static void table_remove(struct worker *worker, struct ask_table *table, const struct ask *ask)
-{
-    uint32_t mask = table->mask;
-    uint32_t hole = home_of(ask->id, mask);
-    while (table->slots[hole] != ask)
-        hole = (hole + 1) & mask;
-    /* What came behind it by collision moves up. */
-    for (uint32_t place = (hole + 1) & mask; table->slots[place]; place = (place + 1) & mask) {
-        uint32_t home = home_of(table->slots[place]->id, mask);
-        if (((place - home) & mask) < ((place - hole) & mask))
-            continue;
-        table->slots[hole] = table->slots[place];
-        hole = place;
-    }
-    table->slots[hole] = NULL;
-    table->count--;
-    if (mask >= TABLE_FIRST && 8 * table->count < mask)
-        (void)table_resize(worker, table, (mask + 1) / 2); /* or it stays as large as it is */
-}
-
-void tr__ask_table_free(struct worker *worker, struct cell *cell)
-{
-    struct ask_table *table = &cell->extra->asks;
-    TR_ASSERT(!table->count);
-    source_resize(&worker->source, table->slots, 0);
-    table->slots = NULL;
-}
 
 /* ---- One ask. ---- */
 
@@ -142,6 +54,7 @@ void tr__asks_free(struct worker *worker)
         source_resize(&worker->source, ask, 0);
     }
     worker->ask_spare_count = 0;
+    tr__ask_table_free_spare(worker);
 }
 
 static void ask_done(struct worker *worker, struct ask *ask, tr_status status)
@@ -195,7 +108,7 @@ void tr__ask_told(struct worker *worker, struct cell *cell, struct envelope *env
     const struct tr_story *story = envelope_data(envelope);
     struct ask *ask = NULL;
     if (envelope->generation == cell_generation(cell) && cell->life != LIFE_NEW && cell->extra)
-        ask = table_find(&cell->extra->asks, story->origin_id);
+        ask = ask_table_find(&cell->extra->asks, story->origin_id);
     if (ask && ask->is_fixed && !ask->is_done) {
         tr__story_told(worker, ask, story);
         ask_done(worker, ask, ask->status);
@@ -203,14 +116,21 @@ void tr__ask_told(struct worker *worker, struct cell *cell, struct envelope *env
     envelope_give(&worker->pool, envelope);
 }
 
-void tr__ask_end(struct worker *worker, struct cell *cell, struct ask *ask)
+static void ask_end(struct worker *worker, struct cell *cell, struct ask *ask)
 {
     tr__wheel_cancel(&worker->ask_timeouts, &ask->timeout);
-    table_remove(worker, &cell->extra->asks, ask);
+    tr__ask_table_remove(&cell->extra->asks, ask);
     if (ask->answer)
         envelope_give(&worker->pool, ask->answer);
-    source_resize(&worker->source, ask->story, 0);
+    if (ask->story)
+        source_resize(&worker->source, ask->story, 0);
     ask_give(worker, ask);
+}
+
+void tr__ask_end(struct worker *worker, struct cell *cell, struct ask *ask)
+{
+    ask_end(worker, cell, ask);
+    tr__ask_table_shrink(worker, &cell->extra->asks);
 }
 
 void tr__asks_drop(struct tr_self *self)
@@ -218,8 +138,9 @@ void tr__asks_drop(struct tr_self *self)
     while (self->asks) {
         struct ask *ask = self->asks;
         self->asks = ask->next;
-        tr__ask_end(self->worker, self->cell, ask);
+        ask_end(self->worker, self->cell, ask);
     }
+    tr__ask_table_shrink(self->worker, &self->cell->extra->asks);
 }
 
 void tr__ask_read_error(struct envelope *envelope, tr_error *error)
@@ -240,7 +161,7 @@ void tr__ask_arrived(struct worker *worker, struct cell *cell, struct envelope *
 {
     struct ask *ask = NULL;
     if (cell->life != LIFE_NEW && cell->extra)
-        ask = table_find(&cell->extra->asks, envelope->payload.ask.id);
+        ask = ask_table_find(&cell->extra->asks, envelope->payload.ask.id);
     if (!ask || ask->is_fixed) {
         if (envelope->kind == ENVELOPE_REPLY && !tr__why_is_told(envelope)) {
             tr__mail_bury_one(worker, cell, envelope, TR_TIMEOUT);
@@ -333,8 +254,24 @@ struct ask *tr__ask_new(struct tr_self *self, uint64_t to, const tr_type *type)
     struct ask *ask = extra ? ask_take(worker) : NULL;
     if (!ask)
         return NULL;
-    *ask = (struct ask){.turn = self, .type = type, .to = to};
-    if (table_add(worker, &extra->asks, ask))
+    /* One by one: compilers clear a struct of this size by an instruction that is slow to start. */
+    ask->timeout.next = NULL;
+    ask->timeout.previous = NULL;
+    ask->timeout.deadline_ns = 0;
+    ask->next = NULL;
+    ask->turn = self;
+    ask->carrier = NULL;
+    ask->answer = NULL;
+    ask->type = type;
+    ask->to = to;
+    ask->asked_ns = 0;
+    ask->status = TR_OK;
+    ask->is_fixed = false;
+    ask->is_done = false;
+    ask->is_wanted = false;
+    ask->story = NULL;
+    ask->story_to = 0;
+    if (tr__ask_table_add(worker, &extra->asks, ask))
         return ask;
     ask_give(worker, ask);
     return NULL;
@@ -343,7 +280,7 @@ struct ask *tr__ask_new(struct tr_self *self, uint64_t to, const tr_type *type)
 void tr__ask_send(struct tr_self *self, struct ask *ask, const void *message, tr_time timeout_ns)
 {
     struct worker *worker = self->worker;
-    ask->asked_ns = worker->loop.platform->mono_now(worker->loop.platform);
+    ask->asked_ns = clock_bound(&worker->clock);
     tr_time deadline_ns = deadline_of(self, ask->asked_ns, timeout_ns);
     if (deadline_ns <= ask->asked_ns) {
         ask_done(worker, ask, TR_TIMEOUT);
@@ -388,9 +325,12 @@ static tr_status ask_of(const struct tr_self *self, tr_pending pending, struct a
         return TR_INVALID_ARGUMENT;
     if (pending.id & PENDING_IS_STATUS)
         return (tr_status) - (int32_t)(uint32_t)pending.id;
-    struct ask *ask = NULL;
-    if (self->kind == TURN_MESSAGE && self->cell->extra && pending.id <= UINT32_MAX)
-        ask = table_find(&self->cell->extra->asks, (uint32_t)pending.id);
+    struct ask *ask = self->asks; /* the newest, most often */
+    if (!ask || ask->id != pending.id) {
+        ask = NULL;
+        if (self->kind == TURN_MESSAGE && self->cell->extra && pending.id <= UINT32_MAX)
+            ask = ask_table_find(&self->cell->extra->asks, (uint32_t)pending.id);
+    }
     if (!ask || ask->turn != self)
         return TR_INVALID_ARGUMENT;
     *found = ask;
@@ -528,8 +468,7 @@ tr_status tr_sleep(tr_self *self, tr_time ns)
 {
     if (!self || ns < 0)
         return TR_INVALID_ARGUMENT;
-    const tr_platform *platform = self->worker->loop.platform;
-    tr_time now_ns = platform->mono_now(platform);
+    tr_time now_ns = clock_bound(&self->worker->clock);
     tr_status status = tr__turn_park(self, timer_deadline(now_ns, ns));
     return status == TR_TIMEOUT ? TR_OK : status;
 }

@@ -167,7 +167,7 @@ tr_time tr_client_timeout(tr_client *client)
 {
     if (!client || !client->calls)
         return TR_NEVER;
-    const struct client_calls *calls = client->calls;
+    struct client_calls *calls = client->calls;
     const tr_platform *platform = client->system->platform;
     if (calls->first || (client->is_last && calls->pending))
         return 0;

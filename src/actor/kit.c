@@ -92,7 +92,7 @@ static tr_time next_alarm(const struct tr_kit *kit)
 {
     tr_time next_ns = TR_NEVER;
     for (uint32_t i = 0; i < kit->system->worker_count; i++) {
-        const struct worker *worker = kit->system->workers[i];
+        struct worker *worker = kit->system->workers[i];
         tr_time timer_ns = tr__timers_next(worker);
         if (worker->loop.alarm_ns < next_ns)
             next_ns = worker->loop.alarm_ns;

@@ -82,6 +82,13 @@ static void take_in_own(struct worker *worker, struct cell *cell, struct envelop
         tr__waiters_mail(worker, cell, envelope);
 }
 
+/* Whether a message goes to the mailbox of notices, as nearly all do. */
+static inline bool is_plain(const struct cell *cell, const struct envelope *envelope)
+{
+    return envelope->kind == ENVELOPE_NOTICE ||
+           (envelope->kind == ENVELOPE_ASK && !(cell->flags & CELL_BY_KIND));
+}
+
 /* A message that counts. What comes behind a PoisonPill is refused. */
 static void take_in_message(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
@@ -103,7 +110,7 @@ static void take_in_message(struct worker *worker, struct cell *cell, struct env
         return;
     }
     mail_count(cell, envelope);
-    if (envelope->kind != ENVELOPE_NOTICE)
+    if (!is_plain(cell, envelope))
         cell->flags |= CELL_MIXED;
     switch ((enum envelope_kind)envelope->kind) {
     case ENVELOPE_REPLY:
@@ -417,6 +424,11 @@ tr_status tr__mail_send(struct worker *worker, struct cell *cell, struct envelop
         return send_far(worker, cell, envelope);
     /* What came from elsewhere came first. */
     mail_look(worker, cell);
+    if (envelope->kind <= ENVELOPE_EXCEPTION && envelope->sender) {
+        atom64_count(&worker->counters.accepted, 1);
+        tr__ask_arrived(worker, cell, envelope); /* which wakes whom it must */
+        return TR_OK;
+    }
     if (__builtin_expect(cell->flags & (CELL_SEALED | CELL_METERED), 0))
         return send_looking(worker, cell, envelope);
     if (mail_takes_room(envelope) && __builtin_expect(!room_take_near(cell, envelope), 0)) {
@@ -424,7 +436,7 @@ tr_status tr__mail_send(struct worker *worker, struct cell *cell, struct envelop
         if (status != TR_OK)
             return status;
     }
-    if (__builtin_expect(envelope->kind == ENVELOPE_NOTICE, 1)) {
+    if (__builtin_expect(is_plain(cell, envelope), 1)) {
         atom64_count(&worker->counters.accepted, 1);
         mail_count(cell, envelope);
         ring_push(&cell->notices, envelope);

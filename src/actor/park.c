@@ -8,6 +8,7 @@
 #include "actor/turn.h"
 #include "actor/waiters.h"
 #include "base/assert.h"
+#include "fiber/jump.h"
 
 enum { SPARE_MAX = 64 }; /* turns that a worker keeps for the next that waits */
 
@@ -126,7 +127,7 @@ static tr_status detach(struct tr_self *self)
     tr__cell_settle(worker, self->cell);
     if (self->job)
         tr__blocking_submit(self);
-    tr__fiber_switch(&worker->host, fiber);
+    fiber_switch(&worker->host, fiber);
     return TR_OK;
 }
 
@@ -161,7 +162,7 @@ tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns)
     } else {
         if (self->job)
             tr__blocking_submit(self);
-        tr__fiber_switch(&worker->host, self->caller);
+        fiber_switch(&worker->host, self->caller);
     }
     if (status == TR_OK)
         return self->outcome;
@@ -245,7 +246,7 @@ void tr__turn_leave(struct tr_self *self, tr_next next)
 }
 
 /* Runs a turn until it waits again or has ended; the latter is told by true. */
-static bool resume(struct tr_self *self)
+__attribute__((__always_inline__)) static inline bool resume(struct tr_self *self)
 {
     struct worker *worker = self->worker;
     struct cell_extra *extra = self->cell->extra;
@@ -263,7 +264,7 @@ static bool resume(struct tr_self *self)
     worker->message->turns++; /* a stretch is charged like a turn */
     if (self->cell->flags & CELL_METERED)
         tr__budget_turn_resume(self);
-    tr__fiber_switch(&worker->host, self->fiber);
+    fiber_switch(&worker->host, self->fiber);
     loop_step(&worker->loop);
     worker_set_running(worker, running);
     worker_set_type(worker, self->envelope->type);

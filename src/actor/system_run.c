@@ -220,7 +220,7 @@ tr_time tr_system_timeout(const tr_system *system)
 {
     if (!system || system->worker_count != 1)
         return TR_NEVER;
-    const struct worker *worker = system->workers[0];
+    struct worker *worker = system->workers[0];
     tr_time next_ns = tr__timers_next(worker);
     if (worker->loop.alarm_ns < next_ns)
         next_ns = worker->loop.alarm_ns;

@@ -221,7 +221,7 @@ static tr_time earlier(tr_time a_ns, tr_time b_ns)
     return a_ns < b_ns ? a_ns : b_ns;
 }
 
-tr_time tr__timers_next(const struct worker *worker)
+tr_time tr__timers_next(struct worker *worker)
 {
     tr_time own_ns = earlier(tr__wheel_next(&worker->timers), tr__wheel_next(&worker->idles));
     own_ns = earlier(own_ns, tr__wheel_next(&worker->waits));
@@ -250,8 +250,7 @@ void tr__timer_return(struct worker *worker, struct cell *cell, struct envelope 
     case TIMER_FIXED_DELAY:
         tr__wheel_arm(&worker->timers,
                       &entry->node,
-                      timer_deadline(worker->system->platform->mono_now(worker->system->platform),
-                                     entry->heavy.period_ns));
+                      timer_deadline(clock_bound(&worker->clock), entry->heavy.period_ns));
         break;
     }
 }
@@ -419,7 +418,8 @@ static void entry_start(struct tr_self *self, struct timer_entry *entry, tr_time
             memcpy(entry->light.bytes, message, type->size);
     }
     self->cell->extra->timer_lines += message_lines(entry);
-    tr__wheel_arm(&self->worker->timers, &entry->node, timer_deadline(tr_now(self), ns));
+    struct worker *worker = self->worker;
+    tr__wheel_arm(&worker->timers, &entry->node, timer_deadline(clock_bound(&worker->clock), ns));
 }
 
 /* The entry of a timer that is to start, new or emptied. TR_LIMIT, TR_NO_MEMORY. */

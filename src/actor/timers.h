@@ -20,7 +20,7 @@ enum { TIMERS_ROUND_MAX = 1024 }; /* timers that fire before actors get their tu
 bool tr__timers_fire(struct worker *worker, tr_time now_ns);
 
 /** When something falls due next, waits of turns included. */
-tr_time tr__timers_next(const struct worker *worker);
+tr_time tr__timers_next(struct worker *worker);
 
 /** The turn of a timer's message has ended: takes the envelope. */
 void tr__timer_return(struct worker *worker, struct cell *cell, struct envelope *envelope);

@@ -18,6 +18,7 @@
 #include "actor/waiters.h"
 #include "actor/watchers.h"
 #include "base/assert.h"
+#include "fiber/jump.h"
 #include "wire/copy.h"
 
 /* There are two of what follows it: one that traps faults and one that knows nothing of them. */
@@ -404,7 +405,7 @@ struct tr_self *tr__call(struct worker *worker, struct cell *cell, enum turn_kin
     worker_set_running(worker, cell);
     worker_set_type(worker, NULL);
     worker_set_row(worker, tr__dispatch_row(cell->dispatch, call));
-    tr__fiber_switch(&worker->host, fiber);
+    fiber_switch(&worker->host, fiber);
     worker_set_running(worker, running);
     worker_set_type(worker, running_type);
     worker_set_row(worker, running_row);

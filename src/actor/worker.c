@@ -206,6 +206,7 @@ tr_status tr__worker_init(struct worker *worker, struct tr_system *system, uint3
     list_init(&worker->budget_parts);
     worker->trim_every_ns = TRIM_EVERY_NS;
     tr__scratch_init(&worker->scratch, &worker->source);
+    tr__clock_init(&worker->clock, platform);
     tr__wheel_init(&worker->timers, worker->loop.now_ns);
     tr__wheel_init(&worker->idles, worker->loop.now_ns);
     tr__timer_pool_init(&worker->timer_pool, &worker->source, system->names.key);

@@ -18,6 +18,7 @@
 #include "base/rng.h"
 #include "fiber/fiber.h"
 #include "mem/scratch.h"
+#include "os/clock.h"
 #include "sched/loop.h"
 
 struct worker;
@@ -143,6 +144,7 @@ struct worker {
     struct envelope_pool pool;
     struct dispatches dispatches;
     struct scratch scratch;
+    struct clock clock;  /* for deadlines */
     struct wheel timers; /* nodes of struct timer_entry */
     struct wheel idles;  /* nodes of struct cell_extra */
     struct wheel waits;  /* nodes of struct tr_self */
@@ -172,6 +174,7 @@ struct worker {
     struct wheel ask_timeouts; /* nodes of struct ask */
     struct ask *ask_spare;
     uint32_t ask_spare_count;
+    struct ask_table ask_table_spare; /* an empty one, for the next actor that asks */
     struct mail_taking *taking;
     struct watched watched; /* of those who live here, who are watched by whom */
     tr_time stories_ns;     /* since when stories are counted, and how many there were */

@@ -61,9 +61,6 @@ TR_MUST_CHECK struct fiber *tr__fiber_resume(struct fiber_host *host, struct fib
 /** Goes back to the host; returns at the next resume of this fiber. On a fiber only. */
 void tr__fiber_yield(struct fiber_host *host);
 
-/** Leaves this fiber and runs another; returns when this one is run again. On a fiber only. */
-void tr__fiber_switch(struct fiber_host *host, struct fiber *next);
-
 /**
  * Ends this fiber where it stands and goes on with main(context) on a fresh stack of `pool`, the
  * one it came from. Never fails: the pool keeps a spare for this. On a fiber only.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The two assembly functions of boost.context, with C prototypes of our own (the library has C
- * linkage but only C++ headers). Used by fiber.c and pool.c only.
+ * linkage but only C++ headers). Used in src/fiber only.
  */
 #ifndef FIBER_SWITCH_H
 #define FIBER_SWITCH_H

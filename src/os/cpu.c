@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Counting CPUs.
+ * Counting CPUs, and looking at them.
  */
 #include "os/cpu.h"
 
@@ -172,4 +172,16 @@ unsigned tr__real_cpu_count(const tr_platform *platform)
     (void)platform;
     unsigned count = affinity_count();
     return limit_least(count, tr__cpu_group_limit("/proc/self/cgroup", "/sys/fs/cgroup"));
+}
+
+bool tr__cpu_has_counter(void)
+{
+    bool is_counted = false;
+#ifdef __x86_64__
+    /* It does so only of a counter that is steady and the same everywhere, and it goes on watching. */
+    char source[64];
+    const char *path = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+    is_counted = file_read(path, source, sizeof source) && strcmp(source, "tsc\n") == 0;
+#endif
+    return is_counted;
 }

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * How many CPUs this process may use: its affinity, and what its control group allows.
+ * How many CPUs this process may use (its affinity, and what its control group allows), and what
+ * they can do.
  */
 #ifndef OS_CPU_H
 #define OS_CPU_H
+
+#include <stdbool.h>
 
 /**
  * The limit of CPU time of a control group and its parents, in CPUs, rounded up; 0 for no limit.
@@ -11,5 +14,8 @@
  * versions of control groups are understood.
  */
 unsigned tr__cpu_group_limit(const char *membership, const char *root);
+
+/** Whether the kernel takes the time from the processor's counter (clock_ticks of os/clock.h). */
+bool tr__cpu_has_counter(void);
 
 #endif

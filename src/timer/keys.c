@@ -62,8 +62,10 @@ static struct timer_entry *entry_new(struct timer_pool *pool, const char *key, s
     return entry;
 }
 
-static void entry_free(struct timer_pool *pool, struct timer_entry *entry)
+static void entry_free(struct timer_keys *keys, struct timer_pool *pool, struct timer_entry *entry)
 {
+    if (keys->last == entry)
+        keys->last = NULL;
     tr__block_give(&pool->blocks, entry, entry->keyed.block_class);
 }
 
@@ -180,7 +182,7 @@ static struct timer_entry *entry_add(struct timer_keys *keys, struct timer_pool 
         keys->one = entry;
     } else {
         if (!table_reserve(keys, pool)) {
-            entry_free(pool, entry);
+            entry_free(keys, pool, entry);
             return NULL;
         }
         entry->keyed.hash = hash;
@@ -215,6 +217,8 @@ struct timer_entry *tr__keys_find(const struct timer_keys *keys, const struct ti
 {
     if (keys->count == 0)
         return NULL;
+    if (keys->last && entry_has_key(keys->last, key, length))
+        return keys->last;
     if (keys->bits == 0)
         return entry_has_key(keys->one, key, length) ? keys->one : NULL;
     return table_find(keys, key_hash(pool, key, length), key, length);
@@ -226,7 +230,9 @@ struct timer_entry *tr__keys_obtain(struct timer_keys *keys, struct timer_pool *
     TR_ASSERT(length <= TR_TIMER_KEY_MAX);
     struct timer_entry *entry = NULL;
     uint32_t hash = 0;
-    if (keys->bits > 0) {
+    if (keys->last && entry_has_key(keys->last, key, length)) {
+        entry = keys->last;
+    } else if (keys->bits > 0) {
         hash = key_hash(pool, key, length);
         entry = table_find(keys, hash, key, length);
     } else if (keys->one) {
@@ -241,6 +247,7 @@ struct timer_entry *tr__keys_obtain(struct timer_keys *keys, struct timer_pool *
         if (!entry)
             return NULL;
     }
+    keys->last = entry;
     *is_new = is_made;
     return entry;
 }
@@ -261,7 +268,7 @@ void tr__keys_remove(struct timer_keys *keys, struct timer_pool *pool, struct ti
         table_remove_at(keys, at);
     }
     keys->count--;
-    entry_free(pool, entry);
+    entry_free(keys, pool, entry);
     if (keys->count == 0 || table_is_sparse(keys->count, keys->bits))
         table_shrink(keys, pool);
 }
@@ -304,6 +311,6 @@ void tr__keys_walk_remove(struct timer_keys *keys, struct timer_pool *pool, stru
     else
         table_remove_at(keys, walk->at);
     keys->count--;
-    entry_free(pool, walk->given);
+    entry_free(keys, pool, walk->given);
     walk->given = NULL;
 }

@@ -3,7 +3,7 @@
  * The keyed timers of one actor: a hash table from a key to an entry, which embeds a wheel's node.
  *
  * Keys may come from outside, so the hash is keyed with a secret. An actor with one timer has no
- * table and pays no hash. Entries and tables come from the pool of the worker, so an actor that
+ * table and pays no hash, and nobody does for the timer that was armed last. Entries and tables come from the pool of the worker, so an actor that
  * arms and cancels takes nothing from the source in the steady state; the pool gives memory back.
  *
  * One owner at a time and no locks: the worker that the actor is on. All calls on one table name
@@ -38,6 +38,7 @@ struct timer_keys {
         struct timer_entry *one; /* While bits is 0; or NULL. */
         struct keys_slot *slots; /* Open addressing, at most three quarters full. */
     };
+    struct timer_entry *last; /* What was obtained last, while it is there; or NULL. */
     uint32_t count;
     uint8_t bits; /* There are 2^bits slots. */
     uint8_t block_class;

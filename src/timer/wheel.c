@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A deadline is a number of eleven digits of six bits. These rules hold between any two calls:
+ * A deadline is a number of eleven digits of six bits. These rules hold between any two calls, 1 to 4
+ * of nodes that have a slot:
  *
  * 1. No node's deadline, raised to the wheel's time if it is before, is before the wheel's time.
  * 2. A node is in the level of the highest digit in which that deadline differs from the wheel's
@@ -11,6 +12,11 @@
  * 4. All nodes of a level are before all nodes of the next one. In a level, slots follow one another
  *    in time, and in level 0 a slot is one nanosecond. So the first slot of the lowest level in use
  *    holds what expires next.
+ *
+ * 5. A node that was armed since the last expire, or next, is young: it is in a ring of its own, in
+ *    the order of arming, and gets its slot when one of these comes. Most timers are taken back
+ *    before, and cost no more than two links. The ring has a node that is no timer, so that a young
+ *    one is never alone: taking a node back need not ask where it is.
  *
  * The wheel's time moves to any time before the start of that slot without a change to a node. To
  * go further, that slot is taken out and its nodes are placed again, at the new time.
@@ -84,12 +90,29 @@ static inline void node_place(struct wheel *wheel, struct timer_node *node)
     wheel->levels |= UINT32_C(1) << place.level;
 }
 
-/* Takes a node out of the slot that it is in. */
+/* Gives all young nodes their slots. */
+static void young_place(struct wheel *wheel)
+{
+    struct timer_node *node = wheel->young.next;
+    wheel->young.next = &wheel->young;
+    wheel->young.previous = &wheel->young;
+    while (node != &wheel->young) {
+        struct timer_node *next = node->next;
+        node_place(wheel, node);
+        node = next;
+    }
+}
+
+static inline bool young_is_empty(const struct wheel *wheel)
+{
+    return wheel->young.next == &wheel->young;
+}
+
+/* Takes a node out of the slot that it is in, or out of the young ones. */
 static inline void node_remove(struct wheel *wheel, struct timer_node *node, struct place place)
 {
     struct timer_node **slot = &wheel->slots[place.level][place.slot];
-    TR_ASSERT(*slot); /* Else the node is of another wheel, or somebody wrote to it. */
-    TR_ASSERT(wheel->count > 0);
+    TR_ASSERT(wheel->count > 0); /* Else the node is of another wheel, or somebody wrote to it. */
     wheel->count--;
     if (node->next == node) {
         TR_ASSERT(*slot == node);
@@ -142,13 +165,19 @@ static void place_spread(struct wheel *wheel, struct place place, tr_time now_ns
 void tr__wheel_init(struct wheel *wheel, tr_time now_ns)
 {
     *wheel = (struct wheel){.time_ns = now_ns > 0 ? now_ns : 0};
+    wheel->young.next = &wheel->young;
+    wheel->young.previous = &wheel->young;
 }
 
 void tr__wheel_arm(struct wheel *wheel, struct timer_node *node, tr_time deadline_ns)
 {
     TR_ASSERT(!timer_is_armed(node));
+    struct timer_node *last = wheel->young.previous;
     node->deadline_ns = deadline_ns;
-    node_place(wheel, node);
+    node->next = &wheel->young;
+    node->previous = last;
+    last->next = node;
+    wheel->young.previous = node;
     wheel->count++;
 }
 
@@ -162,6 +191,8 @@ bool tr__wheel_cancel(struct wheel *wheel, struct timer_node *node)
 
 struct timer_node *tr__wheel_expire(struct wheel *wheel, tr_time now_ns)
 {
+    if (!young_is_empty(wheel))
+        young_place(wheel);
     while (wheel->levels != 0) {
         struct place place = place_first(wheel);
         tr_time start = place_start(wheel, place);
@@ -181,7 +212,9 @@ struct timer_node *tr__wheel_expire(struct wheel *wheel, tr_time now_ns)
     return NULL;
 }
 
-tr_time tr__wheel_next(const struct wheel *wheel)
+tr_time tr__wheel_next(struct wheel *wheel)
 {
+    if (!young_is_empty(wheel))
+        young_place(wheel);
     return wheel->levels == 0 ? TR_NEVER : place_bound(wheel, place_first(wheel));
 }

@@ -37,13 +37,14 @@ struct timer_node {
 
 struct wheel {
     tr_time time_ns;
-    size_t count;    /* Nodes that are armed. */
-    uint32_t levels; /* A bit for each level that has nodes. */
+    size_t count;            /* Nodes that are armed. */
+    uint32_t levels;         /* A bit for each level that has nodes. */
+    struct timer_node young; /* Heads the ring of nodes that have no slot yet; no timer itself. */
     uint64_t used[WHEEL_LEVELS];
     struct timer_node *slots[WHEEL_LEVELS][WHEEL_SLOTS]; /* The node armed first, or NULL. */
 };
 
-/** Makes an empty wheel. It holds no memory, so there is no deinit. */
+/** Makes an empty wheel. It holds no memory, so there is no deinit. It must not be moved. */
 void tr__wheel_init(struct wheel *wheel, tr_time now_ns);
 
 /** Arms a node that is not armed; lent until it expires or is cancelled. Any deadline will do. */
@@ -69,7 +70,7 @@ struct timer_node *tr__wheel_expire(struct wheel *wheel, tr_time now_ns);
  * slot over lower levels: at most once per level before the next node, and with so many nodes that
  * sleeps in vain are fewer than nodes.
  */
-tr_time tr__wheel_next(const struct wheel *wheel);
+tr_time tr__wheel_next(struct wheel *wheel);
 
 static inline bool timer_is_armed(const struct timer_node *node)
 {

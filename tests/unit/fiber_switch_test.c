@@ -2,7 +2,7 @@
 /**
  * Fibers: a host gets control back from whoever runs, turns end at any depth, and stacks return.
  */
-#include "fiber/fiber.h"
+#include "fiber/jump.h"
 
 #include "os/virtual.h"
 #include "support/test.h"
@@ -134,7 +134,7 @@ static void parked_turn(void *context)
     world->steps = 1;
     world->other = world->host.current;
     struct fiber *next = world_fiber(world, loop_meanwhile);
-    tr__fiber_switch(&world->host, next);
+    fiber_switch(&world->host, next);
     ck_assert_uint_eq(world->steps, 4);
     ck_assert_ptr_eq(world->host.current, world->other);
     ck_assert_uint_eq(fiber_pool_lent(&world->pool), 1);
@@ -255,7 +255,7 @@ static void overflow_and_switch(void *context)
 {
     struct world *world = context;
     overflow(world);
-    tr__fiber_switch(&world->host, world->other);
+    fiber_switch(&world->host, world->other);
 }
 
 static void name_it(const struct fiber_pool *pool, char *text, size_t size)

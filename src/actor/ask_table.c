@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "actor/ask_table.h"
+
+#include <string.h>
+
+#include "actor/extra.h"
+#include "base/assert.h"
+
+enum { TABLE_FIRST = 8, TABLE_GROWTH = 4, TABLE_SPARE_MAX = 1024 };
+
+static bool table_resize(struct worker *worker, struct ask_table *table, uint32_t size)
+{
+    struct ask **slots = source_resize(&worker->source, NULL, size * sizeof *slots);
+    if (!slots)
+        return false;
+    memset(slots, 0, size * sizeof *slots);
+    for (uint32_t i = 0; table->slots && i <= table->mask; i++) {
+        struct ask *ask = table->slots[i];
+        if (!ask)
+            continue;
+        uint32_t place = ask_table_home(ask->id, size - 1);
+        while (slots[place])
+            place = (place + 1) & (size - 1);
+        slots[place] = ask;
+    }
+    source_resize(&worker->source, table->slots, 0);
+    table->slots = slots;
+    table->mask = size - 1;
+    return true;
+}
+
+/* Of an actor without asks. */
+static bool table_open(struct worker *worker, struct ask_table *table)
+{
+    struct ask_table *spare = &worker->ask_table_spare;
+    if (spare->slots) {
+        table->slots = spare->slots;
+        table->mask = spare->mask;
+        spare->slots = NULL;
+        return true;
+    }
+    return table_resize(worker, table, TABLE_FIRST);
+}
+
+static void table_close(struct worker *worker, struct ask_table *table)
+{
+    struct ask_table *spare = &worker->ask_table_spare;
+    TR_ASSERT(!table->count);
+    if (!spare->slots && table->mask < TABLE_SPARE_MAX) {
+        spare->slots = table->slots;
+        spare->mask = table->mask;
+    } else {
+        source_resize(&worker->source, table->slots, 0);
+    }
+    table->slots = NULL;
+}
+
+bool tr__ask_table_add(struct worker *worker, struct ask_table *table, struct ask *ask)
+{
+    if (!table->slots && !table_open(worker, table))
+        return false;
+    if (4 * (table->count + 1) > 3 * (table->mask + 1) &&
+        !table_resize(worker, table, TABLE_GROWTH * (table->mask + 1)))
+        return false;
+    uint32_t place;
+    do {
+        ask->id = ++table->last;
+        place = ask_table_home(ask->id, table->mask);
+        while (table->slots[place] && table->slots[place]->id != ask->id)
+            place = (place + 1) & table->mask;
+    } while (!ask->id || table->slots[place]);
+    table->slots[place] = ask;
+    table->count++;
+    return true;
+}
+
+void tr__ask_table_remove(struct ask_table *table, const struct ask *ask)
+{
+    uint32_t mask = table->mask;
+    uint32_t hole = ask_table_home(ask->id, mask);
+    while (table->slots[hole] != ask)
+        hole = (hole + 1) & mask;
+    /* What came behind it by collision moves up. */
+    for (uint32_t place = (hole + 1) & mask; table->slots[place]; place = (place + 1) & mask) {
+        uint32_t home = ask_table_home(table->slots[place]->id, mask);
+        if (((place - home) & mask) < ((place - hole) & mask))
+            continue;
+        table->slots[hole] = table->slots[place];
+        hole = place;
+    }
+    table->slots[hole] = NULL;
+    table->count--;
+}
+
+void tr__ask_table_shrink(struct worker *worker, struct ask_table *table)
+{
+    if (!table->count) {
+        table_close(worker, table);
+        return;
+    }
+    uint32_t size = table->mask + 1;
+    while (size > TABLE_FIRST && 8 * table->count < size)
+        size /= 2;
+    if (size <= table->mask)
+        (void)table_resize(worker, table, size); /* or it stays as large as it is */
+}
+
+void tr__ask_table_free(struct worker *worker, struct cell *cell)
+{
+    struct ask_table *table = &cell->extra->asks;
+    TR_ASSERT(!table->count);
+    if (table->slots)
+        table_close(worker, table);
+}
+
+void tr__ask_table_free_spare(struct worker *worker)
+{
+    struct ask_table *spare = &worker->ask_table_spare;
+    source_resize(&worker->source, spare->slots, 0);
+    spare->slots = NULL;
+}

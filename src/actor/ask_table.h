@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The asks of an actor, by number: open addressing, at most three quarters full.
+ *
+ * An actor without asks has no table: the worker keeps one that is empty for the next that asks. Owner
+ * only.
+ */
+#ifndef ACTOR_ASK_TABLE_H
+#define ACTOR_ASK_TABLE_H
+
+#include "actor/ask.h"
+
+/*
+ * Numbers are consecutive. They are spread (by the golden ratio), or those of one long wait would be
+ * one long run of places that every later ask has to pass.
+ */
+static inline uint32_t ask_table_home(uint32_t id, uint32_t mask)
+{
+    return id * 0x9e3779b1u >> __builtin_clz(mask);
+}
+
+/** The ask of a number, or NULL. */
+static inline struct ask *ask_table_find(const struct ask_table *table, uint32_t id)
+{
+    if (!table->slots)
+        return NULL;
+    uint32_t place = ask_table_home(id, table->mask);
+    while (table->slots[place] && table->slots[place]->id != id)
+        place = (place + 1) & table->mask;
+    return table->slots[place];
+}
+
+/** Gives an ask its number and adds it. False: no memory. */
+bool tr__ask_table_add(struct worker *worker, struct ask_table *table, struct ask *ask);
+
+/** Removes one that is there; tr__ask_table_shrink is to follow. */
+void tr__ask_table_remove(struct ask_table *table, const struct ask *ask);
+
+/** After one or many were removed: gives back what the others do not need. */
+void tr__ask_table_shrink(struct worker *worker, struct ask_table *table);
+
+/** Frees what the worker keeps. */
+void tr__ask_table_free_spare(struct worker *worker);
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Switching from one stack to another.
+ *
+ * Every switch is one call of side_leave, which the leaver makes, and one of side_arrive, which the
+ * arriver makes: at its first run in fiber_entry, else behind its own jump. The leaver cannot know
+ * where it can be continued before it has left, so the arriver writes that down; and a stack that
+ * was left for good is still in use until then, so the arriver gives it back.
+ *
+ * All of it is inline: a processor guesses wrongly where each function returns to that another stack
+ * has called, so a switch should have few callers above it.
+ */
+#ifndef FIBER_JUMP_H
+#define FIBER_JUMP_H
+
+#include "base/assert.h"
+#include "fiber/fiber.h"
+#include "fiber/switch.h"
+
+#ifdef FIBER_ASAN
+#include <sanitizer/common_interface_defs.h>
+#endif
+#ifdef FIBER_TSAN
+#include <sanitizer/tsan_interface.h>
+#endif
+
+#define FIBER_INLINE __attribute__((__always_inline__)) static inline
+
+/* What the sanitizers must hear before the jump. `is_last`: the leaver never comes back. */
+FIBER_INLINE void sanitizer_leave(struct fiber_side *leaver, struct fiber_side *next, bool is_last)
+{
+#ifdef FIBER_ASAN
+    void **fake_stack = is_last ? NULL : &leaver->fake_stack;
+    __sanitizer_start_switch_fiber(fake_stack, next->low, next->size);
+#endif
+#ifdef FIBER_TSAN
+    __tsan_switch_to_fiber(next->shadow, 0);
+#endif
+    (void)leaver;
+    (void)next;
+    (void)is_last;
+}
+
+/* And after it. */
+FIBER_INLINE void sanitizer_arrive(struct fiber_side *leaver, struct fiber_side *arriver)
+{
+#ifdef FIBER_ASAN
+    /* Of a thread's own stack only the sanitizer knows the bounds; of a fiber's they are ours. */
+    __sanitizer_finish_switch_fiber(arriver->fake_stack, &leaver->low, &leaver->size);
+#endif
+    (void)leaver;
+    (void)arriver;
+}
+
+FIBER_INLINE void side_arrive(struct fiber_host *host, struct fiber_side *arriver,
+                              struct fiber_transfer from)
+{
+    struct fiber_side *leaver = host->leaver;
+    sanitizer_arrive(leaver, arriver);
+    leaver->context = from.context;
+    /* Only now that nobody stands on it: the report needs a stack as well. */
+    if (__builtin_expect(leaver->is_bare, 0) && !fiber_canary_is_alive(leaver))
+        tr__fiber_overflow((struct fiber *)(void *)leaver);
+    struct fiber *ended = host->ended;
+    if (__builtin_expect(ended != NULL, 0)) {
+        host->ended = NULL;
+        tr__fiber_pool_give(ended->pool, ended);
+    }
+}
+
+FIBER_INLINE void side_leave(struct fiber_host *host, struct fiber_side *leaver,
+                             struct fiber_side *next, bool is_last)
+{
+    TR_ASSERT(next->context);
+    host->leaver = leaver;
+    sanitizer_leave(leaver, next, is_last);
+    struct fiber_transfer from = jump_fcontext(next->context, host);
+    side_arrive(host, leaver, from);
+}
+
+/** Leaves this fiber and runs another; returns when this one is run again. On a fiber only. */
+FIBER_INLINE void fiber_switch(struct fiber_host *host, struct fiber *next)
+{
+    struct fiber *fiber = host->current;
+    TR_ASSERT(fiber);
+    TR_ASSERT(next != fiber);
+    TR_ASSERT(next->is_lent);
+    host->current = next;
+    side_leave(host, &fiber->side, &next->side, false);
+}
+
+#endif

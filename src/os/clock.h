@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * A clock for deadlines: cheap, never before the time, and a few microseconds after it at most.
+ *
+ * It gives the platform's last reading, raised by what may have passed since, as long as the
+ * processor's counter says that this is little; and then reads anew. So a deadline that is counted
+ * from it is never early. Only of the real platform, and only where the kernel itself takes the time
+ * from that counter, which is then known to be steady and the same on all processors; everywhere else
+ * each call reads the platform's clock, and what it gives is exact. One thread at a time.
+ */
+#ifndef OS_CLOCK_H
+#define OS_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <troupe/platform.h>
+
+enum {
+    CLOCK_WINDOW = 4096,   /* Ticks of the counter for which a reading serves. */
+    CLOCK_SLACK_NS = 8192, /* And what they take at 500 MHz; no counter is as slow as that. */
+};
+
+struct clock {
+    const tr_platform *platform;
+    tr_time bound_ns; /* The last reading, with the slack. */
+    uint64_t ticks;   /* Of the counter, before that reading. */
+    bool has_counter;
+};
+
+/** The platform is lent. */
+void tr__clock_init(struct clock *clock, const tr_platform *platform);
+
+/** Reads the platform's clock: as clock_bound, for which it is. */
+tr_time tr__clock_read(struct clock *clock);
+
+/** The processor's counter; 0 where there is none. */
+static inline uint64_t clock_ticks(void)
+{
+#ifdef __x86_64__
+    return __builtin_ia32_rdtsc();
+#else
+    return 0;
+#endif
+}
+
+/** A time that is not before now and at most CLOCK_SLACK_NS after it. It never goes back. */
+static inline tr_time clock_bound(struct clock *clock)
+{
+    if (clock->has_counter && clock_ticks() - clock->ticks < CLOCK_WINDOW)
+        return clock->bound_ns;
+    return tr__clock_read(clock);
+}
+
+#endif
