@@ -367,6 +367,7 @@ typedef struct tr_spawn_args {
     const tr_type *setup_type; /* NULL: no set-up message */
     const void *setup;
     tr_error *error; /* NULL, or written when it fails */
+    const tr_child_spec *spec; /* NULL, or how its parent treats it; lives as long as the child */
 } tr_spawn_args;
 
 TR_BEGIN_C
@@ -426,7 +427,7 @@ TR_END_C
     (&_Generic((out), a##_ref *: (out), default: (a##_ref *)0)->bits + \
         TR_REQUIRE_(_Generic((out), a##_ref *: 1, default: 0), \
             "troupe: tr_try_spawn of " #a " writes its ref into an " #a "_ref *"))
-#define TR_SPAWN_ARGS_(...) (&(const tr_spawn_args){ sizeof(tr_spawn_args), __VA_ARGS__ })
+#define TR_SPAWN_ARGS_(...) (&(const tr_spawn_args){ sizeof(tr_spawn_args), __VA_ARGS__, NULL })
 #define TR_SPAWN_CALL_(self, args) (TR_REQUIRE_SELF_(self, "spawn"), tr_self_spawn(self, args))
 #endif
 

@@ -44,6 +44,7 @@ typedef struct tr_system_options {
     void (*on_log)(void *context, tr_level level, const char *path, const char *text);
     void *context;                 /* of resize and on_log */
     uint32_t blocking_threads_max; /* helper threads of tr_blocking; 0: TR_BLOCKING_THREADS_MAX */
+    const tr_supervision *supervision; /* of top-level actors; NULL: all defaults. Copied. */
 } tr_system_options;
 
 /** Sums over all workers since the system was made; those of live and queued are of now. */
@@ -61,6 +62,8 @@ typedef struct tr_counters {
     uint64_t stopped;      /* actors ended */
     uint64_t live;         /* actors alive */
     uint64_t queued;       /* messages taken and not yet handled */
+    uint64_t failures;     /* turns that failed */
+    uint64_t restarts;     /* incarnations that followed a failure */
 } tr_counters;
 
 /** A remembered dead letter. Names are cut to fit. */

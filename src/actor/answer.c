@@ -85,7 +85,7 @@ void tr__ask_turn_over(struct tr_self *self, tr_next next)
     const char *text = NULL;
     char words[320];
     if (self->is_cancelled) {
-        status = TR_STOPPED;
+        status = self->cell->life >= LIFE_STOPPING ? TR_STOPPED : TR_RESTARTED;
     } else if (next.code == TR_NEXT_FAILED) {
         status = TR_FAILED;
         snprintf(
@@ -301,10 +301,11 @@ tr_status tr_self_reply_to(tr_self *self, tr_later handle, const tr_type *type, 
 
 void tr__laters_refuse(struct worker *worker, struct cell *cell)
 {
+    tr_status status = cell->life == LIFE_STARTING ? TR_RESTARTED : TR_STOPPED;
     struct list *link;
     while ((link = list_first(&cell->extra->laters))) {
         struct later *later = LIST_OWNER(link, struct later, link);
-        tr__ask_refuse(worker, later->answer, cell->identity, TR_STOPPED, 0, NULL);
+        tr__ask_refuse(worker, later->answer, cell->identity, status, 0, NULL);
         later_free(worker, later);
     }
 }
@@ -332,10 +333,10 @@ static void refuse_asks_of(struct worker *worker, struct cell *cell, struct enve
 void tr__asks_refuse_queued(struct worker *worker, struct cell *cell)
 {
     refuse_asks_of(worker, cell, &cell->cycle, true);
-    refuse_asks_of(worker, cell, &cell->asks, true);
     refuse_asks_of(worker, cell, &cell->notices, true);
     if (!cell->extra)
         return;
+    refuse_asks_of(worker, cell, &cell->extra->requests, true);
     refuse_asks_of(worker, cell, &cell->extra->held, true);
     refuse_asks_of(worker, cell, &cell->extra->stash, false);
 }

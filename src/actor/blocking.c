@@ -2,6 +2,7 @@
 #include "actor/blocking.h"
 
 #include "actor/extra.h"
+#include "actor/supervise.h"
 #include "actor/park.h"
 #include "actor/turn.h"
 #include "base/assert.h"
@@ -237,6 +238,7 @@ void tr__blocking_returned(struct worker *worker, struct cell *cell, struct enve
     /* The envelope is given back by the turn, which does so in all cases. */
     if (cell->life < LIFE_STOPPING) {
         tr__turn_wake(self, TR_OK);
+        tr__restart_unblocked(worker, cell);
     } else if (!extra->blocked && !cell->child_count) {
         atom32_fetch_or(&cell->control, CONTROL_FINISH, ATOM_RELAXED);
         if (cell->house == HOUSE_WAITING)

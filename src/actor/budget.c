@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "actor/extra.h"
+#include "actor/supervise.h"
 #include "actor/spawn.h"
 #include "actor/turn.h"
 #include "base/assert.h"
@@ -437,6 +438,21 @@ void tr__budget_end(struct worker *worker, struct cell *cell)
     source_resize(&worker->source, budget, 0);
     cell->extra->budget = NULL;
     cell->flags &= (uint16_t)~CELL_METERED;
+}
+
+void tr__budget_renew(struct worker *worker, struct cell *cell)
+{
+    struct budget *budget = budget_of(cell);
+    struct budget_tree *tree = budget->own_tree;
+    charge_bytes(worker, cell, tr__cell_bytes(cell));
+    budget->cpu_ns = 0;
+    budget->is_refused = false;
+    budget->over = 0;
+    if (!tree)
+        return;
+    /* Nobody below is left who could add to it meanwhile. */
+    part_flush(part_of(worker, tree));
+    atom64_fetch_add(&tree->cpu_ns.handed_in, (uint64_t)-tree_cpu(tree), ATOM_RELAXED);
 }
 
 void tr__budget_flush(struct worker *worker)

@@ -96,6 +96,9 @@ TR_MUST_CHECK tr_status tr__budget_begin(struct worker *worker, struct cell *cel
  */
 void tr__budget_end(struct worker *worker, struct cell *cell);
 
+/** An incarnation has given back all it had, and the next one begins. Owner only; with the flag. */
+void tr__budget_renew(struct worker *worker, struct cell *cell);
+
 /** What an actor that is set up holds, in bytes: see tr_options.budget_bytes. Owner only. */
 size_t tr__cell_bytes(const struct cell *cell);
 

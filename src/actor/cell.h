@@ -53,10 +53,11 @@ enum cell_flag {
     CELL_KILLING = 1 << 3, /* it stops by Kill, and so do its children */
     CELL_LINKED = 1 << 4,  /* it is in its parent's list */
     CELL_ENDED = 1 << 5, /* of a Stopped one: it is posted to its parent's worker, to be unlinked */
-    CELL_BARRIER = 1 << 5,  /* of a live one: a turn waits, and no ask or notice begins meanwhile */
-    CELL_METERED = 1 << 6,  /* a budget applies to it: extra->budget is there */
-    CELL_IDLES = 1 << 7,    /* it has a receive timeout: messages leave their mark */
-    CELL_FAILED = 1 << 8,   /* a failure is why it stops */
+    CELL_BARRIER = 1 << 5, /* of a live one: a turn waits, and no ask or notice begins meanwhile */
+    CELL_METERED = 1 << 6, /* a budget applies to it: extra->budget is there */
+    CELL_IDLES = 1 << 7,   /* it has a receive timeout: messages leave their mark */
+    CELL_FAILED =
+        1 << 8, /* a reason to be Suspended: it has failed; of one that stops: that is why */
     CELL_MIXED = 1 << 9,    /* mailboxes other than that of notices may hold something */
     CELL_ASKED = 1 << 10,   /* a reason to be Suspended: somebody asked for it */
     CELL_CLIENT = 1 << 11,  /* it is the address of a client */
@@ -72,12 +73,16 @@ enum cell_control {
     CONTROL_LOOK = 1 << 2,   /* something urgent is in the inbox */
     CONTROL_FINISH = 1 << 3, /* its last child has ended: so does it */
     CONTROL_WAKE = 1 << 4,   /* a turn that waited may go on */
-    CONTROL_BUDGET = 1 << 7  /* it is over its budget: it fails */
+    CONTROL_CHILD = 1 << 5,  /* a child has failed, or is to come back */
+    CONTROL_DECIDED =
+        1 << 6, /* its supervisor has decided, or what then was to be waited for is over */
+    CONTROL_BUDGET = 1 << 7, /* it is over its budget: it fails */
+    CONTROL_DISMISS = 1 << 8 /* the order to stop comes from its parent */
 };
 
 /** What makes a message more than an ordinary one to the run that handles it. */
 enum { CELL_WATCHED = CELL_IDLES | CELL_METERED | CELL_NARROW | CELL_AWAITED };
-enum { CELL_SUSPENDED = CELL_ASKED }; /* all reasons; supervision will add its own */
+enum { CELL_SUSPENDED = CELL_ASKED | CELL_FAILED }; /* all reasons */
 
 enum {
     CELL_STATE_INLINE = 16,    /* a state of up to this many bytes lives in the cell */
@@ -87,13 +92,18 @@ enum {
 struct budget;
 struct budget_tree;
 
-/** How an actor that is not set up yet is to be set up. */
-struct cell_setup {
+/** How an actor is set up: of one that is still to be, and of one that can be again. */
+struct cell_origin {
     const tr_behavior *behavior;
+    const tr_child_spec *spec; /* of a TR_CHILD, NULL for others */
     uint64_t spawner;          /* ref of the client that wants to know, 0 for none */
     uint64_t causal;           /* of what the spawner handles */
     uint32_t worker;           /* where it will live */
+    bool is_dismissed;         /* its parent has stopped it: it does not come back */
+    bool has_lived;            /* it has had a PreStart */
     struct budget_tree *above; /* see actor/budget.h */
+    struct failure *failure;   /* what an earlier actor of this origin has left; see supervise.h */
+    char *name;                /* of one that comes back as a new actor, else NULL */
     const tr_type *type;       /* NULL: no message */
     _Alignas(16) unsigned char message[];
 };
@@ -108,10 +118,14 @@ struct ask_table {
     uint32_t last; /* number that was given last */
 };
 
+struct failure;
+struct group;
+
 /** What few actors need. */
 struct cell_extra {
     struct cell *cell;
-    struct envelope *stash; /* a ring */
+    struct envelope *requests; /* the mailbox of asks, of one that has them apart: CELL_BY_KIND */
+    struct envelope *stash;    /* a ring */
     uint32_t stash_count;
     uint32_t stash_lines; /* their memory, in lines of 64 bytes */
     struct timer_keys timers;
@@ -139,6 +153,12 @@ struct cell_extra {
     struct envelope *waiters; /* a ring */
     int32_t put_by;           /* room that is kept for them: messages, */
     int32_t put_by_lines;     /* and lines */
+    /* Supervision; see actor/supervise.h. */
+    struct failure *failure; /* its own, past or present; NULL also while its parent has it */
+    struct envelope *failed; /* a ring: children that have failed, of which it is to decide */
+    struct list returns;     /* of struct failure: children that are to come back as new actors */
+    struct group *group;     /* children that are being restarted together */
+    uint32_t significant;    /* children that are, and live */
 };
 
 struct name;
@@ -146,12 +166,9 @@ struct dispatch;
 
 struct cell {
     struct door door;
-    uint64_t identity; /* the ref, kept when the door no longer shows it */
-    struct name *name; /* in the directory; NULL for anonymous actors */
-    union {
-        struct cell_setup *setup; /* while New */
-        struct cell_extra *extra; /* from then on: what few actors need; NULL until they do */
-    };
+    uint64_t identity;        /* the ref, kept when the door no longer shows it */
+    struct name *name;        /* in the directory; NULL for anonymous actors */
+    struct cell_extra *extra; /* what few actors need; NULL until they do */
 
     struct task task;
     struct dispatch *dispatch;
@@ -168,7 +185,7 @@ struct cell {
 
     struct envelope *replies;
     struct envelope *exceptions;
-    struct envelope *asks;
+    struct cell_origin *origin; /* NULL: its behavior, without a message */
     struct envelope *events;
     uint32_t sibling_next; /* slots; the list is a ring, in start order */
     uint32_t sibling_last; /* the one before */

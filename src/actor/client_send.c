@@ -189,9 +189,9 @@ tr_status tr_client_try_spawn(tr_client *client, const tr_spawn_args *args, uint
     lock_take(&system->foreign_lock);
     atom64_count(&system->foreign_counters.spawned, 1);
     lock_give(&system->foreign_lock);
-    cell->setup->causal = hash_mix(client->causal_next++);
+    cell->origin->causal = hash_mix(client->causal_next++);
     *ref_bits = cell->identity;
-    cell->setup->worker = args->worker < 0 ? 0 : (uint32_t)args->worker;
+    cell->origin->worker = args->worker < 0 ? 0 : (uint32_t)args->worker;
     door_open(&cell->door, cell->identity, CELL_FOREIGN, true);
     /* Its parent's worker puts it into the list of children, then it goes to its own. */
     tr__spawn_post(system, NULL, cell, 0);

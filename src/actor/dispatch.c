@@ -39,6 +39,43 @@ void tr__dispatches_deinit(struct dispatches *dispatches)
     dispatches->bucket_count = 0;
 }
 
+bool tr__supervision_is_valid(const tr_supervision *supervision, const char **why)
+{
+    const tr_backoff *backoff = &supervision->backoff;
+    *why = "a supervision with an unknown strategy or significance";
+    if ((unsigned)supervision->strategy > TR_REST_FOR_ONE ||
+        (unsigned)supervision->significance > TR_STOP_AFTER_ALL)
+        return false;
+    *why = "a supervision with too many or too few restarts, or a negative window";
+    if (supervision->restarts_max < TR_NO_RESTARTS || supervision->restarts_max > TR_RESTARTS_MAX ||
+        supervision->window_ns < 0)
+        return false;
+    *why = "a back-off with a negative time, a multiplier below 1, or a jitter outside 0 to 1";
+    bool is_sound = backoff->initial_ns >= 0 && backoff->max_ns >= 0 && backoff->jitter >= 0 &&
+                    backoff->jitter <= 1 && (backoff->multiplier == 0 || backoff->multiplier >= 1);
+    if (!is_sound)
+        return false;
+    *why = NULL;
+    return true;
+}
+
+static bool children_are_valid(const tr_behavior *behavior, const char **why)
+{
+    *why = "a behavior whose children are missing";
+    if (behavior->child_count && !behavior->children)
+        return false;
+    for (size_t i = 0; i < behavior->child_count; i++) {
+        const tr_child_spec *spec = &behavior->children[i];
+        *why = "a child without a behavior, or with an unknown restart";
+        if (!spec->behavior || (unsigned)spec->restart > TR_TEMPORARY)
+            return false;
+        if (spec->supervision && !tr__supervision_is_valid(spec->supervision, why))
+            return false;
+    }
+    *why = NULL;
+    return true;
+}
+
 bool tr__behavior_is_valid(const tr_behavior *behavior, const char **why)
 {
     *why = "no behavior";
@@ -77,8 +114,11 @@ bool tr__behavior_is_valid(const tr_behavior *behavior, const char **why)
     *why = "a behavior with a negative budget";
     if (behavior->options.budget_cpu_ns < 0 || behavior->options.tree_budget_cpu_ns < 0)
         return false;
-    *why = NULL;
-    return true;
+    *why = "a behavior with an unknown restart";
+    if ((unsigned)behavior->options.restart > TR_TEMPORARY)
+        return false;
+    return tr__supervision_is_valid(&behavior->supervision, why) &&
+           children_are_valid(behavior, why);
 }
 
 /* The place of a type, or the free one where it belongs. There is always a free one. */

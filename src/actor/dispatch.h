@@ -47,6 +47,9 @@ void tr__dispatches_deinit(struct dispatches *dispatches);
 /** Whether this is a table that the library can read; *why says what is wrong with it. */
 bool tr__behavior_is_valid(const tr_behavior *behavior, const char **why);
 
+/** The same of a supervision. */
+bool tr__supervision_is_valid(const tr_supervision *supervision, const char **why);
+
 /** The dispatch of a behavior that is valid; NULL when out of memory. */
 struct dispatch *tr__dispatch_of(struct dispatches *dispatches, const tr_behavior *behavior);
 

@@ -3,6 +3,7 @@
 
 #include "actor/ask.h"
 #include "actor/ask_then.h"
+#include "actor/supervise.h"
 #include "actor/timers.h"
 #include "base/assert.h"
 
@@ -18,6 +19,7 @@ struct cell_extra *tr__extra_of(struct worker *worker, struct cell *cell)
     list_init(&extra->parked);
     list_init(&extra->woken);
     list_init(&extra->laters);
+    list_init(&extra->returns);
     cell->extra = extra;
     return extra;
 }
@@ -34,6 +36,8 @@ void tr__extra_free(struct worker *worker, struct cell *cell)
     TR_ASSERT(!extra->parked_count);
     TR_ASSERT(!extra->waiters && !extra->held);
     TR_ASSERT(!extra->watches.slots);
+    tr__supervise_end(worker, cell);
+    tr__failure_leave(worker, cell);
     tr__ask_table_free(worker, cell);
     if (extra->budget) /* children need it: tr__cell_leave comes back */
         return;

@@ -269,6 +269,7 @@ static void census_cell(struct census *census, const struct cell *cell)
     const struct envelope *received = NULL;
     const struct envelope *stash = NULL;
     const struct envelope *held = NULL;
+    const struct envelope *requests = NULL;
     const tr_behavior *behavior = cell->dispatch ? cell->dispatch->behavior : NULL;
     if (cell->flags & CELL_CLIENT)
         behavior = &tr_behavior_tr_inbox;
@@ -278,12 +279,13 @@ static void census_cell(struct census *census, const struct cell *cell)
     } else if (cell->life != LIFE_NEW && cell->extra) {
         stash = cell->extra->stash;
         held = cell->extra->held;
+        requests = cell->extra->requests;
         census->queued += tr__batch_in_hand(cell);
         is_exact &= !cell->extra->waiters; /* room may be on its way to a waiter */
     }
     census->queued += ring_count(cell->cycle, &tally) + ring_count(cell->notices, &tally) +
                       ring_count(cell->replies, &tally) + ring_count(cell->exceptions, &tally) +
-                      ring_count(cell->asks, &tally) + ring_count(cell->events, &tally) +
+                      ring_count(requests, &tally) + ring_count(cell->events, &tally) +
                       ring_count(received, &tally) + ring_count(held, &tally) +
                       ring_count(stash, &set_aside);
     TR_ASSERT(cell->queued_lines == tally.lines + set_aside.lines);

@@ -112,7 +112,7 @@ static void take_in_message(struct worker *worker, struct cell *cell, struct env
         ring_push(&cell->exceptions, envelope);
         break;
     case ENVELOPE_ASK:
-        ring_push(cell->flags & CELL_BY_KIND ? &cell->asks : &cell->notices, envelope);
+        ring_push(cell->flags & CELL_BY_KIND ? &cell->extra->requests : &cell->notices, envelope);
         break;
     case ENVELOPE_EVENT:
         ring_push(&cell->events, envelope);
@@ -178,8 +178,8 @@ void tr__mail_order(struct cell *cell, enum envelope_kind kind)
     default:
         TR_UNREACHABLE("no order");
     }
-    /* Between two turns the run looks at what is asked of it. */
-    if (is_up)
+    /* Between two turns the run looks at what is asked of it; so does one that is restarted. */
+    if (is_up || (cell->life == LIFE_STARTING && cell->dispatch))
         atom32_fetch_or(&cell->control, CONTROL_LOOK, ATOM_RELAXED);
 }
 
@@ -261,7 +261,8 @@ bool tr__mail_join(struct cell *cell)
     cell->replies = NULL;
     ring_join(&cell->cycle, &cell->exceptions);
     if (!(cell->flags & CELL_BARRIER)) {
-        ring_join(&cell->cycle, &cell->asks);
+        if (cell->extra)
+            ring_join(&cell->cycle, &cell->extra->requests);
         ring_join(&cell->cycle, &cell->notices);
     }
     ring_join(&cell->cycle, &cell->events);

@@ -171,8 +171,8 @@ static bool drop_one(struct worker *worker, struct cell *cell)
         oldest = take_oldest(&cell->extra->held);
     if (!oldest)
         oldest = take_oldest(&cell->cycle);
-    if (!oldest)
-        oldest = take_oldest(&cell->asks);
+    if (!oldest && cell->extra)
+        oldest = take_oldest(&cell->extra->requests);
     if (!oldest)
         oldest = take_oldest(&cell->notices);
     if (!oldest)
@@ -202,7 +202,7 @@ void tr__mail_drop_oldest(struct worker *worker, struct cell *cell)
 bool tr__mail_is_misfit(const struct cell *cell, const struct envelope *envelope)
 {
     const tr_behavior *behavior =
-        cell->life == LIFE_NEW ? cell->setup->behavior : cell->dispatch->behavior;
+        cell->dispatch ? cell->dispatch->behavior : cell->origin->behavior;
     struct mail_bound bound = mail_bound_of(behavior);
     return bound.overflow == TR_DROP_OLDEST && mail_takes_room(envelope) &&
            mail_lines(envelope) > (uint32_t)bound.lines;

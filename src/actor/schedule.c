@@ -331,8 +331,8 @@ static tr_status actor_make(struct tr_system *system, struct schedule *schedule)
              (unsigned)((uint32_t)(schedule->number >> 32) - system->schedules.generation_first));
     status = tr__names_add(&system->names, path, cell->identity, &cell->name);
     if (status != TR_OK) {
-        tr__setup_free(&system->source, cell->setup);
-        cell->setup = NULL;
+        tr__origin_free(&system->source, cell->origin);
+        cell->origin = NULL;
         tr__slot_give(&system->slots, NULL, cell);
         return status;
     }

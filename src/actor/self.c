@@ -139,6 +139,10 @@ static tr_status order(struct tr_self *self, uint64_t ref, enum envelope_kind ki
     struct cell *cell = slots_find(worker->slots, ref);
     if (!cell || cell == worker->system->guardian)
         return TR_STOPPED;
+    /* A child that its parent stops does not come back. */
+    bool is_end = kind == ENVELOPE_STOP || kind == ENVELOPE_KILL;
+    if (is_end && cell_parent_slot(cell) == slots_number(worker->slots, self->cell))
+        atom32_fetch_or(&cell->control, CONTROL_DISMISS, ATOM_RELAXED);
     if (cell_owner(cell) == worker->index) {
         mail_look(worker, cell);
         tr__mail_order(cell, kind);

@@ -5,10 +5,13 @@
 #include <string.h>
 
 #include "actor/budget.h"
+#include "actor/children.h"
 #include "actor/client.h"
+#include "actor/extra.h"
 #include "actor/lifecycle.h"
 #include "actor/park.h"
 #include "actor/stop.h"
+#include "actor/supervise.h"
 #include "actor/turn.h"
 #include "base/assert.h"
 #include "wire/copy.h"
@@ -27,8 +30,16 @@ void tr__error_set(tr_error *error, tr_status status, uint64_t actor, const char
 
 /* ---- Before anybody knows the actor. ---- */
 
-tr_status tr__setup_new(const struct memory_source *source, const tr_spawn_args *args,
-                        uint64_t spawner, struct cell_setup **made)
+/* Which ends of the actor are followed by a new start. */
+static tr_restart restart_of(const tr_spawn_args *args)
+{
+    if (args->spec && args->spec->restart)
+        return args->spec->restart;
+    return args->behavior->options.restart;
+}
+
+tr_status tr__origin_new(const struct memory_source *source, const tr_spawn_args *args,
+                         uint64_t spawner, struct cell_origin **made)
 {
     const tr_type *type = args->setup_type;
     const void *message = args->setup;
@@ -38,60 +49,45 @@ tr_status tr__setup_new(const struct memory_source *source, const tr_spawn_args 
         if (size > TR_PAYLOAD_MAX)
             return TR_TOO_LARGE;
     }
-    struct cell_setup *setup = source_resize(source, NULL, sizeof *setup + size);
-    if (!setup)
+    /* Who comes back as a new actor comes back under its name. */
+    bool keeps_name = args->name && restart_of(args) == TR_PERMANENT;
+    size_t length = keeps_name ? strlen(args->name) + 1 : 0;
+    struct cell_origin *origin = source_resize(source, NULL, sizeof *origin + size + length);
+    if (!origin)
         return TR_NO_MEMORY;
-    setup->behavior = args->behavior;
-    setup->spawner = spawner;
-    setup->causal = 0;
-    setup->worker = 0;
-    setup->above = NULL;
-    setup->type = type;
+    *origin = (struct cell_origin){
+        .behavior = args->behavior, .spec = args->spec, .spawner = spawner, .type = type};
     if (type)
-        tr__copy_into(type, message, setup->message, size);
-    *made = setup;
+        tr__copy_into(type, message, origin->message, size);
+    if (keeps_name)
+        origin->name = memcpy((char *)origin->message + size, args->name, length);
+    *made = origin;
     return TR_OK;
 }
 
-void tr__setup_free(const struct memory_source *source, struct cell_setup *setup)
+void tr__origin_free(const struct memory_source *source, struct cell_origin *origin)
 {
-    if (setup->type && !setup->type->is_flat)
-        tr__copy_drop(setup->type, setup->message);
-    source_resize(source, setup, 0);
+    if (origin->type && !origin->type->is_flat)
+        tr__copy_drop(origin->type, origin->message);
+    tr__failure_forget(source, origin->failure);
+    source_resize(source, origin, 0);
 }
 
-static bool setup_wants_message(const tr_behavior *behavior)
+void tr__origin_drop(struct worker *worker, struct cell *cell)
 {
-    return behavior->setup.call && behavior->setup.type &&
-           !tr_type_is_equal(behavior->setup.type, &tr_type_tr_none);
+    if (cell->origin)
+        tr__origin_free(&worker->source, cell->origin);
+    cell->origin = NULL;
 }
 
-/* Whether this message is what the behavior's set-up wants. */
-static tr_status setup_check(const tr_behavior *behavior, const tr_type *type, uint64_t actor,
-                             tr_error *error)
+/* Whether a cell that was set up needs its origin: it may be set up again, and not as it is now. */
+static bool origin_is_needed(const struct cell *cell)
 {
-    bool wants = setup_wants_message(behavior);
-    if (!type && !wants)
-        return TR_OK;
-    if (!type) {
-        tr__error_set(error,
-                      TR_WRONG_TYPE,
-                      actor,
-                      "%s is set up with a message: %s",
-                      behavior->name,
-                      behavior->setup.type->name);
-        return TR_WRONG_TYPE;
-    }
-    if (wants && tr_type_is_equal(behavior->setup.type, type))
-        return TR_OK;
-    tr__error_set(error,
-                  TR_WRONG_TYPE,
-                  actor,
-                  "%s is not set up with %s but with %s",
-                  behavior->name,
-                  type->name,
-                  wants ? behavior->setup.type->name : "nothing");
-    return TR_WRONG_TYPE;
+    const struct cell_origin *origin = cell->origin;
+    tr_restart restart = tr__restart_of(cell);
+    return origin->spec || origin->failure || restart == TR_PERMANENT ||
+           (origin->type && restart != TR_TEMPORARY) ||
+           origin->behavior != cell->dispatch->behavior;
 }
 
 tr_status tr__spawn_check(struct tr_system *system, const tr_spawn_args *args)
@@ -133,7 +129,7 @@ tr_status tr__spawn_check(struct tr_system *system, const tr_spawn_args *args)
         tr__error_set(args->error, TR_STOPPING, 0, "the system is stopping");
         return TR_STOPPING;
     }
-    return setup_check(args->behavior, args->setup_type, 0, args->error);
+    return tr__setup_check(args->behavior, args->setup_type, 0, args->error);
 }
 
 static tr_status path_too_long(tr_error *error)
@@ -186,7 +182,7 @@ static tr_status depth_check(const struct slots *slots, const struct cell *paren
 }
 
 tr_status tr__spawn_prepare(struct tr_system *system, struct slot_cache *cache, struct cell *parent,
-                            const tr_spawn_args *args, uint64_t spawner, bool keeps_setup,
+                            const tr_spawn_args *args, uint64_t spawner, bool keeps_origin,
                             struct cell **prepared)
 {
     struct cell *cell;
@@ -208,8 +204,11 @@ tr_status tr__spawn_prepare(struct tr_system *system, struct slot_cache *cache, 
         status = path_check(system, cell, args->error);
     if (status != TR_OK)
         goto give_slot;
-    if (keeps_setup) {
-        status = tr__setup_new(&system->source, args, spawner, &cell->setup);
+    tr_restart restart = restart_of(args);
+    keeps_origin |= args->spec || restart == TR_PERMANENT;
+    keeps_origin |= args->setup_type && restart != TR_TEMPORARY;
+    if (keeps_origin) {
+        status = tr__origin_new(&system->source, args, spawner, &cell->origin);
         if (status != TR_OK) {
             tr__error_set(args->error, status, 0, "no memory for the set-up message");
             goto remove_name;
@@ -226,127 +225,14 @@ give_slot:
     return status;
 }
 
-/* ---- Behaviors and states. ---- */
-
-static bool has_same_state(const tr_behavior *a, const tr_behavior *b)
-{
-    return a->state_size == b->state_size && strcmp(a->state_name, b->state_name) == 0;
-}
-
-static bool state_make(struct worker *worker, struct cell *cell, size_t size)
-{
-    void *state = size ? cell->state_inline : NULL;
-    bool is_used = cell->dispatch && mail_is_parked(cell); /* by turns that wait */
-    if (size > CELL_STATE_INLINE || (size && is_used)) {
-        state = source_resize(&worker->source, NULL, size);
-        if (!state)
-            return false;
-    }
-    if (is_used && !tr__state_keep(worker, cell)) {
-        source_resize(&worker->source, state, 0);
-        return false;
-    }
-    tr__state_free(&worker->source, cell);
-    if (state)
-        memset(state, 0, size);
-    cell->state = state;
-    return true;
-}
-
-static tr_status no_memory(struct cell *cell, tr_error *error, const char *what)
-{
-    tr__error_set(error, TR_NO_MEMORY, cell->identity, "out of memory for %s", what);
-    return TR_NO_MEMORY;
-}
-
-/* One behavior; `depth` more have led to it. */
-static tr_status adopt(struct worker *worker, struct cell *cell, const tr_behavior *behavior,
-                       const tr_type *type, const void *message, uint64_t causal, int depth,
-                       tr_error *error)
-{
-    static const struct tr_none none;
-    const char *why;
-    if (depth == TR_BEHAVIORS_NESTED_MAX) {
-        tr__error_set(error,
-                      TR_TOO_DEEP,
-                      cell->identity,
-                      "set-ups led from behavior to behavior %d times",
-                      depth);
-        return TR_TOO_DEEP;
-    }
-    if (!tr__behavior_is_valid(behavior, &why)) {
-        tr__error_set(error, TR_INVALID_ARGUMENT, cell->identity, "%s", why);
-        return TR_INVALID_ARGUMENT;
-    }
-    bool keeps_state = cell->dispatch && has_same_state(cell->dispatch->behavior, behavior);
-    /* Who comes back to a behavior with its state need not give the first message again. */
-    bool is_set_up = !type && keeps_state && setup_wants_message(behavior);
-    tr_status status = TR_OK;
-    if (!is_set_up)
-        status = setup_check(behavior, type, cell->identity, error);
-    if (status != TR_OK)
-        return status;
-    struct dispatch *dispatch = tr__dispatch_of(&worker->dispatches, behavior);
-    if (!dispatch)
-        return no_memory(cell, error, "a behavior's table");
-    if (!keeps_state && !state_make(worker, cell, behavior->state_size))
-        return no_memory(cell, error, "a state");
-    if (cell->dispatch)
-        tr__room_change(cell, cell->dispatch->behavior, behavior);
-    cell->dispatch = dispatch;
-    cell->flags &= (uint16_t)~CELL_BY_KIND;
-    if (behavior->options.ordering == TR_BY_KIND)
-        cell->flags |= CELL_BY_KIND;
-    if (cell->flags & CELL_NARROW)
-        tr__mail_drop_oldest(worker, cell);
-    if (!behavior->setup.call || is_set_up)
-        return TR_OK;
-
-    struct tr_self *self =
-        tr__call(worker, cell, TURN_SETUP, behavior->setup.call, type ? message : &none, causal);
-    if (!self)
-        return no_memory(cell, error, "a stack");
-    switch (self->next.code) {
-    case TR_NEXT_SAME:
-    case TR_NEXT_UNHANDLED:
-    case TR_NEXT_STASHED:
-        break;
-    case TR_NEXT_STOP:
-        status = TR_STOPPED;
-        break;
-    case TR_NEXT_BECOME:
-        status = adopt(worker,
-                       cell,
-                       self->become,
-                       self->become_type,
-                       self->become_message,
-                       causal,
-                       depth + 1,
-                       error);
-        break;
-    case TR_NEXT_FAILED:
-        status = TR_INIT_FAILED;
-        *error = self->error;
-        break;
-    }
-    tr__call_end(self);
-    return status;
-}
-
-tr_status tr__cell_adopt(struct worker *worker, struct cell *cell, const tr_behavior *behavior,
-                         const tr_type *setup_type, const void *setup, uint64_t causal,
-                         tr_error *error)
-{
-    return adopt(worker, cell, behavior, setup_type, setup, causal, 0, error);
-}
-
 /* ---- On the actor's own worker. ---- */
 
-/* False when the actor runs no longer. */
-static bool pre_start(struct worker *worker, struct cell *cell, uint64_t causal)
+bool tr__cell_pre_start(struct worker *worker, struct cell *cell, uint64_t causal)
 {
     static const struct tr_pre_start message;
     cell->flags |= CELL_STARTED;
+    if (cell->origin)
+        cell->origin->has_lived = true;
     if (!cell->dispatch->pre_start)
         return true;
     struct tr_self *self =
@@ -376,8 +262,11 @@ static void tell_spawner(struct worker *worker, struct cell *cell, uint64_t spaw
         tr__outcome_send(worker, spawner, cell->identity, error);
 }
 
-/* Nobody waits for this set-up, so the log has its failure. The parent lives until its child ends. */
-static void mount_failed(struct worker *worker, struct cell *cell, const struct cell_setup *setup,
+/*
+ * Nobody waits for this set-up, so the log has its failure, and its parent is told. The parent lives
+ * until its child ends.
+ */
+static void mount_failed(struct worker *worker, struct cell *cell, const struct cell_origin *setup,
                          const tr_error *error)
 {
     char path[TR_PATH_MAX + 1];
@@ -389,6 +278,7 @@ static void mount_failed(struct worker *worker, struct cell *cell, const struct 
             setup->behavior->name,
             tr_status_name(error->status),
             error->text);
+    tr__failure_tell(worker, cell, error);
     tell_spawner(worker, cell, setup->spawner, error);
 }
 
@@ -398,7 +288,7 @@ static void mount_failed(struct worker *worker, struct cell *cell, const struct 
  */
 static tr_status start(struct worker *worker, struct cell *cell, const tr_behavior *behavior,
                        const tr_type *type, const void *message, uint64_t causal,
-                       const struct cell_setup *mounted, tr_error *error)
+                       const struct cell_origin *mounted, tr_error *error)
 {
     struct tr_system *system = worker->system;
     cell->house = HOUSE_MOUNTING;
@@ -408,7 +298,9 @@ static tr_status start(struct worker *worker, struct cell *cell, const tr_behavi
         mounted ? mounted->above : budget_above(slots_parent(worker->slots, cell));
     if (budget_is_wanted(&behavior->options, above) &&
         tr__budget_begin(worker, cell, &behavior->options, above) != TR_OK)
-        status = no_memory(cell, error, "a budget");
+        status = TR_NO_MEMORY;
+    if (status != TR_OK)
+        tr__error_set(error, status, cell->identity, "out of memory for a budget");
     if (status == TR_OK)
         status = tr__cell_adopt(worker, cell, behavior, type, message, causal, error);
     if (status != TR_OK) {
@@ -417,8 +309,10 @@ static tr_status start(struct worker *worker, struct cell *cell, const tr_behavi
         tr__cell_end_unborn(worker, cell, TR_STOPPED);
         return status == TR_STOPPED ? TR_OK : TR_INIT_FAILED;
     }
+    if (cell->origin && !origin_is_needed(cell))
+        tr__origin_drop(worker, cell);
     tr__cell_become(system, cell, LIFE_RUNNING, __func__);
-    if (!pre_start(worker, cell, causal))
+    if (!tr__cell_pre_start(worker, cell, causal))
         return TR_OK;
     if (cell->flags & CELL_SUSPENDED)
         tr__mail_answer_probes(worker, cell);
@@ -455,7 +349,7 @@ static void mount_link(struct worker *worker, struct cell *cell)
 void tr__spawn_mount(struct worker *worker, struct cell *cell)
 {
     struct tr_system *system = worker->system;
-    struct cell_setup *setup = cell->setup;
+    struct cell_origin *setup = cell->origin;
     tr_error error = {.status = TR_OK};
     bool is_mine = setup->worker == worker->index;
     if (!(cell->flags & CELL_LINKED) &&
@@ -474,18 +368,17 @@ void tr__spawn_mount(struct worker *worker, struct cell *cell)
     uint32_t bits = atom32_exchange(&cell->control, 0, ATOM_SEQ_CST); /* partner: door_nudge */
     if (bits & CONTROL_STOP)
         cell->flags |= CELL_SEALED; /* it begins, handles what has arrived, and stops */
+    if (bits & CONTROL_DISMISS)
+        setup->is_dismissed = true;
     if (bits & CONTROL_KILL) {
         tr__error_set(&error, TR_STOPPING, cell->identity, "stopped before it was set up");
-        cell->extra = NULL;
         tell_spawner(worker, cell, setup->spawner, &error);
         tr__cell_end_unborn(worker, cell, TR_STOPPED);
-        tr__setup_free(&worker->source, setup);
         return;
     }
-    cell->extra = NULL; /* when the set-up is over, the cell may be another's */
+    /* When the set-up is over, the cell may be another's, and its origin gone. */
     (void)start(
         worker, cell, setup->behavior, setup->type, setup->message, setup->causal, setup, &error);
-    tr__setup_free(&worker->source, setup);
 }
 
 /* ---- From a handler. ---- */
@@ -508,36 +401,36 @@ static void protocol_check(struct worker *worker, const tr_spawn_args *args)
                 dispatch->behavior->name);
 }
 
-tr_status tr_self_try_spawn(tr_self *self, const tr_spawn_args *args, uint64_t *ref_bits)
+tr_status tr__spawn_below(struct worker *worker, struct cell *parent, const tr_spawn_args *args,
+                          uint64_t causal, struct failure **past, uint64_t *ref_bits)
 {
-    if (!self || !args || !ref_bits || args->size != sizeof *args)
-        return TR_INVALID_ARGUMENT;
-    struct worker *worker = self->worker;
-    struct cell *parent = self->cell;
-    if (self->is_cancelled)
-        return TR_CANCELLED;
-    if (parent->life >= LIFE_STOPPING) {
-        tr__error_set(args->error, TR_STOPPING, parent->identity, "the actor is stopping");
-        return TR_STOPPING;
-    }
     tr_status status = tr__spawn_check(worker->system, args);
     if (status != TR_OK)
         return status;
+    if (args->spec && args->spec->is_significant && !tr__extra_of(worker, parent))
+        return TR_NO_MEMORY;
     uint32_t owner = args->worker < 0 ? worker->index : (uint32_t)args->worker;
     bool is_near = owner == worker->index && worker->depth < TR_SETUPS_NESTED_MAX;
     struct cell *cell;
-    status =
-        tr__spawn_prepare(worker->system, &worker->slot_cache, parent, args, 0, !is_near, &cell);
+    status = tr__spawn_prepare(
+        worker->system, &worker->slot_cache, parent, args, 0, !is_near || past, &cell);
     if (status != TR_OK)
         return status;
     atom64_count(&worker->counters.spawned, 1);
     tr__child_link(worker, parent, cell);
     cell->flags |= CELL_LINKED;
+    if (args->spec && args->spec->is_significant)
+        parent->extra->significant++;
+    if (past) {
+        tr__child_move(worker, parent, cell, (*past)->before);
+        cell->origin->failure = *past;
+        *past = NULL;
+    }
     uint64_t identity = cell->identity;
     if (!is_near) {
-        cell->setup->causal = self->causal;
-        cell->setup->worker = owner;
-        cell->setup->above = budget_above(parent);
+        cell->origin->causal = causal;
+        cell->origin->worker = owner;
+        cell->origin->above = budget_above(parent);
         door_open(&cell->door, identity, CELL_FOREIGN, true);
         tr__spawn_post(worker->system, &worker->counters, cell, owner);
         *ref_bits = identity;
@@ -550,7 +443,7 @@ tr_status tr_self_try_spawn(tr_self *self, const tr_spawn_args *args, uint64_t *
                    args->behavior,
                    args->setup_type,
                    args->setup,
-                   self->causal,
+                   causal,
                    NULL,
                    args->error ? args->error : &error);
     if (status != TR_OK)
@@ -558,4 +451,18 @@ tr_status tr_self_try_spawn(tr_self *self, const tr_spawn_args *args, uint64_t *
     protocol_check(worker, args);
     *ref_bits = identity;
     return TR_OK;
+}
+
+tr_status tr_self_try_spawn(tr_self *self, const tr_spawn_args *args, uint64_t *ref_bits)
+{
+    if (!self || !args || !ref_bits || args->size != sizeof *args)
+        return TR_INVALID_ARGUMENT;
+    if (self->is_cancelled)
+        return TR_CANCELLED;
+    bool is_last_word = self->kind == TURN_PRE_RESTART || self->kind == TURN_DECIDER;
+    if (self->cell->life >= LIFE_STOPPING || is_last_word) {
+        tr__error_set(args->error, TR_STOPPING, self->cell->identity, "the actor is stopping");
+        return TR_STOPPING;
+    }
+    return tr__spawn_below(self->worker, self->cell, args, self->causal, NULL, ref_bits);
 }

@@ -22,15 +22,33 @@ tr_status tr__cell_adopt(struct worker *worker, struct cell *cell, const tr_beha
 /** Whether a spawn's arguments are sound. */
 TR_MUST_CHECK tr_status tr__spawn_check(struct tr_system *system, const tr_spawn_args *args);
 
-/** Keeps how an actor is to be set up until that is done. TR_NO_MEMORY, TR_TOO_LARGE. */
-TR_MUST_CHECK tr_status tr__setup_new(const struct memory_source *source, const tr_spawn_args *args,
-                                      uint64_t spawner, struct cell_setup **setup);
-void tr__setup_free(const struct memory_source *source, struct cell_setup *setup);
+/** Whether this message is what the behavior's set-up wants: TR_OK, TR_WRONG_TYPE. */
+TR_MUST_CHECK tr_status tr__setup_check(const tr_behavior *behavior, const tr_type *type,
+                                        uint64_t actor, tr_error *error);
 
-/** Prepares a cell that nobody knows yet: name, setup, identity; its door stays closed. */
+/** Keeps how an actor is to be set up. TR_NO_MEMORY, TR_TOO_LARGE. */
+TR_MUST_CHECK tr_status tr__origin_new(const struct memory_source *source,
+                                       const tr_spawn_args *args, uint64_t spawner,
+                                       struct cell_origin **origin);
+void tr__origin_free(const struct memory_source *source, struct cell_origin *origin);
+/** Frees that of an actor, if it has one. */
+void tr__origin_drop(struct worker *worker, struct cell *cell);
+
+/**
+ * Starts a child. As tr_try_spawn. *past, unless NULL, is what an earlier actor in its place has left;
+ * it is taken, and then NULL, when the child is there, however that ends.
+ */
+TR_MUST_CHECK tr_status tr__spawn_below(struct worker *worker, struct cell *parent,
+                                        const tr_spawn_args *args, uint64_t causal,
+                                        struct failure **past, uint64_t *ref_bits);
+
+/** PreStart, to an actor that runs. False when it runs no longer, and may be gone. */
+bool tr__cell_pre_start(struct worker *worker, struct cell *cell, uint64_t causal);
+
+/** Prepares a cell that nobody knows yet: name, origin, identity; its door stays closed. */
 TR_MUST_CHECK tr_status tr__spawn_prepare(struct tr_system *system, struct slot_cache *cache,
                                           struct cell *parent, const tr_spawn_args *args,
-                                          uint64_t spawner, bool keeps_setup, struct cell **cell);
+                                          uint64_t spawner, bool keeps_origin, struct cell **cell);
 
 /** Fills in a tr_error. */
 void tr__error_set(tr_error *error, tr_status status, uint64_t actor, const char *format, ...)

@@ -4,120 +4,16 @@
 #include "actor/ask.h"
 #include "actor/blocking.h"
 #include "actor/budget.h"
+#include "actor/children.h"
 #include "actor/extra.h"
 #include "actor/lifecycle.h"
 #include "actor/park.h"
+#include "actor/spawn.h"
+#include "actor/supervise.h"
 #include "actor/turn.h"
 #include "actor/waiters.h"
 #include "actor/watchers.h"
 #include "base/assert.h"
-
-/* ---- A parent and its children. The links are written by the parent's worker. ---- */
-
-void tr__child_link(struct worker *worker, struct cell *parent, struct cell *child)
-{
-    struct slots *slots = worker->slots;
-    TR_ASSERT(cell_owner(parent) == worker->index);
-    uint32_t slot = slots_number(slots, child);
-    if (parent->child_count++) {
-        struct cell *last = slots_at(slots, parent->child_last);
-        child->sibling_next = last->sibling_next;
-        child->sibling_last = parent->child_last;
-        slots_at(slots, last->sibling_next)->sibling_last = slot;
-        last->sibling_next = slot;
-    } else {
-        child->sibling_next = slot;
-        child->sibling_last = slot;
-    }
-    parent->child_last = slot;
-    if (child->flags & CELL_CALLS)
-        worker->system->schedules.linked++;
-}
-
-static void child_unlink(struct worker *worker, struct cell *parent, struct cell *child)
-{
-    struct slots *slots = worker->slots;
-    TR_ASSERT(child->flags & CELL_LINKED);
-    TR_ASSERT(parent->child_count > 0);
-    slots_at(slots, child->sibling_last)->sibling_next = child->sibling_next;
-    slots_at(slots, child->sibling_next)->sibling_last = child->sibling_last;
-    if (parent->child_last == slots_number(slots, child))
-        parent->child_last = child->sibling_last;
-    if (!--parent->child_count)
-        parent->child_last = 0;
-    child->flags &= (uint16_t)~CELL_LINKED;
-    if (child->flags & CELL_CALLS)
-        worker->system->schedules.linked--;
-}
-
-/* A child of another worker: set the bits, then make sure that somebody looks at them. */
-static void order_far(struct worker *worker, struct cell *child)
-{
-    struct tr_system *system = worker->system;
-    switch (door_nudge(&child->door)) {
-    case DOOR_TAKEN:
-        break;
-    case DOOR_TAKEN_POST:
-        tr__system_post(system, &worker->counters, child);
-        break;
-    case DOOR_REFUSED: /* it has no children left: its end is on its way */
-        break;
-    }
-}
-
-void tr__children_stop(struct worker *worker, struct cell *parent, bool by_kill)
-{
-    uint32_t bits = by_kill ? CONTROL_KILL : CONTROL_STOP;
-    struct cell *child = parent->child_count ? slots_at(worker->slots, parent->child_last) : NULL;
-    for (uint32_t i = 0; i < parent->child_count; i++) {
-        child = slots_at(worker->slots, child->sibling_next);
-        atom32_fetch_or(&child->control, bits, ATOM_SEQ_CST); /* partner: tr__cell_obey */
-        if (cell_owner(child) != worker->index)
-            order_far(worker, child);
-        else if (child->house == HOUSE_WAITING && child->life < LIFE_STOPPED)
-            mail_make_ready(worker, child); /* one that waits for children of its own stays so */
-    }
-}
-
-/* The last actor below /user has ended. */
-static void become_empty(struct worker *worker, struct cell *guardian)
-{
-    struct tr_system *system = worker->system;
-    if (!system->exit_when_empty)
-        return;
-    atom32_store(&system->is_stopping, 1, ATOM_SEQ_CST);
-    atom32_fetch_or(&guardian->control, CONTROL_STOP, ATOM_RELAXED);
-    if (guardian->house == HOUSE_WAITING)
-        mail_make_ready(worker, guardian);
-}
-
-void tr__child_gone(struct worker *worker, struct cell *child)
-{
-    struct cell *parent = slots_parent(worker->slots, child);
-    struct tr_system *system = worker->system;
-    TR_ASSERT(cell_owner(parent) == worker->index);
-    TR_ASSERT(child->life == LIFE_STOPPED);
-    bool is_schedule = child->flags & CELL_CALLS;
-    child_unlink(worker, parent, child);
-    tr__slot_give(worker->slots, &worker->slot_cache, child);
-    /* Schedules alone keep no system. */
-    if (parent == system->guardian && parent->life == LIFE_RUNNING) {
-        if (!is_schedule && parent->child_count == system->schedules.linked)
-            become_empty(worker, parent);
-        return;
-    }
-    if (parent->child_count)
-        return;
-    if (parent->life == LIFE_STOPPING) {
-        atom32_fetch_or(&parent->control, CONTROL_FINISH, ATOM_RELAXED);
-        if (parent->house == HOUSE_WAITING)
-            mail_make_ready(worker, parent);
-    } else if (parent->life == LIFE_STOPPED) {
-        tr__cell_leave(worker, parent);
-    }
-}
-
-/* ---- The end of one actor. ---- */
 
 void tr__state_free(const struct memory_source *source, struct cell *cell)
 {
@@ -177,6 +73,7 @@ void tr__cell_stop(struct worker *worker, struct cell *cell, bool by_kill)
     uint64_t deadline_ns = atom64_load(&system->shutdown_ns, ATOM_RELAXED);
     if (cell == system->guardian && deadline_ns)
         worker->loop.alarm_ns = (tr_time)deadline_ns;
+    tr__supervise_end(worker, cell);
     tr__children_stop(worker, cell, by_kill);
     cell->house = HOUSE_WAITING;
     if (cell->child_count)
@@ -185,13 +82,12 @@ void tr__cell_stop(struct worker *worker, struct cell *cell, bool by_kill)
         tr__cell_finish(worker, cell);
 }
 
-static void post_stop(struct worker *worker, struct cell *cell)
+void tr__cell_last_words(struct worker *worker, struct cell *cell, enum turn_kind kind,
+                         const tr_handler *row, const void *message, const char *name)
 {
-    static const struct tr_post_stop message;
-    if (!(cell->flags & CELL_STARTED) || !cell->dispatch->post_stop)
+    if (!row)
         return;
-    struct tr_self *self =
-        tr__call(worker, cell, TURN_POST_STOP, cell->dispatch->post_stop->call, &message, 0);
+    struct tr_self *self = tr__call(worker, cell, kind, row->call, message, 0);
     tr_error story = {.status = TR_NO_MEMORY, .text = "no stack for it"};
     if (self && self->next.code != TR_NEXT_FAILED) {
         tr__call_end(self);
@@ -201,14 +97,24 @@ static void post_stop(struct worker *worker, struct cell *cell)
         story = self->error;
         tr__call_end(self);
     }
+    atom64_count(&worker->counters.failures, 1);
     char path[TR_PATH_MAX + 1];
     tr__cell_path(worker->system, cell, path);
     tr__log(worker->system,
             TR_LEVEL_ERROR,
             path,
-            "failed in tr_post_stop: %s: %s",
+            "failed in %s: %s: %s",
+            name,
             tr_status_name(story.status),
             story.text);
+}
+
+static void post_stop(struct worker *worker, struct cell *cell)
+{
+    static const struct tr_post_stop message;
+    if (cell->flags & CELL_STARTED)
+        tr__cell_last_words(
+            worker, cell, TURN_POST_STOP, cell->dispatch->post_stop, &message, "tr_post_stop");
 }
 
 void tr__cell_finish(struct worker *worker, struct cell *cell)
@@ -294,6 +200,7 @@ void tr__cell_leave(struct worker *worker, struct cell *cell)
     if (parent == system->guardian && (cell->flags & (CELL_FAILED | CELL_CALLS)) == CELL_FAILED)
         atom32_fetch_add(&system->root_failures, 1, ATOM_RELAXED);
     if (!(cell->flags & CELL_LINKED)) {
+        tr__origin_drop(worker, cell);
         tr__slot_give(worker->slots, &worker->slot_cache, cell);
         return;
     }

@@ -19,14 +19,12 @@ void tr__cell_end_unborn(struct worker *worker, struct cell *cell, tr_status rea
 /** A closed cell's post has arrived, or none was on its way: leaves its parent. Owner only. */
 void tr__cell_leave(struct worker *worker, struct cell *cell);
 
-/** A child has ended: the parent's worker takes it out and frees its slot. */
-void tr__child_gone(struct worker *worker, struct cell *child);
-
-/** Tells all children to stop, or kills them. Owner of the parent only. */
-void tr__children_stop(struct worker *worker, struct cell *parent, bool by_kill);
-
-/** Puts a child into its parent's list; its flags are not touched. Owner of the parent only. */
-void tr__child_link(struct worker *worker, struct cell *parent, struct cell *child);
+/**
+ * Calls the handler of a signal whose failure changes nothing any more: it is logged and counted. `row`
+ * may be NULL.
+ */
+void tr__cell_last_words(struct worker *worker, struct cell *cell, enum turn_kind kind,
+                         const tr_handler *row, const void *message, const char *name);
 
 /** Takes a tenant's name, if it has one, out of the directory; its path can still be read. */
 void tr__cell_unname(struct worker *worker, struct cell *cell);

@@ -156,7 +156,8 @@ static bool tell_actor(struct worker *worker, struct cell *cell, struct text *te
         look_through(cell->extra->held, question, &count, &place);
     }
     look_through(cell->cycle, question, &count, &place);
-    look_through(cell->asks, question, &count, &place);
+    if (cell->extra)
+        look_through(cell->extra->requests, question, &count, &place);
     look_through(cell->notices, question, &count, &place);
     if (!place) {
         say(text,

@@ -1,8 +1,423 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The side of a supervisor: what becomes of a child that has failed, and of one that has ended.
+ */
 #include "actor/supervise.h"
 
-void tr__supervision_mail(struct worker *worker, struct cell *cell, struct envelope *envelope)
+#include <stdio.h>
+#include <string.h>
+
+#include "actor/children.h"
+#include "actor/extra.h"
+#include "actor/signal.h"
+#include "actor/spawn.h"
+#include "actor/stop.h"
+#include "actor/turn.h"
+#include "base/assert.h"
+
+#define RESTARTS_DEFAULT 3
+#define WINDOW_DEFAULT_NS TR_MINUTE
+
+const tr_supervision *tr__supervision_of(struct tr_system *system, const struct cell *parent,
+                                         const tr_child_spec *spec)
 {
-    (void)cell;
+    if (spec && spec->supervision)
+        return spec->supervision;
+    return parent == system->guardian ? &system->supervision
+                                      : &parent->dispatch->behavior->supervision;
+}
+
+void tr__child_failed_signal(struct worker *worker, struct cell *parent, uint64_t child,
+                             tr_directive directive, const tr_error *cause)
+{
+    if (parent == worker->system->guardian)
+        return;
+    struct tr_child_failed message = {
+        .child = tr_ref_from_bits(child), .directive = directive, .cause = *cause};
+    struct envelope *envelope =
+        tr__signal_new(worker, parent->identity, &tr__child_failed_type, &message);
+    if (envelope && tr__mail_send(worker, parent, envelope) != TR_OK)
+        envelope_give(&worker->pool, envelope);
+    if (envelope)
+        return;
+    char path[TR_PATH_MAX + 1];
+    tr__cell_path(worker->system, parent, path);
+    tr__log(worker->system, TR_LEVEL_WARN, path, "no memory to be told that a child failed");
+}
+
+/* ---- Deciding. ---- */
+
+struct question {
+    tr_directive (*decide)(tr_self *self, const tr_error *cause);
+    const tr_error *cause;
+    tr_directive answer;
+};
+
+static tr_next ask_decider(tr_self *self, void *state, const void *message)
+{
+    struct question *question = (struct question *)(uintptr_t)message;
+    (void)state;
+    question->answer = question->decide(self, question->cause);
+    return TR_SAME;
+}
+
+/* What the supervisor's own function says; one that fails escalates. */
+static tr_directive decide(struct worker *worker, struct cell *parent, const tr_supervision *how,
+                           const tr_error *cause)
+{
+    if (!how->decide)
+        return TR_RESTART;
+    struct question question = {.decide = how->decide, .cause = cause, .answer = TR_ESCALATE};
+    struct tr_self *self = tr__call(worker, parent, TURN_DECIDER, ask_decider, &question, 0);
+    const char *why = "there is no stack for it";
+    bool has_failed = !self || self->next.code == TR_NEXT_FAILED;
+    char words[sizeof(tr_error){0}.text];
+    if (self && has_failed) {
+        snprintf(words, sizeof words, "%s", self->error.text);
+        why = words;
+    }
+    if (self)
+        tr__call_end(self);
+    if (!has_failed && (unsigned)question.answer > TR_ESCALATE) {
+        has_failed = true;
+        why = "it gave no directive";
+    }
+    if (!has_failed)
+        return question.answer;
+    char path[TR_PATH_MAX + 1];
+    tr__cell_path(worker->system, parent, path);
+    tr__log(worker->system, TR_LEVEL_ERROR, path, "its decider failed, so it escalates: %s", why);
+    return TR_ESCALATE;
+}
+
+/* Makes room for as many restarts as a window may see. */
+static bool times_grow(struct worker *worker, struct failure *failure, uint32_t room)
+{
+    if (failure->room >= room)
+        return true;
+    tr_time *times = source_resize(&worker->source, NULL, room * sizeof *times);
+    if (!times)
+        return false;
+    for (uint32_t i = 0; i < failure->count; i++)
+        times[i] = failure->times[(failure->first + i) % failure->room];
+    source_resize(&worker->source, failure->times, 0);
+    failure->times = times;
+    failure->first = 0;
+    failure->room = room;
+    return true;
+}
+
+/* Whether a child may be restarted once more; if so that is noted, and how long it has to wait. */
+static bool is_allowed(struct worker *worker, const tr_supervision *how, struct failure *failure)
+{
+    const tr_platform *platform = worker->system->platform;
+    tr_time now_ns = platform->mono_now(platform);
+    tr_time window_ns = how->window_ns > 0 ? how->window_ns : WINDOW_DEFAULT_NS;
+    uint32_t max = how->restarts_max > 0 ? (uint32_t)how->restarts_max : RESTARTS_DEFAULT;
+    if (how->restarts_max < 0)
+        return false;
+    while (failure->count && now_ns - failure->times[failure->first] >= window_ns) {
+        failure->first = (failure->first + 1) % failure->room;
+        failure->count--;
+    }
+    if (failure->count >= max || !times_grow(worker, failure, max))
+        return false;
+    failure->times[(failure->first + failure->count++) % failure->room] = now_ns;
+
+    const tr_backoff *backoff = &how->backoff;
+    if (failure->last_ns && now_ns - failure->last_ns >= window_ns)
+        failure->attempts = 0;
+    failure->last_ns = now_ns;
+    double max_ns = (double)(backoff->max_ns > 0 ? backoff->max_ns : TR_BACKOFF_MAX_NS);
+    double delay_ns = (double)backoff->initial_ns;
+    double multiplier = backoff->multiplier > 0 ? backoff->multiplier : 2;
+    for (uint32_t i = 0; i < failure->attempts && delay_ns < max_ns; i++)
+        delay_ns *= multiplier;
+    if (delay_ns > max_ns)
+        delay_ns = max_ns;
+    if (backoff->jitter > 0) {
+        double chance = (double)(rng_next(&worker->rng) >> 11) / (double)(UINT64_C(1) << 53);
+        delay_ns *= 1 + backoff->jitter * (2 * chance - 1);
+    }
+    failure->attempts++;
+    failure->delay_ns = (tr_time)(delay_ns < max_ns ? delay_ns : max_ns);
+    return true;
+}
+
+/* Sends the decision, and the record with it. */
+static void answer(struct worker *worker, struct envelope *envelope, struct failure *failure)
+{
+    struct cell *child = slots_find(worker->slots, failure->child);
+    envelope->kind = ENVELOPE_DECIDED;
+    envelope->sender = 0;
+    envelope->generation = (uint32_t)(failure->child >> 32);
+    if (child && !failure->is_final && tr__mail_send(worker, child, envelope) == TR_OK)
+        return;
+    tr__failure_free(worker, failure);
+    envelope_give_empty(&worker->pool, envelope);
+}
+
+/* The supervisor fails with what became of a child. As tr__cell_fail. */
+static bool fail_with(struct worker *worker, struct cell *parent, const tr_error *cause,
+                      const char *why)
+{
+    tr_error error = {.status = cause->status, .code = cause->code, .actor = cause->actor};
+    memcpy(error.where, cause->where, sizeof error.where);
+    int length = snprintf(error.text, sizeof error.text, "%s", cause->text);
+    if (length >= 0 && (size_t)length < sizeof error.text)
+        snprintf(error.text + length, sizeof error.text - (size_t)length, "; %s", why);
+    return tr__cell_fail(worker, parent, "a child", &error);
+}
+
+/* False when the supervisor has stopped by it, and may be gone. */
+static bool on_failed(struct worker *worker, struct cell *parent, struct envelope *envelope)
+{
+    struct failure *failure;
+    memcpy(&failure, envelope->payload.bytes, sizeof failure);
+    const tr_supervision *how = tr__supervision_of(worker->system, parent, failure->spec);
+    bool is_group = how->strategy != TR_ONE_FOR_ONE;
+    bool is_exhausted = false;
+    tr_directive directive = TR_STOP_CHILD;
+    /* One that is stopping, or gone, is asked about no more. */
+    bool is_open = !failure->is_final && slots_find(worker->slots, failure->child);
+    if (is_open && failure->restart != TR_TEMPORARY)
+        directive = decide(worker, parent, how, &failure->cause);
+    if (directive == TR_RESUME && failure->has_no_state)
+        directive = TR_RESTART;
+    if (directive == TR_RESTART && !is_allowed(worker, how, failure)) {
+        directive = TR_STOP_CHILD;
+        is_exhausted = is_group;
+    }
+    failure->directive = directive;
+    failure->is_group = is_group && directive == TR_RESTART;
+    tr__child_failed_signal(worker, parent, failure->child, directive, &failure->cause);
+    if (failure->is_group)
+        tr__group_pause(parent, failure->child);
+    if (is_exhausted)
+        tr__group_kill(worker, parent, how, failure->child);
+    tr_error cause = failure->cause;
+    answer(worker, envelope, failure);
+    if (is_exhausted)
+        return fail_with(worker, parent, &cause, "it failed too often");
+    if (directive == TR_ESCALATE)
+        return fail_with(worker, parent, &cause, "its supervisor escalates");
+    return true;
+}
+
+/* A group cannot be restarted as it should be. As tr__cell_fail. */
+static bool give_up_group(struct worker *worker, struct cell *parent, const tr_supervision *how,
+                          uint64_t child)
+{
+    tr_error error = {.status = TR_NO_MEMORY,
+                      .actor = tr_ref_from_bits(child),
+                      .text = "no memory to restart its children together"};
+    tr__group_kill(worker, parent, how, child);
+    return tr__cell_fail(worker, parent, "a child", &error);
+}
+
+/* A member of a group has come up; or the child whose failure it was has waited long enough. */
+static bool on_up(struct worker *worker, struct cell *parent, struct envelope *envelope)
+{
+    uint64_t child = envelope->sender;
+    if (!tr_type_is_equal(envelope->type, &tr_type_tr_ready)) {
+        envelope_give(&worker->pool, envelope);
+        tr__group_answer(worker, parent, child, ENVELOPE_UP);
+        return true;
+    }
+    const struct tr_ready *ready = envelope_data(envelope);
+    const tr_child_spec *spec = (const tr_child_spec *)(uintptr_t)ready->spec;
+    const tr_supervision *how = tr__supervision_of(worker->system, parent, spec);
+    bool is_here = true;
+    if (slots_find(worker->slots, child) &&
+        !tr__group_begin(worker, parent, how, child, &ready->cause))
+        is_here = give_up_group(worker, parent, how, child);
     envelope_give(&worker->pool, envelope);
+    return is_here;
+}
+
+/* ---- Children that come back as new actors. ---- */
+
+static void come_back(struct worker *worker, struct cell *parent, struct failure *failure)
+{
+    struct cell_origin *origin = failure->origin;
+    uint64_t child = failure->child;
+    tr_error error = {.status = TR_OK};
+    const tr_spawn_args args = {.size = sizeof args,
+                                .behavior = origin->behavior,
+                                .name = origin->spec ? origin->spec->name : origin->name,
+                                .worker = (int)origin->worker,
+                                .setup_type = origin->type,
+                                .setup = origin->type ? origin->message : NULL,
+                                .error = &error,
+                                .spec = origin->spec};
+    uint64_t bits;
+    failure->origin = NULL;
+    list_remove(&failure->link);
+    tr_status status = tr__spawn_below(worker, parent, &args, 0, &failure, &bits);
+    tr__origin_free(&worker->source, origin);
+    tr__failure_free(worker, failure);
+    if (status == TR_OK || status == TR_STOPPING)
+        return;
+    tr__children_look(worker, parent);
+    if (error.status == TR_OK)
+        error = (tr_error){.status = status, .text = "it could not be started again"};
+    char path[TR_PATH_MAX + 1];
+    tr__cell_path(worker->system, parent, path);
+    tr__log(worker->system,
+            TR_LEVEL_ERROR,
+            path,
+            "a child that should always be there did not start again: %s: %s",
+            tr_status_name(error.status),
+            error.text);
+    tr__child_failed_signal(worker, parent, child, TR_STOP_CHILD, &error);
+}
+
+static bool is_up(const struct cell *cell)
+{
+    return cell->life == LIFE_RUNNING || cell->life == LIFE_SUSPENDED;
+}
+
+/* Whether a child that has ended is to come back; *origin is then the caller's. */
+static bool comes_back(struct worker *worker, const struct cell *parent, struct cell *child)
+{
+    const struct cell_origin *origin = child->origin;
+    if (!origin || !origin->has_lived || origin->is_dismissed || child->flags & CELL_FAILED ||
+        tr__restart_of(child) != TR_PERMANENT)
+        return false;
+    return is_up(parent) && !atom32_load(&worker->system->is_stopping, ATOM_SEQ_CST);
+}
+
+/* A child is gone and does not come back. */
+static void end_for_good(struct worker *worker, struct cell *parent, const tr_child_spec *spec)
+{
+    if (!spec || !spec->is_significant || !parent->extra)
+        return;
+    if (!parent->extra->significant)
+        return; /* it was spawned from outside */
+    uint32_t left = --parent->extra->significant;
+    if (!is_up(parent))
+        return;
+    tr_significance rule = tr__supervision_of(worker->system, parent, NULL)->significance;
+    if (rule == TR_STOP_AFTER_ANY || (rule == TR_STOP_AFTER_ALL && !left))
+        tr__child_order(worker, parent, CONTROL_STOP);
+}
+
+/* Its parent will see to it, between two turns. */
+static bool plan_return(struct worker *worker, struct cell *parent, struct cell *child)
+{
+    struct slots *slots = worker->slots;
+    struct cell_extra *extra = tr__extra_of(worker, parent);
+    struct failure *failure = extra ? tr__failure_past(worker, child) : NULL;
+    if (!failure)
+        return false;
+    const struct cell *first = slots_at(slots, slots_at(slots, parent->child_last)->sibling_next);
+    const struct cell *before = slots_at(slots, child->sibling_last);
+    failure->before = first == child ? 0 : before->identity;
+    failure->spec = child->origin->spec;
+    failure->origin = child->origin;
+    failure->origin->worker = cell_owner(child);
+    child->origin = NULL;
+    failure->cell = parent;
+    failure->phase = FAILURE_DECIDED;
+    list_push_last(&extra->returns, &failure->link);
+    tr__child_order(worker, parent, CONTROL_CHILD);
+    return true;
+}
+
+/* Whether it may come back. False when the supervisor has stopped by it, and may be gone. */
+static bool on_return(struct worker *worker, struct cell *parent, struct failure *failure)
+{
+    const tr_supervision *how = tr__supervision_of(worker->system, parent, failure->spec);
+    if (is_allowed(worker, how, failure)) {
+        const tr_platform *platform = worker->system->platform;
+        failure->phase = failure->delay_ns > 0 ? FAILURE_DELAYED : FAILURE_DUE;
+        if (failure->delay_ns > 0)
+            tr__wheel_arm(&worker->delays,
+                          &failure->delay,
+                          timer_deadline(platform->mono_now(platform), failure->delay_ns));
+        return true;
+    }
+    tr_error cause = {.status = TR_STOPPED,
+                      .actor = tr_ref_from_bits(failure->child),
+                      .text = "it ended too often"};
+    bool is_alone = how->strategy == TR_ONE_FOR_ONE;
+    tr__child_failed_signal(worker, parent, failure->child, TR_STOP_CHILD, &cause);
+    end_for_good(worker, parent, failure->spec);
+    tr__failure_free(worker, failure);
+    tr__children_look(worker, parent);
+    return is_alone || fail_with(worker, parent, &cause, "and should always be there");
+}
+
+void tr__supervise_gone(struct worker *worker, struct cell *parent, struct cell *child)
+{
+    const tr_child_spec *spec = child->origin ? child->origin->spec : NULL;
+    if (parent->extra && parent->extra->group)
+        tr__group_answer(worker, parent, child->identity, ENVELOPE_VOID);
+    if (comes_back(worker, parent, child) && plan_return(worker, parent, child))
+        return;
+    end_for_good(worker, parent, spec);
+}
+
+/* ---- Between two turns. ---- */
+
+/* One whose time has come; the list may change with each that comes back. */
+static struct list *first_due(const struct cell_extra *extra)
+{
+    for (struct list *link = extra->returns.next; link != &extra->returns; link = link->next) {
+        if (LIST_OWNER(link, struct failure, link)->phase == FAILURE_DUE)
+            return link;
+    }
+    return NULL;
+}
+
+bool tr__supervise(struct worker *worker, struct cell *cell)
+{
+    struct cell_extra *extra = cell->extra;
+    while (extra->failed && is_up(cell)) {
+        struct envelope *envelope = ring_pop(&extra->failed);
+        bool is_here = true;
+        if (envelope->kind == ENVELOPE_FAILED) {
+            is_here = on_failed(worker, cell, envelope);
+        } else if (envelope->kind == ENVELOPE_UP) {
+            is_here = on_up(worker, cell, envelope);
+        } else {
+            uint64_t child = envelope->sender;
+            envelope_give(&worker->pool, envelope);
+            tr__group_answer(worker, cell, child, ENVELOPE_DOWN);
+        }
+        if (!is_here)
+            return false;
+    }
+    struct list *link = extra->returns.next;
+    while (link != &extra->returns) {
+        struct failure *failure = LIST_OWNER(link, struct failure, link);
+        link = link->next;
+        if (failure->phase == FAILURE_DECIDED && !on_return(worker, cell, failure))
+            return false;
+    }
+    while ((link = first_due(extra)))
+        come_back(worker, cell, LIST_OWNER(link, struct failure, link));
+    return true;
+}
+
+void tr__supervise_end(struct worker *worker, struct cell *cell)
+{
+    struct cell_extra *extra = cell->extra;
+    if (!extra)
+        return;
+    tr__group_free(worker, cell);
+    while (extra->failed) {
+        struct envelope *envelope = ring_pop(&extra->failed);
+        if (envelope->kind != ENVELOPE_FAILED) {
+            envelope_give(&worker->pool, envelope);
+            continue;
+        }
+        struct failure *failure;
+        memcpy(&failure, envelope->payload.bytes, sizeof failure);
+        failure->directive = TR_STOP_CHILD;
+        answer(worker, envelope, failure);
+    }
+    struct list *link;
+    while ((link = list_first(&extra->returns)))
+        tr__failure_free(worker, LIST_OWNER(link, struct failure, link));
 }

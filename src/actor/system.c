@@ -108,6 +108,10 @@ static tr_status options_check(const tr_system_options *options)
         return TR_INVALID_ARGUMENT;
     if (options->round_min_ns > TR_OPTION_NS_MAX || options->spin_ns > TR_OPTION_NS_MAX)
         return TR_INVALID_ARGUMENT;
+    const char *why;
+    if (options->size && options->supervision &&
+        !tr__supervision_is_valid(options->supervision, &why))
+        return TR_INVALID_ARGUMENT;
     if (options->size && options->blocking_threads_max > TR_BLOCKING_THREADS_LARGEST)
         return TR_LIMIT;
     if (options->workers > TR_WORKERS_MAX || options->actors_max > TR_ACTORS_MAX)
@@ -138,6 +142,8 @@ static struct tr_system *system_alloc(const tr_system_options *options)
     system->spin_ns = options->spin_ns;
     system->io_percent = options->io_percent;
     system->round_min_ns = options->round_min_ns;
+    if (options->size && options->supervision)
+        system->supervision = *options->supervision;
     snprintf(system->name, sizeof system->name, "%s", options->name ? options->name : "troupe");
     system->seed = options->seed;
     if (!system->seed)
@@ -263,8 +269,8 @@ static void mail_sweep(struct tr_system *system)
             envelope_give(&worker->pool, envelope);
         }
         /* An actor that was spawned from outside too late to be set up. */
-        if (cell && cell->identity && cell->life == LIFE_NEW && cell->setup)
-            tr__setup_free(&system->source, cell->setup);
+        if (cell && cell->identity && cell->life == LIFE_NEW && cell->origin)
+            tr__origin_free(&system->source, cell->origin);
     }
     for (uint32_t i = 0; i <= system->worker_count; i++) {
         if (system->pools && system->pools[i])

@@ -40,7 +40,8 @@ struct tr_system {
     struct watch watch;
     struct schedules schedules;
     struct blocking blocking;
-    struct cell *guardian; /* /user; owned by worker 0 */
+    tr_supervision supervision; /* of top-level actors */
+    struct cell *guardian;      /* /user; owned by worker 0 */
     struct name *guardian_name;
     struct envelope_pool **pools;
 
@@ -60,6 +61,8 @@ struct tr_system {
     atom32 is_over;       /* /user has stopped: workers end */
     atom64 shutdown_ns;   /* the deadline, 0 for none yet */
     atom32 root_failures; /* top-level actors that ended by a failure */
+    atom32 is_escalated;  /* a failure has reached the root */
+    tr_error escalation;  /* the first one; under run_lock */
 };
 
 /** Writes a line to the log. `path` may be NULL. Any thread. */
@@ -82,6 +85,9 @@ void tr__system_over(struct tr_system *system);
 
 /** Stops everything on the calling thread; no worker has a thread. */
 void tr__system_drain(struct tr_system *system);
+
+/** A failure has reached the root: the system shuts down. Any thread. */
+void tr__system_escalate(struct tr_system *system, const tr_error *error);
 
 /** Whether top-level actors ended by a failure so far. Any thread. */
 bool tr__system_has_failed(struct tr_system *system);

@@ -245,6 +245,18 @@ void tr_system_shutdown(tr_system *system, tr_time timeout_ns)
         tr__system_post(system, NULL, guardian);
 }
 
+void tr__system_escalate(struct tr_system *system, const tr_error *error)
+{
+    lock_take(&system->run_lock);
+    bool is_first = !atom32_load(&system->is_escalated, ATOM_RELAXED);
+    if (is_first)
+        system->escalation = *error;
+    atom32_store(&system->is_escalated, 1, ATOM_SEQ_CST);
+    lock_give(&system->run_lock);
+    if (is_first)
+        tr_system_shutdown(system, 10 * TR_SECOND);
+}
+
 void tr__system_drain(struct tr_system *system)
 {
     tr_system_shutdown(system, 0);
@@ -282,6 +294,8 @@ static void counters_add(tr_counters *sum, const struct counters *counters)
     sum->wakes += value(&counters->wakes);
     sum->spawned += value(&counters->spawned);
     sum->stopped += value(&counters->stopped);
+    sum->failures += value(&counters->failures);
+    sum->restarts += value(&counters->restarts);
 }
 
 void tr_system_counters(tr_system *system, tr_counters *counters)

@@ -188,7 +188,8 @@ static void fire_idle(struct worker *worker, struct cell_extra *extra)
     if (cell->flags & CELL_SEALED)
         return;
     /* What has come and waits is a message that came. */
-    bool has_mail = cell->cycle || cell->notices || cell->asks || door_has_mail(&cell->door);
+    bool has_mail =
+        cell->cycle || cell->notices || cell->extra->requests || door_has_mail(&cell->door);
     struct tr_receive_timeout message = {.idle_ns = extra->idle_ns};
     struct envelope *envelope;
     if (has_mail || event_new(worker, cell, &tr__idle_type, &message, 0, &envelope) != TR_OK) {
@@ -224,6 +225,7 @@ tr_time tr__timers_next(const struct worker *worker)
 {
     tr_time own_ns = earlier(tr__wheel_next(&worker->timers), tr__wheel_next(&worker->idles));
     own_ns = earlier(own_ns, tr__wheel_next(&worker->waits));
+    own_ns = earlier(own_ns, tr__wheel_next(&worker->delays));
     own_ns = earlier(own_ns, tr__wheel_next(&worker->ask_timeouts));
     return earlier(own_ns, tr__schedules_next(worker));
 }

@@ -5,12 +5,14 @@
 #include "actor/ask.h"
 #include "actor/ask_then.h"
 #include "actor/batch.h"
+#include "actor/children.h"
 #include "actor/client.h"
 #include "actor/extra.h"
 #include "actor/lifecycle.h"
 #include "actor/park.h"
 #include "actor/spawn.h"
 #include "actor/stop.h"
+#include "actor/supervise.h"
 #include "actor/timers.h"
 #include "actor/waiters.h"
 #include "actor/watchers.h"
@@ -49,26 +51,10 @@ static void story_clear(struct tr_self *self)
     self->state = TURN_RUNS;
 }
 
-void tr__cell_fail(struct worker *worker, struct cell *cell, const char *where,
-                   const tr_error *error)
-{
-    char path[TR_PATH_MAX + 1];
-    tr__cell_path(worker->system, cell, path);
-    tr__log(worker->system,
-            TR_LEVEL_ERROR,
-            path,
-            "failed%s%s: %s: %s",
-            where ? " in " : "",
-            where ? where : "",
-            tr_status_name(error->status),
-            error->text);
-    cell->flags |= CELL_FAILED;
-    tr__cell_stop(worker, cell, false);
-}
-
 static void fail(struct tr_self *self)
 {
     const char *where = self->kind == TURN_MESSAGE ? worker_type(self->worker)->name : "a signal";
+    atom64_count(&self->worker->counters.failures, 1);
     tr__cell_fail(self->worker, self->cell, where, &self->error);
 }
 
@@ -484,8 +470,13 @@ static bool obey_alive(struct worker *worker, struct cell *cell, uint32_t bits)
     }
     if (bits & CONTROL_STOP)
         cell->flags |= CELL_SEALED;
+    if (bits & CONTROL_DISMISS && cell->origin)
+        cell->origin->is_dismissed = true;
+    if (cell->life == LIFE_STARTING) {
+        tr__restart_obey(worker, cell, bits);
+        return false;
+    }
     /* A PoisonPill waits for the mail before it, but not for the end of a suspension. */
-    bool is_suspended = cell->flags & CELL_SUSPENDED;
     bool stops_now = cell->life == LIFE_SUSPENDED && cell->flags & CELL_SEALED;
     if (bits & CONTROL_KILL || stops_now) {
         tr__cell_stop(worker, cell, bits & CONTROL_KILL);
@@ -493,6 +484,11 @@ static bool obey_alive(struct worker *worker, struct cell *cell, uint32_t bits)
     }
     if (bits & CONTROL_BUDGET && !tr__budget_obey(worker, cell))
         return false;
+    if (bits & CONTROL_CHILD && !tr__supervise(worker, cell))
+        return false;
+    if (bits & CONTROL_DECIDED && !tr__failure_obey(worker, cell))
+        return false;
+    bool is_suspended = cell->flags & CELL_SUSPENDED;
     if (is_suspended && cell->life == LIFE_RUNNING) {
         tr__cell_become(worker->system, cell, LIFE_SUSPENDED, __func__);
         tr__idle_pause(worker, cell);
@@ -523,6 +519,8 @@ bool tr__cell_obey(struct worker *worker, struct cell *cell)
         cell->flags |= CELL_KILLING;
         tr__children_stop(worker, cell, true);
     }
+    if (bits & CONTROL_CHILD)
+        tr__supervise_end(worker, cell);
     cell->house = HOUSE_WAITING;
     if (bits & CONTROL_FINISH && !cell->child_count)
         tr__cell_finish(worker, cell);

@@ -36,13 +36,6 @@ void tr__turn_unhandled(struct tr_self *self);
 /** The end of a turn that is more than ordinary, on the fiber of the worker. As tr__turn_apply. */
 bool tr__turn_over(struct tr_self *self, tr_next next);
 
-/**
- * An actor fails: it is logged, and the actor stops. It may be gone when this returns. `where` is a
- * message or a signal, NULL when it was between two turns.
- */
-void tr__cell_fail(struct worker *worker, struct cell *cell, const char *where,
-                   const tr_error *error);
-
 /** Ends the turn where it stands; its error says why. On the fiber of that turn. */
 TR_NO_RETURN void tr__turn_crash(struct tr_self *self);
 

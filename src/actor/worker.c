@@ -7,7 +7,9 @@
 #include "actor/budget.h"
 #include "actor/park.h"
 #include "actor/spawn.h"
+#include "actor/children.h"
 #include "actor/stop.h"
+#include "actor/supervise.h"
 #include "actor/timers.h"
 #include "actor/turn.h"
 #include "base/assert.h"
@@ -82,6 +84,7 @@ static void on_round(struct loop *loop)
 {
     struct worker *worker = worker_of_loop(loop);
     tr__waits_fire(worker, loop->now_ns);
+    tr__delays_fire(worker, loop->now_ns);
     tr__asks_fire(worker, loop->now_ns);
     loop->wants_round = tr__timers_fire(worker, loop->now_ns);
 }
@@ -195,6 +198,7 @@ tr_status tr__worker_init(struct worker *worker, struct tr_system *system, uint3
     tr__timer_pool_init(&worker->timer_pool, &worker->source, system->names.key);
     tr__fiber_host_init(&worker->host);
     tr__wheel_init(&worker->waits, worker->loop.now_ns);
+    tr__wheel_init(&worker->delays, worker->loop.now_ns);
     tr__wheel_init(&worker->ask_timeouts, worker->loop.now_ns);
     for (int i = 0; i < WORKER_TURNS; i++)
         tr__turn_init(&worker->turns[i], worker);

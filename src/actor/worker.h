@@ -23,7 +23,15 @@
 struct worker;
 
 /** Why user code runs. */
-enum turn_kind { TURN_MESSAGE, TURN_SETUP, TURN_PRE_START, TURN_POST_STOP };
+enum turn_kind {
+    TURN_MESSAGE,
+    TURN_SETUP,
+    TURN_PRE_START,
+    TURN_POST_STOP,
+    TURN_PRE_RESTART,
+    TURN_POST_RESTART,
+    TURN_DECIDER
+};
 
 /** Where a turn of a message stands. */
 enum turn_state { TURN_RUNS, TURN_PARKED, TURN_WOKEN, TURN_ENDED };
@@ -106,6 +114,8 @@ struct counters {
     atom64 wakes;
     atom64 spawned;
     atom64 stopped;
+    atom64 failures;
+    atom64 restarts;
 };
 
 /** A message, set-ups in it, behaviors that the last one leads to, a PostStop. */
@@ -133,6 +143,7 @@ struct worker {
     struct wheel timers; /* nodes of struct timer_entry */
     struct wheel idles;  /* nodes of struct cell_extra */
     struct wheel waits;  /* nodes of struct tr_self */
+    struct wheel delays; /* nodes of struct failure */
     struct timer_pool timer_pool;
     struct slot_cache slot_cache;
     struct list budget_parts; /* of struct budget_part, with something to hand in */

@@ -39,7 +39,7 @@ TR_SPEAKERS_(unwatch)
 
 #define TR_TYPED_(m, pointer) static_cast<const struct m *>(pointer)
 #define TR_REF_OUT_(out, a) (&static_cast<a##_ref *>(out)->bits)
-#define TR_SPAWN_ARGS_(...) tr_address_(tr_spawn_args{ sizeof(tr_spawn_args), __VA_ARGS__ })
+#define TR_SPAWN_ARGS_(...) tr_address_(tr_spawn_args{ sizeof(tr_spawn_args), __VA_ARGS__, nullptr })
 
 inline tr_status tr_speak_watch_(tr_client *client, tr_ref ref)
 {

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * A parent and its children. The links are written by the parent's worker.
+ */
+#include "actor/children.h"
+
+#include "actor/extra.h"
+#include "actor/spawn.h"
+#include "actor/stop.h"
+#include "actor/supervise.h"
+#include "base/assert.h"
+
+void tr__child_link(struct worker *worker, struct cell *parent, struct cell *child)
+{
+    struct slots *slots = worker->slots;
+    TR_ASSERT(cell_owner(parent) == worker->index);
+    uint32_t slot = slots_number(slots, child);
+    if (parent->child_count++) {
+        struct cell *last = slots_at(slots, parent->child_last);
+        child->sibling_next = last->sibling_next;
+        child->sibling_last = parent->child_last;
+        slots_at(slots, last->sibling_next)->sibling_last = slot;
+        last->sibling_next = slot;
+    } else {
+        child->sibling_next = slot;
+        child->sibling_last = slot;
+    }
+    parent->child_last = slot;
+    if (child->flags & CELL_CALLS)
+        worker->system->schedules.linked++;
+}
+
+/* Puts a child, in no list, behind another one. */
+static void insert(const struct slots *slots, struct cell *behind, struct cell *child)
+{
+    struct cell *next = slots_at(slots, behind->sibling_next);
+    child->sibling_last = slots_number(slots, behind);
+    child->sibling_next = behind->sibling_next;
+    behind->sibling_next = slots_number(slots, child);
+    next->sibling_last = behind->sibling_next;
+}
+
+void tr__child_move(struct worker *worker, struct cell *parent, struct cell *child, uint64_t before)
+{
+    const struct slots *slots = worker->slots;
+    struct cell *last = slots_at(slots, child->sibling_last);
+    struct cell *behind = last; /* the last of all: whoever comes next is the first */
+    TR_ASSERT(parent->child_last == slots_number(slots, child));
+    if (parent->child_count == 1)
+        return;
+    if (before) {
+        behind = slots_find(slots, before);
+        if (!behind || cell_parent_slot(behind) != slots_number(slots, parent) || behind == last)
+            return; /* gone, or where it is already */
+    }
+    last->sibling_next = child->sibling_next;
+    slots_at(slots, child->sibling_next)->sibling_last = child->sibling_last;
+    parent->child_last = slots_number(slots, last);
+    insert(slots, behind, child);
+}
+
+static void child_unlink(struct worker *worker, struct cell *parent, struct cell *child)
+{
+    struct slots *slots = worker->slots;
+    TR_ASSERT(child->flags & CELL_LINKED);
+    TR_ASSERT(parent->child_count > 0);
+    slots_at(slots, child->sibling_last)->sibling_next = child->sibling_next;
+    slots_at(slots, child->sibling_next)->sibling_last = child->sibling_last;
+    if (parent->child_last == slots_number(slots, child))
+        parent->child_last = child->sibling_last;
+    if (!--parent->child_count)
+        parent->child_last = 0;
+    child->flags &= (uint16_t)~CELL_LINKED;
+    if (child->flags & CELL_CALLS)
+        worker->system->schedules.linked--;
+}
+
+/* A child of another worker: set the bits, then make sure that somebody looks at them. */
+static void order_far(struct worker *worker, struct cell *child)
+{
+    struct tr_system *system = worker->system;
+    switch (door_nudge(&child->door)) {
+    case DOOR_TAKEN:
+        break;
+    case DOOR_TAKEN_POST:
+        tr__system_post(system, &worker->counters, child);
+        break;
+    case DOOR_REFUSED: /* it has no children left: its end is on its way */
+        break;
+    }
+}
+
+void tr__child_order(struct worker *worker, struct cell *child, uint32_t bits)
+{
+    atom32_fetch_or(&child->control, bits, ATOM_SEQ_CST); /* partner: tr__cell_obey */
+    if (cell_owner(child) != worker->index)
+        order_far(worker, child);
+    else if (child->house == HOUSE_WAITING && child->life < LIFE_STOPPED)
+        mail_make_ready(worker, child); /* one that waits for children of its own stays so */
+}
+
+void tr__children_stop(struct worker *worker, struct cell *parent, bool by_kill)
+{
+    uint32_t bits = by_kill ? CONTROL_KILL : CONTROL_STOP;
+    struct cell *child = parent->child_count ? slots_at(worker->slots, parent->child_last) : NULL;
+    for (uint32_t i = 0; i < parent->child_count; i++) {
+        child = slots_at(worker->slots, child->sibling_next);
+        tr__child_order(worker, child, bits);
+    }
+}
+
+/* The last actor below /user has ended. */
+static void become_empty(struct worker *worker, struct cell *guardian)
+{
+    struct tr_system *system = worker->system;
+    if (!system->exit_when_empty)
+        return;
+    atom32_store(&system->is_stopping, 1, ATOM_SEQ_CST);
+    atom32_fetch_or(&guardian->control, CONTROL_STOP, ATOM_RELAXED);
+    if (guardian->house == HOUSE_WAITING)
+        mail_make_ready(worker, guardian);
+}
+
+void tr__children_look(struct worker *worker, struct cell *parent)
+{
+    struct tr_system *system = worker->system;
+    bool has_returns = parent->extra && list_first(&parent->extra->returns);
+    if (parent == system->guardian && parent->life == LIFE_RUNNING && !has_returns &&
+        parent->child_count == system->schedules.linked)
+        become_empty(worker, parent);
+}
+
+void tr__child_gone(struct worker *worker, struct cell *child)
+{
+    struct cell *parent = slots_parent(worker->slots, child);
+    struct tr_system *system = worker->system;
+    TR_ASSERT(cell_owner(parent) == worker->index);
+    TR_ASSERT(child->life == LIFE_STOPPED);
+    bool is_schedule = child->flags & CELL_CALLS;
+    tr__supervise_gone(worker, parent, child);
+    tr__origin_drop(worker, child);
+    child_unlink(worker, parent, child);
+    tr__slot_give(worker->slots, &worker->slot_cache, child);
+    /* Schedules alone keep no system. */
+    if (parent == system->guardian && parent->life == LIFE_RUNNING) {
+        if (!is_schedule)
+            tr__children_look(worker, parent);
+        return;
+    }
+    if (parent->child_count)
+        return;
+    if (parent->life == LIFE_STOPPING || restart_waits(parent)) {
+        atom32_fetch_or(&parent->control, CONTROL_FINISH, ATOM_RELAXED);
+        if (parent->house == HOUSE_WAITING)
+            mail_make_ready(worker, parent);
+    } else if (parent->life == LIFE_STOPPED) {
+        tr__cell_leave(worker, parent);
+    }
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * A parent and its children: the list, in start order, and orders to them.
+ */
+#ifndef ACTOR_CHILDREN_H
+#define ACTOR_CHILDREN_H
+
+#include "actor/system.h"
+
+/** Puts a child into its parent's list; its flags are not touched. Owner of the parent only. */
+void tr__child_link(struct worker *worker, struct cell *parent, struct cell *child);
+
+/** Puts the youngest child behind another, 0: before all. Owner of the parent only. */
+void tr__child_move(struct worker *worker, struct cell *parent, struct cell *child,
+                    uint64_t before);
+
+/** A child has ended: the parent's worker takes it out and frees its slot. */
+void tr__child_gone(struct worker *worker, struct cell *child);
+
+/** A child is not there any more, and does not come back: that may have been the last. */
+void tr__children_look(struct worker *worker, struct cell *parent);
+
+/** Sets control bits of a cell and sees to it that its worker looks at them. Worker only. */
+void tr__child_order(struct worker *worker, struct cell *child, uint32_t bits);
+
+/** Tells all children to stop, or kills them. Owner of the parent only. */
+void tr__children_stop(struct worker *worker, struct cell *parent, bool by_kill);
+
+#endif

@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The side of an actor that has failed.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "actor/extra.h"
+#include "actor/lifecycle.h"
+#include "actor/spawn.h"
+#include "actor/stop.h"
+#include "actor/supervise.h"
+#include "actor/timers.h"
+#include "base/assert.h"
+
+/* ---- The record. ---- */
+
+tr_restart tr__restart_of(const struct cell *cell)
+{
+    const struct cell_origin *origin = cell->origin;
+    tr_restart restart = 0;
+    if (origin && origin->spec)
+        restart = origin->spec->restart;
+    if (!restart && origin)
+        restart = origin->behavior->options.restart;
+    if (!restart && !origin && cell->dispatch)
+        restart = cell->dispatch->behavior->options.restart;
+    return restart ? restart : TR_TRANSIENT;
+}
+
+static struct failure *failure_new(struct worker *worker, struct cell *cell)
+{
+    struct failure *failure = source_resize(&worker->source, NULL, sizeof *failure);
+    if (!failure)
+        return NULL;
+    *failure = (struct failure){.child = cell->identity};
+    list_init(&failure->link);
+    return failure;
+}
+
+struct failure *tr__failure_of(struct worker *worker, struct cell *cell)
+{
+    struct cell_extra *extra = tr__extra_of(worker, cell);
+    if (!extra)
+        return NULL;
+    if (!extra->failure && cell->origin) {
+        extra->failure = cell->origin->failure; /* of the actor that was here before */
+        cell->origin->failure = NULL;
+    }
+    if (!extra->failure)
+        extra->failure = failure_new(worker, cell);
+    struct failure *failure = extra->failure;
+    if (!failure)
+        return NULL;
+    failure->child = cell->identity;
+    failure->cell = cell;
+    failure->spec = cell->origin ? cell->origin->spec : NULL;
+    failure->restart = tr__restart_of(cell);
+    return failure;
+}
+
+struct failure *tr__failure_past(struct worker *worker, struct cell *cell)
+{
+    struct failure *failure = cell->origin->failure;
+    cell->origin->failure = NULL;
+    if (!failure)
+        failure = failure_new(worker, cell);
+    if (failure)
+        failure->child = cell->identity;
+    return failure;
+}
+
+void tr__failure_free(struct worker *worker, struct failure *failure)
+{
+    if (!failure)
+        return;
+    tr__wheel_cancel(&worker->delays, &failure->delay);
+    if (failure->answer)
+        envelope_give(&worker->pool, failure->answer);
+    if (failure->origin)
+        tr__origin_free(&worker->source, failure->origin);
+    list_remove(&failure->link);
+    source_resize(&worker->source, failure->times, 0);
+    source_resize(&worker->source, failure, 0);
+}
+
+void tr__failure_leave(struct worker *worker, struct cell *cell)
+{
+    struct failure *failure = cell->extra->failure;
+    struct cell_origin *origin = cell->origin;
+    cell->extra->failure = NULL;
+    if (!failure || !origin || origin->failure || tr__restart_of(cell) != TR_PERMANENT) {
+        tr__failure_free(worker, failure);
+        return;
+    }
+    tr__wheel_cancel(&worker->delays, &failure->delay);
+    if (failure->answer)
+        envelope_give(&worker->pool, failure->answer);
+    failure->answer = NULL;
+    origin->failure = failure;
+}
+
+void tr__failure_forget(const struct memory_source *source, struct failure *failure)
+{
+    if (!failure)
+        return;
+    TR_ASSERT(!failure->answer && !failure->origin && !timer_is_armed(&failure->delay));
+    source_resize(source, failure->times, 0);
+    source_resize(source, failure, 0);
+}
+
+/* ---- Failing. ---- */
+
+/* Sends a record to the parent. False: it has none any more, or there is no memory. */
+static bool tell_parent(struct worker *worker, struct cell *cell, struct failure *failure)
+{
+    struct cell *parent = slots_parent(worker->slots, cell);
+    struct envelope *envelope = envelope_take(&worker->pool);
+    if (!envelope)
+        return false;
+    envelope->type = &tr_type_tr_none;
+    envelope->block_class = ENVELOPE_NO_BLOCK;
+    envelope->kind = ENVELOPE_FAILED;
+    envelope->sender = cell->identity;
+    envelope->causal = 0;
+    envelope->generation = cell_generation(parent);
+    memcpy(envelope->payload.bytes, &failure, sizeof failure);
+    if (tr__mail_send(worker, parent, envelope) == TR_OK)
+        return true;
+    envelope_give_empty(&worker->pool, envelope);
+    return false;
+}
+
+/* Notes what has happened, for the log and for whoever hears of it. */
+static void report(struct worker *worker, struct cell *cell, const char *where,
+                   const tr_error *error, uint32_t incarnation, tr_error *cause)
+{
+    char path[TR_PATH_MAX + 1];
+    tr__cell_path(worker->system, cell, path);
+    const tr_behavior *behavior = cell->dispatch ? cell->dispatch->behavior : NULL;
+    tr__log(worker->system,
+            TR_LEVEL_ERROR,
+            path,
+            "failed%s%s: %s: %s (incarnation %u of %s, %s:%u)",
+            where ? " in " : "",
+            where ? where : "",
+            tr_status_name(error->status),
+            error->text,
+            incarnation + 1,
+            behavior ? behavior->name : "?",
+            behavior ? behavior->file : "?",
+            behavior ? behavior->line : 0);
+    *cause = *error;
+    if (!cause->actor.bits)
+        cause->actor = tr_ref_from_bits(cell->identity);
+    if (!cause->where[0])
+        snprintf(cause->where, sizeof cause->where, "%.127s", path);
+}
+
+static void note(struct worker *worker, struct cell *cell, const char *where, const tr_error *error,
+                 struct failure *failure)
+{
+    tr_error cause;
+    report(worker, cell, where, error, failure ? failure->incarnation : 0, &cause);
+    if (!failure)
+        return;
+    failure->cause = cause;
+    failure->where = where;
+    failure->phase = FAILURE_PAST;
+    failure->is_final = false;
+    failure->is_group = false;
+    failure->has_no_state = cell->life == LIFE_STARTING;
+}
+
+/* It stops: nobody can be asked, or nothing else may become of it. */
+static void stop_failed(struct worker *worker, struct cell *cell)
+{
+    cell->flags |= CELL_FAILED;
+    if (cell->life == LIFE_STARTING)
+        tr__cell_end_unborn(worker, cell, TR_STOPPED);
+    else
+        tr__cell_stop(worker, cell, false);
+}
+
+void tr__failure_tell(struct worker *worker, struct cell *cell, const tr_error *error)
+{
+    struct failure *failure = failure_new(worker, cell);
+    if (!failure)
+        return;
+    failure->cause = *error;
+    failure->is_final = true;
+    if (!tell_parent(worker, cell, failure))
+        tr__failure_free(worker, failure);
+}
+
+bool tr__cell_fail(struct worker *worker, struct cell *cell, const char *where,
+                   const tr_error *error)
+{
+    struct tr_system *system = worker->system;
+    TR_ASSERT(cell->life != LIFE_NEW && cell->life < LIFE_STOPPING);
+    if (cell == system->guardian) {
+        tr__system_escalate(system, error);
+        return true;
+    }
+    if (cell->flags & CELL_FAILED)
+        return true; /* it waits for a decision already */
+    bool is_stopping = atom32_load(&system->is_stopping, ATOM_SEQ_CST);
+    struct failure *failure = tr__failure_of(worker, cell);
+    note(worker, cell, where, error, failure);
+    if (!failure || is_stopping || cell->flags & CELL_SEALED) {
+        /* Behind a PoisonPill nothing is begun again. */
+        if (failure && !is_stopping)
+            tr__failure_tell(worker, cell, &failure->cause);
+        stop_failed(worker, cell);
+        return false;
+    }
+    if (cell->life != LIFE_SUSPENDED)
+        tr__cell_become(system, cell, LIFE_SUSPENDED, __func__);
+    cell->flags |= CELL_FAILED;
+    tr__idle_pause(worker, cell);
+    cell->house = HOUSE_WAITING;
+    cell->extra->failure = NULL; /* until the answer comes */
+    if (tell_parent(worker, cell, failure))
+        return true;
+    cell->extra->failure = failure;
+    stop_failed(worker, cell);
+    return false;
+}
+
+/* ---- What the supervisor says. ---- */
+
+/* An actor is to look at its record: between two turns, not in the middle of whatever runs now. */
+static void call(struct worker *worker, struct cell *cell)
+{
+    atom32_fetch_or(&cell->control, CONTROL_DECIDED, ATOM_RELAXED);
+    if (cell->house == HOUSE_WAITING)
+        mail_make_ready(worker, cell);
+}
+
+static void on_decided(struct worker *worker, struct cell *cell, struct envelope *envelope)
+{
+    struct failure *failure;
+    memcpy(&failure, envelope->payload.bytes, sizeof failure);
+    bool is_here = envelope->generation == cell_generation(cell) && cell->life == LIFE_SUSPENDED &&
+                   cell->flags & CELL_FAILED;
+    envelope_give(&worker->pool, envelope);
+    if (!is_here) {
+        tr__failure_free(worker, failure); /* it was stopped meanwhile */
+        return;
+    }
+    struct cell_extra *extra = cell->extra;
+    struct failure *waiting = extra->failure; /* what a DOWN has left that came before this */
+    failure->cell = cell;
+    failure->phase = FAILURE_DECIDED;
+    if (waiting) {
+        failure->answer = waiting->answer;
+        waiting->answer = NULL;
+        tr__failure_free(worker, waiting);
+        if (failure->directive == TR_RESTART || failure->directive == TR_RESUME)
+            failure->phase = FAILURE_ORDERED;
+        failure->is_group = true;
+    }
+    extra->failure = failure;
+    call(worker, cell);
+}
+
+/* Ends an actor that cannot be restarted with the others of its group. Its end is its answer. */
+static void kill_member(struct worker *worker, struct cell *cell, struct envelope *envelope)
+{
+    envelope_give(&worker->pool, envelope);
+    atom32_fetch_or(&cell->control, CONTROL_KILL, ATOM_RELAXED);
+    if (cell->house == HOUSE_WAITING)
+        mail_make_ready(worker, cell);
+}
+
+/* Of an actor that is restarted with nobody, as those of schedules: it has done all it has to. */
+static bool is_bounced(struct worker *worker, struct cell *cell, struct envelope *envelope)
+{
+    if (!(cell->flags & CELL_CALLS))
+        return false;
+    struct cell *parent = slots_parent(worker->slots, cell);
+    envelope->sender = cell->identity;
+    envelope->generation = cell_generation(parent);
+    if (tr__mail_send(worker, parent, envelope) != TR_OK)
+        envelope_give(&worker->pool, envelope);
+    return true;
+}
+
+static void on_down(struct worker *worker, struct cell *cell, struct envelope *envelope)
+{
+    const struct tr_pre_restart *order = envelope_data(envelope);
+    bool is_here = envelope->generation == cell_generation(cell) && cell->life < LIFE_STOPPING;
+    if (!is_here) {
+        envelope_give(&worker->pool, envelope); /* its end says it all */
+        return;
+    }
+    if (is_bounced(worker, cell, envelope))
+        return;
+    /* One that is to stop anyway need not wait for its mail. */
+    bool is_deciding = cell->flags & CELL_FAILED && !cell->extra->failure;
+    struct failure *failure = cell->flags & CELL_SEALED ? NULL : tr__failure_of(worker, cell);
+    if (!failure) {
+        kill_member(worker, cell, envelope);
+        return;
+    }
+    if (failure->answer)
+        envelope_give(&worker->pool, failure->answer);
+    failure->answer = envelope;
+    failure->is_group = true;
+    if (is_deciding)
+        return; /* the decision is on its way */
+    switch (failure->phase) {
+    case FAILURE_TURNS:
+    case FAILURE_CHILDREN:
+        return; /* on its way down */
+    case FAILURE_DOWN:
+        break; /* it is, and says so */
+    default:
+        tr__wheel_cancel(&worker->delays, &failure->delay);
+        if (!(cell->flags & CELL_FAILED))
+            failure->cause = order->cause;
+        failure->phase = FAILURE_ORDERED;
+        break;
+    }
+    call(worker, cell);
+}
+
+static void on_up(struct worker *worker, struct cell *cell, struct envelope *envelope)
+{
+    struct cell_extra *extra = cell->extra;
+    bool is_mine = envelope->generation == cell_generation(cell) && cell->life < LIFE_STOPPING;
+    if (is_mine && is_bounced(worker, cell, envelope))
+        return;
+    bool is_here = is_mine && cell->life == LIFE_STARTING && extra && extra->failure &&
+                   extra->failure->phase == FAILURE_DOWN;
+    if (!is_here) {
+        envelope_give(&worker->pool, envelope);
+        return;
+    }
+    if (extra->failure->answer)
+        envelope_give(&worker->pool, extra->failure->answer);
+    extra->failure->answer = envelope;
+    extra->failure->phase = FAILURE_UP;
+    call(worker, cell);
+}
+
+/* The supervisor's part of this mail: what children send. */
+static void on_child(struct worker *worker, struct cell *cell, struct envelope *envelope)
+{
+    bool is_here = envelope->generation == cell_generation(cell) && cell->life < LIFE_STOPPED;
+    struct cell_extra *extra = is_here ? tr__extra_of(worker, cell) : NULL;
+    if (extra) {
+        ring_push(&extra->failed, envelope);
+        atom32_fetch_or(&cell->control, CONTROL_CHILD, ATOM_RELAXED);
+        if (cell->house == HOUSE_WAITING)
+            mail_make_ready(worker, cell);
+        return;
+    }
+    if (envelope->kind == ENVELOPE_FAILED) {
+        struct failure *failure;
+        memcpy(&failure, envelope->payload.bytes, sizeof failure);
+        struct cell *child = slots_find(worker->slots, envelope->sender);
+        failure->directive = TR_STOP_CHILD;
+        envelope->kind = ENVELOPE_DECIDED;
+        envelope->generation = (uint32_t)(envelope->sender >> 32);
+        if (!failure->is_final && child && tr__mail_send(worker, child, envelope) == TR_OK)
+            return;
+        tr__failure_free(worker, failure);
+    }
+    envelope_give(&worker->pool, envelope);
+}
+
+void tr__supervision_mail(struct worker *worker, struct cell *cell, struct envelope *envelope)
+{
+    /* DOWN and UP go both ways: an order comes from the parent. */
+    uint32_t sender = (uint32_t)envelope->sender & worker->slots->mask;
+    bool is_order = sender == cell_parent_slot(cell);
+    if (envelope->kind == ENVELOPE_DECIDED)
+        on_decided(worker, cell, envelope);
+    else if (envelope->kind == ENVELOPE_FAILED || !is_order)
+        on_child(worker, cell, envelope);
+    else if (envelope->kind == ENVELOPE_DOWN)
+        on_down(worker, cell, envelope);
+    else
+        on_up(worker, cell, envelope);
+}
+
+/* ---- Carrying it out. ---- */
+
+/* The delay is over, or there was none. */
+static bool go(struct worker *worker, struct cell *cell, struct failure *failure)
+{
+    if (!failure->is_group) {
+        tr__cell_restart(worker, cell);
+        return false;
+    }
+    /* The parent takes all of them down, this one in its turn. */
+    struct cell *parent = slots_parent(worker->slots, cell);
+    struct envelope *envelope = envelope_take(&worker->pool);
+    struct tr_ready ready = {.spec = (uint64_t)(uintptr_t)failure->spec, .cause = failure->cause};
+    tr_status status = TR_NO_MEMORY;
+    failure->phase = FAILURE_READY;
+    cell->house = HOUSE_WAITING;
+    if (envelope)
+        status = envelope_fill(&worker->pool, envelope, &tr_type_tr_ready, &ready, ENVELOPE_INLINE);
+    if (status != TR_OK && envelope)
+        envelope_give_empty(&worker->pool, envelope);
+    if (status == TR_OK) {
+        envelope->kind = ENVELOPE_UP;
+        envelope->sender = cell->identity;
+        envelope->causal = 0;
+        envelope->generation = cell_generation(parent);
+        status = tr__mail_send(worker, parent, envelope);
+        if (status != TR_OK)
+            envelope_give(&worker->pool, envelope);
+    }
+    if (status != TR_OK)
+        tr__cell_stop(worker, cell, false);
+    return false;
+}
+
+bool tr__failure_obey(struct worker *worker, struct cell *cell)
+{
+    struct failure *failure = cell->extra ? cell->extra->failure : NULL;
+    if (!failure)
+        return true;
+    switch (failure->phase) {
+    case FAILURE_DECIDED:
+        break;
+    case FAILURE_DUE:
+        return go(worker, cell, failure);
+    case FAILURE_ORDERED:
+        if (failure->restart == TR_TEMPORARY)
+            tr__cell_stop(worker, cell, true); /* its end is its answer */
+        else
+            tr__cell_restart(worker, cell);
+        return false;
+    default:
+        return true;
+    }
+    switch (failure->directive) {
+    case TR_RESUME:
+        failure->phase = FAILURE_PAST;
+        cell->flags &= (uint16_t)~CELL_FAILED;
+        return true;
+    case TR_RESTART:
+        if (failure->delay_ns <= 0)
+            return go(worker, cell, failure);
+        failure->phase = FAILURE_DELAYED;
+        tr__wheel_arm(&worker->delays,
+                      &failure->delay,
+                      timer_deadline(worker->system->platform->mono_now(worker->system->platform),
+                                     failure->delay_ns));
+        return true;
+    case TR_STOP_CHILD:
+    case TR_ESCALATE:
+        break;
+    }
+    tr__cell_stop(worker, cell, false);
+    return false;
+}
+
+void tr__delays_fire(struct worker *worker, tr_time now_ns)
+{
+    struct timer_node *node;
+    while ((node = tr__wheel_expire(&worker->delays, now_ns))) {
+        struct failure *failure = LIST_OWNER(node, struct failure, delay);
+        struct cell *cell = failure->cell;
+        failure->phase = FAILURE_DUE;
+        atom32_fetch_or(
+            &cell->control, failure->origin ? CONTROL_CHILD : CONTROL_DECIDED, ATOM_RELAXED);
+        if (cell->house == HOUSE_WAITING)
+            mail_make_ready(worker, cell);
+    }
+}

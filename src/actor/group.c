@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Children that are restarted together.
+ *
+ * The members go down one after the other, the one that was started last first, and come up again in
+ * the order in which they were started. Each is told, and answers when that is done; one that ends
+ * meanwhile has answered too. When a member fails on the way everything waits until that member has
+ * waited its delay, and begins anew.
+ */
+#include <string.h>
+
+#include "actor/children.h"
+#include "actor/extra.h"
+#include "actor/supervise.h"
+#include "base/assert.h"
+
+struct group {
+    tr_error cause;
+    bool is_up;          /* all are down: they come up */
+    uint64_t waits_for;  /* the member that was told something, 0 for none */
+    uint64_t paused_for; /* the member that has failed meanwhile, 0 for none */
+    uint32_t at;         /* the member that comes next, counted in the direction */
+    uint32_t count;
+    uint64_t members[]; /* in start order */
+};
+
+/* The members, in start order; counts them when `members` is NULL. */
+static uint32_t collect(const struct worker *worker, const struct cell *parent,
+                        const tr_supervision *how, uint64_t child, uint64_t *members)
+{
+    const struct slots *slots = worker->slots;
+    bool is_in = how->strategy == TR_ALL_FOR_ONE;
+    uint32_t count = 0;
+    if (!parent->child_count)
+        return 0;
+    const struct cell *cell = slots_at(slots, parent->child_last);
+    for (uint32_t i = 0; i < parent->child_count; i++) {
+        cell = slots_at(slots, cell->sibling_next);
+        is_in |= cell->identity == child;
+        if (!is_in)
+            continue;
+        if (members)
+            members[count] = cell->identity;
+        count++;
+    }
+    return count;
+}
+
+void tr__group_free(struct worker *worker, struct cell *parent)
+{
+    struct cell_extra *extra = parent->extra;
+    if (!extra || !extra->group)
+        return;
+    source_resize(&worker->source, extra->group, 0);
+    extra->group = NULL;
+}
+
+/* Tells a member. False when it is gone or about to be. */
+static bool order(struct worker *worker, struct cell *parent, uint64_t member,
+                  enum envelope_kind kind)
+{
+    struct group *group = parent->extra->group;
+    struct cell *cell = slots_find(worker->slots, member);
+    if (!cell)
+        return false;
+    struct tr_pre_restart message = {.cause = group->cause};
+    struct envelope *envelope = envelope_take(&worker->pool);
+    tr_status status = TR_NO_MEMORY;
+    group->waits_for = member;
+    if (envelope)
+        status = envelope_fill(
+            &worker->pool, envelope, &tr_type_tr_pre_restart, &message, ENVELOPE_INLINE);
+    if (status != TR_OK) {
+        if (envelope)
+            envelope_give_empty(&worker->pool, envelope);
+        /* What cannot be told to start again stops: that needs no memory, and is an answer. */
+        tr__child_order(worker, cell, CONTROL_KILL | CONTROL_DISMISS);
+        return true;
+    }
+    envelope->kind = (uint8_t)kind;
+    envelope->sender = parent->identity;
+    envelope->causal = 0;
+    envelope->generation = (uint32_t)(member >> 32);
+    if (tr__mail_send(worker, cell, envelope) == TR_OK)
+        return true;
+    envelope_give(&worker->pool, envelope);
+    group->waits_for = 0;
+    return false;
+}
+
+/* Goes on until somebody has to be waited for. */
+static void step(struct worker *worker, struct cell *parent)
+{
+    for (;;) {
+        struct group *group = parent->extra->group;
+        if (!group || group->waits_for || group->paused_for)
+            return;
+        if (group->at == group->count && group->is_up) {
+            tr__group_free(worker, parent);
+            return;
+        }
+        if (group->at == group->count) {
+            group->is_up = true;
+            group->at = 0;
+            continue;
+        }
+        uint32_t at = group->at++;
+        uint32_t number = group->is_up ? at : group->count - 1 - at;
+        (void)order(
+            worker, parent, group->members[number], group->is_up ? ENVELOPE_UP : ENVELOPE_DOWN);
+    }
+}
+
+bool tr__group_begin(struct worker *worker, struct cell *parent, const tr_supervision *how,
+                     uint64_t child, const tr_error *cause)
+{
+    uint32_t count = collect(worker, parent, how, child, NULL);
+    struct cell_extra *extra = tr__extra_of(worker, parent);
+    struct group *group = NULL;
+    if (extra)
+        group =
+            source_resize(&worker->source, NULL, sizeof *group + count * sizeof group->members[0]);
+    if (!group)
+        return false;
+    *group = (struct group){.cause = *cause, .count = count};
+    (void)collect(worker, parent, how, child, group->members);
+    tr__group_free(worker, parent);
+    extra->group = group;
+    step(worker, parent);
+    return true;
+}
+
+void tr__group_pause(struct cell *parent, uint64_t child)
+{
+    struct group *group = parent->extra ? parent->extra->group : NULL;
+    /* One that was told to go down does so as soon as it hears the decision. */
+    if (!group || (!group->is_up && group->waits_for == child))
+        return;
+    group->paused_for = child;
+}
+
+void tr__group_answer(struct worker *worker, struct cell *parent, uint64_t child,
+                      enum envelope_kind kind)
+{
+    struct group *group = parent->extra ? parent->extra->group : NULL;
+    if (!group)
+        return;
+    bool has_ended = kind == ENVELOPE_VOID;
+    if (has_ended && group->paused_for == child)
+        group->paused_for = 0;
+    if (group->waits_for == child && (has_ended || (kind == ENVELOPE_UP) == group->is_up))
+        group->waits_for = 0;
+    step(worker, parent);
+}
+
+void tr__group_kill(struct worker *worker, struct cell *parent, const tr_supervision *how,
+                    uint64_t child)
+{
+    const struct slots *slots = worker->slots;
+    bool is_in = how->strategy == TR_ALL_FOR_ONE;
+    tr__group_free(worker, parent);
+    struct cell *cell = parent->child_count ? slots_at(slots, parent->child_last) : NULL;
+    for (uint32_t i = 0; i < parent->child_count; i++) {
+        cell = slots_at(slots, cell->sibling_next);
+        is_in |= cell->identity == child;
+        if (is_in)
+            tr__child_order(worker, cell, CONTROL_KILL | CONTROL_DISMISS);
+    }
+}

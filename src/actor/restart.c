@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * How one incarnation of an actor follows another: SPEC S-04.
+ *
+ * Down: turns that wait are cancelled, the state is Starting, PreRestart, the children are killed,
+ * and what the incarnation had is dropped. Up: set-up, Running, PreStart, PostRestart. In between a
+ * member of a group waits for the others. The cell, its door, its mail, its watchers and its place
+ * among its siblings stay.
+ */
+#include <string.h>
+
+#include "actor/ask.h"
+#include "actor/ask_then.h"
+#include "actor/blocking.h"
+#include "actor/budget.h"
+#include "actor/children.h"
+#include "actor/extra.h"
+#include "actor/lifecycle.h"
+#include "actor/park.h"
+#include "actor/spawn.h"
+#include "actor/stop.h"
+#include "actor/supervise.h"
+#include "actor/timers.h"
+#include "actor/turn.h"
+#include "base/assert.h"
+
+/* What was set aside was set aside by this incarnation. */
+static void bury_stash(struct worker *worker, struct cell *cell)
+{
+    struct cell_extra *extra = cell->extra;
+    while (extra->stash) {
+        struct envelope *envelope = ring_pop(&extra->stash);
+        mail_uncount(cell, envelope);
+        tr__mail_bury_one(worker, cell, envelope, TR_RESTARTED);
+    }
+    extra->stash_count = 0;
+    extra->stash_lines = 0;
+}
+
+static void drop_incarnation(struct worker *worker, struct cell *cell)
+{
+    tr__laters_refuse(worker, cell);
+    bury_stash(worker, cell);
+    tr__timers_drop(worker, cell);
+    tr__thens_drop(worker, cell);
+    tr__heap_drop(&cell->heap, &worker->source);
+    tr__state_free(&worker->source, cell);
+    if (cell->flags & CELL_METERED)
+        tr__budget_renew(worker, cell);
+}
+
+/* Stopped on the way: PreRestart was its last signal. */
+static void abort_restart(struct worker *worker, struct cell *cell)
+{
+    tr__laters_refuse(worker, cell);
+    tr__cell_end_unborn(worker, cell, TR_STOPPED);
+}
+
+/* Running again: what a fresh incarnation is told. False when it runs no longer. */
+static bool tell_fresh(struct worker *worker, struct cell *cell, const tr_error *cause)
+{
+    if (!tr__cell_pre_start(worker, cell, 0))
+        return false;
+    const tr_handler *row = cell->dispatch->post_restart;
+    if (!row)
+        return true;
+    struct tr_post_restart message = {.cause = *cause};
+    struct tr_self *self = tr__call(worker, cell, TURN_POST_RESTART, row->call, &message, 0);
+    if (!self) {
+        tr_error error = {.status = TR_NO_MEMORY, .text = "no stack for tr_post_restart"};
+        tr__cell_fail(worker, cell, "tr_post_restart", &error);
+        return false;
+    }
+    bool is_running = tr__turn_apply(self, self->next);
+    tr__call_end(self);
+    return is_running;
+}
+
+static void come_up(struct worker *worker, struct cell *cell)
+{
+    struct cell_extra *extra = cell->extra;
+    struct failure *failure = extra->failure;
+    tr_error cause = failure->cause;
+    tr_error error = {.status = TR_OK};
+    /* The record may go to the parent again before this is over. */
+    struct envelope *answer = failure->answer;
+    failure->answer = NULL;
+    failure->phase = FAILURE_PAST;
+    failure->incarnation++;
+    cell->house = HOUSE_MOUNTING;
+    atom64_count(&worker->counters.restarts, 1);
+    const struct cell_origin *origin = cell->origin;
+    const tr_behavior *behavior = origin ? origin->behavior : cell->dispatch->behavior;
+    const tr_type *type = origin ? origin->type : NULL;
+    tr_status status =
+        tr__cell_adopt(worker, cell, behavior, type, origin ? origin->message : NULL, 0, &error);
+    bool is_running = false;
+    if (status == TR_OK) {
+        tr__cell_become(worker->system, cell, LIFE_RUNNING, __func__);
+        is_running = tell_fresh(worker, cell, &cause);
+    } else if (status == TR_STOPPED) {
+        abort_restart(worker, cell); /* the set-up said so */
+    } else {
+        tr__cell_fail(worker, cell, "its set-up", &error);
+    }
+    if (is_running && answer) {
+        struct cell *parent = slots_parent(worker->slots, cell);
+        answer->kind = ENVELOPE_UP;
+        answer->sender = cell->identity;
+        answer->generation = cell_generation(parent);
+        if (tr__mail_send(worker, parent, answer) == TR_OK)
+            answer = NULL;
+    }
+    if (answer)
+        envelope_give(&worker->pool, answer);
+    if (!is_running)
+        return;
+    /* To be Suspended survives: somebody asked for it. */
+    if (cell->flags & CELL_ASKED) {
+        tr__mail_answer_probes(worker, cell);
+        atom32_fetch_or(&cell->control, CONTROL_LOOK, ATOM_RELAXED);
+    }
+    tr__cell_settle(worker, cell);
+}
+
+/* All that was is gone. */
+static void come_down(struct worker *worker, struct cell *cell)
+{
+    struct failure *failure = cell->extra->failure;
+    drop_incarnation(worker, cell);
+    if (!failure->is_group) {
+        come_up(worker, cell);
+        return;
+    }
+    struct cell *parent = slots_parent(worker->slots, cell);
+    struct envelope *answer = failure->answer;
+    failure->answer = NULL;
+    failure->phase = FAILURE_DOWN;
+    cell->house = HOUSE_WAITING;
+    if (!answer)
+        return;
+    answer->kind = ENVELOPE_DOWN;
+    answer->sender = cell->identity;
+    answer->generation = cell_generation(parent);
+    if (tr__mail_send(worker, parent, answer) != TR_OK)
+        envelope_give(&worker->pool, answer); /* the parent ends, and kills it */
+}
+
+void tr__cell_restart(struct worker *worker, struct cell *cell)
+{
+    struct cell_extra *extra = cell->extra;
+    struct failure *failure = extra->failure;
+    struct tr_system *system = worker->system;
+    TR_ASSERT(cell->life == LIFE_RUNNING || cell->life == LIFE_SUSPENDED);
+    /* Nothing of it runs any more, whatever has to be waited for. */
+    if (cell->life == LIFE_RUNNING) {
+        tr__cell_become(system, cell, LIFE_SUSPENDED, __func__);
+        tr__idle_pause(worker, cell);
+    }
+    cell->flags |= CELL_FAILED;
+    cell->house = HOUSE_WAITING;
+    failure->phase = FAILURE_TURNS;
+    if (extra->blocked && !tr__blocking_withdraw(worker, cell))
+        return;
+    tr__turns_cancel(worker, cell);
+    tr__cell_become(system, cell, LIFE_STARTING, __func__);
+    cell->flags &= (uint16_t)~CELL_FAILED;
+    if (cell->flags & CELL_STARTED) {
+        struct tr_pre_restart message = {.cause = failure->cause};
+        tr__cell_last_words(worker,
+                            cell,
+                            TURN_PRE_RESTART,
+                            cell->dispatch->pre_restart,
+                            &message,
+                            "tr_pre_restart");
+    }
+    cell->flags &= (uint16_t)~CELL_STARTED;
+    failure->phase = FAILURE_CHILDREN;
+    tr__supervise_end(worker, cell);
+    tr__children_stop(worker, cell, true);
+    if (!cell->child_count)
+        come_down(worker, cell);
+}
+
+void tr__restart_unblocked(struct worker *worker, struct cell *cell)
+{
+    struct cell_extra *extra = cell->extra;
+    if (extra->blocked || !extra->failure || extra->failure->phase != FAILURE_TURNS)
+        return;
+    extra->failure->phase = FAILURE_ORDERED;
+    atom32_fetch_or(&cell->control, CONTROL_DECIDED, ATOM_RELAXED);
+    if (cell->house == HOUSE_WAITING)
+        mail_make_ready(worker, cell);
+}
+
+void tr__restart_obey(struct worker *worker, struct cell *cell, uint32_t bits)
+{
+    struct failure *failure = cell->extra->failure;
+    cell->house = HOUSE_WAITING;
+    if (bits & CONTROL_CHILD)
+        tr__supervise_end(worker, cell);
+    if (bits & CONTROL_KILL || cell->flags & CELL_SEALED)
+        abort_restart(worker, cell);
+    else if (failure->phase == FAILURE_CHILDREN && !cell->child_count)
+        come_down(worker, cell);
+    else if (failure->phase == FAILURE_UP)
+        come_up(worker, cell);
+    else if (failure->phase == FAILURE_DOWN && failure->answer)
+        come_down(worker, cell);
+}
