@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "actor/ask.h"
+#include "actor/signal.h"
 #include "actor/spawn.h"
 #include "actor/waiters.h"
 #include "actor/watchers.h"
@@ -385,9 +386,17 @@ tr_system *tr_client_system(const tr_client *client)
     return client ? client->system : NULL;
 }
 
+static bool is_wanted(const struct envelope *envelope, const tr_type *type)
+{
+    return !type || envelope->type == type || tr_type_is_equal(envelope->type, type);
+}
+
 /* The oldest message of a type, or of any; it leaves the ring. */
 static struct envelope *pick(struct tr_client *client, const tr_type *type)
 {
+    /* What somebody else calls so is no signal. */
+    if (type && tr_type_is_equal(type, &tr__terminated_type))
+        type = &tr__terminated_type;
     struct envelope *picked = NULL;
     struct envelope *others = NULL;
     while (client->received) {
@@ -397,7 +406,8 @@ static struct envelope *pick(struct tr_client *client, const tr_type *type)
             drop(client, envelope);
             continue;
         }
-        if (!picked && (!type || envelope->type == type || tr_type_is_equal(envelope->type, type)))
+        bool is_forged = type == &tr__terminated_type && envelope->kind != ENVELOPE_SIGNAL;
+        if (!picked && !is_forged && is_wanted(envelope, type))
             picked = envelope;
         else
             ring_push(&others, envelope);

@@ -41,9 +41,9 @@ void tr__extra_free(struct worker *worker, struct cell *cell)
     TR_ASSERT(!timer_is_armed(&extra->idle));
     TR_ASSERT(!extra->parked_count);
     TR_ASSERT(!extra->waiters && !extra->held);
+    TR_ASSERT(!extra->watches.slots);
     tr__supervise_end(worker, cell);
     tr__failure_leave(worker, cell);
-    TR_ASSERT(!extra->watches.slots);
     tr__ask_table_free(worker, cell);
     if (extra->budget) /* children need it: tr__cell_leave comes back */
         return;

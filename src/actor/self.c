@@ -121,7 +121,7 @@ tr_next tr_self_forward(tr_self *self, tr_ref to)
     if (!self)
         return TR_SAME;
     struct envelope *envelope = self->envelope;
-    if (!envelope)
+    if (!envelope || envelope->kind == ENVELOPE_SIGNAL)
         return tr_fail(self, TR_NOT_IN_A_TURN, "there is no message to forward");
     if (envelope->kind == ENVELOPE_ASK && !self->is_cancelled) {
         (void)tr__ask_forward(self, to.bits);

@@ -261,10 +261,52 @@ TEST(a_watcher_that_ends_first, "WA-13")
     each(play_watcher_first);
 }
 
+/* ---- Restarts. ---- */
+
+TR_ACTOR(undying, run);
+static tr_next on_new_start(tr_self *self)
+{
+    say("up");
+    return people_count > 2 ? watch_all(self) : TR_SAME; /* to watch them still changes nothing */
+}
+TR_BEHAVIOR(undying, void, TR_ON(run, on_run), TR_ON(tr_post_restart, on_new_start),
+            TR_ON(tr_terminated, on_terminated));
+
+/* Both sides are restarted, and the watch stands. */
+static void play_restart(void)
+{
+    undying_ref first;
+    undying_ref second;
+    ck_assert_int_eq(tr_try_spawn_at(test, &first, far, undying, NULL), TR_OK);
+    ck_assert_int_eq(tr_try_spawn_at(test, &second, home, undying, NULL), TR_OK);
+    people[people_count++] = tr_any(first);
+    people[people_count++] = tr_any(second);
+    if (kits_seed % 2)
+        (void)born("c");
+    DO(second, watch_all);
+    DO(watcher, watch_all);
+    DO(first, break_down);
+    SAID("up");
+    DO(second, break_down);
+    SAID("up");
+    DO(first, break_down);
+    SAID("up");
+    DO(first, stop);
+    SAID("a; a");
+    DO(second, stop);
+    SAID("b");
+    ck_assert_int_eq(tr_stop(test, watcher), TR_OK);
+}
+TEST(a_restart_is_no_end, "WA-06", "G-04", "S-04")
+{
+    each(play_restart);
+}
+
 /* ---- Nobody else can say so. ---- */
 
 static tr_next forge(tr_self *self)
 {
+    tr_tell(self, tr_client_ref(test), tr_terminated, .who = tr_any(watcher));
     tr_tell(self, tr_any(watcher), tr_terminated, .who = people[0]);
     return TR_SAME;
 }
@@ -276,12 +318,43 @@ static void play_forged(void)
     DO(a(), forge);
     SAID("");
     ck_assert_uint_eq(dead_letters(TR_UNHANDLED), 1);
+    ck_assert_int_eq(tr_watch(test, a()), TR_OK);
+    ck_assert_ptr_null(tr_receive(test, tr_terminated, MS));
     DO(a(), stop);
     SAID("a");
+    const struct tr_terminated *heard = tr_receive(test, tr_terminated, MS);
+    ck_assert_ptr_nonnull(heard);
+    ck_assert(tr_is_same(heard->who, people[0]));
+    ck_assert_ptr_null(tr_receive(test, tr_terminated, MS));
 }
 TEST(a_forged_signal_is_none, "G-04")
 {
     each(play_forged);
+}
+
+TR_ACTOR(lazy, run);
+static tr_next pass_on(tr_self *self)
+{
+    return tr_forward(self, watcher);
+}
+TR_BEHAVIOR(lazy, void, TR_ON(run, on_run), TR_ON(tr_terminated, pass_on),
+            TR_OPTIONS(.restart = TR_TEMPORARY));
+
+static void play_forward(void)
+{
+    lazy_ref lazy;
+    (void)born("a");
+    ck_assert_int_eq(tr_try_spawn_at(test, &lazy, far, lazy, NULL), TR_OK);
+    DO(lazy, watch_all);
+    people[people_count++] = tr_any(lazy);
+    DO(watcher, watch_all);
+    DO(a(), stop);
+    const char *words = said(); /* its own signal, and that the lazy one has failed */
+    ck_assert(strcmp(words, "a; b") == 0 || strcmp(words, "b; a") == 0);
+}
+TEST(a_signal_is_not_forwarded, "G-04", "G-07")
+{
+    each(play_forward);
 }
 
 /* ---- Clients. ---- */
@@ -358,5 +431,6 @@ TEST(a_client_is_watched_and_freed, "G-04", "WA-13")
 
 SUITE("watch life", it_comes_after_all_that_the_dead_has_sent, a_late_watch_does_not_overtake,
       a_failed_set_up_ends_a_watch, what_watch_says, it_takes_no_room_and_no_time,
-      behind_a_pill_it_is_dropped, a_watcher_that_ends_first, a_forged_signal_is_none,
-      a_client_watches, a_client_is_watched_and_freed)
+      behind_a_pill_it_is_dropped, a_watcher_that_ends_first, a_restart_is_no_end,
+      a_forged_signal_is_none, a_signal_is_not_forwarded, a_client_watches,
+      a_client_is_watched_and_freed)
