@@ -74,7 +74,7 @@ static void tree_over(struct worker *worker, struct budget_tree *tree, enum budg
                       uint64_t used, const struct cell *holder)
 {
     char path[TR_PATH_MAX + 1] = "an actor that has ended";
-    if (atom32_exchange(&tree->is_claimed, 1, ATOM_RELAXED))
+    if (atom32_exchange(&tree->is_claimed, 1, ATOM_ACQUIRE))
         return;
     if (holder)
         tr__cell_path(worker->system, holder, path);
@@ -141,12 +141,30 @@ static void error_print(tr_error *error, const struct cell *cell, enum budget_ki
                       budget);
 }
 
+/* From now on it can go over once more. */
+static void over_forget(struct budget *budget)
+{
+    struct budget_tree *tree = budget->own_tree;
+    budget->over = BUDGET_NONE;
+    /* Who has claimed it and not said so yet is about to write. */
+    if (!tree || atom32_load(&tree->over, ATOM_ACQUIRE) == BUDGET_NONE)
+        return;
+    atom32_store(&tree->over, BUDGET_NONE, ATOM_RELAXED);
+    atom32_store(&tree->is_claimed, 0, ATOM_RELEASE); /* partner: tree_over */
+}
+
 bool tr__budget_obey(struct worker *worker, struct cell *cell)
 {
-    const struct budget *budget = budget_of(cell);
+    struct budget *budget = budget_of(cell);
     const struct budget_tree *tree = budget->own_tree;
     uint32_t tree_kind = tree ? atom32_load(&tree->over, ATOM_ACQUIRE) : BUDGET_NONE;
     tr_error error;
+    bool is_over = budget->over != BUDGET_NONE || tree_kind != BUDGET_NONE;
+    if (!is_over || cell->flags & CELL_FAILED) {
+        /* That was another incarnation; or one that waits for a decision as it is. */
+        over_forget(budget);
+        return true;
+    }
     if (budget->over) {
         error_print(&error,
                     cell,
@@ -155,7 +173,6 @@ bool tr__budget_obey(struct worker *worker, struct cell *cell)
                     budget->over == BUDGET_CPU ? (uint64_t)budget->cpu_max_ns : budget->bytes_max,
                     NULL);
     } else {
-        TR_ASSERT(tree_kind != BUDGET_NONE); /* partner: tree_over */
         error_print(&error,
                     cell,
                     (enum budget_kind)tree_kind,
@@ -163,6 +180,7 @@ bool tr__budget_obey(struct worker *worker, struct cell *cell)
                     tree_kind == BUDGET_CPU ? (uint64_t)tree->cpu_max_ns : tree->bytes_max,
                     tree->over_holder);
     }
+    over_forget(budget);
     tr__cell_fail(worker, cell, NULL, &error);
     return false;
 }
@@ -447,7 +465,7 @@ void tr__budget_renew(struct worker *worker, struct cell *cell)
     charge_bytes(worker, cell, tr__cell_bytes(cell));
     budget->cpu_ns = 0;
     budget->is_refused = false;
-    budget->over = 0;
+    over_forget(budget);
     if (!tree)
         return;
     /* Nobody below is left who could add to it meanwhile. */

@@ -459,6 +459,10 @@ bool tr__failure_obey(struct worker *worker, struct cell *cell)
     }
     switch (failure->directive) {
     case TR_RESUME:
+        if (failure->answer) {
+            tr__cell_restart(worker, cell); /* it failed when it was about to go down with others */
+            return false;
+        }
         failure->phase = FAILURE_PAST;
         cell->flags &= (uint16_t)~CELL_FAILED;
         return true;

@@ -512,11 +512,12 @@ static bool obey_alive(struct worker *worker, struct cell *cell, uint32_t bits)
         tr__cell_stop(worker, cell, bits & CONTROL_KILL);
         return false;
     }
-    if (bits & CONTROL_BUDGET && !tr__budget_obey(worker, cell))
-        return false;
     if (bits & CONTROL_CHILD && !tr__supervise(worker, cell))
         return false;
     if (bits & CONTROL_DECIDED && !tr__failure_obey(worker, cell))
+        return false;
+    /* After these, for which there is no second call. */
+    if (bits & CONTROL_BUDGET && !tr__budget_obey(worker, cell))
         return false;
     bool is_suspended = cell->flags & CELL_SUSPENDED;
     if (is_suspended && cell->life == LIFE_RUNNING) {
