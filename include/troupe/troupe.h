@@ -16,6 +16,7 @@
 #include <troupe/ref.h>
 #include <troupe/schedule.h>
 #include <troupe/self.h>
+#include <troupe/shutdown.h>
 #include <troupe/status.h>
 #include <troupe/system.h>
 #include <troupe/wire.h>

@@ -340,12 +340,12 @@ void tr__budget_call_begin(struct worker *worker, struct cell *cell)
 {
     /* A run that obeys before its first turn has not run user code: there is no mark of it. */
     bool is_in_turn = worker->depth > 1 || worker->message->turns > 0;
-    switch_time(worker, is_in_turn ? worker->running : NULL, cell);
+    switch_time(worker, is_in_turn ? worker_running(worker) : NULL, cell);
 }
 
 void tr__budget_call_end(struct worker *worker, struct cell *cell)
 {
-    switch_time(worker, cell, worker->running);
+    switch_time(worker, cell, worker_running(worker));
     if (cell->flags & CELL_METERED)
         look(worker, cell, 0);
 }

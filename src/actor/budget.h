@@ -128,7 +128,7 @@ void tr__budget_call_end(struct worker *worker, struct cell *cell);
 
 static inline bool budget_is_watched(const struct worker *worker, const struct cell *cell)
 {
-    const struct cell *running = worker->running;
+    const struct cell *running = worker_running(worker);
     return (cell->flags | (running ? running->flags : 0)) & CELL_METERED;
 }
 

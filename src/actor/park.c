@@ -247,14 +247,14 @@ static bool resume(struct tr_self *self)
         tr__idle_resume(worker, self->cell);
     self->state = TURN_RUNS;
     self->caller = worker->host.current;
-    const struct cell *running = worker->running;
-    worker->running = self->cell;
+    const struct cell *running = worker_running(worker);
+    worker_set_running(worker, self->cell);
     worker_set_type(worker, self->envelope->type);
     worker->message->turns++; /* a stretch is charged like a turn */
     if (self->cell->flags & CELL_METERED)
         tr__budget_turn_resume(self);
     tr__fiber_switch(&worker->host, self->fiber);
-    worker->running = running;
+    worker_set_running(worker, running);
     worker_set_type(worker, self->envelope->type);
     return self->state == TURN_ENDED;
 }

@@ -447,7 +447,8 @@ static void mount_link(struct worker *worker, struct cell *cell)
     if (parent->life < LIFE_STOPPED) {
         tr__child_link(worker, parent, cell);
         cell->flags |= CELL_LINKED;
-        bits = parent->life == LIFE_STOPPING ? CONTROL_STOP : 0;
+        bits = parent->flags & CELL_KILLING ? CONTROL_KILL : CONTROL_STOP;
+        bits = parent->life == LIFE_STOPPING ? bits : 0;
     }
     atom32_fetch_or(&cell->control, bits, ATOM_SEQ_CST);
 }

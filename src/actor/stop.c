@@ -33,10 +33,9 @@ void tr__child_link(struct worker *worker, struct cell *parent, struct cell *chi
         worker->system->schedules.linked++;
 }
 
-static void child_unlink(struct worker *worker, struct cell *parent, struct cell *child)
+void tr__child_take_out(struct worker *worker, struct cell *parent, struct cell *child)
 {
     struct slots *slots = worker->slots;
-    TR_ASSERT(child->flags & CELL_LINKED);
     TR_ASSERT(parent->child_count > 0);
     slots_at(slots, child->sibling_last)->sibling_next = child->sibling_next;
     slots_at(slots, child->sibling_next)->sibling_last = child->sibling_last;
@@ -44,6 +43,12 @@ static void child_unlink(struct worker *worker, struct cell *parent, struct cell
         parent->child_last = child->sibling_last;
     if (!--parent->child_count)
         parent->child_last = 0;
+}
+
+static void child_unlink(struct worker *worker, struct cell *parent, struct cell *child)
+{
+    TR_ASSERT(child->flags & CELL_LINKED);
+    tr__child_take_out(worker, parent, child);
     child->flags &= (uint16_t)~CELL_LINKED;
     if (child->flags & CELL_CALLS)
         worker->system->schedules.linked--;
@@ -78,31 +83,22 @@ void tr__children_stop(struct worker *worker, struct cell *parent, bool by_kill)
     }
 }
 
-/* The last actor below /user has ended. */
-static void become_empty(struct worker *worker, struct cell *guardian)
-{
-    struct tr_system *system = worker->system;
-    if (!system->exit_when_empty)
-        return;
-    atom32_store(&system->is_stopping, 1, ATOM_SEQ_CST);
-    atom32_fetch_or(&guardian->control, CONTROL_STOP, ATOM_RELAXED);
-    if (guardian->house == HOUSE_WAITING)
-        mail_make_ready(worker, guardian);
-}
-
 void tr__child_gone(struct worker *worker, struct cell *child)
 {
     struct cell *parent = slots_parent(worker->slots, child);
     struct tr_system *system = worker->system;
     TR_ASSERT(cell_owner(parent) == worker->index);
     TR_ASSERT(child->life == LIFE_STOPPED);
+    if (tr__shutdown_is_disowned(child))
+        return; /* it had been given up */
     bool is_schedule = child->flags & CELL_CALLS;
     child_unlink(worker, parent, child);
-    tr__slot_give(worker->slots, &worker->slot_cache, child);
+    if (tr__shutdown_may_reuse(system))
+        tr__slot_give(worker->slots, &worker->slot_cache, child);
     /* Schedules alone keep no system. */
     if (parent == system->guardian && parent->life == LIFE_RUNNING) {
         if (!is_schedule && parent->child_count == system->schedules.linked)
-            become_empty(worker, parent);
+            tr__shutdown_empty(system);
         return;
     }
     if (parent->child_count)
@@ -170,9 +166,8 @@ void tr__cell_stop(struct worker *worker, struct cell *cell, bool by_kill)
     by_kill |= (atom32_load(&cell->control, ATOM_SEQ_CST) & CONTROL_KILL) != 0;
     if (by_kill)
         cell->flags |= CELL_KILLING;
-    uint64_t deadline_ns = atom64_load(&system->shutdown_ns, ATOM_RELAXED);
-    if (cell == system->guardian && deadline_ns)
-        worker->loop.alarm_ns = (tr_time)deadline_ns;
+    if (cell == system->guardian)
+        tr__shutdown_guardian(worker);
     tr__children_stop(worker, cell, by_kill);
     cell->house = HOUSE_WAITING;
     if (cell->child_count)
@@ -220,6 +215,8 @@ void tr__cell_finish(struct worker *worker, struct cell *cell)
     if (cell->extra)
         tr__waiters_refuse(worker, cell);
     post_stop(worker, cell);
+    if (atom32_load(&worker->system->is_stopping, ATOM_RELAXED))
+        tr__shutdown_note(worker, cell);
     if (cell->extra)
         tr__laters_refuse(worker, cell);
     tr__mail_bury(worker, cell, TR_STOPPED);
@@ -273,8 +270,8 @@ void tr__cell_leave(struct worker *worker, struct cell *cell)
         return;
     }
     /* Not before: the paths of children may begin with it. */
-    tr__names_free(&system->names, cell->name);
-    cell->name = NULL;
+    if (cell->name)
+        tr__shutdown_free_name(system, cell);
     /* Nor this: a failed set-up leaves children that are still charged. */
     if (cell->flags & CELL_METERED) {
         tr__budget_end(worker, cell);
@@ -283,7 +280,8 @@ void tr__cell_leave(struct worker *worker, struct cell *cell)
     if (parent == system->guardian && (cell->flags & (CELL_FAILED | CELL_CALLS)) == CELL_FAILED)
         atom32_fetch_add(&system->root_failures, 1, ATOM_RELAXED);
     if (!(cell->flags & CELL_LINKED)) {
-        tr__slot_give(worker->slots, &worker->slot_cache, cell);
+        if (tr__shutdown_may_reuse(system))
+            tr__slot_give(worker->slots, &worker->slot_cache, cell);
         return;
     }
     uint32_t owner = cell_owner(parent);

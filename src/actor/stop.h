@@ -28,6 +28,9 @@ void tr__children_stop(struct worker *worker, struct cell *parent, bool by_kill)
 /** Puts a child into its parent's list; its flags are not touched. Owner of the parent only. */
 void tr__child_link(struct worker *worker, struct cell *parent, struct cell *child);
 
+/** Takes a child out of its parent's list; its flags are not touched. Owner of the parent only. */
+void tr__child_take_out(struct worker *worker, struct cell *parent, struct cell *child);
+
 /** Takes a tenant's name, if it has one, out of the directory; its path can still be read. */
 void tr__cell_unname(struct worker *worker, struct cell *cell);
 

@@ -12,6 +12,7 @@
 #include "actor/dead_letter.h"
 #include "actor/names.h"
 #include "actor/schedule.h"
+#include "actor/shutdown.h"
 #include "actor/slots.h"
 #include "actor/worker.h"
 #include "sched/watch.h"
@@ -40,6 +41,7 @@ struct tr_system {
     struct watch watch;
     struct schedules schedules;
     struct blocking blocking;
+    struct shutdown shutdown;
     struct cell *guardian; /* /user; owned by worker 0 */
     struct name *guardian_name;
     struct envelope_pool **pools;
@@ -52,10 +54,9 @@ struct tr_system {
 
     struct lock wait_lock; /* taken before run_lock */
     struct lock run_lock;
-    enum system_phase phase;        /* under run_lock */
-    struct loop **loops;            /* lent to the watch */
-    void (*on_over)(void *context); /* called once, on a worker; set before the system starts */
-    void *on_over_context;
+    enum system_phase phase; /* under run_lock */
+    tr_status ended;         /* what run and wait gave; under run_lock */
+    struct loop **loops;     /* lent to the watch */
     atom32 is_stopping;   /* spawns are refused */
     atom32 is_over;       /* /user has stopped: workers end */
     atom64 shutdown_ns;   /* the deadline, 0 for none yet */
@@ -82,6 +83,12 @@ void tr__system_over(struct tr_system *system);
 
 /** Stops everything on the calling thread; no worker has a thread. */
 void tr__system_drain(struct tr_system *system);
+
+/**
+ * tr_system_wait, calling `on_wake` each time its sleep ends; the system was started. TR_OK,
+ * TR_ESCALATED, TR_SHUTDOWN_INCOMPLETE.
+ */
+tr_status tr__system_wait(struct tr_system *system, void (*on_wake)(void *context), void *context);
 
 /** Whether top-level actors ended by a failure so far. Any thread. */
 bool tr__system_has_failed(struct tr_system *system);

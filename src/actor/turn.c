@@ -322,12 +322,12 @@ uint32_t tr__cell_run(struct loop *loop, struct task *task, uint32_t turns_max)
     self->kind = TURN_MESSAGE;
     self->turns = 0;
     self->turns_max = turns_max;
-    worker->running = cell;
+    worker_set_running(worker, cell);
     if (cell->cycle && (cell->replies || cell->exceptions))
         tr__mail_resume_cycle(cell);
     cell->house = HOUSE_RUNNING;
     run(self);
-    worker->running = NULL;
+    worker_set_running(worker, NULL);
     return self->turns ? self->turns : 1;
 }
 
@@ -339,7 +339,7 @@ static void message_crashed(void *context)
     bool is_running = tr__turn_over(self, self->next);
     if (is_running)
         tr__cell_settle(worker, self->cell);
-    worker->running = NULL;
+    worker_set_running(worker, NULL);
     tr__loop_charge(&worker->loop, self->turns);
     tr__worker_fiber(worker);
 }
@@ -382,15 +382,15 @@ struct tr_self *tr__call(struct worker *worker, struct cell *cell, enum turn_kin
     self->message = message;
     self->next = same;
     self->caller = worker->host.current;
-    const struct cell *running = worker->running;
+    const struct cell *running = worker_running(worker);
     const tr_type *running_type = worker_type(worker);
     bool is_watched = budget_is_watched(worker, cell);
     if (is_watched)
         tr__budget_call_begin(worker, cell);
-    worker->running = cell;
+    worker_set_running(worker, cell);
     worker_set_type(worker, NULL);
     tr__fiber_switch(&worker->host, fiber);
-    worker->running = running;
+    worker_set_running(worker, running);
     worker_set_type(worker, running_type);
     run_defers(self);
     if (is_watched)

@@ -65,17 +65,9 @@ static void on_io(struct loop *loop, tr_io *io)
     operation->on_done(worker_of_loop(loop), operation);
 }
 
-/* The system's deadline: what has not stopped is killed. */
 static void on_alarm(struct loop *loop)
 {
-    struct worker *worker = worker_of_loop(loop);
-    struct cell *guardian = worker->system->guardian;
-    TR_ASSERT(worker->index == 0);
-    if (guardian->life != LIFE_STOPPING)
-        return;
-    atom32_fetch_or(&guardian->control, CONTROL_KILL, ATOM_RELAXED);
-    if (guardian->house == HOUSE_WAITING)
-        mail_make_ready(worker, guardian);
+    tr__shutdown_alarm(worker_of_loop(loop));
 }
 
 static void on_round(struct loop *loop)
@@ -83,6 +75,8 @@ static void on_round(struct loop *loop)
     struct worker *worker = worker_of_loop(loop);
     tr__waits_fire(worker, loop->now_ns);
     tr__asks_fire(worker, loop->now_ns);
+    if (atom32_load(&worker->system->shutdown.sweep, ATOM_ACQUIRE) != worker->swept)
+        tr__shutdown_sweep(worker);
     loop->wants_round = tr__timers_fire(worker, loop->now_ns);
 }
 
@@ -147,10 +141,11 @@ const struct loop_hooks tr__worker_hooks = {
 static void describe_running(const struct fiber_pool *pool, char *text, size_t size)
 {
     const struct worker *worker = LIST_OWNER(pool, struct worker, fibers);
-    if (!worker->running)
+    const struct cell *running = worker_running(worker);
+    if (!running)
         return;
     char path[TR_PATH_MAX + 1];
-    tr__cell_path(worker->system, worker->running, path);
+    tr__cell_path(worker->system, running, path);
     const tr_type *type = worker_type(worker);
     const char *what = type ? type->name : "a signal";
     snprintf(text, size, "%s in %s (or a turn before it on the same stack)", what, path);
@@ -159,7 +154,7 @@ static void describe_running(const struct fiber_pool *pool, char *text, size_t s
 void tr__worker_fiber(void *context)
 {
     struct worker *worker = context;
-    worker->running = NULL;
+    worker_set_running(worker, NULL);
     for (;;) {
         worker->has_more = tr__loop_slice(&worker->loop);
         tr__fiber_yield(&worker->host);
@@ -260,7 +255,7 @@ void tr__worker_main(void *context)
     for (;;) {
         if (tr__worker_slice(worker, LOOP_NO_LIMIT))
             continue;
-        if (atom32_load(&system->is_over, ATOM_SEQ_CST))
+        if (atom32_load(&system->is_over, ATOM_SEQ_CST) && tr__shutdown_may_leave(worker))
             break;
         tr__loop_rest(&worker->loop, TR_NEVER);
         if (system->watch.platform)
@@ -268,4 +263,6 @@ void tr__worker_main(void *context)
     }
     /* Another thread may get this one's number. */
     atom64_store(&worker->thread_id, 0, ATOM_RELAXED);
+    atom32_fetch_add(&system->shutdown.workers_ended, 1, ATOM_RELEASE); /* partner: have_ended */
+    tr__shutdown_wake(system);
 }

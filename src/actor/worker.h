@@ -148,9 +148,9 @@ struct worker {
     struct fiber *fiber; /* the one the loop is on */
     bool has_more;       /* the last slice left something to do */
     tr_thread *thread;
-    /* What runs, for those who look from outside. */
-    const struct cell *running;
-    atomptr running_type;    /* of a message, NULL otherwise; read by any thread */
+    /* What runs, for those who look from outside: read by any thread. */
+    atomptr running;         /* const struct cell; NULL between two runs */
+    atomptr running_type;    /* of a message, NULL otherwise */
     struct tr_self *message; /* the turn of the message that runs, or ran last */
     struct tr_self *spare;   /* turns that are over, for the next that waits */
     uint32_t spare_count;
@@ -163,6 +163,10 @@ struct worker {
     uint64_t wait_last;                 /* number of the last wait */
     struct tr_self turns[WORKER_TURNS]; /* of other calls, by depth; the first is `message` */
     atom64 thread_id;                   /* of the thread that runs it, 0 for none */
+    /* See actor/shutdown.h. */
+    uint32_t swept;  /* number of the last sweep it did */
+    atom32 is_stuck; /* written by the judge */
+    atom64 forced;   /* actors that were stopped by the deadline's kill */
 };
 
 /** An IO operation of a worker; io.owner is itself. */
@@ -174,13 +178,25 @@ struct worker_io {
 /** The type of the message that a worker handles; NULL: a signal, or nothing. Any thread. */
 static inline const tr_type *worker_type(const struct worker *worker)
 {
-    return atomptr_load(&worker->running_type, ATOM_RELAXED);
+    return atomptr_load(&worker->running_type, ATOM_ACQUIRE); /* partner: worker_set_type */
+}
+
+/** Worker only. What it did before is there for who reads the type. */
+static inline void worker_set_type(struct worker *worker, const tr_type *type)
+{
+    atomptr_store(&worker->running_type, (void *)(uintptr_t)type, ATOM_RELEASE);
+}
+
+/** The actor that runs, NULL for none. Another thread may look at it only as actor/shutdown.h says. */
+static inline const struct cell *worker_running(const struct worker *worker)
+{
+    return atomptr_load(&worker->running, ATOM_ACQUIRE); /* partner: worker_set_running */
 }
 
 /** Worker only. */
-static inline void worker_set_type(struct worker *worker, const tr_type *type)
+static inline void worker_set_running(struct worker *worker, const struct cell *cell)
 {
-    atomptr_store(&worker->running_type, (void *)(uintptr_t)type, ATOM_RELAXED);
+    atomptr_store(&worker->running, (void *)(uintptr_t)cell, ATOM_RELEASE);
 }
 
 /** The turn that runs on top of all others. */

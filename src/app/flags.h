@@ -16,7 +16,8 @@ enum { FLAGS_ERROR_SIZE = 200 };
 
 struct flags {
     int workers;  /* 0: not given */
-    bool is_help; /* --help or -h */
+    tr_time shutdown_timeout_ns; /* 0: not given */
+    bool is_help;                /* --help or -h */
     size_t rest_count;
 };
 

@@ -31,6 +31,7 @@ void tr__loop_look_at_clock(struct loop *loop)
     loop->tick_seen = atom32_load(&loop->tick, ATOM_RELAXED);
     loop->clock_in = LOOP_CLOCK_TURNS;
     loop->now_ns = loop->platform->mono_now(loop->platform);
+    atom64_store(&loop->looked_ns, (uint64_t)loop->now_ns, ATOM_RELAXED);
 }
 
 void tr__loop_charge(struct loop *loop, uint32_t turns)

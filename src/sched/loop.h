@@ -64,6 +64,7 @@ struct loop {
     enum task_class class; /* of the task that runs */
     atom64 runs;           /* counters, read by any thread */
     atom64 parks;
+    atom64 looked_ns; /* now_ns, for others: a task that runs began then, to a tick or so */
 
     /* Written by the watch. */
     _Alignas(64) atom32 tick;
