@@ -71,7 +71,7 @@
  * How long after that the killing of very many actors may take when no handler is in its way. Then:
  * TR_SHUTDOWN_INCOMPLETE.
  */
-#define TR_SHUTDOWN_EXTRA_NS TR_SECOND
+#define TR_SHUTDOWN_EXTRA_NS (10 * TR_SECOND)
 /** Hooks of a system. One more: TR_LIMIT. */
 #define TR_HOOKS_MAX 32
 /** How long a hook may take, unless tr_system_add_hook says otherwise. */

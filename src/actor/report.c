@@ -144,6 +144,27 @@ static void fill_counts(struct tr_system *system, tr_shutdown_report *report)
         report->forced += atom64_load(&system->workers[i]->forced, ATOM_RELAXED);
 }
 
+/* Not everybody who waits asks for the report. */
+static void log_loss(struct tr_system *system, const tr_shutdown_report *report)
+{
+    tr__log(system,
+            TR_LEVEL_ERROR,
+            NULL,
+            "the shutdown is incomplete: %llu actors have not stopped, %u functions have not returned",
+            (unsigned long long)report->left,
+            report->busy_count);
+    for (uint32_t i = 0; i < report->busy_count && i < TR_REPORT_BUSY_MAX; i++) {
+        const tr_report_busy *busy = &report->busy[i];
+        tr__log(system,
+                TR_LEVEL_ERROR,
+                busy->path,
+                "has handled %s for %lld ms, in %s",
+                busy->type,
+                (long long)(busy->age_ns / TR_MILLISECOND),
+                busy->place);
+    }
+}
+
 void tr__report_lose(struct tr_system *system)
 {
     struct shutdown *shutdown = &system->shutdown;
@@ -166,6 +187,7 @@ void tr__report_lose(struct tr_system *system)
     shutdown->final = report;
     shutdown->is_lost = true;
     lock_give(&shutdown->lock);
+    log_loss(system, &report);
 }
 
 /* Those that went wrong first, otherwise in their order. */
@@ -232,7 +254,9 @@ static void say(struct text *text, const char *format, ...)
 
 static void say_time(struct text *text, tr_time ns)
 {
-    if (ns < 10 * TR_MILLISECOND)
+    if (ns < TR_MILLISECOND)
+        say(text, "%.2f ms", (double)ns / (double)TR_MILLISECOND);
+    else if (ns < 10 * TR_MILLISECOND)
         say(text, "%.1f ms", (double)ns / (double)TR_MILLISECOND);
     else if (ns < 10 * TR_SECOND)
         say(text, "%lld ms", (long long)(ns / TR_MILLISECOND));

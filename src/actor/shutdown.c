@@ -12,6 +12,8 @@
 #define BEGIN_PATIENCE_NS (20 * TR_MILLISECOND)   /* for /user to begin, before others do its work */
 #define DEADLINE_PATIENCE_NS (5 * TR_MILLISECOND) /* for the alarm's kill, before the first sweep */
 #define SWEEP_EVERY_NS (8 * TR_MILLISECOND)       /* while somebody is stuck */
+#define STUCK_NS (8 * TR_MILLISECOND)             /* without any progress: others go on without it */
+#define STUCK_FOR_GOOD_NS (24 * TR_MILLISECOND)   /* nor is it waited for beyond the grace */
 #define VERDICT_NS (5 * TR_MILLISECOND)           /* what is kept of the grace for the report */
 #define SLOW_NS TR_MILLISECOND                    /* notes are at least so far apart */
 
@@ -286,8 +288,8 @@ void tr__shutdown_sweep(struct worker *worker)
 /* ---- The judge: who waits. ---- */
 
 struct judge {
-    tr_time swept_ns; /* when the first sweep after the deadline was asked for; 0: not yet */
-    bool has_helped;  /* worker 0 does not come to /user: the others know */
+    bool has_swept;  /* the first sweep after the deadline was asked for */
+    bool has_helped; /* worker 0 does not come to /user: the others know */
     bool is_lost;
 };
 
@@ -309,17 +311,52 @@ static void count_job(void *context, const struct blocking_job *job)
     ++*(uint32_t *)context;
 }
 
-/* Marks those workers that do not come out of user code; gives how many functions are in the way. */
-static uint32_t mark_stuck(struct tr_system *system, tr_time since_ns)
+/* Grows with whatever a worker does: turns that end, actors that stop, looks at the clock. */
+static uint64_t done_by(const struct worker *worker)
+{
+    return atom64_load(&worker->counters.handled, ATOM_RELAXED) +
+           atom64_load(&worker->counters.signals, ATOM_RELAXED) +
+           atom64_load(&worker->counters.dead, ATOM_RELAXED) +
+           atom64_load(&worker->counters.stopped, ATOM_RELAXED) +
+           atom64_load(&worker->loop.looked_ns, ATOM_RELAXED);
+}
+
+/*
+ * For how long a worker has been in user code and done nothing. The time in which its thread would have
+ * run, but had no CPU, is not its fault.
+ */
+static tr_time stuck_for(struct tr_system *system, struct worker *worker, tr_time now_ns)
+{
+    const tr_platform *platform = system->platform;
+    const struct cell *running = worker_running(worker);
+    uint64_t done = done_by(worker);
+    bool is_well = done != worker->judged || !running || running == system->guardian;
+    tr_time cpu_ns = platform->thread_cpu(platform, worker->thread);
+    if (is_well)
+        worker->stuck_ns = 0;
+    else if (cpu_ns < 0) /* it sleeps in a system call */
+        worker->stuck_ns += now_ns - worker->judged_ns;
+    else if (worker->judged_cpu >= 0)
+        worker->stuck_ns += cpu_ns - worker->judged_cpu;
+    worker->judged = done;
+    worker->judged_ns = now_ns;
+    worker->judged_cpu = cpu_ns;
+    return worker->stuck_ns;
+}
+
+/*
+ * Marks those workers that do not come out of user code, and gives how many functions are in the way:
+ * those to which others need not listen any more, or, for good, those for which nobody waits longer. A
+ * worker that cancels a hundred thousand turns does not look at its clock, but it is not stuck.
+ */
+static uint32_t mark_stuck(struct tr_system *system, tr_time now_ns, bool for_good)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < system->worker_count; i++) {
         struct worker *worker = system->workers[i];
-        const struct cell *running = worker_running(worker);
-        tr_time looked_ns = (tr_time)atom64_load(&worker->loop.looked_ns, ATOM_RELAXED);
-        bool is_stuck = running && running != system->guardian && looked_ns < since_ns;
-        atom32_store(&worker->is_stuck, is_stuck, ATOM_RELAXED);
-        count += is_stuck;
+        tr_time stuck_ns = stuck_for(system, worker, now_ns);
+        atom32_store(&worker->is_stuck, stuck_ns >= STUCK_NS, ATOM_RELAXED);
+        count += stuck_ns >= (for_good ? STUCK_FOR_GOOD_NS : STUCK_NS);
     }
     tr__blocking_each(&system->blocking, count_job, &count);
     return count;
@@ -351,15 +388,14 @@ static tr_time judge_before(struct tr_system *system, struct judge *judge, tr_ti
 static tr_time judge_after(struct tr_system *system, struct judge *judge, tr_time now_ns,
                            tr_time deadline_ns)
 {
-    if (!judge->swept_ns) {
-        judge->swept_ns = now_ns;
+    if (!judge->has_swept) {
+        judge->has_swept = true;
         atom32_store(&system->shutdown.is_forced, 1, ATOM_RELEASE);
         ask_for_sweep(system);
-        return now_ns + SWEEP_EVERY_NS;
     }
-    bool is_stuck = mark_stuck(system, judge->swept_ns) > 0;
+    bool is_stuck = mark_stuck(system, now_ns, false) > 0;
     tr_time end_ns = deadline_ns + TR_SHUTDOWN_GRACE_NS - VERDICT_NS;
-    if (!is_stuck)
+    if (now_ns >= end_ns && !mark_stuck(system, now_ns, true))
         end_ns += TR_SHUTDOWN_EXTRA_NS;
     judge->is_lost = now_ns >= end_ns;
     if (is_stuck || judge->is_lost) {
@@ -410,7 +446,7 @@ tr_status tr__shutdown_wait(struct tr_system *system, void (*on_wake)(void *cont
 {
     const tr_platform *platform = system->platform;
     tr_parker *parker = atomptr_load(&system->shutdown.parker, ATOM_ACQUIRE);
-    struct judge judge = {.swept_ns = 0};
+    struct judge judge = {.is_lost = false};
     while (!have_ended(system)) {
         tr_time next_ns = judge_look(system, &judge);
         if (judge.is_lost)

@@ -12,8 +12,8 @@
  * through its own cells.
  *
  * Rules:
- *   1. A worker is *stuck* for the judge when it runs user code and has not looked at its clock since
- *      it was nudged. This may be wrong the next moment: nothing below relies on its being true.
+ *   1. A worker is *stuck* for the judge when it runs user code and has done nothing that is counted
+ *      for a while. This may be wrong the next moment: nothing below relies on its being true.
  *   2. In a sweep after the deadline each worker kills its own cells, whoever their parents are. So an
  *      order that a stuck worker should have passed on is not missed.
  *   3. In a sweep a worker disowns children of its own cells: those that live on a stuck worker, or are
