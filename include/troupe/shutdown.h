@@ -64,13 +64,13 @@ typedef struct tr_report_hook {
 
 /** How a shutdown went. Counts are of what happened from its beginning on. */
 typedef struct tr_shutdown_report {
-    tr_status status;      /* as tr_system_wait */
-    tr_time took_ns;       /* from tr_system_shutdown to the end of the last actor, or the verdict */
-    tr_time timeout_ns;    /* for the actors; TR_NEVER: none */
-    uint64_t stopped;      /* actors that have ended */
-    uint64_t forced;       /* of them, by the kill at the deadline */
-    uint64_t left;         /* actors that have not ended */
-    uint64_t handled;      /* messages that were handled meanwhile */
+    tr_status status;   /* as tr_system_wait */
+    tr_time took_ns;    /* from tr_system_shutdown to the end of the last actor, or the verdict */
+    tr_time timeout_ns; /* for the actors; TR_NEVER: none */
+    uint64_t stopped;   /* actors that have ended */
+    uint64_t forced;    /* of them, by the kill at the deadline */
+    uint64_t left;      /* actors that have not ended */
+    uint64_t handled;   /* messages that were handled meanwhile */
     uint64_t dead_letters; /* messages that were not, and refused ones */
     uint32_t busy_count;   /* functions that had not returned; the first of them are in busy[] */
     uint32_t slow_count;   /* in slow[], slowest first; empty when all was quick */

@@ -72,7 +72,8 @@ bool tr__blocking_withdraw(struct worker *worker, struct cell *cell);
  * worker. Under the lock: it takes no other. Any thread.
  */
 void tr__blocking_each(struct blocking *blocking,
-                       void (*on_job)(void *context, const struct blocking_job *job), void *context);
+                       void (*on_job)(void *context, const struct blocking_job *job),
+                       void *context);
 
 /** Of a kit: how many jobs could end next, and running one of them. */
 uint32_t tr__blocking_choices(struct blocking *blocking);

@@ -109,8 +109,7 @@ static void busy_add_worker(struct collector *collector, struct worker *worker)
     (void)snprintf(busy->type, sizeof busy->type, "%s", type ? type->name : "a signal");
     (void)snprintf(busy->place, sizeof busy->place, "%s", handler_of(cell, type));
     busy->worker = (int)worker->index;
-    busy->age_ns =
-        collector->now_ns - (tr_time)atom64_load(&worker->loop.looked_ns, ATOM_RELAXED);
+    busy->age_ns = collector->now_ns - (tr_time)atom64_load(&worker->loop.looked_ns, ATOM_RELAXED);
 }
 
 static void busy_add_job(void *context, const struct blocking_job *job)
@@ -147,12 +146,13 @@ static void fill_counts(struct tr_system *system, tr_shutdown_report *report)
 /* Not everybody who waits asks for the report. */
 static void log_loss(struct tr_system *system, const tr_shutdown_report *report)
 {
-    tr__log(system,
-            TR_LEVEL_ERROR,
-            NULL,
-            "the shutdown is incomplete: %llu actors have not stopped, %u functions have not returned",
-            (unsigned long long)report->left,
-            report->busy_count);
+    tr__log(
+        system,
+        TR_LEVEL_ERROR,
+        NULL,
+        "the shutdown is incomplete: %llu actors have not stopped, %u functions have not returned",
+        (unsigned long long)report->left,
+        report->busy_count);
     for (uint32_t i = 0; i < report->busy_count && i < TR_REPORT_BUSY_MAX; i++) {
         const tr_report_busy *busy = &report->busy[i];
         tr__log(system,

@@ -9,13 +9,12 @@
 #include "base/assert.h"
 
 /* A worker that is well comes to its next round within a millisecond of being told to. */
-#define BEGIN_PATIENCE_NS (20 * TR_MILLISECOND)   /* for /user to begin, before others do its work */
+#define BEGIN_PATIENCE_NS (20 * TR_MILLISECOND) /* for /user to begin, before others do its work */
 #define DEADLINE_PATIENCE_NS (5 * TR_MILLISECOND) /* for the alarm's kill, before the first sweep */
 #define SWEEP_EVERY_NS (8 * TR_MILLISECOND)       /* while somebody is stuck */
-#define STUCK_NS (8 * TR_MILLISECOND)             /* without any progress: others go on without it */
-#define STUCK_FOR_GOOD_NS (24 * TR_MILLISECOND)   /* nor is it waited for beyond the grace */
-#define VERDICT_NS (5 * TR_MILLISECOND)           /* what is kept of the grace for the report */
-#define SLOW_NS TR_MILLISECOND                    /* notes are at least so far apart */
+#define STUCK_NS (20 * TR_MILLISECOND)            /* without progress: others go on without it */
+#define VERDICT_NS (5 * TR_MILLISECOND)         /* what is kept of the grace for the report */
+#define SLOW_NS TR_MILLISECOND                  /* notes are at least so far apart */
 
 void tr__shutdown_init(struct shutdown *shutdown, tr_time timeout_default_ns)
 {
@@ -29,7 +28,8 @@ tr_status tr__shutdown_open(struct tr_system *system)
     tr_parker *parker;
     tr_status status = system->platform->parker_new(system->platform, &parker);
     if (status == TR_OK)
-        atomptr_store(&system->shutdown.parker, parker, ATOM_RELEASE); /* partner: tr__shutdown_wake */
+        atomptr_store(
+            &system->shutdown.parker, parker, ATOM_RELEASE); /* partner: tr__shutdown_wake */
     return status;
 }
 
@@ -226,8 +226,8 @@ static bool is_out_of_reach(struct worker *worker, const struct cell *child)
     if (owner == worker->index)
         return false;
     /* One that is still on its way this long after the deadline is on its way to who is stuck. */
-    return owner == CELL_FOREIGN || atom32_load(&worker->system->workers[owner]->is_stuck,
-                                                ATOM_RELAXED);
+    return owner == CELL_FOREIGN ||
+           atom32_load(&worker->system->workers[owner]->is_stuck, ATOM_RELAXED);
 }
 
 static void disown_children(struct worker *worker, struct cell *parent)
@@ -288,7 +288,8 @@ void tr__shutdown_sweep(struct worker *worker)
 /* ---- The judge: who waits. ---- */
 
 struct judge {
-    bool has_swept;  /* the first sweep after the deadline was asked for */
+    bool has_swept;    /* the first sweep after the deadline was asked for, */
+    tr_time forced_ns; /* and when */
     bool has_helped; /* worker 0 does not come to /user: the others know */
     bool is_lost;
 };
@@ -345,20 +346,20 @@ static tr_time stuck_for(struct tr_system *system, struct worker *worker, tr_tim
 }
 
 /*
- * Marks those workers that do not come out of user code, and gives how many functions are in the way:
- * those to which others need not listen any more, or, for good, those for which nobody waits longer. A
+ * Marks those workers that do not come out of user code, and gives how many functions are in the way. A
  * worker that cancels a hundred thousand turns does not look at its clock, but it is not stuck.
  */
-static uint32_t mark_stuck(struct tr_system *system, tr_time now_ns, bool for_good)
+static uint32_t mark_stuck(struct tr_system *system, const struct judge *judge, tr_time now_ns)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < system->worker_count; i++) {
         struct worker *worker = system->workers[i];
-        tr_time stuck_ns = stuck_for(system, worker, now_ns);
-        atom32_store(&worker->is_stuck, stuck_ns >= STUCK_NS, ATOM_RELAXED);
-        count += stuck_ns >= (for_good ? STUCK_FOR_GOOD_NS : STUCK_NS);
+        bool is_stuck = stuck_for(system, worker, now_ns) >= STUCK_NS;
+        atom32_store(&worker->is_stuck, is_stuck, ATOM_RELAXED);
+        count += is_stuck;
     }
-    tr__blocking_each(&system->blocking, count_job, &count);
+    if (now_ns - judge->forced_ns >= STUCK_NS)
+        tr__blocking_each(&system->blocking, count_job, &count);
     return count;
 }
 
@@ -390,12 +391,13 @@ static tr_time judge_after(struct tr_system *system, struct judge *judge, tr_tim
 {
     if (!judge->has_swept) {
         judge->has_swept = true;
+        judge->forced_ns = now_ns;
         atom32_store(&system->shutdown.is_forced, 1, ATOM_RELEASE);
         ask_for_sweep(system);
     }
-    bool is_stuck = mark_stuck(system, now_ns, false) > 0;
+    bool is_stuck = mark_stuck(system, judge, now_ns) > 0;
     tr_time end_ns = deadline_ns + TR_SHUTDOWN_GRACE_NS - VERDICT_NS;
-    if (now_ns >= end_ns && !mark_stuck(system, now_ns, true))
+    if (now_ns >= end_ns && !is_stuck)
         end_ns += TR_SHUTDOWN_EXTRA_NS;
     judge->is_lost = now_ns >= end_ns;
     if (is_stuck || judge->is_lost) {

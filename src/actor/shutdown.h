@@ -102,7 +102,8 @@ bool tr__shutdown_may_leave(struct worker *worker);
  * sleep, on_wake is called if it is not NULL. TR_OK: all threads may be joined.
  * TR_SHUTDOWN_INCOMPLETE: nothing may.
  */
-tr_status tr__shutdown_wait(struct tr_system *system, void (*on_wake)(void *context), void *context);
+tr_status tr__shutdown_wait(struct tr_system *system, void (*on_wake)(void *context),
+                            void *context);
 /** Of a system in another's loop that is over: calls the hooks that are left, once. */
 void tr__shutdown_finish_embedded(struct tr_system *system);
 /** What run and wait return, when all went well with the waiting. */

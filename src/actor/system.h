@@ -57,10 +57,10 @@ struct tr_system {
     enum system_phase phase; /* under run_lock */
     tr_status ended;         /* what run and wait gave; under run_lock */
     struct loop **loops;     /* lent to the watch */
-    atom32 is_stopping;   /* spawns are refused */
-    atom32 is_over;       /* /user has stopped: workers end */
-    atom64 shutdown_ns;   /* the deadline, 0 for none yet */
-    atom32 root_failures; /* top-level actors that ended by a failure */
+    atom32 is_stopping;      /* spawns are refused */
+    atom32 is_over;          /* /user has stopped: workers end */
+    atom64 shutdown_ns;      /* the deadline, 0 for none yet */
+    atom32 root_failures;    /* top-level actors that ended by a failure */
 };
 
 /** Writes a line to the log. `path` may be NULL. Any thread. */

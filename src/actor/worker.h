@@ -164,13 +164,13 @@ struct worker {
     struct tr_self turns[WORKER_TURNS]; /* of other calls, by depth; the first is `message` */
     atom64 thread_id;                   /* of the thread that runs it, 0 for none */
     /* See actor/shutdown.h. */
-    uint32_t swept;      /* number of the last sweep it did */
-    atom64 forced;       /* actors that were stopped by the deadline's kill */
-    atom32 is_stuck;     /* written by the judge, as the rest */
-    uint64_t judged;     /* what it had done when the judge looked, */
-    tr_time judged_ns;   /* when that was, */
-    tr_time judged_cpu;  /* its CPU time then, or -1, */
-    tr_time stuck_ns;    /* and how long it had been stuck by then */
+    uint32_t swept;     /* number of the last sweep it did */
+    atom64 forced;      /* actors that were stopped by the deadline's kill */
+    atom32 is_stuck;    /* written by the judge, as the rest */
+    uint64_t judged;    /* what it had done when the judge looked, */
+    tr_time judged_ns;  /* when that was, */
+    tr_time judged_cpu; /* its CPU time then, or -1, */
+    tr_time stuck_ns;   /* and how long it had been stuck by then */
 };
 
 /** An IO operation of a worker; io.owner is itself. */

@@ -28,8 +28,11 @@ static tr_time duration_of(const char *text)
     static const struct {
         const char *unit;
         tr_time ns;
-    } units[] = {
-        {"", TR_SECOND}, {"s", TR_SECOND}, {"ms", TR_MILLISECOND}, {"m", TR_MINUTE}, {"h", TR_HOUR}};
+    } units[] = {{"", TR_SECOND},
+                 {"s", TR_SECOND},
+                 {"ms", TR_MILLISECOND},
+                 {"m", TR_MINUTE},
+                 {"h", TR_HOUR}};
     tr_time number = 0;
     const char *at = text;
     for (; *at >= '0' && *at <= '9'; at++) {

@@ -14,13 +14,7 @@
 #include "os/signals.h"
 
 /* 70 and 71 are EX_SOFTWARE and EX_OSERR of sysexits.h: a supervisor can tell them from our 1. */
-enum exit_status {
-    EXIT_DONE,
-    EXIT_FAILED,
-    EXIT_USAGE,
-    EXIT_INCOMPLETE = 70,
-    EXIT_ESCALATED = 71
-};
+enum exit_status { EXIT_DONE, EXIT_FAILED, EXIT_USAGE, EXIT_INCOMPLETE = 70, EXIT_ESCALATED = 71 };
 
 struct runner {
     const tr_platform *platform;
@@ -205,14 +199,15 @@ static enum exit_status run_with_signals(struct runner *runner, const char *cons
 
 static void say_usage(const char *program)
 {
-    tr__console_say("usage: %s [--workers N] [--shutdown-timeout T] [--help] [--] [argument...]\n"
-                    "\n"
-                    "  --workers N           threads that run actors, 1 to %d; one per CPU if not given\n"
-                    "  --shutdown-timeout T  how long actors may take to stop: 30s, 500ms, 2m\n"
-                    "  -h, --help            this text\n"
-                    "  --                    what follows is for the program, whatever it looks like\n",
-                    program,
-                    TR_WORKERS_MAX);
+    tr__console_say(
+        "usage: %s [--workers N] [--shutdown-timeout T] [--help] [--] [argument...]\n"
+        "\n"
+        "  --workers N           threads that run actors, 1 to %d; one per CPU if not given\n"
+        "  --shutdown-timeout T  how long actors may take to stop: 30s, 500ms, 2m\n"
+        "  -h, --help            this text\n"
+        "  --                    what follows is for the program, whatever it looks like\n",
+        program,
+        TR_WORKERS_MAX);
 }
 
 static const char *program_of(int argc, char **argv)

@@ -277,13 +277,10 @@ static tr_status late_hook(void *context)
 
 static tr_next on_start_hook(tr_self *self)
 {
-    ck_assert_int_eq(tr_system_add_hook(tr_system_of(self),
-                                        TR_AFTER_STOP,
-                                        "never",
-                                        TR_MILLISECOND,
-                                        late_hook,
-                                        NULL),
-                     TR_OK);
+    ck_assert_int_eq(
+        tr_system_add_hook(
+            tr_system_of(self), TR_AFTER_STOP, "never", TR_MILLISECOND, late_hook, NULL),
+        TR_OK);
     return TR_STOP;
 }
 

@@ -14,8 +14,7 @@ TR_MESSAGE(shut_down, (i64, timeout));
 TR_MESSAGE(arm);
 TR_MESSAGE(forget);
 TR_REQUEST(question, tr_done);
-TR_ACTOR(member, make_children, work, quit, doze, wonder, shut_down, arm, forget,
-         question);
+TR_ACTOR(member, make_children, work, quit, doze, wonder, shut_down, arm, forget, question);
 
 static tr_system *system_now;
 static int statuses[8];
@@ -118,14 +117,15 @@ static tr_next on_stop(tr_self *self)
 }
 
 TR_BEHAVIOR(member, void, TR_ON(make_children, on_make_children), TR_ON(work, on_work),
-            TR_ON(quit, on_quit), TR_ON(doze, on_doze),
-            TR_ON(wonder, on_wonder), TR_ON(shut_down, on_shut_down), TR_ON(arm, on_arm), TR_ON(forget, on_forget),
+            TR_ON(quit, on_quit), TR_ON(doze, on_doze), TR_ON(wonder, on_wonder),
+            TR_ON(shut_down, on_shut_down), TR_ON(arm, on_arm), TR_ON(forget, on_forget),
             TR_ON(question, on_question), TR_ON(tr_post_stop, on_stop));
 
 static member_ref put(struct stage *stage, const char *name)
 {
     member_ref member;
-    ck_assert_int_eq(tr_try_spawn_at(stage->client, &member, stage_far(stage), member, name), TR_OK);
+    ck_assert_int_eq(tr_try_spawn_at(stage->client, &member, stage_far(stage), member, name),
+                     TR_OK);
     tr_kit_settle(stage->kit);
     system_now = tr_kit_system(stage->kit);
     status_count = 0;
@@ -249,8 +249,8 @@ static void play_by_themselves(struct stage *stage)
     tr_tell(stage->client, top, make_children, .depth = 2);
     member_ref more[4];
     for (int i = 0; i < 4; i++)
-        ck_assert_int_eq(
-            tr_try_spawn_at(stage->client, &more[i], i % stage->workers, member, NULL), TR_OK);
+        ck_assert_int_eq(tr_try_spawn_at(stage->client, &more[i], i % stage->workers, member, NULL),
+                         TR_OK);
     tr_kit_settle(stage->kit);
     for (int i = 0; i < 4; i++)
         tr_tell(stage->client, more[i], quit);
@@ -401,8 +401,8 @@ static tr_status hook(void *context)
 
 static void add_hook(tr_hook_phase phase, const char *word)
 {
-    ck_assert_int_eq(
-        tr_system_add_hook(system_now, phase, word, 0, hook, (void *)(uintptr_t)word), TR_OK);
+    ck_assert_int_eq(tr_system_add_hook(system_now, phase, word, 0, hook, (void *)(uintptr_t)word),
+                     TR_OK);
 }
 
 /* On a kit hooks are called in place; those after by who waits, which a kit does not. */
@@ -434,7 +434,8 @@ static void play_hooks_unused(struct stage *stage)
     (void)put(stage, "m");
     for (int i = 0; i < TR_HOOKS_MAX; i++)
         add_hook(i % 2 ? TR_BEFORE_STOP : TR_AFTER_STOP, "never");
-    ck_assert_int_eq(tr_system_add_hook(system_now, TR_AFTER_STOP, "more", 0, hook, NULL), TR_LIMIT);
+    ck_assert_int_eq(tr_system_add_hook(system_now, TR_AFTER_STOP, "more", 0, hook, NULL),
+                     TR_LIMIT);
     ck_assert_int_eq(tr_system_add_hook(NULL, TR_AFTER_STOP, "x", 0, hook, NULL),
                      TR_INVALID_ARGUMENT);
     ck_assert_int_eq(tr_system_add_hook(system_now, TR_AFTER_STOP, NULL, 0, hook, NULL),
@@ -480,7 +481,8 @@ TEST(hooks_of_a_system_in_anothers_loop_are_called, "X-05", "SH-10", "TM-15")
 
 SUITE("shutdown", leaves_stop_before_their_parents, what_was_sent_before_is_handled_before,
       the_first_call_counts_from_wherever, what_is_on_its_way_does_not_stay,
-      those_who_stop_by_themselves_meanwhile_confuse_nobody, turns_that_wait_are_cancelled_at_the_deadline,
+      those_who_stop_by_themselves_meanwhile_confuse_nobody,
+      turns_that_wait_are_cancelled_at_the_deadline,
       at_the_deadline_the_rest_is_killed_with_its_post_stop,
       timers_asks_and_schedules_delay_nothing, an_idle_system_lives_on,
       hooks_before_run_in_order_and_one_that_fails_stops_no_other,

