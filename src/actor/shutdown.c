@@ -13,8 +13,8 @@
 #define DEADLINE_PATIENCE_NS (5 * TR_MILLISECOND) /* for the alarm's kill, before the first sweep */
 #define SWEEP_EVERY_NS (8 * TR_MILLISECOND)       /* while somebody is stuck */
 #define STUCK_NS (20 * TR_MILLISECOND)            /* without progress: others go on without it */
-#define VERDICT_NS (5 * TR_MILLISECOND)         /* what is kept of the grace for the report */
-#define SLOW_NS TR_MILLISECOND                  /* notes are at least so far apart */
+#define VERDICT_NS (5 * TR_MILLISECOND)           /* what is kept of the grace for the report */
+#define SLOW_NS TR_MILLISECOND                    /* notes are at least so far apart */
 
 void tr__shutdown_init(struct shutdown *shutdown, tr_time timeout_default_ns)
 {
@@ -290,7 +290,7 @@ void tr__shutdown_sweep(struct worker *worker)
 struct judge {
     bool has_swept;    /* the first sweep after the deadline was asked for, */
     tr_time forced_ns; /* and when */
-    bool has_helped; /* worker 0 does not come to /user: the others know */
+    bool has_helped;   /* worker 0 does not come to /user: the others know */
     bool is_lost;
 };
 
