@@ -191,19 +191,6 @@ void tr__shutdown_free_name(struct tr_system *system, struct cell *cell)
     tr__names_free(&system->names, name);
 }
 
-bool tr__shutdown_may_leave(struct worker *worker)
-{
-    if (tr__shutdown_may_reuse(worker->system))
-        return true; /* all actors have stopped */
-    uint32_t used = tr__slots_used(worker->slots);
-    for (uint32_t slot = 1; slot < used; slot++) {
-        const struct cell *cell = slots_at(worker->slots, slot);
-        if (cell && cell_owner(cell) == worker->index && cell->life < LIFE_STOPPED)
-            return false;
-    }
-    return true;
-}
-
 /* Its parent need not wait for it any more: rule 3. */
 static void disown(struct worker *worker, struct cell *parent, struct cell *child)
 {
@@ -283,6 +270,26 @@ void tr__shutdown_sweep(struct worker *worker)
     }
     if (!tr__shutdown_may_reuse(system))
         tr__blocking_each(&system->blocking, disown_blocked, worker);
+}
+
+static bool has_actors(struct worker *worker)
+{
+    uint32_t used = tr__slots_used(worker->slots);
+    for (uint32_t slot = 1; slot < used; slot++) {
+        const struct cell *cell = slots_at(worker->slots, slot);
+        if (cell && cell_owner(cell) == worker->index && cell->life < LIFE_STOPPED)
+            return true;
+    }
+    return false;
+}
+
+bool tr__shutdown_may_leave(struct worker *worker)
+{
+    if (tr__shutdown_may_reuse(worker->system) || !has_actors(worker))
+        return true;
+    /* The judge may be gone, and what it asked for last may have come too early for some. */
+    tr__shutdown_sweep(worker);
+    return false;
 }
 
 /* ---- The judge: who waits. ---- */

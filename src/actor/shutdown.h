@@ -94,7 +94,7 @@ bool tr__shutdown_is_disowned(const struct cell *child);
 void tr__shutdown_free_name(struct tr_system *system, struct cell *cell);
 /** Whether the slots of actors that are gone may be used again. */
 bool tr__shutdown_may_reuse(struct tr_system *system);
-/** Whether a worker that has nothing to do may end its thread. Worker only. */
+/** Whether a worker that has nothing to do may end its thread; else it may have by now. Worker only. */
 bool tr__shutdown_may_leave(struct worker *worker);
 
 /**

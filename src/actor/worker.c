@@ -255,8 +255,12 @@ void tr__worker_main(void *context)
     for (;;) {
         if (tr__worker_slice(worker, LOOP_NO_LIMIT))
             continue;
-        if (atom32_load(&system->is_over, ATOM_SEQ_CST) && tr__shutdown_may_leave(worker))
-            break;
+        if (atom32_load(&system->is_over, ATOM_SEQ_CST)) {
+            if (tr__shutdown_may_leave(worker))
+                break;
+            if (tr__loop_has_work(&worker->loop))
+                continue;
+        }
         tr__loop_rest(&worker->loop, TR_NEVER);
         if (system->watch.platform)
             watch_rouse(&system->watch);

