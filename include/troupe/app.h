@@ -10,6 +10,7 @@
 #ifndef TROUPE_APP_H
 #define TROUPE_APP_H
 
+#include <troupe/shutdown.h>
 #include <troupe/system.h>
 
 /** All zero is the default; borrowed for the call. */
@@ -17,18 +18,23 @@ typedef struct tr_app {
     size_t size TR_ZERO;                 /* set by tr_app_main */
     const char *name TR_ZERO;            /* of the root; NULL: the name of its behavior */
     int workers TR_ZERO;                 /* 0: one per CPU; --workers N says otherwise */
-    tr_time shutdown_timeout_ns TR_ZERO; /* 0: 10 s */
+    tr_time shutdown_timeout_ns TR_ZERO; /* 0: 10 s; --shutdown-timeout 30s says otherwise */
     bool traps_faults TR_ZERO;           /* see tr_system_options */
 } tr_app;
 
 /**
  * Runs an app and gives the exit status of main: tr_app_main(argc, argv, root actor, options...).
  *
- * Flags: --workers N; --help. The root gets what is left of the arguments in a tr_args, its first
- * message after tr_pre_start, once: a root that is restarted does not get it again. When the root
- * stops the app ends: 0, or 1 when it stopped because it failed, too often or with TR_TEMPORARY, or
- * could not start, 2 for a wrong flag. SIGINT and SIGTERM start a shutdown; a second one exits at
- * once.
+ * Flags: --workers N; --shutdown-timeout T; --help. The root gets what is left of the arguments in a
+ * tr_args, its first message after tr_pre_start, once: a root that is restarted does not get it again. SIGINT and SIGTERM start a shutdown, and how it went
+ * is said on standard error (shutdown.h); a second one ends the process at once, with 128 and its
+ * number: 130, 143. When the root stops the app ends as well. The status:
+ *
+ *     0    all is well, also after a signal
+ *     1    the root stopped because it failed, too often or with TR_TEMPORARY, or could not start
+ *     2    a flag is wrong
+ *     70   a handler, a function of tr_blocking or a hook had not returned in time
+ *     71   a failure reached the root of the tree, and so all was shut down
  */
 #define tr_app_main(argc, argv, ...)                                                               \
     TR_APP_MAIN_(argc, argv, TR_PP_HEAD(__VA_ARGS__), TR_APP_BRACES_(__VA_ARGS__, ))

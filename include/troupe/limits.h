@@ -70,6 +70,25 @@
 #define TR_BLOCKING_QUEUE_MAX (64 * 1024)
 /** How long a helper thread without work stays. */
 #define TR_BLOCKING_IDLE_NS (10 * TR_SECOND)
+/** How long a shutdown waits for actors before it kills them, where nobody says how long. */
+#define TR_SHUTDOWN_TIMEOUT_NS (10 * TR_SECOND)
+/** How long after the deadline a handler may still return. Then: TR_SHUTDOWN_INCOMPLETE. */
+#define TR_SHUTDOWN_GRACE_NS (50 * TR_MILLISECOND)
+/**
+ * How long after that the killing of very many actors may take when no handler is in its way. Then:
+ * TR_SHUTDOWN_INCOMPLETE.
+ */
+#define TR_SHUTDOWN_EXTRA_NS (10 * TR_SECOND)
+/** Hooks of a system. One more: TR_LIMIT. */
+#define TR_HOOKS_MAX 32
+/** How long a hook may take, unless tr_system_add_hook says otherwise. */
+#define TR_HOOK_TIMEOUT_NS (5 * TR_SECOND)
+/** Functions that a shutdown report names because they had not returned; all are counted. */
+#define TR_REPORT_BUSY_MAX 8
+/** Actors that a shutdown report names because they took longest. */
+#define TR_REPORT_SLOW_MAX 4
+/** Bytes of a shutdown report as a text, at most. */
+#define TR_REPORT_TEXT_MAX (24 * 1024)
 /** Timers of one actor at once. One more: TR_LIMIT. */
 #define TR_TIMERS_MAX (1024 * 1024)
 /** Bytes of a timer's key. More, or none: TR_INVALID_ARGUMENT. */

@@ -84,6 +84,12 @@ struct tr_platform {
     bool (*io_cancel)(const tr_platform *platform, tr_parker *parker, tr_io *io);
     /** Gives back what has completed, linked by `next`; NULL for nothing. Never sleeps. */
     tr_io *(*io_reap)(const tr_platform *platform, tr_parker *parker);
+
+    /**
+     * The CPU time of a thread that could run now, whether or not it has a CPU; -1 of one that waits
+     * in the kernel, or where nobody knows. Tells who hangs from who is starved. Any thread.
+     */
+    tr_time (*thread_cpu)(const tr_platform *platform, const tr_thread *thread);
 };
 
 TR_BEGIN_C

@@ -94,6 +94,7 @@ typedef struct tr_system_options {
      * application: link libtroupe.so, or libtroupe.a with -fno-lto; else TR_NOT_SUPPORTED.
      */
     bool traps_faults;
+    tr_time shutdown_timeout_ns;   /* of a shutdown that nobody called; 0: TR_SHUTDOWN_TIMEOUT_NS */
 } tr_system_options;
 
 /** Sums over all workers since the system was made; those of live and queued are of now. */
@@ -135,7 +136,9 @@ TR_BEGIN_C
 TR_MUST_CHECK tr_status tr_system_new(const tr_system_options *options, tr_system **system);
 /**
  * Frees a system that was never started, or whose run or wait has returned; clients are freed
- * before. NULL does nothing.
+ * before. One whose run or wait gave TR_SHUTDOWN_INCOMPLETE is kept, memory and threads, for the
+ * functions that still run in it: it must not be used any more, and it is left to the end of the
+ * process. NULL does nothing.
  */
 void tr_system_free(tr_system *system);
 
@@ -145,13 +148,16 @@ void tr_system_free(tr_system *system);
  */
 TR_MUST_CHECK tr_status tr_system_start(tr_system *system);
 /**
- * As tr_system_start, but the calling thread is worker 0. Returns when the system has stopped:
- * TR_OK, and the errors of start: then everything has stopped again.
+ * tr_system_start, then tr_system_wait. When start fails, its error: everything has stopped again.
  */
 TR_MUST_CHECK tr_status tr_system_run(tr_system *system);
 /**
- * Waits until a started system has stopped; as tr_system_run. TR_INVALID_TRANSITION: it was never
- * started. No worker may: TR_WOULD_DEADLOCK.
+ * Waits until a started system has stopped, and for its hooks (shutdown.h). TR_OK. TR_ESCALATED: a
+ * failure at the root shut it down; tr_system_error has it. TR_SHUTDOWN_INCOMPLETE: a function had
+ * not returned 50 ms after the deadline; tr_system_report names it. It then returns at once, unless
+ * no function is in the way and very many actors are just being killed: these get
+ * TR_SHUTDOWN_EXTRA_NS more. TR_INVALID_TRANSITION: it was never started. No worker may:
+ * TR_WOULD_DEADLOCK. Several threads may.
  */
 TR_MUST_CHECK tr_status tr_system_wait(tr_system *system);
 /**
@@ -170,7 +176,8 @@ int tr_system_fd(const tr_system *system);
 tr_time tr_system_timeout(const tr_system *system);
 /**
  * Starts a shutdown and returns at once: the top-level actors get a poison pill, and what has not
- * stopped within timeout_ns is killed. Further calls do nothing. Any thread, also a handler.
+ * stopped within timeout_ns (TR_NEVER: no limit) is killed. Further calls do nothing. shutdown.h has
+ * the whole order. Any thread, also a handler.
  */
 void tr_system_shutdown(tr_system *system, tr_time timeout_ns);
 

@@ -17,6 +17,7 @@
 #include <troupe/ref.h>
 #include <troupe/schedule.h>
 #include <troupe/self.h>
+#include <troupe/shutdown.h>
 #include <troupe/status.h>
 #include <troupe/system.h>
 #include <troupe/why.h>

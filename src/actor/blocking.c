@@ -29,12 +29,23 @@ static struct blocking_job *job_take(struct blocking *blocking, struct list *lin
     return job;
 }
 
-/* Calls the function of a job, and lets its turn know. */
+/* A job that was taken is to run. Under the lock. */
+static void job_begin(struct blocking *blocking, struct blocking_job *job)
+{
+    const tr_platform *platform = blocking->system->platform;
+    job->began_ns = platform->mono_now(platform);
+    list_push_last(&blocking->running, &job->link);
+}
+
+/* Calls the function of a job that has begun, and lets its turn know. */
 static void job_run(struct blocking *blocking, struct blocking_job *job)
 {
     struct cell *cell = job->cell;
     struct envelope *envelope = job->envelope;
     job->function(job->argument);
+    lock_take(&blocking->lock);
+    list_remove(&job->link);
+    lock_give(&blocking->lock);
     /* Rule 2: the door is open. Once it is inside the turn may go on, and the job is no more. */
     enum door_result result = door_push(&cell->door, &envelope->mail);
     TR_ASSERT(result != DOOR_REFUSED);
@@ -75,6 +86,7 @@ static void helper_main(void *context)
         struct list *first = list_first(&blocking->queue);
         if (first) {
             struct blocking_job *job = job_take(blocking, first);
+            job_begin(blocking, job);
             lock_give(&blocking->lock);
             job_run(blocking, job);
             lock_take(&blocking->lock);
@@ -142,6 +154,7 @@ void tr__blocking_init(struct blocking *blocking, struct tr_system *system, uint
     blocking->helpers_max = helpers_max;
     lock_init(&blocking->lock);
     list_init(&blocking->queue);
+    list_init(&blocking->running);
     list_init(&blocking->idle);
     list_init(&blocking->over);
 }
@@ -277,6 +290,15 @@ bool tr__blocking_withdraw(struct worker *worker, struct cell *cell)
     return false;
 }
 
+void tr__blocking_each(struct blocking *blocking,
+                       void (*on_job)(void *context, const struct blocking_job *job), void *context)
+{
+    lock_take(&blocking->lock);
+    LIST_EACH (link, &blocking->running)
+        on_job(context, LIST_OWNER(link, struct blocking_job, link));
+    lock_give(&blocking->lock);
+}
+
 /* ---- On a kit. ---- */
 
 uint32_t tr__blocking_choices(struct blocking *blocking)
@@ -289,7 +311,9 @@ void tr__blocking_step(struct blocking *blocking, uint32_t choice)
     struct list *link = list_first(&blocking->queue);
     while (choice--)
         link = link->next;
-    job_run(blocking, job_take(blocking, link));
+    struct blocking_job *job = job_take(blocking, link);
+    job_begin(blocking, job);
+    job_run(blocking, job);
 }
 
 /* ---- The verbs. ---- */

@@ -28,12 +28,13 @@ struct cell;
 struct envelope;
 
 struct blocking_job {
-    struct list link; /* in the queue */
+    struct list link; /* in the queue, then among those that run */
     void (*function)(void *argument);
     void *argument;
     struct tr_self *self;
     struct cell *cell;
     struct envelope *envelope;
+    tr_time began_ns; /* when it was taken from the queue */
     bool
         is_queued; /* under the lock; written by its turn's worker and by the helper that takes it */
 };
@@ -43,6 +44,7 @@ struct blocking {
     struct tr_system *system;
     struct lock lock; /* for all below */
     struct list queue;
+    struct list running;
     struct list idle; /* of struct helper: asleep, the last one first */
     struct list over; /* of struct helper: ended, to be joined */
     uint32_t queued;
@@ -64,6 +66,14 @@ void tr__blocking_returned(struct worker *worker, struct cell *cell, struct enve
 
 /** The actor ends: jobs that have not begun never will. True when none of the others runs. */
 bool tr__blocking_withdraw(struct worker *worker, struct cell *cell);
+
+/**
+ * Calls a function for each job that runs; its actor and its turn are there, but belong to their
+ * worker. Under the lock: it takes no other. Any thread.
+ */
+void tr__blocking_each(struct blocking *blocking,
+                       void (*on_job)(void *context, const struct blocking_job *job),
+                       void *context);
 
 /** Of a kit: how many jobs could end next, and running one of them. */
 uint32_t tr__blocking_choices(struct blocking *blocking);

@@ -59,10 +59,9 @@ void tr__child_move(struct worker *worker, struct cell *parent, struct cell *chi
     insert(slots, behind, child);
 }
 
-static void child_unlink(struct worker *worker, struct cell *parent, struct cell *child)
+void tr__child_take_out(struct worker *worker, struct cell *parent, struct cell *child)
 {
     struct slots *slots = worker->slots;
-    TR_ASSERT(child->flags & CELL_LINKED);
     TR_ASSERT(parent->child_count > 0);
     slots_at(slots, child->sibling_last)->sibling_next = child->sibling_next;
     slots_at(slots, child->sibling_next)->sibling_last = child->sibling_last;
@@ -70,6 +69,12 @@ static void child_unlink(struct worker *worker, struct cell *parent, struct cell
         parent->child_last = child->sibling_last;
     if (!--parent->child_count)
         parent->child_last = 0;
+}
+
+static void child_unlink(struct worker *worker, struct cell *parent, struct cell *child)
+{
+    TR_ASSERT(child->flags & CELL_LINKED);
+    tr__child_take_out(worker, parent, child);
     child->flags &= (uint16_t)~CELL_LINKED;
     if (child->flags & CELL_CALLS)
         worker->system->schedules.linked--;
@@ -109,25 +114,13 @@ void tr__children_stop(struct worker *worker, struct cell *parent, bool by_kill)
     }
 }
 
-/* The last actor below /user has ended. */
-static void become_empty(struct worker *worker, struct cell *guardian)
-{
-    struct tr_system *system = worker->system;
-    if (!system->exit_when_empty)
-        return;
-    atom32_store(&system->is_stopping, 1, ATOM_SEQ_CST);
-    atom32_fetch_or(&guardian->control, CONTROL_STOP, ATOM_RELAXED);
-    if (guardian->house == HOUSE_WAITING)
-        mail_make_ready(worker, guardian);
-}
-
 void tr__children_look(struct worker *worker, struct cell *parent)
 {
     struct tr_system *system = worker->system;
     bool has_returns = parent->extra && list_first(&parent->extra->returns);
     if (parent == system->guardian && parent->life == LIFE_RUNNING && !has_returns &&
         parent->child_count == system->schedules.linked)
-        become_empty(worker, parent);
+        tr__shutdown_empty(system);
 }
 
 void tr__child_gone(struct worker *worker, struct cell *child)
@@ -136,11 +129,14 @@ void tr__child_gone(struct worker *worker, struct cell *child)
     struct tr_system *system = worker->system;
     TR_ASSERT(cell_owner(parent) == worker->index);
     TR_ASSERT(child->life == LIFE_STOPPED);
+    if (tr__shutdown_is_disowned(child))
+        return; /* it had been given up */
     bool is_schedule = child->flags & CELL_CALLS;
     tr__supervise_gone(worker, parent, child);
     tr__origin_drop(worker, child);
     child_unlink(worker, parent, child);
-    tr__slot_give(worker->slots, &worker->slot_cache, child);
+    if (tr__shutdown_may_reuse(system))
+        tr__slot_give(worker->slots, &worker->slot_cache, child);
     /* Schedules alone keep no system. */
     if (parent == system->guardian && parent->life == LIFE_RUNNING) {
         if (!is_schedule)

@@ -14,6 +14,9 @@ void tr__child_link(struct worker *worker, struct cell *parent, struct cell *chi
 void tr__child_move(struct worker *worker, struct cell *parent, struct cell *child,
                     uint64_t before);
 
+/** Takes a child out of its parent's list. Owner of the parent only. */
+void tr__child_take_out(struct worker *worker, struct cell *parent, struct cell *child);
+
 /** A child has ended: the parent's worker takes it out and frees its slot. */
 void tr__child_gone(struct worker *worker, struct cell *child);
 

@@ -222,7 +222,7 @@ tr_status tr__spawn_prepare(struct tr_system *system, struct slot_cache *cache, 
 remove_name:
     if (cell->name) {
         tr__names_take_out(&system->names, cell->name);
-        tr__view_end(system, cell);
+        tr__names_free(&system->names, tr__view_take_name(system, cell));
     }
 give_slot:
     tr__slot_give(&system->slots, cache, cell);
@@ -346,7 +346,8 @@ static void mount_link(struct worker *worker, struct cell *cell)
     if (parent->life < LIFE_STOPPED) {
         tr__child_link(worker, parent, cell);
         cell->flags |= CELL_LINKED;
-        bits = parent->life == LIFE_STOPPING ? CONTROL_STOP : 0;
+        bits = parent->flags & CELL_KILLING ? CONTROL_KILL : CONTROL_STOP;
+        bits = parent->life == LIFE_STOPPING ? bits : 0;
     }
     atom32_fetch_or(&cell->control, bits, ATOM_SEQ_CST);
 }

@@ -73,9 +73,8 @@ void tr__cell_stop(struct worker *worker, struct cell *cell, bool by_kill)
     by_kill |= (atom32_load(&cell->control, ATOM_SEQ_CST) & CONTROL_KILL) != 0;
     if (by_kill)
         cell->flags |= CELL_KILLING;
-    uint64_t deadline_ns = atom64_load(&system->shutdown_ns, ATOM_RELAXED);
-    if (cell == system->guardian && deadline_ns)
-        worker->loop.alarm_ns = (tr_time)deadline_ns;
+    if (cell == system->guardian)
+        tr__shutdown_guardian(worker);
     tr__supervise_end(worker, cell);
     tr__children_stop(worker, cell, by_kill);
     cell->house = HOUSE_WAITING;
@@ -131,6 +130,8 @@ void tr__cell_finish(struct worker *worker, struct cell *cell)
         tr__turns_cancel(worker, cell);
     mail_look(worker, cell);
     post_stop(worker, cell);
+    if (atom32_load(&worker->system->is_stopping, ATOM_RELAXED))
+        tr__shutdown_note(worker, cell);
     if (cell->extra)
         tr__laters_refuse(worker, cell);
     tr__mail_bury(worker, cell, TR_STOPPED);
@@ -191,7 +192,8 @@ void tr__cell_leave(struct worker *worker, struct cell *cell)
         return;
     }
     /* Not before: the paths of children may begin with it. */
-    tr__view_end(system, cell);
+    if (cell->name)
+        tr__shutdown_free_name(system, cell);
     /* Nor this: a failed set-up leaves children that are still charged. */
     if (cell->flags & CELL_METERED) {
         tr__budget_end(worker, cell);
@@ -201,7 +203,8 @@ void tr__cell_leave(struct worker *worker, struct cell *cell)
         atom32_fetch_add(&system->root_failures, 1, ATOM_RELAXED);
     if (!(cell->flags & CELL_LINKED)) {
         tr__origin_drop(worker, cell);
-        tr__slot_give(worker->slots, &worker->slot_cache, cell);
+        if (tr__shutdown_may_reuse(system))
+            tr__slot_give(worker->slots, &worker->slot_cache, cell);
         return;
     }
     uint32_t owner = cell_owner(parent);

@@ -81,13 +81,15 @@ void tr__system_post(struct tr_system *system, struct counters *counters, struct
 
 void tr__system_over(struct tr_system *system)
 {
+    if (atom32_exchange(&system->is_over, 1, ATOM_SEQ_CST))
+        return; /* who waited for it has given up before */
+    tr_time now_ns = system->platform->mono_now(system->platform);
+    atom64_store(&system->shutdown.over_ns, (uint64_t)now_ns, ATOM_RELEASE);
     atom32_store(&system->is_stopping, 1, ATOM_SEQ_CST);
-    atom32_store(&system->is_over, 1, ATOM_SEQ_CST);
     for (uint32_t i = 0; i < system->worker_count; i++)
         loop_nudge(&system->workers[i]->loop);
     tr__clients_nudge(system);
-    if (system->on_over)
-        system->on_over(system->on_over_context);
+    tr__shutdown_wake(system);
 }
 
 bool tr__system_has_failed(struct tr_system *system)
@@ -111,6 +113,8 @@ static tr_status options_check(const tr_system_options *options)
         return TR_INVALID_ARGUMENT;
     if (options->size &&
         (options->turn_report_ns < -1 || options->turn_report_ns > TR_OPTION_NS_MAX))
+        return TR_INVALID_ARGUMENT;
+    if (options->size && options->shutdown_timeout_ns < 0)
         return TR_INVALID_ARGUMENT;
     const char *why;
     if (options->size && options->supervision &&
@@ -161,6 +165,9 @@ static struct tr_system *system_alloc(const tr_system_options *options)
     lock_init(&system->run_lock);
     tr__schedules_init(
         &system->schedules, system->platform->mono_now(system->platform), system->seed);
+    bool has_timeout = options->size && options->shutdown_timeout_ns;
+    tr__shutdown_init(&system->shutdown,
+                      has_timeout ? options->shutdown_timeout_ns : TR_SHUTDOWN_TIMEOUT_NS);
     tr__stalls_init(&system->stalls, options);
     bool is_whole = options->size;
     system->traps_faults = is_whole && options->traps_faults;
@@ -279,8 +286,11 @@ static void mail_sweep(struct tr_system *system)
             envelope_give(&worker->pool, envelope);
         }
         /* An actor that was spawned from outside too late to be set up. */
-        if (cell && cell->identity && cell->life == LIFE_NEW && cell->origin)
+        if (cell && cell->identity && cell->origin)
             tr__origin_free(&system->source, cell->origin);
+        /* Rule 4 of actor/shutdown.h: what was kept for readers. */
+        if (cell && cell != system->guardian && !tr__shutdown_may_reuse(system))
+            tr__names_free(&system->names, cell->name);
     }
     for (uint32_t i = 0; i <= system->worker_count; i++) {
         if (system->pools && system->pools[i])
@@ -298,9 +308,13 @@ void tr_system_free(tr_system *system)
         return;
     const struct memory_source source = system->source;
     TR_ASSERT(system->phase != SYSTEM_STARTED);
+    /* Functions still run in it: all of it is left to them. */
+    if (system->ended == TR_SHUTDOWN_INCOMPLETE)
+        return;
     /* A system that was never started, or lives in another's loop, ends here. */
     if (system->guardian && !atom32_load(&system->is_over, ATOM_SEQ_CST))
         tr__system_drain(system);
+    tr__shutdown_deinit(system);
     tr__blocking_end(&system->blocking);
     tr__clients_close(system);
     mail_sweep(system);

@@ -12,6 +12,7 @@
 #include "actor/dead_letter.h"
 #include "actor/names.h"
 #include "actor/schedule.h"
+#include "actor/shutdown.h"
 #include "actor/slots.h"
 #include "actor/stall.h"
 #include "actor/worker.h"
@@ -43,6 +44,7 @@ struct tr_system {
     struct stalls stalls;
     struct schedules schedules;
     struct blocking blocking;
+    struct shutdown shutdown;
     tr_supervision supervision; /* of top-level actors */
     struct cell *guardian;      /* /user; owned by worker 0 */
     struct name *guardian_name;
@@ -56,16 +58,13 @@ struct tr_system {
 
     struct lock wait_lock; /* taken before run_lock */
     struct lock run_lock;
-    enum system_phase phase;        /* under run_lock */
-    struct loop **loops;            /* lent to the watch */
-    void (*on_over)(void *context); /* called once, on a worker; set before the system starts */
-    void *on_over_context;
-    atom32 is_stopping;   /* spawns are refused */
-    atom32 is_over;       /* /user has stopped: workers end */
-    atom64 shutdown_ns;   /* the deadline, 0 for none yet */
-    atom32 root_failures; /* top-level actors that ended by a failure */
-    atom32 is_escalated;  /* a failure has reached the root */
-    tr_error escalation;  /* the first one; under run_lock */
+    enum system_phase phase; /* under run_lock */
+    tr_status ended;         /* what run and wait gave; under run_lock */
+    struct loop **loops;     /* lent to the watch */
+    atom32 is_stopping;      /* spawns are refused */
+    atom32 is_over;          /* /user has stopped: workers end */
+    atom64 shutdown_ns;      /* the deadline, 0 for none yet */
+    atom32 root_failures;    /* top-level actors that ended by a failure */
 };
 
 /** Writes a line to the log. `path` may be NULL. Any thread. */
@@ -89,8 +88,11 @@ void tr__system_over(struct tr_system *system);
 /** Stops everything on the calling thread; no worker has a thread. */
 void tr__system_drain(struct tr_system *system);
 
-/** A failure has reached the root: the system shuts down. Any thread. */
-void tr__system_escalate(struct tr_system *system, const tr_error *error);
+/**
+ * tr_system_wait, calling `on_wake` each time its sleep ends; the system was started. TR_OK,
+ * TR_ESCALATED, TR_SHUTDOWN_INCOMPLETE.
+ */
+tr_status tr__system_wait(struct tr_system *system, void (*on_wake)(void *context), void *context);
 
 /** Whether top-level actors ended by a failure so far. Any thread. */
 bool tr__system_has_failed(struct tr_system *system);

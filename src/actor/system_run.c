@@ -32,14 +32,16 @@ static void threads_join(struct tr_system *system)
     tr__watch_stop(&system->watch);
 }
 
-/* Starts the watch and the workers from `first` on. */
-static tr_status threads_start(struct tr_system *system, uint32_t first)
+/* Starts the watch and the workers. */
+static tr_status threads_start(struct tr_system *system)
 {
     const tr_platform *platform = system->platform;
     struct watch_report report = tr__stalls_report(system);
-    tr_status status =
-        tr__watch_start(&system->watch, platform, system->loops, system->worker_count, &report);
-    for (uint32_t i = first; i < system->worker_count && status == TR_OK; i++) {
+    tr_status status = tr__shutdown_open(system);
+    if (status == TR_OK)
+        status =
+            tr__watch_start(&system->watch, platform, system->loops, system->worker_count, &report);
+    for (uint32_t i = 0; i < system->worker_count && status == TR_OK; i++) {
         status = platform->thread_start(platform,
                                         "troupe-worker",
                                         tr__worker_main,
@@ -68,17 +70,18 @@ static tr_status phase_begin(struct tr_system *system)
     return status;
 }
 
-static void phase_end(struct tr_system *system)
+static void phase_end(struct tr_system *system, tr_status ended)
 {
     lock_take(&system->run_lock);
     system->phase = SYSTEM_ENDED;
+    system->ended = ended;
     lock_give(&system->run_lock);
 }
 
 /* Threads could not be made: what has none is run here, until everything has stopped. */
 static void run_orphans(struct tr_system *system)
 {
-    tr_system_shutdown(system, 0);
+    tr__shutdown_at_once(system);
     while (!atom32_load(&system->is_over, ATOM_SEQ_CST)) {
         for (uint32_t i = 0; i < system->worker_count; i++) {
             struct worker *worker = system->workers[i];
@@ -105,15 +108,32 @@ tr_status tr_system_start(tr_system *system)
     tr_status status = phase_begin(system);
     if (status != TR_OK)
         goto give;
-    status = threads_start(system, 0);
+    status = threads_start(system);
     if (status != TR_OK) {
         run_orphans(system);
         threads_join(system);
-        phase_end(system);
+        phase_end(system, TR_OK);
     }
 give:
     lock_give(&system->wait_lock);
     return status;
+}
+
+tr_status tr__system_wait(struct tr_system *system, void (*on_wake)(void *context), void *context)
+{
+    /* The lock is held meanwhile: of several who wait, the others find it over. */
+    lock_take(&system->wait_lock);
+    if (phase_of(system) == SYSTEM_STARTED) {
+        tr_status status = tr__shutdown_wait(system, on_wake, context);
+        if (status != TR_SHUTDOWN_INCOMPLETE)
+            threads_join(system);
+        phase_end(system, status);
+    }
+    lock_give(&system->wait_lock);
+    lock_take(&system->run_lock);
+    tr_status ended = system->ended;
+    lock_give(&system->run_lock);
+    return ended;
 }
 
 tr_status tr_system_wait(tr_system *system)
@@ -122,38 +142,15 @@ tr_status tr_system_wait(tr_system *system)
         return TR_INVALID_ARGUMENT;
     if (is_worker(system))
         return TR_WOULD_DEADLOCK;
-    /* The lock is held meanwhile: of several who wait, the others find it over. */
-    lock_take(&system->wait_lock);
-    enum system_phase phase = phase_of(system);
-    if (phase == SYSTEM_STARTED) {
-        threads_join(system);
-        phase_end(system);
-    }
-    lock_give(&system->wait_lock);
-    return phase == SYSTEM_NEW ? TR_INVALID_TRANSITION : TR_OK;
+    if (phase_of(system) == SYSTEM_NEW)
+        return TR_INVALID_TRANSITION;
+    return tr__system_wait(system, NULL, NULL);
 }
 
 tr_status tr_system_run(tr_system *system)
 {
-    if (!system)
-        return TR_INVALID_ARGUMENT;
-    if (phase_of(system) != SYSTEM_NEW)
-        return TR_INVALID_TRANSITION; /* at once, also from a handler */
-    /* Held until it is over: who waits finds that then. */
-    lock_take(&system->wait_lock);
-    tr_status status = phase_begin(system);
-    if (status != TR_OK)
-        goto give;
-    status = threads_start(system, 1);
-    if (status == TR_OK)
-        tr__worker_main(system->workers[0]);
-    else
-        run_orphans(system);
-    threads_join(system);
-    phase_end(system);
-give:
-    lock_give(&system->wait_lock);
-    return status;
+    tr_status status = tr_system_start(system);
+    return status == TR_OK ? tr__system_wait(system, NULL, NULL) : status;
 }
 
 /* ---- In another's loop. ---- */
@@ -206,6 +203,8 @@ tr_status tr_system_run_once(tr_system *system, tr_time wait_ns)
     }
     tr__faults_end(worker);
     atom64_store(&worker->thread_id, 0, ATOM_RELAXED);
+    if (is_over)
+        tr__shutdown_finish_embedded(system);
     return is_over ? TR_STOPPED : TR_OK;
 }
 
@@ -230,42 +229,11 @@ tr_time tr_system_timeout(const tr_system *system)
     return next_ns > now_ns ? next_ns - now_ns : 0;
 }
 
-/* ---- Stopping. ---- */
-
-void tr_system_shutdown(tr_system *system, tr_time timeout_ns)
-{
-    if (!system)
-        return;
-    tr_time now_ns = system->platform->mono_now(system->platform);
-    if (timeout_ns < 0)
-        timeout_ns = 0;
-    tr_time deadline_ns = timeout_ns > TR_NEVER - now_ns ? TR_NEVER : now_ns + timeout_ns;
-    uint64_t none = 0;
-    if (!atom64_compare_exchange(
-            &system->shutdown_ns, &none, (uint64_t)deadline_ns, ATOM_SEQ_CST, ATOM_SEQ_CST))
-        return; /* it was begun before */
-    atom32_store(&system->is_stopping, 1, ATOM_SEQ_CST);
-    struct cell *guardian = system->guardian;
-    atom32_fetch_or(&guardian->control, CONTROL_STOP, ATOM_SEQ_CST); /* partner: on_post */
-    if (door_nudge(&guardian->door) == DOOR_TAKEN_POST)
-        tr__system_post(system, NULL, guardian);
-}
-
-void tr__system_escalate(struct tr_system *system, const tr_error *error)
-{
-    lock_take(&system->run_lock);
-    bool is_first = !atom32_load(&system->is_escalated, ATOM_RELAXED);
-    if (is_first)
-        system->escalation = *error;
-    atom32_store(&system->is_escalated, 1, ATOM_SEQ_CST);
-    lock_give(&system->run_lock);
-    if (is_first)
-        tr_system_shutdown(system, 10 * TR_SECOND);
-}
+/* ---- Without threads. ---- */
 
 void tr__system_drain(struct tr_system *system)
 {
-    tr_system_shutdown(system, 0);
+    tr__shutdown_at_once(system);
     while (!atom32_load(&system->is_over, ATOM_SEQ_CST)) {
         for (uint32_t i = 0; i < system->worker_count; i++) {
             struct loop *loop = &system->workers[i]->loop;

@@ -48,16 +48,14 @@ size_t tr__view_path(struct tr_system *system, const struct cell *cell, char *pa
     return front + length;
 }
 
-void tr__view_end(struct tr_system *system, struct cell *cell)
+struct name *tr__view_take_name(struct tr_system *system, struct cell *cell)
 {
     struct name *name = cell->name;
-    if (!name)
-        return;
     struct lock *lock = names_lock_of(&system->names, slots_number(&system->slots, cell));
     lock_take(lock);
     ATOM_POKE(&cell->name, NULL);
     lock_give(lock);
-    tr__names_free(&system->names, name);
+    return name;
 }
 
 /*

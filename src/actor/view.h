@@ -8,7 +8,7 @@
  *      stores; a row is constant data;
  *   2. the owner of a cell writes identity, name, dispatch and the door's tenant by ATOM_POKE, and
  *      others read them by ATOM_PEEK. Cells and dispatches are never freed while their system runs;
- *   3. a name is read under names_lock_of its slot. tr__view_end takes it from the cell under the same
+ *   3. a name is read under names_lock_of its slot. tr__view_take_name takes it from the cell under the same
  *      lock before it is freed.
  * A cell may change its tenant meanwhile. So who looks compares before and after: when the worker has
  * not counted a run in between, it was one actor all the time. Otherwise there is nothing to tell.
@@ -40,8 +40,8 @@ bool tr__view_running(struct worker *worker, struct view *view);
 /** As tr__cell_path; what it says of one that has ended meanwhile means nothing. Any thread. */
 size_t tr__view_path(struct tr_system *system, const struct cell *cell, char *path);
 
-/** An actor has ended: its name, if it has one, is taken from it and freed. Owner only. */
-void tr__view_end(struct tr_system *system, struct cell *cell);
+/** An actor has ended: takes its name, which the caller frees, from it. Owner only. */
+struct name *tr__view_take_name(struct tr_system *system, struct cell *cell);
 
 /** "on_fetch of downloader, fetch.c:40", as far as it is known; cut to fit. */
 void tr__view_place(const struct view *view, char *text, size_t size);

@@ -68,17 +68,9 @@ static void on_io(struct loop *loop, tr_io *io)
     operation->on_done(worker_of_loop(loop), operation);
 }
 
-/* The system's deadline: what has not stopped is killed. */
 static void on_alarm(struct loop *loop)
 {
-    struct worker *worker = worker_of_loop(loop);
-    struct cell *guardian = worker->system->guardian;
-    TR_ASSERT(worker->index == 0);
-    if (guardian->life != LIFE_STOPPING)
-        return;
-    atom32_fetch_or(&guardian->control, CONTROL_KILL, ATOM_RELAXED);
-    if (guardian->house == HOUSE_WAITING)
-        mail_make_ready(worker, guardian);
+    tr__shutdown_alarm(worker_of_loop(loop));
 }
 
 static void on_round(struct loop *loop)
@@ -87,6 +79,8 @@ static void on_round(struct loop *loop)
     tr__waits_fire(worker, loop->now_ns);
     tr__delays_fire(worker, loop->now_ns);
     tr__asks_fire(worker, loop->now_ns);
+    if (atom32_load(&worker->system->shutdown.sweep, ATOM_ACQUIRE) != worker->swept)
+        tr__shutdown_sweep(worker);
     loop->wants_round = tr__timers_fire(worker, loop->now_ns);
 }
 
@@ -281,8 +275,12 @@ void tr__worker_main(void *context)
     for (;;) {
         if (tr__worker_slice(worker, LOOP_NO_LIMIT))
             continue;
-        if (atom32_load(&system->is_over, ATOM_SEQ_CST))
-            break;
+        if (atom32_load(&system->is_over, ATOM_SEQ_CST)) {
+            if (tr__shutdown_may_leave(worker))
+                break;
+            if (tr__loop_has_work(&worker->loop))
+                continue;
+        }
         tr__loop_rest(&worker->loop, TR_NEVER);
         if (system->watch.platform)
             watch_rouse(&system->watch);
@@ -290,4 +288,6 @@ void tr__worker_main(void *context)
     tr__faults_end(worker);
     /* Another thread may get this one's number. */
     atom64_store(&worker->thread_id, 0, ATOM_RELAXED);
+    atom32_fetch_add(&system->shutdown.workers_ended, 1, ATOM_RELEASE); /* partner: have_ended */
+    tr__shutdown_wake(system);
 }

@@ -184,6 +184,14 @@ struct worker {
     atom64 thread_id;                   /* of the thread that runs it, 0 for none */
     struct fault_thread *fault_thread;  /* see actor/fault.h; NULL: faults are not trapped */
     struct symbol_cache *symbols;       /* made with the first fault */
+    /* See actor/shutdown.h. */
+    uint32_t swept;     /* number of the last sweep it did */
+    atom64 forced;      /* actors that were stopped by the deadline's kill */
+    atom32 is_stuck;    /* written by the judge, as the rest */
+    uint64_t judged;    /* what it had done when the judge looked, */
+    tr_time judged_ns;  /* when that was, */
+    tr_time judged_cpu; /* its CPU time then, or -1, */
+    tr_time stuck_ns;   /* and how long it had been stuck by then */
 };
 
 /** An IO operation of a worker; io.owner is itself. */
@@ -192,16 +200,16 @@ struct worker_io {
     void (*on_done)(struct worker *worker, struct worker_io *operation);
 };
 
-/** The actor whose code a worker runs; NULL for none. Other threads: see actor/view.h. */
+/** The actor whose code a worker runs; NULL for none. Other threads: actor/view.h, actor/shutdown.h. */
 static inline const struct cell *worker_running(const struct worker *worker)
 {
-    return atomptr_load(&worker->running, ATOM_RELAXED);
+    return atomptr_load(&worker->running, ATOM_ACQUIRE); /* partner: worker_set_running */
 }
 
 /** Worker only. */
 static inline void worker_set_running(struct worker *worker, const struct cell *cell)
 {
-    atomptr_store(&worker->running, (void *)(uintptr_t)cell, ATOM_RELAXED);
+    atomptr_store(&worker->running, (void *)(uintptr_t)cell, ATOM_RELEASE);
 }
 
 /** The handler that runs, or ran last. Any thread. */
@@ -219,13 +227,13 @@ static inline void worker_set_row(struct worker *worker, const tr_handler *row)
 /** The type of the message that a worker handles; NULL: a signal, or nothing. Any thread. */
 static inline const tr_type *worker_type(const struct worker *worker)
 {
-    return atomptr_load(&worker->running_type, ATOM_RELAXED);
+    return atomptr_load(&worker->running_type, ATOM_ACQUIRE); /* partner: worker_set_type */
 }
 
-/** Worker only. */
+/** Worker only. What it did before is there for who reads the type. */
 static inline void worker_set_type(struct worker *worker, const tr_type *type)
 {
-    atomptr_store(&worker->running_type, (void *)(uintptr_t)type, ATOM_RELAXED);
+    atomptr_store(&worker->running_type, (void *)(uintptr_t)type, ATOM_RELEASE);
 }
 
 /** The turn that runs on top of all others. */

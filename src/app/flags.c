@@ -6,6 +6,8 @@
 
 #include <troupe/limits.h>
 
+#define DURATION_MAX_NS (24 * TR_HOUR)
+
 /* A number of workers; 0 when the text is none. */
 static int workers_of(const char *text)
 {
@@ -18,6 +20,31 @@ static int workers_of(const char *text)
             return 0;
     }
     return number;
+}
+
+/* A duration as people write it, "30s", "500ms", "2m", "30"; 0 when the text is none. */
+static tr_time duration_of(const char *text)
+{
+    static const struct {
+        const char *unit;
+        tr_time ns;
+    } units[] = {{"", TR_SECOND},
+                 {"s", TR_SECOND},
+                 {"ms", TR_MILLISECOND},
+                 {"m", TR_MINUTE},
+                 {"h", TR_HOUR}};
+    tr_time number = 0;
+    const char *at = text;
+    for (; *at >= '0' && *at <= '9'; at++) {
+        number = number * 10 + (*at - '0');
+        if (number > DURATION_MAX_NS / TR_MILLISECOND)
+            return 0;
+    }
+    for (size_t i = 0; at != text && i < sizeof units / sizeof *units; i++) {
+        if (strcmp(at, units[i].unit) == 0)
+            return number <= DURATION_MAX_NS / units[i].ns ? number * units[i].ns : 0;
+    }
+    return 0;
 }
 
 /*
@@ -67,6 +94,14 @@ tr_status tr__flags_parse(int argc, char *const *argv, struct flags *flags, cons
             parsed.workers = value ? workers_of(value) : 0;
             if (!parsed.workers)
                 return refuse_workers(error, value ? value : "");
+        } else if (is_flag(argument, "--shutdown-timeout", &value)) {
+            if (!value && i + 1 < argc)
+                value = argv[++i];
+            parsed.shutdown_timeout_ns = value ? duration_of(value) : 0;
+            if (!parsed.shutdown_timeout_ns)
+                return refuse(error,
+                              "--shutdown-timeout takes a time up to 24h, as 30s, 500ms or 2m",
+                              value ? value : "");
         } else {
             rest[parsed.rest_count++] = argument;
         }

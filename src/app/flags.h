@@ -15,8 +15,9 @@
 enum { FLAGS_ERROR_SIZE = 200 };
 
 struct flags {
-    int workers;  /* 0: not given */
-    bool is_help; /* --help or -h */
+    int workers;                 /* 0: not given */
+    tr_time shutdown_timeout_ns; /* 0: not given */
+    bool is_help;                /* --help or -h */
     size_t rest_count;
 };
 

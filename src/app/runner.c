@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The runner: tr_app_run. The main thread starts the workers and then only waits, for a signal or
- * for the end of the system; both end a park of one parker.
+ * for the end of the system; both end a park of the parker on which it waits for the system.
  */
 #include <string.h>
 
@@ -13,9 +13,8 @@
 #include "os/console.h"
 #include "os/signals.h"
 
-#define SHUTDOWN_TIMEOUT_NS (10 * TR_SECOND)
-
-enum exit_status { EXIT_DONE, EXIT_FAILED, EXIT_USAGE };
+/* 70 and 71 are EX_SOFTWARE and EX_OSERR of sysexits.h: a supervisor can tell them from our 1. */
+enum exit_status { EXIT_DONE, EXIT_FAILED, EXIT_USAGE, EXIT_INCOMPLETE = 70, EXIT_ESCALATED = 71 };
 
 struct runner {
     const tr_platform *platform;
@@ -24,18 +23,15 @@ struct runner {
     tr_app app;
     tr_system *system;
     tr_client *client;
-    tr_parker *parker;
     struct signals *signals;
     tr_io readable; /* of the signals */
     int signal;     /* the first one that came, 0 for none */
     tr_ref root;
 };
 
-/* Called on a worker. It is joined before the parker is freed. */
-static void on_over(void *context)
+static tr_parker *parker_of(struct runner *runner)
 {
-    struct runner *runner = context;
-    runner->platform->wake(runner->platform, runner->parker);
+    return atomptr_load(&runner->system->shutdown.parker, ATOM_ACQUIRE);
 }
 
 /* Without signals the defaults must hold again, or nobody could stop the app. */
@@ -44,7 +40,7 @@ static void listen_for_signals(struct runner *runner)
     runner->readable =
         (tr_io){.kind = TR_IO_READABLE, .fd = tr__signals_fd(runner->signals), .owner = runner};
     tr_status status =
-        runner->platform->io_submit(runner->platform, runner->parker, &runner->readable);
+        runner->platform->io_submit(runner->platform, parker_of(runner), &runner->readable);
     if (status == TR_OK)
         return;
     tr__signals_close(runner->signals);
@@ -67,16 +63,30 @@ static void hear_signals(struct runner *runner)
     }
 }
 
-static void wait_for_the_end(struct runner *runner)
+static void on_wake(void *context)
 {
-    const tr_platform *platform = runner->platform;
-    while (!atom32_load(&runner->system->is_over, ATOM_SEQ_CST)) {
-        platform->park(platform, runner->parker, TR_NEVER);
-        if (!platform->io_reap(platform, runner->parker))
-            continue;
-        hear_signals(runner);
-        listen_for_signals(runner);
-    }
+    struct runner *runner = context;
+    if (!runner->platform->io_reap(runner->platform, parker_of(runner)))
+        return;
+    hear_signals(runner);
+    listen_for_signals(runner);
+}
+
+/* Who pressed Ctrl-C hears how it went; otherwise only what did not go well is worth a word. */
+static void say_report(struct runner *runner, tr_status ended)
+{
+    tr_shutdown_report report;
+    static const size_t size = TR_REPORT_TEXT_MAX;
+    if (tr_system_report(runner->system, &report) != TR_OK)
+        return;
+    if (!runner->signal && ended == TR_OK && !report.forced)
+        return;
+    char *text = runner->platform->resize(runner->platform, NULL, size);
+    if (!text)
+        return;
+    (void)tr_shutdown_report_print(&report, text, size);
+    tr__console_complain("%s: %s", runner->program, text);
+    runner->platform->resize(runner->platform, text, 0);
 }
 
 /* tr_args is a signal: who does not want it is not sent it. */
@@ -129,12 +139,16 @@ static enum exit_status exit_status_of(struct runner *runner, tr_status ended)
                              error.text);
         return EXIT_FAILED;
     }
-    if (tr__system_has_failed(runner->system))
-        return EXIT_FAILED; /* the log says why */
-    if (ended == TR_OK)
-        return EXIT_DONE;
-    tr__console_complain("%s: %s\n", runner->program, tr_status_text(ended));
-    return EXIT_FAILED;
+    if (ended == TR_SHUTDOWN_INCOMPLETE)
+        return EXIT_INCOMPLETE;
+    if (tr_system_error(runner->system, &error) == TR_ESCALATED) {
+        tr__console_complain("%s: a failure reached the root: %s: %s\n",
+                             runner->program,
+                             tr_status_name(error.status),
+                             error.text);
+        return EXIT_ESCALATED;
+    }
+    return tr__system_has_failed(runner->system) ? EXIT_FAILED /* the log says why */ : EXIT_DONE;
 }
 
 static enum exit_status run_system(struct runner *runner, const char *const *argv, size_t argc)
@@ -143,13 +157,12 @@ static enum exit_status run_system(struct runner *runner, const char *const *arg
                                        .workers = runner->app.workers,
                                        .exit_when_empty = true,
                                        .traps_faults = runner->app.traps_faults,
-                                       .platform = runner->platform};
+                                       .platform = runner->platform,
+                                       .shutdown_timeout_ns = runner->app.shutdown_timeout_ns};
     enum exit_status result = EXIT_FAILED;
     tr_status status = tr_system_new(&options, &runner->system);
     if (status != TR_OK)
         goto complain;
-    runner->system->on_over = on_over;
-    runner->system->on_over_context = runner;
     status = tr_client_new(runner->system, &runner->client);
     if (status != TR_OK)
         goto free_system;
@@ -158,8 +171,9 @@ static enum exit_status run_system(struct runner *runner, const char *const *arg
         status = tr_system_start(runner->system);
         if (status == TR_OK) {
             listen_for_signals(runner);
-            wait_for_the_end(runner);
-            result = exit_status_of(runner, tr_system_wait(runner->system));
+            tr_status ended = tr__system_wait(runner->system, on_wake, runner);
+            say_report(runner, ended);
+            result = exit_status_of(runner, ended);
         }
     }
     tr_client_free(runner->client);
@@ -174,33 +188,27 @@ complain:
 static enum exit_status run_with_signals(struct runner *runner, const char *const *argv,
                                          size_t argc)
 {
-    const tr_platform *platform = runner->platform;
-    enum exit_status result = EXIT_FAILED;
-    tr_status status = platform->parker_new(platform, &runner->parker);
-    if (status != TR_OK)
-        goto complain;
-    status = tr__signals_open(&runner->signals);
-    if (status != TR_OK)
-        goto free_parker;
-    result = run_system(runner, argv, argc);
-    tr__signals_close(runner->signals);
-free_parker:
-    platform->parker_free(platform, runner->parker);
-complain:
-    if (status != TR_OK)
+    tr_status status = tr__signals_open(&runner->signals);
+    if (status != TR_OK) {
         tr__console_complain("%s: %s\n", runner->program, tr_status_text(status));
+        return EXIT_FAILED;
+    }
+    enum exit_status result = run_system(runner, argv, argc);
+    tr__signals_close(runner->signals);
     return result;
 }
 
 static void say_usage(const char *program)
 {
-    tr__console_say("usage: %s [--workers N] [--help] [--] [argument...]\n"
-                    "\n"
-                    "  --workers N   threads that run actors, 1 to %d; one per CPU if not given\n"
-                    "  -h, --help    this text\n"
-                    "  --            what follows is for the program, whatever it looks like\n",
-                    program,
-                    TR_WORKERS_MAX);
+    tr__console_say(
+        "usage: %s [--workers N] [--shutdown-timeout T] [--help] [--] [argument...]\n"
+        "\n"
+        "  --workers N           threads that run actors, 1 to %d; one per CPU if not given\n"
+        "  --shutdown-timeout T  how long actors may take to stop: 30s, 500ms, 2m\n"
+        "  -h, --help            this text\n"
+        "  --                    what follows is for the program, whatever it looks like\n",
+        program,
+        TR_WORKERS_MAX);
 }
 
 static const char *program_of(int argc, char **argv)
@@ -224,7 +232,7 @@ static bool runner_fill(struct runner *runner, const tr_app *app)
     if (!runner->app.name)
         runner->app.name = runner->behavior->name;
     if (runner->app.shutdown_timeout_ns <= 0)
-        runner->app.shutdown_timeout_ns = SHUTDOWN_TIMEOUT_NS;
+        runner->app.shutdown_timeout_ns = TR_SHUTDOWN_TIMEOUT_NS;
     return true;
 
 complain:
@@ -259,6 +267,8 @@ int tr_app_run(int argc, char **argv, const tr_behavior *root, const tr_app *app
     } else {
         if (flags.workers)
             runner.app.workers = flags.workers;
+        if (flags.shutdown_timeout_ns)
+            runner.app.shutdown_timeout_ns = flags.shutdown_timeout_ns;
         result = run_with_signals(&runner, rest, flags.rest_count);
     }
     runner.platform->resize(runner.platform, rest, 0);

@@ -32,6 +32,7 @@ static const tr_platform real_table = {
     .io_submit = tr__real_io_submit,
     .io_cancel = tr__real_io_cancel,
     .io_reap = tr__real_io_reap,
+    .thread_cpu = tr__real_thread_cpu,
 };
 
 const tr_platform *tr_platform_real(void)

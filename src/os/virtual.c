@@ -129,6 +129,13 @@ static tr_status virtual_thread_start(const tr_platform *platform, const char *n
     return TR_NOT_SUPPORTED;
 }
 
+static tr_time virtual_thread_cpu(const tr_platform *platform, const tr_thread *thread)
+{
+    (void)platform;
+    (void)thread;
+    return -1;
+}
+
 static void virtual_thread_join(const tr_platform *platform, tr_thread *thread)
 {
     (void)platform;
@@ -253,6 +260,7 @@ static const tr_platform virtual_table = {
     .io_submit = virtual_io_submit,
     .io_cancel = virtual_io_cancel,
     .io_reap = virtual_io_reap,
+    .thread_cpu = virtual_thread_cpu,
 };
 
 struct virtual_platform *tr__virtual_new(uint64_t seed)

@@ -65,7 +65,7 @@ struct loop {
     atom64 runs;           /* counters, read by any thread */
     atom64 parks;
     atom64 seen_ns; /* now_ns, for any thread */
-    atom64 steps; /* what else shows that it gets on: rounds, and what its hooks count */
+    atom64 steps;   /* what else shows that it gets on: rounds, and what its hooks count */
 
     /* Written by the watch. */
     _Alignas(64) atom32 tick;

@@ -175,7 +175,7 @@ static tr_next on_start_signal(void)
 
 TR_BEHAVIOR(signalled, void, TR_ON(tr_pre_start, on_start_signal), TR_ON(tr_post_stop, on_stop));
 
-TEST(a_signal_stops_the_app_in_order, "")
+TEST(a_signal_stops_the_app_in_order, "X-03", "SH-12")
 {
     signal_to_send = SIGINT;
     ck_assert_int_eq(RUN(signalled), 0);
@@ -197,7 +197,7 @@ static tr_next on_start_stuck(void)
 
 TR_BEHAVIOR(stuck, void, TR_ON(tr_pre_start, on_start_stuck));
 
-TEST(a_second_signal_ends_it_at_once, "")
+TEST(a_second_signal_ends_it_at_once, "X-03", "SH-12")
 {
     pid_t child = fork();
     ck_assert_int_ge(child, 0);
@@ -211,7 +211,131 @@ TEST(a_second_signal_ends_it_at_once, "")
     ck_assert_int_eq(WEXITSTATUS(status), 128 + SIGTERM);
 }
 
+/* ---- How it went, for people and for programs. ---- */
+
+/* Runs an app in a process of its own; gives its exit status, and what it said in `text`. */
+static int run_apart(int (*app)(void), char *text, size_t size)
+{
+    int ends[2];
+    ck_assert_int_eq(pipe(ends), 0);
+    pid_t child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        (void)alarm(60);
+        (void)dup2(ends[1], STDERR_FILENO);
+        (void)close(ends[0]);
+        (void)close(ends[1]);
+        _exit(app());
+    }
+    (void)close(ends[1]);
+    size_t length = 0;
+    ssize_t got;
+    while ((got = read(ends[0], text + length, size - 1 - length)) > 0)
+        length += (size_t)got;
+    text[length] = '\0';
+    (void)close(ends[0]);
+    int status;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static char said[1 << 15];
+
+static int app_signalled(void)
+{
+    signal_to_send = SIGTERM;
+    return RUN(signalled);
+}
+
+TEST(a_signal_ends_in_a_report_of_one_line, "X-03", "X-04", "SH-12")
+{
+    ck_assert_int_eq(run_apart(app_signalled, said, sizeof said), 0);
+    const char *line = strstr(said, "app: stopped in ");
+    ck_assert_ptr_nonnull(line);
+    ck_assert_ptr_nonnull(strstr(line, ": 1 actor stopped\n"));
+    ck_assert_str_eq(strchr(line, '\n'), "\n");
+}
+
+static int app_quiet(void)
+{
+    return RUN(args_root);
+}
+
+TEST(an_app_that_ends_by_itself_says_nothing, "X-04")
+{
+    ck_assert_int_eq(run_apart(app_quiet, said, sizeof said), 0);
+    ck_assert_str_eq(said, "");
+}
+
+static tr_next on_start_hang(void)
+{
+    (void)kill(getpid(), SIGTERM);
+    while (pause())
+        ;
+    return TR_SAME;
+}
+
+TR_BEHAVIOR(hung, void, TR_ON(tr_pre_start, on_start_hang));
+
+static int app_hung(void)
+{
+    return RUN(hung, "--shutdown-timeout", "10ms");
+}
+
+TEST(a_handler_that_never_returns_is_status_70_and_is_named, "X-03", "X-04", "SH-06", "SH-12")
+{
+    ck_assert_int_eq(run_apart(app_hung, said, sizeof said), 70);
+    ck_assert_ptr_nonnull(strstr(said, "app: gave up in "));
+    ck_assert_ptr_nonnull(strstr(said, "  still busy: /user/hung has handled a signal for "));
+}
+
+static tr_status late_hook(void *context)
+{
+    (void)context;
+    while (pause())
+        ;
+    return TR_OK;
+}
+
+static tr_next on_start_hook(tr_self *self)
+{
+    ck_assert_int_eq(
+        tr_system_add_hook(
+            tr_system_of(self), TR_AFTER_STOP, "never", TR_MILLISECOND, late_hook, NULL),
+        TR_OK);
+    return TR_STOP;
+}
+
+TR_BEHAVIOR(hooked, void, TR_ON(tr_pre_start, on_start_hook));
+
+static int app_hooked(void)
+{
+    return RUN(hooked);
+}
+
+TEST(so_is_a_hook_that_hangs, "X-03", "X-05")
+{
+    ck_assert_int_eq(run_apart(app_hooked, said, sizeof said), 70);
+    ck_assert_ptr_nonnull(strstr(said, "  hook \"never\" has not returned after "));
+}
+
+TEST(a_wrong_shutdown_timeout_starts_nothing, "X-03")
+{
+    ck_assert_int_eq(RUN(args_root, "--shutdown-timeout", "soon"), 2);
+    ck_assert_int_eq(RUN(args_root, "--shutdown-timeout"), 2);
+    ck_assert_int_eq(RUN(args_root, "--shutdown-timeout=25h"), 2);
+    ck_assert_int_eq(RUN(args_root, "--shutdown-timeout=0"), 2);
+    ck_assert_int_eq(pre_starts, 0);
+    ck_assert_int_eq(RUN(args_root, "--shutdown-timeout=2m"), 0);
+    ck_assert_int_eq(pre_starts, 1);
+}
+
 SUITE("app", the_root_gets_what_is_left_of_the_arguments, the_root_has_the_name_of_the_app,
       wrong_flags_and_help_start_nothing, arguments_that_nobody_wants_are_no_dead_letter,
       a_root_that_fails_is_status_1, a_root_that_is_restarted_and_ends_well_is_status_0,
-      a_signal_stops_the_app_in_order, a_second_signal_ends_it_at_once)
+      a_signal_stops_the_app_in_order,
+      a_second_signal_ends_it_at_once, a_signal_ends_in_a_report_of_one_line,
+      an_app_that_ends_by_itself_says_nothing,
+      a_handler_that_never_returns_is_status_70_and_is_named, so_is_a_hook_that_hangs,
+      a_wrong_shutdown_timeout_starts_nothing)

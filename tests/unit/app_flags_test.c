@@ -119,7 +119,38 @@ TEST(a_long_value_is_cut_in_the_message, "")
     ck_assert_ptr_nonnull(strstr(error, "\"xxx"));
 }
 
+TEST(the_shutdown_timeout_is_a_time_as_people_write_it, "X-03")
+{
+    static const struct {
+        const char *text;
+        tr_time ns;
+    } times[] = {{"--shutdown-timeout 30", 30 * TR_SECOND},
+                 {"--shutdown-timeout=30s", 30 * TR_SECOND},
+                 {"--shutdown-timeout 500ms", 500 * TR_MILLISECOND},
+                 {"--shutdown-timeout 2m", 2 * TR_MINUTE},
+                 {"--shutdown-timeout 24h", 24 * TR_HOUR}};
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+        ck_assert_int_eq(parse(times[i].text), TR_OK);
+        ck_assert_int_eq(flags.shutdown_timeout_ns, times[i].ns);
+        ck_assert_str_eq(left(), "bank");
+    }
+    static const char *const wrong[] = {"--shutdown-timeout",
+                                        "--shutdown-timeout=",
+                                        "--shutdown-timeout 0",
+                                        "--shutdown-timeout s",
+                                        "--shutdown-timeout -1s",
+                                        "--shutdown-timeout 1.5s",
+                                        "--shutdown-timeout 25h",
+                                        "--shutdown-timeout 99999999999999999999ms"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        ck_assert_msg(parse(wrong[i]) == TR_INVALID_ARGUMENT, "%s", wrong[i]);
+        ck_assert_ptr_nonnull(strstr(error, "--shutdown-timeout"));
+        ck_assert_int_eq(flags.workers, -7);
+    }
+}
+
 SUITE("app flags", without_flags_all_is_left_to_the_app,
       workers_is_taken_in_both_forms_and_anywhere, wrong_numbers_of_workers_are_refused_by_name,
       help_is_long_or_short_and_takes_no_value, two_dashes_end_our_flags,
-      no_arguments_at_all_are_fine, a_long_value_is_cut_in_the_message)
+      no_arguments_at_all_are_fine, a_long_value_is_cut_in_the_message,
+      the_shutdown_timeout_is_a_time_as_people_write_it)

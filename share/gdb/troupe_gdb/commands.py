@@ -166,7 +166,7 @@ rest is counters since the start, as tr_system_counters has them."""
                 return "asleep" if loop.inner("ready").number("sleep") else "-"
             kind = worker.number("running_type")
             text = Descriptor.at(kind).name if kind else Workers.signal(worker)
-            return system.path(cell) + ": " + text
+            return system.path(Record(system.cell_layout, address)) + ": " + text
         except Problem as problem:
             return "? " + str(problem)
 

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * How a shutdown went: who was slow, who is still busy, and the words for it.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "actor/shutdown.h"
+#include "actor/system.h"
+
+#define SLOW_NS TR_MILLISECOND          /* two notes are at least so far apart */
+#define WORTH_SAYING_NS (TR_SECOND / 2) /* who stops later than this is named to people */
+
+/* Paths are cut at the front: their ends tell more. */
+static void copy_path(char *to, size_t size, const char *path)
+{
+    size_t length = strlen(path);
+    if (length < size)
+        memcpy(to, path, length + 1);
+    else
+        (void)snprintf(to, size, "...%s", path + length - (size - 4));
+}
+
+static void path_of(struct tr_system *system, const struct cell *cell, char *to, size_t size)
+{
+    char path[TR_PATH_MAX + 1];
+    tr__cell_path(system, cell, path);
+    copy_path(to, size, path);
+}
+
+/* ---- Who was slow. ---- */
+
+static void slow_add(struct shutdown *shutdown, const char *path, tr_time after_ns)
+{
+    tr_shutdown_report *final = &shutdown->final;
+    lock_take(&shutdown->lock);
+    /* Notes come in the order of time: the newest is the slowest, the last one makes room. */
+    uint32_t kept = final->slow_count;
+    if (kept == TR_REPORT_SLOW_MAX)
+        kept--;
+    memmove(&final->slow[1], &final->slow[0], kept * sizeof final->slow[0]);
+    final->slow_count = kept + 1;
+    copy_path(final->slow[0].path, sizeof final->slow[0].path, path);
+    final->slow[0].after_ns = after_ns;
+    atom64_store(&shutdown->slow_ns, (uint64_t)(after_ns + SLOW_NS), ATOM_RELAXED);
+    lock_give(&shutdown->lock);
+}
+
+void tr__shutdown_note(struct worker *worker, const struct cell *cell)
+{
+    struct tr_system *system = worker->system;
+    struct shutdown *shutdown = &system->shutdown;
+    tr_time began_ns = (tr_time)atom64_load(&shutdown->began_ns, ATOM_RELAXED);
+    if (!cell_parent_slot(cell) || !began_ns)
+        return;
+    bool is_forced = atom32_load(&shutdown->is_forced, ATOM_ACQUIRE);
+    if (is_forced && cell->flags & CELL_KILLING)
+        atom64_count(&worker->forced, 1);
+    /* No clock is read unless a tick has passed. */
+    if (loop_is_time_up(&worker->loop))
+        tr__loop_look_at_clock(&worker->loop);
+    tr_time after_ns = worker->loop.now_ns - began_ns;
+    if (after_ns < (tr_time)atom64_load(&shutdown->slow_ns, ATOM_RELAXED))
+        return;
+    char path[TR_PATH_MAX + 1];
+    tr__cell_path(system, cell, path);
+    slow_add(shutdown, path, after_ns);
+}
+
+/* ---- Who is still busy. ---- */
+
+struct collector {
+    struct tr_system *system;
+    tr_shutdown_report *report;
+    tr_time now_ns;
+};
+
+/* Where the next one is written down; NULL when there is no room, but it is counted. */
+static tr_report_busy *busy_next(struct collector *collector)
+{
+    tr_shutdown_report *report = collector->report;
+    uint32_t index = report->busy_count++;
+    return index < TR_REPORT_BUSY_MAX ? &report->busy[index] : NULL;
+}
+
+static const char *handler_of(const struct cell *cell, const tr_type *type)
+{
+    const tr_behavior *behavior = cell->dispatch ? cell->dispatch->behavior : NULL;
+    for (size_t i = 0; behavior && type && i < behavior->handler_count; i++) {
+        const tr_handler *row = &behavior->handlers[i];
+        if (!row->type || row->type == type || tr_type_is_equal(row->type, type))
+            return row->name;
+    }
+    return behavior ? behavior->name : "";
+}
+
+static void busy_add_worker(struct collector *collector, struct worker *worker)
+{
+    /* The order matters: what was before the type was set can be seen by who has read it. */
+    const tr_type *type = worker_type(worker);
+    const struct cell *cell = worker_running(worker);
+    if (!cell || !atom32_load(&worker->is_stuck, ATOM_RELAXED))
+        return;
+    tr_report_busy *busy = busy_next(collector);
+    if (!busy)
+        return;
+    path_of(collector->system, cell, busy->path, sizeof busy->path);
+    (void)snprintf(busy->type, sizeof busy->type, "%s", type ? type->name : "a signal");
+    (void)snprintf(busy->place, sizeof busy->place, "%s", handler_of(cell, type));
+    busy->worker = (int)worker->index;
+    busy->age_ns = collector->now_ns - (tr_time)atom64_load(&worker->loop.seen_ns, ATOM_RELAXED);
+}
+
+static void busy_add_job(void *context, const struct blocking_job *job)
+{
+    struct collector *collector = context;
+    tr_report_busy *busy = busy_next(collector);
+    if (!busy)
+        return;
+    const struct envelope *envelope = job->self->envelope;
+    path_of(collector->system, job->cell, busy->path, sizeof busy->path);
+    (void)snprintf(busy->type, sizeof busy->type, "%s", envelope ? envelope->type->name : "");
+    (void)snprintf(busy->place, sizeof busy->place, "tr_blocking");
+    busy->worker = -1;
+    busy->age_ns = collector->now_ns - job->began_ns;
+}
+
+/* ---- The report. ---- */
+
+static void fill_counts(struct tr_system *system, tr_shutdown_report *report)
+{
+    const tr_counters *before = &system->shutdown.before;
+    tr_counters now;
+    tr_system_counters(system, &now);
+    report->timeout_ns = system->shutdown.timeout_ns;
+    report->stopped = now.stopped - before->stopped;
+    report->handled = now.handled - before->handled;
+    report->dead_letters = now.dead_letters - before->dead_letters;
+    report->left = now.live;
+    report->forced = 0;
+    for (uint32_t i = 0; i < system->worker_count; i++)
+        report->forced += atom64_load(&system->workers[i]->forced, ATOM_RELAXED);
+}
+
+/* Not everybody who waits asks for the report. */
+static void log_loss(struct tr_system *system, const tr_shutdown_report *report)
+{
+    tr__log(
+        system,
+        TR_LEVEL_ERROR,
+        NULL,
+        "the shutdown is incomplete: %llu actors have not stopped, %u functions have not returned",
+        (unsigned long long)report->left,
+        report->busy_count);
+    for (uint32_t i = 0; i < report->busy_count && i < TR_REPORT_BUSY_MAX; i++) {
+        const tr_report_busy *busy = &report->busy[i];
+        tr__log(system,
+                TR_LEVEL_ERROR,
+                busy->path,
+                "has handled %s for %lld ms, in %s",
+                busy->type,
+                (long long)(busy->age_ns / TR_MILLISECOND),
+                busy->place);
+    }
+}
+
+void tr__report_lose(struct tr_system *system)
+{
+    struct shutdown *shutdown = &system->shutdown;
+    tr_time now_ns = system->platform->mono_now(system->platform);
+    lock_take(&shutdown->lock);
+    tr_shutdown_report report = shutdown->final;
+    tr_time called_ns = shutdown->called_ns;
+    lock_give(&shutdown->lock);
+    struct collector collector = {.system = system, .report = &report, .now_ns = now_ns};
+    for (uint32_t i = 0; i < system->worker_count; i++)
+        busy_add_worker(&collector, system->workers[i]);
+    tr__blocking_each(&system->blocking, busy_add_job, &collector);
+    fill_counts(system, &report);
+    report.took_ns = now_ns - called_ns;
+    lock_take(&shutdown->lock);
+    /* Meanwhile somebody may have been slow. */
+    memcpy(report.slow, shutdown->final.slow, sizeof report.slow);
+    report.slow_count = shutdown->final.slow_count;
+    report.status = TR_SHUTDOWN_INCOMPLETE;
+    shutdown->final = report;
+    shutdown->is_lost = true;
+    lock_give(&shutdown->lock);
+    log_loss(system, &report);
+}
+
+/* Those that went wrong first, otherwise in their order. */
+static void sort_hooks(tr_shutdown_report *report)
+{
+    tr_report_hook sorted[TR_HOOKS_MAX];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < report->hook_count; i++) {
+        if (report->hook[i].status != TR_OK)
+            sorted[count++] = report->hook[i];
+    }
+    for (uint32_t i = 0; i < report->hook_count; i++) {
+        if (report->hook[i].status == TR_OK)
+            sorted[count++] = report->hook[i];
+    }
+    memcpy(report->hook, sorted, count * sizeof sorted[0]);
+}
+
+tr_status tr_system_report(tr_system *system, tr_shutdown_report *report)
+{
+    if (!system || !report)
+        return TR_INVALID_ARGUMENT;
+    struct shutdown *shutdown = &system->shutdown;
+    tr_status escalated = tr_system_error(system, NULL);
+    tr_time over_ns = (tr_time)atom64_load(&shutdown->over_ns, ATOM_ACQUIRE);
+    tr_status status = TR_OK;
+    lock_take(&shutdown->lock);
+    if (shutdown->is_lost) {
+        *report = shutdown->final;
+    } else if (over_ns && shutdown->is_called) {
+        *report = shutdown->final;
+        if (report->status == TR_OK)
+            report->status = escalated;
+        report->took_ns = over_ns - shutdown->called_ns;
+        fill_counts(system, report);
+    } else {
+        status = TR_INVALID_TRANSITION;
+    }
+    lock_give(&shutdown->lock);
+    if (status == TR_OK)
+        sort_hooks(report);
+    return status;
+}
+
+/* ---- For people. ---- */
+
+struct text {
+    char *at;
+    size_t size;
+    size_t length; /* of the whole, which may be more than there is room for */
+};
+
+static void say(struct text *text, const char *format, ...) TR_PRINTF(2, 3);
+
+static void say(struct text *text, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    size_t room = text->length < text->size ? text->size - text->length : 0;
+    int written = vsnprintf(room ? text->at + text->length : NULL, room, format, list);
+    va_end(list);
+    text->length += written > 0 ? (size_t)written : 0;
+}
+
+static void say_time(struct text *text, tr_time ns)
+{
+    if (ns < TR_MILLISECOND)
+        say(text, "%.2f ms", (double)ns / (double)TR_MILLISECOND);
+    else if (ns < 10 * TR_MILLISECOND)
+        say(text, "%.1f ms", (double)ns / (double)TR_MILLISECOND);
+    else if (ns < 10 * TR_SECOND)
+        say(text, "%lld ms", (long long)(ns / TR_MILLISECOND));
+    else
+        say(text, "%.1f s", (double)ns / (double)TR_SECOND);
+}
+
+static void say_count(struct text *text, uint64_t count, const char *what)
+{
+    say(text, "%llu %s%s", (unsigned long long)count, what, count == 1 ? "" : "s");
+}
+
+static void say_head(struct text *text, const tr_shutdown_report *report)
+{
+    say(text, "%s in ", report->status == TR_SHUTDOWN_INCOMPLETE ? "gave up" : "stopped");
+    say_time(text, report->took_ns);
+    say(text, ": ");
+    say_count(text, report->stopped, "actor");
+    say(text, " stopped");
+    if (report->forced) {
+        say(text, ", %llu of them killed when the time (", (unsigned long long)report->forced);
+        say_time(text, report->timeout_ns);
+        say(text, ") was up");
+    }
+    if (report->left)
+        say(text, ", %llu not", (unsigned long long)report->left);
+    if (report->dead_letters) {
+        say(text, "; ");
+        say_count(text, report->dead_letters, "message");
+        say(text, " nobody handled");
+    }
+    say(text, "\n");
+}
+
+static void say_busy(struct text *text, const tr_shutdown_report *report)
+{
+    uint32_t count = report->busy_count;
+    if (count > TR_REPORT_BUSY_MAX)
+        count = TR_REPORT_BUSY_MAX;
+    for (uint32_t i = 0; i < count; i++) {
+        const tr_report_busy *busy = &report->busy[i];
+        say(text, "  still busy: %s has handled %s for ", busy->path, busy->type);
+        say_time(text, busy->age_ns);
+        if (busy->worker < 0)
+            say(text, ", in a function of tr_blocking\n");
+        else
+            say(text, ", in %s on worker %d\n", busy->place, busy->worker);
+    }
+    if (report->busy_count > count)
+        say(text, "  still busy: %u more\n", report->busy_count - count);
+}
+
+static void say_hooks(struct text *text, const tr_shutdown_report *report)
+{
+    for (uint32_t i = 0; i < report->hook_count && i < TR_HOOKS_MAX; i++) {
+        const tr_report_hook *hook = &report->hook[i];
+        if (hook->status == TR_OK)
+            continue;
+        say(text, "  hook \"%s\" ", hook->name);
+        if (hook->status == TR_TIMEOUT)
+            say(text, "has not returned after ");
+        else
+            say(text, "failed (%s) after ", tr_status_text(hook->status));
+        say_time(text, hook->took_ns);
+        say(text, "\n");
+    }
+}
+
+size_t tr_shutdown_report_print(const tr_shutdown_report *report, char *buffer, size_t size)
+{
+    struct text text = {.at = buffer, .size = buffer ? size : 0};
+    if (text.size)
+        buffer[0] = '\0';
+    if (!report)
+        return 0;
+    say_head(&text, report);
+    say_busy(&text, report);
+    say_hooks(&text, report);
+    bool is_long = report->forced || report->status != TR_OK;
+    for (uint32_t i = 0; i < report->slow_count && i < TR_REPORT_SLOW_MAX; i++) {
+        const tr_report_slow *slow = &report->slow[i];
+        if (!is_long && slow->after_ns < WORTH_SAYING_NS)
+            continue;
+        say(&text, "  slow to stop: %s, after ", slow->path);
+        say_time(&text, slow->after_ns);
+        say(&text, "\n");
+    }
+    return text.length;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Shutting a system down, and waiting for it.
+ *
+ * The orderly way is that of any actor: /user gets a pill (CONTROL_STOP), stops its children, and at
+ * the deadline an alarm of worker 0 turns that into a kill. This file has what is needed when that
+ * is not enough: a worker whose thread is in a handler that does not return can do nothing, neither
+ * for its own actors nor for the children and parents of these that live elsewhere.
+ *
+ * Who waits (tr_system_wait) is the judge. It sleeps until something is due, looks at the workers from
+ * outside, and asks for a *sweep* by adding 1 to `sweep`: each worker that comes to its next round goes
+ * through its own cells.
+ *
+ * Rules:
+ *   1. A worker is *stuck* for the judge when it runs user code and has done nothing that is counted
+ *      for a while. This may be wrong the next moment: nothing below relies on its being true.
+ *   2. In a sweep after the deadline each worker kills its own cells, whoever their parents are. So an
+ *      order that a stuck worker should have passed on is not missed.
+ *   3. In a sweep a worker disowns children of its own cells: those that live on a stuck worker, or are
+ *      on their way to one, or whose function of tr_blocking runs. It does so only once it has sent
+ *      them the kill. A disowned child is out of the list of its parent, as sibling_next = 0 says,
+ *      which the parent's worker writes and reads. Its parent goes on; if the child ends later after
+ *      all, with its tr_post_stop, the parent's worker finds that it is nobody's child.
+ *   4. From is_abandoned on no slot and no name is given back, so that a path can be read and a parent
+ *      be found from anywhere. Names are given back under `lock`, and is_abandoned is set under it.
+ *   5. A worker ends when the system is over and it has nothing to do; if the system was abandoned, when
+ *      it has no actor left either. The judge returns TR_OK only when all workers have ended.
+ */
+#ifndef ACTOR_SHUTDOWN_H
+#define ACTOR_SHUTDOWN_H
+
+#include <troupe/shutdown.h>
+
+#include "actor/hooks.h"
+#include "os/atomic.h"
+#include "os/lock.h"
+
+struct tr_system;
+struct worker;
+struct cell;
+
+struct shutdown {
+    atomptr parker;       /* of who waits; NULL until the system is started */
+    atom32 workers_ended; /* threads of workers that are about to return */
+    atom32 has_begun;     /* /user has told its children */
+    atom32 is_forced;     /* the deadline has passed: who has not stopped is killed */
+    atom32 is_abandoned;  /* see rule 4; written under the lock */
+    atom32 sweep;         /* number of the last sweep that was asked for */
+    atom64 began_ns;      /* when the actors were told; 0: not yet */
+    atom64 over_ns;       /* when /user had stopped; 0: not yet */
+    atom64 slow_ns;       /* who stops later than this is worth a note */
+    tr_time timeout_default_ns;
+
+    struct lock
+        lock; /* for all below; but for that of a name, nothing else is taken while it is held */
+    bool is_called;
+    bool is_escalated;
+    bool is_lost; /* the judge has returned: final says what is left */
+    tr_error escalation;
+    tr_time called_ns;
+    tr_time timeout_ns;
+    tr_counters before;
+    tr_shutdown_report final; /* slow[] and hook[] while it lasts; all of it when is_lost */
+    struct hooks hooks;
+};
+
+void tr__shutdown_init(struct shutdown *shutdown, tr_time timeout_default_ns);
+/** The system was started: its waiter has a place to sleep. TR_NO_MEMORY, TR_LIMIT. */
+TR_MUST_CHECK tr_status tr__shutdown_open(struct tr_system *system);
+void tr__shutdown_deinit(struct tr_system *system);
+
+/** Ends the sleep of who waits. Any thread. */
+void tr__shutdown_wake(struct tr_system *system);
+
+/** tr_system_shutdown without a timeout and without the hooks: nothing has ever run. */
+void tr__shutdown_at_once(struct tr_system *system);
+/** The hooks before are done: tells /user to stop. Once, any thread. */
+void tr__shutdown_begin(struct tr_system *system);
+/** The last actor below /user has ended, and so shall the system. Worker 0 only. */
+void tr__shutdown_empty(struct tr_system *system);
+/** /user begins to stop. Worker 0 only. */
+void tr__shutdown_guardian(struct worker *worker);
+/** The deadline: what has not stopped is killed. Worker 0 only. */
+void tr__shutdown_alarm(struct worker *worker);
+/** A failure has reached the root: the first is kept, and the system shuts down. Any thread. */
+void tr__system_escalate(struct tr_system *system, const tr_error *error);
+
+/** A round of a worker: does the sweep that was asked for. Worker only. */
+void tr__shutdown_sweep(struct worker *worker);
+/** An actor has had its PostStop, and its path can still be read. Owner only. */
+void tr__shutdown_note(struct worker *worker, const struct cell *cell);
+/** Whether a child that has ended was disowned: then it is not in its parent's list. */
+bool tr__shutdown_is_disowned(const struct cell *child);
+/** Frees the name of an actor that is gone, unless somebody may still need it. Owner only. */
+void tr__shutdown_free_name(struct tr_system *system, struct cell *cell);
+/** Whether the slots of actors that are gone may be used again. */
+bool tr__shutdown_may_reuse(struct tr_system *system);
+/** Whether a worker that has nothing to do may end its thread; else it may have by now. Worker only. */
+bool tr__shutdown_may_leave(struct worker *worker);
+
+/**
+ * Waits until all workers have ended, or the judge gives up, then for the hooks after. After each
+ * sleep, on_wake is called if it is not NULL. TR_OK: all threads may be joined.
+ * TR_SHUTDOWN_INCOMPLETE: nothing may.
+ */
+tr_status tr__shutdown_wait(struct tr_system *system, void (*on_wake)(void *context),
+                            void *context);
+/** Of a system in another's loop that is over: calls the hooks that are left, once. */
+void tr__shutdown_finish_embedded(struct tr_system *system);
+/** What run and wait return, when all went well with the waiting. */
+tr_status tr__shutdown_result(struct tr_system *system, tr_status status);
+
+/** Completes `final`; those who are still busy are looked up. By the judge. */
+void tr__report_lose(struct tr_system *system);
+
+#endif
