@@ -422,7 +422,8 @@ static void shut_tree(const char *what, uint64_t depth, uint64_t width, uint64_t
     while (live(&theatre) < count + 2)
         sched_yield();
     tr_time late_ns = shut(&theatre, 0, TR_OK);
-    say_late(what, late_ns);
+    /* Rounds are as slow as the clock, so this says little; bench/micro/stop.c measures. */
+    printf("# %s: stopped in %.1f ms of slow time\n", what, (double)late_ns / 1e6);
     ck_assert_int_eq(atomic_load(&started), atomic_load(&stopped));
     theatre_close(&theatre);
 }
