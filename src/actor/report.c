@@ -9,7 +9,6 @@
 #include "actor/shutdown.h"
 #include "actor/system.h"
 
-#define SLOW_NS TR_MILLISECOND          /* two notes are at least so far apart */
 #define WORTH_SAYING_NS (TR_SECOND / 2) /* who stops later than this is named to people */
 
 /* Paths are cut at the front: their ends tell more. */
@@ -43,7 +42,7 @@ static void slow_add(struct shutdown *shutdown, const char *path, tr_time after_
     final->slow_count = kept + 1;
     copy_path(final->slow[0].path, sizeof final->slow[0].path, path);
     final->slow[0].after_ns = after_ns;
-    atom64_store(&shutdown->slow_ns, (uint64_t)(after_ns + SLOW_NS), ATOM_RELAXED);
+    atom64_store(&shutdown->slow_ns, (uint64_t)(after_ns + SHUTDOWN_SLOW_NS), ATOM_RELAXED);
     lock_give(&shutdown->lock);
 }
 

@@ -39,6 +39,9 @@ struct tr_system;
 struct worker;
 struct cell;
 
+/** Notes of actors that are slow to stop are at least so far apart. */
+#define SHUTDOWN_SLOW_NS TR_MILLISECOND
+
 struct shutdown {
     atomptr parker;       /* of who waits; NULL until the system is started */
     atom32 workers_ended; /* threads of workers that are about to return */
@@ -107,8 +110,6 @@ tr_status tr__shutdown_wait(struct tr_system *system, void (*on_wake)(void *cont
                             void *context);
 /** Of a system in another's loop that is over: calls the hooks that are left, once. */
 void tr__shutdown_finish_embedded(struct tr_system *system);
-/** What run and wait return, when all went well with the waiting. */
-tr_status tr__shutdown_result(struct tr_system *system, tr_status status);
 
 /** Completes `final`; those who are still busy are looked up. By the judge. */
 void tr__report_lose(struct tr_system *system);

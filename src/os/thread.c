@@ -105,7 +105,9 @@ tr_time tr__real_thread_cpu(const tr_platform *platform, const tr_thread *thread
     clockid_t clock;
     struct timespec time;
     uint32_t id = atom32_load(&thread->id, ATOM_RELAXED);
-    if (!id || state_of(id) != 'R' || pthread_getcpuclockid(thread->handle, &clock) != 0 ||
+    char state = id ? state_of(id) : 0;
+    /* D is a page or a disk that is on its way: soon it runs again. */
+    if ((state != 'R' && state != 'D') || pthread_getcpuclockid(thread->handle, &clock) != 0 ||
         clock_gettime(clock, &time) != 0)
         return -1;
     return time.tv_sec * TR_SECOND + time.tv_nsec;

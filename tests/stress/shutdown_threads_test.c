@@ -410,10 +410,9 @@ static uint64_t live(struct theatre *theatre)
     return counters.live;
 }
 
-static void shut_tree(const char *what, uint64_t depth, uint64_t width, uint64_t count,
-                      tr_time timeout_ns)
+static void shut_tree(const char *what, uint64_t depth, uint64_t width, uint64_t count)
 {
-    struct theatre theatre = theatre_open(2);
+    struct theatre theatre = theatre_open_slow(2);
     atomic_store(&started, 0);
     atomic_store(&stopped, 0);
     victim_ref top = put(&theatre, 0, "top");
@@ -422,8 +421,9 @@ static void shut_tree(const char *what, uint64_t depth, uint64_t width, uint64_t
     tr_tell(theatre.client, flood, tick);
     while (live(&theatre) < count + 2)
         sched_yield();
-    tr_time late_ns = shut(&theatre, timeout_ns, TR_OK);
-    say_late(what, late_ns);
+    tr_time late_ns = shut(&theatre, 0, TR_OK);
+    /* Rounds are as slow as the clock, so this says little; bench/micro/stop.c measures. */
+    printf("# %s: stopped in %.1f ms of slow time\n", what, (double)late_ns / 1e6);
     ck_assert_int_eq(atomic_load(&started), atomic_load(&stopped));
     theatre_close(&theatre);
 }
@@ -431,9 +431,9 @@ static void shut_tree(const char *what, uint64_t depth, uint64_t width, uint64_t
 TEST(deep_and_wide_trees_under_a_flood_stop_at_the_deadline, "X-01", "SH-01", "SH-03", "P14")
 {
     uint64_t width = TEST_HAS_SANITIZER ? 10000 : 100000;
-    shut_tree("depth 62", 62, 1, 62, 0);
-    shut_tree("depth 62, width 100", 62, 100, 6200, 0);
-    shut_tree("width 100,000", 1, width, width, TR_MILLISECOND);
+    shut_tree("depth 62", 62, 1, 62);
+    shut_tree("depth 62, width 100", 62, 100, 6200);
+    shut_tree("width 100,000", 1, width, width);
 }
 
 /* ---- Any moment. ---- */
@@ -462,7 +462,7 @@ TEST(systems_start_and_stop_at_any_moment, "X-01", "X-02", "SH-04", "SH-05", "SH
     printf("# seed %" PRIu64 "\n", seed);
     srand((unsigned)seed);
     for (uint64_t round = 0; round < rounds; round++) {
-        struct theatre theatre = theatre_open(1 + rand() % 3);
+        struct theatre theatre = theatre_open_slow(1 + rand() % 3);
         atomic_store(&started, 0);
         atomic_store(&stopped, 0);
         for (int i = 0; i < 3; i++) {

@@ -185,7 +185,47 @@ static inline struct theatre theatre_new(int workers)
     return theatre;
 }
 
-/** The same, and it runs. */
+/* ---- A real system whose time passes slowly, for machines that are busy with other things. ---- */
+
+enum { STAGE_SLOWNESS = 32 };
+
+static inline tr_time slow_now(const tr_platform *platform)
+{
+    return tr_platform_real()->mono_now(platform) / STAGE_SLOWNESS;
+}
+
+static inline void slow_park(const tr_platform *platform, tr_parker *parker, tr_time deadline)
+{
+    bool is_far = deadline > TR_NEVER / STAGE_SLOWNESS;
+    tr_platform_real()->park(platform, parker, is_far ? TR_NEVER : deadline * STAGE_SLOWNESS);
+}
+
+static inline tr_time slow_cpu(const tr_platform *platform, const tr_thread *thread)
+{
+    tr_time cpu_ns = tr_platform_real()->thread_cpu(platform, thread);
+    return cpu_ns < 0 ? cpu_ns : cpu_ns / STAGE_SLOWNESS;
+}
+
+/** Opens one in which 50 ms after a deadline are more than a second: nobody is given up by mistake. */
+static inline struct theatre theatre_open_slow(int workers)
+{
+    static tr_platform platform;
+    struct theatre theatre;
+    platform = *tr_platform_real();
+    platform.mono_now = slow_now;
+    platform.park = slow_park;
+    platform.thread_cpu = slow_cpu;
+    const tr_system_options options = {.size = sizeof options,
+                                       .workers = workers,
+                                       .on_log = theatre_no_log,
+                                       .platform = &platform};
+    ck_assert_int_eq(tr_system_new(&options, &theatre.system), TR_OK);
+    ck_assert_int_eq(tr_client_new(theatre.system, &theatre.client), TR_OK);
+    ck_assert_int_eq(tr_system_start(theatre.system), TR_OK);
+    return theatre;
+}
+
+/** As theatre_new, and it runs. */
 static inline struct theatre theatre_open(int workers)
 {
     struct theatre theatre = theatre_new(workers);

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The judge: who waits for a system, and decides how long. actor/shutdown.h has the rules.
+ */
+#include "actor/shutdown.h"
+#include "actor/system.h"
+
+/* A worker that is well comes to its next round within a millisecond of being told to. */
+#define BEGIN_PATIENCE_NS (20 * TR_MILLISECOND) /* for /user to begin, before others do its work */
+#define DEADLINE_PATIENCE_NS (5 * TR_MILLISECOND) /* for the alarm's kill, before the first sweep */
+#define SWEEP_EVERY_NS (8 * TR_MILLISECOND)       /* while somebody is stuck */
+#define STUCK_NS (20 * TR_MILLISECOND)            /* without progress: others go on without it */
+#define VERDICT_NS (5 * TR_MILLISECOND)           /* what is kept of the grace for the report */
+
+struct judge {
+    bool has_swept;    /* the first sweep after the deadline was asked for, */
+    tr_time forced_ns; /* and when */
+    bool has_helped;   /* worker 0 does not come to /user: the others know */
+    bool is_lost;
+};
+
+static bool have_ended(struct tr_system *system)
+{
+    return atom32_load(&system->shutdown.workers_ended, ATOM_ACQUIRE) == system->worker_count;
+}
+
+static void ask_for_sweep(struct tr_system *system)
+{
+    atom32_fetch_add(&system->shutdown.sweep, 1, ATOM_RELEASE);
+    for (uint32_t i = 0; i < system->worker_count; i++)
+        loop_nudge(&system->workers[i]->loop);
+}
+
+static void count_job(void *context, const struct blocking_job *job)
+{
+    (void)job;
+    ++*(uint32_t *)context;
+}
+
+/* Grows with whatever a worker does: turns that end, actors that stop, looks at the clock. */
+static uint64_t done_by(const struct worker *worker)
+{
+    return atom64_load(&worker->counters.handled, ATOM_RELAXED) +
+           atom64_load(&worker->counters.signals, ATOM_RELAXED) +
+           atom64_load(&worker->counters.dead, ATOM_RELAXED) +
+           atom64_load(&worker->counters.stopped, ATOM_RELAXED) +
+           atom64_load(&worker->loop.seen_ns, ATOM_RELAXED);
+}
+
+/*
+ * Whether a worker that could run has had less than half a CPU since the judge looked. Then others may
+ * sleep because they wait for a lock that such a one holds.
+ */
+static bool is_starved(const struct worker *worker, tr_time cpu_ns, tr_time now_ns)
+{
+    if (cpu_ns < 0 || worker->judged_cpu < 0)
+        return false;
+    return cpu_ns - worker->judged_cpu < (now_ns - worker->judged_ns) / 2;
+}
+
+static bool is_any_starved(struct tr_system *system, tr_time now_ns)
+{
+    const tr_platform *platform = system->platform;
+    bool is_any = false;
+    for (uint32_t i = 0; i < system->worker_count && !is_any; i++) {
+        const struct worker *worker = system->workers[i];
+        is_any = is_starved(worker, platform->thread_cpu(platform, worker->thread), now_ns);
+    }
+    return is_any;
+}
+
+/*
+ * For how long a worker has been in user code and done nothing. The time in which its thread would have
+ * run, but had no CPU, is not its fault; nor is sleep while others have none.
+ */
+static tr_time stuck_for(struct tr_system *system, struct worker *worker, tr_time now_ns,
+                         bool is_overloaded)
+{
+    const tr_platform *platform = system->platform;
+    const struct cell *running = worker_running(worker);
+    uint64_t done = done_by(worker);
+    bool is_well = done != worker->judged || !running || running == system->guardian;
+    tr_time cpu_ns = platform->thread_cpu(platform, worker->thread);
+    if (is_well)
+        worker->stuck_ns = 0;
+    else if (cpu_ns < 0) /* it sleeps in a system call */
+        worker->stuck_ns += is_overloaded ? 0 : now_ns - worker->judged_ns;
+    else if (worker->judged_cpu >= 0)
+        worker->stuck_ns += cpu_ns - worker->judged_cpu;
+    worker->judged = done;
+    worker->judged_ns = now_ns;
+    worker->judged_cpu = cpu_ns;
+    return worker->stuck_ns;
+}
+
+/*
+ * Marks those workers that do not come out of user code, and gives how many functions are in the way. A
+ * worker that cancels a hundred thousand turns does not look at its clock, but it is not stuck.
+ */
+static uint32_t mark_stuck(struct tr_system *system, const struct judge *judge, tr_time now_ns)
+{
+    uint32_t count = 0;
+    bool is_overloaded = is_any_starved(system, now_ns);
+    for (uint32_t i = 0; i < system->worker_count; i++) {
+        struct worker *worker = system->workers[i];
+        bool is_stuck = stuck_for(system, worker, now_ns, is_overloaded) >= STUCK_NS;
+        atom32_store(&worker->is_stuck, is_stuck, ATOM_RELAXED);
+        count += is_stuck;
+    }
+    if (now_ns - judge->forced_ns >= STUCK_NS)
+        tr__blocking_each(&system->blocking, count_job, &count);
+    return count;
+}
+
+/* Rule 4. */
+static void abandon(struct tr_system *system)
+{
+    struct shutdown *shutdown = &system->shutdown;
+    lock_take(&shutdown->lock);
+    atom32_store(&shutdown->is_abandoned, 1, ATOM_RELEASE);
+    lock_give(&shutdown->lock);
+}
+
+/* Before the deadline there is one thing to see to: that somebody tells the top-level actors. */
+static tr_time judge_before(struct tr_system *system, struct judge *judge, tr_time now_ns)
+{
+    struct shutdown *shutdown = &system->shutdown;
+    tr_time look_ns = (tr_time)atom64_load(&shutdown->began_ns, ATOM_RELAXED) + BEGIN_PATIENCE_NS;
+    if (judge->has_helped || atom32_load(&shutdown->has_begun, ATOM_ACQUIRE))
+        return TR_NEVER;
+    if (now_ns < look_ns)
+        return look_ns;
+    judge->has_helped = true;
+    ask_for_sweep(system);
+    return TR_NEVER;
+}
+
+static tr_time judge_after(struct tr_system *system, struct judge *judge, tr_time now_ns,
+                           tr_time deadline_ns)
+{
+    if (!judge->has_swept) {
+        judge->has_swept = true;
+        judge->forced_ns = now_ns;
+        atom32_store(&system->shutdown.is_forced, 1, ATOM_RELEASE);
+        ask_for_sweep(system);
+    }
+    bool is_stuck = mark_stuck(system, judge, now_ns) > 0;
+    tr_time end_ns = deadline_ns + TR_SHUTDOWN_GRACE_NS - VERDICT_NS;
+    if (now_ns >= end_ns && !is_stuck)
+        end_ns += TR_SHUTDOWN_EXTRA_NS;
+    judge->is_lost = now_ns >= end_ns;
+    if (is_stuck || judge->is_lost) {
+        abandon(system);
+        ask_for_sweep(system);
+    }
+    return now_ns + SWEEP_EVERY_NS < end_ns ? now_ns + SWEEP_EVERY_NS : end_ns;
+}
+
+/* Looks around; gives when to look again at the latest. */
+static tr_time judge_look(struct tr_system *system, struct judge *judge)
+{
+    tr_time now_ns = system->platform->mono_now(system->platform);
+    if (!atom64_load(&system->shutdown.began_ns, ATOM_SEQ_CST))
+        return TR_NEVER;
+    tr_time deadline_ns = (tr_time)atom64_load(&system->shutdown_ns, ATOM_SEQ_CST);
+    /* Where there is no deadline in sight there is none. */
+    if (deadline_ns >= TR_NEVER - TR_MINUTE)
+        return judge_before(system, judge, now_ns);
+    tr_time look_ns = deadline_ns + DEADLINE_PATIENCE_NS;
+    if (now_ns >= look_ns)
+        return judge_after(system, judge, now_ns, deadline_ns);
+    tr_time before_ns = judge_before(system, judge, now_ns);
+    return before_ns < look_ns ? before_ns : look_ns;
+}
+
+static tr_status result_of(struct tr_system *system, tr_status status)
+{
+    return status == TR_OK ? tr_system_error(system, NULL) : status;
+}
+
+/* The last hooks, and what the whole of it comes to. */
+static tr_status finish(struct tr_system *system, tr_parker *parker, bool is_lost,
+                        void (*on_wake)(void *context), void *context)
+{
+    struct shutdown *shutdown = &system->shutdown;
+    tr__hooks_join(system);
+    tr__hooks_call(system, TR_AFTER_STOP, parker, on_wake, context);
+    is_lost |= atom32_load(&shutdown->hooks.hung, ATOM_RELAXED) > 0;
+    tr_status status = result_of(system, is_lost ? TR_SHUTDOWN_INCOMPLETE : TR_OK);
+    lock_take(&shutdown->lock);
+    shutdown->final.status = status;
+    lock_give(&shutdown->lock);
+    return status;
+}
+
+tr_status tr__shutdown_wait(struct tr_system *system, void (*on_wake)(void *context), void *context)
+{
+    const tr_platform *platform = system->platform;
+    tr_parker *parker = atomptr_load(&system->shutdown.parker, ATOM_ACQUIRE);
+    struct judge judge = {.is_lost = false};
+    while (!have_ended(system)) {
+        tr_time next_ns = judge_look(system, &judge);
+        if (judge.is_lost)
+            break;
+        platform->park(platform, parker, next_ns);
+        if (on_wake)
+            on_wake(context);
+    }
+    if (judge.is_lost) {
+        tr__report_lose(system);
+        tr__system_over(system);
+    }
+    return finish(system, parker, judge.is_lost, on_wake, context);
+}
+
+void tr__shutdown_finish_embedded(struct tr_system *system)
+{
+    struct hooks *hooks = &system->shutdown.hooks;
+    if (atom32_exchange(&hooks->are_over, 1, ATOM_RELAXED))
+        return;
+    if (!hooks->count || tr__shutdown_open(system) != TR_OK) {
+        (void)finish(system, NULL, false, NULL, NULL);
+        return;
+    }
+    tr_parker *parker = atomptr_load(&system->shutdown.parker, ATOM_ACQUIRE);
+    tr_status status = finish(system, parker, false, NULL, NULL);
+    lock_take(&system->run_lock);
+    system->ended = status; /* for tr_system_free */
+    lock_give(&system->run_lock);
+}
