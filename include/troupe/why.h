@@ -99,6 +99,18 @@ size_t tr_why_print(const tr_why_report *report, char *text, size_t size);
 const char *tr_why_name(tr_why_kind kind);
 TR_END_C
 
+#ifdef __cplusplus
+inline tr_status tr_speak_actor_why_(tr_self *from, tr_ref actor, tr_why_report *report)
+{
+    return tr_self_actor_why(from, actor, report);
+}
+
+inline tr_status tr_speak_actor_why_(tr_client *from, tr_ref actor, tr_why_report *report)
+{
+    return tr_client_actor_why(from, actor, report);
+}
+#endif
+
 /**
  * Says why an actor does not stop, or run, or take messages: tr_actor_why(self, bank, &report), from a
  * handler or, as a client, from any thread.

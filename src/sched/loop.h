@@ -120,7 +120,8 @@ static inline void loop_nudge(struct loop *loop)
 /** A hook has begun, or ended, something that may take long and is no run. Worker only. */
 static inline void loop_step(struct loop *loop)
 {
-    atom64_count(&loop->steps, 1);
+    /* One thread writes it, any may read: no read-modify-write. */
+    atom64_store(&loop->steps, atom64_load(&loop->steps, ATOM_RELAXED) + 1, ATOM_RELAXED);
 }
 
 /** Puts a task that is in no queue into one. Worker only. */

@@ -56,11 +56,12 @@ static tr_next on_hold_on(tr_self *self, const struct hold_on *message)
 TR_BEHAVIOR(looker, void, TR_ON(look_at, on_look_at), TR_ON(run, on_run),
             TR_ON(hold_on, on_hold_on));
 
-enum { PONDER_LINE = __LINE__ + 4 };
+enum { PONDER_LINE = __LINE__ + 5 };
 static tr_next on_ponder(tr_self *self)
 {
     const struct answer *reply;
-    if (tr_try_await(self, tr_ask_within(self, 24 * TR_HOUR, oracle_, question), &reply) == TR_OK)
+    question_ask asked = tr_ask_within(self, 24 * TR_HOUR, oracle_, question);
+    if (tr_try_await(self, asked, &reply) == TR_OK)
         say("answered");
     return TR_SAME;
 }
