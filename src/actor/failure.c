@@ -449,7 +449,8 @@ bool tr__failure_obey(struct worker *worker, struct cell *cell)
     case FAILURE_DUE:
         return go(worker, cell, failure);
     case FAILURE_ORDERED:
-        if (failure->restart == TR_TEMPORARY)
+        /* One that is to stop anyway does not begin anew. */
+        if (failure->restart == TR_TEMPORARY || cell->flags & CELL_SEALED)
             tr__cell_stop(worker, cell, true); /* its end is its answer */
         else
             tr__cell_restart(worker, cell);

@@ -24,10 +24,25 @@ struct group {
     uint64_t members[]; /* in start order */
 };
 
+/*
+ * The first of those who are on their way already, 0 for none. They are a part of what comes next:
+ * nobody else would tell them to go on.
+ */
+static uint64_t first_of_group(const struct worker *worker, const struct cell *parent)
+{
+    const struct group *group = parent->extra ? parent->extra->group : NULL;
+    for (uint32_t i = 0; group && i < group->count; i++) {
+        if (slots_find(worker->slots, group->members[i]))
+            return group->members[i];
+    }
+    return 0;
+}
+
 /* The members, in start order; counts them when `members` is NULL. */
 static uint32_t collect(const struct worker *worker, const struct cell *parent,
                         const tr_supervision *how, uint64_t child, uint64_t *members)
 {
+    uint64_t earlier = first_of_group(worker, parent);
     const struct slots *slots = worker->slots;
     bool is_in = how->strategy == TR_ALL_FOR_ONE;
     uint32_t count = 0;
@@ -36,7 +51,7 @@ static uint32_t collect(const struct worker *worker, const struct cell *parent,
     const struct cell *cell = slots_at(slots, parent->child_last);
     for (uint32_t i = 0; i < parent->child_count; i++) {
         cell = slots_at(slots, cell->sibling_next);
-        is_in |= cell->identity == child;
+        is_in |= cell->identity == child || cell->identity == earlier;
         if (!is_in)
             continue;
         if (members)
@@ -159,11 +174,12 @@ void tr__group_kill(struct worker *worker, struct cell *parent, const tr_supervi
 {
     const struct slots *slots = worker->slots;
     bool is_in = how->strategy == TR_ALL_FOR_ONE;
+    uint64_t earlier = first_of_group(worker, parent);
     tr__group_free(worker, parent);
     struct cell *cell = parent->child_count ? slots_at(slots, parent->child_last) : NULL;
     for (uint32_t i = 0; i < parent->child_count; i++) {
         cell = slots_at(slots, cell->sibling_next);
-        is_in |= cell->identity == child;
+        is_in |= cell->identity == child || cell->identity == earlier;
         if (is_in)
             tr__child_order(worker, cell, CONTROL_KILL | CONTROL_DISMISS);
     }

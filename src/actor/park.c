@@ -150,6 +150,8 @@ tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns)
     if (!extra->parked_count++)
         tr__idle_pause(worker, cell);
     list_push_last(&extra->parked, &self->link);
+    if (self->envelope->kind == ENVELOPE_EVENT)
+        tr__timer_park(self->envelope);
     self->state = TURN_PARKED;
     self->parked_ns = worker->loop.now_ns;
     self->outcome = TR_OK;

@@ -31,7 +31,7 @@
 static void rest(struct worker *worker, struct cell *cell)
 {
     cell->house = HOUSE_WAITING;
-    if (atom32_load(&cell->control, ATOM_SEQ_CST))
+    if (atom32_load(&cell->control, ATOM_SEQ_CST) || cell->flags & CELL_SEALED)
         mail_make_ready(worker, cell);
 }
 

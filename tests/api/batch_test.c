@@ -141,18 +141,14 @@ static tr_next on_pause(tr_self *self, const struct pause_for *message)
 
 TR_BEHAVIOR(shelf, void, TR_ON_BATCH_IF(put, is_common, on_puts), ROWS,
             TR_OPTIONS(.restart = TR_TEMPORARY));
-TR_BEHAVIOR(other_shelf, void, TR_ON_BATCH(put, on_puts, .batch_max = 2), ROWS,
-            TR_OPTIONS(.restart = TR_TEMPORARY));
+TR_BEHAVIOR(other_shelf, void, TR_ON_BATCH(put, on_puts, .batch_max = 2), ROWS);
 TR_BEHAVIOR(kind_shelf, void, TR_ON_BATCH_IF(put, is_common, on_puts), ROWS,
-            TR_OPTIONS(.restart = TR_TEMPORARY, .ordering = TR_BY_KIND));
+            TR_OPTIONS(.ordering = TR_BY_KIND));
 TR_BEHAVIOR(small_shelf, void, TR_ON_BATCH(put, on_puts, .batch_max = 3), ROWS,
             TR_OPTIONS(.restart = TR_TEMPORARY, .mailbox_max = 10));
-TR_BEHAVIOR(single_shelf, void, TR_ON_BATCH(put, on_puts, .batch_max = 1), ROWS,
-            TR_OPTIONS(.restart = TR_TEMPORARY));
-TR_BEHAVIOR(huge_shelf, void, TR_ON_BATCH(put, on_puts, .batch_max = TR_BATCH_MAX + 1), ROWS,
-            TR_OPTIONS(.restart = TR_TEMPORARY));
-TR_BEHAVIOR(odd_shelf, void, TR_ON(other, on_other, .batch_max = 3),
-            TR_OPTIONS(.restart = TR_TEMPORARY));
+TR_BEHAVIOR(single_shelf, void, TR_ON_BATCH(put, on_puts, .batch_max = 1), ROWS);
+TR_BEHAVIOR(huge_shelf, void, TR_ON_BATCH(put, on_puts, .batch_max = TR_BATCH_MAX + 1), ROWS);
+TR_BEHAVIOR(odd_shelf, void, TR_ON(other, on_other, .batch_max = 3));
 TR_BEHAVIOR(parking_shelf, void, TR_ON_BATCH(put, on_puts), ROWS,
             TR_OPTIONS(.restart = TR_TEMPORARY, .mailbox_max = 4, .overflow = TR_PARK,
                        .budget_bytes = 1 << 20));
@@ -162,8 +158,7 @@ static bool is_third(const void *message)
     const struct put *put = message;
     return put->n % 3 == 0;
 }
-TR_BEHAVIOR(barrier_shelf, void, TR_ON_BATCH(put, on_puts, .barrier_if = is_third), ROWS,
-            TR_OPTIONS(.restart = TR_TEMPORARY));
+TR_BEHAVIOR(barrier_shelf, void, TR_ON_BATCH(put, on_puts, .barrier_if = is_third), ROWS);
 
 static shelf_ref open_as(const tr_behavior *behavior, tr_status expected)
 {

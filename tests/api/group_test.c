@@ -76,6 +76,23 @@ TEST(the_rest_are_those_that_were_started_later, "S-07", "SU-07")
     kits_each(play_rest);
 }
 
+static void play_rest_at_once(void)
+{
+    crew_open(&tr_behavior_rest_boss, &tr_behavior_kid_plain, 4);
+    is_quiet = true;
+    for (int i = 1; i < 4; i++)
+        TELL_RUN(test, kid[kits_seed % 2 ? i : 4 - i], fall);
+    tr_kit_settle(kit);
+    TOLD("RRR");
+    for (int i = 0; i < 4; i++)
+        ck_assert_msg(is_up(kid[i]), "home %d, seed %d: %d hangs", home, (int)kits_seed, i);
+}
+
+TEST(a_smaller_group_does_not_leave_a_larger_one_behind, "S-07", "SU-17")
+{
+    kits_each(play_rest_at_once);
+}
+
 /* ---- Temporary ones. ---- */
 
 KID(kid_temporary, TR_OPTIONS(.restart = TR_TEMPORARY));
@@ -379,7 +396,8 @@ TEST(a_group_that_was_stopped_does_not_come_back, "S-03", "S-07", "S-08")
 }
 
 SUITE("group", all_go_down_in_reverse_order_and_come_up_in_order,
-      the_rest_are_those_that_were_started_later, temporary_siblings_stop_and_cost_nothing,
+      the_rest_are_those_that_were_started_later,
+      a_smaller_group_does_not_leave_a_larger_one_behind, temporary_siblings_stop_and_cost_nothing,
       the_others_work_until_the_delay_is_over, a_second_failure_restarts_the_group_again,
       however_failures_meet_all_are_up_in_the_end,
       one_that_is_resumed_while_it_comes_up_holds_up_nobody,

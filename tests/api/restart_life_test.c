@@ -467,6 +467,45 @@ TEST(a_failure_that_reaches_the_top_shuts_the_system_down, "S-06", "SU-04")
     escalate_at_top(&(tr_supervision){.strategy = TR_ALL_FOR_ONE}, 4);
 }
 
+/* ---- The report. ---- */
+
+static char log_text[4096];
+static void log_line(void *context, tr_level level, const char *path, const char *text)
+{
+    (void)context;
+    size_t length = strlen(log_text);
+    if (level == TR_LEVEL_ERROR)
+        snprintf(log_text + length, sizeof log_text - length, "%s %s\n", path ? path : "", text);
+}
+
+TEST(the_report_names_path_incarnation_cause_and_message, "S-10", "SU-26")
+{
+    tr_system *system;
+    const tr_system_options options = {.size = sizeof options, .workers = 1, .on_log = log_line};
+    ck_assert_int_eq(tr_system_new(&options, &system), TR_OK);
+    ck_assert_int_eq(tr_client_new(system, &test), TR_OK);
+    is_quiet = true;
+    const tr_spawn_args args = {
+        .size = sizeof args, .behavior = &tr_behavior_kid_plain, .name = "kid", .worker = -1};
+    uint64_t bits = 0;
+    ck_assert_int_eq(tr_client_try_spawn(test, &args, &bits), TR_OK);
+    for (int i = 0; i < 2; i++) {
+        TELL_RUN(test, tr_ref_from_bits(bits), fall);
+        for (int j = 0; j < 10; j++)
+            ck_assert_int_eq(tr_system_run_once(system, 0), TR_OK);
+    }
+    ck_assert_ptr_nonnull(strstr(
+        log_text, "/user/kid failed in run: TR_BAD_DATA: fell (incarnation 1 of kid_plain, "));
+    ck_assert_ptr_nonnull(strstr(
+        log_text, "/user/kid failed in run: TR_BAD_DATA: fell (incarnation 2 of kid_plain, "));
+    ck_assert_ptr_nonnull(strstr(log_text, "crew.h:"));
+    tr_system_shutdown(system, TR_SECOND);
+    while (tr_system_run_once(system, 0) != TR_STOPPED)
+        ;
+    tr_client_free(test);
+    tr_system_free(system);
+}
+
 SUITE("restart life", mail_behind_a_barrier_is_kept_in_order,
       a_barrier_that_is_cancelled_lets_its_mail_go, a_batch_that_fails_is_gone_as_a_whole,
       answers_to_the_old_incarnation_are_not_heard, an_incarnation_begins_with_its_budget_unused,
@@ -474,4 +513,5 @@ SUITE("restart life", mail_behind_a_barrier_is_kept_in_order,
       a_tree_goes_over_its_budget_in_each_incarnation,
       a_restart_waits_for_a_function_on_a_helper_thread,
       a_stop_while_a_restart_waits_for_a_function,
-      a_failure_that_reaches_the_top_shuts_the_system_down)
+      a_failure_that_reaches_the_top_shuts_the_system_down,
+      the_report_names_path_incarnation_cause_and_message)

@@ -558,45 +558,6 @@ TEST(a_failure_never_overtakes_the_registration_of_its_child, "SG-06", "G-03")
     kits_each(play_at_once);
 }
 
-/* ---- The report. ---- */
-
-static char log_text[4096];
-static void log_line(void *context, tr_level level, const char *path, const char *text)
-{
-    (void)context;
-    size_t length = strlen(log_text);
-    if (level == TR_LEVEL_ERROR)
-        snprintf(log_text + length, sizeof log_text - length, "%s %s\n", path ? path : "", text);
-}
-
-TEST(the_report_names_path_incarnation_cause_and_message, "S-10", "SU-26")
-{
-    tr_system *system;
-    const tr_system_options options = {.size = sizeof options, .workers = 1, .on_log = log_line};
-    ck_assert_int_eq(tr_system_new(&options, &system), TR_OK);
-    ck_assert_int_eq(tr_client_new(system, &test), TR_OK);
-    is_quiet = true;
-    const tr_spawn_args args = {
-        .size = sizeof args, .behavior = &tr_behavior_kid_plain, .name = "kid", .worker = -1};
-    uint64_t bits = 0;
-    ck_assert_int_eq(tr_client_try_spawn(test, &args, &bits), TR_OK);
-    for (int i = 0; i < 2; i++) {
-        TELL_RUN(test, tr_ref_from_bits(bits), fall);
-        for (int j = 0; j < 10; j++)
-            ck_assert_int_eq(tr_system_run_once(system, 0), TR_OK);
-    }
-    ck_assert_ptr_nonnull(strstr(
-        log_text, "/user/kid failed in run: TR_BAD_DATA: fell (incarnation 1 of kid_plain, "));
-    ck_assert_ptr_nonnull(strstr(
-        log_text, "/user/kid failed in run: TR_BAD_DATA: fell (incarnation 2 of kid_plain, "));
-    ck_assert_ptr_nonnull(strstr(log_text, "crew.h:"));
-    tr_system_shutdown(system, TR_SECOND);
-    while (tr_system_run_once(system, 0) != TR_STOPPED)
-        ;
-    tr_client_free(test);
-    tr_system_free(system);
-}
-
 SUITE("supervision", by_default_a_child_alone_is_restarted_three_times_a_minute,
       the_window_slides_and_its_edge_is_free, below_the_rate_restarts_go_on_for_ever,
       no_restart_and_many_are_counted_exactly,
@@ -609,5 +570,4 @@ SUITE("supervision", by_default_a_child_alone_is_restarted_three_times_a_minute,
       each_reason_to_be_suspended_holds_for_itself,
       an_endless_loop_of_restarts_can_be_stopped_at_any_moment,
       a_failure_in_child_failed_is_one_and_loses_no_other_signal,
-      a_failure_never_overtakes_the_registration_of_its_child,
-      the_report_names_path_incarnation_cause_and_message)
+      a_failure_never_overtakes_the_registration_of_its_child)

@@ -365,7 +365,47 @@ TEST(a_receive_timeout_on_real_threads_is_never_early, "G-05")
     tr_system_free(system);
 }
 
-SUITE("life of timers", timers_end_with_their_actor, timers_behind_a_poison_pill_are_dropped,
+/* ---- Turns that wait. ---- */
+
+static tr_next sleep_in_tick(tr_self *self, uint32_t n)
+{
+    if (n == 1)
+        say("slept %s", tr_status_name(tr_sleep(self, 10 * MS)));
+    return TR_SAME;
+}
+
+static tr_next arm_first(tr_self *self)
+{
+    ONCE("a", 5, 1);
+    RATE("b", 5, 1);
+    return TR_SAME;
+}
+
+static tr_next arm_again(tr_self *self)
+{
+    ONCE("a", 3, 2);
+    ck_assert_int_eq(tr_timer_cancel(self, "b"), TR_TIMER_CANCELLED);
+    return TR_SAME;
+}
+
+static void play_replaced_while_parked(void)
+{
+    begin(arm_first);
+    during = sleep_in_tick;
+    tr_kit_advance(kit, 6 * MS);
+    SAID("5:1; 5:1");
+    TELL_RUN(test, clock_actor, arm_again);
+    tr_kit_advance(kit, TR_SECOND);
+    SAID("9:2; slept TR_OK; slept TR_OK");
+}
+
+TEST(a_timer_is_replaced_while_the_turn_of_its_message_waits, "T-01", "D-05")
+{
+    kits_each(play_replaced_while_parked);
+}
+
+SUITE("life of timers", a_timer_is_replaced_while_the_turn_of_its_message_waits,
+      timers_end_with_their_actor, timers_behind_a_poison_pill_are_dropped,
       a_timer_that_fires_behind_a_poison_pill_is_dropped,
       timers_start_in_set_up_and_pre_start_and_not_in_post_stop,
       a_timer_on_real_threads_is_never_early, a_receive_timeout_on_real_threads_is_never_early)
