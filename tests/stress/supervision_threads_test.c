@@ -91,14 +91,17 @@ TEST(groups_on_several_threads_are_restarted_and_nothing_is_lost, "S-04", "S-07"
         uint64_t bits = 0;
         ck_assert_int_eq(tr_client_try_spawn(theatre.client, &args, &bits), TR_OK);
         bosses[i] = tr_ref_from_bits(bits);
+        ck_assert_int_eq(tr_client_spawn_wait(theatre.client, bosses[i], STAGE_PATIENCE, NULL),
+                         TR_OK);
     }
-    uint32_t hits = (uint32_t)test_scale(TEST_HAS_SANITIZER ? 2000 : 20000, 200000);
+    uint32_t hits = (uint32_t)test_scale(20000, 200000);
     for (uint32_t n = 0; n < hits; n++)
         (void)tr_tell(theatre.client, bosses[n % BOSSES], hit, .n = n / BOSSES);
     /* Each has to come so far that it is restarted for the last failure of its own. */
     uint64_t wanted = hits / BOSSES / 97 * BOSSES;
     for (int i = 0; i < 100000 && restarts(theatre.system) < wanted; i++)
         (void)tr_client_receive(theatre.client, NULL, TR_MILLISECOND);
+    ck_assert_uint_gt(wanted, 0);
     ck_assert_uint_ge(restarts(theatre.system), wanted);
     theatre_close(&theatre);
     ck_assert_uint_gt(begun, BOSSES);
