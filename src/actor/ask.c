@@ -269,6 +269,8 @@ struct ask *tr__ask_new(struct tr_self *self, uint64_t to, const tr_type *type)
     ask->is_fixed = false;
     ask->is_done = false;
     ask->is_wanted = false;
+    ask->is_ringed = false;
+    ask->is_look = false;
     ask->story = NULL;
     ask->story_to = 0;
     if (tr__ask_table_add(worker, &extra->asks, ask))

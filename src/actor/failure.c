@@ -219,8 +219,9 @@ bool tr__cell_fail(struct worker *worker, struct cell *cell, const char *where,
     bool is_stopping = atom32_load(&system->is_stopping, ATOM_SEQ_CST);
     struct failure *failure = tr__failure_of(worker, cell);
     note(worker, cell, where, error, failure);
-    if (!failure || is_stopping || cell->flags & CELL_SEALED) {
-        /* Behind a PoisonPill nothing is begun again. */
+    bool is_last = is_stopping || cell->flags & CELL_SEALED;
+    if (!failure || is_last || failure->restart == TR_TEMPORARY) {
+        /* Nobody need be asked; behind a PoisonPill nothing is begun again. */
         if (failure && !is_stopping)
             tr__failure_tell(worker, cell, &failure->cause);
         stop_failed(worker, cell);

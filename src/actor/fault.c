@@ -156,8 +156,10 @@ static void leave(void *context, const struct fault *fault)
     self->more_defers = NULL;
     story_write(self, fault);
     stack_log(self, fault);
-    if (self->cell->extra && self->cell->life > LIFE_NEW)
-        tr__turns_abandon(worker, self->cell);
+    /* Those that wait go when it is known whether the actor stops or begins anew. */
+    struct cell_extra *extra = self->cell->extra;
+    if (extra)
+        extra->abandons = extra->parked_count > 0;
     tr__turn_crash(self);
 }
 

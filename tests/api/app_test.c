@@ -334,8 +334,7 @@ TEST(a_wrong_shutdown_timeout_starts_nothing, "X-03")
 SUITE("app", the_root_gets_what_is_left_of_the_arguments, the_root_has_the_name_of_the_app,
       wrong_flags_and_help_start_nothing, arguments_that_nobody_wants_are_no_dead_letter,
       a_root_that_fails_is_status_1, a_root_that_is_restarted_and_ends_well_is_status_0,
-      a_signal_stops_the_app_in_order,
-      a_second_signal_ends_it_at_once, a_signal_ends_in_a_report_of_one_line,
-      an_app_that_ends_by_itself_says_nothing,
+      a_signal_stops_the_app_in_order, a_second_signal_ends_it_at_once,
+      a_signal_ends_in_a_report_of_one_line, an_app_that_ends_by_itself_says_nothing,
       a_handler_that_never_returns_is_status_70_and_is_named, so_is_a_hook_that_hangs,
       a_wrong_shutdown_timeout_starts_nothing)
