@@ -501,7 +501,9 @@ static bool obey_alive(struct worker *worker, struct cell *cell, uint32_t bits)
         tr__idle_resume(worker, cell);
     }
     if (cell->life == LIFE_SUSPENDED) {
-        cell->house = HOUSE_WAITING;
+        /* Ready: it has failed, and was answered at once. */
+        if (cell->house != HOUSE_READY)
+            cell->house = HOUSE_WAITING;
         return false;
     }
     return !mail_is_parked(cell) || tr__turns_resume(worker, cell);
