@@ -61,6 +61,7 @@ void tr__cell_stop(struct worker *worker, struct cell *cell, bool by_kill)
     struct tr_system *system = worker->system;
     TR_ASSERT(cell_owner(cell) == worker->index);
     tr__cell_become(system, cell, LIFE_STOPPING, __func__);
+    cell->house = HOUSE_RUNNING; /* what is taken in now makes it ready for nothing */
     /*
      * Nobody finds it by its ref any more; who had found it before may still push, and that is a
      * dead letter. The door itself stays open for orders from above until the children are gone.

@@ -396,6 +396,9 @@ bool tr__supervise(struct worker *worker, struct cell *cell)
         }
         if (!is_here)
             return false;
+        /* One that has failed by it still looks at the others. */
+        if (cell->house == HOUSE_WAITING)
+            cell->house = HOUSE_RUNNING;
     }
     struct list *link = extra->returns.next;
     while (link != &extra->returns) {
@@ -403,6 +406,8 @@ bool tr__supervise(struct worker *worker, struct cell *cell)
         link = link->next;
         if (failure->phase == FAILURE_DECIDED && !on_return(worker, cell, failure))
             return false;
+        if (cell->house == HOUSE_WAITING)
+            cell->house = HOUSE_RUNNING;
     }
     while ((link = first_due(extra)))
         come_back(worker, cell, LIST_OWNER(link, struct failure, link));

@@ -536,7 +536,9 @@ static bool obey_alive(struct worker *worker, struct cell *cell, uint32_t bits)
         tr__idle_resume(worker, cell);
     }
     if (cell->life == LIFE_SUSPENDED) {
-        cell->house = HOUSE_WAITING;
+        /* Ready: it has failed, and was answered at once. */
+        if (cell->house != HOUSE_READY)
+            cell->house = HOUSE_WAITING;
         if (cell->flags & CELL_AWAITED)
             tr__waiters_serve(worker, cell); /* of what was freed before */
         return false;

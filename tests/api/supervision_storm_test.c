@@ -269,7 +269,7 @@ static void calm_down(uint64_t seed)
                   (int)counters.live);
 }
 
-static void storm(int workers, uint64_t seed)
+static void storm(int workers, uint64_t seed, bool is_short)
 {
     kit_open(workers, seed);
     chance_state = seed;
@@ -282,6 +282,10 @@ static void storm(int workers, uint64_t seed)
         (void)tr_tell(test, anybody(), act, .dice = chance());
         for (uint64_t steps = chance() % 6; steps; steps--)
             tr_kit_step(kit);
+        if (is_short && chance() % 4 == 0)
+            tr_kit_fail_allocation(kit, 1 + chance() % 20, chance() % 4 == 0);
+        else if (is_short && chance() % 2 == 0)
+            tr_kit_fail_allocation(kit, 0, false);
         if (chance() % 8 == 0)
             tr_kit_advance(kit, (tr_time)(chance() % 30) * MS);
         if (chance() % 30 == 0)
@@ -289,6 +293,7 @@ static void storm(int workers, uint64_t seed)
         if (chance() % 30 == 0)
             (void)tr_stop(test, anybody());
     }
+    tr_kit_fail_allocation(kit, 0, false);
     calm_down(seed);
     kit_close();
     ck_assert_uint_eq(begun, ended);
@@ -300,7 +305,16 @@ TEST(after_a_storm_nobody_hangs_and_nothing_is_lost, "L-05", "LC-06", "S-04", "S
     uint64_t rounds = test_scale(TEST_HAS_SANITIZER ? 40 : 200, 4000);
     uint64_t seed = test_seed() % 1000000;
     for (uint64_t i = 0; i < rounds; i++)
-        storm(1 + (int)((seed + i) % 4), seed + i);
+        storm(1 + (int)((seed + i) % 4), seed + i, false);
 }
 
-SUITE("supervision storm", after_a_storm_nobody_hangs_and_nothing_is_lost)
+TEST(a_storm_without_memory_loses_nothing_either, "L-05", "O-03", "S-04", "S-09")
+{
+    uint64_t rounds = test_scale(TEST_HAS_SANITIZER ? 40 : 200, 4000);
+    uint64_t seed = test_seed() % 1000000;
+    for (uint64_t i = 0; i < rounds; i++)
+        storm(1 + (int)((seed + i) % 4), seed + i, true);
+}
+
+SUITE("supervision storm", after_a_storm_nobody_hangs_and_nothing_is_lost,
+      a_storm_without_memory_loses_nothing_either)
