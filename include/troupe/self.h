@@ -366,7 +366,7 @@ typedef struct tr_spawn_args {
     int worker;           /* -1: where the spawner is; from outside worker 0 */
     const tr_type *setup_type; /* NULL: no set-up message */
     const void *setup;
-    tr_error *error; /* NULL, or written when it fails */
+    tr_error *error;           /* NULL, or written when it fails */
     const tr_child_spec *spec; /* NULL, or how its parent treats it; lives as long as the child */
 } tr_spawn_args;
 

@@ -94,7 +94,7 @@ typedef struct tr_system_options {
      * application: link libtroupe.so, or libtroupe.a with -fno-lto; else TR_NOT_SUPPORTED.
      */
     bool traps_faults;
-    tr_time shutdown_timeout_ns;   /* of a shutdown that nobody called; 0: TR_SHUTDOWN_TIMEOUT_NS */
+    tr_time shutdown_timeout_ns; /* of a shutdown that nobody called; 0: TR_SHUTDOWN_TIMEOUT_NS */
 } tr_system_options;
 
 /** Sums over all workers since the system was made; those of live and queued are of now. */
