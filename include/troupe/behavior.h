@@ -50,8 +50,8 @@ typedef struct tr_next {
 /** The actor is running: before its first message, once per incarnation. */
 TR_MESSAGE(tr_pre_start);
 /**
- * The actor has stopped, whatever stopped it: last of all, once, if tr_pre_start came. An incarnation
- * that is followed by another gets tr_pre_restart instead.
+ * The actor has stopped, whatever stopped it: last of all, once, if tr_pre_start came. An
+ * incarnation that is followed by another gets tr_pre_restart instead.
  */
 TR_MESSAGE(tr_post_stop);
 /** To the old behavior: the actor is about to be restarted, for this cause. */
@@ -117,9 +117,9 @@ typedef enum tr_overflow {
  * CPU time is what the turns of an incarnation, its set-up included, have taken on its worker. It is
  * looked at when a turn has ended: a turn is never cut short.
  *
- * A tree is the actor and all below it. The actor fails when they go over together, and a restart or
- * an end of it stops all below it; its failure names who went over. A tr_alloc that goes over ends the
- * turn of its caller as well.
+ * A tree is the actor and all below it. The actor fails when they go over together, and a restart
+ * or an end of it stops all below it; its failure names who went over. A tr_alloc that goes over
+ * ends the turn of its caller as well.
  * Each worker keeps less than 64 KiB of what changed to itself until it has nothing to do, so a tree
  * on several workers may go over by that much for each; CPU time is exact to a millisecond.
  *

@@ -129,8 +129,8 @@ typedef enum tr_timer_kind {
  * malformed or of another ABI), TR_TOO_LARGE, TR_NO_MEMORY.
  *
  * From a client the actor is a child of /user, lives on worker 0, and is set up by that worker
- * later: tr_spawn_wait waits for it. A set-up that fails on another worker than its parent's is told
- * to the parent: tr_child_failed with TR_STOP_CHILD. It is not tried again.
+ * later: tr_spawn_wait waits for it. A set-up that fails on another worker than its parent's is
+ * told to the parent: tr_child_failed with TR_STOP_CHILD. It is not tried again.
  */
 #define tr_try_spawn(from, ref, actor, ...)                                                        \
     TR_PP_CAT(TR_TRY_SPAWN_, TR_PP_IS_ONE(__VA_ARGS__))(from, ref, NULL, -1, actor, __VA_ARGS__)
