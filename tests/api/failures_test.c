@@ -175,6 +175,41 @@ TEST(a_failure_is_a_line_a_signal_a_status_and_a_count, "S-10", "G-03", "A-01")
     close_stage();
 }
 
+/* ---- A suspended actor is no place to put things. ---- */
+
+TR_ACTOR(narrow, note);
+static uint64_t noted;
+static tr_next on_note(const struct note *message)
+{
+    noted += message->n;
+    return TR_SAME;
+}
+TR_BEHAVIOR(narrow, void, TR_ON(note, on_note), TR_OPTIONS(.mailbox_max = 2));
+
+TEST(a_suspended_actor_takes_mail_up_to_its_bound, "Y-03", "M-02")
+{
+    open_stage();
+    narrow_ref narrow;
+    tr_dead_letter_record letter;
+    noted = 0;
+    ck_assert_int_eq(tr_try_spawn(client, &narrow, narrow, "narrow"), TR_OK);
+    run();
+    ck_assert_int_eq(tr_suspend(client, narrow), TR_OK);
+    run();
+    ck_assert_int_eq(tr_tell(client, narrow, note, .n = 1), TR_OK);
+    ck_assert_int_eq(tr_tell(client, narrow, note, .n = 10), TR_OK);
+    ck_assert_int_eq(tr_tell(client, narrow, note, .n = 100), TR_MAILBOX_FULL);
+    run();
+    ck_assert_uint_eq(noted, 0);
+    ck_assert_uint_eq(tr_system_dead_letters(stage, &letter, 1, NULL), 1);
+    ck_assert_int_eq(letter.reason, TR_MAILBOX_FULL);
+    ck_assert_int_eq(tr_resume(client, narrow), TR_OK);
+    run();
+    ck_assert_uint_eq(noted, 11);
+    close_stage();
+}
+
 SUITE("failures", a_set_up_that_nobody_waits_for_fails_in_the_log,
       a_set_up_that_somebody_waits_for_fails_there,
-      a_failure_is_a_line_a_signal_a_status_and_a_count)
+      a_failure_is_a_line_a_signal_a_status_and_a_count,
+      a_suspended_actor_takes_mail_up_to_its_bound)
