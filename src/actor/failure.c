@@ -197,7 +197,6 @@ void tr__failure_tell(struct worker *worker, struct cell *cell, const tr_error *
 void tr__failure_pause(struct worker *worker, struct cell *cell)
 {
     cell->flags |= CELL_FAILED;
-    cell->house = HOUSE_WAITING;
     tr__idle_pause(worker, cell);
     if (mail_is_parked(cell))
         tr__grants_return(cell);
@@ -232,11 +231,16 @@ bool tr__cell_fail(struct worker *worker, struct cell *cell, const char *where,
     tr__failure_pause(worker, cell);
     cell->extra->failure = NULL; /* until the answer comes */
     cell->extra->failed_ns = worker->loop.now_ns;
-    if (tell_parent(worker, cell, failure))
-        return true;
-    cell->extra->failure = failure;
-    stop_failed(worker, cell);
-    return false;
+    if (!tell_parent(worker, cell, failure)) {
+        cell->extra->failure = failure;
+        stop_failed(worker, cell);
+        return false;
+    }
+    /* Not before: one that stops must be in no queue, and the answer may be here already. */
+    cell->house = HOUSE_WAITING;
+    if (atom32_load(&cell->control, ATOM_SEQ_CST))
+        mail_make_ready(worker, cell);
+    return true;
 }
 
 /* ---- What the supervisor says. ---- */
@@ -265,9 +269,14 @@ static void on_decided(struct worker *worker, struct cell *cell, struct envelope
     failure->cell = cell;
     failure->phase = FAILURE_DECIDED;
     if (waiting) {
+        if (failure->answer)
+            envelope_give(&worker->pool, failure->answer);
         failure->answer = waiting->answer;
         waiting->answer = NULL;
         tr__failure_free(worker, waiting);
+    }
+    /* It was told to go down before it failed, or since: its group waits for that. */
+    if (failure->answer) {
         if (failure->directive == TR_RESTART || failure->directive == TR_RESUME)
             failure->phase = FAILURE_ORDERED;
         failure->is_group = true;
@@ -461,10 +470,6 @@ bool tr__failure_obey(struct worker *worker, struct cell *cell)
     }
     switch (failure->directive) {
     case TR_RESUME:
-        if (failure->answer) {
-            tr__cell_restart(worker, cell); /* it failed when it was about to go down with others */
-            return false;
-        }
         failure->phase = FAILURE_PAST;
         cell->flags &= (uint16_t)~CELL_FAILED;
         return true;

@@ -166,8 +166,8 @@ void tr__cell_restart(struct worker *worker, struct cell *cell)
     /* Nothing of it runs any more, whatever has to be waited for. */
     if (cell->life == LIFE_RUNNING)
         tr__cell_become(system, cell, LIFE_SUSPENDED, __func__);
-    tr__failure_pause(worker, cell);
     cell->house = HOUSE_MOUNTING;
+    tr__failure_pause(worker, cell);
     failure->phase = FAILURE_TURNS;
     if (extra->blocked && !tr__blocking_withdraw(worker, cell)) {
         rest(worker, cell);

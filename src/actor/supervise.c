@@ -195,8 +195,8 @@ static bool on_failed(struct worker *worker, struct cell *parent, struct envelop
     tr__child_failed_signal(worker, parent, failure->child, directive, &failure->cause);
     if (failure->is_group)
         tr__group_pause(parent, failure->child);
-    else if (directive == TR_RESUME)
-        tr__group_answer(worker, parent, failure->child, ENVELOPE_UP); /* it runs, as it is */
+    else if (directive == TR_RESUME || directive == TR_RESTART)
+        tr__group_answer(worker, parent, failure->child, ENVELOPE_UP); /* it goes on by itself */
     if (is_exhausted)
         tr__group_kill(worker, parent, how, failure->child);
     tr_error cause = failure->cause;

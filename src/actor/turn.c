@@ -516,6 +516,11 @@ static bool obey_alive(struct worker *worker, struct cell *cell, uint32_t bits)
     }
     if (bits & CONTROL_CHILD && !tr__supervise(worker, cell))
         return false;
+    if (cell->house == HOUSE_READY) {
+        /* It has failed by that, and is in the queue: the rest is for its next run. */
+        atom32_fetch_or(&cell->control, bits & (CONTROL_DECIDED | CONTROL_BUDGET), ATOM_RELAXED);
+        return false;
+    }
     if (bits & CONTROL_DECIDED && !tr__failure_obey(worker, cell))
         return false;
     /* After these, for which there is no second call. */
@@ -538,11 +543,12 @@ static bool obey_alive(struct worker *worker, struct cell *cell, uint32_t bits)
         tr__idle_resume(worker, cell);
     }
     if (cell->life == LIFE_SUSPENDED) {
-        /* Ready: it has failed, and was answered at once. */
-        if (cell->house != HOUSE_READY)
-            cell->house = HOUSE_WAITING;
         if (cell->flags & CELL_AWAITED)
             tr__waiters_serve(worker, cell); /* of what was freed before */
+        /* A decider may have called for it, and so may what was taken in meanwhile. */
+        cell->house = HOUSE_WAITING;
+        if (atom32_load(&cell->control, ATOM_SEQ_CST))
+            mail_make_ready(worker, cell);
         return false;
     }
     return !mail_is_parked(cell) || tr__turns_resume(worker, cell);

@@ -285,6 +285,86 @@ TEST(members_that_are_not_set_up_yet_go_along, "S-07", "L-01")
     kits_each(play_unborn);
 }
 
+/* ---- A member that fails when it has been told to go down. ---- */
+
+static bool is_hit;
+
+/* The first failure makes the child of a member fail, which the member hears of with its order. */
+static tr_next hit_grandchild(tr_self *self, const struct tr_child_failed *message)
+{
+    if (!is_hit)
+        TELL_RUN(self, extra_kid, fall);
+    is_hit = true;
+    return crew_child_failed(message);
+}
+
+static tr_directive resume_escalated(tr_self *self, const tr_error *cause)
+{
+    (void)self;
+    return strstr(cause->text, "escalates") ? TR_RESUME : TR_RESTART;
+}
+
+static tr_directive escalate(tr_self *self, const tr_error *cause)
+{
+    (void)self;
+    (void)cause;
+    return TR_ESCALATE;
+}
+
+TR_BEHAVIOR(hitting_boss, void, TR_ON(run, on_run), TR_ON(tr_child_failed, hit_grandchild),
+            TR_SUPERVISE(TR_ALL_FOR_ONE, .decide = resume_escalated));
+KID(kid_escalating, TR_SUPERVISE(TR_ONE_FOR_ONE, .decide = escalate));
+
+static void play_resumed_on_its_way_down(void)
+{
+    crew_open(&tr_behavior_hitting_boss, &tr_behavior_kid_escalating, 2);
+    extra_behavior = &tr_behavior_kid_plain;
+    DO(kid[1], spawn_extra);
+    is_quiet = true;
+    is_hit = false;
+    DO(kid[0], fall);
+    for (int i = 0; i < 2; i++)
+        ck_assert_msg(is_up(kid[i]), "home %d, seed %d: %d hangs", home, (int)kits_seed, i);
+    told_text[0] = '\0';
+}
+
+TEST(one_that_is_resumed_on_its_way_down_holds_up_nobody, "S-02", "S-06", "S-07")
+{
+    kits_each(play_resumed_on_its_way_down);
+}
+
+/* ---- A member whose own supervision says that it is restarted alone. ---- */
+
+static const tr_supervision on_its_own = {.restarts_max = 5};
+
+PARENT(mixed_boss, TR_SUPERVISE(TR_ALL_FOR_ONE), TR_CHILD(kid_plain, "a"),
+       TR_CHILD(kid_plain, "b", .supervision = &on_its_own), TR_CHILD(kid_plain, "c"));
+
+static void play_alone_in_a_group(void)
+{
+    static const char *const names[] = {"/user/boss/a", "/user/boss/b", "/user/boss/c"};
+    crew_open(&tr_behavior_mixed_boss, &tr_behavior_kid_plain, 0);
+    for (int i = 0; i < 3; i++)
+        kid[i] = tr_client_find(test, names[i]);
+    is_quiet = true;
+    if (kits_seed % 2) {
+        broken_start.name = "b";
+        broken_start.times = 1;
+    } else {
+        broken_setup.name = "b";
+        broken_setup.times = 2;
+    }
+    DO(kid[0], fall);
+    TOLD(kits_seed % 2 ? "RR" : "RRR");
+    for (int i = 0; i < 3; i++)
+        ck_assert_msg(is_up(kid[i]), "home %d, seed %d: %d hangs", home, (int)kits_seed, i);
+}
+
+TEST(one_that_is_restarted_alone_holds_up_nobody, "S-01", "S-07")
+{
+    kits_each(play_alone_in_a_group);
+}
+
 /* ---- Ends meanwhile. ---- */
 
 static void play_ends(void)
@@ -401,6 +481,8 @@ SUITE("group", all_go_down_in_reverse_order_and_come_up_in_order,
       the_others_work_until_the_delay_is_over, a_second_failure_restarts_the_group_again,
       however_failures_meet_all_are_up_in_the_end,
       one_that_is_resumed_while_it_comes_up_holds_up_nobody,
-      members_that_are_not_set_up_yet_go_along, whoever_ends_meanwhile_holds_up_nobody,
+      one_that_is_resumed_on_its_way_down_holds_up_nobody,
+      one_that_is_restarted_alone_holds_up_nobody, members_that_are_not_set_up_yet_go_along,
+      whoever_ends_meanwhile_holds_up_nobody,
       one_failure_too_many_stops_the_group_and_fails_the_supervisor,
       a_group_that_was_stopped_does_not_come_back)

@@ -506,6 +506,32 @@ TEST(the_report_names_path_incarnation_cause_and_message, "S-10", "SU-26")
     tr_system_free(system);
 }
 
+/* ---- Orders that come while somebody decides. ---- */
+
+static tr_directive kill_myself(tr_self *self, const tr_error *cause)
+{
+    (void)cause;
+    ck_assert_int_eq(tr_kill(self, tr_me(self)), TR_OK);
+    return TR_STOP_CHILD;
+}
+PARENT(desperate, TR_SUPERVISE(TR_ONE_FOR_ONE, .decide = kill_myself));
+
+static void play_kill_in_a_decider(void)
+{
+    crew_open(&tr_behavior_desperate, &tr_behavior_kid_plain, 1);
+    tr_suspend(test, boss);
+    tr_kit_settle(kit);
+    DO(kid[0], fall);
+    ck_assert_int_eq(tr_tell(test, boss, note), TR_STOPPED);
+    (void)said();
+    told_text[0] = '\0';
+}
+
+TEST(a_suspended_supervisor_hears_what_its_decider_orders, "Y-02", "Y-03", "S-09")
+{
+    kits_each(play_kill_in_a_decider);
+}
+
 SUITE("restart life", mail_behind_a_barrier_is_kept_in_order,
       a_barrier_that_is_cancelled_lets_its_mail_go, a_batch_that_fails_is_gone_as_a_whole,
       answers_to_the_old_incarnation_are_not_heard, an_incarnation_begins_with_its_budget_unused,
@@ -514,4 +540,5 @@ SUITE("restart life", mail_behind_a_barrier_is_kept_in_order,
       a_restart_waits_for_a_function_on_a_helper_thread,
       a_stop_while_a_restart_waits_for_a_function,
       a_failure_that_reaches_the_top_shuts_the_system_down,
-      the_report_names_path_incarnation_cause_and_message)
+      the_report_names_path_incarnation_cause_and_message,
+      a_suspended_supervisor_hears_what_its_decider_orders)
