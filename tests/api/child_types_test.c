@@ -406,7 +406,7 @@ PARENT(asked_boss, TR_SUPERVISE(TR_ONE_FOR_ONE, .decide = count_decisions));
 
 TEST(a_set_up_that_fails_elsewhere_is_told_and_not_decided, "L-04", "G-03")
 {
-    for (uint64_t seed = 1; seed <= 40; seed++) {
+    for (uint64_t seed = 1; seed <= TEST_SEEDS(40); seed++) {
         kit_open(3, seed);
         crew_open(&tr_behavior_asked_boss, &tr_behavior_kid_plain, 0);
         decisions = 0;
