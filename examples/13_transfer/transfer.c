@@ -85,7 +85,8 @@ static tr_next on_burn(tr_self *self, struct account *account)
 TR_BEHAVIOR(account, struct account, TR_SETUP_WITH(open_account, set_up),
             TR_ON(deposit, on_deposit), TR_ON(withdraw, on_withdraw),
             TR_ON(get_balance, on_get_balance), TR_ON(close_account, on_close),
-            TR_ON(audit, on_audit), TR_ON(burn, on_burn));
+            TR_ON(audit, on_audit), TR_ON(burn, on_burn),
+            TR_OPTIONS(.restart = TR_TEMPORARY)); /* money must not begin anew */
 
 /* ---- The bank. ---- */
 

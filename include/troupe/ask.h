@@ -17,11 +17,12 @@
  *     TR_TIMEOUT      no answer in time: TR_ASK_NS, or what tr_ask_within said, and never later than the
  *                     request that this turn is about
  *     TR_STOPPED      it has stopped, or stopped before it answered
+ *     TR_RESTARTED    it was restarted before it answered
  *     TR_NO_REPLY     its handler ended without a reply
  *     TR_UNHANDLED    it does not know this request
  *     TR_MAILBOX_FULL there was no room for the request
  *     TR_ASK_CYCLE    it waits, as a barrier, for this very turn: the path is in tr_why
- *     TR_CANCELLED    this actor is itself about to stop
+ *     TR_CANCELLED    this actor is itself about to stop or to be restarted
  *     TR_NO_MEMORY, TR_TOO_LARGE: the request could not be sent
  * A reply that comes after the outcome is a dead letter.
  *

@@ -49,13 +49,16 @@ typedef struct tr_next {
 
 /** The actor is running: before its first message, once per incarnation. */
 TR_MESSAGE(tr_pre_start);
-/** The actor has stopped, whatever stopped it: last of all, once, if tr_pre_start came. */
+/**
+ * The actor has stopped, whatever stopped it: last of all, once, if tr_pre_start came. An
+ * incarnation that is followed by another gets tr_pre_restart instead.
+ */
 TR_MESSAGE(tr_post_stop);
 /** To the old behavior: the actor is about to be restarted, for this cause. */
 TR_MESSAGE(tr_pre_restart, (message(tr_error), cause));
 /** To the new one: it was restarted. Comes after its tr_pre_start. */
 TR_MESSAGE(tr_post_restart, (message(tr_error), cause));
-/** To the parent: a child has failed, and this becomes of it. Once for each failure. */
+/** To the parent: a child has failed, and this will become of it. Once for each failure. */
 TR_MESSAGE(tr_child_failed, (ref, child), (enum_of(tr_directive), directive),
            (message(tr_error), cause));
 /** An actor that this one watches has stopped; see tr_watch. */
@@ -114,8 +117,9 @@ typedef enum tr_overflow {
  * CPU time is what the turns of an incarnation, its set-up included, have taken on its worker. It is
  * looked at when a turn has ended: a turn is never cut short.
  *
- * A tree is the actor and all below it. The actor fails, and so all below it stop, when they go over
- * together; its failure names who did. A tr_alloc that goes over ends the turn of its caller as well.
+ * A tree is the actor and all below it. The actor fails when they go over together, and a restart
+ * or an end of it stops all below it; its failure names who went over. A tr_alloc that goes over
+ * ends the turn of its caller as well.
  * Each worker keeps less than 64 KiB of what changed to itself until it has nothing to do, so a tree
  * on several workers may go over by that much for each; CPU time is exact to a millisecond.
  *

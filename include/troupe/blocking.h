@@ -18,10 +18,10 @@
  *
  * A function that runs cannot be interrupted. When its actor is killed, fails, or is over its time at
  * shutdown, one that waits for a thread never begins, but one that runs is waited for: its argument
- * most often lives on the stack of the turn. Until it returns the actor is Stopping, and a line of the
- * log says so; then the turn is cancelled. A shutdown waits no longer for it than for a handler: see
- * shutdown.h. Work that may take for ever needs an end of its own: a timeout of the system call, or a
- * flag in its argument.
+ * most often lives on the stack of the turn. Until it returns the actor neither stops nor is
+ * restarted, and a line of the log says so; then the turn is cancelled. A shutdown waits no longer
+ * for it than for a handler: see shutdown.h. Work that may take for ever needs an end of its own: a
+ * timeout of the system call, or a flag in its argument.
  *
  * On the test kit the one thread calls the function in a step of its own, when the seed says so. On a
  * platform that has no threads otherwise it is called in place.

@@ -72,11 +72,11 @@
 #define TR_BLOCKING_IDLE_NS (10 * TR_SECOND)
 /** How long a shutdown waits for actors before it kills them, where nobody says how long. */
 #define TR_SHUTDOWN_TIMEOUT_NS (10 * TR_SECOND)
-/** How long after the deadline a handler may still return. Then: TR_SHUTDOWN_INCOMPLETE. */
+/** How long after the deadline a function may still return. Then: TR_SHUTDOWN_INCOMPLETE. */
 #define TR_SHUTDOWN_GRACE_NS (50 * TR_MILLISECOND)
 /**
- * How long after that the killing of very many actors may take when no handler is in its way. Then:
- * TR_SHUTDOWN_INCOMPLETE.
+ * How much longer the killing of very many actors, or a lack of CPUs, may take when no function is in
+ * the way. Then: TR_SHUTDOWN_INCOMPLETE.
  */
 #define TR_SHUTDOWN_EXTRA_NS (10 * TR_SECOND)
 /** Hooks of a system. One more: TR_LIMIT. */

@@ -59,7 +59,7 @@ typedef struct tr_error {
     int code;        /* Of the application; 0 when there is none. */
     tr_ref actor;    /* Whom it happened to; nobody when it was no actor. */
     char text[240];  /* Why, in words; cut when it is longer. */
-    char where[128]; /* Path of the actor, or the file and line that declared what is wrong. */
+    char where[128]; /* The message in hand, the actor's path, or file and line of what is wrong. */
 } tr_error;
 
 /* ---- From here on: how the macros above work. ---- */

@@ -11,10 +11,11 @@
  * Failures. A verb does what it says or ends the turn: a spawn that cannot spawn and memory that
  * cannot be had do not return. The short program is therefore right without one `if`. Such a verb
  * has a tr_try_ twin that returns instead. A turn that ends so fails, as by tr_fail: nothing after
- * the verb runs, what tr_defer registered runs, scratch memory is freed, and the actor stops. In
- * C++ the frames are unwound and destructors run (in tr_clean, tr_defer and tr_buffer_of_turn they
- * are not); in C they are dropped, so what must be given back is given to tr_defer (for the turn)
- * or tr_clean (for the incarnation), and no lock is held across a verb that can end the turn.
+ * the verb runs, what tr_defer registered runs, scratch memory is freed, and the supervisor decides
+ * what becomes of the actor (supervision.h). In C++ the frames are unwound and destructors run (in
+ * tr_clean, tr_defer and tr_buffer_of_turn they are not); in C they are dropped, so what must be
+ * given back is given to tr_defer (for the turn) or tr_clean (for the incarnation), and no lock is
+ * held across a verb that can end the turn.
  *
  * A NULL where something is needed is TR_INVALID_ARGUMENT, nobody, or nothing is done; a verb that
  * has no way to say so ends the turn, and aborts the process when there is no self and so no turn.
@@ -128,7 +129,8 @@ typedef enum tr_timer_kind {
  * malformed or of another ABI), TR_TOO_LARGE, TR_NO_MEMORY.
  *
  * From a client the actor is a child of /user, lives on worker 0, and is set up by that worker
- * later: tr_spawn_wait waits for it.
+ * later: tr_spawn_wait waits for it. A set-up that fails on another worker than its parent's is
+ * told to the parent: tr_child_failed with TR_STOP_CHILD. It is not tried again.
  */
 #define tr_try_spawn(from, ref, actor, ...)                                                        \
     TR_PP_CAT(TR_TRY_SPAWN_, TR_PP_IS_ONE(__VA_ARGS__))(from, ref, NULL, -1, actor, __VA_ARGS__)
@@ -227,14 +229,16 @@ typedef enum tr_timer_kind {
  * type is the same, and the actor goes on with the state it has; where the type differs the message
  * is required. A message of another type, one that nobody wants, or one that is missing fails the
  * turn with TR_WRONG_TYPE. The behavior changes when the turn has ended, its defers included; a
- * set-up that fails then is a failure of the actor, which stops with the new behavior.
+ * set-up that fails then is a failure of the actor, and it is the new behavior that hears of what
+ * follows. A restart begins with the behavior of tr_spawn.
  */
 #define tr_become(self, ...) TR_PP_CAT(TR_BECOME_, TR_PP_IS_ONE(__VA_ARGS__))(self, __VA_ARGS__)
 
 TR_BEGIN_C
 /**
- * This actor is broken and stops: return tr_fail(self, TR_BAD_DATA, "row %d", n); Gives what the
- * handler returns. The text is copied, and cut when it is longer than tr_error.text.
+ * This actor is broken: return tr_fail(self, TR_BAD_DATA, "row %d", n); Its supervisor decides what
+ * becomes of it (supervision.h); where nothing is said it is restarted. Gives what the handler
+ * returns. The text is copied, and cut when it is longer than tr_error.text.
  */
 tr_next tr_fail(tr_self *self, tr_status status, const char *format, ...) TR_PRINTF(3, 4);
 /** The same from any depth of calls: does not return. */
@@ -260,7 +264,7 @@ void tr_set_receive_timeout(tr_self *self, tr_time idle_ns);
 /**
  * Sets the message of this turn aside: return tr_stash(self); It is also a handler by itself, as in
  * TR_ON_ANY(tr_stash). The turn fails with TR_STASH_FULL when TR_STASH_MAX wait already, or with
- * this one more than TR_STASH_BYTES_MAX. What is left when the actor stops is dead letters.
+ * this one more than TR_STASH_BYTES_MAX. What is left when the incarnation ends is dead letters.
  */
 tr_next tr_stash(tr_self *self);
 /**

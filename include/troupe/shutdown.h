@@ -26,6 +26,11 @@
  *      50 ms after the deadline the wait for it is over: the others have stopped as if it had, the
  *      report names it, and the result is TR_SHUTDOWN_INCOMPLETE.
  *   5. The hooks of TR_AFTER_STOP; then tr_system_run and tr_system_wait return.
+ *
+ * How long that takes: the hooks their own timeouts at most; the actors timeout_ns and 50 ms
+ * (TR_SHUTDOWN_GRACE_NS) when a function does not return. When none is in the way, but very many
+ * actors are being killed or threads lack a CPU, they are given TR_SHUTDOWN_EXTRA_NS more before
+ * that is TR_SHUTDOWN_INCOMPLETE. With TR_NEVER there is no deadline, and no function is given up.
  */
 #ifndef TROUPE_SHUTDOWN_H
 #define TROUPE_SHUTDOWN_H

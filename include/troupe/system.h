@@ -154,9 +154,8 @@ TR_MUST_CHECK tr_status tr_system_run(tr_system *system);
 /**
  * Waits until a started system has stopped, and for its hooks (shutdown.h). TR_OK. TR_ESCALATED: a
  * failure at the root shut it down; tr_system_error has it. TR_SHUTDOWN_INCOMPLETE: a function had
- * not returned 50 ms after the deadline; tr_system_report names it. It then returns at once, unless
- * no function is in the way and very many actors are just being killed: these get
- * TR_SHUTDOWN_EXTRA_NS more. TR_INVALID_TRANSITION: it was never started. No worker may:
+ * not returned 50 ms after the deadline; tr_system_report names it. shutdown.h says how long it may
+ * take. TR_INVALID_TRANSITION: it was never started. No worker may:
  * TR_WOULD_DEADLOCK. Several threads may.
  */
 TR_MUST_CHECK tr_status tr_system_wait(tr_system *system);

@@ -490,6 +490,13 @@ bool tr__failure_obey(struct worker *worker, struct cell *cell)
     return false;
 }
 
+/* Only for one that should always be there is that a difference. */
+void tr__failure_overrule(struct cell *cell)
+{
+    if (tr__restart_of(cell) == TR_PERMANENT)
+        cell->flags &= (uint16_t)~CELL_FAILED;
+}
+
 void tr__delays_fire(struct worker *worker, tr_time now_ns)
 {
     struct timer_node *node;

@@ -179,8 +179,8 @@ static bool on_failed(struct worker *worker, struct cell *parent, struct envelop
     bool is_exhausted = false;
     tr_directive directive = TR_STOP_CHILD;
     /* One that is stopping, or gone, is asked about no more. */
-    bool is_open = !failure->is_final && slots_find(worker->slots, failure->child);
-    if (is_open && failure->restart != TR_TEMPORARY)
+    struct cell *child = failure->is_final ? NULL : slots_find(worker->slots, failure->child);
+    if (child && failure->restart != TR_TEMPORARY)
         directive = decide(worker, parent, how, &failure->cause);
     /* Memory that a fault may have spoiled is not gone on with. */
     bool is_spoiled = failure->has_no_state || failure->cause.status == TR_FAULT;
@@ -200,6 +200,10 @@ static bool on_failed(struct worker *worker, struct cell *parent, struct envelop
     if (is_exhausted)
         tr__group_kill(worker, parent, how, failure->child);
     tr_error cause = failure->cause;
+    /* Nor does it come back when somebody ends it before it hears of this. */
+    bool is_given_up = directive == TR_STOP_CHILD || directive == TR_ESCALATE;
+    if (child && is_given_up && failure->restart == TR_PERMANENT)
+        tr__child_order(worker, child, CONTROL_DISMISS);
     answer(worker, envelope, failure);
     if (is_exhausted)
         return fail_with(worker, parent, &cause, "it failed too often");

@@ -82,6 +82,8 @@ void tr__failure_pause(struct worker *worker, struct cell *cell);
 void tr__failure_tell(struct worker *worker, struct cell *cell, const tr_error *error);
 /** CONTROL_DECIDED was found. False when the actor does not go on as it is, and may be gone. */
 bool tr__failure_obey(struct worker *worker, struct cell *cell);
+/** An order ends an actor that has failed and waits: that is why it ends, and not its failure. */
+void tr__failure_overrule(struct cell *cell);
 /** Delays that are over. */
 void tr__delays_fire(struct worker *worker, tr_time now_ns);
 /** Frees a record, wherever it is. NULL does nothing. */

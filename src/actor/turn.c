@@ -509,6 +509,8 @@ static bool obey_alive(struct worker *worker, struct cell *cell, uint32_t bits)
     /* A PoisonPill waits for the mail before it, but not for the end of a suspension. */
     bool stops_now = cell->life == LIFE_SUSPENDED && cell->flags & CELL_SEALED;
     if (bits & CONTROL_KILL || stops_now) {
+        if (cell->flags & CELL_FAILED)
+            tr__failure_overrule(cell);
         tr__cell_stop(worker, cell, bits & CONTROL_KILL);
         return false;
     }

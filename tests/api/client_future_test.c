@@ -4,6 +4,7 @@
  */
 #include "support/test.h"
 
+#include <stdio.h>
 #include <poll.h>
 #include <pthread.h>
 #include <string.h>
@@ -95,7 +96,7 @@ static void on_seen(struct seen *seen, const question_answer *answer)
     if (answer->reply)
         seen->n = answer->reply->n;
     seen->code = answer->why->code;
-    strncpy(seen->text, answer->why->text, sizeof seen->text - 1);
+    snprintf(seen->text, sizeof seen->text, "%.63s", answer->why->text);
 }
 TR_CALLBACK(seen, question, struct seen, on_seen);
 
