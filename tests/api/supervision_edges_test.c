@@ -130,7 +130,152 @@ TEST(while_the_system_stops_nobody_is_restarted_or_comes_back, "S-08", "X-02")
     kits_each(play_stopping);
 }
 
+/* ---- Whatever deciders say, and whoever fails meanwhile. ---- */
+
+static uint64_t dice;
+static bool is_frail; /* not before all of them are there */
+
+static uint64_t roll(uint64_t sides)
+{
+    dice = dice * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (dice >> 33) % sides;
+}
+
+static tr_directive decide_by_dice(tr_self *self, const tr_error *cause)
+{
+    static const tr_directive directives[] = {
+        TR_RESTART, TR_RESTART, TR_RESTART, TR_RESTART, TR_RESUME, TR_RESUME, TR_RESUME};
+    (void)self;
+    (void)cause;
+    return directives[roll(sizeof directives / sizeof *directives)];
+}
+
+static tr_directive escalate_by_dice(tr_self *self, const tr_error *cause)
+{
+    return roll(3) ? TR_ESCALATE : decide_by_dice(self, cause);
+}
+
+static tr_next frail_setup(tr_self *self)
+{
+    return is_frail && !roll(6) ? fall(self) : TR_SAME;
+}
+
+static tr_next frail_start(tr_self *self)
+{
+    return is_frail && !roll(6) ? fall(self) : TR_SAME;
+}
+
+#define DICE_ROWS                                                                                  \
+    TR_SETUP(frail_setup), TR_ON(run, on_run), TR_ON(tr_pre_start, frail_start),                   \
+        TR_ON(tr_post_restart, frail_start), TR_ON(tr_pre_restart, frail_start)
+
+static const tr_supervision alone = {.decide = decide_by_dice, .restarts_max = 1000};
+static const tr_supervision alone_later = {.decide = decide_by_dice,
+                                           .restarts_max = 1000,
+                                           .backoff = {.initial_ns = MS, .max_ns = 4 * MS}};
+
+TR_BEHAVIOR(dice_leaf, void, DICE_ROWS);
+TR_BEHAVIOR(dice_node, void, DICE_ROWS, TR_CHILD(dice_leaf, "x"), TR_CHILD(dice_leaf, "y"),
+            TR_SUPERVISE(TR_ALL_FOR_ONE, .decide = escalate_by_dice, .restarts_max = 1000));
+#define DICE_BOSS(name, strategy)                                                                  \
+    TR_BEHAVIOR(name,                                                                              \
+                void,                                                                              \
+                TR_ON(run, on_run),                                                                \
+                TR_CHILD(dice_node, "a"),                                                          \
+                TR_CHILD(dice_leaf, "b", .supervision = &alone),                                   \
+                TR_CHILD(dice_node, "c"),                                                          \
+                TR_CHILD(dice_node, "d", .supervision = &alone_later),                             \
+                TR_CHILD(dice_leaf, "e"),                                                          \
+                TR_SUPERVISE(strategy,                                                             \
+                             .decide = decide_by_dice,                                             \
+                             .restarts_max = 1000,                                                 \
+                             .backoff = {.initial_ns = MS, .max_ns = 4 * MS}))
+DICE_BOSS(dice_all, TR_ALL_FOR_ONE);
+DICE_BOSS(dice_rest, TR_REST_FOR_ONE);
+
+/* The same with children on several workers, where orders and failures pass each other. */
+#define DICE_FAR(name, strategy)                                                                   \
+    TR_BEHAVIOR(name,                                                                              \
+                void,                                                                              \
+                TR_ON(run, on_run),                                                                \
+                TR_SUPERVISE(strategy, .decide = decide_by_dice, .restarts_max = 1000))
+DICE_FAR(dice_far_all, TR_ALL_FOR_ONE);
+DICE_FAR(dice_far_rest, TR_REST_FOR_ONE);
+
+static tr_next spawn_far(tr_self *self)
+{
+    static const char *const names[] = {"a", "b", "c", "d", "e"};
+    for (int i = 0; i < 5; i++) {
+        bool is_leaf = i % 3 == 1;
+        const tr_spawn_args args = {.size = sizeof args,
+                                    .behavior =
+                                        is_leaf ? &tr_behavior_dice_leaf : &tr_behavior_dice_node,
+                                    .name = names[i],
+                                    .worker = i % 3};
+        uint64_t bits = 0;
+        ck_assert_int_eq(tr_self_try_spawn(self, &args, &bits), TR_OK);
+    }
+    return TR_SAME;
+}
+
+static tr_ref any_child(void)
+{
+    static const char *const paths[] = {"/user/boss/a",
+                                        "/user/boss/b",
+                                        "/user/boss/c",
+                                        "/user/boss/d",
+                                        "/user/boss/e",
+                                        "/user/boss/a/x",
+                                        "/user/boss/a/y",
+                                        "/user/boss/c/x",
+                                        "/user/boss/c/y",
+                                        "/user/boss/d/x"};
+    return tr_client_find(test, paths[roll(sizeof paths / sizeof *paths)]);
+}
+
+static void play_dice(uint64_t seed)
+{
+    static const char *const paths[] = {
+        "/user/boss/a", "/user/boss/b", "/user/boss/c", "/user/boss/d", "/user/boss/e"};
+    dice = seed;
+    is_frail = false;
+    static const tr_behavior *const bosses[] = {&tr_behavior_dice_all,
+                                                &tr_behavior_dice_rest,
+                                                &tr_behavior_dice_far_all,
+                                                &tr_behavior_dice_far_rest};
+    bool is_far = seed % 4 >= 2;
+    kit_open(is_far ? 3 : 1, seed);
+    boss = crew_spawn_top(bosses[seed % 4], "boss");
+    if (is_far)
+        DO(boss, spawn_far);
+    is_frail = true;
+    for (int i = 0; i < 20; i++) {
+        tr_ref who = any_child();
+        if (!tr_is_nobody(who))
+            (void)TELL_RUN(test, who, fall);
+        for (uint64_t steps = roll(6); steps; steps--)
+            tr_kit_step(kit);
+        if (!roll(4))
+            tr_kit_advance(kit, (tr_time)roll(3) * MS);
+    }
+    tr_kit_settle(kit);
+    tr_kit_advance(kit, 10 * TR_SECOND);
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        tr_ref who = tr_client_find(test, paths[i]);
+        if (tr_is_nobody(who))
+            continue;
+        ck_assert_msg(is_up(who), "seed %" PRIu64 ": %s hangs", seed, paths[i]);
+    }
+    kit_close();
+}
+
+TEST(whatever_is_decided_nobody_hangs, "S-02", "S-07", "SU-17")
+{
+    for (uint64_t seed = 1; seed <= test_scale(1000, 20000); seed++)
+        play_dice(seed);
+}
+
 SUITE("supervision edges", siblings_are_restarted_with_the_cause_of_the_one_that_failed,
       a_failure_in_post_restart_is_one_like_any_other,
       a_failure_in_terminated_is_one_like_any_other,
-      while_the_system_stops_nobody_is_restarted_or_comes_back)
+      while_the_system_stops_nobody_is_restarted_or_comes_back, whatever_is_decided_nobody_hangs)
