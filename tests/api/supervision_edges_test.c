@@ -175,17 +175,18 @@ static const tr_supervision alone_later = {.decide = decide_by_dice,
                                            .backoff = {.initial_ns = MS, .max_ns = 4 * MS}};
 
 TR_BEHAVIOR(dice_leaf, void, DICE_ROWS);
-TR_BEHAVIOR(dice_node, void, DICE_ROWS, TR_CHILD(dice_leaf, "x"), TR_CHILD(dice_leaf, "y"),
+TR_BEHAVIOR(dice_node, void, DICE_ROWS, TR_CHILD(dice_leaf, "x"),
+            TR_CHILD(dice_leaf, "y", .restart = TR_PERMANENT),
             TR_SUPERVISE(TR_ALL_FOR_ONE, .decide = escalate_by_dice, .restarts_max = 1000));
 #define DICE_BOSS(name, strategy)                                                                  \
     TR_BEHAVIOR(name,                                                                              \
                 void,                                                                              \
                 TR_ON(run, on_run),                                                                \
                 TR_CHILD(dice_node, "a"),                                                          \
-                TR_CHILD(dice_leaf, "b", .supervision = &alone),                                   \
+                TR_CHILD(dice_leaf, "b", .supervision = &alone, .restart = TR_PERMANENT),          \
                 TR_CHILD(dice_node, "c"),                                                          \
                 TR_CHILD(dice_node, "d", .supervision = &alone_later),                             \
-                TR_CHILD(dice_leaf, "e"),                                                          \
+                TR_CHILD(dice_node, "e", .restart = TR_PERMANENT),                                 \
                 TR_SUPERVISE(strategy,                                                             \
                              .decide = decide_by_dice,                                             \
                              .restarts_max = 1000,                                                 \
@@ -251,13 +252,22 @@ static void play_dice(uint64_t seed)
     is_frail = true;
     for (int i = 0; i < 20; i++) {
         tr_ref who = any_child();
-        if (!tr_is_nobody(who))
+        if (!roll(10))
+            (void)tr_kill(test, who);
+        else if (!roll(10))
+            (void)tr_stop(test, who);
+        else if (!roll(10))
+            (void)tr_suspend(test, boss);
+        else
             (void)TELL_RUN(test, who, fall);
+        if (!roll(4))
+            (void)tr_resume(test, boss);
         for (uint64_t steps = roll(6); steps; steps--)
             tr_kit_step(kit);
         if (!roll(4))
             tr_kit_advance(kit, (tr_time)roll(3) * MS);
     }
+    (void)tr_resume(test, boss);
     tr_kit_settle(kit);
     tr_kit_advance(kit, 10 * TR_SECOND);
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
