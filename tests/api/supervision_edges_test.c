@@ -234,7 +234,7 @@ static tr_ref any_child(void)
     return tr_client_find(test, paths[roll(sizeof paths / sizeof *paths)]);
 }
 
-static void play_dice(uint64_t seed)
+static void play_dice(uint64_t seed, bool is_poor)
 {
     static const char *const paths[] = {
         "/user/boss/a", "/user/boss/b", "/user/boss/c", "/user/boss/d", "/user/boss/e"};
@@ -262,10 +262,14 @@ static void play_dice(uint64_t seed)
             (void)TELL_RUN(test, who, fall);
         if (!roll(4))
             (void)tr_resume(test, boss);
+        if (is_poor && !roll(2))
+            tr_kit_fail_allocation(kit, 1 + roll(6), roll(2));
         for (uint64_t steps = roll(6); steps; steps--)
             tr_kit_step(kit);
         if (!roll(4))
             tr_kit_advance(kit, (tr_time)roll(3) * MS);
+        if (is_poor)
+            tr_kit_fail_allocation(kit, 0, false);
     }
     (void)tr_resume(test, boss);
     tr_kit_settle(kit);
@@ -282,10 +286,17 @@ static void play_dice(uint64_t seed)
 TEST(whatever_is_decided_nobody_hangs, "S-02", "S-07", "SU-17")
 {
     for (uint64_t seed = 1; seed <= test_scale(1000, 20000); seed++)
-        play_dice(seed);
+        play_dice(seed, false);
+}
+
+TEST(nor_does_anybody_when_memory_runs_out, "S-02", "S-07", "U-03")
+{
+    for (uint64_t seed = 1; seed <= test_scale(1000, 20000); seed++)
+        play_dice(seed, true);
 }
 
 SUITE("supervision edges", siblings_are_restarted_with_the_cause_of_the_one_that_failed,
       a_failure_in_post_restart_is_one_like_any_other,
       a_failure_in_terminated_is_one_like_any_other,
-      while_the_system_stops_nobody_is_restarted_or_comes_back, whatever_is_decided_nobody_hangs)
+      while_the_system_stops_nobody_is_restarted_or_comes_back, whatever_is_decided_nobody_hangs,
+      nor_does_anybody_when_memory_runs_out)
