@@ -235,35 +235,6 @@ TEST(who_is_ended_after_a_failure_comes_back_too, "S-08", "SU-08")
     kits_each(play_end_of_failed);
 }
 
-static bool has_decided;
-static tr_directive give_up(tr_self *self, const tr_error *cause)
-{
-    (void)self;
-    (void)cause;
-    has_decided = true;
-    return TR_STOP_CHILD;
-}
-PARENT(strict_boss, TR_SUPERVISE(TR_ONE_FOR_ONE, .decide = give_up));
-
-static void play_end_of_given_up(void)
-{
-    crew_open(&tr_behavior_strict_boss, &tr_behavior_permanent, 1);
-    has_decided = false;
-    TELL_RUN(test, kid[0], fall);
-    for (uint64_t i = 0; i < kits_seed % 8; i++)
-        tr_kit_step(kit);
-    tr_kill(test, kid[0]);
-    tr_kit_settle(kit);
-    ck_assert(tr_is_nobody(found("/user/boss/a")) == has_decided);
-    (void)said();
-    told_text[0] = '\0';
-}
-
-TEST(who_is_given_up_is_not_brought_back_by_a_kill, "S-03", "S-08")
-{
-    kits_each(play_end_of_given_up);
-}
-
 static void play_return_fails(void)
 {
     crew_open(&tr_behavior_plain_boss, &tr_behavior_permanent, 1);
@@ -595,8 +566,8 @@ TEST(a_million_temporary_children_come_and_go_without_a_trace, "SU-24")
 
 SUITE("child types", each_type_of_child_at_each_end, who_comes_back_has_its_old_place,
       who_ends_too_often_does_not_come_back, who_comes_back_waits_its_delay,
-      who_is_ended_after_a_failure_comes_back_too, who_is_given_up_is_not_brought_back_by_a_kill,
-      who_cannot_start_again_is_reported, one_that_fails_behind_a_poison_pill_stops,
+      who_is_ended_after_a_failure_comes_back_too, who_cannot_start_again_is_reported,
+      one_that_fails_behind_a_poison_pill_stops,
       declared_children_are_started_before_their_parent_has,
       one_that_does_not_start_lets_its_parent_not_start,
       a_set_up_that_fails_elsewhere_is_told_and_not_decided,

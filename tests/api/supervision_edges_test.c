@@ -130,6 +130,60 @@ TEST(while_the_system_stops_nobody_is_restarted_or_comes_back, "S-08", "X-02")
     kits_each(play_stopping);
 }
 
+/* ---- Who is given up. ---- */
+
+static bool has_decided;
+static tr_directive give_up(tr_self *self, const tr_error *cause)
+{
+    (void)self;
+    (void)cause;
+    has_decided = true;
+    return TR_STOP_CHILD;
+}
+PARENT(strict_boss, TR_SUPERVISE(TR_ONE_FOR_ONE, .decide = give_up));
+
+static void play_end_of_given_up(void)
+{
+    crew_open(&tr_behavior_strict_boss, &tr_behavior_kid_permanent, 1);
+    has_decided = false;
+    TELL_RUN(test, kid[0], fall);
+    for (uint64_t i = 0; i < kits_seed % 8; i++)
+        tr_kit_step(kit);
+    tr_kill(test, kid[0]);
+    tr_kit_settle(kit);
+    ck_assert(tr_is_nobody(tr_client_find(test, "/user/boss/a")) == has_decided);
+    (void)said();
+    told_text[0] = '\0';
+}
+
+TEST(who_is_given_up_is_not_brought_back_by_a_kill, "S-03", "S-08")
+{
+    kits_each(play_end_of_given_up);
+}
+
+/* ---- Out of memory for one that should come back. ---- */
+
+static void play_no_memory_to_return(void)
+{
+    crew_open(&tr_behavior_plain_boss, &tr_behavior_kid_permanent, 1);
+    TELL_RUN(test, kid[0], leave);
+    tr_kit_fail_allocation(kit, 1 + kits_seed % 10, false);
+    tr_kit_settle(kit);
+    tr_kit_fail_allocation(kit, 0, false);
+    bool is_there = !tr_is_nobody(tr_client_find(test, "/user/boss/a"));
+    ck_assert_msg(is_there || strcmp(told_text, "S") == 0,
+                  "home %d, seed %d: told \"%s\"",
+                  home,
+                  (int)kits_seed,
+                  told_text);
+    told_text[0] = '\0';
+}
+
+TEST(who_cannot_come_back_for_lack_of_memory_is_reported, "S-08", "U-03")
+{
+    kits_each(play_no_memory_to_return);
+}
+
 /* ---- Whatever deciders say, and whoever fails meanwhile. ---- */
 
 static uint64_t dice;
@@ -298,5 +352,7 @@ TEST(nor_does_anybody_when_memory_runs_out, "S-02", "S-07", "U-03")
 SUITE("supervision edges", siblings_are_restarted_with_the_cause_of_the_one_that_failed,
       a_failure_in_post_restart_is_one_like_any_other,
       a_failure_in_terminated_is_one_like_any_other,
-      while_the_system_stops_nobody_is_restarted_or_comes_back, whatever_is_decided_nobody_hangs,
+      while_the_system_stops_nobody_is_restarted_or_comes_back,
+      who_is_given_up_is_not_brought_back_by_a_kill,
+      who_cannot_come_back_for_lack_of_memory_is_reported, whatever_is_decided_nobody_hangs,
       nor_does_anybody_when_memory_runs_out)
