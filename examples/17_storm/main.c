@@ -142,8 +142,8 @@ static void print_report(tr_system *system)
 static void on_log(void *context, tr_level level, const char *path, const char *text)
 {
     (void)context;
-    if (level == TR_LEVEL_ERROR && !path)
-        fprintf(stderr, "%s\n", text);
+    if (level == TR_LEVEL_ERROR && (!path || strcmp(path, "/user") == 0))
+        fprintf(stderr, "%s%s%s\n", path ? path : "", path ? ": " : "", text);
 }
 
 static bool run(tr_system *system, const sigset_t *signals, int seconds)

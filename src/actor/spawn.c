@@ -377,6 +377,7 @@ void tr__spawn_mount(struct worker *worker, struct cell *cell)
     if (bits & CONTROL_DISMISS)
         setup->is_dismissed = true;
     if (bits & CONTROL_KILL) {
+        setup->has_lived |= setup->failure != NULL; /* it had come back, and does so again */
         tr__error_set(&error, TR_STOPPING, cell->identity, "stopped before it was set up");
         tr__waiters_mount(worker, cell, false);
         tell_spawner(worker, cell, setup->spawner, &error);

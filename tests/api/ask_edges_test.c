@@ -7,7 +7,7 @@
 
 #define EACH_WORLD(workers, seed)                                                                  \
     for (int workers = 1; workers <= 3; workers += 2)                                              \
-        for (uint64_t seed = 1; seed <= 10; seed++)
+        for (uint64_t seed = 1; seed <= TEST_SEEDS(10); seed++)
 
 static uint64_t dead_letters(tr_dead_letter_record *last)
 {

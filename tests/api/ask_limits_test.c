@@ -68,7 +68,7 @@ TEST(a_full_mailbox_is_an_outcome, "A-01", "AK-04")
                                                   &tr_behavior_narrow_oldest,
                                                   &tr_behavior_narrow_park};
     for (int workers = 1; workers <= 3; workers += 2) {
-        for (uint64_t seed = 1; seed <= 20; seed++) {
+        for (uint64_t seed = 1; seed <= TEST_SEEDS(20); seed++) {
             for (int policy = 0; policy < 4; policy++) {
                 world_begin(workers, seed);
                 tr_client *client = world.client;
@@ -98,7 +98,7 @@ TEST(a_full_mailbox_is_an_outcome, "A-01", "AK-04")
 TEST(who_waits_for_room_waits_no_longer_than_the_timeout, "A-01", "AK-02")
 {
     for (int workers = 1; workers <= 3; workers += 2) {
-        for (uint64_t seed = 1; seed <= 20; seed++) {
+        for (uint64_t seed = 1; seed <= TEST_SEEDS(20); seed++) {
             world_begin(workers, seed);
             spawn_target(&tr_behavior_narrow_park, workers - 1);
             tr_pending alone =

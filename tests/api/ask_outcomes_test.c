@@ -7,7 +7,7 @@
 
 #define EACH_WORLD(workers, seed)                                                                  \
     for (int workers = 1; workers <= 3; workers += 2)                                              \
-        for (uint64_t seed = 1; seed <= 10; seed++)
+        for (uint64_t seed = 1; seed <= TEST_SEEDS(10); seed++)
 
 static uint64_t dead_letters(void)
 {
@@ -114,7 +114,7 @@ TEST(a_reply_and_a_timeout_at_the_same_instant_are_one_outcome, "A-01", "AK-02",
 {
     int replies = 0;
     int timeouts = 0;
-    for (uint64_t seed = 1; seed <= 60; seed++) {
+    for (uint64_t seed = 1; seed <= TEST_SEEDS(60); seed++) {
         world_begin(seed % 2 ? 1 : 3, seed);
         timeout_ns = 5 * TR_MILLISECOND;
         what = slow;

@@ -7,7 +7,7 @@
 
 #define EACH_WORLD(workers, seed)                                                                  \
     for (int workers = 1; workers <= 3; workers++)                                                 \
-        for (uint64_t seed = 1; seed <= 30; seed++)
+        for (uint64_t seed = 1; seed <= TEST_SEEDS(30); seed++)
 
 static int cycles;       /* asks that ended so */
 static int others;       /* and asks that were answered */

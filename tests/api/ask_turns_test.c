@@ -7,7 +7,7 @@
 
 #define EACH_WORLD(workers, seed)                                                                  \
     for (int workers = 1; workers <= 3; workers += 2)                                              \
-        for (uint64_t seed = 1; seed <= 10; seed++)
+        for (uint64_t seed = 1; seed <= TEST_SEEDS(10); seed++)
 
 /* ---- Oneself, and rings. ---- */
 
@@ -96,7 +96,7 @@ static tr_next ask_who_asks_back(tr_self *self, struct player *player, int64_t w
 TEST(who_was_answered_waits_no_longer, "A-03", "SG-12")
 {
     for (int workers = 1; workers <= 3; workers++) {
-        for (uint64_t seed = 1; seed <= 100; seed++) {
+        for (uint64_t seed = 1; seed <= TEST_SEEDS(100); seed++) {
             world_begin(workers, seed);
             world.status = TR_FAILED;
             ck_assert_int_eq(outcome_of(ASK_ALONE(0, ask_who_asks_back, 1).any, NULL), TR_OK);

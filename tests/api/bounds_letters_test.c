@@ -43,7 +43,7 @@ TEST(every_message_without_room_is_counted_recorded_and_told, "M-02", "M-03", "M
 {
     for (size_t i = 0; i < 3; i++) {
         for (enum from from = FROM_NEAR; from < FROM_COUNT; from++) {
-            for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+            for (uint64_t seed = 1; seed <= TEST_SEEDS(SEEDS); seed++) {
                 tr_ref box = box_open(seed, full[i]);
                 subscribe(box_new(&tr_behavior_listener));
                 tr_kit_settle(kit);
@@ -114,7 +114,7 @@ TEST(a_subscriber_that_runs_over_itself_keeps_what_it_should, "M-02", "M-03", "M
 {
     for (size_t i = 0; i < 3; i++) {
         for (enum from from = FROM_NEAR; from < FROM_COUNT; from++) {
-            for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+            for (uint64_t seed = 1; seed <= TEST_SEEDS(SEEDS); seed++) {
                 bool is_oldest = full[i] == &tr_behavior_oldest;
                 tr_ref box = box_open(seed, full[i]);
                 subscribe(box);

@@ -43,7 +43,7 @@ TEST(become_makes_the_mailbox_larger_and_smaller, "M-02", "MB-01")
                 {&tr_behavior_fail, BOUND},
                 {&tr_behavior_tiny, 3}};
     for (enum from from = FROM_NEAR; from < FROM_COUNT; from++) {
-        for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        for (uint64_t seed = 1; seed <= TEST_SEEDS(SEEDS); seed++) {
             tr_ref box = box_open(seed, &tr_behavior_wide);
             burst(FROM_NEAR, box, 0, 30, NULL); /* something is put by */
             BOXED(0, 30);
@@ -71,7 +71,7 @@ TEST(become_changes_the_policy_also_for_senders_elsewhere, "M-02", "MB-01")
                 {&tr_behavior_oldest, 100, BOUND + 64, 90, 64},
                 {&tr_behavior_fail, BOUND, BOUND, 0, 0}};
     for (enum from from = FROM_NEAR; from < FROM_COUNT; from++) {
-        for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        for (uint64_t seed = 1; seed <= TEST_SEEDS(SEEDS); seed++) {
             tr_ref box = box_open(seed, &tr_behavior_open);
             for (size_t row = 0; row < 6; row++) {
                 bool is_near = from == FROM_NEAR;
@@ -125,7 +125,7 @@ TEST(what_is_above_a_smaller_bound_goes_before_more_is_taken, "M-02", "MB-01")
 
 TEST(a_smaller_bound_that_drops_the_oldest_drops_them_at_once, "M-02", "MB-01")
 {
-    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+    for (uint64_t seed = 1; seed <= TEST_SEEDS(SEEDS); seed++) {
         tr_ref box = box_open(seed, &tr_behavior_fail);
         next_behavior = &tr_behavior_tiny_oldest;
         ck_assert_int_eq(TELL_RUN(test, box, change), TR_OK);
@@ -190,7 +190,7 @@ TR_BEHAVIOR(stasher_oldest, void, TR_ON(item, on_stashed), TR_ON(run, on_run),
 TEST(what_is_stashed_takes_no_room_until_it_comes_back, "M-02", "MB-01")
 {
     for (enum from from = FROM_NEAR; from < FROM_COUNT; from++) {
-        for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        for (uint64_t seed = 1; seed <= TEST_SEEDS(SEEDS); seed++) {
             tr_ref box = box_open(seed, &tr_behavior_stasher);
             is_ready = false;
             for (uint32_t round = 0; round < 3; round++) {
@@ -223,7 +223,7 @@ TEST(what_is_stashed_takes_no_room_until_it_comes_back, "M-02", "MB-01")
 
 TEST(what_comes_back_is_dropped_first_by_who_drops_the_oldest, "M-02", "MB-01")
 {
-    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+    for (uint64_t seed = 1; seed <= TEST_SEEDS(SEEDS); seed++) {
         tr_ref box = box_open(seed, &tr_behavior_stasher_oldest);
         is_ready = false;
         for (uint32_t round = 0; round < 3; round++) {
@@ -392,7 +392,7 @@ static const tr_behavior *const clocks[] = {
 /* A box of each policy with as much as it may hold, and more that was sent. */
 #define EACH_FULL_BOX(box, from)                                                                   \
     for (size_t clock_ = 0; clock_ < 3; clock_++)                                                  \
-        for (uint64_t seed_ = 1; seed_ <= SEEDS; seed_++)                                          \
+        for (uint64_t seed_ = 1; seed_ <= TEST_SEEDS(SEEDS); seed_++)                              \
             for (enum from from = FROM_NEAR; from < FROM_COUNT; from++)                            \
                 for (tr_ref box = box_open(seed_, clocks[clock_]);                                 \
                      !tr_is_nobody(box) && (burst(from, box, 0, 100, NULL), true);                 \
@@ -421,7 +421,7 @@ TEST(a_stop_comes_behind_what_a_full_mailbox_holds, "M-02", "MB-03")
 TEST(what_comes_behind_a_stop_leaves_its_room, "M-02", "MB-03", "MB-04")
 {
     for (size_t i = 0; i < 3; i++) {
-        for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        for (uint64_t seed = 1; seed <= TEST_SEEDS(SEEDS); seed++) {
             tr_ref box = box_open(seed, clocks[i]);
             burst(FROM_CLIENT, box, 0, BOUND - 2, NULL);
             ck_assert_int_eq(tr_stop(test, box), TR_OK);

@@ -21,7 +21,7 @@ BOX(both, .mailbox_max = 3, .mailbox_bytes_max = 640);
 /* Each kind of sender in turn, over several schedules. */
 #define EACH_SENDER(from, seed)                                                                    \
     for (enum from from = FROM_NEAR; from < FROM_COUNT; from++)                                    \
-        for (uint64_t seed = 1; seed <= SEEDS; seed++)
+        for (uint64_t seed = 1; seed <= TEST_SEEDS(SEEDS); seed++)
 
 static void expect(struct gain wanted)
 {
@@ -75,7 +75,7 @@ TEST(drop_newest_takes_the_oldest_and_says_ok, "M-02", "MB-01")
 
 TEST(drop_oldest_keeps_exactly_the_newest_in_order, "M-02", "MB-01")
 {
-    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+    for (uint64_t seed = 1; seed <= TEST_SEEDS(SEEDS); seed++) {
         tr_ref box = box_open(seed, &tr_behavior_oldest);
         for (uint32_t round = 0; round < 3; round++) {
             burst(FROM_NEAR, box, round * 100, 100, NULL);
@@ -91,7 +91,7 @@ TEST(drop_oldest_keeps_exactly_the_newest_in_order, "M-02", "MB-01")
 TEST(from_elsewhere_at_most_64_more_are_on_their_way, "M-02", "MB-01")
 {
     for (enum from from = FROM_FAR; from <= FROM_CLIENT; from++) {
-        for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        for (uint64_t seed = 1; seed <= TEST_SEEDS(SEEDS); seed++) {
             tr_ref box = box_open(seed, &tr_behavior_oldest);
             for (uint32_t round = 0; round < 3; round++) {
                 burst(from, box, round * 100, 100, NULL);
@@ -118,7 +118,7 @@ TEST(mail_to_an_actor_that_is_not_set_up_yet_is_bounded_too, "M-02", "MB-01")
                 {&tr_behavior_newest, 100, 0},
                 {&tr_behavior_oldest, BOUND + OVERDRAFT, OVERDRAFT}};
     for (size_t row = 0; row < 3; row++) {
-        for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        for (uint64_t seed = 1; seed <= TEST_SEEDS(SEEDS); seed++) {
             kit_open(3, seed);
             boxed_count = 0;
             burst(FROM_CLIENT, box_new(rows[row].behavior), 0, 100, NULL);
@@ -211,7 +211,7 @@ TEST(drop_newest_by_memory, "M-02", "MB-01", "MB-02")
 TEST(drop_oldest_by_memory, "M-02", "MB-01", "MB-02")
 {
     static const enum size sizes[] = {ITEM, ITEM, PAGE, PAGE, ITEM, ITEM, PAGE};
-    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+    for (uint64_t seed = 1; seed <= TEST_SEEDS(SEEDS); seed++) {
         for (enum from from = FROM_NEAR; from < FROM_COUNT; from++) {
             tr_ref box = box_open(seed, &tr_behavior_oldest_bytes);
             /* 1 1 3 3 1 1 are 10; the last 3 needs the first three gone: 3 1 1 3 are 8. */
@@ -394,7 +394,7 @@ static tr_next to_oneself(tr_self *self)
 
 TEST(the_message_in_hand_takes_no_room, "M-02", "MB-01")
 {
-    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+    for (uint64_t seed = 1; seed <= TEST_SEEDS(SEEDS); seed++) {
         self_box = box_open(seed, &tr_behavior_single);
         for (int i = 0; i < 5; i++) {
             ck_assert_int_eq(TELL_RUN(test, self_box, to_oneself), TR_OK);

@@ -235,6 +235,29 @@ TEST(who_is_ended_after_a_failure_comes_back_too, "S-08", "SU-08")
     kits_each(play_end_of_failed);
 }
 
+/* On another worker there is a while in which it is known and has not begun. */
+static void play_end_of_returning(void)
+{
+    crew_open(&tr_behavior_plain_boss, &tr_behavior_permanent, 2);
+    tr_kill(test, kid[1]);
+    tr_ref now = kid[1];
+    while (tr_is_nobody(now) || tr_is_same(now, kid[1])) {
+        ck_assert(tr_kit_step(kit));
+        now = found("/user/boss/b");
+    }
+    tr_kill(test, now);
+    tr_kit_settle(kit);
+    ck_assert(!tr_is_same(found("/user/boss/b"), now));
+    ck_assert(is_up(found("/user/boss/b")));
+    (void)said();
+    TOLD("");
+}
+
+TEST(who_is_ended_before_it_has_begun_again_comes_back_too, "S-08", "SU-08")
+{
+    kits_each(play_end_of_returning);
+}
+
 static void play_return_fails(void)
 {
     crew_open(&tr_behavior_plain_boss, &tr_behavior_permanent, 1);
@@ -377,7 +400,7 @@ PARENT(asked_boss, TR_SUPERVISE(TR_ONE_FOR_ONE, .decide = count_decisions));
 
 TEST(a_set_up_that_fails_elsewhere_is_told_and_not_decided, "L-04", "G-03")
 {
-    for (uint64_t seed = 1; seed <= 40; seed++) {
+    for (uint64_t seed = 1; seed <= TEST_SEEDS(40); seed++) {
         kit_open(3, seed);
         crew_open(&tr_behavior_asked_boss, &tr_behavior_kid_plain, 0);
         decisions = 0;
@@ -566,7 +589,8 @@ TEST(a_million_temporary_children_come_and_go_without_a_trace, "SU-24")
 
 SUITE("child types", each_type_of_child_at_each_end, who_comes_back_has_its_old_place,
       who_ends_too_often_does_not_come_back, who_comes_back_waits_its_delay,
-      who_is_ended_after_a_failure_comes_back_too, who_cannot_start_again_is_reported,
+      who_is_ended_after_a_failure_comes_back_too,
+      who_is_ended_before_it_has_begun_again_comes_back_too, who_cannot_start_again_is_reported,
       one_that_fails_behind_a_poison_pill_stops,
       declared_children_are_started_before_their_parent_has,
       one_that_does_not_start_lets_its_parent_not_start,

@@ -92,7 +92,7 @@ KITS_UNUSED static void kit_close(void)
 KITS_UNUSED static void kits_each(void (*play)(void))
 {
     for (int workers = 1; workers <= 3; workers += 2) {
-        for (uint64_t seed = 1; seed <= 40; seed++) {
+        for (uint64_t seed = 1; seed <= TEST_SEEDS(40); seed++) {
             kit_open(workers, seed);
             play();
             kit_close();

@@ -48,7 +48,7 @@ static one_ref watcher;
 KITS_UNUSED static void each(void (*play)(void))
 {
     for (int workers = 1; workers <= 4; workers++) {
-        for (uint64_t seed = 1; seed <= 16; seed++) {
+        for (uint64_t seed = 1; seed <= TEST_SEEDS(16); seed++) {
             kit_open(workers, seed);
             far = (int)(seed % (uint64_t)workers);
             people_count = 0;

@@ -112,7 +112,7 @@ static inline void stage_play(void (*play)(struct stage *stage))
     atexit(stage_report);
     signal(SIGABRT, stage_on_abort);
     stage_play_once(play, 1, 1);
-    for (uint64_t seed = 1; seed <= STAGE_SEEDS; seed++)
+    for (uint64_t seed = 1; seed <= TEST_SEEDS(STAGE_SEEDS); seed++)
         stage_play_once(play, STAGE_WORKERS, seed);
 }
 

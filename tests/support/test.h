@@ -63,6 +63,16 @@ _Noreturn void test_skip(const char *reason);
 #define TEST_HAS_SANITIZER 0
 #endif
 
+/**
+ * How many seeds to play on a kit. A kit is one thread, so one schedule shows ThreadSanitizer as much
+ * as many do: it gets a fifth, and at least two.
+ */
+#ifdef __SANITIZE_THREAD__
+#define TEST_SEEDS(count) ((count) / 5 + 2)
+#else
+#define TEST_SEEDS(count) (count)
+#endif
+
 /* Where the last assertion held, for the report of a case that crashes. Check would write each one
  * to a pipe, which is a system call; tests make millions. The page is shared with the runner, and
  * the name is a literal, whose address is the same there. Any thread may assert, hence atomics. */
