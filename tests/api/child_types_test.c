@@ -205,10 +205,7 @@ static void play_end_of_failed(void)
     DO(kid[0], fall);
     SAID("");
     TOLD("R");
-    if (kits_seed % 2)
-        tr_kill(test, kid[0]);
-    else
-        tr_stop(test, kid[0]);
+    (void)(kits_seed % 2 ? tr_kill(test, kid[0]) : tr_stop(test, kid[0]));
     tr_kit_settle(kit);
     SAID("a stop");
     tr_kit_advance(kit, TR_SECOND);
