@@ -132,12 +132,54 @@ static tr_status children_start(struct worker *worker, struct cell *cell,
     return has_failed ? TR_INIT_FAILED : TR_OK;
 }
 
+static tr_status adopt(struct worker *worker, struct cell *cell, const tr_behavior *behavior,
+                       const tr_type *type, const void *message, uint64_t causal, int depth,
+                       tr_error *error);
+
+/* Runs the set-up of a behavior that the actor has already, and does what that says. */
+static tr_status set_up(struct worker *worker, struct cell *cell, const tr_behavior *behavior,
+                        const tr_type *type, const void *message, uint64_t causal, int depth,
+                        tr_error *error)
+{
+    static const struct tr_none none;
+    tr_status status = TR_OK;
+    struct tr_self *self =
+        tr__call(worker, cell, TURN_SETUP, behavior->setup.call, type ? message : &none, causal);
+    if (!self)
+        return no_memory(cell, error, "a stack");
+    switch (self->next.code) {
+    case TR_NEXT_SAME:
+    case TR_NEXT_UNHANDLED:
+    case TR_NEXT_STASHED:
+        status = children_start(worker, cell, behavior, causal, error);
+        break;
+    case TR_NEXT_STOP:
+        status = TR_STOPPED;
+        break;
+    case TR_NEXT_BECOME:
+        status = adopt(worker,
+                       cell,
+                       self->become,
+                       self->become_type,
+                       self->become_message,
+                       causal,
+                       depth + 1,
+                       error);
+        break;
+    case TR_NEXT_FAILED:
+        status = TR_INIT_FAILED;
+        *error = self->error;
+        break;
+    }
+    tr__call_end(self);
+    return status;
+}
+
 /* One behavior; `depth` more have led to it. */
 static tr_status adopt(struct worker *worker, struct cell *cell, const tr_behavior *behavior,
                        const tr_type *type, const void *message, uint64_t causal, int depth,
                        tr_error *error)
 {
-    static const struct tr_none none;
     const char *why;
     if (depth == TR_BEHAVIORS_NESTED_MAX) {
         tr__error_set(error,
@@ -180,37 +222,7 @@ static tr_status adopt(struct worker *worker, struct cell *cell, const tr_behavi
         tr__mail_drop_oldest(worker, cell);
     if (!behavior->setup.call || is_set_up)
         return children_start(worker, cell, behavior, causal, error);
-
-    struct tr_self *self =
-        tr__call(worker, cell, TURN_SETUP, behavior->setup.call, type ? message : &none, causal);
-    if (!self)
-        return no_memory(cell, error, "a stack");
-    switch (self->next.code) {
-    case TR_NEXT_SAME:
-    case TR_NEXT_UNHANDLED:
-    case TR_NEXT_STASHED:
-        status = children_start(worker, cell, behavior, causal, error);
-        break;
-    case TR_NEXT_STOP:
-        status = TR_STOPPED;
-        break;
-    case TR_NEXT_BECOME:
-        status = adopt(worker,
-                       cell,
-                       self->become,
-                       self->become_type,
-                       self->become_message,
-                       causal,
-                       depth + 1,
-                       error);
-        break;
-    case TR_NEXT_FAILED:
-        status = TR_INIT_FAILED;
-        *error = self->error;
-        break;
-    }
-    tr__call_end(self);
-    return status;
+    return set_up(worker, cell, behavior, type, message, causal, depth, error);
 }
 
 tr_status tr__cell_adopt(struct worker *worker, struct cell *cell, const tr_behavior *behavior,

@@ -52,7 +52,10 @@ struct slots {
     uint32_t used; /* slots handed out as fresh so far */
 };
 
-/** Room for /user and `actors_max` more actors and clients. `tag_seed` makes this system's refs differ from another's. */
+/**
+ * Room for /user and `actors_max` more actors and clients. `tag_seed` makes this system's refs differ
+ * from another's.
+ */
 tr_status tr__slots_init(struct slots *slots, const struct memory_source *source,
                          uint32_t actors_max, uint64_t tag_seed);
 void tr__slots_deinit(struct slots *slots);

@@ -366,8 +366,14 @@ void tr__supervise_gone(struct worker *worker, struct cell *parent, struct cell 
     const tr_child_spec *spec = child->origin ? child->origin->spec : NULL;
     if (parent->extra && parent->extra->group)
         tr__group_answer(worker, parent, child->identity, ENVELOPE_VOID);
-    if (comes_back(worker, parent, child) && plan_return(worker, parent, child))
-        return;
+    if (comes_back(worker, parent, child)) {
+        if (plan_return(worker, parent, child))
+            return;
+        tr_error cause = {.status = TR_NO_MEMORY,
+                          .actor = tr_ref_from_bits(child->identity),
+                          .text = "no memory to start it again"};
+        tr__child_failed_signal(worker, parent, child->identity, TR_STOP_CHILD, &cause);
+    }
     end_for_good(worker, parent, spec);
 }
 

@@ -3,8 +3,9 @@
  * The keyed timers of one actor: a hash table from a key to an entry, which embeds a wheel's node.
  *
  * Keys may come from outside, so the hash is keyed with a secret. An actor with one timer has no
- * table and pays no hash, and nobody does for the timer that was armed last. Entries and tables come from the pool of the worker, so an actor that
- * arms and cancels takes nothing from the source in the steady state; the pool gives memory back.
+ * table and pays no hash, and nobody does for the timer that was armed last. Entries and tables come
+ * from the pool of the worker, so an actor that arms and cancels takes nothing from the source in
+ * the steady state; the pool gives memory back.
  *
  * One owner at a time and no locks: the worker that the actor is on. All calls on one table name
  * the same pool. The table does not arm or cancel: whoever removes an entry has cancelled its node.

@@ -130,6 +130,60 @@ TEST(while_the_system_stops_nobody_is_restarted_or_comes_back, "S-08", "X-02")
     kits_each(play_stopping);
 }
 
+/* ---- Who is given up. ---- */
+
+static bool has_decided;
+static tr_directive give_up(tr_self *self, const tr_error *cause)
+{
+    (void)self;
+    (void)cause;
+    has_decided = true;
+    return TR_STOP_CHILD;
+}
+PARENT(strict_boss, TR_SUPERVISE(TR_ONE_FOR_ONE, .decide = give_up));
+
+static void play_end_of_given_up(void)
+{
+    crew_open(&tr_behavior_strict_boss, &tr_behavior_kid_permanent, 1);
+    has_decided = false;
+    TELL_RUN(test, kid[0], fall);
+    for (uint64_t i = 0; i < kits_seed % 8; i++)
+        tr_kit_step(kit);
+    tr_kill(test, kid[0]);
+    tr_kit_settle(kit);
+    ck_assert(tr_is_nobody(tr_client_find(test, "/user/boss/a")) == has_decided);
+    (void)said();
+    told_text[0] = '\0';
+}
+
+TEST(who_is_given_up_is_not_brought_back_by_a_kill, "S-03", "S-08")
+{
+    kits_each(play_end_of_given_up);
+}
+
+/* ---- Out of memory for one that should come back. ---- */
+
+static void play_no_memory_to_return(void)
+{
+    crew_open(&tr_behavior_plain_boss, &tr_behavior_kid_permanent, 1);
+    TELL_RUN(test, kid[0], leave);
+    tr_kit_fail_allocation(kit, 1 + kits_seed % 10, false);
+    tr_kit_settle(kit);
+    tr_kit_fail_allocation(kit, 0, false);
+    bool is_there = !tr_is_nobody(tr_client_find(test, "/user/boss/a"));
+    ck_assert_msg(is_there || strcmp(told_text, "S") == 0,
+                  "home %d, seed %d: told \"%s\"",
+                  home,
+                  (int)kits_seed,
+                  told_text);
+    told_text[0] = '\0';
+}
+
+TEST(who_cannot_come_back_for_lack_of_memory_is_reported, "S-08", "U-03")
+{
+    kits_each(play_no_memory_to_return);
+}
+
 /* ---- Whatever deciders say, and whoever fails meanwhile. ---- */
 
 static uint64_t dice;
@@ -175,17 +229,18 @@ static const tr_supervision alone_later = {.decide = decide_by_dice,
                                            .backoff = {.initial_ns = MS, .max_ns = 4 * MS}};
 
 TR_BEHAVIOR(dice_leaf, void, DICE_ROWS);
-TR_BEHAVIOR(dice_node, void, DICE_ROWS, TR_CHILD(dice_leaf, "x"), TR_CHILD(dice_leaf, "y"),
+TR_BEHAVIOR(dice_node, void, DICE_ROWS, TR_CHILD(dice_leaf, "x"),
+            TR_CHILD(dice_leaf, "y", .restart = TR_PERMANENT),
             TR_SUPERVISE(TR_ALL_FOR_ONE, .decide = escalate_by_dice, .restarts_max = 1000));
 #define DICE_BOSS(name, strategy)                                                                  \
     TR_BEHAVIOR(name,                                                                              \
                 void,                                                                              \
                 TR_ON(run, on_run),                                                                \
                 TR_CHILD(dice_node, "a"),                                                          \
-                TR_CHILD(dice_leaf, "b", .supervision = &alone),                                   \
+                TR_CHILD(dice_leaf, "b", .supervision = &alone, .restart = TR_PERMANENT),          \
                 TR_CHILD(dice_node, "c"),                                                          \
                 TR_CHILD(dice_node, "d", .supervision = &alone_later),                             \
-                TR_CHILD(dice_leaf, "e"),                                                          \
+                TR_CHILD(dice_node, "e", .restart = TR_PERMANENT),                                 \
                 TR_SUPERVISE(strategy,                                                             \
                              .decide = decide_by_dice,                                             \
                              .restarts_max = 1000,                                                 \
@@ -233,7 +288,7 @@ static tr_ref any_child(void)
     return tr_client_find(test, paths[roll(sizeof paths / sizeof *paths)]);
 }
 
-static void play_dice(uint64_t seed)
+static void play_dice(uint64_t seed, bool is_poor)
 {
     static const char *const paths[] = {
         "/user/boss/a", "/user/boss/b", "/user/boss/c", "/user/boss/d", "/user/boss/e"};
@@ -251,13 +306,26 @@ static void play_dice(uint64_t seed)
     is_frail = true;
     for (int i = 0; i < 20; i++) {
         tr_ref who = any_child();
-        if (!tr_is_nobody(who))
+        if (!roll(10))
+            (void)tr_kill(test, who);
+        else if (!roll(10))
+            (void)tr_stop(test, who);
+        else if (!roll(10))
+            (void)tr_suspend(test, boss);
+        else
             (void)TELL_RUN(test, who, fall);
+        if (!roll(4))
+            (void)tr_resume(test, boss);
+        if (is_poor && !roll(2))
+            tr_kit_fail_allocation(kit, 1 + roll(6), roll(2));
         for (uint64_t steps = roll(6); steps; steps--)
             tr_kit_step(kit);
         if (!roll(4))
             tr_kit_advance(kit, (tr_time)roll(3) * MS);
+        if (is_poor)
+            tr_kit_fail_allocation(kit, 0, false);
     }
+    (void)tr_resume(test, boss);
     tr_kit_settle(kit);
     tr_kit_advance(kit, 10 * TR_SECOND);
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
@@ -272,10 +340,19 @@ static void play_dice(uint64_t seed)
 TEST(whatever_is_decided_nobody_hangs, "S-02", "S-07", "SU-17")
 {
     for (uint64_t seed = 1; seed <= test_scale(1000, 20000); seed++)
-        play_dice(seed);
+        play_dice(seed, false);
+}
+
+TEST(nor_does_anybody_when_memory_runs_out, "S-02", "S-07", "U-03")
+{
+    for (uint64_t seed = 1; seed <= test_scale(1000, 20000); seed++)
+        play_dice(seed, true);
 }
 
 SUITE("supervision edges", siblings_are_restarted_with_the_cause_of_the_one_that_failed,
       a_failure_in_post_restart_is_one_like_any_other,
       a_failure_in_terminated_is_one_like_any_other,
-      while_the_system_stops_nobody_is_restarted_or_comes_back, whatever_is_decided_nobody_hangs)
+      while_the_system_stops_nobody_is_restarted_or_comes_back,
+      who_is_given_up_is_not_brought_back_by_a_kill,
+      who_cannot_come_back_for_lack_of_memory_is_reported, whatever_is_decided_nobody_hangs,
+      nor_does_anybody_when_memory_runs_out)

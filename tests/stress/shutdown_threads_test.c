@@ -221,7 +221,7 @@ static void a_tree_around_a_stuck_handler(int stuck, bool spins)
     await(&stopped, 3);
 }
 
-TEST(a_handler_that_never_returns_keeps_nobody_else, "X-01", "SH-03", "SH-06", "LC-06", "P14")
+TEST(a_handler_that_never_returns_keeps_nobody_else, "X-01", "SH-03", "SH-06", "LC-06")
 {
     a_tree_around_a_stuck_handler(1, false);
     a_tree_around_a_stuck_handler(1, true);
@@ -428,7 +428,7 @@ static void shut_tree(const char *what, uint64_t depth, uint64_t width, uint64_t
     theatre_close(&theatre);
 }
 
-TEST(deep_and_wide_trees_under_a_flood_stop_at_the_deadline, "X-01", "SH-01", "SH-03", "P14")
+TEST(deep_and_wide_trees_under_a_flood_stop_at_the_deadline, "X-01", "SH-01", "SH-03")
 {
     uint64_t width = TEST_HAS_SANITIZER ? 10000 : 100000;
     shut_tree("depth 62", 62, 1, 62);
@@ -455,7 +455,7 @@ static tr_next restless_tick(tr_self *self, const struct tick *message)
 TR_BEHAVIOR(restless, void, TR_ON(tick, restless_tick), TR_ON(tr_pre_start, on_start),
             TR_ON(tr_post_stop, on_stop));
 
-TEST(systems_start_and_stop_at_any_moment, "X-01", "X-02", "SH-04", "SH-05", "SH-11", "P13")
+TEST(systems_start_and_stop_at_any_moment, "X-01", "X-02", "SH-04", "SH-05", "SH-11")
 {
     uint64_t rounds = test_scale(TEST_HAS_SANITIZER ? 200 : 2000, 20000);
     uint64_t seed = test_seed();

@@ -160,16 +160,14 @@ rest is counters since the start, as tr_system_counters has them."""
     @staticmethod
     def now(system, worker, loop):
         try:
-            running = worker.number("running")
-            cell = Record(system.cell_layout, running) if running else None
-            if not cell:
+            address = worker.number("running")
+            if not address:
                 return "asleep" if loop.inner("ready").number("sleep") else "-"
             kind = worker.number("running_type")
             text = Descriptor.at(kind).name if kind else Workers.signal(worker)
             return system.path(Record(system.cell_layout, address)) + ": " + text
         except Problem as problem:
             return "? " + str(problem)
-
 
     @staticmethod
     def signal(worker):
