@@ -8,7 +8,7 @@ from troupe_gdb.memory import (COUNT_MAX, Layout, Problem, Record, chain, count,
                                evaluate, forget, number_of, ring)
 from troupe_gdb.message import Descriptor, message_text, ref_text
 from troupe_gdb.search import find_systems, the_system
-from troupe_gdb.system import (BOXES, CLIENT, FOREIGN, behavior_of, envelope_text, has_fields,
+from troupe_gdb.system import (BOXES, CLIENT, FOREIGN, behavior_of, box_of, envelope_text, has_fields,
                                inbox_of, is_envelope, queued_of, stash_of)
 
 MORE = "... and more: `set troupe-limit` has the number that is shown"
@@ -193,7 +193,7 @@ An actor without a name is called by its slot and generation, as /user/$5.0 is."
         words = argument.split()
         prefix = next((word for word in words if word.startswith("/")), "")
         system = the_system(" ".join(word for word in words if word != prefix))
-        boxes = columns(system.cell_layout, BOXES)
+        boxes = list(BOXES)
         rows, problems, is_cut = [], [], False
         try:
             for cell in system.cells():
@@ -228,7 +228,7 @@ An actor without a name is called by its slot and generation, as /user/$5.0 is."
                 "-" if is_client else enum_name("house", cell.number("house")).capitalize(),
                 "-" if owner == FOREIGN else str(owner),
                 queued_of(cell), str(cell.number("queued_lines", 0) * 64)] + \
-            [count(ring(cell.number(name))) for name in boxes + ["cycle"]] + \
+            [count(ring(box_of(cell, name))) for name in boxes + ["cycle"]] + \
             [count(ring(stash_of(cell))), count(inbox_of(cell)), behavior_of(cell)]
 
 
@@ -278,8 +278,8 @@ is, the message as tr_type_print writes it, and who sent it."""
         for worker in system.workers:
             if worker.number("running", 0) == cell.address:
                 yield "now", Mail.handled(worker)
-        for name in ["cycle"] + columns(cell.layout, BOXES):
-            yield name, ring(cell.number(name))
+        for name in ("cycle",) + BOXES:
+            yield name, ring(box_of(cell, name))
         yield "inbox", reversed(list(inbox_of(cell)))
         yield "stash", ring(stash_of(cell))
         client = next((one for one in Mail.clients(system) if one.number("cell") == cell.address),

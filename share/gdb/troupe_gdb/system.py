@@ -139,16 +139,26 @@ def behavior_of(cell):
         return "?"
 
 
+def in_extra(cell, name):
+    """A ring that only some actors have: NULL where there is none."""
+    extra = cell.follow("extra") if "extra" in cell else None
+    return extra.number(name, 0) if extra else 0
+
+
 def stash_of(cell):
-    extra = cell.follow("extra") if cell.number("life") != 0 and "extra" in cell else None
-    return extra.number("stash", 0) if extra else 0
+    return in_extra(cell, "stash")
+
+
+def box_of(cell, name):
+    """A mailbox, or the cycle. Asks have one of their own only where they go first."""
+    return in_extra(cell, "requests") if name == "asks" else cell.number(name, 0)
 
 
 def queued_of(cell):
     """How many messages wait in the lists of an actor, its stash included, as text."""
     def all_of():
         for name in BOXES + ("cycle",):
-            yield from ring(cell.number(name, 0))
+            yield from ring(box_of(cell, name))
         yield from ring(stash_of(cell))
     return count(all_of())
 
