@@ -132,7 +132,7 @@ def actor_text(bits, system=None):
 def behavior_of(cell):
     """The name of a behavior: of the one that is to be set up, while the actor is New."""
     try:
-        holder = cell.follow("setup" if cell.number("life") == 0 else "dispatch")
+        holder = cell.follow("origin" if cell.number("life") == 0 else "dispatch")
         behavior = holder and holder.follow("behavior")
         return behavior.text("name") if behavior else "-"
     except Problem:
