@@ -104,9 +104,9 @@ static tr_next start_children(tr_self *self, void *state, const void *message)
                                     .error = &error,
                                     .spec = spec};
         uint64_t bits;
-        tr_status status = tr_self_try_spawn(self, &args, &bits);
-        if (status == TR_NAME_EXISTS)
+        if (spec->name && !tr_is_nobody(tr_self_child(self, spec->name)))
             continue; /* it is there since an earlier behavior */
+        tr_status status = tr_self_try_spawn(self, &args, &bits);
         if (status != TR_OK)
             return tr_fail(self,
                            status,

@@ -62,13 +62,6 @@ size_t tr__cell_path(struct tr_system *system, const struct cell *cell, char *pa
     return strlen(front) + length + cut;
 }
 
-uint64_t tr__system_find(struct tr_system *system, const char *path)
-{
-    /* A name is taken before its actor can be reached, and kept while it stops. */
-    uint64_t ref = tr__names_find(&system->names, path);
-    return slots_find(&system->slots, ref) ? ref : 0;
-}
-
 void tr__system_post(struct tr_system *system, struct counters *counters, struct cell *cell)
 {
     uint32_t owner = cell_owner(cell);

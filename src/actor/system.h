@@ -79,9 +79,6 @@ void tr__log_list(struct tr_system *system, tr_level level, const char *path, co
  */
 size_t tr__cell_path(struct tr_system *system, const struct cell *cell, char *path);
 
-/** The ref of the actor of this path that can be told something; 0 for none. Any thread. */
-uint64_t tr__system_find(struct tr_system *system, const char *path);
-
 /** Posts a door that is to be posted: to its worker, or to its client. `counters` may be NULL. */
 void tr__system_post(struct tr_system *system, struct counters *counters, struct cell *cell);
 
