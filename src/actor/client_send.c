@@ -201,6 +201,7 @@ tr_status tr_client_try_spawn(tr_client *client, const tr_spawn_args *args, uint
     *ref_bits = cell->identity;
     cell->origin->worker = args->worker < 0 ? 0 : (uint32_t)args->worker;
     door_open(&cell->door, cell->identity, CELL_FOREIGN, true);
+    tr__names_show(cell->name);
     /* Its parent's worker puts it into the list of children, then it goes to its own. */
     tr__spawn_post(system, NULL, cell, 0);
     return TR_OK;

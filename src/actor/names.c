@@ -98,7 +98,8 @@ static bool part_grow(struct names *names, struct names_part *part)
     return true;
 }
 
-tr_status tr__names_add(struct names *names, const char *path, uint64_t ref, struct name **added)
+static tr_status add(struct names *names, const char *path, uint64_t ref, bool is_hidden,
+                     struct name **added)
 {
     size_t length = strlen(path);
     TR_ASSERT(length <= TR_PATH_MAX);
@@ -109,6 +110,7 @@ tr_status tr__names_add(struct names *names, const char *path, uint64_t ref, str
     const char *last = strrchr(path, '/');
     name->hash = hash;
     name->ref = ref;
+    atom32_init(&name->is_hidden, is_hidden);
     name->path_length = (uint16_t)length;
     name->last = (uint16_t)(last ? last - path + 1 : 0);
     memcpy(name->path, path, length + 1);
@@ -133,6 +135,23 @@ tr_status tr__names_add(struct names *names, const char *path, uint64_t ref, str
     }
     ATOM_POKE(added, name);
     return TR_OK;
+}
+
+tr_status tr__names_add(struct names *names, const char *path, uint64_t ref, struct name **added)
+{
+    return add(names, path, ref, false, added);
+}
+
+tr_status tr__names_reserve(struct names *names, const char *path, uint64_t ref,
+                            struct name **added)
+{
+    return add(names, path, ref, true, added);
+}
+
+void tr__names_show(struct name *name)
+{
+    if (name)
+        atom32_store(&name->is_hidden, 0, ATOM_RELEASE); /* partner: tr__names_find */
 }
 
 void tr__names_take_out(struct names *names, struct name *name)
@@ -168,7 +187,8 @@ uint64_t tr__names_find(struct names *names, const char *path)
     struct names_part *part = part_of(names, hash);
     lock_take(&part->lock);
     struct name *name = part_find(part, hash, path);
-    uint64_t ref = name ? name->ref : 0;
+    bool is_there = name && !atom32_load(&name->is_hidden, ATOM_ACQUIRE); /* partner: show */
+    uint64_t ref = is_there ? name->ref : 0;
     lock_give(&part->lock);
     return ref;
 }

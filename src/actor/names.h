@@ -13,6 +13,7 @@
 
 #include "base/hash.h"
 #include "mem/source.h"
+#include "os/atomic.h"
 #include "os/lock.h"
 
 enum { NAMES_PARTS = 16 };
@@ -20,7 +21,8 @@ enum { NAMES_PARTS = 16 };
 struct name {
     struct name *next;
     uint64_t hash;
-    uint64_t ref; /* 0: it was taken out */
+    uint64_t ref;     /* 0: it was taken out */
+    atom32 is_hidden; /* taken, but its actor cannot be reached yet: nobody finds it */
     uint16_t path_length;
     uint16_t last; /* where the last part of the path begins */
     char path[];   /* ends with NUL */
@@ -56,6 +58,11 @@ static inline struct lock *names_lock_of(struct names *names, uint32_t slot)
 /** Registers a path, copied. TR_NAME_EXISTS, TR_NO_MEMORY. Any thread. */
 TR_MUST_CHECK tr_status tr__names_add(struct names *names, const char *path, uint64_t ref,
                                       struct name **name);
+/** The same, but nobody finds it before tr__names_show: its actor cannot be told anything yet. */
+TR_MUST_CHECK tr_status tr__names_reserve(struct names *names, const char *path, uint64_t ref,
+                                          struct name **name);
+/** Its actor can be reached. NULL does nothing. Who reserved it. */
+void tr__names_show(struct name *name);
 /** Unregisters an entry: the path is free, the entry still readable. Any thread. */
 void tr__names_take_out(struct names *names, struct name *name);
 /** Frees an entry that was taken out; NULL does nothing. Any thread. */

@@ -156,7 +156,7 @@ static tr_status name_add(struct tr_system *system, struct cell *cell, const cha
     int written = snprintf(path + length, sizeof path - length, "/%s", name);
     if (written < 0 || (size_t)written >= sizeof path - length)
         return path_too_long(error);
-    tr_status status = tr__names_add(&system->names, path, cell->identity, &cell->name);
+    tr_status status = tr__names_reserve(&system->names, path, cell->identity, &cell->name);
     if (status != TR_OK)
         tr__error_set(error, status, 0, "%s: %.200s", tr_status_text(status), path);
     return status;
@@ -443,11 +443,13 @@ tr_status tr__spawn_below(struct worker *worker, struct cell *parent, const tr_s
         cell->origin->worker = owner;
         cell->origin->above = budget_above(parent);
         door_open(&cell->door, identity, CELL_FOREIGN, true);
+        tr__names_show(cell->name);
         tr__spawn_post(worker->system, &worker->counters, cell, owner);
         *ref_bits = identity;
         return TR_OK;
     }
     door_open(&cell->door, identity, owner, false);
+    tr__names_show(cell->name);
     tr_error error;
     status = start(worker,
                    cell,
