@@ -230,7 +230,7 @@ tr_status tr_client_try_await(tr_client *client, tr_pending pending, const void 
     if (client->told)
         tr__client_give(client, client->told);
     client->told = NULL;
-    if (client->why.status == TR_OK) {
+    if (client->why.status == TR_OK && ask->answer) {
         client->told = ask->answer;
         ask->answer = NULL;
         if (reply)
