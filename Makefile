@@ -14,10 +14,11 @@ build/build.ninja:
 	cmake --preset release
 
 run: bootstrap ## build and run the bank (EXAMPLE=01_name for another one, ARGS="--workers 2")
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory build/build.ninja
+	cmake --build --preset release --target example_$(EXAMPLE)
 	build/examples/$(EXAMPLE) $(ARGS)
 
-test: bootstrap ## everything that must hold before a commit, about ten minutes
+test: bootstrap ## everything that must hold before a commit, about twenty minutes
 	tools/test
 
 check-long: bootstrap ## the explorer and the stress tests with long settings, hours
