@@ -459,7 +459,8 @@ tr_status tr_self_await_any(tr_self *self, size_t *index, const tr_pending *asks
     tr_status status = park(self, 1);
     for (size_t i = 0; i < count; i++) {
         (void)ask_of(self, asks[i], &ask);
-        ask->is_wanted = false;
+        if (ask)
+            ask->is_wanted = false;
     }
     if (status == TR_OK && !find_done(self, index, asks, count))
         TR_UNREACHABLE("a turn was woken for nothing");

@@ -240,7 +240,8 @@ static bool unit_open(struct unit *unit, struct cursor *all)
     if (unit->version >= 4)
         skip(&head, 1); /* operations per instruction */
     skip(&head, 1);     /* what a statement is by default */
-    unit->line_base = (signed char)read_number(&head, 1);
+    uint64_t base = read_number(&head, 1); /* a signed byte */
+    unit->line_base = (int)base - (base > 127 ? 256 : 0);
     unit->line_range = (unsigned)read_number(&head, 1);
     unit->opcode_base = (unsigned)read_number(&head, 1);
     for (unsigned i = 1; i < unit->opcode_base; i++)

@@ -85,7 +85,7 @@ void tr__real_thread_join(const tr_platform *platform, tr_thread *thread)
 }
 
 /* The letter of the state in /proc/self/task/N/stat: "12 (name) R ..."; 0 when nobody knows. */
-static char state_of(uint32_t id)
+static int state_of(uint32_t id)
 {
     char text[128]; /* the name has 15 characters at most */
     (void)snprintf(text, sizeof text, "/proc/self/task/%u/stat", id);
@@ -105,7 +105,7 @@ tr_time tr__real_thread_cpu(const tr_platform *platform, const tr_thread *thread
     clockid_t clock;
     struct timespec time;
     uint32_t id = atom32_load(&thread->id, ATOM_RELAXED);
-    char state = id ? state_of(id) : 0;
+    int state = id ? state_of(id) : 0;
     /* D is a page or a disk that is on its way: soon it runs again. */
     if ((state != 'R' && state != 'D') || pthread_getcpuclockid(thread->handle, &clock) != 0 ||
         clock_gettime(clock, &time) != 0)
