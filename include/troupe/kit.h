@@ -26,6 +26,7 @@ typedef struct tr_kit_options {
     size_t size;   /* sizeof(tr_kit_options); 0: only the members below */
     uint64_t seed; /* 0: 1 */
     int workers;   /* 0: 1; more are played by the one thread, in an order that the seed chooses */
+    bool moves;    /* actors that may move do, from worker to worker, as the seed chooses */
 } tr_kit_options;
 
 TR_BEGIN_C

@@ -41,6 +41,17 @@ typedef struct tr_stall {
     tr_time duration_ns; /* so far, or when is_over of the whole turn; to a millisecond */
 } tr_stall;
 
+/**
+ * Whether actors move between workers (docs/guide/workers.md). Nothing that a handler can see depends on
+ * it, but for tr_self_worker. Who stays: pinned actors (tr_options), those with a turn that waits, an
+ * ask that is not answered or more than TR_MOVED_TIMERS_MAX timers, and those with a budget.
+ */
+typedef enum tr_balance {
+    TR_BALANCE_ON,      /* an idle worker gets ready actors of a busy one; who talk come together */
+    TR_BALANCE_OFF,     /* every actor stays where it was spawned */
+    TR_BALANCE_RESTLESS /* for tests: who may move does, all the time and without need */
+} tr_balance;
+
 /** All zero is the default. What it points to is borrowed as long as the system lives. */
 typedef struct tr_system_options {
     size_t size;          /* sizeof(tr_system_options); 0: only the members below, up to context */
@@ -95,6 +106,7 @@ typedef struct tr_system_options {
      */
     bool traps_faults;
     tr_time shutdown_timeout_ns; /* of a shutdown that nobody called; 0: TR_SHUTDOWN_TIMEOUT_NS */
+    tr_balance balance;
 } tr_system_options;
 
 /** Sums over all workers since the system was made; those of live and queued are of now. */
@@ -115,6 +127,7 @@ typedef struct tr_counters {
     uint64_t failures;     /* turns that failed */
     uint64_t restarts;     /* incarnations that followed a failure */
     uint64_t stalls;       /* turns that took longer than turn_report_ns */
+    uint64_t moves;        /* actors that went to another worker */
 } tr_counters;
 
 /** A remembered dead letter. Names are cut to fit. */

@@ -139,6 +139,7 @@ struct cell_extra {
     tr_time message_ns;          /* when the last message came */
     struct envelope *idle_event; /* the signal, while it waits to be handled */
     bool idle_is_paused;         /* while Suspended or parked: it is to begin anew */
+    bool idle_is_packed;         /* of one that moves: it is to be armed again */
     /* Who has suspended it last, and when: see actor/why.h. */
     uint64_t suspended_by;
     tr_time suspended_ns;
@@ -155,6 +156,7 @@ struct cell_extra {
     uint32_t then_count;        /* of these, those for which no turn waits: see actor/ask_then.h */
     struct list laters;         /* of struct later: requests whose reply was put off */
     struct watch_table watches; /* whom it watches; see actor/watchers.h */
+    struct envelope *packed_watches; /* of one that moves: who watches it */
     /* Senders that wait for room here. */
     struct envelope *waiters; /* a ring */
     int32_t put_by;           /* room that is kept for them: messages, */

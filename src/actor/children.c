@@ -123,7 +123,8 @@ void tr__children_look(struct worker *worker, struct cell *parent)
         tr__shutdown_empty(system);
 }
 
-void tr__child_gone(struct worker *worker, struct cell *child)
+/* On the parent's worker. */
+static void child_gone(struct worker *worker, struct cell *child)
 {
     struct cell *parent = slots_parent(worker->slots, child);
     struct tr_system *system = worker->system;
@@ -152,4 +153,19 @@ void tr__child_gone(struct worker *worker, struct cell *child)
     } else if (parent->life == LIFE_STOPPED) {
         tr__cell_leave(worker, parent);
     }
+}
+
+void tr__child_ended(struct worker *worker, struct cell *child)
+{
+    uint32_t owner = cell_owner(slots_parent(worker->slots, child));
+    if (owner == worker->index) {
+        child_gone(worker, child);
+        return;
+    }
+    /* A parent that moves is nobody's for a moment: this worker looks again in its next round. */
+    if (owner == CELL_FOREIGN)
+        owner = worker->index;
+    atom64_count(&worker->counters.posts, 1);
+    if (loop_post(&worker->system->workers[owner]->loop, &child->door.ready))
+        atom64_count(&worker->counters.wakes, 1);
 }

@@ -17,8 +17,11 @@ void tr__child_move(struct worker *worker, struct cell *parent, struct cell *chi
 /** Takes a child out of its parent's list. Owner of the parent only. */
 void tr__child_take_out(struct worker *worker, struct cell *parent, struct cell *child);
 
-/** A child has ended: the parent's worker takes it out and frees its slot. */
-void tr__child_gone(struct worker *worker, struct cell *child);
+/**
+ * A child has ended: the parent's worker takes it out and frees its slot. Any worker that has it in
+ * hand: it goes on to that one.
+ */
+void tr__child_ended(struct worker *worker, struct cell *child);
 
 /** A child is not there any more, and does not come back: that may have been the last. */
 void tr__children_look(struct worker *worker, struct cell *parent);

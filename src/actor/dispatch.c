@@ -13,9 +13,10 @@ enum {
     BUCKETS_FIRST = 16
 };
 
-void tr__dispatches_init(struct dispatches *dispatches, const struct memory_source *source)
+void tr__dispatches_init(struct dispatches *dispatches, const struct memory_source *source,
+                         uint32_t worker)
 {
-    *dispatches = (struct dispatches){.source = *source};
+    *dispatches = (struct dispatches){.source = *source, .worker = worker};
 }
 
 static void dispatch_free(struct dispatches *dispatches, struct dispatch *dispatch)
@@ -164,7 +165,7 @@ static struct dispatch *dispatch_new(struct dispatches *dispatches, const tr_beh
     struct dispatch *dispatch = source_resize(&dispatches->source, NULL, sizeof *dispatch);
     if (!dispatch)
         return NULL;
-    *dispatch = (struct dispatch){.behavior = behavior};
+    *dispatch = (struct dispatch){.behavior = behavior, .worker = dispatches->worker};
     uint32_t count = ENTRIES_FIRST;
     while (count < 2 * behavior->handler_count)
         count *= 2;

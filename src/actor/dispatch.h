@@ -31,6 +31,7 @@ struct dispatch {
     const tr_handler *pre_restart;
     const tr_handler *post_restart;
     bool is_checked;       /* against the list of TR_ACTOR */
+    uint32_t worker;       /* whose it is */
     struct dispatch *next; /* of this worker */
 };
 
@@ -39,9 +40,11 @@ struct dispatches {
     struct dispatch **buckets;
     size_t bucket_count;
     size_t count;
+    uint32_t worker;
 };
 
-void tr__dispatches_init(struct dispatches *dispatches, const struct memory_source *source);
+void tr__dispatches_init(struct dispatches *dispatches, const struct memory_source *source,
+                         uint32_t worker);
 void tr__dispatches_deinit(struct dispatches *dispatches);
 
 /** Whether this is a table that the library can read; *why says what is wrong with it. */

@@ -263,6 +263,12 @@ void tr__shutdown_sweep(struct worker *worker)
         tr__blocking_each(&system->blocking, disown_blocked, worker);
 }
 
+void tr__shutdown_adopt(struct worker *worker, struct cell *cell)
+{
+    if (__builtin_expect(atom32_load(&worker->system->shutdown.sweep, ATOM_ACQUIRE) != 0, 0))
+        sweep_cell(worker, cell);
+}
+
 static bool has_actors(struct worker *worker)
 {
     uint32_t used = tr__slots_used(worker->slots);

@@ -90,6 +90,8 @@ void tr__system_escalate(struct tr_system *system, const tr_error *error);
 
 /** A round of a worker: does the sweep that was asked for. Worker only. */
 void tr__shutdown_sweep(struct worker *worker);
+/** An actor has moved to this worker: a sweep may have missed it on its way. Worker only. */
+void tr__shutdown_adopt(struct worker *worker, struct cell *cell);
 /** An actor has had its PostStop, and its path can still be read. Owner only. */
 void tr__shutdown_note(struct worker *worker, const struct cell *cell);
 /** Whether a child that has ended was disowned: then it is not in its parent's list. */

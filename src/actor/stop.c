@@ -208,13 +208,6 @@ void tr__cell_leave(struct worker *worker, struct cell *cell)
             tr__slot_give(worker->slots, &worker->slot_cache, cell);
         return;
     }
-    uint32_t owner = cell_owner(parent);
-    if (owner == worker->index) {
-        tr__child_gone(worker, cell);
-        return;
-    }
     cell->flags |= CELL_ENDED;
-    atom64_count(&worker->counters.posts, 1);
-    if (loop_post(&system->workers[owner]->loop, &cell->door.ready))
-        atom64_count(&worker->counters.wakes, 1);
+    tr__child_ended(worker, cell);
 }

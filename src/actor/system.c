@@ -114,6 +114,8 @@ static tr_status options_check(const tr_system_options *options)
     if (options->size &&
         (options->turn_report_ns < -1 || options->turn_report_ns > TR_OPTION_NS_MAX))
         return TR_INVALID_ARGUMENT;
+    if (options->size && (uint32_t)options->balance > TR_BALANCE_RESTLESS)
+        return TR_INVALID_ARGUMENT;
     if (options->size && options->shutdown_timeout_ns < 0)
         return TR_INVALID_ARGUMENT;
     const char *why;
@@ -170,6 +172,7 @@ static struct tr_system *system_alloc(const tr_system_options *options)
                       has_timeout ? options->shutdown_timeout_ns : TR_SHUTDOWN_TIMEOUT_NS);
     tr__stalls_init(&system->stalls, options);
     bool is_whole = options->size;
+    system->balance = is_whole ? options->balance : TR_BALANCE_ON;
     system->traps_faults = is_whole && options->traps_faults;
     is_whole &= options->blocking_threads_max != 0;
     tr__blocking_init(&system->blocking,

@@ -36,6 +36,8 @@ struct tr_system {
     tr_time round_min_ns;
     uint64_t seed;
     uint32_t worker_count;
+    tr_balance balance;
+    atom32 hungry; /* workers that are */
     struct worker **workers;
     struct slots slots;
     struct names names;

@@ -272,6 +272,7 @@ static void counters_add(tr_counters *sum, const struct counters *counters)
     sum->stopped += value(&counters->stopped);
     sum->failures += value(&counters->failures);
     sum->restarts += value(&counters->restarts);
+    sum->moves += value(&counters->moves);
 }
 
 void tr_system_counters(tr_system *system, tr_counters *counters)

@@ -360,6 +360,29 @@ void tr__idle_resume(struct worker *worker, struct cell *cell)
         tr__idle_touch(worker, cell);
 }
 
+/* ---- A move. ---- */
+
+bool tr__timers_may_move(const struct cell *cell)
+{
+    const struct cell_extra *extra = cell->extra;
+    return !extra || (!extra->timers.count && !extra->loose_timers.count);
+}
+
+void tr__timers_pack(struct worker *worker, struct cell *cell)
+{
+    if (cell->extra)
+        cell->extra->idle_is_packed = tr__wheel_cancel(&worker->idles, &cell->extra->idle);
+}
+
+void tr__timers_unpack(struct worker *worker, struct cell *cell)
+{
+    struct cell_extra *extra = cell->extra;
+    if (!extra || !extra->idle_is_packed)
+        return;
+    extra->idle_is_packed = false;
+    tr__wheel_arm(&worker->idles, &extra->idle, extra->idle.deadline_ns);
+}
+
 /* Up to 292 years; what is longer, or negative, is a mistake. */
 static bool is_duration(tr_time ns)
 {

@@ -44,4 +44,10 @@ void tr__idle_resume(struct worker *worker, struct cell *cell);
 /** The incarnation ends: all timers go, and what they have queued is void. */
 void tr__timers_drop(struct worker *worker, struct cell *cell);
 
+/** Whether an actor has no more timers than can go along. Owner only. */
+bool tr__timers_may_move(const struct cell *cell);
+/** An actor leaves this worker, and arrives at another. Owner only. */
+void tr__timers_pack(struct worker *worker, struct cell *cell);
+void tr__timers_unpack(struct worker *worker, struct cell *cell);
+
 #endif

@@ -118,6 +118,73 @@ void tr__watchers_tell(struct worker *worker, struct cell *cell)
     }
 }
 
+/* ---- Of one who moves. ---- */
+
+/* A watch within one worker has nothing put by for its end: now that they part, it needs that. */
+static bool watch_may_part(struct worker *worker, struct watch_entry *watch)
+{
+    if (watch && !watch->unwatch)
+        watch->unwatch = envelope_take(&worker->pool);
+    return !watch || watch->unwatch;
+}
+
+static bool watches_may_part(struct worker *worker, const struct watch_table *table)
+{
+    for (uint32_t i = 0; table->slots && i <= table->mask; i++) {
+        if (table->slots[i].target && !watch_may_part(worker, &table->slots[i]))
+            return false;
+    }
+    return true;
+}
+
+/* The same of those who watch, as far as they are on this worker; others have it. */
+static bool watchers_may_part(struct worker *worker, struct cell *cell, struct envelope *first)
+{
+    struct envelope *envelope = first;
+    do {
+        struct cell *watcher = slots_find(worker->slots, envelope->sender);
+        if (watcher && cell_owner(watcher) == worker->index && watcher->extra &&
+            !watch_may_part(worker, tr__watch_find(&watcher->extra->watches, cell->identity)))
+            return false;
+        envelope = (struct envelope *)(void *)envelope->mail.next;
+    } while (envelope != first);
+    return true;
+}
+
+static void watched_put_back(struct worker *worker, struct envelope *first)
+{
+    while (first) {
+        struct envelope *envelope = first;
+        watch_ring_remove(&first, envelope);
+        tr__watched_add(&worker->watched, &worker->source, envelope);
+    }
+}
+
+bool tr__watches_pack(struct worker *worker, struct cell *cell)
+{
+    if (cell->extra && !watches_may_part(worker, &cell->extra->watches))
+        return false;
+    struct envelope *first = tr__watched_take(&worker->watched, &worker->source, cell->identity);
+    if (!first)
+        return true;
+    struct cell_extra *extra = tr__extra_of(worker, cell);
+    bool may_part = extra && watchers_may_part(worker, cell, first);
+    if (may_part) {
+        extra->packed_watches = first;
+        return true;
+    }
+    watched_put_back(worker, first);
+    return false;
+}
+
+void tr__watches_unpack(struct worker *worker, struct cell *cell)
+{
+    if (!cell->extra)
+        return;
+    watched_put_back(worker, cell->extra->packed_watches);
+    cell->extra->packed_watches = NULL;
+}
+
 /* ---- Of one who watches. ---- */
 
 /* A live actor of this worker; NULL for all others. */

@@ -40,6 +40,14 @@ static inline void watchers_tell(struct worker *worker, struct cell *cell)
         tr__watchers_tell(worker, cell);
 }
 
+/**
+ * An actor leaves this worker: its watches go along, and those of who watches it. False when out of
+ * memory; then nothing has changed. Owner only.
+ */
+bool tr__watches_pack(struct worker *worker, struct cell *cell);
+/** It has arrived, or has stayed. Owner only. */
+void tr__watches_unpack(struct worker *worker, struct cell *cell);
+
 /* ---- The same of a client, on its thread. ---- */
 
 /** A WATCH or UNWATCH has arrived; takes it. */

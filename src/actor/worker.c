@@ -5,7 +5,9 @@
 
 #include "actor/ask.h"
 #include "actor/budget.h"
+#include "actor/balance.h"
 #include "actor/fault.h"
+#include "actor/move.h"
 #include "actor/park.h"
 #include "actor/spawn.h"
 #include "actor/children.h"
@@ -21,6 +23,8 @@
 /* An actor that lives here was posted: take its mail in, and run it if there is reason to. */
 static void on_post_alive(struct worker *worker, struct cell *cell)
 {
+    if (balance_post(worker, cell))
+        return;
     tr__mail_take_in(worker, cell, door_take_posted(&cell->door));
     if (cell->house != HOUSE_WAITING)
         return;
@@ -34,7 +38,7 @@ static void on_post(struct loop *loop, struct stack_node *node)
     struct worker *worker = worker_of_loop(loop);
     struct cell *cell = cell_of_ready(node);
     if (cell->life == LIFE_STOPPED && cell->flags & CELL_ENDED) {
-        tr__child_gone(worker, cell);
+        tr__child_ended(worker, cell);
         return;
     }
     switch ((enum life)cell->life) {
@@ -44,8 +48,10 @@ static void on_post(struct loop *loop, struct stack_node *node)
     case LIFE_STARTING:
     case LIFE_RUNNING:
     case LIFE_SUSPENDED:
-        TR_ASSERT(cell_owner(cell) == worker->index);
-        on_post_alive(worker, cell);
+        if (__builtin_expect(cell_owner(cell) == worker->index, 1))
+            on_post_alive(worker, cell);
+        else
+            tr__move_take(worker, cell);
         break;
     case LIFE_STOPPING:
         /* It waits for its children. What is inside came too late; the post may be an order. */
@@ -82,6 +88,7 @@ static void on_round(struct loop *loop)
     if (atom32_load(&worker->system->shutdown.sweep, ATOM_ACQUIRE) != worker->swept)
         tr__shutdown_sweep(worker);
     loop->wants_round = tr__timers_fire(worker, loop->now_ns);
+    tr__balance_round(worker);
 }
 
 /* Gives back what a flood has left: the worker's own memory, the clients', and that of sleepers. */
@@ -116,6 +123,7 @@ static tr_time on_idle(struct loop *loop)
     struct worker *worker = worker_of_loop(loop);
     tr__envelope_flush(&worker->pool);
     tr__budget_flush(worker);
+    tr__balance_rest(worker);
     uint64_t turns = atom64_load(&worker->counters.handled, ATOM_RELAXED) +
                      atom64_load(&worker->counters.accepted, ATOM_RELAXED);
     tr_time next_ns = tr__timers_next(worker);
@@ -196,7 +204,7 @@ tr_status tr__worker_init(struct worker *worker, struct tr_system *system, uint3
     rng_init(&worker->rng, system->seed + index);
     /* Nobody runs it yet: who posts makes its descriptor readable. */
     (void)ready_doze(&worker->loop.ready);
-    tr__dispatches_init(&worker->dispatches, &worker->source);
+    tr__dispatches_init(&worker->dispatches, &worker->source, index);
     list_init(&worker->budget_parts);
     worker->trim_every_ns = TRIM_EVERY_NS;
     tr__scratch_init(&worker->scratch, &worker->source);
@@ -282,6 +290,7 @@ void tr__worker_main(void *context)
                 continue;
         }
         tr__loop_rest(&worker->loop, TR_NEVER);
+        tr__balance_rise(worker);
         if (system->watch.platform)
             watch_rouse(&system->watch);
     }

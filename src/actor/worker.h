@@ -120,10 +120,33 @@ struct counters {
     atom64 stopped;
     atom64 failures;
     atom64 restarts;
+    atom64 moves; /* actors given to other workers */
 };
 
 /** A message, set-ups in it, behaviors that the last one leads to, a PostStop. */
 enum { WORKER_TURNS = TR_SETUPS_NESTED_MAX + TR_BEHAVIORS_NESTED_MAX + 2 };
+
+enum { BALANCE_PLACES = 64 };
+
+/** What a worker knows of load and talk; see actor/balance.h. The tables forget by collision. */
+struct balance {
+    int32_t sample_in; /* posts until the next sample, */
+    tr_time sample_ns; /* or when it is due */
+    uint64_t rests;    /* times that there was nothing to do */
+    uint64_t rests_seen;
+    uint64_t turns_seen;
+    tr_time looked_ns;
+    struct balance_stay {
+        uint64_t ref;
+        tr_time until_ns;
+    } stays[BALANCE_PLACES]; /* by slot: who has come lately */
+    struct balance_talk {
+        uint64_t ref;
+        tr_time since_ns;
+        uint32_t worker;
+        uint32_t count;
+    } talks[BALANCE_PLACES]; /* by slot: who hears from which worker */
+};
 
 /** Mail that is being taken in; what is still to be looked at, oldest first. */
 struct mail_taking {
@@ -164,6 +187,9 @@ struct worker {
     struct fiber *fiber; /* the one the loop is on */
     bool has_more;       /* the last slice left something to do */
     tr_thread *thread;
+    struct balance balance;
+    atom32 is_hungry; /* it sleeps, and nobody has given it anything yet */
+    atom32 load;      /* actors that were ready when it last looked, 0 if it had rested; for all */
     /* What runs, for those who look from outside: see actor/view.h. */
     atomptr running;         /* a const struct cell, NULL for none */
     atomptr running_type;    /* of a message, NULL otherwise */

@@ -48,6 +48,18 @@ static inline struct task *runqueue_pop_class(struct runqueue *queue, enum task_
     return task;
 }
 
+/** Takes out the task after `previous` (NULL: the first), of which `next` is the one behind it. */
+static inline void runqueue_take_out(struct runqueue *queue, enum task_class class,
+                                     struct task *previous, struct task *next)
+{
+    if (previous)
+        previous->next = next;
+    else
+        queue->classes[class].first = next;
+    if (!next)
+        queue->classes[class].last = previous;
+}
+
 /** The next task that is no IO task, and its class; NULL for none. */
 static inline struct task *runqueue_pop(struct runqueue *queue, enum task_class *class)
 {

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "actor/balance.h"
+
+#include "actor/move.h"
+#include "base/assert.h"
+
+#define SAMPLE_NS (100 * TR_MICROSECOND) /* a sample at least this often, if there is mail */
+#define BUSY_NS (200 * TR_MICROSECOND)   /* the shortest stretch that says something about load */
+#define CHEAP_TURN_NS 1000               /* below this a message that goes far costs too much */
+
+enum {
+    SAMPLE_POSTS = 16,     /* and one of so many posts */
+    TALKS_OLDER = 4,       /* samples after which the one that was spawned first follows, */
+    TALKS_YOUNGER = 12,    /* and the other: they must not change places */
+    LOOK_MAX = 512,        /* ready actors that a look walks over */
+    GIVE_MAX = 128,        /* of them, those that go at once */
+    RESTLESS_ODDS = 4      /* one of so many moves when that is tested */
+};
+
+static struct balance_stay *stay_of(struct worker *worker, const struct cell *cell)
+{
+    return &worker->balance.stays[slots_number(worker->slots, cell) % BALANCE_PLACES];
+}
+
+static bool must_stay(struct worker *worker, const struct cell *cell)
+{
+    const struct balance_stay *stay = stay_of(worker, cell);
+    return stay->ref == cell->identity && worker->loop.now_ns < stay->until_ns;
+}
+
+void tr__balance_arrived(struct worker *worker, const struct cell *cell)
+{
+    *stay_of(worker, cell) =
+        (struct balance_stay){cell->identity, worker->loop.now_ns + TR_MOVED_STAYS_NS};
+}
+
+/* ---- Moves without need, for tests. ---- */
+
+/* Any other worker. */
+static uint32_t elsewhere(struct worker *worker)
+{
+    uint32_t count = worker->system->worker_count;
+    return (worker->index + 1 + (uint32_t)rng_below(&worker->rng, count - 1)) % count;
+}
+
+static void shake(struct worker *worker)
+{
+    struct runqueue *queue = &worker->loop.queue;
+    if (worker->system->worker_count == 1)
+        return;
+    enum task_class class = queue->classes[TASK_NORMAL].first ? TASK_NORMAL : TASK_HIGH;
+    struct task *previous = NULL;
+    struct task *task = queue->classes[class].first;
+    for (uint64_t skip = rng_below(&worker->rng, 4); task && skip; skip--) {
+        previous = task;
+        task = task->next;
+    }
+    if (!task || !tr__move_is_possible(worker, cell_of_task(task)))
+        return;
+    struct task *next = task->next;
+    if (tr__move_give(worker, cell_of_task(task), elsewhere(worker), false))
+        runqueue_take_out(queue, class, previous, next);
+}
+
+/* ---- Load. ---- */
+
+void tr__balance_rest(struct worker *worker)
+{
+    struct tr_system *system = worker->system;
+    if (system->balance == TR_BALANCE_OFF || system->worker_count == 1)
+        return;
+    atom32_store(&worker->load, 0, ATOM_RELAXED);
+    if (!atom32_exchange(&worker->is_hungry, 1, ATOM_RELAXED))
+        atom32_fetch_add(&system->hungry, 1, ATOM_RELAXED);
+}
+
+/* Who takes the mark away feeds it. */
+static bool hunger_take(struct worker *worker)
+{
+    if (!atom32_load(&worker->is_hungry, ATOM_RELAXED) ||
+        !atom32_exchange(&worker->is_hungry, 0, ATOM_RELAXED))
+        return false;
+    atom32_fetch_add(&worker->system->hungry, UINT32_MAX, ATOM_RELAXED);
+    return true;
+}
+
+void tr__balance_rise(struct worker *worker)
+{
+    worker->balance.rests++;
+    (void)hunger_take(worker);
+}
+
+/*
+ * Whether an actor would leave those behind who talk to it: its next message comes from another actor of
+ * this worker. Who tells himself what to do next, or hears from elsewhere, loses nothing.
+ */
+static bool has_talk_here(struct worker *worker, const struct cell *cell)
+{
+    const struct envelope *last = cell->cycle ? cell->cycle : cell->notices;
+    const struct envelope *first = last ? (const struct envelope *)(void *)last->mail.next : NULL;
+    if (!first || !mail_takes_room(first) || first->sender == cell->identity)
+        return false;
+    const struct cell *sender = slots_find(worker->slots, first->sender);
+    return sender && cell_owner(sender) == worker->index;
+}
+
+/* Gives every second of the first actors of a class away that may go. */
+static uint32_t give_class(struct worker *worker, enum task_class class, uint32_t to, uint32_t max,
+                           bool is_cheap)
+{
+    struct runqueue *queue = &worker->loop.queue;
+    struct task *previous = NULL;
+    struct task *task = queue->classes[class].first;
+    uint32_t given = 0;
+    bool is_second = false;
+    for (uint32_t i = 0; task && i < LOOK_MAX && given < max; i++) {
+        struct task *next = task->next;
+        struct cell *cell = cell_of_task(task);
+        bool may_go = tr__move_is_possible(worker, cell) && !must_stay(worker, cell) &&
+                      !(is_cheap && has_talk_here(worker, cell));
+        if (may_go && is_second && tr__move_give(worker, cell, to, false)) {
+            runqueue_take_out(queue, class, previous, next);
+            given++;
+        } else {
+            previous = task;
+        }
+        is_second ^= may_go;
+        task = next;
+    }
+    return given;
+}
+
+static uint32_t count_ready(const struct loop *loop)
+{
+    uint32_t count = 0;
+    for (int class = TASK_HIGH; class <= TASK_NORMAL; class++) {
+        const struct task *task = loop->queue.classes[class].first;
+        for (; task && count < LOOK_MAX; task = task->next)
+            count++;
+    }
+    return count;
+}
+
+static void feed(struct worker *worker, uint32_t ready, bool is_cheap)
+{
+    struct tr_system *system = worker->system;
+    uint32_t count = system->worker_count;
+    for (uint32_t i = 1; i < count && ready > 1; i++) {
+        uint32_t to = (worker->index + i) % count;
+        if (!hunger_take(system->workers[to]))
+            continue;
+        uint32_t max = ready / 2 < GIVE_MAX ? ready / 2 : GIVE_MAX;
+        uint32_t given = give_class(worker, TASK_NORMAL, to, max, is_cheap);
+        if (given < max)
+            given += give_class(worker, TASK_HIGH, to, max - given, is_cheap);
+        ready -= given;
+        if (given)
+            continue;
+        /* It sleeps as before, and nobody has woken it. */
+        if (!atom32_exchange(&system->workers[to]->is_hungry, 1, ATOM_RELAXED))
+            atom32_fetch_add(&system->hungry, 1, ATOM_RELAXED);
+        return;
+    }
+}
+
+void tr__balance_round(struct worker *worker)
+{
+    struct tr_system *system = worker->system;
+    struct balance *balance = &worker->balance;
+    if (system->balance != TR_BALANCE_ON || system->worker_count == 1 ||
+        atom32_load(&system->is_stopping, ATOM_RELAXED)) {
+        if (system->balance == TR_BALANCE_RESTLESS && rng_below(&worker->rng, RESTLESS_ODDS) == 0)
+            shake(worker);
+        return;
+    }
+    tr_time span_ns = worker->loop.now_ns - balance->looked_ns;
+    uint64_t turns = atom64_load(&worker->counters.handled, ATOM_RELAXED);
+    uint64_t done = turns - balance->turns_seen;
+    bool was_busy = balance->rests == balance->rests_seen;
+    if (was_busy && span_ns < BUSY_NS)
+        return;
+    balance->looked_ns = worker->loop.now_ns;
+    balance->turns_seen = turns;
+    balance->rests_seen = balance->rests;
+    uint32_t ready = was_busy ? count_ready(&worker->loop) : 0;
+    atom32_store(&worker->load, ready, ATOM_RELAXED);
+    if (ready > 1 && atom32_load(&system->hungry, ATOM_RELAXED))
+        feed(worker, ready, (uint64_t)span_ns < done * CHEAP_TURN_NS);
+}
+
+/* ---- Talk. ---- */
+
+/* The worker from which the newest letter behind the door comes; CELL_FOREIGN for nobody's. */
+static uint32_t talker(struct worker *worker, struct cell *cell, uint64_t *ref)
+{
+    const void *head = atomptr_load(&cell->door.inbox, ATOM_ACQUIRE); /* partner: door_push */
+    if (!door_holds_mail(head))
+        return CELL_FOREIGN;
+    const struct envelope *envelope = head;
+    if (!mail_takes_room(envelope) || !envelope->sender)
+        return CELL_FOREIGN;
+    *ref = envelope->sender;
+    const struct cell *sender = slots_find(worker->slots, envelope->sender);
+    return sender ? cell_owner(sender) : CELL_FOREIGN;
+}
+
+/* Counts one more letter from that worker. True when it is enough to go there. */
+static bool talk_note(struct worker *worker, const struct cell *cell, uint32_t from, uint64_t sender)
+{
+    tr_time now_ns = worker->loop.now_ns;
+    struct balance_talk *talk =
+        &worker->balance.talks[slots_number(worker->slots, cell) % BALANCE_PLACES];
+    bool is_known = talk->ref == cell->identity && now_ns - talk->since_ns < TR_MOVED_STAYS_NS;
+    if (!is_known || (talk->worker != from && !--talk->count))
+        *talk = (struct balance_talk){cell->identity, now_ns, from, 0};
+    if (talk->worker != from)
+        return false;
+    talk->count++;
+    /* The older one of two is the one whose ref is smaller, more or less; it matters not. */
+    return talk->count >= (cell->identity < sender ? TALKS_OLDER : TALKS_YOUNGER);
+}
+
+static bool restless_post(struct worker *worker, struct cell *cell)
+{
+    worker->balance.sample_in = 1 + (int32_t)rng_below(&worker->rng, RESTLESS_ODDS);
+    return cell->house == HOUSE_WAITING && tr__move_is_possible(worker, cell) &&
+           tr__move_give(worker, cell, elsewhere(worker), true);
+}
+
+bool tr__balance_sample(struct worker *worker, struct cell *cell)
+{
+    struct tr_system *system = worker->system;
+    struct balance *balance = &worker->balance;
+    balance->sample_in = SAMPLE_POSTS;
+    balance->sample_ns = worker->loop.now_ns + SAMPLE_NS;
+    if (system->balance == TR_BALANCE_OFF || system->worker_count == 1)
+        return false;
+    if (system->balance == TR_BALANCE_RESTLESS)
+        return restless_post(worker, cell);
+    uint64_t sender;
+    uint32_t from = talker(worker, cell, &sender);
+    if (from >= system->worker_count || from == worker->index || cell->house != HOUSE_WAITING)
+        return false;
+    if (!talk_note(worker, cell, from, sender) || must_stay(worker, cell) ||
+        !tr__move_is_possible(worker, cell) || atom32_load(&system->is_stopping, ATOM_RELAXED))
+        return false;
+    uint32_t load = atom32_load(&worker->load, ATOM_RELAXED);
+    return atom32_load(&system->workers[from]->load, ATOM_RELAXED) <= load &&
+           tr__move_give(worker, cell, from, true);
+}

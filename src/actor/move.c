@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "actor/move.h"
+
+#include "actor/balance.h"
+#include "actor/extra.h"
+#include "actor/supervise.h"
+#include "actor/timers.h"
+#include "actor/watchers.h"
+#include "base/assert.h"
+
+/* What few actors have and what is bound to the worker: those stay until it is over. */
+static bool extra_may_move(const struct cell_extra *extra)
+{
+    if (extra->parked_count || extra->then_count || extra->asks.count || extra->blocked)
+        return false;
+    if (extra->waiters || extra->held || extra->is_serving)
+        return false;
+    if (extra->failed || extra->group || list_first(&extra->returns))
+        return false;
+    return !extra->failure || extra->failure->phase == FAILURE_PAST;
+}
+
+bool tr__move_is_possible(const struct worker *worker, const struct cell *cell)
+{
+    const tr_options *options = &cell->dispatch->behavior->options;
+    const int bound = CELL_SEALED | CELL_KILLING | CELL_BARRIER | CELL_METERED | CELL_FAILED |
+                      CELL_ASKED | CELL_CALLS | CELL_AWAITED;
+    if (cell->life != LIFE_RUNNING || cell->flags & bound || options->is_pinned)
+        return false;
+    if (cell == worker->system->guardian || atom32_load(&cell->control, ATOM_RELAXED))
+        return false;
+    return !cell->extra || extra_may_move(cell->extra);
+}
+
+bool tr__move_give(struct worker *worker, struct cell *cell, uint32_t to, bool has_post)
+{
+    struct tr_system *system = worker->system;
+    TR_ASSERT(cell->house == (has_post ? HOUSE_WAITING : HOUSE_READY));
+    TR_ASSERT(cell_owner(cell) == worker->index);
+    TR_ASSERT(to != worker->index && to < system->worker_count);
+    if (!tr__timers_may_move(cell) || !tr__watches_pack(worker, cell))
+        return false;
+    if (!has_post && door_nudge(&cell->door) != DOOR_TAKEN_POST) {
+        tr__watches_unpack(worker, cell);
+        return false;
+    }
+    tr__timers_pack(worker, cell);
+    cell->house = HOUSE_MOUNTING;
+    atom32_store(&cell->door.owner, CELL_FOREIGN, ATOM_RELAXED);
+    atom64_count(&worker->counters.moves, 1);
+    if (loop_post(&system->workers[to]->loop, &cell->door.ready))
+        atom64_count(&worker->counters.wakes, 1);
+    return true;
+}
+
+void tr__move_take(struct worker *worker, struct cell *cell)
+{
+    struct tr_system *system = worker->system;
+    TR_ASSERT(cell->house == HOUSE_MOUNTING && cell_owner(cell) == CELL_FOREIGN);
+    struct dispatch *dispatch = tr__dispatch_of(&worker->dispatches, cell->dispatch->behavior);
+    if (!dispatch) {
+        /* Out of memory. Where it comes from there is one, and the post is in hand. */
+        (void)loop_post(&system->workers[cell->dispatch->worker]->loop, &cell->door.ready);
+        return;
+    }
+    ATOM_POKE(&cell->dispatch, dispatch);
+    atom32_store(&cell->door.owner, worker->index, ATOM_RELEASE); /* partner: who looks at all */
+    tr__watches_unpack(worker, cell);
+    tr__timers_unpack(worker, cell);
+    tr__balance_arrived(worker, cell);
+    /* It was ready, or has mail. */
+    mail_make_ready(worker, cell);
+    tr__mail_take_in(worker, cell, door_take_posted(&cell->door));
+    tr__shutdown_adopt(worker, cell);
+}
