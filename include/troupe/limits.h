@@ -106,6 +106,8 @@
 #define TR_TURN_REPORT_NS (10 * TR_MILLISECOND)
 /** Lines about long turns in one second; the next line after them says how many were left out. */
 #define TR_STALL_LOGS_MAX 10
+/** Timers that go along when an actor moves to another worker; who has more stays. */
+#define TR_MOVED_TIMERS_MAX 64
 /** How long an actor stays where it has moved to, at least. */
 #define TR_MOVED_STAYS_NS (10 * TR_MILLISECOND)
 /** How long a worker without work spins before it sleeps. */

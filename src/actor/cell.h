@@ -121,6 +121,8 @@ struct ask_table {
 
 struct failure;
 struct group;
+struct timer_aliases;
+struct timer_parcel;
 
 /** What few actors need. */
 struct cell_extra {
@@ -131,6 +133,8 @@ struct cell_extra {
     uint32_t stash_lines; /* their memory, in lines of 64 bytes */
     struct timer_keys timers;
     struct loose_list loose_timers; /* those without a key */
+    struct timer_parcel *timer_parcel;   /* of one that moves */
+    struct timer_aliases *timer_aliases; /* of one that has: see actor/move_timers.c */
     uint64_t timer_lines;  /* memory of timers and of those of their messages that do not wait */
     struct budget *budget; /* NULL: none applies */
     /* The receive timeout. */
@@ -139,7 +143,6 @@ struct cell_extra {
     tr_time message_ns;          /* when the last message came */
     struct envelope *idle_event; /* the signal, while it waits to be handled */
     bool idle_is_paused;         /* while Suspended or parked: it is to begin anew */
-    bool idle_is_packed;         /* of one that moves: it is to be armed again */
     /* Who has suspended it last, and when: see actor/why.h. */
     uint64_t suspended_by;
     tr_time suspended_ns;

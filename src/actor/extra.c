@@ -45,6 +45,8 @@ void tr__extra_free(struct worker *worker, struct cell *cell)
     tr__supervise_end(worker, cell);
     tr__failure_leave(worker, cell);
     tr__ask_table_free(worker, cell);
+    source_resize(&worker->source, extra->timer_aliases, 0);
+    extra->timer_aliases = NULL;
     if (extra->budget) /* children need it: tr__cell_leave comes back */
         return;
     source_resize(&worker->source, extra, 0);

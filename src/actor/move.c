@@ -3,8 +3,10 @@
 
 #include "actor/balance.h"
 #include "actor/extra.h"
+#include "actor/spawn.h"
 #include "actor/supervise.h"
 #include "actor/timers.h"
+#include "actor/turn.h"
 #include "actor/watchers.h"
 #include "base/assert.h"
 
@@ -38,19 +40,30 @@ bool tr__move_give(struct worker *worker, struct cell *cell, uint32_t to, bool h
     TR_ASSERT(cell->house == (has_post ? HOUSE_WAITING : HOUSE_READY));
     TR_ASSERT(cell_owner(cell) == worker->index);
     TR_ASSERT(to != worker->index && to < system->worker_count);
-    if (!tr__timers_may_move(cell) || !tr__watches_pack(worker, cell))
+    struct timer_parcel *parcel;
+    if (!tr__timers_reserve(worker, cell, &parcel))
         return false;
-    if (!has_post && door_nudge(&cell->door) != DOOR_TAKEN_POST) {
+    bool is_packed = tr__watches_pack(worker, cell);
+    if (!is_packed || (!has_post && door_nudge(&cell->door) != DOOR_TAKEN_POST)) {
         tr__watches_unpack(worker, cell);
+        tr__timers_unreserve(worker, parcel);
         return false;
     }
-    tr__timers_pack(worker, cell);
+    tr__timers_pack(worker, cell, parcel);
     cell->house = HOUSE_MOUNTING;
     atom32_store(&cell->door.owner, CELL_FOREIGN, ATOM_RELAXED);
     atom64_count(&worker->counters.moves, 1);
     if (loop_post(&system->workers[to]->loop, &cell->door.ready))
         atom64_count(&worker->counters.wakes, 1);
     return true;
+}
+
+/* Some of its timers are lost: it must not go on as if they were there. */
+static void fail(struct worker *worker, struct cell *cell)
+{
+    tr_error error;
+    tr__error_set(&error, TR_NO_MEMORY, cell->identity, "no memory for its timers after a move");
+    (void)tr__cell_fail(worker, cell, NULL, &error);
 }
 
 void tr__move_take(struct worker *worker, struct cell *cell)
@@ -66,10 +79,13 @@ void tr__move_take(struct worker *worker, struct cell *cell)
     ATOM_POKE(&cell->dispatch, dispatch);
     atom32_store(&cell->door.owner, worker->index, ATOM_RELEASE); /* partner: who looks at all */
     tr__watches_unpack(worker, cell);
-    tr__timers_unpack(worker, cell);
+    bool has_timers = tr__timers_unpack(worker, cell);
     tr__balance_arrived(worker, cell);
-    /* It was ready, or has mail. */
-    mail_make_ready(worker, cell);
+    cell->house = HOUSE_RUNNING; /* what is taken in makes nobody ready: this does, below */
     tr__mail_take_in(worker, cell, door_take_posted(&cell->door));
     tr__shutdown_adopt(worker, cell);
+    if (has_timers)
+        tr__cell_settle(worker, cell);
+    else
+        fail(worker, cell);
 }

@@ -74,7 +74,7 @@ static void deliver(struct worker *worker, struct cell *cell, struct envelope *e
 }
 
 /* Takes an envelope back that waits in a mailbox: it was never a message. */
-static void make_void(struct worker *worker, struct envelope *envelope)
+void tr__timer_void(struct worker *worker, struct envelope *envelope)
 {
     TR_ASSERT(envelope != NULL);
     TR_ASSERT(envelope->kind == ENVELOPE_EVENT);
@@ -119,7 +119,7 @@ static void entry_clear(struct worker *worker, struct timer_entry *entry)
     if (entry->is_light)
         return;
     if (entry->is_queued)
-        make_void(worker, entry->heavy.envelope);
+        tr__timer_void(worker, entry->heavy.envelope);
     else if (entry->heavy.envelope)
         envelope_give(&worker->pool, entry->heavy.envelope);
 }
@@ -290,7 +290,7 @@ void tr__timer_detach(struct worker *worker, struct cell *cell, struct envelope 
 static void idle_forget(struct worker *worker, struct cell_extra *extra)
 {
     if (extra->idle_event)
-        make_void(worker, extra->idle_event);
+        tr__timer_void(worker, extra->idle_event);
     extra->idle_event = NULL;
 }
 
@@ -358,29 +358,6 @@ void tr__idle_resume(struct worker *worker, struct cell *cell)
     /* One that has come already comes again after the next message only. */
     if (cell->flags & CELL_IDLES && cell->extra->idle_is_paused && !idle_is_held(cell))
         tr__idle_touch(worker, cell);
-}
-
-/* ---- A move. ---- */
-
-bool tr__timers_may_move(const struct cell *cell)
-{
-    const struct cell_extra *extra = cell->extra;
-    return !extra || (!extra->timers.count && !extra->loose_timers.count);
-}
-
-void tr__timers_pack(struct worker *worker, struct cell *cell)
-{
-    if (cell->extra)
-        cell->extra->idle_is_packed = tr__wheel_cancel(&worker->idles, &cell->extra->idle);
-}
-
-void tr__timers_unpack(struct worker *worker, struct cell *cell)
-{
-    struct cell_extra *extra = cell->extra;
-    if (!extra || !extra->idle_is_packed)
-        return;
-    extra->idle_is_packed = false;
-    tr__wheel_arm(&worker->idles, &extra->idle, extra->idle.deadline_ns);
 }
 
 /* Up to 292 years; what is longer, or negative, is a mistake. */
@@ -562,7 +539,8 @@ tr_timer_end tr_timer_stop(tr_self *self, tr_timer timer)
 {
     if (!self)
         return TR_TIMER_NONE;
-    struct timer_entry *entry = tr__loose_find(&self->worker->timer_pool.loose, timer.number);
+    uint64_t number = tr__timer_number(self->cell, timer.number);
+    struct timer_entry *entry = tr__loose_find(&self->worker->timer_pool.loose, number);
     bool is_mine = entry && entry->owner == (uint32_t)self->cell->identity;
     return is_mine ? entry_end(self, entry) : TR_TIMER_NONE;
 }

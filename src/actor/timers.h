@@ -44,10 +44,24 @@ void tr__idle_resume(struct worker *worker, struct cell *cell);
 /** The incarnation ends: all timers go, and what they have queued is void. */
 void tr__timers_drop(struct worker *worker, struct cell *cell);
 
-/** Whether an actor has no more timers than can go along. Owner only. */
-bool tr__timers_may_move(const struct cell *cell);
-/** An actor leaves this worker, and arrives at another. Owner only. */
-void tr__timers_pack(struct worker *worker, struct cell *cell);
-void tr__timers_unpack(struct worker *worker, struct cell *cell);
+/** Takes back the message of a timer, which waits in a mailbox. */
+void tr__timer_void(struct worker *worker, struct envelope *envelope);
+
+/* ---- Of an actor that moves: actor/move_timers.c. Owner only. ---- */
+
+/**
+ * Makes the parcel in which the timers go along; NULL when there is nothing to put in. False: they are
+ * too many, or out of memory, and the actor stays.
+ */
+TR_MUST_CHECK bool tr__timers_reserve(struct worker *worker, const struct cell *cell,
+                                      struct timer_parcel **parcel);
+/** It is not needed after all. NULL does nothing. */
+void tr__timers_unreserve(struct worker *worker, struct timer_parcel *parcel);
+/** Puts the timers into their parcel, which the actor takes along. NULL: there are none. */
+void tr__timers_pack(struct worker *worker, struct cell *cell, struct timer_parcel *parcel);
+/** It has arrived. False when out of memory: some timers are gone. */
+TR_MUST_CHECK bool tr__timers_unpack(struct worker *worker, struct cell *cell);
+/** The number under which this worker knows a timer without a key; what is none stays as it is. */
+uint64_t tr__timer_number(const struct cell *cell, uint64_t handle);
 
 #endif

@@ -35,6 +35,15 @@ static void unwatch_fill(struct envelope *envelope, uint64_t target, struct enve
     *letter = (struct unwatch_letter){.target = target, .watch = watch};
 }
 
+/* What an UNWATCH will be; it may be given back on another worker. */
+static struct envelope *unwatch_new(struct worker *worker)
+{
+    struct envelope *envelope = envelope_take(&worker->pool);
+    if (envelope)
+        envelope->block_class = ENVELOPE_NO_BLOCK;
+    return envelope;
+}
+
 /* The watch becomes the signal. */
 static void watch_turn(struct envelope *envelope)
 {
@@ -124,7 +133,7 @@ void tr__watchers_tell(struct worker *worker, struct cell *cell)
 static bool watch_may_part(struct worker *worker, struct watch_entry *watch)
 {
     if (watch && !watch->unwatch)
-        watch->unwatch = envelope_take(&worker->pool);
+        watch->unwatch = unwatch_new(worker);
     return !watch || watch->unwatch;
 }
 
@@ -231,7 +240,7 @@ tr_status tr_self_try_watch(tr_self *self, tr_ref ref)
     bool is_near = find_near(worker, ref.bits);
     struct watch_entry watch = {.target = ref.bits, .watch = envelope_take(&worker->pool)};
     if (watch.watch && !is_near)
-        watch.unwatch = envelope_take(&worker->pool);
+        watch.unwatch = unwatch_new(worker);
     if (!watch.watch || (!is_near && !watch.unwatch)) {
         if (watch.watch)
             envelope_give_empty(&worker->pool, watch.watch);
@@ -285,7 +294,7 @@ bool tr__watch_admit(struct worker *worker, struct cell *cell, struct envelope *
         return false;
     }
     if (watch->unwatch)
-        envelope_give_empty(&worker->pool, watch->unwatch);
+        envelope_give(&worker->pool, watch->unwatch);
     tr__watch_remove(watches, &worker->source, watch);
     return true;
 }

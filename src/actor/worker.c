@@ -212,6 +212,7 @@ tr_status tr__worker_init(struct worker *worker, struct tr_system *system, uint3
     tr__wheel_init(&worker->timers, worker->loop.now_ns);
     tr__wheel_init(&worker->idles, worker->loop.now_ns);
     tr__timer_pool_init(&worker->timer_pool, &worker->source, system->names.key);
+    worker->timer_pool.loose.home = (uint8_t)index;
     tr__fiber_host_init(&worker->host);
     tr__wheel_init(&worker->waits, worker->loop.now_ns);
     tr__wheel_init(&worker->delays, worker->loop.now_ns);

@@ -23,7 +23,7 @@ enum timer_kind {
 
 enum {
     TIMER_LIGHT_MAX = 8, /* Bytes of the message of a light timer. */
-    TIMER_GENERATION_BITS = 26,
+    TIMER_GENERATION_BITS = 24,
 };
 
 struct envelope;

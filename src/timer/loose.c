@@ -5,7 +5,7 @@
  *    pool before. It goes up when the timer is removed; a slab that is freed leaves its highest one
  *    to the next slab at its place.
  * 3. An entry, or a place, whose generations have come to their end is not used again: that is 64
- *    bytes after 134 million timers.
+ *    bytes after 16 million timers.
  * 4. A free entry belongs to nobody: its owner is 0.
  */
 #include "timer/loose.h"
@@ -32,6 +32,11 @@ static inline struct loose_slab *slab_of(const struct loose_pool *pool, uint32_t
 static inline struct timer_entry *entry_at(const struct loose_pool *pool, uint32_t number)
 {
     return slab_of(pool, number)->entries + (number & (SLAB_LARGEST - 1));
+}
+
+static inline uint64_t number_of(const struct loose_pool *pool, uint32_t generation, uint32_t at)
+{
+    return (uint64_t)pool->home << LOOSE_HOME_SHIFT | (uint64_t)generation << 32 | at;
 }
 
 static inline bool slab_is_open(const struct loose_slab *slab)
@@ -179,7 +184,7 @@ struct timer_entry *tr__loose_add(struct loose_list *list, struct loose_pool *po
         entry_at(pool, list->first)->loose.previous = at;
     list->first = at;
     list->count++;
-    *number = (uint64_t)generation << 32 | at;
+    *number = number_of(pool, generation, at);
     return entry;
 }
 
@@ -192,12 +197,22 @@ struct timer_entry *tr__loose_find(const struct loose_pool *pool, uint64_t numbe
     if ((at & (SLAB_LARGEST - 1)) >= slab->fresh)
         return NULL;
     struct timer_entry *entry = entry_at(pool, at);
-    return entry->generation == number >> 32 && entry->owner ? entry : NULL;
+    return number_of(pool, entry->generation, at) == number && entry->owner ? entry : NULL;
+}
+
+uint64_t tr__loose_number(const struct loose_list *list, const struct loose_pool *pool)
+{
+    return number_of(pool, entry_at(pool, list->first)->generation, list->first);
 }
 
 struct timer_entry *tr__loose_first(const struct loose_list *list, const struct loose_pool *pool)
 {
     return list->first ? entry_at(pool, list->first) : NULL;
+}
+
+struct timer_entry *tr__loose_after(const struct loose_pool *pool, const struct timer_entry *entry)
+{
+    return entry->loose.next ? entry_at(pool, entry->loose.next) : NULL;
 }
 
 /* Takes a timer out of its list. Its neighbour knows its number. */

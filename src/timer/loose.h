@@ -19,6 +19,7 @@ enum {
     LOOSE_SLAB_FIRST = 64,     /* Entries of the first slab: 4 KiB. */
     LOOSE_SLAB_BITS = 18,      /* The largest has 2^18: 16 MiB, most of it in huge pages. */
     LOOSE_SLABS_MAX = 1 << 14, /* With 2^18 entries each, all that 32 bits can number. */
+    LOOSE_HOME_SHIFT = 32 + TIMER_GENERATION_BITS,
     LOOSE_GENERATION_END = (1 << TIMER_GENERATION_BITS) - 1, /* No number has it. */
 };
 
@@ -41,6 +42,7 @@ struct loose_pool {
     uint32_t empty; /* Place of a slab that has no timers, or had none; 0 for none. */
     size_t made;    /* Entries in all slabs. */
     struct memory_source source;
+    uint8_t home; /* Part of all numbers, so that those of several pools differ; 0 at first. */
 };
 
 /** The timers of one actor. Zeroes are none. */
@@ -70,6 +72,11 @@ struct timer_entry *tr__loose_find(const struct loose_pool *pool, uint64_t numbe
 
 /** A timer of a list, or NULL when it has none. */
 struct timer_entry *tr__loose_first(const struct loose_list *list, const struct loose_pool *pool);
+
+/** The next one of its list, or NULL. */
+struct timer_entry *tr__loose_after(const struct loose_pool *pool, const struct timer_entry *entry);
+/** The number of the first one; the list has one. */
+uint64_t tr__loose_number(const struct loose_list *list, const struct loose_pool *pool);
 
 /** Removes and frees a timer of this list whose node is not armed. Never fails. */
 void tr__loose_remove(struct loose_list *list, struct loose_pool *pool, struct timer_entry *entry);

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The timers of an actor that moves. Their memory is the worker's, so they travel as copies in a
+ * parcel, and get new places where they arrive. A timer without a key is known to the application by
+ * the number of its first place: an alias leads from there to where it is now.
+ */
+#include "actor/supervise.h"
+#include "actor/timers.h"
+#include "base/assert.h"
+
+struct packed_timer {
+    struct timer_entry entry; /* its deadline in it, and the message or the envelope that has it */
+    uint64_t handle;          /* of one without a key: what the application knows */
+    bool is_armed;
+    char key[TR_TIMER_KEY_MAX + 1];
+};
+
+struct timer_alias {
+    uint64_t handle;
+    uint64_t number;
+};
+
+struct timer_parcel {
+    uint32_t count;
+    bool has_idle; /* the receive timeout was armed */
+    struct packed_timer timers[];
+};
+
+struct timer_aliases {
+    uint32_t count;
+    struct timer_alias list[];
+};
+
+static uint32_t timer_count(const struct cell_extra *extra)
+{
+    return extra->timers.count + extra->loose_timers.count;
+}
+
+/*
+ * Whether two timers are due at the same nanosecond. Their order is that in which they were armed, and
+ * only the wheel knows it.
+ */
+static bool has_equals(struct worker *worker, const struct cell_extra *extra)
+{
+    tr_time due_ns[TR_MOVED_TIMERS_MAX];
+    uint32_t count = 0;
+    struct timer_keys keys = extra->timers; /* a walk that is left early changes nothing */
+    struct keys_walk walk = tr__keys_walk(&keys);
+    for (uint32_t i = 0; i < extra->timers.count; i++) {
+        const struct timer_entry *entry = tr__keys_walk_next(&keys, &worker->timer_pool, &walk);
+        if (timer_is_armed(&entry->node))
+            due_ns[count++] = entry->node.deadline_ns;
+    }
+    const struct loose_pool *pool = &worker->timer_pool.loose;
+    const struct timer_entry *entry = tr__loose_first(&extra->loose_timers, pool);
+    for (; entry; entry = tr__loose_after(pool, entry)) {
+        if (timer_is_armed(&entry->node))
+            due_ns[count++] = entry->node.deadline_ns;
+    }
+    for (uint32_t i = 1; i < count; i++) {
+        for (uint32_t j = 0; j < i; j++) {
+            if (due_ns[i] == due_ns[j])
+                return true;
+        }
+    }
+    return false;
+}
+
+bool tr__timers_reserve(struct worker *worker, const struct cell *cell,
+                        struct timer_parcel **parcel)
+{
+    *parcel = NULL;
+    if (!cell->extra)
+        return true;
+    uint32_t count = timer_count(cell->extra);
+    if (count > TR_MOVED_TIMERS_MAX || (count > 1 && has_equals(worker, cell->extra)))
+        return false;
+    if (!count && !timer_is_armed(&cell->extra->idle))
+        return true;
+    size_t size = sizeof **parcel + count * sizeof(struct packed_timer);
+    *parcel = source_resize(&worker->source, NULL, size);
+    if (*parcel)
+        **parcel = (struct timer_parcel){.count = 0};
+    return *parcel;
+}
+
+void tr__timers_unreserve(struct worker *worker, struct timer_parcel *parcel)
+{
+    source_resize(&worker->source, parcel, 0);
+}
+
+/* What the application calls the timer that has this number now. */
+static uint64_t handle_of(const struct timer_aliases *aliases, uint64_t number)
+{
+    for (uint32_t i = 0; aliases && i < aliases->count; i++) {
+        if (aliases->list[i].number == number)
+            return aliases->list[i].handle;
+    }
+    return number;
+}
+
+uint64_t tr__timer_number(const struct cell *cell, uint64_t handle)
+{
+    const struct timer_aliases *aliases = cell->extra ? cell->extra->timer_aliases : NULL;
+    for (uint32_t i = 0; aliases && i < aliases->count; i++) {
+        if (aliases->list[i].handle == handle)
+            return aliases->list[i].number;
+    }
+    return handle;
+}
+
+static struct packed_timer *pack(struct worker *worker, struct timer_parcel *parcel,
+                                 struct timer_entry *entry)
+{
+    struct packed_timer *packed = &parcel->timers[parcel->count++];
+    *packed = (struct packed_timer){.is_armed = tr__wheel_cancel(&worker->timers, &entry->node)};
+    packed->entry = *entry;
+    if (entry->is_keyed)
+        memcpy(packed->key, entry->key, entry->keyed.key_length);
+    return packed;
+}
+
+void tr__timers_pack(struct worker *worker, struct cell *cell, struct timer_parcel *parcel)
+{
+    struct cell_extra *extra = cell->extra;
+    struct timer_pool *pool = &worker->timer_pool;
+    if (!parcel)
+        return;
+    parcel->has_idle = tr__wheel_cancel(&worker->idles, &extra->idle);
+    struct keys_walk walk = tr__keys_walk(&extra->timers);
+    struct timer_entry *entry;
+    while ((entry = tr__keys_walk_next(&extra->timers, pool, &walk))) {
+        (void)pack(worker, parcel, entry);
+        tr__keys_walk_remove(&extra->timers, pool, &walk);
+    }
+    while ((entry = tr__loose_first(&extra->loose_timers, &pool->loose))) {
+        uint64_t number = tr__loose_number(&extra->loose_timers, &pool->loose);
+        pack(worker, parcel, entry)->handle = handle_of(extra->timer_aliases, number);
+        tr__loose_remove(&extra->loose_timers, &pool->loose, entry);
+    }
+    source_resize(&worker->source, extra->timer_aliases, 0);
+    extra->timer_aliases = NULL;
+    extra->timer_parcel = parcel;
+}
+
+/* A new place for it; NULL when out of memory. */
+static struct timer_entry *place_new(struct worker *worker, struct cell_extra *extra,
+                                     const struct packed_timer *packed)
+{
+    bool is_new;
+    uint64_t number;
+    if (packed->entry.is_keyed)
+        return tr__keys_obtain(&extra->timers,
+                               &worker->timer_pool,
+                               packed->key,
+                               packed->entry.keyed.key_length,
+                               &is_new);
+    struct timer_entry *entry =
+        tr__loose_add(&extra->loose_timers, &worker->timer_pool.loose, &number);
+    struct timer_aliases *aliases = extra->timer_aliases;
+    if (entry && number != packed->handle)
+        aliases->list[aliases->count++] = (struct timer_alias){packed->handle, number};
+    return entry;
+}
+
+static bool unpack(struct worker *worker, struct cell_extra *extra,
+                   const struct packed_timer *packed)
+{
+    const struct timer_entry *from = &packed->entry;
+    struct timer_entry *entry = place_new(worker, extra, packed);
+    if (!entry)
+        return false;
+    entry->owner = from->owner;
+    entry->kind = from->kind;
+    entry->is_queued = from->is_queued;
+    entry->is_parked = from->is_parked;
+    entry->is_light = from->is_light;
+    if (from->is_light) {
+        entry->light = from->light;
+    } else {
+        entry->heavy = from->heavy;
+        if (from->heavy.envelope)
+            from->heavy.envelope->sender = (uint64_t)(uintptr_t)entry;
+    }
+    if (packed->is_armed)
+        tr__wheel_arm(&worker->timers, &entry->node, from->node.deadline_ns);
+    return true;
+}
+
+/* No memory for it where it has come to: what its envelope holds is void. */
+static void spill(struct worker *worker, const struct packed_timer *packed)
+{
+    struct envelope *envelope = packed->entry.is_light ? NULL : packed->entry.heavy.envelope;
+    if (!envelope)
+        return;
+    if (packed->entry.is_queued)
+        tr__timer_void(worker, envelope);
+    else
+        envelope_give(&worker->pool, envelope);
+}
+
+bool tr__timers_unpack(struct worker *worker, struct cell *cell)
+{
+    struct cell_extra *extra = cell->extra;
+    struct timer_parcel *parcel = extra ? extra->timer_parcel : NULL;
+    if (!parcel)
+        return true;
+    extra->timer_parcel = NULL;
+    bool has_all = true;
+    uint32_t loose = 0;
+    for (uint32_t i = 0; i < parcel->count; i++)
+        loose += !parcel->timers[i].entry.is_keyed;
+    if (loose) {
+        size_t size = sizeof *extra->timer_aliases + loose * sizeof(struct timer_alias);
+        extra->timer_aliases = source_resize(&worker->source, NULL, size);
+        has_all = extra->timer_aliases;
+        if (has_all)
+            extra->timer_aliases->count = 0;
+    }
+    for (uint32_t i = 0; i < parcel->count; i++) {
+        has_all = has_all && unpack(worker, extra, &parcel->timers[i]);
+        if (!has_all)
+            spill(worker, &parcel->timers[i]);
+    }
+    if (parcel->has_idle)
+        tr__wheel_arm(&worker->idles, &extra->idle, extra->idle.deadline_ns);
+    source_resize(&worker->source, parcel, 0);
+    return has_all;
+}
