@@ -6,6 +6,7 @@
 
 #define SAMPLE_NS (100 * TR_MICROSECOND) /* a sample at least this often, if there is mail */
 #define BUSY_NS (200 * TR_MICROSECOND)   /* the shortest stretch that says something about load */
+#define CROWDED_NS TR_MILLISECOND        /* it must last: who has just begun has many ready once */
 #define CHEAP_TURN_NS 1000               /* below this a message that goes far costs too much */
 
 enum {
@@ -90,23 +91,8 @@ void tr__balance_rise(struct worker *worker)
     (void)hunger_take(worker);
 }
 
-/*
- * Whether an actor would leave those behind who talk to it: its next message comes from another actor of
- * this worker. Who tells himself what to do next, or hears from elsewhere, loses nothing.
- */
-static bool has_talk_here(struct worker *worker, const struct cell *cell)
-{
-    const struct envelope *last = cell->cycle ? cell->cycle : cell->notices;
-    const struct envelope *first = last ? (const struct envelope *)(void *)last->mail.next : NULL;
-    if (!first || !mail_takes_room(first) || first->sender == cell->identity)
-        return false;
-    const struct cell *sender = slots_find(worker->slots, first->sender);
-    return sender && cell_owner(sender) == worker->index;
-}
-
 /* Gives every second of the first actors of a class away that may go. */
-static uint32_t give_class(struct worker *worker, enum task_class class, uint32_t to, uint32_t max,
-                           bool is_cheap)
+static uint32_t give_class(struct worker *worker, enum task_class class, uint32_t to, uint32_t max)
 {
     struct runqueue *queue = &worker->loop.queue;
     struct task *previous = NULL;
@@ -116,8 +102,7 @@ static uint32_t give_class(struct worker *worker, enum task_class class, uint32_
     for (uint32_t i = 0; task && i < LOOK_MAX && given < max; i++) {
         struct task *next = task->next;
         struct cell *cell = cell_of_task(task);
-        bool may_go = tr__move_is_possible(worker, cell) && !must_stay(worker, cell) &&
-                      !(is_cheap && has_talk_here(worker, cell));
+        bool may_go = tr__move_is_possible(worker, cell) && !must_stay(worker, cell);
         if (may_go && is_second && tr__move_give(worker, cell, to, false)) {
             runqueue_take_out(queue, class, previous, next);
             given++;
@@ -141,7 +126,7 @@ static uint32_t count_ready(const struct loop *loop)
     return count;
 }
 
-static void feed(struct worker *worker, uint32_t ready, bool is_cheap)
+static void feed(struct worker *worker, uint32_t ready)
 {
     struct tr_system *system = worker->system;
     uint32_t count = system->worker_count;
@@ -150,9 +135,9 @@ static void feed(struct worker *worker, uint32_t ready, bool is_cheap)
         if (!hunger_take(system->workers[to]))
             continue;
         uint32_t max = ready / 2 < GIVE_MAX ? ready / 2 : GIVE_MAX;
-        uint32_t given = give_class(worker, TASK_NORMAL, to, max, is_cheap);
+        uint32_t given = give_class(worker, TASK_NORMAL, to, max);
         if (given < max)
-            given += give_class(worker, TASK_HIGH, to, max - given, is_cheap);
+            given += give_class(worker, TASK_HIGH, to, max - given);
         ready -= given;
         if (given)
             continue;
@@ -184,8 +169,14 @@ void tr__balance_round(struct worker *worker)
     balance->rests_seen = balance->rests;
     uint32_t ready = was_busy ? count_ready(&worker->loop) : 0;
     atom32_store(&worker->load, ready, ATOM_RELAXED);
-    if (ready > 1 && atom32_load(&system->hungry, ATOM_RELAXED))
-        feed(worker, ready, (uint64_t)span_ns < done * CHEAP_TURN_NS);
+    bool pays = ready > 1 && (uint64_t)span_ns >= done * CHEAP_TURN_NS;
+    if (!pays)
+        balance->crowded_ns = TR_NEVER;
+    else if (balance->crowded_ns == TR_NEVER)
+        balance->crowded_ns = worker->loop.now_ns;
+    else if (worker->loop.now_ns - balance->crowded_ns >= CROWDED_NS &&
+             atom32_load(&system->hungry, ATOM_RELAXED))
+        feed(worker, ready);
 }
 
 /* ---- Talk. ---- */

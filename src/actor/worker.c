@@ -207,6 +207,7 @@ tr_status tr__worker_init(struct worker *worker, struct tr_system *system, uint3
     tr__dispatches_init(&worker->dispatches, &worker->source, index);
     list_init(&worker->budget_parts);
     worker->trim_every_ns = TRIM_EVERY_NS;
+    worker->balance.crowded_ns = TR_NEVER;
     tr__scratch_init(&worker->scratch, &worker->source);
     tr__clock_init(&worker->clock, platform);
     tr__wheel_init(&worker->timers, worker->loop.now_ns);

@@ -136,6 +136,7 @@ struct balance {
     uint64_t rests_seen;
     uint64_t turns_seen;
     tr_time looked_ns;
+    tr_time crowded_ns; /* since when actors wait for each other; TR_NEVER: they do not */
     struct balance_stay {
         uint64_t ref;
         tr_time until_ns;
