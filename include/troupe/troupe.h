@@ -14,6 +14,7 @@
 #include <troupe/limits.h>
 #include <troupe/message.h>
 #include <troupe/platform.h>
+#include <troupe/pool.h>
 #include <troupe/ref.h>
 #include <troupe/schedule.h>
 #include <troupe/self.h>
