@@ -123,6 +123,8 @@
 #define TR_BEHAVIORS_NESTED_MAX 10
 /** Set-ups that run inside set-ups. Deeper ones run later, as if placed on another worker. */
 #define TR_SETUPS_NESTED_MAX 16
+/** Paths that are claimed in a directory at once. One more: TR_LIMIT. */
+#define TR_CLAIMS_MAX (1024 * 1024)
 /** Workers of a system. More: TR_LIMIT. */
 #define TR_WORKERS_MAX 256
 /**

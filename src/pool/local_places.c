@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pool/local_places.h"
+
+tr_status tr_places_new(tr_system *system, const tr_places **made)
+{
+    if (!system || !made)
+        return TR_INVALID_ARGUMENT;
+    struct local_places *places = source_resize(&system->source, NULL, sizeof *places);
+    if (!places)
+        return TR_NO_MEMORY;
+    places->source = system->source;
+    tr_status status = tr__local_ring_init(&places->ring, &places->source, system->worker_count);
+    if (status != TR_OK) {
+        source_resize(&system->source, places, 0);
+        return status;
+    }
+    tr__local_directory_init(&places->directory, system, &places->ring);
+    tr__local_transport_init(&places->transport, system);
+    places->table = (tr_places){
+        .size = sizeof places->table,
+        .ring = &places->ring.table,
+        .directory = &places->directory.table,
+        .transport = &places->transport.table,
+    };
+    *made = &places->table;
+    return TR_OK;
+}
+
+void tr_places_free(const tr_places *table)
+{
+    if (!table)
+        return;
+    struct local_places *places = (struct local_places *)(uintptr_t)table;
+    struct memory_source source = places->source;
+    tr__local_directory_deinit(&places->directory);
+    tr__local_ring_deinit(&places->ring);
+    source_resize(&source, places, 0);
+}
