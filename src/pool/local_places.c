@@ -5,13 +5,17 @@ tr_status tr_places_new(tr_system *system, const tr_places **made)
 {
     if (!system || !made)
         return TR_INVALID_ARGUMENT;
-    struct local_places *places = source_resize(&system->source, NULL, sizeof *places);
-    if (!places)
+    size_t alignment = _Alignof(struct local_places);
+    void *memory = source_resize(&system->source, NULL, sizeof(struct local_places) + alignment);
+    if (!memory)
         return TR_NO_MEMORY;
+    uintptr_t address = ((uintptr_t)memory + alignment - 1) & ~(alignment - 1);
+    struct local_places *places = (struct local_places *)address;
+    places->memory = memory;
     places->source = system->source;
     tr_status status = tr__local_ring_init(&places->ring, &places->source, system->worker_count);
     if (status != TR_OK) {
-        source_resize(&system->source, places, 0);
+        source_resize(&system->source, memory, 0);
         return status;
     }
     tr__local_directory_init(&places->directory, system, &places->ring);
@@ -34,5 +38,5 @@ void tr_places_free(const tr_places *table)
     struct memory_source source = places->source;
     tr__local_directory_deinit(&places->directory);
     tr__local_ring_deinit(&places->ring);
-    source_resize(&source, places, 0);
+    source_resize(&source, places->memory, 0);
 }

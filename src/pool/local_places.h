@@ -48,6 +48,7 @@ struct local_transport {
 
 struct local_places {
     tr_places table;
+    void *memory; /* what the source gave; this is aligned inside it */
     struct memory_source source;
     struct local_ring ring;
     struct local_directory directory;
