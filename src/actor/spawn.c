@@ -156,7 +156,7 @@ static tr_status name_add(struct tr_system *system, struct cell *cell, const cha
     int written = snprintf(path + length, sizeof path - length, "/%s", name);
     if (written < 0 || (size_t)written >= sizeof path - length)
         return path_too_long(error);
-    tr_status status = tr__names_reserve(&system->names, path, cell->identity, &cell->name);
+    tr_status status = tr__names_reserve(&system->names, path, cell->identity, NULL, &cell->name);
     if (status != TR_OK)
         tr__error_set(error, status, 0, "%s: %.200s", tr_status_text(status), path);
     return status;

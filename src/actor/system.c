@@ -218,6 +218,7 @@ static tr_status worker_make(struct tr_system *system, uint32_t index)
         source_resize(&system->source, memory, 0);
         return status;
     }
+    grace_join(&system->names.grace, &worker->reader);
     system->workers[index] = worker;
     system->loops[index] = &worker->loop;
     return TR_OK;
@@ -318,6 +319,8 @@ void tr_system_free(tr_system *system)
     tr__blocking_end(&system->blocking);
     tr__clients_close(system);
     mail_sweep(system);
+    if (system->guardian)
+        tr__names_free(&system->names, system->guardian_name);
     tr__schedules_deinit(&system->schedules, &source);
     tr__clients_free(system);
     for (uint32_t i = 0; system->workers && i < system->worker_count; i++) {
@@ -332,8 +335,6 @@ void tr_system_free(tr_system *system)
     tr__dead_letters_deinit(&system->dead_letters, &source);
     tr__stalls_deinit(system);
     tr__slots_deinit(&system->slots);
-    if (system->guardian)
-        tr__names_free(&system->names, system->guardian_name);
     if (system->names.source.platform)
         tr__names_deinit(&system->names);
     tr__faults_switch_off(system);
