@@ -13,6 +13,7 @@
 #include <troupe/callback.h>
 #include <troupe/limits.h>
 #include <troupe/message.h>
+#include <troupe/node.h>
 #include <troupe/places.h>
 #include <troupe/platform.h>
 #include <troupe/pool.h>

@@ -43,7 +43,7 @@ static tr_status find(tr_directory *table, const char *path, tr_location *found)
     struct tr_system *system = directory->system;
     if (!path)
         return TR_NOT_FOUND;
-    uint64_t ref = tr__names_find(&system->names, path);
+    uint64_t ref = tr__names_find(&system->names, NULL, path);
     const struct cell *cell = slots_find(&system->slots, ref);
     if (!cell)
         return TR_NOT_FOUND;
@@ -54,7 +54,7 @@ static tr_status find(tr_directory *table, const char *path, tr_location *found)
 /* Under the lock. */
 static struct claim *claim_find(struct local_directory *directory, const char *path)
 {
-    return (struct claim *)(uintptr_t)tr__names_find(&directory->claims, path);
+    return (struct claim *)(uintptr_t)tr__names_find(&directory->claims, NULL, path);
 }
 
 /* Under the lock. */
@@ -78,7 +78,7 @@ static tr_status claim_add(struct local_directory *directory, const char *path, 
     struct claim *claim = source_resize(&system->source, NULL, sizeof *claim);
     if (!claim)
         return TR_NO_MEMORY;
-    tr_status status = tr__names_reserve(&system->names, path, ref, &claim->shown);
+    tr_status status = tr__names_reserve(&system->names, path, ref, NULL, &claim->shown);
     if (status != TR_OK)
         goto free_claim;
     status = tr__names_add(&directory->claims, path, (uintptr_t)claim, &claim->own);
@@ -136,7 +136,7 @@ static tr_status release(tr_directory *table, const char *path, tr_ref ref)
 }
 
 void tr__local_directory_init(struct local_directory *directory, struct tr_system *system,
-                              const struct local_ring *ring)
+                              const struct place_ring *ring)
 {
     directory->table = (tr_directory){
         .size = sizeof directory->table, .claim = claim, .find = find, .release = release};

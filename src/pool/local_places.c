@@ -13,7 +13,8 @@ tr_status tr_places_new(tr_system *system, const tr_places **made)
     struct local_places *places = (struct local_places *)address;
     places->memory = memory;
     places->source = system->source;
-    tr_status status = tr__local_ring_init(&places->ring, &places->source, system->worker_count);
+    tr_status status =
+        tr__place_ring_init(&places->ring, &places->source, RING_OF_WORKERS, system->worker_count);
     if (status != TR_OK) {
         source_resize(&system->source, memory, 0);
         return status;
@@ -37,6 +38,6 @@ void tr_places_free(const tr_places *table)
     struct local_places *places = (struct local_places *)(uintptr_t)table;
     struct memory_source source = places->source;
     tr__local_directory_deinit(&places->directory);
-    tr__local_ring_deinit(&places->ring);
+    tr__place_ring_deinit(&places->ring);
     source_resize(&source, places->memory, 0);
 }

@@ -8,19 +8,7 @@
 #include <troupe/places.h>
 
 #include "actor/system.h"
-#include "pool/hash_ring.h"
-
-struct local_ring {
-    tr_ring table;
-    struct memory_source source;
-    struct lock lock; /* of those who change the number */
-    atom32 count;
-    /*
-     * By the number of members, made when first needed and kept: a pool that grows and shrinks comes
-     * back to the same numbers, and who looks needs no lock and no count of readers.
-     */
-    atomptr rings[TR_WORKERS_MAX + 1];
-};
+#include "pool/place_ring.h"
 
 struct claim {
     struct claim *next;
@@ -33,7 +21,7 @@ struct claim {
 struct local_directory {
     tr_directory table;
     struct tr_system *system;
-    const struct local_ring *ring;
+    const struct place_ring *ring;
     struct lock lock;
     /* Under the lock. */
     struct names claims; /* by path, so that they can be released */
@@ -50,20 +38,13 @@ struct local_places {
     tr_places table;
     void *memory; /* what the source gave; this is aligned inside it */
     struct memory_source source;
-    struct local_ring ring;
+    struct place_ring ring;
     struct local_directory directory;
     struct local_transport transport;
 };
 
-/** The ring of so many workers from now on. TR_NO_MEMORY. Any thread. */
-TR_MUST_CHECK tr_status tr__local_ring_resize(struct local_ring *ring, uint32_t members);
-
-/** A ring of workers. TR_NO_MEMORY. */
-TR_MUST_CHECK tr_status tr__local_ring_init(struct local_ring *ring,
-                                            const struct memory_source *source, uint32_t members);
-void tr__local_ring_deinit(struct local_ring *ring);
 void tr__local_directory_init(struct local_directory *directory, struct tr_system *system,
-                              const struct local_ring *ring);
+                              const struct place_ring *ring);
 void tr__local_directory_deinit(struct local_directory *directory);
 void tr__local_transport_init(struct local_transport *transport, struct tr_system *system);
 
