@@ -157,7 +157,7 @@ tr_kit *tr_kit_new(const tr_kit_options *options)
                                         .seed = seed,
                                         .spin_ns = -1,
                                         .platform = &kit->virtual->table};
-    if (tr_system_new(&system_options, &kit->system) != TR_OK)
+    if (tr__system_new(&system_options, &kit->system) != TR_OK)
         goto free_virtual;
     kit->system->blocking.is_played = true;
     if (tr_client_new(kit->system, &kit->client) != TR_OK)

@@ -190,10 +190,10 @@ static bool part_grow(struct names *names, struct names_part *part, struct names
 static struct names_found found_at(const struct name *name)
 {
     struct names_found found = {0};
-    if (name) {
+    if (name)
         found.ref = atom64_load(&name->shown, ATOM_ACQUIRE); /* partner: show */
+    if (found.ref)
         found.behavior = name->behavior;
-    }
     return found;
 }
 
@@ -249,10 +249,10 @@ tr_status tr__names_add(struct names *names, const char *path, uint64_t ref, str
 }
 
 tr_status tr__names_reserve(struct names *names, const char *path, uint64_t ref,
-                            const struct tr_behavior *behavior, struct name **added)
+                            struct name **added)
 {
     struct names_found found;
-    const struct name like = {.ref = ref, .behavior = behavior};
+    const struct name like = {.ref = ref};
     return add(names, path, &like, added, &found);
 }
 

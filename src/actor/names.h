@@ -37,7 +37,7 @@ struct name {
     uint64_t hash;
     uint64_t ref;                       /* of its actor */
     atom64 shown;                       /* the ref, when others may find it; 0 before and after */
-    const struct tr_behavior *behavior; /* of an actor of the pool; NULL of others */
+    const struct tr_behavior *behavior; /* of an actor of the pool, else NULL; fixed when shown */
     bool is_out;                        /* it was taken out; its owner's */
     uint16_t path_length;
     uint16_t last; /* where the last part of the path begins */
@@ -91,12 +91,9 @@ static inline struct lock *names_lock_of(struct names *names, uint32_t slot)
 /** Registers a path, copied. TR_NAME_EXISTS, TR_NO_MEMORY. Any thread. */
 TR_MUST_CHECK tr_status tr__names_add(struct names *names, const char *path, uint64_t ref,
                                       struct name **name);
-/**
- * The same, but nobody finds it before tr__names_show: its actor cannot be told anything yet.
- * `behavior` is that of an actor of the pool, else NULL.
- */
+/** The same, but nobody finds it before tr__names_show: its actor cannot be told anything yet. */
 TR_MUST_CHECK tr_status tr__names_reserve(struct names *names, const char *path, uint64_t ref,
-                                          const struct tr_behavior *behavior, struct name **name);
+                                          struct name **name);
 /** As tr__names_add, of the pool. With TR_NAME_EXISTS *found is what stands there. */
 TR_MUST_CHECK tr_status tr__names_share(struct names *names, const char *path, uint64_t ref,
                                         const struct tr_behavior *behavior, struct name **name,

@@ -77,7 +77,7 @@ TEST(a_reserved_path_is_taken_and_not_found, "L-07")
     struct name *name;
     struct name *second;
     begin();
-    ck_assert_int_eq(tr__names_reserve(&names, "/user/a", 7, NULL, &name), TR_OK);
+    ck_assert_int_eq(tr__names_reserve(&names, "/user/a", 7, &name), TR_OK);
     ck_assert_uint_eq(find("/user/a"), 0);
     ck_assert_int_eq(tr__names_add(&names, "/user/a", 8, &second), TR_NAME_EXISTS);
     tr__names_show(name);
