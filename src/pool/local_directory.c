@@ -78,7 +78,7 @@ static tr_status claim_add(struct local_directory *directory, const char *path, 
     struct claim *claim = source_resize(&system->source, NULL, sizeof *claim);
     if (!claim)
         return TR_NO_MEMORY;
-    tr_status status = tr__names_reserve(&system->names, path, ref, NULL, &claim->shown);
+    tr_status status = tr__names_reserve(&system->names, path, ref, &claim->shown);
     if (status != TR_OK)
         goto free_claim;
     status = tr__names_add(&directory->claims, path, (uintptr_t)claim, &claim->own);

@@ -5,6 +5,9 @@ tr_status tr_places_new(tr_system *system, const tr_places **made)
 {
     if (!system || !made)
         return TR_INVALID_ARGUMENT;
+    struct pool *pool = tr__pool_of(system, NULL);
+    if (!pool)
+        return TR_NO_MEMORY;
     size_t alignment = _Alignof(struct local_places);
     void *memory = source_resize(&system->source, NULL, sizeof(struct local_places) + alignment);
     if (!memory)
@@ -13,17 +16,11 @@ tr_status tr_places_new(tr_system *system, const tr_places **made)
     struct local_places *places = (struct local_places *)address;
     places->memory = memory;
     places->source = system->source;
-    tr_status status =
-        tr__place_ring_init(&places->ring, &places->source, RING_OF_WORKERS, system->worker_count);
-    if (status != TR_OK) {
-        source_resize(&system->source, memory, 0);
-        return status;
-    }
-    tr__local_directory_init(&places->directory, system, &places->ring);
+    tr__local_directory_init(&places->directory, system, &pool->ring);
     tr__local_transport_init(&places->transport, system);
     places->table = (tr_places){
         .size = sizeof places->table,
-        .ring = &places->ring.table,
+        .ring = &pool->ring.table,
         .directory = &places->directory.table,
         .transport = &places->transport.table,
     };
@@ -38,6 +35,5 @@ void tr_places_free(const tr_places *table)
     struct local_places *places = (struct local_places *)(uintptr_t)table;
     struct memory_source source = places->source;
     tr__local_directory_deinit(&places->directory);
-    tr__place_ring_deinit(&places->ring);
     source_resize(&source, places->memory, 0);
 }

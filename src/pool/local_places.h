@@ -8,7 +8,7 @@
 #include <troupe/places.h>
 
 #include "actor/system.h"
-#include "pool/place_ring.h"
+#include "pool/pool.h"
 
 struct claim {
     struct claim *next;
@@ -38,7 +38,6 @@ struct local_places {
     tr_places table;
     void *memory; /* what the source gave; this is aligned inside it */
     struct memory_source source;
-    struct place_ring ring;
     struct local_directory directory;
     struct local_transport transport;
 };

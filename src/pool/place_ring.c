@@ -14,8 +14,7 @@ static tr_status find(const tr_ring *table, const char *name, tr_place *place)
     const struct place_ring *ring = (const struct place_ring *)(const void *)table;
     if (!name || !tr__name_is_valid(name))
         return TR_NAME_INVALID;
-    uint32_t places = atom32_load(&ring->count, ATOM_ACQUIRE); /* partner: resize */
-    *place = tr__hash_ring_find(atomptr_load(&ring->rings[places], ATOM_RELAXED), name);
+    *place = place_ring_find(ring, name);
     return TR_OK;
 }
 
@@ -35,7 +34,7 @@ tr_status tr__place_ring_resize(struct place_ring *ring, uint32_t places)
             source_resize(&ring->source, made, 0);
     }
     if (status == TR_OK)
-        atom32_store(&ring->count, places, ATOM_RELEASE); /* partner: find */
+        atom32_store(&ring->count, places, ATOM_RELEASE); /* partner: place_ring_find */
     lock_give(&ring->lock);
     return status;
 }

@@ -36,6 +36,12 @@ TR_MUST_CHECK tr_status tr__place_ring_init(struct place_ring *ring,
                                             const struct memory_source *source, char prefix,
                                             uint32_t places);
 void tr__place_ring_deinit(struct place_ring *ring);
+/** Where a name starts, without a look at whether it is one. Any thread. */
+static inline tr_place place_ring_find(const struct place_ring *ring, const char *name)
+{
+    uint32_t places = atom32_load(&ring->count, ATOM_ACQUIRE); /* partner: resize */
+    return tr__hash_ring_find(atomptr_load(&ring->rings[places], ATOM_RELAXED), name);
+}
 /** Has so many places from now on. TR_NO_MEMORY. Any thread. */
 TR_MUST_CHECK tr_status tr__place_ring_resize(struct place_ring *ring, uint32_t places);
 

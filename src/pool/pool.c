@@ -7,7 +7,7 @@
 static void pool_free(struct tr_system *system)
 {
     struct pool *pool = atomptr_load(&system->pool, ATOM_ACQUIRE);
-    tr__hash_ring_deinit(&pool->ring);
+    tr__place_ring_deinit(&pool->ring);
     source_resize(&system->source, pool, 0);
 }
 
@@ -33,7 +33,7 @@ static struct pool *pool_make(struct tr_system *system, const tr_child_spec *tab
         if (!table[i].supervision)
             pool->table[i].supervision = how;
     }
-    if (tr__hash_ring_init(&pool->ring, &system->source, RING_OF_WORKERS, system->worker_count) ==
+    if (tr__place_ring_init(&pool->ring, &system->source, RING_OF_WORKERS, system->worker_count) ==
         TR_OK)
         return pool;
     source_resize(&system->source, pool, 0);
@@ -81,7 +81,7 @@ tr_status tr__pool_start(struct tr_system *system, const tr_child_spec *table)
         const tr_spawn_args args = {.size = sizeof args,
                                     .behavior = spec->behavior,
                                     .name = spec->name,
-                                    .worker = (int)tr__hash_ring_find(&pool->ring, spec->name),
+                                    .worker = (int)place_ring_find(&pool->ring, spec->name),
                                     .setup_type = spec->setup.type,
                                     .setup = spec->setup.data,
                                     .spec = spec};
