@@ -105,6 +105,35 @@ TEST(the_ring_is_that_of_the_pool, "P-07", "P-01")
     }
 }
 
+/* Found where the ring has placed it, from the moment when the spawn has returned. */
+TEST(actors_of_the_pool_are_where_the_ring_says, "P-07", "P-02")
+{
+    struct world world = {0};
+    workers_open(&world, 4);
+    tr_directory *directory = world.places->directory;
+    for (int i = 0; i < 40; i++) {
+        char name[32], path[64];
+        snprintf(name, sizeof name, "orders-%d", i);
+        snprintf(path, sizeof path, "/user/%s", name);
+        recorder_ref ref;
+        tr_place place = 99;
+        tr_location found = {.place = 98};
+        ck_assert_int_eq(tr_try_pool_spawn(world.client, &ref, recorder, name), TR_OK);
+        ck_assert_int_eq(world.places->ring->find(world.places->ring, name, &place), TR_OK);
+        for (int k = 0; k < 2; k++) { /* on its way there, perhaps, and then there */
+            ck_assert_int_eq(directory->find(directory, path, &found), TR_OK);
+            ck_assert(tr_is_same(found.ref, ref));
+            ck_assert_uint_eq(found.place, place);
+            (void)record_of(&world, tr_any(ref));
+        }
+        tr_transport *transport = world.places->transport;
+        tr_parcel *parcel = parcel_of(&world, 0, 0);
+        ck_assert_int_eq(transport->send(transport, found.place, found.ref, parcel), TR_OK);
+        ck_assert_uint_eq(record_of(&world, tr_any(ref)).count, 1);
+    }
+    workers_close(&world);
+}
+
 /* A mailbox of two; the third parcel meets what its behavior says. */
 TR_ACTOR(newest, item, get_record);
 TR_ACTOR(waits, item, get_record);
@@ -165,4 +194,5 @@ TEST(bad_arguments_are_refused, "P-07")
 
 SUITE("places: workers", PLACES_CASES, the_directory_is_that_of_the_system,
       freed_places_release_what_they_claimed, the_ring_is_that_of_the_pool,
-      a_full_mailbox_is_no_place_to_wait, bad_arguments_are_refused)
+      actors_of_the_pool_are_where_the_ring_says, a_full_mailbox_is_no_place_to_wait,
+      bad_arguments_are_refused)
