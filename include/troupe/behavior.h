@@ -127,10 +127,10 @@ typedef enum tr_overflow {
  * them. The next incarnation begins with a CPU time of 0.
  */
 typedef struct tr_options {
-    tr_ordering ordering; /* TR_BY_ARRIVAL */
-    bool is_pinned;       /* never moves to another worker */
-    bool balances;        /* of the pool: it may move, as others do, and the ring says no more */
-    uint32_t mailbox_max; /* messages; 0: TR_MAILBOX_MAX; at most TR_MAILBOX_LARGEST */
+    tr_ordering ordering;       /* TR_BY_ARRIVAL */
+    bool is_pinned;             /* never moves to another worker */
+    bool balances;              /* of the pool: it may move, as all others may */
+    uint32_t mailbox_max;       /* messages; 0: TR_MAILBOX_MAX; at most TR_MAILBOX_LARGEST */
     size_t mailbox_bytes_max;   /* 0: TR_MAILBOX_BYTES_MAX; at most TR_MAILBOX_BYTES_LARGEST */
     tr_overflow overflow;       /* TR_OVERFLOW_FAIL */
     size_t budget_bytes;        /* what the actor alone may hold; 0: no budget */

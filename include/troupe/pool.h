@@ -63,8 +63,8 @@
  *         TR_POOLED(orders, "orders-1", .restart = TR_PERMANENT, .setup = TR_WITH(open_book, .year = 1)),
  *         {0},
  *     };
- * Members of tr_child_spec may follow the name; is_significant means nothing here. They are there before
- * any turn runs, in this order.
+ * outside of functions. Members of tr_child_spec may follow the name; is_significant means nothing here.
+ * They are there before any turn runs, in this order.
  */
 #define TR_POOLED(...) TR_POOLED_(__VA_ARGS__, )
 

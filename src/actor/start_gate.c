@@ -16,16 +16,21 @@ void tr__start_gate_deinit(struct tr_system *system)
         system->platform->parker_free(system->platform, system->gate.parker);
 }
 
+void tr__start_gate_refuse(struct start_gate *gate, tr_status status)
+{
+    uint32_t none = TR_OK;
+    (void)atom32_compare_exchange(
+        &gate->status, &none, (uint32_t)status, ATOM_RELAXED, ATOM_RELAXED);
+}
+
 /* Notes the first that goes wrong. */
 static tr_status call(struct tr_system *system, uint32_t index)
 {
     struct start_gate *gate = &system->gate;
     tr_status status = gate->on_worker_start(system, (int)index, gate->context);
-    uint32_t none = TR_OK;
     if (status == TR_OK)
         return TR_OK;
-    (void)atom32_compare_exchange(
-        &gate->status, &none, (uint32_t)status, ATOM_RELAXED, ATOM_RELAXED);
+    tr__start_gate_refuse(gate, status);
     tr__log(system,
             TR_LEVEL_ERROR,
             NULL,

@@ -35,6 +35,8 @@ void tr__start_gate_pass(struct worker *worker);
 tr_status tr__start_gate_wait(struct tr_system *system, uint32_t count);
 /** Lets the workers go on. Who has prepared it. */
 void tr__start_gate_open(struct tr_system *system);
+/** Nothing is to run: as if a worker had not started. */
+void tr__start_gate_refuse(struct start_gate *gate, tr_status status);
 /** Whether it has failed for some worker: actors that are new are not set up. Any thread. */
 static inline bool start_gate_has_failed(const struct start_gate *gate)
 {

@@ -104,6 +104,7 @@ tr_status tr_system_new(const tr_system_options *options, tr_system **made)
     if (options && options->size && options->pool)
         status = tr__pool_start(system, options->pool);
     if (status != TR_OK) {
+        tr__start_gate_refuse(&system->gate, status);
         tr_system_free(system);
         return status;
     }
