@@ -20,6 +20,11 @@ typedef struct tr_app {
     int workers TR_ZERO;                 /* 0: one per CPU; --workers N says otherwise */
     tr_time shutdown_timeout_ns TR_ZERO; /* 0: 10 s; --shutdown-timeout 30s says otherwise */
     bool traps_faults TR_ZERO;           /* see tr_system_options */
+    /* See tr_system_options and pool.h. */
+    const tr_child_spec *pool TR_ZERO;
+    const tr_supervision *pool_supervision TR_ZERO;
+    tr_status (*on_worker_start)(tr_system *system, int worker, void *context) TR_ZERO;
+    void *context TR_ZERO; /* of on_worker_start */
 } tr_app;
 
 /**
@@ -31,7 +36,8 @@ typedef struct tr_app {
  * number: 130, 143. When the root stops the app ends as well. The status:
  *
  *     0    all is well, also after a signal
- *     1    the root stopped because it failed, too often or with TR_TEMPORARY, or could not start
+ *     1    the root, or one of the pool, stopped because it failed, too often or with TR_TEMPORARY; or the
+ *          app could not start
  *     2    a flag is wrong
  *     70   a handler, a function of tr_blocking or a hook had not returned in time
  *     71   a failure reached the root of the tree, and so all was shut down

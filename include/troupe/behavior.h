@@ -129,6 +129,7 @@ typedef enum tr_overflow {
 typedef struct tr_options {
     tr_ordering ordering;       /* TR_BY_ARRIVAL */
     bool is_pinned;             /* never moves to another worker */
+    bool balances;              /* of the pool: it may move, as all others may */
     uint32_t mailbox_max;       /* messages; 0: TR_MAILBOX_MAX; at most TR_MAILBOX_LARGEST */
     size_t mailbox_bytes_max;   /* 0: TR_MAILBOX_BYTES_MAX; at most TR_MAILBOX_BYTES_LARGEST */
     tr_overflow overflow;       /* TR_OVERFLOW_FAIL */

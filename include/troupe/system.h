@@ -63,7 +63,8 @@ typedef struct tr_system_options {
     tr_time spin_ns;      /* -1: no spin; 0: TR_SPIN_NS */
     uint32_t io_percent;  /* of the time that IO may take while actors wait; 0: 50 */
     tr_time round_min_ns; /* how long actors run at least between two looks at IO; 0: 500 us */
-    bool exit_when_empty; /* shuts down by itself when the last actor below /user has stopped */
+    bool
+        exit_when_empty; /* shuts down when the last actor below /user, not of the pool, has stopped */
     const tr_platform *platform; /* NULL: the real one */
     /**
      * Memory, as realloc: size 0 frees, NULL allocates; NULL when out of memory. Any thread. NULL:
@@ -72,7 +73,7 @@ typedef struct tr_system_options {
     void *(*resize)(void *context, void *memory, size_t size);
     /** One line of log; path NULL: of the system. Any thread. NULL: the platform's. */
     void (*on_log)(void *context, tr_level level, const char *path, const char *text);
-    void *context;                 /* of resize, on_log and on_stall */
+    void *context;                 /* of resize, on_log, on_stall and on_worker_start */
     uint32_t blocking_threads_max; /* helper threads of tr_blocking; 0: TR_BLOCKING_THREADS_MAX */
     const tr_supervision *supervision; /* of top-level actors; NULL: all defaults. Copied. */
     /**
@@ -108,6 +109,20 @@ typedef struct tr_system_options {
     bool traps_faults;
     tr_time shutdown_timeout_ns; /* of a shutdown that nobody called; 0: TR_SHUTDOWN_TIMEOUT_NS */
     tr_balance balance;
+    /**
+     * Actors of the pool that are there from the beginning, in this order; a table of TR_POOLED that
+     * ends with an element of all zero. NULL: none. See pool.h.
+     */
+    const tr_child_spec *pool;
+    const tr_supervision
+        *pool_supervision; /* of the pool's actors; NULL: as `supervision`. Copied. */
+    /**
+     * Called for each worker on its thread, before any worker runs its first turn; a context of its own
+     * for a library, say. Another status than TR_OK ends the start with that status: no turn has run,
+     * and everything is stopped again. With tr_system_run_once the first call calls it, and gives the
+     * status; a system that is stopped before it runs does not call it. May be NULL.
+     */
+    tr_status (*on_worker_start)(tr_system *system, int worker, void *context);
 } tr_system_options;
 
 /** Sums over all workers since the system was made; those of live and queued are of now. */
@@ -145,7 +160,8 @@ TR_BEGIN_C
 /**
  * Makes a system, given to the caller. options NULL: all defaults. No thread starts yet.
  * TR_INVALID_ARGUMENT, TR_NAME_INVALID, TR_LIMIT (workers, actors_max, blocking_threads_max),
- * TR_NO_MEMORY, TR_NOT_SUPPORTED (traps_faults). Any thread.
+ * TR_NO_MEMORY, TR_NOT_SUPPORTED (traps_faults), and of the pool what tr_try_pool_spawn gives,
+ * TR_NAME_EXISTS also for a name that is in the table twice. Any thread.
  */
 TR_MUST_CHECK tr_status tr_system_new(const tr_system_options *options, tr_system **system);
 /**
@@ -158,7 +174,7 @@ void tr_system_free(tr_system *system);
 
 /**
  * Starts the worker threads and returns. Once per system. TR_NO_MEMORY, TR_INVALID_TRANSITION
- * (it runs, or has run).
+ * (it runs, or has run), and what on_worker_start gave.
  */
 TR_MUST_CHECK tr_status tr_system_start(tr_system *system);
 /**

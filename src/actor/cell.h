@@ -210,10 +210,19 @@ struct cell {
 static_assert(sizeof(struct cell) == 192, "an idle actor costs three cache lines");
 static_assert(offsetof(struct cell, task) == 64, "the door has a line of its own");
 
+/** In the door's tenant, above the slot of the parent: it was placed by the hash ring of the pool. */
+#define CELL_POOLED 0x80000000u
+
 /** The slot of the parent, 0 for none. */
 static inline uint32_t cell_parent_slot(const struct cell *cell)
 {
-    return cell->door.tenant;
+    return cell->door.tenant & ~CELL_POOLED;
+}
+
+/** Whether the hash ring has placed it. It stays where it is unless its options say `balances`. */
+static inline bool cell_is_pooled(const struct cell *cell)
+{
+    return ATOM_PEEK(&cell->door.tenant) & CELL_POOLED;
 }
 
 /** Empties a cell for its next tenant. A late order may still reach `control`: it is atomic. */

@@ -28,6 +28,8 @@ void tr__child_link(struct worker *worker, struct cell *parent, struct cell *chi
     parent->child_last = slot;
     if (child->flags & CELL_CALLS)
         worker->system->schedules.linked++;
+    if (cell_is_pooled(child))
+        worker->system->pool_linked++;
 }
 
 /* Puts a child, in no list, behind another one. */
@@ -78,6 +80,8 @@ static void child_unlink(struct worker *worker, struct cell *parent, struct cell
     child->flags &= (uint16_t)~CELL_LINKED;
     if (child->flags & CELL_CALLS)
         worker->system->schedules.linked--;
+    if (cell_is_pooled(child))
+        worker->system->pool_linked--;
 }
 
 /* A child of another worker: set the bits, then make sure that somebody looks at them. */
@@ -114,12 +118,22 @@ void tr__children_stop(struct worker *worker, struct cell *parent, bool by_kill)
     }
 }
 
+/* Whether a child is to come back that is not of the pool. */
+static bool has_returns(const struct cell *parent)
+{
+    const struct list *all = parent->extra ? &parent->extra->returns : NULL;
+    for (const struct list *link = all ? all->next : NULL; link && link != all; link = link->next) {
+        if (!LIST_OWNER(link, const struct failure, link)->is_pooled)
+            return true;
+    }
+    return false;
+}
+
 void tr__children_look(struct worker *worker, struct cell *parent)
 {
     struct tr_system *system = worker->system;
-    bool has_returns = parent->extra && list_first(&parent->extra->returns);
-    if (parent == system->guardian && parent->life == LIFE_RUNNING && !has_returns &&
-        parent->child_count == system->schedules.linked)
+    if (parent == system->guardian && parent->life == LIFE_RUNNING && !has_returns(parent) &&
+        parent->child_count == system->schedules.linked + system->pool_linked)
         tr__shutdown_empty(system);
 }
 
@@ -133,14 +147,16 @@ static void child_gone(struct worker *worker, struct cell *child)
     if (tr__shutdown_is_disowned(child))
         return; /* it had been given up */
     bool is_schedule = child->flags & CELL_CALLS;
+    bool is_pooled = cell_is_pooled(child);
     tr__supervise_gone(worker, parent, child);
     tr__origin_drop(worker, child);
     child_unlink(worker, parent, child);
     if (tr__shutdown_may_reuse(system))
         tr__slot_give(worker->slots, &worker->slot_cache, child);
-    /* Schedules alone keep no system. */
+    /* Schedules and the pool alone keep no system. But one of the pool ends it only as the last. */
     if (parent == system->guardian && parent->life == LIFE_RUNNING) {
-        if (!is_schedule)
+        bool is_awaited = parent->extra && list_first(&parent->extra->returns);
+        if (!is_schedule && !(is_pooled && (system->pool_linked || is_awaited)))
             tr__children_look(worker, parent);
         return;
     }

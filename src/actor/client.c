@@ -86,6 +86,7 @@ static tr_status client_make(struct tr_system *system, struct tr_client **made)
         source_resize(&system->source, client, 0);
         return status;
     }
+    grace_join(&system->names.grace, &client->reader);
     lock_take(&system->foreign_lock);
     client->next = system->clients;
     system->clients = client;

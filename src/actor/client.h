@@ -32,6 +32,7 @@ struct tr_client {
     struct cell *cell;
     tr_parker *parker;
     struct ready ready;
+    struct grace_reader reader; /* of the names */
     struct envelope *received; /* a ring, oldest first */
     struct envelope *lent;     /* what tr_receive gave out last */
     uint64_t causal_next;

@@ -178,7 +178,7 @@ tr_ref tr_client_find(tr_client *client, const char *path)
 {
     if (!client || !path)
         return TR_NOBODY;
-    return tr_ref_from_bits(tr__names_find(&client->system->names, path));
+    return tr_ref_from_bits(tr__names_find(&client->system->names, &client->reader, path));
 }
 
 tr_status tr_client_try_spawn(tr_client *client, const tr_spawn_args *args, uint64_t *ref_bits)

@@ -38,6 +38,25 @@ static uint64_t first_of_group(const struct worker *worker, const struct cell *p
     return 0;
 }
 
+static bool is_in_group(const struct cell *parent, uint64_t member)
+{
+    const struct group *group = parent->extra ? parent->extra->group : NULL;
+    for (uint32_t i = 0; group && i < group->count; i++) {
+        if (group->members[i] == member)
+            return true;
+    }
+    return false;
+}
+
+/* At the top the pool, and those that are not of it, are apart; but who is on its way goes on. */
+static bool goes_along(const struct worker *worker, const struct cell *parent,
+                       const struct cell *cell, uint64_t child)
+{
+    const struct cell *first = slots_at(worker->slots, (uint32_t)child);
+    return parent != worker->system->guardian || !first ||
+           cell_is_pooled(cell) == cell_is_pooled(first) || is_in_group(parent, cell->identity);
+}
+
 /* The members, in start order; counts them when `members` is NULL. */
 static uint32_t collect(const struct worker *worker, const struct cell *parent,
                         const tr_supervision *how, uint64_t child, uint64_t *members)
@@ -52,7 +71,7 @@ static uint32_t collect(const struct worker *worker, const struct cell *parent,
     for (uint32_t i = 0; i < parent->child_count; i++) {
         cell = slots_at(slots, cell->sibling_next);
         is_in |= cell->identity == child || cell->identity == earlier;
-        if (!is_in)
+        if (!is_in || !goes_along(worker, parent, cell, child))
             continue;
         if (members)
             members[count] = cell->identity;
@@ -175,12 +194,12 @@ void tr__group_kill(struct worker *worker, struct cell *parent, const tr_supervi
     const struct slots *slots = worker->slots;
     bool is_in = how->strategy == TR_ALL_FOR_ONE;
     uint64_t earlier = first_of_group(worker, parent);
-    tr__group_free(worker, parent);
     struct cell *cell = parent->child_count ? slots_at(slots, parent->child_last) : NULL;
     for (uint32_t i = 0; i < parent->child_count; i++) {
         cell = slots_at(slots, cell->sibling_next);
         is_in |= cell->identity == child || cell->identity == earlier;
-        if (is_in)
+        if (is_in && goes_along(worker, parent, cell, child))
             tr__child_order(worker, cell, CONTROL_KILL | CONTROL_DISMISS);
     }
+    tr__group_free(worker, parent);
 }

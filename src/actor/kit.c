@@ -159,7 +159,7 @@ tr_kit *tr_kit_new(const tr_kit_options *options)
                                         .balance = options->moves ? TR_BALANCE_RESTLESS
                                                                   : TR_BALANCE_OFF,
                                         .platform = &kit->virtual->table};
-    if (tr_system_new(&system_options, &kit->system) != TR_OK)
+    if (tr__system_new(&system_options, &kit->system) != TR_OK)
         goto free_virtual;
     kit->system->blocking.is_played = true;
     if (tr_client_new(kit->system, &kit->client) != TR_OK)

@@ -3,18 +3,35 @@
 
 #include <string.h>
 
-enum { BUCKETS_FIRST = 16 };
+enum {
+    BUCKETS_FIRST = 16,
+    CHAIN_MAX = 32,  /* how far a reader without the lock goes: chains change below it */
+    SPENT_BATCH = 32 /* and one for each reader: what is kept until somebody looks at all of them */
+};
 
 void tr__names_init(struct names *names, const struct memory_source *source, struct hash_key key)
 {
     names->key = key;
     names->source = *source;
+    grace_init(&names->grace);
     for (int i = 0; i < NAMES_PARTS; i++) {
         struct names_part *part = &names->parts[i];
         lock_init(&part->lock);
-        part->buckets = NULL;
-        part->bucket_count = 0;
+        atomptr_init(&part->table, NULL);
         part->count = 0;
+    }
+    lock_init(&names->spent_lock);
+    names->fresh = NULL;
+    names->fresh_count = 0;
+    names->waiting = NULL;
+}
+
+static void spent_free(struct names *names, struct names_spent *spent)
+{
+    while (spent) {
+        struct names_spent *next = spent->next;
+        source_resize(&names->source, spent, 0);
+        spent = next;
     }
 }
 
@@ -22,19 +39,24 @@ void tr__names_deinit(struct names *names)
 {
     for (int i = 0; i < NAMES_PARTS; i++) {
         struct names_part *part = &names->parts[i];
-        for (size_t bucket = 0; bucket < part->bucket_count; bucket++) {
-            struct name *name = part->buckets[bucket];
+        struct names_table *table = atomptr_load(&part->table, ATOM_RELAXED);
+        for (size_t bucket = 0; table && bucket <= table->mask; bucket++) {
+            struct name *name = atomptr_load(&table->buckets[bucket], ATOM_RELAXED);
             while (name) {
-                struct name *next = name->next;
+                struct name *next = atomptr_load(&name->next, ATOM_RELAXED);
                 source_resize(&names->source, name, 0);
                 name = next;
             }
         }
-        source_resize(&names->source, part->buckets, 0);
-        part->buckets = NULL;
-        part->bucket_count = 0;
+        source_resize(&names->source, table, 0);
+        atomptr_store(&part->table, NULL, ATOM_RELAXED);
         part->count = 0;
     }
+    spent_free(names, names->fresh);
+    spent_free(names, names->waiting);
+    names->fresh = NULL;
+    names->fresh_count = 0;
+    names->waiting = NULL;
 }
 
 bool tr__name_is_valid(const char *name)
@@ -50,56 +72,133 @@ bool tr__name_is_valid(const char *name)
     return length > 0;
 }
 
+/* ---- What was taken out. ---- */
+
+/* The stamped ones that nobody reads, out of the list. Under the lock. */
+static struct names_spent *take_unread(struct names *names)
+{
+    uint64_t oldest = grace_oldest(&names->grace);
+    struct names_spent *unread = NULL;
+    struct names_spent **link = &names->waiting;
+    while (*link) {
+        struct names_spent *spent = *link;
+        if (spent->stamp > oldest) {
+            link = &spent->next;
+            continue;
+        }
+        *link = spent->next;
+        spent->next = unread;
+        unread = spent;
+    }
+    return unread;
+}
+
+/* Frees it when no reader can stand at it: rules 2 and 3 of queue/grace.h. */
+static void spend(struct names *names, struct names_spent *spent)
+{
+    struct names_spent *unread = NULL;
+    lock_take(&names->spent_lock);
+    spent->next = names->fresh;
+    names->fresh = spent;
+    if (++names->fresh_count >= SPENT_BATCH + grace_readers(&names->grace)) {
+        uint64_t stamp = grace_stamp(&names->grace);
+        while ((spent = names->fresh)) {
+            names->fresh = spent->next;
+            spent->stamp = stamp;
+            spent->next = names->waiting;
+            names->waiting = spent;
+        }
+        names->fresh_count = 0;
+        unread = take_unread(names);
+    }
+    lock_give(&names->spent_lock);
+    spent_free(names, unread);
+}
+
+/* ---- A part, under its lock. ---- */
+
 static struct names_part *part_of(struct names *names, uint64_t hash)
 {
     return &names->parts[hash % NAMES_PARTS];
 }
 
-static struct name **bucket_of(struct names_part *part, uint64_t hash)
+static atomptr *bucket_of(struct names_table *table, uint64_t hash)
 {
-    return &part->buckets[(hash / NAMES_PARTS) & (part->bucket_count - 1)];
+    return &table->buckets[(hash / NAMES_PARTS) & table->mask];
 }
 
-/* Under the lock. */
-static struct name *part_find(struct names_part *part, uint64_t hash, const char *path)
+/* With and without the lock: rules 1 and 2 of queue/grace.h. */
+static struct name *link_load(const atomptr *link)
 {
-    if (!part->bucket_count)
-        return NULL;
-    struct name *name = *bucket_of(part, hash);
-    while (name && (name->hash != hash || strcmp(name->path, path) != 0))
-        name = name->next;
+    return atomptr_load(link, ATOM_SEQ_CST); /* partner: link_store */
+}
+
+/* Also what only adds: a link that it hides must not be seen any more either. */
+static void link_store(atomptr *link, struct name *name)
+{
+    atomptr_store(link, name, ATOM_SEQ_CST); /* partner: link_load */
+}
+
+static bool is_at(const struct name *name, uint64_t hash, const char *path, size_t length)
+{
+    return name->hash == hash && name->path_length == length &&
+           memcmp(name->path, path, length) == 0;
+}
+
+static struct name *part_find(struct names_part *part, uint64_t hash, const char *path,
+                              size_t length)
+{
+    struct names_table *table = atomptr_load(&part->table, ATOM_RELAXED);
+    struct name *name = table ? link_load(bucket_of(table, hash)) : NULL;
+    while (name && !is_at(name, hash, path, length))
+        name = link_load(&name->next);
     return name;
 }
 
-/* Doubles the buckets when there are as many names. Under the lock. */
-static bool part_grow(struct names *names, struct names_part *part)
+/* Doubles the buckets when there are as many names. *outgrown is what they were in before. */
+static bool part_grow(struct names *names, struct names_part *part, struct names_table **outgrown)
 {
-    if (part->count < part->bucket_count)
+    struct names_table *old = atomptr_load(&part->table, ATOM_RELAXED);
+    if (old && part->count <= old->mask)
         return true;
-    size_t count = part->bucket_count ? 2 * part->bucket_count : BUCKETS_FIRST;
-    struct name **buckets = source_resize(&names->source, NULL, count * sizeof(struct name *));
-    if (!buckets)
-        return part->bucket_count > 0; /* longer chains serve as well */
-    memset(buckets, 0, count * sizeof(struct name *));
-    struct names_part old = *part;
-    part->buckets = buckets;
-    part->bucket_count = count;
-    for (size_t i = 0; i < old.bucket_count; i++) {
-        struct name *name = old.buckets[i];
+    size_t count = old ? 2 * (old->mask + 1) : BUCKETS_FIRST;
+    struct names_table *table =
+        source_resize(&names->source, NULL, sizeof *table + count * sizeof table->buckets[0]);
+    if (!table)
+        return old; /* longer chains serve as well */
+    table->mask = count - 1;
+    for (size_t i = 0; i < count; i++)
+        atomptr_init(&table->buckets[i], NULL);
+    for (size_t i = 0; old && i <= old->mask; i++) {
+        struct name *name = link_load(&old->buckets[i]);
         while (name) {
-            struct name *next = name->next;
-            struct name **bucket = bucket_of(part, name->hash);
-            name->next = *bucket;
-            *bucket = name;
+            struct name *next = link_load(&name->next);
+            atomptr *bucket = bucket_of(table, name->hash);
+            /* A reader that stands here goes on in another chain, and may miss what it looks for. */
+            link_store(&name->next, link_load(bucket));
+            link_store(bucket, name);
             name = next;
         }
     }
-    source_resize(&names->source, old.buckets, 0);
+    atomptr_store(&part->table, table, ATOM_SEQ_CST); /* partner: look_unlocked */
+    *outgrown = old;
     return true;
 }
 
-static tr_status add(struct names *names, const char *path, uint64_t ref, bool is_hidden,
-                     struct name **added)
+/* ---- All together. ---- */
+
+static struct names_found found_at(const struct name *name)
+{
+    struct names_found found = {0};
+    if (name)
+        found.ref = atom64_load(&name->shown, ATOM_ACQUIRE); /* partner: show */
+    if (found.ref)
+        found.behavior = name->behavior;
+    return found;
+}
+
+static tr_status add(struct names *names, const char *path, const struct name *like,
+                     struct name **added, struct names_found *found)
 {
     size_t length = strlen(path);
     TR_ASSERT(length <= TR_PATH_MAX);
@@ -108,27 +207,31 @@ static tr_status add(struct names *names, const char *path, uint64_t ref, bool i
     if (!name)
         return TR_NO_MEMORY;
     const char *last = strrchr(path, '/');
+    *name = *like;
     name->hash = hash;
-    name->ref = ref;
-    atom32_init(&name->is_hidden, is_hidden);
     name->path_length = (uint16_t)length;
     name->last = (uint16_t)(last ? last - path + 1 : 0);
     memcpy(name->path, path, length + 1);
 
     struct names_part *part = part_of(names, hash);
+    struct names_table *outgrown = NULL;
     tr_status status = TR_OK;
     lock_take(&part->lock);
-    if (part_find(part, hash, path)) {
+    const struct name *other = part_find(part, hash, path, length);
+    if (other) {
+        *found = found_at(other);
         status = TR_NAME_EXISTS;
-    } else if (!part_grow(names, part)) {
+    } else if (!part_grow(names, part, &outgrown)) {
         status = TR_NO_MEMORY;
     } else {
-        struct name **bucket = bucket_of(part, hash);
-        name->next = *bucket;
-        *bucket = name;
+        atomptr *bucket = bucket_of(atomptr_load(&part->table, ATOM_RELAXED), hash);
+        link_store(&name->next, link_load(bucket));
+        link_store(bucket, name);
         part->count++;
     }
     lock_give(&part->lock);
+    if (outgrown)
+        spend(names, &outgrown->spent);
     if (status != TR_OK) {
         source_resize(&names->source, name, 0);
         return status;
@@ -139,37 +242,55 @@ static tr_status add(struct names *names, const char *path, uint64_t ref, bool i
 
 tr_status tr__names_add(struct names *names, const char *path, uint64_t ref, struct name **added)
 {
-    return add(names, path, ref, false, added);
+    struct names_found found;
+    struct name like = {.ref = ref};
+    atom64_init(&like.shown, ref);
+    return add(names, path, &like, added, &found);
 }
 
 tr_status tr__names_reserve(struct names *names, const char *path, uint64_t ref,
                             struct name **added)
 {
-    return add(names, path, ref, true, added);
+    struct names_found found;
+    const struct name like = {.ref = ref};
+    return add(names, path, &like, added, &found);
+}
+
+tr_status tr__names_share(struct names *names, const char *path, uint64_t ref,
+                          const struct tr_behavior *behavior, struct name **added,
+                          struct names_found *found)
+{
+    struct name like = {.ref = ref, .behavior = behavior};
+    atom64_init(&like.shown, ref);
+    return add(names, path, &like, added, found);
 }
 
 void tr__names_show(struct name *name)
 {
     if (name)
-        atom32_store(&name->is_hidden, 0, ATOM_RELEASE); /* partner: tr__names_find */
+        atom64_store(&name->shown, name->ref, ATOM_RELEASE); /* partner: found_at */
 }
 
 void tr__names_take_out(struct names *names, struct name *name)
 {
     struct names_part *part = part_of(names, name->hash);
     lock_take(&part->lock);
-    struct name **link = bucket_of(part, name->hash);
-    while (*link != name)
-        link = &(*link)->next;
-    *link = name->next;
-    name->ref = 0;
+    atomptr *link = bucket_of(atomptr_load(&part->table, ATOM_RELAXED), name->hash);
+    for (struct name *other; (other = link_load(link)) != name;)
+        link = &other->next;
+    /* Who reads this before the link below has changed finds nothing, and takes the lock. */
+    atom64_store(&name->shown, 0, ATOM_RELEASE);
+    name->is_out = true;
+    /* Its own link stays as it is, for readers that stand here. */
+    link_store(link, link_load(&name->next));
     part->count--;
     lock_give(&part->lock);
 }
 
 void tr__names_free(struct names *names, struct name *name)
 {
-    source_resize(&names->source, name, 0);
+    if (name)
+        spend(names, &name->spent);
 }
 
 void tr__names_remove(struct names *names, struct name *name)
@@ -178,19 +299,47 @@ void tr__names_remove(struct names *names, struct name *name)
     tr__names_free(names, name);
 }
 
-uint64_t tr__names_find(struct names *names, const char *path)
+/* What can be found without the lock; a ref of 0 says nothing. */
+static struct names_found look_unlocked(struct names *names, struct grace_reader *reader,
+                                        uint64_t hash, const char *path, size_t length)
 {
+    struct names_found found = {0};
+    int steps = 0;
+    grace_enter(&names->grace, reader);
+    struct names_table *table = atomptr_load(&part_of(names, hash)->table, ATOM_SEQ_CST);
+    struct name *name = table ? link_load(bucket_of(table, hash)) : NULL;
+    for (; name && steps < CHAIN_MAX; steps++, name = link_load(&name->next)) {
+        if (is_at(name, hash, path, length)) {
+            found = found_at(name);
+            break;
+        }
+    }
+    grace_leave(reader);
+    return found;
+}
+
+struct names_found tr__names_look(struct names *names, struct grace_reader *reader,
+                                  const char *path)
+{
+    struct names_found found = {0};
     size_t length = strlen(path);
     if (length > TR_PATH_MAX)
-        return 0;
+        return found;
     uint64_t hash = hash_bytes(names->key, path, length);
+    if (reader)
+        found = look_unlocked(names, reader, hash, path, length);
+    if (found.ref)
+        return found;
     struct names_part *part = part_of(names, hash);
     lock_take(&part->lock);
-    struct name *name = part_find(part, hash, path);
-    bool is_there = name && !atom32_load(&name->is_hidden, ATOM_ACQUIRE); /* partner: show */
-    uint64_t ref = is_there ? name->ref : 0;
+    found = found_at(part_find(part, hash, path, length));
     lock_give(&part->lock);
-    return ref;
+    return found;
+}
+
+uint64_t tr__names_find(struct names *names, struct grace_reader *reader, const char *path)
+{
+    return tr__names_look(names, reader, path).ref;
 }
 
 size_t tr__names_count(struct names *names)

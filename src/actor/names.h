@@ -2,7 +2,11 @@
 /**
  * The directory: which actor lives at which path.
  *
- * A hash table in parts, each under a lock of its own. The hash is keyed, since names may come from
+ * A hash table in parts. Who changes a part holds its lock. Who looks for a path that is there takes
+ * none: it follows the chain of its bucket and has found the path when the entry still shows a ref.
+ * One that finds nothing looks again under the lock, since a chain may change below a reader: then it
+ * may miss what is there, but never finds what is not. Entries, and tables that were outgrown, are freed when
+ * no reader can stand at them any more (queue/grace.h). The hash is keyed, since names may come from
  * outside. An entry holds the path, so a named actor's path costs nothing more.
  */
 #ifndef ACTOR_NAMES_H
@@ -15,29 +19,58 @@
 #include "mem/source.h"
 #include "os/atomic.h"
 #include "os/lock.h"
+#include "queue/grace.h"
 
 enum { NAMES_PARTS = 16 };
 
+struct tr_behavior;
+
+/** What was taken out and is not freed yet. */
+struct names_spent {
+    struct names_spent *next;
+    uint64_t stamp;
+};
+
 struct name {
-    struct name *next;
+    struct names_spent spent; /* first: it is freed as this */
+    atomptr next;             /* in its bucket; written under the part's lock */
     uint64_t hash;
-    uint64_t ref;     /* 0: it was taken out */
-    atom32 is_hidden; /* taken, but its actor cannot be reached yet: nobody finds it */
+    uint64_t ref;                       /* of its actor */
+    atom64 shown;                       /* the ref, when others may find it; 0 before and after */
+    const struct tr_behavior *behavior; /* of an actor of the pool, else NULL; fixed when shown */
+    bool is_out;                        /* it was taken out; its owner's */
     uint16_t path_length;
     uint16_t last; /* where the last part of the path begins */
     char path[];   /* ends with NUL */
 };
 
+struct names_table {
+    struct names_spent spent; /* first, as above */
+    size_t mask;              /* of a bucket's number */
+    atomptr buckets[];        /* of struct name; written under the part's lock */
+};
+
 struct names {
     struct hash_key key;
     struct memory_source source;
+    struct grace grace;
     struct names_part {
         _Alignas(64) struct lock lock;
         /* Under the lock. */
-        struct name **buckets;
-        size_t bucket_count; /* a power of two, 0 at first */
+        atomptr table; /* NULL at first; others may read it */
         size_t count;
     } parts[NAMES_PARTS];
+    _Alignas(64) struct lock spent_lock;
+    /* Under that lock. */
+    struct names_spent *fresh; /* without a stamp */
+    uint32_t fresh_count;
+    struct names_spent *waiting; /* with one */
+};
+
+/** What stands at a path. */
+struct names_found {
+    uint64_t ref;                       /* 0: nothing that others may find */
+    const struct tr_behavior *behavior; /* see struct name */
 };
 
 void tr__names_init(struct names *names, const struct memory_source *source, struct hash_key key);
@@ -61,16 +94,26 @@ TR_MUST_CHECK tr_status tr__names_add(struct names *names, const char *path, uin
 /** The same, but nobody finds it before tr__names_show: its actor cannot be told anything yet. */
 TR_MUST_CHECK tr_status tr__names_reserve(struct names *names, const char *path, uint64_t ref,
                                           struct name **name);
+/** As tr__names_add, of the pool. With TR_NAME_EXISTS *found is what stands there. */
+TR_MUST_CHECK tr_status tr__names_share(struct names *names, const char *path, uint64_t ref,
+                                        const struct tr_behavior *behavior, struct name **name,
+                                        struct names_found *found);
 /** Its actor can be reached. NULL does nothing. Who reserved it. */
 void tr__names_show(struct name *name);
 /** Unregisters an entry: the path is free, the entry still readable. Any thread. */
 void tr__names_take_out(struct names *names, struct name *name);
-/** Frees an entry that was taken out; NULL does nothing. Any thread. */
+/** Frees an entry that was taken out, when nobody can read it; NULL does nothing. Any thread. */
 void tr__names_free(struct names *names, struct name *name);
 /** Both. Any thread. */
 void tr__names_remove(struct names *names, struct name *name);
-/** The ref at a path, 0 for none. Any thread. */
-uint64_t tr__names_find(struct names *names, const char *path);
+/**
+ * The ref at a path, 0 for none. Any thread; `reader` has joined names->grace and is this thread's
+ * alone. NULL: the lock is taken in any case.
+ */
+uint64_t tr__names_find(struct names *names, struct grace_reader *reader, const char *path);
+/** The same, and what else is known of it. */
+struct names_found tr__names_look(struct names *names, struct grace_reader *reader,
+                                  const char *path);
 /** Entries now. Any thread. */
 size_t tr__names_count(struct names *names);
 

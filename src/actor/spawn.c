@@ -162,6 +162,14 @@ static tr_status name_add(struct tr_system *system, struct cell *cell, const cha
     return status;
 }
 
+/* One of the pool has come back. It is nobody else's yet. */
+static void pool_again(struct cell *cell, const tr_behavior *behavior)
+{
+    ATOM_POKE(&cell->door.tenant, cell->door.tenant | CELL_POOLED);
+    if (cell->name)
+        cell->name->behavior = behavior;
+}
+
 /* Whether a child may live here, and how long the path of one without a name is at most. */
 static tr_status depth_check(const struct slots *slots, const struct cell *parent, size_t *length,
                              tr_error *error)
@@ -348,6 +356,8 @@ static void mount_link(struct worker *worker, struct cell *cell)
         cell->flags |= CELL_LINKED;
         bits = parent->flags & CELL_KILLING ? CONTROL_KILL : CONTROL_STOP;
         bits = parent->life == LIFE_STOPPING ? bits : 0;
+        if (start_gate_has_failed(&worker->system->gate))
+            bits = CONTROL_KILL;
     }
     atom32_fetch_or(&cell->control, bits, ATOM_SEQ_CST);
 }
@@ -427,6 +437,8 @@ tr_status tr__spawn_below(struct worker *worker, struct cell *parent, const tr_s
         worker->system, &worker->slot_cache, parent, args, 0, !is_near || past, &cell);
     if (status != TR_OK)
         return status;
+    if (past && (*past)->is_pooled)
+        pool_again(cell, args->behavior);
     atom64_count(&worker->counters.spawned, 1);
     tr__child_link(worker, parent, cell);
     cell->flags |= CELL_LINKED;

@@ -25,7 +25,7 @@ void tr__state_free(const struct memory_source *source, struct cell *cell)
 
 void tr__cell_unname(struct worker *worker, struct cell *cell)
 {
-    if (cell->name && cell->name->ref)
+    if (cell->name && !cell->name->is_out)
         tr__names_take_out(&worker->system->names, cell->name);
 }
 

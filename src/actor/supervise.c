@@ -273,7 +273,9 @@ static void come_back(struct worker *worker, struct cell *parent, struct failure
     tr_error error = {.status = TR_OK};
     const tr_spawn_args args = {.size = sizeof args,
                                 .behavior = origin->behavior,
-                                .name = origin->spec ? origin->spec->name : origin->name,
+                                .name = origin->name   ? origin->name
+                                        : origin->spec ? origin->spec->name
+                                                       : NULL,
                                 .worker = (int)origin->worker,
                                 .setup_type = origin->type,
                                 .setup = origin->type ? origin->message : NULL,
@@ -327,6 +329,7 @@ static bool plan_return(struct worker *worker, struct cell *parent, struct cell 
     const struct cell *before = slots_at(slots, child->sibling_last);
     failure->before = first == child ? 0 : before->identity;
     failure->spec = child->origin->spec;
+    failure->is_pooled = cell_is_pooled(child);
     failure->origin = child->origin;
     failure->origin->worker = cell_owner(child);
     child->origin = NULL;

@@ -45,6 +45,7 @@ struct failure {
     bool is_final;        /* it stops, whatever the supervisor says */
     bool has_no_state;    /* its set-up failed: there is no incarnation to go on with */
     bool is_group;        /* others are restarted with it */
+    bool is_pooled;       /* of one that comes back as a new actor: it is of the pool */
     const char *where;    /* what it was doing: a type of message, or a signal */
     uint32_t incarnation; /* from 0 */
     tr_directive directive;

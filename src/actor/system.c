@@ -122,6 +122,9 @@ static tr_status options_check(const tr_system_options *options)
     if (options->size && options->supervision &&
         !tr__supervision_is_valid(options->supervision, &why))
         return TR_INVALID_ARGUMENT;
+    if (options->size && options->pool_supervision &&
+        !tr__supervision_is_valid(options->pool_supervision, &why))
+        return TR_INVALID_ARGUMENT;
     if (options->size && options->blocking_threads_max > TR_BLOCKING_THREADS_LARGEST)
         return TR_LIMIT;
     if (options->workers > TR_WORKERS_MAX || options->actors_max > TR_ACTORS_MAX)
@@ -154,6 +157,13 @@ static struct tr_system *system_alloc(const tr_system_options *options)
     system->round_min_ns = options->round_min_ns;
     if (options->size && options->supervision)
         system->supervision = *options->supervision;
+    system->has_pool_supervision = options->size && options->pool_supervision;
+    if (system->has_pool_supervision)
+        system->pool_supervision = *options->pool_supervision;
+    if (options->size)
+        tr__start_gate_init(&system->gate, options);
+    atomptr_init(&system->pool, NULL);
+    lock_init(&system->pool_lock);
     snprintf(system->name, sizeof system->name, "%s", options->name ? options->name : "troupe");
     system->seed = options->seed;
     if (!system->seed)
@@ -221,6 +231,7 @@ static tr_status worker_make(struct tr_system *system, uint32_t index)
         source_resize(&system->source, memory, 0);
         return status;
     }
+    grace_join(&system->names.grace, &worker->reader);
     system->workers[index] = worker;
     system->loops[index] = &worker->loop;
     return TR_OK;
@@ -321,6 +332,8 @@ void tr_system_free(tr_system *system)
     tr__blocking_end(&system->blocking);
     tr__clients_close(system);
     mail_sweep(system);
+    if (system->guardian)
+        tr__names_free(&system->names, system->guardian_name);
     tr__schedules_deinit(&system->schedules, &source);
     tr__clients_free(system);
     for (uint32_t i = 0; system->workers && i < system->worker_count; i++) {
@@ -334,9 +347,10 @@ void tr_system_free(tr_system *system)
         tr__envelope_pool_deinit(&system->foreign_pool);
     tr__dead_letters_deinit(&system->dead_letters, &source);
     tr__stalls_deinit(system);
+    tr__start_gate_deinit(system);
+    if (system->pool_free)
+        system->pool_free(system);
     tr__slots_deinit(&system->slots);
-    if (system->guardian)
-        tr__names_free(&system->names, system->guardian_name);
     if (system->names.source.platform)
         tr__names_deinit(&system->names);
     tr__faults_switch_off(system);
@@ -346,7 +360,7 @@ void tr_system_free(tr_system *system)
     source_resize(&source, system->memory, 0);
 }
 
-tr_status tr_system_new(const tr_system_options *options, tr_system **made)
+tr_status tr__system_new(const tr_system_options *options, tr_system **made)
 {
     static const tr_system_options defaults;
     if (!made)

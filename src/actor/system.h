@@ -15,6 +15,7 @@
 #include "actor/shutdown.h"
 #include "actor/slots.h"
 #include "actor/stall.h"
+#include "actor/start_gate.h"
 #include "actor/worker.h"
 #include "sched/watch.h"
 
@@ -47,8 +48,16 @@ struct tr_system {
     struct schedules schedules;
     struct blocking blocking;
     struct shutdown shutdown;
+    struct start_gate gate;
     tr_supervision supervision; /* of top-level actors */
     struct cell *guardian;      /* /user; owned by worker 0 */
+    uint32_t pool_linked;       /* of its children, those of the pool; worker 0's */
+    tr_supervision pool_supervision;
+    bool has_pool_supervision;
+    /* Made and freed by pool/pool.c. */
+    atomptr pool;
+    void (*pool_free)(struct tr_system *system);
+    struct lock pool_lock;
     struct name *guardian_name;
     struct envelope_pool **pools;
 
@@ -68,6 +77,9 @@ struct tr_system {
     atom64 shutdown_ns;      /* the deadline, 0 for none yet */
     atom32 root_failures;    /* top-level actors that ended by a failure */
 };
+
+/** tr_system_new, without the actors of its pool. */
+TR_MUST_CHECK tr_status tr__system_new(const tr_system_options *options, tr_system **system);
 
 /** Writes a line to the log. `path` may be NULL. Any thread. */
 void tr__log(struct tr_system *system, tr_level level, const char *path, const char *format, ...)

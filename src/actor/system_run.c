@@ -37,18 +37,22 @@ static tr_status threads_start(struct tr_system *system)
 {
     const tr_platform *platform = system->platform;
     struct watch_report report = tr__stalls_report(system);
+    uint32_t started = 0;
     tr_status status = tr__shutdown_open(system);
+    if (status == TR_OK)
+        status = tr__start_gate_prepare(system);
     if (status == TR_OK)
         status =
             tr__watch_start(&system->watch, platform, system->loops, system->worker_count, &report);
-    for (uint32_t i = 0; i < system->worker_count && status == TR_OK; i++) {
+    for (; started < system->worker_count && status == TR_OK; started += status == TR_OK) {
         status = platform->thread_start(platform,
                                         "troupe-worker",
                                         tr__worker_main,
-                                        system->workers[i],
-                                        &system->workers[i]->thread);
+                                        system->workers[started],
+                                        &system->workers[started]->thread);
     }
-    return status;
+    tr_status passed = tr__start_gate_wait(system, started);
+    return status == TR_OK ? passed : status;
 }
 
 static enum system_phase phase_of(struct tr_system *system)
@@ -78,10 +82,14 @@ static void phase_end(struct tr_system *system, tr_status ended)
     lock_give(&system->run_lock);
 }
 
-/* Threads could not be made: what has none is run here, until everything has stopped. */
+/*
+ * Threads could not be made, or did not start well. What has none is run here, until everything has
+ * stopped.
+ */
 static void run_orphans(struct tr_system *system)
 {
     tr__shutdown_at_once(system);
+    tr__start_gate_open(system);
     while (!atom32_load(&system->is_over, ATOM_SEQ_CST)) {
         for (uint32_t i = 0; i < system->worker_count; i++) {
             struct worker *worker = system->workers[i];
@@ -113,7 +121,9 @@ tr_status tr_system_start(tr_system *system)
         run_orphans(system);
         threads_join(system);
         phase_end(system, TR_OK);
+        goto give;
     }
+    tr__start_gate_open(system);
 give:
     lock_give(&system->wait_lock);
     return status;
@@ -175,6 +185,13 @@ tr_status tr_system_run_once(tr_system *system, tr_time wait_ns)
     if (atom64_load(&worker->thread_id, ATOM_RELAXED))
         return TR_WOULD_DEADLOCK; /* from one of its own handlers */
     atom64_store(&worker->thread_id, platform->thread_id(platform), ATOM_RELAXED);
+    tr_status status = tr__start_gate_pass_embedded(system);
+    if (status != TR_OK) {
+        tr__system_drain(system);
+        atom64_store(&worker->thread_id, 0, ATOM_RELAXED);
+        tr__shutdown_finish_embedded(system);
+        return status;
+    }
     tr__faults_begin(worker);
     ready_rise(&loop->ready);
     loop->round_end_ns = 0;

@@ -19,6 +19,7 @@
 #include "fiber/fiber.h"
 #include "mem/scratch.h"
 #include "os/clock.h"
+#include "queue/grace.h"
 #include "sched/loop.h"
 
 struct worker;
@@ -179,6 +180,7 @@ struct worker {
     tr_time budget_mark_ns;   /* see actor/budget.h */
     struct memory_source source;
     struct rng rng;
+    struct grace_reader reader; /* of the names */
     tr_time trimmed_ns;     /* when the pool was last trimmed, */
     uint64_t trimmed_turns; /* and what had happened by then */
     tr_time trim_every_ns;

@@ -158,6 +158,10 @@ static enum exit_status run_system(struct runner *runner, const char *const *arg
                                        .exit_when_empty = true,
                                        .traps_faults = runner->app.traps_faults,
                                        .platform = runner->platform,
+                                       .context = runner->app.context,
+                                       .pool = runner->app.pool,
+                                       .pool_supervision = runner->app.pool_supervision,
+                                       .on_worker_start = runner->app.on_worker_start,
                                        .shutdown_timeout_ns = runner->app.shutdown_timeout_ns};
     enum exit_status result = EXIT_FAILED;
     tr_status status = tr_system_new(&options, &runner->system);

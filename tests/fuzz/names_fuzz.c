@@ -53,6 +53,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(text, data, size);
     text[size] = '\0';
     tr__names_init(names, &source, (struct hash_key){1, 2});
+    struct grace_reader reader;
+    grace_join(&names->grace, &reader);
 
     for (char *at = text; at <= text + size; at += strlen(at) + 1) {
         char command = *at;
@@ -60,7 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         require(tr__name_is_valid(path) == is_valid(path));
         size_t place = find(known, count, path);
         uint64_t expected = place < count ? known[place].ref : 0;
-        require(tr__names_find(names, path) == expected);
+        require(tr__names_find(names, &reader, path) == expected);
         /* Paths in the directory are those that the runtime made: of bounded length. */
         if (command == 'a' && count < PATHS_MAX && strlen(path) <= TR_PATH_MAX) {
             struct name *name = NULL;
@@ -73,7 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         } else if (command == 'r' && expected) {
             tr__names_remove(names, known[place].name);
             known[place] = known[--count];
-            require(tr__names_find(names, path) == 0);
+            require(tr__names_find(names, &reader, path) == 0);
         }
         require(tr__names_count(names) == count);
     }

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The worker pool: actors by name over all workers of a process.
+ *
+ *     orders_ref orders = tr_pool_spawn(self, orders, "orders-17");
+ *     tr_tell(self, orders, place_order, .item = "tea");
+ *
+ * A name has a place on a hash ring of the workers, so it begins on the same worker in every process
+ * and after every restart; where an actor is now, the directory of the system says. Its ref is one
+ * like any other, wherever it lives. Who spawns a name that is there gets the actor that is there: one
+ * is made, however many spawn it at the same time, on all workers and threads.
+ *
+ * Actors of the pool are children of /user, so tr_find(self, orders, "/user/orders-17") finds them too.
+ * tr_system_options.pool_supervision says what becomes of those that fail, and without it what is said
+ * for all top-level actors; when several are restarted together, the pool and the others at the top do
+ * not go along with each other. They end with their system: a system that shuts down when its last actor
+ * has stopped does not wait for the pool, and neither does an app whose root has stopped. They stay on
+ * the worker of their name unless their behavior says TR_OPTIONS(.balances = true).
+ */
+#ifndef TROUPE_POOL_H
+#define TROUPE_POOL_H
+
+#include <troupe/self.h>
+
+/**
+ * The actor of that name, an `orders_ref`, started if there is none:
+ *     tr_pool_spawn(self, orders, "orders-17")
+ *     tr_pool_spawn(self, orders, "orders-17", open_book, .year = 2024)    with its set-up message
+ *
+ * The name and the message are copied; of an actor that is there the message is ignored. Its set-up
+ * runs later, on the worker of its name; what is sent meanwhile waits. One that fails is logged, and
+ * what was sent is dead letters. Ends the turn where tr_try_pool_spawn would give an error.
+ */
+#define tr_pool_spawn(self, actor, ...)                                                            \
+    TR_PP_CAT(TR_POOL_SPAWN_, TR_PP_IS_ONE(__VA_ARGS__))(self, actor, __VA_ARGS__)
+
+/**
+ * As tr_pool_spawn, into *ref, an `orders_ref *`, which is written on TR_OK only.
+ *
+ * TR_NAME_EXISTS: the name is another behavior's, or that of an actor that was not spawned by the pool.
+ * TR_STOPPING: the system is stopping; or the actor of that name is, and another can be spawned when it
+ * has. Otherwise as tr_try_spawn: TR_NAME_INVALID (also for NULL), TR_WRONG_TYPE, TR_LIMIT, TR_CANCELLED,
+ * TR_INVALID_ARGUMENT, TR_TOO_LARGE, TR_NO_MEMORY. tr_spawn_wait waits for the set-up of one that this
+ * client has spawned, or somebody else.
+ */
+#define tr_try_pool_spawn(from, ref, actor, ...)                                                   \
+    TR_PP_CAT(TR_TRY_POOL_SPAWN_, TR_PP_IS_ONE(__VA_ARGS__))(from, ref, NULL, actor, __VA_ARGS__)
+/** As tr_try_pool_spawn, with the story in *error, a `tr_error *`, when it fails. */
+#define tr_try_pool_spawn_why(from, ref, error, actor, ...)                                        \
+    TR_PP_CAT(TR_TRY_POOL_SPAWN_, TR_PP_IS_ONE(__VA_ARGS__))(from, ref, error, actor, __VA_ARGS__)
+
+/**
+ * The actor of the pool of that name, an `orders_ref`; nobody when none runs, or when it has another
+ * behavior than that of `actor`.
+ */
+#define tr_pool_find(from, actor, name)                                                            \
+    actor##_ref_of(TR_SPEAKER_(from, pool_find)(from, &tr_behavior_##actor, name))
+
+/**
+ * An element of the table in tr_system_options.pool and tr_app.pool:
+ *     static const tr_child_spec pool[] = {
+ *         TR_POOLED(payments, "payments"),
+ *         TR_POOLED(orders, "orders-1", .restart = TR_PERMANENT, .setup = TR_WITH(open_book, .year = 1)),
+ *         {0},
+ *     };
+ * outside of functions. Members of tr_child_spec may follow the name; is_significant means nothing here.
+ * They are there before any turn runs, in this order.
+ */
+#define TR_POOLED(...) TR_POOLED_(__VA_ARGS__, )
+
+TR_BEGIN_C
+/**
+ * The worker, from 0, on which an actor of this name starts in a pool of so many workers: the same in
+ * every process, as each name belongs to one place of a hash ring over crc32. With one worker more, at
+ * most about 1 / (workers + 1) of all names belong to another one.
+ *
+ * Where an actor is now, the directory says: it may have moved.
+ *
+ * Negative, a tr_status: TR_INVALID_ARGUMENT: no name, or less than one worker; TR_NAME_INVALID;
+ * TR_LIMIT: more than TR_WORKERS_MAX workers. Any thread. Takes microseconds: it needs no pool, and
+ * keeps nothing.
+ */
+int tr_pool_worker_of(const char *name, int workers);
+
+/* What the macros above call. args->worker is not looked at, and args->spec must be NULL. */
+tr_ref tr_self_pool_spawn(tr_self *self, const tr_spawn_args *args);
+TR_MUST_CHECK tr_status tr_self_try_pool_spawn(tr_self *self, const tr_spawn_args *args,
+                                               uint64_t *ref_bits);
+TR_MUST_CHECK tr_status tr_client_try_pool_spawn(tr_client *client, const tr_spawn_args *args,
+                                                 uint64_t *ref_bits);
+/** behavior NULL: any. */
+tr_ref tr_self_pool_find(tr_self *self, const tr_behavior *behavior, const char *name);
+tr_ref tr_client_pool_find(tr_client *client, const tr_behavior *behavior, const char *name);
+TR_END_C
+
+/* clang-format off */
+#ifdef __cplusplus
+#include <troupe/detail/pool_cxx.h>
+#else
+#define TR_POOL_SPAWN_CALL_(self, args) \
+    (TR_REQUIRE_SELF_(self, "pool_spawn"), tr_self_pool_spawn(self, args))
+#endif
+
+/* _1 without a set-up message, _0 with one. */
+#define TR_POOL_SPAWN_1(self, a, name) \
+    a##_ref_of(TR_POOL_SPAWN_CALL_(self, \
+        TR_SPAWN_ARGS_(&tr_behavior_##a, tr_protocol_##a, name, -1, NULL, NULL, NULL)))
+#define TR_POOL_SPAWN_0(self, a, name, ...) TR_POOL_SPAWN_WITH_(self, a, name, \
+    TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
+#define TR_POOL_SPAWN_WITH_(...) TR_POOL_SPAWN_WITH__(__VA_ARGS__)
+#define TR_POOL_SPAWN_WITH__(self, a, name, m, ...) \
+    a##_ref_of(TR_POOL_SPAWN_CALL_(self, \
+        TR_SPAWN_ARGS_(&tr_behavior_##a, tr_protocol_##a, name, -1, &tr_type_##m, \
+            TR_MAKE_(m, __VA_ARGS__), NULL)))
+
+#define TR_TRY_POOL_SPAWN_1(from, ref, error, a, name) \
+    TR_SPEAKER_(from, try_pool_spawn)(from, \
+        TR_SPAWN_ARGS_(&tr_behavior_##a, tr_protocol_##a, name, -1, NULL, NULL, error), \
+        TR_REF_OUT_(ref, a))
+#define TR_TRY_POOL_SPAWN_0(from, ref, error, a, name, ...) \
+    TR_TRY_POOL_SPAWN_WITH_(from, ref, error, a, name, \
+        TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
+#define TR_TRY_POOL_SPAWN_WITH_(...) TR_TRY_POOL_SPAWN_WITH__(__VA_ARGS__)
+#define TR_TRY_POOL_SPAWN_WITH__(from, ref, error, a, name, m, ...) \
+    TR_SPEAKER_(from, try_pool_spawn)(from, \
+        TR_SPAWN_ARGS_(&tr_behavior_##a, tr_protocol_##a, name, -1, &tr_type_##m, \
+            TR_MAKE_(m, __VA_ARGS__), error), \
+        TR_REF_OUT_(ref, a))
+
+/* Behind the name come members of tr_child_spec, and the comma that TR_POOLED added. */
+#define TR_POOLED_(a, n, ...) TR_TABLE_(tr_child_spec) \
+    { .behavior = &tr_behavior_##a, .name = n, __VA_ARGS__ }
+
+#endif

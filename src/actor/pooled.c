@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "actor/pooled.h"
+
+#include <string.h>
+
+#include "actor/mail.h"
+#include "actor/spawn.h"
+
+/* Writes the path of a name. False when the name is not valid. */
+static bool path_write(char *path, const char *name)
+{
+    static const char front[] = "/user/";
+    size_t length = name ? strnlen(name, TR_NAME_MAX + 1) : 0;
+    if (!length || length > TR_NAME_MAX)
+        return false;
+    memcpy(path, front, sizeof front - 1);
+    memcpy(path + sizeof front - 1, name, length + 1);
+    return true;
+}
+
+uint64_t tr__pooled_find(struct tr_system *system, struct grace_reader *reader,
+                         const tr_behavior *behavior, const char *name)
+{
+    char path[POOLED_PATH_SIZE];
+    if (!path_write(path, name))
+        return 0;
+    struct names_found found = tr__names_look(&system->names, reader, path);
+    if (!found.ref || !found.behavior || (behavior && found.behavior != behavior))
+        return 0;
+    return slots_find(&system->slots, found.ref) ? found.ref : 0;
+}
+
+/* What stands at the path is what the caller wants, or not. */
+static tr_status accept(struct tr_system *system, const tr_spawn_args *args, const char *path,
+                        struct names_found found, uint64_t *ref_bits)
+{
+    if (found.behavior != args->behavior) {
+        tr__error_set(args->error,
+                      TR_NAME_EXISTS,
+                      found.ref,
+                      "%s: %s, and is %s%s",
+                      tr_status_text(TR_NAME_EXISTS),
+                      path,
+                      found.behavior ? "a " : "not of the pool",
+                      found.behavior ? found.behavior->name : "");
+        return TR_NAME_EXISTS;
+    }
+    if (!slots_find(&system->slots, found.ref)) {
+        tr__error_set(args->error, TR_STOPPING, found.ref, "%s is stopping", path);
+        return TR_STOPPING;
+    }
+    *ref_bits = found.ref;
+    return TR_OK;
+}
+
+static void count_spawned(struct tr_system *system, struct worker *worker)
+{
+    if (worker) {
+        atom64_count(&worker->counters.spawned, 1);
+        return;
+    }
+    lock_take(&system->foreign_lock);
+    atom64_count(&system->foreign_counters.spawned, 1);
+    lock_give(&system->foreign_lock);
+}
+
+/* TR_NAME_EXISTS: another thread was faster, and *found is what it has made. */
+static tr_status create(struct tr_system *system, const struct pooled_spawner *spawner,
+                        const tr_spawn_args *args, const char *path, struct names_found *found,
+                        uint64_t *ref_bits)
+{
+    struct worker *worker = spawner->worker;
+    struct slot_cache *cache = worker ? &worker->slot_cache : NULL;
+    struct cell *cell;
+    tr_status status = tr__slot_take(&system->slots, cache, &cell);
+    if (status != TR_OK) {
+        tr__error_set(args->error, status, 0, "no room for another actor");
+        return status;
+    }
+    cell_clear(cell);
+    ATOM_POKE(&cell->door.tenant, slots_number(&system->slots, system->guardian) | CELL_POOLED);
+    tr__room_open(cell, args->behavior);
+    status = tr__origin_new(&system->source, args, spawner->client, &cell->origin);
+    if (status != TR_OK) {
+        tr__error_set(args->error, status, 0, "no memory for the set-up message");
+        goto give_slot;
+    }
+    cell->origin->causal = spawner->causal;
+    cell->origin->worker = (uint32_t)args->worker;
+    uint64_t identity = cell->identity;
+    /* All that is told to it from now on waits behind its door, until it is set up. */
+    door_open(&cell->door, identity, CELL_FOREIGN, true);
+    status = tr__names_share(&system->names, path, identity, args->behavior, &cell->name, found);
+    if (status != TR_OK) {
+        tr__error_set(args->error, status, 0, "%s: %s", tr_status_text(status), path);
+        goto close_door;
+    }
+    count_spawned(system, worker);
+    tr__spawn_post(system, worker ? &worker->counters : NULL, cell, 0);
+    *ref_bits = identity;
+    return TR_OK;
+
+close_door:
+    /* Nobody knows its ref. */
+    atom64_store(&cell->door.ref, 0, ATOM_RELAXED);
+    bool is_posted;
+    (void)door_close(&cell->door, &is_posted);
+    tr__origin_free(&system->source, cell->origin);
+    cell->origin = NULL;
+give_slot:
+    tr__slot_give(&system->slots, cache, cell);
+    return status;
+}
+
+tr_status tr__pooled_get(struct tr_system *system, struct grace_reader *reader,
+                         const tr_spawn_args *args, uint64_t *ref_bits)
+{
+    char path[POOLED_PATH_SIZE];
+    if (!args->behavior || !path_write(path, args->name))
+        return TR_NOT_FOUND;
+    struct names_found found = tr__names_look(&system->names, reader, path);
+    return found.ref ? accept(system, args, path, found, ref_bits) : TR_NOT_FOUND;
+}
+
+tr_status tr__pooled_spawn(struct tr_system *system, const struct pooled_spawner *spawner,
+                           const tr_spawn_args *args, uint64_t *ref_bits)
+{
+    char path[POOLED_PATH_SIZE];
+    tr_status status = tr__spawn_check(system, args);
+    if (status != TR_OK)
+        return status;
+    if (!path_write(path, args->name)) {
+        tr__error_set(args->error, TR_NAME_INVALID, 0, "an actor of the pool needs a name");
+        return TR_NAME_INVALID;
+    }
+    for (;;) {
+        struct names_found found = {0};
+        status = create(system, spawner, args, path, &found, ref_bits);
+        if (status != TR_NAME_EXISTS)
+            return status;
+        if (found.ref)
+            return accept(system, args, path, found, ref_bits);
+        /* The name of one that its parent starts right now; soon it can be found. */
+        system->platform->yield(system->platform);
+    }
+}

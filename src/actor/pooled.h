@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Actors of the pool: children of /user that anybody may spawn by name, from any thread, and that are
+ * there once however many do so at the same time.
+ *
+ * Who is first decides. A new actor is complete, its door open, before its name is registered; of
+ * several that were made for one name the directory takes one, and the others are given back before
+ * anybody has heard of them. So whoever has found the name can tell its actor something, and nobody
+ * waits for another thread. The actor then goes the way of one that a client spawns: to the worker of
+ * /user, which puts it into the list of children, and to its own (docs/design/pool.md).
+ *
+ * Where it is to live the caller says: see pool/spawn.c.
+ */
+#ifndef ACTOR_POOLED_H
+#define ACTOR_POOLED_H
+
+#include "actor/system.h"
+
+/** Who spawns: a turn of an actor, or a client. */
+struct pooled_spawner {
+    struct worker *worker; /* NULL: a client */
+    struct grace_reader *reader;
+    uint64_t client; /* its ref, 0 for none */
+    uint64_t causal;
+};
+
+/** Bytes for the path of an actor of the pool. */
+enum { POOLED_PATH_SIZE = sizeof "/user/" + TR_NAME_MAX };
+
+/**
+ * The actor of the pool at that name; 0 when none runs, also while it stops, or when it has another
+ * behavior. NULL: any behavior. Any thread.
+ */
+uint64_t tr__pooled_find(struct tr_system *system, struct grace_reader *reader,
+                         const tr_behavior *behavior, const char *name);
+
+/**
+ * The actor of that name, made if there is none. args->name is needed, args->worker is where it will
+ * live. As tr_try_pool_spawn. Any thread.
+ */
+TR_MUST_CHECK tr_status tr__pooled_spawn(struct tr_system *system,
+                                         const struct pooled_spawner *spawner,
+                                         const tr_spawn_args *args, uint64_t *ref_bits);
+
+/** The same when it is there: TR_NOT_FOUND when it is not, and has to be made. */
+TR_MUST_CHECK tr_status tr__pooled_get(struct tr_system *system, struct grace_reader *reader,
+                                       const tr_spawn_args *args, uint64_t *ref_bits);
+
+#endif

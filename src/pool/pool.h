@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The worker pool of a system: its ring, and the actors that it has from the beginning.
+ *
+ * A system without a pool has none of it: it is made with the first actor, by whoever wants one.
+ */
+#ifndef POOL_POOL_H
+#define POOL_POOL_H
+
+#include "actor/system.h"
+#include "pool/place_ring.h"
+
+struct pool {
+    struct place_ring ring;
+    tr_child_spec any; /* of actors that are in no table, when the pool has a strategy of its own */
+    tr_child_spec table[]; /* as the system's options had it, with the strategy of the pool */
+};
+
+/** The pool of a system; NULL when out of memory. `table` is that of its options, or NULL. */
+struct pool *tr__pool_of(struct tr_system *system, const tr_child_spec *table);
+
+/** Starts those of a table. As tr_try_pool_spawn. */
+TR_MUST_CHECK tr_status tr__pool_start(struct tr_system *system, const tr_child_spec *table);
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The verbs of the pool: the ring says where a name begins, the directory where it is.
+ */
+#include <troupe/pool.h>
+
+#include "actor/client.h"
+#include "actor/dispatch.h"
+#include "actor/pooled.h"
+#include "actor/spawn.h"
+#include "pool/pool.h"
+
+static tr_status spawn(struct tr_system *system, const struct pooled_spawner *spawner,
+                       const tr_spawn_args *args, uint64_t *ref_bits)
+{
+    tr_status status = tr__pooled_get(system, spawner->reader, args, ref_bits);
+    if (status != TR_NOT_FOUND)
+        return status;
+    tr_spawn_args placed = *args;
+    placed.worker = 0;
+    status = tr__spawn_check(system, &placed); /* before the name is hashed */
+    if (status != TR_OK)
+        return status;
+    if (!args->name) {
+        tr__error_set(args->error, TR_NAME_INVALID, 0, "an actor of the pool needs a name");
+        return TR_NAME_INVALID;
+    }
+    struct pool *pool = tr__pool_of(system, NULL);
+    if (!pool) {
+        tr__error_set(args->error, TR_NO_MEMORY, 0, "no memory for the hash ring");
+        return TR_NO_MEMORY;
+    }
+    placed.worker = (int)place_ring_find(&pool->ring, args->name);
+    placed.spec = system->has_pool_supervision ? &pool->any : NULL;
+    return tr__pooled_spawn(system, spawner, &placed, ref_bits);
+}
+
+tr_status tr_self_try_pool_spawn(tr_self *self, const tr_spawn_args *args, uint64_t *ref_bits)
+{
+    if (!self || !args || !ref_bits || args->size != sizeof *args)
+        return TR_INVALID_ARGUMENT;
+    if (self->is_cancelled) {
+        tr__error_set(args->error, TR_CANCELLED, self->cell->identity, "the turn was cancelled");
+        return TR_CANCELLED;
+    }
+    const struct pooled_spawner spawner = {
+        .worker = self->worker, .reader = &self->worker->reader, .causal = self->causal};
+    return spawn(self->worker->system, &spawner, args, ref_bits);
+}
+
+tr_ref tr_self_pool_spawn(tr_self *self, const tr_spawn_args *args)
+{
+    uint64_t bits = 0;
+    tr_error error = {.status = TR_OK};
+    const char *why;
+    if (!args || args->size != sizeof *args)
+        tr_crash(self, TR_INVALID_ARGUMENT, "pool spawn: no arguments, or of another version");
+    tr_spawn_args with_error = *args;
+    with_error.error = &error;
+    tr_status status = tr_self_try_pool_spawn(self, &with_error, &bits);
+    if (status != TR_OK)
+        tr_crash(self,
+                 status,
+                 "pool spawn of %s: %.200s",
+                 tr__behavior_is_valid(args->behavior, &why) ? args->behavior->name : "nothing",
+                 error.text);
+    return tr_ref_from_bits(bits);
+}
+
+tr_status tr_client_try_pool_spawn(tr_client *client, const tr_spawn_args *args, uint64_t *ref_bits)
+{
+    if (!client || !args || !ref_bits || args->size != sizeof *args)
+        return TR_INVALID_ARGUMENT;
+    const struct pooled_spawner spawner = {.reader = &client->reader,
+                                           .client = client->cell->identity,
+                                           .causal = hash_mix(client->causal_next++)};
+    return spawn(client->system, &spawner, args, ref_bits);
+}
+
+tr_ref tr_self_pool_find(tr_self *self, const tr_behavior *behavior, const char *name)
+{
+    if (!self || !name)
+        return TR_NOBODY;
+    struct worker *worker = self->worker;
+    return tr_ref_from_bits(tr__pooled_find(worker->system, &worker->reader, behavior, name));
+}
+
+tr_ref tr_client_pool_find(tr_client *client, const tr_behavior *behavior, const char *name)
+{
+    if (!client || !name)
+        return TR_NOBODY;
+    return tr_ref_from_bits(tr__pooled_find(client->system, &client->reader, behavior, name));
+}
