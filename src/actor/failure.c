@@ -248,9 +248,7 @@ bool tr__cell_fail(struct worker *worker, struct cell *cell, const char *where,
 /* An actor is to look at its record: between two turns, not in the middle of whatever runs now. */
 static void call(struct worker *worker, struct cell *cell)
 {
-    atom32_fetch_or(&cell->control, CONTROL_DECIDED, ATOM_RELAXED);
-    if (cell->house == HOUSE_WAITING)
-        mail_make_ready(worker, cell);
+    mail_call(worker, cell, CONTROL_DECIDED);
 }
 
 static void on_decided(struct worker *worker, struct cell *cell, struct envelope *envelope)
@@ -289,9 +287,7 @@ static void on_decided(struct worker *worker, struct cell *cell, struct envelope
 static void kill_member(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
     envelope_give(&worker->pool, envelope);
-    atom32_fetch_or(&cell->control, CONTROL_KILL, ATOM_RELAXED);
-    if (cell->house == HOUSE_WAITING)
-        mail_make_ready(worker, cell);
+    mail_call(worker, cell, CONTROL_KILL);
 }
 
 /* Of an actor that is restarted with nobody, as those of schedules: it has done all it has to. */
@@ -380,9 +376,7 @@ static void on_child(struct worker *worker, struct cell *cell, struct envelope *
     struct cell_extra *extra = is_here ? tr__extra_of(worker, cell) : NULL;
     if (extra) {
         ring_push(&extra->failed, envelope);
-        atom32_fetch_or(&cell->control, CONTROL_CHILD, ATOM_RELAXED);
-        if (cell->house == HOUSE_WAITING)
-            mail_make_ready(worker, cell);
+        mail_call(worker, cell, CONTROL_CHILD);
         return;
     }
     if (envelope->kind == ENVELOPE_FAILED) {
@@ -504,9 +498,6 @@ void tr__delays_fire(struct worker *worker, tr_time now_ns)
         struct failure *failure = LIST_OWNER(node, struct failure, delay);
         struct cell *cell = failure->cell;
         failure->phase = FAILURE_DUE;
-        atom32_fetch_or(
-            &cell->control, failure->origin ? CONTROL_CHILD : CONTROL_DECIDED, ATOM_RELAXED);
-        if (cell->house == HOUSE_WAITING)
-            mail_make_ready(worker, cell);
+        mail_call(worker, cell, failure->origin ? CONTROL_CHILD : CONTROL_DECIDED);
     }
 }
