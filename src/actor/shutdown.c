@@ -29,6 +29,7 @@ void tr__shutdown_deinit(struct tr_system *system)
 {
     tr_parker *parker = atomptr_load(&system->shutdown.parker, ATOM_ACQUIRE);
     tr__hooks_join(system);
+    tr__ledger_free(system);
     if (parker)
         system->platform->parker_free(system->platform, parker);
 }
@@ -90,6 +91,8 @@ void tr__shutdown_begin(struct tr_system *system)
     tr_time timeout_ns = shutdown->timeout_ns;
     lock_give(&shutdown->lock);
     tr_time deadline_ns = timeout_ns > TR_NEVER - now_ns ? TR_NEVER : now_ns + timeout_ns;
+    tr__ledger_open(system);
+    atom32_store(&shutdown->sweep, 1, ATOM_RELEASE); /* partner: on_round */
     atom64_store(&system->shutdown_ns, (uint64_t)deadline_ns, ATOM_SEQ_CST);
     atom64_store(&shutdown->began_ns, (uint64_t)now_ns, ATOM_SEQ_CST);
     atom32_store(&system->is_stopping, 1, ATOM_SEQ_CST);
@@ -244,6 +247,9 @@ void tr__shutdown_sweep(struct worker *worker)
 {
     struct tr_system *system = worker->system;
     worker->swept = atom32_load(&system->shutdown.sweep, ATOM_ACQUIRE); /* partner: ask_for_sweep */
+    tr__ledger_begin(worker);
+    if (worker->swept == 1)
+        return; /* the shutdown has begun, and nothing is asked for */
     uint32_t used = tr__slots_used(worker->slots);
     for (uint32_t slot = 1; slot < used; slot++) {
         struct cell *cell = slots_at(worker->slots, slot);
