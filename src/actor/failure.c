@@ -132,6 +132,38 @@ static bool tell_parent(struct worker *worker, struct cell *cell, struct failure
     return false;
 }
 
+/* What only the runtime knows of a failure: who it was, or who has failed by another's. */
+static void cause_fill(const struct cell *cell, const char *path, uint32_t incarnation,
+                       tr_error *cause)
+{
+    uint32_t links = cause->link_count;
+    if (links) {
+        if (links <= TR_ERROR_LINKS_MAX)
+            cause->links[links - 1].incarnation = incarnation;
+        return;
+    }
+    if (!cause->actor.bits)
+        cause->actor = tr_ref_from_bits(cell->identity);
+    if (cause->actor.bits != cell->identity)
+        return;
+    cause->incarnation = incarnation;
+    size_t length = strlen(path);
+    if (length < sizeof cause->path)
+        memcpy(cause->path, path, length + 1);
+    else
+        snprintf(
+            cause->path, sizeof cause->path, "...%s", path + length - (sizeof cause->path - 4));
+}
+
+/* What is added to the words of a child's failure. */
+static const char *reason_of(const tr_error *error)
+{
+    if (!error->link_count || error->link_count > TR_ERROR_LINKS_MAX)
+        return "";
+    bool is_escalated = error->links[error->link_count - 1].reason == TR_BY_ESCALATION;
+    return is_escalated ? "; its supervisor escalates" : "; its restarts are used up";
+}
+
 /* Notes what has happened, for the log and for whoever hears of it. */
 static void report(struct worker *worker, struct cell *cell, const char *where,
                    const tr_error *error, uint32_t incarnation, tr_error *cause)
@@ -142,18 +174,18 @@ static void report(struct worker *worker, struct cell *cell, const char *where,
     tr__log(worker->system,
             TR_LEVEL_ERROR,
             path,
-            "failed%s%s: %s: %s (incarnation %u of %s, %s:%u)",
+            "failed%s%s: %s: %s%s (incarnation %u of %s, %s:%u)",
             where ? " in " : "",
             where ? where : "",
             tr_status_name(error->status),
             error->text,
+            reason_of(error),
             incarnation + 1,
             behavior ? behavior->name : "?",
             behavior ? behavior->file : "?",
             behavior ? behavior->line : 0);
     *cause = *error;
-    if (!cause->actor.bits)
-        cause->actor = tr_ref_from_bits(cell->identity);
+    cause_fill(cell, path, incarnation + 1, cause);
     if (!cause->where[0])
         snprintf(cause->where, sizeof cause->where, "%.127s", path);
 }
@@ -189,6 +221,11 @@ void tr__failure_tell(struct worker *worker, struct cell *cell, const tr_error *
     if (!failure)
         return;
     failure->cause = *error;
+    if (!error->incarnation) { /* its first did not begin */
+        char path[TR_PATH_MAX + 1];
+        tr__cell_path(worker->system, cell, path);
+        cause_fill(cell, path, 1, &failure->cause);
+    }
     failure->is_final = true;
     if (!tell_parent(worker, cell, failure))
         tr__failure_free(worker, failure);
