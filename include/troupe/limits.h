@@ -16,6 +16,8 @@
  * the reader of a document skips. Deeper: TR_TOO_DEEP.
  */
 #define TR_DEPTH_MAX 64
+/** Supervisors that a tr_error names because they failed by it; all are counted. */
+#define TR_ERROR_LINKS_MAX 8
 /** Bytes of a message with all it points to; buffers do not count. More: TR_TOO_LARGE. */
 #define TR_PAYLOAD_MAX (8u * 1024 * 1024)
 /**
@@ -87,8 +89,10 @@
 #define TR_REPORT_BUSY_MAX 8
 /** Actors that a shutdown report names because they took longest. */
 #define TR_REPORT_SLOW_MAX 4
+/** Actors of which a shutdown report has numbers; all that had something to tell are counted. */
+#define TR_REPORT_ACTORS_MAX 16
 /** Bytes of a shutdown report as a text, at most. */
-#define TR_REPORT_TEXT_MAX (24 * 1024)
+#define TR_REPORT_TEXT_MAX (32 * 1024)
 /** Timers of one actor at once. One more: TR_LIMIT. */
 #define TR_TIMERS_MAX (1024 * 1024)
 /** Bytes of a timer's key. More, or none: TR_INVALID_ARGUMENT. */

@@ -148,7 +148,8 @@ typedef struct tr_pending {
 
 /* A tr_error inside another message; its words are copied, but neither printed nor written. */
 TR_MESSAGE_NAMES_(tr_error, 0);
-TR_MESSAGE_TABLE_(tr_error, NULL, (enum_of(tr_status), status), (i32, code), (ref, actor), );
+TR_MESSAGE_TABLE_(tr_error, NULL, (enum_of(tr_status), status), (i32, code), (ref, actor),
+                  (u32, incarnation), );
 
 /** The reply that says no more than "it is done". */
 TR_MESSAGE(tr_done);

@@ -13,6 +13,7 @@
 #ifndef TROUPE_REF_H
 #define TROUPE_REF_H
 
+#include <troupe/limits.h>
 #include <troupe/status.h>
 
 union tr_accepts_anything;
@@ -53,6 +54,19 @@ TR_INLINE tr_ref tr_ref_from_bits(uint64_t bits)
 /** Declares a behavior that is defined further down or elsewhere, so that tr_become can name it. */
 #define TR_BEHAVIOR_DECLARE(name) TR_EXTERN_C const struct tr_behavior tr_behavior_##name
 
+/** Why a supervisor failed because a child of it had. */
+typedef enum tr_error_reason {
+    TR_BY_ESCALATION = 1, /* it escalates: TR_ESCALATE, or a decider that failed */
+    TR_BY_EXHAUSTION      /* the restarts of that child are used up, and those of a group with it */
+} tr_error_reason;
+
+/** A supervisor that failed because a child of it had. */
+typedef struct tr_error_link {
+    tr_ref actor;         /* nobody: /user, and so the system shuts down */
+    uint32_t incarnation; /* Of it, the first is 1; 0: not known, or /user. */
+    tr_error_reason reason;
+} tr_error_link;
+
 /** What went wrong, with its story: a plain value that owns nothing. */
 typedef struct tr_error {
     tr_status status;
@@ -60,6 +74,12 @@ typedef struct tr_error {
     tr_ref actor;    /* Whom it happened to; nobody when it was no actor. */
     char text[240];  /* Why, in words; cut when it is longer. */
     char where[128]; /* The message in hand, the actor's path, or file and line of what is wrong. */
+    /* Of the failure of an actor, for its supervisors; otherwise all of this is zero. */
+    char path[128];       /* The actor's, since its ref tells nothing any more; cut at the front. */
+    uint32_t incarnation; /* Of the actor, the first is 1. */
+    uint32_t link_count;  /* Supervisors that have failed by it, each by the one below it. */
+    /** The first of them: links[0] is the actor's parent, links[1] the parent of that, and so on. */
+    tr_error_link links[TR_ERROR_LINKS_MAX];
 } tr_error;
 
 /* ---- From here on: how the macros above work. ---- */

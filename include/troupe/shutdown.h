@@ -59,6 +59,15 @@ typedef struct tr_report_slow {
     tr_time after_ns; /* when it had stopped, from the moment that the actors were told to */
 } tr_report_slow;
 
+/** What an actor did from the moment that the actors were told to stop. */
+typedef struct tr_report_actor {
+    char path[256];
+    uint64_t handled;      /* messages */
+    uint64_t dead_letters; /* messages to it that nobody handled, until it had ended */
+    bool is_forced;        /* it was ended by the kill at the deadline */
+    tr_time after_ns;      /* when it had ended, from that moment; -1: it has not */
+} tr_report_actor;
+
 /** What became of a hook: TR_OK, what it returned, or TR_TIMEOUT: it had not returned in time. */
 typedef struct tr_report_hook {
     char name[64];
@@ -79,9 +88,17 @@ typedef struct tr_shutdown_report {
     uint64_t dead_letters; /* messages that were not, and refused ones */
     uint32_t busy_count;   /* functions that had not returned; the first of them are in busy[] */
     uint32_t slow_count;   /* in slow[], slowest first; empty when all was quick */
+    uint32_t actor_count;  /* actors that handled or missed a message, or were forced */
     uint32_t hook_count;   /* hooks that were called; in hook[] those that went wrong come first */
     tr_report_busy busy[TR_REPORT_BUSY_MAX];
     tr_report_slow slow[TR_REPORT_SLOW_MAX];
+    /**
+     * The first TR_REPORT_ACTORS_MAX of them: most dead letters first, then those that were forced, or
+     * have not ended, then by what they handled. The sums above are of all, and of more: of clients,
+     * of messages to actors that had ended, and of the half millisecond at most that a busy worker takes to
+     * hear of the shutdown. Out of memory for the numbers there are none, and actor_count is 0.
+     */
+    tr_report_actor actor[TR_REPORT_ACTORS_MAX];
     tr_report_hook hook[TR_HOOKS_MAX];
 } tr_shutdown_report;
 
@@ -110,13 +127,14 @@ TR_MUST_CHECK tr_status tr_system_report(tr_system *system, tr_shutdown_report *
 
 /**
  * The report for people, at most size - 1 characters and a 0: one line when all went well, and a line
- * for each thing that did not. Gives the length of the whole, as snprintf does;
+ * for each thing that did not; of those in actor[], only who missed messages or was not quick enough. Gives the length of the whole, as snprintf does;
  * TR_REPORT_TEXT_MAX bytes are enough for any. Any thread.
  */
 size_t tr_shutdown_report_print(const tr_shutdown_report *report, char *text, size_t size);
 
 /**
- * Whether a failure reached the root: TR_ESCALATED, and *error (may be NULL) is the first; or TR_OK.
+ * Whether a failure reached the root: TR_ESCALATED, and *error (may be NULL) is the first, with all the
+ * supervisors that failed by it in links[], /user the last of them; or TR_OK.
  * Any thread.
  */
 tr_status tr_system_error(tr_system *system, tr_error *error);

@@ -253,9 +253,7 @@ void tr__blocking_returned(struct worker *worker, struct cell *cell, struct enve
         tr__turn_wake(self, TR_OK);
         tr__restart_unblocked(worker, cell);
     } else if (!extra->blocked && !cell->child_count) {
-        atom32_fetch_or(&cell->control, CONTROL_FINISH, ATOM_RELAXED);
-        if (cell->house == HOUSE_WAITING)
-            mail_make_ready(worker, cell);
+        mail_call(worker, cell, CONTROL_FINISH);
     }
 }
 
@@ -285,7 +283,8 @@ bool tr__blocking_withdraw(struct worker *worker, struct cell *cell)
     tr__log(system,
             TR_LEVEL_WARN,
             path,
-            "it stops when the functions that tr_blocking runs for it have returned: %u",
+            "it %s when the functions that tr_blocking runs for it have returned: %u",
+            cell->life < LIFE_STOPPING ? "is restarted" : "stops",
             extra->blocked);
     return false;
 }

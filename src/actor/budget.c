@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "actor/children.h"
 #include "actor/extra.h"
 #include "actor/supervise.h"
 #include "actor/spawn.h"
@@ -49,14 +50,7 @@ static int64_t tree_cpu(const struct budget_tree *tree)
 /* Makes sure that an actor looks at CONTROL_BUDGET. Its cell cannot be another's: see rule 1. */
 static void order(struct worker *worker, struct cell *cell)
 {
-    atom32_fetch_or(&cell->control, CONTROL_BUDGET, ATOM_SEQ_CST); /* partner: tr__cell_obey */
-    if (cell_owner(cell) == worker->index) {
-        if (cell->house == HOUSE_WAITING && cell->life < LIFE_STOPPED)
-            mail_make_ready(worker, cell);
-        return;
-    }
-    if (door_nudge(&cell->door) == DOOR_TAKEN_POST)
-        tr__system_post(worker->system, &worker->counters, cell);
+    tr__child_order(worker, cell, CONTROL_BUDGET);
 }
 
 static void own_over(struct worker *worker, struct cell *cell, enum budget_kind kind, uint64_t used)

@@ -25,7 +25,7 @@
 #include "sched/runqueue.h"
 #include "timer/keys.h"
 
-/** Where an actor is in its life: SPEC L-01. */
+/** Where an actor is in its life: L-01 of docs/contract.md. */
 enum life {
     LIFE_NEW,
     LIFE_STARTING,
@@ -36,7 +36,7 @@ enum life {
     LIFE_COUNT
 };
 
-/** Where it stands with the scheduler: SPEC L-08. */
+/** Where it stands with the scheduler: L-08 of docs/contract.md. */
 enum house {
     HOUSE_CREATED,
     HOUSE_MOUNTING,

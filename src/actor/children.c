@@ -104,8 +104,8 @@ void tr__child_order(struct worker *worker, struct cell *child, uint32_t bits)
     atom32_fetch_or(&child->control, bits, ATOM_SEQ_CST); /* partner: tr__cell_obey */
     if (cell_owner(child) != worker->index)
         order_far(worker, child);
-    else if (child->house == HOUSE_WAITING && child->life < LIFE_STOPPED)
-        mail_make_ready(worker, child); /* one that waits for children of its own stays so */
+    else
+        mail_rouse(worker, child);
 }
 
 void tr__children_stop(struct worker *worker, struct cell *parent, bool by_kill)
@@ -163,9 +163,7 @@ static void child_gone(struct worker *worker, struct cell *child)
     if (parent->child_count)
         return;
     if (parent->life == LIFE_STOPPING || restart_waits(parent)) {
-        atom32_fetch_or(&parent->control, CONTROL_FINISH, ATOM_RELAXED);
-        if (parent->house == HOUSE_WAITING)
-            mail_make_ready(worker, parent);
+        mail_call(worker, parent, CONTROL_FINISH);
     } else if (parent->life == LIFE_STOPPED) {
         tr__cell_leave(worker, parent);
     }

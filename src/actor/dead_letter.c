@@ -100,6 +100,7 @@ void tr__dead_letter(struct tr_system *system, struct worker *worker,
     bool is_report = tr_type_is_equal(letter->type, &tr_type_tr_dead_letter);
     uint64_t subscribers[TR_DEAD_LETTER_SUBSCRIBERS_MAX];
     size_t count = 0;
+    tr__ledger_dead(system, letter->to);
 
     lock_take(&letters->lock);
     tr_dead_letter_record *record = &letters->ring[letters->total++ % TR_DEAD_LETTERS_MAX];

@@ -132,6 +132,38 @@ static bool tell_parent(struct worker *worker, struct cell *cell, struct failure
     return false;
 }
 
+/* What only the runtime knows of a failure: who it was, or who has failed by another's. */
+static void cause_fill(const struct cell *cell, const char *path, uint32_t incarnation,
+                       tr_error *cause)
+{
+    uint32_t links = cause->link_count;
+    if (links) {
+        if (links <= TR_ERROR_LINKS_MAX)
+            cause->links[links - 1].incarnation = incarnation;
+        return;
+    }
+    if (!cause->actor.bits)
+        cause->actor = tr_ref_from_bits(cell->identity);
+    if (cause->actor.bits != cell->identity)
+        return;
+    cause->incarnation = incarnation;
+    size_t length = strlen(path);
+    if (length < sizeof cause->path)
+        memcpy(cause->path, path, length + 1);
+    else
+        snprintf(
+            cause->path, sizeof cause->path, "...%s", path + length - (sizeof cause->path - 4));
+}
+
+/* What is added to the words of a child's failure. */
+static const char *reason_of(const tr_error *error)
+{
+    if (!error->link_count || error->link_count > TR_ERROR_LINKS_MAX)
+        return "";
+    bool is_escalated = error->links[error->link_count - 1].reason == TR_BY_ESCALATION;
+    return is_escalated ? "; its supervisor escalates" : "; its restarts are used up";
+}
+
 /* Notes what has happened, for the log and for whoever hears of it. */
 static void report(struct worker *worker, struct cell *cell, const char *where,
                    const tr_error *error, uint32_t incarnation, tr_error *cause)
@@ -142,18 +174,18 @@ static void report(struct worker *worker, struct cell *cell, const char *where,
     tr__log(worker->system,
             TR_LEVEL_ERROR,
             path,
-            "failed%s%s: %s: %s (incarnation %u of %s, %s:%u)",
+            "failed%s%s: %s: %s%s (incarnation %u of %s, %s:%u)",
             where ? " in " : "",
             where ? where : "",
             tr_status_name(error->status),
             error->text,
+            reason_of(error),
             incarnation + 1,
             behavior ? behavior->name : "?",
             behavior ? behavior->file : "?",
             behavior ? behavior->line : 0);
     *cause = *error;
-    if (!cause->actor.bits)
-        cause->actor = tr_ref_from_bits(cell->identity);
+    cause_fill(cell, path, incarnation + 1, cause);
     if (!cause->where[0])
         snprintf(cause->where, sizeof cause->where, "%.127s", path);
 }
@@ -189,6 +221,11 @@ void tr__failure_tell(struct worker *worker, struct cell *cell, const tr_error *
     if (!failure)
         return;
     failure->cause = *error;
+    if (!error->incarnation) { /* its first did not begin */
+        char path[TR_PATH_MAX + 1];
+        tr__cell_path(worker->system, cell, path);
+        cause_fill(cell, path, 1, &failure->cause);
+    }
     failure->is_final = true;
     if (!tell_parent(worker, cell, failure))
         tr__failure_free(worker, failure);
@@ -248,9 +285,7 @@ bool tr__cell_fail(struct worker *worker, struct cell *cell, const char *where,
 /* An actor is to look at its record: between two turns, not in the middle of whatever runs now. */
 static void call(struct worker *worker, struct cell *cell)
 {
-    atom32_fetch_or(&cell->control, CONTROL_DECIDED, ATOM_RELAXED);
-    if (cell->house == HOUSE_WAITING)
-        mail_make_ready(worker, cell);
+    mail_call(worker, cell, CONTROL_DECIDED);
 }
 
 static void on_decided(struct worker *worker, struct cell *cell, struct envelope *envelope)
@@ -289,9 +324,7 @@ static void on_decided(struct worker *worker, struct cell *cell, struct envelope
 static void kill_member(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
     envelope_give(&worker->pool, envelope);
-    atom32_fetch_or(&cell->control, CONTROL_KILL, ATOM_RELAXED);
-    if (cell->house == HOUSE_WAITING)
-        mail_make_ready(worker, cell);
+    mail_call(worker, cell, CONTROL_KILL);
 }
 
 /* Of an actor that is restarted with nobody, as those of schedules: it has done all it has to. */
@@ -380,9 +413,7 @@ static void on_child(struct worker *worker, struct cell *cell, struct envelope *
     struct cell_extra *extra = is_here ? tr__extra_of(worker, cell) : NULL;
     if (extra) {
         ring_push(&extra->failed, envelope);
-        atom32_fetch_or(&cell->control, CONTROL_CHILD, ATOM_RELAXED);
-        if (cell->house == HOUSE_WAITING)
-            mail_make_ready(worker, cell);
+        mail_call(worker, cell, CONTROL_CHILD);
         return;
     }
     if (envelope->kind == ENVELOPE_FAILED) {
@@ -504,9 +535,6 @@ void tr__delays_fire(struct worker *worker, tr_time now_ns)
         struct failure *failure = LIST_OWNER(node, struct failure, delay);
         struct cell *cell = failure->cell;
         failure->phase = FAILURE_DUE;
-        atom32_fetch_or(
-            &cell->control, failure->origin ? CONTROL_CHILD : CONTROL_DECIDED, ATOM_RELAXED);
-        if (cell->house == HOUSE_WAITING)
-            mail_make_ready(worker, cell);
+        mail_call(worker, cell, failure->origin ? CONTROL_CHILD : CONTROL_DECIDED);
     }
 }

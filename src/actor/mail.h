@@ -251,7 +251,7 @@ void tr__mail_drop(struct worker *worker, struct envelope *envelope);
 /** Everything that is left becomes dead letters. */
 void tr__mail_bury(struct worker *worker, struct cell *cell, tr_status reason);
 
-/** High or normal: SPEC D-01. */
+/** High or normal: D-01 of docs/contract.md. */
 enum task_class tr__mail_priority(const struct cell *cell);
 
 /** Puts a cell that waits into a run queue. Owner only. */
@@ -262,6 +262,24 @@ static inline void mail_make_ready(struct worker *worker, struct cell *cell)
     if (__builtin_expect(cell->flags & CELL_MIXED, 0))
         class = tr__mail_priority(cell);
     loop_enqueue(&worker->loop, &cell->task, class);
+}
+
+/**
+ * Has an actor of this worker look at its control bits. One that is in a queue, or in the middle of
+ * something, does so by itself; hence a house must never be HOUSE_WAITING while its cell may be in a
+ * queue. Owner only.
+ */
+static inline void mail_rouse(struct worker *worker, struct cell *cell)
+{
+    if (cell->house == HOUSE_WAITING && cell->life < LIFE_STOPPED)
+        mail_make_ready(worker, cell);
+}
+
+/** Sets control bits of an actor of this worker and has it look at them. Owner only. */
+static inline void mail_call(struct worker *worker, struct cell *cell, uint32_t bits)
+{
+    atom32_fetch_or(&cell->control, bits, ATOM_RELAXED); /* it is this worker's */
+    mail_rouse(worker, cell);
 }
 
 /**

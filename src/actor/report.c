@@ -28,6 +28,90 @@ static void path_of(struct tr_system *system, const struct cell *cell, char *to,
     copy_path(to, size, path);
 }
 
+/* ---- What each did. ---- */
+
+/* By what lines about actors are sorted: what was lost, who was not quick enough, what was done. */
+static uint64_t worth_of(uint64_t dead, bool is_late, uint64_t handled)
+{
+    uint64_t lost = dead < INT32_MAX ? dead : INT32_MAX;
+    return lost << 33 | (uint64_t)is_late << 32 | (handled < UINT32_MAX ? handled : UINT32_MAX);
+}
+
+static uint64_t worth_of_line(const tr_report_actor *line)
+{
+    return worth_of(line->dead_letters, line->is_forced || line->after_ns < 0, line->handled);
+}
+
+/* Puts a line where it belongs; the least of all makes room. */
+static void line_add(struct report_lines *lines, const tr_report_actor *line)
+{
+    uint32_t count = lines->count;
+    uint32_t at = 0;
+    while (at < count && worth_of_line(&lines->line[at]) >= worth_of_line(line))
+        at++;
+    if (at == TR_REPORT_ACTORS_MAX)
+        return;
+    if (count < TR_REPORT_ACTORS_MAX)
+        lines->count = ++count;
+    memmove(&lines->line[at + 1], &lines->line[at], (count - 1 - at) * sizeof *line);
+    lines->line[at] = *line;
+}
+
+/* What the next actor has to be worth more than. */
+static uint64_t floor_of(const struct report_lines *lines)
+{
+    bool is_full = lines->count == TR_REPORT_ACTORS_MAX;
+    return is_full ? worth_of_line(&lines->line[TR_REPORT_ACTORS_MAX - 1]) : 0;
+}
+
+/* An actor has ended. */
+static void actor_note(struct worker *worker, const struct cell *cell, tr_time after_ns,
+                       bool is_forced)
+{
+    struct shutdown *shutdown = &worker->system->shutdown;
+    uint32_t handled;
+    uint32_t dead;
+    if (!tr__ledger_take(worker, cell, &handled, &dead))
+        return;
+    uint64_t worth = worth_of(dead, is_forced, handled);
+    if (!worth)
+        return;
+    atom64_count(&worker->told, 1);
+    if (worth <= atom64_load(&shutdown->floor, ATOM_RELAXED))
+        return;
+    tr_report_actor line = {
+        .handled = handled, .dead_letters = dead, .is_forced = is_forced, .after_ns = after_ns};
+    path_of(worker->system, cell, line.path, sizeof line.path);
+    lock_take(&shutdown->lock);
+    line_add(&shutdown->lines, &line);
+    atom64_store(&shutdown->floor, floor_of(&shutdown->lines), ATOM_RELAXED);
+    lock_give(&shutdown->lock);
+}
+
+/* Those that have not ended; gives how many had something to tell. */
+static uint32_t actors_left(struct tr_system *system, struct report_lines *lines)
+{
+    uint32_t told = 0;
+    tr_report_actor line = {.after_ns = -1};
+    uint32_t handled;
+    uint32_t dead;
+    for (uint32_t i = 0; i < system->worker_count; i++) {
+        if (atom32_load(&system->workers[i]->is_stuck, ATOM_RELAXED))
+            tr__ledger_add_run(system->workers[i]);
+    }
+    for (uint32_t slot = 1; slot < system->shutdown.ledger.count; slot++) {
+        const struct cell *cell = slots_at(&system->slots, slot);
+        if (!cell || !tr__ledger_look(system, slot, &handled, &dead))
+            continue;
+        told++;
+        line.handled = handled;
+        line.dead_letters = dead;
+        path_of(system, cell, line.path, sizeof line.path);
+        line_add(lines, &line);
+    }
+    return told;
+}
+
 /* ---- Who was slow. ---- */
 
 static void slow_add(struct shutdown *shutdown, const char *path, tr_time after_ns)
@@ -54,12 +138,14 @@ void tr__shutdown_note(struct worker *worker, const struct cell *cell)
     if (!cell_parent_slot(cell) || !began_ns)
         return;
     bool is_forced = atom32_load(&shutdown->is_forced, ATOM_ACQUIRE);
-    if (is_forced && cell->flags & CELL_KILLING)
+    is_forced &= (cell->flags & CELL_KILLING) != 0;
+    if (is_forced)
         atom64_count(&worker->forced, 1);
     /* No clock is read unless a tick has passed. */
     if (loop_is_time_up(&worker->loop))
         tr__loop_look_at_clock(&worker->loop);
     tr_time after_ns = worker->loop.now_ns - began_ns;
+    actor_note(worker, cell, after_ns, is_forced);
     if (after_ns < (tr_time)atom64_load(&shutdown->slow_ns, ATOM_RELAXED))
         return;
     char path[TR_PATH_MAX + 1];
@@ -138,8 +224,17 @@ static void fill_counts(struct tr_system *system, tr_shutdown_report *report)
     report->dead_letters = now.dead_letters - before->dead_letters;
     report->left = now.live;
     report->forced = 0;
-    for (uint32_t i = 0; i < system->worker_count; i++)
+    report->actor_count = 0;
+    for (uint32_t i = 0; i < system->worker_count; i++) {
         report->forced += atom64_load(&system->workers[i]->forced, ATOM_RELAXED);
+        report->actor_count += (uint32_t)atom64_load(&system->workers[i]->told, ATOM_RELAXED);
+    }
+}
+
+/* Under the lock. */
+static void fill_lines(const struct shutdown *shutdown, tr_shutdown_report *report)
+{
+    memcpy(report->actor, shutdown->lines.line, sizeof report->actor);
 }
 
 /* Not everybody who waits asks for the report. */
@@ -177,8 +272,13 @@ void tr__report_lose(struct tr_system *system)
         busy_add_worker(&collector, system->workers[i]);
     tr__blocking_each(&system->blocking, busy_add_job, &collector);
     fill_counts(system, &report);
+    struct report_lines left = {.count = 0};
+    report.actor_count += actors_left(system, &left);
     report.took_ns = now_ns - called_ns;
     lock_take(&shutdown->lock);
+    for (uint32_t i = 0; i < left.count; i++)
+        line_add(&shutdown->lines, &left.line[i]);
+    fill_lines(shutdown, &report);
     /* Meanwhile somebody may have been slow. */
     memcpy(report.slow, shutdown->final.slow, sizeof report.slow);
     report.slow_count = shutdown->final.slow_count;
@@ -222,6 +322,7 @@ tr_status tr_system_report(tr_system *system, tr_shutdown_report *report)
             report->status = escalated;
         report->took_ns = over_ns - shutdown->called_ns;
         fill_counts(system, report);
+        fill_lines(shutdown, report);
     } else {
         status = TR_INVALID_TRANSITION;
     }
@@ -308,6 +409,25 @@ static void say_busy(struct text *text, const tr_shutdown_report *report)
         say(text, "  still busy: %u more\n", report->busy_count - count);
 }
 
+static void say_actors(struct text *text, const tr_shutdown_report *report)
+{
+    for (uint32_t i = 0; i < report->actor_count && i < TR_REPORT_ACTORS_MAX; i++) {
+        const tr_report_actor *actor = &report->actor[i];
+        if (!actor->dead_letters && !actor->is_forced && actor->after_ns >= 0)
+            continue;
+        say(text, "  %s ", actor->path);
+        if (actor->after_ns < 0) {
+            say(text, "has not stopped");
+        } else {
+            say(text, "%s after ", actor->is_forced ? "was killed" : "stopped");
+            say_time(text, actor->after_ns);
+        }
+        say(text, ": ");
+        say_count(text, actor->handled, "message");
+        say(text, " handled, %llu not\n", (unsigned long long)actor->dead_letters);
+    }
+}
+
 static void say_hooks(struct text *text, const tr_shutdown_report *report)
 {
     for (uint32_t i = 0; i < report->hook_count && i < TR_HOOKS_MAX; i++) {
@@ -333,6 +453,7 @@ size_t tr_shutdown_report_print(const tr_shutdown_report *report, char *buffer, 
         return 0;
     say_head(&text, report);
     say_busy(&text, report);
+    say_actors(&text, report);
     say_hooks(&text, report);
     bool is_long = report->forced || report->status != TR_OK;
     for (uint32_t i = 0; i < report->slow_count && i < TR_REPORT_SLOW_MAX; i++) {

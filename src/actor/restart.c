@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * How one incarnation of an actor follows another: SPEC S-04.
+ * How one incarnation of an actor follows another: S-04 of docs/contract.md.
  *
  * Down: turns that wait are cancelled, the state is Starting, PreRestart, the children are killed,
  * and what the incarnation had is dropped. Up: set-up, Running, PreStart, PostRestart. In between a
@@ -201,9 +201,7 @@ void tr__restart_unblocked(struct worker *worker, struct cell *cell)
     if (extra->blocked || !extra->failure || extra->failure->phase != FAILURE_TURNS)
         return;
     extra->failure->phase = FAILURE_ORDERED;
-    atom32_fetch_or(&cell->control, CONTROL_DECIDED, ATOM_RELAXED);
-    if (cell->house == HOUSE_WAITING)
-        mail_make_ready(worker, cell);
+    mail_call(worker, cell, CONTROL_DECIDED);
 }
 
 void tr__restart_obey(struct worker *worker, struct cell *cell, uint32_t bits)

@@ -142,17 +142,17 @@ static tr_status order(struct tr_self *self, uint64_t ref, enum envelope_kind ki
     struct cell *cell = slots_find(worker->slots, ref);
     if (!cell || cell == worker->system->guardian)
         return TR_STOPPED;
-    /* A child that its parent stops does not come back. */
+    /* A child that its parent stops does not come back. It hears of that with the order, not later. */
     bool is_end = kind == ENVELOPE_STOP || kind == ENVELOPE_KILL;
-    if (is_end && cell_parent_slot(cell) == slots_number(worker->slots, self->cell))
-        atom32_fetch_or(&cell->control, CONTROL_DISMISS, ATOM_RELAXED);
+    bool is_dismissed = is_end && cell_parent_slot(cell) == slots_number(worker->slots, self->cell);
     if (cell_owner(cell) == worker->index) {
+        if (is_dismissed)
+            atom32_fetch_or(&cell->control, CONTROL_DISMISS, ATOM_RELAXED);
         mail_look(worker, cell);
         if (kind == ENVELOPE_SUSPEND)
             tr__why_suspends(worker, cell, self->cell->identity);
         tr__mail_order(cell, kind);
-        if (cell->house == HOUSE_WAITING)
-            mail_make_ready(worker, cell);
+        mail_rouse(worker, cell);
         return TR_OK;
     }
     struct envelope *envelope = envelope_take(&worker->pool);
@@ -163,6 +163,8 @@ static tr_status order(struct tr_self *self, uint64_t ref, enum envelope_kind ki
     envelope->sender = self->cell->identity;
     envelope->causal = self->causal;
     envelope->generation = (uint32_t)(ref >> 32);
+    if (is_dismissed)
+        atom32_fetch_or(&cell->control, CONTROL_DISMISS, ATOM_RELAXED);
     tr_status status = tr__mail_send(worker, cell, envelope);
     if (status != TR_OK) {
         envelope_give(&worker->pool, envelope);

@@ -29,6 +29,7 @@ void tr__shutdown_deinit(struct tr_system *system)
 {
     tr_parker *parker = atomptr_load(&system->shutdown.parker, ATOM_ACQUIRE);
     tr__hooks_join(system);
+    tr__ledger_free(system);
     if (parker)
         system->platform->parker_free(system->platform, parker);
 }
@@ -90,6 +91,8 @@ void tr__shutdown_begin(struct tr_system *system)
     tr_time timeout_ns = shutdown->timeout_ns;
     lock_give(&shutdown->lock);
     tr_time deadline_ns = timeout_ns > TR_NEVER - now_ns ? TR_NEVER : now_ns + timeout_ns;
+    tr__ledger_open(system);
+    atom32_store(&shutdown->sweep, 1, ATOM_RELEASE); /* partner: on_round */
     atom64_store(&system->shutdown_ns, (uint64_t)deadline_ns, ATOM_SEQ_CST);
     atom64_store(&shutdown->began_ns, (uint64_t)now_ns, ATOM_SEQ_CST);
     atom32_store(&system->is_stopping, 1, ATOM_SEQ_CST);
@@ -118,20 +121,13 @@ void tr__shutdown_guardian(struct worker *worker)
     atom32_store(&system->shutdown.has_begun, 1, ATOM_RELEASE); /* partner: judge_before */
 }
 
-static void order(struct worker *worker, struct cell *cell, uint32_t bits)
-{
-    atom32_fetch_or(&cell->control, bits, ATOM_RELAXED); /* it is this worker's */
-    if (cell->house == HOUSE_WAITING)
-        mail_make_ready(worker, cell);
-}
-
 void tr__shutdown_alarm(struct worker *worker)
 {
     struct tr_system *system = worker->system;
     TR_ASSERT(worker->index == 0);
     atom32_store(&system->shutdown.is_forced, 1, ATOM_RELEASE); /* partner: tr__shutdown_note */
     if (system->guardian->life == LIFE_STOPPING)
-        order(worker, system->guardian, CONTROL_KILL);
+        mail_call(worker, system->guardian, CONTROL_KILL);
 }
 
 void tr__system_escalate(struct tr_system *system, const tr_error *error)
@@ -189,7 +185,7 @@ static void disown(struct worker *worker, struct cell *parent, struct cell *chil
     child->sibling_next = 0;
     child->sibling_last = 0;
     if (!parent->child_count)
-        order(worker, parent, CONTROL_FINISH);
+        mail_call(worker, parent, CONTROL_FINISH);
 }
 
 /* Whether the children of this one have been sent the kill. */
@@ -238,10 +234,10 @@ static void sweep_cell(struct worker *worker, struct cell *cell)
     struct tr_system *system = worker->system;
     if (atom32_load(&system->shutdown.is_forced, ATOM_ACQUIRE)) {
         if (!(cell->flags & CELL_KILLING))
-            order(worker, cell, CONTROL_KILL);
+            mail_call(worker, cell, CONTROL_KILL);
     } else if (slots_parent(worker->slots, cell) == system->guardian) {
         if (cell->life < LIFE_STOPPING && !(cell->flags & CELL_SEALED))
-            order(worker, cell, CONTROL_STOP);
+            mail_call(worker, cell, CONTROL_STOP);
     }
     if (is_killing(cell) && !tr__shutdown_may_reuse(system))
         disown_children(worker, cell);
@@ -251,6 +247,9 @@ void tr__shutdown_sweep(struct worker *worker)
 {
     struct tr_system *system = worker->system;
     worker->swept = atom32_load(&system->shutdown.sweep, ATOM_ACQUIRE); /* partner: ask_for_sweep */
+    tr__ledger_begin(worker);
+    if (worker->swept == 1)
+        return; /* the shutdown has begun, and nothing is asked for */
     uint32_t used = tr__slots_used(worker->slots);
     for (uint32_t slot = 1; slot < used; slot++) {
         struct cell *cell = slots_at(worker->slots, slot);

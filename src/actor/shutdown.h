@@ -9,7 +9,7 @@
  *
  * Who waits (tr_system_wait) is the judge. It sleeps until something is due, looks at the workers from
  * outside, and asks for a *sweep* by adding 1 to `sweep`: each worker that comes to its next round goes
- * through its own cells.
+ * through its own cells. The first of these numbers says no more than that the shutdown has begun.
  *
  * Rules:
  *   1. A worker is *stuck* for the judge when it runs user code and has done nothing that is counted
@@ -32,6 +32,7 @@
 #include <troupe/shutdown.h>
 
 #include "actor/hooks.h"
+#include "actor/ledger.h"
 #include "os/atomic.h"
 #include "os/lock.h"
 
@@ -41,6 +42,12 @@ struct cell;
 
 /** Notes of actors that are slow to stop are at least so far apart. */
 #define SHUTDOWN_SLOW_NS TR_MILLISECOND
+
+/** Of actors in a report, those worth most first. */
+struct report_lines {
+    uint32_t count;
+    tr_report_actor line[TR_REPORT_ACTORS_MAX];
+};
 
 struct shutdown {
     atomptr parker;       /* of who waits; NULL until the system is started */
@@ -52,6 +59,8 @@ struct shutdown {
     atom64 began_ns;      /* when the actors were told; 0: not yet */
     atom64 over_ns;       /* when /user had stopped; 0: not yet */
     atom64 slow_ns;       /* who stops later than this is worth a note */
+    atom64 floor; /* actors have to be worth more than this for a line; see actor/report.c */
+    struct ledger ledger;
     tr_time timeout_default_ns;
 
     struct lock
@@ -64,6 +73,7 @@ struct shutdown {
     tr_time timeout_ns;
     tr_counters before;
     tr_shutdown_report final; /* slow[] and hook[] while it lasts; all of it when is_lost */
+    struct report_lines lines;
     struct hooks hooks;
 };
 
@@ -92,7 +102,7 @@ void tr__system_escalate(struct tr_system *system, const tr_error *error);
 void tr__shutdown_sweep(struct worker *worker);
 /** An actor has moved to this worker: a sweep may have missed it on its way. Worker only. */
 void tr__shutdown_adopt(struct worker *worker, struct cell *cell);
-/** An actor has had its PostStop, and its path can still be read. Owner only. */
+/** An actor has ended, and its path can still be read. Owner only. */
 void tr__shutdown_note(struct worker *worker, const struct cell *cell);
 /** Whether a child that has ended was disowned: then it is not in its parent's list. */
 bool tr__shutdown_is_disowned(const struct cell *child);

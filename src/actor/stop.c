@@ -131,8 +131,6 @@ void tr__cell_finish(struct worker *worker, struct cell *cell)
         tr__turns_cancel(worker, cell);
     mail_look(worker, cell);
     post_stop(worker, cell);
-    if (atom32_load(&worker->system->is_stopping, ATOM_RELAXED))
-        tr__shutdown_note(worker, cell);
     if (cell->extra)
         tr__laters_refuse(worker, cell);
     tr__mail_bury(worker, cell, TR_STOPPED);
@@ -140,6 +138,8 @@ void tr__cell_finish(struct worker *worker, struct cell *cell)
     tr__cell_release(worker, cell);
     tr__cell_become(worker->system, cell, LIFE_STOPPED, __func__);
     close_door(worker, cell);
+    if (atom32_load(&worker->system->is_stopping, ATOM_RELAXED))
+        tr__shutdown_note(worker, cell);
     watchers_tell(worker, cell);
     if (cell_parent_slot(cell)) /* nobody has spawned /user */
         atom64_count(&worker->counters.stopped, 1);
@@ -171,6 +171,8 @@ void tr__cell_end_unborn(struct worker *worker, struct cell *cell, tr_status rea
     tr__watches_drop(worker, cell);
     tr__cell_release(worker, cell);
     close_door(worker, cell);
+    if (atom32_load(&worker->system->is_stopping, ATOM_RELAXED))
+        tr__shutdown_note(worker, cell);
     watchers_tell(worker, cell);
     children_unname(worker, cell);
     atom64_count(&worker->counters.stopped, 1);

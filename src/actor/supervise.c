@@ -159,13 +159,16 @@ static void answer(struct worker *worker, struct envelope *envelope, struct fail
 
 /* The supervisor fails with what became of a child. As tr__cell_fail. */
 static bool fail_with(struct worker *worker, struct cell *parent, const tr_error *cause,
-                      const char *why)
+                      tr_error_reason reason)
 {
-    tr_error error = {.status = cause->status, .code = cause->code, .actor = cause->actor};
-    memcpy(error.where, cause->where, sizeof error.where);
-    int length = snprintf(error.text, sizeof error.text, "%s", cause->text);
-    if (length >= 0 && (size_t)length < sizeof error.text)
-        snprintf(error.text + length, sizeof error.text - (size_t)length, "; %s", why);
+    bool is_root = parent == worker->system->guardian;
+    tr_error error = *cause;
+    if (error.link_count < TR_ERROR_LINKS_MAX) {
+        tr_error_link *link = &error.links[error.link_count];
+        *link = (tr_error_link){.actor = tr_ref_from_bits(is_root ? 0 : parent->identity),
+                                .reason = reason};
+    }
+    error.link_count++;
     return tr__cell_fail(worker, parent, "a child", &error);
 }
 
@@ -206,9 +209,9 @@ static bool on_failed(struct worker *worker, struct cell *parent, struct envelop
         tr__child_order(worker, child, CONTROL_DISMISS);
     answer(worker, envelope, failure);
     if (is_exhausted)
-        return fail_with(worker, parent, &cause, "it failed too often");
+        return fail_with(worker, parent, &cause, TR_BY_EXHAUSTION);
     if (directive == TR_ESCALATE)
-        return fail_with(worker, parent, &cause, "its supervisor escalates");
+        return fail_with(worker, parent, &cause, TR_BY_ESCALATION);
     return true;
 }
 
@@ -361,7 +364,7 @@ static bool on_return(struct worker *worker, struct cell *parent, struct failure
     end_for_good(worker, parent, failure->spec);
     tr__failure_free(worker, failure);
     tr__children_look(worker, parent);
-    return is_alone || fail_with(worker, parent, &cause, "and should always be there");
+    return is_alone || fail_with(worker, parent, &cause, TR_BY_EXHAUSTION);
 }
 
 void tr__supervise_gone(struct worker *worker, struct cell *parent, struct cell *child)

@@ -498,8 +498,10 @@ static bool obey_alive(struct worker *worker, struct cell *cell, uint32_t bits)
         mail_look(worker, cell);
         bits |= atom32_exchange(&cell->control, 0, ATOM_SEQ_CST);
     }
-    if (bits & CONTROL_STOP)
+    if (bits & CONTROL_STOP) {
         cell->flags |= CELL_SEALED;
+        tr__ledger_begin(worker); /* the system may be shutting down */
+    }
     if (bits & CONTROL_DISMISS && cell->origin)
         cell->origin->is_dismissed = true;
     if (cell->life == LIFE_STARTING) {

@@ -13,6 +13,7 @@
 #include <troupe/system.h>
 
 #include "actor/dispatch.h"
+#include "actor/ledger.h"
 #include "actor/slots.h"
 #include "base/list.h"
 #include "base/rng.h"
@@ -214,8 +215,10 @@ struct worker {
     struct fault_thread *fault_thread;  /* see actor/fault.h; NULL: faults are not trapped */
     struct symbol_cache *symbols;       /* made with the first fault */
     /* See actor/shutdown.h. */
-    uint32_t swept;     /* number of the last sweep it did */
-    atom64 forced;      /* actors that were stopped by the deadline's kill */
+    uint32_t swept; /* number of the last sweep it did */
+    atom64 forced;  /* actors that were stopped by the deadline's kill */
+    atom64 told;    /* actors that had something to tell for the report */
+    struct ledger_runs ledger;
     atom32 is_stuck;    /* written by the judge, as the rest */
     uint64_t judged;    /* what it had done when the judge looked, */
     tr_time judged_ns;  /* when that was, */

@@ -142,8 +142,10 @@ static enum exit_status exit_status_of(struct runner *runner, tr_status ended)
     if (ended == TR_SHUTDOWN_INCOMPLETE)
         return EXIT_INCOMPLETE;
     if (tr_system_error(runner->system, &error) == TR_ESCALATED) {
-        tr__console_complain("%s: a failure reached the root: %s: %s\n",
+        tr__console_complain("%s: a failure reached the root: %s%s%s: %s\n",
                              runner->program,
+                             error.path,
+                             error.path[0] ? ": " : "",
                              tr_status_name(error.status),
                              error.text);
         return EXIT_ESCALATED;

@@ -135,6 +135,9 @@ TR_BEHAVIOR(labourer, struct labourer, TR_ON(work, on_work),
             TR_ON(break_down, on_break_down), TR_ON(tr_pre_start, on_start),
             TR_ON(tr_post_stop, on_end), TR_OPTIONS(.restart = TR_TEMPORARY));
 
+/* The same, begun anew when it fails. */
+TR_BEHAVIOR(tenacious, struct labourer, TR_ON(work, on_work), TR_ON(break_down, on_break_down));
+
 /* ---- On kits. ---- */
 
 static labourer_ref hire(struct stage *stage)
@@ -430,6 +433,28 @@ TEST(a_killed_actor_waits_for_the_function_that_runs, "B-10", "Y-02")
     ck_assert_int_eq(atomic_load(&post_stops), 2);
 }
 
+TEST(a_restart_waits_for_it_and_says_so, "B-10", "S-04")
+{
+    struct theatre theatre = open_with(1, 1);
+    const tr_spawn_args args = {
+        .size = sizeof args, .behavior = &tr_behavior_tenacious, .name = "a", .worker = 0};
+    const struct worked *worked;
+    uint64_t bits;
+    ck_assert_int_eq(tr_client_try_spawn(theatre.client, &args, &bits), TR_OK);
+    labourer_ref labourer = labourer_ref_of(tr_ref_from_bits(bits));
+    uses_gate = true;
+    work_ask first = tr_ask_within(theatre.client, STAGE_PATIENCE, labourer, work, .n = 1);
+    gate_await(1);
+    tr_tell(theatre.client, labourer, break_down);
+    log_await("/user/a it is restarted when the functions that tr_blocking runs for it have "
+              "returned: 1");
+    gate_open();
+    ck_assert_int_eq(tr_try_await(theatre.client, first, &worked), TR_RESTARTED);
+    work_ask second = tr_ask_within(theatre.client, STAGE_PATIENCE, labourer, work, .n = 2);
+    ck_assert_int_eq(tr_try_await(theatre.client, second, &worked), TR_OK);
+    theatre_close(&theatre);
+}
+
 TEST(a_shutdown_waits_for_it_too, "B-10", "D-05")
 {
     struct theatre theatre = open_with(2, 2);
@@ -504,5 +529,5 @@ SUITE("api blocking", a_turn_waits_for_the_function, a_barrier_keeps_others_out,
       many_wait_at_once, without_memory_the_function_never_begins, the_same_seed_plays_the_same,
       bad_arguments_are_statuses, others_run_while_a_function_blocks,
       beyond_the_limit_they_wait_in_order, one_thread_keeps_the_order,
-      a_killed_actor_waits_for_the_function_that_runs, a_shutdown_waits_for_it_too,
-      a_system_in_another_loop_has_helpers, a_storm_of_jobs_and_ends)
+      a_killed_actor_waits_for_the_function_that_runs, a_restart_waits_for_it_and_says_so,
+      a_shutdown_waits_for_it_too, a_system_in_another_loop_has_helpers, a_storm_of_jobs_and_ends)

@@ -103,6 +103,37 @@ TEST(who_is_given_up_is_not_brought_back_by_a_kill, "S-03", "S-08")
     kits_each(play_end_of_given_up);
 }
 
+/* ---- An order for which there is no memory was not given. ---- */
+
+static tr_next kill_in_vain(tr_self *self)
+{
+    tr_kit_fail_allocation(kit, 1, true);
+    /* What the worker has in store is used up before. */
+    while (tr_tell(self, tr_me(self), note, .n = 0) == TR_OK)
+        ;
+    ck_assert_int_eq(tr_kill(self, kid[0]), home ? TR_NO_MEMORY : TR_OK);
+    ck_assert_int_eq(tr_stop(self, kid[0]), home ? TR_NO_MEMORY : TR_OK);
+    tr_kit_fail_allocation(kit, 0, false);
+    return TR_SAME;
+}
+
+static void play_dismissal_in_vain(void)
+{
+    crew_open(&tr_behavior_plain_boss, &tr_behavior_permanent, 1);
+    DO(boss, kill_in_vain);
+    ck_assert(tr_is_nobody(found("/user/boss/a")) == !home);
+    if (!home)
+        return; /* to one on the same worker it needs none */
+    tr_kill(test, kid[0]);
+    tr_kit_settle(kit);
+    ck_assert(is_up(found("/user/boss/a")));
+}
+
+TEST(an_order_without_memory_dismisses_nobody, "S-08", "U-03")
+{
+    kits_each(play_dismissal_in_vain);
+}
+
 SUITE("child return", who_is_ended_after_a_failure_comes_back_too,
       who_is_ended_before_it_has_begun_again_comes_back_too,
-      who_is_given_up_is_not_brought_back_by_a_kill)
+      who_is_given_up_is_not_brought_back_by_a_kill, an_order_without_memory_dismisses_nobody)

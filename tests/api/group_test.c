@@ -301,7 +301,7 @@ static tr_next hit_grandchild(tr_self *self, const struct tr_child_failed *messa
 static tr_directive resume_escalated(tr_self *self, const tr_error *cause)
 {
     (void)self;
-    return strstr(cause->text, "escalates") ? TR_RESUME : TR_RESTART;
+    return cause->link_count ? TR_RESUME : TR_RESTART;
 }
 
 static tr_directive escalate(tr_self *self, const tr_error *cause)

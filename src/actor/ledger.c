@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "actor/ledger.h"
+
+#include "actor/system.h"
+#include "actor/view.h"
+
+static struct ledger_entry *entry_of(struct tr_system *system, uint32_t slot)
+{
+    struct ledger *ledger = &system->shutdown.ledger;
+    struct ledger_entry *entries = atomptr_load(&ledger->entries, ATOM_ACQUIRE); /* partner: open */
+    return entries && slot < ledger->count ? &entries[slot] : NULL;
+}
+
+void tr__ledger_open(struct tr_system *system)
+{
+    struct ledger *ledger = &system->shutdown.ledger;
+    uint32_t count = tr__slots_used(&system->slots);
+    struct ledger_entry *entries = source_resize(&system->source, NULL, count * sizeof *entries);
+    if (!entries)
+        return;
+    for (uint32_t i = 0; i < count; i++) {
+        atom32_init(&entries[i].handled, 0);
+        atom32_init(&entries[i].dead, 0);
+    }
+    ledger->count = count;
+    atomptr_store(&ledger->entries, entries, ATOM_RELEASE); /* partner: entry_of */
+}
+
+void tr__ledger_free(struct tr_system *system)
+{
+    struct ledger *ledger = &system->shutdown.ledger;
+    source_resize(&system->source, atomptr_load(&ledger->entries, ATOM_ACQUIRE), 0);
+    atomptr_store(&ledger->entries, NULL, ATOM_RELAXED);
+}
+
+/* Adds to a number that any thread may write; it stops below LEDGER_ENDED, and at that. */
+static void add(atom32 *number, uint64_t more)
+{
+    uint32_t before = atom32_load(number, ATOM_RELAXED);
+    uint32_t after;
+    do {
+        if (before == LEDGER_ENDED)
+            return;
+        uint32_t room = LEDGER_ENDED - 1 - before;
+        after = more < room ? before + (uint32_t)more : LEDGER_ENDED - 1;
+    } while (!atom32_compare_exchange(number, &before, after, ATOM_RELAXED, ATOM_RELAXED));
+}
+
+/* What was handled since the last run began is that run's. */
+static uint64_t add_run(struct worker *worker)
+{
+    struct ledger_runs *runs = &worker->ledger;
+    uint32_t slot = atom32_load(&runs->slot, ATOM_RELAXED);
+    uint64_t handled = atom64_load(&worker->counters.handled, ATOM_RELAXED);
+    uint64_t more = handled - atom64_load(&runs->handled, ATOM_RELAXED);
+    struct ledger_entry *entry = more && slot ? entry_of(worker->system, slot) : NULL;
+    if (entry)
+        add(&entry->handled, more);
+    return handled;
+}
+
+void tr__ledger_add_run(struct worker *worker)
+{
+    (void)add_run(worker);
+}
+
+static void settle(struct worker *worker)
+{
+    atom64_store(&worker->ledger.handled, add_run(worker), ATOM_RELAXED);
+}
+
+static uint32_t run(struct loop *loop, struct task *task, uint32_t turns_max)
+{
+    struct worker *worker = worker_of_loop(loop);
+    settle(worker);
+    uint32_t slot = slots_number(worker->slots, cell_of_task(task));
+    atom32_store(&worker->ledger.slot, slot, ATOM_RELAXED);
+    return worker->ledger.run(loop, task, turns_max);
+}
+
+void tr__ledger_begin(struct worker *worker)
+{
+    struct ledger_runs *runs = &worker->ledger;
+    if (runs->run || !atomptr_load(&worker->system->shutdown.ledger.entries, ATOM_ACQUIRE))
+        return;
+    runs->hooks = *worker->loop.hooks;
+    runs->run = runs->hooks.run;
+    runs->hooks.run = run;
+    uint64_t handled = atom64_load(&worker->counters.handled, ATOM_RELAXED);
+    uint32_t slot = slots_number(worker->slots, worker_running(worker));
+    atom64_store(&runs->handled, handled, ATOM_RELAXED);
+    atom32_store(&runs->slot, slot, ATOM_RELAXED);
+    worker->loop.hooks = &runs->hooks;
+}
+
+void tr__ledger_dead(struct tr_system *system, uint64_t ref)
+{
+    struct ledger_entry *entry = NULL;
+    if (view_find(&system->slots, ref))
+        entry = entry_of(system, (uint32_t)ref & system->slots.mask);
+    if (entry)
+        add(&entry->dead, 1);
+}
+
+bool tr__ledger_take(struct worker *worker, const struct cell *cell, uint32_t *handled,
+                     uint32_t *dead)
+{
+    struct ledger_entry *entry = entry_of(worker->system, slots_number(worker->slots, cell));
+    if (!entry)
+        return false;
+    settle(worker);
+    *dead = atom32_exchange(&entry->dead, LEDGER_ENDED, ATOM_RELAXED);
+    *handled = atom32_exchange(&entry->handled, LEDGER_ENDED, ATOM_RELAXED);
+    return *dead != LEDGER_ENDED; /* else another lived here before */
+}
+
+bool tr__ledger_look(struct tr_system *system, uint32_t slot, uint32_t *handled, uint32_t *dead)
+{
+    struct ledger_entry *entry = entry_of(system, slot);
+    if (!entry)
+        return false;
+    *dead = atom32_load(&entry->dead, ATOM_RELAXED);
+    *handled = atom32_load(&entry->handled, ATOM_RELAXED);
+    return *dead != LEDGER_ENDED && (*dead || *handled);
+}
