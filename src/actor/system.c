@@ -169,6 +169,7 @@ static struct tr_system *system_alloc(const tr_system_options *options)
     tr__shutdown_init(&system->shutdown,
                       has_timeout ? options->shutdown_timeout_ns : TR_SHUTDOWN_TIMEOUT_NS);
     tr__stalls_init(&system->stalls, options);
+    tr__fronts_init(&system->fronts);
     bool is_whole = options->size;
     system->traps_faults = is_whole && options->traps_faults;
     is_whole &= options->blocking_threads_max != 0;
@@ -249,6 +250,7 @@ static tr_status system_fill(struct tr_system *system, const tr_system_options *
                                       rng_splitmix(&stream));
     if (status != TR_OK)
         return status;
+    tr__topics_init(&system->topics, system);
     status = tr__dead_letters_init(&system->dead_letters, &system->source);
     if (status != TR_OK)
         return status;
@@ -331,6 +333,8 @@ void tr_system_free(tr_system *system)
         tr__envelope_pool_deinit(&system->foreign_pool);
     tr__dead_letters_deinit(&system->dead_letters, &source);
     tr__stalls_deinit(system);
+    tr__fronts_deinit(system);
+    tr__topics_deinit(system);
     tr__slots_deinit(&system->slots);
     if (system->guardian)
         tr__names_free(&system->names, system->guardian_name);
