@@ -93,7 +93,6 @@ static tr_next on_any(tr_self *self, struct crew *crew, const tr_message *messag
     return next;
 }
 
-TR_BEHAVIOR_DECLARE(tr_crew);
 TR_BEHAVIOR(tr_crew, struct crew, TR_SETUP_WITH(tr_crew_open, set_up),
             TR_ON(tr_pre_start, on_start), TR_ON(tr_terminated, on_terminated), TR_ON_ANY(on_any),
             TR_OPTIONS(.is_pinned = true));

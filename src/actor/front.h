@@ -17,6 +17,7 @@
 #include <troupe/group.h>
 
 #include "actor/cell.h"
+#include "base/hash.h"
 #include "os/lock.h"
 #include "queue/board.h"
 
@@ -70,7 +71,8 @@ struct fronts {
     uint32_t count;  /* under the lock */
 };
 
-/** The set-up message of a crew. */
+/** What a crew is, and its set-up message. */
+TR_BEHAVIOR_DECLARE(tr_crew);
 TR_MESSAGE(tr_crew_open, (u64, front), (u64, ref));
 
 void tr__fronts_init(struct fronts *fronts);
@@ -124,6 +126,12 @@ void tr__front_seat(struct front *front, uint32_t number, uint64_t member);
 void tr__front_seated(struct front *front);
 /** Takes a member out; gives how many are left. */
 uint32_t tr__front_leave(struct front *front, uint64_t member);
+
+/** How much a member wants a place of a router's table: the one that wants it most has it. */
+static inline uint64_t front_score(uint64_t place, uint32_t number)
+{
+    return hash_mix(hash_mix(place + 1) + number + 1);
+}
 
 /* ---- Picking a member. ---- */
 
