@@ -80,8 +80,8 @@ static tr_next on_any(tr_self *self, struct crew *crew, const tr_message *messag
     uint64_t member;
     if (board_is_open(board))
         return TR_NOT_HANDLED; /* it was for the crew itself, which understands nothing */
-    struct front_letter letter = {
-        message->type, message->data, self->envelope->kind == ENVELOPE_ASK};
+    /* Who asks is elsewhere: nobody is near. */
+    struct front_letter letter = {.type = message->type, .data = message->data};
     tr_status status = tr__front_choose(crew->front, self->worker, &letter, &member);
     tr_next next;
     if (status == TR_UNHANDLED)

@@ -95,7 +95,7 @@ static tr_next on_boss_end(const struct tr_terminated *message)
     return TR_SAME;
 }
 
-static size_t notes_total(void)
+KITS_UNUSED static size_t notes_total(void)
 {
     size_t total = 0;
     for (int i = 0; i < MEMBERS_MAX; i++)
