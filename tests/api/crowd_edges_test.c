@@ -191,8 +191,7 @@ static tr_next on_get_sign(tr_self *self, struct shop *shop)
         return tr_fail(self, TR_BAD_DATA, "an unlucky one");
     return tr_reply(self, open_shop, .sign = shop->sign, .doors = shop->doors++);
 }
-TR_BEHAVIOR(shop, struct shop, TR_SETUP_WITH(open_shop, shop_set_up),
-            TR_ON(get_sign, on_get_sign));
+TR_BEHAVIOR(shop, struct shop, TR_SETUP_WITH(open_shop, shop_set_up), TR_ON(get_sign, on_get_sign));
 static void set_up_message_play(void)
 {
     shop_ref shops;
@@ -388,9 +387,8 @@ TEST(a_shutdown_lets_members_finish, "X-01", "X-02")
 }
 
 SUITE("crowd edges", a_member_with_room_is_found_before_the_sender_is_told,
-      what_all_are_too_full_for_follows_their_overflow,
-      a_sender_waits_for_room_when_nobody_has_any, a_set_up_that_fails_here_fails_the_group,
-      a_set_up_that_fails_elsewhere_leaves_the_group,
+      what_all_are_too_full_for_follows_their_overflow, a_sender_waits_for_room_when_nobody_has_any,
+      a_set_up_that_fails_here_fails_the_group, a_set_up_that_fails_elsewhere_leaves_the_group,
       each_member_is_set_up_with_a_copy_of_the_message,
       forwards_and_later_answers_pass_through_a_group, bad_arguments_are_refused_and_change_nothing,
       a_spawn_that_cannot_be_ends_the_turn, groups_that_come_and_go_leave_nothing,

@@ -276,8 +276,7 @@ static tr_next stop_it(tr_self *self)
     ck_assert_int_eq(tr_stop_child(self, own), TR_OK);
     ck_assert_int_eq(tr_tell(self, own, told, .n = 1), TR_STOPPED);
     own = tr_spawn_group(self, member, NULL, TR_ONE_PER_WORKER);
-    ck_assert_uint_eq(tr_group_count(self, own),
-                      (size_t)tr_system_workers(tr_system_of(self)));
+    ck_assert_uint_eq(tr_group_count(self, own), (size_t)tr_system_workers(tr_system_of(self)));
     ck_assert_int_eq(tr_kill(self, own), TR_OK);
     return TR_SAME;
 }

@@ -21,8 +21,8 @@ TR_REQUEST(look_sign, who_said, (i64, n));
 TR_REQUEST(half, who_said, (u64, n));
 TR_MESSAGE(keyless);
 TR_REQUEST(ask_keyless, who_said);
-TR_ACTOR(ledger, sell, by_name, by_bytes, by_ref, by_shade, by_sign, find, look_up, look_at, look_for,
-         look_shade, look_sign, half, keyless, ask_keyless, fall, break_);
+TR_ACTOR(ledger, sell, by_name, by_bytes, by_ref, by_shade, by_sign, find, look_up, look_at,
+         look_for, look_shade, look_sign, half, keyless, ask_keyless, fall, break_);
 
 static uint64_t key_of_half(const struct half *message)
 {
@@ -45,8 +45,11 @@ static tr_next on_notice(tr_self *self)
 
 static tr_next on_look(tr_self *self)
 {
-    return tr_reply(
-        self, who_said, .number = number_of(self), .worker = tr_worker(self), .member = tr_me(self));
+    return tr_reply(self,
+                    who_said,
+                    .number = number_of(self),
+                    .worker = tr_worker(self),
+                    .member = tr_me(self));
 }
 
 TR_BEHAVIOR(ledger, void, TR_ON(sell, on_notice), TR_ON(by_name, on_notice),
@@ -225,8 +228,7 @@ TEST(a_message_without_a_key_is_unhandled, "B-02")
 
 TR_ACTOR(clerk, sell, run);
 TR_ROUTES(clerk, TR_ROUTE_BY(sell, customer));
-TR_BEHAVIOR(clerk, void, TR_ON(sell, on_notice), TR_ON(run, on_run),
-            TR_OPTIONS(.mailbox_max = 2));
+TR_BEHAVIOR(clerk, void, TR_ON(sell, on_notice), TR_ON(run, on_run), TR_OPTIONS(.mailbox_max = 2));
 static void full_play(void)
 {
     clerk_ref clerks;
@@ -279,5 +281,5 @@ TEST(routes_that_are_none_are_refused, "")
 
 SUITE("router", the_same_key_has_the_same_member, a_key_has_its_member_for_everybody,
       a_member_that_leaves_moves_its_own_keys_only, keys_find_those_who_are_left,
-      a_message_without_a_key_is_unhandled,
-      a_key_does_not_go_to_another_because_its_member_is_full, routes_that_are_none_are_refused)
+      a_message_without_a_key_is_unhandled, a_key_does_not_go_to_another_because_its_member_is_full,
+      routes_that_are_none_are_refused)

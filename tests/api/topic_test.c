@@ -61,8 +61,13 @@ static tr_next on_letter(tr_self *self, const struct letter *message)
 }
 
 #define READER(name, ...)                                                                          \
-    TR_BEHAVIOR(name, void, TR_ON(run, on_run), TR_ON(tick, on_tick), TR_ON(page, on_page),        \
-                TR_ON(letter, on_letter), TR_OPTIONS(__VA_ARGS__))
+    TR_BEHAVIOR(name,                                                                              \
+                void,                                                                              \
+                TR_ON(run, on_run),                                                                \
+                TR_ON(tick, on_tick),                                                              \
+                TR_ON(page, on_page),                                                              \
+                TR_ON(letter, on_letter),                                                          \
+                TR_OPTIONS(__VA_ARGS__))
 READER(reader, .is_pinned = true);
 READER(narrow, .mailbox_max = 2);
 READER(patient, .mailbox_max = 2, .overflow = TR_PARK);
@@ -152,15 +157,14 @@ static void client_play(void)
     tr_buffer *data = tr_buffer_new(100);
     for (uint64_t i = 0; i < 9; i++) {
         struct page big = {.n = i, .text[3999] = (uint8_t)i};
-        tr_published published =
-            i % 3 == 0   ? tr_publish(test, paper, tick, .n = i)
-            : i % 3 == 1 ? tr_publish_copy(test, paper, page, &big)
-                         : tr_publish(test,
-                                      paper,
-                                      letter,
-                                      .text = "a text that needs memory",
-                                      .n = i,
-                                      .data = data);
+        tr_published published = i % 3 == 0   ? tr_publish(test, paper, tick, .n = i)
+                                 : i % 3 == 1 ? tr_publish_copy(test, paper, page, &big)
+                                              : tr_publish(test,
+                                                           paper,
+                                                           letter,
+                                                           .text = "a text that needs memory",
+                                                           .n = i,
+                                                           .data = data);
         ck_assert_int_eq(published.status, TR_OK);
         ck_assert_uint_eq(published.taken, 6);
     }
@@ -414,8 +418,8 @@ static void bad_input_play(void)
     ck_assert_int_eq(tr_unsubscribe(test, paper), TR_NOT_FOUND);
     /* A malformed message reaches nobody. */
     struct tr_args malformed = {.argv = {NULL, 3}};
-    tr_published published = tr_client_publish(
-        test, tr_topic_from_bits(paper.bits), &tr_type_tr_args, &malformed);
+    tr_published published =
+        tr_client_publish(test, tr_topic_from_bits(paper.bits), &tr_type_tr_args, &malformed);
     ck_assert_int_eq(published.status, TR_TOO_LARGE);
     ck_assert_uint_eq(published.taken, 0);
     tr_counters counters;

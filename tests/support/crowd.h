@@ -14,7 +14,7 @@ enum { MEMBERS_MAX = 64, NOTES_MAX = 4096 };
 TR_MESSAGE(told, (u64, n), (u64, from));
 TR_MESSAGE(who_said, (u64, number), (i32, worker), (ref, member));
 TR_REQUEST(who, who_said, (u64, n));
-TR_MESSAGE(fall);  /* stop by yourself */
+TR_MESSAGE(fall);   /* stop by yourself */
 TR_MESSAGE(break_); /* fail */
 TR_ACTOR(member, told, who, fall, break_, run);
 TR_ACTOR(boss, run);
@@ -75,8 +75,15 @@ static tr_next on_break(tr_self *self)
 }
 
 #define MEMBER(name, ...)                                                                          \
-    TR_BEHAVIOR(name, void, TR_SETUP(member_set_up), TR_ON(told, on_told), TR_ON(who, on_who),     \
-                TR_ON(fall, on_fall), TR_ON(break_, on_break), TR_ON(run, on_run), __VA_ARGS__)
+    TR_BEHAVIOR(name,                                                                              \
+                void,                                                                              \
+                TR_SETUP(member_set_up),                                                           \
+                TR_ON(told, on_told),                                                              \
+                TR_ON(who, on_who),                                                                \
+                TR_ON(fall, on_fall),                                                              \
+                TR_ON(break_, on_break),                                                           \
+                TR_ON(run, on_run),                                                                \
+                __VA_ARGS__)
 
 MEMBER(member, TR_OPTIONS(.is_pinned = true));
 
