@@ -146,6 +146,14 @@
  * More: TR_LIMIT. From a thousand on the limit may be met some hundredths early.
  */
 #define TR_ACTORS_MAX (16u * 1024 * 1024)
+/** Members of a group or router. More: TR_LIMIT. */
+#define TR_GROUP_MEMBERS_MAX 1024
+/** Groups and routers of a system at once. One more: TR_LIMIT. */
+#define TR_GROUPS_MAX (16 * 1024)
+/** Topics of a system at once. One more: TR_LIMIT. */
+#define TR_TOPICS_MAX (64 * 1024)
+/** Subscribers of a topic at once. One more: TR_LIMIT. */
+#define TR_SUBSCRIBERS_MAX (1024 * 1024)
 /** What spin_ns, round_min_ns and turn_report_ns of tr_system_options may be. More: TR_INVALID_ARGUMENT. */
 #define TR_OPTION_NS_MAX TR_HOUR
 /**

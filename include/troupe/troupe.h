@@ -11,6 +11,7 @@
 #include <troupe/behavior.h>
 #include <troupe/blocking.h>
 #include <troupe/callback.h>
+#include <troupe/group.h>
 #include <troupe/limits.h>
 #include <troupe/message.h>
 #include <troupe/node.h>
@@ -23,6 +24,7 @@
 #include <troupe/shutdown.h>
 #include <troupe/status.h>
 #include <troupe/system.h>
+#include <troupe/topic.h>
 #include <troupe/why.h>
 #include <troupe/wire.h>
 

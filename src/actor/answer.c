@@ -170,6 +170,8 @@ tr_status tr__ask_forward(struct tr_self *self, uint64_t to)
         envelope->payload.ask.id = request->payload.ask.id;
         envelope->payload.ask.deadline_ms = request->payload.ask.deadline_ms;
         status = tr__mail_send(worker, cell, envelope);
+        if (status != TR_OK && front_is(cell))
+            status = tr__front_send(worker, envelope, &cell, &to);
         if (status == TR_MAILBOX_FULL && room_policy(room_load(&cell->door.room)) == TR_PARK)
             status = tr__turn_wait_for_room(self, cell, envelope, TR_NEVER);
         if (status != TR_OK)

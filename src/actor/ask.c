@@ -216,7 +216,7 @@ static tr_time deadline_of(const struct tr_self *self, tr_time now_ns, tr_time t
 }
 
 /* Sends the request of an ask that is in the table. */
-static tr_status post(struct tr_self *self, const struct ask *ask, const void *message,
+static tr_status post(struct tr_self *self, struct ask *ask, const void *message,
                       tr_time deadline_ns)
 {
     struct worker *worker = self->worker;
@@ -239,6 +239,8 @@ static tr_status post(struct tr_self *self, const struct ask *ask, const void *m
     envelope->payload.ask.id = ask->id;
     envelope->payload.ask.deadline_ms = tr__ask_deadline_ms(ask->asked_ns, deadline_ns);
     status = tr__mail_send(worker, cell, envelope);
+    if (status != TR_OK && front_is(cell)) /* from now on it is the member that was asked */
+        status = tr__front_send(worker, envelope, &cell, &ask->to);
     if (status == TR_MAILBOX_FULL && !ask->carrier &&
         room_policy(room_load(&cell->door.room)) == TR_PARK)
         status = tr__turn_wait_for_room(self, cell, envelope, deadline_ns);

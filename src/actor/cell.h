@@ -86,7 +86,8 @@ enum { CELL_WATCHED = CELL_IDLES | CELL_METERED | CELL_NARROW | CELL_AWAITED };
 enum { CELL_SUSPENDED = CELL_ASKED | CELL_FAILED }; /* all reasons */
 
 enum {
-    CELL_STATE_INLINE = 16,    /* a state of up to this many bytes lives in the cell */
+    CELL_STATE_INLINE = 16,   /* a state of up to this many bytes lives in the cell */
+    CELL_FRONT = 0xfffffffeu, /* owner: nobody lives there, others stand behind it; actor/front.h */
     CELL_FOREIGN = 0xffffffffu /* owner: no worker; also of an actor that is still to be mounted */
 };
 

@@ -110,6 +110,13 @@ tr_status tr__client_send(struct tr_client *client, struct cell *cell, uint64_t 
                           enum envelope_kind kind, const tr_type *type, const void *message,
                           const struct client_ask *ask);
 
+/**
+ * The same to one of those behind a front, whose cell and ref *cell and *to are; then they are those of
+ * who has it, or on TR_MAILBOX_FULL of whose turn it was.
+ */
+tr_status tr__client_send_front(struct tr_client *client, struct cell **cell, uint64_t *to,
+                                const tr_type *type, const void *message, struct client_ask *ask);
+
 /** Whether a client still waits for room under this number. Any thread. */
 static inline bool client_waits(const struct tr_client *client, uint64_t number)
 {

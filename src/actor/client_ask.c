@@ -111,7 +111,9 @@ void tr__client_ask_send(struct tr_client *client, struct cell *cell, enum envel
     }
     tr_status status = TR_STOPPED;
     /* An answer may come as soon as it is sent, but is taken in by this thread only. */
-    if (cell)
+    if (cell && front_is(cell))
+        status = tr__client_send_front(client, &cell, &ask->to, ask->type, message, ask);
+    else if (cell)
         status = tr__client_send(client, cell, ask->to, kind, ask->type, message, ask);
     ask->status = status;
 }

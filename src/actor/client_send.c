@@ -70,9 +70,10 @@ static tr_status drop_newest(struct tr_client *client, uint64_t to, const tr_typ
     return TR_OK;
 }
 
-tr_status tr__client_send(struct tr_client *client, struct cell *cell, uint64_t to,
-                          enum envelope_kind kind, const tr_type *type, const void *message,
-                          const struct client_ask *ask)
+/* `waits`: for room, where the receiver wants it so. */
+static tr_status send(struct tr_client *client, struct cell *cell, uint64_t to,
+                      enum envelope_kind kind, const tr_type *type, const void *message,
+                      const struct client_ask *ask, bool waits)
 {
     struct tr_system *system = client->system;
     struct envelope_pool *pool = &system->foreign_pool;
@@ -103,7 +104,7 @@ tr_status tr__client_send(struct tr_client *client, struct cell *cell, uint64_t 
     enum door_result result = DOOR_REFUSED;
     if (mail_takes_room(envelope))
         status = tr__room_take_far(cell, envelope);
-    bool may_wait = !ask || !ask->callback;
+    bool may_wait = waits && (!ask || !ask->callback);
     if (status == TR_MAILBOX_FULL && may_wait &&
         room_policy(room_load(&cell->door.room)) == TR_PARK)
         status = wait_for_room(client, cell, to, (int32_t)mail_lines(envelope), ask);
@@ -122,19 +123,85 @@ tr_status tr__client_send(struct tr_client *client, struct cell *cell, uint64_t 
     return TR_OK;
 }
 
+tr_status tr__client_send(struct tr_client *client, struct cell *cell, uint64_t to,
+                          enum envelope_kind kind, const tr_type *type, const void *message,
+                          const struct client_ask *ask)
+{
+    return send(client, cell, to, kind, type, message, ask, true);
+}
+
+tr_status tr__client_send_front(struct tr_client *client, struct cell **cell, uint64_t *to,
+                                const tr_type *type, const void *message, struct client_ask *ask)
+{
+    struct front_walk walk;
+    struct front_letter letter = {type, message, ask != NULL};
+    enum envelope_kind kind = ask ? ENVELOPE_ASK : ENVELOPE_NOTICE;
+    tr_status status = tr__front_begin(client->system, NULL, *to, &letter, &walk);
+    if (status != TR_OK)
+        return status;
+    status = TR_STOPPED;
+    struct cell *member;
+    while ((member = tr__front_next(&walk))) {
+        tr_status one = send(client, member, walk.member, kind, type, message, ask, false);
+        if (one == TR_STOPPED)
+            continue;
+        /* The first that was full is the one whose turn it was. */
+        if (one != TR_MAILBOX_FULL || status == TR_STOPPED) {
+            status = one;
+            *cell = member;
+            *to = walk.member;
+        }
+        if (one != TR_MAILBOX_FULL || walk.is_router)
+            break;
+    }
+    if (status == TR_MAILBOX_FULL && room_policy(room_load(&(*cell)->door.room)) == TR_PARK)
+        status = send(client, *cell, *to, kind, type, message, ask, true);
+    if (status != TR_OK)
+        tr__front_give_up(&walk);
+    return status;
+}
+
 tr_status tr_client_tell(tr_client *client, tr_ref to, const tr_type *type, const void *message)
 {
     if (!client || !type || !message)
         return TR_INVALID_ARGUMENT;
     struct cell *cell = slots_find(&client->system->slots, to.bits);
     tr_status status = TR_STOPPED;
-    if (cell)
+    if (cell && front_is(cell))
+        status = tr__client_send_front(client, &cell, &to.bits, type, message, NULL);
+    else if (cell)
         status = tr__client_send(client, cell, to.bits, ENVELOPE_NOTICE, type, message, NULL);
     if (status == TR_OK)
         return TR_OK;
     if (status == TR_MAILBOX_FULL && room_policy(room_load(&cell->door.room)) == TR_DROP_NEWEST)
         return drop_newest(client, to.bits, type);
     return refuse(client, to.bits, type, status);
+}
+
+static tr_status order(struct tr_client *client, tr_ref ref, enum envelope_kind kind);
+
+/* To a group: its end is the crew's, the rest goes to each member. */
+static tr_status order_front(struct tr_client *client, uint64_t ref, enum envelope_kind kind)
+{
+    struct tr_system *system = client->system;
+    uint64_t crew = tr__front_behind(&system->slots, ref);
+    tr_status status = TR_STOPPED;
+    if (kind == ENVELOPE_STOP || kind == ENVELOPE_KILL) {
+        if (crew != ref)
+            status = order(client, tr_ref_from_bits(crew), kind);
+        if (status == TR_OK)
+            tr__front_close(system, ref);
+        return status;
+    }
+    uint64_t member;
+    for (struct front_walk walk = tr__front_all(system, ref); tr__front_each(&walk, &member);) {
+        tr_status one = order(client, tr_ref_from_bits(member), kind);
+        if (one != TR_STOPPED)
+            status = one;
+        if (one == TR_NO_MEMORY)
+            break;
+    }
+    return status;
 }
 
 static tr_status order(struct tr_client *client, tr_ref ref, enum envelope_kind kind)
@@ -146,6 +213,8 @@ static tr_status order(struct tr_client *client, tr_ref ref, enum envelope_kind 
     /* /user stops by tr_system_shutdown only. */
     if (!cell || cell == client->system->guardian)
         return TR_STOPPED;
+    if (front_is(cell))
+        return order_front(client, ref.bits, kind);
     tr_status status = tr__client_send(client, cell, ref.bits, kind, &tr_type_tr_none, &none, NULL);
     if (status != TR_OK || kind == ENVELOPE_STOP)
         return status;
@@ -236,12 +305,13 @@ tr_status tr_client_spawn_wait(tr_client *client, tr_ref ref, tr_time timeout_ns
     tr_time deadline_ns = tr__client_deadline(client, timeout_ns);
     client->probe = PROBE_IS_OUT;
     client->probed = ref.bits;
-    struct cell *cell = slots_find(&client->system->slots, ref.bits);
+    uint64_t behind = tr__front_behind(&client->system->slots, ref.bits);
+    struct cell *cell = slots_find(&client->system->slots, behind);
     tr_status status = TR_STOPPED;
     if (cell) {
         status = tr__client_send(client,
                                  cell,
-                                 ref.bits,
+                                 behind,
                                  ENVELOPE_PROBE,
                                  &tr_type_tr_probe,
                                  &(struct tr_probe){.ref = ref.bits},

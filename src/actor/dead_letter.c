@@ -154,8 +154,11 @@ tr_status tr_system_subscribe_dead_letters(tr_system *system, tr_ref who)
     if (!system)
         return TR_INVALID_ARGUMENT;
     struct dead_letters *letters = &system->dead_letters;
-    if (!slots_find(&system->slots, who.bits))
+    const struct cell *cell = slots_find(&system->slots, who.bits);
+    if (!cell)
         return TR_STOPPED;
+    if (front_is(cell))
+        return TR_NOT_SUPPORTED;
     tr_status status = TR_OK;
     lock_take(&letters->lock);
     size_t kept = 0;

@@ -352,10 +352,11 @@ static void census_cell(struct census *census, const struct cell *cell)
     TR_ASSERT((cell->house == HOUSE_READY) <= (cell->life < LIFE_STOPPED));
 }
 
-/* Free slots have no owner, and so do clients; these have a ref to show. */
+/* Free slots have no owner, and so do clients; these have a ref to show. Nobody lives in a front. */
 static bool slot_is_free(const struct cell *cell)
 {
-    return cell_owner(cell) == CELL_FOREIGN && !atom64_load(&cell->door.ref, ATOM_RELAXED);
+    return front_is(cell) ||
+           (cell_owner(cell) == CELL_FOREIGN && !atom64_load(&cell->door.ref, ATOM_RELAXED));
 }
 
 static void census_take(struct census *census)

@@ -27,7 +27,8 @@ bool tr__move_is_possible(const struct worker *worker, const struct cell *cell)
     const tr_options *options = &cell->dispatch->behavior->options;
     const int bound = CELL_SEALED | CELL_KILLING | CELL_BARRIER | CELL_METERED | CELL_FAILED |
                       CELL_ASKED | CELL_CALLS | CELL_AWAITED;
-    if (cell->life != LIFE_RUNNING || cell->flags & bound || options->is_pinned)
+    if (cell->life != LIFE_RUNNING || cell->flags & bound || options->is_pinned ||
+        (cell_is_pooled(cell) && !options->balances))
         return false;
     if (cell == worker->system->guardian || atom32_load(&cell->control, ATOM_RELAXED))
         return false;

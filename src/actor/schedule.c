@@ -150,7 +150,10 @@ static tr_status send(struct worker *worker, const struct schedule *schedule, ui
         envelope->sender = 0;
         envelope->causal = causal;
         envelope->generation = (uint32_t)(schedule->to >> 32);
+        uint64_t to = schedule->to;
         status = tr__mail_send(worker, cell, envelope);
+        if (status != TR_OK && front_is(cell))
+            status = tr__front_send(worker, envelope, &cell, &to);
         if (status == TR_OK)
             return TR_OK;
         envelope_give(&worker->pool, envelope);

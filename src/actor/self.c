@@ -82,6 +82,11 @@ ATOM_INLINE tr_status send(struct tr_self *self, uint64_t to, uint64_t sender, c
     status = tr__mail_send(worker, cell, envelope);
     if (__builtin_expect(status == TR_OK, 1))
         return TR_OK;
+    if (front_is(cell)) {
+        status = tr__front_send(worker, envelope, &cell, &to);
+        if (status == TR_OK)
+            return TR_OK;
+    }
     return unsent(self, cell, to, envelope, status);
 }
 
@@ -131,6 +136,32 @@ tr_next tr_self_forward(tr_self *self, tr_ref to)
     return TR_SAME;
 }
 
+static tr_status order(struct tr_self *self, uint64_t ref, enum envelope_kind kind);
+
+/* To a group: its end is the crew's, the rest goes to each member. */
+static tr_status order_front(struct tr_self *self, uint64_t ref, enum envelope_kind kind)
+{
+    struct tr_system *system = self->worker->system;
+    uint64_t crew = tr__front_behind(&system->slots, ref);
+    tr_status status = TR_STOPPED;
+    if (kind == ENVELOPE_STOP || kind == ENVELOPE_KILL) {
+        if (crew != ref)
+            status = order(self, crew, kind);
+        if (status == TR_OK)
+            tr__front_close(system, ref);
+        return status;
+    }
+    uint64_t member;
+    for (struct front_walk walk = tr__front_all(system, ref); tr__front_each(&walk, &member);) {
+        tr_status one = order(self, member, kind);
+        if (one != TR_STOPPED)
+            status = one;
+        if (one == TR_NO_MEMORY || one == TR_CANCELLED)
+            break;
+    }
+    return status;
+}
+
 static tr_status order(struct tr_self *self, uint64_t ref, enum envelope_kind kind)
 {
     static const struct tr_none none;
@@ -142,6 +173,8 @@ static tr_status order(struct tr_self *self, uint64_t ref, enum envelope_kind ki
     struct cell *cell = slots_find(worker->slots, ref);
     if (!cell || cell == worker->system->guardian)
         return TR_STOPPED;
+    if (front_is(cell))
+        return order_front(self, ref, kind);
     /* A child that its parent stops does not come back. It hears of that with the order, not later. */
     bool is_end = kind == ENVELOPE_STOP || kind == ENVELOPE_KILL;
     bool is_dismissed = is_end && cell_parent_slot(cell) == slots_number(worker->slots, self->cell);
@@ -200,7 +233,8 @@ tr_status tr_self_stop_child(tr_self *self, tr_ref ref)
 {
     if (!self)
         return TR_INVALID_ARGUMENT;
-    struct cell *cell = slots_find(self->worker->slots, ref.bits);
+    struct cell *cell =
+        slots_find(self->worker->slots, tr__front_behind(self->worker->slots, ref.bits));
     /* A child of mine cannot become another's while I look: I free its slot. */
     uint32_t slot = (uint32_t)self->cell->identity & self->worker->slots->mask;
     if (!cell || cell_parent_slot(cell) != slot)

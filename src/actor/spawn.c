@@ -72,6 +72,7 @@ void tr__origin_free(const struct memory_source *source, struct cell_origin *ori
     if (origin->type && !origin->type->is_flat)
         tr__copy_drop(origin->type, origin->message);
     tr__failure_forget(source, origin->failure);
+    tr__front_unbind(origin);
     source_resize(source, origin, 0);
 }
 
@@ -224,6 +225,7 @@ tr_status tr__spawn_prepare(struct tr_system *system, struct slot_cache *cache, 
             goto remove_name;
         }
     }
+    tr__front_bind(system, args, cell);
     *prepared = cell;
     return TR_OK;
 

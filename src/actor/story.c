@@ -326,7 +326,7 @@ void tr__story_give_up(struct worker *worker, struct ask *ask)
     const struct tr_system *system = worker->system;
     struct cell *cell = slots_find(worker->slots, ask->story_to);
     uint32_t owner = cell ? cell_owner(cell) : CELL_FOREIGN;
-    if (owner == CELL_FOREIGN) {
+    if (owner >= system->worker_count) {
         say(&text, "who was asked has not begun, or is no actor");
     } else {
         const struct worker *busy = system->workers[owner];

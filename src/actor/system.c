@@ -181,6 +181,7 @@ static struct tr_system *system_alloc(const tr_system_options *options)
     tr__shutdown_init(&system->shutdown,
                       has_timeout ? options->shutdown_timeout_ns : TR_SHUTDOWN_TIMEOUT_NS);
     tr__stalls_init(&system->stalls, options);
+    tr__fronts_init(&system->fronts);
     bool is_whole = options->size;
     system->balance = is_whole ? options->balance : TR_BALANCE_ON;
     system->traps_faults = is_whole && options->traps_faults;
@@ -263,6 +264,7 @@ static tr_status system_fill(struct tr_system *system, const tr_system_options *
                                       rng_splitmix(&stream));
     if (status != TR_OK)
         return status;
+    tr__topics_init(&system->topics, system);
     status = tr__dead_letters_init(&system->dead_letters, &system->source);
     if (status != TR_OK)
         return status;
@@ -350,6 +352,8 @@ void tr_system_free(tr_system *system)
     tr__start_gate_deinit(system);
     if (system->pool_free)
         system->pool_free(system);
+    tr__fronts_deinit(system);
+    tr__topics_deinit(system);
     tr__slots_deinit(&system->slots);
     if (system->names.source.platform)
         tr__names_deinit(&system->names);

@@ -10,12 +10,14 @@
 
 #include "actor/blocking.h"
 #include "actor/dead_letter.h"
+#include "actor/front.h"
 #include "actor/names.h"
 #include "actor/schedule.h"
 #include "actor/shutdown.h"
 #include "actor/slots.h"
 #include "actor/stall.h"
 #include "actor/start_gate.h"
+#include "actor/topic.h"
 #include "actor/worker.h"
 #include "sched/watch.h"
 
@@ -43,6 +45,8 @@ struct tr_system {
     struct slots slots;
     struct names names;
     struct dead_letters dead_letters;
+    struct fronts fronts;
+    struct topics topics;
     struct watch watch;
     struct stalls stalls;
     struct schedules schedules;

@@ -60,6 +60,8 @@ static bool knock(struct tr_system *system, struct counters *counters, uint64_t 
                   struct envelope *envelope)
 {
     struct cell *cell = slots_at(&system->slots, (uint32_t)ref);
+    if (cell && front_is(cell)) /* who stands behind it looks at the whole ref, too */
+        cell = slots_at(&system->slots, ATOM_PEEK(&cell->door.tenant));
     if (!cell)
         return false;
     switch (door_push(&cell->door, &envelope->mail)) {
@@ -102,7 +104,8 @@ static void on_unwatch(struct worker *worker, struct envelope *envelope)
 void tr__watch_mail(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
     uint64_t target = watch_letter(envelope)->target; /* first in both */
-    bool is_here = cell->identity == target && cell->life < LIFE_STOPPED;
+    bool is_here = cell->identity == target || tr__front_is_before(worker->slots, cell, target);
+    is_here &= cell->life < LIFE_STOPPED;
     if (envelope->kind == ENVELOPE_WATCH && is_here)
         tr__watched_add(&worker->watched, &worker->source, envelope);
     else if (envelope->kind == ENVELOPE_WATCH)
@@ -113,10 +116,10 @@ void tr__watch_mail(struct worker *worker, struct cell *cell, struct envelope *e
         envelope_give(&worker->pool, envelope); /* the watch is on its way back, or was */
 }
 
-void tr__watchers_tell(struct worker *worker, struct cell *cell)
+/* Tells all who watch this ref. */
+static void tell(struct worker *worker, uint64_t target)
 {
-    TR_ASSERT(cell->life == LIFE_STOPPED);
-    struct envelope *first = tr__watched_take(&worker->watched, &worker->source, cell->identity);
+    struct envelope *first = tr__watched_take(&worker->watched, &worker->source, target);
     while (first) {
         struct envelope *envelope = first;
         watch_ring_remove(&first, envelope);
@@ -192,6 +195,13 @@ void tr__watches_unpack(struct worker *worker, struct cell *cell)
         return;
     watched_put_back(worker, cell->extra->packed_watches);
     cell->extra->packed_watches = NULL;
+void tr__watchers_tell(struct worker *worker, struct cell *cell)
+{
+    TR_ASSERT(cell->life == LIFE_STOPPED);
+    tell(worker, cell->identity);
+    uint64_t front = tr__front_of_crew(cell);
+    if (front)
+        tell(worker, front);
 }
 
 /* ---- Of one who watches. ---- */

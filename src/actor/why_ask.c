@@ -130,7 +130,7 @@ static void see_outside(struct tr_system *system, uint64_t ref, tr_why_report *r
     tr__why_begin(report, ref, system->platform->mono_now(system->platform));
     tr__view_path(system, cell, report->path);
     uint32_t owner = cell_owner(cell);
-    if (owner == CELL_FOREIGN)
+    if (owner >= system->worker_count)
         tr__why_add(report,
                     TR_WHY_NOT_BEGUN,
                     TR_HOLDS_START | TR_HOLDS_MAIL | TR_HOLDS_STOP,
@@ -229,6 +229,7 @@ tr_status tr_self_actor_why(tr_self *self, tr_ref actor, tr_why_report *report)
     if (self->is_cancelled)
         return TR_CANCELLED;
     struct worker *worker = self->worker;
+    actor.bits = tr__front_behind(worker->slots, actor.bits);
     struct cell *cell = view_find(worker->slots, actor.bits);
     bool is_near = cell && cell_owner(cell) == worker->index;
     if (!cell || (is_near && cell->life == LIFE_STOPPED))
@@ -245,6 +246,7 @@ tr_status tr_client_actor_why(tr_client *client, tr_ref actor, tr_why_report *re
     if (!client || !report)
         return TR_INVALID_ARGUMENT;
     struct tr_system *system = client->system;
+    actor.bits = tr__front_behind(&system->slots, actor.bits);
     struct tr_why_look look = {.ref = actor.bits};
     struct cell *cell = view_find(&system->slots, actor.bits);
     if (!cell) {

@@ -2,6 +2,7 @@
 #include "mem/envelope.h"
 
 #include "base/assert.h"
+#include "mem/shared.h"
 #include "os/memory.h"
 #include "wire/copy.h"
 
@@ -268,6 +269,11 @@ bool tr__envelope_pool_trim(struct envelope_pool *pool)
 void tr__envelope_drop_block(struct envelope_pool *pool, struct envelope *envelope)
 {
     void *block = envelope->payload.block.data;
+    if (envelope->block_class == ENVELOPE_SHARED) {
+        tr__shared_release(block, envelope->type, &pool->source);
+        envelope->block_class = ENVELOPE_NO_BLOCK; /* nothing travels home with it */
+        return;
+    }
     if (!envelope->type->is_flat)
         tr__copy_drop(envelope->type, block);
     /* A block of another home travels there with its envelope. */

@@ -60,6 +60,7 @@ enum {
     ENVELOPE_INLINE = 24,
     ENVELOPE_INLINE_ASK = 16,
     ENVELOPE_NO_BLOCK = 0xff,    /* block_class: the message is inside */
+    ENVELOPE_SHARED = 0xfe,      /* block_class: several have it, see mem/shared.h */
     ENVELOPE_RETURN_BATCH = 64,  /* envelopes of one home that are sent back together */
     ENVELOPE_SLABS_MAX = 1 << 16 /* of one pool: at 32,768 envelopes each no limit in practice */
 };

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Picking a member of a group, on the thread of who sends, and sending to it.
+ */
+#include "actor/front.h"
+
+#include "actor/mail.h"
+
+/* A word of the board; false: the tenant is gone. */
+static bool look(const struct front_walk *walk, const atom64 *place, uint64_t *value)
+{
+    bool is_there = board_read(&walk->front->board, walk->ref, place, value);
+    return is_there || !walk->ref;
+}
+
+/* Whose turn it is: each worker counts for itself. */
+static uint32_t turn_take(struct front *front, uint32_t worker, uint32_t worker_count)
+{
+    if (worker >= worker_count)
+        return atom32_fetch_add(&front->cursors[worker_count].next, 1, ATOM_RELAXED);
+    atom32 *next = &front->cursors[worker].next;
+    uint32_t turn = atom32_load(next, ATOM_RELAXED);
+    atom32_store(next, turn + 1, ATOM_RELAXED);
+    return turn;
+}
+
+/* Seats on the sender's worker: each worker has every so-manieth one. */
+static bool plan_near(struct front_walk *walk, uint32_t worker_count, uint32_t turn)
+{
+    uint64_t base;
+    uint64_t seats;
+    if (!look(walk, &walk->front->base, &base) || !look(walk, &walk->front->seat_count, &seats))
+        return false;
+    uint32_t first = (walk->worker + worker_count - (uint32_t)base) % worker_count;
+    if (first >= seats)
+        return true;
+    walk->near_step = worker_count;
+    walk->near_left = ((uint32_t)seats - first - 1) / worker_count + 1;
+    walk->near = first + turn % walk->near_left * worker_count;
+    return true;
+}
+
+static tr_status plan(struct tr_system *system, struct front_walk *walk,
+                      const struct front_letter *letter)
+{
+    struct front *front = walk->front;
+    uint64_t routes;
+    uint64_t count;
+    if (!look(walk, &front->routes, &routes) || !look(walk, &front->turn_count, &count))
+        return TR_STOPPED;
+    if (routes) {
+        walk->is_router = true;
+        walk->left = 1;
+        walk->score = UINT64_MAX;
+        const tr_route *table = (const tr_route *)(uintptr_t)routes;
+        bool has_key =
+            tr__route_hash(table, system->names.key, letter->type, letter->data, &walk->hash);
+        return has_key ? TR_OK : TR_UNHANDLED;
+    }
+    if (!count)
+        return TR_STOPPED;
+    walk->left = (uint32_t)count;
+    walk->turn = turn_take(front, walk->worker, system->worker_count);
+    if (letter->is_ask && walk->worker < system->worker_count &&
+        !plan_near(walk, system->worker_count, walk->turn))
+        return TR_STOPPED;
+    return TR_OK;
+}
+
+tr_status tr__front_begin(struct tr_system *system, const struct worker *worker, uint64_t ref,
+                          const struct front_letter *letter, struct front_walk *walk)
+{
+    *walk = (struct front_walk){.slots = &system->slots,
+                                .front = tr__front_find(system, ref),
+                                .ref = ref,
+                                .worker = worker ? worker->index : UINT32_MAX};
+    if (!walk->front)
+        return TR_STOPPED;
+    switch (board_enter(&walk->front->board, ref)) {
+    case BOARD_STRANGE:
+        return TR_STOPPED;
+    case BOARD_HOLDS:
+        walk->is_held = true;
+        walk->left = 1;
+        return TR_OK;
+    case BOARD_OPEN:
+        break;
+    }
+    return plan(system, walk, letter);
+}
+
+static struct cell *next_near(struct front_walk *walk)
+{
+    uint64_t seats;
+    while (walk->near_left) {
+        walk->near_left--;
+        if (!look(walk, &walk->front->seat_count, &seats))
+            return NULL;
+        if (walk->near >= seats)
+            walk->near %= walk->near_step;
+        if (!look(walk, &walk->front->seats[walk->near], &walk->member))
+            return NULL;
+        walk->near += walk->near_step;
+        struct cell *cell = slots_find(walk->slots, walk->member);
+        if (cell && cell_owner(cell) == walk->worker) /* it may have moved */
+            return cell;
+    }
+    return NULL;
+}
+
+/* Of a router: the one that has the key, then whoever would have it without those before. */
+static struct cell *next_heir(struct front_walk *walk)
+{
+    const struct front *front = walk->front;
+    uint64_t count;
+    uint64_t seats;
+    if (!look(walk, &front->key_count, &count) || !look(walk, &front->seat_count, &seats))
+        return NULL;
+    uint64_t place = walk->hash & (count - 1);
+    if (walk->left) {
+        walk->left = 0;
+        if (!look(walk, &front->keys[place], &walk->member))
+            return NULL;
+        struct cell *cell = slots_find(walk->slots, walk->member);
+        if (cell)
+            return cell;
+    }
+    for (;;) {
+        uint64_t best = 0;
+        for (uint32_t i = 0; i < seats; i++) {
+            uint64_t member;
+            uint64_t score = front_score(place, i);
+            if (score >= walk->score || score < best)
+                continue;
+            if (!look(walk, &front->seats[i], &member))
+                return NULL;
+            if (!member)
+                continue;
+            best = score;
+            walk->member = member;
+        }
+        if (!best)
+            return NULL;
+        walk->score = best;
+        struct cell *cell = slots_find(walk->slots, walk->member);
+        if (cell)
+            return cell;
+    }
+}
+
+struct cell *tr__front_next(struct front_walk *walk)
+{
+    const struct front *front = walk->front;
+    if (walk->is_held) {
+        if (!walk->left--)
+            return NULL;
+        walk->member = tr__front_behind(walk->slots, walk->ref);
+        return walk->member == walk->ref ? NULL : slots_find(walk->slots, walk->member);
+    }
+    if (walk->is_router)
+        return next_heir(walk);
+    struct cell *near = next_near(walk);
+    if (near)
+        return near;
+    while (walk->left) {
+        uint64_t count;
+        walk->left--;
+        if (!look(walk, &front->turn_count, &count) || !count)
+            return NULL;
+        if (!look(walk, &front->turns[walk->turn++ % count], &walk->member))
+            return NULL;
+        struct cell *cell = slots_find(walk->slots, walk->member);
+        if (cell)
+            return cell;
+    }
+    return NULL;
+}
+
+void tr__front_give_up(struct front_walk *walk)
+{
+    if (walk->is_held)
+        board_leave(&walk->front->board);
+}
+
+struct front_walk tr__front_all(struct tr_system *system, uint64_t ref)
+{
+    struct front_walk walk = {
+        .slots = &system->slots, .front = tr__front_find(system, ref), .ref = ref};
+    uint64_t seats;
+    if (walk.front && look(&walk, &walk.front->seat_count, &seats))
+        walk.left = (uint32_t)seats;
+    return walk;
+}
+
+bool tr__front_each(struct front_walk *walk, uint64_t *member)
+{
+    while (walk->turn < walk->left) {
+        if (!look(walk, &walk->front->seats[walk->turn++], member))
+            return false;
+        if (*member && slots_find(walk->slots, *member))
+            return true;
+    }
+    return false;
+}
+
+tr_status tr__front_choose(struct front *front, const struct worker *worker,
+                           const struct front_letter *letter, uint64_t *member)
+{
+    struct tr_system *system = front->system;
+    struct front_walk walk = {.slots = &system->slots, .front = front, .worker = worker->index};
+    tr_status status = plan(system, &walk, letter);
+    if (status != TR_OK)
+        return status;
+    *member = tr__front_next(&walk) ? walk.member : 0;
+    return *member ? TR_OK : TR_STOPPED;
+}
+
+tr_status tr__front_send(struct worker *worker, struct envelope *envelope, struct cell **cell,
+                         uint64_t *to)
+{
+    struct front_walk walk;
+    struct front_letter letter = {
+        envelope->type, envelope_data(envelope), envelope->kind == ENVELOPE_ASK};
+    tr_status status = tr__front_begin(worker->system, worker, *to, &letter, &walk);
+    if (status != TR_OK)
+        return status;
+    status = TR_STOPPED;
+    struct cell *member;
+    while ((member = tr__front_next(&walk))) {
+        envelope->generation = (uint32_t)(walk.member >> 32);
+        tr_status one = tr__mail_send(worker, member, envelope);
+        if (one == TR_STOPPED)
+            continue;
+        /* The first that was full is the one whose turn it was. */
+        if (one == TR_OK || status == TR_STOPPED) {
+            status = one;
+            *cell = member;
+            *to = walk.member;
+        }
+        if (one == TR_OK || walk.is_router)
+            break;
+    }
+    if (status != TR_OK) {
+        tr__front_give_up(&walk);
+        envelope->generation = (uint32_t)(*to >> 32);
+    }
+    return status;
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What actors and clients do with topics.
+ *
+ * A publish has two passes. The first takes an envelope for each subscriber, and the message that they
+ * share; it may fail, and then nothing has happened. The second sends them, which needs no memory.
+ */
+#include "actor/client.h"
+#include "actor/system.h"
+#include "actor/turn.h"
+#include "base/assert.h"
+#include "mem/shared.h"
+
+/** What is published, and by whom. */
+struct issue {
+    const tr_type *type;
+    const void *message;
+    uint64_t sender;
+    uint64_t causal;
+};
+
+/* ---- The first pass. ---- */
+
+static void give_all(struct envelope_pool *pool, struct envelope *envelope)
+{
+    while (envelope) {
+        struct envelope *next = (struct envelope *)(void *)envelope->mail.next;
+        envelope_give_empty(pool, envelope);
+        envelope = next;
+    }
+}
+
+/* An envelope for each who is to be told, in their order; `sender` is its receiver for now. */
+static tr_status take_all(struct envelope_pool *pool, struct topic_walk *walk,
+                          struct envelope **first)
+{
+    struct envelope *last = NULL;
+    uint64_t ref;
+    *first = NULL;
+    while ((ref = tr__topic_next(walk))) {
+        struct envelope *envelope = envelope_take(pool);
+        if (!envelope) {
+            give_all(pool, *first);
+            return TR_NO_MEMORY;
+        }
+        envelope->mail.next = NULL;
+        envelope->sender = ref;
+        if (last)
+            last->mail.next = &envelope->mail;
+        else
+            *first = envelope;
+        last = envelope;
+    }
+    return TR_OK;
+}
+
+/* Puts the message into all of them, as one block if it does not fit. */
+static tr_status fill_all(struct envelope_pool *pool, struct envelope *first, uint32_t count,
+                          const struct issue *issue)
+{
+    const tr_type *type = issue->type;
+    if (count == 1)
+        return envelope_fill(pool, first, type, issue->message, ENVELOPE_INLINE);
+    bool fits = type->is_flat && type->size <= ENVELOPE_INLINE;
+    uint32_t size = 0;
+    void *shared = NULL;
+    if (!fits) {
+        tr_status status;
+        shared = tr__shared_new(&pool->source, type, issue->message, count, &size, &status);
+        if (!shared)
+            return status;
+    }
+    for (struct envelope *envelope = first; envelope;
+         envelope = (struct envelope *)(void *)envelope->mail.next) {
+        if (fits) {
+            (void)envelope_fill(pool, envelope, type, issue->message, ENVELOPE_INLINE);
+            continue;
+        }
+        envelope->type = type;
+        envelope->block_class = ENVELOPE_SHARED;
+        envelope->payload.block.data = shared;
+        envelope->payload.block.size = size;
+    }
+    return TR_OK;
+}
+
+/* The envelopes of a publish, ready to be sent; none when it fails. */
+static tr_status prepare(struct envelope_pool *pool, struct topic_walk *walk,
+                         const struct issue *issue, struct envelope **first)
+{
+    tr_status status = take_all(pool, walk, first);
+    if (status == TR_OK && *first) {
+        status = fill_all(pool, *first, walk->met, issue);
+        if (status != TR_OK)
+            give_all(pool, *first);
+    }
+    if (status != TR_OK)
+        *first = NULL;
+    return status;
+}
+
+/* Takes the first one out, addresses it, and gives its receiver's ref. */
+static uint64_t next_of(struct envelope **first, const struct issue *issue)
+{
+    struct envelope *envelope = *first;
+    uint64_t to = envelope->sender;
+    *first = (struct envelope *)(void *)envelope->mail.next;
+    envelope->kind = ENVELOPE_NOTICE;
+    envelope->sender = issue->sender;
+    envelope->causal = issue->causal;
+    envelope->generation = (uint32_t)(to >> 32);
+    return to;
+}
+
+/* ---- The second one. ---- */
+
+static void send_all(struct worker *worker, struct envelope *first, const struct issue *issue,
+                     tr_published *published)
+{
+    while (first) {
+        struct envelope *envelope = first;
+        uint64_t to = next_of(&first, issue);
+        struct cell *cell = slots_find(worker->slots, to);
+        tr_status status = cell ? tr__mail_send(worker, cell, envelope) : TR_STOPPED;
+        if (status == TR_OK) {
+            published->taken++;
+            continue;
+        }
+        envelope_give(&worker->pool, envelope);
+        if (status == TR_STOPPED)
+            continue; /* it has stopped in between: it is no subscriber any more */
+        published->refused++;
+        atom64_count(&worker->counters.refused, 1);
+        tr__dead_letter(
+            worker->system,
+            worker,
+            &(struct dead_letter){
+                .type = issue->type, .from = issue->sender, .to = to, .reason = status});
+    }
+}
+
+tr_published tr_self_publish(tr_self *self, tr_topic topic, const tr_type *type,
+                             const void *message)
+{
+    tr_published published = {.status = TR_INVALID_ARGUMENT};
+    if (!self || !type || !message)
+        return published;
+    published.status = TR_CANCELLED;
+    if (self->is_cancelled)
+        return published;
+    struct worker *worker = self->worker;
+    struct topic_walk walk;
+    struct envelope *first;
+    struct issue issue = {type, message, self->cell->identity, self->causal};
+    published.status = tr__topic_begin(worker->system, topic.bits, &walk);
+    if (published.status != TR_OK)
+        return published;
+    published.status = prepare(&worker->pool, &walk, &issue, &first);
+    tr__topic_end(&walk);
+    send_all(worker, first, &issue, &published);
+    return published;
+}
+
+/* From a client: what was not taken comes back, newest first. */
+static struct envelope *send_all_far(struct tr_system *system, struct envelope *first,
+                                     const struct issue *issue, tr_published *published)
+{
+    struct envelope *back = NULL;
+    while (first) {
+        struct envelope *envelope = first;
+        uint64_t to = next_of(&first, issue);
+        struct cell *cell = slots_find(&system->slots, to);
+        tr_status status = cell ? tr__room_take_far(cell, envelope) : TR_STOPPED;
+        enum door_result result = DOOR_REFUSED;
+        if (status == TR_OK)
+            result = door_push(&cell->door, &envelope->mail);
+        if (result == DOOR_TAKEN_POST)
+            tr__system_post(system, NULL, cell);
+        if (result != DOOR_REFUSED) {
+            published->taken++;
+            continue;
+        }
+        envelope->mail.next = back ? &back->mail : NULL;
+        back = envelope;
+        if (status != TR_MAILBOX_FULL)
+            continue;
+        published->refused++;
+        tr__dead_letter(
+            system,
+            NULL,
+            &(struct dead_letter){
+                .type = issue->type, .from = issue->sender, .to = to, .reason = status});
+    }
+    return back;
+}
+
+tr_published tr_client_publish(tr_client *client, tr_topic topic, const tr_type *type,
+                               const void *message)
+{
+    tr_published published = {.status = TR_INVALID_ARGUMENT};
+    if (!client || !type || !message)
+        return published;
+    struct tr_system *system = client->system;
+    struct topic_walk walk;
+    struct envelope *first;
+    struct issue issue = {type, message, client->cell->identity, hash_mix(client->causal_next++)};
+    published.status = tr__topic_begin(system, topic.bits, &walk);
+    if (published.status != TR_OK)
+        return published;
+    lock_take(&system->foreign_lock);
+    published.status = prepare(&system->foreign_pool, &walk, &issue, &first);
+    lock_give(&system->foreign_lock);
+    tr__topic_end(&walk);
+    struct envelope *back = send_all_far(system, first, &issue, &published);
+    lock_take(&system->foreign_lock);
+    atom64_count(&system->foreign_counters.accepted, published.taken);
+    atom64_count(&system->foreign_counters.refused, published.refused);
+    while (back) {
+        struct envelope *envelope = back;
+        back = (struct envelope *)(void *)envelope->mail.next;
+        envelope_give(&system->foreign_pool, envelope);
+    }
+    lock_give(&system->foreign_lock);
+    return published;
+}
+
+/* ---- The other verbs of an actor. ---- */
+
+tr_status tr_self_try_topic_open(tr_self *self, const char *name, uint64_t *bits)
+{
+    return self && bits ? tr__topic_open(self->worker->system, name, bits) : TR_INVALID_ARGUMENT;
+}
+
+uint64_t tr_self_topic_open(tr_self *self, const char *name)
+{
+    uint64_t bits = 0;
+    TR_ASSERT(self); /* there is no turn to end */
+    tr_status status = tr_self_try_topic_open(self, name, &bits);
+    if (status != TR_OK)
+        tr_crash(self, status, "tr_topic_open: %s", tr_status_text(status));
+    return bits;
+}
+
+tr_status tr_self_topic_close(tr_self *self, tr_topic topic)
+{
+    return self ? tr__topic_close(self->worker->system, topic.bits) : TR_INVALID_ARGUMENT;
+}
+
+size_t tr_self_topic_count(tr_self *self, tr_topic topic)
+{
+    return self ? tr__topic_count(self->worker->system, topic.bits) : 0;
+}
+
+tr_status tr_self_try_subscribe(tr_self *self, tr_topic topic)
+{
+    if (!self)
+        return TR_INVALID_ARGUMENT;
+    if (self->is_cancelled)
+        return TR_CANCELLED;
+    if (self->cell->life >= LIFE_STOPPING)
+        return TR_STOPPING;
+    return tr__topic_subscribe(self->worker->system, topic.bits, self->cell->identity);
+}
+
+tr_status tr_self_subscribe(tr_self *self, tr_topic topic)
+{
+    TR_ASSERT(self); /* there is no turn to end */
+    tr_status status = tr_self_try_subscribe(self, topic);
+    if (status != TR_OK)
+        tr_crash(self, status, "tr_subscribe: %s", tr_status_text(status));
+    return TR_OK;
+}
+
+tr_status tr_self_unsubscribe(tr_self *self, tr_topic topic)
+{
+    if (!self)
+        return TR_INVALID_ARGUMENT;
+    return tr__topic_unsubscribe(self->worker->system, topic.bits, self->cell->identity);
+}
+
+/* ---- And of a client. ---- */
+
+tr_status tr_client_try_topic_open(tr_client *client, const char *name, uint64_t *bits)
+{
+    return client && bits ? tr__topic_open(client->system, name, bits) : TR_INVALID_ARGUMENT;
+}
+
+tr_status tr_client_topic_close(tr_client *client, tr_topic topic)
+{
+    return client ? tr__topic_close(client->system, topic.bits) : TR_INVALID_ARGUMENT;
+}
+
+size_t tr_client_topic_count(tr_client *client, tr_topic topic)
+{
+    return client ? tr__topic_count(client->system, topic.bits) : 0;
+}
+
+tr_status tr_client_try_subscribe(tr_client *client, tr_topic topic)
+{
+    if (!client)
+        return TR_INVALID_ARGUMENT;
+    return tr__topic_subscribe(client->system, topic.bits, client->cell->identity);
+}
+
+tr_status tr_client_subscribe(tr_client *client, tr_topic topic)
+{
+    return tr_client_try_subscribe(client, topic);
+}
+
+tr_status tr_client_unsubscribe(tr_client *client, tr_topic topic)
+{
+    if (!client)
+        return TR_INVALID_ARGUMENT;
+    return tr__topic_unsubscribe(client->system, topic.bits, client->cell->identity);
+}
