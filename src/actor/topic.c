@@ -212,7 +212,7 @@ tr_status tr__topic_open(struct tr_system *system, const char *name, uint64_t *i
         return TR_NAME_INVALID;
     tr_status status = TR_OK;
     lock_take(&topics->lock);
-    uint64_t found = name ? tr__names_find(&topics->names, name) : 0;
+    uint64_t found = name ? tr__names_find(&topics->names, NULL, name) : 0;
     if (found)
         *id = found;
     else
