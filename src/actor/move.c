@@ -3,6 +3,7 @@
 
 #include "actor/balance.h"
 #include "actor/extra.h"
+#include "actor/front.h"
 #include "actor/spawn.h"
 #include "actor/supervise.h"
 #include "actor/timers.h"
@@ -29,6 +30,9 @@ bool tr__move_is_possible(const struct worker *worker, const struct cell *cell)
                       CELL_ASKED | CELL_CALLS | CELL_AWAITED;
     if (cell->life != LIFE_RUNNING || cell->flags & bound || options->is_pinned ||
         (cell_is_pooled(cell) && !options->balances))
+        return false;
+    /* Who watches a group is known by two refs to the worker of its crew. */
+    if (cell->origin && tr__front_of_crew(cell))
         return false;
     if (cell == worker->system->guardian || atom32_load(&cell->control, ATOM_RELAXED))
         return false;

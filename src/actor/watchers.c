@@ -130,6 +130,15 @@ static void tell(struct worker *worker, uint64_t target)
     }
 }
 
+void tr__watchers_tell(struct worker *worker, struct cell *cell)
+{
+    TR_ASSERT(cell->life == LIFE_STOPPED);
+    tell(worker, cell->identity);
+    uint64_t front = tr__front_of_crew(cell);
+    if (front)
+        tell(worker, front);
+}
+
 /* ---- Of one who moves. ---- */
 
 /* A watch within one worker has nothing put by for its end: now that they part, it needs that. */
@@ -195,13 +204,6 @@ void tr__watches_unpack(struct worker *worker, struct cell *cell)
         return;
     watched_put_back(worker, cell->extra->packed_watches);
     cell->extra->packed_watches = NULL;
-void tr__watchers_tell(struct worker *worker, struct cell *cell)
-{
-    TR_ASSERT(cell->life == LIFE_STOPPED);
-    tell(worker, cell->identity);
-    uint64_t front = tr__front_of_crew(cell);
-    if (front)
-        tell(worker, front);
 }
 
 /* ---- Of one who watches. ---- */
