@@ -103,6 +103,7 @@ struct cell_origin {
     uint32_t worker;           /* where it will live */
     bool is_dismissed;         /* its parent has stopped it: it does not come back */
     bool has_lived;            /* it has had a PreStart */
+    bool is_away;              /* it has ended while its parent had the record of its failure */
     struct budget_tree *above; /* see actor/budget.h */
     struct failure *failure;   /* what an earlier actor of this origin has left; see supervise.h */
     char *name;                /* of one that comes back as a new actor, else NULL */
@@ -168,8 +169,11 @@ struct cell_extra {
     bool is_serving;          /* room is being granted */
     /* Supervision; see actor/supervise.h. */
     struct failure *failure; /* its own, past or present; NULL also while its parent has it */
+    bool is_away;            /* its parent has it */
     struct envelope *failed; /* a ring: children that have failed, of which it is to decide */
     struct list returns;     /* of struct failure: children that are to come back as new actors */
+    bool keeps_places;       /* of those: see actor/place.c */
+    struct list pasts;       /* the same of children that end before they have heard a decision */
     tr_time failed_ns;       /* when it failed last */
     struct group *group;     /* children that are being restarted together */
     uint32_t significant;    /* children that are, and live */

@@ -51,9 +51,11 @@ void tr__child_move(struct worker *worker, struct cell *parent, struct cell *chi
     if (parent->child_count == 1)
         return;
     if (before) {
-        behind = slots_find(slots, before);
-        if (!behind || cell_parent_slot(behind) != slots_number(slots, parent) || behind == last)
-            return; /* gone, or where it is already */
+        behind = slots_at(slots, (uint32_t)before);
+        TR_ASSERT(behind->identity == before);
+        TR_ASSERT(cell_parent_slot(behind) == slots_number(slots, parent));
+        if (behind == last)
+            return; /* it is there already */
     }
     last->sibling_next = child->sibling_next;
     slots_at(slots, child->sibling_next)->sibling_last = child->sibling_last;

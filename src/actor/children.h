@@ -10,7 +10,7 @@
 /** Puts a child into its parent's list; its flags are not touched. Owner of the parent only. */
 void tr__child_link(struct worker *worker, struct cell *parent, struct cell *child);
 
-/** Puts the youngest child behind another, 0: before all. Owner of the parent only. */
+/** Puts the youngest child behind another one, 0: before all. Owner of the parent only. */
 void tr__child_move(struct worker *worker, struct cell *parent, struct cell *child,
                     uint64_t before);
 

@@ -20,6 +20,7 @@ __attribute__((__noinline__, __cold__)) static struct cell_extra *extra_new(stru
     list_init(&extra->born);
     list_init(&extra->laters);
     list_init(&extra->returns);
+    list_init(&extra->pasts);
     cell->extra = extra;
     return extra;
 }

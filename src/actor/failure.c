@@ -90,6 +90,9 @@ void tr__failure_leave(struct worker *worker, struct cell *cell)
     struct failure *failure = cell->extra->failure;
     struct cell_origin *origin = cell->origin;
     cell->extra->failure = NULL;
+    if (origin)
+        origin->is_away |= cell->extra->is_away;
+    cell->extra->is_away = false;
     if (!failure || !origin || origin->failure || tr__restart_of(cell) != TR_PERMANENT) {
         tr__failure_free(worker, failure);
         return;
@@ -99,6 +102,32 @@ void tr__failure_leave(struct worker *worker, struct cell *cell)
         envelope_give(&worker->pool, failure->answer);
     failure->answer = NULL;
     origin->failure = failure;
+}
+
+void tr__failure_return(struct worker *worker, struct cell *child, struct failure *failure,
+                        bool is_lent)
+{
+    struct cell_origin *origin = child->origin;
+    origin->is_away = false;
+    struct failure *kept = origin->failure;
+    if (!kept)
+        kept = failure_new(worker, child);
+    origin->failure = kept;
+    if (kept) {
+        source_resize(&worker->source, kept->times, 0);
+        kept->times = failure->times;
+        kept->first = failure->first;
+        kept->count = failure->count;
+        kept->room = failure->room;
+        kept->attempts = failure->attempts;
+        kept->last_ns = failure->last_ns;
+        kept->incarnation = failure->incarnation;
+        failure->times = NULL;
+        failure->count = 0;
+        failure->room = 0;
+    }
+    if (!is_lent)
+        tr__failure_free(worker, failure);
 }
 
 void tr__failure_forget(const struct memory_source *source, struct failure *failure)
@@ -273,6 +302,7 @@ bool tr__cell_fail(struct worker *worker, struct cell *cell, const char *where,
         stop_failed(worker, cell);
         return false;
     }
+    cell->extra->is_away = true;
     /* Not before: one that stops must be in no queue, and the answer may be here already. */
     cell->house = HOUSE_WAITING;
     if (atom32_load(&cell->control, ATOM_SEQ_CST))
@@ -288,18 +318,34 @@ static void call(struct worker *worker, struct cell *cell)
     mail_call(worker, cell, CONTROL_DECIDED);
 }
 
+/* A decision has come too late: it was stopped meanwhile. Who comes back in its place has its past. */
+static void on_decided_late(struct worker *worker, struct cell *cell, struct failure *failure,
+                            bool is_mine)
+{
+    struct cell_extra *extra = cell->extra;
+    bool is_away = cell->origin && (cell->origin->is_away || (extra && extra->is_away));
+    if (!is_mine || !is_away || failure->restart != TR_PERMANENT) {
+        tr__failure_free(worker, failure);
+        return;
+    }
+    if (extra)
+        extra->is_away = false;
+    tr__failure_return(worker, cell, failure, false);
+}
+
 static void on_decided(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
     struct failure *failure;
     memcpy(&failure, envelope->payload.bytes, sizeof failure);
-    bool is_here = envelope->generation == cell_generation(cell) && cell->life == LIFE_SUSPENDED &&
-                   cell->flags & CELL_FAILED;
+    bool is_mine = envelope->generation == cell_generation(cell);
+    bool is_here = is_mine && cell->life == LIFE_SUSPENDED && cell->flags & CELL_FAILED;
     envelope_give(&worker->pool, envelope);
     if (!is_here) {
-        tr__failure_free(worker, failure); /* it was stopped meanwhile */
+        on_decided_late(worker, cell, failure, is_mine);
         return;
     }
     struct cell_extra *extra = cell->extra;
+    extra->is_away = false;
     struct failure *waiting = extra->failure; /* what a DOWN has left that came before this */
     failure->cell = cell;
     failure->phase = FAILURE_DECIDED;

@@ -447,7 +447,9 @@ tr_status tr__spawn_below(struct worker *worker, struct cell *parent, const tr_s
     if (args->spec && args->spec->is_significant && !past)
         parent->extra->significant++; /* who comes back has been counted all the time */
     if (past) {
-        tr__child_move(worker, parent, cell, (*past)->before);
+        if ((*past)->before != TR__PLACE_LAST)
+            tr__child_move(worker, parent, cell, (*past)->before);
+        tr__place_replace(parent, (*past)->child, cell->identity);
         cell->origin->failure = *past;
         *past = NULL;
     }

@@ -144,8 +144,9 @@ static bool is_allowed(struct worker *worker, const tr_supervision *how, struct 
     return true;
 }
 
-/* Sends the decision, and the record with it. */
-static void answer(struct worker *worker, struct envelope *envelope, struct failure *failure)
+/* Sends the decision, and the record with it. `parent`: who keeps it, if the child is about to end. */
+static void answer(struct worker *worker, struct cell *parent, struct envelope *envelope,
+                   struct failure *failure)
 {
     struct cell *child = slots_find(worker->slots, failure->child);
     envelope->kind = ENVELOPE_DECIDED;
@@ -153,8 +154,11 @@ static void answer(struct worker *worker, struct envelope *envelope, struct fail
     envelope->generation = (uint32_t)(failure->child >> 32);
     if (child && !failure->is_final && tr__mail_send(worker, child, envelope) == TR_OK)
         return;
-    tr__failure_free(worker, failure);
     envelope_give_empty(&worker->pool, envelope);
+    if (parent && !failure->is_final && failure->restart == TR_PERMANENT)
+        list_push_last(&parent->extra->pasts, &failure->link); /* until it is gone */
+    else
+        tr__failure_free(worker, failure);
 }
 
 /* The supervisor fails with what became of a child. As tr__cell_fail. */
@@ -207,7 +211,7 @@ static bool on_failed(struct worker *worker, struct cell *parent, struct envelop
     bool is_given_up = directive == TR_STOP_CHILD || directive == TR_ESCALATE;
     if (child && is_given_up && failure->restart == TR_PERMANENT)
         tr__child_order(worker, child, CONTROL_DISMISS);
-    answer(worker, envelope, failure);
+    answer(worker, parent, envelope, failure);
     if (is_exhausted)
         return fail_with(worker, parent, &cause, TR_BY_EXHAUSTION);
     if (directive == TR_ESCALATE)
@@ -285,12 +289,16 @@ static void come_back(struct worker *worker, struct cell *parent, struct failure
                                 .error = &error,
                                 .spec = origin->spec};
     uint64_t bits;
+    uint64_t before = failure->before;
     failure->origin = NULL;
     list_remove(&failure->link);
+    failure->before = tr__place_find(worker, parent, failure);
     tr_status status = tr__spawn_below(worker, parent, &args, 0, &failure, &bits);
     tr__origin_free(&worker->source, origin);
-    if (failure)
-        end_for_good(worker, parent, spec); /* there is no child that could end */
+    if (failure) { /* there is no child that could end */
+        tr__place_replace(parent, child, before);
+        end_for_good(worker, parent, spec);
+    }
     tr__failure_free(worker, failure);
     if (status == TR_OK || status == TR_STOPPING)
         return;
@@ -323,14 +331,11 @@ static bool comes_back(struct worker *worker, const struct cell *parent, struct 
 /* Its parent will see to it, between two turns. */
 static bool plan_return(struct worker *worker, struct cell *parent, struct cell *child)
 {
-    struct slots *slots = worker->slots;
     struct cell_extra *extra = tr__extra_of(worker, parent);
     struct failure *failure = extra ? tr__failure_past(worker, child) : NULL;
     if (!failure)
         return false;
-    const struct cell *first = slots_at(slots, slots_at(slots, parent->child_last)->sibling_next);
-    const struct cell *before = slots_at(slots, child->sibling_last);
-    failure->before = first == child ? 0 : before->identity;
+    tr__place_note(worker, parent, child, failure);
     failure->spec = child->origin->spec;
     failure->is_pooled = cell_is_pooled(child);
     failure->origin = child->origin;
@@ -362,14 +367,49 @@ static bool on_return(struct worker *worker, struct cell *parent, struct failure
     bool is_alone = how->strategy == TR_ONE_FOR_ONE;
     tr__child_failed_signal(worker, parent, failure->child, TR_STOP_CHILD, &cause);
     end_for_good(worker, parent, failure->spec);
+    tr__place_replace(parent, failure->child, failure->before);
     tr__failure_free(worker, failure);
     tr__children_look(worker, parent);
     return is_alone || fail_with(worker, parent, &cause, TR_BY_EXHAUSTION);
 }
 
+/*
+ * A child has ended while its record was here: its past is not forgotten. The record waits to be
+ * decided upon, or has been, and the child did not hear of it.
+ */
+static void recall(struct worker *worker, struct cell *parent, struct cell *child)
+{
+    mail_look(worker, parent); /* it was sent before the child ended */
+    struct cell_extra *extra = parent->extra;
+    struct door_mail *first = extra && extra->failed ? &extra->failed->mail : NULL;
+    struct door_mail *mail = first;
+    while (mail) {
+        const struct envelope *envelope = (const struct envelope *)(const void *)mail;
+        if (envelope->kind == ENVELOPE_FAILED && envelope->sender == child->identity) {
+            struct failure *failure;
+            memcpy(&failure, envelope->payload.bytes, sizeof failure);
+            failure->is_final = true;
+            tr__failure_return(worker, child, failure, true);
+            return;
+        }
+        mail = mail->next == first ? NULL : mail->next;
+    }
+    struct list *end = extra ? &extra->pasts : NULL;
+    for (struct list *link = end ? end->next : NULL; link != end; link = link->next) {
+        struct failure *failure = LIST_OWNER(link, struct failure, link);
+        if (failure->child == child->identity) {
+            tr__failure_return(worker, child, failure, false);
+            return;
+        }
+    }
+}
+
 void tr__supervise_gone(struct worker *worker, struct cell *parent, struct cell *child)
 {
     const tr_child_spec *spec = child->origin ? child->origin->spec : NULL;
+    if (child->origin && child->origin->is_away && is_up(parent) &&
+        tr__restart_of(child) == TR_PERMANENT)
+        recall(worker, parent, child);
     if (parent->extra && parent->extra->group)
         tr__group_answer(worker, parent, child->identity, ENVELOPE_VOID);
     if (comes_back(worker, parent, child)) {
@@ -380,6 +420,7 @@ void tr__supervise_gone(struct worker *worker, struct cell *parent, struct cell 
                           .text = "no memory to start it again"};
         tr__child_failed_signal(worker, parent, child->identity, TR_STOP_CHILD, &cause);
     }
+    tr__place_close(worker, parent, child);
     end_for_good(worker, parent, spec);
 }
 
@@ -445,9 +486,12 @@ void tr__supervise_end(struct worker *worker, struct cell *cell)
         struct failure *failure;
         memcpy(&failure, envelope->payload.bytes, sizeof failure);
         failure->directive = TR_STOP_CHILD;
-        answer(worker, envelope, failure);
+        answer(worker, NULL, envelope, failure);
     }
     struct list *link;
+    extra->keeps_places = false;
+    while ((link = list_first(&extra->pasts)))
+        tr__failure_free(worker, LIST_OWNER(link, struct failure, link));
     while ((link = list_first(&extra->returns))) {
         struct failure *failure = LIST_OWNER(link, struct failure, link);
         if (failure->spec && failure->spec->is_significant)

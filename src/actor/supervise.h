@@ -13,7 +13,7 @@
  *
  * The record of a failure belongs to whoever has it: the child, the envelope, the parent. It keeps
  * the past of a child: when it was restarted, how often. Files: failure.c is the child's side,
- * restart.c how an incarnation follows another, supervise.c and group.c the parent's side.
+ * restart.c how an incarnation follows another, supervise.c, group.c and place.c the parent's side.
  */
 #ifndef ACTOR_SUPERVISE_H
 #define ACTOR_SUPERVISE_H
@@ -56,6 +56,7 @@ struct failure {
     struct list link;        /* of one that comes back as a new actor: with others of its parent */
     struct cell_origin *origin; /* and how */
     uint64_t before;            /* the sibling before it, 0: it was the first */
+    bool has_place;             /* and that is looked after; see place.c */
     /* Restarts within the window, a ring; and those in a row, for the back-off. */
     tr_time *times;
     uint32_t first;
@@ -97,6 +98,12 @@ void tr__failure_forget(const struct memory_source *source, struct failure *fail
 tr_restart tr__restart_of(const struct cell *cell);
 /** What a child that has ended leaves, out of its cell, or a new one; NULL when out of memory. */
 struct failure *tr__failure_past(struct worker *worker, struct cell *cell);
+/**
+ * A child has ended while its parent had its record, and that is this one: what it says of the past goes
+ * to the origin of the child. Takes the record unless it `is_lent`.
+ */
+void tr__failure_return(struct worker *worker, struct cell *child, struct failure *failure,
+                        bool is_lent);
 /** The record of an actor; NULL when out of memory. */
 struct failure *tr__failure_of(struct worker *worker, struct cell *cell);
 
@@ -129,6 +136,20 @@ const tr_supervision *tr__supervision_of(struct tr_system *system, const struct 
 /** Tells the parent of a child, unless it is /user. */
 void tr__child_failed_signal(struct worker *worker, struct cell *parent, uint64_t child,
                              tr_directive directive, const tr_error *cause);
+
+/* ---- The places of children that come back. Owner of the parent only. ---- */
+
+/** A child is gone, is still in the list, and is to come back: notes where. */
+void tr__place_note(struct worker *worker, struct cell *parent, const struct cell *child,
+                    struct failure *failure);
+/** It comes back now: the sibling behind which it belongs, 0: it is the first, or TR__PLACE_LAST. */
+uint64_t tr__place_find(struct worker *worker, struct cell *parent, const struct failure *failure);
+/** The child that was this one is back, or does not come back: `now` stands for it. */
+void tr__place_replace(struct cell *parent, uint64_t child, uint64_t now);
+/** A child is gone for good, and still in the list. */
+void tr__place_close(struct worker *worker, struct cell *parent, const struct cell *child);
+
+#define TR__PLACE_LAST UINT64_MAX
 
 /* ---- A group. Owner of the parent only. ---- */
 

@@ -33,10 +33,28 @@ struct fault_thread {
     char *stack; /* for signals */
 };
 
+/*
+ * The handlers that ours was put upon, of one signal, the latest last. There are several when somebody
+ * puts one of his own upon ours that calls what it found: it stays when ours is taken away, and so ours
+ * is still called, and may be put upon that one again. A fault that goes from one to the other must not
+ * go round in circles: whom ours has called may call ours, which then calls the one before.
+ */
+enum { EARLIER_MAX = 8 };
+struct earlier {
+    atom32 count; /* written under the lock, read by handlers; what is behind it is not written */
+    struct sigaction actions[EARLIER_MAX];
+};
+
+/*
+ * In si_errno, which means nothing for these signals, while others have the fault: how many have had it.
+ * It is in the frame of that one signal, so it cannot be left behind by a handler that jumps away.
+ */
+enum { PASSED_ON = 0x74726f00, PASSED_ON_MASK = 0xff };
+
 /* Signals belong to the process, and so does this. */
 static struct lock faults_lock;
-static uint32_t faults_users;                   /* under the lock */
-static struct sigaction earlier[TRAPPED_COUNT]; /* written while no handler is installed */
+static uint32_t faults_users; /* under the lock */
+static struct earlier earlier[TRAPPED_COUNT];
 static atomptr threads; /* of struct fault_thread; pushed under the lock, read by handlers */
 
 /* ---- Registers. ---- */
@@ -347,17 +365,34 @@ static void report_and_abort(int signal, const siginfo_t *info, const ucontext_t
     abort();
 }
 
+/* How many of the earlier handlers have had this. */
+static uint32_t times_passed(const siginfo_t *info)
+{
+    bool is_passed = (info->si_errno & ~PASSED_ON_MASK) == PASSED_ON;
+    return is_passed ? (uint32_t)info->si_errno & PASSED_ON_MASK : 0;
+}
+
 /* To whom it would have gone without us. */
 static void pass_on(int signal, siginfo_t *info, void *context, enum verdict verdict)
 {
-    const struct sigaction *action = &earlier[0];
+    static const struct sigaction nobody = {.sa_handler = SIG_DFL};
+    const struct sigaction *action = &nobody;
+    uint32_t count = 0;
+    uint32_t passed = times_passed(info);
     for (size_t i = 0; i < TRAPPED_COUNT; i++) {
-        if (trapped[i] == signal)
-            action = &earlier[i];
+        if (trapped[i] != signal)
+            continue;
+        count = atom32_load(&earlier[i].count, ATOM_ACQUIRE); /* partner: install */
+        if (passed < count)
+            action = &earlier[i].actions[count - 1 - passed];
     }
     bool has_info = action->sa_flags & SA_SIGINFO;
     if (has_info && action->sa_sigaction) {
+        int mark = info->si_errno;
+        if (count > 1)
+            info->si_errno = PASSED_ON | (int)(passed + 1);
         action->sa_sigaction(signal, info, context);
+        info->si_errno = mark;
         return;
     }
     if (!has_info && action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN) {
@@ -380,7 +415,7 @@ static void on_fault(int signal, siginfo_t *info, void *argument)
     ucontext_t *context = argument;
     struct fault_thread *thread = thread_of(__builtin_frame_address(0));
     enum verdict verdict = VERDICT_FOREIGN;
-    if (thread && is_fault(info)) {
+    if (thread && is_fault(info) && !times_passed(info)) {
         if (atom32_exchange(&thread->is_inside, 1, ATOM_RELAXED))
             report_and_abort(signal, info, context, VERDICT_NESTED);
         struct fault_stretch stretch;
@@ -404,6 +439,30 @@ static _Unwind_Reason_Code on_first(struct _Unwind_Context *context, void *argum
     return _URC_NO_REASON;
 }
 
+static bool is_same(const struct sigaction *a, const struct sigaction *b)
+{
+    if ((a->sa_flags & SA_SIGINFO) != (b->sa_flags & SA_SIGINFO))
+        return false;
+    return a->sa_flags & SA_SIGINFO ? a->sa_sigaction == b->sa_sigaction
+                                    : a->sa_handler == b->sa_handler;
+}
+
+/* Notes what ours is put upon. False: there are too many. */
+static bool earlier_add(struct earlier *list, const struct sigaction *action)
+{
+    uint32_t count = atom32_load(&list->count, ATOM_RELAXED);
+    uint32_t at = 0;
+    while (at < count && !is_same(&list->actions[at], action))
+        at++;
+    if (at == EARLIER_MAX)
+        return false;
+    /* One that is there has come up again: those behind it are not called any more. */
+    if (at == count)
+        list->actions[at] = *action;
+    atom32_store(&list->count, at + 1, ATOM_RELEASE); /* partner: pass_on */
+    return true;
+}
+
 static void install(void)
 {
     (void)_Unwind_Backtrace(on_first, NULL);
@@ -416,8 +475,9 @@ static void install(void)
         /* Ours is still there when somebody had put his own upon it for a while. */
         if (before.sa_flags & SA_SIGINFO && before.sa_sigaction == on_fault)
             continue;
-        earlier[i] = before;
-        (void)sigaction(trapped[i], &action, NULL);
+        /* After so many that one may call ours, and if not, it has what it wants. */
+        if (earlier_add(&earlier[i], &before))
+            (void)sigaction(trapped[i], &action, NULL);
     }
 }
 
@@ -426,8 +486,12 @@ static void uninstall(void)
     for (size_t i = 0; i < TRAPPED_COUNT; i++) {
         struct sigaction present;
         (void)sigaction(trapped[i], NULL, &present);
-        if (present.sa_flags & SA_SIGINFO && present.sa_sigaction == on_fault)
-            (void)sigaction(trapped[i], &earlier[i], NULL);
+        uint32_t count = atom32_load(&earlier[i].count, ATOM_RELAXED);
+        /* Under another one it stays: that may call it. */
+        if (!(present.sa_flags & SA_SIGINFO) || present.sa_sigaction != on_fault || !count)
+            continue;
+        (void)sigaction(trapped[i], &earlier[i].actions[count - 1], NULL);
+        atom32_store(&earlier[i].count, count - 1, ATOM_RELAXED);
     }
 }
 

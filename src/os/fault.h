@@ -67,7 +67,10 @@ struct fault_thread;
  * TR_NOT_SUPPORTED: the processor, or how the program was linked (os/text.h).
  */
 TR_MUST_CHECK tr_status tr__faults_open(void);
-/** The last one restores the handlers that were there, unless somebody has installed others since. */
+/**
+ * The last one restores the handlers that were there, unless somebody has installed others since: those
+ * stay, and may go on calling ours, also when it is installed upon them again.
+ */
 void tr__faults_close(void);
 
 /** Makes the calling thread one whose faults are trapped. Between open and close. TR_NO_MEMORY. */

@@ -378,9 +378,107 @@ TEST(a_handler_that_somebody_installed_later_stays, "S-10")
     ck_assert_ptr_eq(handler_of(SIGSEGV), (void *)(uintptr_t)SIG_DFL);
 }
 
+/* ---- A handler upon ours that calls what it found, and stays. ---- */
+
+static struct sigaction found;
+static int hits;
+
+static void on_chaining(int signal, siginfo_t *info, void *context)
+{
+    if (++hits > 3)
+        _exit(45); /* it goes round in circles */
+    if (info->si_addr != (void *)slip_nowhere)
+        _exit(46);
+    found.sa_sigaction(signal, info, context);
+}
+
+static void chain(void)
+{
+    struct sigaction action = {.sa_sigaction = on_chaining, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    struct sigaction before;
+    sigaction(SIGSEGV, &action, &before);
+    if (before.sa_sigaction != on_chaining)
+        found = before;
+}
+
+/* What an actor does is survived: ours is first, or is called. */
+static void survive(struct embedded *at)
+{
+    fool_ref fool;
+    if (tr_try_spawn(at->client, &fool, fool, NULL) != TR_OK)
+        _exit(3);
+    tr_tell(at->client, fool, go, .what = PLAIN);
+    embedded_run(at);
+    hits = 0;
+}
+
+static void play_chained(int times, bool is_put_again)
+{
+    signal(SIGSEGV, on_earlier);
+    struct embedded first = embedded_open();
+    chain();
+    survive(&first);
+    embedded_end(&first);
+    for (int i = 0; i < times; i++) {
+        struct embedded next = embedded_open();
+        survive(&next);
+        if (is_put_again)
+            chain();
+        survive(&next);
+        embedded_end(&next);
+    }
+    struct embedded last = embedded_open();
+    survive(&last);
+    slip_write(); /* no actor's: it goes to who was there first, 42 */
+    _exit(0);
+}
+
+static void play_chained_once(void)
+{
+    play_chained(0, false);
+}
+
+static void play_chained_often(void)
+{
+    play_chained(20, false);
+}
+
+static void play_chained_again_and_again(void)
+{
+    play_chained(20, true);
+}
+
+/* The same while no system is there: ours is called, and knows whom to call. */
+static void play_chained_and_closed(void)
+{
+    signal(SIGSEGV, on_earlier);
+    struct embedded first = embedded_open();
+    chain();
+    embedded_end(&first);
+    slip_write();
+    _exit(0);
+}
+
+TEST(a_handler_upon_ours_that_calls_it_does_not_go_round_in_circles, "S-10")
+{
+    void (*const plays[])(void) = {play_chained_once,
+                                   play_chained_often,
+                                   play_chained_again_and_again,
+                                   play_chained_and_closed};
+    if (TEST_HAS_SANITIZER)
+        test_skip("sanitizers trap faults themselves");
+    for (size_t i = 0; i < sizeof plays / sizeof *plays; i++) {
+        int status = status_of(plays[i]);
+        ck_assert_msg(WIFEXITED(status), "play %zu: %x: %s", i, (unsigned)status, last_words);
+        ck_assert_int_eq(WEXITSTATUS(status), 42);
+        ck_assert_str_eq(last_words, "");
+    }
+}
+
 SUITE("faults that abort", a_fault_inside_the_runtime_aborts,
       a_fault_below_a_lock_of_the_c_library_aborts, a_fault_where_no_handler_runs_aborts,
       a_damaged_stack_aborts, a_signal_that_somebody_sends_is_no_fault,
       off_by_default_a_fault_ends_the_process_as_ever, the_runner_traps_faults_if_told_to,
       a_fault_that_is_not_ours_goes_to_the_earlier_handler, the_last_system_restores_the_handlers,
-      a_handler_that_somebody_installed_later_stays)
+      a_handler_that_somebody_installed_later_stays,
+      a_handler_upon_ours_that_calls_it_does_not_go_round_in_circles)
