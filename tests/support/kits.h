@@ -135,6 +135,28 @@ KITS_UNUSED static void kits_each_anywhere(void (*play)(void))
     }
 }
 
+/** On two, three and four workers between which actors move; and they do. */
+KITS_UNUSED static void kits_each_moving(uint64_t seeds, void (*play)(void))
+{
+    uint64_t moves = 0;
+    for (int workers = 2; workers <= 4; workers++) {
+        for (uint64_t seed = 1; seed <= TEST_SEEDS(seeds); seed++) {
+            kit_open_as(workers, seed, true);
+            play();
+            moves += kit_moves();
+            kit_close();
+        }
+    }
+    ck_assert_uint_gt(moves, TEST_SEEDS(seeds));
+}
+
+/** Runs the system for up to so many steps; fewer when there is nothing to do. */
+KITS_UNUSED static void kit_steps(uint64_t count)
+{
+    while (count-- && tr_kit_step(kit))
+        ;
+}
+
 KITS_UNUSED static size_t dead_letters(tr_status reason)
 {
     static tr_dead_letter_record records[TR_DEAD_LETTERS_MAX];
