@@ -4,9 +4,13 @@
  * parcel, and get new places where they arrive. A timer without a key is known to the application by
  * the number of its first place: an alias leads from there to where it is now.
  */
+#include <assert.h>
+
 #include "actor/supervise.h"
 #include "actor/timers.h"
 #include "base/assert.h"
+
+static_assert(TR_MOVED_TIMERS_MAX <= UINT8_MAX, "their order is kept in bytes");
 
 struct packed_timer {
     struct timer_entry entry; /* its deadline in it, and the message or the envelope that has it */
@@ -199,8 +203,24 @@ static void spill(struct worker *worker, const struct packed_timer *packed)
         envelope_give(&worker->pool, envelope);
 }
 
+/*
+ * The order in which they fall due. Some may have on the way, or before the time of the wheel to which
+ * they come, and such ones it takes in the order of arming.
+ */
+static void by_deadline(const struct timer_parcel *parcel, uint8_t *order)
+{
+    for (uint32_t i = 0; i < parcel->count; i++) {
+        tr_time due_ns = parcel->timers[i].entry.node.deadline_ns;
+        uint32_t at = i;
+        for (; at && parcel->timers[order[at - 1]].entry.node.deadline_ns > due_ns; at--)
+            order[at] = order[at - 1];
+        order[at] = (uint8_t)i;
+    }
+}
+
 bool tr__timers_unpack(struct worker *worker, struct cell *cell)
 {
+    uint8_t order[TR_MOVED_TIMERS_MAX];
     struct cell_extra *extra = cell->extra;
     struct timer_parcel *parcel = extra ? extra->timer_parcel : NULL;
     if (!parcel)
@@ -217,10 +237,12 @@ bool tr__timers_unpack(struct worker *worker, struct cell *cell)
         if (has_all)
             extra->timer_aliases->count = 0;
     }
+    by_deadline(parcel, order);
     for (uint32_t i = 0; i < parcel->count; i++) {
-        has_all = has_all && unpack(worker, extra, &parcel->timers[i]);
+        const struct packed_timer *packed = &parcel->timers[order[i]];
+        has_all = has_all && unpack(worker, extra, packed);
         if (!has_all)
-            spill(worker, &parcel->timers[i]);
+            spill(worker, packed);
     }
     if (parcel->has_idle)
         tr__wheel_arm(&worker->idles, &extra->idle, extra->idle.deadline_ns);

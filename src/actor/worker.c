@@ -20,6 +20,9 @@
 #define TRIM_EVERY_NS (100 * TR_MILLISECOND)
 #define TRIM_SELDOM_NS (10 * TR_SECOND)
 
+/* An actor that moves has numbers of several workers, and they must differ. */
+enum { WAIT_HOME_SHIFT = 48 };
+
 /* An actor that lives here was posted: take its mail in, and run it if there is reason to. */
 static void on_post_alive(struct worker *worker, struct cell *cell)
 {
@@ -202,6 +205,7 @@ tr_status tr__worker_init(struct worker *worker, struct tr_system *system, uint3
         worker->loop.round_min_ns = system->round_min_ns;
     atom64_init(&worker->thread_id, 0);
     rng_init(&worker->rng, system->seed + index);
+    worker->wait_last = (uint64_t)index << WAIT_HOME_SHIFT;
     /* Nobody runs it yet: who posts makes its descriptor readable. */
     (void)ready_doze(&worker->loop.ready);
     tr__dispatches_init(&worker->dispatches, &worker->source, index);

@@ -160,7 +160,7 @@ static tr_next act(tr_self *self, struct player *player, int64_t arg)
 static void play_once(int workers, uint64_t seed)
 {
     enum { ASKS = 24 };
-    world_begin(workers, seed);
+    world_begin_as(workers, seed, seed / 8 % 2);
     plays = seed * 1000000;
     open_asks = 0;
     struct asked asked[ASKS];
@@ -280,7 +280,7 @@ static tr_next transfer(tr_self *self, struct player *player, int64_t arg)
 
 static void bank_once(int workers, uint64_t seed)
 {
-    world_begin(workers, seed);
+    world_begin_as(workers, seed, seed / 8 % 2);
     memset(doubtful, 0, sizeof doubtful);
     for (int i = 0; i < ACCOUNTS; i++)
         balances[i] = FIRST;

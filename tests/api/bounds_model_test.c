@@ -345,7 +345,7 @@ TR_BEHAVIOR(source, struct source, TR_SETUP_WITH(be_source, set_up_source), TR_O
 
 static void mob_play(uint64_t seed, size_t which, bool changes)
 {
-    kit_open(3, seed);
+    kit_open_anywhere(3, seed);
     model_random = seed;
     mob_handled = 0;
     mob_stashes = 0;

@@ -184,7 +184,8 @@ static void poke(tr_client *client, uint64_t round)
 static struct outcome play(uint64_t seed, int worker_count, uint64_t check_every)
 {
     struct outcome outcome;
-    tr_kit_options options = {.seed = seed, .workers = worker_count};
+    tr_kit_options options = {
+        .size = sizeof options, .seed = seed, .workers = worker_count, .moves = seed / 8 % 2};
     tr_kit *kit = tr_kit_new(&options);
     tr_client *client = tr_kit_client(kit);
     workers = worker_count;

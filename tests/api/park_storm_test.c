@@ -200,7 +200,7 @@ static tr_next start_one(tr_self *self)
 static void storm(int workers, uint64_t seed)
 {
     starter_ref starters[3];
-    kit_open(workers, seed);
+    kit_open_anywhere(workers, seed);
     rng.state = seed * 77 + 1;
     memset(sent, 0, sizeof sent);
     memset(next, 0, sizeof next);
@@ -266,7 +266,7 @@ TEST(so_does_one_without_memory, "MB-08", "M-02", "U-02")
     uint64_t first = test_seed();
     uint64_t count = test_scale(60, 2000);
     for (uint64_t i = 0; i < count; i++) {
-        kit_open(3, first + i);
+        kit_open_anywhere(3, first + i);
         rng.state = first + i;
         for (uint32_t j = 0; j < NODES; j++)
             replace(j, 3);

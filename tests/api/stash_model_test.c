@@ -81,7 +81,7 @@ static void play_model(void)
 
 TEST(random_stashing_does_what_a_model_says, "B-08", "ST-01", "ST-03", "ST-04", "M-04")
 {
-    kits_each(play_model);
+    kits_each_anywhere(play_model);
 }
 
 SUITE("stash against a model", random_stashing_does_what_a_model_says)

@@ -330,7 +330,8 @@ static void tree_play(uint64_t seed)
         TR_BAD_DATA, TR_BAD_DATA, TR_TIMEOUT, TR_LIMIT, TR_NOT_FOUND};
     random_bits = seed;
     int workers = 1 + (int)below(4);
-    const tr_kit_options options = {.size = sizeof options, .seed = seed, .workers = workers};
+    const tr_kit_options options = {
+        .size = sizeof options, .seed = seed, .workers = workers, .moves = seed / 8 % 2};
     tr_kit *kit = tr_kit_new(&options);
     tr_client *client = tr_kit_client(kit);
     tree_make(workers);

@@ -271,7 +271,7 @@ static void calm_down(uint64_t seed)
 
 static void storm(int workers, uint64_t seed, bool is_short)
 {
-    kit_open(workers, seed);
+    kit_open_anywhere(workers, seed);
     chance_state = seed;
     crowd_count = 0;
     begun = ended = 0;

@@ -113,12 +113,12 @@ static void play_storm_with_stop(void)
 
 TEST(a_storm_of_orders_loses_nothing, "Y-03", "LC-11", "LC-12", "M-04")
 {
-    kits_each(play_storm);
+    kits_each_anywhere(play_storm);
 }
 
 TEST(a_storm_that_ends_in_a_stop_loses_nothing, "Y-03", "Y-01", "Y-02", "M-04")
 {
-    kits_each(play_storm_with_stop);
+    kits_each_anywhere(play_storm_with_stop);
 }
 
 /* ---- Real threads. ---- */

@@ -97,7 +97,7 @@ static void play_other_hands(void)
 
 TEST(a_handle_is_of_one_timer_of_one_actor_for_ever, "T-01", "TM-03")
 {
-    kits_each(play_other_hands);
+    kits_each_anywhere(play_other_hands);
 }
 
 /* The actor goes, others use its place and that of its timers. */
@@ -121,7 +121,7 @@ static void play_after_the_end(void)
 
 TEST(timers_without_a_key_end_with_their_actor, "T-01", "TM-05")
 {
-    kits_each(play_after_the_end);
+    kits_each_anywhere(play_after_the_end);
 }
 
 /* Without memory a timer waits for it; none is lost, and none comes twice. */

@@ -175,7 +175,7 @@ static void check_lists(void)
 static void play(uint64_t seed, int steps)
 {
     workers = 1 + (int)(seed % 4);
-    kit_open(workers, seed);
+    kit_open_anywhere(workers, seed);
     memset(lives, 0, sizeof lives);
     memset(watches, 0, sizeof watches);
     soul_count = 0;

@@ -23,6 +23,8 @@
 
 #define KITS_UNUSED __attribute__((__unused__))
 #define MS TR_MILLISECOND
+/** Whether a test for which it is all the same where actors are lets them move with this seed. */
+#define KITS_MOVE(seed) ((seed) / 8 % 2 == 1)
 
 /** The kit that plays, its client, and the worker for the actor in question. */
 static tr_kit *kit;
@@ -71,14 +73,36 @@ KITS_UNUSED static const char *said(void)
                       (const char *)(words));                                                      \
     } while (0)
 
-KITS_UNUSED static void kit_open(int workers, uint64_t seed)
+/** Opens a kit in which actors move from worker to worker, or stay where they are. */
+KITS_UNUSED static void kit_open_as(int workers, uint64_t seed, bool moves)
 {
-    kit = tr_kit_new(&(tr_kit_options){.workers = workers, .seed = seed});
+    const tr_kit_options options = {
+        .size = sizeof options, .workers = workers, .seed = seed, .moves = moves};
+    kit = tr_kit_new(&options);
     ck_assert_ptr_nonnull(kit);
     test = tr_kit_client(kit);
     home = workers - 1;
     kits_seed = seed;
     said_length = 0;
+}
+
+KITS_UNUSED static void kit_open(int workers, uint64_t seed)
+{
+    kit_open_as(workers, seed, false);
+}
+
+/** Where an actor is must be all the same: with half of all seeds they move. */
+KITS_UNUSED static void kit_open_anywhere(int workers, uint64_t seed)
+{
+    kit_open_as(workers, seed, KITS_MOVE(seed));
+}
+
+/** How many moves there were. */
+KITS_UNUSED static uint64_t kit_moves(void)
+{
+    tr_counters counters;
+    tr_system_counters(tr_kit_system(kit), &counters);
+    return counters.moves;
 }
 
 /** Stops everything and looks for what was lost or leaked. */
@@ -98,6 +122,39 @@ KITS_UNUSED static void kits_each(void (*play)(void))
             kit_close();
         }
     }
+}
+
+/** Also on three of which the actors move from one to the other. */
+KITS_UNUSED static void kits_each_anywhere(void (*play)(void))
+{
+    kits_each(play);
+    for (uint64_t seed = 1; seed <= TEST_SEEDS(40); seed++) {
+        kit_open_as(3, seed, true);
+        play();
+        kit_close();
+    }
+}
+
+/** On two, three and four workers between which actors move; and they do. */
+KITS_UNUSED static void kits_each_moving(uint64_t seeds, void (*play)(void))
+{
+    uint64_t moves = 0;
+    for (int workers = 2; workers <= 4; workers++) {
+        for (uint64_t seed = 1; seed <= TEST_SEEDS(seeds); seed++) {
+            kit_open_as(workers, seed, true);
+            play();
+            moves += kit_moves();
+            kit_close();
+        }
+    }
+    ck_assert_uint_gt(moves, TEST_SEEDS(seeds));
+}
+
+/** Runs the system for up to so many steps; fewer when there is nothing to do. */
+KITS_UNUSED static void kit_steps(uint64_t count)
+{
+    while (count-- && tr_kit_step(kit))
+        ;
 }
 
 KITS_UNUSED static size_t dead_letters(tr_status reason)

@@ -73,10 +73,13 @@ static struct {
     int64_t count;
 } world;
 
-static inline void world_begin(int workers, uint64_t seed)
+/** `moves`: the players move from worker to worker. */
+static inline void world_begin_as(int workers, uint64_t seed, bool moves)
 {
     memset(&world, 0, sizeof world);
-    world.kit = tr_kit_new(&(tr_kit_options){.seed = seed, .workers = workers});
+    const tr_kit_options options = {
+        .size = sizeof options, .seed = seed, .workers = workers, .moves = moves};
+    world.kit = tr_kit_new(&options);
     ck_assert_ptr_nonnull(world.kit);
     world.client = tr_kit_client(world.kit);
     world.workers = workers;
@@ -87,6 +90,11 @@ static inline void world_begin(int workers, uint64_t seed)
             tr_try_spawn_at(world.client, &world.players[i], i % workers, player, name), TR_OK);
     }
     tr_kit_settle(world.kit);
+}
+
+static inline void world_begin(int workers, uint64_t seed)
+{
+    world_begin_as(workers, seed, false);
 }
 
 static inline void world_end(void)
