@@ -7,7 +7,13 @@
 static void pool_free(struct tr_system *system)
 {
     struct pool *pool = atomptr_load(&system->pool, ATOM_ACQUIRE);
-    tr__hash_ring_deinit(&pool->ring);
+    for (uint32_t i = 0; i < system->worker_count; i++) {
+        struct hash_ring *ring = atomptr_load(&pool->rings[i], ATOM_ACQUIRE);
+        if (ring)
+            tr__hash_ring_deinit(ring);
+        source_resize(&system->source, ring, 0);
+    }
+    source_resize(&system->source, pool->rings, 0);
     source_resize(&system->source, pool, 0);
 }
 
@@ -33,11 +39,50 @@ static struct pool *pool_make(struct tr_system *system, const tr_child_spec *tab
         if (!table[i].supervision)
             pool->table[i].supervision = how;
     }
-    if (tr__hash_ring_init(&pool->ring, &system->source, RING_OF_WORKERS, system->worker_count) ==
-        TR_OK)
-        return pool;
-    source_resize(&system->source, pool, 0);
+    size_t rings_size = system->worker_count * sizeof pool->rings[0];
+    pool->rings = source_resize(&system->source, NULL, rings_size);
+    if (!pool->rings) {
+        source_resize(&system->source, pool, 0);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < system->worker_count; i++)
+        atomptr_init(&pool->rings[i], NULL);
+    return pool;
+}
+
+/* Under the lock. */
+static struct hash_ring *ring_make(struct tr_system *system, uint32_t members)
+{
+    struct hash_ring *ring = source_resize(&system->source, NULL, sizeof *ring);
+    if (!ring)
+        return NULL;
+    if (tr__hash_ring_init(ring, &system->source, RING_OF_WORKERS, members) == TR_OK)
+        return ring;
+    source_resize(&system->source, ring, 0);
     return NULL;
+}
+
+static const struct hash_ring *ring_of(struct tr_system *system, struct pool *pool,
+                                       uint32_t members)
+{
+    atomptr *place = &pool->rings[members - 1];
+    struct hash_ring *ring = atomptr_load(place, ATOM_ACQUIRE); /* partner: below */
+    if (ring)
+        return ring;
+    lock_take(&system->pool_lock);
+    ring = atomptr_load(place, ATOM_RELAXED);
+    if (!ring) {
+        ring = ring_make(system, members);
+        atomptr_store(place, ring, ATOM_RELEASE); /* partner: above */
+    }
+    lock_give(&system->pool_lock);
+    return ring;
+}
+
+int tr__pool_place(struct tr_system *system, struct pool *pool, const char *name)
+{
+    const struct hash_ring *ring = ring_of(system, pool, system_open_workers(system));
+    return ring ? (int)tr__hash_ring_find(ring, name) : TR_NO_MEMORY;
 }
 
 struct pool *tr__pool_of(struct tr_system *system, const tr_child_spec *table)
@@ -78,10 +123,13 @@ tr_status tr__pool_start(struct tr_system *system, const tr_child_spec *table)
             return TR_NAME_EXISTS;
         if (spec->supervision && !tr__supervision_is_valid(spec->supervision, &why))
             return TR_INVALID_ARGUMENT;
+        int worker = tr__pool_place(system, pool, spec->name);
+        if (worker < 0)
+            return (tr_status)worker;
         const tr_spawn_args args = {.size = sizeof args,
                                     .behavior = spec->behavior,
                                     .name = spec->name,
-                                    .worker = (int)tr__hash_ring_find(&pool->ring, spec->name),
+                                    .worker = worker,
                                     .setup_type = spec->setup.type,
                                     .setup = spec->setup.data,
                                     .spec = spec};
