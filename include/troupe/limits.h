@@ -123,6 +123,14 @@
 #define TR_BEHAVIORS_NESTED_MAX 10
 /** Set-ups that run inside set-ups. Deeper ones run later, as if placed on another worker. */
 #define TR_SETUPS_NESTED_MAX 16
+/** Paths that are claimed in a directory at once. One more: TR_LIMIT. */
+#define TR_CLAIMS_MAX (1024 * 1024)
+/** Characters of each of the four parts of a node's address. Longer: TR_LIMIT. */
+#define TR_NODE_PART_MAX 63
+/** Characters of a node's address. */
+#define TR_NODE_ADDRESS_MAX (4 * TR_NODE_PART_MAX + 3)
+/** Nodes of a cluster. More: TR_LIMIT. */
+#define TR_NODES_MAX 256
 /** Workers of a system. More: TR_LIMIT. */
 #define TR_WORKERS_MAX 256
 /**

@@ -13,6 +13,8 @@
 #include <troupe/callback.h>
 #include <troupe/limits.h>
 #include <troupe/message.h>
+#include <troupe/node.h>
+#include <troupe/places.h>
 #include <troupe/platform.h>
 #include <troupe/pool.h>
 #include <troupe/ref.h>

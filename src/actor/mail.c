@@ -450,6 +450,26 @@ tr_status tr__mail_send(struct worker *worker, struct cell *cell, struct envelop
     return TR_OK;
 }
 
+tr_status tr__mail_send_outside(struct tr_system *system, struct cell *cell,
+                                struct envelope *envelope)
+{
+    uint64_t is_counted = envelope->kind <= ENVELOPE_SIGNAL;
+    tr_status status = TR_OK;
+    if (mail_takes_room(envelope))
+        status = tr__room_take_far(cell, envelope);
+    if (status != TR_OK)
+        return status;
+    enum door_result result = door_push(&cell->door, &envelope->mail);
+    if (result == DOOR_REFUSED)
+        return TR_STOPPED;
+    lock_take(&system->foreign_lock);
+    atom64_count(&system->foreign_counters.accepted, is_counted);
+    lock_give(&system->foreign_lock);
+    if (result == DOOR_TAKEN_POST)
+        tr__system_post(system, NULL, cell);
+    return TR_OK;
+}
+
 void tr__mail_send_any(struct tr_system *system, struct worker *worker, struct cell *cell,
                        struct envelope *envelope)
 {
@@ -458,16 +478,9 @@ void tr__mail_send_any(struct tr_system *system, struct worker *worker, struct c
             envelope_give(&worker->pool, envelope);
         return;
     }
-    uint64_t is_counted = envelope->kind <= ENVELOPE_SIGNAL;
-    enum door_result result = DOOR_REFUSED;
-    if (!mail_takes_room(envelope) || tr__room_take_far(cell, envelope) == TR_OK)
-        result = door_push(&cell->door, &envelope->mail);
+    if (tr__mail_send_outside(system, cell, envelope) == TR_OK)
+        return;
     lock_take(&system->foreign_lock);
-    if (result == DOOR_REFUSED)
-        envelope_give(&system->foreign_pool, envelope);
-    else
-        atom64_count(&system->foreign_counters.accepted, is_counted);
+    envelope_give(&system->foreign_pool, envelope);
     lock_give(&system->foreign_lock);
-    if (result == DOOR_TAKEN_POST)
-        tr__system_post(system, NULL, cell);
 }

@@ -274,6 +274,13 @@ tr_status tr__mail_send(struct worker *worker, struct cell *cell, struct envelop
 tr_status tr__mail_place(struct worker *worker, struct cell *cell, struct envelope *envelope);
 
 /**
+ * Hands an envelope over from any thread. It is accepted, or refused and then still the caller's:
+ * TR_STOPPED, TR_MAILBOX_FULL.
+ */
+TR_MUST_CHECK tr_status tr__mail_send_outside(struct tr_system *system, struct cell *cell,
+                                              struct envelope *envelope);
+
+/**
  * Hands over an envelope of the runtime's own, taken whatever happens: nobody hears of its loss.
  * `worker` is the caller's, NULL on any other thread.
  */

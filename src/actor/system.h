@@ -59,6 +59,7 @@ struct tr_system {
     /* Made and freed by pool/pool.c. */
     atomptr pool;
     void (*pool_free)(struct tr_system *system);
+    void (*pool_follow)(struct tr_system *system); /* more workers are open */
     struct lock pool_lock;
     struct name *guardian_name;
     struct envelope_pool **pools;

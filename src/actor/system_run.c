@@ -175,6 +175,16 @@ static tr_status worker_add(struct tr_system *system, uint32_t index)
     return status;
 }
 
+/* The pool, if there is one, has to know. */
+static void tell_pool(struct tr_system *system)
+{
+    lock_take(&system->pool_lock);
+    void (*follow)(struct tr_system *) = system->pool_follow;
+    lock_give(&system->pool_lock);
+    if (follow)
+        follow(system);
+}
+
 /* Under grow_lock. */
 static tr_status workers_open(struct tr_system *system, uint32_t count)
 {
@@ -187,9 +197,11 @@ static tr_status workers_open(struct tr_system *system, uint32_t count)
     bool has_threads = phase_of(system) == SYSTEM_STARTED;
     for (uint32_t i = open; i < count && has_threads && status == TR_OK; i++)
         status = worker_add(system, i);
-    if (status == TR_OK)
-        atom32_store(&system->open_count, count, ATOM_RELEASE); /* partner: system_open_workers */
-    return status;
+    if (status != TR_OK)
+        return status;
+    atom32_store(&system->open_count, count, ATOM_RELEASE); /* partner: system_open_workers */
+    tell_pool(system);
+    return TR_OK;
 }
 
 tr_status tr_system_set_workers(tr_system *system, int workers)

@@ -7,13 +7,7 @@
 static void pool_free(struct tr_system *system)
 {
     struct pool *pool = atomptr_load(&system->pool, ATOM_ACQUIRE);
-    for (uint32_t i = 0; i < system->worker_count; i++) {
-        struct hash_ring *ring = atomptr_load(&pool->rings[i], ATOM_ACQUIRE);
-        if (ring)
-            tr__hash_ring_deinit(ring);
-        source_resize(&system->source, ring, 0);
-    }
-    source_resize(&system->source, pool->rings, 0);
+    tr__place_ring_deinit(&pool->ring);
     source_resize(&system->source, pool, 0);
 }
 
@@ -39,50 +33,38 @@ static struct pool *pool_make(struct tr_system *system, const tr_child_spec *tab
         if (!table[i].supervision)
             pool->table[i].supervision = how;
     }
-    size_t rings_size = system->worker_count * sizeof pool->rings[0];
-    pool->rings = source_resize(&system->source, NULL, rings_size);
-    if (!pool->rings) {
-        source_resize(&system->source, pool, 0);
-        return NULL;
-    }
-    for (uint32_t i = 0; i < system->worker_count; i++)
-        atomptr_init(&pool->rings[i], NULL);
-    return pool;
-}
-
-/* Under the lock. */
-static struct hash_ring *ring_make(struct tr_system *system, uint32_t members)
-{
-    struct hash_ring *ring = source_resize(&system->source, NULL, sizeof *ring);
-    if (!ring)
-        return NULL;
-    if (tr__hash_ring_init(ring, &system->source, RING_OF_WORKERS, members) == TR_OK)
-        return ring;
-    source_resize(&system->source, ring, 0);
+    if (tr__place_ring_init(
+            &pool->ring, &system->source, RING_OF_WORKERS, system_open_workers(system)) == TR_OK)
+        return pool;
+    source_resize(&system->source, pool, 0);
     return NULL;
 }
 
-static const struct hash_ring *ring_of(struct tr_system *system, struct pool *pool,
-                                       uint32_t members)
+/*
+ * The ring has as many places as workers are open. Looked at under the lock the number only grows, so
+ * nobody brings an old one back.
+ */
+static tr_status follow(struct tr_system *system, struct pool *pool)
 {
-    atomptr *place = &pool->rings[members - 1];
-    struct hash_ring *ring = atomptr_load(place, ATOM_ACQUIRE); /* partner: below */
-    if (ring)
-        return ring;
     lock_take(&system->pool_lock);
-    ring = atomptr_load(place, ATOM_RELAXED);
-    if (!ring) {
-        ring = ring_make(system, members);
-        atomptr_store(place, ring, ATOM_RELEASE); /* partner: above */
-    }
+    tr_status status = tr__place_ring_resize(&pool->ring, system_open_workers(system));
     lock_give(&system->pool_lock);
-    return ring;
+    return status;
+}
+
+/* More workers are open. Without memory whoever places the next one tries again. */
+static void pool_follow(struct tr_system *system)
+{
+    struct pool *pool = atomptr_load(&system->pool, ATOM_ACQUIRE); /* partner: tr__pool_of */
+    if (pool)
+        (void)!follow(system, pool);
 }
 
 int tr__pool_place(struct tr_system *system, struct pool *pool, const char *name)
 {
-    const struct hash_ring *ring = ring_of(system, pool, system_open_workers(system));
-    return ring ? (int)tr__hash_ring_find(ring, name) : TR_NO_MEMORY;
+    bool is_old = atom32_load(&pool->ring.count, ATOM_RELAXED) != system_open_workers(system);
+    tr_status status = is_old ? follow(system, pool) : TR_OK;
+    return status == TR_OK ? (int)place_ring_find(&pool->ring, name) : status;
 }
 
 struct pool *tr__pool_of(struct tr_system *system, const tr_child_spec *table)
@@ -96,6 +78,7 @@ struct pool *tr__pool_of(struct tr_system *system, const tr_child_spec *table)
         pool = pool_make(system, table);
     if (pool) {
         system->pool_free = pool_free;
+        system->pool_follow = pool_follow;
         atomptr_store(&system->pool, pool, ATOM_RELEASE); /* partner: above */
     }
     lock_give(&system->pool_lock);

@@ -8,10 +8,10 @@
 #define POOL_POOL_H
 
 #include "actor/system.h"
-#include "pool/hash_ring.h"
+#include "pool/place_ring.h"
 
 struct pool {
-    atomptr *rings;    /* struct hash_ring, by their members less one; each is made once */
+    struct place_ring ring;
     tr_child_spec any; /* of actors that are in no table, when the pool has a strategy of its own */
     tr_child_spec table[]; /* as the system's options had it, with the strategy of the pool */
 };

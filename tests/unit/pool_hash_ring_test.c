@@ -209,8 +209,12 @@ TEST(a_name_on_a_point_belongs_to_it_and_one_past_the_last_to_the_first, "P-01")
     struct memory_source source = fake_memory_init(&memory);
     struct hash_ring ring;
     ck_assert_int_eq(tr__hash_ring_init(&ring, &source, RING_OF_WORKERS, 4), TR_OK);
-    ck_assert_uint_eq(tr__hash_ring_find(&ring, "w0v0"), 0);
-    ck_assert_uint_eq(tr__hash_ring_find(&ring, "w3v149"), 3);
+    for (int i = 0; i < 4 * RING_POINTS; i++) {
+        char point[16];
+        snprintf(point, sizeof point, "w%dv%d", i % 4, i / 4);
+        MODEL_ASSERT(tr__hash_ring_find(&ring, point) == (uint32_t)i % 4);
+        MODEL_ASSERT(tr__hash_ring_compute(RING_OF_WORKERS, 4, point) == (uint32_t)i % 4);
+    }
     uint32_t last = (uint32_t)(ring.points[4 * RING_POINTS - 1] >> 32);
     int past = 0;
     for (int number = 0; past < 3 && number < 1000000; number++) {

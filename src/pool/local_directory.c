@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pool/local_places.h"
+
+#include <string.h>
+
+/* Names of actors, each after a '/'. */
+static tr_status path_check(const char *path)
+{
+    char name[TR_NAME_MAX + 2];
+    if (!path || path[0] != '/')
+        return TR_NAME_INVALID;
+    if (strnlen(path, TR_PATH_MAX + 1) > TR_PATH_MAX)
+        return TR_LIMIT;
+    while (*path == '/') {
+        path++;
+        size_t length = strcspn(path, "/");
+        if (length > TR_NAME_MAX)
+            return TR_NAME_INVALID;
+        memcpy(name, path, length);
+        name[length] = '\0';
+        if (!tr__name_is_valid(name))
+            return TR_NAME_INVALID;
+        path += length;
+    }
+    return TR_OK;
+}
+
+/* Where an actor is; one that is still on its way to its worker will be where its name starts. */
+static tr_place place_of(const struct local_directory *directory, const struct cell *cell,
+                         const char *path)
+{
+    tr_place place = cell_owner(cell);
+    if (place != CELL_FOREIGN)
+        return place;
+    const tr_ring *ring = &directory->ring->table;
+    const char *last = strrchr(path, '/');
+    return last && ring->find(ring, last + 1, &place) == TR_OK ? place : 0;
+}
+
+static tr_status find(tr_directory *table, const char *path, tr_location *found)
+{
+    struct local_directory *directory = (struct local_directory *)(void *)table;
+    struct tr_system *system = directory->system;
+    if (!path)
+        return TR_NOT_FOUND;
+    uint64_t ref = tr__names_find(&system->names, NULL, path);
+    const struct cell *cell = slots_find(&system->slots, ref);
+    if (!cell)
+        return TR_NOT_FOUND;
+    *found = (tr_location){tr_ref_from_bits(ref), place_of(directory, cell, path)};
+    return TR_OK;
+}
+
+/* Under the lock. */
+static struct claim *claim_find(struct local_directory *directory, const char *path)
+{
+    return (struct claim *)(uintptr_t)tr__names_find(&directory->claims, NULL, path);
+}
+
+/* Under the lock. */
+static void claim_drop(struct local_directory *directory, struct claim *claim)
+{
+    tr__names_remove(&directory->system->names, claim->shown);
+    tr__names_remove(&directory->claims, claim->own);
+    *claim->link = claim->next;
+    if (claim->next)
+        claim->next->link = claim->link;
+    directory->count--;
+    source_resize(&directory->system->source, claim, 0);
+}
+
+/* Under the lock. Nobody finds it in the system before all of it is there. */
+static tr_status claim_add(struct local_directory *directory, const char *path, uint64_t ref)
+{
+    struct tr_system *system = directory->system;
+    if (directory->count >= TR_CLAIMS_MAX)
+        return TR_LIMIT;
+    struct claim *claim = source_resize(&system->source, NULL, sizeof *claim);
+    if (!claim)
+        return TR_NO_MEMORY;
+    tr_status status = tr__names_reserve(&system->names, path, ref, &claim->shown);
+    if (status != TR_OK)
+        goto free_claim;
+    status = tr__names_add(&directory->claims, path, (uintptr_t)claim, &claim->own);
+    if (status != TR_OK)
+        goto remove_shown;
+    claim->ref = ref;
+    claim->next = directory->first;
+    claim->link = &directory->first;
+    if (claim->next)
+        claim->next->link = &claim->next;
+    directory->first = claim;
+    directory->count++;
+    tr__names_show(claim->shown);
+    return TR_OK;
+
+remove_shown:
+    tr__names_remove(&system->names, claim->shown);
+free_claim:
+    source_resize(&system->source, claim, 0);
+    return status;
+}
+
+static tr_status claim(tr_directory *table, const char *path, tr_ref ref, tr_location *holder)
+{
+    struct local_directory *directory = (struct local_directory *)(void *)table;
+    struct slots *slots = &directory->system->slots;
+    tr_status status = path_check(path);
+    if (status != TR_OK)
+        return status;
+    if (!slots_find(slots, ref.bits))
+        return TR_STOPPED;
+    lock_take(&directory->lock);
+    struct claim *before = claim_find(directory, path);
+    if (before && !slots_find(slots, before->ref))
+        claim_drop(directory, before); /* its actor has ended */
+    status = claim_add(directory, path, ref.bits);
+    if (status == TR_NAME_EXISTS && holder && find(table, path, holder) != TR_OK)
+        *holder = (tr_location){TR_NOBODY, 0};
+    lock_give(&directory->lock);
+    return status;
+}
+
+static tr_status release(tr_directory *table, const char *path, tr_ref ref)
+{
+    struct local_directory *directory = (struct local_directory *)(void *)table;
+    if (!path)
+        return TR_NOT_FOUND;
+    lock_take(&directory->lock);
+    struct claim *claim = claim_find(directory, path);
+    bool is_there = claim && claim->ref == ref.bits;
+    if (is_there)
+        claim_drop(directory, claim);
+    lock_give(&directory->lock);
+    return is_there ? TR_OK : TR_NOT_FOUND;
+}
+
+void tr__local_directory_init(struct local_directory *directory, struct tr_system *system,
+                              const struct place_ring *ring)
+{
+    directory->table = (tr_directory){
+        .size = sizeof directory->table, .claim = claim, .find = find, .release = release};
+    directory->system = system;
+    directory->ring = ring;
+    lock_init(&directory->lock);
+    tr__names_init(&directory->claims, &system->source, system->names.key);
+    directory->first = NULL;
+    directory->count = 0;
+}
+
+void tr__local_directory_deinit(struct local_directory *directory)
+{
+    lock_take(&directory->lock);
+    while (directory->first)
+        claim_drop(directory, directory->first);
+    lock_give(&directory->lock);
+    tr__names_deinit(&directory->claims);
+}

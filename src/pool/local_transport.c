@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pool/local_places.h"
+
+#include "actor/mail.h"
+#include "wire/type.h"
+
+/* A parcel is an envelope: what a sender fills and a receiver empties, and nothing between them. */
+static struct envelope *envelope_of(const tr_parcel *parcel)
+{
+    return (struct envelope *)(uintptr_t)parcel;
+}
+
+/* The receiver wants it so: it was taken, and dropped at once. */
+static void drop_newest(struct tr_system *system, tr_ref to, tr_parcel *parcel)
+{
+    struct dead_letter letter = {
+        .type = tr_parcel_type(parcel),
+        .from = tr_parcel_from(parcel).bits,
+        .to = to.bits,
+        .reason = TR_MAILBOX_FULL,
+    };
+    lock_take(&system->foreign_lock);
+    atom64_count(&system->foreign_counters.accepted, 1);
+    atom64_count(&system->foreign_counters.dead, 1);
+    lock_give(&system->foreign_lock);
+    tr__dead_letter(system, NULL, &letter);
+    tr_parcel_free(system, parcel);
+}
+
+static tr_status send(tr_transport *table, tr_place place, tr_ref to, tr_parcel *parcel)
+{
+    struct tr_system *system = ((struct local_transport *)(void *)table)->system;
+    struct envelope *envelope = envelope_of(parcel);
+    if (!parcel)
+        return TR_INVALID_ARGUMENT;
+    if (place >= system_open_workers(system))
+        return TR_NOT_FOUND;
+    struct cell *cell = slots_find(&system->slots, to.bits);
+    if (!cell)
+        return TR_STOPPED;
+    /* Its worker reads the owner from the door: `place` is where that was. */
+    envelope->generation = (uint32_t)(to.bits >> 32);
+    tr_status status = tr__mail_send_outside(system, cell, envelope);
+    if (status == TR_MAILBOX_FULL && room_policy(room_load(&cell->door.room)) == TR_DROP_NEWEST) {
+        drop_newest(system, to, parcel);
+        return TR_OK;
+    }
+    return status;
+}
+
+void tr__local_transport_init(struct local_transport *transport, struct tr_system *system)
+{
+    transport->table = (tr_transport){.size = sizeof transport->table, .send = send};
+    transport->system = system;
+}
+
+tr_status tr_parcel_new(tr_system *system, tr_ref from, const tr_type *type, const void *message,
+                        tr_parcel **parcel)
+{
+    const char *why;
+    if (!system || !message || !parcel || !type || !tr__type_is_valid(type, &why))
+        return TR_INVALID_ARGUMENT;
+    struct envelope_pool *pool = &system->foreign_pool;
+    tr_status status = TR_NO_MEMORY;
+    lock_take(&system->foreign_lock);
+    struct envelope *envelope = envelope_take(pool);
+    if (envelope) {
+        status = envelope_fill(pool, envelope, type, message, ENVELOPE_INLINE);
+        if (status != TR_OK)
+            envelope_give_empty(pool, envelope);
+    }
+    lock_give(&system->foreign_lock);
+    if (status != TR_OK)
+        return status;
+    envelope->kind = ENVELOPE_NOTICE;
+    envelope->sender = from.bits;
+    envelope->causal = hash_mix((uintptr_t)envelope ^ from.bits);
+    envelope->generation = 0;
+    *parcel = (tr_parcel *)(void *)envelope;
+    return TR_OK;
+}
+
+void tr_parcel_free(tr_system *system, tr_parcel *parcel)
+{
+    if (!parcel)
+        return;
+    lock_take(&system->foreign_lock);
+    envelope_give(&system->foreign_pool, envelope_of(parcel));
+    lock_give(&system->foreign_lock);
+}
+
+const tr_type *tr_parcel_type(const tr_parcel *parcel)
+{
+    return envelope_of(parcel)->type;
+}
+
+const void *tr_parcel_message(const tr_parcel *parcel)
+{
+    return envelope_data(envelope_of(parcel));
+}
+
+tr_ref tr_parcel_from(const tr_parcel *parcel)
+{
+    return tr_ref_from_bits(envelope_of(parcel)->sender);
+}

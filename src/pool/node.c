@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <troupe/node.h>
+
+#include "actor/names.h"
+#include "pool/hash_ring.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { PARTS = 4 };
+
+static const char *const part_names[PARTS] = {"cluster", "datacenter", "application", "node"};
+
+static_assert(sizeof(tr_node_address) == PARTS * (TR_NODE_PART_MAX + 1), "parts lie side by side");
+
+static char *part_of(tr_node_address *address, int part)
+{
+    return (char *)address + part * (TR_NODE_PART_MAX + 1);
+}
+
+static bool is_letter_or_digit(char c)
+{
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+}
+
+static bool is_allowed(char c)
+{
+    return is_letter_or_digit(c) || c == '_' || c == '.' || c == '-';
+}
+
+/* How many characters at the start of `text` may be a part; one more than may be is enough. */
+static size_t part_length(const char *text)
+{
+    size_t length = 0;
+    if (!is_letter_or_digit(text[0]))
+        return 0;
+    while (length <= TR_NODE_PART_MAX && is_allowed(text[length]))
+        length++;
+    return length;
+}
+
+TR_PRINTF(5, 6)
+static tr_status wrong(tr_node_error *error, tr_status status, int part, size_t offset,
+                       const char *format, ...)
+{
+    if (!error)
+        return status;
+    *error = (tr_node_error){.status = status, .offset = offset, .part = part_names[part]};
+    int length =
+        snprintf(error->text, sizeof error->text, "%s, at %zu: ", part_names[part], offset);
+    va_list list;
+    va_start(list, format);
+    vsnprintf(error->text + length, sizeof error->text - (size_t)length, format, list);
+    va_end(list);
+    return status;
+}
+
+/* A character as a reader of the error sees it. */
+static const char *shown(char c, char buffer[8])
+{
+    if (c == '\0')
+        return "the end";
+    if (c >= ' ' && c <= '~')
+        snprintf(buffer, 8, "'%c'", c);
+    else
+        snprintf(buffer, 8, "\\x%02x", (unsigned char)c);
+    return buffer;
+}
+
+tr_status tr_node_address_parse(const char *text, tr_node_address *address, tr_node_error *error)
+{
+    tr_node_address read = {.cluster = ""};
+    char buffer[8];
+    size_t offset = 0;
+    if (!text || !address)
+        return wrong(error, TR_INVALID_ARGUMENT, 0, 0, "there is no address");
+    for (int part = 0; part < PARTS; part++) {
+        size_t length = part_length(text + offset);
+        if (length > TR_NODE_PART_MAX)
+            return wrong(error,
+                         TR_LIMIT,
+                         part,
+                         offset + TR_NODE_PART_MAX,
+                         "a part has at most %d characters",
+                         TR_NODE_PART_MAX);
+        memcpy(part_of(&read, part), text + offset, length);
+        offset += length;
+        char c = text[offset];
+        if (length == 0)
+            return wrong(error,
+                         TR_BAD_DATA,
+                         part,
+                         offset,
+                         "%s, where a letter or a digit begins a part",
+                         shown(c, buffer));
+        if (part == PARTS - 1 && c == '/')
+            return wrong(error, TR_BAD_DATA, part, offset, "a fifth part; there are four");
+        if (part < PARTS - 1 && c == '\0')
+            return wrong(error,
+                         TR_BAD_DATA,
+                         part,
+                         offset,
+                         "the end, where '/' and %s follow",
+                         part_names[part + 1]);
+        if (c != '\0' && c != '/')
+            return wrong(error,
+                         TR_BAD_DATA,
+                         part,
+                         offset,
+                         "%s is none of A-Z a-z 0-9 _ . -",
+                         shown(c, buffer));
+        offset++;
+    }
+    *address = read;
+    return TR_OK;
+}
+
+size_t tr_node_address_print(const tr_node_address *address, char *buffer, size_t size)
+{
+    char text[TR_NODE_ADDRESS_MAX + 1];
+    size_t length = 0;
+    if (size > 0)
+        buffer[0] = '\0';
+    if (!address)
+        return 0;
+    tr_node_address copy = *address;
+    for (int part = 0; part < PARTS; part++) {
+        const char *from = part_of(&copy, part);
+        size_t part_size = part_length(from);
+        if (part_size == 0 || part_size > TR_NODE_PART_MAX || from[part_size] != '\0')
+            return 0;
+        if (part > 0)
+            text[length++] = '/';
+        memcpy(text + length, from, part_size);
+        length += part_size;
+    }
+    if (size > 0) {
+        size_t written = length < size ? length : size - 1;
+        memcpy(buffer, text, written);
+        buffer[written] = '\0';
+    }
+    return length;
+}
+
+bool tr_node_address_is_same(const tr_node_address *a, const tr_node_address *b)
+{
+    return strncmp(a->cluster, b->cluster, sizeof a->cluster) == 0 &&
+           strncmp(a->datacenter, b->datacenter, sizeof a->datacenter) == 0 &&
+           strncmp(a->application, b->application, sizeof a->application) == 0 &&
+           strncmp(a->node, b->node, sizeof a->node) == 0;
+}
+
+int tr_node_of(const char *name, int nodes)
+{
+    if (!name || nodes < 1)
+        return TR_INVALID_ARGUMENT;
+    if (nodes > TR_NODES_MAX)
+        return TR_LIMIT;
+    if (!tr__name_is_valid(name))
+        return TR_NAME_INVALID;
+    return (int)tr__hash_ring_compute(RING_OF_NODES, (uint32_t)nodes, name);
+}
