@@ -123,6 +123,7 @@ typedef struct tr_system_options {
      * status; a system that is stopped before it runs does not call it. May be NULL.
      */
     tr_status (*on_worker_start)(tr_system *system, int worker, void *context);
+    int workers_max; /* for tr_system_set_workers; 0: as many as `workers`. Each takes some memory. */
 } tr_system_options;
 
 /** Sums over all workers since the system was made; those of live and queued are of now. */
@@ -212,6 +213,16 @@ void tr_system_shutdown(tr_system *system, tr_time timeout_ns);
 
 /** The number of workers. Any thread. */
 int tr_system_workers(const tr_system *system);
+/**
+ * Changes the number of workers, also while the system runs. Nothing is lost, and actors stay where they
+ * are; those of the pool that are spawned from now on are placed by the ring of the new number, and
+ * names that have an actor keep it. When this returns the new ones run.
+ *
+ * TR_LIMIT: more than workers_max. TR_STOPPING. TR_NO_MEMORY, TR_LIMIT: there is no thread. What
+ * on_worker_start gave for a new one. TR_NOT_SUPPORTED: less than there are. TR_WOULD_DEADLOCK: from
+ * on_worker_start. TR_INVALID_ARGUMENT. Then all is as before. Any thread, also a handler.
+ */
+TR_MUST_CHECK tr_status tr_system_set_workers(tr_system *system, int workers);
 /** Writes the counters; each is exact when nothing runs, a little old otherwise. Any thread. */
 void tr_system_counters(tr_system *system, tr_counters *counters);
 /**

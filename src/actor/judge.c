@@ -21,7 +21,8 @@ struct judge {
 
 static bool have_ended(struct tr_system *system)
 {
-    return atom32_load(&system->shutdown.workers_ended, ATOM_ACQUIRE) == system->worker_count;
+    return atom32_load(&system->shutdown.workers_ended, ATOM_ACQUIRE) ==
+           atom32_load(&system->thread_count, ATOM_SEQ_CST);
 }
 
 static void ask_for_sweep(struct tr_system *system)
@@ -64,6 +65,8 @@ static bool is_any_starved(struct tr_system *system, tr_time now_ns)
     bool is_any = false;
     for (uint32_t i = 0; i < system->worker_count && !is_any; i++) {
         const struct worker *worker = system->workers[i];
+        if (!ATOM_PEEK(&worker->thread))
+            continue;
         is_any = is_starved(worker, platform->thread_cpu(platform, worker->thread), now_ns);
     }
     return is_any;
@@ -103,6 +106,8 @@ static uint32_t mark_stuck(struct tr_system *system, const struct judge *judge, 
     bool is_overloaded = is_any_starved(system, now_ns);
     for (uint32_t i = 0; i < system->worker_count; i++) {
         struct worker *worker = system->workers[i];
+        if (!ATOM_PEEK(&worker->thread))
+            continue;
         bool is_stuck = stuck_for(system, worker, now_ns, is_overloaded) >= STUCK_NS;
         atom32_store(&worker->is_stuck, is_stuck, ATOM_RELAXED);
         count += is_stuck;

@@ -5,7 +5,8 @@
 
 enum {
     BUCKETS_FIRST = 16,
-    CHAIN_MAX = 32,  /* how far a reader without the lock goes: chains change below it */
+    CHAIN_MAX = 32,   /* how far a reader without the lock goes: chains change below it */
+    READERS_FEW = 16, /* so many can be looked at each time that something is freed */
     SPENT_BATCH = 32 /* and one for each reader: what is kept until somebody looks at all of them */
 };
 
@@ -93,22 +94,37 @@ static struct names_spent *take_unread(struct names *names)
     return unread;
 }
 
-/* Frees it when no reader can stand at it: rules 2 and 3 of queue/grace.h. */
+/* Those without a stamp get one. Under the lock. */
+static void stamp_fresh(struct names *names, uint64_t stamp)
+{
+    struct names_spent *spent;
+    while ((spent = names->fresh)) {
+        names->fresh = spent->next;
+        spent->stamp = stamp;
+        spent->next = names->waiting;
+        names->waiting = spent;
+    }
+    names->fresh_count = 0;
+}
+
+/*
+ * Frees it when no reader can stand at it: rules 2 and 3 of queue/grace.h. Mostly nobody reads; only
+ * when somebody does, again and again, the readers' clock is moved, which costs each of them a miss.
+ */
 static void spend(struct names *names, struct names_spent *spent)
 {
     struct names_spent *unread = NULL;
+    uint32_t readers = grace_readers(&names->grace);
     lock_take(&names->spent_lock);
     spent->next = names->fresh;
     names->fresh = spent;
-    if (++names->fresh_count >= SPENT_BATCH + grace_readers(&names->grace)) {
-        uint64_t stamp = grace_stamp(&names->grace);
-        while ((spent = names->fresh)) {
-            names->fresh = spent->next;
-            spent->stamp = stamp;
-            spent->next = names->waiting;
-            names->waiting = spent;
-        }
-        names->fresh_count = 0;
+    bool is_batch = ++names->fresh_count >= SPENT_BATCH + readers;
+    if ((is_batch || readers <= READERS_FEW) && grace_is_idle(&names->grace)) {
+        stamp_fresh(names, 0);
+        unread = names->waiting;
+        names->waiting = NULL;
+    } else if (is_batch) {
+        stamp_fresh(names, grace_stamp(&names->grace));
         unread = take_unread(names);
     }
     lock_give(&names->spent_lock);

@@ -102,7 +102,7 @@ tr_status tr__spawn_check(struct tr_system *system, const tr_spawn_args *args)
         tr__error_set(args->error, TR_INVALID_ARGUMENT, 0, "%s", why);
         return TR_INVALID_ARGUMENT;
     }
-    if (args->worker < -1 || args->worker >= (int)system->worker_count) {
+    if (args->worker < -1 || args->worker >= (int)system_open_workers(system)) {
         tr__error_set(args->error, TR_INVALID_ARGUMENT, 0, "there is no worker %d", args->worker);
         return TR_INVALID_ARGUMENT;
     }

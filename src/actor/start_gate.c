@@ -23,14 +23,15 @@ void tr__start_gate_refuse(struct start_gate *gate, tr_status status)
         &gate->status, &none, (uint32_t)status, ATOM_RELAXED, ATOM_RELAXED);
 }
 
-/* Notes the first that goes wrong. */
 static tr_status call(struct tr_system *system, uint32_t index)
 {
     struct start_gate *gate = &system->gate;
+    struct worker *worker = system->workers[index];
+    atom32_store(&worker->is_at_gate, 1, ATOM_RELAXED);
     tr_status status = gate->on_worker_start(system, (int)index, gate->context);
+    atom32_store(&worker->is_at_gate, 0, ATOM_RELAXED);
     if (status == TR_OK)
         return TR_OK;
-    tr__start_gate_refuse(gate, status);
     tr__log(system,
             TR_LEVEL_ERROR,
             NULL,
@@ -49,28 +50,65 @@ tr_status tr__start_gate_prepare(struct tr_system *system)
     return system->platform->parker_new(system->platform, &gate->parker);
 }
 
-void tr__start_gate_pass(struct worker *worker)
+bool tr__start_gate_pass(struct worker *worker)
 {
     struct tr_system *system = worker->system;
     struct start_gate *gate = &system->gate;
     const tr_platform *platform = system->platform;
     if (!gate->on_worker_start)
-        return;
-    (void)call(system, worker->index);
+        return true;
+    /* The gate opens when all that start together have arrived, and so not before this one. */
+    bool is_late = atom32_load(&gate->is_open, ATOM_ACQUIRE); /* partner: open */
+    tr_status status = call(system, worker->index);
+    if (is_late)
+        atom32_store(&gate->late, (uint32_t)status, ATOM_RELAXED);
+    else if (status != TR_OK)
+        tr__start_gate_refuse(gate, status);
     atom32_fetch_add(&gate->arrived, 1, ATOM_RELEASE); /* partner: wait */
     platform->wake(platform, gate->parker);
     while (!atom32_load(&gate->is_open, ATOM_ACQUIRE)) /* partner: open */
         platform->park(platform, worker->loop.parker, TR_NEVER);
+    return !is_late || status == TR_OK;
+}
+
+uint32_t tr__start_gate_arrived(const struct start_gate *gate)
+{
+    return atom32_load(&gate->arrived, ATOM_RELAXED);
+}
+
+bool tr__start_gate_is_caller(struct tr_system *system)
+{
+    uint64_t id = system->platform->thread_id(system->platform);
+    for (uint32_t i = 0; i < system->worker_count; i++) {
+        const struct worker *worker = system->workers[i];
+        if (atom64_load(&worker->thread_id, ATOM_RELAXED) == id &&
+            atom32_load(&worker->is_at_gate, ATOM_RELAXED))
+            return true;
+    }
+    return false;
+}
+
+static void wait_for(struct tr_system *system, uint32_t count)
+{
+    struct start_gate *gate = &system->gate;
+    while (atom32_load(&gate->arrived, ATOM_ACQUIRE) < count) /* partner: pass */
+        system->platform->park(system->platform, gate->parker, TR_NEVER);
 }
 
 tr_status tr__start_gate_wait(struct tr_system *system, uint32_t count)
 {
-    struct start_gate *gate = &system->gate;
-    if (!gate->on_worker_start)
+    if (!system->gate.on_worker_start)
         return TR_OK;
-    while (atom32_load(&gate->arrived, ATOM_ACQUIRE) < count) /* partner: pass */
-        system->platform->park(system->platform, gate->parker, TR_NEVER);
-    return (tr_status)atom32_load(&gate->status, ATOM_RELAXED);
+    wait_for(system, count);
+    return (tr_status)atom32_load(&system->gate.status, ATOM_RELAXED);
+}
+
+tr_status tr__start_gate_wait_late(struct tr_system *system, uint32_t count)
+{
+    if (!system->gate.on_worker_start)
+        return TR_OK;
+    wait_for(system, count);
+    return (tr_status)atom32_load(&system->gate.late, ATOM_RELAXED);
 }
 
 void tr__start_gate_open(struct tr_system *system)
@@ -89,5 +127,8 @@ tr_status tr__start_gate_pass_embedded(struct tr_system *system)
     if (!gate->on_worker_start || gate->has_called)
         return TR_OK;
     gate->has_called = true;
-    return call(system, 0);
+    tr_status status = call(system, 0);
+    if (status != TR_OK)
+        tr__start_gate_refuse(gate, status);
+    return status;
 }

@@ -20,7 +20,8 @@ struct start_gate {
     void *context;
     tr_parker *parker; /* of who starts the workers */
     atom32 arrived;    /* workers whose function has returned */
-    atom32 status;     /* the first that was not TR_OK */
+    atom32 status;     /* the first that was not TR_OK, of those that start together */
+    atom32 late;       /* that of the last one that was added later */
     atom32 is_open;    /* the workers may go on */
     bool has_called;   /* of tr_system_run_once */
 };
@@ -29,8 +30,17 @@ void tr__start_gate_init(struct start_gate *gate, const tr_system_options *optio
 void tr__start_gate_deinit(struct tr_system *system);
 /** Before the threads are started. TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__start_gate_prepare(struct tr_system *system);
-/** A worker's thread has begun: calls the function, and waits for the others. */
-void tr__start_gate_pass(struct worker *worker);
+/**
+ * A worker's thread has begun: calls the function, and waits for the others. False: it was added later,
+ * failed, and its thread is to end.
+ */
+TR_MUST_CHECK bool tr__start_gate_pass(struct worker *worker);
+/** How many have called it. */
+uint32_t tr__start_gate_arrived(const struct start_gate *gate);
+/** As tr__start_gate_wait, for one that is added when the others run. */
+tr_status tr__start_gate_wait_late(struct tr_system *system, uint32_t count);
+/** Whether the calling thread is in the function. */
+bool tr__start_gate_is_caller(struct tr_system *system);
 /** Waits until `count` workers have called it; their status. Who has prepared it. */
 tr_status tr__start_gate_wait(struct tr_system *system, uint32_t count);
 /** Lets the workers go on. Who has prepared it. */

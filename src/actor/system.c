@@ -127,6 +127,10 @@ static tr_status options_check(const tr_system_options *options)
         return TR_INVALID_ARGUMENT;
     if (options->size && options->blocking_threads_max > TR_BLOCKING_THREADS_LARGEST)
         return TR_LIMIT;
+    if (options->size && options->workers_max < 0)
+        return TR_INVALID_ARGUMENT;
+    if (options->size && options->workers_max > TR_WORKERS_MAX)
+        return TR_LIMIT;
     if (options->workers > TR_WORKERS_MAX || options->actors_max > TR_ACTORS_MAX)
         return TR_LIMIT;
     if (options->name && !tr__name_is_valid(options->name))
@@ -169,9 +173,14 @@ static struct tr_system *system_alloc(const tr_system_options *options)
     if (!system->seed)
         system->seed = system->platform->random(system->platform);
     uint32_t cpus = system->platform->cpu_count(system->platform);
-    system->worker_count = options->workers ? (uint32_t)options->workers : cpus;
-    if (system->worker_count > TR_WORKERS_MAX)
-        system->worker_count = TR_WORKERS_MAX;
+    uint32_t open = options->workers ? (uint32_t)options->workers : cpus;
+    if (open > TR_WORKERS_MAX)
+        open = TR_WORKERS_MAX;
+    uint32_t most = options->size ? (uint32_t)options->workers_max : 0;
+    system->worker_count = most > open ? most : open;
+    atom32_init(&system->open_count, open);
+    atom32_init(&system->thread_count, 0);
+    lock_init(&system->grow_lock);
     lock_init(&system->foreign_lock);
     lock_init(&system->wait_lock);
     lock_init(&system->run_lock);

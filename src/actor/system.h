@@ -38,7 +38,11 @@ struct tr_system {
     uint32_t io_percent;
     tr_time round_min_ns;
     uint64_t seed;
-    uint32_t worker_count;
+    uint32_t
+        worker_count;    /* all that there are; the rest of them waits for tr_system_set_workers */
+    atom32 open_count;   /* those on which actors start; see system_open_workers */
+    atom32 thread_count; /* those that have a thread, or are about to */
+    struct lock grow_lock; /* taken after wait_lock */
     tr_balance balance;
     atom32 hungry; /* workers that are */
     struct worker **workers;
@@ -61,6 +65,7 @@ struct tr_system {
     /* Made and freed by pool/pool.c. */
     atomptr pool;
     void (*pool_free)(struct tr_system *system);
+    void (*pool_follow)(struct tr_system *system); /* more workers are open */
     struct lock pool_lock;
     struct name *guardian_name;
     struct envelope_pool **pools;
@@ -81,6 +86,12 @@ struct tr_system {
     atom64 shutdown_ns;      /* the deadline, 0 for none yet */
     atom32 root_failures;    /* top-level actors that ended by a failure */
 };
+
+/** The number of workers on which actors start: the first ones. It only grows. Any thread. */
+static inline uint32_t system_open_workers(const struct tr_system *system)
+{
+    return atom32_load(&system->open_count, ATOM_ACQUIRE); /* partner: tr_system_set_workers */
+}
 
 /** tr_system_new, without the actors of its pool. */
 TR_MUST_CHECK tr_status tr__system_new(const tr_system_options *options, tr_system **system);

@@ -22,14 +22,36 @@ static bool is_worker(struct tr_system *system)
 
 static void threads_join(struct tr_system *system)
 {
+    /* One that is being added is there by then, and no other comes: the system stops. */
+    lock_take(&system->grow_lock);
     for (uint32_t i = 0; i < system->worker_count; i++) {
         struct worker *worker = system->workers[i];
         if (worker->thread)
             system->platform->thread_join(system->platform, worker->thread);
-        worker->thread = NULL;
+        ATOM_POKE(&worker->thread, NULL);
     }
+    lock_give(&system->grow_lock);
     tr__blocking_end(&system->blocking);
     tr__watch_stop(&system->watch);
+}
+
+/* Gives a worker its thread. */
+static tr_status thread_start(struct tr_system *system, uint32_t index)
+{
+    const tr_platform *platform = system->platform;
+    struct worker *worker = system->workers[index];
+    tr_thread *thread = NULL;
+    /* Before it could end: who waits for the end of all waits for this one too. */
+    atom32_fetch_add(&system->thread_count, 1, ATOM_SEQ_CST);
+    tr_status status =
+        platform->thread_start(platform, "troupe-worker", tr__worker_main, worker, &thread);
+    if (status == TR_OK) {
+        ATOM_POKE(&worker->thread, thread);
+        return TR_OK;
+    }
+    atom32_fetch_sub(&system->thread_count, 1, ATOM_SEQ_CST);
+    tr__shutdown_wake(system);
+    return status;
 }
 
 /* Starts the watch and the workers. */
@@ -44,13 +66,8 @@ static tr_status threads_start(struct tr_system *system)
     if (status == TR_OK)
         status =
             tr__watch_start(&system->watch, platform, system->loops, system->worker_count, &report);
-    for (; started < system->worker_count && status == TR_OK; started += status == TR_OK) {
-        status = platform->thread_start(platform,
-                                        "troupe-worker",
-                                        tr__worker_main,
-                                        system->workers[started],
-                                        &system->workers[started]->thread);
-    }
+    for (; started < system_open_workers(system) && status == TR_OK; started += status == TR_OK)
+        status = thread_start(system, started);
     tr_status passed = tr__start_gate_wait(system, started);
     return status == TR_OK ? passed : status;
 }
@@ -111,23 +128,97 @@ tr_status tr_system_start(tr_system *system)
         return TR_INVALID_ARGUMENT;
     if (phase_of(system) != SYSTEM_NEW)
         return TR_INVALID_TRANSITION; /* at once, also from a handler */
+    bool is_first = true;
     /* Who waits meanwhile finds all threads, or none. */
     lock_take(&system->wait_lock);
+    lock_take(&system->grow_lock);
     tr_status status = phase_begin(system);
-    if (status != TR_OK)
+    if (status == TR_OK)
+        status = threads_start(system);
+    else
+        is_first = false;
+    if (status == TR_OK)
+        tr__start_gate_open(system);
+    lock_give(&system->grow_lock);
+    if (!is_first)
         goto give;
-    status = threads_start(system);
     if (status != TR_OK) {
         run_orphans(system);
         threads_join(system);
         phase_end(system, TR_OK);
-        goto give;
     }
-    tr__start_gate_open(system);
 give:
     lock_give(&system->wait_lock);
     return status;
 }
+
+/* ---- More workers. ---- */
+
+/* Gives one more worker its thread; TR_OK when that is up. Under grow_lock. */
+static tr_status worker_add(struct tr_system *system, uint32_t index)
+{
+    struct worker *worker = system->workers[index];
+    uint32_t arrived = tr__start_gate_arrived(&system->gate);
+    if (worker->thread)
+        return TR_OK; /* since an earlier call, of which another part failed */
+    tr_status status = thread_start(system, index);
+    if (status != TR_OK)
+        return status;
+    status = tr__start_gate_wait_late(system, arrived + 1);
+    if (status == TR_OK)
+        return TR_OK;
+    /* It has returned, and counts for nothing. */
+    system->platform->thread_join(system->platform, worker->thread);
+    ATOM_POKE(&worker->thread, NULL);
+    atom32_fetch_sub(&system->thread_count, 1, ATOM_SEQ_CST);
+    tr__shutdown_wake(system);
+    return status;
+}
+
+/* The pool, if there is one, has to know. */
+static void tell_pool(struct tr_system *system)
+{
+    lock_take(&system->pool_lock);
+    void (*follow)(struct tr_system *) = system->pool_follow;
+    lock_give(&system->pool_lock);
+    if (follow)
+        follow(system);
+}
+
+/* Under grow_lock. */
+static tr_status workers_open(struct tr_system *system, uint32_t count)
+{
+    uint32_t open = system_open_workers(system);
+    if (atom32_load(&system->is_stopping, ATOM_SEQ_CST) || start_gate_has_failed(&system->gate))
+        return TR_STOPPING;
+    if (count < open)
+        return TR_NOT_SUPPORTED;
+    tr_status status = TR_OK;
+    bool has_threads = phase_of(system) == SYSTEM_STARTED;
+    for (uint32_t i = open; i < count && has_threads && status == TR_OK; i++)
+        status = worker_add(system, i);
+    if (status != TR_OK)
+        return status;
+    atom32_store(&system->open_count, count, ATOM_RELEASE); /* partner: system_open_workers */
+    tell_pool(system);
+    return TR_OK;
+}
+
+tr_status tr_system_set_workers(tr_system *system, int workers)
+{
+    if (!system || workers < 1)
+        return TR_INVALID_ARGUMENT;
+    if ((uint32_t)workers > system->worker_count)
+        return TR_LIMIT;
+    if (tr__start_gate_is_caller(system))
+        return TR_WOULD_DEADLOCK;
+    lock_take(&system->grow_lock);
+    tr_status status = workers_open(system, (uint32_t)workers);
+    lock_give(&system->grow_lock);
+    return status;
+}
+
+/* ---- Waiting for the end. ---- */
 
 tr_status tr__system_wait(struct tr_system *system, void (*on_wake)(void *context), void *context)
 {
@@ -268,7 +359,7 @@ void tr__system_drain(struct tr_system *system)
 
 int tr_system_workers(const tr_system *system)
 {
-    return system ? (int)system->worker_count : 0;
+    return system ? (int)system_open_workers(system) : 0;
 }
 
 static uint64_t value(const atom64 *counter)

@@ -282,7 +282,10 @@ void tr__worker_main(void *context)
     struct worker *worker = context;
     struct tr_system *system = worker->system;
     atom64_store(&worker->thread_id, system->platform->thread_id(system->platform), ATOM_RELAXED);
-    tr__start_gate_pass(worker);
+    if (!tr__start_gate_pass(worker)) {
+        atom64_store(&worker->thread_id, 0, ATOM_RELAXED);
+        return;
+    }
     tr__faults_begin(worker);
     ready_rise(&worker->loop.ready);
     if (system->watch.platform)

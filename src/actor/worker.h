@@ -182,8 +182,8 @@ struct worker {
     struct memory_source source;
     struct rng rng;
     struct grace_reader reader; /* of the names */
-    tr_time trimmed_ns;     /* when the pool was last trimmed, */
-    uint64_t trimmed_turns; /* and what had happened by then */
+    tr_time trimmed_ns;         /* when the pool was last trimmed, */
+    uint64_t trimmed_turns;     /* and what had happened by then */
     tr_time trim_every_ns;
     bool has_stacks; /* the last trim left some that could go */
     struct fiber_pool fibers;
@@ -214,6 +214,7 @@ struct worker {
     atom64 thread_id;                   /* of the thread that runs it, 0 for none */
     struct fault_thread *fault_thread;  /* see actor/fault.h; NULL: faults are not trapped */
     struct symbol_cache *symbols;       /* made with the first fault */
+    atom32 is_at_gate;                  /* it is in on_worker_start */
     /* See actor/shutdown.h. */
     uint32_t swept; /* number of the last sweep it did */
     atom64 forced;  /* actors that were stopped by the deadline's kill */

@@ -33,7 +33,7 @@ static tr_status send(tr_transport *table, tr_place place, tr_ref to, tr_parcel 
     struct envelope *envelope = envelope_of(parcel);
     if (!parcel)
         return TR_INVALID_ARGUMENT;
-    if (place >= system->worker_count)
+    if (place >= system_open_workers(system))
         return TR_NOT_FOUND;
     struct cell *cell = slots_find(&system->slots, to.bits);
     if (!cell)

@@ -33,11 +33,38 @@ static struct pool *pool_make(struct tr_system *system, const tr_child_spec *tab
         if (!table[i].supervision)
             pool->table[i].supervision = how;
     }
-    if (tr__place_ring_init(&pool->ring, &system->source, RING_OF_WORKERS, system->worker_count) ==
-        TR_OK)
+    if (tr__place_ring_init(
+            &pool->ring, &system->source, RING_OF_WORKERS, system_open_workers(system)) == TR_OK)
         return pool;
     source_resize(&system->source, pool, 0);
     return NULL;
+}
+
+/*
+ * The ring has as many places as workers are open. Looked at under the lock the number only grows, so
+ * nobody brings an old one back.
+ */
+static tr_status follow(struct tr_system *system, struct pool *pool)
+{
+    lock_take(&system->pool_lock);
+    tr_status status = tr__place_ring_resize(&pool->ring, system_open_workers(system));
+    lock_give(&system->pool_lock);
+    return status;
+}
+
+/* More workers are open. Without memory whoever places the next one tries again. */
+static void pool_follow(struct tr_system *system)
+{
+    struct pool *pool = atomptr_load(&system->pool, ATOM_ACQUIRE); /* partner: tr__pool_of */
+    if (pool)
+        (void)!follow(system, pool);
+}
+
+int tr__pool_place(struct tr_system *system, struct pool *pool, const char *name)
+{
+    bool is_old = atom32_load(&pool->ring.count, ATOM_RELAXED) != system_open_workers(system);
+    tr_status status = is_old ? follow(system, pool) : TR_OK;
+    return status == TR_OK ? (int)place_ring_find(&pool->ring, name) : status;
 }
 
 struct pool *tr__pool_of(struct tr_system *system, const tr_child_spec *table)
@@ -51,6 +78,7 @@ struct pool *tr__pool_of(struct tr_system *system, const tr_child_spec *table)
         pool = pool_make(system, table);
     if (pool) {
         system->pool_free = pool_free;
+        system->pool_follow = pool_follow;
         atomptr_store(&system->pool, pool, ATOM_RELEASE); /* partner: above */
     }
     lock_give(&system->pool_lock);
@@ -78,10 +106,13 @@ tr_status tr__pool_start(struct tr_system *system, const tr_child_spec *table)
             return TR_NAME_EXISTS;
         if (spec->supervision && !tr__supervision_is_valid(spec->supervision, &why))
             return TR_INVALID_ARGUMENT;
+        int worker = tr__pool_place(system, pool, spec->name);
+        if (worker < 0)
+            return (tr_status)worker;
         const tr_spawn_args args = {.size = sizeof args,
                                     .behavior = spec->behavior,
                                     .name = spec->name,
-                                    .worker = (int)place_ring_find(&pool->ring, spec->name),
+                                    .worker = worker,
                                     .setup_type = spec->setup.type,
                                     .setup = spec->setup.data,
                                     .spec = spec};

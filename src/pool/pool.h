@@ -19,6 +19,9 @@ struct pool {
 /** The pool of a system; NULL when out of memory. `table` is that of its options, or NULL. */
 struct pool *tr__pool_of(struct tr_system *system, const tr_child_spec *table);
 
+/** The worker on which an actor of this name starts now; negative, a tr_status: TR_NO_MEMORY. */
+int tr__pool_place(struct tr_system *system, struct pool *pool, const char *name);
+
 /** Starts those of a table. As tr_try_pool_spawn. */
 TR_MUST_CHECK tr_status tr__pool_start(struct tr_system *system, const tr_child_spec *table);
 

@@ -26,11 +26,11 @@ static tr_status spawn(struct tr_system *system, const struct pooled_spawner *sp
         return TR_NAME_INVALID;
     }
     struct pool *pool = tr__pool_of(system, NULL);
-    if (!pool) {
+    placed.worker = pool ? tr__pool_place(system, pool, args->name) : TR_NO_MEMORY;
+    if (placed.worker < 0) {
         tr__error_set(args->error, TR_NO_MEMORY, 0, "no memory for the hash ring");
         return TR_NO_MEMORY;
     }
-    placed.worker = (int)place_ring_find(&pool->ring, args->name);
     placed.spec = system->has_pool_supervision ? &pool->any : NULL;
     return tr__pooled_spawn(system, spawner, &placed, ref_bits);
 }

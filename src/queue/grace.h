@@ -13,7 +13,8 @@
  *   2. Links are written by sequentially consistent stores, and those by which a thing can be found
  *      are all gone before grace_stamp. A thing that is out may still lead to others, and to such that
  *      are out themselves.
- *   3. It may be freed when grace_oldest, called later, is not below the stamp.
+ *   3. It may be freed when grace_oldest, called later, is not below the stamp; without a stamp, when
+ *      grace_is_idle, called when the links are gone, says that nobody reads.
  * Why: of the reader's mark and the look at it, and of the link and the look at that, at least one
  * sees the other. A reader whose mark is not below the stamp began when all links were gone; one who
  * is not seen at all enters later, and finds them gone too. And who stands at a thing that is out
@@ -94,6 +95,12 @@ ATOM_INLINE uint64_t grace_oldest(const struct grace *grace)
             oldest = since;
     }
     return oldest;
+}
+
+/** Whether nobody reads now: what was taken out before may be freed. Any thread. */
+ATOM_INLINE bool grace_is_idle(const struct grace *grace)
+{
+    return grace_oldest(grace) == UINT64_MAX;
 }
 
 #endif

@@ -3,12 +3,14 @@
  * The real platform apart from its parker: clocks, randomness, memory, log, CPUs, threads.
  */
 #include <troupe/platform.h>
+#include <troupe/system.h>
 
 #include "os/cpu.h"
 #include "os/memory.h"
 #include "support/test.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,6 +136,32 @@ TEST(there_is_a_cpu, "")
     ck_assert_uint_ge(real->cpu_count(real), 1);
 }
 
+TEST(a_system_has_a_worker_for_each_cpu_it_may_use, "P-03")
+{
+    const tr_platform *real = tr_platform_real();
+    const tr_system_options options = {.size = sizeof options};
+    cpu_set_t all;
+    cpu_set_t some;
+    ck_assert_int_eq(sched_getaffinity(0, sizeof all, &all), 0);
+    CPU_ZERO(&some);
+    unsigned most = 0;
+    for (int cpu = 0; cpu < CPU_SETSIZE && most < 3; cpu++) {
+        tr_system *made;
+        if (!CPU_ISSET(cpu, &all))
+            continue;
+        CPU_SET(cpu, &some);
+        most++;
+        ck_assert_int_eq(sched_setaffinity(0, sizeof some, &some), 0);
+        /* A control group may allow less. */
+        unsigned count = real->cpu_count(real);
+        ck_assert_uint_ge(count, 1);
+        ck_assert_uint_le(count, most);
+        ck_assert_int_eq(tr_system_new(&options, &made), TR_OK);
+        ck_assert_int_eq(tr_system_workers(made), (int)count);
+        tr_system_free(made);
+    }
+}
+
 static char root[256];
 
 static void file_write(const char *path, const char *text)
@@ -173,7 +201,7 @@ static void root_remove(void)
     ck_assert_int_eq(system(command), 0);
 }
 
-TEST(the_limit_of_a_control_group_is_rounded_up, "")
+TEST(the_limit_of_a_control_group_is_rounded_up, "P-03")
 {
     root_make();
     file_write("/a/cpu.max", "150000 100000\n");
@@ -195,7 +223,7 @@ TEST(the_limit_of_a_control_group_is_rounded_up, "")
     root_remove();
 }
 
-TEST(control_groups_of_version_1_are_understood, "")
+TEST(control_groups_of_version_1_are_understood, "P-03")
 {
     root_make();
     file_write("/cpu/x/cpu.cfs_quota_us", "250000\n");
@@ -245,5 +273,5 @@ TEST(a_thread_has_its_name_and_no_signals, "")
 SUITE("os real", the_table_is_complete, the_clock_never_goes_back, random_bits_differ,
       resize_is_realloc, advice_leaves_memory_as_it_is, a_slab_of_stacks_beyond_reason_is_refused,
       a_log_line_has_time_level_path_and_text, a_log_line_that_is_too_long_is_cut, there_is_a_cpu,
-      the_limit_of_a_control_group_is_rounded_up, control_groups_of_version_1_are_understood,
-      a_thread_has_its_name_and_no_signals)
+      a_system_has_a_worker_for_each_cpu_it_may_use, the_limit_of_a_control_group_is_rounded_up,
+      control_groups_of_version_1_are_understood, a_thread_has_its_name_and_no_signals)

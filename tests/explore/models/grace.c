@@ -101,6 +101,12 @@ static void take_out(struct thing *thing, atomptr *link)
         oldest = grace_oldest(&grace);
     atomptr_store(link, atomptr_load(&thing->next, ATOM_SEQ_CST), ATOM_SEQ_CST);
     thing->is_out = true;
+    /* Two ways to know that nobody stands there. */
+    if (explore_variant() == RIGHT && explore_choose(2)) {
+        if (grace_is_idle(&grace))
+            free_thing(thing);
+        return;
+    }
     uint64_t stamp = explore_variant() == NO_STAMP ? 0 : grace_stamp(&grace);
     if (explore_variant() != LOOKS_EARLY)
         oldest = grace_oldest(&grace);
