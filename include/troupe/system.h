@@ -214,12 +214,16 @@ void tr_system_shutdown(tr_system *system, tr_time timeout_ns);
 /** The number of workers. Any thread. */
 int tr_system_workers(const tr_system *system);
 /**
- * Changes the number of workers, also while the system runs. Nothing is lost, and actors stay where they
- * are; those of the pool that are spawned from now on are placed by the ring of the new number, and
- * names that have an actor keep it. When this returns the new ones run.
+ * Changes the number of workers, also while the system runs. Nothing is lost. Those of the pool that are
+ * spawned from now on are placed by the ring of the new number, and names that have an actor keep it.
+ *
+ * More: actors stay where they are; when this returns the new ones run. Fewer: no actor begins on the last
+ * workers any more, and those who live there move to the others, as soon as they can be moved
+ * (docs/guide/workers.md); pinned ones stay. A worker that nobody lives on sleeps. This does not wait for
+ * it.
  *
  * TR_LIMIT: more than workers_max. TR_STOPPING. TR_NO_MEMORY, TR_LIMIT: there is no thread. What
- * on_worker_start gave for a new one. TR_NOT_SUPPORTED: less than there are. TR_WOULD_DEADLOCK: from
+ * on_worker_start gave for a new one. TR_WOULD_DEADLOCK: from
  * on_worker_start. TR_INVALID_ARGUMENT. Then all is as before. Any thread, also a handler.
  */
 TR_MUST_CHECK tr_status tr_system_set_workers(tr_system *system, int workers);

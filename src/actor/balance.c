@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/balance.h"
 
+#include "actor/leave.h"
 #include "actor/move.h"
 #include "base/assert.h"
 
@@ -10,13 +11,19 @@
 #define CHEAP_TURN_NS 1000               /* below this a message that goes far costs too much */
 
 enum {
-    SAMPLE_POSTS = 16,     /* and one of so many posts */
-    TALKS_OLDER = 4,       /* samples after which the one that was spawned first follows, */
-    TALKS_YOUNGER = 12,    /* and the other: they must not change places */
-    LOOK_MAX = 512,        /* ready actors that a look walks over */
-    GIVE_MAX = 128,        /* of them, those that go at once */
-    RESTLESS_ODDS = 4      /* one of so many moves when that is tested */
+    SAMPLE_POSTS = 16,  /* and one of so many posts */
+    TALKS_OLDER = 4,    /* samples after which the one that was spawned first follows, */
+    TALKS_YOUNGER = 12, /* and the other: they must not change places */
+    LOOK_MAX = 512,     /* ready actors that a look walks over */
+    GIVE_MAX = 128,     /* of them, those that go at once */
+    RESTLESS_ODDS = 4   /* one of so many moves when that is tested */
 };
+
+/* Whether there is nobody to share with; or it has nothing to share, since it leaves. */
+static bool is_alone(const struct worker *worker)
+{
+    return system_open_workers(worker->system) == 1 || worker_leaves(worker);
+}
 
 static struct balance_stay *stay_of(struct worker *worker, const struct cell *cell)
 {
@@ -31,6 +38,7 @@ static bool must_stay(struct worker *worker, const struct cell *cell)
 
 void tr__balance_arrived(struct worker *worker, const struct cell *cell)
 {
+    worker->leave_is_due = true;
     *stay_of(worker, cell) =
         (struct balance_stay){cell->identity, worker->loop.now_ns + TR_MOVED_STAYS_NS};
 }
@@ -40,14 +48,14 @@ void tr__balance_arrived(struct worker *worker, const struct cell *cell)
 /* Any other worker. */
 static uint32_t elsewhere(struct worker *worker)
 {
-    uint32_t count = worker->system->worker_count;
+    uint32_t count = system_open_workers(worker->system);
     return (worker->index + 1 + (uint32_t)rng_below(&worker->rng, count - 1)) % count;
 }
 
 static void shake(struct worker *worker)
 {
     struct runqueue *queue = &worker->loop.queue;
-    if (worker->system->worker_count == 1)
+    if (is_alone(worker))
         return;
     enum task_class class = queue->classes[TASK_NORMAL].first ? TASK_NORMAL : TASK_HIGH;
     struct task *previous = NULL;
@@ -68,7 +76,7 @@ static void shake(struct worker *worker)
 void tr__balance_rest(struct worker *worker)
 {
     struct tr_system *system = worker->system;
-    if (system->balance == TR_BALANCE_OFF || system->worker_count == 1)
+    if (system->balance == TR_BALANCE_OFF || is_alone(worker))
         return;
     atom32_store(&worker->load, 0, ATOM_RELAXED);
     if (!atom32_exchange(&worker->is_hungry, 1, ATOM_RELAXED))
@@ -118,7 +126,7 @@ static uint32_t give_class(struct worker *worker, enum task_class class, uint32_
 static uint32_t count_ready(const struct loop *loop)
 {
     uint32_t count = 0;
-    for (int class = TASK_HIGH; class <= TASK_NORMAL; class++) {
+    for (int class = TASK_HIGH; class <= TASK_NORMAL; class ++) {
         const struct task *task = loop->queue.classes[class].first;
         for (; task && count < LOOK_MAX; task = task->next)
             count++;
@@ -129,7 +137,7 @@ static uint32_t count_ready(const struct loop *loop)
 static void feed(struct worker *worker, uint32_t ready)
 {
     struct tr_system *system = worker->system;
-    uint32_t count = system->worker_count;
+    uint32_t count = system_open_workers(system);
     for (uint32_t i = 1; i < count && ready > 1; i++) {
         uint32_t to = (worker->index + i) % count;
         if (!hunger_take(system->workers[to]))
@@ -152,9 +160,12 @@ void tr__balance_round(struct worker *worker)
 {
     struct tr_system *system = worker->system;
     struct balance *balance = &worker->balance;
-    if (system->balance != TR_BALANCE_ON || system->worker_count == 1 ||
+    if (worker_leaves(worker))
+        tr__leave_round(worker);
+    if (system->balance != TR_BALANCE_ON || is_alone(worker) ||
         atom32_load(&system->is_stopping, ATOM_RELAXED)) {
-        if (system->balance == TR_BALANCE_RESTLESS && rng_below(&worker->rng, RESTLESS_ODDS) == 0)
+        if (system->balance == TR_BALANCE_RESTLESS && !is_alone(worker) &&
+            rng_below(&worker->rng, RESTLESS_ODDS) == 0)
             shake(worker);
         return;
     }
@@ -196,7 +207,8 @@ static uint32_t talker(struct worker *worker, struct cell *cell, uint64_t *ref)
 }
 
 /* Counts one more letter from that worker. True when it is enough to go there. */
-static bool talk_note(struct worker *worker, const struct cell *cell, uint32_t from, uint64_t sender)
+static bool talk_note(struct worker *worker, const struct cell *cell, uint32_t from,
+                      uint64_t sender)
 {
     tr_time now_ns = worker->loop.now_ns;
     struct balance_talk *talk =
@@ -224,13 +236,14 @@ bool tr__balance_sample(struct worker *worker, struct cell *cell)
     struct balance *balance = &worker->balance;
     balance->sample_in = SAMPLE_POSTS;
     balance->sample_ns = worker->loop.now_ns + SAMPLE_NS;
-    if (system->balance == TR_BALANCE_OFF || system->worker_count == 1)
+    if (system->balance == TR_BALANCE_OFF || is_alone(worker))
         return false;
     if (system->balance == TR_BALANCE_RESTLESS)
         return restless_post(worker, cell);
     uint64_t sender;
     uint32_t from = talker(worker, cell, &sender);
-    if (from >= system->worker_count || from == worker->index || cell->house != HOUSE_WAITING)
+    if (from >= system_open_workers(system) || from == worker->index ||
+        cell->house != HOUSE_WAITING)
         return false;
     if (!talk_note(worker, cell, from, sender) || must_stay(worker, cell) ||
         !tr__move_is_possible(worker, cell) || atom32_load(&system->is_stopping, ATOM_RELAXED))

@@ -29,7 +29,7 @@ static tr_next fail(tr_self *self, const struct crew *crew, const tr_error *erro
 static tr_next set_up(tr_self *self, struct crew *crew, const struct tr_crew_open *message)
 {
     struct front *front = (struct front *)(uintptr_t)message->front;
-    uint32_t workers = self->worker->system->worker_count;
+    uint32_t workers = system_open_workers(self->worker->system);
     uint64_t count = atom64_load(&front->seat_count, ATOM_RELAXED);
     uint64_t base = atom64_load(&front->base, ATOM_RELAXED);
     crew->front = front;
@@ -136,7 +136,7 @@ static tr_status prepare(struct tr_system *system, struct front_plan *plan,
     plan->routes = group->routes;
     plan->members = (uint32_t)group->members;
     if (group->members == TR_ONE_PER_WORKER)
-        plan->members = system->worker_count;
+        plan->members = system_open_workers(system);
     if (plan->spawn->worker >= 0)
         plan->base = (uint32_t)plan->spawn->worker;
     tr_status status = tr__front_new(system, plan, front);

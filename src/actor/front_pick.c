@@ -62,7 +62,7 @@ static tr_status plan(struct tr_system *system, struct front_walk *walk,
     walk->left = (uint32_t)count;
     walk->turn = turn_take(front, walk->worker, system->worker_count);
     if (letter->is_ask && walk->worker < system->worker_count &&
-        !plan_near(walk, system->worker_count, walk->turn))
+        !plan_near(walk, system_open_workers(system), walk->turn))
         return TR_STOPPED;
     return TR_OK;
 }

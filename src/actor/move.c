@@ -23,13 +23,12 @@ static bool extra_may_move(const struct cell_extra *extra)
     return !extra->failure || extra->failure->phase == FAILURE_PAST;
 }
 
-bool tr__move_is_possible(const struct worker *worker, const struct cell *cell)
+bool tr__move_may_leave(const struct worker *worker, const struct cell *cell)
 {
     const tr_options *options = &cell->dispatch->behavior->options;
     const int bound = CELL_SEALED | CELL_KILLING | CELL_BARRIER | CELL_METERED | CELL_FAILED |
                       CELL_ASKED | CELL_CALLS | CELL_AWAITED;
-    if (cell->life != LIFE_RUNNING || cell->flags & bound || options->is_pinned ||
-        (cell_is_pooled(cell) && !options->balances))
+    if (cell->life != LIFE_RUNNING || cell->flags & bound || options->is_pinned)
         return false;
     /* Who watches a group is known by two refs to the worker of its crew. */
     if (cell->origin && tr__front_of_crew(cell))
@@ -39,12 +38,20 @@ bool tr__move_is_possible(const struct worker *worker, const struct cell *cell)
     return !cell->extra || extra_may_move(cell->extra);
 }
 
+bool tr__move_is_possible(const struct worker *worker, const struct cell *cell)
+{
+    return tr__move_may_leave(worker, cell) &&
+           (!cell_is_pooled(cell) || cell->dispatch->behavior->options.balances);
+}
+
 bool tr__move_give(struct worker *worker, struct cell *cell, uint32_t to, bool has_post)
 {
     struct tr_system *system = worker->system;
-    TR_ASSERT(cell->house == (has_post ? HOUSE_WAITING : HOUSE_READY));
+    TR_ASSERT(cell->house == HOUSE_WAITING || (cell->house == HOUSE_READY && !has_post));
     TR_ASSERT(cell_owner(cell) == worker->index);
-    TR_ASSERT(to != worker->index && to < system->worker_count);
+    TR_ASSERT(to < system->worker_count);
+    if (to == worker->index)
+        return false; /* there are fewer workers, or more, since that was chosen */
     struct timer_parcel *parcel;
     if (!tr__timers_reserve(worker, cell, &parcel))
         return false;

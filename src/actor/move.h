@@ -16,13 +16,15 @@
 
 #include "actor/mail.h"
 
-/** Whether an actor may ever leave its worker, and may now. Owner only. */
+/** Whether an actor of this worker may go elsewhere when it must. Owner only. */
+bool tr__move_may_leave(const struct worker *worker, const struct cell *cell);
+/** The same without need: those of the pool stay where the ring has placed them. Owner only. */
 bool tr__move_is_possible(const struct worker *worker, const struct cell *cell);
 
 /**
- * Gives an actor to another worker: one that is ready, which the caller then takes out of its queue
- * without looking at it; or, when its post is in the caller's hand, one that waits. False when it
- * stays, as it was. Owner only.
+ * Gives an actor to another worker: one that waits, its post perhaps in the caller's hand; or one that
+ * is ready, which the caller then takes out of its queue without looking at it. False when it stays,
+ * as it was. Owner only.
  */
 bool tr__move_give(struct worker *worker, struct cell *cell, uint32_t to, bool has_post);
 

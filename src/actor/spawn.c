@@ -382,6 +382,7 @@ void tr__spawn_mount(struct worker *worker, struct cell *cell)
      * cell was its spawner's, then its parent's worker's, and a ref is known long before this.
      */
     atom32_store(&cell->door.owner, worker->index, ATOM_RELEASE); /* partner: who looks at all */
+    worker->leave_is_due = true;
     tr__mail_take_in(worker, cell, door_take_posted(&cell->door));
     uint32_t bits = atom32_exchange(&cell->control, 0, ATOM_SEQ_CST); /* partner: door_nudge */
     if (bits & CONTROL_STOP)

@@ -41,6 +41,7 @@ struct tr_system {
     uint32_t
         worker_count;    /* all that there are; the rest of them waits for tr_system_set_workers */
     atom32 open_count;   /* those on which actors start; see system_open_workers */
+    atom32 leave_call;   /* how often there were to be fewer */
     atom32 thread_count; /* those that have a thread, or are about to */
     struct lock grow_lock; /* taken after wait_lock */
     tr_balance balance;

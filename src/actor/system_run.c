@@ -191,16 +191,20 @@ static tr_status workers_open(struct tr_system *system, uint32_t count)
     uint32_t open = system_open_workers(system);
     if (atom32_load(&system->is_stopping, ATOM_SEQ_CST) || start_gate_has_failed(&system->gate))
         return TR_STOPPING;
-    if (count < open)
-        return TR_NOT_SUPPORTED;
     tr_status status = TR_OK;
     bool has_threads = phase_of(system) == SYSTEM_STARTED;
-    for (uint32_t i = open; i < count && has_threads && status == TR_OK; i++)
-        status = worker_add(system, i);
+    for (uint32_t i = open; i < count && has_threads && status == TR_OK; i++) {
+        if (!system->workers[i]->thread) /* one that had left is still there */
+            status = worker_add(system, i);
+    }
     if (status != TR_OK)
         return status;
     atom32_store(&system->open_count, count, ATOM_RELEASE); /* partner: system_open_workers */
     tell_pool(system);
+    if (count < open)
+        atom32_fetch_add(&system->leave_call, 1, ATOM_SEQ_CST); /* partner: leave_next */
+    for (uint32_t i = count; i < open; i++)
+        loop_nudge(&system->workers[i]->loop);
     return TR_OK;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "actor/extra.h"
+#include "actor/leave.h"
 #include "actor/schedule.h"
 #include "base/assert.h"
 
@@ -227,6 +228,7 @@ tr_time tr__timers_next(struct worker *worker)
     own_ns = earlier(own_ns, tr__wheel_next(&worker->waits));
     own_ns = earlier(own_ns, tr__wheel_next(&worker->delays));
     own_ns = earlier(own_ns, tr__wheel_next(&worker->ask_timeouts));
+    own_ns = earlier(own_ns, leave_next(worker));
     return earlier(own_ns, tr__schedules_next(worker));
 }
 

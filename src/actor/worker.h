@@ -192,6 +192,10 @@ struct worker {
     bool has_more;       /* the last slice left something to do */
     tr_thread *thread;
     struct balance balance;
+    bool leave_is_due; /* somebody has come; see actor/leave.h */
+    uint64_t leave_runs;
+    uint32_t leave_call;
+    tr_time leave_ns;
     atom32 is_hungry; /* it sleeps, and nobody has given it anything yet */
     atom32 load;      /* actors that were ready when it last looked, 0 if it had rested; for all */
     /* What runs, for those who look from outside: see actor/view.h. */

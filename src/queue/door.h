@@ -119,6 +119,12 @@ ATOM_INLINE enum door_result door_nudge(struct door *door)
     return idle == DOOR_CLOSED ? DOOR_REFUSED : DOOR_TAKEN;
 }
 
+/** Whether nobody has posted it. Owner only: others' answers are old at once. */
+ATOM_INLINE bool door_is_idle(const struct door *door)
+{
+    return atomptr_load(&door->inbox, ATOM_RELAXED) == DOOR_IDLE;
+}
+
 /** Whether mail is inside. Owner only: others' answers are old at once. */
 ATOM_INLINE bool door_has_mail(const struct door *door)
 {

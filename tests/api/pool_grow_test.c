@@ -177,7 +177,6 @@ TEST(numbers_that_cannot_be_are_refused, "P-06")
     ck_assert_int_eq(tr_system_set_workers(system_, -1), TR_INVALID_ARGUMENT);
     ck_assert_int_eq(tr_system_set_workers(system_, 4), TR_LIMIT);
     ck_assert_int_eq(tr_system_set_workers(system_, TR_WORKERS_MAX + 1), TR_LIMIT);
-    ck_assert_int_eq(tr_system_set_workers(system_, 1), TR_NOT_SUPPORTED);
     ck_assert_int_eq(tr_system_set_workers(system_, 2), TR_OK);
     ck_assert_int_eq(tr_system_workers(system_), 2);
     counter_ref counter;

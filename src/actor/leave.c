@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "actor/leave.h"
+
+#include "actor/move.h"
+
+#define LEAVE_EVERY_NS TR_MILLISECOND
+enum {
+    LEAVE_PAUSE = 20
+}; /* a look over many slots is followed by a pause of so many times its length */
+
+/* To all that are left, in equal shares. */
+static uint32_t target(const struct worker *worker, const struct cell *cell)
+{
+    return slots_number(worker->slots, cell) % system_open_workers(worker->system);
+}
+
+static bool give(struct worker *worker, struct cell *cell)
+{
+    if (!tr__move_may_leave(worker, cell))
+        return false;
+    if (tr__move_give(worker, cell, target(worker, cell), false))
+        return true;
+    /* A post that is on its way may bring nothing that makes it run: that is no reason to stay. */
+    worker->leave_is_due |= !door_is_idle(&cell->door);
+    return false;
+}
+
+static void give_ready(struct worker *worker, enum task_class class)
+{
+    struct runqueue *queue = &worker->loop.queue;
+    struct task *previous = NULL;
+    struct task *task = queue->classes[class].first;
+    while (task) {
+        struct task *next = task->next;
+        struct cell *cell = cell_of_task(task);
+        if (give(worker, cell))
+            runqueue_take_out(queue, class, previous, next);
+        else
+            previous = task;
+        task = next;
+    }
+}
+
+static void give_waiting(struct worker *worker)
+{
+    uint32_t used = tr__slots_used(worker->slots);
+    for (uint32_t slot = 1; slot < used; slot++) {
+        struct cell *cell = slots_at(worker->slots, slot);
+        if (cell && cell_owner(cell) == worker->index && cell->house == HOUSE_WAITING)
+            (void)give(worker, cell);
+    }
+}
+
+void tr__leave_round(struct worker *worker)
+{
+    const tr_platform *platform = worker->system->platform;
+    uint32_t call = atom32_load(&worker->system->leave_call, ATOM_SEQ_CST);
+    if (call == worker->leave_call && worker->loop.now_ns < worker->leave_ns)
+        return;
+    worker->leave_call = call;
+    worker->leave_runs = atom64_load(&worker->loop.runs, ATOM_RELAXED);
+    worker->leave_is_due = false;
+    give_ready(worker, TASK_NORMAL);
+    give_ready(worker, TASK_HIGH);
+    give_waiting(worker);
+    tr_time took_ns = platform->mono_now(platform) - worker->loop.now_ns;
+    tr_time pause_ns = LEAVE_PAUSE * took_ns;
+    worker->leave_ns =
+        worker->loop.now_ns + (pause_ns > LEAVE_EVERY_NS ? pause_ns : LEAVE_EVERY_NS);
+}
