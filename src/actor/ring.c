@@ -182,6 +182,11 @@ static bool leads_back(struct search *search, struct edge edge, int depth)
             turn = tr__ask_turn(cell, edge.asker, edge.id);
         if (edge.id && !turn && tr__ask_is_put_off(cell, edge.asker, edge.id))
             return false; /* nobody knows which turn will answer it */
+        /* What was asked first has just been sent: that it is there is known. */
+        bool is_first = !depth && !search->is_far && search->left == CHAIN_MAX - 1;
+        if (edge.id && !turn && !is_first &&
+            !tr__ask_is_here(search->worker, cell, edge.asker, edge.id))
+            return false; /* it was passed on, or is answered */
         bool is_its_own = turn && search->number && turn->number == search->number;
         if (is_origin && (!turn || is_its_own)) {
             search->has_met = true;

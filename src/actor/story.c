@@ -31,6 +31,8 @@ TR_PRINTF(2, 3) static void say(struct text *text, const char *format, ...)
 
 /* ---- Where a request is. ---- */
 
+enum { IS_HERE_MAX = 256 }; /* messages that a search for one request looks at */
+
 /* A request, as its asker knows it. */
 struct question {
     uint64_t to;
@@ -110,6 +112,50 @@ const struct tr_self *tr__ask_turn(const struct cell *cell, uint64_t asker, uint
 {
     struct question question = {cell->identity, asker, id};
     return turn_of(cell, &question);
+}
+
+/* Looks at no more than *left messages of a ring. */
+static bool has(const struct envelope *last, const struct question *question, uint32_t *left)
+{
+    const struct envelope *envelope = last;
+    if (!last)
+        return false;
+    do {
+        envelope = (const struct envelope *)(const void *)envelope->mail.next;
+        if (!*left || is_it(envelope, question))
+            return true;
+        --*left;
+    } while (envelope != last);
+    return false;
+}
+
+/* What has not been taken in yet. */
+static bool is_behind_the_door(const struct cell *cell, const struct question *question)
+{
+    const void *head = atomptr_load(&cell->door.inbox, ATOM_ACQUIRE); /* partner: door_push */
+    const struct door_mail *mail = door_holds_mail(head) ? head : NULL;
+    for (; mail; mail = mail->next) {
+        if (is_it((const struct envelope *)(const void *)mail, question))
+            return true;
+    }
+    return false;
+}
+
+bool tr__ask_is_here(const struct worker *worker, const struct cell *cell, uint64_t asker,
+                     uint32_t id)
+{
+    const struct question question = {cell->identity, asker, id};
+    const struct tr_self *turn = worker->message;
+    const struct cell_extra *extra = cell->extra;
+    uint32_t left = IS_HERE_MAX;
+    if (worker_running(worker) == cell && turn->cell == cell && turn->envelope &&
+        handles(turn, &question))
+        return true;
+    if (extra && (has(extra->held, &question, &left) || has(extra->requests, &question, &left) ||
+                  has(extra->stash, &question, &left)))
+        return true;
+    return has(cell->cycle, &question, &left) || has(cell->notices, &question, &left) ||
+           is_behind_the_door(cell, &question);
 }
 
 bool tr__ask_is_put_off(const struct cell *cell, uint64_t asker, uint32_t id)

@@ -28,6 +28,12 @@ bool tr__story_begin(struct worker *worker, struct ask *ask);
 
 /** The turn of an actor that waits and handles a request, alone or among others; NULL: none does. */
 const struct tr_self *tr__ask_turn(const struct cell *cell, uint64_t asker, uint32_t id);
+/**
+ * Whether a request waits in a mailbox of an actor, or a turn of it that runs now has it; not so when it was
+ * passed on, or is answered. Of a very long mailbox it is believed. Owner only.
+ */
+bool tr__ask_is_here(const struct worker *worker, const struct cell *cell, uint64_t asker,
+                     uint32_t id);
 /** Whether the reply to a request was put off. */
 bool tr__ask_is_put_off(const struct cell *cell, uint64_t asker, uint32_t id);
 

@@ -275,7 +275,49 @@ TEST(rings_between_threads_are_found, "A-03", "P-05", "SG-12")
     tr_system_free(system);
 }
 
+/* ---- Who has passed a request on has it no longer. ---- */
+
+static tr_next pass_on(tr_self *self, struct player *player, int64_t arg)
+{
+    if (!strcmp(tr_name(self), "p1"))
+        return tr_forward(self, world.players[2]);
+    return slow(self, player, arg);
+}
+
+static tr_next ask_who_passes_on(tr_self *self, struct player *player, int64_t arg)
+{
+    (void)player, (void)arg;
+    tr_pending asked =
+        tr_ask(self, world.players[1], play, .call = CALL(pass_on), .arg = 5 * MILLISECONDS).any;
+    note(self, asked, tr_self_try_await(self, asked, NULL));
+    return tr_reply(self, value);
+}
+
+static tr_next ask_the_first(tr_self *self, struct player *player, int64_t arg)
+{
+    (void)player, (void)arg;
+    tr_pending asked = ask_player(self, 0, echo, 1);
+    note(self, asked, tr_self_try_await(self, asked, NULL));
+    return tr_reply(self, value);
+}
+
+TEST(a_request_that_was_passed_on_closes_no_ring, "A-03", "D-03")
+{
+    EACH_WORLD(workers, seed)
+    {
+        ring_begin(workers, seed);
+        tr_pending first = ASK_ALONE(0, ask_who_passes_on, 0).any;
+        tr_kit_settle(world.kit);
+        tr_pending second = ASK_ALONE(1, ask_the_first, 0).any;
+        ck_assert_int_eq(outcome_of(first, NULL), TR_OK);
+        ck_assert_int_eq(outcome_of(second, NULL), TR_OK);
+        ck_assert_int_eq(cycles, 0);
+        ck_assert_int_eq(others, 2);
+        world_end();
+    }
+}
+
 SUITE("ask ring", a_ring_is_told_with_its_path, a_turn_that_is_no_barrier_may_be_in_a_ring,
       of_all_asks_one_in_a_ring_is_a_ring, of_any_asks_all_must_be_in_a_ring,
       of_any_asks_all_in_rings_are_one, a_request_in_the_hands_of_another_turn_closes_no_ring,
-      rings_between_threads_are_found)
+      a_request_that_was_passed_on_closes_no_ring, rings_between_threads_are_found)
