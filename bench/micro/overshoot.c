@@ -4,7 +4,7 @@
  *
  *     cc -O3 -D_GNU_SOURCE -Iinclude bench/micro/overshoot.c build/libtroupe.a -lboost_context \
  *         -lpthread -o /tmp/overshoot
- *     /tmp/overshoot [workers] [rounds]
+ *     /tmp/overshoot [workers] [rounds] [beginning of a case's name]
  *
  * The promise is 50 ms (X-01 of docs/contract.md). Six cases, each in a process of its own, since some
  * leave a thread behind:
@@ -22,6 +22,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -256,8 +257,10 @@ int main(int argc, char **argv)
                  {"width 100,000", wide}};
     int workers = argc > 1 ? atoi(argv[1]) : 2;
     int rounds = argc > 2 ? atoi(argv[2]) : 1;
+    const char *only = argc > 3 ? argv[3] : "";
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        for (int round = 0; round < rounds; round++) {
+        bool is_wanted = strncmp(cases[i].name, only, strlen(only)) == 0;
+        for (int round = 0; is_wanted && round < rounds; round++) {
             pid_t child = fork();
             if (!child)
                 measure(cases[i].name, workers, cases[i].fill);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "actor/mail.h"
+#include "base/assert.h"
 
 tr_status tr__dead_letters_init(struct dead_letters *letters, const struct memory_source *source)
 {
@@ -23,7 +24,10 @@ void tr__dead_letters_deinit(struct dead_letters *letters, const struct memory_s
 
 static void cut(char *to, size_t size, const char *from)
 {
-    snprintf(to, size, "%s", from ? from : "");
+    size_t length = from ? strnlen(from, size - 1) : 0;
+    if (length)
+        memcpy(to, from, length);
+    to[length] = '\0';
 }
 
 /* How many lines were left out, when this one may be logged; -1 when it may not. Locked. */
@@ -91,18 +95,9 @@ static void tell_subscriber(struct tr_system *system, struct worker *worker, uin
     tr__mail_send_any(system, worker, cell, envelope);
 }
 
-void tr__dead_letter(struct tr_system *system, struct worker *worker,
-                     const struct dead_letter *letter)
+/* Locked. */
+static void keep(struct dead_letters *letters, const struct dead_letter *letter, tr_time now_ns)
 {
-    struct dead_letters *letters = &system->dead_letters;
-    tr_time now_ns = system->platform->mono_now(system->platform);
-    /* A lost report of a lost message is not reported again. */
-    bool is_report = tr_type_is_equal(letter->type, &tr_type_tr_dead_letter);
-    uint64_t subscribers[TR_DEAD_LETTER_SUBSCRIBERS_MAX];
-    size_t count = 0;
-    tr__ledger_dead(system, letter->to);
-
-    lock_take(&letters->lock);
     tr_dead_letter_record *record = &letters->ring[letters->total++ % TR_DEAD_LETTERS_MAX];
     cut(record->type, sizeof record->type, letter->type->name);
     cut(record->behavior, sizeof record->behavior, letter->behavior);
@@ -110,15 +105,16 @@ void tr__dead_letter(struct tr_system *system, struct worker *worker,
     record->to = tr_ref_from_bits(letter->to);
     record->reason = letter->reason;
     record->time_ns = now_ns;
-    int64_t unlogged = may_log(letters, now_ns);
-    if (!is_report) {
-        count = letters->subscriber_count;
-        memcpy(subscribers, letters->subscribers, count * sizeof *subscribers);
-    }
-    lock_give(&letters->lock);
+}
 
-    if (unlogged >= 0)
-        log_letter(system, letter, unlogged);
+/* Tells those who subscribed. */
+static void publish(struct tr_system *system, struct worker *worker,
+                    const struct dead_letter *letter, tr_time now_ns, const uint64_t *subscribers,
+                    size_t count)
+{
+    /* A lost report of a lost message is not reported again. */
+    if (tr_type_is_equal(letter->type, &tr_type_tr_dead_letter))
+        return;
     struct tr_dead_letter message = {.type = letter->type->name,
                                      .from = tr_ref_from_bits(letter->from),
                                      .to = tr_ref_from_bits(letter->to),
@@ -127,6 +123,40 @@ void tr__dead_letter(struct tr_system *system, struct worker *worker,
                                      .behavior = letter->behavior};
     for (size_t i = 0; i < count; i++)
         tell_subscriber(system, worker, subscribers[i], &message);
+}
+
+void tr__dead_letters(struct tr_system *system, struct worker *worker,
+                      const struct dead_letter *list, size_t list_count)
+{
+    struct dead_letters *letters = &system->dead_letters;
+    tr_time now_ns = system->platform->mono_now(system->platform);
+    uint64_t subscribers[TR_DEAD_LETTER_SUBSCRIBERS_MAX];
+    int64_t unlogged[DEAD_LETTERS_BATCH];
+    TR_ASSERT(list_count <= DEAD_LETTERS_BATCH);
+    for (size_t i = 0; i < list_count; i++)
+        tr__ledger_dead(system, list[i].to);
+
+    lock_take(&letters->lock);
+    for (size_t i = 0; i < list_count; i++) {
+        keep(letters, &list[i], now_ns);
+        unlogged[i] = may_log(letters, now_ns);
+    }
+    size_t count = letters->subscriber_count;
+    memcpy(subscribers, letters->subscribers, count * sizeof *subscribers);
+    lock_give(&letters->lock);
+
+    for (size_t i = 0; i < list_count; i++) {
+        if (unlogged[i] >= 0)
+            log_letter(system, &list[i], unlogged[i]);
+        if (count)
+            publish(system, worker, &list[i], now_ns, subscribers, count);
+    }
+}
+
+void tr__dead_letter(struct tr_system *system, struct worker *worker,
+                     const struct dead_letter *letter)
+{
+    tr__dead_letters(system, worker, letter, 1);
 }
 
 uint64_t tr_system_dead_letters(tr_system *system, tr_dead_letter_record *last, size_t max,

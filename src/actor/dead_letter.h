@@ -46,6 +46,16 @@ struct dead_letter {
     const char *behavior; /* of the receiver, when it did not know the message; else NULL */
 };
 
+/** As many as tr__dead_letters takes at once: enough that the lock and the clock are for nothing. */
+enum { DEAD_LETTERS_BATCH = 32 };
+
+/**
+ * Records dead letters, in this order, at most DEAD_LETTERS_BATCH. An actor that is killed may leave a
+ * million of them, for which others wait. As tr__dead_letter.
+ */
+void tr__dead_letters(struct tr_system *system, struct worker *worker,
+                      const struct dead_letter *letters, size_t count);
+
 /**
  * Records a dead letter. `worker` is the caller's, NULL on any other thread. The counters are the
  * caller's business.

@@ -335,8 +335,38 @@ void tr__mail_drop(struct worker *worker, struct envelope *envelope)
     envelope_give(&worker->pool, envelope);
 }
 
+/* Dead letters of an actor that are recorded together. */
+struct burial {
+    size_t count;
+    struct dead_letter letters[DEAD_LETTERS_BATCH];
+};
+
+static void burial_end(struct worker *worker, struct burial *burial)
+{
+    atom64_count(&worker->counters.dead, burial->count);
+    if (burial->count)
+        tr__dead_letters(worker->system, worker, burial->letters, burial->count);
+    burial->count = 0;
+}
+
+/* The same as tr__mail_bury_one of a notice, for which nobody waits. */
+static void burial_add(struct worker *worker, struct burial *burial, const struct cell *cell,
+                       struct envelope *envelope, tr_status reason)
+{
+    burial->letters[burial->count++] =
+        (struct dead_letter){.type = envelope->type,
+                             .from = envelope->sender,
+                             .to = (uint64_t)envelope->generation << 32 | (uint32_t)cell->identity,
+                             .reason = reason};
+    envelope_give(&worker->pool, envelope);
+    if (burial->count == DEAD_LETTERS_BATCH)
+        burial_end(worker, burial);
+}
+
 void tr__mail_bury(struct worker *worker, struct cell *cell, tr_status reason)
 {
+    struct burial burial;
+    burial.count = 0;
     tr__stash_empty(cell);
     tr__timers_drop(worker, cell);
     if (cell->extra)
@@ -346,6 +376,11 @@ void tr__mail_bury(struct worker *worker, struct cell *cell, tr_status reason)
             break;
         struct envelope *envelope = ring_pop(&cell->cycle);
         mail_uncount(cell, envelope);
+        if (envelope->kind == ENVELOPE_NOTICE) {
+            burial_add(worker, &burial, cell, envelope, reason);
+            continue;
+        }
+        burial_end(worker, &burial); /* they keep their order */
         if (envelope->kind == ENVELOPE_PROBE)
             tr__probe_answer(worker, envelope, cell->flags & CELL_STARTED);
         else if (envelope->kind == ENVELOPE_VOID || envelope->kind == ENVELOPE_EVENT)
@@ -353,6 +388,7 @@ void tr__mail_bury(struct worker *worker, struct cell *cell, tr_status reason)
         else
             tr__mail_bury_one(worker, cell, envelope, reason);
     }
+    burial_end(worker, &burial);
     TR_ASSERT(cell->queued_lines == 0);
 }
 

@@ -133,6 +133,9 @@ static tr_time on_idle(struct loop *loop)
     bool is_trimmed = worker->trimmed_turns == turns && !worker->has_stacks;
     if (is_trimmed && stack_is_empty(&worker->pool.returned))
         return next_ns;
+    /* All of it goes in a moment, and somebody waits for that. */
+    if (atom32_load(&worker->system->shutdown.is_forced, ATOM_RELAXED))
+        return next_ns;
     if (loop->now_ns < worker->trimmed_ns + worker->trim_every_ns)
         return earlier(next_ns, worker->trimmed_ns + worker->trim_every_ns);
     worker->trimmed_ns = loop->now_ns;

@@ -378,9 +378,79 @@ TEST(a_report_that_finds_no_memory_is_dropped, "M-03")
     tr_kit_free(kit);
 }
 
+/* They are recorded in batches, which end where an ask comes, or with the last of them. */
+TR_REQUEST(question, note);
+enum { BURIED = 3 * 32 + 5 };
+
+static bool is_question(int number)
+{
+    return number % 37 == 20;
+}
+
+static char heard[BURIED + 1];
+static size_t heard_count;
+static tr_next on_hear(const struct tr_dead_letter *message)
+{
+    ck_assert_uint_lt(heard_count, BURIED);
+    heard[heard_count++] = message->type[0];
+    return TR_SAME;
+}
+TR_ACTOR(hearer, tr_dead_letter);
+TR_BEHAVIOR(hearer, void, TR_ON(tr_dead_letter, on_hear));
+
+TEST(all_that_an_actor_leaves_is_there_in_its_order, "M-03", "M-04")
+{
+    static tr_dead_letter_record records[TR_DEAD_LETTERS_MAX];
+    for (int workers = 1; workers <= 2; workers++) {
+        begin(workers);
+        sink_ref sink = spawn_sink();
+        hearer_ref hearer;
+        ck_assert_int_eq(tr_try_spawn(client, &hearer, hearer, NULL), TR_OK);
+        ck_assert_int_eq(tr_system_subscribe_dead_letters(system_, tr_any(hearer)), TR_OK);
+        (void)tr_kit_settle(kit);
+        ck_assert_int_eq(tr_suspend(client, sink), TR_OK);
+        (void)tr_kit_settle(kit);
+        heard_count = 0;
+        question_ask asked[BURIED];
+        int asked_count = 0;
+        for (int i = 0; i < BURIED; i++) {
+            if (is_question(i))
+                asked[asked_count++] = tr_ask_within(client, TR_HOUR, tr_any(sink), question);
+            else if (i % 3)
+                tr_tell(client, sink, note, .n = 1);
+            else
+                tr_tell(client, tr_any(sink), other, .n = 1);
+        }
+        (void)tr_kit_settle(kit);
+        ck_assert_uint_eq(total(), 0);
+        ck_assert_int_eq(tr_kill(client, sink), TR_OK);
+        (void)tr_kit_settle(kit);
+        size_t count;
+        ck_assert_uint_eq(tr_system_dead_letters(system_, records, TR_DEAD_LETTERS_MAX, &count),
+                          BURIED);
+        ck_assert_uint_eq(count, BURIED);
+        ck_assert_uint_eq(heard_count, BURIED);
+        for (int i = 0; i < BURIED; i++) {
+            const tr_dead_letter_record *record = &records[BURIED - 1 - i];
+            const char *type = is_question(i) ? "question" : i % 3 ? "note" : "other";
+            ck_assert_str_eq(record->type, type);
+            ck_assert_int_eq(heard[i], type[0]);
+            ck_assert_int_eq(record->reason, TR_STOPPED);
+            ck_assert_uint_eq(record->to.bits, sink.bits);
+            ck_assert_str_eq(record->behavior, "");
+        }
+        const struct note *reply;
+        for (int i = 0; i < asked_count; i++)
+            ck_assert_int_eq(tr_try_await(client, asked[i], &reply), TR_STOPPED);
+        tr_kit_check(kit);
+        tr_kit_free(kit);
+    }
+}
+
 SUITE("dead letters", every_send_of_a_client_gives_a_status, every_send_of_an_actor_gives_a_status,
       a_record_says_what_from_whom_to_whom_why_and_when,
       what_a_receiver_does_not_know_is_kept_with_both_names,
       what_a_killed_actor_leaves_behind_is_dead_letters, the_last_thousand_are_kept_newest_first,
       a_subscriber_is_told_of_each, a_client_may_subscribe, a_lost_report_is_not_reported,
-      only_the_living_subscribe_and_sixteen_of_them, a_report_that_finds_no_memory_is_dropped)
+      only_the_living_subscribe_and_sixteen_of_them, a_report_that_finds_no_memory_is_dropped,
+      all_that_an_actor_leaves_is_there_in_its_order)

@@ -119,8 +119,10 @@ TEST(the_longest_report_fits, "X-04", "U-01")
     }
     for (int i = 0; i < TR_REPORT_SLOW_MAX; i++)
         report.slow[i].path[sizeof report.slow[i].path - 1] = '\0';
-    for (int i = 0; i < TR_REPORT_ACTORS_MAX; i++)
+    for (int i = 0; i < TR_REPORT_ACTORS_MAX; i++) {
         report.actor[i].path[sizeof report.actor[i].path - 1] = '\0';
+        report.actor[i].is_forced = true;
+    }
     for (int i = 0; i < TR_HOOKS_MAX; i++) {
         report.hook[i].name[sizeof report.hook[i].name - 1] = '\0';
         report.hook[i].status = TR_MAILBOX_FULL;
