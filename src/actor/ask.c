@@ -239,8 +239,12 @@ static tr_status post(struct tr_self *self, struct ask *ask, const void *message
     envelope->payload.ask.id = ask->id;
     envelope->payload.ask.deadline_ms = tr__ask_deadline_ms(ask->asked_ns, deadline_ns);
     status = tr__mail_send(worker, cell, envelope);
-    if (status != TR_OK && front_is(cell)) /* from now on it is the member that was asked */
-        status = tr__front_send(worker, envelope, &cell, &ask->to);
+    if (__builtin_expect(status != TR_OK, 0) && front_is(cell)) {
+        struct cell *member = cell;
+        status =
+            tr__front_send(worker, envelope, &member, &ask->to); /* who was asked, from now on */
+        cell = member;
+    }
     if (status == TR_MAILBOX_FULL && !ask->carrier &&
         room_policy(room_load(&cell->door.room)) == TR_PARK)
         status = tr__turn_wait_for_room(self, cell, envelope, deadline_ns);

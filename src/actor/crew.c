@@ -185,7 +185,7 @@ tr_status tr_self_try_spawn_group(tr_self *self, const tr_spawn_args *spawn,
     status = tr_self_try_spawn(self, &crew, &bits);
     if (status == TR_OK)
         *ref_bits = open.ref;
-    else
+    else if (status != TR_INIT_FAILED) /* else it goes with the crew's origin, after all members */
         tr__front_free(front, open.ref);
     return status;
 }
@@ -227,7 +227,7 @@ tr_status tr_client_try_spawn_group(tr_client *client, const tr_spawn_args *spaw
     status = tr_client_try_spawn(client, &crew, &bits);
     if (status == TR_OK)
         *ref_bits = open.ref;
-    else
+    else if (status != TR_INIT_FAILED) /* else it goes with the crew's origin, after all members */
         tr__front_free(front, open.ref);
     return status;
 }

@@ -167,7 +167,7 @@ struct cell *tr__front_next(struct front_walk *walk)
         walk->left--;
         if (!look(walk, &front->turn_count, &count) || !count)
             return NULL;
-        if (!look(walk, &front->turns[walk->turn++ % count], &walk->member))
+        if (!look(walk, &front->turns[walk->turn++ % (uint32_t)count], &walk->member))
             return NULL;
         struct cell *cell = slots_find(walk->slots, walk->member);
         if (cell)

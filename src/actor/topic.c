@@ -20,6 +20,7 @@ static struct subscribers *table_new(const struct memory_source *source, uint32_
     atom32_init(&table->holders, 1);
     table->mask = places - 1;
     table->used = 0;
+    table->has_gone = false;
     for (uint32_t i = 0; i < places; i++)
         atom64_init(&table->refs[i], 0);
     return table;
@@ -242,6 +243,18 @@ tr_status tr__topic_close(struct tr_system *system, uint64_t id)
 
 /* ---- Subscribers of one topic. ---- */
 
+/* Three of four places at most are used, so that a search ends soon. Under the lock. */
+static bool is_full(const struct subscribers *table)
+{
+    return 4 * (table->used + 1) > 3 * (table->mask + 1) || table->used >= TR_SUBSCRIBERS_MAX;
+}
+
+/* Who left and comes again may get another place, where a walk would meet it once more. */
+static bool may_be_met_twice(const struct subscribers *table)
+{
+    return table->has_gone && atom32_load(&table->holders, ATOM_RELAXED) > 1;
+}
+
 tr_status tr__topic_subscribe(struct tr_system *system, uint64_t id, uint64_t ref)
 {
     struct topic *topic = topic_take(system, id);
@@ -251,8 +264,7 @@ tr_status tr__topic_subscribe(struct tr_system *system, uint64_t id, uint64_t re
     struct subscribers *table = topic->subscribers;
     atom64 *place = table ? table_find(table, ref) : NULL;
     if (!place || atom64_load(place, ATOM_RELAXED) != ref) {
-        /* Three of four places at most are used, so that a search ends soon. */
-        if (!table || 4 * (table->used + 1) > 3 * (table->mask + 1))
+        if (!table || is_full(table) || may_be_met_twice(table))
             status = table_renew(system, topic);
         if (status == TR_OK) {
             table = topic->subscribers;
@@ -275,6 +287,8 @@ tr_status tr__topic_unsubscribe(struct tr_system *system, uint64_t id, uint64_t 
     bool is_there = place && atom64_load(place, ATOM_RELAXED) == ref;
     if (is_there)
         atom64_store(place, SUBSCRIBER_GONE, ATOM_RELAXED);
+    if (is_there)
+        table->has_gone = true;
     lock_give(&topic->lock);
     return is_there ? TR_OK : TR_NOT_FOUND;
 }

@@ -34,6 +34,7 @@ struct subscribers {
     atom32 holders; /* the topic, and those who walk it; any thread */
     uint32_t mask;  /* places, a power of two, less one */
     uint32_t used;  /* places that are not 0; under the topic's lock */
+    bool has_gone;  /* somebody has left a place; under the lock */
     atom64 refs[];
 };
 

@@ -34,6 +34,7 @@ static tr_next tell_ten(tr_self *self)
         tr_status status = tr_tell(self, group, told, .n = i);
         taken += status == TR_OK;
         full += status == TR_MAILBOX_FULL;
+        ck_assert(status != TR_OK || !full); /* who has room is found at once */
     }
     return TR_SAME;
 }
@@ -69,6 +70,35 @@ static void narrow_play(void)
 TEST(a_member_with_room_is_found_before_the_sender_is_told, "M-02")
 {
     kits_each(narrow_play);
+}
+
+/* One member is full from the beginning. */
+static void uneven_play(void)
+{
+    OPEN(narrow, 3);
+    ck_assert_int_eq(tr_suspend(test, group), TR_OK);
+    tr_kit_settle(kit);
+    tr_ref members[3];
+    ck_assert_uint_eq(tr_group_members(test, group, members, 3), 3);
+    for (uint64_t i = 0; i < 2; i++)
+        ck_assert_int_eq(tr_tell(test, members[kits_seed % 3], told, .n = i), TR_OK);
+    if (kits_seed % 2) {
+        boss_runs(home, tell_ten);
+        ck_assert_int_eq(taken, 4);
+        ck_assert_int_eq(full, 6);
+    } else {
+        for (uint64_t i = 0; i < 10; i++)
+            ck_assert_int_eq(tr_tell(test, group, told, .n = 2 + i),
+                             i < 4 ? TR_OK : TR_MAILBOX_FULL);
+    }
+    ck_assert_int_eq(tr_resume(test, group), TR_OK);
+    tr_kit_settle(kit);
+    for (int i = 1; i <= 3; i++)
+        ck_assert_uint_eq(note_count[i], 2);
+}
+TEST(a_full_member_is_passed_over, "M-02")
+{
+    kits_each(uneven_play);
 }
 
 static void careless_play(void)
@@ -360,9 +390,29 @@ TEST(groups_that_come_and_go_leave_nothing, "B-05")
     }
     /* Each one needs some; those of fronts are found again. */
     ck_assert_uint_lt(tr_kit_allocations(kit) - allocations, 1000 * 60);
+    for (int i = 0; i <= TR_GROUPS_MAX; i++) { /* a front that is lost would be missed now */
+        ck_assert_int_eq(tr_try_spawn_group(test, &group, member, NULL, 1), TR_OK);
+        ck_assert_int_eq(tr_kill(test, group), TR_OK);
+        if (i % 16 == 0)
+            tr_kit_settle(kit);
+    }
+    tr_kit_settle(kit);
     tr_counters counters;
     tr_system_counters(tr_kit_system(kit), &counters);
     ck_assert_uint_eq(counters.live, 0);
+    kit_close();
+}
+
+TEST(there_is_a_limit_of_groups, "")
+{
+    kit_open(1, 1);
+    for (int i = 0; i < TR_GROUPS_MAX; i++)
+        ck_assert_int_eq(tr_try_spawn_group(test, &group, member, NULL, 1), TR_OK);
+    member_ref one_more;
+    ck_assert_int_eq(tr_try_spawn_group(test, &one_more, member, NULL, 1), TR_LIMIT);
+    ck_assert_int_eq(tr_kill(test, group), TR_OK);
+    tr_kit_settle(kit);
+    ck_assert_int_eq(tr_try_spawn_group(test, &one_more, member, NULL, 1), TR_OK);
     kit_close();
 }
 
@@ -386,10 +436,11 @@ TEST(a_shutdown_lets_members_finish, "X-01", "X-02")
     kits_each(shutdown_play);
 }
 
-SUITE("crowd edges", a_member_with_room_is_found_before_the_sender_is_told,
+SUITE("crowd edges", a_full_member_is_passed_over,
+      a_member_with_room_is_found_before_the_sender_is_told,
       what_all_are_too_full_for_follows_their_overflow, a_sender_waits_for_room_when_nobody_has_any,
       a_set_up_that_fails_here_fails_the_group, a_set_up_that_fails_elsewhere_leaves_the_group,
       each_member_is_set_up_with_a_copy_of_the_message,
       forwards_and_later_answers_pass_through_a_group, bad_arguments_are_refused_and_change_nothing,
       a_spawn_that_cannot_be_ends_the_turn, groups_that_come_and_go_leave_nothing,
-      a_shutdown_lets_members_finish)
+      there_is_a_limit_of_groups, a_shutdown_lets_members_finish)

@@ -422,6 +422,10 @@ static void bad_input_play(void)
         tr_client_publish(test, tr_topic_from_bits(paper.bits), &tr_type_tr_args, &malformed);
     ck_assert_int_eq(published.status, TR_TOO_LARGE);
     ck_assert_uint_eq(published.taken, 0);
+    uint64_t allocations = tr_kit_allocations(kit);
+    for (int i = 0; i < 500; i++) /* nor does it cost envelopes */
+        tr_client_publish(test, tr_topic_from_bits(paper.bits), &tr_type_tr_args, &malformed);
+    ck_assert_uint_eq(tr_kit_allocations(kit), allocations);
     tr_counters counters;
     tr_system_counters(tr_kit_system(kit), &counters);
     ck_assert_uint_eq(counters.failures, 1);
