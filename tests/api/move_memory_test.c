@@ -28,7 +28,9 @@ enum { MOVERS = 4, TIMERS = 6, LATERS = 4 };
 static struct {
     tr_ref ref;
     bool is_on[TIMERS];
+    tr_timer_kind kind[TIMERS];
     uint32_t version[TIMERS];
+    uint32_t ticks[TIMERS];
     bool watches[MOVERS];
     uint32_t begun; /* incarnations */
     uint32_t cleaned;
@@ -76,11 +78,12 @@ static void arm(tr_self *self, struct mover *mover, uint32_t timer)
     struct tick small = {.timer = timer, .version = known[mover->index].version[timer] + 1};
     struct long_tick large = {.timer = timer, .version = small.version, .text = "and some words"};
     bool is_small = chance(2);
+    tr_timer_kind kind = (tr_timer_kind)chance(3);
     if (known[mover->index].is_on[timer] && !key_of(timer))
         return;
     tr_status status = tr_self_try_timer(self,
                                          key_of(timer),
-                                         (tr_timer_kind)chance(3),
+                                         kind,
                                          (1 + chance(4)) * MS + ++unique_ns,
                                          is_small ? &tr_type_tick : &tr_type_long_tick,
                                          is_small ? (void *)&small : (void *)&large,
@@ -89,6 +92,7 @@ static void arm(tr_self *self, struct mover *mover, uint32_t timer)
     if (status != TR_OK)
         return; /* an older one of this key goes on */
     known[mover->index].is_on[timer] = true;
+    known[mover->index].kind[timer] = kind;
     known[mover->index].version[timer]++;
 }
 
@@ -182,6 +186,9 @@ static tr_next any_tick(tr_self *self, struct mover *mover, uint32_t timer, uint
     look(self, mover);
     ck_assert(known[mover->index].is_on[timer]);
     ck_assert_uint_eq(version, known[mover->index].version[timer]);
+    known[mover->index].ticks[timer]++;
+    if (known[mover->index].kind[timer] == TR_TIMER_ONCE)
+        known[mover->index].is_on[timer] = false;
     return TR_SAME;
 }
 
@@ -217,6 +224,26 @@ TR_BEHAVIOR(mover, struct mover, TR_SETUP_WITH(number, mover_setup), TR_ON(poke,
             TR_ON(keep, mover_keep), TR_ON(question, mover_question), TR_ON(tick, mover_tick),
             TR_ON(long_tick, mover_long_tick), TR_ON(tr_terminated, mover_terminated),
             TR_ON(tr_pre_restart, mover_down));
+
+/* No timer of one that lives is forgotten. */
+static void check_timers(void)
+{
+    for (uint32_t i = 0; i < MOVERS; i++) {
+        memset(known[i].ticks, 0, sizeof known[i].ticks);
+        (void)tr_tell(test, known[i].ref, keep);
+    }
+    tr_kit_advance(kit, 10 * MS);
+    for (uint32_t i = 0; i < MOVERS; i++) {
+        for (uint32_t k = 0; k < TIMERS && known[i].begun > known[i].cleaned; k++) {
+            bool is_due = known[i].is_on[k];
+            ck_assert_msg(!is_due || (known[i].kind[k] != TR_TIMER_ONCE && known[i].ticks[k]),
+                          "seed %" PRIu64 ": timer %u of %u does not come",
+                          kits_seed,
+                          k,
+                          i);
+        }
+    }
+}
 
 enum { ASKS = 40 };
 
@@ -261,7 +288,7 @@ static uint64_t play(uint64_t seed, uint64_t nth, bool and_all_after)
         ck_assert(status != TR_OK || reply->n == i);
         answers += status == TR_OK;
     }
-    tr_kit_advance(kit, 10 * MS);
+    check_timers();
     /* Who has not failed too often goes on as ever. */
     for (uint32_t i = 0; i < MOVERS; i++) {
         uint32_t poked = known[i].poked;
