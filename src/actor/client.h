@@ -33,8 +33,8 @@ struct tr_client {
     tr_parker *parker;
     struct ready ready;
     struct grace_reader reader; /* of the names */
-    struct envelope *received; /* a ring, oldest first */
-    struct envelope *lent;     /* what tr_receive gave out last */
+    struct envelope *received;  /* a ring, oldest first */
+    struct envelope *lent;      /* what tr_receive gave out last */
     uint64_t causal_next;
     uint64_t wait_last;     /* number of the last wait for room */
     struct envelope *grant; /* its answer */

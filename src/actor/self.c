@@ -392,7 +392,8 @@ tr_ref tr_self_find(tr_self *self, const char *path)
 {
     if (!self || !path)
         return TR_NOBODY;
-    return tr_ref_from_bits(tr__names_find(&self->worker->system->names, &self->worker->reader, path));
+    return tr_ref_from_bits(
+        tr__names_find(&self->worker->system->names, &self->worker->reader, path));
 }
 
 tr_ref tr_self_child(tr_self *self, const char *name)
@@ -403,7 +404,8 @@ tr_ref tr_self_child(tr_self *self, const char *name)
     tr__cell_path(self->worker->system, self->cell, path);
     size_t length = strlen(path);
     snprintf(path + length, sizeof path - length, "/%s", name);
-    return tr_ref_from_bits(tr__names_find(&self->worker->system->names, &self->worker->reader, path));
+    return tr_ref_from_bits(
+        tr__names_find(&self->worker->system->names, &self->worker->reader, path));
 }
 
 int tr_worker(const tr_self *self)

@@ -19,7 +19,7 @@ TR_ACTOR(clerk, tell_me, fall, leave);
 TR_ACTOR(plain, tell_me, fall, leave);
 TR_ACTOR(starter, leave);
 
-enum { WORKERS_MOST = 4, SECONDS = 20 };
+enum { WORKERS_MOST = 4, SECONDS = 60 };
 
 static atomic_int turns;
 static atomic_int lives[8]; /* by the first letter of the name */
@@ -124,7 +124,9 @@ static void end(void)
 static const struct told *asks(plain_ref ref)
 {
     const struct told *answer = NULL;
-    ck_assert_int_eq(tr_try_await(client, tr_ask(client, ref, tell_me), &answer), TR_OK);
+    ck_assert_int_eq(
+        tr_try_await(client, tr_ask_within(client, SECONDS * TR_SECOND, ref, tell_me), &answer),
+        TR_OK);
     return answer;
 }
 

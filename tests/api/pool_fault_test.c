@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <troupe/troupe.h>
 
-enum { WORKERS = 4, SECONDS = 20 };
+enum { WORKERS = 4, SECONDS = 60 };
 
 TR_MESSAGE(well, (u32, worker));
 TR_REQUEST(how_are_you, well);
@@ -64,8 +64,11 @@ static void all_are_well(tr_client *client, const clerk_ref *clerks)
 {
     for (int i = 0; i < WORKERS; i++) {
         const struct well *answer;
-        ck_assert_int_eq(tr_try_await(client, tr_ask(client, clerks[i], how_are_you), &answer),
-                         TR_OK);
+        ck_assert_int_eq(
+            tr_try_await(client,
+                         tr_ask_within(client, SECONDS * TR_SECOND, clerks[i], how_are_you),
+                         &answer),
+            TR_OK);
         ck_assert_int_eq((int)answer->worker, tr_pool_worker_of(names[i], WORKERS));
         ck_assert_uint_eq(tr_pool_find(client, clerk, names[i]).bits, clerks[i].bits);
     }

@@ -85,7 +85,10 @@ static const char *name_of(int number)
 static struct counted ask(counter_ref counter, uint64_t n)
 {
     const struct counted *answer;
-    ck_assert_int_eq(tr_try_await(client, tr_ask(client, counter, count, .n = n), &answer), TR_OK);
+    ck_assert_int_eq(
+        tr_try_await(
+            client, tr_ask_within(client, SECONDS * TR_SECOND, counter, count, .n = n), &answer),
+        TR_OK);
     return *answer;
 }
 
@@ -139,7 +142,10 @@ static void *send_much(void *context)
         snprintf(name, sizeof name, "user-%u", i % NAMES);
         ck_assert_int_eq(tr_try_pool_spawn(mine, &counter, counter, name), TR_OK);
         const struct counted *answer;
-        ck_assert_int_eq(tr_try_await(mine, tr_ask(mine, counter, count, .n = 1), &answer), TR_OK);
+        ck_assert_int_eq(
+            tr_try_await(
+                mine, tr_ask_within(mine, SECONDS * TR_SECOND, counter, count, .n = 1), &answer),
+            TR_OK);
         sender->sent[i % NAMES]++;
     }
     tr_client_free(mine);

@@ -101,7 +101,7 @@ static void end(tr_system *system)
 static tr_next on_go(tr_self *self, const struct go *message)
 {
     counter_ref counter = tr_pool_spawn(self, counter, "one");
-    (void)tr_await(self, tr_ask(self, counter, count));
+    (void)tr_await(self, tr_ask_within(self, SECONDS * TR_SECOND, counter, count));
     tr_tell(self, message->judge, done, .bits = counter.bits);
     return TR_STOP;
 }
@@ -124,7 +124,9 @@ static void *call_once(void *context)
     const struct counted *answer;
     ck_assert_int_eq(tr_client_new(thread->system, &client), TR_OK);
     ck_assert_int_eq(tr_try_pool_spawn(client, &counter, counter, "one"), TR_OK);
-    ck_assert_int_eq(tr_try_await(client, tr_ask(client, counter, count), &answer), TR_OK);
+    ck_assert_int_eq(
+        tr_try_await(client, tr_ask_within(client, SECONDS * TR_SECOND, counter, count), &answer),
+        TR_OK);
     thread->bits = counter.bits;
     tr_client_free(client);
     return NULL;
@@ -161,7 +163,10 @@ TEST(a_thousand_callers_get_one_actor, "P-02", "WP-14")
         }
         const struct counted *answer;
         counter_ref counter = tr_pool_find(client, counter, "one");
-        ck_assert_int_eq(tr_try_await(client, tr_ask(client, counter, count), &answer), TR_OK);
+        ck_assert_int_eq(tr_try_await(client,
+                                      tr_ask_within(client, SECONDS * TR_SECOND, counter, count),
+                                      &answer),
+                         TR_OK);
         ck_assert_uint_eq(answer->n, CALLERS + CLIENTS + 1);
         ck_assert_uint_eq(atomic_load(&born), 1);
         tr_client_free(client);
@@ -255,7 +260,8 @@ static void *churn(void *context)
             tr_kill(client, counter);
         else if (what < 5) {
             const struct counted *answer;
-            status = tr_try_await(client, tr_ask(client, counter, count), &answer);
+            status = tr_try_await(
+                client, tr_ask_within(client, SECONDS * TR_SECOND, counter, count), &answer);
             if (status == TR_OK)
                 ck_assert_int_eq((int)answer->worker, tr_pool_worker_of(name, worker_count));
         } else {

@@ -31,7 +31,8 @@ static tr_next on_args(tr_self *self)
     tr_error error;
     if (tr_try_pool_spawn(self, &one, plain, "one") != TR_OK)
         return TR_STOP;
-    if (tr_try_pool_spawn_why(self, &two, &error, account, "two", open_account, .cents = 7) != TR_OK)
+    if (tr_try_pool_spawn_why(self, &two, &error, account, "two", open_account, .cents = 7) !=
+        TR_OK)
         return tr_fail(self, error.status, "%s", error.text);
     tr_tell(self, one, get_balance);
     tr_tell(self, two, get_balance);
@@ -41,7 +42,8 @@ static tr_next on_args(tr_self *self)
 
 TR_BEHAVIOR(root, void, TR_ON(tr_args, on_args));
 
-static const tr_supervision strategy = {TR_ALL_FOR_ONE, 3, TR_SECOND, {0}, NULL, TR_STOP_AFTER_NONE};
+static const tr_supervision strategy = {
+    TR_ALL_FOR_ONE, 3, TR_SECOND, {0}, NULL, TR_STOP_AFTER_NONE};
 
 static const tr_child_spec pool[] = {
     TR_POOLED(plain, "one"),
@@ -69,6 +71,11 @@ int main(int argc, char **argv)
 {
     if (tr_pool_worker_of("one", 2) < 0)
         return 1;
-    return tr_app_main(argc, argv, root, .workers = 2, .pool = pool, .pool_supervision = &strategy,
+    return tr_app_main(argc,
+                       argv,
+                       root,
+                       .workers = 2,
+                       .pool = pool,
+                       .pool_supervision = &strategy,
                        .on_worker_start = on_worker_start);
 }
