@@ -15,7 +15,8 @@ static tr_next on_ball(tr_self *self, const struct ball *message)
     return tr_reply(self, ball, .number = message->number);
 }
 
-TR_BEHAVIOR(pong, void, TR_ON(ball, on_ball));
+/* The two stay where they are: who talk to each other would come together after a moment. */
+TR_BEHAVIOR(pong, void, TR_ON(ball, on_ball), TR_OPTIONS(.is_pinned = true));
 
 struct ping {
     pong_ref partner;
@@ -50,7 +51,8 @@ static tr_next on_ball_returned(tr_self *self, struct ping *ping, const struct b
 }
 
 TR_BEHAVIOR(ping, struct ping, TR_SETUP_WITH(match, set_up_ping),
-            TR_ON(tr_pre_start, on_ping_start), TR_ON(ball, on_ball_returned));
+            TR_ON(tr_pre_start, on_ping_start), TR_ON(ball, on_ball_returned),
+            TR_OPTIONS(.is_pinned = true));
 
 static tr_next on_play(tr_self *self, const struct play *message)
 {

@@ -52,6 +52,9 @@ if(TROUPE_TESTS)
             set_target_properties(${name} PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF
                 RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
             target_link_options(${name} PRIVATE ${no_lto})
+            if(NOT kind STREQUAL "unit") # It is the library that is to be fast, not its tests.
+                target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+            endif()
             add_test(NAME ${name} COMMAND ${name})
             set_tests_properties(${name} PROPERTIES LABELS ${kind} SKIP_RETURN_CODE 77
                 ENVIRONMENT ${results})
