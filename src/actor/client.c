@@ -251,6 +251,8 @@ static void take_in(struct tr_client *client, struct door_mail *chain)
             take_answer(client, envelope);
         } else if (envelope->kind == ENVELOPE_GRANT) {
             take_grant(client, envelope);
+        } else if (envelope->kind == ENVELOPE_TOLD) {
+            tr__client_told(client, envelope);
         } else if (envelope->kind == ENVELOPE_WATCH || envelope->kind == ENVELOPE_UNWATCH) {
             tr__client_watch_mail(client, envelope);
         } else if (envelope->kind > ENVELOPE_SIGNAL) {

@@ -11,6 +11,7 @@
 #include <troupe/callback.h>
 
 #include "actor/mail.h"
+#include "actor/story.h"
 
 struct client_failure {
     uint64_t ref;
@@ -44,6 +45,7 @@ struct tr_client {
     struct envelope *told;      /* the reply that tr_try_await gave out last */
     tr_error why;               /* how the ask that it waited for last has ended */
     uint64_t why_id;
+    struct client_story *story; /* what it wants to be told, NULL for nothing */
     struct watch_table watches; /* whom it watches; see actor/watchers.h */
     struct envelope *watchers;  /* who watches it: a ring, by its first one */
     bool has_fd;                /* somebody waits for the parker's descriptor */
@@ -75,6 +77,14 @@ struct client_ask {
     struct timer_node timeout; /* of one with a callback */
     tr_status status;          /* of one that got no answer: how it ended, or TR_OK */
     uint32_t id;
+    bool is_look; /* a question of the runtime's own: nobody asks where it is */
+};
+
+/** Where a request is that got no answer in time. */
+struct client_story {
+    uint32_t id;
+    bool is_told;
+    char words[STORY_MAX];
 };
 
 /** An ask that is not sent; NULL when out of memory. */
@@ -82,6 +92,8 @@ struct client_ask *tr__client_ask_new(struct tr_client *client, tr_ref to, const
 /** Sends it to whoever has this cell, NULL for nobody; ask->status says what went wrong. */
 void tr__client_ask_send(struct tr_client *client, struct cell *cell, enum envelope_kind kind,
                          struct client_ask *ask, const void *message, tr_time timeout_ns);
+/** A story has arrived; takes it. */
+void tr__client_told(struct tr_client *client, struct envelope *envelope);
 /** Takes an ask out of the table; false: it is not there. */
 bool tr__client_ask_leave(struct tr_client *client, struct client_ask *ask);
 /** The ask of this number that is in the table, or NULL. */

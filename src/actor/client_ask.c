@@ -7,6 +7,7 @@
 
 #include "actor/ask.h"
 #include "actor/client.h"
+#include "actor/story.h"
 
 #define PENDING_IS_STATUS (UINT64_C(1) << 63)
 
@@ -104,6 +105,7 @@ struct client_ask *tr__client_ask_new(struct tr_client *client, tr_ref to, const
 void tr__client_ask_send(struct tr_client *client, struct cell *cell, enum envelope_kind kind,
                          struct client_ask *ask, const void *message, tr_time timeout_ns)
 {
+    ask->is_look = kind != ENVELOPE_ASK;
     ask->deadline_ns = tr__client_deadline(client, timeout_ns ? timeout_ns : TR_ASK_NS);
     if (timeout_ns < 0) {
         ask->status = TR_TIMEOUT;
@@ -171,6 +173,65 @@ void tr__client_asks_free(struct tr_client *client)
     *asks = (struct client_asks){.last = asks->last};
 }
 
+/* ---- Its story, when the time is up. ---- */
+
+void tr__client_told(struct tr_client *client, struct envelope *envelope)
+{
+    const struct tr_story *told = envelope_data(envelope);
+    struct client_story *story = client->story;
+    if (story && story->id == told->origin_id) {
+        snprintf(story->words, sizeof story->words, "%s", told->text ? told->text : "");
+        story->is_told = true;
+    }
+    tr__client_give(client, envelope);
+}
+
+/* Copies as much of a text as fits. */
+static void text_copy(char *to, size_t size, const char *from)
+{
+    size_t length = strnlen(from, size - 1);
+    memcpy(to, from, length);
+    to[length] = '\0';
+}
+
+/* Where the request is. This takes as long as its receiver needs to look, a millisecond at most. */
+static void tell_story(struct tr_client *client, const struct client_ask *ask)
+{
+    struct tr_system *system = client->system;
+    const tr_platform *platform = system->platform;
+    tr_time end_ns = timer_deadline(platform->mono_now(platform), STORY_NS);
+    struct client_story story = {.id = ask->id};
+    struct cell *cell = slots_find(&system->slots, ask->to);
+    struct tr_story question = {.asker = client->cell->identity,
+                                .id = ask->id,
+                                .origin = client->cell->identity,
+                                .origin_id = ask->id,
+                                .text = ""};
+    client->story = &story;
+    bool is_asked =
+        cell &&
+        tr__client_send(
+            client, cell, ask->to, ENVELOPE_STORY, &tr_type_tr_story, &question, NULL) == TR_OK;
+    while (is_asked && !story.is_told && tr__client_wait(client, end_ns))
+        tr__client_look(client);
+    client->story = NULL;
+    if (!is_asked)
+        snprintf(story.words, sizeof story.words, "who was asked has stopped");
+    else if (!story.is_told)
+        tr__story_guess(system, ask->to, story.words);
+    char *text = client->why.text; /* what does not fit is in the log */
+    int length = snprintf(text, sizeof client->why.text, "%s: ", ask->type->name);
+    size_t used = length < 0 ? 0 : (size_t)length;
+    if (used < sizeof client->why.text)
+        text_copy(text + used, sizeof client->why.text - used, story.words);
+    tr__log(system,
+            TR_LEVEL_WARN,
+            NULL,
+            "%s of a client got no answer in time: %s",
+            ask->type->name,
+            story.words);
+}
+
 /* ---- What a client calls. ---- */
 
 static tr_pending pending_status(tr_status status)
@@ -228,6 +289,8 @@ tr_status tr_client_try_await(tr_client *client, tr_pending pending, const void 
     }
     (void)tr__client_ask_leave(client, ask);
     tr__client_ask_why(ask, &client->why);
+    if (ask->status == TR_TIMEOUT && !ask->is_look)
+        tell_story(client, ask);
     client->why_id = pending.id;
     if (client->told)
         tr__client_give(client, client->told);

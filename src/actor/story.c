@@ -9,8 +9,8 @@
 #include "actor/park.h"
 #include "base/assert.h"
 
-/* Characters; asks behind asks; and stories of one worker in a millisecond, since each is a search. */
-enum { STORY_MAX = 960, STORY_DEPTH_MAX = 8, STORIES_MAX = 16 };
+/* Asks behind asks; and stories of one worker in a millisecond, since each is a search. */
+enum { STORY_DEPTH_MAX = 8, STORIES_MAX = 16 };
 
 struct text {
     char words[STORY_MAX];
@@ -366,27 +366,32 @@ void tr__story_told(struct worker *worker, struct ask *ask, const struct tr_stor
     keep(worker, ask, story->text ? story->text : "");
 }
 
-void tr__story_give_up(struct worker *worker, struct ask *ask)
+void tr__story_guess(const struct tr_system *system, uint64_t ref, char *words)
 {
-    struct text text = {.used = 0};
-    const struct tr_system *system = worker->system;
-    struct cell *cell = slots_find(worker->slots, ask->story_to);
+    const struct cell *cell = slots_find(&system->slots, ref);
     uint32_t owner = cell ? cell_owner(cell) : CELL_FOREIGN;
     if (owner >= system->worker_count) {
-        say(&text, "who was asked has not begun, or is no actor");
-    } else {
-        const struct worker *busy = system->workers[owner];
-        const tr_type *type = worker_type(busy);
-        /* It looked at the clock at most a tick before the handler began that keeps it from looking. */
-        tr_time seen_ns = (tr_time)atom64_load(&busy->loop.seen_ns, ATOM_RELAXED);
-        tr_time age_ns = worker->loop.now_ns - seen_ns;
-        say(&text,
-            "worker %u has not answered for a millisecond; it runs %s for %lld ms",
-            owner,
-            type ? type->name : "a signal, or nothing,",
-            (long long)(age_ns < 0 ? 0 : age_ns / TR_MILLISECOND));
+        snprintf(words, STORY_MAX, "who was asked has not begun, moves, or is no actor");
+        return;
     }
-    keep(worker, ask, text.words);
+    const struct worker *busy = system->workers[owner];
+    const tr_type *type = worker_type(busy);
+    /* It looked at the clock at most a tick before the handler began that keeps it from looking. */
+    tr_time seen_ns = (tr_time)atom64_load(&busy->loop.seen_ns, ATOM_RELAXED);
+    tr_time age_ns = system->platform->mono_now(system->platform) - seen_ns;
+    snprintf(words,
+             STORY_MAX,
+             "worker %u has not answered for a millisecond; it runs %s for %lld ms",
+             owner,
+             type ? type->name : "a signal, or nothing,",
+             (long long)(age_ns < 0 ? 0 : age_ns / TR_MILLISECOND));
+}
+
+void tr__story_give_up(struct worker *worker, struct ask *ask)
+{
+    char words[STORY_MAX];
+    tr__story_guess(worker->system, ask->story_to, words);
+    keep(worker, ask, words);
 }
 
 void tr__story_mail(struct worker *worker, struct cell *cell, struct envelope *envelope)

@@ -16,6 +16,8 @@
 /** How long a story may take. */
 #define STORY_NS (1 * TR_MILLISECOND)
 
+enum { STORY_MAX = 960 }; /* characters */
+
 /** What travels: the request that is looked for, whose story it is, and what was told so far. */
 TR_MESSAGE(tr_story, (u64, asker), (u32, id), (u64, origin), (u32, origin_id), (u32, hops),
            (str, text));
@@ -42,6 +44,9 @@ void tr__story_mail(struct worker *worker, struct cell *cell, struct envelope *e
 
 /** Nobody told the end of the story in time. Owner only. */
 void tr__story_give_up(struct worker *worker, struct ask *ask);
+
+/** What can be said from outside of one who was asked: `words` has room for STORY_MAX. Any thread. */
+void tr__story_guess(const struct tr_system *system, uint64_t ref, char *words);
 
 /** A story that was told elsewhere has come back. Owner only. */
 void tr__story_told(struct worker *worker, struct ask *ask, const struct tr_story *story);

@@ -234,6 +234,26 @@ TEST(a_busy_worker_is_named_with_what_it_runs_and_for_how_long, "A-03")
     tr_system_free(system);
 }
 
+TEST(a_client_is_told_the_story_too, "A-03")
+{
+    for (int workers = 1; workers <= 3; workers++) {
+        struct stage stage = begin(workers);
+        oracle_ref last = oracle(&stage, workers - 1, "last", oracle_ref_of(TR_NOBODY));
+        oracle_ref first = oracle(&stage, workers / 2, "first", last);
+        tr_kit_settle(stage.kit);
+        tr_time start_ns = tr_kit_now(stage.kit);
+        question_ask asked = tr_ask_within(stage.client, TR_SECOND, first, question, .n = 1);
+        ck_assert_int_eq(tr_try_await(stage.client, asked, NULL), TR_TIMEOUT);
+        ck_assert_int_eq(tr_kit_now(stage.kit), start_ns + TR_SECOND);
+        const char *text = tr_why(stage.client, asked)->text;
+        HAS(text,
+            "question: /user/first: on_question waits 1000 ms for question at ask_story_test.c:");
+        HAS(text, "; /user/last: its reply was put off");
+        tr_kit_check(stage.kit);
+        tr_kit_free(stage.kit);
+    }
+}
+
 SUITE("ask story", a_timeout_names_the_chain_and_where_it_waits,
       a_timeout_says_that_a_request_is_queued_or_stashed, a_timeout_names_the_barrier_in_the_way,
-      a_busy_worker_is_named_with_what_it_runs_and_for_how_long)
+      a_busy_worker_is_named_with_what_it_runs_and_for_how_long, a_client_is_told_the_story_too)
