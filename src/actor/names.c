@@ -335,12 +335,9 @@ static struct names_found look_unlocked(struct names *names, struct grace_reader
 }
 
 struct names_found tr__names_look(struct names *names, struct grace_reader *reader,
-                                  const char *path)
+                                  const char *path, size_t length)
 {
     struct names_found found = {0};
-    size_t length = strlen(path);
-    if (length > TR_PATH_MAX)
-        return found;
     uint64_t hash = hash_bytes(names->key, path, length);
     if (reader)
         found = look_unlocked(names, reader, hash, path, length);
@@ -355,7 +352,8 @@ struct names_found tr__names_look(struct names *names, struct grace_reader *read
 
 uint64_t tr__names_find(struct names *names, struct grace_reader *reader, const char *path)
 {
-    return tr__names_look(names, reader, path).ref;
+    size_t length = strlen(path);
+    return length > TR_PATH_MAX ? 0 : tr__names_look(names, reader, path, length).ref;
 }
 
 size_t tr__names_count(struct names *names)

@@ -111,9 +111,9 @@ void tr__names_remove(struct names *names, struct name *name);
  * alone. NULL: the lock is taken in any case.
  */
 uint64_t tr__names_find(struct names *names, struct grace_reader *reader, const char *path);
-/** The same, and what else is known of it. */
+/** The same of a path of this length, and what else is known of it. */
 struct names_found tr__names_look(struct names *names, struct grace_reader *reader,
-                                  const char *path);
+                                  const char *path, size_t length);
 /** Entries now. Any thread. */
 size_t tr__names_count(struct names *names);
 

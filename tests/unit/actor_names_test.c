@@ -97,7 +97,7 @@ TEST(who_shares_a_path_hears_what_stands_there, "P-02")
                      TR_NAME_EXISTS);
     ck_assert_uint_eq(found.ref, 7);
     ck_assert_ptr_eq(found.behavior, &some_behavior);
-    found = tr__names_look(&names, &reader, "/user/a");
+    found = tr__names_look(&names, &reader, "/user/a", strlen("/user/a"));
     ck_assert_uint_eq(found.ref, 7);
     ck_assert_ptr_eq(found.behavior, &some_behavior);
     tr__names_take_out(&names, name);
