@@ -59,12 +59,12 @@ struct names {
         /* Under the lock. */
         atomptr table; /* NULL at first; others may read it */
         size_t count;
+        _Alignas(64) struct lock spent_lock;
+        /* Under that lock: what was taken out. */
+        uint32_t fresh_count;
+        struct names_spent *fresh;   /* without a stamp */
+        struct names_spent *waiting; /* with one */
     } parts[NAMES_PARTS];
-    _Alignas(64) struct lock spent_lock;
-    /* Under that lock. */
-    struct names_spent *fresh; /* without a stamp */
-    uint32_t fresh_count;
-    struct names_spent *waiting; /* with one */
 };
 
 /** What stands at a path. */
