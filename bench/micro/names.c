@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Times the look-up of an actor by its path, warm: from a handler and from a client, among few and many
- * names, alone and while another thread registers and unregisters others. Not part of the build:
+ * names, alone and while another thread registers and unregisters others; and of actors of the pool by
+ * their names. Not part of the build:
  *
  *     cc -O3 -D_GNU_SOURCE -Iinclude bench/micro/names.c build/libtroupe.a -lboost_context -o /tmp/names
  */
@@ -19,6 +20,7 @@ TR_REQUEST(look, done, (u64, count));
 TR_ACTOR(sleeper);
 TR_ACTOR(finder, look);
 
+static char names[HOT][32];
 static char paths[HOT][64];
 static atomic_bool is_over;
 
@@ -84,28 +86,51 @@ static void time_it(tr_client *client, finder_ref finder, const char *what)
     printf("%-32s %6.1f ns in a handler, %6.1f ns on a client\n", what, best, best_client);
 }
 
+static void time_pool(tr_client *client)
+{
+    double best_find = 1e9;
+    double best_spawn = 1e9;
+    for (int round = 0; round < ROUNDS; round++) {
+        sleeper_ref ref;
+        double begin = now_ns();
+        for (uint64_t i = 0; i < LOOKS; i++)
+            require(!tr_is_nobody(tr_pool_find(client, sleeper, names[i % HOT])));
+        double took = (now_ns() - begin) / LOOKS;
+        best_find = took < best_find ? took : best_find;
+        begin = now_ns();
+        for (uint64_t i = 0; i < LOOKS; i++)
+            require(tr_try_pool_spawn(client, &ref, sleeper, names[i % HOT]) == TR_OK);
+        took = (now_ns() - begin) / LOOKS;
+        best_spawn = took < best_spawn ? took : best_spawn;
+    }
+    printf("%-32s %6.1f ns found, %6.1f ns spawned\n", "of the pool, there", best_find, best_spawn);
+}
+
 int main(void)
 {
     tr_system *system;
     tr_client *client;
     finder_ref finder;
     pthread_t thread;
-    const tr_system_options options = {.size = sizeof options, .workers = 1};
+    const tr_system_options options = {.size = sizeof options, .workers = 1, .turn_report_ns = -1};
     require(tr_system_new(&options, &system) == TR_OK);
     require(tr_client_new(system, &client) == TR_OK);
     require(tr_system_start(system) == TR_OK);
     require(tr_try_spawn(client, &finder, finder, "finder") == TR_OK);
     for (unsigned i = 0; i < 100000; i++) {
-        char name[64];
+        char name[32];
         sleeper_ref ref;
         snprintf(name, sizeof name, "orders-%u", i);
-        require(tr_try_spawn(client, &ref, sleeper, name) == TR_OK);
-        if (i < HOT)
+        require(tr_try_pool_spawn(client, &ref, sleeper, name) == TR_OK);
+        if (i < HOT) {
+            snprintf(names[i], sizeof names[i], "orders-%u", i);
             snprintf(paths[i], sizeof paths[i], "/user/%s", name);
+        }
         if (i == HOT - 1)
             time_it(client, finder, "64 names");
     }
     time_it(client, finder, "64 of 100,000 names");
+    time_pool(client);
     require(pthread_create(&thread, NULL, churn, system) == 0);
     time_it(client, finder, "... while others come and go");
     atomic_store(&is_over, true);

@@ -25,6 +25,7 @@ typedef struct tr_app {
     const tr_supervision *pool_supervision TR_ZERO;
     tr_status (*on_worker_start)(tr_system *system, int worker, void *context) TR_ZERO;
     void *context TR_ZERO; /* of on_worker_start */
+    int workers_max TR_ZERO;
 } tr_app;
 
 /**

@@ -20,11 +20,11 @@ void tr__names_init(struct names *names, const struct memory_source *source, str
         lock_init(&part->lock);
         atomptr_init(&part->table, NULL);
         part->count = 0;
+        lock_init(&part->spent_lock);
+        part->fresh = NULL;
+        part->fresh_count = 0;
+        part->waiting = NULL;
     }
-    lock_init(&names->spent_lock);
-    names->fresh = NULL;
-    names->fresh_count = 0;
-    names->waiting = NULL;
 }
 
 static void spent_free(struct names *names, struct names_spent *spent)
@@ -52,12 +52,12 @@ void tr__names_deinit(struct names *names)
         source_resize(&names->source, table, 0);
         atomptr_store(&part->table, NULL, ATOM_RELAXED);
         part->count = 0;
+        spent_free(names, part->fresh);
+        spent_free(names, part->waiting);
+        part->fresh = NULL;
+        part->fresh_count = 0;
+        part->waiting = NULL;
     }
-    spent_free(names, names->fresh);
-    spent_free(names, names->waiting);
-    names->fresh = NULL;
-    names->fresh_count = 0;
-    names->waiting = NULL;
 }
 
 bool tr__name_is_valid(const char *name)
@@ -76,11 +76,10 @@ bool tr__name_is_valid(const char *name)
 /* ---- What was taken out. ---- */
 
 /* The stamped ones that nobody reads, out of the list. Under the lock. */
-static struct names_spent *take_unread(struct names *names)
+static struct names_spent *take_unread(struct names_part *part, uint64_t oldest)
 {
-    uint64_t oldest = grace_oldest(&names->grace);
     struct names_spent *unread = NULL;
-    struct names_spent **link = &names->waiting;
+    struct names_spent **link = &part->waiting;
     while (*link) {
         struct names_spent *spent = *link;
         if (spent->stamp > oldest) {
@@ -95,39 +94,39 @@ static struct names_spent *take_unread(struct names *names)
 }
 
 /* Those without a stamp get one. Under the lock. */
-static void stamp_fresh(struct names *names, uint64_t stamp)
+static void stamp_fresh(struct names_part *part, uint64_t stamp)
 {
     struct names_spent *spent;
-    while ((spent = names->fresh)) {
-        names->fresh = spent->next;
+    while ((spent = part->fresh)) {
+        part->fresh = spent->next;
         spent->stamp = stamp;
-        spent->next = names->waiting;
-        names->waiting = spent;
+        spent->next = part->waiting;
+        part->waiting = spent;
     }
-    names->fresh_count = 0;
+    part->fresh_count = 0;
 }
 
 /*
  * Frees it when no reader can stand at it: rules 2 and 3 of queue/grace.h. Mostly nobody reads; only
  * when somebody does, again and again, the readers' clock is moved, which costs each of them a miss.
  */
-static void spend(struct names *names, struct names_spent *spent)
+static void spend(struct names *names, struct names_part *part, struct names_spent *spent)
 {
     struct names_spent *unread = NULL;
     uint32_t readers = grace_readers(&names->grace);
-    lock_take(&names->spent_lock);
-    spent->next = names->fresh;
-    names->fresh = spent;
-    bool is_batch = ++names->fresh_count >= SPENT_BATCH + readers;
+    lock_take(&part->spent_lock);
+    spent->next = part->fresh;
+    part->fresh = spent;
+    bool is_batch = ++part->fresh_count >= SPENT_BATCH + readers;
     if ((is_batch || readers <= READERS_FEW) && grace_is_idle(&names->grace)) {
-        stamp_fresh(names, 0);
-        unread = names->waiting;
-        names->waiting = NULL;
+        stamp_fresh(part, 0);
+        unread = part->waiting;
+        part->waiting = NULL;
     } else if (is_batch) {
-        stamp_fresh(names, grace_stamp(&names->grace));
-        unread = take_unread(names);
+        stamp_fresh(part, grace_stamp(&names->grace));
+        unread = take_unread(part, grace_oldest(&names->grace));
     }
-    lock_give(&names->spent_lock);
+    lock_give(&part->spent_lock);
     spent_free(names, unread);
 }
 
@@ -247,7 +246,7 @@ static tr_status add(struct names *names, const char *path, const struct name *l
     }
     lock_give(&part->lock);
     if (outgrown)
-        spend(names, &outgrown->spent);
+        spend(names, part, &outgrown->spent);
     if (status != TR_OK) {
         source_resize(&names->source, name, 0);
         return status;
@@ -306,7 +305,7 @@ void tr__names_take_out(struct names *names, struct name *name)
 void tr__names_free(struct names *names, struct name *name)
 {
     if (name)
-        spend(names, &name->spent);
+        spend(names, part_of(names, name->hash), &name->spent);
 }
 
 void tr__names_remove(struct names *names, struct name *name)
@@ -335,12 +334,9 @@ static struct names_found look_unlocked(struct names *names, struct grace_reader
 }
 
 struct names_found tr__names_look(struct names *names, struct grace_reader *reader,
-                                  const char *path)
+                                  const char *path, size_t length)
 {
     struct names_found found = {0};
-    size_t length = strlen(path);
-    if (length > TR_PATH_MAX)
-        return found;
     uint64_t hash = hash_bytes(names->key, path, length);
     if (reader)
         found = look_unlocked(names, reader, hash, path, length);
@@ -355,7 +351,8 @@ struct names_found tr__names_look(struct names *names, struct grace_reader *read
 
 uint64_t tr__names_find(struct names *names, struct grace_reader *reader, const char *path)
 {
-    return tr__names_look(names, reader, path).ref;
+    size_t length = strlen(path);
+    return length > TR_PATH_MAX ? 0 : tr__names_look(names, reader, path, length).ref;
 }
 
 size_t tr__names_count(struct names *names)

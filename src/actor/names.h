@@ -59,12 +59,12 @@ struct names {
         /* Under the lock. */
         atomptr table; /* NULL at first; others may read it */
         size_t count;
+        _Alignas(64) struct lock spent_lock;
+        /* Under that lock: what was taken out. */
+        uint32_t fresh_count;
+        struct names_spent *fresh;   /* without a stamp */
+        struct names_spent *waiting; /* with one */
     } parts[NAMES_PARTS];
-    _Alignas(64) struct lock spent_lock;
-    /* Under that lock. */
-    struct names_spent *fresh; /* without a stamp */
-    uint32_t fresh_count;
-    struct names_spent *waiting; /* with one */
 };
 
 /** What stands at a path. */
@@ -111,9 +111,9 @@ void tr__names_remove(struct names *names, struct name *name);
  * alone. NULL: the lock is taken in any case.
  */
 uint64_t tr__names_find(struct names *names, struct grace_reader *reader, const char *path);
-/** The same, and what else is known of it. */
+/** The same of a path of this length, and what else is known of it. */
 struct names_found tr__names_look(struct names *names, struct grace_reader *reader,
-                                  const char *path);
+                                  const char *path, size_t length);
 /** Entries now. Any thread. */
 size_t tr__names_count(struct names *names);
 

@@ -6,25 +6,26 @@
 #include "actor/mail.h"
 #include "actor/spawn.h"
 
-/* Writes the path of a name. False when the name is not valid. */
-static bool path_write(char *path, const char *name)
+/* Writes the path of a name and gives its length; 0 when no actor can have this name. */
+static size_t path_write(char *path, const char *name)
 {
     static const char front[] = "/user/";
     size_t length = name ? strnlen(name, TR_NAME_MAX + 1) : 0;
     if (!length || length > TR_NAME_MAX)
-        return false;
+        return 0;
     memcpy(path, front, sizeof front - 1);
     memcpy(path + sizeof front - 1, name, length + 1);
-    return true;
+    return sizeof front - 1 + length;
 }
 
 uint64_t tr__pooled_find(struct tr_system *system, struct grace_reader *reader,
                          const tr_behavior *behavior, const char *name)
 {
     char path[POOLED_PATH_SIZE];
-    if (!path_write(path, name))
+    size_t length = path_write(path, name);
+    if (!length)
         return 0;
-    struct names_found found = tr__names_look(&system->names, reader, path);
+    struct names_found found = tr__names_look(&system->names, reader, path, length);
     if (!found.ref || !found.behavior || (behavior && found.behavior != behavior))
         return 0;
     return slots_find(&system->slots, found.ref) ? found.ref : 0;
@@ -116,9 +117,10 @@ tr_status tr__pooled_get(struct tr_system *system, struct grace_reader *reader,
                          const tr_spawn_args *args, uint64_t *ref_bits)
 {
     char path[POOLED_PATH_SIZE];
-    if (!args->behavior || !path_write(path, args->name))
+    size_t length = path_write(path, args->name);
+    if (!args->behavior || !length)
         return TR_NOT_FOUND;
-    struct names_found found = tr__names_look(&system->names, reader, path);
+    struct names_found found = tr__names_look(&system->names, reader, path, length);
     return found.ref ? accept(system, args, path, found, ref_bits) : TR_NOT_FOUND;
 }
 

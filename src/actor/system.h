@@ -38,11 +38,10 @@ struct tr_system {
     uint32_t io_percent;
     tr_time round_min_ns;
     uint64_t seed;
-    uint32_t
-        worker_count;    /* all that there are; the rest of them waits for tr_system_set_workers */
-    atom32 open_count;   /* those on which actors start; see system_open_workers */
-    atom32 leave_call;   /* how often there were to be fewer */
-    atom32 thread_count; /* those that have a thread, or are about to */
+    uint32_t worker_count; /* all; those that are not open wait for tr_system_set_workers */
+    atom32 open_count;     /* those on which actors start; see system_open_workers */
+    atom32 leave_call;     /* how often there were to be fewer */
+    atom32 thread_count;   /* those that have a thread, or are about to */
     struct lock grow_lock; /* taken after wait_lock */
     tr_balance balance;
     atom32 hungry; /* workers that are */

@@ -164,6 +164,7 @@ static enum exit_status run_system(struct runner *runner, const char *const *arg
                                        .pool = runner->app.pool,
                                        .pool_supervision = runner->app.pool_supervision,
                                        .on_worker_start = runner->app.on_worker_start,
+                                       .workers_max = runner->app.workers_max,
                                        .shutdown_timeout_ns = runner->app.shutdown_timeout_ns};
     enum exit_status result = EXIT_FAILED;
     tr_status status = tr_system_new(&options, &runner->system);

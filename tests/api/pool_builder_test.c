@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <troupe/troupe.h>
 
@@ -414,9 +415,51 @@ TEST(a_system_that_never_runs_frees_its_pool, "P-03")
     ck_assert_int_eq(atomic_load(&calls[0]), 0);
 }
 
+/* ---- Without memory. ---- */
+
+static struct {
+    int left; /* allocations until one fails */
+    int live;
+} memory;
+
+static void *fail_once(void *context, void *block, size_t size)
+{
+    (void)context;
+    if (!size) {
+        memory.live -= block != NULL;
+        free(block);
+        return NULL;
+    }
+    if (--memory.left == 0)
+        return NULL;
+    memory.live += block == NULL;
+    return realloc(block, size);
+}
+
+TEST(a_table_for_which_there_is_no_memory_makes_no_system, "P-03")
+{
+    tr_status status = TR_NO_MEMORY;
+    for (int nth = 1; status != TR_OK; nth++) {
+        const tr_system_options options = {.size = sizeof options,
+                                           .workers = 2,
+                                           .workers_max = 3,
+                                           .on_log = no_log,
+                                           .pool = table,
+                                           .resize = fail_once};
+        memory.left = nth;
+        status = tr_system_new(&options, &system_);
+        ck_assert(status == TR_OK || status == TR_NO_MEMORY);
+        memory.left = 0;
+        if (status == TR_OK)
+            tr_system_free(system_);
+        ck_assert_int_eq(memory.live, 0);
+        ck_assert_int_lt(nth, 1000);
+    }
+}
+
 SUITE("pool builder", the_table_is_there_from_the_beginning, a_table_that_is_wrong_makes_no_system,
       the_table_says_which_ends_are_followed_by_a_start, the_pool_has_a_strategy_of_its_own,
       without_one_it_has_that_of_the_top, each_worker_calls_it_once_before_any_turn,
       one_that_fails_ends_the_start, a_system_in_another_loop_calls_it_too,
       a_system_does_not_stay_for_the_pool, a_system_of_nothing_but_a_pool_ends_with_its_last,
-      a_system_that_never_runs_frees_its_pool)
+      a_system_that_never_runs_frees_its_pool, a_table_for_which_there_is_no_memory_makes_no_system)
