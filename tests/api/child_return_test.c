@@ -116,8 +116,8 @@ static uint64_t failures(void)
 }
 
 /*
- * Each round is a failure and an end, and costs a restart at least, wherever its record is then: on its
- * way to the parent, decided upon, or on its way back. One with a child takes a while to end.
+ * Each round is a failure and an end, and costs a restart at least, wherever its record is then: on
+ * its way to the parent, decided upon, or on its way back. One with a child takes a while to end.
  */
 static void play_budget(void)
 {
