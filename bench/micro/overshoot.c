@@ -6,16 +6,16 @@
  *         -lpthread -o /tmp/overshoot
  *     /tmp/overshoot [workers] [rounds] [beginning of a case's name]
  *
- * The promise is 50 ms (X-01 of docs/contract.md). Six cases, each in a process of its own, since some
- * leave a thread behind:
+ * The promise is 50 ms (X-01 of docs/contract.md). Six cases, each in a process of its own, since
+ * some leave a thread behind:
  *     looping handler    one worker is in a handler that loops for ever; a thousand others must stop
  *     all handlers loop  every worker is
  *     sleeping handler   one worker is in a system call for ever
  *     flood              a hundred actors with 10,000 messages each, and two threads that send more
  *     depth 64           64 actors below each other, on the workers in turn, each with a turn that waits
  *     width 100,000      as many children of one parent, each with ten messages
- * Where handlers return, each takes ten microseconds, so that the deadline finds most of the work undone.
- * On a machine that is busy with other things the CPU time tells more than the clock.
+ * Where handlers return, each takes ten microseconds, so that the deadline finds most of the work
+ * undone. On a machine that is busy with other things the CPU time tells more than the clock.
  */
 #include <inttypes.h>
 #include <pthread.h>

@@ -77,8 +77,8 @@
 /** How long after the deadline a function may still return. Then: TR_SHUTDOWN_INCOMPLETE. */
 #define TR_SHUTDOWN_GRACE_NS (50 * TR_MILLISECOND)
 /**
- * How much longer the killing of very many actors, the burial of millions of messages, or a lack of CPUs
- * may take when no function is in the way. Then: TR_SHUTDOWN_INCOMPLETE.
+ * How much longer the killing of very many actors, the burial of millions of messages, or a lack of
+ * CPUs may take when no function is in the way. Then: TR_SHUTDOWN_INCOMPLETE.
  */
 #define TR_SHUTDOWN_EXTRA_NS (10 * TR_SECOND)
 /** Hooks of a system. One more: TR_LIMIT. */

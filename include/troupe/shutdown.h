@@ -93,10 +93,11 @@ typedef struct tr_shutdown_report {
     tr_report_busy busy[TR_REPORT_BUSY_MAX];
     tr_report_slow slow[TR_REPORT_SLOW_MAX];
     /**
-     * The first TR_REPORT_ACTORS_MAX of them: most dead letters first, then those that were forced, or
-     * have not ended, then by what they handled. The sums above are of all, and of more: of clients,
-     * of messages to actors that had ended, and of the half millisecond at most that a busy worker takes to
-     * hear of the shutdown. Out of memory for the numbers there are none, and actor_count is 0.
+     * The first TR_REPORT_ACTORS_MAX of them: most dead letters first, then those that were forced,
+     * or have not ended, then by what they handled. The sums above are of all, and of more: of
+     * clients, of messages to actors that had ended, and of the half millisecond at most that a
+     * busy worker takes to hear of the shutdown. Out of memory for the numbers there are none, and
+     * actor_count is 0.
      */
     tr_report_actor actor[TR_REPORT_ACTORS_MAX];
     tr_report_hook hook[TR_HOOKS_MAX];
@@ -126,16 +127,16 @@ TR_MUST_CHECK tr_status tr_system_add_hook(tr_system *system, tr_hook_phase phas
 TR_MUST_CHECK tr_status tr_system_report(tr_system *system, tr_shutdown_report *report);
 
 /**
- * The report for people, at most size - 1 characters and a 0: one line when all went well, and a line
- * for each thing that did not; of those in actor[], only who missed messages or was not quick enough. Gives the length of the whole, as snprintf does;
- * TR_REPORT_TEXT_MAX bytes are enough for any. Any thread.
+ * The report for people, at most size - 1 characters and a 0: one line when all went well, and a
+ * line for each thing that did not; of those in actor[], only who missed messages or was not quick
+ * enough. Gives the length of the whole, as snprintf does; TR_REPORT_TEXT_MAX bytes are enough for
+ * any. Any thread.
  */
 size_t tr_shutdown_report_print(const tr_shutdown_report *report, char *text, size_t size);
 
 /**
- * Whether a failure reached the root: TR_ESCALATED, and *error (may be NULL) is the first, with all the
- * supervisors that failed by it in links[], /user the last of them; or TR_OK.
- * Any thread.
+ * Whether a failure reached the root: TR_ESCALATED, and *error (may be NULL) is the first, with all
+ * the supervisors that failed by it in links[], /user the last of them; or TR_OK. Any thread.
  */
 tr_status tr_system_error(tr_system *system, tr_error *error);
 TR_END_C

@@ -50,8 +50,8 @@ struct dead_letter {
 enum { DEAD_LETTERS_BATCH = 32 };
 
 /**
- * Records dead letters, in this order, at most DEAD_LETTERS_BATCH. An actor that is killed may leave a
- * million of them, for which others wait. As tr__dead_letter.
+ * Records dead letters, in this order, at most DEAD_LETTERS_BATCH. An actor that is killed may
+ * leave a million of them, for which others wait. As tr__dead_letter.
  */
 void tr__dead_letters(struct tr_system *system, struct worker *worker,
                       const struct dead_letter *letters, size_t count);

@@ -3,9 +3,9 @@
  * What each actor did while its system shut down: for the report (actor/report.c).
  *
  * Nothing is counted for single actors while a system works, so messages pay nothing for it. When
- * the actors are told to stop, a table is made with an entry for each slot; each worker, when one of its
- * actors hears of that or its next round begins, has its loop run actors by a function that notes whose
- * run it is, and what the worker has handled until the next run is that actor's.
+ * the actors are told to stop, a table is made with an entry for each slot; each worker, when one
+ * of its actors hears of that or its next round begins, has its loop run actors by a function that
+ * notes whose run it is, and what the worker has handled until the next run is that actor's.
  *
  * Rules:
  *   1. Any thread may add to an entry.

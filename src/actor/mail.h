@@ -266,8 +266,8 @@ static inline void mail_make_ready(struct worker *worker, struct cell *cell)
 
 /**
  * Has an actor of this worker look at its control bits. One that is in a queue, or in the middle of
- * something, does so by itself; hence a house must never be HOUSE_WAITING while its cell may be in a
- * queue. Owner only.
+ * something, does so by itself; hence a house must never be HOUSE_WAITING while its cell may be in
+ * a queue. Owner only.
  */
 static inline void mail_rouse(struct worker *worker, struct cell *cell)
 {

@@ -3,14 +3,15 @@
  * The places of children that come back as new actors.
  *
  * A group goes down and up in the order in which its members were started, and one that comes back
- * stands for the one that was there. So a child that is to come back remembers the sibling before it. That
- * one may end as well, and come back or not:
- *   1. `before` of a record that `has_place` is 0, the ref of a child that is in the list, or the ref
- *      under which another one was in it that is to come back, too.
- *   2. When that child comes back, its new ref takes the place of the old one; when it is gone for good,
- *      the sibling before it does.
- * Where children are restarted alone nobody asks for their order, and this would cost a look at all who
- * are to come back for each that ends. There a child finds its place while the sibling before it is well.
+ * stands for the one that was there. So a child that is to come back remembers the sibling before
+ * it. That one may end as well, and come back or not:
+ *   1. `before` of a record that `has_place` is 0, the ref of a child that is in the list, or the
+ *      ref under which another one was in it that is to come back, too.
+ *   2. When that child comes back, its new ref takes the place of the old one; when it is gone for
+ *      good, the sibling before it does.
+ * Where children are restarted alone nobody asks for their order, and this would cost a look at all
+ * who are to come back for each that ends. There a child finds its place while the sibling before
+ * it is well.
  */
 #include "actor/supervise.h"
 #include "base/assert.h"

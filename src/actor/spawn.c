@@ -390,7 +390,7 @@ void tr__spawn_mount(struct worker *worker, struct cell *cell)
     if (bits & CONTROL_DISMISS)
         setup->is_dismissed = true;
     if (bits & CONTROL_KILL) {
-        setup->has_lived |= setup->failure != NULL; /* it had come back, and does so again */
+        setup->has_lived |= setup->has_come_back; /* so it does again */
         tr__error_set(&error, TR_STOPPING, cell->identity, "stopped before it was set up");
         tr__waiters_mount(worker, cell, false);
         tell_spawner(worker, cell, setup->spawner, &error);
@@ -452,6 +452,7 @@ tr_status tr__spawn_below(struct worker *worker, struct cell *parent, const tr_s
             tr__child_move(worker, parent, cell, (*past)->before);
         tr__place_replace(parent, (*past)->child, cell->identity);
         cell->origin->failure = *past;
+        cell->origin->has_come_back = true;
         *past = NULL;
     }
     uint64_t identity = cell->identity;

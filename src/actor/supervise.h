@@ -99,8 +99,8 @@ tr_restart tr__restart_of(const struct cell *cell);
 /** What a child that has ended leaves, out of its cell, or a new one; NULL when out of memory. */
 struct failure *tr__failure_past(struct worker *worker, struct cell *cell);
 /**
- * A child has ended while its parent had its record, and that is this one: what it says of the past goes
- * to the origin of the child. Takes the record unless it `is_lent`.
+ * A child has ended while its parent had its record, and that is this one: what it says of the past
+ * goes to the origin of the child. Takes the record unless it `is_lent`.
  */
 void tr__failure_return(struct worker *worker, struct cell *child, struct failure *failure,
                         bool is_lent);

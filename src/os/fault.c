@@ -34,10 +34,11 @@ struct fault_thread {
 };
 
 /*
- * The handlers that ours was put upon, of one signal, the latest last. There are several when somebody
- * puts one of his own upon ours that calls what it found: it stays when ours is taken away, and so ours
- * is still called, and may be put upon that one again. A fault that goes from one to the other must not
- * go round in circles: whom ours has called may call ours, which then calls the one before.
+ * The handlers that ours was put upon, of one signal, the latest last. There are several when
+ * somebody puts one of his own upon ours that calls what it found: it stays when ours is taken
+ * away, and so ours is still called, and may be put upon that one again. A fault that goes from one
+ * to the other must not go round in circles: whom ours has called may call ours, which then calls
+ * the one before.
  */
 enum { EARLIER_MAX = 8 };
 struct earlier {
@@ -46,8 +47,9 @@ struct earlier {
 };
 
 /*
- * In si_errno, which means nothing for these signals, while others have the fault: how many have had it.
- * It is in the frame of that one signal, so it cannot be left behind by a handler that jumps away.
+ * In si_errno, which means nothing for these signals, while others have the fault: how many have
+ * had it. It is in the frame of that one signal, so it cannot be left behind by a handler that
+ * jumps away.
  */
 enum { PASSED_ON = 0x74726f00, PASSED_ON_MASK = 0xff };
 

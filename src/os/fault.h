@@ -68,8 +68,8 @@ struct fault_thread;
  */
 TR_MUST_CHECK tr_status tr__faults_open(void);
 /**
- * The last one restores the handlers that were there, unless somebody has installed others since: those
- * stay, and may go on calling ours, also when it is installed upon them again.
+ * The last one restores the handlers that were there, unless somebody has installed others since:
+ * those stay, and may go on calling ours, also when it is installed upon them again.
  */
 void tr__faults_close(void);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A child that should always be there comes back after all who watch it have been told of its end: what
- * the new one sends them from its first moment on finds the Terminated of the old one before it.
+ * A child that should always be there comes back after all who watch it have been told of its end:
+ * what the new one sends them from its first moment on finds the Terminated of the old one before
+ * it.
  */
 #include "support/crew.h"
 

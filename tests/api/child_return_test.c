@@ -116,8 +116,8 @@ static uint64_t failures(void)
 }
 
 /*
- * Each round is a failure and an end, and costs a restart at least, wherever its record is then: on its
- * way to the parent, decided upon, or on its way back. One with a child takes a while to end.
+ * Each round is a failure and an end, and costs a restart at least, wherever its record is then: on
+ * its way to the parent, decided upon, or on its way back. One with a child takes a while to end.
  */
 static void play_budget(void)
 {
@@ -253,6 +253,79 @@ TEST(who_comes_back_has_its_old_place, "S-07", "S-08")
     kits_each(play_places);
 }
 
+/* ---- On threads, where failure, decision and end pass each other. ---- */
+
+/* They say nothing: several threads would. */
+static tr_next storm_query(tr_self *self)
+{
+    return tr_reply(self, note, .n = 1);
+}
+TR_BEHAVIOR(storm_boss, void, TR_ON(run, on_run),
+            TR_SUPERVISE(TR_REST_FOR_ONE, .restarts_max = 1, .window_ns = 1));
+TR_BEHAVIOR(storm_kid, void, TR_ON(run, on_run), TR_ON(query, storm_query),
+            TR_OPTIONS(.restart = TR_PERMANENT));
+
+static void no_log(void *context, tr_level level, const char *path, const char *text)
+{
+    (void)context;
+    (void)level;
+    (void)path;
+    (void)text;
+}
+
+enum { KIDS = 6 };
+static const char *const storm_paths[KIDS] = {
+    "/user/boss/a", "/user/boss/b", "/user/boss/c", "/user/boss/d", "/user/boss/e", "/user/boss/f"};
+
+/* All of them are there, however often they went. */
+static void storm_await(void)
+{
+    for (int i = 0; i < KIDS; i++) {
+        const struct note *reply;
+        tr_status status;
+        do {
+            tr_ref child = found(storm_paths[i]);
+            query_ask asked = tr_ask_within(test, TR_MINUTE, child, query, .n = 1);
+            status = tr_try_await(test, asked, &reply);
+            ck_assert_int_ne(status, TR_TIMEOUT);
+        } while (status != TR_OK);
+    }
+}
+
+TEST(failures_and_ends_at_once_lose_nobody, "S-08", "S-09")
+{
+    enum { ROUNDS = TEST_HAS_SANITIZER ? 2000 : 10000 };
+    tr_system *system;
+    const tr_system_options options = {.size = sizeof options, .workers = 3, .on_log = no_log};
+    ck_assert_int_eq(tr_system_new(&options, &system), TR_OK);
+    ck_assert_int_eq(tr_client_new(system, &test), TR_OK);
+    ck_assert_int_eq(tr_system_start(system), TR_OK);
+    is_quiet = true;
+    home = 2;
+    kid_count = KIDS;
+    kid_behavior = &tr_behavior_storm_kid;
+    const tr_spawn_args args = {
+        .size = sizeof args, .behavior = &tr_behavior_storm_boss, .name = "boss", .worker = 0};
+    uint64_t bits;
+    ck_assert_int_eq(tr_client_try_spawn(test, &args, &bits), TR_OK);
+    TELL_RUN(test, tr_ref_from_bits(bits), crew_spawn);
+    uint64_t dice = 1;
+    for (int i = 0; i < ROUNDS; i++) {
+        if (i % 20 == 0)
+            storm_await();
+        dice = dice * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        tr_ref child = found(storm_paths[(dice >> 40) % KIDS]);
+        (void)TELL_RUN(test, child, fall);
+        if (dice >> 50 & 1)
+            (void)tr_kill(test, child);
+    }
+    storm_await();
+    tr_system_shutdown(system, TR_MINUTE);
+    ck_assert_int_eq(tr_system_wait(system), TR_OK);
+    tr_client_free(test);
+    tr_system_free(system);
+}
+
 /* ---- An order for which there is no memory was not given. ---- */
 
 static tr_next kill_in_vain(tr_self *self)
@@ -288,4 +361,4 @@ SUITE("child return", who_is_ended_after_a_failure_comes_back_too,
       who_is_ended_before_it_has_begun_again_comes_back_too,
       who_is_given_up_is_not_brought_back_by_a_kill,
       an_end_between_a_failure_and_its_decision_keeps_the_budget, who_comes_back_has_its_old_place,
-      an_order_without_memory_dismisses_nobody)
+      failures_and_ends_at_once_lose_nobody, an_order_without_memory_dismisses_nobody)
