@@ -27,7 +27,7 @@ static void notices_play(void)
         ck_assert_uint_eq(note_count[i], 20);
     notes_are_in_order();
 }
-TEST(notices_go_to_each_member_in_turn, "P-04", "M-01")
+TEST(notices_go_to_each_member_in_turn, "M-01")
 {
     kits_each(notices_play);
 }
@@ -75,7 +75,7 @@ static void asks_play(void)
             ck_assert_uint_eq(note_count[i], (i - 1) % workers == asked_on ? 5 : 0);
     }
 }
-TEST(asks_go_to_members_of_the_same_worker_in_turn, "A-01", "P-05")
+TEST(asks_go_to_members_of_the_same_worker_in_turn, "A-01")
 {
     kits_each(asks_play);
 }
@@ -96,7 +96,7 @@ static void asks_far_play(void)
     ck_assert_uint_eq(note_count[1], 5);
     ck_assert_uint_eq(note_count[2], 5);
 }
-TEST(asks_without_a_member_near_go_in_turn, "P-05")
+TEST(asks_without_a_member_near_go_in_turn, "A-01")
 {
     kits_each(asks_far_play);
 }
