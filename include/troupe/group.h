@@ -76,7 +76,7 @@
     (self, tr_routes_##actor, actor, name, __VA_ARGS__)
 /**
  * As tr_try_spawn_group, of a router. TR_INVALID_ARGUMENT also for routes that are none: no message,
- * the same message twice, a key that is no number, string, bytes or ref.
+ * the same message twice, a key that is no integer, string, bytes or ref.
  */
 #define tr_try_spawn_router(from, ref, actor, name, ...)                                           \
     TR_PP_CAT(TR_TRY_SPAWN_GROUP_, TR_PP_IS_ONE(__VA_ARGS__))                                      \
@@ -89,7 +89,10 @@
  * A message that is not in the list reaches no member: tr_tell and tr_ask give TR_UNHANDLED.
  */
 #define TR_ROUTES(actor, ...) TR_ROUTES_(actor, __VA_ARGS__, )
-/** The key is this field: a number, bool, enum, str (NULL is a key too), bytes or ref. */
+/**
+ * The key is this field: an integer, bool, enum, str (NULL is a key too), bytes or ref. Equal integers
+ * of different widths are the same key, and so are str and bytes with the same contents.
+ */
 #define TR_ROUTE_BY(message, field) (BY, message, field)
 /**
  * The key is what `uint64_t function(const struct <message> *)` gives. It is called by whoever sends,

@@ -91,8 +91,10 @@ static struct front *front_make(struct tr_system *system, uint64_t ref, uint32_t
         return NULL;
     uintptr_t aligned = ((uintptr_t)memory + 63) & ~(uintptr_t)63;
     struct front_cursor *cursors = (struct front_cursor *)aligned;
-    for (uint32_t i = 0; i < lines; i++)
+    for (uint32_t i = 0; i < lines; i++) {
         atom32_init(&cursors[i].next, i);
+        atom32_init(&cursors[i].next_near, 0);
+    }
     struct front *front = (struct front *)(void *)(cursors + lines);
     atom64 *places = (atom64 *)(void *)(front + 1);
     memset(front, 0, sizeof *front);

@@ -35,6 +35,7 @@ enum {
 /** Whose turn it is, as one worker, or all other threads, count: a line of its own. */
 struct front_cursor {
     _Alignas(64) atom32 next;
+    atom32 next_near; /* of the members on that worker, for asks */
 };
 
 struct front {
@@ -149,6 +150,7 @@ struct front_walk {
     uint32_t near_step;
     uint32_t left; /* turns that are still to be looked at; of a router: whether there is one */
     uint32_t turn;
+    bool has_turn; /* `turn` was taken */
     bool is_router;
     bool is_held; /* only the crew, and the sender is announced */
 };

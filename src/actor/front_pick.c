@@ -13,30 +13,39 @@ static bool look(const struct front_walk *walk, const atom64 *place, uint64_t *v
     return is_there || !walk->ref;
 }
 
-/* Whose turn it is: each worker counts for itself. */
-static uint32_t turn_take(struct front *front, uint32_t worker, uint32_t worker_count)
+/* The next of `count`, in turn. One worker's: no division, and nobody else writes it. */
+static uint32_t next_of(atom32 *cursor, uint32_t count)
 {
-    if (worker >= worker_count)
-        return atom32_fetch_add(&front->cursors[worker_count].next, 1, ATOM_RELAXED);
-    atom32 *next = &front->cursors[worker].next;
-    uint32_t turn = atom32_load(next, ATOM_RELAXED);
-    atom32_store(next, turn + 1, ATOM_RELAXED);
+    uint32_t turn = atom32_load(cursor, ATOM_RELAXED);
+    turn = turn < count ? turn : 0;
+    atom32_store(cursor, turn + 1, ATOM_RELAXED);
     return turn;
 }
 
-/* Seats on the sender's worker: each worker has every so-manieth one. */
-static bool plan_near(struct front_walk *walk, uint32_t worker_count, uint32_t turn)
+/* Whose turn it is: each worker counts for itself, all other threads together. */
+static uint32_t turn_take(struct front *front, uint32_t worker, uint32_t count)
 {
+    uint32_t workers = front->system->worker_count;
+    if (worker < workers)
+        return next_of(&front->cursors[worker].next, count);
+    return atom32_fetch_add(&front->cursors[workers].next, 1, ATOM_RELAXED) % count;
+}
+
+/* Seats on the sender's worker: each worker has every so-manieth one. */
+static bool plan_near(struct front_walk *walk, uint32_t worker_count)
+{
+    struct front *front = walk->front;
     uint64_t base;
     uint64_t seats;
-    if (!look(walk, &walk->front->base, &base) || !look(walk, &walk->front->seat_count, &seats))
+    if (!look(walk, &front->base, &base) || !look(walk, &front->seat_count, &seats))
         return false;
     uint32_t first = (walk->worker + worker_count - (uint32_t)base) % worker_count;
     if (first >= seats)
         return true;
     walk->near_step = worker_count;
     walk->near_left = ((uint32_t)seats - first - 1) / worker_count + 1;
-    walk->near = first + turn % walk->near_left * worker_count;
+    uint32_t turn = next_of(&front->cursors[walk->worker].next_near, walk->near_left);
+    walk->near = first + turn * worker_count;
     return true;
 }
 
@@ -60,11 +69,8 @@ static tr_status plan(struct tr_system *system, struct front_walk *walk,
     if (!count)
         return TR_STOPPED;
     walk->left = (uint32_t)count;
-    walk->turn = turn_take(front, walk->worker, system->worker_count);
-    if (letter->is_ask && walk->worker < system->worker_count &&
-        !plan_near(walk, system_open_workers(system), walk->turn))
-        return TR_STOPPED;
-    return TR_OK;
+    bool may_be_near = letter->is_ask && walk->worker < system->worker_count;
+    return may_be_near && !plan_near(walk, system_open_workers(system)) ? TR_STOPPED : TR_OK;
 }
 
 tr_status tr__front_begin(struct tr_system *system, const struct worker *worker, uint64_t ref,
@@ -150,7 +156,7 @@ static struct cell *next_heir(struct front_walk *walk)
 
 struct cell *tr__front_next(struct front_walk *walk)
 {
-    const struct front *front = walk->front;
+    struct front *front = walk->front;
     if (walk->is_held) {
         if (!walk->left--)
             return NULL;
@@ -167,7 +173,11 @@ struct cell *tr__front_next(struct front_walk *walk)
         walk->left--;
         if (!look(walk, &front->turn_count, &count) || !count)
             return NULL;
-        if (!look(walk, &front->turns[walk->turn++ % (uint32_t)count], &walk->member))
+        if (!walk->has_turn)
+            walk->turn = turn_take(front, walk->worker, (uint32_t)count);
+        walk->has_turn = true;
+        walk->turn = walk->turn < count ? walk->turn : 0;
+        if (!look(walk, &front->turns[walk->turn++], &walk->member))
             return NULL;
         struct cell *cell = slots_find(walk->slots, walk->member);
         if (cell)

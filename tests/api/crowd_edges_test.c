@@ -269,6 +269,13 @@ static tr_next ask_then(tr_self *self)
     tr_ask_then(self, after_who, NULL, group, who, .n = 1);
     return TR_SAME;
 }
+static void on_called_back(int *calls, const who_answer *answer)
+{
+    ck_assert_int_eq(answer->status, TR_OK);
+    ++*calls;
+}
+TR_CALLBACK(called_back, who, int, on_called_back);
+
 static void ways_play(void)
 {
     group_open("mills", 3);
@@ -281,13 +288,24 @@ static void ways_play(void)
     boss_runs(home, ask_then);
     ck_assert_int_eq(answered, 1);
     ck_assert_uint_eq(notes_total(), 3);
+    int calls = 0;
+    ck_assert_int_eq(tr_ask_callback(test, called_back, &calls, group, who, .n = 3), TR_OK);
+    tr_kit_settle(kit);
+    (void)tr_client_poll(test, 0);
+    ck_assert_int_eq(calls, 1);
+    ck_assert_int_eq(
+        tr_schedule_fixed_rate(tr_kit_system(kit), NULL, TR_SECOND, group, told, .n = 9), TR_OK);
+    tr_kit_advance(kit, 6 * TR_SECOND);
+    ck_assert_uint_eq(notes_total(), 10);
+    for (int i = 1; i <= 3; i++)
+        ck_assert_uint_ge(note_count[i], 2);
     tr_why_report why;
     ck_assert_int_eq(tr_actor_why(test, tr_any(group), &why), TR_OK);
     ck_assert_str_eq(why.path, "/user/mills");
     ck_assert_int_eq(tr_system_subscribe_dead_letters(tr_kit_system(kit), tr_any(group)),
                      TR_NOT_SUPPORTED);
 }
-TEST(forwards_and_later_answers_pass_through_a_group, "A-01", "B-04")
+TEST(all_ways_to_send_lead_to_a_group, "A-01", "B-04")
 {
     kits_each(ways_play);
 }
@@ -440,7 +458,7 @@ SUITE("crowd edges", a_full_member_is_passed_over,
       a_member_with_room_is_found_before_the_sender_is_told,
       what_all_are_too_full_for_follows_their_overflow, a_sender_waits_for_room_when_nobody_has_any,
       a_set_up_that_fails_here_fails_the_group, a_set_up_that_fails_elsewhere_leaves_the_group,
-      each_member_is_set_up_with_a_copy_of_the_message,
-      forwards_and_later_answers_pass_through_a_group, bad_arguments_are_refused_and_change_nothing,
-      a_spawn_that_cannot_be_ends_the_turn, groups_that_come_and_go_leave_nothing,
-      there_is_a_limit_of_groups, a_shutdown_lets_members_finish)
+      each_member_is_set_up_with_a_copy_of_the_message, all_ways_to_send_lead_to_a_group,
+      bad_arguments_are_refused_and_change_nothing, a_spawn_that_cannot_be_ends_the_turn,
+      groups_that_come_and_go_leave_nothing, there_is_a_limit_of_groups,
+      a_shutdown_lets_members_finish)

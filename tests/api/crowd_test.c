@@ -27,7 +27,7 @@ static void notices_play(void)
         ck_assert_uint_eq(note_count[i], 20);
     notes_are_in_order();
 }
-TEST(notices_go_to_each_member_in_turn, "P-04", "M-01")
+TEST(notices_go_to_each_member_in_turn, "M-01")
 {
     kits_each(notices_play);
 }
@@ -75,7 +75,7 @@ static void asks_play(void)
             ck_assert_uint_eq(note_count[i], (i - 1) % workers == asked_on ? 5 : 0);
     }
 }
-TEST(asks_go_to_members_of_the_same_worker_in_turn, "A-01", "P-05")
+TEST(asks_go_to_members_of_the_same_worker_in_turn, "A-01")
 {
     kits_each(asks_play);
 }
@@ -96,9 +96,34 @@ static void asks_far_play(void)
     ck_assert_uint_eq(note_count[1], 5);
     ck_assert_uint_eq(note_count[2], 5);
 }
-TEST(asks_without_a_member_near_go_in_turn, "P-05")
+TEST(asks_without_a_member_near_go_in_turn, "A-01")
 {
     kits_each(asks_far_play);
+}
+
+static tr_next ask_and_tell(tr_self *self)
+{
+    for (uint64_t i = 0; i < 10; i++) {
+        tr_await(self, tr_ask(self, group, who, .n = 2 * i));
+        tr_tell(self, group, told, .n = 2 * i + 1);
+    }
+    return TR_SAME;
+}
+static void ask_and_tell_play(void)
+{
+    group_open("mills", 2);
+    boss_runs(0, ask_and_tell);
+    uint64_t told_count[3] = {0};
+    for (int i = 1; i <= 2; i++) {
+        for (size_t n = 0; n < note_count[i]; n++)
+            told_count[i] += notes[i][n] % 2;
+    }
+    ck_assert_uint_eq(told_count[1], 5);
+    ck_assert_uint_eq(told_count[2], 5);
+}
+TEST(asks_take_no_turn_of_notices, "")
+{
+    kits_each(ask_and_tell_play);
 }
 
 static void client_asks_play(void)
@@ -409,11 +434,12 @@ TEST(members_are_supervised_as_the_spawners_children_are, "S-01", "S-07")
     kits_each(strategy_play);
 }
 
-SUITE("crowd", notices_go_to_each_member_in_turn, two_groups_that_alternate_are_both_fair,
-      asks_go_to_members_of_the_same_worker_in_turn, asks_without_a_member_near_go_in_turn,
-      asks_of_clients_go_in_turn, what_comes_before_the_set_up_is_kept_in_order,
-      a_group_has_a_name_and_ends_with_its_parent, a_watch_tells_of_the_end_of_the_group,
-      a_group_may_end_before_it_began, a_group_that_stops_handles_what_it_has,
-      an_actor_stops_groups, suspended_members_keep_their_turn,
-      who_stops_leaves_and_the_last_ends_the_group, a_member_that_fails_is_restarted_in_its_place,
+SUITE("crowd", asks_take_no_turn_of_notices, notices_go_to_each_member_in_turn,
+      two_groups_that_alternate_are_both_fair, asks_go_to_members_of_the_same_worker_in_turn,
+      asks_without_a_member_near_go_in_turn, asks_of_clients_go_in_turn,
+      what_comes_before_the_set_up_is_kept_in_order, a_group_has_a_name_and_ends_with_its_parent,
+      a_watch_tells_of_the_end_of_the_group, a_group_may_end_before_it_began,
+      a_group_that_stops_handles_what_it_has, an_actor_stops_groups,
+      suspended_members_keep_their_turn, who_stops_leaves_and_the_last_ends_the_group,
+      a_member_that_fails_is_restarted_in_its_place,
       members_are_supervised_as_the_spawners_children_are)

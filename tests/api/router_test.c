@@ -117,7 +117,7 @@ static void keys_play(void)
                      ASKED(look_for, .whom = tr_any(ledgers)));
     ck_assert_int_eq(TOLD(by_shade, .shade = DARK), ASKED(look_shade, .shade = DARK));
 }
-TEST(the_same_key_has_the_same_member, "P-01")
+TEST(the_same_key_has_the_same_member, "")
 {
     kits_each(keys_play);
 }
@@ -141,7 +141,7 @@ static void anywhere_play(void)
         SAID(first);
     }
 }
-TEST(a_key_has_its_member_for_everybody, "P-01")
+TEST(a_key_has_its_member_for_everybody, "")
 {
     kits_each(anywhere_play);
 }
@@ -154,7 +154,7 @@ static void owners_of(int *owners)
         owners[i] = ASKED(find, .customer = i);
 }
 
-TEST(a_member_that_leaves_moves_its_own_keys_only, "P-01")
+TEST(a_member_that_leaves_moves_its_own_keys_only, "")
 {
     static int before[KEYS];
     static int after[KEYS];
@@ -219,7 +219,7 @@ static void last_play(void)
     tr_kit_settle(kit);
     ck_assert_int_eq(tr_tell(test, ledgers, sell, .customer = 1), TR_STOPPED);
 }
-TEST(keys_find_those_who_are_left, "P-01")
+TEST(keys_find_those_who_are_left, "")
 {
     kits_each(last_play);
 }

@@ -137,7 +137,7 @@ static void *client_sends(void *argument)
     return NULL;
 }
 
-TEST(order_per_sender_and_member_holds, "M-01", "P-04")
+TEST(order_per_sender_and_member_holds, "M-01")
 {
     pthread_t threads[CLIENTS];
     per_source = test_scale(20000, 2000000);
@@ -232,7 +232,7 @@ static void *client_pesters(void *argument)
     return NULL;
 }
 
-TEST(a_message_never_reaches_another_group, "L-07")
+TEST(a_message_never_reaches_another_group, "LC-14")
 {
     pthread_t thread;
     uint64_t rounds = test_scale(1500, 40000);

@@ -8,6 +8,7 @@ from troupe_gdb.message import message_text, ref_text
 
 WORKERS_MAX = 256     # TR_WORKERS_MAX
 FOREIGN = 0xffffffff  # CELL_FOREIGN
+FRONT = 0xfffffffe  # CELL_FRONT
 CLIENT = 1 << 11      # CELL_CLIENT
 CHUNK_BITS = 10       # SLOTS_CHUNK_BITS
 NO_BLOCK = 0xff       # ENVELOPE_NO_BLOCK
@@ -114,6 +115,8 @@ def is_lived_in(cell):
     if not cell.number("identity"):
         return False
     door = cell.inner("door")
+    if door.number("owner") == FRONT:
+        return False  # the ref of a group: who stands behind it is listed
     return door.number("ref") != 0 or door.number("owner") != FOREIGN
 
 

@@ -202,6 +202,6 @@ static void reuse_check(void)
     .threads = {{"early reader", early_reader}, {"late reader", late_reader}, {"writer", writer}}
 
 EXPLORE_MODEL(board_reuse, .about = "a board changes its tenant: nobody reads a word of another",
-              .ids = "L-07", .variant = RIGHT, REUSE);
+              .ids = "LC-14", .variant = RIGHT, REUSE);
 EXPLORE_MODEL(board_reads_once, .about = "trap: a reader does not look at the ref again",
-              .ids = "L-07", .is_wrong = true, .variant = READS_ONCE, REUSE);
+              .ids = "LC-14", .is_wrong = true, .variant = READS_ONCE, REUSE);
