@@ -42,10 +42,10 @@ typedef struct tr_stall {
 } tr_stall;
 
 /**
- * Whether actors move between workers (docs/guide/workers.md). Nothing that a handler can see depends on
- * it, but for tr_worker. Who stays: pinned actors (tr_options), those with a turn that waits, an
- * ask that is not answered or more than TR_MOVED_TIMERS_MAX timers (or two that are due at the same nanosecond), and those
- * with a budget.
+ * Whether actors move between workers (docs/guide/workers.md). Nothing that a handler can see depends
+ * on it, but for tr_worker. Who stays: pinned actors (tr_options), those with a turn that waits, an
+ * ask that is not answered, more than TR_MOVED_TIMERS_MAX timers or two that are due at the same
+ * nanosecond, and those with a budget.
  */
 typedef enum tr_balance {
     TR_BALANCE_ON,      /* an idle worker gets ready actors of a busy one; who talk come together */

@@ -5,6 +5,7 @@
  * the number of its first place: an alias leads from there to where it is now.
  */
 #include <assert.h>
+#include <string.h>
 
 #include "actor/supervise.h"
 #include "actor/timers.h"
@@ -12,10 +13,28 @@
 
 static_assert(TR_MOVED_TIMERS_MAX <= UINT8_MAX, "their order is kept in bytes");
 
+/* A timer without its place. */
 struct packed_timer {
-    struct timer_entry entry; /* its deadline in it, and the message or the envelope that has it */
-    uint64_t handle;          /* of one without a key: what the application knows */
+    uint64_t handle; /* of one without a key: what the application knows */
+    tr_time due_ns;
+    uint32_t owner;
+    uint8_t kind;
+    uint8_t key_length;
+    bool is_keyed;
     bool is_armed;
+    bool is_queued;
+    bool is_light;
+    union {
+        struct {
+            const tr_type *type;
+            uint64_t causal;
+            unsigned char bytes[TIMER_LIGHT_MAX];
+        } light;
+        struct {
+            struct envelope *envelope;
+            tr_time period_ns;
+        } heavy;
+    };
     char key[TR_TIMER_KEY_MAX + 1];
 };
 
@@ -117,10 +136,26 @@ static struct packed_timer *pack(struct worker *worker, struct timer_parcel *par
                                  struct timer_entry *entry)
 {
     struct packed_timer *packed = &parcel->timers[parcel->count++];
-    *packed = (struct packed_timer){.is_armed = tr__wheel_cancel(&worker->timers, &entry->node)};
-    packed->entry = *entry;
-    if (entry->is_keyed)
-        memcpy(packed->key, entry->key, entry->keyed.key_length);
+    TR_ASSERT(!entry->is_parked); /* who waits stays */
+    *packed = (struct packed_timer){.due_ns = entry->node.deadline_ns,
+                                    .owner = entry->owner,
+                                    .kind = (uint8_t)entry->kind,
+                                    .is_keyed = entry->is_keyed,
+                                    .is_armed = tr__wheel_cancel(&worker->timers, &entry->node),
+                                    .is_queued = entry->is_queued,
+                                    .is_light = entry->is_light};
+    if (entry->is_light) {
+        packed->light.type = entry->light.type;
+        packed->light.causal = entry->light.causal;
+        memcpy(packed->light.bytes, entry->light.bytes, sizeof packed->light.bytes);
+    } else {
+        packed->heavy.envelope = entry->heavy.envelope;
+        packed->heavy.period_ns = entry->heavy.period_ns;
+    }
+    if (entry->is_keyed) {
+        packed->key_length = entry->keyed.key_length;
+        memcpy(packed->key, entry->key, packed->key_length);
+    }
     return packed;
 }
 
@@ -153,12 +188,9 @@ static struct timer_entry *place_new(struct worker *worker, struct cell_extra *e
 {
     bool is_new;
     uint64_t number;
-    if (packed->entry.is_keyed)
-        return tr__keys_obtain(&extra->timers,
-                               &worker->timer_pool,
-                               packed->key,
-                               packed->entry.keyed.key_length,
-                               &is_new);
+    if (packed->is_keyed)
+        return tr__keys_obtain(
+            &extra->timers, &worker->timer_pool, packed->key, packed->key_length, &is_new);
     struct timer_entry *entry =
         tr__loose_add(&extra->loose_timers, &worker->timer_pool.loose, &number);
     struct timer_aliases *aliases = extra->timer_aliases;
@@ -170,34 +202,36 @@ static struct timer_entry *place_new(struct worker *worker, struct cell_extra *e
 static bool unpack(struct worker *worker, struct cell_extra *extra,
                    const struct packed_timer *packed)
 {
-    const struct timer_entry *from = &packed->entry;
     struct timer_entry *entry = place_new(worker, extra, packed);
     if (!entry)
         return false;
-    entry->owner = from->owner;
-    entry->kind = from->kind;
-    entry->is_queued = from->is_queued;
-    entry->is_parked = from->is_parked;
-    entry->is_light = from->is_light;
-    if (from->is_light) {
-        entry->light = from->light;
+    entry->owner = packed->owner;
+    entry->kind = (unsigned)packed->kind & 3;
+    entry->is_queued = packed->is_queued;
+    entry->is_parked = false;
+    entry->is_light = packed->is_light;
+    if (packed->is_light) {
+        entry->light.type = packed->light.type;
+        entry->light.causal = packed->light.causal;
+        memcpy(entry->light.bytes, packed->light.bytes, sizeof entry->light.bytes);
     } else {
-        entry->heavy = from->heavy;
-        if (from->heavy.envelope)
-            from->heavy.envelope->sender = (uint64_t)(uintptr_t)entry;
+        entry->heavy.envelope = packed->heavy.envelope;
+        entry->heavy.period_ns = packed->heavy.period_ns;
+        if (packed->heavy.envelope)
+            packed->heavy.envelope->sender = (uint64_t)(uintptr_t)entry;
     }
     if (packed->is_armed)
-        tr__wheel_arm(&worker->timers, &entry->node, from->node.deadline_ns);
+        tr__wheel_arm(&worker->timers, &entry->node, packed->due_ns);
     return true;
 }
 
 /* No memory for it where it has come to: what its envelope holds is void. */
 static void spill(struct worker *worker, const struct packed_timer *packed)
 {
-    struct envelope *envelope = packed->entry.is_light ? NULL : packed->entry.heavy.envelope;
+    struct envelope *envelope = packed->is_light ? NULL : packed->heavy.envelope;
     if (!envelope)
         return;
-    if (packed->entry.is_queued)
+    if (packed->is_queued)
         tr__timer_void(worker, envelope);
     else
         envelope_give(&worker->pool, envelope);
@@ -210,9 +244,9 @@ static void spill(struct worker *worker, const struct packed_timer *packed)
 static void by_deadline(const struct timer_parcel *parcel, uint8_t *order)
 {
     for (uint32_t i = 0; i < parcel->count; i++) {
-        tr_time due_ns = parcel->timers[i].entry.node.deadline_ns;
+        tr_time due_ns = parcel->timers[i].due_ns;
         uint32_t at = i;
-        for (; at && parcel->timers[order[at - 1]].entry.node.deadline_ns > due_ns; at--)
+        for (; at && parcel->timers[order[at - 1]].due_ns > due_ns; at--)
             order[at] = order[at - 1];
         order[at] = (uint8_t)i;
     }
@@ -229,7 +263,7 @@ bool tr__timers_unpack(struct worker *worker, struct cell *cell)
     bool has_all = true;
     uint32_t loose = 0;
     for (uint32_t i = 0; i < parcel->count; i++)
-        loose += !parcel->timers[i].entry.is_keyed;
+        loose += !parcel->timers[i].is_keyed;
     if (loose) {
         size_t size = sizeof *extra->timer_aliases + loose * sizeof(struct timer_alias);
         extra->timer_aliases = source_resize(&worker->source, NULL, size);

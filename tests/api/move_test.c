@@ -430,10 +430,26 @@ TR_BEHAVIOR_DECLARE(stayer);
 static int stayer_worker; /* where it is */
 static uint32_t stayer_pokes;
 
-enum { SLEEP = 1 };
+static oracle_ref stayer_oracle;
+static uint32_t stayer_outcomes;
+
+enum { SLEEP = 1, ASK };
+
+static tr_next stayer_heard(tr_self *self, const question_answer *answer)
+{
+    ck_assert_int_eq(tr_worker(self), stayer_worker);
+    ck_assert_int_eq(answer->status, TR_TIMEOUT);
+    stayer_outcomes++;
+    return TR_SAME;
+}
+TR_THEN(heard, question, void, stayer_heard);
 
 static tr_next stayer_poke(tr_self *self, const struct poke *message)
 {
+    if (message->n == ASK) {
+        stayer_worker = tr_worker(self);
+        tr_ask_then_within(self, TR_SECOND, heard, NULL, stayer_oracle, question);
+    }
     if (message->n == SLEEP) {
         stayer_worker = tr_worker(self);
         ck_assert_int_eq(tr_sleep(self, TR_SECOND), TR_OK);
@@ -488,6 +504,15 @@ static void play_stay(void)
     tr_kit_settle(kit);
     stayer_check(tr_any(stayer));
     tr_kit_advance(kit, 2 * TR_SECOND);
+    /* One that has asked somebody who does not answer. */
+    stayer_outcomes = 0;
+    ck_assert_int_eq(tr_try_spawn(test, &stayer_oracle, oracle, NULL), TR_OK);
+    tr_tell(test, stayer, poke, .n = ASK);
+    tr_kit_settle(kit);
+    stayer_check(tr_any(stayer));
+    ck_assert_uint_eq(stayer_outcomes, 0);
+    tr_kit_advance(kit, 2 * TR_SECOND);
+    ck_assert_uint_eq(stayer_outcomes, 1);
     /* And one that does not. */
     rover_ref rover = {0};
     ck_assert_int_eq(tr_try_spawn(test, &rover, rover, NULL), TR_OK);
@@ -497,7 +522,7 @@ static void play_stay(void)
     }
 }
 
-TEST(pinned_metered_and_waiting_actors_stay, "D-07", "WP-12")
+TEST(pinned_metered_and_waiting_actors_stay, "D-07", "WP-12", "AK-13")
 {
     rovers = 0;
     kits_each_moving(20, play_stay);
