@@ -160,7 +160,9 @@ static uint64_t longest_wait(uint32_t count)
 
 TEST(nobody_among_ten_thousand_waits_for_more_than_a_run_of_each, "WP-10", "D-02")
 {
-    /* All send to themselves, so each run is a full one; a turn takes as long as a small one does. */
+    /*
+     * All send to themselves, so each run is a full one; a turn takes as long as a small one does.
+     */
     hand_play(SPINNERS_MAX, 1, UINT64_C(3) * SPINNERS_MAX * TR_RUN_TURNS_MAX, 100);
     uint64_t longest = longest_wait(SPINNERS_MAX);
     printf("10,000 ready: the longest wait was %" PRIu64 " turns, %.1f ms of turns of 100 ns\n",
@@ -227,8 +229,9 @@ static tr_next on_arm(tr_self *self)
 }
 
 /*
- * Each is followed by another one, which is due at once. While a cycle of thousands is under way more
- * than four new ones wait, but for the first few turns of it; so it is in a hurry nearly all the time.
+ * Each is followed by another one, which is due at once. While a cycle of thousands is under way
+ * more than four new ones wait, but for the first few turns of it; so it is in a hurry nearly all
+ * the time.
  */
 static tr_next on_tick(tr_self *self)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * One program on 1, 2, 4 and 8 workers, on kits with actors that stay and that move, and on threads: it
- * gives the same text each time.
+ * One program on 1, 2, 4 and 8 workers, on kits with actors that stay and that move, and on
+ * threads: it gives the same text each time.
  *
  * The program is a bank and a count of words. Actors of the pool find each other by name alone. A
  * clerk moves money from account to account, each time after the last one was done, and accounts
- * refuse what they have not got, so a single answer that is wrong changes all that follow. Readers run
- * side by side and tell each word to the actor of its name, which they spawn as they meet it; it adds up
- * what does not depend on who was first, and checks that what one reader says comes in order. A
- * visitor asks for answers that do not come, and writes down why.
+ * refuse what they have not got, so a single answer that is wrong changes all that follow. Readers
+ * run side by side and tell each word to the actor of its name, which they spawn as they meet it;
+ * it adds up what does not depend on who was first, and checks that what one reader says comes in
+ * order. A visitor asks for answers that do not come, and writes down why.
  */
 #include "support/stage.h"
 

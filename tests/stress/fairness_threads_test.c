@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Workers that others keep waiting, on real threads: many ready actors, functions that block, handlers
- * that do not return. What goes on must go on before the test lets go of what blocks; how late it was
- * is printed, and not judged: the machine may be busy with other things.
+ * Workers that others keep waiting, on real threads: many ready actors, functions that block,
+ * handlers that do not return. What goes on must go on before the test lets go of what blocks; how
+ * late it was is printed, and not judged: the machine may be busy with other things.
  */
 #include "support/stage.h"
 
@@ -344,7 +344,10 @@ TEST(none_of_ten_thousand_waits_for_long, "WP-10", "D-02")
     for (int i = 0; i < SPINNERS; i++)
         most = turns_of_others[i] > most ? turns_of_others[i] : most;
     print_times("10,000 that are ready wait, in time of their worker, for", waited_most, SPINNERS);
-    /* Each of the others has one run, or two where a tick of the clock has cut the first one short. */
+    /*
+     * Each of the others has one run, or two where a tick of the clock has cut the first one
+     * short.
+     */
     ck_assert_uint_gt(most, SPINNERS);
     ck_assert_uint_le(most, (uint64_t)2 * SPINNERS * TR_RUN_TURNS_MAX);
     theatre_close(&theatre);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Messages between workers that spin before they sleep, for long, for a moment or not at all: each
- * sender's arrive in order, and as many as were sent. Few are under way at a time, so that workers are
- * without work again and again, and messages meet them in every state between awake and asleep.
+ * sender's arrive in order, and as many as were sent. Few are under way at a time, so that workers
+ * are without work again and again, and messages meet them in every state between awake and
+ * asleep.
  */
 #include "support/stage.h"
 
