@@ -275,7 +275,7 @@ TR_MESSAGE(spinner_is, (u64, index));
 TR_MESSAGE(done);
 TR_ACTOR(spinner, spin);
 
-enum { SPINNERS = 10000, SPINS = 40 * TR_RUN_TURNS_MAX };
+enum { SPINNERS = 10000, SPINS = (TEST_HAS_SANITIZER ? 3 : 20) * TR_RUN_TURNS_MAX };
 
 static tr_time waited_most[SPINNERS];
 static uint64_t turns_of_others[SPINNERS]; /* at most, between two of its own */
