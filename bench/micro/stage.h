@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * What the programs that time several workers share: a system with its client, and how they print.
- * Each line is "name: value unit"; values are medians of several rounds unless the name says otherwise.
- * They mean something on a machine with two cores that have nothing else to do.
+ * Each line is "name: value unit"; values are medians of several rounds unless the name says
+ * otherwise. They mean something on a machine with two cores that have nothing else to do.
  */
 #ifndef BENCH_MICRO_STAGE_H
 #define BENCH_MICRO_STAGE_H

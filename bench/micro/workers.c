@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Times what several workers are for: load that begins on one of them, a pair that talks across, and the
- * look-up of actors by name. Not part of the build:
+ * Times what several workers are for: load that begins on one of them, a pair that talks across,
+ * and the look-up of actors by name. Not part of the build:
  *
  *     cc -O3 -D_GNU_SOURCE -Iinclude bench/micro/workers.c build/libtroupe.a -lboost_context \
  *         -lpthread -o /tmp/workers
@@ -75,7 +75,9 @@ static tr_next on_grind(tr_self *self, struct mill *mill, const struct grind *me
 }
 TR_BEHAVIOR(mill, struct mill, TR_SETUP_WITH(mill_is, set_up_mill), TR_ON(grind, on_grind));
 
-/* Starts the mills; they grind so many times, or until the time is up. Work done for each second. */
+/*
+ * Starts the mills; they grind so many times, or until the time is up. Work done for each second.
+ */
 static double grind_all(int workers, tr_balance balance, uint64_t turns, double *moves)
 {
     uint64_t sum = 0;
