@@ -86,18 +86,23 @@ TR_BEHAVIOR(tap, struct tap, TR_SETUP_WITH(pour_into, set_up_tap), TR_ON(pour, o
 static void pour_out(const char *name, tr_ref bucket, uint64_t drops)
 {
     double rates[BURST_ROUNDS];
+    double costs[BURST_ROUNDS];
     tap_ref tap;
     MUST(tr_try_spawn_at(client, &tap, 0, tap, NULL, pour_into, .bucket = bucket, .drops = drops));
     MUST(tr_spawn_wait(client, bucket, TR_MINUTE, NULL));
     MUST(tr_spawn_wait(client, tap, TR_MINUTE, NULL));
     for (int i = -1; i < BURST_ROUNDS; i++) { /* the first one warms up */
         double from = now_ns();
+        double cpu_from = cpu_used_ns();
         MUST(tr_tell(client, tap, pour));
         require(wait_done() == 0, "messages out of order");
-        if (i >= 0)
-            rates[i] = (double)drops * 1e9 / (now_ns() - from);
+        if (i < 0)
+            continue;
+        rates[i] = (double)drops * 1e9 / (now_ns() - from);
+        costs[i] = (cpu_used_ns() - cpu_from) / (double)drops;
     }
     print(name, median(rates, BURST_ROUNDS) / 1e6, "M messages/s");
+    print(name, median(costs, BURST_ROUNDS), "ns of CPU time a message, both workers");
 }
 
 static void burst(void)

@@ -78,7 +78,8 @@ TR_BEHAVIOR(mill, struct mill, TR_SETUP_WITH(mill_is, set_up_mill), TR_ON(grind,
 /*
  * Starts the mills; they grind so many times, or until the time is up. Work done for each second.
  */
-static double grind_all(int workers, tr_balance balance, uint64_t turns, double *moves)
+static double grind_all(int workers, tr_balance balance, uint64_t turns, double *moves,
+                        double *cpus)
 {
     uint64_t sum = 0;
     mill_ref refs[MILLS];
@@ -91,6 +92,7 @@ static double grind_all(int workers, tr_balance balance, uint64_t turns, double 
     for (int i = 0; i < MILLS; i++)
         MUST(tr_spawn_wait(client, refs[i], TR_MINUTE, NULL));
     double from = now_ns();
+    double cpu_from = cpu_used_ns();
     for (int i = 0; i < MILLS; i++)
         MUST(tr_tell(client, refs[i], grind, .left = turns));
     if (turns) {
@@ -103,6 +105,7 @@ static double grind_all(int workers, tr_balance balance, uint64_t turns, double 
     for (int i = 0; i < MILLS; i++)
         sum += atomic_load(&mills[i].ground);
     double took = now_ns() - from;
+    *cpus = (cpu_used_ns() - cpu_from) / took;
     atomic_store(&mills_rest, true);
     tr_counters counters;
     tr_system_counters(system_, &counters);
@@ -126,12 +129,14 @@ static void skewed(void)
     for (int is_finite = 0; is_finite < 2; is_finite++) {
         double rates[PLAYS][SKEWED_ROUNDS];
         double moves[PLAYS][SKEWED_ROUNDS];
+        double cpus[PLAYS][SKEWED_ROUNDS];
         for (int round = 0; round < SKEWED_ROUNDS; round++) {
             for (int i = 0; i < PLAYS; i++)
                 rates[i][round] = grind_all(plays[i].workers,
                                             plays[i].balance,
                                             is_finite ? MILL_TURNS : 0,
-                                            &moves[i][round]);
+                                            &moves[i][round],
+                                            &cpus[i][round]);
         }
         const char *kind = is_finite ? "equal turns each, to the last" : "steady";
         double one = median(rates[0], SKEWED_ROUNDS);
@@ -140,6 +145,8 @@ static void skewed(void)
             double rate = median(rates[i], SKEWED_ROUNDS);
             snprintf(name, sizeof name, "skewed, %s, %s", kind, plays[i].name);
             print(name, rate / 1e6, "seconds of work a second");
+            snprintf(name, sizeof name, "skewed, %s, %s, CPUs in use", kind, plays[i].name);
+            print(name, median(cpus[i], SKEWED_ROUNDS), "of the machine's");
             snprintf(name, sizeof name, "skewed, %s, %s, ratio", kind, plays[i].name);
             if (i)
                 print(name, rate / one, "times one worker");
