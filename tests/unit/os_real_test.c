@@ -145,7 +145,7 @@ TEST(a_system_has_a_worker_for_each_cpu_it_may_use, "P-03")
     ck_assert_int_eq(sched_getaffinity(0, sizeof all, &all), 0);
     CPU_ZERO(&some);
     unsigned most = 0;
-    for (int cpu = 0; cpu < CPU_SETSIZE && most < 3; cpu++) {
+    for (size_t cpu = 0; cpu < CPU_SETSIZE && most < 3; cpu++) {
         tr_system *made;
         if (!CPU_ISSET(cpu, &all))
             continue;
