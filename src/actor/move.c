@@ -93,11 +93,12 @@ void tr__move_take(struct worker *worker, struct cell *cell)
     tr__watches_unpack(worker, cell);
     bool has_timers = tr__timers_unpack(worker, cell);
     tr__balance_arrived(worker, cell);
-    cell->house = HOUSE_RUNNING; /* what is taken in makes nobody ready: this does, below */
+    /* As one who waits it is asked, should somebody ask why; one who fails is in no queue. */
+    cell->house = has_timers ? HOUSE_WAITING : HOUSE_RUNNING;
     tr__mail_take_in(worker, cell, door_take_posted(&cell->door));
     tr__shutdown_adopt(worker, cell);
-    if (has_timers)
-        tr__cell_settle(worker, cell);
-    else
+    if (!has_timers)
         fail(worker, cell);
+    else if (cell->house == HOUSE_WAITING)
+        tr__cell_settle(worker, cell);
 }

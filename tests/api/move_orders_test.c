@@ -486,6 +486,30 @@ TEST(mailboxes_of_movers_keep_their_bounds, "D-07", "WP-12")
     kits_each_moving(60, play_boxes);
 }
 
+/* ---- Questions. ---- */
+
+/* Who asks why a mover does nothing makes it move, and hears that it waits for messages. */
+static void play_why(void)
+{
+    target_ref target = {0};
+    chance_bits = kits_seed;
+    ck_assert_int_eq(tr_try_spawn_at(test, &target, any_worker(), target, NULL), TR_OK);
+    tr_kit_settle(kit);
+    for (int i = 0; i < 20; i++) {
+        tr_why_report report;
+        ck_assert_int_eq(tr_actor_why(test, target, &report), TR_OK);
+        ck_assert_uint_eq(report.count, 1);
+        ck_assert_str_eq(tr_why_name(report.reasons[0].kind), "TR_WHY_IDLE");
+        ck_assert_str_eq(report.state, "Running");
+    }
+}
+
+TEST(a_mover_that_does_nothing_says_so, "D-07")
+{
+    kits_each_moving(40, play_why);
+}
+
 SUITE("moves under orders", one_signal_comes_for_each_watch_while_both_move,
       a_mover_is_suspended_and_resumed_at_any_moment, a_mover_is_stopped_and_killed_at_any_moment,
-      an_ask_to_a_mover_has_exactly_one_outcome, mailboxes_of_movers_keep_their_bounds)
+      an_ask_to_a_mover_has_exactly_one_outcome, mailboxes_of_movers_keep_their_bounds,
+      a_mover_that_does_nothing_says_so)
