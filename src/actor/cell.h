@@ -135,7 +135,7 @@ struct cell_extra {
     uint32_t stash_count;
     uint32_t stash_lines; /* their memory, in lines of 64 bytes */
     struct timer_keys timers;
-    struct loose_list loose_timers; /* those without a key */
+    struct loose_list loose_timers;      /* those without a key */
     struct timer_parcel *timer_parcel;   /* of one that moves */
     struct timer_aliases *timer_aliases; /* of one that has: see actor/move_timers.c */
     uint64_t timer_lines;  /* memory of timers and of those of their messages that do not wait */

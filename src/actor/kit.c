@@ -156,8 +156,8 @@ tr_kit *tr_kit_new(const tr_kit_options *options)
                                         .workers = options->workers ? options->workers : 1,
                                         .seed = seed,
                                         .spin_ns = -1,
-                                        .balance = options->moves ? TR_BALANCE_RESTLESS
-                                                                  : TR_BALANCE_OFF,
+                                        .balance =
+                                            options->moves ? TR_BALANCE_RESTLESS : TR_BALANCE_OFF,
                                         .platform = &kit->virtual->table};
     if (tr__system_new(&system_options, &kit->system) != TR_OK)
         goto free_virtual;

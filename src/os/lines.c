@@ -238,8 +238,8 @@ static bool unit_open(struct unit *unit, struct cursor *all)
     skip(&unit->program, header);
     unit->min_instruction = read_number(&head, 1);
     if (unit->version >= 4)
-        skip(&head, 1); /* operations per instruction */
-    skip(&head, 1);     /* what a statement is by default */
+        skip(&head, 1);                    /* operations per instruction */
+    skip(&head, 1);                        /* what a statement is by default */
     uint64_t base = read_number(&head, 1); /* a signed byte */
     unit->line_base = (int)base - (base > 127 ? 256 : 0);
     unit->line_range = (unsigned)read_number(&head, 1);
