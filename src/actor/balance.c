@@ -162,8 +162,7 @@ void tr__balance_round(struct worker *worker)
     struct balance *balance = &worker->balance;
     if (worker_leaves(worker))
         tr__leave_round(worker);
-    if (system->balance != TR_BALANCE_ON || is_alone(worker) ||
-        atom32_load(&system->is_stopping, ATOM_RELAXED)) {
+    if (system->balance != TR_BALANCE_ON || is_alone(worker)) {
         if (system->balance == TR_BALANCE_RESTLESS && !is_alone(worker) &&
             rng_below(&worker->rng, RESTLESS_ODDS) == 0)
             shake(worker);
@@ -246,7 +245,7 @@ bool tr__balance_sample(struct worker *worker, struct cell *cell)
         cell->house != HOUSE_WAITING)
         return false;
     if (!talk_note(worker, cell, from, sender) || must_stay(worker, cell) ||
-        !tr__move_is_possible(worker, cell) || atom32_load(&system->is_stopping, ATOM_RELAXED))
+        !tr__move_is_possible(worker, cell))
         return false;
     uint32_t load = atom32_load(&worker->load, ATOM_RELAXED);
     return atom32_load(&system->workers[from]->load, ATOM_RELAXED) <= load &&

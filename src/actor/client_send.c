@@ -268,7 +268,7 @@ tr_status tr_client_try_spawn(tr_client *client, const tr_spawn_args *args, uint
     lock_give(&system->foreign_lock);
     cell->origin->causal = hash_mix(client->causal_next++);
     *ref_bits = cell->identity;
-    cell->origin->worker = args->worker < 0 ? 0 : (uint32_t)args->worker;
+    cell->origin->worker = args->worker < 0 ? 0 : system_place(system, args->worker);
     door_open(&cell->door, cell->identity, CELL_FOREIGN, true);
     tr__names_show(cell->name);
     /* Its parent's worker puts it into the list of children, then it goes to its own. */

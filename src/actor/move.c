@@ -25,10 +25,10 @@ static bool extra_may_move(const struct cell_extra *extra)
 
 bool tr__move_may_leave(const struct worker *worker, const struct cell *cell)
 {
-    const tr_options *options = &cell->dispatch->behavior->options;
     const int bound = CELL_SEALED | CELL_KILLING | CELL_BARRIER | CELL_METERED | CELL_FAILED |
                       CELL_ASKED | CELL_CALLS | CELL_AWAITED;
-    if (cell->life != LIFE_RUNNING || cell->flags & bound || options->is_pinned)
+    if (cell->life != LIFE_RUNNING || cell->flags & bound ||
+        cell->dispatch->behavior->options.is_pinned)
         return false;
     /* Who watches a group is known by two refs to the worker of its crew. */
     if (cell->origin && tr__front_of_crew(cell))
@@ -50,8 +50,9 @@ bool tr__move_give(struct worker *worker, struct cell *cell, uint32_t to, bool h
     TR_ASSERT(cell->house == HOUSE_WAITING || (cell->house == HOUSE_READY && !has_post));
     TR_ASSERT(cell_owner(cell) == worker->index);
     TR_ASSERT(to < system->worker_count);
-    if (to == worker->index)
-        return false; /* there are fewer workers, or more, since that was chosen */
+    /* There may be fewer workers, or more, since that was chosen. In a shutdown nobody moves. */
+    if (to == worker->index || atom32_load(&system->is_stopping, ATOM_RELAXED))
+        return false;
     struct timer_parcel *parcel;
     if (!tr__timers_reserve(worker, cell, &parcel))
         return false;

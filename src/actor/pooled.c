@@ -87,7 +87,7 @@ static tr_status create(struct tr_system *system, const struct pooled_spawner *s
         goto give_slot;
     }
     cell->origin->causal = spawner->causal;
-    cell->origin->worker = (uint32_t)args->worker;
+    cell->origin->worker = system_place(system, args->worker);
     uint64_t identity = cell->identity;
     /* All that is told to it from now on waits behind its door, until it is set up. */
     door_open(&cell->door, identity, CELL_FOREIGN, true);

@@ -102,7 +102,7 @@ tr_status tr__spawn_check(struct tr_system *system, const tr_spawn_args *args)
         tr__error_set(args->error, TR_INVALID_ARGUMENT, 0, "%s", why);
         return TR_INVALID_ARGUMENT;
     }
-    if (args->worker < -1 || args->worker >= (int)system_open_workers(system)) {
+    if (args->worker < -1 || args->worker >= (int)atom32_load(&system->open_most, ATOM_ACQUIRE)) {
         tr__error_set(args->error, TR_INVALID_ARGUMENT, 0, "there is no worker %d", args->worker);
         return TR_INVALID_ARGUMENT;
     }
@@ -433,7 +433,7 @@ tr_status tr__spawn_below(struct worker *worker, struct cell *parent, const tr_s
         return status;
     if (args->spec && args->spec->is_significant && !tr__extra_of(worker, parent))
         return TR_NO_MEMORY;
-    uint32_t owner = args->worker < 0 ? worker->index : (uint32_t)args->worker;
+    uint32_t owner = args->worker < 0 ? worker->index : system_place(worker->system, args->worker);
     bool is_near = owner == worker->index && worker->depth < TR_SETUPS_NESTED_MAX;
     struct cell *cell;
     status = tr__spawn_prepare(

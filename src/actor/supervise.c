@@ -339,7 +339,6 @@ static bool plan_return(struct worker *worker, struct cell *parent, struct cell 
     failure->spec = child->origin->spec;
     failure->is_pooled = cell_is_pooled(child);
     failure->origin = child->origin;
-    failure->origin->worker = cell_owner(child);
     child->origin = NULL;
     failure->cell = parent;
     failure->phase = FAILURE_DECIDED;

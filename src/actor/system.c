@@ -179,6 +179,7 @@ static struct tr_system *system_alloc(const tr_system_options *options)
     uint32_t most = options->size ? (uint32_t)options->workers_max : 0;
     system->worker_count = most > open ? most : open;
     atom32_init(&system->open_count, open);
+    atom32_init(&system->open_most, open);
     atom32_init(&system->thread_count, 0);
     lock_init(&system->grow_lock);
     lock_init(&system->foreign_lock);

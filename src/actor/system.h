@@ -40,6 +40,7 @@ struct tr_system {
     uint64_t seed;
     uint32_t worker_count; /* all; those that are not open wait for tr_system_set_workers */
     atom32 open_count;     /* those on which actors start; see system_open_workers */
+    atom32 open_most;      /* as many as were ever open */
     atom32 leave_call;     /* how often there were to be fewer */
     atom32 thread_count;   /* those that have a thread, or are about to */
     struct lock grow_lock; /* taken after wait_lock */
@@ -87,10 +88,17 @@ struct tr_system {
     atom32 root_failures;    /* top-level actors that ended by a failure */
 };
 
-/** The number of workers on which actors start: the first ones. It only grows. Any thread. */
+/** The number of workers on which actors start: the first ones. Any thread. */
 static inline uint32_t system_open_workers(const struct tr_system *system)
 {
     return atom32_load(&system->open_count, ATOM_ACQUIRE); /* partner: tr_system_set_workers */
+}
+
+/** The worker for an actor that was to begin on this one, which may not be open any more. Any thread. */
+static inline uint32_t system_place(const struct tr_system *system, int worker)
+{
+    uint32_t open = system_open_workers(system);
+    return (uint32_t)worker < open ? (uint32_t)worker : (uint32_t)worker % open;
 }
 
 /** tr_system_new, without the actors of its pool. */

@@ -66,7 +66,9 @@ static tr_status threads_start(struct tr_system *system)
     if (status == TR_OK)
         status =
             tr__watch_start(&system->watch, platform, system->loops, system->worker_count, &report);
-    for (; started < system_open_workers(system) && status == TR_OK; started += status == TR_OK)
+    /* Those that are not wanted any more too: actors may have been spawned there. */
+    uint32_t most = atom32_load(&system->open_most, ATOM_ACQUIRE);
+    for (; started < most && status == TR_OK; started += status == TR_OK)
         status = thread_start(system, started);
     tr_status passed = tr__start_gate_wait(system, started);
     return status == TR_OK ? passed : status;
@@ -199,7 +201,9 @@ static tr_status workers_open(struct tr_system *system, uint32_t count)
     }
     if (status != TR_OK)
         return status;
-    atom32_store(&system->open_count, count, ATOM_RELEASE); /* partner: system_open_workers */
+    if (count > atom32_load(&system->open_most, ATOM_RELAXED))
+        atom32_store(&system->open_most, count, ATOM_RELEASE); /* partner: tr__spawn_check */
+    atom32_store(&system->open_count, count, ATOM_RELEASE);    /* partner: system_open_workers */
     tell_pool(system);
     if (count < open)
         atom32_fetch_add(&system->leave_call, 1, ATOM_SEQ_CST); /* partner: leave_next */

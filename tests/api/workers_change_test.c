@@ -174,8 +174,9 @@ TEST(a_worker_that_comes_back_is_used, "P-06")
     change(2);
     tr_kit_advance(kit, 5 * TR_MILLISECOND);
     walker_ref late;
-    ck_assert_int_eq(tr_try_spawn_at(test, &late, 3, walker, NULL, index_is, .index = 0),
-                     TR_INVALID_ARGUMENT);
+    /* Who names a worker that is not there any more begins on another. */
+    ck_assert_int_eq(tr_try_spawn_at(test, &late, 3, walker, NULL, index_is, .index = 0), TR_OK);
+    ck_assert_uint_lt(place_of(late).worker, 2);
     change(4);
     ck_assert_int_eq(tr_try_spawn_at(test, &late, 3, walker, NULL, index_is, .index = 0), TR_OK);
     tr_kit_advance(kit, 20 * TR_MILLISECOND);
@@ -211,6 +212,99 @@ TEST(any_change_at_any_moment_loses_nothing, "P-06", "WP-16", "WP-15")
     }
 }
 
+/* ---- Those who are not well when their worker leaves. ---- */
+
+TR_MESSAGE(go);
+TR_ACTOR(boss, go);
+TR_ACTOR(kid, go);
+TR_BEHAVIOR(kid, void);
+
+static tr_next spawn_and_kill(tr_self *self)
+{
+    for (int i = 0; i < 4; i++) {
+        kid_ref made = tr_spawn_at(self, 3, kid, NULL);
+        tr_kill(self, made);
+    }
+    return TR_SAME;
+}
+
+TR_BEHAVIOR(boss, void, TR_ON(go, spawn_and_kill));
+
+TEST(who_ends_before_its_set_up_is_no_harm, "P-06")
+{
+    for (uint64_t seed = 1; seed <= TEST_SEEDS(200); seed++) {
+        const tr_kit_options options = {.size = sizeof options, .seed = seed, .workers = WORKERS};
+        boss_ref boss;
+        kit = tr_kit_new(&options);
+        test = tr_kit_client(kit);
+        ck_assert_int_eq(tr_try_spawn(test, &boss, boss, NULL), TR_OK);
+        tr_kit_settle(kit);
+        ck_assert_int_eq(tr_tell(test, boss, go), TR_OK);
+        for (uint64_t i = 0; i < seed % 8; i++)
+            (void)tr_kit_step(kit);
+        change(2);
+        tr_kit_settle(kit);
+        tr_kit_free(kit);
+    }
+}
+
+static int starts;
+static int start_worker;
+
+static tr_next note_start(tr_self *self)
+{
+    starts++;
+    start_worker = tr_worker(self);
+    return TR_SAME;
+}
+
+static tr_next stop(void)
+{
+    return TR_STOP;
+}
+
+TR_ACTOR(phoenix, go);
+TR_BEHAVIOR(phoenix, void, TR_SETUP(note_start), TR_ON(go, stop),
+            TR_OPTIONS(.restart = TR_PERMANENT, .is_pinned = true));
+
+TEST(who_comes_back_does_so_elsewhere, "P-06", "S-08")
+{
+    const tr_kit_options options = {.size = sizeof options, .workers = WORKERS};
+    phoenix_ref phoenix;
+    kit = tr_kit_new(&options);
+    test = tr_kit_client(kit);
+    starts = 0;
+    ck_assert_int_eq(tr_try_spawn_at(test, &phoenix, 3, phoenix, "p"), TR_OK);
+    tr_kit_settle(kit);
+    change(2);
+    ck_assert_int_eq(tr_tell(test, phoenix, go), TR_OK);
+    tr_kit_advance(kit, TR_SECOND);
+    ck_assert_int_eq(starts, 2);
+    ck_assert_int_lt(start_worker, 2);
+    ck_assert(!tr_is_nobody(tr_find(test, phoenix, "/user/p")));
+    tr_kit_free(kit);
+}
+
+TEST(fewer_before_the_start_strand_nobody, "P-06")
+{
+    tr_system *system;
+    tr_client *client;
+    phoenix_ref phoenix;
+    const tr_system_options options = {.size = sizeof options, .workers = WORKERS};
+    ck_assert_int_eq(tr_system_new(&options, &system), TR_OK);
+    ck_assert_int_eq(tr_client_new(system, &client), TR_OK);
+    ck_assert_int_eq(tr_try_spawn_at(client, &phoenix, 3, phoenix, NULL), TR_OK);
+    ck_assert_int_eq(tr_system_set_workers(system, 2), TR_OK);
+    ck_assert_int_eq(tr_system_start(system), TR_OK);
+    ck_assert_int_eq(tr_spawn_wait(client, phoenix, TR_NEVER, NULL), TR_OK);
+    tr_client_free(client);
+    tr_system_shutdown(system, 10 * TR_SECOND);
+    ck_assert_int_eq(tr_system_wait(system), TR_OK);
+    tr_system_free(system);
+}
+
 SUITE("workers that come and go", those_who_wait_leave_with_all_they_have,
       a_turn_that_waits_is_waited_for, who_is_pinned_stays_and_is_reached,
-      a_worker_that_comes_back_is_used, any_change_at_any_moment_loses_nothing)
+      a_worker_that_comes_back_is_used, any_change_at_any_moment_loses_nothing,
+      who_ends_before_its_set_up_is_no_harm, who_comes_back_does_so_elsewhere,
+      fewer_before_the_start_strand_nobody)
