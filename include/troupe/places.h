@@ -119,7 +119,8 @@ struct tr_transport {
     /**
      * Sends a parcel, taken on TR_OK and still the caller's otherwise. TR_STOPPED: the actor, or the
      * system there, is known to have ended; TR_NOT_FOUND: there is no such place, or it is gone;
-     * TR_MAILBOX_FULL; TR_INVALID_ARGUMENT: no parcel.
+     * TR_MAILBOX_FULL; TR_INVALID_ARGUMENT: no parcel; TR_UNHANDLED: to a router, which has no route
+     * for it.
      */
     tr_status (*send)(tr_transport *transport, tr_place place, tr_ref to, tr_parcel *parcel);
 };

@@ -33,14 +33,17 @@ static tr_status send(tr_transport *table, tr_place place, tr_ref to, tr_parcel 
     struct envelope *envelope = envelope_of(parcel);
     if (!parcel)
         return TR_INVALID_ARGUMENT;
-    if (place >= system_open_workers(system))
+    /* Those who cannot leave stay on workers that are not open any more, and are reached there. */
+    if (place >= system->worker_count)
         return TR_NOT_FOUND;
     struct cell *cell = slots_find(&system->slots, to.bits);
     if (!cell)
         return TR_STOPPED;
     /* Its worker reads the owner from the door: `place` is where that was. */
     envelope->generation = (uint32_t)(to.bits >> 32);
-    tr_status status = tr__mail_send_outside(system, cell, envelope);
+    tr_status status = front_is(cell)
+                           ? tr__front_send_outside(system, envelope, &cell, &to.bits)
+                           : tr__mail_send_outside(system, cell, envelope);
     if (status == TR_MAILBOX_FULL && room_policy(room_load(&cell->door.room)) == TR_DROP_NEWEST) {
         drop_newest(system, to, parcel);
         return TR_OK;

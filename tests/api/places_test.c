@@ -171,6 +171,63 @@ TEST(a_full_mailbox_is_no_place_to_wait, "P-07")
     workers_close(&world);
 }
 
+/* ---- Workers that leave, and groups. ---- */
+
+TR_ACTOR(pinned, item, get_record);
+TR_BEHAVIOR(pinned, struct recorder, TR_ON(item, recorder_item), TR_ON(get_record, recorder_tell),
+            TR_OPTIONS(.is_pinned = true));
+
+/* Sends to whom the directory names, where it says. */
+static tr_status send_to(struct world *world, const char *path, uint64_t n, tr_location *found)
+{
+    tr_directory *directory = world->places->directory;
+    tr_transport *transport = world->places->transport;
+    ck_assert_int_eq(directory->find(directory, path, found), TR_OK);
+    tr_parcel *parcel = parcel_of(world, 0, n);
+    tr_status status = transport->send(transport, found->place, found->ref, parcel);
+    if (status != TR_OK)
+        tr_parcel_free(world->system, parcel);
+    return status;
+}
+
+TEST(who_stays_on_a_worker_that_leaves_is_reached_there, "P-06", "P-07")
+{
+    struct world world = {0};
+    workers_open(&world, 4);
+    pinned_ref ref;
+    tr_location found;
+    ck_assert_int_eq(tr_try_spawn_at(world.client, &ref, 3, pinned, "rock"), TR_OK);
+    ck_assert_int_eq(tr_spawn_wait(world.client, ref, TR_SECOND, NULL), TR_OK);
+    ck_assert_int_eq(tr_system_set_workers(world.system, 2), TR_OK);
+    ck_assert_int_eq(send_to(&world, "/user/rock", 0, &found), TR_OK);
+    ck_assert_uint_eq(found.place, 3);
+    ck_assert_uint_eq(record_of(&world, tr_any(ref)).count, 1);
+    tr_parcel *parcel = parcel_of(&world, 0, 0);
+    tr_transport *transport = world.places->transport;
+    ck_assert_int_eq(transport->send(transport, 4, tr_any(ref), parcel), TR_NOT_FOUND);
+    tr_parcel_free(world.system, parcel);
+    workers_close(&world);
+}
+
+TEST(a_group_has_a_place_and_takes_parcels, "P-07")
+{
+    struct world world = {0};
+    workers_open(&world, 4);
+    tr_location found;
+    recorder_ref group;
+    ck_assert_int_eq(tr_try_spawn_group(world.client, &group, recorder, "team", 2), TR_OK);
+    for (uint64_t n = 0; n < 4; n++) { /* at once, and when all are there */
+        ck_assert_int_eq(send_to(&world, "/user/team", n, &found), TR_OK);
+        ck_assert(tr_is_same(found.ref, group));
+        ck_assert_uint_lt(found.place, 4);
+        ck_assert_int_eq(tr_spawn_wait(world.client, group, TR_SECOND, NULL), TR_OK);
+    }
+    uint64_t all = record_of(&world, tr_any(group)).count;
+    all += record_of(&world, tr_any(group)).count; /* of the other one */
+    ck_assert_uint_eq(all, 4);
+    workers_close(&world);
+}
+
 TEST(bad_arguments_are_refused, "P-07")
 {
     struct world world = {0};
@@ -195,4 +252,5 @@ TEST(bad_arguments_are_refused, "P-07")
 SUITE("places: workers", PLACES_CASES, the_directory_is_that_of_the_system,
       freed_places_release_what_they_claimed, the_ring_is_that_of_the_pool,
       actors_of_the_pool_are_where_the_ring_says, a_full_mailbox_is_no_place_to_wait,
+      who_stays_on_a_worker_that_leaves_is_reached_there, a_group_has_a_place_and_takes_parcels,
       bad_arguments_are_refused)
