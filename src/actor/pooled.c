@@ -54,6 +54,25 @@ static tr_status accept(struct tr_system *system, const tr_spawn_args *args, con
     return TR_OK;
 }
 
+static struct pooled_spec *spec_of(const struct cell_origin *origin)
+{
+    return (struct pooled_spec *)(uintptr_t)origin->spec;
+}
+
+void tr__pooled_hold(struct cell_origin *origin)
+{
+    if (!origin->spec || !origin->name)
+        return; /* it does not come back */
+    origin->is_counted = true;
+    atom32_fetch_add(&spec_of(origin)->holds, 1, ATOM_RELAXED);
+}
+
+void tr__pooled_let_go(const struct cell_origin *origin)
+{
+    if (origin->is_counted)
+        atom32_fetch_sub(&spec_of(origin)->holds, 1, ATOM_RELEASE); /* partner: pool_holds */
+}
+
 static void count_spawned(struct tr_system *system, struct worker *worker)
 {
     if (worker) {
@@ -86,6 +105,7 @@ static tr_status create(struct tr_system *system, const struct pooled_spawner *s
         tr__error_set(args->error, status, 0, "no memory for the set-up message");
         goto give_slot;
     }
+    tr__pooled_hold(cell->origin);
     cell->origin->causal = spawner->causal;
     cell->origin->worker = (uint32_t)args->worker;
     uint64_t identity = cell->identity;

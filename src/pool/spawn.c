@@ -25,13 +25,17 @@ static tr_status spawn(struct tr_system *system, const struct pooled_spawner *sp
         tr__error_set(args->error, TR_NAME_INVALID, 0, "an actor of the pool needs a name");
         return TR_NAME_INVALID;
     }
+    if (pooled_is_held(system, args->name)) {
+        tr__error_set(args->error, TR_STOPPING, 0, "/user/%s is about to come back", args->name);
+        return TR_STOPPING;
+    }
     struct pool *pool = tr__pool_of(system, NULL);
     placed.worker = pool ? tr__pool_place(system, pool, args->name) : TR_NO_MEMORY;
     if (placed.worker < 0) {
         tr__error_set(args->error, TR_NO_MEMORY, 0, "no memory for the hash ring");
         return TR_NO_MEMORY;
     }
-    placed.spec = system->has_pool_supervision ? &pool->any : NULL;
+    placed.spec = system->has_pool_supervision ? &pool->any.spec : NULL;
     return tr__pooled_spawn(system, spawner, &placed, ref_bits);
 }
 
