@@ -8,6 +8,7 @@
 #include "actor/dispatch.h"
 #include "actor/pooled.h"
 #include "actor/spawn.h"
+#include "base/assert.h"
 #include "pool/pool.h"
 
 static tr_status spawn(struct tr_system *system, const struct pooled_spawner *spawner,
@@ -57,6 +58,7 @@ tr_ref tr_self_pool_spawn(tr_self *self, const tr_spawn_args *args)
     uint64_t bits = 0;
     tr_error error = {.status = TR_OK};
     const char *why;
+    TR_ASSERT(self); /* there is no turn to end */
     if (!args || args->size != sizeof *args)
         tr_crash(self, TR_INVALID_ARGUMENT, "pool spawn: no arguments, or of another version");
     tr_spawn_args with_error = *args;

@@ -246,6 +246,37 @@ TEST(bad_arguments_are_refused, "P-07")
     ck_assert_int_eq(tr_parcel_new(world.system, TR_NOBODY, &tr_type_item, &message, NULL),
                      TR_INVALID_ARGUMENT);
     ck_assert_ptr_null(parcel);
+    ck_assert_ptr_null(tr_parcel_type(NULL));
+    ck_assert_ptr_null(tr_parcel_message(NULL));
+    ck_assert(tr_is_nobody(tr_parcel_from(NULL)));
+    tr_parcel_free(NULL, NULL);
+    workers_close(&world);
+}
+
+TEST_ABORTS(a_parcel_of_no_system_aborts, "P-07", "U-02")
+{
+    struct world world = {0};
+    workers_open(&world, 1);
+    tr_parcel_free(NULL, parcel_of(&world, 0, 0));
+}
+
+/* As the actors to which a path leads come and go: what places.h says of spawns. */
+TEST(a_path_that_was_claimed_is_free_for_spawns_when_released, "P-07")
+{
+    struct world world = {0};
+    workers_open(&world, 1);
+    tr_directory *directory = world.places->directory;
+    tr_ref one = workers_spawn(&world, 0, NULL);
+    tr_location found;
+    recorder_ref two;
+    ck_assert_int_eq(directory->claim(directory, "/user/seat", one, NULL), TR_OK);
+    ck_assert_int_eq(tr_watch(world.client, one), TR_OK);
+    tr_stop(world.client, one);
+    ck_assert_ptr_nonnull(tr_receive(world.client, tr_terminated, 60 * TR_SECOND));
+    ck_assert_int_eq(directory->find(directory, "/user/seat", &found), TR_NOT_FOUND);
+    ck_assert_int_eq(tr_try_spawn(world.client, &two, recorder, "seat"), TR_NAME_EXISTS);
+    ck_assert_int_eq(directory->release(directory, "/user/seat", one), TR_OK);
+    ck_assert_int_eq(tr_try_spawn(world.client, &two, recorder, "seat"), TR_OK);
     workers_close(&world);
 }
 
@@ -253,4 +284,5 @@ SUITE("places: workers", PLACES_CASES, the_directory_is_that_of_the_system,
       freed_places_release_what_they_claimed, the_ring_is_that_of_the_pool,
       actors_of_the_pool_are_where_the_ring_says, a_full_mailbox_is_no_place_to_wait,
       who_stays_on_a_worker_that_leaves_is_reached_there, a_group_has_a_place_and_takes_parcels,
-      bad_arguments_are_refused)
+      bad_arguments_are_refused, a_parcel_of_no_system_aborts,
+      a_path_that_was_claimed_is_free_for_spawns_when_released)
