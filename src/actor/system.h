@@ -88,7 +88,7 @@ struct tr_system {
     atom32 root_failures;    /* top-level actors that ended by a failure */
 };
 
-/** The number of workers on which actors start: the first ones. It only grows. Any thread. */
+/** The number of workers on which actors start: the first ones. Any thread. */
 static inline uint32_t system_open_workers(const struct tr_system *system)
 {
     return atom32_load(&system->open_count, ATOM_ACQUIRE); /* partner: tr_system_set_workers */

@@ -66,8 +66,8 @@ static struct pool *pool_make(struct tr_system *system, const tr_child_spec *tab
 }
 
 /*
- * The ring has as many places as workers are open. Looked at under the lock the number only grows, so
- * nobody brings an old one back.
+ * The ring has as many places as workers are open. The number is looked at under the lock, so nobody brings
+ * an old one back.
  */
 static tr_status follow(struct tr_system *system, struct pool *pool)
 {
@@ -77,7 +77,7 @@ static tr_status follow(struct tr_system *system, struct pool *pool)
     return status;
 }
 
-/* More workers are open. Without memory whoever places the next one tries again. */
+/* Another number of workers is open. Without memory whoever places the next one tries again. */
 static void pool_follow(struct tr_system *system)
 {
     struct pool *pool = atomptr_load(&system->pool, ATOM_ACQUIRE); /* partner: tr__pool_of */
