@@ -166,8 +166,7 @@ ATOM_INLINE struct door_mail *door_close(struct door *door, bool *is_posted)
 ATOM_INLINE bool door_close_empty(struct door *door)
 {
     void *posted = DOOR_POSTED;
-    return atomptr_compare_exchange(
-        &door->inbox, &posted, DOOR_CLOSED, ATOM_SEQ_CST, ATOM_RELAXED);
+    return atomptr_compare_exchange(&door->inbox, &posted, DOOR_CLOSED, ATOM_SEQ_CST, ATOM_RELAXED);
 }
 
 /** Turns a chain around: oldest first. */
