@@ -46,11 +46,12 @@ TR_MUST_CHECK tr_status tr_node_address_parse(const char *text, tr_node_address 
  * whole, as snprintf does; TR_NODE_ADDRESS_MAX + 1 bytes are enough for any. What was written
  * can be read and gives the same address.
  *
- * 0 when a part is not what it should be, or for NULL; the buffer is "" then. Any thread.
+ * 0 when a part is not what it should be, or for no address; the buffer is "" then. Nothing is written
+ * when there is no buffer. Any thread.
  */
 size_t tr_node_address_print(const tr_node_address *address, char *buffer, size_t size);
 
-/** Whether two addresses are of the same node. Any thread. */
+/** Whether two addresses are of the same node; NULL is of none. Any thread. */
 bool tr_node_address_is_same(const tr_node_address *a, const tr_node_address *b);
 
 /**

@@ -119,7 +119,8 @@ struct tr_transport {
     /**
      * Sends a parcel, taken on TR_OK and still the caller's otherwise. TR_STOPPED: the actor, or the
      * system there, is known to have ended; TR_NOT_FOUND: there is no such place, or it is gone;
-     * TR_MAILBOX_FULL; TR_INVALID_ARGUMENT: no parcel.
+     * TR_MAILBOX_FULL; TR_INVALID_ARGUMENT: no parcel; TR_UNHANDLED: to a router, which has no route
+     * for it.
      */
     tr_status (*send)(tr_transport *transport, tr_place place, tr_ref to, tr_parcel *parcel);
 };
@@ -135,8 +136,11 @@ typedef struct tr_places {
 TR_BEGIN_C
 /**
  * The workers of a system as places, given to the caller and freed before the system. Its directory
- * is that of tr_find, which may still give the ref of an ended actor for a path that was claimed; its
- * transport is what tr_tell between workers does. TR_INVALID_ARGUMENT, TR_NO_MEMORY. Any thread.
+ * is that of tr_find, which may still give the ref of an ended actor for a path that was claimed. Such a
+ * path is free for the next who claims it, but for spawns (TR_NAME_EXISTS) only when it was released: who
+ * claims a path below /user that is to be spawned one day releases it. Its transport is what tr_tell
+ * between workers does. The place of a group is that of its crew. TR_INVALID_ARGUMENT, TR_NO_MEMORY. Any
+ * thread.
  */
 TR_MUST_CHECK tr_status tr_places_new(tr_system *system, const tr_places **places);
 /** Releases all that was claimed in it. NULL does nothing. */
@@ -149,9 +153,9 @@ void tr_places_free(const tr_places *places);
  */
 TR_MUST_CHECK tr_status tr_parcel_new(tr_system *system, tr_ref from, const tr_type *type,
                                       const void *message, tr_parcel **parcel);
-/** Frees a parcel that was not sent. NULL does nothing. Any thread. */
+/** Frees a parcel of this system that was not sent. NULL does nothing. Any thread. */
 void tr_parcel_free(tr_system *system, tr_parcel *parcel);
-/** What is in a parcel, borrowed from it. Any thread that has it. */
+/** What is in a parcel, borrowed from it; NULL and nobody for NULL. Any thread that has it. */
 const tr_type *tr_parcel_type(const tr_parcel *parcel);
 const void *tr_parcel_message(const tr_parcel *parcel);
 tr_ref tr_parcel_from(const tr_parcel *parcel);

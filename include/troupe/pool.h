@@ -39,7 +39,8 @@
  *
  * TR_NAME_EXISTS: the name is another behavior's, or that of an actor that was not spawned by the pool.
  * TR_STOPPING: the system is stopping; or the actor of that name is, and another can be spawned when it
- * has. Otherwise as tr_try_spawn: TR_NAME_INVALID (also for NULL), TR_WRONG_TYPE, TR_LIMIT, TR_CANCELLED,
+ * has; or it has ended and, being a TR_PERMANENT one of the table, is about to come back: a little later
+ * it is there. Otherwise as tr_try_spawn: TR_NAME_INVALID (also for NULL), TR_WRONG_TYPE, TR_LIMIT, TR_CANCELLED,
  * TR_INVALID_ARGUMENT, TR_TOO_LARGE, TR_NO_MEMORY. tr_spawn_wait waits for the set-up of one that this
  * client has spawned, or somebody else.
  */
@@ -64,7 +65,8 @@
  *         {0},
  *     };
  * outside of functions. Members of tr_child_spec may follow the name; is_significant means nothing here.
- * They are there before any turn runs, in this order.
+ * They are there before any turn runs, in this order. One that is TR_PERMANENT has its name also while it
+ * waits to come back, until it ends for good.
  */
 #define TR_POOLED(...) TR_POOLED_(__VA_ARGS__, )
 

@@ -217,10 +217,12 @@ int tr_system_workers(const tr_system *system);
  * Changes the number of workers, also while the system runs. Nothing is lost. Those of the pool that are
  * spawned from now on are placed by the ring of the new number, and names that have an actor keep it.
  *
- * More: actors stay where they are; when this returns the new ones run. Fewer: no actor begins on the last
+ * More: actors stay where they are; when this returns the new ones run. Fewer: nobody is placed on the last
  * workers any more, and those who live there move to the others, as soon as they can be moved
- * (docs/guide/workers.md); pinned ones stay. A worker that nobody lives on sleeps. This does not wait for
- * it.
+ * (docs/guide/workers.md). Pinned actors, those with a budget and the crews of groups stay; those with a
+ * turn that waits or an ask that is not answered, with more than TR_MOVED_TIMERS_MAX timers, and Suspended
+ * ones stay for as long as that lasts. Children of those who stay begin there too, and leave like others.
+ * A worker that nobody lives on sleeps. This does not wait for it.
  *
  * TR_LIMIT: more than workers_max. TR_STOPPING. TR_NO_MEMORY, TR_LIMIT: there is no thread. What
  * on_worker_start gave for a new one. TR_WOULD_DEADLOCK: from

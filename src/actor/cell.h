@@ -104,6 +104,7 @@ struct cell_origin {
     bool is_dismissed;         /* its parent has stopped it: it does not come back */
     bool has_lived;            /* it has had a PreStart */
     bool has_come_back;        /* another one was there before it */
+    bool is_counted;           /* in the holds of its spec; see actor/pooled.h */
     bool is_away;              /* it has ended while its parent had the record of its failure */
     struct budget_tree *above; /* see actor/budget.h */
     struct failure *failure;   /* what an earlier actor of this origin has left; see supervise.h */

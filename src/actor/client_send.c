@@ -4,6 +4,7 @@
  */
 #include "actor/ask.h"
 #include "actor/client.h"
+#include "actor/pooled.h"
 #include "actor/spawn.h"
 #include "actor/waiters.h"
 
@@ -258,6 +259,15 @@ tr_status tr_client_try_spawn(tr_client *client, const tr_spawn_args *args, uint
     tr_status status = tr__spawn_check(system, args);
     if (status != TR_OK)
         return status;
+    if (args->name && pooled_is_held(system, args->name)) {
+        tr__error_set(args->error,
+                      TR_NAME_EXISTS,
+                      0,
+                      "%s: /user/%s, of the pool",
+                      tr_status_text(TR_NAME_EXISTS),
+                      args->name);
+        return TR_NAME_EXISTS;
+    }
     struct cell *cell;
     status = tr__spawn_prepare(
         system, NULL, system->guardian, args, client->cell->identity, true, &cell);

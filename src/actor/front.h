@@ -183,6 +183,9 @@ TR_MUST_CHECK tr_status tr__front_choose(struct front *front, const struct worke
  */
 tr_status tr__front_send(struct worker *worker, struct envelope *envelope, struct cell **cell,
                          uint64_t *to);
+/** The same from any thread. It does not wait for room. */
+tr_status tr__front_send_outside(struct tr_system *system, struct envelope *envelope,
+                                 struct cell **cell, uint64_t *to);
 
 /** All members, for tr__front_each. Any thread. */
 struct front_walk tr__front_all(struct tr_system *system, uint64_t ref);

@@ -225,20 +225,22 @@ tr_status tr__front_choose(struct front *front, const struct worker *worker,
     return *member ? TR_OK : TR_STOPPED;
 }
 
-tr_status tr__front_send(struct worker *worker, struct envelope *envelope, struct cell **cell,
-                         uint64_t *to)
+/* `worker` is NULL on threads that are none. */
+static tr_status send_through(struct tr_system *system, struct worker *worker,
+                              struct envelope *envelope, struct cell **cell, uint64_t *to)
 {
     struct front_walk walk;
     struct front_letter letter = {
         envelope->type, envelope_data(envelope), envelope->kind == ENVELOPE_ASK};
-    tr_status status = tr__front_begin(worker->system, worker, *to, &letter, &walk);
+    tr_status status = tr__front_begin(system, worker, *to, &letter, &walk);
     if (status != TR_OK)
         return status;
     status = TR_STOPPED;
     struct cell *member;
     while ((member = tr__front_next(&walk))) {
         envelope->generation = (uint32_t)(walk.member >> 32);
-        tr_status one = tr__mail_send(worker, member, envelope);
+        tr_status one = worker ? tr__mail_send(worker, member, envelope)
+                               : tr__mail_send_outside(system, member, envelope);
         if (one == TR_STOPPED)
             continue;
         /* The first that was full is the one whose turn it was. */
@@ -255,4 +257,16 @@ tr_status tr__front_send(struct worker *worker, struct envelope *envelope, struc
         envelope->generation = (uint32_t)(*to >> 32);
     }
     return status;
+}
+
+tr_status tr__front_send(struct worker *worker, struct envelope *envelope, struct cell **cell,
+                         uint64_t *to)
+{
+    return send_through(worker->system, worker, envelope, cell, to);
+}
+
+tr_status tr__front_send_outside(struct tr_system *system, struct envelope *envelope,
+                                 struct cell **cell, uint64_t *to)
+{
+    return send_through(system, NULL, envelope, cell, to);
 }

@@ -54,6 +54,25 @@ static tr_status accept(struct tr_system *system, const tr_spawn_args *args, con
     return TR_OK;
 }
 
+static struct pooled_spec *spec_of(const struct cell_origin *origin)
+{
+    return (struct pooled_spec *)(uintptr_t)origin->spec;
+}
+
+void tr__pooled_hold(struct cell_origin *origin)
+{
+    if (!origin->spec || !origin->name)
+        return; /* it does not come back */
+    origin->is_counted = true;
+    atom32_fetch_add(&spec_of(origin)->holds, 1, ATOM_RELAXED);
+}
+
+void tr__pooled_let_go(const struct cell_origin *origin)
+{
+    if (origin->is_counted)
+        atom32_fetch_sub(&spec_of(origin)->holds, 1, ATOM_RELEASE); /* partner: pool_holds */
+}
+
 static void count_spawned(struct tr_system *system, struct worker *worker)
 {
     if (worker) {
@@ -63,6 +82,25 @@ static void count_spawned(struct tr_system *system, struct worker *worker)
     lock_take(&system->foreign_lock);
     atom64_count(&system->foreign_counters.spawned, 1);
     lock_give(&system->foreign_lock);
+}
+
+static void send_off(struct tr_system *system, struct worker *worker, struct cell *cell)
+{
+    count_spawned(system, worker);
+    tr__spawn_post(system, worker ? &worker->counters : NULL, cell, 0);
+}
+
+/*
+ * One that is not wanted, but somebody who writes to an earlier actor of its slot was late, and now
+ * that is behind its door. So it goes the way of one that is killed before its set-up: this thread may
+ * be no worker, and those who bury mail are.
+ */
+static void send_to_end(struct tr_system *system, struct worker *worker, struct cell *cell)
+{
+    cell->origin->spawner = 0;
+    cell->origin->worker = 0; /* that of /user */
+    atom32_fetch_or(&cell->control, CONTROL_KILL, ATOM_SEQ_CST);
+    send_off(system, worker, cell);
 }
 
 /* TR_NAME_EXISTS: another thread was faster, and *found is what it has made. */
@@ -86,6 +124,7 @@ static tr_status create(struct tr_system *system, const struct pooled_spawner *s
         tr__error_set(args->error, status, 0, "no memory for the set-up message");
         goto give_slot;
     }
+    tr__pooled_hold(cell->origin);
     cell->origin->causal = spawner->causal;
     cell->origin->worker = system_place(system, args->worker);
     uint64_t identity = cell->identity;
@@ -96,16 +135,17 @@ static tr_status create(struct tr_system *system, const struct pooled_spawner *s
         tr__error_set(args->error, status, 0, "%s: %s", tr_status_text(status), path);
         goto close_door;
     }
-    count_spawned(system, worker);
-    tr__spawn_post(system, worker ? &worker->counters : NULL, cell, 0);
+    send_off(system, worker, cell);
     *ref_bits = identity;
     return TR_OK;
 
 close_door:
     /* Nobody knows its ref. */
     atom64_store(&cell->door.ref, 0, ATOM_RELAXED);
-    bool is_posted;
-    (void)door_close(&cell->door, &is_posted);
+    if (!door_close_empty(&cell->door)) {
+        send_to_end(system, worker, cell);
+        return status;
+    }
     tr__origin_free(&system->source, cell->origin);
     cell->origin = NULL;
 give_slot:

@@ -10,6 +10,9 @@
  * /user, which puts it into the list of children, and to its own (docs/design/pool.md).
  *
  * Where it is to live the caller says: see pool/spawn.c.
+ *
+ * One that always comes back has its name also while it is away: nobody else is made in its place. What
+ * knows of both, the actor and its return, is its origin, so origins are counted.
  */
 #ifndef ACTOR_POOLED_H
 #define ACTOR_POOLED_H
@@ -24,6 +27,25 @@ struct pooled_spawner {
     uint64_t causal;
 };
 
+/** What the spec of an actor of the pool is the first member of. */
+struct pooled_spec {
+    tr_child_spec spec;
+    uint64_t hash; /* of the name */
+    atom32 holds;  /* origins of actors that always come back: 0 when it is gone for good */
+};
+
+/** An origin with the spec of the pool, which nobody else knows yet, holds its name. */
+void tr__pooled_hold(struct cell_origin *origin);
+/** It does so no more, if it did. */
+void tr__pooled_let_go(const struct cell_origin *origin);
+
+/** Whether this is the name of one of the pool's table that is there or will be again. Any thread. */
+static inline bool pooled_is_held(struct tr_system *system, const char *name)
+{
+    /* partner: tr__pool_of */
+    return atomptr_load(&system->pool, ATOM_ACQUIRE) && system->pool_holds(system, name);
+}
+
 /** Bytes for the path of an actor of the pool. */
 enum { POOLED_PATH_SIZE = sizeof "/user/" + TR_NAME_MAX };
 
@@ -35,8 +57,9 @@ uint64_t tr__pooled_find(struct tr_system *system, struct grace_reader *reader,
                          const tr_behavior *behavior, const char *name);
 
 /**
- * The actor of that name, made if there is none. args->name is needed, args->worker is where it will
- * live. As tr_try_pool_spawn. Any thread.
+ * The actor of that name, made if there is none, whether it is held or not. args->name is needed,
+ * args->worker is where it will live, args->spec that of a struct pooled_spec, or NULL. As
+ * tr_try_pool_spawn. Any thread.
  */
 TR_MUST_CHECK tr_status tr__pooled_spawn(struct tr_system *system,
                                          const struct pooled_spawner *spawner,

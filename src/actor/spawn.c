@@ -10,6 +10,7 @@
 #include "actor/extra.h"
 #include "actor/lifecycle.h"
 #include "actor/park.h"
+#include "actor/pooled.h"
 #include "actor/stop.h"
 #include "actor/supervise.h"
 #include "actor/turn.h"
@@ -73,6 +74,7 @@ void tr__origin_free(const struct memory_source *source, struct cell_origin *ori
         tr__copy_drop(origin->type, origin->message);
     tr__failure_forget(source, origin->failure);
     tr__front_unbind(origin);
+    tr__pooled_let_go(origin);
     source_resize(source, origin, 0);
 }
 
@@ -167,6 +169,7 @@ static tr_status name_add(struct tr_system *system, struct cell *cell, const cha
 static void pool_again(struct cell *cell, const tr_behavior *behavior)
 {
     ATOM_POKE(&cell->door.tenant, cell->door.tenant | CELL_POOLED);
+    tr__pooled_hold(cell->origin); /* before the origin of the one before it lets go */
     if (cell->name)
         cell->name->behavior = behavior;
 }

@@ -66,7 +66,8 @@ struct tr_system {
     /* Made and freed by pool/pool.c. */
     atomptr pool;
     void (*pool_free)(struct tr_system *system);
-    void (*pool_follow)(struct tr_system *system); /* more workers are open */
+    void (*pool_follow)(struct tr_system *system); /* another number of workers is open */
+    bool (*pool_holds)(struct tr_system *system, const char *name); /* see actor/pooled.h */
     struct lock pool_lock;
     struct name *guardian_name;
     struct envelope_pool **pools;

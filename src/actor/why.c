@@ -50,7 +50,7 @@ static const char *path_of(struct worker *worker, uint64_t ref, char *path)
     if (!cell || (cell_owner(cell) == CELL_FOREIGN && !slots_find(worker->slots, ref)))
         return "somebody who is gone";
     if (cell_owner(cell) == CELL_FOREIGN)
-        return "a client, or one that has not begun";
+        return "a client, or one that has not begun or is on its way to another worker";
     size_t length = tr__view_path(worker->system, cell, path);
     return length > PATH_CUT && length <= TR_PATH_MAX ? path + length - PATH_CUT : path;
 }

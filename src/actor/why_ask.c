@@ -135,7 +135,8 @@ static void see_outside(struct tr_system *system, uint64_t ref, tr_why_report *r
                     TR_WHY_NOT_BEGUN,
                     TR_HOLDS_START | TR_HOLDS_MAIL | TR_HOLDS_STOP,
                     -1,
-                    "its set-up has not begun, or it is the address of a client");
+                    "its set-up has not begun, or it is on its way to another worker, or it is the "
+                    "address of a client");
     else
         see_worker(system->workers[owner], ref, report);
 }

@@ -44,8 +44,9 @@ static tr_status find(tr_directory *table, const char *path, tr_location *found)
     if (!path)
         return TR_NOT_FOUND;
     uint64_t ref = tr__names_find(&system->names, NULL, path);
-    const struct cell *cell = slots_find(&system->slots, ref);
-    if (!cell)
+    /* A group is where those who stand behind its ref have their parent. */
+    const struct cell *cell = slots_find(&system->slots, tr__front_behind(&system->slots, ref));
+    if (!cell || front_is(cell))
         return TR_NOT_FOUND;
     *found = (tr_location){tr_ref_from_bits(ref), place_of(directory, cell, path)};
     return TR_OK;

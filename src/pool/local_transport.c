@@ -2,6 +2,7 @@
 #include "pool/local_places.h"
 
 #include "actor/mail.h"
+#include "base/assert.h"
 #include "wire/type.h"
 
 /* A parcel is an envelope: what a sender fills and a receiver empties, and nothing between them. */
@@ -33,14 +34,16 @@ static tr_status send(tr_transport *table, tr_place place, tr_ref to, tr_parcel 
     struct envelope *envelope = envelope_of(parcel);
     if (!parcel)
         return TR_INVALID_ARGUMENT;
-    if (place >= system_open_workers(system))
+    /* Those who cannot leave stay on workers that are not open any more, and are reached there. */
+    if (place >= system->worker_count)
         return TR_NOT_FOUND;
     struct cell *cell = slots_find(&system->slots, to.bits);
     if (!cell)
         return TR_STOPPED;
     /* Its worker reads the owner from the door: `place` is where that was. */
     envelope->generation = (uint32_t)(to.bits >> 32);
-    tr_status status = tr__mail_send_outside(system, cell, envelope);
+    tr_status status = front_is(cell) ? tr__front_send_outside(system, envelope, &cell, &to.bits)
+                                      : tr__mail_send_outside(system, cell, envelope);
     if (status == TR_MAILBOX_FULL && room_policy(room_load(&cell->door.room)) == TR_DROP_NEWEST) {
         drop_newest(system, to, parcel);
         return TR_OK;
@@ -84,6 +87,7 @@ void tr_parcel_free(tr_system *system, tr_parcel *parcel)
 {
     if (!parcel)
         return;
+    TR_ASSERT(system); /* whose memory it is */
     lock_take(&system->foreign_lock);
     envelope_give(&system->foreign_pool, envelope_of(parcel));
     lock_give(&system->foreign_lock);
@@ -91,15 +95,15 @@ void tr_parcel_free(tr_system *system, tr_parcel *parcel)
 
 const tr_type *tr_parcel_type(const tr_parcel *parcel)
 {
-    return envelope_of(parcel)->type;
+    return parcel ? envelope_of(parcel)->type : NULL;
 }
 
 const void *tr_parcel_message(const tr_parcel *parcel)
 {
-    return envelope_data(envelope_of(parcel));
+    return parcel ? envelope_data(envelope_of(parcel)) : NULL;
 }
 
 tr_ref tr_parcel_from(const tr_parcel *parcel)
 {
-    return tr_ref_from_bits(envelope_of(parcel)->sender);
+    return parcel ? tr_ref_from_bits(envelope_of(parcel)->sender) : TR_NOBODY;
 }

@@ -121,6 +121,8 @@ size_t tr_node_address_print(const tr_node_address *address, char *buffer, size_
 {
     char text[TR_NODE_ADDRESS_MAX + 1];
     size_t length = 0;
+    if (!buffer)
+        size = 0;
     if (size > 0)
         buffer[0] = '\0';
     if (!address)
@@ -146,7 +148,7 @@ size_t tr_node_address_print(const tr_node_address *address, char *buffer, size_
 
 bool tr_node_address_is_same(const tr_node_address *a, const tr_node_address *b)
 {
-    return strncmp(a->cluster, b->cluster, sizeof a->cluster) == 0 &&
+    return a && b && strncmp(a->cluster, b->cluster, sizeof a->cluster) == 0 &&
            strncmp(a->datacenter, b->datacenter, sizeof a->datacenter) == 0 &&
            strncmp(a->application, b->application, sizeof a->application) == 0 &&
            strncmp(a->node, b->node, sizeof a->node) == 0;

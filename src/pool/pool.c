@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pool/pool.h"
 
+#include <string.h>
+
 #include "actor/dispatch.h"
-#include "actor/pooled.h"
 
 static void pool_free(struct tr_system *system)
 {
@@ -19,6 +20,26 @@ static size_t table_count(const tr_child_spec *table)
     return count;
 }
 
+static uint64_t name_hash(const struct tr_system *system, const char *name)
+{
+    return hash_bytes(system->names.key, name, strlen(name));
+}
+
+/* A table is a page of a program, so its lines are looked through. */
+static bool pool_holds(struct tr_system *system, const char *name)
+{
+    const struct pool *pool = atomptr_load(&system->pool, ATOM_ACQUIRE); /* partner: tr__pool_of */
+    if (!pool->count)
+        return false;
+    uint64_t hash = name_hash(system, name);
+    for (size_t i = 0; i < pool->count; i++) {
+        const struct pooled_spec *line = &pool->table[i];
+        if (line->hash == hash && strcmp(line->spec.name, name) == 0)
+            return atom32_load(&line->holds, ATOM_ACQUIRE) > 0; /* partner: tr__pooled_let_go */
+    }
+    return false;
+}
+
 static struct pool *pool_make(struct tr_system *system, const tr_child_spec *table)
 {
     const tr_supervision *how = system->has_pool_supervision ? &system->pool_supervision : NULL;
@@ -27,11 +48,15 @@ static struct pool *pool_make(struct tr_system *system, const tr_child_spec *tab
         source_resize(&system->source, NULL, sizeof *pool + count * sizeof pool->table[0]);
     if (!pool)
         return NULL;
-    pool->any = (tr_child_spec){.supervision = how};
+    pool->any = (struct pooled_spec){.spec = {.supervision = how}};
+    pool->count = count;
     for (size_t i = 0; i < count; i++) {
-        pool->table[i] = table[i];
+        struct pooled_spec *line = &pool->table[i];
+        *line = (struct pooled_spec){.spec = table[i]};
+        if (table[i].name)
+            line->hash = name_hash(system, table[i].name);
         if (!table[i].supervision)
-            pool->table[i].supervision = how;
+            line->spec.supervision = how;
     }
     if (tr__place_ring_init(
             &pool->ring, &system->source, RING_OF_WORKERS, system_open_workers(system)) == TR_OK)
@@ -41,8 +66,8 @@ static struct pool *pool_make(struct tr_system *system, const tr_child_spec *tab
 }
 
 /*
- * The ring has as many places as workers are open. Looked at under the lock the number only grows, so
- * nobody brings an old one back.
+ * The ring has as many places as workers are open. The number is looked at under the lock, so nobody brings
+ * an old one back.
  */
 static tr_status follow(struct tr_system *system, struct pool *pool)
 {
@@ -52,7 +77,7 @@ static tr_status follow(struct tr_system *system, struct pool *pool)
     return status;
 }
 
-/* More workers are open. Without memory whoever places the next one tries again. */
+/* Another number of workers is open. Without memory whoever places the next one tries again. */
 static void pool_follow(struct tr_system *system)
 {
     struct pool *pool = atomptr_load(&system->pool, ATOM_ACQUIRE); /* partner: tr__pool_of */
@@ -79,6 +104,7 @@ struct pool *tr__pool_of(struct tr_system *system, const tr_child_spec *table)
     if (pool) {
         system->pool_free = pool_free;
         system->pool_follow = pool_follow;
+        system->pool_holds = pool_holds;
         atomptr_store(&system->pool, pool, ATOM_RELEASE); /* partner: above */
     }
     lock_give(&system->pool_lock);
@@ -98,7 +124,7 @@ tr_status tr__pool_start(struct tr_system *system, const tr_child_spec *table)
     if (!pool)
         return TR_NO_MEMORY;
     for (size_t i = 0; i < table_count(table); i++) {
-        const tr_child_spec *spec = &pool->table[i];
+        const tr_child_spec *spec = &pool->table[i].spec;
         const char *why;
         if (!spec->name)
             return TR_NAME_INVALID;

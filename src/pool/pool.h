@@ -7,13 +7,14 @@
 #ifndef POOL_POOL_H
 #define POOL_POOL_H
 
-#include "actor/system.h"
+#include "actor/pooled.h"
 #include "pool/place_ring.h"
 
 struct pool {
     struct place_ring ring;
-    tr_child_spec any; /* of actors that are in no table, when the pool has a strategy of its own */
-    tr_child_spec table[]; /* as the system's options had it, with the strategy of the pool */
+    struct pooled_spec any; /* of those in no table, when the pool has a strategy of its own */
+    size_t count;
+    struct pooled_spec table[]; /* as the system's options had it, with the strategy of the pool */
 };
 
 /** The pool of a system; NULL when out of memory. `table` is that of its options, or NULL. */

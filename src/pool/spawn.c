@@ -8,6 +8,7 @@
 #include "actor/dispatch.h"
 #include "actor/pooled.h"
 #include "actor/spawn.h"
+#include "base/assert.h"
 #include "pool/pool.h"
 
 static tr_status spawn(struct tr_system *system, const struct pooled_spawner *spawner,
@@ -25,13 +26,17 @@ static tr_status spawn(struct tr_system *system, const struct pooled_spawner *sp
         tr__error_set(args->error, TR_NAME_INVALID, 0, "an actor of the pool needs a name");
         return TR_NAME_INVALID;
     }
+    if (pooled_is_held(system, args->name)) {
+        tr__error_set(args->error, TR_STOPPING, 0, "/user/%s is about to come back", args->name);
+        return TR_STOPPING;
+    }
     struct pool *pool = tr__pool_of(system, NULL);
     placed.worker = pool ? tr__pool_place(system, pool, args->name) : TR_NO_MEMORY;
     if (placed.worker < 0) {
         tr__error_set(args->error, TR_NO_MEMORY, 0, "no memory for the hash ring");
         return TR_NO_MEMORY;
     }
-    placed.spec = system->has_pool_supervision ? &pool->any : NULL;
+    placed.spec = system->has_pool_supervision ? &pool->any.spec : NULL;
     return tr__pooled_spawn(system, spawner, &placed, ref_bits);
 }
 
@@ -53,6 +58,7 @@ tr_ref tr_self_pool_spawn(tr_self *self, const tr_spawn_args *args)
     uint64_t bits = 0;
     tr_error error = {.status = TR_OK};
     const char *why;
+    TR_ASSERT(self); /* there is no turn to end */
     if (!args || args->size != sizeof *args)
         tr_crash(self, TR_INVALID_ARGUMENT, "pool spawn: no arguments, or of another version");
     tr_spawn_args with_error = *args;

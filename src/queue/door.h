@@ -159,6 +159,16 @@ ATOM_INLINE struct door_mail *door_close(struct door *door, bool *is_posted)
     return door_holds_mail(head) ? head : NULL;
 }
 
+/**
+ * Closes a door that was opened as posted, and that nobody has posted yet, if nothing is inside.
+ * Otherwise it is as it was: rule 5, and who takes mail in has to see to that. Who opened it.
+ */
+ATOM_INLINE bool door_close_empty(struct door *door)
+{
+    void *posted = DOOR_POSTED;
+    return atomptr_compare_exchange(&door->inbox, &posted, DOOR_CLOSED, ATOM_SEQ_CST, ATOM_RELAXED);
+}
+
 /** Turns a chain around: oldest first. */
 ATOM_INLINE struct door_mail *door_reverse(struct door_mail *mail)
 {

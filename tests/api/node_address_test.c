@@ -177,6 +177,8 @@ TEST(what_is_no_address_is_not_printed, "N-01")
     ck_assert_uint_eq(tr_node_address_print(&bad, text, sizeof text), 0);
     ck_assert_uint_eq(tr_node_address_print(NULL, text, sizeof text), 0);
     ck_assert_uint_eq(tr_node_address_print(NULL, NULL, 0), 0);
+    ck_assert_uint_eq(tr_node_address_print(NULL, NULL, 8), 0);
+    ck_assert_uint_eq(tr_node_address_print(&good, NULL, 8), 7);
 }
 
 TEST(addresses_are_the_same_in_all_parts_or_not_at_all, "N-01")
@@ -190,6 +192,9 @@ TEST(addresses_are_the_same_in_all_parts_or_not_at_all, "N-01")
         tr_node_address other = address_of(others[i]);
         ck_assert(!tr_node_address_is_same(&one, &other));
     }
+    ck_assert(!tr_node_address_is_same(&one, NULL));
+    ck_assert(!tr_node_address_is_same(NULL, &one));
+    ck_assert(!tr_node_address_is_same(NULL, NULL));
 }
 
 TEST(no_address_and_no_room_are_refused, "N-01")

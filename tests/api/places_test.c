@@ -171,6 +171,63 @@ TEST(a_full_mailbox_is_no_place_to_wait, "P-07")
     workers_close(&world);
 }
 
+/* ---- Workers that leave, and groups. ---- */
+
+TR_ACTOR(pinned, item, get_record);
+TR_BEHAVIOR(pinned, struct recorder, TR_ON(item, recorder_item), TR_ON(get_record, recorder_tell),
+            TR_OPTIONS(.is_pinned = true));
+
+/* Sends to whom the directory names, where it says. */
+static tr_status send_to(struct world *world, const char *path, uint64_t n, tr_location *found)
+{
+    tr_directory *directory = world->places->directory;
+    tr_transport *transport = world->places->transport;
+    ck_assert_int_eq(directory->find(directory, path, found), TR_OK);
+    tr_parcel *parcel = parcel_of(world, 0, n);
+    tr_status status = transport->send(transport, found->place, found->ref, parcel);
+    if (status != TR_OK)
+        tr_parcel_free(world->system, parcel);
+    return status;
+}
+
+TEST(who_stays_on_a_worker_that_leaves_is_reached_there, "P-06", "P-07")
+{
+    struct world world = {0};
+    workers_open(&world, 4);
+    pinned_ref ref;
+    tr_location found;
+    ck_assert_int_eq(tr_try_spawn_at(world.client, &ref, 3, pinned, "rock"), TR_OK);
+    ck_assert_int_eq(tr_spawn_wait(world.client, ref, TR_SECOND, NULL), TR_OK);
+    ck_assert_int_eq(tr_system_set_workers(world.system, 2), TR_OK);
+    ck_assert_int_eq(send_to(&world, "/user/rock", 0, &found), TR_OK);
+    ck_assert_uint_eq(found.place, 3);
+    ck_assert_uint_eq(record_of(&world, tr_any(ref)).count, 1);
+    tr_parcel *parcel = parcel_of(&world, 0, 0);
+    tr_transport *transport = world.places->transport;
+    ck_assert_int_eq(transport->send(transport, 4, tr_any(ref), parcel), TR_NOT_FOUND);
+    tr_parcel_free(world.system, parcel);
+    workers_close(&world);
+}
+
+TEST(a_group_has_a_place_and_takes_parcels, "P-07")
+{
+    struct world world = {0};
+    workers_open(&world, 4);
+    tr_location found;
+    recorder_ref group;
+    ck_assert_int_eq(tr_try_spawn_group(world.client, &group, recorder, "team", 2), TR_OK);
+    for (uint64_t n = 0; n < 4; n++) { /* at once, and when all are there */
+        ck_assert_int_eq(send_to(&world, "/user/team", n, &found), TR_OK);
+        ck_assert(tr_is_same(found.ref, group));
+        ck_assert_uint_lt(found.place, 4);
+        ck_assert_int_eq(tr_spawn_wait(world.client, group, TR_SECOND, NULL), TR_OK);
+    }
+    uint64_t all = record_of(&world, tr_any(group)).count;
+    all += record_of(&world, tr_any(group)).count; /* of the other one */
+    ck_assert_uint_eq(all, 4);
+    workers_close(&world);
+}
+
 TEST(bad_arguments_are_refused, "P-07")
 {
     struct world world = {0};
@@ -189,10 +246,43 @@ TEST(bad_arguments_are_refused, "P-07")
     ck_assert_int_eq(tr_parcel_new(world.system, TR_NOBODY, &tr_type_item, &message, NULL),
                      TR_INVALID_ARGUMENT);
     ck_assert_ptr_null(parcel);
+    ck_assert_ptr_null(tr_parcel_type(NULL));
+    ck_assert_ptr_null(tr_parcel_message(NULL));
+    ck_assert(tr_is_nobody(tr_parcel_from(NULL)));
+    tr_parcel_free(NULL, NULL);
+    workers_close(&world);
+}
+
+TEST_ABORTS(a_parcel_of_no_system_aborts, "P-07", "U-02")
+{
+    struct world world = {0};
+    workers_open(&world, 1);
+    tr_parcel_free(NULL, parcel_of(&world, 0, 0));
+}
+
+/* As the actors to which a path leads come and go: what places.h says of spawns. */
+TEST(a_path_that_was_claimed_is_free_for_spawns_when_released, "P-07")
+{
+    struct world world = {0};
+    workers_open(&world, 1);
+    tr_directory *directory = world.places->directory;
+    tr_ref one = workers_spawn(&world, 0, NULL);
+    tr_location found;
+    recorder_ref two;
+    ck_assert_int_eq(directory->claim(directory, "/user/seat", one, NULL), TR_OK);
+    ck_assert_int_eq(tr_watch(world.client, one), TR_OK);
+    tr_stop(world.client, one);
+    ck_assert_ptr_nonnull(tr_receive(world.client, tr_terminated, 60 * TR_SECOND));
+    ck_assert_int_eq(directory->find(directory, "/user/seat", &found), TR_NOT_FOUND);
+    ck_assert_int_eq(tr_try_spawn(world.client, &two, recorder, "seat"), TR_NAME_EXISTS);
+    ck_assert_int_eq(directory->release(directory, "/user/seat", one), TR_OK);
+    ck_assert_int_eq(tr_try_spawn(world.client, &two, recorder, "seat"), TR_OK);
     workers_close(&world);
 }
 
 SUITE("places: workers", PLACES_CASES, the_directory_is_that_of_the_system,
       freed_places_release_what_they_claimed, the_ring_is_that_of_the_pool,
       actors_of_the_pool_are_where_the_ring_says, a_full_mailbox_is_no_place_to_wait,
-      bad_arguments_are_refused)
+      who_stays_on_a_worker_that_leaves_is_reached_there, a_group_has_a_place_and_takes_parcels,
+      bad_arguments_are_refused, a_parcel_of_no_system_aborts,
+      a_path_that_was_claimed_is_free_for_spawns_when_released)

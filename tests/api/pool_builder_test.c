@@ -214,6 +214,63 @@ TEST(the_table_says_which_ends_are_followed_by_a_start, "P-03", "S-08")
     end();
 }
 
+/* Nobody takes the place of one that is about to come back, and it comes with its own set-up. */
+static const tr_child_spec eternal[] = {
+    TR_POOLED(clerk, "anna", .restart = TR_PERMANENT, .setup = TR_WITH(label, .text = "own")),
+    {0},
+};
+
+TEST(who_waits_to_come_back_keeps_the_name, "P-02", "P-03", "S-08")
+{
+    static const tr_supervision later = {.restarts_max = 2,
+                                         .backoff = {.initial_ns = 50 * TR_MILLISECOND}};
+    begin((tr_system_options){.workers = 2, .pool = eternal, .pool_supervision = &later});
+    clerk_ref anna = tr_pool_find(client, clerk, "anna");
+    for (int i = 0; i < 2; i++) {
+        clerk_ref next;
+        plain_ref other;
+        tr_status status;
+        tr_tell(client, anna, leave);
+        outlive(plain_ref_of(tr_any(anna)));
+        ck_assert_int_eq(tr_try_spawn(client, &other, plain, "anna"), TR_NAME_EXISTS);
+        do
+            status = tr_try_pool_spawn(client, &next, clerk, "anna", label, .text = "wrong");
+        while (status == TR_STOPPING);
+        ck_assert_int_eq(status, TR_OK);
+        ck_assert_uint_ne(next.bits, anna.bits);
+        ck_assert_str_eq(asks(plain_ref_of(tr_any(next)))->text, "own");
+        anna = next;
+    }
+    /* Then it has ended too often, and anybody may have the name. */
+    clerk_ref last;
+    tr_status status;
+    tr_tell(client, anna, leave);
+    outlive(plain_ref_of(tr_any(anna)));
+    do
+        status = tr_try_pool_spawn(client, &last, clerk, "anna", label, .text = "new");
+    while (status == TR_STOPPING);
+    ck_assert_int_eq(status, TR_OK);
+    ck_assert_str_eq(asks(plain_ref_of(tr_any(last)))->text, "new");
+    end();
+}
+
+/* A shutdown meanwhile: it does not come back, and the spawn says why. */
+TEST(a_shutdown_ends_the_wait_to_come_back, "P-03", "L-06")
+{
+    static const tr_child_spec one[] = {
+        TR_POOLED(plain, "carl", .restart = TR_PERMANENT), TR_POOLED(plain, "ben"), {0}};
+    static const tr_supervision later = {.backoff = {.initial_ns = TR_MINUTE}};
+    begin((tr_system_options){.workers = 2, .pool = one, .pool_supervision = &later});
+    plain_ref carl = tr_pool_find(client, plain, "carl");
+    plain_ref next;
+    tr_tell(client, carl, leave);
+    outlive(carl);
+    ck_assert_int_eq(tr_try_pool_spawn(client, &next, plain, "carl"), TR_STOPPING);
+    tr_system_shutdown(system_, SECONDS * TR_SECOND);
+    ck_assert_int_eq(tr_try_pool_spawn(client, &next, plain, "carl"), TR_STOPPING);
+    end();
+}
+
 /* ---- Its strategy. ---- */
 
 TEST(the_pool_has_a_strategy_of_its_own, "P-02", "S-07")
@@ -458,7 +515,8 @@ TEST(a_table_for_which_there_is_no_memory_makes_no_system, "P-03")
 }
 
 SUITE("pool builder", the_table_is_there_from_the_beginning, a_table_that_is_wrong_makes_no_system,
-      the_table_says_which_ends_are_followed_by_a_start, the_pool_has_a_strategy_of_its_own,
+      the_table_says_which_ends_are_followed_by_a_start, who_waits_to_come_back_keeps_the_name,
+      a_shutdown_ends_the_wait_to_come_back, the_pool_has_a_strategy_of_its_own,
       without_one_it_has_that_of_the_top, each_worker_calls_it_once_before_any_turn,
       one_that_fails_ends_the_start, a_system_in_another_loop_calls_it_too,
       a_system_does_not_stay_for_the_pool, a_system_of_nothing_but_a_pool_ends_with_its_last,

@@ -497,6 +497,12 @@ TEST(the_same_program_gives_the_same_on_any_number_of_workers, "P-05", "A-01", "
     ck_assert_ptr_nonnull(strstr(expected, "user-5 TR_OK 5; then TR_STOPPED"));
 }
 
+TEST_ABORTS(a_spawn_of_nobody_aborts, "P-02", "U-02")
+{
+    (void)tr_self_pool_spawn(NULL,
+                             TR_SPAWN_ARGS_(&tr_behavior_desk, NULL, "x", -1, NULL, NULL, NULL));
+}
+
 /* ---- Memory that runs out. ---- */
 
 TEST(a_spawn_without_memory_changes_nothing, "P-02")
@@ -534,5 +540,5 @@ SUITE("pool", a_name_begins_where_the_ring_says, every_number_of_workers_agrees_
       a_name_is_free_when_its_actor_has_stopped, one_that_is_stopping_is_neither_found_nor_replaced,
       one_that_always_comes_back_is_of_the_pool_again, a_set_up_that_fails_leaves_the_name_free,
       a_system_that_stops_stops_the_pool, a_spawn_that_cannot_be_ends_the_turn,
-      the_same_program_gives_the_same_on_any_number_of_workers,
+      a_spawn_of_nobody_aborts, the_same_program_gives_the_same_on_any_number_of_workers,
       a_spawn_without_memory_changes_nothing)
