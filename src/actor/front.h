@@ -144,6 +144,7 @@ struct front_walk {
     uint64_t member;    /* the last one */
     uint64_t hash;      /* of the key */
     uint64_t score;     /* of the last one, of a router */
+    uint64_t stay;      /* of who is announced */
     uint32_t worker;    /* of the sender; its count or more: none */
     uint32_t near_left; /* seats on the sender's worker that are still to be looked at */
     uint32_t near;      /* the next of them */
