@@ -245,8 +245,50 @@ TEST(a_group_is_a_child_by_its_own_ref, "")
     kits_each_moving(40, children_play);
 }
 
+/* Set-ups within set-ups, so deep that the group of the last is set up later: nobody waits for it. */
+TR_MESSAGE(dig, (u32, deeper));
+TR_ACTOR(digger, run);
+static tr_next digger_set_up(tr_self *self, void *state, const struct dig *message)
+{
+    (void)state;
+    if (message->deeper) {
+        tr_spawn(self, digger, NULL, dig, .deeper = message->deeper - 1);
+        return TR_SAME;
+    }
+    group = tr_spawn_group(self, member, "mills", 2);
+    tr_ref child;
+    ck_assert_uint_eq(tr_children(self, &child, 1), 1);
+    ck_assert(tr_is_same(child, group));
+    ck_assert_int_eq(set_ups[1], 0);
+    return TR_SAME;
+}
+TR_BEHAVIOR(digger, void, TR_SETUP_WITH(dig, digger_set_up), TR_ON(run, on_run),
+            TR_ON(tr_child_failed, on_heard));
+static tr_next go_deep(tr_self *self)
+{
+    tr_spawn(self, digger, NULL, dig, .deeper = TR_SETUPS_NESTED_MAX - 1);
+    return TR_SAME;
+}
+static void late_play(void)
+{
+    crowd_clear();
+    heard_count = 0;
+    failing = 1;
+    boss_runs(0, go_deep);
+    ck_assert_int_eq(heard_count, 1);
+    ck_assert(tr_is_same(heard.child, group));
+    ck_assert(tr_is_same(heard.cause.actor, group));
+    ck_assert_int_eq(heard.directive, TR_STOP_CHILD);
+    ck_assert_ptr_nonnull(strstr(heard.cause.text, "does not like it"));
+    ck_assert_int_eq(tr_tell(test, group, told, .n = 1), TR_STOPPED);
+}
+TEST(a_group_that_is_not_set_up_later_is_told_by_its_own_ref, "")
+{
+    kits_each(late_play);
+}
+
 SUITE("crowd supervision", a_member_that_is_escalated_fails_who_spawned_the_group,
       a_set_up_that_spawns_the_group_has_it_back,
       restarts_of_all_that_are_used_up_fail_who_spawned_the_group,
       a_member_whose_restarts_are_used_up_leaves_alone, a_member_of_a_clients_group_leaves_alone,
-      a_group_is_a_child_by_its_own_ref)
+      a_group_is_a_child_by_its_own_ref, a_group_that_is_not_set_up_later_is_told_by_its_own_ref)
