@@ -32,9 +32,15 @@
  * The members are the children of an actor of the runtime's that stands behind the ref, and that is a
  * child of who spawned the group. They are spread over the workers, beginning with that of the spawner,
  * and called "1", "2", ... below the name of the group. They are supervised as the spawner's children
- * are; a restart keeps a member's place. One that has stopped leaves the group, and with the last one
- * the group stops. A group itself is never restarted: what would restart it stops it. A member that is
- * TR_PERMANENT would come back as somebody else, and is not possible here.
+ * are: by the same rules, and among themselves, so what restarts all members restarts no other child.
+ * A restart keeps a member's place. One that has stopped leaves the group, and with the last one the
+ * group stops. What would fail the spawner if a member were its child, TR_ESCALATE or restarts of all
+ * that are used up, stops the group and fails the spawner; tr_error.links names both, and a
+ * tr_child_failed the group. The group itself is never restarted: what would restart it stops it. A
+ * member that is TR_PERMANENT would come back as somebody else, and is not possible here.
+ *
+ * To the spawner the group is one child, with its ref: in tr_children, tr_child, tr_stop_child. Of the
+ * failures of members that their group sees to, it is not told.
  *
  * tr_stop of a group: members handle what they have. tr_suspend and tr_resume go to each member; on
  * TR_NO_MEMORY some may have had it. A watch tells of the end of the whole group, with its ref.
@@ -96,7 +102,8 @@
 #define TR_ROUTE_BY(message, field) (BY, message, field)
 /**
  * The key is what `uint64_t function(const struct <message> *)` gives. It is called by whoever sends,
- * on any thread, with a copy of the message, and looks at nothing else.
+ * on any thread, also several times for one message, with the sender's own struct or a copy of it: it
+ * looks at what is in the message and at nothing else, and keeps no pointer to it.
  */
 #define TR_ROUTE_WITH(message, function) (WITH, message, function)
 

@@ -219,17 +219,31 @@ static_assert(offsetof(struct cell, task) == 64, "the door has a line of its own
 
 /** In the door's tenant, above the slot of the parent: it was placed by the hash ring of the pool. */
 #define CELL_POOLED 0x80000000u
+/** The same: it is the crew of a group. */
+#define CELL_CREW 0x40000000u
+
+/** The slot of the parent, 0 for none, of a door's tenant. */
+static inline uint32_t cell_slot_of(uint32_t tenant)
+{
+    return tenant & ~(CELL_POOLED | CELL_CREW);
+}
 
 /** The slot of the parent, 0 for none. */
 static inline uint32_t cell_parent_slot(const struct cell *cell)
 {
-    return cell->door.tenant & ~CELL_POOLED;
+    return cell_slot_of(cell->door.tenant);
 }
 
 /** Whether the hash ring has placed it. It stays where it is unless its options say `balances`. */
 static inline bool cell_is_pooled(const struct cell *cell)
 {
     return ATOM_PEEK(&cell->door.tenant) & CELL_POOLED;
+}
+
+/** Whether it is the crew of a group. */
+static inline bool cell_is_crew(const struct cell *cell)
+{
+    return ATOM_PEEK(&cell->door.tenant) & CELL_CREW;
 }
 
 /** Empties a cell for its next tenant. A late order may still reach `control`: it is atomic. */

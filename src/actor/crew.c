@@ -88,7 +88,7 @@ static tr_next on_any(tr_self *self, struct crew *crew, const tr_message *messag
         next = TR_NOT_HANDLED;
     else
         next = tr_self_forward(self, tr_ref_from_bits(status == TR_OK ? member : 0));
-    board_leave(board);
+    board_leave(board, board_stay(board));
     (void)board_open(board);
     return next;
 }

@@ -256,6 +256,9 @@ void tr__failure_tell(struct worker *worker, struct cell *cell, const tr_error *
         cause_fill(cell, path, 1, &failure->cause);
     }
     failure->is_final = true;
+    failure->front = tr__front_of_crew(cell);
+    if (failure->front && failure->cause.actor.bits == cell->identity)
+        failure->cause.actor = tr_ref_from_bits(failure->front);
     if (!tell_parent(worker, cell, failure))
         tr__failure_free(worker, failure);
 }

@@ -264,6 +264,7 @@ void tr__front_bind(struct tr_system *system, const tr_spawn_args *args, struct 
     const struct tr_crew_open *open = args->setup;
     const struct front *front = (const struct front *)(uintptr_t)open->front;
     ATOM_POKE(&front->cell->door.tenant, slots_number(&system->slots, crew));
+    ATOM_POKE(&crew->door.tenant, crew->door.tenant | CELL_CREW);
     if (crew->name)
         crew->name->ref = open->ref; /* it is hidden: nobody has read it */
 }
@@ -285,6 +286,12 @@ uint64_t tr__front_of_crew(const struct cell *cell)
 {
     const struct tr_crew_open *open = crew_open_of(cell->origin);
     return open ? open->ref : 0;
+}
+
+uint64_t tr__front_of_child(const struct cell *child)
+{
+    /* The origin of others may go at any time; a crew's stays until its parent drops it. */
+    return cell_is_crew(child) ? tr__front_of_crew(child) : child->identity;
 }
 
 uint64_t tr__front_behind(const struct slots *slots, uint64_t ref)

@@ -102,6 +102,8 @@ void tr__front_bind(struct tr_system *system, const tr_spawn_args *args, struct 
 void tr__front_unbind(const struct cell_origin *origin);
 /** The ref of the front of a crew; 0 of other cells. Owner only, until its origin is dropped. */
 uint64_t tr__front_of_crew(const struct cell *cell);
+/** The ref by which a child is known: of a crew that of its front. Who has it in its list only. */
+uint64_t tr__front_of_child(const struct cell *child);
 
 /** Whether a cell is a front. Any thread. */
 static inline bool front_is(const struct cell *cell)
@@ -144,6 +146,7 @@ struct front_walk {
     uint64_t member;    /* the last one */
     uint64_t hash;      /* of the key */
     uint64_t score;     /* of the last one, of a router */
+    uint64_t stay;      /* of who is announced */
     uint32_t worker;    /* of the sender; its count or more: none */
     uint32_t near_left; /* seats on the sender's worker that are still to be looked at */
     uint32_t near;      /* the next of them */

@@ -82,7 +82,7 @@ tr_status tr__front_begin(struct tr_system *system, const struct worker *worker,
                                 .worker = worker ? worker->index : UINT32_MAX};
     if (!walk->front)
         return TR_STOPPED;
-    switch (board_enter(&walk->front->board, ref)) {
+    switch (board_enter(&walk->front->board, ref, &walk->stay)) {
     case BOARD_STRANGE:
         return TR_STOPPED;
     case BOARD_HOLDS:
@@ -189,7 +189,7 @@ struct cell *tr__front_next(struct front_walk *walk)
 void tr__front_give_up(struct front_walk *walk)
 {
     if (walk->is_held)
-        board_leave(&walk->front->board);
+        board_leave(&walk->front->board, walk->stay);
 }
 
 struct front_walk tr__front_all(struct tr_system *system, uint64_t ref)

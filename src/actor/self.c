@@ -383,7 +383,7 @@ size_t tr_children(const tr_self *self, tr_ref *children, size_t max)
         child = slots_at(slots, child->sibling_next);
         if (i == max)
             break;
-        children[i] = tr_ref_from_bits(child->identity);
+        children[i] = tr_ref_from_bits(tr__front_of_child(child));
     }
     return parent->child_count;
 }

@@ -166,14 +166,32 @@ static bool fail_with(struct worker *worker, struct cell *parent, const tr_error
                       tr_error_reason reason)
 {
     bool is_root = parent == worker->system->guardian;
+    uint64_t known = tr__front_of_child(parent);
     tr_error error = *cause;
     if (error.link_count < TR_ERROR_LINKS_MAX) {
         tr_error_link *link = &error.links[error.link_count];
-        *link = (tr_error_link){.actor = tr_ref_from_bits(is_root ? 0 : parent->identity),
-                                .reason = reason};
+        *link = (tr_error_link){.actor = tr_ref_from_bits(is_root ? 0 : known), .reason = reason};
     }
     error.link_count++;
     return tr__cell_fail(worker, parent, "a child", &error);
+}
+
+/*
+ * A crew has failed by one of its members, who are supervised as the children of its parent: as if it
+ * had been one of those, that one fails too. As on_failed.
+ */
+static bool on_crew_failed(struct worker *worker, struct cell *parent, struct envelope *envelope,
+                           struct failure *failure)
+{
+    tr_error cause = failure->cause;
+    uint32_t links = cause.link_count;
+    tr_error_reason reason = TR_BY_ESCALATION;
+    if (links && links <= TR_ERROR_LINKS_MAX)
+        reason = cause.links[links - 1].reason;
+    tr_directive directive = reason == TR_BY_EXHAUSTION ? TR_STOP_CHILD : TR_ESCALATE;
+    tr__child_failed_signal(worker, parent, failure->front, directive, &cause);
+    answer(worker, parent, envelope, failure);
+    return fail_with(worker, parent, &cause, reason);
 }
 
 /* False when the supervisor has stopped by it, and may be gone. */
@@ -181,6 +199,9 @@ static bool on_failed(struct worker *worker, struct cell *parent, struct envelop
 {
     struct failure *failure;
     memcpy(&failure, envelope->payload.bytes, sizeof failure);
+    if (failure->front && failure->cause.actor.bits != failure->front)
+        return on_crew_failed(worker, parent, envelope, failure);
+    uint64_t known = failure->front ? failure->front : failure->child;
     const tr_supervision *how = tr__supervision_of(worker->system, parent, failure->spec);
     bool is_group = how->strategy != TR_ONE_FOR_ONE;
     bool is_exhausted = false;
@@ -199,7 +220,7 @@ static bool on_failed(struct worker *worker, struct cell *parent, struct envelop
     }
     failure->directive = directive;
     failure->is_group = is_group && directive == TR_RESTART;
-    tr__child_failed_signal(worker, parent, failure->child, directive, &failure->cause);
+    tr__child_failed_signal(worker, parent, known, directive, &failure->cause);
     if (failure->is_group)
         tr__group_pause(parent, failure->child);
     else if (directive == TR_RESUME || directive == TR_RESTART)

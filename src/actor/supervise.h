@@ -40,6 +40,7 @@ TR_MESSAGE(tr_ready, (u64, spec), (message(tr_error), cause));
 struct failure {
     enum failure_phase phase;
     uint64_t child;            /* its ref */
+    uint64_t front;            /* of a crew: the ref by which it is known; else 0 */
     const tr_child_spec *spec; /* of a TR_CHILD, or NULL */
     tr_restart restart;
     bool is_final;        /* it stops, whatever the supervisor says */

@@ -40,7 +40,7 @@ size_t tr__view_path(struct tr_system *system, const struct cell *cell, char *pa
             break; /* a ring of cells that change, or a long path: it is cut */
         length += (size_t)written;
         memcpy(end - length, part, (size_t)written);
-        uint32_t parent = ATOM_PEEK(&cell->door.tenant) & ~CELL_POOLED;
+        uint32_t parent = cell_slot_of(ATOM_PEEK(&cell->door.tenant));
         cell = parent ? slots_at(&system->slots, parent) : NULL;
     }
     size_t front = strlen(path);

@@ -13,8 +13,9 @@
  *      its message to who stands behind the board; that one passes it on, and then takes the
  *      announcement back. The board opens when nobody is announced. So a message that took the long way
  *      is where it belongs before its sender can take the short one, and they stay in order.
- *   3. A sender that announced itself at the board of another takes that back. Who opens may find it
- *      announced, and opens with the next message.
+ *   3. Announcements belong to one stay: the state has its number. A tenant may be put out while
+ *      messages are on the long way, which nobody passes on any more; the next one begins with none
+ *      announced, and who takes back an announcement of an earlier stay changes nothing.
  *   4. Who puts the tenant out compares its ref, which is used once: the next one stays.
  */
 #ifndef QUEUE_BOARD_H
@@ -24,10 +25,12 @@
 
 struct board {
     atom64 ref;   /* of the tenant, 0 for none */
-    atom64 state; /* BOARD_IS_OPEN, and how many are announced in the bits above; anybody */
+    atom64 state; /* BOARD_IS_OPEN, how many are announced, the number of the stay; anybody */
 };
 
-enum { BOARD_IS_OPEN = 1, BOARD_ANNOUNCED = 2 };
+#define BOARD_IS_OPEN UINT64_C(1)
+#define BOARD_ANNOUNCED UINT64_C(2)    /* one of them */
+#define BOARD_STAY (UINT64_C(1) << 32) /* the next one */
 
 enum board_way {
     BOARD_STRANGE, /* another lives there, or nobody */
@@ -41,12 +44,25 @@ ATOM_INLINE void board_init(struct board *board)
     atom64_init(&board->state, 0);
 }
 
+/** The number of a stay, of a state. */
+ATOM_INLINE uint64_t board_stay_of(uint64_t state)
+{
+    return state & ~(BOARD_STAY - 1);
+}
+
+/** The number of this stay. Who stands behind the board only. */
+ATOM_INLINE uint64_t board_stay(const struct board *board)
+{
+    return board_stay_of(atom64_load(&board->state, ATOM_RELAXED));
+}
+
 /** Lets a tenant in, not open. Who may do this holds the empty board alone. */
 ATOM_INLINE void board_let(struct board *board, uint64_t ref)
 {
-    /* A late sender may be announced, and takes that back: its number stays. */
-    atom64_fetch_and(&board->state, ~(uint64_t)BOARD_IS_OPEN, ATOM_RELAXED);
-    atom64_store(&board->ref, ref, ATOM_RELEASE); /* partner: board_is_of */
+    /* Senders to the last one may still come and go: their number is forgotten. */
+    atom64_store(
+        &board->state, board_stay(board) + BOARD_STAY, ATOM_RELEASE); /* partner: board_enter */
+    atom64_store(&board->ref, ref, ATOM_RELEASE);                     /* partner: board_is_of */
 }
 
 /** Puts this tenant out, if it is there. Any thread. */
@@ -75,12 +91,14 @@ ATOM_INLINE bool board_read(const struct board *board, uint64_t ref, const atom6
     return atom64_load(&board->ref, ATOM_RELAXED) == ref;
 }
 
-/** Takes an announcement back. Any thread. */
-ATOM_INLINE void board_leave(struct board *board)
+/** Takes back an announcement of this stay, whether or not it has ended. Any thread. */
+ATOM_INLINE void board_leave(struct board *board, uint64_t stay)
 {
     uint64_t state = atom64_load(&board->state, ATOM_RELAXED);
     do {
-        if (state < BOARD_ANNOUNCED)
+        if (board_stay_of(state) != stay)
+            return; /* it has ended, and what was announced with it */
+        if (state - stay < BOARD_ANNOUNCED)
             return; /* somebody passed on what nobody had announced */
     } while (!atom64_compare_exchange(&board->state,
                                       &state,
@@ -89,30 +107,30 @@ ATOM_INLINE void board_leave(struct board *board)
                                       ATOM_RELAXED));
 }
 
-/** A sender comes. Any thread. */
-ATOM_INLINE enum board_way board_enter(struct board *board, uint64_t ref)
+/** A sender comes. *stay is for board_leave, when it is announced. Any thread. */
+ATOM_INLINE enum board_way board_enter(struct board *board, uint64_t ref, uint64_t *stay)
 {
-    uint64_t state = atom64_load(&board->state, ATOM_ACQUIRE); /* partner: board_open */
-    if (!board_is_of(board, ref))
-        return BOARD_STRANGE;
+    uint64_t state = atom64_load(&board->state, ATOM_ACQUIRE); /* partners: board_open, board_let */
     do {
+        /* Behind each look at the state: it is that of this tenant, or is about to change. */
+        if (!board_is_of(board, ref))
+            return BOARD_STRANGE;
         if (state & BOARD_IS_OPEN)
             return BOARD_OPEN;
     } while (!atom64_compare_exchange(
         &board->state, &state, state + BOARD_ANNOUNCED, ATOM_ACQUIRE, ATOM_ACQUIRE));
-    if (board_is_of(board, ref))
-        return BOARD_HOLDS;
-    board_leave(board);
-    return BOARD_STRANGE;
+    *stay = board_stay_of(state);
+    return BOARD_HOLDS;
 }
 
 /** Opens the board if nobody is announced; true when it is open. Who stands behind it only. */
 ATOM_INLINE bool board_open(struct board *board)
 {
-    uint64_t state = 0;
+    uint64_t stay = board_stay(board);
+    uint64_t state = stay;
     return atom64_compare_exchange(&board->state,
                                    &state,
-                                   BOARD_IS_OPEN,
+                                   stay | BOARD_IS_OPEN,
                                    ATOM_ACQ_REL, /* partners: board_leave, board_enter */
                                    ATOM_RELAXED) ||
            state & BOARD_IS_OPEN;

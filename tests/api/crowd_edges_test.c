@@ -181,6 +181,42 @@ TEST(a_set_up_that_fails_here_fails_the_group, "L-04")
     kits_each(bad_set_up_play);
 }
 
+/* Tells a group something; gives how many turns that took. */
+static uint64_t turns_to_tell(void)
+{
+    tr_counters before;
+    tr_counters after;
+    tr_system_counters(tr_kit_system(kit), &before);
+    ck_assert_int_eq(tr_tell(test, group, told, .n = 1), TR_OK);
+    tr_kit_settle(kit);
+    tr_system_counters(tr_kit_system(kit), &after);
+    return after.handled - before.handled;
+}
+
+/* What was told to a group that never opened is buried; those after it open all the same. */
+static void buried_play(void)
+{
+    for (int i = 0; i < 8; i++) {
+        crowd_clear();
+        failing = i % 2;
+        ck_assert_int_eq(tr_try_spawn_group(test, &group, member, NULL, 2), TR_OK);
+        for (uint64_t n = 0; n < 3; n++)
+            ck_assert_int_eq(tr_tell(test, group, told, .n = n), TR_OK);
+        if (!failing)
+            ck_assert_int_eq(tr_kill(test, group), TR_OK);
+        tr_kit_settle(kit);
+        ck_assert_uint_eq(notes_total(), 0);
+        group_open(NULL, 2);
+        ck_assert_uint_eq(turns_to_tell(), 1);
+        ck_assert_int_eq(tr_kill(test, group), TR_OK);
+        tr_kit_settle(kit);
+    }
+}
+TEST(mail_that_is_buried_with_a_group_does_not_hold_up_the_next, "M-01")
+{
+    kits_each(buried_play);
+}
+
 static void bad_far_set_up_play(void)
 {
     if (!home)
@@ -457,7 +493,9 @@ TEST(a_shutdown_lets_members_finish, "X-01", "X-02")
 SUITE("crowd edges", a_full_member_is_passed_over,
       a_member_with_room_is_found_before_the_sender_is_told,
       what_all_are_too_full_for_follows_their_overflow, a_sender_waits_for_room_when_nobody_has_any,
-      a_set_up_that_fails_here_fails_the_group, a_set_up_that_fails_elsewhere_leaves_the_group,
+      a_set_up_that_fails_here_fails_the_group,
+      mail_that_is_buried_with_a_group_does_not_hold_up_the_next,
+      a_set_up_that_fails_elsewhere_leaves_the_group,
       each_member_is_set_up_with_a_copy_of_the_message, all_ways_to_send_lead_to_a_group,
       bad_arguments_are_refused_and_change_nothing, a_spawn_that_cannot_be_ends_the_turn,
       groups_that_come_and_go_leave_nothing, there_is_a_limit_of_groups,

@@ -423,11 +423,11 @@ static void strategy_play(void)
     for (int i = 1; i <= 3; i++)
         ck_assert_int_eq(set_ups[i], 2);
     ck_assert_uint_eq(tr_group_count(test, group), 3);
-    tr_tell(test, member_of(2), break_); /* once too often: the group fails, and is not restarted */
+    tr_tell(test, member_of(2), break_); /* once too often: all fail */
     tr_kit_settle(kit);
     ck_assert_uint_eq(tr_group_count(test, group), 0);
     ck_assert_int_eq(tr_tell(test, group, told, .n = 1), TR_STOPPED);
-    ck_assert(tr_is_same(tr_find(test, strict, "/user/strict"), strict));
+    ck_assert(tr_is_same(tr_find(test, strict, "/user/strict"), strict)); /* restarted */
 }
 TEST(members_are_supervised_as_the_spawners_children_are, "S-01", "S-07")
 {

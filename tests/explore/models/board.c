@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The board of a group: senders that come while it opens keep their order, and one that is late reads
- * nothing of the next tenant.
+ * nothing of the next tenant, and leaves nothing to it.
  */
 #include "models/office.h"
 
@@ -9,20 +9,22 @@
 
 enum {
     RIGHT,
-    OPENS_AT_ONCE, /* trap: it opens although somebody is announced */
-    LEAVES_EARLY,  /* trap: an announcement is taken back before its message is passed on */
-    READS_ONCE     /* trap: a reader does not look at the ref behind the word */
+    OPENS_AT_ONCE,  /* trap: it opens although somebody is announced */
+    LEAVES_EARLY,   /* trap: an announcement is taken back before its message is passed on */
+    READS_ONCE,     /* trap: a reader does not look at the ref behind the word */
+    KEEPS_NUMBER,   /* trap: the next tenant has those who were announced at the last one */
+    LEAVES_ANOTHERS /* trap: an announcement at the last tenant is taken back at the next */
 };
 
 static struct board board;
 
 /* ---- Opening. ---- */
 
-enum { SENDERS = 2, LETTERS = 2, LOOKS = 3 };
+enum { SENDERS = 2, LETTERS = 2, LETTERS_MAX = 3, LOOKS = 3 };
 
 static struct door crew;
 static struct door member;
-static struct letter letters[SENDERS][LETTERS];
+static struct letter letters[SENDERS][LETTERS_MAX];
 
 static void opening_setup(void)
 {
@@ -37,19 +39,25 @@ static void opening_setup(void)
     explore_name(&crew.inbox, "crew");
     explore_name(&member.inbox, "member");
     for (int sender = 0; sender < SENDERS; sender++)
-        for (int i = 0; i < LETTERS; i++)
+        for (int i = 0; i < LETTERS_MAX; i++)
             letter_init(&letters[sender][i], sender, i, 1);
+}
+
+static void send_to(uint64_t ref, int index, int count)
+{
+    for (int i = 0; i < count; i++) {
+        struct letter *letter = &letters[index][i];
+        uint64_t stay;
+        explore_plain_write(letter);
+        enum board_way way = board_enter(&board, ref, &stay);
+        EXPLORE_CHECK(way != BOARD_STRANGE, "the tenant is not there");
+        (void)door_push(way == BOARD_OPEN ? &member : &crew, &letter->mail);
+    }
 }
 
 static void sender(int index)
 {
-    for (int i = 0; i < LETTERS; i++) {
-        struct letter *letter = &letters[index][i];
-        explore_plain_write(letter);
-        enum board_way way = board_enter(&board, 1);
-        EXPLORE_CHECK(way != BOARD_STRANGE, "the tenant is not there");
-        (void)door_push(way == BOARD_OPEN ? &member : &crew, &letter->mail);
-    }
+    send_to(1, index, LETTERS);
 }
 
 /* Passes on what is there. */
@@ -61,13 +69,13 @@ static void pass_on(void)
         explore_plain_read(letter);
         mail = mail->next;
         if (explore_variant() == LEAVES_EARLY)
-            board_leave(&board);
+            board_leave(&board, board_stay(&board));
         if (explore_variant() == LEAVES_EARLY)
             (void)board_open(&board);
         explore_plain_write(letter);
         (void)door_push(&member, &letter->mail);
         if (explore_variant() != LEAVES_EARLY)
-            board_leave(&board);
+            board_leave(&board, board_stay(&board));
         (void)board_open(&board);
     }
 }
@@ -82,11 +90,10 @@ static void crew_thread(int index)
         pass_on();
 }
 
-static void opening_check(void)
+/* What arrived is in order. */
+static void member_check(void)
 {
     int next[SENDERS] = {0};
-    pass_on(); /* it would have looked again */
-    EXPLORE_CHECK(board_is_open(&board), "it never opens");
     struct door_mail *mail = door_reverse(door_take_early(&member));
     for (; mail; mail = mail->next) {
         struct letter *letter = (struct letter *)(void *)mail;
@@ -97,6 +104,13 @@ static void opening_check(void)
                       next[letter->sender]);
         next[letter->sender]++;
     }
+}
+
+static void opening_check(void)
+{
+    pass_on(); /* it would have looked again */
+    EXPLORE_CHECK(board_is_open(&board), "it never opens");
+    member_check();
     for (int i = 0; i < SENDERS; i++)
         for (int j = 0; j < LETTERS; j++)
             letter_check_end(&letters[i][j]);
@@ -143,10 +157,11 @@ static void reuse_setup(void)
 
 static void read_of(uint64_t ref, bool must_be_there)
 {
-    enum board_way way = board_enter(&board, ref);
+    uint64_t stay;
+    enum board_way way = board_enter(&board, ref, &stay);
     EXPLORE_CHECK(way != BOARD_STRANGE || !must_be_there, "the tenant is not there");
     if (way == BOARD_HOLDS)
-        board_leave(&board);
+        board_leave(&board, stay);
     if (way != BOARD_OPEN)
         return;
     for (int i = 0; i < WORDS; i++) {
@@ -205,3 +220,89 @@ EXPLORE_MODEL(board_reuse, .about = "a board changes its tenant: nobody reads a 
               .ids = "LC-14", .variant = RIGHT, REUSE);
 EXPLORE_MODEL(board_reads_once, .about = "trap: a reader does not look at the ref again",
               .ids = "LC-14", .is_wrong = true, .variant = READS_ONCE, REUSE);
+
+/* ---- A tenant that is put out while messages are on the long way. ---- */
+
+static void burial_setup(void)
+{
+    opening_setup();
+    atom32_init(&announced, 0);
+    explore_name(&announced, "announced");
+}
+
+/* One message is buried with the tenant; the other finds nobody, and is taken back. */
+static void mourner(int index)
+{
+    uint64_t stay;
+    (void)index;
+    (void)board_enter(&board, 1, &stay);
+    if (board_enter(&board, 1, &stay) == BOARD_HOLDS)
+        board_leave(&board, stay);
+}
+
+static void heir_sender(int index)
+{
+    if (atom32_load(&announced, ATOM_ACQUIRE))
+        send_to(2, index, LETTERS_MAX);
+}
+
+static void heir(int index)
+{
+    board_clear(&board, 1);
+    if (explore_variant() == KEEPS_NUMBER) {
+        atom64_fetch_and(&board.state, ~BOARD_IS_OPEN, ATOM_RELEASE);
+        atom64_store(&board.ref, 2, ATOM_RELEASE);
+    } else {
+        board_let(&board, 2);
+    }
+    atom32_store(&announced, 2, ATOM_RELEASE);
+    crew_thread(index);
+}
+
+static void burial_check(void)
+{
+    pass_on();
+    EXPLORE_CHECK(board_is_open(&board), "it never opens");
+    member_check();
+}
+
+#define BURIAL                                                                                     \
+    .setup = burial_setup, .check = burial_check,                                                  \
+    .threads = {{"mourner", mourner}, {"sender", heir_sender}, {"heir", heir}}
+
+EXPLORE_MODEL(board_burial,
+              .about = "a tenant dies with announced mail: the next one opens, and in order",
+              .ids = "M-01", .variant = RIGHT, BURIAL);
+EXPLORE_MODEL(board_keeps_number, .about = "trap: those announced at the last tenant still count",
+              .ids = "M-01", .is_wrong = true, .variant = KEEPS_NUMBER, BURIAL);
+
+/* The next one is there, and somebody has not taken back yet what he announced at the last. */
+static uint64_t last_stay;
+
+static void late_setup(void)
+{
+    opening_setup();
+    (void)board_enter(&board, 1, &last_stay);
+    board_clear(&board, 1);
+    board_let(&board, 2);
+}
+
+static void late_leaver(int index)
+{
+    (void)index;
+    board_leave(&board, explore_variant() == LEAVES_ANOTHERS ? board_stay(&board) : last_stay);
+}
+
+static void late_sender(int index)
+{
+    send_to(2, index, LETTERS_MAX);
+}
+
+#define LATE                                                                                       \
+    .setup = late_setup, .check = burial_check,                                                    \
+    .threads = {{"sender", late_sender}, {"crew", crew_thread}, {"leaver", late_leaver}}
+
+EXPLORE_MODEL(board_late, .about = "an announcement at the last tenant is taken back: in order",
+              .ids = "M-01", .variant = RIGHT, LATE);
+EXPLORE_MODEL(board_leaves_anothers, .about = "trap: it is taken back at the next tenant",
+              .ids = "M-01", .is_wrong = true, .variant = LEAVES_ANOTHERS, LATE);
