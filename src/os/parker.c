@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Parking and IO readiness: an epoll instance with an eventfd in it, per parker.
+ * Parking and IO readiness: a word, and an epoll instance with an eventfd in it, per parker.
  *
- * The eventfd is the wake: it stays readable until a park takes notice, so a wake before the park
- * is remembered, and several count once. Descriptors with pending operations are armed for one
- * event (EPOLLONESHOT) and stay registered, so that the next operation is one system call.
+ * The word remembers a wake until a park takes notice, and several count once. Who parks while nothing is
+ * pending sleeps on the word itself, by a futex: that is four times as fast as by epoll. Otherwise it
+ * sleeps in epoll, and the eventfd is what ends that. Descriptors with pending operations are armed
+ * for one event (EPOLLONESHOT) and stay registered, so that the next operation is one system call.
  *
  * Rules:
  *   1. watches[fd].ios holds what is pending on fd, oldest first; the registration in the kernel is
@@ -12,17 +13,22 @@
  *   2. The kernel forgets a descriptor that is closed, and its number may come back as another
  *      file; is_known is therefore a hint, and arming corrects it.
  *   3. Once the embedding program has asked for the descriptor of the parker, that is kept readable
- *      while there is something to reap.
- * Only `event` is touched by other threads, and it does not change.
+ *      while there is something to reap, and from a wake to the next park.
+ *   4. Who wakes exchanges AWOKEN into the word, and what it finds there says what else is to be done.
+ *      A write to the eventfd may come late, when that park has ended for another reason: then the
+ *      next one in epoll ends at once, for nothing.
+ * Only `word`, `has_fd_user` and `event` are touched by other threads; the last does not change.
  */
 #include "os/real.h"
 
 #include "base/assert.h"
+#include "os/atomic.h"
 #include "os/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/futex.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
@@ -39,10 +45,14 @@ struct watch {
     bool is_known; /* rule 2 */
 };
 
+/* What the word of a parker says. */
+enum { IDLE, AWOKEN, IN_FUTEX, IN_EPOLL };
+
 struct tr_parker {
+    atom32 word;
+    atom32 has_fd_user; /* rule 3 */
     int epoll;
     int event;
-    bool has_fd_user;    /* rule 3 */
     bool has_no_ns_wait; /* the kernel has no epoll_pwait2 */
     struct watch *watches;
     size_t watches_count;
@@ -198,6 +208,8 @@ tr_status tr__real_parker_new(const tr_platform *platform, tr_parker **parker)
     if (!made)
         return status;
     *made = (tr_parker){.epoll = epoll_create1(EPOLL_CLOEXEC)};
+    atom32_init(&made->word, IDLE);
+    atom32_init(&made->has_fd_user, 0);
     made->completed_end = &made->completed;
     if (made->epoll < 0) {
         status = status_of_errno(errno);
@@ -236,6 +248,24 @@ void tr__real_parker_free(const tr_platform *platform, tr_parker *parker)
     tr__os_resize(parker, 0);
 }
 
+/* Sleeps until the word changes, a signal, or the time is up; negative: no limit. */
+static void futex_wait(tr_parker *parker, tr_time timeout)
+{
+    struct timespec time = {.tv_sec = timeout / TR_SECOND, .tv_nsec = timeout % TR_SECOND};
+    (void)syscall(SYS_futex,
+                  &parker->word,
+                  FUTEX_WAIT_PRIVATE,
+                  IN_FUTEX,
+                  timeout < 0 ? NULL : &time,
+                  NULL,
+                  0);
+}
+
+static bool has_fd_user(const tr_parker *parker)
+{
+    return atom32_load(&parker->has_fd_user, ATOM_SEQ_CST); /* partner: tr__real_parker_fd */
+}
+
 void tr__real_park(const tr_platform *platform, tr_parker *parker, tr_time deadline)
 {
     tr_time timeout = -1;
@@ -245,23 +275,37 @@ void tr__real_park(const tr_platform *platform, tr_parker *parker, tr_time deadl
         tr_time now = tr__real_mono_now(platform);
         timeout = deadline > now ? deadline - now : 0;
     }
-    if (events_take(parker, timeout))
-        event_drain(parker);
-    if (parker->completed && parker->has_fd_user) /* Rule 3. */
+    bool in_futex = !parker->pending_count && !has_fd_user(parker);
+    uint32_t idle = IDLE;
+    if (!atom32_compare_exchange(
+            &parker->word, &idle, in_futex ? IN_FUTEX : IN_EPOLL, ATOM_SEQ_CST, ATOM_SEQ_CST))
+        timeout = 0; /* it was woken before */
+    if (!in_futex) {
+        if (events_take(parker, timeout))
+            event_drain(parker);
+    } else if (timeout) {
+        futex_wait(parker, timeout);
+    }
+    (void)atom32_exchange(&parker->word, IDLE, ATOM_SEQ_CST); /* and sees what a wake was about */
+    if (parker->completed && has_fd_user(parker))             /* Rule 3. */
         event_write(parker);
 }
 
 void tr__real_wake(const tr_platform *platform, tr_parker *parker)
 {
     (void)platform;
-    event_write(parker);
+    uint32_t before = atom32_exchange(&parker->word, AWOKEN, ATOM_SEQ_CST); /* partner: park, fd */
+    if (before == IN_FUTEX)
+        (void)syscall(SYS_futex, &parker->word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+    else if (before == IN_EPOLL || has_fd_user(parker))
+        event_write(parker);
 }
 
 int tr__real_parker_fd(const tr_platform *platform, tr_parker *parker)
 {
     (void)platform;
-    parker->has_fd_user = true;
-    if (parker->completed)
+    atom32_store(&parker->has_fd_user, 1, ATOM_SEQ_CST);
+    if (parker->completed || atom32_load(&parker->word, ATOM_SEQ_CST) == AWOKEN)
         event_write(parker);
     return parker->epoll;
 }
