@@ -18,6 +18,11 @@ foreach(source IN LISTS example_sources)
         target_link_libraries(example_${name} PRIVATE troupe_static troupe_flags m)
         set_target_properties(example_${name} PROPERTIES OUTPUT_NAME ${name}
             RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/examples)
+        # The bank shows what a program is like that is optimised whole; the others are quick to build.
+        if(CMAKE_INTERPROCEDURAL_OPTIMIZATION AND NOT name STREQUAL "06_bank")
+            set_target_properties(example_${name} PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF)
+            target_link_options(example_${name} PRIVATE -fno-lto)
+        endif()
     endif()
     target_sources(example_${name} PRIVATE ${source})
 endforeach()

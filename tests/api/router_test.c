@@ -273,7 +273,8 @@ static tr_status spawn_with(const tr_route *routes)
     return tr_client_try_spawn_group(test, &args, &how, &bits);
 }
 #define ODD(field)                                                                                 \
-    spawn_with((const tr_route[]){{&tr_type_odd, NULL, offsetof(struct odd, field)}, {NULL}})
+    spawn_with(                                                                                    \
+        (const tr_route[]){{&tr_type_odd, NULL, offsetof(struct odd, field)}, {NULL, NULL, 0}})
 
 TEST(routes_that_are_none_are_refused, "")
 {
@@ -284,12 +285,12 @@ TEST(routes_that_are_none_are_refused, "")
     ck_assert_int_eq(ODD(inner), TR_INVALID_ARGUMENT);
     ck_assert_int_eq(ODD(maybe), TR_INVALID_ARGUMENT);
     ck_assert_int_eq(ODD(fine), TR_OK);
-    ck_assert_int_eq(spawn_with((const tr_route[]){{NULL}}), TR_INVALID_ARGUMENT);
-    ck_assert_int_eq(spawn_with((const tr_route[]){{&tr_type_sell, NULL, 1}, {NULL}}),
+    ck_assert_int_eq(spawn_with((const tr_route[]){{NULL, NULL, 0}}), TR_INVALID_ARGUMENT);
+    ck_assert_int_eq(spawn_with((const tr_route[]){{&tr_type_sell, NULL, 1}, {NULL, NULL, 0}}),
                      TR_INVALID_ARGUMENT);
-    ck_assert_int_eq(
-        spawn_with((const tr_route[]){{&tr_type_sell, NULL, 0}, {&tr_type_sell, NULL, 0}, {NULL}}),
-        TR_INVALID_ARGUMENT);
+    ck_assert_int_eq(spawn_with((const tr_route[]){
+                         {&tr_type_sell, NULL, 0}, {&tr_type_sell, NULL, 0}, {NULL, NULL, 0}}),
+                     TR_INVALID_ARGUMENT);
     kit_close();
 }
 
