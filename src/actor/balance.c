@@ -239,7 +239,7 @@ bool tr__balance_sample(struct worker *worker, struct cell *cell)
         return false;
     if (system->balance == TR_BALANCE_RESTLESS)
         return restless_post(worker, cell);
-    uint64_t sender;
+    uint64_t sender = 0;
     uint32_t from = talker(worker, cell, &sender);
     if (from >= system_open_workers(system) || from == worker->index ||
         cell->house != HOUSE_WAITING)

@@ -34,7 +34,8 @@ static void path_of(struct tr_system *system, const struct cell *cell, char *to,
 static uint64_t worth_of(uint64_t dead, bool is_late, uint64_t handled)
 {
     uint64_t lost = dead < INT32_MAX ? dead : INT32_MAX;
-    return lost << 33 | (uint64_t)is_late << 32 | (handled < UINT32_MAX ? handled : UINT32_MAX);
+    uint64_t late = is_late ? UINT64_C(1) << 32 : 0;
+    return lost << 33 | late | (handled < UINT32_MAX ? handled : UINT32_MAX);
 }
 
 static uint64_t worth_of_line(const tr_report_actor *line)
