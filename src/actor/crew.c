@@ -161,6 +161,16 @@ static bool are_args(const tr_spawn_args *spawn, const tr_group_args *group,
            ref_bits;
 }
 
+/* What became of the spawn of the crew. */
+static tr_status finish(tr_status status, struct front *front, uint64_t ref, uint64_t *ref_bits)
+{
+    if (status == TR_OK)
+        *ref_bits = ref;
+    else if (status != TR_INIT_FAILED) /* else it goes with the crew's origin, after all members */
+        tr__front_free(front, ref);
+    return status;
+}
+
 tr_status tr_self_try_spawn_group(tr_self *self, const tr_spawn_args *spawn,
                                   const tr_group_args *group, uint64_t *ref_bits)
 {
@@ -183,11 +193,7 @@ tr_status tr_self_try_spawn_group(tr_self *self, const tr_spawn_args *spawn,
         return status;
     uint64_t bits;
     status = tr_self_try_spawn(self, &crew, &bits);
-    if (status == TR_OK)
-        *ref_bits = open.ref;
-    else if (status != TR_INIT_FAILED) /* else it goes with the crew's origin, after all members */
-        tr__front_free(front, open.ref);
-    return status;
+    return finish(status, front, open.ref, ref_bits);
 }
 
 tr_ref tr_self_spawn_group(tr_self *self, const tr_spawn_args *spawn, const tr_group_args *group)
@@ -225,11 +231,7 @@ tr_status tr_client_try_spawn_group(tr_client *client, const tr_spawn_args *spaw
         return status;
     uint64_t bits;
     status = tr_client_try_spawn(client, &crew, &bits);
-    if (status == TR_OK)
-        *ref_bits = open.ref;
-    else if (status != TR_INIT_FAILED) /* else it goes with the crew's origin, after all members */
-        tr__front_free(front, open.ref);
-    return status;
+    return finish(status, front, open.ref, ref_bits);
 }
 
 /* ---- Who belongs to it. ---- */
