@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "actor/burial.h"
 #include "actor/mail.h"
 #include "base/assert.h"
 
@@ -134,7 +135,9 @@ void tr__dead_letters(struct tr_system *system, struct worker *worker,
     int64_t unlogged[DEAD_LETTERS_BATCH];
     TR_ASSERT(list_count <= DEAD_LETTERS_BATCH);
     for (size_t i = 0; i < list_count; i++)
-        tr__ledger_dead(system, list[i].to);
+        tr__ledger_dead(system, list[i].to, 1);
+    if (worker)
+        tr__burials_end(worker); /* they were before these */
 
     lock_take(&letters->lock);
     for (size_t i = 0; i < list_count; i++) {
@@ -159,6 +162,50 @@ void tr__dead_letter(struct tr_system *system, struct worker *worker,
     tr__dead_letters(system, worker, letter, 1);
 }
 
+void tr__dead_letters_hand_in(struct tr_system *system, struct burials *burials)
+{
+    struct dead_letters *letters = &system->dead_letters;
+    tr_time now_ns = system->platform->mono_now(system->platform);
+    struct dead_letter logged[TR_DEAD_LETTER_LOGS_MAX];
+    int64_t unlogged[TR_DEAD_LETTER_LOGS_MAX];
+    size_t logged_count = 0;
+
+    lock_take(&letters->lock);
+    uint64_t count = atom64_load(&burials->pending, ATOM_RELAXED);
+    uint32_t kept = count < TR_DEAD_LETTERS_MAX ? (uint32_t)count : TR_DEAD_LETTERS_MAX;
+    uint32_t at = (burials->next + TR_DEAD_LETTERS_MAX - kept) % TR_DEAD_LETTERS_MAX;
+    letters->total += count - kept;
+    letters->unlogged += count - kept;
+    for (uint32_t i = 0; i < kept; i++) {
+        const struct burial_note *note = &burials->notes[at];
+        const struct dead_letter letter = {
+            .type = note->type, .from = note->from, .to = note->to, .reason = note->reason};
+        at = at + 1 < TR_DEAD_LETTERS_MAX ? at + 1 : 0;
+        keep(letters, &letter, now_ns);
+        int64_t more = may_log(letters, now_ns);
+        if (more < 0)
+            continue;
+        TR_ASSERT(logged_count < TR_DEAD_LETTER_LOGS_MAX);
+        logged[logged_count] = letter;
+        unlogged[logged_count++] = more;
+    }
+    burials->is_logged = letters->logged == TR_DEAD_LETTER_LOGS_MAX;
+    atom64_store(&burials->pending, 0, ATOM_RELAXED);
+    lock_give(&letters->lock);
+
+    for (size_t i = 0; i < logged_count; i++)
+        log_letter(system, &logged[i], unlogged[i]);
+}
+
+/* All that there are, with those which workers have still to hand in. Locked. */
+static uint64_t total_of(struct tr_system *system)
+{
+    uint64_t total = system->dead_letters.total;
+    for (uint32_t i = 0; i < system->worker_count; i++)
+        total += atom64_load(&system->workers[i]->burials.pending, ATOM_RELAXED);
+    return total;
+}
+
 uint64_t tr_system_dead_letters(tr_system *system, tr_dead_letter_record *last, size_t max,
                                 size_t *count)
 {
@@ -168,6 +215,7 @@ uint64_t tr_system_dead_letters(tr_system *system, tr_dead_letter_record *last, 
         return 0;
     struct dead_letters *letters = &system->dead_letters;
     lock_take(&letters->lock);
+    uint64_t all = total_of(system);
     uint64_t total = letters->total;
     uint64_t kept = total < TR_DEAD_LETTERS_MAX ? total : TR_DEAD_LETTERS_MAX;
     size_t wanted = last && max < kept ? max : last ? (size_t)kept : 0;
@@ -176,7 +224,7 @@ uint64_t tr_system_dead_letters(tr_system *system, tr_dead_letter_record *last, 
     lock_give(&letters->lock);
     if (count)
         *count = wanted;
-    return total;
+    return all;
 }
 
 tr_status tr_system_subscribe_dead_letters(tr_system *system, tr_ref who)
@@ -200,11 +248,11 @@ tr_status tr_system_subscribe_dead_letters(tr_system *system, tr_ref who)
         is_known |= letters->subscribers[i] == who.bits;
         letters->subscribers[kept++] = letters->subscribers[i];
     }
-    letters->subscriber_count = kept;
     if (!is_known && kept == TR_DEAD_LETTER_SUBSCRIBERS_MAX)
         status = TR_LIMIT;
     else if (!is_known)
-        letters->subscribers[letters->subscriber_count++] = who.bits;
+        letters->subscribers[kept++] = who.bits;
+    ATOM_POKE(&letters->subscriber_count, kept);
     lock_give(&letters->lock);
     return status;
 }
@@ -219,7 +267,9 @@ tr_status tr_system_unsubscribe_dead_letters(tr_system *system, tr_ref who)
     for (size_t i = 0; i < letters->subscriber_count; i++) {
         if (letters->subscribers[i] != who.bits)
             continue;
-        letters->subscribers[i] = letters->subscribers[--letters->subscriber_count];
+        size_t kept = letters->subscriber_count - 1;
+        letters->subscribers[i] = letters->subscribers[kept];
+        ATOM_POKE(&letters->subscriber_count, kept);
         status = TR_OK;
         break;
     }

@@ -19,13 +19,14 @@ struct worker;
 struct cell;
 struct envelope;
 struct counters;
+struct burials;
 
 struct dead_letters {
     struct lock lock;
     uint64_t total;
     tr_dead_letter_record *ring;                          /* TR_DEAD_LETTERS_MAX of them */
     uint64_t subscribers[TR_DEAD_LETTER_SUBSCRIBERS_MAX]; /* refs */
-    size_t subscriber_count;
+    size_t subscriber_count; /* poked: who has many looks first whether there is anybody */
     /* The log's limit. */
     tr_time second_ns; /* when the present second began */
     uint32_t logged;
@@ -62,5 +63,8 @@ void tr__dead_letters(struct tr_system *system, struct worker *worker,
  */
 void tr__dead_letter(struct tr_system *system, struct worker *worker,
                      const struct dead_letter *letter);
+
+/** Records what a worker has noted after the deadline: see actor/burial.h. Its worker only. */
+void tr__dead_letters_hand_in(struct tr_system *system, struct burials *burials);
 
 #endif

@@ -93,13 +93,13 @@ void tr__ledger_begin(struct worker *worker)
     worker->loop.hooks = &runs->hooks;
 }
 
-void tr__ledger_dead(struct tr_system *system, uint64_t ref)
+void tr__ledger_dead(struct tr_system *system, uint64_t ref, uint32_t count)
 {
     struct ledger_entry *entry = NULL;
     if (view_find(&system->slots, ref))
         entry = entry_of(system, (uint32_t)ref & system->slots.mask);
     if (entry)
-        add(&entry->dead, 1);
+        add(&entry->dead, count);
 }
 
 bool tr__ledger_take(struct worker *worker, const struct cell *cell, uint32_t *handled,

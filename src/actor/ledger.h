@@ -49,8 +49,8 @@ void tr__ledger_open(struct tr_system *system);
 void tr__ledger_free(struct tr_system *system);
 /** A worker learns that there may be a shutdown; the first time counts. Worker only. */
 void tr__ledger_begin(struct worker *worker);
-/** A message to this actor is a dead letter. Any thread. */
-void tr__ledger_dead(struct tr_system *system, uint64_t ref);
+/** So many messages to this actor are dead letters. Any thread. */
+void tr__ledger_dead(struct tr_system *system, uint64_t ref, uint32_t count);
 /** An actor has ended: takes its numbers. False: there are none. Owner only. */
 bool tr__ledger_take(struct worker *worker, const struct cell *cell, uint32_t *handled,
                      uint32_t *dead);

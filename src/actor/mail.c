@@ -3,11 +3,8 @@
 
 #include "actor/budget.h"
 #include "actor/ask.h"
-#include "actor/ask_then.h"
 #include "actor/client.h"
-#include "actor/extra.h"
 #include "actor/supervise.h"
-#include "actor/timers.h"
 #include "actor/waiters.h"
 #include "actor/watchers.h"
 #include "actor/why.h"
@@ -333,63 +330,6 @@ void tr__mail_drop(struct worker *worker, struct envelope *envelope)
     if (envelope->kind != ENVELOPE_VOID)
         atom64_count(&worker->counters.accepted, UINT64_MAX); /* as if it had never been */
     envelope_give(&worker->pool, envelope);
-}
-
-/* Dead letters of an actor that are recorded together. */
-struct burial {
-    size_t count;
-    struct dead_letter letters[DEAD_LETTERS_BATCH];
-};
-
-static void burial_end(struct worker *worker, struct burial *burial)
-{
-    atom64_count(&worker->counters.dead, burial->count);
-    if (burial->count)
-        tr__dead_letters(worker->system, worker, burial->letters, burial->count);
-    burial->count = 0;
-}
-
-/* The same as tr__mail_bury_one of a notice, for which nobody waits. */
-static void burial_add(struct worker *worker, struct burial *burial, const struct cell *cell,
-                       struct envelope *envelope, tr_status reason)
-{
-    burial->letters[burial->count++] =
-        (struct dead_letter){.type = envelope->type,
-                             .from = envelope->sender,
-                             .to = (uint64_t)envelope->generation << 32 | (uint32_t)cell->identity,
-                             .reason = reason};
-    envelope_give(&worker->pool, envelope);
-    if (burial->count == DEAD_LETTERS_BATCH)
-        burial_end(worker, burial);
-}
-
-void tr__mail_bury(struct worker *worker, struct cell *cell, tr_status reason)
-{
-    struct burial burial;
-    burial.count = 0;
-    tr__stash_empty(cell);
-    tr__timers_drop(worker, cell);
-    if (cell->extra)
-        tr__thens_drop(worker, cell);
-    for (;;) {
-        if (!cell->cycle && !mail_begin_cycle(cell))
-            break;
-        struct envelope *envelope = ring_pop(&cell->cycle);
-        mail_uncount(cell, envelope);
-        if (envelope->kind == ENVELOPE_NOTICE) {
-            burial_add(worker, &burial, cell, envelope, reason);
-            continue;
-        }
-        burial_end(worker, &burial); /* they keep their order */
-        if (envelope->kind == ENVELOPE_PROBE)
-            tr__probe_answer(worker, envelope, cell->flags & CELL_STARTED);
-        else if (envelope->kind == ENVELOPE_VOID || envelope->kind == ENVELOPE_EVENT)
-            tr__mail_drop(worker, envelope);
-        else
-            tr__mail_bury_one(worker, cell, envelope, reason);
-    }
-    burial_end(worker, &burial);
-    TR_ASSERT(cell->queued_lines == 0);
 }
 
 /* What turns wait for goes through behind a PoisonPill too. */

@@ -248,9 +248,6 @@ void tr__mail_bury_one(struct worker *worker, struct cell *cell, struct envelope
 /** Drops what was taken back: it was never a message. */
 void tr__mail_drop(struct worker *worker, struct envelope *envelope);
 
-/** Everything that is left becomes dead letters. */
-void tr__mail_bury(struct worker *worker, struct cell *cell, tr_status reason);
-
 /** High or normal: D-01 of docs/contract.md. */
 enum task_class tr__mail_priority(const struct cell *cell);
 

@@ -4,6 +4,7 @@
 #include "actor/ask.h"
 #include "actor/blocking.h"
 #include "actor/budget.h"
+#include "actor/burial.h"
 #include "actor/children.h"
 #include "actor/extra.h"
 #include "actor/lifecycle.h"

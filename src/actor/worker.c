@@ -90,6 +90,7 @@ static void on_round(struct loop *loop)
     tr__asks_fire(worker, loop->now_ns);
     if (atom32_load(&worker->system->shutdown.sweep, ATOM_ACQUIRE) != worker->swept)
         tr__shutdown_sweep(worker);
+    tr__burials_end(worker);
     loop->wants_round = tr__timers_fire(worker, loop->now_ns);
     tr__balance_round(worker);
 }
@@ -268,6 +269,7 @@ void tr__worker_deinit(struct worker *worker)
     tr__scratch_deinit(&worker->scratch);
     tr__dispatches_deinit(&worker->dispatches);
     tr__watched_free(&worker->watched, &worker->source);
+    tr__burials_free(worker);
     tr__envelope_pool_deinit(&worker->pool);
     worker->loop.platform->parker_free(worker->loop.platform, worker->loop.parker);
 }
@@ -277,6 +279,7 @@ bool tr__worker_slice(struct worker *worker, uint32_t turns_max)
     worker->loop.slice_left = turns_max;
     worker->fiber = tr__fiber_resume(&worker->host, worker->fiber);
     TR_ASSERT(worker->fiber);
+    tr__burials_end(worker);
     return worker->has_more;
 }
 

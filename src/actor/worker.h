@@ -12,6 +12,7 @@
 
 #include <troupe/system.h>
 
+#include "actor/burial.h"
 #include "actor/dispatch.h"
 #include "actor/ledger.h"
 #include "actor/slots.h"
@@ -224,6 +225,7 @@ struct worker {
     atom64 forced;  /* actors that were stopped by the deadline's kill */
     atom64 told;    /* actors that had something to tell for the report */
     struct ledger_runs ledger;
+    struct burials burials;
     atom32 is_stuck;    /* written by the judge, as the rest */
     uint64_t judged;    /* what it had done when the judge looked, */
     tr_time judged_ns;  /* when that was, */

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What becomes of the mail of an actor that has ended.
+ *
+ * Ordinarily each message becomes a dead letter at once: counted, kept among the last thousand, told
+ * to those who subscribed, and its envelope goes back to its pool. After the deadline of a shutdown
+ * millions may be left, and somebody waits for that; then a worker does the least that can be done:
+ *
+ *   1. Messages are counted, and its last thousand are noted. What would be pushed out of the last
+ *      thousand of the system anyway is never written there.
+ *   2. An envelope that holds its message stays where it is: its slab goes with the system. One with a
+ *      block is given back as ever, for the message may hold buffers.
+ *   3. The notes are handed in (tr__burials_end) at each round of the worker, when it has nothing to
+ *      do, and before user code runs that need not come back.
+ *   4. What is not yet handed in is in `pending`, and belongs to the total: who asks for that adds it.
+ *
+ * While somebody has subscribed, he is told of each as ever.
+ */
+#ifndef ACTOR_BURIAL_H
+#define ACTOR_BURIAL_H
+
+#include "actor/dead_letter.h"
+#include "os/atomic.h"
+
+/** A dead letter that is not yet handed in. */
+struct burial_note {
+    const tr_type *type;
+    uint64_t from;
+    uint64_t to;
+    tr_status reason;
+};
+
+/** Of a worker. */
+struct burials {
+    atom64 pending;            /* written by the worker, under the lock of the dead letters when less */
+    struct burial_note *notes; /* of the last of them: a ring of TR_DEAD_LETTERS_MAX; NULL: not yet */
+    uint32_t next;             /* where the next note goes */
+    bool is_logged;            /* the log has had what it may of this second */
+};
+
+/** Hands in what is pending. Worker only. */
+void tr__burials_end(struct worker *worker);
+void tr__burials_free(struct worker *worker);
+
+/** Everything that an actor has left becomes dead letters. Owner only. */
+void tr__mail_bury(struct worker *worker, struct cell *cell, tr_status reason);
+
+#endif
