@@ -71,6 +71,16 @@ static tr_status drop_newest(struct tr_client *client, uint64_t to, const tr_typ
     return TR_OK;
 }
 
+/*
+ * The deadline of a shutdown has passed, and with it the time of all actors: messages are refused even
+ * where the order to stop has not arrived yet, lest a flood go on. Clients still talk to each other.
+ */
+static bool is_too_late(struct tr_system *system, const struct cell *cell, enum envelope_kind kind)
+{
+    return atom32_load(&system->shutdown.is_forced, ATOM_RELAXED) &&
+           (kind == ENVELOPE_NOTICE || kind == ENVELOPE_ASK) && cell_owner(cell) != CELL_FOREIGN;
+}
+
 /* `waits`: for room, where the receiver wants it so. */
 static tr_status send(struct tr_client *client, struct cell *cell, uint64_t to,
                       enum envelope_kind kind, const tr_type *type, const void *message,
@@ -79,6 +89,8 @@ static tr_status send(struct tr_client *client, struct cell *cell, uint64_t to,
     struct tr_system *system = client->system;
     struct envelope_pool *pool = &system->foreign_pool;
     tr_status status = TR_NO_MEMORY;
+    if (__builtin_expect(is_too_late(system, cell, kind), 0))
+        return TR_STOPPED;
     lock_take(&system->foreign_lock);
     struct envelope *envelope = envelope_take(pool);
     if (envelope) {

@@ -7,14 +7,29 @@
 
 /* A worker that is well comes to its next round within a millisecond of being told to. */
 #define BEGIN_PATIENCE_NS (20 * TR_MILLISECOND) /* for /user to begin, before others do its work */
-#define DEADLINE_PATIENCE_NS (5 * TR_MILLISECOND) /* for the alarm's kill, before the first sweep */
+/*
+ * Who is in a handler since before the deadline has been there for so long when it passes, and need
+ * not be given all of STUCK_NS again.
+ */
+#define LOOK_AHEAD_NS (12 * TR_MILLISECOND)
+#define DEADLINE_PATIENCE_NS (3 * TR_MILLISECOND) /* for worker 0 to say that it has passed */
 #define SWEEP_EVERY_NS (8 * TR_MILLISECOND)       /* while somebody is stuck */
 #define STUCK_NS (20 * TR_MILLISECOND)            /* without progress: others go on without it */
-#define VERDICT_NS (5 * TR_MILLISECOND)           /* what is kept of the grace for the report */
+#define BLOCKED_NS (12 * TR_MILLISECOND)          /* the same of functions of tr_blocking */
+/*
+ * The verdict, after the deadline: not before the first, so that handlers have time to return; not
+ * after the last, for who judges may itself lack a CPU. Between them, the others have had so long
+ * to stop without those who are stuck.
+ */
+#define VERDICT_FIRST_NS (30 * TR_MILLISECOND)
+#define VERDICT_LAST_NS (TR_SHUTDOWN_GRACE_NS - 5 * TR_MILLISECOND)
+#define OTHERS_NS (12 * TR_MILLISECOND)
 
 struct judge {
-    bool has_swept;    /* the first sweep after the deadline was asked for, */
-    tr_time forced_ns; /* and when */
+    bool has_looked; /* shortly before the deadline */
+    bool is_forced;
+    tr_time forced_ns; /* since when */
+    tr_time stuck_ns;  /* since when somebody is stuck, 0: nobody was */
     bool has_helped;   /* worker 0 does not come to /user: the others know */
     bool is_lost;
 };
@@ -23,13 +38,6 @@ static bool have_ended(struct tr_system *system)
 {
     return atom32_load(&system->shutdown.workers_ended, ATOM_ACQUIRE) ==
            atom32_load(&system->thread_count, ATOM_SEQ_CST);
-}
-
-static void ask_for_sweep(struct tr_system *system)
-{
-    atom32_fetch_add(&system->shutdown.sweep, 1, ATOM_RELEASE);
-    for (uint32_t i = 0; i < system->worker_count; i++)
-        loop_nudge(&system->workers[i]->loop);
 }
 
 static void count_job(void *context, const struct blocking_job *job)
@@ -45,6 +53,7 @@ static uint64_t done_by(const struct worker *worker)
            atom64_load(&worker->counters.signals, ATOM_RELAXED) +
            atom64_load(&worker->counters.dead, ATOM_RELAXED) +
            atom64_load(&worker->counters.stopped, ATOM_RELAXED) +
+           atom64_load(&worker->steps, ATOM_RELAXED) +
            atom64_load(&worker->loop.seen_ns, ATOM_RELAXED);
 }
 
@@ -52,22 +61,23 @@ static uint64_t done_by(const struct worker *worker)
  * Whether a worker that could run has had less than half a CPU since the judge looked. Then others may
  * sleep because they wait for a lock that such a one holds.
  */
-static bool is_starved(const struct worker *worker, tr_time cpu_ns, tr_time now_ns)
+static bool is_starved(const struct worker *worker, tr_time now_ns)
 {
-    if (cpu_ns < 0 || worker->judged_cpu < 0)
+    if (worker->seen_cpu < 0 || worker->judged_cpu < 0)
         return false;
-    return cpu_ns - worker->judged_cpu < (now_ns - worker->judged_ns) / 2;
+    return worker->seen_cpu - worker->judged_cpu < (now_ns - worker->judged_ns) / 2;
 }
 
+/* Looks at the CPU time of all. */
 static bool is_any_starved(struct tr_system *system, tr_time now_ns)
 {
     const tr_platform *platform = system->platform;
     bool is_any = false;
-    for (uint32_t i = 0; i < system->worker_count && !is_any; i++) {
-        const struct worker *worker = system->workers[i];
-        if (!ATOM_PEEK(&worker->thread))
-            continue;
-        is_any = is_starved(worker, platform->thread_cpu(platform, worker->thread), now_ns);
+    for (uint32_t i = 0; i < system->worker_count; i++) {
+        struct worker *worker = system->workers[i];
+        const tr_thread *thread = ATOM_PEEK(&worker->thread);
+        worker->seen_cpu = thread ? platform->thread_cpu(platform, thread) : -1;
+        is_any |= is_starved(worker, now_ns);
     }
     return is_any;
 }
@@ -79,11 +89,10 @@ static bool is_any_starved(struct tr_system *system, tr_time now_ns)
 static tr_time stuck_for(struct tr_system *system, struct worker *worker, tr_time now_ns,
                          bool is_overloaded)
 {
-    const tr_platform *platform = system->platform;
     const struct cell *running = worker_running(worker);
     uint64_t done = done_by(worker);
     bool is_well = done != worker->judged || !running || running == system->guardian;
-    tr_time cpu_ns = platform->thread_cpu(platform, worker->thread);
+    tr_time cpu_ns = worker->seen_cpu;
     if (is_well)
         worker->stuck_ns = 0;
     else if (cpu_ns < 0) /* it sleeps in a system call */
@@ -109,10 +118,11 @@ static uint32_t mark_stuck(struct tr_system *system, const struct judge *judge, 
         if (!ATOM_PEEK(&worker->thread))
             continue;
         bool is_stuck = stuck_for(system, worker, now_ns, is_overloaded) >= STUCK_NS;
+        is_stuck &= judge->is_forced;
         atom32_store(&worker->is_stuck, is_stuck, ATOM_RELAXED);
         count += is_stuck;
     }
-    if (now_ns - judge->forced_ns >= STUCK_NS)
+    if (judge->is_forced && now_ns - judge->forced_ns >= BLOCKED_NS)
         tr__blocking_each(&system->blocking, count_job, &count);
     return count;
 }
@@ -136,29 +146,48 @@ static tr_time judge_before(struct tr_system *system, struct judge *judge, tr_ti
     if (now_ns < look_ns)
         return look_ns;
     judge->has_helped = true;
-    ask_for_sweep(system);
+    tr__shutdown_ask(system);
     return TR_NEVER;
+}
+
+/* When it is over while somebody is stuck. */
+static tr_time verdict_ns(const struct judge *judge, tr_time deadline_ns)
+{
+    tr_time others_ns = judge->stuck_ns + OTHERS_NS;
+    if (others_ns > deadline_ns + VERDICT_LAST_NS)
+        return deadline_ns + VERDICT_LAST_NS;
+    tr_time first_ns = deadline_ns + VERDICT_FIRST_NS;
+    return others_ns > first_ns ? others_ns : first_ns;
 }
 
 static tr_time judge_after(struct tr_system *system, struct judge *judge, tr_time now_ns,
                            tr_time deadline_ns)
 {
-    if (!judge->has_swept) {
-        judge->has_swept = true;
+    if (!judge->is_forced) {
+        judge->is_forced = true;
         judge->forced_ns = now_ns;
-        atom32_store(&system->shutdown.is_forced, 1, ATOM_RELEASE);
-        ask_for_sweep(system);
+        (void)tr__shutdown_force(system); /* unless worker 0 has */
     }
     bool is_stuck = mark_stuck(system, judge, now_ns) > 0;
-    tr_time end_ns = deadline_ns + TR_SHUTDOWN_GRACE_NS - VERDICT_NS;
+    if (is_stuck && !judge->stuck_ns)
+        judge->stuck_ns = now_ns;
+    tr_time end_ns = verdict_ns(judge, deadline_ns);
     if (now_ns >= end_ns && !is_stuck)
-        end_ns += TR_SHUTDOWN_EXTRA_NS;
+        end_ns = deadline_ns + TR_SHUTDOWN_GRACE_NS + TR_SHUTDOWN_EXTRA_NS;
     judge->is_lost = now_ns >= end_ns;
     if (is_stuck || judge->is_lost) {
         abandon(system);
-        ask_for_sweep(system);
+        tr__shutdown_ask(system);
     }
     return now_ns + SWEEP_EVERY_NS < end_ns ? now_ns + SWEEP_EVERY_NS : end_ns;
+}
+
+/* Shortly before the deadline: what is each of them doing? */
+static void judge_ahead(struct tr_system *system, struct judge *judge, tr_time now_ns)
+{
+    if (!judge->has_looked)
+        (void)mark_stuck(system, judge, now_ns);
+    judge->has_looked = true;
 }
 
 /* Looks around; gives when to look again at the latest. */
@@ -174,6 +203,10 @@ static tr_time judge_look(struct tr_system *system, struct judge *judge)
     tr_time look_ns = deadline_ns + DEADLINE_PATIENCE_NS;
     if (now_ns >= look_ns)
         return judge_after(system, judge, now_ns, deadline_ns);
+    if (now_ns >= deadline_ns - LOOK_AHEAD_NS)
+        judge_ahead(system, judge, now_ns);
+    else
+        look_ns = deadline_ns - LOOK_AHEAD_NS;
     tr_time before_ns = judge_before(system, judge, now_ns);
     return before_ns < look_ns ? before_ns : look_ns;
 }

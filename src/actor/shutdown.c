@@ -121,13 +121,26 @@ void tr__shutdown_guardian(struct worker *worker)
     atom32_store(&system->shutdown.has_begun, 1, ATOM_RELEASE); /* partner: judge_before */
 }
 
+void tr__shutdown_ask(struct tr_system *system)
+{
+    atom32_fetch_add(&system->shutdown.sweep, 1, ATOM_RELEASE); /* partner: tr__shutdown_sweep */
+    for (uint32_t i = 0; i < system->worker_count; i++)
+        loop_nudge(&system->workers[i]->loop);
+}
+
+bool tr__shutdown_force(struct tr_system *system)
+{
+    if (atom32_exchange(&system->shutdown.is_forced, 1, ATOM_ACQ_REL)) /* partner: sweep_cell */
+        return false;
+    tr__shutdown_ask(system);
+    return true;
+}
+
 void tr__shutdown_alarm(struct worker *worker)
 {
-    struct tr_system *system = worker->system;
     TR_ASSERT(worker->index == 0);
-    atom32_store(&system->shutdown.is_forced, 1, ATOM_RELEASE); /* partner: tr__shutdown_note */
-    if (system->guardian->life == LIFE_STOPPING)
-        mail_call(worker, system->guardian, CONTROL_KILL);
+    if (tr__shutdown_force(worker->system))
+        tr__shutdown_sweep(worker); /* its round has begun already */
 }
 
 void tr__system_escalate(struct tr_system *system, const tr_error *error)
@@ -246,7 +259,7 @@ static void sweep_cell(struct worker *worker, struct cell *cell)
 void tr__shutdown_sweep(struct worker *worker)
 {
     struct tr_system *system = worker->system;
-    worker->swept = atom32_load(&system->shutdown.sweep, ATOM_ACQUIRE); /* partner: ask_for_sweep */
+    worker->swept = atom32_load(&system->shutdown.sweep, ATOM_ACQUIRE); /* partner: tr__shutdown_ask */
     tr__ledger_begin(worker);
     if (worker->swept == 1)
         return; /* the shutdown has begun, and nothing is asked for */

@@ -95,6 +95,10 @@ void tr__shutdown_empty(struct tr_system *system);
 void tr__shutdown_guardian(struct worker *worker);
 /** The deadline: what has not stopped is killed. Worker 0 only. */
 void tr__shutdown_alarm(struct worker *worker);
+/** The same, by who finds that it has passed: false when somebody has done so. Any thread. */
+bool tr__shutdown_force(struct tr_system *system);
+/** Asks all workers for a sweep. Any thread. */
+void tr__shutdown_ask(struct tr_system *system);
 /** A failure has reached the root: the first is kept, and the system shuts down. Any thread. */
 void tr__system_escalate(struct tr_system *system, const tr_error *error);
 

@@ -307,10 +307,12 @@ void tr__timers_drop(struct worker *worker, struct cell *cell)
         tr__wheel_cancel(&worker->timers, &entry->node);
         entry_clear(worker, entry);
         tr__keys_walk_remove(&extra->timers, &worker->timer_pool, &walk);
+        atom64_count(&worker->steps, 1);
     }
     while ((entry = tr__loose_first(&extra->loose_timers, &worker->timer_pool.loose))) {
         tr__wheel_cancel(&worker->timers, &entry->node);
         entry_remove(worker, cell, entry);
+        atom64_count(&worker->steps, 1);
     }
     extra->timer_lines = 0;
     tr__wheel_cancel(&worker->idles, &extra->idle);

@@ -127,6 +127,7 @@ static void tell(struct worker *worker, uint64_t target)
         watch_turn(envelope);
         if (!watcher || tr__mail_send(worker, watcher, envelope) != TR_OK)
             envelope_give(&worker->pool, envelope);
+        atom64_count(&worker->steps, 1);
     }
 }
 
@@ -319,6 +320,7 @@ void tr__watches_drop(struct worker *worker, struct cell *cell)
     for (uint32_t i = 0; i <= watches->mask; i++) {
         if (watches->slots[i].target)
             unwatch(worker, &watches->slots[i]);
+        atom64_count(&worker->steps, 1);
     }
     tr__watch_table_free(watches, &worker->source);
 }

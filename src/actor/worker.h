@@ -226,10 +226,12 @@ struct worker {
     atom64 told;    /* actors that had something to tell for the report */
     struct ledger_runs ledger;
     struct burials burials;
+    atom64 steps;       /* long work in a run that nothing else counts: it is not stuck */
     atom32 is_stuck;    /* written by the judge, as the rest */
     uint64_t judged;    /* what it had done when the judge looked, */
     tr_time judged_ns;  /* when that was, */
     tr_time judged_cpu; /* its CPU time then, or -1, */
+    tr_time seen_cpu;   /* and the same now, */
     tr_time stuck_ns;   /* and how long it had been stuck by then */
 };
 
