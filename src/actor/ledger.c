@@ -72,8 +72,11 @@ static void settle(struct worker *worker)
 static uint32_t run(struct loop *loop, struct task *task, uint32_t turns_max)
 {
     struct worker *worker = worker_of_loop(loop);
+    const struct cell *cell = cell_of_task(task);
     settle(worker);
-    uint32_t slot = slots_number(worker->slots, cell_of_task(task));
+    if (!(atom32_load(&cell->control, ATOM_RELAXED) & CONTROL_KILL))
+        tr__burials_end(worker); /* its handler need not come back */
+    uint32_t slot = slots_number(worker->slots, cell);
     atom32_store(&worker->ledger.slot, slot, ATOM_RELAXED);
     return worker->ledger.run(loop, task, turns_max);
 }

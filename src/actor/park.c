@@ -365,6 +365,7 @@ void tr__turns_cancel(struct worker *worker, struct cell *cell)
         tr__wheel_cancel(&worker->waits, &self->deadline);
         self->is_cancelled = true;
         self->outcome = TR_CANCELLED;
+        tr__burials_end(worker);
         if (!resume(self))
             TR_UNREACHABLE("a cancelled turn waits");
         (void)tr__turn_over(self, self->next);

@@ -35,6 +35,8 @@ void tr__cell_release(struct worker *worker, struct cell *cell)
     if (cell->flags & CELL_CALLS)
         tr__schedule_orphan(worker, cell);
     tr__cell_unname(worker, cell);
+    if (tr__heap_has_cleaners(cell->heap))
+        tr__burials_end(worker); /* they are user code */
     tr__heap_drop(&cell->heap, &worker->source);
     tr__state_free(&worker->source, cell);
     if (cell->flags & CELL_METERED)

@@ -394,6 +394,7 @@ struct tr_self *tr__call(struct worker *worker, struct cell *cell, enum turn_kin
     self->message = message;
     self->next = same;
     self->caller = worker->host.current;
+    tr__burials_end(worker);
     const struct cell *running = worker_running(worker);
     const tr_type *running_type = worker_type(worker);
     const tr_handler *running_row = worker_row(worker);

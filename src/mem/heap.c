@@ -415,6 +415,11 @@ bool tr__heap_on_end(struct heap **heap, const struct memory_source *source, voi
     return true;
 }
 
+bool tr__heap_has_cleaners(const struct heap *heap)
+{
+    return heap && heap->cleaners;
+}
+
 void tr__heap_drop(struct heap **heap, const struct memory_source *source)
 {
     if (!*heap)

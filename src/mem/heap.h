@@ -56,6 +56,9 @@ bool tr__heap_on_end(struct heap **heap, const struct memory_source *source, voi
  */
 void tr__heap_drop(struct heap **heap, const struct memory_source *source);
 
+/** Whether something is registered that a drop would run. `heap` may be NULL. */
+bool tr__heap_has_cleaners(const struct heap *heap);
+
 /**
  * The bytes that tr__heap_realloc(&heap, source, memory, size) would take from the source; `memory`
  * may be NULL, as the heap may. What it gives back is not taken off.
