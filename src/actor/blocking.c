@@ -16,6 +16,11 @@ struct helper {
     tr_parker *parker;
     tr_thread *thread; /* under the lock; NULL until who made it has written it */
     bool is_idle;      /* under the lock */
+    /* Of the job that runs, as the judge saw it: see actor/judge.c. */
+    tr_time judged_began; /* which one it was, by its beginning */
+    tr_time judged_ns;    /* when that was, */
+    tr_time judged_cpu;   /* the thread's CPU time then, or -1, */
+    tr_time stuck_ns;     /* and how long it had not returned by then */
 };
 
 /* ---- Jobs. ---- */
@@ -30,9 +35,10 @@ static struct blocking_job *job_take(struct blocking *blocking, struct list *lin
 }
 
 /* A job that was taken is to run. Under the lock. */
-static void job_begin(struct blocking *blocking, struct blocking_job *job)
+static void job_begin(struct blocking *blocking, struct blocking_job *job, struct helper *helper)
 {
     const tr_platform *platform = blocking->system->platform;
+    job->helper = helper;
     job->began_ns = platform->mono_now(platform);
     list_push_last(&blocking->running, &job->link);
 }
@@ -86,7 +92,7 @@ static void helper_main(void *context)
         struct list *first = list_first(&blocking->queue);
         if (first) {
             struct blocking_job *job = job_take(blocking, first);
-            job_begin(blocking, job);
+            job_begin(blocking, job, helper);
             lock_give(&blocking->lock);
             job_run(blocking, job);
             lock_take(&blocking->lock);
@@ -298,6 +304,38 @@ void tr__blocking_each(struct blocking *blocking,
     lock_give(&blocking->lock);
 }
 
+/* As a worker is looked at, but that there is nothing a function does that could be counted. */
+static tr_time stuck_for(const tr_platform *platform, const struct blocking_job *job,
+                         tr_time now_ns, bool is_overloaded)
+{
+    struct helper *helper = job->helper;
+    tr_time cpu_ns = helper->thread ? platform->thread_cpu(platform, helper->thread) : -1;
+    if (helper->judged_began != job->began_ns)
+        helper->stuck_ns = 0;
+    else if (cpu_ns < 0)
+        helper->stuck_ns += is_overloaded ? 0 : now_ns - helper->judged_ns;
+    else if (helper->judged_cpu >= 0)
+        helper->stuck_ns += cpu_ns - helper->judged_cpu;
+    helper->judged_began = job->began_ns;
+    helper->judged_ns = now_ns;
+    helper->judged_cpu = cpu_ns;
+    return helper->stuck_ns;
+}
+
+uint32_t tr__blocking_stuck(struct blocking *blocking, tr_time now_ns, tr_time patience_ns,
+                            bool is_overloaded)
+{
+    const tr_platform *platform = blocking->system->platform;
+    uint32_t count = 0;
+    lock_take(&blocking->lock);
+    LIST_EACH (link, &blocking->running) {
+        const struct blocking_job *job = LIST_OWNER(link, const struct blocking_job, link);
+        count += job->helper && stuck_for(platform, job, now_ns, is_overloaded) >= patience_ns;
+    }
+    lock_give(&blocking->lock);
+    return count;
+}
+
 /* ---- On a kit. ---- */
 
 uint32_t tr__blocking_choices(struct blocking *blocking)
@@ -311,7 +349,7 @@ void tr__blocking_step(struct blocking *blocking, uint32_t choice)
     while (choice--)
         link = link->next;
     struct blocking_job *job = job_take(blocking, link);
-    job_begin(blocking, job);
+    job_begin(blocking, job, NULL);
     job_run(blocking, job);
 }
 

@@ -26,6 +26,7 @@
 struct worker;
 struct cell;
 struct envelope;
+struct helper;
 
 struct blocking_job {
     struct list link; /* in the queue, then among those that run */
@@ -34,7 +35,8 @@ struct blocking_job {
     struct tr_self *self;
     struct cell *cell;
     struct envelope *envelope;
-    tr_time began_ns; /* when it was taken from the queue */
+    struct helper *helper; /* that runs it; NULL on a kit */
+    tr_time began_ns;      /* when it was taken from the queue */
     bool
         is_queued; /* under the lock; written by its turn's worker and by the helper that takes it */
 };
@@ -74,6 +76,14 @@ bool tr__blocking_withdraw(struct worker *worker, struct cell *cell);
 void tr__blocking_each(struct blocking *blocking,
                        void (*on_job)(void *context, const struct blocking_job *job),
                        void *context);
+
+/**
+ * How many functions do not return: since this was first called they have had so much CPU, or have
+ * slept so long while none of the workers lacked one. What they sleep for may need it
+ * (`is_overloaded`). By the judge.
+ */
+uint32_t tr__blocking_stuck(struct blocking *blocking, tr_time now_ns, tr_time patience_ns,
+                            bool is_overloaded);
 
 /** Of a kit: how many jobs could end next, and running one of them. */
 uint32_t tr__blocking_choices(struct blocking *blocking);

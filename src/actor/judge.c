@@ -24,13 +24,15 @@
 #define VERDICT_FIRST_NS (30 * TR_MILLISECOND)
 #define VERDICT_LAST_NS (TR_SHUTDOWN_GRACE_NS - 5 * TR_MILLISECOND)
 #define OTHERS_NS (12 * TR_MILLISECOND)
+#define LATE_NS (4 * TR_MILLISECOND) /* for who judges to wake up */
 
 struct judge {
-    bool has_looked; /* shortly before the deadline */
-    bool is_forced;
-    tr_time forced_ns; /* since when */
-    tr_time stuck_ns;  /* since when somebody is stuck, 0: nobody was */
-    bool has_helped;   /* worker 0 does not come to /user: the others know */
+    tr_time came_ns;  /* when the wait began */
+    tr_time due_ns;   /* when it wanted to look again */
+    bool has_looked;  /* shortly before the deadline */
+    bool is_forced;   /* the deadline has passed */
+    tr_time stuck_ns; /* since when somebody is stuck, 0: nobody is */
+    bool has_helped;  /* worker 0 does not come to /user: the others know */
     bool is_lost;
 };
 
@@ -38,12 +40,6 @@ static bool have_ended(struct tr_system *system)
 {
     return atom32_load(&system->shutdown.workers_ended, ATOM_ACQUIRE) ==
            atom32_load(&system->thread_count, ATOM_SEQ_CST);
-}
-
-static void count_job(void *context, const struct blocking_job *job)
-{
-    (void)job;
-    ++*(uint32_t *)context;
 }
 
 /* Grows with whatever a worker does: turns that end, actors that stop, looks at the clock. */
@@ -113,6 +109,7 @@ static uint32_t mark_stuck(struct tr_system *system, const struct judge *judge, 
 {
     uint32_t count = 0;
     bool is_overloaded = is_any_starved(system, now_ns);
+    is_overloaded |= now_ns - judge->due_ns >= LATE_NS; /* who judges lacks a CPU itself */
     for (uint32_t i = 0; i < system->worker_count; i++) {
         struct worker *worker = system->workers[i];
         if (!ATOM_PEEK(&worker->thread))
@@ -122,8 +119,8 @@ static uint32_t mark_stuck(struct tr_system *system, const struct judge *judge, 
         atom32_store(&worker->is_stuck, is_stuck, ATOM_RELAXED);
         count += is_stuck;
     }
-    if (judge->is_forced && now_ns - judge->forced_ns >= BLOCKED_NS)
-        tr__blocking_each(&system->blocking, count_job, &count);
+    if (judge->is_forced)
+        count += tr__blocking_stuck(&system->blocking, now_ns, BLOCKED_NS, is_overloaded);
     return count;
 }
 
@@ -163,13 +160,16 @@ static tr_time verdict_ns(const struct judge *judge, tr_time deadline_ns)
 static tr_time judge_after(struct tr_system *system, struct judge *judge, tr_time now_ns,
                            tr_time deadline_ns)
 {
-    if (!judge->is_forced) {
-        judge->is_forced = true;
-        judge->forced_ns = now_ns;
+    if (!judge->is_forced)
         (void)tr__shutdown_force(system); /* unless worker 0 has */
-    }
+    judge->is_forced = true;
+    /* Who begins to wait later has seen nothing of the time before. */
+    if (deadline_ns < judge->came_ns)
+        deadline_ns = judge->came_ns;
     bool is_stuck = mark_stuck(system, judge, now_ns) > 0;
-    if (is_stuck && !judge->stuck_ns)
+    if (!is_stuck)
+        judge->stuck_ns = 0;
+    else if (!judge->stuck_ns)
         judge->stuck_ns = now_ns;
     tr_time end_ns = verdict_ns(judge, deadline_ns);
     if (now_ns >= end_ns && !is_stuck)
@@ -235,12 +235,12 @@ tr_status tr__shutdown_wait(struct tr_system *system, void (*on_wake)(void *cont
 {
     const tr_platform *platform = system->platform;
     tr_parker *parker = atomptr_load(&system->shutdown.parker, ATOM_ACQUIRE);
-    struct judge judge = {.is_lost = false};
+    struct judge judge = {.came_ns = platform->mono_now(platform)};
     while (!have_ended(system)) {
-        tr_time next_ns = judge_look(system, &judge);
+        judge.due_ns = judge_look(system, &judge);
         if (judge.is_lost)
             break;
-        platform->park(platform, parker, next_ns);
+        platform->park(platform, parker, judge.due_ns);
         if (on_wake)
             on_wake(context);
     }
