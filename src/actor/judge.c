@@ -38,6 +38,12 @@ static void count_job(void *context, const struct blocking_job *job)
     ++*(uint32_t *)context;
 }
 
+static void count_stuck(void *context, const struct relief_thread *thread)
+{
+    (void)thread;
+    ++*(uint32_t *)context;
+}
+
 /* Grows with whatever a worker does: turns that end, actors that stop, looks at the clock. */
 static uint64_t done_by(const struct worker *worker)
 {
@@ -65,9 +71,10 @@ static bool is_any_starved(struct tr_system *system, tr_time now_ns)
     bool is_any = false;
     for (uint32_t i = 0; i < system->worker_count && !is_any; i++) {
         const struct worker *worker = system->workers[i];
-        if (!ATOM_PEEK(&worker->thread))
+        const tr_thread *thread = tr__worker_thread(worker);
+        if (!thread)
             continue;
-        is_any = is_starved(worker, platform->thread_cpu(platform, worker->thread), now_ns);
+        is_any = is_starved(worker, platform->thread_cpu(platform, thread), now_ns);
     }
     return is_any;
 }
@@ -83,7 +90,7 @@ static tr_time stuck_for(struct tr_system *system, struct worker *worker, tr_tim
     const struct cell *running = worker_running(worker);
     uint64_t done = done_by(worker);
     bool is_well = done != worker->judged || !running || running == system->guardian;
-    tr_time cpu_ns = platform->thread_cpu(platform, worker->thread);
+    tr_time cpu_ns = platform->thread_cpu(platform, tr__worker_thread(worker));
     if (is_well)
         worker->stuck_ns = 0;
     else if (cpu_ns < 0) /* it sleeps in a system call */
@@ -106,14 +113,16 @@ static uint32_t mark_stuck(struct tr_system *system, const struct judge *judge, 
     bool is_overloaded = is_any_starved(system, now_ns);
     for (uint32_t i = 0; i < system->worker_count; i++) {
         struct worker *worker = system->workers[i];
-        if (!ATOM_PEEK(&worker->thread))
+        if (!tr__worker_thread(worker))
             continue;
         bool is_stuck = stuck_for(system, worker, now_ns, is_overloaded) >= STUCK_NS;
         atom32_store(&worker->is_stuck, is_stuck, ATOM_RELAXED);
         count += is_stuck;
     }
-    if (now_ns - judge->forced_ns >= STUCK_NS)
+    if (now_ns - judge->forced_ns >= STUCK_NS) {
         tr__blocking_each(&system->blocking, count_job, &count);
+        tr__relief_each(system, count_stuck, &count);
+    }
     return count;
 }
 

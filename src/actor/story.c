@@ -151,6 +151,8 @@ bool tr__ask_is_here(const struct worker *worker, const struct cell *cell, uint6
     if (worker_running(worker) == cell && turn->cell == cell && turn->envelope &&
         handles(turn, &question))
         return true;
+    if (extra && extra->stuck && handles(extra->stuck, &question))
+        return true;
     if (extra && (has(extra->held, &question, &left) || has(extra->requests, &question, &left) ||
                   has(extra->stash, &question, &left)))
         return true;
