@@ -174,6 +174,14 @@ static void hand(struct relief_thread *thread)
     wake(thread);
 }
 
+/* Another thread acts for the worker, also in the run of which the present turn is a part. */
+static void seat_change(struct worker *worker, struct relief_thread *thread)
+{
+    worker->message->seat = &thread->seat;
+    atomptr_store(&worker->seat, thread, ATOM_RELEASE); /* partner: tr__worker_thread */
+    atom64_store(&worker->thread_id, atom64_load(&thread->id, ATOM_RELAXED), ATOM_RELAXED);
+}
+
 static void log_relief(struct worker *worker, const struct tr_self *turn, tr_time since_ns)
 {
     char path[TR_PATH_MAX + 1];
@@ -198,8 +206,7 @@ static void take_over(struct relief_thread *thread, struct relief_thread *stuck,
     stuck->turn = turn;
     stuck->side = worker->host.side;
     worker->host.current = NULL;
-    atomptr_store(&worker->seat, thread, ATOM_RELEASE); /* partner: tr__worker_thread */
-    atom64_store(&worker->thread_id, atom64_load(&thread->id, ATOM_RELAXED), ATOM_RELAXED);
+    seat_change(worker, thread);
     lock_take(&relief->lock);
     stuck->is_stuck = true;
     stuck->number++;
@@ -416,8 +423,7 @@ void tr__relief_hand(struct worker *worker)
     worker->heir = NULL;
     worker->host.side = heir->side;
     worker->host.current = heir->turn->fiber;
-    atomptr_store(&worker->seat, heir, ATOM_RELEASE); /* partner: tr__worker_thread */
-    atom64_store(&worker->thread_id, atom64_load(&heir->id, ATOM_RELAXED), ATOM_RELAXED);
+    seat_change(worker, heir);
     lock_take(&relief->lock);
     heir->is_stuck = false;
     lock_give(&relief->lock);
@@ -425,16 +431,6 @@ void tr__relief_hand(struct worker *worker)
 }
 
 /* ---- What is said of turns that are stuck. On the watch's thread. ---- */
-
-bool tr__relief_follows(struct tr_system *system, uint64_t ref)
-{
-    struct relief *relief = &system->relief;
-    for (uint32_t i = 0; relief->threads && i < relief->worker_count + relief->spares; i++) {
-        if (relief->threads[i].is_told && relief->views[i].ref == ref)
-            return true;
-    }
-    return false;
-}
 
 /* A turn of which nothing was told yet, or only by its worker. Under the lock. */
 static void follow(struct relief_thread *thread, struct view *view)
@@ -452,6 +448,25 @@ static void follow(struct relief_thread *thread, struct view *view)
     const struct loop *loop = &worker->loop;
     thread->is_told = loop->is_reported && stalls->views[worker->index].ref == view->ref;
     thread->tell_ns = thread->is_told ? loop->report_ns : stalls->report_ns;
+}
+
+bool tr__relief_follows(struct tr_system *system, uint64_t ref)
+{
+    struct relief *relief = &system->relief;
+    bool is_found = false;
+    if (!relief->threads)
+        return false;
+    lock_take(&relief->lock);
+    for (uint32_t i = 0; i < relief->worker_count + relief->spares && !is_found; i++) {
+        struct relief_thread *thread = &relief->threads[i];
+        struct view *view = &relief->views[i];
+        bool is_its = thread->is_stuck && ATOM_PEEK(&thread->cell->identity) == ref;
+        if (is_its && !thread->is_told && thread->number != thread->told_number)
+            follow(thread, view);
+        is_found = thread->is_told && view->ref == ref;
+    }
+    lock_give(&relief->lock);
+    return is_found;
 }
 
 static bool look_at(struct relief *relief, uint32_t index, tr_time now_ns)
