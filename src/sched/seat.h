@@ -109,10 +109,10 @@ ATOM_INLINE void seat_hand(struct seat *seat)
     atom32_store(&seat->state, SEAT_HELD, ATOM_RELEASE); /* partner: seat_is_held */
 }
 
-/** Whether a thread that waits has its worker again. Thread only. */
+/** Whether a thread that waits has its worker again. It may be WANTED by now. Thread only. */
 ATOM_INLINE bool seat_is_held(const struct seat *seat)
 {
-    return atom32_load(&seat->state, ATOM_ACQUIRE) == SEAT_HELD;
+    return atom32_load(&seat->state, ATOM_ACQUIRE) != SEAT_BACK; /* partner: seat_hand */
 }
 
 #endif
