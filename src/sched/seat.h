@@ -18,6 +18,9 @@
  *     TAKEN   -> HELD    the taker gives up before it has run anything
  *     TAKEN   -> BACK    the thread has come in, and waits
  *     BACK    -> HELD    who has the worker hands it to the thread that waits
+ *
+ * The state has a number, which each WANTED counts up: a taker that was overtaken must not take the next
+ * one's WANTED for its own, because it has looked before that.
  */
 #ifndef SCHED_SEAT_H
 #define SCHED_SEAT_H
@@ -25,12 +28,23 @@
 #include "os/atomic.h"
 #include "os/barrier.h"
 
-enum seat_state { SEAT_HELD, SEAT_WANTED, SEAT_TAKEN, SEAT_BACK };
+enum seat_state { SEAT_HELD, SEAT_WANTED, SEAT_TAKEN, SEAT_BACK, SEAT_STATES };
 
 struct seat {
     atomptr user; /* what runs in user code; NULL: the thread is in the runtime */
-    atom32 state;
+    atom32 state; /* enum seat_state, and the number times SEAT_STATES */
 };
+
+ATOM_INLINE enum seat_state seat_state_of(uint32_t word)
+{
+    return (enum seat_state)(word % SEAT_STATES);
+}
+
+/** The same number with another state. */
+ATOM_INLINE uint32_t seat_word(uint32_t word, enum seat_state state)
+{
+    return word - word % SEAT_STATES + (uint32_t)state;
+}
 
 ATOM_INLINE void seat_init(struct seat *seat)
 {
@@ -51,11 +65,13 @@ ATOM_INLINE void seat_go_out(struct seat *seat, void *user)
 ATOM_INLINE bool seat_settle(struct seat *seat)
 {
     for (;;) {
-        uint32_t state = atom32_load(&seat->state, ATOM_ACQUIRE);
+        uint32_t word = atom32_load(&seat->state, ATOM_ACQUIRE);
+        enum seat_state state = seat_state_of(word);
         if (state == SEAT_HELD)
             return true;
-        uint32_t next = state == SEAT_WANTED ? SEAT_HELD : SEAT_BACK;
-        if (atom32_compare_exchange(&seat->state, &state, next, ATOM_ACQ_REL, ATOM_RELAXED))
+        enum seat_state next = state == SEAT_WANTED ? SEAT_HELD : SEAT_BACK;
+        if (atom32_compare_exchange(
+                &seat->state, &word, seat_word(word, next), ATOM_ACQ_REL, ATOM_RELAXED))
             return next == SEAT_HELD;
     }
 }
@@ -66,7 +82,8 @@ ATOM_INLINE bool seat_come_in(struct seat *seat)
     atomptr_store(&seat->user, NULL, ATOM_RELEASE);
     atom_half_barrier();
     /* Acquire: somebody may have had the worker in hand, and given up. Partner: seat_give_up. */
-    if (__builtin_expect(atom32_load(&seat->state, ATOM_ACQUIRE) == SEAT_HELD, 1))
+    uint32_t word = atom32_load(&seat->state, ATOM_ACQUIRE);
+    if (__builtin_expect(seat_state_of(word) == SEAT_HELD, 1))
         return true;
     return seat_settle(seat);
 }
@@ -77,15 +94,16 @@ ATOM_INLINE bool seat_come_in(struct seat *seat)
  */
 ATOM_INLINE void *seat_take(struct seat *seat)
 {
-    uint32_t state = SEAT_HELD;
-    if (!atom32_compare_exchange(
-            &seat->state, &state, SEAT_WANTED, ATOM_SEQ_CST, ATOM_RELAXED))
+    uint32_t word = atom32_load(&seat->state, ATOM_RELAXED);
+    uint32_t wanted = seat_word(word + SEAT_STATES, SEAT_WANTED);
+    if (seat_state_of(word) != SEAT_HELD ||
+        !atom32_compare_exchange(&seat->state, &word, wanted, ATOM_SEQ_CST, ATOM_RELAXED))
         return NULL;
-    tr__os_barrier(); /* partner: atom_half_barrier in seat_come_in */
+    tr__os_barrier();                                     /* partner: atom_half_barrier in seat_come_in */
     void *user = atomptr_load(&seat->user, ATOM_ACQUIRE); /* partner: seat_go_out */
-    state = SEAT_WANTED;
-    uint32_t next = user ? SEAT_TAKEN : SEAT_HELD;
-    if (atom32_compare_exchange(&seat->state, &state, next, ATOM_ACQ_REL, ATOM_RELAXED))
+    word = wanted;
+    uint32_t next = seat_word(wanted, user ? SEAT_TAKEN : SEAT_HELD);
+    if (atom32_compare_exchange(&seat->state, &word, next, ATOM_ACQ_REL, ATOM_RELAXED))
         return user;
     return NULL; /* it has come in */
 }
@@ -93,26 +111,31 @@ ATOM_INLINE void *seat_take(struct seat *seat)
 /** Undoes seat_take. False: the thread waits by now, and must be handed its worker. Taker only. */
 ATOM_INLINE bool seat_give_up(struct seat *seat)
 {
-    uint32_t state = SEAT_TAKEN;
-    return atom32_compare_exchange(&seat->state, &state, SEAT_HELD, ATOM_RELEASE, ATOM_RELAXED);
+    uint32_t word = atom32_load(&seat->state, ATOM_RELAXED);
+    return seat_state_of(word) == SEAT_TAKEN &&
+           atom32_compare_exchange(
+               &seat->state, &word, seat_word(word, SEAT_HELD), ATOM_RELEASE, ATOM_RELAXED);
 }
 
 /** Whether the thread waits for its worker. Who has the worker. */
 ATOM_INLINE bool seat_is_back(const struct seat *seat)
 {
-    return atom32_load(&seat->state, ATOM_ACQUIRE) == SEAT_BACK; /* partner: seat_settle */
+    /* Partner: seat_settle. */
+    return seat_state_of(atom32_load(&seat->state, ATOM_ACQUIRE)) == SEAT_BACK;
 }
 
 /** The worker is the thread's again; the caller wakes it. Who has the worker. */
 ATOM_INLINE void seat_hand(struct seat *seat)
 {
-    atom32_store(&seat->state, SEAT_HELD, ATOM_RELEASE); /* partner: seat_is_held */
+    uint32_t word = atom32_load(&seat->state, ATOM_RELAXED);
+    atom32_store(&seat->state, seat_word(word, SEAT_HELD), ATOM_RELEASE); /* partner: seat_is_held */
 }
 
 /** Whether a thread that waits has its worker again. It may be WANTED by now. Thread only. */
 ATOM_INLINE bool seat_is_held(const struct seat *seat)
 {
-    return atom32_load(&seat->state, ATOM_ACQUIRE) != SEAT_BACK; /* partner: seat_hand */
+    /* Partner: seat_hand. */
+    return seat_state_of(atom32_load(&seat->state, ATOM_ACQUIRE)) != SEAT_BACK;
 }
 
 #endif
