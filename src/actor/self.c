@@ -98,8 +98,7 @@ ATOM_INLINE tr_status send(struct tr_self *self, uint64_t to, uint64_t sender, c
 
 /* In a system whose threads are relieved. Apart, so that others pay for one test. */
 __attribute__((__noinline__)) static tr_status tell_seated(struct tr_self *self, uint64_t to,
-                                                           const tr_type *type,
-                                                           const void *message)
+                                                           const tr_type *type, const void *message)
 {
     TURN_VERB(self);
     return send(self, to, self->cell->identity, type, message);

@@ -112,6 +112,7 @@ static void phase_end(struct tr_system *system, tr_status ended)
 static void run_orphans(struct tr_system *system)
 {
     tr__shutdown_at_once(system);
+    tr__relief_close(system); /* this thread cannot be relieved */
     tr__start_gate_open(system);
     while (!atom32_load(&system->is_over, ATOM_SEQ_CST)) {
         for (uint32_t i = 0; i < system->worker_count; i++) {

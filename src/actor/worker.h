@@ -59,7 +59,7 @@ struct tr_self {
     struct worker *worker;
     struct cell *cell;
     struct envelope *envelope; /* of a message, else NULL */
-    struct seat *seat;         /* of the thread that runs it, where threads are relieved; else NULL */
+    struct seat *seat; /* of the thread that runs it, where threads are relieved; else NULL */
     uint64_t causal;
     enum turn_kind kind;
     bool is_detached;   /* it has waited: its stack is its own, and `caller` runs the worker */

@@ -99,7 +99,7 @@ ATOM_INLINE void *seat_take(struct seat *seat)
     if (seat_state_of(word) != SEAT_HELD ||
         !atom32_compare_exchange(&seat->state, &word, wanted, ATOM_SEQ_CST, ATOM_RELAXED))
         return NULL;
-    tr__os_barrier();                                     /* partner: atom_half_barrier in seat_come_in */
+    tr__os_barrier(); /* partner: atom_half_barrier in seat_come_in */
     void *user = atomptr_load(&seat->user, ATOM_ACQUIRE); /* partner: seat_go_out */
     word = wanted;
     uint32_t next = seat_word(wanted, user ? SEAT_TAKEN : SEAT_HELD);
@@ -128,7 +128,8 @@ ATOM_INLINE bool seat_is_back(const struct seat *seat)
 ATOM_INLINE void seat_hand(struct seat *seat)
 {
     uint32_t word = atom32_load(&seat->state, ATOM_RELAXED);
-    atom32_store(&seat->state, seat_word(word, SEAT_HELD), ATOM_RELEASE); /* partner: seat_is_held */
+    atom32_store(
+        &seat->state, seat_word(word, SEAT_HELD), ATOM_RELEASE); /* partner: seat_is_held */
 }
 
 /** Whether a thread that waits has its worker again. It may be WANTED by now. Thread only. */

@@ -74,12 +74,12 @@ static tr_next on_tick(tr_self *self, struct friendly *state)
     return TR_SAME;
 }
 
-TR_BEHAVIOR(friendly, struct friendly, TR_ON(echo, on_echo),
-            TR_ON(begin_ticking, on_begin_ticking), TR_ON(tick, on_tick));
+TR_BEHAVIOR(friendly, struct friendly, TR_ON(echo, on_echo), TR_ON(begin_ticking, on_begin_ticking),
+            TR_ON(tick, on_tick));
 
 enum what {
     JUST_REPLY,
-    AWAIT,      /* asks another one, and waits */
+    AWAIT, /* asks another one, and waits */
     AWAIT_FIRST /* the same, then blocks; and all of it twice */,
     SLEEP,
     SPAWN,
@@ -526,6 +526,22 @@ TEST(reports_say_that_it_was_relieved, "O-05", "O-03")
     theatre_close(&play.theatre);
 }
 
+TEST(an_ask_that_gets_no_answer_in_time_knows_why, "O-05", "A-03")
+{
+    struct play play = play_open(0);
+    tr_client *client = play.theatre.client;
+    const struct sat *sat;
+    sit_ask asked = sit_down(&play, 0, JUST_REPLY);
+    others_go_on(&play, 1);
+    get_sum_ask late = tr_ask_within(client, TR_MILLISECOND, play.sitters[0], get_sum);
+    ck_assert_int_eq(tr_try_await(client, late, &sat), TR_TIMEOUT);
+    const tr_error *error = tr_why(client, late);
+    ck_assert_msg(strstr(error->text, "on_sit does not return"), "%s", error->text);
+    gate_open(0);
+    ck_assert_int_eq(sat_of(&play, asked).status, TR_OK);
+    theatre_close(&play.theatre);
+}
+
 TEST(a_shutdown_waits_for_one_that_returns_in_time, "O-05", "X-01")
 {
     struct play play = play_open(0);
@@ -591,5 +607,5 @@ SUITE("api relief", others_on_the_worker_go_on_while_a_handler_blocks,
       a_turn_may_fail_or_stop_after_the_block, orders_wait_for_the_one_that_blocks,
       several_block_at_once_and_come_back_in_any_order,
       without_a_thread_left_a_worker_waits_and_the_log_says_so, reports_say_that_it_was_relieved,
-      a_shutdown_waits_for_one_that_returns_in_time,
+      an_ask_that_gets_no_answer_in_time_knows_why, a_shutdown_waits_for_one_that_returns_in_time,
       a_shutdown_does_not_wait_for_one_that_never_returns, options_that_make_no_sense_are_refused)

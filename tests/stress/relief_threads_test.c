@@ -92,8 +92,7 @@ static bool act(tr_self *self, struct player *state, uint64_t n)
     switch (roll(6)) {
     case 0: {
         state->is_inside = false;
-        question_ask asked =
-            tr_ask_within(self, TR_HOUR, players[roll(ACTORS)], question, .n = n);
+        question_ask asked = tr_ask_within(self, TR_HOUR, players[roll(ACTORS)], question, .n = n);
         status = tr_try_await(self, asked, &got);
         return status == TR_OK ? got->n == n + 1 : status == TR_ASK_CYCLE;
     }
@@ -126,7 +125,8 @@ static tr_next on_step(tr_self *self, struct player *state, const struct step *m
     stand_still(self);
     state->is_inside = false;
     if (message->left)
-        tr_tell(self, tr_me(self), step, .from = me, .n = message->n + 1, .left = message->left - 1);
+        tr_tell(
+            self, tr_me(self), step, .from = me, .n = message->n + 1, .left = message->left - 1);
     else
         tr_tell(self, referee, finished, .wrong = state->wrong);
     return TR_SAME;

@@ -11,12 +11,12 @@
 
 enum {
     RIGHT,
-    NO_BARRIER,      /* trap: the taker looks without a barrier in all threads */
-    LOOKS_FIRST,     /* trap: the taker looks whether the thread is out before it says what it wants */
-    IN_UNSEEN,       /* trap: the thread looks at its seat before it says that it is in */
-    OUT_RELAXED,     /* trap: going out does not publish what was done before */
-    HANDS_EARLY,     /* trap: who hands the worker back is not done with it */
-    WAITS_FOR_HELD,  /* trap: the thread goes on only if nobody wants its seat again */
+    NO_BARRIER,  /* trap: the taker looks without a barrier in all threads */
+    LOOKS_FIRST, /* trap: the taker looks whether the thread is out before it says what it wants */
+    IN_UNSEEN,   /* trap: the thread looks at its seat before it says that it is in */
+    OUT_RELAXED, /* trap: going out does not publish what was done before */
+    HANDS_EARLY, /* trap: who hands the worker back is not done with it */
+    WAITS_FOR_HELD,   /* trap: the thread goes on only if nobody wants its seat again */
     GIVES_UP_BLINDLY, /* trap: the taker gives up although the thread waits by now */
     NO_NUMBER         /* trap: one WANTED is like another */
 };
@@ -24,11 +24,11 @@ enum {
 enum { STAYS = 2, TAKERS = 2, NOBODY = -1 };
 
 static struct seat seat;
-static atom32 control;                     /* of the actor whose turn is stuck */
-static struct explore_parker worker_bell;  /* wakes who has the worker */
-static struct explore_parker thread_bell;  /* wakes the thread */
-static int holder;                         /* who writes to the worker */
-static int worker;                         /* the plain memory of it */
+static atom32 control;                    /* of the actor whose turn is stuck */
+static struct explore_parker worker_bell; /* wakes who has the worker */
+static struct explore_parker thread_bell; /* wakes the thread */
+static int holder;                        /* who writes to the worker */
+static int worker;                        /* the plain memory of it */
 static int turn;
 static bool is_done[1 + TAKERS];
 
@@ -181,11 +181,13 @@ static void check(void)
     EXPLORE_CHECK(seat_is_held(&seat), "the thread does not have its worker");
 }
 
-#define SEAT .ids = "O-05", .setup = setup, .check = check,                                        \
-             .threads = {{"thread", thread}, {"taker", taker}, {"late", taker}}
+#define SEAT                                                                                       \
+    .ids = "O-05", .setup = setup, .check = check,                                                 \
+    .threads = {{"thread", thread}, {"taker", taker}, {"late", taker}}
 #define TRAP(which) .is_wrong = true, .variant = which
 
-EXPLORE_MODEL(seat, .about = "a worker is taken from a stuck thread, and one has it at a time", SEAT);
+EXPLORE_MODEL(seat, .about = "a worker is taken from a stuck thread, and one has it at a time",
+              SEAT);
 EXPLORE_MODEL(seat_no_barrier, .about = "trap: no barrier in all threads", TRAP(NO_BARRIER),
               .memory = EXPLORE_WEAK, SEAT);
 EXPLORE_MODEL(seat_looks_first, .about = "trap: looks before it wants", TRAP(LOOKS_FIRST), SEAT);
