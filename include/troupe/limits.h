@@ -110,6 +110,14 @@
 #define TR_TURN_REPORT_NS (10 * TR_MILLISECOND)
 /** Lines about long turns in one second; the next line after them says how many were left out. */
 #define TR_STALL_LOGS_MAX 10
+/**
+ * Threads that a system with relief_after_ns makes to take over workers, unless
+ * tr_system_options.relief_threads_max says otherwise. When all are in use, one more worker that is
+ * stuck stays so, and the log says it.
+ */
+#define TR_RELIEF_THREADS_MAX 4
+/** What relief_threads_max of tr_system_options may be. More: TR_LIMIT. */
+#define TR_RELIEF_THREADS_LARGEST 1024
 /** Timers that go along when an actor moves to another worker; who has more stays. */
 #define TR_MOVED_TIMERS_MAX 64
 /** How long an actor stays where it has moved to, at least. */
@@ -154,7 +162,10 @@
 #define TR_TOPICS_MAX (64 * 1024)
 /** Subscribers of a topic at once. One more: TR_LIMIT. */
 #define TR_SUBSCRIBERS_MAX (1024 * 1024)
-/** What spin_ns, round_min_ns and turn_report_ns of tr_system_options may be. More: TR_INVALID_ARGUMENT. */
+/**
+ * What spin_ns, round_min_ns, turn_report_ns and relief_after_ns of tr_system_options may be. More:
+ * TR_INVALID_ARGUMENT.
+ */
 #define TR_OPTION_NS_MAX TR_HOUR
 /**
  * Bytes of one block of tr_alloc or tr_scratch: far above any use, and far below where sizes wrap.

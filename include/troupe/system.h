@@ -38,6 +38,7 @@ typedef struct tr_stall {
     uint32_t line;
     int worker;
     bool is_over;        /* it has ended */
+    bool is_relieved;    /* another thread has its worker: relief_after_ns */
     tr_time duration_ns; /* so far, or when is_over of the whole turn; to a millisecond */
 } tr_stall;
 
@@ -118,12 +119,29 @@ typedef struct tr_system_options {
         *pool_supervision; /* of the pool's actors; NULL: as `supervision`. Copied. */
     /**
      * Called for each worker on its thread, before any worker runs its first turn; a context of its own
-     * for a library, say. Another status than TR_OK ends the start with that status: no turn has run,
+     * for a library, say. With relief_after_ns also on each thread made for that, before its first turn,
+     * with the first worker that it takes; then another status than TR_OK keeps that thread from work. Another status than TR_OK ends the start with that status: no turn has run,
      * and everything is stopped again. With tr_system_run_once the first call calls it, and gives the
      * status; a system that is stopped before it runs does not call it. May be NULL.
      */
     tr_status (*on_worker_start)(tr_system *system, int worker, void *context);
     int workers_max; /* for tr_system_set_workers; 0: as many as `workers`. Each takes some memory. */
+    /**
+     * Relief: a handler that has not returned after this time, and is not inside the runtime, keeps its
+     * thread, and another thread goes on with the worker: the messages, timers, asks and spawns of its
+     * other actors. The actor of the handler waits with all it has, orders to stop included, until the
+     * handler has returned. When the handler calls a verb, its thread first gets the worker back, between
+     * two turns. 0: none. 20 ms are a good choice; less than 3 ms is 3 ms; at most TR_OPTION_NS_MAX.
+     *
+     * A net for what blocks against the rules: tr_blocking costs less and takes no thread from anybody.
+     * With it a turn that has waited may go on on another thread of the system, so that thread-local
+     * variables, errno among them, do not last over a wait. Set-ups, signals, defers and turns that are
+     * cancelled are not relieved. Not in kits and in tr_system_run_once, where it does nothing.
+     * TR_NOT_SUPPORTED: together with traps_faults, or the kernel has no membarrier (Linux 4.14).
+     * See docs/guide/blocking.md.
+     */
+    tr_time relief_after_ns;
+    uint32_t relief_threads_max; /* threads made for that; 0: TR_RELIEF_THREADS_MAX */
 } tr_system_options;
 
 /** Sums over all workers since the system was made; those of live and queued are of now. */
@@ -145,6 +163,7 @@ typedef struct tr_counters {
     uint64_t restarts;     /* incarnations that followed a failure */
     uint64_t stalls;       /* turns that took longer than turn_report_ns */
     uint64_t moves;        /* actors that went to another worker */
+    uint64_t reliefs;      /* times that a worker was taken from a thread that was stuck */
 } tr_counters;
 
 /** A remembered dead letter. Names are cut to fit. */
@@ -160,8 +179,9 @@ typedef struct tr_dead_letter_record {
 TR_BEGIN_C
 /**
  * Makes a system, given to the caller. options NULL: all defaults. No thread starts yet.
- * TR_INVALID_ARGUMENT, TR_NAME_INVALID, TR_LIMIT (workers, actors_max, blocking_threads_max),
- * TR_NO_MEMORY, TR_NOT_SUPPORTED (traps_faults), and of the pool what tr_try_pool_spawn gives,
+ * TR_INVALID_ARGUMENT, TR_NAME_INVALID, TR_LIMIT (workers, actors_max, blocking_threads_max,
+ * relief_threads_max), TR_NO_MEMORY, TR_NOT_SUPPORTED (traps_faults, relief_after_ns), and of the pool
+ * what tr_try_pool_spawn gives,
  * TR_NAME_EXISTS also for a name that is in the table twice. Any thread.
  */
 TR_MUST_CHECK tr_status tr_system_new(const tr_system_options *options, tr_system **system);

@@ -8,6 +8,7 @@
 #include "actor/ask.h"
 #include "actor/batch.h"
 #include "actor/extra.h"
+#include "actor/relief.h"
 #include "actor/turn.h"
 #include "actor/waiters.h"
 #include "base/assert.h"
@@ -217,6 +218,7 @@ void tr__turn_refuse(struct tr_self *self, int code, const char *text)
 
 tr_next tr_refuse(tr_self *self, int code, const char *format, ...)
 {
+    TURN_VERB(self);
     if (!self)
         return TR_SAME;
     char text[sizeof(tr_error){0}.text];
@@ -237,6 +239,7 @@ tr_next tr_refuse(tr_self *self, int code, const char *format, ...)
 
 tr_later tr_reply_later(tr_self *self)
 {
+    TURN_VERB(self);
     tr_later none = {0};
     struct envelope *request = self ? self->envelope : NULL;
     if (!request || request->kind != ENVELOPE_ASK || self->is_cancelled)
@@ -265,6 +268,7 @@ static void later_free(struct worker *worker, struct later *later)
 
 tr_status tr_self_reply_to(tr_self *self, tr_later handle, const tr_type *type, const void *message)
 {
+    TURN_VERB(self);
     if (!self || !type || !message)
         return TR_INVALID_ARGUMENT;
     if (self->is_cancelled)

@@ -8,6 +8,7 @@
 #include "actor/batch.h"
 #include "actor/extra.h"
 #include "actor/park.h"
+#include "actor/relief.h"
 #include "actor/spawn.h"
 #include "actor/story.h"
 #include "actor/turn.h"
@@ -308,6 +309,7 @@ static tr_pending pending_status(tr_status status)
 tr_pending tr_self_ask(tr_self *self, tr_ref to, const tr_type *type, const void *message,
                        tr_time timeout_ns)
 {
+    TURN_VERB(self);
     if (!self || !type || !message)
         return pending_status(TR_INVALID_ARGUMENT);
     tr_status status = tr__turn_may_park(self);
@@ -347,6 +349,7 @@ static tr_status ask_of(const struct tr_self *self, tr_pending pending, struct a
 
 void tr_self_at(tr_self *self, const char *where)
 {
+    TURN_VERB(self);
     if (self)
         self->where = where;
 }
@@ -368,6 +371,7 @@ static tr_status park(struct tr_self *self, uint32_t wanted)
 
 tr_status tr_self_try_await(tr_self *self, tr_pending pending, const void **reply)
 {
+    TURN_VERB(self);
     struct ask *ask;
     tr_status status = ask_of(self, pending, &ask);
     if (reply)
@@ -393,6 +397,7 @@ tr_status tr_self_try_await(tr_self *self, tr_pending pending, const void **repl
 
 bool tr_self_is_answered(tr_self *self, tr_pending pending)
 {
+    TURN_VERB(self);
     struct ask *ask;
     (void)ask_of(self, pending, &ask);
     return !ask || ask->is_done;
@@ -400,6 +405,7 @@ bool tr_self_is_answered(tr_self *self, tr_pending pending)
 
 tr_status tr_self_await_all(tr_self *self, const tr_pending *asks, size_t count)
 {
+    TURN_VERB(self);
     struct ask *ask;
     uint32_t open = 0;
     if (!self || !asks || !count)
@@ -447,6 +453,7 @@ static bool find_done(const struct tr_self *self, size_t *index, const tr_pendin
 
 tr_status tr_self_await_any(tr_self *self, size_t *index, const tr_pending *asks, size_t count)
 {
+    TURN_VERB(self);
     struct ask *ask;
     if (!self || !index || !asks || !count)
         return TR_INVALID_ARGUMENT;
@@ -475,6 +482,7 @@ tr_status tr_self_await_any(tr_self *self, size_t *index, const tr_pending *asks
 
 tr_status tr_sleep(tr_self *self, tr_time ns)
 {
+    TURN_VERB(self);
     if (!self || ns < 0)
         return TR_INVALID_ARGUMENT;
     tr_time now_ns = clock_bound(&self->worker->clock);
@@ -486,6 +494,7 @@ tr_status tr_sleep(tr_self *self, tr_time ns)
 
 const tr_error *tr_self_why(tr_self *self, tr_pending pending)
 {
+    TURN_VERB(self);
     static const tr_error no_memory = {.status = TR_NO_MEMORY, .text = "no memory for the story"};
     struct ask *ask;
     tr_status status = ask_of(self, pending, &ask);
@@ -523,6 +532,7 @@ const tr_error *tr_self_why(tr_self *self, tr_pending pending)
 
 tr_next tr_self_give_up(tr_self *self, tr_pending pending)
 {
+    TURN_VERB(self);
     if (!self)
         return TR_SAME;
     const tr_error *error = tr_self_why(self, pending);
@@ -533,6 +543,7 @@ tr_next tr_self_give_up(tr_self *self, tr_pending pending)
 
 const void *tr_self_await(tr_self *self, tr_pending pending)
 {
+    TURN_VERB(self);
     const void *reply;
     TR_ASSERT(self); /* there is no turn to end */
     tr_status status = tr_self_try_await(self, pending, &reply);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "actor/budget.h"
+#include "actor/relief.h"
 #include "actor/turn.h"
 #include "base/assert.h"
 
@@ -101,6 +102,7 @@ void tr__thens_drop(struct worker *worker, struct cell *cell)
 tr_status tr_self_try_ask_then(tr_self *self, const tr_then *then, void *context, tr_ref to,
                                const void *message, tr_time timeout_ns)
 {
+    TURN_VERB(self);
     if (!self || !then || !message)
         return TR_INVALID_ARGUMENT;
     if (self->is_cancelled)
@@ -133,6 +135,7 @@ tr_status tr_self_try_ask_then(tr_self *self, const tr_then *then, void *context
 void tr_self_ask_then(tr_self *self, const tr_then *then, void *context, tr_ref to,
                       const void *message, tr_time timeout_ns)
 {
+    TURN_VERB(self);
     TR_ASSERT(self); /* there is no turn to end */
     tr_status status = tr_self_try_ask_then(self, then, context, to, message, timeout_ns);
     if (status != TR_OK)
@@ -141,6 +144,7 @@ void tr_self_ask_then(tr_self *self, const tr_then *then, void *context, tr_ref 
 
 tr_answer tr_self_answer(tr_self *self)
 {
+    TURN_VERB(self);
     static const tr_error no_story = {.status = TR_OK};
     if (!self || !self->envelope || self->envelope->type != &tr__then_type)
         return (tr_answer){.status = TR_INVALID_ARGUMENT, .why = &no_story};

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "actor/ask.h"
+#include "actor/relief.h"
 #include "actor/turn.h"
 #include "base/assert.h"
 
@@ -68,6 +69,7 @@ static struct envelope *take_next(struct tr_self *self)
 
 const void *const *tr_self_batch(tr_self *self, const void *const *one, size_t *count)
 {
+    TURN_VERB(self);
     *count = 1;
     if (self->kind != TURN_MESSAGE || self->batch)
         return one;
@@ -137,6 +139,7 @@ static void refuse_one(struct tr_self *self, size_t index, int code, const char 
 
 tr_status tr_self_reply_at(tr_self *self, size_t index, const tr_type *type, const void *message)
 {
+    TURN_VERB(self);
     if (!has_message(self, index))
         return TR_INVALID_ARGUMENT;
     struct focus before = focus_on(self, index);
@@ -147,6 +150,7 @@ tr_status tr_self_reply_at(tr_self *self, size_t index, const tr_type *type, con
 
 tr_status tr_refuse_at(tr_self *self, size_t index, int code, const char *format, ...)
 {
+    TURN_VERB(self);
     if (!has_message(self, index))
         return TR_INVALID_ARGUMENT;
     char text[sizeof(tr_error){0}.text];
@@ -162,6 +166,7 @@ tr_status tr_refuse_at(tr_self *self, size_t index, int code, const char *format
 
 tr_later tr_reply_later_at(tr_self *self, size_t index)
 {
+    TURN_VERB(self);
     if (!has_message(self, index))
         return (tr_later){0};
     struct focus before = focus_on(self, index);
@@ -172,6 +177,7 @@ tr_later tr_reply_later_at(tr_self *self, size_t index)
 
 tr_ref tr_sender_at(const tr_self *self, size_t index)
 {
+    TURN_VERB(self);
     if (!has_message(self, index))
         return TR_NOBODY;
     if (!self->batch)

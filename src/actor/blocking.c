@@ -2,6 +2,7 @@
 #include "actor/blocking.h"
 
 #include "actor/extra.h"
+#include "actor/relief.h"
 #include "actor/supervise.h"
 #include "actor/park.h"
 #include "actor/turn.h"
@@ -357,6 +358,7 @@ void tr__blocking_step(struct blocking *blocking, uint32_t choice)
 
 tr_status tr_try_blocking(tr_self *self, void (*function)(void *argument), void *argument)
 {
+    TURN_VERB(self);
     if (!self || !function)
         return TR_INVALID_ARGUMENT;
     tr_status status = tr__turn_may_park(self);
@@ -387,6 +389,7 @@ tr_status tr_try_blocking(tr_self *self, void (*function)(void *argument), void 
 
 void tr_blocking(tr_self *self, void (*function)(void *argument), void *argument)
 {
+    TURN_VERB(self);
     TR_ASSERT(self); /* there is no turn to end */
     tr_status status = tr_try_blocking(self, function, argument);
     if (status != TR_OK)

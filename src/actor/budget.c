@@ -5,6 +5,7 @@
 
 #include "actor/children.h"
 #include "actor/extra.h"
+#include "actor/relief.h"
 #include "actor/supervise.h"
 #include "actor/spawn.h"
 #include "actor/turn.h"
@@ -480,6 +481,7 @@ void tr__budget_flush(struct worker *worker)
 
 tr_usage tr_budget_used(const tr_self *self)
 {
+    TURN_VERB(self);
     tr_usage usage = {0};
     if (!self)
         return usage;

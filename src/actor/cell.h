@@ -77,8 +77,9 @@ enum cell_control {
     CONTROL_CHILD = 1 << 5,  /* a child has failed, or is to come back */
     CONTROL_DECIDED =
         1 << 6, /* its supervisor has decided, or what then was to be waited for is over */
-    CONTROL_BUDGET = 1 << 7, /* it is over its budget: it fails */
-    CONTROL_DISMISS = 1 << 8 /* the order to stop comes from its parent */
+    CONTROL_BUDGET = 1 << 7,  /* it is over its budget: it fails */
+    CONTROL_DISMISS = 1 << 8, /* the order to stop comes from its parent */
+    CONTROL_BACK = 1 << 9     /* the thread of its turn that was stuck wants to go on */
 };
 
 /** What makes a message more than an ordinary one to the run that handles it. */
@@ -158,7 +159,9 @@ struct cell_extra {
     uint32_t barriers;     /* of them, those that let no ask or notice begin */
     struct envelope *held; /* a ring: the rest of the cycle in which a barrier began */
     bool abandons;         /* a fault was trapped: those that wait are dropped, not resumed */
-    uint32_t blocked;      /* of them, those whose function is queued or runs: actor/blocking.h */
+    struct tr_self
+        *stuck;       /* the turn whose thread was relieved, see actor/relief.h; NULL for none */
+    uint32_t blocked; /* of them, those whose function is queued or runs: actor/blocking.h */
     struct ask_table asks;
     uint32_t then_count;        /* of these, those for which no turn waits: see actor/ask_then.h */
     struct list laters;         /* of struct later: requests whose reply was put off */

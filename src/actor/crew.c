@@ -6,6 +6,7 @@
 
 #include "actor/client.h"
 #include "actor/front.h"
+#include "actor/relief.h"
 #include "actor/spawn.h"
 #include "actor/supervise.h"
 #include "actor/turn.h"
@@ -174,6 +175,7 @@ static tr_status finish(tr_status status, struct front *front, uint64_t ref, uin
 tr_status tr_self_try_spawn_group(tr_self *self, const tr_spawn_args *spawn,
                                   const tr_group_args *group, uint64_t *ref_bits)
 {
+    TURN_VERB(self);
     if (!self || !are_args(spawn, group, ref_bits))
         return TR_INVALID_ARGUMENT;
     struct worker *worker = self->worker;
@@ -198,6 +200,7 @@ tr_status tr_self_try_spawn_group(tr_self *self, const tr_spawn_args *spawn,
 
 tr_ref tr_self_spawn_group(tr_self *self, const tr_spawn_args *spawn, const tr_group_args *group)
 {
+    TURN_VERB(self);
     uint64_t bits = 0;
     tr_error error = {.status = TR_OK};
     TR_ASSERT(self); /* there is no turn to end */
@@ -250,6 +253,7 @@ static size_t members_of(struct tr_system *system, uint64_t group, tr_ref *membe
 
 size_t tr_self_group_members(tr_self *self, tr_ref group, tr_ref *members, size_t max)
 {
+    TURN_VERB(self);
     return self ? members_of(self->worker->system, group.bits, members, max) : 0;
 }
 

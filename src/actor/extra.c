@@ -3,6 +3,7 @@
 
 #include "actor/ask.h"
 #include "actor/ask_then.h"
+#include "actor/relief.h"
 #include "actor/supervise.h"
 #include "actor/timers.h"
 #include "base/assert.h"
@@ -85,6 +86,7 @@ void tr__stash_empty(struct cell *cell)
 
 tr_next tr_stash(tr_self *self)
 {
+    TURN_VERB(self);
     if (!self)
         return TR_SAME;
     if (!self->envelope || self->envelope->type == &tr__idle_type ||
@@ -105,6 +107,7 @@ tr_next tr_stash(tr_self *self)
 
 size_t tr_unstash(tr_self *self, size_t max)
 {
+    TURN_VERB(self);
     struct cell_extra *extra = self ? self->cell->extra : NULL;
     if (!extra || self->cell->life >= LIFE_STOPPING)
         return 0;
@@ -130,5 +133,6 @@ size_t tr_unstash(tr_self *self, size_t max)
 
 size_t tr_stash_count(const tr_self *self)
 {
+    TURN_VERB(self);
     return self && self->cell->extra ? self->cell->extra->stash_count : 0;
 }

@@ -42,6 +42,12 @@ static bool have_ended(struct tr_system *system)
            atom32_load(&system->thread_count, ATOM_SEQ_CST);
 }
 
+static void count_stuck(void *context, const struct relief_thread *thread)
+{
+    (void)thread;
+    ++*(uint32_t *)context;
+}
+
 /* Grows with whatever a worker does: turns that end, actors that stop, looks at the clock. */
 static uint64_t done_by(const struct worker *worker)
 {
@@ -71,7 +77,7 @@ static bool is_any_starved(struct tr_system *system, tr_time now_ns)
     bool is_any = false;
     for (uint32_t i = 0; i < system->worker_count; i++) {
         struct worker *worker = system->workers[i];
-        const tr_thread *thread = ATOM_PEEK(&worker->thread);
+        const tr_thread *thread = tr__worker_thread(worker);
         worker->seen_cpu = thread ? platform->thread_cpu(platform, thread) : -1;
         is_any |= is_starved(worker, now_ns);
     }
@@ -112,15 +118,17 @@ static uint32_t mark_stuck(struct tr_system *system, const struct judge *judge, 
     is_overloaded |= now_ns - judge->due_ns >= LATE_NS; /* who judges lacks a CPU itself */
     for (uint32_t i = 0; i < system->worker_count; i++) {
         struct worker *worker = system->workers[i];
-        if (!ATOM_PEEK(&worker->thread))
+        if (!tr__worker_thread(worker))
             continue;
         bool is_stuck = stuck_for(system, worker, now_ns, is_overloaded) >= STUCK_NS;
         is_stuck &= judge->is_forced;
         atom32_store(&worker->is_stuck, is_stuck, ATOM_RELAXED);
         count += is_stuck;
     }
-    if (judge->is_forced)
+    if (judge->is_forced) {
         count += tr__blocking_stuck(&system->blocking, now_ns, BLOCKED_NS, is_overloaded);
+        tr__relief_each(system, count_stuck, &count);
+    }
     return count;
 }
 

@@ -4,6 +4,7 @@
 #include "actor/blocking.h"
 #include "actor/budget.h"
 #include "actor/extra.h"
+#include "actor/relief.h"
 #include "actor/timers.h"
 #include "actor/turn.h"
 #include "actor/waiters.h"
@@ -247,15 +248,13 @@ void tr__turn_leave(struct tr_self *self, tr_next next)
     tr__fiber_end(&self->worker->host, self->caller);
 }
 
-/* Runs a turn until it waits again or has ended; the latter is told by true. */
-__attribute__((__always_inline__)) static inline bool resume(struct tr_self *self)
+/*
+ * Runs a turn until it waits again or has ended; the latter is told by true. `is_stuck`: on the thread
+ * that waits in it.
+ */
+__attribute__((__always_inline__)) static inline bool stretch(struct tr_self *self, bool is_stuck)
 {
     struct worker *worker = self->worker;
-    struct cell_extra *extra = self->cell->extra;
-    list_remove(&self->link);
-    list_remove(&self->woken);
-    if (!--extra->parked_count)
-        tr__idle_resume(worker, self->cell);
     self->state = TURN_RUNS;
     self->caller = worker->host.current;
     const struct cell *running = worker_running(worker);
@@ -266,7 +265,12 @@ __attribute__((__always_inline__)) static inline bool resume(struct tr_self *sel
     worker->message->turns++; /* a stretch is charged like a turn */
     if (self->cell->flags & CELL_METERED)
         tr__budget_turn_resume(self);
-    fiber_switch(&worker->host, self->fiber);
+    if (is_stuck) {
+        tr__relief_leave(worker, self);
+    } else {
+        self->seat = atomptr_load(&worker->seat, ATOM_RELAXED);
+        fiber_switch(&worker->host, self->fiber);
+    }
     loop_step(&worker->loop);
     worker_set_running(worker, running);
     worker_set_type(worker, self->envelope->type);
@@ -274,6 +278,16 @@ __attribute__((__always_inline__)) static inline bool resume(struct tr_self *sel
         return false;
     list_remove(&self->born);
     return true;
+}
+
+__attribute__((__always_inline__)) static inline bool resume(struct tr_self *self)
+{
+    struct cell_extra *extra = self->cell->extra;
+    list_remove(&self->link);
+    list_remove(&self->woken);
+    if (!--extra->parked_count)
+        tr__idle_resume(self->worker, self->cell);
+    return stretch(self, false);
 }
 
 /* Whether the run must look at something else before the next turn goes on. */
@@ -299,6 +313,8 @@ bool tr__turns_resume(struct worker *worker, struct cell *cell)
             turn_give(worker, self);
             if (!is_running)
                 return false;
+        } else if (self->state == TURN_STUCK) {
+            return false;
         }
         if (is_interrupted(worker, cell)) {
             /* These here are not forgotten. */
@@ -308,6 +324,62 @@ bool tr__turns_resume(struct worker *worker, struct cell *cell)
         }
     }
     return true;
+}
+
+bool tr__turn_stick(struct tr_self *self)
+{
+    struct worker *worker = self->worker;
+    struct cell *cell = self->cell;
+    struct cell_extra *extra = tr__extra_of(worker, cell);
+    if (!extra)
+        return false;
+    if (self->is_detached) {
+        worker->fiber = self->caller; /* as if it waited again */
+    } else {
+        struct fiber *fiber;
+        struct tr_self *message = turn_take(worker);
+        if (!message)
+            return false;
+        if (tr__fiber_new(&worker->fibers, tr__worker_fiber, worker, &fiber) != TR_OK) {
+            turn_give(worker, message);
+            return false;
+        }
+        self->is_detached = true;
+        self->has_story = true;
+        list_push_last(&extra->born, &self->born);
+        self->fiber = worker->host.current;
+        worker->message = message;
+        worker->fiber = fiber;
+        tr__loop_charge(&worker->loop, self->turns);
+    }
+    if (self->favoured)
+        tr__favour_end(self);
+    if (self->grant)
+        tr__grant_return(self);
+    if (cell->flags & CELL_METERED)
+        tr__budget_turn_end(self);
+    if (!extra->parked_count)
+        tr__idle_pause(worker, cell);
+    self->state = TURN_STUCK;
+    self->parked_ns = worker->loop.now_ns;
+    extra->stuck = self;
+    return true;
+}
+
+bool tr__turn_unstick(struct worker *worker, struct cell *cell, uint32_t bits)
+{
+    struct cell_extra *extra = cell->extra;
+    struct tr_self *self = extra->stuck;
+    atom32_fetch_or(&cell->control, bits & ~(uint32_t)CONTROL_BACK, ATOM_RELAXED);
+    extra->stuck = NULL;
+    if (!extra->parked_count)
+        tr__idle_resume(worker, cell);
+    if (!stretch(self, true))
+        return self->state != TURN_STUCK;
+    bool is_running = tr__turn_over(self, self->next);
+    old_state_leave(worker, self);
+    turn_give(worker, self);
+    return is_running;
 }
 
 /* Ends a turn that waits without resuming it. */

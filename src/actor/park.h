@@ -60,6 +60,19 @@ void tr__waits_fire(struct worker *worker, tr_time now_ns);
  */
 bool tr__state_keep(struct worker *worker, struct cell *cell);
 
+/**
+ * The thread of this turn is stuck, and its worker was taken from it: the worker goes on with
+ * worker->fiber, without the turn, and nothing of its actor runs until tr__turn_unstick. False: no
+ * memory; nothing has changed. On the thread that has taken the worker.
+ */
+TR_MUST_CHECK bool tr__turn_stick(struct tr_self *self);
+
+/**
+ * The thread is back: the turn goes on. What else `bits` of the actor's control word ask for comes after
+ * it. False when the actor has stopped running.
+ */
+bool tr__turn_unstick(struct worker *worker, struct cell *cell, uint32_t bits);
+
 /** The handler of a detached turn has returned: back to who resumed it. */
 TR_NO_RETURN void tr__turn_leave(struct tr_self *self, tr_next next);
 

@@ -6,6 +6,7 @@
  * share; it may fail, and then nothing has happened. The second sends them, which needs no memory.
  */
 #include "actor/client.h"
+#include "actor/relief.h"
 #include "actor/system.h"
 #include "actor/turn.h"
 #include "base/assert.h"
@@ -142,6 +143,7 @@ static void send_all(struct worker *worker, struct envelope *first, const struct
 tr_published tr_self_publish(tr_self *self, tr_topic topic, const tr_type *type,
                              const void *message)
 {
+    TURN_VERB(self);
     tr_published published = {.status = TR_INVALID_ARGUMENT};
     if (!self || !type || !message)
         return published;
@@ -228,11 +230,13 @@ tr_published tr_client_publish(tr_client *client, tr_topic topic, const tr_type 
 
 tr_status tr_self_try_topic_open(tr_self *self, const char *name, uint64_t *bits)
 {
+    TURN_VERB(self);
     return self && bits ? tr__topic_open(self->worker->system, name, bits) : TR_INVALID_ARGUMENT;
 }
 
 uint64_t tr_self_topic_open(tr_self *self, const char *name)
 {
+    TURN_VERB(self);
     uint64_t bits = 0;
     TR_ASSERT(self); /* there is no turn to end */
     tr_status status = tr_self_try_topic_open(self, name, &bits);
@@ -243,16 +247,19 @@ uint64_t tr_self_topic_open(tr_self *self, const char *name)
 
 tr_status tr_self_topic_close(tr_self *self, tr_topic topic)
 {
+    TURN_VERB(self);
     return self ? tr__topic_close(self->worker->system, topic.bits) : TR_INVALID_ARGUMENT;
 }
 
 size_t tr_self_topic_count(tr_self *self, tr_topic topic)
 {
+    TURN_VERB(self);
     return self ? tr__topic_count(self->worker->system, topic.bits) : 0;
 }
 
 tr_status tr_self_try_subscribe(tr_self *self, tr_topic topic)
 {
+    TURN_VERB(self);
     if (!self)
         return TR_INVALID_ARGUMENT;
     if (self->is_cancelled)
@@ -264,6 +271,7 @@ tr_status tr_self_try_subscribe(tr_self *self, tr_topic topic)
 
 tr_status tr_self_subscribe(tr_self *self, tr_topic topic)
 {
+    TURN_VERB(self);
     TR_ASSERT(self); /* there is no turn to end */
     tr_status status = tr_self_try_subscribe(self, topic);
     if (status != TR_OK)
@@ -273,6 +281,7 @@ tr_status tr_self_subscribe(tr_self *self, tr_topic topic)
 
 tr_status tr_self_unsubscribe(tr_self *self, tr_topic topic)
 {
+    TURN_VERB(self);
     if (!self)
         return TR_INVALID_ARGUMENT;
     return tr__topic_unsubscribe(self->worker->system, topic.bits, self->cell->identity);

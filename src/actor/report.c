@@ -212,6 +212,20 @@ static void busy_add_job(void *context, const struct blocking_job *job)
     busy->age_ns = collector->now_ns - job->began_ns;
 }
 
+static void busy_add_stuck(void *context, const struct relief_thread *thread)
+{
+    struct collector *collector = context;
+    tr_report_busy *busy = busy_next(collector);
+    if (!busy)
+        return;
+    const tr_handler *row = thread->row;
+    path_of(collector->system, thread->cell, busy->path, sizeof busy->path);
+    (void)snprintf(busy->type, sizeof busy->type, "%s", thread->type->name);
+    (void)snprintf(busy->place, sizeof busy->place, "%s", row->name ? row->name : "its handler");
+    busy->worker = (int)thread->worker->index;
+    busy->age_ns = collector->now_ns - thread->since_ns;
+}
+
 /* ---- The report. ---- */
 
 static void fill_counts(struct tr_system *system, tr_shutdown_report *report)
@@ -272,6 +286,7 @@ void tr__report_lose(struct tr_system *system)
     for (uint32_t i = 0; i < system->worker_count; i++)
         busy_add_worker(&collector, system->workers[i]);
     tr__blocking_each(&system->blocking, busy_add_job, &collector);
+    tr__relief_each(system, busy_add_stuck, &collector);
     fill_counts(system, &report);
     struct report_lines left = {.count = 0};
     report.actor_count += actors_left(system, &left);

@@ -7,6 +7,7 @@
 
 #include "actor/ask.h"
 #include "actor/mail.h"
+#include "actor/relief.h"
 #include "actor/spawn.h"
 #include "actor/turn.h"
 #include "actor/waiters.h"
@@ -95,15 +96,26 @@ ATOM_INLINE tr_status send(struct tr_self *self, uint64_t to, uint64_t sender, c
     return unsent(self, cell, to, envelope, status);
 }
 
+/* In a system whose threads are relieved. Apart, so that others pay for one test. */
+__attribute__((__noinline__)) static tr_status tell_seated(struct tr_self *self, uint64_t to,
+                                                           const tr_type *type, const void *message)
+{
+    TURN_VERB(self);
+    return send(self, to, self->cell->identity, type, message);
+}
+
 tr_status tr_self_tell(tr_self *self, tr_ref to, const tr_type *type, const void *message)
 {
     if (__builtin_expect(!self || !type || !message, 0))
         return TR_INVALID_ARGUMENT;
+    if (__builtin_expect(self->seat != NULL, 0))
+        return tell_seated(self, to.bits, type, message);
     return send(self, to.bits, self->cell->identity, type, message);
 }
 
 tr_status tr_self_try_reply(tr_self *self, const tr_type *type, const void *message)
 {
+    TURN_VERB(self);
     if (__builtin_expect(!self || !type || !message, 0))
         return TR_INVALID_ARGUMENT;
     const struct envelope *envelope = self->envelope;
@@ -119,6 +131,7 @@ tr_status tr_self_try_reply(tr_self *self, const tr_type *type, const void *mess
 
 tr_next tr_self_reply(tr_self *self, const tr_type *type, const void *message)
 {
+    TURN_VERB(self);
     tr_status status = tr_self_try_reply(self, type, message);
     if (status == TR_WRONG_TYPE)
         return tr_fail(
@@ -128,6 +141,7 @@ tr_next tr_self_reply(tr_self *self, const tr_type *type, const void *message)
 
 tr_next tr_self_forward(tr_self *self, tr_ref to)
 {
+    TURN_VERB(self);
     if (!self)
         return TR_SAME;
     struct envelope *envelope = self->envelope;
@@ -216,26 +230,31 @@ static tr_status order(struct tr_self *self, uint64_t ref, enum envelope_kind ki
 
 tr_status tr_self_suspend(tr_self *self, tr_ref ref)
 {
+    TURN_VERB(self);
     return order(self, ref.bits, ENVELOPE_SUSPEND);
 }
 
 tr_status tr_self_resume(tr_self *self, tr_ref ref)
 {
+    TURN_VERB(self);
     return order(self, ref.bits, ENVELOPE_RESUME);
 }
 
 tr_status tr_self_stop(tr_self *self, tr_ref ref)
 {
+    TURN_VERB(self);
     return order(self, ref.bits, ENVELOPE_STOP);
 }
 
 tr_status tr_self_kill(tr_self *self, tr_ref ref)
 {
+    TURN_VERB(self);
     return order(self, ref.bits, ENVELOPE_KILL);
 }
 
 tr_status tr_self_stop_child(tr_self *self, tr_ref ref)
 {
+    TURN_VERB(self);
     if (!self)
         return TR_INVALID_ARGUMENT;
     struct cell *cell =
@@ -252,6 +271,7 @@ tr_status tr_self_stop_child(tr_self *self, tr_ref ref)
 tr_next tr_self_become(tr_self *self, const tr_behavior *behavior, const tr_type *setup_type,
                        const void *setup)
 {
+    TURN_VERB(self);
     if (!self)
         return TR_SAME;
     const char *why;
@@ -293,6 +313,7 @@ static void error_fill(struct tr_self *self, tr_status status, const char *forma
 
 tr_next tr_fail(tr_self *self, tr_status status, const char *format, ...)
 {
+    TURN_VERB(self);
     va_list list;
     va_start(list, format);
     if (self)
@@ -303,6 +324,7 @@ tr_next tr_fail(tr_self *self, tr_status status, const char *format, ...)
 
 void tr_crash(tr_self *self, tr_status status, const char *format, ...)
 {
+    TURN_VERB(self);
     TR_ASSERT(self); /* there is no turn to end */
     va_list list;
     va_start(list, format);
@@ -313,6 +335,7 @@ void tr_crash(tr_self *self, tr_status status, const char *format, ...)
 
 tr_ref tr_self_spawn(tr_self *self, const tr_spawn_args *args)
 {
+    TURN_VERB(self);
     uint64_t bits = 0;
     tr_error error = {.status = TR_OK};
     if (!args || args->size != sizeof *args)
@@ -354,6 +377,7 @@ tr_ref tr_sender(const tr_self *self)
 
 const char *tr_path(const tr_self *self)
 {
+    TURN_VERB(self);
     if (!self)
         return "/";
     const struct cell *cell = self->cell;
@@ -367,11 +391,13 @@ const char *tr_path(const tr_self *self)
 
 const char *tr_name(const tr_self *self)
 {
+    TURN_VERB(self);
     return strrchr(tr_path(self), '/') + 1;
 }
 
 size_t tr_children(const tr_self *self, tr_ref *children, size_t max)
 {
+    TURN_VERB(self);
     if (!self)
         return 0;
     const struct cell *parent = self->cell;
@@ -390,6 +416,7 @@ size_t tr_children(const tr_self *self, tr_ref *children, size_t max)
 
 tr_ref tr_self_find(tr_self *self, const char *path)
 {
+    TURN_VERB(self);
     if (!self || !path)
         return TR_NOBODY;
     return tr_ref_from_bits(
@@ -398,6 +425,7 @@ tr_ref tr_self_find(tr_self *self, const char *path)
 
 tr_ref tr_self_child(tr_self *self, const char *name)
 {
+    TURN_VERB(self);
     if (!self || !name || !tr__name_is_valid(name))
         return TR_NOBODY;
     char path[TR_PATH_MAX + TR_NAME_MAX + 2];
@@ -443,11 +471,13 @@ tr_time tr_wall_now(const tr_self *self)
 
 uint64_t tr_random(tr_self *self)
 {
+    TURN_VERB(self);
     return self ? rng_next(&self->worker->rng) : 0;
 }
 
 void tr_log(tr_self *self, tr_level level, const char *format, ...)
 {
+    TURN_VERB(self);
     if (!self || !format)
         return;
     char path[TR_PATH_MAX + 1];

@@ -7,6 +7,7 @@
 
 #include "actor/budget.h"
 #include "actor/mail.h"
+#include "actor/relief.h"
 #include "actor/turn.h"
 #include "base/assert.h"
 
@@ -33,6 +34,7 @@ static inline bool is_allowed(tr_self *self, const void *memory, size_t size)
 
 void *tr_try_alloc(tr_self *self, size_t size)
 {
+    TURN_VERB(self);
     if (!self || !is_allowed(self, NULL, size))
         return NULL;
     return tr__heap_alloc(&self->cell->heap, &self->worker->source, size);
@@ -40,6 +42,7 @@ void *tr_try_alloc(tr_self *self, size_t size)
 
 void *tr_alloc(tr_self *self, size_t size)
 {
+    TURN_VERB(self);
     void *memory = tr_try_alloc(self, size);
     if (!memory)
         no_heap(self, NULL, size);
@@ -48,6 +51,7 @@ void *tr_alloc(tr_self *self, size_t size)
 
 void *tr_try_realloc(tr_self *self, void *memory, size_t size)
 {
+    TURN_VERB(self);
     if (!self || !is_allowed(self, memory, size))
         return NULL;
     return tr__heap_realloc(&self->cell->heap, &self->worker->source, memory, size);
@@ -55,6 +59,7 @@ void *tr_try_realloc(tr_self *self, void *memory, size_t size)
 
 void *tr_realloc(tr_self *self, void *memory, size_t size)
 {
+    TURN_VERB(self);
     void *resized = tr_try_realloc(self, memory, size);
     if (!resized)
         no_heap(self, memory, size);
@@ -63,12 +68,14 @@ void *tr_realloc(tr_self *self, void *memory, size_t size)
 
 void tr_free(tr_self *self, void *memory)
 {
+    TURN_VERB(self);
     if (self)
         tr__heap_free(&self->cell->heap, &self->worker->source, memory);
 }
 
 char *tr_keep(tr_self *self, const char *string)
 {
+    TURN_VERB(self);
     if (!string)
         return NULL;
     size_t size = strlen(string) + 1;
@@ -77,6 +84,7 @@ char *tr_keep(tr_self *self, const char *string)
 
 void *tr_try_scratch(tr_self *self, size_t size)
 {
+    TURN_VERB(self);
     if (!self)
         return NULL;
     self->has_story = true;
@@ -85,6 +93,7 @@ void *tr_try_scratch(tr_self *self, size_t size)
 
 void *tr_scratch(tr_self *self, size_t size)
 {
+    TURN_VERB(self);
     void *memory = tr_try_scratch(self, size);
     if (!memory)
         no_memory(self, size);
@@ -93,6 +102,7 @@ void *tr_scratch(tr_self *self, size_t size)
 
 char *tr_format(tr_self *self, const char *format, ...)
 {
+    TURN_VERB(self);
     va_list list;
     va_list again;
     if (!format)
@@ -116,6 +126,7 @@ char *tr_format(tr_self *self, const char *format, ...)
 
 void tr_clean(tr_self *self, void *resource, void (*release)(void *resource))
 {
+    TURN_VERB(self);
     TR_ASSERT(self);
     if (!release)
         tr_crash(self, TR_INVALID_ARGUMENT, "tr_clean: nothing to call");
@@ -128,6 +139,7 @@ void tr_clean(tr_self *self, void *resource, void (*release)(void *resource))
 
 void tr_defer(tr_self *self, void *resource, void (*release)(void *resource))
 {
+    TURN_VERB(self);
     TR_ASSERT(self);
     if (!release)
         tr_crash(self, TR_INVALID_ARGUMENT, "tr_defer: nothing to call");
@@ -154,6 +166,7 @@ static void release_buffer(void *buffer)
 
 tr_buffer *tr_buffer_of_turn(tr_self *self, size_t size)
 {
+    TURN_VERB(self);
     TR_ASSERT(self);
     tr_buffer *buffer = tr_buffer_new(size);
     if (!buffer)
@@ -164,6 +177,7 @@ tr_buffer *tr_buffer_of_turn(tr_self *self, size_t size)
 
 void tr_buffer_keep(tr_self *self, tr_buffer *buffer)
 {
+    TURN_VERB(self);
     if (!buffer)
         return;
     tr_buffer_retain(buffer);

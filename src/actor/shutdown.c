@@ -231,15 +231,24 @@ static void disown_children(struct worker *worker, struct cell *parent)
     }
 }
 
-/* An actor that waits for a function of tr_blocking, as its parent's worker sees it. */
-static void disown_blocked(void *context, const struct blocking_job *job)
+/* An actor that cannot be stopped, as its parent's worker sees it. */
+static void disown_busy(struct worker *worker, struct cell *cell)
 {
-    struct worker *worker = context;
-    struct cell *parent = slots_parent(worker->slots, job->cell);
+    struct cell *parent = slots_parent(worker->slots, cell);
     if (cell_owner(parent) != worker->index || !is_killing(parent))
         return;
-    if (!tr__shutdown_is_disowned(job->cell))
-        disown(worker, parent, job->cell);
+    if (!tr__shutdown_is_disowned(cell))
+        disown(worker, parent, cell);
+}
+
+static void disown_blocked(void *context, const struct blocking_job *job)
+{
+    disown_busy(context, job->cell);
+}
+
+static void disown_stuck(void *context, const struct relief_thread *thread)
+{
+    disown_busy(context, thread->turn->cell);
 }
 
 static void sweep_cell(struct worker *worker, struct cell *cell)
@@ -271,8 +280,10 @@ void tr__shutdown_sweep(struct worker *worker)
         if (cell->life > LIFE_NEW && cell->life < LIFE_STOPPED)
             sweep_cell(worker, cell);
     }
-    if (!tr__shutdown_may_reuse(system))
+    if (!tr__shutdown_may_reuse(system)) {
         tr__blocking_each(&system->blocking, disown_blocked, worker);
+        tr__relief_each(system, disown_stuck, worker);
+    }
 }
 
 void tr__shutdown_adopt(struct worker *worker, struct cell *cell)

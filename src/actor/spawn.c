@@ -11,6 +11,7 @@
 #include "actor/lifecycle.h"
 #include "actor/park.h"
 #include "actor/pooled.h"
+#include "actor/relief.h"
 #include "actor/stop.h"
 #include "actor/supervise.h"
 #include "actor/turn.h"
@@ -489,6 +490,7 @@ tr_status tr__spawn_below(struct worker *worker, struct cell *parent, const tr_s
 
 tr_status tr_self_try_spawn(tr_self *self, const tr_spawn_args *args, uint64_t *ref_bits)
 {
+    TURN_VERB(self);
     if (!self || !args || !ref_bits || args->size != sizeof *args)
         return TR_INVALID_ARGUMENT;
     if (self->is_cancelled) {

@@ -36,30 +36,27 @@ static void log_stall(struct tr_system *system, const struct view *view, const t
     tr__log(system,
             TR_LEVEL_WARN,
             stall->path,
-            "long turn: %.64s %s %lld ms%s, in %s, on worker %d%s",
+            "long turn: %.64s %s %lld ms%s, in %s, on worker %d%s%s",
             stall->type ? stall->type : "a signal",
             stall->is_over ? "took" : "has taken",
             (long long)(stall->duration_ns / TR_MILLISECOND),
             stall->is_over ? "" : " so far",
             place[0] ? place : "code that is not known",
             stall->worker,
+            stall->is_relieved ? ", relieved" : "",
             more);
 }
 
-static bool on_stall(void *context, struct loop *loop, tr_time duration_ns, bool is_over)
+void tr__stalls_tell(struct tr_system *system, const struct view *view, int worker,
+                     tr_time duration_ns, unsigned flags)
 {
-    struct tr_system *system = context;
     struct stalls *stalls = &system->stalls;
-    struct worker *worker = worker_of_loop(loop);
-    struct view *view = &stalls->views[worker->index];
-    /* One that has ended is no more to be seen: it is the one that was seen before. */
-    if (!is_over && !tr__view_running(worker, view))
-        return false;
     tr_stall stall = {.actor = tr_ref_from_bits(view->ref),
                       .path = view->path,
                       .duration_ns = duration_ns,
-                      .worker = (int)worker->index,
-                      .is_over = is_over};
+                      .worker = worker,
+                      .is_over = flags & STALL_OVER,
+                      .is_relieved = flags & STALL_RELIEVED};
     const tr_type *type = view->type ? view->type : view->row ? view->row->type : NULL;
     if (type)
         stall.type = type->name;
@@ -70,11 +67,26 @@ static bool on_stall(void *context, struct loop *loop, tr_time duration_ns, bool
         stall.file = view->behavior->file;
         stall.line = view->behavior->line;
     }
-    if (!is_over && !loop->is_reported)
+    if (flags & STALL_FIRST)
         atom64_count(&stalls->total, 1);
     log_stall(system, view, &stall);
     if (stalls->on_stall)
         stalls->on_stall(stalls->context, &stall);
+}
+
+static bool on_stall(void *context, struct loop *loop, tr_time duration_ns, bool is_over)
+{
+    struct tr_system *system = context;
+    struct worker *worker = worker_of_loop(loop);
+    struct view *view = &system->stalls.views[worker->index];
+    /* One that has ended is no more to be seen: it is the one that was seen before. */
+    if (!is_over && !tr__view_running(worker, view))
+        return false;
+    /* Its worker has got on, but without it. */
+    if (is_over && tr__relief_follows(system, view->ref))
+        return true;
+    unsigned flags = is_over ? STALL_OVER : loop->is_reported ? 0 : STALL_FIRST;
+    tr__stalls_tell(system, view, (int)worker->index, duration_ns, flags);
     return true;
 }
 
@@ -107,6 +119,8 @@ void tr__stalls_deinit(struct tr_system *system)
 
 struct watch_report tr__stalls_report(struct tr_system *system)
 {
-    return (struct watch_report){
+    struct watch_report report = {
         .stall_ns = system->stalls.report_ns, .on_stall = on_stall, .context = system};
+    tr__relief_watch(system, &report);
+    return report;
 }

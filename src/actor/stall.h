@@ -27,6 +27,16 @@ struct stalls {
 
 struct tr_system;
 
+enum stall_flag {
+    STALL_FIRST = 1 << 0, /* nothing was said of this turn yet */
+    STALL_OVER = 1 << 1,
+    STALL_RELIEVED = 1 << 2 /* another thread has its worker */
+};
+
+/** Says that a turn takes long, or has taken long. On the watch's thread. */
+void tr__stalls_tell(struct tr_system *system, const struct view *view, int worker,
+                     tr_time duration_ns, unsigned flags);
+
 /** What tr_system_options say. Members behind `context` count only when `size` is given. */
 void tr__stalls_init(struct stalls *stalls, const tr_system_options *options);
 /** Memory for `worker_count` workers. TR_NO_MEMORY. */

@@ -151,6 +151,8 @@ bool tr__ask_is_here(const struct worker *worker, const struct cell *cell, uint6
     if (worker_running(worker) == cell && turn->cell == cell && turn->envelope &&
         handles(turn, &question))
         return true;
+    if (extra && extra->stuck && handles(extra->stuck, &question))
+        return true;
     if (extra && (has(extra->held, &question, &left) || has(extra->requests, &question, &left) ||
                   has(extra->stash, &question, &left)))
         return true;
@@ -194,6 +196,16 @@ static bool tell_turn(struct worker *worker, const struct tr_self *turn, struct 
     return open;
 }
 
+/* Of a turn whose thread was relieved. */
+static void tell_stuck(struct worker *worker, const struct tr_self *turn, struct text *text)
+{
+    tr_time age_ns = worker->loop.now_ns - turn->parked_ns;
+    say(text,
+        "%s does not return; its worker goes on without it for %lld ms",
+        turn->row->name ? turn->row->name : "its handler",
+        (long long)(age_ns < 0 ? 0 : age_ns / TR_MILLISECOND));
+}
+
 /* Where the request is with this actor; true when the story goes on with another request. */
 static bool tell_actor(struct worker *worker, struct cell *cell, struct text *text,
                        struct question *question, const struct origin *origin)
@@ -211,6 +223,11 @@ static bool tell_actor(struct worker *worker, struct cell *cell, struct text *te
     const struct tr_self *turn = turn_of(cell, question);
     if (turn)
         return tell_turn(worker, turn, text, question);
+    const struct tr_self *stuck = cell->extra ? cell->extra->stuck : NULL;
+    if (stuck && handles(stuck, question)) {
+        tell_stuck(worker, stuck, text);
+        return false;
+    }
     if (origin->turn && origin->turn->cell == cell && handles(origin->turn, question)) {
         const char *name = origin->turn->row->name;
         say(text, "%s asks, in a ring", name ? name : "its handler");
@@ -239,6 +256,11 @@ static bool tell_actor(struct worker *worker, struct cell *cell, struct text *te
         say(text, "; the actor is suspended");
     else if (cell->life == LIFE_STARTING)
         say(text, "; the actor is being set up");
+    if (stuck) {
+        say(text, "; ");
+        tell_stuck(worker, stuck, text);
+        return false;
+    }
     if (!(cell->flags & CELL_BARRIER))
         return false;
     /* What holds it up is the barrier, and so the story goes on there. */

@@ -131,6 +131,9 @@ static tr_status options_check(const tr_system_options *options)
         return TR_INVALID_ARGUMENT;
     if (options->size && options->workers_max > TR_WORKERS_MAX)
         return TR_LIMIT;
+    tr_status relief = tr__relief_check(options);
+    if (relief != TR_OK)
+        return relief;
     if (options->workers > TR_WORKERS_MAX || options->actors_max > TR_ACTORS_MAX)
         return TR_LIMIT;
     if (options->name && !tr__name_is_valid(options->name))
@@ -191,6 +194,7 @@ static struct tr_system *system_alloc(const tr_system_options *options)
     tr__shutdown_init(&system->shutdown,
                       has_timeout ? options->shutdown_timeout_ns : TR_SHUTDOWN_TIMEOUT_NS);
     tr__stalls_init(&system->stalls, options);
+    tr__relief_init(&system->relief, system, options);
     tr__fronts_init(&system->fronts);
     bool is_whole = options->size;
     system->balance = is_whole ? options->balance : TR_BALANCE_ON;
@@ -359,6 +363,7 @@ void tr_system_free(tr_system *system)
         tr__envelope_pool_deinit(&system->foreign_pool);
     tr__dead_letters_deinit(&system->dead_letters, &source);
     tr__stalls_deinit(system);
+    tr__relief_deinit(system);
     tr__start_gate_deinit(system);
     if (system->pool_free)
         system->pool_free(system);

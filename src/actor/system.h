@@ -12,6 +12,7 @@
 #include "actor/dead_letter.h"
 #include "actor/front.h"
 #include "actor/names.h"
+#include "actor/relief.h"
 #include "actor/schedule.h"
 #include "actor/shutdown.h"
 #include "actor/slots.h"
@@ -56,6 +57,7 @@ struct tr_system {
     struct stalls stalls;
     struct schedules schedules;
     struct blocking blocking;
+    struct relief relief;
     struct shutdown shutdown;
     struct start_gate gate;
     tr_supervision supervision; /* of top-level actors */

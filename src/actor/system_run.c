@@ -17,13 +17,14 @@ static bool is_worker(struct tr_system *system)
         if (atom64_load(&system->workers[i]->thread_id, ATOM_RELAXED) == id)
             return true;
     }
-    return false;
+    return tr__relief_is_caller(system);
 }
 
 static void threads_join(struct tr_system *system)
 {
     /* One that is being added is there by then, and no other comes: the system stops. */
     lock_take(&system->grow_lock);
+    tr__relief_close(system);
     for (uint32_t i = 0; i < system->worker_count; i++) {
         struct worker *worker = system->workers[i];
         if (worker->thread)
@@ -33,6 +34,7 @@ static void threads_join(struct tr_system *system)
     lock_give(&system->grow_lock);
     tr__blocking_end(&system->blocking);
     tr__watch_stop(&system->watch);
+    tr__relief_join(system);
 }
 
 /* Gives a worker its thread. */
@@ -58,9 +60,11 @@ static tr_status thread_start(struct tr_system *system, uint32_t index)
 static tr_status threads_start(struct tr_system *system)
 {
     const tr_platform *platform = system->platform;
-    struct watch_report report = tr__stalls_report(system);
     uint32_t started = 0;
     tr_status status = tr__shutdown_open(system);
+    if (status == TR_OK)
+        status = tr__relief_open(system);
+    struct watch_report report = tr__stalls_report(system);
     if (status == TR_OK)
         status = tr__start_gate_prepare(system);
     if (status == TR_OK)
@@ -108,6 +112,7 @@ static void phase_end(struct tr_system *system, tr_status ended)
 static void run_orphans(struct tr_system *system)
 {
     tr__shutdown_at_once(system);
+    tr__relief_close(system); /* this thread cannot be relieved */
     tr__start_gate_open(system);
     while (!atom32_load(&system->is_over, ATOM_SEQ_CST)) {
         for (uint32_t i = 0; i < system->worker_count; i++) {
@@ -407,6 +412,7 @@ void tr_system_counters(tr_system *system, tr_counters *counters)
     uint64_t received = value(&system->foreign_counters.handled);
     counters->turns -= counters->turns > received ? received : counters->turns;
     counters->stalls = value(&system->stalls.total);
+    counters->reliefs = value(&system->relief.total);
     counters->live =
         counters->spawned > counters->stopped ? counters->spawned - counters->stopped : 0;
     uint64_t gone = counters->handled + counters->dead_letters - counters->refused;

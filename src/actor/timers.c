@@ -5,6 +5,7 @@
 
 #include "actor/extra.h"
 #include "actor/leave.h"
+#include "actor/relief.h"
 #include "actor/schedule.h"
 #include "base/assert.h"
 
@@ -372,6 +373,7 @@ static bool is_duration(tr_time ns)
 
 void tr_set_receive_timeout(tr_self *self, tr_time idle_ns)
 {
+    TURN_VERB(self);
     struct worker *worker = self->worker;
     struct cell *cell = self->cell;
     if (!is_duration(idle_ns))
@@ -466,6 +468,7 @@ static tr_status entry_obtain(struct tr_self *self, struct cell_extra *extra, co
 tr_status tr_self_try_timer(tr_self *self, const char *key, tr_timer_kind kind, tr_time ns,
                             const tr_type *type, const void *message, tr_timer *timer)
 {
+    TURN_VERB(self);
     static_assert((int)TR_TIMER_ONCE == TIMER_ONCE, "one list");
     static_assert((int)TR_TIMER_FIXED_RATE == TIMER_FIXED_RATE, "one list");
     static_assert((int)TR_TIMER_FIXED_DELAY == TIMER_FIXED_DELAY, "one list");
@@ -502,6 +505,7 @@ tr_status tr_self_try_timer(tr_self *self, const char *key, tr_timer_kind kind, 
 tr_timer tr_self_timer(tr_self *self, const char *key, tr_timer_kind kind, tr_time ns,
                        const tr_type *type, const void *message)
 {
+    TURN_VERB(self);
     tr_timer timer = {0};
     tr_status status = tr_self_try_timer(self, key, kind, ns, type, message, &timer);
     if (status != TR_OK)
@@ -529,6 +533,7 @@ static tr_timer_end entry_end(struct tr_self *self, struct timer_entry *entry)
 
 tr_timer_end tr_timer_cancel(tr_self *self, const char *key)
 {
+    TURN_VERB(self);
     if (!self || !key || !self->cell->extra)
         return TR_TIMER_NONE;
     size_t length = strlen(key);
@@ -541,6 +546,7 @@ tr_timer_end tr_timer_cancel(tr_self *self, const char *key)
 
 tr_timer_end tr_timer_stop(tr_self *self, tr_timer timer)
 {
+    TURN_VERB(self);
     if (!self)
         return TR_TIMER_NONE;
     uint64_t number = tr__timer_number(self->cell, timer.number);

@@ -11,6 +11,7 @@
 #include "actor/fault.h"
 #include "actor/lifecycle.h"
 #include "actor/park.h"
+#include "actor/relief.h"
 #include "actor/spawn.h"
 #include "actor/stop.h"
 #include "actor/supervise.h"
@@ -21,8 +22,10 @@
 #include "fiber/jump.h"
 #include "wire/copy.h"
 
-/* There are two of what follows it: one that traps faults and one that knows nothing of them. */
+/* There are three of what follows it, each for one way to call handlers. */
 #define TURN_INLINE __attribute__((__always_inline__)) static inline
+
+enum call_mode { CALL_PLAIN, CALL_TRAPPING, CALL_RELIEVING };
 
 static const tr_next same = {TR_NEXT_SAME};
 static const tr_next failed = {TR_NEXT_FAILED};
@@ -229,8 +232,27 @@ static bool message_admit(struct tr_self *self, struct envelope *envelope)
     }
 }
 
-/* False when the actor has stopped running. `traps`: faults of the handler are trapped. */
-TURN_INLINE bool message_turn(struct tr_self *self, bool traps)
+TURN_INLINE tr_next call_row(struct tr_self *self, const tr_handler *row, enum call_mode mode)
+{
+    struct envelope *envelope = self->envelope;
+    tr_next next;
+    if (mode == CALL_TRAPPING)
+        return tr__fault_call_row(self, row);
+    if (mode == CALL_RELIEVING)
+        seat_go_out(self->seat, self);
+    if (__builtin_expect(row->type != NULL, 1)) {
+        next = row->call(self, self->cell->state, envelope_data(envelope));
+    } else {
+        tr_message any = {envelope->type, envelope_data(envelope)};
+        next = row->call(self, self->cell->state, &any);
+    }
+    if (mode == CALL_RELIEVING && __builtin_expect(!seat_come_in(self->seat), 0))
+        tr__relief_return(self);
+    return next;
+}
+
+/* False when the actor has stopped running. */
+TURN_INLINE bool message_turn(struct tr_self *self, enum call_mode mode)
 {
     struct worker *worker = self->worker;
     struct cell *cell = self->cell;
@@ -260,16 +282,7 @@ TURN_INLINE bool message_turn(struct tr_self *self, bool traps)
     }
     self->row = row;
     worker_set_row(worker, row);
-    tr_next next;
-    if (traps) {
-        next = tr__fault_call_row(self, row);
-    } else if (__builtin_expect(row->type != NULL, 1)) {
-        next = row->call(self, cell->state, envelope_data(envelope));
-    } else {
-        tr_message any = {envelope->type, envelope_data(envelope)};
-        next = row->call(self, cell->state, &any);
-    }
-    return message_end(self, next);
+    return message_end(self, call_row(self, row, mode));
 }
 
 static inline bool is_called(const struct cell *cell)
@@ -278,7 +291,7 @@ static inline bool is_called(const struct cell *cell)
 }
 
 /* Cycles, until nothing is left or the budget is used. */
-TURN_INLINE void run(struct tr_self *self, bool traps)
+TURN_INLINE void run(struct tr_self *self, enum call_mode mode)
 {
     struct worker *worker = self->worker;
     struct cell *cell = self->cell;
@@ -299,7 +312,7 @@ TURN_INLINE void run(struct tr_self *self, bool traps)
                 break;
         }
         do {
-            if (__builtin_expect(!message_turn(self, traps), 0))
+            if (__builtin_expect(!message_turn(self, mode), 0))
                 return; /* it stops, or is gone */
             if (self->turns >= self->turns_max || loop_is_time_up(&worker->loop))
                 goto over;
@@ -309,7 +322,8 @@ over:
     tr__cell_settle(worker, cell);
 }
 
-TURN_INLINE uint32_t cell_run(struct loop *loop, struct task *task, uint32_t turns_max, bool traps)
+TURN_INLINE uint32_t cell_run(struct loop *loop, struct task *task, uint32_t turns_max,
+                              enum call_mode mode)
 {
     struct worker *worker = worker_of_loop(loop);
     struct cell *cell = cell_of_task(task);
@@ -321,23 +335,30 @@ TURN_INLINE uint32_t cell_run(struct loop *loop, struct task *task, uint32_t tur
     self->kind = TURN_MESSAGE;
     self->turns = 0;
     self->turns_max = turns_max;
+    if (mode == CALL_RELIEVING)
+        self->seat = atomptr_load(&worker->seat, ATOM_RELAXED);
     worker_set_running(worker, cell);
     if (cell->cycle && (cell->replies || cell->exceptions))
         tr__mail_resume_cycle(cell);
     cell->house = HOUSE_RUNNING;
-    run(self, traps);
+    run(self, mode);
     worker_set_running(worker, NULL);
     return self->turns ? self->turns : 1;
 }
 
 uint32_t tr__cell_run(struct loop *loop, struct task *task, uint32_t turns_max)
 {
-    return cell_run(loop, task, turns_max, false);
+    return cell_run(loop, task, turns_max, CALL_PLAIN);
 }
 
 uint32_t tr__cell_run_trapping(struct loop *loop, struct task *task, uint32_t turns_max)
 {
-    return cell_run(loop, task, turns_max, true);
+    return cell_run(loop, task, turns_max, CALL_TRAPPING);
+}
+
+uint32_t tr__cell_run_relieving(struct loop *loop, struct task *task, uint32_t turns_max)
+{
+    return cell_run(loop, task, turns_max, CALL_RELIEVING);
 }
 
 /* A message's turn has crashed; its stack is gone, and this is a fresh one. */
@@ -560,6 +581,8 @@ static bool obey_alive(struct worker *worker, struct cell *cell, uint32_t bits)
 bool tr__cell_obey(struct worker *worker, struct cell *cell)
 {
     uint32_t bits = atom32_exchange(&cell->control, 0, ATOM_SEQ_CST); /* partner: door_nudge */
+    if (__builtin_expect(bits & CONTROL_BACK, 0) && cell->extra && cell->extra->stuck)
+        return tr__turn_unstick(worker, cell, bits);
     if (cell->life < LIFE_STOPPING)
         return obey_alive(worker, cell, bits);
     if (bits & CONTROL_DISMISS && cell->origin)

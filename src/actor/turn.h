@@ -11,6 +11,8 @@
 uint32_t tr__cell_run(struct loop *loop, struct task *task, uint32_t turns_max);
 /** The same in a system that traps faults. */
 uint32_t tr__cell_run_trapping(struct loop *loop, struct task *task, uint32_t turns_max);
+/** The same in a system whose threads are relieved. */
+uint32_t tr__cell_run_relieving(struct loop *loop, struct task *task, uint32_t turns_max);
 
 /**
  * Calls user code that handles no message, on a fiber of its own, and gives the turn that it was,

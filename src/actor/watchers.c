@@ -3,6 +3,7 @@
 
 #include "actor/client.h"
 #include "actor/extra.h"
+#include "actor/relief.h"
 #include "actor/signal.h"
 #include "base/assert.h"
 
@@ -233,6 +234,7 @@ static void unwatch(struct worker *worker, const struct watch_entry *watch)
 
 tr_status tr_self_try_watch(tr_self *self, tr_ref ref)
 {
+    TURN_VERB(self);
     if (!self || !ref.bits)
         return TR_INVALID_ARGUMENT;
     if (self->is_cancelled)
@@ -273,6 +275,7 @@ tr_status tr_self_try_watch(tr_self *self, tr_ref ref)
 
 tr_status tr_self_watch(tr_self *self, tr_ref ref)
 {
+    TURN_VERB(self);
     tr_status status = tr_self_try_watch(self, ref);
     if (status != TR_OK)
         tr_crash(self, status, "tr_watch: %s", tr_status_text(status));
@@ -281,6 +284,7 @@ tr_status tr_self_watch(tr_self *self, tr_ref ref)
 
 tr_status tr_self_unwatch(tr_self *self, tr_ref ref)
 {
+    TURN_VERB(self);
     if (!self || !ref.bits)
         return TR_INVALID_ARGUMENT;
     if (self->is_cancelled)

@@ -344,7 +344,19 @@ static uint32_t tasks_before(const struct worker *worker, const struct cell *cel
 static void see_house(struct worker *worker, struct cell *cell, tr_why_report *report)
 {
     uint32_t all = TR_HOLDS_MAIL | TR_HOLDS_STOP | TR_HOLDS_ROOM | TR_HOLDS_RESTART;
-    if (cell == worker_running(worker) || cell->house == HOUSE_RUNNING) {
+    const struct tr_self *stuck = cell->extra ? cell->extra->stuck : NULL;
+    if (stuck) {
+        const tr_behavior *behavior = cell->dispatch->behavior;
+        tr_reason *reason = tr__why_add(report,
+                                        TR_WHY_RUNS,
+                                        all,
+                                        age_of(report, stuck->parked_ns),
+                                        "%s does not return; worker %u goes on without it",
+                                        stuck->row->name ? stuck->row->name : "one of its handlers",
+                                        (unsigned)worker->index);
+        if (reason)
+            place_set(reason, behavior->file, behavior->line);
+    } else if (cell == worker_running(worker) || cell->house == HOUSE_RUNNING) {
         const tr_handler *row = worker_row(worker);
         const tr_behavior *behavior = cell->dispatch->behavior;
         /* Mail is taken in between two turns too, and then the row is of whoever ran last. */

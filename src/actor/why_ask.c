@@ -8,6 +8,7 @@
 
 #include "actor/client.h"
 #include "actor/park.h"
+#include "actor/relief.h"
 #include "actor/view.h"
 #include "actor/why.h"
 #include "base/assert.h"
@@ -225,6 +226,7 @@ static tr_status ask_far(struct tr_self *self, struct cell *cell, uint64_t ref,
 
 tr_status tr_self_actor_why(tr_self *self, tr_ref actor, tr_why_report *report)
 {
+    TURN_VERB(self);
     if (!self || !report)
         return TR_INVALID_ARGUMENT;
     if (self->is_cancelled)

@@ -9,6 +9,7 @@
 #include "actor/fault.h"
 #include "actor/move.h"
 #include "actor/park.h"
+#include "actor/relief.h"
 #include "actor/spawn.h"
 #include "actor/children.h"
 #include "actor/stop.h"
@@ -29,8 +30,11 @@ static void on_post_alive(struct worker *worker, struct cell *cell)
     if (balance_post(worker, cell))
         return;
     tr__mail_take_in(worker, cell, door_take_posted(&cell->door));
-    if (cell->house != HOUSE_WAITING)
+    if (cell->house != HOUSE_WAITING) {
+        if (__builtin_expect(atom32_load(&cell->control, ATOM_SEQ_CST) & CONTROL_BACK, 0))
+            tr__relief_back(worker, cell);
         return;
+    }
     bool is_needed = mail_has_arrived(cell) || mail_is_over(cell);
     if (atom32_load(&cell->control, ATOM_SEQ_CST) || (is_needed && cell->life == LIFE_RUNNING))
         mail_make_ready(worker, cell);
@@ -165,6 +169,15 @@ const struct loop_hooks tr__worker_trapping_hooks = {
     .on_idle = on_idle,
 };
 
+const struct loop_hooks tr__worker_relieving_hooks = {
+    .run = tr__cell_run_relieving,
+    .on_post = on_post,
+    .on_io = on_io,
+    .on_round = on_round,
+    .on_alarm = on_alarm,
+    .on_idle = on_idle,
+};
+
 /* Who ran when a stack was left, of which it is now known that it was too small. */
 static void describe_running(const struct fiber_pool *pool, char *text, size_t size)
 {
@@ -208,6 +221,7 @@ tr_status tr__worker_init(struct worker *worker, struct tr_system *system, uint3
     if (system->round_min_ns)
         worker->loop.round_min_ns = system->round_min_ns;
     atom64_init(&worker->thread_id, 0);
+    atomptr_init(&worker->seat, NULL);
     rng_init(&worker->rng, system->seed + index);
     worker->wait_last = (uint64_t)index << WAIT_HOME_SHIFT;
     /* Nobody runs it yet: who posts makes its descriptor readable. */
@@ -283,21 +297,16 @@ bool tr__worker_slice(struct worker *worker, uint32_t turns_max)
     return worker->has_more;
 }
 
-void tr__worker_main(void *context)
+bool tr__worker_work(struct worker *worker)
 {
-    struct worker *worker = context;
     struct tr_system *system = worker->system;
-    atom64_store(&worker->thread_id, system->platform->thread_id(system->platform), ATOM_RELAXED);
-    if (!tr__start_gate_pass(worker)) {
-        atom64_store(&worker->thread_id, 0, ATOM_RELAXED);
-        return;
-    }
-    tr__faults_begin(worker);
-    ready_rise(&worker->loop.ready);
-    if (system->watch.platform)
-        watch_rouse(&system->watch);
     for (;;) {
-        if (tr__worker_slice(worker, LOOP_NO_LIMIT))
+        bool has_more = tr__worker_slice(worker, LOOP_NO_LIMIT);
+        if (__builtin_expect(worker->heir != NULL, 0)) {
+            tr__relief_hand(worker);
+            return false;
+        }
+        if (has_more)
             continue;
         if (atom32_load(&system->is_over, ATOM_SEQ_CST)) {
             if (tr__shutdown_may_leave(worker))
@@ -315,4 +324,28 @@ void tr__worker_main(void *context)
     atom64_store(&worker->thread_id, 0, ATOM_RELAXED);
     atom32_fetch_add(&system->shutdown.workers_ended, 1, ATOM_RELEASE); /* partner: have_ended */
     tr__shutdown_wake(system);
+    return true;
+}
+
+void tr__worker_main(void *context)
+{
+    struct worker *worker = context;
+    struct tr_system *system = worker->system;
+    struct relief_thread *seat = atomptr_load(&worker->seat, ATOM_RELAXED);
+    uint64_t id = system->platform->thread_id(system->platform);
+    atom64_store(&worker->thread_id, id, ATOM_RELAXED);
+    if (!tr__start_gate_pass(worker)) {
+        atom64_store(&worker->thread_id, 0, ATOM_RELAXED);
+        return;
+    }
+    tr__faults_begin(worker);
+    ready_rise(&worker->loop.ready);
+    if (system->watch.platform)
+        watch_rouse(&system->watch);
+    if (seat)
+        atom64_store(&seat->id, id, ATOM_RELAXED);
+    if (!tr__worker_work(worker))
+        tr__relief_serve(seat);
+    if (seat)
+        atom64_store(&seat->id, 0, ATOM_RELAXED);
 }

@@ -23,6 +23,7 @@
 #include "os/clock.h"
 #include "queue/grace.h"
 #include "sched/loop.h"
+#include "sched/seat.h"
 
 struct worker;
 
@@ -38,7 +39,13 @@ enum turn_kind {
 };
 
 /** Where a turn of a message stands. */
-enum turn_state { TURN_RUNS, TURN_PARKED, TURN_WOKEN, TURN_ENDED };
+enum turn_state {
+    TURN_RUNS,
+    TURN_PARKED,
+    TURN_WOKEN,
+    TURN_ENDED,
+    TURN_STUCK /* its thread was relieved and has not come back: see actor/relief.h */
+};
 
 /** Calls of tr_defer for which a turn has room; the many of a few turns are in scratch memory. */
 enum { TURN_DEFERS = 4 };
@@ -53,6 +60,7 @@ struct tr_self {
     struct worker *worker;
     struct cell *cell;
     struct envelope *envelope; /* of a message, else NULL */
+    struct seat *seat; /* of the thread that runs it, where threads are relieved; else NULL */
     uint64_t causal;
     enum turn_kind kind;
     bool is_detached;   /* it has waited: its stack is its own, and `caller` runs the worker */
@@ -217,6 +225,11 @@ struct worker {
     uint64_t wait_last;                 /* number of the last wait */
     struct tr_self turns[WORKER_TURNS]; /* of other calls, by depth; the first is `message` */
     atom64 thread_id;                   /* of the thread that runs it, 0 for none */
+    atomptr seat;                       /* its struct relief_thread; NULL: none is relieved */
+    struct relief_thread *heir;         /* to whom it is handed when this slice is over */
+    bool is_called;                     /* somebody is about to take it; under the lock of relief */
+    tr_time call_ns;                    /* when the watch may call somebody again, */
+    uint64_t call_steps;                /* and of which stuck turn it has said that it cannot */
     struct fault_thread *fault_thread;  /* see actor/fault.h; NULL: faults are not trapped */
     struct symbol_cache *symbols;       /* made with the first fault */
     atom32 is_at_gate;                  /* it is in on_worker_start */
@@ -298,10 +311,17 @@ bool tr__worker_slice(struct worker *worker, uint32_t turns_max);
 /** What runs on the worker's fiber: never returns. */
 TR_NO_RETURN void tr__worker_fiber(void *worker);
 
+/**
+ * Works on the calling thread until the system is over, which is told by true, or until the worker is
+ * handed to another thread.
+ */
+bool tr__worker_work(struct worker *worker);
+
 /** The life of a worker's thread: until the system is over. */
 void tr__worker_main(void *worker);
 
 extern const struct loop_hooks tr__worker_hooks;
-extern const struct loop_hooks tr__worker_trapping_hooks; /* of a system that traps faults */
+extern const struct loop_hooks tr__worker_trapping_hooks;  /* of a system that traps faults */
+extern const struct loop_hooks tr__worker_relieving_hooks; /* of one whose threads are relieved */
 
 #endif

@@ -98,6 +98,15 @@ ATOM_INLINE void atom64_count(atom64 *atom, uint64_t value)
     atom64_store(atom, atom64_load(atom, ATOM_RELAXED) + value, ATOM_RELAXED);
 }
 
+/**
+ * The cheap half of a pair of barriers whose dear half is tr__os_barrier: keeps the compiler from
+ * moving memory accesses over it. What the CPU does, the other side sees to.
+ */
+ATOM_INLINE void atom_half_barrier(void)
+{
+    __asm__ __volatile__("" ::: "memory");
+}
+
 /** For the body of a spin: tells the CPU that this thread only waits. */
 ATOM_INLINE void atom_pause(void)
 {

@@ -7,6 +7,7 @@
 #include "actor/client.h"
 #include "actor/dispatch.h"
 #include "actor/pooled.h"
+#include "actor/relief.h"
 #include "actor/spawn.h"
 #include "base/assert.h"
 #include "pool/pool.h"
@@ -42,6 +43,7 @@ static tr_status spawn(struct tr_system *system, const struct pooled_spawner *sp
 
 tr_status tr_self_try_pool_spawn(tr_self *self, const tr_spawn_args *args, uint64_t *ref_bits)
 {
+    TURN_VERB(self);
     if (!self || !args || !ref_bits || args->size != sizeof *args)
         return TR_INVALID_ARGUMENT;
     if (self->is_cancelled) {
@@ -55,6 +57,7 @@ tr_status tr_self_try_pool_spawn(tr_self *self, const tr_spawn_args *args, uint6
 
 tr_ref tr_self_pool_spawn(tr_self *self, const tr_spawn_args *args)
 {
+    TURN_VERB(self);
     uint64_t bits = 0;
     tr_error error = {.status = TR_OK};
     const char *why;
@@ -85,6 +88,7 @@ tr_status tr_client_try_pool_spawn(tr_client *client, const tr_spawn_args *args,
 
 tr_ref tr_self_pool_find(tr_self *self, const tr_behavior *behavior, const char *name)
 {
+    TURN_VERB(self);
     if (!self || !name)
         return TR_NOBODY;
     struct worker *worker = self->worker;

@@ -124,6 +124,13 @@ static inline void loop_step(struct loop *loop)
     atom64_store(&loop->steps, atom64_load(&loop->steps, ATOM_RELAXED) + 1, ATOM_RELAXED);
 }
 
+/** Changes with all that shows that the loop gets on. Any thread. */
+static inline uint64_t loop_steps(const struct loop *loop)
+{
+    return atom64_load(&loop->runs, ATOM_RELAXED) + atom64_load(&loop->parks, ATOM_RELAXED) +
+           atom64_load(&loop->steps, ATOM_RELAXED);
+}
+
 /** Puts a task that is in no queue into one. Worker only. */
 static inline void loop_enqueue(struct loop *loop, struct task *task, enum task_class class)
 {

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sched/watch.h"
 
-static uint64_t steps_of(const struct loop *loop)
-{
-    return atom64_load(&loop->runs, ATOM_RELAXED) + atom64_load(&loop->parks, ATOM_RELAXED) +
-           atom64_load(&loop->steps, ATOM_RELAXED);
-}
-
 static void look_at(const struct watch_report *report, struct loop *loop, tr_time now_ns)
 {
     bool is_awake = atom32_load(&loop->ready.sleep, ATOM_RELAXED) != READY_ASLEEP;
-    uint64_t steps = steps_of(loop);
+    uint64_t steps = loop_steps(loop);
     tr_time age_ns = now_ns - (tr_time)atom64_load(&loop->since_ns, ATOM_RELAXED);
     if (!is_awake || !loop->looks || steps != loop->steps_seen) {
         if (loop->is_reported)
@@ -24,6 +18,8 @@ static void look_at(const struct watch_report *report, struct loop *loop, tr_tim
     }
     if (loop->looks < WATCH_LOOKS_MIN && ++loop->looks < WATCH_LOOKS_MIN)
         return;
+    if (report->relief_ns && age_ns >= report->relief_ns)
+        report->on_stuck(report->context, loop, steps, now_ns);
     if (!report->stall_ns || age_ns < loop->report_ns)
         return;
     if (!report->on_stall(report->context, loop, age_ns, false))
@@ -33,10 +29,12 @@ static void look_at(const struct watch_report *report, struct loop *loop, tr_tim
         loop->report_ns *= WATCH_GROWTH;
 }
 
-void tr__watch_look(struct watch *watch, tr_time now_ns)
+bool tr__watch_look(struct watch *watch, tr_time now_ns)
 {
+    const struct watch_report *report = &watch->report;
     for (size_t i = 0; i < watch->loop_count; i++)
-        look_at(&watch->report, watch->loops[i], now_ns);
+        look_at(report, watch->loops[i], now_ns);
+    return report->on_look && report->on_look(report->context, now_ns);
 }
 
 /* Gives a tick to every loop that is awake. True when there was one. */
@@ -74,8 +72,8 @@ static void watch_main(void *context)
         now_ns = platform->mono_now(platform);
         watch->ticks++;
         /* Before the tick: what stood still until here did so over the last one. */
-        tr__watch_look(watch, now_ns);
-        if (tick(watch)) {
+        bool is_needed = tr__watch_look(watch, now_ns);
+        if (tick(watch) || is_needed) {
             patience = WATCH_PATIENCE;
         } else if (--patience <= 0) {
             doze(watch);
@@ -84,7 +82,7 @@ static void watch_main(void *context)
         }
     }
     /* A turn that was reported, and was the last one, has ended too. */
-    tr__watch_look(watch, platform->mono_now(platform));
+    (void)tr__watch_look(watch, platform->mono_now(platform));
 }
 
 tr_status tr__watch_start(struct watch *watch, const tr_platform *platform, struct loop **loops,

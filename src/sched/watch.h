@@ -31,6 +31,11 @@ struct watch_report {
      */
     bool (*on_stall)(void *context, struct loop *loop, tr_time duration_ns, bool is_over);
     void *context;
+    tr_time relief_ns; /* how long a turn may take before on_stuck is called; 0: that is never */
+    /** A loop has been at the same step (loop_steps) for that long; again at each tick. */
+    void (*on_stuck)(void *context, struct loop *loop, uint64_t steps, tr_time now_ns);
+    /** After each look at all loops; may be NULL. True: the watch must not sleep. */
+    bool (*on_look)(void *context, tr_time now_ns);
 };
 
 struct watch {
@@ -49,8 +54,8 @@ struct watch {
 TR_MUST_CHECK tr_status tr__watch_start(struct watch *watch, const tr_platform *platform,
                                         struct loop **loops, size_t loop_count,
                                         const struct watch_report *report);
-/** Looks which loops get on, and reports; what its thread does at each tick. */
-void tr__watch_look(struct watch *watch, tr_time now_ns);
+/** Looks which loops get on, and reports; what its thread does at each tick. As on_look. */
+bool tr__watch_look(struct watch *watch, tr_time now_ns);
 /** Ends and joins it. A watch of all zero was never started. */
 void tr__watch_stop(struct watch *watch);
 

@@ -270,6 +270,22 @@ void memory_wait_end(void)
         view_join(&views[machine.current], &wake_view);
 }
 
+/*
+ * A barrier in all threads at once. It orders what they may read; what happens before what is left to
+ * acquire and release.
+ */
+void explore_barrier(void)
+{
+    machine_point();
+    if (is_weak_now()) {
+        for (unsigned i = 0; i < locations_count; i++) {
+            for (int t = 0; t < EXPLORE_THREADS_MAX && locations[i].epoch == epoch; t++)
+                views[t].stores[i] = locations[i].newest;
+        }
+    }
+    trace_line("barrier in all threads");
+}
+
 const char *memory_order_name(memory_order order)
 {
     switch (order) {

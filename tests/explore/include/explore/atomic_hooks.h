@@ -43,6 +43,7 @@ bool explore_compare_exchange(struct explore_site *site, void *address, enum exp
                               uint64_t *expected, uint64_t value, memory_order success,
                               memory_order failure);
 void explore_yield(void);
+void explore_barrier(void);
 
 #define EXPLORE_SITE(name)                                                                         \
     ({                                                                                             \
@@ -130,6 +131,11 @@ EXPLORE_COMMON(atomptr, void *, EXPLORE_POINTER, (void *)(uintptr_t), (uintptr_t
 #define atomptr_exchange(...) atomptr_exchange_at(EXPLORE_SITE("exchange"), __VA_ARGS__)
 #define atomptr_compare_exchange(...)                                                              \
     atomptr_compare_exchange_at(EXPLORE_SITE("compare_exchange"), __VA_ARGS__)
+
+/** The explorer reorders no operations of a thread; what is old is a matter of loads. */
+ATOM_INLINE void atom_half_barrier(void)
+{
+}
 
 /** A spin gives way: the thread goes on only after another one has done something. */
 ATOM_INLINE void atom_pause(void)
