@@ -17,23 +17,13 @@ static_assert(TR_MOVED_TIMERS_MAX <= UINT8_MAX, "their order is kept in bytes");
 struct packed_timer {
     uint64_t handle; /* of one without a key: what the application knows */
     tr_time due_ns;
-    uint32_t owner;
-    uint8_t kind;
+    struct timer_context context;
+    uint32_t state; /* enum timer_state */
     uint8_t key_length;
-    bool is_keyed;
     bool is_armed;
-    bool is_queued;
-    bool is_light;
     union {
-        struct {
-            const tr_type *type;
-            uint64_t causal;
-            unsigned char bytes[TIMER_LIGHT_MAX];
-        } light;
-        struct {
-            struct envelope *envelope;
-            tr_time period_ns;
-        } heavy;
+        unsigned char bytes[TIMER_LIGHT_MAX];
+        struct envelope *envelope;
     };
     char key[TR_TIMER_KEY_MAX + 1];
 };
@@ -136,25 +126,18 @@ static struct packed_timer *pack(struct worker *worker, struct timer_parcel *par
                                  struct timer_entry *entry)
 {
     struct packed_timer *packed = &parcel->timers[parcel->count++];
-    TR_ASSERT(!entry->is_parked); /* who waits stays */
+    TR_ASSERT(!timer_has(entry, TIMER_PARKED)); /* who waits stays */
     *packed = (struct packed_timer){.due_ns = entry->node.deadline_ns,
-                                    .owner = entry->owner,
-                                    .kind = (uint8_t)entry->kind,
-                                    .is_keyed = entry->is_keyed,
-                                    .is_armed = tr__wheel_cancel(&worker->timers, &entry->node),
-                                    .is_queued = entry->is_queued,
-                                    .is_light = entry->is_light};
-    if (entry->is_light) {
-        packed->light.type = entry->light.type;
-        packed->light.causal = entry->light.causal;
-        memcpy(packed->light.bytes, entry->light.bytes, sizeof packed->light.bytes);
-    } else {
-        packed->heavy.envelope = entry->heavy.envelope;
-        packed->heavy.period_ns = entry->heavy.period_ns;
-    }
-    if (entry->is_keyed) {
+                                    .context = *timer_context(&worker->timer_pool, entry),
+                                    .state = entry->state,
+                                    .is_armed = tr__wheel_cancel(&worker->timers, &entry->node)};
+    if (timer_has(entry, TIMER_LIGHT))
+        memcpy(packed->bytes, entry->bytes, sizeof packed->bytes);
+    else
+        packed->envelope = entry->envelope;
+    if (timer_has(entry, TIMER_KEYED)) {
         packed->key_length = entry->keyed.key_length;
-        memcpy(packed->key, entry->key, packed->key_length);
+        memcpy(packed->key, keyed_of(entry)->key, packed->key_length);
     }
     return packed;
 }
@@ -173,7 +156,7 @@ void tr__timers_pack(struct worker *worker, struct cell *cell, struct timer_parc
         tr__keys_walk_remove(&extra->timers, pool, &walk);
     }
     while ((entry = tr__loose_first(&extra->loose_timers, &pool->loose))) {
-        uint64_t number = tr__loose_number(&extra->loose_timers, &pool->loose);
+        uint64_t number = tr__loose_number(&pool->loose, entry);
         pack(worker, parcel, entry)->handle = handle_of(extra->timer_aliases, number);
         tr__loose_remove(&extra->loose_timers, &pool->loose, entry);
     }
@@ -188,11 +171,25 @@ static struct timer_entry *place_new(struct worker *worker, struct cell_extra *e
 {
     bool is_new;
     uint64_t number;
-    if (packed->is_keyed)
-        return tr__keys_obtain(
+    struct timer_entry *entry;
+    if (packed->state & TIMER_KEYED) {
+        entry = tr__keys_obtain(
             &extra->timers, &worker->timer_pool, packed->key, packed->key_length, &is_new);
-    struct timer_entry *entry =
-        tr__loose_add(&extra->loose_timers, &worker->timer_pool.loose, &number);
+        if (!entry)
+            return NULL;
+        struct timer_context *own = &keyed_of(entry)->context;
+        uint32_t mark = own->mark; /* its hash, if there is a table */
+        *own = packed->context;
+        own->mark = mark;
+        return entry;
+    }
+    const struct timer_context *context = &packed->context;
+    entry = tr__loose_add(&extra->loose_timers,
+                          &worker->timer_pool.loose,
+                          context->type,
+                          context->value,
+                          context->owner,
+                          &number);
     struct timer_aliases *aliases = extra->timer_aliases;
     if (entry && number != packed->handle)
         aliases->list[aliases->count++] = (struct timer_alias){packed->handle, number};
@@ -205,20 +202,13 @@ static bool unpack(struct worker *worker, struct cell_extra *extra,
     struct timer_entry *entry = place_new(worker, extra, packed);
     if (!entry)
         return false;
-    entry->owner = packed->owner;
-    entry->kind = (unsigned)packed->kind & 3;
-    entry->is_queued = packed->is_queued;
-    entry->is_parked = false;
-    entry->is_light = packed->is_light;
-    if (packed->is_light) {
-        entry->light.type = packed->light.type;
-        entry->light.causal = packed->light.causal;
-        memcpy(entry->light.bytes, packed->light.bytes, sizeof entry->light.bytes);
+    timer_set_own(entry, packed->state & TIMER_OWN);
+    if (packed->state & TIMER_LIGHT) {
+        memcpy(entry->bytes, packed->bytes, sizeof entry->bytes);
     } else {
-        entry->heavy.envelope = packed->heavy.envelope;
-        entry->heavy.period_ns = packed->heavy.period_ns;
-        if (packed->heavy.envelope)
-            packed->heavy.envelope->sender = (uint64_t)(uintptr_t)entry;
+        entry->envelope = packed->envelope;
+        if (packed->envelope)
+            packed->envelope->sender = (uint64_t)(uintptr_t)entry;
     }
     if (packed->is_armed)
         tr__wheel_arm(&worker->timers, &entry->node, packed->due_ns);
@@ -228,10 +218,10 @@ static bool unpack(struct worker *worker, struct cell_extra *extra,
 /* No memory for it where it has come to: what its envelope holds is void. */
 static void spill(struct worker *worker, const struct packed_timer *packed)
 {
-    struct envelope *envelope = packed->is_light ? NULL : packed->heavy.envelope;
+    struct envelope *envelope = packed->state & TIMER_LIGHT ? NULL : packed->envelope;
     if (!envelope)
         return;
-    if (packed->is_queued)
+    if (packed->state & TIMER_QUEUED)
         tr__timer_void(worker, envelope);
     else
         envelope_give(&worker->pool, envelope);
@@ -263,7 +253,7 @@ bool tr__timers_unpack(struct worker *worker, struct cell *cell)
     bool has_all = true;
     uint32_t loose = 0;
     for (uint32_t i = 0; i < parcel->count; i++)
-        loose += !parcel->timers[i].is_keyed;
+        loose += !(parcel->timers[i].state & TIMER_KEYED);
     if (loose) {
         size_t size = sizeof *extra->timer_aliases + loose * sizeof(struct timer_alias);
         extra->timer_aliases = source_resize(&worker->source, NULL, size);

@@ -27,10 +27,17 @@ static struct timer_entry *entry_of(const struct envelope *envelope)
     return (struct timer_entry *)(uintptr_t)envelope->sender;
 }
 
+/* What this timer has in common with others; see timer/entry.h. */
+static const struct timer_context *context_of(const struct worker *worker,
+                                              const struct timer_entry *entry)
+{
+    return timer_context(&worker->timer_pool, entry);
+}
+
 /* The memory of a timer, in lines as mail_lines, without a message that is not in it. */
 static uint64_t entry_lines(const struct timer_entry *entry)
 {
-    if (!entry->is_keyed)
+    if (!timer_has(entry, TIMER_KEYED))
         return 1;
     return block_class_size(entry->keyed.block_class) / block_class_size(BLOCK_64);
 }
@@ -38,8 +45,8 @@ static uint64_t entry_lines(const struct timer_entry *entry)
 /* And of such a message, while it does not count as mail. */
 static uint64_t message_lines(const struct timer_entry *entry)
 {
-    bool has_one = !entry->is_light && !entry->is_queued && entry->heavy.envelope;
-    return has_one ? mail_lines(entry->heavy.envelope) : 0;
+    bool has_one = !timer_has(entry, TIMER_LIGHT | TIMER_QUEUED) && entry->envelope;
+    return has_one ? mail_lines(entry->envelope) : 0;
 }
 
 /* ---- Firing. ---- */
@@ -89,41 +96,41 @@ void tr__timer_void(struct worker *worker, struct envelope *envelope)
 static void entry_own(struct timer_entry *entry, struct envelope *envelope)
 {
     envelope->sender = (uint64_t)(uintptr_t)entry;
-    entry->is_light = false;
-    entry->heavy.envelope = envelope;
+    entry->state &= ~(uint32_t)TIMER_LIGHT;
+    entry->envelope = envelope;
 }
 
 /* Whether the turn of this timer's message has begun: it is the one that runs, or it waits. */
 static bool is_in_hand(const struct tr_self *self, const struct timer_entry *entry)
 {
-    return entry->is_queued && (entry->heavy.envelope == self->envelope || entry->is_parked);
+    return timer_has(entry, TIMER_QUEUED) &&
+           (entry->envelope == self->envelope || timer_has(entry, TIMER_PARKED));
 }
 
 void tr__timer_park(struct envelope *envelope)
 {
     struct timer_entry *entry = entry_of(envelope);
     if (entry)
-        entry->is_parked = true;
+        entry->state |= TIMER_PARKED;
 }
 
 /* The turn of this timer's message has begun: the envelope is its handler's, and nobody's after. */
 static void entry_let_go(struct timer_entry *entry)
 {
-    entry->heavy.envelope->sender = 0;
-    entry->heavy.envelope = NULL;
-    entry->is_queued = false;
-    entry->is_parked = false;
+    entry->envelope->sender = 0;
+    entry->envelope = NULL;
+    entry->state &= ~(uint32_t)(TIMER_QUEUED | TIMER_PARKED);
 }
 
 /* Drops the message of a timer, wherever it is. */
 static void entry_clear(struct worker *worker, struct timer_entry *entry)
 {
-    if (entry->is_light)
+    if (timer_has(entry, TIMER_LIGHT))
         return;
-    if (entry->is_queued)
-        tr__timer_void(worker, entry->heavy.envelope);
-    else if (entry->heavy.envelope)
-        envelope_give(&worker->pool, entry->heavy.envelope);
+    if (timer_has(entry, TIMER_QUEUED))
+        tr__timer_void(worker, entry->envelope);
+    else if (entry->envelope)
+        envelope_give(&worker->pool, entry->envelope);
 }
 
 /* Forgets a timer whose node is not armed. */
@@ -131,7 +138,7 @@ static void entry_remove(struct worker *worker, struct cell *cell, struct timer_
 {
     cell->extra->timer_lines -= entry_lines(entry) + message_lines(entry);
     entry_clear(worker, entry);
-    if (entry->is_keyed)
+    if (timer_has(entry, TIMER_KEYED))
         tr__keys_remove(&cell->extra->timers, &worker->timer_pool, entry);
     else
         tr__loose_remove(&cell->extra->loose_timers, &worker->timer_pool.loose, entry);
@@ -140,9 +147,10 @@ static void entry_remove(struct worker *worker, struct cell *cell, struct timer_
 /* Gives a light timer its envelope. False when out of memory. */
 static bool entry_load(struct worker *worker, const struct cell *cell, struct timer_entry *entry)
 {
+    const struct timer_context *context = context_of(worker, entry);
     struct envelope *envelope;
-    tr_status status = event_new(
-        worker, cell, entry->light.type, entry->light.bytes, entry->light.causal, &envelope);
+    tr_status status =
+        event_new(worker, cell, context->type, entry->bytes, context->value, &envelope);
     if (status != TR_OK)
         return false;
     entry_own(entry, envelope);
@@ -151,30 +159,31 @@ static bool entry_load(struct worker *worker, const struct cell *cell, struct ti
 
 static void fire(struct worker *worker, struct timer_entry *entry)
 {
-    if (entry->kind == TIMER_FIXED_RATE) {
+    const struct timer_context *context = context_of(worker, entry);
+    if (timer_kind(entry) == TIMER_FIXED_RATE) {
         /* Ticks that were missed altogether are one tick; the grid stays where it was. */
-        tr_time period_ns = entry->heavy.period_ns;
+        tr_time period_ns = (tr_time)context->value;
         tr_time deadline_ns = timer_deadline(entry->node.deadline_ns, period_ns);
         tr_time late_ns = worker->loop.now_ns - deadline_ns;
         if (late_ns >= period_ns)
             deadline_ns += late_ns / period_ns * period_ns;
         tr__wheel_arm(&worker->timers, &entry->node, deadline_ns);
     }
-    if (entry->is_queued)
+    if (timer_has(entry, TIMER_QUEUED))
         return; /* the last tick still waits: one is enough */
-    struct cell *cell = slots_at(worker->slots, entry->owner);
+    struct cell *cell = slots_at(worker->slots, context->owner);
     if (cell->flags & CELL_SEALED) {
         tr__wheel_cancel(&worker->timers, &entry->node);
         entry_remove(worker, cell, entry);
         return;
     }
     cell->extra->timer_lines -= message_lines(entry); /* from now on it counts as mail */
-    if (entry->is_light && !entry_load(worker, cell, entry)) {
+    if (timer_has(entry, TIMER_LIGHT) && !entry_load(worker, cell, entry)) {
         tr__wheel_arm(&worker->timers, &entry->node, timer_deadline(worker->loop.now_ns, RETRY_NS));
         return;
     }
-    entry->is_queued = true;
-    deliver(worker, cell, entry->heavy.envelope);
+    entry->state |= TIMER_QUEUED;
+    deliver(worker, cell, entry->envelope);
 }
 
 /* A receive timeout whose time has come, unless a message came since, or waits. */
@@ -241,19 +250,19 @@ void tr__timer_return(struct worker *worker, struct cell *cell, struct envelope 
         envelope_give(&worker->pool, envelope);
         return;
     }
-    entry->is_queued = false;
-    entry->is_parked = false;
+    entry->state &= ~(uint32_t)(TIMER_QUEUED | TIMER_PARKED);
     cell->extra->timer_lines += message_lines(entry);
-    switch ((enum timer_kind)entry->kind) {
+    switch (timer_kind(entry)) {
     case TIMER_ONCE:
         entry_remove(worker, cell, entry);
         break;
     case TIMER_FIXED_RATE:
         break;
     case TIMER_FIXED_DELAY:
-        tr__wheel_arm(&worker->timers,
-                      &entry->node,
-                      timer_deadline(clock_bound(&worker->clock), entry->heavy.period_ns));
+        tr__wheel_arm(
+            &worker->timers,
+            &entry->node,
+            timer_deadline(clock_bound(&worker->clock), (tr_time)context_of(worker, entry)->value));
         break;
     }
 }
@@ -267,7 +276,7 @@ void tr__timer_detach(struct worker *worker, struct cell *cell, struct envelope 
     envelope->sender = 0;
     if (!entry)
         return;
-    if (entry->kind != TIMER_ONCE) {
+    if (timer_kind(entry) != TIMER_ONCE) {
         /* A timer that ticks on gets another envelope; without memory for one it ends. */
         struct envelope *copy;
         tr_status status = event_new(
@@ -283,9 +292,8 @@ void tr__timer_detach(struct worker *worker, struct cell *cell, struct envelope 
                 "a timer ended: its message was stashed and there is no memory for another");
     }
     tr__wheel_cancel(&worker->timers, &entry->node);
-    entry->heavy.envelope = NULL;
-    entry->is_queued = false;
-    entry->is_parked = false;
+    entry->envelope = NULL;
+    entry->state &= ~(uint32_t)(TIMER_QUEUED | TIMER_PARKED);
     entry_remove(worker, cell, entry);
 }
 
@@ -407,21 +415,14 @@ static void entry_start(struct tr_self *self, struct timer_entry *entry, tr_time
                         tr_time ns, struct envelope *envelope, const tr_type *type,
                         const void *message)
 {
-    entry->owner = (uint32_t)self->cell->identity;
-    entry->kind = (unsigned)kind & 3;
-    entry->is_queued = false;
-    entry->is_parked = false;
+    timer_set_own(entry, (uint32_t)kind | (envelope ? 0 : TIMER_LIGHT));
     if (envelope) {
         entry_own(entry, envelope);
-        entry->heavy.period_ns = ns;
     } else {
-        entry->is_light = true;
-        entry->light.type = type;
-        entry->light.causal = self->causal;
         if (type->size == TIMER_LIGHT_MAX)
-            memcpy(entry->light.bytes, message, TIMER_LIGHT_MAX);
+            memcpy(entry->bytes, message, TIMER_LIGHT_MAX);
         else
-            memcpy(entry->light.bytes, message, type->size);
+            memcpy(entry->bytes, message, type->size);
     }
     self->cell->extra->timer_lines += message_lines(entry);
     struct worker *worker = self->worker;
@@ -430,7 +431,8 @@ static void entry_start(struct tr_self *self, struct timer_entry *entry, tr_time
 
 /* The entry of a timer that is to start, new or emptied. TR_LIMIT, TR_NO_MEMORY. */
 static tr_status entry_obtain(struct tr_self *self, struct cell_extra *extra, const char *key,
-                              size_t length, struct timer_entry **obtained, tr_timer *timer)
+                              size_t length, struct timer_context context,
+                              struct timer_entry **obtained, tr_timer *timer)
 {
     struct worker *worker = self->worker;
     struct timer_pool *pool = &worker->timer_pool;
@@ -445,7 +447,12 @@ static tr_status entry_obtain(struct tr_self *self, struct cell_extra *extra, co
         uint64_t number;
         if (is_full)
             return TR_LIMIT;
-        entry = tr__loose_add(&extra->loose_timers, &pool->loose, &number);
+        entry = tr__loose_add(&extra->loose_timers,
+                              &pool->loose,
+                              context.type,
+                              context.value,
+                              context.owner,
+                              &number);
         if (entry && timer)
             timer->number = number;
     }
@@ -460,6 +467,10 @@ static tr_status entry_obtain(struct tr_self *self, struct cell_extra *extra, co
             entry_let_go(entry);
         else
             entry_clear(worker, entry);
+    }
+    if (key) {
+        struct timer_context *own = &keyed_of(entry)->context;
+        *own = (struct timer_context){context.type, context.value, context.owner, own->mark};
     }
     *obtained = entry;
     return TR_OK;
@@ -490,11 +501,15 @@ tr_status tr_self_try_timer(tr_self *self, const char *key, tr_timer_kind kind, 
         return TR_NO_MEMORY;
     struct envelope *envelope = NULL;
     struct timer_entry *entry;
+    struct timer_context context = {type, self->causal, (uint32_t)cell->identity, 0};
     tr_status status = TR_OK;
-    if (!is_light(kind, type))
+    if (!is_light(kind, type)) {
+        context.type = NULL;
+        context.value = kind == TR_TIMER_ONCE ? 0 : (uint64_t)ns;
         status = event_new(worker, cell, type, message, self->causal, &envelope);
+    }
     if (status == TR_OK)
-        status = entry_obtain(self, extra, key, length, &entry, timer);
+        status = entry_obtain(self, extra, key, length, context, &entry, timer);
     if (status == TR_OK)
         entry_start(self, entry, kind, ns, envelope, type, message);
     else if (envelope)
@@ -521,10 +536,10 @@ tr_timer tr_self_timer(tr_self *self, const char *key, tr_timer_kind kind, tr_ti
 static tr_timer_end entry_end(struct tr_self *self, struct timer_entry *entry)
 {
     tr__wheel_cancel(&self->worker->timers, &entry->node);
-    tr_timer_end end = entry->is_queued ? TR_TIMER_TAKEN_BACK : TR_TIMER_CANCELLED;
+    tr_timer_end end = timer_has(entry, TIMER_QUEUED) ? TR_TIMER_TAKEN_BACK : TR_TIMER_CANCELLED;
     /* In its own turn it has been delivered, and its envelope is still its handler's. */
     if (is_in_hand(self, entry)) {
-        end = entry->kind == TIMER_ONCE ? TR_TIMER_NONE : TR_TIMER_CANCELLED;
+        end = timer_kind(entry) == TIMER_ONCE ? TR_TIMER_NONE : TR_TIMER_CANCELLED;
         entry_let_go(entry);
     }
     entry_remove(self->worker, self->cell, entry);
@@ -551,6 +566,7 @@ tr_timer_end tr_timer_stop(tr_self *self, tr_timer timer)
         return TR_TIMER_NONE;
     uint64_t number = tr__timer_number(self->cell, timer.number);
     struct timer_entry *entry = tr__loose_find(&self->worker->timer_pool.loose, number);
-    bool is_mine = entry && entry->owner == (uint32_t)self->cell->identity;
+    bool is_mine =
+        entry && context_of(self->worker, entry)->owner == (uint32_t)self->cell->identity;
     return is_mine ? entry_end(self, entry) : TR_TIMER_NONE;
 }

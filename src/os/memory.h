@@ -23,6 +23,15 @@ size_t tr__os_page_size(void);
  */
 void tr__os_advise_huge(void *memory, size_t size);
 
+/**
+ * Makes the beginning of a large block, not yet touched, resident, and says how many bytes: at least
+ * one, and not much more than 2 MiB, so that whoever fills a block in order has little that he does
+ * not need. Huge pages are used as long as the kernel has them at hand. A virtual machine may have
+ * given its free ones back to the host, and then they cost more than the small pages that it kept.
+ * Any thread.
+ */
+size_t tr__os_memory_ready(void *memory, size_t size);
+
 /** What lies below a stack. Better ones are greater. */
 enum os_guard {
     OS_GUARD_NONE, /* another stack, or nobody knows what */

@@ -25,7 +25,7 @@ enum {
 };
 
 static_assert(sizeof(struct keys_slot) == 16, "a slot is a quarter of a cache line");
-static_assert(offsetof(struct timer_entry, key) + TIMER_KEY_SHORT + 1 == 128, "two cache lines");
+static_assert(offsetof(struct keyed_timer, key) + TIMER_KEY_SHORT + 1 == 128, "two cache lines");
 static_assert(TR_TIMER_KEY_MAX <= UINT8_MAX, "a length fits");
 
 static inline uint32_t table_mask(const struct timer_keys *keys)
@@ -43,30 +43,72 @@ static inline uint32_t key_hash(const struct timer_pool *pool, const char *key, 
     return (uint32_t)(hash_bytes(pool->key, key, length) >> 32);
 }
 
-static inline bool entry_has_key(const struct timer_entry *entry, const char *key, size_t length)
+static inline uint64_t key_word(const char *bytes)
 {
-    return entry->keyed.key_length == length && memcmp(entry->key, key, length) == 0;
+    uint64_t word;
+    memcpy(&word, bytes, sizeof word);
+    return word;
+}
+
+/* Keys are short: a call of memcmp costs as much as the comparison. */
+static inline bool key_equals(const char *a, const char *b, size_t length)
+{
+    if (length < sizeof(uint64_t)) {
+        for (size_t i = 0; i < length; i++) {
+            if (a[i] != b[i])
+                return false;
+        }
+        return true;
+    }
+    size_t last = length - sizeof(uint64_t); /* The last word overlaps the one before. */
+    for (size_t i = 0; i < last; i += sizeof(uint64_t)) {
+        if (key_word(a + i) != key_word(b + i))
+            return false;
+    }
+    return key_word(a + last) == key_word(b + last);
+}
+
+static inline void key_copy(char *to, const char *from, size_t length)
+{
+    if (length < sizeof(uint64_t)) {
+        for (size_t i = 0; i < length; i++)
+            to[i] = from[i];
+    } else {
+        size_t last = length - sizeof(uint64_t);
+        for (size_t i = 0; i < last; i += sizeof(uint64_t))
+            memcpy(to + i, from + i, sizeof(uint64_t));
+        memcpy(to + last, from + last, sizeof(uint64_t));
+    }
+    to[length] = '\0';
+}
+
+static inline bool entry_has_key(struct timer_entry *entry, const char *key, size_t length)
+{
+    return entry->keyed.key_length == length && key_equals(keyed_of(entry)->key, key, length);
 }
 
 static struct timer_entry *entry_new(struct timer_pool *pool, const char *key, size_t length)
 {
     uint8_t block_class;
-    size_t size = offsetof(struct timer_entry, key) + length + 1;
-    struct timer_entry *entry = tr__block_take(&pool->blocks, size, &block_class);
-    if (!entry)
+    size_t size = offsetof(struct keyed_timer, key) + length + 1;
+    struct keyed_timer *timer = tr__block_take(&pool->blocks, size, &block_class);
+    if (!timer)
         return NULL;
-    *entry = (struct timer_entry){
-        .is_keyed = 1, .keyed = {.block_class = block_class, .key_length = (uint8_t)length}};
-    memcpy(entry->key, key, length);
-    entry->key[length] = '\0';
-    return entry;
+    timer->entry.node = (struct timer_node){0};
+    timer->entry.state = TIMER_KEYED;
+    timer->entry.keyed.block_class = block_class;
+    timer->entry.keyed.key_length = (uint8_t)length;
+    timer->entry.envelope = NULL;
+    timer->context = (struct timer_context){0};
+    key_copy(timer->key, key, length);
+    return &timer->entry;
 }
 
 static void entry_free(struct timer_keys *keys, struct timer_pool *pool, struct timer_entry *entry)
 {
     if (keys->last == entry)
         keys->last = NULL;
-    tr__block_give(&pool->blocks, entry, entry->keyed.block_class);
+    tr__block_give(&pool->blocks, keyed_of(entry), entry->keyed.block_class);
 }
 
 static void table_insert(struct timer_keys *keys, struct timer_entry *entry, uint32_t hash)
@@ -125,8 +167,9 @@ static bool table_resize(struct timer_keys *keys, struct timer_pool *pool, unsig
     table.bits = (uint8_t)bits;
     if (keys->bits == 0) {
         struct timer_entry *one = keys->one;
-        one->keyed.hash = key_hash(pool, one->key, one->keyed.key_length);
-        table_insert(&table, one, one->keyed.hash);
+        uint32_t hash = key_hash(pool, keyed_of(one)->key, one->keyed.key_length);
+        keyed_of(one)->context.mark = hash;
+        table_insert(&table, one, hash);
     } else {
         for (uint32_t at = 0; at <= table_mask(keys); at++) {
             if (keys->slots[at].entry)
@@ -185,7 +228,7 @@ static struct timer_entry *entry_add(struct timer_keys *keys, struct timer_pool 
             entry_free(keys, pool, entry);
             return NULL;
         }
-        entry->keyed.hash = hash;
+        keyed_of(entry)->context.mark = hash;
         table_insert(keys, entry, hash);
     }
     keys->count++;
@@ -260,7 +303,7 @@ void tr__keys_remove(struct timer_keys *keys, struct timer_pool *pool, struct ti
         TR_ASSERT(keys->one == entry);
         keys->one = NULL;
     } else {
-        uint32_t at = table_home(keys, entry->keyed.hash);
+        uint32_t at = table_home(keys, keyed_of(entry)->context.mark);
         while (keys->slots[at].entry != entry) {
             TR_ASSERT(keys->slots[at].entry); /* Else it is of another table. */
             at = (at + 1) & table_mask(keys);

@@ -21,6 +21,13 @@ enum {
     TIMER_KEY_SHORT = 63, /* Longest key of an entry that is two cache lines. */
 };
 
+/** A timer with a key, which lies behind it. */
+struct keyed_timer {
+    struct timer_entry entry;
+    struct timer_context context; /* The caller's; `mark` is the hash, set when it is in a table. */
+    char key[];                   /* Ends with NUL, which is not counted. */
+};
+
 /** The memory of the timers of one worker. */
 struct timer_pool {
     struct block_pool blocks; /* Of timers with a key, and of tables. */
@@ -66,6 +73,20 @@ static inline size_t tr__timer_pool_bytes(const struct timer_pool *pool)
     return tr__block_bytes(&pool->blocks) + tr__loose_bytes(&pool->loose);
 }
 
+/** The whole of a timer that has a key. */
+static inline struct keyed_timer *keyed_of(struct timer_entry *entry)
+{
+    return LIST_OWNER(entry, struct keyed_timer, entry);
+}
+
+/** The context of a timer of this worker, with a key or without. */
+static inline const struct timer_context *timer_context(const struct timer_pool *pool,
+                                                        const struct timer_entry *entry)
+{
+    return timer_has(entry, TIMER_KEYED) ? &((const struct keyed_timer *)entry)->context
+                                         : loose_context(&pool->loose, entry);
+}
+
 /** The entry of a key, or NULL. The key is `length` bytes, at most TR_TIMER_KEY_MAX. */
 struct timer_entry *tr__keys_find(const struct timer_keys *keys, const struct timer_pool *pool,
                                   const char *key, size_t length);
@@ -73,7 +94,8 @@ struct timer_entry *tr__keys_find(const struct timer_keys *keys, const struct ti
 /**
  * The entry of a key, made if there is none; borrowed until it is removed.
  *
- * The key is copied. An entry that was there is as it was, its node perhaps armed. NULL when out of
+ * The key is copied. An entry that was there is as it was, its node perhaps armed; the context of a
+ * new one is zero. NULL when out of
  * memory, nothing changed and `is_new` not written.
  */
 struct timer_entry *tr__keys_obtain(struct timer_keys *keys, struct timer_pool *pool,

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * 1. A slab is in the list `open` when it has an entry to take: a fresh one, or one that came back.
- * 2. The generation of an entry is above that of every number that was given for its place in the
+ * 1. A slab is in the list `open` when it has a record to take: a fresh one, or one that came back.
+ * 2. The generation of a record is above that of every number that was given for its place in the
  *    pool before. It goes up when the timer is removed; a slab that is freed leaves its highest one
- *    to the next slab at its place.
- * 3. An entry, or a place, whose generations have come to their end is not used again: that is 64
+ *    to the next slab at its place. A run has no number, and leaves the generation as it is.
+ * 3. A record, or a place, whose generations have come to their end is not used again: that is 40
  *    bytes after 16 million timers.
- * 4. A free entry belongs to nobody: its owner is 0.
+ * 4. TIMER_LOOSE is set in the records that are timers, not in runs and not in free ones.
+ * 5. A group is LOOSE_GROUP records, aligned. The timers of a run are in one group, in whatever
+ *    order they are taken; the run itself may be elsewhere. A run has at least one timer.
  */
 #include "timer/loose.h"
 
@@ -17,26 +19,29 @@
 #include <assert.h>
 
 enum {
-    LINE = 64,
     SLAB_LARGEST = 1 << LOOSE_SLAB_BITS,
     PLACES_FIRST = 4,
+    /* A slab of this many records is made ready piece by piece; smaller ones are cheap to touch. */
+    READY_MIN = 1 << 15,
 };
 
-static_assert(sizeof(struct timer_entry) == LINE, "entries lie in an array");
+static_assert(sizeof(union loose_record) == sizeof(struct timer_entry), "runs cost no more");
+static_assert(offsetof(struct timer_run, state) == sizeof(struct timer_node), "of both");
+static_assert(LOOSE_SLAB_FIRST % LOOSE_GROUP == 0, "a group is in one slab");
 
 static inline struct loose_slab *slab_of(const struct loose_pool *pool, uint32_t number)
 {
     return &pool->slabs[number >> LOOSE_SLAB_BITS];
 }
 
-static inline struct timer_entry *entry_at(const struct loose_pool *pool, uint32_t number)
-{
-    return slab_of(pool, number)->entries + (number & (SLAB_LARGEST - 1));
-}
-
 static inline uint64_t number_of(const struct loose_pool *pool, uint32_t generation, uint32_t at)
 {
     return (uint64_t)pool->home << LOOSE_HOME_SHIFT | (uint64_t)generation << 32 | at;
+}
+
+static inline uint32_t generation_of(const struct timer_entry *entry)
+{
+    return entry->state >> TIMER_GENERATION_SHIFT;
 }
 
 static inline bool slab_is_open(const struct loose_slab *slab)
@@ -51,7 +56,7 @@ static uint32_t place_take(struct loose_pool *pool)
 {
     for (uint32_t place = 1; place < pool->places; place++) {
         const struct loose_slab *slab = &pool->slabs[place];
-        if (!slab->entries && slab->generation < LOOSE_GENERATION_END)
+        if (!slab->records && slab->generation < LOOSE_GENERATION_END)
             return place;
     }
     uint32_t place = pool->places ? pool->places : 1;
@@ -78,16 +83,13 @@ static bool slab_add(struct loose_pool *pool)
     uint32_t place = place_take(pool);
     if (!place)
         return false;
-    size_t bytes = size * sizeof(struct timer_entry) + LINE;
-    void *memory = source_resize(&pool->source, NULL, bytes);
+    void *memory = source_resize(&pool->source, NULL, size * sizeof(union loose_record));
     if (!memory)
         return false;
-    tr__os_advise_huge(memory, bytes);
-    uintptr_t aligned = ((uintptr_t)memory + LINE - 1) & ~(uintptr_t)(LINE - 1);
     struct loose_slab *slab = &pool->slabs[place];
-    *slab = (struct loose_slab){.entries = (struct timer_entry *)aligned,
-                                .memory = memory,
+    *slab = (struct loose_slab){.records = memory,
                                 .size = (uint32_t)size,
+                                .ready = size < READY_MIN ? (uint32_t)size : 0,
                                 .open_next = pool->open,
                                 .generation = slab->generation,
                                 .generation_up = slab->generation_up};
@@ -108,10 +110,20 @@ static void slab_free(struct loose_pool *pool, uint32_t place)
     if (pool->empty == place)
         pool->empty = 0;
     pool->made -= slab->size;
-    poison_clear(slab->entries, slab->size * sizeof(struct timer_entry));
-    source_resize(&pool->source, slab->memory, 0);
+    poison_clear(slab->records, slab->size * sizeof(union loose_record));
+    source_resize(&pool->source, slab->records, 0);
     *slab = (struct loose_slab){.generation = slab->generation_up,
                                 .generation_up = slab->generation_up};
+}
+
+/* The memory of the next fresh record is touched for the first time. */
+static void slab_ready(struct loose_slab *slab)
+{
+    size_t size = sizeof(union loose_record);
+    size_t bytes =
+        tr__os_memory_ready(slab->records + slab->fresh, (slab->size - slab->fresh) * size);
+    uint32_t count = (uint32_t)(bytes / size);
+    slab->ready = slab->fresh + (count ? count : 1);
 }
 
 /* The last timer of a slab has gone. One such slab stays: a timer that comes and goes is cheap. */
@@ -129,8 +141,152 @@ void tr__loose_init(struct loose_pool *pool, const struct memory_source *source)
     *pool = (struct loose_pool){.source = *source};
 }
 
+size_t tr__loose_bytes(const struct loose_pool *pool)
+{
+    size_t bytes = pool->places * sizeof(struct loose_slab);
+    for (uint32_t place = 1; place < pool->places; place++) {
+        if (pool->slabs[place].records)
+            bytes += pool->slabs[place].size * sizeof(union loose_record);
+    }
+    return bytes;
+}
+
+/* ---- Records. ---- */
+
+/* A record and its number, which is 0 when there is none. */
+struct taken {
+    union loose_record *record;
+    uint32_t at;
+};
+
+/* A record for a timer or a run; none when out of memory. */
+static inline struct taken record_take(struct loose_pool *pool)
+{
+    if (!pool->open && !slab_add(pool))
+        return (struct taken){NULL, 0};
+    uint32_t place = pool->open;
+    struct loose_slab *slab = &pool->slabs[place];
+    uint32_t at = slab->free;
+    union loose_record *record;
+    if (at) {
+        record = slab->records + (at & (SLAB_LARGEST - 1));
+        poison_clear(record, sizeof *record);
+        slab->free = record->entry.run;
+    } else {
+        if (slab->fresh == slab->ready)
+            slab_ready(slab);
+        at = place << LOOSE_SLAB_BITS | slab->fresh;
+        record = slab->records + slab->fresh++;
+        record->entry.state = slab->generation << TIMER_GENERATION_SHIFT;
+    }
+    slab->used++;
+    if (!slab_is_open(slab))
+        pool->open = slab->open_next;
+    return (struct taken){record, at};
+}
+
+static inline void record_give(struct loose_pool *pool, struct timer_entry *entry, uint32_t at)
+{
+    uint32_t place = at >> LOOSE_SLAB_BITS;
+    struct loose_slab *slab = &pool->slabs[place];
+    if (generation_of(entry) < LOOSE_GENERATION_END) {
+        if (!slab_is_open(slab)) {
+            slab->open_next = pool->open;
+            pool->open = place;
+        }
+        entry->run = slab->free;
+        slab->free = at;
+    }
+    poison_set(&entry->node, sizeof entry->node);
+    poison_set(&entry->bytes, sizeof entry->bytes);
+    TR_ASSERT(slab->used > 0);
+    if (--slab->used == 0)
+        slab_empty(pool, place);
+}
+
+/* ---- Runs. ---- */
+
+static inline struct timer_run *run_at(const struct loose_pool *pool, uint32_t number)
+{
+    return &loose_record_at(pool, number)->run;
+}
+
+/* Gives the record of the spare run back. */
+static void spare_give(struct loose_pool *pool)
+{
+    uint32_t spare = pool->spare;
+    pool->spare = 0;
+    if (spare)
+        record_give(pool, &loose_record_at(pool, spare)->entry, spare);
+}
+
+/* Whether a record can be a timer of this run. */
+static inline bool run_takes(const struct timer_run *run, const tr_type *type, uint64_t value,
+                             uint32_t at)
+{
+    return at - run->context.mark < LOOSE_GROUP && run->context.value == value &&
+           run->context.type == type;
+}
+
+/*
+ * Begins a run, of which one record will be a timer: `taken`, if there is a spare run. Else that
+ * becomes the run, so that the timers that follow it in memory are its own, and another is taken.
+ * NULL when out of memory.
+ */
+static inline struct timer_run *run_begin(struct loose_list *list, struct loose_pool *pool,
+                                          struct timer_context context, struct taken *taken)
+{
+    uint32_t number = pool->spare;
+    if (number) {
+        pool->spare = 0;
+    } else {
+        struct taken other = record_take(pool);
+        if (!other.at) {
+            record_give(pool, &taken->record->entry, taken->at);
+            return NULL;
+        }
+        number = taken->at;
+        *taken = other;
+    }
+    struct timer_run *run = run_at(pool, number);
+    run->context.type = context.type;
+    run->context.value = context.value;
+    run->context.owner = context.owner;
+    run->context.mark = taken->at & ~(uint32_t)(LOOSE_GROUP - 1);
+    run->next = list->first;
+    run->previous = 0;
+    run->used = 0;
+    if (list->first)
+        run_at(pool, list->first)->previous = number;
+    list->first = number;
+    return run;
+}
+
+/* The last timer of a run has gone. The run is the next spare one: a lone timer comes and goes. */
+static void run_end(struct loose_list *list, struct loose_pool *pool, const struct timer_run *run,
+                    uint32_t number)
+{
+    uint32_t *link = run->previous ? &run_at(pool, run->previous)->next : &list->first;
+    TR_ASSERT(*link == number); /* Else it is of another list. */
+    *link = run->next;
+    if (run->next)
+        run_at(pool, run->next)->previous = run->previous;
+    if (pool->spare)
+        spare_give(pool);
+    pool->spare = number;
+}
+
+/* Where a timer is in the group of its run. */
+static inline uint32_t run_index(const struct loose_pool *pool, const struct timer_run *run,
+                                 const struct timer_entry *entry)
+{
+    const union loose_record *first = loose_record_at(pool, run->context.mark);
+    return (uint32_t)((const union loose_record *)entry - first);
+}
+
 void tr__loose_trim(struct loose_pool *pool)
 {
+    spare_give(pool);
     if (pool->empty && pool->slabs[pool->empty].used == 0)
         slab_free(pool, pool->empty);
 }
@@ -144,47 +300,31 @@ void tr__loose_deinit(struct loose_pool *pool)
     pool->places = 0;
 }
 
-size_t tr__loose_bytes(const struct loose_pool *pool)
-{
-    size_t bytes = pool->places * sizeof(struct loose_slab);
-    for (uint32_t place = 1; place < pool->places; place++) {
-        if (pool->slabs[place].entries)
-            bytes += pool->slabs[place].size * sizeof(struct timer_entry) + LINE;
-    }
-    return bytes;
-}
-
 /* ---- Timers. ---- */
 
 struct timer_entry *tr__loose_add(struct loose_list *list, struct loose_pool *pool,
+                                  const tr_type *type, uint64_t value, uint32_t owner,
                                   uint64_t *number)
 {
-    if (!pool->open && !slab_add(pool))
+    struct taken taken = record_take(pool);
+    if (!taken.at)
         return NULL;
-    uint32_t place = pool->open;
-    struct loose_slab *slab = &pool->slabs[place];
-    uint32_t at = slab->free;
-    struct timer_entry *entry;
-    uint32_t generation = slab->generation;
-    if (at) {
-        entry = entry_at(pool, at);
-        generation = entry->generation;
-        slab->free = entry->loose.next;
-    } else {
-        at = place << LOOSE_SLAB_BITS | slab->fresh;
-        entry = slab->entries + slab->fresh++;
+    struct timer_run *run = list->first ? run_at(pool, list->first) : NULL;
+    if (!run || !run_takes(run, type, value, taken.at)) {
+        struct timer_context context = {type, value, owner, 0};
+        run = run_begin(list, pool, context, &taken);
+        if (!run)
+            return NULL;
     }
-    slab->used++;
-    if (!slab_is_open(slab))
-        pool->open = slab->open_next;
-    poison_clear(entry, sizeof *entry);
-    *entry = (struct timer_entry){.generation = generation & LOOSE_GENERATION_END,
-                                  .loose = {.next = list->first}};
-    if (list->first)
-        entry_at(pool, list->first)->loose.previous = at;
-    list->first = at;
+    TR_ASSERT(run->context.owner == owner);
+    run->used |= UINT32_C(1) << (taken.at - run->context.mark);
     list->count++;
-    *number = number_of(pool, generation, at);
+    struct timer_entry *entry = &taken.record->entry;
+    *number = number_of(pool, generation_of(entry), taken.at);
+    entry->node = (struct timer_node){0};
+    entry->state |= TIMER_LOOSE;
+    entry->run = list->first;
+    entry->envelope = NULL;
     return entry;
 }
 
@@ -196,63 +336,61 @@ struct timer_entry *tr__loose_find(const struct loose_pool *pool, uint64_t numbe
     const struct loose_slab *slab = slab_of(pool, at);
     if ((at & (SLAB_LARGEST - 1)) >= slab->fresh)
         return NULL;
-    struct timer_entry *entry = entry_at(pool, at);
-    return number_of(pool, entry->generation, at) == number && entry->owner ? entry : NULL;
+    struct timer_entry *entry = &loose_record_at(pool, at)->entry;
+    bool is_it = number_of(pool, generation_of(entry), at) == number;
+    return is_it && timer_has(entry, TIMER_LOOSE) ? entry : NULL;
 }
 
-uint64_t tr__loose_number(const struct loose_list *list, const struct loose_pool *pool)
+uint64_t tr__loose_number(const struct loose_pool *pool, const struct timer_entry *entry)
 {
-    return number_of(pool, entry_at(pool, list->first)->generation, list->first);
+    const struct timer_run *run = run_at(pool, entry->run);
+    return number_of(pool, generation_of(entry), run->context.mark + run_index(pool, run, entry));
+}
+
+/* The first timer of a run whose bit is in `used`. */
+static struct timer_entry *run_pick(const struct loose_pool *pool, const struct timer_run *run,
+                                    uint32_t used)
+{
+    return &loose_record_at(pool, run->context.mark + (uint32_t)__builtin_ctz(used))->entry;
 }
 
 struct timer_entry *tr__loose_first(const struct loose_list *list, const struct loose_pool *pool)
 {
-    return list->first ? entry_at(pool, list->first) : NULL;
+    if (!list->first)
+        return NULL;
+    const struct timer_run *run = run_at(pool, list->first);
+    return run_pick(pool, run, run->used);
 }
 
 struct timer_entry *tr__loose_after(const struct loose_pool *pool, const struct timer_entry *entry)
 {
-    return entry->loose.next ? entry_at(pool, entry->loose.next) : NULL;
-}
-
-/* Takes a timer out of its list. Its neighbour knows its number. */
-static uint32_t loose_unlink(struct loose_list *list, struct loose_pool *pool,
-                             const struct timer_entry *entry)
-{
-    uint32_t next = entry->loose.next;
-    uint32_t previous = entry->loose.previous;
-    uint32_t *link = previous ? &entry_at(pool, previous)->loose.next : &list->first;
-    uint32_t at = *link;
-    TR_ASSERT(at && entry_at(pool, at) == entry); /* Else it is of another list. */
-    *link = next;
-    if (next)
-        entry_at(pool, next)->loose.previous = previous;
-    TR_ASSERT(list->count > 0);
-    list->count--;
-    return at;
+    const struct timer_run *run = run_at(pool, entry->run);
+    uint32_t after = run->used & ~((UINT32_C(2) << run_index(pool, run, entry)) - 1);
+    if (after)
+        return run_pick(pool, run, after);
+    if (!run->next)
+        return NULL;
+    run = run_at(pool, run->next);
+    return run_pick(pool, run, run->used);
 }
 
 void tr__loose_remove(struct loose_list *list, struct loose_pool *pool, struct timer_entry *entry)
 {
     TR_ASSERT(!timer_is_armed(&entry->node));
-    uint32_t at = loose_unlink(list, pool, entry);
+    uint32_t number = entry->run;
+    struct timer_run *run = run_at(pool, number);
+    uint32_t index = run_index(pool, run, entry);
+    uint32_t at = run->context.mark + index;
+    TR_ASSERT(index < LOOSE_GROUP && run->used >> index & 1); /* Else somebody wrote to it. */
+    TR_ASSERT(list->count > 0);                               /* Else it is of another list. */
+    list->count--;
+    run->used &= ~(UINT32_C(1) << index);
+    if (!run->used)
+        run_end(list, pool, run, number);
+    uint32_t generation = generation_of(entry) + 1;
     struct loose_slab *slab = slab_of(pool, at);
-    uint32_t place = at >> LOOSE_SLAB_BITS;
-    uint32_t generation = entry->generation + 1U;
     if (slab->generation_up < generation)
         slab->generation_up = generation;
-    entry->generation = generation & LOOSE_GENERATION_END;
-    entry->owner = 0;
-    if (generation < LOOSE_GENERATION_END) {
-        if (!slab_is_open(slab)) {
-            slab->open_next = pool->open;
-            pool->open = place;
-        }
-        entry->loose.next = slab->free;
-        slab->free = at;
-    }
-    poison_set(&entry->light, sizeof entry->light);
-    TR_ASSERT(slab->used > 0);
-    if (--slab->used == 0)
-        slab_empty(pool, place);
+    entry->state = generation << TIMER_GENERATION_SHIFT;
+    record_give(pool, entry, at);
 }

@@ -7,6 +7,9 @@
  * Entries lie in slabs in the order in which they were first taken, so arming many writes memory in
  * order. Slabs grow with the pool and go back to the source when they are empty, all but one.
  *
+ * Timers of one actor that have the same context and places near each other are a run: the run has
+ * the context, and an actor's list is one of runs. A lone timer is a run of one.
+ *
  * One owner at a time and no locks, as timer/keys.h.
  */
 #ifndef TIMER_LOOSE_H
@@ -16,22 +19,37 @@
 #include "timer/entry.h"
 
 enum {
-    LOOSE_SLAB_FIRST = 64,     /* Entries of the first slab: 4 KiB. */
-    LOOSE_SLAB_BITS = 18,      /* The largest has 2^18: 16 MiB, most of it in huge pages. */
-    LOOSE_SLABS_MAX = 1 << 14, /* With 2^18 entries each, all that 32 bits can number. */
+    LOOSE_SLAB_FIRST = 64,     /* Records of the first slab: 2.5 KiB. */
+    LOOSE_SLAB_BITS = 18,      /* The largest has 2^18: 10 MiB. */
+    LOOSE_SLABS_MAX = 1 << 14, /* With 2^18 records each, all that 32 bits can number. */
     LOOSE_HOME_SHIFT = 32 + TIMER_GENERATION_BITS,
     LOOSE_GENERATION_END = (1 << TIMER_GENERATION_BITS) - 1, /* No number has it. */
+    LOOSE_GROUP = 32, /* Records among which a run has its timers: a bit each. */
+};
+
+/** A run of timers. It has a record of its own, and leaves the generation of that place alone. */
+struct timer_run {
+    struct timer_context context; /* `mark` is the number of the first record of its group. */
+    uint32_t state;               /* Of the record: its generation. */
+    uint32_t next;                /* In the list of its actor: numbers of runs, 0 for none. */
+    uint32_t previous;
+    uint32_t used; /* A bit for each record of the group that is a timer of this run. */
+};
+
+union loose_record {
+    struct timer_entry entry;
+    struct timer_run run;
 };
 
 struct loose_slab {
-    struct timer_entry *entries; /* NULL: there is none at this place. */
-    void *memory;                /* What the source gave; `entries` are aligned inside it. */
+    union loose_record *records; /* NULL: there is none at this place. */
     uint32_t size;
     uint32_t used;
-    uint32_t fresh;         /* Entries from here on were never taken. */
-    uint32_t free;          /* Number of an entry, linked by loose.next; 0 for none. */
+    uint32_t fresh;         /* Records from here on were never taken. */
+    uint32_t ready;         /* Before the record here is taken, memory is made ready. */
+    uint32_t free;          /* Number of a record, linked by `run`; 0 for none. */
     uint32_t open_next;     /* Place of the next slab that has room; 0 for none. */
-    uint32_t generation;    /* Of fresh entries. */
+    uint32_t generation;    /* Of fresh records. */
     uint32_t generation_up; /* Above those of all numbers that this place has given. */
 };
 
@@ -40,31 +58,33 @@ struct loose_pool {
     uint32_t places;
     uint32_t open;  /* Place of a slab that has room; 0 for none. */
     uint32_t empty; /* Place of a slab that has no timers, or had none; 0 for none. */
-    size_t made;    /* Entries in all slabs. */
+    uint32_t spare; /* Number of a record that was a run and will be one; 0 for none. */
+    size_t made;    /* Records in all slabs. */
     struct memory_source source;
     uint8_t home; /* Part of all numbers, so that those of several pools differ; 0 at first. */
 };
 
 /** The timers of one actor. Zeroes are none. */
 struct loose_list {
-    uint32_t first; /* Number of an entry; 0 for none. */
-    uint32_t count;
+    uint32_t first; /* Number of a run; 0 for none. */
+    uint32_t count; /* Timers. */
 };
 
 /** Makes a pool that holds no memory. Copies `source`. */
 void tr__loose_init(struct loose_pool *pool, const struct memory_source *source);
 /** Gives all memory back. Every list is empty. */
 void tr__loose_deinit(struct loose_pool *pool);
-/** Gives the last empty slab back. Before the worker sleeps. */
+/** Gives the last empty slab and the spare run back. Before the worker sleeps. */
 void tr__loose_trim(struct loose_pool *pool);
 /** The bytes taken from the source and not given back. */
 size_t tr__loose_bytes(const struct loose_pool *pool);
 
 /**
- * Adds a timer to a list and says its number, which is not 0; borrowed until it is removed. NULL
- * when out of memory, nothing changed.
+ * Adds a timer to a list and says its number, which is not 0; borrowed until it is removed. All
+ * timers of a list have one owner. NULL when out of memory, nothing changed.
  */
 struct timer_entry *tr__loose_add(struct loose_list *list, struct loose_pool *pool,
+                                  const tr_type *type, uint64_t value, uint32_t owner,
                                   uint64_t *number);
 
 /** The timer of a number, in whatever list; NULL when it is gone, or never was. */
@@ -75,10 +95,23 @@ struct timer_entry *tr__loose_first(const struct loose_list *list, const struct 
 
 /** The next one of its list, or NULL. */
 struct timer_entry *tr__loose_after(const struct loose_pool *pool, const struct timer_entry *entry);
-/** The number of the first one; the list has one. */
-uint64_t tr__loose_number(const struct loose_list *list, const struct loose_pool *pool);
+
+/** The number of a timer. */
+uint64_t tr__loose_number(const struct loose_pool *pool, const struct timer_entry *entry);
 
 /** Removes and frees a timer of this list whose node is not armed. Never fails. */
 void tr__loose_remove(struct loose_list *list, struct loose_pool *pool, struct timer_entry *entry);
+
+static inline union loose_record *loose_record_at(const struct loose_pool *pool, uint32_t number)
+{
+    uint32_t at = number & ((UINT32_C(1) << LOOSE_SLAB_BITS) - 1);
+    return pool->slabs[number >> LOOSE_SLAB_BITS].records + at;
+}
+
+static inline const struct timer_context *loose_context(const struct loose_pool *pool,
+                                                        const struct timer_entry *entry)
+{
+    return &loose_record_at(pool, entry->run)->run.context;
+}
 
 #endif

@@ -72,6 +72,30 @@ TEST(advice_leaves_memory_as_it_is, "")
     }
 }
 
+/* Piece by piece, until the end and not beyond, from whatever address; more often than it waits. */
+TEST(memory_is_made_ready_in_pieces_and_left_as_it_is, "")
+{
+    const size_t sizes[] = {1, 40, 4096, 100000, (size_t)4 << 20, ((size_t)9 << 20) + 5};
+    for (size_t round = 0; round < 60; round++) {
+        size_t size = sizes[round % (sizeof sizes / sizeof *sizes)];
+        unsigned char *memory = tr__os_resize(NULL, size + 100);
+        ck_assert_ptr_nonnull(memory);
+        memory[0] = memory[size - 1] = memory[size + 99] = 7;
+        size_t pieces = 0;
+        for (size_t at = round % 100 < size ? round % 100 : 0; at < size; pieces++) {
+            size_t ready = tr__os_memory_ready(memory + at, size - at);
+            ck_assert_uint_gt(ready, 0);
+            ck_assert_uint_le(ready, size - at);
+            ck_assert_uint_le(ready, ((size_t)2 << 20) + tr__os_page_size());
+            memory[at + ready - 1] = 7;
+            at += ready;
+        }
+        ck_assert_uint_le(pieces, 3 + size / (64 * 1024));
+        ck_assert_int_eq(memory[0] + memory[size - 1] + memory[size + 99], 21);
+        tr__os_resize(memory, 0);
+    }
+}
+
 TEST(a_slab_of_stacks_beyond_reason_is_refused, "U-03")
 {
     enum os_guard guard;
@@ -271,7 +295,8 @@ TEST(a_thread_has_its_name_and_no_signals, "")
 }
 
 SUITE("os real", the_table_is_complete, the_clock_never_goes_back, random_bits_differ,
-      resize_is_realloc, advice_leaves_memory_as_it_is, a_slab_of_stacks_beyond_reason_is_refused,
+      resize_is_realloc, advice_leaves_memory_as_it_is,
+      memory_is_made_ready_in_pieces_and_left_as_it_is, a_slab_of_stacks_beyond_reason_is_refused,
       a_log_line_has_time_level_path_and_text, a_log_line_that_is_too_long_is_cut, there_is_a_cpu,
       a_system_has_a_worker_for_each_cpu_it_may_use, the_limit_of_a_control_group_is_rounded_up,
       control_groups_of_version_1_are_understood, a_thread_has_its_name_and_no_signals)

@@ -26,12 +26,12 @@ struct row {
 /* The model puts its own pointer where the runtime has that of an envelope. */
 static void *user_of(const struct timer_entry *entry)
 {
-    return entry->heavy.envelope;
+    return entry->envelope;
 }
 
 static void user_set(struct timer_entry *entry, void *user)
 {
-    entry->heavy.envelope = user;
+    entry->envelope = user;
 }
 
 static struct fake_memory fake;
@@ -79,8 +79,8 @@ static void row_check(struct row *row)
         return;
     MODEL_ASSERT(user_of(entry) == row);
     MODEL_ASSERT(entry->keyed.key_length == row->key_length);
-    MODEL_ASSERT(memcmp(entry->key, row->key, row->key_length) == 0);
-    MODEL_ASSERT(entry->key[row->key_length] == '\0');
+    MODEL_ASSERT(memcmp(keyed_of(entry)->key, row->key, row->key_length) == 0);
+    MODEL_ASSERT(keyed_of(entry)->key[row->key_length] == '\0');
 }
 
 /* False when out of memory: then nothing has changed. */
@@ -99,22 +99,22 @@ static bool row_obtain(struct row *row)
     if (is_new) {
         MODEL_ASSERT(!timer_is_armed(&entry->node));
         MODEL_ASSERT(!user_of(entry));
-        MODEL_ASSERT(entry->kind == TIMER_ONCE);
-        MODEL_ASSERT(entry->heavy.period_ns == 0);
+        MODEL_ASSERT(timer_kind(entry) == TIMER_ONCE);
+        MODEL_ASSERT(timer_context(&pool, entry)->value == 0);
         row_count++;
     } else {
         MODEL_ASSERT(entry == row->entry);
         MODEL_ASSERT(user_of(entry) == row);
     }
     user_set(entry, row);
-    entry->heavy.period_ns = (tr_time)(row - rows);
+    keyed_of(entry)->context.value = (uint64_t)(row - rows);
     row->entry = entry;
     return true;
 }
 
 static void row_remove(struct row *row)
 {
-    MODEL_ASSERT(row->entry->heavy.period_ns == row - rows);
+    MODEL_ASSERT(keyed_of(row->entry)->context.value == (uint64_t)(row - rows));
     tr__keys_remove(&keys, &pool, row->entry);
     row->entry = NULL;
     row_count--;

@@ -37,22 +37,40 @@ static void finish(void)
     ck_assert_uint_eq(fake.blocks, 0);
 }
 
+static const tr_type type;
+
+/* What a row says of itself: some that follow one another have the same context. */
+static struct timer_context context_of(const struct row *row, unsigned list)
+{
+    uint64_t which = (uint64_t)(row - rows) / 5 % 4;
+    return (struct timer_context){which == 3 ? NULL : &type, which / 2, list + 1, 0};
+}
+
+static uint64_t index_of(const struct timer_entry *entry)
+{
+    uint64_t index;
+    memcpy(&index, entry->bytes, sizeof index);
+    return index;
+}
+
 /* False when out of memory: then nothing has changed. */
 static bool row_add(struct row *row, unsigned list)
 {
     struct loose_list before = lists[list];
     uint64_t number = 0;
-    struct timer_entry *entry = tr__loose_add(&lists[list], &pool, &number);
+    struct timer_context context = context_of(row, list);
+    struct timer_entry *entry =
+        tr__loose_add(&lists[list], &pool, context.type, context.value, context.owner, &number);
     if (!entry) {
         MODEL_ASSERT(before.first == lists[list].first && before.count == lists[list].count);
         return false;
     }
     MODEL_ASSERT(number != 0 && number != row->number);
-    MODEL_ASSERT((uintptr_t)entry % 64 == 0);
-    MODEL_ASSERT(!timer_is_armed(&entry->node) && !entry->is_keyed && !entry->is_queued);
-    MODEL_ASSERT(!entry->is_light && entry->kind == TIMER_ONCE && !entry->heavy.envelope);
-    entry->owner = list + 1;
-    entry->light.causal = (uint64_t)(row - rows);
+    MODEL_ASSERT((uintptr_t)entry % 8 == 0);
+    MODEL_ASSERT(!timer_is_armed(&entry->node) && !timer_has(entry, TIMER_OWN | TIMER_KEYED));
+    MODEL_ASSERT(timer_kind(entry) == TIMER_ONCE && !entry->envelope);
+    MODEL_ASSERT(tr__loose_number(&pool, entry) == number);
+    memcpy(entry->bytes, &(uint64_t){(uint64_t)(row - rows)}, sizeof entry->bytes);
     *row = (struct row){entry, number, list};
     counts[list]++;
     return true;
@@ -61,21 +79,41 @@ static bool row_add(struct row *row, unsigned list)
 static void row_remove(struct row *row)
 {
     MODEL_ASSERT(tr__loose_find(&pool, row->number) == row->entry);
-    MODEL_ASSERT(row->entry->light.causal == (uint64_t)(row - rows));
+    MODEL_ASSERT(index_of(row->entry) == (uint64_t)(row - rows));
     tr__loose_remove(&lists[row->list], &pool, row->entry);
     row->entry = NULL;
     counts[row->list]--;
     MODEL_ASSERT(!tr__loose_find(&pool, row->number));
 }
 
+/* All that are in a list, each once. */
+static void list_check(unsigned list)
+{
+    unsigned count = 0;
+    const struct timer_entry *entry = tr__loose_first(&lists[list], &pool);
+    for (; entry; entry = tr__loose_after(&pool, entry)) {
+        const struct row *row = &rows[index_of(entry)];
+        MODEL_ASSERT(row->entry == entry && row->list == list);
+        count++;
+    }
+    MODEL_ASSERT(count == counts[list] && lists[list].count == count);
+}
+
 static void rows_check(void)
 {
     for (unsigned i = 0; i < TIMERS; i++) {
-        MODEL_ASSERT(tr__loose_find(&pool, rows[i].number) == rows[i].entry);
-        MODEL_ASSERT(!rows[i].entry || rows[i].entry->owner == rows[i].list + 1);
+        const struct row *row = &rows[i];
+        MODEL_ASSERT(tr__loose_find(&pool, row->number) == row->entry);
+        if (!row->entry)
+            continue;
+        const struct timer_context *context = loose_context(&pool, row->entry);
+        struct timer_context expected = context_of(row, row->list);
+        MODEL_ASSERT(context->type == expected.type && context->value == expected.value);
+        MODEL_ASSERT(context->owner == expected.owner);
+        MODEL_ASSERT(tr__loose_number(&pool, row->entry) == row->number);
     }
     for (unsigned i = 0; i < LISTS; i++)
-        MODEL_ASSERT(lists[i].count == counts[i]);
+        list_check(i);
 }
 
 static void waves_run(uint64_t *random, bool is_refusing)
@@ -101,7 +139,7 @@ static void waves_run(uint64_t *random, bool is_refusing)
     /* An actor ends: all that is in its list goes. */
     for (unsigned i = 0; i < LISTS; i++) {
         for (struct timer_entry *entry; (entry = tr__loose_first(&lists[i], &pool));)
-            row_remove(&rows[entry->light.causal]);
+            row_remove(&rows[index_of(entry)]);
         rows_check();
     }
     finish();
@@ -182,7 +220,7 @@ TEST(what_is_no_number_finds_nothing, "T-01", "U-02")
     for (unsigned i = 0; i < 1000000; i++) {
         uint64_t number = fake_random(&random) >> fake_random(&random) % 64;
         struct timer_entry *entry = tr__loose_find(&pool, number);
-        MODEL_ASSERT(!entry || rows[entry->light.causal].number == number);
+        MODEL_ASSERT(!entry || rows[index_of(entry)].number == number);
     }
     for (unsigned i = 50; i < 100; i++)
         row_remove(&rows[i]);
@@ -192,22 +230,24 @@ TEST(what_is_no_number_finds_nothing, "T-01", "U-02")
 /* An entry whose generations are used up is not given again, nor is its place after its slab. */
 TEST(generations_that_are_used_up_do_not_begin_anew, "T-01")
 {
+    enum { SOME = LOOSE_SLAB_FIRST * 2 / 3 }; /* With their runs, they are in one slab. */
     start();
     ck_assert(row_add(&rows[0], 0));
     ck_assert(row_add(&rows[1], 0));
     struct timer_entry *worn = rows[0].entry;
     uint32_t place = (uint32_t)rows[0].number;
-    worn->generation = LOOSE_GENERATION_END - 1;
-    rows[0].number = (uint64_t)(LOOSE_GENERATION_END - 1) << 32 | place;
+    uint32_t generation = LOOSE_GENERATION_END - 1;
+    worn->state = generation << TIMER_GENERATION_SHIFT | TIMER_LOOSE;
+    rows[0].number = (uint64_t)generation << 32 | place;
     uint64_t last = rows[0].number;
     row_remove(&rows[0]);
     ck_assert_ptr_null(tr__loose_find(&pool, (uint64_t)LOOSE_GENERATION_END << 32 | place));
-    for (unsigned i = 2; i < LOOSE_SLAB_FIRST; i++) {
+    for (unsigned i = 2; i < SOME; i++) {
         ck_assert(row_add(&rows[i], 0));
         ck_assert_ptr_ne(rows[i].entry, worn);
     }
     ck_assert_uint_eq(pool.made, LOOSE_SLAB_FIRST);
-    for (unsigned i = 1; i < LOOSE_SLAB_FIRST; i++)
+    for (unsigned i = 1; i < SOME; i++)
         row_remove(&rows[i]);
     tr__loose_trim(&pool);
     ck_assert_uint_eq(pool.made, 0);
@@ -221,13 +261,16 @@ TEST(generations_that_are_used_up_do_not_begin_anew, "T-01")
     finish();
 }
 
-/* At every number of other timers. */
+/*
+ * At every number of other timers. Records come back in another order, and so the eight may be in more
+ * runs than before: that is one slab and the table of slabs, once.
+ */
 TEST(one_timer_more_or_less_takes_nothing_in_the_steady_state, "")
 {
     start();
     for (unsigned live = 0; live + 8 < TIMERS; live++) {
         size_t requests = 0;
-        for (unsigned turn = 0; turn < 4; turn++) {
+        for (unsigned turn = 0; turn < 20; turn++) {
             for (unsigned i = live; i < live + 8; i++)
                 ck_assert(row_add(&rows[i], 0));
             for (unsigned i = live; i < live + 8; i++)
@@ -235,7 +278,7 @@ TEST(one_timer_more_or_less_takes_nothing_in_the_steady_state, "")
             if (turn == 0)
                 requests = fake.requests;
         }
-        ck_assert_uint_eq(fake.requests, requests);
+        ck_assert_uint_le(fake.requests, requests + 2);
         ck_assert(row_add(&rows[live], 0));
     }
     for (unsigned i = 0; i + 8 < TIMERS; i++)
@@ -248,7 +291,7 @@ TEST(a_million_cost_a_line_each_and_leave_nothing, "TM-11")
     start();
     for (unsigned i = 0; i < MILLION; i++)
         MODEL_ASSERT(row_add(&rows[i], 0));
-    ck_assert_uint_le(fake.bytes, (size_t)MILLION * 64 + (size_t)20 * 1024 * 1024);
+    ck_assert_uint_le(fake.bytes, (size_t)MILLION * 48 + (size_t)10 * 1024 * 1024);
     ck_assert_uint_eq(tr__loose_bytes(&pool), fake.bytes);
     for (unsigned i = 0; i < MILLION; i++) {
         if (i % 10)
