@@ -186,7 +186,5 @@ int main(int argc, char **argv)
 {
     static const struct part parts[] = {{"latency_local", latency_local},
                                         {"latency_cross", latency_cross}};
-    (void)print;
-    (void)cpu_used_ns;
     return run_parts(argc, argv, parts, sizeof parts / sizeof parts[0]);
 }
