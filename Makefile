@@ -33,6 +33,10 @@ bench-quick: bootstrap ## the same with shorter runs, in less than two minutes
 	@$(MAKE) --no-print-directory all
 	tools/bench --quick
 
+guard: bootstrap build/build.ninja ## count the instructions of hot paths, compare with bench/guard.baseline
+	cmake --build --preset release --target troupe-guard
+	tools/bench-guard
+
 spec: ## which promises of docs/contract.md the last test run has proved
 	@tools/spec
 
@@ -51,4 +55,4 @@ clean: ## remove build/
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
 
-.PHONY: all run test check-long bench bench-quick spec format install bootstrap clean help
+.PHONY: all run test check-long bench bench-quick guard spec format install bootstrap clean help

@@ -56,5 +56,14 @@ void bench_spawn_tree(struct bench *bench);
 void bench_idle(struct bench *bench);
 void bench_big(struct bench *bench);
 void bench_timer_storm(struct bench *bench);
+void bench_client_tell(struct bench *bench);
+void bench_kit_tell(struct bench *bench);
+
+/** A platform for one thread whose time is not real; alone.c has the rest. */
+const tr_platform *bench_alone_platform(void);
+/** From now on waiting runs this system. */
+void bench_alone_begin(tr_system *system);
+/** Runs it until it has stopped. */
+void bench_alone_end(void);
 
 #endif

@@ -33,6 +33,8 @@ static const struct workload workloads[] = {
     {"bank_ask", 1, bench_bank_ask, "1 teller, 1000 accounts, 2 M requests one by one"},
     {"bank_ask_c20", 1, bench_bank_ask_c20, "20 tellers, 100,000 requests each"},
     {"timer_storm", 1, bench_timer_storm, "1 M timers, nine of ten taken back"},
+    {"client_tell", 1, bench_client_tell, "1 M messages from a client, a hundred at a time"},
+    {"kit_tell", 1, bench_kit_tell, "1 M messages between two workers of a test kit"},
 };
 
 enum { WORKLOAD_COUNT = sizeof workloads / sizeof *workloads };
@@ -85,6 +87,7 @@ static void print_help(void)
         "  SCALE=d          divides the number of operations by d\n"
         "  TIMES=k          multiplies it by k\n"
         "  SPREAD=1         spreads the actors over the workers where the workload leaves it open\n"
+        "  ALONE=1          without threads and real time: the same instructions each time\n"
         "\n"
         "Exit: 0 well; 1 usage; 2 no result; 3 wrong result; 4 no such workload here.");
 }
@@ -117,19 +120,29 @@ static void run(const struct workload *workload, int threads)
         .threads = threads,
         .spread = bench_setting("SPREAD", 0) ? (uint32_t)threads : 1,
     };
-    const tr_system_options options = {.size = sizeof options, .name = "bench", .workers = threads};
+    bool is_alone = bench_setting("ALONE", 0);
+    const tr_system_options options = {.size = sizeof options,
+                                       .name = "bench",
+                                       .workers = threads,
+                                       .platform = is_alone ? bench_alone_platform() : NULL};
     tr_counters counters;
 
     bench_must(tr_system_new(&options, &bench.system), "tr_system_new");
     bench_must(tr_client_new(bench.system, &bench.client), "tr_client_new");
-    bench_must(tr_system_start(bench.system), "tr_system_start");
+    if (is_alone)
+        bench_alone_begin(bench.system);
+    else
+        bench_must(tr_system_start(bench.system), "tr_system_start");
 
     workload->run(&bench);
 
     tr_system_counters(bench.system, &counters);
     bench_check("number of dead letters", counters.dead_letters, 0);
     tr_system_shutdown(bench.system, SHUTDOWN_TIMEOUT);
-    bench_must(tr_system_wait(bench.system), "tr_system_wait");
+    if (is_alone)
+        bench_alone_end();
+    else
+        bench_must(tr_system_wait(bench.system), "tr_system_wait");
     tr_client_free(bench.client);
     tr_system_free(bench.system);
 }

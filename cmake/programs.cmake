@@ -1,13 +1,50 @@
 # SPDX-License-Identifier: Apache-2.0
-# build/bin/troupe-bench from bench/, and build/examples/NN_name from each examples/NN_name/.
+# build/bin/troupe-bench from bench/, the programs of bench/micro on demand (the target micro), and
+# build/examples/NN_name from each examples/NN_name/.
+
+# Links the machine code of the archive as it is, and does not optimise the whole program anew.
+function(troupe_link_as_is target)
+    if(CMAKE_INTERPROCEDURAL_OPTIMIZATION)
+        set_target_properties(${target} PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF)
+        target_link_options(${target} PRIVATE -fno-lto)
+    endif()
+endfunction()
+
 file(GLOB bench_sources CONFIGURE_DEPENDS bench/*.c)
-if(bench_sources)
-    add_executable(troupe-bench ${bench_sources})
-    target_include_directories(troupe-bench PRIVATE bench)
-    target_link_libraries(troupe-bench PRIVATE troupe_static troupe_flags m)
-    set_target_properties(troupe-bench PROPERTIES
-        RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+foreach(name troupe-bench troupe-guard)
+    add_executable(${name} ${bench_sources})
+    target_include_directories(${name} PRIVATE bench)
+    target_link_libraries(${name} PRIVATE troupe_static troupe_flags m)
+    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+endforeach()
+# tools/bench-guard counts its instructions. They must not change with each whim of an optimisation of the
+# whole program, which one line more anywhere can bring about.
+set_target_properties(troupe-guard PROPERTIES EXCLUDE_FROM_ALL ON)
+troupe_link_as_is(troupe-guard)
+
+# Each file is a program that times one part; tools/bench runs them.
+file(GLOB micro_sources CONFIGURE_DEPENDS bench/micro/*.c)
+add_custom_target(micro)
+find_package(PkgConfig)
+if(PKG_CONFIG_FOUND)
+    pkg_search_module(MicroMsgpack IMPORTED_TARGET msgpack-c msgpack)
 endif()
+foreach(source IN LISTS micro_sources)
+    cmake_path(GET source STEM name)
+    if(name STREQUAL "wire" AND NOT TARGET PkgConfig::MicroMsgpack)
+        continue() # It compares with msgpack-c.
+    endif()
+    add_executable(micro_${name} EXCLUDE_FROM_ALL ${source})
+    target_link_libraries(micro_${name} PRIVATE troupe_static troupe_flags m)
+    set_target_properties(micro_${name} PROPERTIES OUTPUT_NAME ${name}
+        RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/micro)
+    if(name STREQUAL "wire")
+        target_link_libraries(micro_wire PRIVATE PkgConfig::MicroMsgpack)
+    elseif(name STREQUAL "hash_ring")
+        target_include_directories(micro_hash_ring PRIVATE src)
+    endif()
+    add_dependencies(micro micro_${name})
+endforeach()
 
 file(GLOB example_sources CONFIGURE_DEPENDS examples/*/*.c)
 foreach(source IN LISTS example_sources)
@@ -19,9 +56,8 @@ foreach(source IN LISTS example_sources)
         set_target_properties(example_${name} PROPERTIES OUTPUT_NAME ${name}
             RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/examples)
         # The bank shows what a program is like that is optimised whole; the others are quick to build.
-        if(CMAKE_INTERPROCEDURAL_OPTIMIZATION AND NOT name STREQUAL "06_bank")
-            set_target_properties(example_${name} PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF)
-            target_link_options(example_${name} PRIVATE -fno-lto)
+        if(NOT name STREQUAL "06_bank")
+            troupe_link_as_is(example_${name})
         endif()
     endif()
     target_sources(example_${name} PRIVATE ${source})

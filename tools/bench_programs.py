@@ -111,7 +111,7 @@ class Compiled(Program):
 
 
 class Go(Program):
-    sources = ("go/main.go", "go/go.mod")
+    sources = ("go/main.go", "go/latency.go", "go/go.mod")
 
     def is_installed(self):
         return bool(shutil.which("go"))
@@ -124,7 +124,7 @@ class Go(Program):
 
 
 class Erlang(Program):
-    sources = ("erlang/bench.erl",)
+    sources = ("erlang/bench.erl", "erlang/latency.erl")
 
     def __init__(self, name):
         super().__init__(name)
@@ -134,7 +134,7 @@ class Erlang(Program):
         return bool(shutil.which("erlc") and shutil.which("erl"))
 
     def build_command(self):
-        return ["erlc", "-o", BUILT, "bench.erl"]
+        return ["erlc", "-o", BUILT, "bench.erl", "latency.erl"]
 
     def command(self, row):
         schedulers = max(2, row.threads) if row.workload == "pingpong_cross" else row.threads

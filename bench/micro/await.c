@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Times a round trip by ask and await against one by tell and reply, both between two actors of one
- * worker and in one process. The difference is what waiting costs. Not part of the build:
+ * worker and in one process. The difference is what waiting costs.
  *
- *     cc -O3 -D_GNU_SOURCE -Iinclude bench/micro/await.c build/libtroupe.a -lboost_context \
- *         -lpthread -o /tmp/await
+ *     cmake --build build --target micro_await && build/micro/await
  *
  * Prints the median and the best of the rounds, in nanoseconds for one round trip. "ask, a stretch
  * each" asks a hundred times from each turn, so that nearly all awaits find a turn with a stack of its

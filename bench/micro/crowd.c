@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Times what a message costs through a group, a router and a topic, beside a plain one. Not part of the
- * build:
+ * Times what a message costs through a group, a router and a topic, beside a plain one.
  *
- *     cc -O3 -D_GNU_SOURCE -Iinclude bench/micro/crowd.c build/libtroupe.a -lboost_context -o /tmp/crowd
- *     /tmp/crowd [workers]
+ *     cmake --build build --target micro_crowd && build/micro/crowd [workers]
  *
  * One actor sends a burst and then lets the others handle it. The times are CPU time of the sender's
  * thread for one call, of the burst in the middle and of the best one, so that a busy machine matters

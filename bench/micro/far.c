@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Times messages from one worker to another: bursts one way, and round trips while both workers
- * spin and when both sleep, against two threads that do nothing but wake each other. Not part of
- * the build:
+ * spin and when both sleep, against two threads that do nothing but wake each other.
  *
- *     cc -O3 -D_GNU_SOURCE -Iinclude bench/micro/far.c build/libtroupe.a -lboost_context \
- *         -lpthread -o /tmp/far
- *     /tmp/far [burst | trip]
+ *     cmake --build build --target micro_far && build/micro/far [burst | trip]
  */
 #include "stage.h"
 

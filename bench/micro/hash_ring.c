@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Times the look-up of a name on a hash ring, warm, by the number of workers and the length of names.
- * Not part of the build:
  *
- *     cc -O3 -D_GNU_SOURCE -Iinclude -Isrc bench/micro/hash_ring.c build/libtroupe.a -lboost_context \
- *         -o /tmp/hash_ring
+ *     cmake --build build --target micro_hash_ring && build/micro/hash_ring
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,9 +2,9 @@
 /**
  * Times the look-up of an actor by its path, warm: from a handler and from a client, among few and many
  * names, alone and while another thread registers and unregisters others; and of actors of the pool by
- * their names. Not part of the build:
+ * their names.
  *
- *     cc -O3 -D_GNU_SOURCE -Iinclude bench/micro/names.c build/libtroupe.a -lboost_context -o /tmp/names
+ *     cmake --build build --target micro_names && build/micro/names
  */
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * How long after its deadline a shutdown is over, when much is in its way. Not part of the build:
+ * How long after its deadline a shutdown is over, when much is in its way.
  *
- *     cc -O3 -D_GNU_SOURCE -Iinclude bench/micro/overshoot.c build/libtroupe.a -lboost_context \
- *         -lpthread -o /tmp/overshoot
- *     /tmp/overshoot [workers] [rounds] [beginning of a case's name]
+ *     cmake --build build --target micro_overshoot
+ *     build/micro/overshoot [workers] [rounds] [beginning of a case's name]
  *
  * The promise is 50 ms (X-01 of docs/contract.md). Six cases, each in a process of its own, since
  * some leave a thread behind:

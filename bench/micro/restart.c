@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Times the restart of a leaf: from the failure of its turn to the message that follows, which its
- * next incarnation handles. Not part of the build:
+ * next incarnation handles.
  *
- *     cc -O3 -D_GNU_SOURCE -Iinclude bench/micro/restart.c build/libtroupe.a -lboost_context \
- *         -lpthread -o /tmp/restart
+ *     cmake --build build --target micro_restart && build/micro/restart
  *
  * Prints the median and the best of the rounds, in nanoseconds for one restart.
  */

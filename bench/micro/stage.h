@@ -18,7 +18,7 @@ TR_MESSAGE(done, (u64, value));
 static tr_system *system_;
 static tr_client *client;
 
-static void require(bool condition, const char *what)
+static inline void require(bool condition, const char *what)
 {
     if (condition)
         return;
@@ -27,7 +27,7 @@ static void require(bool condition, const char *what)
 }
 #define MUST(call) require((call) == TR_OK, #call)
 
-static double now_ns(void)
+static inline double now_ns(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -35,33 +35,33 @@ static double now_ns(void)
 }
 
 /* What all threads have used of the CPUs: on a busy machine that says more than the clock does. */
-static double cpu_used_ns(void)
+static inline double cpu_used_ns(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
     return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
-static int compare(const void *a, const void *b)
+static inline int compare(const void *a, const void *b)
 {
     const double *x = a;
     const double *y = b;
     return (*x > *y) - (*x < *y);
 }
 
-static double median(double *values, int count)
+static inline double median(double *values, int count)
 {
     qsort(values, (size_t)count, sizeof *values, compare);
     return values[count / 2];
 }
 
-static void print(const char *name, double value, const char *unit)
+static inline void print(const char *name, double value, const char *unit)
 {
     printf("%s: %.4g %s\n", name, value, unit);
     fflush(stdout);
 }
 
-static void quiet(void *context, tr_level level, const char *path, const char *text)
+static inline void quiet(void *context, tr_level level, const char *path, const char *text)
 {
     (void)context;
     (void)level;
@@ -69,7 +69,7 @@ static void quiet(void *context, tr_level level, const char *path, const char *t
     (void)text;
 }
 
-static void begin(int workers, tr_balance balance, tr_time spin_ns)
+static inline void begin(int workers, tr_balance balance, tr_time spin_ns)
 {
     const tr_system_options options = {.size = sizeof options,
                                        .workers = workers,
@@ -81,7 +81,7 @@ static void begin(int workers, tr_balance balance, tr_time spin_ns)
     MUST(tr_client_new(system_, &client));
 }
 
-static void end(void)
+static inline void end(void)
 {
     tr_client_free(client);
     tr_system_shutdown(system_, 10 * TR_SECOND);
@@ -89,7 +89,7 @@ static void end(void)
     tr_system_free(system_);
 }
 
-static uint64_t wait_done(void)
+static inline uint64_t wait_done(void)
 {
     const struct done *message = tr_receive(client, done, TR_MINUTE);
     require(message, "no result");
@@ -102,7 +102,7 @@ struct part {
     void (*run)(void);
 };
 
-static int run_parts(int argc, char **argv, const struct part *parts, size_t count)
+static inline int run_parts(int argc, char **argv, const struct part *parts, size_t count)
 {
     bool is_known = argc == 1;
     for (size_t i = 0; i < count; i++) {

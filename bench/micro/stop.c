@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Times what it takes to stop a tree of a million actors: in order, by a pill from the top, and by
- * force, when the deadline is now. Not part of the build:
+ * force, when the deadline is now.
  *
- *     cc -O3 -D_GNU_SOURCE -Iinclude bench/micro/stop.c build/libtroupe.a -lboost_context -o /tmp/stop
- *     /tmp/stop [workers] [actors]
+ *     cmake --build build --target micro_stop && build/micro/stop [workers] [actors]
  *
  * Three shapes: one parent with all; a thousand parents with a thousand each; a binary tree whose
  * halves live on different workers from the second level on. All actors have a tr_post_stop. On a

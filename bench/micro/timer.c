@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Times timers as an actor uses them: what a pair of arm and cancel costs while few or many others
- * live, what a million of them cost one after the other, and what it costs when they fire. Not part
- * of the build:
+ * live, what a million of them cost one after the other, and what it costs when they fire.
  *
- *     cc -O3 -D_GNU_SOURCE -Iinclude bench/micro/timer.c build/libtroupe.a -lboost_context -o /tmp/timer
+ *     cmake --build build --target micro_timer && build/micro/timer
  *
  * "cold" is the first time that the process touches the memory; the rest is the best of several
  * rounds. The clock is read once for each arm and is part of it; its cost is printed first.

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Times the wire forms of a message of six fields: u64, str, u32, f64, bytes, bool. msgpack-c does
- * the same document in the same run. Not part of the build:
+ * the same document in the same run.
  *
- *     cc -O3 -D_GNU_SOURCE -Iinclude bench/micro/wire.c build/libtroupe.a -lmsgpackc -o /tmp/wire
+ *     cmake --build build --target micro_wire && build/micro/wire
  *
  * Prints the best of several rounds for each, in nanoseconds for one message.
  */

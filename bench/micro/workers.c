@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Times what several workers are for: load that begins on one of them, a pair that talks across,
- * and the look-up of actors by name. Not part of the build:
+ * and the look-up of actors by name.
  *
- *     cc -O3 -D_GNU_SOURCE -Iinclude bench/micro/workers.c build/libtroupe.a -lboost_context \
- *         -lpthread -o /tmp/workers
- *     /tmp/workers [skewed | chatty | lookup]
+ *     cmake --build build --target micro_workers && build/micro/workers [skewed | chatty | lookup]
  */
 #include "stage.h"
 

@@ -28,6 +28,9 @@ struct memory_source {
 /** As realloc; size 0 frees, NULL allocates. NULL: out of memory, nothing changed. Any thread. */
 static inline void *source_resize(const struct memory_source *source, void *memory, size_t size)
 {
+    /* Some allocators align what is smaller by its size only. */
+    if (size && size < SOURCE_ALIGNMENT)
+        size = SOURCE_ALIGNMENT;
     void *resized = source->resize ? source->resize(source->context, memory, size)
                                    : source->platform->resize(source->platform, memory, size);
     TR_ASSERT((uintptr_t)resized % SOURCE_ALIGNMENT == 0);

@@ -176,4 +176,5 @@ run("timer_storm" = W, T) ->
     NC = N - Want,
     rep(W, T, N + NC, T2 - T0, peak(), io_lib:format(",\"arm_ns\":~.1f,\"cancel_ns\":~.1f,\"fired\":~b",
         [(T1 - T0) / N, (T2 - T1) / NC, Want]));
+run("latency_" ++ _ = W, _) -> latency:run(W);
 run(_, _) -> na.

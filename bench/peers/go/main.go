@@ -317,6 +317,8 @@ func main() {
 		nc := n - want
 		rep(w, th, n+nc, t2.Sub(t0), rd("VmHWM"), fmt.Sprintf("\"arm_ns\":%.1f,\"cancel_ns\":%.1f,\"fired\":%d",
 			float64(t1.Sub(t0).Nanoseconds())/float64(n), float64(t2.Sub(t1).Nanoseconds())/float64(nc), want))
+	case "latency_local", "latency_cross":
+		latency(w)
 	default:
 		fmt.Fprintln(os.Stderr, "n/a")
 		os.Exit(4)
