@@ -124,6 +124,15 @@ typedef struct tr_system_options {
      */
     tr_status (*on_worker_start)(tr_system *system, int worker, void *context);
     int workers_max; /* for tr_system_set_workers; 0: as many as `workers`. Each takes some memory. */
+    /**
+     * The kinds of durable actors: .durable = TR_DURABLES(cart, reminder). NULL: none. See durable.h.
+     */
+    const struct tr_durables *durable;
+    /**
+     * The directory that has what durable actors store; made if it is not there. One process at a time has it.
+     * NULL: "<name>.data" in the current directory.
+     */
+    const char *store;
 } tr_system_options;
 
 /** Sums over all workers since the system was made; those of live and queued are of now. */

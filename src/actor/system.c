@@ -342,6 +342,8 @@ void tr_system_free(tr_system *system)
         tr__system_drain(system);
     tr__shutdown_deinit(system);
     tr__blocking_end(&system->blocking);
+    if (system->durable_free)
+        system->durable_free(system);
     tr__clients_close(system);
     mail_sweep(system);
     if (system->guardian)

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Turns of durable actors: around each handler of the application, what begins and ends its stretches.
+ */
+#include "durable/actor.h"
+
+#include "actor/park.h"
+#include "actor/turn.h"
+#include "base/assert.h"
+
+static const tr_next same = {TR_NEXT_SAME};
+
+/* ---- Frames. ---- */
+
+static void frame_begin(struct tr_self *self, struct durable_actor *actor,
+                        struct durable_frame *frame, const char *what, bool is_hook)
+{
+    const tr_behavior *behavior = actor->kind->declared->behavior;
+    *frame = (struct durable_frame){
+        .holder = {.what = what, .file = behavior->file, .line = (int)behavior->line},
+        .is_hook = is_hook};
+    list_init(&frame->holds);
+    self->frame = frame;
+    self->worker->gate = &actor->gate;
+    actor->gate.is_open = actor->kind->declared->options.durability != TR_SAVE_SYNC;
+    if (is_hook)
+        return;
+    actor->running++;
+    (void)!tr__sleep_raise(
+        &actor->machine, &frame->holder, COUNTER_REQUESTS, self->worker->loop.now_ns);
+}
+
+static void holds_free(struct worker *worker, struct durable_actor *actor,
+                       struct durable_frame *frame)
+{
+    struct list *link;
+    while ((link = list_pop_first(&frame->holds))) {
+        struct durable_hold *hold = LIST_OWNER(link, struct durable_hold, link);
+        tr__sleep_drop(&actor->machine, &hold->holder, worker->loop.now_ns);
+        source_resize(&worker->source, hold, 0);
+    }
+}
+
+/* The turn is over, however it ended. */
+static void frame_end(struct tr_self *self, struct durable_actor *actor)
+{
+    struct worker *worker = self->worker;
+    struct durable_frame *frame = self->frame;
+    self->frame = NULL;
+    worker->gate = NULL;
+    holds_free(worker, actor, frame);
+    if (frame->is_hook)
+        return;
+    tr__sleep_drop(&actor->machine, &frame->holder, worker->loop.now_ns);
+    actor->running--;
+    if (actor->hook && !actor->running)
+        tr__turn_wake(actor->hook, TR_OK);
+}
+
+/* ---- What a handler returns. ---- */
+
+static tr_next not_stored(struct tr_self *self, tr_status status)
+{
+    return tr_fail(self, status, "what it changed cannot be stored: %s", tr_status_text(status));
+}
+
+/* The handler has returned: its last stretch ends. */
+static tr_next turn_done(struct tr_self *self, struct durable_actor *actor, tr_next next,
+                         bool must)
+{
+    struct worker *worker = self->worker;
+    if (next.code == TR_NEXT_BECOME) {
+        tr__become_forget(self);
+        next = tr_fail(self, TR_NOT_SUPPORTED, "a durable actor keeps its behavior");
+    }
+    if (next.code == TR_NEXT_STOP) {
+        (void)!tr__sleep_ask(&actor->machine, SLEEP_REASON_SLEEP, worker->loop.now_ns);
+        next = same;
+    }
+    if (next.code != TR_NEXT_FAILED && !self->is_cancelled) {
+        tr_status status = tr__stretch_end(worker, actor, must);
+        if (status != TR_OK)
+            next = not_stored(self, status);
+    }
+    if (next.code == TR_NEXT_FAILED || self->is_cancelled)
+        tr__stretch_drop(worker, actor, self->is_cancelled ? TR_CANCELLED : TR_FAILED);
+    return next;
+}
+
+/* ---- Messages. ---- */
+
+/* The row of the application behind one of the kind's. */
+static const tr_handler *row_behind(const struct durable_actor *actor, const tr_handler *row)
+{
+    return &actor->kind->declared->behavior->handlers[row - actor->kind->rows];
+}
+
+/* This generation ends: what came too late for it is for the next one. */
+static tr_next pass_on(struct tr_self *self, const struct durable_actor *actor)
+{
+    uint64_t bits;
+    tr_status status =
+        tr_self_try_durable(self, actor->kind->declared, actor_key(actor), &bits);
+    if (status == TR_OK)
+        return tr_self_forward(self, tr_ref_from_bits(bits));
+    return (tr_next){TR_NEXT_UNHANDLED}; /* the system stops: a dead letter */
+}
+
+tr_next tr__durable_call(tr_self *self, void *state, const void *message)
+{
+    struct durable_actor *actor = durable_of(self);
+    const tr_handler *row = row_behind(actor, self->row);
+    struct durable_frame frame;
+    if (actor->broken != TR_OK)
+        return not_stored(self, actor->broken);
+    if (actor->machine.state >= SLEEP_FINALIZE && actor->machine.state != SLEEP_DESTROY_GRACE)
+        return pass_on(self, actor);
+    frame_begin(self, actor, &frame, self->envelope->type->name, false);
+    tr_next next = turn_done(self, actor, row->call(self, state, message), false);
+    frame_end(self, actor);
+    tr__durable_drive(self->worker, actor, false);
+    return next;
+}
+
+tr_next tr__durable_begin(tr_self *self, void *state, const void *message)
+{
+    (void)message;
+    static const struct tr_created created;
+    struct durable_actor *actor = durable_of(self);
+    const struct durable_kind *kind = actor->kind;
+    struct durable_frame frame;
+    tr_next next = same;
+    bool is_created = actor->is_new && kind->created;
+    frame_begin(self, actor, &frame, "tr_awake", false);
+    if (is_created)
+        next = kind->created->call(self, state, &created);
+    if (next.code == TR_NEXT_SAME && kind->awake && !self->is_cancelled) {
+        struct tr_awake awake = {.epoch = actor->end.generation.epoch,
+                                 .counter = actor->end.generation.counter};
+        next = kind->awake->call(self, state, &awake);
+    }
+    /* Who was created is known from now on, whether it has changed anything or not. */
+    next = turn_done(self, actor, next, is_created);
+    frame_end(self, actor);
+    if (next.code != TR_NEXT_FAILED && !self->is_cancelled)
+        (void)!tr__sleep_started(&actor->machine, self->worker->loop.now_ns);
+    tr__durable_drive(self->worker, actor, false);
+    return next;
+}
+
+/* Waits until the turns that were there before have ended; its row is a barrier, so no other begins. */
+static bool hook_wait(struct tr_self *self, struct durable_actor *actor)
+{
+    while (actor->running && !self->is_cancelled && !actor->is_deadline_over) {
+        actor->hook = self;
+        tr_status status = tr__turn_park(self, TR_NEVER);
+        actor->hook = NULL;
+        if (status != TR_OK)
+            return false;
+    }
+    return !self->is_cancelled && !actor->is_deadline_over;
+}
+
+tr_next tr__durable_hook(tr_self *self, void *state, const void *message)
+{
+    static const struct tr_sleeping sleeping;
+    static const struct tr_destroying destroying;
+    const struct tr_durable_hooked *hooked = message;
+    struct durable_actor *actor = durable_of(self);
+    enum sleep_reason reason = (enum sleep_reason)hooked->reason;
+    bool is_sleep = reason == SLEEP_REASON_SLEEP;
+    const tr_handler *row = is_sleep ? actor->kind->sleeping : actor->kind->destroying;
+    struct durable_frame frame;
+    tr_next next = same;
+    if (!hook_wait(self, actor) ||
+        tr__sleep_hook_begin(&actor->machine, reason) != TR_OK)
+        return same;
+    frame_begin(self, actor, &frame, is_sleep ? "tr_sleeping" : "tr_destroying", true);
+    next = row->call(self, state, is_sleep ? (const void *)&sleeping : &destroying);
+    next = turn_done(self, actor, next, false);
+    frame_end(self, actor);
+    if (self->is_cancelled)
+        return same;
+    if (next.code == TR_NEXT_FAILED) {
+        /* It does not keep the actor from its sleep; what was stored before stands. */
+        tr__log(self->worker->system,
+                TR_LEVEL_WARN,
+                tr_path(self),
+                "%s failed: %s: %s",
+                frame.holder.what,
+                tr_status_name(self->error.status),
+                self->error.text);
+    }
+    (void)!tr__sleep_hook_end(&actor->machine, reason, self->worker->loop.now_ns);
+    tr__durable_drive(self->worker, actor, false);
+    return same;
+}
+
+tr_next tr__durable_drive_turn(tr_self *self, void *state, const void *message)
+{
+    (void)state;
+    (void)message;
+    struct durable_actor *actor = durable_of(self);
+    actor->is_told = false;
+    if (actor->broken != TR_OK && actor->machine.state < SLEEP_FINALIZE)
+        return not_stored(self, actor->broken);
+    tr__durable_drive(self->worker, actor, true);
+    return same;
+}
+
+/* ---- Stretches of a turn that waits. ---- */
+
+static void on_park(struct tr_self *self)
+{
+    struct worker *worker = self->worker;
+    struct durable_actor *actor = durable_of(self);
+    if (!self->frame)
+        return;
+    tr_status status =
+        self->is_cancelled ? TR_CANCELLED : tr__stretch_end(worker, actor, false);
+    worker->gate = NULL;
+    if (status == TR_OK)
+        return;
+    tr__stretch_drop(worker, actor, status);
+    if (!self->is_cancelled)
+        tr__durable_break(worker, actor, status);
+}
+
+static void on_resume(struct tr_self *self)
+{
+    if (self->frame)
+        self->worker->gate = &durable_of(self)->gate;
+}
+
+static void on_crash(struct tr_self *self)
+{
+    struct durable_actor *actor = durable_of(self);
+    bool is_running = self->worker->gate == &actor->gate;
+    if (is_running)
+        tr__stretch_drop(self->worker, actor, TR_FAILED);
+    frame_end(self, actor);
+}
+
+const struct durable_hooks tr__durable_hooks = {
+    .on_park = on_park,
+    .on_resume = on_resume,
+    .on_crash = on_crash,
+    .on_stored = tr__stretch_stored,
+    .on_stop = tr__durable_stop,
+    .on_leave = tr__durable_leave,
+    .on_nap = tr__durable_nap,
+    .on_end = tr__durable_end,
+};
