@@ -20,9 +20,11 @@
  *    The row on disk has the generation that wrote it last, which is looked at in the transaction.
  * 2. What was submitted is told of exactly once, in the order of submission, after it is on disk or
  *    will never be.
- * 3. A generation is (epoch, counter). The epoch is raised and synced when the store is opened, so
+ * 3. After a batch that failed, all later ones of the same entry are stale: what they say was made in
+ *    the belief that the first one would be on disk. Its owner enters anew.
+ * 4. A generation is (epoch, counter). The epoch is raised and synced when the store is opened, so
  *    that entering writes nothing, and what comes later is always greater.
- * 4. A store that could not sync is over: nobody knows what the disk has. Every call says
+ * 5. A store that could not sync is over: nobody knows what the disk has. Every call says
  *    TR_STORE_FAILED until another process, or this one, has opened it anew.
  */
 #ifndef STORE_STORE_H
@@ -44,6 +46,7 @@ struct store_batch;
 struct store_disk;
 struct store_driver;
 struct store_entry;
+struct store_io_hook;
 struct store_reader;
 
 /** Orders the starts of an actor; greater is later. All zero is before the first. */
@@ -78,6 +81,7 @@ struct store_options {
 
     /* For tests. */
     struct store_disk *disk;           /* Lent: in place of `path`; see store/disk.h. */
+    const struct store_io_hook *hook;  /* Lent: of the files in `path`; see store/disk.h. */
     const struct store_driver *driver; /* NULL: tr__store_driver_default. */
     bool is_sync_off;                  /* The canary of the crash tests: acknowledges too early. */
 };
@@ -210,9 +214,9 @@ TR_MUST_CHECK tr_status tr__store_destroy(struct store_batch *batch);
  * Submits a batch, lent until `on_done` is called with it, once, on the committing thread. It may free
  * the batch, and enter, leave and submit others; it must not wait.
  *
- * What it says: TR_OK: on disk, all of it. Else nothing of it is: TR_STALE, TR_LIMIT, TR_STORE_FULL (no
- * room; later there may be), TR_STORE_CORRUPT (this actor's data cannot be trusted), TR_STORE_FAILED,
- * TR_NO_MEMORY.
+ * What it says: TR_OK: on disk, all of it. TR_STORE_FAILED: nobody knows, until the store is opened
+ * again: all of it may be there, or nothing. Else nothing of it is: TR_STALE, TR_LIMIT, TR_STORE_FULL
+ * (no room; later there may be), TR_STORE_CORRUPT (this actor's data cannot be trusted), TR_NO_MEMORY.
  *
  * A submit that fails has not taken the batch: TR_STALE, TR_STORE_FAILED. Any thread.
  */
@@ -298,7 +302,7 @@ TR_MUST_CHECK tr_status tr__store_read_snapshot(struct store_reader *reader, con
                                                 tr_bytes key, uint64_t sequence_max,
                                                 struct store_snapshot *snapshot);
 
-/** A place in the list of all alarms; all zero is before the first. */
+/** A place in the list of all alarms. */
 struct store_alarm_place {
     tr_time due_wall_ns;
     int64_t actor; /* The driver's number of it. */
@@ -316,8 +320,8 @@ struct store_due {
 };
 typedef bool store_visit_due(void *context, const struct store_due *due);
 /**
- * The alarms of all actors after `after` that are due at `until` or before, the earliest first, at
- * most `limit`. A corrupt one does not end the list.
+ * The alarms of all actors after `after` (NULL: from the first on) that are due at `until` or before,
+ * the earliest first, at most `limit`. A corrupt one does not end the list.
  */
 TR_MUST_CHECK tr_status tr__store_list_due(struct store_reader *reader,
                                            const struct store_alarm_place *after,
