@@ -70,10 +70,8 @@ tr_status tr__link_number(struct link *link, const char *text, int64_t *number)
     return result == SQLITE_DONE ? TR_STORE_CORRUPT : tr__link_status(result);
 }
 
-tr_status tr__link_open(struct link *link, const struct vfs *vfs, const char *path,
-                        size_t cache_bytes)
+tr_status tr__link_open(struct link *link, const struct vfs *vfs, const char *path)
 {
-    enum { KIB = 1024 };
     *link = (struct link){0};
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX |
                 SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE;
@@ -84,6 +82,12 @@ tr_status tr__link_open(struct link *link, const struct vfs *vfs, const char *pa
     (void)sqlite3_file_control(link->database, "main", SQLITE_FCNTL_RESERVE_BYTES, &reserved);
     (void)sqlite3_db_config(link->database, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     (void)sqlite3_db_config(link->database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    return TR_OK;
+}
+
+tr_status tr__link_settle(struct link *link, size_t cache_bytes)
+{
+    enum { KIB = 1024 };
     char text[200];
     (void)snprintf(text,
                    sizeof text,

@@ -88,9 +88,10 @@ struct link {
     sqlite3_stmt *statements[SQL_COUNT]; /* NULL: not yet prepared */
 };
 
-/** Opens a connection; the first one makes the database. Statuses of tr__link_status. */
-TR_MUST_CHECK tr_status tr__link_open(struct link *link, const struct vfs *vfs, const char *path,
-                                      size_t cache_bytes);
+/** Opens a connection, and nothing else: who comes first has yet to see what the file is. */
+TR_MUST_CHECK tr_status tr__link_open(struct link *link, const struct vfs *vfs, const char *path);
+/** Makes the settings that all connections have. */
+TR_MUST_CHECK tr_status tr__link_settle(struct link *link, size_t cache_bytes);
 /** Also of one whose opening failed. */
 void tr__link_close(struct link *link);
 

@@ -69,11 +69,13 @@ static uint32_t big_endian(const unsigned char *bytes)
     return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
 }
 
+enum look { LOOK_NOTHING, LOOK_GARBAGE, LOOK_FOREIGN, LOOK_OURS };
+
 /*
  * Looks at the first bytes of the file, before SQLite does more than that with it: another database
  * must not be changed, not even by what is left of a transaction in it.
  */
-static bool is_foreign(const struct link *link)
+static enum look look_at(const struct link *link)
 {
     enum { HEADER = 100, RESERVED_AT = 20, APPLICATION_AT = 68 };
     static const char magic[] = "SQLite format 3";
@@ -82,12 +84,14 @@ static bool is_foreign(const struct link *link)
     int result =
         sqlite3_file_control(link->database, "main", SQLITE_FCNTL_FILE_POINTER, (void *)&file);
     if (result != SQLITE_OK || !file || !file->pMethods)
-        return false;
+        return LOOK_NOTHING;
     if (file->pMethods->xRead(file, header, HEADER, 0) != SQLITE_OK)
-        return false; /* Empty, or too short: SQLite says what it is. */
-    return memcmp(header, magic, sizeof magic) == 0 &&
-           (header[RESERVED_AT] != PAGE_SUM ||
-            big_endian(header + APPLICATION_AT) != SESSION_APPLICATION);
+        return LOOK_NOTHING; /* Empty, or too short: SQLite says what it is. */
+    if (memcmp(header, magic, sizeof magic) != 0)
+        return LOOK_GARBAGE; /* Or a page that was torn when the database was made. */
+    bool is_ours = header[RESERVED_AT] == PAGE_SUM &&
+                   big_endian(header + APPLICATION_AT) == SESSION_APPLICATION;
+    return is_ours ? LOOK_OURS : LOOK_FOREIGN;
 }
 
 static struct seal seal_store(struct hash_key key, tr_bytes program, uint64_t epoch)
@@ -187,17 +191,21 @@ static tr_status check_marks(struct store_session *session, int64_t *format, tr_
     int64_t application = 0;
     int64_t pages = 0;
     *format = 0;
-    if (is_foreign(link))
+    if (look_at(link) == LOOK_FOREIGN)
         return tr__make_refuse(
             error, TR_STORE_FOREIGN, "%s is a database, but no store of Troupe", session->path);
-    tr_status status = tr__link_number(link, "PRAGMA page_count", &pages);
+    tr_status status = tr__link_settle(link, session->cache_bytes * (size_t)SESSION_WRITER_CACHES);
+    if (status == TR_OK)
+        status = tr__link_number(link, "PRAGMA page_count", &pages);
     if (status == TR_OK)
         status = tr__link_number(link, "PRAGMA application_id", &application);
     if (status == TR_OK)
         status = tr__link_number(link, "PRAGMA user_version", format);
-    if (status == TR_STORE_CORRUPT && sqlite3_errcode(link->database) == SQLITE_NOTADB)
-        return tr__make_refuse(
-            error, TR_STORE_FOREIGN, "%s is no database of SQLite", session->path);
+    if (status == TR_STORE_CORRUPT && look_at(link) == LOOK_GARBAGE)
+        return tr__make_refuse(error,
+                               TR_STORE_FOREIGN,
+                               "%s does not begin as a database does: it is none, or destroyed",
+                               session->path);
     if (status)
         return tr__make_refuse_by(error, link, status, session->path);
     if (pages > 0 && application != SESSION_APPLICATION)

@@ -98,17 +98,16 @@ static void release_place(struct store_session *session)
 
 tr_status tr__session_link(struct store_session *session, struct link *link)
 {
-    tr_status status = tr__link_open(link, &session->vfs, session->path, session->cache_bytes);
+    tr_status status = tr__link_open(link, &session->vfs, session->path);
+    if (status == TR_OK)
+        status = tr__link_settle(link, session->cache_bytes);
     return status ? status : tr__link_execute(link, "PRAGMA wal_autocheckpoint = 0");
 }
 
 static tr_status open_links(struct store_session *session, const struct store_options *options,
                             tr_error *error)
 {
-    tr_status status = tr__link_open(&session->writer,
-                                     &session->vfs,
-                                     session->path,
-                                     session->cache_bytes * SESSION_WRITER_CACHES);
+    tr_status status = tr__link_open(&session->writer, &session->vfs, session->path);
     if (status)
         return tr__make_refuse_by(error, &session->writer, status, session->path);
     status = tr__make_database(session, options, error);
