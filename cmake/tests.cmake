@@ -77,7 +77,7 @@ if(TROUPE_FUZZ AND fuzz_sources)
         ${PROJECT_SOURCE_DIR}/include ${tests_dir})
     target_compile_options(troupe_fuzz PUBLIC ${fuzz_flags})
     target_link_libraries(troupe_fuzz PUBLIC troupe_flags Threads::Threads
-        BoostContext::BoostContext)
+        BoostContext::BoostContext ${store_library})
     set_target_properties(troupe_fuzz PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF)
     foreach(source IN LISTS fuzz_sources)
         cmake_path(GET source STEM stem)
