@@ -44,7 +44,10 @@
     X(WRONG_TYPE, -30, "a message of another type is expected")                                    \
     X(LIMIT, -31, "a limit is reached")                                                            \
     X(RESTARTED, -32, "the actor was restarted")                                                   \
-    X(FAULT, -33, "a native fault")
+    X(FAULT, -33, "a native fault")                                                                \
+    X(STARTING, -40, "the actor is starting")                                                      \
+    X(START_FAILED, -41, "the actor could not be started")                                         \
+    X(DESTROYING, -42, "the actor is being destroyed")
 
 #define TR_STATUS_ENUM_(name, value, text) TR_##name = (value),
 typedef enum tr_status { TR_STATUS_LIST(TR_STATUS_ENUM_) } tr_status;
