@@ -34,7 +34,7 @@ struct holders {
 
 enum {
     HOLDERS_NAMED_MAX = 3,    /* of each counter; of the others the text gives the number */
-    HOLDERS_TEXT_SIZE = 4096, /* all counters with so many holders each fit */
+    HOLDERS_TEXT_SIZE = 4096, /* all that can block at once fit */
 };
 
 static inline bool holder_is_raised(const struct holder *holder)
@@ -66,7 +66,7 @@ const char *tr__counter_text(enum sleep_counter counter);
  *     active requests: add_item (cart.c:44, 12.000 s), add_item (cart.c:44, 0.120 s) and 7 more;
  *     keep-awake: receipt (cart.c:51, 3.500 s)
  *
- * on one line, cut to `size` with its final NUL. Returns the length that it has in `text`.
+ * on one line, cut to `size` with its final NUL; of each name the first 32 bytes. Returns the length that it has in `text`.
  */
 size_t tr__holders_print(const struct holders *holders, uint32_t set, tr_time now, char *text,
                          size_t size);

@@ -143,7 +143,7 @@ void tr__sleep_init(struct sleep_machine *machine, const struct sleep_options *o
 
 /**
  * Takes the next step from the agenda; false when there is nothing to do. The caller performs it
- * before it takes another.
+ * before it takes another. After TERMINATED there is none: the machine may be gone by then.
  */
 bool tr__sleep_next(struct sleep_machine *machine, tr_time now, struct sleep_action *action);
 
