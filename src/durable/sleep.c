@@ -155,8 +155,6 @@ static void enter_grace(struct sleep_machine *machine, enum sleep_reason reason,
     TR_ASSERT(machine->state == SLEEP_STARTED);
     bool destroys = reason == SLEEP_REASON_DESTROY;
     machine->state = destroys ? SLEEP_DESTROY_GRACE : SLEEP_GRACE;
-    machine->not_ready.what = "stopping";
-    tr__holders_add(&machine->holders, &machine->not_ready, COUNTER_NOT_READY, now);
     set_deadline(machine, grace_ns, now);
     machine->agenda &= BIT(SEND_DESTROY);
     machine->agenda |= GRACE_STEPS | hook_step(machine, reason, now);
@@ -198,7 +196,6 @@ void tr__sleep_init(struct sleep_machine *machine, const struct sleep_options *o
     TR_ASSERT(options->grace_ns >= 0);
     *machine = (struct sleep_machine){
         .options = *options,
-        .not_ready = {.what = "starting"},
         .no_sleep = {.what = "option of the kind"},
         .state = SLEEP_LOADING,
         .due = SLEEP_NEVER,
@@ -210,7 +207,6 @@ void tr__sleep_init(struct sleep_machine *machine, const struct sleep_options *o
     if (options->grace_ns == 0)
         machine->options.grace_ns = SLEEP_GRACE_NS;
     tr__holders_init(&machine->holders);
-    tr__holders_add(&machine->holders, &machine->not_ready, COUNTER_NOT_READY, now);
     if (options->no_sleep)
         tr__holders_add(&machine->holders, &machine->no_sleep, COUNTER_NO_SLEEP, now);
 }
@@ -241,7 +237,7 @@ tr_status tr__sleep_started(struct sleep_machine *machine, tr_time now)
     if (machine->state != SLEEP_LOADING)
         return misplaced(machine);
     machine->state = SLEEP_STARTED;
-    tr__sleep_drop(machine, &machine->not_ready, now);
+    note_change(machine, 1U << COUNTER_NOT_READY, now);
     if (machine->stop_waits)
         enter_grace(machine, machine->stop_waits, machine->stop_grace_ns, now);
     return TR_OK;

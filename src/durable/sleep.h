@@ -114,9 +114,7 @@ struct sleep_options {
 
 struct sleep_machine {
     struct holders holders;
-    /* The machine's own: they make every reason a holder. */
-    struct holder not_ready;
-    struct holder no_sleep;
+    struct holder no_sleep; /* the machine's own: so every reason has a holder */
     struct holder on_sleep;
     struct holder on_destroy;
     struct sleep_options options;

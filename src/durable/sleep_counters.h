@@ -7,6 +7,8 @@
  * its reasons. Both predicates, the warning at the deadline and `why` look at this list only: a new
  * counter is one new line.
  *
+ * An actor is not ready in every state but Started, and when somebody holds NOT_READY.
+ *
  * Two differences are rows, not code. A connection that can hibernate is a counter that blocks
  * nothing. A run handler that waits on its queue moves from RUN to RUN_WAITS, which lets the actor
  * fall asleep, and is still waited for by the finalize of a sleep.

@@ -15,6 +15,8 @@ static uint32_t blocks_finalize(enum sleep_reason reason)
 
 enum sleep_counter tr__sleep_can_arm(const struct sleep_machine *machine)
 {
+    if (machine->state != SLEEP_STARTED)
+        return COUNTER_NOT_READY;
     return counters_first(machine->holders.raised & counters_block_idle);
 }
 
