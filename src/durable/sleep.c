@@ -14,7 +14,7 @@ _Static_assert(STEP_COUNT <= 32, "the agenda is 32 bits");
  * Sets of steps that become due together. The rules that they keep:
  *
  * 1. Each step that the machine waits for (SERIALIZE, WAIT_WRITES) is the last of its set, so that
- *    the answer may be told while the step is performed.
+ *    the answer may be told while the step is performed. Before, it answers nothing.
  * 2. TERMINATED is due once in a generation, by end(), which also makes the state Terminated.
  * 3. COMMIT_STATE is due only when SERIALIZE was answered in time, and ERASE only for a destroy.
  */
@@ -69,6 +69,13 @@ static void note_change(struct sleep_machine *machine, uint32_t set, tr_time now
     }
 }
 
+/* No timer is due any more, nor is the step that would arm it. */
+static void disarm(struct sleep_machine *machine)
+{
+    machine->due = SLEEP_NEVER;
+    machine->agenda &= ~(BIT(ARM_IDLE) | BIT(ARM_GRACE) | BIT(ARM_CAP));
+}
+
 /* ---- decisions ---- */
 
 /* The idle timer is armed in full after each change, and only when the predicate says yes. */
@@ -88,7 +95,7 @@ static void decide_idle(struct sleep_machine *machine)
 
 static void close_all(struct sleep_machine *machine, uint32_t write_step)
 {
-    machine->due = SLEEP_NEVER;
+    disarm(machine);
     machine->agenda |= CLOSE_STEPS | write_step;
 }
 
@@ -174,7 +181,7 @@ static void serialized(struct sleep_machine *machine, tr_status outcome)
     TR_ASSERT(machine->awaits_serialized);
     machine->awaits_serialized = false;
     machine->status = outcome;
-    machine->agenda &= ~(uint32_t)SERIALIZE_STEPS;
+    machine->agenda &= ~BIT(SERIALIZE);
     close_all(machine, outcome == TR_OK ? BIT(COMMIT_STATE) : 0);
 }
 
@@ -183,7 +190,7 @@ static void end(struct sleep_machine *machine, enum sleep_outcome outcome)
     TR_ASSERT(machine->state != SLEEP_TERMINATED);
     machine->state = SLEEP_TERMINATED;
     machine->outcome = outcome;
-    machine->due = SLEEP_NEVER;
+    disarm(machine);
     machine->agenda |=
         END_STEPS | (outcome == SLEEP_ENDED_DESTROYED ? BIT(CLEAR_ALARMS) : BIT(KEEP_ALARMS));
 }
@@ -377,10 +384,12 @@ static void grace_timer(struct sleep_machine *machine, tr_time now)
         machine->agenda |= BIT(ARM_GRACE);
         return;
     }
-    machine->due = SLEEP_NEVER;
+    disarm(machine);
     if (tr__sleep_can_finalize(machine, reason_of(machine)))
         return;
     machine->is_overdue = true;
+    /* A hook that has not begun is skipped; its holder says so in the warning. */
+    machine->agenda &= ~(BIT(RUN_ON_SLEEP) | BIT(RUN_ON_DESTROY));
     machine->agenda |= DEADLINE_STEPS;
 }
 
@@ -403,7 +412,7 @@ void tr__sleep_timer(struct sleep_machine *machine, tr_time now)
         machine->agenda |= BIT(ARM_IDLE);
     } else {
         /* Something may have changed that nobody has looked at yet: then this is not idle. */
-        machine->due = SLEEP_NEVER;
+        disarm(machine);
         if (!machine->is_changed)
             (void)tr__sleep_evict(machine);
     }
@@ -431,6 +440,8 @@ tr_status tr__sleep_serialized(struct sleep_machine *machine, tr_status outcome)
 {
     if (machine->state != SLEEP_FINALIZE || !machine->awaits_serialized)
         return misplaced(machine);
+    if (machine->agenda & BIT(SERIALIZE))
+        return TR_INVALID_TRANSITION;
     serialized(machine, outcome);
     return TR_OK;
 }
@@ -440,7 +451,6 @@ tr_status tr__sleep_written(struct sleep_machine *machine, tr_status outcome)
     bool destroys = machine->state == SLEEP_DESTROYING;
     if (!destroys && (machine->state != SLEEP_FINALIZE || machine->awaits_serialized))
         return misplaced(machine);
-    /* Before its step is taken nobody can know what came of the writes. */
     if (machine->agenda & BIT(WAIT_WRITES))
         return TR_INVALID_TRANSITION;
     if (machine->status == TR_OK)
