@@ -61,11 +61,7 @@ typedef enum tr_durability {
     TR_SAVE_ON_DEMAND, /* with tr_save, and before it sleeps */
 } tr_durability;
 
-/**
- * From one version of the state to the next: TR_MIGRATE(1, cart_v1, cart_v2, function), with
- *     tr_status function(tr_self *self, const struct cart_v1 *from, struct cart_v2 *to)
- * Both are messages. *to begins as zeros; memory for it is tr_alloc's.
- */
+/** From one version of the state to the next; made by TR_MIGRATION. */
 typedef struct tr_migration {
     uint32_t from; /* version; it makes from + 1 */
     const tr_type *from_type;
@@ -82,10 +78,10 @@ typedef struct tr_durable_options {
     tr_time grace_ns TR_ZERO;         /* from tr_sleeping to the end at the latest: 15 s */
     bool never_sleeps TR_ZERO;        /* it sleeps when the system stops, or when told to */
     /**
-     * TR_MIGRATE, one for each version whose state a later one cannot simply read: fields may be added at
-     * the end without. Ends with an element of all zero. NULL: none.
+     * TR_MIGRATIONS(cart_1), one for each version whose state the next one cannot simply read: fields may
+     * be added at the end without. NULL: none.
      */
-    const tr_migration *migrations TR_ZERO;
+    const tr_migration *const *migrations TR_ZERO;
 } tr_durable_options;
 
 /** A kind of durable actors; made by TR_DURABLE. */
@@ -104,6 +100,17 @@ typedef struct tr_durable_kind {
 #define TR_DURABLE(actor, ...) TR_DURABLE_(actor, __VA_ARGS__, )
 /** Declares a kind of another file. */
 #define TR_DURABLE_DECLARE(actor) TR_EXTERN_C const tr_durable_kind tr_durable_##actor
+
+/**
+ * How a state of one version becomes one of the next: TR_MIGRATION(cart_1, 1, cart_v1, cart, grow), with
+ *     static tr_status grow(tr_self *self, const struct cart_v1 *from, struct cart *to)
+ * Both states are messages. *to begins as zeros; what it points to is in *from, or memory of tr_alloc. Another
+ * status than TR_OK: the actor does not start. Several in a row lead from the oldest to the newest.
+ */
+#define TR_MIGRATION(name, version, from, to, function)                                            \
+    TR_MIGRATION_(name, version, from, to, function)
+/** The migrations of a kind: TR_DURABLE(cart, cart, .version = 3, .migrations = TR_MIGRATIONS(cart_1, cart_2)). */
+#define TR_MIGRATIONS(...) TR_MIGRATIONS_(__VA_ARGS__)
 
 /** The kinds of a system: .durable = TR_DURABLES(cart, reminder). */
 #define TR_DURABLES(...) TR_DURABLES_(__VA_ARGS__)
@@ -233,6 +240,11 @@ typedef struct tr_durables {
 #else
 #define TR_DURABLE_REF_(self, a, key) \
     a##_ref_of((TR_REQUIRE_SELF_(self, "durable"), tr_self_durable(self, &tr_durable_##a, key)))
+#define TR_DURABLES_(...) \
+    (&(const tr_durables){ sizeof(tr_durables), tr_durable_start, \
+        (const tr_durable_kind *const[]){ TR_PP_EACH(TR_DURABLES_KIND_, ~, __VA_ARGS__) NULL } })
+#define TR_MIGRATIONS_(...) \
+    ((const tr_migration *const[]){ TR_PP_EACH(TR_MIGRATIONS_KIND_, ~, __VA_ARGS__) NULL })
 #endif
 #define TR_DURABLE_KEY_(key) tr_durable_key_(key)
 TR_INLINE tr_bytes tr_durable_key_(const char *key)
@@ -250,13 +262,15 @@ TR_INLINE tr_bytes tr_durable_key_(const char *key)
     TR_QUIET_END_ \
     TR_STATIC_ASSERT(TR_ABI > 0, "")
 
-#define TR_DURABLES_(...) \
-    (&(const tr_durables){ sizeof(tr_durables), tr_durable_start, \
-        (const tr_durable_kind *const[]){ TR_PP_EACH(TR_DURABLES_KIND_, ~, __VA_ARGS__) NULL } })
 #define TR_DURABLES_KIND_(c, a) &tr_durable_##a,
 
-#define TR_MIGRATE(version, from, to, function) \
-    { version, &tr_type_##from, &tr_type_##to, (tr_status (*)(tr_self *, const void *, void *))(function) }
+#define TR_MIGRATION_(n, v, f, t, function) \
+    static tr_status tr_migrate_##n(tr_self *self, const void *from, void *to) \
+    { \
+        return function(self, (const struct f *)from, (struct t *)to); \
+    } \
+    static const tr_migration tr_migration_##n = { v, &tr_type_##f, &tr_type_##t, tr_migrate_##n }
+#define TR_MIGRATIONS_KIND_(c, n) &tr_migration_##n,
 
 #define TR_HOLD_(self, awake, what) \
     for (tr_hold tr_hold_ __attribute__((__cleanup__(tr_hold_release))) = \

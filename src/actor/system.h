@@ -74,6 +74,7 @@ struct tr_system {
     void (*durable_free)(struct tr_system *system);
     bool (*durable_work)(struct tr_system *system); /* of a kit: writes what is to be written */
     bool (*durable_has_work)(struct tr_system *system);
+    bool (*durable_has_failed)(struct tr_system *system); /* the store has */
     struct name *guardian_name;
     struct envelope_pool **pools;
 

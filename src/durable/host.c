@@ -217,6 +217,12 @@ static bool work(struct tr_system *system)
     return tr__store_work(system->durable->store);
 }
 
+static bool has_failed(struct tr_system *system)
+{
+    const struct store *store = system->durable->store;
+    return store && tr__store_status(store) != TR_OK;
+}
+
 static void host_free(struct tr_system *system)
 {
     struct durable_host *host = system->durable;
@@ -321,5 +327,6 @@ tr_status tr_durable_start(tr_system *system, const tr_durables *durables, const
     system->durable_free = host_free;
     system->durable_work = work;
     system->durable_has_work = has_work;
+    system->durable_has_failed = has_failed;
     return fill(host, durables, store);
 }

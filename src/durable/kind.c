@@ -74,7 +74,8 @@ static const char *fault_of(const tr_durable_kind *kind)
     if ((unsigned)options->durability > TR_SAVE_ON_DEMAND)
         return "an unknown durability";
     uint32_t version = options->version ? options->version : 1;
-    for (const tr_migration *step = options->migrations; step && step->call; step++) {
+    for (size_t i = 0; options->migrations && options->migrations[i]; i++) {
+        const tr_migration *step = options->migrations[i];
         if (step->from < 1 || step->from >= version)
             return "a migration from a version that is not an earlier one";
         if (!tr__type_is_valid(step->from_type, &why) || !tr__type_is_valid(step->to_type, &why))

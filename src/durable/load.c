@@ -67,9 +67,9 @@ void tr__durable_drop(struct worker *worker, struct durable_actor *actor)
 
 static const tr_migration *migration_from(const tr_durable_options *options, uint32_t version)
 {
-    for (const tr_migration *step = options->migrations; step && step->call; step++) {
-        if (step->from == version)
-            return step;
+    for (size_t i = 0; options->migrations && options->migrations[i]; i++) {
+        if (options->migrations[i]->from == version)
+            return options->migrations[i];
     }
     return NULL;
 }
