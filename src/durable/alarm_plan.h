@@ -3,7 +3,8 @@
  * When an alarm fires: the arithmetic of at, after, every and cron, of retries, and of clocks that
  * jump. Pure: time, randomness and the zone are given, and whoever keeps plans writes them down.
  *
- * All times are the wall clock's, in nanoseconds since 1970, since a plan outlives its process.
+ * All times are the wall clock's, in nanoseconds since 1970, since a plan outlives its process. A clock
+ * before 1970 or beyond ALARM_TIME_MAX is taken for that.
  *
  *     set -> wait -> begin -> done                    the next occurrence, or the end
  *                          -> failed -> wait -> begin the same occurrence again, after back-off
@@ -33,6 +34,8 @@
 #define ALARM_TIME_MAX (INT64_C(9000000000) * TR_SECOND)
 /** Of rule 4, as in Vixie's cron. */
 #define ALARM_BACK_MAX (3 * TR_HOUR)
+/** The longest cap of a back-off; greater ones are this. */
+#define ALARM_BACK_OFF_MAX (30 * 24 * TR_HOUR)
 
 /* The values are those of the byte form. */
 enum alarm_kind { ALARM_AT = 1, ALARM_AFTER = 2, ALARM_EVERY = 3, ALARM_CRON = 4 };
@@ -52,6 +55,7 @@ struct alarm_plan {
     tr_time span;      /* of after and every; else 0 */
     uint32_t failures; /* of the open occurrence */
     tr_time retry_at;  /* when failures > 0; else 0 */
+    tr_time back_off;  /* how long that was when it was chosen, likewise */
     struct cron cron;  /* of ALARM_CRON; else zero */
 };
 
@@ -83,7 +87,7 @@ TR_MUST_CHECK tr_status tr__alarm_plan_at(struct alarm_plan *plan, uint64_t id, 
                                           tr_time now);
 TR_MUST_CHECK tr_status tr__alarm_plan_after(struct alarm_plan *plan, uint64_t id, tr_time delay,
                                              tr_time now);
-/** Fires at the first anchor + n * period after `now`; an anchor may be before or after it. */
+/** Fires at anchor + n * period, the first time after `now`; n >= 0. */
 TR_MUST_CHECK tr_status tr__alarm_plan_every(struct alarm_plan *plan, uint64_t id, tr_time period,
                                              tr_time anchor, tr_time now);
 /** The expression is copied; `zone` is that of its name, here and below. */

@@ -39,6 +39,13 @@ struct zone {
 };
 
 /**
+ * Whether a text of this length can be the name of a zone: 1 to ZONE_NAME_MAX of A-Z a-z 0-9 _ + -
+ * and '/', which is at neither end and not doubled; each part begins with a letter or a digit. So it
+ * is never a path that leads elsewhere. Any thread.
+ */
+bool tr__zone_name_is_valid(const char *name, size_t length);
+
+/**
  * Reads a file's bytes, which are lent to the zone for as long as it is used.
  *
  * TR_BAD_DATA: it is no such file, or one that contradicts itself; TR_NOT_SUPPORTED: a version beyond
@@ -58,7 +65,7 @@ int32_t tr__zone_offset(const struct zone *zone, int64_t utc);
 /** The instants at which the clock shows a local time. */
 struct zone_instants {
     int count;      /* 0: it is in a gap, clocks jump over it; 1; 2: clocks were set back over it */
-    int64_t first;  /* of count 0: the end of the gap, the first instant with a later local time */
+    int64_t first;  /* of count 0: the end of the gap, which is tr__zone_first */
     int64_t second; /* as `first` unless count is 2 */
 };
 
@@ -69,8 +76,8 @@ struct zone_instants {
 void tr__zone_instants(const struct zone *zone, int64_t local, struct zone_instants *instants);
 
 /**
- * The first instant at which the clock shows `local` or later: `first` of the above. It never falls
- * when `local` grows. As above.
+ * The first instant at which the clock shows `local` or later. It never falls when `local` grows. As
+ * above.
  */
 int64_t tr__zone_first(const struct zone *zone, int64_t local);
 

@@ -20,22 +20,16 @@ struct zone_entry;
 
 struct zones {
     const tr_platform *platform;
-    char *directory;  /* NULL until it is needed */
-    struct lock lock; /* of all below */
+    const char *directory; /* NULL: $TZDIR, or the system's */
+    struct lock lock;      /* of all below, also while a file is read */
     struct zone_entry *first;
     uint32_t count;
 };
 
-void tr__zones_init(struct zones *zones, const tr_platform *platform);
+/** With zone files in `directory`, lent; NULL: as above. */
+void tr__zones_init(struct zones *zones, const tr_platform *platform, const char *directory);
 /** Frees them all: none may be in use. */
 void tr__zones_deinit(struct zones *zones);
-
-/**
- * Whether a text of this length can be the name of a zone: 1 to ZONE_NAME_MAX of A-Z a-z 0-9 _ + -
- * and '/', which is at neither end and not doubled; each part begins with a letter or a digit. So it
- * is never a path that leads elsewhere. Any thread.
- */
-bool tr__zone_name_is_valid(const char *name, size_t length);
 
 /**
  * Finds a zone, borrowed until deinit; reads its file the first time.
