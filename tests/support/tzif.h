@@ -24,7 +24,7 @@ static inline void tzif_put(struct tzif *file, uint64_t value, size_t size)
 {
     ck_assert_uint_le(file->size + size, sizeof file->bytes);
     for (size_t i = size; i > 0; i--)
-        file->bytes[file->size++] = (unsigned char)(value >> (8 * (i - 1)));
+        file->bytes[file->size++] = (unsigned char)(i > 8 ? 0 : value >> (8 * (i - 1)));
 }
 
 /** A head with these counts; others are 0. The one of types is also that of characters. */

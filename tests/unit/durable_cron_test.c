@@ -469,7 +469,7 @@ TEST(whole_years_are_as_a_walk_by_minutes_has_them, "")
         if (TEST_HAS_SANITIZER && rng_below(&rng, 4) > 0)
             continue;
         int64_t begin = at(begins[rng_below(&rng, 3)]);
-        uint64_t rounds = test_scale(8, 400);
+        uint64_t rounds = test_scale(TEST_HAS_SANITIZER ? 3 : 8, 400);
         ck_assert_int_eq(tr__zones_find(&zones, names[i], &zone), TR_OK);
         struct minute *minutes = clock_of(names[i], begin);
         for (uint64_t round = 0; round < rounds; round++) {
