@@ -83,7 +83,9 @@ static bool is_letter(char c)
 /* The next character; NUL at the end, and a NUL in the text is refused like any other. */
 static char peek(const struct input *in)
 {
-    return in->at < in->length ? in->text[in->at] : '\0';
+    if (in->at == in->length)
+        return '\0';
+    return in->text[in->at];
 }
 
 /* The next character cannot be. */
