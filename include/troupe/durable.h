@@ -39,6 +39,7 @@
 #ifndef TROUPE_DURABLE_H
 #define TROUPE_DURABLE_H
 
+#include <troupe/alarm.h>
 #include <troupe/self.h>
 
 struct tr_durables;

@@ -19,6 +19,7 @@
 #include <troupe/durable.h>
 
 #include "actor/gate.h"
+#include "durable/alarm_plan.h"
 #include "durable/authority.h"
 #include "durable/host.h"
 #include "store/store.h"
@@ -30,15 +31,10 @@ struct stretch {
     struct gate gate; /* what it sent */
     struct store_batch *batch;
     struct envelope *envelope; /* how its end is told */
-    struct list savers;        /* of struct durable_saver: turns in tr_save */
+    struct list savers;        /* of struct durable_frame: turns in tr_save */
     uint64_t number;
+    tr_time alarm_ns; /* the earliest alarm that it has set, else TR_NEVER */
     tr_status status; /* written by the store's thread before the envelope is sent */
-};
-
-/** A turn that waits for a stretch; on its stack. */
-struct durable_saver {
-    struct list link;
-    struct tr_self *self;
 };
 
 /** A key that was put or deleted and is not on disk yet, so that who gets it sees it. */
@@ -58,12 +54,21 @@ struct durable_hold {
     uint64_t number;
 };
 
-/** What a turn of a durable actor has on its stack. */
+/** What a turn of a durable actor has. Not on its stack, which is gone when it has crashed. */
 struct durable_frame {
+    struct tr_self *self;
+    struct list saver;    /* of the stretch that it waits for */
     struct holder holder; /* it runs, or waits */
     struct list holds;
     uint32_t lenient; /* blocks of TR_WAIT_UNTIL that it is in */
     bool is_hook;     /* on_sleep or on_destroy: told to the machine by other means */
+    /* Of a turn for an alarm. */
+    bool has_alarm;
+    char alarm[TR_ALARM_NAME_MAX + 1];
+    struct alarm_mark mark;
+    struct alarm_plan plan; /* as it was when its handler began */
+    void *message;
+    const tr_type *message_type;
 };
 
 struct durable_actor {
@@ -83,6 +88,9 @@ struct durable_actor {
     struct store_batch *batch; /* of the stretch that runs, NULL: nothing was put by */
     struct list stretches;
     struct list overlays;
+    struct list alarms;      /* of struct alarm */
+    tr_time alarm_ns;        /* the earliest that the stretch that runs has set, else TR_NEVER */
+    uint64_t alarm_last;     /* id of the alarm that was set last */
     uint64_t stretch_last;   /* number of the last stretch submitted */
     tr_status broken;        /* something could not be stored: it is to begin anew */
     bool is_new;             /* nothing is stored of it */
@@ -148,6 +156,13 @@ void tr__overlays_drop(struct worker *worker, struct durable_actor *actor, uint6
 
 /* ---- durable/turn.c ---- */
 
+/** Begins a turn; false: no memory, and the turn is to fail with TR_NO_MEMORY. */
+TR_MUST_CHECK bool tr__frame_begin(struct tr_self *self, struct durable_actor *actor,
+                                   const char *what, bool is_hook);
+/** Its handler has returned: the last stretch ends. `must`: whether something has changed or not. */
+tr_next tr__frame_done(struct tr_self *self, struct durable_actor *actor, tr_next next, bool must);
+/** It is over, however it ended. */
+void tr__frame_end(struct tr_self *self, struct durable_actor *actor);
 /** Calls the handler of the application for a message. */
 tr_next tr__durable_call(tr_self *self, void *state, const void *message);
 /** The first turn of a generation: tr_created, tr_awake. */

@@ -6,7 +6,7 @@
  * the actor ends, which no turn of it can do from its own stack: those wait for a message of the runtime,
  * which passes all barriers (tr__durable_nudge).
  */
-#include "durable/actor.h"
+#include "durable/alarm.h"
 
 #include <string.h>
 
@@ -14,6 +14,7 @@
 #include "actor/pooled.h"
 #include "actor/stop.h"
 #include "base/assert.h"
+#include "durable/clock.h"
 
 /* ---- The timer. ---- */
 
@@ -242,11 +243,15 @@ static void perform(struct worker *worker, struct durable_actor *actor,
     case STEP_TERMINATED:
         terminated(worker, actor);
         break;
+    case STEP_KEEP_ALARMS:
+        /* Those that fell due meanwhile wake the next generation. */
+        if (tr__alarms_next(actor) < TR_NEVER)
+            tr__clock_tell(worker, actor->kind->host, tr__alarms_next(actor));
+        break;
     case STEP_SUSPEND_ALARMS:
     case STEP_SETTLE_CONNECTIONS:
     case STEP_CANCEL_RUN:
     case STEP_JOIN_RUN:
-    case STEP_KEEP_ALARMS:
     case STEP_CLEAR_ALARMS:
     case STEP_CLOSE_STORE:
     case STEP_REPLY:

@@ -7,7 +7,7 @@
 #include "actor/client.h"
 #include "actor/pooled.h"
 #include "base/assert.h"
-#include "durable/actor.h"
+#include "durable/clock.h"
 #include "pool/pool.h"
 
 static_assert(sizeof "/system/durable//" + TR_NAME_MAX + 3 * TR_KEY_MAX <= TR_PATH_MAX,
@@ -165,6 +165,16 @@ tr_status tr_self_try_durable(tr_self *self, const tr_durable_kind *kind, tr_byt
     return wake(self->worker->system, &spawner, kind, key, ref_bits);
 }
 
+tr_status tr__host_wake(tr_self *self, const char *kind, tr_bytes key, uint64_t *ref_bits)
+{
+    const struct durable_host *host = self->worker->system->durable;
+    for (size_t i = 0; i < host->kind_count; i++) {
+        if (strcmp(host->kinds[i].declared->name, kind) == 0)
+            return tr_self_try_durable(self, host->kinds[i].declared, key, ref_bits);
+    }
+    return TR_NOT_FOUND;
+}
+
 tr_ref tr_self_durable(tr_self *self, const tr_durable_kind *kind, tr_bytes key)
 {
     uint64_t bits = 0;
@@ -230,9 +240,11 @@ static void host_free(struct tr_system *system)
     for (uint32_t i = 0; host->desks && i < system->worker_count; i++) {
         tr__store_reader_free(host->desks[i].reader);
         source_resize(source, host->desks[i].bytes, 0);
+        source_resize(source, host->desks[i].spare, 0);
     }
     if (host->store)
         tr__store_close(host->store);
+    tr__zones_deinit(&host->zones);
     for (size_t i = 0; i < host->kind_count; i++)
         tr__durable_kind_deinit(&host->kinds[i]);
     source_resize(source, host->desks, 0);
@@ -309,7 +321,7 @@ static tr_status fill(struct durable_host *host, const tr_durables *durables, co
         status = tr__store_reader_new(host->store, &host->desks[i].reader);
     for (size_t i = 0; i < count && status == TR_OK; i++)
         status = keeper_make(&host->kinds[i]);
-    return status;
+    return status == TR_OK ? tr__clock_start(host) : status;
 }
 
 tr_status tr_durable_start(tr_system *system, const tr_durables *durables, const char *store)
@@ -321,6 +333,7 @@ tr_status tr_durable_start(tr_system *system, const tr_durables *durables, const
         return TR_NO_MEMORY;
     *host = (struct durable_host){.system = system};
     lock_init(&host->lock);
+    tr__zones_init(&host->zones, system->platform, NULL);
     for (int i = 0; i < LEAVING_PARTS; i++)
         list_init(&host->leaving[i]);
     system->durable = host;

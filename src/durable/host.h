@@ -12,6 +12,7 @@
 #include <troupe/durable.h>
 
 #include "actor/system.h"
+#include "durable/zones.h"
 #include "store/store.h"
 
 enum { LEAVING_PARTS = 256 };
@@ -21,6 +22,7 @@ struct durable_desk {
     struct store_reader *reader;
     void *bytes; /* where states are packed */
     size_t size;
+    struct durable_frame *spare; /* for the next turn */
 };
 
 struct durable_kind {
@@ -48,6 +50,8 @@ struct durable_host {
     struct list leaving[LEAVING_PARTS]; /* of struct durable_actor, by their keys */
     atom32 leaving_count;               /* read without the lock */
     atom32 has_work;                    /* of a kit: a batch was submitted */
+    struct zones zones;
+    uint64_t clock; /* ref of the actor that fires alarms */
 };
 
 /** What an actor is set up with. */
@@ -56,6 +60,8 @@ TR_MESSAGE(tr_durable_seat, (u64, kind), (bytes, key));
 TR_MESSAGE(tr_durable_begins);
 TR_MESSAGE(tr_durable_hooked, (u32, reason));
 TR_MESSAGE(tr_durable_driven);
+/** To a durable actor: this alarm may be due. */
+TR_MESSAGE(tr_durable_due, (str, name));
 
 struct durable_actor;
 

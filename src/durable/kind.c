@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "actor/dispatch.h"
-#include "durable/actor.h"
+#include "durable/alarm.h"
 #include "wire/type.h"
 
 #define INTERVAL_NS TR_SECOND
@@ -19,6 +19,10 @@ static const tr_handler own_rows[] = {
     {.type = &tr_type_tr_durable_hooked,
      .call = tr__durable_hook,
      .name = "tr_sleeping",
+     .is_barrier = true},
+    {.type = &tr_type_tr_durable_due,
+     .call = tr__durable_alarm,
+     .name = "an alarm",
      .is_barrier = true},
     {.type = &tr_type_tr_durable_driven, .call = tr__durable_drive_turn, .name = "sleep"},
 };

@@ -6,7 +6,7 @@
 #include <troupe/wire.h>
 
 #include "actor/extra.h"
-#include "durable/actor.h"
+#include "durable/alarm.h"
 
 static struct durable_actor *actor_new(struct worker *worker, struct cell *cell,
                                        struct durable_kind *kind, tr_bytes key)
@@ -25,6 +25,8 @@ static struct durable_actor *actor_new(struct worker *worker, struct cell *cell,
     list_init(&actor->leaving);
     list_init(&actor->stretches);
     list_init(&actor->overlays);
+    list_init(&actor->alarms);
+    actor->alarm_ns = TR_NEVER;
     actor->due_ns = TR_NEVER;
     actor->save_ns = TR_NEVER;
     actor->key_size = key.size;
@@ -42,6 +44,7 @@ void tr__durable_drop(struct worker *worker, struct durable_actor *actor)
     actor->save_ns = TR_NEVER;
     tr__stretch_drop(worker, actor, TR_RESTARTED);
     tr__overlays_drop(worker, actor, UINT64_MAX);
+    tr__alarms_drop(worker, actor);
     if (actor->entry)
         tr__store_leave(actor->entry);
     actor->entry = NULL;
@@ -219,6 +222,9 @@ tr_next tr__durable_setup(tr_self *self, void *state, const void *message)
         next = behavior->setup.call(self, state, &none);
     if (next.code != TR_NEXT_SAME)
         return next;
+    status = actor->is_new ? TR_OK : tr__alarms_load(self, actor);
+    if (status != TR_OK)
+        return tr_fail(self, status, "its alarms cannot be read: %s", tr_status_text(status));
     static const struct tr_durable_begins begins;
     status = tr__durable_tell(worker, self->cell, &tr_type_tr_durable_begins, &begins);
     if (status != TR_OK)

@@ -7,7 +7,7 @@
 
 #include "actor/park.h"
 #include "base/assert.h"
-#include "durable/actor.h"
+#include "durable/clock.h"
 
 /* ---- What has changed. ---- */
 
@@ -106,7 +106,8 @@ tr_status tr__stretch_submit(struct worker *worker, struct durable_actor *actor)
                                 .gate = actor->gate,
                                 .batch = actor->batch,
                                 .envelope = envelope,
-                                .number = actor->stretch_last + 1};
+                                .number = actor->stretch_last + 1,
+                                .alarm_ns = actor->alarm_ns};
     list_init(&stretch->savers);
     list_push_last(&actor->stretches, &stretch->link);
     tr_status status = tr__store_submit(actor->batch, on_done, stretch);
@@ -119,6 +120,7 @@ tr_status tr__stretch_submit(struct worker *worker, struct durable_actor *actor)
     actor->gate = (struct gate){.is_open = actor->gate.is_open};
     actor->batch = NULL;
     actor->stretch_last++;
+    actor->alarm_ns = TR_NEVER;
     actor->has_dirt = false;
     actor->save_ns = TR_NEVER;
     actor->is_new = false;
@@ -193,6 +195,7 @@ void tr__stretch_drop(struct worker *worker, struct durable_actor *actor, tr_sta
     tr__gate_drop(worker, &actor->gate, reason);
     tr__store_batch_free(actor->batch);
     actor->batch = NULL;
+    actor->alarm_ns = TR_NEVER;
     while (!list_is_empty(&actor->overlays)) {
         struct overlay *overlay =
             LIST_OWNER(list_last(&actor->overlays), struct overlay, link);
@@ -222,6 +225,8 @@ void tr__stretch_stored(struct worker *worker, struct cell *cell, struct envelop
     if (status == TR_OK) {
         tr__overlays_drop(worker, actor, stretch->number);
         tr__gate_release(worker, &stretch->gate);
+        if (stretch->alarm_ns < TR_NEVER)
+            tr__clock_tell(worker, actor->kind->host, stretch->alarm_ns);
     } else {
         tr__gate_drop(worker, &stretch->gate, status);
         if (cell->life < LIFE_STOPPING)
@@ -229,7 +234,7 @@ void tr__stretch_stored(struct worker *worker, struct cell *cell, struct envelop
     }
     struct list *link;
     while ((link = list_pop_first(&stretch->savers)))
-        tr__turn_wake(LIST_OWNER(link, struct durable_saver, link)->self, status);
+        tr__turn_wake(LIST_OWNER(link, struct durable_frame, saver)->self, status);
     source_resize(&worker->source, stretch, 0);
     if (actor->is_stored_awaited && list_is_empty(&actor->stretches)) {
         actor->is_stored_awaited = false;

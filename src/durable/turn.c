@@ -7,27 +7,42 @@
 #include "actor/park.h"
 #include "actor/turn.h"
 #include "base/assert.h"
+#include "durable/alarm.h"
 
 static const tr_next same = {TR_NEXT_SAME};
 
 /* ---- Frames. ---- */
 
-static void frame_begin(struct tr_self *self, struct durable_actor *actor,
-                        struct durable_frame *frame, const char *what, bool is_hook)
+bool tr__frame_begin(struct tr_self *self, struct durable_actor *actor, const char *what,
+                     bool is_hook)
 {
+    struct worker *worker = self->worker;
     const tr_behavior *behavior = actor->kind->declared->behavior;
-    *frame = (struct durable_frame){
-        .holder = {.what = what, .file = behavior->file, .line = (int)behavior->line},
-        .is_hook = is_hook};
+    struct durable_desk *desk = host_desk(actor->kind->host, worker);
+    struct durable_frame *frame = desk->spare;
+    desk->spare = NULL;
+    if (!frame)
+        frame = source_resize(&worker->source, NULL, sizeof *frame);
+    if (!frame)
+        return false;
+    frame->self = self;
+    frame->holder =
+        (struct holder){.what = what, .file = behavior->file, .line = (int)behavior->line};
+    frame->lenient = 0;
+    frame->is_hook = is_hook;
+    frame->has_alarm = false;
+    frame->message = NULL;
+    list_init(&frame->saver);
     list_init(&frame->holds);
     self->frame = frame;
-    self->worker->gate = &actor->gate;
+    worker->gate = &actor->gate;
     actor->gate.is_open = actor->kind->declared->options.durability != TR_SAVE_SYNC;
     if (is_hook)
-        return;
+        return true;
     actor->running++;
     (void)!tr__sleep_raise(
-        &actor->machine, &frame->holder, COUNTER_REQUESTS, self->worker->loop.now_ns);
+        &actor->machine, &frame->holder, COUNTER_REQUESTS, worker->loop.now_ns);
+    return true;
 }
 
 static void holds_free(struct worker *worker, struct durable_actor *actor,
@@ -41,20 +56,27 @@ static void holds_free(struct worker *worker, struct durable_actor *actor,
     }
 }
 
-/* The turn is over, however it ended. */
-static void frame_end(struct tr_self *self, struct durable_actor *actor)
+void tr__frame_end(struct tr_self *self, struct durable_actor *actor)
 {
     struct worker *worker = self->worker;
     struct durable_frame *frame = self->frame;
+    struct durable_desk *desk = host_desk(actor->kind->host, worker);
     self->frame = NULL;
     worker->gate = NULL;
+    list_remove(&frame->saver);
     holds_free(worker, actor, frame);
-    if (frame->is_hook)
-        return;
-    tr__sleep_drop(&actor->machine, &frame->holder, worker->loop.now_ns);
-    actor->running--;
-    if (actor->hook && !actor->running)
-        tr__turn_wake(actor->hook, TR_OK);
+    if (frame->message)
+        tr_message_free(frame->message_type, frame->message);
+    if (!frame->is_hook) {
+        tr__sleep_drop(&actor->machine, &frame->holder, worker->loop.now_ns);
+        actor->running--;
+        if (actor->hook && !actor->running)
+            tr__turn_wake(actor->hook, TR_OK);
+    }
+    if (desk->spare)
+        source_resize(&worker->source, frame, 0);
+    else
+        desk->spare = frame;
 }
 
 /* ---- What a handler returns. ---- */
@@ -64,9 +86,12 @@ static tr_next not_stored(struct tr_self *self, tr_status status)
     return tr_fail(self, status, "what it changed cannot be stored: %s", tr_status_text(status));
 }
 
-/* The handler has returned: its last stretch ends. */
-static tr_next turn_done(struct tr_self *self, struct durable_actor *actor, tr_next next,
-                         bool must)
+static tr_next no_memory(struct tr_self *self)
+{
+    return tr_fail(self, TR_NO_MEMORY, "no memory for a turn");
+}
+
+tr_next tr__frame_done(struct tr_self *self, struct durable_actor *actor, tr_next next, bool must)
 {
     struct worker *worker = self->worker;
     if (next.code == TR_NEXT_BECOME) {
@@ -84,6 +109,8 @@ static tr_next turn_done(struct tr_self *self, struct durable_actor *actor, tr_n
     }
     if (next.code == TR_NEXT_FAILED || self->is_cancelled)
         tr__stretch_drop(worker, actor, self->is_cancelled ? TR_CANCELLED : TR_FAILED);
+    if (next.code == TR_NEXT_FAILED && self->frame->has_alarm)
+        tr__alarm_failed(worker, actor, self->frame);
     return next;
 }
 
@@ -110,14 +137,14 @@ tr_next tr__durable_call(tr_self *self, void *state, const void *message)
 {
     struct durable_actor *actor = durable_of(self);
     const tr_handler *row = row_behind(actor, self->row);
-    struct durable_frame frame;
     if (actor->broken != TR_OK)
         return not_stored(self, actor->broken);
     if (actor->machine.state >= SLEEP_FINALIZE && actor->machine.state != SLEEP_DESTROY_GRACE)
         return pass_on(self, actor);
-    frame_begin(self, actor, &frame, self->envelope->type->name, false);
-    tr_next next = turn_done(self, actor, row->call(self, state, message), false);
-    frame_end(self, actor);
+    if (!tr__frame_begin(self, actor, self->envelope->type->name, false))
+        return no_memory(self);
+    tr_next next = tr__frame_done(self, actor, row->call(self, state, message), false);
+    tr__frame_end(self, actor);
     tr__durable_drive(self->worker, actor, false);
     return next;
 }
@@ -128,10 +155,10 @@ tr_next tr__durable_begin(tr_self *self, void *state, const void *message)
     static const struct tr_created created;
     struct durable_actor *actor = durable_of(self);
     const struct durable_kind *kind = actor->kind;
-    struct durable_frame frame;
     tr_next next = same;
     bool is_created = actor->is_new && kind->created;
-    frame_begin(self, actor, &frame, "tr_awake", false);
+    if (!tr__frame_begin(self, actor, "tr_awake", false))
+        return no_memory(self);
     if (is_created)
         next = kind->created->call(self, state, &created);
     if (next.code == TR_NEXT_SAME && kind->awake && !self->is_cancelled) {
@@ -140,8 +167,8 @@ tr_next tr__durable_begin(tr_self *self, void *state, const void *message)
         next = kind->awake->call(self, state, &awake);
     }
     /* Who was created is known from now on, whether it has changed anything or not. */
-    next = turn_done(self, actor, next, is_created);
-    frame_end(self, actor);
+    next = tr__frame_done(self, actor, next, is_created);
+    tr__frame_end(self, actor);
     if (next.code != TR_NEXT_FAILED && !self->is_cancelled)
         (void)!tr__sleep_started(&actor->machine, self->worker->loop.now_ns);
     tr__durable_drive(self->worker, actor, false);
@@ -170,15 +197,16 @@ tr_next tr__durable_hook(tr_self *self, void *state, const void *message)
     enum sleep_reason reason = (enum sleep_reason)hooked->reason;
     bool is_sleep = reason == SLEEP_REASON_SLEEP;
     const tr_handler *row = is_sleep ? actor->kind->sleeping : actor->kind->destroying;
-    struct durable_frame frame;
     tr_next next = same;
     if (!hook_wait(self, actor) ||
         tr__sleep_hook_begin(&actor->machine, reason) != TR_OK)
         return same;
-    frame_begin(self, actor, &frame, is_sleep ? "tr_sleeping" : "tr_destroying", true);
+    const char *what = is_sleep ? "tr_sleeping" : "tr_destroying";
+    if (!tr__frame_begin(self, actor, what, true))
+        return no_memory(self);
     next = row->call(self, state, is_sleep ? (const void *)&sleeping : &destroying);
-    next = turn_done(self, actor, next, false);
-    frame_end(self, actor);
+    next = tr__frame_done(self, actor, next, false);
+    tr__frame_end(self, actor);
     if (self->is_cancelled)
         return same;
     if (next.code == TR_NEXT_FAILED) {
@@ -187,7 +215,7 @@ tr_next tr__durable_hook(tr_self *self, void *state, const void *message)
                 TR_LEVEL_WARN,
                 tr_path(self),
                 "%s failed: %s: %s",
-                frame.holder.what,
+                what,
                 tr_status_name(self->error.status),
                 self->error.text);
     }
@@ -238,7 +266,9 @@ static void on_crash(struct tr_self *self)
     bool is_running = self->worker->gate == &actor->gate;
     if (is_running)
         tr__stretch_drop(self->worker, actor, TR_FAILED);
-    frame_end(self, actor);
+    if (is_running && self->frame->has_alarm && !self->is_cancelled)
+        tr__alarm_failed(self->worker, actor, self->frame);
+    tr__frame_end(self, actor);
 }
 
 const struct durable_hooks tr__durable_hooks = {

@@ -81,11 +81,9 @@ tr_status tr_try_save(tr_self *self)
     if (!last)
         return TR_OK;
     struct stretch *stretch = LIST_OWNER(last, struct stretch, link);
-    struct durable_saver saver = {.self = self};
-    list_init(&saver.link);
-    list_push_last(&stretch->savers, &saver.link);
+    list_push_last(&stretch->savers, &self->frame->saver);
     status = tr__turn_park(self, TR_NEVER);
-    list_remove(&saver.link); /* of a turn that was cancelled */
+    list_remove(&self->frame->saver); /* of a turn that was cancelled */
     return status;
 }
 
