@@ -7,6 +7,7 @@
 
 #include "actor/cell.h"
 
+struct tr_why_report;
 struct worker;
 struct tr_self;
 struct durable;
@@ -27,6 +28,8 @@ struct durable_hooks {
     void (*on_leave)(struct worker *worker, struct cell *cell);
     /** Its timer, `nap`, has fired. */
     void (*on_nap)(struct worker *worker, struct cell *cell);
+    /** Adds the reasons why it does not sleep. */
+    void (*why)(struct worker *worker, struct cell *cell, struct tr_why_report *report);
     /** It has ended, and is freed. */
     void (*on_end)(struct worker *worker, struct cell *cell, struct durable *durable);
 };

@@ -359,6 +359,8 @@ const char *tr_why_name(tr_why_kind kind)
         [TR_WHY_DECIDING] = "TR_WHY_DECIDING",
         [TR_WHY_BACK_OFF] = "TR_WHY_BACK_OFF",
         [TR_WHY_GROUP] = "TR_WHY_GROUP",
+        [TR_WHY_AWAKE] = "TR_WHY_AWAKE",
+        [TR_WHY_STORING] = "TR_WHY_STORING",
     };
     bool is_known = (unsigned)kind < sizeof names / sizeof *names;
     return is_known ? names[kind] : "?";

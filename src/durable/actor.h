@@ -185,6 +185,7 @@ void tr__durable_stop(struct worker *worker, struct cell *cell);
 void tr__durable_leave(struct worker *worker, struct cell *cell);
 void tr__durable_nap(struct worker *worker, struct cell *cell);
 void tr__durable_end(struct worker *worker, struct cell *cell, struct durable *durable);
+void tr__durable_why(struct worker *worker, struct cell *cell, struct tr_why_report *report);
 /** Arms the actor's timer for what comes first. */
 void tr__durable_arm(struct worker *worker, struct durable_actor *actor);
 
