@@ -29,6 +29,7 @@ typedef struct tr_app {
     /* See durable.h: the kinds, and where they are stored; --store DIR says otherwise. */
     const struct tr_durables *durable TR_ZERO;
     const char *store TR_ZERO;
+    uint32_t awake_max TR_ZERO;
 } tr_app;
 
 /**

@@ -133,6 +133,12 @@ typedef struct tr_system_options {
      * NULL: "<name>.data" in the current directory.
      */
     const char *store;
+    /**
+     * How many durable actors may be awake; beyond that those sleep first that have been idle for longest,
+     * without waiting for their idle time. Those that work stay awake, so for a while it may be more.
+     * 0: as many as there are.
+     */
+    uint32_t awake_max;
 } tr_system_options;
 
 /** Sums over all workers since the system was made; those of live and queued are of now. */

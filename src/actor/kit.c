@@ -164,6 +164,7 @@ tr_kit *tr_kit_new(const tr_kit_options *options)
                                         .spin_ns = -1,
                                         .balance =
                                             options->moves ? TR_BALANCE_RESTLESS : TR_BALANCE_OFF,
+                                        .awake_max = options->size ? options->awake_max : 0,
                                         .platform = &kit->virtual->table};
     if (tr__system_new(&system_options, &kit->system) != TR_OK)
         goto free_virtual;

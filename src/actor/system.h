@@ -71,6 +71,7 @@ struct tr_system {
     struct lock pool_lock;
     /* Made and freed by durable/host.c. */
     struct durable_host *durable;
+    uint32_t awake_max;
     void (*durable_free)(struct tr_system *system);
     bool (*durable_work)(struct tr_system *system); /* of a kit: writes what is to be written */
     bool (*durable_has_work)(struct tr_system *system);

@@ -293,7 +293,7 @@ static void say_age(struct text *text, tr_time age_ns)
 
 static void say_reason(struct text *text, const tr_reason *reason)
 {
-    static const char *const names[] = {"stop", "mail", "room", "restart", "start"};
+    static const char *const names[] = {"stop", "mail", "room", "restart", "start", "sleep"};
     const char *between = "";
     say(text, "  ");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

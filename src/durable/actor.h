@@ -78,6 +78,7 @@ struct durable_actor {
     struct sleep_machine machine;
     struct note_end end; /* of the actor, */
     struct authority authority; /* and of its host */
+    struct list awake;   /* at the desk of its worker */
     struct list leaving; /* in the host's list of those that end, by key */
     struct cell *successor; /* the next generation, waiting for this one's end; the host's lock */
     bool is_leaving;        /* it is in that list */
@@ -186,6 +187,8 @@ void tr__durable_leave(struct worker *worker, struct cell *cell);
 void tr__durable_nap(struct worker *worker, struct cell *cell);
 void tr__durable_end(struct worker *worker, struct cell *cell, struct durable *durable);
 void tr__durable_why(struct worker *worker, struct cell *cell, struct tr_why_report *report);
+/** There is one more at this desk: those idle for longest sleep if there are too many. */
+void tr__durable_make_room(struct worker *worker, struct durable_host *host);
 /** Arms the actor's timer for what comes first. */
 void tr__durable_arm(struct worker *worker, struct durable_actor *actor);
 

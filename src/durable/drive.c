@@ -292,6 +292,28 @@ void tr__durable_drive(struct worker *worker, struct durable_actor *actor, bool 
     }
 }
 
+/* ---- Room. ---- */
+
+enum { EVICT_MAX = 8 }; /* of those that have been idle for longest, as many are asked at a time */
+
+void tr__durable_make_room(struct worker *worker, struct durable_host *host)
+{
+    struct tr_system *system = worker->system;
+    struct durable_desk *desk = host_desk(host, worker);
+    uint32_t workers = system_open_workers(system);
+    uint32_t most = (system->awake_max + workers - 1) / workers;
+    if (!system->awake_max || desk->awake_count <= most)
+        return;
+    uint32_t asked = 0;
+    LIST_EACH (link, &desk->awake) {
+        struct durable_actor *actor = LIST_OWNER(link, struct durable_actor, awake);
+        if (tr__sleep_evict(&actor->machine))
+            tr__durable_drive(worker, actor, false);
+        if (++asked == EVICT_MAX)
+            break;
+    }
+}
+
 /* ---- The end. ---- */
 
 void tr__durable_stop(struct worker *worker, struct cell *cell)
@@ -325,6 +347,8 @@ void tr__durable_end(struct worker *worker, struct cell *cell, struct durable *d
     struct durable_actor *actor = (struct durable_actor *)(void *)durable;
     (void)cell;
     TR_ASSERT(list_is_empty(&actor->stretches));
+    list_remove(&actor->awake);
+    host_desk(actor->kind->host, worker)->awake_count--;
     tr__durable_drop(worker, actor);
     struct cell *successor = tr__host_left(actor->kind->host, actor);
     source_resize(&worker->source, actor, 0);

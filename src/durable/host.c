@@ -310,6 +310,8 @@ static tr_status fill(struct durable_host *host, const tr_durables *durables, co
     if (!host->kinds || !host->desks)
         return TR_NO_MEMORY;
     memset(host->desks, 0, system->worker_count * sizeof host->desks[0]);
+    for (uint32_t i = 0; i < system->worker_count; i++)
+        list_init(&host->desks[i].awake);
     for (size_t i = 0; i < count; i++) {
         tr_status status = tr__durable_kind_init(&host->kinds[i], host, durables->kinds[i]);
         if (status != TR_OK)

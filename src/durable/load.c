@@ -23,6 +23,7 @@ static struct durable_actor *actor_new(struct worker *worker, struct cell *cell,
         .hooks = &tr__durable_hooks, .cell = cell, .refusal = TR_STOPPED};
     actor->kind = kind;
     list_init(&actor->leaving);
+    list_init(&actor->awake);
     list_init(&actor->stretches);
     list_init(&actor->overlays);
     list_init(&actor->alarms);
@@ -33,6 +34,9 @@ static struct durable_actor *actor_new(struct worker *worker, struct cell *cell,
     memcpy(actor->key, key.data, key.size);
     actor->key[key.size] = 0;
     extra->durable = &actor->durable;
+    struct durable_desk *desk = host_desk(kind->host, worker);
+    list_push_last(&desk->awake, &actor->awake);
+    desk->awake_count++;
     return actor;
 }
 
@@ -211,6 +215,7 @@ tr_next tr__durable_setup(tr_self *self, void *state, const void *message)
         actor = actor_new(worker, self->cell, kind, seat->key);
     if (!actor)
         return tr_fail(self, TR_NO_MEMORY, "no memory for a durable actor");
+    tr__durable_make_room(worker, kind->host);
     machine_init(worker, actor);
     tr_status status = enter(worker, actor);
     if (status != TR_OK)

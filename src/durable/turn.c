@@ -40,6 +40,8 @@ bool tr__frame_begin(struct tr_self *self, struct durable_actor *actor, const ch
     if (is_hook)
         return true;
     actor->running++;
+    list_remove(&actor->awake);
+    list_push_last(&desk->awake, &actor->awake);
     (void)!tr__sleep_raise(
         &actor->machine, &frame->holder, COUNTER_REQUESTS, worker->loop.now_ns);
     return true;
