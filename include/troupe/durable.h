@@ -148,6 +148,18 @@ typedef struct tr_durable_kind {
 #define TR_KEEP_AWAKE(self, what) TR_HOLD_(self, true, what)
 #define TR_WAIT_UNTIL(self, what) TR_HOLD_(self, false, what)
 
+/**
+ * Adds an item to a list of the state: tr_append(self, cart->items, item). The item is copied as it is; what it
+ * points to must live as long as the state: tr_keep. Ends the turn with TR_NO_MEMORY.
+ */
+#define tr_append(self, list, item)                                                                \
+    do {                                                                                           \
+        __typeof__(*(list).items) tr_item_ = (item);                                               \
+        (list).items = (__typeof__((list).items))tr_self_append(                                   \
+            self, (list).items, (list).count, sizeof tr_item_, &tr_item_);                         \
+        (list).count++;                                                                            \
+    } while (0)
+
 TR_BEGIN_C
 /* ---- Who it is. ---- */
 
@@ -218,6 +230,8 @@ tr_hold tr_self_hold(tr_self *self, bool is_awake, const char *what, const char 
 void tr_hold_release(tr_hold *hold);
 
 /* What the macros above call. */
+const void *tr_self_append(tr_self *self, const void *items, size_t count, size_t size,
+                           const void *item);
 TR_MUST_CHECK tr_status tr_self_try_durable(tr_self *self, const tr_durable_kind *kind,
                                             tr_bytes key, uint64_t *ref_bits);
 TR_MUST_CHECK tr_status tr_client_try_durable(tr_client *client, const tr_durable_kind *kind,

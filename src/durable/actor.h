@@ -108,6 +108,11 @@ struct durable_actor {
     unsigned char *stored; /* the state as it was submitted last */
     size_t stored_size;
     size_t stored_room;
+    struct durable_array {
+        const void *items;
+        size_t room;
+    } *arrays; /* lists that tr_append has made, memory of the incarnation */
+    size_t array_count;
     void *block; /* what the state was read into, NULL for none */
     const tr_type *block_type;
     char *warning; /* who held the grace up; for the log */

@@ -60,6 +60,8 @@ void tr__durable_drop(struct worker *worker, struct durable_actor *actor)
     actor->stored_room = 0;
     source_resize(source, actor->warning, 0);
     actor->warning = NULL;
+    actor->arrays = NULL; /* they went with the incarnation */
+    actor->array_count = 0;
     actor->broken = TR_OK;
     actor->has_dirt = false;
     actor->is_told = false;
@@ -230,6 +232,12 @@ tr_next tr__durable_setup(tr_self *self, void *state, const void *message)
     status = actor->is_new ? TR_OK : tr__alarms_load(self, actor);
     if (status != TR_OK)
         return tr_fail(self, status, "its alarms cannot be read: %s", tr_status_text(status));
+    if (!kind->awake && !(kind->created && actor->is_new)) {
+        /* There is nothing to wait for. */
+        (void)!tr__sleep_started(&actor->machine, worker->loop.now_ns);
+        tr__durable_drive(worker, actor, false);
+        return TR_SAME;
+    }
     static const struct tr_durable_begins begins;
     status = tr__durable_tell(worker, self->cell, &tr_type_tr_durable_begins, &begins);
     if (status != TR_OK)

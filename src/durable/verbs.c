@@ -2,6 +2,8 @@
 /**
  * What a durable actor can do in a turn.
  */
+#include <string.h>
+
 #include "actor/park.h"
 #include "base/assert.h"
 #include "durable/actor.h"
@@ -93,6 +95,47 @@ void tr_save(tr_self *self)
     tr_status status = tr_try_save(self);
     if (status != TR_OK)
         tr_crash(self, status, "tr_save: %s", tr_status_text(status));
+}
+
+/* ---- Lists of the state. ---- */
+
+static struct durable_array *array_of(struct durable_actor *actor, const void *items)
+{
+    for (size_t i = 0; i < actor->array_count; i++) {
+        if (actor->arrays[i].items == items)
+            return &actor->arrays[i];
+    }
+    return NULL;
+}
+
+/*
+ * A list that was read from the store, or that the application has made, has no room: it is copied once. The
+ * actor knows which ones it has made, and how much they hold.
+ */
+const void *tr_self_append(tr_self *self, const void *items, size_t count, size_t size,
+                           const void *item)
+{
+    struct durable_actor *actor = need(self, "tr_append");
+    struct durable_array *array = items ? array_of(actor, items) : NULL;
+    if (count >= TR_PAYLOAD_MAX / size)
+        tr_crash(self, TR_TOO_LARGE, "tr_append: the list is too long");
+    if (!array || count >= array->room) {
+        size_t room = count < 4 ? 8 : 2 * count;
+        char *grown = tr_alloc(self, room * size);
+        if (count)
+            memcpy(grown, items, count * size);
+        if (array) {
+            tr_free(self, (void *)(uintptr_t)items);
+        } else {
+            size_t more = (actor->array_count + 1) * sizeof *actor->arrays;
+            actor->arrays = tr_realloc(self, actor->arrays, more);
+            array = &actor->arrays[actor->array_count++];
+        }
+        *array = (struct durable_array){grown, room};
+    }
+    char *made = (char *)(uintptr_t)array->items;
+    memcpy(made + count * size, item, size);
+    return made;
 }
 
 /* ---- Holds. ---- */
