@@ -40,6 +40,7 @@
 #define TROUPE_DURABLE_H
 
 #include <troupe/alarm.h>
+#include <troupe/queue.h>
 #include <troupe/self.h>
 
 struct tr_durables;

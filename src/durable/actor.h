@@ -62,6 +62,8 @@ struct durable_frame {
     struct list holds;
     uint32_t lenient; /* blocks of TR_WAIT_UNTIL that it is in */
     bool is_hook;     /* on_sleep or on_destroy: told to the machine by other means */
+    bool is_run;      /* the run handler: no request */
+    struct list taker; /* of the actor, while it waits on a queue */
     /* Of a turn for an alarm. */
     bool has_alarm;
     char alarm[TR_ALARM_NAME_MAX + 1];
@@ -90,6 +92,9 @@ struct durable_actor {
     struct list stretches;
     struct list overlays;
     struct list alarms;      /* of struct alarm */
+    struct list queued;      /* of struct queue_item */
+    struct list takers;      /* of struct durable_frame: turns that wait on a queue */
+    uint64_t queue_last;     /* id of the item that was pushed last */
     tr_time alarm_ns;        /* the earliest that the stretch that runs has set, else TR_NEVER */
     uint64_t alarm_last;     /* id of the alarm that was set last */
     uint64_t stretch_last;   /* number of the last stretch submitted */
@@ -173,6 +178,8 @@ void tr__frame_end(struct tr_self *self, struct durable_actor *actor);
 tr_next tr__durable_call(tr_self *self, void *state, const void *message);
 /** The first turn of a generation: tr_created, tr_awake. */
 tr_next tr__durable_begin(tr_self *self, void *state, const void *message);
+/** It has started: the run handler begins. */
+void tr__durable_started(struct worker *worker, struct durable_actor *actor);
 /** tr_sleeping or tr_destroying. */
 tr_next tr__durable_hook(tr_self *self, void *state, const void *message);
 /** Drives the machine where nothing else of the actor runs. */

@@ -15,6 +15,7 @@
 #include "actor/stop.h"
 #include "base/assert.h"
 #include "durable/clock.h"
+#include "durable/queue.h"
 
 /* ---- The timer. ---- */
 
@@ -200,6 +201,7 @@ static void perform(struct worker *worker, struct durable_actor *actor,
         break;
     case STEP_FIRE_ABORT:
         actor->is_aborted = true;
+        tr__queues_abort(actor);
         break;
     case STEP_RUN_ON_SLEEP:
         run_hook(worker, actor, SLEEP_REASON_SLEEP);

@@ -38,6 +38,7 @@ struct durable_kind {
     const tr_handler *awake;
     const tr_handler *sleeping;
     const tr_handler *destroying;
+    const tr_handler *run;
     uint32_t version;
     tr_time interval_ns;
 };
@@ -62,6 +63,8 @@ TR_MESSAGE(tr_durable_seat, (u64, kind), (bytes, key));
 TR_MESSAGE(tr_durable_begins);
 TR_MESSAGE(tr_durable_hooked, (u32, reason));
 TR_MESSAGE(tr_durable_driven);
+/** To a durable actor: its run handler is to begin. */
+TR_MESSAGE(tr_durable_runs);
 /** To a durable actor: this alarm may be due. */
 TR_MESSAGE(tr_durable_due, (str, name));
 

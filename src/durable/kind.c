@@ -6,6 +6,7 @@
 
 #include "actor/dispatch.h"
 #include "durable/alarm.h"
+#include "durable/queue.h"
 #include "wire/type.h"
 
 #define INTERVAL_NS TR_SECOND
@@ -24,6 +25,7 @@ static const tr_handler own_rows[] = {
      .call = tr__durable_alarm,
      .name = "an alarm",
      .is_barrier = true},
+    {.type = &tr_type_tr_durable_runs, .call = tr__durable_run, .name = "tr_run"},
     {.type = &tr_type_tr_durable_driven, .call = tr__durable_drive_turn, .name = "sleep"},
 };
 enum { OWN_ROWS = sizeof own_rows / sizeof own_rows[0] };
@@ -134,6 +136,7 @@ tr_status tr__durable_kind_init(struct durable_kind *kind, struct durable_host *
     kind->awake = find(behavior, &tr_type_tr_awake);
     kind->sleeping = find(behavior, &tr_type_tr_sleeping);
     kind->destroying = find(behavior, &tr_type_tr_destroying);
+    kind->run = find(behavior, &tr_type_tr_run);
     kind->version = declared->options.version ? declared->options.version : 1;
     kind->interval_ns =
         declared->options.interval_ns ? declared->options.interval_ns : INTERVAL_NS;

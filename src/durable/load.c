@@ -7,6 +7,7 @@
 
 #include "actor/extra.h"
 #include "durable/alarm.h"
+#include "durable/queue.h"
 
 static struct durable_actor *actor_new(struct worker *worker, struct cell *cell,
                                        struct durable_kind *kind, tr_bytes key)
@@ -27,6 +28,8 @@ static struct durable_actor *actor_new(struct worker *worker, struct cell *cell,
     list_init(&actor->stretches);
     list_init(&actor->overlays);
     list_init(&actor->alarms);
+    list_init(&actor->queued);
+    list_init(&actor->takers);
     actor->alarm_ns = TR_NEVER;
     actor->due_ns = TR_NEVER;
     actor->save_ns = TR_NEVER;
@@ -49,6 +52,7 @@ void tr__durable_drop(struct worker *worker, struct durable_actor *actor)
     tr__stretch_drop(worker, actor, TR_RESTARTED);
     tr__overlays_drop(worker, actor, UINT64_MAX);
     tr__alarms_drop(worker, actor);
+    tr__queues_drop(worker, actor);
     if (actor->entry)
         tr__store_leave(actor->entry);
     actor->entry = NULL;
@@ -230,12 +234,13 @@ tr_next tr__durable_setup(tr_self *self, void *state, const void *message)
     if (next.code != TR_NEXT_SAME)
         return next;
     status = actor->is_new ? TR_OK : tr__alarms_load(self, actor);
+    if (status == TR_OK && !actor->is_new)
+        status = tr__queues_load(worker, actor);
     if (status != TR_OK)
-        return tr_fail(self, status, "its alarms cannot be read: %s", tr_status_text(status));
+        return tr_fail(self, status, "its alarms or queues cannot be read: %s", tr_status_text(status));
     if (!kind->awake && !(kind->created && actor->is_new)) {
         /* There is nothing to wait for. */
-        (void)!tr__sleep_started(&actor->machine, worker->loop.now_ns);
-        tr__durable_drive(worker, actor, false);
+        tr__durable_started(worker, actor);
         return TR_SAME;
     }
     static const struct tr_durable_begins begins;

@@ -8,6 +8,7 @@
 #include "actor/turn.h"
 #include "base/assert.h"
 #include "durable/alarm.h"
+#include "durable/queue.h"
 
 static const tr_next same = {TR_NEXT_SAME};
 
@@ -30,6 +31,8 @@ bool tr__frame_begin(struct tr_self *self, struct durable_actor *actor, const ch
         (struct holder){.what = what, .file = behavior->file, .line = (int)behavior->line};
     frame->lenient = 0;
     frame->is_hook = is_hook;
+    frame->is_run = false;
+    list_init(&frame->taker);
     frame->has_alarm = false;
     frame->message = NULL;
     list_init(&frame->saver);
@@ -66,11 +69,14 @@ void tr__frame_end(struct tr_self *self, struct durable_actor *actor)
     self->frame = NULL;
     worker->gate = NULL;
     list_remove(&frame->saver);
+    list_remove(&frame->taker);
+    tr__queues_return(actor, self);
     holds_free(worker, actor, frame);
     if (frame->message)
         tr_message_free(frame->message_type, frame->message);
-    if (!frame->is_hook) {
+    if (!frame->is_hook || frame->is_run)
         tr__sleep_drop(&actor->machine, &frame->holder, worker->loop.now_ns);
+    if (!frame->is_hook) {
         actor->running--;
         if (actor->hook && !actor->running)
             tr__turn_wake(actor->hook, TR_OK);
@@ -151,6 +157,16 @@ tr_next tr__durable_call(tr_self *self, void *state, const void *message)
     return next;
 }
 
+void tr__durable_started(struct worker *worker, struct durable_actor *actor)
+{
+    static const struct tr_durable_runs runs;
+    (void)!tr__sleep_started(&actor->machine, worker->loop.now_ns);
+    if (actor->kind->run &&
+        tr__durable_tell(worker, actor->durable.cell, &tr_type_tr_durable_runs, &runs) != TR_OK)
+        tr__durable_break(worker, actor, TR_NO_MEMORY);
+    tr__durable_drive(worker, actor, false);
+}
+
 tr_next tr__durable_begin(tr_self *self, void *state, const void *message)
 {
     (void)message;
@@ -172,8 +188,7 @@ tr_next tr__durable_begin(tr_self *self, void *state, const void *message)
     next = tr__frame_done(self, actor, next, is_created);
     tr__frame_end(self, actor);
     if (next.code != TR_NEXT_FAILED && !self->is_cancelled)
-        (void)!tr__sleep_started(&actor->machine, self->worker->loop.now_ns);
-    tr__durable_drive(self->worker, actor, false);
+        tr__durable_started(self->worker, actor);
     return next;
 }
 
