@@ -123,7 +123,7 @@ struct sleep_machine {
     enum sleep_reason stop_waits; /* Loading: a stop that waits for the start; 0 for none */
     enum sleep_outcome outcome;   /* Terminated */
     tr_status status;             /* the first thing that went wrong on the way to the end */
-    bool is_sleep_asked;          /* each is set once in a generation */
+    bool is_sleep_asked;          /* set once in a generation; one owner: no atomics */
     bool is_destroy_asked;
     bool is_changed;        /* an input of the idle predicate, at changed_at */
     bool is_overdue;        /* the grace has ended by its deadline */

@@ -8,8 +8,6 @@
 #include "base/rng.h"
 #include "durable/sleep.h"
 
-#include "support/test.h"
-
 enum { WORKS = 12 };
 
 /* Each with how often it is chosen, so that lives are long and reach all places. */

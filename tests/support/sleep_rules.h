@@ -6,7 +6,7 @@
 #ifndef TROUPE_TESTS_SUPPORT_SLEEP_RULES_H
 #define TROUPE_TESTS_SUPPORT_SLEEP_RULES_H
 
-#include "durable/sleep.h"
+#include "support/sleep_events.h"
 
 #include <stddef.h>
 
@@ -114,32 +114,26 @@ static inline const char *sleep_rule_counters(const struct sleep_witness *witnes
                                               const struct sleep_action *action)
 {
     bool was_warned = witness->seen & SEEN(WARN);
-    switch (action->step) {
-    case STEP_ARM_IDLE:
-        /* Work may have begun since the decision, which the next one will see. */
-        if (!machine->is_changed && tr__sleep_can_arm(machine) != COUNTER_NONE)
-            return "the idle timer is armed only when nothing holds";
-        return action->at == SLEEP_NEVER ? "a timer has a time" : NULL;
-    /* The first step of a finalize: it is taken in the moment of the decision. */
-    case STEP_ARM_CAP:
-        if (!was_warned && !(witness->seen & SEEN(ARM_CAP)) &&
-            !tr__sleep_can_finalize(machine, SLEEP_REASON_SLEEP))
-            return "a sleep is finalized only when nothing holds, or after the warning";
-        return NULL;
-    case STEP_CLEAR_TIMER:
-        if (!was_warned && machine->state == SLEEP_DESTROYING &&
-            !tr__sleep_can_finalize(machine, SLEEP_REASON_DESTROY))
-            return "a destroy is finalized only when nothing holds, or after the warning";
-        return NULL;
-    case STEP_COMMIT_STATE:
-        return witness->is_serialized ? NULL : "only a serialized state is committed";
-    case STEP_ERASE:
-        return machine->state == SLEEP_DESTROYING ? NULL : "only a destroy erases";
-    case STEP_TERMINATED:
-        return machine->holders.raised ? "nobody holds after the end" : NULL;
-    default:
-        return NULL;
-    }
+    enum sleep_step step = action->step;
+    /* Work may have begun since the decision to arm, which the next decision will see. */
+    if (step == STEP_ARM_IDLE && !machine->is_changed && tr__sleep_can_arm(machine) != COUNTER_NONE)
+        return "the idle timer is armed only when nothing holds";
+    if (step == STEP_ARM_IDLE && action->at == SLEEP_NEVER)
+        return "a timer has a time";
+    /* The first step of a finalize is taken in the moment of the decision. */
+    if (step == STEP_ARM_CAP && !(witness->seen & SEEN(ARM_CAP)) && !was_warned &&
+        !tr__sleep_can_finalize(machine, SLEEP_REASON_SLEEP))
+        return "a sleep is finalized only when nothing holds, or after the warning";
+    if (step == STEP_CLEAR_TIMER && machine->state == SLEEP_DESTROYING && !was_warned &&
+        !tr__sleep_can_finalize(machine, SLEEP_REASON_DESTROY))
+        return "a destroy is finalized only when nothing holds, or after the warning";
+    if (step == STEP_COMMIT_STATE && !witness->is_serialized)
+        return "only a serialized state is committed";
+    if (step == STEP_ERASE && machine->state != SLEEP_DESTROYING)
+        return "only a destroy erases";
+    if (step == STEP_TERMINATED && machine->holders.raised)
+        return "nobody holds after the end";
+    return NULL;
 }
 
 /* Looks at a step that was taken, before it is performed. NULL, or the rule that is broken. */
@@ -157,6 +151,20 @@ static inline const char *sleep_witness_step(struct sleep_witness *witness,
     else if (bit & (SEEN(CLEAR_IDLE) | SEEN(CLEAR_TIMER)))
         witness->armed = SLEEP_NEVER;
     return broken;
+}
+
+/* An event was told, with this answer. */
+static inline void sleep_witness_event(struct sleep_witness *witness, const struct told *told,
+                                       tr_status answer)
+{
+    if (told->event == TIMER && witness->armed <= told->now)
+        witness->armed = SLEEP_NEVER;
+    if (answer != TR_OK)
+        return;
+    if (told->event == CRASH || told->event == START_FAILED)
+        witness->is_crashed = true;
+    if (told->event == SERIALIZED && told->status == TR_OK)
+        witness->is_serialized = true;
 }
 
 /* Looks when all steps are taken. */

@@ -3,6 +3,8 @@
  * The sleep machine under random events, against a small reference written from the contract: each
  * event is followed by all its steps, and both must say the same.
  */
+#include "support/test.h"
+
 #include "support/sleep_events.h"
 
 enum { EXPECTED_MAX = 40 };

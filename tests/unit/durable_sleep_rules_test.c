@@ -3,7 +3,8 @@
  * The sleep machine under random events that also come while steps are performed, which no simple
  * reference can follow: the rules of support/sleep_rules.h hold at each step and after all.
  */
-#include "support/sleep_events.h"
+#include "support/test.h"
+
 #include "support/sleep_rules.h"
 
 struct life {
@@ -15,17 +16,8 @@ struct life {
 static void tell_one(struct life *life)
 {
     struct told told = teller_choose(&life->teller);
-    struct sleep_witness *witness = &life->witness;
-    tr_status status = teller_tell(&life->teller, &told);
+    sleep_witness_event(&life->witness, &told, teller_tell(&life->teller, &told));
     life->events++;
-    if (told.event == TIMER && witness->armed <= told.now)
-        witness->armed = SLEEP_NEVER;
-    if (status != TR_OK)
-        return;
-    if (told.event == CRASH || told.event == START_FAILED)
-        witness->is_crashed = true;
-    if (told.event == SERIALIZED && told.status == TR_OK)
-        witness->is_serialized = true;
 }
 
 static void perform_all(struct life *life)

@@ -140,6 +140,22 @@ TEST(at_the_deadline_the_run_handler_goes_the_token_fires_and_one_warning_names_
     SLEEPER_EXPECT(&sleeper, "");
 }
 
+TEST(a_hook_that_cannot_begin_by_the_deadline_is_skipped_and_named, "")
+{
+    struct sleeper sleeper;
+    char text[HOLDERS_TEXT_SIZE];
+    sleeper_init(&sleeper, hooks);
+    sleeper_start(&sleeper);
+    sleeper_stop(&sleeper, SLEEP_REASON_DESTROY);
+    sleeper.now = sleeper.machine.deadline; /* The host was busy all the time. */
+    tr__sleep_timer(&sleeper.machine, sleeper.now);
+    tr__sleep_why(&sleeper.machine, sleeper.now, text, sizeof text);
+    ck_assert_ptr_nonnull(strstr(text, "dispatched hooks: on_destroy, not begun (15.000 s)"));
+    SLEEPER_EXPECT(&sleeper,
+                   "ACCEPT_STOP DRAIN_DISPATCH SUSPEND_ALARMS CLEAR_IDLE FIRE_ABORT "
+                   "SETTLE_CONNECTIONS " DEADLINE " " CLOSE " ERASE WAIT_WRITES");
+}
+
 TEST(a_grace_that_ends_in_time_gives_no_warning, "")
 {
     struct sleeper sleeper;
@@ -342,6 +358,19 @@ TEST(an_idle_timer_is_silent_when_work_has_come_that_nobody_looked_at, "SL-01")
     ck_assert_int_eq(sleeper.last.at, sleeper.now + SLEEP_IDLE_NS);
 }
 
+TEST(work_that_came_and_went_before_the_idle_timer_restarts_it, "Z-04")
+{
+    struct sleeper sleeper;
+    sleeper_init(&sleeper, (struct sleep_options){0});
+    sleeper_start(&sleeper);
+    sleeper.now = sleeper.machine.due;
+    sleeper_raise(&sleeper, 0, COUNTER_REQUESTS);
+    sleeper_drop(&sleeper, 0);
+    tr__sleep_timer(&sleeper.machine, sleeper.now);
+    SLEEPER_EXPECT(&sleeper, "ARM_IDLE");
+    ck_assert_int_eq(sleeper.last.at, sleeper.now + SLEEP_IDLE_NS);
+}
+
 TEST(a_host_that_needs_room_evicts_only_the_idle, "")
 {
     struct sleeper sleeper;
@@ -478,6 +507,7 @@ SUITE("durable sleep", an_idle_actor_goes_to_sleep_step_by_step,
       without_work_and_hooks_the_grace_is_over_at_once,
       work_that_the_drained_dispatch_begins_holds_the_finalize,
       at_the_deadline_the_run_handler_goes_the_token_fires_and_one_warning_names_all,
+      a_hook_that_cannot_begin_by_the_deadline_is_skipped_and_named,
       a_grace_that_ends_in_time_gives_no_warning,
       a_destroy_does_not_wait_for_the_run_handler_and_a_sleep_does,
       the_deadline_is_the_smallest_of_option_override_and_most_of_the_time_left,
@@ -488,6 +518,7 @@ SUITE("durable sleep", an_idle_actor_goes_to_sleep_step_by_step,
       sleep_and_destroy_are_single_shot_in_a_generation,
       an_idle_timer_that_loses_the_race_is_silent,
       an_idle_timer_is_silent_when_work_has_come_that_nobody_looked_at,
+      work_that_came_and_went_before_the_idle_timer_restarts_it,
       a_host_that_needs_room_evicts_only_the_idle, a_destroy_in_the_grace_of_a_sleep_upgrades_it,
       a_destroy_after_the_deadline_or_in_finalize_is_too_late,
       a_stop_during_the_start_waits_for_it_and_on_destroy_runs,
