@@ -58,20 +58,18 @@ static tr_status take_directory(struct store_session *session, const char *direc
 static tr_status take_disk(struct store_session *session, struct store_disk *disk, tr_error *error)
 {
     static const char name[] = "troupe.db";
-    session->disk = disk;
+    struct store_disk *own = NULL;
     session->path = source_resize(&session->source, NULL, sizeof name);
     tr_status status = session->path ? TR_OK : TR_NO_MEMORY;
-    if (status == TR_OK && !disk) {
-        status = tr__disk_new(&session->source, false, &session->disk);
-        session->owns_disk = status == TR_OK;
-    }
+    if (status == TR_OK && !disk)
+        status = tr__disk_new(&session->source, false, &own);
     if (status)
         return tr__make_refuse(error, status, "no memory for a store");
     memcpy(session->path, name, sizeof name);
-    if (!tr__disk_take(session->disk)) {
-        session->disk = NULL;
+    if (!tr__disk_take(disk ? disk : own))
         return tr__make_refuse(error, TR_STORE_BUSY, "another store is on the disk in memory");
-    }
+    session->disk = disk ? disk : own;
+    session->owns_disk = own != NULL;
     return TR_OK;
 }
 
@@ -112,6 +110,9 @@ static tr_status open_links(struct store_session *session, const struct store_op
         status = tr__link_execute(&session->tidier, "PRAGMA synchronous = OFF");
     if (status)
         return tr__make_refuse_by(error, &session->tidier, status, session->path);
+    status = tr__link_ready(&session->writer);
+    if (status)
+        return tr__make_refuse_by(error, &session->writer, status, session->path);
     (void)sqlite3_wal_hook(session->writer.database, on_commit, session);
     /* The file is there now: that it is must last too. */
     status = session->directory ? tr__os_directory_sync(session->directory)
