@@ -282,8 +282,8 @@ TEST(many_entries_are_told_apart, "K-06")
         (void)snprintf(key, sizeof key, "%d", i);
         entries[i] = stores_enter(store, "k", key);
     }
+    tr_status outcome;
     for (int i = 0; i < COUNT; i++) {
-        tr_status outcome;
         (void)snprintf(key, sizeof key, "%d", i);
         struct store_batch *batch = stores_batch(entries[i]);
         char *state = tr__store_batch_alloc(batch, sizeof key);
