@@ -97,7 +97,7 @@ static void play(struct world *world, unsigned openings, unsigned rounds)
     tr__disk_free(world->disk);
 }
 
-TEST(a_power_cut_at_any_point_loses_nothing_acknowledged, "P6", "K-09", "PE-01", "PE-11", "PE-15",
+TEST(a_power_cut_at_any_point_loses_nothing_acknowledged, "K-09", "PE-01", "PE-11", "PE-15",
      "PE-22")
 {
     struct world world = {.tries = (unsigned)test_scale(1, 30)};
@@ -106,7 +106,7 @@ TEST(a_power_cut_at_any_point_loses_nothing_acknowledged, "P6", "K-09", "PE-01",
     ck_assert_uint_gt(world.points, 500);
 }
 
-TEST(a_store_that_does_not_sync_is_found_out, "P4", "PE-01")
+TEST(a_store_that_does_not_sync_is_found_out, "PE-01")
 {
     struct world world = {.tries = 1, .is_canary = true};
     play(&world, 1, 6);

@@ -125,22 +125,22 @@ static void play_all(uint64_t kinds, tr_status status)
     }
 }
 
-TEST(a_full_disk_refuses_and_goes_on_when_there_is_room, "PE-14", "P8")
+TEST(a_full_disk_refuses_and_goes_on_when_there_is_room, "PE-14")
 {
     play_all(BIT(STORE_IO_WRITE), TR_STORE_FULL);
 }
 
-TEST(an_error_of_a_sync_is_the_end, "PE-13", "P9", "K-06")
+TEST(an_error_of_a_sync_is_the_end, "PE-13", "K-06")
 {
     play_all(BIT(STORE_IO_SYNC), TR_STORE_FAILED);
 }
 
-TEST(an_error_of_a_write_is_the_end, "P8", "K-06")
+TEST(an_error_of_a_write_is_the_end, "K-06")
 {
     play_all(CHANGES & ~BIT(STORE_IO_SYNC), TR_STORE_FAILED);
 }
 
-TEST(an_error_of_a_read_loses_nothing, "P8")
+TEST(an_error_of_a_read_loses_nothing, "")
 {
     play_all(BIT(STORE_IO_READ), TR_STORE_FAILED);
 }
@@ -330,7 +330,7 @@ static void play_with_memory(uint64_t at, bool lasts)
     tr__disk_free(disk);
 }
 
-TEST(memory_may_run_out_anywhere, "P8", "U-02")
+TEST(memory_may_run_out_anywhere, "")
 {
     count_memory();
     play_with_memory(0, false);

@@ -129,7 +129,7 @@ static int count_well(const struct store_options *options, bool is_quick)
     return well;
 }
 
-TEST(a_flipped_byte_is_never_given_out, "P7", "PE-12", "PE-21")
+TEST(a_flipped_byte_is_never_given_out, "PE-12", "PE-21")
 {
     struct store_disk *disk = stores_disk(false);
     struct store_options options = stores_options(disk);
@@ -248,7 +248,7 @@ static bool visit_due(void *context, const struct store_due *due)
     return true;
 }
 
-TEST(corrupt_alarms_do_not_hide_others, "PE-21", "AL-12")
+TEST(corrupt_alarms_do_not_hide_others, "PE-21")
 {
     struct store_disk *disk = stores_disk(false);
     struct store_options options = stores_options(disk);
@@ -265,7 +265,7 @@ TEST(corrupt_alarms_do_not_hide_others, "PE-21", "AL-12")
     tr__disk_free(disk);
 }
 
-TEST(a_page_in_the_place_of_another_is_found, "PE-12", "P7")
+TEST(a_page_in_the_place_of_another_is_found, "PE-12")
 {
     unsigned char pages[2][PAGE_SIZE];
     for (size_t i = 0; i < PAGE_SIZE; i++) {
