@@ -33,7 +33,7 @@ struct disk_file {
     struct content synced;
     struct list changes;
     bool is_deleted;    /* Nobody finds it any more. */
-    bool was_synced;    /* It is there after a crash. */
+    bool is_named;      /* Its name is there after a crash. */
     bool may_come_back; /* Deleted, but that was not synced. */
     unsigned openers;
     char name[];
@@ -325,23 +325,48 @@ static bool arrive(struct disk_file *file, const struct change *change, size_t f
     return true;
 }
 
-tr_status tr__disk_sync(struct disk_file *file)
+/* With the lock. */
+static void sync_directory(struct store_disk *disk)
+{
+    LIST_EACH (link, &disk->files) {
+        struct disk_file *file = LIST_OWNER(link, struct disk_file, link);
+        file->is_named = true;
+        file->may_come_back = false;
+        if (file->is_deleted && file->openers == 0)
+            file_free(file);
+    }
+}
+
+tr_status tr__disk_sync_directory(struct store_disk *disk)
+{
+    const struct store_io_hook *hook = &disk->hook;
+    if (hook->on_io && hook->on_io(hook->context, STORE_IO_SYNC, "", 0, 0) != TR_OK)
+        return TR_STORE_FAILED;
+    lock_take(&disk->lock);
+    sync_directory(disk);
+    lock_give(&disk->lock);
+    return TR_OK;
+}
+
+tr_status tr__disk_sync(struct disk_file *file, bool with_directory)
 {
     if (ask_hook(file, STORE_IO_SYNC, 0, 0) != TR_OK)
         return TR_STORE_FAILED;
     tr_status status = TR_OK;
-    lock_take(&file->disk->lock);
-    file->was_synced = true;
+    struct store_disk *disk = file->disk;
+    lock_take(&disk->lock);
     while (status == TR_OK && !list_is_empty(&file->changes)) {
         struct change *change = LIST_OWNER(list_first(&file->changes), struct change, link);
         if (arrive(file, change, 0, change->size)) {
             list_remove(&change->link);
-            source_resize(&file->disk->source, change, 0);
+            source_resize(&disk->source, change, 0);
         } else {
             status = TR_NO_MEMORY;
         }
     }
-    lock_give(&file->disk->lock);
+    if (with_directory && !file->is_named)
+        sync_directory(disk);
+    lock_give(&disk->lock);
     return status;
 }
 
@@ -419,6 +444,17 @@ static void settle_file(struct disk_file *file, enum disk_crash how, struct rng 
     content_write(&file->now, file->synced.bytes, file->synced.size, 0);
 }
 
+/* A deletion that was not synced is undone, unless a file that was made after it has lasted. */
+static void bring_back(struct store_disk *disk, struct disk_file *file)
+{
+    struct disk_file *later = find(disk, file->name);
+    if (later && later->is_named)
+        return;
+    if (later)
+        later->is_deleted = true;
+    file->is_deleted = false;
+}
+
 void tr__disk_crash(struct store_disk *disk, enum disk_crash how, struct rng *rng)
 {
     if (!disk->is_tracked)
@@ -429,15 +465,17 @@ void tr__disk_crash(struct store_disk *disk, enum disk_crash how, struct rng *rn
         bool is_lucky =
             how == DISK_CRASH_KEEP || (how != DISK_CRASH_DROP && rng_below(rng, 2) == 0);
         settle_file(file, how, rng);
-        if (!file->is_deleted && !file->was_synced && !is_lucky)
+        if (!file->is_deleted && !file->is_named && !is_lucky)
             file->is_deleted = true;
-        if (file->may_come_back && !is_lucky && file->name[0])
-            file->is_deleted = false;
+        if (file->may_come_back && !is_lucky)
+            bring_back(disk, file);
         file->may_come_back = false;
+    }
+    LIST_EACH (link, &disk->files) {
+        struct disk_file *file = LIST_OWNER(link, struct disk_file, link);
+        file->is_named = true;
         if (file->is_deleted && file->openers == 0)
             file_free(file);
-        else if (!file->is_deleted)
-            file->was_synced = true;
     }
     lock_give(&disk->lock);
 }
@@ -473,4 +511,56 @@ size_t tr__disk_bytes(struct store_disk *disk)
         bytes += LIST_OWNER(link, struct disk_file, link)->now.size;
     lock_give(&disk->lock);
     return bytes;
+}
+
+static bool content_copy(struct store_disk *disk, struct content *to, const struct content *from)
+{
+    if (!content_grow(disk, to, from->size))
+        return false;
+    content_write(to, from->bytes, from->size, 0);
+    return true;
+}
+
+/* With the lock of `disk`. */
+static tr_status clone_file(struct store_disk *disk, const struct disk_file *file)
+{
+    struct disk_file *copy;
+    tr_status status = tr__disk_open(disk, file->name, true, &copy);
+    if (status)
+        return status;
+    copy->openers = 0;
+    copy->is_deleted = file->is_deleted;
+    copy->is_named = file->is_named;
+    copy->may_come_back = file->may_come_back;
+    if (!content_copy(disk, &copy->now, &file->now) ||
+        !content_copy(disk, &copy->synced, &file->synced))
+        return TR_NO_MEMORY;
+    LIST_EACH (link, &file->changes) {
+        const struct change *change = LIST_OWNER(link, struct change, link);
+        if (!remember(copy, change->is_truncate, change->offset, change->bytes, change->size))
+            return TR_NO_MEMORY;
+    }
+    return TR_OK;
+}
+
+tr_status tr__disk_clone(struct store_disk *disk, struct store_disk **clone)
+{
+    struct store_disk *made;
+    tr_status status = tr__disk_new(&disk->source, disk->is_tracked, &made);
+    if (status)
+        return status;
+    lock_take(&disk->lock);
+    LIST_EACH (link, &disk->files) {
+        const struct disk_file *file = LIST_OWNER(link, struct disk_file, link);
+        bool is_gone = !file->name[0] || (file->is_deleted && !file->may_come_back);
+        if (status == TR_OK && !is_gone)
+            status = clone_file(made, file);
+    }
+    lock_give(&disk->lock);
+    if (status) {
+        tr__disk_free(made);
+        return status;
+    }
+    *clone = made;
+    return TR_OK;
 }

@@ -55,6 +55,8 @@ TR_MUST_CHECK tr_status tr__disk_new(const struct memory_source *source, bool is
                                      struct store_disk **disk);
 /** No store is on it. NULL does nothing. */
 void tr__disk_free(struct store_disk *disk);
+/** Another disk with the same files, what was not synced included. No store is on it. */
+TR_MUST_CHECK tr_status tr__disk_clone(struct store_disk *disk, struct store_disk **clone);
 /** For tests. Not while a store is on it. */
 void tr__disk_hook(struct store_disk *disk, struct store_io_hook hook);
 /** Cuts the power. No store is on it, or only one that will never be used again but to close it. */
@@ -85,7 +87,10 @@ TR_MUST_CHECK tr_status tr__disk_read(struct disk_file *file, void *memory, size
 TR_MUST_CHECK tr_status tr__disk_write(struct disk_file *file, const void *memory, size_t size,
                                        uint64_t offset);
 TR_MUST_CHECK tr_status tr__disk_truncate(struct disk_file *file, uint64_t size);
-TR_MUST_CHECK tr_status tr__disk_sync(struct disk_file *file);
+/** With its name, if that is new and `with_directory`. */
+TR_MUST_CHECK tr_status tr__disk_sync(struct disk_file *file, bool with_directory);
+/** Makes durable which files there are. */
+TR_MUST_CHECK tr_status tr__disk_sync_directory(struct store_disk *disk);
 uint64_t tr__disk_file_size(struct disk_file *file);
 /** Unless `is_synced`, a crash may bring it back. TR_NOT_FOUND. */
 TR_MUST_CHECK tr_status tr__disk_delete(struct store_disk *disk, const char *name, bool is_synced);

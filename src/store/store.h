@@ -83,7 +83,8 @@ struct store_options {
     struct store_disk *disk;           /* Lent: in place of `path`; see store/disk.h. */
     const struct store_io_hook *hook;  /* Lent: of the files in `path`; see store/disk.h. */
     const struct store_driver *driver; /* NULL: tr__store_driver_default. */
-    bool is_sync_off;                  /* The canary of the crash tests: acknowledges too early. */
+    unsigned log_pages; /* From which on the log is tidied; 0: as the driver likes. */
+    bool is_sync_off;   /* The canary of the crash tests: acknowledges too early. */
 };
 
 /** Of a connection, unless the options say otherwise: with two workers four of them are 4 MiB. */

@@ -191,7 +191,7 @@ static const char *list_due(const struct store_alarm_place *after, tr_time until
     return dues.text;
 }
 
-TEST(alarms_are_listed_by_actor_and_by_time, "AL-01", "AL-07", "K-04")
+TEST(alarms_are_listed_by_actor_and_by_time, "AL-07")
 {
     struct stores_text text = {0};
     open_store();
@@ -239,7 +239,7 @@ static const char *list_queue(const char *queue, uint64_t from, size_t limit)
     return text.text;
 }
 
-TEST(queues_keep_their_order, "K-05")
+TEST(queues_keep_their_order, "")
 {
     open_store();
     struct store_entry *entry = stores_enter(store, "k", "x");
@@ -279,7 +279,7 @@ static const char *list_events(uint64_t from, uint64_t to, size_t limit)
     return text.text;
 }
 
-TEST(events_follow_each_other, "PE-07", "PE-08", "PE-17", "K-08")
+TEST(events_follow_each_other, "PE-07", "PE-08", "PE-17")
 {
     open_store();
     struct store_entry *entry = stores_enter(store, "k", "x");
@@ -330,7 +330,7 @@ static const char *read_snapshot(uint64_t max)
     return text;
 }
 
-TEST(the_latest_snapshot_counts, "PE-09", "K-08")
+TEST(the_latest_snapshot_counts, "PE-09")
 {
     open_store();
     struct store_entry *entry = stores_enter(store, "k", "x");
@@ -352,7 +352,7 @@ TEST(the_latest_snapshot_counts, "PE-09", "K-08")
     close_store();
 }
 
-TEST(destroy_leaves_nothing_and_the_key_begins_anew, "SL-17", "AL-14")
+TEST(destroy_leaves_nothing_and_the_key_begins_anew, "")
 {
     struct stores_text text = {0};
     open_store();

@@ -541,38 +541,43 @@ static tr_status finish_checkpoint(struct store_session *session)
     return tr__link_status(result) == TR_STORE_FAILED ? TR_STORE_FAILED : TR_OK;
 }
 
+/* One attempt. False: a batch failed on the way, and the others are to be tried again. */
+static bool commit_once(struct store_session *session, struct store_batch *first,
+                        struct store_why *why, tr_status *result)
+{
+    struct link *link = &session->writer;
+    tr_status status = tr__link_do(link, SQL_BEGIN);
+    enum outcome outcome = GROUP_READY;
+    if (status == TR_OK)
+        outcome = apply_all(session, first, &status);
+    if (outcome == GROUP_READY && status == TR_OK)
+        status = tr__link_do(link, SQL_COMMIT);
+    *result = TR_OK;
+    if (outcome == GROUP_READY && status == TR_OK)
+        return true;
+    if (outcome == GROUP_READY && status != TR_STORE_FULL && status != TR_NO_MEMORY)
+        outcome = GROUP_FAILED;
+    if (outcome == GROUP_FAILED)
+        *result = tr__session_fail(session, link, "committing", why);
+    forget(first);
+    if (roll_back(link) != TR_OK && outcome != GROUP_FAILED) {
+        *result = tr__session_fail(session, link, "taking a transaction back", why);
+        outcome = GROUP_FAILED;
+    }
+    if (outcome == GROUP_AGAIN)
+        return false;
+    if (outcome != GROUP_FAILED)
+        fail_all(first, status);
+    return true;
+}
+
 tr_status tr__session_commit(struct store_session *session, struct store_batch *first,
                              struct store_why *why)
 {
-    struct link *link = &session->writer;
-    if (finish_checkpoint(session) != TR_OK) {
-        tr__session_why(why, link, "tidying the log");
-        return TR_STORE_FAILED;
-    }
-    for (;;) {
-        tr_status status = tr__link_do(link, SQL_BEGIN);
-        enum outcome outcome = GROUP_READY;
-        if (status == TR_OK)
-            outcome = apply_all(session, first, &status);
-        if (outcome == GROUP_READY && status == TR_OK)
-            status = tr__link_do(link, SQL_COMMIT);
-        if (outcome == GROUP_READY && status == TR_OK)
-            return TR_OK;
-        bool is_over =
-            outcome == GROUP_FAILED ||
-            (outcome == GROUP_READY && status != TR_STORE_FULL && status != TR_NO_MEMORY);
-        if (is_over)
-            tr__session_why(why, link, "committing");
-        forget(first);
-        if (roll_back(link) != TR_OK && !is_over) {
-            tr__session_why(why, link, "taking a transaction back");
-            is_over = true;
-        }
-        if (is_over)
-            return TR_STORE_FAILED;
-        if (outcome != GROUP_AGAIN) {
-            fail_all(first, status);
-            return TR_OK;
-        }
-    }
+    tr_status status;
+    if (finish_checkpoint(session) != TR_OK)
+        return tr__session_fail(session, &session->writer, "tidying the log", why);
+    while (!commit_once(session, first, why, &status))
+        continue;
+    return status;
 }

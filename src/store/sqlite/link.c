@@ -120,6 +120,14 @@ sqlite3_stmt *tr__link_statement(struct link *link, enum link_statement which, t
     return *statement;
 }
 
+tr_status tr__link_ready(struct link *link)
+{
+    tr_status status = TR_OK;
+    for (int which = SQL_BEGIN; which <= SQL_ROLLBACK && status == TR_OK; which++)
+        (void)tr__link_statement(link, (enum link_statement)which, &status);
+    return status;
+}
+
 tr_status tr__link_run(sqlite3_stmt *statement)
 {
     int result = sqlite3_step(statement);

@@ -100,6 +100,8 @@ tr_status tr__link_status(int result);
 
 /** The statement, reset, for binding. NULL: it could not be prepared, `*status` says why. */
 sqlite3_stmt *tr__link_statement(struct link *link, enum link_statement which, tr_status *status);
+/** Prepares those that must not fail for want of memory. */
+TR_MUST_CHECK tr_status tr__link_ready(struct link *link);
 /** Runs a statement that gives no rows, and resets it. */
 TR_MUST_CHECK tr_status tr__link_run(sqlite3_stmt *statement);
 /** Runs a statement that takes no arguments and gives no rows. */

@@ -11,13 +11,6 @@
 
 #include <stdio.h>
 
-void tr__session_why(struct store_why *why, const struct link *link, const char *what)
-{
-    int result = sqlite3_extended_errcode(link->database);
-    (void)snprintf(
-        why->text, sizeof why->text, "%s: %s (%d)", what, sqlite3_errmsg(link->database), result);
-}
-
 static int on_commit(void *context, sqlite3 *database, const char *name, int log_pages)
 {
     (void)database;
@@ -65,20 +58,18 @@ static tr_status take_directory(struct store_session *session, const char *direc
 static tr_status take_disk(struct store_session *session, struct store_disk *disk, tr_error *error)
 {
     static const char name[] = "troupe.db";
-    session->disk = disk;
+    struct store_disk *own = NULL;
     session->path = source_resize(&session->source, NULL, sizeof name);
     tr_status status = session->path ? TR_OK : TR_NO_MEMORY;
-    if (status == TR_OK && !disk) {
-        status = tr__disk_new(&session->source, false, &session->disk);
-        session->owns_disk = status == TR_OK;
-    }
+    if (status == TR_OK && !disk)
+        status = tr__disk_new(&session->source, false, &own);
     if (status)
         return tr__make_refuse(error, status, "no memory for a store");
     memcpy(session->path, name, sizeof name);
-    if (!tr__disk_take(session->disk)) {
-        session->disk = NULL;
+    if (!tr__disk_take(disk ? disk : own))
         return tr__make_refuse(error, TR_STORE_BUSY, "another store is on the disk in memory");
-    }
+    session->disk = disk ? disk : own;
+    session->owns_disk = own != NULL;
     return TR_OK;
 }
 
@@ -119,11 +110,15 @@ static tr_status open_links(struct store_session *session, const struct store_op
         status = tr__link_execute(&session->tidier, "PRAGMA synchronous = OFF");
     if (status)
         return tr__make_refuse_by(error, &session->tidier, status, session->path);
+    status = tr__link_ready(&session->writer);
+    if (status)
+        return tr__make_refuse_by(error, &session->writer, status, session->path);
     (void)sqlite3_wal_hook(session->writer.database, on_commit, session);
     /* The file is there now: that it is must last too. */
-    status = session->directory ? tr__os_directory_sync(session->directory) : TR_OK;
+    status = session->directory ? tr__os_directory_sync(session->directory)
+                                : tr__disk_sync_directory(session->disk);
     if (status)
-        return tr__make_refuse(error, status, "syncing the directory %s", session->directory);
+        return tr__make_refuse(error, status, "syncing the directory of %s", session->path);
     return TR_OK;
 }
 
@@ -132,7 +127,25 @@ static void close_links(struct store_session *session)
 {
     if (session->has_tidier)
         tr__link_close(&session->tidier);
+    /* After a sync that failed nobody knows what the next one would prove. */
+    if (atom32_load(&session->is_failed, ATOM_ACQUIRE)) /* partner: tr__session_fail */
+        (void)sqlite3_db_config(
+            session->writer.database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     tr__link_close(&session->writer);
+}
+
+tr_status tr__session_fail(struct store_session *session, const struct link *link, const char *what,
+                           struct store_why *why)
+{
+    int result = sqlite3_extended_errcode(link->database);
+    (void)snprintf(why->text,
+                   sizeof why->text,
+                   "%s: %s (SQLite %d)",
+                   what,
+                   sqlite3_errmsg(link->database),
+                   result);
+    atom32_store(&session->is_failed, 1, ATOM_RELEASE); /* partner: close_links */
+    return TR_STORE_FAILED;
 }
 
 tr_status tr__session_open(const struct store_options *options, struct store_session **session,
@@ -145,6 +158,7 @@ tr_status tr__session_open(const struct store_options *options, struct store_ses
         .source = options->source,
         .lock_fd = -1,
         .cache_bytes = options->cache_bytes ? options->cache_bytes : STORE_CACHE_BYTES,
+        .log_pages_soon = options->log_pages ? (int)options->log_pages : SESSION_LOG_PAGES,
     };
     bool has_directory = options->path && !options->disk;
     tr_status status = has_directory ? take_directory(made, options->path, error)
@@ -179,7 +193,7 @@ void tr__session_close(struct store_session *session)
 
 bool tr__session_wants_checkpoint(const struct store_session *session)
 {
-    return session->log_pages >= SESSION_LOG_PAGES;
+    return session->log_pages >= session->log_pages_soon;
 }
 
 tr_status tr__session_checkpoint(struct store_session *session, struct store_why *why)
@@ -188,13 +202,13 @@ tr_status tr__session_checkpoint(struct store_session *session, struct store_why
     int done_pages = 0;
     int result = sqlite3_wal_checkpoint_v2(
         session->tidier.database, NULL, SQLITE_CHECKPOINT_PASSIVE, &log_pages, &done_pages);
-    if (result == SQLITE_OK && log_pages > done_pages && log_pages >= SESSION_LOG_PAGES_MAX)
+    if (result == SQLITE_OK && log_pages > done_pages &&
+        log_pages >= session->log_pages_soon * SESSION_LOG_BEHIND)
         atom32_store(&session->is_log_behind, 1, ATOM_RELEASE); /* partner: tr__session_commit */
     tr_status status = tr__link_status(result);
     if (status != TR_STORE_FAILED)
         return TR_OK; /* No room, no memory, a reader in the way: the log has all of it meanwhile. */
-    tr__session_why(why, &session->tidier, "tidying the log");
-    return status;
+    return tr__session_fail(session, &session->tidier, "tidying the log", why);
 }
 
 const struct store_driver *tr__store_driver_default(void)

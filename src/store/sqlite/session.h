@@ -13,8 +13,8 @@ enum {
     SESSION_APPLICATION = 0x54725375, /* "TrSu": what the file says it is */
     /* Pages of the log from which on it is tidied in the background: as many as SQLite has by default. */
     SESSION_LOG_PAGES = 1000,
-    /* From which on the writer finishes what the background began, so that the log starts over. */
-    SESSION_LOG_PAGES_MAX = 4000,
+    /* So many times that, and the writer finishes what the background began: the log starts over. */
+    SESSION_LOG_BEHIND = 4,
     SESSION_WRITER_CACHES = 4, /* The writer's cache, in those of a reader. */
 };
 
@@ -30,7 +30,9 @@ struct store_session {
     struct link writer; /* The committing thread's. */
     struct link tidier; /* The thread's of the checkpoints. */
     bool has_tidier;
-    int log_pages;        /* The committing thread's: as of its last commit. */
+    int log_pages_soon; /* SESSION_LOG_PAGES, or of the options */
+    atom32 is_failed;   /* The store's end: nothing is written any more, not even by closing it. */
+    int log_pages;      /* The committing thread's: as of its last commit. */
     atom32 is_log_behind; /* The tidier could not finish; set by it, cleared by the writer. */
     char *path;           /* of the database */
     char *directory;      /* NULL: none */
@@ -51,8 +53,9 @@ tr_status tr__session_commit(struct store_session *session, struct store_batch *
 /** Opens a connection with the settings of one that is not the first. */
 TR_MUST_CHECK tr_status tr__session_link(struct store_session *session, struct link *link);
 
-/** Says why, with the words of SQLite. */
-void tr__session_why(struct store_why *why, const struct link *link, const char *what);
+/** The end: says why, with the words of SQLite, and gives TR_STORE_FAILED. */
+tr_status tr__session_fail(struct store_session *session, const struct link *link, const char *what,
+                           struct store_why *why);
 
 /* The views: view.c and lists.c. */
 tr_status tr__view_new(struct store_session *session, struct store_view **view);

@@ -138,7 +138,7 @@ static int file_sync(sqlite3_file *base, int flags)
 {
     struct vfs_file *file = file_of(base);
     if (file->virtual)
-        return result_of(tr__disk_sync(file->virtual), SQLITE_IOERR_FSYNC);
+        return result_of(tr__disk_sync(file->virtual, !file->is_database), SQLITE_IOERR_FSYNC);
     if (ask_hook(file->vfs, STORE_IO_SYNC, file->path, 0, 0) != TR_OK)
         return SQLITE_IOERR_FSYNC;
     return real_of(file)->pMethods->xSync(real_of(file), flags);
