@@ -9,6 +9,12 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/troupe DESTINATION ${CMAKE_INSTA
 install(TARGETS troupe troupe_static EXPORT troupe_targets)
 install(EXPORT troupe_targets NAMESPACE troupe:: DESTINATION ${package_dir})
 
+set(config_sqlite "")
+set(pc_requires "")
+if(TROUPE_SQLITE)
+    set(config_sqlite "find_dependency(SQLite3 3.40)")
+    set(pc_requires "sqlite3 >= 3.40")
+endif()
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/troupe-config.cmake.in troupe-config.cmake
     INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO NO_CHECK_REQUIRED_COMPONENTS_MACRO)
 write_basic_package_version_file(troupe-config-version.cmake COMPATIBILITY SameMinorVersion)

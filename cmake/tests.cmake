@@ -40,6 +40,9 @@ if(TROUPE_TESTS)
         file(GLOB sources CONFIGURE_DEPENDS ${tests_dir}/${kind}/*_test.c)
         foreach(source IN LISTS sources)
             cmake_path(GET source STEM stem)
+            if(stem MATCHES "^store_" AND NOT TROUPE_SQLITE)
+                continue()
+            endif()
             set(name ${kind}_${stem})
             add_executable(${name} ${source})
             target_link_libraries(${name} PRIVATE test_support)
@@ -65,6 +68,23 @@ if(TROUPE_TESTS)
     endforeach()
 endif()
 
+# Power cuts of real processes. The preload library and a sanitizer would be in each other's way, and an
+# SQLite that is linked in cannot be held.
+if(TROUPE_TESTS AND TROUPE_SQLITE AND NOT TROUPE_SANITIZE)
+    add_library(crash_hold MODULE ${tests_dir}/crash/hold.c)
+    add_executable(crash_worker ${tests_dir}/crash/worker.c)
+    target_link_libraries(crash_hold PRIVATE troupe_flags)
+    target_link_libraries(crash_worker PRIVATE troupe_static troupe_flags)
+    target_include_directories(crash_worker PRIVATE ${PROJECT_SOURCE_DIR}/src)
+    set_target_properties(crash_hold crash_worker PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF
+        LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests
+        RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+    target_link_options(crash_worker PRIVATE ${no_lto})
+    add_test(NAME crash_power COMMAND ${tests_dir}/crash/run $<TARGET_FILE:crash_worker>
+        $<TARGET_FILE:crash_hold>)
+    set_tests_properties(crash_power PROPERTIES LABELS crash ENVIRONMENT ${results})
+endif()
+
 if(TROUPE_EXPLORE AND EXISTS ${tests_dir}/explore/CMakeLists.txt)
     add_subdirectory(${tests_dir}/explore ${PROJECT_BINARY_DIR}/explore)
 endif()
@@ -77,7 +97,7 @@ if(TROUPE_FUZZ AND fuzz_sources)
         ${PROJECT_SOURCE_DIR}/include ${tests_dir})
     target_compile_options(troupe_fuzz PUBLIC ${fuzz_flags})
     target_link_libraries(troupe_fuzz PUBLIC troupe_flags Threads::Threads
-        BoostContext::BoostContext)
+        BoostContext::BoostContext ${store_library})
     set_target_properties(troupe_fuzz PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF)
     foreach(source IN LISTS fuzz_sources)
         cmake_path(GET source STEM stem)

@@ -26,12 +26,16 @@ typedef struct tr_app {
     tr_status (*on_worker_start)(tr_system *system, int worker, void *context) TR_ZERO;
     void *context TR_ZERO; /* of on_worker_start */
     int workers_max TR_ZERO;
+    /* See durable.h: the kinds, and where they are stored; --store DIR says otherwise. */
+    const struct tr_durables *durable TR_ZERO;
+    const char *store TR_ZERO;
+    uint32_t awake_max TR_ZERO;
 } tr_app;
 
 /**
  * Runs an app and gives the exit status of main: tr_app_main(argc, argv, root actor, options...).
  *
- * Flags: --workers N; --shutdown-timeout T; --help. The root gets what is left of the arguments in a
+ * Flags: --workers N; --shutdown-timeout T; --store DIR, of an app with durable actors; --help. The root gets what is left of the arguments in a
  * tr_args, its first message after tr_pre_start, once: a root that is restarted does not get it again. SIGINT and SIGTERM start a shutdown, and how it went
  * is said on standard error (shutdown.h); a second one ends the process at once, with 128 and its
  * number: 130, 143. When the root stops the app ends as well. The status:
@@ -42,6 +46,7 @@ typedef struct tr_app {
  *     2    a flag is wrong
  *     70   a handler, a function of tr_blocking or a hook had not returned in time
  *     71   a failure reached the root of the tree, and so all was shut down
+ *     72   the store of durable actors has failed, and so all was shut down
  */
 #define tr_app_main(argc, argv, ...)                                                               \
     TR_APP_MAIN_(argc, argv, TR_PP_HEAD(__VA_ARGS__), TR_APP_BRACES_(__VA_ARGS__, ))

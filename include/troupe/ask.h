@@ -291,7 +291,7 @@ TR_END_C
     } \
     typedef struct m tr_then_of_##n; \
     TR_MAY_BE_UNUSED static const tr_then tr_then_##n = { \
-        #S, TR_STATE_SIZE_(S), { &tr_type_##m, tr_then_call_##n, #h, NULL, false, false, 0, NULL } \
+        #S, TR_STATE_SIZE_(S), { &tr_type_##m, tr_then_call_##n, #h, NULL, false, false, 0, NULL, false } \
     }
 #define TR_REPLY_TO_(...) TR_REPLY_TO__(__VA_ARGS__)
 #define TR_REPLY_TO__(self, later, m, ...) \

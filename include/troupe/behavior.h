@@ -197,6 +197,7 @@ typedef struct tr_handler {
     bool is_barrier;                     /* no other ask or notice begins while its turn waits */
     uint32_t batch_max;                  /* messages of one call; 0: TR_BATCH_MAX, the most */
     bool (*barrier_if)(const void *message); /* which ones are barriers; NULL: as is_barrier says */
+    bool interleaves; /* of a durable actor: no barrier, as all others of its rows are */
 } tr_handler;
 
 /**
@@ -249,7 +250,7 @@ TR_END_C
     TR_PP_EACH(TR_CLAUSE_CODE_, (CODE, b, S), __VA_ARGS__) \
     static const tr_handler tr_handlers_##b[] = { \
         TR_PP_EACH(TR_CLAUSE_, (ROW, b, S), __VA_ARGS__) \
-        { NULL, NULL, NULL, NULL, false, false, 0, NULL } \
+        { NULL, NULL, NULL, NULL, false, false, 0, NULL, false } \
     }; \
     TR_MAY_BE_UNUSED static const tr_child_spec tr_children_##b[] = { \
         TR_PP_EACH(TR_CLAUSE_, (KID, b, S), __VA_ARGS__) \
@@ -339,7 +340,7 @@ TR_END_C
     { .type = &tr_type_##m, .call = tr_call_##b##_##m, .name = #h, \
       .filter = tr_filter_##b##_##m, .is_batch = true, __VA_ARGS__ },
 #define TR_IN_ROW_ANY(b, S, h, extra) \
-    { NULL, tr_call_any_##b, #h, NULL, false, false, 0, NULL },
+    { NULL, tr_call_any_##b, #h, NULL, false, false, 0, NULL, false },
 #define TR_IN_ROW_SETUP(b, S, ...)
 #define TR_IN_ROW_OPTIONS(b, S, ...)
 #define TR_IN_ROW_SUPERVISE(b, S, ...)

@@ -172,6 +172,28 @@
  * More is never there: TR_NO_MEMORY.
  */
 #define TR_ALLOC_MAX ((size_t)1 << 36)
+/** Bytes of the key of a durable actor; its kind is a name. More, or none: TR_INVALID_ARGUMENT. */
+#define TR_KEY_MAX 256
+/** Bytes of the state of a durable actor as it is stored, and of a snapshot. More: TR_TOO_LARGE. */
+#define TR_STATE_MAX (8u * 1024 * 1024)
+/** Bytes of a key that a durable actor keeps a value under. More: TR_TOO_LARGE. */
+#define TR_KV_KEY_MAX (2u * 1024)
+/** Bytes of such a value. More: TR_TOO_LARGE. */
+#define TR_KV_VALUE_MAX (128u * 1024)
+/** Alarms of a durable actor that are pending. One more: TR_LIMIT. */
+#define TR_ALARMS_MAX 1000
+/** Characters of an alarm's name. More: TR_TOO_LARGE. */
+#define TR_ALARM_NAME_MAX 128
+/** Bytes of what an alarm brings. More: TR_TOO_LARGE. */
+#define TR_ALARM_BYTES_MAX (64u * 1024)
+/** Messages in one queue of a durable actor. One more: TR_LIMIT. */
+#define TR_QUEUE_MAX 1000
+/** Characters of a queue's name. More: TR_TOO_LARGE. */
+#define TR_QUEUE_NAME_MAX 128
+/** Bytes of one of its messages. More: TR_TOO_LARGE. */
+#define TR_QUEUE_ITEM_MAX (64u * 1024)
+/** Bytes of a persisted event. More: TR_TOO_LARGE. */
+#define TR_EVENT_MAX (1024u * 1024)
 /** Bytes of a text in the log, its NUL counted. Longer ones are cut. */
 #define TR_LOG_MAX 1024
 /** Bytes of the stack on which handlers run. */

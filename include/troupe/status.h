@@ -44,7 +44,17 @@
     X(WRONG_TYPE, -30, "a message of another type is expected")                                    \
     X(LIMIT, -31, "a limit is reached")                                                            \
     X(RESTARTED, -32, "the actor was restarted")                                                   \
-    X(FAULT, -33, "a native fault")
+    X(FAULT, -33, "a native fault")                                                                \
+    X(STALE, -34, "another generation, or a later version, has written")                           \
+    X(STORE_FAILED, -35, "the store has failed")                                                   \
+    X(STORE_BUSY, -36, "another process has the store")                                            \
+    X(STORE_FULL, -37, "no room on the disk")                                                      \
+    X(STORE_CORRUPT, -38, "the stored data cannot be trusted")                                     \
+    X(STORE_FOREIGN, -39, "the store is another program's")                                        \
+    X(STORE_NEWER, -40, "a later version of Troupe made the store")                                \
+    X(STARTING, -41, "the actor is starting")                                                      \
+    X(START_FAILED, -42, "the actor could not be started")                                         \
+    X(DESTROYING, -43, "the actor is being destroyed")
 
 #define TR_STATUS_ENUM_(name, value, text) TR_##name = (value),
 typedef enum tr_status { TR_STATUS_LIST(TR_STATUS_ENUM_) } tr_status;

@@ -142,6 +142,21 @@ typedef struct tr_system_options {
      */
     tr_time relief_after_ns;
     uint32_t relief_threads_max; /* threads made for that; 0: TR_RELIEF_THREADS_MAX */
+    /**
+     * The kinds of durable actors: .durable = TR_DURABLES(cart, reminder). NULL: none. See durable.h.
+     */
+    const struct tr_durables *durable;
+    /**
+     * The directory that has what durable actors store; made if it is not there. One process at a time has it.
+     * NULL: "<name>.data" in the current directory.
+     */
+    const char *store;
+    /**
+     * How many durable actors may be awake; beyond that those sleep first that have been idle for longest,
+     * without waiting for their idle time. Those that work stay awake, so for a while it may be more.
+     * 0: as many as there are.
+     */
+    uint32_t awake_max;
 } tr_system_options;
 
 /** Sums over all workers since the system was made; those of live and queued are of now. */

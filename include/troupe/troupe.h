@@ -11,6 +11,7 @@
 #include <troupe/behavior.h>
 #include <troupe/blocking.h>
 #include <troupe/callback.h>
+#include <troupe/durable.h>
 #include <troupe/group.h>
 #include <troupe/limits.h>
 #include <troupe/message.h>

@@ -48,7 +48,9 @@ typedef enum tr_why_kind {
     TR_WHY_STASHED,      /* `count` messages are stashed */
     TR_WHY_DECIDING,     /* it has failed, and its supervisor `who` has not decided yet */
     TR_WHY_BACK_OFF,     /* it is to be restarted, and waits for its time */
-    TR_WHY_GROUP         /* it waits for those who are restarted with it by `who` */
+    TR_WHY_GROUP,        /* it waits for those who are restarted with it by `who` */
+    TR_WHY_AWAKE,        /* of a durable actor: why it is not asleep, or not gone */
+    TR_WHY_STORING       /* `count` of its changes are on their way to the disk */
 } tr_why_kind;
 
 /** What a reason holds up; several may be together. */
@@ -57,7 +59,8 @@ enum tr_holds {
     TR_HOLDS_MAIL = 2,    /* messages wait and are not handled */
     TR_HOLDS_ROOM = 4,    /* its mailbox is full */
     TR_HOLDS_RESTART = 8, /* it has failed and does not run again */
-    TR_HOLDS_START = 16   /* it was spawned and has not begun */
+    TR_HOLDS_START = 16,  /* it was spawned and has not begun */
+    TR_HOLDS_SLEEP = 32   /* it is durable and does not sleep */
 };
 
 typedef struct tr_reason {

@@ -109,6 +109,8 @@ tr_status tr_self_try_ask_then(tr_self *self, const tr_then *then, void *context
         return TR_CANCELLED;
     if (self->cell->life >= LIFE_STOPPING)
         return TR_STOPPING;
+    if (cell_durable(self->cell))
+        return TR_NOT_SUPPORTED; /* what its handler changed would not be stored */
     struct worker *worker = self->worker;
     struct envelope *carrier = envelope_take(&worker->pool);
     struct ask *ask = carrier ? tr__ask_new(self, to.bits, then->row.type) : NULL;

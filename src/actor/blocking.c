@@ -285,6 +285,8 @@ bool tr__blocking_withdraw(struct worker *worker, struct cell *cell)
     }
     if (!extra->blocked)
         return true;
+    if (extra->durable)
+        return false; /* mostly what is on its way to the disk, which takes no time */
     char path[TR_PATH_MAX + 1];
     tr__cell_path(system, cell, path);
     tr__log(system,

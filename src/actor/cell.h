@@ -182,6 +182,7 @@ struct cell_extra {
     tr_time failed_ns;       /* when it failed last */
     struct group *group;     /* children that are being restarted together */
     uint32_t significant;    /* children that are, and live */
+    struct durable *durable; /* of one whose state is on disk: see actor/gate.h; NULL: it is not */
 };
 
 struct name;

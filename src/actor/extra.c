@@ -3,6 +3,7 @@
 
 #include "actor/ask.h"
 #include "actor/ask_then.h"
+#include "actor/gate.h"
 #include "actor/relief.h"
 #include "actor/supervise.h"
 #include "actor/timers.h"
@@ -44,6 +45,11 @@ void tr__extra_free(struct worker *worker, struct cell *cell)
     TR_ASSERT(!extra->parked_count);
     TR_ASSERT(!extra->waiters && !extra->held);
     TR_ASSERT(!extra->watches.slots);
+    if (extra->durable) {
+        struct durable *durable = extra->durable;
+        extra->durable = NULL;
+        durable->hooks->on_end(worker, cell, durable);
+    }
     tr__supervise_end(worker, cell);
     tr__failure_leave(worker, cell);
     tr__ask_table_free(worker, cell);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <string.h>
+#include <troupe/durable.h>
 #include <troupe/kit.h>
 
 #include "actor/batch.h"
@@ -45,7 +46,12 @@ static struct worker *choose(struct tr_kit *kit, bool *has_helped)
             busy[count++] = i;
     }
     uint32_t jobs = tr__blocking_choices(&system->blocking);
-    *has_helped = jobs && !rng_below(&kit->rng, count + 1);
+    bool can_store = system->durable_has_work && system->durable_has_work(system);
+    *has_helped = (jobs || can_store) && !rng_below(&kit->rng, count + 1);
+    if (*has_helped && (!jobs || (can_store && rng_below(&kit->rng, 2)))) {
+        trace(kit, system->durable_work(system));
+        return NULL;
+    }
     if (*has_helped) {
         uint32_t job = (uint32_t)rng_below(&kit->rng, jobs);
         trace(kit, job);
@@ -158,10 +164,14 @@ tr_kit *tr_kit_new(const tr_kit_options *options)
                                         .spin_ns = -1,
                                         .balance =
                                             options->moves ? TR_BALANCE_RESTLESS : TR_BALANCE_OFF,
+                                        .awake_max = options->size ? options->awake_max : 0,
                                         .platform = &kit->virtual->table};
     if (tr__system_new(&system_options, &kit->system) != TR_OK)
         goto free_virtual;
     kit->system->blocking.is_played = true;
+    if (options->size && options->durable &&
+        options->durable->start(kit->system, options->durable, options->store) != TR_OK)
+        goto free_system;
     if (tr_client_new(kit->system, &kit->client) != TR_OK)
         goto free_system;
     return kit;

@@ -4,6 +4,8 @@
 #include "actor/budget.h"
 #include "actor/ask.h"
 #include "actor/client.h"
+#include "actor/extra.h"
+#include "actor/gate.h"
 #include "actor/supervise.h"
 #include "actor/waiters.h"
 #include "actor/watchers.h"
@@ -53,6 +55,13 @@ void tr__mail_bury_one(struct worker *worker, struct cell *cell, struct envelope
         envelope_give(&worker->pool, envelope);
 }
 
+/* What senders get that come behind a PoisonPill. */
+static tr_status sealed_status(const struct cell *cell)
+{
+    const struct durable *durable = cell_durable(cell);
+    return durable ? durable->refusal : TR_STOPPED;
+}
+
 /* Of messages to an actor that is sealed or metered: false when it was refused. */
 __attribute__((__noinline__)) static bool may_come_in(struct worker *worker, struct cell *cell,
                                                       struct envelope *envelope)
@@ -60,7 +69,7 @@ __attribute__((__noinline__)) static bool may_come_in(struct worker *worker, str
     if (cell->flags & CELL_SEALED && envelope->kind > ENVELOPE_EXCEPTION) {
         if (mail_takes_room(envelope))
             room_give_any(cell, envelope);
-        tr__mail_bury_one(worker, cell, envelope, TR_STOPPED);
+        tr__mail_bury_one(worker, cell, envelope, sealed_status(cell));
         return false;
     }
     if (cell->flags & CELL_METERED)
@@ -71,7 +80,9 @@ __attribute__((__noinline__)) static bool may_come_in(struct worker *worker, str
 /* The runtime's own mail: whoever takes it looks himself whether it comes too late. */
 static void take_in_own(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
-    if (envelope->kind >= ENVELOPE_FAILED)
+    if (envelope->kind == ENVELOPE_STORED)
+        cell_durable(cell)->hooks->on_stored(worker, cell, envelope);
+    else if (envelope->kind >= ENVELOPE_FAILED)
         tr__supervision_mail(worker, cell, envelope);
     else if (envelope->kind >= ENVELOPE_WATCH)
         tr__watch_mail(worker, cell, envelope);
@@ -140,6 +151,7 @@ static void take_in_message(struct worker *worker, struct cell *cell, struct env
     case ENVELOPE_RING:
     case ENVELOPE_RETURNED:
     case ENVELOPE_WHY:
+    case ENVELOPE_STORED:
     case ENVELOPE_WATCH:
     case ENVELOPE_UNWATCH:
     case ENVELOPE_FAILED:
@@ -274,7 +286,8 @@ bool tr__mail_join(struct cell *cell)
             ring_join(&cell->cycle, &cell->extra->requests);
         ring_join(&cell->cycle, &cell->notices);
     }
-    ring_join(&cell->cycle, &cell->events);
+    if (!mail_holds_events(cell))
+        ring_join(&cell->cycle, &cell->events);
     return cell->cycle;
 }
 
@@ -286,6 +299,7 @@ void tr__mail_hold(struct cell *cell)
     while (cell->cycle) {
         struct envelope *envelope = ring_pop(&cell->cycle);
         bool waits = mail_takes_room(envelope) || envelope->kind == ENVELOPE_SIGNAL;
+        waits |= extra->durable && envelope->kind == ENVELOPE_EVENT;
         ring_push(waits ? &extra->held : &others, envelope);
     }
     cell->cycle = others;
@@ -381,7 +395,7 @@ __attribute__((__noinline__)) static tr_status send_looking(struct worker *worke
                                                             struct envelope *envelope)
 {
     if (cell->flags & CELL_SEALED && !is_for_a_turn(envelope))
-        return TR_STOPPED;
+        return sealed_status(cell);
     if (mail_takes_room(envelope) && !room_take_near(cell, envelope)) {
         tr_status status = tr__mail_overflow(worker, cell, envelope);
         if (status != TR_OK)
@@ -396,6 +410,8 @@ __attribute__((__noinline__)) static tr_status send_looking(struct worker *worke
 
 tr_status tr__mail_send(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
+    if (__builtin_expect(worker->gate != NULL, 0))
+        return tr__gate_send(worker, cell, envelope);
     if (__builtin_expect(cell_owner(cell) != worker->index, 0))
         return send_far(worker, cell, envelope);
     /* What came from elsewhere came first. */

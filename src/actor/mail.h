@@ -11,6 +11,7 @@
 #ifndef ACTOR_MAIL_H
 #define ACTOR_MAIL_H
 
+#include "actor/durable.h"
 #include "actor/system.h"
 
 /** Puts an envelope at the end of a ring. */
@@ -160,11 +161,17 @@ static inline void room_give_any(struct cell *cell, const struct envelope *envel
         room_give_near(cell, envelope);
 }
 
+/** Whether timers wait as well while a turn is a barrier: those of a durable actor do. */
+static inline bool mail_holds_events(const struct cell *cell)
+{
+    return cell->flags & CELL_BARRIER && cell->extra->durable;
+}
+
 /** Whether a cycle would find something to handle. */
 static inline bool mail_has_arrived(const struct cell *cell)
 {
     if (__builtin_expect(cell->flags & CELL_BARRIER, 0))
-        return cell->replies || cell->exceptions || cell->events;
+        return cell->replies || cell->exceptions || (cell->events && !cell->extra->durable);
     return cell->notices || cell->flags & CELL_MIXED;
 }
 
@@ -177,7 +184,10 @@ static inline bool mail_is_parked(const struct cell *cell)
 /** Whether an actor that has nothing to do is to stop. */
 static inline bool mail_is_over(const struct cell *cell)
 {
-    return cell->flags & CELL_SEALED && !mail_is_parked(cell);
+    if (!(cell->flags & CELL_SEALED) || mail_is_parked(cell))
+        return false;
+    const struct durable *durable = cell_durable(cell);
+    return !durable || durable->may_stop;
 }
 
 /** Whether an actor waits and may run: Running and in no queue. */

@@ -4,6 +4,7 @@
 #include "actor/blocking.h"
 #include "actor/budget.h"
 #include "actor/extra.h"
+#include "actor/gate.h"
 #include "actor/relief.h"
 #include "actor/timers.h"
 #include "actor/turn.h"
@@ -142,6 +143,9 @@ tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns)
     struct cell_extra *extra = tr__extra_of(worker, cell);
     if (!extra)
         return TR_NO_MEMORY;
+    struct durable *durable = worker->gate ? extra->durable : NULL;
+    if (durable)
+        durable->hooks->on_park(self);
     if (self->favoured)
         tr__favour_end(self);
     if (self->grant)
@@ -167,6 +171,8 @@ tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns)
             tr__blocking_submit(self);
         fiber_switch(&worker->host, self->caller);
     }
+    if (durable)
+        durable->hooks->on_resume(self);
     if (status == TR_OK)
         return self->outcome;
     /* It could not be left. A barrier stays one until the turn ends. */

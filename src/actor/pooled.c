@@ -84,10 +84,11 @@ static void count_spawned(struct tr_system *system, struct worker *worker)
     lock_give(&system->foreign_lock);
 }
 
+/* To its parent's worker first. */
 static void send_off(struct tr_system *system, struct worker *worker, struct cell *cell)
 {
     count_spawned(system, worker);
-    tr__spawn_post(system, worker ? &worker->counters : NULL, cell, 0);
+    tr__pooled_begin(system, worker, cell);
 }
 
 /*
@@ -98,17 +99,18 @@ static void send_off(struct tr_system *system, struct worker *worker, struct cel
 static void send_to_end(struct tr_system *system, struct worker *worker, struct cell *cell)
 {
     cell->origin->spawner = 0;
-    cell->origin->worker = 0; /* that of /user */
+    cell->origin->worker = 0; /* its parent's */
     atom32_fetch_or(&cell->control, CONTROL_KILL, ATOM_SEQ_CST);
     send_off(system, worker, cell);
 }
 
 /* TR_NAME_EXISTS: another thread was faster, and *found is what it has made. */
 static tr_status create(struct tr_system *system, const struct pooled_spawner *spawner,
-                        const tr_spawn_args *args, const char *path, struct names_found *found,
-                        uint64_t *ref_bits)
+                        const struct pooled_place *place, const tr_spawn_args *args,
+                        struct names_found *found, uint64_t *ref_bits)
 {
     struct worker *worker = spawner->worker;
+    const char *path = place->path;
     struct slot_cache *cache = worker ? &worker->slot_cache : NULL;
     struct cell *cell;
     tr_status status = tr__slot_take(&system->slots, cache, &cell);
@@ -117,7 +119,7 @@ static tr_status create(struct tr_system *system, const struct pooled_spawner *s
         return status;
     }
     cell_clear(cell);
-    ATOM_POKE(&cell->door.tenant, slots_number(&system->slots, system->guardian) | CELL_POOLED);
+    ATOM_POKE(&cell->door.tenant, slots_number(&system->slots, place->parent) | place->bits);
     tr__room_open(cell, args->behavior);
     status = tr__origin_new(&system->source, args, spawner->client, &cell->origin);
     if (status != TR_OK) {
@@ -135,8 +137,11 @@ static tr_status create(struct tr_system *system, const struct pooled_spawner *s
         tr__error_set(args->error, status, 0, "%s: %s", tr_status_text(status), path);
         goto close_door;
     }
-    send_off(system, worker, cell);
     *ref_bits = identity;
+    if (place->defer && place->defer(place->context, cell))
+        count_spawned(system, worker);
+    else
+        send_off(system, worker, cell);
     return TR_OK;
 
 close_door:
@@ -164,10 +169,33 @@ tr_status tr__pooled_get(struct tr_system *system, struct grace_reader *reader,
     return found.ref ? accept(system, args, path, found, ref_bits) : TR_NOT_FOUND;
 }
 
+void tr__pooled_begin(struct tr_system *system, struct worker *worker, struct cell *cell)
+{
+    tr__spawn_post(system, worker ? &worker->counters : NULL, cell, 0);
+}
+
+tr_status tr__pooled_spawn_at(struct tr_system *system, const struct pooled_spawner *spawner,
+                              const struct pooled_place *place, const tr_spawn_args *args,
+                              uint64_t *ref_bits)
+{
+    for (;;) {
+        struct names_found found = {0};
+        tr_status status = create(system, spawner, place, args, &found, ref_bits);
+        if (status != TR_NAME_EXISTS)
+            return status;
+        if (found.ref)
+            return accept(system, args, place->path, found, ref_bits);
+        /* The name of one that its parent starts right now; soon it can be found. */
+        system->platform->yield(system->platform);
+    }
+}
+
 tr_status tr__pooled_spawn(struct tr_system *system, const struct pooled_spawner *spawner,
                            const tr_spawn_args *args, uint64_t *ref_bits)
 {
     char path[POOLED_PATH_SIZE];
+    const struct pooled_place place = {
+        .parent = system->guardian, .path = path, .bits = CELL_POOLED};
     tr_status status = tr__spawn_check(system, args);
     if (status != TR_OK)
         return status;
@@ -175,14 +203,5 @@ tr_status tr__pooled_spawn(struct tr_system *system, const struct pooled_spawner
         tr__error_set(args->error, TR_NAME_INVALID, 0, "an actor of the pool needs a name");
         return TR_NAME_INVALID;
     }
-    for (;;) {
-        struct names_found found = {0};
-        status = create(system, spawner, args, path, &found, ref_bits);
-        if (status != TR_NAME_EXISTS)
-            return status;
-        if (found.ref)
-            return accept(system, args, path, found, ref_bits);
-        /* The name of one that its parent starts right now; soon it can be found. */
-        system->platform->yield(system->platform);
-    }
+    return tr__pooled_spawn_at(system, spawner, &place, args, ref_bits);
 }

@@ -19,6 +19,16 @@
 
 #include "actor/system.h"
 
+/** Below whom, and where, an actor is made. */
+struct pooled_place {
+    struct cell *parent; /* it lives as long as the system, and stays on worker 0 */
+    const char *path;
+    uint32_t bits; /* CELL_POOLED, or 0 */
+    /** Whether a new one is to begin later, when somebody calls tr__pooled_begin for it. May be NULL. */
+    bool (*defer)(void *context, struct cell *cell);
+    void *context; /* of defer */
+};
+
 /** Who spawns: a turn of an actor, or a client. */
 struct pooled_spawner {
     struct worker *worker; /* NULL: a client */
@@ -64,6 +74,15 @@ uint64_t tr__pooled_find(struct tr_system *system, struct grace_reader *reader,
 TR_MUST_CHECK tr_status tr__pooled_spawn(struct tr_system *system,
                                          const struct pooled_spawner *spawner,
                                          const tr_spawn_args *args, uint64_t *ref_bits);
+
+/** As tr__pooled_spawn, of any path and below any parent; args->name is not looked at. */
+TR_MUST_CHECK tr_status tr__pooled_spawn_at(struct tr_system *system,
+                                            const struct pooled_spawner *spawner,
+                                            const struct pooled_place *place,
+                                            const tr_spawn_args *args, uint64_t *ref_bits);
+
+/** Lets one begin that was deferred. `worker` NULL: not on a worker's thread. */
+void tr__pooled_begin(struct tr_system *system, struct worker *worker, struct cell *cell);
 
 /** The same when it is there: TR_NOT_FOUND when it is not, and has to be made. */
 TR_MUST_CHECK tr_status tr__pooled_get(struct tr_system *system, struct grace_reader *reader,

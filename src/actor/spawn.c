@@ -7,6 +7,7 @@
 #include "actor/budget.h"
 #include "actor/children.h"
 #include "actor/client.h"
+#include "actor/durable.h"
 #include "actor/extra.h"
 #include "actor/lifecycle.h"
 #include "actor/park.h"
@@ -325,7 +326,9 @@ static tr_status start(struct worker *worker, struct cell *cell, const tr_behavi
     if (status != TR_OK) {
         if (status != TR_STOPPED && mounted)
             mount_failed(worker, cell, mounted, error);
-        tr__cell_end_unborn(worker, cell, TR_STOPPED);
+        /* Requests wait for a durable actor: they hear that it could not wake. */
+        bool is_told = cell_durable(cell) && status != TR_STOPPED;
+        tr__cell_end_unborn(worker, cell, is_told ? TR_START_FAILED : TR_STOPPED);
         return status == TR_STOPPED ? TR_OK : TR_INIT_FAILED;
     }
     if (cell->origin && !origin_is_needed(cell))

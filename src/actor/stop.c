@@ -6,6 +6,7 @@
 #include "actor/budget.h"
 #include "actor/burial.h"
 #include "actor/children.h"
+#include "actor/durable.h"
 #include "actor/extra.h"
 #include "actor/lifecycle.h"
 #include "actor/park.h"
@@ -63,7 +64,10 @@ void tr__cell_stop(struct worker *worker, struct cell *cell, bool by_kill)
 {
     struct tr_system *system = worker->system;
     TR_ASSERT(cell_owner(cell) == worker->index);
+    struct durable *durable = cell_durable(cell);
     tr__cell_become(system, cell, LIFE_STOPPING, __func__);
+    if (durable)
+        durable->hooks->on_leave(worker, cell);
     cell->house = HOUSE_RUNNING; /* what is taken in now makes it ready for nothing */
     /*
      * Nobody finds it by its ref any more; who had found it before may still push, and that is a

@@ -169,6 +169,7 @@ static struct tr_system *system_alloc(const tr_system_options *options)
         system->pool_supervision = *options->pool_supervision;
     if (options->size)
         tr__start_gate_init(&system->gate, options);
+    system->awake_max = options->size ? options->awake_max : 0;
     atomptr_init(&system->pool, NULL);
     lock_init(&system->pool_lock);
     snprintf(system->name, sizeof system->name, "%s", options->name ? options->name : "troupe");
@@ -346,6 +347,8 @@ void tr_system_free(tr_system *system)
         tr__system_drain(system);
     tr__shutdown_deinit(system);
     tr__blocking_end(&system->blocking);
+    if (system->durable_free)
+        system->durable_free(system);
     tr__clients_close(system);
     mail_sweep(system);
     if (system->guardian)

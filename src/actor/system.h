@@ -71,6 +71,13 @@ struct tr_system {
     void (*pool_follow)(struct tr_system *system); /* another number of workers is open */
     bool (*pool_holds)(struct tr_system *system, const char *name); /* see actor/pooled.h */
     struct lock pool_lock;
+    /* Made and freed by durable/host.c. */
+    struct durable_host *durable;
+    uint32_t awake_max;
+    void (*durable_free)(struct tr_system *system);
+    bool (*durable_work)(struct tr_system *system); /* of a kit: writes what is to be written */
+    bool (*durable_has_work)(struct tr_system *system);
+    bool (*durable_has_failed)(struct tr_system *system); /* the store has */
     struct name *guardian_name;
     struct envelope_pool **pools;
 

@@ -364,6 +364,8 @@ void tr__system_drain(struct tr_system *system)
             (void)tr__worker_slice(system->workers[i], LOOP_NO_LIMIT);
             tr__faults_end(system->workers[i]);
         }
+        if (system->durable_has_work && system->durable_has_work(system))
+            (void)system->durable_work(system);
         system->platform->yield(system->platform); /* a function of tr_blocking may run */
     }
 }

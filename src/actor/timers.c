@@ -237,6 +237,7 @@ tr_time tr__timers_next(struct worker *worker)
     tr_time own_ns = earlier(tr__wheel_next(&worker->timers), tr__wheel_next(&worker->idles));
     own_ns = earlier(own_ns, tr__wheel_next(&worker->waits));
     own_ns = earlier(own_ns, tr__wheel_next(&worker->delays));
+    own_ns = earlier(own_ns, tr__wheel_next(&worker->naps));
     own_ns = earlier(own_ns, tr__wheel_next(&worker->ask_timeouts));
     own_ns = earlier(own_ns, leave_next(worker));
     return earlier(own_ns, tr__schedules_next(worker));

@@ -9,6 +9,7 @@
 #include "actor/client.h"
 #include "actor/extra.h"
 #include "actor/fault.h"
+#include "actor/gate.h"
 #include "actor/lifecycle.h"
 #include "actor/park.h"
 #include "actor/relief.h"
@@ -144,6 +145,8 @@ void tr__turn_unhandled(struct tr_self *self)
 bool tr__turn_over(struct tr_self *self, tr_next next)
 {
     struct worker *worker = self->worker;
+    if (self->frame)
+        cell_durable(self->cell)->hooks->on_crash(self);
     if (self->favoured)
         tr__favour_end(self);
     if (self->grant)
@@ -490,6 +493,9 @@ static inline void settle_waiting(struct worker *worker, struct cell *cell)
 /* Of an actor that is sealed or metered. Apart, so that others pay for one test. */
 __attribute__((__noinline__)) static void settle_looking(struct worker *worker, struct cell *cell)
 {
+    struct durable *durable = cell_durable(cell);
+    if (durable && cell->flags & CELL_SEALED && !durable->may_stop)
+        durable->hooks->on_stop(worker, cell);
     if (mail_is_over(cell)) {
         tr__cell_stop(worker, cell, false);
         return;

@@ -497,6 +497,8 @@ static void mask(const struct cell *cell, tr_why_report *report)
         wanted |= TR_HOLDS_MAIL;
     if (is_full)
         wanted |= TR_HOLDS_ROOM;
+    if (cell_durable(cell))
+        wanted |= TR_HOLDS_SLEEP;
     for (size_t i = 0; i < report->count; i++)
         report->reasons[i].holds &= wanted;
 }
@@ -515,6 +517,8 @@ void tr__why_see(struct worker *worker, struct cell *cell, tr_why_report *report
     }
     mail_look(worker, cell);
     see_alive(worker, cell, report);
+    if (cell_durable(cell) && cell->life == LIFE_RUNNING)
+        cell_durable(cell)->hooks->why(worker, cell, report);
     if (!report->count)
         tr__why_add(report, TR_WHY_IDLE, 0, -1, "nothing holds it up: it waits for messages");
     mask(cell, report);

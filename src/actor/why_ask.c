@@ -295,7 +295,7 @@ static void say_age(struct text *text, tr_time age_ns)
 
 static void say_reason(struct text *text, const tr_reason *reason)
 {
-    static const char *const names[] = {"stop", "mail", "room", "restart", "start"};
+    static const char *const names[] = {"stop", "mail", "room", "restart", "start", "sleep"};
     const char *between = "";
     say(text, "  ");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -361,6 +361,8 @@ const char *tr_why_name(tr_why_kind kind)
         [TR_WHY_DECIDING] = "TR_WHY_DECIDING",
         [TR_WHY_BACK_OFF] = "TR_WHY_BACK_OFF",
         [TR_WHY_GROUP] = "TR_WHY_GROUP",
+        [TR_WHY_AWAKE] = "TR_WHY_AWAKE",
+        [TR_WHY_STORING] = "TR_WHY_STORING",
     };
     bool is_known = (unsigned)kind < sizeof names / sizeof *names;
     return is_known ? names[kind] : "?";

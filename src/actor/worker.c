@@ -7,6 +7,7 @@
 #include "actor/budget.h"
 #include "actor/balance.h"
 #include "actor/fault.h"
+#include "actor/gate.h"
 #include "actor/move.h"
 #include "actor/park.h"
 #include "actor/relief.h"
@@ -91,6 +92,7 @@ static void on_round(struct loop *loop)
     struct worker *worker = worker_of_loop(loop);
     tr__waits_fire(worker, loop->now_ns);
     tr__delays_fire(worker, loop->now_ns);
+    tr__naps_fire(worker, loop->now_ns);
     tr__asks_fire(worker, loop->now_ns);
     if (atom32_load(&worker->system->shutdown.sweep, ATOM_ACQUIRE) != worker->swept)
         tr__shutdown_sweep(worker);
@@ -239,6 +241,7 @@ tr_status tr__worker_init(struct worker *worker, struct tr_system *system, uint3
     tr__fiber_host_init(&worker->host);
     tr__wheel_init(&worker->waits, worker->loop.now_ns);
     tr__wheel_init(&worker->delays, worker->loop.now_ns);
+    tr__wheel_init(&worker->naps, worker->loop.now_ns);
     tr__wheel_init(&worker->ask_timeouts, worker->loop.now_ns);
     for (int i = 0; i < WORKER_TURNS; i++)
         tr__turn_init(&worker->turns[i], worker);

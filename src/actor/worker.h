@@ -102,6 +102,7 @@ struct tr_self {
     struct envelope *grant; /* the room it was given, on its way */
     struct old_state *old_state; /* the state it began with, when its actor has another by now */
     struct cell *favoured;       /* the actor in whose stock that room is, for this stretch */
+    struct durable_frame *frame; /* of a durable actor's turn; see durable/actor.h */
     /* What it waits for, or is about to: see actor/blocking.h. */
     struct blocking_job *job;
     struct envelope *held; /* what the verb that waits has in its hands */
@@ -184,6 +185,7 @@ struct worker {
     struct wheel idles;  /* nodes of struct cell_extra */
     struct wheel waits;  /* nodes of struct tr_self */
     struct wheel delays; /* nodes of struct failure */
+    struct wheel naps;   /* nodes of struct durable */
     struct timer_pool timer_pool;
     struct slot_cache slot_cache;
     struct list budget_parts; /* of struct budget_part, with something to hand in */
@@ -219,6 +221,7 @@ struct worker {
     uint32_t ask_spare_count;
     struct ask_table ask_table_spare; /* an empty one, for the next actor that asks */
     struct mail_taking *taking;
+    struct gate *gate; /* of the durable actor whose turn runs: see actor/gate.h; NULL: none does */
     struct watched watched; /* of those who live here, who are watched by whom */
     tr_time stories_ns;     /* since when stories are counted, and how many there were */
     uint32_t stories;

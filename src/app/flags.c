@@ -72,8 +72,8 @@ static tr_status refuse_workers(char *error, const char *value)
     return refuse(error, text, value);
 }
 
-tr_status tr__flags_parse(int argc, char *const *argv, struct flags *flags, const char **rest,
-                          char error[FLAGS_ERROR_SIZE])
+tr_status tr__flags_parse(int argc, char *const *argv, bool takes_store, struct flags *flags,
+                          const char **rest, char error[FLAGS_ERROR_SIZE])
 {
     struct flags parsed = {0};
     bool is_over = false; /* "--" has been seen */
@@ -102,6 +102,12 @@ tr_status tr__flags_parse(int argc, char *const *argv, struct flags *flags, cons
                 return refuse(error,
                               "--shutdown-timeout takes a time up to 24h, as 30s, 500ms or 2m",
                               value ? value : "");
+        } else if (takes_store && is_flag(argument, "--store", &value)) {
+            if (!value && i + 1 < argc)
+                value = argv[++i];
+            if (!value || !*value)
+                return refuse(error, "--store takes a directory", "");
+            parsed.store = value;
         } else {
             rest[parsed.rest_count++] = argument;
         }

@@ -14,7 +14,7 @@
 #include "os/signals.h"
 
 /* 70 and 71 are EX_SOFTWARE and EX_OSERR of sysexits.h: a supervisor can tell them from our 1. */
-enum exit_status { EXIT_DONE, EXIT_FAILED, EXIT_USAGE, EXIT_INCOMPLETE = 70, EXIT_ESCALATED = 71 };
+enum exit_status { EXIT_DONE, EXIT_FAILED, EXIT_USAGE, EXIT_INCOMPLETE = 70, EXIT_ESCALATED = 71, EXIT_STORE = 72 };
 
 struct runner {
     const tr_platform *platform;
@@ -141,6 +141,8 @@ static enum exit_status exit_status_of(struct runner *runner, tr_status ended)
     }
     if (ended == TR_SHUTDOWN_INCOMPLETE)
         return EXIT_INCOMPLETE;
+    if (runner->system->durable && runner->system->durable_has_failed(runner->system))
+        return EXIT_STORE; /* the log says why */
     if (tr_system_error(runner->system, &error) == TR_ESCALATED) {
         tr__console_complain("%s: a failure reached the root: %s%s%s: %s\n",
                              runner->program,
@@ -158,6 +160,7 @@ static enum exit_status run_system(struct runner *runner, const char *const *arg
     const tr_system_options options = {.size = sizeof options,
                                        .workers = runner->app.workers,
                                        .exit_when_empty = true,
+                                       .name = runner->app.durable ? runner->app.name : NULL,
                                        .traps_faults = runner->app.traps_faults,
                                        .platform = runner->platform,
                                        .context = runner->app.context,
@@ -165,6 +168,9 @@ static enum exit_status run_system(struct runner *runner, const char *const *arg
                                        .pool_supervision = runner->app.pool_supervision,
                                        .on_worker_start = runner->app.on_worker_start,
                                        .workers_max = runner->app.workers_max,
+                                       .durable = runner->app.durable,
+                                       .store = runner->app.store,
+                                       .awake_max = runner->app.awake_max,
                                        .shutdown_timeout_ns = runner->app.shutdown_timeout_ns};
     enum exit_status result = EXIT_FAILED;
     tr_status status = tr_system_new(&options, &runner->system);
@@ -205,17 +211,20 @@ static enum exit_status run_with_signals(struct runner *runner, const char *cons
     return result;
 }
 
-static void say_usage(const char *program)
+static void say_usage(const char *program, bool has_store)
 {
     tr__console_say(
-        "usage: %s [--workers N] [--shutdown-timeout T] [--help] [--] [argument...]\n"
+        "usage: %s [--workers N] [--shutdown-timeout T] %s[--help] [--] [argument...]\n"
         "\n"
         "  --workers N           threads that run actors, 1 to %d; one per CPU if not given\n"
         "  --shutdown-timeout T  how long actors may take to stop: 30s, 500ms, 2m\n"
+        "%s"
         "  -h, --help            this text\n"
         "  --                    what follows is for the program, whatever it looks like\n",
         program,
-        TR_WORKERS_MAX);
+        has_store ? "[--store DIR] " : "",
+        TR_WORKERS_MAX,
+        has_store ? "  --store DIR           where durable actors are stored\n" : "");
 }
 
 static const char *program_of(int argc, char **argv)
@@ -265,17 +274,19 @@ int tr_app_run(int argc, char **argv, const tr_behavior *root, const tr_app *app
     struct flags flags;
     char error[FLAGS_ERROR_SIZE];
     enum exit_status result;
-    if (tr__flags_parse(argc, argv, &flags, rest, error) != TR_OK) {
+    if (tr__flags_parse(argc, argv, runner.app.durable, &flags, rest, error) != TR_OK) {
         tr__console_complain("%s: %s (see --help)\n", runner.program, error);
         result = EXIT_USAGE;
     } else if (flags.is_help) {
-        say_usage(runner.program);
+        say_usage(runner.program, runner.app.durable);
         result = EXIT_DONE;
     } else {
         if (flags.workers)
             runner.app.workers = flags.workers;
         if (flags.shutdown_timeout_ns)
             runner.app.shutdown_timeout_ns = flags.shutdown_timeout_ns;
+        if (flags.store)
+            runner.app.store = flags.store;
         result = run_with_signals(&runner, rest, flags.rest_count);
     }
     runner.platform->resize(runner.platform, rest, 0);

@@ -2,6 +2,7 @@
 #include "pool/pool.h"
 
 #include <string.h>
+#include <troupe/durable.h>
 
 #include "actor/dispatch.h"
 
@@ -160,6 +161,8 @@ tr_status tr_system_new(const tr_system_options *options, tr_system **made)
         return status;
     if (options && options->size && options->pool)
         status = tr__pool_start(system, options->pool);
+    if (status == TR_OK && options && options->size && options->durable)
+        status = options->durable->start(system, options->durable, options->store);
     if (status != TR_OK) {
         tr__start_gate_refuse(&system->gate, status);
         tr_system_free(system);

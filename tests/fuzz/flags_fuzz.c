@@ -36,7 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct flags flags = {.workers = -1};
     char error[FLAGS_ERROR_SIZE];
     memset(error, 'x', sizeof error);
-    if (tr__flags_parse(argc, argv, &flags, rest, error) == TR_OK) {
+    if (tr__flags_parse(argc, argv, true, &flags, rest, error) == TR_OK) {
         require(flags.workers >= 0 && flags.workers <= TR_WORKERS_MAX);
         require(flags.rest_count <= (size_t)argc);
         require(flags.rest_count >= 1 && rest[0] == argv[0]);

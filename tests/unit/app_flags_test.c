@@ -26,7 +26,7 @@ static tr_status parse(const char *line)
         argv[argc++] = word;
     flags = (struct flags){.workers = -7};
     error[0] = '\0';
-    return tr__flags_parse(argc, argv, &flags, rest, error);
+    return tr__flags_parse(argc, argv, true, &flags, rest, error);
 }
 
 /* What is left, in one line. */
@@ -106,7 +106,7 @@ TEST(two_dashes_end_our_flags, "")
 TEST(no_arguments_at_all_are_fine, "")
 {
     flags = (struct flags){.rest_count = 9};
-    ck_assert_int_eq(tr__flags_parse(0, NULL, &flags, rest, error), TR_OK);
+    ck_assert_int_eq(tr__flags_parse(0, NULL, true, &flags, rest, error), TR_OK);
     ck_assert_uint_eq(flags.rest_count, 0);
 }
 

@@ -121,8 +121,10 @@ inline bool tr_invoke_filter_(bool (*filter)(const M *), const void *message) no
 
 template <class S> struct tr_state_ {
     static constexpr size_t size = sizeof(S);
-    static constexpr bool is_plain = std::is_trivially_default_constructible<S>::value &&
-        std::is_trivially_destructible<S>::value;
+    static constexpr bool is_message =
+        sizeof(tr_marks_message_(static_cast<const S *>(nullptr))) == sizeof(char);
+    static constexpr bool is_plain = std::is_trivially_destructible<S>::value &&
+        (is_message || std::is_trivially_default_constructible<S>::value);
     static constexpr bool is_aligned = alignof(S) <= alignof(max_align_t);
 };
 template <> struct tr_state_<void> {

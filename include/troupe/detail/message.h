@@ -30,6 +30,14 @@
     } m##_answer; \
     TR_MESSAGE_TABLE_(m, &tr_type_##r, __VA_ARGS__)
 
+/* In C++ a state may be a message, whose members have initialisers: all of them are zeros. */
+#ifdef __cplusplus
+long tr_marks_message_(const volatile void *any);
+#define TR_MARK_MESSAGE_(m) char tr_marks_message_(const struct m *message);
+#else
+#define TR_MARK_MESSAGE_(m)
+#endif
+
 /* A message without fields has one hidden byte: ISO C knows no empty struct. */
 #define TR_MESSAGE_STRUCT_(m, ...) \
     struct m { \
@@ -47,6 +55,7 @@
         "troupe: " #m " is larger than TR_PAYLOAD_MAX; send a buffer"); \
     struct tr_message_##m { char m; }; \
     typedef struct m tr_struct_##m; \
+    TR_MARK_MESSAGE_(m) \
     enum { tr_is_request_##m = (is_request) }
 
 #define TR_MESSAGE_TABLE_(m, reply, ...) \

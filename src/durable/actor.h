@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * A durable actor: one generation of it, from its set-up to its end.
+ *
+ * What a turn writes. While a turn of it runs, worker->gate is the actor's gate, and what it puts by goes
+ * into its batch. A stretch ends where the turn waits or returns (durable/stretch.c): if the state has
+ * changed or something was put by, all of that becomes one batch of the store, and what was sent waits with
+ * it. Stretches that are on their way to the disk are in a list, oldest first; they come back in that order
+ * as an ENVELOPE_STORED, and until the last one has the cell neither ends nor is restarted.
+ *
+ * How it sleeps. The sleep machine (durable/sleep.h) is told of everything and says what to do;
+ * durable/drive.c does it. A turn that runs, or waits, is a holder of the machine; it is in the turn's frame.
+ *
+ * Owner only, but for what the store's thread does with a stretch.
+ */
+#ifndef DURABLE_ACTOR_H
+#define DURABLE_ACTOR_H
+
+#include <troupe/durable.h>
+
+#include "actor/gate.h"
+#include "durable/alarm_plan.h"
+#include "durable/authority.h"
+#include "durable/host.h"
+#include "store/store.h"
+
+/** A stretch whose changes are on their way to the disk. */
+struct stretch {
+    struct list link; /* of its actor, oldest first */
+    struct durable_actor *actor;
+    struct gate gate; /* what it sent */
+    struct store_batch *batch;
+    struct envelope *envelope; /* how its end is told */
+    struct list savers;        /* of struct durable_frame: turns in tr_save */
+    uint64_t number;
+    tr_time alarm_ns; /* the earliest alarm that it has set, else TR_NEVER */
+    tr_status status; /* written by the store's thread before the envelope is sent */
+};
+
+/** A key that was put or deleted and is not on disk yet, so that who gets it sees it. */
+struct overlay {
+    struct list link; /* of its actor, oldest first */
+    uint64_t stretch; /* number of the stretch it belongs to */
+    bool is_deleted;
+    size_t key_size;
+    size_t value_size;
+    unsigned char bytes[]; /* the key, then the value */
+};
+
+/** A hold of TR_KEEP_AWAKE or TR_WAIT_UNTIL. */
+struct durable_hold {
+    struct list link; /* of its turn */
+    struct holder holder;
+    uint64_t number;
+};
+
+/** What a turn of a durable actor has. Not on its stack, which is gone when it has crashed. */
+struct durable_frame {
+    struct tr_self *self;
+    struct list saver;    /* of the stretch that it waits for */
+    struct holder holder; /* it runs, or waits */
+    struct list holds;
+    uint32_t lenient; /* blocks of TR_WAIT_UNTIL that it is in */
+    bool is_hook;     /* on_sleep or on_destroy: told to the machine by other means */
+    bool is_run;      /* the run handler: no request */
+    struct list taker; /* of the actor, while it waits on a queue */
+    /* Of a turn for an alarm. */
+    bool has_alarm;
+    char alarm[TR_ALARM_NAME_MAX + 1];
+    struct alarm_mark mark;
+    struct alarm_plan plan; /* as it was when its handler began */
+    void *message;
+    const tr_type *message_type;
+};
+
+struct durable_actor {
+    struct durable durable; /* first */
+    struct durable_kind *kind;
+    struct store_entry *entry; /* NULL: it has none, or has left the store */
+    struct sleep_machine machine;
+    struct note_end end; /* of the actor, */
+    struct authority authority; /* and of its host */
+    struct list awake;   /* at the desk of its worker */
+    struct list leaving; /* in the host's list of those that end, by key */
+    struct cell *successor; /* the next generation, waiting for this one's end; the host's lock */
+    bool is_leaving;        /* it is in that list */
+    bool is_destroying;     /* for those who look there */
+
+    /* What runs, and what is on its way. */
+    struct gate gate;
+    struct store_batch *batch; /* of the stretch that runs, NULL: nothing was put by */
+    struct list stretches;
+    struct list overlays;
+    struct list alarms;      /* of struct alarm */
+    struct list queued;      /* of struct queue_item */
+    struct list takers;      /* of struct durable_frame: turns that wait on a queue */
+    uint64_t queue_last;     /* id of the item that was pushed last */
+    tr_time alarm_ns;        /* the earliest that the stretch that runs has set, else TR_NEVER */
+    uint64_t alarm_last;     /* id of the alarm that was set last */
+    uint64_t stretch_last;   /* number of the last stretch submitted */
+    tr_status broken;        /* something could not be stored: it is to begin anew */
+    bool is_new;             /* nothing is stored of it */
+    bool is_told;            /* a message to drive the machine is on its way */
+    bool is_aborted;         /* the soft signal was given */
+    bool is_deadline_over;   /* the hard one was */
+    bool is_stored_awaited;  /* the machine waits for the last stretch */
+    bool has_dirt;           /* of TR_SAVE_INTERVAL: something is to be stored at save_ns */
+    uint32_t running;        /* turns that run or wait, hooks not counted */
+    struct tr_self *hook;    /* the turn of on_sleep or on_destroy while it waits for others */
+    tr_time save_ns;
+    tr_time due_ns; /* of the machine's timer */
+    uint64_t hold_last;
+    unsigned char *stored; /* the state as it was submitted last */
+    size_t stored_size;
+    size_t stored_room;
+    struct durable_array {
+        const void *items;
+        size_t room;
+    } *arrays; /* lists that tr_append has made, memory of the incarnation */
+    size_t array_count;
+    void *block; /* what the state was read into, NULL for none */
+    const tr_type *block_type;
+    char *warning; /* who held the grace up; for the log */
+    size_t key_size;
+    char key[]; /* ends with a NUL that does not count */
+};
+
+/** The durable actor of a turn; NULL: it is none. */
+static inline struct durable_actor *durable_of(const struct tr_self *self)
+{
+    return (struct durable_actor *)(void *)cell_durable(self->cell);
+}
+
+static inline tr_bytes actor_key(const struct durable_actor *actor)
+{
+    return (tr_bytes){actor->key, actor->key_size};
+}
+
+extern const struct durable_hooks tr__durable_hooks;
+
+/* ---- durable/load.c ---- */
+
+/** The set-up of all kinds: makes the actor, enters the store, reads the state. */
+tr_next tr__durable_setup(tr_self *self, void *state, const void *message);
+/** Frees what a generation had; the store's entry too. */
+void tr__durable_drop(struct worker *worker, struct durable_actor *actor);
+
+/* ---- durable/stretch.c ---- */
+
+/** The batch of the stretch that runs, made if need be. NULL: no memory. */
+struct store_batch *tr__stretch_batch(struct durable_actor *actor);
+/**
+ * The stretch that runs is over. If it changed something, and it is time for that or `must`, that is
+ * submitted; what it sent waits for all that was. Else what it sent leaves. Not TR_OK: nothing of it leaves.
+ */
+TR_MUST_CHECK tr_status tr__stretch_end(struct worker *worker, struct durable_actor *actor,
+                                        bool must);
+/** The batch becomes a stretch, with what is in the gate. */
+TR_MUST_CHECK tr_status tr__stretch_submit(struct worker *worker, struct durable_actor *actor);
+/** It failed: nothing of it is kept. */
+void tr__stretch_drop(struct worker *worker, struct durable_actor *actor, tr_status reason);
+/** The actor is to begin anew, because of this. */
+void tr__durable_break(struct worker *worker, struct durable_actor *actor, tr_status why);
+void tr__stretch_stored(struct worker *worker, struct cell *cell, struct envelope *envelope);
+/** All overlays up to a stretch go; UINT64_MAX: all. */
+void tr__overlays_drop(struct worker *worker, struct durable_actor *actor, uint64_t stretch);
+
+/* ---- durable/turn.c ---- */
+
+/** Begins a turn; false: no memory, and the turn is to fail with TR_NO_MEMORY. */
+TR_MUST_CHECK bool tr__frame_begin(struct tr_self *self, struct durable_actor *actor,
+                                   const char *what, bool is_hook);
+/** Its handler has returned: the last stretch ends. `must`: whether something has changed or not. */
+tr_next tr__frame_done(struct tr_self *self, struct durable_actor *actor, tr_next next, bool must);
+/** It is over, however it ended. */
+void tr__frame_end(struct tr_self *self, struct durable_actor *actor);
+/** Calls the handler of the application for a message. */
+tr_next tr__durable_call(tr_self *self, void *state, const void *message);
+/** The first turn of a generation: tr_created, tr_awake. */
+tr_next tr__durable_begin(tr_self *self, void *state, const void *message);
+/** It has started: the run handler begins. */
+void tr__durable_started(struct worker *worker, struct durable_actor *actor);
+/** tr_sleeping or tr_destroying. */
+tr_next tr__durable_hook(tr_self *self, void *state, const void *message);
+/** Drives the machine where nothing else of the actor runs. */
+tr_next tr__durable_drive_turn(tr_self *self, void *state, const void *message);
+
+/* ---- durable/drive.c ---- */
+
+/** Does what the machine says. `is_apart`: no turn of the actor is on the stack but one of drive.c. */
+void tr__durable_drive(struct worker *worker, struct durable_actor *actor, bool is_apart);
+/** Tells the actor to drive itself, if nobody has. */
+void tr__durable_nudge(struct worker *worker, struct durable_actor *actor);
+/** A command of the authority, or what follows from an answer of it. */
+void tr__durable_heed(struct worker *worker, struct durable_actor *actor,
+                      const struct authority_answer *answer);
+void tr__durable_stop(struct worker *worker, struct cell *cell);
+void tr__durable_leave(struct worker *worker, struct cell *cell);
+void tr__durable_nap(struct worker *worker, struct cell *cell);
+void tr__durable_end(struct worker *worker, struct cell *cell, struct durable *durable);
+void tr__durable_why(struct worker *worker, struct cell *cell, struct tr_why_report *report);
+/** There is one more at this desk: those idle for longest sleep if there are too many. */
+void tr__durable_make_room(struct worker *worker, struct durable_host *host);
+/** Arms the actor's timer for what comes first. */
+void tr__durable_arm(struct worker *worker, struct durable_actor *actor);
+
+#endif

@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "durable/alarm.h"
+
+#include <string.h>
+#include <troupe/wire.h>
+
+#include "base/assert.h"
+#include "durable/clock.h"
+
+/*
+ * What is stored of an alarm: the size of the plan in two bytes, the lower first, the plan, the name of the
+ * message with its NUL, the message as MessagePack.
+ */
+enum { PLAN_SIZE_BYTES = 2 };
+
+static const struct alarm_retry retry = {0};
+
+/* ---- One alarm. ---- */
+
+static unsigned char *message_of(struct alarm *alarm)
+{
+    return (unsigned char *)alarm->name + alarm->name_size;
+}
+
+static struct alarm *alarm_new(struct worker *worker, const char *name, const tr_handler *row,
+                               const void *bytes, size_t size)
+{
+    size_t name_size = strlen(name) + 1;
+    struct alarm *alarm =
+        source_resize(&worker->source, NULL, sizeof *alarm + name_size + size);
+    if (!alarm)
+        return NULL;
+    *alarm = (struct alarm){.row = row, .name_size = name_size, .bytes_size = size};
+    memcpy(alarm->name, name, name_size);
+    if (bytes && size)
+        memcpy(message_of(alarm), bytes, size);
+    return alarm;
+}
+
+static void alarm_free(struct worker *worker, struct alarm *alarm)
+{
+    list_remove(&alarm->link);
+    source_resize(&worker->source, alarm, 0);
+}
+
+static struct alarm *find(const struct durable_actor *actor, const char *name)
+{
+    LIST_EACH (link, &actor->alarms) {
+        struct alarm *alarm = LIST_OWNER(link, struct alarm, link);
+        if (strcmp(alarm->name, name) == 0)
+            return alarm;
+    }
+    return NULL;
+}
+
+/* The row of the application for a message of that name. */
+static const tr_handler *row_of(const struct durable_actor *actor, const char *type)
+{
+    const tr_behavior *behavior = actor->kind->declared->behavior;
+    for (size_t i = 0; i < behavior->handler_count; i++) {
+        const tr_handler *row = &behavior->handlers[i];
+        if (row->type && strcmp(row->type->name, type) == 0)
+            return row;
+    }
+    return NULL;
+}
+
+static const struct zone *zone_of(const struct durable_actor *actor, const struct alarm_plan *plan)
+{
+    const struct zone *zone;
+    if (plan->kind != ALARM_CRON)
+        return NULL;
+    return tr__zones_find(&actor->kind->host->zones, tr__cron_zone(&plan->cron), &zone) == TR_OK
+               ? zone
+               : NULL;
+}
+
+/* Puts an alarm as it is now into the batch of the stretch. */
+static tr_status store(struct durable_actor *actor, struct alarm *alarm)
+{
+    struct store_batch *batch = tr__stretch_batch(actor);
+    const char *type = alarm->row->type->name;
+    size_t type_size = strlen(type) + 1;
+    size_t room = PLAN_SIZE_BYTES + ALARM_BYTES_MAX + type_size + alarm->bytes_size;
+    unsigned char *bytes = batch ? tr__store_batch_alloc(batch, room) : NULL;
+    if (!bytes)
+        return TR_NO_MEMORY;
+    size_t plan = tr__alarm_plan_write(&alarm->plan, bytes + PLAN_SIZE_BYTES);
+    bytes[0] = (unsigned char)plan;
+    bytes[1] = (unsigned char)(plan >> 8);
+    unsigned char *at = bytes + PLAN_SIZE_BYTES + plan;
+    memcpy(at, type, type_size);
+    at += type_size;
+    memcpy(at, message_of(alarm), alarm->bytes_size);
+    at += alarm->bytes_size;
+    tr_time due = tr__alarm_plan_wake(&alarm->plan);
+    if (due < actor->alarm_ns)
+        actor->alarm_ns = due;
+    return tr__store_alarm_set(batch, alarm->name, due, (tr_bytes){bytes, (size_t)(at - bytes)});
+}
+
+static tr_status clear(struct durable_actor *actor, const char *name)
+{
+    struct store_batch *batch = tr__stretch_batch(actor);
+    return batch ? tr__store_alarm_clear(batch, name) : TR_NO_MEMORY;
+}
+
+tr_time tr__alarms_next(const struct durable_actor *actor)
+{
+    tr_time next = TR_NEVER;
+    LIST_EACH (link, &actor->alarms) {
+        tr_time due = tr__alarm_plan_wake(&LIST_OWNER(link, struct alarm, link)->plan);
+        if (due < next)
+            next = due;
+    }
+    return next;
+}
+
+void tr__alarms_drop(struct worker *worker, struct durable_actor *actor)
+{
+    LIST_EACH (link, &actor->alarms)
+        alarm_free(worker, LIST_OWNER(link, struct alarm, link));
+    actor->alarm_ns = TR_NEVER;
+}
+
+/* ---- Loading. ---- */
+
+struct loading {
+    struct worker *worker;
+    struct durable_actor *actor;
+    tr_status status;
+};
+
+static tr_status parse(struct loading *loading, const struct store_row *row)
+{
+    const unsigned char *bytes = row->bytes.data;
+    size_t size = row->bytes.size;
+    if (size < PLAN_SIZE_BYTES)
+        return TR_STORE_CORRUPT;
+    size_t plan_size = bytes[0] | (size_t)bytes[1] << 8;
+    if (plan_size > size - PLAN_SIZE_BYTES)
+        return TR_STORE_CORRUPT;
+    struct alarm_plan plan;
+    tr_status status = tr__alarm_plan_read(bytes + PLAN_SIZE_BYTES, plan_size, &plan);
+    if (status != TR_OK)
+        return status == TR_BAD_DATA ? TR_STORE_CORRUPT : status;
+    const char *type = (const char *)bytes + PLAN_SIZE_BYTES + plan_size;
+    size_t left = size - PLAN_SIZE_BYTES - plan_size;
+    size_t type_size = strnlen(type, left) + 1;
+    if (type_size > left)
+        return TR_STORE_CORRUPT;
+    const tr_handler *handler = row_of(loading->actor, type);
+    if (!handler) {
+        char path[TR_PATH_MAX + 1];
+        tr__cell_path(loading->worker->system, loading->actor->durable.cell, path);
+        tr__log(loading->worker->system,
+                TR_LEVEL_ERROR,
+                path,
+                "the alarm %s brings a %s, for which there is no handler: it waits for one",
+                row->name,
+                type);
+        return TR_OK;
+    }
+    struct alarm *alarm =
+        alarm_new(loading->worker, row->name, handler, type + type_size, left - type_size);
+    if (!alarm)
+        return TR_NO_MEMORY;
+    alarm->plan = plan;
+    list_push_last(&loading->actor->alarms, &alarm->link);
+    return TR_OK;
+}
+
+static bool on_row(void *context, const struct store_row *row)
+{
+    struct loading *loading = context;
+    loading->status = parse(loading, row);
+    return loading->status == TR_OK;
+}
+
+tr_status tr__alarms_load(tr_self *self, struct durable_actor *actor)
+{
+    struct worker *worker = self->worker;
+    const struct durable_kind *kind = actor->kind;
+    struct loading loading = {.worker = worker, .actor = actor};
+    tr_status status = tr__store_list_alarms(host_desk(kind->host, worker)->reader,
+                                             kind->declared->name,
+                                             actor_key(actor),
+                                             on_row,
+                                             &loading);
+    if (status == TR_NOT_FOUND)
+        return TR_OK;
+    if (status == TR_OK)
+        status = loading.status;
+    if (status != TR_OK)
+        return status;
+    tr_time now = tr_wall_now(self);
+    LIST_EACH (link, &actor->alarms) {
+        struct alarm *alarm = LIST_OWNER(link, struct alarm, link);
+        (void)tr__alarm_plan_check(&alarm->plan, zone_of(actor, &alarm->plan), now);
+        /* What was told to an earlier generation that did not come to it. */
+        if (tr__alarm_plan_is_due(&alarm->plan, now))
+            tr_tell(self, tr_me(self), tr_durable_due, .name = alarm->name);
+    }
+    return TR_OK;
+}
+
+/* ---- Firing. ---- */
+
+/* Its end, or its next time. A handler that has set it anew has another plan by now. */
+static tr_status finish(struct worker *worker, struct durable_actor *actor, const char *name,
+                        struct alarm_mark mark)
+{
+    struct alarm *alarm = find(actor, name);
+    if (!alarm || alarm->plan.mark.id != mark.id)
+        return TR_OK;
+    switch (tr__alarm_plan_done(&alarm->plan, mark, zone_of(actor, &alarm->plan))) {
+    case ALARM_WAITS:
+    case ALARM_GAVE_UP:
+        return store(actor, alarm);
+    case ALARM_ENDS:
+    case ALARM_GAVE_UP_ENDS: {
+        tr_status status = clear(actor, name);
+        alarm_free(worker, alarm);
+        return status;
+    }
+    case ALARM_STALE:
+        break;
+    }
+    return TR_OK;
+}
+
+static void tell_given_up(struct worker *worker, struct durable_actor *actor,
+                          const struct alarm *alarm, struct alarm_mark mark, uint32_t failures)
+{
+    char path[TR_PATH_MAX + 1];
+    tr__cell_path(worker->system, actor->durable.cell, path);
+    tr__log(worker->system,
+            TR_LEVEL_ERROR,
+            path,
+            "the alarm %s is given up: its handler has failed %u times",
+            alarm->name,
+            failures);
+    struct tr_alarm_given_up message = {.name = alarm->name,
+                                        .id = mark.id,
+                                        .occurrence = mark.occurrence,
+                                        .failures = failures};
+    if (row_of(actor, tr_type_tr_alarm_given_up.name))
+        (void)!tr__durable_tell(
+            worker, actor->durable.cell, &tr_type_tr_alarm_given_up, &message);
+}
+
+void tr__alarm_failed(struct worker *worker, struct durable_actor *actor,
+                      struct durable_frame *frame)
+{
+    struct alarm *alarm = find(actor, frame->alarm);
+    struct alarm_mark mark = frame->mark;
+    const tr_platform *platform = worker->system->platform;
+    if (!alarm || alarm->plan.is_at_most_once)
+        return;
+    /* What the handler did to it was never there. */
+    alarm->plan = frame->plan;
+    uint32_t failures = alarm->plan.failures + 1;
+    tr_status status = TR_OK;
+    switch (tr__alarm_plan_failed(&alarm->plan,
+                                  mark,
+                                  &retry,
+                                  &worker->rng,
+                                  zone_of(actor, &alarm->plan),
+                                  platform->wall_now(platform))) {
+    case ALARM_GAVE_UP_ENDS:
+        tell_given_up(worker, actor, alarm, mark, failures);
+        status = clear(actor, alarm->name);
+        break;
+    case ALARM_GAVE_UP:
+        tell_given_up(worker, actor, alarm, mark, failures);
+        status = store(actor, alarm);
+        break;
+    case ALARM_WAITS:
+    case ALARM_ENDS:
+        status = store(actor, alarm);
+        break;
+    case ALARM_STALE:
+        return;
+    }
+    if (status == TR_OK)
+        status = tr__stretch_submit(worker, actor);
+    if (status != TR_OK)
+        tr__stretch_drop(worker, actor, status); /* it fires again at once, as after a crash */
+}
+
+/* The turn for an alarm that is due; the frame has begun. */
+static tr_next fire(tr_self *self, void *state, struct durable_actor *actor, struct alarm *alarm)
+{
+    struct durable_frame *frame = self->frame;
+    void *message;
+    tr_wire_error error;
+    const tr_handler *row = alarm->row;
+    tr_status status = tr_unpack(
+        row->type, (tr_bytes){message_of(alarm), alarm->bytes_size}, &message, &error);
+    if (status != TR_OK)
+        return tr_fail(self, status, "the message of the alarm %s: %s", alarm->name, error.text);
+    const char *name = frame->alarm;
+    memcpy(frame->alarm, alarm->name, alarm->name_size);
+    frame->message = message;
+    frame->message_type = row->type;
+    frame->mark = tr__alarm_plan_begin(&alarm->plan, tr_wall_now(self));
+    frame->plan = alarm->plan;
+    frame->has_alarm = true;
+    if (alarm->plan.is_at_most_once) {
+        status = finish(self->worker, actor, name, frame->mark);
+        if (status == TR_OK)
+            status = tr_try_save(self);
+        if (status != TR_OK)
+            return tr_fail(self, status, "the alarm %s cannot be stored", name);
+    }
+    tr_next next = row->call(self, state, message);
+    if (next.code == TR_NEXT_FAILED || self->is_cancelled)
+        return next;
+    status = finish(self->worker, actor, name, frame->mark);
+    return status == TR_OK ? next : tr_fail(self, status, "the alarm %s cannot be stored", name);
+}
+
+tr_next tr__durable_alarm(tr_self *self, void *state, const void *message)
+{
+    const struct tr_durable_due *due = message;
+    struct durable_actor *actor = durable_of(self);
+    struct worker *worker = self->worker;
+    struct alarm *alarm = due->name ? find(actor, due->name) : NULL;
+    tr__clock_done(worker, actor->kind->host);
+    /* None fires in a grace: the clock hears of them when the actor has gone. */
+    if (!alarm || actor->broken != TR_OK || actor->machine.state != SLEEP_STARTED)
+        return TR_SAME;
+    tr_time now = tr_wall_now(self);
+    if (tr__alarm_plan_check(&alarm->plan, zone_of(actor, &alarm->plan), now) ||
+        !tr__alarm_plan_is_due(&alarm->plan, now)) {
+        tr__clock_tell(worker, actor->kind->host, tr__alarm_plan_wake(&alarm->plan));
+        return TR_SAME;
+    }
+    if (!tr__frame_begin(self, actor, alarm->name, false))
+        return tr_fail(self, TR_NO_MEMORY, "no memory for a turn");
+    /* The name is the alarm's, which its handler may free. */
+    memcpy(self->frame->alarm, alarm->name, alarm->name_size);
+    self->frame->holder.what = self->frame->alarm;
+    tr_next next = tr__frame_done(self, actor, fire(self, state, actor, alarm), false);
+    tr__frame_end(self, actor);
+    tr__durable_drive(worker, actor, false);
+    return next;
+}
+
+/* ---- The verbs. ---- */
+
+static tr_status plan_make(const struct durable_actor *actor, const tr_alarm *alarm, uint64_t id,
+                           tr_time now, struct alarm_plan *plan)
+{
+    struct cron cron;
+    const struct zone *zone;
+    tr_status status;
+    switch (alarm->kind) {
+    case TR_ALARM_AT:
+        return tr__alarm_plan_at(plan, id, alarm->ns, now);
+    case TR_ALARM_AFTER:
+        return tr__alarm_plan_after(plan, id, alarm->ns, now);
+    case TR_ALARM_EVERY:
+        return tr__alarm_plan_every(plan, id, alarm->ns, now, now);
+    case TR_ALARM_CRON:
+        if (!alarm->cron)
+            return TR_INVALID_ARGUMENT;
+        status = tr__cron_read(alarm->cron, strnlen(alarm->cron, CRON_TEXT_MAX + 1), &cron, NULL);
+        if (status == TR_OK)
+            status = tr__zones_find(&actor->kind->host->zones, tr__cron_zone(&cron), &zone);
+        return status == TR_OK ? tr__alarm_plan_cron(plan, id, &cron, zone, now) : status;
+    }
+    return TR_INVALID_ARGUMENT;
+}
+
+static tr_status set(tr_self *self, struct durable_actor *actor, const tr_alarm *asked,
+                     const tr_type *type, const void *message)
+{
+    struct worker *worker = self->worker;
+    const tr_handler *row = row_of(actor, type->name);
+    struct alarm_plan plan;
+    tr_wire_error error;
+    if (!row)
+        return TR_NOT_SUPPORTED;
+    struct alarm *old = find(actor, asked->name);
+    size_t count = 0;
+    LIST_EACH (link, &actor->alarms)
+        count++;
+    if (!old && count >= TR_ALARMS_MAX)
+        return TR_LIMIT;
+    tr_time now = tr_wall_now(self);
+    uint64_t id = tr_random(self);
+    tr_status status = plan_make(actor, asked, id, now, &plan);
+    if (status != TR_OK)
+        return status;
+    plan.is_at_most_once = asked->is_at_most_once;
+    size_t size = tr_pack(type, message, NULL, 0, &error);
+    if (!size)
+        return error.status;
+    if (size > TR_ALARM_BYTES_MAX - ALARM_BYTES_MAX - TR_NAME_MAX - PLAN_SIZE_BYTES)
+        return TR_TOO_LARGE;
+    struct alarm *alarm = alarm_new(worker, asked->name, row, NULL, size);
+    if (!alarm)
+        return TR_NO_MEMORY;
+    list_init(&alarm->link);
+    (void)tr_pack(type, message, message_of(alarm), size, &error);
+    alarm->plan = plan;
+    status = store(actor, alarm);
+    if (status != TR_OK) {
+        alarm_free(worker, alarm);
+        return status;
+    }
+    if (old)
+        alarm_free(worker, old);
+    list_push_last(&actor->alarms, &alarm->link);
+    return TR_OK;
+}
+
+tr_status tr_self_try_alarm(tr_self *self, const tr_alarm *alarm, const tr_type *type,
+                            const void *message)
+{
+    struct durable_actor *actor = self ? durable_of(self) : NULL;
+    if (!self || !alarm || !type || !message || !alarm->name || !*alarm->name)
+        return TR_INVALID_ARGUMENT;
+    if (!actor)
+        return TR_NOT_SUPPORTED;
+    if (!self->frame)
+        return TR_NOT_IN_A_TURN;
+    if (self->is_cancelled)
+        return TR_CANCELLED;
+    if (strnlen(alarm->name, TR_ALARM_NAME_MAX + 1) > TR_ALARM_NAME_MAX)
+        return TR_TOO_LARGE;
+    return set(self, actor, alarm, type, message);
+}
+
+void tr_self_alarm(tr_self *self, const tr_alarm *alarm, const tr_type *type, const void *message)
+{
+    TR_ASSERT(self); /* there is no turn to end */
+    tr_status status = tr_self_try_alarm(self, alarm, type, message);
+    if (status != TR_OK)
+        tr_crash(self,
+                 status,
+                 "the alarm %.40s: %s",
+                 alarm && alarm->name ? alarm->name : "?",
+                 tr_status_text(status));
+}
+
+bool tr_alarm_cancel(tr_self *self, const char *name)
+{
+    struct durable_actor *actor = self ? durable_of(self) : NULL;
+    struct alarm *alarm = actor && name && self->frame ? find(actor, name) : NULL;
+    if (!alarm || self->is_cancelled)
+        return false;
+    tr_status status = clear(actor, name);
+    if (status != TR_OK)
+        tr_crash(self, status, "tr_alarm_cancel: %s", tr_status_text(status));
+    alarm_free(self->worker, alarm);
+    return true;
+}
+
+tr_time tr_alarm_due(tr_self *self, const char *name)
+{
+    const struct durable_actor *actor = self ? durable_of(self) : NULL;
+    const struct alarm *alarm = actor && name ? find(actor, name) : NULL;
+    if (!alarm)
+        return 0;
+    const struct durable_frame *frame = self->frame;
+    /* In its handler it is gone, unless that has set it anew. */
+    bool is_open = frame && frame->has_alarm && alarm->plan.mark.id == frame->mark.id &&
+                   alarm->plan.mark.occurrence == frame->mark.occurrence;
+    return is_open ? 0 : tr__alarm_plan_wake(&alarm->plan);
+}
+
+tr_alarm_mark tr_alarm_fired(const tr_self *self)
+{
+    const struct durable_frame *frame = self ? self->frame : NULL;
+    if (!frame || !frame->has_alarm)
+        return (tr_alarm_mark){0};
+    return (tr_alarm_mark){.name = frame->alarm,
+                           .id = frame->mark.id,
+                           .occurrence = frame->mark.occurrence,
+                           .failures = frame->plan.failures};
+}

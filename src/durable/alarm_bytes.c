@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The byte form of alarm plans:
+ *
+ *     version (1), kind, flags (bit 0: at most once), id, occurrence, due, seen,
+ *     span (of after and every), failures, retry_at and back_off (when failures > 0),
+ *     length and text of the expression (of cron)
+ *
+ * The first three are bytes. Numbers are LEB128: seven bits a byte, lowest first, the top bit set on
+ * all but the last, which is not 0 unless it is alone.
+ */
+#include "durable/alarm_plan.h"
+
+#include "base/assert.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum { VERSION = 1, FLAG_AT_MOST_ONCE = 1, NUMBER_BYTES_MAX = 10 };
+
+static_assert(3 + 8 * NUMBER_BYTES_MAX + 2 + CRON_TEXT_MAX <= ALARM_BYTES_MAX, "all plans fit");
+
+static size_t put_number(unsigned char *bytes, uint64_t number)
+{
+    size_t size = 0;
+    for (; number >= 0x80; number >>= 7)
+        bytes[size++] = (unsigned char)(number | 0x80);
+    bytes[size++] = (unsigned char)number;
+    return size;
+}
+
+static bool has_span(const struct alarm_plan *plan)
+{
+    return plan->kind == ALARM_AFTER || plan->kind == ALARM_EVERY;
+}
+
+size_t tr__alarm_plan_write(const struct alarm_plan *plan, unsigned char bytes[ALARM_BYTES_MAX])
+{
+    size_t size = 0;
+    bytes[size++] = VERSION;
+    bytes[size++] = (unsigned char)plan->kind;
+    bytes[size++] = plan->is_at_most_once ? FLAG_AT_MOST_ONCE : 0;
+    size += put_number(bytes + size, plan->mark.id);
+    size += put_number(bytes + size, plan->mark.occurrence);
+    size += put_number(bytes + size, (uint64_t)plan->due);
+    size += put_number(bytes + size, (uint64_t)plan->seen);
+    if (has_span(plan))
+        size += put_number(bytes + size, (uint64_t)plan->span);
+    size += put_number(bytes + size, plan->failures);
+    if (plan->failures > 0) {
+        size += put_number(bytes + size, (uint64_t)plan->retry_at);
+        size += put_number(bytes + size, (uint64_t)plan->back_off);
+    }
+    if (plan->kind == ALARM_CRON) {
+        size_t length = strlen(plan->cron.text);
+        size += put_number(bytes + size, length);
+        memcpy(bytes + size, plan->cron.text, length);
+        size += length;
+    }
+    TR_ASSERT(size <= ALARM_BYTES_MAX);
+    return size;
+}
+
+struct input {
+    const unsigned char *at;
+    const unsigned char *end;
+    bool is_bad; /* from then on every number is 0 */
+};
+
+/* A number from `least` to `most`. */
+static uint64_t get_number(struct input *in, uint64_t least, uint64_t most)
+{
+    uint64_t number = 0;
+    for (unsigned shift = 0; shift < 64 && in->at < in->end && !in->is_bad; shift += 7) {
+        uint64_t byte = *in->at++;
+        uint64_t bits = (byte & 0x7f) << shift;
+        if (bits >> shift != (byte & 0x7f) || (byte == 0 && shift > 0))
+            break;
+        number |= bits;
+        if (byte & 0x80)
+            continue;
+        if (number < least || number > most)
+            break;
+        return number;
+    }
+    in->is_bad = true;
+    return 0;
+}
+
+static tr_time get_time(struct input *in, tr_time least, tr_time most)
+{
+    return (tr_time)get_number(in, (uint64_t)least, (uint64_t)most);
+}
+
+static void get_cron(struct input *in, struct cron *cron)
+{
+    size_t length = (size_t)get_number(in, 1, CRON_TEXT_MAX);
+    if (in->is_bad || length > (size_t)(in->end - in->at) ||
+        tr__cron_read((const char *)in->at, length, cron, NULL) != TR_OK)
+        in->is_bad = true;
+    else
+        in->at += length;
+}
+
+tr_status tr__alarm_plan_read(const void *bytes, size_t size, struct alarm_plan *plan)
+{
+    struct input in = {.at = bytes, .end = (const unsigned char *)bytes + size};
+    struct alarm_plan read = {.kind = ALARM_AT};
+    if (size < 3 || in.at[0] == 0)
+        return TR_BAD_DATA;
+    if (in.at[0] > VERSION)
+        return TR_NOT_SUPPORTED;
+    if (in.at[1] < ALARM_AT || in.at[1] > ALARM_CRON || in.at[2] > FLAG_AT_MOST_ONCE)
+        return TR_BAD_DATA;
+    read.kind = (enum alarm_kind)in.at[1];
+    read.is_at_most_once = in.at[2] == FLAG_AT_MOST_ONCE;
+    in.at += 3;
+    read.mark.id = get_number(&in, 0, UINT64_MAX);
+    read.mark.occurrence = get_number(&in, 0, UINT64_MAX);
+    read.due = get_time(&in, 0, ALARM_TIME_MAX);
+    read.seen = get_time(&in, 0, ALARM_TIME_MAX);
+    if (has_span(&read))
+        read.span = get_time(&in, read.kind == ALARM_EVERY ? ALARM_EVERY_MIN : 0, ALARM_AHEAD_MAX);
+    read.failures = (uint32_t)get_number(&in, 0, UINT32_MAX);
+    if (read.failures > 0) {
+        read.retry_at = get_time(&in, 0, ALARM_TIME_MAX);
+        read.back_off = get_time(&in, 1, ALARM_BACK_OFF_MAX + ALARM_BACK_OFF_MAX / 4);
+    }
+    if (read.kind == ALARM_CRON)
+        get_cron(&in, &read.cron);
+    if (in.is_bad || in.at != in.end)
+        return TR_BAD_DATA;
+    *plan = read;
+    return TR_OK;
+}

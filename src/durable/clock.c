@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "durable/clock.h"
+
+#include <string.h>
+
+#include "actor/pooled.h"
+#include "base/assert.h"
+
+enum {
+    CLOCK_OPEN = 1024, /* alarms that were told and not looked at yet */
+    CLOCK_PAGE = 256   /* alarms that one turn tells */
+};
+
+/* What was told in vain is told again after this; and the wall clock is looked at. */
+#define CLOCK_LOOK_NS (10 * TR_SECOND)
+/* After a failure of the store or of memory. */
+#define CLOCK_AGAIN_NS TR_SECOND
+
+TR_MESSAGE(tr_clock_set, (u64, host));
+TR_MESSAGE(tr_clock_moved, (i64, due));
+TR_MESSAGE(tr_clock_told);
+TR_MESSAGE(tr_clock_tick);
+TR_MESSAGE(tr_clock_all);
+
+struct clock_state {
+    struct durable_host *host;
+    struct store_alarm_place place; /* all before it were told */
+    uint32_t open;
+    tr_time next_ns; /* when the timer is due, wall clock; TR_NEVER: it is not armed */
+};
+
+struct page {
+    tr_self *self;
+    struct clock_state *clock;
+    uint32_t count;
+    tr_time next_ns; /* of the first that is not due yet */
+    tr_time now_ns;
+    bool has_failed;
+};
+
+/* ---- Telling. ---- */
+
+static bool on_due(void *context, const struct store_due *due)
+{
+    struct page *page = context;
+    struct clock_state *clock = page->clock;
+    if (due->place.due_wall_ns > page->now_ns) {
+        page->next_ns = due->place.due_wall_ns;
+        return false;
+    }
+    if (page->count >= CLOCK_PAGE || clock->open >= CLOCK_OPEN)
+        return false;
+    clock->place = due->place;
+    page->count++;
+    if (due->is_corrupt || !due->kind) {
+        tr_log_error(page->self, "an alarm in the store cannot be trusted; it is left alone");
+        return true;
+    }
+    uint64_t bits;
+    tr_status status = tr__host_wake(page->self, due->kind, due->key, &bits);
+    if (status == TR_OK)
+        status = tr_tell(
+            page->self, tr_ref_from_bits(bits), tr_durable_due, .name = due->place.name);
+    if (status == TR_OK)
+        clock->open++;
+    else if (status != TR_NOT_FOUND) /* a kind that this program does not have */
+        page->has_failed = true;
+    return true;
+}
+
+/* The timer fires at this time of the wall clock, or when it is time to look at all again. */
+static void arm(tr_self *self, struct clock_state *clock, tr_time wall_ns)
+{
+    tr_time now_ns = tr_wall_now(self);
+    tr_time delay_ns = wall_ns > now_ns ? wall_ns - now_ns : 0;
+    if (delay_ns > CLOCK_LOOK_NS)
+        delay_ns = CLOCK_LOOK_NS;
+    clock->next_ns = now_ns + delay_ns;
+    tr_timer_once(self, "tick", delay_ns, tr_clock_tick);
+}
+
+static void look(tr_self *self, struct clock_state *clock)
+{
+    struct page page = {.self = self,
+                        .clock = clock,
+                        .next_ns = TR_NEVER,
+                        .now_ns = tr_wall_now(self)};
+    struct durable_host *host = clock->host;
+    struct store_alarm_place place = clock->place;
+    tr_status status = tr__store_list_due(host_desk(host, self->worker)->reader,
+                                          &place,
+                                          TR_NEVER,
+                                          CLOCK_PAGE + 1,
+                                          on_due,
+                                          &page);
+    if (status != TR_OK || page.has_failed)
+        arm(self, clock, page.now_ns + CLOCK_AGAIN_NS);
+    else if (page.count >= CLOCK_PAGE && clock->open < CLOCK_OPEN)
+        tr_tell(self, tr_me(self), tr_clock_tick);
+    else
+        arm(self, clock, page.next_ns);
+}
+
+/* ---- The actor. ---- */
+
+static tr_next on_set(tr_self *self, struct clock_state *clock, const struct tr_clock_set *message)
+{
+    clock->host = (struct durable_host *)(uintptr_t)message->host;
+    tr_timer_fixed_delay(self, "all", CLOCK_LOOK_NS, tr_clock_all);
+    tr_tell(self, tr_me(self), tr_clock_tick);
+    return TR_SAME;
+}
+
+static tr_next on_tick(tr_self *self, struct clock_state *clock)
+{
+    look(self, clock);
+    return TR_SAME;
+}
+
+static tr_next on_all(tr_self *self, struct clock_state *clock)
+{
+    clock->place = (struct store_alarm_place){0};
+    clock->open = 0;
+    look(self, clock);
+    return TR_SAME;
+}
+
+static tr_next on_moved(tr_self *self, struct clock_state *clock,
+                        const struct tr_clock_moved *message)
+{
+    /* Before its place, or at it: what is there is looked at once more. */
+    if (message->due <= clock->place.due_wall_ns)
+        clock->place = (struct store_alarm_place){.due_wall_ns = message->due - 1};
+    if (message->due < clock->next_ns)
+        arm(self, clock, message->due);
+    return TR_SAME;
+}
+
+static tr_next on_told(tr_self *self, struct clock_state *clock)
+{
+    bool was_full = clock->open >= CLOCK_OPEN;
+    if (clock->open)
+        clock->open--;
+    if (was_full)
+        tr_tell(self, tr_me(self), tr_clock_tick);
+    return TR_SAME;
+}
+
+TR_BEHAVIOR(tr_durable_clock, struct clock_state, TR_SETUP_WITH(tr_clock_set, on_set),
+            TR_ON(tr_clock_tick, on_tick), TR_ON(tr_clock_all, on_all),
+            TR_ON(tr_clock_moved, on_moved), TR_ON(tr_clock_told, on_told),
+            TR_OPTIONS(.is_pinned = true, .mailbox_max = TR_MAILBOX_LARGEST));
+
+/* ---- For others. ---- */
+
+static void tell(struct worker *worker, struct durable_host *host, const tr_type *type,
+                 const void *message)
+{
+    struct cell *cell = slots_find(worker->slots, host->clock);
+    struct envelope *envelope = cell ? envelope_take(&worker->pool) : NULL;
+    if (!envelope)
+        return; /* it looks by itself a little later */
+    (void)envelope_fill(&worker->pool, envelope, type, message, ENVELOPE_INLINE);
+    envelope->sender = 0;
+    envelope->causal = 0;
+    envelope->generation = (uint32_t)(host->clock >> 32);
+    envelope->kind = ENVELOPE_NOTICE;
+    struct gate *gate = worker->gate;
+    worker->gate = NULL;
+    if (tr__mail_send(worker, cell, envelope) != TR_OK)
+        envelope_give(&worker->pool, envelope);
+    worker->gate = gate;
+}
+
+void tr__clock_tell(struct worker *worker, struct durable_host *host, tr_time due_wall_ns)
+{
+    struct tr_clock_moved moved = {.due = due_wall_ns};
+    tell(worker, host, &tr_type_tr_clock_moved, &moved);
+}
+
+void tr__clock_done(struct worker *worker, struct durable_host *host)
+{
+    static const struct tr_clock_told told;
+    tell(worker, host, &tr_type_tr_clock_told, &told);
+}
+
+tr_status tr__clock_start(struct durable_host *host)
+{
+    struct tr_system *system = host->system;
+    const struct tr_clock_set set = {.host = (uint64_t)(uintptr_t)host};
+    const struct pooled_spawner nobody = {0};
+    const struct pooled_place place = {
+        .parent = system->guardian, .path = "/system/durable", .bits = CELL_POOLED};
+    const tr_spawn_args args = {.size = sizeof args,
+                                .behavior = &tr_behavior_tr_durable_clock,
+                                .worker = 0,
+                                .setup_type = &tr_type_tr_clock_set,
+                                .setup = &set};
+    return tr__pooled_spawn_at(system, &nobody, &place, &args, &host->clock);
+}

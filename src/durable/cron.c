@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "durable/cron.h"
+
+#include "base/assert.h"
+#include "durable/civil.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Reading. ---- */
+
+enum { FIELDS = 5, FIELD_MINUTE = 0, FIELD_HOUR, FIELD_DAY, FIELD_MONTH, FIELD_WEEKDAY };
+
+struct field {
+    const char *name;
+    int least;
+    int most;
+    const char *names; /* three letters each; the first is `least`; NULL for none */
+};
+
+static const struct field fields[FIELDS] = {
+    {"minute", 0, 59, NULL},
+    {"hour", 0, 23, NULL},
+    {"day-of-month", 1, 31, NULL},
+    {"month", 1, 12, "JANFEBMARAPRMAYJUNJULAUGSEPOCTNOVDEC"},
+    {"weekday", 0, 7, "SUNMONTUEWEDTHUFRISAT"},
+};
+
+static const struct {
+    const char *word;
+    const char *fields;
+} shorthands[] = {
+    {"@hourly", "0 * * * *"},
+    {"@daily", "0 0 * * *"},
+    {"@midnight", "0 0 * * *"},
+    {"@weekly", "0 0 * * 0"},
+    {"@monthly", "0 0 1 * *"},
+    {"@yearly", "0 0 1 1 *"},
+    {"@annually", "0 0 1 1 *"},
+};
+
+/* An expression that is being read; places are offsets into the text, for errors. */
+struct input {
+    const char *text;
+    size_t length;
+    size_t at;
+    const char *field; /* the name of the one that is read */
+    struct cron_error *error;
+};
+
+TR_PRINTF(4, 5)
+static tr_status wrong(const struct input *in, tr_status status, size_t offset, const char *format,
+                       ...)
+{
+    struct cron_error *error = in->error;
+    if (!error)
+        return status;
+    *error = (struct cron_error){.status = status, .offset = offset, .field = in->field};
+    int length = snprintf(error->text, sizeof error->text, "%s, at %zu: ", in->field, offset);
+    va_list list;
+    va_start(list, format);
+    (void)vsnprintf(error->text + length, sizeof error->text - (size_t)length, format, list);
+    va_end(list);
+    return status;
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_letter(char c)
+{
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+}
+
+/* The next character; NUL at the end, and a NUL in the text is refused like any other. */
+static char peek(const struct input *in)
+{
+    if (in->at == in->length)
+        return '\0';
+    return in->text[in->at];
+}
+
+/* The next character cannot be. */
+static tr_status unexpected(const struct input *in, const char *expected)
+{
+    char c = peek(in);
+    if (in->at == in->length)
+        return wrong(in, TR_BAD_DATA, in->at, "the end, where %s is expected", expected);
+    if (c == '?' || c == 'L' || c == 'W' || c == '#')
+        return wrong(in, TR_BAD_DATA, in->at, "'%c' is not of cron, but of Quartz", c);
+    if (c >= ' ' && c <= '~')
+        return wrong(in, TR_BAD_DATA, in->at, "'%c', where %s is expected", c, expected);
+    return wrong(
+        in, TR_BAD_DATA, in->at, "\\x%02x, where %s is expected", (unsigned char)c, expected);
+}
+
+static tr_status read_number(struct input *in, int *number)
+{
+    size_t begin = in->at;
+    int value = 0;
+    for (; is_digit(peek(in)); in->at++) {
+        if (in->at - begin == 4)
+            return wrong(in, TR_BAD_DATA, begin, "the number is too long");
+        value = value * 10 + (peek(in) - '0');
+    }
+    if (in->at == begin)
+        return unexpected(in, "a number");
+    *number = value;
+    return TR_OK;
+}
+
+/* Three letters, in either case. */
+static tr_status read_name(struct input *in, const struct field *field, int *number)
+{
+    size_t begin = in->at;
+    while (is_letter(peek(in)))
+        in->at++;
+    size_t length = in->at - begin;
+    const char *name = in->text + begin;
+    for (int i = 0; field->names && field->names[3 * i] && length == 3; i++) {
+        const char *known = field->names + (size_t)3 * (size_t)i;
+        /* Without bit 5 letters are upper case. */
+        if ((name[0] & 0x5f) == known[0] && (name[1] & 0x5f) == known[1] &&
+            (name[2] & 0x5f) == known[2]) {
+            *number = field->least + i;
+            return TR_OK;
+        }
+    }
+    in->at = begin;
+    if (!field->names || length == 1)
+        return unexpected(in, field->names ? "a number or a name" : "a number");
+    return wrong(in,
+                 TR_BAD_DATA,
+                 begin,
+                 "'%.*s' is no %s",
+                 length < 20 ? (int)length : 20,
+                 name,
+                 field->name);
+}
+
+static tr_status read_value(struct input *in, const struct field *field, int *number)
+{
+    size_t begin = in->at;
+    if (is_letter(peek(in)))
+        return read_name(in, field, number);
+    if (!is_digit(peek(in)))
+        return unexpected(in, field->names ? "a number or a name" : "a number");
+    tr_status status = read_number(in, number);
+    if (status == TR_OK && *number < field->least)
+        return wrong(in, TR_BAD_DATA, begin, "%d is less than %d", *number, field->least);
+    if (status == TR_OK && *number > field->most)
+        return wrong(in, TR_BAD_DATA, begin, "%d is more than %d", *number, field->most);
+    return status;
+}
+
+/* What follows a '/'. */
+static tr_status read_step(struct input *in, const struct field *field, int *step)
+{
+    size_t begin = ++in->at;
+    tr_status status = read_number(in, step);
+    if (status == TR_OK && *step == 0)
+        return wrong(in, TR_BAD_DATA, begin, "a step of 0");
+    if (status == TR_OK && *step > field->most)
+        return wrong(in, TR_BAD_DATA, begin, "a step of %d leaves the field", *step);
+    return status;
+}
+
+/* One item of a list: a value, a range, a range with a step; or "*" and "*" with a step. */
+static tr_status read_item(struct input *in, const struct field *field, uint64_t *bits)
+{
+    size_t begin = in->at;
+    int first = field->least;
+    int last = field->most;
+    int step = 1;
+    bool is_range = true;
+    tr_status status = TR_OK;
+    if (peek(in) == '*') {
+        in->at++;
+        last -=
+            field->most == 7; /* Sunday once, so that a step does not count from its other end */
+    } else {
+        status = read_value(in, field, &first);
+        is_range = status == TR_OK && peek(in) == '-';
+        last = first;
+        if (is_range) {
+            in->at++;
+            status = read_value(in, field, &last);
+            if (status == TR_OK && last == 0 && first > 0 && field->most == 7)
+                last = 7; /* FRI-SUN */
+        }
+        if (status == TR_OK && last < first)
+            return wrong(in, TR_BAD_DATA, begin, "a range from %d down to %d", first, last);
+    }
+    if (status == TR_OK && peek(in) == '/') {
+        if (!is_range)
+            return wrong(in, TR_BAD_DATA, in->at, "a step needs a range or '*' before it");
+        status = read_step(in, field, &step);
+    }
+    for (int i = first; i <= last && status == TR_OK; i += step)
+        *bits |= UINT64_C(1) << i;
+    return status;
+}
+
+static tr_status read_field(struct input *in, const struct field *field, uint64_t *bits,
+                            bool *is_star)
+{
+    tr_status status = TR_OK;
+    in->field = field->name;
+    *is_star = peek(in) == '*';
+    *bits = 0;
+    for (;;) {
+        status = read_item(in, field, bits);
+        if (status != TR_OK || peek(in) != ',')
+            break;
+        if (*is_star)
+            return wrong(in, TR_BAD_DATA, in->at, "'*' is no part of a list");
+        in->at++;
+        if (peek(in) == '*')
+            return wrong(in, TR_BAD_DATA, in->at, "'*' is no part of a list");
+    }
+    if (status != TR_OK)
+        return status;
+    return in->at == in->length || is_blank(peek(in)) ? TR_OK : unexpected(in, "a blank or ','");
+}
+
+static void skip_blanks(struct input *in)
+{
+    while (is_blank(peek(in)))
+        in->at++;
+}
+
+static tr_status read_fields(struct input *in, struct cron *cron)
+{
+    uint64_t bits[FIELDS];
+    bool stars[FIELDS];
+    for (int i = 0; i < FIELDS; i++) {
+        if (i > 0)
+            skip_blanks(in);
+        tr_status status = read_field(in, &fields[i], &bits[i], &stars[i]);
+        if (status != TR_OK)
+            return status;
+    }
+    cron->minutes = bits[FIELD_MINUTE];
+    cron->hours = (uint32_t)bits[FIELD_HOUR];
+    cron->days = (uint32_t)bits[FIELD_DAY];
+    cron->months = (uint16_t)bits[FIELD_MONTH];
+    cron->weekdays = (uint8_t)((bits[FIELD_WEEKDAY] | bits[FIELD_WEEKDAY] >> 7) & 0x7f);
+    cron->is_walk = stars[FIELD_MINUTE] || stars[FIELD_HOUR];
+    cron->is_either = !stars[FIELD_DAY] && !stars[FIELD_WEEKDAY];
+    return TR_OK;
+}
+
+static tr_status read_shorthand(struct input *in, struct cron *cron)
+{
+    size_t length = 0;
+    in->field = "shorthand";
+    while (length < in->length && !is_blank(in->text[length]))
+        length++;
+    for (size_t i = 0; i < sizeof shorthands / sizeof *shorthands; i++) {
+        const char *word = shorthands[i].word;
+        if (strlen(word) != length || memcmp(word, in->text, length) != 0)
+            continue;
+        struct input known = {.text = shorthands[i].fields, .length = strlen(shorthands[i].fields)};
+        tr_status status = read_fields(&known, cron);
+        TR_ASSERT(status == TR_OK);
+        in->at = length;
+        return TR_OK;
+    }
+    return wrong(
+        in, TR_BAD_DATA, 0, "none of @hourly @daily @midnight @weekly @monthly @yearly @annually");
+}
+
+static tr_status read_zone(struct input *in, struct cron *cron)
+{
+    in->field = "zone";
+    if (in->at == in->length)
+        return TR_OK;
+    skip_blanks(in);
+    size_t begin = in->at;
+    if (begin == in->length)
+        return wrong(in, TR_BAD_DATA, begin, "a blank at the end");
+    if (is_digit(peek(in)) || peek(in) == '*')
+        return wrong(in, TR_BAD_DATA, begin, "a sixth field, and none is for seconds");
+    while (in->at < in->length && !is_blank(peek(in)))
+        in->at++;
+    if (!tr__zone_name_is_valid(in->text + begin, in->at - begin))
+        return wrong(in, TR_BAD_DATA, begin, "that is no name of a zone, as Europe/Berlin is");
+    if (in->at < in->length)
+        return wrong(in, TR_BAD_DATA, in->at, "something behind the zone");
+    cron->zone_at = (uint8_t)begin;
+    return TR_OK;
+}
+
+tr_status tr__cron_read(const char *text, size_t length, struct cron *cron,
+                        struct cron_error *error)
+{
+    struct input in = {.text = text, .length = length, .field = fields[0].name, .error = error};
+    struct cron read = {.minutes = 0};
+    if (length > CRON_TEXT_MAX)
+        return wrong(&in, TR_TOO_LARGE, CRON_TEXT_MAX, "more than %d characters", CRON_TEXT_MAX);
+    tr_status status = peek(&in) == '@' ? read_shorthand(&in, &read) : read_fields(&in, &read);
+    if (status == TR_OK)
+        status = read_zone(&in, &read);
+    if (status != TR_OK)
+        return status;
+    memcpy(read.text, text, length);
+    *cron = read;
+    return TR_OK;
+}
+
+const char *tr__cron_zone(const struct cron *cron)
+{
+    return cron->zone_at ? cron->text + cron->zone_at : "UTC";
+}
+
+/* ---- When. ---- */
+
+static bool day_matches(const struct cron *cron, int64_t day, const struct civil_date *date)
+{
+    bool is_day = cron->days >> date->day & 1;
+    bool is_weekday = cron->weekdays >> civil_weekday(day) & 1;
+    return cron->is_either ? is_day || is_weekday : is_day && is_weekday;
+}
+
+/* The first minute of a day that matches, from `minute` on; -1 for none. */
+static int minute_matching(const struct cron *cron, int minute)
+{
+    int first = minute % 60;
+    for (int hour = minute / 60; hour < 24; hour++, first = 0) {
+        if (!(cron->hours >> hour & 1))
+            continue;
+        uint64_t minutes = cron->minutes >> first << first;
+        if (minutes)
+            return hour * 60 + __builtin_ctzll(minutes);
+    }
+    return -1;
+}
+
+/* The first local time that matches, from `local` on. False: never, by rule 4. */
+static bool find_match(const struct cron *cron, int64_t local, int64_t *match)
+{
+    int64_t minutes = civil_floor(local + CIVIL_MINUTE - 1, CIVIL_MINUTE);
+    int64_t day = civil_floor(minutes, 24 * 60);
+    int minute = (int)(minutes - day * 24 * 60);
+    int64_t last = day + CRON_YEARS * 366;
+    while (day <= last) {
+        struct civil_date date = civil_date_of(day);
+        if (!(cron->months >> date.month & 1)) {
+            day += civil_month_days(date.year, date.month) - date.day + 1;
+            minute = 0;
+            continue;
+        }
+        int found = day_matches(cron, day, &date) ? minute_matching(cron, minute) : -1;
+        if (found >= 0) {
+            *match = day * CIVIL_DAY + found * CIVIL_MINUTE;
+            return true;
+        }
+        day++;
+        minute = 0;
+    }
+    return false;
+}
+
+/*
+ * Rule 2. Each span has a clock of its own that never jumps. A match in a gap is no match: where all
+ * of them are, each year anew, the search ends after twice the years of rule 4.
+ */
+static tr_status next_of_walk(const struct cron *cron, const struct zone *zone, int64_t after,
+                              int64_t *next)
+{
+    int64_t at = after + 1;
+    int64_t last = at + INT64_C(2) * CRON_YEARS * 366 * CIVIL_DAY;
+    while (at <= last) {
+        struct zone_span span;
+        int64_t local = 0;
+        tr__zone_span(zone, at, &span);
+        if (!find_match(cron, at + span.offset, &local))
+            return TR_NOT_FOUND;
+        if (local - span.offset < span.end) {
+            *next = local - span.offset;
+            return TR_OK;
+        }
+        at = span.end;
+    }
+    return TR_NOT_FOUND;
+}
+
+tr_status tr__cron_next(const struct cron *cron, const struct zone *zone, int64_t after,
+                        int64_t *next)
+{
+    int64_t local = 0;
+    if (after < -CRON_TIME_MAX || after > CRON_TIME_MAX)
+        return TR_INVALID_ARGUMENT;
+    if (cron->is_walk)
+        return next_of_walk(cron, zone, after, next);
+    /* Local times that the clock has shown or passed have fired; rule 3. */
+    if (!find_match(cron, tr__zone_latest(zone, after) + 1, &local))
+        return TR_NOT_FOUND;
+    *next = tr__zone_first(zone, local);
+    TR_ASSERT(*next > after);
+    return TR_OK;
+}

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What the sleep machine says, done.
+ *
+ * Most steps can be done anywhere on the actor's worker. From STEP_NAME_HOLDERS on turns are cancelled and
+ * the actor ends, which no turn of it can do from its own stack: those wait for a message of the runtime,
+ * which passes all barriers (tr__durable_nudge).
+ */
+#include "durable/alarm.h"
+
+#include <string.h>
+
+#include "actor/park.h"
+#include "actor/pooled.h"
+#include "actor/stop.h"
+#include "base/assert.h"
+#include "durable/clock.h"
+#include "durable/queue.h"
+
+/* ---- The timer. ---- */
+
+void tr__durable_arm(struct worker *worker, struct durable_actor *actor)
+{
+    struct timer_node *nap = &actor->durable.nap;
+    tr_time due_ns = actor->due_ns < actor->save_ns ? actor->due_ns : actor->save_ns;
+    /* One that is armed too early looks when it fires, and is armed anew. */
+    if (timer_is_armed(nap) && nap->deadline_ns <= due_ns)
+        return;
+    tr__wheel_cancel(&worker->naps, nap);
+    if (due_ns < TR_NEVER)
+        tr__wheel_arm(&worker->naps, nap, due_ns);
+}
+
+void tr__durable_nap(struct worker *worker, struct cell *cell)
+{
+    struct durable_actor *actor = (struct durable_actor *)(void *)cell_durable(cell);
+    tr_time now_ns = worker->loop.now_ns;
+    if (actor->save_ns <= now_ns) {
+        actor->save_ns = TR_NEVER;
+        tr_status status = TR_OK;
+        if (actor->machine.state < SLEEP_TERMINATED && cell->life == LIFE_RUNNING)
+            status = tr__stretch_end(worker, actor, true);
+        if (status != TR_OK)
+            tr__durable_break(worker, actor, status);
+    }
+    if (actor->due_ns <= now_ns) {
+        actor->due_ns = TR_NEVER;
+        tr__sleep_timer(&actor->machine, now_ns);
+        tr__durable_drive(worker, actor, false);
+    }
+    tr__durable_arm(worker, actor);
+}
+
+/* ---- The authority. ---- */
+
+void tr__durable_heed(struct worker *worker, struct durable_actor *actor,
+                      const struct authority_answer *answer)
+{
+    struct note_receipt receipt;
+    if (answer->has_receipt)
+        tr__note_acknowledge(&actor->end, &answer->receipt);
+    if (!answer->has_command)
+        return;
+    enum note_verdict verdict = tr__note_receive(&actor->end, &answer->command, &receipt);
+    if (verdict != NOTE_DROP)
+        tr__note_acknowledge(&actor->authority.end, &receipt);
+    if (verdict != NOTE_TAKE)
+        return;
+    enum sleep_reason reason = answer->command.kind == NOTE_STOP_DESTROY ? SLEEP_REASON_DESTROY
+                                                                         : SLEEP_REASON_SLEEP;
+    (void)!tr__sleep_stop(
+        &actor->machine, reason, answer->command.grace_ns, worker->loop.now_ns);
+}
+
+static void send_intent(struct worker *worker, struct durable_actor *actor, struct note content)
+{
+    struct note note;
+    struct authority_answer answer = {0};
+    tr_time now_ns = worker->loop.now_ns;
+    if (tr__note_send(&actor->end, content, now_ns, &note) != TR_OK)
+        return;
+    tr__authority_hear(&actor->authority, &note, now_ns, &answer);
+    tr__durable_heed(worker, actor, &answer);
+}
+
+/* ---- Steps. ---- */
+
+static void run_hook(struct worker *worker, struct durable_actor *actor, enum sleep_reason reason)
+{
+    struct tr_durable_hooked hooked = {.reason = (uint32_t)reason};
+    tr_status status = tr__durable_tell(
+        worker, actor->durable.cell, &tr_type_tr_durable_hooked, &hooked);
+    if (status == TR_OK)
+        return;
+    /* It is skipped: the actor sleeps without it. */
+    (void)!tr__sleep_hook_begin(&actor->machine, reason);
+    (void)!tr__sleep_hook_end(&actor->machine, reason, worker->loop.now_ns);
+}
+
+static void name_holders(struct worker *worker, struct durable_actor *actor)
+{
+    char *text = source_resize(&worker->source, actor->warning, HOLDERS_TEXT_SIZE);
+    if (!text)
+        return;
+    tr__sleep_why(&actor->machine, worker->loop.now_ns, text, HOLDERS_TEXT_SIZE);
+    actor->warning = text;
+}
+
+static void log_about(struct worker *worker, struct durable_actor *actor, tr_level level,
+                      const char *what, const char *detail)
+{
+    char path[TR_PATH_MAX + 1];
+    tr__cell_path(worker->system, actor->durable.cell, path);
+    tr__log(worker->system, level, path, "%s%s", what, detail);
+}
+
+static void serialize(struct worker *worker, struct durable_actor *actor)
+{
+    tr_status status = actor->broken;
+    if (status == TR_OK)
+        status = tr__stretch_end(worker, actor, true);
+    if (status != TR_OK) {
+        tr__stretch_drop(worker, actor, status);
+        log_about(worker,
+                  actor,
+                  TR_LEVEL_ERROR,
+                  "it falls asleep with what was stored before: ",
+                  tr_status_text(status));
+    }
+    (void)!tr__sleep_serialized(&actor->machine, status);
+}
+
+static void erase(struct worker *worker, struct durable_actor *actor)
+{
+    struct store_batch *batch;
+    tr__stretch_drop(worker, actor, TR_DESTROYING);
+    batch = tr__stretch_batch(actor);
+    tr_status status = batch ? tr__store_destroy(batch) : TR_NO_MEMORY;
+    if (status == TR_OK) {
+        /* Only the removal is submitted: the state as it is now is of no use. */
+        actor->is_new = false;
+        status = tr__stretch_submit(worker, actor);
+    }
+    if (status != TR_OK)
+        log_about(worker,
+                  actor,
+                  TR_LEVEL_ERROR,
+                  "it could not be destroyed: ",
+                  tr_status_text(status));
+}
+
+static void wait_writes(struct durable_actor *actor)
+{
+    if (list_is_empty(&actor->stretches))
+        (void)!tr__sleep_written(&actor->machine, TR_OK);
+    else
+        actor->is_stored_awaited = true;
+}
+
+static void terminated(struct worker *worker, struct durable_actor *actor)
+{
+    struct cell *cell = actor->durable.cell;
+    struct note note = {.kind = NOTE_ENDED, .outcome = actor->machine.outcome};
+    send_intent(worker, actor, note);
+    cell->flags |= CELL_SEALED;
+    actor->durable.may_stop = true;
+    mail_rouse(worker, cell);
+}
+
+static void perform(struct worker *worker, struct durable_actor *actor,
+                    const struct sleep_action *action)
+{
+    struct cell *cell = actor->durable.cell;
+    switch (action->step) {
+    case STEP_SEND_SLEEP:
+        send_intent(worker, actor, (struct note){.kind = NOTE_SLEEP});
+        break;
+    case STEP_SEND_DESTROY:
+        send_intent(worker, actor, (struct note){.kind = NOTE_DESTROY});
+        break;
+    case STEP_ARM_IDLE:
+    case STEP_ARM_GRACE:
+    case STEP_ARM_CAP:
+        actor->due_ns = action->at;
+        tr__durable_arm(worker, actor);
+        break;
+    case STEP_CLEAR_IDLE:
+    case STEP_CLEAR_TIMER:
+        actor->due_ns = TR_NEVER;
+        break;
+    case STEP_ACCEPT_STOP:
+        if (actor->machine.state == SLEEP_DESTROY_GRACE) {
+            /* From now on nobody gets in. */
+            actor->durable.refusal = TR_DESTROYING;
+            tr__host_leave(actor->kind->host, actor, true);
+            cell->flags |= CELL_SEALED;
+        }
+        break;
+    case STEP_DRAIN_DISPATCH:
+        mail_look(worker, cell); /* what was taken in is handled, whatever comes */
+        break;
+    case STEP_FIRE_ABORT:
+        actor->is_aborted = true;
+        tr__queues_abort(actor);
+        break;
+    case STEP_RUN_ON_SLEEP:
+        run_hook(worker, actor, SLEEP_REASON_SLEEP);
+        break;
+    case STEP_RUN_ON_DESTROY:
+        run_hook(worker, actor, SLEEP_REASON_DESTROY);
+        break;
+    case STEP_NAME_HOLDERS:
+        name_holders(worker, actor);
+        break;
+    case STEP_FIRE_DEADLINE:
+        actor->is_deadline_over = true;
+        break;
+    case STEP_WARN:
+        log_about(worker,
+                  actor,
+                  TR_LEVEL_WARN,
+                  "it ends although its time to wrap up was not enough: ",
+                  actor->warning ? actor->warning : "no memory for the reasons");
+        break;
+    case STEP_SERIALIZE:
+        serialize(worker, actor);
+        break;
+    case STEP_CLOSE_EVENTS:
+        tr__host_leave(actor->kind->host, actor, actor->is_destroying);
+        mail_look(worker, cell);
+        cell->flags |= CELL_SEALED;
+        break;
+    case STEP_CANCEL_TURNS:
+        if (cell->extra->parked_count)
+            tr__turns_cancel(worker, cell);
+        break;
+    case STEP_COMMIT_STATE: /* it was submitted when it was serialized */
+        break;
+    case STEP_ERASE:
+        erase(worker, actor);
+        break;
+    case STEP_WAIT_WRITES:
+        wait_writes(actor);
+        break;
+    case STEP_TERMINATED:
+        terminated(worker, actor);
+        break;
+    case STEP_KEEP_ALARMS:
+        /* Those that fell due meanwhile wake the next generation. */
+        if (tr__alarms_next(actor) < TR_NEVER)
+            tr__clock_tell(worker, actor->kind->host, tr__alarms_next(actor));
+        break;
+    case STEP_SUSPEND_ALARMS:
+    case STEP_SETTLE_CONNECTIONS:
+    case STEP_CANCEL_RUN:
+    case STEP_JOIN_RUN:
+    case STEP_CLEAR_ALARMS:
+    case STEP_CLOSE_STORE:
+    case STEP_REPLY:
+    case STEP_COUNT:
+        break;
+    }
+}
+
+void tr__durable_nudge(struct worker *worker, struct durable_actor *actor)
+{
+    static const struct tr_durable_driven driven;
+    if (actor->is_told)
+        return;
+    actor->is_told = true;
+    if (tr__durable_tell(worker, actor->durable.cell, &tr_type_tr_durable_driven, &driven) != TR_OK) {
+        actor->is_told = false;
+        actor->due_ns = worker->loop.now_ns + TR_MILLISECOND; /* without memory: a little later */
+        tr__durable_arm(worker, actor);
+    }
+}
+
+void tr__durable_drive(struct worker *worker, struct durable_actor *actor, bool is_apart)
+{
+    static const uint32_t anywhere = (1u << STEP_NAME_HOLDERS) - 1;
+    struct sleep_machine *machine = &actor->machine;
+    struct sleep_action action;
+    for (;;) {
+        bool is_grave = machine->state == SLEEP_GRACE || machine->state == SLEEP_DESTROY_GRACE ||
+                        machine->agenda & ~anywhere;
+        bool is_simple = machine->agenda & anywhere;
+        if (is_grave && !is_simple && !is_apart) {
+            tr__durable_nudge(worker, actor);
+            return;
+        }
+        if (!tr__sleep_next(machine, worker->loop.now_ns, &action))
+            return;
+        perform(worker, actor, &action);
+    }
+}
+
+/* ---- Room. ---- */
+
+enum { EVICT_MAX = 8 }; /* of those that have been idle for longest, as many are asked at a time */
+
+void tr__durable_make_room(struct worker *worker, struct durable_host *host)
+{
+    struct tr_system *system = worker->system;
+    struct durable_desk *desk = host_desk(host, worker);
+    uint32_t workers = system_open_workers(system);
+    uint32_t most = (system->awake_max + workers - 1) / workers;
+    if (!system->awake_max || desk->awake_count <= most)
+        return;
+    uint32_t asked = 0;
+    LIST_EACH (link, &desk->awake) {
+        struct durable_actor *actor = LIST_OWNER(link, struct durable_actor, awake);
+        if (tr__sleep_evict(&actor->machine))
+            tr__durable_drive(worker, actor, false);
+        if (++asked == EVICT_MAX)
+            break;
+    }
+}
+
+/* ---- The end. ---- */
+
+void tr__durable_stop(struct worker *worker, struct cell *cell)
+{
+    struct durable_actor *actor = (struct durable_actor *)(void *)cell_durable(cell);
+    struct tr_system *system = worker->system;
+    tr_time now_ns = worker->loop.now_ns;
+    struct authority_answer answer = {0};
+    if (actor->machine.state >= SLEEP_FINALIZE && actor->machine.state != SLEEP_DESTROY_GRACE)
+        return; /* on its way */
+    if (atom32_load(&system->is_stopping, ATOM_RELAXED)) {
+        tr_time deadline_ns = (tr_time)atom64_load(&system->shutdown_ns, ATOM_RELAXED);
+        tr__sleep_shut_down(
+            &actor->machine, deadline_ns > now_ns ? deadline_ns - now_ns : 0, now_ns);
+    }
+    tr__authority_stop(&actor->authority, SLEEP_REASON_SLEEP, 0, now_ns, &answer);
+    tr__durable_heed(worker, actor, &answer);
+    tr__durable_drive(worker, actor, false);
+}
+
+void tr__durable_leave(struct worker *worker, struct cell *cell)
+{
+    struct durable_actor *actor = (struct durable_actor *)(void *)cell_durable(cell);
+    (void)worker;
+    (void)!tr__sleep_crash(&actor->machine, TR_STOPPED);
+    tr__host_leave(actor->kind->host, actor, false);
+}
+
+void tr__durable_end(struct worker *worker, struct cell *cell, struct durable *durable)
+{
+    struct durable_actor *actor = (struct durable_actor *)(void *)durable;
+    (void)cell;
+    TR_ASSERT(list_is_empty(&actor->stretches));
+    list_remove(&actor->awake);
+    host_desk(actor->kind->host, worker)->awake_count--;
+    tr__durable_drop(worker, actor);
+    struct cell *successor = tr__host_left(actor->kind->host, actor);
+    source_resize(&worker->source, actor, 0);
+    if (successor)
+        tr__pooled_begin(worker->system, worker, successor);
+}

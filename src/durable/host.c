@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "durable/host.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "actor/client.h"
+#include "actor/pooled.h"
+#include "base/assert.h"
+#include "durable/clock.h"
+#include "pool/pool.h"
+
+static_assert(sizeof "/system/durable//" + TR_NAME_MAX + 3 * TR_KEY_MAX <= TR_PATH_MAX,
+              "every key has a path");
+
+/* What is above all actors of a kind: it restarts those that fail. */
+TR_BEHAVIOR(tr_keeper, void, TR_SUPERVISE(TR_ONE_FOR_ONE), TR_OPTIONS(.is_pinned = true));
+
+/* ---- Those that end. ---- */
+
+static struct list *part_of(struct durable_host *host, const struct durable_kind *kind,
+                            tr_bytes key)
+{
+    uint64_t hash = hash_bytes(host->system->names.key, key.data, key.size);
+    return &host->leaving[(hash ^ (uintptr_t)kind >> 6) % LEAVING_PARTS];
+}
+
+/* Under the lock. */
+static struct durable_actor *find_leaving(struct durable_host *host,
+                                          const struct durable_kind *kind, tr_bytes key)
+{
+    LIST_EACH (link, part_of(host, kind, key)) {
+        struct durable_actor *actor = LIST_OWNER(link, struct durable_actor, leaving);
+        if (actor->kind == kind && actor->key_size == key.size &&
+            memcmp(actor->key, key.data, key.size) == 0 && !actor->successor)
+            return actor;
+    }
+    return NULL;
+}
+
+void tr__host_leave(struct durable_host *host, struct durable_actor *actor, bool is_destroying)
+{
+    struct cell *cell = actor->durable.cell;
+    lock_take(&host->lock);
+    if (!actor->is_leaving) {
+        list_push_last(part_of(host, actor->kind, actor_key(actor)), &actor->leaving);
+        atom32_fetch_add(&host->leaving_count, 1, ATOM_SEQ_CST);
+    }
+    actor->is_leaving = true;
+    actor->is_destroying |= is_destroying;
+    /* Under the lock: who makes the next one finds either the name or the actor in the list. */
+    if (cell->name && !cell->name->is_out)
+        tr__names_take_out(&host->system->names, cell->name);
+    lock_give(&host->lock);
+}
+
+struct cell *tr__host_left(struct durable_host *host, struct durable_actor *actor)
+{
+    lock_take(&host->lock);
+    struct cell *successor = actor->successor;
+    if (actor->is_leaving) {
+        list_remove(&actor->leaving);
+        atom32_fetch_sub(&host->leaving_count, 1, ATOM_RELAXED);
+    }
+    actor->is_leaving = false;
+    actor->successor = NULL;
+    lock_give(&host->lock);
+    return successor;
+}
+
+/* ---- Waking. ---- */
+
+struct arrival {
+    struct durable_kind *kind;
+    tr_bytes key;
+};
+
+/* The name of a new one is in the directory. Does another generation still end? */
+static bool defer(void *context, struct cell *cell)
+{
+    const struct arrival *arrival = context;
+    struct durable_host *host = arrival->kind->host;
+    if (!atom32_load(&host->leaving_count, ATOM_SEQ_CST))
+        return false;
+    lock_take(&host->lock);
+    struct durable_actor *actor = find_leaving(host, arrival->kind, arrival->key);
+    if (actor)
+        actor->successor = cell;
+    lock_give(&host->lock);
+    return actor;
+}
+
+static bool is_destroying(struct durable_host *host, const struct durable_kind *kind, tr_bytes key)
+{
+    if (!atom32_load(&host->leaving_count, ATOM_SEQ_CST))
+        return false;
+    lock_take(&host->lock);
+    const struct durable_actor *actor = find_leaving(host, kind, key);
+    bool is_so = actor && actor->is_destroying;
+    lock_give(&host->lock);
+    return is_so;
+}
+
+static struct durable_kind *kind_of(struct durable_host *host, const tr_durable_kind *declared)
+{
+    for (size_t i = 0; host && i < host->kind_count; i++) {
+        if (host->kinds[i].declared == declared)
+            return &host->kinds[i];
+    }
+    return NULL;
+}
+
+static int worker_of(struct tr_system *system, const char *path)
+{
+    struct pool *pool = tr__pool_of(system, NULL);
+    return pool ? tr__pool_place(system, pool, path) : TR_NO_MEMORY;
+}
+
+static tr_status wake(struct tr_system *system, const struct pooled_spawner *spawner,
+                      const tr_durable_kind *declared, tr_bytes key, uint64_t *ref_bits)
+{
+    char path[TR_PATH_MAX + 1];
+    struct durable_host *host = system->durable;
+    struct durable_kind *kind = kind_of(host, declared);
+    if (!kind)
+        return TR_NOT_FOUND;
+    size_t length = tr__durable_path(kind, key, path);
+    if (!length)
+        return TR_INVALID_ARGUMENT;
+    struct names_found found = tr__names_look(&system->names, spawner->reader, path, length);
+    if (found.ref && slots_find(&system->slots, found.ref)) {
+        *ref_bits = found.ref;
+        return TR_OK;
+    }
+    if (atom32_load(&system->is_stopping, ATOM_SEQ_CST))
+        return TR_STOPPING;
+    if (tr__store_status(host->store) != TR_OK)
+        return TR_STORE_FAILED;
+    if (is_destroying(host, kind, key))
+        return TR_DESTROYING;
+    int worker = worker_of(system, path);
+    if (worker < 0)
+        return TR_NO_MEMORY;
+    struct arrival arrival = {kind, key};
+    const struct tr_durable_seat seat = {.kind = (uint64_t)(uintptr_t)kind, .key = key};
+    const struct pooled_place place = {
+        .parent = kind->keeper, .path = path, .defer = defer, .context = &arrival};
+    const tr_spawn_args args = {.size = sizeof args,
+                                .behavior = &kind->behavior,
+                                .worker = worker,
+                                .setup_type = &tr_type_tr_durable_seat,
+                                .setup = &seat};
+    return tr__pooled_spawn_at(system, spawner, &place, &args, ref_bits);
+}
+
+tr_status tr_self_try_durable(tr_self *self, const tr_durable_kind *kind, tr_bytes key,
+                              uint64_t *ref_bits)
+{
+    if (!self || !kind || !ref_bits)
+        return TR_INVALID_ARGUMENT;
+    if (self->is_cancelled)
+        return TR_CANCELLED;
+    const struct pooled_spawner spawner = {
+        .worker = self->worker, .reader = &self->worker->reader, .causal = self->causal};
+    return wake(self->worker->system, &spawner, kind, key, ref_bits);
+}
+
+tr_status tr__host_wake(tr_self *self, const char *kind, tr_bytes key, uint64_t *ref_bits)
+{
+    const struct durable_host *host = self->worker->system->durable;
+    for (size_t i = 0; i < host->kind_count; i++) {
+        if (strcmp(host->kinds[i].declared->name, kind) == 0)
+            return tr_self_try_durable(self, host->kinds[i].declared, key, ref_bits);
+    }
+    return TR_NOT_FOUND;
+}
+
+tr_ref tr_self_durable(tr_self *self, const tr_durable_kind *kind, tr_bytes key)
+{
+    uint64_t bits = 0;
+    TR_ASSERT(self); /* there is no turn to end */
+    tr_status status = tr_self_try_durable(self, kind, key, &bits);
+    if (status != TR_OK)
+        tr_crash(self,
+                 status,
+                 "tr_durable: %s \"%.*s\": %s",
+                 kind ? kind->name : "?",
+                 key.size > 100 ? 100 : (int)key.size,
+                 key.data ? (const char *)key.data : "",
+                 tr_status_text(status));
+    return tr_ref_from_bits(bits);
+}
+
+tr_status tr_client_try_durable(tr_client *client, const tr_durable_kind *kind, tr_bytes key,
+                                uint64_t *ref_bits)
+{
+    if (!client || !kind || !ref_bits)
+        return TR_INVALID_ARGUMENT;
+    const struct pooled_spawner spawner = {.reader = &client->reader,
+                                           .causal = hash_mix(client->causal_next++)};
+    return wake(client->system, &spawner, kind, key, ref_bits);
+}
+
+/* ---- The beginning and the end. ---- */
+
+static void on_failed(void *context, const char *why)
+{
+    struct durable_host *host = context;
+    tr__log(host->system, TR_LEVEL_ERROR, NULL, "the store has failed, and so all stops: %s", why);
+    tr_system_shutdown(host->system, host->system->shutdown.timeout_default_ns);
+}
+
+static void on_work(void *context)
+{
+    struct durable_host *host = context;
+    atom32_store(&host->has_work, 1, ATOM_RELAXED);
+}
+
+static bool has_work(struct tr_system *system)
+{
+    return atom32_load(&system->durable->has_work, ATOM_RELAXED);
+}
+
+static bool work(struct tr_system *system)
+{
+    atom32_store(&system->durable->has_work, 0, ATOM_RELAXED);
+    return tr__store_work(system->durable->store);
+}
+
+static bool has_failed(struct tr_system *system)
+{
+    const struct store *store = system->durable->store;
+    return store && tr__store_status(store) != TR_OK;
+}
+
+static void host_free(struct tr_system *system)
+{
+    struct durable_host *host = system->durable;
+    const struct memory_source *source = &system->source;
+    for (uint32_t i = 0; host->desks && i < system->worker_count; i++) {
+        tr__store_reader_free(host->desks[i].reader);
+        source_resize(source, host->desks[i].bytes, 0);
+        source_resize(source, host->desks[i].spare, 0);
+    }
+    if (host->store)
+        tr__store_close(host->store);
+    tr__zones_deinit(&host->zones);
+    for (size_t i = 0; i < host->kind_count; i++)
+        tr__durable_kind_deinit(&host->kinds[i]);
+    source_resize(source, host->desks, 0);
+    source_resize(source, host->kinds, 0);
+    source_resize(source, host, 0);
+    system->durable = NULL;
+}
+
+static tr_status store_open(struct durable_host *host, const char *path)
+{
+    struct tr_system *system = host->system;
+    bool is_played = system->blocking.is_played;
+    char standard[sizeof system->name + sizeof ".data"];
+    snprintf(standard, sizeof standard, "%s.data", system->name);
+    if (!path && !is_played)
+        path = standard;
+    const struct store_options options = {.source = system->source,
+                                          .path = path,
+                                          .program = system->name,
+                                          .is_threadless = is_played,
+                                          .on_work = on_work,
+                                          .on_failed = on_failed,
+                                          .context = host};
+    tr_error error = {.status = TR_OK};
+    tr_status status = tr__store_open(&options, &host->store, &error);
+    if (status != TR_OK)
+        tr__log(system,
+                TR_LEVEL_ERROR,
+                NULL,
+                "the store %s: %s: %s",
+                path ? path : "in memory",
+                tr_status_name(status),
+                error.text);
+    return status;
+}
+
+static tr_status keeper_make(struct durable_kind *kind)
+{
+    struct tr_system *system = kind->host->system;
+    char path[TR_PATH_MAX + 1];
+    uint64_t bits;
+    snprintf(path, sizeof path, "/system/durable/%s", kind->declared->name);
+    const struct pooled_spawner nobody = {0};
+    const struct pooled_place place = {
+        .parent = system->guardian, .path = path, .bits = CELL_POOLED};
+    const tr_spawn_args args = {
+        .size = sizeof args, .behavior = &tr_behavior_tr_keeper, .worker = 0};
+    tr_status status = tr__pooled_spawn_at(system, &nobody, &place, &args, &bits);
+    if (status == TR_OK)
+        kind->keeper = slots_find(&system->slots, bits);
+    return status;
+}
+
+static tr_status fill(struct durable_host *host, const tr_durables *durables, const char *store)
+{
+    struct tr_system *system = host->system;
+    const struct memory_source *source = &system->source;
+    size_t count = 0;
+    while (durables->kinds[count])
+        count++;
+    host->kinds = source_resize(source, NULL, (count ? count : 1) * sizeof host->kinds[0]);
+    host->desks = source_resize(source, NULL, system->worker_count * sizeof host->desks[0]);
+    if (!host->kinds || !host->desks)
+        return TR_NO_MEMORY;
+    memset(host->desks, 0, system->worker_count * sizeof host->desks[0]);
+    for (uint32_t i = 0; i < system->worker_count; i++)
+        list_init(&host->desks[i].awake);
+    for (size_t i = 0; i < count; i++) {
+        tr_status status = tr__durable_kind_init(&host->kinds[i], host, durables->kinds[i]);
+        if (status != TR_OK)
+            return status;
+        host->kind_count++;
+    }
+    tr_status status = store_open(host, store);
+    for (uint32_t i = 0; i < system->worker_count && status == TR_OK; i++)
+        status = tr__store_reader_new(host->store, &host->desks[i].reader);
+    for (size_t i = 0; i < count && status == TR_OK; i++)
+        status = keeper_make(&host->kinds[i]);
+    return status == TR_OK ? tr__clock_start(host) : status;
+}
+
+tr_status tr_durable_start(tr_system *system, const tr_durables *durables, const char *store)
+{
+    if (durables->size != sizeof *durables || !durables->kinds || system->durable)
+        return TR_INVALID_ARGUMENT;
+    struct durable_host *host = source_resize(&system->source, NULL, sizeof *host);
+    if (!host)
+        return TR_NO_MEMORY;
+    *host = (struct durable_host){.system = system};
+    lock_init(&host->lock);
+    tr__zones_init(&host->zones, system->platform, NULL);
+    for (int i = 0; i < LEAVING_PARTS; i++)
+        list_init(&host->leaving[i]);
+    system->durable = host;
+    system->durable_free = host_free;
+    system->durable_work = work;
+    system->durable_has_work = has_work;
+    system->durable_has_failed = has_failed;
+    return fill(host, durables, store);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The host of a system's durable actors: its store, its kinds, and who is on the way out.
+ *
+ * Who is awake is in the directory of the system, at /system/durable/<kind>/<key>. A generation that ends
+ * takes its name out of it at once, and is in the list `leaving` until it is gone: who asks for the key
+ * meanwhile makes the next generation, which begins when this one has ended.
+ */
+#ifndef DURABLE_HOST_H
+#define DURABLE_HOST_H
+
+#include <troupe/durable.h>
+
+#include "actor/system.h"
+#include "durable/zones.h"
+#include "store/store.h"
+
+enum { LEAVING_PARTS = 256 };
+
+/** What a worker needs to read and to pack. */
+struct durable_desk {
+    struct store_reader *reader;
+    void *bytes; /* where states are packed */
+    size_t size;
+    struct durable_frame *spare; /* for the next turn */
+    struct list awake;           /* of struct durable_actor: who has been idle for longest is first */
+    uint32_t awake_count;
+};
+
+struct durable_kind {
+    tr_behavior behavior; /* first: what the system sees; its rows lead to durable/turn.c */
+    const tr_durable_kind *declared;
+    struct durable_host *host;
+    struct cell *keeper; /* /system/durable/<kind> */
+    tr_handler *rows;
+    /* Rows of the application, NULL: none. */
+    const tr_handler *created;
+    const tr_handler *awake;
+    const tr_handler *sleeping;
+    const tr_handler *destroying;
+    const tr_handler *run;
+    uint32_t version;
+    tr_time interval_ns;
+};
+
+struct durable_host {
+    struct tr_system *system;
+    struct store *store;
+    struct durable_desk *desks; /* by worker */
+    struct durable_kind *kinds;
+    size_t kind_count;
+    struct lock lock;                   /* of what follows */
+    struct list leaving[LEAVING_PARTS]; /* of struct durable_actor, by their keys */
+    atom32 leaving_count;               /* read without the lock */
+    atom32 has_work;                    /* of a kit: a batch was submitted */
+    struct zones zones;
+    uint64_t clock; /* ref of the actor that fires alarms */
+};
+
+/** What an actor is set up with. */
+TR_MESSAGE(tr_durable_seat, (u64, kind), (bytes, key));
+/** Messages of the runtime to a durable actor. */
+TR_MESSAGE(tr_durable_begins);
+TR_MESSAGE(tr_durable_hooked, (u32, reason));
+TR_MESSAGE(tr_durable_driven);
+/** To a durable actor: its run handler is to begin. */
+TR_MESSAGE(tr_durable_runs);
+/** To a durable actor: this alarm may be due. */
+TR_MESSAGE(tr_durable_due, (str, name));
+
+struct durable_actor;
+
+/** Makes the table that the system sees of a kind. TR_INVALID_ARGUMENT, TR_NO_MEMORY. */
+TR_MUST_CHECK tr_status tr__durable_kind_init(struct durable_kind *kind, struct durable_host *host,
+                                              const tr_durable_kind *declared);
+void tr__durable_kind_deinit(struct durable_kind *kind);
+
+/** The name of an actor in the directory; gives its length, 0: the key is too long, or none. */
+size_t tr__durable_path(const struct durable_kind *kind, tr_bytes key, char path[TR_PATH_MAX + 1]);
+
+/** From now on who asks for its key gets the next generation. Nothing if it is so already. */
+void tr__host_leave(struct durable_host *host, struct durable_actor *actor, bool is_destroying);
+/** It is gone: gives the cell of the next generation, which is to begin, or NULL. */
+struct cell *tr__host_left(struct durable_host *host, struct durable_actor *actor);
+
+static inline struct durable_desk *host_desk(const struct durable_host *host,
+                                             const struct worker *worker)
+{
+    return &host->desks[worker->index];
+}
+
+#endif

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * How a generation begins: its state is read, and brought to the version of the code.
+ */
+#include <string.h>
+#include <troupe/wire.h>
+
+#include "actor/extra.h"
+#include "durable/alarm.h"
+#include "durable/queue.h"
+
+static struct durable_actor *actor_new(struct worker *worker, struct cell *cell,
+                                       struct durable_kind *kind, tr_bytes key)
+{
+    struct cell_extra *extra = tr__extra_of(worker, cell);
+    if (!extra)
+        return NULL;
+    struct durable_actor *actor =
+        source_resize(&worker->source, NULL, sizeof *actor + key.size + 1);
+    if (!actor)
+        return NULL;
+    memset(actor, 0, sizeof *actor);
+    actor->durable = (struct durable){
+        .hooks = &tr__durable_hooks, .cell = cell, .refusal = TR_STOPPED};
+    actor->kind = kind;
+    list_init(&actor->leaving);
+    list_init(&actor->awake);
+    list_init(&actor->stretches);
+    list_init(&actor->overlays);
+    list_init(&actor->alarms);
+    list_init(&actor->queued);
+    list_init(&actor->takers);
+    actor->alarm_ns = TR_NEVER;
+    actor->due_ns = TR_NEVER;
+    actor->save_ns = TR_NEVER;
+    actor->key_size = key.size;
+    memcpy(actor->key, key.data, key.size);
+    actor->key[key.size] = 0;
+    extra->durable = &actor->durable;
+    struct durable_desk *desk = host_desk(kind->host, worker);
+    list_push_last(&desk->awake, &actor->awake);
+    desk->awake_count++;
+    return actor;
+}
+
+void tr__durable_drop(struct worker *worker, struct durable_actor *actor)
+{
+    const struct memory_source *source = &worker->source;
+    tr__wheel_cancel(&worker->naps, &actor->durable.nap);
+    actor->due_ns = TR_NEVER;
+    actor->save_ns = TR_NEVER;
+    tr__stretch_drop(worker, actor, TR_RESTARTED);
+    tr__overlays_drop(worker, actor, UINT64_MAX);
+    tr__alarms_drop(worker, actor);
+    tr__queues_drop(worker, actor);
+    if (actor->entry)
+        tr__store_leave(actor->entry);
+    actor->entry = NULL;
+    tr_message_free(actor->block_type, actor->block);
+    actor->block = NULL;
+    source_resize(source, actor->stored, 0);
+    actor->stored = NULL;
+    actor->stored_size = 0;
+    actor->stored_room = 0;
+    source_resize(source, actor->warning, 0);
+    actor->warning = NULL;
+    actor->arrays = NULL; /* they went with the incarnation */
+    actor->array_count = 0;
+    actor->broken = TR_OK;
+    actor->has_dirt = false;
+    actor->is_told = false;
+    actor->is_aborted = false;
+    actor->is_deadline_over = false;
+    actor->is_stored_awaited = false;
+    actor->running = 0;
+    actor->hook = NULL;
+}
+
+/* ---- The state. ---- */
+
+static const tr_migration *migration_from(const tr_durable_options *options, uint32_t version)
+{
+    for (size_t i = 0; options->migrations && options->migrations[i]; i++) {
+        if (options->migrations[i]->from == version)
+            return options->migrations[i];
+    }
+    return NULL;
+}
+
+/* The first version from `version` on that a migration begins with, or that of the code. */
+static uint32_t readable_as(const struct durable_kind *kind, uint32_t version)
+{
+    while (version < kind->version && !migration_from(&kind->declared->options, version))
+        version++;
+    return version;
+}
+
+static tr_next unreadable(tr_self *self, const struct durable_actor *actor, uint32_t version,
+                          tr_status status, const tr_wire_error *error)
+{
+    return tr_fail(self,
+                   status,
+                   "the state of %s, version %u: %s %s",
+                   actor->kind->declared->name,
+                   version,
+                   error->path,
+                   error->text);
+}
+
+/*
+ * From the bytes of a version to the state of this one. What a migration makes is the application's
+ * memory; the block of what was read last is the actor's, for as long as its generation.
+ */
+static tr_next state_read(tr_self *self, struct durable_actor *actor,
+                          const struct store_state *stored, void *state)
+{
+    const struct durable_kind *kind = actor->kind;
+    const tr_durable_options *options = &kind->declared->options;
+    tr_wire_error error = {.status = TR_OK};
+    uint32_t version = readable_as(kind, stored->version);
+    const tr_migration *step = migration_from(options, version);
+    actor->block_type = step ? step->from_type : kind->declared->state;
+    tr_status status = tr_unpack(actor->block_type, stored->bytes, &actor->block, &error);
+    if (status != TR_OK)
+        return unreadable(self, actor, stored->version, status, &error);
+    const void *from = actor->block;
+    while (step) {
+        void *to = tr_alloc(self, step->to_type->size);
+        status = step->call(self, from, to);
+        if (status != TR_OK)
+            return tr_fail(self,
+                           status,
+                           "the migration of %s from version %u failed",
+                           kind->declared->name,
+                           step->from);
+        from = to;
+        version = readable_as(kind, version + 1);
+        step = migration_from(options, version);
+    }
+    memcpy(state, from, kind->declared->state->size);
+    return TR_SAME;
+}
+
+/* What is stored now, to be compared with. A state of an earlier version counts as another one. */
+static bool stored_keep(struct worker *worker, struct durable_actor *actor,
+                        const struct store_state *stored)
+{
+    if (stored->version != actor->kind->version)
+        return true;
+    actor->stored = source_resize(&worker->source, NULL, stored->bytes.size);
+    if (!actor->stored)
+        return false;
+    memcpy(actor->stored, stored->bytes.data, stored->bytes.size);
+    actor->stored_size = stored->bytes.size;
+    actor->stored_room = stored->bytes.size;
+    return true;
+}
+
+static tr_next load(tr_self *self, struct durable_actor *actor, void *state)
+{
+    struct worker *worker = self->worker;
+    const struct durable_kind *kind = actor->kind;
+    struct store_state stored;
+    tr_status status = tr__store_read_state(
+        host_desk(kind->host, worker)->reader, kind->declared->name, actor_key(actor), &stored);
+    actor->is_new = status == TR_NOT_FOUND;
+    if (actor->is_new || (status == TR_OK && !stored.has_state))
+        return TR_SAME;
+    if (status != TR_OK)
+        return tr_fail(self, status, "its state cannot be read: %s", tr_status_text(status));
+    if (stored.version > kind->version)
+        return tr_fail(self,
+                       TR_STALE,
+                       "its state has version %u, which is newer than that of the code, %u",
+                       stored.version,
+                       kind->version);
+    /* The bytes are borrowed until the reader is used again, which a migration may do. */
+    if (!stored_keep(worker, actor, &stored))
+        return tr_fail(self, TR_NO_MEMORY, "no memory for its state");
+    return state_read(self, actor, &stored, state);
+}
+
+/* ---- The set-up. ---- */
+
+static tr_status enter(struct worker *worker, struct durable_actor *actor)
+{
+    const struct durable_kind *kind = actor->kind;
+    tr_status status = tr__store_enter(
+        kind->host->store, kind->declared->name, actor_key(actor), NULL, NULL, &actor->entry);
+    if (status != TR_OK)
+        return status;
+    struct store_generation at = tr__store_entry_generation(actor->entry);
+    struct generation generation = {at.epoch, at.counter};
+    tr_time now_ns = worker->loop.now_ns;
+    struct authority_answer answer;
+    tr__note_end_init(&actor->end, actor->durable.cell->identity, generation);
+    tr__authority_init(&actor->authority, actor->durable.cell->identity);
+    return tr__authority_begin(&actor->authority, generation, now_ns, &answer);
+}
+
+static void machine_init(struct worker *worker, struct durable_actor *actor)
+{
+    const tr_durable_options *options = &actor->kind->declared->options;
+    const struct sleep_options machine = {.idle_ns = options->idle_ns,
+                                          .grace_ns = options->grace_ns,
+                                          .no_sleep = options->never_sleeps,
+                                          .has_on_sleep = actor->kind->sleeping,
+                                          .has_on_destroy = actor->kind->destroying};
+    tr__sleep_init(&actor->machine, &machine, worker->loop.now_ns);
+}
+
+tr_next tr__durable_setup(tr_self *self, void *state, const void *message)
+{
+    const struct tr_durable_seat *seat = message;
+    struct durable_kind *kind = (struct durable_kind *)(uintptr_t)seat->kind;
+    struct worker *worker = self->worker;
+    struct durable_actor *actor = durable_of(self);
+    if (actor)
+        tr__durable_drop(worker, actor);
+    else
+        actor = actor_new(worker, self->cell, kind, seat->key);
+    if (!actor)
+        return tr_fail(self, TR_NO_MEMORY, "no memory for a durable actor");
+    tr__durable_make_room(worker, kind->host);
+    machine_init(worker, actor);
+    tr_status status = enter(worker, actor);
+    if (status != TR_OK)
+        return tr_fail(self, status, "it cannot enter the store: %s", tr_status_text(status));
+    tr_next next = load(self, actor, state);
+    const tr_behavior *behavior = kind->declared->behavior;
+    static const struct tr_none none;
+    if (next.code == TR_NEXT_SAME && behavior->setup.call)
+        next = behavior->setup.call(self, state, &none);
+    if (next.code != TR_NEXT_SAME)
+        return next;
+    status = actor->is_new ? TR_OK : tr__alarms_load(self, actor);
+    if (status == TR_OK && !actor->is_new)
+        status = tr__queues_load(worker, actor);
+    if (status != TR_OK)
+        return tr_fail(self, status, "its alarms or queues cannot be read: %s", tr_status_text(status));
+    if (!kind->awake && !(kind->created && actor->is_new)) {
+        /* There is nothing to wait for. */
+        tr__durable_started(worker, actor);
+        return TR_SAME;
+    }
+    static const struct tr_durable_begins begins;
+    status = tr__durable_tell(worker, self->cell, &tr_type_tr_durable_begins, &begins);
+    if (status != TR_OK)
+        return tr_fail(self, status, "no memory for its first message");
+    return TR_SAME;
+}

@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The sleep machine: what each event changes, and what it puts on the agenda.
+ */
+#include "durable/sleep.h"
+
+#include "base/assert.h"
+
+_Static_assert(STEP_COUNT <= 32, "the agenda is 32 bits");
+
+#define BIT(step) (UINT32_C(1) << STEP_##step)
+
+/*
+ * Sets of steps that become due together. The rules that they keep:
+ *
+ * 1. Each step that the machine waits for (SERIALIZE, WAIT_WRITES) is the last of its set, so that
+ *    the answer may be told while the step is performed. Before, it answers nothing.
+ * 2. TERMINATED is due once in a generation, by end(), which also makes the state Terminated.
+ * 3. COMMIT_STATE is due only when SERIALIZE was answered in time, and ERASE only for a destroy.
+ */
+enum {
+    GRACE_STEPS = BIT(ACCEPT_STOP) | BIT(DRAIN_DISPATCH) | BIT(SUSPEND_ALARMS) | BIT(CLEAR_IDLE) |
+                  BIT(FIRE_ABORT) | BIT(ARM_GRACE) | BIT(SETTLE_CONNECTIONS),
+    UPGRADE_STEPS =
+        BIT(ACCEPT_STOP) | BIT(DRAIN_DISPATCH) | BIT(ARM_GRACE) | BIT(SETTLE_CONNECTIONS),
+    DEADLINE_STEPS = BIT(NAME_HOLDERS) | BIT(CANCEL_RUN) | BIT(FIRE_DEADLINE) | BIT(WARN),
+    SERIALIZE_STEPS = BIT(ARM_CAP) | BIT(SERIALIZE),
+    CLOSE_STEPS =
+        BIT(CLEAR_TIMER) | BIT(CLOSE_EVENTS) | BIT(JOIN_RUN) | BIT(CANCEL_TURNS) | BIT(WAIT_WRITES),
+    CRASH_STEPS = BIT(CLEAR_TIMER) | BIT(CLOSE_EVENTS) | BIT(CANCEL_TURNS),
+    END_STEPS = BIT(CLOSE_STORE) | BIT(REPLY) | BIT(TERMINATED),
+};
+
+static tr_time min_time(tr_time left, tr_time right)
+{
+    return left < right ? left : right;
+}
+
+/* A time after now; what is further than the clock can say is never. */
+static tr_time time_after(tr_time now, tr_time span)
+{
+    tr_time at;
+    return __builtin_add_overflow(now, span, &at) ? SLEEP_NEVER : at;
+}
+
+static bool is_grace(const struct sleep_machine *machine)
+{
+    return machine->state == SLEEP_GRACE || machine->state == SLEEP_DESTROY_GRACE;
+}
+
+static enum sleep_reason reason_of(const struct sleep_machine *machine)
+{
+    bool destroys = machine->state == SLEEP_DESTROY_GRACE || machine->state == SLEEP_DESTROYING;
+    return destroys ? SLEEP_REASON_DESTROY : SLEEP_REASON_SLEEP;
+}
+
+/* The status of an event that this state does not know. */
+static tr_status misplaced(const struct sleep_machine *machine)
+{
+    return machine->state == SLEEP_TERMINATED ? TR_STOPPED : TR_INVALID_TRANSITION;
+}
+
+/* An input of the idle predicate has changed, if the set has one. */
+static void note_change(struct sleep_machine *machine, uint32_t set, tr_time now)
+{
+    if (set & counters_block_idle) {
+        machine->is_changed = true;
+        machine->changed_at = now;
+    }
+}
+
+/* No timer is due any more, nor is the step that would arm it. */
+static void disarm(struct sleep_machine *machine)
+{
+    machine->due = SLEEP_NEVER;
+    machine->agenda &= ~(BIT(ARM_IDLE) | BIT(ARM_GRACE) | BIT(ARM_CAP));
+}
+
+/* ---- decisions ---- */
+
+/* The idle timer is armed in full after each change, and only when the predicate says yes. */
+static void decide_idle(struct sleep_machine *machine)
+{
+    bool was_armed = machine->due != SLEEP_NEVER;
+    bool is_asked = machine->is_sleep_asked || machine->is_destroy_asked;
+    bool is_idle = !is_asked && tr__sleep_can_arm(machine) == COUNTER_NONE;
+    machine->is_changed = false;
+    machine->due =
+        is_idle ? time_after(machine->changed_at, machine->options.idle_ns) : SLEEP_NEVER;
+    if (machine->due != SLEEP_NEVER)
+        machine->agenda |= BIT(ARM_IDLE);
+    else if (was_armed)
+        machine->agenda |= BIT(CLEAR_IDLE);
+}
+
+static void close_all(struct sleep_machine *machine, uint32_t write_step)
+{
+    disarm(machine);
+    machine->agenda |= CLOSE_STEPS | write_step;
+}
+
+static void finalize(struct sleep_machine *machine, tr_time now)
+{
+    if (machine->state == SLEEP_DESTROY_GRACE) {
+        machine->state = SLEEP_DESTROYING;
+        close_all(machine, BIT(ERASE));
+        return;
+    }
+    machine->state = SLEEP_FINALIZE;
+    machine->awaits_serialized = true;
+    machine->due = min_time(time_after(now, SLEEP_SERIALIZE_CAP_NS), machine->shutdown_at);
+    machine->agenda |= SERIALIZE_STEPS;
+}
+
+/* What the state as a whole asks for, once all that was due is done. */
+static void decide(struct sleep_machine *machine, tr_time now)
+{
+    TR_ASSERT(machine->agenda == 0);
+    if (machine->state == SLEEP_STARTED && machine->is_changed)
+        decide_idle(machine);
+    else if (is_grace(machine) &&
+             (machine->is_overdue || tr__sleep_can_finalize(machine, reason_of(machine))))
+        finalize(machine, now);
+}
+
+/* ---- grace and end ---- */
+
+/* The option, or the host's override if that is smaller; at shutdown 80 % of the time left at most. */
+static void set_deadline(struct sleep_machine *machine, tr_time grace_ns, tr_time now)
+{
+    tr_time grace = machine->options.grace_ns;
+    if (grace_ns > 0)
+        grace = min_time(grace, grace_ns);
+    if (machine->shutdown_at != SLEEP_NEVER) {
+        tr_time left = machine->shutdown_at > now ? machine->shutdown_at - now : 0;
+        grace = min_time(grace, left - left / 5);
+    }
+    machine->deadline = time_after(now, grace);
+    machine->due = min_time(machine->deadline, time_after(now, SLEEP_TICK_NS));
+}
+
+static struct holder *hook_of(struct sleep_machine *machine, enum sleep_reason reason)
+{
+    return reason == SLEEP_REASON_DESTROY ? &machine->on_destroy : &machine->on_sleep;
+}
+
+/* The machine counts the hook before the host runs it: no decision can come between. */
+static uint32_t hook_step(struct sleep_machine *machine, enum sleep_reason reason, tr_time now)
+{
+    bool destroys = reason == SLEEP_REASON_DESTROY;
+    if (!(destroys ? machine->options.has_on_destroy : machine->options.has_on_sleep))
+        return 0;
+    struct holder *holder = hook_of(machine, reason);
+    holder->what = destroys ? "on_destroy, not begun" : "on_sleep, not begun";
+    tr__holders_add(&machine->holders, holder, COUNTER_HOOKS, now);
+    return destroys ? BIT(RUN_ON_DESTROY) : BIT(RUN_ON_SLEEP);
+}
+
+static void enter_grace(struct sleep_machine *machine, enum sleep_reason reason, tr_time grace_ns,
+                        tr_time now)
+{
+    TR_ASSERT(machine->state == SLEEP_STARTED);
+    bool destroys = reason == SLEEP_REASON_DESTROY;
+    machine->state = destroys ? SLEEP_DESTROY_GRACE : SLEEP_GRACE;
+    set_deadline(machine, grace_ns, now);
+    machine->agenda &= BIT(SEND_DESTROY);
+    machine->agenda |= GRACE_STEPS | hook_step(machine, reason, now);
+}
+
+static void upgrade(struct sleep_machine *machine, tr_time grace_ns, tr_time now)
+{
+    TR_ASSERT(machine->state == SLEEP_GRACE);
+    TR_ASSERT(!machine->is_overdue);
+    machine->state = SLEEP_DESTROY_GRACE;
+    set_deadline(machine, grace_ns, now);
+    machine->agenda |= UPGRADE_STEPS | hook_step(machine, SLEEP_REASON_DESTROY, now);
+}
+
+static void serialized(struct sleep_machine *machine, tr_status outcome)
+{
+    TR_ASSERT(machine->awaits_serialized);
+    machine->awaits_serialized = false;
+    machine->status = outcome;
+    machine->agenda &= ~BIT(SERIALIZE);
+    close_all(machine, outcome == TR_OK ? BIT(COMMIT_STATE) : 0);
+}
+
+static void end(struct sleep_machine *machine, enum sleep_outcome outcome)
+{
+    TR_ASSERT(machine->state != SLEEP_TERMINATED);
+    machine->state = SLEEP_TERMINATED;
+    machine->outcome = outcome;
+    disarm(machine);
+    machine->agenda |=
+        END_STEPS | (outcome == SLEEP_ENDED_DESTROYED ? BIT(CLEAR_ALARMS) : BIT(KEEP_ALARMS));
+}
+
+/* ---- the loop ---- */
+
+void tr__sleep_init(struct sleep_machine *machine, const struct sleep_options *options, tr_time now)
+{
+    TR_ASSERT(options->idle_ns >= 0);
+    TR_ASSERT(options->grace_ns >= 0);
+    *machine = (struct sleep_machine){
+        .options = *options,
+        .no_sleep = {.what = "option of the kind"},
+        .state = SLEEP_LOADING,
+        .due = SLEEP_NEVER,
+        .deadline = SLEEP_NEVER,
+        .shutdown_at = SLEEP_NEVER,
+    };
+    if (options->idle_ns == 0)
+        machine->options.idle_ns = SLEEP_IDLE_NS;
+    if (options->grace_ns == 0)
+        machine->options.grace_ns = SLEEP_GRACE_NS;
+    tr__holders_init(&machine->holders);
+    if (options->no_sleep)
+        tr__holders_add(&machine->holders, &machine->no_sleep, COUNTER_NO_SLEEP, now);
+}
+
+bool tr__sleep_next(struct sleep_machine *machine, tr_time now, struct sleep_action *action)
+{
+    if (!machine->agenda)
+        decide(machine, now);
+    if (!machine->agenda)
+        return false;
+    enum sleep_step step = (enum sleep_step)__builtin_ctz(machine->agenda);
+    machine->agenda &= machine->agenda - 1;
+    *action = (struct sleep_action){
+        .step = step,
+        .at = machine->due,
+        .status = machine->status,
+        .outcome = machine->outcome,
+    };
+    if (step == STEP_TERMINATED)
+        tr__holders_release(&machine->holders);
+    return true;
+}
+
+/* ---- events ---- */
+
+tr_status tr__sleep_started(struct sleep_machine *machine, tr_time now)
+{
+    if (machine->state != SLEEP_LOADING)
+        return misplaced(machine);
+    machine->state = SLEEP_STARTED;
+    note_change(machine, 1U << COUNTER_NOT_READY, now);
+    if (machine->stop_waits)
+        enter_grace(machine, machine->stop_waits, machine->stop_grace_ns, now);
+    return TR_OK;
+}
+
+tr_status tr__sleep_start_failed(struct sleep_machine *machine, tr_status why)
+{
+    return machine->state == SLEEP_LOADING ? tr__sleep_crash(machine, why) : misplaced(machine);
+}
+
+tr_status tr__sleep_raise(struct sleep_machine *machine, struct holder *holder,
+                          enum sleep_counter counter, tr_time now)
+{
+    if (machine->state == SLEEP_TERMINATED)
+        return TR_STOPPED;
+    if (holder_is_raised(holder))
+        return TR_INVALID_TRANSITION;
+    tr__holders_add(&machine->holders, holder, counter, now);
+    note_change(machine, 1U << counter, now);
+    return TR_OK;
+}
+
+void tr__sleep_drop(struct sleep_machine *machine, struct holder *holder, tr_time now)
+{
+    if (!holder_is_raised(holder))
+        return;
+    tr__holders_remove(&machine->holders, holder);
+    note_change(machine, 1U << holder->counter, now);
+}
+
+void tr__sleep_move(struct sleep_machine *machine, struct holder *holder,
+                    enum sleep_counter counter, tr_time now)
+{
+    if (!holder_is_raised(holder) || holder->counter == counter)
+        return;
+    note_change(machine, 1U << holder->counter | 1U << counter, now);
+    tr__holders_move(&machine->holders, holder, counter);
+}
+
+static tr_status ask_sleep(struct sleep_machine *machine, tr_time now)
+{
+    if (machine->state != SLEEP_STARTED)
+        return TR_STOPPING;
+    if (machine->is_sleep_asked)
+        return TR_OK;
+    machine->is_sleep_asked = true;
+    machine->agenda |= BIT(SEND_SLEEP);
+    note_change(machine, counters_block_idle, now);
+    return TR_OK;
+}
+
+static tr_status ask_destroy(struct sleep_machine *machine, tr_time now)
+{
+    bool is_in_time =
+        machine->state == SLEEP_STARTED || (machine->state == SLEEP_GRACE && !machine->is_overdue);
+    if (!is_in_time || machine->is_destroy_asked)
+        return TR_STOPPING;
+    machine->is_destroy_asked = true;
+    machine->agenda |= BIT(SEND_DESTROY);
+    note_change(machine, counters_block_idle, now);
+    return TR_OK;
+}
+
+tr_status tr__sleep_ask(struct sleep_machine *machine, enum sleep_reason reason, tr_time now)
+{
+    if (machine->state == SLEEP_LOADING)
+        return TR_STARTING;
+    return reason == SLEEP_REASON_DESTROY ? ask_destroy(machine, now) : ask_sleep(machine, now);
+}
+
+bool tr__sleep_evict(struct sleep_machine *machine)
+{
+    if (tr__sleep_can_arm(machine) != COUNTER_NONE)
+        return false;
+    if (machine->is_sleep_asked || machine->is_destroy_asked)
+        return false;
+    machine->is_sleep_asked = true;
+    machine->is_changed = true;
+    machine->agenda |= BIT(SEND_SLEEP);
+    return true;
+}
+
+/* The later of two stops counts if it is a destroy, and the shorter grace of both. */
+static tr_status stop_later(struct sleep_machine *machine, enum sleep_reason reason,
+                            tr_time grace_ns)
+{
+    if (machine->stop_waits >= reason)
+        return TR_STOPPING;
+    machine->stop_waits = reason;
+    if (grace_ns > 0 && (machine->stop_grace_ns == 0 || grace_ns < machine->stop_grace_ns))
+        machine->stop_grace_ns = grace_ns;
+    return TR_OK;
+}
+
+tr_status tr__sleep_stop(struct sleep_machine *machine, enum sleep_reason reason, tr_time grace_ns,
+                         tr_time now)
+{
+    switch (machine->state) {
+    case SLEEP_LOADING:
+        return stop_later(machine, reason, grace_ns);
+    case SLEEP_STARTED:
+        enter_grace(machine, reason, grace_ns, now);
+        return TR_OK;
+    case SLEEP_GRACE:
+        if (reason != SLEEP_REASON_DESTROY || machine->is_overdue)
+            return TR_STOPPING;
+        upgrade(machine, grace_ns, now);
+        return TR_OK;
+    case SLEEP_FINALIZE:
+    case SLEEP_DESTROY_GRACE:
+    case SLEEP_DESTROYING:
+        return TR_STOPPING;
+    case SLEEP_TERMINATED:
+        break;
+    }
+    return TR_STOPPED;
+}
+
+void tr__sleep_shut_down(struct sleep_machine *machine, tr_time left_ns, tr_time now)
+{
+    tr_time left = left_ns > 0 ? left_ns : 0;
+    machine->shutdown_at = min_time(machine->shutdown_at, time_after(now, left));
+    if (is_grace(machine) && !machine->is_overdue) {
+        machine->deadline = min_time(machine->deadline, time_after(now, left - left / 5));
+        machine->due = min_time(machine->due, machine->deadline);
+        machine->agenda |= BIT(ARM_GRACE);
+    } else if (machine->state == SLEEP_FINALIZE && machine->awaits_serialized) {
+        machine->due = min_time(machine->due, machine->shutdown_at);
+        machine->agenda |= BIT(ARM_CAP);
+    }
+}
+
+static void grace_timer(struct sleep_machine *machine, tr_time now)
+{
+    if (now < machine->deadline) {
+        machine->due = min_time(machine->deadline, time_after(now, SLEEP_TICK_NS));
+        machine->agenda |= BIT(ARM_GRACE);
+        return;
+    }
+    disarm(machine);
+    if (tr__sleep_can_finalize(machine, reason_of(machine)))
+        return;
+    machine->is_overdue = true;
+    /* A hook that has not begun is skipped; its holder says so in the warning. */
+    machine->agenda &= ~(BIT(RUN_ON_SLEEP) | BIT(RUN_ON_DESTROY));
+    machine->agenda |= DEADLINE_STEPS;
+}
+
+void tr__sleep_timer(struct sleep_machine *machine, tr_time now)
+{
+    if (machine->due == SLEEP_NEVER)
+        return;
+    bool is_early = now < machine->due;
+    if (is_grace(machine)) {
+        if (is_early)
+            machine->agenda |= BIT(ARM_GRACE);
+        else
+            grace_timer(machine, now);
+    } else if (machine->state == SLEEP_FINALIZE) {
+        if (is_early)
+            machine->agenda |= BIT(ARM_CAP);
+        else
+            serialized(machine, TR_TIMEOUT);
+    } else if (is_early) {
+        machine->agenda |= BIT(ARM_IDLE);
+    } else {
+        /* Something may have changed that nobody has looked at yet: then this is not idle. */
+        disarm(machine);
+        if (!machine->is_changed)
+            (void)tr__sleep_evict(machine);
+    }
+}
+
+tr_status tr__sleep_hook_begin(struct sleep_machine *machine, enum sleep_reason reason)
+{
+    struct holder *hook = hook_of(machine, reason);
+    if (machine->state == SLEEP_TERMINATED || !holder_is_raised(hook))
+        return misplaced(machine);
+    hook->what = reason == SLEEP_REASON_DESTROY ? "on_destroy" : "on_sleep";
+    return TR_OK;
+}
+
+tr_status tr__sleep_hook_end(struct sleep_machine *machine, enum sleep_reason reason, tr_time now)
+{
+    struct holder *hook = hook_of(machine, reason);
+    if (machine->state == SLEEP_TERMINATED || !holder_is_raised(hook))
+        return misplaced(machine);
+    tr__sleep_drop(machine, hook, now);
+    return TR_OK;
+}
+
+tr_status tr__sleep_serialized(struct sleep_machine *machine, tr_status outcome)
+{
+    if (machine->state != SLEEP_FINALIZE || !machine->awaits_serialized)
+        return misplaced(machine);
+    if (machine->agenda & BIT(SERIALIZE))
+        return TR_INVALID_TRANSITION;
+    serialized(machine, outcome);
+    return TR_OK;
+}
+
+tr_status tr__sleep_written(struct sleep_machine *machine, tr_status outcome)
+{
+    bool destroys = machine->state == SLEEP_DESTROYING;
+    if (!destroys && (machine->state != SLEEP_FINALIZE || machine->awaits_serialized))
+        return misplaced(machine);
+    if (machine->agenda & BIT(WAIT_WRITES))
+        return TR_INVALID_TRANSITION;
+    if (machine->status == TR_OK)
+        machine->status = outcome;
+    if (!destroys)
+        end(machine, SLEEP_ENDED_ASLEEP);
+    else
+        end(machine, outcome == TR_OK ? SLEEP_ENDED_DESTROYED : SLEEP_ENDED_CRASHED);
+    return TR_OK;
+}
+
+tr_status tr__sleep_crash(struct sleep_machine *machine, tr_status why)
+{
+    if (machine->state == SLEEP_TERMINATED)
+        return TR_STOPPED;
+    machine->status = why;
+    machine->agenda = CRASH_STEPS;
+    end(machine, SLEEP_ENDED_CRASHED);
+    return TR_OK;
+}

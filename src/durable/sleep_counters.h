@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What keeps a durable actor awake: one list, and all that is generated from it.
+ *
+ * A row is one counter: its name, what people read, and whether it blocks idle sleep, the finalize of
+ * a sleep, and that of a destroy. The first rows are in the order in which the idle predicate gives
+ * its reasons. Both predicates, the warning at the deadline and `why` look at this list only: a new
+ * counter is one new line.
+ *
+ * An actor is not ready in every state but Started, and when somebody holds NOT_READY.
+ *
+ * Two differences are rows, not code. A connection that can hibernate is a counter that blocks
+ * nothing. A run handler that waits on its queue moves from RUN to RUN_WAITS, which lets the actor
+ * fall asleep, and is still waited for by the finalize of a sleep.
+ */
+#ifndef DURABLE_SLEEP_COUNTERS_H
+#define DURABLE_SLEEP_COUNTERS_H
+
+#include <stdint.h>
+
+#define SLEEP_COUNTERS(X)                                                                          \
+    /* name, text, blocks: idle, sleep, destroy */                                                 \
+    X(NOT_READY, "not ready", 1, 0, 0)                                                             \
+    X(NO_SLEEP, "the no-sleep option", 1, 0, 0)                                                    \
+    X(REQUESTS, "active requests", 1, 1, 1)                                                        \
+    X(KEEP_AWAKE, "keep-awake", 1, 1, 1)                                                           \
+    X(INTERNAL, "internal keep-awake", 1, 1, 1)                                                    \
+    X(RUN, "the run handler", 1, 1, 0)                                                             \
+    X(DISCONNECTS, "disconnects", 1, 1, 1)                                                         \
+    X(CONNECTIONS, "connections", 1, 0, 0)                                                         \
+    X(SOCKETS, "socket callbacks", 1, 1, 1)                                                        \
+    X(RUN_WAITS, "the run handler, waiting on its queue", 0, 1, 0)                                 \
+    X(HOOKS, "dispatched hooks", 0, 1, 1)                                                          \
+    X(TASKS, "shutdown tasks", 0, 1, 1)                                                            \
+    X(HIBERNATING, "connections that hibernate", 0, 0, 0)
+
+#define SLEEP_COUNTER_ENUM(name, text, idle, sleep, destroy) COUNTER_##name,
+enum sleep_counter { SLEEP_COUNTERS(SLEEP_COUNTER_ENUM) COUNTER_COUNT };
+#undef SLEEP_COUNTER_ENUM
+
+/** The first reason of an idle predicate that says yes. */
+#define COUNTER_NONE COUNTER_COUNT
+
+_Static_assert(COUNTER_COUNT <= 32, "a set of counters is 32 bits");
+
+/** A set of counters has a bit for each; these are the sets that block. */
+#define SLEEP_COUNTER_IDLE(name, text, idle, sleep, destroy) | (uint32_t)(idle) << COUNTER_##name
+#define SLEEP_COUNTER_SLEEP(name, text, idle, sleep, destroy) | (uint32_t)(sleep) << COUNTER_##name
+#define SLEEP_COUNTER_DESTROY(name, text, idle, sleep, destroy)                                    \
+    | (uint32_t)(destroy) << COUNTER_##name
+static const uint32_t counters_block_idle = 0 SLEEP_COUNTERS(SLEEP_COUNTER_IDLE);
+static const uint32_t counters_block_sleep = 0 SLEEP_COUNTERS(SLEEP_COUNTER_SLEEP);
+static const uint32_t counters_block_destroy = 0 SLEEP_COUNTERS(SLEEP_COUNTER_DESTROY);
+#undef SLEEP_COUNTER_IDLE
+#undef SLEEP_COUNTER_SLEEP
+#undef SLEEP_COUNTER_DESTROY
+
+/** The first counter of a set, in the order of the list; COUNTER_NONE of the empty one. */
+static inline enum sleep_counter counters_first(uint32_t set)
+{
+    return set ? (enum sleep_counter)__builtin_ctz(set) : COUNTER_NONE;
+}
+
+#endif

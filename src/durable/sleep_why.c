@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Questions to the sleep machine: the two predicates, the door, and why.
+ */
+#include "durable/sleep.h"
+
+#include "base/assert.h"
+
+#include <stdio.h>
+
+static uint32_t blocks_finalize(enum sleep_reason reason)
+{
+    return reason == SLEEP_REASON_DESTROY ? counters_block_destroy : counters_block_sleep;
+}
+
+enum sleep_counter tr__sleep_can_arm(const struct sleep_machine *machine)
+{
+    if (machine->state != SLEEP_STARTED)
+        return COUNTER_NOT_READY;
+    return counters_first(machine->holders.raised & counters_block_idle);
+}
+
+bool tr__sleep_can_finalize(const struct sleep_machine *machine, enum sleep_reason reason)
+{
+    return (machine->holders.raised & blocks_finalize(reason)) == 0;
+}
+
+enum sleep_door tr__sleep_door(const struct sleep_machine *machine)
+{
+    switch (machine->state) {
+    case SLEEP_LOADING:
+        return SLEEP_DOOR_HOLD;
+    case SLEEP_STARTED:
+    case SLEEP_GRACE:
+        return SLEEP_DOOR_SERVE;
+    case SLEEP_DESTROY_GRACE:
+    case SLEEP_DESTROYING:
+        return SLEEP_DOOR_REFUSE;
+    case SLEEP_FINALIZE:
+    case SLEEP_TERMINATED:
+        break;
+    }
+    return SLEEP_DOOR_NEXT;
+}
+
+const char *tr__sleep_state_name(enum sleep_state state)
+{
+    switch (state) {
+    case SLEEP_LOADING:
+        return "Loading";
+    case SLEEP_STARTED:
+        return "Started";
+    case SLEEP_GRACE:
+        return "SleepGrace";
+    case SLEEP_FINALIZE:
+        return "SleepFinalize";
+    case SLEEP_DESTROY_GRACE:
+        return "DestroyGrace";
+    case SLEEP_DESTROYING:
+        return "Destroying";
+    case SLEEP_TERMINATED:
+        return "Terminated";
+    }
+    return "?";
+}
+
+const char *tr__sleep_step_name(enum sleep_step step)
+{
+    switch (step) {
+#define STEP_NAME(name)                                                                            \
+    case STEP_##name:                                                                              \
+        return #name;
+        SLEEP_STEPS(STEP_NAME)
+#undef STEP_NAME
+    case STEP_COUNT:
+        break;
+    }
+    return "?";
+}
+
+/* What the actor waits for when no counter holds it. */
+static const char *waits_for(const struct sleep_machine *machine)
+{
+    switch (machine->state) {
+    case SLEEP_LOADING:
+        return machine->stop_waits ? "its start, and stops then" : "its start";
+    case SLEEP_STARTED:
+        return machine->is_sleep_asked || machine->is_destroy_asked ? "the answer of its authority"
+                                                                    : "its idle time";
+    case SLEEP_GRACE:
+    case SLEEP_DESTROY_GRACE:
+        return "nothing";
+    case SLEEP_FINALIZE:
+        return machine->awaits_serialized ? "its state to be serialized" : "its writes";
+    case SLEEP_DESTROYING:
+        return "its writes";
+    case SLEEP_TERMINATED:
+        break;
+    }
+    return machine->outcome == SLEEP_ENDED_DESTROYED ? "nothing: destroyed"
+           : machine->outcome == SLEEP_ENDED_CRASHED ? "nothing: crashed"
+                                                     : "nothing: asleep";
+}
+
+/* The counters that keep it from what comes next. */
+static uint32_t blocks_next(const struct sleep_machine *machine)
+{
+    switch (machine->state) {
+    case SLEEP_STARTED:
+        return counters_block_idle;
+    case SLEEP_GRACE:
+        return counters_block_sleep;
+    case SLEEP_DESTROY_GRACE:
+        return counters_block_destroy;
+    case SLEEP_LOADING:
+    case SLEEP_FINALIZE:
+    case SLEEP_DESTROYING:
+    case SLEEP_TERMINATED:
+        break;
+    }
+    return 0;
+}
+
+static size_t cut(int written, size_t size)
+{
+    TR_ASSERT(written >= 0);
+    return (size_t)written < size ? (size_t)written : size - 1;
+}
+
+size_t tr__sleep_why(const struct sleep_machine *machine, tr_time now, char *text, size_t size)
+{
+    TR_ASSERT(size > 0);
+    const char *name = tr__sleep_state_name(machine->state);
+    bool has_timer = machine->due != SLEEP_NEVER;
+    bool is_grace = machine->state == SLEEP_GRACE || machine->state == SLEEP_DESTROY_GRACE;
+    tr_time at = is_grace ? machine->deadline : machine->due;
+    tr_time left = has_timer && at > now ? at - now : 0;
+    int written = has_timer ? snprintf(text,
+                                       size,
+                                       "%s, %lld.%03d s left, waits for ",
+                                       name,
+                                       (long long)(left / TR_SECOND),
+                                       (int)(left % TR_SECOND / TR_MILLISECOND))
+                            : snprintf(text, size, "%s, waits for ", name);
+    size_t length = cut(written, size);
+    uint32_t set = machine->holders.raised & blocks_next(machine);
+    if (set)
+        return length +
+               tr__holders_print(&machine->holders, set, now, text + length, size - length);
+    return length +
+           cut(snprintf(text + length, size - length, "%s", waits_for(machine)), size - length);
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Stretches: what a turn changes between two waits, and how it gets to the disk.
+ */
+#include <string.h>
+#include <troupe/wire.h>
+
+#include "actor/park.h"
+#include "base/assert.h"
+#include "durable/clock.h"
+
+/* ---- What has changed. ---- */
+
+/* Packs the state at the worker's desk. 0: it cannot be packed, and *status says why. */
+static size_t state_pack(struct worker *worker, struct durable_actor *actor, tr_status *status)
+{
+    struct durable_desk *desk = host_desk(actor->kind->host, worker);
+    const tr_type *type = actor->kind->declared->state;
+    tr_wire_error error;
+    for (;;) {
+        size_t size = tr_pack(type, actor->durable.cell->state, desk->bytes, desk->size, &error);
+        if (!size || size > TR_STATE_MAX) {
+            *status = size ? TR_TOO_LARGE : error.status;
+            return 0;
+        }
+        if (size <= desk->size)
+            return size;
+        void *bytes = source_resize(&worker->source, desk->bytes, 2 * size);
+        if (!bytes) {
+            *status = TR_NO_MEMORY;
+            return 0;
+        }
+        desk->bytes = bytes;
+        desk->size = 2 * size;
+    }
+}
+
+/* Remembers what is at the desk as what was submitted last. */
+static bool stored_set(struct worker *worker, struct durable_actor *actor, size_t size)
+{
+    if (size > actor->stored_room) {
+        void *stored = source_resize(&worker->source, actor->stored, size);
+        if (!stored)
+            return false;
+        actor->stored = stored;
+        actor->stored_room = size;
+    }
+    memcpy(actor->stored, host_desk(actor->kind->host, worker)->bytes, size);
+    actor->stored_size = size;
+    return true;
+}
+
+struct store_batch *tr__stretch_batch(struct durable_actor *actor)
+{
+    if (!actor->batch && tr__store_batch_new(actor->entry, &actor->batch) != TR_OK)
+        actor->batch = NULL;
+    return actor->batch;
+}
+
+void tr__overlays_drop(struct worker *worker, struct durable_actor *actor, uint64_t stretch)
+{
+    LIST_EACH (link, &actor->overlays) {
+        struct overlay *overlay = LIST_OWNER(link, struct overlay, link);
+        if (overlay->stretch > stretch)
+            break;
+        list_remove(link);
+        source_resize(&worker->source, overlay, 0);
+    }
+}
+
+/* ---- The way to the disk. ---- */
+
+/* On the store's thread. */
+static void on_done(void *context, struct store_batch *batch, tr_status status)
+{
+    struct stretch *stretch = context;
+    struct cell *cell = stretch->actor->durable.cell;
+    struct tr_system *system = stretch->actor->kind->host->system;
+    tr__store_batch_free(batch);
+    stretch->status = status;
+    tr__stored_send(system, cell, stretch->envelope);
+}
+
+static tr_status state_put(struct worker *worker, struct durable_actor *actor, size_t size)
+{
+    struct store_batch *batch = tr__stretch_batch(actor);
+    void *bytes = batch ? tr__store_batch_alloc(batch, size) : NULL;
+    if (!bytes)
+        return TR_NO_MEMORY;
+    memcpy(bytes, host_desk(actor->kind->host, worker)->bytes, size);
+    return tr__store_put_state(batch, actor->kind->version, (tr_bytes){bytes, size});
+}
+
+tr_status tr__stretch_submit(struct worker *worker, struct durable_actor *actor)
+{
+    struct cell *cell = actor->durable.cell;
+    struct stretch *stretch = source_resize(&worker->source, NULL, sizeof *stretch);
+    if (!stretch)
+        return TR_NO_MEMORY;
+    struct envelope *envelope = tr__stored_new(worker, cell, (uint64_t)(uintptr_t)stretch);
+    if (!envelope) {
+        source_resize(&worker->source, stretch, 0);
+        return TR_NO_MEMORY;
+    }
+    *stretch = (struct stretch){.actor = actor,
+                                .gate = actor->gate,
+                                .batch = actor->batch,
+                                .envelope = envelope,
+                                .number = actor->stretch_last + 1,
+                                .alarm_ns = actor->alarm_ns};
+    list_init(&stretch->savers);
+    list_push_last(&actor->stretches, &stretch->link);
+    tr_status status = tr__store_submit(actor->batch, on_done, stretch);
+    if (status != TR_OK) {
+        list_remove(&stretch->link);
+        source_resize(&worker->source, stretch, 0);
+        tr__stored_end(worker, cell, envelope);
+        return status;
+    }
+    actor->gate = (struct gate){.is_open = actor->gate.is_open};
+    actor->batch = NULL;
+    actor->stretch_last++;
+    actor->alarm_ns = TR_NEVER;
+    actor->has_dirt = false;
+    actor->save_ns = TR_NEVER;
+    actor->is_new = false;
+    return TR_OK;
+}
+
+/* What it sent goes behind what waits already. */
+static tr_status gate_join(struct worker *worker, struct gate *to, struct gate *from)
+{
+    if (!from->count)
+        return TR_OK;
+    uint32_t count = to->count + from->count;
+    struct gate_item *items =
+        source_resize(&worker->source, to->items, count * sizeof to->items[0]);
+    if (!items)
+        return TR_NO_MEMORY;
+    memcpy(items + to->count, from->items, from->count * sizeof items[0]);
+    to->items = items;
+    to->count = count;
+    to->room = count;
+    source_resize(&worker->source, from->items, 0);
+    from->items = NULL;
+    from->count = 0;
+    from->room = 0;
+    return TR_OK;
+}
+
+/* Whether changes are to go to the disk now, or may wait. */
+static bool is_time(struct worker *worker, struct durable_actor *actor)
+{
+    switch (actor->kind->declared->options.durability) {
+    case TR_SAVE_SYNC:
+        return true;
+    case TR_SAVE_INTERVAL:
+        if (!actor->has_dirt)
+            actor->save_ns = worker->loop.now_ns + actor->kind->interval_ns;
+        actor->has_dirt = true;
+        tr__durable_arm(worker, actor);
+        return false;
+    case TR_SAVE_ON_DEMAND:
+        break;
+    }
+    actor->has_dirt = true;
+    return false;
+}
+
+tr_status tr__stretch_end(struct worker *worker, struct durable_actor *actor, bool must)
+{
+    tr_status status = TR_OK;
+    size_t size = state_pack(worker, actor, &status);
+    if (!size)
+        return status;
+    const void *bytes = host_desk(actor->kind->host, worker)->bytes;
+    bool has_changed = size != actor->stored_size || memcmp(bytes, actor->stored, size) != 0;
+    bool is_due = has_changed || actor->batch || (must && actor->is_new);
+    if (is_due && (must || is_time(worker, actor))) {
+        if (has_changed || (must && actor->is_new))
+            status = state_put(worker, actor, size);
+        if (status == TR_OK && has_changed && !stored_set(worker, actor, size))
+            status = TR_NO_MEMORY;
+        return status == TR_OK ? tr__stretch_submit(worker, actor) : status;
+    }
+    struct list *last = list_last(&actor->stretches);
+    if (last && actor->gate.count)
+        return gate_join(worker, &LIST_OWNER(last, struct stretch, link)->gate, &actor->gate);
+    tr__gate_release(worker, &actor->gate);
+    return TR_OK;
+}
+
+void tr__stretch_drop(struct worker *worker, struct durable_actor *actor, tr_status reason)
+{
+    tr__gate_drop(worker, &actor->gate, reason);
+    tr__store_batch_free(actor->batch);
+    actor->batch = NULL;
+    actor->alarm_ns = TR_NEVER;
+    while (!list_is_empty(&actor->overlays)) {
+        struct overlay *overlay =
+            LIST_OWNER(list_last(&actor->overlays), struct overlay, link);
+        if (overlay->stretch <= actor->stretch_last)
+            break;
+        list_remove(&overlay->link);
+        source_resize(&worker->source, overlay, 0);
+    }
+}
+
+void tr__durable_break(struct worker *worker, struct durable_actor *actor, tr_status why)
+{
+    if (actor->broken != TR_OK)
+        return;
+    actor->broken = why;
+    tr__durable_nudge(worker, actor);
+}
+
+void tr__stretch_stored(struct worker *worker, struct cell *cell, struct envelope *envelope)
+{
+    const struct tr_stored *stored = envelope_data(envelope);
+    struct stretch *stretch = (struct stretch *)(uintptr_t)stored->token;
+    struct durable_actor *actor = stretch->actor;
+    TR_ASSERT(list_first(&actor->stretches) == &stretch->link);
+    list_remove(&stretch->link);
+    tr_status status = stretch->status;
+    if (status == TR_OK) {
+        tr__overlays_drop(worker, actor, stretch->number);
+        tr__gate_release(worker, &stretch->gate);
+        if (stretch->alarm_ns < TR_NEVER)
+            tr__clock_tell(worker, actor->kind->host, stretch->alarm_ns);
+    } else {
+        tr__gate_drop(worker, &stretch->gate, status);
+        if (cell->life < LIFE_STOPPING)
+            tr__durable_break(worker, actor, status);
+    }
+    struct list *link;
+    while ((link = list_pop_first(&stretch->savers)))
+        tr__turn_wake(LIST_OWNER(link, struct durable_frame, saver)->self, status);
+    source_resize(&worker->source, stretch, 0);
+    if (actor->is_stored_awaited && list_is_empty(&actor->stretches)) {
+        actor->is_stored_awaited = false;
+        (void)!tr__sleep_written(&actor->machine, status);
+        tr__durable_nudge(worker, actor);
+    }
+    tr__stored_end(worker, cell, envelope);
+}

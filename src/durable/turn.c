@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Turns of durable actors: around each handler of the application, what begins and ends its stretches.
+ */
+#include "durable/actor.h"
+
+#include "actor/park.h"
+#include "actor/turn.h"
+#include "base/assert.h"
+#include "durable/alarm.h"
+#include "durable/queue.h"
+
+static const tr_next same = {TR_NEXT_SAME};
+
+/* ---- Frames. ---- */
+
+bool tr__frame_begin(struct tr_self *self, struct durable_actor *actor, const char *what,
+                     bool is_hook)
+{
+    struct worker *worker = self->worker;
+    const tr_behavior *behavior = actor->kind->declared->behavior;
+    struct durable_desk *desk = host_desk(actor->kind->host, worker);
+    struct durable_frame *frame = desk->spare;
+    desk->spare = NULL;
+    if (!frame)
+        frame = source_resize(&worker->source, NULL, sizeof *frame);
+    if (!frame)
+        return false;
+    frame->self = self;
+    frame->holder =
+        (struct holder){.what = what, .file = behavior->file, .line = (int)behavior->line};
+    frame->lenient = 0;
+    frame->is_hook = is_hook;
+    frame->is_run = false;
+    list_init(&frame->taker);
+    frame->has_alarm = false;
+    frame->message = NULL;
+    list_init(&frame->saver);
+    list_init(&frame->holds);
+    self->frame = frame;
+    worker->gate = &actor->gate;
+    actor->gate.is_open = actor->kind->declared->options.durability != TR_SAVE_SYNC;
+    if (is_hook)
+        return true;
+    actor->running++;
+    list_remove(&actor->awake);
+    list_push_last(&desk->awake, &actor->awake);
+    (void)!tr__sleep_raise(
+        &actor->machine, &frame->holder, COUNTER_REQUESTS, worker->loop.now_ns);
+    return true;
+}
+
+static void holds_free(struct worker *worker, struct durable_actor *actor,
+                       struct durable_frame *frame)
+{
+    struct list *link;
+    while ((link = list_pop_first(&frame->holds))) {
+        struct durable_hold *hold = LIST_OWNER(link, struct durable_hold, link);
+        tr__sleep_drop(&actor->machine, &hold->holder, worker->loop.now_ns);
+        source_resize(&worker->source, hold, 0);
+    }
+}
+
+void tr__frame_end(struct tr_self *self, struct durable_actor *actor)
+{
+    struct worker *worker = self->worker;
+    struct durable_frame *frame = self->frame;
+    struct durable_desk *desk = host_desk(actor->kind->host, worker);
+    self->frame = NULL;
+    worker->gate = NULL;
+    list_remove(&frame->saver);
+    list_remove(&frame->taker);
+    tr__queues_return(actor, self);
+    holds_free(worker, actor, frame);
+    if (frame->message)
+        tr_message_free(frame->message_type, frame->message);
+    if (!frame->is_hook || frame->is_run)
+        tr__sleep_drop(&actor->machine, &frame->holder, worker->loop.now_ns);
+    if (!frame->is_hook) {
+        actor->running--;
+        if (actor->hook && !actor->running)
+            tr__turn_wake(actor->hook, TR_OK);
+    }
+    if (desk->spare)
+        source_resize(&worker->source, frame, 0);
+    else
+        desk->spare = frame;
+}
+
+/* ---- What a handler returns. ---- */
+
+static tr_next not_stored(struct tr_self *self, tr_status status)
+{
+    return tr_fail(self, status, "what it changed cannot be stored: %s", tr_status_text(status));
+}
+
+static tr_next no_memory(struct tr_self *self)
+{
+    return tr_fail(self, TR_NO_MEMORY, "no memory for a turn");
+}
+
+tr_next tr__frame_done(struct tr_self *self, struct durable_actor *actor, tr_next next, bool must)
+{
+    struct worker *worker = self->worker;
+    if (next.code == TR_NEXT_BECOME) {
+        tr__become_forget(self);
+        next = tr_fail(self, TR_NOT_SUPPORTED, "a durable actor keeps its behavior");
+    }
+    if (next.code == TR_NEXT_STOP) {
+        (void)!tr__sleep_ask(&actor->machine, SLEEP_REASON_SLEEP, worker->loop.now_ns);
+        next = same;
+    }
+    if (next.code != TR_NEXT_FAILED && !self->is_cancelled) {
+        tr_status status = tr__stretch_end(worker, actor, must);
+        if (status != TR_OK)
+            next = not_stored(self, status);
+    }
+    if (next.code == TR_NEXT_FAILED || self->is_cancelled)
+        tr__stretch_drop(worker, actor, self->is_cancelled ? TR_CANCELLED : TR_FAILED);
+    if (next.code == TR_NEXT_FAILED && self->frame->has_alarm)
+        tr__alarm_failed(worker, actor, self->frame);
+    return next;
+}
+
+/* ---- Messages. ---- */
+
+/* The row of the application behind one of the kind's. */
+static const tr_handler *row_behind(const struct durable_actor *actor, const tr_handler *row)
+{
+    return &actor->kind->declared->behavior->handlers[row - actor->kind->rows];
+}
+
+/* This generation ends: what came too late for it is for the next one. */
+static tr_next pass_on(struct tr_self *self, const struct durable_actor *actor)
+{
+    uint64_t bits;
+    tr_status status =
+        tr_self_try_durable(self, actor->kind->declared, actor_key(actor), &bits);
+    if (status == TR_OK)
+        return tr_self_forward(self, tr_ref_from_bits(bits));
+    return (tr_next){TR_NEXT_UNHANDLED}; /* the system stops: a dead letter */
+}
+
+tr_next tr__durable_call(tr_self *self, void *state, const void *message)
+{
+    struct durable_actor *actor = durable_of(self);
+    const tr_handler *row = row_behind(actor, self->row);
+    if (actor->broken != TR_OK)
+        return not_stored(self, actor->broken);
+    if (actor->machine.state >= SLEEP_FINALIZE && actor->machine.state != SLEEP_DESTROY_GRACE)
+        return pass_on(self, actor);
+    if (!tr__frame_begin(self, actor, self->envelope->type->name, false))
+        return no_memory(self);
+    tr_next next = tr__frame_done(self, actor, row->call(self, state, message), false);
+    tr__frame_end(self, actor);
+    tr__durable_drive(self->worker, actor, false);
+    return next;
+}
+
+void tr__durable_started(struct worker *worker, struct durable_actor *actor)
+{
+    static const struct tr_durable_runs runs;
+    (void)!tr__sleep_started(&actor->machine, worker->loop.now_ns);
+    if (actor->kind->run &&
+        tr__durable_tell(worker, actor->durable.cell, &tr_type_tr_durable_runs, &runs) != TR_OK)
+        tr__durable_break(worker, actor, TR_NO_MEMORY);
+    tr__durable_drive(worker, actor, false);
+}
+
+tr_next tr__durable_begin(tr_self *self, void *state, const void *message)
+{
+    (void)message;
+    static const struct tr_created created;
+    struct durable_actor *actor = durable_of(self);
+    const struct durable_kind *kind = actor->kind;
+    tr_next next = same;
+    bool is_created = actor->is_new && kind->created;
+    if (!tr__frame_begin(self, actor, "tr_awake", false))
+        return no_memory(self);
+    if (is_created)
+        next = kind->created->call(self, state, &created);
+    if (next.code == TR_NEXT_SAME && kind->awake && !self->is_cancelled) {
+        struct tr_awake awake = {.epoch = actor->end.generation.epoch,
+                                 .counter = actor->end.generation.counter};
+        next = kind->awake->call(self, state, &awake);
+    }
+    /* Who was created is known from now on, whether it has changed anything or not. */
+    next = tr__frame_done(self, actor, next, is_created);
+    tr__frame_end(self, actor);
+    if (next.code != TR_NEXT_FAILED && !self->is_cancelled)
+        tr__durable_started(self->worker, actor);
+    return next;
+}
+
+/* Waits until the turns that were there before have ended; its row is a barrier, so no other begins. */
+static bool hook_wait(struct tr_self *self, struct durable_actor *actor)
+{
+    while (actor->running && !self->is_cancelled && !actor->is_deadline_over) {
+        actor->hook = self;
+        tr_status status = tr__turn_park(self, TR_NEVER);
+        actor->hook = NULL;
+        if (status != TR_OK)
+            return false;
+    }
+    return !self->is_cancelled && !actor->is_deadline_over;
+}
+
+tr_next tr__durable_hook(tr_self *self, void *state, const void *message)
+{
+    static const struct tr_sleeping sleeping;
+    static const struct tr_destroying destroying;
+    const struct tr_durable_hooked *hooked = message;
+    struct durable_actor *actor = durable_of(self);
+    enum sleep_reason reason = (enum sleep_reason)hooked->reason;
+    bool is_sleep = reason == SLEEP_REASON_SLEEP;
+    const tr_handler *row = is_sleep ? actor->kind->sleeping : actor->kind->destroying;
+    tr_next next = same;
+    if (!hook_wait(self, actor) ||
+        tr__sleep_hook_begin(&actor->machine, reason) != TR_OK)
+        return same;
+    const char *what = is_sleep ? "tr_sleeping" : "tr_destroying";
+    if (!tr__frame_begin(self, actor, what, true))
+        return no_memory(self);
+    next = row->call(self, state, is_sleep ? (const void *)&sleeping : &destroying);
+    next = tr__frame_done(self, actor, next, false);
+    tr__frame_end(self, actor);
+    if (self->is_cancelled)
+        return same;
+    if (next.code == TR_NEXT_FAILED) {
+        /* It does not keep the actor from its sleep; what was stored before stands. */
+        tr__log(self->worker->system,
+                TR_LEVEL_WARN,
+                tr_path(self),
+                "%s failed: %s: %s",
+                what,
+                tr_status_name(self->error.status),
+                self->error.text);
+    }
+    (void)!tr__sleep_hook_end(&actor->machine, reason, self->worker->loop.now_ns);
+    tr__durable_drive(self->worker, actor, false);
+    return same;
+}
+
+tr_next tr__durable_drive_turn(tr_self *self, void *state, const void *message)
+{
+    (void)state;
+    (void)message;
+    struct durable_actor *actor = durable_of(self);
+    actor->is_told = false;
+    if (actor->broken != TR_OK && actor->machine.state < SLEEP_FINALIZE)
+        return not_stored(self, actor->broken);
+    tr__durable_drive(self->worker, actor, true);
+    return same;
+}
+
+/* ---- Stretches of a turn that waits. ---- */
+
+static void on_park(struct tr_self *self)
+{
+    struct worker *worker = self->worker;
+    struct durable_actor *actor = durable_of(self);
+    if (!self->frame)
+        return;
+    tr_status status =
+        self->is_cancelled ? TR_CANCELLED : tr__stretch_end(worker, actor, false);
+    worker->gate = NULL;
+    if (status == TR_OK)
+        return;
+    tr__stretch_drop(worker, actor, status);
+    if (!self->is_cancelled)
+        tr__durable_break(worker, actor, status);
+}
+
+static void on_resume(struct tr_self *self)
+{
+    if (self->frame)
+        self->worker->gate = &durable_of(self)->gate;
+}
+
+static void on_crash(struct tr_self *self)
+{
+    struct durable_actor *actor = durable_of(self);
+    bool is_running = self->worker->gate == &actor->gate;
+    if (is_running)
+        tr__stretch_drop(self->worker, actor, TR_FAILED);
+    if (is_running && self->frame->has_alarm && !self->is_cancelled)
+        tr__alarm_failed(self->worker, actor, self->frame);
+    tr__frame_end(self, actor);
+}
+
+const struct durable_hooks tr__durable_hooks = {
+    .on_park = on_park,
+    .on_resume = on_resume,
+    .on_crash = on_crash,
+    .on_stored = tr__stretch_stored,
+    .on_stop = tr__durable_stop,
+    .on_leave = tr__durable_leave,
+    .on_nap = tr__durable_nap,
+    .why = tr__durable_why,
+    .on_end = tr__durable_end,
+};

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What a durable actor can do in a turn.
+ */
+#include <string.h>
+
+#include "actor/park.h"
+#include "base/assert.h"
+#include "durable/actor.h"
+
+/* The durable actor of a turn of a message; ends the turn when there is none. */
+static struct durable_actor *need(tr_self *self, const char *verb)
+{
+    TR_ASSERT(self); /* there is no turn to end */
+    struct durable_actor *actor = durable_of(self);
+    if (!actor)
+        tr_crash(self, TR_NOT_SUPPORTED, "%s: this actor is not durable", verb);
+    return actor;
+}
+
+/* ---- Who it is. ---- */
+
+tr_bytes tr_key(tr_self *self)
+{
+    return actor_key(need(self, "tr_key"));
+}
+
+uint64_t tr_generation(tr_self *self, uint64_t *epoch)
+{
+    const struct durable_actor *actor = need(self, "tr_generation");
+    if (epoch)
+        *epoch = actor->end.generation.epoch;
+    return actor->end.generation.counter;
+}
+
+bool tr_is_aborted(const tr_self *self)
+{
+    const struct durable_actor *actor = self ? durable_of(self) : NULL;
+    return actor && actor->is_aborted;
+}
+
+/* ---- Sleep and end. ---- */
+
+static tr_status ask(tr_self *self, enum sleep_reason reason)
+{
+    struct durable_actor *actor = self ? durable_of(self) : NULL;
+    if (!self)
+        return TR_INVALID_ARGUMENT;
+    if (!actor)
+        return TR_NOT_SUPPORTED;
+    if (self->is_cancelled)
+        return TR_CANCELLED;
+    /* The machine goes on when this turn waits or ends. */
+    return tr__sleep_ask(&actor->machine, reason, self->worker->loop.now_ns);
+}
+
+tr_status tr_go_to_sleep(tr_self *self)
+{
+    return ask(self, SLEEP_REASON_SLEEP);
+}
+
+tr_status tr_destroy(tr_self *self)
+{
+    return ask(self, SLEEP_REASON_DESTROY);
+}
+
+/* ---- Saving. ---- */
+
+tr_status tr_try_save(tr_self *self)
+{
+    struct durable_actor *actor = self ? durable_of(self) : NULL;
+    if (!self)
+        return TR_INVALID_ARGUMENT;
+    if (!actor || !self->frame)
+        return actor ? TR_NOT_IN_A_TURN : TR_NOT_SUPPORTED;
+    tr_status status = tr__turn_may_park(self);
+    if (status != TR_OK)
+        return status;
+    status = tr__stretch_end(self->worker, actor, true);
+    if (status != TR_OK)
+        return status;
+    struct list *last = list_last(&actor->stretches);
+    if (!last)
+        return TR_OK;
+    struct stretch *stretch = LIST_OWNER(last, struct stretch, link);
+    list_push_last(&stretch->savers, &self->frame->saver);
+    status = tr__turn_park(self, TR_NEVER);
+    list_remove(&self->frame->saver); /* of a turn that was cancelled */
+    return status;
+}
+
+void tr_save(tr_self *self)
+{
+    TR_ASSERT(self); /* there is no turn to end */
+    tr_status status = tr_try_save(self);
+    if (status != TR_OK)
+        tr_crash(self, status, "tr_save: %s", tr_status_text(status));
+}
+
+/* ---- Lists of the state. ---- */
+
+static struct durable_array *array_of(struct durable_actor *actor, const void *items)
+{
+    for (size_t i = 0; i < actor->array_count; i++) {
+        if (actor->arrays[i].items == items)
+            return &actor->arrays[i];
+    }
+    return NULL;
+}
+
+/*
+ * A list that was read from the store, or that the application has made, has no room: it is copied once. The
+ * actor knows which ones it has made, and how much they hold.
+ */
+const void *tr_self_append(tr_self *self, const void *items, size_t count, size_t size,
+                           const void *item)
+{
+    struct durable_actor *actor = need(self, "tr_append");
+    struct durable_array *array = items ? array_of(actor, items) : NULL;
+    if (count >= TR_PAYLOAD_MAX / size)
+        tr_crash(self, TR_TOO_LARGE, "tr_append: the list is too long");
+    if (!array || count >= array->room) {
+        size_t room = count < 4 ? 8 : 2 * count;
+        char *grown = tr_alloc(self, room * size);
+        if (count)
+            memcpy(grown, items, count * size);
+        if (array) {
+            tr_free(self, (void *)(uintptr_t)items);
+        } else {
+            size_t more = (actor->array_count + 1) * sizeof *actor->arrays;
+            actor->arrays = tr_realloc(self, actor->arrays, more);
+            array = &actor->arrays[actor->array_count++];
+        }
+        *array = (struct durable_array){grown, room};
+    }
+    char *made = (char *)(uintptr_t)array->items;
+    memcpy(made + count * size, item, size);
+    return made;
+}
+
+/* ---- Holds. ---- */
+
+tr_hold tr_self_hold(tr_self *self, bool is_awake, const char *what, const char *file, int line)
+{
+    struct durable_actor *actor = need(self, "TR_KEEP_AWAKE");
+    struct durable_frame *frame = self->frame;
+    struct worker *worker = self->worker;
+    if (!frame)
+        tr_crash(self, TR_NOT_IN_A_TURN, "TR_KEEP_AWAKE: not in a signal");
+    struct durable_hold *hold = source_resize(&worker->source, NULL, sizeof *hold);
+    if (!hold)
+        tr_crash(self, TR_NO_MEMORY, "TR_KEEP_AWAKE: out of memory");
+    *hold = (struct durable_hold){.holder = {.what = what, .file = file, .line = line},
+                                  .number = ++actor->hold_last};
+    list_push_last(&frame->holds, &hold->link);
+    (void)!tr__sleep_raise(&actor->machine,
+                           &hold->holder,
+                           is_awake ? COUNTER_KEEP_AWAKE : COUNTER_TASKS,
+                           worker->loop.now_ns);
+    /* While it is in such a block, the turn itself does not keep the actor awake. */
+    if (!is_awake && !frame->lenient++)
+        tr__sleep_drop(&actor->machine, &frame->holder, worker->loop.now_ns);
+    return (tr_hold){self, hold->number};
+}
+
+void tr_hold_release(tr_hold *handle)
+{
+    tr_self *self = handle->self;
+    uint64_t number = handle->number;
+    handle->number = 0;
+    struct durable_frame *frame = number && self ? self->frame : NULL;
+    struct durable_actor *actor = frame ? durable_of(self) : NULL;
+    if (!actor)
+        return;
+    LIST_EACH (link, &frame->holds) {
+        struct durable_hold *hold = LIST_OWNER(link, struct durable_hold, link);
+        if (hold->number != number)
+            continue;
+        tr_time now_ns = self->worker->loop.now_ns;
+        bool was_awake = hold->holder.counter == COUNTER_KEEP_AWAKE;
+        list_remove(&hold->link);
+        tr__sleep_drop(&actor->machine, &hold->holder, now_ns);
+        source_resize(&self->worker->source, hold, 0);
+        if (!was_awake && !--frame->lenient && !frame->is_hook)
+            (void)!tr__sleep_raise(&actor->machine, &frame->holder, COUNTER_REQUESTS, now_ns);
+        return;
+    }
+}

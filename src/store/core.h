@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The store itself, for the files of this directory.
+ */
+#ifndef STORE_CORE_H
+#define STORE_CORE_H
+
+#include "store/driver.h"
+
+#include "base/hash.h"
+#include "os/lock.h"
+
+enum {
+    STORE_GROUP_BATCHES_MAX = 4096,           /* More wait for the next group. */
+    STORE_GROUP_BYTES_MAX = 16 * 1024 * 1024, /* As soon as it has these, a group is full. */
+};
+
+struct store {
+    struct memory_source source;
+    const tr_platform *platform;
+    const struct store_driver *driver;
+    struct store_session *session;
+    uint64_t epoch;
+    bool is_threadless;
+    void (*on_work)(void *context);
+    void (*on_failed)(void *context, const char *why);
+    void *context;
+
+    atom32 is_failed; /* Set once, by the committing thread or the one of the checkpoints. */
+    atom32 is_told;   /* on_failed was, or is being, called. */
+
+    struct lock lock;          /* Of what follows; a leaf: nothing is called under it. */
+    struct store_batch *first; /* submitted, the oldest first */
+    struct store_batch *last;
+    bool is_writer_idle;
+    bool is_over;
+    uint64_t counter; /* of the last generation */
+    struct store_entry **buckets;
+    size_t bucket_mask; /* their number less 1, which is a power of 2 */
+    size_t entry_count;
+    struct hash_key hash_key;
+
+    tr_parker *writer_parker;
+    tr_thread *writer;
+    tr_parker *checkpoint_parker;
+    tr_thread *checkpointer;
+    atom32 checkpoint_wanted;
+    atom32 checkpoint_over;
+};
+
+struct store_reader {
+    struct store *store;
+    struct store_view *view;
+};
+
+/** Writes kind, NUL, key; its size, or 0 when one of them is not as it should be. */
+size_t tr__store_name(const char *kind, tr_bytes key, unsigned char name[STORE_NAME_MAX]);
+
+/** A batch of this entry was told of: whoever waits for that may go on. Committing thread. */
+void tr__store_entry_told(struct store_entry *entry);
+
+/** Makes the table of entries. TR_NO_MEMORY. */
+TR_MUST_CHECK tr_status tr__store_entries_init(struct store *store);
+void tr__store_entries_deinit(struct store *store);
+
+#endif

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Entries: who may write under a name, and who has to wait for those before.
+ *
+ * Invariants, under the store's lock:
+ * 1. The table has the newest entry of each name, unless that one has left and nothing of it is on its
+ *    way; then the name is not in the table.
+ * 2. An entry is drained when it is ready and none of its batches is pending. One that is not drained
+ *    when the next one of its name comes has that as its successor, which is not ready; so the entries
+ *    of a name form a chain, of which only the first is ready.
+ * 3. An entry is freed when it has left and is drained: by leave, or when its last batch is told of.
+ */
+#include "store/core.h"
+
+#include "base/assert.h"
+
+#include <string.h>
+
+enum { BUCKETS_FIRST = 64 };
+
+size_t tr__store_name(const char *kind, tr_bytes key, unsigned char name[STORE_NAME_MAX])
+{
+    size_t kind_size = kind ? strnlen(kind, TR_NAME_MAX + 1) : 0;
+    if (kind_size == 0 || kind_size > TR_NAME_MAX || key.size == 0 || key.size > TR_KEY_MAX)
+        return 0;
+    memcpy(name, kind, kind_size);
+    name[kind_size] = '\0';
+    memcpy(name + kind_size + 1, key.data, key.size);
+    return kind_size + 1 + key.size;
+}
+
+tr_status tr__store_entries_init(struct store *store)
+{
+    size_t size = BUCKETS_FIRST * sizeof *store->buckets;
+    store->buckets = source_resize(&store->source, NULL, size);
+    if (!store->buckets)
+        return TR_NO_MEMORY;
+    memset(store->buckets, 0, size);
+    store->bucket_mask = BUCKETS_FIRST - 1;
+    store->hash_key.low = store->platform->random(store->platform);
+    store->hash_key.high = store->platform->random(store->platform);
+    return TR_OK;
+}
+
+void tr__store_entries_deinit(struct store *store)
+{
+    TR_ASSERT(store->entry_count == 0);
+    source_resize(&store->source, store->buckets, 0);
+}
+
+/* Doubles the table. Without memory it stays as it is, and chains grow longer. */
+static void grow(struct store *store)
+{
+    size_t count = (store->bucket_mask + 1) * 2;
+    struct store_entry **buckets =
+        source_resize(&store->source, NULL, count * sizeof *store->buckets);
+    if (!buckets)
+        return;
+    memset(buckets, 0, count * sizeof *buckets);
+    for (size_t i = 0; i <= store->bucket_mask; i++) {
+        for (struct store_entry *entry = store->buckets[i], *next; entry; entry = next) {
+            next = entry->next;
+            entry->next = buckets[entry->hash & (count - 1)];
+            buckets[entry->hash & (count - 1)] = entry;
+        }
+    }
+    source_resize(&store->source, store->buckets, 0);
+    store->buckets = buckets;
+    store->bucket_mask = count - 1;
+}
+
+static struct store_entry **place_of(struct store *store, const struct store_entry *like)
+{
+    struct store_entry **place = &store->buckets[like->hash & store->bucket_mask];
+    while (*place && ((*place)->hash != like->hash || (*place)->name_size != like->name_size ||
+                      memcmp((*place)->name, like->name, like->name_size) != 0))
+        place = &(*place)->next;
+    return place;
+}
+
+static void table_remove(struct store *store, struct store_entry *entry)
+{
+    struct store_entry **place = place_of(store, entry);
+    TR_ASSERT(*place == entry);
+    *place = entry->next;
+    entry->is_in_table = false;
+    store->entry_count--;
+}
+
+static bool is_drained(const struct store_entry *entry)
+{
+    return entry->pending == 0 && atom32_load(&entry->is_ready, ATOM_RELAXED);
+}
+
+/* Puts a new entry in the place of the one before it, which is stale from now on. */
+static void supersede(struct store *store, struct store_entry *entry)
+{
+    struct store_entry **place = place_of(store, entry);
+    struct store_entry *before = *place;
+    if (before) {
+        entry->next = before->next;
+        before->is_in_table = false;
+        before->is_refused = !before->is_left;
+        atom32_store(
+            &before->is_current, 0, ATOM_RELEASE); /* partner: tr__store_entry_is_current */
+        if (!is_drained(before)) {
+            before->successor = entry;
+            atom32_store(&entry->is_ready, 0, ATOM_RELAXED);
+        }
+    } else {
+        store->entry_count++;
+    }
+    *place = entry;
+    entry->is_in_table = true;
+    if (store->entry_count > store->bucket_mask)
+        grow(store);
+}
+
+tr_status tr__store_enter(struct store *store, const char *kind, tr_bytes key,
+                          void (*on_ready)(void *context, struct store_entry *entry), void *context,
+                          struct store_entry **entry)
+{
+    unsigned char name[STORE_NAME_MAX];
+    size_t name_size = tr__store_name(kind, key, name);
+    if (name_size == 0)
+        return TR_INVALID_ARGUMENT;
+    if (tr__store_status(store) != TR_OK)
+        return TR_STORE_FAILED;
+    struct store_entry *made = source_resize(&store->source, NULL, sizeof *made + name_size);
+    if (!made)
+        return TR_NO_MEMORY;
+    *made = (struct store_entry){
+        .store = store,
+        .on_ready = on_ready,
+        .context = context,
+        .hash = hash_bytes(store->hash_key, name, name_size),
+        .name_size = name_size,
+    };
+    memcpy(made->name, name, name_size);
+    atom32_init(&made->is_current, 1);
+    atom32_init(&made->is_ready, 1);
+    atom32_init(&made->is_broken, 0);
+
+    lock_take(&store->lock);
+    made->generation =
+        (struct store_generation){.epoch = store->epoch, .counter = ++store->counter};
+    supersede(store, made);
+    lock_give(&store->lock);
+    *entry = made;
+    return TR_OK;
+}
+
+bool tr__store_entry_is_ready(const struct store_entry *entry)
+{
+    return atom32_load(&entry->is_ready, ATOM_ACQUIRE); /* partner: pass_on */
+}
+
+bool tr__store_entry_is_current(const struct store_entry *entry)
+{
+    return atom32_load(&entry->is_current, ATOM_ACQUIRE); /* partner: supersede */
+}
+
+struct store_generation tr__store_entry_generation(const struct store_entry *entry)
+{
+    return entry->generation;
+}
+
+/*
+ * After a drained entry: makes its successor ready and, if that has left, those after it; frees what
+ * nobody has any more. Gives the one to be told. Under the lock.
+ */
+static struct store_entry *pass_on(struct store *store, struct store_entry *entry,
+                                   struct store_entry **garbage)
+{
+    *garbage = NULL;
+    for (;;) {
+        struct store_entry *next = entry->successor;
+        entry->successor = NULL;
+        if (entry->is_left) {
+            if (entry->is_in_table)
+                table_remove(store, entry);
+            entry->next = *garbage;
+            *garbage = entry;
+        }
+        if (!next)
+            return NULL;
+        atom32_store(&next->is_ready, 1, ATOM_RELEASE); /* partner: tr__store_entry_is_ready */
+        if (!next->is_left)
+            return next;
+        TR_ASSERT(next->pending == 0);
+        entry = next;
+    }
+}
+
+/* With the lock, which it gives back. */
+static void drained(struct store *store, struct store_entry *entry)
+{
+    struct store_entry *garbage;
+    struct store_entry *ready = pass_on(store, entry, &garbage);
+    void (*on_ready)(void *, struct store_entry *) = ready ? ready->on_ready : NULL;
+    void *context = ready ? ready->context : NULL;
+    lock_give(&store->lock);
+    for (struct store_entry *next; garbage; garbage = next) {
+        next = garbage->next;
+        source_resize(&store->source, garbage, 0);
+    }
+    if (on_ready)
+        on_ready(context, ready);
+}
+
+void tr__store_leave(struct store_entry *entry)
+{
+    struct store *store = entry->store;
+    lock_take(&store->lock);
+    TR_ASSERT(!entry->is_left);
+    entry->is_left = true;
+    if (is_drained(entry))
+        drained(store, entry);
+    else
+        lock_give(&store->lock);
+}
+
+void tr__store_entry_told(struct store_entry *entry)
+{
+    struct store *store = entry->store;
+    lock_take(&store->lock);
+    TR_ASSERT(entry->pending > 0);
+    entry->pending--;
+    if (is_drained(entry) && (entry->is_left || entry->successor))
+        drained(store, entry);
+    else
+        lock_give(&store->lock);
+}

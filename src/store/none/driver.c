@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * In place of SQLite, in builds without it (TROUPE_SQLITE=OFF): a store that cannot be opened.
+ */
+#include "store/driver.h"
+
+#include <stdio.h>
+
+static tr_status none_open(const struct store_options *options, struct store_session **session,
+                           uint64_t *epoch, tr_error *error)
+{
+    (void)options;
+    (void)session;
+    (void)epoch;
+    if (error) {
+        *error = (tr_error){.status = TR_NOT_SUPPORTED};
+        (void)snprintf(error->text,
+                       sizeof error->text,
+                       "this Troupe was built without SQLite, and so has no store");
+    }
+    return TR_NOT_SUPPORTED;
+}
+
+/* Nobody calls the others: there is no session. */
+const struct store_driver *tr__store_driver_default(void)
+{
+    static const struct store_driver none = {.open = none_open};
+    return &none;
+}

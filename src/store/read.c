@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Reading: arguments are checked here, and the driver does the rest.
+ */
+#include "store/core.h"
+
+#include <string.h>
+
+tr_status tr__store_reader_new(struct store *store, struct store_reader **reader)
+{
+    if (tr__store_status(store) != TR_OK)
+        return TR_STORE_FAILED;
+    struct store_reader *made = source_resize(&store->source, NULL, sizeof *made);
+    if (!made)
+        return TR_NO_MEMORY;
+    made->store = store;
+    tr_status status = store->driver->view_new(store->session, &made->view);
+    if (status) {
+        source_resize(&store->source, made, 0);
+        return status;
+    }
+    *reader = made;
+    return TR_OK;
+}
+
+void tr__store_reader_free(struct store_reader *reader)
+{
+    if (!reader)
+        return;
+    reader->store->driver->view_free(reader->view);
+    source_resize(&reader->store->source, reader, 0);
+}
+
+struct name {
+    size_t size;
+    unsigned char bytes[STORE_NAME_MAX];
+};
+
+static tr_status begin(const struct store_reader *reader, const char *kind, tr_bytes key,
+                       struct name *name)
+{
+    name->size = tr__store_name(kind, key, name->bytes);
+    if (name->size == 0)
+        return TR_INVALID_ARGUMENT;
+    return tr__store_status(reader->store);
+}
+
+static tr_bytes bytes_of(const struct name *name)
+{
+    return (tr_bytes){name->bytes, name->size};
+}
+
+tr_status tr__store_read_state(struct store_reader *reader, const char *kind, tr_bytes key,
+                               struct store_state *state)
+{
+    struct name name;
+    tr_status status = begin(reader, kind, key, &name);
+    return status ? status
+                  : reader->store->driver->read_state(reader->view, bytes_of(&name), state);
+}
+
+tr_status tr__store_read_kv(struct store_reader *reader, const char *kind, tr_bytes key,
+                            tr_bytes kv_key, tr_bytes *value)
+{
+    struct name name;
+    tr_status status = begin(reader, kind, key, &name);
+    if (status)
+        return status;
+    if (kv_key.size == 0)
+        return TR_INVALID_ARGUMENT;
+    if (kv_key.size > TR_KV_KEY_MAX)
+        return TR_TOO_LARGE;
+    return reader->store->driver->read_kv(reader->view, bytes_of(&name), kv_key, value);
+}
+
+tr_status tr__store_read_snapshot(struct store_reader *reader, const char *kind, tr_bytes key,
+                                  uint64_t sequence_max, struct store_snapshot *snapshot)
+{
+    struct name name;
+    tr_status status = begin(reader, kind, key, &name);
+    return status ? status
+                  : reader->store->driver->read_snapshot(
+                        reader->view, bytes_of(&name), sequence_max, snapshot);
+}
+
+static int bytes_compare(tr_bytes a, tr_bytes b)
+{
+    size_t size = a.size < b.size ? a.size : b.size;
+    int order = size > 0 ? memcmp(a.data, b.data, size) : 0;
+    return order != 0 ? order : (a.size > b.size) - (a.size < b.size);
+}
+
+/* The first bytes after all that begin with `prefix`; none when every byte of it is 255. */
+static tr_bytes end_of_prefix(tr_bytes prefix, unsigned char memory[TR_KV_KEY_MAX])
+{
+    size_t size = prefix.size;
+    memcpy(memory, prefix.data, size);
+    while (size > 0 && memory[size - 1] == UINT8_MAX)
+        size--;
+    if (size > 0)
+        memory[size - 1]++;
+    return (tr_bytes){memory, size};
+}
+
+tr_status tr__store_list_kv(struct store_reader *reader, const char *kind, tr_bytes key,
+                            const struct store_range *range, store_visit *visit, void *context)
+{
+    struct name name;
+    unsigned char memory[TR_KV_KEY_MAX];
+    tr_status status = begin(reader, kind, key, &name);
+    if (status)
+        return status;
+    if (range->prefix.size > TR_KV_KEY_MAX || range->from.size > TR_KV_KEY_MAX ||
+        range->to.size > TR_KV_KEY_MAX)
+        return TR_TOO_LARGE;
+    struct store_range bounds = *range;
+    if (range->prefix.size > 0) {
+        tr_bytes end = end_of_prefix(range->prefix, memory);
+        if (bytes_compare(bounds.from, range->prefix) < 0)
+            bounds.from = range->prefix;
+        if (end.size > 0 && (bounds.to.size == 0 || bytes_compare(end, bounds.to) < 0))
+            bounds.to = end;
+    }
+    return reader->store->driver->list_kv(reader->view, bytes_of(&name), &bounds, visit, context);
+}
+
+tr_status tr__store_list_alarms(struct store_reader *reader, const char *kind, tr_bytes key,
+                                store_visit *visit, void *context)
+{
+    struct name name;
+    tr_status status = begin(reader, kind, key, &name);
+    return status
+               ? status
+               : reader->store->driver->list_alarms(reader->view, bytes_of(&name), visit, context);
+}
+
+tr_status tr__store_list_queue(struct store_reader *reader, const char *kind, tr_bytes key,
+                               const char *queue, uint64_t from, size_t limit, store_visit *visit,
+                               void *context)
+{
+    struct name name;
+    tr_status status = begin(reader, kind, key, &name);
+    if (status)
+        return status;
+    if (queue && (!*queue || strnlen(queue, TR_QUEUE_NAME_MAX + 1) > TR_QUEUE_NAME_MAX))
+        return TR_INVALID_ARGUMENT;
+    return reader->store->driver->list_queue(
+        reader->view, bytes_of(&name), queue, from, limit, visit, context);
+}
+
+tr_status tr__store_list_events(struct store_reader *reader, const char *kind, tr_bytes key,
+                                uint64_t from, uint64_t to, size_t limit, store_visit *visit,
+                                void *context)
+{
+    struct name name;
+    tr_status status = begin(reader, kind, key, &name);
+    return status ? status
+                  : reader->store->driver->list_events(
+                        reader->view, bytes_of(&name), from, to, limit, visit, context);
+}
+
+tr_status tr__store_list_due(struct store_reader *reader, const struct store_alarm_place *after,
+                             tr_time until_wall_ns, size_t limit, store_visit_due *visit,
+                             void *context)
+{
+    tr_status status = tr__store_status(reader->store);
+    return status ? status
+                  : reader->store->driver->list_due(
+                        reader->view, after, until_wall_ns, limit, visit, context);
+}

@@ -1,0 +1,583 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Group commit: many batches in one transaction, each of them whole or not at all.
+ *
+ * A batch is judged before it changes anything: whether its generation is the latest that the row has
+ * seen, and whether its events follow those that are there. So the usual refusals cost the others
+ * nothing, and no savepoints are needed. What fails later (a page that cannot be trusted, a queue that
+ * is full) takes the whole transaction back, which then begins anew without that batch.
+ *
+ * What a row is known to be is kept with the entry (struct store_known), and every change of the row
+ * names the seal that it has: a change that finds another one changes nothing, and is stale. All of a
+ * group is forgotten when its transaction is taken back.
+ */
+#include "store/sqlite/session.h"
+
+#include "base/assert.h"
+
+/* One batch under way. */
+struct work {
+    struct store_session *session;
+    struct link *link;
+    struct store_entry *entry;
+    struct store_known *known;
+    tr_bytes name;
+    bool has_changed; /* something, so that a failure needs the transaction to be taken back */
+};
+
+/* What a batch comes to, of the row of its actor. */
+struct plan {
+    const struct store_op *first; /* after the last destroy; what is before it does not matter */
+    const struct store_op *state; /* the last one put; NULL: none */
+    uint64_t sequence;            /* of the last event, at the end */
+    size_t alarms_set;
+    size_t items_pushed;
+    bool destroys;
+};
+
+static uint64_t clamp(uint64_t number)
+{
+    return number > STORE_NUMBER_MAX ? STORE_NUMBER_MAX : number;
+}
+
+/* Reads the row of the actor, and checks it. */
+static tr_status find_row(struct work *work)
+{
+    struct store_known *known = work->known;
+    tr_status status = TR_OK;
+    sqlite3_stmt *statement = tr__link_statement(work->link, SQL_ACTOR_FIND, &status);
+    if (!statement)
+        return status;
+    tr__link_bind_bytes(statement, 1, work->name);
+    int result = sqlite3_step(statement);
+    *known = (struct store_known){.is_there = result == SQLITE_ROW};
+    status = tr__link_status(result);
+    if (result == SQLITE_ROW) {
+        struct store_generation generation;
+        known->id = sqlite3_column_int64(statement, 0);
+        tr_bytes sealed = tr__link_bytes(statement, 1);
+        known->version = (uint32_t)sqlite3_column_int64(statement, 2);
+        known->sequence = (uint64_t)sqlite3_column_int64(statement, 3);
+        known->has_state = sqlite3_column_type(statement, 4) != SQLITE_NULL;
+        tr_bytes state = tr__link_bytes(statement, 4);
+        known->state_sum = seal_state_sum(work->session->key, state);
+        if (sqlite3_errcode(work->link->database) == SQLITE_NOMEM) {
+            status = TR_NO_MEMORY;
+        } else if (!seal_generation(sealed, &generation)) {
+            status = TR_STORE_CORRUPT;
+        } else {
+            struct seal seal = seal_actor(work->session->key,
+                                          work->name,
+                                          generation,
+                                          known->version,
+                                          known->sequence,
+                                          known->has_state,
+                                          known->state_sum);
+            memcpy(known->seal, sealed.data, SEAL_SIZE);
+            if (!seal_fits(&seal, sealed))
+                status = TR_STORE_CORRUPT;
+            else if (store_generation_compare(generation, work->entry->generation) > 0)
+                status = TR_STALE;
+        }
+    }
+    (void)sqlite3_reset(statement);
+    known->is_known = status == TR_OK;
+    return status;
+}
+
+/* Goes through the batch without changing anything. */
+static tr_status make_plan(const struct work *work, const struct store_batch *batch,
+                           struct plan *plan)
+{
+    *plan = (struct plan){.first = batch->first, .sequence = work->known->sequence};
+    for (const struct store_op *op = batch->first; op; op = op->next) {
+        switch (op->kind) {
+        case STORE_PUT_STATE:
+            plan->state = op;
+            break;
+        case STORE_EVENT_APPEND:
+            if (op->number != plan->sequence)
+                return TR_STALE;
+            plan->sequence++;
+            break;
+        case STORE_ALARM_SET:
+            plan->alarms_set++;
+            break;
+        case STORE_QUEUE_PUSH:
+            plan->items_pushed++;
+            break;
+        case STORE_DESTROY:
+            *plan = (struct plan){.first = op->next, .destroys = true};
+            break;
+        case STORE_KV_PUT:
+        case STORE_KV_DELETE:
+        case STORE_KV_DELETE_RANGE:
+        case STORE_ALARM_CLEAR:
+        case STORE_ALARM_CLEAR_ALL:
+        case STORE_QUEUE_REMOVE:
+        case STORE_EVENT_TRIM:
+        case STORE_SNAPSHOT_PUT:
+        case STORE_SNAPSHOT_TRIM:
+            break;
+        }
+    }
+    return TR_OK;
+}
+
+/* Runs a statement whose first argument is the actor, and whose others are bound. */
+static tr_status run(struct work *work, sqlite3_stmt *statement)
+{
+    work->has_changed = true;
+    tr__link_bind_number(statement, 1, work->known->id);
+    return tr__link_run(statement);
+}
+
+/* Runs one that changes the row of the actor: it must find it, with the seal that we know. */
+static tr_status run_on_row(struct work *work, sqlite3_stmt *statement)
+{
+    work->has_changed = true;
+    tr_status status = tr__link_run(statement);
+    if (status == TR_OK && sqlite3_changes(work->link->database) != 1)
+        status = TR_STALE;
+    return status;
+}
+
+static tr_status destroy(struct work *work)
+{
+    static const enum link_statement all[] = {
+        SQL_KV_DELETE_ALL,
+        SQL_ALARM_CLEAR_ALL,
+        SQL_QUEUE_CLEAR_ALL,
+        SQL_EVENT_TRIM,
+        SQL_SNAPSHOT_TRIM,
+    };
+    struct store_known *known = work->known;
+    if (!known->is_there)
+        return TR_OK;
+    tr_status status = TR_OK;
+    sqlite3_stmt *statement = tr__link_statement(work->link, SQL_ACTOR_DELETE, &status);
+    if (!statement)
+        return status;
+    tr__link_bind_number(statement, 1, known->id);
+    tr__link_bind_bytes(statement, 2, (tr_bytes){known->seal, SEAL_SIZE});
+    status = run_on_row(work, statement);
+    for (size_t i = 0; status == TR_OK && i < sizeof all / sizeof *all; i++) {
+        statement = tr__link_statement(work->link, all[i], &status);
+        if (!statement)
+            return status;
+        if (all[i] == SQL_EVENT_TRIM || all[i] == SQL_SNAPSHOT_TRIM)
+            tr__link_bind_number(statement, 2, INT64_MAX);
+        status = run(work, statement);
+    }
+    *known = (struct store_known){.is_known = true};
+    return status;
+}
+
+/* That nobody else has written, where the batch changes nothing of the row itself. */
+static tr_status check_row(struct work *work)
+{
+    tr_status status = TR_OK;
+    sqlite3_stmt *statement = tr__link_statement(work->link, SQL_ACTOR_CHECK, &status);
+    if (!statement)
+        return status;
+    tr__link_bind_number(statement, 1, work->known->id);
+    tr__link_bind_bytes(statement, 2, (tr_bytes){work->known->seal, SEAL_SIZE});
+    int result = sqlite3_step(statement);
+    (void)sqlite3_reset(statement);
+    return result == SQLITE_DONE ? TR_STALE : tr__link_status(result);
+}
+
+static tr_status insert_row(struct work *work, const struct store_known *row, tr_bytes state)
+{
+    tr_status status = TR_OK;
+    sqlite3_stmt *statement = tr__link_statement(work->link, SQL_ACTOR_INSERT, &status);
+    if (!statement)
+        return status;
+    tr__link_bind_bytes(statement, 1, work->name);
+    tr__link_bind_bytes(statement, 2, (tr_bytes){row->seal, SEAL_SIZE});
+    tr__link_bind_number(statement, 3, row->version);
+    tr__link_bind_number(statement, 4, (int64_t)row->sequence);
+    if (row->has_state)
+        tr__link_bind_bytes(statement, 5, state);
+    else
+        (void)sqlite3_bind_null(statement, 5);
+    return run_on_row(work, statement);
+}
+
+static tr_status update_row(struct work *work, const struct store_known *row,
+                            const struct store_op *state)
+{
+    tr_status status = TR_OK;
+    sqlite3_stmt *statement =
+        tr__link_statement(work->link, state ? SQL_ACTOR_STATE : SQL_ACTOR_SEAL, &status);
+    if (!statement)
+        return status;
+    int at = 1;
+    tr__link_bind_bytes(statement, at++, (tr_bytes){row->seal, SEAL_SIZE});
+    if (state)
+        tr__link_bind_number(statement, at++, row->version);
+    tr__link_bind_number(statement, at++, (int64_t)row->sequence);
+    if (state)
+        tr__link_bind_bytes(statement, at++, state->value);
+    tr__link_bind_number(statement, at++, row->id);
+    tr__link_bind_bytes(statement, at, (tr_bytes){work->known->seal, SEAL_SIZE});
+    return run_on_row(work, statement);
+}
+
+/* Brings the row of the actor to what it is after the batch, with this generation in its seal. */
+static tr_status write_row(struct work *work, const struct plan *plan)
+{
+    struct store_known row = *work->known;
+    struct store_generation generation = work->entry->generation;
+    row.sequence = plan->sequence;
+    if (plan->state) {
+        row.has_state = true;
+        row.version = plan->state->version;
+        row.state_sum = seal_state_sum(work->session->key, plan->state->value);
+    } else if (!row.is_there) {
+        row.state_sum = seal_state_sum(work->session->key, (tr_bytes){NULL, 0});
+    }
+    struct seal seal = seal_actor(work->session->key,
+                                  work->name,
+                                  generation,
+                                  row.version,
+                                  row.sequence,
+                                  row.has_state,
+                                  row.state_sum);
+    seal_end(&seal, generation, row.seal);
+    tr_status status;
+    if (!row.is_there) {
+        status = insert_row(work, &row, plan->state ? plan->state->value : (tr_bytes){NULL, 0});
+        row.is_there = true;
+        row.id = sqlite3_last_insert_rowid(work->link->database);
+    } else if (!plan->state && memcmp(row.seal, work->known->seal, SEAL_SIZE) == 0) {
+        status = check_row(work);
+    } else {
+        status = update_row(work, &row, plan->state);
+    }
+    if (status == TR_OK)
+        *work->known = row;
+    return status;
+}
+
+static void bind_seal(struct work *work, sqlite3_stmt *statement, int index, struct seal seal,
+                      unsigned char sealed[SEAL_SIZE])
+{
+    seal_end(&seal, work->entry->generation, sealed);
+    tr__link_bind_bytes(statement, index, (tr_bytes){sealed, SEAL_SIZE});
+}
+
+static struct seal seal_op(const struct work *work, enum seal_kind kind, const struct store_op *op,
+                           uint64_t number, uint64_t other_number)
+{
+    return seal_row(work->session->key,
+                    kind,
+                    work->name,
+                    work->entry->generation,
+                    op->key,
+                    number,
+                    other_number,
+                    op->value);
+}
+
+/* Puts a row into one of the tables of what an actor has. */
+static tr_status put_row(struct work *work, const struct store_op *op)
+{
+    unsigned char sealed[SEAL_SIZE];
+    tr_status status = TR_OK;
+    sqlite3_stmt *statement = NULL;
+    uint64_t sequence = op->number + 1;
+    switch (op->kind) {
+    case STORE_KV_PUT:
+        if (!(statement = tr__link_statement(work->link, SQL_KV_PUT, &status)))
+            return status;
+        tr__link_bind_bytes(statement, 2, op->key);
+        bind_seal(work, statement, 3, seal_op(work, SEAL_KV, op, 0, 0), sealed);
+        tr__link_bind_bytes(statement, 4, op->value);
+        break;
+    case STORE_ALARM_SET:
+        if (!(statement = tr__link_statement(work->link, SQL_ALARM_SET, &status)))
+            return status;
+        tr__link_bind_bytes(statement, 2, op->key);
+        tr__link_bind_number(statement, 3, op->due_wall_ns);
+        bind_seal(work,
+                  statement,
+                  4,
+                  seal_op(work, SEAL_ALARM, op, (uint64_t)op->due_wall_ns, 0),
+                  sealed);
+        tr__link_bind_bytes(statement, 5, op->value);
+        break;
+    case STORE_QUEUE_PUSH:
+        if (!(statement = tr__link_statement(work->link, SQL_QUEUE_PUSH, &status)))
+            return status;
+        tr__link_bind_bytes(statement, 2, op->key);
+        tr__link_bind_number(statement, 3, (int64_t)op->number);
+        bind_seal(work, statement, 4, seal_op(work, SEAL_QUEUE, op, op->number, 0), sealed);
+        tr__link_bind_bytes(statement, 5, op->value);
+        break;
+    case STORE_EVENT_APPEND:
+        if (!(statement = tr__link_statement(work->link, SQL_EVENT_APPEND, &status)))
+            return status;
+        tr__link_bind_number(statement, 2, (int64_t)sequence);
+        bind_seal(work, statement, 3, seal_op(work, SEAL_EVENT, op, sequence, 0), sealed);
+        tr__link_bind_bytes(statement, 4, op->value);
+        break;
+    case STORE_SNAPSHOT_PUT:
+        if (!(statement = tr__link_statement(work->link, SQL_SNAPSHOT_PUT, &status)))
+            return status;
+        tr__link_bind_number(statement, 2, (int64_t)op->number);
+        bind_seal(
+            work, statement, 3, seal_op(work, SEAL_SNAPSHOT, op, op->number, op->version), sealed);
+        tr__link_bind_number(statement, 4, op->version);
+        tr__link_bind_bytes(statement, 5, op->value);
+        break;
+    default:
+        TR_UNREACHABLE("puts nothing");
+    }
+    return run(work, statement);
+}
+
+/* Deletes rows from one of those tables. */
+static tr_status remove_rows(struct work *work, const struct store_op *op)
+{
+    static const enum link_statement statements[] = {
+        [STORE_KV_DELETE] = SQL_KV_DELETE,
+        [STORE_KV_DELETE_RANGE] = SQL_KV_DELETE_RANGE,
+        [STORE_ALARM_CLEAR] = SQL_ALARM_CLEAR,
+        [STORE_ALARM_CLEAR_ALL] = SQL_ALARM_CLEAR_ALL,
+        [STORE_QUEUE_REMOVE] = SQL_QUEUE_REMOVE,
+        [STORE_EVENT_TRIM] = SQL_EVENT_TRIM,
+        [STORE_SNAPSHOT_TRIM] = SQL_SNAPSHOT_TRIM,
+    };
+    unsigned char no_bound[TR_KV_KEY_MAX + 1];
+    tr_status status = TR_OK;
+    sqlite3_stmt *statement = tr__link_statement(work->link, statements[op->kind], &status);
+    if (!statement)
+        return status;
+    switch (op->kind) {
+    case STORE_KV_DELETE_RANGE:
+        tr__link_bind_bytes(statement, 2, op->key);
+        if (op->value.size > 0) {
+            tr__link_bind_bytes(statement, 3, op->value);
+        } else {
+            memset(no_bound, UINT8_MAX, sizeof no_bound); /* longer, and so after every key */
+            tr__link_bind_bytes(statement, 3, (tr_bytes){no_bound, sizeof no_bound});
+        }
+        break;
+    case STORE_QUEUE_REMOVE:
+        tr__link_bind_bytes(statement, 2, op->key);
+        tr__link_bind_number(statement, 3, (int64_t)clamp(op->number));
+        break;
+    case STORE_EVENT_TRIM:
+    case STORE_SNAPSHOT_TRIM:
+        tr__link_bind_number(statement, 2, (int64_t)clamp(op->number));
+        break;
+    case STORE_KV_DELETE:
+    case STORE_ALARM_CLEAR:
+        tr__link_bind_bytes(statement, 2, op->key);
+        break;
+    default:
+        break;
+    }
+    return run(work, statement);
+}
+
+static tr_status apply_op(struct work *work, const struct store_op *op)
+{
+    switch (op->kind) {
+    case STORE_KV_PUT:
+    case STORE_ALARM_SET:
+    case STORE_QUEUE_PUSH:
+    case STORE_EVENT_APPEND:
+    case STORE_SNAPSHOT_PUT:
+        return put_row(work, op);
+    case STORE_KV_DELETE:
+    case STORE_KV_DELETE_RANGE:
+    case STORE_ALARM_CLEAR:
+    case STORE_ALARM_CLEAR_ALL:
+    case STORE_QUEUE_REMOVE:
+    case STORE_EVENT_TRIM:
+    case STORE_SNAPSHOT_TRIM:
+        return remove_rows(work, op);
+    case STORE_PUT_STATE:
+    case STORE_DESTROY:
+        break; /* done with the row */
+    }
+    return TR_OK;
+}
+
+static tr_status count_rows(struct work *work, enum link_statement which, tr_bytes queue,
+                            size_t max)
+{
+    tr_status status = TR_OK;
+    sqlite3_stmt *statement = tr__link_statement(work->link, which, &status);
+    if (!statement)
+        return status;
+    tr__link_bind_number(statement, 1, work->known->id);
+    if (which == SQL_QUEUE_COUNT)
+        tr__link_bind_bytes(statement, 2, queue);
+    int result = sqlite3_step(statement);
+    int64_t count = result == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : 0;
+    (void)sqlite3_reset(statement);
+    status = tr__link_status(result);
+    return status == TR_OK && count > (int64_t)max ? TR_LIMIT : status;
+}
+
+/* Whether an actor has more alarms or a longer queue now than it may. */
+static tr_status check_limits(struct work *work, const struct plan *plan)
+{
+    tr_status status = TR_OK;
+    if (plan->alarms_set > 0)
+        status = count_rows(work, SQL_ALARM_COUNT, (tr_bytes){NULL, 0}, TR_ALARMS_MAX);
+    const struct store_op *last = NULL;
+    for (const struct store_op *op = plan->first; op && plan->items_pushed > 0; op = op->next) {
+        if (status || op->kind != STORE_QUEUE_PUSH)
+            continue;
+        /* Most push into one queue: it is counted once. */
+        if (last && last->key.size == op->key.size &&
+            memcmp(last->key.data, op->key.data, op->key.size) == 0)
+            continue;
+        last = op;
+        status = count_rows(work, SQL_QUEUE_COUNT, op->key, TR_QUEUE_MAX);
+    }
+    return status;
+}
+
+static tr_status apply(struct work *work, const struct store_batch *batch)
+{
+    struct plan plan;
+    tr_status status = work->known->is_known ? TR_OK : find_row(work);
+    if (status == TR_OK)
+        status = make_plan(work, batch, &plan);
+    if (status == TR_OK && plan.destroys)
+        status = destroy(work);
+    if (status != TR_OK)
+        return status;
+    if (!plan.first && (plan.destroys || !work->known->is_there))
+        return TR_OK; /* Nothing is left, or nothing was ever there. */
+    status = write_row(work, &plan);
+    for (const struct store_op *op = plan.first; op && status == TR_OK; op = op->next)
+        status = apply_op(work, op);
+    return status == TR_OK ? check_limits(work, &plan) : status;
+}
+
+static void forget(struct store_batch *first)
+{
+    for (struct store_batch *batch = first; batch; batch = batch->next)
+        batch->entry->known.is_known = false;
+}
+
+/* What its actor does next was made in the belief that this would be on disk. */
+static void fail_batch(struct store_batch *batch, tr_status status)
+{
+    batch->status = status;
+    atom32_store(&batch->entry->is_broken, 1, ATOM_RELAXED);
+}
+
+static void fail_all(struct store_batch *first, tr_status status)
+{
+    for (struct store_batch *batch = first; batch; batch = batch->next) {
+        if (batch->status == TR_OK)
+            fail_batch(batch, status);
+    }
+}
+
+/* Takes the transaction back, which SQLite may have done already. */
+static tr_status roll_back(struct link *link)
+{
+    if (sqlite3_get_autocommit(link->database))
+        return TR_OK;
+    return tr__link_do(link, SQL_ROLLBACK);
+}
+
+enum outcome { GROUP_READY, GROUP_AGAIN, GROUP_FULL, GROUP_FAILED };
+
+/*
+ * Applies every batch that has not failed so far. GROUP_AGAIN: one more has, and the transaction is to
+ * be taken back. GROUP_FULL: none can go on, for the reason in `*status`.
+ */
+static enum outcome apply_all(struct store_session *session, struct store_batch *first,
+                              tr_status *status)
+{
+    for (struct store_batch *batch = first; batch; batch = batch->next) {
+        if (batch->status != TR_OK)
+            continue;
+        struct store_entry *entry = batch->entry;
+        if (atom32_load(&entry->is_broken, ATOM_RELAXED)) {
+            batch->status = TR_STALE;
+            continue;
+        }
+        struct work work = {
+            .session = session,
+            .link = &session->writer,
+            .entry = entry,
+            .known = &entry->known,
+            .name = {entry->name, entry->name_size},
+        };
+        *status = apply(&work, batch);
+        if (*status == TR_OK)
+            continue;
+        if (*status == TR_STORE_FAILED || *status == TR_STORE_BUSY)
+            return GROUP_FAILED;
+        if (*status == TR_STORE_FULL || *status == TR_NO_MEMORY)
+            return GROUP_FULL;
+        fail_batch(batch, *status);
+        if (work.has_changed || sqlite3_get_autocommit(work.link->database))
+            return GROUP_AGAIN;
+        entry->known.is_known = false;
+    }
+    *status = TR_OK;
+    return GROUP_READY;
+}
+
+/* The background could not finish: a few pages are left, and then the log starts over. */
+static tr_status finish_checkpoint(struct store_session *session)
+{
+    if (!atom32_load(&session->is_log_behind, ATOM_ACQUIRE)) /* partner: tr__session_checkpoint */
+        return TR_OK;
+    atom32_store(&session->is_log_behind, 0, ATOM_RELAXED);
+    int result = sqlite3_wal_checkpoint_v2(
+        session->writer.database, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+    return tr__link_status(result) == TR_STORE_FAILED ? TR_STORE_FAILED : TR_OK;
+}
+
+/* One attempt. False: a batch failed on the way, and the others are to be tried again. */
+static bool commit_once(struct store_session *session, struct store_batch *first,
+                        struct store_why *why, tr_status *result)
+{
+    struct link *link = &session->writer;
+    tr_status status = tr__link_do(link, SQL_BEGIN);
+    enum outcome outcome = GROUP_READY;
+    if (status == TR_OK)
+        outcome = apply_all(session, first, &status);
+    if (outcome == GROUP_READY && status == TR_OK)
+        status = tr__link_do(link, SQL_COMMIT);
+    *result = TR_OK;
+    if (outcome == GROUP_READY && status == TR_OK)
+        return true;
+    if (outcome == GROUP_READY && status != TR_STORE_FULL && status != TR_NO_MEMORY)
+        outcome = GROUP_FAILED;
+    if (outcome == GROUP_FAILED)
+        *result = tr__session_fail(session, link, "committing", why);
+    forget(first);
+    if (roll_back(link) != TR_OK && outcome != GROUP_FAILED) {
+        *result = tr__session_fail(session, link, "taking a transaction back", why);
+        outcome = GROUP_FAILED;
+    }
+    if (outcome == GROUP_AGAIN)
+        return false;
+    if (outcome != GROUP_FAILED)
+        fail_all(first, status);
+    return true;
+}
+
+tr_status tr__session_commit(struct store_session *session, struct store_batch *first,
+                             struct store_why *why)
+{
+    tr_status status;
+    if (finish_checkpoint(session) != TR_OK)
+        return tr__session_fail(session, &session->writer, "tidying the log", why);
+    while (!commit_once(session, first, why, &status))
+        continue;
+    return status;
+}

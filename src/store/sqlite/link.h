@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * A connection to the database, with its statements prepared once and kept.
+ */
+#ifndef STORE_SQLITE_LINK_H
+#define STORE_SQLITE_LINK_H
+
+#include "store/driver.h"
+#include "store/sqlite/vfs.h"
+
+/* Every statement: a name and its text. All keys of actors are numbers of rows of `actor`. */
+#define LINK_STATEMENTS(X)                                                                         \
+    X(BEGIN, "BEGIN IMMEDIATE")                                                                    \
+    X(COMMIT, "COMMIT")                                                                            \
+    X(ROLLBACK, "ROLLBACK")                                                                        \
+    X(ACTOR_FIND, "SELECT id, seal, version, sequence, state FROM actor WHERE name = ?1")          \
+    X(ACTOR_CHECK, "SELECT 1 FROM actor WHERE id = ?1 AND seal = ?2")                              \
+    X(ACTOR_INSERT,                                                                                \
+      "INSERT INTO actor (name, seal, version, sequence, state) "                                  \
+      "VALUES (?1, ?2, ?3, ?4, ?5)")                                                               \
+    X(ACTOR_STATE,                                                                                 \
+      "UPDATE actor SET seal = ?1, version = ?2, sequence = ?3, state = ?4 "                       \
+      "WHERE id = ?5 AND seal = ?6")                                                               \
+    X(ACTOR_SEAL, "UPDATE actor SET seal = ?1, sequence = ?2 WHERE id = ?3 AND seal = ?4")         \
+    X(ACTOR_DELETE, "DELETE FROM actor WHERE id = ?1 AND seal = ?2")                               \
+    X(KV_PUT, "INSERT OR REPLACE INTO kv (actor, key, seal, value) VALUES (?1, ?2, ?3, ?4)")       \
+    X(KV_DELETE, "DELETE FROM kv WHERE actor = ?1 AND key = ?2")                                   \
+    X(KV_DELETE_RANGE, "DELETE FROM kv WHERE actor = ?1 AND key >= ?2 AND key < ?3")               \
+    X(KV_DELETE_ALL, "DELETE FROM kv WHERE actor = ?1")                                            \
+    X(KV_READ,                                                                                     \
+      "SELECT k.key, k.seal, k.value FROM actor a CROSS JOIN kv k "                                \
+      "ON k.actor = a.id WHERE a.name = ?1 AND k.key = ?2")                                        \
+    X(KV_LIST,                                                                                     \
+      "SELECT k.key, k.seal, k.value FROM actor a CROSS JOIN kv k ON k.actor = a.id "              \
+      "WHERE a.name = ?1 AND k.key >= ?2 AND k.key < ?3 ORDER BY k.key LIMIT ?4")                  \
+    X(KV_LIST_DOWN,                                                                                \
+      "SELECT k.key, k.seal, k.value FROM actor a CROSS JOIN kv k ON k.actor = a.id "              \
+      "WHERE a.name = ?1 AND k.key >= ?2 AND k.key < ?3 ORDER BY k.key DESC LIMIT ?4")             \
+    X(ALARM_SET,                                                                                   \
+      "INSERT OR REPLACE INTO alarm (actor, name, due, seal, bytes) "                              \
+      "VALUES (?1, ?2, ?3, ?4, ?5)")                                                               \
+    X(ALARM_CLEAR, "DELETE FROM alarm WHERE actor = ?1 AND name = ?2")                             \
+    X(ALARM_CLEAR_ALL, "DELETE FROM alarm WHERE actor = ?1")                                       \
+    X(ALARM_COUNT, "SELECT count(*) FROM alarm WHERE actor = ?1")                                  \
+    X(ALARM_LIST,                                                                                  \
+      "SELECT m.name, m.due, m.seal, m.bytes FROM actor a CROSS JOIN alarm m "                     \
+      "ON m.actor = a.id WHERE a.name = ?1 ORDER BY m.name")                                       \
+    X(ALARM_DUE,                                                                                   \
+      "SELECT m.due, m.actor, m.name, m.seal, m.bytes, a.name FROM alarm m "                       \
+      "LEFT JOIN actor a ON a.id = m.actor "                                                       \
+      "WHERE (m.due, m.actor, m.name) > (?1, ?2, ?3) AND m.due <= ?4 "                             \
+      "ORDER BY m.due, m.actor, m.name LIMIT ?5")                                                  \
+    X(QUEUE_PUSH,                                                                                  \
+      "INSERT OR REPLACE INTO queue (actor, name, id, seal, bytes) "                               \
+      "VALUES (?1, ?2, ?3, ?4, ?5)")                                                               \
+    X(QUEUE_REMOVE, "DELETE FROM queue WHERE actor = ?1 AND name = ?2 AND id = ?3")                \
+    X(QUEUE_CLEAR_ALL, "DELETE FROM queue WHERE actor = ?1")                                       \
+    X(QUEUE_COUNT, "SELECT count(*) FROM queue WHERE actor = ?1 AND name = ?2")                    \
+    X(QUEUE_LIST,                                                                                  \
+      "SELECT q.name, q.id, q.seal, q.bytes FROM actor a CROSS JOIN queue q "                      \
+      "ON q.actor = a.id WHERE a.name = ?1 AND q.name = ?2 AND q.id >= ?3 "                        \
+      "ORDER BY q.id LIMIT ?4")                                                                    \
+    X(QUEUE_LIST_ALL,                                                                              \
+      "SELECT q.name, q.id, q.seal, q.bytes FROM actor a CROSS JOIN queue q "                      \
+      "ON q.actor = a.id WHERE a.name = ?1 AND q.id >= ?3 "                                        \
+      "ORDER BY q.name, q.id LIMIT ?4")                                                            \
+    X(EVENT_APPEND, "INSERT INTO event (actor, sequence, seal, bytes) VALUES (?1, ?2, ?3, ?4)")    \
+    X(EVENT_TRIM, "DELETE FROM event WHERE actor = ?1 AND sequence <= ?2")                         \
+    X(EVENT_LIST,                                                                                  \
+      "SELECT e.sequence, e.seal, e.bytes FROM actor a CROSS JOIN event e "                        \
+      "ON e.actor = a.id WHERE a.name = ?1 AND e.sequence >= ?2 "                                  \
+      "AND e.sequence <= ?3 ORDER BY e.sequence LIMIT ?4")                                         \
+    X(SNAPSHOT_PUT,                                                                                \
+      "INSERT OR REPLACE INTO snapshot (actor, sequence, seal, version, bytes) "                   \
+      "VALUES (?1, ?2, ?3, ?4, ?5)")                                                               \
+    X(SNAPSHOT_TRIM, "DELETE FROM snapshot WHERE actor = ?1 AND sequence <= ?2")                   \
+    X(SNAPSHOT_READ,                                                                               \
+      "SELECT s.sequence, s.seal, s.version, s.bytes FROM actor a CROSS JOIN snapshot s "          \
+      "ON s.actor = a.id WHERE a.name = ?1 AND s.sequence <= ?2 "                                  \
+      "ORDER BY s.sequence DESC LIMIT 1")
+
+#define LINK_ENUM_(name, text) SQL_##name,
+enum link_statement { LINK_STATEMENTS(LINK_ENUM_) SQL_COUNT };
+#undef LINK_ENUM_
+
+struct link {
+    sqlite3 *database;
+    sqlite3_stmt *statements[SQL_COUNT]; /* NULL: not yet prepared */
+};
+
+/** Opens a connection, and nothing else: who comes first has yet to see what the file is. */
+TR_MUST_CHECK tr_status tr__link_open(struct link *link, const struct vfs *vfs, const char *path);
+/** Makes the settings that all connections have. */
+TR_MUST_CHECK tr_status tr__link_settle(struct link *link, size_t cache_bytes);
+/** Also of one whose opening failed. */
+void tr__link_close(struct link *link);
+
+/** What a result of SQLite means to us. */
+tr_status tr__link_status(int result);
+
+/** The statement, reset, for binding. NULL: it could not be prepared, `*status` says why. */
+sqlite3_stmt *tr__link_statement(struct link *link, enum link_statement which, tr_status *status);
+/** Prepares those that must not fail for want of memory. */
+TR_MUST_CHECK tr_status tr__link_ready(struct link *link);
+/** Runs a statement that gives no rows, and resets it. */
+TR_MUST_CHECK tr_status tr__link_run(sqlite3_stmt *statement);
+/** Runs a statement that takes no arguments and gives no rows. */
+TR_MUST_CHECK tr_status tr__link_do(struct link *link, enum link_statement which);
+/** Runs texts that take no arguments; rows are dropped. */
+TR_MUST_CHECK tr_status tr__link_execute(struct link *link, const char *text);
+/** The number in the first row of a text. */
+TR_MUST_CHECK tr_status tr__link_number(struct link *link, const char *text, int64_t *number);
+
+/* Bytes are lent to the statement until it runs. Binding fails only where we have made a mistake. */
+void tr__link_bind_bytes(sqlite3_stmt *statement, int index, tr_bytes bytes);
+void tr__link_bind_number(sqlite3_stmt *statement, int index, int64_t number);
+/** A column as bytes, borrowed until the next step; `*status` when memory was short. */
+tr_bytes tr__link_bytes(sqlite3_stmt *statement, int column);
+
+#endif

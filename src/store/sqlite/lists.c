@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Reading many rows: each is checked against its seal and shown to a visitor.
+ */
+#include "store/sqlite/view.h"
+
+#include <assert.h>
+
+static const tr_bytes no_bytes = {NULL, 0};
+
+/* How to take a row from a statement; false: it cannot be trusted. */
+typedef bool take_row(const struct store_view *view, sqlite3_stmt *statement, tr_bytes name,
+                      struct store_row *row);
+
+static tr_status list(struct store_view *view, sqlite3_stmt *statement, tr_bytes name,
+                      take_row *take, store_visit *visit, void *context)
+{
+    tr_status status = TR_OK;
+    for (bool goes_on = true; goes_on;) {
+        struct store_row row = {0};
+        int result = sqlite3_step(statement);
+        if (result != SQLITE_ROW) {
+            status = tr__link_status(result);
+            goes_on = false;
+        } else if (!take(view, statement, name, &row)) {
+            status = TR_STORE_CORRUPT;
+            goes_on = false;
+        } else {
+            goes_on = visit(context, &row);
+        }
+    }
+    (void)sqlite3_reset(statement);
+    return status;
+}
+
+static int64_t limit_of(size_t limit)
+{
+    return limit == 0 || limit > (size_t)INT64_MAX ? -1 : (int64_t)limit;
+}
+
+static int64_t number_of(uint64_t number)
+{
+    return (int64_t)(number < STORE_NUMBER_MAX ? number : STORE_NUMBER_MAX);
+}
+
+/* Texts of ours have no NUL at their end in the database; here they get one. */
+static bool text_of(tr_bytes bytes, char *text, size_t size)
+{
+    if (bytes.size >= size)
+        return false;
+    if (bytes.size > 0)
+        memcpy(text, bytes.data, bytes.size);
+    text[bytes.size] = '\0';
+    return true;
+}
+
+static bool take_kv(const struct store_view *view, sqlite3_stmt *statement, tr_bytes name,
+                    struct store_row *row)
+{
+    row->key = tr__link_bytes(statement, 0);
+    row->bytes = tr__link_bytes(statement, 2);
+    return tr__view_fits(
+        view, SEAL_KV, name, tr__link_bytes(statement, 1), row->key, 0, 0, row->bytes);
+}
+
+tr_status tr__view_list_kv(struct store_view *view, tr_bytes name, const struct store_range *range,
+                           store_visit *visit, void *context)
+{
+    unsigned char no_bound[TR_KV_KEY_MAX + 1];
+    tr_status status = TR_OK;
+    sqlite3_stmt *statement = tr__link_statement(
+        &view->link, range->is_reverse ? SQL_KV_LIST_DOWN : SQL_KV_LIST, &status);
+    if (!statement)
+        return status;
+    tr_bytes to = range->to;
+    if (to.size == 0) {
+        memset(no_bound, UINT8_MAX, sizeof no_bound); /* longer, and so after every key */
+        to = (tr_bytes){no_bound, sizeof no_bound};
+    }
+    tr__link_bind_bytes(statement, 1, name);
+    tr__link_bind_bytes(statement, 2, range->from);
+    tr__link_bind_bytes(statement, 3, to);
+    tr__link_bind_number(statement, 4, limit_of(range->limit));
+    return list(view, statement, name, take_kv, visit, context);
+}
+
+/* A visitor in front of another one, which gives it the name of the row as a text. */
+struct named {
+    store_visit *visit;
+    void *context;
+};
+
+static bool visit_named(void *context, const struct store_row *row)
+{
+    const struct named *named = context;
+    char text[TR_NAME_MAX + 1];
+    struct store_row shown = *row;
+    static_assert(TR_ALARM_NAME_MAX <= TR_NAME_MAX, "fits");
+    static_assert(TR_QUEUE_NAME_MAX <= TR_NAME_MAX, "fits");
+    if (!text_of(row->key, text, sizeof text))
+        return true; /* Not by us: it would not have fitted its seal. */
+    shown.key = no_bytes;
+    shown.name = text;
+    return named->visit(named->context, &shown);
+}
+
+static bool take_alarm(const struct store_view *view, sqlite3_stmt *statement, tr_bytes name,
+                       struct store_row *row)
+{
+    row->key = tr__link_bytes(statement, 0);
+    row->due_wall_ns = sqlite3_column_int64(statement, 1);
+    row->bytes = tr__link_bytes(statement, 3);
+    return tr__view_fits(view,
+                         SEAL_ALARM,
+                         name,
+                         tr__link_bytes(statement, 2),
+                         row->key,
+                         (uint64_t)row->due_wall_ns,
+                         0,
+                         row->bytes);
+}
+
+tr_status tr__view_list_alarms(struct store_view *view, tr_bytes name, store_visit *visit,
+                               void *context)
+{
+    struct named named = {visit, context};
+    tr_status status = TR_OK;
+    sqlite3_stmt *statement = tr__link_statement(&view->link, SQL_ALARM_LIST, &status);
+    if (!statement)
+        return status;
+    tr__link_bind_bytes(statement, 1, name);
+    return list(view, statement, name, take_alarm, visit_named, &named);
+}
+
+static bool take_item(const struct store_view *view, sqlite3_stmt *statement, tr_bytes name,
+                      struct store_row *row)
+{
+    row->key = tr__link_bytes(statement, 0);
+    row->id = (uint64_t)sqlite3_column_int64(statement, 1);
+    row->bytes = tr__link_bytes(statement, 3);
+    return tr__view_fits(
+        view, SEAL_QUEUE, name, tr__link_bytes(statement, 2), row->key, row->id, 0, row->bytes);
+}
+
+tr_status tr__view_list_queue(struct store_view *view, tr_bytes name, const char *queue,
+                              uint64_t from, size_t limit, store_visit *visit, void *context)
+{
+    struct named named = {visit, context};
+    tr_status status = TR_OK;
+    sqlite3_stmt *statement =
+        tr__link_statement(&view->link, queue ? SQL_QUEUE_LIST : SQL_QUEUE_LIST_ALL, &status);
+    if (!statement)
+        return status;
+    tr__link_bind_bytes(statement, 1, name);
+    if (queue)
+        tr__link_bind_bytes(statement, 2, (tr_bytes){queue, strlen(queue)});
+    tr__link_bind_number(statement, 3, number_of(from));
+    tr__link_bind_number(statement, 4, limit_of(limit));
+    return list(view, statement, name, take_item, visit_named, &named);
+}
+
+static bool take_event(const struct store_view *view, sqlite3_stmt *statement, tr_bytes name,
+                       struct store_row *row)
+{
+    row->id = (uint64_t)sqlite3_column_int64(statement, 0);
+    row->bytes = tr__link_bytes(statement, 2);
+    return tr__view_fits(
+        view, SEAL_EVENT, name, tr__link_bytes(statement, 1), no_bytes, row->id, 0, row->bytes);
+}
+
+tr_status tr__view_list_events(struct store_view *view, tr_bytes name, uint64_t from, uint64_t to,
+                               size_t limit, store_visit *visit, void *context)
+{
+    tr_status status = TR_OK;
+    sqlite3_stmt *statement = tr__link_statement(&view->link, SQL_EVENT_LIST, &status);
+    if (!statement)
+        return status;
+    tr__link_bind_bytes(statement, 1, name);
+    tr__link_bind_number(statement, 2, number_of(from));
+    tr__link_bind_number(statement, 3, number_of(to));
+    tr__link_bind_number(statement, 4, limit_of(limit));
+    return list(view, statement, name, take_event, visit, context);
+}
+
+/* The alarm that the statement is at, whosever it is. */
+static bool take_due(const struct store_view *view, sqlite3_stmt *statement,
+                     char kind[TR_NAME_MAX + 1], struct store_due *due)
+{
+    *due = (struct store_due){.is_corrupt = true};
+    due->place.due_wall_ns = sqlite3_column_int64(statement, 0);
+    due->place.actor = sqlite3_column_int64(statement, 1);
+    tr_bytes alarm = tr__link_bytes(statement, 2);
+    due->bytes = tr__link_bytes(statement, 4);
+    tr_bytes name = tr__link_bytes(statement, 5);
+    if (!text_of(alarm, due->place.name, sizeof due->place.name))
+        return false; /* Nor could the list go on after it. */
+    const char *kind_end = name.size > 0 ? memchr(name.data, '\0', name.size) : NULL;
+    if (!kind_end)
+        return true;
+    size_t kind_size = (size_t)(kind_end - (const char *)name.data);
+    if (!text_of((tr_bytes){name.data, kind_size}, kind, TR_NAME_MAX + 1))
+        return true;
+    due->kind = kind;
+    due->key = (tr_bytes){kind_end + 1, name.size - kind_size - 1};
+    due->is_corrupt = !tr__view_fits(view,
+                                     SEAL_ALARM,
+                                     name,
+                                     tr__link_bytes(statement, 3),
+                                     alarm,
+                                     (uint64_t)due->place.due_wall_ns,
+                                     0,
+                                     due->bytes);
+    return true;
+}
+
+tr_status tr__view_list_due(struct store_view *view, const struct store_alarm_place *after,
+                            tr_time until_wall_ns, size_t limit, store_visit_due *visit,
+                            void *context)
+{
+    tr_status status = TR_OK;
+    sqlite3_stmt *statement = tr__link_statement(&view->link, SQL_ALARM_DUE, &status);
+    if (!statement)
+        return status;
+    tr__link_bind_number(statement, 1, after ? after->due_wall_ns : INT64_MIN);
+    tr__link_bind_number(statement, 2, after ? after->actor : INT64_MIN);
+    tr__link_bind_bytes(
+        statement, 3, after ? (tr_bytes){after->name, strlen(after->name)} : no_bytes);
+    tr__link_bind_number(statement, 4, until_wall_ns);
+    tr__link_bind_number(statement, 5, limit_of(limit));
+    for (bool goes_on = true; goes_on;) {
+        struct store_due due;
+        char kind[TR_NAME_MAX + 1];
+        int result = sqlite3_step(statement);
+        if (result != SQLITE_ROW) {
+            status = tr__link_status(result);
+            goes_on = false;
+        } else if (!take_due(view, statement, kind, &due)) {
+            status = TR_STORE_CORRUPT;
+            goes_on = false;
+        } else {
+            goes_on = visit(context, &due);
+        }
+    }
+    (void)sqlite3_reset(statement);
+    return status;
+}

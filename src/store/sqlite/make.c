@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The tables, and who may open them.
+ *
+ * A database is made in steps, each of which may be the last before a power cut: the file says first
+ * what it is, outside of any log, and gets its tables in one transaction. So one that has a foreign
+ * mark was never ours, and one with ours and no tables is finished.
+ */
+#include "store/sqlite/make.h"
+
+#include "store/sqlite/page_sum.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+/* The numbers of session.h, as a text of SQL has them. */
+#define FORMAT_TEXT "1"
+#define APPLICATION_TEXT "1416778613"
+static_assert(SESSION_FORMAT == 1, "FORMAT_TEXT is the same");
+static_assert(SESSION_APPLICATION == 1416778613, "APPLICATION_TEXT is the same");
+
+static const char tables[] =
+    "BEGIN IMMEDIATE;"
+    /* One row, number 1. */
+    "CREATE TABLE store (id INTEGER PRIMARY KEY, program BLOB NOT NULL, epoch INTEGER NOT NULL,"
+    " key BLOB NOT NULL, seal BLOB NOT NULL);"
+    /* `name` is kind, NUL, key. A seal comes before what it seals, so that it is read without it. */
+    "CREATE TABLE actor (id INTEGER PRIMARY KEY, name BLOB NOT NULL UNIQUE, seal BLOB NOT NULL,"
+    " version INTEGER NOT NULL, sequence INTEGER NOT NULL, state BLOB);"
+    "CREATE TABLE kv (actor INTEGER NOT NULL, key BLOB NOT NULL, seal BLOB NOT NULL,"
+    " value BLOB NOT NULL, PRIMARY KEY (actor, key)) WITHOUT ROWID;"
+    "CREATE TABLE alarm (actor INTEGER NOT NULL, name BLOB NOT NULL, due INTEGER NOT NULL,"
+    " seal BLOB NOT NULL, bytes BLOB NOT NULL, PRIMARY KEY (actor, name)) WITHOUT ROWID;"
+    "CREATE INDEX alarm_due ON alarm (due, actor, name);"
+    "CREATE TABLE queue (actor INTEGER NOT NULL, name BLOB NOT NULL, id INTEGER NOT NULL,"
+    " seal BLOB NOT NULL, bytes BLOB NOT NULL, PRIMARY KEY (actor, name, id)) WITHOUT ROWID;"
+    "CREATE TABLE event (actor INTEGER NOT NULL, sequence INTEGER NOT NULL, seal BLOB NOT NULL,"
+    " bytes BLOB NOT NULL, PRIMARY KEY (actor, sequence)) WITHOUT ROWID;"
+    "CREATE TABLE snapshot (actor INTEGER NOT NULL, sequence INTEGER NOT NULL,"
+    " seal BLOB NOT NULL, version INTEGER NOT NULL, bytes BLOB NOT NULL,"
+    " PRIMARY KEY (actor, sequence)) WITHOUT ROWID;";
+
+tr_status tr__make_refuse(tr_error *error, tr_status status, const char *format, ...)
+{
+    if (error) {
+        va_list arguments;
+        *error = (tr_error){.status = status};
+        va_start(arguments, format);
+        (void)vsnprintf(error->text, sizeof error->text, format, arguments);
+        va_end(arguments);
+    }
+    return status;
+}
+
+tr_status tr__make_refuse_by(tr_error *error, const struct link *link, tr_status status,
+                             const char *path)
+{
+    return tr__make_refuse(error,
+                           status,
+                           "%s: %s (SQLite %d)",
+                           path,
+                           link->database ? sqlite3_errmsg(link->database) : "no memory",
+                           link->database ? sqlite3_extended_errcode(link->database) : 0);
+}
+
+static uint32_t big_endian(const unsigned char *bytes)
+{
+    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+}
+
+enum look { LOOK_NOTHING, LOOK_GARBAGE, LOOK_FOREIGN, LOOK_OURS };
+
+/*
+ * Looks at the first bytes of the file, before SQLite does more than that with it: another database
+ * must not be changed, not even by what is left of a transaction in it.
+ */
+static enum look look_at(const struct link *link)
+{
+    enum { HEADER = 100, RESERVED_AT = 20, APPLICATION_AT = 68 };
+    static const char magic[] = "SQLite format 3";
+    unsigned char header[HEADER];
+    sqlite3_file *file = NULL;
+    int result =
+        sqlite3_file_control(link->database, "main", SQLITE_FCNTL_FILE_POINTER, (void *)&file);
+    if (result != SQLITE_OK || !file || !file->pMethods)
+        return LOOK_NOTHING;
+    if (file->pMethods->xRead(file, header, HEADER, 0) != SQLITE_OK)
+        return LOOK_NOTHING; /* Empty, or too short: SQLite says what it is. */
+    if (memcmp(header, magic, sizeof magic) != 0)
+        return LOOK_GARBAGE; /* Or a page that was torn when the database was made. */
+    bool is_ours = header[RESERVED_AT] == PAGE_SUM &&
+                   big_endian(header + APPLICATION_AT) == SESSION_APPLICATION;
+    return is_ours ? LOOK_OURS : LOOK_FOREIGN;
+}
+
+static struct seal seal_store(struct hash_key key, tr_bytes program, uint64_t epoch)
+{
+    return seal_row(key,
+                    SEAL_STORE,
+                    program,
+                    (struct store_generation){0},
+                    (tr_bytes){NULL, 0},
+                    epoch,
+                    SESSION_FORMAT,
+                    (tr_bytes){NULL, 0});
+}
+
+/* Writes the row that says whose store it is and how often it was opened. */
+static tr_status write_row(struct store_session *session, const char *text, tr_bytes program,
+                           uint64_t epoch)
+{
+    sqlite3_stmt *statement;
+    int result = sqlite3_prepare_v2(session->writer.database, text, -1, &statement, NULL);
+    if (result != SQLITE_OK)
+        return tr__link_status(result);
+    unsigned char sealed[SEAL_SIZE];
+    struct seal seal = seal_store(session->key, program, epoch);
+    seal_end(&seal, (struct store_generation){.epoch = epoch}, sealed);
+    tr__link_bind_bytes(statement, 1, program);
+    tr__link_bind_number(statement, 2, (int64_t)epoch);
+    tr__link_bind_bytes(statement, 3, (tr_bytes){&session->key, sizeof session->key});
+    tr__link_bind_bytes(statement, 4, (tr_bytes){sealed, sizeof sealed});
+    tr_status status = tr__link_run(statement);
+    (void)sqlite3_finalize(statement);
+    return status;
+}
+
+static tr_status make_tables(struct store_session *session, tr_bytes program)
+{
+    const tr_platform *platform = session->source.platform;
+    session->key.low = platform->random(platform);
+    session->key.high = platform->random(platform);
+    tr_status status = tr__link_execute(&session->writer, tables);
+    if (status == TR_OK)
+        status = write_row(session,
+                           "INSERT INTO store (id, program, epoch, key, seal) "
+                           "VALUES (1, ?1, ?2, ?3, ?4)",
+                           program,
+                           0);
+    if (status == TR_OK)
+        status =
+            tr__link_execute(&session->writer, "PRAGMA user_version = " FORMAT_TEXT "; COMMIT");
+    return status;
+}
+
+/* Reads that row. */
+static tr_status read_row(struct store_session *session, tr_bytes program, tr_error *error)
+{
+    sqlite3_stmt *statement;
+    static const char text[] = "SELECT program, epoch, key, seal FROM store WHERE id = 1";
+    int result = sqlite3_prepare_v2(session->writer.database, text, -1, &statement, NULL);
+    if (result != SQLITE_OK)
+        return tr__make_refuse_by(error, &session->writer, tr__link_status(result), session->path);
+    tr_status status = TR_OK;
+    result = sqlite3_step(statement);
+    if (result == SQLITE_ROW) {
+        tr_bytes owner = tr__link_bytes(statement, 0);
+        session->epoch = (uint64_t)sqlite3_column_int64(statement, 1);
+        tr_bytes key = tr__link_bytes(statement, 2);
+        tr_bytes sealed = tr__link_bytes(statement, 3);
+        if (key.size == sizeof session->key)
+            memcpy(&session->key, key.data, key.size);
+        struct seal seal = seal_store(session->key, owner, session->epoch);
+        if (key.size != sizeof session->key || !seal_fits(&seal, sealed))
+            status = tr__make_refuse(error,
+                                     TR_STORE_CORRUPT,
+                                     "%s: the row that says whose store it is cannot be trusted",
+                                     session->path);
+        else if (owner.size != program.size || memcmp(owner.data, program.data, owner.size) != 0)
+            status = tr__make_refuse(error,
+                                     TR_STORE_FOREIGN,
+                                     "%s is the store of the program %.*s, not of %.*s",
+                                     session->path,
+                                     (int)owner.size,
+                                     (const char *)owner.data,
+                                     (int)program.size,
+                                     (const char *)program.data);
+    } else {
+        status = result == SQLITE_DONE ? TR_STORE_CORRUPT : tr__link_status(result);
+        (void)tr__make_refuse_by(error, &session->writer, status, session->path);
+    }
+    (void)sqlite3_finalize(statement);
+    return status;
+}
+
+/* Is it a database of ours, of a format that we know? */
+static tr_status check_marks(struct store_session *session, int64_t *format, tr_error *error)
+{
+    struct link *link = &session->writer;
+    int64_t application = 0;
+    int64_t pages = 0;
+    *format = 0;
+    if (look_at(link) == LOOK_FOREIGN)
+        return tr__make_refuse(
+            error, TR_STORE_FOREIGN, "%s is a database, but no store of Troupe", session->path);
+    tr_status status = tr__link_settle(link, session->cache_bytes * (size_t)SESSION_WRITER_CACHES);
+    if (status == TR_OK)
+        status = tr__link_number(link, "PRAGMA page_count", &pages);
+    if (status == TR_OK)
+        status = tr__link_number(link, "PRAGMA application_id", &application);
+    if (status == TR_OK)
+        status = tr__link_number(link, "PRAGMA user_version", format);
+    if (status == TR_STORE_CORRUPT && look_at(link) == LOOK_GARBAGE)
+        return tr__make_refuse(error,
+                               TR_STORE_FOREIGN,
+                               "%s does not begin as a database does: it is none, or destroyed",
+                               session->path);
+    if (status)
+        return tr__make_refuse_by(error, link, status, session->path);
+    if (pages > 0 && application != SESSION_APPLICATION)
+        return tr__make_refuse(
+            error, TR_STORE_FOREIGN, "%s is a database, but no store of Troupe", session->path);
+    if (*format > SESSION_FORMAT || *format < 0)
+        return tr__make_refuse(error,
+                               TR_STORE_NEWER,
+                               "%s has format %lld, this Troupe knows formats up to %d",
+                               session->path,
+                               (long long)*format,
+                               SESSION_FORMAT);
+    return TR_OK;
+}
+
+tr_status tr__make_database(struct store_session *session, const struct store_options *options,
+                            tr_error *error)
+{
+    struct link *link = &session->writer;
+    tr_bytes program = {options->program, strlen(options->program)};
+    int64_t format;
+    tr_status status = check_marks(session, &format, error);
+    if (status)
+        return status;
+    if (format == 0)
+        status = tr__link_execute(
+            link, "PRAGMA auto_vacuum = NONE; PRAGMA application_id = " APPLICATION_TEXT);
+    if (status == TR_OK)
+        status = tr__link_execute(link, "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0");
+    if (status == TR_OK)
+        status = tr__link_execute(
+            link, options->is_sync_off ? "PRAGMA synchronous = OFF" : "PRAGMA synchronous = FULL");
+    if (status == TR_OK && format == 0)
+        status = make_tables(session, program);
+    if (status)
+        return tr__make_refuse_by(error, link, status, session->path);
+    status = read_row(session, program, error);
+    if (status)
+        return status;
+    session->epoch++;
+    status =
+        write_row(session,
+                  "UPDATE store SET program = ?1, epoch = ?2, key = ?3, seal = ?4 WHERE id = 1",
+                  program,
+                  session->epoch);
+    if (status)
+        return tr__make_refuse_by(error, link, status, session->path);
+    return TR_OK;
+}

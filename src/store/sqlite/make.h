@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Making a database, or finding out that one is ours; raising its epoch.
+ */
+#ifndef STORE_SQLITE_MAKE_H
+#define STORE_SQLITE_MAKE_H
+
+#include "store/sqlite/session.h"
+
+/** With the session's writer open: sets its key and epoch. Says in `error`, if not NULL, what is wrong. */
+TR_MUST_CHECK tr_status tr__make_database(struct store_session *session,
+                                          const struct store_options *options, tr_error *error);
+
+/** Fills `error` in, if not NULL, and gives the status. */
+__attribute__((__format__(__printf__, 3, 4))) tr_status tr__make_refuse(tr_error *error,
+                                                                        tr_status status,
+                                                                        const char *format, ...);
+/** The same, with the words of SQLite. */
+tr_status tr__make_refuse_by(tr_error *error, const struct link *link, tr_status status,
+                             const char *path);
+
+#endif

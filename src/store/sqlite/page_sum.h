@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The sum at the end of each page of the database: so that a flipped, torn or misplaced page is found
+ * when it is read, also where it holds no row but the way to one.
+ */
+#ifndef STORE_SQLITE_PAGE_SUM_H
+#define STORE_SQLITE_PAGE_SUM_H
+
+#include "base/hash.h"
+
+#include <stdbool.h>
+
+enum { PAGE_SIZE = 4096, PAGE_SUM = 8 /* bytes at the end that SQLite leaves alone */ };
+
+/**
+ * Four running sums and sums of these (as Fletcher's), each of 64 bits, which the processor does side
+ * by side; mixed with the page's number. Any single changed word changes it for certain.
+ */
+static inline uint64_t page_sum(const void *page, uint64_t number)
+{
+    enum { LANES = 4, WORDS = (PAGE_SIZE - PAGE_SUM) / 8 };
+    const unsigned char *bytes = page;
+    uint64_t plain[LANES] = {0};
+    uint64_t summed[LANES] = {0};
+    size_t i = 0;
+    for (; i + LANES <= WORDS; i += LANES) {
+        uint64_t words[LANES];
+        memcpy(words, bytes + i * 8, sizeof words);
+        for (size_t lane = 0; lane < LANES; lane++) {
+            plain[lane] += words[lane];
+            summed[lane] += plain[lane];
+        }
+    }
+    for (size_t lane = 0; i < WORDS; i++, lane++) {
+        uint64_t word;
+        memcpy(&word, bytes + i * 8, sizeof word);
+        plain[lane] += word;
+        summed[lane] += plain[lane];
+    }
+    uint64_t sum = hash_mix(number + UINT64_C(0x74726f757065));
+    for (size_t lane = 0; lane < LANES; lane++) {
+        sum = hash_mix(sum ^ plain[lane]);
+        sum = hash_mix(sum ^ hash_rotate(summed[lane], 32));
+    }
+    return sum;
+}
+
+/** Puts the sum in its place. */
+static inline void page_seal(unsigned char *page, uint64_t number)
+{
+    uint64_t sum = page_sum(page, number);
+    memcpy(page + PAGE_SIZE - PAGE_SUM, &sum, sizeof sum);
+}
+
+/**
+ * Whether a page is as it was written. One of zeros was never written: SQLite reads such a page only
+ * where nothing is to be found in it, and refuses it as part of a tree.
+ */
+static inline bool page_is_sound(const unsigned char *page, uint64_t number)
+{
+    uint64_t sum;
+    memcpy(&sum, page + PAGE_SIZE - PAGE_SUM, sizeof sum);
+    if (sum == page_sum(page, number))
+        return true;
+    for (size_t i = 0; i < PAGE_SIZE; i++) {
+        if (page[i] != 0)
+            return false;
+    }
+    return true;
+}
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The seal of a row: which generation wrote it, and a sum over that, whose row it is, and all that is
+ * in it. A row that was torn, flipped, or is another's does not fit its seal.
+ *
+ * The sum is SipHash with a key of the store, part after part: the sum so far is half of the key of the
+ * next part. It is no protection from people who can read the key, which is in the store.
+ */
+#ifndef STORE_SQLITE_SEAL_H
+#define STORE_SQLITE_SEAL_H
+
+#include "store/store.h"
+
+#include "base/hash.h"
+
+enum { SEAL_SIZE = 24 }; /* epoch, counter, sum: 8 bytes each, as this machine has them */
+
+/** What kind of row: the same bytes in another table do not fit. */
+enum seal_kind {
+    SEAL_STORE = 1,
+    SEAL_ACTOR,
+    SEAL_KV,
+    SEAL_ALARM,
+    SEAL_QUEUE,
+    SEAL_EVENT,
+    SEAL_SNAPSHOT,
+};
+
+/** A sum under way. */
+struct seal {
+    struct hash_key key;
+};
+
+static inline void seal_bytes(struct seal *seal, tr_bytes bytes)
+{
+    seal->key.low = hash_bytes(seal->key, bytes.data, bytes.size) + bytes.size;
+}
+
+static inline void seal_number(struct seal *seal, uint64_t number)
+{
+    seal->key.low = hash_mix(seal->key.low ^ number) + seal->key.high;
+}
+
+static inline struct seal seal_begin(struct hash_key key, enum seal_kind kind, tr_bytes name,
+                                     struct store_generation generation)
+{
+    struct seal seal = {key};
+    seal_number(&seal, (uint64_t)kind);
+    seal_bytes(&seal, name);
+    seal_number(&seal, generation.epoch);
+    seal_number(&seal, generation.counter);
+    return seal;
+}
+
+static inline void seal_end(const struct seal *seal, struct store_generation generation,
+                            unsigned char out[SEAL_SIZE])
+{
+    memcpy(out, &generation.epoch, 8);
+    memcpy(out + 8, &generation.counter, 8);
+    memcpy(out + 16, &seal->key.low, 8);
+}
+
+/** The generation that a seal names. False: it is no seal. */
+static inline bool seal_generation(tr_bytes bytes, struct store_generation *generation)
+{
+    if (bytes.size != SEAL_SIZE)
+        return false;
+    memcpy(&generation->epoch, bytes.data, 8);
+    memcpy(&generation->counter, (const char *)bytes.data + 8, 8);
+    return true;
+}
+
+/** Whether a sum is the one of a seal. */
+static inline bool seal_fits(const struct seal *seal, tr_bytes bytes)
+{
+    return bytes.size == SEAL_SIZE && memcmp(&seal->key.low, (const char *)bytes.data + 16, 8) == 0;
+}
+
+/*
+ * What is sealed of each kind of row. A state is summed by itself, so that a change of the rest of the
+ * row need not read it.
+ */
+static inline uint64_t seal_state_sum(struct hash_key key, tr_bytes state)
+{
+    struct seal seal = {key};
+    seal_bytes(&seal, state);
+    return seal.key.low;
+}
+
+static inline struct seal seal_actor(struct hash_key key, tr_bytes name,
+                                     struct store_generation generation, uint32_t version,
+                                     uint64_t sequence, bool has_state, uint64_t state_sum)
+{
+    struct seal seal = seal_begin(key, SEAL_ACTOR, name, generation);
+    seal_number(&seal, version);
+    seal_number(&seal, sequence);
+    seal_number(&seal, has_state);
+    seal_number(&seal, state_sum);
+    return seal;
+}
+
+/** Of all other kinds: a key, two numbers, which may be 0, and a value. */
+static inline struct seal seal_row(struct hash_key key, enum seal_kind kind, tr_bytes name,
+                                   struct store_generation generation, tr_bytes row_key,
+                                   uint64_t number, uint64_t other_number, tr_bytes value)
+{
+    struct seal seal = seal_begin(key, kind, name, generation);
+    seal_bytes(&seal, row_key);
+    seal_number(&seal, number);
+    seal_number(&seal, other_number);
+    seal_bytes(&seal, value);
+    return seal;
+}
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * An open database: the connection that writes, the one that tidies, and what both share.
+ */
+#ifndef STORE_SQLITE_SESSION_H
+#define STORE_SQLITE_SESSION_H
+
+#include "store/sqlite/link.h"
+#include "store/sqlite/seal.h"
+
+enum {
+    SESSION_FORMAT = 1,               /* of the tables; a greater one is refused */
+    SESSION_APPLICATION = 0x54725375, /* "TrSu": what the file says it is */
+    /* Pages of the log from which on it is tidied in the background: as many as SQLite has by default. */
+    SESSION_LOG_PAGES = 1000,
+    /* So many times that, and the writer finishes what the background began: the log starts over. */
+    SESSION_LOG_BEHIND = 4,
+    SESSION_WRITER_CACHES = 4, /* The writer's cache, in those of a reader. */
+};
+
+struct store_session {
+    struct memory_source source;
+    struct store_disk *disk; /* lent, or own; NULL: a directory */
+    bool owns_disk;
+    int lock_fd; /* -1: none */
+    struct vfs vfs;
+    size_t cache_bytes;
+    struct hash_key key;
+    uint64_t epoch;
+    struct link writer; /* The committing thread's. */
+    struct link tidier; /* The thread's of the checkpoints. */
+    bool has_tidier;
+    int log_pages_soon; /* SESSION_LOG_PAGES, or of the options */
+    atom32 is_failed;   /* The store's end: nothing is written any more, not even by closing it. */
+    int log_pages;      /* The committing thread's: as of its last commit. */
+    atom32 is_log_behind; /* The tidier could not finish; set by it, cleared by the writer. */
+    char *path;           /* of the database */
+    char *directory;      /* NULL: none */
+};
+
+/** open, close and checkpoint of the driver. */
+TR_MUST_CHECK tr_status tr__session_open(const struct store_options *options,
+                                         struct store_session **session, uint64_t *epoch,
+                                         tr_error *error);
+void tr__session_close(struct store_session *session);
+tr_status tr__session_checkpoint(struct store_session *session, struct store_why *why);
+bool tr__session_wants_checkpoint(const struct store_session *session);
+
+/** commit of the driver: commit.c. */
+tr_status tr__session_commit(struct store_session *session, struct store_batch *first,
+                             struct store_why *why);
+
+/** Opens a connection with the settings of one that is not the first. */
+TR_MUST_CHECK tr_status tr__session_link(struct store_session *session, struct link *link);
+
+/** The end: says why, with the words of SQLite, and gives TR_STORE_FAILED. */
+tr_status tr__session_fail(struct store_session *session, const struct link *link, const char *what,
+                           struct store_why *why);
+
+/* The views: view.c and lists.c. */
+tr_status tr__view_new(struct store_session *session, struct store_view **view);
+void tr__view_free(struct store_view *view);
+tr_status tr__view_read_state(struct store_view *view, tr_bytes name, struct store_state *state);
+tr_status tr__view_read_kv(struct store_view *view, tr_bytes name, tr_bytes key, tr_bytes *value);
+tr_status tr__view_read_snapshot(struct store_view *view, tr_bytes name, uint64_t sequence_max,
+                                 struct store_snapshot *snapshot);
+tr_status tr__view_list_kv(struct store_view *view, tr_bytes name, const struct store_range *range,
+                           store_visit *visit, void *context);
+tr_status tr__view_list_alarms(struct store_view *view, tr_bytes name, store_visit *visit,
+                               void *context);
+tr_status tr__view_list_queue(struct store_view *view, tr_bytes name, const char *queue,
+                              uint64_t from, size_t limit, store_visit *visit, void *context);
+tr_status tr__view_list_events(struct store_view *view, tr_bytes name, uint64_t from, uint64_t to,
+                               size_t limit, store_visit *visit, void *context);
+tr_status tr__view_list_due(struct store_view *view, const struct store_alarm_place *after,
+                            tr_time until_wall_ns, size_t limit, store_visit_due *visit,
+                            void *context);
+
+#endif

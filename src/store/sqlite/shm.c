@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Locks and shared memory of SQLite's connections, within one process.
+ */
+#include "store/sqlite/shm.h"
+
+#include "base/assert.h"
+
+#include <string.h>
+
+void tr__shm_init(struct shm *shm, const struct memory_source *source)
+{
+    *shm = (struct shm){.source = *source};
+    lock_init(&shm->lock);
+}
+
+static void free_regions(struct shm *shm)
+{
+    for (size_t i = 0; i < shm->region_count; i++)
+        source_resize(&shm->source, shm->regions[i], 0);
+    source_resize(&shm->source, shm->regions, 0);
+    shm->regions = NULL;
+    shm->region_count = 0;
+}
+
+void tr__shm_deinit(struct shm *shm)
+{
+    TR_ASSERT(shm->users == 0);
+    TR_ASSERT(shm->shared == 0);
+    free_regions(shm);
+}
+
+/* With the lock. */
+static int raise_level(struct shm *shm, struct shm_user *user, int level)
+{
+    if (user->level == SQLITE_LOCK_NONE) {
+        if (shm->exclusive)
+            return SQLITE_BUSY;
+        shm->shared++;
+        user->level = SQLITE_LOCK_SHARED;
+    }
+    if (level >= SQLITE_LOCK_RESERVED && user->level < SQLITE_LOCK_RESERVED) {
+        if (shm->reserved && shm->reserved != user)
+            return SQLITE_BUSY;
+        shm->reserved = user;
+        user->level = SQLITE_LOCK_RESERVED;
+    }
+    if (level == SQLITE_LOCK_EXCLUSIVE && user->level < SQLITE_LOCK_EXCLUSIVE) {
+        shm->exclusive = user;
+        user->level = SQLITE_LOCK_PENDING;
+        if (shm->shared > 1)
+            return SQLITE_BUSY;
+        user->level = SQLITE_LOCK_EXCLUSIVE;
+    }
+    return SQLITE_OK;
+}
+
+int tr__shm_lock_file(struct shm *shm, struct shm_user *user, int level)
+{
+    if (user->level >= level)
+        return SQLITE_OK;
+    lock_take(&shm->lock);
+    int result = raise_level(shm, user, level);
+    lock_give(&shm->lock);
+    return result;
+}
+
+int tr__shm_unlock_file(struct shm *shm, struct shm_user *user, int level)
+{
+    lock_take(&shm->lock);
+    if (user->level > SQLITE_LOCK_SHARED) {
+        if (shm->exclusive == user)
+            shm->exclusive = NULL;
+        if (shm->reserved == user)
+            shm->reserved = NULL;
+        user->level = SQLITE_LOCK_SHARED;
+    }
+    if (level == SQLITE_LOCK_NONE && user->level == SQLITE_LOCK_SHARED) {
+        TR_ASSERT(shm->shared > 0);
+        shm->shared--;
+        user->level = SQLITE_LOCK_NONE;
+    }
+    lock_give(&shm->lock);
+    return SQLITE_OK;
+}
+
+bool tr__shm_is_reserved(struct shm *shm)
+{
+    lock_take(&shm->lock);
+    bool is_reserved = shm->reserved != NULL;
+    lock_give(&shm->lock);
+    return is_reserved;
+}
+
+/* Adds regions until there is one with this index. With the lock. */
+static bool extend(struct shm *shm, size_t index, size_t size)
+{
+    void **regions = source_resize(&shm->source, shm->regions, (index + 1) * sizeof *shm->regions);
+    if (!regions)
+        return false;
+    shm->regions = regions;
+    while (shm->region_count <= index) {
+        void *region = source_resize(&shm->source, NULL, size);
+        if (!region)
+            return false;
+        memset(region, 0, size);
+        shm->regions[shm->region_count++] = region;
+    }
+    return true;
+}
+
+int tr__shm_map(struct shm *shm, struct shm_user *user, int index, int size, bool may_extend,
+                void volatile **region)
+{
+    int result = SQLITE_OK;
+    *region = NULL;
+    lock_take(&shm->lock);
+    if (!user->is_mapped) {
+        user->is_mapped = true;
+        shm->users++;
+    }
+    if ((size_t)index >= shm->region_count && may_extend &&
+        !extend(shm, (size_t)index, (size_t)size))
+        result = SQLITE_NOMEM;
+    if ((size_t)index < shm->region_count)
+        *region = shm->regions[index];
+    lock_give(&shm->lock);
+    return result;
+}
+
+/* With the lock. */
+static int change_slots(struct shm *shm, struct shm_user *user, int first, int count, int flags)
+{
+    for (int i = first; i < first + count; i++) {
+        uint32_t bit = UINT32_C(1) << i;
+        int *slot = &shm->slots[i];
+        if (flags & SQLITE_SHM_UNLOCK) {
+            if (user->exclusive & bit)
+                *slot = 0;
+            else if (user->shared & bit)
+                (*slot)--;
+            user->exclusive &= ~bit;
+            user->shared &= ~bit;
+        } else if (flags & SQLITE_SHM_SHARED) {
+            if (*slot < 0)
+                return SQLITE_BUSY;
+            if (!(user->shared & bit))
+                (*slot)++;
+            user->shared |= bit;
+        } else if (*slot != 0 && !(user->exclusive & bit)) {
+            return SQLITE_BUSY;
+        }
+    }
+    return SQLITE_OK;
+}
+
+int tr__shm_lock(struct shm *shm, struct shm_user *user, int first, int count, int flags)
+{
+    lock_take(&shm->lock);
+    int result = change_slots(shm, user, first, count, flags);
+    if (result == SQLITE_OK && flags == (SQLITE_SHM_LOCK | SQLITE_SHM_EXCLUSIVE)) {
+        for (int i = first; i < first + count; i++) {
+            shm->slots[i] = -1;
+            user->exclusive |= UINT32_C(1) << i;
+        }
+    }
+    lock_give(&shm->lock);
+    return result;
+}
+
+void tr__shm_barrier(struct shm *shm)
+{
+    /* What was written before is seen by whoever does this after. */
+    lock_take(&shm->lock);
+    lock_give(&shm->lock);
+}
+
+void tr__shm_unmap(struct shm *shm, struct shm_user *user)
+{
+    lock_take(&shm->lock);
+    if (user->is_mapped) {
+        (void)change_slots(shm, user, 0, SQLITE_SHM_NLOCK, SQLITE_SHM_UNLOCK);
+        user->is_mapped = false;
+        /* The next one finds no index, and makes it anew from the log. */
+        if (--shm->users == 0)
+            free_regions(shm);
+    }
+    lock_give(&shm->lock);
+}

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The store: what was submitted, the thread that commits it, and the one that tidies the log.
+ *
+ * The writer takes all that waits and commits it as one group; meanwhile the next one gathers. So the
+ * price of a sync is shared by as many as come while one is under way, and nobody waits for company.
+ */
+#include "store/core.h"
+
+#include "base/assert.h"
+
+#include <stdio.h>
+#include <string.h>
+
+tr_status tr__store_status(const struct store *store)
+{
+    return atom32_load(&store->is_failed, ATOM_ACQUIRE) ? TR_STORE_FAILED : TR_OK;
+}
+
+uint64_t tr__store_epoch(const struct store *store)
+{
+    return store->epoch;
+}
+
+/* The end of the store, for a reason in words. The first one is told. */
+static void fail(struct store *store, const struct store_why *why)
+{
+    uint32_t expected = 0;
+    atom32_store(&store->is_failed, 1, ATOM_RELEASE); /* partner: tr__store_status */
+    if (!atom32_compare_exchange(&store->is_told, &expected, 1, ATOM_ACQ_REL, ATOM_RELAXED))
+        return;
+    char text[TR_LOG_MAX];
+    (void)snprintf(text, sizeof text, "the store has failed: %s", why->text);
+    store->platform->log(store->platform, TR_LEVEL_ERROR, NULL, text);
+    if (store->on_failed)
+        store->on_failed(store->context, why->text);
+}
+
+static void wake_checkpointer(struct store *store)
+{
+    /* Partner: checkpoint_main. */
+    if (!atom32_exchange(&store->checkpoint_wanted, 1, ATOM_ACQ_REL))
+        store->platform->wake(store->platform, store->checkpoint_parker);
+}
+
+static void checkpoint(struct store *store)
+{
+    struct store_why why;
+    if (store->driver->checkpoint(store->session, &why) != TR_OK)
+        fail(store, &why);
+}
+
+static void checkpoint_main(void *context)
+{
+    struct store *store = context;
+    while (!atom32_load(&store->checkpoint_over, ATOM_ACQUIRE)) { /* partner: stop_threads */
+        if (atom32_exchange(&store->checkpoint_wanted, 0, ATOM_ACQ_REL)) {
+            if (tr__store_status(store) == TR_OK)
+                checkpoint(store);
+        } else {
+            store->platform->park(store->platform, store->checkpoint_parker, TR_NEVER);
+        }
+    }
+}
+
+/* Takes what waits, up to the limits of a group; those that are refused already have their status. */
+static struct store_batch *take_group(struct store *store)
+{
+    lock_take(&store->lock);
+    struct store_batch *first = store->first;
+    struct store_batch *end = NULL;
+    size_t count = 0;
+    size_t size = 0;
+    for (struct store_batch *batch = first; batch; batch = batch->next) {
+        batch->status = batch->entry->is_refused ? TR_STALE : TR_OK;
+        end = batch;
+        size += batch->size;
+        if (++count >= STORE_GROUP_BATCHES_MAX || size >= STORE_GROUP_BYTES_MAX)
+            break;
+    }
+    if (end) {
+        store->first = end->next;
+        if (!store->first)
+            store->last = NULL;
+        end->next = NULL;
+    }
+    lock_give(&store->lock);
+    return first;
+}
+
+static void tell(struct store_batch *first)
+{
+    for (struct store_batch *batch = first, *next; batch; batch = next) {
+        next = batch->next;
+        struct store_entry *entry = batch->entry;
+        void (*on_done)(void *, struct store_batch *, tr_status) = batch->on_done;
+        batch->on_done = NULL;
+        on_done(batch->context, batch, batch->status);
+        tr__store_entry_told(entry);
+    }
+}
+
+/* Commits one group. False: nothing waited. */
+static bool commit_group(struct store *store)
+{
+    struct store_batch *first = take_group(store);
+    if (!first)
+        return false;
+    tr_status status = tr__store_status(store);
+    struct store_why why;
+    if (status == TR_OK) {
+        status = store->driver->commit(store->session, first, &why);
+        if (status != TR_OK)
+            fail(store, &why);
+        else if (store->driver->wants_checkpoint(store->session)) {
+            if (store->is_threadless)
+                checkpoint(store);
+            else
+                wake_checkpointer(store);
+        }
+    }
+    if (status != TR_OK) {
+        for (struct store_batch *batch = first; batch; batch = batch->next)
+            batch->status = TR_STORE_FAILED;
+    }
+    tell(first);
+    return true;
+}
+
+static void writer_main(void *context)
+{
+    struct store *store = context;
+    for (;;) {
+        if (commit_group(store))
+            continue;
+        lock_take(&store->lock);
+        bool is_empty = !store->first;
+        bool is_over = store->is_over;
+        store->is_writer_idle = is_empty && !is_over;
+        lock_give(&store->lock);
+        if (is_empty && is_over)
+            return;
+        if (is_empty)
+            store->platform->park(store->platform, store->writer_parker, TR_NEVER);
+    }
+}
+
+bool tr__store_work(struct store *store)
+{
+    TR_ASSERT(store->is_threadless);
+    return commit_group(store);
+}
+
+tr_status tr__store_submit(struct store_batch *batch,
+                           void (*on_done)(void *context, struct store_batch *batch,
+                                           tr_status status),
+                           void *context)
+{
+    struct store_entry *entry = batch->entry;
+    struct store *store = entry->store;
+    TR_ASSERT(on_done);
+    TR_ASSERT(!batch->on_done);
+    TR_ASSERT(tr__store_entry_is_ready(entry));
+    if (tr__store_status(store) != TR_OK)
+        return TR_STORE_FAILED;
+    lock_take(&store->lock);
+    TR_ASSERT(!entry->is_left);
+    if (!atom32_load(&entry->is_current, ATOM_RELAXED) ||
+        atom32_load(&entry->is_broken, ATOM_RELAXED)) {
+        lock_give(&store->lock);
+        return TR_STALE;
+    }
+    batch->on_done = on_done;
+    batch->context = context;
+    batch->next = NULL;
+    bool was_empty = !store->first;
+    bool was_idle = store->is_writer_idle;
+    store->is_writer_idle = false;
+    if (was_empty)
+        store->first = batch;
+    else
+        store->last->next = batch;
+    store->last = batch;
+    entry->pending++;
+    lock_give(&store->lock);
+    if (was_idle)
+        store->platform->wake(store->platform, store->writer_parker);
+    if (was_empty && store->is_threadless && store->on_work)
+        store->on_work(store->context);
+    return TR_OK;
+}
+
+static void stop_writer(struct store *store)
+{
+    lock_take(&store->lock);
+    store->is_over = true;
+    lock_give(&store->lock);
+    store->platform->wake(store->platform, store->writer_parker);
+    store->platform->thread_join(store->platform, store->writer);
+}
+
+static tr_status start_threads(struct store *store)
+{
+    const tr_platform *platform = store->platform;
+    tr_status status = platform->parker_new(platform, &store->writer_parker);
+    if (status)
+        return status;
+    status = platform->parker_new(platform, &store->checkpoint_parker);
+    if (status)
+        goto free_writer_parker;
+    status = platform->thread_start(platform, "store", writer_main, store, &store->writer);
+    if (status)
+        goto free_checkpoint_parker;
+    status = platform->thread_start(
+        platform, "store tidy", checkpoint_main, store, &store->checkpointer);
+    if (status)
+        goto stop_writer;
+    return TR_OK;
+stop_writer:
+    stop_writer(store);
+free_checkpoint_parker:
+    platform->parker_free(platform, store->checkpoint_parker);
+free_writer_parker:
+    platform->parker_free(platform, store->writer_parker);
+    return status;
+}
+
+static void stop_threads(struct store *store)
+{
+    const tr_platform *platform = store->platform;
+    stop_writer(store);
+    atom32_store(&store->checkpoint_over, 1, ATOM_RELEASE); /* partner: checkpoint_main */
+    platform->wake(platform, store->checkpoint_parker);
+    platform->thread_join(platform, store->checkpointer);
+    platform->parker_free(platform, store->checkpoint_parker);
+    platform->parker_free(platform, store->writer_parker);
+}
+
+static tr_status refuse(tr_error *error, tr_status status, const char *text)
+{
+    if (error) {
+        *error = (tr_error){.status = status};
+        (void)snprintf(error->text, sizeof error->text, "%s", text);
+    }
+    return status;
+}
+
+tr_status tr__store_open(const struct store_options *options, struct store **store, tr_error *error)
+{
+    const char *program = options->program;
+    if (!program || !*program || strnlen(program, TR_NAME_MAX + 1) > TR_NAME_MAX)
+        return refuse(error, TR_INVALID_ARGUMENT, "a store needs the name of its program");
+    struct store *made = source_resize(&options->source, NULL, sizeof *made);
+    if (!made)
+        return refuse(error, TR_NO_MEMORY, "no memory for a store");
+    *made = (struct store){
+        .source = options->source,
+        .platform = options->source.platform,
+        .driver = options->driver ? options->driver : tr__store_driver_default(),
+        .is_threadless = options->is_threadless,
+        .on_work = options->on_work,
+        .on_failed = options->on_failed,
+        .context = options->context,
+    };
+    lock_init(&made->lock);
+    tr_status status = tr__store_entries_init(made);
+    if (status) {
+        (void)refuse(error, status, "no memory for a store");
+        goto free_store;
+    }
+    status = made->driver->open(options, &made->session, &made->epoch, error);
+    if (status)
+        goto deinit_entries;
+    if (!made->is_threadless) {
+        status = start_threads(made);
+        if (status) {
+            (void)refuse(error, status, "the threads of the store could not be started");
+            goto close_session;
+        }
+    }
+    *store = made;
+    return TR_OK;
+close_session:
+    made->driver->close(made->session);
+deinit_entries:
+    tr__store_entries_deinit(made);
+free_store:
+    source_resize(&options->source, made, 0);
+    return status;
+}
+
+void tr__store_close(struct store *store)
+{
+    if (store->is_threadless) {
+        while (commit_group(store))
+            continue;
+    } else {
+        stop_threads(store);
+    }
+    store->driver->close(store->session);
+    tr__store_entries_deinit(store);
+    struct memory_source source = store->source;
+    source_resize(&source, store, 0);
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Power cuts on a disk in memory: at every write, sync, truncation and deletion of a scenario the disk is
+ * copied, what was not synced is kept, dropped, torn or spoiled, and a store is opened on what is left.
+ */
+#include "support/ledger.h"
+
+struct world {
+    struct store_disk *disk;
+    struct ledger *ledger;
+    struct rng rng;
+    uint64_t points;
+    unsigned tries; /* of each kind that is left to chance, at each point */
+    bool is_in;     /* a point is under way: what it does is no point itself */
+    bool is_canary;
+};
+
+static unsigned losses; /* that the canary is to find */
+
+/* A store on what is left: all that was acknowledged is there, and it goes on. */
+static void check_copy(struct world *world, enum disk_crash how)
+{
+    struct store_disk *copy;
+    ck_assert_int_eq(tr__disk_clone(world->disk, &copy), TR_OK);
+    tr__disk_crash(copy, how, &world->rng);
+    struct store_options options = stores_options(copy);
+    struct ledger after = *world->ledger;
+    struct store *store = NULL;
+    tr_error error = {0};
+    tr_status status = tr__store_open(&options, &store, &error);
+    if (world->is_canary) {
+        struct store_state state;
+        struct store_reader *reader = status == TR_OK ? stores_reader(store) : NULL;
+        if (status != TR_OK ||
+            tr__store_read_state(reader, "k", stores_bytes(ledger_key(0)), &state) != TR_OK ||
+            state.version < after.acknowledged[0])
+            losses++;
+        tr__store_reader_free(reader);
+    } else {
+        ck_assert_msg(status == TR_OK, "%s: %s", tr_status_name(status), error.text);
+        ck_assert_uint_gt(tr__store_epoch(store), after.epoch);
+        ledger_check(&after, store);
+        if (world->points % 16 == 0) {
+            ledger_adopt(&after, store);
+            ledger_enter(&after, store);
+            ledger_round(&after);
+            for (size_t i = 0; i < LEDGER_ACTORS; i++)
+                ck_assert_int_eq(after.outcomes[i], TR_OK);
+            ledger_leave(&after);
+            ledger_check(&after, store);
+        }
+    }
+    if (status == TR_OK)
+        tr__store_close(store);
+    tr__disk_free(copy);
+}
+
+static tr_status on_io(void *context, enum store_io io, const char *file, uint64_t offset,
+                       size_t size)
+{
+    (void)file;
+    (void)offset;
+    (void)size;
+    struct world *world = context;
+    if (io == STORE_IO_READ || world->is_in)
+        return TR_OK;
+    world->is_in = true;
+    for (int how = 0; how < DISK_CRASHES; how++) {
+        bool is_chance = how > DISK_CRASH_DROP;
+        for (unsigned i = 0; i < (is_chance ? world->tries : 1); i++) {
+            world->points++;
+            check_copy(world, (enum disk_crash)how);
+        }
+    }
+    world->is_in = false;
+    return TR_OK;
+}
+
+static void play(struct world *world, unsigned openings, unsigned rounds)
+{
+    struct ledger ledger = {0};
+    world->ledger = &ledger;
+    world->disk = stores_disk(true);
+    rng_init(&world->rng, test_seed());
+    tr__disk_hook(world->disk, (struct store_io_hook){on_io, world});
+    struct store_options options = stores_options(world->disk);
+    options.log_pages = 60; /* so that the log is tidied now and then */
+    options.is_sync_off = world->is_canary;
+    for (unsigned i = 0; i < openings; i++) {
+        struct store *store = stores_open(&options);
+        ledger_enter(&ledger, store);
+        for (unsigned j = 0; j < rounds; j++)
+            ledger_round(&ledger);
+        ledger_leave(&ledger);
+        tr__store_close(store);
+    }
+    tr__disk_free(world->disk);
+}
+
+TEST(a_power_cut_at_any_point_loses_nothing_acknowledged, "K-09", "PE-01", "PE-11", "PE-15",
+     "PE-22")
+{
+    struct world world = {.tries = (unsigned)test_scale(1, 30)};
+    play(&world, TEST_HAS_SANITIZER ? 2 : 3, (unsigned)test_scale(TEST_HAS_SANITIZER ? 2 : 4, 12));
+    printf("%llu power cuts\n", (unsigned long long)world.points);
+    ck_assert_uint_gt(world.points, 500);
+}
+
+TEST(a_store_that_does_not_sync_is_found_out, "PE-01")
+{
+    struct world world = {.tries = 1, .is_canary = true};
+    play(&world, 1, 6);
+    ck_assert_uint_gt(losses, 10);
+}
+
+SUITE("store crash", a_power_cut_at_any_point_loses_nothing_acknowledged,
+      a_store_that_does_not_sync_is_found_out)

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Spoiled data: a flipped byte anywhere, rows in wrong places, pages in wrong places. Never is anything
+ * wrong given out; other actors are served where their data can be reached.
+ */
+#include "support/tamper.h"
+
+#include "store/sqlite/page_sum.h"
+
+enum { ACTORS = 40 };
+
+static const char *key_of(int actor)
+{
+    static char key[16];
+    (void)snprintf(key, sizeof key, "actor-%d", actor);
+    return key;
+}
+
+static const char *state_of(int actor)
+{
+    static char state[512];
+    (void)snprintf(
+        state, sizeof state, "the state of number %d %0*d", actor, 20 + actor * 9, actor);
+    return state;
+}
+
+static void fill(const struct store_options *options)
+{
+    struct store *store = stores_open(options);
+    for (int i = 0; i < ACTORS; i++) {
+        struct store_entry *entry = stores_enter(store, "k", key_of(i));
+        struct store_batch *batch = stores_batch(entry);
+        tr_bytes state = stores_bytes(state_of(i));
+        ck_assert_int_eq(tr__store_put_state(batch, 1, state), TR_OK);
+        ck_assert_int_eq(tr__store_kv_put(batch, stores_bytes("a"), state), TR_OK);
+        ck_assert_int_eq(tr__store_kv_put(batch, stores_bytes("b"), stores_bytes("b")), TR_OK);
+        ck_assert_int_eq(tr__store_alarm_set(batch, "alarm", 100 + i, state), TR_OK);
+        ck_assert_int_eq(tr__store_queue_push(batch, "q", 1, state), TR_OK);
+        ck_assert_int_eq(tr__store_event_append(batch, 0, state), TR_OK);
+        ck_assert_int_eq(tr__store_snapshot_put(batch, 1, 1, state), TR_OK);
+        ck_assert_int_eq(stores_commit(store, batch), TR_OK);
+        tr__store_leave(entry);
+    }
+    tr__store_close(store);
+}
+
+struct look {
+    const char *expected;
+    unsigned rows;
+    bool is_right;
+};
+
+static bool visit(void *context, const struct store_row *row)
+{
+    struct look *look = context;
+    look->rows++;
+    look->is_right = look->is_right && (stores_is(row->bytes, look->expected) ||
+                                        (stores_is(row->key, "b") && stores_is(row->bytes, "b")));
+    return true;
+}
+
+static void expect(tr_status status, bool is_right, const char *what)
+{
+    ck_assert_msg(status == TR_STORE_CORRUPT || (status == TR_OK && is_right),
+                  "%s: %s",
+                  what,
+                  tr_status_name(status));
+}
+
+/* Reads all of an actor: each thing is right, or known to be corrupt. Gives whether all was right. */
+static bool read_all(struct store_reader *reader, int actor)
+{
+    struct store_state state;
+    struct store_snapshot snapshot;
+    char expected[512];
+    tr_bytes value;
+    tr_bytes key = stores_bytes(key_of(actor));
+    (void)snprintf(expected, sizeof expected, "%s", state_of(actor));
+    unsigned failed = 0;
+    tr_status status = tr__store_read_state(reader, "k", key, &state);
+    expect(status, status == TR_OK && stores_is(state.bytes, expected), "state");
+    failed += status != TR_OK;
+    status = tr__store_read_kv(reader, "k", key, stores_bytes("a"), &value);
+    expect(status, status == TR_OK && stores_is(value, expected), "kv");
+    failed += status != TR_OK;
+    status = tr__store_read_snapshot(reader, "k", key, 9, &snapshot);
+    expect(status, status == TR_OK && stores_is(snapshot.bytes, expected), "snapshot");
+    failed += status != TR_OK;
+    struct look look = {expected, 0, true};
+    status = tr__store_list_kv(reader, "k", key, &(struct store_range){0}, visit, &look);
+    expect(status, look.is_right && look.rows == 2, "kv list");
+    failed += status != TR_OK;
+    look = (struct look){expected, 0, true};
+    status = tr__store_list_alarms(reader, "k", key, visit, &look);
+    expect(status, look.is_right && look.rows == 1, "alarms");
+    failed += status != TR_OK;
+    look = (struct look){expected, 0, true};
+    status = tr__store_list_queue(reader, "k", key, NULL, 0, 0, visit, &look);
+    expect(status, look.is_right && look.rows == 1, "queue");
+    failed += status != TR_OK;
+    look = (struct look){expected, 0, true};
+    status = tr__store_list_events(reader, "k", key, 0, 9, 0, visit, &look);
+    expect(status, look.is_right && look.rows == 1, "events");
+    failed += status != TR_OK;
+    return failed == 0;
+}
+
+/* How many actors are well; -1: the store does not open, and says why. */
+static int count_well(const struct store_options *options, bool is_quick)
+{
+    struct store *store;
+    struct store_reader *reader;
+    tr_error error = {0};
+    tr_status status = tr__store_open(options, &store, &error);
+    if (status != TR_OK) {
+        ck_assert(status == TR_STORE_CORRUPT || status == TR_STORE_FOREIGN ||
+                  status == TR_STORE_NEWER);
+        ck_assert_str_ne(error.text, "");
+        return -1;
+    }
+    int well = 0;
+    status = tr__store_reader_new(store, &reader);
+    ck_assert(status == TR_OK || status == TR_STORE_CORRUPT);
+    for (int i = 0; status == TR_OK && i < ACTORS; i += is_quick ? 13 : 1)
+        well += read_all(reader, i);
+    if (status == TR_OK)
+        tr__store_reader_free(reader);
+    tr__store_close(store);
+    return well;
+}
+
+TEST(a_flipped_byte_is_never_given_out, "PE-12", "PE-21")
+{
+    struct store_disk *disk = stores_disk(false);
+    struct store_options options = stores_options(disk);
+    fill(&options);
+    ck_assert_int_eq(count_well(&options, false), ACTORS);
+    size_t size = tr__disk_size(disk, "troupe.db");
+    ck_assert_uint_gt(size, 100000);
+    size_t step = test_is_long() ? 1 : TEST_HAS_SANITIZER ? 997 : 97;
+    unsigned refused = 0;
+    unsigned partly = 0;
+    for (size_t at = test_seed() % step; at < size; at += step) {
+        struct store_disk *copy;
+        ck_assert_int_eq(tr__disk_clone(disk, &copy), TR_OK);
+        ck_assert(tr__disk_flip(copy, "troupe.db", at, (unsigned char)(1u << at % 8)));
+        options.disk = copy;
+        int well = count_well(&options, true);
+        refused += well < 0;
+        partly += well > 0;
+        tr__disk_free(copy);
+    }
+    printf("%zu flips: %u not opened, %u in part\n", size / step, refused, partly);
+    ck_assert_uint_gt(partly, refused);
+    tr__disk_free(disk);
+}
+
+TEST(a_corrupt_actor_stays_alone, "PE-21", "PE-12")
+{
+    struct store_disk *disk = stores_disk(false);
+    struct store_options options = stores_options(disk);
+    fill(&options);
+    tamper(disk, "UPDATE actor SET state = 'spoiled' WHERE id = 7");
+    struct store *store = stores_open(&options);
+    struct store_reader *reader = stores_reader(store);
+    int well = 0;
+    for (int i = 0; i < ACTORS; i++)
+        well += read_all(reader, i);
+    ck_assert_int_eq(well, ACTORS - 1);
+    ck_assert_str_eq(stores_state(reader, "k", key_of(6)), "TR_STORE_CORRUPT");
+
+    /* What is corrupt is not written over; in one group with others only it fails. */
+    tr_status outcomes[3];
+    struct store_entry *entries[3];
+    for (int i = 0; i < 3; i++) {
+        entries[i] = stores_enter(store, "k", key_of(5 + i));
+        struct store_batch *batch = stores_batch(entries[i]);
+        ck_assert_int_eq(tr__store_put_state(batch, 1, stores_bytes("new")), TR_OK);
+        ck_assert_int_eq(tr__store_submit(batch, stores_on_done, &outcomes[i]), TR_OK);
+    }
+    while (tr__store_work(store))
+        continue;
+    ck_assert_int_eq(outcomes[0], TR_OK);
+    ck_assert_int_eq(outcomes[1], TR_STORE_CORRUPT);
+    ck_assert_int_eq(outcomes[2], TR_OK);
+    for (int i = 0; i < 3; i++)
+        tr__store_leave(entries[i]);
+    ck_assert_str_eq(stores_state(reader, "k", key_of(5)), "new");
+    ck_assert_str_eq(stores_state(reader, "k", key_of(6)), "TR_STORE_CORRUPT");
+    tr__store_reader_free(reader);
+    tr__store_close(store);
+    tr__disk_free(disk);
+}
+
+/* After the change reading this fails for actor 3 (row 4), and for it alone. */
+static void expect_spoiled(const char *sql)
+{
+    struct store_disk *disk = stores_disk(false);
+    struct store_options options = stores_options(disk);
+    fill(&options);
+    tamper(disk, sql);
+    struct store *store = stores_open(&options);
+    struct store_reader *reader = stores_reader(store);
+    ck_assert_msg(!read_all(reader, 3), "%s", sql);
+    ck_assert_msg(read_all(reader, 20), "%s", sql);
+    tr__store_reader_free(reader);
+    tr__store_close(store);
+    tr__disk_free(disk);
+}
+
+TEST(rows_that_are_torn_or_misplaced_do_not_fit_their_seals, "PE-12")
+{
+    static const char *const spoils[] = {
+        "UPDATE actor SET version = 2 WHERE id = 4",
+        "UPDATE actor SET sequence = 2 WHERE id = 4",
+        "UPDATE actor SET state = NULL WHERE id = 4",
+        "UPDATE actor SET seal = (SELECT seal FROM actor WHERE id = 5) WHERE id = 4",
+        "UPDATE actor SET seal = x'00' WHERE id = 4",
+        "UPDATE actor SET (seal, version, sequence, state) = "
+        "(SELECT seal, version, sequence, state FROM actor WHERE id = 5) WHERE id = 4",
+        "UPDATE kv SET value = substr(value, 1, 10) WHERE actor = 4 AND key = CAST('a' AS BLOB)",
+        "UPDATE kv SET (seal, value) = (SELECT seal, value FROM kv WHERE actor = 5 AND "
+        "key = CAST('a' AS BLOB)) WHERE actor = 4 AND key = CAST('a' AS BLOB)",
+        "UPDATE kv SET (seal, value) = (SELECT seal, value FROM kv WHERE actor = 4 AND "
+        "key = CAST('b' AS BLOB)) WHERE actor = 4 AND key = CAST('a' AS BLOB)",
+        "UPDATE alarm SET due = due + 1 WHERE actor = 4",
+        "UPDATE alarm SET name = CAST('mrala' AS BLOB) WHERE actor = 4",
+        "UPDATE queue SET id = 2 WHERE actor = 4",
+        "UPDATE queue SET bytes = x'00' WHERE actor = 4",
+        "UPDATE event SET sequence = 3 WHERE actor = 4",
+        "UPDATE snapshot SET version = 3 WHERE actor = 4",
+        "UPDATE snapshot SET bytes = x'' WHERE actor = 4",
+    };
+    for (size_t i = 0; i < sizeof spoils / sizeof *spoils; i++)
+        expect_spoiled(spoils[i]);
+}
+
+struct dues {
+    unsigned well;
+    unsigned corrupt;
+};
+
+static bool visit_due(void *context, const struct store_due *due)
+{
+    struct dues *dues = context;
+    dues->corrupt += due->is_corrupt;
+    dues->well += !due->is_corrupt;
+    return true;
+}
+
+TEST(corrupt_alarms_do_not_hide_others, "PE-21")
+{
+    struct store_disk *disk = stores_disk(false);
+    struct store_options options = stores_options(disk);
+    fill(&options);
+    tamper(disk, "UPDATE alarm SET bytes = x'00' WHERE actor = 4; DELETE FROM actor WHERE id = 9");
+    struct store *store = stores_open(&options);
+    struct store_reader *reader = stores_reader(store);
+    struct dues dues = {0};
+    ck_assert_int_eq(tr__store_list_due(reader, NULL, TR_NEVER, 0, visit_due, &dues), TR_OK);
+    ck_assert_uint_eq(dues.corrupt, 2);
+    ck_assert_uint_eq(dues.well, ACTORS - 2);
+    tr__store_reader_free(reader);
+    tr__store_close(store);
+    tr__disk_free(disk);
+}
+
+TEST(a_page_in_the_place_of_another_is_found, "PE-12")
+{
+    unsigned char pages[2][PAGE_SIZE];
+    for (size_t i = 0; i < PAGE_SIZE; i++) {
+        pages[0][i] = (unsigned char)(i * 7 + i / 512);
+        pages[1][i] = 0;
+    }
+    page_seal(pages[0], 5);
+    ck_assert(page_is_sound(pages[0], 5));
+    ck_assert(!page_is_sound(pages[0], 6));
+    ck_assert(page_is_sound(pages[1], 5)); /* never written */
+    for (size_t i = 0; i < PAGE_SIZE * 8; i++) {
+        pages[0][i / 8] ^= (unsigned char)(1u << i % 8);
+        ck_assert(!page_is_sound(pages[0], 5));
+        pages[0][i / 8] ^= (unsigned char)(1u << i % 8);
+    }
+    /* Sectors that changed places. */
+    unsigned char sector[512];
+    memcpy(sector, pages[0], sizeof sector);
+    memcpy(pages[0], pages[0] + 512, sizeof sector);
+    memcpy(pages[0] + 512, sector, sizeof sector);
+    ck_assert(!page_is_sound(pages[0], 5));
+}
+
+SUITE("store flip", a_flipped_byte_is_never_given_out, a_corrupt_actor_stays_alone,
+      rows_that_are_torn_or_misplaced_do_not_fit_their_seals, corrupt_alarms_do_not_hide_others,
+      a_page_in_the_place_of_another_is_found)
