@@ -366,6 +366,8 @@ bool tr__turn_stick(struct tr_self *self)
         tr__budget_turn_end(self);
     if (!extra->parked_count)
         tr__idle_pause(worker, cell);
+    if (self->frame)
+        worker->gate = NULL; /* others run on this worker meanwhile */
     self->state = TURN_STUCK;
     self->parked_ns = worker->loop.now_ns;
     extra->stuck = self;
@@ -380,6 +382,8 @@ bool tr__turn_unstick(struct worker *worker, struct cell *cell, uint32_t bits)
     extra->stuck = NULL;
     if (!extra->parked_count)
         tr__idle_resume(worker, cell);
+    if (self->frame)
+        cell_durable(cell)->hooks->on_resume(self);
     if (!stretch(self, true))
         return self->state != TURN_STUCK;
     bool is_running = tr__turn_over(self, self->next);

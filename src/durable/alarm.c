@@ -4,6 +4,7 @@
 #include <string.h>
 #include <troupe/wire.h>
 
+#include "actor/relief.h"
 #include "base/assert.h"
 #include "durable/clock.h"
 
@@ -289,7 +290,8 @@ void tr__alarm_failed(struct worker *worker, struct durable_actor *actor,
 }
 
 /* The turn for an alarm that is due; the frame has begun. */
-static tr_next fire(tr_self *self, void *state, struct durable_actor *actor, struct alarm *alarm)
+static tr_next fire(tr_self *self, struct tr_self *verb, void *state, struct durable_actor *actor,
+                    struct alarm *alarm)
 {
     struct durable_frame *frame = self->frame;
     void *message;
@@ -313,7 +315,7 @@ static tr_next fire(tr_self *self, void *state, struct durable_actor *actor, str
         if (status != TR_OK)
             return tr_fail(self, status, "the alarm %s cannot be stored", name);
     }
-    tr_next next = row->call(self, state, message);
+    tr_next next = tr__durable_user(self, verb, row, state, message);
     if (next.code == TR_NEXT_FAILED || self->is_cancelled)
         return next;
     status = finish(self->worker, actor, name, frame->mark);
@@ -322,6 +324,7 @@ static tr_next fire(tr_self *self, void *state, struct durable_actor *actor, str
 
 tr_next tr__durable_alarm(tr_self *self, void *state, const void *message)
 {
+    TURN_VERB(self);
     const struct tr_durable_due *due = message;
     struct durable_actor *actor = durable_of(self);
     struct worker *worker = self->worker;
@@ -341,7 +344,7 @@ tr_next tr__durable_alarm(tr_self *self, void *state, const void *message)
     /* The name is the alarm's, which its handler may free. */
     memcpy(self->frame->alarm, alarm->name, alarm->name_size);
     self->frame->holder.what = self->frame->alarm;
-    tr_next next = tr__frame_done(self, actor, fire(self, state, actor, alarm), false);
+    tr_next next = tr__frame_done(self, actor, fire(self, verb_turn, state, actor, alarm), false);
     tr__frame_end(self, actor);
     tr__durable_drive(worker, actor, false);
     return next;
@@ -419,6 +422,7 @@ static tr_status set(tr_self *self, struct durable_actor *actor, const tr_alarm 
 tr_status tr_self_try_alarm(tr_self *self, const tr_alarm *alarm, const tr_type *type,
                             const void *message)
 {
+    TURN_VERB(self);
     struct durable_actor *actor = self ? durable_of(self) : NULL;
     if (!self || !alarm || !type || !message || !alarm->name || !*alarm->name)
         return TR_INVALID_ARGUMENT;
@@ -435,6 +439,7 @@ tr_status tr_self_try_alarm(tr_self *self, const tr_alarm *alarm, const tr_type 
 
 void tr_self_alarm(tr_self *self, const tr_alarm *alarm, const tr_type *type, const void *message)
 {
+    TURN_VERB(self);
     TR_ASSERT(self); /* there is no turn to end */
     tr_status status = tr_self_try_alarm(self, alarm, type, message);
     if (status != TR_OK)
@@ -447,6 +452,7 @@ void tr_self_alarm(tr_self *self, const tr_alarm *alarm, const tr_type *type, co
 
 bool tr_alarm_cancel(tr_self *self, const char *name)
 {
+    TURN_VERB(self);
     struct durable_actor *actor = self ? durable_of(self) : NULL;
     struct alarm *alarm = actor && name && self->frame ? find(actor, name) : NULL;
     if (!alarm || self->is_cancelled)
@@ -460,6 +466,7 @@ bool tr_alarm_cancel(tr_self *self, const char *name)
 
 tr_time tr_alarm_due(tr_self *self, const char *name)
 {
+    TURN_VERB(self);
     const struct durable_actor *actor = self ? durable_of(self) : NULL;
     const struct alarm *alarm = actor && name ? find(actor, name) : NULL;
     if (!alarm)
@@ -473,6 +480,7 @@ tr_time tr_alarm_due(tr_self *self, const char *name)
 
 tr_alarm_mark tr_alarm_fired(const tr_self *self)
 {
+    TURN_VERB(self);
     const struct durable_frame *frame = self ? self->frame : NULL;
     if (!frame || !frame->has_alarm)
         return (tr_alarm_mark){0};

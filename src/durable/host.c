@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "actor/relief.h"
 #include "actor/client.h"
 #include "actor/pooled.h"
 #include "base/assert.h"
@@ -156,6 +157,7 @@ static tr_status wake(struct tr_system *system, const struct pooled_spawner *spa
 tr_status tr_self_try_durable(tr_self *self, const tr_durable_kind *kind, tr_bytes key,
                               uint64_t *ref_bits)
 {
+    TURN_VERB(self);
     if (!self || !kind || !ref_bits)
         return TR_INVALID_ARGUMENT;
     if (self->is_cancelled)
@@ -177,6 +179,7 @@ tr_status tr__host_wake(tr_self *self, const char *kind, tr_bytes key, uint64_t 
 
 tr_ref tr_self_durable(tr_self *self, const tr_durable_kind *kind, tr_bytes key)
 {
+    TURN_VERB(self);
     uint64_t bits = 0;
     TR_ASSERT(self); /* there is no turn to end */
     tr_status status = tr_self_try_durable(self, kind, key, &bits);

@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "actor/relief.h"
 #include "base/assert.h"
 #include "durable/actor.h"
 
@@ -75,6 +76,7 @@ static tr_status put(struct worker *worker, struct durable_actor *actor, tr_byte
 
 void tr_kv_put(tr_self *self, tr_bytes key, tr_bytes value)
 {
+    TURN_VERB(self);
     struct durable_actor *actor = need(self, "tr_kv_put");
     tr_status status = put(self->worker, actor, key, value, false);
     if (status != TR_OK)
@@ -83,6 +85,7 @@ void tr_kv_put(tr_self *self, tr_bytes key, tr_bytes value)
 
 void tr_kv_delete(tr_self *self, tr_bytes key)
 {
+    TURN_VERB(self);
     struct durable_actor *actor = need(self, "tr_kv_delete");
     tr_status status = put(self->worker, actor, key, (tr_bytes){NULL, 0}, true);
     if (status != TR_OK)
@@ -112,6 +115,7 @@ static const struct overlay *overlay_find(const struct durable_actor *actor, tr_
 
 bool tr_kv_get(tr_self *self, tr_bytes key, tr_bytes *value)
 {
+    TURN_VERB(self);
     struct durable_actor *actor = need(self, "tr_kv_get");
     if (!value || !key.size || !key.data)
         tr_crash(self, TR_INVALID_ARGUMENT, "tr_kv_get: no key, or nowhere to put its value");
@@ -221,6 +225,7 @@ static bool pairs_overlay(struct pairs *pairs, const struct overlay *overlay)
 
 size_t tr_kv_list(tr_self *self, tr_bytes prefix, tr_bytes from, const tr_kv **list, size_t max)
 {
+    TURN_VERB(self);
     struct durable_actor *actor = need(self, "tr_kv_list");
     const struct durable_kind *kind = actor->kind;
     if (!list)

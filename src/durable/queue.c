@@ -4,6 +4,7 @@
 #include <string.h>
 #include <troupe/wire.h>
 
+#include "actor/relief.h"
 #include "actor/park.h"
 #include "base/assert.h"
 #include "wire/copy.h"
@@ -198,6 +199,7 @@ static tr_status give(tr_self *self, struct durable_actor *actor, struct queue_i
 tr_status tr_self_queue_take(tr_self *self, const char *queue, const tr_type *type,
                              tr_time timeout_ns, const void **message, tr_queued *item)
 {
+    TURN_VERB(self);
     struct durable_actor *actor = self ? durable_of(self) : NULL;
     if (!self || !queue || !type || !message || timeout_ns < 0)
         return TR_INVALID_ARGUMENT;
@@ -223,6 +225,7 @@ tr_status tr_self_queue_take(tr_self *self, const char *queue, const tr_type *ty
 
 bool tr_queue_done(tr_self *self, tr_queued done)
 {
+    TURN_VERB(self);
     struct durable_actor *actor = self ? durable_of(self) : NULL;
     if (!actor || !self->frame || self->is_cancelled)
         return false;
@@ -240,6 +243,7 @@ bool tr_queue_done(tr_self *self, tr_queued done)
 
 size_t tr_queue_count(const tr_self *self, const char *queue)
 {
+    TURN_VERB(self);
     const struct durable_actor *actor = self ? durable_of(self) : NULL;
     size_t count = 0;
     if (!actor || !queue)
@@ -285,6 +289,7 @@ static tr_status push(struct worker *worker, struct durable_actor *actor, const 
 tr_status tr_self_try_queue_push(tr_self *self, const char *queue, const tr_type *type,
                                  const void *message)
 {
+    TURN_VERB(self);
     struct durable_actor *actor = self ? durable_of(self) : NULL;
     if (!self || !queue || !*queue || !type || !message)
         return TR_INVALID_ARGUMENT;
@@ -303,6 +308,7 @@ tr_status tr_self_try_queue_push(tr_self *self, const char *queue, const tr_type
 
 void tr_self_queue_push(tr_self *self, const char *queue, const tr_type *type, const void *message)
 {
+    TURN_VERB(self);
     TR_ASSERT(self); /* there is no turn to end */
     tr_status status = tr_self_try_queue_push(self, queue, type, message);
     if (status != TR_OK)
@@ -313,6 +319,7 @@ void tr_self_queue_push(tr_self *self, const char *queue, const tr_type *type, c
 
 tr_next tr__durable_run(tr_self *self, void *state, const void *message)
 {
+    TURN_VERB(self);
     static const struct tr_run run;
     struct durable_actor *actor = durable_of(self);
     const tr_handler *row = actor->kind->run;
@@ -324,7 +331,8 @@ tr_next tr__durable_run(tr_self *self, void *state, const void *message)
     self->frame->is_run = true;
     (void)!tr__sleep_raise(
         &actor->machine, &self->frame->holder, COUNTER_RUN, self->worker->loop.now_ns);
-    tr_next next = tr__frame_done(self, actor, row->call(self, state, &run), false);
+    tr_next next = tr__frame_done(
+        self, actor, tr__durable_user(self, verb_turn, row, state, &run), false);
     tr__frame_end(self, actor);
     tr__durable_drive(self->worker, actor, false);
     return next;

@@ -5,6 +5,7 @@
 #include "durable/actor.h"
 
 #include "actor/park.h"
+#include "actor/relief.h"
 #include "actor/turn.h"
 #include "base/assert.h"
 #include "durable/alarm.h"
@@ -124,6 +125,17 @@ tr_next tr__frame_done(struct tr_self *self, struct durable_actor *actor, tr_nex
 
 /* ---- Messages. ---- */
 
+tr_next tr__durable_user(struct tr_self *self, struct tr_self *verb, const tr_handler *row,
+                         void *state, const void *message)
+{
+    if (verb)
+        seat_go_out(self->seat, self);
+    tr_next next = row->call(self, state, message);
+    if (verb)
+        (void)verb_begin(self);
+    return next;
+}
+
 /* The row of the application behind one of the kind's. */
 static const tr_handler *row_behind(const struct durable_actor *actor, const tr_handler *row)
 {
@@ -143,6 +155,7 @@ static tr_next pass_on(struct tr_self *self, const struct durable_actor *actor)
 
 tr_next tr__durable_call(tr_self *self, void *state, const void *message)
 {
+    TURN_VERB(self);
     struct durable_actor *actor = durable_of(self);
     const tr_handler *row = row_behind(actor, self->row);
     if (actor->broken != TR_OK)
@@ -151,7 +164,8 @@ tr_next tr__durable_call(tr_self *self, void *state, const void *message)
         return pass_on(self, actor);
     if (!tr__frame_begin(self, actor, self->envelope->type->name, false))
         return no_memory(self);
-    tr_next next = tr__frame_done(self, actor, row->call(self, state, message), false);
+    tr_next next = tr__frame_done(
+        self, actor, tr__durable_user(self, verb_turn, row, state, message), false);
     tr__frame_end(self, actor);
     tr__durable_drive(self->worker, actor, false);
     return next;
@@ -169,6 +183,7 @@ void tr__durable_started(struct worker *worker, struct durable_actor *actor)
 
 tr_next tr__durable_begin(tr_self *self, void *state, const void *message)
 {
+    TURN_VERB(self);
     (void)message;
     static const struct tr_created created;
     struct durable_actor *actor = durable_of(self);
@@ -178,11 +193,11 @@ tr_next tr__durable_begin(tr_self *self, void *state, const void *message)
     if (!tr__frame_begin(self, actor, "tr_awake", false))
         return no_memory(self);
     if (is_created)
-        next = kind->created->call(self, state, &created);
+        next = tr__durable_user(self, verb_turn, kind->created, state, &created);
     if (next.code == TR_NEXT_SAME && kind->awake && !self->is_cancelled) {
         struct tr_awake awake = {.epoch = actor->end.generation.epoch,
                                  .counter = actor->end.generation.counter};
-        next = kind->awake->call(self, state, &awake);
+        next = tr__durable_user(self, verb_turn, kind->awake, state, &awake);
     }
     /* Who was created is known from now on, whether it has changed anything or not. */
     next = tr__frame_done(self, actor, next, is_created);
@@ -207,6 +222,7 @@ static bool hook_wait(struct tr_self *self, struct durable_actor *actor)
 
 tr_next tr__durable_hook(tr_self *self, void *state, const void *message)
 {
+    TURN_VERB(self);
     static const struct tr_sleeping sleeping;
     static const struct tr_destroying destroying;
     const struct tr_durable_hooked *hooked = message;
@@ -221,7 +237,8 @@ tr_next tr__durable_hook(tr_self *self, void *state, const void *message)
     const char *what = is_sleep ? "tr_sleeping" : "tr_destroying";
     if (!tr__frame_begin(self, actor, what, true))
         return no_memory(self);
-    next = row->call(self, state, is_sleep ? (const void *)&sleeping : &destroying);
+    next = tr__durable_user(
+        self, verb_turn, row, state, is_sleep ? (const void *)&sleeping : &destroying);
     next = tr__frame_done(self, actor, next, false);
     tr__frame_end(self, actor);
     if (self->is_cancelled)
@@ -243,6 +260,7 @@ tr_next tr__durable_hook(tr_self *self, void *state, const void *message)
 
 tr_next tr__durable_drive_turn(tr_self *self, void *state, const void *message)
 {
+    TURN_VERB(self);
     (void)state;
     (void)message;
     struct durable_actor *actor = durable_of(self);

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "actor/relief.h"
 #include "actor/park.h"
 #include "base/assert.h"
 #include "durable/actor.h"
@@ -22,11 +23,13 @@ static struct durable_actor *need(tr_self *self, const char *verb)
 
 tr_bytes tr_key(tr_self *self)
 {
+    TURN_VERB(self);
     return actor_key(need(self, "tr_key"));
 }
 
 uint64_t tr_generation(tr_self *self, uint64_t *epoch)
 {
+    TURN_VERB(self);
     const struct durable_actor *actor = need(self, "tr_generation");
     if (epoch)
         *epoch = actor->end.generation.epoch;
@@ -35,6 +38,7 @@ uint64_t tr_generation(tr_self *self, uint64_t *epoch)
 
 bool tr_is_aborted(const tr_self *self)
 {
+    TURN_VERB(self);
     const struct durable_actor *actor = self ? durable_of(self) : NULL;
     return actor && actor->is_aborted;
 }
@@ -56,11 +60,13 @@ static tr_status ask(tr_self *self, enum sleep_reason reason)
 
 tr_status tr_go_to_sleep(tr_self *self)
 {
+    TURN_VERB(self);
     return ask(self, SLEEP_REASON_SLEEP);
 }
 
 tr_status tr_destroy(tr_self *self)
 {
+    TURN_VERB(self);
     return ask(self, SLEEP_REASON_DESTROY);
 }
 
@@ -68,6 +74,7 @@ tr_status tr_destroy(tr_self *self)
 
 tr_status tr_try_save(tr_self *self)
 {
+    TURN_VERB(self);
     struct durable_actor *actor = self ? durable_of(self) : NULL;
     if (!self)
         return TR_INVALID_ARGUMENT;
@@ -91,6 +98,7 @@ tr_status tr_try_save(tr_self *self)
 
 void tr_save(tr_self *self)
 {
+    TURN_VERB(self);
     TR_ASSERT(self); /* there is no turn to end */
     tr_status status = tr_try_save(self);
     if (status != TR_OK)
@@ -115,6 +123,7 @@ static struct durable_array *array_of(struct durable_actor *actor, const void *i
 const void *tr_self_append(tr_self *self, const void *items, size_t count, size_t size,
                            const void *item)
 {
+    TURN_VERB(self);
     struct durable_actor *actor = need(self, "tr_append");
     struct durable_array *array = items ? array_of(actor, items) : NULL;
     if (count >= TR_PAYLOAD_MAX / size)
@@ -142,6 +151,7 @@ const void *tr_self_append(tr_self *self, const void *items, size_t count, size_
 
 tr_hold tr_self_hold(tr_self *self, bool is_awake, const char *what, const char *file, int line)
 {
+    TURN_VERB(self);
     struct durable_actor *actor = need(self, "TR_KEEP_AWAKE");
     struct durable_frame *frame = self->frame;
     struct worker *worker = self->worker;
@@ -166,6 +176,7 @@ tr_hold tr_self_hold(tr_self *self, bool is_awake, const char *what, const char 
 void tr_hold_release(tr_hold *handle)
 {
     tr_self *self = handle->self;
+    TURN_VERB(self);
     uint64_t number = handle->number;
     handle->number = 0;
     struct durable_frame *frame = number && self ? self->frame : NULL;
