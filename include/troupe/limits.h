@@ -74,7 +74,10 @@
 #define TR_BLOCKING_IDLE_NS (10 * TR_SECOND)
 /** How long a shutdown waits for actors before it kills them, where nobody says how long. */
 #define TR_SHUTDOWN_TIMEOUT_NS (10 * TR_SECOND)
-/** How long after the deadline a function may still return. Then: TR_SHUTDOWN_INCOMPLETE. */
+/**
+ * How long after the deadline the wait for a function that does not return is over, at the latest; one
+ * that has returned after half of that is waited for. Then: TR_SHUTDOWN_INCOMPLETE.
+ */
 #define TR_SHUTDOWN_GRACE_NS (50 * TR_MILLISECOND)
 /**
  * How much longer the killing of very many actors, the burial of millions of messages, or a lack of

@@ -23,7 +23,7 @@
  *   3. At the deadline whatever has not stopped is killed: mailboxes are closed, turns that wait are
  *      cancelled, tr_post_stop is still called, children first.
  *   4. A handler, a set-up, or a function of tr_blocking that does not return cannot be ended in C.
- *      50 ms after the deadline the wait for it is over: the others have stopped as if it had, the
+ *      30 to 50 ms after the deadline the wait for it is over: the others have stopped as if it had, the
  *      report names it, and the result is TR_SHUTDOWN_INCOMPLETE.
  *   5. The hooks of TR_AFTER_STOP; then tr_system_run and tr_system_wait return.
  *

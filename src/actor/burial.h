@@ -10,8 +10,8 @@
  *      thousand of the system anyway is never written there.
  *   2. An envelope that holds its message stays where it is: its slab goes with the system. One with a
  *      block is given back as ever, for the message may hold buffers.
- *   3. The notes are handed in (tr__burials_end) at each round of the worker, when it has nothing to
- *      do, and before user code runs that need not come back.
+ *   3. The notes are handed in (tr__burials_end) every few milliseconds, when the worker has nothing
+ *      to do, and before user code runs that need not come back.
  *   4. What is not yet handed in is in `pending`, and belongs to the total: who asks for that adds it.
  *
  * While somebody has subscribed, he is told of each as ever.
@@ -21,6 +21,9 @@
 
 #include "actor/dead_letter.h"
 #include "os/atomic.h"
+
+/** Between two rounds in which a worker hands in what it has. */
+#define BURIALS_EVERY_NS (4 * TR_MILLISECOND)
 
 /** A dead letter that is not yet handed in. */
 struct burial_note {
@@ -35,6 +38,7 @@ struct burials {
     atom64 pending;            /* written by the worker, under the lock of the dead letters when less */
     struct burial_note *notes; /* of the last of them: a ring of TR_DEAD_LETTERS_MAX; NULL: not yet */
     uint32_t next;             /* where the next note goes */
+    tr_time handed_in_ns;      /* when it was done last */
     bool is_logged;            /* the log has had what it may of this second */
 };
 

@@ -190,6 +190,7 @@ void tr__dead_letters_hand_in(struct tr_system *system, struct burials *burials)
         unlogged[logged_count++] = more;
     }
     burials->is_logged = letters->logged == TR_DEAD_LETTER_LOGS_MAX;
+    burials->handed_in_ns = now_ns;
     atom64_store(&burials->pending, 0, ATOM_RELAXED);
     lock_give(&letters->lock);
 

@@ -2,20 +2,22 @@
 /**
  * Shutting a system down, and waiting for it.
  *
- * The orderly way is that of any actor: /user gets a pill (CONTROL_STOP), stops its children, and at
- * the deadline an alarm of worker 0 turns that into a kill. This file has what is needed when that
- * is not enough: a worker whose thread is in a handler that does not return can do nothing, neither
- * for its own actors nor for the children and parents of these that live elsewhere.
+ * The orderly way is that of any actor: /user gets a pill (CONTROL_STOP), and stops its children. This
+ * file has what is needed when that is not enough: actors have more to do than there is time, and a
+ * worker whose thread is in a handler that does not return can do nothing, neither for its own actors
+ * nor for the children and parents of these that live elsewhere.
  *
- * Who waits (tr_system_wait) is the judge. It sleeps until something is due, looks at the workers from
- * outside, and asks for a *sweep* by adding 1 to `sweep`: each worker that comes to its next round goes
- * through its own cells. The first of these numbers says no more than that the shutdown has begun.
+ * Both are seen to in a *sweep*, which is asked for by adding 1 to `sweep`: each worker that comes to
+ * its next round goes through its own cells. The first of these numbers says no more than that the
+ * shutdown has begun. At the deadline an alarm of worker 0 asks for one. Who waits (tr_system_wait) is
+ * the judge: it sleeps until something is due, looks at the workers from outside, and asks for more.
  *
  * Rules:
  *   1. A worker is *stuck* for the judge when it runs user code and has done nothing that is counted
  *      for a while. This may be wrong the next moment: nothing below relies on its being true.
  *   2. In a sweep after the deadline each worker kills its own cells, whoever their parents are. So an
- *      order that a stuck worker should have passed on is not missed.
+ *      order that a stuck worker should have passed on is not missed, and none waits in a run queue
+ *      behind actors with work. What clients send is refused from the deadline on.
  *   3. In a sweep a worker disowns children of its own cells: those that live on a stuck worker, or are
  *      on their way to one, or whose function of tr_blocking runs. It does so only once it has sent
  *      them the kill. A disowned child is out of the list of its parent, as sibling_next = 0 says,

@@ -23,9 +23,8 @@
 #include "fiber/jump.h"
 #include "wire/copy.h"
 
-/* There are three of what follows it, each for one way to call handlers. */
+/* There are three of what is TURN_INLINE, each for one way to call handlers. */
 #define TURN_INLINE __attribute__((__always_inline__)) static inline
-
 enum call_mode { CALL_PLAIN, CALL_TRAPPING, CALL_RELIEVING };
 
 static const tr_next same = {TR_NEXT_SAME};
@@ -235,19 +234,20 @@ static bool message_admit(struct tr_self *self, struct envelope *envelope)
     }
 }
 
-TURN_INLINE tr_next call_row(struct tr_self *self, const tr_handler *row, enum call_mode mode)
+TURN_INLINE tr_next call_row(struct tr_self *self, const tr_handler *row, struct envelope *envelope,
+                             enum call_mode mode)
 {
-    struct envelope *envelope = self->envelope;
+    void *state = self->cell->state;
     tr_next next;
     if (mode == CALL_TRAPPING)
         return tr__fault_call_row(self, row);
     if (mode == CALL_RELIEVING)
         seat_go_out(self->seat, self);
     if (__builtin_expect(row->type != NULL, 1)) {
-        next = row->call(self, self->cell->state, envelope_data(envelope));
+        next = row->call(self, state, envelope_data(envelope));
     } else {
         tr_message any = {envelope->type, envelope_data(envelope)};
-        next = row->call(self, self->cell->state, &any);
+        next = row->call(self, state, &any);
     }
     if (mode == CALL_RELIEVING && __builtin_expect(!seat_come_in(self->seat), 0))
         tr__relief_return(self);
@@ -285,7 +285,7 @@ TURN_INLINE bool message_turn(struct tr_self *self, enum call_mode mode)
     }
     self->row = row;
     worker_set_row(worker, row);
-    return message_end(self, call_row(self, row, mode));
+    return message_end(self, call_row(self, row, envelope, mode));
 }
 
 static inline bool is_called(const struct cell *cell)

@@ -96,9 +96,12 @@ static void on_round(struct loop *loop)
     tr__asks_fire(worker, loop->now_ns);
     if (atom32_load(&worker->system->shutdown.sweep, ATOM_ACQUIRE) != worker->swept)
         tr__shutdown_sweep(worker);
-    tr__burials_end(worker);
+    if (loop->now_ns - worker->burials.handed_in_ns >= BURIALS_EVERY_NS)
+        tr__burials_end(worker);
     loop->wants_round = tr__timers_fire(worker, loop->now_ns);
-    tr__balance_round(worker);
+    /* Who is killed in a moment need not move. */
+    if (!atom32_load(&worker->system->shutdown.is_forced, ATOM_RELAXED))
+        tr__balance_round(worker);
 }
 
 /* Gives back what a flood has left: the worker's own memory, the clients', and that of sleepers. */
