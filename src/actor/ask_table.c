@@ -94,6 +94,8 @@ void tr__ask_table_remove(struct ask_table *table, const struct ask *ask)
 
 void tr__ask_table_shrink(struct worker *worker, struct ask_table *table)
 {
+    if (!table->slots)
+        return;
     if (!table->count) {
         table_close(worker, table);
         return;

@@ -50,7 +50,8 @@ enum house {
 enum cell_flag {
     CELL_SEALED = 1 << 0,  /* a PoisonPill has arrived: what comes later is refused */
     CELL_STARTED = 1 << 1, /* PreStart was sent, so PostStop is due */
-    CELL_POSTED = 1 << 2,  /* it was closed while a post was on its way, which must arrive */
+    CELL_POSTED = 1 << 2, /* of a Stopped one: a post was on its way, which must arrive */
+    CELL_WOKEN = 1 << 2,  /* of a live one: turns that waited may go on */
     CELL_KILLING = 1 << 3, /* it stops by Kill, and so do its children */
     CELL_LINKED = 1 << 4,  /* it is in its parent's list */
     CELL_ENDED = 1 << 5, /* of a Stopped one: it is posted to its parent's worker, to be unlinked */
@@ -73,7 +74,6 @@ enum cell_control {
     CONTROL_STOP = 1 << 1,   /* stop after what has arrived */
     CONTROL_LOOK = 1 << 2,   /* something urgent is in the inbox */
     CONTROL_FINISH = 1 << 3, /* its last child has ended: so does it */
-    CONTROL_WAKE = 1 << 4,   /* a turn that waited may go on */
     CONTROL_CHILD = 1 << 5,  /* a child has failed, or is to come back */
     CONTROL_DECIDED =
         1 << 6, /* its supervisor has decided, or what then was to be waited for is over */

@@ -160,12 +160,12 @@ static inline void room_give_any(struct cell *cell, const struct envelope *envel
         room_give_near(cell, envelope);
 }
 
-/** Whether a cycle would find something to handle. */
+/** Whether a run would find something to handle, or a turn to go on with. */
 static inline bool mail_has_arrived(const struct cell *cell)
 {
     if (__builtin_expect(cell->flags & CELL_BARRIER, 0))
-        return cell->replies || cell->exceptions || cell->events;
-    return cell->notices || cell->flags & CELL_MIXED;
+        return cell->replies || cell->exceptions || cell->events || cell->flags & CELL_WOKEN;
+    return cell->notices || cell->flags & (CELL_MIXED | CELL_WOKEN);
 }
 
 /** Whether turns of this actor wait, or answers for which none does: tr_ask_then. */

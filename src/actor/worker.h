@@ -47,6 +47,24 @@ struct turn_defer {
     void (*release)(void *resource);
 };
 
+/** Asks of a turn for which it has room itself. */
+enum { TURN_ASKS_FEW = 2 };
+
+/** The asks of a turn, by the order in which they were made; see actor/turn_asks.h. */
+struct turn_asks {
+    uintptr_t *places;
+    uint32_t count;
+    uint32_t room;
+    uintptr_t few[TURN_ASKS_FEW];
+};
+
+static inline void turn_asks_init(struct turn_asks *asks)
+{
+    asks->places = asks->few;
+    asks->count = 0;
+    asks->room = TURN_ASKS_FEW;
+}
+
 /** A turn, as handlers hold it. */
 struct tr_self {
     struct worker *worker;
@@ -82,7 +100,7 @@ struct tr_self {
     struct timer_node deadline;
     tr_time parked_ns;      /* since when it waits */
     const tr_handler *row;  /* of the handler that runs */
-    struct ask *asks;       /* of this turn, newest first */
+    struct turn_asks asks;  /* of this turn */
     struct batch *batch;    /* when it has several messages */
     const char *where;      /* the file and line of its last await */
     uint32_t wanted;        /* asks that it still waits for */
