@@ -62,7 +62,7 @@ void tr__asks_free(struct worker *worker)
 static inline void unlist(struct cell *cell, struct ask *ask)
 {
     ask->is_listed = false;
-    tr__ask_table_remove(&cell->extra->asks, ask);
+    ask_table_remove(&cell->extra->asks, ask);
 }
 
 static void ask_done(struct worker *worker, struct ask *ask, tr_status status)
@@ -307,9 +307,10 @@ struct ask *tr__ask_new(struct tr_self *self, uint64_t to, const tr_type *type)
 void tr__ask_send(struct tr_self *self, struct ask *ask, const void *message, tr_time timeout_ns)
 {
     struct worker *worker = self->worker;
-    ask->asked_ns = clock_bound(&worker->clock);
+    ask->asked_ns = clock_bound_roughly(&worker->clock);
     tr_time deadline_ns = deadline_of(self, ask->asked_ns, timeout_ns);
-    if (deadline_ns <= ask->asked_ns) {
+    if (__builtin_expect(deadline_ns <= ask->asked_ns, 0) &&
+        deadline_ns <= clock_bound(&worker->clock)) {
         ask_done(worker, ask, TR_TIMEOUT);
         return;
     }

@@ -78,7 +78,7 @@ void tr__thens_drop(struct worker *worker, struct cell *cell)
     uint32_t mask = table->mask;
     uint32_t place = 0;
     while (extra->then_count) {
-        struct ask *ask = table->slots[place];
+        struct ask *ask = table->newest ? table->newest : table->slots[place];
         if (!ask) {
             place++;
             continue;

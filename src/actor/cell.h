@@ -117,6 +117,7 @@ struct ask;
 
 /** The asks of an actor, by number. */
 struct ask_table {
+    struct ask *newest; /* not in the slots: most are answered before there is another */
     struct ask **slots;
     uint32_t mask;
     uint32_t count;
@@ -131,6 +132,12 @@ struct timer_parcel;
 /** What few actors need. */
 struct cell_extra {
     struct cell *cell;
+    /* Turns that wait. What each wait needs is together, in one cache line or two. */
+    uint32_t parked_count;
+    bool abandons;      /* a fault was trapped: those that wait are dropped, not resumed */
+    struct list parked; /* of struct tr_self; all of them, by their last wait */
+    struct list woken;  /* those that may go on */
+    struct ask_table asks;
     struct envelope *requests; /* the mailbox of asks, of one that has them apart: CELL_BY_KIND */
     struct envelope *stash;    /* a ring */
     uint32_t stash_count;
@@ -150,16 +157,11 @@ struct cell_extra {
     /* Who has suspended it last, and when: see actor/why.h. */
     uint64_t suspended_by;
     tr_time suspended_ns;
-    /* Turns that wait. */
-    struct list parked; /* of struct tr_self; all of them, by their last wait */
-    struct list woken;  /* those that may go on */
-    struct list born;   /* those that have waited and not ended, oldest first */
-    uint32_t parked_count;
-    uint32_t barriers;     /* of them, those that let no ask or notice begin */
+    /* More of turns that wait. */
+    struct list born;      /* those that have waited and not ended, oldest first */
+    uint32_t barriers;     /* of those that wait, those that let no ask or notice begin */
+    uint32_t blocked;      /* and whose function is queued or runs: actor/blocking.h */
     struct envelope *held; /* a ring: the rest of the cycle in which a barrier began */
-    bool abandons;         /* a fault was trapped: those that wait are dropped, not resumed */
-    uint32_t blocked;      /* of them, those whose function is queued or runs: actor/blocking.h */
-    struct ask_table asks;
     uint32_t then_count;        /* of these, those for which no turn waits: see actor/ask_then.h */
     struct list laters;         /* of struct later: requests whose reply was put off */
     struct watch_table watches; /* whom it watches; see actor/watchers.h */

@@ -14,7 +14,7 @@
 /* What few actors have and what is bound to the worker: those stay until it is over. */
 static bool extra_may_move(const struct cell_extra *extra)
 {
-    if (extra->parked_count || extra->then_count || extra->asks.count || extra->blocked)
+    if (extra->parked_count || extra->then_count || extra->asks.count || extra->asks.newest || extra->blocked)
         return false;
     if (extra->waiters || extra->held || extra->is_serving)
         return false;

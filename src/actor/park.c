@@ -181,7 +181,8 @@ void tr__turn_wake(struct tr_self *self, tr_status outcome)
         return;
     self->state = TURN_WOKEN;
     self->outcome = outcome;
-    tr__wheel_cancel(&self->worker->waits, &self->deadline);
+    if (timer_is_armed(&self->deadline))
+        tr__wheel_cancel(&self->worker->waits, &self->deadline);
     list_push_last(&cell->extra->woken, &self->woken);
     cell->flags |= CELL_WOKEN;
     if (mail_is_idle(cell))

@@ -71,7 +71,7 @@ FIBER_INLINE void side_leave(struct fiber_host *host, struct fiber_side *leaver,
     TR_ASSERT(next->context);
     host->leaver = leaver;
     sanitizer_leave(leaver, next, is_last);
-    switch_jump(&leaver->context, next->context, host, &host->modes);
+    switch_jump(&leaver->context, next->context, host);
     side_arrive(host, leaver);
 }
 

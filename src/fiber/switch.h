@@ -28,34 +28,16 @@
 #define SWITCH_AVX512
 #endif
 
-/** The control words of the floating point units. */
-struct switch_modes {
-    uint32_t sse;
-    uint16_t x87;
-};
-
-SWITCH_INLINE void switch_modes_read(struct switch_modes *modes)
-{
-    __asm__ __volatile__("stmxcsr %0\n\tfnstcw %1" : "=m"(modes->sse), "=m"(modes->x87));
-}
-
-SWITCH_INLINE void switch_modes_write(const struct switch_modes *modes)
-{
-    __asm__ __volatile__("ldmxcsr %0\n\tfldcw %1" : : "m"(modes->sse), "m"(modes->x87));
-}
-
 /**
  * Leaves this stack, notes it in *from, and goes to another; returns when somebody comes back. `data` is
  * what a stack that is entered for the first time is given.
  *
  * rbx and rbp are saved by hand, because compilers may need them themselves; the red zone below the
- * stack is stepped over. To set the control words takes long, so that is done only if they differ:
- * `now` is one place for all stacks of a thread.
+ * stack is stepped over. The control words of the floating point units are not saved: they belong to the
+ * thread, of which nothing is to be held over a wait, and to read them takes as long as all the rest.
  */
-SWITCH_INLINE void switch_jump(void **from, void *to, void *data, struct switch_modes *now)
+SWITCH_INLINE void switch_jump(void **from, void *to, void *data)
 {
-    switch_modes_read(now);
-    const struct switch_modes own = *now;
     __asm__ __volatile__("leaq -128(%%rsp), %%rsp\n\t"
                          "pushq %%rbp\n\t"
                          "pushq %%rbx\n\t"
@@ -75,8 +57,6 @@ SWITCH_INLINE void switch_jump(void **from, void *to, void *data, struct switch_
                            "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8",
                            "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14",
                            "xmm15" SWITCH_AVX512, "memory", "cc");
-    if (__builtin_expect(now->sse != own.sse || now->x87 != own.x87, 0))
-        switch_modes_write(&own);
 }
 
 /** Prepares a stack that ends at `top`: the first jump to it calls `entry`, which never returns. */
@@ -92,10 +72,6 @@ SWITCH_INLINE void *switch_prepare(char *top, size_t size, void (*entry)(void *d
 
 #else
 #define SWITCH_IS_BOOST 1
-
-struct switch_modes {
-    char unused;
-};
 
 /** What an arrival is told: where the leaver can be continued, and what it passed. */
 struct switch_transfer {
@@ -119,10 +95,9 @@ SWITCH_INLINE void *switch_unpack(struct switch_transfer transfer)
     return parcel->data;
 }
 
-SWITCH_INLINE void switch_jump(void **from, void *to, void *data, struct switch_modes *now)
+SWITCH_INLINE void switch_jump(void **from, void *to, void *data)
 {
     struct switch_parcel parcel = {.from = from, .data = data};
-    (void)now;
     (void)switch_unpack(jump_fcontext(to, &parcel));
 }
 
