@@ -11,7 +11,9 @@
 #include "actor/relief.h"
 #include "actor/spawn.h"
 #include "actor/story.h"
+#include "actor/stretch.h"
 #include "actor/turn.h"
+#include "actor/turn_asks.h"
 #include "actor/waiters.h"
 #include "actor/why.h"
 #include "base/assert.h"
@@ -58,6 +60,12 @@ void tr__asks_free(struct worker *worker)
     tr__ask_table_free_spare(worker);
 }
 
+static inline void unlist(struct cell *cell, struct ask *ask)
+{
+    ask->is_listed = false;
+    ask_table_remove(&cell->extra->asks, ask);
+}
+
 static void ask_done(struct worker *worker, struct ask *ask, tr_status status)
 {
     struct tr_self *turn = ask->turn;
@@ -68,7 +76,23 @@ static void ask_done(struct worker *worker, struct ask *ask, tr_status status)
     tr__wheel_cancel(&worker->ask_timeouts, &ask->timeout);
     if (ask->carrier)
         tr__then_due(worker, ask);
+    else
+        unlist(turn->cell, ask);
     if (ask->is_wanted && turn->wanted && !--turn->wanted)
+        tr__turn_wake(turn, TR_OK);
+}
+
+/* The same of one whose reply is there, and of whom no more is kept. */
+static inline void ask_answered(struct worker *worker, struct cell *cell, struct ask *ask,
+                                struct envelope *reply)
+{
+    struct tr_self *turn = ask->turn;
+    bool is_wanted = ask->is_wanted;
+    tr__wheel_cancel(&worker->ask_timeouts, &ask->timeout);
+    unlist(cell, ask);
+    turn_ask_answer(ask, reply);
+    ask_give(worker, ask);
+    if (is_wanted && turn->wanted && !--turn->wanted)
         tr__turn_wake(turn, TR_OK);
 }
 
@@ -117,10 +141,11 @@ void tr__ask_told(struct worker *worker, struct cell *cell, struct envelope *env
     envelope_give(&worker->pool, envelope);
 }
 
-static void ask_end(struct worker *worker, struct cell *cell, struct ask *ask)
+void tr__ask_free(struct worker *worker, struct cell *cell, struct ask *ask)
 {
     tr__wheel_cancel(&worker->ask_timeouts, &ask->timeout);
-    tr__ask_table_remove(&cell->extra->asks, ask);
+    if (ask->is_listed)
+        unlist(cell, ask);
     if (ask->answer)
         envelope_give(&worker->pool, ask->answer);
     if (ask->story)
@@ -130,18 +155,8 @@ static void ask_end(struct worker *worker, struct cell *cell, struct ask *ask)
 
 void tr__ask_end(struct worker *worker, struct cell *cell, struct ask *ask)
 {
-    ask_end(worker, cell, ask);
+    tr__ask_free(worker, cell, ask);
     tr__ask_table_shrink(worker, &cell->extra->asks);
-}
-
-void tr__asks_drop(struct tr_self *self)
-{
-    while (self->asks) {
-        struct ask *ask = self->asks;
-        self->asks = ask->next;
-        ask_end(self->worker, self->cell, ask);
-    }
-    tr__ask_table_shrink(self->worker, &self->cell->extra->asks);
 }
 
 void tr__ask_read_error(struct envelope *envelope, tr_error *error)
@@ -173,6 +188,10 @@ void tr__ask_arrived(struct worker *worker, struct cell *cell, struct envelope *
         return;
     }
     atom64_count(&worker->counters.handled, 1);
+    if (envelope->kind == ENVELOPE_REPLY && !ask->carrier && !ask->is_look) {
+        ask_answered(worker, cell, ask, envelope);
+        return;
+    }
     ask->answer = envelope;
     tr_status status = TR_OK;
     if (envelope->kind == ENVELOPE_EXCEPTION) {
@@ -265,7 +284,6 @@ struct ask *tr__ask_new(struct tr_self *self, uint64_t to, const tr_type *type)
     ask->timeout.next = NULL;
     ask->timeout.previous = NULL;
     ask->timeout.deadline_ns = 0;
-    ask->next = NULL;
     ask->turn = self;
     ask->carrier = NULL;
     ask->answer = NULL;
@@ -273,6 +291,7 @@ struct ask *tr__ask_new(struct tr_self *self, uint64_t to, const tr_type *type)
     ask->to = to;
     ask->asked_ns = 0;
     ask->status = TR_OK;
+    ask->is_listed = true;
     ask->is_fixed = false;
     ask->is_done = false;
     ask->is_wanted = false;
@@ -289,9 +308,10 @@ struct ask *tr__ask_new(struct tr_self *self, uint64_t to, const tr_type *type)
 void tr__ask_send(struct tr_self *self, struct ask *ask, const void *message, tr_time timeout_ns)
 {
     struct worker *worker = self->worker;
-    ask->asked_ns = clock_bound(&worker->clock);
+    ask->asked_ns = clock_bound_roughly(&worker->clock);
     tr_time deadline_ns = deadline_of(self, ask->asked_ns, timeout_ns);
-    if (deadline_ns <= ask->asked_ns) {
+    if (__builtin_expect(deadline_ns <= ask->asked_ns, 0) &&
+        deadline_ns <= clock_bound(&worker->clock)) {
         ask_done(worker, ask, TR_TIMEOUT);
         return;
     }
@@ -312,39 +332,62 @@ tr_pending tr_self_ask(tr_self *self, tr_ref to, const tr_type *type, const void
     TURN_VERB(self);
     if (!self || !type || !message)
         return pending_status(TR_INVALID_ARGUMENT);
-    tr_status status = tr__turn_may_park(self);
+    tr_status status = turn_may_park(self);
     if (status != TR_OK)
         return pending_status(status);
     struct ask *ask = tr__ask_new(self, to.bits, type);
     if (!ask)
         return pending_status(TR_NO_MEMORY);
-    ask->next = self->asks;
-    self->asks = ask;
+    if (!tr__turn_asks_add(self, ask)) {
+        tr__ask_end(self->worker, self->cell, ask);
+        return pending_status(TR_NO_MEMORY);
+    }
     self->has_story = true;
+    tr_pending pending = ask_pending(ask);
     tr__ask_send(self, ask, message, timeout_ns);
-    return (tr_pending){ask->id};
+    return pending;
 }
 
 /* ---- Waiting. ---- */
 
-/* An ask of this turn. */
-static tr_status ask_of(const struct tr_self *self, tr_pending pending, struct ask **found)
+/* An ask of this turn; or the envelope of its answer, and then no ask, and TR_OK. */
+static inline tr_status ask_of(const struct tr_self *self, tr_pending pending, struct ask **found,
+                               struct envelope **answer)
 {
     *found = NULL;
+    *answer = NULL;
     if (!self)
         return TR_INVALID_ARGUMENT;
-    if (pending.id & PENDING_IS_STATUS)
-        return (tr_status) - (int32_t)(uint32_t)pending.id;
-    struct ask *ask = self->asks; /* the newest, most often */
-    if (!ask || ask->id != pending.id) {
-        ask = NULL;
-        if (self->kind == TURN_MESSAGE && self->cell->extra && pending.id <= UINT32_MAX)
-            ask = ask_table_find(&self->cell->extra->asks, (uint32_t)pending.id);
-    }
-    if (!ask || ask->turn != self)
+    if (__builtin_expect(pending.id >> 32 >= self->asks.count, 0))
+        return pending.id & PENDING_IS_STATUS ? (tr_status) - (int32_t)(uint32_t)pending.id
+                                              : TR_INVALID_ARGUMENT;
+    uintptr_t place = self->asks.places[pending.id >> 32];
+    struct ask *ask = (struct ask *)place;
+    struct envelope *kept = place_answer(place);
+    if ((kept ? kept->payload.ask.id : ask->id) != (uint32_t)pending.id)
         return TR_INVALID_ARGUMENT;
-    *found = ask;
+    if (kept)
+        *answer = kept;
+    else
+        *found = ask;
     return TR_OK;
+}
+
+/* Whether it is one of this turn's, or has its outcome in itself. */
+static bool is_sound(const struct tr_self *self, tr_pending pending)
+{
+    struct ask *ask;
+    struct envelope *answer;
+    return ask_of(self, pending, &ask, &answer) != TR_INVALID_ARGUMENT;
+}
+
+/* One that may still be waited for, or NULL. */
+static struct ask *open_ask(const struct tr_self *self, tr_pending pending)
+{
+    struct ask *ask;
+    struct envelope *answer;
+    (void)ask_of(self, pending, &ask, &answer);
+    return ask && !ask->is_done ? ask : NULL;
 }
 
 void tr_self_at(tr_self *self, const char *where)
@@ -361,64 +404,81 @@ void tr_client_at(tr_client *client, const char *where)
 }
 
 /* Waits until so many of those that are wanted are done. */
-static tr_status park(struct tr_self *self, uint32_t wanted)
+STRETCH_INLINE tr_status park(struct tr_self *self, uint32_t wanted)
 {
     self->wanted = wanted;
-    tr_status status = tr__turn_wait_for_replies(self);
+    tr_status status;
+    if (__builtin_expect(turn_wants_barrier(self), 0))
+        status = tr__barrier_wait_for_replies(self);
+    else
+        status = stretch_leave(self);
     self->wanted = 0;
     return status;
 }
 
-tr_status tr_self_try_await(tr_self *self, tr_pending pending, const void **reply)
+STRETCH_INLINE tr_status try_await(tr_self *self, tr_pending pending, const void **reply)
 {
     TURN_VERB(self);
     struct ask *ask;
-    tr_status status = ask_of(self, pending, &ask);
-    if (reply)
-        *reply = NULL;
-    if (!ask)
+    struct envelope *answer;
+    tr_status status = ask_of(self, pending, &ask, &answer);
+    if (__builtin_expect(!ask && !answer, 0))
         return status;
-    if (self->is_cancelled)
+    if (__builtin_expect(self->is_cancelled, 0))
         return TR_CANCELLED;
-    if (!ask->is_done) {
+    if (ask && !ask->is_done) {
         ask->is_wanted = true;
         status = park(self, 1);
-        ask->is_wanted = false;
-        if (status == TR_CANCELLED)
+        if (__builtin_expect(status == TR_CANCELLED, 0))
             return status;
+        (void)ask_of(self, pending, &ask, &answer);
+        if (ask)
+            ask->is_wanted = false;
         /* It could not wait; but an answer may have come since a ring was found. */
-        if (status != TR_OK && !ask->is_done)
+        if (__builtin_expect(status != TR_OK, 0) && ask && !ask->is_done)
             ask_done(self->worker, ask, status);
     }
-    if (ask->status == TR_OK && reply)
+    if (__builtin_expect(answer != NULL, 1)) {
+        *reply = envelope_data(answer);
+        return TR_OK;
+    }
+    if (ask->status == TR_OK)
         *reply = envelope_data(ask->answer);
     return ask->status;
+}
+
+tr_status tr_self_try_await(tr_self *self, tr_pending pending, const void **reply)
+{
+    const void *answer = NULL;
+    tr_status status = try_await(self, pending, &answer);
+    if (reply)
+        *reply = answer;
+    return status;
 }
 
 bool tr_self_is_answered(tr_self *self, tr_pending pending)
 {
     TURN_VERB(self);
-    struct ask *ask;
-    (void)ask_of(self, pending, &ask);
-    return !ask || ask->is_done;
+    return !open_ask(self, pending);
 }
 
 tr_status tr_self_await_all(tr_self *self, const tr_pending *asks, size_t count)
 {
     TURN_VERB(self);
     struct ask *ask;
+    struct envelope *answer;
     uint32_t open = 0;
     if (!self || !asks || !count)
         return TR_INVALID_ARGUMENT;
     for (size_t i = 0; i < count; i++) {
-        if (ask_of(self, asks[i], &ask) == TR_INVALID_ARGUMENT)
+        if (!is_sound(self, asks[i]))
             return TR_INVALID_ARGUMENT;
     }
     if (self->is_cancelled)
         return TR_CANCELLED;
     for (size_t i = 0; i < count; i++) {
-        (void)ask_of(self, asks[i], &ask);
-        if (ask && !ask->is_done && !ask->is_wanted) {
+        ask = open_ask(self, asks[i]);
+        if (ask && !ask->is_wanted) {
             ask->is_wanted = true;
             open++;
         }
@@ -426,7 +486,7 @@ tr_status tr_self_await_all(tr_self *self, const tr_pending *asks, size_t count)
     tr_status status = open ? park(self, open) : TR_OK;
     tr_status first = TR_OK;
     for (size_t i = 0; i < count; i++) {
-        tr_status one = ask_of(self, asks[i], &ask);
+        tr_status one = ask_of(self, asks[i], &ask, &answer);
         if (ask) {
             ask->is_wanted = false;
             one = ask->status;
@@ -440,10 +500,8 @@ tr_status tr_self_await_all(tr_self *self, const tr_pending *asks, size_t count)
 static bool find_done(const struct tr_self *self, size_t *index, const tr_pending *asks,
                       size_t count)
 {
-    struct ask *ask;
     for (size_t i = 0; i < count; i++) {
-        (void)ask_of(self, asks[i], &ask);
-        if (ask && !ask->is_done)
+        if (open_ask(self, asks[i]))
             continue;
         *index = i;
         return true;
@@ -455,23 +513,22 @@ tr_status tr_self_await_any(tr_self *self, size_t *index, const tr_pending *asks
 {
     TURN_VERB(self);
     struct ask *ask;
+    struct envelope *answer;
     if (!self || !index || !asks || !count)
         return TR_INVALID_ARGUMENT;
     for (size_t i = 0; i < count; i++) {
-        if (ask_of(self, asks[i], &ask) == TR_INVALID_ARGUMENT)
+        if (!is_sound(self, asks[i]))
             return TR_INVALID_ARGUMENT;
     }
     if (self->is_cancelled)
         return TR_CANCELLED;
     if (find_done(self, index, asks, count))
         return TR_OK;
-    for (size_t i = 0; i < count; i++) {
-        (void)ask_of(self, asks[i], &ask);
-        ask->is_wanted = true;
-    }
+    for (size_t i = 0; i < count; i++)
+        open_ask(self, asks[i])->is_wanted = true;
     tr_status status = park(self, 1);
     for (size_t i = 0; i < count; i++) {
-        (void)ask_of(self, asks[i], &ask);
+        (void)ask_of(self, asks[i], &ask, &answer);
         if (ask)
             ask->is_wanted = false;
     }
@@ -497,17 +554,20 @@ const tr_error *tr_self_why(tr_self *self, tr_pending pending)
     TURN_VERB(self);
     static const tr_error no_memory = {.status = TR_NO_MEMORY, .text = "no memory for the story"};
     struct ask *ask;
-    tr_status status = ask_of(self, pending, &ask);
+    struct envelope *answer;
+    tr_status status = ask_of(self, pending, &ask, &answer);
     tr_error *error = self ? tr_try_scratch(self, sizeof *error) : NULL;
     if (!error)
         return &no_memory;
     *error = (tr_error){.status = ask ? ask->status : status};
-    if (!ask) {
+    if (!ask && !answer) {
         snprintf(error->text, sizeof error->text, "%s", tr_status_text(status));
         return error;
     }
-    error->actor = tr_ref_from_bits(ask->to);
-    struct cell *cell = slots_find(self->worker->slots, ask->to);
+    uint64_t to = ask ? ask->to : answer_to(answer);
+    const char *name = ask ? ask->type->name : answer_type(answer)->name;
+    error->actor = tr_ref_from_bits(to);
+    struct cell *cell = slots_find(self->worker->slots, to);
     char path[TR_PATH_MAX + 1] = "somebody who has stopped";
     /* What another worker, or a client, owns is not to be looked at. */
     if (cell && cell_owner(cell) == self->worker->index)
@@ -515,18 +575,15 @@ const tr_error *tr_self_why(tr_self *self, tr_pending pending)
     else if (cell)
         snprintf(path, sizeof path, "an actor of another worker");
     snprintf(error->where, sizeof error->where, "%.*s", (int)sizeof error->where - 1, path);
-    if (!ask->is_done)
-        snprintf(error->text, sizeof error->text, "%s is not answered yet", ask->type->name);
-    else if (ask->story)
-        snprintf(error->text, sizeof error->text, "%s: %s", ask->type->name, ask->story);
-    else if (ask->answer && ask->answer->kind == ENVELOPE_EXCEPTION)
+    if (ask && !ask->is_done)
+        snprintf(error->text, sizeof error->text, "%s is not answered yet", name);
+    else if (ask && ask->story)
+        snprintf(error->text, sizeof error->text, "%s: %s", name, ask->story);
+    else if (ask && ask->answer && ask->answer->kind == ENVELOPE_EXCEPTION)
         tr__ask_read_error(ask->answer, error);
     if (!error->text[0])
-        snprintf(error->text,
-                 sizeof error->text,
-                 "%s: %s",
-                 ask->type->name,
-                 tr_status_text(error->status));
+        snprintf(
+            error->text, sizeof error->text, "%s: %s", name, tr_status_text(error->status));
     return error;
 }
 
@@ -544,13 +601,14 @@ tr_next tr_self_give_up(tr_self *self, tr_pending pending)
 const void *tr_self_await(tr_self *self, tr_pending pending)
 {
     TURN_VERB(self);
-    const void *reply;
+    const void *reply = NULL;
     TR_ASSERT(self); /* there is no turn to end */
-    tr_status status = tr_self_try_await(self, pending, &reply);
-    if (status == TR_OK)
+    tr_status status = try_await(self, pending, &reply);
+    if (__builtin_expect(status == TR_OK, 1))
         return reply;
     struct ask *ask;
-    (void)ask_of(self, pending, &ask);
+    struct envelope *answer;
+    (void)ask_of(self, pending, &ask, &answer);
     if (ask && ask->is_done)
         tr__turn_end(self, tr_self_give_up(self, pending));
     tr__turn_end(self, tr_fail(self, status, "tr_await: %s", tr_status_text(status)));

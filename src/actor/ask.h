@@ -21,7 +21,7 @@
 
 struct ask {
     struct timer_node timeout;
-    struct ask *next; /* of its turn, newest first; or a free one */
+    struct ask *next; /* of a free one */
     struct tr_self *turn;
     struct envelope *carrier; /* of tr_ask_then, until its function is called: actor/ask_then.h */
     struct envelope *answer;  /* a REPLY or an EXCEPTION; NULL: none came */
@@ -30,6 +30,8 @@ struct ask {
     tr_time asked_ns;
     tr_status status;
     uint32_t id;
+    uint32_t place;    /* in its turn: actor/turn_asks.h */
+    bool is_listed;    /* in the table of its actor */
     bool is_fixed;     /* its outcome is known: what comes now is late */
     bool is_done;      /* and its story, if it has one, is told */
     bool is_wanted;    /* its turn waits for it */
@@ -61,7 +63,9 @@ struct later {
 struct ask *tr__ask_new(struct tr_self *self, uint64_t to, const tr_type *type);
 /** Sends it. It may be done at once. */
 void tr__ask_send(struct tr_self *self, struct ask *ask, const void *message, tr_time timeout_ns);
-/** Forgets an ask, and frees it and its answer. */
+/** Forgets an ask, and frees it and its answer; tr__ask_table_shrink is to follow. */
+void tr__ask_free(struct worker *worker, struct cell *cell, struct ask *ask);
+/** The same, and that too. */
 void tr__ask_end(struct worker *worker, struct cell *cell, struct ask *ask);
 
 /** A REPLY or an EXCEPTION has arrived; takes it. */

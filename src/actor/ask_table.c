@@ -55,26 +55,37 @@ static void table_close(struct worker *worker, struct ask_table *table)
     table->slots = NULL;
 }
 
-bool tr__ask_table_add(struct worker *worker, struct ask_table *table, struct ask *ask)
+/* Gives the newest ask a slot, since there is to be another. */
+__attribute__((__noinline__)) static bool newest_place(struct worker *worker,
+                                                       struct ask_table *table)
 {
     if (!table->slots && !table_open(worker, table))
         return false;
     if (4 * (table->count + 1) > 3 * (table->mask + 1) &&
         !table_resize(worker, table, TABLE_GROWTH * (table->mask + 1)))
         return false;
-    uint32_t place;
-    do {
-        ask->id = ++table->last;
-        place = ask_table_home(ask->id, table->mask);
-        while (table->slots[place] && table->slots[place]->id != ask->id)
-            place = (place + 1) & table->mask;
-    } while (!ask->id || table->slots[place]);
-    table->slots[place] = ask;
+    uint32_t place = ask_table_home(table->newest->id, table->mask);
+    while (table->slots[place])
+        place = (place + 1) & table->mask;
+    table->slots[place] = table->newest;
+    table->newest = NULL;
     table->count++;
     return true;
 }
 
-void tr__ask_table_remove(struct ask_table *table, const struct ask *ask)
+bool tr__ask_table_add(struct worker *worker, struct ask_table *table, struct ask *ask)
+{
+    if (__builtin_expect(table->newest != NULL, 0) && !newest_place(worker, table))
+        return false;
+    do
+        ask->id = ++table->last;
+    while (__builtin_expect(!ask->id, 0) ||
+           (table->count && ask_table_find(table, ask->id)));
+    table->newest = ask;
+    return true;
+}
+
+void tr__ask_table_take_out(struct ask_table *table, const struct ask *ask)
 {
     uint32_t mask = table->mask;
     uint32_t hole = ask_table_home(ask->id, mask);
@@ -94,6 +105,8 @@ void tr__ask_table_remove(struct ask_table *table, const struct ask *ask)
 
 void tr__ask_table_shrink(struct worker *worker, struct ask_table *table)
 {
+    if (!table->slots)
+        return;
     if (!table->count) {
         table_close(worker, table);
         return;
@@ -108,7 +121,7 @@ void tr__ask_table_shrink(struct worker *worker, struct ask_table *table)
 void tr__ask_table_free(struct worker *worker, struct cell *cell)
 {
     struct ask_table *table = &cell->extra->asks;
-    TR_ASSERT(!table->count);
+    TR_ASSERT(!table->count && !table->newest);
     if (table->slots)
         table_close(worker, table);
 }

@@ -2,8 +2,8 @@
 /**
  * The asks of an actor, by number: open addressing, at most three quarters full.
  *
- * An actor without asks has no table: the worker keeps one that is empty for the next that asks. Owner
- * only.
+ * The newest ask is beside it, so that asks of which each is answered before the next is made need no
+ * table at all. An actor that has none gets one that the worker keeps empty for this. Owner only.
  */
 #ifndef ACTOR_ASK_TABLE_H
 #define ACTOR_ASK_TABLE_H
@@ -22,6 +22,8 @@ static inline uint32_t ask_table_home(uint32_t id, uint32_t mask)
 /** The ask of a number, or NULL. */
 static inline struct ask *ask_table_find(const struct ask_table *table, uint32_t id)
 {
+    if (__builtin_expect(table->newest && table->newest->id == id, 1))
+        return table->newest;
     if (!table->slots)
         return NULL;
     uint32_t place = ask_table_home(id, table->mask);
@@ -33,8 +35,17 @@ static inline struct ask *ask_table_find(const struct ask_table *table, uint32_t
 /** Gives an ask its number and adds it. False: no memory. */
 bool tr__ask_table_add(struct worker *worker, struct ask_table *table, struct ask *ask);
 
+/** Removes one that has a slot. */
+void tr__ask_table_take_out(struct ask_table *table, const struct ask *ask);
+
 /** Removes one that is there; tr__ask_table_shrink is to follow. */
-void tr__ask_table_remove(struct ask_table *table, const struct ask *ask);
+static inline void ask_table_remove(struct ask_table *table, const struct ask *ask)
+{
+    if (__builtin_expect(table->newest == ask, 1))
+        table->newest = NULL;
+    else
+        tr__ask_table_take_out(table, ask);
+}
 
 /** After one or many were removed: gives back what the others do not need. */
 void tr__ask_table_shrink(struct worker *worker, struct ask_table *table);

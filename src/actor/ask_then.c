@@ -6,6 +6,7 @@
 #include "actor/budget.h"
 #include "actor/relief.h"
 #include "actor/turn.h"
+#include "actor/turn_asks.h"
 #include "base/assert.h"
 
 /** What a carrier holds: three pointers. */
@@ -65,8 +66,8 @@ const tr_handler *tr__then_begin(struct tr_self *self)
         return NULL;
     }
     ask->turn = self;
-    ask->next = self->asks;
-    self->asks = ask;
+    if (!tr__turn_asks_add(self, ask))
+        TR_UNREACHABLE("a turn without room for its first ask");
     self->has_story = true;
     return &then->row;
 }
@@ -78,7 +79,7 @@ void tr__thens_drop(struct worker *worker, struct cell *cell)
     uint32_t mask = table->mask;
     uint32_t place = 0;
     while (extra->then_count) {
-        struct ask *ask = table->slots[place];
+        struct ask *ask = table->newest ? table->newest : table->slots[place];
         if (!ask) {
             place++;
             continue;
@@ -157,6 +158,6 @@ tr_answer tr_self_answer(tr_self *self)
     if (ask->status == TR_OK)
         answer.reply = envelope_data(ask->answer);
     else
-        answer.why = tr_self_why(self, (tr_pending){ask->id});
+        answer.why = tr_self_why(self, ask_pending(ask));
     return answer;
 }

@@ -363,7 +363,7 @@ tr_status tr_try_blocking(tr_self *self, void (*function)(void *argument), void 
     TURN_VERB(self);
     if (!self || !function)
         return TR_INVALID_ARGUMENT;
-    tr_status status = tr__turn_may_park(self);
+    tr_status status = turn_may_park(self);
     if (status != TR_OK)
         return status;
     struct worker *worker = self->worker;

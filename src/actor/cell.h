@@ -50,7 +50,8 @@ enum house {
 enum cell_flag {
     CELL_SEALED = 1 << 0,  /* a PoisonPill has arrived: what comes later is refused */
     CELL_STARTED = 1 << 1, /* PreStart was sent, so PostStop is due */
-    CELL_POSTED = 1 << 2,  /* it was closed while a post was on its way, which must arrive */
+    CELL_POSTED = 1 << 2, /* of a Stopped one: a post was on its way, which must arrive */
+    CELL_WOKEN = 1 << 2,  /* of a live one: turns that waited may go on */
     CELL_KILLING = 1 << 3, /* it stops by Kill, and so do its children */
     CELL_LINKED = 1 << 4,  /* it is in its parent's list */
     CELL_ENDED = 1 << 5, /* of a Stopped one: it is posted to its parent's worker, to be unlinked */
@@ -73,7 +74,6 @@ enum cell_control {
     CONTROL_STOP = 1 << 1,   /* stop after what has arrived */
     CONTROL_LOOK = 1 << 2,   /* something urgent is in the inbox */
     CONTROL_FINISH = 1 << 3, /* its last child has ended: so does it */
-    CONTROL_WAKE = 1 << 4,   /* a turn that waited may go on */
     CONTROL_CHILD = 1 << 5,  /* a child has failed, or is to come back */
     CONTROL_DECIDED =
         1 << 6, /* its supervisor has decided, or what then was to be waited for is over */
@@ -118,6 +118,7 @@ struct ask;
 
 /** The asks of an actor, by number. */
 struct ask_table {
+    struct ask *newest; /* not in the slots: most are answered before there is another */
     struct ask **slots;
     uint32_t mask;
     uint32_t count;
@@ -132,6 +133,12 @@ struct timer_parcel;
 /** What few actors need. */
 struct cell_extra {
     struct cell *cell;
+    /* Turns that wait. What each wait needs is together, in one cache line or two. */
+    uint32_t parked_count;
+    bool abandons;      /* a fault was trapped: those that wait are dropped, not resumed */
+    struct list parked; /* of struct tr_self; all of them, by their last wait */
+    struct list woken;  /* those that may go on */
+    struct ask_table asks;
     struct envelope *requests; /* the mailbox of asks, of one that has them apart: CELL_BY_KIND */
     struct envelope *stash;    /* a ring */
     uint32_t stash_count;
@@ -151,18 +158,13 @@ struct cell_extra {
     /* Who has suspended it last, and when: see actor/why.h. */
     uint64_t suspended_by;
     tr_time suspended_ns;
-    /* Turns that wait. */
-    struct list parked; /* of struct tr_self; all of them, by their last wait */
-    struct list woken;  /* those that may go on */
-    struct list born;   /* those that have waited and not ended, oldest first */
-    uint32_t parked_count;
-    uint32_t barriers;     /* of them, those that let no ask or notice begin */
+    /* More of turns that wait. */
+    struct list born;      /* those that have waited and not ended, oldest first */
+    uint32_t barriers;     /* of those that wait, those that let no ask or notice begin */
+    uint32_t blocked;      /* and whose function is queued or runs: actor/blocking.h */
     struct envelope *held; /* a ring: the rest of the cycle in which a barrier began */
-    bool abandons;         /* a fault was trapped: those that wait are dropped, not resumed */
     struct tr_self
-        *stuck;       /* the turn whose thread was relieved, see actor/relief.h; NULL for none */
-    uint32_t blocked; /* of them, those whose function is queued or runs: actor/blocking.h */
-    struct ask_table asks;
+        *stuck; /* the turn whose thread was relieved, see actor/relief.h; NULL for none */
     uint32_t then_count;        /* of these, those for which no turn waits: see actor/ask_then.h */
     struct list laters;         /* of struct later: requests whose reply was put off */
     struct watch_table watches; /* whom it watches; see actor/watchers.h */

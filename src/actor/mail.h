@@ -167,12 +167,13 @@ static inline bool mail_holds_events(const struct cell *cell)
     return cell->flags & CELL_BARRIER && cell->extra->durable;
 }
 
-/** Whether a cycle would find something to handle. */
+/** Whether a run would find something to handle, or a turn to go on with. */
 static inline bool mail_has_arrived(const struct cell *cell)
 {
     if (__builtin_expect(cell->flags & CELL_BARRIER, 0))
-        return cell->replies || cell->exceptions || (cell->events && !cell->extra->durable);
-    return cell->notices || cell->flags & CELL_MIXED;
+        return cell->replies || cell->exceptions || cell->flags & CELL_WOKEN ||
+               (cell->events && !cell->extra->durable);
+    return cell->notices || cell->flags & (CELL_MIXED | CELL_WOKEN);
 }
 
 /** Whether turns of this actor wait, or answers for which none does: tr_ask_then. */

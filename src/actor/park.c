@@ -6,8 +6,10 @@
 #include "actor/extra.h"
 #include "actor/gate.h"
 #include "actor/relief.h"
+#include "actor/stretch.h"
 #include "actor/timers.h"
 #include "actor/turn.h"
+#include "actor/turn_asks.h"
 #include "actor/waiters.h"
 #include "base/assert.h"
 #include "fiber/jump.h"
@@ -23,6 +25,7 @@ void tr__turn_init(struct tr_self *self, struct worker *worker)
     list_init(&self->link);
     list_init(&self->woken);
     list_init(&self->born);
+    turn_asks_init(&self->asks);
     tr__scratch_init(&self->own_scratch, &worker->source);
 }
 
@@ -59,6 +62,7 @@ static void turn_give(struct worker *worker, struct tr_self *self)
     tr__scratch_deinit(&self->own_scratch);
     tr__scratch_init(&self->own_scratch, &worker->source);
     if (worker->spare_count >= SPARE_MAX && !is_own(worker, self)) {
+        tr__turn_asks_free(self);
         source_resize(&worker->source, self, 0);
         return;
     }
@@ -72,6 +76,7 @@ void tr__turns_trim(struct worker *worker)
     bool has_own = false;
     while (worker->spare_count) {
         struct tr_self *self = turn_take(worker);
+        tr__turn_asks_free(self);
         if (is_own(worker, self))
             has_own = true;
         else
@@ -80,6 +85,7 @@ void tr__turns_trim(struct worker *worker)
     if (!has_own)
         return;
     /* The newest lies behind all others and would keep the heap from giving their memory back. */
+    tr__turn_asks_free(worker->message);
     tr__scratch_deinit(&worker->message->own_scratch);
     source_resize(&worker->source, worker->message, 0);
     worker->message = &worker->turns[0];
@@ -88,22 +94,13 @@ void tr__turns_trim(struct worker *worker)
 void tr__turns_free(struct worker *worker)
 {
     tr__turns_trim(worker);
+    tr__turn_asks_free(worker->message);
     tr__scratch_deinit(&worker->message->own_scratch);
     if (!is_own(worker, worker->message))
         source_resize(&worker->source, worker->message, 0);
 }
 
 /* ---- Waiting. ---- */
-
-tr_status tr__turn_may_park(const struct tr_self *self)
-{
-    if (self->is_cancelled)
-        return TR_CANCELLED;
-    /* Not at its end, where its defers run, either: there is nothing left to come back to. */
-    bool is_message =
-        self->kind == TURN_MESSAGE && !self->worker->depth && self->state == TURN_RUNS;
-    return is_message ? TR_OK : TR_NOT_IN_A_TURN;
-}
 
 /* The loop goes on on a fresh fiber; this one is the turn's from now on. Comes back when resumed. */
 static tr_status detach(struct tr_self *self)
@@ -137,7 +134,7 @@ tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns)
 {
     struct worker *worker = self->worker;
     struct cell *cell = self->cell;
-    tr_status status = tr__turn_may_park(self);
+    tr_status status = turn_may_park(self);
     if (status != TR_OK)
         return status;
     struct cell_extra *extra = tr__extra_of(worker, cell);
@@ -191,9 +188,10 @@ void tr__turn_wake(struct tr_self *self, tr_status outcome)
         return;
     self->state = TURN_WOKEN;
     self->outcome = outcome;
-    tr__wheel_cancel(&self->worker->waits, &self->deadline);
+    if (timer_is_armed(&self->deadline))
+        tr__wheel_cancel(&self->worker->waits, &self->deadline);
     list_push_last(&cell->extra->woken, &self->woken);
-    atom32_fetch_or(&cell->control, CONTROL_WAKE, ATOM_RELAXED);
+    cell->flags |= CELL_WOKEN;
     if (mail_is_idle(cell))
         mail_make_ready(self->worker, cell);
 }
@@ -254,46 +252,13 @@ void tr__turn_leave(struct tr_self *self, tr_next next)
     tr__fiber_end(&self->worker->host, self->caller);
 }
 
-/*
- * Runs a turn until it waits again or has ended; the latter is told by true. `is_stuck`: on the thread
- * that waits in it.
- */
-__attribute__((__always_inline__)) static inline bool stretch(struct tr_self *self, bool is_stuck)
+bool tr__stretch_end(struct tr_self *self)
 {
     struct worker *worker = self->worker;
-    self->state = TURN_RUNS;
-    self->caller = worker->host.current;
-    const struct cell *running = worker_running(worker);
-    loop_step(&worker->loop);
-    worker_set_running(worker, self->cell);
-    worker_set_type(worker, self->envelope->type);
-    worker_set_row(worker, self->row);
-    worker->message->turns++; /* a stretch is charged like a turn */
-    if (self->cell->flags & CELL_METERED)
-        tr__budget_turn_resume(self);
-    if (is_stuck) {
-        tr__relief_leave(worker, self);
-    } else {
-        self->seat = atomptr_load(&worker->seat, ATOM_RELAXED);
-        fiber_switch(&worker->host, self->fiber);
-    }
-    loop_step(&worker->loop);
-    worker_set_running(worker, running);
-    worker_set_type(worker, self->envelope->type);
-    if (self->state != TURN_ENDED)
-        return false;
-    list_remove(&self->born);
-    return true;
-}
-
-__attribute__((__always_inline__)) static inline bool resume(struct tr_self *self)
-{
-    struct cell_extra *extra = self->cell->extra;
-    list_remove(&self->link);
-    list_remove(&self->woken);
-    if (!--extra->parked_count)
-        tr__idle_resume(self->worker, self->cell);
-    return stretch(self, false);
+    bool is_running = tr__turn_over(self, self->next);
+    old_state_leave(worker, self);
+    turn_give(worker, self);
+    return is_running;
 }
 
 /* Whether the run must look at something else before the next turn goes on. */
@@ -306,28 +271,13 @@ static bool is_interrupted(struct worker *worker, const struct cell *cell)
 
 bool tr__turns_resume(struct worker *worker, struct cell *cell)
 {
-    struct list *link;
-    if (__builtin_expect(cell->extra->abandons, 0)) {
+    if (cell->extra && __builtin_expect(cell->extra->abandons, 0))
         tr__turns_abandon(worker, cell);
-        return true;
-    }
-    while ((link = list_first(&cell->extra->woken))) {
-        struct tr_self *self = LIST_OWNER(link, struct tr_self, woken);
-        if (resume(self)) {
-            bool is_running = tr__turn_over(self, self->next);
-            old_state_leave(worker, self);
-            turn_give(worker, self);
-            if (!is_running)
-                return false;
-        } else if (self->state == TURN_STUCK) {
+    while (cell->flags & CELL_WOKEN) {
+        if (!stretch_resume(worker, cell))
             return false;
-        }
-        if (is_interrupted(worker, cell)) {
-            /* These here are not forgotten. */
-            if (list_first(&cell->extra->woken))
-                atom32_fetch_or(&cell->control, CONTROL_WAKE, ATOM_RELAXED);
+        if (is_interrupted(worker, cell))
             break;
-        }
     }
     return true;
 }
@@ -384,12 +334,9 @@ bool tr__turn_unstick(struct worker *worker, struct cell *cell, uint32_t bits)
         tr__idle_resume(worker, cell);
     if (self->frame)
         cell_durable(cell)->hooks->on_resume(self);
-    if (!stretch(self, true))
+    if (!stretch_go(self, true))
         return self->state != TURN_STUCK;
-    bool is_running = tr__turn_over(self, self->next);
-    old_state_leave(worker, self);
-    turn_give(worker, self);
-    return is_running;
+    return tr__stretch_end(self);
 }
 
 /* Ends a turn that waits without resuming it. */
@@ -433,6 +380,7 @@ void tr__turns_abandon(struct worker *worker, struct cell *cell)
             abandon(worker, self);
     }
     extra->abandons = extra->parked_count > 0;
+    cell->flags &= (uint16_t)~CELL_WOKEN;
 }
 
 void tr__turns_cancel(struct worker *worker, struct cell *cell)
@@ -448,12 +396,11 @@ void tr__turns_cancel(struct worker *worker, struct cell *cell)
         self->is_cancelled = true;
         self->outcome = TR_CANCELLED;
         tr__burials_end(worker);
-        if (!resume(self))
+        if (!stretch_run(self))
             TR_UNREACHABLE("a cancelled turn waits");
-        (void)tr__turn_over(self, self->next);
-        old_state_leave(worker, self);
-        turn_give(worker, self);
+        (void)tr__stretch_end(self);
     }
+    cell->flags &= (uint16_t)~CELL_WOKEN;
 }
 
 /* ---- Barriers. ---- */

@@ -27,11 +27,19 @@ void tr__turn_init(struct tr_self *self, struct worker *worker);
 void tr__turns_free(struct worker *worker);
 
 /** Whether a turn may wait here and now: TR_OK, TR_CANCELLED, TR_NOT_IN_A_TURN. */
-tr_status tr__turn_may_park(const struct tr_self *self);
+static inline tr_status turn_may_park(const struct tr_self *self)
+{
+    if (__builtin_expect(self->is_cancelled, 0))
+        return TR_CANCELLED;
+    /* Not at its end, where its defers run, either: there is nothing left to come back to. */
+    bool is_message =
+        self->kind == TURN_MESSAGE && !self->worker->depth && self->state == TURN_RUNS;
+    return __builtin_expect(is_message, 1) ? TR_OK : TR_NOT_IN_A_TURN;
+}
 
 /**
  * Waits until tr__turn_wake, and gives its outcome; TR_TIMEOUT when `deadline_ns` is reached first,
- * TR_CANCELLED when the actor ends. TR_NO_MEMORY, and what tr__turn_may_park gives: it did not wait.
+ * TR_CANCELLED when the actor ends. TR_NO_MEMORY, and what turn_may_park gives: it did not wait.
  */
 tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/ring.h"
+#include "actor/turn_asks.h"
 
 #include "actor/ask.h"
 #include "actor/park.h"
@@ -74,7 +75,8 @@ static struct edge edge_of(const struct ask *ask)
 static bool waits_for_any(const struct tr_self *turn)
 {
     uint32_t open = 0;
-    for (const struct ask *ask = turn->asks; ask; ask = ask->next)
+    const struct ask *ask;
+    TURN_EACH_ASK (ask, at, turn)
         open += ask_is_open(ask);
     return open > turn->wanted;
 }
@@ -89,9 +91,12 @@ static bool all_lead_back(struct search *search, const struct tr_self *turn, int
     search->is_far = false;
     search->has_met = false;
     search->crossings = &crossing;
-    for (const struct ask *ask = turn->asks; ask && is_stuck; ask = ask->next) {
+    const struct ask *ask;
+    TURN_EACH_ASK (ask, at, turn) {
         if (ask_is_open(ask))
             is_stuck = !ask->is_fixed && leads_back(search, edge_of(ask), depth + 1);
+        if (!is_stuck)
+            break;
     }
     /* Within another crossing what leads to that one will do. */
     is_stuck = is_stuck && (search->has_met || crossing.outer);
@@ -123,11 +128,12 @@ static bool follow_turn(struct search *search, const struct tr_self *turn, struc
         return false; /* it was woken, and so it will end, or wait anew */
     if (turn->wanted && waits_for_any(turn))
         return all_lead_back(search, turn, depth);
-    const struct ask *ask = turn->wanted ? turn->asks : NULL;
+    uint32_t at = turn->asks.count;
+    const struct ask *ask = turn->wanted ? turn_ask_before(turn, &at) : NULL;
     struct edge edge = {turn->wanted ? 0 : turn->waits_for, 0, 0};
     for (;;) {
         while (ask && (!ask_is_open(ask) || ask->is_fixed))
-            ask = ask->next;
+            ask = turn_ask_before(turn, &at);
         if (ask)
             edge = edge_of(ask);
         else if (turn->wanted)
@@ -140,7 +146,7 @@ static bool follow_turn(struct search *search, const struct tr_self *turn, struc
             *next = edge;
         if (!ask)
             return false;
-        ask = ask->next;
+        ask = turn_ask_before(turn, &at);
     }
 }
 
@@ -239,7 +245,8 @@ static void ask_in_ring(struct tr_self *turn, struct ask *ringed)
         tr__ask_end_in_ring(turn->worker, ringed);
         return;
     }
-    for (const struct ask *ask = turn->asks; ask; ask = ask->next) {
+    const struct ask *ask;
+    TURN_EACH_ASK (ask, at, turn) {
         if (ask_is_open(ask) && (!ask->is_ringed || ask->is_fixed))
             return;
     }
@@ -251,9 +258,12 @@ bool tr__ring_look_for_replies(struct tr_self *self)
     bool has_left = false;
     if (self->cell->flags & CELL_AWAITED)
         tr__waiters_serve(self->worker, self->cell);
-    for (struct ask *ask = self->asks; ask; ask = ask->next)
+    struct ask *ask;
+    TURN_EACH_ASK (ask, at, self)
         ask->is_ringed = false;
-    for (struct ask *ask = self->asks; ask && self->wanted; ask = ask->next) {
+    TURN_EACH_ASK (ask, at, self) {
+        if (!self->wanted)
+            break;
         if (!ask_is_open(ask) || ask->is_fixed)
             continue;
         struct search search = {.worker = self->worker,
@@ -262,7 +272,8 @@ bool tr__ring_look_for_replies(struct tr_self *self)
                                 .left = CHAIN_MAX};
         bool is_ring = leads_back(&search, edge_of(ask), 0);
         /* What was found behind doors may have ended it. */
-        if (is_ring && self->wanted && ask_is_open(ask) && !ask->is_fixed)
+        ask = turn_ask_at(self, at);
+        if (is_ring && self->wanted && ask && ask_is_open(ask) && !ask->is_fixed)
             ask_in_ring(self, ask);
         has_left |= search.has_left;
     }
@@ -271,7 +282,8 @@ bool tr__ring_look_for_replies(struct tr_self *self)
 
 void tr__ring_announce_for_replies(struct tr_self *self)
 {
-    for (const struct ask *ask = self->asks; ask; ask = ask->next) {
+    const struct ask *ask;
+    TURN_EACH_ASK (ask, at, self) {
         if (!ask_is_open(ask) || ask->is_fixed || ask->is_ringed)
             continue;
         struct search search = {.worker = self->worker,
@@ -297,7 +309,8 @@ static void close_ring(struct cell *first, const struct tr_room *room)
         tr__turn_wake(self, TR_MAILBOX_FULL);
         return;
     }
-    for (struct ask *ask = self->asks; ask; ask = ask->next) {
+    struct ask *ask;
+    TURN_EACH_ASK (ask, at, self) {
         if (ask->id == (uint32_t)room->status && ask_is_open(ask) && !ask->is_fixed) {
             ask_in_ring(self, ask);
             return;

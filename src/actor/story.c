@@ -7,6 +7,7 @@
 
 #include "actor/batch.h"
 #include "actor/park.h"
+#include "actor/turn_asks.h"
 #include "base/assert.h"
 
 /* Asks behind asks; and stories of one worker in a millisecond, since each is a search. */
@@ -176,7 +177,8 @@ static bool tell_turn(struct worker *worker, const struct tr_self *turn, struct 
         return false;
     }
     const struct ask *open = NULL;
-    for (const struct ask *ask = turn->asks; ask; ask = ask->next) {
+    const struct ask *ask;
+    TURN_EACH_ASK (ask, at, turn) {
         if (ask->is_wanted && !ask->is_done)
             open = ask;
     }

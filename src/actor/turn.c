@@ -15,6 +15,7 @@
 #include "actor/relief.h"
 #include "actor/spawn.h"
 #include "actor/stop.h"
+#include "actor/stretch.h"
 #include "actor/supervise.h"
 #include "actor/timers.h"
 #include "actor/waiters.h"
@@ -154,7 +155,7 @@ bool tr__turn_over(struct tr_self *self, tr_next next)
         tr__barrier_end(self);
     self->state = TURN_ENDED; /* a defer waits for nothing */
     run_defers(self);
-    if (self->asks)
+    if (self->asks.count)
         tr__asks_drop(self);
     if (self->is_cancelled)
         next = same; /* nobody asks it any more */
@@ -311,15 +312,23 @@ TURN_INLINE void run(struct tr_self *self, enum call_mode mode)
                 if (is_called(cell))
                     continue;
             }
-            if (!mail_begin_cycle(cell))
+            if (!(cell->flags & CELL_WOKEN) && !mail_begin_cycle(cell))
                 break;
+        }
+        /* Turns that may go on do so between any two messages. */
+        if (__builtin_expect(cell->flags & CELL_WOKEN, 0)) {
+            if (!stretch_resume(worker, cell))
+                return;
+            if (self->turns >= self->turns_max || loop_is_time_up(&worker->loop))
+                goto over;
+            continue;
         }
         do {
             if (__builtin_expect(!message_turn(self, mode), 0))
                 return; /* it stops, or is gone */
             if (self->turns >= self->turns_max || loop_is_time_up(&worker->loop))
                 goto over;
-        } while (cell->cycle && !is_called(cell));
+        } while (cell->cycle && !is_called(cell) && !(cell->flags & CELL_WOKEN));
     }
 over:
     tr__cell_settle(worker, cell);

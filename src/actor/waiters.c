@@ -433,10 +433,8 @@ static tr_status wait(struct tr_self *self, uint64_t to, int32_t lines, tr_time 
     return status == TR_TIMEOUT ? TR_MAILBOX_FULL : status;
 }
 
-tr_status tr__turn_wait_for_replies(struct tr_self *self)
+tr_status tr__barrier_wait_for_replies(struct tr_self *self)
 {
-    if (!turn_wants_barrier(self))
-        return tr__turn_park(self, TR_NEVER);
     self->number = ++self->worker->wait_last;
     bool has_left = tr__ring_look_for_replies(self);
     if (!self->wanted) {
@@ -504,7 +502,7 @@ tr_status tr__turn_wait_for_room(struct tr_self *self, struct cell *cell, struct
 {
     int32_t lines = (int32_t)mail_lines(envelope);
     uint64_t to = (uint64_t)envelope->generation << 32 | (uint32_t)cell->identity;
-    tr_status status = tr__turn_may_park(self);
+    tr_status status = turn_may_park(self);
     if (status != TR_OK)
         return status == TR_CANCELLED ? status : TR_MAILBOX_FULL;
     if (cell == self->cell)

@@ -59,7 +59,7 @@ tr_status tr__turn_wait_for_room(struct tr_self *self, struct cell *cell, struct
  * Waits until tr__turn_wake for those of a turn's asks that are wanted; as tr__turn_park. Of a barrier,
  * asks that are in a ring end with TR_ASK_CYCLE.
  */
-tr_status tr__turn_wait_for_replies(struct tr_self *self);
+tr_status tr__barrier_wait_for_replies(struct tr_self *self);
 
 /** A turn that waits, by the number of its wait, or NULL. Owner only. */
 struct tr_self *tr__waiter_find(struct cell *cell, uint64_t number);

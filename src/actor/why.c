@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/why.h"
+#include "actor/turn_asks.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -168,8 +169,9 @@ static void see_mail(struct worker *worker, struct cell *cell, tr_why_report *re
 static const struct ask *open_ask(const struct tr_self *turn, uint32_t *count)
 {
     const struct ask *open = NULL;
+    const struct ask *ask;
     *count = 0;
-    for (const struct ask *ask = turn->asks; ask; ask = ask->next) {
+    TURN_EACH_ASK (ask, at, turn) {
         if (!ask->is_wanted || ask->is_done)
             continue;
         open = ask; /* the oldest of them is the last */

@@ -11,6 +11,7 @@
 #include "actor/relief.h"
 #include "actor/view.h"
 #include "actor/why.h"
+#include "actor/turn_asks.h"
 #include "base/assert.h"
 
 /* ---- Answers. ---- */
@@ -192,15 +193,17 @@ static tr_status ask_far(struct tr_self *self, struct cell *cell, uint64_t ref,
 {
     struct worker *worker = self->worker;
     const tr_platform *platform = worker->loop.platform;
-    tr_status status = tr__turn_may_park(self);
+    tr_status status = turn_may_park(self);
     if (status != TR_OK)
         return status;
     struct ask *ask = tr__ask_new(self, ref, &tr_type_tr_why_look);
     if (!ask)
         return TR_NO_MEMORY;
+    if (!tr__turn_asks_add(self, ask)) {
+        tr__ask_end(worker, self->cell, ask);
+        return TR_NO_MEMORY;
+    }
     ask->is_look = true;
-    ask->next = self->asks;
-    self->asks = ask;
     self->has_story = true;
     ask->asked_ns = platform->mono_now(platform);
     status = send(self, ask, cell);
@@ -217,9 +220,9 @@ static tr_status ask_far(struct tr_self *self, struct cell *cell, uint64_t ref,
         status = ask->status;
     const void *told = status == TR_OK ? envelope_data(ask->answer) : NULL;
     status = outcome(worker->system, status, told, ref, report);
-    /* A turn has its asks newest first, and nobody else adds to them. */
-    TR_ASSERT(self->asks == ask);
-    self->asks = ask->next;
+    /* It is the newest, since nobody else adds to the asks of a turn. */
+    TR_ASSERT(ask->place + 1 == self->asks.count);
+    self->asks.count--;
     tr__ask_end(worker, self->cell, ask);
     return status;
 }

@@ -55,6 +55,24 @@ struct turn_defer {
     void (*release)(void *resource);
 };
 
+/** Asks of a turn for which it has room itself. */
+enum { TURN_ASKS_FEW = 2 };
+
+/** The asks of a turn, by the order in which they were made; see actor/turn_asks.h. */
+struct turn_asks {
+    uintptr_t *places;
+    uint32_t count;
+    uint32_t room;
+    uintptr_t few[TURN_ASKS_FEW];
+};
+
+static inline void turn_asks_init(struct turn_asks *asks)
+{
+    asks->places = asks->few;
+    asks->count = 0;
+    asks->room = TURN_ASKS_FEW;
+}
+
 /** A turn, as handlers hold it. */
 struct tr_self {
     struct worker *worker;
@@ -72,6 +90,22 @@ struct tr_self {
     uint32_t defer_count;
     size_t scratch_mark;
     bool has_story; /* defers, scratch, become or an error: ending the turn takes longer */
+    /* Of a turn that waits; see actor/park.h. What each wait needs is together. */
+    const tr_handler *row; /* of the handler that runs */
+    struct fiber *caller;  /* of a call on a fiber of its own, too */
+    struct fiber *fiber;
+    struct list link;      /* with the other parked turns of its actor, by their last wait */
+    struct list woken;     /* with those that may go on */
+    uint32_t wanted;       /* asks that it still waits for */
+    tr_status outcome;     /* why it goes on */
+    struct turn_asks asks; /* of this turn */
+    struct batch *batch;   /* when it has several messages */
+    const char *where;     /* the file and line of its last await */
+    struct blocking_job *job; /* what it waits for, or is about to: see actor/blocking.h */
+    struct envelope *grant;   /* the room it was given, on its way */
+    struct cell *favoured;    /* the actor in whose stock that room is, for this stretch */
+    tr_time parked_ns;        /* since when it waits */
+    struct timer_node deadline;
     /* What tr_become asked for; the message is in the turn's scratch memory. */
     const tr_behavior *become;
     const tr_type *become_type;
@@ -81,30 +115,14 @@ struct tr_self {
     /* Of a call on a fiber of its own: what is called, who called, and what came of it. */
     tr_next (*call)(tr_self *self, void *state, const void *message);
     const void *message;
-    struct fiber *caller;
     tr_next next;
-    /* Of a turn that waits; see actor/park.h. */
-    struct fiber *fiber;
-    struct list link;  /* with the other parked turns of its actor, by their last wait */
-    struct list woken; /* with those that may go on */
-    struct list born;  /* with all of its actor that have waited, by their first wait */
-    struct timer_node deadline;
-    tr_time parked_ns;      /* since when it waits */
-    const tr_handler *row;  /* of the handler that runs */
-    struct ask *asks;       /* of this turn, newest first */
-    struct batch *batch;    /* when it has several messages */
-    const char *where;      /* the file and line of its last await */
-    uint32_t wanted;        /* asks that it still waits for */
+    /* More of a turn that waits. */
+    struct list born;       /* with all of its actor that have waited, by their first wait */
     tr_status reply_failed; /* why its reply could not be sent */
-    tr_status outcome;      /* why it goes on */
     uint64_t number;        /* of what it waits for, so that a late answer finds nobody */
     uint64_t waits_for;     /* ref of the actor whose room or reply it wants as a barrier, or 0 */
-    struct envelope *grant; /* the room it was given, on its way */
     struct old_state *old_state; /* the state it began with, when its actor has another by now */
-    struct cell *favoured;       /* the actor in whose stock that room is, for this stretch */
     struct durable_frame *frame; /* of a durable actor's turn; see durable/actor.h */
-    /* What it waits for, or is about to: see actor/blocking.h. */
-    struct blocking_job *job;
     struct envelope *held; /* what the verb that waits has in its hands */
     struct scratch *scratch;
     struct scratch own_scratch; /* of a turn of a message: it may outlive the next one */

@@ -148,20 +148,20 @@ void tr__durable_drop(struct worker *worker, struct durable_actor *actor);
 /* ---- durable/stretch.c ---- */
 
 /** The batch of the stretch that runs, made if need be. NULL: no memory. */
-struct store_batch *tr__stretch_batch(struct durable_actor *actor);
+struct store_batch *tr__durable_stretch_batch(struct durable_actor *actor);
 /**
  * The stretch that runs is over. If it changed something, and it is time for that or `must`, that is
  * submitted; what it sent waits for all that was. Else what it sent leaves. Not TR_OK: nothing of it leaves.
  */
-TR_MUST_CHECK tr_status tr__stretch_end(struct worker *worker, struct durable_actor *actor,
+TR_MUST_CHECK tr_status tr__durable_stretch_end(struct worker *worker, struct durable_actor *actor,
                                         bool must);
 /** The batch becomes a stretch, with what is in the gate. */
-TR_MUST_CHECK tr_status tr__stretch_submit(struct worker *worker, struct durable_actor *actor);
+TR_MUST_CHECK tr_status tr__durable_stretch_submit(struct worker *worker, struct durable_actor *actor);
 /** It failed: nothing of it is kept. */
-void tr__stretch_drop(struct worker *worker, struct durable_actor *actor, tr_status reason);
+void tr__durable_stretch_drop(struct worker *worker, struct durable_actor *actor, tr_status reason);
 /** The actor is to begin anew, because of this. */
 void tr__durable_break(struct worker *worker, struct durable_actor *actor, tr_status why);
-void tr__stretch_stored(struct worker *worker, struct cell *cell, struct envelope *envelope);
+void tr__durable_stretch_stored(struct worker *worker, struct cell *cell, struct envelope *envelope);
 /** All overlays up to a stretch go; UINT64_MAX: all. */
 void tr__overlays_drop(struct worker *worker, struct durable_actor *actor, uint64_t stretch);
 

@@ -79,7 +79,7 @@ static const struct zone *zone_of(const struct durable_actor *actor, const struc
 /* Puts an alarm as it is now into the batch of the stretch. */
 static tr_status store(struct durable_actor *actor, struct alarm *alarm)
 {
-    struct store_batch *batch = tr__stretch_batch(actor);
+    struct store_batch *batch = tr__durable_stretch_batch(actor);
     const char *type = alarm->row->type->name;
     size_t type_size = strlen(type) + 1;
     size_t room = PLAN_SIZE_BYTES + ALARM_BYTES_MAX + type_size + alarm->bytes_size;
@@ -102,7 +102,7 @@ static tr_status store(struct durable_actor *actor, struct alarm *alarm)
 
 static tr_status clear(struct durable_actor *actor, const char *name)
 {
-    struct store_batch *batch = tr__stretch_batch(actor);
+    struct store_batch *batch = tr__durable_stretch_batch(actor);
     return batch ? tr__store_alarm_clear(batch, name) : TR_NO_MEMORY;
 }
 
@@ -284,9 +284,9 @@ void tr__alarm_failed(struct worker *worker, struct durable_actor *actor,
         return;
     }
     if (status == TR_OK)
-        status = tr__stretch_submit(worker, actor);
+        status = tr__durable_stretch_submit(worker, actor);
     if (status != TR_OK)
-        tr__stretch_drop(worker, actor, status); /* it fires again at once, as after a crash */
+        tr__durable_stretch_drop(worker, actor, status); /* it fires again at once, as after a crash */
 }
 
 /* The turn for an alarm that is due; the frame has begun. */

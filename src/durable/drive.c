@@ -39,7 +39,7 @@ void tr__durable_nap(struct worker *worker, struct cell *cell)
         actor->save_ns = TR_NEVER;
         tr_status status = TR_OK;
         if (actor->machine.state < SLEEP_TERMINATED && cell->life == LIFE_RUNNING)
-            status = tr__stretch_end(worker, actor, true);
+            status = tr__durable_stretch_end(worker, actor, true);
         if (status != TR_OK)
             tr__durable_break(worker, actor, status);
     }
@@ -118,9 +118,9 @@ static void serialize(struct worker *worker, struct durable_actor *actor)
 {
     tr_status status = actor->broken;
     if (status == TR_OK)
-        status = tr__stretch_end(worker, actor, true);
+        status = tr__durable_stretch_end(worker, actor, true);
     if (status != TR_OK) {
-        tr__stretch_drop(worker, actor, status);
+        tr__durable_stretch_drop(worker, actor, status);
         log_about(worker,
                   actor,
                   TR_LEVEL_ERROR,
@@ -133,13 +133,13 @@ static void serialize(struct worker *worker, struct durable_actor *actor)
 static void erase(struct worker *worker, struct durable_actor *actor)
 {
     struct store_batch *batch;
-    tr__stretch_drop(worker, actor, TR_DESTROYING);
-    batch = tr__stretch_batch(actor);
+    tr__durable_stretch_drop(worker, actor, TR_DESTROYING);
+    batch = tr__durable_stretch_batch(actor);
     tr_status status = batch ? tr__store_destroy(batch) : TR_NO_MEMORY;
     if (status == TR_OK) {
         /* Only the removal is submitted: the state as it is now is of no use. */
         actor->is_new = false;
-        status = tr__stretch_submit(worker, actor);
+        status = tr__durable_stretch_submit(worker, actor);
     }
     if (status != TR_OK)
         log_about(worker,

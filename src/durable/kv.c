@@ -48,7 +48,7 @@ static tr_status put(struct worker *worker, struct durable_actor *actor, tr_byte
         return TR_TOO_LARGE;
     struct overlay *overlay =
         source_resize(&worker->source, NULL, sizeof *overlay + key.size + value.size);
-    struct store_batch *batch = overlay ? tr__stretch_batch(actor) : NULL;
+    struct store_batch *batch = overlay ? tr__durable_stretch_batch(actor) : NULL;
     tr_status status = TR_NO_MEMORY;
     if (batch && is_deleted) {
         status = tr__store_kv_delete(batch, key);

@@ -49,7 +49,7 @@ void tr__durable_drop(struct worker *worker, struct durable_actor *actor)
     tr__wheel_cancel(&worker->naps, &actor->durable.nap);
     actor->due_ns = TR_NEVER;
     actor->save_ns = TR_NEVER;
-    tr__stretch_drop(worker, actor, TR_RESTARTED);
+    tr__durable_stretch_drop(worker, actor, TR_RESTARTED);
     tr__overlays_drop(worker, actor, UINT64_MAX);
     tr__alarms_drop(worker, actor);
     tr__queues_drop(worker, actor);

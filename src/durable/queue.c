@@ -159,7 +159,7 @@ static tr_status wait(tr_self *self, struct durable_actor *actor, tr_time deadli
 static tr_status remove_item(struct worker *worker, struct durable_actor *actor,
                              struct queue_item *item)
 {
-    struct store_batch *batch = tr__stretch_batch(actor);
+    struct store_batch *batch = tr__durable_stretch_batch(actor);
     tr_status status =
         batch ? tr__store_queue_remove(batch, item->name, item->id) : TR_NO_MEMORY;
     if (status == TR_OK)
@@ -265,7 +265,7 @@ static tr_status push(struct worker *worker, struct durable_actor *actor, const 
         return TR_TOO_LARGE;
     struct queue_item *item =
         item_new(worker, queue, type->name, actor->queue_last + 1, size);
-    struct store_batch *batch = item ? tr__stretch_batch(actor) : NULL;
+    struct store_batch *batch = item ? tr__durable_stretch_batch(actor) : NULL;
     char *bytes = batch ? tr__store_batch_alloc(batch, type_size + size) : NULL;
     tr_status status = TR_NO_MEMORY;
     if (bytes) {

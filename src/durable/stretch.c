@@ -50,7 +50,7 @@ static bool stored_set(struct worker *worker, struct durable_actor *actor, size_
     return true;
 }
 
-struct store_batch *tr__stretch_batch(struct durable_actor *actor)
+struct store_batch *tr__durable_stretch_batch(struct durable_actor *actor)
 {
     if (!actor->batch && tr__store_batch_new(actor->entry, &actor->batch) != TR_OK)
         actor->batch = NULL;
@@ -83,7 +83,7 @@ static void on_done(void *context, struct store_batch *batch, tr_status status)
 
 static tr_status state_put(struct worker *worker, struct durable_actor *actor, size_t size)
 {
-    struct store_batch *batch = tr__stretch_batch(actor);
+    struct store_batch *batch = tr__durable_stretch_batch(actor);
     void *bytes = batch ? tr__store_batch_alloc(batch, size) : NULL;
     if (!bytes)
         return TR_NO_MEMORY;
@@ -91,7 +91,7 @@ static tr_status state_put(struct worker *worker, struct durable_actor *actor, s
     return tr__store_put_state(batch, actor->kind->version, (tr_bytes){bytes, size});
 }
 
-tr_status tr__stretch_submit(struct worker *worker, struct durable_actor *actor)
+tr_status tr__durable_stretch_submit(struct worker *worker, struct durable_actor *actor)
 {
     struct cell *cell = actor->durable.cell;
     struct stretch *stretch = source_resize(&worker->source, NULL, sizeof *stretch);
@@ -167,7 +167,7 @@ static bool is_time(struct worker *worker, struct durable_actor *actor)
     return false;
 }
 
-tr_status tr__stretch_end(struct worker *worker, struct durable_actor *actor, bool must)
+tr_status tr__durable_stretch_end(struct worker *worker, struct durable_actor *actor, bool must)
 {
     tr_status status = TR_OK;
     size_t size = state_pack(worker, actor, &status);
@@ -181,7 +181,7 @@ tr_status tr__stretch_end(struct worker *worker, struct durable_actor *actor, bo
             status = state_put(worker, actor, size);
         if (status == TR_OK && has_changed && !stored_set(worker, actor, size))
             status = TR_NO_MEMORY;
-        return status == TR_OK ? tr__stretch_submit(worker, actor) : status;
+        return status == TR_OK ? tr__durable_stretch_submit(worker, actor) : status;
     }
     struct list *last = list_last(&actor->stretches);
     if (last && actor->gate.count)
@@ -190,7 +190,7 @@ tr_status tr__stretch_end(struct worker *worker, struct durable_actor *actor, bo
     return TR_OK;
 }
 
-void tr__stretch_drop(struct worker *worker, struct durable_actor *actor, tr_status reason)
+void tr__durable_stretch_drop(struct worker *worker, struct durable_actor *actor, tr_status reason)
 {
     tr__gate_drop(worker, &actor->gate, reason);
     tr__store_batch_free(actor->batch);
@@ -214,7 +214,7 @@ void tr__durable_break(struct worker *worker, struct durable_actor *actor, tr_st
     tr__durable_nudge(worker, actor);
 }
 
-void tr__stretch_stored(struct worker *worker, struct cell *cell, struct envelope *envelope)
+void tr__durable_stretch_stored(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
     const struct tr_stored *stored = envelope_data(envelope);
     struct stretch *stretch = (struct stretch *)(uintptr_t)stored->token;

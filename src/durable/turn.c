@@ -112,12 +112,12 @@ tr_next tr__frame_done(struct tr_self *self, struct durable_actor *actor, tr_nex
         next = same;
     }
     if (next.code != TR_NEXT_FAILED && !self->is_cancelled) {
-        tr_status status = tr__stretch_end(worker, actor, must);
+        tr_status status = tr__durable_stretch_end(worker, actor, must);
         if (status != TR_OK)
             next = not_stored(self, status);
     }
     if (next.code == TR_NEXT_FAILED || self->is_cancelled)
-        tr__stretch_drop(worker, actor, self->is_cancelled ? TR_CANCELLED : TR_FAILED);
+        tr__durable_stretch_drop(worker, actor, self->is_cancelled ? TR_CANCELLED : TR_FAILED);
     if (next.code == TR_NEXT_FAILED && self->frame->has_alarm)
         tr__alarm_failed(worker, actor, self->frame);
     return next;
@@ -280,11 +280,11 @@ static void on_park(struct tr_self *self)
     if (!self->frame)
         return;
     tr_status status =
-        self->is_cancelled ? TR_CANCELLED : tr__stretch_end(worker, actor, false);
+        self->is_cancelled ? TR_CANCELLED : tr__durable_stretch_end(worker, actor, false);
     worker->gate = NULL;
     if (status == TR_OK)
         return;
-    tr__stretch_drop(worker, actor, status);
+    tr__durable_stretch_drop(worker, actor, status);
     if (!self->is_cancelled)
         tr__durable_break(worker, actor, status);
 }
@@ -300,7 +300,7 @@ static void on_crash(struct tr_self *self)
     struct durable_actor *actor = durable_of(self);
     bool is_running = self->worker->gate == &actor->gate;
     if (is_running)
-        tr__stretch_drop(self->worker, actor, TR_FAILED);
+        tr__durable_stretch_drop(self->worker, actor, TR_FAILED);
     if (is_running && self->frame->has_alarm && !self->is_cancelled)
         tr__alarm_failed(self->worker, actor, self->frame);
     tr__frame_end(self, actor);
@@ -310,7 +310,7 @@ const struct durable_hooks tr__durable_hooks = {
     .on_park = on_park,
     .on_resume = on_resume,
     .on_crash = on_crash,
-    .on_stored = tr__stretch_stored,
+    .on_stored = tr__durable_stretch_stored,
     .on_stop = tr__durable_stop,
     .on_leave = tr__durable_leave,
     .on_nap = tr__durable_nap,

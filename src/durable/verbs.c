@@ -80,10 +80,10 @@ tr_status tr_try_save(tr_self *self)
         return TR_INVALID_ARGUMENT;
     if (!actor || !self->frame)
         return actor ? TR_NOT_IN_A_TURN : TR_NOT_SUPPORTED;
-    tr_status status = tr__turn_may_park(self);
+    tr_status status = turn_may_park(self);
     if (status != TR_OK)
         return status;
-    status = tr__stretch_end(self->worker, actor, true);
+    status = tr__durable_stretch_end(self->worker, actor, true);
     if (status != TR_OK)
         return status;
     struct list *last = list_last(&actor->stretches);

@@ -6,16 +6,23 @@
 
 #include "fiber/jump.h"
 
-static void fiber_entry(struct fiber_transfer from)
+TR_NO_RETURN static void fiber_entry(void *data)
 {
-    struct fiber_host *host = from.data;
+    struct fiber_host *host = data;
     struct fiber *fiber = host->current;
-    side_arrive(host, &fiber->side, from);
+    side_arrive(host, &fiber->side);
     fiber->main(fiber->main_context);
     /* main may have been left and come back to; this is still its stack. */
     TR_ASSERT(host->current == fiber);
     tr__fiber_end(host, NULL);
 }
+
+#ifdef SWITCH_IS_BOOST
+void tr__switch_entry(struct switch_transfer transfer)
+{
+    fiber_entry(switch_unpack(transfer));
+}
+#endif
 
 static void fiber_prepare(struct fiber *fiber, void (*main)(void *context), void *context)
 {
@@ -23,7 +30,7 @@ static void fiber_prepare(struct fiber *fiber, void (*main)(void *context), void
     fiber->main_context = context;
     fiber->user = NULL;
     char *top = (char *)(uintptr_t)fiber->side.low + fiber->side.size;
-    fiber->side.context = make_fcontext(top, fiber->side.size, fiber_entry);
+    fiber->side.context = switch_prepare(top, fiber->side.size, fiber_entry);
 }
 
 void tr__fiber_host_init(struct fiber_host *host)

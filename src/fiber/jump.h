@@ -3,9 +3,8 @@
  * Switching from one stack to another.
  *
  * Every switch is one call of side_leave, which the leaver makes, and one of side_arrive, which the
- * arriver makes: at its first run in fiber_entry, else behind its own jump. The leaver cannot know
- * where it can be continued before it has left, so the arriver writes that down; and a stack that
- * was left for good is still in use until then, so the arriver gives it back.
+ * arriver makes: at its first run in fiber_entry, else behind its own jump. A stack that was left for
+ * good is still in use until then, so the arriver gives it back.
  *
  * All of it is inline: a processor guesses wrongly where each function returns to that another stack
  * has called, so a switch should have few callers above it.
@@ -52,12 +51,10 @@ FIBER_INLINE void sanitizer_arrive(struct fiber_side *leaver, struct fiber_side 
     (void)arriver;
 }
 
-FIBER_INLINE void side_arrive(struct fiber_host *host, struct fiber_side *arriver,
-                              struct fiber_transfer from)
+FIBER_INLINE void side_arrive(struct fiber_host *host, struct fiber_side *arriver)
 {
     struct fiber_side *leaver = host->leaver;
     sanitizer_arrive(leaver, arriver);
-    leaver->context = from.context;
     /* Only now that nobody stands on it: the report needs a stack as well. */
     if (__builtin_expect(leaver->is_bare, 0) && !fiber_canary_is_alive(leaver))
         tr__fiber_overflow((struct fiber *)(void *)leaver);
@@ -74,8 +71,8 @@ FIBER_INLINE void side_leave(struct fiber_host *host, struct fiber_side *leaver,
     TR_ASSERT(next->context);
     host->leaver = leaver;
     sanitizer_leave(leaver, next, is_last);
-    struct fiber_transfer from = jump_fcontext(next->context, host);
-    side_arrive(host, leaver, from);
+    switch_jump(&leaver->context, next->context, host);
+    side_arrive(host, leaver);
 }
 
 /** Leaves this fiber and runs another; returns when this one is run again. On a fiber only. */

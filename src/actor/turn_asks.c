@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "actor/turn_asks.h"
+
+#include "actor/ask_table.h"
+#include "actor/extra.h"
+#include "base/assert.h"
+
+enum { PLACES_MAX = 1 << 28, PLACES_KEPT = 128 };
+
+/* Apart: seldom. */
+__attribute__((__noinline__)) static bool grow(struct tr_self *self)
+{
+    struct turn_asks *asks = &self->asks;
+    if (asks->room >= PLACES_MAX)
+        return false;
+    uint32_t room = 4 * asks->room;
+    bool is_few = asks->places == asks->few;
+    uintptr_t *places = source_resize(
+        &self->worker->source, is_few ? NULL : asks->places, room * sizeof *places);
+    if (!places)
+        return false;
+    if (is_few)
+        memcpy(places, asks->few, sizeof asks->few);
+    asks->places = places;
+    asks->room = room;
+    return true;
+}
+
+bool tr__turn_asks_add(struct tr_self *self, struct ask *ask)
+{
+    struct turn_asks *asks = &self->asks;
+    if (__builtin_expect(asks->count == asks->room, 0) && !grow(self))
+        return false;
+    ask->place = asks->count;
+    asks->places[asks->count++] = (uintptr_t)ask;
+    return true;
+}
+
+void tr__turn_asks_free(struct tr_self *self)
+{
+    TR_ASSERT(!self->asks.count);
+    if (self->asks.places != self->asks.few)
+        source_resize(&self->worker->source, self->asks.places, 0);
+    turn_asks_init(&self->asks);
+}
+
+void tr__asks_drop(struct tr_self *self)
+{
+    struct worker *worker = self->worker;
+    struct turn_asks *asks = &self->asks;
+    while (asks->count) {
+        uintptr_t place = asks->places[--asks->count];
+        struct envelope *answer = place_answer(place);
+        if (answer)
+            envelope_give(&worker->pool, answer);
+        else
+            tr__ask_free(worker, self->cell, (struct ask *)place);
+    }
+    if (asks->room > PLACES_KEPT)
+        tr__turn_asks_free(self);
+    tr__ask_table_shrink(worker, &self->cell->extra->asks);
+}
