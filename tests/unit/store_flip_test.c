@@ -12,7 +12,7 @@ enum { ACTORS = 40 };
 
 static const char *key_of(int actor)
 {
-    static char key[16];
+    static char key[32];
     (void)snprintf(key, sizeof key, "actor-%d", actor);
     return key;
 }
@@ -20,8 +20,9 @@ static const char *key_of(int actor)
 static const char *state_of(int actor)
 {
     static char state[512];
-    (void)snprintf(
-        state, sizeof state, "the state of number %d %0*d", actor, 20 + actor * 9, actor);
+    int size = snprintf(state, sizeof state, "the state of number %d ", actor);
+    memset(state + size, 'a' + actor % 26, (size_t)(20 + actor * 9));
+    state[size + 20 + actor * 9] = '\0';
     return state;
 }
 
