@@ -15,6 +15,8 @@
 
 #include "store/sqlite/page_sum.h"
 
+#include <stdio.h>
+
 enum { LOG_HEADER = 32, FRAME_HEADER = 24, FRAME = FRAME_HEADER + PAGE_SIZE };
 
 struct sum {
@@ -56,7 +58,7 @@ static struct sum sum_at(const unsigned char *bytes)
 /* Reads a frame, counted from 0. */
 static bool read_frame(struct log *log, uint64_t number)
 {
-    sqlite3_int64 offset = (sqlite3_int64)(LOG_HEADER + number * FRAME);
+    sqlite3_int64 offset = LOG_HEADER + (sqlite3_int64)number * FRAME;
     return number < log->frame_count &&
            log->file->pMethods->xRead(log->file, log->frame, FRAME, offset) == SQLITE_OK;
 }
@@ -193,8 +195,7 @@ static sqlite3_file *open_file(struct vfs *vfs, const char *path, const char *su
         return NULL;
     memset(memory, 0, file_size + path_size);
     char *name = (char *)memory + file_size;
-    memcpy(name, path, strlen(path));
-    memcpy(name + strlen(path), suffix, strlen(suffix));
+    (void)snprintf(name, path_size, "%s%s", path, suffix); /* The second NUL is there already. */
     sqlite3_file *file = (sqlite3_file *)(void *)memory;
     int out_flags;
     (void)vfs->base.xOpen(&vfs->base, name, file, flags | SQLITE_OPEN_READWRITE, &out_flags);
