@@ -29,7 +29,7 @@ struct store {
     atom32 is_failed; /* Set once, by the committing thread or the one of the checkpoints. */
     atom32 is_told;   /* on_failed was, or is being, called. */
 
-    struct lock lock;          /* Of what follows; a leaf: nothing is called under it. */
+    struct lock lock;          /* Of what follows; a leaf: only memory is asked for under it. */
     struct store_batch *first; /* submitted, the oldest first */
     struct store_batch *last;
     bool is_writer_idle;

@@ -75,7 +75,7 @@ struct store_options {
     bool is_threadless;
     /** Called by a submit that finds nothing else waiting, if it is threadless. May be NULL. */
     void (*on_work)(void *context);
-    /** Called once, on the committing thread, when the store fails for good. May be NULL. */
+    /** Called once, on a thread of the store, when it fails for good. May be NULL. */
     void (*on_failed)(void *context, const char *why);
     void *context; /* of both */
 

@@ -43,7 +43,7 @@ static void on_failed(void *context, const char *why)
     failures++;
 }
 
-enum { OPENINGS = 2, ROUNDS = 4 };
+enum { OPENINGS = 2, ROUNDS = 3 };
 #define BIT(io) (UINT64_C(1) << (io))
 #define CHANGES                                                                                    \
     (BIT(STORE_IO_WRITE) | BIT(STORE_IO_SYNC) | BIT(STORE_IO_TRUNCATE) | BIT(STORE_IO_DELETE))
@@ -117,9 +117,9 @@ static uint64_t play(struct fault fault)
 static void play_all(uint64_t kinds, tr_status status)
 {
     uint64_t count = play((struct fault){.kinds = kinds});
-    uint64_t step = TEST_HAS_SANITIZER && !test_is_long() ? 7 : 1;
+    uint64_t step = test_is_long() ? 1 : TEST_HAS_SANITIZER ? 11 : 2;
     ck_assert_uint_gt(count, 5);
-    for (uint64_t at = 1; at <= count; at += step) {
+    for (uint64_t at = 1 + test_seed() % step; at <= count; at += step) {
         (void)play((struct fault){.kinds = kinds, .at = at, .status = status});
         (void)play((struct fault){.kinds = kinds, .at = at, .status = status, .lasts = true});
     }
@@ -336,9 +336,9 @@ TEST(memory_may_run_out_anywhere, "")
     play_with_memory(0, false);
     uint64_t count = requests;
     int64_t rest = blocks; /* what SQLite keeps between openings */
-    uint64_t step = TEST_HAS_SANITIZER && !test_is_long() ? 37 : 3;
+    uint64_t step = test_is_long() ? 1 : TEST_HAS_SANITIZER ? 61 : 11;
     ck_assert_uint_gt(count, 100);
-    for (uint64_t at = 1 + test_seed() % step; at <= count; at += test_is_long() ? 1 : step) {
+    for (uint64_t at = 1 + test_seed() % step; at <= count; at += step) {
         play_with_memory(at, false);
         ck_assert_int_eq(blocks, rest);
         play_with_memory(at, true);

@@ -44,6 +44,8 @@ tr_status tr__link_status(int result)
     case SQLITE_MISMATCH:
         return TR_STORE_CORRUPT;
     case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+    case SQLITE_PROTOCOL:
         return TR_STORE_BUSY;
     case SQLITE_TOOBIG:
         return TR_TOO_LARGE;

@@ -8,6 +8,7 @@
  */
 #include "store/sqlite/make.h"
 
+#include "store/sqlite/log.h"
 #include "store/sqlite/page_sum.h"
 
 #include <assert.h>
@@ -194,7 +195,14 @@ static tr_status check_marks(struct store_session *session, int64_t *format, tr_
     if (look_at(link) == LOOK_FOREIGN)
         return tr__make_refuse(
             error, TR_STORE_FOREIGN, "%s is a database, but no store of Troupe", session->path);
-    tr_status status = tr__link_settle(link, session->cache_bytes * (size_t)SESSION_WRITER_CACHES);
+    tr_status status = tr__log_check(&session->vfs, session->path);
+    if (status == TR_STORE_CORRUPT)
+        return tr__make_refuse(error,
+                               status,
+                               "%s-wal: the log is spoiled, and has more than can be read of it",
+                               session->path);
+    if (status == TR_OK)
+        status = tr__link_settle(link, session->cache_bytes * (size_t)SESSION_WRITER_CACHES);
     if (status == TR_OK)
         status = tr__link_number(link, "PRAGMA page_count", &pages);
     if (status == TR_OK)

@@ -331,9 +331,9 @@ static int vfs_randomness(sqlite3_vfs *base, int size, char *result)
 
 static int vfs_sleep(sqlite3_vfs *base, int microseconds)
 {
-    const tr_platform *platform = vfs_of(base)->source.platform;
-    platform->yield(platform);
-    return microseconds;
+    /* For threads that wait for each other: where there is one thread, nobody does. */
+    struct vfs *vfs = vfs_of(base);
+    return vfs->real ? vfs->real->xSleep(vfs->real, microseconds) : microseconds;
 }
 
 /* Julian days, as SQLite counts: 1970 began in the middle of day 2440587. */

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The log of SQLite, as https://www.sqlite.org/walformat.html has it: a header of 32 bytes and frames, each
+ * with a header of 24 bytes and a page. The sum of a frame goes on from that of the frame before it, so
+ * two frames that fit together were written one after the other, whatever became of those before them.
+ *
+ * A transaction is written after the one before it was synced. So a frame that ends a transaction and has
+ * a frame after it that fits was durable, with all before it. If the log breaks before such a frame, it was
+ * spoiled; if there is none, the break may be what a power cut left of the last transaction.
+ *
+ * A spoiled header hides the whole log. It may also be what a power cut left of a log that was starting
+ * over; then all of the old one is in the database. So that is what is looked at.
+ */
+#include "store/sqlite/log.h"
+
+#include "store/sqlite/page_sum.h"
+
+#include <stdio.h>
+
+enum { LOG_HEADER = 32, FRAME_HEADER = 24, FRAME = FRAME_HEADER + PAGE_SIZE };
+
+struct sum {
+    uint32_t first;
+    uint32_t second;
+};
+
+struct log {
+    sqlite3_file *file;
+    bool is_big_endian; /* the words that are summed; numbers of the format always are */
+    uint64_t frame_count;
+    unsigned char salts[8];
+    unsigned char frame[FRAME]; /* the last one that was read */
+};
+
+static uint32_t big_endian(const unsigned char *bytes)
+{
+    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+}
+
+static uint32_t word_of(const struct log *log, const unsigned char *bytes)
+{
+    return log->is_big_endian ? big_endian(bytes) : __builtin_bswap32(big_endian(bytes));
+}
+
+static void add_sum(const struct log *log, struct sum *sum, const unsigned char *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i += 8) {
+        sum->first += word_of(log, bytes + i) + sum->second;
+        sum->second += word_of(log, bytes + i + 4) + sum->first;
+    }
+}
+
+static struct sum sum_at(const unsigned char *bytes)
+{
+    return (struct sum){big_endian(bytes), big_endian(bytes + 4)};
+}
+
+/* Reads a frame, counted from 0. */
+static bool read_frame(struct log *log, uint64_t number)
+{
+    sqlite3_int64 offset = LOG_HEADER + (sqlite3_int64)number * FRAME;
+    return number < log->frame_count &&
+           log->file->pMethods->xRead(log->file, log->frame, FRAME, offset) == SQLITE_OK;
+}
+
+/* Whether the frame that was read has these salts and goes on from this sum; gives its own. */
+static bool frame_fits(const struct log *log, struct sum before, struct sum *own)
+{
+    struct sum sum = before;
+    add_sum(log, &sum, log->frame, 8);
+    add_sum(log, &sum, log->frame + FRAME_HEADER, PAGE_SIZE);
+    *own = sum_at(log->frame + 16);
+    return memcmp(log->frame + 8, log->salts, sizeof log->salts) == 0 && own->first == sum.first &&
+           own->second == sum.second;
+}
+
+static bool frame_ends_transaction(const struct log *log)
+{
+    return big_endian(log->frame + 4) != 0;
+}
+
+static bool read_header(struct log *log, struct sum *sum)
+{
+    enum { MAGIC = 0x377f0682 };
+    unsigned char header[LOG_HEADER];
+    if (log->file->pMethods->xRead(log->file, header, LOG_HEADER, 0) != SQLITE_OK)
+        return false;
+    uint32_t magic = big_endian(header);
+    log->is_big_endian = magic & 1;
+    memcpy(log->salts, header + 16, sizeof log->salts);
+    *sum = (struct sum){0, 0};
+    add_sum(log, sum, header, LOG_HEADER - 8);
+    struct sum written = sum_at(header + 24);
+    return (magic & ~UINT32_C(1)) == MAGIC && big_endian(header + 8) == PAGE_SIZE &&
+           sum->first == written.first && sum->second == written.second;
+}
+
+/* After a break at frame `from`: whether a later one was durable. */
+static bool was_more_durable(struct log *log, uint64_t from)
+{
+    bool ends = false; /* the frame before ends a transaction, and has the salts */
+    struct sum before = {0, 0};
+    for (uint64_t i = from; read_frame(log, i); i++) {
+        struct sum own;
+        if (frame_fits(log, before, &own) && ends)
+            return true;
+        before = own;
+        ends = frame_ends_transaction(log) &&
+               memcmp(log->frame + 8, log->salts, sizeof log->salts) == 0;
+    }
+    return false;
+}
+
+/* Whether the frame that was read is what the database has of its page. */
+static bool is_in_database(const struct log *log, sqlite3_file *database)
+{
+    unsigned char page[PAGE_SIZE];
+    uint32_t number = big_endian(log->frame);
+    sqlite3_int64 offset = ((sqlite3_int64)number - 1) * PAGE_SIZE;
+    return database->pMethods->xRead(database, page, PAGE_SIZE, offset) == SQLITE_OK &&
+           memcmp(page, log->frame + FRAME_HEADER, PAGE_SIZE - PAGE_SUM) == 0;
+}
+
+/* The first frame that the next one goes on from, and how many do so from there. */
+static void find_chain(struct log *log, uint64_t *first, uint64_t *count)
+{
+    *count = 0;
+    for (*first = 0; *count == 0 && *first < log->frame_count; ++*first) {
+        if (!read_frame(log, *first))
+            return;
+        memcpy(log->salts, log->frame + 8, sizeof log->salts);
+        struct sum sum = sum_at(log->frame + 16);
+        while (read_frame(log, *first + *count + 1) && frame_fits(log, sum, &sum))
+            ++*count;
+        if (*count > 0)
+            return;
+    }
+}
+
+/* With a header that does not fit: whether there is anything in the log that the database has not. */
+static tr_status check_headless(struct vfs *vfs, struct log *log, sqlite3_file *database)
+{
+    uint64_t first = 0;
+    uint64_t count = 0;
+    /* Of what machine the log was is not known either; it was this one's, or the other kind's. */
+    for (int i = 0; i < 2 && count == 0; i++) {
+        log->is_big_endian = i != 0;
+        find_chain(log, &first, &count);
+    }
+    size_t seen_size = (size_t)(log->frame_count + 1) * sizeof(uint32_t);
+    uint32_t *seen = count > 0 ? source_resize(&vfs->source, NULL, seen_size) : NULL;
+    if (count > 0 && !seen)
+        return TR_NO_MEMORY;
+    size_t seen_count = 0;
+    bool is_durable = false; /* this frame, and so all before it */
+    bool is_missing = false;
+    for (uint64_t i = first + count; count > 0 && !is_missing; i--) {
+        if (!read_frame(log, i))
+            break;
+        bool is_last = i == first + count;
+        is_durable = is_durable || (!is_last && frame_ends_transaction(log));
+        uint32_t page = big_endian(log->frame);
+        bool is_newest = true;
+        for (size_t j = 0; j < seen_count && is_newest; j++)
+            is_newest = seen[j] != page;
+        if (is_newest)
+            seen[seen_count++] = page;
+        /* A page that a later, unsynced transaction has too says nothing. */
+        is_missing = is_durable && is_newest && !is_in_database(log, database);
+        if (i == first)
+            break;
+    }
+    source_resize(&vfs->source, seen, 0);
+    return is_missing ? TR_STORE_CORRUPT : TR_OK;
+}
+
+static tr_status check_log(struct vfs *vfs, struct log *log, sqlite3_file *database)
+{
+    struct sum sum;
+    uint64_t number = 0;
+    if (!read_header(log, &sum))
+        return check_headless(vfs, log, database);
+    while (read_frame(log, number) && frame_fits(log, sum, &sum))
+        number++;
+    return was_more_durable(log, number) ? TR_STORE_CORRUPT : TR_OK;
+}
+
+/* Opens a file that is there. SQLite wants two NULs after a path. */
+static sqlite3_file *open_file(struct vfs *vfs, const char *path, const char *suffix, int flags)
+{
+    size_t file_size = source_round((size_t)vfs->base.szOsFile);
+    size_t path_size = strlen(path) + strlen(suffix) + 2;
+    unsigned char *memory = source_resize(&vfs->source, NULL, file_size + path_size);
+    if (!memory)
+        return NULL;
+    memset(memory, 0, file_size + path_size);
+    char *name = (char *)memory + file_size;
+    (void)snprintf(name, path_size, "%s%s", path, suffix); /* The second NUL is there already. */
+    sqlite3_file *file = (sqlite3_file *)(void *)memory;
+    int out_flags;
+    (void)vfs->base.xOpen(&vfs->base, name, file, flags | SQLITE_OPEN_READWRITE, &out_flags);
+    return file;
+}
+
+static void close_file(struct vfs *vfs, sqlite3_file *file)
+{
+    if (file && file->pMethods)
+        (void)file->pMethods->xClose(file);
+    source_resize(&vfs->source, file, 0);
+}
+
+tr_status tr__log_check(struct vfs *vfs, const char *path)
+{
+    tr_status status = TR_NO_MEMORY;
+    struct log *log = source_resize(&vfs->source, NULL, sizeof *log);
+    sqlite3_file *file = open_file(vfs, path, "-wal", SQLITE_OPEN_WAL);
+    /* Not as a database: its sums are looked at by whoever reads it for good. */
+    sqlite3_file *database = open_file(vfs, path, "", SQLITE_OPEN_TEMP_DB);
+    if (log && file && database) {
+        sqlite3_int64 size = 0;
+        *log = (struct log){.file = file};
+        status = TR_OK;
+        if (file->pMethods && database->pMethods &&
+            file->pMethods->xFileSize(file, &size) == SQLITE_OK && size > LOG_HEADER) {
+            log->frame_count = (uint64_t)(size - LOG_HEADER) / FRAME;
+            status = check_log(vfs, log, database);
+        }
+    }
+    close_file(vfs, database);
+    close_file(vfs, file);
+    source_resize(&vfs->source, log, 0);
+    return status;
+}
