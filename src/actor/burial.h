@@ -35,11 +35,12 @@ struct burial_note {
 
 /** Of a worker. */
 struct burials {
-    atom64 pending;            /* written by the worker, under the lock of the dead letters when less */
-    struct burial_note *notes; /* of the last of them: a ring of TR_DEAD_LETTERS_MAX; NULL: not yet */
-    uint32_t next;             /* where the next note goes */
-    tr_time handed_in_ns;      /* when it was done last */
-    bool is_logged;            /* the log has had what it may of this second */
+    atom64 pending; /* written by the worker, under the lock of the dead letters when less */
+    struct burial_note
+        *notes;           /* of the last of them: a ring of TR_DEAD_LETTERS_MAX; NULL: not yet */
+    uint32_t next;        /* where the next note goes */
+    tr_time handed_in_ns; /* when it was done last */
+    bool is_logged;       /* the log has had what it may of this second */
 };
 
 /** Hands in what is pending. Worker only. */

@@ -268,7 +268,8 @@ static void sweep_cell(struct worker *worker, struct cell *cell)
 void tr__shutdown_sweep(struct worker *worker)
 {
     struct tr_system *system = worker->system;
-    worker->swept = atom32_load(&system->shutdown.sweep, ATOM_ACQUIRE); /* partner: tr__shutdown_ask */
+    worker->swept =
+        atom32_load(&system->shutdown.sweep, ATOM_ACQUIRE); /* partner: tr__shutdown_ask */
     tr__ledger_begin(worker);
     if (worker->swept == 1)
         return; /* the shutdown has begun, and nothing is asked for */

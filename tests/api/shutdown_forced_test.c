@@ -122,8 +122,8 @@ static void play_fill(struct play *play, struct stage *stage)
     forget_all();
     for (size_t i = 0; i < KEEPERS; i++) {
         int worker = (int)(i % (size_t)stage->workers);
-        ck_assert_int_eq(
-            tr_try_spawn_at(stage->client, &play->keepers[i], worker, keeper, NULL), TR_OK);
+        ck_assert_int_eq(tr_try_spawn_at(stage->client, &play->keepers[i], worker, keeper, NULL),
+                         TR_OK);
         tr_tell(stage->client, play->keepers[i], doze);
     }
     tr_kit_settle(stage->kit);
