@@ -113,9 +113,9 @@ bool tr__relief_follows(struct tr_system *system, uint64_t ref);
 /* ---- Verbs. ---- */
 
 /** Comes in from user code; gives the turn that goes out again, NULL where there is nothing to do. */
-static inline struct tr_self *verb_begin(const struct tr_self *speaker)
+static inline struct tr_self *verb_begin(const struct tr_self *caller)
 {
-    struct tr_self *self = (struct tr_self *)(uintptr_t)speaker;
+    struct tr_self *self = (struct tr_self *)(uintptr_t)caller;
     if (__builtin_expect(!self || !self->seat, 1))
         return NULL;
     if (atomptr_load(&self->seat->user, ATOM_RELAXED) != self)
