@@ -219,7 +219,7 @@ TEST(a_storm_leaves_no_memory_behind, "T-01", "TM-11")
         came = 0;
         TELL_RUN(hand.client, one, storm);
         hand_run(&hand);
-        ck_assert_uint_ge(bytes_out, (size_t)storm_count * 64);
+        ck_assert_uint_ge(bytes_out, (size_t)storm_count * 40);
         for (int i = 0; i < 60; i++)
             hand_leap(&hand, 100 * MS);
         ck_assert_uint_eq(came, storm_count / 10);
