@@ -10,8 +10,15 @@
 #include "base/hash.h"
 #include "os/lock.h"
 
+/**
+ * How long the writer looks for the next batch before it sleeps, if that has come as soon lately: one who
+ * waits for each commit is back in about this time, and waking a thread takes as long again.
+ */
+#define STORE_SPIN_NS (100 * TR_MICROSECOND)
+
 enum {
-    STORE_GROUP_BATCHES_MAX = 4096,           /* More wait for the next group. */
+    STORE_SPIN_SKIPS_MAX = 64,      /* After looks in vain it sleeps so often at once, at most. */
+    STORE_GROUP_BATCHES_MAX = 4096, /* More wait for the next group. */
     STORE_GROUP_BYTES_MAX = 16 * 1024 * 1024, /* As soon as it has these, a group is full. */
 };
 
@@ -39,6 +46,10 @@ struct store {
     size_t bucket_mask; /* their number less 1, which is a power of 2 */
     size_t entry_count;
     struct hash_key hash_key;
+
+    atom32 has_work;     /* `first` is not NULL: for a look without the lock */
+    uint32_t spin_skips; /* The writer's: how often it sleeps at once before it looks again. */
+    uint32_t spin_skips_next;
 
     tr_parker *writer_parker;
     tr_thread *writer;

@@ -80,8 +80,10 @@ static struct store_batch *take_group(struct store *store)
     }
     if (end) {
         store->first = end->next;
-        if (!store->first)
+        if (!store->first) {
             store->last = NULL;
+            atom32_store(&store->has_work, 0, ATOM_RELAXED);
+        }
         end->next = NULL;
     }
     lock_give(&store->lock);
@@ -127,11 +129,51 @@ static bool commit_group(struct store *store)
     return true;
 }
 
+/* Nothing has come, or soon enough: how that changes whether to look the next time. */
+static void learn(struct store *store, bool was_soon)
+{
+    uint32_t next = store->spin_skips_next * 2 + 1;
+    store->spin_skips_next = was_soon                      ? 0
+                             : next < STORE_SPIN_SKIPS_MAX ? next
+                                                           : STORE_SPIN_SKIPS_MAX;
+    store->spin_skips = store->spin_skips_next;
+}
+
+/* Looks for work for a short time, giving the CPU to whoever wants it. True: there is some. */
+static bool look(struct store *store)
+{
+    const tr_platform *platform = store->platform;
+    if (store->spin_skips > 0) {
+        store->spin_skips--;
+        return false;
+    }
+    tr_time deadline = platform->mono_now(platform) + STORE_SPIN_NS;
+    do {
+        /* The lock is taken before anything is done with what is seen here. */
+        if (atom32_load(&store->has_work, ATOM_RELAXED)) {
+            learn(store, true);
+            return true;
+        }
+        platform->yield(platform);
+    } while (platform->mono_now(platform) < deadline);
+    learn(store, false);
+    return false;
+}
+
+static void sleep_until_woken(struct store *store)
+{
+    const tr_platform *platform = store->platform;
+    tr_time begin = platform->mono_now(platform);
+    platform->park(platform, store->writer_parker, TR_NEVER);
+    if (platform->mono_now(platform) - begin < STORE_SPIN_NS)
+        learn(store, true); /* It would have been worth it. */
+}
+
 static void writer_main(void *context)
 {
     struct store *store = context;
     for (;;) {
-        if (commit_group(store))
+        if (commit_group(store) || look(store))
             continue;
         lock_take(&store->lock);
         bool is_empty = !store->first;
@@ -141,7 +183,7 @@ static void writer_main(void *context)
         if (is_empty && is_over)
             return;
         if (is_empty)
-            store->platform->park(store->platform, store->writer_parker, TR_NEVER);
+            sleep_until_woken(store);
     }
 }
 
@@ -176,9 +218,11 @@ tr_status tr__store_submit(struct store_batch *batch,
     bool was_empty = !store->first;
     bool was_idle = store->is_writer_idle;
     store->is_writer_idle = false;
-    if (was_empty)
+    if (was_empty) {
         store->first = batch;
-    else
+        atom32_store(&store->has_work, 1, ATOM_RELAXED);
+    }
+    if (!was_empty)
         store->last->next = batch;
     store->last = batch;
     entry->pending++;

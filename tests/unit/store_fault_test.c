@@ -224,6 +224,36 @@ TEST(room_that_comes_back_is_used, "PE-14")
     tr__disk_free(disk);
 }
 
+TEST(files_of_the_system_have_the_same_faults, "PE-13", "PE-14")
+{
+    struct fault fault = {.kinds = BIT(STORE_IO_WRITE), .status = TR_STORE_FULL, .lasts = true};
+    struct store_io_hook hook = {on_io, &fault};
+    struct store_options options = stores_options(NULL);
+    options.path = stores_directory();
+    options.hook = &hook;
+    struct store *store = stores_open(&options);
+    struct store_entry *entry = stores_enter(store, "k", "x");
+    ck_assert_int_eq(stores_put(store, entry, 1, "one"), TR_OK);
+    fault.at = fault.count + 1;
+    ck_assert_int_eq(stores_put(store, entry, 1, "no room"), TR_STORE_FULL);
+    fault.at = 0;
+    tr__store_leave(entry);
+    entry = stores_enter(store, "k", "x");
+    ck_assert_int_eq(stores_put(store, entry, 1, "two"), TR_OK);
+    fault = (struct fault){.kinds = BIT(STORE_IO_SYNC), .status = TR_STORE_FAILED, .at = 1};
+    ck_assert_int_eq(stores_put(store, entry, 1, "three"), TR_STORE_FAILED);
+    tr__store_leave(entry);
+    tr__store_close(store);
+    options.hook = NULL;
+    store = stores_open(&options);
+    struct store_reader *reader = stores_reader(store);
+    const char *state = stores_state(reader, "k", "x");
+    ck_assert(strcmp(state, "two") == 0 || strcmp(state, "three") == 0);
+    tr__store_reader_free(reader);
+    tr__store_close(store);
+    stores_remove(options.path);
+}
+
 /* ---- Memory: ours and SQLite's, counted together ---- */
 
 static uint64_t requests;
@@ -349,4 +379,5 @@ TEST(memory_may_run_out_anywhere, "")
 SUITE("store fault", a_full_disk_refuses_and_goes_on_when_there_is_room,
       an_error_of_a_sync_is_the_end, an_error_of_a_write_is_the_end,
       an_error_of_a_read_loses_nothing, after_a_failed_sync_nothing_is_tried_again,
-      room_that_comes_back_is_used, memory_may_run_out_anywhere)
+      room_that_comes_back_is_used, files_of_the_system_have_the_same_faults,
+      memory_may_run_out_anywhere)
