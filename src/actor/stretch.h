@@ -59,7 +59,7 @@ STRETCH_INLINE bool stretch_resume(struct worker *worker, struct cell *cell)
     struct tr_self *self = LIST_OWNER(extra->woken.next, struct tr_self, woken);
     if (extra->woken.next == extra->woken.previous)
         cell->flags &= (uint16_t)~CELL_WOKEN; /* it is the only one */
-    worker->message->envelope = NULL;         /* of a turn that is over: who looks must not find it */
+    worker->message->envelope = NULL; /* of a turn that is over: who looks must not find it */
     return !stretch_run(self) || tr__stretch_end(self);
 }
 
