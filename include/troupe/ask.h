@@ -9,7 +9,7 @@
  * may have changed when an await returns; a handler that cannot have that is marked
  * TR_ON(transfer, on_transfer, .is_barrier = true): no other request or message begins before it has
  * ended; with TR_ON_BARRIER_IF that is so for some messages. Nothing that belongs to the thread (a
- * lock, errno) may be held over an await.
+ * lock, errno, the rounding mode) may be held over an await.
  *
  * Every ask has exactly one outcome, in every race: its reply, or one of
  *     TR_REFUSED      the other side said no (tr_refuse): code and words are in tr_why

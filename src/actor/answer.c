@@ -38,6 +38,20 @@ void tr__ask_become_ended(struct envelope *envelope, tr_status status, int code)
     envelope->type = &tr_type_tr_ask_ended;
 }
 
+void tr__ask_read_error(struct envelope *envelope, tr_error *error)
+{
+    if (tr_type_is_equal(envelope->type, &tr_type_tr_ask_failed)) {
+        const struct tr_ask_failed *failed = envelope_data(envelope);
+        error->status = (tr_status)failed->status;
+        error->code = failed->code;
+        snprintf(error->text, sizeof error->text, "%s", failed->text ? failed->text : "");
+    } else {
+        const struct tr_ask_ended *ended = envelope_data(envelope);
+        error->status = (tr_status)ended->status;
+        error->code = ended->code;
+    }
+}
+
 /* An envelope with words; NULL when there is no memory for them. */
 static struct envelope *words_new(struct worker *worker, const struct envelope *request,
                                   tr_status status, int code, const char *text)

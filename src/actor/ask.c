@@ -159,20 +159,6 @@ void tr__ask_end(struct worker *worker, struct cell *cell, struct ask *ask)
     tr__ask_table_shrink(worker, &cell->extra->asks);
 }
 
-void tr__ask_read_error(struct envelope *envelope, tr_error *error)
-{
-    if (tr_type_is_equal(envelope->type, &tr_type_tr_ask_failed)) {
-        const struct tr_ask_failed *failed = envelope_data(envelope);
-        error->status = (tr_status)failed->status;
-        error->code = failed->code;
-        snprintf(error->text, sizeof error->text, "%s", failed->text ? failed->text : "");
-    } else {
-        const struct tr_ask_ended *ended = envelope_data(envelope);
-        error->status = (tr_status)ended->status;
-        error->code = ended->code;
-    }
-}
-
 void tr__ask_arrived(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
     struct ask *ask = NULL;
@@ -582,8 +568,7 @@ const tr_error *tr_self_why(tr_self *self, tr_pending pending)
     else if (ask && ask->answer && ask->answer->kind == ENVELOPE_EXCEPTION)
         tr__ask_read_error(ask->answer, error);
     if (!error->text[0])
-        snprintf(
-            error->text, sizeof error->text, "%s: %s", name, tr_status_text(error->status));
+        snprintf(error->text, sizeof error->text, "%s: %s", name, tr_status_text(error->status));
     return error;
 }
 

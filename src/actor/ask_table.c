@@ -79,8 +79,7 @@ bool tr__ask_table_add(struct worker *worker, struct ask_table *table, struct as
         return false;
     do
         ask->id = ++table->last;
-    while (__builtin_expect(!ask->id, 0) ||
-           (table->count && ask_table_find(table, ask->id)));
+    while (__builtin_expect(!ask->id, 0) || (table->count && ask_table_find(table, ask->id)));
     table->newest = ask;
     return true;
 }

@@ -14,7 +14,8 @@
 /* What few actors have and what is bound to the worker: those stay until it is over. */
 static bool extra_may_move(const struct cell_extra *extra)
 {
-    if (extra->parked_count || extra->then_count || extra->asks.count || extra->asks.newest || extra->blocked)
+    if (extra->parked_count || extra->then_count || extra->asks.count || extra->asks.newest ||
+        extra->blocked)
         return false;
     if (extra->waiters || extra->held || extra->is_serving)
         return false;
@@ -25,8 +26,8 @@ static bool extra_may_move(const struct cell_extra *extra)
 
 bool tr__move_may_leave(const struct worker *worker, const struct cell *cell)
 {
-    const int bound = CELL_SEALED | CELL_WOKEN | CELL_KILLING | CELL_BARRIER | CELL_METERED | CELL_FAILED |
-                      CELL_ASKED | CELL_CALLS | CELL_AWAITED;
+    const int bound = CELL_SEALED | CELL_WOKEN | CELL_KILLING | CELL_BARRIER | CELL_METERED |
+                      CELL_FAILED | CELL_ASKED | CELL_CALLS | CELL_AWAITED;
     if (cell->life != LIFE_RUNNING || cell->flags & bound ||
         cell->dispatch->behavior->options.is_pinned)
         return false;

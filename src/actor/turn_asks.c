@@ -15,8 +15,8 @@ __attribute__((__noinline__)) static bool grow(struct tr_self *self)
         return false;
     uint32_t room = 4 * asks->room;
     bool is_few = asks->places == asks->few;
-    uintptr_t *places = source_resize(
-        &self->worker->source, is_few ? NULL : asks->places, room * sizeof *places);
+    uintptr_t *places =
+        source_resize(&self->worker->source, is_few ? NULL : asks->places, room * sizeof *places);
     if (!places)
         return false;
     if (is_few)

@@ -53,10 +53,34 @@ SWITCH_INLINE void switch_jump(void **from, void *to, void *data)
                          "leaq 128(%%rsp), %%rsp"
                          : "+D"(data), "+S"(from), "+d"(to)
                          :
-                         : "rax", "rcx", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
-                           "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8",
-                           "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14",
-                           "xmm15" SWITCH_AVX512, "memory", "cc");
+                         : "rax",
+                           "rcx",
+                           "r8",
+                           "r9",
+                           "r10",
+                           "r11",
+                           "r12",
+                           "r13",
+                           "r14",
+                           "r15",
+                           "xmm0",
+                           "xmm1",
+                           "xmm2",
+                           "xmm3",
+                           "xmm4",
+                           "xmm5",
+                           "xmm6",
+                           "xmm7",
+                           "xmm8",
+                           "xmm9",
+                           "xmm10",
+                           "xmm11",
+                           "xmm12",
+                           "xmm13",
+                           "xmm14",
+                           "xmm15" SWITCH_AVX512,
+                           "memory",
+                           "cc");
 }
 
 /** Prepares a stack that ends at `top`: the first jump to it calls `entry`, which never returns. */
