@@ -153,8 +153,9 @@ void tr__relief_each(struct tr_system *system,
         return;
     lock_take(&relief->lock);
     for (uint32_t i = 0; i < relief->worker_count + relief->spares; i++) {
-        if (relief->threads[i].is_stuck)
-            visit(context, &relief->threads[i]);
+        const struct relief_thread *thread = &relief->threads[i];
+        if (thread->is_stuck && !seat_is_back(&thread->seat))
+            visit(context, thread);
     }
     lock_give(&relief->lock);
 }

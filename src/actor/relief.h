@@ -102,7 +102,10 @@ void tr__relief_leave(struct worker *worker, struct tr_self *turn);
 /** What is left of that on the thread that had the worker, when its fiber was left. */
 void tr__relief_hand(struct worker *worker);
 
-/** Calls a function for each thread that is stuck, under the lock. Any thread. */
+/**
+ * Calls a function for each thread that is stuck and does not just wait for its worker, under the lock.
+ * Any thread.
+ */
 void tr__relief_each(struct tr_system *system,
                      void (*visit)(void *context, const struct relief_thread *thread),
                      void *context);

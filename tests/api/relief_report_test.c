@@ -57,10 +57,12 @@ TEST(an_ask_that_gets_no_answer_in_time_knows_why, "O-05", "A-03")
     const struct sat *sat;
     sit_ask asked = sit_down(&play, 0, JUST_REPLY);
     others_go_on(&play, 1);
-    get_sum_ask late = tr_ask_within(client, TR_MILLISECOND, play.sitters[0], get_sum);
-    ck_assert_int_eq(tr_try_await(client, late, &sat), TR_TIMEOUT);
-    const tr_error *error = tr_why(client, late);
-    ck_assert_msg(strstr(error->text, "on_sit does not return"), "%s", error->text);
+    bool is_told = false;
+    while (!is_told) { /* on a busy machine the story may come too late */
+        get_sum_ask late = tr_ask_within(client, TR_MILLISECOND, play.sitters[0], get_sum);
+        ck_assert_int_eq(tr_try_await(client, late, &sat), TR_TIMEOUT);
+        is_told = strstr(tr_why(client, late)->text, "on_sit does not return");
+    }
     gate_open(0);
     ck_assert_int_eq(sat_of(&play, asked).status, TR_OK);
     theatre_close(&play.theatre);

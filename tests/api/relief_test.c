@@ -4,7 +4,7 @@
  */
 #include "support/sitters.h"
 
-TEST(others_on_the_worker_go_on_while_a_handler_blocks, "O-05", "P19")
+TEST(others_on_the_worker_go_on_while_a_handler_blocks, "O-05", "WP-11")
 {
     struct play play = play_open(0);
     tr_client *client = play.theatre.client;
@@ -31,7 +31,7 @@ TEST(others_on_the_worker_go_on_while_a_handler_blocks, "O-05", "P19")
     theatre_close(&play.theatre);
 }
 
-TEST(what_is_for_the_one_that_blocks_waits_in_its_order, "O-05", "D-03")
+TEST(what_is_for_the_one_that_blocks_waits_in_its_order, "O-05")
 {
     struct play play = play_open(0);
     tr_client *client = play.theatre.client;
@@ -78,7 +78,7 @@ TEST(verbs_after_the_block_do_what_they_say, "O-05")
     theatre_close(&play.theatre);
 }
 
-TEST(a_turn_may_fail_or_stop_after_the_block, "O-05", "S-01")
+TEST(a_turn_may_fail_or_stop_after_the_block, "O-05")
 {
     struct play play = play_open(0);
     static const enum what whats[] = {FAIL, CRASH};
@@ -101,7 +101,7 @@ TEST(a_turn_may_fail_or_stop_after_the_block, "O-05", "S-01")
     theatre_close(&play.theatre);
 }
 
-TEST(orders_wait_for_the_one_that_blocks, "O-05", "L-03")
+TEST(orders_wait_for_the_one_that_blocks, "O-05", "SG-08")
 {
     struct play play = play_open(0);
     tr_client *client = play.theatre.client;

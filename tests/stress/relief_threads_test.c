@@ -180,7 +180,7 @@ static void play(tr_balance balance, uint32_t threads_max, uint64_t rounds)
     tr_system_free(system);
 }
 
-TEST(threads_come_and_go_under_load, "O-05", "P19")
+TEST(threads_come_and_go_under_load, "O-05", "WP-11")
 {
     play(TR_BALANCE_OFF, THREADS_MAX, test_scale(600, 20000));
 }
