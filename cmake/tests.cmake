@@ -83,6 +83,12 @@ if(TROUPE_TESTS AND TROUPE_SQLITE AND NOT TROUPE_SANITIZE)
     add_test(NAME crash_power COMMAND ${tests_dir}/crash/run $<TARGET_FILE:crash_worker>
         $<TARGET_FILE:crash_hold>)
     set_tests_properties(crash_power PROPERTIES LABELS crash ENVIRONMENT ${results})
+    if(TROUPE_PROGRAMS)
+        add_test(NAME crash_again COMMAND ${tests_dir}/crash/again
+            $<TARGET_FILE:example_21_reminder> $<TARGET_FILE:example_20_cart>
+            $<TARGET_FILE:crash_hold>)
+        set_tests_properties(crash_again PROPERTIES LABELS crash ENVIRONMENT ${results})
+    endif()
 endif()
 
 if(TROUPE_EXPLORE AND EXISTS ${tests_dir}/explore/CMakeLists.txt)
