@@ -11,8 +11,8 @@
  *     /tmp/wake-bench rest DIRECTORY ACTORS        how much memory they add: compare two stores
  *     /tmp/wake-bench commit DIRECTORY [seconds]   medians of five rounds
  *
- * One worker runs the actors, and with "wake" also who asks them, but for the line that says otherwise. The
- * files of the store are in the cache of the system; what the process has of them begins empty.
+ * One worker runs the actors, and also who asks them but for the lines that say otherwise. The files of the
+ * store are in the cache of the system; what the process has of them begins empty.
  */
 #include <sqlite3.h>
 #include <sys/stat.h>
@@ -73,9 +73,10 @@ static uint64_t scatter(uint64_t i)
 
 /* ---- Who asks. ---- */
 
-TR_MESSAGE(wake_some, (u64, from), (u64, count), (bool, changes));
+TR_MESSAGE(wake_some, (u64, from), (u64, count), (bool, changes), (bool, is_first));
 TR_MESSAGE(pump, (u32, flight), (i64, for_ns));
-TR_ACTOR(asker, wake_some, pump);
+TR_MESSAGE(time_each, (u64, from), (u32, index), (u32, count));
+TR_ACTOR(asker, wake_some, time_each, pump);
 
 struct asker {
     tr_ref boss; /* who hears of the end */
@@ -109,7 +110,7 @@ static void wake_flight(tr_self *self, const struct wake_some *message, uint64_t
 static tr_next on_wake_some(tr_self *self, struct asker *asker, const struct wake_some *message)
 {
     uint64_t some = message->count < FLIGHT ? message->count : FLIGHT;
-    if (message->from == 0)
+    if (message->is_first)
         asker->boss = tr_sender(self);
     wake_flight(self, message, some);
     if (message->count > some)
@@ -121,6 +122,30 @@ static tr_next on_wake_some(tr_self *self, struct asker *asker, const struct wak
                 .changes = message->changes);
     else
         tr_tell(self, asker->boss, done);
+    return TR_SAME;
+}
+
+static double each_ns[ONES];
+
+/* One after the other, each in a turn of its own, by who lives on the same worker. */
+static tr_next on_time_each(tr_self *self, struct asker *state, const struct time_each *message)
+{
+    char key[32];
+    if (message->index == 0)
+        state->boss = tr_sender(self);
+    double begin_ns = now_ns();
+    counter_ref ref = tr_durable(self, counter, key_of(scatter(message->from), key));
+    tr_await(self, tr_ask_within(self, TR_MINUTE, ref, look));
+    each_ns[message->index] = now_ns() - begin_ns;
+    if (message->index + 1 < message->count)
+        tr_tell(self,
+                tr_me(self),
+                time_each,
+                .from = message->from + 1,
+                .index = message->index + 1,
+                .count = message->count);
+    else
+        tr_tell(self, state->boss, done);
     return TR_SAME;
 }
 
@@ -149,8 +174,8 @@ static tr_next on_counted(tr_self *self, struct asker *asker, const struct count
     return TR_SAME;
 }
 
-TR_BEHAVIOR(asker, struct asker, TR_ON(wake_some, on_wake_some), TR_ON(pump, on_pump),
-            TR_ON(counted, on_counted));
+TR_BEHAVIOR(asker, struct asker, TR_ON(wake_some, on_wake_some), TR_ON(time_each, on_time_each),
+            TR_ON(pump, on_pump), TR_ON(counted, on_counted));
 
 /* ---- The system. ---- */
 
@@ -185,7 +210,7 @@ static void fill(void)
 {
     open_system(2 * MANY);
     double begin = now_ns();
-    MUST(tr_tell(client, asker, wake_some, .count = actors, .changes = true));
+    MUST(tr_tell(client, asker, wake_some, .count = actors, .changes = true, .is_first = true));
     (void)tr_receive(client, done, TR_HOUR);
     print("made and put to sleep", (double)actors / (now_ns() - begin) * 1e9, "actors/s");
     end();
@@ -216,27 +241,26 @@ static void look_each(uint64_t from, uint64_t step, int times)
 
 static void wake_all(void)
 {
-    int ones = actors / 2 < ONES ? (int)(actors / 2) : ONES;
-    uint64_t left = actors - (uint64_t)ones;
-    uint64_t wakes = left < WAKES ? left : WAKES;
+    uint64_t ones = actors / 4 < ONES ? actors / 4 : ONES;
+    uint64_t wakes = actors - 2 * ones < WAKES ? actors - 2 * ones : WAKES;
     open_system(0);
-    double empty_mib = resident_mib();
     printf("%llu actors\n", (unsigned long long)actors);
-    look_each(
-        actors - 1, 0, ones / 2); /* the code is in the caches, and so is the top of the tree */
-    look_each(actors - 1, 0, ones);
+    look_each(0, 0, (int)ones);
+    look_each(0, 0, (int)ones);
     print("  one that is awake, from another thread, p50", p50 / 1e3, "us");
-    look_each(wakes, 1, ones - 1);
+    look_each(1, 1, (int)ones - 1);
     print("  a sleeper, from another thread, p50", p50 / 1e3, "us");
     print("  a sleeper, from another thread, p99", p99 / 1e3, "us");
-    double cpu = cpu_used_ns();
-    double begin = now_ns();
-    MUST(tr_tell(client, asker, wake_some, .count = wakes));
+    MUST(tr_tell(client, asker, time_each, .from = ones, .count = (uint32_t)ones));
     require(tr_receive(client, done, TR_MINUTE), "no result");
-    print("  64 at a time", (double)wakes / (now_ns() - begin) * 1e9, "wakes/s");
+    print("  a sleeper, from its worker, p50", median(each_ns, (int)ones) / 1e3, "us");
+    print("  a sleeper, from its worker, p99", each_ns[ones * 99 / 100] / 1e3, "us");
+    double cpu = cpu_used_ns();
+    double begin_ns = now_ns();
+    MUST(tr_tell(client, asker, wake_some, .from = 2 * ones, .count = wakes, .is_first = true));
+    require(tr_receive(client, done, TR_MINUTE), "no result");
+    print("  64 at a time", (double)wakes / (now_ns() - begin_ns) * 1e9, "wakes/s");
     print("  64 at a time", (double)wakes / (cpu_used_ns() - cpu) * 1e9, "wakes per second of CPU");
-    print("  awake now", (double)wakes + ones, "actors");
-    print("  memory, those that are awake included", resident_mib() - empty_mib, "MiB");
     end();
 }
 
@@ -245,7 +269,7 @@ static void rest(void)
 {
     uint64_t wakes = actors < WAKES ? actors : WAKES;
     open_system(100);
-    MUST(tr_tell(client, asker, wake_some, .count = wakes));
+    MUST(tr_tell(client, asker, wake_some, .count = wakes, .is_first = true));
     require(tr_receive(client, done, TR_MINUTE), "no result");
     print("  resident, 100 awake", resident_mib(), "MiB");
     end();
@@ -320,9 +344,10 @@ int main(int argc, char **argv)
     (void)mkdir(directory, 0700);
     for (int i = 0; i < 26; i++)
         memset(letters[i], 'a' + i, STATE);
-    actors = argc > 3 ? strtoull(argv[3], NULL, 10) : 1;
-    require(actors % 7919 != 0, "the number of actors is a multiple of 7919");
-    if (strcmp(argv[1], "commit") == 0)
+    bool is_commit = strcmp(argv[1], "commit") == 0;
+    actors = argc > 3 && !is_commit ? strtoull(argv[3], NULL, 10) : 1000;
+    require(actors >= 1000 && actors % 7919 != 0, "at least 1000 actors, and no multiple of 7919");
+    if (is_commit)
         commits(argc > 3 ? atof(argv[3]) : 1.0);
     else if (strcmp(argv[1], "fill") == 0)
         fill();
