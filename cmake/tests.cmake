@@ -74,16 +74,28 @@ endif()
 if(TROUPE_TESTS AND TROUPE_SQLITE AND NOT TROUPE_SANITIZE)
     add_library(crash_hold MODULE ${tests_dir}/crash/hold.c)
     add_executable(crash_worker ${tests_dir}/crash/worker.c)
+    add_executable(crash_napper ${tests_dir}/crash/napper.c)
     target_link_libraries(crash_hold PRIVATE troupe_flags)
-    target_link_libraries(crash_worker PRIVATE troupe_static troupe_flags)
     target_include_directories(crash_worker PRIVATE ${PROJECT_SOURCE_DIR}/src)
-    set_target_properties(crash_hold crash_worker PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF
+    foreach(program crash_worker crash_napper)
+        target_link_libraries(${program} PRIVATE troupe_static troupe_flags)
+        target_link_options(${program} PRIVATE ${no_lto})
+    endforeach()
+    set_target_properties(crash_hold crash_worker crash_napper PROPERTIES
+        INTERPROCEDURAL_OPTIMIZATION OFF
         LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests
         RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
-    target_link_options(crash_worker PRIVATE ${no_lto})
-    add_test(NAME crash_power COMMAND ${tests_dir}/crash/run $<TARGET_FILE:crash_worker>
+    add_test(NAME crash_power COMMAND ${tests_dir}/crash/run power $<TARGET_FILE:crash_worker>
         $<TARGET_FILE:crash_hold>)
-    set_tests_properties(crash_power PROPERTIES LABELS crash ENVIRONMENT ${results})
+    add_test(NAME crash_actors COMMAND ${tests_dir}/crash/run actors $<TARGET_FILE:crash_napper>
+        $<TARGET_FILE:crash_hold>)
+    set_tests_properties(crash_power crash_actors PROPERTIES LABELS crash ENVIRONMENT ${results})
+    if(TROUPE_PROGRAMS)
+        add_test(NAME crash_again COMMAND ${tests_dir}/crash/again
+            $<TARGET_FILE:example_21_reminder> $<TARGET_FILE:example_20_cart>
+            $<TARGET_FILE:crash_hold>)
+        set_tests_properties(crash_again PROPERTIES LABELS crash ENVIRONMENT ${results})
+    endif()
 endif()
 
 if(TROUPE_EXPLORE AND EXISTS ${tests_dir}/explore/CMakeLists.txt)

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Times durable actors with a state of 256 bytes: how long a sleeper takes to answer, from a thousand to a
+ * million of them; how many of them a core wakes; what they add to the memory; and commits of one actor and
+ * of a thousand at once against a bare loop of SQLite in the same run. Not part of the build:
+ *
+ *     cc -O3 -D_GNU_SOURCE -Iinclude bench/micro/wake.c build/libtroupe.a -lboost_context -lsqlite3 \
+ *         -lpthread -lm -o /tmp/wake-bench
+ *     /tmp/wake-bench fill DIRECTORY ACTORS        makes a store with so many
+ *     /tmp/wake-bench wake DIRECTORY ACTORS        what is stored there stays as it is
+ *     /tmp/wake-bench rest DIRECTORY ACTORS        how much memory they add: compare two stores
+ *     /tmp/wake-bench commit DIRECTORY [seconds]   medians of five rounds
+ *
+ * One worker runs the actors, and also who asks them but for the lines that say otherwise. The files of the
+ * store are in the cache of the system; what the process has of them begins empty.
+ */
+#include <sqlite3.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "stage.h"
+
+enum {
+    STATE = 256,
+    PADDING = 246,
+    FLIGHT = 64,
+    MANY = 1000,
+    ROUNDS = 5,
+    ONES = 2000,
+    WAKES = 20000
+};
+
+TR_MESSAGE(counted, (u64, value), (u32, index));
+TR_REQUEST(count, counted, (u32, index));
+TR_REQUEST(look, counted);
+TR_ACTOR(counter, count, look);
+TR_MESSAGE(counter_state, (u64, value), (bytes, padding));
+
+/* What the states point to: it differs each time. */
+static char letters[26][STATE];
+
+static tr_next on_count(tr_self *self, struct counter_state *state, const struct count *message)
+{
+    state->value++;
+    state->padding = (tr_bytes){letters[state->value % 26], PADDING};
+    return tr_reply(self, counted, .value = state->value, .index = message->index);
+}
+
+static tr_next on_look(tr_self *self, struct counter_state *state)
+{
+    return tr_reply(self, counted, .value = state->value);
+}
+
+TR_BEHAVIOR(counter, struct counter_state, TR_ON(count, on_count), TR_ON(look, on_look));
+TR_DURABLE(counter, counter_state);
+
+/* ---- Keys. ---- */
+
+static const char *directory;
+static uint64_t actors;
+
+static const char *key_of(uint64_t number, char key[32])
+{
+    snprintf(key, 32, "counter-%llu", (unsigned long long)number);
+    return key;
+}
+
+/* Each number below `actors` once, in an order that no page of the store has. */
+static uint64_t scatter(uint64_t i)
+{
+    return i * 7919 % actors;
+}
+
+/* ---- Who asks. ---- */
+
+TR_MESSAGE(wake_some, (u64, from), (u64, count), (bool, changes), (bool, is_first));
+TR_MESSAGE(pump, (u32, flight), (i64, for_ns));
+TR_MESSAGE(time_each, (u64, from), (u32, index), (u32, count));
+TR_ACTOR(asker, wake_some, time_each, pump);
+
+struct asker {
+    tr_ref boss; /* who hears of the end */
+    counter_ref refs[MANY];
+    uint64_t counted;
+    uint32_t open;
+    tr_time end_ns;
+};
+
+static void wake_flight(tr_self *self, const struct wake_some *message, uint64_t some)
+{
+    char key[32];
+    count_ask counts[FLIGHT];
+    look_ask looks[FLIGHT];
+    for (uint64_t i = 0; i < some; i++) {
+        counter_ref ref = tr_durable(self, counter, key_of(scatter(message->from + i), key));
+        if (message->changes)
+            counts[i] = tr_ask_within(self, TR_MINUTE, ref, count);
+        else
+            looks[i] = tr_ask_within(self, TR_MINUTE, ref, look);
+    }
+    for (uint64_t i = 0; i < some; i++) {
+        if (message->changes)
+            tr_await(self, counts[i]);
+        else
+            tr_await(self, looks[i]);
+    }
+}
+
+/* One turn for each flight: what a turn asked for lives as long as the turn. */
+static tr_next on_wake_some(tr_self *self, struct asker *asker, const struct wake_some *message)
+{
+    uint64_t some = message->count < FLIGHT ? message->count : FLIGHT;
+    if (message->is_first)
+        asker->boss = tr_sender(self);
+    wake_flight(self, message, some);
+    if (message->count > some)
+        tr_tell(self,
+                tr_me(self),
+                wake_some,
+                .from = message->from + some,
+                .count = message->count - some,
+                .changes = message->changes);
+    else
+        tr_tell(self, asker->boss, done);
+    return TR_SAME;
+}
+
+static double each_ns[ONES];
+
+/* One after the other, each in a turn of its own, by who lives on the same worker. */
+static tr_next on_time_each(tr_self *self, struct asker *state, const struct time_each *message)
+{
+    char key[32];
+    if (message->index == 0)
+        state->boss = tr_sender(self);
+    double begin_ns = now_ns();
+    counter_ref ref = tr_durable(self, counter, key_of(scatter(message->from), key));
+    tr_await(self, tr_ask_within(self, TR_MINUTE, ref, look));
+    each_ns[message->index] = now_ns() - begin_ns;
+    if (message->index + 1 < message->count)
+        tr_tell(self,
+                tr_me(self),
+                time_each,
+                .from = message->from + 1,
+                .index = message->index + 1,
+                .count = message->count);
+    else
+        tr_tell(self, state->boss, done);
+    return TR_SAME;
+}
+
+/* Keeps so many requests under way, each of another actor, until the time is over. */
+static tr_next on_pump(tr_self *self, struct asker *asker, const struct pump *message)
+{
+    char key[32];
+    asker->boss = tr_sender(self);
+    asker->counted = 0;
+    asker->open = message->flight;
+    asker->end_ns = tr_now(self) + message->for_ns;
+    for (uint32_t i = 0; i < message->flight; i++) {
+        asker->refs[i] = tr_durable(self, counter, key_of(i, key));
+        tr_tell(self, asker->refs[i], count, .index = i);
+    }
+    return TR_SAME;
+}
+
+static tr_next on_counted(tr_self *self, struct asker *asker, const struct counted *message)
+{
+    asker->counted++;
+    if (tr_now(self) < asker->end_ns)
+        tr_tell(self, asker->refs[message->index], count, .index = message->index);
+    else if (--asker->open == 0)
+        tr_tell(self, asker->boss, done, .value = asker->counted);
+    return TR_SAME;
+}
+
+TR_BEHAVIOR(asker, struct asker, TR_ON(wake_some, on_wake_some), TR_ON(time_each, on_time_each),
+            TR_ON(pump, on_pump), TR_ON(counted, on_counted));
+
+/* ---- The system. ---- */
+
+static asker_ref asker;
+
+static void open_system(uint32_t awake_max)
+{
+    const tr_system_options options = {.size = sizeof options,
+                                       .workers = 1,
+                                       .on_log = quiet,
+                                       .durable = TR_DURABLES(counter),
+                                       .store = directory,
+                                       .awake_max = awake_max};
+    MUST(tr_system_new(&options, &system_));
+    MUST(tr_system_start(system_));
+    MUST(tr_client_new(system_, &client));
+    MUST(tr_try_spawn(client, &asker, asker, "asker"));
+}
+
+static double resident_mib(void)
+{
+    long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    require(file && fscanf(file, "%*d %ld", &pages) == 1, "statm");
+    fclose(file);
+    return (double)pages * 4 / 1024;
+}
+
+/* ---- Filling. ---- */
+
+static void fill(void)
+{
+    open_system(2 * MANY);
+    double begin = now_ns();
+    MUST(tr_tell(client, asker, wake_some, .count = actors, .changes = true, .is_first = true));
+    (void)tr_receive(client, done, TR_HOUR);
+    print("made and put to sleep", (double)actors / (now_ns() - begin) * 1e9, "actors/s");
+    end();
+}
+
+/* ---- Waking. ---- */
+
+static double p50;
+static double p99;
+
+/* One after the other, from a thread outside: with the way there and back. `step` 0: always the same one. */
+static void look_each(uint64_t from, uint64_t step, int times)
+{
+    static double ns[ONES];
+    char key[32];
+    for (int i = 0; i < times; i++) {
+        const struct counted *counted;
+        counter_ref ref;
+        double begin = now_ns();
+        MUST(
+            tr_try_durable(client, &ref, counter, key_of(scatter(from + (uint64_t)i * step), key)));
+        MUST(tr_try_await(client, tr_ask(client, ref, look), &counted));
+        ns[i] = now_ns() - begin;
+    }
+    p50 = median(ns, times);
+    p99 = ns[times * 99 / 100];
+}
+
+static void wake_all(void)
+{
+    uint64_t ones = actors / 4 < ONES ? actors / 4 : ONES;
+    uint64_t wakes = actors - 2 * ones < WAKES ? actors - 2 * ones : WAKES;
+    open_system(0);
+    printf("%llu actors\n", (unsigned long long)actors);
+    look_each(0, 0, (int)ones);
+    look_each(0, 0, (int)ones);
+    print("  one that is awake, from another thread, p50", p50 / 1e3, "us");
+    look_each(1, 1, (int)ones - 1);
+    print("  a sleeper, from another thread, p50", p50 / 1e3, "us");
+    print("  a sleeper, from another thread, p99", p99 / 1e3, "us");
+    MUST(tr_tell(client, asker, time_each, .from = ones, .count = (uint32_t)ones));
+    require(tr_receive(client, done, TR_MINUTE), "no result");
+    print("  a sleeper, from its worker, p50", median(each_ns, (int)ones) / 1e3, "us");
+    print("  a sleeper, from its worker, p99", each_ns[ones * 99 / 100] / 1e3, "us");
+    double cpu = cpu_used_ns();
+    double begin_ns = now_ns();
+    MUST(tr_tell(client, asker, wake_some, .from = 2 * ones, .count = wakes, .is_first = true));
+    require(tr_receive(client, done, TR_MINUTE), "no result");
+    print("  64 at a time", (double)wakes / (now_ns() - begin_ns) * 1e9, "wakes/s");
+    print("  64 at a time", (double)wakes / (cpu_used_ns() - cpu) * 1e9, "wakes per second of CPU");
+    end();
+}
+
+/* What is resident when a few thousand of them were awake and sleep again. */
+static void rest(void)
+{
+    uint64_t wakes = actors < WAKES ? actors : WAKES;
+    open_system(100);
+    MUST(tr_tell(client, asker, wake_some, .count = wakes, .is_first = true));
+    require(tr_receive(client, done, TR_MINUTE), "no result");
+    print("  resident, 100 awake", resident_mib(), "MiB");
+    end();
+}
+
+/* ---- Commits. ---- */
+
+static sqlite3 *bare;
+static sqlite3_stmt *bare_update;
+
+static void bare_open(void)
+{
+    static const char tables[] =
+        "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
+        "CREATE TABLE t (id INTEGER PRIMARY KEY, name BLOB UNIQUE, state BLOB);"
+        "INSERT INTO t VALUES (1, 'x', 'x')";
+    char path[300];
+    snprintf(path, sizeof path, "%s/bare.db", directory);
+    require(sqlite3_open(path, &bare) == SQLITE_OK, "bare open");
+    require(sqlite3_exec(bare, tables, NULL, NULL, NULL) == SQLITE_OK, "bare tables");
+    require(sqlite3_prepare_v2(
+                bare, "UPDATE t SET state = ?1 WHERE id = 1", -1, &bare_update, NULL) == SQLITE_OK,
+            "bare statement");
+}
+
+static double bare_rate(double seconds)
+{
+    uint64_t count = 0;
+    double begin = now_ns();
+    do {
+        sqlite3_bind_blob(bare_update, 1, letters[count++ % 26], STATE, SQLITE_STATIC);
+        require(sqlite3_step(bare_update) == SQLITE_DONE, "bare commit");
+        sqlite3_reset(bare_update);
+    } while (now_ns() - begin < seconds * 1e9);
+    return (double)count / (now_ns() - begin) * 1e9;
+}
+
+static double actor_rate(uint32_t flight, double seconds)
+{
+    double begin = now_ns();
+    MUST(tr_tell(client, asker, pump, .flight = flight, .for_ns = (tr_time)(seconds * 1e9)));
+    uint64_t count = wait_done();
+    return (double)count / (now_ns() - begin) * 1e9;
+}
+
+static void commits(double seconds)
+{
+    double rates[3][ROUNDS];
+    open_system(0);
+    bare_open();
+    (void)actor_rate(MANY, 0.2);
+    for (int i = 0; i < ROUNDS; i++) {
+        rates[0][i] = bare_rate(seconds);
+        rates[1][i] = actor_rate(1, seconds);
+        rates[2][i] = actor_rate(MANY, seconds);
+    }
+    double base = median(rates[0], ROUNDS);
+    double one = median(rates[1], ROUNDS);
+    double many = median(rates[2], ROUNDS);
+    printf("bare SQLite, WAL, FULL    %8.0f commits/s\n", base);
+    printf("one actor                 %8.0f commits/s   %.2f x\n", one, one / base);
+    printf("%d actors               %8.0f commits/s   %.1f x\n", MANY, many, many / base);
+    sqlite3_finalize(bare_update);
+    sqlite3_close(bare);
+    end();
+}
+
+int main(int argc, char **argv)
+{
+    require(argc >= 3, "usage: fill|wake DIRECTORY ACTORS, or commit DIRECTORY [seconds]");
+    directory = argv[2];
+    (void)mkdir(directory, 0700);
+    for (int i = 0; i < 26; i++)
+        memset(letters[i], 'a' + i, STATE);
+    bool is_commit = strcmp(argv[1], "commit") == 0;
+    actors = argc > 3 && !is_commit ? strtoull(argv[3], NULL, 10) : 1000;
+    require(actors >= 1000 && actors % 7919 != 0, "at least 1000 actors, and no multiple of 7919");
+    if (is_commit)
+        commits(argc > 3 ? atof(argv[3]) : 1.0);
+    else if (strcmp(argv[1], "fill") == 0)
+        fill();
+    else if (strcmp(argv[1], "wake") == 0)
+        wake_all();
+    else if (strcmp(argv[1], "rest") == 0)
+        rest();
+    return 0;
+}
