@@ -307,6 +307,21 @@ static double bare_rate(double seconds)
     return (double)count / (now_ns() - begin) * 1e9;
 }
 
+/*
+ * Its log has its full length before anything is timed, as that of the store has by then: a sync of a file that
+ * grows takes several times as long, and would be to the loop's disadvantage.
+ */
+static void bare_warm_up(void)
+{
+    require(sqlite3_exec(bare, "PRAGMA synchronous=OFF", NULL, NULL, NULL) == SQLITE_OK, "off");
+    for (int i = 0; i < 5000; i++) {
+        sqlite3_bind_blob(bare_update, 1, letters[i % 26], STATE, SQLITE_STATIC);
+        require(sqlite3_step(bare_update) == SQLITE_DONE, "bare commit");
+        sqlite3_reset(bare_update);
+    }
+    require(sqlite3_exec(bare, "PRAGMA synchronous=FULL", NULL, NULL, NULL) == SQLITE_OK, "full");
+}
+
 static double actor_rate(uint32_t flight, double seconds)
 {
     double begin = now_ns();
@@ -320,12 +335,15 @@ static void commits(double seconds)
     double rates[3][ROUNDS];
     open_system(0);
     bare_open();
-    (void)actor_rate(MANY, 0.2);
+    bare_warm_up();
+    (void)actor_rate(1, 0.2);
+    /* The thousand come last: what they leave for the checkpoint slows down whoever syncs next. */
     for (int i = 0; i < ROUNDS; i++) {
         rates[0][i] = bare_rate(seconds);
         rates[1][i] = actor_rate(1, seconds);
-        rates[2][i] = actor_rate(MANY, seconds);
     }
+    for (int i = 0; i < ROUNDS; i++)
+        rates[2][i] = actor_rate(MANY, seconds);
     double base = median(rates[0], ROUNDS);
     double one = median(rates[1], ROUNDS);
     double many = median(rates[2], ROUNDS);
