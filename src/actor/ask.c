@@ -404,7 +404,6 @@ STRETCH_INLINE tr_status park(struct tr_self *self, uint32_t wanted)
 
 STRETCH_INLINE tr_status try_await(tr_self *self, tr_pending pending, const void **reply)
 {
-    TURN_VERB(self);
     struct ask *ask;
     struct envelope *answer;
     tr_status status = ask_of(self, pending, &ask, &answer);
@@ -435,6 +434,7 @@ STRETCH_INLINE tr_status try_await(tr_self *self, tr_pending pending, const void
 
 tr_status tr_self_try_await(tr_self *self, tr_pending pending, const void **reply)
 {
+    TURN_VERB(self);
     const void *answer = NULL;
     tr_status status = try_await(self, pending, &answer);
     if (reply)

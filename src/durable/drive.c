@@ -306,13 +306,14 @@ void tr__durable_make_room(struct worker *worker, struct durable_host *host)
     uint32_t most = (system->awake_max + workers - 1) / workers;
     if (!system->awake_max || desk->awake_count <= most)
         return;
-    uint32_t asked = 0;
-    LIST_EACH (link, &desk->awake) {
+    for (uint32_t i = 0; i < EVICT_MAX && i < desk->awake_count; i++) {
+        /* It goes to the end of the list: who was asked, or cannot sleep, is not asked before the others. */
+        struct list *link = list_first(&desk->awake);
         struct durable_actor *actor = LIST_OWNER(link, struct durable_actor, awake);
+        list_remove(link);
+        list_push_last(&desk->awake, link);
         if (tr__sleep_evict(&actor->machine))
             tr__durable_drive(worker, actor, false);
-        if (++asked == EVICT_MAX)
-            break;
     }
 }
 

@@ -69,7 +69,11 @@ static const char *fault_of(const tr_durable_kind *kind)
         return "a kind without a name";
     if (!tr__behavior_is_valid(kind->behavior, &why) || !tr__type_is_valid(kind->state, &why))
         return why;
-    if (kind->behavior->state_size != kind->state->size)
+    static const char front[] = "struct ";
+    const char *state = kind->behavior->state_name;
+    if (kind->behavior->state_size != kind->state->size ||
+        strncmp(state, front, sizeof front - 1) != 0 ||
+        strcmp(state + sizeof front - 1, kind->state->name) != 0)
         return "the state of the kind is not that of its behavior";
     if (kind->behavior->setup.call && kind->behavior->setup.type != &tr_type_tr_none &&
         !tr_type_is_equal(kind->behavior->setup.type, &tr_type_tr_none))
