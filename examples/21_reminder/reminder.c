@@ -52,11 +52,11 @@ static tr_next on_remind(tr_self *self, struct calendar_state *calendar,
     calendar->sum += message->number;
     if (calendar->rung == calendar->planned)
         (void)!tr_reply_to(self,
-                     waiting,
-                     summary,
-                     .rung = calendar->rung,
-                     .planned = calendar->planned,
-                     .sum = calendar->sum);
+                           waiting,
+                           summary,
+                           .rung = calendar->rung,
+                           .planned = calendar->planned,
+                           .sum = calendar->sum);
     return TR_SAME;
 }
 

@@ -132,8 +132,8 @@ typedef struct tr_durable_kind {
  * TR_LIMIT, TR_NO_MEMORY, TR_STORE_FAILED.
  */
 #define tr_try_durable(from, ref, actor, key)                                                      \
-    TR_SPEAKER_(from, try_durable)(                                                                \
-        from, &tr_durable_##actor, TR_DURABLE_KEY_(key), TR_REF_OUT_(ref, actor))
+    TR_SPEAKER_(from, try_durable)                                                                 \
+    (from, &tr_durable_##actor, TR_DURABLE_KEY_(key), TR_REF_OUT_(ref, actor))
 /** The same with a key of any bytes, a tr_bytes. */
 #define tr_try_durable_bytes(from, ref, actor, key)                                                \
     TR_SPEAKER_(from, try_durable)(from, &tr_durable_##actor, key, TR_REF_OUT_(ref, actor))

@@ -28,7 +28,7 @@ typedef struct tr_kit_options {
     int workers;   /* 0: 1; more are played by the one thread, in an order that the seed chooses */
     bool moves;    /* actors that may move do, from worker to worker, as the seed chooses */
     const struct tr_durables *durable; /* see durable.h; what they store is in memory */
-    const char *store; /* NULL, or a directory that has it, as in tr_system_options */
+    const char *store;  /* NULL, or a directory that has it, as in tr_system_options */
     uint32_t awake_max; /* as there */
 } tr_kit_options;
 

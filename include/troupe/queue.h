@@ -67,8 +67,7 @@ size_t tr_queue_count(const tr_self *self, const char *queue);
 /* What the macros above call. */
 TR_MUST_CHECK tr_status tr_self_try_queue_push(tr_self *self, const char *queue,
                                                const tr_type *type, const void *message);
-void tr_self_queue_push(tr_self *self, const char *queue, const tr_type *type,
-                        const void *message);
+void tr_self_queue_push(tr_self *self, const char *queue, const tr_type *type, const void *message);
 /** item NULL: it is removed. */
 TR_MUST_CHECK tr_status tr_self_queue_take(tr_self *self, const char *queue, const tr_type *type,
                                            tr_time timeout_ns, const void **message,

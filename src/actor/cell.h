@@ -50,8 +50,8 @@ enum house {
 enum cell_flag {
     CELL_SEALED = 1 << 0,  /* a PoisonPill has arrived: what comes later is refused */
     CELL_STARTED = 1 << 1, /* PreStart was sent, so PostStop is due */
-    CELL_POSTED = 1 << 2, /* of a Stopped one: a post was on its way, which must arrive */
-    CELL_WOKEN = 1 << 2,  /* of a live one: turns that waited may go on */
+    CELL_POSTED = 1 << 2,  /* of a Stopped one: a post was on its way, which must arrive */
+    CELL_WOKEN = 1 << 2,   /* of a live one: turns that waited may go on */
     CELL_KILLING = 1 << 3, /* it stops by Kill, and so do its children */
     CELL_LINKED = 1 << 4,  /* it is in its parent's list */
     CELL_ENDED = 1 << 5, /* of a Stopped one: it is posted to its parent's worker, to be unlinked */
@@ -164,10 +164,10 @@ struct cell_extra {
     uint32_t blocked;      /* and whose function is queued or runs: actor/blocking.h */
     struct envelope *held; /* a ring: the rest of the cycle in which a barrier began */
     struct tr_self
-        *stuck; /* the turn whose thread was relieved, see actor/relief.h; NULL for none */
-    uint32_t then_count;        /* of these, those for which no turn waits: see actor/ask_then.h */
-    struct list laters;         /* of struct later: requests whose reply was put off */
-    struct watch_table watches; /* whom it watches; see actor/watchers.h */
+        *stuck;          /* the turn whose thread was relieved, see actor/relief.h; NULL for none */
+    uint32_t then_count; /* of these, those for which no turn waits: see actor/ask_then.h */
+    struct list laters;  /* of struct later: requests whose reply was put off */
+    struct watch_table watches;      /* whom it watches; see actor/watchers.h */
     struct envelope *packed_watches; /* of one that moves: who watches it */
     /* Senders that wait for room here. */
     struct envelope *waiters; /* a ring */

@@ -117,8 +117,7 @@ tr_status tr__durable_tell(struct worker *worker, struct cell *cell, const tr_ty
     struct envelope *envelope = envelope_take(&worker->pool);
     if (!envelope)
         return TR_NO_MEMORY;
-    tr_status status =
-        envelope_fill(&worker->pool, envelope, type, message, ENVELOPE_INLINE_ASK);
+    tr_status status = envelope_fill(&worker->pool, envelope, type, message, ENVELOPE_INLINE_ASK);
     if (status != TR_OK) {
         envelope_give_empty(&worker->pool, envelope);
         return status;

@@ -20,7 +20,7 @@ struct gate {
     struct gate_item {
         struct cell *cell;
         struct envelope *envelope;
-    } *items;
+    } * items;
     uint32_t count;
     uint32_t room;
     bool is_open; /* nothing is held: what is sent goes at once */

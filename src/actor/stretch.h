@@ -75,7 +75,7 @@ STRETCH_INLINE bool stretch_resume(struct worker *worker, struct cell *cell)
     struct tr_self *self = LIST_OWNER(extra->woken.next, struct tr_self, woken);
     if (extra->woken.next == extra->woken.previous)
         cell->flags &= (uint16_t)~CELL_WOKEN; /* it is the only one */
-    worker->message->envelope = NULL;         /* of a turn that is over: who looks must not find it */
+    worker->message->envelope = NULL; /* of a turn that is over: who looks must not find it */
     if (!stretch_run(self))
         return self->state != TURN_STUCK;
     return tr__stretch_end(self);
@@ -87,8 +87,8 @@ STRETCH_INLINE tr_status stretch_leave(struct tr_self *self)
     struct worker *worker = self->worker;
     struct cell *cell = self->cell;
     struct cell_extra *extra = cell->extra;
-    bool is_plain = self->is_detached && !worker->gate && !self->job && !self->favoured && !self->grant &&
-                    !(cell->flags & (CELL_METERED | CELL_IDLES)) &&
+    bool is_plain = self->is_detached && !worker->gate && !self->job && !self->favoured &&
+                    !self->grant && !(cell->flags & (CELL_METERED | CELL_IDLES)) &&
                     self->envelope->kind != ENVELOPE_EVENT;
     if (__builtin_expect(!is_plain, 0) || turn_may_park(self) != TR_OK)
         return tr__turn_park(self, TR_NEVER);

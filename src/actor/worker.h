@@ -94,13 +94,13 @@ struct tr_self {
     const tr_handler *row; /* of the handler that runs */
     struct fiber *caller;  /* of a call on a fiber of its own, too */
     struct fiber *fiber;
-    struct list link;      /* with the other parked turns of its actor, by their last wait */
-    struct list woken;     /* with those that may go on */
-    uint32_t wanted;       /* asks that it still waits for */
-    tr_status outcome;     /* why it goes on */
-    struct turn_asks asks; /* of this turn */
-    struct batch *batch;   /* when it has several messages */
-    const char *where;     /* the file and line of its last await */
+    struct list link;         /* with the other parked turns of its actor, by their last wait */
+    struct list woken;        /* with those that may go on */
+    uint32_t wanted;          /* asks that it still waits for */
+    tr_status outcome;        /* why it goes on */
+    struct turn_asks asks;    /* of this turn */
+    struct batch *batch;      /* when it has several messages */
+    const char *where;        /* the file and line of its last await */
     struct blocking_job *job; /* what it waits for, or is about to: see actor/blocking.h */
     struct envelope *grant;   /* the room it was given, on its way */
     struct cell *favoured;    /* the actor in whose stock that room is, for this stretch */
@@ -123,7 +123,7 @@ struct tr_self {
     uint64_t waits_for;     /* ref of the actor whose room or reply it wants as a barrier, or 0 */
     struct old_state *old_state; /* the state it began with, when its actor has another by now */
     struct durable_frame *frame; /* of a durable actor's turn; see durable/actor.h */
-    struct envelope *held; /* what the verb that waits has in its hands */
+    struct envelope *held;       /* what the verb that waits has in its hands */
     struct scratch *scratch;
     struct scratch own_scratch; /* of a turn of a message: it may outlive the next one */
     struct turn_defer defers[TURN_DEFERS];

@@ -14,7 +14,14 @@
 #include "os/signals.h"
 
 /* 70 and 71 are EX_SOFTWARE and EX_OSERR of sysexits.h: a supervisor can tell them from our 1. */
-enum exit_status { EXIT_DONE, EXIT_FAILED, EXIT_USAGE, EXIT_INCOMPLETE = 70, EXIT_ESCALATED = 71, EXIT_STORE = 72 };
+enum exit_status {
+    EXIT_DONE,
+    EXIT_FAILED,
+    EXIT_USAGE,
+    EXIT_INCOMPLETE = 70,
+    EXIT_ESCALATED = 71,
+    EXIT_STORE = 72
+};
 
 struct runner {
     const tr_platform *platform;

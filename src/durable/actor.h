@@ -60,9 +60,9 @@ struct durable_frame {
     struct list saver;    /* of the stretch that it waits for */
     struct holder holder; /* it runs, or waits */
     struct list holds;
-    uint32_t lenient; /* blocks of TR_WAIT_UNTIL that it is in */
-    bool is_hook;     /* on_sleep or on_destroy: told to the machine by other means */
-    bool is_run;      /* the run handler: no request */
+    uint32_t lenient;  /* blocks of TR_WAIT_UNTIL that it is in */
+    bool is_hook;      /* on_sleep or on_destroy: told to the machine by other means */
+    bool is_run;       /* the run handler: no request */
     struct list taker; /* of the actor, while it waits on a queue */
     /* Of a turn for an alarm. */
     bool has_alarm;
@@ -78,10 +78,10 @@ struct durable_actor {
     struct durable_kind *kind;
     struct store_entry *entry; /* NULL: it has none, or has left the store */
     struct sleep_machine machine;
-    struct note_end end; /* of the actor, */
+    struct note_end end;        /* of the actor, */
     struct authority authority; /* and of its host */
-    struct list awake;   /* at the desk of its worker */
-    struct list leaving; /* in the host's list of those that end, by key */
+    struct list awake;          /* at the desk of its worker */
+    struct list leaving;        /* in the host's list of those that end, by key */
     struct cell *successor; /* the next generation, waiting for this one's end; the host's lock */
     bool is_leaving;        /* it is in that list */
     bool is_destroying;     /* for those who look there */
@@ -91,22 +91,22 @@ struct durable_actor {
     struct store_batch *batch; /* of the stretch that runs, NULL: nothing was put by */
     struct list stretches;
     struct list overlays;
-    struct list alarms;      /* of struct alarm */
-    struct list queued;      /* of struct queue_item */
-    struct list takers;      /* of struct durable_frame: turns that wait on a queue */
-    uint64_t queue_last;     /* id of the item that was pushed last */
-    tr_time alarm_ns;        /* the earliest that the stretch that runs has set, else TR_NEVER */
-    uint64_t alarm_last;     /* id of the alarm that was set last */
-    uint64_t stretch_last;   /* number of the last stretch submitted */
-    tr_status broken;        /* something could not be stored: it is to begin anew */
-    bool is_new;             /* nothing is stored of it */
-    bool is_told;            /* a message to drive the machine is on its way */
-    bool is_aborted;         /* the soft signal was given */
-    bool is_deadline_over;   /* the hard one was */
-    bool is_stored_awaited;  /* the machine waits for the last stretch */
-    bool has_dirt;           /* of TR_SAVE_INTERVAL: something is to be stored at save_ns */
-    uint32_t running;        /* turns that run or wait, hooks not counted */
-    struct tr_self *hook;    /* the turn of on_sleep or on_destroy while it waits for others */
+    struct list alarms;     /* of struct alarm */
+    struct list queued;     /* of struct queue_item */
+    struct list takers;     /* of struct durable_frame: turns that wait on a queue */
+    uint64_t queue_last;    /* id of the item that was pushed last */
+    tr_time alarm_ns;       /* the earliest that the stretch that runs has set, else TR_NEVER */
+    uint64_t alarm_last;    /* id of the alarm that was set last */
+    uint64_t stretch_last;  /* number of the last stretch submitted */
+    tr_status broken;       /* something could not be stored: it is to begin anew */
+    bool is_new;            /* nothing is stored of it */
+    bool is_told;           /* a message to drive the machine is on its way */
+    bool is_aborted;        /* the soft signal was given */
+    bool is_deadline_over;  /* the hard one was */
+    bool is_stored_awaited; /* the machine waits for the last stretch */
+    bool has_dirt;          /* of TR_SAVE_INTERVAL: something is to be stored at save_ns */
+    uint32_t running;       /* turns that run or wait, hooks not counted */
+    struct tr_self *hook;   /* the turn of on_sleep or on_destroy while it waits for others */
     tr_time save_ns;
     tr_time due_ns; /* of the machine's timer */
     uint64_t hold_last;
@@ -116,7 +116,7 @@ struct durable_actor {
     struct durable_array {
         const void *items;
         size_t room;
-    } *arrays; /* lists that tr_append has made, memory of the incarnation */
+    } * arrays; /* lists that tr_append has made, memory of the incarnation */
     size_t array_count;
     void *block; /* what the state was read into, NULL for none */
     const tr_type *block_type;
@@ -154,14 +154,16 @@ struct store_batch *tr__durable_stretch_batch(struct durable_actor *actor);
  * submitted; what it sent waits for all that was. Else what it sent leaves. Not TR_OK: nothing of it leaves.
  */
 TR_MUST_CHECK tr_status tr__durable_stretch_end(struct worker *worker, struct durable_actor *actor,
-                                        bool must);
+                                                bool must);
 /** The batch becomes a stretch, with what is in the gate. */
-TR_MUST_CHECK tr_status tr__durable_stretch_submit(struct worker *worker, struct durable_actor *actor);
+TR_MUST_CHECK tr_status tr__durable_stretch_submit(struct worker *worker,
+                                                   struct durable_actor *actor);
 /** It failed: nothing of it is kept. */
 void tr__durable_stretch_drop(struct worker *worker, struct durable_actor *actor, tr_status reason);
 /** The actor is to begin anew, because of this. */
 void tr__durable_break(struct worker *worker, struct durable_actor *actor, tr_status why);
-void tr__durable_stretch_stored(struct worker *worker, struct cell *cell, struct envelope *envelope);
+void tr__durable_stretch_stored(struct worker *worker, struct cell *cell,
+                                struct envelope *envelope);
 /** All overlays up to a stretch go; UINT64_MAX: all. */
 void tr__overlays_drop(struct worker *worker, struct durable_actor *actor, uint64_t stretch);
 

@@ -27,8 +27,7 @@ static struct alarm *alarm_new(struct worker *worker, const char *name, const tr
                                const void *bytes, size_t size)
 {
     size_t name_size = strlen(name) + 1;
-    struct alarm *alarm =
-        source_resize(&worker->source, NULL, sizeof *alarm + name_size + size);
+    struct alarm *alarm = source_resize(&worker->source, NULL, sizeof *alarm + name_size + size);
     if (!alarm)
         return NULL;
     *alarm = (struct alarm){.row = row, .name_size = name_size, .bytes_size = size};
@@ -241,13 +240,10 @@ static void tell_given_up(struct worker *worker, struct durable_actor *actor,
             "the alarm %s is given up: its handler has failed %u times",
             alarm->name,
             failures);
-    struct tr_alarm_given_up message = {.name = alarm->name,
-                                        .id = mark.id,
-                                        .occurrence = mark.occurrence,
-                                        .failures = failures};
+    struct tr_alarm_given_up message = {
+        .name = alarm->name, .id = mark.id, .occurrence = mark.occurrence, .failures = failures};
     if (row_of(actor, tr_type_tr_alarm_given_up.name))
-        (void)!tr__durable_tell(
-            worker, actor->durable.cell, &tr_type_tr_alarm_given_up, &message);
+        (void)!tr__durable_tell(worker, actor->durable.cell, &tr_type_tr_alarm_given_up, &message);
 }
 
 void tr__alarm_failed(struct worker *worker, struct durable_actor *actor,
@@ -286,7 +282,8 @@ void tr__alarm_failed(struct worker *worker, struct durable_actor *actor,
     if (status == TR_OK)
         status = tr__durable_stretch_submit(worker, actor);
     if (status != TR_OK)
-        tr__durable_stretch_drop(worker, actor, status); /* it fires again at once, as after a crash */
+        tr__durable_stretch_drop(
+            worker, actor, status); /* it fires again at once, as after a crash */
 }
 
 /* The turn for an alarm that is due; the frame has begun. */
@@ -297,8 +294,8 @@ static tr_next fire(tr_self *self, struct tr_self *verb, void *state, struct dur
     void *message;
     tr_wire_error error;
     const tr_handler *row = alarm->row;
-    tr_status status = tr_unpack(
-        row->type, (tr_bytes){message_of(alarm), alarm->bytes_size}, &message, &error);
+    tr_status status =
+        tr_unpack(row->type, (tr_bytes){message_of(alarm), alarm->bytes_size}, &message, &error);
     if (status != TR_OK)
         return tr_fail(self, status, "the message of the alarm %s: %s", alarm->name, error.text);
     const char *name = frame->alarm;

@@ -59,8 +59,8 @@ static bool on_due(void *context, const struct store_due *due)
     uint64_t bits;
     tr_status status = tr__host_wake(page->self, due->kind, due->key, &bits);
     if (status == TR_OK)
-        status = tr_tell(
-            page->self, tr_ref_from_bits(bits), tr_durable_due, .name = due->place.name);
+        status =
+            tr_tell(page->self, tr_ref_from_bits(bits), tr_durable_due, .name = due->place.name);
     if (status == TR_OK)
         clock->open++;
     else if (status != TR_NOT_FOUND) /* a kind that this program does not have */
@@ -81,18 +81,12 @@ static void arm(tr_self *self, struct clock_state *clock, tr_time wall_ns)
 
 static void look(tr_self *self, struct clock_state *clock)
 {
-    struct page page = {.self = self,
-                        .clock = clock,
-                        .next_ns = TR_NEVER,
-                        .now_ns = tr_wall_now(self)};
+    struct page page = {
+        .self = self, .clock = clock, .next_ns = TR_NEVER, .now_ns = tr_wall_now(self)};
     struct durable_host *host = clock->host;
     struct store_alarm_place place = clock->place;
-    tr_status status = tr__store_list_due(host_desk(host, self->worker)->reader,
-                                          &place,
-                                          TR_NEVER,
-                                          CLOCK_PAGE + 1,
-                                          on_due,
-                                          &page);
+    tr_status status = tr__store_list_due(
+        host_desk(host, self->worker)->reader, &place, TR_NEVER, CLOCK_PAGE + 1, on_due, &page);
     if (status != TR_OK || page.has_failed)
         arm(self, clock, page.now_ns + CLOCK_AGAIN_NS);
     else if (page.count >= CLOCK_PAGE && clock->open < CLOCK_OPEN)

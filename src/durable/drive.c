@@ -66,10 +66,9 @@ void tr__durable_heed(struct worker *worker, struct durable_actor *actor,
         tr__note_acknowledge(&actor->authority.end, &receipt);
     if (verdict != NOTE_TAKE)
         return;
-    enum sleep_reason reason = answer->command.kind == NOTE_STOP_DESTROY ? SLEEP_REASON_DESTROY
-                                                                         : SLEEP_REASON_SLEEP;
-    (void)!tr__sleep_stop(
-        &actor->machine, reason, answer->command.grace_ns, worker->loop.now_ns);
+    enum sleep_reason reason =
+        answer->command.kind == NOTE_STOP_DESTROY ? SLEEP_REASON_DESTROY : SLEEP_REASON_SLEEP;
+    (void)!tr__sleep_stop(&actor->machine, reason, answer->command.grace_ns, worker->loop.now_ns);
 }
 
 static void send_intent(struct worker *worker, struct durable_actor *actor, struct note content)
@@ -88,8 +87,8 @@ static void send_intent(struct worker *worker, struct durable_actor *actor, stru
 static void run_hook(struct worker *worker, struct durable_actor *actor, enum sleep_reason reason)
 {
     struct tr_durable_hooked hooked = {.reason = (uint32_t)reason};
-    tr_status status = tr__durable_tell(
-        worker, actor->durable.cell, &tr_type_tr_durable_hooked, &hooked);
+    tr_status status =
+        tr__durable_tell(worker, actor->durable.cell, &tr_type_tr_durable_hooked, &hooked);
     if (status == TR_OK)
         return;
     /* It is skipped: the actor sleeps without it. */
@@ -142,11 +141,8 @@ static void erase(struct worker *worker, struct durable_actor *actor)
         status = tr__durable_stretch_submit(worker, actor);
     }
     if (status != TR_OK)
-        log_about(worker,
-                  actor,
-                  TR_LEVEL_ERROR,
-                  "it could not be destroyed: ",
-                  tr_status_text(status));
+        log_about(
+            worker, actor, TR_LEVEL_ERROR, "it could not be destroyed: ", tr_status_text(status));
 }
 
 static void wait_writes(struct durable_actor *actor)
@@ -268,7 +264,8 @@ void tr__durable_nudge(struct worker *worker, struct durable_actor *actor)
     if (actor->is_told)
         return;
     actor->is_told = true;
-    if (tr__durable_tell(worker, actor->durable.cell, &tr_type_tr_durable_driven, &driven) != TR_OK) {
+    if (tr__durable_tell(worker, actor->durable.cell, &tr_type_tr_durable_driven, &driven) !=
+        TR_OK) {
         actor->is_told = false;
         actor->due_ns = worker->loop.now_ns + TR_MILLISECOND; /* without memory: a little later */
         tr__durable_arm(worker, actor);

@@ -23,7 +23,7 @@ struct durable_desk {
     void *bytes; /* where states are packed */
     size_t size;
     struct durable_frame *spare; /* for the next turn */
-    struct list awake;           /* of struct durable_actor: who has been idle for longest is first */
+    struct list awake; /* of struct durable_actor: who has been idle for longest is first */
     uint32_t awake_count;
 };
 

@@ -142,8 +142,7 @@ tr_status tr__durable_kind_init(struct durable_kind *kind, struct durable_host *
     kind->destroying = find(behavior, &tr_type_tr_destroying);
     kind->run = find(behavior, &tr_type_tr_run);
     kind->version = declared->options.version ? declared->options.version : 1;
-    kind->interval_ns =
-        declared->options.interval_ns ? declared->options.interval_ns : INTERVAL_NS;
+    kind->interval_ns = declared->options.interval_ns ? declared->options.interval_ns : INTERVAL_NS;
     return TR_OK;
 }
 

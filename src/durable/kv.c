@@ -235,9 +235,8 @@ size_t tr_kv_list(tr_self *self, tr_bytes prefix, tr_bytes from, const tr_kv **l
     LIST_EACH (link, &actor->overlays)
         pending++;
     /* Each that is to be deleted may be one of those that are read. */
-    const struct store_range range = {.prefix = prefix,
-                                      .from = from,
-                                      .limit = max > SIZE_MAX - pending ? 0 : max + pending};
+    const struct store_range range = {
+        .prefix = prefix, .from = from, .limit = max > SIZE_MAX - pending ? 0 : max + pending};
     tr_status status = TR_OK;
     if (max)
         status = tr__store_list_kv(host_desk(kind->host, self->worker)->reader,
@@ -250,9 +249,10 @@ size_t tr_kv_list(tr_self *self, tr_bytes prefix, tr_bytes from, const tr_kv **l
         tr_crash(self, status, "tr_kv_list: %s", tr_status_text(status));
     LIST_EACH (link, &actor->overlays) {
         const struct overlay *overlay = LIST_OWNER(link, struct overlay, link);
-        bool is_asked = overlay->key_size >= prefix.size &&
-                        (!prefix.size || memcmp(overlay->bytes, prefix.data, prefix.size) == 0) &&
-                        (!from.size || compare(overlay->bytes, overlay->key_size, from.data, from.size) >= 0);
+        bool is_asked =
+            overlay->key_size >= prefix.size &&
+            (!prefix.size || memcmp(overlay->bytes, prefix.data, prefix.size) == 0) &&
+            (!from.size || compare(overlay->bytes, overlay->key_size, from.data, from.size) >= 0);
         if (is_asked && !pairs_overlay(&pairs, overlay))
             break;
     }

@@ -20,8 +20,8 @@ static struct durable_actor *actor_new(struct worker *worker, struct cell *cell,
     if (!actor)
         return NULL;
     memset(actor, 0, sizeof *actor);
-    actor->durable = (struct durable){
-        .hooks = &tr__durable_hooks, .cell = cell, .refusal = TR_STOPPED};
+    actor->durable =
+        (struct durable){.hooks = &tr__durable_hooks, .cell = cell, .refusal = TR_STOPPED};
     actor->kind = kind;
     list_init(&actor->leaving);
     list_init(&actor->awake);
@@ -237,7 +237,8 @@ tr_next tr__durable_setup(tr_self *self, void *state, const void *message)
     if (status == TR_OK && !actor->is_new)
         status = tr__queues_load(worker, actor);
     if (status != TR_OK)
-        return tr_fail(self, status, "its alarms or queues cannot be read: %s", tr_status_text(status));
+        return tr_fail(
+            self, status, "its alarms or queues cannot be read: %s", tr_status_text(status));
     if (!kind->awake && !(kind->created && actor->is_new)) {
         /* There is nothing to wait for. */
         tr__durable_started(worker, actor);

@@ -26,14 +26,12 @@ static struct queue_item *item_new(struct worker *worker, const char *queue, con
 {
     size_t name_size = strlen(queue) + 1;
     size_t type_size = strlen(type) + 1;
-    struct queue_item *item = source_resize(
-        &worker->source, NULL, sizeof *item + name_size + type_size + bytes_size);
+    struct queue_item *item =
+        source_resize(&worker->source, NULL, sizeof *item + name_size + type_size + bytes_size);
     if (!item)
         return NULL;
-    *item = (struct queue_item){.id = id,
-                                .name_size = name_size,
-                                .type_size = type_size,
-                                .bytes_size = bytes_size};
+    *item = (struct queue_item){
+        .id = id, .name_size = name_size, .type_size = type_size, .bytes_size = bytes_size};
     list_init(&item->link);
     memcpy(item->name, queue, name_size);
     memcpy(type_of(item), type, type_size);
@@ -160,8 +158,7 @@ static tr_status remove_item(struct worker *worker, struct durable_actor *actor,
                              struct queue_item *item)
 {
     struct store_batch *batch = tr__durable_stretch_batch(actor);
-    tr_status status =
-        batch ? tr__store_queue_remove(batch, item->name, item->id) : TR_NO_MEMORY;
+    tr_status status = batch ? tr__store_queue_remove(batch, item->name, item->id) : TR_NO_MEMORY;
     if (status == TR_OK)
         item_free(worker, item);
     return status;
@@ -263,8 +260,7 @@ static tr_status push(struct worker *worker, struct durable_actor *actor, const 
     size_t type_size = strlen(type->name) + 1;
     if (size + type_size > TR_QUEUE_ITEM_MAX)
         return TR_TOO_LARGE;
-    struct queue_item *item =
-        item_new(worker, queue, type->name, actor->queue_last + 1, size);
+    struct queue_item *item = item_new(worker, queue, type->name, actor->queue_last + 1, size);
     struct store_batch *batch = item ? tr__durable_stretch_batch(actor) : NULL;
     char *bytes = batch ? tr__store_batch_alloc(batch, type_size + size) : NULL;
     tr_status status = TR_NO_MEMORY;
@@ -272,8 +268,7 @@ static tr_status push(struct worker *worker, struct durable_actor *actor, const 
         (void)tr_pack(type, message, bytes_of(item), size, &error);
         memcpy(bytes, type_of(item), type_size);
         memcpy(bytes + type_size, bytes_of(item), size);
-        status = tr__store_queue_push(
-            batch, queue, item->id, (tr_bytes){bytes, type_size + size});
+        status = tr__store_queue_push(batch, queue, item->id, (tr_bytes){bytes, type_size + size});
     }
     if (status != TR_OK) {
         if (item)
@@ -331,8 +326,8 @@ tr_next tr__durable_run(tr_self *self, void *state, const void *message)
     self->frame->is_run = true;
     (void)!tr__sleep_raise(
         &actor->machine, &self->frame->holder, COUNTER_RUN, self->worker->loop.now_ns);
-    tr_next next = tr__frame_done(
-        self, actor, tr__durable_user(self, verb_turn, row, state, &run), false);
+    tr_next next =
+        tr__frame_done(self, actor, tr__durable_user(self, verb_turn, row, state, &run), false);
     tr__frame_end(self, actor);
     tr__durable_drive(self->worker, actor, false);
     return next;

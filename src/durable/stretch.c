@@ -197,8 +197,7 @@ void tr__durable_stretch_drop(struct worker *worker, struct durable_actor *actor
     actor->batch = NULL;
     actor->alarm_ns = TR_NEVER;
     while (!list_is_empty(&actor->overlays)) {
-        struct overlay *overlay =
-            LIST_OWNER(list_last(&actor->overlays), struct overlay, link);
+        struct overlay *overlay = LIST_OWNER(list_last(&actor->overlays), struct overlay, link);
         if (overlay->stretch <= actor->stretch_last)
             break;
         list_remove(&overlay->link);

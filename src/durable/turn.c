@@ -46,8 +46,7 @@ bool tr__frame_begin(struct tr_self *self, struct durable_actor *actor, const ch
     actor->running++;
     list_remove(&actor->awake);
     list_push_last(&desk->awake, &actor->awake);
-    (void)!tr__sleep_raise(
-        &actor->machine, &frame->holder, COUNTER_REQUESTS, worker->loop.now_ns);
+    (void)!tr__sleep_raise(&actor->machine, &frame->holder, COUNTER_REQUESTS, worker->loop.now_ns);
     return true;
 }
 
@@ -146,8 +145,7 @@ static const tr_handler *row_behind(const struct durable_actor *actor, const tr_
 static tr_next pass_on(struct tr_self *self, const struct durable_actor *actor)
 {
     uint64_t bits;
-    tr_status status =
-        tr_self_try_durable(self, actor->kind->declared, actor_key(actor), &bits);
+    tr_status status = tr_self_try_durable(self, actor->kind->declared, actor_key(actor), &bits);
     if (status == TR_OK)
         return tr_self_forward(self, tr_ref_from_bits(bits));
     return (tr_next){TR_NEXT_UNHANDLED}; /* the system stops: a dead letter */
@@ -164,8 +162,8 @@ tr_next tr__durable_call(tr_self *self, void *state, const void *message)
         return pass_on(self, actor);
     if (!tr__frame_begin(self, actor, self->envelope->type->name, false))
         return no_memory(self);
-    tr_next next = tr__frame_done(
-        self, actor, tr__durable_user(self, verb_turn, row, state, message), false);
+    tr_next next =
+        tr__frame_done(self, actor, tr__durable_user(self, verb_turn, row, state, message), false);
     tr__frame_end(self, actor);
     tr__durable_drive(self->worker, actor, false);
     return next;
@@ -231,8 +229,7 @@ tr_next tr__durable_hook(tr_self *self, void *state, const void *message)
     bool is_sleep = reason == SLEEP_REASON_SLEEP;
     const tr_handler *row = is_sleep ? actor->kind->sleeping : actor->kind->destroying;
     tr_next next = same;
-    if (!hook_wait(self, actor) ||
-        tr__sleep_hook_begin(&actor->machine, reason) != TR_OK)
+    if (!hook_wait(self, actor) || tr__sleep_hook_begin(&actor->machine, reason) != TR_OK)
         return same;
     const char *what = is_sleep ? "tr_sleeping" : "tr_destroying";
     if (!tr__frame_begin(self, actor, what, true))

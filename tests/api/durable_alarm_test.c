@@ -19,8 +19,10 @@ TR_MESSAGE(take_back);
 TR_MESSAGE(vanish);
 TR_MESSAGE(ring, (str, text));
 TR_MESSAGE(ring_badly, (u32, times));
-TR_ACTOR(sleeper, look, set_after, set_every, set_cron, set_and_fail, set_failing, take_back, vanish);
-TR_MESSAGE(sleeper_state, (u64, rings), (u64, failures), (u64, occurrence), (u64, value), (u64, given_up));
+TR_ACTOR(sleeper, look, set_after, set_every, set_cron, set_and_fail, set_failing, take_back,
+         vanish);
+TR_MESSAGE(sleeper_state, (u64, rings), (u64, failures), (u64, occurrence), (u64, value),
+           (u64, given_up));
 
 static tr_next on_look(tr_self *self, struct sleeper_state *state)
 {
