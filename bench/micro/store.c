@@ -2,11 +2,9 @@
 /**
  * Times the store under durable actors: commits against a bare loop of SQLite (WAL, synchronous=FULL,
  * changing content) in the same run, by one writer and by a thousand at once; and how long it takes to
- * load a state of 256 bytes when a thousand to a million actors are stored. Not part of the build:
+ * load a state of 256 bytes when a thousand to a million actors are stored.
  *
- *     cc -O3 -D_GNU_SOURCE -Iinclude -Isrc bench/micro/store.c build/libtroupe.a -lboost_context \
- *         -lsqlite3 -lpthread -o /tmp/store-bench
- *     /tmp/store-bench commit DIRECTORY [seconds]      /tmp/store-bench load DIRECTORY [actors]...
+ *     build/micro/store commit DIRECTORY [seconds]      build/micro/store load DIRECTORY [actors]...
  *
  * The directory must not be there; it is removed at the end. Commits are medians of five rounds.
  */
