@@ -62,6 +62,7 @@ struct durable_frame {
     struct list holds;
     uint32_t lenient; /* blocks of TR_WAIT_UNTIL that it is in */
     bool is_hook;     /* on_sleep or on_destroy: told to the machine by other means */
+    enum sleep_reason hook; /* which of them; 0: none */
     bool is_run;      /* the run handler: no request */
     struct list taker; /* of the actor, while it waits on a queue */
     /* Of a turn for an alarm. */

@@ -31,6 +31,7 @@ bool tr__frame_begin(struct tr_self *self, struct durable_actor *actor, const ch
         (struct holder){.what = what, .file = behavior->file, .line = (int)behavior->line};
     frame->lenient = 0;
     frame->is_hook = is_hook;
+    frame->hook = 0;
     frame->is_run = false;
     list_init(&frame->taker);
     frame->has_alarm = false;
@@ -205,6 +206,41 @@ static bool hook_wait(struct tr_self *self, struct durable_actor *actor)
     return !self->is_cancelled && !actor->is_deadline_over;
 }
 
+static const char *hook_name(enum sleep_reason reason)
+{
+    return reason == SLEEP_REASON_SLEEP ? "tr_sleeping" : "tr_destroying";
+}
+
+/*
+ * It does not keep the actor from its end. The state is half changed by now, so nobody is to see it any more:
+ * a sleep ends here, with what was stored before; a destroy goes on.
+ */
+static void hook_failed(struct tr_self *self, struct durable_actor *actor, enum sleep_reason reason)
+{
+    tr__log(self->worker->system,
+            TR_LEVEL_WARN,
+            tr_path(self),
+            "%s failed: %s: %s",
+            hook_name(reason),
+            tr_status_name(self->error.status),
+            self->error.text);
+    if (actor->machine.state == SLEEP_GRACE)
+        (void)!tr__sleep_crash(&actor->machine, self->error.status);
+    else
+        (void)!tr__sleep_hook_end(&actor->machine, reason, self->worker->loop.now_ns);
+    tr__durable_drive(self->worker, actor, false);
+}
+
+/* What earlier turns have left to be stored later is, whatever becomes of the hook. */
+static void hook_save(struct worker *worker, struct durable_actor *actor)
+{
+    if (!actor->has_dirt)
+        return;
+    tr_status status = tr__stretch_end(worker, actor, true);
+    if (status != TR_OK)
+        tr__durable_break(worker, actor, status);
+}
+
 tr_next tr__durable_hook(tr_self *self, void *state, const void *message)
 {
     static const struct tr_sleeping sleeping;
@@ -218,23 +254,19 @@ tr_next tr__durable_hook(tr_self *self, void *state, const void *message)
     if (!hook_wait(self, actor) ||
         tr__sleep_hook_begin(&actor->machine, reason) != TR_OK)
         return same;
-    const char *what = is_sleep ? "tr_sleeping" : "tr_destroying";
-    if (!tr__frame_begin(self, actor, what, true))
+    if (is_sleep)
+        hook_save(self->worker, actor);
+    if (!tr__frame_begin(self, actor, hook_name(reason), true))
         return no_memory(self);
+    self->frame->hook = reason;
     next = row->call(self, state, is_sleep ? (const void *)&sleeping : &destroying);
     next = tr__frame_done(self, actor, next, false);
     tr__frame_end(self, actor);
     if (self->is_cancelled)
         return same;
     if (next.code == TR_NEXT_FAILED) {
-        /* It does not keep the actor from its sleep; what was stored before stands. */
-        tr__log(self->worker->system,
-                TR_LEVEL_WARN,
-                tr_path(self),
-                "%s failed: %s: %s",
-                what,
-                tr_status_name(self->error.status),
-                self->error.text);
+        hook_failed(self, actor, reason);
+        return same;
     }
     (void)!tr__sleep_hook_end(&actor->machine, reason, self->worker->loop.now_ns);
     tr__durable_drive(self->worker, actor, false);
@@ -277,15 +309,20 @@ static void on_resume(struct tr_self *self)
         self->worker->gate = &durable_of(self)->gate;
 }
 
-static void on_crash(struct tr_self *self)
+static tr_next on_crash(struct tr_self *self, tr_next next)
 {
     struct durable_actor *actor = durable_of(self);
+    enum sleep_reason hook = self->frame->hook;
     bool is_running = self->worker->gate == &actor->gate;
     if (is_running)
         tr__stretch_drop(self->worker, actor, TR_FAILED);
     if (is_running && self->frame->has_alarm && !self->is_cancelled)
         tr__alarm_failed(self->worker, actor, self->frame);
     tr__frame_end(self, actor);
+    if (!hook || self->is_cancelled)
+        return next;
+    hook_failed(self, actor, hook);
+    return same;
 }
 
 const struct durable_hooks tr__durable_hooks = {
