@@ -296,11 +296,15 @@ static void on_park(struct tr_self *self)
     tr_status status =
         self->is_cancelled ? TR_CANCELLED : tr__stretch_end(worker, actor, false);
     worker->gate = NULL;
-    if (status == TR_OK)
+    if (status != TR_OK)
+        tr__stretch_drop(worker, actor, status);
+    if (self->is_cancelled)
         return;
-    tr__stretch_drop(worker, actor, status);
-    if (!self->is_cancelled)
+    if (status != TR_OK)
         tr__durable_break(worker, actor, status);
+    /* What the stretch has asked for, and let go of, counts from now on. Who waits on a queue has looked. */
+    if (list_is_empty(&self->frame->taker))
+        tr__durable_drive(worker, actor, false);
 }
 
 static void on_resume(struct tr_self *self)
