@@ -24,6 +24,8 @@
 #include "durable/host.h"
 #include "store/store.h"
 
+struct alarm;
+
 /** A stretch whose changes are on their way to the disk. */
 struct stretch {
     struct list link; /* of its actor, oldest first */
@@ -70,6 +72,8 @@ struct durable_frame {
     char alarm[TR_ALARM_NAME_MAX + 1];
     struct alarm_mark mark;
     struct alarm_plan plan; /* as it was when its handler began */
+    struct alarm *kept;     /* a copy of it, as the handler may replace it and then fail */
+    bool is_alarm_gone;     /* an earlier stretch of the handler has replaced it, or taken it back */
     void *message;
     const tr_type *message_type;
 };

@@ -35,6 +35,8 @@ bool tr__frame_begin(struct tr_self *self, struct durable_actor *actor, const ch
     frame->is_run = false;
     list_init(&frame->taker);
     frame->has_alarm = false;
+    frame->is_alarm_gone = false;
+    frame->kept = NULL;
     frame->message = NULL;
     list_init(&frame->saver);
     list_init(&frame->holds);
@@ -75,6 +77,8 @@ void tr__frame_end(struct tr_self *self, struct durable_actor *actor)
     holds_free(worker, actor, frame);
     if (frame->message)
         tr_message_free(frame->message_type, frame->message);
+    if (frame->kept)
+        tr__alarm_free(worker, frame->kept);
     if (!frame->is_hook || frame->is_run)
         tr__sleep_drop(&actor->machine, &frame->holder, worker->loop.now_ns);
     if (!frame->is_hook) {
@@ -176,6 +180,8 @@ tr_next tr__durable_begin(tr_self *self, void *state, const void *message)
     const struct durable_kind *kind = actor->kind;
     tr_next next = same;
     bool is_created = actor->is_new && kind->created;
+    if (actor->machine.state != SLEEP_LOADING)
+        return same; /* told twice: an earlier start failed before it came to it */
     if (!tr__frame_begin(self, actor, "tr_awake", false))
         return no_memory(self);
     if (is_created)
@@ -298,6 +304,8 @@ static void on_park(struct tr_self *self)
     worker->gate = NULL;
     if (status != TR_OK)
         tr__stretch_drop(worker, actor, status);
+    else if (self->frame->has_alarm)
+        tr__alarm_stretch_over(actor, self->frame);
     if (self->is_cancelled)
         return;
     if (status != TR_OK)
