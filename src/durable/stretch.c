@@ -169,7 +169,9 @@ static bool is_time(struct worker *worker, struct durable_actor *actor)
 
 tr_status tr__stretch_end(struct worker *worker, struct durable_actor *actor, bool must)
 {
-    tr_status status = TR_OK;
+    tr_status status = actor->broken;
+    if (status != TR_OK)
+        return status; /* what an earlier one did is not stored, and it knows of that */
     size_t size = state_pack(worker, actor, &status);
     if (!size)
         return status;
