@@ -73,7 +73,7 @@ struct durable_frame {
     struct alarm_mark mark;
     struct alarm_plan plan; /* as it was when its handler began */
     struct alarm *kept;     /* a copy of it, as the handler may replace it and then fail */
-    bool is_alarm_gone;     /* an earlier stretch of the handler has replaced it, or taken it back */
+    bool is_alarm_gone; /* an earlier stretch of the handler has replaced it, or taken it back */
     void *message;
     const tr_type *message_type;
 };

@@ -325,8 +325,7 @@ static tr_next fire(tr_self *self, void *state, struct durable_actor *actor, str
     void *message;
     tr_wire_error error;
     const tr_handler *row = alarm->row;
-    frame->kept =
-        alarm_new(self->worker, alarm->name, row, message_of(alarm), alarm->bytes_size);
+    frame->kept = alarm_new(self->worker, alarm->name, row, message_of(alarm), alarm->bytes_size);
     if (!frame->kept)
         return tr_fail(self, TR_NO_MEMORY, "no memory for the alarm %s", alarm->name);
     tr_status status = tr_unpack(

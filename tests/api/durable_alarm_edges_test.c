@@ -12,7 +12,8 @@
 TR_MESSAGE(ring, (u32, how), (i64, n));
 TR_MESSAGE(unknown_ring);
 
-#define THINGS_ROWS TR_ON(nudge, things_nudge), TR_ON(ring, on_ring), TR_ON(tr_alarm_given_up, on_given_up)
+#define THINGS_ROWS                                                                                \
+    TR_ON(nudge, things_nudge), TR_ON(ring, on_ring), TR_ON(tr_alarm_given_up, on_given_up)
 struct thing_state;
 static tr_next on_ring(tr_self *self, struct thing_state *state, const struct ring *message);
 static tr_next on_given_up(tr_self *self, struct thing_state *state,

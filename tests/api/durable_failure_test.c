@@ -218,13 +218,13 @@ TEST(a_store_that_has_failed_stops_the_system, "K-06", "PE-03")
         tr_kit_advance(kit, TR_MINUTE);
         thing_ref ref;
         status = tr_try_durable(test, &ref, thing, "c");
-        ck_assert_msg(status == TR_STORE_FAILED || status == TR_STOPPING, "%s", tr_status_name(status));
+        ck_assert_msg(
+            status == TR_STORE_FAILED || status == TR_STOPPING, "%s", tr_status_name(status));
         end();
     }
 }
 
 SUITE("durable failures", what_waits_for_a_commit_that_fails_never_leaves,
-      a_save_says_what_became_of_it,
-      a_turn_does_not_answer_when_its_first_stretch_was_not_stored,
+      a_save_says_what_became_of_it, a_turn_does_not_answer_when_its_first_stretch_was_not_stored,
       a_commit_that_fails_at_the_end_leaves_what_was_before,
       a_destroy_that_cannot_be_stored_leaves_all, a_store_that_has_failed_stops_the_system)

@@ -47,7 +47,9 @@ static void change(tr_self *self, struct thing_state *state, int64_t n)
     int64_t sum = 0;
     if (tr_kv_get(self, (tr_bytes){"sum", 3}, &value))
         memcpy(&sum, value.data, sizeof sum);
-    ck_assert_msg(sum == state->value, "half a change: %lld and %lld", (long long)sum,
+    ck_assert_msg(sum == state->value,
+                  "half a change: %lld and %lld",
+                  (long long)sum,
                   (long long)state->value);
     state->value += n;
     kv_add(self, n);
@@ -119,8 +121,8 @@ static tr_next op_destroy(tr_self *self, struct thing_state *state, int64_t n)
     return tr_reply(self, acted, .value = status == TR_OK ? value : -1);
 }
 
-static thing_call *const operations[] = {op_add,  op_add,  op_add,   op_fail, op_crash,
-                                        op_slow, op_save, op_sleep, op_wait, op_alarm};
+static thing_call *const operations[] = {
+    op_add, op_add, op_add, op_fail, op_crash, op_slow, op_save, op_sleep, op_wait, op_alarm};
 enum { OPERATION_KINDS = sizeof operations / sizeof operations[0] };
 
 /* ---- The model. ---- */
@@ -160,7 +162,8 @@ static void finish(struct model *model, int at)
     }
     ck_assert_msg(status == TR_FAILED || status == TR_STOPPED || status == TR_RESTARTED ||
                       status == TR_START_FAILED,
-                  "%s", tr_status_name(status));
+                  "%s",
+                  tr_status_name(status));
     ck_assert(status != TR_FAILED || fails);
     /* A kill, or another's failure, may come between what was stored and its answer. */
     if (!fails)
@@ -196,8 +199,11 @@ static void check_all(struct model *model)
     for (int key = 0; key < KEYS; key++) {
         int64_t value = read_value(key);
         ck_assert_msg(value >= model->least[key] && value <= model->most[key],
-                      "key %d: %lld is not within %lld and %lld", key, (long long)value,
-                      (long long)model->least[key], (long long)model->most[key]);
+                      "key %d: %lld is not within %lld and %lld",
+                      key,
+                      (long long)value,
+                      (long long)model->least[key],
+                      (long long)model->most[key]);
         model->least[key] = value;
         model->most[key] = value;
     }
@@ -260,7 +266,8 @@ static tr_next write_last_words(tr_self *self, struct thing_state *state, int64_
     return TR_SAME;
 }
 
-TEST(what_was_acknowledged_is_there_and_nothing_twice, "SL-08", "SL-09", "SL-11", "K-01", "K-09", "Z-14")
+TEST(what_was_acknowledged_is_there_and_nothing_twice, "SL-08", "SL-09", "SL-11", "K-01", "K-09",
+     "Z-14")
 {
     things_on_sleeping = write_last_words;
     uint64_t first = test_seed() % 1000000;

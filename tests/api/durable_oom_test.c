@@ -28,7 +28,10 @@ static tr_next change(tr_self *self, struct thing_state *state, int64_t n)
     state->value += n;
     snprintf(key, sizeof key, "k%d", (int)(state->value % 3));
     tr_kv_put(self, (tr_bytes){key, 2}, (tr_bytes){"some value", 10});
-    tr_alarm_after(self, "a", 5 * TR_SECOND, ring,
+    tr_alarm_after(self,
+                   "a",
+                   5 * TR_SECOND,
+                   ring,
                    .text = "a text of some length, so that it takes memory of its own");
     tr_queue_push(self, "q", ring, .n = n);
     if (n == 2)
@@ -79,8 +82,11 @@ static void live_with(uint64_t seed, uint64_t nth, bool and_all_after)
     tr_kit_advance(kit, TR_MINUTE);
     int64_t value = 0;
     ck_assert_int_eq(things_try("a", thing_add, 0, &value), TR_OK);
-    ck_assert_msg(value >= acknowledged && value <= possible, "%llu: %lld is not within %lld and %lld",
-                  (unsigned long long)nth, (long long)value, (long long)acknowledged,
+    ck_assert_msg(value >= acknowledged && value <= possible,
+                  "%llu: %lld is not within %lld and %lld",
+                  (unsigned long long)nth,
+                  (long long)value,
+                  (long long)acknowledged,
                   (long long)possible);
     things_end();
 }

@@ -311,5 +311,4 @@ SUITE("durable queue", messages_come_in_their_order_and_outlive_sleep,
       what_a_failed_stretch_pushed_or_received_was_not, two_takers_never_have_the_same,
       queues_have_limits, the_run_handler_works_beside_the_others_and_lets_it_sleep,
       a_run_handler_that_works_keeps_it_awake_until_it_returns,
-      who_asks_to_sleep_and_waits_is_aborted,
-      a_run_handler_that_fails_begins_anew_with_the_actor)
+      who_asks_to_sleep_and_waits_is_aborted, a_run_handler_that_fails_begins_anew_with_the_actor)

@@ -46,8 +46,8 @@ TR_REQUEST(check, acted, (i64, n));
 TR_REQUEST(append, acted, (i64, n));
 TR_REQUEST(bloat, acted, (i64, n));
 TR_ACTOR(box, fill, check, append, bloat);
-TR_MESSAGE(box_state, (bool, flag), (i8, tiny), (u64, large), (f64, real), (str, text), (bytes, raw),
-           (message(part), one), (list(message(part)), parts), (list(i64), numbers),
+TR_MESSAGE(box_state, (bool, flag), (i8, tiny), (u64, large), (f64, real), (str, text),
+           (bytes, raw), (message(part), one), (list(message(part)), parts), (list(i64), numbers),
            (optional(i64), maybe), (optional(i64), never));
 
 static tr_next on_fill(tr_self *self, struct box_state *state)
@@ -95,8 +95,8 @@ static tr_next on_check(tr_self *self, struct box_state *state)
 static tr_next on_append(tr_self *self, struct box_state *state, const struct append *message)
 {
     for (int64_t i = 0; i < message->n; i++) {
-        ck_assert(!state->numbers.count ||
-                  state->numbers.items[state->numbers.count - 1] == (int64_t)state->numbers.count - 1);
+        ck_assert(!state->numbers.count || state->numbers.items[state->numbers.count - 1] ==
+                                               (int64_t)state->numbers.count - 1);
         tr_append(self, state->numbers, (int64_t)state->numbers.count);
     }
     return tr_reply(self, acted, .value = (int64_t)state->numbers.count);
@@ -131,9 +131,11 @@ TEST(every_kind_of_field_is_there_again, "K-01", "SL-09")
     ck_assert_int_eq(tr_try_await(test, tr_ask(test, box_now(), check), &acted), TR_OK);
     for (int i = 0; i < 5; i++) {
         tr_kit_advance(kit, 10 * TR_SECOND); /* it sleeps */
-        ck_assert_int_eq(tr_try_await(test, tr_ask(test, box_now(), append, .n = 100), &acted), TR_OK);
+        ck_assert_int_eq(tr_try_await(test, tr_ask(test, box_now(), append, .n = 100), &acted),
+                         TR_OK);
         ck_assert_int_eq(acted->value, 100 * i + 100);
-        ck_assert_int_eq(tr_try_await(test, tr_ask(test, box_now(), append, .n = 0), &acted), TR_OK);
+        ck_assert_int_eq(tr_try_await(test, tr_ask(test, box_now(), append, .n = 0), &acted),
+                         TR_OK);
     }
     tr_kit_free(kit);
     begin(TR_DURABLES(box));
@@ -149,8 +151,8 @@ TEST(a_state_that_is_too_large_is_not_stored, "K-01", "PE-03")
     directory_make();
     begin(TR_DURABLES(box));
     ck_assert_int_eq(tr_try_await(test, tr_ask(test, box_now(), fill), &acted), TR_OK);
-    ck_assert_int_eq(
-        tr_try_await(test, tr_ask(test, box_now(), bloat, .n = TR_STATE_MAX), &acted), TR_FAILED);
+    ck_assert_int_eq(tr_try_await(test, tr_ask(test, box_now(), bloat, .n = TR_STATE_MAX), &acted),
+                     TR_FAILED);
     ck_assert_int_eq(tr_try_await(test, tr_ask(test, box_now(), check), &acted), TR_OK);
     ck_assert_int_eq(
         tr_try_await(test, tr_ask(test, box_now(), bloat, .n = TR_STATE_MAX / 2), &acted), TR_OK);
@@ -223,7 +225,8 @@ TR_BEHAVIOR(cart2, struct cart_v2, TR_ON(add, on_add_2));
 TR_BEHAVIOR(cart4, struct cart_v4, TR_ON(add, on_add_4));
 TR_MIGRATION(cart_2, 2, cart_v2, cart_v3, to_v3);
 TR_MIGRATION(cart_3, 3, cart_v3, cart_v4, to_v4);
-static const tr_migration *const cart_migrations[] = {&tr_migration_cart_2, &tr_migration_cart_3, NULL};
+static const tr_migration *const cart_migrations[] = {
+    &tr_migration_cart_2, &tr_migration_cart_3, NULL};
 
 /* Programs of other versions call their kind the same. */
 #define CART(actor, of_state, ...)                                                                 \
@@ -302,7 +305,7 @@ TEST(a_migration_that_fails_leaves_the_state_as_it_was, "K-07", "SL-13")
     directory_drop();
 }
 
-SUITE("durable versions", every_kind_of_field_is_there_again, a_state_that_is_too_large_is_not_stored,
-      a_state_goes_from_version_to_version,
+SUITE("durable versions", every_kind_of_field_is_there_again,
+      a_state_that_is_too_large_is_not_stored, a_state_goes_from_version_to_version,
       a_state_that_is_newer_than_the_code_is_refused_and_kept,
       a_migration_that_fails_leaves_the_state_as_it_was)

@@ -122,7 +122,8 @@ static tr_next fail_a_few_times(tr_self *self, struct thing_state *state, int64_
 static tr_next creations(tr_self *self, struct thing_state *state, int64_t n)
 {
     (void)n;
-    return tr_reply(self, acted, .value = state->creations * 10000 + state->starts * 1000 + state->other);
+    return tr_reply(
+        self, acted, .value = state->creations * 10000 + state->starts * 1000 + state->other);
 }
 
 TEST(a_start_that_fails_leaves_nothing_and_keeps_the_mail, "SL-13", "Z-11", "PE-19")
@@ -149,8 +150,8 @@ TEST(a_start_that_always_fails_is_given_up_and_tried_again_by_the_next, "PE-19",
         for (int i = 0; i < 10; i++) {
             const struct acted *acted;
             tr_status status = tr_try_await(test, asks[i], &acted);
-            ck_assert_msg(status == TR_START_FAILED || status == TR_STOPPED,
-                          "%s", tr_status_name(status));
+            ck_assert_msg(
+                status == TR_START_FAILED || status == TR_STOPPED, "%s", tr_status_name(status));
         }
         failures_left = 0;
         tr_kit_settle(kit);
@@ -167,7 +168,8 @@ TEST(one_that_fails_too_often_can_be_woken_again, "Z-02", "SL-09")
         ck_assert_int_eq(things_do("a", thing_add, 7), 7);
         for (int i = 0; i < 20; i++) {
             tr_status status = things_try("a", thing_fail, i % 2, NULL);
-            ck_assert_msg(status == TR_FAILED || status == TR_STOPPED, "%s", tr_status_name(status));
+            ck_assert_msg(
+                status == TR_FAILED || status == TR_STOPPED, "%s", tr_status_name(status));
             if (i % 3 == 0)
                 tr_kit_settle(kit);
         }
@@ -268,8 +270,8 @@ TEST(a_kill_at_any_moment_leaves_what_was_acknowledged, "SL-11", "K-09")
         (void)!tr_try_await(test, sleep, &acted);
         tr_kit_settle(kit);
         int64_t value = things_do("a", thing_add, 0);
-        ck_assert_msg(value == 6 || (status != TR_OK && value == 5),
-                      "%d: %lld", moment, (long long)value);
+        ck_assert_msg(
+            value == 6 || (status != TR_OK && value == 5), "%d: %lld", moment, (long long)value);
         things_end();
     }
 }

@@ -73,7 +73,8 @@ static void add_once(struct worker_of_test *me, tr_client *client)
     how = how < 2 ? BADLY : how < 10 ? SLOWLY : how < 14 ? THEN_SLEEP : PLAINLY;
     tr_status status = tr_try_durable(client, &ref, adder, key);
     ck_assert_msg(status == TR_OK, "%s", tr_status_name(status));
-    status = tr_try_await(client, tr_ask_within(client, TR_MINUTE, ref, add, .by = by, .how = how), &sum);
+    status = tr_try_await(
+        client, tr_ask_within(client, TR_MINUTE, ref, add, .by = by, .how = how), &sum);
     if (status == TR_OK) {
         me->sums[number] += by;
         me->served++;

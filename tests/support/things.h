@@ -146,8 +146,8 @@ static inline thing_ref things_of(const char *key)
 static inline tr_status things_try(const char *key, thing_call *call, int64_t n, int64_t *value)
 {
     const struct acted *acted;
-    act_ask ask =
-        tr_ask_within(test, TR_HOUR, things_of(key), act, .call = (uint64_t)(uintptr_t)call, .n = n);
+    act_ask ask = tr_ask_within(
+        test, TR_HOUR, things_of(key), act, .call = (uint64_t)(uintptr_t)call, .n = n);
     tr_status status = tr_try_await(test, ask, &acted);
     if (status == TR_OK && value)
         *value = acted->value;
