@@ -143,7 +143,11 @@ static tr_next pass_on(struct tr_self *self, const struct durable_actor *actor)
         tr_self_try_durable(self, actor->kind->declared, actor_key(actor), &bits);
     if (status == TR_OK)
         return tr_self_forward(self, tr_ref_from_bits(bits));
-    return (tr_next){TR_NEXT_UNHANDLED}; /* the system stops: a dead letter */
+    /* It is destroyed, or the system stops: who asked hears so, and the rest is dead letters. */
+    if (self->envelope->kind != ENVELOPE_ASK)
+        return (tr_next){TR_NEXT_UNHANDLED};
+    self->reply_failed = status == TR_DESTROYING ? TR_DESTROYING : TR_STOPPED;
+    return same;
 }
 
 tr_next tr__durable_call(tr_self *self, void *state, const void *message)
