@@ -36,6 +36,7 @@ struct stretch {
     struct list savers;        /* of struct durable_frame: turns in tr_save */
     uint64_t number;
     tr_time alarm_ns; /* the earliest alarm that it has set, else TR_NEVER */
+    struct holder holder; /* raised while there are messages to the actor itself in the gate */
     tr_status status; /* written by the store's thread before the envelope is sent */
 };
 

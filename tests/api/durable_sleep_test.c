@@ -275,6 +275,60 @@ TEST(a_turn_that_never_ends_is_cancelled_with_its_stretches_kept, "SL-05", "Z-08
     }
 }
 
+static tr_next tell_itself(tr_self *self, struct thing_state *state, int64_t n)
+{
+    if (n % 2)
+        state->value++;
+    tr_tell(self, tr_me(self), nudge, .call = (uint64_t)(uintptr_t)thing_add, .n = 10);
+    (void)!tr_go_to_sleep(self);
+    return tr_reply(self, acted, .value = 0);
+}
+
+TEST(what_it_has_told_itself_is_not_lost_by_its_sleep, "SL-08", "K-01")
+{
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        things_begin(seed);
+        things_do("a", thing_add, 0);
+        thing_ref ref = things_of("a");
+        const struct acted *acted;
+        act_ask before = things_ask(ref, thing_add, 100); /* on its way to the disk */
+        ck_assert_int_eq(tr_try_await(test, things_ask(ref, tell_itself, (int64_t)seed), &acted), TR_OK);
+        ck_assert_int_eq(tr_try_await(test, before, &acted), TR_OK);
+        tr_kit_settle(kit);
+        ck_assert(!things_is_awake(ref));
+        ck_assert_int_eq(things_do("a", thing_add, 0), 110 + (int64_t)seed % 2);
+        tr_kit_advance(kit, 11 * TR_SECOND); /* the next one sleeps too */
+        ck_assert_int_eq(things_do("a", thing_starts, 0), 3);
+        things_end();
+    }
+}
+
+static tr_next destroy_and_wait(tr_self *self, struct thing_state *state, int64_t n)
+{
+    (void)state;
+    (void)n;
+    (void)!tr_sleep(self, TR_SECOND);
+    ck_assert_int_eq(tr_destroy(self), TR_OK);
+    ck_assert_int_eq(tr_sleep(self, 10 * TR_HOUR), TR_CANCELLED);
+    return TR_SAME;
+}
+
+TEST(who_waits_behind_a_turn_when_it_is_destroyed_hears_so, "Z-07", "SL-05")
+{
+    EACH_SEED(seed)
+    {
+        const struct acted *acted;
+        things_begin(seed);
+        thing_ref ref = things_of("a");
+        act_ask slow = things_ask(ref, destroy_and_wait, 0);
+        act_ask behind = things_ask(ref, thing_add, 1);
+        tr_kit_advance(kit, TR_MINUTE);
+        ck_assert_int_eq(tr_try_await(test, slow, &acted), TR_STOPPED);
+        ck_assert_int_eq(tr_try_await(test, behind, &acted), TR_DESTROYING);
+        things_end();
+    }
+}
+
 /* ---- Asking for it. ---- */
 
 static tr_next ask_early(tr_self *self, struct thing_state *state, int64_t n)
@@ -428,6 +482,8 @@ SUITE("durable sleep", an_idle_one_sleeps_after_its_time_and_no_sooner,
       the_hook_goes_before_waiting_mail_and_grace_serves,
       a_hook_that_fails_does_not_keep_it_from_sleep_and_leaves_nothing,
       a_hook_that_never_ends_is_ended_by_the_deadline,
-      a_turn_that_never_ends_is_cancelled_with_its_stretches_kept, sleep_is_asked_for_once,
+      a_turn_that_never_ends_is_cancelled_with_its_stretches_kept,
+      what_it_has_told_itself_is_not_lost_by_its_sleep,
+      who_waits_behind_a_turn_when_it_is_destroyed_hears_so, sleep_is_asked_for_once,
       a_destroyed_one_refuses_and_can_be_made_anew, a_destroy_in_grace_upgrades,
       stop_lets_it_sleep_and_kill_does_not, a_stop_right_after_the_wake_waits_for_the_start)
