@@ -292,7 +292,8 @@ TEST(what_it_has_told_itself_is_not_lost_by_its_sleep, "SL-08", "K-01")
         thing_ref ref = things_of("a");
         const struct acted *acted;
         act_ask before = things_ask(ref, thing_add, 100); /* on its way to the disk */
-        ck_assert_int_eq(tr_try_await(test, things_ask(ref, tell_itself, (int64_t)seed), &acted), TR_OK);
+        ck_assert_int_eq(tr_try_await(test, things_ask(ref, tell_itself, (int64_t)seed), &acted),
+                         TR_OK);
         ck_assert_int_eq(tr_try_await(test, before, &acted), TR_OK);
         tr_kit_settle(kit);
         ck_assert(!things_is_awake(ref));
