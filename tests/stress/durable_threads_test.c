@@ -50,6 +50,7 @@ struct worker_of_test {
     uint64_t sums[KEYS];    /* acknowledged */
     uint64_t unclear[KEYS]; /* maybe: the first stretch of a slow one, without an answer */
     unsigned served;
+    bool is_rough; /* it kills, and the system stops meanwhile */
 };
 
 static uint64_t next_random(uint64_t *seed)
@@ -72,6 +73,10 @@ static void add_once(struct worker_of_test *me, tr_client *client)
     snprintf(key, sizeof key, "k%u", number);
     how = how < 2 ? BADLY : how < 10 ? SLOWLY : how < 14 ? THEN_SLEEP : PLAINLY;
     tr_status status = tr_try_durable(client, &ref, adder, key);
+    if (me->is_rough && status == TR_STOPPING)
+        return;
+    if (me->is_rough && (random >> 40) % 16 == 0)
+        tr_kill(client, ref);
     ck_assert_msg(status == TR_OK, "%s", tr_status_name(status));
     status = tr_try_await(
         client, tr_ask_within(client, TR_MINUTE, ref, add, .by = by, .how = how), &sum);
@@ -86,7 +91,8 @@ static void add_once(struct worker_of_test *me, tr_client *client)
                       status == TR_START_FAILED,
                   "%s",
                   tr_status_name(status));
-    if (how == SLOWLY)
+    /* A kill may come between the disk and the answer. */
+    if (how == SLOWLY || (me->is_rough && how != BADLY))
         me->unclear[number] += by;
 }
 
@@ -137,29 +143,46 @@ static void end(tr_system *system)
     tr_system_free(system);
 }
 
-TEST(what_was_acknowledged_is_there_whoever_slept, "SL-08", "SL-10", "K-09", "PE-01", "Z-07")
+static struct worker_of_test all[CLIENTS];
+
+static void all_begin(tr_system *system, bool is_rough)
 {
-    static struct worker_of_test all[CLIENTS];
-    char directory[] = "/tmp/troupe-durable-XXXXXX";
-    ck_assert_ptr_nonnull(mkdtemp(directory));
     uint64_t seed = test_seed();
-    tr_system *system = system_of(directory, 20);
-    ck_assert_int_eq(tr_system_start(system), TR_OK);
     for (int i = 0; i < CLIENTS; i++) {
         all[i].system = system;
+        all[i].is_rough = is_rough;
         all[i].seed = (seed + (uint64_t)i * 7919) | 1;
         ck_assert_int_eq(pthread_create(&all[i].thread, NULL, work, &all[i]), 0);
     }
+}
+
+static unsigned all_join(void)
+{
     unsigned served = 0;
     for (int i = 0; i < CLIENTS; i++) {
         pthread_join(all[i].thread, NULL);
         served += all[i].served;
     }
-    ck_assert_uint_gt(served, CLIENTS * ASKS / 2);
-    end(system);
+    return served;
+}
 
-    /* Another process, as far as the store can tell. */
-    system = system_of(directory, 0);
+static uint64_t value_of(tr_client *client, const char *key)
+{
+    const struct sum *sum;
+    tr_status status = TR_STOPPED;
+    while (status == TR_STOPPED) { /* the ref may have fallen asleep */
+        adder_ref ref;
+        ck_assert_int_eq(tr_try_durable(client, &ref, adder, key), TR_OK);
+        status = tr_try_await(client, tr_ask_within(client, TR_MINUTE, ref, add), &sum);
+    }
+    ck_assert_msg(status == TR_OK, "%s", tr_status_name(status));
+    return sum->value;
+}
+
+/* In another process, as far as the store can tell. */
+static void check_all(const char *directory)
+{
+    tr_system *system = system_of(directory, 0);
     ck_assert_int_eq(tr_system_start(system), TR_OK);
     tr_client *client;
     ck_assert_int_eq(tr_client_new(system, &client), TR_OK);
@@ -167,29 +190,59 @@ TEST(what_was_acknowledged_is_there_whoever_slept, "SL-08", "SL-10", "K-09", "PE
         char key[16];
         uint64_t least = 0;
         uint64_t most = 0;
-        const struct sum *sum;
         snprintf(key, sizeof key, "k%u", number);
         for (int i = 0; i < CLIENTS; i++) {
             least += all[i].sums[number];
             most += all[i].sums[number] + all[i].unclear[number];
         }
-        tr_status status = TR_STOPPED;
-        while (status == TR_STOPPED) { /* the ref may have fallen asleep */
-            adder_ref ref;
-            ck_assert_int_eq(tr_try_durable(client, &ref, adder, key), TR_OK);
-            status = tr_try_await(client, tr_ask_within(client, TR_MINUTE, ref, add), &sum);
-        }
-        ck_assert_msg(status == TR_OK, "%s", tr_status_name(status));
-        ck_assert_msg(sum->value >= least && sum->value <= most,
+        uint64_t value = value_of(client, key);
+        ck_assert_msg(value >= least && value <= most,
                       "key %u: %llu is not within %llu and %llu",
                       number,
-                      (unsigned long long)sum->value,
+                      (unsigned long long)value,
                       (unsigned long long)least,
                       (unsigned long long)most);
     }
     tr_client_free(client);
     end(system);
+}
+
+TEST(what_was_acknowledged_is_there_whoever_slept, "SL-08", "SL-10", "K-09", "PE-01", "Z-07")
+{
+    char directory[] = "/tmp/troupe-durable-XXXXXX";
+    ck_assert_ptr_nonnull(mkdtemp(directory));
+    tr_system *system = system_of(directory, 20);
+    ck_assert_int_eq(tr_system_start(system), TR_OK);
+    all_begin(system, false);
+    ck_assert_uint_gt(all_join(), CLIENTS * ASKS / 2);
+    end(system);
+    check_all(directory);
     remove_directory(directory);
 }
 
-SUITE("durable threads", what_was_acknowledged_is_there_whoever_slept)
+TEST(what_was_acknowledged_is_there_whoever_was_killed_and_stopped, "SL-11", "K-09", "Z-09")
+{
+    char directory[] = "/tmp/troupe-durable-XXXXXX";
+    ck_assert_ptr_nonnull(mkdtemp(directory));
+    tr_system *system = system_of(directory, 20);
+    ck_assert_int_eq(tr_system_start(system), TR_OK);
+    all_begin(system, true);
+    tr_client *client;
+    ck_assert_int_eq(tr_client_new(system, &client), TR_OK);
+    for (int i = 0; i < ASKS / 4; i++) { /* as long as this takes */
+        char key[16];
+        snprintf(key, sizeof key, "k%d", i % KEYS);
+        adder_ref ref;
+        ck_assert_int_eq(tr_try_durable(client, &ref, adder, key), TR_OK);
+        (void)!tr_try_await(client, tr_ask_within(client, TR_MINUTE, ref, add), NULL);
+    }
+    tr_client_free(client);
+    tr_system_shutdown(system, 5 * TR_SECOND);
+    ck_assert_uint_gt(all_join(), 0);
+    end(system);
+    check_all(directory);
+    remove_directory(directory);
+}
+
+SUITE("durable threads", what_was_acknowledged_is_there_whoever_slept,
+      what_was_acknowledged_is_there_whoever_was_killed_and_stopped)
