@@ -442,7 +442,7 @@ TEST(a_destroy_in_grace_upgrades, "SL-07", "Z-02", "Z-07")
     }
 }
 
-TEST(stop_lets_it_sleep_and_kill_does_not, "Z-14")
+TEST(stop_lets_it_sleep_and_kill_does_not, "Z-02")
 {
     EACH_SEED(seed)
     {

@@ -244,11 +244,12 @@ TEST(bad_keys_and_values_end_the_turn, "K-02")
 /* ---- Other durabilities. ---- */
 
 TR_ACTOR(lazy, act);
-TR_BEHAVIOR(lazy, struct thing_state, TR_ON(act, things_act));
+TR_BEHAVIOR(lazy, struct thing_state, TR_ON(act, things_act), TR_ON(tr_sleeping, things_sleeping));
 TR_DURABLE(lazy, thing_state, .durability = TR_SAVE_INTERVAL, .interval_ns = 2 * TR_SECOND,
            .idle_ns = TR_MINUTE);
 TR_ACTOR(manual, act);
-TR_BEHAVIOR(manual, struct thing_state, TR_ON(act, things_act));
+TR_BEHAVIOR(manual, struct thing_state, TR_ON(act, things_act),
+            TR_ON(tr_sleeping, things_sleeping));
 TR_DURABLE(manual, thing_state, .durability = TR_SAVE_ON_DEMAND, .idle_ns = TR_MINUTE);
 
 static int64_t ask_it(tr_ref ref, thing_call *call, int64_t n)
@@ -309,6 +310,25 @@ TEST(changes_are_stored_at_intervals_or_on_demand, "K-01", "K-09", "Z-09")
     }
 }
 
+TEST(what_waits_to_be_stored_is_stored_before_a_last_hook_that_fails, "SL-16", "K-01")
+{
+    things_on_sleeping = thing_fail;
+    for (uint64_t seed = 1; seed <= 2 * SEEDS; seed++) {
+        bool is_lazy = seed % 2;
+        kit = tr_kit_new(&(tr_kit_options){.size = sizeof(tr_kit_options),
+                                           .seed = seed,
+                                           .workers = 2,
+                                           .durable = TR_DURABLES(lazy, manual)});
+        test = tr_kit_client(kit);
+        ck_assert_int_eq(ask_it(lazy_or_manual(is_lazy), thing_add, 3), 3);
+        tr_stop(test, lazy_ref_of(lazy_or_manual(is_lazy)));
+        tr_kit_settle(kit);
+        ck_assert_int_eq(ask_it(lazy_or_manual(is_lazy), thing_add, 0), 3);
+        ck_assert_int_eq(ask_it(lazy_or_manual(is_lazy), thing_sleeps, 0), 0);
+        tr_kit_free(kit);
+    }
+}
+
 /* ---- States that are too large. ---- */
 
 static tr_next grow(tr_self *self, struct thing_state *state, int64_t n)
@@ -333,4 +353,6 @@ TEST(a_stretch_of_many_megabytes_is_stored_whole, "K-01", "K-02")
 SUITE("durable store", a_reply_waits_for_what_it_says,
       messages_leave_in_their_order_and_those_of_a_failure_do_not,
       what_was_put_is_seen_at_once_and_later, bad_keys_and_values_end_the_turn,
-      changes_are_stored_at_intervals_or_on_demand, a_stretch_of_many_megabytes_is_stored_whole)
+      changes_are_stored_at_intervals_or_on_demand,
+      what_waits_to_be_stored_is_stored_before_a_last_hook_that_fails,
+      a_stretch_of_many_megabytes_is_stored_whole)

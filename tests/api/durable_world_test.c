@@ -98,7 +98,7 @@ static void jump(tr_time difference)
     tr__virtual_wall_jump(virtual, difference);
 }
 
-TEST(a_wall_clock_that_jumps_loses_no_alarm, "K-04", "AL-12")
+TEST(a_wall_clock_that_jumps_loses_no_alarm, "K-04")
 {
     things_begin(1);
     things_do("a", set_in, TR_HOUR);
@@ -128,7 +128,7 @@ static tr_next key_of(tr_self *self, struct thing_state *state, int64_t n)
     return tr_reply(self, acted, .value = ((const unsigned char *)key.data)[n - 1]);
 }
 
-TEST(keys_have_any_bytes_and_bad_ones_are_refused, "Z-02", "K-02")
+TEST(keys_have_any_bytes_and_bad_ones_are_refused, "")
 {
     char key[TR_KEY_MAX + 1];
     thing_ref ref;
