@@ -288,9 +288,11 @@ TR_INLINE tr_bytes tr_durable_key_(const char *key)
     static const tr_migration tr_migration_##n = { v, &tr_type_##f, &tr_type_##t, tr_migrate_##n }
 #define TR_MIGRATIONS_KIND_(c, n) &tr_migration_##n,
 
-#define TR_HOLD_(self, awake, what) \
-    for (tr_hold tr_hold_ __attribute__((__cleanup__(tr_hold_release))) = \
+/* A name for each line: such blocks may be within one another. */
+#define TR_HOLD_(self, awake, what) TR_HOLD__(self, awake, what, TR_PP_CAT(tr_hold_, __LINE__))
+#define TR_HOLD__(self, awake, what, hold) \
+    for (tr_hold hold __attribute__((__cleanup__(tr_hold_release))) = \
              tr_self_hold(self, awake, what, __FILE__, __LINE__); \
-         tr_hold_.number; tr_hold_release(&tr_hold_))
+         hold.number; tr_hold_release(&hold))
 
 #endif

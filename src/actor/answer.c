@@ -99,7 +99,9 @@ void tr__ask_turn_over(struct tr_self *self, tr_next next)
     const char *text = NULL;
     char words[320];
     if (self->is_cancelled) {
-        status = self->cell->life >= LIFE_STOPPING ? TR_STOPPED : TR_RESTARTED;
+        /* Of one that is sealed and falls asleep, or ends, no other incarnation comes. */
+        bool is_over = self->cell->life >= LIFE_STOPPING || self->cell->flags & CELL_SEALED;
+        status = is_over ? TR_STOPPED : TR_RESTARTED;
     } else if (next.code == TR_NEXT_FAILED) {
         status = TR_FAILED;
         snprintf(

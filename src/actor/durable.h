@@ -18,8 +18,11 @@ struct durable_hooks {
     void (*on_park)(struct tr_self *self);
     /** It goes on: another one begins. Cancelled ones too. */
     void (*on_resume)(struct tr_self *self);
-    /** A turn was left by tr_crash, or by a fault: nothing of its stretch is kept. self->frame is set. */
-    void (*on_crash)(struct tr_self *self);
+    /**
+     * A turn was left by tr_crash, or by a fault: nothing of its stretch is kept. self->frame is set.
+     * Gives what becomes of the actor, `next` unless it is not to fail for this.
+     */
+    tr_next (*on_crash)(struct tr_self *self, tr_next next);
     /** An ENVELOPE_STORED has arrived, sent by tr__stored_send; takes it. The cell may be stopping. */
     void (*on_stored)(struct worker *worker, struct cell *cell, struct envelope *envelope);
     /** It is sealed and has nothing to do: it stops when may_stop is set. May come more than once. */

@@ -146,7 +146,7 @@ bool tr__turn_over(struct tr_self *self, tr_next next)
 {
     struct worker *worker = self->worker;
     if (self->frame)
-        cell_durable(self->cell)->hooks->on_crash(self);
+        next = cell_durable(self->cell)->hooks->on_crash(self, next);
     if (self->favoured)
         tr__favour_end(self);
     if (self->grant)

@@ -24,6 +24,8 @@
 #include "durable/host.h"
 #include "store/store.h"
 
+struct alarm;
+
 /** A stretch whose changes are on their way to the disk. */
 struct stretch {
     struct list link; /* of its actor, oldest first */
@@ -33,8 +35,9 @@ struct stretch {
     struct envelope *envelope; /* how its end is told */
     struct list savers;        /* of struct durable_frame: turns in tr_save */
     uint64_t number;
-    tr_time alarm_ns; /* the earliest alarm that it has set, else TR_NEVER */
-    tr_status status; /* written by the store's thread before the envelope is sent */
+    tr_time alarm_ns;     /* the earliest alarm that it has set, else TR_NEVER */
+    struct holder holder; /* raised while there are messages to the actor itself in the gate */
+    tr_status status;     /* written by the store's thread before the envelope is sent */
 };
 
 /** A key that was put or deleted and is not on disk yet, so that who gets it sees it. */
@@ -60,15 +63,18 @@ struct durable_frame {
     struct list saver;    /* of the stretch that it waits for */
     struct holder holder; /* it runs, or waits */
     struct list holds;
-    uint32_t lenient;  /* blocks of TR_WAIT_UNTIL that it is in */
-    bool is_hook;      /* on_sleep or on_destroy: told to the machine by other means */
-    bool is_run;       /* the run handler: no request */
-    struct list taker; /* of the actor, while it waits on a queue */
+    uint32_t lenient;       /* blocks of TR_WAIT_UNTIL that it is in */
+    bool is_hook;           /* on_sleep or on_destroy: told to the machine by other means */
+    enum sleep_reason hook; /* which of them; 0: none */
+    bool is_run;            /* the run handler: no request */
+    struct list taker;      /* of the actor, while it waits on a queue */
     /* Of a turn for an alarm. */
     bool has_alarm;
     char alarm[TR_ALARM_NAME_MAX + 1];
     struct alarm_mark mark;
     struct alarm_plan plan; /* as it was when its handler began */
+    struct alarm *kept;     /* a copy of it, as the handler may replace it and then fail */
+    bool is_alarm_gone; /* an earlier stretch of the handler has replaced it, or taken it back */
     void *message;
     const tr_type *message_type;
 };

@@ -31,13 +31,14 @@ static struct alarm *alarm_new(struct worker *worker, const char *name, const tr
     if (!alarm)
         return NULL;
     *alarm = (struct alarm){.row = row, .name_size = name_size, .bytes_size = size};
+    list_init(&alarm->link);
     memcpy(alarm->name, name, name_size);
     if (bytes && size)
         memcpy(message_of(alarm), bytes, size);
     return alarm;
 }
 
-static void alarm_free(struct worker *worker, struct alarm *alarm)
+void tr__alarm_free(struct worker *worker, struct alarm *alarm)
 {
     list_remove(&alarm->link);
     source_resize(&worker->source, alarm, 0);
@@ -119,7 +120,7 @@ tr_time tr__alarms_next(const struct durable_actor *actor)
 void tr__alarms_drop(struct worker *worker, struct durable_actor *actor)
 {
     LIST_EACH (link, &actor->alarms)
-        alarm_free(worker, LIST_OWNER(link, struct alarm, link));
+        tr__alarm_free(worker, LIST_OWNER(link, struct alarm, link));
     actor->alarm_ns = TR_NEVER;
 }
 
@@ -220,13 +221,37 @@ static tr_status finish(struct worker *worker, struct durable_actor *actor, cons
     case ALARM_ENDS:
     case ALARM_GAVE_UP_ENDS: {
         tr_status status = clear(actor, name);
-        alarm_free(worker, alarm);
+        tr__alarm_free(worker, alarm);
         return status;
     }
     case ALARM_STALE:
         break;
     }
     return TR_OK;
+}
+
+/* As a message like others: it comes after tr_awake of the next generation. */
+static void tell_later(struct worker *worker, struct cell *cell,
+                       const struct tr_alarm_given_up *message)
+{
+    struct envelope *envelope = envelope_take(&worker->pool);
+    if (!envelope)
+        return;
+    tr_status status = envelope_fill(
+        &worker->pool, envelope, &tr_type_tr_alarm_given_up, message, ENVELOPE_INLINE);
+    if (status != TR_OK) {
+        envelope_give_empty(&worker->pool, envelope);
+        return;
+    }
+    struct gate *gate = worker->gate;
+    envelope->sender = 0;
+    envelope->causal = 0;
+    envelope->generation = cell_generation(cell);
+    envelope->kind = ENVELOPE_NOTICE;
+    worker->gate = NULL;
+    if (tr__mail_send(worker, cell, envelope) != TR_OK)
+        envelope_give(&worker->pool, envelope);
+    worker->gate = gate;
 }
 
 static void tell_given_up(struct worker *worker, struct durable_actor *actor,
@@ -243,18 +268,24 @@ static void tell_given_up(struct worker *worker, struct durable_actor *actor,
     struct tr_alarm_given_up message = {
         .name = alarm->name, .id = mark.id, .occurrence = mark.occurrence, .failures = failures};
     if (row_of(actor, tr_type_tr_alarm_given_up.name))
-        (void)!tr__durable_tell(worker, actor->durable.cell, &tr_type_tr_alarm_given_up, &message);
+        tell_later(worker, actor->durable.cell, &message);
+}
+
+void tr__alarm_stretch_over(struct durable_actor *actor, struct durable_frame *frame)
+{
+    const struct alarm *alarm = find(actor, frame->alarm);
+    if (!alarm || alarm->plan.mark.id != frame->mark.id)
+        frame->is_alarm_gone = true;
 }
 
 void tr__alarm_failed(struct worker *worker, struct durable_actor *actor,
                       struct durable_frame *frame)
 {
-    struct alarm *alarm = find(actor, frame->alarm);
+    struct alarm *alarm = frame->kept; /* what the handler did to it was never there */
     struct alarm_mark mark = frame->mark;
     const tr_platform *platform = worker->system->platform;
-    if (!alarm || alarm->plan.is_at_most_once)
+    if (frame->plan.is_at_most_once || frame->is_alarm_gone)
         return;
-    /* What the handler did to it was never there. */
     alarm->plan = frame->plan;
     uint32_t failures = alarm->plan.failures + 1;
     tr_status status = TR_OK;
@@ -294,6 +325,9 @@ static tr_next fire(tr_self *self, struct tr_self *verb, void *state, struct dur
     void *message;
     tr_wire_error error;
     const tr_handler *row = alarm->row;
+    frame->kept = alarm_new(self->worker, alarm->name, row, message_of(alarm), alarm->bytes_size);
+    if (!frame->kept)
+        return tr_fail(self, TR_NO_MEMORY, "no memory for the alarm %s", alarm->name);
     tr_status status =
         tr_unpack(row->type, (tr_bytes){message_of(alarm), alarm->bytes_size}, &message, &error);
     if (status != TR_OK)
@@ -366,6 +400,8 @@ static tr_status plan_make(const struct durable_actor *actor, const tr_alarm *al
         if (!alarm->cron)
             return TR_INVALID_ARGUMENT;
         status = tr__cron_read(alarm->cron, strnlen(alarm->cron, CRON_TEXT_MAX + 1), &cron, NULL);
+        if (status == TR_BAD_DATA)
+            status = TR_INVALID_ARGUMENT; /* it is no data of a store */
         if (status == TR_OK)
             status = tr__zones_find(&actor->kind->host->zones, tr__cron_zone(&cron), &zone);
         return status == TR_OK ? tr__alarm_plan_cron(plan, id, &cron, zone, now) : status;
@@ -402,16 +438,15 @@ static tr_status set(tr_self *self, struct durable_actor *actor, const tr_alarm 
     struct alarm *alarm = alarm_new(worker, asked->name, row, NULL, size);
     if (!alarm)
         return TR_NO_MEMORY;
-    list_init(&alarm->link);
     (void)tr_pack(type, message, message_of(alarm), size, &error);
     alarm->plan = plan;
     status = store(actor, alarm);
     if (status != TR_OK) {
-        alarm_free(worker, alarm);
+        tr__alarm_free(worker, alarm);
         return status;
     }
     if (old)
-        alarm_free(worker, old);
+        tr__alarm_free(worker, old);
     list_push_last(&actor->alarms, &alarm->link);
     return TR_OK;
 }
@@ -457,7 +492,7 @@ bool tr_alarm_cancel(tr_self *self, const char *name)
     tr_status status = clear(actor, name);
     if (status != TR_OK)
         tr_crash(self, status, "tr_alarm_cancel: %s", tr_status_text(status));
-    alarm_free(self->worker, alarm);
+    tr__alarm_free(self->worker, alarm);
     return true;
 }
 

@@ -272,16 +272,26 @@ void tr__durable_nudge(struct worker *worker, struct durable_actor *actor)
     }
 }
 
-void tr__durable_drive(struct worker *worker, struct durable_actor *actor, bool is_apart)
+/* Whether what comes next cannot be done within a turn. Steps are taken in their order. */
+static bool is_grave_next(const struct sleep_machine *machine)
 {
     static const uint32_t anywhere = (1u << STEP_NAME_HOLDERS) - 1;
+    if (machine->agenda)
+        return !(machine->agenda & anywhere);
+    /* A grace that goes on asks for nothing: an actor that is told to stop looks again and again. */
+    if (machine->state == SLEEP_GRACE)
+        return machine->is_overdue || tr__sleep_can_finalize(machine, SLEEP_REASON_SLEEP);
+    if (machine->state == SLEEP_DESTROY_GRACE)
+        return machine->is_overdue || tr__sleep_can_finalize(machine, SLEEP_REASON_DESTROY);
+    return false;
+}
+
+void tr__durable_drive(struct worker *worker, struct durable_actor *actor, bool is_apart)
+{
     struct sleep_machine *machine = &actor->machine;
     struct sleep_action action;
     for (;;) {
-        bool is_grave = machine->state == SLEEP_GRACE || machine->state == SLEEP_DESTROY_GRACE ||
-                        machine->agenda & ~anywhere;
-        bool is_simple = machine->agenda & anywhere;
-        if (is_grave && !is_simple && !is_apart) {
+        if (!is_apart && is_grave_next(machine)) {
             tr__durable_nudge(worker, actor);
             return;
         }

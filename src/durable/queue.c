@@ -143,10 +143,14 @@ static tr_status wait(tr_self *self, struct durable_actor *actor, tr_time deadli
     if (frame->is_run)
         tr__sleep_move(
             &actor->machine, &frame->holder, COUNTER_RUN_WAITS, self->worker->loop.now_ns);
-    list_push_last(&actor->takers, &frame->taker);
+    /* Before it waits: this may abort all that do. */
     tr__durable_drive(self->worker, actor, false);
-    tr_status status = tr__turn_park(self, deadline_ns);
-    list_remove(&frame->taker);
+    tr_status status = TR_ABORTED;
+    if (!actor->is_aborted) {
+        list_push_last(&actor->takers, &frame->taker);
+        status = tr__turn_park(self, deadline_ns);
+        list_remove(&frame->taker);
+    }
     if (frame->is_run && holder_is_raised(&frame->holder))
         tr__sleep_move(&actor->machine, &frame->holder, COUNTER_RUN, self->worker->loop.now_ns);
     return status;

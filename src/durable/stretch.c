@@ -91,6 +91,26 @@ static tr_status state_put(struct worker *worker, struct durable_actor *actor, s
     return tr__store_put_state(batch, actor->kind->version, (tr_bytes){bytes, size});
 }
 
+/*
+ * What an actor has told itself is not to find it asleep: nobody would hear that it was lost. So it stays until
+ * that has arrived.
+ */
+static void hold_own_mail(struct worker *worker, struct durable_actor *actor,
+                          struct stretch *stretch)
+{
+    const struct gate *gate = &stretch->gate;
+    if (holder_is_raised(&stretch->holder))
+        return;
+    for (uint32_t i = 0; i < gate->count; i++) {
+        if (gate->items[i].cell != actor->durable.cell)
+            continue;
+        stretch->holder.what = "a message to itself, on its way";
+        (void)!tr__sleep_raise(
+            &actor->machine, &stretch->holder, COUNTER_INTERNAL, worker->loop.now_ns);
+        return;
+    }
+}
+
 tr_status tr__durable_stretch_submit(struct worker *worker, struct durable_actor *actor)
 {
     struct cell *cell = actor->durable.cell;
@@ -117,6 +137,7 @@ tr_status tr__durable_stretch_submit(struct worker *worker, struct durable_actor
         tr__stored_end(worker, cell, envelope);
         return status;
     }
+    hold_own_mail(worker, actor, stretch);
     actor->gate = (struct gate){.is_open = actor->gate.is_open};
     actor->batch = NULL;
     actor->stretch_last++;
@@ -169,7 +190,9 @@ static bool is_time(struct worker *worker, struct durable_actor *actor)
 
 tr_status tr__durable_stretch_end(struct worker *worker, struct durable_actor *actor, bool must)
 {
-    tr_status status = TR_OK;
+    tr_status status = actor->broken;
+    if (status != TR_OK)
+        return status; /* what an earlier one did is not stored, and it knows of that */
     size_t size = state_pack(worker, actor, &status);
     if (!size)
         return status;
@@ -184,8 +207,12 @@ tr_status tr__durable_stretch_end(struct worker *worker, struct durable_actor *a
         return status == TR_OK ? tr__durable_stretch_submit(worker, actor) : status;
     }
     struct list *last = list_last(&actor->stretches);
-    if (last && actor->gate.count)
-        return gate_join(worker, &LIST_OWNER(last, struct stretch, link)->gate, &actor->gate);
+    if (last && actor->gate.count) {
+        struct stretch *stretch = LIST_OWNER(last, struct stretch, link);
+        status = gate_join(worker, &stretch->gate, &actor->gate);
+        hold_own_mail(worker, actor, stretch);
+        return status;
+    }
     tr__gate_release(worker, &actor->gate);
     return TR_OK;
 }
@@ -230,6 +257,10 @@ void tr__durable_stretch_stored(struct worker *worker, struct cell *cell, struct
         tr__gate_drop(worker, &stretch->gate, status);
         if (cell->life < LIFE_STOPPING)
             tr__durable_break(worker, actor, status);
+    }
+    if (holder_is_raised(&stretch->holder)) {
+        tr__sleep_drop(&actor->machine, &stretch->holder, worker->loop.now_ns);
+        tr__durable_nudge(worker, actor);
     }
     struct list *link;
     while ((link = list_pop_first(&stretch->savers)))

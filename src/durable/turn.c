@@ -32,9 +32,12 @@ bool tr__frame_begin(struct tr_self *self, struct durable_actor *actor, const ch
         (struct holder){.what = what, .file = behavior->file, .line = (int)behavior->line};
     frame->lenient = 0;
     frame->is_hook = is_hook;
+    frame->hook = 0;
     frame->is_run = false;
     list_init(&frame->taker);
     frame->has_alarm = false;
+    frame->is_alarm_gone = false;
+    frame->kept = NULL;
     frame->message = NULL;
     list_init(&frame->saver);
     list_init(&frame->holds);
@@ -74,6 +77,8 @@ void tr__frame_end(struct tr_self *self, struct durable_actor *actor)
     holds_free(worker, actor, frame);
     if (frame->message)
         tr_message_free(frame->message_type, frame->message);
+    if (frame->kept)
+        tr__alarm_free(worker, frame->kept);
     if (!frame->is_hook || frame->is_run)
         tr__sleep_drop(&actor->machine, &frame->holder, worker->loop.now_ns);
     if (!frame->is_hook) {
@@ -148,7 +153,11 @@ static tr_next pass_on(struct tr_self *self, const struct durable_actor *actor)
     tr_status status = tr_self_try_durable(self, actor->kind->declared, actor_key(actor), &bits);
     if (status == TR_OK)
         return tr_self_forward(self, tr_ref_from_bits(bits));
-    return (tr_next){TR_NEXT_UNHANDLED}; /* the system stops: a dead letter */
+    /* It is destroyed, or the system stops: who asked hears so, and the rest is dead letters. */
+    if (self->envelope->kind != ENVELOPE_ASK)
+        return (tr_next){TR_NEXT_UNHANDLED};
+    self->reply_failed = status == TR_DESTROYING ? TR_DESTROYING : TR_STOPPED;
+    return same;
 }
 
 tr_next tr__durable_call(tr_self *self, void *state, const void *message)
@@ -188,6 +197,8 @@ tr_next tr__durable_begin(tr_self *self, void *state, const void *message)
     const struct durable_kind *kind = actor->kind;
     tr_next next = same;
     bool is_created = actor->is_new && kind->created;
+    if (actor->machine.state != SLEEP_LOADING)
+        return same; /* told twice: an earlier start failed before it came to it */
     if (!tr__frame_begin(self, actor, "tr_awake", false))
         return no_memory(self);
     if (is_created)
@@ -218,6 +229,41 @@ static bool hook_wait(struct tr_self *self, struct durable_actor *actor)
     return !self->is_cancelled && !actor->is_deadline_over;
 }
 
+static const char *hook_name(enum sleep_reason reason)
+{
+    return reason == SLEEP_REASON_SLEEP ? "tr_sleeping" : "tr_destroying";
+}
+
+/*
+ * It does not keep the actor from its end. The state is half changed by now, so nobody is to see it any more:
+ * a sleep ends here, with what was stored before; a destroy goes on.
+ */
+static void hook_failed(struct tr_self *self, struct durable_actor *actor, enum sleep_reason reason)
+{
+    tr__log(self->worker->system,
+            TR_LEVEL_WARN,
+            tr_path(self),
+            "%s failed: %s: %s",
+            hook_name(reason),
+            tr_status_name(self->error.status),
+            self->error.text);
+    if (actor->machine.state == SLEEP_GRACE)
+        (void)!tr__sleep_crash(&actor->machine, self->error.status);
+    else
+        (void)!tr__sleep_hook_end(&actor->machine, reason, self->worker->loop.now_ns);
+    tr__durable_drive(self->worker, actor, false);
+}
+
+/* What earlier turns have left to be stored later is, whatever becomes of the hook. */
+static void hook_save(struct worker *worker, struct durable_actor *actor)
+{
+    if (!actor->has_dirt)
+        return;
+    tr_status status = tr__durable_stretch_end(worker, actor, true);
+    if (status != TR_OK)
+        tr__durable_break(worker, actor, status);
+}
+
 tr_next tr__durable_hook(tr_self *self, void *state, const void *message)
 {
     TURN_VERB(self);
@@ -231,9 +277,11 @@ tr_next tr__durable_hook(tr_self *self, void *state, const void *message)
     tr_next next = same;
     if (!hook_wait(self, actor) || tr__sleep_hook_begin(&actor->machine, reason) != TR_OK)
         return same;
-    const char *what = is_sleep ? "tr_sleeping" : "tr_destroying";
-    if (!tr__frame_begin(self, actor, what, true))
+    if (is_sleep)
+        hook_save(self->worker, actor);
+    if (!tr__frame_begin(self, actor, hook_name(reason), true))
         return no_memory(self);
+    self->frame->hook = reason;
     next = tr__durable_user(
         self, verb_turn, row, state, is_sleep ? (const void *)&sleeping : &destroying);
     next = tr__frame_done(self, actor, next, false);
@@ -241,14 +289,8 @@ tr_next tr__durable_hook(tr_self *self, void *state, const void *message)
     if (self->is_cancelled)
         return same;
     if (next.code == TR_NEXT_FAILED) {
-        /* It does not keep the actor from its sleep; what was stored before stands. */
-        tr__log(self->worker->system,
-                TR_LEVEL_WARN,
-                tr_path(self),
-                "%s failed: %s: %s",
-                what,
-                tr_status_name(self->error.status),
-                self->error.text);
+        hook_failed(self, actor, reason);
+        return same;
     }
     (void)!tr__sleep_hook_end(&actor->machine, reason, self->worker->loop.now_ns);
     tr__durable_drive(self->worker, actor, false);
@@ -279,11 +321,17 @@ static void on_park(struct tr_self *self)
     tr_status status =
         self->is_cancelled ? TR_CANCELLED : tr__durable_stretch_end(worker, actor, false);
     worker->gate = NULL;
-    if (status == TR_OK)
+    if (status != TR_OK)
+        tr__durable_stretch_drop(worker, actor, status);
+    else if (self->frame->has_alarm)
+        tr__alarm_stretch_over(actor, self->frame);
+    if (self->is_cancelled)
         return;
-    tr__durable_stretch_drop(worker, actor, status);
-    if (!self->is_cancelled)
+    if (status != TR_OK)
         tr__durable_break(worker, actor, status);
+    /* What the stretch has asked for, and let go of, counts from now on. Who waits on a queue has looked. */
+    if (list_is_empty(&self->frame->taker))
+        tr__durable_drive(worker, actor, false);
 }
 
 static void on_resume(struct tr_self *self)
@@ -292,15 +340,20 @@ static void on_resume(struct tr_self *self)
         self->worker->gate = &durable_of(self)->gate;
 }
 
-static void on_crash(struct tr_self *self)
+static tr_next on_crash(struct tr_self *self, tr_next next)
 {
     struct durable_actor *actor = durable_of(self);
+    enum sleep_reason hook = self->frame->hook;
     bool is_running = self->worker->gate == &actor->gate;
     if (is_running)
         tr__durable_stretch_drop(self->worker, actor, TR_FAILED);
     if (is_running && self->frame->has_alarm && !self->is_cancelled)
         tr__alarm_failed(self->worker, actor, self->frame);
     tr__frame_end(self, actor);
+    if (!hook || self->is_cancelled)
+        return next;
+    hook_failed(self, actor, hook);
+    return same;
 }
 
 const struct durable_hooks tr__durable_hooks = {

@@ -192,8 +192,12 @@ void tr_hold_release(tr_hold *handle)
         list_remove(&hold->link);
         tr__sleep_drop(&actor->machine, &hold->holder, now_ns);
         source_resize(&self->worker->source, hold, 0);
-        if (!was_awake && !--frame->lenient && !frame->is_hook)
-            (void)!tr__sleep_raise(&actor->machine, &frame->holder, COUNTER_REQUESTS, now_ns);
+        bool counts = !was_awake && !--frame->lenient && (!frame->is_hook || frame->is_run);
+        if (counts)
+            (void)!tr__sleep_raise(&actor->machine,
+                                   &frame->holder,
+                                   frame->is_run ? COUNTER_RUN : COUNTER_REQUESTS,
+                                   now_ns);
         return;
     }
 }

@@ -97,8 +97,9 @@ static void tell(struct store_batch *first)
         struct store_entry *entry = batch->entry;
         void (*on_done)(void *, struct store_batch *, tr_status) = batch->on_done;
         batch->on_done = NULL;
-        on_done(batch->context, batch, batch->status);
+        /* First: who hears of it may enter the same name at once, on another thread, and be ready. */
         tr__store_entry_told(entry);
+        on_done(batch->context, batch, batch->status);
     }
 }
 
