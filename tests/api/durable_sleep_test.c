@@ -167,7 +167,7 @@ TEST(the_hook_goes_before_waiting_mail_and_grace_serves, "SL-04", "SL-08", "Z-06
         const char *end = strstr(things_story, "[end]");
         ck_assert_msg(begin && end == begin + strlen("[begin 1]"), "%s", things_story);
         for (int i = 0; i < 3; i++) {
-            char served[8];
+            char served[16];
             snprintf(served, sizeof served, "[%d ", i);
             ck_assert_msg(strstr(things_story, served), "%s", things_story);
         }
