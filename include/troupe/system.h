@@ -220,7 +220,7 @@ TR_MUST_CHECK tr_status tr_system_run(tr_system *system);
 /**
  * Waits until a started system has stopped, and for its hooks (shutdown.h). TR_OK. TR_ESCALATED: a
  * failure at the root shut it down; tr_system_error has it. TR_SHUTDOWN_INCOMPLETE: a function had
- * not returned 50 ms after the deadline; tr_system_report names it. shutdown.h says how long it may
+ * not returned 30 to 50 ms after the deadline; tr_system_report names it. shutdown.h says how long it may
  * take. TR_INVALID_TRANSITION: it was never started. No worker may:
  * TR_WOULD_DEADLOCK. Several threads may.
  */
