@@ -25,7 +25,9 @@ static bool gate_grow(struct worker *worker, struct gate *gate)
 tr_status tr__gate_send(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
     struct gate *gate = worker->gate;
-    if (gate->is_open || envelope->kind > ENVELOPE_NOTICE) {
+    /* A PoisonPill comes behind what was sent before it. */
+    bool is_held = envelope->kind <= ENVELOPE_NOTICE || envelope->kind == ENVELOPE_STOP;
+    if (gate->is_open || !is_held) {
         worker->gate = NULL;
         tr_status status = tr__mail_send(worker, cell, envelope);
         worker->gate = gate;
@@ -49,7 +51,15 @@ static uint64_t ref_of(const struct gate_item *item)
 static tr_status send_on(struct worker *worker, const struct gate_item *item)
 {
     struct cell *cell = slots_find(worker->slots, ref_of(item));
-    return cell ? tr__mail_send(worker, cell, item->envelope) : TR_STOPPED;
+    if (!cell)
+        return TR_STOPPED;
+    if (item->envelope->kind != ENVELOPE_STOP || cell_owner(cell) != worker->index)
+        return tr__mail_send(worker, cell, item->envelope);
+    envelope_give(&worker->pool, item->envelope);
+    mail_look(worker, cell);
+    tr__mail_order(cell, ENVELOPE_STOP);
+    mail_rouse(worker, cell);
+    return TR_OK;
 }
 
 /* Takes a message that nobody will get. */
@@ -57,6 +67,10 @@ static void bury(struct worker *worker, const struct gate_item *item, tr_status 
 {
     struct envelope *envelope = item->envelope;
     uint64_t to = ref_of(item);
+    if (envelope->kind == ENVELOPE_STOP) {
+        envelope_give(&worker->pool, envelope); /* it is no message */
+        return;
+    }
     atom64_count(&worker->counters.refused, 1);
     tr__dead_letter(
         worker->system,

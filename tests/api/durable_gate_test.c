@@ -18,7 +18,8 @@ TR_ACTOR(listener, note, noted_request);
 TR_MESSAGE(make);
 TR_ACTOR(maker, make);
 TR_MESSAGE(pass, (ref, to));
-TR_ACTOR(teller, pass);
+TR_MESSAGE(pass_last, (ref, to));
+TR_ACTOR(teller, pass, pass_last);
 TR_MESSAGE(teller_state, (u64, count));
 
 static bool has_passed;
@@ -69,22 +70,33 @@ static tr_next on_pass(tr_self *self, struct teller_state *state, const struct p
     return TR_SAME;
 }
 
-TR_BEHAVIOR(teller, struct teller_state, TR_ON(pass, on_pass));
+static tr_next on_pass_last(tr_self *self, struct teller_state *state,
+                            const struct pass_last *message)
+{
+    state->count++;
+    tr_tell(self, listener_ref_of(message->to), note, .number = state->count);
+    ck_assert_int_eq(tr_stop(self, message->to), TR_OK);
+    return TR_SAME;
+}
+
+TR_BEHAVIOR(teller, struct teller_state, TR_ON(pass, on_pass), TR_ON(pass_last, on_pass_last));
 TR_DURABLE(teller, teller_state, .version = 1);
 
-static tr_kit *kit_new(uint64_t seed)
+static tr_kit *kit_new(uint64_t seed, int workers)
 {
     has_passed = false;
     births = 0;
     heard[0] = heard[1] = heard[2] = 0;
-    return tr_kit_new(&(tr_kit_options){
-        .size = sizeof(tr_kit_options), .seed = seed, .durable = TR_DURABLES(teller)});
+    return tr_kit_new(&(tr_kit_options){.size = sizeof(tr_kit_options),
+                                        .seed = seed,
+                                        .workers = workers,
+                                        .durable = TR_DURABLES(teller)});
 }
 
 /* The heir of its slot does not get what was for the one before. */
 static void pass_to_one_that_ends(uint64_t seed, unsigned *in_vain)
 {
-    tr_kit *kit = kit_new(seed);
+    tr_kit *kit = kit_new(seed, 1);
     tr_client *test = tr_kit_client(kit);
     maker_ref maker;
     teller_ref teller;
@@ -128,7 +140,7 @@ TR_BEHAVIOR(founder, void, TR_ON(found, on_found));
 
 TEST(a_member_of_a_group_gets_what_was_held, "Z-14")
 {
-    tr_kit *kit = kit_new(7);
+    tr_kit *kit = kit_new(7, 1);
     tr_client *test = tr_kit_client(kit);
     founder_ref founder;
     teller_ref teller;
@@ -144,4 +156,23 @@ TEST(a_member_of_a_group_gets_what_was_held, "Z-14")
     tr_kit_free(kit);
 }
 
-SUITE("durable gate", what_was_held_is_for_nobody_else, a_member_of_a_group_gets_what_was_held)
+TEST(a_poison_pill_does_not_overtake_what_was_held, "Z-14")
+{
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        tr_kit *kit = kit_new(seed, 1 + (int)seed % 2);
+        tr_client *test = tr_kit_client(kit);
+        listener_ref listener;
+        teller_ref teller;
+        ck_assert_int_eq(tr_try_spawn(test, &listener, listener, "listener"), TR_OK);
+        ck_assert_int_eq(tr_try_durable(test, &teller, teller, "a"), TR_OK);
+        tr_kit_settle(kit);
+        tr_tell(test, teller, pass_last, .to = tr_any(listener));
+        tr_kit_settle(kit);
+        ck_assert_uint_eq(heard[0], 1);
+        ck_assert_int_eq(tr_tell(test, listener, note, .number = 0), TR_STOPPED);
+        tr_kit_free(kit);
+    }
+}
+
+SUITE("durable gate", what_was_held_is_for_nobody_else, a_member_of_a_group_gets_what_was_held,
+      a_poison_pill_does_not_overtake_what_was_held)
