@@ -18,8 +18,9 @@
  * waits (tr_await, ...) is several such stretches, each from one wait to the next. A stretch that fails
  * stores nothing, and the actor begins anew with what was stored last; so nobody ever sees half a change.
  *
- * With TR_SAVE_SYNC, the default, nothing leaves before it is on disk: replies, messages and requests of a
- * stretch are held, in their order, until its changes are synced. Who has a reply can pull the plug. Many
+ * With TR_SAVE_SYNC, the default, nothing leaves before it is on disk: replies, messages, requests and tr_stop of
+ * a stretch are held, in their order, until its changes are synced; what it spawns is there at once, and tr_kill,
+ * tr_suspend and tr_watch act at once. Who has a reply can pull the plug. Many
  * actors, and many messages of one, share each sync. A stretch that changed nothing waits for nobody else's.
  *
  * Turns. Every handler is a barrier: while it waits no other message of this actor begins, timers included.

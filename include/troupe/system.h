@@ -197,7 +197,9 @@ TR_BEGIN_C
  * TR_INVALID_ARGUMENT, TR_NAME_INVALID, TR_LIMIT (workers, actors_max, blocking_threads_max,
  * relief_threads_max), TR_NO_MEMORY, TR_NOT_SUPPORTED (traps_faults, relief_after_ns), and of the pool
  * what tr_try_pool_spawn gives,
- * TR_NAME_EXISTS also for a name that is in the table twice. Any thread.
+ * TR_NAME_EXISTS also for a name that is in the table twice; with `durable` TR_INVALID_ARGUMENT for a kind that
+ * cannot be one, which the log explains, and why the store cannot be opened: TR_STORE_FAILED, TR_STORE_BUSY,
+ * TR_STORE_FULL, TR_STORE_CORRUPT, TR_STORE_FOREIGN, TR_STORE_NEWER. Any thread.
  */
 TR_MUST_CHECK tr_status tr_system_new(const tr_system_options *options, tr_system **system);
 /**
@@ -220,7 +222,7 @@ TR_MUST_CHECK tr_status tr_system_run(tr_system *system);
 /**
  * Waits until a started system has stopped, and for its hooks (shutdown.h). TR_OK. TR_ESCALATED: a
  * failure at the root shut it down; tr_system_error has it. TR_SHUTDOWN_INCOMPLETE: a function had
- * not returned 50 ms after the deadline; tr_system_report names it. shutdown.h says how long it may
+ * not returned 30 to 50 ms after the deadline; tr_system_report names it. shutdown.h says how long it may
  * take. TR_INVALID_TRANSITION: it was never started. No worker may:
  * TR_WOULD_DEADLOCK. Several threads may.
  */

@@ -25,23 +25,52 @@ static bool gate_grow(struct worker *worker, struct gate *gate)
 tr_status tr__gate_send(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
     struct gate *gate = worker->gate;
-    if (gate->is_open || envelope->kind > ENVELOPE_NOTICE) {
+    /* A PoisonPill comes behind what was sent before it. */
+    bool is_held = envelope->kind <= ENVELOPE_NOTICE || envelope->kind == ENVELOPE_STOP;
+    if (gate->is_open || !is_held) {
         worker->gate = NULL;
         tr_status status = tr__mail_send(worker, cell, envelope);
         worker->gate = gate;
         return status;
     }
+    if (front_is(cell))
+        return TR_STOPPED; /* as ever: who sends picks a member, and what that gets is held */
     if (!gate_grow(worker, gate))
         return TR_NO_MEMORY;
     gate->items[gate->count++] = (struct gate_item){cell, envelope};
     return TR_OK;
 }
 
-/* Takes a message that nobody will get. */
-static void bury(struct worker *worker, struct cell *cell, struct envelope *envelope,
-                 tr_status reason)
+static uint64_t ref_of(const struct gate_item *item)
 {
-    uint64_t to = (uint64_t)envelope->generation << 32 | (uint32_t)cell->identity;
+    uint32_t slot = (uint32_t)ATOM_PEEK(&item->cell->identity);
+    return (uint64_t)item->envelope->generation << 32 | slot;
+}
+
+/* Sends what was held. Who was found when that began may have ended since, and another lives there. */
+static tr_status send_on(struct worker *worker, const struct gate_item *item)
+{
+    struct cell *cell = slots_find(worker->slots, ref_of(item));
+    if (!cell)
+        return TR_STOPPED;
+    if (item->envelope->kind != ENVELOPE_STOP || cell_owner(cell) != worker->index)
+        return tr__mail_send(worker, cell, item->envelope);
+    envelope_give(&worker->pool, item->envelope);
+    mail_look(worker, cell);
+    tr__mail_order(cell, ENVELOPE_STOP);
+    mail_rouse(worker, cell);
+    return TR_OK;
+}
+
+/* Takes a message that nobody will get. */
+static void bury(struct worker *worker, const struct gate_item *item, tr_status reason)
+{
+    struct envelope *envelope = item->envelope;
+    uint64_t to = ref_of(item);
+    if (envelope->kind == ENVELOPE_STOP) {
+        envelope_give(&worker->pool, envelope); /* it is no message */
+        return;
+    }
     atom64_count(&worker->counters.refused, 1);
     tr__dead_letter(
         worker->system,
@@ -59,11 +88,10 @@ void tr__gate_release(struct worker *worker, struct gate *gate)
     struct gate *outer = worker->gate;
     worker->gate = NULL; /* what is sent now has waited */
     for (uint32_t i = 0; i < gate->count; i++) {
-        struct cell *cell = gate->items[i].cell;
-        struct envelope *envelope = gate->items[i].envelope;
-        tr_status status = tr__mail_send(worker, cell, envelope);
+        const struct gate_item *item = &gate->items[i];
+        tr_status status = send_on(worker, item);
         if (status != TR_OK)
-            bury(worker, cell, envelope, status);
+            bury(worker, item, status);
     }
     worker->gate = outer;
     source_resize(&worker->source, gate->items, 0);
@@ -77,16 +105,16 @@ void tr__gate_drop(struct worker *worker, struct gate *gate, tr_status reason)
     struct gate *outer = worker->gate;
     worker->gate = NULL;
     for (uint32_t i = 0; i < gate->count; i++) {
-        struct cell *cell = gate->items[i].cell;
-        struct envelope *envelope = gate->items[i].envelope;
+        const struct gate_item *item = &gate->items[i];
+        struct envelope *envelope = item->envelope;
         if (envelope->kind > ENVELOPE_EXCEPTION) {
-            bury(worker, cell, envelope, reason);
+            bury(worker, item, reason);
             continue;
         }
         /* Who asked waits for an answer, and this is one. */
         tr__ask_become_ended(envelope, reason, 0);
         envelope->kind = ENVELOPE_EXCEPTION;
-        if (tr__mail_send(worker, cell, envelope) != TR_OK)
+        if (send_on(worker, item) != TR_OK)
             envelope_give(&worker->pool, envelope);
     }
     worker->gate = outer;

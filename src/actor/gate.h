@@ -3,7 +3,7 @@
  * What the actor layer does for actors whose state is on disk, without knowing how they keep it.
  *
  * Such an actor has a struct durable in its extra. While one of its turns runs, worker->gate is there, and
- * what the turn sends is not handed over: messages, requests and replies wait in the gate, in the order
+ * what the turn sends is not handed over: messages, requests, replies and PoisonPills wait in the gate, in the order
  * sent, until what the turn has written is on disk (tr__gate_release) or will never be (tr__gate_drop). A
  * turn that waits or has ended leaves the gate of its worker to the next one.
  *
@@ -25,6 +25,12 @@ struct gate {
     uint32_t room;
     bool is_open; /* nothing is held: what is sent goes at once */
 };
+
+/** Whether what this worker sends now is held. */
+static inline bool gate_holds(const struct worker *worker)
+{
+    return worker->gate && !worker->gate->is_open;
+}
 
 /** What an ENVELOPE_STORED holds. */
 TR_MESSAGE(tr_stored, (u64, token));

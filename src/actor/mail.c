@@ -37,7 +37,9 @@ enum task_class tr__mail_priority(const struct cell *cell)
 void tr__mail_bury_one(struct worker *worker, struct cell *cell, struct envelope *envelope,
                        tr_status reason)
 {
-    if (envelope->kind == ENVELOPE_SIGNAL) {
+    /* Of a durable actor: tr__durable_tell. */
+    bool is_own = envelope->kind == ENVELOPE_REPLY && !envelope->sender && cell_durable(cell);
+    if (is_own || envelope->kind == ENVELOPE_SIGNAL) {
         tr__mail_drop(worker, envelope); /* nobody misses it */
         return;
     }

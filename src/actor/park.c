@@ -334,6 +334,7 @@ bool tr__turn_unstick(struct worker *worker, struct cell *cell, uint32_t bits)
         tr__idle_resume(worker, cell);
     if (self->frame)
         cell_durable(cell)->hooks->on_resume(self);
+    tr__burials_end(worker); /* its handler need not come back, again */
     if (!stretch_go(self, true))
         return self->state != TURN_STUCK;
     return tr__stretch_end(self);

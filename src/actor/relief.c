@@ -65,9 +65,10 @@ tr_status tr__relief_open(struct tr_system *system)
     relief->worker_count = system->worker_count;
     relief->views = source_resize(&system->source, NULL, count * sizeof *relief->views);
     relief->threads = source_resize(&system->source, NULL, count * sizeof *relief->threads);
+    if (relief->threads) /* tr__relief_deinit looks at them, also when the rest is not there */
+        memset(relief->threads, 0, count * sizeof *relief->threads);
     if (!relief->views || !relief->threads)
         return TR_NO_MEMORY;
-    memset(relief->threads, 0, count * sizeof *relief->threads);
     for (uint32_t i = 0; i < system->worker_count; i++) {
         struct worker *worker = system->workers[i];
         tr_status status = thread_init(relief, &relief->threads[i]);

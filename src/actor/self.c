@@ -7,6 +7,7 @@
 
 #include "actor/ask.h"
 #include "actor/mail.h"
+#include "actor/gate.h"
 #include "actor/relief.h"
 #include "actor/spawn.h"
 #include "actor/turn.h"
@@ -197,7 +198,8 @@ static tr_status order(struct tr_self *self, uint64_t ref, enum envelope_kind ki
     /* A child that its parent stops does not come back. It hears of that with the order, not later. */
     bool is_end = kind == ENVELOPE_STOP || kind == ENVELOPE_KILL;
     bool is_dismissed = is_end && cell_parent_slot(cell) == slots_number(worker->slots, self->cell);
-    if (cell_owner(cell) == worker->index) {
+    bool is_held = kind == ENVELOPE_STOP && gate_holds(worker);
+    if (cell_owner(cell) == worker->index && !is_held) {
         if (is_dismissed)
             atom32_fetch_or(&cell->control, CONTROL_DISMISS, ATOM_RELAXED);
         mail_look(worker, cell);

@@ -19,6 +19,9 @@
 
 /* ---- The timer. ---- */
 
+/* How soon one whose handler is stuck is looked at again. */
+#define SAVE_AGAIN_NS (10 * TR_MILLISECOND)
+
 void tr__durable_arm(struct worker *worker, struct durable_actor *actor)
 {
     struct timer_node *nap = &actor->durable.nap;
@@ -35,6 +38,9 @@ void tr__durable_nap(struct worker *worker, struct cell *cell)
 {
     struct durable_actor *actor = (struct durable_actor *)(void *)cell_durable(cell);
     tr_time now_ns = worker->loop.now_ns;
+    /* Its thread was relieved: a handler changes the state right now, and its stretch is not over. */
+    if (cell->extra->stuck && actor->save_ns <= now_ns)
+        actor->save_ns = now_ns + SAVE_AGAIN_NS;
     if (actor->save_ns <= now_ns) {
         actor->save_ns = TR_NEVER;
         tr_status status = TR_OK;

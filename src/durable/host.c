@@ -310,9 +310,10 @@ static tr_status fill(struct durable_host *host, const tr_durables *durables, co
         count++;
     host->kinds = source_resize(source, NULL, (count ? count : 1) * sizeof host->kinds[0]);
     host->desks = source_resize(source, NULL, system->worker_count * sizeof host->desks[0]);
+    if (host->desks) /* host_free looks at them, whatever else there is no memory for */
+        memset(host->desks, 0, system->worker_count * sizeof host->desks[0]);
     if (!host->kinds || !host->desks)
         return TR_NO_MEMORY;
-    memset(host->desks, 0, system->worker_count * sizeof host->desks[0]);
     for (uint32_t i = 0; i < system->worker_count; i++)
         list_init(&host->desks[i].awake);
     for (size_t i = 0; i < count; i++) {
