@@ -35,7 +35,10 @@ void tr__durable_nap(struct worker *worker, struct cell *cell)
 {
     struct durable_actor *actor = (struct durable_actor *)(void *)cell_durable(cell);
     tr_time now_ns = worker->loop.now_ns;
-    if (actor->save_ns <= now_ns) {
+    if (actor->save_ns <= now_ns && cell->extra->stuck) {
+        /* Its handler runs, on a thread that was relieved: the state is not to be looked at now. */
+        actor->save_ns = now_ns + actor->kind->interval_ns;
+    } else if (actor->save_ns <= now_ns) {
         actor->save_ns = TR_NEVER;
         tr_status status = TR_OK;
         if (actor->machine.state < SLEEP_TERMINATED && cell->life == LIFE_RUNNING)
