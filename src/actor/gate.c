@@ -3,6 +3,7 @@
 
 #include "actor/ask.h"
 #include "actor/extra.h"
+#include "actor/front.h"
 #include "actor/supervise.h"
 #include "base/assert.h"
 
@@ -31,6 +32,9 @@ tr_status tr__gate_send(struct worker *worker, struct cell *cell, struct envelop
         worker->gate = gate;
         return status;
     }
+    /* As without a gate: the sender picks a member, and what is for that one is held. */
+    if (front_is(cell))
+        return TR_STOPPED;
     if (!gate_grow(worker, gate))
         return TR_NO_MEMORY;
     gate->items[gate->count++] = (struct gate_item){cell, envelope};
