@@ -132,6 +132,21 @@ struct loading {
     tr_status status;
 };
 
+/* It stays in the store for a program that knows what this one does not. */
+static void left_alone(const struct loading *loading, const struct store_row *row, const char *what,
+                       const char *why)
+{
+    char path[TR_PATH_MAX + 1];
+    tr__cell_path(loading->worker->system, loading->actor->durable.cell, path);
+    tr__log(loading->worker->system,
+            TR_LEVEL_ERROR,
+            path,
+            "the alarm %s needs %s, %s: it waits for that",
+            row->name,
+            what,
+            why);
+}
+
 static tr_status parse(struct loading *loading, const struct store_row *row)
 {
     const unsigned char *bytes = row->bytes.data;
@@ -152,14 +167,11 @@ static tr_status parse(struct loading *loading, const struct store_row *row)
         return TR_STORE_CORRUPT;
     const tr_handler *handler = row_of(loading->actor, type);
     if (!handler) {
-        char path[TR_PATH_MAX + 1];
-        tr__cell_path(loading->worker->system, loading->actor->durable.cell, path);
-        tr__log(loading->worker->system,
-                TR_LEVEL_ERROR,
-                path,
-                "the alarm %s brings a %s, for which there is no handler: it waits for one",
-                row->name,
-                type);
+        left_alone(loading, row, type, "a message for which there is no handler");
+        return TR_OK;
+    }
+    if (plan.kind == ALARM_CRON && !zone_of(loading->actor, &plan)) {
+        left_alone(loading, row, tr__cron_zone(&plan.cron), "a zone that cannot be read here");
         return TR_OK;
     }
     struct alarm *alarm =

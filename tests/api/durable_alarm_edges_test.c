@@ -259,6 +259,41 @@ TEST(what_fell_due_while_nobody_ran_fires_at_the_next_start, "AL-03", "AL-02")
     ck_assert_int_eq(system(command), 0);
 }
 
+static tr_next set_cron(tr_self *self, struct thing_state *state, int64_t n)
+{
+    (void)state;
+    (void)n;
+    tr_alarm_cron(self, "c", "0 * * * * Europe/Berlin", ring);
+    return tr_reply(self, acted, .value = 0);
+}
+
+TEST(an_alarm_whose_zone_is_gone_waits_for_it, "K-04")
+{
+    char directory[] = "/tmp/troupe-alarms-XXXXXX";
+    char command[100];
+    if (access("/usr/share/zoneinfo/Europe/Berlin", R_OK) != 0)
+        return; /* a machine without tzdata */
+    unsetenv("TZDIR");
+    ck_assert_ptr_nonnull(mkdtemp(directory));
+    rings = 0;
+    things_begin_with((tr_kit_options){.seed = 9, .store = directory});
+    things_do("a", set_cron, 0);
+    things_end();
+    setenv("TZDIR", "/nowhere", 1);
+    things_begin_with((tr_kit_options){.seed = 9, .store = directory});
+    tr_kit_advance(kit, 2 * TR_HOUR);
+    ck_assert_int_eq(things_do("a", thing_add, 3), 3);
+    ck_assert_int_eq(rings, 0);
+    things_end();
+    unsetenv("TZDIR");
+    things_begin_with((tr_kit_options){.seed = 9, .store = directory});
+    tr_kit_advance(kit, 2 * TR_HOUR);
+    ck_assert_int_ge(rings, 1);
+    things_end();
+    snprintf(command, sizeof command, "rm -rf '%s'", directory);
+    ck_assert_int_eq(system(command), 0);
+}
+
 static tr_next set_and_sleep(tr_self *self, struct thing_state *state, int64_t n)
 {
     (void)state;
@@ -422,8 +457,8 @@ SUITE("durable alarm edges", a_handler_can_set_its_alarm_again,
       what_an_earlier_stretch_of_the_handler_set_stands,
       an_alarm_of_at_most_once_is_not_tried_again, who_gave_up_hears_of_it_when_it_is_up,
       an_alarm_is_moved_earlier_and_later, what_fell_due_while_nobody_ran_fires_at_the_next_start,
-      none_fires_in_a_grace_and_it_fires_after_it, what_the_last_hook_sets_fires,
-      a_handler_that_waits_keeps_it_awake_and_is_done_once,
+      an_alarm_whose_zone_is_gone_waits_for_it, none_fires_in_a_grace_and_it_fires_after_it,
+      what_the_last_hook_sets_fires, a_handler_that_waits_keeps_it_awake_and_is_done_once,
       bad_alarms_are_refused_and_one_of_the_past_fires_now,
       an_actor_has_a_thousand_alarms_and_all_ring,
       thousands_of_actors_ring_at_once_and_none_is_lost)
