@@ -58,6 +58,14 @@ static void bury(struct worker *worker, struct cell *cell, struct envelope *enve
         envelope_give(&worker->pool, envelope);
 }
 
+/* Whether who it was sent to is still there: the cell may be another's by now. Answers look themselves. */
+static bool is_there(const struct cell *cell, const struct envelope *envelope)
+{
+    uint64_t ref = atom64_load(&cell->door.ref, ATOM_RELAXED);
+    return envelope->kind <= ENVELOPE_EXCEPTION ||
+           (ref && (uint32_t)(ref >> 32) == envelope->generation);
+}
+
 void tr__gate_release(struct worker *worker, struct gate *gate)
 {
     struct gate *outer = worker->gate;
@@ -65,7 +73,9 @@ void tr__gate_release(struct worker *worker, struct gate *gate)
     for (uint32_t i = 0; i < gate->count; i++) {
         struct cell *cell = gate->items[i].cell;
         struct envelope *envelope = gate->items[i].envelope;
-        tr_status status = tr__mail_send(worker, cell, envelope);
+        tr_status status = TR_STOPPED;
+        if (is_there(cell, envelope))
+            status = tr__mail_send(worker, cell, envelope);
         if (status != TR_OK)
             bury(worker, cell, envelope, status);
     }
