@@ -22,6 +22,7 @@
  * a stretch are held, in their order, until its changes are synced; what it spawns is there at once, and tr_kill,
  * tr_suspend and tr_watch act at once. Who has a reply can pull the plug. Many
  * actors, and many messages of one, share each sync. A stretch that changed nothing waits for nobody else's.
+ * What is no message is not held: tr_spawn, tr_stop, tr_kill, tr_watch, timers, tr_blocking; see tr_save.
  *
  * Turns. Every handler is a barrier: while it waits no other message of this actor begins, timers included.
  * TR_ON(message, handler, .interleaves = true) is none.
@@ -48,7 +49,7 @@ struct tr_durables;
 
 /* ---- Messages that the runtime sends to a durable actor; without a handler they are left out. ---- */
 
-/** Before all others, when nothing is stored of this key yet. A start that fails is not the first one. */
+/** Before all others, when nothing is stored of this key yet; so again after a start that stored nothing. */
 TR_MESSAGE(tr_created);
 /** At each start, after tr_created. Mail waits until its handler has ended. */
 TR_MESSAGE(tr_awake, (u64, epoch), (u64, counter));

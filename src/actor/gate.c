@@ -3,6 +3,7 @@
 
 #include "actor/ask.h"
 #include "actor/extra.h"
+#include "actor/front.h"
 #include "actor/supervise.h"
 #include "base/assert.h"
 

@@ -169,7 +169,11 @@ static void children_unname(struct worker *worker, struct cell *parent)
 void tr__cell_end_unborn(struct worker *worker, struct cell *cell, tr_status reason)
 {
     TR_ASSERT(cell->life <= LIFE_STARTING);
+    struct durable *durable = cell_durable(cell);
     tr__cell_become(worker->system, cell, LIFE_STOPPED, __func__);
+    /* Who asks for its key from now on gets the next one, and not the name of one that ends. */
+    if (durable)
+        durable->hooks->on_leave(worker, cell);
     atom64_store(&cell->door.ref, 0, ATOM_RELAXED);
     mail_look(worker, cell);
     if (cell->flags & CELL_AWAITED)

@@ -132,6 +132,21 @@ struct loading {
     tr_status status;
 };
 
+/* It stays in the store for a program that knows what this one does not. */
+static void left_alone(const struct loading *loading, const struct store_row *row, const char *what,
+                       const char *why)
+{
+    char path[TR_PATH_MAX + 1];
+    tr__cell_path(loading->worker->system, loading->actor->durable.cell, path);
+    tr__log(loading->worker->system,
+            TR_LEVEL_ERROR,
+            path,
+            "the alarm %s needs %s, %s: it waits for that",
+            row->name,
+            what,
+            why);
+}
+
 static tr_status parse(struct loading *loading, const struct store_row *row)
 {
     const unsigned char *bytes = row->bytes.data;
@@ -152,14 +167,11 @@ static tr_status parse(struct loading *loading, const struct store_row *row)
         return TR_STORE_CORRUPT;
     const tr_handler *handler = row_of(loading->actor, type);
     if (!handler) {
-        char path[TR_PATH_MAX + 1];
-        tr__cell_path(loading->worker->system, loading->actor->durable.cell, path);
-        tr__log(loading->worker->system,
-                TR_LEVEL_ERROR,
-                path,
-                "the alarm %s brings a %s, for which there is no handler: it waits for one",
-                row->name,
-                type);
+        left_alone(loading, row, type, "a message for which there is no handler");
+        return TR_OK;
+    }
+    if (plan.kind == ALARM_CRON && !zone_of(loading->actor, &plan)) {
+        left_alone(loading, row, tr__cron_zone(&plan.cron), "a zone that cannot be read here");
         return TR_OK;
     }
     struct alarm *alarm =
@@ -317,25 +329,20 @@ void tr__alarm_failed(struct worker *worker, struct durable_actor *actor,
             worker, actor, status); /* it fires again at once, as after a crash */
 }
 
-/* The turn for an alarm that is due; the frame has begun. */
+/* The turn for an alarm that is due; the frame has begun. What fails here counts as its failure. */
 static tr_next fire(tr_self *self, struct tr_self *verb, void *state, struct durable_actor *actor,
                     struct alarm *alarm)
 {
     struct durable_frame *frame = self->frame;
     void *message;
     tr_wire_error error;
+    tr_status status;
     const tr_handler *row = alarm->row;
     frame->kept = alarm_new(self->worker, alarm->name, row, message_of(alarm), alarm->bytes_size);
     if (!frame->kept)
         return tr_fail(self, TR_NO_MEMORY, "no memory for the alarm %s", alarm->name);
-    tr_status status =
-        tr_unpack(row->type, (tr_bytes){message_of(alarm), alarm->bytes_size}, &message, &error);
-    if (status != TR_OK)
-        return tr_fail(self, status, "the message of the alarm %s: %s", alarm->name, error.text);
     const char *name = frame->alarm;
     memcpy(frame->alarm, alarm->name, alarm->name_size);
-    frame->message = message;
-    frame->message_type = row->type;
     frame->mark = tr__alarm_plan_begin(&alarm->plan, tr_wall_now(self));
     frame->plan = alarm->plan;
     frame->has_alarm = true;
@@ -346,6 +353,13 @@ static tr_next fire(tr_self *self, struct tr_self *verb, void *state, struct dur
         if (status != TR_OK)
             return tr_fail(self, status, "the alarm %s cannot be stored", name);
     }
+    /* Of the copy: the alarm itself may be gone by now. */
+    const tr_bytes bytes = {message_of(frame->kept), frame->kept->bytes_size};
+    status = tr_unpack(row->type, bytes, &message, &error);
+    if (status != TR_OK)
+        return tr_fail(self, status, "the message of the alarm %s: %s", name, error.text);
+    frame->message = message;
+    frame->message_type = row->type;
     tr_next next = tr__durable_user(self, verb, row, state, message);
     if (next.code == TR_NEXT_FAILED || self->is_cancelled)
         return next;

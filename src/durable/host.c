@@ -301,6 +301,16 @@ static tr_status keeper_make(struct durable_kind *kind)
     return status;
 }
 
+/* Names are those of the store: two kinds of one name would share their actors. */
+static bool has_kind(const struct durable_host *host, const char *name)
+{
+    for (size_t i = 0; name && i < host->kind_count; i++) {
+        if (strcmp(host->kinds[i].declared->name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
 static tr_status fill(struct durable_host *host, const tr_durables *durables, const char *store)
 {
     struct tr_system *system = host->system;
@@ -317,6 +327,14 @@ static tr_status fill(struct durable_host *host, const tr_durables *durables, co
     for (uint32_t i = 0; i < system->worker_count; i++)
         list_init(&host->desks[i].awake);
     for (size_t i = 0; i < count; i++) {
+        if (has_kind(host, durables->kinds[i]->name)) {
+            tr__log(system,
+                    TR_LEVEL_ERROR,
+                    NULL,
+                    "the durable kind %s is listed twice",
+                    durables->kinds[i]->name);
+            return TR_INVALID_ARGUMENT;
+        }
         tr_status status = tr__durable_kind_init(&host->kinds[i], host, durables->kinds[i]);
         if (status != TR_OK)
             return status;

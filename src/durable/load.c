@@ -221,8 +221,9 @@ tr_next tr__durable_setup(tr_self *self, void *state, const void *message)
         actor = actor_new(worker, self->cell, kind, seat->key);
     if (!actor)
         return tr_fail(self, TR_NO_MEMORY, "no memory for a durable actor");
-    tr__durable_make_room(worker, kind->host);
+    /* First: who begins anew is not to be asked to sleep by what is left of its last start. */
     machine_init(worker, actor);
+    tr__durable_make_room(worker, kind->host);
     tr_status status = enter(worker, actor);
     if (status != TR_OK)
         return tr_fail(self, status, "it cannot enter the store: %s", tr_status_text(status));

@@ -122,7 +122,8 @@ tr_next tr__frame_done(struct tr_self *self, struct durable_actor *actor, tr_nex
     }
     if (next.code == TR_NEXT_FAILED || self->is_cancelled)
         tr__durable_stretch_drop(worker, actor, self->is_cancelled ? TR_CANCELLED : TR_FAILED);
-    if (next.code == TR_NEXT_FAILED && self->frame->has_alarm)
+    /* One that was cancelled stores nothing: the actor is about to end, or to begin anew. */
+    if (next.code == TR_NEXT_FAILED && self->frame->has_alarm && !self->is_cancelled)
         tr__alarm_failed(worker, actor, self->frame);
     return next;
 }

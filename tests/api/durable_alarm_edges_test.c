@@ -20,7 +20,16 @@ static tr_next on_given_up(tr_self *self, struct thing_state *state,
                            const struct tr_alarm_given_up *message);
 #include "support/things.h"
 
-enum how { COUNT, AGAIN, AGAIN_AND_FAIL, CANCEL_AND_FAIL, STORED_THEN_FAIL, SLOWLY, FAIL_ALWAYS };
+enum how {
+    COUNT,
+    AGAIN,
+    AGAIN_AND_FAIL,
+    CANCEL_AND_FAIL,
+    STORED_THEN_FAIL,
+    SLOWLY,
+    OR_FAIL,
+    FAIL_ALWAYS
+};
 
 static int rings; /* calls, whatever becomes of them */
 static int is_up;
@@ -67,6 +76,11 @@ static tr_next on_ring(tr_self *self, struct thing_state *state, const struct ri
     case SLOWLY:
         (void)!tr_sleep(self, 2 * TR_SECOND);
         state->value += 10;
+        break;
+    case OR_FAIL:
+        ck_assert_uint_eq(mark.failures, 0); /* what was cancelled has not failed */
+        if (tr_sleep(self, 2 * TR_SECOND) != TR_OK)
+            return tr_fail(self, TR_CANCELLED, "as told");
         break;
     case FAIL_ALWAYS:
         is_up = 0;
@@ -185,6 +199,22 @@ TEST(what_an_earlier_stretch_of_the_handler_set_stands, "AL-09", "AL-07")
     things_end();
 }
 
+TEST(a_handler_that_is_cancelled_and_fails_stores_nothing, "Z-14", "AL-07")
+{
+    begin(12);
+    how_next = OR_FAIL;
+    things_do("a", set_in_a_second, 0);
+    while (!rings)
+        tr_kit_advance(kit, TR_SECOND / 2);
+    ck_assert_int_eq(tr_kill(test, things_of("a")), TR_OK);
+    tr_kit_advance(kit, TR_MINUTE);
+    ck_assert_int_eq(rings, 2);
+    /* The change before the wait of the first time was stored there. */
+    ck_assert_int_eq(things_do("a", thing_add, 0), 2);
+    ck_assert_int_eq(things_do("a", due, 0), 0);
+    things_end();
+}
+
 TEST(an_alarm_of_at_most_once_is_not_tried_again, "K-04", "AL-08")
 {
     begin(5);
@@ -254,6 +284,41 @@ TEST(what_fell_due_while_nobody_ran_fires_at_the_next_start, "AL-03", "AL-02")
     ck_assert_int_eq(things_do("a", thing_add, 0), 1);
     ck_assert_int_eq(things_do("c", thing_add, 0), 0);
     ck_assert(things_do("c", due, 0) > 0);
+    things_end();
+    snprintf(command, sizeof command, "rm -rf '%s'", directory);
+    ck_assert_int_eq(system(command), 0);
+}
+
+static tr_next set_cron(tr_self *self, struct thing_state *state, int64_t n)
+{
+    (void)state;
+    (void)n;
+    tr_alarm_cron(self, "c", "0 * * * * Europe/Berlin", ring);
+    return tr_reply(self, acted, .value = 0);
+}
+
+TEST(an_alarm_whose_zone_is_gone_waits_for_it, "K-04")
+{
+    char directory[] = "/tmp/troupe-alarms-XXXXXX";
+    char command[100];
+    if (access("/usr/share/zoneinfo/Europe/Berlin", R_OK) != 0)
+        return; /* a machine without tzdata */
+    unsetenv("TZDIR");
+    ck_assert_ptr_nonnull(mkdtemp(directory));
+    rings = 0;
+    things_begin_with((tr_kit_options){.seed = 9, .store = directory});
+    things_do("a", set_cron, 0);
+    things_end();
+    setenv("TZDIR", "/nowhere", 1);
+    things_begin_with((tr_kit_options){.seed = 9, .store = directory});
+    tr_kit_advance(kit, 2 * TR_HOUR);
+    ck_assert_int_eq(things_do("a", thing_add, 3), 3);
+    ck_assert_int_eq(rings, 0);
+    things_end();
+    unsetenv("TZDIR");
+    things_begin_with((tr_kit_options){.seed = 9, .store = directory});
+    tr_kit_advance(kit, 2 * TR_HOUR);
+    ck_assert_int_ge(rings, 1);
     things_end();
     snprintf(command, sizeof command, "rm -rf '%s'", directory);
     ck_assert_int_eq(system(command), 0);
@@ -420,10 +485,11 @@ SUITE("durable alarm edges", a_handler_can_set_its_alarm_again,
       a_handler_that_replaced_its_alarm_and_failed_is_called_as_before,
       a_handler_that_took_its_alarm_back_and_failed_is_called_later,
       what_an_earlier_stretch_of_the_handler_set_stands,
+      a_handler_that_is_cancelled_and_fails_stores_nothing,
       an_alarm_of_at_most_once_is_not_tried_again, who_gave_up_hears_of_it_when_it_is_up,
       an_alarm_is_moved_earlier_and_later, what_fell_due_while_nobody_ran_fires_at_the_next_start,
-      none_fires_in_a_grace_and_it_fires_after_it, what_the_last_hook_sets_fires,
-      a_handler_that_waits_keeps_it_awake_and_is_done_once,
+      an_alarm_whose_zone_is_gone_waits_for_it, none_fires_in_a_grace_and_it_fires_after_it,
+      what_the_last_hook_sets_fires, a_handler_that_waits_keeps_it_awake_and_is_done_once,
       bad_alarms_are_refused_and_one_of_the_past_fires_now,
       an_actor_has_a_thousand_alarms_and_all_ring,
       thousands_of_actors_ring_at_once_and_none_is_lost)

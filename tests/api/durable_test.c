@@ -17,7 +17,11 @@ TR_REQUEST(count_badly, counted, (u64, by));
 TR_REQUEST(count_slowly, counted, (u64, by));
 TR_MESSAGE(go_away);
 TR_MESSAGE(vanish);
-TR_ACTOR(counter, count, read_count, count_badly, count_slowly, go_away, vanish);
+TR_MESSAGE(grind, (u64, by));
+TR_REQUEST(weigh, counted, (u64, by));
+TR_ACTOR(mill, grind, weigh);
+TR_REQUEST(order_flour, counted, (ref_of(mill), mills));
+TR_ACTOR(counter, count, read_count, count_badly, count_slowly, go_away, vanish, order_flour);
 TR_MESSAGE(counter_state, (u64, value), (u64, starts), (u64, sleeps), (u64, creations));
 
 static tr_next on_created(struct counter_state *state)
@@ -77,10 +81,35 @@ static tr_next on_vanish(tr_self *self)
     return TR_SAME;
 }
 
+static uint64_t ground;
+
+static tr_next on_grind(const struct grind *message)
+{
+    ground += message->by;
+    return TR_SAME;
+}
+
+static tr_next on_weigh(tr_self *self, const struct weigh *message)
+{
+    return tr_reply(self, counted, .value = 2 * message->by);
+}
+
+TR_BEHAVIOR(mill, void, TR_ON(grind, on_grind), TR_ON(weigh, on_weigh));
+
+static tr_next on_order_flour(tr_self *self, struct counter_state *state,
+                              const struct order_flour *message)
+{
+    state->value += 10;
+    tr_tell(self, message->mills, grind, .by = 1);
+    const struct counted *counted = tr_await(self, tr_ask(self, message->mills, weigh, .by = 4));
+    return tr_reply(self, counted, .value = counted->value);
+}
+
 TR_BEHAVIOR(counter, struct counter_state, TR_ON(tr_created, on_created), TR_ON(tr_awake, on_awake),
             TR_ON(tr_sleeping, on_sleeping), TR_ON(count, on_count), TR_ON(read_count, on_read),
             TR_ON(count_badly, on_count_badly), TR_ON(count_slowly, on_count_slowly),
-            TR_ON(go_away, on_go_away), TR_ON(vanish, on_vanish));
+            TR_ON(go_away, on_go_away), TR_ON(vanish, on_vanish),
+            TR_ON(order_flour, on_order_flour));
 TR_DURABLE(counter, counter_state, .idle_ns = 10 * TR_SECOND);
 
 static tr_kit *kit_new(uint64_t seed)
@@ -172,5 +201,21 @@ TEST(a_destroyed_one_begins_anew, "SL-17", "Z-07")
     tr_kit_free(kit);
 }
 
+TEST(what_is_held_for_a_group_gets_to_a_member, "K-01")
+{
+    tr_kit *kit = kit_new(6);
+    tr_client *test = tr_kit_client(kit);
+    const struct counted *counted;
+    mill_ref mills;
+    ck_assert_int_eq(tr_try_spawn_group(test, &mills, mill, "mills", 3), TR_OK);
+    ck_assert_int_eq(tr_spawn_wait(test, mills, TR_SECOND, NULL), TR_OK);
+    order_flour_ask ask = tr_ask(test, counter_of(test, "a"), order_flour, .mills = mills);
+    ck_assert_int_eq(tr_try_await(test, ask, &counted), TR_OK);
+    ck_assert_uint_eq(counted->value, 8);
+    ck_assert_uint_eq(ground, 1);
+    tr_kit_free(kit);
+}
+
 SUITE("durable", a_state_is_there_again_after_sleep, what_failed_was_never_there,
-      a_turn_that_waits_is_a_barrier, it_sleeps_when_it_wants_to, a_destroyed_one_begins_anew)
+      a_turn_that_waits_is_a_barrier, it_sleeps_when_it_wants_to, a_destroyed_one_begins_anew,
+      what_is_held_for_a_group_gets_to_a_member)
