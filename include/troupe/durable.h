@@ -19,10 +19,11 @@
  * stores nothing, and the actor begins anew with what was stored last; so nobody ever sees half a change.
  *
  * With TR_SAVE_SYNC, the default, nothing leaves before it is on disk: replies, messages, requests and tr_stop of
- * a stretch are held, in their order, until its changes are synced; what it spawns is there at once, and tr_kill,
- * tr_suspend and tr_watch act at once. Who has a reply can pull the plug. Many
+ * a stretch are held, in their order, until its changes are synced. Who has a reply can pull the plug. Many
  * actors, and many messages of one, share each sync. A stretch that changed nothing waits for nobody else's.
- * What is no message is not held: tr_spawn, tr_stop, tr_kill, tr_watch, timers, tr_blocking; see tr_save.
+ * What is no message acts at once: tr_spawn, tr_kill, tr_suspend, tr_watch, timers, tr_blocking; see tr_save.
+ * A message is refused, if it is, when it leaves: a mailbox that is full then makes it a dead letter, also one of
+ * TR_PARK.
  *
  * Turns. Every handler is a barrier: while it waits no other message of this actor begins, timers included.
  * TR_ON(message, handler, .interleaves = true) is none.
