@@ -423,13 +423,10 @@ STRETCH_INLINE tr_status try_await(tr_self *self, tr_pending pending, const void
         if (__builtin_expect(status != TR_OK, 0) && ask && !ask->is_done)
             ask_done(self->worker, ask, status);
     }
-    if (__builtin_expect(answer != NULL, 1)) {
-        *reply = envelope_data(answer);
-        return TR_OK;
-    }
-    if (ask->status == TR_OK)
-        *reply = envelope_data(ask->answer);
-    return ask->status;
+    TR_ASSERT(answer || ask);
+    if (__builtin_expect(answer != NULL, 1) || ask->status == TR_OK)
+        *reply = envelope_data(answer ? answer : ask->answer);
+    return answer ? TR_OK : ask->status;
 }
 
 tr_status tr_self_try_await(tr_self *self, tr_pending pending, const void **reply)

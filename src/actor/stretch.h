@@ -13,6 +13,7 @@
 #include "actor/park.h"
 #include "actor/relief.h"
 #include "actor/timers.h"
+#include "base/assert.h"
 #include "fiber/jump.h"
 
 #define STRETCH_INLINE __attribute__((__always_inline__)) static inline
@@ -68,6 +69,7 @@ bool tr__stretch_end(struct tr_self *self);
 STRETCH_INLINE bool stretch_resume(struct worker *worker, struct cell *cell)
 {
     struct cell_extra *extra = cell->extra;
+    TR_ASSERT(extra);
     if (__builtin_expect(extra->abandons, 0)) {
         tr__turns_abandon(worker, cell);
         return true;

@@ -169,8 +169,9 @@ static void terminated(struct worker *worker, struct durable_actor *actor)
     mail_rouse(worker, cell);
 }
 
-static void perform(struct worker *worker, struct durable_actor *actor,
-                    const struct sleep_action *action)
+/* Steps that can be done anywhere on the actor's worker. */
+static void perform_early(struct worker *worker, struct durable_actor *actor,
+                          const struct sleep_action *action)
 {
     struct cell *cell = actor->durable.cell;
     switch (action->step) {
@@ -182,12 +183,10 @@ static void perform(struct worker *worker, struct durable_actor *actor,
         break;
     case STEP_ARM_IDLE:
     case STEP_ARM_GRACE:
-    case STEP_ARM_CAP:
         actor->due_ns = action->at;
         tr__durable_arm(worker, actor);
         break;
     case STEP_CLEAR_IDLE:
-    case STEP_CLEAR_TIMER:
         actor->due_ns = TR_NEVER;
         break;
     case STEP_ACCEPT_STOP:
@@ -211,6 +210,17 @@ static void perform(struct worker *worker, struct durable_actor *actor,
     case STEP_RUN_ON_DESTROY:
         run_hook(worker, actor, SLEEP_REASON_DESTROY);
         break;
+    default: /* there is nothing to do: alarms look at the state, and connections are still to come */
+        break;
+    }
+}
+
+/* Steps that cannot be done within a turn of the actor. */
+static void perform_late(struct worker *worker, struct durable_actor *actor,
+                         const struct sleep_action *action)
+{
+    struct cell *cell = actor->durable.cell;
+    switch (action->step) {
     case STEP_NAME_HOLDERS:
         name_holders(worker, actor);
         break;
@@ -224,6 +234,13 @@ static void perform(struct worker *worker, struct durable_actor *actor,
                   "it ends although its time to wrap up was not enough: ",
                   actor->warning ? actor->warning : "no memory for the reasons");
         break;
+    case STEP_ARM_CAP:
+        actor->due_ns = action->at;
+        tr__durable_arm(worker, actor);
+        break;
+    case STEP_CLEAR_TIMER:
+        actor->due_ns = TR_NEVER;
+        break;
     case STEP_SERIALIZE:
         serialize(worker, actor);
         break;
@@ -235,8 +252,6 @@ static void perform(struct worker *worker, struct durable_actor *actor,
     case STEP_CANCEL_TURNS:
         if (cell->extra->parked_count)
             tr__turns_cancel(worker, cell);
-        break;
-    case STEP_COMMIT_STATE: /* it was submitted when it was serialized */
         break;
     case STEP_ERASE:
         erase(worker, actor);
@@ -252,16 +267,18 @@ static void perform(struct worker *worker, struct durable_actor *actor,
         if (tr__alarms_next(actor) < TR_NEVER)
             tr__clock_tell(worker, actor->kind->host, tr__alarms_next(actor));
         break;
-    case STEP_SUSPEND_ALARMS:
-    case STEP_SETTLE_CONNECTIONS:
-    case STEP_CANCEL_RUN:
-    case STEP_JOIN_RUN:
-    case STEP_CLEAR_ALARMS:
-    case STEP_CLOSE_STORE:
-    case STEP_REPLY:
-    case STEP_COUNT:
+    default: /* the state was submitted when it was serialized; the run handler is a turn like others */
         break;
     }
+}
+
+static void perform(struct worker *worker, struct durable_actor *actor,
+                    const struct sleep_action *action)
+{
+    if (action->step < STEP_NAME_HOLDERS)
+        perform_early(worker, actor, action);
+    else
+        perform_late(worker, actor, action);
 }
 
 void tr__durable_nudge(struct worker *worker, struct durable_actor *actor)

@@ -131,7 +131,7 @@ const void *tr_self_append(tr_self *self, const void *items, size_t count, size_
     if (!array || count >= array->room) {
         size_t room = count < 4 ? 8 : 2 * count;
         char *grown = tr_alloc(self, room * size);
-        if (count)
+        if (items && count)
             memcpy(grown, items, count * size);
         if (array) {
             tr_free(self, (void *)(uintptr_t)items);
