@@ -232,6 +232,9 @@ enum sleep_counter tr__sleep_can_arm(const struct sleep_machine *machine);
 /** The grace predicate. */
 bool tr__sleep_can_finalize(const struct sleep_machine *machine, enum sleep_reason reason);
 
+/** The counters that keep it from what comes next: its idle sleep, or the end of its grace. */
+uint32_t tr__sleep_blocks_next(const struct sleep_machine *machine);
+
 /** What becomes of a request that arrives now. */
 enum sleep_door tr__sleep_door(const struct sleep_machine *machine);
 

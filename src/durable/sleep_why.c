@@ -102,8 +102,7 @@ static const char *waits_for(const struct sleep_machine *machine)
                                                      : "nothing: asleep";
 }
 
-/* The counters that keep it from what comes next. */
-static uint32_t blocks_next(const struct sleep_machine *machine)
+uint32_t tr__sleep_blocks_next(const struct sleep_machine *machine)
 {
     switch (machine->state) {
     case SLEEP_STARTED:
@@ -143,7 +142,7 @@ size_t tr__sleep_why(const struct sleep_machine *machine, tr_time now, char *tex
                                        (int)(left % TR_SECOND / TR_MILLISECOND))
                             : snprintf(text, size, "%s, waits for ", name);
     size_t length = cut(written, size);
-    uint32_t set = machine->holders.raised & blocks_next(machine);
+    uint32_t set = machine->holders.raised & tr__sleep_blocks_next(machine);
     if (set)
         return length +
                tr__holders_print(&machine->holders, set, now, text + length, size - length);

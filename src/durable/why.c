@@ -9,25 +9,6 @@
 #include "actor/view.h"
 #include "durable/actor.h"
 
-/* What keeps it from what comes next: idle sleep, or the end of its grace. */
-static uint32_t blocking(const struct sleep_machine *machine)
-{
-    switch (machine->state) {
-    case SLEEP_STARTED:
-        return counters_block_idle;
-    case SLEEP_GRACE:
-        return counters_block_sleep;
-    case SLEEP_DESTROY_GRACE:
-        return counters_block_destroy;
-    case SLEEP_LOADING:
-    case SLEEP_FINALIZE:
-    case SLEEP_DESTROYING:
-    case SLEEP_TERMINATED:
-        break;
-    }
-    return 0;
-}
-
 static void add_holder(tr_why_report *report, const struct durable_actor *actor,
                        const struct holder *holder)
 {
@@ -53,7 +34,7 @@ void tr__durable_why(struct worker *worker, struct cell *cell, tr_why_report *re
     const struct durable_actor *actor =
         (const struct durable_actor *)(const void *)cell_durable(cell);
     const struct sleep_machine *machine = &actor->machine;
-    uint32_t set = machine->holders.raised & blocking(machine);
+    uint32_t set = machine->holders.raised & tr__sleep_blocks_next(machine);
     uint32_t writes = 0;
     char text[HOLDERS_TEXT_SIZE];
     for (int counter = 0; counter < COUNTER_COUNT; counter++) {
