@@ -102,17 +102,17 @@ void tr__turns_free(struct worker *worker)
 
 /* ---- Waiting. ---- */
 
-/* The loop goes on on a fresh fiber; this one is the turn's from now on. Comes back when resumed. */
-static tr_status detach(struct tr_self *self)
+/* The fiber is the turn's from now on; gives a fresh one for the worker's loop. NULL: no memory. */
+static struct fiber *keep_fiber(struct tr_self *self)
 {
     struct worker *worker = self->worker;
     struct fiber *fiber;
     struct tr_self *message = turn_take(worker);
     if (!message)
-        return TR_NO_MEMORY;
+        return NULL;
     if (tr__fiber_new(&worker->fibers, tr__worker_fiber, worker, &fiber) != TR_OK) {
         turn_give(worker, message);
-        return TR_NO_MEMORY;
+        return NULL;
     }
     self->is_detached = true;
     self->has_story = true;
@@ -122,6 +122,16 @@ static tr_status detach(struct tr_self *self)
     self->fiber = worker->host.current;
     worker->message = message;
     tr__loop_charge(&worker->loop, self->turns);
+    return fiber;
+}
+
+/* The loop goes on on another fiber. Comes back when the turn is resumed. */
+static tr_status detach(struct tr_self *self)
+{
+    struct worker *worker = self->worker;
+    struct fiber *fiber = keep_fiber(self);
+    if (!fiber)
+        return TR_NO_MEMORY;
     /* The run in which this turn began ends here. */
     tr__cell_settle(worker, self->cell);
     if (self->job)
@@ -292,21 +302,10 @@ bool tr__turn_stick(struct tr_self *self)
     if (self->is_detached) {
         worker->fiber = self->caller; /* as if it waited again */
     } else {
-        struct fiber *fiber;
-        struct tr_self *message = turn_take(worker);
-        if (!message)
+        struct fiber *fiber = keep_fiber(self);
+        if (!fiber)
             return false;
-        if (tr__fiber_new(&worker->fibers, tr__worker_fiber, worker, &fiber) != TR_OK) {
-            turn_give(worker, message);
-            return false;
-        }
-        self->is_detached = true;
-        self->has_story = true;
-        list_push_last(&extra->born, &self->born);
-        self->fiber = worker->host.current;
-        worker->message = message;
         worker->fiber = fiber;
-        tr__loop_charge(&worker->loop, self->turns);
     }
     if (self->favoured)
         tr__favour_end(self);
