@@ -80,7 +80,8 @@ enum {
     STOCK_LINES_SHIFT = 16,
     STOCK_LINES_MAX = 64,            /* of one message; larger ones go around it */
     STOCK_IS_MUCH = (int)0x3f000080, /* 128 messages, or 256 lines */
-    MAIL_NARROW = 4096,              /* bounds below this are exact: nothing is put by */
+    MAIL_NARROW = 4096,              /* bounds below this are exact: nothing is put by, */
+    MAIL_NARROW_PARK = 512,          /* and this where senders wait */
     MAIL_OVERDRAFT = 64              /* of those who drop the oldest */
 };
 
@@ -159,9 +160,14 @@ static inline void room_give_near(struct cell *cell, const struct envelope *enve
 #define MAIL_ONE_NOTICE (1 - (UINT64_C(1) << (32 + STOCK_LINES_SHIFT)) - (UINT64_C(1) << 32))
 #endif
 
-/** Such a notice leaves the mailbox. Owner only, not of a narrow cell. */
+/** Such a notice leaves the mailbox. Owner only. */
 static inline void mail_leave_near(struct cell *cell)
 {
+    if (__builtin_expect(cell->flags & (CELL_NARROW | CELL_AWAITED), 0)) {
+        cell->queued_lines--;
+        tr__room_give(cell, 1);
+        return;
+    }
     cell->stock_and_lines -= MAIL_ONE_NOTICE;
     if (__builtin_expect(cell->stock & STOCK_IS_MUCH, 0))
         tr__room_give(cell, 0);
@@ -320,7 +326,7 @@ tr_status tr__mail_send(struct worker *worker, struct cell *cell, struct envelop
 /** Whether a notice to this actor is as quick as can be: it lives here, and nothing is unusual. */
 static inline bool mail_is_quick(const struct worker *worker, const struct cell *cell)
 {
-    return cell_owner(cell) == worker->index && !(cell->flags & CELL_UNUSUAL) &&
+    return cell_owner(cell) == worker->index && !(cell->flags & CELL_GUARDED) &&
            mail_has_room_near(cell) && !door_has_mail(&cell->door) && !worker->gate;
 }
 

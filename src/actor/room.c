@@ -10,11 +10,14 @@
 static_assert(TR_MAILBOX_LARGEST <= ROOM_LARGEST, "a bound fits into the room's word");
 static_assert(TR_MAILBOX_BYTES_LARGEST / 64 <= ROOM_LARGEST, "a bound fits into the room's word");
 
-/* Who drops the oldest pays for exact books: what comes from elsewhere is dropped by count. */
+/*
+ * Who drops the oldest pays for exact books: what comes from elsewhere is dropped by count. Who waits
+ * for room loses nothing when the mailbox is called full a little early.
+ */
 static bool is_narrow(struct mail_bound bound)
 {
-    return bound.messages < MAIL_NARROW || bound.lines < MAIL_NARROW ||
-           bound.overflow == TR_DROP_OLDEST;
+    int32_t wide = bound.overflow == TR_PARK ? MAIL_NARROW_PARK : MAIL_NARROW;
+    return bound.messages < wide || bound.lines < wide || bound.overflow == TR_DROP_OLDEST;
 }
 
 void tr__room_open(struct cell *cell, const tr_behavior *behavior)
