@@ -212,10 +212,10 @@ struct cell {
         };
         uint64_t stock_and_lines; /* both, for one addition */
     };
-    atom32 control;           /* enum cell_control */
-    uint16_t flags;           /* enum cell_flag */
-    uint8_t life;             /* enum life; changed by tr__cell_change only */
-    uint8_t house;            /* enum house */
+    atom32 control; /* enum cell_control */
+    uint16_t flags; /* enum cell_flag */
+    uint8_t life;   /* enum life; changed by tr__cell_change only */
+    uint8_t house;  /* enum house */
 
     struct envelope *replies;
     struct envelope *exceptions;

@@ -60,8 +60,8 @@ struct loop {
     int32_t clock_in;     /* turns until the next look at the clock */
     uint32_t slice_left;  /* turns */
     uint32_t tick_seen;
-    int32_t quick_left;  /* turns for which a task may go on with others: loop_next, */
-    int32_t quick_given; /* of so many when it began */
+    int32_t quick_left;    /* turns for which a task may go on with others: loop_next, */
+    int32_t quick_given;   /* of so many when it began */
     bool wants_round;      /* set by on_round: it could not do all that is due */
     enum task_class class; /* of the task that runs */
     atom64 runs;           /* counters, read by any thread */
