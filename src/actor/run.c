@@ -194,12 +194,15 @@ RUN_INLINE struct envelope *next_message_slowly(struct tr_self *self, struct wor
 RUN_INLINE struct envelope *next_message(struct tr_self *self, struct worker *worker,
                                          struct cell *cell)
 {
-    if (__builtin_expect(is_called(cell) || cell->flags & CELL_UNUSUAL, 0))
-        return next_message_slowly(self, worker, cell);
-    if (cell->cycle)
+    if (__builtin_expect(is_called(cell), 0))
+        goto slowly;
+    if (cell->cycle) {
+        if (__builtin_expect(cell->flags & CELL_WOKEN, 0))
+            goto slowly;
         return ring_pop(&cell->cycle);
-    if (__builtin_expect(door_has_mail(&cell->door), 0))
-        return next_message_slowly(self, worker, cell);
+    }
+    if (__builtin_expect(cell->flags & CELL_UNUSUAL || door_has_mail(&cell->door), 0))
+        goto slowly;
     struct envelope *last = cell->notices;
     if (!last) {
         cell->house = HOUSE_WAITING; /* what comes now posts the door, or finds it waiting */
@@ -212,6 +215,8 @@ RUN_INLINE struct envelope *next_message(struct tr_self *self, struct worker *wo
         cell->cycle = last;
     }
     return first;
+slowly:
+    return next_message_slowly(self, worker, cell);
 }
 
 /* Cycles, until nothing is left or the budget is used. */
