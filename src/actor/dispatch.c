@@ -38,6 +38,7 @@ void tr__dispatches_deinit(struct dispatches *dispatches)
     source_resize(&dispatches->source, dispatches->buckets, 0);
     dispatches->buckets = NULL;
     dispatches->bucket_count = 0;
+    dispatches->last = NULL;
 }
 
 bool tr__supervision_is_valid(const tr_supervision *supervision, const char **why)
@@ -224,13 +225,21 @@ static bool buckets_grow(struct dispatches *dispatches)
     return true;
 }
 
-struct dispatch *tr__dispatch_of(struct dispatches *dispatches, const tr_behavior *behavior)
+struct dispatch *tr__dispatch_search(struct dispatches *dispatches, const tr_behavior *behavior)
 {
     struct dispatch *dispatch = NULL;
     if (dispatches->bucket_count)
         dispatch = dispatches->buckets[bucket_number(dispatches, behavior)];
     while (dispatch && dispatch->behavior != behavior)
         dispatch = dispatch->next;
+    if (dispatch)
+        dispatches->last = dispatch;
+    return dispatch;
+}
+
+struct dispatch *tr__dispatch_of(struct dispatches *dispatches, const tr_behavior *behavior)
+{
+    struct dispatch *dispatch = dispatch_known(dispatches, behavior);
     if (dispatch)
         return dispatch;
     if (!buckets_grow(dispatches))

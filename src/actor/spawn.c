@@ -97,15 +97,10 @@ static bool origin_is_needed(const struct cell *cell)
            origin->behavior != cell->dispatch->behavior;
 }
 
-tr_status tr__spawn_check(struct tr_system *system, const tr_spawn_args *args)
+/* Of arguments whose behavior is valid. */
+static tr_status check(struct tr_system *system, const tr_spawn_args *args)
 {
     const char *why;
-    if (!args || args->size != sizeof *args)
-        return TR_INVALID_ARGUMENT;
-    if (!tr__behavior_is_valid(args->behavior, &why)) {
-        tr__error_set(args->error, TR_INVALID_ARGUMENT, 0, "%s", why);
-        return TR_INVALID_ARGUMENT;
-    }
     if (args->worker < -1 || args->worker >= (int)atom32_load(&system->open_most, ATOM_ACQUIRE)) {
         tr__error_set(args->error, TR_INVALID_ARGUMENT, 0, "there is no worker %d", args->worker);
         return TR_INVALID_ARGUMENT;
@@ -137,6 +132,18 @@ tr_status tr__spawn_check(struct tr_system *system, const tr_spawn_args *args)
         return TR_STOPPING;
     }
     return tr__setup_check(args->behavior, args->setup_type, 0, args->error);
+}
+
+tr_status tr__spawn_check(struct tr_system *system, const tr_spawn_args *args)
+{
+    const char *why;
+    if (!args || args->size != sizeof *args)
+        return TR_INVALID_ARGUMENT;
+    if (!tr__behavior_is_valid(args->behavior, &why)) {
+        tr__error_set(args->error, TR_INVALID_ARGUMENT, 0, "%s", why);
+        return TR_INVALID_ARGUMENT;
+    }
+    return check(system, args);
 }
 
 static tr_status path_too_long(tr_error *error)
@@ -311,7 +318,7 @@ static tr_status start(struct worker *worker, struct cell *cell, const tr_behavi
 {
     struct tr_system *system = worker->system;
     cell->house = HOUSE_MOUNTING;
-    tr__cell_become(system, cell, LIFE_STARTING, __func__);
+    cell_become(system, cell, LIFE_STARTING, __func__);
     tr_status status = TR_OK;
     struct budget_tree *above =
         mounted ? mounted->above : budget_above(slots_parent(worker->slots, cell));
@@ -333,7 +340,7 @@ static tr_status start(struct worker *worker, struct cell *cell, const tr_behavi
     }
     if (cell->origin && !origin_is_needed(cell))
         tr__origin_drop(worker, cell);
-    tr__cell_become(system, cell, LIFE_RUNNING, __func__);
+    cell_become(system, cell, LIFE_RUNNING, __func__);
     if (!tr__cell_pre_start(worker, cell, causal))
         return TR_OK;
     if (cell->flags & CELL_SUSPENDED)
@@ -435,7 +442,10 @@ static void protocol_check(struct worker *worker, const tr_spawn_args *args)
 tr_status tr__spawn_below(struct worker *worker, struct cell *parent, const tr_spawn_args *args,
                           uint64_t causal, struct failure **past, uint64_t *ref_bits)
 {
-    tr_status status = tr__spawn_check(worker->system, args);
+    bool is_known =
+        args && args->size == sizeof *args && dispatch_known(&worker->dispatches, args->behavior);
+    tr_status status =
+        is_known ? check(worker->system, args) : tr__spawn_check(worker->system, args);
     if (status != TR_OK)
         return status;
     if (args->spec && args->spec->is_significant && !tr__extra_of(worker, parent))

@@ -65,7 +65,7 @@ void tr__cell_stop(struct worker *worker, struct cell *cell, bool by_kill)
     struct tr_system *system = worker->system;
     TR_ASSERT(cell_owner(cell) == worker->index);
     struct durable *durable = cell_durable(cell);
-    tr__cell_become(system, cell, LIFE_STOPPING, __func__);
+    cell_become(system, cell, LIFE_STOPPING, __func__);
     if (durable)
         durable->hooks->on_leave(worker, cell);
     cell->house = HOUSE_RUNNING; /* what is taken in now makes it ready for nothing */
@@ -143,7 +143,7 @@ void tr__cell_finish(struct worker *worker, struct cell *cell)
     tr__mail_bury(worker, cell, TR_STOPPED);
     tr__watches_drop(worker, cell);
     tr__cell_release(worker, cell);
-    tr__cell_become(worker->system, cell, LIFE_STOPPED, __func__);
+    cell_become(worker->system, cell, LIFE_STOPPED, __func__);
     close_door(worker, cell);
     if (atom32_load(&worker->system->is_stopping, ATOM_RELAXED))
         tr__shutdown_note(worker, cell);
@@ -170,7 +170,7 @@ void tr__cell_end_unborn(struct worker *worker, struct cell *cell, tr_status rea
 {
     TR_ASSERT(cell->life <= LIFE_STARTING);
     struct durable *durable = cell_durable(cell);
-    tr__cell_become(worker->system, cell, LIFE_STOPPED, __func__);
+    cell_become(worker->system, cell, LIFE_STOPPED, __func__);
     /* Who asks for its key from now on gets the next one, and not the name of one that ends. */
     if (durable)
         durable->hooks->on_leave(worker, cell);
