@@ -190,6 +190,11 @@ static struct dispatch *dispatch_new(struct dispatches *dispatches, const tr_beh
     dispatch->post_stop = row_of(behavior, &tr_type_tr_post_stop);
     dispatch->pre_restart = row_of(behavior, &tr_type_tr_pre_restart);
     dispatch->post_restart = row_of(behavior, &tr_type_tr_post_restart);
+    const tr_options *options = &behavior->options;
+    dispatch->is_plain = !behavior->setup.call && !behavior->child_count && !dispatch->pre_start &&
+                         options->ordering == TR_BY_ARRIVAL && !options->budget_bytes &&
+                         !options->tree_budget_bytes && !options->budget_cpu_ns &&
+                         !options->tree_budget_cpu_ns;
     return dispatch;
 }
 

@@ -31,6 +31,7 @@ struct dispatch {
     const tr_handler *pre_restart;
     const tr_handler *post_restart;
     bool is_checked;       /* against the list of TR_ACTOR */
+    bool is_plain;         /* its actors begin without code of their own, and without a budget */
     uint32_t worker;       /* whose it is */
     struct dispatch *next; /* of this worker */
 };

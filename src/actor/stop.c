@@ -36,13 +36,16 @@ void tr__cell_release(struct worker *worker, struct cell *cell)
     if (cell->flags & CELL_CALLS)
         tr__schedule_orphan(worker, cell);
     tr__cell_unname(worker, cell);
-    if (tr__heap_has_cleaners(cell->heap))
-        tr__burials_end(worker); /* they are user code */
-    tr__heap_drop(&cell->heap, &worker->source);
+    if (cell->heap) {
+        if (tr__heap_has_cleaners(cell->heap))
+            tr__burials_end(worker); /* they are user code */
+        tr__heap_drop(&cell->heap, &worker->source);
+    }
     tr__state_free(&worker->source, cell);
     if (cell->flags & CELL_METERED)
         tr__budget_end(worker, cell);
-    tr__extra_free(worker, cell);
+    if (cell->extra)
+        tr__extra_free(worker, cell);
 }
 
 /*
@@ -83,8 +86,10 @@ void tr__cell_stop(struct worker *worker, struct cell *cell, bool by_kill)
         cell->flags |= CELL_KILLING;
     if (cell == system->guardian)
         tr__shutdown_guardian(worker);
-    tr__supervise_end(worker, cell);
-    tr__children_stop(worker, cell, by_kill);
+    if (cell->extra)
+        tr__supervise_end(worker, cell);
+    if (cell->child_count)
+        tr__children_stop(worker, cell, by_kill);
     cell->house = HOUSE_WAITING;
     if (cell->child_count)
         tr__asks_refuse_queued(worker, cell);
@@ -122,7 +127,7 @@ void tr__cell_last_words(struct worker *worker, struct cell *cell, enum turn_kin
 static void post_stop(struct worker *worker, struct cell *cell)
 {
     static const struct tr_post_stop message;
-    if (cell->flags & CELL_STARTED)
+    if (cell->flags & CELL_STARTED && cell->dispatch->post_stop)
         tr__cell_last_words(
             worker, cell, TURN_POST_STOP, cell->dispatch->post_stop, &message, "tr_post_stop");
 }
@@ -140,8 +145,12 @@ void tr__cell_finish(struct worker *worker, struct cell *cell)
     post_stop(worker, cell);
     if (cell->extra)
         tr__laters_refuse(worker, cell);
-    tr__mail_bury(worker, cell, TR_STOPPED);
-    tr__watches_drop(worker, cell);
+    /* Most leave nothing: no mail, and neither timers, a stash nor watches. */
+    if (cell->extra || cell->cycle || mail_has_arrived(cell)) {
+        tr__mail_bury(worker, cell, TR_STOPPED);
+        tr__watches_drop(worker, cell);
+    }
+    TR_ASSERT(cell->queued_lines == 0);
     tr__cell_release(worker, cell);
     cell_become(worker->system, cell, LIFE_STOPPED, __func__);
     close_door(worker, cell);
