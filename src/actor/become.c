@@ -189,7 +189,8 @@ static tr_status adopt(struct worker *worker, struct cell *cell, const tr_behavi
                       depth);
         return TR_TOO_DEEP;
     }
-    if (!tr__behavior_is_valid(behavior, &why)) {
+    struct dispatch *dispatch = dispatch_known(&worker->dispatches, behavior);
+    if (!dispatch && !tr__behavior_is_valid(behavior, &why)) {
         tr__error_set(error, TR_INVALID_ARGUMENT, cell->identity, "%s", why);
         return TR_INVALID_ARGUMENT;
     }
@@ -202,7 +203,8 @@ static tr_status adopt(struct worker *worker, struct cell *cell, const tr_behavi
         status = tr__setup_check(behavior, type, cell->identity, error);
     if (status != TR_OK)
         return status;
-    struct dispatch *dispatch = tr__dispatch_of(&worker->dispatches, behavior);
+    if (!dispatch)
+        dispatch = tr__dispatch_of(&worker->dispatches, behavior);
     if (!dispatch)
         return no_memory(cell, error, "a behavior's table");
     bool is_by_kind = behavior->options.ordering == TR_BY_KIND;

@@ -158,8 +158,11 @@ static void child_gone(struct worker *worker, struct cell *child)
         return; /* it had been given up */
     bool is_schedule = child->flags & CELL_CALLS;
     bool is_pooled = cell_is_pooled(child);
-    tr__supervise_gone(worker, parent, child);
-    tr__origin_drop(worker, child);
+    /* Of one without an origin there is nothing that could come back, or be missed. */
+    if (child->origin || parent->extra) {
+        tr__supervise_gone(worker, parent, child);
+        tr__origin_drop(worker, child);
+    }
     child_unlink(worker, parent, child);
     if (tr__shutdown_may_reuse(system))
         tr__slot_give(worker->slots, &worker->slot_cache, child);

@@ -38,6 +38,7 @@ void tr__dispatches_deinit(struct dispatches *dispatches)
     source_resize(&dispatches->source, dispatches->buckets, 0);
     dispatches->buckets = NULL;
     dispatches->bucket_count = 0;
+    dispatches->last = NULL;
 }
 
 bool tr__supervision_is_valid(const tr_supervision *supervision, const char **why)
@@ -189,6 +190,11 @@ static struct dispatch *dispatch_new(struct dispatches *dispatches, const tr_beh
     dispatch->post_stop = row_of(behavior, &tr_type_tr_post_stop);
     dispatch->pre_restart = row_of(behavior, &tr_type_tr_pre_restart);
     dispatch->post_restart = row_of(behavior, &tr_type_tr_post_restart);
+    const tr_options *options = &behavior->options;
+    dispatch->is_plain = !behavior->setup.call && !behavior->child_count && !dispatch->pre_start &&
+                         options->ordering == TR_BY_ARRIVAL && !options->budget_bytes &&
+                         !options->tree_budget_bytes && !options->budget_cpu_ns &&
+                         !options->tree_budget_cpu_ns;
     return dispatch;
 }
 
@@ -224,13 +230,21 @@ static bool buckets_grow(struct dispatches *dispatches)
     return true;
 }
 
-struct dispatch *tr__dispatch_of(struct dispatches *dispatches, const tr_behavior *behavior)
+struct dispatch *tr__dispatch_search(struct dispatches *dispatches, const tr_behavior *behavior)
 {
     struct dispatch *dispatch = NULL;
     if (dispatches->bucket_count)
         dispatch = dispatches->buckets[bucket_number(dispatches, behavior)];
     while (dispatch && dispatch->behavior != behavior)
         dispatch = dispatch->next;
+    if (dispatch)
+        dispatches->last = dispatch;
+    return dispatch;
+}
+
+struct dispatch *tr__dispatch_of(struct dispatches *dispatches, const tr_behavior *behavior)
+{
+    struct dispatch *dispatch = dispatch_known(dispatches, behavior);
     if (dispatch)
         return dispatch;
     if (!buckets_grow(dispatches))

@@ -31,6 +31,7 @@ struct dispatch {
     const tr_handler *pre_restart;
     const tr_handler *post_restart;
     bool is_checked;       /* against the list of TR_ACTOR */
+    bool is_plain;         /* its actors begin without code of their own, and without a budget */
     uint32_t worker;       /* whose it is */
     struct dispatch *next; /* of this worker */
 };
@@ -40,6 +41,7 @@ struct dispatches {
     struct dispatch **buckets;
     size_t bucket_count;
     size_t count;
+    struct dispatch *last; /* that was asked for; NULL: none yet */
     uint32_t worker;
 };
 
@@ -55,6 +57,22 @@ bool tr__supervision_is_valid(const tr_supervision *supervision, const char **wh
 
 /** The dispatch of a behavior that is valid; NULL when out of memory. */
 struct dispatch *tr__dispatch_of(struct dispatches *dispatches, const tr_behavior *behavior);
+
+/** As dispatch_known, of another behavior than the last one. */
+struct dispatch *tr__dispatch_search(struct dispatches *dispatches, const tr_behavior *behavior);
+
+/**
+ * The dispatch of a behavior, NULL when it has none yet. One that has was found valid and, being a
+ * constant table, still is: nobody need read all of it for each actor.
+ */
+static inline struct dispatch *dispatch_known(struct dispatches *dispatches,
+                                              const tr_behavior *behavior)
+{
+    struct dispatch *last = dispatches->last;
+    if (__builtin_expect(last && last->behavior == behavior, 1))
+        return last;
+    return tr__dispatch_search(dispatches, behavior);
+}
 
 /**
  * The first message of a list such as "deposit, withdraw, " that a behavior has no handler for, cut

@@ -296,7 +296,7 @@ bool tr__cell_fail(struct worker *worker, struct cell *cell, const char *where,
         return false;
     }
     if (cell->life != LIFE_SUSPENDED)
-        tr__cell_become(system, cell, LIFE_SUSPENDED, __func__);
+        cell_become(system, cell, LIFE_SUSPENDED, __func__);
     tr__failure_pause(worker, cell);
     cell->extra->failure = NULL; /* until the answer comes */
     cell->extra->failed_ns = worker->loop.now_ns;

@@ -8,8 +8,7 @@
 
 #define BIT(life) (1u << (life))
 
-/* The twelve legal changes. */
-static const unsigned legal[LIFE_COUNT] = {
+const uint8_t tr__life_legal[LIFE_COUNT] = {
     [LIFE_NEW] = BIT(LIFE_STARTING) | BIT(LIFE_STOPPED),
     [LIFE_STARTING] = BIT(LIFE_RUNNING) | BIT(LIFE_STOPPED) | BIT(LIFE_SUSPENDED),
     [LIFE_RUNNING] = BIT(LIFE_SUSPENDED) | BIT(LIFE_STOPPING) | BIT(LIFE_STARTING),
@@ -26,16 +25,11 @@ const char *tr__life_name(enum life life)
     return names[life];
 }
 
-bool tr__life_may_become(enum life from, enum life to)
-{
-    return from < LIFE_COUNT && to < LIFE_COUNT && (legal[from] & BIT(to));
-}
-
 tr_status tr__cell_change(struct tr_system *system, struct cell *cell, enum life to,
                           const char *caller, tr_error *error)
 {
     enum life from = cell->life;
-    if (tr__life_may_become(from, to)) {
+    if (life_may_become(from, to)) {
         cell->life = (uint8_t)to;
         return TR_OK;
     }
@@ -58,10 +52,4 @@ tr_status tr__cell_change(struct tr_system *system, struct cell *cell, enum life
     if (error)
         *error = story;
     return TR_INVALID_TRANSITION;
-}
-
-void tr__cell_become(struct tr_system *system, struct cell *cell, enum life to, const char *caller)
-{
-    tr_status status = tr__cell_change(system, cell, to, caller, NULL);
-    TR_ASSERT(status == TR_OK);
 }

@@ -53,7 +53,7 @@ static bool obey_alive(struct worker *worker, struct cell *cell, uint32_t bits)
         return false;
     bool is_suspended = cell->flags & CELL_SUSPENDED;
     if (is_suspended && cell->life == LIFE_RUNNING) {
-        tr__cell_become(worker->system, cell, LIFE_SUSPENDED, __func__);
+        cell_become(worker->system, cell, LIFE_SUSPENDED, __func__);
         tr__idle_pause(worker, cell);
         if (mail_is_parked(cell))
             tr__grants_return(cell);
@@ -64,7 +64,7 @@ static bool obey_alive(struct worker *worker, struct cell *cell, uint32_t bits)
         }
     }
     if (!is_suspended && cell->life == LIFE_SUSPENDED) {
-        tr__cell_become(worker->system, cell, LIFE_RUNNING, __func__);
+        cell_become(worker->system, cell, LIFE_RUNNING, __func__);
         tr__idle_resume(worker, cell);
     }
     if (cell->life == LIFE_SUSPENDED) {

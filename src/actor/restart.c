@@ -107,7 +107,7 @@ static void come_up(struct worker *worker, struct cell *cell)
         tr__cell_adopt(worker, cell, behavior, type, origin ? origin->message : NULL, 0, &error);
     bool is_running = false;
     if (status == TR_OK) {
-        tr__cell_become(worker->system, cell, LIFE_RUNNING, __func__);
+        cell_become(worker->system, cell, LIFE_RUNNING, __func__);
         is_running = tell_fresh(worker, cell, &cause);
     } else if (status == TR_STOPPED) {
         abort_restart(worker, cell); /* the set-up said so */
@@ -165,7 +165,7 @@ void tr__cell_restart(struct worker *worker, struct cell *cell)
     TR_ASSERT(cell->life == LIFE_RUNNING || cell->life == LIFE_SUSPENDED);
     /* Nothing of it runs any more, whatever has to be waited for. */
     if (cell->life == LIFE_RUNNING)
-        tr__cell_become(system, cell, LIFE_SUSPENDED, __func__);
+        cell_become(system, cell, LIFE_SUSPENDED, __func__);
     cell->house = HOUSE_MOUNTING;
     tr__failure_pause(worker, cell);
     failure->phase = FAILURE_TURNS;
@@ -174,7 +174,7 @@ void tr__cell_restart(struct worker *worker, struct cell *cell)
         return;
     }
     tr__turns_cancel(worker, cell);
-    tr__cell_become(system, cell, LIFE_STARTING, __func__);
+    cell_become(system, cell, LIFE_STARTING, __func__);
     cell->flags &= (uint16_t)~CELL_FAILED;
     if (cell->flags & CELL_STARTED) {
         struct tr_pre_restart message = {.cause = failure->cause};

@@ -394,7 +394,8 @@ tr_ref tr_self_spawn(tr_self *self, const tr_spawn_args *args)
 {
     TURN_VERB(self);
     uint64_t bits = 0;
-    tr_error error = {.status = TR_OK};
+    tr_error error;
+    error.text[0] = '\0'; /* nobody reads more of it */
     if (!args || args->size != sizeof *args)
         tr_crash(self, TR_INVALID_ARGUMENT, "spawn: no arguments, or of another version");
     tr_spawn_args with_error = *args;

@@ -2,30 +2,60 @@
 #include "actor/slots.h"
 
 #include "base/assert.h"
+#include "os/memory.h"
 
 enum { LINE = 64, CACHE_MAX = 1024, CACHE_SHARE = 1024 /* of all slots */ };
 
-/* The line before the cells of a chunk. */
-struct chunk_header {
-    _Alignas(LINE) void *block; /* what the source gave */
+/*
+ * Memory for some chunks, one behind the other; this is the line before the first. A block is as large as
+ * all before it together, so a small system stays small, and a large one has huge pages.
+ */
+struct slots_block {
+    _Alignas(LINE) void *memory; /* what the source gave */
+    struct slots_block *next;
 };
 
-static struct chunk_header *chunk_header(struct cell *cells)
+enum {
+    CHUNK_SIZE = SLOTS_CHUNK * sizeof(struct cell), /* 192 KiB */
+    BLOCK_CHUNKS_MAX = 128,                         /* 24 MiB */
+    BLOCK_READY_MIN = 32                            /* chunks: made resident in large pieces */
+};
+
+static bool block_try(struct slots *slots, uint32_t chunks)
 {
-    return (struct chunk_header *)(void *)cells - 1;
+    size_t size = sizeof(struct slots_block) + (size_t)chunks * CHUNK_SIZE + LINE;
+    void *memory = source_resize(&slots->source, NULL, size);
+    if (!memory)
+        return false;
+    uintptr_t aligned = ((uintptr_t)memory + LINE - 1) & ~(uintptr_t)(LINE - 1);
+    struct slots_block *block = (struct slots_block *)aligned;
+    *block = (struct slots_block){.memory = memory, .next = slots->block};
+    slots->block = block;
+    slots->block_next = (char *)(block + 1);
+    slots->block_end = slots->block_next + (size_t)chunks * CHUNK_SIZE;
+    slots->block_ready = chunks < BLOCK_READY_MIN ? slots->block_end : slots->block_next;
+    return true;
+}
+
+static bool block_new(struct slots *slots)
+{
+    uint32_t chunks = slots->used >> SLOTS_CHUNK_BITS;
+    uint32_t wanted = ((slots->limit - slots->used) >> SLOTS_CHUNK_BITS) + 1;
+    chunks = chunks < BLOCK_CHUNKS_MAX ? chunks : BLOCK_CHUNKS_MAX;
+    chunks = chunks < wanted ? chunks : wanted;
+    return (chunks > 1 && block_try(slots, chunks)) || block_try(slots, 1);
 }
 
 /* A chunk of cells that show closed doors: a forged ref may look at one that was never used. */
-static struct cell *chunk_new(const struct memory_source *source)
+static struct cell *chunk_new(struct slots *slots)
 {
-    size_t size = sizeof(struct chunk_header) + SLOTS_CHUNK * sizeof(struct cell) + LINE;
-    void *block = source_resize(source, NULL, size);
-    if (!block)
+    if (slots->block_next == slots->block_end && !block_new(slots))
         return NULL;
-    uintptr_t aligned = ((uintptr_t)block + LINE - 1) & ~(uintptr_t)(LINE - 1);
-    struct chunk_header *header = (struct chunk_header *)aligned;
-    struct cell *cells = (struct cell *)(void *)(header + 1);
-    header->block = block;
+    struct cell *cells = (struct cell *)(void *)slots->block_next;
+    slots->block_next += CHUNK_SIZE;
+    while (slots->block_ready < slots->block_next)
+        slots->block_ready += tr__os_memory_ready(slots->block_ready,
+                                                  (size_t)(slots->block_end - slots->block_ready));
     for (uint32_t i = 0; i < SLOTS_CHUNK; i++) {
         door_init(&cells[i].door);
         atom32_init(&cells[i].door.owner, CELL_FOREIGN);
@@ -64,12 +94,13 @@ void tr__slots_deinit(struct slots *slots)
 {
     if (!slots->chunks)
         return;
-    uint32_t chunk_count = (slots->mask >> SLOTS_CHUNK_BITS) + 1;
-    for (uint32_t i = 0; i < chunk_count; i++) {
-        struct cell *cells = atomptr_load(&slots->chunks[i], ATOM_RELAXED);
-        if (cells)
-            source_resize(&slots->source, chunk_header(cells)->block, 0);
+    struct slots_block *block = slots->block;
+    while (block) {
+        struct slots_block *next = block->next;
+        source_resize(&slots->source, block->memory, 0);
+        block = next;
     }
+    slots->block = NULL;
     source_resize(&slots->source, slots->chunks, 0);
     slots->chunks = NULL;
 }
@@ -116,7 +147,7 @@ static tr_status fresh_range(struct slots *slots, uint32_t wanted, uint32_t *fir
         return TR_LIMIT;
     uint32_t chunk = slots->used >> SLOTS_CHUNK_BITS;
     if (!atomptr_load(&slots->chunks[chunk], ATOM_RELAXED)) {
-        struct cell *cells = chunk_new(&slots->source);
+        struct cell *cells = chunk_new(slots);
         if (!cells)
             return TR_NO_MEMORY;
         atomptr_store(&slots->chunks[chunk], cells, ATOM_RELEASE); /* partner: slots_at */

@@ -36,7 +36,12 @@ struct slot_cache {
     struct slot_list free;
     uint32_t fresh_next; /* slots that were never used */
     uint32_t fresh_end;
+    /* What was found of the last parent for whose child a slot was taken; see actor/spawn.c. */
+    uint64_t parent;
+    size_t path_length;
 };
+
+struct slots_block;
 
 struct slots {
     atomptr *chunks;    /* of struct cell; written under the lock, read by anybody */
@@ -49,7 +54,11 @@ struct slots {
     struct lock lock;
     /* Under the lock. */
     struct slot_list free;
-    uint32_t used; /* slots handed out as fresh so far */
+    uint32_t used;             /* slots handed out as fresh so far */
+    struct slots_block *block; /* the newest of those that chunks lie in */
+    char *block_next;          /* where its next chunk begins */
+    char *block_ready;         /* up to here its memory is resident, or comes as it is touched */
+    char *block_end;
 };
 
 /**

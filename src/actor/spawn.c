@@ -97,15 +97,10 @@ static bool origin_is_needed(const struct cell *cell)
            origin->behavior != cell->dispatch->behavior;
 }
 
-tr_status tr__spawn_check(struct tr_system *system, const tr_spawn_args *args)
+/* Of arguments whose behavior is valid. */
+static tr_status check(struct tr_system *system, const tr_spawn_args *args)
 {
     const char *why;
-    if (!args || args->size != sizeof *args)
-        return TR_INVALID_ARGUMENT;
-    if (!tr__behavior_is_valid(args->behavior, &why)) {
-        tr__error_set(args->error, TR_INVALID_ARGUMENT, 0, "%s", why);
-        return TR_INVALID_ARGUMENT;
-    }
     if (args->worker < -1 || args->worker >= (int)atom32_load(&system->open_most, ATOM_ACQUIRE)) {
         tr__error_set(args->error, TR_INVALID_ARGUMENT, 0, "there is no worker %d", args->worker);
         return TR_INVALID_ARGUMENT;
@@ -137,6 +132,18 @@ tr_status tr__spawn_check(struct tr_system *system, const tr_spawn_args *args)
         return TR_STOPPING;
     }
     return tr__setup_check(args->behavior, args->setup_type, 0, args->error);
+}
+
+tr_status tr__spawn_check(struct tr_system *system, const tr_spawn_args *args)
+{
+    const char *why;
+    if (!args || args->size != sizeof *args)
+        return TR_INVALID_ARGUMENT;
+    if (!tr__behavior_is_valid(args->behavior, &why)) {
+        tr__error_set(args->error, TR_INVALID_ARGUMENT, 0, "%s", why);
+        return TR_INVALID_ARGUMENT;
+    }
+    return check(system, args);
 }
 
 static tr_status path_too_long(tr_error *error)
@@ -203,9 +210,19 @@ tr_status tr__spawn_prepare(struct tr_system *system, struct slot_cache *cache, 
 {
     struct cell *cell;
     size_t length;
-    tr_status status = depth_check(&system->slots, parent, &length, args->error);
-    if (status != TR_OK)
-        return status;
+    tr_status status = TR_OK;
+    /* Where an actor stands in the tree does not change while it lives. */
+    if (cache && cache->parent == parent->identity) {
+        length = cache->path_length;
+    } else {
+        status = depth_check(&system->slots, parent, &length, args->error);
+        if (status != TR_OK)
+            return status;
+        if (cache) {
+            cache->parent = parent->identity;
+            cache->path_length = length;
+        }
+    }
     status = tr__slot_take(&system->slots, cache, &cell);
     if (status != TR_OK) {
         tr__error_set(args->error, status, 0, "no room for another actor");
@@ -230,7 +247,8 @@ tr_status tr__spawn_prepare(struct tr_system *system, struct slot_cache *cache, 
             goto remove_name;
         }
     }
-    tr__front_bind(system, args, cell);
+    if (args->behavior == &tr_behavior_tr_crew)
+        tr__front_bind(system, args, cell);
     *prepared = cell;
     return TR_OK;
 
@@ -302,6 +320,31 @@ static void mount_failed(struct worker *worker, struct cell *cell, const struct 
 }
 
 /*
+ * New to Running, of a child on its parent's worker that has nothing to be set up, nothing to be kept
+ * for a restart and no budget: no code of its own runs, and so nothing can go wrong but the memory of
+ * its state. What has been pushed through its door since that was opened has posted it.
+ */
+static bool start_plainly(struct worker *worker, struct cell *cell, struct dispatch *dispatch)
+{
+    struct tr_system *system = worker->system;
+    size_t size = dispatch->behavior->state_size;
+    if (size > CELL_STATE_INLINE) {
+        cell->state = source_resize(&worker->source, NULL, size);
+        if (!cell->state)
+            return false;
+        memset(cell->state, 0, size);
+    } else if (size) {
+        cell->state = cell->state_inline; /* it was cleared with the cell */
+    }
+    cell_become(system, cell, LIFE_STARTING, __func__);
+    ATOM_POKE(&cell->dispatch, dispatch);
+    cell_become(system, cell, LIFE_RUNNING, __func__);
+    cell->flags |= CELL_STARTED;
+    cell->house = HOUSE_WAITING;
+    return true;
+}
+
+/*
  * New to Running. TR_OK also when the set-up said that the actor is not needed; otherwise *error
  * says why. The actor may be gone, and its cell another's. `mounted` is NULL when the spawner waits.
  */
@@ -311,7 +354,7 @@ static tr_status start(struct worker *worker, struct cell *cell, const tr_behavi
 {
     struct tr_system *system = worker->system;
     cell->house = HOUSE_MOUNTING;
-    tr__cell_become(system, cell, LIFE_STARTING, __func__);
+    cell_become(system, cell, LIFE_STARTING, __func__);
     tr_status status = TR_OK;
     struct budget_tree *above =
         mounted ? mounted->above : budget_above(slots_parent(worker->slots, cell));
@@ -322,7 +365,8 @@ static tr_status start(struct worker *worker, struct cell *cell, const tr_behavi
         tr__error_set(error, status, cell->identity, "out of memory for a budget");
     if (status == TR_OK)
         status = tr__cell_adopt(worker, cell, behavior, type, message, causal, error);
-    tr__waiters_mount(worker, cell, status == TR_OK);
+    if (cell->exceptions)
+        tr__waiters_mount(worker, cell, status == TR_OK);
     if (status != TR_OK) {
         if (status != TR_STOPPED && mounted)
             mount_failed(worker, cell, mounted, error);
@@ -333,7 +377,7 @@ static tr_status start(struct worker *worker, struct cell *cell, const tr_behavi
     }
     if (cell->origin && !origin_is_needed(cell))
         tr__origin_drop(worker, cell);
-    tr__cell_become(system, cell, LIFE_RUNNING, __func__);
+    cell_become(system, cell, LIFE_RUNNING, __func__);
     if (!tr__cell_pre_start(worker, cell, causal))
         return TR_OK;
     if (cell->flags & CELL_SUSPENDED)
@@ -415,13 +459,9 @@ void tr__spawn_mount(struct worker *worker, struct cell *cell)
 /* ---- From a handler. ---- */
 
 /* What TR_ACTOR lists and the first behavior does not know is worth a line, once. */
-static void protocol_check(struct worker *worker, const tr_spawn_args *args)
+static void protocol_check(struct worker *worker, struct dispatch *dispatch, const char *protocol)
 {
     char name[TR_NAME_MAX + 1];
-    struct dispatch *dispatch = tr__dispatch_of(&worker->dispatches, args->behavior);
-    const char *protocol = args->protocol;
-    if (!protocol || !dispatch || dispatch->is_checked)
-        return;
     dispatch->is_checked = true;
     if (tr__protocol_lacks(dispatch, protocol, name, sizeof name))
         tr__log(worker->system,
@@ -435,7 +475,11 @@ static void protocol_check(struct worker *worker, const tr_spawn_args *args)
 tr_status tr__spawn_below(struct worker *worker, struct cell *parent, const tr_spawn_args *args,
                           uint64_t causal, struct failure **past, uint64_t *ref_bits)
 {
-    tr_status status = tr__spawn_check(worker->system, args);
+    struct dispatch *dispatch = NULL;
+    if (args && args->size == sizeof *args)
+        dispatch = dispatch_known(&worker->dispatches, args->behavior);
+    tr_status status =
+        dispatch ? check(worker->system, args) : tr__spawn_check(worker->system, args);
     if (status != TR_OK)
         return status;
     if (args->spec && args->spec->is_significant && !tr__extra_of(worker, parent))
@@ -475,18 +519,24 @@ tr_status tr__spawn_below(struct worker *worker, struct cell *parent, const tr_s
     }
     door_open(&cell->door, identity, owner, false);
     tr__names_show(cell->name);
-    tr_error error;
-    status = start(worker,
-                   cell,
-                   args->behavior,
-                   args->setup_type,
-                   args->setup,
-                   causal,
-                   NULL,
-                   args->error ? args->error : &error);
-    if (status != TR_OK)
-        return status;
-    protocol_check(worker, args);
+    bool is_plain =
+        dispatch && dispatch->is_plain && !cell->origin && !(parent->flags & CELL_METERED);
+    if (!is_plain || !start_plainly(worker, cell, dispatch)) {
+        tr_error error;
+        status = start(worker,
+                       cell,
+                       args->behavior,
+                       args->setup_type,
+                       args->setup,
+                       causal,
+                       NULL,
+                       args->error ? args->error : &error);
+        if (status != TR_OK)
+            return status;
+        dispatch = tr__dispatch_of(&worker->dispatches, args->behavior);
+    }
+    if (args->protocol && dispatch && !dispatch->is_checked)
+        protocol_check(worker, dispatch, args->protocol);
     *ref_bits = identity;
     return TR_OK;
 }

@@ -36,13 +36,16 @@ void tr__cell_release(struct worker *worker, struct cell *cell)
     if (cell->flags & CELL_CALLS)
         tr__schedule_orphan(worker, cell);
     tr__cell_unname(worker, cell);
-    if (tr__heap_has_cleaners(cell->heap))
-        tr__burials_end(worker); /* they are user code */
-    tr__heap_drop(&cell->heap, &worker->source);
+    if (cell->heap) {
+        if (tr__heap_has_cleaners(cell->heap))
+            tr__burials_end(worker); /* they are user code */
+        tr__heap_drop(&cell->heap, &worker->source);
+    }
     tr__state_free(&worker->source, cell);
     if (cell->flags & CELL_METERED)
         tr__budget_end(worker, cell);
-    tr__extra_free(worker, cell);
+    if (cell->extra)
+        tr__extra_free(worker, cell);
 }
 
 /*
@@ -65,7 +68,7 @@ void tr__cell_stop(struct worker *worker, struct cell *cell, bool by_kill)
     struct tr_system *system = worker->system;
     TR_ASSERT(cell_owner(cell) == worker->index);
     struct durable *durable = cell_durable(cell);
-    tr__cell_become(system, cell, LIFE_STOPPING, __func__);
+    cell_become(system, cell, LIFE_STOPPING, __func__);
     if (durable)
         durable->hooks->on_leave(worker, cell);
     cell->house = HOUSE_RUNNING; /* what is taken in now makes it ready for nothing */
@@ -83,8 +86,10 @@ void tr__cell_stop(struct worker *worker, struct cell *cell, bool by_kill)
         cell->flags |= CELL_KILLING;
     if (cell == system->guardian)
         tr__shutdown_guardian(worker);
-    tr__supervise_end(worker, cell);
-    tr__children_stop(worker, cell, by_kill);
+    if (cell->extra)
+        tr__supervise_end(worker, cell);
+    if (cell->child_count)
+        tr__children_stop(worker, cell, by_kill);
     cell->house = HOUSE_WAITING;
     if (cell->child_count)
         tr__asks_refuse_queued(worker, cell);
@@ -122,7 +127,7 @@ void tr__cell_last_words(struct worker *worker, struct cell *cell, enum turn_kin
 static void post_stop(struct worker *worker, struct cell *cell)
 {
     static const struct tr_post_stop message;
-    if (cell->flags & CELL_STARTED)
+    if (cell->flags & CELL_STARTED && cell->dispatch->post_stop)
         tr__cell_last_words(
             worker, cell, TURN_POST_STOP, cell->dispatch->post_stop, &message, "tr_post_stop");
 }
@@ -140,10 +145,14 @@ void tr__cell_finish(struct worker *worker, struct cell *cell)
     post_stop(worker, cell);
     if (cell->extra)
         tr__laters_refuse(worker, cell);
-    tr__mail_bury(worker, cell, TR_STOPPED);
-    tr__watches_drop(worker, cell);
+    /* Most leave nothing: no mail, and neither timers, a stash nor watches. */
+    if (cell->extra || cell->cycle || mail_has_arrived(cell)) {
+        tr__mail_bury(worker, cell, TR_STOPPED);
+        tr__watches_drop(worker, cell);
+    }
+    TR_ASSERT(cell->queued_lines == 0);
     tr__cell_release(worker, cell);
-    tr__cell_become(worker->system, cell, LIFE_STOPPED, __func__);
+    cell_become(worker->system, cell, LIFE_STOPPED, __func__);
     close_door(worker, cell);
     if (atom32_load(&worker->system->is_stopping, ATOM_RELAXED))
         tr__shutdown_note(worker, cell);
@@ -170,7 +179,7 @@ void tr__cell_end_unborn(struct worker *worker, struct cell *cell, tr_status rea
 {
     TR_ASSERT(cell->life <= LIFE_STARTING);
     struct durable *durable = cell_durable(cell);
-    tr__cell_become(worker->system, cell, LIFE_STOPPED, __func__);
+    cell_become(worker->system, cell, LIFE_STOPPED, __func__);
     /* Who asks for its key from now on gets the next one, and not the name of one that ends. */
     if (durable)
         durable->hooks->on_leave(worker, cell);

@@ -222,8 +222,8 @@ static tr_status guardian_make(struct tr_system *system)
     status = tr__names_add(&system->names, "/user", cell->identity, &cell->name);
     if (status != TR_OK)
         return status;
-    tr__cell_become(system, cell, LIFE_STARTING, __func__);
-    tr__cell_become(system, cell, LIFE_RUNNING, __func__);
+    cell_become(system, cell, LIFE_STARTING, __func__);
+    cell_become(system, cell, LIFE_RUNNING, __func__);
     cell->flags |= CELL_STARTED;
     cell->house = HOUSE_WAITING;
     tr__room_open(cell, &tr_behavior_tr_guardian);

@@ -9,6 +9,8 @@
 enum {
     SLAB_FIRST = 64,          /* envelopes: a small system stays small */
     SLAB_LARGEST = 262144,    /* 16 MiB: most of it can be huge pages */
+    SLAB_READY_MIN = 65536,   /* 4 MiB: from here on memory is made resident in large pieces */
+    CARVE = 32,               /* envelopes that go from a new slab into the free list at once */
     TRIM_RESERVE = 16 * 1024, /* free envelopes, 1 MiB, that a pool keeps */
     LINE = 64
 };
@@ -112,29 +114,49 @@ static bool slab_add(struct envelope_pool *pool)
         source_resize(&pool->source, slab, 0);
         return false;
     }
-    tr__os_advise_huge(memory, count * sizeof(struct envelope) + LINE);
     uintptr_t aligned = ((uintptr_t)memory + LINE - 1) & ~(uintptr_t)(LINE - 1);
     *slab = (struct envelope_slab){
         .memory = memory, .first = (struct envelope *)aligned, .count = (uint32_t)count};
+    pool->slabs[pool->slab_count++] = slab;
+    pool->made += count;
+    pool->fresh = slab->first;
+    pool->fresh_end = slab->first + count;
+    pool->ready_end = (char *)(count < SLAB_READY_MIN ? pool->fresh_end : pool->fresh);
+    poison_set(slab->first, count * sizeof *slab->first);
+    return true;
+}
+
+/*
+ * Puts the next envelopes of the newest slab into the empty free list. Not all at once: whoever sends
+ * the message that begins a slab would wait until 16 MiB have been found and written.
+ */
+static void slab_carve(struct envelope_pool *pool)
+{
+    size_t count = (size_t)(pool->fresh_end - pool->fresh);
+    struct envelope *end = pool->fresh + (count < CARVE ? count : CARVE);
+    while (pool->ready_end < (char *)end)
+        pool->ready_end += tr__os_memory_ready(pool->ready_end,
+                                               (size_t)((char *)pool->fresh_end - pool->ready_end));
+    poison_clear(pool->fresh, (size_t)((char *)end - (char *)pool->fresh));
     /* Backwards, so that the list runs through the slab in the order of addresses. */
-    for (size_t i = count; i-- > 0;) {
-        struct envelope *envelope = &slab->first[i];
+    for (struct envelope *envelope = end; envelope-- > pool->fresh;) {
         envelope->home = pool->home;
         envelope_link(envelope, pool->free);
         pool->free = envelope;
         poison_set(&envelope->payload, sizeof envelope->payload);
     }
-    pool->slabs[pool->slab_count++] = slab;
-    pool->made += count;
-    return true;
+    pool->fresh = end;
 }
 
 struct envelope *tr__envelope_refill(struct envelope_pool *pool)
 {
     TR_ASSERT(!pool->free);
     take_returned(pool);
-    if (!pool->free && !slab_add(pool))
-        return NULL;
+    if (!pool->free) {
+        if (pool->fresh == pool->fresh_end && !slab_add(pool))
+            return NULL;
+        slab_carve(pool);
+    }
     struct envelope *envelope = pool->free;
     pool->free = envelope_next(envelope);
     poison_clear(&envelope->payload, sizeof envelope->payload);
@@ -203,7 +225,7 @@ static void slabs_sort(struct envelope_pool *pool)
     }
 }
 
-/* Takes the envelopes of wholly free slabs out of the free list. */
+/* Takes the envelopes of wholly free slabs out of the free list, and those that never were in it. */
 static void free_list_filter(struct envelope_pool *pool)
 {
     struct envelope *kept = NULL;
@@ -216,6 +238,11 @@ static void free_list_filter(struct envelope_pool *pool)
         kept = envelope;
     }
     pool->free = kept;
+    if (pool->fresh < pool->fresh_end) {
+        const struct envelope_slab *slab = slab_of(pool, pool->fresh);
+        if (slab->free == slab->count)
+            pool->fresh = pool->fresh_end;
+    }
 }
 
 bool tr__envelope_pool_trim(struct envelope_pool *pool)
@@ -230,6 +257,8 @@ bool tr__envelope_pool_trim(struct envelope_pool *pool)
         pool->slabs[i]->free = 0;
     for (struct envelope *e = pool->free; e; e = envelope_next(e))
         slab_of(pool, e)->free++;
+    if (pool->fresh < pool->fresh_end)
+        slab_of(pool, pool->fresh)->free += (uint32_t)(pool->fresh_end - pool->fresh);
 
     /* Some free slabs, lowest address first, stay: they are the reserve. */
     size_t kept = 0;

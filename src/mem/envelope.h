@@ -110,6 +110,9 @@ struct envelope_pool {
     uint32_t slab_count;
     size_t made; /* envelopes in all slabs */
     struct envelope_slab **slabs;
+    struct envelope *fresh; /* of the newest slab: from here on they were never used */
+    struct envelope *fresh_end;
+    char *ready_end; /* up to here the memory of that slab is resident, or comes as it is touched */
     struct memory_source source;
     struct block_pool blocks;
     struct envelope_return *returns; /* one per home */
@@ -123,7 +126,7 @@ struct envelope_pool {
 tr_status tr__envelope_pool_init(struct envelope_pool *pool, const struct memory_source *source,
                                  uint16_t home, uint16_t home_count, struct envelope_pool **pools);
 void tr__envelope_pool_deinit(struct envelope_pool *pool);
-/** When the free list is empty: what came home, else a new slab. NULL when out of memory. */
+/** When the free list is empty: what came home, else new ones. NULL when out of memory. */
 struct envelope *tr__envelope_refill(struct envelope_pool *pool);
 /** Collects an envelope of another home. */
 void tr__envelope_send_home(struct envelope_pool *pool, struct envelope *envelope);

@@ -92,14 +92,14 @@ TEST(twelve_of_the_36_changes_are_legal, "L-01", "LC-01")
     for (int from = 0; from < LIFE_COUNT; from++) {
         ck_assert_str_eq(tr__life_name((enum life)from), names[from]);
         for (int to = 0; to < LIFE_COUNT; to++) {
-            bool may = tr__life_may_become((enum life)from, (enum life)to);
+            bool may = life_may_become((enum life)from, (enum life)to);
             ck_assert_int_eq(may, is_edge(names[from], names[to]));
             legal += may;
         }
     }
     ck_assert_uint_eq(legal, 12);
-    ck_assert(!tr__life_may_become(LIFE_COUNT, LIFE_NEW));
-    ck_assert(!tr__life_may_become(LIFE_NEW, LIFE_COUNT));
+    ck_assert(!life_may_become(LIFE_COUNT, LIFE_NEW));
+    ck_assert(!life_may_become(LIFE_NEW, LIFE_COUNT));
 }
 
 TEST(a_legal_change_is_made_and_an_illegal_one_changes_nothing, "L-01", "L-02", "LC-01")
