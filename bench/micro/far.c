@@ -3,16 +3,19 @@
  * Times messages from one worker to another: bursts one way, and round trips while both workers
  * spin and when both sleep, against two threads that do nothing but wake each other.
  *
- *     cmake --build build --target micro_far && build/micro/far [burst | trip]
+ * Those that sleep are timed with a core for each thread, with one core for both, and wherever the
+ * kernel puts them. The first two say what the runtime adds; the last is a mixture of them, which differs
+ * from run to run, since to wake a core that sleeps takes many times as long as to go on with
+ * another thread on the same one.
+ *
+ *     cmake --build build --target micro_far && build/micro/far [burst | awake | parked]
  */
 #include "stage.h"
 
-#include <errno.h>
 #include <linux/futex.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -142,6 +145,35 @@ static void trips_begin(void)
     trips_begin_ns = trips_end_ns = now_ns();
 }
 
+/* Where the threads of the two sides are. */
+static enum place { PLACE_FREE, PLACE_APART, PLACE_TOGETHER, PLACES } place;
+static const char *const place_names[PLACES] = {"anywhere", "a core each", "on one core"};
+static size_t cores[2]; /* that may be used */
+
+static void find_cores(void)
+{
+    cpu_set_t set;
+    int count = 0;
+    require(sched_getaffinity(0, sizeof set, &set) == 0, "sched_getaffinity");
+    for (size_t i = 0; i < CPU_SETSIZE && count < 2; i++) {
+        if (CPU_ISSET(i, &set))
+            cores[count++] = i;
+    }
+    if (count == 1)
+        cores[1] = cores[0];
+}
+
+/* The calling thread is that of this side. */
+static void take_place(int side)
+{
+    cpu_set_t set;
+    if (place == PLACE_FREE)
+        return;
+    CPU_ZERO(&set);
+    CPU_SET(cores[place == PLACE_APART ? side : 0], &set);
+    require(sched_setaffinity(0, sizeof set, &set) == 0, "sched_setaffinity");
+}
+
 /* One trip more; false when the time is up. */
 static bool trip_again(void)
 {
@@ -162,8 +194,14 @@ static tr_next pong_question(tr_self *self, const struct question *message)
 {
     return tr_reply(self, answer, .n = message->n);
 }
-TR_BEHAVIOR(pong, void, TR_ON(ball, pong_ball), TR_ON(question, pong_question),
-            TR_OPTIONS(.is_pinned = true));
+
+static tr_next pong_starts(void)
+{
+    take_place(1);
+    return TR_SAME;
+}
+TR_BEHAVIOR(pong, void, TR_ON(tr_pre_start, pong_starts), TR_ON(ball, pong_ball),
+            TR_ON(question, pong_question), TR_OPTIONS(.is_pinned = true));
 
 struct ping {
     pong_ref pong;
@@ -172,6 +210,7 @@ struct ping {
 static tr_next set_up_ping(struct ping *ping, const struct partner_is *message)
 {
     ping->pong = message->pong;
+    take_place(0);
     return TR_SAME;
 }
 
@@ -222,9 +261,7 @@ static double trips(tr_time spin_ns, bool is_ask)
 
 /* The floor: two threads that wake each other, and nothing else. */
 struct side {
-    _Alignas(64) atomic_uint turn; /* for the futex */
-    int event;                     /* and for eventfd and epoll, as the runtime sleeps */
-    int epoll;
+    _Alignas(64) atomic_uint turn;
 };
 static struct side sides[2];
 static atomic_bool floor_is_over;
@@ -252,6 +289,7 @@ static void *futex_pong(void *unused)
 {
     uint32_t turn = 0;
     bool is_last;
+    take_place(1);
     do {
         turn = futex_wait(&sides[1], turn);
         is_last = atomic_load(&floor_is_over);
@@ -260,112 +298,91 @@ static void *futex_pong(void *unused)
     return unused;
 }
 
-static void futex_ping(void)
+static void *futex_ping(void *unused)
 {
     uint32_t turn = 0;
+    take_place(0);
+    trips_begin();
     do {
         atomic_store(&floor_is_over, !trip_again());
         futex_pass(&sides[1], turn + 1);
         turn = futex_wait(&sides[0], turn);
     } while (!atomic_load(&floor_is_over));
-}
-
-static void event_wake(struct side *side)
-{
-    uint64_t one = 1;
-    require(write(side->event, &one, sizeof one) == sizeof one, "write");
-}
-
-static void event_wait(struct side *side)
-{
-    struct epoll_event event;
-    uint64_t count;
-    while (epoll_wait(side->epoll, &event, 1, -1) != 1)
-        require(errno == EINTR, "epoll_wait");
-    require(read(side->event, &count, sizeof count) == sizeof count, "read");
-}
-
-static void *event_pong(void *unused)
-{
-    bool is_last;
-    do {
-        event_wait(&sides[1]);
-        is_last = atomic_load(&floor_is_over);
-        event_wake(&sides[0]);
-    } while (!is_last);
     return unused;
 }
 
-static void event_ping(void)
+static double floor_trips(void)
 {
-    do {
-        atomic_store(&floor_is_over, !trip_again());
-        event_wake(&sides[1]);
-        event_wait(&sides[0]);
-    } while (!atomic_load(&floor_is_over));
-}
-
-static double floor_trips(void (*ping)(void), void *(*pong)(void *unused))
-{
-    pthread_t thread;
+    void *(*const mains[2])(void *unused) = {futex_ping, futex_pong};
+    pthread_t threads[2];
     atomic_store(&floor_is_over, false);
-    for (int i = 0; i < 2; i++) {
-        struct epoll_event event = {.events = EPOLLIN};
+    for (int i = 0; i < 2; i++)
         atomic_store(&sides[i].turn, 0);
-        sides[i].event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-        sides[i].epoll = epoll_create1(EPOLL_CLOEXEC);
-        require(epoll_ctl(sides[i].epoll, EPOLL_CTL_ADD, sides[i].event, &event) == 0, "epoll_ctl");
-    }
-    trips_begin();
-    require(pthread_create(&thread, NULL, pong, NULL) == 0, "pthread_create");
-    ping();
-    pthread_join(thread, NULL);
-    for (int i = 0; i < 2; i++) {
-        close(sides[i].event);
-        close(sides[i].epoll);
-    }
+    for (int i = 0; i < 2; i++)
+        require(pthread_create(&threads[i], NULL, mains[i], NULL) == 0, "pthread_create");
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
     return (trips_end_ns - trips_begin_ns) / (double)trip_count;
 }
 
-static void trip(void)
+static const char *const trip_names[2] = {"tell and tell", "ask and await"};
+
+static void trip_awake(void)
 {
-    double values[8][TRIP_ROUNDS];
-    double medians[8];
-    double best_tell = 1e12;
-    double best_ask = 1e12;
+    static const char *const spins[2] = {"both spin", "spin as by default"};
+    double values[2][2][TRIP_ROUNDS];
+    double best[2] = {1e12, 1e12};
+    char name[128];
+    for (int i = 0; i < TRIP_ROUNDS; i++) {
+        for (int is_ask = 0; is_ask < 2; is_ask++) {
+            values[0][is_ask][i] = trips(TR_MILLISECOND, is_ask);
+            best[is_ask] = trips_best_ns < best[is_ask] ? trips_best_ns : best[is_ask];
+            values[1][is_ask][i] = trips(0, is_ask);
+        }
+    }
+    for (int spin = 0; spin < 2; spin++) {
+        for (int is_ask = 0; is_ask < 2; is_ask++) {
+            snprintf(name, sizeof name, "trip, %s, %s", spins[spin], trip_names[is_ask]);
+            print(name, median(values[spin][is_ask], TRIP_ROUNDS), "ns");
+        }
+    }
+    for (int is_ask = 0; is_ask < 2; is_ask++) {
+        snprintf(name, sizeof name, "trip, both spin, %s, the best 64", trip_names[is_ask]);
+        print(name, best[is_ask] / TRIPS_TO_LOOK, "ns");
+    }
+}
+
+static void trip_parked(void)
+{
+    double floors[PLACES][TRIP_ROUNDS];
+    double values[PLACES][2][TRIP_ROUNDS];
+    char name[128];
+    find_cores();
     /* Side by side, so that all of them see the same machine. */
     for (int i = 0; i < TRIP_ROUNDS; i++) {
-        values[0][i] = trips(TR_MILLISECOND, false);
-        best_tell = trips_best_ns < best_tell ? trips_best_ns : best_tell;
-        values[1][i] = trips(TR_MILLISECOND, true);
-        best_ask = trips_best_ns < best_ask ? trips_best_ns : best_ask;
-        values[2][i] = trips(0, false);
-        values[3][i] = trips(0, true);
-        values[4][i] = floor_trips(futex_ping, futex_pong);
-        values[5][i] = floor_trips(event_ping, event_pong);
-        values[6][i] = trips(-1, false);
-        values[7][i] = trips(-1, true);
+        for (place = PLACE_FREE; place < PLACES; place++) {
+            floors[place][i] = floor_trips();
+            for (int is_ask = 0; is_ask < 2; is_ask++)
+                values[place][is_ask][i] = trips(-1, is_ask);
+        }
     }
-    for (int i = 0; i < 8; i++)
-        medians[i] = median(values[i], TRIP_ROUNDS);
-    print("trip, both spin, tell and tell", medians[0], "ns");
-    print("trip, both spin, ask and await", medians[1], "ns");
-    print("trip, spin as by default, tell and tell", medians[2], "ns");
-    print("trip, spin as by default, ask and await", medians[3], "ns");
-    print("trip, floor, futex", medians[4], "ns");
-    print("trip, floor, eventfd and epoll", medians[5], "ns");
-    print("trip, parked, tell and tell", medians[6], "ns");
-    print("trip, parked, ask and await", medians[7], "ns");
-    print("trip, both spin, tell and tell, the best 64", best_tell / TRIPS_TO_LOOK, "ns");
-    print("trip, both spin, ask and await, the best 64", best_ask / TRIPS_TO_LOOK, "ns");
-    print("trip, parked, tell and tell, ratio", medians[6] / medians[4], "times the futex floor");
-    print("trip, parked, ask and await, ratio", medians[7] / medians[4], "times the futex floor");
-    print("trip, parked, tell and tell, ratio", medians[6] / medians[5], "times the eventfd floor");
-    print("trip, parked, ask and await, ratio", medians[7] / medians[5], "times the eventfd floor");
+    for (int where = 0; where < PLACES; where++) {
+        double floor_ns = median(floors[where], TRIP_ROUNDS);
+        snprintf(name, sizeof name, "trip, floor, futex, %s", place_names[where]);
+        print(name, floor_ns, "ns");
+        for (int is_ask = 0; is_ask < 2; is_ask++) {
+            double trip_ns = median(values[where][is_ask], TRIP_ROUNDS);
+            snprintf(
+                name, sizeof name, "trip, parked, %s, %s", place_names[where], trip_names[is_ask]);
+            print(name, trip_ns, "ns");
+            print(name, trip_ns / floor_ns, "times the futex floor");
+        }
+    }
 }
 
 int main(int argc, char **argv)
 {
-    static const struct part parts[] = {{"burst", burst}, {"trip", trip}};
+    static const struct part parts[] = {
+        {"burst", burst}, {"awake", trip_awake}, {"parked", trip_parked}};
     return run_parts(argc, argv, parts, sizeof parts / sizeof parts[0]);
 }
