@@ -300,6 +300,8 @@ static tr_status recover(struct loading *loading, struct journal_story *story)
     tr_status status = tr__journal_recover(&log->journal, &source, &target, UINT64_MAX, story);
     if (status == TR_OK && story->snapshot)
         status = tr__journal_saved(&log->journal, story->snapshot);
+    /* Those that are of no use are not to be counted among those that are kept. */
+    log->has_looked = story->damaged > 0 || loading->is_damaged;
     source_resize(&worker->source, log->base, 0);
     log->base = NULL;
     tr__event_page_free(worker, &log->page);

@@ -3,12 +3,22 @@
  * Actors with events: what a replay makes is what was there, whatever happens between; what a failure takes back;
  * what hooks hear of; and what is refused.
  */
-#include "base/rng.h"
 #include "support/books.h"
 
 enum { SEEDS = TEST_SEEDS(20) };
 
 /* ---- Replay is live. ---- */
+
+static uint64_t chance;
+
+/* Numbers below a bound, by the splitmix64 generator. */
+static uint64_t below(uint64_t bound)
+{
+    uint64_t bits = chance += 0x9e3779b97f4a7c15u;
+    bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9u;
+    bits = (bits ^ bits >> 27) * 0x94d049bb133111ebu;
+    return (bits ^ bits >> 31) % bound;
+}
 
 enum { HISTORY = 4096, STEPS = 60, TEXT = 32 };
 
@@ -123,10 +133,10 @@ static bool is_sync(void)
     return tr_durable_book.options.durability == TR_SAVE_SYNC;
 }
 
-static void step(struct rng *rng)
+static void step(void)
 {
-    int64_t n = (int64_t)rng_below(rng, 1000);
-    switch (rng_below(rng, 12)) {
+    int64_t n = (int64_t)below(1000);
+    switch (below(12)) {
     case 0: /* it sleeps: all is stored before */
         books_nap();
         check_now(true);
@@ -143,7 +153,7 @@ static void step(struct rng *rng)
         check_now(is_sync());
         break;
     case 3:
-        books_again(1 + rng_below(rng, 1000));
+        books_again(1 + below(1000));
         check_now(true);
         acknowledged = highest;
         break;
@@ -164,7 +174,7 @@ static void step(struct rng *rng)
         check_now(true);
         break;
     default:
-        for (uint64_t i = 1 + rng_below(rng, 8); i; i--)
+        for (uint64_t i = 1 + below(8); i; i--)
             books_do("a", do_some, n + (int64_t)i);
         break;
     }
@@ -175,20 +185,19 @@ static void step(struct rng *rng)
 static void play(tr_durability durability)
 {
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        struct rng rng;
-        rng_init(&rng, test_seed() + seed);
+        chance = test_seed() + seed;
         books_reset();
         tr_durable_book.options.durability = durability;
-        books_events.snapshots.every = 1 + (uint32_t)rng_below(&rng, 20);
-        books_events.snapshots.kept = 1 + (uint32_t)rng_below(&rng, 4);
-        books_events.snapshots.drops_events = rng_below(&rng, 2);
-        if (rng_below(&rng, 5) == 0)
+        books_events.snapshots.every = 1 + (uint32_t)below(20);
+        books_events.snapshots.kept = 1 + (uint32_t)below(4);
+        books_events.snapshots.drops_events = below(2);
+        if (below(5) == 0)
             books_events.snapshots.every = TR_NO_SNAPSHOTS;
         memset(&history[0], 0, sizeof history[0]);
         highest = acknowledged = 0;
         books_begin_on_disk(seed);
         for (int i = 0; i < STEPS; i++)
-            step(&rng);
+            step();
         books_nap();
         check_now(true);
         books_end();

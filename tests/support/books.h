@@ -138,7 +138,8 @@ static inline tr_next books_act(tr_self *self, const struct book_state *book,
 }
 
 TR_BEHAVIOR(book, const struct book_state, TR_ON(tr_created, books_created),
-            TR_ON(tr_awake, books_awake), TR_ON(tr_sleeping, books_sleeping), TR_ON(act, books_act));
+            TR_ON(tr_awake, books_awake), TR_ON(tr_sleeping, books_sleeping),
+            TR_ON(act, books_act));
 
 static tr_events books_events;
 static tr_durable_kind tr_durable_book;
@@ -152,8 +153,7 @@ static inline void books_reset(void)
         .name = "book",
         .behavior = &tr_behavior_book,
         .state = &tr_type_book_state,
-        .options = {
-            .idle_ns = 30 * TR_SECOND, .grace_ns = 5 * TR_SECOND, .events = &books_events}};
+        .options = {.idle_ns = 30 * TR_SECOND, .grace_ns = 5 * TR_SECOND, .events = &books_events}};
 }
 
 /* ---- The stage. ---- */
