@@ -43,6 +43,7 @@
 #define TROUPE_DURABLE_H
 
 #include <troupe/alarm.h>
+#include <troupe/event.h>
 #include <troupe/queue.h>
 #include <troupe/self.h>
 
@@ -87,6 +88,11 @@ typedef struct tr_durable_options {
      * be added at the end without. NULL: none.
      */
     const tr_migration *const *migrations TR_ZERO;
+    /**
+     * &account_events: the state is made of events, see troupe/event.h, and that of the behavior is const.
+     * `version` and `migrations` are those of snapshots. NULL: the state itself is stored.
+     */
+    const tr_events *events TR_ZERO;
 } tr_durable_options;
 
 /** A kind of durable actors; made by TR_DURABLE. */

@@ -197,6 +197,12 @@
 #define TR_QUEUE_ITEM_MAX (64u * 1024)
 /** Bytes of a persisted event. More: TR_TOO_LARGE. */
 #define TR_EVENT_MAX (1024u * 1024)
+/** Memory of the events of an actor that are not on disk yet. More: TR_LIMIT. */
+#define TR_EVENTS_HELD_BYTES_MAX (64u * 1024 * 1024)
+/** Events after which there is a snapshot, unless tr_snapshots.every says otherwise. */
+#define TR_SNAPSHOT_EVERY 100
+/** What tr_snapshots.kept may be at most. More: the kind is not valid. */
+#define TR_SNAPSHOTS_MAX 8
 /** Bytes of a text in the log, its NUL counted. Longer ones are cut. */
 #define TR_LOG_MAX 1024
 /** Bytes of the stack on which handlers run. */

@@ -17,6 +17,7 @@
 #define DURABLE_ACTOR_H
 
 #include <troupe/durable.h>
+#include <troupe/wire.h>
 
 #include "actor/gate.h"
 #include "durable/alarm_plan.h"
@@ -79,6 +80,12 @@ struct durable_frame {
     const tr_type *message_type;
 };
 
+/** What a state was read into; data NULL: nothing. */
+struct state_block {
+    void *data;
+    const tr_type *type;
+};
+
 struct durable_actor {
     struct durable durable; /* first */
     struct durable_kind *kind;
@@ -124,8 +131,8 @@ struct durable_actor {
         size_t room;
     } * arrays; /* lists that tr_append has made, memory of the incarnation */
     size_t array_count;
-    void *block; /* what the state was read into, NULL for none */
-    const tr_type *block_type;
+    struct state_block block;
+    struct event_log *events; /* NULL: its kind has none; see durable/events.h */
     char *warning; /* who held the grace up; for the log */
     size_t key_size;
     char key[]; /* ends with a NUL that does not count */
@@ -148,11 +155,22 @@ extern const struct durable_hooks tr__durable_hooks;
 
 /** The set-up of all kinds: makes the actor, enters the store, reads the state. */
 tr_next tr__durable_setup(tr_self *self, void *state, const void *message);
+/**
+ * From the bytes of an earlier version, or this one, to a state; what it points to is in *block or memory of the
+ * application. Else *error says why. The bytes are not needed when a migration is called.
+ */
+TR_MUST_CHECK tr_status tr__durable_state_read(tr_self *self, const struct durable_actor *actor,
+                                               uint32_t stored_version, tr_bytes bytes, void *state,
+                                               struct state_block *block, tr_wire_error *error);
+void tr__state_block_free(struct state_block *block);
 /** Frees what a generation had; the store's entry too. */
 void tr__durable_drop(struct worker *worker, struct durable_actor *actor);
 
 /* ---- durable/stretch.c ---- */
 
+/** Packs the state at the worker's desk. 0: it cannot be packed, and *status says why. */
+size_t tr__durable_state_pack(struct worker *worker, struct durable_actor *actor,
+                              tr_status *status);
 /** The batch of the stretch that runs, made if need be. NULL: no memory. */
 struct store_batch *tr__durable_stretch_batch(struct durable_actor *actor);
 /**

@@ -15,6 +15,7 @@
 #include "actor/stop.h"
 #include "base/assert.h"
 #include "durable/clock.h"
+#include "durable/events.h"
 #include "durable/queue.h"
 
 /* ---- The timer. ---- */
@@ -203,6 +204,8 @@ static void perform_early(struct worker *worker, struct durable_actor *actor,
     case STEP_FIRE_ABORT:
         actor->is_aborted = true;
         tr__queues_abort(actor);
+        if (actor->events)
+            tr__events_wake(worker, actor);
         break;
     case STEP_RUN_ON_SLEEP:
         run_hook(worker, actor, SLEEP_REASON_SLEEP);
@@ -383,6 +386,8 @@ void tr__durable_end(struct worker *worker, struct cell *cell, struct durable *d
     list_remove(&actor->awake);
     host_desk(actor->kind->host, worker)->awake_count--;
     tr__durable_drop(worker, actor);
+    if (actor->events)
+        tr__events_free(worker, actor);
     struct cell *successor = tr__host_left(actor->kind->host, actor);
     source_resize(&worker->source, actor, 0);
     if (successor)

@@ -200,13 +200,14 @@ struct journal_trim tr__journal_trim(const struct journal *journal,
     uint64_t oldest = journal->snapshots[journal->snapshot_count - keep];
     TR_ASSERT(oldest > 0);
     TR_ASSERT(oldest <= journal->highest);
-    return (struct journal_trim){.events = oldest, .snapshots = oldest - 1};
+    return (struct journal_trim){.events = policy->keeps_events ? 0 : oldest,
+                                 .snapshots = oldest - 1};
 }
 
 void tr__journal_trimmed(struct journal *journal, const struct journal_trim *trim)
 {
     TR_ASSERT(trim->events <= newest_snapshot(journal)); /* rule 2 */
-    TR_ASSERT(trim->snapshots <= trim->events);
+    TR_ASSERT(trim->snapshots <= newest_snapshot(journal));
     if (trim->events >= journal->first)
         journal->first = trim->events + 1;
     uint32_t gone = 0;

@@ -30,6 +30,7 @@ enum { JOURNAL_SNAPSHOTS_MAX = 8 }; /* that a policy can keep */
 struct journal_policy {
     uint64_t snapshot_every; /* events; 0: no snapshots by themselves */
     uint32_t keep;           /* snapshots; 0: all that there are, and all events */
+    bool keeps_events;       /* all of them, whatever becomes of snapshots */
 };
 
 struct journal {

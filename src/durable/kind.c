@@ -6,6 +6,7 @@
 
 #include "actor/dispatch.h"
 #include "durable/alarm.h"
+#include "durable/events.h"
 #include "durable/queue.h"
 #include "wire/type.h"
 
@@ -26,6 +27,7 @@ static const tr_handler own_rows[] = {
      .name = "an alarm",
      .is_barrier = true},
     {.type = &tr_type_tr_durable_runs, .call = tr__durable_run, .name = "tr_run"},
+    {.type = &tr_type_tr_durable_happened, .call = tr__events_turn, .name = "on_stored"},
     {.type = &tr_type_tr_durable_driven, .call = tr__durable_drive_turn, .name = "sleep"},
 };
 enum { OWN_ROWS = sizeof own_rows / sizeof own_rows[0] };
@@ -69,11 +71,13 @@ static const char *fault_of(const tr_durable_kind *kind)
         return "a kind without a name";
     if (!tr__behavior_is_valid(kind->behavior, &why) || !tr__type_is_valid(kind->state, &why))
         return why;
-    static const char front[] = "struct ";
+    const char *front = kind->options.events ? "const struct " : "struct ";
     const char *state = kind->behavior->state_name;
+    if (kind->options.events && strncmp(state, front, strlen(front)) != 0)
+        return "the behavior of a kind with events has a state of const struct ...";
     if (kind->behavior->state_size != kind->state->size ||
-        strncmp(state, front, sizeof front - 1) != 0 ||
-        strcmp(state + sizeof front - 1, kind->state->name) != 0)
+        strncmp(state, front, strlen(front)) != 0 ||
+        strcmp(state + strlen(front), kind->state->name) != 0)
         return "the state of the kind is not that of its behavior";
     if (kind->behavior->setup.call && kind->behavior->setup.type != &tr_type_tr_none &&
         !tr_type_is_equal(kind->behavior->setup.type, &tr_type_tr_none))
@@ -91,7 +95,7 @@ static const char *fault_of(const tr_durable_kind *kind)
         if (!tr__type_is_valid(step->from_type, &why) || !tr__type_is_valid(step->to_type, &why))
             return why;
     }
-    return NULL;
+    return options->events ? tr__events_fault(kind) : NULL;
 }
 
 static void rows_fill(struct durable_kind *kind, const tr_behavior *behavior)

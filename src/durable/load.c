@@ -2,11 +2,12 @@
 /**
  * How a generation begins: its state is read, and brought to the version of the code.
  */
+#include <stdio.h>
 #include <string.h>
-#include <troupe/wire.h>
 
 #include "actor/extra.h"
 #include "durable/alarm.h"
+#include "durable/events.h"
 #include "durable/queue.h"
 
 static struct durable_actor *actor_new(struct worker *worker, struct cell *cell,
@@ -56,8 +57,9 @@ void tr__durable_drop(struct worker *worker, struct durable_actor *actor)
     if (actor->entry)
         tr__store_leave(actor->entry);
     actor->entry = NULL;
-    tr_message_free(actor->block_type, actor->block);
-    actor->block = NULL;
+    tr__state_block_free(&actor->block);
+    if (actor->events)
+        tr__events_reset(worker, actor);
     source_resize(source, actor->stored, 0);
     actor->stored = NULL;
     actor->stored_size = 0;
@@ -78,6 +80,12 @@ void tr__durable_drop(struct worker *worker, struct durable_actor *actor)
 
 /* ---- The state. ---- */
 
+void tr__state_block_free(struct state_block *block)
+{
+    tr_message_free(block->type, block->data);
+    *block = (struct state_block){.data = NULL};
+}
+
 static const tr_migration *migration_from(const tr_durable_options *options, uint32_t version)
 {
     for (size_t i = 0; options->migrations && options->migrations[i]; i++) {
@@ -95,50 +103,37 @@ static uint32_t readable_as(const struct durable_kind *kind, uint32_t version)
     return version;
 }
 
-static tr_next unreadable(tr_self *self, const struct durable_actor *actor, uint32_t version,
-                          tr_status status, const tr_wire_error *error)
-{
-    return tr_fail(self,
-                   status,
-                   "the state of %s, version %u: %s %s",
-                   actor->kind->declared->name,
-                   version,
-                   error->path,
-                   error->text);
-}
-
 /*
  * From the bytes of a version to the state of this one. What a migration makes is the application's
  * memory; the block of what was read last is the actor's, for as long as its generation.
  */
-static tr_next state_read(tr_self *self, struct durable_actor *actor,
-                          const struct store_state *stored, void *state)
+tr_status tr__durable_state_read(tr_self *self, const struct durable_actor *actor,
+                                 uint32_t stored_version, tr_bytes bytes, void *state,
+                                 struct state_block *block, tr_wire_error *error)
 {
     const struct durable_kind *kind = actor->kind;
     const tr_durable_options *options = &kind->declared->options;
-    tr_wire_error error = {.status = TR_OK};
-    uint32_t version = readable_as(kind, stored->version);
+    *error = (tr_wire_error){.status = TR_OK};
+    uint32_t version = readable_as(kind, stored_version);
     const tr_migration *step = migration_from(options, version);
-    actor->block_type = step ? step->from_type : kind->declared->state;
-    tr_status status = tr_unpack(actor->block_type, stored->bytes, &actor->block, &error);
+    block->type = step ? step->from_type : kind->declared->state;
+    tr_status status = tr_unpack(block->type, bytes, &block->data, error);
     if (status != TR_OK)
-        return unreadable(self, actor, stored->version, status, &error);
-    const void *from = actor->block;
+        return status;
+    const void *from = block->data;
     while (step) {
         void *to = tr_alloc(self, step->to_type->size);
         status = step->call(self, from, to);
-        if (status != TR_OK)
-            return tr_fail(self,
-                           status,
-                           "the migration of %s from version %u failed",
-                           kind->declared->name,
-                           step->from);
+        if (status != TR_OK) {
+            snprintf(error->text, sizeof error->text, "its migration from %u failed", step->from);
+            return status;
+        }
         from = to;
         version = readable_as(kind, version + 1);
         step = migration_from(options, version);
     }
     memcpy(state, from, kind->declared->state->size);
-    return TR_SAME;
+    return TR_OK;
 }
 
 /* What is stored now, to be compared with. A state of an earlier version counts as another one. */
@@ -156,28 +151,54 @@ static bool stored_keep(struct worker *worker, struct durable_actor *actor,
     return true;
 }
 
-static tr_next load(tr_self *self, struct durable_actor *actor, void *state)
+static tr_next load_state(tr_self *self, struct durable_actor *actor, void *state,
+                          const struct store_state *stored)
 {
-    struct worker *worker = self->worker;
     const struct durable_kind *kind = actor->kind;
-    struct store_state stored;
-    tr_status status = tr__store_read_state(
-        host_desk(kind->host, worker)->reader, kind->declared->name, actor_key(actor), &stored);
-    actor->is_new = status == TR_NOT_FOUND;
-    if (actor->is_new || (status == TR_OK && !stored.has_state))
+    tr_wire_error error;
+    if (stored->sequence)
+        return tr_fail(self,
+                       TR_STALE,
+                       "it has events, up to %llu, and its kind has none",
+                       (unsigned long long)stored->sequence);
+    if (!stored->has_state)
         return TR_SAME;
-    if (status != TR_OK)
-        return tr_fail(self, status, "its state cannot be read: %s", tr_status_text(status));
-    if (stored.version > kind->version)
+    if (stored->version > kind->version)
         return tr_fail(self,
                        TR_STALE,
                        "its state has version %u, which is newer than that of the code, %u",
-                       stored.version,
+                       stored->version,
                        kind->version);
     /* The bytes are borrowed until the reader is used again, which a migration may do. */
-    if (!stored_keep(worker, actor, &stored))
+    if (!stored_keep(self->worker, actor, stored))
         return tr_fail(self, TR_NO_MEMORY, "no memory for its state");
-    return state_read(self, actor, &stored, state);
+    tr_status status = tr__durable_state_read(
+        self, actor, stored->version, stored->bytes, state, &actor->block, &error);
+    if (status != TR_OK)
+        return tr_fail(self,
+                       status,
+                       "the state of %s, version %u: %s %s",
+                       kind->declared->name,
+                       stored->version,
+                       error.path,
+                       error.text);
+    return TR_SAME;
+}
+
+static tr_next load(tr_self *self, struct durable_actor *actor, void *state)
+{
+    const struct durable_kind *kind = actor->kind;
+    struct store_state stored;
+    tr_status status = tr__store_read_state(host_desk(kind->host, self->worker)->reader,
+                                            kind->declared->name,
+                                            actor_key(actor),
+                                            &stored);
+    actor->is_new = status == TR_NOT_FOUND;
+    if (status != TR_OK && !actor->is_new)
+        return tr_fail(self, status, "its state cannot be read: %s", tr_status_text(status));
+    if (kind->declared->options.events)
+        return tr__events_load(self, actor, state, actor->is_new ? NULL : &stored);
+    return actor->is_new ? TR_SAME : load_state(self, actor, state, &stored);
 }
 
 /* ---- The set-up. ---- */

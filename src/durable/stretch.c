@@ -3,16 +3,15 @@
  * Stretches: what a turn changes between two waits, and how it gets to the disk.
  */
 #include <string.h>
-#include <troupe/wire.h>
 
 #include "actor/park.h"
 #include "base/assert.h"
 #include "durable/clock.h"
+#include "durable/events.h"
 
 /* ---- What has changed. ---- */
 
-/* Packs the state at the worker's desk. 0: it cannot be packed, and *status says why. */
-static size_t state_pack(struct worker *worker, struct durable_actor *actor, tr_status *status)
+size_t tr__durable_state_pack(struct worker *worker, struct durable_actor *actor, tr_status *status)
 {
     struct durable_desk *desk = host_desk(actor->kind->host, worker);
     const tr_type *type = actor->kind->declared->state;
@@ -145,7 +144,23 @@ tr_status tr__durable_stretch_submit(struct worker *worker, struct durable_actor
     actor->has_dirt = false;
     actor->save_ns = TR_NEVER;
     actor->is_new = false;
+    if (actor->events)
+        tr__events_submitted(worker, actor);
     return TR_OK;
+}
+
+/* Adds the state to the batch, if it has changed or nothing of the actor is stored. */
+static tr_status state_close(struct worker *worker, struct durable_actor *actor, size_t size,
+                             bool has_changed, bool must)
+{
+    tr_status status = TR_OK;
+    if (actor->events)
+        return tr__events_close(worker, actor);
+    if (has_changed || (must && actor->is_new))
+        status = state_put(worker, actor, size);
+    if (status == TR_OK && has_changed && !stored_set(worker, actor, size))
+        status = TR_NO_MEMORY;
+    return status;
 }
 
 /* What it sent goes behind what waits already. */
@@ -193,17 +208,18 @@ tr_status tr__durable_stretch_end(struct worker *worker, struct durable_actor *a
     tr_status status = actor->broken;
     if (status != TR_OK)
         return status; /* what an earlier one did is not stored, and it knows of that */
-    size_t size = state_pack(worker, actor, &status);
-    if (!size)
-        return status;
-    const void *bytes = host_desk(actor->kind->host, worker)->bytes;
-    bool has_changed = size != actor->stored_size || memcmp(bytes, actor->stored, size) != 0;
+    size_t size = 0;
+    bool has_changed = false;
+    if (!actor->events) { /* whose state is in its events */
+        size = tr__durable_state_pack(worker, actor, &status);
+        if (!size)
+            return status;
+        const void *bytes = host_desk(actor->kind->host, worker)->bytes;
+        has_changed = size != actor->stored_size || memcmp(bytes, actor->stored, size) != 0;
+    }
     bool is_due = has_changed || actor->batch || (must && actor->is_new);
     if (is_due && (must || is_time(worker, actor))) {
-        if (has_changed || (must && actor->is_new))
-            status = state_put(worker, actor, size);
-        if (status == TR_OK && has_changed && !stored_set(worker, actor, size))
-            status = TR_NO_MEMORY;
+        status = state_close(worker, actor, size, has_changed, must);
         return status == TR_OK ? tr__durable_stretch_submit(worker, actor) : status;
     }
     struct list *last = list_last(&actor->stretches);
@@ -223,6 +239,8 @@ void tr__durable_stretch_drop(struct worker *worker, struct durable_actor *actor
     tr__store_batch_free(actor->batch);
     actor->batch = NULL;
     actor->alarm_ns = TR_NEVER;
+    if (actor->events)
+        tr__events_dropped(worker, actor);
     while (!list_is_empty(&actor->overlays)) {
         struct overlay *overlay = LIST_OWNER(list_last(&actor->overlays), struct overlay, link);
         if (overlay->stretch <= actor->stretch_last)
@@ -258,6 +276,8 @@ void tr__durable_stretch_stored(struct worker *worker, struct cell *cell, struct
         if (cell->life < LIFE_STOPPING)
             tr__durable_break(worker, actor, status);
     }
+    if (actor->events)
+        tr__events_stored(worker, actor, stretch->number, status);
     if (holder_is_raised(&stretch->holder)) {
         tr__sleep_drop(&actor->machine, &stretch->holder, worker->loop.now_ns);
         tr__durable_nudge(worker, actor);

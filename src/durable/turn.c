@@ -9,6 +9,7 @@
 #include "actor/turn.h"
 #include "base/assert.h"
 #include "durable/alarm.h"
+#include "durable/events.h"
 #include "durable/queue.h"
 
 static const tr_next same = {TR_NEXT_SAME};
@@ -186,6 +187,8 @@ void tr__durable_started(struct worker *worker, struct durable_actor *actor)
     if (actor->kind->run &&
         tr__durable_tell(worker, actor->durable.cell, &tr_type_tr_durable_runs, &runs) != TR_OK)
         tr__durable_break(worker, actor, TR_NO_MEMORY);
+    if (actor->events)
+        tr__events_wake(worker, actor);
     tr__durable_drive(worker, actor, false);
 }
 

@@ -78,6 +78,7 @@ tr_status tr__store_read_snapshot(struct store_reader *reader, const char *kind,
 {
     struct name name;
     tr_status status = begin(reader, kind, key, &name);
+    snapshot->sequence = 0;
     return status ? status
                   : reader->store->driver->read_snapshot(
                         reader->view, bytes_of(&name), sequence_max, snapshot);

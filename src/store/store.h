@@ -298,7 +298,11 @@ struct store_snapshot {
     uint32_t version;
     tr_bytes bytes;
 };
-/** The latest snapshot whose number is at most `sequence_max`. TR_NOT_FOUND: there is none. */
+/**
+ * The latest snapshot whose number is at most `sequence_max`. TR_NOT_FOUND: there is none. With
+ * TR_STORE_CORRUPT snapshot->sequence is the number of the damaged one, so that an older one can be
+ * asked for; 0: it is not known either.
+ */
 TR_MUST_CHECK tr_status tr__store_read_snapshot(struct store_reader *reader, const char *kind,
                                                 tr_bytes key, uint64_t sequence_max,
                                                 struct store_snapshot *snapshot);

@@ -192,7 +192,9 @@ TEST(replay_is_the_live_state_for_random_commands, "")
     for (uint64_t round = 0; round < test_scale(60, 5000); round++) {
         static struct store store;
         static struct live live;
-        struct journal_policy policy = {rng_below(&rng, 30), (uint32_t)rng_below(&rng, 10)};
+        struct journal_policy policy = {.snapshot_every = rng_below(&rng, 30),
+                                        .keep = (uint32_t)rng_below(&rng, 10),
+                                        .keeps_events = rng_below(&rng, 4) == 0};
         store = (struct store){.first = 1};
         live = (struct live){.value = 0};
         tr__journal_init(&live.journal);
@@ -420,7 +422,8 @@ TEST(what_is_kept_is_what_was_asked_for, "")
     ck_assert_uint_eq(journal.snapshots[0], 350);
     ck_assert_uint_eq(journal.snapshots[7], 1000);
     for (uint32_t keep = 0; keep < 20; keep++) {
-        struct journal_trim trim = tr__journal_trim(&journal, &(struct journal_policy){0, keep});
+        struct journal_trim trim =
+            tr__journal_trim(&journal, &(struct journal_policy){.keep = keep});
         uint64_t oldest = keep == 0 ? 0 : keep >= 8 ? 350 : 1100 - keep * 100;
         ck_assert_uint_eq(trim.events, oldest);
         ck_assert_uint_eq(trim.snapshots, oldest ? oldest - 1 : 0);
@@ -428,7 +431,7 @@ TEST(what_is_kept_is_what_was_asked_for, "")
     /* Fewer than are to be kept: nothing goes. */
     tr__journal_trimmed(&journal, &(struct journal_trim){900, 899});
     ck_assert_uint_eq(journal.snapshot_count, 2);
-    ck_assert_uint_eq(tr__journal_trim(&journal, &(struct journal_policy){0, 3}).events, 0);
+    ck_assert_uint_eq(tr__journal_trim(&journal, &(struct journal_policy){.keep = 3}).events, 0);
 }
 
 SUITE("durable journal", replay_is_the_live_state_for_random_commands, snapshots_shorten_the_way,

@@ -150,6 +150,8 @@ tr_status tr__view_read_snapshot(struct store_view *view, tr_bytes name, uint64_
         status = fits ? keep(view, bytes, &found.bytes) : TR_STORE_CORRUPT;
         if (status == TR_OK)
             *snapshot = found;
+        else if (status == TR_STORE_CORRUPT)
+            snapshot->sequence = found.sequence;
     } else {
         status = result == SQLITE_DONE ? TR_NOT_FOUND : tr__link_status(result);
     }

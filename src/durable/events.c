@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Events as they happen: from tr_persist to the disk, to the hook, and to a snapshot.
+ */
+#include "durable/events.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "actor/relief.h"
+#include "base/assert.h"
+#include "wire/type.h"
+
+_Static_assert(TR_SNAPSHOTS_MAX == JOURNAL_SNAPSHOTS_MAX, "what a kind may keep, a journal can");
+
+/* ---- Kinds. ---- */
+
+static bool is_type(const tr_event_row *row, const tr_type *type)
+{
+    return row->type == type || tr_type_is_equal(row->type, type);
+}
+
+static const tr_event_row *row_of(const tr_events *events, const tr_type *type, bool is_hook)
+{
+    for (size_t i = 0; i < events->row_count; i++) {
+        const tr_event_row *row = &events->rows[i];
+        if ((is_hook ? row->stored != NULL : row->apply != NULL) && is_type(row, type))
+            return row;
+    }
+    return NULL;
+}
+
+static const char *row_fault(const tr_events *events, const tr_event_row *row)
+{
+    const char *why;
+    if (!tr__type_is_valid(row->type, &why))
+        return why;
+    if (row_of(events, row->type, row->stored != NULL) != row)
+        return "an event that has two functions";
+    if (row->stored && !row_of(events, row->type, false))
+        return "a TR_ON_STORED of an event that has no TR_APPLY";
+    for (size_t i = 0; row->migrations && row->migrations[i]; i++) {
+        const tr_migration *step = row->migrations[i];
+        if (step->from < 1 || step->from >= row->version)
+            return "a migration from a version of an event that is not an earlier one";
+        if (!tr__type_is_valid(step->from_type, &why) || !tr__type_is_valid(step->to_type, &why))
+            return why;
+    }
+    return NULL;
+}
+
+const char *tr__events_fault(const tr_durable_kind *kind)
+{
+    const tr_events *events = kind->options.events;
+    if (events->size != sizeof *events)
+        return "events of another version of the library";
+    if (!events->state || !tr_type_is_equal(events->state, kind->state))
+        return "its events are of another state";
+    if (events->snapshots.kept > TR_SNAPSHOTS_MAX)
+        return "more snapshots to be kept than TR_SNAPSHOTS_MAX";
+    if (!events->row_count)
+        return "a kind with events has one at least";
+    for (size_t i = 0; i < events->row_count; i++) {
+        const char *why = row_fault(events, &events->rows[i]);
+        if (why)
+            return why;
+    }
+    return NULL;
+}
+
+/* ---- What keeps the actor awake for its hooks, and calls them. ---- */
+
+static void hold(struct worker *worker, struct durable_actor *actor)
+{
+    struct event_log *log = actor->events;
+    bool is_needed =
+        log->hooks_sent || log->is_hooking || log->is_flushing || !list_is_empty(&log->ready);
+    if (is_needed == holder_is_raised(&log->holder))
+        return;
+    if (is_needed) {
+        log->holder = (struct holder){.what = "TR_ON_STORED, to come"};
+        (void)!tr__sleep_raise(
+            &actor->machine, &log->holder, COUNTER_INTERNAL, worker->loop.now_ns);
+    } else {
+        tr__sleep_drop(&actor->machine, &log->holder, worker->loop.now_ns);
+        tr__durable_nudge(worker, actor);
+    }
+}
+
+static void tell(struct worker *worker, struct durable_actor *actor)
+{
+    static const struct tr_durable_happened happened;
+    struct event_log *log = actor->events;
+    if (log->is_told || log->is_hooking || (!log->is_flushing && list_is_empty(&log->ready)))
+        return;
+    if (actor->machine.state == SLEEP_LOADING || actor->machine.state == SLEEP_TERMINATED)
+        return;
+    log->is_told = true;
+    if (tr__durable_tell(worker, actor->durable.cell, &tr_type_tr_durable_happened, &happened) ==
+        TR_OK)
+        return;
+    log->is_told = false;
+    tr__durable_break(worker, actor, TR_NO_MEMORY); /* they come when it has begun anew */
+}
+
+void tr__events_wake(struct worker *worker, struct durable_actor *actor)
+{
+    struct event_log *log = actor->events;
+    /* In a grace nobody waits for later: what is stored when it has ended calls no hook. */
+    if (actor->is_aborted && log->hooks_waiting)
+        log->is_flushing = true;
+    hold(worker, actor);
+    tell(worker, actor);
+}
+
+static void item_free(struct worker *worker, struct event_item *item)
+{
+    list_remove(&item->link);
+    source_resize(&worker->source, item, 0);
+}
+
+static void ready_drop(struct worker *worker, struct durable_actor *actor)
+{
+    struct list *link;
+    while ((link = list_first(&actor->events->ready)))
+        item_free(worker, LIST_OWNER(link, struct event_item, link));
+}
+
+/* Calls the hook of an event that is on disk. */
+static tr_next hook(struct tr_self *self, struct tr_self *verb, struct durable_actor *actor,
+                    void *state, struct event_item *item)
+{
+    struct worker *worker = self->worker;
+    const tr_event_row *row = item->hook;
+    const tr_handler handler = {.type = row->type, .call = row->stored, .name = row->name};
+    tr_wire_error error;
+    size_t front = strlen(row->type->name) + 1 + 4;
+    if (!tr__frame_begin(self, actor, row->name, false)) {
+        item_free(worker, item);
+        return tr_fail(self, TR_NO_MEMORY, "no memory for a turn");
+    }
+    self->frame->message_type = row->type;
+    tr_status status = tr_unpack(row->type,
+                                 (tr_bytes){item->bytes + front, item->size - front},
+                                 &self->frame->message,
+                                 &error);
+    item_free(worker, item);
+    tr_next next;
+    if (status == TR_OK)
+        next = tr__durable_user(self, verb, &handler, state, self->frame->message);
+    else
+        next = tr_fail(self, status, "an event for TR_ON_STORED: %s", tr_status_text(status));
+    next = tr__frame_done(self, actor, next, false);
+    tr__frame_end(self, actor);
+    return next;
+}
+
+tr_next tr__events_turn(tr_self *self, void *state, const void *message)
+{
+    TURN_VERB(self);
+    struct durable_actor *actor = durable_of(self);
+    struct worker *worker = self->worker;
+    struct event_log *log = actor->events;
+    (void)message;
+    if (!log)
+        return TR_SAME;
+    log->is_told = false;
+    if (actor->broken != TR_OK)
+        return TR_SAME;
+    tr_next next = TR_SAME;
+    bool is_over =
+        actor->machine.state >= SLEEP_FINALIZE && actor->machine.state != SLEEP_DESTROY_GRACE;
+    if (is_over)
+        ready_drop(worker, actor);
+    if (log->is_flushing) {
+        tr_status status = is_over ? TR_OK : tr__durable_stretch_end(worker, actor, true);
+        if (status != TR_OK)
+            tr__durable_break(worker, actor, status);
+        log->is_flushing = false;
+    }
+    struct list *first = log->is_hooking ? NULL : list_pop_first(&log->ready);
+    if (first) {
+        log->is_hooking = true;
+        next = hook(self, verb_turn, actor, state, LIST_OWNER(first, struct event_item, link));
+        log->is_hooking = false;
+    }
+    if (next.code != TR_NEXT_FAILED && !self->is_cancelled)
+        tell(worker, actor);
+    hold(worker, actor);
+    tr__durable_drive(worker, actor, false);
+    return next;
+}
+
+/* ---- What stretches tell. ---- */
+
+void tr__events_submitted(struct worker *worker, struct durable_actor *actor)
+{
+    struct event_log *log = actor->events;
+    log->hooks_sent += log->hooks_waiting;
+    log->hooks_waiting = 0;
+    hold(worker, actor);
+}
+
+void tr__events_dropped(struct worker *worker, struct durable_actor *actor)
+{
+    struct event_log *log = actor->events;
+    struct list *link;
+    log->at = NULL;
+    while ((link = list_last(&log->items))) {
+        struct event_item *item = LIST_OWNER(link, struct event_item, link);
+        if (item->stretch <= actor->stretch_last)
+            break;
+        log->held -= sizeof *item + item->size;
+        item_free(worker, item);
+    }
+    log->hooks_waiting = 0;
+}
+
+void tr__events_stored(struct worker *worker, struct durable_actor *actor, uint64_t stretch,
+                       tr_status status)
+{
+    struct event_log *log = actor->events;
+    struct list *link;
+    log->at = NULL;
+    while ((link = list_first(&log->items))) {
+        struct event_item *item = LIST_OWNER(link, struct event_item, link);
+        if (item->stretch > stretch)
+            break;
+        log->held -= sizeof *item + item->size;
+        log->hooks_sent -= item->hook != NULL;
+        if (status != TR_OK || !item->hook) {
+            item_free(worker, item);
+            continue;
+        }
+        list_remove(link);
+        list_push_last(&log->ready, link);
+    }
+    tell(worker, actor);
+    hold(worker, actor);
+}
+
+void tr__events_reset(struct worker *worker, struct durable_actor *actor)
+{
+    struct event_log *log = actor->events;
+    struct list *link;
+    tr__sleep_drop(&actor->machine, &log->holder, worker->loop.now_ns);
+    while ((link = list_first(&log->items)))
+        item_free(worker, LIST_OWNER(link, struct event_item, link));
+    tr__event_page_free(worker, &log->page);
+    tr__state_block_free(&log->block);
+    tr_message_free(log->event.block_type, log->event.block);
+    source_resize(&worker->source, log->base, 0);
+    struct event_log fresh = {.policy = log->policy};
+    tr__journal_init(&fresh.journal);
+    /* What tr_alloc gave went with the incarnation. */
+    struct list ready = log->ready;
+    bool has_ready = !list_is_empty(&log->ready);
+    *log = fresh;
+    list_init(&log->items);
+    list_init(&log->ready);
+    if (has_ready) {
+        log->ready = ready;
+        ready.next->previous = &log->ready;
+        ready.previous->next = &log->ready;
+    }
+}
+
+void tr__events_free(struct worker *worker, struct durable_actor *actor)
+{
+    ready_drop(worker, actor);
+    source_resize(&worker->source, actor->events, 0);
+    actor->events = NULL;
+}
+
+/* ---- Snapshots. ---- */
+
+/* Older ones than those that this generation has made or started from, so that they can go. */
+static tr_status look_back(struct worker *worker, struct durable_actor *actor)
+{
+    struct event_log *log = actor->events;
+    const struct durable_kind *kind = actor->kind;
+    struct store_snapshot found;
+    while (!log->has_looked && log->journal.snapshot_count < log->policy.keep) {
+        uint64_t before = log->journal.snapshot_count ? log->journal.snapshots[0] : UINT64_MAX;
+        tr_status status = tr__store_read_snapshot(host_desk(kind->host, worker)->reader,
+                                                   kind->declared->name,
+                                                   actor_key(actor),
+                                                   before - 1,
+                                                   &found);
+        /* A damaged one counts as none, and so what is older stays: it is what is left. */
+        log->has_looked = status != TR_OK;
+        if (status != TR_OK)
+            return status == TR_NOT_FOUND || status == TR_STORE_CORRUPT ? TR_OK : status;
+        if (tr__journal_saved(&log->journal, found.sequence) != TR_OK)
+            return TR_STORE_CORRUPT;
+    }
+    log->has_looked = true;
+    return TR_OK;
+}
+
+static tr_status snapshot(struct worker *worker, struct durable_actor *actor)
+{
+    struct event_log *log = actor->events;
+    uint64_t sequence = log->journal.highest;
+    tr_status status = look_back(worker, actor);
+    size_t size = status == TR_OK ? tr__durable_state_pack(worker, actor, &status) : 0;
+    if (!size)
+        return status;
+    struct store_batch *batch = tr__durable_stretch_batch(actor);
+    void *bytes = batch ? tr__store_batch_alloc(batch, size) : NULL;
+    if (!bytes)
+        return TR_NO_MEMORY;
+    memcpy(bytes, host_desk(actor->kind->host, worker)->bytes, size);
+    status = tr__store_snapshot_put(batch, sequence, actor->kind->version, (tr_bytes){bytes, size});
+    if (status == TR_OK)
+        status = tr__journal_saved(&log->journal, sequence);
+    if (status != TR_OK)
+        return status;
+    /* One transaction has both: what goes is never gone before the snapshot is there. */
+    struct journal_trim trim = tr__journal_trim(&log->journal, &log->policy);
+    if (trim.events)
+        status = tr__store_event_trim(batch, trim.events);
+    if (status == TR_OK && trim.snapshots)
+        status = tr__store_snapshot_trim(batch, trim.snapshots);
+    if (status == TR_OK)
+        tr__journal_trimmed(&log->journal, &trim);
+    return status;
+}
+
+static bool is_new_since_snapshot(const struct journal *journal)
+{
+    uint32_t count = journal->snapshot_count;
+    return journal->highest > (count ? journal->snapshots[count - 1] : 0);
+}
+
+tr_status tr__events_close(struct worker *worker, struct durable_actor *actor)
+{
+    struct event_log *log = actor->events;
+    if (!actor->batch) {
+        /* There is nothing, but from now on it is known: a batch that deletes what is not there makes its row. */
+        struct store_batch *batch = tr__durable_stretch_batch(actor);
+        return batch ? tr__store_event_trim(batch, 0) : TR_NO_MEMORY;
+    }
+    if (log->journal.highest < log->again ||
+        !tr__journal_wants_snapshot(&log->journal, &log->policy))
+        return TR_OK;
+    tr_status status = snapshot(worker, actor);
+    if (status == TR_OK)
+        return TR_OK;
+    /* It does without: the events are there. */
+    char path[TR_PATH_MAX + 1];
+    tr__cell_path(worker->system, actor->durable.cell, path);
+    tr__log(worker->system,
+            TR_LEVEL_WARN,
+            path,
+            "there is no snapshot after event %" PRIu64 ": %s",
+            log->journal.highest,
+            tr_status_text(status));
+    log->again = log->journal.highest + log->policy.snapshot_every;
+    return TR_OK;
+}
+
+/* ---- The verbs. ---- */
+
+static struct durable_actor *need(tr_self *self, const char *verb)
+{
+    TR_ASSERT(self); /* there is no turn to end */
+    struct durable_actor *actor = durable_of(self);
+    if (!actor || !actor->kind->declared->options.events)
+        tr_crash(self, TR_NOT_SUPPORTED, "%s: this actor has no events", verb);
+    if (!self->frame)
+        tr_crash(self, TR_NOT_IN_A_TURN, "%s: not in a set-up or a signal", verb);
+    if (self->is_cancelled)
+        tr_crash(self, TR_CANCELLED, "%s: the turn was cancelled", verb);
+    return actor;
+}
+
+static struct event_item *item_new(struct worker *worker, const struct durable_actor *actor,
+                                   const tr_event_row *row, const void *event, tr_status *status)
+{
+    const struct durable_desk *desk = host_desk(actor->kind->host, worker);
+    const struct event_log *log = actor->events;
+    tr_wire_error error;
+    size_t size = tr_pack(row->type, event, desk->bytes, desk->size, &error);
+    size_t name_size = strlen(row->type->name) + 1;
+    size_t front = name_size + 4;
+    *status = !size                                         ? error.status
+              : size > TR_EVENT_MAX - front                 ? TR_TOO_LARGE
+              : log->held > TR_EVENTS_HELD_BYTES_MAX        ? TR_LIMIT
+              : size > TR_EVENTS_HELD_BYTES_MAX - log->held ? TR_LIMIT
+                                                            : TR_OK;
+    if (*status != TR_OK)
+        return NULL;
+    struct event_item *item = source_resize(&worker->source, NULL, sizeof *item + front + size);
+    if (!item) {
+        *status = TR_NO_MEMORY;
+        return NULL;
+    }
+    *item =
+        (struct event_item){.stretch = actor->stretch_last + 1,
+                            .sequence = log->journal.highest + 1,
+                            .hook = row_of(actor->kind->declared->options.events, row->type, true),
+                            .size = front + size};
+    list_init(&item->link);
+    memcpy(item->bytes, row->type->name, name_size);
+    uint32_t version = row->version ? row->version : 1;
+    for (int i = 0; i < 4; i++)
+        item->bytes[name_size + (size_t)i] = (unsigned char)(version >> 8 * i);
+    if (size <= desk->size)
+        memcpy(item->bytes + front, desk->bytes, size);
+    else
+        (void)tr_pack(row->type, event, item->bytes + front, size, &error);
+    return item;
+}
+
+static tr_status persist(tr_self *self, struct durable_actor *actor, const tr_type *type,
+                         const void *event, uint64_t *sequence)
+{
+    struct worker *worker = self->worker;
+    struct event_log *log = actor->events;
+    tr_status status;
+    const tr_event_row *row = row_of(actor->kind->declared->options.events, type, false);
+    if (!row)
+        return TR_WRONG_TYPE;
+    struct event_item *item = item_new(worker, actor, row, event, &status);
+    if (!item)
+        return status;
+    struct store_batch *batch = tr__durable_stretch_batch(actor);
+    status = TR_NO_MEMORY;
+    if (batch)
+        status = tr__store_event_append(
+            batch, log->journal.highest, (tr_bytes){item->bytes, item->size});
+    if (status == TR_OK)
+        status = tr__journal_append(&log->journal, log->journal.highest, 1, sequence);
+    if (status != TR_OK) {
+        item_free(worker, item);
+        return status;
+    }
+    list_push_last(&log->items, &item->link);
+    log->held += sizeof *item + item->size;
+    log->hooks_waiting += item->hook != NULL;
+    if (actor->is_aborted && actor->gate.is_open)
+        tr__events_wake(worker, actor);
+    row->apply(actor->durable.cell->state, event, (tr_memory *)self);
+    return TR_OK;
+}
+
+tr_status tr_self_try_persist(tr_self *self, const tr_type *type, const void *event)
+{
+    TURN_VERB(self);
+    uint64_t sequence;
+    struct durable_actor *actor = self ? durable_of(self) : NULL;
+    if (!self || !type || !event)
+        return TR_INVALID_ARGUMENT;
+    if (!actor || !actor->kind->declared->options.events)
+        return TR_NOT_SUPPORTED;
+    if (!self->frame)
+        return TR_NOT_IN_A_TURN;
+    if (self->is_cancelled)
+        return TR_CANCELLED;
+    return persist(self, actor, type, event, &sequence);
+}
+
+uint64_t tr_self_persist(tr_self *self, const tr_type *type, const void *event)
+{
+    TURN_VERB(self);
+    uint64_t sequence = 0;
+    struct durable_actor *actor = need(self, "tr_persist");
+    tr_status status =
+        type && event ? persist(self, actor, type, event, &sequence) : TR_INVALID_ARGUMENT;
+    if (status != TR_OK)
+        tr_crash(self,
+                 status,
+                 "tr_persist of %s: %s",
+                 type ? type->name : "nothing",
+                 tr_status_text(status));
+    return sequence;
+}
+
+uint64_t tr_event_last(tr_self *self)
+{
+    TURN_VERB(self);
+    return need(self, "tr_event_last")->events->journal.highest;
+}
+
+void tr_snapshot(tr_self *self)
+{
+    TURN_VERB(self);
+    struct durable_actor *actor = need(self, "tr_snapshot");
+    if (!is_new_since_snapshot(&actor->events->journal))
+        return;
+    tr_status status = snapshot(self->worker, actor);
+    if (status != TR_OK)
+        tr_crash(self, status, "tr_snapshot: %s", tr_status_text(status));
+}
+
+/* ---- Memory of apply functions: that of the turn, or of the start, that calls them. ---- */
+
+char *tr_memory_keep(tr_memory *memory, const char *string)
+{
+    tr_self *self = (tr_self *)memory;
+    TURN_VERB(self);
+    return tr_keep(self, string);
+}
+
+void *tr_memory_alloc(tr_memory *memory, size_t size)
+{
+    tr_self *self = (tr_self *)memory;
+    TURN_VERB(self);
+    return tr_alloc(self, size);
+}
+
+const void *tr_memory_append_(tr_memory *memory, const void *items, size_t count, size_t size,
+                              const void *item)
+{
+    tr_self *self = (tr_self *)memory;
+    TURN_VERB(self);
+    return tr_self_append(self, items, count, size, item);
+}

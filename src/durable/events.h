@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The events of a durable actor: what hangs from durable_actor.events of a kind that has some.
+ *
+ * An event is an item from tr_persist until it is on disk: its bytes are lent to the batch of its stretch, and
+ * who reads the journal finds it there. One with a hook (TR_ON_STORED) then waits in `ready` for its turn.
+ *
+ * What is stored of an event is the name of its type with the NUL, its version, 4 bytes, the lowest first, and the
+ * event as MessagePack.
+ *
+ * Rule 1: the journal (durable/journal.h) is that of all that was persisted, on disk or not. It is never put back:
+ * who fails begins anew, with what is on disk.
+ * Rule 2: items are in the order of their numbers, without holes, and all that is below the first is on disk.
+ * Rule 3: no function of the application runs while a reader of the store is in use: it may not come back.
+ * Rule 4: hooks that are ready outlive a restart, and nothing else here does.
+ */
+#ifndef DURABLE_EVENTS_H
+#define DURABLE_EVENTS_H
+
+#include "durable/actor.h"
+#include "durable/journal.h"
+
+/** An event that is not on disk, or whose hook has not been called. */
+struct event_item {
+    struct list link;
+    uint64_t stretch; /* number of the stretch that it belongs to */
+    uint64_t sequence;
+    const tr_event_row *hook; /* of TR_ON_STORED; NULL: none */
+    size_t size;
+    unsigned char bytes[]; /* as stored */
+};
+
+/** A part of the journal that was read: records of a number, a size, and the bytes. */
+struct event_page {
+    unsigned char *bytes;
+    size_t size;
+    size_t room;
+    uint64_t next; /* the event at `at`; 0: none */
+    size_t at;
+    tr_status status;
+};
+
+/** An event in memory: what it was read into, and what came of its migrations. */
+struct event_read {
+    void *block;
+    const tr_type *block_type;
+    void *made; /* of tr_alloc, each with the address of the one before in front of it */
+};
+
+struct event_log {
+    struct journal journal;
+    struct journal_policy policy;
+    struct list items;
+    struct list ready;
+    struct event_item *at;    /* of `items`: the last that was given to a reader; NULL: none */
+    size_t held;              /* bytes of `items` */
+    uint32_t hooks_waiting;   /* of `items`: with a hook, not submitted; */
+    uint32_t hooks_sent;      /* and submitted */
+    bool is_told;             /* the message that calls hooks is on its way */
+    bool is_hooking;          /* a hook is being called, or waits */
+    bool is_flushing;         /* what is to be stored later is to be stored now, for its hooks */
+    bool has_first;           /* journal.first is known */
+    bool has_looked;          /* for older snapshots */
+    uint64_t again;           /* a snapshot could not be made: not before this event again */
+    struct holder holder;     /* raised as long as hooks are to come */
+    struct event_page page;   /* of who reads */
+    struct event_read event;  /* the last that was read */
+    struct state_block block; /* of the snapshot */
+    void *base;               /* while it starts: the state before the first event */
+};
+
+/** To a durable actor: a hook is to be called, or something to be stored for one. */
+TR_MESSAGE(tr_durable_happened);
+
+/** What is wrong with the events of a kind, or NULL. */
+const char *tr__events_fault(const tr_durable_kind *kind);
+
+/* ---- durable/event_load.c ---- */
+
+/** Makes the state of a generation. `stored` NULL: nothing is known of it. */
+tr_next tr__events_load(tr_self *self, struct durable_actor *actor, void *state,
+                        const struct store_state *stored);
+/**
+ * Reads the event in `bytes`, as stored, and gives its row and its data, which are in *read. `text`, of
+ * EVENT_TEXT_SIZE, says what is wrong. TR_WRONG_TYPE, TR_STALE, TR_BAD_DATA, TR_NO_MEMORY, ...
+ */
+enum { EVENT_TEXT_SIZE = 256 };
+TR_MUST_CHECK tr_status tr__event_read(tr_self *self, const struct durable_actor *actor,
+                                       tr_bytes bytes, struct event_read *read,
+                                       const tr_event_row **row, const void **data, char *text);
+/** Frees it. */
+void tr__event_read_free(tr_self *self, struct event_read *read);
+
+/* ---- durable/event_page.c ---- */
+
+/**
+ * Reads events from `from` to `to` that are on disk, as many as are a page. Not TR_OK: there is something wrong with
+ * the first one already.
+ */
+TR_MUST_CHECK tr_status tr__event_page_fill(struct worker *worker,
+                                            const struct durable_actor *actor,
+                                            struct event_page *page, uint64_t from, uint64_t to);
+/** The event at the page's place, which moves on; false: there is none. */
+bool tr__event_page_take(struct event_page *page, uint64_t *sequence, tr_bytes *bytes);
+void tr__event_page_free(struct worker *worker, struct event_page *page);
+
+/* ---- durable/events.c: what stretches tell it. ---- */
+
+/** The stretch is about to be submitted: a snapshot goes with it if it is time for one. */
+TR_MUST_CHECK tr_status tr__events_close(struct worker *worker, struct durable_actor *actor);
+void tr__events_submitted(struct worker *worker, struct durable_actor *actor);
+/** What was not submitted never will be. */
+void tr__events_dropped(struct worker *worker, struct durable_actor *actor);
+/** The stretches up to this one are on disk, or never will be. */
+void tr__events_stored(struct worker *worker, struct durable_actor *actor, uint64_t stretch,
+                       tr_status status);
+/** The actor has started, or begins its grace: hooks that are due come. */
+void tr__events_wake(struct worker *worker, struct durable_actor *actor);
+/** Calls a hook. */
+tr_next tr__events_turn(tr_self *self, void *state, const void *message);
+/** The generation is over: all goes but hooks that are ready. */
+void tr__events_reset(struct worker *worker, struct durable_actor *actor);
+/** The actor is. */
+void tr__events_free(struct worker *worker, struct durable_actor *actor);
+
+#endif

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ids: K-08 */
+/* expect: troupe: TR_APPLY\(deposit, apply_deposit\): the function must be void apply_deposit\(struct balance \*state, const struct deposit \*event */
+#include "common.h"
+
+static void apply_deposit(struct balance *state, const struct open_account *event)
+{
+    (void)event;
+    state->cents++;
+}
+TR_EVENTS(account_events, balance, TR_APPLY(deposit, apply_deposit));
