@@ -88,16 +88,25 @@ static void grow(struct held *file, size_t size)
     }
 }
 
+/* Whether a sector is to be written now. */
+static bool is_due(const struct held *file, size_t sector, bool (*is_lucky)(void))
+{
+    return sector * SECTOR < file->size && file->dirty[sector] && (!is_lucky || is_lucky());
+}
+
 static void write_back(struct held *file, bool (*is_lucky)(void))
 {
     for (size_t sector = 0; sector * SECTOR < file->size; sector++) {
-        if (!file->dirty[sector] || (is_lucky && !is_lucky()))
+        size_t first = sector;
+        while (is_due(file, sector, is_lucky))
+            file->dirty[sector++] = 0;
+        if (sector == first)
             continue;
-        size_t offset = sector * SECTOR;
-        size_t size = file->size - offset < SECTOR ? file->size - offset : SECTOR;
-        if (real_pwrite(file->fd, file->bytes + offset, size, (off_t)offset) != (ssize_t)size)
+        size_t offset = first * SECTOR;
+        size_t end = sector * SECTOR < file->size ? sector * SECTOR : file->size;
+        ssize_t written = real_pwrite(file->fd, file->bytes + offset, end - offset, (off_t)offset);
+        if (written != (ssize_t)(end - offset))
             abort();
-        file->dirty[sector] = 0;
     }
     if (file->is_resized && (!is_lucky || is_lucky())) {
         if (real_ftruncate(file->fd, (off_t)file->size) != 0)

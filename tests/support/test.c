@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,6 +78,25 @@ void test_skip(const char *reason)
         exit(EXIT_SKIP);
     shared->is_skipped = true;
     _exit(0);
+}
+
+/* The linker sends every call of pthread_create here (--wrap), those of the library too. The real one is
+ * weak for those who link a test by hand without it. */
+typedef void *thread_main(void *context);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, thread_main *main,
+                          void *context);
+__attribute__((__weak__)) int __real_pthread_create(pthread_t *thread,
+                                                    const pthread_attr_t *attributes,
+                                                    thread_main *main, void *context);
+
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, thread_main *main,
+                          void *context)
+{
+    if (test_has_one_thread) {
+        fprintf(stderr, "A thread is started: take this program off the list tests/one_thread.\n");
+        _exit(1); /* No signal: the case may expect one. */
+    }
+    return __real_pthread_create(thread, attributes, main, context);
 }
 
 static double case_timeout(void)

@@ -48,6 +48,15 @@ bool test_is_long(void);
 /** `short_count`, or `long_count` when test_is_long(), a tenth of it under a sanitizer. */
 uint64_t test_scale(uint64_t short_count, uint64_t long_count);
 
+/**
+ * Whether the program is on the list tests/one_thread. A case of such a program that starts a thread fails:
+ * ThreadSanitizer would not see it.
+ */
+extern const bool test_has_one_thread;
+#ifndef TEST_HAS_ONE_THREAD
+#define TEST_HAS_ONE_THREAD 0
+#endif
+
 /** Ends the case here as skipped, for a reason that is printed. */
 _Noreturn void test_skip(const char *reason);
 
@@ -104,6 +113,7 @@ static inline void test_mark(const char *file, int line)
 
 /** The cases of this program, in the order in which they run. Defines main. */
 #define SUITE(title, ...)                                                                          \
+    const bool test_has_one_thread = TEST_HAS_ONE_THREAD;                                          \
     int main(int argc, char **argv)                                                                \
     {                                                                                              \
         static const struct test_case *const cases[] = {__VA_ARGS__};                              \
