@@ -114,15 +114,16 @@ tr_status tr_self_tell(tr_self *self, tr_ref to, const tr_type *type, const void
     return send(self, to.bits, self->cell->identity, type, message);
 }
 
-tr_status tr_self_try_reply(tr_self *self, const tr_type *type, const void *message)
+static inline tr_status reply(struct tr_self *self, const tr_type *type, const void *message)
 {
-    TURN_VERB(self);
     if (__builtin_expect(!self || !type || !message, 0))
         return TR_INVALID_ARGUMENT;
     const struct envelope *envelope = self->envelope;
     if (envelope && envelope->kind == ENVELOPE_ASK) {
         tr_status status = tr__ask_reply(self, type, message);
-        return status == TR_OK ? TR_OK : refuse(self, envelope->sender, type, status);
+        if (__builtin_expect(status == TR_OK, 1))
+            return TR_OK;
+        return refuse(self, envelope->sender, type, status);
     }
     uint64_t sender = turn_sender(self);
     if (__builtin_expect(!sender || envelope->kind == ENVELOPE_ANSWERED, 0))
@@ -130,11 +131,17 @@ tr_status tr_self_try_reply(tr_self *self, const tr_type *type, const void *mess
     return send(self, sender, self->cell->identity, type, message);
 }
 
+tr_status tr_self_try_reply(tr_self *self, const tr_type *type, const void *message)
+{
+    TURN_VERB(self);
+    return reply(self, type, message);
+}
+
 tr_next tr_self_reply(tr_self *self, const tr_type *type, const void *message)
 {
     TURN_VERB(self);
-    tr_status status = tr_self_try_reply(self, type, message);
-    if (status == TR_WRONG_TYPE)
+    tr_status status = reply(self, type, message);
+    if (__builtin_expect(status == TR_WRONG_TYPE, 0))
         return tr_fail(
             self, status, "%s is no reply to %s", type->name, self->envelope->type->name);
     return TR_SAME;
