@@ -15,6 +15,9 @@
 
 #define ASK_INLINE __attribute__((__always_inline__)) static inline
 
+/* How much later than its deadline a request says it, when that was not read from a clock. */
+#define ASK_ROUGH_NS (2 * WATCH_TICK_NS)
+
 /* Beyond 2^31 ms a 32-bit deadline would be in the past: those asks have only their own timer. */
 #define DEADLINE_FAR_NS ((tr_time)0x7fffffff * TR_MILLISECOND)
 
@@ -62,11 +65,19 @@ void tr__ask_done(struct worker *worker, struct ask *ask, tr_status status)
 
 void tr__asks_settle(struct worker *worker)
 {
+    const tr_platform *platform = worker->loop.platform;
     struct timer_node *young = &worker->ask_young;
+    tr_time now_ns = 0;
     while (young->next != young) {
         struct ask *ask = LIST_OWNER(young->next, struct ask, timeout);
+        tr_time deadline_ns = ask->timeout.deadline_ns;
         ask_disarm(worker, ask);
-        tr__wheel_arm(&worker->ask_timeouts, &ask->timeout, ask->timeout.deadline_ns);
+        if (ask->is_untimed) {
+            /* Not the loop's time, which may be from before the ask. */
+            now_ns = now_ns ? now_ns : platform->mono_now(platform);
+            deadline_ns = timer_deadline(deadline_ns, now_ns - ask->asked_ns);
+        }
+        tr__wheel_arm(&worker->ask_timeouts, &ask->timeout, deadline_ns);
     }
 }
 
@@ -174,17 +185,20 @@ uint32_t tr__ask_deadline_ms(tr_time now_ns, tr_time deadline_ns)
     return ms ? ms : 1;
 }
 
-bool tr__ask_is_late(const struct worker *worker, const struct envelope *envelope)
+bool tr__ask_is_over(const struct worker *worker, const struct envelope *envelope)
 {
-    uint32_t deadline_ms = envelope->payload.ask.deadline_ms;
-    uint32_t now_ms = (uint32_t)((uint64_t)worker->loop.now_ns / TR_MILLISECOND);
-    return envelope->sender && deadline_ms && (int32_t)(now_ms - deadline_ms) >= 0;
+    if (!envelope->sender)
+        return false;
+    const struct cell *cell = slots_find(worker->slots, envelope->sender);
+    if (!cell || cell_owner(cell) != worker->index || cell->life == LIFE_NEW || !cell->extra)
+        return true;
+    const struct ask *ask = ask_table_find(&cell->extra->asks, envelope->payload.ask.id);
+    return !ask || ask->is_fixed;
 }
 
 /* When the ask of a turn is due: not after the request that the turn is about. */
-ASK_INLINE tr_time deadline_of(const struct tr_self *self, tr_time now_ns, tr_time timeout_ns)
+ASK_INLINE tr_time deadline_of(const struct tr_self *self, tr_time now_ns, tr_time deadline_ns)
 {
-    tr_time deadline_ns = timer_deadline(now_ns, timeout_ns ? timeout_ns : TR_ASK_NS);
     const struct envelope *envelope = self->batch ? tr__batch_latest(self) : self->envelope;
     if (!envelope)
         return deadline_ns;
@@ -198,13 +212,10 @@ ASK_INLINE tr_time deadline_of(const struct tr_self *self, tr_time now_ns, tr_ti
 }
 
 /* Sends the request of an ask that is in the table. */
-ASK_INLINE tr_status post(struct tr_self *self, struct ask *ask, const void *message,
-                          tr_time deadline_ns)
+ASK_INLINE tr_status post(struct tr_self *self, struct ask *ask, struct cell *cell,
+                          const void *message, tr_time deadline_ns)
 {
     struct worker *worker = self->worker;
-    struct cell *cell = slots_find(worker->slots, ask->to);
-    if (!cell)
-        return TR_STOPPED;
     struct envelope *envelope = envelope_take(&worker->pool);
     if (!envelope)
         return TR_NO_MEMORY;
@@ -227,9 +238,13 @@ ASK_INLINE tr_status post(struct tr_self *self, struct ask *ask, const void *mes
             tr__front_send(worker, envelope, &member, &ask->to); /* who was asked, from now on */
         cell = member;
     }
+    if (__builtin_expect(status == TR_OK, 1))
+        return TR_OK;
     if (status == TR_MAILBOX_FULL && !ask->carrier &&
-        room_policy(room_load(&cell->door.room)) == TR_PARK)
-        status = tr__turn_wait_for_room(self, cell, envelope, deadline_ns);
+        room_policy(room_load(&cell->door.room)) == TR_PARK) {
+        tr__asks_settle(worker); /* now its deadline is known */
+        status = tr__turn_wait_for_room(self, cell, envelope, ask->timeout.deadline_ns);
+    }
     if (status != TR_OK)
         envelope_give(&worker->pool, envelope);
     return status;
@@ -261,26 +276,37 @@ struct ask *tr__ask_new(struct tr_self *self, uint64_t to, const tr_type *type)
     return ask_new(self, to, type);
 }
 
+/* `is_turn`: of a turn that may wait. */
 ASK_INLINE void ask_send(struct tr_self *self, struct ask *ask, const void *message,
-                         tr_time timeout_ns)
+                         tr_time timeout_ns, bool is_turn)
 {
     struct worker *worker = self->worker;
-    ask->asked_ns = clock_bound_roughly(&worker->clock);
-    tr_time deadline_ns = deadline_of(self, ask->asked_ns, timeout_ns);
-    if (__builtin_expect(deadline_ns <= ask->asked_ns, 0) &&
-        deadline_ns <= clock_bound(&worker->clock)) {
+    struct cell *cell = slots_find(worker->slots, ask->to);
+    bool is_near = is_turn && worker->is_ticked && cell && cell_owner(cell) == worker->index &&
+                   !loop_is_time_up(&worker->loop);
+    tr_time now_ns =
+        __builtin_expect(is_near, 1) ? worker->loop.now_ns : clock_bound_roughly(&worker->clock);
+    tr_time due_ns = timer_deadline(now_ns, timeout_ns ? timeout_ns : TR_ASK_NS);
+    tr_time deadline_ns = deadline_of(self, now_ns, due_ns);
+    ask->asked_ns = now_ns;
+    ask->is_untimed = is_near && deadline_ns == due_ns;
+    if (__builtin_expect(deadline_ns <= now_ns, 0) && deadline_ns <= clock_bound(&worker->clock)) {
         tr__ask_done(worker, ask, TR_TIMEOUT);
         return;
     }
     ask_arm(worker, ask, deadline_ns);
-    tr_status status = post(self, ask, message, deadline_ns);
+    if (is_near)
+        deadline_ns = timer_deadline(deadline_ns, ASK_ROUGH_NS);
+    tr_status status = TR_STOPPED;
+    if (__builtin_expect(cell != NULL, 1))
+        status = post(self, ask, cell, message, deadline_ns);
     if (__builtin_expect(status != TR_OK, 0) && !ask->is_fixed)
         tr__ask_done(worker, ask, status);
 }
 
 void tr__ask_send(struct tr_self *self, struct ask *ask, const void *message, tr_time timeout_ns)
 {
-    ask_send(self, ask, message, timeout_ns);
+    ask_send(self, ask, message, timeout_ns, false);
 }
 
 static tr_pending pending_status(tr_status status)
@@ -306,6 +332,6 @@ tr_pending tr_self_ask(tr_self *self, tr_ref to, const tr_type *type, const void
     }
     self->has_story = true;
     tr_pending pending = ask_pending(ask);
-    ask_send(self, ask, message, timeout_ns);
+    ask_send(self, ask, message, timeout_ns, true);
     return pending;
 }

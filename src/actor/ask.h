@@ -27,14 +27,15 @@ struct ask {
     uint64_t to;
     tr_time asked_ns;
     uint32_t id;
-    uint32_t place; /* in its turn: actor/turn_asks.h */
-    bool is_listed; /* in the table of its actor */
-    bool is_young;  /* its timer is in no wheel yet: actor/ask_open.h */
-    bool is_wanted; /* its turn waits for it */
-    bool is_fixed;  /* its outcome is known: what comes now is late */
-    bool is_done;   /* and its story, if it has one, is told */
-    bool is_ringed; /* and, as far as it depends on this one, for ever: see actor/ring.h */
-    bool is_look;   /* it asks why, and has no story: see actor/why.h */
+    uint32_t place;  /* in its turn: actor/turn_asks.h */
+    bool is_listed;  /* in the table of its actor */
+    bool is_young;   /* its timer is in no wheel yet: actor/ask_open.h */
+    bool is_untimed; /* and is counted from when it gets there */
+    bool is_wanted;  /* its turn waits for it */
+    bool is_fixed;   /* its outcome is known: what comes now is late */
+    bool is_done;    /* and its story, if it has one, is told */
+    bool is_ringed;  /* and, as far as it depends on this one, for ever: see actor/ring.h */
+    bool is_look;    /* it asks why, and has no story: see actor/why.h */
     struct envelope *carrier; /* of tr_ask_then, until its function is called: actor/ask_then.h */
     struct envelope *answer;  /* a REPLY or an EXCEPTION; NULL: none came */
     tr_status status;
@@ -97,8 +98,17 @@ void tr__asks_drop(struct tr_self *self);
 void tr__asks_free(struct worker *worker);
 void tr__ask_table_free(struct worker *worker, struct cell *cell);
 
+/** Whether nobody waits any more for the answer to a request whose time seems to be up. */
+bool tr__ask_is_over(const struct worker *worker, const struct envelope *envelope);
+
 /** Whether the time of a request is up: nobody waits for it. */
-bool tr__ask_is_late(const struct worker *worker, const struct envelope *envelope);
+static inline bool ask_is_late(const struct worker *worker, const struct envelope *envelope)
+{
+    uint32_t deadline_ms = envelope->payload.ask.deadline_ms;
+    uint32_t now_ms = (uint32_t)((uint64_t)worker->loop.now_ns / TR_MILLISECOND);
+    bool is_late = deadline_ms && (int32_t)(now_ms - deadline_ms) >= 0;
+    return __builtin_expect(is_late, 0) && tr__ask_is_over(worker, envelope);
+}
 
 /**
  * Answers a request without a reply; takes the envelope. `from` is who was asked; text may be NULL.

@@ -8,7 +8,15 @@
  *
  * The timer of an ask is young at first: in a ring of the worker's, in the order of asking. The next round,
  * or who wants to know when to wake up, gives it to the wheel (tr__asks_settle). Nearly all are answered
- * before. Owner only, all of it.
+ * before.
+ *
+ * To read a clock takes longer than all of this. So where a watch ticks, and no tick has come since the
+ * worker last looked, an ask to an actor of the same worker is made without: it notes when that was, and its
+ * time is counted from when its timer gets to the wheel. That is never early, and as late as a round, or as
+ * its own turn goes on without waiting: before that nobody could have answered it. What such a request says
+ * of its deadline is rough (ASK_ROUGH_NS), and a doubt is resolved by a look at the ask itself.
+ *
+ * Owner only, all of it.
  */
 #ifndef ACTOR_ASK_OPEN_H
 #define ACTOR_ASK_OPEN_H

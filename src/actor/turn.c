@@ -278,7 +278,7 @@ TURN_INLINE bool message_turn(struct tr_self *self, enum call_mode mode)
         tr__turn_unhandled(self);
         return true;
     }
-    if (__builtin_expect(envelope->kind == ENVELOPE_ASK, 0) && tr__ask_is_late(worker, envelope)) {
+    if (__builtin_expect(envelope->kind == ENVELOPE_ASK, 0) && ask_is_late(worker, envelope)) {
         self->envelope = NULL;
         envelope->kind = ENVELOPE_ANSWERED; /* who asked knows */
         tr__mail_bury_one(worker, cell, envelope, TR_TIMEOUT);

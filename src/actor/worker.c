@@ -348,8 +348,10 @@ void tr__worker_main(void *context)
     }
     tr__faults_begin(worker);
     ready_rise(&worker->loop.ready);
-    if (system->watch.platform)
+    if (system->watch.platform) {
+        worker->is_ticked = worker->clock.has_counter;
         watch_rouse(&system->watch);
+    }
     if (seat)
         atom64_store(&seat->id, id, ATOM_RELAXED);
     if (!tr__worker_work(worker))

@@ -236,6 +236,7 @@ struct worker {
     uint32_t spare_count;
     struct wheel ask_timeouts;   /* nodes of struct ask */
     struct timer_node ask_young; /* heads the ring of those that have no place there yet */
+    bool is_ticked;              /* a watch tells it that time passes, and clocks are real */
     struct ask *ask_spare;
     uint32_t ask_spare_count;
     struct ask_table ask_table_spare; /* an empty one, for the next actor that asks */
