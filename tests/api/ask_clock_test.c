@@ -40,10 +40,18 @@ static tr_next on_riddle(tr_self *self)
 
 TR_BEHAVIOR(oracle, void, TR_ON(question, on_question), TR_ON(riddle, on_riddle));
 
-/* Answers with how long it took until the timeout. */
+static void work(tr_time ns)
+{
+    tr_time begin_ns = real_now();
+    while (real_now() - begin_ns < ns)
+        ;
+}
+
+/* Works for less than a tick, asks, and answers with how long it took until the timeout. */
 static tr_next on_ask_riddle(tr_self *self, const struct ask_riddle *message)
 {
     const struct number *reply;
+    work(TR_MILLISECOND / 2);
     tr_time begin_ns = real_now();
     riddle_ask asked = tr_ask_within(self, message->timeout_ns, oracle, riddle);
     ck_assert_int_eq(tr_try_await(self, asked, &reply), TR_TIMEOUT);
@@ -54,9 +62,7 @@ static tr_next on_ask_riddle(tr_self *self, const struct ask_riddle *message)
 static tr_next on_ask_late(tr_self *self, const struct ask_late *message)
 {
     const struct number *reply;
-    tr_time begin_ns = real_now();
-    while (real_now() - begin_ns < message->work_ns)
-        ;
+    work(message->work_ns);
     question_ask asked = tr_ask_within(self, message->timeout_ns, oracle, question);
     return tr_reply(self, number, .value = tr_try_await(self, asked, &reply));
 }
