@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "actor/ask.h"
+#include "actor/ask_open.h"
 #include "actor/batch.h"
-#include "actor/extra.h"
 #include "actor/relief.h"
 #include "actor/turn.h"
 #include "actor/waiters.h"
@@ -117,19 +117,34 @@ void tr__ask_turn_over(struct tr_self *self, tr_next next)
     tr__ask_refuse(worker, envelope, self->cell->identity, status, code, text);
 }
 
+/* A reply to an actor of this worker whose newest ask it answers, as most are. False: it is neither. */
+static inline bool reply_near(struct worker *worker, struct cell *cell, struct envelope *envelope)
+{
+    if (worker->gate || cell_owner(cell) != worker->index || door_has_mail(&cell->door) ||
+        cell->life == LIFE_NEW || !cell->extra)
+        return false;
+    struct ask *ask = cell->extra->asks.newest;
+    if (!ask || ask->id != envelope->payload.ask.id || !ask_is_plain(ask))
+        return false;
+    atom64_count(&worker->counters.accepted, 1);
+    atom64_count(&worker->counters.handled, 1);
+    ask_answer(worker, cell, ask, envelope);
+    return true;
+}
+
 /* Sends a reply to who asked; the request itself is the caller's. */
-static tr_status reply(struct tr_self *self, uint64_t to, uint32_t id, const tr_type *type,
-                       const void *message)
+static inline tr_status reply(struct tr_self *self, uint64_t to, uint32_t id, const tr_type *type,
+                              const void *message)
 {
     struct worker *worker = self->worker;
     struct cell *cell = slots_find(worker->slots, to);
-    if (!cell)
+    if (__builtin_expect(!cell, 0))
         return TR_STOPPED;
     struct envelope *envelope = envelope_take(&worker->pool);
-    if (!envelope)
+    if (__builtin_expect(!envelope, 0))
         return TR_NO_MEMORY;
     tr_status status = envelope_fill(&worker->pool, envelope, type, message, ENVELOPE_INLINE_ASK);
-    if (status != TR_OK) {
+    if (__builtin_expect(status != TR_OK, 0)) {
         envelope_give_empty(&worker->pool, envelope);
         return status;
     }
@@ -138,15 +153,17 @@ static tr_status reply(struct tr_self *self, uint64_t to, uint32_t id, const tr_
     envelope->causal = self->causal;
     envelope->generation = (uint32_t)(to >> 32);
     envelope->payload.ask.id = id;
+    if (__builtin_expect(reply_near(worker, cell, envelope), 1))
+        return TR_OK;
     status = tr__mail_send(worker, cell, envelope);
     if (status != TR_OK)
         envelope_give(&worker->pool, envelope);
     return status;
 }
 
-static bool is_reply_of(const tr_type *request, const tr_type *type)
+static inline bool is_reply_of(const tr_type *request, const tr_type *type)
 {
-    return request->reply == type || tr_type_is_equal(request->reply, type);
+    return __builtin_expect(request->reply == type, 1) || tr_type_is_equal(request->reply, type);
 }
 
 tr_status tr__ask_reply(struct tr_self *self, const tr_type *type, const void *message)
@@ -158,12 +175,15 @@ tr_status tr__ask_reply(struct tr_self *self, const tr_type *type, const void *m
     if (!is_reply_of(envelope->type, type))
         return TR_WRONG_TYPE;
     tr_status status = reply(self, envelope->sender, envelope->payload.ask.id, type, message);
-    if (status == TR_OK || status == TR_STOPPED)
+    if (__builtin_expect(status == TR_OK, 1)) {
+        envelope->kind = ENVELOPE_ANSWERED;
+        return TR_OK;
+    }
+    if (status == TR_STOPPED)
         envelope->kind = ENVELOPE_ANSWERED;
     else
         self->reply_failed = status; /* who asked hears it when the turn ends */
-    if (status != TR_OK)
-        self->has_story = true;
+    self->has_story = true;
     return status;
 }
 

@@ -23,23 +23,28 @@ struct ask {
     struct timer_node timeout;
     struct ask *next; /* of a free one */
     struct tr_self *turn;
-    struct envelope *carrier; /* of tr_ask_then, until its function is called: actor/ask_then.h */
-    struct envelope *answer;  /* a REPLY or an EXCEPTION; NULL: none came */
-    const tr_type *type;      /* of the request */
+    const tr_type *type; /* of the request */
     uint64_t to;
     tr_time asked_ns;
-    tr_status status;
     uint32_t id;
-    uint32_t place;    /* in its turn: actor/turn_asks.h */
-    bool is_listed;    /* in the table of its actor */
-    bool is_fixed;     /* its outcome is known: what comes now is late */
-    bool is_done;      /* and its story, if it has one, is told */
-    bool is_wanted;    /* its turn waits for it */
-    bool is_ringed;    /* and, as far as it depends on this one, for ever: see actor/ring.h */
-    bool is_look;      /* it asks why, and has no story: see actor/why.h */
+    uint32_t place;  /* in its turn: actor/turn_asks.h */
+    bool is_listed;  /* in the table of its actor */
+    bool is_young;   /* its timer is in no wheel yet: actor/ask_open.h */
+    bool is_untimed; /* and is counted from when it gets there */
+    bool is_wanted;  /* its turn waits for it */
+    bool is_fixed;   /* its outcome is known: what comes now is late */
+    bool is_done;    /* and its story, if it has one, is told */
+    bool is_ringed;  /* and, as far as it depends on this one, for ever: see actor/ring.h */
+    bool is_look;    /* it asks why, and has no story: see actor/why.h */
+    struct envelope *carrier; /* of tr_ask_then, until its function is called: actor/ask_then.h */
+    struct envelope *answer;  /* a REPLY or an EXCEPTION; NULL: none came */
+    tr_status status;
     char *story;       /* of one that timed out, or NULL */
     uint64_t story_to; /* who is to go on with it */
 };
+
+/** A tr_pending without an ask: its status, so that lack of memory is an outcome like others. */
+#define PENDING_IS_STATUS (UINT64_C(1) << 63)
 
 /** Whose ask it is; of one that is not done. */
 static inline struct cell *ask_cell(const struct ask *ask)
@@ -68,6 +73,9 @@ void tr__ask_free(struct worker *worker, struct cell *cell, struct ask *ask);
 /** The same, and that too. */
 void tr__ask_end(struct worker *worker, struct cell *cell, struct ask *ask);
 
+/** Its outcome is known, and told: wakes its turn if that waited for no other. */
+void tr__ask_done(struct worker *worker, struct ask *ask, tr_status status);
+
 /** A REPLY or an EXCEPTION has arrived; takes it. */
 void tr__ask_arrived(struct worker *worker, struct cell *cell, struct envelope *envelope);
 
@@ -76,6 +84,9 @@ void tr__ask_told(struct worker *worker, struct cell *cell, struct envelope *env
 
 /** It would never be answered: ends with TR_ASK_CYCLE, when its story is told. */
 void tr__ask_end_in_ring(struct worker *worker, struct ask *ask);
+
+/** Gives the timers of new asks to the wheel, before that is looked at. */
+void tr__asks_settle(struct worker *worker);
 
 /** Ends those whose time is up. */
 void tr__asks_fire(struct worker *worker, tr_time now_ns);
@@ -87,8 +98,17 @@ void tr__asks_drop(struct tr_self *self);
 void tr__asks_free(struct worker *worker);
 void tr__ask_table_free(struct worker *worker, struct cell *cell);
 
+/** Whether nobody waits any more for the answer to a request whose time seems to be up. */
+bool tr__ask_is_over(const struct worker *worker, const struct envelope *envelope);
+
 /** Whether the time of a request is up: nobody waits for it. */
-bool tr__ask_is_late(const struct worker *worker, const struct envelope *envelope);
+static inline bool ask_is_late(const struct worker *worker, const struct envelope *envelope)
+{
+    uint32_t deadline_ms = envelope->payload.ask.deadline_ms;
+    uint32_t now_ms = (uint32_t)((uint64_t)worker->loop.now_ns / TR_MILLISECOND);
+    bool is_late = deadline_ms && (int32_t)(now_ms - deadline_ms) >= 0;
+    return __builtin_expect(is_late, 0) && tr__ask_is_over(worker, envelope);
+}
 
 /**
  * Answers a request without a reply; takes the envelope. `from` is who was asked; text may be NULL.

@@ -35,6 +35,18 @@ static inline struct ask *ask_table_find(const struct ask_table *table, uint32_t
 /** Gives an ask its number and adds it. False: no memory. */
 bool tr__ask_table_add(struct worker *worker, struct ask_table *table, struct ask *ask);
 
+/** The same, inline where there is no other. */
+static inline bool ask_table_add(struct worker *worker, struct ask_table *table, struct ask *ask)
+{
+    uint32_t id = table->last + 1;
+    if (__builtin_expect(table->newest || table->count || !id, 0))
+        return tr__ask_table_add(worker, table, ask);
+    table->last = id;
+    ask->id = id;
+    table->newest = ask;
+    return true;
+}
+
 /** Removes one that has a slot. */
 void tr__ask_table_take_out(struct ask_table *table, const struct ask *ask);
 

@@ -66,7 +66,7 @@ const tr_handler *tr__then_begin(struct tr_self *self)
         return NULL;
     }
     ask->turn = self;
-    if (!tr__turn_asks_add(self, ask))
+    if (!turn_asks_add(self, ask))
         TR_UNREACHABLE("a turn without room for its first ask");
     self->has_story = true;
     return &then->row;

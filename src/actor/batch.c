@@ -31,7 +31,7 @@ static bool may_follow(struct tr_self *self, const struct envelope *envelope)
         dispatch_find(&worker->dispatches, dispatch, envelope->type) != self->row)
         return false;
     /* A request that is late is a dead letter: its own turn sees to that. */
-    if (envelope->kind == ENVELOPE_ASK && tr__ask_is_late(worker, envelope))
+    if (envelope->kind == ENVELOPE_ASK && ask_is_late(worker, envelope))
         return false;
     return may_be_in(self->row, envelope);
 }

@@ -193,17 +193,7 @@ tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns)
 
 void tr__turn_wake(struct tr_self *self, tr_status outcome)
 {
-    struct cell *cell = self->cell;
-    if (self->state != TURN_PARKED)
-        return;
-    self->state = TURN_WOKEN;
-    self->outcome = outcome;
-    if (timer_is_armed(&self->deadline))
-        tr__wheel_cancel(&self->worker->waits, &self->deadline);
-    list_push_last(&cell->extra->woken, &self->woken);
-    cell->flags |= CELL_WOKEN;
-    if (mail_is_idle(cell))
-        mail_make_ready(self->worker, cell);
+    turn_wake(self, outcome);
 }
 
 void tr__waits_fire(struct worker *worker, tr_time now_ns)

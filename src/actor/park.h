@@ -46,6 +46,22 @@ tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns);
 /** Lets a turn that waits go on; nothing when it was woken already. */
 void tr__turn_wake(struct tr_self *self, tr_status outcome);
 
+/** The same, inline. */
+static inline void turn_wake(struct tr_self *self, tr_status outcome)
+{
+    struct cell *cell = self->cell;
+    if (__builtin_expect(self->state != TURN_PARKED, 0))
+        return;
+    self->state = TURN_WOKEN;
+    self->outcome = outcome;
+    if (__builtin_expect(timer_is_armed(&self->deadline), 0))
+        tr__wheel_cancel(&self->worker->waits, &self->deadline);
+    list_push_last(&cell->extra->woken, &self->woken);
+    cell->flags |= CELL_WOKEN;
+    if (mail_is_idle(cell))
+        mail_make_ready(self->worker, cell);
+}
+
 /** Resumes those turns of an actor that were woken. False when the actor has stopped running. */
 bool tr__turns_resume(struct worker *worker, struct cell *cell);
 

@@ -107,7 +107,7 @@ RUN_INLINE bool message_turn_slowly(struct tr_self *self, struct worker *worker,
         tr__turn_unhandled(self);
         return true;
     }
-    if (envelope->kind == ENVELOPE_ASK && __builtin_expect(tr__ask_is_late(worker, envelope), 0)) {
+    if (envelope->kind == ENVELOPE_ASK && __builtin_expect(ask_is_late(worker, envelope), 0)) {
         self->envelope = NULL;
         envelope->kind = ENVELOPE_ANSWERED; /* who asked knows */
         tr__mail_bury_one(worker, cell, envelope, TR_TIMEOUT);

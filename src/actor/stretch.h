@@ -89,9 +89,10 @@ STRETCH_INLINE tr_status stretch_leave(struct tr_self *self)
     struct worker *worker = self->worker;
     struct cell *cell = self->cell;
     struct cell_extra *extra = cell->extra;
-    bool is_plain = self->is_detached && !worker->gate && !self->job && !self->favoured &&
-                    !self->grant && !(cell->flags & (CELL_METERED | CELL_IDLES)) &&
-                    self->envelope->kind != ENVELOPE_EVENT;
+    /* One test of what few have, instead of a branch for each. */
+    uintptr_t is_odd = (uintptr_t)self->job | (uintptr_t)self->favoured | (uintptr_t)self->grant |
+                       (uintptr_t)worker->gate | (cell->flags & (CELL_METERED | CELL_IDLES));
+    bool is_plain = self->is_detached && !is_odd && self->envelope->kind != ENVELOPE_EVENT;
     if (__builtin_expect(!is_plain, 0) || turn_may_park(self) != TR_OK)
         return tr__turn_park(self, TR_NEVER);
     extra->parked_count++;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "actor/ask.h"
 #include "actor/extra.h"
 #include "actor/leave.h"
 #include "actor/relief.h"
@@ -238,6 +239,7 @@ tr_time tr__timers_next(struct worker *worker)
     own_ns = earlier(own_ns, tr__wheel_next(&worker->waits));
     own_ns = earlier(own_ns, tr__wheel_next(&worker->delays));
     own_ns = earlier(own_ns, tr__wheel_next(&worker->naps));
+    tr__asks_settle(worker);
     own_ns = earlier(own_ns, tr__wheel_next(&worker->ask_timeouts));
     own_ns = earlier(own_ns, leave_next(worker));
     return earlier(own_ns, tr__schedules_next(worker));

@@ -7,8 +7,7 @@
 
 enum { PLACES_MAX = 1 << 28, PLACES_KEPT = 128 };
 
-/* Apart: seldom. */
-__attribute__((__noinline__)) static bool grow(struct tr_self *self)
+bool tr__turn_asks_grow(struct tr_self *self)
 {
     struct turn_asks *asks = &self->asks;
     if (asks->room >= PLACES_MAX)
@@ -23,16 +22,6 @@ __attribute__((__noinline__)) static bool grow(struct tr_self *self)
         memcpy(places, asks->few, sizeof asks->few);
     asks->places = places;
     asks->room = room;
-    return true;
-}
-
-bool tr__turn_asks_add(struct tr_self *self, struct ask *ask)
-{
-    struct turn_asks *asks = &self->asks;
-    if (__builtin_expect(asks->count == asks->room, 0) && !grow(self))
-        return false;
-    ask->place = asks->count;
-    asks->places[asks->count++] = (uintptr_t)ask;
     return true;
 }
 

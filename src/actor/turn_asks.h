@@ -14,8 +14,20 @@
 
 enum { TURN_ASK_IS_ANSWERED = 1 }; /* in a place: it is an envelope */
 
+/** Makes room for one more. False: no memory. */
+bool tr__turn_asks_grow(struct tr_self *self);
+
 /** Adds an ask that has its number. False: no memory. */
-bool tr__turn_asks_add(struct tr_self *self, struct ask *ask);
+static inline bool turn_asks_add(struct tr_self *self, struct ask *ask)
+{
+    struct turn_asks *asks = &self->asks;
+    if (__builtin_expect(asks->count == asks->room, 0) && !tr__turn_asks_grow(self))
+        return false;
+    ask->place = asks->count;
+    asks->places[asks->count++] = (uintptr_t)ask;
+    return true;
+}
+
 /** Frees the places, of a turn without asks. */
 void tr__turn_asks_free(struct tr_self *self);
 

@@ -199,7 +199,7 @@ static tr_status ask_far(struct tr_self *self, struct cell *cell, uint64_t ref,
     struct ask *ask = tr__ask_new(self, ref, &tr_type_tr_why_look);
     if (!ask)
         return TR_NO_MEMORY;
-    if (!tr__turn_asks_add(self, ask)) {
+    if (!turn_asks_add(self, ask)) {
         tr__ask_end(worker, self->cell, ask);
         return TR_NO_MEMORY;
     }

@@ -246,6 +246,8 @@ tr_status tr__worker_init(struct worker *worker, struct tr_system *system, uint3
     tr__wheel_init(&worker->delays, worker->loop.now_ns);
     tr__wheel_init(&worker->naps, worker->loop.now_ns);
     tr__wheel_init(&worker->ask_timeouts, worker->loop.now_ns);
+    worker->ask_young.next = &worker->ask_young;
+    worker->ask_young.previous = &worker->ask_young;
     for (int i = 0; i < WORKER_TURNS; i++)
         tr__turn_init(&worker->turns[i], worker);
     worker->message = &worker->turns[0];
@@ -346,8 +348,10 @@ void tr__worker_main(void *context)
     }
     tr__faults_begin(worker);
     ready_rise(&worker->loop.ready);
-    if (system->watch.platform)
+    if (system->watch.platform) {
+        worker->is_ticked = worker->clock.has_counter;
         watch_rouse(&system->watch);
+    }
     if (seat)
         atom64_store(&seat->id, id, ATOM_RELAXED);
     if (!tr__worker_work(worker))

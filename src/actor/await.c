@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Waiting for asks, and how they ended.
+ */
+#include <stdio.h>
+
+#include "actor/ask.h"
+#include "actor/relief.h"
+#include "actor/spawn.h"
+#include "actor/stretch.h"
+#include "actor/turn.h"
+#include "actor/turn_asks.h"
+#include "actor/waiters.h"
+#include "base/assert.h"
+
+/* ---- Waiting. ---- */
+
+/* An ask of this turn; or the envelope of its answer, and then no ask, and TR_OK. */
+static inline tr_status ask_of(const struct tr_self *self, tr_pending pending, struct ask **found,
+                               struct envelope **answer)
+{
+    *found = NULL;
+    *answer = NULL;
+    if (!self)
+        return TR_INVALID_ARGUMENT;
+    if (__builtin_expect(pending.id >> 32 >= self->asks.count, 0))
+        return pending.id & PENDING_IS_STATUS ? (tr_status) - (int32_t)(uint32_t)pending.id
+                                              : TR_INVALID_ARGUMENT;
+    uintptr_t place = self->asks.places[pending.id >> 32];
+    struct ask *ask = (struct ask *)place;
+    struct envelope *kept = place_answer(place);
+    if ((kept ? kept->payload.ask.id : ask->id) != (uint32_t)pending.id)
+        return TR_INVALID_ARGUMENT;
+    if (kept)
+        *answer = kept;
+    else
+        *found = ask;
+    return TR_OK;
+}
+
+/* Whether it is one of this turn's, or has its outcome in itself. */
+static bool is_sound(const struct tr_self *self, tr_pending pending)
+{
+    struct ask *ask;
+    struct envelope *answer;
+    return ask_of(self, pending, &ask, &answer) != TR_INVALID_ARGUMENT;
+}
+
+/* One that may still be waited for, or NULL. */
+static struct ask *open_ask(const struct tr_self *self, tr_pending pending)
+{
+    struct ask *ask;
+    struct envelope *answer;
+    (void)ask_of(self, pending, &ask, &answer);
+    return ask && !ask->is_done ? ask : NULL;
+}
+
+void tr_self_at(tr_self *self, const char *where)
+{
+    TURN_VERB(self);
+    if (self)
+        self->where = where;
+}
+
+void tr_client_at(tr_client *client, const char *where)
+{
+    (void)client;
+    (void)where;
+}
+
+/* Waits until so many of those that are wanted are done. */
+STRETCH_INLINE tr_status park(struct tr_self *self, uint32_t wanted)
+{
+    self->wanted = wanted;
+    tr_status status;
+    if (__builtin_expect(turn_wants_barrier(self), 0))
+        status = tr__barrier_wait_for_replies(self);
+    else
+        status = stretch_leave(self);
+    self->wanted = 0;
+    return status;
+}
+
+STRETCH_INLINE tr_status try_await(tr_self *self, tr_pending pending, const void **reply)
+{
+    struct ask *ask;
+    struct envelope *answer;
+    tr_status status = ask_of(self, pending, &ask, &answer);
+    if (__builtin_expect(!ask && !answer, 0))
+        return status;
+    if (__builtin_expect(self->is_cancelled, 0))
+        return TR_CANCELLED;
+    if (ask && !ask->is_done) {
+        ask->is_wanted = true;
+        status = park(self, 1);
+        if (__builtin_expect(status == TR_CANCELLED, 0))
+            return status;
+        (void)ask_of(self, pending, &ask, &answer);
+        if (ask)
+            ask->is_wanted = false;
+        /* It could not wait; but an answer may have come since a ring was found. */
+        if (__builtin_expect(status != TR_OK, 0) && ask && !ask->is_done)
+            tr__ask_done(self->worker, ask, status);
+    }
+    TR_ASSERT(answer || ask);
+    if (__builtin_expect(answer != NULL, 1) || ask->status == TR_OK)
+        *reply = envelope_data(answer ? answer : ask->answer);
+    return answer ? TR_OK : ask->status;
+}
+
+tr_status tr_self_try_await(tr_self *self, tr_pending pending, const void **reply)
+{
+    TURN_VERB(self);
+    const void *answer = NULL;
+    tr_status status = try_await(self, pending, &answer);
+    if (reply)
+        *reply = answer;
+    return status;
+}
+
+bool tr_self_is_answered(tr_self *self, tr_pending pending)
+{
+    TURN_VERB(self);
+    return !open_ask(self, pending);
+}
+
+tr_status tr_self_await_all(tr_self *self, const tr_pending *asks, size_t count)
+{
+    TURN_VERB(self);
+    struct ask *ask;
+    struct envelope *answer;
+    uint32_t open = 0;
+    if (!self || !asks || !count)
+        return TR_INVALID_ARGUMENT;
+    for (size_t i = 0; i < count; i++) {
+        if (!is_sound(self, asks[i]))
+            return TR_INVALID_ARGUMENT;
+    }
+    if (self->is_cancelled)
+        return TR_CANCELLED;
+    for (size_t i = 0; i < count; i++) {
+        ask = open_ask(self, asks[i]);
+        if (ask && !ask->is_wanted) {
+            ask->is_wanted = true;
+            open++;
+        }
+    }
+    tr_status status = open ? park(self, open) : TR_OK;
+    tr_status first = TR_OK;
+    for (size_t i = 0; i < count; i++) {
+        tr_status one = ask_of(self, asks[i], &ask, &answer);
+        if (ask) {
+            ask->is_wanted = false;
+            one = ask->status;
+        }
+        first = first == TR_OK ? one : first;
+    }
+    return status == TR_OK ? first : status;
+}
+
+/* The first of these that is over. */
+static bool find_done(const struct tr_self *self, size_t *index, const tr_pending *asks,
+                      size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (open_ask(self, asks[i]))
+            continue;
+        *index = i;
+        return true;
+    }
+    return false;
+}
+
+tr_status tr_self_await_any(tr_self *self, size_t *index, const tr_pending *asks, size_t count)
+{
+    TURN_VERB(self);
+    struct ask *ask;
+    struct envelope *answer;
+    if (!self || !index || !asks || !count)
+        return TR_INVALID_ARGUMENT;
+    for (size_t i = 0; i < count; i++) {
+        if (!is_sound(self, asks[i]))
+            return TR_INVALID_ARGUMENT;
+    }
+    if (self->is_cancelled)
+        return TR_CANCELLED;
+    if (find_done(self, index, asks, count))
+        return TR_OK;
+    for (size_t i = 0; i < count; i++)
+        open_ask(self, asks[i])->is_wanted = true;
+    tr_status status = park(self, 1);
+    for (size_t i = 0; i < count; i++) {
+        (void)ask_of(self, asks[i], &ask, &answer);
+        if (ask)
+            ask->is_wanted = false;
+    }
+    if (status == TR_OK && !find_done(self, index, asks, count))
+        TR_UNREACHABLE("a turn was woken for nothing");
+    return status;
+}
+
+tr_status tr_sleep(tr_self *self, tr_time ns)
+{
+    TURN_VERB(self);
+    if (!self || ns < 0)
+        return TR_INVALID_ARGUMENT;
+    tr_time now_ns = clock_bound(&self->worker->clock);
+    tr_status status = tr__turn_park(self, timer_deadline(now_ns, ns));
+    return status == TR_TIMEOUT ? TR_OK : status;
+}
+
+/* ---- How it ended. ---- */
+
+const tr_error *tr_self_why(tr_self *self, tr_pending pending)
+{
+    TURN_VERB(self);
+    static const tr_error no_memory = {.status = TR_NO_MEMORY, .text = "no memory for the story"};
+    struct ask *ask;
+    struct envelope *answer;
+    tr_status status = ask_of(self, pending, &ask, &answer);
+    tr_error *error = self ? tr_try_scratch(self, sizeof *error) : NULL;
+    if (!error)
+        return &no_memory;
+    *error = (tr_error){.status = ask ? ask->status : status};
+    if (!ask && !answer) {
+        snprintf(error->text, sizeof error->text, "%s", tr_status_text(status));
+        return error;
+    }
+    uint64_t to = ask ? ask->to : answer_to(answer);
+    const char *name = ask ? ask->type->name : answer_type(answer)->name;
+    error->actor = tr_ref_from_bits(to);
+    struct cell *cell = slots_find(self->worker->slots, to);
+    char path[TR_PATH_MAX + 1] = "somebody who has stopped";
+    /* What another worker, or a client, owns is not to be looked at. */
+    if (cell && cell_owner(cell) == self->worker->index)
+        tr__cell_path(self->worker->system, cell, path);
+    else if (cell)
+        snprintf(path, sizeof path, "an actor of another worker");
+    snprintf(error->where, sizeof error->where, "%.*s", (int)sizeof error->where - 1, path);
+    if (ask && !ask->is_done)
+        snprintf(error->text, sizeof error->text, "%s is not answered yet", name);
+    else if (ask && ask->story)
+        snprintf(error->text, sizeof error->text, "%s: %s", name, ask->story);
+    else if (ask && ask->answer && ask->answer->kind == ENVELOPE_EXCEPTION)
+        tr__ask_read_error(ask->answer, error);
+    if (!error->text[0])
+        snprintf(error->text, sizeof error->text, "%s: %s", name, tr_status_text(error->status));
+    return error;
+}
+
+tr_next tr_self_give_up(tr_self *self, tr_pending pending)
+{
+    TURN_VERB(self);
+    if (!self)
+        return TR_SAME;
+    const tr_error *error = tr_self_why(self, pending);
+    if (error->status == TR_REFUSED)
+        return tr_refuse(self, error->code, "%s", error->text);
+    return tr_fail(self, error->status, "%s", error->text);
+}
+
+const void *tr_self_await(tr_self *self, tr_pending pending)
+{
+    TURN_VERB(self);
+    const void *reply = NULL;
+    TR_ASSERT(self); /* there is no turn to end */
+    tr_status status = try_await(self, pending, &reply);
+    if (__builtin_expect(status == TR_OK, 1))
+        return reply;
+    struct ask *ask;
+    struct envelope *answer;
+    (void)ask_of(self, pending, &ask, &answer);
+    if (ask && ask->is_done)
+        tr__turn_end(self, tr_self_give_up(self, pending));
+    tr__turn_end(self, tr_fail(self, status, "tr_await: %s", tr_status_text(status)));
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The time of asks on a real clock: asks between actors of one worker are made without reading it, and
+ * yet no timeout is early, and none is counted from before the ask.
+ */
+#include "support/test.h"
+
+#include <time.h>
+#include <troupe/troupe.h>
+
+enum { TRIES = 20 };
+
+TR_MESSAGE(number, (i64, value));
+TR_REQUEST(question, number);
+TR_REQUEST(riddle, number);
+TR_ACTOR(oracle, question, riddle);
+TR_REQUEST(ask_riddle, number, (i64, timeout_ns));
+TR_REQUEST(ask_late, number, (i64, work_ns), (i64, timeout_ns));
+TR_ACTOR(seeker, ask_riddle, ask_late);
+
+static oracle_ref oracle;
+
+static tr_time real_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (tr_time)now.tv_sec * TR_SECOND + now.tv_nsec;
+}
+
+static tr_next on_question(tr_self *self)
+{
+    return tr_reply(self, number, .value = 42);
+}
+
+static tr_next on_riddle(tr_self *self)
+{
+    (void)tr_reply_later(self); /* and never */
+    return TR_SAME;
+}
+
+TR_BEHAVIOR(oracle, void, TR_ON(question, on_question), TR_ON(riddle, on_riddle));
+
+static void work(tr_time ns)
+{
+    tr_time begin_ns = real_now();
+    while (real_now() - begin_ns < ns)
+        ;
+}
+
+/* Works for less than a tick, asks, and answers with how long it took until the timeout. */
+static tr_next on_ask_riddle(tr_self *self, const struct ask_riddle *message)
+{
+    const struct number *reply;
+    work(TR_MILLISECOND / 2);
+    tr_time begin_ns = real_now();
+    riddle_ask asked = tr_ask_within(self, message->timeout_ns, oracle, riddle);
+    ck_assert_int_eq(tr_try_await(self, asked, &reply), TR_TIMEOUT);
+    return tr_reply(self, number, .value = real_now() - begin_ns);
+}
+
+/* Works for longer than the timeout before it asks. Answers with the outcome. */
+static tr_next on_ask_late(tr_self *self, const struct ask_late *message)
+{
+    const struct number *reply;
+    work(message->work_ns);
+    question_ask asked = tr_ask_within(self, message->timeout_ns, oracle, question);
+    return tr_reply(self, number, .value = tr_try_await(self, asked, &reply));
+}
+
+TR_BEHAVIOR(seeker, void, TR_ON(ask_riddle, on_ask_riddle), TR_ON(ask_late, on_ask_late));
+
+static tr_system *test_system;
+static tr_client *client;
+static seeker_ref seeker;
+
+static void begin(void)
+{
+    tr_system_options options = {.workers = 1};
+    ck_assert_int_eq(tr_system_new(&options, &test_system), TR_OK);
+    ck_assert_int_eq(tr_system_start(test_system), TR_OK);
+    ck_assert_int_eq(tr_client_new(test_system, &client), TR_OK);
+    ck_assert_int_eq(tr_try_spawn(client, &oracle, oracle, NULL), TR_OK);
+    ck_assert_int_eq(tr_try_spawn(client, &seeker, seeker, NULL), TR_OK);
+}
+
+static void end(void)
+{
+    tr_client_free(client);
+    tr_system_shutdown(test_system, TR_SECOND);
+    ck_assert_int_eq(tr_system_wait(test_system), TR_OK);
+    tr_system_free(test_system);
+}
+
+TEST(no_timeout_is_early, "A-01", "T-01")
+{
+    begin();
+    for (int i = 0; i < TRIES; i++) {
+        const struct number *took;
+        tr_time timeout_ns = (i % 4 + 1) * TR_MILLISECOND;
+        ask_riddle_ask asked =
+            tr_ask_within(client, TR_MINUTE, seeker, ask_riddle, .timeout_ns = timeout_ns);
+        ck_assert_int_eq(tr_try_await(client, asked, &took), TR_OK);
+        ck_assert_int_ge(took->value, timeout_ns);
+    }
+    end();
+}
+
+/* Once is enough: on a busy machine the answer itself may take too long. */
+TEST(what_a_turn_did_before_it_asked_does_not_count, "A-01", "A-04")
+{
+    begin();
+    bool is_answered = false;
+    for (int i = 0; i < TRIES && !is_answered; i++) {
+        const struct number *outcome;
+        ask_late_ask asked = tr_ask_within(client,
+                                           TR_MINUTE,
+                                           seeker,
+                                           ask_late,
+                                           .work_ns = 30 * TR_MILLISECOND,
+                                           .timeout_ns = 15 * TR_MILLISECOND);
+        ck_assert_int_eq(tr_try_await(client, asked, &outcome), TR_OK);
+        ck_assert(outcome->value == TR_OK || outcome->value == TR_TIMEOUT);
+        is_answered = outcome->value == TR_OK;
+    }
+    ck_assert(is_answered);
+    end();
+}
+
+SUITE("ask clock", no_timeout_is_early, what_a_turn_did_before_it_asked_does_not_count)
