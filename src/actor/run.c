@@ -95,8 +95,6 @@ RUN_INLINE tr_next call_row(struct tr_self *self, const tr_handler *row, void *s
 RUN_INLINE bool message_turn_slowly(struct tr_self *self, struct worker *worker, struct cell *cell,
                                     struct envelope *envelope, enum call_mode mode)
 {
-    if (!message_admit(self, envelope))
-        return true;
     self->envelope = envelope;
     self->causal = envelope->causal;
     worker_set_type(worker, envelope->type);
@@ -128,8 +126,14 @@ RUN_INLINE bool message_turn(struct tr_self *self, struct worker *worker, struct
                              struct envelope *envelope, enum call_mode mode)
 {
     self->turns++;
-    if (__builtin_expect(!envelope_is_notice(envelope) || cell->flags & CELL_WATCHED, 0))
+    if (__builtin_expect(!envelope_is_notice(envelope) || cell->flags & CELL_WATCHED, 0)) {
+        bool is_ask = envelope->kind == ENVELOPE_ASK && envelope->block_class == ENVELOPE_NO_BLOCK;
+        if (is_ask && !(cell->flags & CELL_WATCHED))
+            mail_leave_near(cell);
+        else if (!message_admit(self, envelope))
+            return true;
         return message_turn_slowly(self, worker, cell, envelope, mode);
+    }
     mail_leave_near(cell);
     const tr_type *type = envelope->type;
     self->envelope = envelope;
@@ -162,47 +166,9 @@ static inline bool is_used_up(const struct tr_self *self, const struct worker *w
     return self->turns >= self->turns_max || loop_is_time_up(&worker->loop);
 }
 
-/* As next_message, of an actor of which more is to be known than its notices. */
-RUN_INLINE struct envelope *next_message_slowly(struct tr_self *self, struct worker *worker,
-                                                struct cell *cell)
+/* Begins a cycle of notices alone, and gives the first. NULL: there is none, and the actor waits. */
+RUN_INLINE struct envelope *take_notices(struct cell *cell)
 {
-    for (;;) {
-        if (is_called(cell)) {
-            if (!tr__cell_obey(worker, cell))
-                return NULL;
-        } else if (cell->flags & CELL_WOKEN) {
-            /* Turns that may go on do so between any two messages. */
-            if (!stretch_resume(worker, cell))
-                return NULL;
-        } else {
-            if (!cell->cycle)
-                mail_look(worker, cell);
-            if (is_called(cell) || cell->flags & CELL_WOKEN)
-                continue;
-            if (cell->cycle || mail_begin_cycle(cell))
-                return ring_pop(&cell->cycle);
-            break;
-        }
-        if (is_used_up(self, worker))
-            break; /* turns that waited have used it */
-    }
-    tr__cell_settle(worker, cell);
-    return NULL;
-}
-
-/* The next message to handle. NULL: there is none, the actor waits or is gone. */
-RUN_INLINE struct envelope *next_message(struct tr_self *self, struct worker *worker,
-                                         struct cell *cell)
-{
-    if (__builtin_expect(is_called(cell), 0))
-        goto slowly;
-    if (cell->cycle) {
-        if (__builtin_expect(cell->flags & CELL_WOKEN, 0))
-            goto slowly;
-        return ring_pop(&cell->cycle);
-    }
-    if (__builtin_expect(cell->flags & CELL_UNUSUAL || door_has_mail(&cell->door), 0))
-        goto slowly;
     struct envelope *last = cell->notices;
     if (!last) {
         cell->house = HOUSE_WAITING; /* what comes now posts the door, or finds it waiting */
@@ -215,8 +181,38 @@ RUN_INLINE struct envelope *next_message(struct tr_self *self, struct worker *wo
         cell->cycle = last;
     }
     return first;
-slowly:
-    return next_message_slowly(self, worker, cell);
+}
+
+/* The next message to handle. NULL: there is none, the actor waits or is gone. */
+RUN_INLINE struct envelope *next_message(struct tr_self *self, struct worker *worker,
+                                         struct cell *cell)
+{
+    for (;;) {
+        if (__builtin_expect(is_called(cell), 0)) {
+            if (!tr__cell_obey(worker, cell))
+                return NULL;
+        } else if (cell->cycle && __builtin_expect(!(cell->flags & CELL_WOKEN), 1)) {
+            return ring_pop(&cell->cycle);
+        } else if (__builtin_expect(!(cell->flags & CELL_UNUSUAL), 1) &&
+                   __builtin_expect(!door_has_mail(&cell->door), 1)) {
+            return take_notices(cell);
+        } else if (cell->flags & CELL_WOKEN) {
+            /* Turns that may go on do so between any two messages. */
+            if (!stretch_resume(worker, cell))
+                return NULL;
+        } else {
+            mail_look(worker, cell);
+            if (is_called(cell) || cell->flags & CELL_WOKEN)
+                continue;
+            if (mail_begin_cycle(cell))
+                return ring_pop(&cell->cycle);
+            break;
+        }
+        if (is_used_up(self, worker))
+            break; /* turns that waited have used it */
+    }
+    tr__cell_settle(worker, cell);
+    return NULL;
 }
 
 /* Cycles, until nothing is left or the budget is used. */
@@ -238,15 +234,14 @@ RUN_INLINE void run(struct tr_self *self, struct worker *worker, struct cell *ce
  * Runs an actor, and then those that are next in the queue, as long as the loop would do nothing else
  * in between; each but the last is charged here.
  */
-RUN_INLINE uint32_t cell_run(struct loop *loop, struct task *task, uint32_t turns_max,
+RUN_INLINE uint32_t cell_run(struct worker *worker, struct task *task, uint32_t turns_max,
                              enum call_mode mode, const struct loop_hooks *hooks)
 {
-    struct worker *worker = worker_of_loop(loop);
     struct tr_self *self = worker->message;
     self->kind = TURN_MESSAGE;
     self->turns_max = turns_max;
-    if (__builtin_expect(loop->hooks != hooks, 0))
-        loop_call_back(loop); /* who is in between wants to see each run */
+    if (__builtin_expect(worker->loop.hooks != hooks, 0))
+        loop_call_back(&worker->loop); /* who is in between wants to see each run */
     for (;;) {
         struct cell *cell = cell_of_task(task);
         TR_ASSERT(cell->house == HOUSE_READY);
@@ -262,7 +257,7 @@ RUN_INLINE uint32_t cell_run(struct loop *loop, struct task *task, uint32_t turn
         cell->house = HOUSE_RUNNING;
         run(self, worker, cell, mode);
         uint32_t turns = self->turns ? self->turns : 1;
-        task = loop_next(loop, turns);
+        task = loop_next(&worker->loop, turns);
         if (__builtin_expect(!task, 0)) {
             worker_set_running(worker, NULL);
             return turns;
@@ -272,17 +267,19 @@ RUN_INLINE uint32_t cell_run(struct loop *loop, struct task *task, uint32_t turn
 
 uint32_t tr__cell_run(struct loop *loop, struct task *task, uint32_t turns_max)
 {
-    return cell_run(loop, task, turns_max, CALL_PLAIN, &tr__worker_hooks);
+    return cell_run(worker_of_loop(loop), task, turns_max, CALL_PLAIN, &tr__worker_hooks);
 }
 
 uint32_t tr__cell_run_trapping(struct loop *loop, struct task *task, uint32_t turns_max)
 {
-    return cell_run(loop, task, turns_max, CALL_TRAPPING, &tr__worker_trapping_hooks);
+    return cell_run(
+        worker_of_loop(loop), task, turns_max, CALL_TRAPPING, &tr__worker_trapping_hooks);
 }
 
 uint32_t tr__cell_run_relieving(struct loop *loop, struct task *task, uint32_t turns_max)
 {
-    return cell_run(loop, task, turns_max, CALL_RELIEVING, &tr__worker_relieving_hooks);
+    return cell_run(
+        worker_of_loop(loop), task, turns_max, CALL_RELIEVING, &tr__worker_relieving_hooks);
 }
 
 /* ---- Where an actor goes after a run. ---- */

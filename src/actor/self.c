@@ -141,24 +141,6 @@ tr_status tr_self_tell(tr_self *self, tr_ref to, const tr_type *type, const void
     return tell_slowly(self, to.bits, type, message);
 }
 
-__attribute__((__noinline__)) static tr_status reply_slowly(struct tr_self *self,
-                                                            const tr_type *type,
-                                                            const void *message)
-{
-    TURN_VERB(self);
-    if (__builtin_expect(!self || !type || !message, 0))
-        return TR_INVALID_ARGUMENT;
-    const struct envelope *envelope = self->envelope;
-    if (envelope && envelope->kind == ENVELOPE_ASK) {
-        tr_status status = tr__ask_reply(self, type, message);
-        return status == TR_OK ? TR_OK : refuse(self, envelope->sender, type, status);
-    }
-    uint64_t sender = turn_sender(self);
-    if (__builtin_expect(!sender || envelope->kind == ENVELOPE_ANSWERED, 0))
-        return refuse(self, sender, type, TR_NO_SENDER);
-    return send(self, sender, self->cell->identity, type, message);
-}
-
 /* To who sent a notice, as send_quickly. */
 ATOM_INLINE bool reply_quickly(struct tr_self *self, const tr_type *type, const void *message)
 {
@@ -170,11 +152,36 @@ ATOM_INLINE bool reply_quickly(struct tr_self *self, const tr_type *type, const 
     return send_quickly(self, envelope->sender, type, message);
 }
 
+ATOM_INLINE tr_status reply_slowly(struct tr_self *self, const tr_type *type, const void *message)
+{
+    if (__builtin_expect(!self || !type || !message, 0))
+        return TR_INVALID_ARGUMENT;
+    const struct envelope *envelope = self->envelope;
+    if (envelope && envelope->kind == ENVELOPE_ASK) {
+        tr_status status = tr__ask_reply(self, type, message);
+        if (__builtin_expect(status == TR_OK, 1))
+            return TR_OK;
+        return refuse(self, envelope->sender, type, status);
+    }
+    uint64_t sender = turn_sender(self);
+    if (__builtin_expect(!sender || envelope->kind == ENVELOPE_ANSWERED, 0))
+        return refuse(self, sender, type, TR_NO_SENDER);
+    return send(self, sender, self->cell->identity, type, message);
+}
+
+__attribute__((__noinline__)) static tr_status try_reply_slowly(struct tr_self *self,
+                                                                const tr_type *type,
+                                                                const void *message)
+{
+    TURN_VERB(self);
+    return reply_slowly(self, type, message);
+}
+
 tr_status tr_self_try_reply(tr_self *self, const tr_type *type, const void *message)
 {
     if (__builtin_expect(reply_quickly(self, type, message), 1))
         return TR_OK;
-    return reply_slowly(self, type, message);
+    return try_reply_slowly(self, type, message);
 }
 
 __attribute__((__noinline__)) static tr_next reply_or_fail(struct tr_self *self,
@@ -182,7 +189,7 @@ __attribute__((__noinline__)) static tr_next reply_or_fail(struct tr_self *self,
 {
     TURN_VERB(self);
     tr_status status = reply_slowly(self, type, message);
-    if (status == TR_WRONG_TYPE)
+    if (__builtin_expect(status == TR_WRONG_TYPE, 0))
         return tr_fail(
             self, status, "%s is no reply to %s", type->name, self->envelope->type->name);
     return TR_SAME;
