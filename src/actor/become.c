@@ -7,6 +7,7 @@
 #include "actor/extra.h"
 #include "actor/park.h"
 #include "actor/spawn.h"
+#include "actor/state.h"
 #include "actor/stop.h"
 #include "actor/turn.h"
 #include "base/assert.h"
@@ -54,20 +55,19 @@ static bool has_same_state(const tr_behavior *a, const tr_behavior *b)
 /* The old state may have to outlive the behavior: a turn that waits has it. */
 static bool state_make(struct worker *worker, struct cell *cell, size_t size)
 {
-    void *state = size ? cell->state_inline : NULL;
     bool is_used = cell->dispatch && mail_is_parked(cell); /* by turns that wait */
-    if (size > CELL_STATE_INLINE || (size && is_used)) {
-        state = source_resize(&worker->source, NULL, size);
-        if (!state)
-            return false;
-    }
+    void *state = size ? tr__state_new(worker, cell, size, is_used) : NULL;
+    if (size && !state)
+        return false;
     if (is_used && !tr__state_keep(worker, cell)) {
         source_resize(&worker->source, state, 0);
         return false;
     }
-    tr__state_free(&worker->source, cell);
-    if (state)
+    tr__state_free(worker, cell);
+    if (state) {
+        poison_clear(state, size); /* the old one may have been at the same place */
         memset(state, 0, size);
+    }
     cell->state = state;
     return true;
 }

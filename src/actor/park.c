@@ -6,6 +6,7 @@
 #include "actor/extra.h"
 #include "actor/gate.h"
 #include "actor/relief.h"
+#include "actor/state.h"
 #include "actor/stretch.h"
 #include "actor/timers.h"
 #include "actor/turn.h"
@@ -207,7 +208,7 @@ void tr__waits_fire(struct worker *worker, tr_time now_ns)
 
 /* A state that its actor has replaced while turns with it waited. */
 struct old_state {
-    void *memory; /* NULL: it is in the cell */
+    void *memory; /* NULL: it is in the cell, or beside it */
     uint32_t turns;
 };
 
@@ -216,7 +217,7 @@ bool tr__state_keep(struct worker *worker, struct cell *cell)
     struct old_state *old = source_resize(&worker->source, NULL, sizeof *old);
     if (!old)
         return false;
-    *old = (struct old_state){.memory = cell->state == cell->state_inline ? NULL : cell->state};
+    *old = (struct old_state){.memory = tr__state_apart(cell)};
     struct list *parked = &cell->extra->parked;
     for (struct list *link = parked->next; link != parked; link = link->next) {
         struct tr_self *self = LIST_OWNER(link, struct tr_self, link);

@@ -18,6 +18,7 @@
 #include "actor/lifecycle.h"
 #include "actor/park.h"
 #include "actor/spawn.h"
+#include "actor/state.h"
 #include "actor/stop.h"
 #include "actor/supervise.h"
 #include "actor/timers.h"
@@ -55,7 +56,7 @@ static void drop_incarnation(struct worker *worker, struct cell *cell)
     tr__timers_drop(worker, cell);
     tr__thens_drop(worker, cell);
     tr__heap_drop(&cell->heap, &worker->source);
-    tr__state_free(&worker->source, cell);
+    tr__state_free(worker, cell);
     if (cell->flags & CELL_METERED)
         tr__budget_renew(worker, cell);
 }

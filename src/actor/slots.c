@@ -7,7 +7,7 @@
 enum { LINE = 64, CACHE_MAX = 1024, CACHE_SHARE = 1024 /* of all slots */ };
 
 /*
- * Memory for some chunks, one behind the other; this is the line before the first. A block is as large as
+ * Memory for some chunks, one behind the other, each with a line before it; this is the line before the first. A block is as large as
  * all before it together, so a small system stays small, and a large one has huge pages.
  */
 struct slots_block {
@@ -16,9 +16,9 @@ struct slots_block {
 };
 
 enum {
-    CHUNK_SIZE = SLOTS_CHUNK * sizeof(struct cell), /* 192 KiB */
-    BLOCK_CHUNKS_MAX = 128,                         /* 24 MiB */
-    BLOCK_READY_MIN = 32                            /* chunks: made resident in large pieces */
+    CHUNK_SIZE = sizeof(struct slots_chunk) + SLOTS_CHUNK * sizeof(struct cell), /* 192 KiB */
+    BLOCK_CHUNKS_MAX = 128,                                                      /* 24 MiB */
+    BLOCK_READY_MIN = 32 /* chunks: made resident in large pieces */
 };
 
 static bool block_try(struct slots *slots, uint32_t chunks)
@@ -51,11 +51,14 @@ static struct cell *chunk_new(struct slots *slots)
 {
     if (slots->block_next == slots->block_end && !block_new(slots))
         return NULL;
-    struct cell *cells = (struct cell *)(void *)slots->block_next;
+    struct slots_chunk *chunk = (struct slots_chunk *)(void *)slots->block_next;
+    struct cell *cells = (struct cell *)(void *)(chunk + 1);
     slots->block_next += CHUNK_SIZE;
     while (slots->block_ready < slots->block_next)
         slots->block_ready += tr__os_memory_ready(slots->block_ready,
                                                   (size_t)(slots->block_end - slots->block_ready));
+    for (int i = 0; i < SLOTS_PLACES; i++)
+        atomptr_init(&chunk->places[i], NULL);
     for (uint32_t i = 0; i < SLOTS_CHUNK; i++) {
         door_init(&cells[i].door);
         atom32_init(&cells[i].door.owner, CELL_FOREIGN);
@@ -63,6 +66,33 @@ static struct cell *chunk_new(struct slots *slots)
         cells[i].identity = 0;
     }
     return cells;
+}
+
+void *tr__slots_places_new(struct slots *slots, struct slots_chunk *chunk, unsigned index)
+{
+    size_t size = (size_t)SLOTS_CHUNK * SLOTS_PLACE_MIN << index;
+    void *places = source_resize(&slots->source, NULL, size);
+    if (!places)
+        return NULL;
+    poison_set(places, size);
+    void *found = NULL;
+    /* partner: slots_place_take */
+    if (atomptr_compare_exchange(&chunk->places[index], &found, places, ATOM_ACQ_REL, ATOM_ACQUIRE))
+        return places;
+    poison_clear(places, size); /* another worker, which has cells of this chunk too, was first */
+    source_resize(&slots->source, places, 0);
+    return found;
+}
+
+static void places_free(const struct slots *slots, const struct cell *cells)
+{
+    const struct slots_chunk *chunk = (const struct slots_chunk *)(const void *)cells - 1;
+    for (int i = 0; i < SLOTS_PLACES; i++) {
+        void *places = atomptr_load(&chunk->places[i], ATOM_RELAXED);
+        if (places)
+            poison_clear(places, (size_t)SLOTS_CHUNK * SLOTS_PLACE_MIN << i);
+        source_resize(&slots->source, places, 0);
+    }
 }
 
 tr_status tr__slots_init(struct slots *slots, const struct memory_source *source,
@@ -94,6 +124,11 @@ void tr__slots_deinit(struct slots *slots)
 {
     if (!slots->chunks)
         return;
+    for (uint32_t i = 0; i <= slots->mask >> SLOTS_CHUNK_BITS; i++) {
+        const struct cell *cells = atomptr_load(&slots->chunks[i], ATOM_RELAXED);
+        if (cells)
+            places_free(slots, cells);
+    }
     struct slots_block *block = slots->block;
     while (block) {
         struct slots_block *next = block->next;

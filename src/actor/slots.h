@@ -17,12 +17,25 @@
 #define ACTOR_SLOTS_H
 
 #include "actor/cell.h"
+#include "mem/poison.h"
 #include "os/lock.h"
 
 enum {
     SLOTS_CHUNK_BITS = 10,
     SLOTS_CHUNK = 1 << SLOTS_CHUNK_BITS, /* cells that are allocated together */
     SLOTS_BATCH = 64                     /* slots that move between a cache and the shared list */
+};
+
+/** Places beside the cells of a chunk, for states: of 32 bytes each, and of 64. */
+enum {
+    SLOTS_PLACE_MIN = 32,
+    SLOTS_PLACE_MAX = 64,
+    SLOTS_PLACES = 2,
+};
+
+/** The line before the cells of a chunk. */
+struct slots_chunk {
+    _Alignas(64) atomptr places[SLOTS_PLACES]; /* a place for each cell; NULL until one is wanted */
 };
 
 struct slot_list {
@@ -101,6 +114,62 @@ static inline struct cell *slots_parent(const struct slots *slots, const struct 
 {
     uint32_t slot = cell_parent_slot(cell);
     return slot ? slots_at(slots, slot) : NULL;
+}
+
+/** The chunk of a cell that has, or had, a tenant. */
+static inline struct slots_chunk *slots_chunk_of(const struct cell *cell)
+{
+    const struct cell *first = cell - (cell->identity & (SLOTS_CHUNK - 1));
+    return (struct slots_chunk *)(uintptr_t)first - 1;
+}
+
+/** Makes the places of a chunk. NULL when out of memory. Any thread. */
+void *tr__slots_places_new(struct slots *slots, struct slots_chunk *chunk, unsigned index);
+
+/**
+ * The place of this size beside a cell, of any content; NULL when out of memory. One for each size, and
+ * the tenant's alone. Owner only.
+ */
+static inline void *slots_place_take(struct slots *slots, const struct cell *cell, size_t size)
+{
+    unsigned index = size > SLOTS_PLACE_MIN;
+    struct slots_chunk *chunk = slots_chunk_of(cell);
+    char *places = atomptr_load(&chunk->places[index], ATOM_ACQUIRE); /* partner: places_new */
+    if (__builtin_expect(!places, 0))
+        places = tr__slots_places_new(slots, chunk, index);
+    if (!places)
+        return NULL;
+    void *place = places + (cell->identity & (SLOTS_CHUNK - 1)) * (SLOTS_PLACE_MIN << index);
+    poison_clear(place, size);
+    return place;
+}
+
+/** The number of the place, of either size, that this memory is beside a cell; -1: it is none. */
+static inline int slots_place_index(const struct cell *cell, const void *memory)
+{
+    const struct slots_chunk *chunk = slots_chunk_of(cell);
+    uintptr_t number = cell->identity & (SLOTS_CHUNK - 1);
+    for (int i = 0; i < SLOTS_PLACES; i++) {
+        uintptr_t places = (uintptr_t)atomptr_load(&chunk->places[i], ATOM_RELAXED);
+        if (places && (uintptr_t)memory == places + number * ((uintptr_t)SLOTS_PLACE_MIN << i))
+            return i;
+    }
+    return -1;
+}
+
+/** Whether this memory is a place beside a cell. */
+static inline bool slots_place_is(const struct cell *cell, const void *memory)
+{
+    return slots_place_index(cell, memory) >= 0;
+}
+
+/** Gives it back; false when it is none. Owner only. */
+static inline bool slots_place_give(const struct cell *cell, const void *memory)
+{
+    int index = slots_place_index(cell, memory);
+    if (index >= 0)
+        poison_set(memory, (size_t)SLOTS_PLACE_MIN << index);
+    return index >= 0;
 }
 
 /** The slot of a cell, 0 for none. */

@@ -13,6 +13,7 @@
 #include "actor/park.h"
 #include "actor/pooled.h"
 #include "actor/relief.h"
+#include "actor/state.h"
 #include "actor/stop.h"
 #include "actor/supervise.h"
 #include "actor/turn.h"
@@ -320,6 +321,21 @@ static void mount_failed(struct worker *worker, struct cell *cell, const struct 
 }
 
 /*
+ * Most actors hear from their parent first: the room for that is put by as long as nobody else can
+ * take any, which needs no read-modify-write.
+ */
+static void stock_fill(struct cell *cell)
+{
+    if (cell->flags & CELL_NARROW)
+        return;
+    atom64 *word = &cell->door.room.word;
+    atom64_store(word,
+                 atom64_load(word, ATOM_RELAXED) - room_amount(STOCK_STEP, STOCK_STEP),
+                 ATOM_RELAXED); /* published by door_open */
+    cell->stock = STOCK_STEP << STOCK_LINES_SHIFT | STOCK_STEP;
+}
+
+/*
  * New to Running, of a child on its parent's worker that has nothing to be set up, nothing to be kept
  * for a restart and no budget: no code of its own runs, and so nothing can go wrong but the memory of
  * its state. What has been pushed through its door since that was opened has posted it.
@@ -328,13 +344,11 @@ static bool start_plainly(struct worker *worker, struct cell *cell, struct dispa
 {
     struct tr_system *system = worker->system;
     size_t size = dispatch->behavior->state_size;
-    if (size > CELL_STATE_INLINE) {
-        cell->state = source_resize(&worker->source, NULL, size);
+    if (size) {
+        cell->state = tr__state_new(worker, cell, size, false);
         if (!cell->state)
             return false;
         memset(cell->state, 0, size);
-    } else if (size) {
-        cell->state = cell->state_inline; /* it was cleared with the cell */
     }
     cell_become(system, cell, LIFE_STARTING, __func__);
     ATOM_POKE(&cell->dispatch, dispatch);
@@ -517,6 +531,7 @@ tr_status tr__spawn_below(struct worker *worker, struct cell *parent, const tr_s
         *ref_bits = identity;
         return TR_OK;
     }
+    stock_fill(cell);
     door_open(&cell->door, identity, owner, false);
     tr__names_show(cell->name);
     bool is_plain =

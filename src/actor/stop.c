@@ -11,19 +11,13 @@
 #include "actor/lifecycle.h"
 #include "actor/park.h"
 #include "actor/spawn.h"
+#include "actor/state.h"
 #include "actor/supervise.h"
 #include "actor/turn.h"
 #include "actor/view.h"
 #include "actor/waiters.h"
 #include "actor/watchers.h"
 #include "base/assert.h"
-
-void tr__state_free(const struct memory_source *source, struct cell *cell)
-{
-    if (cell->state && cell->state != cell->state_inline)
-        source_resize(source, cell->state, 0);
-    cell->state = NULL;
-}
 
 void tr__cell_unname(struct worker *worker, struct cell *cell)
 {
@@ -41,7 +35,7 @@ void tr__cell_release(struct worker *worker, struct cell *cell)
             tr__burials_end(worker); /* they are user code */
         tr__heap_drop(&cell->heap, &worker->source);
     }
-    tr__state_free(&worker->source, cell);
+    tr__state_free(worker, cell);
     if (cell->flags & CELL_METERED)
         tr__budget_end(worker, cell);
     if (cell->extra)

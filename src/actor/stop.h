@@ -32,7 +32,4 @@ void tr__cell_unname(struct worker *worker, struct cell *cell);
 /** Gives back what a tenant had: state, heap, name, setup. */
 void tr__cell_release(struct worker *worker, struct cell *cell);
 
-/** Frees a state that is not in the cell. */
-void tr__state_free(const struct memory_source *source, struct cell *cell);
-
 #endif

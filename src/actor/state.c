@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "actor/state.h"
+
+#include <assert.h>
+
+static_assert((int)CELL_STATE_INLINE < (int)SLOTS_PLACE_MIN,
+              "what fits into the cell has no place beside it");
+
+void *tr__state_new(struct worker *worker, struct cell *cell, size_t size, bool is_apart)
+{
+    if (!is_apart && size <= CELL_STATE_INLINE)
+        return cell->state_inline;
+    if (!is_apart && size <= SLOTS_PLACE_MAX) {
+        void *place = slots_place_take(worker->slots, cell, size);
+        if (place)
+            return place;
+    }
+    return source_resize(&worker->source, NULL, size);
+}
+
+void tr__state_free(struct worker *worker, struct cell *cell)
+{
+    void *state = cell->state;
+    cell->state = NULL;
+    if (!state || state == cell->state_inline || slots_place_give(cell, state))
+        return;
+    source_resize(&worker->source, state, 0);
+}
+
+void *tr__state_apart(const struct cell *cell)
+{
+    bool is_apart = cell->state != cell->state_inline && !slots_place_is(cell, cell->state);
+    return is_apart ? cell->state : NULL;
+}
