@@ -133,7 +133,7 @@ struct durable_actor {
     size_t array_count;
     struct state_block block;
     struct event_log *events; /* NULL: its kind has none; see durable/events.h */
-    char *warning; /* who held the grace up; for the log */
+    char *warning;            /* who held the grace up; for the log */
     size_t key_size;
     char key[]; /* ends with a NUL that does not count */
 };
