@@ -18,10 +18,10 @@ run: bootstrap ## build and run the bank (EXAMPLE=01_name for another one, ARGS=
 	cmake --build --preset release --target example_$(EXAMPLE)
 	build/examples/$(EXAMPLE) $(ARGS)
 
-test: bootstrap ## everything that must hold before a commit, about twenty minutes
+test: bootstrap ## everything that must hold before a commit, about a quarter of an hour
 	tools/test
 
-check-long: bootstrap ## the explorer and the stress tests with long settings, hours
+check-long: bootstrap ## the explorer, power cuts and the stress tests with long settings, hours
 	TROUPE_LONG=1 tools/test long
 
 bench: ## compare with other runtimes, which it installs; takes a while

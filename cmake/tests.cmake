@@ -70,6 +70,10 @@ if(TROUPE_TESTS)
             add_test(NAME ${name} COMMAND ${name})
             set_tests_properties(${name} PROPERTIES LABELS ${kind} SKIP_RETURN_CODE 77
                 ENVIRONMENT ${results})
+            # What takes long begins early, so that no core waits for it at the end.
+            if(kind STREQUAL "stress" OR stem MATCHES "^(store_(crash|fault|flip)|timer_keys|ask_model)_")
+                set_tests_properties(${name} PROPERTIES COST 10)
+            endif()
             # Stress takes its limit from ctest --timeout, as do faults of the store: check-long has all of them.
             if(NOT kind STREQUAL "stress" AND NOT stem MATCHES "^store_(crash|fault|flip)_")
                 set_tests_properties(${name} PROPERTIES TIMEOUT ${seconds})
@@ -98,12 +102,13 @@ if(TROUPE_TESTS AND TROUPE_SQLITE AND NOT TROUPE_SANITIZE)
         $<TARGET_FILE:crash_hold>)
     add_test(NAME crash_actors COMMAND ${tests_dir}/crash/run actors $<TARGET_FILE:crash_napper>
         $<TARGET_FILE:crash_hold>)
-    set_tests_properties(crash_power crash_actors PROPERTIES LABELS crash ENVIRONMENT ${results})
+    set_tests_properties(crash_power crash_actors PROPERTIES LABELS crash ENVIRONMENT ${results}
+        COST 20)
     if(TROUPE_PROGRAMS)
         add_test(NAME crash_again COMMAND ${tests_dir}/crash/again
             $<TARGET_FILE:example_21_reminder> $<TARGET_FILE:example_20_cart>
             $<TARGET_FILE:crash_hold>)
-        set_tests_properties(crash_again PROPERTIES LABELS crash ENVIRONMENT ${results})
+        set_tests_properties(crash_again PROPERTIES LABELS crash ENVIRONMENT ${results} COST 20)
     endif()
 endif()
 
