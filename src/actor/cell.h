@@ -83,7 +83,10 @@ enum cell_control {
 };
 
 /** What makes a message more than an ordinary one to the run that handles it. */
-enum { CELL_WATCHED = CELL_IDLES | CELL_METERED | CELL_NARROW | CELL_AWAITED };
+enum { CELL_WATCHED = CELL_IDLES | CELL_METERED };
+/** What makes more of an actor than one that notices are pushed to; and that takes one after another. */
+enum { CELL_GUARDED = CELL_SEALED | CELL_BARRIER | CELL_METERED | CELL_MIXED };
+enum { CELL_UNUSUAL = CELL_GUARDED | CELL_WOKEN | CELL_AWAITED };
 enum { CELL_SUSPENDED = CELL_ASKED | CELL_FAILED }; /* all reasons */
 
 enum {
@@ -202,12 +205,17 @@ struct cell {
     struct heap *heap;
     struct envelope *cycle;   /* what this cycle has still to handle; see actor/mail.h */
     struct envelope *notices; /* asks too, unless CELL_BY_KIND */
-    uint32_t stock;           /* room put by for senders on this worker; see actor/mail.h */
-    uint32_t queued_lines;    /* memory of what waits in all lists, in lines of 64 bytes */
-    atom32 control;           /* enum cell_control */
-    uint16_t flags;           /* enum cell_flag */
-    uint8_t life;             /* enum life; changed by tr__cell_change only */
-    uint8_t house;            /* enum house */
+    union {
+        struct {
+            uint32_t stock;        /* room put by for senders on this worker; see actor/mail.h */
+            uint32_t queued_lines; /* memory of what waits in all lists, in lines of 64 bytes */
+        };
+        uint64_t stock_and_lines; /* both, for one addition */
+    };
+    atom32 control; /* enum cell_control */
+    uint16_t flags; /* enum cell_flag */
+    uint8_t life;   /* enum life; changed by tr__cell_change only */
+    uint8_t house;  /* enum house */
 
     struct envelope *replies;
     struct envelope *exceptions;

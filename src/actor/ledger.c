@@ -94,6 +94,7 @@ void tr__ledger_begin(struct worker *worker)
     atom64_store(&runs->handled, handled, ATOM_RELAXED);
     atom32_store(&runs->slot, slot, ATOM_RELAXED);
     worker->loop.hooks = &runs->hooks;
+    loop_call_back(&worker->loop);
 }
 
 void tr__ledger_dead(struct tr_system *system, uint64_t ref, uint32_t count)

@@ -80,7 +80,8 @@ enum {
     STOCK_LINES_SHIFT = 16,
     STOCK_LINES_MAX = 64,            /* of one message; larger ones go around it */
     STOCK_IS_MUCH = (int)0x3f000080, /* 128 messages, or 256 lines */
-    MAIL_NARROW = 4096,              /* bounds below this are exact: nothing is put by */
+    MAIL_NARROW = 4096,              /* bounds below this are exact: nothing is put by, */
+    MAIL_NARROW_PARK = 512,          /* and this where senders wait */
     MAIL_OVERDRAFT = 64              /* of those who drop the oldest */
 };
 
@@ -150,6 +151,32 @@ static inline void room_give_near(struct cell *cell, const struct envelope *enve
     cell->stock += (lines << STOCK_LINES_SHIFT) + 1;
     if (__builtin_expect(cell->stock & STOCK_IS_MUCH, 0))
         tr__room_give(cell, 0);
+}
+
+/* What a notice inside its envelope takes from the stock and adds to the lines. */
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define MAIL_ONE_NOTICE ((UINT64_C(1) << 32) - (1u << STOCK_LINES_SHIFT) - 1)
+#else
+#define MAIL_ONE_NOTICE (1 - (UINT64_C(1) << (32 + STOCK_LINES_SHIFT)) - (UINT64_C(1) << 32))
+#endif
+
+/** Such a notice leaves the mailbox. Owner only. */
+static inline void mail_leave_near(struct cell *cell)
+{
+    if (__builtin_expect(cell->flags & (CELL_NARROW | CELL_AWAITED), 0)) {
+        cell->queued_lines--;
+        tr__room_give(cell, 1);
+        return;
+    }
+    cell->stock_and_lines -= MAIL_ONE_NOTICE;
+    if (__builtin_expect(cell->stock & STOCK_IS_MUCH, 0))
+        tr__room_give(cell, 0);
+}
+
+/** Whether the stock has room for one. Owner only. */
+static inline bool mail_has_room_near(const struct cell *cell)
+{
+    return (cell->stock & 0xffff) && cell->stock >> STOCK_LINES_SHIFT;
 }
 
 /** The same of any cell. */
@@ -295,6 +322,26 @@ static inline void mail_call(struct worker *worker, struct cell *cell, uint32_t 
  * TR_STOPPED. `cell` was found by `ref`.
  */
 tr_status tr__mail_send(struct worker *worker, struct cell *cell, struct envelope *envelope);
+
+/** Whether a notice to this actor is as quick as can be: it lives here, and nothing is unusual. */
+static inline bool mail_is_quick(const struct worker *worker, const struct cell *cell)
+{
+    return cell_owner(cell) == worker->index && !(cell->flags & CELL_GUARDED) &&
+           mail_has_room_near(cell) && !door_has_mail(&cell->door) && !worker->gate;
+}
+
+/** Hands a notice inside its envelope over, where mail_is_quick. */
+static inline void mail_send_quickly(struct worker *worker, struct cell *cell,
+                                     struct envelope *envelope)
+{
+    cell->stock_and_lines += MAIL_ONE_NOTICE;
+    atom64_count(&worker->counters.accepted, 1);
+    ring_push(&cell->notices, envelope);
+    if (mail_is_idle(cell)) {
+        cell->house = HOUSE_READY;
+        loop_enqueue(&worker->loop, &cell->task, TASK_NORMAL);
+    }
+}
 
 /** As tr__mail_send, of a message that has its room already. */
 tr_status tr__mail_place(struct worker *worker, struct cell *cell, struct envelope *envelope);

@@ -10,11 +10,14 @@
 static_assert(TR_MAILBOX_LARGEST <= ROOM_LARGEST, "a bound fits into the room's word");
 static_assert(TR_MAILBOX_BYTES_LARGEST / 64 <= ROOM_LARGEST, "a bound fits into the room's word");
 
-/* Who drops the oldest pays for exact books: what comes from elsewhere is dropped by count. */
+/*
+ * Who drops the oldest pays for exact books: what comes from elsewhere is dropped by count. Who waits
+ * for room loses nothing when the mailbox is called full a little early.
+ */
 static bool is_narrow(struct mail_bound bound)
 {
-    return bound.messages < MAIL_NARROW || bound.lines < MAIL_NARROW ||
-           bound.overflow == TR_DROP_OLDEST;
+    int32_t wide = bound.overflow == TR_PARK ? MAIL_NARROW_PARK : MAIL_NARROW;
+    return bound.messages < wide || bound.lines < wide || bound.overflow == TR_DROP_OLDEST;
 }
 
 void tr__room_open(struct cell *cell, const tr_behavior *behavior)
@@ -98,7 +101,14 @@ bool tr__room_take(struct cell *cell, uint32_t lines)
 void tr__room_give(struct cell *cell, uint32_t lines)
 {
     if (cell->flags & CELL_AWAITED) { /* others wait for it */
-        tr__room_put_by(cell, lines > 0, (int32_t)lines);
+        struct cell_extra *extra = cell->extra;
+        uint64_t word = room_load(&cell->door.room);
+        if (__builtin_expect(room_messages(word) < 0 || room_lines(word) < 0, 0)) {
+            tr__room_put_by(cell, lines > 0, (int32_t)lines);
+        } else {
+            extra->put_by += lines > 0;
+            extra->put_by_lines += (int32_t)lines;
+        }
         return;
     }
     if (lines) { /* a message that does not go through the stock */

@@ -89,6 +89,8 @@ struct envelope {
     } payload;
 };
 
+static_assert(offsetof(struct envelope, block_class) == offsetof(struct envelope, kind) + 1,
+              "envelope_is_notice looks at both");
 static_assert(sizeof(struct envelope) == 64, "an envelope is one cache line");
 
 /** Envelopes of another pool on their way home. */
@@ -137,15 +139,21 @@ void tr__envelope_drop_block(struct envelope_pool *pool, struct envelope *envelo
 /** Bytes that the pool holds. */
 size_t tr__envelope_pool_bytes(const struct envelope_pool *pool);
 
-/** An envelope with undefined contents but for its home; NULL when out of memory. Owner only. */
-ATOM_INLINE struct envelope *envelope_take(struct envelope_pool *pool)
+/** An envelope with undefined contents but for its home, where pool->free has one. Owner only. */
+ATOM_INLINE struct envelope *envelope_take_free(struct envelope_pool *pool)
 {
     struct envelope *envelope = pool->free;
-    if (__builtin_expect(!envelope, 0))
-        return tr__envelope_refill(pool);
     pool->free = (struct envelope *)envelope->mail.next;
     poison_clear(&envelope->payload, sizeof envelope->payload);
     return envelope;
+}
+
+/** The same of any pool; NULL when out of memory. Owner only. */
+ATOM_INLINE struct envelope *envelope_take(struct envelope_pool *pool)
+{
+    if (__builtin_expect(!pool->free, 0))
+        return tr__envelope_refill(pool);
+    return envelope_take_free(pool);
 }
 
 /** Gives an envelope back whose block, if it had one, is gone. Owner of `pool` only. */
@@ -175,9 +183,38 @@ ATOM_INLINE void *envelope_data(struct envelope *envelope)
                                                       : envelope->payload.block.data;
 }
 
+/** Whether it is the most ordinary of messages: a notice that is inside. */
+ATOM_INLINE bool envelope_is_notice(const struct envelope *envelope)
+{
+    static const unsigned char notice[2] = {ENVELOPE_NOTICE, ENVELOPE_NO_BLOCK};
+    return memcmp((const char *)envelope + offsetof(struct envelope, kind), notice, 2) == 0;
+}
+
 /** Puts a copy of a message in. TR_NO_MEMORY, TR_TOO_LARGE: then the envelope is as it was. */
 tr_status tr__envelope_fill_slow(struct envelope_pool *pool, struct envelope *envelope,
                                  const tr_type *type, const void *message);
+
+/** Copies a message of up to ENVELOPE_INLINE bytes in: a few moves, which may overlap, and no call. */
+ATOM_INLINE void envelope_copy(struct envelope *envelope, const void *message, size_t size)
+{
+    unsigned char *to = envelope->payload.bytes;
+    const unsigned char *from = message;
+    if (__builtin_expect(size >= 8, 1)) {
+        memcpy(to, from, 8);
+        if (size == 8)
+            return;
+        if (size > 16)
+            memcpy(to + 8, from + 8, 8);
+        memcpy(to + size - 8, from + size - 8, 8);
+    } else if (size >= 4) {
+        memcpy(to, from, 4);
+        memcpy(to + size - 4, from + size - 4, 4);
+    } else if (size) {
+        to[0] = from[0];
+        to[size / 2] = from[size / 2];
+        to[size - 1] = from[size - 1];
+    }
+}
 
 ATOM_INLINE tr_status envelope_fill(struct envelope_pool *pool, struct envelope *envelope,
                                     const tr_type *type, const void *message, size_t room)
@@ -186,10 +223,7 @@ ATOM_INLINE tr_status envelope_fill(struct envelope_pool *pool, struct envelope 
         return tr__envelope_fill_slow(pool, envelope, type, message);
     envelope->type = type;
     envelope->block_class = ENVELOPE_NO_BLOCK;
-    if (type->size == 8)
-        memcpy(envelope->payload.bytes, message, 8);
-    else
-        memcpy(envelope->payload.bytes, message, type->size);
+    envelope_copy(envelope, message, type->size);
     return TR_OK;
 }
 

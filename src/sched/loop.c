@@ -37,9 +37,10 @@ void tr__loop_look_at_clock(struct loop *loop)
 void tr__loop_charge(struct loop *loop, uint32_t turns)
 {
     atom64_count(&loop->runs, 1);
+    turns += (uint32_t)(loop->quick_given - loop->quick_left);
+    loop->quick_given = loop->quick_left = 0;
     runqueue_charge(&loop->queue, loop->class, turns);
-    if (loop->slice_left != LOOP_NO_LIMIT)
-        loop->slice_left -= turns < loop->slice_left ? turns : loop->slice_left;
+    loop->slice_left -= turns < loop->slice_left ? turns : loop->slice_left;
     loop->clock_in -= (int32_t)turns;
     if (loop->clock_in <= 0 || loop_is_time_up(loop))
         tr__loop_look_at_clock(loop);
@@ -49,6 +50,10 @@ static void run_task(struct loop *loop, struct task *task, enum task_class class
 {
     uint32_t turns_max = loop->slice_left < TR_RUN_TURNS_MAX ? loop->slice_left : TR_RUN_TURNS_MAX;
     loop->class = class;
+    /* Others may go before this one comes back, if they are its like and it is not soon time for more. */
+    bool is_alone = class == TASK_NORMAL && loop->queue.credit <= 0;
+    if (is_alone && loop->slice_left >= LOOP_CLOCK_TURNS + TR_RUN_TURNS_MAX)
+        loop->quick_given = loop->quick_left = loop->clock_in;
     tr__loop_charge(loop, loop->hooks->run(loop, task, turns_max));
 }
 

@@ -23,7 +23,7 @@ enum {
     LOOP_CLOCK_TURNS = 64, /* turns between two looks at the clock */
     LOOP_SPINS = 64        /* looks at the ready inbox between two looks at the clock */
 };
-#define LOOP_NO_LIMIT UINT32_MAX
+#define LOOP_NO_LIMIT UINT32_MAX /* of a slice: so far away that it does not matter */
 
 struct loop;
 
@@ -58,8 +58,10 @@ struct loop {
     uint32_t io_ratio;    /* percent of the time that IO may take while tasks wait */
     tr_time round_min_ns; /* a round is at least this long */
     int32_t clock_in;     /* turns until the next look at the clock */
-    uint32_t slice_left;  /* turns, or LOOP_NO_LIMIT */
+    uint32_t slice_left;  /* turns */
     uint32_t tick_seen;
+    int32_t quick_left;    /* turns for which a task may go on with others: loop_next, */
+    int32_t quick_given;   /* of so many when it began */
     bool wants_round;      /* set by on_round: it could not do all that is due */
     enum task_class class; /* of the task that runs */
     atom64 runs;           /* counters, read by any thread */
@@ -141,6 +143,33 @@ static inline void loop_enqueue(struct loop *loop, struct task *task, enum task_
 static inline bool loop_is_time_up(const struct loop *loop)
 {
     return atom32_load(&loop->tick, ATOM_RELAXED) != loop->tick_seen;
+}
+
+/**
+ * What a task that has run for so many turns may go on with, as if it had returned to the loop: the next
+ * task, which is then charged for like the one before. NULL: return, something else may be due. Worker
+ * only.
+ */
+static inline struct task *loop_next(struct loop *loop, uint32_t turns)
+{
+    struct runqueue *queue = &loop->queue;
+    struct task *task = queue->classes[TASK_NORMAL].first;
+    if (__builtin_expect(!task || queue->classes[TASK_HIGH].first ||
+                             loop->quick_left <= (int32_t)turns || loop_is_time_up(loop) ||
+                             !stack_is_empty(&loop->ready.posted),
+                         0))
+        return NULL;
+    loop->quick_left -= (int32_t)turns;
+    atom64_count(&loop->runs, 1);
+    queue->classes[TASK_NORMAL].first = task->next;
+    return task;
+}
+
+/** Has the task that runs return to the loop before another one runs. Worker only. */
+static inline void loop_call_back(struct loop *loop)
+{
+    loop->quick_given -= loop->quick_left;
+    loop->quick_left = 0;
 }
 
 #endif

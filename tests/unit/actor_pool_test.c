@@ -4,6 +4,7 @@
  */
 #include "support/test.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <troupe/kit.h>
 #include <troupe/troupe.h>
@@ -268,7 +269,27 @@ TEST(no_memory_for_mail_is_a_status_and_nothing_leaks, "M-03", "M-04")
     }
 }
 
+TEST(a_message_of_any_size_that_fits_is_copied_whole_and_nothing_beside_it, "")
+{
+    unsigned char message[ENVELOPE_INLINE];
+    for (size_t i = 0; i < sizeof message; i++)
+        message[i] = (unsigned char)(i + 1);
+    for (size_t size = 0; size <= ENVELOPE_INLINE; size++) {
+        struct envelope envelope;
+        unsigned char *exact = malloc(size + 1); /* so that a read beyond it is seen */
+        ck_assert_ptr_nonnull(exact);
+        memset(&envelope, 0xee, sizeof envelope);
+        memcpy(exact + 1, message, size);
+        envelope_copy(&envelope, exact + 1, size);
+        ck_assert_mem_eq(envelope.payload.bytes, message, size);
+        for (size_t i = size; i < ENVELOPE_INLINE; i++)
+            ck_assert_uint_eq(envelope.payload.bytes[i], 0xee);
+        free(exact);
+    }
+}
+
 SUITE("actor pools", the_steady_state_needs_no_memory, nor_does_it_across_workers,
       clients_need_none_either, a_flood_of_small_messages_goes_back, a_flood_of_blocks_goes_back,
       a_flood_of_large_messages_goes_back, a_flood_from_clients_goes_back,
-      no_memory_for_mail_is_a_status_and_nothing_leaks)
+      no_memory_for_mail_is_a_status_and_nothing_leaks,
+      a_message_of_any_size_that_fits_is_copied_whole_and_nothing_beside_it)

@@ -22,7 +22,8 @@ struct job {
     uint64_t turns;
     uint64_t runs;
     tr_time spent_ns;
-    uint32_t longest; /* run, in turns */
+    uint32_t longest;         /* run, in turns */
+    struct stack_node *posts; /* by its first turn */
 };
 
 static struct virtual_platform *virtual;
@@ -31,7 +32,8 @@ static struct job jobs[JOBS];
 static char log_text[LOG_SIZE];
 static size_t log_length;
 static tr_time idle_until;
-static bool ticks; /* a millisecond of virtual time is a tick, as the watch gives it */
+static bool goes_on; /* a task that has run goes on with the next one itself */
+static bool ticks;   /* a millisecond of virtual time is a tick, as the watch gives it */
 
 static void note(char what)
 {
@@ -53,7 +55,7 @@ static struct job *job_of_node(struct stack_node *node)
     return (struct job *)(void *)((char *)node - offsetof(struct job, node));
 }
 
-static uint32_t on_run(struct loop *self, struct task *task, uint32_t turns_max)
+static uint32_t run_one(struct loop *self, struct task *task, uint32_t turns_max)
 {
     struct job *job = (struct job *)(void *)task;
     uint32_t turns = 0;
@@ -61,6 +63,9 @@ static uint32_t on_run(struct loop *self, struct task *task, uint32_t turns_max)
     while (turns < turns_max && job->turns_left) {
         turns++;
         job->turns_left--;
+        if (job->posts)
+            (void)loop_post(self, job->posts);
+        job->posts = NULL;
         job->spent_ns += job->cost_ns;
         spend(job->cost_ns);
         if (loop_is_time_up(self))
@@ -73,6 +78,14 @@ static uint32_t on_run(struct loop *self, struct task *task, uint32_t turns_max)
     if (job->turns_left)
         loop_enqueue(self, task, job->class);
     return turns ? turns : 1;
+}
+
+static uint32_t on_run(struct loop *self, struct task *task, uint32_t turns_max)
+{
+    uint32_t turns = run_one(self, task, turns_max);
+    while (goes_on && (task = loop_next(self, turns)))
+        turns = run_one(self, task, turns_max);
+    return turns;
 }
 
 static void on_post(struct loop *self, struct stack_node *node)
@@ -185,6 +198,75 @@ TEST(posts_are_taken_oldest_first_and_between_any_two_runs, "D-06")
     loop.slice_left = LOOP_NO_LIMIT;
     ck_assert(!tr__loop_slice(&loop));
     ck_assert_str_eq(log_text, "rppppABpCDE");
+    end();
+}
+
+/* What jobs do, and how often the loop looks at what, when tasks go on by themselves or do not. */
+static void do_mixed_work(char *text)
+{
+    begin();
+    log_length = 0;
+    memset(log_text, 0, sizeof log_text);
+    for (int i = 0; i < 4; i++)
+        start(i, TASK_NORMAL, 10 * TR_MICROSECOND, 5 + (uint64_t)i);
+    start(4, TASK_HIGH, 10 * TR_MICROSECOND, 3);
+    loop.slice_left = 3000;
+    for (int i = 0; i < 300; i++) {
+        jobs[5].turns_left = 1;
+        if (i % 3 == 0)
+            (void)loop_post(&loop, &jobs[5].node);
+        for (int job = 0; job < 4; job++) {
+            if (!jobs[job].turns_left)
+                start(job, job ? TASK_NORMAL : TASK_HIGH, 10 * TR_MICROSECOND, 2);
+        }
+        loop.slice_left = 1 + (uint32_t)i % 200;
+        (void)tr__loop_slice(&loop);
+    }
+    ck_assert_uint_gt(log_length, 600);
+    memcpy(text, log_text, LOG_SIZE);
+    end();
+}
+
+TEST(tasks_that_go_on_by_themselves_keep_the_order_of_the_loop, "D-01", "D-02", "D-06")
+{
+    static char by_loop[LOG_SIZE];
+    static char by_tasks[LOG_SIZE];
+    do_mixed_work(by_loop);
+    goes_on = true;
+    do_mixed_work(by_tasks);
+    ck_assert_str_eq(by_loop, by_tasks);
+}
+
+TEST(a_task_that_goes_on_leaves_a_post_no_later_than_the_next_run, "D-06")
+{
+    begin();
+    goes_on = true;
+    for (int i = 0; i < 3; i++)
+        start(i, TASK_NORMAL, TR_MICROSECOND, 1);
+    jobs[0].posts = &jobs[3].node;
+    jobs[3].turns_left = 1;
+    ck_assert(!tr__loop_slice(&loop));
+    ck_assert_str_eq(log_text, "rApBCD");
+    end();
+}
+
+TEST(tasks_that_go_on_end_at_a_tick_at_high_work_and_with_the_slice, "D-01", "D-02")
+{
+    begin();
+    goes_on = true;
+    ticks = true;
+    for (int i = 0; i < 8; i++)
+        start(i, TASK_NORMAL, 400 * TR_MICROSECOND, 1000);
+    tr_time seen_ns = loop.now_ns;
+    loop.slice_left = 1000;
+    ck_assert(tr__loop_slice(&loop));
+    ck_assert_int_gt(loop.now_ns, seen_ns + 998 * 400 * TR_MICROSECOND); /* it looks at the clock */
+    uint64_t turns = 0;
+    for (int i = 0; i < 8; i++)
+        turns += jobs[i].turns;
+    ck_assert_uint_eq(turns, 1000);
+    loop_call_back(&loop);
+    ck_assert_int_eq(loop.quick_left, 0);
     end();
 }
 
@@ -445,6 +527,9 @@ TEST(a_nudge_makes_the_loop_look_around_once_more, "WP-02")
 
 SUITE("sched loop", a_round_is_io_io_tasks_posts_tasks,
       posts_are_taken_oldest_first_and_between_any_two_runs, a_slice_does_no_more_turns_than_it_may,
+      tasks_that_go_on_by_themselves_keep_the_order_of_the_loop,
+      a_task_that_goes_on_leaves_a_post_no_later_than_the_next_run,
+      tasks_that_go_on_end_at_a_tick_at_high_work_and_with_the_slice,
       a_run_has_64_turns_and_neighbours_come_between, a_run_of_slow_turns_ends_at_a_tick,
       high_work_leaves_normal_tasks_an_eighth, busy_io_leaves_tasks_half_of_the_time,
       the_io_ratio_can_be_set, tasks_get_500_us_between_two_looks_at_io,

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Runs: from the run queue to the handlers, and where an actor goes afterwards.
+ *
+ * This is the path that every message takes, so what nearly all of them need is tested together and
+ * stands in line, and the rest is apart. An actor is ordinary while none of CELL_UNUSUAL is set, nobody
+ * calls it and nothing is behind its door; a message is ordinary when it is a notice that travels inside
+ * its envelope.
+ */
+#include "actor/ask.h"
+#include "actor/ask_then.h"
+#include "actor/budget.h"
+#include "actor/client.h"
+#include "actor/fault.h"
+#include "actor/gate.h"
+#include "actor/park.h"
+#include "actor/relief.h"
+#include "actor/stop.h"
+#include "actor/stretch.h"
+#include "actor/timers.h"
+#include "actor/turn.h"
+#include "actor/waiters.h"
+#include "actor/watchers.h"
+#include "base/assert.h"
+
+/* There are three of what is RUN_INLINE, each for one way to call handlers. */
+#define RUN_INLINE __attribute__((__always_inline__)) static inline
+enum call_mode { CALL_PLAIN, CALL_TRAPPING, CALL_RELIEVING };
+
+/* ---- Messages. ---- */
+
+/* The end of a turn that did more than handle its message. As tr__turn_apply. */
+__attribute__((__noinline__)) static bool message_end_slowly(struct tr_self *self, tr_next next)
+{
+    if (self->is_detached)
+        tr__turn_leave(self, next);
+    return tr__turn_over(self, next);
+}
+
+/* A message is out of the mailbox. Of those that need a second look: false, nothing is to be handled. */
+__attribute__((__noinline__)) static bool message_admit(struct tr_self *self,
+                                                        struct envelope *envelope)
+{
+    struct worker *worker = self->worker;
+    struct cell *cell = self->cell;
+    mail_uncount(cell, envelope);
+    if (cell->flags & CELL_METERED)
+        tr__budget_turn_begin(self);
+    switch ((enum envelope_kind)envelope->kind) {
+    case ENVELOPE_PROBE:
+        tr__probe_answer(worker, envelope, true);
+        return false;
+    case ENVELOPE_VOID:
+        tr__mail_drop(worker, envelope);
+        return false;
+    case ENVELOPE_EVENT:
+        self->has_story = true; /* its end is no ordinary one */
+        if (cell->extra && envelope == cell->extra->idle_event)
+            cell->extra->idle_event = NULL;
+        return true;
+    case ENVELOPE_ASK:
+    case ENVELOPE_NOTICE:
+        room_give_any(cell, envelope);
+        if (cell->flags & CELL_IDLES)
+            tr__idle_touch(worker, cell);
+        return true;
+    case ENVELOPE_SIGNAL:
+        return tr__watch_admit(worker, cell, envelope);
+    default:
+        return true;
+    }
+}
+
+/* Calls the handler; `envelope` is that of the turn. */
+RUN_INLINE tr_next call_row(struct tr_self *self, const tr_handler *row, void *state,
+                            struct envelope *envelope, void *data, enum call_mode mode)
+{
+    tr_next next;
+    if (mode == CALL_TRAPPING)
+        return tr__fault_call_row(self, row);
+    if (mode == CALL_RELIEVING)
+        seat_go_out(self->seat, self);
+    if (__builtin_expect(row->type != NULL, 1)) {
+        next = row->call(self, state, data);
+    } else {
+        tr_message any = {envelope->type, data};
+        next = row->call(self, state, &any);
+    }
+    if (mode == CALL_RELIEVING && __builtin_expect(!seat_come_in(self->seat), 0))
+        tr__relief_return(self);
+    return next;
+}
+
+/* A message that is out of the mailbox and is no ordinary one. As message_turn. */
+RUN_INLINE bool message_turn_slowly(struct tr_self *self, struct worker *worker, struct cell *cell,
+                                    struct envelope *envelope, enum call_mode mode)
+{
+    if (!message_admit(self, envelope))
+        return true;
+    self->envelope = envelope;
+    self->causal = envelope->causal;
+    worker_set_type(worker, envelope->type);
+    const tr_handler *row = dispatch_find(&worker->dispatches, cell->dispatch, envelope->type);
+    if (envelope->kind <= ENVELOPE_EXCEPTION && envelope->type == &tr__then_type)
+        row = tr__then_begin(self);
+    if (__builtin_expect(!row, 0)) {
+        tr__turn_unhandled(self);
+        return true;
+    }
+    if (envelope->kind == ENVELOPE_ASK && __builtin_expect(ask_is_late(worker, envelope), 0)) {
+        self->envelope = NULL;
+        envelope->kind = ENVELOPE_ANSWERED; /* who asked knows */
+        tr__mail_bury_one(worker, cell, envelope, TR_TIMEOUT);
+        return true;
+    }
+    self->row = row;
+    worker_set_row(worker, row);
+    tr_next next = call_row(self, row, cell->state, envelope, envelope_data(envelope), mode);
+    if (next.code != TR_NEXT_SAME || self->has_story || self->envelope->kind == ENVELOPE_ASK)
+        return message_end_slowly(self, next);
+    atom64_count(&worker->counters.handled, 1);
+    envelope_give(&worker->pool, self->envelope);
+    return true;
+}
+
+/* Handles a message that is out of the cycle. False when the actor has stopped running. */
+RUN_INLINE bool message_turn(struct tr_self *self, struct worker *worker, struct cell *cell,
+                             struct envelope *envelope, enum call_mode mode)
+{
+    self->turns++;
+    if (__builtin_expect(!envelope_is_notice(envelope) || cell->flags & CELL_WATCHED, 0))
+        return message_turn_slowly(self, worker, cell, envelope, mode);
+    mail_leave_near(cell);
+    const tr_type *type = envelope->type;
+    self->envelope = envelope;
+    self->causal = envelope->causal;
+    worker_set_type(worker, type);
+    const tr_handler *row = dispatch_find(&worker->dispatches, cell->dispatch, type);
+    if (__builtin_expect(!row, 0)) {
+        tr__turn_unhandled(self);
+        return true;
+    }
+    self->row = row;
+    worker_set_row(worker, row);
+    tr_next next = call_row(self, row, cell->state, envelope, envelope->payload.bytes, mode);
+    if (__builtin_expect(next.code != TR_NEXT_SAME || self->has_story, 0))
+        return message_end_slowly(self, next);
+    atom64_count(&worker->counters.handled, 1);
+    envelope_give_empty(&worker->pool, envelope);
+    return true;
+}
+
+/* ---- Runs. ---- */
+
+static inline bool is_called(const struct cell *cell)
+{
+    return atom32_load(&cell->control, ATOM_RELAXED);
+}
+
+static inline bool is_used_up(const struct tr_self *self, const struct worker *worker)
+{
+    return self->turns >= self->turns_max || loop_is_time_up(&worker->loop);
+}
+
+/* As next_message, of an actor of which more is to be known than its notices. */
+RUN_INLINE struct envelope *next_message_slowly(struct tr_self *self, struct worker *worker,
+                                                struct cell *cell)
+{
+    for (;;) {
+        if (is_called(cell)) {
+            if (!tr__cell_obey(worker, cell))
+                return NULL;
+        } else if (cell->flags & CELL_WOKEN) {
+            /* Turns that may go on do so between any two messages. */
+            if (!stretch_resume(worker, cell))
+                return NULL;
+        } else {
+            if (!cell->cycle)
+                mail_look(worker, cell);
+            if (is_called(cell) || cell->flags & CELL_WOKEN)
+                continue;
+            if (cell->cycle || mail_begin_cycle(cell))
+                return ring_pop(&cell->cycle);
+            break;
+        }
+        if (is_used_up(self, worker))
+            break; /* turns that waited have used it */
+    }
+    tr__cell_settle(worker, cell);
+    return NULL;
+}
+
+/* The next message to handle. NULL: there is none, the actor waits or is gone. */
+RUN_INLINE struct envelope *next_message(struct tr_self *self, struct worker *worker,
+                                         struct cell *cell)
+{
+    if (__builtin_expect(is_called(cell), 0))
+        goto slowly;
+    if (cell->cycle) {
+        if (__builtin_expect(cell->flags & CELL_WOKEN, 0))
+            goto slowly;
+        return ring_pop(&cell->cycle);
+    }
+    if (__builtin_expect(cell->flags & CELL_UNUSUAL || door_has_mail(&cell->door), 0))
+        goto slowly;
+    struct envelope *last = cell->notices;
+    if (!last) {
+        cell->house = HOUSE_WAITING; /* what comes now posts the door, or finds it waiting */
+        return NULL;
+    }
+    cell->notices = NULL;
+    struct envelope *first = (struct envelope *)(void *)last->mail.next;
+    if (first != last) {
+        last->mail.next = first->mail.next;
+        cell->cycle = last;
+    }
+    return first;
+slowly:
+    return next_message_slowly(self, worker, cell);
+}
+
+/* Cycles, until nothing is left or the budget is used. */
+RUN_INLINE void run(struct tr_self *self, struct worker *worker, struct cell *cell,
+                    enum call_mode mode)
+{
+    struct envelope *envelope;
+    while ((envelope = next_message(self, worker, cell))) {
+        if (__builtin_expect(!message_turn(self, worker, cell, envelope, mode), 0))
+            return; /* it stops, or is gone */
+        if (__builtin_expect(is_used_up(self, worker), 0)) {
+            tr__cell_settle(worker, cell);
+            return;
+        }
+    }
+}
+
+/*
+ * Runs an actor, and then those that are next in the queue, as long as the loop would do nothing else
+ * in between; each but the last is charged here.
+ */
+RUN_INLINE uint32_t cell_run(struct loop *loop, struct task *task, uint32_t turns_max,
+                             enum call_mode mode, const struct loop_hooks *hooks)
+{
+    struct worker *worker = worker_of_loop(loop);
+    struct tr_self *self = worker->message;
+    self->kind = TURN_MESSAGE;
+    self->turns_max = turns_max;
+    if (__builtin_expect(loop->hooks != hooks, 0))
+        loop_call_back(loop); /* who is in between wants to see each run */
+    for (;;) {
+        struct cell *cell = cell_of_task(task);
+        TR_ASSERT(cell->house == HOUSE_READY);
+        TR_ASSERT(cell_owner(cell) == worker->index);
+        cell->house = HOUSE_SCHEDULED;
+        self->cell = cell;
+        self->turns = 0;
+        if (mode == CALL_RELIEVING)
+            self->seat = atomptr_load(&worker->seat, ATOM_RELAXED);
+        worker_set_running(worker, cell);
+        if (__builtin_expect(cell->cycle != NULL, 0) && (cell->replies || cell->exceptions))
+            tr__mail_resume_cycle(cell);
+        cell->house = HOUSE_RUNNING;
+        run(self, worker, cell, mode);
+        uint32_t turns = self->turns ? self->turns : 1;
+        task = loop_next(loop, turns);
+        if (__builtin_expect(!task, 0)) {
+            worker_set_running(worker, NULL);
+            return turns;
+        }
+    }
+}
+
+uint32_t tr__cell_run(struct loop *loop, struct task *task, uint32_t turns_max)
+{
+    return cell_run(loop, task, turns_max, CALL_PLAIN, &tr__worker_hooks);
+}
+
+uint32_t tr__cell_run_trapping(struct loop *loop, struct task *task, uint32_t turns_max)
+{
+    return cell_run(loop, task, turns_max, CALL_TRAPPING, &tr__worker_trapping_hooks);
+}
+
+uint32_t tr__cell_run_relieving(struct loop *loop, struct task *task, uint32_t turns_max)
+{
+    return cell_run(loop, task, turns_max, CALL_RELIEVING, &tr__worker_relieving_hooks);
+}
+
+/* ---- Where an actor goes after a run. ---- */
+
+/* What waits for an actor that is not running: mail, orders, or its own end. */
+static bool is_needed(const struct cell *cell)
+{
+    return cell->cycle || mail_has_arrived(cell) || atom32_load(&cell->control, ATOM_SEQ_CST) ||
+           mail_is_over(cell);
+}
+
+static inline void settle_waiting(struct worker *worker, struct cell *cell)
+{
+    cell->house = HOUSE_WAITING;
+    if (__builtin_expect(cell->flags & CELL_AWAITED, 0))
+        tr__waiters_serve(worker, cell);
+    /* The re-check: what came in between has posted the door, but there is no need to wait. */
+    mail_look(worker, cell);
+    /* What was taken in may have been a dead letter of which this very actor was told. */
+    if (cell->house == HOUSE_WAITING && is_needed(cell))
+        mail_make_ready(worker, cell);
+}
+
+/* Of an actor that is sealed or metered. Apart, so that others pay for one test. */
+__attribute__((__noinline__)) static void settle_looking(struct worker *worker, struct cell *cell)
+{
+    struct durable *durable = cell_durable(cell);
+    if (durable && cell->flags & CELL_SEALED && !durable->may_stop)
+        durable->hooks->on_stop(worker, cell);
+    if (mail_is_over(cell)) {
+        tr__cell_stop(worker, cell, false);
+        return;
+    }
+    if (cell->flags & CELL_METERED)
+        tr__budget_look(worker, cell);
+    settle_waiting(worker, cell);
+}
+
+void tr__cell_settle(struct worker *worker, struct cell *cell)
+{
+    TR_ASSERT(cell->life == LIFE_RUNNING);
+    if (cell->cycle || mail_has_arrived(cell) || atom32_load(&cell->control, ATOM_RELAXED)) {
+        mail_make_ready(worker, cell);
+        if (__builtin_expect(cell->flags & CELL_AWAITED, 0))
+            tr__waiters_serve(worker, cell);
+    } else if (__builtin_expect(cell->flags & (CELL_SEALED | CELL_METERED), 0)) {
+        settle_looking(worker, cell);
+    } else {
+        settle_waiting(worker, cell);
+    }
+}
