@@ -231,6 +231,11 @@ ASK_INLINE tr_status post(struct tr_self *self, struct ask *ask, struct cell *ce
     envelope->kind = ENVELOPE_ASK;
     envelope->payload.ask.id = ask->id;
     envelope->payload.ask.deadline_ms = tr__ask_deadline_ms(ask->asked_ns, deadline_ns);
+    bool is_plain = envelope->block_class == ENVELOPE_NO_BLOCK && !(cell->flags & CELL_BY_KIND);
+    if (__builtin_expect(is_plain && mail_is_quick(worker, cell), 1)) {
+        mail_send_quickly(worker, cell, envelope);
+        return TR_OK;
+    }
     status = tr__mail_send(worker, cell, envelope);
     if (__builtin_expect(status != TR_OK, 0) && front_is(cell)) {
         struct cell *member = cell;

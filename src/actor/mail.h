@@ -323,14 +323,14 @@ static inline void mail_call(struct worker *worker, struct cell *cell, uint32_t 
  */
 tr_status tr__mail_send(struct worker *worker, struct cell *cell, struct envelope *envelope);
 
-/** Whether a notice to this actor is as quick as can be: it lives here, and nothing is unusual. */
+/** Whether a notice, or an ask, to this actor is as quick as can be: it lives here, and nothing is unusual. */
 static inline bool mail_is_quick(const struct worker *worker, const struct cell *cell)
 {
     return cell_owner(cell) == worker->index && !(cell->flags & CELL_GUARDED) &&
            mail_has_room_near(cell) && !door_has_mail(&cell->door) && !worker->gate;
 }
 
-/** Hands a notice inside its envelope over, where mail_is_quick. */
+/** Hands one that is inside its envelope over, where mail_is_quick. */
 static inline void mail_send_quickly(struct worker *worker, struct cell *cell,
                                      struct envelope *envelope)
 {
