@@ -5,7 +5,7 @@
  * Message handlers run on the worker's own fiber; one that waits keeps that fiber, and the worker
  * goes on with a fresh one (actor/park.h). Whatever else runs user code (set-ups, PreStart,
  * PostStop) is called on a fiber of its own, so that it can end anywhere without taking the code
- * that called it along. See actor/turn.c.
+ * that called it along. See actor/run.c and actor/turn.c.
  */
 #ifndef ACTOR_WORKER_H
 #define ACTOR_WORKER_H
