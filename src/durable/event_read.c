@@ -82,8 +82,10 @@ bool tr_event_next(tr_self *self, tr_event *event)
     char text[EVENT_TEXT_SIZE] = "";
     tr_bytes bytes;
     tr__event_read_free(self, &log->event);
-    if (event->sequence >= log->journal.highest)
+    if (event->sequence >= log->journal.highest) {
+        tr__event_page_free(self->worker, &log->page); /* it was read to its end */
         return false;
+    }
     tr_status status = find_first(self->worker, actor);
     uint64_t sequence = event->sequence + 1;
     if (sequence < log->journal.first)

@@ -15,16 +15,20 @@ _Static_assert(TR_SNAPSHOTS_MAX == JOURNAL_SNAPSHOTS_MAX, "what a kind may keep,
 
 /* ---- Kinds. ---- */
 
-static bool is_type(const tr_event_row *row, const tr_type *type)
+static bool has(const tr_event_row *row, bool is_hook)
 {
-    return row->type == type || tr_type_is_equal(row->type, type);
+    return is_hook ? row->stored != NULL : row->apply != NULL;
 }
 
 static const tr_event_row *row_of(const tr_events *events, const tr_type *type, bool is_hook)
 {
+    for (size_t i = 0; i < events->row_count; i++) { /* of the same file, mostly */
+        if (events->rows[i].type == type && has(&events->rows[i], is_hook))
+            return &events->rows[i];
+    }
     for (size_t i = 0; i < events->row_count; i++) {
         const tr_event_row *row = &events->rows[i];
-        if ((is_hook ? row->stored != NULL : row->apply != NULL) && is_type(row, type))
+        if (has(row, is_hook) && tr_type_is_equal(row->type, type))
             return row;
     }
     return NULL;
@@ -87,13 +91,20 @@ static void hold(struct worker *worker, struct durable_actor *actor)
     }
 }
 
+/* It ends: no turn of it begins any more. */
+static bool is_over(const struct durable_actor *actor)
+{
+    return actor->machine.state >= SLEEP_FINALIZE && actor->machine.state != SLEEP_DESTROY_GRACE;
+}
+
 static void tell(struct worker *worker, struct durable_actor *actor)
 {
     static const struct tr_durable_happened happened;
     struct event_log *log = actor->events;
     if (log->is_told || log->is_hooking || (!log->is_flushing && list_is_empty(&log->ready)))
         return;
-    if (actor->machine.state == SLEEP_LOADING || actor->machine.state == SLEEP_TERMINATED)
+    if (actor->machine.state == SLEEP_LOADING || is_over(actor) ||
+        actor->durable.cell->life >= LIFE_STOPPING)
         return;
     log->is_told = true;
     if (tr__durable_tell(worker, actor->durable.cell, &tr_type_tr_durable_happened, &happened) ==
@@ -165,15 +176,12 @@ tr_next tr__events_turn(tr_self *self, void *state, const void *message)
     if (!log)
         return TR_SAME;
     log->is_told = false;
-    if (actor->broken != TR_OK)
+    /* One that begins anew is told when it has started. */
+    if (actor->broken != TR_OK || actor->machine.state == SLEEP_LOADING || is_over(actor))
         return TR_SAME;
     tr_next next = TR_SAME;
-    bool is_over =
-        actor->machine.state >= SLEEP_FINALIZE && actor->machine.state != SLEEP_DESTROY_GRACE;
-    if (is_over)
-        ready_drop(worker, actor);
     if (log->is_flushing) {
-        tr_status status = is_over ? TR_OK : tr__durable_stretch_end(worker, actor, true);
+        tr_status status = tr__durable_stretch_end(worker, actor, true);
         if (status != TR_OK)
             tr__durable_break(worker, actor, status);
         log->is_flushing = false;
