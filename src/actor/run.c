@@ -95,7 +95,9 @@ RUN_INLINE tr_next call_row(struct tr_self *self, const tr_handler *row, void *s
 RUN_INLINE bool message_turn_slowly(struct tr_self *self, struct worker *worker, struct cell *cell,
                                     struct envelope *envelope, enum call_mode mode)
 {
-    if (!message_admit(self, envelope))
+    if (__builtin_expect(envelope_is_request(envelope) && !(cell->flags & CELL_WATCHED), 1))
+        mail_leave_near(cell);
+    else if (!message_admit(self, envelope))
         return true;
     self->envelope = envelope;
     self->causal = envelope->causal;
@@ -162,6 +164,13 @@ static inline bool is_used_up(const struct tr_self *self, const struct worker *w
     return self->turns >= self->turns_max || loop_is_time_up(&worker->loop);
 }
 
+/* Whether an ordinary actor has nothing to do. */
+static inline bool is_at_rest(const struct cell *cell)
+{
+    return !(cell->flags & CELL_UNUSUAL) && !cell->notices && !cell->cycle && !is_called(cell) &&
+           !door_has_mail(&cell->door);
+}
+
 /* As next_message, of an actor of which more is to be known than its notices. */
 RUN_INLINE struct envelope *next_message_slowly(struct tr_self *self, struct worker *worker,
                                                 struct cell *cell)
@@ -186,7 +195,10 @@ RUN_INLINE struct envelope *next_message_slowly(struct tr_self *self, struct wor
         if (is_used_up(self, worker))
             break; /* turns that waited have used it */
     }
-    tr__cell_settle(worker, cell);
+    if (__builtin_expect(is_at_rest(cell), 1))
+        cell->house = HOUSE_WAITING;
+    else
+        tr__cell_settle(worker, cell);
     return NULL;
 }
 
