@@ -177,12 +177,17 @@ void tr__ask_arrived(struct worker *worker, struct cell *cell, struct envelope *
 
 /* ---- Asking. ---- */
 
-uint32_t tr__ask_deadline_ms(tr_time now_ns, tr_time deadline_ns)
+static inline uint32_t deadline_ms_of(tr_time now_ns, tr_time deadline_ns)
 {
-    if (deadline_ns - now_ns >= DEADLINE_FAR_NS)
+    if (__builtin_expect(deadline_ns - now_ns >= DEADLINE_FAR_NS, 0))
         return 0;
     uint32_t ms = (uint32_t)((uint64_t)deadline_ns / TR_MILLISECOND + 1);
     return ms ? ms : 1;
+}
+
+uint32_t tr__ask_deadline_ms(tr_time now_ns, tr_time deadline_ns)
+{
+    return deadline_ms_of(now_ns, deadline_ns);
 }
 
 bool tr__ask_is_over(const struct worker *worker, const struct envelope *envelope)
@@ -319,8 +324,9 @@ static tr_pending pending_status(tr_status status)
     return (tr_pending){PENDING_IS_STATUS | (uint32_t)-status};
 }
 
-tr_pending tr_self_ask(tr_self *self, tr_ref to, const tr_type *type, const void *message,
-                       tr_time timeout_ns)
+__attribute__((__noinline__)) static tr_pending ask_slowly(struct tr_self *self, uint64_t to,
+                                                           const tr_type *type, const void *message,
+                                                           tr_time timeout_ns)
 {
     TURN_VERB(self);
     if (!self || !type || !message)
@@ -328,7 +334,7 @@ tr_pending tr_self_ask(tr_self *self, tr_ref to, const tr_type *type, const void
     tr_status status = turn_may_park(self);
     if (status != TR_OK)
         return pending_status(status);
-    struct ask *ask = ask_new(self, to.bits, type);
+    struct ask *ask = ask_new(self, to, type);
     if (__builtin_expect(!ask, 0))
         return pending_status(TR_NO_MEMORY);
     if (__builtin_expect(!turn_asks_add(self, ask), 0)) {
@@ -339,4 +345,62 @@ tr_pending tr_self_ask(tr_self *self, tr_ref to, const tr_type *type, const void
     tr_pending pending = ask_pending(ask);
     ask_send(self, ask, message, timeout_ns, true);
     return pending;
+}
+
+/* Whether nothing has to be made for an ask of this turn, and its time need not be read from a clock. */
+ASK_INLINE bool turn_is_quick(const struct tr_self *self, const struct worker *worker)
+{
+    const struct cell_extra *extra = self->cell->extra;
+    return turn_may_park(self) == TR_OK && extra && worker->ask_spare && worker->pool.free &&
+           worker->is_ticked && !loop_is_time_up(&worker->loop) && !extra->asks.newest &&
+           !extra->asks.count && extra->asks.last != UINT32_MAX &&
+           self->asks.count != self->asks.room && !self->batch;
+}
+
+/*
+ * A flat request to an actor of this worker of which nothing unusual is known, of a turn that has no other
+ * open. As tr_self_tell: all is looked at before anything is done, and nothing is called.
+ */
+tr_pending tr_self_ask(tr_self *self, tr_ref to, const tr_type *type, const void *message,
+                       tr_time timeout_ns)
+{
+    if (__builtin_expect(!self || !type || !message || self->seat, 0))
+        goto slowly;
+    struct worker *worker = self->worker;
+    struct cell *cell = slots_find(worker->slots, to.bits);
+    if (__builtin_expect(!cell || !turn_is_quick(self, worker) || !type->is_flat ||
+                             type->size > ENVELOPE_INLINE_ASK || !mail_is_quick(worker, cell) ||
+                             cell->flags & CELL_BY_KIND,
+                         0))
+        goto slowly;
+    tr_time now_ns = worker->loop.now_ns;
+    tr_time due_ns = timer_deadline(now_ns, timeout_ns ? timeout_ns : TR_ASK_NS);
+    tr_time deadline_ns = deadline_of(self, now_ns, due_ns);
+    if (__builtin_expect(deadline_ns <= now_ns || deadline_ns > TR_NEVER - ASK_ROUGH_NS, 0))
+        goto slowly;
+    struct ask *ask = ask_take(worker);
+    (void)ask_table_add(worker, &self->cell->extra->asks, ask);
+    (void)turn_asks_add(self, ask);
+    ask->is_listed = true;
+    ask->is_untimed = deadline_ns == due_ns;
+    ask->turn = self;
+    ask->type = type;
+    ask->to = to.bits;
+    ask->asked_ns = now_ns;
+    ask_arm(worker, ask, deadline_ns);
+    self->has_story = true;
+    struct envelope *envelope = envelope_take_free(&worker->pool);
+    envelope->type = type;
+    envelope->sender = self->cell->identity;
+    envelope->causal = self->causal;
+    envelope->generation = (uint32_t)(to.bits >> 32);
+    envelope->kind = ENVELOPE_ASK;
+    envelope->block_class = ENVELOPE_NO_BLOCK;
+    envelope_copy(envelope, message, type->size);
+    envelope->payload.ask.id = ask->id;
+    envelope->payload.ask.deadline_ms = deadline_ms_of(now_ns, deadline_ns + ASK_ROUGH_NS);
+    mail_send_quickly(worker, cell, envelope);
+    return ask_pending(ask);
+slowly:
+    return ask_slowly(self, to.bits, type, message, timeout_ns);
 }

@@ -127,8 +127,7 @@ RUN_INLINE bool message_turn(struct tr_self *self, struct worker *worker, struct
 {
     self->turns++;
     if (__builtin_expect(!envelope_is_notice(envelope) || cell->flags & CELL_WATCHED, 0)) {
-        bool is_ask = envelope->kind == ENVELOPE_ASK && envelope->block_class == ENVELOPE_NO_BLOCK;
-        if (is_ask && !(cell->flags & CELL_WATCHED))
+        if (envelope_is_request(envelope) && !(cell->flags & CELL_WATCHED))
             mail_leave_near(cell);
         else if (!message_admit(self, envelope))
             return true;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "actor/ask.h"
+#include "actor/ask_open.h"
 #include "actor/mail.h"
 #include "actor/gate.h"
 #include "actor/relief.h"
@@ -141,15 +141,17 @@ tr_status tr_self_tell(tr_self *self, tr_ref to, const tr_type *type, const void
     return tell_slowly(self, to.bits, type, message);
 }
 
-/* To who sent a notice, as send_quickly. */
+/* To who sent a notice or a request, as send_quickly. */
 ATOM_INLINE bool reply_quickly(struct tr_self *self, const tr_type *type, const void *message)
 {
     if (__builtin_expect(!self || !type || !message || self->seat, 0))
         return false;
     const struct envelope *envelope = self->envelope;
-    if (__builtin_expect(!envelope || envelope->kind != ENVELOPE_NOTICE, 0))
+    if (__builtin_expect(!envelope, 0))
         return false;
-    return send_quickly(self, envelope->sender, type, message);
+    if (envelope->kind == ENVELOPE_ASK)
+        return ask_reply_quickly(self, type, message);
+    return envelope->kind == ENVELOPE_NOTICE && send_quickly(self, envelope->sender, type, message);
 }
 
 ATOM_INLINE tr_status reply_slowly(struct tr_self *self, const tr_type *type, const void *message)

@@ -193,6 +193,13 @@ ATOM_INLINE bool envelope_is_notice(const struct envelope *envelope)
     return memcmp((const char *)envelope + offsetof(struct envelope, kind), notice, 2) == 0;
 }
 
+/** The same of requests. */
+ATOM_INLINE bool envelope_is_request(const struct envelope *envelope)
+{
+    static const unsigned char request[2] = {ENVELOPE_ASK, ENVELOPE_NO_BLOCK};
+    return memcmp((const char *)envelope + offsetof(struct envelope, kind), request, 2) == 0;
+}
+
 /** Puts a copy of a message in. TR_NO_MEMORY, TR_TOO_LARGE: then the envelope is as it was. */
 tr_status tr__envelope_fill_slow(struct envelope_pool *pool, struct envelope *envelope,
                                  const tr_type *type, const void *message);
