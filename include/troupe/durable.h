@@ -59,6 +59,15 @@ TR_MESSAGE(tr_sleeping);
 /** It is to be destroyed, and all that is stored of it. */
 TR_MESSAGE(tr_destroying);
 
+/**
+ * Its state has changed: comes at the end of each turn after which the state is another than when this came last,
+ * or than when it woke; once, however often the turn has waited. It belongs to that turn: what it changes is stored
+ * with the turn's last stretch (and does not bring it again), what it sends leaves when that is on disk, and if it
+ * fails the turn does. A turn that fails does not bring it, nor does tr_destroying. What tr_run changes is told of at
+ * the end of the next turn.
+ */
+TR_MESSAGE(tr_state_changed);
+
 /** When changes go to the disk. */
 typedef enum tr_durability {
     TR_SAVE_SYNC,      /* before anything that follows from them leaves */

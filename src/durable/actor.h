@@ -119,6 +119,9 @@ struct durable_actor {
     unsigned char *stored; /* the state as it was submitted last */
     size_t stored_size;
     size_t stored_room;
+    unsigned char *shown; /* the state as tr_state_changed knows it, NULL: no handler for it */
+    size_t shown_size;
+    size_t shown_room;
     struct durable_array {
         const void *items;
         size_t room;
@@ -172,6 +175,22 @@ void tr__durable_stretch_stored(struct worker *worker, struct cell *cell,
                                 struct envelope *envelope);
 /** All overlays up to a stretch go; UINT64_MAX: all. */
 void tr__overlays_drop(struct worker *worker, struct durable_actor *actor, uint64_t stretch);
+
+/** Packs the state at the worker's desk; gives its size. 0: it cannot be packed, and *status says why. */
+size_t tr__durable_state_pack(struct worker *worker, struct durable_actor *actor,
+                              tr_status *status);
+
+/* ---- durable/changed.c ---- */
+
+/** The state as it is now is known to the application. False: no memory. */
+TR_MUST_CHECK bool tr__durable_show(struct worker *worker, struct durable_actor *actor);
+/**
+ * The handler of a turn has returned `next`, and its last stretch is still open: calls that of
+ * tr_state_changed if there is one and the state has changed. Gives what becomes of the turn.
+ */
+tr_next tr__durable_changed(struct tr_self *self, struct tr_self *verb, struct durable_actor *actor,
+                            tr_next next);
+void tr__durable_show_drop(struct worker *worker, struct durable_actor *actor);
 
 /* ---- durable/turn.c ---- */
 

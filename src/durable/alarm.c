@@ -361,6 +361,7 @@ static tr_next fire(tr_self *self, struct tr_self *verb, void *state, struct dur
     frame->message = message;
     frame->message_type = row->type;
     tr_next next = tr__durable_user(self, verb, row, state, message);
+    next = tr__durable_changed(self, verb, actor, next);
     if (next.code == TR_NEXT_FAILED || self->is_cancelled)
         return next;
     status = finish(self->worker, actor, name, frame->mark);

@@ -38,6 +38,7 @@ struct durable_kind {
     const tr_handler *awake;
     const tr_handler *sleeping;
     const tr_handler *destroying;
+    const tr_handler *changed;
     const tr_handler *run;
     uint32_t version;
     tr_time interval_ns;

@@ -140,6 +140,7 @@ tr_status tr__durable_kind_init(struct durable_kind *kind, struct durable_host *
     kind->awake = find(behavior, &tr_type_tr_awake);
     kind->sleeping = find(behavior, &tr_type_tr_sleeping);
     kind->destroying = find(behavior, &tr_type_tr_destroying);
+    kind->changed = find(behavior, &tr_type_tr_state_changed);
     kind->run = find(behavior, &tr_type_tr_run);
     kind->version = declared->options.version ? declared->options.version : 1;
     kind->interval_ns = declared->options.interval_ns ? declared->options.interval_ns : INTERVAL_NS;

@@ -62,6 +62,7 @@ void tr__durable_drop(struct worker *worker, struct durable_actor *actor)
     actor->stored = NULL;
     actor->stored_size = 0;
     actor->stored_room = 0;
+    tr__durable_show_drop(worker, actor);
     source_resize(source, actor->warning, 0);
     actor->warning = NULL;
     actor->arrays = NULL; /* they went with the incarnation */
@@ -234,6 +235,8 @@ tr_next tr__durable_setup(tr_self *self, void *state, const void *message)
         next = behavior->setup.call(self, state, &none);
     if (next.code != TR_NEXT_SAME)
         return next;
+    if (!tr__durable_show(worker, actor))
+        return tr_fail(self, TR_NO_MEMORY, "no memory for its state");
     status = actor->is_new ? TR_OK : tr__alarms_load(self, actor);
     if (status == TR_OK && !actor->is_new)
         status = tr__queues_load(worker, actor);

@@ -330,8 +330,9 @@ tr_next tr__durable_run(tr_self *self, void *state, const void *message)
     self->frame->is_run = true;
     (void)!tr__sleep_raise(
         &actor->machine, &self->frame->holder, COUNTER_RUN, self->worker->loop.now_ns);
-    tr_next next =
-        tr__frame_done(self, actor, tr__durable_user(self, verb_turn, row, state, &run), false);
+    tr_next next = tr__durable_user(self, verb_turn, row, state, &run);
+    next = tr__durable_changed(self, verb_turn, actor, next);
+    next = tr__frame_done(self, actor, next, false);
     tr__frame_end(self, actor);
     tr__durable_drive(self->worker, actor, false);
     return next;

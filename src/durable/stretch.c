@@ -11,8 +11,7 @@
 
 /* ---- What has changed. ---- */
 
-/* Packs the state at the worker's desk. 0: it cannot be packed, and *status says why. */
-static size_t state_pack(struct worker *worker, struct durable_actor *actor, tr_status *status)
+size_t tr__durable_state_pack(struct worker *worker, struct durable_actor *actor, tr_status *status)
 {
     struct durable_desk *desk = host_desk(actor->kind->host, worker);
     const tr_type *type = actor->kind->declared->state;
@@ -193,7 +192,7 @@ tr_status tr__durable_stretch_end(struct worker *worker, struct durable_actor *a
     tr_status status = actor->broken;
     if (status != TR_OK)
         return status; /* what an earlier one did is not stored, and it knows of that */
-    size_t size = state_pack(worker, actor, &status);
+    size_t size = tr__durable_state_pack(worker, actor, &status);
     if (!size)
         return status;
     const void *bytes = host_desk(actor->kind->host, worker)->bytes;

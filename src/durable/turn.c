@@ -172,8 +172,9 @@ tr_next tr__durable_call(tr_self *self, void *state, const void *message)
         return pass_on(self, actor);
     if (!tr__frame_begin(self, actor, self->envelope->type->name, false))
         return no_memory(self);
-    tr_next next =
-        tr__frame_done(self, actor, tr__durable_user(self, verb_turn, row, state, message), false);
+    tr_next next = tr__durable_user(self, verb_turn, row, state, message);
+    next = tr__durable_changed(self, verb_turn, actor, next);
+    next = tr__frame_done(self, actor, next, false);
     tr__frame_end(self, actor);
     tr__durable_drive(self->worker, actor, false);
     return next;
@@ -209,6 +210,7 @@ tr_next tr__durable_begin(tr_self *self, void *state, const void *message)
                                  .counter = actor->end.generation.counter};
         next = tr__durable_user(self, verb_turn, kind->awake, state, &awake);
     }
+    next = tr__durable_changed(self, verb_turn, actor, next);
     /* Who was created is known from now on, whether it has changed anything or not. */
     next = tr__frame_done(self, actor, next, is_created);
     tr__frame_end(self, actor);
@@ -285,6 +287,8 @@ tr_next tr__durable_hook(tr_self *self, void *state, const void *message)
     self->frame->hook = reason;
     next = tr__durable_user(
         self, verb_turn, row, state, is_sleep ? (const void *)&sleeping : &destroying);
+    if (is_sleep)
+        next = tr__durable_changed(self, verb_turn, actor, next);
     next = tr__frame_done(self, actor, next, false);
     tr__frame_end(self, actor);
     if (self->is_cancelled)
