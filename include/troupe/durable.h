@@ -92,6 +92,13 @@ typedef struct tr_durable_options {
     tr_time grace_ns TR_ZERO;         /* from tr_sleeping to the end at the latest: 15 s */
     bool never_sleeps TR_ZERO;        /* it sleeps when the system stops, or when told to */
     /**
+     * When a start has failed, or it has failed too often, who waits for it hears TR_START_FAILED, and who asks for the
+     * key next waits until it is tried again: after this time at first (100 ms), then twice as long each time,
+     * at most retry_max_ns (30 s), and up to a quarter more by chance.
+     */
+    tr_time retry_ns TR_ZERO;
+    tr_time retry_max_ns TR_ZERO;
+    /**
      * TR_MIGRATIONS(cart_1), one for each version whose state the next one cannot simply read: fields may
      * be added at the end without. NULL: none.
      */

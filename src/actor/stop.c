@@ -83,6 +83,8 @@ void tr__cell_stop(struct worker *worker, struct cell *cell, bool by_kill)
         cell->flags |= CELL_KILLING;
     if (cell == system->guardian)
         tr__shutdown_guardian(worker);
+    if (cell == system->guardian && system->durable_stop)
+        system->durable_stop(worker);
     tr__supervise_end(worker, cell);
     tr__children_stop(worker, cell, by_kill);
     cell->house = HOUSE_WAITING;
@@ -140,7 +142,9 @@ void tr__cell_finish(struct worker *worker, struct cell *cell)
     post_stop(worker, cell);
     if (cell->extra)
         tr__laters_refuse(worker, cell);
-    tr__mail_bury(worker, cell, TR_STOPPED);
+    /* Requests wait for a durable actor: they hear that it has failed for good. */
+    bool has_failed = cell_durable(cell) && cell->flags & CELL_FAILED;
+    tr__mail_bury(worker, cell, has_failed ? TR_START_FAILED : TR_STOPPED);
     tr__watches_drop(worker, cell);
     tr__cell_release(worker, cell);
     tr__cell_become(worker->system, cell, LIFE_STOPPED, __func__);

@@ -75,6 +75,7 @@ struct tr_system {
     struct durable_host *durable;
     uint32_t awake_max;
     void (*durable_free)(struct tr_system *system);
+    void (*durable_stop)(struct worker *worker);    /* /user is about to stop, on its worker */
     bool (*durable_work)(struct tr_system *system); /* of a kit: writes what is to be written */
     bool (*durable_has_work)(struct tr_system *system);
     bool (*durable_has_failed)(struct tr_system *system); /* the store has */

@@ -5,6 +5,7 @@
 
 #include "actor/pooled.h"
 #include "base/assert.h"
+#include "durable/lull.h"
 
 enum {
     CLOCK_OPEN = 1024, /* alarms that were told and not looked at yet */
@@ -21,6 +22,7 @@ TR_MESSAGE(tr_clock_moved, (i64, due));
 TR_MESSAGE(tr_clock_told);
 TR_MESSAGE(tr_clock_tick);
 TR_MESSAGE(tr_clock_all);
+TR_MESSAGE(tr_clock_lull);
 
 struct clock_state {
     struct durable_host *host;
@@ -111,8 +113,18 @@ static tr_next on_tick(tr_self *self, struct clock_state *clock)
     return TR_SAME;
 }
 
+static tr_next on_lull(tr_self *self, struct clock_state *clock)
+{
+    tr_time now_ns = tr_now(self);
+    tr_time next_ns = tr__lulls_end(self->worker, clock->host, now_ns);
+    if (next_ns < TR_NEVER)
+        tr_timer_once(self, "lull", next_ns > now_ns ? next_ns - now_ns : 0, tr_clock_lull);
+    return TR_SAME;
+}
+
 static tr_next on_all(tr_self *self, struct clock_state *clock)
 {
+    (void)on_lull(self, clock); /* what could not be told for want of memory */
     clock->place = (struct store_alarm_place){0};
     clock->open = 0;
     look(self, clock);
@@ -143,6 +155,7 @@ static tr_next on_told(tr_self *self, struct clock_state *clock)
 TR_BEHAVIOR(tr_durable_clock, struct clock_state, TR_SETUP_WITH(tr_clock_set, on_set),
             TR_ON(tr_clock_tick, on_tick), TR_ON(tr_clock_all, on_all),
             TR_ON(tr_clock_moved, on_moved), TR_ON(tr_clock_told, on_told),
+            TR_ON(tr_clock_lull, on_lull),
             TR_OPTIONS(.is_pinned = true, .mailbox_max = TR_MAILBOX_LARGEST));
 
 /* ---- For others. ---- */
@@ -176,6 +189,12 @@ void tr__clock_done(struct worker *worker, struct durable_host *host)
 {
     static const struct tr_clock_told told;
     tell(worker, host, &tr_type_tr_clock_told, &told);
+}
+
+void tr__clock_tell_lull(struct worker *worker, struct durable_host *host)
+{
+    static const struct tr_clock_lull lull;
+    tell(worker, host, &tr_type_tr_clock_lull, &lull);
 }
 
 tr_status tr__clock_start(struct durable_host *host)

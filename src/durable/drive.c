@@ -15,6 +15,7 @@
 #include "actor/stop.h"
 #include "base/assert.h"
 #include "durable/clock.h"
+#include "durable/lull.h"
 #include "durable/queue.h"
 
 /* ---- The timer. ---- */
@@ -370,8 +371,11 @@ void tr__durable_stop(struct worker *worker, struct cell *cell)
 void tr__durable_leave(struct worker *worker, struct cell *cell)
 {
     struct durable_actor *actor = (struct durable_actor *)(void *)cell_durable(cell);
-    (void)worker;
+    bool has_failed = cell->flags & CELL_FAILED || cell->life == LIFE_STOPPED;
     (void)!tr__sleep_crash(&actor->machine, TR_STOPPED);
+    /* Before its name is out: who makes the next one is to find it. */
+    if (has_failed && !atom32_load(&worker->system->is_stopping, ATOM_RELAXED))
+        tr__lull_begin(worker, actor);
     tr__host_leave(actor->kind->host, actor, false);
 }
 
@@ -384,7 +388,8 @@ void tr__durable_end(struct worker *worker, struct cell *cell, struct durable *d
     host_desk(actor->kind->host, worker)->awake_count--;
     tr__durable_drop(worker, actor);
     struct cell *successor = tr__host_left(actor->kind->host, actor);
+    bool is_later = successor && tr__lull_defer(actor->kind, actor_key(actor), successor);
     source_resize(&worker->source, actor, 0);
-    if (successor)
+    if (successor && !is_later)
         tr__pooled_begin(worker->system, worker, successor);
 }

@@ -42,6 +42,8 @@ struct durable_kind {
     const tr_handler *run;
     uint32_t version;
     tr_time interval_ns;
+    tr_time retry_ns;
+    tr_time retry_max_ns;
 };
 
 struct durable_host {
@@ -53,6 +55,9 @@ struct durable_host {
     struct lock lock;                   /* of what follows */
     struct list leaving[LEAVING_PARTS]; /* of struct durable_actor, by their keys */
     atom32 leaving_count;               /* read without the lock */
+    struct list lulls[LEAVING_PARTS];   /* of struct lull, by their keys; see durable/lull.h */
+    atom32 lull_count;                  /* read without the lock */
+    bool is_lull_over;                  /* the system stops: there are no more */
     atom32 has_work;                    /* of a kit: a batch was submitted */
     struct zones zones;
     uint64_t clock; /* ref of the actor that fires alarms */
@@ -79,6 +84,9 @@ void tr__durable_kind_deinit(struct durable_kind *kind);
 /** The name of an actor in the directory; gives its length, 0: the key is too long, or none. */
 size_t tr__durable_path(const struct durable_kind *kind, tr_bytes key, char path[TR_PATH_MAX + 1]);
 
+/** Where a key is in the lists by key. */
+size_t tr__host_part(const struct durable_host *host, const struct durable_kind *kind,
+                     tr_bytes key);
 /** From now on who asks for its key gets the next generation. Nothing if it is so already. */
 void tr__host_leave(struct durable_host *host, struct durable_actor *actor, bool is_destroying);
 /** It is gone: gives the cell of the next generation, which is to begin, or NULL. */

@@ -9,6 +9,7 @@
 #include "actor/turn.h"
 #include "base/assert.h"
 #include "durable/alarm.h"
+#include "durable/lull.h"
 #include "durable/queue.h"
 
 static const tr_next same = {TR_NEXT_SAME};
@@ -184,6 +185,7 @@ void tr__durable_started(struct worker *worker, struct durable_actor *actor)
 {
     static const struct tr_durable_runs runs;
     (void)!tr__sleep_started(&actor->machine, worker->loop.now_ns);
+    tr__lull_forget(actor);
     if (actor->kind->run &&
         tr__durable_tell(worker, actor->durable.cell, &tr_type_tr_durable_runs, &runs) != TR_OK)
         tr__durable_break(worker, actor, TR_NO_MEMORY);
