@@ -50,7 +50,10 @@ struct tr_durables;
 
 /* ---- Messages that the runtime sends to a durable actor; without a handler they are left out. ---- */
 
-/** Before all others, when nothing is stored of this key yet; so again after a start that stored nothing. */
+/**
+ * Before all others, when this key has never been. It comes again if it, or the tr_awake after it, fails, or the process
+ * ends before they are over: what they have stored until then is removed first.
+ */
 TR_MESSAGE(tr_created);
 /** At each start, after tr_created. Mail waits until its handler has ended. */
 TR_MESSAGE(tr_awake, (u64, epoch), (u64, counter));

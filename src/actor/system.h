@@ -74,6 +74,7 @@ struct tr_system {
     /* Made and freed by durable/host.c. */
     struct durable_host *durable;
     uint32_t awake_max;
+    uint64_t awake_bytes_max;
     void (*durable_free)(struct tr_system *system);
     void (*durable_stop)(struct worker *worker);    /* /user is about to stop, on its worker */
     bool (*durable_work)(struct tr_system *system); /* of a kit: writes what is to be written */

@@ -26,6 +26,12 @@
 
 struct alarm;
 
+/**
+ * In the version of a state that is stored before the first start of its key is over: if that fails, or the process
+ * ends, all that it has stored is removed, and it is created anew.
+ */
+#define STATE_HALF UINT32_C(0x80000000)
+
 /** A stretch whose changes are on their way to the disk. */
 struct stretch {
     struct list link; /* of its actor, oldest first */
@@ -101,11 +107,15 @@ struct durable_actor {
     struct list queued;     /* of struct queue_item */
     struct list takers;     /* of struct durable_frame: turns that wait on a queue */
     uint64_t queue_last;    /* id of the item that was pushed last */
+    uint64_t queue_put_by;  /* ids up to this one are used, or will be by this generation */
     tr_time alarm_ns;       /* the earliest that the stretch that runs has set, else TR_NEVER */
     uint64_t alarm_last;    /* id of the alarm that was set last */
     uint64_t stretch_last;  /* number of the last stretch submitted */
     tr_status broken;       /* something could not be stored: it is to begin anew */
     bool is_new;            /* nothing is stored of it */
+    bool is_creating;       /* its first start is not over */
+    bool is_half;           /* that is what the store has of it: STATE_HALF */
+    bool is_asked;          /* to sleep, to make room */
     bool is_told;           /* a message to drive the machine is on its way */
     bool is_aborted;        /* the soft signal was given */
     bool is_deadline_over;  /* the hard one was */
@@ -127,7 +137,9 @@ struct durable_actor {
         size_t room;
     } * arrays; /* lists that tr_append has made, memory of the incarnation */
     size_t array_count;
-    void *block; /* what the state was read into, NULL for none */
+    void *block;       /* what the state was read into, NULL for none */
+    size_t block_size; /* of that in the store */
+    size_t weight;     /* its memory, as its desk has counted it */
     const tr_type *block_type;
     char *warning; /* who held the grace up; for the log */
     size_t key_size;
@@ -232,9 +244,16 @@ void tr__durable_leave(struct worker *worker, struct cell *cell);
 void tr__durable_nap(struct worker *worker, struct cell *cell);
 void tr__durable_end(struct worker *worker, struct cell *cell, struct durable *durable);
 void tr__durable_why(struct worker *worker, struct cell *cell, struct tr_why_report *report);
-/** There is one more at this desk: those idle for longest sleep if there are too many. */
-void tr__durable_make_room(struct worker *worker, struct durable_host *host);
 /** Arms the actor's timer for what comes first. */
 void tr__durable_arm(struct worker *worker, struct durable_actor *actor);
+
+/* ---- durable/room.c ---- */
+
+/** There is one more at this desk: those idle for longest sleep if there are too many. */
+void tr__durable_make_room(struct worker *worker, struct durable_host *host);
+/** It is gone, or begins anew: it weighs nothing. */
+void tr__durable_unweigh(struct worker *worker, struct durable_actor *actor);
+/** Its memory may have changed: the same if it is too much. No turn of it is under way. */
+void tr__durable_weigh(struct worker *worker, struct durable_actor *actor);
 
 #endif

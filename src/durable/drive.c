@@ -325,29 +325,6 @@ void tr__durable_drive(struct worker *worker, struct durable_actor *actor, bool 
     }
 }
 
-/* ---- Room. ---- */
-
-enum { EVICT_MAX = 8 }; /* of those that have been idle for longest, as many are asked at a time */
-
-void tr__durable_make_room(struct worker *worker, struct durable_host *host)
-{
-    struct tr_system *system = worker->system;
-    struct durable_desk *desk = host_desk(host, worker);
-    uint32_t workers = system_open_workers(system);
-    uint32_t most = (system->awake_max + workers - 1) / workers;
-    if (!system->awake_max || desk->awake_count <= most)
-        return;
-    for (uint32_t i = 0; i < EVICT_MAX && i < desk->awake_count; i++) {
-        /* It goes to the end of the list: who was asked, or cannot sleep, is not asked before the others. */
-        struct list *link = list_first(&desk->awake);
-        struct durable_actor *actor = LIST_OWNER(link, struct durable_actor, awake);
-        list_remove(link);
-        list_push_last(&desk->awake, link);
-        if (tr__sleep_evict(&actor->machine))
-            tr__durable_drive(worker, actor, false);
-    }
-}
-
 /* ---- The end. ---- */
 
 void tr__durable_stop(struct worker *worker, struct cell *cell)

@@ -373,7 +373,10 @@ tr_status tr_durable_start(tr_system *system, const tr_durables *durables, const
     struct durable_host *host = source_resize(&system->source, NULL, sizeof *host);
     if (!host)
         return TR_NO_MEMORY;
-    *host = (struct durable_host){.system = system};
+    const tr_platform *platform = system->platform;
+    *host = (struct durable_host){.system = system,
+                                  .offset_first_ns =
+                                      platform->wall_now(platform) - platform->mono_now(platform)};
     lock_init(&host->lock);
     tr__zones_init(&host->zones, system->platform, NULL);
     for (int i = 0; i < LEAVING_PARTS; i++) {

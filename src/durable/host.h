@@ -25,6 +25,10 @@ struct durable_desk {
     struct durable_frame *spare; /* for the next turn */
     struct list awake; /* of struct durable_actor: who has been idle for longest is first */
     uint32_t awake_count;
+    size_t awake_bytes; /* when the system has a limit of them */
+    /* Of those, who was asked to sleep to make room. */
+    uint32_t asked_count;
+    size_t asked_bytes;
 };
 
 struct durable_kind {
@@ -60,7 +64,8 @@ struct durable_host {
     bool is_lull_over;                  /* the system stops: there are no more */
     atom32 has_work;                    /* of a kit: a batch was submitted */
     struct zones zones;
-    uint64_t clock; /* ref of the actor that fires alarms */
+    uint64_t clock;          /* ref of the actor that fires alarms */
+    tr_time offset_first_ns; /* of the wall clock from the other one, when it began */
 };
 
 /** What an actor is set up with. */

@@ -87,6 +87,8 @@ static const char *fault_of(const tr_durable_kind *kind)
     if ((unsigned)options->durability > TR_SAVE_ON_DEMAND)
         return "an unknown durability";
     uint32_t version = options->version ? options->version : 1;
+    if (version & STATE_HALF)
+        return "a version of 2^31 or more";
     for (size_t i = 0; options->migrations && options->migrations[i]; i++) {
         const tr_migration *step = options->migrations[i];
         if (step->from < 1 || step->from >= version)

@@ -47,6 +47,7 @@ void tr__durable_drop(struct worker *worker, struct durable_actor *actor)
 {
     const struct memory_source *source = &worker->source;
     tr__wheel_cancel(&worker->naps, &actor->durable.nap);
+    tr__durable_unweigh(worker, actor);
     actor->due_ns = TR_NEVER;
     actor->save_ns = TR_NEVER;
     tr__durable_stretch_drop(worker, actor, TR_RESTARTED);
@@ -58,6 +59,7 @@ void tr__durable_drop(struct worker *worker, struct durable_actor *actor)
     actor->entry = NULL;
     tr_message_free(actor->block_type, actor->block);
     actor->block = NULL;
+    actor->block_size = 0;
     source_resize(source, actor->stored, 0);
     actor->stored = NULL;
     actor->stored_size = 0;
@@ -69,6 +71,8 @@ void tr__durable_drop(struct worker *worker, struct durable_actor *actor)
     actor->array_count = 0;
     actor->broken = TR_OK;
     actor->has_dirt = false;
+    actor->is_creating = false;
+    actor->is_half = false;
     actor->is_told = false;
     actor->is_aborted = false;
     actor->is_deadline_over = false;
@@ -121,6 +125,7 @@ static tr_next state_read(tr_self *self, struct durable_actor *actor,
     uint32_t version = readable_as(kind, stored->version);
     const tr_migration *step = migration_from(options, version);
     actor->block_type = step ? step->from_type : kind->declared->state;
+    actor->block_size = stored->bytes.size;
     tr_status status = tr_unpack(actor->block_type, stored->bytes, &actor->block, &error);
     if (status != TR_OK)
         return unreadable(self, actor, stored->version, status, &error);
@@ -164,11 +169,15 @@ static tr_next load(tr_self *self, struct durable_actor *actor, void *state)
     struct store_state stored;
     tr_status status = tr__store_read_state(
         host_desk(kind->host, worker)->reader, kind->declared->name, actor_key(actor), &stored);
-    actor->is_new = status == TR_NOT_FOUND;
+    actor->is_half =
+        status == TR_OK && stored.has_state && stored.version & STATE_HALF && kind->created;
+    actor->is_new = status == TR_NOT_FOUND || actor->is_half;
+    actor->is_creating = actor->is_new && kind->created;
     if (actor->is_new || (status == TR_OK && !stored.has_state))
         return TR_SAME;
     if (status != TR_OK)
         return tr_fail(self, status, "its state cannot be read: %s", tr_status_text(status));
+    stored.version &= ~STATE_HALF; /* of a program that had a handler for tr_created */
     if (stored.version > kind->version)
         return tr_fail(self,
                        TR_STALE,
@@ -246,6 +255,7 @@ tr_next tr__durable_setup(tr_self *self, void *state, const void *message)
     if (!kind->awake && !(kind->created && actor->is_new)) {
         /* There is nothing to wait for. */
         tr__durable_started(worker, actor);
+        tr__durable_weigh(worker, actor);
         return TR_SAME;
     }
     static const struct tr_durable_begins begins;

@@ -87,7 +87,9 @@ static tr_status state_put(struct worker *worker, struct durable_actor *actor, s
     if (!bytes)
         return TR_NO_MEMORY;
     memcpy(bytes, host_desk(actor->kind->host, worker)->bytes, size);
-    return tr__store_put_state(batch, actor->kind->version, (tr_bytes){bytes, size});
+    actor->is_half = actor->is_creating;
+    uint32_t version = actor->kind->version | (actor->is_half ? STATE_HALF : 0);
+    return tr__store_put_state(batch, version, (tr_bytes){bytes, size});
 }
 
 /*
@@ -197,9 +199,11 @@ tr_status tr__durable_stretch_end(struct worker *worker, struct durable_actor *a
         return status;
     const void *bytes = host_desk(actor->kind->host, worker)->bytes;
     bool has_changed = size != actor->stored_size || memcmp(bytes, actor->stored, size) != 0;
-    bool is_due = has_changed || actor->batch || (must && actor->is_new);
+    /* Whether it is stored, even if it has not changed: what is stored of it says that it is new, or half made. */
+    bool is_told = must && (actor->is_new || actor->is_half);
+    bool is_due = has_changed || actor->batch || is_told;
     if (is_due && (must || is_time(worker, actor))) {
-        if (has_changed || (must && actor->is_new))
+        if (has_changed || is_told || actor->is_creating)
             status = state_put(worker, actor, size);
         if (status == TR_OK && has_changed && !stored_set(worker, actor, size))
             status = TR_NO_MEMORY;

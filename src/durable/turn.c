@@ -91,6 +91,7 @@ void tr__frame_end(struct tr_self *self, struct durable_actor *actor)
         source_resize(&worker->source, frame, 0);
     else
         desk->spare = frame;
+    tr__durable_weigh(worker, actor);
 }
 
 /* ---- What a handler returns. ---- */
@@ -192,6 +193,14 @@ void tr__durable_started(struct worker *worker, struct durable_actor *actor)
     tr__durable_drive(worker, actor, false);
 }
 
+/* An earlier first start was not over: what it has stored goes, before this one begins. */
+static tr_status half_erase(struct tr_self *self, struct durable_actor *actor)
+{
+    struct store_batch *batch = tr__durable_stretch_batch(actor);
+    tr_status status = batch ? tr__store_destroy(batch) : TR_NO_MEMORY;
+    return status == TR_OK ? tr_try_save(self) : status;
+}
+
 tr_next tr__durable_begin(tr_self *self, void *state, const void *message)
 {
     TURN_VERB(self);
@@ -205,7 +214,10 @@ tr_next tr__durable_begin(tr_self *self, void *state, const void *message)
         return same; /* told twice: an earlier start failed before it came to it */
     if (!tr__frame_begin(self, actor, "tr_awake", false))
         return no_memory(self);
-    if (is_created)
+    tr_status status = actor->is_half ? half_erase(self, actor) : TR_OK;
+    if (status != TR_OK)
+        next = not_stored(self, status);
+    else if (is_created)
         next = tr__durable_user(self, verb_turn, kind->created, state, &created);
     if (next.code == TR_NEXT_SAME && kind->awake && !self->is_cancelled) {
         struct tr_awake awake = {.epoch = actor->end.generation.epoch,
@@ -213,6 +225,8 @@ tr_next tr__durable_begin(tr_self *self, void *state, const void *message)
         next = tr__durable_user(self, verb_turn, kind->awake, state, &awake);
     }
     next = tr__durable_changed(self, verb_turn, actor, next);
+    if (next.code != TR_NEXT_FAILED && !self->is_cancelled)
+        actor->is_creating = false;
     /* Who was created is known from now on, whether it has changed anything or not. */
     next = tr__frame_done(self, actor, next, is_created);
     tr__frame_end(self, actor);
