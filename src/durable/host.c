@@ -242,6 +242,12 @@ static bool work(struct tr_system *system)
     return tr__store_work(system->durable->store);
 }
 
+static tr_time writing_since(const struct tr_system *system)
+{
+    const struct store *store = system->durable->store;
+    return store ? tr__store_writing_since(store) : 0;
+}
+
 static void stop(struct worker *worker)
 {
     tr__lulls_stop(worker, worker->system->durable);
@@ -385,6 +391,7 @@ tr_status tr_durable_start(tr_system *system, const tr_durables *durables, const
     }
     system->durable = host;
     system->durable_free = host_free;
+    system->durable_writing_since = writing_since;
     system->durable_stop = stop;
     system->durable_work = work;
     system->durable_has_work = has_work;
