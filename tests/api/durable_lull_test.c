@@ -149,6 +149,13 @@ TEST(who_waits_hears_of_a_system_that_stops, "Z-06")
                           "%s",
                           tr_status_name(status));
         }
+        tr_kit_settle(kit);
+        /* Each of them had its message, and was buried with it. */
+        tr_counters counters;
+        tr_system_counters(tr_kit_system(kit), &counters);
+        ck_assert_uint_eq(counters.queued, 0);
+        ck_assert_uint_eq(counters.live, 0);
+        tr_kit_check(kit);
         things_end();
     }
 }

@@ -142,7 +142,7 @@ static tr_next set_timers(tr_self *self, struct thing_state *state, int64_t n)
 {
     (void)state;
     for (int i = 0; i < 20; i++) {
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "t%d", i);
         tr_timer_once(self, name, i, nudge, .call = (uint64_t)(uintptr_t)note, .n = 't');
     }
