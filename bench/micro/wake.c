@@ -14,8 +14,12 @@
  * One worker runs the actors, and also who asks them but for the lines that say otherwise. The files of the
  * store are in the cache of the system; what the process has of them begins empty.
  */
+#include <linux/futex.h>
+#include <pthread.h>
 #include <sqlite3.h>
+#include <stdatomic.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "stage.h"
@@ -239,6 +243,55 @@ static void look_each(uint64_t from, uint64_t step, int times)
     p99 = ns[times * 99 / 100];
 }
 
+/* ---- What two threads pay that wake each other, when the answer takes as long as a wake does. ---- */
+
+static double work_ns;
+
+static struct side {
+    _Alignas(64) atomic_uint turn;
+} sides[2];
+
+static void futex_pass(struct side *side, uint32_t turn)
+{
+    atomic_store(&side->turn, turn);
+    syscall(SYS_futex, &side->turn, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+static void futex_wait(struct side *side, uint32_t turn)
+{
+    uint32_t seen;
+    while ((seen = atomic_load(&side->turn)) != turn)
+        syscall(SYS_futex, &side->turn, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
+}
+
+static void *futex_pong(void *unused)
+{
+    (void)unused;
+    for (uint32_t turn = 1; turn <= ONES; turn++) {
+        futex_wait(&sides[0], turn);
+        double until = now_ns() + work_ns;
+        while (now_ns() < until)
+            continue;
+        futex_pass(&sides[1], turn);
+    }
+    return NULL;
+}
+
+static double round_trip_p50(void)
+{
+    static double ns[ONES];
+    pthread_t thread;
+    require(pthread_create(&thread, NULL, futex_pong, NULL) == 0, "a thread");
+    for (uint32_t turn = 1; turn <= ONES; turn++) {
+        double begin = now_ns();
+        futex_pass(&sides[0], turn);
+        futex_wait(&sides[1], turn);
+        ns[turn - 1] = now_ns() - begin - work_ns;
+    }
+    pthread_join(thread, NULL);
+    return median(ns, ONES);
+}
+
 static void wake_all(void)
 {
     uint64_t ones = actors / 4 < ONES ? actors / 4 : ONES;
@@ -249,12 +302,17 @@ static void wake_all(void)
     look_each(0, 0, (int)ones);
     print("  one that is awake, from another thread, p50", p50 / 1e3, "us");
     look_each(1, 1, (int)ones - 1);
+    double far_p50 = p50;
     print("  a sleeper, from another thread, p50", p50 / 1e3, "us");
     print("  a sleeper, from another thread, p99", p99 / 1e3, "us");
     MUST(tr_tell(client, asker, time_each, .from = ones, .count = (uint32_t)ones));
     require(tr_receive(client, done, TR_MINUTE), "no result");
-    print("  a sleeper, from its worker, p50", median(each_ns, (int)ones) / 1e3, "us");
+    work_ns = median(each_ns, (int)ones);
+    print("  a sleeper, from its worker, p50", work_ns / 1e3, "us");
     print("  a sleeper, from its worker, p99", each_ns[ones * 99 / 100] / 1e3, "us");
+    double trip = round_trip_p50();
+    print("  two threads that wake each other, there and back, p50", trip / 1e3, "us");
+    print("  a sleeper, from another thread, p50, less that", (far_p50 - trip) / 1e3, "us");
     double cpu = cpu_used_ns();
     double begin_ns = now_ns();
     MUST(tr_tell(client, asker, wake_some, .from = 2 * ones, .count = wakes, .is_first = true));

@@ -22,20 +22,26 @@ TR_MESSAGE(expire);
 TR_ACTOR(cart, add_item, checkout, show);
 
 TR_MESSAGE(charged, (u64, receipts));
-TR_REQUEST(charge, charged, (u64, cents));
+TR_REQUEST(charge, charged, (u64, order), (u64, cents));
 TR_ACTOR(card, charge);
 TR_DURABLE_DECLARE(cart);
 TR_DURABLE_DECLARE(card);
 
-/* ---- The card: it knows what was charged, whatever happens. ---- */
+/* ---- The card: it knows what was charged, whatever happens, and charges an order once. ---- */
 
-TR_MESSAGE(card_state, (u64, receipts), (u64, cents));
+TR_MESSAGE(receipt, (u64, order), (u64, cents));
+TR_MESSAGE(card_state, (list(message(receipt)), receipts));
 
 static tr_next on_charge(tr_self *self, struct card_state *card, const struct charge *message)
 {
-    card->receipts++;
-    card->cents += message->cents;
-    return tr_reply(self, charged, .receipts = card->receipts);
+    bool is_charged = false;
+    for (size_t i = 0; i < card->receipts.count; i++)
+        is_charged |= card->receipts.items[i].order == message->order;
+    if (!is_charged) {
+        struct receipt receipt = {.order = message->order, .cents = message->cents};
+        tr_append(self, card->receipts, receipt);
+    }
+    return tr_reply(self, charged, .receipts = card->receipts.count);
 }
 
 TR_BEHAVIOR(card, struct card_state, TR_ON(charge, on_charge));
@@ -43,7 +49,7 @@ TR_DURABLE(card, card_state);
 
 /* ---- The cart. Its state is declared as a message is, so that it can be stored. ---- */
 
-TR_MESSAGE(cart_state, (list(message(item)), items), (u64, cents), (bool, is_paid));
+TR_MESSAGE(cart_state, (list(message(item)), items), (u64, cents), (bool, is_paid), (u64, order));
 
 static tr_next tell_total(tr_self *self, const struct cart_state *cart)
 {
@@ -54,7 +60,7 @@ static tr_next tell_total(tr_self *self, const struct cart_state *cart)
 static tr_next on_add_item(tr_self *self, struct cart_state *cart, const struct add_item *message)
 {
     struct item item = message->item;
-    if (cart->is_paid)
+    if (cart->order) /* what is charged is what is in it */
         return tr_refuse(self, 1, "the cart of %s is paid", (const char *)tr_key(self).data);
     item.sku = tr_keep(self, item.sku); /* it is to live as long as the cart */
     tr_append(self, cart->items, item);
@@ -67,10 +73,16 @@ static tr_next on_checkout(tr_self *self, struct cart_state *cart, const struct 
 {
     if (cart->is_paid)
         return tell_total(self, cart);
+    /*
+     * If the process ends between the charge and is_paid, the next checkout asks for the same charge. So it has a number,
+     * which is on disk before the request leaves, and the card knows what it has charged.
+     */
+    if (!cart->order)
+        cart->order = tr_random(self) | 1;
     card_ref card = tr_durable(self, card, message->card);
     TR_KEEP_AWAKE(self, "payment")
     {
-        tr_await(self, tr_ask(self, card, charge, .cents = cart->cents));
+        tr_await(self, tr_ask(self, card, charge, .order = cart->order, .cents = cart->cents));
     }
     cart->is_paid = true;
     tr_alarm_cancel(self, "expire");

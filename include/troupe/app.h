@@ -30,6 +30,7 @@ typedef struct tr_app {
     const struct tr_durables *durable TR_ZERO;
     const char *store TR_ZERO;
     uint32_t awake_max TR_ZERO;
+    uint64_t awake_bytes_max TR_ZERO;
 } tr_app;
 
 /**

@@ -51,7 +51,10 @@ struct tr_durables;
 
 /* ---- Messages that the runtime sends to a durable actor; without a handler they are left out. ---- */
 
-/** Before all others, when nothing is stored of this key yet; so again after a start that stored nothing. */
+/**
+ * Before all others, when this key has never been. It comes again if it, or the tr_awake after it, fails, or the process
+ * ends before they are over: what they have stored until then is removed first.
+ */
 TR_MESSAGE(tr_created);
 /** At each start, after tr_created. Mail waits until its handler has ended. */
 TR_MESSAGE(tr_awake, (u64, epoch), (u64, counter));
@@ -59,6 +62,15 @@ TR_MESSAGE(tr_awake, (u64, epoch), (u64, counter));
 TR_MESSAGE(tr_sleeping);
 /** It is to be destroyed, and all that is stored of it. */
 TR_MESSAGE(tr_destroying);
+
+/**
+ * Its state has changed: comes at the end of each turn after which the state is another than when this came last,
+ * or than when it woke; once, however often the turn has waited. It belongs to that turn: what it changes is stored
+ * with the turn's last stretch (and does not bring it again), what it sends leaves when that is on disk, and if it
+ * fails the turn does. A turn that fails does not bring it, nor does tr_destroying. What tr_run changes is told of at
+ * the end of the next turn.
+ */
+TR_MESSAGE(tr_state_changed);
 
 /** When changes go to the disk. */
 typedef enum tr_durability {
@@ -83,6 +95,13 @@ typedef struct tr_durable_options {
     tr_time idle_ns TR_ZERO;          /* without work for so long, it sleeps: 30 s */
     tr_time grace_ns TR_ZERO;         /* from tr_sleeping to the end at the latest: 15 s */
     bool never_sleeps TR_ZERO;        /* it sleeps when the system stops, or when told to */
+    /**
+     * When a start has failed, or it has failed too often, who waits for it hears TR_START_FAILED, and who asks for the
+     * key next waits until it is tried again: after this time at first (100 ms), then twice as long each time,
+     * at most retry_max_ns (30 s), and up to a quarter more by chance.
+     */
+    tr_time retry_ns TR_ZERO;
+    tr_time retry_max_ns TR_ZERO;
     /**
      * TR_MIGRATIONS(cart_1), one for each version whose state the next one cannot simply read: fields may
      * be added at the end without. NULL: none.

@@ -30,6 +30,7 @@ typedef struct tr_kit_options {
     const struct tr_durables *durable; /* see durable.h; what they store is in memory */
     const char *store;  /* NULL, or a directory that has it, as in tr_system_options */
     uint32_t awake_max; /* as there */
+    uint64_t awake_bytes_max;
 } tr_kit_options;
 
 TR_BEGIN_C

@@ -32,7 +32,7 @@
  */
 TR_MESSAGE(tr_run);
 
-/** A message that was taken and is not done. */
+/** A message that was taken and is not done. Ids are never used again, also not after a sleep or a crash. */
 typedef struct tr_queued {
     uint64_t id;
 } tr_queued;

@@ -157,6 +157,11 @@ typedef struct tr_system_options {
      * 0: as many as there are.
      */
     uint32_t awake_max;
+    /**
+     * The same for the memory of those that are awake, in bytes: their states, what they have allocated, alarms and queues,
+     * without their mail; about. Each worker has its share. One that is larger by itself stays as long as others would.
+     */
+    uint64_t awake_bytes_max;
 } tr_system_options;
 
 /** Sums over all workers since the system was made; those of live and queued are of now. */

@@ -165,6 +165,8 @@ tr_kit *tr_kit_new(const tr_kit_options *options)
                                         .balance =
                                             options->moves ? TR_BALANCE_RESTLESS : TR_BALANCE_OFF,
                                         .awake_max = options->size ? options->awake_max : 0,
+                                        .awake_bytes_max =
+                                            options->size ? options->awake_bytes_max : 0,
                                         .platform = &kit->virtual->table};
     if (tr__system_new(&system_options, &kit->system) != TR_OK)
         goto free_virtual;

@@ -212,6 +212,23 @@ static void busy_add_job(void *context, const struct blocking_job *job)
     busy->age_ns = collector->now_ns - job->began_ns;
 }
 
+static const char the_store[] = "the store";
+
+/* Durable actors do not end before what they have changed is on disk, or will never be. */
+static void busy_add_store(struct collector *collector)
+{
+    const struct tr_system *system = collector->system;
+    tr_time since_ns = system->durable ? system->durable_writing_since(system) : 0;
+    tr_report_busy *busy = since_ns ? busy_next(collector) : NULL;
+    if (!busy)
+        return;
+    (void)snprintf(busy->path, sizeof busy->path, "/system/durable");
+    (void)snprintf(busy->type, sizeof busy->type, "a commit");
+    (void)snprintf(busy->place, sizeof busy->place, "%s", the_store);
+    busy->worker = -1;
+    busy->age_ns = collector->now_ns - since_ns;
+}
+
 static void busy_add_stuck(void *context, const struct relief_thread *thread)
 {
     struct collector *collector = context;
@@ -287,6 +304,7 @@ void tr__report_lose(struct tr_system *system)
         busy_add_worker(&collector, system->workers[i]);
     tr__blocking_each(&system->blocking, busy_add_job, &collector);
     tr__relief_each(system, busy_add_stuck, &collector);
+    busy_add_store(&collector);
     fill_counts(system, &report);
     struct report_lines left = {.count = 0};
     report.actor_count += actors_left(system, &left);
@@ -416,7 +434,9 @@ static void say_busy(struct text *text, const tr_shutdown_report *report)
         const tr_report_busy *busy = &report->busy[i];
         say(text, "  still busy: %s has handled %s for ", busy->path, busy->type);
         say_time(text, busy->age_ns);
-        if (busy->worker < 0)
+        if (busy->worker < 0 && strcmp(busy->place, the_store) == 0)
+            say(text, ", in the store\n");
+        else if (busy->worker < 0)
             say(text, ", in a function of tr_blocking\n");
         else
             say(text, ", in %s on worker %d\n", busy->place, busy->worker);

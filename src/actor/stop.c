@@ -80,6 +80,8 @@ void tr__cell_stop(struct worker *worker, struct cell *cell, bool by_kill)
         cell->flags |= CELL_KILLING;
     if (cell == system->guardian)
         tr__shutdown_guardian(worker);
+    if (cell == system->guardian && system->durable_stop)
+        system->durable_stop(worker);
     if (cell->extra)
         tr__supervise_end(worker, cell);
     if (cell->child_count)
@@ -141,7 +143,9 @@ void tr__cell_finish(struct worker *worker, struct cell *cell)
         tr__laters_refuse(worker, cell);
     /* Most leave nothing: no mail, and neither timers, a stash nor watches. */
     if (cell->extra || cell->cycle || mail_has_arrived(cell)) {
-        tr__mail_bury(worker, cell, TR_STOPPED);
+        /* Requests wait for a durable actor: they hear that it has failed for good. */
+        bool has_failed = cell_durable(cell) && cell->flags & CELL_FAILED;
+        tr__mail_bury(worker, cell, has_failed ? TR_START_FAILED : TR_STOPPED);
         tr__watches_drop(worker, cell);
     }
     TR_ASSERT(cell->queued_lines == 0);

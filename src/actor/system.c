@@ -170,6 +170,7 @@ static struct tr_system *system_alloc(const tr_system_options *options)
     if (options->size)
         tr__start_gate_init(&system->gate, options);
     system->awake_max = options->size ? options->awake_max : 0;
+    system->awake_bytes_max = options->size ? options->awake_bytes_max : 0;
     atomptr_init(&system->pool, NULL);
     lock_init(&system->pool_lock);
     snprintf(system->name, sizeof system->name, "%s", options->name ? options->name : "troupe");

@@ -74,7 +74,11 @@ struct tr_system {
     /* Made and freed by durable/host.c. */
     struct durable_host *durable;
     uint32_t awake_max;
+    uint64_t awake_bytes_max;
     void (*durable_free)(struct tr_system *system);
+    /* Since when the store's thread has been writing; 0: it is not. Any thread. */
+    tr_time (*durable_writing_since)(const struct tr_system *system);
+    void (*durable_stop)(struct worker *worker);    /* /user is about to stop, on its worker */
     bool (*durable_work)(struct tr_system *system); /* of a kit: writes what is to be written */
     bool (*durable_has_work)(struct tr_system *system);
     bool (*durable_has_failed)(struct tr_system *system); /* the store has */

@@ -178,6 +178,7 @@ static enum exit_status run_system(struct runner *runner, const char *const *arg
                                        .durable = runner->app.durable,
                                        .store = runner->app.store,
                                        .awake_max = runner->app.awake_max,
+                                       .awake_bytes_max = runner->app.awake_bytes_max,
                                        .shutdown_timeout_ns = runner->app.shutdown_timeout_ns};
     enum exit_status result = EXIT_FAILED;
     tr_status status = tr_system_new(&options, &runner->system);

@@ -27,6 +27,12 @@
 
 struct alarm;
 
+/**
+ * In the version of a state that is stored before the first start of its key is over: if that fails, or the process
+ * ends, all that it has stored is removed, and it is created anew.
+ */
+#define STATE_HALF UINT32_C(0x80000000)
+
 /** A stretch whose changes are on their way to the disk. */
 struct stretch {
     struct list link; /* of its actor, oldest first */
@@ -84,6 +90,7 @@ struct durable_frame {
 struct state_block {
     void *data;
     const tr_type *type;
+    size_t size; /* of the bytes it was read from */
 };
 
 struct durable_actor {
@@ -108,11 +115,15 @@ struct durable_actor {
     struct list queued;     /* of struct queue_item */
     struct list takers;     /* of struct durable_frame: turns that wait on a queue */
     uint64_t queue_last;    /* id of the item that was pushed last */
+    uint64_t queue_put_by;  /* ids up to this one are used, or will be by this generation */
     tr_time alarm_ns;       /* the earliest that the stretch that runs has set, else TR_NEVER */
     uint64_t alarm_last;    /* id of the alarm that was set last */
     uint64_t stretch_last;  /* number of the last stretch submitted */
     tr_status broken;       /* something could not be stored: it is to begin anew */
     bool is_new;            /* nothing is stored of it */
+    bool is_creating;       /* its first start is not over */
+    bool is_half;           /* that is what the store has of it: STATE_HALF */
+    bool is_asked;          /* to sleep, to make room */
     bool is_told;           /* a message to drive the machine is on its way */
     bool is_aborted;        /* the soft signal was given */
     bool is_deadline_over;  /* the hard one was */
@@ -126,6 +137,9 @@ struct durable_actor {
     unsigned char *stored; /* the state as it was submitted last */
     size_t stored_size;
     size_t stored_room;
+    unsigned char *shown; /* the state as tr_state_changed knows it, NULL: no handler for it */
+    size_t shown_size;
+    size_t shown_room;
     struct durable_array {
         const void *items;
         size_t room;
@@ -133,6 +147,7 @@ struct durable_actor {
     size_t array_count;
     struct state_block block;
     struct event_log *events; /* NULL: its kind has none; see durable/events.h */
+    size_t weight;            /* its memory, as its desk has counted it */
     char *warning;            /* who held the grace up; for the log */
     size_t key_size;
     char key[]; /* ends with a NUL that does not count */
@@ -191,6 +206,22 @@ void tr__durable_stretch_stored(struct worker *worker, struct cell *cell,
 /** All overlays up to a stretch go; UINT64_MAX: all. */
 void tr__overlays_drop(struct worker *worker, struct durable_actor *actor, uint64_t stretch);
 
+/** Packs the state at the worker's desk; gives its size. 0: it cannot be packed, and *status says why. */
+size_t tr__durable_state_pack(struct worker *worker, struct durable_actor *actor,
+                              tr_status *status);
+
+/* ---- durable/changed.c ---- */
+
+/** The state as it is now is known to the application. False: no memory. */
+TR_MUST_CHECK bool tr__durable_show(struct worker *worker, struct durable_actor *actor);
+/**
+ * The handler of a turn has returned `next`, and its last stretch is still open: calls that of
+ * tr_state_changed if there is one and the state has changed. Gives what becomes of the turn.
+ */
+tr_next tr__durable_changed(struct tr_self *self, struct tr_self *verb, struct durable_actor *actor,
+                            tr_next next);
+void tr__durable_show_drop(struct worker *worker, struct durable_actor *actor);
+
 /* ---- durable/turn.c ---- */
 
 /**
@@ -231,9 +262,16 @@ void tr__durable_leave(struct worker *worker, struct cell *cell);
 void tr__durable_nap(struct worker *worker, struct cell *cell);
 void tr__durable_end(struct worker *worker, struct cell *cell, struct durable *durable);
 void tr__durable_why(struct worker *worker, struct cell *cell, struct tr_why_report *report);
-/** There is one more at this desk: those idle for longest sleep if there are too many. */
-void tr__durable_make_room(struct worker *worker, struct durable_host *host);
 /** Arms the actor's timer for what comes first. */
 void tr__durable_arm(struct worker *worker, struct durable_actor *actor);
+
+/* ---- durable/room.c ---- */
+
+/** There is one more at this desk: those idle for longest sleep if there are too many. */
+void tr__durable_make_room(struct worker *worker, struct durable_host *host);
+/** It is gone, or begins anew: it weighs nothing. */
+void tr__durable_unweigh(struct worker *worker, struct durable_actor *actor);
+/** Its memory may have changed: the same if it is too much. No turn of it is under way. */
+void tr__durable_weigh(struct worker *worker, struct durable_actor *actor);
 
 #endif

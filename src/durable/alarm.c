@@ -66,14 +66,57 @@ static const tr_handler *row_of(const struct durable_actor *actor, const char *t
     return NULL;
 }
 
-static const struct zone *zone_of(const struct durable_actor *actor, const struct alarm_plan *plan)
+static const struct zone *zone_in(struct durable_host *host, const struct alarm_plan *plan)
 {
     const struct zone *zone;
     if (plan->kind != ALARM_CRON)
         return NULL;
-    return tr__zones_find(&actor->kind->host->zones, tr__cron_zone(&plan->cron), &zone) == TR_OK
-               ? zone
-               : NULL;
+    return tr__zones_find(&host->zones, tr__cron_zone(&plan->cron), &zone) == TR_OK ? zone : NULL;
+}
+
+static const struct zone *zone_of(const struct durable_actor *actor, const struct alarm_plan *plan)
+{
+    return zone_in(actor->kind->host, plan);
+}
+
+struct alarm_clock tr__alarm_clock(const struct durable_host *host)
+{
+    const tr_platform *platform = host->system->platform;
+    return (struct alarm_clock){.epoch = tr__store_epoch(host->store),
+                                .offset =
+                                    platform->wall_now(platform) - platform->mono_now(platform),
+                                .offset_first = host->offset_first_ns};
+}
+
+/* Whether the clock was set back, and it is for another time therefore. */
+static bool move(struct durable_host *host, struct alarm_plan *plan, tr_time now)
+{
+    const struct zone *zone = zone_in(host, plan);
+    const struct alarm_clock clock = tr__alarm_clock(host);
+    if (plan->kind == ALARM_CRON && !zone)
+        return false;
+    bool has_followed = tr__alarm_plan_follow(plan, &clock);
+    return tr__alarm_plan_check(plan, zone, now) || has_followed;
+}
+
+/* The plan in what is stored of an alarm; gives its size with what is before it, 0: TR_STORE_CORRUPT. */
+static size_t plan_size_of(tr_bytes stored)
+{
+    const unsigned char *bytes = stored.data;
+    if (stored.size < PLAN_SIZE_BYTES)
+        return 0;
+    size_t size = PLAN_SIZE_BYTES + (bytes[0] | (size_t)bytes[1] << 8);
+    return size > stored.size ? 0 : size;
+}
+
+bool tr__alarm_is_moved(struct durable_host *host, tr_bytes stored, tr_time now)
+{
+    struct alarm_plan plan;
+    size_t size = plan_size_of(stored);
+    const unsigned char *bytes = stored.data;
+    return size &&
+           tr__alarm_plan_read(bytes + PLAN_SIZE_BYTES, size - PLAN_SIZE_BYTES, &plan) == TR_OK &&
+           move(host, &plan, now);
 }
 
 /* Puts an alarm as it is now into the batch of the stretch. */
@@ -150,18 +193,16 @@ static void left_alone(const struct loading *loading, const struct store_row *ro
 static tr_status parse(struct loading *loading, const struct store_row *row)
 {
     const unsigned char *bytes = row->bytes.data;
-    size_t size = row->bytes.size;
-    if (size < PLAN_SIZE_BYTES)
-        return TR_STORE_CORRUPT;
-    size_t plan_size = bytes[0] | (size_t)bytes[1] << 8;
-    if (plan_size > size - PLAN_SIZE_BYTES)
+    size_t plan_size = plan_size_of(row->bytes);
+    if (!plan_size)
         return TR_STORE_CORRUPT;
     struct alarm_plan plan;
-    tr_status status = tr__alarm_plan_read(bytes + PLAN_SIZE_BYTES, plan_size, &plan);
+    tr_status status =
+        tr__alarm_plan_read(bytes + PLAN_SIZE_BYTES, plan_size - PLAN_SIZE_BYTES, &plan);
     if (status != TR_OK)
         return status == TR_BAD_DATA ? TR_STORE_CORRUPT : status;
-    const char *type = (const char *)bytes + PLAN_SIZE_BYTES + plan_size;
-    size_t left = size - PLAN_SIZE_BYTES - plan_size;
+    const char *type = (const char *)bytes + plan_size;
+    size_t left = row->bytes.size - plan_size;
     size_t type_size = strnlen(type, left) + 1;
     if (type_size > left)
         return TR_STORE_CORRUPT;
@@ -209,9 +250,10 @@ tr_status tr__alarms_load(tr_self *self, struct durable_actor *actor)
     tr_time now = tr_wall_now(self);
     LIST_EACH (link, &actor->alarms) {
         struct alarm *alarm = LIST_OWNER(link, struct alarm, link);
-        (void)tr__alarm_plan_check(&alarm->plan, zone_of(actor, &alarm->plan), now);
-        /* What was told to an earlier generation that did not come to it. */
-        if (tr__alarm_plan_is_due(&alarm->plan, now))
+        struct alarm_plan moved = alarm->plan;
+        bool is_moved = move(kind->host, &moved, now);
+        /* What was told to an earlier generation that did not come to it; what is moved is stored in a turn. */
+        if (is_moved || tr__alarm_plan_is_due(&alarm->plan, now))
             tr_tell(self, tr_me(self), tr_durable_due, .name = alarm->name);
     }
     return TR_OK;
@@ -361,10 +403,19 @@ static tr_next fire(tr_self *self, struct tr_self *verb, void *state, struct dur
     frame->message = message;
     frame->message_type = row->type;
     tr_next next = tr__durable_user(self, verb, row, state, message);
+    next = tr__durable_changed(self, verb, actor, next);
     if (next.code == TR_NEXT_FAILED || self->is_cancelled)
         return next;
     status = finish(self->worker, actor, name, frame->mark);
     return status == TR_OK ? next : tr_fail(self, status, "the alarm %s cannot be stored", name);
+}
+
+/* The clock of the host finds alarms by what is stored. */
+static tr_next keep_moved(tr_self *self, struct durable_actor *actor, struct alarm *alarm)
+{
+    tr_status status = store(actor, alarm);
+    return status == TR_OK ? TR_SAME
+                           : tr_fail(self, status, "the alarm %s cannot be stored", alarm->name);
 }
 
 tr_next tr__durable_alarm(tr_self *self, void *state, const void *message)
@@ -376,12 +427,15 @@ tr_next tr__durable_alarm(tr_self *self, void *state, const void *message)
     struct alarm *alarm = due->name ? find(actor, due->name) : NULL;
     tr__clock_done(worker, actor->kind->host);
     /* None fires in a grace: the clock hears of them when the actor has gone. */
-    if (!alarm || actor->broken != TR_OK || actor->machine.state != SLEEP_STARTED)
+    bool may_fire = actor->machine.state == SLEEP_STARTED;
+    if (!alarm || actor->broken != TR_OK || (!may_fire && actor->machine.state != SLEEP_GRACE))
         return TR_SAME;
     tr_time now = tr_wall_now(self);
-    if (tr__alarm_plan_check(&alarm->plan, zone_of(actor, &alarm->plan), now) ||
-        !tr__alarm_plan_is_due(&alarm->plan, now)) {
-        tr__clock_tell(worker, actor->kind->host, tr__alarm_plan_wake(&alarm->plan));
+    bool is_moved = move(actor->kind->host, &alarm->plan, now);
+    bool is_due = may_fire && tr__alarm_plan_is_due(&alarm->plan, now);
+    if (!is_moved && !is_due) {
+        if (may_fire)
+            tr__clock_tell(worker, actor->kind->host, tr__alarm_plan_wake(&alarm->plan));
         return TR_SAME;
     }
     if (!tr__frame_begin(self, actor, alarm->name, false))
@@ -389,7 +443,9 @@ tr_next tr__durable_alarm(tr_self *self, void *state, const void *message)
     /* The name is the alarm's, which its handler may free. */
     memcpy(self->frame->alarm, alarm->name, alarm->name_size);
     self->frame->holder.what = self->frame->alarm;
-    tr_next next = tr__frame_done(self, actor, fire(self, verb_turn, state, actor, alarm), false);
+    tr_next next =
+        is_due ? fire(self, verb_turn, state, actor, alarm) : keep_moved(self, actor, alarm);
+    next = tr__frame_done(self, actor, next, is_moved);
     tr__frame_end(self, actor);
     tr__durable_drive(worker, actor, false);
     return next;
@@ -443,6 +499,8 @@ static tr_status set(tr_self *self, struct durable_actor *actor, const tr_alarm 
     tr_status status = plan_make(actor, asked, id, now, &plan);
     if (status != TR_OK)
         return status;
+    const struct alarm_clock clock = tr__alarm_clock(actor->kind->host);
+    tr__alarm_plan_set_clock(&plan, &clock);
     plan.is_at_most_once = asked->is_at_most_once;
     size_t size = tr_pack(type, message, NULL, 0, &error);
     if (!size)

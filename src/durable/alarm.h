@@ -26,6 +26,13 @@ struct alarm {
 /** Reads all alarms of an actor; those that are due are told to it. TR_STORE_CORRUPT, TR_NO_MEMORY, ... */
 TR_MUST_CHECK tr_status tr__alarms_load(tr_self *self, struct durable_actor *actor);
 void tr__alarms_drop(struct worker *worker, struct durable_actor *actor);
+/** What this process knows of the wall clock now. */
+struct alarm_clock tr__alarm_clock(const struct durable_host *host);
+/**
+ * Whether an alarm of a sleeper, as it is stored, is to be moved because the clock was set back: its actor is to
+ * look at it.
+ */
+bool tr__alarm_is_moved(struct durable_host *host, tr_bytes stored, tr_time now);
 /** The earliest time at which one of them is due; TR_NEVER: none is. */
 tr_time tr__alarms_next(const struct durable_actor *actor);
 /** The clock says that an alarm may be due. */

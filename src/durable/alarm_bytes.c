@@ -2,9 +2,9 @@
 /**
  * The byte form of alarm plans:
  *
- *     version (1), kind, flags (bit 0: at most once), id, occurrence, due, seen,
+ *     version, kind, flags (bit 0: at most once), id, occurrence, due, seen,
  *     span (of after and every), failures, retry_at and back_off (when failures > 0),
- *     length and text of the expression (of cron)
+ *     length and text of the expression (of cron), epoch and offset (of version 2, which is one of after)
  *
  * The first three are bytes. Numbers are LEB128: seven bits a byte, lowest first, the top bit set on
  * all but the last, which is not 0 unless it is alone.
@@ -16,9 +16,9 @@
 #include <assert.h>
 #include <string.h>
 
-enum { VERSION = 1, FLAG_AT_MOST_ONCE = 1, NUMBER_BYTES_MAX = 10 };
+enum { VERSION = 1, VERSION_CLOCK = 2, FLAG_AT_MOST_ONCE = 1, NUMBER_BYTES_MAX = 10 };
 
-static_assert(3 + 8 * NUMBER_BYTES_MAX + 2 + CRON_TEXT_MAX <= ALARM_BYTES_MAX, "all plans fit");
+static_assert(3 + 10 * NUMBER_BYTES_MAX + 2 + CRON_TEXT_MAX <= ALARM_BYTES_MAX, "all plans fit");
 
 static size_t put_number(unsigned char *bytes, uint64_t number)
 {
@@ -37,7 +37,7 @@ static bool has_span(const struct alarm_plan *plan)
 size_t tr__alarm_plan_write(const struct alarm_plan *plan, unsigned char bytes[ALARM_BYTES_MAX])
 {
     size_t size = 0;
-    bytes[size++] = VERSION;
+    bytes[size++] = plan->epoch ? VERSION_CLOCK : VERSION;
     bytes[size++] = (unsigned char)plan->kind;
     bytes[size++] = plan->is_at_most_once ? FLAG_AT_MOST_ONCE : 0;
     size += put_number(bytes + size, plan->mark.id);
@@ -56,6 +56,10 @@ size_t tr__alarm_plan_write(const struct alarm_plan *plan, unsigned char bytes[A
         size += put_number(bytes + size, length);
         memcpy(bytes + size, plan->cron.text, length);
         size += length;
+    }
+    if (plan->epoch) {
+        size += put_number(bytes + size, plan->epoch);
+        size += put_number(bytes + size, (uint64_t)plan->offset);
     }
     TR_ASSERT(size <= ALARM_BYTES_MAX);
     return size;
@@ -108,8 +112,11 @@ tr_status tr__alarm_plan_read(const void *bytes, size_t size, struct alarm_plan 
     struct alarm_plan read = {.kind = ALARM_AT};
     if (size < 3 || in.at[0] == 0)
         return TR_BAD_DATA;
-    if (in.at[0] > VERSION)
+    if (in.at[0] > VERSION_CLOCK)
         return TR_NOT_SUPPORTED;
+    bool has_clock = in.at[0] == VERSION_CLOCK;
+    if (has_clock && in.at[1] != ALARM_AFTER)
+        return TR_BAD_DATA;
     if (in.at[1] < ALARM_AT || in.at[1] > ALARM_CRON || in.at[2] > FLAG_AT_MOST_ONCE)
         return TR_BAD_DATA;
     read.kind = (enum alarm_kind)in.at[1];
@@ -128,6 +135,10 @@ tr_status tr__alarm_plan_read(const void *bytes, size_t size, struct alarm_plan 
     }
     if (read.kind == ALARM_CRON)
         get_cron(&in, &read.cron);
+    if (has_clock) {
+        read.epoch = get_number(&in, 1, UINT64_MAX);
+        read.offset = (tr_time)get_number(&in, 0, UINT64_MAX);
+    }
     if (in.is_bad || in.at != in.end)
         return TR_BAD_DATA;
     *plan = read;

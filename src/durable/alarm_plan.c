@@ -148,6 +148,27 @@ bool tr__alarm_plan_check(struct alarm_plan *plan, const struct zone *zone, tr_t
     return true;
 }
 
+void tr__alarm_plan_set_clock(struct alarm_plan *plan, const struct alarm_clock *clock)
+{
+    if (plan->kind != ALARM_AFTER)
+        return;
+    plan->epoch = clock->epoch;
+    plan->offset = clock->offset;
+}
+
+bool tr__alarm_plan_follow(struct alarm_plan *plan, const struct alarm_clock *clock)
+{
+    if (plan->kind != ALARM_AFTER || plan->failures > 0)
+        return false;
+    tr_time offset = plan->epoch == clock->epoch ? plan->offset : clock->offset_first;
+    if (offset < clock->offset || offset - clock->offset < ALARM_JUMP_MIN)
+        return false;
+    plan->due = bounded(plan->due - (offset - clock->offset));
+    plan->seen = bounded(plan->seen - (offset - clock->offset));
+    tr__alarm_plan_set_clock(plan, clock);
+    return true;
+}
+
 bool tr__alarm_plan_is_due(const struct alarm_plan *plan, tr_time now)
 {
     return bounded(now) >= tr__alarm_plan_wake(plan);

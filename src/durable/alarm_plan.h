@@ -20,6 +20,9 @@
  * match. An appointment of cron does not fire twice for a clock that was set back by three hours
  * or less, as in cron; beyond that the clock had been wrong, and what counts is the new time.
  * A clock that went forward is the same as a long sleep.
+ * Rule 5: a clock that is seen to go back (its distance from a clock that does not jump has shrunk) takes what waits for a
+ * span along: after keeps its distance to the tick. It is seen within one process only; for what happened
+ * between two there is rule 4.
  */
 #ifndef DURABLE_ALARM_PLAN_H
 #define DURABLE_ALARM_PLAN_H
@@ -57,7 +60,19 @@ struct alarm_plan {
     tr_time retry_at;  /* when failures > 0; else 0 */
     tr_time back_off;  /* how long that was when it was chosen, likewise */
     struct cron cron;  /* of ALARM_CRON; else zero */
+    uint64_t epoch;    /* of ALARM_AFTER: when `offset` was seen; 0: it is not known */
+    tr_time offset;    /* of the wall clock from one that does not jump */
 };
+
+/** What is known of the wall clock. */
+struct alarm_clock {
+    uint64_t epoch;       /* of this process, from 1 on */
+    tr_time offset;       /* now: the wall clock minus one that does not jump */
+    tr_time offset_first; /* when the process began */
+};
+
+/** Jumps that are shorter are none: reading two clocks takes time, too. */
+#define ALARM_JUMP_MIN TR_SECOND
 
 /** Zero members mean what is in brackets. */
 struct alarm_retry {
@@ -104,6 +119,12 @@ tr_time tr__alarm_plan_wake(const struct alarm_plan *plan);
  * `zone` may be NULL for all kinds but cron, here and below. Any thread.
  */
 bool tr__alarm_plan_check(struct alarm_plan *plan, const struct zone *zone, tr_time now);
+
+/** Notes by which clock a plan was made. */
+void tr__alarm_plan_set_clock(struct alarm_plan *plan, const struct alarm_clock *clock);
+
+/** Applies rule 5, likewise; before tr__alarm_plan_check. */
+bool tr__alarm_plan_follow(struct alarm_plan *plan, const struct alarm_clock *clock);
 
 /** Whether its time has come; else it is early, and to be armed again for tr__alarm_plan_wake. */
 bool tr__alarm_plan_is_due(const struct alarm_plan *plan, tr_time now);

@@ -5,28 +5,43 @@
 
 #include "actor/pooled.h"
 #include "base/assert.h"
+#include "durable/alarm.h"
+#include "durable/lull.h"
 
 enum {
     CLOCK_OPEN = 1024, /* alarms that were told and not looked at yet */
-    CLOCK_PAGE = 256   /* alarms that one turn tells */
+    CLOCK_PAGE = 256,  /* alarms that one turn tells */
+    CLOCK_PASSES = 5 /* how often all alarms are gone through at most when the clock was set back */
 };
 
 /* What was told in vain is told again after this; and the wall clock is looked at. */
 #define CLOCK_LOOK_NS (10 * TR_SECOND)
 /* After a failure of the store or of memory. */
 #define CLOCK_AGAIN_NS TR_SECOND
+/* From page to page when all alarms are gone through: others have work on this worker, too. */
+#define CLOCK_BACK_NS (10 * TR_MILLISECOND)
 
 TR_MESSAGE(tr_clock_set, (u64, host));
 TR_MESSAGE(tr_clock_moved, (i64, due));
 TR_MESSAGE(tr_clock_told);
 TR_MESSAGE(tr_clock_tick);
 TR_MESSAGE(tr_clock_all);
+TR_MESSAGE(tr_clock_lull);
+TR_MESSAGE(tr_clock_back);
+TR_MESSAGE(tr_clock_begin_back);
 
 struct clock_state {
     struct durable_host *host;
     struct store_alarm_place place; /* all before it were told */
     uint32_t open;
     tr_time next_ns; /* when the timer is due, wall clock; TR_NEVER: it is not armed */
+    /* The wall clock may have been set back: all alarms are gone through for those that wait for too long now. */
+    bool is_back;
+    tr_time offset_ns; /* of the wall clock from the other one, when it was looked at last */
+    struct store_alarm_place back;
+    uint32_t
+        back_again; /* how often they are, yet: who fell asleep just then has not heard of it */
+    bool has_moved; /* this time some were told */
 };
 
 struct page {
@@ -68,6 +83,87 @@ static bool on_due(void *context, const struct store_due *due)
     return true;
 }
 
+static bool on_future(void *context, const struct store_due *due)
+{
+    struct page *page = context;
+    struct clock_state *clock = page->clock;
+    uint64_t bits;
+    if (page->count >= CLOCK_PAGE || clock->open >= CLOCK_OPEN)
+        return false;
+    clock->back = due->place;
+    page->count++;
+    if (due->is_corrupt || !due->kind ||
+        !tr__alarm_is_moved(clock->host, due->bytes, page->now_ns) ||
+        tr__host_wake(page->self, due->kind, due->key, &bits) != TR_OK)
+        return true;
+    if (tr_tell(page->self, tr_ref_from_bits(bits), tr_durable_due, .name = due->place.name) ==
+        TR_OK)
+        clock->open++;
+    clock->has_moved = true;
+    return true;
+}
+
+static void begin_pass(tr_self *self, struct clock_state *clock)
+{
+    clock->back = (struct store_alarm_place){.due_wall_ns = tr_wall_now(self)};
+    clock->has_moved = false;
+}
+
+/* One page of them. */
+static void look_back(tr_self *self, struct clock_state *clock)
+{
+    struct page page = {.self = self, .clock = clock, .now_ns = tr_wall_now(self)};
+    struct store_alarm_place place = clock->back;
+    tr_status status = tr__store_list_due(host_desk(clock->host, self->worker)->reader,
+                                          &place,
+                                          TR_NEVER,
+                                          CLOCK_PAGE + 1,
+                                          on_future,
+                                          &page);
+    bool is_over = status == TR_OK && page.count < CLOCK_PAGE && clock->open < CLOCK_OPEN;
+    clock->is_back = !is_over || (clock->has_moved && clock->back_again);
+    if (!is_over) {
+        tr_timer_once(self, "back", CLOCK_BACK_NS, tr_clock_back);
+    } else if (clock->is_back) {
+        clock->back_again--;
+        begin_pass(self, clock);
+        tr_timer_once(self, "back", CLOCK_LOOK_NS, tr_clock_back);
+    }
+}
+
+static tr_next on_back(tr_self *self, struct clock_state *clock)
+{
+    if (clock->is_back)
+        look_back(self, clock);
+    return TR_SAME;
+}
+
+static void begin_back(tr_self *self, struct clock_state *clock)
+{
+    clock->is_back = true;
+    clock->back_again = CLOCK_PASSES - 1;
+    begin_pass(self, clock);
+    look_back(self, clock);
+}
+
+static tr_next on_begin_back(tr_self *self, struct clock_state *clock)
+{
+    begin_back(self, clock);
+    return TR_SAME;
+}
+
+static void look_at_clock(tr_self *self, struct clock_state *clock)
+{
+    tr_time offset_ns = tr__alarm_clock(clock->host).offset;
+    bool is_back = clock->offset_ns - offset_ns >= ALARM_JUMP_MIN;
+    if (is_back || offset_ns > clock->offset_ns)
+        clock->offset_ns = offset_ns;
+    if (!is_back)
+        return;
+    tr_log_warn(self, "the wall clock was set back: alarms that wait for a time are moved");
+    begin_back(self, clock);
+}
+
 /* The timer fires at this time of the wall clock, or when it is time to look at all again. */
 static void arm(tr_self *self, struct clock_state *clock, tr_time wall_ns)
 {
@@ -100,7 +196,10 @@ static void look(tr_self *self, struct clock_state *clock)
 static tr_next on_set(tr_self *self, struct clock_state *clock, const struct tr_clock_set *message)
 {
     clock->host = (struct durable_host *)(uintptr_t)message->host;
+    clock->offset_ns = clock->host->offset_first_ns;
     tr_timer_fixed_delay(self, "all", CLOCK_LOOK_NS, tr_clock_all);
+    /* While nobody ran it may have been, too. */
+    tr_timer_once(self, "back", CLOCK_BACK_NS, tr_clock_begin_back);
     tr_tell(self, tr_me(self), tr_clock_tick);
     return TR_SAME;
 }
@@ -111,8 +210,19 @@ static tr_next on_tick(tr_self *self, struct clock_state *clock)
     return TR_SAME;
 }
 
+static tr_next on_lull(tr_self *self, struct clock_state *clock)
+{
+    tr_time now_ns = tr_now(self);
+    tr_time next_ns = tr__lulls_end(self->worker, clock->host, now_ns);
+    if (next_ns < TR_NEVER)
+        tr_timer_once(self, "lull", next_ns > now_ns ? next_ns - now_ns : 0, tr_clock_lull);
+    return TR_SAME;
+}
+
 static tr_next on_all(tr_self *self, struct clock_state *clock)
 {
+    look_at_clock(self, clock);
+    (void)on_lull(self, clock); /* what could not be told for want of memory */
     clock->place = (struct store_alarm_place){0};
     clock->open = 0;
     look(self, clock);
@@ -143,6 +253,8 @@ static tr_next on_told(tr_self *self, struct clock_state *clock)
 TR_BEHAVIOR(tr_durable_clock, struct clock_state, TR_SETUP_WITH(tr_clock_set, on_set),
             TR_ON(tr_clock_tick, on_tick), TR_ON(tr_clock_all, on_all),
             TR_ON(tr_clock_moved, on_moved), TR_ON(tr_clock_told, on_told),
+            TR_ON(tr_clock_lull, on_lull), TR_ON(tr_clock_back, on_back),
+            TR_ON(tr_clock_begin_back, on_begin_back),
             TR_OPTIONS(.is_pinned = true, .mailbox_max = TR_MAILBOX_LARGEST));
 
 /* ---- For others. ---- */
@@ -176,6 +288,12 @@ void tr__clock_done(struct worker *worker, struct durable_host *host)
 {
     static const struct tr_clock_told told;
     tell(worker, host, &tr_type_tr_clock_told, &told);
+}
+
+void tr__clock_tell_lull(struct worker *worker, struct durable_host *host)
+{
+    static const struct tr_clock_lull lull;
+    tell(worker, host, &tr_type_tr_clock_lull, &lull);
 }
 
 tr_status tr__clock_start(struct durable_host *host)

@@ -19,6 +19,8 @@ TR_MUST_CHECK tr_status tr__clock_start(struct durable_host *host);
 void tr__clock_tell(struct worker *worker, struct durable_host *host, tr_time due_wall_ns);
 /** One that it told of was looked at. On a worker. */
 void tr__clock_done(struct worker *worker, struct durable_host *host);
+/** There is a lull (durable/lull.h) to look after. On a worker. */
+void tr__clock_tell_lull(struct worker *worker, struct durable_host *host);
 
 /** As tr_self_try_durable, by the name of a kind; TR_NOT_FOUND: there is none. */
 tr_status tr__host_wake(tr_self *self, const char *kind, tr_bytes key, uint64_t *ref_bits);

@@ -16,6 +16,7 @@
 #include "base/assert.h"
 #include "durable/clock.h"
 #include "durable/events.h"
+#include "durable/lull.h"
 #include "durable/queue.h"
 
 /* ---- The timer. ---- */
@@ -327,29 +328,6 @@ void tr__durable_drive(struct worker *worker, struct durable_actor *actor, bool 
     }
 }
 
-/* ---- Room. ---- */
-
-enum { EVICT_MAX = 8 }; /* of those that have been idle for longest, as many are asked at a time */
-
-void tr__durable_make_room(struct worker *worker, struct durable_host *host)
-{
-    struct tr_system *system = worker->system;
-    struct durable_desk *desk = host_desk(host, worker);
-    uint32_t workers = system_open_workers(system);
-    uint32_t most = (system->awake_max + workers - 1) / workers;
-    if (!system->awake_max || desk->awake_count <= most)
-        return;
-    for (uint32_t i = 0; i < EVICT_MAX && i < desk->awake_count; i++) {
-        /* It goes to the end of the list: who was asked, or cannot sleep, is not asked before the others. */
-        struct list *link = list_first(&desk->awake);
-        struct durable_actor *actor = LIST_OWNER(link, struct durable_actor, awake);
-        list_remove(link);
-        list_push_last(&desk->awake, link);
-        if (tr__sleep_evict(&actor->machine))
-            tr__durable_drive(worker, actor, false);
-    }
-}
-
 /* ---- The end. ---- */
 
 void tr__durable_stop(struct worker *worker, struct cell *cell)
@@ -373,8 +351,11 @@ void tr__durable_stop(struct worker *worker, struct cell *cell)
 void tr__durable_leave(struct worker *worker, struct cell *cell)
 {
     struct durable_actor *actor = (struct durable_actor *)(void *)cell_durable(cell);
-    (void)worker;
+    bool has_failed = cell->flags & CELL_FAILED || cell->life == LIFE_STOPPED;
     (void)!tr__sleep_crash(&actor->machine, TR_STOPPED);
+    /* Before its name is out: who makes the next one is to find it. */
+    if (has_failed && !atom32_load(&worker->system->is_stopping, ATOM_RELAXED))
+        tr__lull_begin(worker, actor);
     tr__host_leave(actor->kind->host, actor, false);
 }
 
@@ -389,7 +370,8 @@ void tr__durable_end(struct worker *worker, struct cell *cell, struct durable *d
     if (actor->events)
         tr__events_free(worker, actor);
     struct cell *successor = tr__host_left(actor->kind->host, actor);
+    bool is_later = successor && tr__lull_defer(actor->kind, actor_key(actor), successor);
     source_resize(&worker->source, actor, 0);
-    if (successor)
+    if (successor && !is_later)
         tr__pooled_begin(worker->system, worker, successor);
 }

@@ -9,6 +9,7 @@
 #include "actor/pooled.h"
 #include "base/assert.h"
 #include "durable/clock.h"
+#include "durable/lull.h"
 #include "pool/pool.h"
 
 static_assert(sizeof "/system/durable//" + TR_NAME_MAX + 3 * TR_KEY_MAX <= TR_PATH_MAX,
@@ -19,11 +20,16 @@ TR_BEHAVIOR(tr_keeper, void, TR_SUPERVISE(TR_ONE_FOR_ONE), TR_OPTIONS(.is_pinned
 
 /* ---- Those that end. ---- */
 
+size_t tr__host_part(const struct durable_host *host, const struct durable_kind *kind, tr_bytes key)
+{
+    uint64_t hash = hash_bytes(host->system->names.key, key.data, key.size);
+    return (hash ^ (uintptr_t)kind >> 6) % LEAVING_PARTS;
+}
+
 static struct list *part_of(struct durable_host *host, const struct durable_kind *kind,
                             tr_bytes key)
 {
-    uint64_t hash = hash_bytes(host->system->names.key, key.data, key.size);
-    return &host->leaving[(hash ^ (uintptr_t)kind >> 6) % LEAVING_PARTS];
+    return &host->leaving[tr__host_part(host, kind, key)];
 }
 
 /* Under the lock. */
@@ -76,10 +82,9 @@ struct arrival {
     tr_bytes key;
 };
 
-/* The name of a new one is in the directory. Does another generation still end? */
-static bool defer(void *context, struct cell *cell)
+/* Whether another generation still ends; this one begins when it has. */
+static bool succeeds(const struct arrival *arrival, struct cell *cell)
 {
-    const struct arrival *arrival = context;
     struct durable_host *host = arrival->kind->host;
     if (!atom32_load(&host->leaving_count, ATOM_SEQ_CST))
         return false;
@@ -89,6 +94,13 @@ static bool defer(void *context, struct cell *cell)
         actor->successor = cell;
     lock_give(&host->lock);
     return actor;
+}
+
+/* The name of a new one is in the directory. Is it to begin later? */
+static bool defer(void *context, struct cell *cell)
+{
+    const struct arrival *arrival = context;
+    return succeeds(arrival, cell) || tr__lull_defer(arrival->kind, arrival->key, cell);
 }
 
 static bool is_destroying(struct durable_host *host, const struct durable_kind *kind, tr_bytes key)
@@ -230,6 +242,17 @@ static bool work(struct tr_system *system)
     return tr__store_work(system->durable->store);
 }
 
+static tr_time writing_since(const struct tr_system *system)
+{
+    const struct store *store = system->durable->store;
+    return store ? tr__store_writing_since(store) : 0;
+}
+
+static void stop(struct worker *worker)
+{
+    tr__lulls_stop(worker, worker->system->durable);
+}
+
 static bool has_failed(struct tr_system *system)
 {
     const struct store *store = system->durable->store;
@@ -248,6 +271,7 @@ static void host_free(struct tr_system *system)
     if (host->store)
         tr__store_close(host->store);
     tr__zones_deinit(&host->zones);
+    tr__lulls_free(host);
     for (size_t i = 0; i < host->kind_count; i++)
         tr__durable_kind_deinit(&host->kinds[i]);
     source_resize(source, host->desks, 0);
@@ -355,13 +379,20 @@ tr_status tr_durable_start(tr_system *system, const tr_durables *durables, const
     struct durable_host *host = source_resize(&system->source, NULL, sizeof *host);
     if (!host)
         return TR_NO_MEMORY;
-    *host = (struct durable_host){.system = system};
+    const tr_platform *platform = system->platform;
+    *host = (struct durable_host){.system = system,
+                                  .offset_first_ns =
+                                      platform->wall_now(platform) - platform->mono_now(platform)};
     lock_init(&host->lock);
     tr__zones_init(&host->zones, system->platform, NULL);
-    for (int i = 0; i < LEAVING_PARTS; i++)
+    for (int i = 0; i < LEAVING_PARTS; i++) {
         list_init(&host->leaving[i]);
+        list_init(&host->lulls[i]);
+    }
     system->durable = host;
     system->durable_free = host_free;
+    system->durable_writing_since = writing_since;
+    system->durable_stop = stop;
     system->durable_work = work;
     system->durable_has_work = has_work;
     system->durable_has_failed = has_failed;

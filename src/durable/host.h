@@ -25,6 +25,10 @@ struct durable_desk {
     struct durable_frame *spare; /* for the next turn */
     struct list awake; /* of struct durable_actor: who has been idle for longest is first */
     uint32_t awake_count;
+    size_t awake_bytes; /* when the system has a limit of them */
+    /* Of those, who was asked to sleep to make room. */
+    uint32_t asked_count;
+    size_t asked_bytes;
 };
 
 struct durable_kind {
@@ -38,9 +42,12 @@ struct durable_kind {
     const tr_handler *awake;
     const tr_handler *sleeping;
     const tr_handler *destroying;
+    const tr_handler *changed;
     const tr_handler *run;
     uint32_t version;
     tr_time interval_ns;
+    tr_time retry_ns;
+    tr_time retry_max_ns;
 };
 
 struct durable_host {
@@ -52,9 +59,13 @@ struct durable_host {
     struct lock lock;                   /* of what follows */
     struct list leaving[LEAVING_PARTS]; /* of struct durable_actor, by their keys */
     atom32 leaving_count;               /* read without the lock */
+    struct list lulls[LEAVING_PARTS];   /* of struct lull, by their keys; see durable/lull.h */
+    atom32 lull_count;                  /* read without the lock */
+    bool is_lull_over;                  /* the system stops: there are no more */
     atom32 has_work;                    /* of a kit: a batch was submitted */
     struct zones zones;
-    uint64_t clock; /* ref of the actor that fires alarms */
+    uint64_t clock;          /* ref of the actor that fires alarms */
+    tr_time offset_first_ns; /* of the wall clock from the other one, when it began */
 };
 
 /** What an actor is set up with. */
@@ -78,6 +89,9 @@ void tr__durable_kind_deinit(struct durable_kind *kind);
 /** The name of an actor in the directory; gives its length, 0: the key is too long, or none. */
 size_t tr__durable_path(const struct durable_kind *kind, tr_bytes key, char path[TR_PATH_MAX + 1]);
 
+/** Where a key is in the lists by key. */
+size_t tr__host_part(const struct durable_host *host, const struct durable_kind *kind,
+                     tr_bytes key);
 /** From now on who asks for its key gets the next generation. Nothing if it is so already. */
 void tr__host_leave(struct durable_host *host, struct durable_actor *actor, bool is_destroying);
 /** It is gone: gives the cell of the next generation, which is to begin, or NULL. */

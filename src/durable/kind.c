@@ -7,6 +7,7 @@
 #include "actor/dispatch.h"
 #include "durable/alarm.h"
 #include "durable/events.h"
+#include "durable/lull.h"
 #include "durable/queue.h"
 #include "wire/type.h"
 
@@ -83,11 +84,15 @@ static const char *fault_of(const tr_durable_kind *kind)
         !tr_type_is_equal(kind->behavior->setup.type, &tr_type_tr_none))
         return "a durable actor has no set-up message";
     const tr_durable_options *options = &kind->options;
-    if (!is_time(options->interval_ns) || !is_time(options->idle_ns) || !is_time(options->grace_ns))
+    if (!is_time(options->interval_ns) || !is_time(options->idle_ns) ||
+        !is_time(options->grace_ns) || !is_time(options->retry_ns) ||
+        !is_time(options->retry_max_ns))
         return "a time that is negative or too long";
     if ((unsigned)options->durability > TR_SAVE_ON_DEMAND)
         return "an unknown durability";
     uint32_t version = options->version ? options->version : 1;
+    if (version & STATE_HALF)
+        return "a version of 2^31 or more";
     for (size_t i = 0; options->migrations && options->migrations[i]; i++) {
         const tr_migration *step = options->migrations[i];
         if (step->from < 1 || step->from >= version)
@@ -144,9 +149,13 @@ tr_status tr__durable_kind_init(struct durable_kind *kind, struct durable_host *
     kind->awake = find(behavior, &tr_type_tr_awake);
     kind->sleeping = find(behavior, &tr_type_tr_sleeping);
     kind->destroying = find(behavior, &tr_type_tr_destroying);
+    kind->changed = find(behavior, &tr_type_tr_state_changed);
     kind->run = find(behavior, &tr_type_tr_run);
     kind->version = declared->options.version ? declared->options.version : 1;
     kind->interval_ns = declared->options.interval_ns ? declared->options.interval_ns : INTERVAL_NS;
+    kind->retry_ns = declared->options.retry_ns ? declared->options.retry_ns : LULL_RETRY_NS;
+    kind->retry_max_ns =
+        declared->options.retry_max_ns ? declared->options.retry_max_ns : LULL_RETRY_MAX_NS;
     return TR_OK;
 }
 

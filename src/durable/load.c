@@ -48,6 +48,7 @@ void tr__durable_drop(struct worker *worker, struct durable_actor *actor)
 {
     const struct memory_source *source = &worker->source;
     tr__wheel_cancel(&worker->naps, &actor->durable.nap);
+    tr__durable_unweigh(worker, actor);
     actor->due_ns = TR_NEVER;
     actor->save_ns = TR_NEVER;
     tr__durable_stretch_drop(worker, actor, TR_RESTARTED);
@@ -64,12 +65,15 @@ void tr__durable_drop(struct worker *worker, struct durable_actor *actor)
     actor->stored = NULL;
     actor->stored_size = 0;
     actor->stored_room = 0;
+    tr__durable_show_drop(worker, actor);
     source_resize(source, actor->warning, 0);
     actor->warning = NULL;
     actor->arrays = NULL; /* they went with the incarnation */
     actor->array_count = 0;
     actor->broken = TR_OK;
     actor->has_dirt = false;
+    actor->is_creating = false;
+    actor->is_half = false;
     actor->is_told = false;
     actor->is_aborted = false;
     actor->is_deadline_over = false;
@@ -117,6 +121,7 @@ tr_status tr__durable_state_read(tr_self *self, const struct durable_actor *acto
     uint32_t version = readable_as(kind, stored_version);
     const tr_migration *step = migration_from(options, version);
     block->type = step ? step->from_type : kind->declared->state;
+    block->size = bytes.size;
     tr_status status = tr_unpack(block->type, bytes, &block->data, error);
     if (status != TR_OK)
         return status;
@@ -152,7 +157,7 @@ static bool stored_keep(struct worker *worker, struct durable_actor *actor,
 }
 
 static tr_next load_state(tr_self *self, struct durable_actor *actor, void *state,
-                          const struct store_state *stored)
+                          struct store_state *stored)
 {
     const struct durable_kind *kind = actor->kind;
     tr_wire_error error;
@@ -163,6 +168,7 @@ static tr_next load_state(tr_self *self, struct durable_actor *actor, void *stat
                        (unsigned long long)stored->sequence);
     if (!stored->has_state)
         return TR_SAME;
+    stored->version &= ~STATE_HALF; /* of a program that had a handler for tr_created */
     if (stored->version > kind->version)
         return tr_fail(self,
                        TR_STALE,
@@ -193,7 +199,11 @@ static tr_next load(tr_self *self, struct durable_actor *actor, void *state)
                                             kind->declared->name,
                                             actor_key(actor),
                                             &stored);
-    actor->is_new = status == TR_NOT_FOUND;
+    bool has_created = kind->created && !kind->declared->options.events;
+    actor->is_half =
+        status == TR_OK && stored.has_state && stored.version & STATE_HALF && has_created;
+    actor->is_new = status == TR_NOT_FOUND || actor->is_half;
+    actor->is_creating = actor->is_new && has_created;
     if (status != TR_OK && !actor->is_new)
         return tr_fail(self, status, "its state cannot be read: %s", tr_status_text(status));
     if (kind->declared->options.events)
@@ -255,6 +265,8 @@ tr_next tr__durable_setup(tr_self *self, void *state, const void *message)
         next = behavior->setup.call(self, state, &none);
     if (next.code != TR_NEXT_SAME)
         return next;
+    if (!tr__durable_show(worker, actor))
+        return tr_fail(self, TR_NO_MEMORY, "no memory for its state");
     status = actor->is_new ? TR_OK : tr__alarms_load(self, actor);
     if (status == TR_OK && !actor->is_new)
         status = tr__queues_load(worker, actor);
@@ -264,6 +276,7 @@ tr_next tr__durable_setup(tr_self *self, void *state, const void *message)
     if (!kind->awake && !(kind->created && actor->is_new)) {
         /* There is nothing to wait for. */
         tr__durable_started(worker, actor);
+        tr__durable_weigh(worker, actor);
         return TR_SAME;
     }
     static const struct tr_durable_begins begins;

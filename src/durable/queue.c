@@ -9,6 +9,14 @@
 #include "base/assert.h"
 #include "wire/copy.h"
 
+/*
+ * Ids grow over all generations: one that was taken in an earlier life names nothing in this one. So that the last one is
+ * known when the queues are empty, ids are put by, many at a time: up to which is the id of an item without a message, in
+ * a queue whose name nobody can use, since those of the application have no such byte in front.
+ */
+static const char put_by[] = "\001";
+enum { PUT_BY = 1000 };
+
 /* ---- Items. ---- */
 
 static char *type_of(struct queue_item *item)
@@ -55,6 +63,11 @@ static bool on_row(void *context, const struct store_row *row)
 {
     struct loading *loading = context;
     struct durable_actor *actor = loading->actor;
+    if (strcmp(row->name, put_by) == 0) {
+        if (row->id > actor->queue_put_by)
+            actor->queue_put_by = row->id;
+        return true;
+    }
     const char *type = row->bytes.data;
     size_t type_size = strnlen(type, row->bytes.size) + 1;
     if (type_size > row->bytes.size) {
@@ -93,6 +106,8 @@ tr_status tr__queues_load(struct worker *worker, struct durable_actor *actor)
                                             &loading);
     if (status == TR_NOT_FOUND)
         return TR_OK;
+    if (actor->queue_put_by > actor->queue_last)
+        actor->queue_last = actor->queue_put_by;
     return status == TR_OK ? loading.status : status;
 }
 
@@ -101,6 +116,7 @@ void tr__queues_drop(struct worker *worker, struct durable_actor *actor)
     LIST_EACH (link, &actor->queued)
         item_free(worker, LIST_OWNER(link, struct queue_item, link));
     actor->queue_last = 0;
+    actor->queue_put_by = 0;
 }
 
 void tr__queues_return(struct durable_actor *actor, const struct tr_self *self)
@@ -254,6 +270,23 @@ size_t tr_queue_count(const tr_self *self, const char *queue)
     return count;
 }
 
+/* Puts more ids by, if those that were are used up. */
+static tr_status ids_put_by(struct durable_actor *actor)
+{
+    if (actor->queue_last < actor->queue_put_by)
+        return TR_OK;
+    uint64_t more = actor->queue_last + PUT_BY;
+    struct store_batch *batch = tr__durable_stretch_batch(actor);
+    tr_status status = batch ? TR_OK : TR_NO_MEMORY;
+    if (status == TR_OK && actor->queue_put_by)
+        status = tr__store_queue_remove(batch, put_by, actor->queue_put_by);
+    if (status == TR_OK)
+        status = tr__store_queue_push(batch, put_by, more, (tr_bytes){"", 0});
+    if (status == TR_OK)
+        actor->queue_put_by = more;
+    return status;
+}
+
 static tr_status push(struct worker *worker, struct durable_actor *actor, const char *queue,
                       const tr_type *type, const void *message)
 {
@@ -264,10 +297,13 @@ static tr_status push(struct worker *worker, struct durable_actor *actor, const 
     size_t type_size = strlen(type->name) + 1;
     if (size + type_size > TR_QUEUE_ITEM_MAX)
         return TR_TOO_LARGE;
+    tr_status status = ids_put_by(actor);
+    if (status != TR_OK)
+        return status;
     struct queue_item *item = item_new(worker, queue, type->name, actor->queue_last + 1, size);
     struct store_batch *batch = item ? tr__durable_stretch_batch(actor) : NULL;
     char *bytes = batch ? tr__store_batch_alloc(batch, type_size + size) : NULL;
-    tr_status status = TR_NO_MEMORY;
+    status = TR_NO_MEMORY;
     if (bytes) {
         (void)tr_pack(type, message, bytes_of(item), size, &error);
         memcpy(bytes, type_of(item), type_size);
@@ -290,7 +326,7 @@ tr_status tr_self_try_queue_push(tr_self *self, const char *queue, const tr_type
 {
     TURN_VERB(self);
     struct durable_actor *actor = self ? durable_of(self) : NULL;
-    if (!self || !queue || !*queue || !type || !message)
+    if (!self || !queue || !*queue || *queue == put_by[0] || !type || !message)
         return TR_INVALID_ARGUMENT;
     if (!actor)
         return TR_NOT_SUPPORTED;
@@ -330,8 +366,9 @@ tr_next tr__durable_run(tr_self *self, void *state, const void *message)
     self->frame->is_run = true;
     (void)!tr__sleep_raise(
         &actor->machine, &self->frame->holder, COUNTER_RUN, self->worker->loop.now_ns);
-    tr_next next =
-        tr__frame_done(self, actor, tr__durable_user(self, verb_turn, row, state, &run), false);
+    tr_next next = tr__durable_user(self, verb_turn, row, state, &run);
+    next = tr__durable_changed(self, verb_turn, actor, next);
+    next = tr__frame_done(self, actor, next, false);
     tr__frame_end(self, actor);
     tr__durable_drive(self->worker, actor, false);
     return next;

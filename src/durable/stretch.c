@@ -87,7 +87,9 @@ static tr_status state_put(struct worker *worker, struct durable_actor *actor, s
     if (!bytes)
         return TR_NO_MEMORY;
     memcpy(bytes, host_desk(actor->kind->host, worker)->bytes, size);
-    return tr__store_put_state(batch, actor->kind->version, (tr_bytes){bytes, size});
+    actor->is_half = actor->is_creating;
+    uint32_t version = actor->kind->version | (actor->is_half ? STATE_HALF : 0);
+    return tr__store_put_state(batch, version, (tr_bytes){bytes, size});
 }
 
 /*
@@ -149,14 +151,14 @@ tr_status tr__durable_stretch_submit(struct worker *worker, struct durable_actor
     return TR_OK;
 }
 
-/* Adds the state to the batch, if it has changed or nothing of the actor is stored. */
+/* Adds the state to the batch, if it has changed or more is to be said of the actor. */
 static tr_status state_close(struct worker *worker, struct durable_actor *actor, size_t size,
-                             bool has_changed, bool must)
+                             bool has_changed, bool is_told)
 {
     tr_status status = TR_OK;
     if (actor->events)
         return tr__events_close(worker, actor);
-    if (has_changed || (must && actor->is_new))
+    if (has_changed || is_told || actor->is_creating)
         status = state_put(worker, actor, size);
     if (status == TR_OK && has_changed && !stored_set(worker, actor, size))
         status = TR_NO_MEMORY;
@@ -217,9 +219,11 @@ tr_status tr__durable_stretch_end(struct worker *worker, struct durable_actor *a
         const void *bytes = host_desk(actor->kind->host, worker)->bytes;
         has_changed = size != actor->stored_size || memcmp(bytes, actor->stored, size) != 0;
     }
-    bool is_due = has_changed || actor->batch || (must && actor->is_new);
+    /* Whether it is stored, even if it has not changed: what is stored of it says that it is new, or half made. */
+    bool is_told = must && (actor->is_new || actor->is_half);
+    bool is_due = has_changed || actor->batch || is_told;
     if (is_due && (must || is_time(worker, actor))) {
-        status = state_close(worker, actor, size, has_changed, must);
+        status = state_close(worker, actor, size, has_changed, is_told);
         return status == TR_OK ? tr__durable_stretch_submit(worker, actor) : status;
     }
     struct list *last = list_last(&actor->stretches);

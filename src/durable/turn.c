@@ -10,6 +10,7 @@
 #include "base/assert.h"
 #include "durable/alarm.h"
 #include "durable/events.h"
+#include "durable/lull.h"
 #include "durable/queue.h"
 
 static const tr_next same = {TR_NEXT_SAME};
@@ -91,6 +92,7 @@ void tr__frame_end(struct tr_self *self, struct durable_actor *actor)
         source_resize(&worker->source, frame, 0);
     else
         desk->spare = frame;
+    tr__durable_weigh(worker, actor);
 }
 
 /* ---- What a handler returns. ---- */
@@ -173,8 +175,9 @@ tr_next tr__durable_call(tr_self *self, void *state, const void *message)
         return pass_on(self, actor);
     if (!tr__frame_begin(self, actor, self->envelope->type->name, false))
         return no_memory(self);
-    tr_next next =
-        tr__frame_done(self, actor, tr__durable_user(self, verb_turn, row, state, message), false);
+    tr_next next = tr__durable_user(self, verb_turn, row, state, message);
+    next = tr__durable_changed(self, verb_turn, actor, next);
+    next = tr__frame_done(self, actor, next, false);
     tr__frame_end(self, actor);
     tr__durable_drive(self->worker, actor, false);
     return next;
@@ -184,12 +187,21 @@ void tr__durable_started(struct worker *worker, struct durable_actor *actor)
 {
     static const struct tr_durable_runs runs;
     (void)!tr__sleep_started(&actor->machine, worker->loop.now_ns);
+    tr__lull_forget(actor);
     if (actor->kind->run &&
         tr__durable_tell(worker, actor->durable.cell, &tr_type_tr_durable_runs, &runs) != TR_OK)
         tr__durable_break(worker, actor, TR_NO_MEMORY);
     if (actor->events)
         tr__events_wake(worker, actor);
     tr__durable_drive(worker, actor, false);
+}
+
+/* An earlier first start was not over: what it has stored goes, before this one begins. */
+static tr_status half_erase(struct tr_self *self, struct durable_actor *actor)
+{
+    struct store_batch *batch = tr__durable_stretch_batch(actor);
+    tr_status status = batch ? tr__store_destroy(batch) : TR_NO_MEMORY;
+    return status == TR_OK ? tr_try_save(self) : status;
 }
 
 tr_next tr__durable_begin(tr_self *self, void *state, const void *message)
@@ -205,13 +217,19 @@ tr_next tr__durable_begin(tr_self *self, void *state, const void *message)
         return same; /* told twice: an earlier start failed before it came to it */
     if (!tr__frame_begin(self, actor, "tr_awake", false))
         return no_memory(self);
-    if (is_created)
+    tr_status status = actor->is_half ? half_erase(self, actor) : TR_OK;
+    if (status != TR_OK)
+        next = not_stored(self, status);
+    else if (is_created)
         next = tr__durable_user(self, verb_turn, kind->created, state, &created);
     if (next.code == TR_NEXT_SAME && kind->awake && !self->is_cancelled) {
         struct tr_awake awake = {.epoch = actor->end.generation.epoch,
                                  .counter = actor->end.generation.counter};
         next = tr__durable_user(self, verb_turn, kind->awake, state, &awake);
     }
+    next = tr__durable_changed(self, verb_turn, actor, next);
+    if (next.code != TR_NEXT_FAILED && !self->is_cancelled)
+        actor->is_creating = false;
     /* Who was created is known from now on, whether it has changed anything or not. */
     next = tr__frame_done(self, actor, next, is_created);
     tr__frame_end(self, actor);
@@ -288,6 +306,8 @@ tr_next tr__durable_hook(tr_self *self, void *state, const void *message)
     self->frame->hook = reason;
     next = tr__durable_user(
         self, verb_turn, row, state, is_sleep ? (const void *)&sleeping : &destroying);
+    if (is_sleep)
+        next = tr__durable_changed(self, verb_turn, actor, next);
     next = tr__frame_done(self, actor, next, false);
     tr__frame_end(self, actor);
     if (self->is_cancelled)

@@ -86,5 +86,7 @@ tr_status tr__os_file_lock(const char *path, int *fd)
 
 void tr__os_file_unlock(int fd)
 {
+    /* A child that was made by fork has the file open, too, and closing it here would leave it locked. */
+    (void)flock(fd, LOCK_UN);
     (void)close(fd);
 }

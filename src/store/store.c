@@ -17,6 +17,11 @@ tr_status tr__store_status(const struct store *store)
     return atom32_load(&store->is_failed, ATOM_ACQUIRE) ? TR_STORE_FAILED : TR_OK;
 }
 
+tr_time tr__store_writing_since(const struct store *store)
+{
+    return (tr_time)atom64_load(&store->writing_ns, ATOM_RELAXED);
+}
+
 uint64_t tr__store_epoch(const struct store *store)
 {
     return store->epoch;
@@ -103,6 +108,15 @@ static void tell(struct store_batch *first)
     }
 }
 
+static tr_status commit(struct store *store, struct store_batch *first, struct store_why *why)
+{
+    const tr_platform *platform = store->platform;
+    atom64_store(&store->writing_ns, (uint64_t)platform->mono_now(platform), ATOM_RELAXED);
+    tr_status status = store->driver->commit(store->session, first, why);
+    atom64_store(&store->writing_ns, 0, ATOM_RELAXED);
+    return status;
+}
+
 /* Commits one group. False: nothing waited. */
 static bool commit_group(struct store *store)
 {
@@ -112,7 +126,7 @@ static bool commit_group(struct store *store)
     tr_status status = tr__store_status(store);
     struct store_why why;
     if (status == TR_OK) {
-        status = store->driver->commit(store->session, first, &why);
+        status = commit(store, first, &why);
         if (status != TR_OK)
             fail(store, &why);
         else if (store->driver->wants_checkpoint(store->session)) {

@@ -110,6 +110,8 @@ void tr__store_close(struct store *store);
 /** TR_OK, or TR_STORE_FAILED from the moment on that it is over. Any thread. */
 tr_status tr__store_status(const struct store *store);
 
+/** Since when a group is being committed, by the clock that does not jump; 0: none is. Any thread. */
+tr_time tr__store_writing_since(const struct store *store);
 /** The epoch of this opening. Any thread. */
 uint64_t tr__store_epoch(const struct store *store);
 

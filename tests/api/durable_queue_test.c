@@ -307,8 +307,70 @@ TEST(a_run_handler_that_fails_begins_anew_with_the_actor, "Z-11", "Z-13")
     things_end();
 }
 
+/* ---- Ids. ---- */
+
+static tr_queued taken;
+
+static tr_next take_and_keep(tr_self *self, struct thing_state *state, int64_t n)
+{
+    (void)state;
+    const struct job *job;
+    tr_queued item;
+    ck_assert_int_eq(tr_queue_take(self, "jobs", job, TR_SECOND, &job, &item), TR_OK);
+    ck_assert_uint_gt(item.id, taken.id);
+    taken = item;
+    if (n)
+        ck_assert(tr_queue_done(self, item));
+    return tr_reply(self, acted, .value = job->number);
+}
+
+static tr_next done_late(tr_self *self, struct thing_state *state, int64_t n)
+{
+    (void)state;
+    (void)n;
+    return tr_reply(self, acted, .value = tr_queue_done(self, taken));
+}
+
+/* The queue is empty in between: the ids of the next life would begin anew. */
+TEST(an_id_of_an_earlier_life_names_nothing_in_the_next, "K-05")
+{
+    for (uint64_t seed = 1; seed < 6; seed++) {
+        things_begin(seed);
+        taken.id = 0;
+        for (int life = 0; life < 5; life++) {
+            ck_assert_int_eq(things_do("a", push, life), 1);
+            ck_assert_int_eq(things_do("a", take_and_keep, 1), life);
+            if (life % 2)
+                things_do("a", thing_go_to_sleep, 0);
+            else
+                (void)!tr_kill(test, things_of("a"));
+            tr_kit_settle(kit);
+            ck_assert_int_eq(things_do("a", push, 7), 1);
+            ck_assert_int_eq(things_do("a", done_late, 0), 0);
+            ck_assert_int_eq(things_do("a", take_and_keep, 1), 7);
+        }
+        ck_assert_int_eq(things_do("a", count, 0), 0);
+        things_end();
+    }
+}
+
+TEST(more_ids_than_were_put_by_are_used_up_in_order, "K-05")
+{
+    enum { JOBS = 2500 };
+    things_begin(1);
+    taken.id = 0;
+    for (int i = 0; i < JOBS; i++) {
+        ck_assert_int_eq(things_do("a", push, i), 1);
+        ck_assert_int_eq(things_do("a", take_and_keep, 1), i);
+    }
+    ck_assert_int_eq(things_do("a", count, 0), 0);
+    things_end();
+}
+
 SUITE("durable queue", messages_come_in_their_order_and_outlive_sleep,
       what_a_failed_stretch_pushed_or_received_was_not, two_takers_never_have_the_same,
       queues_have_limits, the_run_handler_works_beside_the_others_and_lets_it_sleep,
       a_run_handler_that_works_keeps_it_awake_until_it_returns,
-      who_asks_to_sleep_and_waits_is_aborted, a_run_handler_that_fails_begins_anew_with_the_actor)
+      who_asks_to_sleep_and_waits_is_aborted, a_run_handler_that_fails_begins_anew_with_the_actor,
+      an_id_of_an_earlier_life_names_nothing_in_the_next,
+      more_ids_than_were_put_by_are_used_up_in_order)

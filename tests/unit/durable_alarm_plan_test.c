@@ -376,6 +376,8 @@ static void check_same(const struct alarm_plan *a, const struct alarm_plan *b)
     ck_assert_uint_eq(a->failures, b->failures);
     ck_assert_int_eq(a->retry_at, b->retry_at);
     ck_assert_int_eq(a->back_off, b->back_off);
+    ck_assert_uint_eq(a->epoch, b->epoch);
+    ck_assert_int_eq(a->offset, b->offset);
     ck_assert_str_eq(a->cron.text, b->cron.text);
     ck_assert_uint_eq(a->cron.minutes, b->cron.minutes);
     ck_assert_uint_eq(a->cron.zone_at, b->cron.zone_at);
@@ -405,6 +407,11 @@ static size_t make_plan(struct alarm_plan *plan, struct rng *rng,
     }
     ck_assert_int_eq(status, TR_OK);
     plan->is_at_most_once = rng_below(rng, 2);
+    if (rng_below(rng, 2)) {
+        const struct alarm_clock clock = {.epoch = 1 + rng_below(rng, 1000),
+                                          .offset = (tr_time)rng_next(rng)};
+        tr__alarm_plan_set_clock(plan, &clock);
+    }
     if (rng_below(rng, 2)) {
         struct alarm_mark mark = tr__alarm_plan_begin(plan, plan->due);
         ck_assert_int_eq(tr__alarm_plan_failed(plan, mark, &defaults, rng, &utc, plan->due),
@@ -445,11 +452,12 @@ TEST(damaged_bytes_are_refused, "")
         bytes[size] = 0;
         ck_assert_int_eq(tr__alarm_plan_read(bytes, size + 1, &back), TR_BAD_DATA);
         ck_assert_int_eq(back.due, 77);
-        bytes[0] = 2;
+        unsigned char version = bytes[0];
+        bytes[0] = 3;
         ck_assert_int_eq(tr__alarm_plan_read(bytes, size, &back), TR_NOT_SUPPORTED);
         bytes[0] = 0;
         ck_assert_int_eq(tr__alarm_plan_read(bytes, size, &back), TR_BAD_DATA);
-        bytes[0] = 1;
+        bytes[0] = version;
         /* What can be read after damage is a plan, with the bytes that it has. */
         for (size_t at = 0; at < size; at++) {
             unsigned char before = bytes[at];
@@ -479,6 +487,45 @@ TEST(bytes_of_version_one_stay_what_they_are, "")
     ck_assert_str_eq(plan.cron.text, "@daily");
 }
 
+TEST(a_clock_that_is_seen_to_go_back_takes_after_along, "K-04")
+{
+    struct alarm_clock clock = {.epoch = 7, .offset = 1000 * TR_HOUR, .offset_first = TR_HOUR};
+    struct alarm_plan plan;
+    tr_time now = 2000 * TR_HOUR;
+    ck_assert_int_eq(tr__alarm_plan_after(&plan, 1, 3 * TR_HOUR, now), TR_OK);
+    tr__alarm_plan_set_clock(&plan, &clock);
+    ck_assert(!tr__alarm_plan_follow(&plan, &clock));
+    clock.offset += TR_HOUR; /* forward is a long sleep, and back again nothing */
+    ck_assert(!tr__alarm_plan_follow(&plan, &clock));
+    clock.offset -= TR_HOUR + ALARM_JUMP_MIN - 1;
+    ck_assert(!tr__alarm_plan_follow(&plan, &clock));
+    ck_assert_int_eq(plan.due, now + 3 * TR_HOUR);
+    clock.offset -= TR_HOUR;
+    ck_assert(tr__alarm_plan_follow(&plan, &clock));
+    ck_assert_int_eq(plan.due, now + 2 * TR_HOUR - ALARM_JUMP_MIN + 1);
+    ck_assert(!tr__alarm_plan_follow(&plan, &clock));
+    /* By another process: from its beginning on. */
+    tr_time due = plan.due;
+    clock = (struct alarm_clock){.epoch = 8, .offset = TR_HOUR, .offset_first = TR_HOUR};
+    ck_assert(!tr__alarm_plan_follow(&plan, &clock));
+    clock.offset -= TR_MINUTE;
+    ck_assert(tr__alarm_plan_follow(&plan, &clock));
+    ck_assert_int_eq(plan.due, due - TR_MINUTE);
+    ck_assert_uint_eq(plan.epoch, 8);
+}
+
+TEST(appointments_do_not_follow_a_clock, "K-04")
+{
+    struct alarm_clock clock = {.epoch = 7, .offset = 1000 * TR_HOUR};
+    struct alarm_plan plan;
+    ck_assert_int_eq(tr__alarm_plan_at(&plan, 1, TR_HOUR, TR_HOUR), TR_OK);
+    tr__alarm_plan_set_clock(&plan, &clock);
+    ck_assert_uint_eq(plan.epoch, 0);
+    clock.offset = 0;
+    ck_assert(!tr__alarm_plan_follow(&plan, &clock));
+    ck_assert_int_eq(plan.due, TR_HOUR);
+}
+
 SUITE("durable alarm plan", at_and_after_fire_once, an_alarm_in_the_past_is_due_at_once,
       every_is_anchored_and_does_not_drift, an_anchor_may_be_elsewhere,
       what_was_missed_in_a_long_sleep_is_one, what_was_missed_while_the_handler_ran_is_one_more,
@@ -487,4 +534,5 @@ SUITE("durable alarm plan", at_and_after_fire_once, an_alarm_in_the_past_is_due_
       one_given_up_leaves_the_next, a_clock_set_back_makes_nobody_wait_longer,
       an_appointment_comes_once_in_an_hour_that_comes_twice, no_jump_loses_an_alarm,
       a_plan_comes_back_from_its_bytes, damaged_bytes_are_refused,
-      bytes_of_version_one_stay_what_they_are)
+      bytes_of_version_one_stay_what_they_are, a_clock_that_is_seen_to_go_back_takes_after_along,
+      appointments_do_not_follow_a_clock)

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Lulls: after a start that failed, or a life that failed too often, the next one of that key begins later.
+ *
+ * Who asks for the key meanwhile gets the ref of the next generation, and what is sent there waits in its mailbox,
+ * as it does while an earlier generation ends; only that it begins when the lull is over. A lull is as long as
+ * retry_ns of the kind at first, then twice as long each time, up to retry_max_ns, and up to a quarter more. A start that
+ * succeeds ends the row, and so does a time of retry_max_ns in which nobody has asked.
+ *
+ * The clock of the host (durable/clock.c) has the timer. A lull is under the host's lock.
+ */
+#ifndef DURABLE_LULL_H
+#define DURABLE_LULL_H
+
+#include "durable/host.h"
+
+enum { LULLS_MAX = 4096 }; /* keys of which it is known; the next one begins at once */
+
+#define LULL_RETRY_NS (100 * TR_MILLISECOND)
+#define LULL_RETRY_MAX_NS (30 * TR_SECOND)
+
+/** This generation has failed for good. On its worker. */
+void tr__lull_begin(struct worker *worker, const struct durable_actor *actor);
+/** A generation has started: nothing is left of earlier failures. */
+void tr__lull_forget(const struct durable_actor *actor);
+/** Whether `cell`, the next generation of a key, is to begin later, which is then looked after. Any thread. */
+bool tr__lull_defer(const struct durable_kind *kind, tr_bytes key, struct cell *cell);
+/**
+ * Lets those begin whose time has come; gives when the next one has to be looked at, TR_NEVER: there is none. On
+ * the worker of the clock.
+ */
+tr_time tr__lulls_end(struct worker *worker, struct durable_host *host, tr_time now_ns);
+/** The system stops: who waits for a lull ends now. On the worker of all keepers. */
+void tr__lulls_stop(struct worker *worker, struct durable_host *host);
+void tr__lulls_free(struct durable_host *host);
+
+#endif
