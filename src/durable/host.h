@@ -13,6 +13,7 @@
 
 #include "actor/system.h"
 #include "durable/zones.h"
+#include "fiber/aside.h"
 #include "store/store.h"
 
 enum { LEAVING_PARTS = 256 };
@@ -25,6 +26,7 @@ struct durable_desk {
     struct durable_frame *spare; /* for the next turn */
     struct list awake; /* of struct durable_actor: who has been idle for longest is first */
     uint32_t awake_count;
+    struct aside aside; /* where statements of SQL run */
 };
 
 struct durable_kind {

@@ -141,6 +141,7 @@ tr_status tr__durable_stretch_submit(struct worker *worker, struct durable_actor
     actor->gate = (struct gate){.is_open = actor->gate.is_open};
     actor->batch = NULL;
     actor->stretch_last++;
+    tr__durable_sql_submitted(actor, actor->stretch_last);
     actor->alarm_ns = TR_NEVER;
     actor->has_dirt = false;
     actor->save_ns = TR_NEVER;
@@ -198,12 +199,15 @@ tr_status tr__durable_stretch_end(struct worker *worker, struct durable_actor *a
         return status;
     const void *bytes = host_desk(actor->kind->host, worker)->bytes;
     bool has_changed = size != actor->stored_size || memcmp(bytes, actor->stored, size) != 0;
-    bool is_due = has_changed || actor->batch || (must && actor->is_new);
+    bool has_tables = tr__durable_sql_has_changed(actor);
+    bool is_due = has_changed || has_tables || actor->batch || (must && actor->is_new);
     if (is_due && (must || is_time(worker, actor))) {
         if (has_changed || (must && actor->is_new))
             status = state_put(worker, actor, size);
         if (status == TR_OK && has_changed && !stored_set(worker, actor, size))
             status = TR_NO_MEMORY;
+        if (status == TR_OK && has_tables)
+            status = tr__durable_sql_put(actor);
         return status == TR_OK ? tr__durable_stretch_submit(worker, actor) : status;
     }
     struct list *last = list_last(&actor->stretches);
@@ -223,6 +227,7 @@ void tr__durable_stretch_drop(struct worker *worker, struct durable_actor *actor
     tr__store_batch_free(actor->batch);
     actor->batch = NULL;
     actor->alarm_ns = TR_NEVER;
+    tr__durable_sql_undo(actor);
     while (!list_is_empty(&actor->overlays)) {
         struct overlay *overlay = LIST_OWNER(list_last(&actor->overlays), struct overlay, link);
         if (overlay->stretch <= actor->stretch_last)
@@ -250,6 +255,7 @@ void tr__durable_stretch_stored(struct worker *worker, struct cell *cell, struct
     tr_status status = stretch->status;
     if (status == TR_OK) {
         tr__overlays_drop(worker, actor, stretch->number);
+        tr__durable_sql_stored(actor, stretch->number);
         tr__gate_release(worker, &stretch->gate);
         if (stretch->alarm_ns < TR_NEVER)
             tr__clock_tell(worker, actor->kind->host, stretch->alarm_ns);
