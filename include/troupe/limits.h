@@ -210,10 +210,10 @@
 /** Bytes of a result. More: TR_TOO_LARGE. */
 #define TR_SQL_RESULT_MAX (16u * 1024 * 1024)
 /**
- * Steps of one statement, as SQLite counts them, unless sql_steps_max of tr_durable_options says otherwise; a
- * million take some 10 ms. More: TR_OVER_BUDGET.
+ * Steps of one statement, as SQLite counts them, unless sql_steps_max of tr_durable_options says otherwise: some
+ * 0.2 s. More: TR_OVER_BUDGET.
  */
-#define TR_SQL_STEPS_MAX (10u * 1000 * 1000)
+#define TR_SQL_STEPS_MAX (5u * 1000 * 1000)
 /** Statements that an actor keeps prepared while it is awake; of more the least recently used go. */
 #define TR_SQL_PREPARED_MAX 16
 /** Bytes of a text in the log, its NUL counted. Longer ones are cut. */

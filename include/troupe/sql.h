@@ -59,7 +59,8 @@ typedef struct tr_sql_result {
     size_t count;               /* rows */
     size_t columns;             /* values of a row */
     uint64_t changes;           /* rows that it has inserted, changed or deleted */
-    int64_t id; /* of the row that was inserted last, by whichever statement of this life; 0: none */
+    int64_t
+        id; /* of the row that was inserted last, by whichever statement of this life; 0: none */
 } tr_sql_result;
 
 /**
@@ -87,9 +88,9 @@ typedef struct tr_sql_result {
 #define TR_SQL_EACH(row, result)                                                                   \
     for (tr_sql_result tr_rows_of_##row = (result); tr_rows_of_##row.count;                        \
          tr_rows_of_##row.count = 0)                                                               \
-        for (const tr_sql_value *row = tr_rows_of_##row.values,                                    \
-                                *tr_end_of_##row =                                                 \
-                                    row + tr_rows_of_##row.count * tr_rows_of_##row.columns;       \
+        for (const tr_sql_value *                                                                  \
+                 row = tr_rows_of_##row.values,                                                    \
+                *tr_end_of_##row = row + tr_rows_of_##row.count * tr_rows_of_##row.columns;        \
              row < tr_end_of_##row;                                                                \
              row += tr_rows_of_##row.columns)
 

@@ -4,6 +4,7 @@
  */
 #include "store/sql.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -113,6 +114,8 @@ struct errand {
     struct store_sql_call call;
     tr_status status;
 };
+
+static_assert(ASIDE_STACK_SIZE >= STORE_SQL_STACK, "a statement fits");
 
 static void run_errand(void *context)
 {

@@ -235,8 +235,7 @@ tr_status tr__store_page_put(struct store_batch *batch, uint64_t number, tr_byte
 {
     if (number == 0 || number > STORE_NUMBER_MAX || page.size != STORE_PAGE_SIZE)
         return TR_INVALID_ARGUMENT;
-    return add(batch,
-               &(struct store_op){.kind = STORE_PAGE_PUT, .number = number, .value = page});
+    return add(batch, &(struct store_op){.kind = STORE_PAGE_PUT, .number = number, .value = page});
 }
 
 tr_status tr__store_destroy(struct store_batch *batch)

@@ -35,9 +35,9 @@ struct pages {
     size_t newest_room;
     struct list staged;
     struct list kept;
-    struct list leaving;   /* on their way, the oldest first */
-    uint32_t count;        /* of the database, with what is staged, */
-    uint32_t kept_count;   /* without, */
+    struct list leaving;    /* on their way, the oldest first */
+    uint32_t count;         /* of the database, with what is staged, */
+    uint32_t kept_count;    /* without, */
     uint32_t leaving_count; /* and without what is kept */
 };
 

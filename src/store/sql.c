@@ -19,8 +19,8 @@ tr_status tr__store_sql_new(struct store *store, const char *kind, tr_bytes key,
     struct store_sql *made = source_resize(&store->source, NULL, sizeof *made + name_size);
     if (!made)
         return TR_NO_MEMORY;
-    *made = (struct store_sql){
-        .driver = store->driver, .options = *options, .name_size = name_size};
+    *made =
+        (struct store_sql){.driver = store->driver, .options = *options, .name_size = name_size};
     tr__pages_init(&made->pages, &store->source);
     memcpy(made->name, name, name_size);
     *sql = made;

@@ -142,8 +142,7 @@ static inline uint64_t shelf_read(struct store *store)
     int64_t round = 0;
     int64_t other = 0;
     ck_assert_int_eq(shelf_open(&shelf, store), TR_OK);
-    tr_status status =
-        tr__store_read_state(shelf.reader, "s", stores_bytes("shelf"), &state);
+    tr_status status = tr__store_read_state(shelf.reader, "s", stores_bytes("shelf"), &state);
     ck_assert(status == TR_OK || status == TR_NOT_FOUND);
     uint32_t version = status == TR_OK ? state.version : 0;
     ck_assert_int_eq(shelf_run(&shelf, "PRAGMA integrity_check", 0, &other), TR_OK);

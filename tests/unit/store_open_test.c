@@ -272,6 +272,6 @@ SUITE("store open", a_directory_is_made_and_keeps_what_was_written,
       without_a_place_nothing_is_opened, a_second_opener_is_refused,
       a_killed_process_leaves_no_lock, tools_of_sqlite_are_kept_out_while_it_is_open,
       the_store_of_another_program_is_refused_with_both_names,
-      a_newer_format_is_refused_with_both_numbers,
-      a_store_of_the_first_format_gets_what_it_lacks, what_is_no_store_is_refused_and_left_alone,
-      a_generation_of_the_past_does_not_write, a_store_that_lies_about_itself_is_not_opened)
+      a_newer_format_is_refused_with_both_numbers, a_store_of_the_first_format_gets_what_it_lacks,
+      what_is_no_store_is_refused_and_left_alone, a_generation_of_the_past_does_not_write,
+      a_store_that_lies_about_itself_is_not_opened)

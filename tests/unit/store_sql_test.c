@@ -267,8 +267,8 @@ TEST(a_statement_that_fails_in_the_middle_changes_nothing, "K-03")
     struct store *store = stores_open(&options);
     ck_assert_int_eq(shelf_open(&shelf, store), TR_OK);
     ck_assert_int_eq(shelf_round(&shelf), TR_OK);
-    ck_assert_int_eq(shelf_run(&shelf, "INSERT INTO book (round, text) VALUES (?, 'kept')", 1, NULL),
-                     TR_OK);
+    ck_assert_int_eq(
+        shelf_run(&shelf, "INSERT INTO book (round, text) VALUES (?, 'kept')", 1, NULL), TR_OK);
     unsigned failed = 0;
     for (uint64_t nth = 1; nth < 400; nth++) {
         int64_t books = 0;

@@ -11,8 +11,9 @@
 
 /* ---- What is told of a failure. ---- */
 
-__attribute__((__format__(__printf__, 3, 4))) static tr_status
-refuse(struct store_sql_call *call, tr_status status, const char *format, ...)
+__attribute__((__format__(__printf__, 3, 4))) static tr_status refuse(struct store_sql_call *call,
+                                                                      tr_status status,
+                                                                      const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -192,7 +193,8 @@ static tr_status open_engine(struct sql_engine *engine, struct store_sql_call *c
 {
     const struct store_session *session = engine->view->session;
     char path[64];
-    (void)snprintf(path, sizeof path, "file:actor?engine=%llu", (unsigned long long)(uintptr_t)engine);
+    (void)snprintf(
+        path, sizeof path, "file:actor?engine=%llu", (unsigned long long)(uintptr_t)engine);
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX |
                 SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_URI;
     tr_status status = begin(engine, call);

@@ -13,7 +13,7 @@
 
 enum {
     ENGINE_CACHE_BYTES = 512 * 1024, /* that a connection keeps of what it has read */
-    ENGINE_STEPS_AT = 1000,          /* after so many steps it is looked whether it has been too many */
+    ENGINE_STEPS_AT = 1000, /* after so many steps it is looked whether it has been too many */
     /* Of the language: what is far above any use, and far below what the stack holds. */
     ENGINE_EXPRESSION_DEPTH = 200,
     ENGINE_COMPOUND_SELECT = 200,

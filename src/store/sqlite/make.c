@@ -23,7 +23,8 @@ static_assert(SESSION_APPLICATION == 1416778613, "APPLICATION_TEXT is the same")
 
 /* Pages of what an actor has as its own database: since format 2. */
 #define PAGE_TABLE                                                                                 \
-    "CREATE TABLE IF NOT EXISTS page (actor INTEGER NOT NULL, number INTEGER NOT NULL, seal BLOB NOT NULL,"      \
+    "CREATE TABLE IF NOT EXISTS page (actor INTEGER NOT NULL, number INTEGER NOT NULL, seal BLOB " \
+    "NOT NULL,"                                                                                    \
     " bytes BLOB NOT NULL, PRIMARY KEY (actor, number)) WITHOUT ROWID;"
 
 static const char tables[] =

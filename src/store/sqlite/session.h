@@ -33,9 +33,9 @@ struct store_session {
     int log_pages_soon; /* SESSION_LOG_PAGES, or of the options */
     atom32 is_failed;   /* The store's end: nothing is written any more, not even by closing it. */
     int log_pages;      /* The committing thread's: as of its last commit. */
-    atom32 is_log_behind; /* The tidier could not finish; set by it, cleared by the writer. */
-    char *path;           /* of the database */
-    char *directory;      /* NULL: none */
+    atom32 is_log_behind;   /* The tidier could not finish; set by it, cleared by the writer. */
+    char *path;             /* of the database */
+    char *directory;        /* NULL: none */
     sqlite3_vfs engine_vfs; /* of the databases of actors: engine_vfs.c */
     char engine_name[32];
 };

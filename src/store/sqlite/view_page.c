@@ -23,7 +23,7 @@ tr_status tr__view_read_page(struct store_view *view, tr_bytes name, uint32_t nu
             memcpy(bytes, found.data, STORE_PAGE_SIZE);
         else
             status = sqlite3_errcode(view->link.database) == SQLITE_NOMEM ? TR_NO_MEMORY
-                                                                         : TR_STORE_CORRUPT;
+                                                                          : TR_STORE_CORRUPT;
     } else {
         status = result == SQLITE_DONE ? TR_NOT_FOUND : tr__link_status(result);
     }
