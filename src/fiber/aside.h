@@ -11,7 +11,7 @@
 
 #include "fiber/fiber.h"
 
-enum { ASIDE_STACK_SIZE = 1024 * 1024 };
+#define ASIDE_STACK_SIZE ((size_t)1024 * 1024)
 
 struct aside {
     struct fiber fiber;
