@@ -14,7 +14,7 @@
  * At most one runs. Kinds are listed when the system is made: tr_system_options.durable, tr_app.durable.
  *
  * State. It is an ordinary struct, zeros at first. What a handler has changed in it when it returns is
- * stored, and so is what it has put by with tr_kv_put and its kin: all of it, or nothing. A handler that
+ * stored, and so is what it has put by with tr_kv_put, tr_sql and their kin: all of it, or nothing. A handler that
  * waits (tr_await, ...) is several such stretches, each from one wait to the next. A stretch that fails
  * stores nothing, and the actor begins anew with what was stored last; so nobody ever sees half a change.
  *
@@ -46,6 +46,7 @@
 #include <troupe/event.h>
 #include <troupe/queue.h>
 #include <troupe/self.h>
+#include <troupe/sql.h>
 
 struct tr_durables;
 
@@ -112,6 +113,8 @@ typedef struct tr_durable_options {
      * `version` and `migrations` are those of snapshots. NULL: the state itself is stored.
      */
     const tr_events *events TR_ZERO;
+    const char *const *sql_schema TR_ZERO; /* TR_SQL_SCHEMA(...), see troupe/sql.h; NULL: none */
+    uint64_t sql_steps_max TR_ZERO;        /* of one statement; 0: TR_SQL_STEPS_MAX */
 } tr_durable_options;
 
 /** A kind of durable actors; made by TR_DURABLE. */

@@ -203,6 +203,25 @@
 #define TR_SNAPSHOT_EVERY 100
 /** What tr_snapshots.kept may be at most. More: the kind is not valid. */
 #define TR_SNAPSHOTS_MAX 8
+/** Bytes of the tables of a durable actor, with all that SQLite needs beside them. More: TR_LIMIT. */
+#define TR_SQL_BYTES_MAX (64u * 1024 * 1024)
+/** Bytes of a statement of tr_sql. More: TR_TOO_LARGE. */
+#define TR_SQL_TEXT_MAX (64u * 1024)
+/** Bytes of one value, and of one row. More: TR_TOO_LARGE. */
+#define TR_SQL_VALUE_MAX (4u * 1024 * 1024)
+/** Values for one statement. More: the compiler says so. */
+#define TR_SQL_VALUES_MAX 63
+/** Columns of a table or a result. More: TR_INVALID_ARGUMENT. */
+#define TR_SQL_COLUMNS_MAX 256
+/** Bytes of a result. More: TR_TOO_LARGE. */
+#define TR_SQL_RESULT_MAX (16u * 1024 * 1024)
+/**
+ * Steps of one statement, as SQLite counts them, unless sql_steps_max of tr_durable_options says otherwise: some
+ * 0.2 s. More: TR_OVER_BUDGET.
+ */
+#define TR_SQL_STEPS_MAX (5u * 1000 * 1000)
+/** Statements that an actor keeps prepared while it is awake; of more the least recently used go. */
+#define TR_SQL_PREPARED_MAX 16
 /** Bytes of a text in the log, its NUL counted. Longer ones are cut. */
 #define TR_LOG_MAX 1024
 /** Bytes of the stack on which handlers run. */

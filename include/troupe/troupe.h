@@ -23,6 +23,7 @@
 #include <troupe/schedule.h>
 #include <troupe/self.h>
 #include <troupe/shutdown.h>
+#include <troupe/sql.h>
 #include <troupe/status.h>
 #include <troupe/system.h>
 #include <troupe/topic.h>

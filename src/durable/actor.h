@@ -26,6 +26,7 @@
 #include "store/store.h"
 
 struct alarm;
+struct store_sql;
 
 /**
  * In the version of a state that is stored before the first start of its key is over: if that fails, or the process
@@ -111,6 +112,7 @@ struct durable_actor {
     struct store_batch *batch; /* of the stretch that runs, NULL: nothing was put by */
     struct list stretches;
     struct list overlays;
+    struct store_sql *sql;  /* its tables; NULL: this life has not used them */
     struct list alarms;     /* of struct alarm */
     struct list queued;     /* of struct queue_item */
     struct list takers;     /* of struct durable_frame: turns that wait on a queue */
@@ -221,6 +223,21 @@ TR_MUST_CHECK bool tr__durable_show(struct worker *worker, struct durable_actor 
 tr_next tr__durable_changed(struct tr_self *self, struct tr_self *verb, struct durable_actor *actor,
                             tr_next next);
 void tr__durable_show_drop(struct worker *worker, struct durable_actor *actor);
+
+/* ---- durable/sql.c; all of them also for an actor that does not use SQL ---- */
+
+/** Whether the stretch that runs has changed its tables. */
+bool tr__durable_sql_has_changed(const struct durable_actor *actor);
+/** Adds that to the batch. TR_NO_MEMORY. */
+TR_MUST_CHECK tr_status tr__durable_sql_put(struct durable_actor *actor);
+/** The batch was submitted as this stretch. */
+void tr__durable_sql_submitted(struct durable_actor *actor, uint64_t stretch);
+/** It is on disk. */
+void tr__durable_sql_stored(struct durable_actor *actor, uint64_t stretch);
+/** The stretch that runs has failed. */
+void tr__durable_sql_undo(struct durable_actor *actor);
+/** The generation is over; nothing is on its way. */
+void tr__durable_sql_drop(struct durable_actor *actor);
 
 /* ---- durable/turn.c ---- */
 

@@ -267,6 +267,7 @@ static void host_free(struct tr_system *system)
         tr__store_reader_free(host->desks[i].reader);
         source_resize(source, host->desks[i].bytes, 0);
         source_resize(source, host->desks[i].spare, 0);
+        tr__aside_deinit(&host->desks[i].aside);
     }
     if (host->store)
         tr__store_close(host->store);

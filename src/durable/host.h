@@ -13,6 +13,7 @@
 
 #include "actor/system.h"
 #include "durable/zones.h"
+#include "fiber/aside.h"
 #include "store/store.h"
 
 enum { LEAVING_PARTS = 256 };
@@ -29,6 +30,7 @@ struct durable_desk {
     /* Of those, who was asked to sleep to make room. */
     uint32_t asked_count;
     size_t asked_bytes;
+    struct aside aside; /* where statements of SQL run */
 };
 
 struct durable_kind {

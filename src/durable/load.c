@@ -53,6 +53,7 @@ void tr__durable_drop(struct worker *worker, struct durable_actor *actor)
     actor->save_ns = TR_NEVER;
     tr__durable_stretch_drop(worker, actor, TR_RESTARTED);
     tr__overlays_drop(worker, actor, UINT64_MAX);
+    tr__durable_sql_drop(actor);
     tr__alarms_drop(worker, actor);
     tr__queues_drop(worker, actor);
     if (actor->entry)

@@ -142,6 +142,7 @@ tr_status tr__durable_stretch_submit(struct worker *worker, struct durable_actor
     actor->gate = (struct gate){.is_open = actor->gate.is_open};
     actor->batch = NULL;
     actor->stretch_last++;
+    tr__durable_sql_submitted(actor, actor->stretch_last);
     actor->alarm_ns = TR_NEVER;
     actor->has_dirt = false;
     actor->save_ns = TR_NEVER;
@@ -221,9 +222,12 @@ tr_status tr__durable_stretch_end(struct worker *worker, struct durable_actor *a
     }
     /* Whether it is stored, even if it has not changed: what is stored of it says that it is new, or half made. */
     bool is_told = must && (actor->is_new || actor->is_half);
-    bool is_due = has_changed || actor->batch || is_told;
+    bool has_tables = tr__durable_sql_has_changed(actor);
+    bool is_due = has_changed || has_tables || actor->batch || is_told;
     if (is_due && (must || is_time(worker, actor))) {
         status = state_close(worker, actor, size, has_changed, is_told);
+        if (status == TR_OK && has_tables)
+            status = tr__durable_sql_put(actor);
         return status == TR_OK ? tr__durable_stretch_submit(worker, actor) : status;
     }
     struct list *last = list_last(&actor->stretches);
@@ -245,6 +249,7 @@ void tr__durable_stretch_drop(struct worker *worker, struct durable_actor *actor
     actor->alarm_ns = TR_NEVER;
     if (actor->events)
         tr__events_dropped(worker, actor);
+    tr__durable_sql_undo(actor);
     while (!list_is_empty(&actor->overlays)) {
         struct overlay *overlay = LIST_OWNER(list_last(&actor->overlays), struct overlay, link);
         if (overlay->stretch <= actor->stretch_last)
@@ -272,6 +277,7 @@ void tr__durable_stretch_stored(struct worker *worker, struct cell *cell, struct
     tr_status status = stretch->status;
     if (status == TR_OK) {
         tr__overlays_drop(worker, actor, stretch->number);
+        tr__durable_sql_stored(actor, stretch->number);
         tr__gate_release(worker, &stretch->gate);
         if (stretch->alarm_ns < TR_NEVER)
             tr__clock_tell(worker, actor->kind->host, stretch->alarm_ns);

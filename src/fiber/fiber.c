@@ -24,7 +24,7 @@ void tr__switch_entry(struct switch_transfer transfer)
 }
 #endif
 
-static void fiber_prepare(struct fiber *fiber, void (*main)(void *context), void *context)
+void tr__fiber_prepare(struct fiber *fiber, void (*main)(void *context), void *context)
 {
     fiber->main = main;
     fiber->main_context = context;
@@ -44,7 +44,7 @@ tr_status tr__fiber_new(struct fiber_pool *pool, void (*main)(void *context), vo
     struct fiber *made = tr__fiber_pool_take(pool);
     if (!made)
         return TR_NO_MEMORY;
-    fiber_prepare(made, main, context);
+    tr__fiber_prepare(made, main, context);
     *fiber = made;
     return TR_OK;
 }
@@ -94,7 +94,7 @@ void tr__fiber_replace(struct fiber_host *host, struct fiber_pool *pool,
     TR_ASSERT(fiber);
     TR_ASSERT(fiber->pool == pool);
     struct fiber *next = tr__fiber_pool_take_spare(pool);
-    fiber_prepare(next, main, context);
+    tr__fiber_prepare(next, main, context);
     tr__fiber_end(host, next);
 }
 

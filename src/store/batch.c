@@ -231,6 +231,13 @@ tr_status tr__store_snapshot_trim(struct store_batch *batch, uint64_t sequence)
     return add(batch, &(struct store_op){.kind = STORE_SNAPSHOT_TRIM, .number = sequence});
 }
 
+tr_status tr__store_page_put(struct store_batch *batch, uint64_t number, tr_bytes page)
+{
+    if (number == 0 || number > STORE_NUMBER_MAX || page.size != STORE_PAGE_SIZE)
+        return TR_INVALID_ARGUMENT;
+    return add(batch, &(struct store_op){.kind = STORE_PAGE_PUT, .number = number, .value = page});
+}
+
 tr_status tr__store_destroy(struct store_batch *batch)
 {
     return add(batch, &(struct store_op){.kind = STORE_DESTROY});

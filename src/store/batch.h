@@ -29,6 +29,7 @@ enum store_op_kind {
     STORE_EVENT_TRIM,      /* number */
     STORE_SNAPSHOT_PUT,    /* number, version, value */
     STORE_SNAPSHOT_TRIM,   /* number */
+    STORE_PAGE_PUT,        /* number; value */
     STORE_DESTROY,         /* */
 };
 

@@ -10,6 +10,7 @@
 #define STORE_DRIVER_H
 
 #include "store/batch.h"
+#include "store/sql.h"
 
 /** What a driver has open: its writing side. */
 struct store_session;
@@ -61,6 +62,12 @@ struct store_driver {
     tr_status (*list_due)(struct store_view *view, const struct store_alarm_place *after,
                           tr_time until_wall_ns, size_t limit, store_visit_due *visit,
                           void *context);
+
+    /** Runs a statement in an actor's own database, which it opens if need be. The view's thread. */
+    tr_status (*sql_run)(struct store_sql *sql, struct store_view *view,
+                         struct store_sql_call *call);
+    /** Closes it, if it is open; what it had read is gone, what is in sql->pages stays. */
+    void (*sql_close)(struct store_sql *sql);
 };
 
 /** The driver of this build: SQLite, or one that is not supported. */

@@ -3,7 +3,7 @@
  * The store under durable actors: what they have on disk, and the one thread that writes it.
  *
  * It knows no actors, only names: a kind and a key. Each name has a state with a version, keys with
- * values, alarms, queues, events and snapshots. Who wants to write enters the name, which gives it a
+ * values, alarms, queues, events, snapshots, and pages of a database of its own. Who wants to write enters the name, which gives it a
  * generation; all that one stretch of a handler changed is one batch, which is on disk whole or not
  * at all. docs/design/store.md says how; a driver (store/driver.h) does the rest, SQLite by default.
  *
@@ -86,6 +86,9 @@ struct store_options {
     unsigned log_pages; /* From which on the log is tidied; 0: as the driver likes. */
     bool is_sync_off;   /* The canary of the crash tests: acknowledges too early. */
 };
+
+/** Of a page of what an actor has as its own database. */
+#define STORE_PAGE_SIZE 4096
 
 /** Of a connection, unless the options say otherwise: with two workers four of them are 4 MiB. */
 #define STORE_CACHE_BYTES ((size_t)1024 * 1024)
@@ -209,6 +212,10 @@ TR_MUST_CHECK tr_status tr__store_snapshot_put(struct store_batch *batch, uint64
                                                uint32_t version, tr_bytes bytes);
 /** Deletes the snapshots of numbers up to and with this one. */
 TR_MUST_CHECK tr_status tr__store_snapshot_trim(struct store_batch *batch, uint64_t sequence);
+
+/** Puts a page of the actor's own database (store/sql.h): STORE_PAGE_SIZE bytes, the first is 1. */
+TR_MUST_CHECK tr_status tr__store_page_put(struct store_batch *batch, uint64_t number,
+                                           tr_bytes page);
 
 /** Deletes all there is of this actor. What is added after it begins anew. */
 TR_MUST_CHECK tr_status tr__store_destroy(struct store_batch *batch);

@@ -154,9 +154,35 @@ TEST(a_newer_format_is_refused_with_both_numbers, "PE-20")
     tamper(disk, "PRAGMA user_version = 7");
     ck_assert_int_eq(try_open(&options, &error), TR_STORE_NEWER);
     ck_assert_ptr_nonnull(strstr(error.text, "7"));
-    ck_assert_ptr_nonnull(strstr(error.text, "1"));
-    tamper(disk, "PRAGMA user_version = 1");
+    ck_assert_ptr_nonnull(strstr(error.text, "2"));
+    tamper(disk, "PRAGMA user_version = 2");
     expect_state(&options, "mine");
+    tr__disk_free(disk);
+}
+
+static tr_status put_page(struct store *store)
+{
+    static const unsigned char page[STORE_PAGE_SIZE] = "page";
+    struct store_entry *entry = stores_enter(store, "k", "a");
+    struct store_batch *batch = stores_batch(entry);
+    ck_assert_int_eq(tr__store_page_put(batch, 1, (tr_bytes){page, sizeof page}), TR_OK);
+    tr_status status = stores_commit(store, batch);
+    tr__store_leave(entry);
+    return status;
+}
+
+TEST(a_store_of_the_first_format_gets_what_it_lacks, "K-03", "PE-20")
+{
+    struct store_disk *disk = stores_disk(false);
+    struct store_options options = stores_options(disk);
+    write_one(&options, "mine");
+    tamper(disk, "DROP TABLE page; PRAGMA user_version = 1");
+    for (int i = 0; i < 2; i++) {
+        expect_state(&options, "mine");
+        struct store *store = stores_open(&options);
+        ck_assert_int_eq(put_page(store), TR_OK);
+        tr__store_close(store);
+    }
     tr__disk_free(disk);
 }
 
@@ -246,5 +272,6 @@ SUITE("store open", a_directory_is_made_and_keeps_what_was_written,
       without_a_place_nothing_is_opened, a_second_opener_is_refused,
       a_killed_process_leaves_no_lock, tools_of_sqlite_are_kept_out_while_it_is_open,
       the_store_of_another_program_is_refused_with_both_names,
-      a_newer_format_is_refused_with_both_numbers, what_is_no_store_is_refused_and_left_alone,
-      a_generation_of_the_past_does_not_write, a_store_that_lies_about_itself_is_not_opened)
+      a_newer_format_is_refused_with_both_numbers, a_store_of_the_first_format_gets_what_it_lacks,
+      what_is_no_store_is_refused_and_left_alone, a_generation_of_the_past_does_not_write,
+      a_store_that_lies_about_itself_is_not_opened)

@@ -118,6 +118,7 @@ static tr_status make_plan(const struct work *work, const struct store_batch *ba
         case STORE_EVENT_TRIM:
         case STORE_SNAPSHOT_PUT:
         case STORE_SNAPSHOT_TRIM:
+        case STORE_PAGE_PUT:
             break;
         }
     }
@@ -150,6 +151,7 @@ static tr_status destroy(struct work *work)
         SQL_QUEUE_CLEAR_ALL,
         SQL_EVENT_TRIM,
         SQL_SNAPSHOT_TRIM,
+        SQL_PAGE_DELETE_ALL,
     };
     struct store_known *known = work->known;
     if (!known->is_there)
@@ -331,6 +333,13 @@ static tr_status put_row(struct work *work, const struct store_op *op)
         tr__link_bind_number(statement, 4, op->version);
         tr__link_bind_bytes(statement, 5, op->value);
         break;
+    case STORE_PAGE_PUT:
+        if (!(statement = tr__link_statement(work->link, SQL_PAGE_PUT, &status)))
+            return status;
+        tr__link_bind_number(statement, 2, (int64_t)op->number);
+        bind_seal(work, statement, 3, seal_op(work, SEAL_PAGE, op, op->number, 0), sealed);
+        tr__link_bind_bytes(statement, 4, op->value);
+        break;
     default:
         TR_UNREACHABLE("puts nothing");
     }
@@ -390,6 +399,7 @@ static tr_status apply_op(struct work *work, const struct store_op *op)
     case STORE_QUEUE_PUSH:
     case STORE_EVENT_APPEND:
     case STORE_SNAPSHOT_PUT:
+    case STORE_PAGE_PUT:
         return put_row(work, op);
     case STORE_KV_DELETE:
     case STORE_KV_DELETE_RANGE:

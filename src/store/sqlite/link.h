@@ -77,7 +77,16 @@
     X(SNAPSHOT_READ,                                                                               \
       "SELECT s.sequence, s.seal, s.version, s.bytes FROM actor a CROSS JOIN snapshot s "          \
       "ON s.actor = a.id WHERE a.name = ?1 AND s.sequence <= ?2 "                                  \
-      "ORDER BY s.sequence DESC LIMIT 1")
+      "ORDER BY s.sequence DESC LIMIT 1")                                                          \
+    X(PAGE_PUT,                                                                                    \
+      "INSERT OR REPLACE INTO page (actor, number, seal, bytes) VALUES (?1, ?2, ?3, ?4)")          \
+    X(PAGE_DELETE_ALL, "DELETE FROM page WHERE actor = ?1")                                        \
+    X(PAGE_READ,                                                                                   \
+      "SELECT p.seal, p.bytes FROM actor a CROSS JOIN page p "                                     \
+      "ON p.actor = a.id WHERE a.name = ?1 AND p.number = ?2")                                     \
+    X(PAGE_LAST,                                                                                   \
+      "SELECT p.number FROM actor a CROSS JOIN page p ON p.actor = a.id "                          \
+      "WHERE a.name = ?1 ORDER BY p.number DESC LIMIT 1")
 
 #define LINK_ENUM_(name, text) SQL_##name,
 enum link_statement { LINK_STATEMENTS(LINK_ENUM_) SQL_COUNT };

@@ -16,10 +16,16 @@
 #include <stdio.h>
 
 /* The numbers of session.h, as a text of SQL has them. */
-#define FORMAT_TEXT "1"
+#define FORMAT_TEXT "2"
 #define APPLICATION_TEXT "1416778613"
-static_assert(SESSION_FORMAT == 1, "FORMAT_TEXT is the same");
+static_assert(SESSION_FORMAT == 2, "FORMAT_TEXT is the same");
 static_assert(SESSION_APPLICATION == 1416778613, "APPLICATION_TEXT is the same");
+
+/* Pages of what an actor has as its own database: since format 2. */
+#define PAGE_TABLE                                                                                 \
+    "CREATE TABLE IF NOT EXISTS page (actor INTEGER NOT NULL, number INTEGER NOT NULL, seal BLOB " \
+    "NOT NULL,"                                                                                    \
+    " bytes BLOB NOT NULL, PRIMARY KEY (actor, number)) WITHOUT ROWID;"
 
 static const char tables[] =
     "BEGIN IMMEDIATE;"
@@ -40,7 +46,11 @@ static const char tables[] =
     " bytes BLOB NOT NULL, PRIMARY KEY (actor, sequence)) WITHOUT ROWID;"
     "CREATE TABLE snapshot (actor INTEGER NOT NULL, sequence INTEGER NOT NULL,"
     " seal BLOB NOT NULL, version INTEGER NOT NULL, bytes BLOB NOT NULL,"
-    " PRIMARY KEY (actor, sequence)) WITHOUT ROWID;";
+    " PRIMARY KEY (actor, sequence)) WITHOUT ROWID;" PAGE_TABLE;
+
+/* From format 1 to 2. */
+static const char more_tables[] =
+    "BEGIN IMMEDIATE;" PAGE_TABLE "PRAGMA user_version = " FORMAT_TEXT "; COMMIT";
 
 tr_status tr__make_refuse(tr_error *error, tr_status status, const char *format, ...)
 {
@@ -103,7 +113,7 @@ static struct seal seal_store(struct hash_key key, tr_bytes program, uint64_t ep
                     (struct store_generation){0},
                     (tr_bytes){NULL, 0},
                     epoch,
-                    SESSION_FORMAT,
+                    1, /* the first format; later ones have the same row */
                     (tr_bytes){NULL, 0});
 }
 
@@ -248,6 +258,8 @@ tr_status tr__make_database(struct store_session *session, const struct store_op
             link, options->is_sync_off ? "PRAGMA synchronous = OFF" : "PRAGMA synchronous = FULL");
     if (status == TR_OK && format == 0)
         status = make_tables(session, program);
+    if (status == TR_OK && format == 1)
+        status = tr__link_execute(link, more_tables);
     if (status)
         return tr__make_refuse_by(error, link, status, session->path);
     status = read_row(session, program, error);

@@ -24,6 +24,7 @@ enum seal_kind {
     SEAL_QUEUE,
     SEAL_EVENT,
     SEAL_SNAPSHOT,
+    SEAL_PAGE,
 };
 
 /** A sum under way. */

@@ -4,6 +4,7 @@
  */
 #include "store/sqlite/session.h"
 
+#include "store/sqlite/engine.h"
 #include "store/sqlite/make.h"
 
 #include "base/assert.h"
@@ -170,6 +171,11 @@ tr_status tr__session_open(const struct store_options *options, struct store_ses
         (void)tr__make_refuse(error, status, "SQLite: %s", tr_status_text(status));
         goto release_place;
     }
+    status = tr__engine_vfs_init(made);
+    if (status) {
+        (void)tr__make_refuse(error, status, "SQLite: %s", tr_status_text(status));
+        goto deinit_vfs;
+    }
     status = open_links(made, options, error);
     if (status)
         goto close_links;
@@ -178,6 +184,8 @@ tr_status tr__session_open(const struct store_options *options, struct store_ses
     return TR_OK;
 close_links:
     close_links(made);
+    tr__engine_vfs_deinit(made);
+deinit_vfs:
     tr__vfs_deinit(&made->vfs);
 release_place:
     release_place(made);
@@ -187,6 +195,7 @@ release_place:
 void tr__session_close(struct store_session *session)
 {
     close_links(session);
+    tr__engine_vfs_deinit(session);
     tr__vfs_deinit(&session->vfs);
     release_place(session);
 }
@@ -229,6 +238,8 @@ const struct store_driver *tr__store_driver_default(void)
         .list_queue = tr__view_list_queue,
         .list_events = tr__view_list_events,
         .list_due = tr__view_list_due,
+        .sql_run = tr__engine_run,
+        .sql_close = tr__engine_close,
     };
     return &sqlite;
 }

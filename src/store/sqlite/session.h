@@ -9,7 +9,7 @@
 #include "store/sqlite/seal.h"
 
 enum {
-    SESSION_FORMAT = 1,               /* of the tables; a greater one is refused */
+    SESSION_FORMAT = 2,               /* of the tables; a greater one is refused */
     SESSION_APPLICATION = 0x54725375, /* "TrSu": what the file says it is */
     /* Pages of the log from which on it is tidied in the background: as many as SQLite has by default. */
     SESSION_LOG_PAGES = 1000,
@@ -33,9 +33,11 @@ struct store_session {
     int log_pages_soon; /* SESSION_LOG_PAGES, or of the options */
     atom32 is_failed;   /* The store's end: nothing is written any more, not even by closing it. */
     int log_pages;      /* The committing thread's: as of its last commit. */
-    atom32 is_log_behind; /* The tidier could not finish; set by it, cleared by the writer. */
-    char *path;           /* of the database */
-    char *directory;      /* NULL: none */
+    atom32 is_log_behind;   /* The tidier could not finish; set by it, cleared by the writer. */
+    char *path;             /* of the database */
+    char *directory;        /* NULL: none */
+    sqlite3_vfs engine_vfs; /* of the databases of actors: engine_vfs.c */
+    char engine_name[32];
 };
 
 /** open, close and checkpoint of the driver. */
@@ -75,5 +77,11 @@ tr_status tr__view_list_events(struct store_view *view, tr_bytes name, uint64_t 
 tr_status tr__view_list_due(struct store_view *view, const struct store_alarm_place *after,
                             tr_time until_wall_ns, size_t limit, store_visit_due *visit,
                             void *context);
+/** A page of an actor's own database, STORE_PAGE_SIZE bytes. TR_NOT_FOUND. */
+TR_MUST_CHECK tr_status tr__view_read_page(struct store_view *view, tr_bytes name, uint32_t number,
+                                           void *bytes);
+/** The number of its last page; 0: it has none. */
+TR_MUST_CHECK tr_status tr__view_last_page(struct store_view *view, tr_bytes name,
+                                           uint32_t *number);
 
 #endif

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * SQL of a durable actor: its verbs, and what its stretches do with what these have changed.
+ */
+#include "store/sql.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "actor/relief.h"
+#include "base/assert.h"
+#include "durable/actor.h"
+
+/* ---- Stretches. ---- */
+
+bool tr__durable_sql_has_changed(const struct durable_actor *actor)
+{
+    return actor->sql && pages_are_kept(&actor->sql->pages);
+}
+
+tr_status tr__durable_sql_put(struct durable_actor *actor)
+{
+    struct store_batch *batch = tr__durable_stretch_batch(actor);
+    return batch ? tr__pages_put(&actor->sql->pages, batch) : TR_NO_MEMORY;
+}
+
+void tr__durable_sql_submitted(struct durable_actor *actor, uint64_t stretch)
+{
+    if (actor->sql)
+        tr__pages_submitted(&actor->sql->pages, stretch);
+}
+
+void tr__durable_sql_stored(struct durable_actor *actor, uint64_t stretch)
+{
+    if (actor->sql)
+        tr__pages_stored(&actor->sql->pages, stretch);
+}
+
+void tr__durable_sql_undo(struct durable_actor *actor)
+{
+    if (actor->sql)
+        tr__store_sql_undo(actor->sql);
+}
+
+void tr__durable_sql_drop(struct durable_actor *actor)
+{
+    tr__store_sql_free(actor->sql);
+    actor->sql = NULL;
+}
+
+/* ---- Rows. ---- */
+
+/* Rows that a statement gives, in memory of the turn. */
+struct rows {
+    tr_self *self;
+    tr_sql_value *values;
+    size_t count; /* of values */
+    size_t room;
+    size_t bytes; /* of all of them */
+};
+
+static bool rows_grow(struct rows *rows, size_t more)
+{
+    if (rows->count + more <= rows->room)
+        return true;
+    size_t room = rows->room ? 2 * rows->room : 16;
+    while (room < rows->count + more)
+        room *= 2;
+    tr_sql_value *values = tr_try_scratch(rows->self, room * sizeof *values);
+    if (!values)
+        return false;
+    if (rows->count)
+        memcpy(values, rows->values, rows->count * sizeof *values);
+    rows->values = values;
+    rows->room = room;
+    return true;
+}
+
+static tr_status on_row(void *context, const tr_sql_value *values, size_t count)
+{
+    struct rows *rows = context;
+    if (!rows_grow(rows, count))
+        return TR_NO_MEMORY;
+    rows->bytes += count * sizeof *values;
+    for (size_t i = 0; i < count; i++) {
+        tr_sql_value *value = &rows->values[rows->count + i];
+        size_t size = values[i].bytes.size;
+        *value = values[i];
+        rows->bytes += size;
+        if (rows->bytes > TR_SQL_RESULT_MAX)
+            return TR_TOO_LARGE;
+        if (value->type != TR_SQL_TYPE_TEXT && value->type != TR_SQL_TYPE_BYTES)
+            continue;
+        char *bytes = tr_try_scratch(rows->self, size + 1); /* a NUL behind it, for text */
+        if (!bytes)
+            return TR_NO_MEMORY;
+        if (size)
+            memcpy(bytes, values[i].bytes.data, size);
+        value->bytes = (tr_bytes){bytes, size};
+        if (value->type == TR_SQL_TYPE_TEXT)
+            value->text = bytes;
+    }
+    rows->count += count;
+    return TR_OK;
+}
+
+/* ---- The verbs. ---- */
+
+/* A statement on its way to the large stack and back. */
+struct errand {
+    struct store_sql *sql;
+    struct store_reader *reader;
+    struct store_sql_call call;
+    tr_status status;
+};
+
+static_assert(ASIDE_STACK_SIZE >= STORE_SQL_STACK, "a statement fits");
+
+static void run_errand(void *context)
+{
+    struct errand *errand = context;
+    errand->status = tr__store_sql_run(errand->sql, errand->reader, &errand->call);
+}
+
+static tr_status open_sql(struct durable_actor *actor)
+{
+    const struct durable_kind *kind = actor->kind;
+    const tr_durable_options *options = &kind->declared->options;
+    const struct store_sql_options wanted = {
+        .schema = options->sql_schema,
+        .steps_max = options->sql_steps_max ? options->sql_steps_max : TR_SQL_STEPS_MAX};
+    if (actor->sql)
+        return TR_OK;
+    return tr__store_sql_new(
+        kind->host->store, kind->declared->name, actor_key(actor), &wanted, &actor->sql);
+}
+
+static tr_status may_run(const tr_self *self, const struct durable_actor *actor,
+                         const tr_sql_value *values, size_t count, const char **why)
+{
+    *why = "";
+    if (!actor) {
+        *why = "this actor is not durable";
+        return TR_NOT_SUPPORTED;
+    }
+    if (!self->frame) {
+        *why = "not in a set-up or a signal";
+        return TR_NOT_IN_A_TURN;
+    }
+    if (self->is_cancelled) {
+        *why = "the turn was cancelled";
+        return TR_CANCELLED;
+    }
+    if (!count || values[0].type != TR_SQL_TYPE_TEXT) {
+        *why = "there is no statement";
+        return TR_INVALID_ARGUMENT;
+    }
+    return TR_OK;
+}
+
+static tr_status tell(tr_self *self, tr_error *error, tr_status status, const char *why)
+{
+    if (!error || status == TR_OK)
+        return status;
+    *error = (tr_error){.status = status, .actor = tr_me(self)};
+    (void)snprintf(
+        error->text, sizeof error->text, "tr_sql: %s", *why ? why : tr_status_text(status));
+    return status;
+}
+
+tr_status tr_self_try_sql(tr_self *self, tr_sql_result *result, tr_error *error,
+                          const tr_sql_value *values, size_t count)
+{
+    TURN_VERB(self);
+    TR_ASSERT(self); /* there is nobody whose tables they are */
+    struct durable_actor *actor = durable_of(self);
+    const char *why;
+    tr_status status = may_run(self, actor, values, count, &why);
+    if (status != TR_OK)
+        return tell(self, error, status, why);
+    struct worker *worker = self->worker;
+    struct durable_desk *desk = host_desk(actor->kind->host, worker);
+    status = open_sql(actor);
+    if (status == TR_OK)
+        status = tr__aside_init(&desk->aside, &worker->fibers);
+    if (status != TR_OK)
+        return tell(self, error, status, "");
+    struct rows rows = {.self = self};
+    struct errand errand = {.sql = actor->sql,
+                            .reader = desk->reader,
+                            .call = {.text = values[0].text,
+                                     .values = values + 1,
+                                     .count = count - 1,
+                                     .visit = on_row,
+                                     .context = &rows}};
+    tr__aside_call(&desk->aside, &worker->host, run_errand, &errand);
+    if (errand.status != TR_OK)
+        return tell(self, error, errand.status, errand.call.error);
+    if (result)
+        *result = (tr_sql_result){.values = rows.values,
+                                  .count = rows.count ? rows.count / errand.call.columns : 0,
+                                  .columns = errand.call.columns,
+                                  .changes = errand.call.changes,
+                                  .id = errand.call.id};
+    return TR_OK;
+}
+
+tr_sql_result tr_self_sql(tr_self *self, const tr_sql_value *values, size_t count)
+{
+    TURN_VERB(self);
+    tr_sql_result result;
+    tr_error error;
+    if (tr_self_try_sql(self, &result, &error, values, count) != TR_OK)
+        tr_crash(self, error.status, "%s", error.text);
+    return result;
+}
+
+tr_sql_value tr_self_sql_one(tr_self *self, const tr_sql_value *values, size_t count)
+{
+    TURN_VERB(self);
+    tr_sql_result result = tr_self_sql(self, values, count);
+    return result.count ? result.values[0] : TR_SQL_NULL;
+}

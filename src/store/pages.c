@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Pages that are not on disk yet: see pages.h.
+ */
+#include "store/pages.h"
+
+#include "base/assert.h"
+
+#include <string.h>
+
+void tr__pages_init(struct pages *pages, const struct memory_source *source)
+{
+    *pages = (struct pages){.source = *source};
+    list_init(&pages->staged);
+    list_init(&pages->kept);
+    list_init(&pages->leaving);
+}
+
+void tr__pages_deinit(struct pages *pages)
+{
+    tr__pages_undo(pages);
+    tr__pages_stored(pages, UINT64_MAX);
+    source_resize(&pages->source, pages->newest, 0);
+    pages->newest = NULL;
+}
+
+void tr__pages_begin(struct pages *pages, uint32_t count)
+{
+    pages->count = count;
+    pages->kept_count = count;
+    pages->leaving_count = count;
+}
+
+static struct page *newest_of(const struct pages *pages, uint32_t number)
+{
+    TR_ASSERT(number > 0);
+    return number <= pages->newest_room ? pages->newest[number - 1] : NULL;
+}
+
+const unsigned char *tr__pages_find(const struct pages *pages, uint32_t number)
+{
+    const struct page *page = newest_of(pages, number);
+    return page ? page->bytes : NULL;
+}
+
+/* Room for versions of this page. */
+static bool make_room(struct pages *pages, uint32_t number)
+{
+    size_t room = pages->newest_room ? pages->newest_room : 8;
+    if (number <= pages->newest_room)
+        return true;
+    while (room < number)
+        room *= 2;
+    struct page **newest =
+        source_resize(&pages->source, pages->newest, room * sizeof(struct page *));
+    if (!newest)
+        return false;
+    memset(newest + pages->newest_room, 0, (room - pages->newest_room) * sizeof(struct page *));
+    pages->newest = newest;
+    pages->newest_room = room;
+    return true;
+}
+
+tr_status tr__pages_stage(struct pages *pages, uint32_t number, const void *bytes)
+{
+    if (!make_room(pages, number))
+        return TR_NO_MEMORY;
+    struct page *page = newest_of(pages, number);
+    if (!page || !page->is_staged) {
+        struct page *made = source_resize(&pages->source, NULL, sizeof *made);
+        if (!made)
+            return TR_NO_MEMORY;
+        made->before = page;
+        made->stretch = 0;
+        made->number = number;
+        made->is_staged = true;
+        made->is_kept = false;
+        list_push_last(&pages->staged, &made->link);
+        pages->newest[number - 1] = made;
+        page = made;
+    }
+    memcpy(page->bytes, bytes, STORE_PAGE_SIZE);
+    if (number > pages->count)
+        pages->count = number;
+    return TR_OK;
+}
+
+/* Takes a version out, wherever it is in its chain. */
+static void page_free(struct pages *pages, struct page *page)
+{
+    struct page **place = &pages->newest[page->number - 1];
+    while (*place != page) {
+        TR_ASSERT(*place);
+        place = &(*place)->before;
+    }
+    *place = page->before;
+    list_remove(&page->link);
+    source_resize(&pages->source, page, 0);
+}
+
+bool tr__pages_cut(struct pages *pages, uint32_t count)
+{
+    if (count < pages->kept_count)
+        return false;
+    LIST_EACH (link, &pages->staged) {
+        struct page *page = LIST_OWNER(link, struct page, link);
+        if (page->number > count)
+            page_free(pages, page);
+    }
+    pages->count = count;
+    return true;
+}
+
+void tr__pages_keep(struct pages *pages)
+{
+    struct list *link;
+    while ((link = list_pop_first(&pages->staged))) {
+        struct page *page = LIST_OWNER(link, struct page, link);
+        if (page->before && page->before->is_kept)
+            page_free(pages, page->before);
+        page->is_staged = false;
+        page->is_kept = true;
+        list_push_last(&pages->kept, &page->link);
+    }
+    pages->kept_count = pages->count;
+}
+
+void tr__pages_unstage(struct pages *pages)
+{
+    while (pages_are_staged(pages))
+        page_free(pages, LIST_OWNER(list_first(&pages->staged), struct page, link));
+    pages->count = pages->kept_count;
+}
+
+void tr__pages_undo(struct pages *pages)
+{
+    tr__pages_unstage(pages);
+    while (pages_are_kept(pages))
+        page_free(pages, LIST_OWNER(list_first(&pages->kept), struct page, link));
+    pages->count = pages->leaving_count;
+    pages->kept_count = pages->leaving_count;
+}
+
+tr_status tr__pages_put(struct pages *pages, struct store_batch *batch)
+{
+    TR_ASSERT(!pages_are_staged(pages));
+    LIST_EACH (link, &pages->kept) {
+        const struct page *page = LIST_OWNER(link, struct page, link);
+        /* A copy: if the batch is not submitted now, other versions may come before it is. */
+        void *bytes = tr__store_batch_alloc(batch, STORE_PAGE_SIZE);
+        if (!bytes)
+            return TR_NO_MEMORY;
+        memcpy(bytes, page->bytes, STORE_PAGE_SIZE);
+        tr_status status =
+            tr__store_page_put(batch, page->number, (tr_bytes){bytes, STORE_PAGE_SIZE});
+        if (status != TR_OK)
+            return status;
+    }
+    return TR_OK;
+}
+
+void tr__pages_submitted(struct pages *pages, uint64_t stretch)
+{
+    TR_ASSERT(!pages_are_staged(pages));
+    struct list *link;
+    while ((link = list_pop_first(&pages->kept))) {
+        struct page *page = LIST_OWNER(link, struct page, link);
+        page->is_kept = false;
+        page->stretch = stretch;
+        list_push_last(&pages->leaving, &page->link);
+    }
+    pages->leaving_count = pages->kept_count;
+}
+
+void tr__pages_stored(struct pages *pages, uint64_t stretch)
+{
+    while (!list_is_empty(&pages->leaving)) {
+        struct page *page = LIST_OWNER(list_first(&pages->leaving), struct page, link);
+        if (page->stretch > stretch)
+            break;
+        page_free(pages, page);
+    }
+}
