@@ -8,12 +8,6 @@
 #include "base/assert.h"
 #include "durable/clock.h"
 
-/*
- * What is stored of an alarm: the size of the plan in two bytes, the lower first, the plan, the name of the
- * message with its NUL, the message as MessagePack.
- */
-enum { PLAN_SIZE_BYTES = 2 };
-
 static const struct alarm_retry retry = {0};
 
 /* ---- One alarm. ---- */
@@ -66,57 +60,9 @@ static const tr_handler *row_of(const struct durable_actor *actor, const char *t
     return NULL;
 }
 
-static const struct zone *zone_in(struct durable_host *host, const struct alarm_plan *plan)
-{
-    const struct zone *zone;
-    if (plan->kind != ALARM_CRON)
-        return NULL;
-    return tr__zones_find(&host->zones, tr__cron_zone(&plan->cron), &zone) == TR_OK ? zone : NULL;
-}
-
 static const struct zone *zone_of(const struct durable_actor *actor, const struct alarm_plan *plan)
 {
-    return zone_in(actor->kind->host, plan);
-}
-
-struct alarm_clock tr__alarm_clock(const struct durable_host *host)
-{
-    const tr_platform *platform = host->system->platform;
-    return (struct alarm_clock){.epoch = tr__store_epoch(host->store),
-                                .offset =
-                                    platform->wall_now(platform) - platform->mono_now(platform),
-                                .offset_first = host->offset_first_ns};
-}
-
-/* Whether the clock was set back, and it is for another time therefore. */
-static bool move(struct durable_host *host, struct alarm_plan *plan, tr_time now)
-{
-    const struct zone *zone = zone_in(host, plan);
-    const struct alarm_clock clock = tr__alarm_clock(host);
-    if (plan->kind == ALARM_CRON && !zone)
-        return false;
-    bool has_followed = tr__alarm_plan_follow(plan, &clock);
-    return tr__alarm_plan_check(plan, zone, now) || has_followed;
-}
-
-/* The plan in what is stored of an alarm; gives its size with what is before it, 0: TR_STORE_CORRUPT. */
-static size_t plan_size_of(tr_bytes stored)
-{
-    const unsigned char *bytes = stored.data;
-    if (stored.size < PLAN_SIZE_BYTES)
-        return 0;
-    size_t size = PLAN_SIZE_BYTES + (bytes[0] | (size_t)bytes[1] << 8);
-    return size > stored.size ? 0 : size;
-}
-
-bool tr__alarm_is_moved(struct durable_host *host, tr_bytes stored, tr_time now)
-{
-    struct alarm_plan plan;
-    size_t size = plan_size_of(stored);
-    const unsigned char *bytes = stored.data;
-    return size &&
-           tr__alarm_plan_read(bytes + PLAN_SIZE_BYTES, size - PLAN_SIZE_BYTES, &plan) == TR_OK &&
-           move(host, &plan, now);
+    return tr__alarm_zone(actor->kind->host, plan);
 }
 
 /* Puts an alarm as it is now into the batch of the stretch. */
@@ -125,14 +71,14 @@ static tr_status store(struct durable_actor *actor, struct alarm *alarm)
     struct store_batch *batch = tr__durable_stretch_batch(actor);
     const char *type = alarm->row->type->name;
     size_t type_size = strlen(type) + 1;
-    size_t room = PLAN_SIZE_BYTES + ALARM_BYTES_MAX + type_size + alarm->bytes_size;
+    size_t room = ALARM_PLAN_AT + ALARM_BYTES_MAX + type_size + alarm->bytes_size;
     unsigned char *bytes = batch ? tr__store_batch_alloc(batch, room) : NULL;
     if (!bytes)
         return TR_NO_MEMORY;
-    size_t plan = tr__alarm_plan_write(&alarm->plan, bytes + PLAN_SIZE_BYTES);
+    size_t plan = tr__alarm_plan_write(&alarm->plan, bytes + ALARM_PLAN_AT);
     bytes[0] = (unsigned char)plan;
     bytes[1] = (unsigned char)(plan >> 8);
-    unsigned char *at = bytes + PLAN_SIZE_BYTES + plan;
+    unsigned char *at = bytes + ALARM_PLAN_AT + plan;
     memcpy(at, type, type_size);
     at += type_size;
     memcpy(at, message_of(alarm), alarm->bytes_size);
@@ -193,12 +139,11 @@ static void left_alone(const struct loading *loading, const struct store_row *ro
 static tr_status parse(struct loading *loading, const struct store_row *row)
 {
     const unsigned char *bytes = row->bytes.data;
-    size_t plan_size = plan_size_of(row->bytes);
+    size_t plan_size = tr__alarm_plan_end(row->bytes);
     if (!plan_size)
         return TR_STORE_CORRUPT;
     struct alarm_plan plan;
-    tr_status status =
-        tr__alarm_plan_read(bytes + PLAN_SIZE_BYTES, plan_size - PLAN_SIZE_BYTES, &plan);
+    tr_status status = tr__alarm_plan_read(bytes + ALARM_PLAN_AT, plan_size - ALARM_PLAN_AT, &plan);
     if (status != TR_OK)
         return status == TR_BAD_DATA ? TR_STORE_CORRUPT : status;
     const char *type = (const char *)bytes + plan_size;
@@ -251,7 +196,7 @@ tr_status tr__alarms_load(tr_self *self, struct durable_actor *actor)
     LIST_EACH (link, &actor->alarms) {
         struct alarm *alarm = LIST_OWNER(link, struct alarm, link);
         struct alarm_plan moved = alarm->plan;
-        bool is_moved = move(kind->host, &moved, now);
+        bool is_moved = tr__alarm_move(kind->host, &moved, now);
         /* What was told to an earlier generation that did not come to it; what is moved is stored in a turn. */
         if (is_moved || tr__alarm_plan_is_due(&alarm->plan, now))
             tr_tell(self, tr_me(self), tr_durable_due, .name = alarm->name);
@@ -431,7 +376,7 @@ tr_next tr__durable_alarm(tr_self *self, void *state, const void *message)
     if (!alarm || actor->broken != TR_OK || (!may_fire && actor->machine.state != SLEEP_GRACE))
         return TR_SAME;
     tr_time now = tr_wall_now(self);
-    bool is_moved = move(actor->kind->host, &alarm->plan, now);
+    bool is_moved = tr__alarm_move(actor->kind->host, &alarm->plan, now);
     bool is_due = may_fire && tr__alarm_plan_is_due(&alarm->plan, now);
     if (!is_moved && !is_due) {
         if (may_fire)
@@ -505,7 +450,7 @@ static tr_status set(tr_self *self, struct durable_actor *actor, const tr_alarm 
     size_t size = tr_pack(type, message, NULL, 0, &error);
     if (!size)
         return error.status;
-    if (size > TR_ALARM_BYTES_MAX - ALARM_BYTES_MAX - TR_NAME_MAX - PLAN_SIZE_BYTES)
+    if (size > TR_ALARM_BYTES_MAX - ALARM_BYTES_MAX - TR_NAME_MAX - ALARM_PLAN_AT)
         return TR_TOO_LARGE;
     struct alarm *alarm = alarm_new(worker, asked->name, row, NULL, size);
     if (!alarm)

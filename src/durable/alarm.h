@@ -14,6 +14,12 @@
 #include "durable/actor.h"
 #include "durable/alarm_plan.h"
 
+/*
+ * What is stored of an alarm: the size of the plan in two bytes, the lower first, the plan, the name of the
+ * message with its NUL, the message as MessagePack.
+ */
+enum { ALARM_PLAN_AT = 2 };
+
 struct alarm {
     struct list link; /* of its actor */
     struct alarm_plan plan;
@@ -26,13 +32,6 @@ struct alarm {
 /** Reads all alarms of an actor; those that are due are told to it. TR_STORE_CORRUPT, TR_NO_MEMORY, ... */
 TR_MUST_CHECK tr_status tr__alarms_load(tr_self *self, struct durable_actor *actor);
 void tr__alarms_drop(struct worker *worker, struct durable_actor *actor);
-/** What this process knows of the wall clock now. */
-struct alarm_clock tr__alarm_clock(const struct durable_host *host);
-/**
- * Whether an alarm of a sleeper, as it is stored, is to be moved because the clock was set back: its actor is to
- * look at it.
- */
-bool tr__alarm_is_moved(struct durable_host *host, tr_bytes stored, tr_time now);
 /** The earliest time at which one of them is due; TR_NEVER: none is. */
 tr_time tr__alarms_next(const struct durable_actor *actor);
 /** The clock says that an alarm may be due. */
@@ -44,5 +43,21 @@ void tr__alarm_failed(struct worker *worker, struct durable_actor *actor,
 void tr__alarm_stretch_over(struct durable_actor *actor, struct durable_frame *frame);
 /** Takes it out of its list, if it is in one. */
 void tr__alarm_free(struct worker *worker, struct alarm *alarm);
+
+/* ---- durable/alarm_move.c ---- */
+
+/** The zone of a plan; NULL: it has none, or that cannot be read here. */
+const struct zone *tr__alarm_zone(struct durable_host *host, const struct alarm_plan *plan);
+/** Where the plan ends in what is stored of an alarm; 0: TR_STORE_CORRUPT. */
+size_t tr__alarm_plan_end(tr_bytes stored);
+/** Moves a plan if the clock was set back, and it is for another time therefore; whether it did. */
+bool tr__alarm_move(struct durable_host *host, struct alarm_plan *plan, tr_time now);
+/** What this process knows of the wall clock now. */
+struct alarm_clock tr__alarm_clock(const struct durable_host *host);
+/**
+ * Whether an alarm of a sleeper, as it is stored, is to be moved because the clock was set back: its actor is to
+ * look at it.
+ */
+bool tr__alarm_is_moved(struct durable_host *host, tr_bytes stored, tr_time now);
 
 #endif

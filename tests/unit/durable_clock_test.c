@@ -79,7 +79,8 @@ TEST(an_alarm_after_keeps_its_distance_when_the_clock_is_set_back, "K-04", "AL-0
         ck_assert_int_eq(tr_find(test, thing, "/system/durable/thing/a").bits != 0, is_awake);
         jump(-back[i / 2]);
         expect_ring_after(2 * TR_HOUR - passed, 3 * TR_SECOND);
-        tr_kit_advance(kit, 200 * TR_HOUR);
+        tr_kit_advance(kit, 3 * TR_HOUR);
+        ck_assert_int_eq(rings, 1); /* and not again */
         rings = 0;
         things_end();
     }
@@ -162,7 +163,7 @@ TEST(a_clock_set_back_while_nobody_ran_makes_nobody_wait_for_longer, "K-04")
 
 TEST(a_crowd_of_sleepers_keeps_its_distance, "K-04", "AL-13")
 {
-    enum { CROWD = 1500 };
+    enum { CROWD = TEST_SEEDS(1500) };
     things_begin_with((tr_kit_options){.seed = 1, .workers = 2, .awake_max = 50});
     for (int i = 0; i < CROWD; i++) {
         char key[16];
