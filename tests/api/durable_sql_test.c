@@ -284,6 +284,14 @@ static tr_next what_fails(tr_self *self, struct thing_state *state, int64_t n)
     EXPECT(TR_CONSTRAINT, "FOREIGN KEY", "INSERT INTO note VALUES (99, 'of nothing')");
     EXPECT(TR_CONSTRAINT, "NOT NULL", "INSERT INTO note VALUES (1, NULL)");
     EXPECT(TR_CONSTRAINT, "", "INSERT OR ROLLBACK INTO item (name) VALUES ('item 1')");
+    /* Far more than is kept in memory, so that pages are written before it fails. */
+    EXPECT(TR_CONSTRAINT,
+           "UNIQUE",
+           "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 3000) "
+           "INSERT INTO item (name, picture) "
+           "SELECT CASE x WHEN 3000 THEN 'item 1' ELSE x END, zeroblob(1000) FROM c");
+    ck_assert_int_eq(tr_sql_one(self, "SELECT count(*) FROM item").integer, 1);
+    ck_assert_str_eq(tr_sql_one(self, "PRAGMA integrity_check").text, "ok");
     EXPECT(TR_CONSTRAINT, "mismatch", "INSERT INTO item (id) VALUES ('no number')");
     EXPECT(
         TR_OVER_BUDGET,
