@@ -248,8 +248,12 @@ ASK_INLINE tr_status post(struct tr_self *self, struct ask *ask, struct cell *ce
             tr__front_send(worker, envelope, &member, &ask->to); /* who was asked, from now on */
         cell = member;
     }
-    if (__builtin_expect(status == TR_OK, 1))
+    if (__builtin_expect(status == TR_OK, 1)) {
+        bool is_held = cell_owner(cell) == worker->index && cell->flags & CELL_BARRIER;
+        if (is_held && !ask->carrier && self->envelope->kind == ENVELOPE_ASK)
+            self->asks_barrier = true;
         return TR_OK;
+    }
     if (status == TR_MAILBOX_FULL && !ask->carrier &&
         room_policy(room_load(&cell->door.room)) == TR_PARK) {
         tr__asks_settle(worker); /* now its deadline is known */

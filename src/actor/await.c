@@ -75,6 +75,8 @@ STRETCH_INLINE tr_status park(struct tr_self *self, uint32_t wanted)
     tr_status status;
     if (__builtin_expect(turn_wants_barrier(self), 0))
         status = tr__barrier_wait_for_replies(self);
+    else if (__builtin_expect(self->asks_barrier, 0))
+        status = tr__turn_wait_behind_barrier(self);
     else
         status = stretch_leave(self);
     self->wanted = 0;

@@ -28,14 +28,15 @@ struct crossing {
 /* The search for somebody among those whom an actor waits for, and they in turn. */
 struct search {
     struct worker *worker;
-    uint64_t origin; /* who waits for himself, if he is found, */
-    uint64_t number; /* the number of his wait, */
-    uint32_t ask;    /* and what he waits for; 0: room */
-    int32_t left;    /* actors to look at */
-    bool is_silent;  /* takes nothing in: what an actor waits for may be behind its door */
-    bool is_far;     /* goes on where the chain leaves this worker */
-    bool has_left;   /* it does */
-    bool has_met;    /* the origin was met, and not only a crossing */
+    uint64_t origin;             /* who waits for himself, if he is found, */
+    uint64_t number;             /* the number of his wait, */
+    uint32_t ask;                /* and what he waits for; 0: room */
+    const struct tr_self *loose; /* the origin's turn, if it is no barrier; NULL: it is one */
+    int32_t left;                /* actors to look at */
+    bool is_silent; /* takes nothing in: what an actor waits for may be behind its door */
+    bool is_far;    /* goes on where the chain leaves this worker */
+    bool has_left;  /* it does */
+    bool has_met;   /* the origin was met, and not only a crossing */
     const struct crossing *crossings;
 };
 
@@ -165,6 +166,14 @@ static bool follow_barriers(struct search *search, const struct cell *cell, stru
     return false;
 }
 
+/* Whether this is the request of a turn, of which it may have several: then it is not known. */
+static bool is_request_of(const struct tr_self *turn, struct edge edge)
+{
+    const struct envelope *request = turn->envelope;
+    return edge.id && !turn->batch && request->kind == ENVELOPE_ASK &&
+           request->sender == edge.asker && request->payload.ask.id == edge.id;
+}
+
 /* True when the chain that begins with `edge` leads to the origin, as far as this worker knows. */
 static bool leads_back(struct search *search, struct edge edge, int depth)
 {
@@ -179,6 +188,11 @@ static bool leads_back(struct search *search, struct edge edge, int depth)
         if (cell->life == LIFE_NEW)
             return false;
         bool is_origin = edge.to == search->origin;
+        /* A turn that is no barrier holds nobody but who has asked it. */
+        if (search->loose && is_origin && is_request_of(search->loose, edge)) {
+            search->has_met = true;
+            return true;
+        }
         if (!search->is_silent && !is_origin)
             mail_look(search->worker, cell);
         /* A request that a turn handles waits for that turn, whatever else its actor waits for. */
@@ -194,7 +208,7 @@ static bool leads_back(struct search *search, struct edge edge, int depth)
             !tr__ask_is_here(search->worker, cell, edge.asker, edge.id))
             return false; /* it was passed on, or is answered */
         bool is_its_own = turn && search->number && turn->number == search->number;
-        if (is_origin && (!turn || is_its_own)) {
+        if (is_origin && (!turn || is_its_own) && !search->loose) {
             search->has_met = true;
             return true;
         }
@@ -256,6 +270,7 @@ static void ask_in_ring(struct tr_self *turn, struct ask *ringed)
 bool tr__ring_look_for_replies(struct tr_self *self)
 {
     bool has_left = false;
+    bool is_barrier = turn_wants_barrier(self);
     if (self->cell->flags & CELL_AWAITED)
         tr__waiters_serve(self->worker, self->cell);
     struct ask *ask;
@@ -269,6 +284,7 @@ bool tr__ring_look_for_replies(struct tr_self *self)
         struct search search = {.worker = self->worker,
                                 .origin = self->cell->identity,
                                 .number = self->number,
+                                .loose = is_barrier ? NULL : self,
                                 .left = CHAIN_MAX};
         bool is_ring = leads_back(&search, edge_of(ask), 0);
         /* What was found behind doors may have ended it. */

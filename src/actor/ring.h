@@ -8,6 +8,9 @@
  * lead back. A request that a turn handles waits for that turn alone. What leaves his worker a RING
  * follows, and when it comes back to him he waits no longer.
  *
+ * A turn that is no barrier holds nobody but who has asked it. It looks when it has asked an actor of its own
+ * worker that is behind a barrier, and sends no RINGs: a ring of barriers alone it cannot close.
+ *
  * The RINGs are sent when the wait was announced (tr_self.waits_for) and nothing is taken in between
  * that and the wait itself. So of those who close a ring from both sides at least one finds it: a
  * RING that came too early for one was sent before that one sent his own.
@@ -33,7 +36,8 @@ void tr__ring_announce(struct tr_self *self, uint64_t to);
 
 /**
  * The same for the asks that a turn is about to wait for. Of those that are in a ring each is ended, or,
- * when the turn waits for any of them, one if all are. True: chains leave this worker.
+ * when the turn waits for any of them, one if all are. True: chains leave this worker. The turn may be no
+ * barrier.
  */
 bool tr__ring_look_for_replies(struct tr_self *self);
 void tr__ring_announce_for_replies(struct tr_self *self);

@@ -118,6 +118,7 @@ RUN_INLINE bool message_turn_slowly(struct tr_self *self, struct worker *worker,
         return message_end_slowly(self, next);
     atom64_count(&worker->counters.handled, 1);
     envelope_give(&worker->pool, self->envelope);
+    self->envelope = NULL; /* who looks for a request must not find it in what is free */
     return true;
 }
 
@@ -150,6 +151,7 @@ RUN_INLINE bool message_turn(struct tr_self *self, struct worker *worker, struct
         return message_end_slowly(self, next);
     atom64_count(&worker->counters.handled, 1);
     envelope_give_empty(&worker->pool, envelope);
+    self->envelope = NULL;
     return true;
 }
 

@@ -450,6 +450,13 @@ tr_status tr__barrier_wait_for_replies(struct tr_self *self)
     return status;
 }
 
+tr_status tr__turn_wait_behind_barrier(struct tr_self *self)
+{
+    self->asks_barrier = false;
+    (void)tr__ring_look_for_replies(self);
+    return self->wanted ? tr__turn_park(self, TR_NEVER) : TR_OK; /* what was found has ended it */
+}
+
 /* Uses the grant for a message; the rest is for what this stretch sends next. */
 static tr_status place(struct tr_self *self, struct cell *cell, struct envelope *envelope)
 {

@@ -60,6 +60,8 @@ tr_status tr__turn_wait_for_room(struct tr_self *self, struct cell *cell, struct
  * asks that are in a ring end with TR_ASK_CYCLE.
  */
 tr_status tr__barrier_wait_for_replies(struct tr_self *self);
+/** The same of a turn that is none, but has a request itself and has asked one that is behind a barrier. */
+tr_status tr__turn_wait_behind_barrier(struct tr_self *self);
 
 /** A turn that waits, by the number of its wait, or NULL. Owner only. */
 struct tr_self *tr__waiter_find(struct cell *cell, uint64_t number);

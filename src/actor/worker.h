@@ -89,7 +89,8 @@ struct tr_self {
     uint32_t turns_max; /* of this run */
     uint32_t defer_count;
     size_t scratch_mark;
-    bool has_story; /* defers, scratch, become or an error: ending the turn takes longer */
+    bool asks_barrier; /* it has asked one that is behind a barrier: see actor/ring.h */
+    bool has_story;    /* defers, scratch, become or an error: ending the turn takes longer */
     /* Of a turn that waits; see actor/park.h. What each wait needs is together. */
     const tr_handler *row; /* of the handler that runs */
     struct fiber *caller;  /* of a call on a fiber of its own, too */

@@ -97,6 +97,51 @@ TEST(a_turn_that_is_no_barrier_may_be_in_a_ring, "A-03", "SG-12")
     }
 }
 
+/* The last to wait is no barrier; all of them are on one worker. */
+TEST(a_turn_that_is_no_barrier_may_close_a_ring, "A-03", "SG-12")
+{
+    for (uint64_t seed = 1; seed <= TEST_SEEDS(30); seed++) {
+        ring_begin(1, seed);
+        tr_time now_ns = tr_kit_now(world.kit);
+        size = 2 + (int)(seed % 3);
+        for (int i = 1; i < size; i++)
+            is_alone[i] = false;
+        ck_assert_int_eq(outcome_of(ASK_ALONE(0, go_round, 0).any, NULL), TR_OK);
+        ck_assert_int_eq(cycles, 1);
+        ck_assert_ptr_nonnull(strstr(path, "p0"));
+        ck_assert_ptr_nonnull(strstr(path, "p1"));
+        expect_all_well(now_ns);
+        world_end();
+    }
+}
+
+/* It waits behind a barrier that waits for somebody else: that is no ring. */
+static tr_next ask_slow_one(tr_self *self, struct player *player, int64_t arg)
+{
+    (void)player, (void)arg;
+    tr_pending asked = ask_player(self, 2, slow, 40 * MILLISECONDS);
+    note(self, asked, tr_self_try_await(self, asked, NULL));
+    return tr_reply(self, value);
+}
+
+TEST(a_turn_that_waits_long_and_is_no_barrier_is_in_no_ring, "A-03", "SG-12")
+{
+    EACH_WORLD(workers, seed)
+    {
+        ring_begin(workers, seed);
+        is_alone[1] = false;
+        is_alone[2] = false;
+        size = 2;
+        tr_pending first = ASK_ALONE(0, ask_slow_one, 0).any;
+        tr_kit_settle(world.kit);
+        /* Player 1 handles a request, and waits for player 0 behind its barrier. */
+        ck_assert_int_eq(outcome_of(ASK(1, go_round, 1).any, NULL), TR_OK);
+        ck_assert_int_eq(outcome_of(first, NULL), TR_OK);
+        ck_assert_int_eq(cycles, 0);
+        world_end();
+    }
+}
+
 /* ---- Several asks. ---- */
 
 enum { BACK = 1, SLOW = 2 };
@@ -318,6 +363,8 @@ TEST(a_request_that_was_passed_on_closes_no_ring, "A-03", "D-03")
 }
 
 SUITE("ask ring", a_ring_is_told_with_its_path, a_turn_that_is_no_barrier_may_be_in_a_ring,
-      of_all_asks_one_in_a_ring_is_a_ring, of_any_asks_all_must_be_in_a_ring,
-      of_any_asks_all_in_rings_are_one, a_request_in_the_hands_of_another_turn_closes_no_ring,
+      a_turn_that_is_no_barrier_may_close_a_ring,
+      a_turn_that_waits_long_and_is_no_barrier_is_in_no_ring, of_all_asks_one_in_a_ring_is_a_ring,
+      of_any_asks_all_must_be_in_a_ring, of_any_asks_all_in_rings_are_one,
+      a_request_in_the_hands_of_another_turn_closes_no_ring,
       a_request_that_was_passed_on_closes_no_ring, rings_between_threads_are_found)
