@@ -148,9 +148,8 @@ void tr__children_look(struct worker *worker, struct cell *parent)
 }
 
 /* On the parent's worker. */
-static void child_gone(struct worker *worker, struct cell *child)
+static void child_gone(struct worker *worker, struct cell *parent, struct cell *child)
 {
-    struct cell *parent = slots_parent(worker->slots, child);
     struct tr_system *system = worker->system;
     TR_ASSERT(cell_owner(parent) == worker->index);
     TR_ASSERT(child->life == LIFE_STOPPED);
@@ -184,9 +183,10 @@ static void child_gone(struct worker *worker, struct cell *child)
 
 void tr__child_ended(struct worker *worker, struct cell *child)
 {
-    uint32_t owner = cell_owner(slots_parent(worker->slots, child));
+    struct cell *parent = slots_parent(worker->slots, child);
+    uint32_t owner = cell_owner(parent);
     if (owner == worker->index) {
-        child_gone(worker, child);
+        child_gone(worker, parent, child);
         return;
     }
     /* A parent that moves is nobody's for a moment: this worker looks again in its next round. */

@@ -139,7 +139,8 @@ static inline void *slots_place_take(struct slots *slots, const struct cell *cel
         places = tr__slots_places_new(slots, chunk, index);
     if (!places)
         return NULL;
-    void *place = places + (cell->identity & (SLOTS_CHUNK - 1)) * (SLOTS_PLACE_MIN << index);
+    void *place =
+        places + (cell->identity & (SLOTS_CHUNK - 1)) * ((size_t)SLOTS_PLACE_MIN << index);
     poison_clear(place, size);
     return place;
 }

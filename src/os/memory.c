@@ -58,14 +58,20 @@ void tr__os_advise_huge(void *memory, size_t size)
 #define HUGE_PAGE_NS (512 * TR_MICROSECOND)
 
 enum {
-    /* Blocks of 2 MiB that get small pages, after a huge one was slow, before the next try. */
+    /*
+     * Blocks of 2 MiB that get small pages, after a huge one was slow, before the next try; after each
+     * that is slow again twice as many. The kernel gives those first that the host has not taken back,
+     * so a slow one says that there are no others, until somebody frees some.
+     */
     HUGE_WAIT = 32,
+    HUGE_WAIT_MAX = 256,
     /* Bytes of small pages that are made ready at once: they are still in the cache when used. */
     SMALL_STEP = 128 * 1024,
 };
 
-/* How many of these blocks are left. */
+/* How many of these blocks are left, and how many there will be after the next that is slow. */
 static atom32 huge_wait;
+static atom32 huge_wait_next = {HUGE_WAIT};
 
 static bool populate(uintptr_t begin, uintptr_t end)
 {
@@ -86,8 +92,13 @@ static bool huge_populate(uintptr_t block)
     (void)madvise((void *)block, HUGE_PAGE_SIZE, MADV_HUGEPAGE);
     tr_time begin_ns = tr__real_mono_now(NULL);
     bool is_ready = populate(block, block + HUGE_PAGE_SIZE);
-    if (tr__real_mono_now(NULL) - begin_ns > HUGE_PAGE_NS)
-        atom32_store(&huge_wait, HUGE_WAIT, ATOM_RELAXED);
+    uint32_t next = HUGE_WAIT;
+    if (tr__real_mono_now(NULL) - begin_ns > HUGE_PAGE_NS) {
+        uint32_t wait = atom32_load(&huge_wait_next, ATOM_RELAXED);
+        atom32_store(&huge_wait, wait, ATOM_RELAXED);
+        next = wait < HUGE_WAIT_MAX ? 2 * wait : HUGE_WAIT_MAX;
+    }
+    atom32_store(&huge_wait_next, next, ATOM_RELAXED);
     return is_ready;
 }
 

@@ -76,7 +76,7 @@ SIZED(s64, 64, s65);
 SIZED(s65, 65, s200);
 SIZED(s200, 200, s8);
 
-enum { KINDS = 8, CROWD = 1100 };
+enum { KINDS = 8, CROWD = 200 };
 
 static tr_ref crowd[CROWD];
 
