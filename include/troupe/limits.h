@@ -127,6 +127,11 @@
 #define TR_MOVED_STAYS_NS (10 * TR_MILLISECOND)
 /** How long a worker without work spins before it sleeps. */
 #define TR_SPIN_NS (20 * TR_MICROSECOND)
+/**
+ * The same after it has woken another worker, which may be about to answer; less and less often when
+ * no answer comes in that time.
+ */
+#define TR_SPIN_ANSWER_NS (100 * TR_MICROSECOND)
 /** Dead letters that a system remembers; older ones are counted only. */
 #define TR_DEAD_LETTERS_MAX 1000
 /** Subscribers to dead letters at once. One more: TR_LIMIT. */

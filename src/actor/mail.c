@@ -367,6 +367,12 @@ static tr_status push(struct worker *worker, struct cell *cell, struct envelope 
     return TR_OK;
 }
 
+/* Whether it is known to nobody by its address: a copy is as good. */
+static bool may_be_copied(const struct envelope *envelope)
+{
+    return envelope->kind <= ENVELOPE_NOTICE;
+}
+
 static tr_status send_far(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
     if (mail_takes_room(envelope)) {
@@ -374,7 +380,14 @@ static tr_status send_far(struct worker *worker, struct cell *cell, struct envel
         if (__builtin_expect(status != TR_OK, 0))
             return status;
     }
-    return push(worker, cell, envelope);
+    struct envelope *sent = envelope;
+    uint32_t owner = cell_owner(cell);
+    if (may_be_copied(envelope) && owner < worker->system->worker_count)
+        sent = envelope_swap(&worker->pool, envelope, owner);
+    tr_status status = push(worker, cell, sent);
+    if (sent != envelope)
+        envelope_give_empty(&worker->pool, status == TR_OK ? envelope : sent);
+    return status;
 }
 
 tr_status tr__mail_place(struct worker *worker, struct cell *cell, struct envelope *envelope)

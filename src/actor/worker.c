@@ -322,6 +322,9 @@ bool tr__worker_work(struct worker *worker)
             if (tr__loop_has_work(&worker->loop))
                 continue;
         }
+        uint64_t wakes = atom64_load(&worker->counters.wakes, ATOM_RELAXED);
+        worker->loop.has_woken = wakes != worker->wakes_seen;
+        worker->wakes_seen = wakes;
         tr__loop_rest(&worker->loop, TR_NEVER);
         tr__balance_rise(worker);
         if (system->watch.platform)

@@ -220,6 +220,7 @@ struct worker {
     struct fiber_host host;
     struct fiber *fiber; /* the one the loop is on */
     bool has_more;       /* the last slice left something to do */
+    uint64_t wakes_seen; /* of counters.wakes, at the last rest */
     tr_thread *thread;
     struct balance balance;
     bool leave_is_due; /* somebody has come; see actor/leave.h */

@@ -8,8 +8,9 @@
  *
  * Every worker has a pool; one more, under a lock, serves threads that are no workers. An envelope
  * is filled by the owner of its home pool and may be emptied on any worker, which collects what
- * belongs elsewhere and sends it home in batches, blocks and all. So a pool's lists need no atomics,
- * and memory does not drift from the worker that sends to the worker that receives.
+ * belongs elsewhere and sends it home in batches, blocks and all, or one by one, with a message for
+ * somebody there (envelope_swap). So a pool's lists need no atomics, and memory does not drift from
+ * the worker that sends to the worker that receives.
  */
 #ifndef MEM_ENVELOPE_H
 #define MEM_ENVELOPE_H
@@ -177,6 +178,27 @@ ATOM_INLINE void envelope_give(struct envelope_pool *pool, struct envelope *enve
     if (__builtin_expect(envelope->block_class != ENVELOPE_NO_BLOCK, 0))
         tr__envelope_drop_block(pool, envelope);
     envelope_give_empty(pool, envelope);
+}
+
+/**
+ * A copy of an own envelope in one that belongs to `home`, where it is about to go; or the same one, if
+ * none waits to go there or its message is a block of this pool. Who answers then writes a line that its
+ * cache has, and the other side reads it from there: nothing has to come back. Once the copy is gone the
+ * original is to be given back; if it is refused, the copy. Owner only.
+ */
+ATOM_INLINE struct envelope *envelope_swap(struct envelope_pool *pool, struct envelope *envelope,
+                                           uint32_t home)
+{
+    struct envelope_return *batch = &pool->returns[home];
+    struct envelope *other = batch->newest;
+    if (!other || other->block_class != ENVELOPE_NO_BLOCK ||
+        envelope->block_class != ENVELOPE_NO_BLOCK || envelope->home != pool->home)
+        return envelope;
+    batch->newest = (struct envelope *)other->mail.next;
+    batch->count--;
+    *other = *envelope;
+    other->home = (uint16_t)home;
+    return other;
 }
 
 /** The message. */

@@ -17,6 +17,7 @@ void tr__loop_init(struct loop *loop, const struct loop_hooks *hooks, const tr_p
         .spin_ns = spin_ns < 0 ? 0
                    : spin_ns   ? spin_ns
                                : TR_SPIN_NS,
+        .answer_ns = spin_ns ? 0 : TR_SPIN_ANSWER_NS,
         .io_ratio = IO_RATIO,
         .round_min_ns = ROUND_MIN_NS,
         .slice_left = LOOP_NO_LIMIT,
@@ -141,10 +142,22 @@ bool tr__loop_has_work(const struct loop *loop)
            !runqueue_is_empty(&loop->queue);
 }
 
-/* True when a post came while spinning. */
-static bool spin(struct loop *loop)
+/*
+ * Whom this loop has woken needs a while to wake up, often more than a spin. If this one slept by then, the
+ * answer would have to wake it in its turn, and so on; so it waits longer, as long as that pays.
+ */
+static tr_time spin_time(struct loop *loop)
 {
-    tr_time end_ns = loop->now_ns + loop->spin_ns;
+    if (!loop->has_woken || loop->answer_ns <= loop->spin_ns)
+        return loop->spin_ns;
+    if (!loop->answer_skip)
+        return loop->answer_ns;
+    loop->answer_skip--;
+    return loop->spin_ns;
+}
+
+static bool spin_until(struct loop *loop, tr_time end_ns)
+{
     while (loop->now_ns < end_ns) {
         for (int i = 0; i < LOOP_SPINS; i++) {
             if (!stack_is_empty(&loop->ready.posted))
@@ -155,6 +168,24 @@ static bool spin(struct loop *loop)
         tr__loop_look_at_clock(loop);
     }
     return false;
+}
+
+/* True when a post came while spinning. */
+static bool spin(struct loop *loop)
+{
+    tr_time begin_ns = loop->now_ns;
+    tr_time spin_ns = spin_time(loop);
+    loop->has_woken = false;
+    bool has_come = spin_until(loop, begin_ns + spin_ns);
+    bool was_longer = loop->now_ns >= begin_ns + loop->spin_ns && spin_ns > loop->spin_ns;
+    if (was_longer && has_come)
+        loop->answer_vain = 0;
+    else if (was_longer)
+        loop->answer_vain =
+            loop->answer_vain < LOOP_VAIN_MAX ? 2 * loop->answer_vain + 1 : LOOP_VAIN_MAX;
+    if (was_longer)
+        loop->answer_skip = loop->answer_vain;
+    return has_come;
 }
 
 void tr__loop_rest(struct loop *loop, tr_time deadline_ns)

@@ -21,7 +21,8 @@
 
 enum {
     LOOP_CLOCK_TURNS = 64, /* turns between two looks at the clock */
-    LOOP_SPINS = 64        /* looks at the ready inbox between two looks at the clock */
+    LOOP_SPINS = 64,       /* looks at the ready inbox between two looks at the clock */
+    LOOP_VAIN_MAX = 63     /* rests between two long spins, at most, when no answer comes in them */
 };
 #define LOOP_NO_LIMIT UINT32_MAX /* of a slice: so far away that it does not matter */
 
@@ -53,7 +54,11 @@ struct loop {
     tr_time round_end_ns; /* then IO has its turn again */
     tr_time alarm_ns;
     tr_time spin_ns;
-    tr_io *io_done; /* completed, not yet handled */
+    tr_time answer_ns;    /* the same after it has woken another loop */
+    uint32_t answer_skip; /* times not to, since it was in vain, */
+    uint32_t answer_vain; /* and how many that was the last time */
+    bool has_woken;       /* another one since the last rest; set by its owner */
+    tr_io *io_done;       /* completed, not yet handled */
     uint32_t io_pending;
     uint32_t io_ratio;    /* percent of the time that IO may take while tasks wait */
     tr_time round_min_ns; /* a round is at least this long */
@@ -81,7 +86,7 @@ struct loop {
     _Alignas(64) struct ready ready;
 };
 
-/** The parker is lent. spin_ns 0 is the default, negative no spin. */
+/** The parker is lent. spin_ns 0 is the default (see TR_SPIN_ANSWER_NS), negative no spin. */
 void tr__loop_init(struct loop *loop, const struct loop_hooks *hooks, const tr_platform *platform,
                    tr_parker *parker, tr_time spin_ns);
 

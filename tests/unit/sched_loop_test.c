@@ -510,6 +510,74 @@ TEST(a_wake_without_a_post_is_harmless, "WP-02")
     end();
 }
 
+/* A clock that goes on by itself, and a post that comes at some moment. */
+static tr_time post_at_ns = TR_NEVER;
+
+static tr_time passing_now(const tr_platform *platform)
+{
+    (void)platform;
+    virtual->mono += TR_MICROSECOND;
+    if (virtual->mono >= post_at_ns) {
+        post_at_ns = TR_NEVER;
+        (void)loop_post(&loop, &jobs[0].node);
+    }
+    return virtual->mono;
+}
+
+/* How long it spins, to the microsecond; negative when it did not sleep after that. */
+static tr_time rest_us(bool has_woken)
+{
+    uint64_t parks = atom64_load(&loop.parks, ATOM_RELAXED);
+    tr_time begin_ns = virtual->mono;
+    loop.has_woken = has_woken;
+    tr__loop_rest(&loop, TR_NEVER);
+    tr_time took_us = (virtual->mono - begin_ns) / TR_MICROSECOND - 1; /* its first look is none */
+    return atom64_load(&loop.parks, ATOM_RELAXED) == parks ? -took_us : took_us;
+}
+
+TEST(who_has_woken_another_spins_longer_while_answers_come, "P-04")
+{
+    tr_time asked;
+    begin();
+    virtual->table.mono_now = passing_now;
+    virtual->on_park = refuse_to_step;
+    virtual->on_park_context = &asked;
+    tr__loop_init(&loop, &hooks, &virtual->table, loop.parker, 0);
+    ck_assert_int_eq(rest_us(false), 20);
+    ck_assert_int_eq(rest_us(true), 100);
+    ck_assert_int_eq(rest_us(true), 20); /* it was in vain: not each time, */
+    ck_assert_int_eq(rest_us(true), 100);
+    for (int i = 0; i < 3; i++)
+        ck_assert_int_eq(rest_us(true), 20); /* and ever more seldom */
+    post_at_ns = virtual->mono + 50 * TR_MICROSECOND;
+    ck_assert_int_le(rest_us(true), -48);
+    ck_assert(!tr__loop_slice(&loop));
+    ck_assert_int_eq(rest_us(true), 100); /* one came: that pays */
+    /* It never becomes so rare that it is not tried again. */
+    for (int i = 0; i < 10 * LOOP_VAIN_MAX; i++)
+        (void)rest_us(true);
+    ck_assert_uint_eq(loop.answer_vain, LOOP_VAIN_MAX);
+    int others = 0;
+    while (rest_us(true) == 20)
+        others++;
+    ck_assert_int_le(others, LOOP_VAIN_MAX);
+    end();
+}
+
+TEST(a_spin_that_was_asked_for_is_as_long_as_that, "P-04")
+{
+    tr_time asked;
+    begin();
+    virtual->table.mono_now = passing_now;
+    virtual->on_park = refuse_to_step;
+    virtual->on_park_context = &asked;
+    tr__loop_init(&loop, &hooks, &virtual->table, loop.parker, 30 * TR_MICROSECOND);
+    ck_assert_int_eq(rest_us(true), 30);
+    tr__loop_init(&loop, &hooks, &virtual->table, loop.parker, -1);
+    ck_assert_int_eq(rest_us(true), 0);
+    end();
+}
+
 TEST(a_nudge_makes_the_loop_look_around_once_more, "WP-02")
 {
     begin();
@@ -536,4 +604,5 @@ SUITE("sched loop", a_round_is_io_io_tasks_posts_tasks,
       io_waits_for_no_round_when_there_is_nothing_else, a_tick_makes_the_loop_read_the_clock,
       a_loop_without_work_parks_until_something_falls_due, a_post_keeps_the_loop_from_sleeping,
       the_first_of_several_posts_wakes_a_sleeper, a_wake_without_a_post_is_harmless,
-      a_nudge_makes_the_loop_look_around_once_more)
+      who_has_woken_another_spins_longer_while_answers_come,
+      a_spin_that_was_asked_for_is_as_long_as_that, a_nudge_makes_the_loop_look_around_once_more)
