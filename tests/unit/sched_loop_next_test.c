@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Tasks that go on with the next one themselves, without a way back to the loop in between.
+ */
+#include "support/test.h"
+
+#include "support/loop_jobs.h"
+
+/* What jobs do, and how often the loop looks at what, when tasks go on by themselves or do not. */
+static void do_mixed_work(char *text)
+{
+    begin();
+    log_length = 0;
+    memset(log_text, 0, sizeof log_text);
+    for (int i = 0; i < 4; i++)
+        start(i, TASK_NORMAL, 10 * TR_MICROSECOND, 5 + (uint64_t)i);
+    start(4, TASK_HIGH, 10 * TR_MICROSECOND, 3);
+    loop.slice_left = 3000;
+    for (int i = 0; i < 300; i++) {
+        jobs[5].turns_left = 1;
+        if (i % 3 == 0)
+            (void)loop_post(&loop, &jobs[5].node);
+        for (int job = 0; job < 4; job++) {
+            if (!jobs[job].turns_left)
+                start(job, job ? TASK_NORMAL : TASK_HIGH, 10 * TR_MICROSECOND, 2);
+        }
+        loop.slice_left = 1 + (uint32_t)i % 200;
+        (void)tr__loop_slice(&loop);
+    }
+    ck_assert_uint_gt(log_length, 600);
+    memcpy(text, log_text, LOG_SIZE);
+    end();
+}
+
+TEST(tasks_that_go_on_by_themselves_keep_the_order_of_the_loop, "D-01", "D-02", "D-06")
+{
+    static char by_loop[LOG_SIZE];
+    static char by_tasks[LOG_SIZE];
+    do_mixed_work(by_loop);
+    goes_on = true;
+    do_mixed_work(by_tasks);
+    ck_assert_str_eq(by_loop, by_tasks);
+}
+
+TEST(a_task_that_goes_on_leaves_a_post_no_later_than_the_next_run, "D-06")
+{
+    begin();
+    goes_on = true;
+    for (int i = 0; i < 3; i++)
+        start(i, TASK_NORMAL, TR_MICROSECOND, 1);
+    jobs[0].posts = &jobs[3].node;
+    jobs[3].turns_left = 1;
+    ck_assert(!tr__loop_slice(&loop));
+    ck_assert_str_eq(log_text, "rApBCD");
+    end();
+}
+
+TEST(tasks_that_go_on_end_at_a_tick_at_high_work_and_with_the_slice, "D-01", "D-02")
+{
+    begin();
+    goes_on = true;
+    ticks = true;
+    for (int i = 0; i < 8; i++)
+        start(i, TASK_NORMAL, 400 * TR_MICROSECOND, 1000);
+    tr_time seen_ns = loop.now_ns;
+    loop.slice_left = 1000;
+    ck_assert(tr__loop_slice(&loop));
+    ck_assert_int_gt(loop.now_ns, seen_ns + 998 * 400 * TR_MICROSECOND); /* it looks at the clock */
+    uint64_t turns = 0;
+    for (int i = 0; i < 8; i++)
+        turns += jobs[i].turns;
+    ck_assert_uint_eq(turns, 1000);
+    loop_call_back(&loop);
+    ck_assert_int_eq(loop.quick_left, 0);
+    end();
+}
+
+SUITE("sched loop next", tasks_that_go_on_by_themselves_keep_the_order_of_the_loop,
+      a_task_that_goes_on_leaves_a_post_no_later_than_the_next_run,
+      tasks_that_go_on_end_at_a_tick_at_high_work_and_with_the_slice)
