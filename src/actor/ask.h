@@ -27,15 +27,15 @@ struct ask {
     uint64_t to;
     tr_time asked_ns;
     uint32_t id;
-    uint32_t place;  /* in its turn: actor/turn_asks.h */
-    bool is_listed;  /* in the table of its actor */
-    bool is_young;   /* its timer is in no wheel yet: actor/ask_open.h */
-    bool is_untimed; /* and is counted from when it gets there */
-    bool is_wanted;  /* its turn waits for it */
-    bool is_fixed;   /* its outcome is known: what comes now is late */
-    bool is_done;    /* and its story, if it has one, is told */
-    bool is_ringed;  /* and, as far as it depends on this one, for ever: see actor/ring.h */
-    bool is_look;    /* it asks why, and has no story: see actor/why.h */
+    uint32_t place; /* in its turn: actor/turn_asks.h */
+    bool is_listed; /* in the table of its actor; ask_is_awaited looks at this and the next three */
+    bool is_young;  /* its timer is in no wheel yet: actor/ask_open.h */
+    bool is_wanted; /* its turn waits for it */
+    bool is_fixed;  /* its outcome is known: what comes now is late */
+    bool is_look;   /* it asks why, and has no story: see actor/why.h */
+    bool is_done;   /* its outcome is known and its story, if it has one, is told */
+    bool is_ringed; /* as far as its turn depends on this one it waits for ever: see actor/ring.h */
+    bool is_untimed; /* of a young one: its time is counted from when it gets to the wheel */
     struct envelope *carrier; /* of tr_ask_then, until its function is called: actor/ask_then.h */
     struct envelope *answer;  /* a REPLY or an EXCEPTION; NULL: none came */
     tr_status status;

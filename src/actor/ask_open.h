@@ -25,6 +25,7 @@
 #include "actor/extra.h"
 #include "actor/park.h"
 #include "actor/turn_asks.h"
+#include "base/assert.h"
 
 enum { ASK_SPARE_MAX = 1024 };
 
@@ -100,6 +101,45 @@ static inline void ask_answer(struct worker *worker, struct cell *cell, struct a
     ask_wake(turn, is_wanted);
 }
 
+static_assert(offsetof(struct ask, is_fixed) == offsetof(struct ask, is_listed) + 3,
+              "ask_is_awaited looks at four flags together");
+
+/** Whether a turn waits for this ask, nothing has ended it, and its timer is young. */
+static inline bool ask_is_awaited(const struct ask *ask)
+{
+    static const bool flags[4] = {true, true, true, false};
+    return memcmp((const char *)ask + offsetof(struct ask, is_listed), flags, sizeof flags) == 0 &&
+           !ask->is_look;
+}
+
+/** The newest ask of an actor, one that is awaited and the only one its turn waits for, has its reply. */
+static inline void ask_answer_awaited(struct worker *worker, struct cell *cell, struct ask *ask,
+                                      struct envelope *reply)
+{
+    struct tr_self *turn = ask->turn;
+    struct timer_node *node = &ask->timeout;
+    TR_ASSERT_SLOW(!ask->carrier && !timer_is_armed(&turn->deadline));
+    node->next->previous = node->previous;
+    node->previous->next = node->next;
+    node->next = NULL;
+    cell->extra->asks.newest = NULL;
+    turn_ask_answer(ask, reply);
+    memset((char *)ask + offsetof(struct ask, is_listed), 0, 4);
+    ask->is_ringed = false;
+    ask->next = worker->ask_spare;
+    worker->ask_spare = ask;
+    worker->ask_spare_count++;
+    turn->wanted = 0;
+    turn->state = TURN_WOKEN;
+    turn->outcome = TR_OK;
+    list_push_last(&cell->extra->woken, &turn->woken);
+    cell->flags |= CELL_WOKEN;
+    if (cell->house == HOUSE_WAITING) {
+        cell->house = HOUSE_READY;
+        loop_enqueue(&worker->loop, &cell->task, TASK_NORMAL);
+    }
+}
+
 /**
  * Answers the request of a turn, in the most ordinary of cases: a flat reply of the right type to an actor of
  * this worker with a turn that waits for just that. False, and nothing was done, in any other. All is looked
@@ -138,7 +178,7 @@ static inline bool ask_reply_quickly(struct tr_self *self, const tr_type *type, 
     envelope->payload.ask.id = ask->id;
     atom64_count(&worker->counters.accepted, 1);
     atom64_count(&worker->counters.handled, 1);
-    ask_answer(worker, cell, ask, envelope);
+    ask_answer_awaited(worker, cell, ask, envelope);
     return true;
 }
 
