@@ -18,7 +18,7 @@ run: bootstrap ## build and run the bank (EXAMPLE=01_name for another one, ARGS=
 	cmake --build --preset release --target example_$(EXAMPLE)
 	build/examples/$(EXAMPLE) $(ARGS)
 
-test: bootstrap ## everything that must hold before a commit, about a quarter of an hour
+test: bootstrap ## everything that must hold before a commit, less than twenty minutes
 	tools/test
 
 check-long: bootstrap ## the explorer, power cuts and the stress tests with long settings, hours
