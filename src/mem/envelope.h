@@ -181,15 +181,15 @@ ATOM_INLINE void envelope_give(struct envelope_pool *pool, struct envelope *enve
 }
 
 /**
- * A copy of an own envelope in one that belongs to `home`, where it is about to go; or the same one, if
+ * A copy of an own envelope in one that belongs to pool `to`, where it is about to go; or the same one, if
  * none waits to go there or its message is a block of this pool. Who answers then writes a line that its
  * cache has, and the other side reads it from there: nothing has to come back. Once the copy is gone the
  * original is to be given back; if it is refused, the copy. Owner only.
  */
 ATOM_INLINE struct envelope *envelope_swap(struct envelope_pool *pool, struct envelope *envelope,
-                                           uint32_t home)
+                                           uint32_t to)
 {
-    struct envelope_return *batch = &pool->returns[home];
+    struct envelope_return *batch = &pool->returns[to];
     struct envelope *other = batch->newest;
     if (!other || other->block_class != ENVELOPE_NO_BLOCK ||
         envelope->block_class != ENVELOPE_NO_BLOCK || envelope->home != pool->home)
@@ -197,7 +197,7 @@ ATOM_INLINE struct envelope *envelope_swap(struct envelope_pool *pool, struct en
     batch->newest = (struct envelope *)other->mail.next;
     batch->count--;
     *other = *envelope;
-    other->home = (uint16_t)home;
+    other->home = (uint16_t)to;
     return other;
 }
 
