@@ -236,8 +236,9 @@ ASK_INLINE tr_status post(struct tr_self *self, struct ask *ask, struct cell *ce
     envelope->kind = ENVELOPE_ASK;
     envelope->payload.ask.id = ask->id;
     envelope->payload.ask.deadline_ms = tr__ask_deadline_ms(ask->asked_ns, deadline_ns);
-    bool is_plain = envelope->block_class == ENVELOPE_NO_BLOCK && !(cell->flags & CELL_BY_KIND);
-    if (__builtin_expect(is_plain && mail_is_quick(worker, cell), 1)) {
+    bool is_inside = envelope->block_class == ENVELOPE_NO_BLOCK;
+    /* In this order: the flags are those of an actor that lives here. */
+    if (is_inside && mail_is_quick(worker, cell) && !(cell->flags & CELL_BY_KIND)) {
         mail_send_quickly(worker, cell, envelope);
         return TR_OK;
     }
