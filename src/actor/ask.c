@@ -18,6 +18,9 @@
 /* How much later than its deadline a request says it, when that was not read from a clock. */
 #define ASK_ROUGH_NS (2 * WATCH_TICK_NS)
 
+/* Ticks that may be closer to each other than WATCH_TICK_NS: one that was late, and one before a doze. */
+enum { TICKS_SPARE = 3 };
+
 /* Beyond 2^31 ms a 32-bit deadline would be in the past: those asks have only their own timer. */
 #define DEADLINE_FAR_NS ((tr_time)0x7fffffff * TR_MILLISECOND)
 
@@ -63,6 +66,19 @@ void tr__ask_done(struct worker *worker, struct ask *ask, tr_status status)
     ask_wake(turn, ask->is_wanted);
 }
 
+/*
+ * The latest time at which an untimed ask can have been made: before the first tick that followed, and so
+ * as many ticks ago as there were since. Not now: another turn may have taken long in between.
+ */
+static tr_time latest_of(const struct worker *worker, const struct ask *ask, tr_time now_ns)
+{
+    uint32_t ticks = atom32_load(&worker->loop.tick, ATOM_RELAXED) - ask->tick;
+    if (ticks <= TICKS_SPARE)
+        return now_ns;
+    tr_time latest_ns = now_ns - (tr_time)(ticks - TICKS_SPARE) * WATCH_TICK_NS;
+    return latest_ns > ask->asked_ns ? latest_ns : ask->asked_ns;
+}
+
 void tr__asks_settle(struct worker *worker)
 {
     const tr_platform *platform = worker->loop.platform;
@@ -75,7 +91,8 @@ void tr__asks_settle(struct worker *worker)
         if (ask->is_untimed) {
             /* Not the loop's time, which may be from before the ask. */
             now_ns = now_ns ? now_ns : platform->mono_now(platform);
-            deadline_ns = timer_deadline(deadline_ns, now_ns - ask->asked_ns);
+            deadline_ns =
+                timer_deadline(deadline_ns, latest_of(worker, ask, now_ns) - ask->asked_ns);
         }
         tr__wheel_arm(&worker->ask_timeouts, &ask->timeout, deadline_ns);
     }
@@ -305,6 +322,7 @@ ASK_INLINE void ask_send(struct tr_self *self, struct ask *ask, const void *mess
     tr_time deadline_ns = deadline_of(self, now_ns, due_ns);
     ask->asked_ns = now_ns;
     ask->is_untimed = is_near && deadline_ns == due_ns;
+    ask->tick = worker->loop.tick_seen;
     if (__builtin_expect(deadline_ns <= now_ns, 0) && deadline_ns <= clock_bound(&worker->clock)) {
         tr__ask_done(worker, ask, TR_TIMEOUT);
         return;
@@ -388,6 +406,7 @@ tr_pending tr_self_ask(tr_self *self, tr_ref to, const tr_type *type, const void
     (void)turn_asks_add(self, ask);
     ask->is_listed = true;
     ask->is_untimed = deadline_ns == due_ns;
+    ask->tick = worker->loop.tick_seen;
     ask->turn = self;
     ask->type = type;
     ask->to = to.bits;

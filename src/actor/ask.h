@@ -28,7 +28,8 @@ struct ask {
     tr_time asked_ns;
     uint32_t id;
     uint32_t place; /* in its turn: actor/turn_asks.h */
-    bool is_listed; /* in the table of its actor; ask_is_awaited looks at this and the next three */
+    uint32_t tick;  /* of an untimed one: of the loop, when it was asked */
+    bool is_listed; /* in the table of its actor */
     bool is_young;  /* its timer is in no wheel yet: actor/ask_open.h */
     bool is_wanted; /* its turn waits for it */
     bool is_fixed;  /* its outcome is known: what comes now is late */

@@ -12,9 +12,10 @@
  *
  * To read a clock takes longer than all of this. So where a watch ticks, and no tick has come since the
  * worker last looked, an ask to an actor of the same worker is made without: it notes when that was, and its
- * time is counted from when its timer gets to the wheel. That is never early, and as late as a round, or as
- * its own turn goes on without waiting: before that nobody could have answered it. What such a request says
- * of its deadline is rough (ASK_ROUGH_NS), and a doubt is resolved by a look at the ask itself.
+ * time is counted from the latest moment at which it can have been made, which is known when its timer gets to
+ * the wheel: then, or so many ticks ago as have come since. That is never early, and a few ticks late. What
+ * such a request says of its deadline is rough (ASK_ROUGH_NS), and a doubt is resolved by a look at the ask
+ * itself.
  *
  * Owner only, all of it.
  */
@@ -99,17 +100,6 @@ static inline void ask_answer(struct worker *worker, struct cell *cell, struct a
     ask->is_ringed = false;
     ask_give(worker, ask);
     ask_wake(turn, is_wanted);
-}
-
-static_assert(offsetof(struct ask, is_fixed) == offsetof(struct ask, is_listed) + 3,
-              "ask_is_awaited looks at four flags together");
-
-/** Whether a turn waits for this ask, nothing has ended it, and its timer is young. */
-static inline bool ask_is_awaited(const struct ask *ask)
-{
-    static const bool flags[4] = {true, true, true, false};
-    return memcmp((const char *)ask + offsetof(struct ask, is_listed), flags, sizeof flags) == 0 &&
-           !ask->is_look;
 }
 
 /** The newest ask of an actor, one that is awaited and the only one its turn waits for, has its reply. */

@@ -157,17 +157,16 @@ tr_kit *tr_kit_new(const tr_kit_options *options)
     rng_init(&kit->rng, seed);
     kit->virtual->on_park = on_park;
     kit->virtual->on_park_context = kit;
-    tr_system_options system_options = {.size = sizeof system_options,
-                                        .name = "kit",
-                                        .workers = options->workers ? options->workers : 1,
-                                        .seed = seed,
-                                        .spin_ns = -1,
-                                        .balance =
-                                            options->moves ? TR_BALANCE_RESTLESS : TR_BALANCE_OFF,
-                                        .awake_max = options->size ? options->awake_max : 0,
-                                        .awake_bytes_max =
-                                            options->size ? options->awake_bytes_max : 0,
-                                        .platform = &kit->virtual->table};
+    tr_system_options system_options = {
+        .size = sizeof system_options,
+        .name = "kit",
+        .workers = options->workers ? options->workers : 1,
+        .seed = seed,
+        .spin_ns = -1,
+        .balance = options->moves ? TR_BALANCE_RESTLESS : TR_BALANCE_OFF,
+        .awake_max = options->size ? options->awake_max : 0,
+        .awake_bytes_max = options->size ? options->awake_bytes_max : 0,
+        .platform = &kit->virtual->table};
     if (tr__system_new(&system_options, &kit->system) != TR_OK)
         goto free_virtual;
     kit->system->blocking.is_played = true;

@@ -142,7 +142,7 @@ void tr__cell_finish(struct worker *worker, struct cell *cell)
     if (cell->extra)
         tr__laters_refuse(worker, cell);
     /* Most leave nothing: no mail, and neither timers, a stash nor watches. */
-    if (cell->extra || cell->cycle || mail_has_arrived(cell)) {
+    if (cell->extra || cell->cycle || cell->notices || cell->flags & CELL_MIXED) {
         /* Requests wait for a durable actor: they hear that it has failed for good. */
         bool has_failed = cell_durable(cell) && cell->flags & CELL_FAILED;
         tr__mail_bury(worker, cell, has_failed ? TR_START_FAILED : TR_STOPPED);

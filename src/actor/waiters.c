@@ -452,7 +452,6 @@ tr_status tr__barrier_wait_for_replies(struct tr_self *self)
 
 tr_status tr__turn_wait_behind_barrier(struct tr_self *self)
 {
-    self->asks_barrier = false;
     (void)tr__ring_look_for_replies(self);
     return self->wanted ? tr__turn_park(self, TR_NEVER) : TR_OK; /* what was found has ended it */
 }

@@ -185,7 +185,7 @@ void tr__durable_drop(struct worker *worker, struct durable_actor *actor);
 
 /* ---- durable/stretch.c ---- */
 
-/** Packs the state at the worker's desk. 0: it cannot be packed, and *status says why. */
+/** Packs the state at the worker's desk; gives its size. 0: it cannot be packed, and *status says why. */
 size_t tr__durable_state_pack(struct worker *worker, struct durable_actor *actor,
                               tr_status *status);
 /** The batch of the stretch that runs, made if need be. NULL: no memory. */
@@ -207,10 +207,6 @@ void tr__durable_stretch_stored(struct worker *worker, struct cell *cell,
                                 struct envelope *envelope);
 /** All overlays up to a stretch go; UINT64_MAX: all. */
 void tr__overlays_drop(struct worker *worker, struct durable_actor *actor, uint64_t stretch);
-
-/** Packs the state at the worker's desk; gives its size. 0: it cannot be packed, and *status says why. */
-size_t tr__durable_state_pack(struct worker *worker, struct durable_actor *actor,
-                              tr_status *status);
 
 /* ---- durable/changed.c ---- */
 

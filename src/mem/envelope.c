@@ -157,6 +157,7 @@ struct envelope *tr__envelope_refill(struct envelope_pool *pool)
             return NULL;
         slab_carve(pool);
     }
+    TR_ASSERT(pool->free);
     struct envelope *envelope = pool->free;
     pool->free = envelope_next(envelope);
     poison_clear(&envelope->payload, sizeof envelope->payload);

@@ -115,6 +115,36 @@ TEST(a_turn_that_is_no_barrier_may_close_a_ring, "A-03", "SG-12")
     }
 }
 
+/* Asks a third one and the barrier behind it, and waits for the third one first. */
+static tr_next ask_third_and_back(tr_self *self, struct player *player, int64_t arg)
+{
+    (void)player, (void)arg;
+    tr_pending third = tr_ask(self, world.players[2], play, .call = CALL(echo), .arg = 1).any;
+    tr_pending back = tr_ask(self, world.players[0], play_alone, .call = CALL(echo), .arg = 1).any;
+    ck_assert_int_eq(tr_self_try_await(self, third, NULL), TR_OK);
+    note(self, back, tr_self_try_await(self, back, NULL));
+    return tr_reply(self, value);
+}
+
+static tr_next ask_who_asks_two(tr_self *self, struct player *player, int64_t arg)
+{
+    (void)player, (void)arg;
+    tr_pending asked =
+        tr_ask(self, world.players[1], play, .call = CALL(ask_third_and_back), .arg = 0).any;
+    ck_assert_int_eq(tr_self_try_await(self, asked, NULL), TR_OK);
+    return tr_reply(self, value);
+}
+
+TEST(it_may_close_it_with_a_later_wait, "A-03", "SG-12")
+{
+    ring_begin(1, 1);
+    tr_time now_ns = tr_kit_now(world.kit);
+    ck_assert_int_eq(outcome_of(ASK_ALONE(0, ask_who_asks_two, 0).any, NULL), TR_OK);
+    ck_assert_int_eq(cycles, 1);
+    expect_all_well(now_ns);
+    world_end();
+}
+
 /* It waits behind a barrier that waits for somebody else: that is no ring. */
 static tr_next ask_slow_one(tr_self *self, struct player *player, int64_t arg)
 {
@@ -363,7 +393,7 @@ TEST(a_request_that_was_passed_on_closes_no_ring, "A-03", "D-03")
 }
 
 SUITE("ask ring", a_ring_is_told_with_its_path, a_turn_that_is_no_barrier_may_be_in_a_ring,
-      a_turn_that_is_no_barrier_may_close_a_ring,
+      a_turn_that_is_no_barrier_may_close_a_ring, it_may_close_it_with_a_later_wait,
       a_turn_that_waits_long_and_is_no_barrier_is_in_no_ring, of_all_asks_one_in_a_ring_is_a_ring,
       of_any_asks_all_must_be_in_a_ring, of_any_asks_all_in_rings_are_one,
       a_request_in_the_hands_of_another_turn_closes_no_ring,
