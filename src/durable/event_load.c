@@ -321,7 +321,11 @@ tr_next tr__events_load(tr_self *self, struct durable_actor *actor, void *state,
         return TR_SAME;
     uint64_t highest = stored->sequence;
     tr_status status = tr__journal_open(&actor->events->journal, 1, highest);
-    if (status == TR_OK && stored->has_state)
+    /* One without bytes is the mark of a first start, and no state. */
+    bool has_base = stored->has_state && stored->bytes.size;
+    if (has_base)
+        actor->is_half = false; /* of a kind that had no events: it stays as it is */
+    if (status == TR_OK && has_base)
         status = load_base(&loading, stored);
     if (status != TR_OK)
         return tr_fail(

@@ -137,6 +137,12 @@ static void ready_drop(struct worker *worker, struct durable_actor *actor)
         item_free(worker, LIST_OWNER(link, struct event_item, link));
 }
 
+void tr__events_erased(struct worker *worker, struct durable_actor *actor)
+{
+    ready_drop(worker, actor);
+    hold(worker, actor);
+}
+
 /* Calls the hook of an event that is on disk. */
 static tr_next hook(struct tr_self *self, struct tr_self *verb, struct durable_actor *actor,
                     void *state, struct event_item *item)
@@ -161,6 +167,7 @@ static tr_next hook(struct tr_self *self, struct tr_self *verb, struct durable_a
         next = tr__durable_user(self, verb, &handler, state, self->frame->message);
     else
         next = tr_fail(self, status, "an event for TR_ON_STORED: %s", tr_status_text(status));
+    next = tr__durable_changed(self, verb, actor, next);
     next = tr__frame_done(self, actor, next, false);
     tr__frame_end(self, actor);
     return next;
@@ -341,9 +348,25 @@ static bool is_new_since_snapshot(const struct journal *journal)
     return journal->highest > (count ? journal->snapshots[count - 1] : 0);
 }
 
+/* Whether the first start is over is in the version of a state, as for kinds without events; there are no bytes of it. */
+static tr_status mark(struct durable_actor *actor)
+{
+    struct store_batch *batch = tr__durable_stretch_batch(actor);
+    if (!batch)
+        return TR_NO_MEMORY;
+    actor->is_half = actor->is_creating;
+    uint32_t version = actor->kind->version | (actor->is_half ? STATE_HALF : 0);
+    return tr__store_put_state(batch, version, (tr_bytes){"", 0});
+}
+
 tr_status tr__events_close(struct worker *worker, struct durable_actor *actor)
 {
     struct event_log *log = actor->events;
+    if (actor->is_creating || actor->is_half) {
+        tr_status status = mark(actor);
+        if (status != TR_OK)
+            return status;
+    }
     if (!actor->batch) {
         /* There is nothing, but from now on it is known: a batch that deletes what is not there makes its row. */
         struct store_batch *batch = tr__durable_stretch_batch(actor);

@@ -118,6 +118,8 @@ void tr__events_stored(struct worker *worker, struct durable_actor *actor, uint6
 void tr__events_wake(struct worker *worker, struct durable_actor *actor);
 /** Calls a hook. */
 tr_next tr__events_turn(tr_self *self, void *state, const void *message);
+/** What an earlier first start has persisted is removed: its hooks do not come. */
+void tr__events_erased(struct worker *worker, struct durable_actor *actor);
 /** The generation is over: all goes but hooks that are ready. */
 void tr__events_reset(struct worker *worker, struct durable_actor *actor);
 /** The actor is. */

@@ -142,11 +142,14 @@ tr_status tr__durable_state_read(tr_self *self, const struct durable_actor *acto
     return TR_OK;
 }
 
-/* What is stored now, to be compared with. A state of an earlier version counts as another one. */
+/*
+ * What is stored now, to be compared with. A state of an earlier version counts as another one, and so does one with
+ * the mark of a program that had a handler for tr_created: the next that is stored takes that away.
+ */
 static bool stored_keep(struct worker *worker, struct durable_actor *actor,
                         const struct store_state *stored)
 {
-    if (stored->version != actor->kind->version)
+    if (stored->version != actor->kind->version || actor->is_half)
         return true;
     actor->stored = source_resize(&worker->source, NULL, stored->bytes.size);
     if (!actor->stored)
@@ -167,9 +170,8 @@ static tr_next load_state(tr_self *self, struct durable_actor *actor, void *stat
                        TR_STALE,
                        "it has events, up to %llu, and its kind has none",
                        (unsigned long long)stored->sequence);
-    if (!stored->has_state)
+    if (!stored->has_state || !stored->bytes.size) /* the mark of a kind that had events */
         return TR_SAME;
-    stored->version &= ~STATE_HALF; /* of a program that had a handler for tr_created */
     if (stored->version > kind->version)
         return tr_fail(self,
                        TR_STALE,
@@ -200,11 +202,12 @@ static tr_next load(tr_self *self, struct durable_actor *actor, void *state)
                                             kind->declared->name,
                                             actor_key(actor),
                                             &stored);
-    bool has_created = kind->created && !kind->declared->options.events;
-    actor->is_half =
-        status == TR_OK && stored.has_state && stored.version & STATE_HALF && has_created;
-    actor->is_new = status == TR_NOT_FOUND || actor->is_half;
-    actor->is_creating = actor->is_new && has_created;
+    bool is_there = status == TR_OK;
+    actor->is_half = is_there && stored.has_state && stored.version & STATE_HALF;
+    actor->is_new = status == TR_NOT_FOUND || (actor->is_half && kind->created);
+    actor->is_creating = actor->is_new && kind->created;
+    if (is_there)
+        stored.version &= ~STATE_HALF;
     if (status != TR_OK && !actor->is_new)
         return tr_fail(self, status, "its state cannot be read: %s", tr_status_text(status));
     if (kind->declared->options.events)

@@ -6,7 +6,9 @@
  */
 #include "durable/alarm.h"
 
+#include "durable/events.h"
 #include "durable/queue.h"
+#include "store/sql.h"
 
 enum { EVICT_MAX = 8 }; /* of those that have been idle for longest, as many are asked at a time */
 
@@ -70,6 +72,10 @@ static size_t weight_of(const struct durable_actor *actor)
     size_t bytes = sizeof(struct cell) + sizeof(struct cell_extra) + sizeof *actor +
                    actor->key_size + actor->stored_room + actor->shown_room + actor->block.size +
                    tr__heap_bytes(actor->durable.cell->heap);
+    if (actor->events) /* its state is that of a snapshot, and of what its heap has */
+        bytes += sizeof *actor->events + actor->events->block.size + actor->events->held;
+    if (actor->sql)
+        bytes += sizeof *actor->sql + actor->sql->bytes;
     LIST_EACH (link, &actor->alarms) {
         const struct alarm *alarm = LIST_OWNER(link, struct alarm, link);
         bytes += sizeof *alarm + alarm->name_size + alarm->bytes_size;

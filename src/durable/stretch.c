@@ -159,7 +159,7 @@ static tr_status state_close(struct worker *worker, struct durable_actor *actor,
     tr_status status = TR_OK;
     if (actor->events)
         return tr__events_close(worker, actor);
-    if (has_changed || is_told || actor->is_creating)
+    if (has_changed || is_told || actor->is_creating || actor->is_half)
         status = state_put(worker, actor, size);
     if (status == TR_OK && has_changed && !stored_set(worker, actor, size))
         status = TR_NO_MEMORY;

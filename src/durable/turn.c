@@ -200,6 +200,8 @@ void tr__durable_started(struct worker *worker, struct durable_actor *actor)
 static tr_status half_erase(struct tr_self *self, struct durable_actor *actor)
 {
     struct store_batch *batch = tr__durable_stretch_batch(actor);
+    if (actor->events)
+        tr__events_erased(self->worker, actor);
     tr_status status = batch ? tr__store_destroy(batch) : TR_NO_MEMORY;
     return status == TR_OK ? tr_try_save(self) : status;
 }
@@ -217,7 +219,7 @@ tr_next tr__durable_begin(tr_self *self, void *state, const void *message)
         return same; /* told twice: an earlier start failed before it came to it */
     if (!tr__frame_begin(self, actor, "tr_awake", false))
         return no_memory(self);
-    tr_status status = actor->is_half ? half_erase(self, actor) : TR_OK;
+    tr_status status = actor->is_half && is_created ? half_erase(self, actor) : TR_OK;
     if (status != TR_OK)
         next = not_stored(self, status);
     else if (is_created)

@@ -11,7 +11,7 @@
 
 #include "fiber/fiber.h"
 
-#define ASIDE_STACK_SIZE ((size_t)1024 * 1024)
+#define ASIDE_STACK_SIZE ((size_t)8 * 1024 * 1024)
 
 struct aside {
     struct fiber fiber;

@@ -22,7 +22,7 @@
 #include "store/pages.h"
 
 /** More than what deep expressions, views and triggers have been seen to take within our limits. */
-enum { STORE_SQL_STACK = 512 * 1024 };
+enum { STORE_SQL_STACK = 8 * 1024 * 1024 };
 
 struct store_driver;
 /** What the driver has open; NULL until it is used. */
@@ -38,6 +38,7 @@ struct store_sql {
     const struct store_driver *driver;
     struct sql_engine *engine;
     bool is_begun; /* it is known how many pages the store has */
+    size_t bytes;  /* of memory that the engine has, about */
     struct store_sql_options options;
     size_t name_size;
     unsigned char name[]; /* kind, NUL, key */

@@ -58,6 +58,7 @@ void tr__engine_close(struct store_sql *sql)
     TR_ASSERT(result == SQLITE_OK);
     tr__pages_unstage(&sql->pages);
     sql->engine = NULL;
+    sql->bytes = 0;
     source_resize(&sql->pages.source, engine, 0);
 }
 
@@ -74,6 +75,7 @@ static void set_limits(sqlite3 *database)
         {SQLITE_LIMIT_EXPR_DEPTH, ENGINE_EXPRESSION_DEPTH},
         {SQLITE_LIMIT_COMPOUND_SELECT, ENGINE_COMPOUND_SELECT},
         {SQLITE_LIMIT_TRIGGER_DEPTH, ENGINE_TRIGGER_DEPTH},
+        {SQLITE_LIMIT_LIKE_PATTERN_LENGTH, ENGINE_PATTERN_LENGTH},
         {SQLITE_LIMIT_ATTACHED, 0},
         {SQLITE_LIMIT_WORKER_THREADS, 0},
     };
@@ -337,11 +339,12 @@ static tr_status step(struct sql_engine *engine, struct store_sql_call *call,
                       sqlite3_stmt *statement)
 {
     tr_sql_value values[TR_SQL_COLUMNS_MAX];
-    int columns = sqlite3_column_count(statement);
-    TR_ASSERT(columns <= TR_SQL_COLUMNS_MAX);
-    call->columns = (size_t)columns;
     for (;;) {
         int result = sqlite3_step(statement);
+        /* Not before: the first step prepares it anew if the tables have changed. */
+        int columns = sqlite3_column_count(statement);
+        TR_ASSERT(columns <= TR_SQL_COLUMNS_MAX);
+        call->columns = (size_t)columns;
         if (result == SQLITE_DONE)
             return TR_OK;
         if (result != SQLITE_ROW)
@@ -377,6 +380,15 @@ static tr_status run(struct sql_engine *engine, struct store_sql_call *call)
     return status;
 }
 
+/* What the connection has read and made; what all of them have besides is a constant. */
+static size_t bytes_of(const struct sql_engine *engine)
+{
+    int used = 0;
+    int most = 0;
+    (void)sqlite3_db_status(engine->database, SQLITE_DBSTATUS_CACHE_USED, &used, &most, 0);
+    return ENGINE_BYTES + (size_t)used;
+}
+
 tr_status tr__engine_run(struct store_sql *sql, struct store_view *view,
                          struct store_sql_call *call)
 {
@@ -406,5 +418,7 @@ tr_status tr__engine_run(struct store_sql *sql, struct store_view *view,
         tr__pages_keep(&sql->pages);
     else if (is_doubtful || pages_are_staged(&sql->pages))
         tr__engine_close(sql); /* It may have changed what it has in memory. */
+    if (sql->engine)
+        sql->bytes = bytes_of(engine);
     return status;
 }

@@ -13,11 +13,14 @@
 
 enum {
     ENGINE_CACHE_BYTES = 512 * 1024, /* that a connection keeps of what it has read */
+    ENGINE_BYTES = 96 * 1024,        /* that it has besides, about */
     ENGINE_STEPS_AT = 1000, /* after so many steps it is looked whether it has been too many */
     /* Of the language: what is far above any use, and far below what the stack holds. */
     ENGINE_EXPRESSION_DEPTH = 200,
     ENGINE_COMPOUND_SELECT = 200,
     ENGINE_TRIGGER_DEPTH = 32,
+    ENGINE_PATTERN_LENGTH =
+        1000, /* of LIKE and GLOB: a match goes one level down for each % or * */
 };
 
 struct sql_engine {
