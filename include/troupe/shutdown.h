@@ -47,8 +47,9 @@ typedef enum tr_hook_phase {
 /** Somebody who was still busy when the wait was over. Texts are cut to fit, paths at their front. */
 typedef struct tr_report_busy {
     char path[256];
-    char type[64];  /* of the message; "a signal" of a set-up, tr_pre_start, tr_post_stop */
-    char place[64]; /* the name of the handler, "tr_blocking", or "the store", which writes for durable actors */
+    char type[64]; /* of the message; "a signal" of a set-up, tr_pre_start, tr_post_stop */
+    char place
+        [64]; /* the name of the handler, "tr_blocking", or "the store", which writes for durable actors */
     int worker;     /* -1: a helper thread of tr_blocking, or that of the store */
     tr_time age_ns; /* how long it has run, to a millisecond or so */
 } tr_report_busy;
