@@ -100,16 +100,15 @@ struct pool *tr__pool_of(struct tr_system *system, const tr_child_spec *table)
         return pool;
     lock_take(&system->pool_lock);
     pool = atomptr_load(&system->pool, ATOM_RELAXED);
-    if (!pool)
-        pool = pool_make(system, table);
-    if (pool) {
+    struct pool *made = pool ? NULL : pool_make(system, table);
+    if (made) {
         system->pool_free = pool_free;
         system->pool_follow = pool_follow;
         system->pool_holds = pool_holds;
-        atomptr_store(&system->pool, pool, ATOM_RELEASE); /* partner: above */
+        atomptr_store(&system->pool, made, ATOM_RELEASE); /* partner: above */
     }
     lock_give(&system->pool_lock);
-    return pool;
+    return pool ? pool : made;
 }
 
 /* A name that is in the table twice would be one actor, of which the second line says nothing. */

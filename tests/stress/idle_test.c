@@ -34,7 +34,8 @@ static tr_next on_ping(tr_self *self, const struct ping *message)
     ck_assert_int_eq(tr__mail_send(self->worker, cell, envelope), TR_OK);
     return TR_SAME;
 }
-TR_BEHAVIOR(echo, void, TR_ON(ping, on_ping));
+/* Who talk to each other would come together, and nobody would be woken any more. */
+TR_BEHAVIOR(echo, void, TR_ON(ping, on_ping), TR_OPTIONS(.is_pinned = true));
 
 static tr_system *system_;
 static tr_client *client;
