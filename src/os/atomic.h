@@ -92,12 +92,6 @@ ATOM_NUMBER(atom32, uint32_t)
 ATOM_NUMBER(atom64, uint64_t)
 ATOM_COMMON(atomptr, void *)
 
-/** Adds to a counter that one thread writes and any may read: no read-modify-write. */
-ATOM_INLINE void atom64_count(atom64 *atom, uint64_t value)
-{
-    atom64_store(atom, atom64_load(atom, ATOM_RELAXED) + value, ATOM_RELAXED);
-}
-
 /**
  * The cheap half of a pair of barriers whose dear half is tr__os_barrier: keeps the compiler from
  * moving memory accesses over it. What the CPU does, the other side sees to.
@@ -118,4 +112,11 @@ ATOM_INLINE void atom_pause(void)
 }
 
 #endif
+
+/** Adds to a counter that one thread writes and any may read: no read-modify-write. */
+ATOM_INLINE void atom64_count(atom64 *atom, uint64_t value)
+{
+    atom64_store(atom, atom64_load(atom, ATOM_RELAXED) + value, ATOM_RELAXED);
+}
+
 #endif
