@@ -149,6 +149,38 @@ TEST(messages_to_oneself_come_after_the_turn_in_order, "SG-15")
     tr_kit_free(kit);
 }
 
+/* In one turn a message comes from elsewhere, and then one from the same worker. */
+TR_MESSAGE(pass_by, (ref_of(receiver), to));
+TR_ACTOR(passer, pass_by);
+
+static tr_client *elsewhere;
+static tr_next on_pass_by(tr_self *self, const struct pass_by *message)
+{
+    for (uint64_t n = 0; n < 6; n += 2) {
+        tr_tell(elsewhere, message->to, number, .from = 0, .n = n);
+        tr_tell(self, message->to, number, .from = 0, .n = n + 1);
+    }
+    return TR_SAME;
+}
+TR_BEHAVIOR(passer, void, TR_ON(pass_by, on_pass_by));
+
+/* An actor that moves has sent from elsewhere itself, so this is the order of a pair. */
+TEST(a_send_nearby_does_not_pass_what_came_from_elsewhere, "SG-01", "D-07")
+{
+    tr_kit *kit = tr_kit_new(NULL);
+    elsewhere = tr_kit_client(kit);
+    passer_ref passer;
+    receiver_ref receiver;
+    ck_assert_int_eq(tr_try_spawn(elsewhere, &receiver, receiver, NULL), TR_OK);
+    ck_assert_int_eq(tr_try_spawn(elsewhere, &passer, passer, NULL), TR_OK);
+    tr_kit_settle(kit);
+    tr_tell(elsewhere, passer, pass_by, .to = receiver);
+    tr_kit_settle(kit);
+    ck_assert_uint_eq(expected[0], 6);
+    ck_assert_uint_eq(wrong, 0);
+    tr_kit_free(kit);
+}
+
 /* ---- Sizes. ---- */
 
 TEST(a_message_of_any_size_arrives_whole_or_is_refused, "SG-09", "P-04")
@@ -352,6 +384,7 @@ TEST(a_kill_from_another_worker_overtakes_mail, "WP-09")
 
 SUITE("order", each_pair_keeps_its_order_under_any_schedule,
       messages_to_oneself_come_after_the_turn_in_order,
+      a_send_nearby_does_not_pass_what_came_from_elsewhere,
       a_message_of_any_size_arrives_whole_or_is_refused,
       a_self_sending_actor_does_not_starve_its_neighbours, a_flooded_actor_yields_after_its_batch,
       orders_overtake_mail, a_kill_from_another_worker_overtakes_mail)
