@@ -17,13 +17,13 @@ TR_MESSAGE(played, (u64, answers));
 TR_ACTOR(hall, tournament, played);
 
 struct player {
-    player_ref players[PLAYERS];
     uint64_t number;
     uint64_t rounds;
     uint64_t answers;
     uint64_t opponent;
     uint64_t random;
     tr_ref hall;
+    player_ref players[PLAYERS];
 };
 
 static tr_next set_up_player(struct player *player, const struct entry *message)
