@@ -84,6 +84,8 @@ enum cell_control {
 
 /** What makes a message more than an ordinary one to the run that handles it. */
 enum { CELL_WATCHED = CELL_IDLES | CELL_METERED };
+/** And to the room that it gives back. */
+enum { CELL_NOTABLE = CELL_WATCHED | CELL_NARROW | CELL_AWAITED };
 /** What makes more of an actor than one that notices are pushed to; and that takes one after another. */
 enum { CELL_GUARDED = CELL_SEALED | CELL_BARRIER | CELL_METERED | CELL_MIXED };
 enum { CELL_UNUSUAL = CELL_GUARDED | CELL_WOKEN | CELL_AWAITED };

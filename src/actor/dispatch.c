@@ -150,6 +150,11 @@ static bool entries_resize(struct dispatches *dispatches, struct dispatch *dispa
     return true;
 }
 
+static struct dispatch_entry entry_for(const tr_type *type, const tr_handler *row)
+{
+    return (struct dispatch_entry){type, row, row && row->type ? row->call : NULL};
+}
+
 /* The row of a type by its name and fields. */
 static const tr_handler *row_of(const tr_behavior *behavior, const tr_type *type)
 {
@@ -183,7 +188,7 @@ static struct dispatch *dispatch_new(struct dispatches *dispatches, const tr_beh
         struct dispatch_entry *entry = entry_of(dispatch, row->type);
         if (entry->type || tr__signal_is_forged(row->type))
             continue; /* the first row of a type counts */
-        *entry = (struct dispatch_entry){row->type, row};
+        *entry = entry_for(row->type, row);
         dispatch->used++;
     }
     dispatch->pre_start = row_of(behavior, &tr_type_tr_pre_start);
@@ -276,7 +281,7 @@ const tr_handler *tr__dispatch_learn(struct dispatches *dispatches, struct dispa
             return row;
         entry = entry_of(dispatch, type);
     }
-    *entry = (struct dispatch_entry){type, row};
+    *entry = entry_for(type, row);
     dispatch->used++;
     return row;
 }

@@ -18,6 +18,8 @@
 struct dispatch_entry {
     const tr_type *type;       /* NULL: free */
     const tr_handler *handler; /* NULL: known to have none */
+    /* That of the handler, one step nearer; NULL where it is one for any type, or there is none. */
+    tr_next (*call)(tr_self *self, void *state, const void *message);
 };
 
 struct dispatch {
@@ -100,11 +102,18 @@ static inline uint32_t dispatch_hash(const tr_type *type)
     return (uint32_t)(((uintptr_t)type >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 32);
 }
 
+/** Where a type is, most of the time. */
+ATOM_INLINE const struct dispatch_entry *dispatch_place(const struct dispatch *dispatch,
+                                                        const tr_type *type)
+{
+    return &dispatch->entries[dispatch_hash(type) & dispatch->mask];
+}
+
 /** The row of a type: its own, that of any, or NULL. */
 ATOM_INLINE const tr_handler *dispatch_find(struct dispatches *dispatches,
                                             struct dispatch *dispatch, const tr_type *type)
 {
-    const struct dispatch_entry *entry = &dispatch->entries[dispatch_hash(type) & dispatch->mask];
+    const struct dispatch_entry *entry = dispatch_place(dispatch, type);
     if (__builtin_expect(entry->type == type, 1))
         return entry->handler;
     return tr__dispatch_learn(dispatches, dispatch, type);

@@ -160,17 +160,28 @@ static inline void room_give_near(struct cell *cell, const struct envelope *enve
 #define MAIL_ONE_NOTICE (1 - (UINT64_C(1) << (32 + STOCK_LINES_SHIFT)) - (UINT64_C(1) << 32))
 #endif
 
-/** Such a notice leaves the mailbox. Owner only. */
-static inline void mail_leave_near(struct cell *cell)
+/** Such a notice leaves the mailbox of one that is narrow, or where senders wait. Owner only. */
+static inline void mail_leave_exactly(struct cell *cell)
 {
-    if (__builtin_expect(cell->flags & (CELL_NARROW | CELL_AWAITED), 0)) {
-        cell->queued_lines--;
-        tr__room_give(cell, 1);
-        return;
-    }
+    cell->queued_lines--;
+    tr__room_give(cell, 1);
+}
+
+/** The same of all others. */
+static inline void mail_leave_stock(struct cell *cell)
+{
     cell->stock_and_lines -= MAIL_ONE_NOTICE;
     if (__builtin_expect(cell->stock & STOCK_IS_MUCH, 0))
         tr__room_give(cell, 0);
+}
+
+/** The same of any. */
+static inline void mail_leave_near(struct cell *cell)
+{
+    if (__builtin_expect(cell->flags & (CELL_NARROW | CELL_AWAITED), 0))
+        mail_leave_exactly(cell);
+    else
+        mail_leave_stock(cell);
 }
 
 /** Whether the stock has room for one. Owner only. */

@@ -71,21 +71,16 @@ __attribute__((__noinline__)) static bool message_admit(struct tr_self *self,
     }
 }
 
-/* Calls the handler; `envelope` is that of the turn. */
-RUN_INLINE tr_next call_row(struct tr_self *self, const tr_handler *row, void *state,
-                            struct envelope *envelope, void *data, enum call_mode mode)
+/* Calls the handler of a row, `call`. */
+RUN_INLINE tr_next call_handler(struct tr_self *self, const tr_handler *row,
+                                tr_next (*call)(tr_self *, void *, const void *), void *state,
+                                const void *message, enum call_mode mode)
 {
-    tr_next next;
     if (mode == CALL_TRAPPING)
         return tr__fault_call_row(self, row);
     if (mode == CALL_RELIEVING)
         seat_go_out(self->seat, self);
-    if (__builtin_expect(row->type != NULL, 1)) {
-        next = row->call(self, state, data);
-    } else {
-        tr_message any = {envelope->type, data};
-        next = row->call(self, state, &any);
-    }
+    tr_next next = call(self, state, message);
     if (mode == CALL_RELIEVING && __builtin_expect(!seat_come_in(self->seat), 0))
         tr__relief_return(self);
     return next;
@@ -113,7 +108,9 @@ RUN_INLINE bool message_turn_slowly(struct tr_self *self, struct worker *worker,
     }
     self->row = row;
     worker_set_row(worker, row);
-    tr_next next = call_row(self, row, cell->state, envelope, envelope_data(envelope), mode);
+    tr_message any = {envelope->type, envelope_data(envelope)};
+    const void *message = row->type ? any.data : &any;
+    tr_next next = call_handler(self, row, row->call, cell->state, message, mode);
     if (next.code != TR_NEXT_SAME || self->has_story || self->envelope->kind == ENVELOPE_ASK)
         return message_end_slowly(self, next);
     atom64_count(&worker->counters.handled, 1);
@@ -127,26 +124,30 @@ RUN_INLINE bool message_turn(struct tr_self *self, struct worker *worker, struct
                              struct envelope *envelope, enum call_mode mode)
 {
     self->turns++;
-    if (__builtin_expect(!envelope_is_notice(envelope) || cell->flags & CELL_WATCHED, 0)) {
-        if (envelope_is_request(envelope) && !(cell->flags & CELL_WATCHED))
-            mail_leave_near(cell);
-        else if (!message_admit(self, envelope))
-            return true;
-        return message_turn_slowly(self, worker, cell, envelope, mode);
+    if (__builtin_expect(!envelope_is_notice(envelope) || cell->flags & CELL_NOTABLE, 0)) {
+        bool is_watched = cell->flags & CELL_WATCHED;
+        if (is_watched || !envelope_is_notice(envelope)) {
+            if (envelope_is_request(envelope) && !is_watched)
+                mail_leave_near(cell);
+            else if (!message_admit(self, envelope))
+                return true;
+            return message_turn_slowly(self, worker, cell, envelope, mode);
+        }
+        mail_leave_exactly(cell);
+    } else {
+        mail_leave_stock(cell);
     }
-    mail_leave_near(cell);
     const tr_type *type = envelope->type;
+    const struct dispatch_entry *entry = dispatch_place(cell->dispatch, type);
+    if (__builtin_expect(entry->type != type || !entry->call, 0))
+        return message_turn_slowly(self, worker, cell, envelope, mode);
     self->envelope = envelope;
     self->causal = envelope->causal;
     worker_set_type(worker, type);
-    const tr_handler *row = dispatch_find(&worker->dispatches, cell->dispatch, type);
-    if (__builtin_expect(!row, 0)) {
-        tr__turn_unhandled(self);
-        return true;
-    }
-    self->row = row;
-    worker_set_row(worker, row);
-    tr_next next = call_row(self, row, cell->state, envelope, envelope->payload.bytes, mode);
+    self->row = entry->handler;
+    worker_set_row(worker, entry->handler);
+    tr_next next =
+        call_handler(self, entry->handler, entry->call, cell->state, envelope->payload.bytes, mode);
     if (__builtin_expect(next.code != TR_NEXT_SAME || self->has_story, 0))
         return message_end_slowly(self, next);
     atom64_count(&worker->counters.handled, 1);
@@ -184,6 +185,12 @@ RUN_INLINE struct envelope *take_notices(struct cell *cell)
     return first;
 }
 
+/* Apart, since what it needs would keep registers from those who have no turns that wait. */
+__attribute__((__noinline__)) static bool resume(struct worker *worker, struct cell *cell)
+{
+    return stretch_resume(worker, cell);
+}
+
 /* The next message to handle. NULL: there is none, the actor waits or is gone. */
 RUN_INLINE struct envelope *next_message(struct tr_self *self, struct worker *worker,
                                          struct cell *cell)
@@ -199,7 +206,7 @@ RUN_INLINE struct envelope *next_message(struct tr_self *self, struct worker *wo
             return take_notices(cell);
         } else if (cell->flags & CELL_WOKEN) {
             /* Turns that may go on do so between any two messages. */
-            if (!stretch_resume(worker, cell))
+            if (!resume(worker, cell))
                 return NULL;
         } else {
             mail_look(worker, cell);
@@ -216,6 +223,13 @@ RUN_INLINE struct envelope *next_message(struct tr_self *self, struct worker *wo
     return NULL;
 }
 
+/* Whether an ordinary actor has nothing left to do. */
+RUN_INLINE bool is_done(const struct cell *cell)
+{
+    return !cell->cycle && !is_called(cell) && !(cell->flags & CELL_UNUSUAL) &&
+           !door_has_mail(&cell->door) && !cell->notices;
+}
+
 /* Cycles, until nothing is left or the budget is used. */
 RUN_INLINE void run(struct tr_self *self, struct worker *worker, struct cell *cell,
                     enum call_mode mode)
@@ -224,6 +238,10 @@ RUN_INLINE void run(struct tr_self *self, struct worker *worker, struct cell *ce
     while ((envelope = next_message(self, worker, cell))) {
         if (__builtin_expect(!message_turn(self, worker, cell, envelope, mode), 0))
             return; /* it stops, or is gone */
+        if (is_done(cell)) {
+            cell->house = HOUSE_WAITING; /* as take_notices */
+            return;
+        }
         if (__builtin_expect(is_used_up(self, worker), 0)) {
             tr__cell_settle(worker, cell);
             return;
@@ -253,11 +271,11 @@ RUN_INLINE uint32_t cell_run(struct worker *worker, struct task *task, uint32_t 
         if (mode == CALL_RELIEVING)
             self->seat = atomptr_load(&worker->seat, ATOM_RELAXED);
         worker_set_running(worker, cell);
+        cell->house = HOUSE_RUNNING;
         if (__builtin_expect(cell->cycle != NULL, 0) && (cell->replies || cell->exceptions))
             tr__mail_resume_cycle(cell);
-        cell->house = HOUSE_RUNNING;
         run(self, worker, cell, mode);
-        uint32_t turns = self->turns ? self->turns : 1;
+        uint32_t turns = self->turns + !self->turns;
         task = loop_next(&worker->loop, turns);
         if (__builtin_expect(!task, 0)) {
             worker_set_running(worker, NULL);

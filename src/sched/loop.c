@@ -52,7 +52,8 @@ static void run_task(struct loop *loop, struct task *task, enum task_class class
     uint32_t turns_max = loop->slice_left < TR_RUN_TURNS_MAX ? loop->slice_left : TR_RUN_TURNS_MAX;
     loop->class = class;
     /* Others may go before this one comes back, if they are its like and it is not soon time for more. */
-    bool is_alone = class == TASK_NORMAL && loop->queue.credit <= 0;
+    bool is_alone =
+        class == TASK_NORMAL && loop->queue.credit <= 0 && !loop->queue.classes[TASK_HIGH].first;
     if (is_alone && loop->slice_left >= LOOP_CLOCK_TURNS + TR_RUN_TURNS_MAX)
         loop->quick_given = loop->quick_left = loop->clock_in;
     tr__loop_charge(loop, loop->hooks->run(loop, task, turns_max));

@@ -138,9 +138,18 @@ static inline uint64_t loop_steps(const struct loop *loop)
            atom64_load(&loop->steps, ATOM_RELAXED);
 }
 
+/** Has the task that runs return to the loop before another one runs. Worker only. */
+static inline void loop_call_back(struct loop *loop)
+{
+    loop->quick_given -= loop->quick_left;
+    loop->quick_left = 0;
+}
+
 /** Puts a task that is in no queue into one. Worker only. */
 static inline void loop_enqueue(struct loop *loop, struct task *task, enum task_class class)
 {
+    if (class == TASK_HIGH)
+        loop_call_back(loop); /* it goes before what loop_next would take */
     runqueue_push(&loop->queue, task, class);
 }
 
@@ -159,8 +168,7 @@ static inline struct task *loop_next(struct loop *loop, uint32_t turns)
 {
     struct runqueue *queue = &loop->queue;
     struct task *task = queue->classes[TASK_NORMAL].first;
-    if (__builtin_expect(!task || queue->classes[TASK_HIGH].first ||
-                             loop->quick_left <= (int32_t)turns || loop_is_time_up(loop) ||
+    if (__builtin_expect(!task || loop->quick_left <= (int32_t)turns || loop_is_time_up(loop) ||
                              !stack_is_empty(&loop->ready.posted),
                          0))
         return NULL;
@@ -168,13 +176,6 @@ static inline struct task *loop_next(struct loop *loop, uint32_t turns)
     atom64_count(&loop->runs, 1);
     queue->classes[TASK_NORMAL].first = task->next;
     return task;
-}
-
-/** Has the task that runs return to the loop before another one runs. Worker only. */
-static inline void loop_call_back(struct loop *loop)
-{
-    loop->quick_given -= loop->quick_left;
-    loop->quick_left = 0;
 }
 
 #endif
