@@ -258,7 +258,7 @@ class Mode:
                 available = int(line.split()[1]) * 1024
         self.is_quick = is_quick
         self.memory = available / 4
-        self.seconds = 0.15 if is_quick else 1.5  # what a sample should take
+        self.seconds = 0.15 if is_quick else 1.2  # what a sample should take
         self.seconds_min = 0.1 if is_quick else 1.0
         self.cold_factor = 0.1 if is_quick else 1.0
         self.starts_max = 1 if is_quick else 6

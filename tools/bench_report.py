@@ -61,12 +61,27 @@ NOTES = """\
 
 class Results:
     """A run: who took part, what each sample gave, and where. `parts` has what is not of the table:
-    micro, latency and scale, each as the module that measures it keeps it."""
+    micro, latency and scale, each as the module that measures it keeps it. `before` is the summary of
+    the run with as many peers that was kept before this one."""
 
     def __init__(self):
         self.programs, self.rows, self.facts = [], [], []
         self.settings, self.samples, self.parts = {}, collections.defaultdict(list), {}
         self.load, self.repeat = "unknown", 0
+        self.before = {}
+
+    def summary(self):
+        facts = dict(self.facts)
+        kept = [[line.workload, line.source.threads, line.metric, self.median(OURS, line),
+                 self.best_peer(line), self.ratio(self.best_peer(line), line)]
+                for line in self.lines() if self.median(OURS, line) and self.best_peer(line)]
+        return {"when": f"{facts.get('date')}, commit {facts.get('commit')}", "load": self.load,
+                "lines": kept}
+
+    def follow(self, older):
+        """Remembers the run that was kept so far, if that had all the peers of this one."""
+        is_like = set(older.programs) >= set(self.programs) and older.rows == self.rows
+        self.before = older.summary() if is_like else {}
 
     def save(self, path):
         kept = {
@@ -76,7 +91,7 @@ class Results:
             "samples": [[name, *row, sample.why,
                          {" ".join(k): float(f"{v:.6g}") for k, v in (sample.values or {}).items()}]
                         for (name, row), samples in self.samples.items() for sample in samples],
-            "parts": self.parts}
+            "parts": self.parts, "before": self.before}
         texts = [f"{json.dumps(key)}: " + (
             "[\n" + ",\n".join(json.dumps(x, ensure_ascii=False) for x in value) + "\n]"
             if isinstance(value, list) and value else json.dumps(value, indent=1, ensure_ascii=False))
@@ -91,6 +106,7 @@ class Results:
         results = Results()
         results.facts, results.load, results.repeat = kept["facts"], kept["load"], kept["repeat"]
         results.programs, results.parts = kept["programs"], kept["parts"]
+        results.before = kept.get("before", {})
         results.rows = [Row(*row) for row in kept["rows"]]
         for name, workload, threads, setting in kept["settings"]:
             results.settings[name, Row(workload, threads)] = setting and Setting(*setting)
@@ -211,6 +227,22 @@ def shortfalls(results):
     return text or "No row is behind a peer or misses its aim.\n"
 
 
+def comparison(results):
+    """This run and the one before it, side by side: what differs is chance, the host, or a change."""
+    if not results.before:
+        return ""
+    then = {tuple(x[:3]): x[3:] for x in results.before["lines"]}
+    grid = [["workload", "threads", "unit", "then", "now", "to the best then", "now"]]
+    for line in results.lines():
+        old, best = then.get((line.workload, line.source.threads, line.metric)), results.best_peer(line)
+        if old and best and results.ratio(best, line):
+            grid.append([line.workload, str(line.source.threads), line.unit, number(old[0]),
+                         number(results.median(OURS, line)), f"{number(old[2])} ({old[1]})",
+                         f"{number(results.ratio(best, line))} ({best})"])
+    return (f"\n## The run before\n\nAnother full run, {results.before['when']}; other load "
+            f"{results.before['load']}.\n\n" + markdown(grid))
+
+
 def report(results, sections):
     """The text of bench/RESULTS.md; `sections` are the texts about the other parts."""
     scales = [["workload", "threads"] + results.programs]
@@ -230,7 +262,7 @@ def report(results, sections):
         "![How many times faster than the best peer](RESULTS.svg)\n\n",
         table(results),
         "\n## Failures\n\n" + "\n".join(f"- {x}" for x in failed) + "\n" if failed else "",
-        "\n## What falls short\n\n", shortfalls(results), remarks,
+        "\n## What falls short\n\n", shortfalls(results), remarks, comparison(results),
         "".join("\n" + x for x in sections),
         "\n## What was measured, and where\n\n",
         "".join(f"- {key}: {value}\n" for key, value in results.facts),
