@@ -198,46 +198,48 @@ static void log_relief(struct worker *worker, const struct tr_self *turn, tr_tim
             (long long)((worker->loop.now_ns - since_ns) / TR_MILLISECOND));
 }
 
-/* The worker is this thread's from now on, and that of the turn is stuck. */
+/* The worker is this thread's from now on, and that of the turn is stuck. Under the lock. */
 static void take_over(struct relief_thread *thread, struct relief_thread *stuck,
-                      struct tr_self *turn)
+                      struct tr_self *turn, tr_time since_ns)
 {
     struct worker *worker = turn->worker;
-    struct relief *relief = thread->relief;
     /* What the turn stands on when it goes on; the fiber that it runs on is its own. */
     stuck->turn = turn;
     stuck->side = worker->host.side;
     worker->host.current = NULL;
     seat_change(worker, thread);
-    lock_take(&relief->lock);
     stuck->is_stuck = true;
     stuck->number++;
     stuck->cell = turn->cell;
     stuck->type = turn->envelope->type;
     stuck->row = turn->row;
     stuck->worker = worker;
-    stuck->since_ns = (tr_time)atom64_load(&worker->loop.since_ns, ATOM_RELAXED);
-    tr_time since_ns = stuck->since_ns;
-    lock_give(&relief->lock);
-    atom64_fetch_add(&relief->total, 1, ATOM_RELAXED);
-    log_relief(worker, turn, since_ns);
+    stuck->since_ns = since_ns;
 }
 
 static bool take(struct relief_thread *thread, struct worker *called, uint64_t steps)
 {
+    struct relief *relief = thread->relief;
     struct relief_thread *stuck = atomptr_load(&called->seat, ATOM_ACQUIRE);
     struct tr_self *turn = seat_take(&stuck->seat);
     if (!turn)
         return false;
+    /* The lock: who sees that the worker gets on, which it does by losing this turn, sees why. */
+    lock_take(&relief->lock);
+    tr_time since_ns = (tr_time)atom64_load(&called->loop.since_ns, ATOM_RELAXED);
     /* By now that thread may act for another worker, or have got on. */
     bool is_due = turn->worker == called && loop_steps(&called->loop) == steps;
-    if (is_due && is_relievable(turn) && tr__turn_stick(turn)) {
-        take_over(thread, stuck, turn);
-        return true;
-    }
-    if (!seat_give_up(&stuck->seat))
+    bool is_taken = is_due && is_relievable(turn) && tr__turn_stick(turn);
+    if (is_taken)
+        take_over(thread, stuck, turn, since_ns);
+    lock_give(&relief->lock);
+    if (is_taken) {
+        atom64_fetch_add(&relief->total, 1, ATOM_RELAXED);
+        log_relief(called, turn, since_ns);
+    } else if (!seat_give_up(&stuck->seat)) {
         hand(stuck);
-    return false;
+    }
+    return is_taken;
 }
 
 /* True when the thread may work. */
@@ -466,6 +468,21 @@ bool tr__relief_follows(struct tr_system *system, uint64_t ref)
         if (is_its && !thread->is_told && thread->number != thread->told_number)
             follow(thread, view);
         is_found = thread->is_told && view->ref == ref;
+    }
+    lock_give(&relief->lock);
+    return is_found;
+}
+
+bool tr__relief_has(struct tr_system *system, uint64_t ref)
+{
+    struct relief *relief = &system->relief;
+    bool is_found = false;
+    if (!relief->threads)
+        return false;
+    lock_take(&relief->lock);
+    for (uint32_t i = 0; i < relief->worker_count + relief->spares && !is_found; i++) {
+        const struct relief_thread *thread = &relief->threads[i];
+        is_found = thread->is_stuck && ATOM_PEEK(&thread->cell->identity) == ref;
     }
     lock_give(&relief->lock);
     return is_found;

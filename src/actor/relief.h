@@ -113,6 +113,9 @@ void tr__relief_each(struct tr_system *system,
 /** Whether what was told of a turn that a worker had is now told of a thread that is stuck. The watch. */
 bool tr__relief_follows(struct tr_system *system, uint64_t ref);
 
+/** Whether a turn of this actor is stuck and its worker was taken, even if it has not gone on yet. */
+bool tr__relief_has(struct tr_system *system, uint64_t ref);
+
 /* ---- Verbs. ---- */
 
 /** Comes in from user code; gives the turn that goes out again, NULL where there is nothing to do. */

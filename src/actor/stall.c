@@ -82,6 +82,9 @@ static bool on_stall(void *context, struct loop *loop, tr_time duration_ns, bool
     /* One that has ended is no more to be seen: it is the one that was seen before. */
     if (!is_over && !tr__view_running(worker, view))
         return false;
+    /* Who has taken its worker is still to take the first step; then it is told of as relieved. */
+    if (!is_over && tr__relief_has(system, view->ref))
+        return false;
     /* Its worker has got on, but without it. */
     if (is_over && tr__relief_follows(system, view->ref))
         return true;

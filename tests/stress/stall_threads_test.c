@@ -102,10 +102,15 @@ static void on_stall(void *context, const tr_stall *stall)
              stall->behavior,
              stall->worker,
              stall->is_over ? "ended" : "goes on");
-    ck_assert(strstr(stall->file, "stall_threads_test.c") && stall->line);
     ck_assert_int_ge(stall->duration_ns, heard.least_ns);
     add(heard.stalls, sizeof heard.stalls, line);
-    atom32_fetch_add(stall->is_over ? &heard.ended : &heard.begun, 1, ATOM_RELEASE);
+    /* On a busy machine the turns of the library's own actor may take long too. */
+    bool is_ours = strcmp(stall->path, "/user") != 0;
+    ck_assert(!is_ours || (strstr(stall->file, "stall_threads_test.c") && stall->line));
+    if (!stall->is_over)
+        atom32_fetch_add(&heard.begun, 1, ATOM_RELEASE);
+    else if (is_ours)
+        atom32_fetch_add(&heard.ended, 1, ATOM_RELEASE);
 }
 
 static void on_log(void *context, tr_level level, const char *path, const char *text)

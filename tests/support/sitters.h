@@ -242,7 +242,7 @@ static void on_log(void *context, tr_level level, const char *path, const char *
 static void on_stall(void *context, const tr_stall *stall)
 {
     (void)context;
-    if (strcmp(stall->type, "sit") != 0)
+    if (!stall->type || strcmp(stall->type, "sit") != 0)
         return; /* the machine is busy */
     if (!stall->is_over && stall->duration_ns < 10 * REPORT_NS)
         atomic_fetch_add(&heard.early, 1);
