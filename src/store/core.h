@@ -16,6 +16,9 @@
  */
 #define STORE_SPIN_NS (100 * TR_MICROSECOND)
 
+/** Commits that take longer than this are not looked for, but waited for: to be woken is little beside them. */
+#define STORE_AWAIT_NS (300 * TR_MICROSECOND)
+
 enum {
     STORE_SPIN_SKIPS_MAX = 64,      /* After looks in vain it sleeps so often at once, at most. */
     STORE_GROUP_BATCHES_MAX = 4096, /* More wait for the next group. */
@@ -48,6 +51,7 @@ struct store {
     struct hash_key hash_key;
 
     atom64 writing_ns;   /* Since when a group is being committed; 0: none is. */
+    atom64 commit_ns;    /* How long that takes lately. */
     atom32 has_work;     /* `first` is not NULL: for a look without the lock */
     uint32_t spin_skips; /* The writer's: how often it sleeps at once before it looks again. */
     uint32_t spin_skips_next;
