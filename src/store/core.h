@@ -16,9 +16,6 @@
  */
 #define STORE_SPIN_NS (100 * TR_MICROSECOND)
 
-/** Commits that take longer than this are not looked for, but waited for: to be woken is little beside them. */
-#define STORE_AWAIT_NS (300 * TR_MICROSECOND)
-
 enum {
     STORE_SPIN_SKIPS_MAX = 64,      /* After looks in vain it sleeps so often at once, at most. */
     STORE_GROUP_BATCHES_MAX = 4096, /* More wait for the next group. */

@@ -25,7 +25,7 @@ tr_time tr__store_writing_since(const struct store *store)
 tr_time tr__store_await_ns(const struct store *store)
 {
     tr_time commit_ns = (tr_time)atom64_load(&store->commit_ns, ATOM_RELAXED);
-    return store->is_threadless || commit_ns > STORE_AWAIT_NS ? 0 : commit_ns + commit_ns / 2;
+    return store->is_threadless || commit_ns > TR_SPIN_COMMIT_NS ? 0 : commit_ns + commit_ns / 2;
 }
 
 uint64_t tr__store_epoch(const struct store *store)
@@ -118,7 +118,7 @@ static void tell(struct store_batch *first)
 static void learn_commit(struct store *store, tr_time took_ns)
 {
     tr_time mean_ns = (tr_time)atom64_load(&store->commit_ns, ATOM_RELAXED);
-    took_ns = took_ns < 2 * STORE_AWAIT_NS ? took_ns : 2 * STORE_AWAIT_NS;
+    took_ns = took_ns < 2 * TR_SPIN_COMMIT_NS ? took_ns : 2 * TR_SPIN_COMMIT_NS;
     atom64_store(&store->commit_ns, (uint64_t)(mean_ns + (took_ns - mean_ns) / 8), ATOM_RELAXED);
 }
 
