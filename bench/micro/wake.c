@@ -11,11 +11,14 @@
  *     /tmp/wake-bench rest DIRECTORY ACTORS        how much memory they add: compare two stores
  *     /tmp/wake-bench commit DIRECTORY [seconds]   medians of five rounds
  *
- * One worker runs the actors, and also who asks them but for the lines that say otherwise. The files of the
+ * One worker runs the actors, and also who asks them but for the lines that say otherwise. Those are taken with the
+ * two threads wherever the kernel puts them, with a core each and on one core, as two threads are that do nothing
+ * but wake each other: their round trip is what a core that sleeps costs, and is taken off. The files of the
  * store are in the cache of the system; what the process has of them begins empty.
  */
 #include <linux/futex.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sqlite3.h>
 #include <stdatomic.h>
 #include <sys/stat.h>
@@ -58,6 +61,36 @@ static tr_next on_look(tr_self *self, struct counter_state *state)
 TR_BEHAVIOR(counter, struct counter_state, TR_ON(count, on_count), TR_ON(look, on_look));
 TR_DURABLE(counter, counter_state);
 
+/* ---- Where the threads of the two sides are: who asks, and who wakes. ---- */
+
+static enum place { PLACE_FREE, PLACE_APART, PLACE_TOGETHER, PLACES } place;
+static const char *const place_names[PLACES] = {"anywhere", "a core each", "on one core"};
+static cpu_set_t all_cores;
+static size_t cores[2];
+
+static void find_cores(void)
+{
+    int count = 0;
+    require(sched_getaffinity(0, sizeof all_cores, &all_cores) == 0, "sched_getaffinity");
+    for (size_t i = 0; i < CPU_SETSIZE && count < 2; i++) {
+        if (CPU_ISSET(i, &all_cores))
+            cores[count++] = i;
+    }
+    if (count == 1)
+        cores[1] = cores[0];
+}
+
+/* The calling thread is that of this side. */
+static void take_place(int side)
+{
+    cpu_set_t set = all_cores;
+    if (place != PLACE_FREE) {
+        CPU_ZERO(&set);
+        CPU_SET(cores[place == PLACE_APART ? side : 0], &set);
+    }
+    require(sched_setaffinity(0, sizeof set, &set) == 0, "sched_setaffinity");
+}
+
 /* ---- Keys. ---- */
 
 static const char *directory;
@@ -80,7 +113,8 @@ static uint64_t scatter(uint64_t i)
 TR_MESSAGE(wake_some, (u64, from), (u64, count), (bool, changes), (bool, is_first));
 TR_MESSAGE(pump, (u32, flight), (i64, for_ns));
 TR_MESSAGE(time_each, (u64, from), (u32, index), (u32, count));
-TR_ACTOR(asker, wake_some, time_each, pump);
+TR_MESSAGE(sit);
+TR_ACTOR(asker, wake_some, time_each, pump, sit);
 
 struct asker {
     tr_ref boss; /* who hears of the end */
@@ -126,6 +160,14 @@ static tr_next on_wake_some(tr_self *self, struct asker *asker, const struct wak
                 .changes = message->changes);
     else
         tr_tell(self, asker->boss, done);
+    return TR_SAME;
+}
+
+/* The worker takes its place. */
+static tr_next on_sit(tr_self *self)
+{
+    take_place(1);
+    tr_tell(self, tr_sender(self), done);
     return TR_SAME;
 }
 
@@ -179,7 +221,7 @@ static tr_next on_counted(tr_self *self, struct asker *asker, const struct count
 }
 
 TR_BEHAVIOR(asker, struct asker, TR_ON(wake_some, on_wake_some), TR_ON(time_each, on_time_each),
-            TR_ON(pump, on_pump), TR_ON(counted, on_counted));
+            TR_ON(pump, on_pump), TR_ON(counted, on_counted), TR_ON(sit, on_sit));
 
 /* ---- The system. ---- */
 
@@ -267,6 +309,7 @@ static void futex_wait(struct side *side, uint32_t turn)
 static void *futex_pong(void *unused)
 {
     (void)unused;
+    take_place(1);
     for (uint32_t turn = 1; turn <= ONES; turn++) {
         futex_wait(&sides[0], turn);
         double until = now_ns() + work_ns;
@@ -281,6 +324,8 @@ static double round_trip_p50(void)
 {
     static double ns[ONES];
     pthread_t thread;
+    atomic_store(&sides[0].turn, 0);
+    atomic_store(&sides[1].turn, 0);
     require(pthread_create(&thread, NULL, futex_pong, NULL) == 0, "a thread");
     for (uint32_t turn = 1; turn <= ONES; turn++) {
         double begin = now_ns();
@@ -292,31 +337,57 @@ static double round_trip_p50(void)
     return median(ns, ONES);
 }
 
+/* From another thread, with both threads where `place` says, as those are whose round trip is taken off. */
+static void look_from_afar(uint64_t from, int times)
+{
+    char name[128];
+    const char *where = place_names[place];
+    MUST(tr_tell(client, asker, sit));
+    (void)wait_done();
+    take_place(0);
+    look_each(from, 0, times);
+    look_each(from, 0, times);
+    snprintf(name, sizeof name, "  one that is awake, from another thread, %s, p50", where);
+    print(name, p50 / 1e3, "us");
+    look_each(from + 1, 1, times - 1);
+    double far_p50 = p50;
+    snprintf(name, sizeof name, "  a sleeper, from another thread, %s, p50", where);
+    print(name, p50 / 1e3, "us");
+    snprintf(name, sizeof name, "  a sleeper, from another thread, %s, p99", where);
+    print(name, p99 / 1e3, "us");
+    double trip = round_trip_p50();
+    snprintf(name, sizeof name, "  two threads that wake each other, %s, p50", where);
+    print(name, trip / 1e3, "us");
+    snprintf(name, sizeof name, "  a sleeper, from another thread, %s, p50, less that", where);
+    print(name, (far_p50 - trip) / 1e3, "us");
+}
+
 static void wake_all(void)
 {
-    uint64_t ones = actors / 4 < ONES ? actors / 4 : ONES;
-    uint64_t wakes = actors - 2 * ones < WAKES ? actors - 2 * ones : WAKES;
+    uint64_t ones = actors / 8 < ONES ? actors / 8 : ONES;
+    uint64_t wakes = actors - (PLACES + 1) * ones;
+    wakes = wakes < WAKES ? wakes : WAKES;
+    find_cores();
     open_system(0);
     printf("%llu actors\n", (unsigned long long)actors);
-    look_each(0, 0, (int)ones);
-    look_each(0, 0, (int)ones);
-    print("  one that is awake, from another thread, p50", p50 / 1e3, "us");
-    look_each(1, 1, (int)ones - 1);
-    double far_p50 = p50;
-    print("  a sleeper, from another thread, p50", p50 / 1e3, "us");
-    print("  a sleeper, from another thread, p99", p99 / 1e3, "us");
-    MUST(tr_tell(client, asker, time_each, .from = ones, .count = (uint32_t)ones));
-    require(tr_receive(client, done, TR_MINUTE), "no result");
+    MUST(tr_tell(client, asker, time_each, .from = PLACES * ones, .count = (uint32_t)ones));
+    (void)wait_done();
     work_ns = median(each_ns, (int)ones);
     print("  a sleeper, from its worker, p50", work_ns / 1e3, "us");
     print("  a sleeper, from its worker, p99", each_ns[ones * 99 / 100] / 1e3, "us");
-    double trip = round_trip_p50();
-    print("  two threads that wake each other, there and back, p50", trip / 1e3, "us");
-    print("  a sleeper, from another thread, p50, less that", (far_p50 - trip) / 1e3, "us");
+    for (int i = 0; i < PLACES; i++) {
+        place = (enum place)i;
+        look_from_afar((uint64_t)i * ones, (int)ones);
+    }
+    place = PLACE_FREE;
+    take_place(0);
+    MUST(tr_tell(client, asker, sit));
+    (void)wait_done();
     double cpu = cpu_used_ns();
     double begin_ns = now_ns();
-    MUST(tr_tell(client, asker, wake_some, .from = 2 * ones, .count = wakes, .is_first = true));
-    require(tr_receive(client, done, TR_MINUTE), "no result");
+    MUST(tr_tell(
+        client, asker, wake_some, .from = (PLACES + 1) * ones, .count = wakes, .is_first = true));
+    (void)wait_done();
     print("  64 at a time", (double)wakes / (now_ns() - begin_ns) * 1e9, "wakes/s");
     print("  64 at a time", (double)wakes / (cpu_used_ns() - cpu) * 1e9, "wakes per second of CPU");
     end();
@@ -393,6 +464,7 @@ static void commits(double seconds)
     double rates[3][ROUNDS];
     open_system(0);
     bare_open();
+    (void)actor_rate(FLIGHT, 1.0); /* until its log has the full length, whatever a sync takes */
     bare_warm_up();
     (void)actor_rate(1, 0.2);
     /* The thousand come last: what they leave for the checkpoint slows down whoever syncs next. */

@@ -132,6 +132,11 @@
  * no answer comes in that time.
  */
 #define TR_SPIN_ANSWER_NS (100 * TR_MICROSECOND)
+/**
+ * If commits of the store take no longer than this lately, a worker that waits for one and has nothing else to
+ * do spins for it, as long as one takes and half of that; also less and less often when it does not come.
+ */
+#define TR_SPIN_COMMIT_NS (300 * TR_MICROSECOND)
 /** Dead letters that a system remembers; older ones are counted only. */
 #define TR_DEAD_LETTERS_MAX 1000
 /** Subscribers to dead letters at once. One more: TR_LIMIT. */

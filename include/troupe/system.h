@@ -61,7 +61,7 @@ typedef struct tr_system_options {
     int workers;          /* 0: one per CPU; at most TR_WORKERS_MAX */
     uint64_t seed;        /* 0: from the platform */
     uint32_t actors_max;  /* 0: TR_ACTORS_MAX */
-    tr_time spin_ns;      /* -1: no spin; 0: TR_SPIN_NS, TR_SPIN_ANSWER_NS */
+    tr_time spin_ns;      /* -1: no spin; 0: TR_SPIN_NS, TR_SPIN_ANSWER_NS, TR_SPIN_COMMIT_NS */
     uint32_t io_percent;  /* of the time that IO may take while actors wait; 0: 50 */
     tr_time round_min_ns; /* how long actors run at least between two looks at IO; 0: 500 us */
     bool

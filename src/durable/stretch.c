@@ -138,6 +138,7 @@ tr_status tr__durable_stretch_submit(struct worker *worker, struct durable_actor
         tr__stored_end(worker, cell, envelope);
         return status;
     }
+    worker->loop.await_ns = tr__store_await_ns(actor->kind->host->store);
     hold_own_mail(worker, actor, stretch);
     actor->gate = (struct gate){.is_open = actor->gate.is_open};
     actor->batch = NULL;

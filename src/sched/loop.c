@@ -149,10 +149,13 @@ bool tr__loop_has_work(const struct loop *loop)
  */
 static tr_time spin_time(struct loop *loop)
 {
-    if (!loop->has_woken || loop->answer_ns <= loop->spin_ns)
+    tr_time answer_ns = loop->has_woken ? loop->answer_ns : 0;
+    if (loop->answer_ns && answer_ns < loop->await_ns)
+        answer_ns = loop->await_ns;
+    if (answer_ns <= loop->spin_ns)
         return loop->spin_ns;
     if (!loop->answer_skip)
-        return loop->answer_ns;
+        return answer_ns;
     loop->answer_skip--;
     return loop->spin_ns;
 }
@@ -165,6 +168,8 @@ static bool spin_until(struct loop *loop, tr_time end_ns)
                 return true;
             atom_pause();
         }
+        if (loop->await_ns) /* Who does it is no worker, and may want this CPU. */
+            loop->platform->yield(loop->platform);
         loop_step(loop);
         tr__loop_look_at_clock(loop);
     }
@@ -176,8 +181,9 @@ static bool spin(struct loop *loop)
 {
     tr_time begin_ns = loop->now_ns;
     tr_time spin_ns = spin_time(loop);
-    loop->has_woken = false;
     bool has_come = spin_until(loop, begin_ns + spin_ns);
+    loop->has_woken = false;
+    loop->await_ns = 0;
     bool was_longer = loop->now_ns >= begin_ns + loop->spin_ns && spin_ns > loop->spin_ns;
     if (was_longer && has_come)
         loop->answer_vain = 0;

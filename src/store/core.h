@@ -48,6 +48,7 @@ struct store {
     struct hash_key hash_key;
 
     atom64 writing_ns;   /* Since when a group is being committed; 0: none is. */
+    atom64 commit_ns;    /* How long that takes lately. */
     atom32 has_work;     /* `first` is not NULL: for a look without the lock */
     uint32_t spin_skips; /* The writer's: how often it sleeps at once before it looks again. */
     uint32_t spin_skips_next;

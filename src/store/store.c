@@ -22,6 +22,12 @@ tr_time tr__store_writing_since(const struct store *store)
     return (tr_time)atom64_load(&store->writing_ns, ATOM_RELAXED);
 }
 
+tr_time tr__store_await_ns(const struct store *store)
+{
+    tr_time commit_ns = (tr_time)atom64_load(&store->commit_ns, ATOM_RELAXED);
+    return store->is_threadless || commit_ns > TR_SPIN_COMMIT_NS ? 0 : commit_ns + commit_ns / 2;
+}
+
 uint64_t tr__store_epoch(const struct store *store)
 {
     return store->epoch;
@@ -108,12 +114,22 @@ static void tell(struct store_batch *first)
     }
 }
 
+/* A mean in which each one counts for an eighth, and one that was very long for no more than twice the bound. */
+static void learn_commit(struct store *store, tr_time took_ns)
+{
+    tr_time mean_ns = (tr_time)atom64_load(&store->commit_ns, ATOM_RELAXED);
+    took_ns = took_ns < 2 * TR_SPIN_COMMIT_NS ? took_ns : 2 * TR_SPIN_COMMIT_NS;
+    atom64_store(&store->commit_ns, (uint64_t)(mean_ns + (took_ns - mean_ns) / 8), ATOM_RELAXED);
+}
+
 static tr_status commit(struct store *store, struct store_batch *first, struct store_why *why)
 {
     const tr_platform *platform = store->platform;
-    atom64_store(&store->writing_ns, (uint64_t)platform->mono_now(platform), ATOM_RELAXED);
+    tr_time begin_ns = platform->mono_now(platform);
+    atom64_store(&store->writing_ns, (uint64_t)begin_ns, ATOM_RELAXED);
     tr_status status = store->driver->commit(store->session, first, why);
     atom64_store(&store->writing_ns, 0, ATOM_RELAXED);
+    learn_commit(store, platform->mono_now(platform) - begin_ns);
     return status;
 }
 

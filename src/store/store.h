@@ -115,6 +115,11 @@ tr_status tr__store_status(const struct store *store);
 
 /** Since when a group is being committed, by the clock that does not jump; 0: none is. Any thread. */
 tr_time tr__store_writing_since(const struct store *store);
+/**
+ * How long it is worth looking for the outcome of what was submitted just now, by who has nothing else to
+ * do: commits have taken less than that lately. 0: they take so long that it is better to sleep. Any thread.
+ */
+tr_time tr__store_await_ns(const struct store *store);
 /** The epoch of this opening. Any thread. */
 uint64_t tr__store_epoch(const struct store *store);
 

@@ -5,7 +5,9 @@
  *     napper DIRECTORY [sync-off]
  *
  * Round n of an actor puts n into its state and under a key; each third one sends it to sleep, where both get
- * the number of naps as well. Whenever it wakes the two must agree. The output is that of worker.c, whose
+ * the number of naps as well. Whenever it wakes the two must agree. A quarter of the actors has a table too, with a
+ * row for each of the last rounds, and a quarter has events from which its state is made, with snapshots
+ * and events that are dropped: they must agree as well. The output is that of worker.c, whose
  * rules tests/crash/run knows: "f ACTOR ROUND" is the answer of an actor that was asleep when the process began.
  */
 #include <stdio.h>
@@ -14,13 +16,17 @@
 #include <troupe/troupe.h>
 #include <unistd.h>
 
-enum { ACTORS = 8, WRONG = 3, NAP_EACH = 3 };
+enum { ACTORS = 8, WRONG = 3, NAP_EACH = 3, ROWS = 20 };
 
 TR_MESSAGE(counted, (u64, rounds));
 TR_REQUEST(count, counted);
 TR_REQUEST(look, counted);
 TR_ACTOR(napper, count, look);
+TR_ACTOR(clerk, count, look);
+TR_ACTOR(scribe, count, look);
 TR_MESSAGE(napper_state, (u64, rounds), (u64, naps));
+TR_MESSAGE(counted_once, (u64, round)); /* events */
+TR_MESSAGE(slept, (u64, nap));
 
 static void say(char what, int actor, uint64_t round)
 {
@@ -43,14 +49,19 @@ static void put(tr_self *self, const struct napper_state *napper)
     tr_kv_put(self, (tr_bytes){"copy", 4}, (tr_bytes){napper, sizeof *napper});
 }
 
-static tr_next on_awake(tr_self *self, struct napper_state *napper, const struct tr_awake *message)
+static void check_copy(tr_self *self, const struct napper_state *napper)
 {
     tr_bytes copy;
-    (void)message;
     bool is_there = tr_kv_get(self, (tr_bytes){"copy", 4}, &copy);
     if (is_there != (napper->rounds || napper->naps) ||
         (is_there && (copy.size != sizeof *napper || memcmp(copy.data, napper, copy.size) != 0)))
         say_wrong("a state and a key of the same stretch do not agree");
+}
+
+static tr_next on_awake(tr_self *self, struct napper_state *napper, const struct tr_awake *message)
+{
+    (void)message;
+    check_copy(self, napper);
     return TR_SAME;
 }
 
@@ -79,19 +90,139 @@ TR_BEHAVIOR(napper, struct napper_state, TR_ON(tr_awake, on_awake), TR_ON(tr_sle
             TR_ON(count, on_count), TR_ON(look, on_look));
 TR_DURABLE(napper, napper_state);
 
+/* ---- Those with a table. ---- */
+
+static tr_next clerk_awake(tr_self *self, struct napper_state *clerk,
+                           const struct tr_awake *message)
+{
+    (void)message;
+    check_copy(self, clerk);
+    int64_t rows = clerk->rounds < ROWS ? (int64_t)clerk->rounds : ROWS;
+    int64_t rounds = (int64_t)clerk->rounds;
+    tr_sql_result found =
+        tr_sql(self, "SELECT count(*), total(round), total(length(text)) FROM row");
+    int64_t sum = rows * (2 * rounds - rows + 1) / 2;
+    if (found.values[0].integer != rows || (int64_t)found.values[1].real != sum ||
+        (int64_t)found.values[2].real != rows * 300)
+        say_wrong("a state and a table of the same stretch do not agree");
+    if (tr_sql_one(self, "SELECT coalesce(max(naps), 0) FROM nap").integer != (int64_t)clerk->naps)
+        say_wrong("a state and a table of its last stretch do not agree");
+    if (strcmp(tr_sql_one(self, "PRAGMA integrity_check").text, "ok") != 0)
+        say_wrong("a database is spoiled");
+    return TR_SAME;
+}
+
+static tr_next clerk_sleeping(tr_self *self, struct napper_state *clerk)
+{
+    clerk->naps++;
+    put(self, clerk);
+    tr_sql(self, "INSERT INTO nap VALUES (?)", clerk->naps);
+    return TR_SAME;
+}
+
+static tr_next clerk_count(tr_self *self, struct napper_state *clerk)
+{
+    clerk->rounds++;
+    put(self, clerk);
+    tr_sql(self, "INSERT INTO row VALUES (?1, printf('%0300d', ?1))", clerk->rounds);
+    tr_sql(self, "DELETE FROM row WHERE round <= ?", (int64_t)clerk->rounds - ROWS);
+    if (clerk->rounds % NAP_EACH == 0)
+        (void)!tr_go_to_sleep(self);
+    return tr_reply(self, counted, .rounds = clerk->rounds);
+}
+
+TR_BEHAVIOR(clerk, struct napper_state, TR_ON(tr_awake, clerk_awake),
+            TR_ON(tr_sleeping, clerk_sleeping), TR_ON(count, clerk_count), TR_ON(look, on_look));
+TR_DURABLE(clerk, napper_state,
+           .sql_schema = TR_SQL_SCHEMA("CREATE TABLE row (round INTEGER PRIMARY KEY, text TEXT)",
+                                       "CREATE INDEX row_text ON row (text)",
+                                       "CREATE TABLE nap (naps INTEGER)"));
+
+/* ---- Those with events. ---- */
+
+static void apply_counted(struct napper_state *scribe, const struct counted_once *event)
+{
+    if (event->round != ++scribe->rounds)
+        say_wrong("an event is missing, or there twice");
+}
+
+static void apply_slept(struct napper_state *scribe, const struct slept *event)
+{
+    if (event->nap != ++scribe->naps)
+        say_wrong("an event of going to sleep is missing, or there twice");
+}
+
+TR_EVENTS(scribe_events, napper_state, TR_APPLY(counted_once, apply_counted),
+          TR_APPLY(slept, apply_slept), TR_SNAPSHOTS(.every = 5, .drops_events = true));
+
+static tr_next scribe_awake(tr_self *self, const struct napper_state *scribe,
+                            const struct tr_awake *message)
+{
+    (void)message;
+    check_copy(self, scribe);
+    if (tr_event_last(self) != scribe->rounds + scribe->naps)
+        say_wrong("a state and the number of its last event do not agree");
+    return TR_SAME;
+}
+
+static tr_next scribe_sleeping(tr_self *self, const struct napper_state *scribe)
+{
+    tr_persist(self, slept, .nap = scribe->naps + 1);
+    put(self, scribe);
+    return TR_SAME;
+}
+
+static tr_next scribe_count(tr_self *self, const struct napper_state *scribe)
+{
+    tr_persist(self, counted_once, .round = scribe->rounds + 1);
+    put(self, scribe);
+    if (scribe->rounds % NAP_EACH == 0)
+        (void)!tr_go_to_sleep(self);
+    return tr_reply(self, counted, .rounds = scribe->rounds);
+}
+
+static tr_next scribe_look(tr_self *self, const struct napper_state *scribe)
+{
+    return tr_reply(self, counted, .rounds = scribe->rounds);
+}
+
+TR_BEHAVIOR(scribe, const struct napper_state, TR_ON(tr_awake, scribe_awake),
+            TR_ON(tr_sleeping, scribe_sleeping), TR_ON(count, scribe_count),
+            TR_ON(look, scribe_look));
+TR_DURABLE(scribe, napper_state, .events = &scribe_events);
+
+/* ---- Who asks. ---- */
+
 static void must(tr_status status)
 {
     if (status != TR_OK)
         say_wrong(tr_status_name(status));
 }
 
-static napper_ref find(tr_client *client, int actor)
+static tr_ref find(tr_client *client, int actor)
 {
     char key[16];
-    napper_ref ref;
+    napper_ref napper;
+    clerk_ref clerk;
+    scribe_ref scribe;
     snprintf(key, sizeof key, "%d", actor);
-    must(tr_try_durable(client, &ref, napper, key));
-    return ref;
+    switch (actor % 4) {
+    case 0:
+        must(tr_try_durable(client, &clerk, clerk, key));
+        return tr_any(clerk);
+    case 1:
+        must(tr_try_durable(client, &scribe, scribe, key));
+        return tr_any(scribe);
+    default:
+        must(tr_try_durable(client, &napper, napper, key));
+        return tr_any(napper);
+    }
+}
+
+/* They understand the same, so any of them may be asked as one of the first kind is. */
+static count_ask ask(tr_client *client, int actor)
+{
+    return tr_ask(client, napper_ref_of(find(client, actor)), count);
 }
 
 int main(int argc, char **argv)
@@ -103,7 +234,7 @@ int main(int argc, char **argv)
     const tr_system_options options = {.size = sizeof options,
                                        .name = "napper",
                                        .workers = 1,
-                                       .durable = TR_DURABLES(napper),
+                                       .durable = TR_DURABLES(napper, clerk, scribe),
                                        .store = argc > 1 ? argv[1] : NULL};
     if (argc > 2 && strcmp(argv[2], "sync-off") == 0)
         (void)setenv("TROUPE_HOLD_SYNC_OFF", "1", 1); /* for hold.c */
@@ -111,16 +242,16 @@ int main(int argc, char **argv)
     must(tr_system_start(system));
     must(tr_client_new(system, &client));
     for (int i = 0; i < ACTORS; i++) {
-        must(tr_try_await(client, tr_ask(client, find(client, i), look), &counted));
+        must(tr_try_await(client, tr_ask(client, napper_ref_of(find(client, i)), look), &counted));
         say('f', i, counted->rounds);
     }
     for (int i = 0; i < ACTORS; i++)
-        asks[i] = tr_ask(client, find(client, i), count);
+        asks[i] = ask(client, i);
     for (;;) {
         for (int i = 0; i < ACTORS; i++) {
             must(tr_try_await(client, asks[i], &counted));
             say('a', i, counted->rounds);
-            asks[i] = tr_ask(client, find(client, i), count);
+            asks[i] = ask(client, i);
         }
     }
 }

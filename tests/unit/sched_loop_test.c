@@ -340,6 +340,32 @@ TEST(who_has_woken_another_spins_longer_while_answers_come, "P-04")
     end();
 }
 
+TEST(who_waits_for_another_thread_spins_for_so_long_once, "P-04")
+{
+    tr_time asked;
+    begin();
+    virtual->table.mono_now = passing_now;
+    virtual->on_park = refuse_to_step;
+    virtual->on_park_context = &asked;
+    tr__loop_init(&loop, &hooks, &virtual->table, loop.parker, 0);
+    loop.await_ns = 250 * TR_MICROSECOND;
+    post_at_ns = virtual->mono + 200 * TR_MICROSECOND;
+    ck_assert_int_le(rest_us(false), -198);
+    ck_assert_uint_gt(virtual->yields, 10); /* to who does it, if that is on this CPU */
+    ck_assert(!tr__loop_slice(&loop));
+    ck_assert_int_eq(rest_us(false), 20); /* nothing is waited for any more */
+    loop.await_ns = 250 * TR_MICROSECOND;
+    ck_assert_int_eq(rest_us(true), 250);
+    loop.await_ns = 250 * TR_MICROSECOND;
+    ck_assert_int_eq(rest_us(true), 20); /* it was in vain: not each time */
+    loop.await_ns = 50 * TR_MICROSECOND;
+    ck_assert_int_eq(rest_us(true), 100); /* the longer of the two */
+    tr__loop_init(&loop, &hooks, &virtual->table, loop.parker, -1);
+    loop.await_ns = 250 * TR_MICROSECOND;
+    ck_assert_int_eq(rest_us(false), 0); /* it is not to spin */
+    end();
+}
+
 TEST(a_spin_that_was_asked_for_is_as_long_as_that, "P-04")
 {
     tr_time asked;
@@ -378,4 +404,5 @@ SUITE("sched loop", a_round_is_io_io_tasks_posts_tasks,
       a_loop_without_work_parks_until_something_falls_due, a_post_keeps_the_loop_from_sleeping,
       the_first_of_several_posts_wakes_a_sleeper, a_wake_without_a_post_is_harmless,
       who_has_woken_another_spins_longer_while_answers_come,
+      who_waits_for_another_thread_spins_for_so_long_once,
       a_spin_that_was_asked_for_is_as_long_as_that, a_nudge_makes_the_loop_look_around_once_more)

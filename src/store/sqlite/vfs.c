@@ -15,11 +15,16 @@ struct vfs_file {
     const char *path; /* SQLite's; "" of one without a name */
     bool is_database;
     bool is_guard; /* holds the kernel's lock */
+    bool is_log;
+    sqlite3_int64 log_end; /* Up to here a write does not make the log longer. */
     struct shm_user user;
     struct disk_file *virtual;
     /* The file of the real VFS, of as many bytes as that wants; SQLite aligns files to 8. */
     _Alignas(8) unsigned char real[];
 };
+
+/* By how much a log grows at once; in memory, where that gains nothing, by so much as shows in tests. */
+enum { LOG_STEP = 256 * 1024, LOG_STEP_VIRTUAL = 4 * PAGE_SIZE };
 
 static struct vfs_file *file_of(sqlite3_file *file)
 {
@@ -113,9 +118,55 @@ static int write_bytes(struct vfs_file *file, const void *memory, int size, sqli
     return status ? SQLITE_FULL : written;
 }
 
+static int file_size(sqlite3_file *base, sqlite3_int64 *size)
+{
+    struct vfs_file *file = file_of(base);
+    if (!file->virtual)
+        return real_of(file)->pMethods->xFileSize(real_of(file), size);
+    *size = (sqlite3_int64)tr__disk_file_size(file->virtual);
+    return SQLITE_OK;
+}
+
+/*
+ * A sync of a file that has become longer takes several times as long as one of a file that has not, since
+ * the file system writes down the new length too. So the log, which nobody but who writes this frame
+ * changes now, grows by many frames at once. What it grows by is no frame, nor the rest of one of which
+ * a part was written: the last bytes of a page, which SQLite leaves alone, are zeros or a sum. A disk without
+ * room for it may have some for the frames that are written.
+ */
+static int log_grow(struct vfs_file *file, sqlite3_int64 end)
+{
+    const struct memory_source *source = &file->vfs->source;
+    int step = file->virtual ? LOG_STEP_VIRTUAL : LOG_STEP;
+    sqlite3_int64 size = 0;
+    int result = file_size(&file->base, &size);
+    file->log_end = size;
+    if (result != SQLITE_OK || size > end) /* a log that was there before is longer */
+        return result;
+    unsigned char *filler = source_resize(source, NULL, (size_t)step);
+    if (!filler)
+        return SQLITE_OK;
+    memset(filler, UINT8_MAX, (size_t)step);
+    step -= (int)(size % PAGE_SIZE);
+    result = write_bytes(file, filler, step, size);
+    source_resize(source, filler, 0);
+    file->log_end = size + step;
+    return result == SQLITE_FULL ? SQLITE_OK : result;
+}
+
+static int log_write(struct vfs_file *file, const void *memory, int size, sqlite3_int64 offset)
+{
+    int result = write_bytes(file, memory, size, offset);
+    if (result == SQLITE_OK && offset + size > file->log_end)
+        result = log_grow(file, offset + size);
+    return result;
+}
+
 static int file_write(sqlite3_file *base, const void *memory, int size, sqlite3_int64 offset)
 {
     struct vfs_file *file = file_of(base);
+    if (file->is_log)
+        return log_write(file, memory, size, offset);
     if (!is_whole_page(file, size, offset))
         return write_bytes(file, memory, size, offset);
     unsigned char page[PAGE_SIZE];
@@ -127,6 +178,7 @@ static int file_write(sqlite3_file *base, const void *memory, int size, sqlite3_
 static int file_truncate(sqlite3_file *base, sqlite3_int64 size)
 {
     struct vfs_file *file = file_of(base);
+    file->log_end = 0; /* It is looked at again. */
     if (file->virtual)
         return result_of(tr__disk_truncate(file->virtual, (uint64_t)size), SQLITE_IOERR_TRUNCATE);
     if (ask_hook(file->vfs, STORE_IO_TRUNCATE, file->path, size, 0) != TR_OK)
@@ -142,15 +194,6 @@ static int file_sync(sqlite3_file *base, int flags)
     if (ask_hook(file->vfs, STORE_IO_SYNC, file->path, 0, 0) != TR_OK)
         return SQLITE_IOERR_FSYNC;
     return real_of(file)->pMethods->xSync(real_of(file), flags);
-}
-
-static int file_size(sqlite3_file *base, sqlite3_int64 *size)
-{
-    struct vfs_file *file = file_of(base);
-    if (!file->virtual)
-        return real_of(file)->pMethods->xFileSize(real_of(file), size);
-    *size = (sqlite3_int64)tr__disk_file_size(file->virtual);
-    return SQLITE_OK;
 }
 
 static int file_lock(sqlite3_file *base, int level)
@@ -280,7 +323,11 @@ static int vfs_open(sqlite3_vfs *base, sqlite3_filename path, sqlite3_file *open
     struct vfs *vfs = vfs_of(base);
     struct vfs_file *file = file_of(opened);
     *file = (struct vfs_file){
-        .vfs = vfs, .path = path ? path : "", .is_database = (flags & SQLITE_OPEN_MAIN_DB) != 0};
+        .vfs = vfs,
+        .path = path ? path : "",
+        .is_database = (flags & SQLITE_OPEN_MAIN_DB) != 0,
+        .is_log = (flags & SQLITE_OPEN_WAL) != 0,
+    };
     int result = vfs->disk ? open_virtual(file, path, flags, out_flags)
                            : open_real(file, path, flags, out_flags);
     /* Without methods SQLite does not close it. */
