@@ -31,7 +31,9 @@
  * Sleep. After 30 s without work (idle_ns) the actor goes to sleep: it gets a tr_sleeping, and 15 s to wrap
  * up (grace_ns), in which it goes on serving; then its memory is free, and its ref is that of an actor that
  * has stopped. So a ref is for now: keep the key, and ask with tr_durable each time. What is sent while it
- * falls asleep is either handled or waits for the next start; it is not lost. See docs/guide/durable.md.
+ * falls asleep is either handled or waits for the next start; it is not lost. Who got its ref from another worker
+ * or thread just before may still be too late: TR_STOPPED, and tr_durable gives the next one. See
+ * docs/guide/durable.md.
  *
  * Failures. Its parent is /system/durable/<kind>, which restarts it; it keeps its ref and its mail. A restart
  * is a new generation. tr_kill ends it like a crash: nothing is stored, no tr_sleeping. tr_stop lets it sleep.
