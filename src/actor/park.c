@@ -283,6 +283,19 @@ bool tr__turns_resume(struct worker *worker, struct cell *cell)
     return true;
 }
 
+bool tr__turn_prepare(struct tr_self *self)
+{
+    struct worker *worker = self->worker;
+    if (!tr__extra_of(worker, self->cell))
+        return false;
+    if (self->is_detached || worker->spare)
+        return true;
+    struct tr_self *spare = turn_take(worker);
+    if (spare)
+        turn_give(worker, spare);
+    return spare;
+}
+
 bool tr__turn_stick(struct tr_self *self)
 {
     struct worker *worker = self->worker;

@@ -90,6 +90,8 @@ bool tr__state_keep(struct worker *worker, struct cell *cell);
  * memory; nothing has changed. On the thread that has taken the worker.
  */
 TR_MUST_CHECK bool tr__turn_stick(struct tr_self *self);
+/** Before that: gets the memory it needs, so that it need not ask for any. False: there is none. */
+TR_MUST_CHECK bool tr__turn_prepare(struct tr_self *self);
 
 /**
  * The thread is back: the turn goes on. What else `bits` of the actor's control word ask for comes after

@@ -224,12 +224,13 @@ static bool take(struct relief_thread *thread, struct worker *called, uint64_t s
     struct tr_self *turn = seat_take(&stuck->seat);
     if (!turn)
         return false;
+    /* By now that thread may act for another worker, or have got on. */
+    bool is_due = turn->worker == called && loop_steps(&called->loop) == steps &&
+                  is_relievable(turn) && tr__turn_prepare(turn);
     /* The lock: who sees that the worker gets on, which it does by losing this turn, sees why. */
     lock_take(&relief->lock);
     tr_time since_ns = (tr_time)atom64_load(&called->loop.since_ns, ATOM_RELAXED);
-    /* By now that thread may act for another worker, or have got on. */
-    bool is_due = turn->worker == called && loop_steps(&called->loop) == steps;
-    bool is_taken = is_due && is_relievable(turn) && tr__turn_stick(turn);
+    bool is_taken = is_due && tr__turn_stick(turn);
     if (is_taken)
         take_over(thread, stuck, turn, since_ns);
     lock_give(&relief->lock);

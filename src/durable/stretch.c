@@ -138,7 +138,8 @@ tr_status tr__durable_stretch_submit(struct worker *worker, struct durable_actor
         tr__stored_end(worker, cell, envelope);
         return status;
     }
-    worker->loop.await_ns = tr__store_await_ns(actor->kind->host->store);
+    if (stretch->gate.count) /* somebody waits for it */
+        worker->loop.await_ns = tr__store_await_ns(actor->kind->host->store);
     hold_own_mail(worker, actor, stretch);
     actor->gate = (struct gate){.is_open = actor->gate.is_open};
     actor->batch = NULL;
@@ -275,6 +276,7 @@ void tr__durable_stretch_stored(struct worker *worker, struct cell *cell, struct
     struct durable_actor *actor = stretch->actor;
     TR_ASSERT(list_first(&actor->stretches) == &stretch->link);
     list_remove(&stretch->link);
+    worker->loop.await_ns = 0; /* if it was another one that is waited for, that is soon over too */
     tr_status status = stretch->status;
     if (status == TR_OK) {
         tr__overlays_drop(worker, actor, stretch->number);

@@ -150,7 +150,7 @@ bool tr__loop_has_work(const struct loop *loop)
 static tr_time spin_time(struct loop *loop)
 {
     tr_time answer_ns = loop->has_woken ? loop->answer_ns : 0;
-    if (loop->answer_ns && answer_ns < loop->await_ns)
+    if (loop->answer_ns && answer_ns < loop->await_ns && !loop->io_pending)
         answer_ns = loop->await_ns;
     if (answer_ns <= loop->spin_ns)
         return loop->spin_ns;
@@ -160,7 +160,7 @@ static tr_time spin_time(struct loop *loop)
     return loop->spin_ns;
 }
 
-static bool spin_until(struct loop *loop, tr_time end_ns)
+static bool spin_until(struct loop *loop, tr_time end_ns, bool yields)
 {
     while (loop->now_ns < end_ns) {
         for (int i = 0; i < LOOP_SPINS; i++) {
@@ -168,7 +168,7 @@ static bool spin_until(struct loop *loop, tr_time end_ns)
                 return true;
             atom_pause();
         }
-        if (loop->await_ns) /* Who does it is no worker, and may want this CPU. */
+        if (yields) /* Who does it is no worker, and may want this CPU. */
             loop->platform->yield(loop->platform);
         loop_step(loop);
         tr__loop_look_at_clock(loop);
@@ -181,10 +181,15 @@ static bool spin(struct loop *loop)
 {
     tr_time begin_ns = loop->now_ns;
     tr_time spin_ns = spin_time(loop);
-    bool has_come = spin_until(loop, begin_ns + spin_ns);
+    bool is_long = spin_ns > loop->spin_ns;
+    tr_time end_ns = begin_ns + spin_ns;
+    if (is_long && loop->alarm_ns < end_ns)
+        end_ns = loop->alarm_ns;
+    bool has_come = spin_until(loop, end_ns, is_long && loop->await_ns);
     loop->has_woken = false;
-    loop->await_ns = 0;
-    bool was_longer = loop->now_ns >= begin_ns + loop->spin_ns && spin_ns > loop->spin_ns;
+    if (!has_come)
+        loop->await_ns = 0; /* it takes longer: not again for this one */
+    bool was_longer = is_long && loop->now_ns >= begin_ns + loop->spin_ns;
     if (was_longer && has_come)
         loop->answer_vain = 0;
     else if (was_longer)

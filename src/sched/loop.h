@@ -58,8 +58,8 @@ struct loop {
     uint32_t answer_skip; /* times not to, since it was in vain, */
     uint32_t answer_vain; /* and how many that was the last time */
     bool has_woken;       /* another one since the last rest; set by its owner */
-    tr_time await_ns; /* how long to spin for what another thread does for it; set by its owner */
-    tr_io *io_done;   /* completed, not yet handled */
+    tr_time await_ns;     /* to spin for what another thread does; set and cleared by its owner */
+    tr_io *io_done;       /* completed, not yet handled */
     uint32_t io_pending;
     uint32_t io_ratio;    /* percent of the time that IO may take while tasks wait */
     tr_time round_min_ns; /* a round is at least this long */

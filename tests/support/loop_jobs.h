@@ -25,6 +25,7 @@ struct job {
     tr_time spent_ns;
     uint32_t longest;         /* run, in turns */
     struct stack_node *posts; /* by its first turn */
+    struct job *readies;      /* the same: put into its queue */
 };
 
 static struct virtual_platform *virtual;
@@ -67,6 +68,9 @@ static uint32_t run_one(struct loop *self, struct task *task, uint32_t turns_max
         if (job->posts)
             (void)loop_post(self, job->posts);
         job->posts = NULL;
+        if (job->readies)
+            loop_enqueue(self, &job->readies->task, job->readies->class);
+        job->readies = NULL;
         job->spent_ns += job->cost_ns;
         spend(job->cost_ns);
         if (loop_is_time_up(self))

@@ -55,7 +55,27 @@ TEST(a_task_that_goes_on_leaves_a_post_no_later_than_the_next_run, "D-06")
     end();
 }
 
-TEST(tasks_that_go_on_end_at_a_tick_at_high_work_and_with_the_slice, "D-01", "D-02")
+TEST(high_work_of_a_task_that_goes_on_runs_before_the_next_normal_one, "D-01")
+{
+    for (int way = 0; way < 2; way++) {
+        begin();
+        log_length = 0;
+        memset(log_text, 0, sizeof log_text);
+        goes_on = way;
+        for (int i = 0; i < 4; i++)
+            start(i, TASK_NORMAL, TR_MICROSECOND, 1);
+        jobs[5].turns_left = 1;
+        jobs[5].class = TASK_HIGH;
+        jobs[1].readies = &jobs[5];
+        ck_assert(!tr__loop_slice(&loop));
+        ck_assert_str_eq(log_text, "rABFCD");
+        ck_assert_uint_eq(atom64_load(&loop.runs, ATOM_RELAXED), 5);
+        ck_assert_int_eq(loop.clock_in, LOOP_CLOCK_TURNS - 5);
+        end();
+    }
+}
+
+TEST(tasks_that_go_on_end_at_a_tick_and_with_the_slice, "D-01", "D-02")
 {
     begin();
     goes_on = true;
@@ -77,4 +97,5 @@ TEST(tasks_that_go_on_end_at_a_tick_at_high_work_and_with_the_slice, "D-01", "D-
 
 SUITE("sched loop next", tasks_that_go_on_by_themselves_keep_the_order_of_the_loop,
       a_task_that_goes_on_leaves_a_post_no_later_than_the_next_run,
-      tasks_that_go_on_end_at_a_tick_at_high_work_and_with_the_slice)
+      high_work_of_a_task_that_goes_on_runs_before_the_next_normal_one,
+      tasks_that_go_on_end_at_a_tick_and_with_the_slice)

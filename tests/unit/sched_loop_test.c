@@ -353,11 +353,15 @@ TEST(who_waits_for_another_thread_spins_for_so_long_once, "P-04")
     ck_assert_int_le(rest_us(false), -198);
     ck_assert_uint_gt(virtual->yields, 10); /* to who does it, if that is on this CPU */
     ck_assert(!tr__loop_slice(&loop));
+    ck_assert_int_eq(loop.await_ns,
+                     250 * TR_MICROSECOND); /* what came may have been another thing */
+    loop.await_ns = 0;
     ck_assert_int_eq(rest_us(false), 20); /* nothing is waited for any more */
     loop.await_ns = 250 * TR_MICROSECOND;
     ck_assert_int_eq(rest_us(true), 250);
     loop.await_ns = 250 * TR_MICROSECOND;
     ck_assert_int_eq(rest_us(true), 20); /* it was in vain: not each time */
+    ck_assert_int_eq(loop.await_ns, 0);  /* once for each */
     loop.await_ns = 50 * TR_MICROSECOND;
     ck_assert_int_eq(rest_us(true), 100); /* the longer of the two */
     tr__loop_init(&loop, &hooks, &virtual->table, loop.parker, -1);
