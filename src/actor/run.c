@@ -185,15 +185,11 @@ RUN_INLINE struct envelope *take_notices(struct cell *cell)
     return first;
 }
 
-/* Apart, since what it needs would keep registers from those who have no turns that wait. */
-__attribute__((__noinline__)) static bool resume(struct worker *worker, struct cell *cell)
-{
-    return stretch_resume(worker, cell);
-}
-
-/* The next message to handle. NULL: there is none, the actor waits or is gone. */
-RUN_INLINE struct envelope *next_message(struct tr_self *self, struct worker *worker,
-                                         struct cell *cell)
+/*
+ * The next message to handle. NULL: there is none, the actor waits or is gone. Over the switch of stacks in
+ * it only two registers are kept: so the worker and the actor are, and whoever needs `self` asks the worker.
+ */
+RUN_INLINE struct envelope *next_message(struct worker *worker, struct cell *cell)
 {
     for (;;) {
         if (__builtin_expect(is_called(cell), 0)) {
@@ -206,7 +202,7 @@ RUN_INLINE struct envelope *next_message(struct tr_self *self, struct worker *wo
             return take_notices(cell);
         } else if (cell->flags & CELL_WOKEN) {
             /* Turns that may go on do so between any two messages. */
-            if (!resume(worker, cell))
+            if (!stretch_resume(worker, cell))
                 return NULL;
         } else {
             mail_look(worker, cell);
@@ -216,7 +212,7 @@ RUN_INLINE struct envelope *next_message(struct tr_self *self, struct worker *wo
                 return ring_pop(&cell->cycle);
             break;
         }
-        if (is_used_up(self, worker))
+        if (is_used_up(worker->message, worker))
             break; /* turns that waited have used it */
     }
     tr__cell_settle(worker, cell);
@@ -231,11 +227,11 @@ RUN_INLINE bool is_done(const struct cell *cell)
 }
 
 /* Cycles, until nothing is left or the budget is used. */
-RUN_INLINE void run(struct tr_self *self, struct worker *worker, struct cell *cell,
-                    enum call_mode mode)
+RUN_INLINE void run(struct worker *worker, struct cell *cell, enum call_mode mode)
 {
     struct envelope *envelope;
-    while ((envelope = next_message(self, worker, cell))) {
+    while ((envelope = next_message(worker, cell))) {
+        struct tr_self *self = worker->message;
         if (__builtin_expect(!message_turn(self, worker, cell, envelope, mode), 0))
             return; /* it stops, or is gone */
         if (is_done(cell)) {
@@ -274,7 +270,8 @@ RUN_INLINE uint32_t cell_run(struct worker *worker, struct task *task, uint32_t 
         cell->house = HOUSE_RUNNING;
         if (__builtin_expect(cell->cycle != NULL, 0) && (cell->replies || cell->exceptions))
             tr__mail_resume_cycle(cell);
-        run(self, worker, cell, mode);
+        run(worker, cell, mode);
+        self = worker->message;
         uint32_t turns = self->turns + !self->turns;
         task = loop_next(&worker->loop, turns);
         if (__builtin_expect(!task, 0)) {
