@@ -160,6 +160,7 @@ void tr__balance_round(struct worker *worker)
 {
     struct tr_system *system = worker->system;
     struct balance *balance = &worker->balance;
+    runqueue_even(&worker->loop.queue); /* timers have made actors ready: these may go as well */
     if (worker_leaves(worker))
         tr__leave_round(worker);
     if (system->balance != TR_BALANCE_ON || is_alone(worker)) {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sched/loop.h"
 
+#include <assert.h>
+
 #include "base/assert.h"
 
 enum { IO_RATIO = 50 };
@@ -21,6 +23,8 @@ void tr__loop_init(struct loop *loop, const struct loop_hooks *hooks, const tr_p
         .io_ratio = IO_RATIO,
         .round_min_ns = ROUND_MIN_NS,
         .slice_left = LOOP_NO_LIMIT,
+        .share = 1, /* until it is known how long turns take */
+        .share_left = 1,
     };
     atom32_init(&loop->tick, 0);
     ready_init(&loop->ready);
@@ -35,6 +39,15 @@ void tr__loop_look_at_clock(struct loop *loop)
     atom64_store(&loop->seen_ns, (uint64_t)loop->now_ns, ATOM_RELAXED);
 }
 
+/* A new share, when the last turns have taken so long. */
+static int32_t share_of(tr_time spent_ns, int32_t turns)
+{
+    if (spent_ns * LOOP_CLOCK_TURNS <= LOOP_SHARE_NS * turns)
+        return LOOP_CLOCK_TURNS;
+    int32_t share = (int32_t)(LOOP_SHARE_NS * turns / spent_ns);
+    return share < LOOP_SHARE_MIN ? 1 : share;
+}
+
 void tr__loop_charge(struct loop *loop, uint32_t turns)
 {
     atom64_count(&loop->runs, 1);
@@ -43,9 +56,22 @@ void tr__loop_charge(struct loop *loop, uint32_t turns)
     runqueue_charge(&loop->queue, loop->class, turns);
     loop->slice_left -= turns < loop->slice_left ? turns : loop->slice_left;
     loop->clock_in -= (int32_t)turns;
-    if (loop->clock_in <= 0 || loop_is_time_up(loop))
+    loop->share_left -= (int32_t)turns;
+    if (loop->clock_in <= 0 || loop_is_time_up(loop)) {
+        tr_time seen_ns = loop->now_ns;
+        int32_t since = LOOP_CLOCK_TURNS - loop->clock_in;
         tr__loop_look_at_clock(loop);
+        loop->share = share_of(loop->now_ns - seen_ns, since);
+        loop->share_left = 0;
+    }
+    if (loop->share_left <= 0) {
+        loop->share_left = loop->share;
+        runqueue_even(&loop->queue);
+    }
 }
+
+static_assert((int)LOOP_CLOCK_TURNS <= (int)TR_RUN_TURNS_MAX,
+              "others wait no longer for many tasks");
 
 static void run_task(struct loop *loop, struct task *task, enum task_class class)
 {
@@ -55,7 +81,8 @@ static void run_task(struct loop *loop, struct task *task, enum task_class class
     bool is_alone =
         class == TASK_NORMAL && loop->queue.credit <= 0 && !loop->queue.classes[TASK_HIGH].first;
     if (is_alone && loop->slice_left >= LOOP_CLOCK_TURNS + TR_RUN_TURNS_MAX)
-        loop->quick_given = loop->quick_left = loop->clock_in;
+        loop->quick_given = loop->quick_left =
+            loop->clock_in < loop->share_left ? loop->clock_in : loop->share_left;
     tr__loop_charge(loop, loop->hooks->run(loop, task, turns_max));
 }
 

@@ -7,6 +7,10 @@
  * IO completions, IO tasks, posts (new tasks among them), then tasks until the round's deadline,
  * which is far enough away that IO gets at most its ratio of the time.
  *
+ * What a task makes ready runs next (sched/runqueue.h), for a share of so many turns as take LOOP_SHARE_NS
+ * lately, LOOP_CLOCK_TURNS at most. Where turns are so long that a share would be less than LOOP_SHARE_MIN
+ * it would gain nothing, and the queue is plainly first come, first served.
+ *
  * Everything a round needs to go on is in the struct: a task may end the flow of control it runs in
  * and have another one call tr__loop_slice again (that is how a verb ends a turn).
  */
@@ -21,10 +25,12 @@
 
 enum {
     LOOP_CLOCK_TURNS = 64, /* turns between two looks at the clock */
+    LOOP_SHARE_MIN = 4,    /* turns of a share: if it were shorter there is none */
     LOOP_SPINS = 64,       /* looks at the ready inbox between two looks at the clock */
     LOOP_VAIN_MAX = 63     /* rests between two long spins, at most, when no answer comes in them */
 };
-#define LOOP_NO_LIMIT UINT32_MAX /* of a slice: so far away that it does not matter */
+#define LOOP_SHARE_NS (10 * TR_MICROSECOND) /* so that of ten thousand nobody waits for 100 ms */
+#define LOOP_NO_LIMIT UINT32_MAX            /* of a slice: so far away that it does not matter */
 
 struct loop;
 
@@ -64,6 +70,8 @@ struct loop {
     uint32_t io_ratio;    /* percent of the time that IO may take while tasks wait */
     tr_time round_min_ns; /* a round is at least this long */
     int32_t clock_in;     /* turns until the next look at the clock */
+    int32_t share;        /* turns for which tasks may go on with what they make ready; */
+    int32_t share_left;   /* what is left of them */
     uint32_t slice_left;  /* turns */
     uint32_t tick_seen;
     int32_t quick_left;    /* turns for which a task may go on with others: loop_next, */
@@ -167,15 +175,15 @@ static inline bool loop_is_time_up(const struct loop *loop)
  */
 static inline struct task *loop_next(struct loop *loop, uint32_t turns)
 {
-    struct runqueue *queue = &loop->queue;
-    struct task *task = queue->classes[TASK_NORMAL].first;
-    if (__builtin_expect(!task || loop->quick_left <= (int32_t)turns || loop_is_time_up(loop) ||
+    if (__builtin_expect(loop->quick_left <= (int32_t)turns || loop_is_time_up(loop) ||
                              !stack_is_empty(&loop->ready.posted),
                          0))
         return NULL;
+    struct task *task = runqueue_pop_next(&loop->queue);
+    if (__builtin_expect(!task, 0))
+        return NULL;
     loop->quick_left -= (int32_t)turns;
     atom64_count(&loop->runs, 1);
-    queue->classes[TASK_NORMAL].first = task->next;
     return task;
 }
 

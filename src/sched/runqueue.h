@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The run queues of one worker: tasks that are ready, first come first served within a class.
+ * The run queues of one worker: tasks that are ready.
  *
  * High goes before normal, but not always: while both wait, normal tasks get at least one turn in
  * eight, counted in turns and not in runs, since a run may be one turn or many. IO tasks are apart:
  * the loop runs them in its IO phase. Owned by one worker; no atomics.
+ *
+ * High and IO tasks are first come, first served. Normal ones are so too, but for this: what a task makes
+ * ready runs next, in the order in which it was made ready, and before what earlier tasks have made ready
+ * (docs/design/run-queue.md). So a message is handled while it is in the cache, and a tree of actors is
+ * walked in depth. Whoever owns the queue ends that each so many turns (runqueue_even): what is left goes
+ * behind all others, so that nobody waits longer for that than for a task that uses all of its turns.
  */
 #ifndef SCHED_RUNQUEUE_H
 #define SCHED_RUNQUEUE_H
@@ -18,7 +24,15 @@ struct task {
     struct task *next;
 };
 
-enum task_class { TASK_HIGH, TASK_NORMAL, TASK_IO, TASK_CLASSES };
+/** Classes of tasks, and the lists of those that wait, in the order in which they go. */
+enum task_class {
+    TASK_HIGH,
+    TASK_NEXT, /* a list only: normal ones, made ready since a task was taken out */
+    TASK_SOON, /* the same: by tasks before it, those of the last one first */
+    TASK_NORMAL,
+    TASK_IO,
+    TASK_CLASSES
+};
 
 enum { RUNQUEUE_HIGH_SHARE = 7 }; /* high turns for each normal turn while both wait */
 
@@ -30,14 +44,16 @@ struct runqueue {
     int64_t credit; /* turns that high has had beyond its share */
 };
 
+/** Puts a task that is in no list behind those of its class: TASK_HIGH, TASK_NORMAL or TASK_IO. */
 static inline void runqueue_push(struct runqueue *queue, struct task *task, enum task_class class)
 {
+    enum task_class list = class == TASK_NORMAL ? TASK_NEXT : class;
     task->next = NULL;
-    if (queue->classes[class].first)
-        queue->classes[class].last->next = task;
+    if (queue->classes[list].first)
+        queue->classes[list].last->next = task;
     else
-        queue->classes[class].first = task;
-    queue->classes[class].last = task;
+        queue->classes[list].first = task;
+    queue->classes[list].last = task;
 }
 
 static inline struct task *runqueue_pop_class(struct runqueue *queue, enum task_class class)
@@ -60,10 +76,62 @@ static inline void runqueue_take_out(struct runqueue *queue, enum task_class cla
         queue->classes[class].last = previous;
 }
 
-/** The next task that is no IO task, and its class; NULL for none. */
+/** All of one list goes behind all of another. */
+static inline void runqueue_append(struct runqueue *queue, enum task_class to, enum task_class from)
+{
+    struct task *first = queue->classes[from].first;
+    if (!first)
+        return;
+    if (queue->classes[to].first)
+        queue->classes[to].last->next = first;
+    else
+        queue->classes[to].first = first;
+    queue->classes[to].last = queue->classes[from].last;
+    queue->classes[from].first = NULL;
+}
+
+/** `first` and what was made ready after it go before what was so earlier. */
+static inline void runqueue_bring(struct runqueue *queue, struct task *first)
+{
+    queue->classes[TASK_NEXT].last->next = queue->classes[TASK_SOON].first;
+    if (!queue->classes[TASK_SOON].first)
+        queue->classes[TASK_SOON].last = queue->classes[TASK_NEXT].last;
+    queue->classes[TASK_SOON].first = first;
+}
+
+/** What runs have made ready goes behind all others: then each is in the list of its class. */
+static inline void runqueue_even(struct runqueue *queue)
+{
+    runqueue_append(queue, TASK_SOON, TASK_NEXT);
+    runqueue_append(queue, TASK_NORMAL, TASK_SOON);
+}
+
+static inline bool runqueue_has_normal(const struct runqueue *queue)
+{
+    return queue->classes[TASK_NEXT].first || queue->classes[TASK_SOON].first ||
+           queue->classes[TASK_NORMAL].first;
+}
+
+/** The next normal task while a task runs, whose place it takes; NULL for none. */
+static inline struct task *runqueue_pop_next(struct runqueue *queue)
+{
+    struct task *task = queue->classes[TASK_NEXT].first;
+    if (__builtin_expect(!task, 0)) {
+        task = runqueue_pop_class(queue, TASK_SOON);
+        return task ? task : runqueue_pop_class(queue, TASK_NORMAL);
+    }
+    queue->classes[TASK_NEXT].first = NULL;
+    if (task->next)
+        runqueue_bring(queue, task->next);
+    return task;
+}
+
+/** The next task that is no IO task, and its class; NULL for none. While no task runs. */
 static inline struct task *runqueue_pop(struct runqueue *queue, enum task_class *class)
 {
-    bool has_normal = queue->classes[TASK_NORMAL].first;
+    /* These were made ready by no task. */
+    runqueue_append(queue, TASK_NORMAL, TASK_NEXT);
+    bool has_normal = runqueue_has_normal(queue);
     if (queue->classes[TASK_HIGH].first && (!has_normal || queue->credit <= 0)) {
         *class = TASK_HIGH;
         if (!has_normal)
@@ -71,21 +139,25 @@ static inline struct task *runqueue_pop(struct runqueue *queue, enum task_class 
         return runqueue_pop_class(queue, TASK_HIGH);
     }
     *class = TASK_NORMAL;
-    return has_normal ? runqueue_pop_class(queue, TASK_NORMAL) : NULL;
+    return has_normal ? runqueue_pop_next(queue) : NULL;
 }
 
 /** After a task of that class ran so many turns. */
 static inline void runqueue_charge(struct runqueue *queue, enum task_class class, uint32_t turns)
 {
+    if (queue->classes[TASK_NEXT].first) {
+        runqueue_bring(queue, queue->classes[TASK_NEXT].first);
+        queue->classes[TASK_NEXT].first = NULL;
+    }
     if (class == TASK_HIGH)
-        queue->credit += queue->classes[TASK_NORMAL].first ? turns : 0;
+        queue->credit += runqueue_has_normal(queue) ? turns : 0;
     else if (class == TASK_NORMAL && queue->credit > 0) /* IO has a share of its own */
         queue->credit -= (int64_t)turns * RUNQUEUE_HIGH_SHARE;
 }
 
 static inline bool runqueue_is_empty(const struct runqueue *queue)
 {
-    return !queue->classes[TASK_HIGH].first && !queue->classes[TASK_NORMAL].first &&
+    return !queue->classes[TASK_HIGH].first && !runqueue_has_normal(queue) &&
            !queue->classes[TASK_IO].first;
 }
 

@@ -26,6 +26,7 @@ struct job {
     uint32_t longest;         /* run, in turns */
     struct stack_node *posts; /* by its first turn */
     struct job *readies;      /* the same: put into its queue */
+    struct job *rallies;      /* given a turn by each turn, when it has none */
 };
 
 static struct virtual_platform *virtual;
@@ -71,6 +72,8 @@ static uint32_t run_one(struct loop *self, struct task *task, uint32_t turns_max
         if (job->readies)
             loop_enqueue(self, &job->readies->task, job->readies->class);
         job->readies = NULL;
+        if (job->rallies && !job->rallies->turns_left++)
+            loop_enqueue(self, &job->rallies->task, job->rallies->class);
         job->spent_ns += job->cost_ns;
         spend(job->cost_ns);
         if (loop_is_time_up(self))

@@ -39,6 +39,70 @@ TEST(a_class_is_first_come_first_served, "D-02")
     ck_assert(runqueue_is_empty(&queue));
 }
 
+/* The name of the task that is next, charged with one turn. */
+static char run_next(void)
+{
+    enum task_class class;
+    struct task *task = runqueue_pop(&queue, &class);
+    if (!task)
+        return '-';
+    runqueue_charge(&queue, class, 1);
+    return (char)('a' + (task - tasks));
+}
+
+TEST(what_a_task_makes_ready_goes_next_and_in_order, "D-02")
+{
+    enum task_class class;
+    runqueue_push(&queue, &tasks[0], TASK_NORMAL);
+    runqueue_push(&queue, &tasks[1], TASK_NORMAL);
+    ck_assert_ptr_eq(runqueue_pop(&queue, &class), &tasks[0]);
+    for (int i = 2; i < 5; i++)
+        runqueue_push(&queue, &tasks[i], TASK_NORMAL); /* by the first */
+    runqueue_charge(&queue, class, 1);
+    ck_assert_ptr_eq(runqueue_pop(&queue, &class), &tasks[2]);
+    runqueue_push(&queue, &tasks[5], TASK_NORMAL); /* by the third: before those of the first */
+    runqueue_push(&queue, &tasks[6], TASK_NORMAL);
+    runqueue_charge(&queue, class, 1);
+    runqueue_push(&queue, &tasks[7], TASK_NORMAL); /* by nobody: behind all */
+    static const char order[] = "fgdebh-";
+    for (int i = 0; order[i]; i++)
+        ck_assert_int_eq(run_next(), order[i]);
+}
+
+TEST(a_task_that_goes_on_with_the_next_one_keeps_that_order, "D-02")
+{
+    enum task_class class;
+    for (int i = 0; i < 2; i++)
+        runqueue_push(&queue, &tasks[i], TASK_NORMAL);
+    ck_assert_ptr_eq(runqueue_pop(&queue, &class), &tasks[0]);
+    for (int i = 2; i < 5; i++)
+        runqueue_push(&queue, &tasks[i], TASK_NORMAL);
+    ck_assert_ptr_eq(runqueue_pop_next(&queue), &tasks[2]);
+    runqueue_push(&queue, &tasks[5], TASK_NORMAL);
+    static const int order[] = {5, 3, 4, 1};
+    for (int i = 0; i < 4; i++)
+        ck_assert_ptr_eq(runqueue_pop_next(&queue), &tasks[order[i]]);
+    ck_assert_ptr_null(runqueue_pop_next(&queue));
+}
+
+TEST(an_even_queue_has_all_behind_those_who_waited, "D-02")
+{
+    enum task_class class;
+    for (int i = 0; i < 3; i++)
+        runqueue_push(&queue, &tasks[i], TASK_NORMAL);
+    ck_assert_ptr_eq(runqueue_pop(&queue, &class), &tasks[0]);
+    runqueue_push(&queue, &tasks[3], TASK_NORMAL);
+    runqueue_push(&queue, &tasks[4], TASK_NORMAL);
+    ck_assert_ptr_eq(runqueue_pop_next(&queue), &tasks[3]);
+    runqueue_push(&queue, &tasks[5], TASK_NORMAL);
+    runqueue_even(&queue);
+    static const char order[] = "bcef-";
+    for (int i = 0; order[i]; i++)
+        ck_assert_int_eq(run_next(), order[i]);
+    runqueue_even(&queue);
+    ck_assert(runqueue_is_empty(&queue));
+}
+
 TEST(high_goes_before_normal, "D-01")
 {
     enum task_class class;
@@ -128,7 +192,7 @@ TEST(random_arrivals_keep_the_quota_in_every_stretch, "D-02", "WP-08")
         memset(&queue, 0, sizeof queue);
         struct task *free_tasks[TASKS];
         int free_count = TASKS;
-        int waiting[2] = {0, 0};
+        int waiting[TASK_CLASSES] = {0};
         int64_t owed = 0; /* high turns beyond seven for each normal one, while both waited */
         for (int i = 0; i < TASKS; i++)
             free_tasks[i] = &tasks[i];
@@ -141,7 +205,7 @@ TEST(random_arrivals_keep_the_quota_in_every_stretch, "D-02", "WP-08")
             }
             enum task_class class;
             struct task *task = runqueue_pop(&queue, &class);
-            ck_assert_int_eq(task != NULL, waiting[0] + waiting[1] > 0);
+            ck_assert_int_eq(task != NULL, waiting[TASK_HIGH] + waiting[TASK_NORMAL] > 0);
             if (!task)
                 continue;
             bool had_both = waiting[TASK_HIGH] && waiting[TASK_NORMAL];
@@ -165,6 +229,8 @@ TEST(random_arrivals_keep_the_quota_in_every_stretch, "D-02", "WP-08")
 }
 
 SUITE("sched runqueue", an_empty_queue_gives_nothing, a_class_is_first_come_first_served,
-      high_goes_before_normal, io_tasks_are_apart, normal_gets_an_eighth_of_the_turns,
-      turns_of_io_tasks_are_nobodys_share, high_alone_owes_nothing_later,
-      random_arrivals_keep_the_quota_in_every_stretch)
+      what_a_task_makes_ready_goes_next_and_in_order,
+      a_task_that_goes_on_with_the_next_one_keeps_that_order,
+      an_even_queue_has_all_behind_those_who_waited, high_goes_before_normal, io_tasks_are_apart,
+      normal_gets_an_eighth_of_the_turns, turns_of_io_tasks_are_nobodys_share,
+      high_alone_owes_nothing_later, random_arrivals_keep_the_quota_in_every_stretch)
