@@ -139,7 +139,7 @@ RUN_INLINE bool message_turn(struct tr_self *self, struct worker *worker, struct
     }
     const tr_type *type = envelope->type;
     const struct dispatch_entry *entry = dispatch_place(cell->dispatch, type);
-    if (__builtin_expect(entry->type != type || !entry->call, 0))
+    if (__builtin_expect(entry->quick != type, 0))
         return message_turn_slowly(self, worker, cell, envelope, mode);
     self->envelope = envelope;
     self->causal = envelope->causal;
