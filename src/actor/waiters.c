@@ -141,6 +141,7 @@ void tr__waiters_serve(struct worker *worker, struct cell *cell)
         tr__waiters_refuse(worker, cell, TR_STOPPED);
         return;
     }
+    tr__room_put_by(cell, 0, 0); /* what is below zero is made up for before anybody is let in */
     extra->is_serving = true;
     while (extra->waiters && grant_first(worker, cell))
         ;
