@@ -151,12 +151,12 @@ RUN_INLINE bool message_turn(struct tr_self *self, struct worker *worker, struct
         mail_leave_stock(cell);
     }
     const tr_type *type = envelope->type;
-    const struct dispatch_entry *entry = dispatch_place(cell->dispatch, type);
-    if (__builtin_expect(entry->quick != type, 0))
-        return message_turn_slowly(self, worker, cell, envelope, mode);
     self->envelope = envelope;
     self->causal = envelope->causal;
     worker_set_type(worker, type);
+    const struct dispatch_entry *entry = dispatch_place(cell->dispatch, type);
+    if (__builtin_expect(entry->quick != type, 0))
+        return message_turn_slowly(self, worker, cell, envelope, mode);
     self->row = entry->handler;
     worker_set_row(worker, entry->handler);
     tr_next next =
@@ -181,11 +181,10 @@ static inline bool is_used_up(const struct tr_self *self, const struct worker *w
     return self->turns >= self->turns_max || loop_is_time_up(&worker->loop);
 }
 
-/* Whether an actor that has none of `flags` is between cycles, and the next is of notices alone. */
+/* Whether the next cycle of an actor that is between two, and has none of `flags`, is of notices alone. */
 RUN_INLINE bool is_ordinary(const struct cell *cell, uint32_t flags)
 {
-    return __builtin_expect(!cell->cycle, 1) && __builtin_expect(!is_called(cell), 1) &&
-           __builtin_expect(!(cell->flags & flags), 1) &&
+    return __builtin_expect(!is_called(cell), 1) && __builtin_expect(!(cell->flags & flags), 1) &&
            __builtin_expect(!door_has_mail(&cell->door), 1);
 }
 
@@ -206,10 +205,10 @@ RUN_INLINE struct envelope *take_notices(struct cell *cell)
     return first;
 }
 
-/* The next message of a cycle. NULL: there is none, or something comes first. */
+/* The next message of a cycle that is not over. NULL: something comes first. */
 RUN_INLINE struct envelope *take_on(struct cell *cell)
 {
-    if (!cell->cycle || __builtin_expect(is_called(cell) || cell->flags & CELL_WOKEN, 0))
+    if (__builtin_expect(is_called(cell) || cell->flags & CELL_WOKEN, 0))
         return NULL;
     return ring_pop(&cell->cycle);
 }
@@ -257,7 +256,8 @@ RUN_INLINE struct tr_self *run(struct worker *worker, struct cell *cell, struct 
 {
     for (;;) {
         struct envelope *envelope;
-        bool is_plain = is_ordinary(cell, CELL_UNUSUAL | CELL_NOTABLE);
+        bool is_plain =
+            __builtin_expect(!cell->cycle, 1) && is_ordinary(cell, CELL_UNUSUAL | CELL_NOTABLE);
         if (__builtin_expect(is_plain, 1)) {
             envelope = take_notices(cell);
         } else {
@@ -270,12 +270,15 @@ RUN_INLINE struct tr_self *run(struct worker *worker, struct cell *cell, struct 
             self->turns += !self->turns; /* to run for nothing is charged like a turn */
             return self;
         }
+        bool has_more;
         do {
             RUN_OPAQUE(self); /* so that its turns are counted in memory, by one addition */
             if (__builtin_expect(!message_turn(self, worker, cell, envelope, is_plain, mode), 0))
                 return worker->message; /* it stops, or is gone */
             TR_ASSERT_SLOW(self == worker->message);
-            if (is_ordinary(cell, CELL_UNUSUAL) && !cell->notices) {
+            has_more = cell->cycle;
+            if (__builtin_expect(!has_more, 1) && is_ordinary(cell, CELL_UNUSUAL) &&
+                __builtin_expect(!cell->notices, 1)) {
                 cell->house = HOUSE_WAITING; /* as take_notices */
                 return self;
             }
@@ -284,7 +287,7 @@ RUN_INLINE struct tr_self *run(struct worker *worker, struct cell *cell, struct 
                 return worker->message;
             }
             is_plain = false;
-        } while ((envelope = take_on(cell)));
+        } while (has_more && (envelope = take_on(cell)));
     }
 }
 
