@@ -128,6 +128,30 @@ RUN_INLINE bool message_turn_slowly(struct tr_self *self, struct worker *worker,
 
 static_assert(TR_NEXT_SAME == 0, "the end of an ordinary turn is one test");
 
+/* A request that is out of the mailbox, inside its envelope, of an actor that is not watched. The same. */
+RUN_INLINE bool request_turn(struct tr_self *self, struct worker *worker, struct cell *cell,
+                             struct envelope *envelope, enum call_mode mode)
+{
+    const tr_type *type = envelope->type;
+    const struct dispatch_entry *entry = dispatch_place(cell->dispatch, type);
+    if (__builtin_expect(entry->quick != type || ask_is_late(worker, envelope), 0))
+        return message_turn_slowly(self, worker, cell, envelope, mode);
+    self->envelope = envelope;
+    self->causal = envelope->causal;
+    worker_set_type(worker, type);
+    self->row = entry->handler;
+    worker_set_row(worker, entry->handler);
+    tr_next next =
+        call_handler(self, entry->handler, entry->call, cell->state, envelope->payload.bytes, mode);
+    bool is_open = self->envelope->kind == ENVELOPE_ASK; /* nobody has answered it */
+    if (__builtin_expect(((uint32_t)next.code | self->has_story | is_open) != 0, 0))
+        return message_end_slowly(self, next);
+    atom64_count(&worker->counters.handled, 1);
+    envelope_give(&worker->pool, self->envelope);
+    self->envelope = NULL; /* who looks for a request must not find it in what is free */
+    return true;
+}
+
 /*
  * Handles a message that is out of the cycle. `is_plain`: its actor is known to have none of CELL_NOTABLE.
  * False when the actor has stopped running.
@@ -140,9 +164,11 @@ RUN_INLINE bool message_turn(struct tr_self *self, struct worker *worker, struct
     if (__builtin_expect(is_notable || !envelope_is_notice(envelope), 0)) {
         bool is_watched = cell->flags & CELL_WATCHED;
         if (is_watched || !envelope_is_notice(envelope)) {
-            if (envelope_is_request(envelope) && !is_watched)
+            if (envelope_is_request(envelope) && !is_watched) {
                 mail_leave_near(cell);
-            else if (!message_admit(self, envelope))
+                return request_turn(self, worker, cell, envelope, mode);
+            }
+            if (!message_admit(self, envelope))
                 return true;
             return message_turn_slowly(self, worker, cell, envelope, mode);
         }
