@@ -10,8 +10,20 @@
 enum {
     ENTRIES_FIRST = 8,
     ENTRIES_MAX = 4096, /* beyond that unknown types are compared each time */
+    ENTRIES_SPARSE = 4, /* places for each entry, at least, */
+    ENTRIES_FEW = 64,   /* and so many entries may try */
+    FACTORS_MAX = 64,   /* factors, to find one by which they are all at their first place */
     BUCKETS_FIRST = 16
 };
+#define FACTOR_FIRST UINT64_C(0x9e3779b97f4a7c15)
+#define FACTOR_STEP UINT64_C(0xd1342543de82ef95) /* odd times odd: all of them are odd */
+
+static_assert((uint64_t)2 * ENTRIES_SPARSE * ENTRIES_MAX * sizeof(struct dispatch_entry) <=
+                  UINT64_C(1) << (64 - DISPATCH_SHIFT),
+              "the hash reaches all of the largest table");
+
+/* What entry->quick is of those who have no quick call: nobody else has this address. */
+static const tr_type no_type;
 
 void tr__dispatches_init(struct dispatches *dispatches, const struct memory_source *source,
                          uint32_t worker)
@@ -123,28 +135,69 @@ bool tr__behavior_is_valid(const tr_behavior *behavior, const char **why)
            children_are_valid(behavior, why);
 }
 
-/* The place of a type, or the free one where it belongs. There is always a free one. */
-static struct dispatch_entry *entry_of(struct dispatch *dispatch, const tr_type *type)
+static uint32_t entry_count(const struct dispatch *dispatch)
 {
-    uint32_t i = dispatch_hash(type) & dispatch->mask;
-    while (dispatch->entries[i].type && dispatch->entries[i].type != type)
-        i = (i + 1) & dispatch->mask;
-    return &dispatch->entries[i];
+    return dispatch->entries ? dispatch->mask / sizeof(struct dispatch_entry) + 1 : 0;
 }
 
+/* The place of a type, or the free one where it belongs. There is always a free one. */
+static struct dispatch_entry *entry_of(const struct dispatch *dispatch, const tr_type *type)
+{
+    const struct dispatch_entry *end = dispatch->entries + entry_count(dispatch);
+    struct dispatch_entry *entry = dispatch_place(dispatch, type);
+    while (entry->type && entry->type != type) {
+        if (++entry == end)
+            entry = dispatch->entries;
+    }
+    return entry;
+}
+
+/* Fills a table with what is in another one. How many entries are not at their first place. */
+static uint32_t entries_fill(struct dispatch *dispatch, const struct dispatch *from)
+{
+    uint32_t count = entry_count(dispatch);
+    uint32_t misplaced = 0;
+    for (uint32_t i = 0; i < count; i++)
+        dispatch->entries[i] = (struct dispatch_entry){.quick = &no_type};
+    for (uint32_t i = 0; i < entry_count(from); i++) {
+        const struct dispatch_entry *old = &from->entries[i];
+        if (!old->type)
+            continue;
+        struct dispatch_entry *entry = entry_of(dispatch, old->type);
+        misplaced += entry != dispatch_place(dispatch, old->type);
+        *entry = *old;
+    }
+    return misplaced;
+}
+
+/*
+ * A new table with what is in the old one, at the first places if that can be: of a type that is not
+ * there each message takes the long way. False: without memory all is as it was.
+ */
 static bool entries_resize(struct dispatches *dispatches, struct dispatch *dispatch, uint32_t count)
 {
     struct dispatch_entry *entries =
         source_resize(&dispatches->source, NULL, count * sizeof *entries);
     if (!entries)
         return false;
-    memset(entries, 0, count * sizeof *entries);
     struct dispatch old = *dispatch;
     dispatch->entries = entries;
-    dispatch->mask = count - 1;
-    for (uint32_t i = 0; old.entries && i <= old.mask; i++) {
-        if (old.entries[i].type)
-            *entry_of(dispatch, old.entries[i].type) = old.entries[i];
+    dispatch->mask = (uint32_t)((count - 1) * sizeof *entries);
+    uint32_t factors = dispatch->used <= ENTRIES_FEW ? FACTORS_MAX : 1;
+    uint32_t fewest = UINT32_MAX;
+    uint64_t factor = FACTOR_FIRST;
+    uint64_t best = factor;
+    for (uint32_t i = 0; i < factors && fewest; i++, factor *= FACTOR_STEP) {
+        dispatch->factor = factor;
+        uint32_t misplaced = entries_fill(dispatch, &old);
+        if (misplaced < fewest) {
+            fewest = misplaced;
+            best = factor;
+        }
+    }
+    if (dispatch->factor != best) {
+        dispatch->factor = best;
+        entries_fill(dispatch, &old);
     }
     source_resize(&dispatches->source, old.entries, 0);
     return true;
@@ -152,7 +205,9 @@ static bool entries_resize(struct dispatches *dispatches, struct dispatch *dispa
 
 static struct dispatch_entry entry_for(const tr_type *type, const tr_handler *row)
 {
-    return (struct dispatch_entry){type, row, row && row->type ? row->call : NULL};
+    bool is_quick = row && row->type;
+    return (struct dispatch_entry){
+        is_quick ? type : &no_type, is_quick ? row->call : NULL, row, type};
 }
 
 /* The row of a type by its name and fields. */
@@ -173,12 +228,13 @@ static struct dispatch *dispatch_new(struct dispatches *dispatches, const tr_beh
         return NULL;
     *dispatch = (struct dispatch){.behavior = behavior, .worker = dispatches->worker};
     uint32_t count = ENTRIES_FIRST;
-    while (count < 2 * behavior->handler_count)
+    while (count < ENTRIES_SPARSE * behavior->handler_count)
         count *= 2;
     if (!entries_resize(dispatches, dispatch, count)) {
         source_resize(&dispatches->source, dispatch, 0);
         return NULL;
     }
+    bool is_crowded = false;
     for (size_t i = 0; i < behavior->handler_count; i++) {
         const tr_handler *row = &behavior->handlers[i];
         if (!row->type) {
@@ -190,7 +246,10 @@ static struct dispatch *dispatch_new(struct dispatches *dispatches, const tr_beh
             continue; /* the first row of a type counts */
         *entry = entry_for(row->type, row);
         dispatch->used++;
+        is_crowded |= entry != dispatch_place(dispatch, row->type);
     }
+    if (is_crowded)
+        entries_resize(dispatches, dispatch, count);
     dispatch->pre_start = row_of(behavior, &tr_type_tr_pre_start);
     dispatch->post_stop = row_of(behavior, &tr_type_tr_post_stop);
     dispatch->pre_restart = row_of(behavior, &tr_type_tr_pre_restart);
@@ -276,13 +335,17 @@ const tr_handler *tr__dispatch_learn(struct dispatches *dispatches, struct dispa
     /* A table that is full for good, or cannot grow, still answers. */
     if (dispatch->used >= ENTRIES_MAX)
         return row;
-    if (2 * (dispatch->used + 1) > dispatch->mask) {
-        if (!entries_resize(dispatches, dispatch, 2 * (dispatch->mask + 1)))
+    uint32_t count = entry_count(dispatch);
+    if (ENTRIES_SPARSE * (dispatch->used + 1) > count) {
+        if (!entries_resize(dispatches, dispatch, 2 * count))
             return row;
+        count *= 2;
         entry = entry_of(dispatch, type);
     }
     *entry = entry_for(type, row);
     dispatch->used++;
+    if (entry != dispatch_place(dispatch, type) && dispatch->used <= ENTRIES_FEW)
+        entries_resize(dispatches, dispatch, count);
     return row;
 }
 

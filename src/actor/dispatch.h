@@ -10,21 +10,26 @@
 #ifndef ACTOR_DISPATCH_H
 #define ACTOR_DISPATCH_H
 
+#include <assert.h>
 #include <troupe/behavior.h>
 
 #include "mem/source.h"
 #include "os/atomic.h"
 
 struct dispatch_entry {
-    const tr_type *type;       /* NULL: free */
-    const tr_handler *handler; /* NULL: known to have none */
-    /* That of the handler, one step nearer; NULL where it is one for any type, or there is none. */
-    tr_next (*call)(tr_self *self, void *state, const void *message);
+    /* As `type` where `call` may be called with the message; else an address that no type has. */
+    const tr_type *quick;
+    tr_next (*call)(tr_self *self, void *state, const void *message); /* that of the handler */
+    const tr_handler *handler;                                        /* NULL: known to have none */
+    const tr_type *type;                                              /* NULL: free */
 };
+
+static_assert(sizeof(struct dispatch_entry) == 32, "places are found by a mask of bytes");
 
 struct dispatch {
     struct dispatch_entry *entries;
-    uint32_t mask;
+    uint64_t factor; /* of the hash: one that gives each type that is known a place of its own */
+    uint32_t mask;   /* of the hash, in bytes: the size of the table less that of one entry */
     uint32_t used;
     const tr_behavior *behavior;
     const tr_handler *any;
@@ -97,16 +102,15 @@ const tr_handler *tr__dispatch_row(const struct dispatch *dispatch,
 const tr_handler *tr__dispatch_learn(struct dispatches *dispatches, struct dispatch *dispatch,
                                      const tr_type *type);
 
-static inline uint32_t dispatch_hash(const tr_type *type)
-{
-    return (uint32_t)(((uintptr_t)type >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 32);
-}
+/** The first bit of the product that is the hash: there are as many above it as a table needs. */
+enum { DISPATCH_SHIFT = 40 };
 
 /** Where a type is, most of the time. */
-ATOM_INLINE const struct dispatch_entry *dispatch_place(const struct dispatch *dispatch,
-                                                        const tr_type *type)
+ATOM_INLINE struct dispatch_entry *dispatch_place(const struct dispatch *dispatch,
+                                                  const tr_type *type)
 {
-    return &dispatch->entries[dispatch_hash(type) & dispatch->mask];
+    uint64_t hash = (uintptr_t)type * dispatch->factor >> DISPATCH_SHIFT;
+    return (void *)((char *)dispatch->entries + ((uint32_t)hash & dispatch->mask));
 }
 
 /** The row of a type: its own, that of any, or NULL. */

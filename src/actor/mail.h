@@ -153,6 +153,13 @@ static inline void room_give_near(struct cell *cell, const struct envelope *enve
         tr__room_give(cell, 0);
 }
 
+/** Puts room by for those who wait for it; tr__waiters_serve hands it out. Owner only. */
+static inline void room_give_waiters(struct cell *cell, int32_t messages, int32_t lines)
+{
+    cell->extra->put_by += messages;
+    cell->extra->put_by_lines += lines;
+}
+
 /* What a notice inside its envelope takes from the stock and adds to the lines. */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define MAIL_ONE_NOTICE ((UINT64_C(1) << 32) - (1u << STOCK_LINES_SHIFT) - 1)
@@ -164,7 +171,10 @@ static inline void room_give_near(struct cell *cell, const struct envelope *enve
 static inline void mail_leave_exactly(struct cell *cell)
 {
     cell->queued_lines--;
-    tr__room_give(cell, 1);
+    if (cell->flags & CELL_AWAITED)
+        room_give_waiters(cell, 1, 1);
+    else
+        tr__room_give(cell, 1);
 }
 
 /** The same of all others. */

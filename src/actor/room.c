@@ -100,15 +100,8 @@ bool tr__room_take(struct cell *cell, uint32_t lines)
 
 void tr__room_give(struct cell *cell, uint32_t lines)
 {
-    if (cell->flags & CELL_AWAITED) { /* others wait for it */
-        struct cell_extra *extra = cell->extra;
-        uint64_t word = room_load(&cell->door.room);
-        if (__builtin_expect(room_messages(word) < 0 || room_lines(word) < 0, 0)) {
-            tr__room_put_by(cell, lines > 0, (int32_t)lines);
-        } else {
-            extra->put_by += lines > 0;
-            extra->put_by_lines += (int32_t)lines;
-        }
+    if (cell->flags & CELL_AWAITED) {
+        room_give_waiters(cell, lines > 0, (int32_t)lines);
         return;
     }
     if (lines) { /* a message that does not go through the stock */

@@ -25,6 +25,13 @@
 
 /* There are three of what is RUN_INLINE, each for one way to call handlers. */
 #define RUN_INLINE __attribute__((__always_inline__)) static inline
+
+/*
+ * Has the compiler forget how it came to a pointer, and what it has read through it. Otherwise it keeps
+ * that, and addresses of members, in registers of their own, which are few here, or on the stack.
+ */
+#define RUN_OPAQUE(pointer) __asm__("" : "+r"(pointer))
+
 enum call_mode { CALL_PLAIN, CALL_TRAPPING, CALL_RELIEVING };
 
 /* ---- Messages. ---- */
@@ -119,27 +126,15 @@ RUN_INLINE bool message_turn_slowly(struct tr_self *self, struct worker *worker,
     return true;
 }
 
-/* Handles a message that is out of the cycle. False when the actor has stopped running. */
-RUN_INLINE bool message_turn(struct tr_self *self, struct worker *worker, struct cell *cell,
+static_assert(TR_NEXT_SAME == 0, "the end of an ordinary turn is one test");
+
+/* A request that is out of the mailbox, inside its envelope, of an actor that is not watched. The same. */
+RUN_INLINE bool request_turn(struct tr_self *self, struct worker *worker, struct cell *cell,
                              struct envelope *envelope, enum call_mode mode)
 {
-    self->turns++;
-    if (__builtin_expect(!envelope_is_notice(envelope) || cell->flags & CELL_NOTABLE, 0)) {
-        bool is_watched = cell->flags & CELL_WATCHED;
-        if (is_watched || !envelope_is_notice(envelope)) {
-            if (envelope_is_request(envelope) && !is_watched)
-                mail_leave_near(cell);
-            else if (!message_admit(self, envelope))
-                return true;
-            return message_turn_slowly(self, worker, cell, envelope, mode);
-        }
-        mail_leave_exactly(cell);
-    } else {
-        mail_leave_stock(cell);
-    }
     const tr_type *type = envelope->type;
     const struct dispatch_entry *entry = dispatch_place(cell->dispatch, type);
-    if (__builtin_expect(entry->type != type || !entry->call, 0))
+    if (__builtin_expect(entry->quick != type || ask_is_late(worker, envelope), 0))
         return message_turn_slowly(self, worker, cell, envelope, mode);
     self->envelope = envelope;
     self->causal = envelope->causal;
@@ -148,7 +143,51 @@ RUN_INLINE bool message_turn(struct tr_self *self, struct worker *worker, struct
     worker_set_row(worker, entry->handler);
     tr_next next =
         call_handler(self, entry->handler, entry->call, cell->state, envelope->payload.bytes, mode);
-    if (__builtin_expect(next.code != TR_NEXT_SAME || self->has_story, 0))
+    bool is_open = self->envelope->kind == ENVELOPE_ASK; /* nobody has answered it */
+    if (__builtin_expect(((uint32_t)next.code | self->has_story | is_open) != 0, 0))
+        return message_end_slowly(self, next);
+    atom64_count(&worker->counters.handled, 1);
+    envelope_give(&worker->pool, self->envelope);
+    self->envelope = NULL; /* who looks for a request must not find it in what is free */
+    return true;
+}
+
+/*
+ * Handles a message that is out of the cycle. `is_plain`: its actor is known to have none of CELL_NOTABLE.
+ * False when the actor has stopped running.
+ */
+RUN_INLINE bool message_turn(struct tr_self *self, struct worker *worker, struct cell *cell,
+                             struct envelope *envelope, bool is_plain, enum call_mode mode)
+{
+    bool is_notable = !is_plain && __builtin_expect(cell->flags & CELL_NOTABLE, 0);
+    self->turns++;
+    if (__builtin_expect(is_notable || !envelope_is_notice(envelope), 0)) {
+        bool is_watched = cell->flags & CELL_WATCHED;
+        if (is_watched || !envelope_is_notice(envelope)) {
+            if (envelope_is_request(envelope) && !is_watched) {
+                mail_leave_near(cell);
+                return request_turn(self, worker, cell, envelope, mode);
+            }
+            if (!message_admit(self, envelope))
+                return true;
+            return message_turn_slowly(self, worker, cell, envelope, mode);
+        }
+        mail_leave_exactly(cell);
+    } else {
+        mail_leave_stock(cell);
+    }
+    const tr_type *type = envelope->type;
+    self->envelope = envelope;
+    self->causal = envelope->causal;
+    worker_set_type(worker, type);
+    const struct dispatch_entry *entry = dispatch_place(cell->dispatch, type);
+    if (__builtin_expect(entry->quick != type, 0))
+        return message_turn_slowly(self, worker, cell, envelope, mode);
+    self->row = entry->handler;
+    worker_set_row(worker, entry->handler);
+    tr_next next =
+        call_handler(self, entry->handler, entry->call, cell->state, envelope->payload.bytes, mode);
+    if (__builtin_expect(((uint32_t)next.code | self->has_story) != 0, 0))
         return message_end_slowly(self, next);
     atom64_count(&worker->counters.handled, 1);
     envelope_give_empty(&worker->pool, envelope);
@@ -168,21 +207,36 @@ static inline bool is_used_up(const struct tr_self *self, const struct worker *w
     return self->turns >= self->turns_max || loop_is_time_up(&worker->loop);
 }
 
-/* Begins a cycle of notices alone, and gives the first. NULL: there is none, and the actor waits. */
+/* Whether the next cycle of an actor that is between two, and has none of `flags`, is of notices alone. */
+RUN_INLINE bool is_ordinary(const struct cell *cell, uint32_t flags)
+{
+    return __builtin_expect(!is_called(cell), 1) && __builtin_expect(!(cell->flags & flags), 1) &&
+           __builtin_expect(!door_has_mail(&cell->door), 1);
+}
+
+/* Begins the cycle of one that is ordinary, and gives the first message. NULL: none, it waits. */
 RUN_INLINE struct envelope *take_notices(struct cell *cell)
 {
     struct envelope *last = cell->notices;
-    if (!last) {
+    if (__builtin_expect(!last, 0)) {
         cell->house = HOUSE_WAITING; /* what comes now posts the door, or finds it waiting */
         return NULL;
     }
     cell->notices = NULL;
     struct envelope *first = (struct envelope *)(void *)last->mail.next;
-    if (first != last) {
+    if (__builtin_expect(first != last, 0)) {
         last->mail.next = first->mail.next;
         cell->cycle = last;
     }
     return first;
+}
+
+/* The next message of a cycle that is not over. NULL: something comes first. */
+RUN_INLINE struct envelope *take_on(struct cell *cell)
+{
+    if (__builtin_expect(is_called(cell) || cell->flags & CELL_WOKEN, 0))
+        return NULL;
+    return ring_pop(&cell->cycle);
 }
 
 /*
@@ -219,29 +273,47 @@ RUN_INLINE struct envelope *next_message(struct worker *worker, struct cell *cel
     return NULL;
 }
 
-/* Whether an ordinary actor has nothing left to do. */
-RUN_INLINE bool is_done(const struct cell *cell)
+/*
+ * Cycles, until nothing is left or the budget is used. `self` is the turn of the worker's messages; gives
+ * the one that it has afterwards.
+ */
+RUN_INLINE struct tr_self *run(struct worker *worker, struct cell *cell, struct tr_self *self,
+                               enum call_mode mode)
 {
-    return !cell->cycle && !is_called(cell) && !(cell->flags & CELL_UNUSUAL) &&
-           !door_has_mail(&cell->door) && !cell->notices;
-}
-
-/* Cycles, until nothing is left or the budget is used. */
-RUN_INLINE void run(struct worker *worker, struct cell *cell, enum call_mode mode)
-{
-    struct envelope *envelope;
-    while ((envelope = next_message(worker, cell))) {
-        struct tr_self *self = worker->message;
-        if (__builtin_expect(!message_turn(self, worker, cell, envelope, mode), 0))
-            return; /* it stops, or is gone */
-        if (is_done(cell)) {
-            cell->house = HOUSE_WAITING; /* as take_notices */
-            return;
+    for (;;) {
+        struct envelope *envelope;
+        bool is_plain =
+            __builtin_expect(!cell->cycle, 1) && is_ordinary(cell, CELL_UNUSUAL | CELL_NOTABLE);
+        if (__builtin_expect(is_plain, 1)) {
+            envelope = take_notices(cell);
+        } else {
+            if (cell->cycle && !self->turns && (cell->replies || cell->exceptions))
+                tr__mail_resume_cycle(cell);
+            envelope = next_message(worker, cell);
+            self = worker->message;
         }
-        if (__builtin_expect(is_used_up(self, worker), 0)) {
-            tr__cell_settle(worker, cell);
-            return;
+        if (__builtin_expect(!envelope, 0)) {
+            self->turns += !self->turns; /* to run for nothing is charged like a turn */
+            return self;
         }
+        bool has_more;
+        do {
+            RUN_OPAQUE(self); /* so that its turns are counted in memory, by one addition */
+            if (__builtin_expect(!message_turn(self, worker, cell, envelope, is_plain, mode), 0))
+                return worker->message; /* it stops, or is gone */
+            TR_ASSERT_SLOW(self == worker->message);
+            has_more = cell->cycle;
+            if (__builtin_expect(!has_more, 1) && is_ordinary(cell, CELL_UNUSUAL) &&
+                __builtin_expect(!cell->notices, 1)) {
+                cell->house = HOUSE_WAITING; /* as take_notices */
+                return self;
+            }
+            if (__builtin_expect(is_used_up(self, worker), 0)) {
+                tr__cell_settle(worker, cell);
+                return worker->message;
+            }
+            is_plain = false;
+        } while (has_more && (envelope = take_on(cell)));
     }
 }
 
@@ -259,20 +331,17 @@ RUN_INLINE uint32_t cell_run(struct worker *worker, struct task *task, uint32_t 
         loop_call_back(&worker->loop); /* who is in between wants to see each run */
     for (;;) {
         struct cell *cell = cell_of_task(task);
+        RUN_OPAQUE(cell);
         TR_ASSERT(cell->house == HOUSE_READY);
         TR_ASSERT(cell_owner(cell) == worker->index);
-        cell->house = HOUSE_SCHEDULED;
+        cell->house = HOUSE_RUNNING; /* nobody can look in between, while it is HOUSE_SCHEDULED */
         self->cell = cell;
         self->turns = 0;
         if (mode == CALL_RELIEVING)
             self->seat = atomptr_load(&worker->seat, ATOM_RELAXED);
         worker_set_running(worker, cell);
-        cell->house = HOUSE_RUNNING;
-        if (__builtin_expect(cell->cycle != NULL, 0) && (cell->replies || cell->exceptions))
-            tr__mail_resume_cycle(cell);
-        run(worker, cell, mode);
-        self = worker->message;
-        uint32_t turns = self->turns + !self->turns;
+        self = run(worker, cell, self, mode);
+        uint32_t turns = self->turns;
         task = loop_next(&worker->loop, turns);
         if (__builtin_expect(!task, 0)) {
             worker_set_running(worker, NULL);

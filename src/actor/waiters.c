@@ -141,6 +141,7 @@ void tr__waiters_serve(struct worker *worker, struct cell *cell)
         tr__waiters_refuse(worker, cell, TR_STOPPED);
         return;
     }
+    tr__room_put_by(cell, 0, 0); /* what is below zero is made up for before anybody is let in */
     extra->is_serving = true;
     while (extra->waiters && grant_first(worker, cell))
         ;
@@ -516,8 +517,8 @@ tr_status tr__turn_wait_for_room(struct tr_self *self, struct cell *cell, struct
     bool has_grant = self->grant && self->grant->sender == to && room_of(self->grant)->messages &&
                      room_of(self->grant)->lines >= lines;
     if (!has_grant) {
-        const tr_platform *platform = self->worker->system->platform;
-        tr_time park_ns = timer_deadline(platform->mono_now(platform), TR_PARK_NS);
+        tr_time now_ns = clock_bound_roughly(&self->worker->clock);
+        tr_time park_ns = timer_deadline(now_ns, TR_PARK_NS);
         deadline_ns = deadline_ns < park_ns ? deadline_ns : park_ns;
         if (self->favoured)
             tr__favour_end(self);
