@@ -162,16 +162,10 @@ tr_status tr_self_tell(tr_self *self, tr_ref to, const tr_type *type, const void
     return tell_slowly(self, to.bits, type, message);
 }
 
-/* Whether the turn handles a notice. */
-ATOM_INLINE bool has_notice(const struct tr_self *self)
-{
-    return self && self->envelope && self->envelope->kind == ENVELOPE_NOTICE;
-}
-
 /* To who sent a notice or a request, as send_quickly. */
 ATOM_INLINE bool reply_quickly(struct tr_self *self, const tr_type *type, const void *message)
 {
-    if (__builtin_expect(!type || !self || !self->envelope, 0))
+    if (__builtin_expect(!self || !type || !self->envelope, 0))
         return false;
     const struct envelope *envelope = self->envelope;
     if (envelope->kind == ENVELOPE_ASK)
@@ -223,19 +217,37 @@ __attribute__((__noinline__)) static tr_next reply_or_fail(struct tr_self *self,
     return TR_SAME;
 }
 
+/* To whatever is no notice, most of all to a request. Apart, for that needs more registers. */
+__attribute__((__noinline__)) static tr_next reply_to_ask(struct tr_self *self, const tr_type *type,
+                                                          const void *message)
+{
+    if (__builtin_expect(self->envelope->kind == ENVELOPE_ASK && message && !self->seat, 1) &&
+        __builtin_expect(ask_reply_quickly(self, type, message), 1))
+        return TR_SAME;
+    return reply_or_fail(self, type, message);
+}
+
+/* To a notice, of any size. */
 __attribute__((__noinline__)) static tr_next reply_any(struct tr_self *self, const tr_type *type,
                                                        const void *message)
 {
-    if (__builtin_expect(reply_quickly(self, type, message), 1))
+    uint64_t to = self->envelope->sender;
+    if (__builtin_expect(is_inside(type->inline_size), 1) &&
+        __builtin_expect(send_quickly(self, to, type, message, type->inline_size), 1))
         return TR_SAME;
     return reply_or_fail(self, type, message);
 }
 
 tr_next tr_self_reply(tr_self *self, const tr_type *type, const void *message)
 {
-    if (__builtin_expect(!type || type->inline_size != WORD || !has_notice(self), 0))
+    if (__builtin_expect(!self || !self->envelope || !type, 0))
+        return reply_or_fail(self, type, message);
+    const struct envelope *envelope = self->envelope;
+    if (envelope->kind != ENVELOPE_NOTICE)
+        return reply_to_ask(self, type, message);
+    if (__builtin_expect(type->inline_size != WORD, 0))
         return reply_any(self, type, message);
-    if (__builtin_expect(send_quickly(self, self->envelope->sender, type, message, WORD), 1))
+    if (__builtin_expect(send_quickly(self, envelope->sender, type, message, WORD), 1))
         return TR_SAME;
     return reply_or_fail(self, type, message);
 }
