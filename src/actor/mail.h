@@ -352,7 +352,7 @@ tr_status tr__mail_send(struct worker *worker, struct cell *cell, struct envelop
 static inline bool mail_is_near(const struct worker *worker, const struct cell *cell)
 {
     return cell_owner(cell) == worker->near && !(cell->flags & CELL_GUARDED) &&
-           cell->life == LIFE_RUNNING && !door_has_mail(&cell->door);
+           !door_has_mail(&cell->door);
 }
 
 /** The same with its room. */
@@ -364,10 +364,7 @@ static inline bool mail_is_quick(const struct worker *worker, const struct cell 
 
 /**
  * Hands one that is inside its envelope over, where mail_is_near; `stock_and_lines` is what is left with
- * it, and not overdrawn.
- *
- * One that waits has no mail, as a rule, and others have some. Its life is not asked for here, beside its house: both
- * would be one load, of a byte that was stored lately, which has to wait until that has left the store queue.
+ * it, and not overdrawn. One that waits has no mail, as a rule, and others have some.
  */
 static inline void mail_send_near(struct worker *worker, struct cell *cell,
                                   struct envelope *envelope, uint64_t stock_and_lines)
@@ -376,7 +373,7 @@ static inline void mail_send_near(struct worker *worker, struct cell *cell,
     atom64_count(&worker->counters.accepted, 1);
     struct envelope *last = cell->notices;
     cell->notices = envelope;
-    if (cell->house == HOUSE_WAITING) {
+    if (mail_is_idle(cell)) {
         envelope->mail.next = &envelope->mail;
         if (__builtin_expect(last != NULL, 0))
             ring_insert(last, envelope);
