@@ -123,10 +123,7 @@ ATOM_INLINE bool send_quickly(struct tr_self *self, uint64_t to, const tr_type *
     return true;
 }
 
-/*
- * Most messages are one word. Where that is known the path needs no registers to copy, and so saves none;
- * the same path for the other sizes is behind a jump.
- */
+/* Most messages are one word, which needs no registers to copy: the other sizes are behind a jump. */
 enum { WORD = 8 };
 
 /* Whether a message of this size, from its type, is inside its envelope; of 0 nothing is known. */
@@ -231,9 +228,7 @@ __attribute__((__noinline__)) static tr_next reply_to_ask(struct tr_self *self, 
 __attribute__((__noinline__)) static tr_next reply_any(struct tr_self *self, const tr_type *type,
                                                        const void *message)
 {
-    uint64_t to = self->envelope->sender;
-    if (__builtin_expect(is_inside(type->inline_size), 1) &&
-        __builtin_expect(send_quickly(self, to, type, message, type->inline_size), 1))
+    if (__builtin_expect(reply_quickly(self, type, message), 1))
         return TR_SAME;
     return reply_or_fail(self, type, message);
 }
