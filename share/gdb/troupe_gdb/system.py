@@ -201,4 +201,4 @@ def has_fields(kind, *names):
 
 
 def is_envelope(kind):
-    return has_fields(kind, "mail", "type", "payload", "block_class")
+    return has_fields(kind, "mail", "type", "sender", "causal")
