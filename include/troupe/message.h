@@ -84,6 +84,9 @@ typedef struct tr_field {
     uint8_t reserved[6];
 } tr_field;
 
+/** Bytes of a flat message that travels inside its envelope, without a block of memory of its own. */
+#define TR_INLINE_MAX 24
+
 /** The version of the constant tables, types and behaviors, that are compiled into programs. */
 #define TR_ABI 1
 
@@ -102,7 +105,7 @@ typedef struct tr_type {
     uint16_t field_size; /* of a row of `fields` */
     uint16_t abi;        /* TR_ABI */
     bool is_flat;        /* holds no pointers: memcpy copies it */
-    uint8_t reserved_byte;
+    uint8_t inline_size; /* `size` if it is flat and at most TR_INLINE_MAX; 0: see those two */
     const void *reserved[2];
 } tr_type;
 

@@ -92,7 +92,8 @@ enum { CELL_UNUSUAL = CELL_GUARDED | CELL_WOKEN | CELL_AWAITED };
 enum { CELL_SUSPENDED = CELL_ASKED | CELL_FAILED }; /* all reasons */
 
 enum {
-    CELL_STATE_INLINE = 16,   /* a state of up to this many bytes lives in the cell */
+    CELL_STATE_INLINE = 16,     /* a state of up to this many bytes lives in the cell */
+    CELL_NOWHERE = 0xfffffffdu, /* no cell's owner: for who wants to find none */
     CELL_FRONT = 0xfffffffeu, /* owner: nobody lives there, others stand behind it; actor/front.h */
     CELL_FOREIGN = 0xffffffffu /* owner: no worker; also of an actor that is still to be mounted */
 };

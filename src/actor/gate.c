@@ -29,9 +29,9 @@ tr_status tr__gate_send(struct worker *worker, struct cell *cell, struct envelop
     /* A PoisonPill comes behind what was sent before it. */
     bool is_held = envelope->kind <= ENVELOPE_NOTICE || envelope->kind == ENVELOPE_STOP;
     if (gate->is_open || !is_held) {
-        worker->gate = NULL;
+        worker_set_gate(worker, NULL);
         tr_status status = tr__mail_send(worker, cell, envelope);
-        worker->gate = gate;
+        worker_set_gate(worker, gate);
         return status;
     }
     if (front_is(cell))
@@ -87,14 +87,14 @@ static void bury(struct worker *worker, const struct gate_item *item, tr_status 
 void tr__gate_release(struct worker *worker, struct gate *gate)
 {
     struct gate *outer = worker->gate;
-    worker->gate = NULL; /* what is sent now has waited */
+    worker_set_gate(worker, NULL); /* what is sent now has waited */
     for (uint32_t i = 0; i < gate->count; i++) {
         const struct gate_item *item = &gate->items[i];
         tr_status status = send_on(worker, item);
         if (status != TR_OK)
             bury(worker, item, status);
     }
-    worker->gate = outer;
+    worker_set_gate(worker, outer);
     source_resize(&worker->source, gate->items, 0);
     gate->items = NULL;
     gate->count = 0;
@@ -104,7 +104,7 @@ void tr__gate_release(struct worker *worker, struct gate *gate)
 void tr__gate_drop(struct worker *worker, struct gate *gate, tr_status reason)
 {
     struct gate *outer = worker->gate;
-    worker->gate = NULL;
+    worker_set_gate(worker, NULL);
     for (uint32_t i = 0; i < gate->count; i++) {
         const struct gate_item *item = &gate->items[i];
         struct envelope *envelope = item->envelope;
@@ -118,7 +118,7 @@ void tr__gate_drop(struct worker *worker, struct gate *gate, tr_status reason)
         if (send_on(worker, item) != TR_OK)
             envelope_give(&worker->pool, envelope);
     }
-    worker->gate = outer;
+    worker_set_gate(worker, outer);
     source_resize(&worker->source, gate->items, 0);
     gate->items = NULL;
     gate->count = 0;
@@ -156,9 +156,9 @@ tr_status tr__durable_tell(struct worker *worker, struct cell *cell, const tr_ty
     envelope->sender = 0;
     envelope->causal = 0;
     envelope->generation = cell_generation(cell);
-    worker->gate = NULL;
+    worker_set_gate(worker, NULL);
     status = tr__mail_send(worker, cell, envelope);
-    worker->gate = gate;
+    worker_set_gate(worker, gate);
     if (status != TR_OK)
         envelope_give(&worker->pool, envelope);
     return status;

@@ -14,12 +14,18 @@
 #include "actor/durable.h"
 #include "actor/system.h"
 
+/** Puts an envelope behind the last one of a ring. */
+static inline void ring_insert(struct envelope *last, struct envelope *envelope)
+{
+    envelope->mail.next = last->mail.next;
+    last->mail.next = &envelope->mail;
+}
+
 /** Puts an envelope at the end of a ring. */
 static inline void ring_push(struct envelope **last, struct envelope *envelope)
 {
     if (*last) {
-        envelope->mail.next = (*last)->mail.next;
-        (*last)->mail.next = &envelope->mail;
+        ring_insert(*last, envelope);
     } else {
         envelope->mail.next = &envelope->mail;
     }
@@ -163,8 +169,10 @@ static inline void room_give_waiters(struct cell *cell, int32_t messages, int32_
 /* What a notice inside its envelope takes from the stock and adds to the lines. */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define MAIL_ONE_NOTICE ((UINT64_C(1) << 32) - (1u << STOCK_LINES_SHIFT) - 1)
+#define MAIL_OVERDRAWN UINT64_C(0x80008000)
 #else
 #define MAIL_ONE_NOTICE (1 - (UINT64_C(1) << (32 + STOCK_LINES_SHIFT)) - (UINT64_C(1) << 32))
+#define MAIL_OVERDRAWN (UINT64_C(0x80008000) << 32)
 #endif
 
 /** Such a notice leaves the mailbox of one that is narrow, or where senders wait. Owner only. */
@@ -194,10 +202,13 @@ static inline void mail_leave_near(struct cell *cell)
         mail_leave_stock(cell);
 }
 
-/** Whether the stock has room for one. Owner only. */
-static inline bool mail_has_room_near(const struct cell *cell)
+/*
+ * Whether such a notice was one too many: the highest bit of each half of the stock, which only goes
+ * below zero then. One that has so much says so too, which is seen to elsewhere.
+ */
+static inline bool mail_is_overdrawn(uint64_t stock_and_lines)
 {
-    return (cell->stock & 0xffff) && cell->stock >> STOCK_LINES_SHIFT;
+    return stock_and_lines & MAIL_OVERDRAWN;
 }
 
 /** The same of any cell. */
@@ -344,24 +355,52 @@ static inline void mail_call(struct worker *worker, struct cell *cell, uint32_t 
  */
 tr_status tr__mail_send(struct worker *worker, struct cell *cell, struct envelope *envelope);
 
-/** Whether a notice, or an ask, to this actor is as quick as can be: it lives here, and nothing is unusual. */
-static inline bool mail_is_quick(const struct worker *worker, const struct cell *cell)
+/**
+ * Whether a notice, or an ask, to this actor is as quick as can be, but for its room: it lives here, and
+ * nothing is unusual.
+ */
+static inline bool mail_is_near(const struct worker *worker, const struct cell *cell)
 {
-    return cell_owner(cell) == worker->index && !(cell->flags & CELL_GUARDED) &&
-           mail_has_room_near(cell) && !door_has_mail(&cell->door) && !worker->gate;
+    return cell_owner(cell) == worker->near && !(cell->flags & CELL_GUARDED) &&
+           !door_has_mail(&cell->door);
 }
 
-/** Hands one that is inside its envelope over, where mail_is_quick. */
+/** The same with its room. */
+static inline bool mail_is_quick(const struct worker *worker, const struct cell *cell)
+{
+    return mail_is_near(worker, cell) &&
+           !mail_is_overdrawn(cell->stock_and_lines + MAIL_ONE_NOTICE);
+}
+
+/**
+ * Hands one that is inside its envelope over, where mail_is_near; `stock_and_lines` is what is left with
+ * it, and not overdrawn. One that waits has no mail, as a rule, and others have some.
+ */
+static inline void mail_send_near(struct worker *worker, struct cell *cell,
+                                  struct envelope *envelope, uint64_t stock_and_lines)
+{
+    cell->stock_and_lines = stock_and_lines;
+    atom64_count(&worker->counters.accepted, 1);
+    struct envelope *last = cell->notices;
+    cell->notices = envelope;
+    if (mail_is_idle(cell)) {
+        envelope->mail.next = &envelope->mail;
+        if (__builtin_expect(last != NULL, 0))
+            ring_insert(last, envelope);
+        cell->house = HOUSE_READY;
+        loop_enqueue(&worker->loop, &cell->task, TASK_NORMAL);
+    } else if (last) {
+        ring_insert(last, envelope);
+    } else {
+        envelope->mail.next = &envelope->mail;
+    }
+}
+
+/** The same where mail_is_quick. */
 static inline void mail_send_quickly(struct worker *worker, struct cell *cell,
                                      struct envelope *envelope)
 {
-    cell->stock_and_lines += MAIL_ONE_NOTICE;
-    atom64_count(&worker->counters.accepted, 1);
-    ring_push(&cell->notices, envelope);
-    if (mail_is_idle(cell)) {
-        cell->house = HOUSE_READY;
-        loop_enqueue(&worker->loop, &cell->task, TASK_NORMAL);
-    }
+    mail_send_near(worker, cell, envelope, cell->stock_and_lines + MAIL_ONE_NOTICE);
 }
 
 /** As tr__mail_send, of a message that has its room already. */

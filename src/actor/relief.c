@@ -76,6 +76,7 @@ tr_status tr__relief_open(struct tr_system *system)
             return status;
         relief->threads[i].has_begun = true; /* the start gate sees to it */
         atomptr_store(&worker->seat, &relief->threads[i], ATOM_RELEASE);
+        worker->near = CELL_NOWHERE; /* see worker_set_gate */
         worker->loop.hooks = &tr__worker_relieving_hooks;
     }
     return TR_OK;

@@ -98,30 +98,38 @@ ATOM_INLINE tr_status send(struct tr_self *self, uint64_t to, uint64_t sender, c
 }
 
 /*
- * A notice that fits into its envelope, to an actor of this worker, of which nothing unusual is known:
- * false, and nothing was done, when it is another one. All is looked at before anything is done, and
- * nothing is called, so that the rest costs this path no register.
+ * A notice of `size` bytes, which fit into an envelope, to an actor of this worker, of which nothing unusual
+ * is known: false, and nothing was done, when it is another one. All is looked at before anything is done,
+ * and nothing is called, so that the rest costs this path no register.
  */
 ATOM_INLINE bool send_quickly(struct tr_self *self, uint64_t to, const tr_type *type,
-                              const void *message)
+                              const void *message, size_t size)
 {
     struct worker *worker = self->worker;
-    const struct cell *from = self->cell;
-    struct cell *cell = slots_find(worker->slots, to);
-    if (__builtin_expect(!cell || !worker->pool.free || self->is_cancelled || !type->is_flat ||
-                             type->size > ENVELOPE_INLINE || !mail_is_quick(worker, cell),
-                         0))
+    struct cell *cell = slots_map_find(&worker->map, to);
+    /* In this order: what comes later is this thread's, if the actor is near. */
+    if (__builtin_expect(!cell || !mail_is_near(worker, cell) || self->is_cancelled, 0))
+        return false;
+    uint64_t stock_and_lines = cell->stock_and_lines + MAIL_ONE_NOTICE;
+    if (__builtin_expect(!message || mail_is_overdrawn(stock_and_lines) || !worker->pool.free, 0))
         return false;
     struct envelope *envelope = envelope_take_free(&worker->pool);
     envelope->type = type;
-    envelope->sender = from->identity;
+    envelope->sender = self->cell->identity;
     envelope->causal = self->causal;
-    envelope->generation = (uint32_t)(to >> 32);
-    envelope->kind = ENVELOPE_NOTICE;
-    envelope->block_class = ENVELOPE_NO_BLOCK;
-    envelope_copy(envelope, message, type->size);
-    mail_send_quickly(worker, cell, envelope);
+    envelope->stamp = envelope_notice_stamp(&worker->pool, to);
+    envelope_copy(envelope, message, size);
+    mail_send_near(worker, cell, envelope, stock_and_lines);
     return true;
+}
+
+/* Most messages are one word, which needs no registers to copy: the other sizes are behind a jump. */
+enum { WORD = 8 };
+
+/* Whether a message of this size, from its type, is inside its envelope; of 0 nothing is known. */
+ATOM_INLINE bool is_inside(size_t inline_size)
+{
+    return inline_size - 1 < ENVELOPE_INLINE;
 }
 
 __attribute__((__noinline__)) static tr_status tell_slowly(struct tr_self *self, uint64_t to,
@@ -133,10 +141,20 @@ __attribute__((__noinline__)) static tr_status tell_slowly(struct tr_self *self,
     return send(self, to, self->cell->identity, type, message);
 }
 
+__attribute__((__noinline__)) static tr_status tell_any(struct tr_self *self, uint64_t to,
+                                                        const tr_type *type, const void *message)
+{
+    if (__builtin_expect(self && type && is_inside(type->inline_size), 1) &&
+        __builtin_expect(send_quickly(self, to, type, message, type->inline_size), 1))
+        return TR_OK;
+    return tell_slowly(self, to, type, message);
+}
+
 tr_status tr_self_tell(tr_self *self, tr_ref to, const tr_type *type, const void *message)
 {
-    if (__builtin_expect(self && type && message && !self->seat, 1) &&
-        __builtin_expect(send_quickly(self, to.bits, type, message), 1))
+    if (__builtin_expect(!type || type->inline_size != WORD || !self, 0))
+        return tell_any(self, to.bits, type, message);
+    if (__builtin_expect(send_quickly(self, to.bits, type, message, WORD), 1))
         return TR_OK;
     return tell_slowly(self, to.bits, type, message);
 }
@@ -144,14 +162,13 @@ tr_status tr_self_tell(tr_self *self, tr_ref to, const tr_type *type, const void
 /* To who sent a notice or a request, as send_quickly. */
 ATOM_INLINE bool reply_quickly(struct tr_self *self, const tr_type *type, const void *message)
 {
-    if (__builtin_expect(!self || !type || !message || self->seat, 0))
+    if (__builtin_expect(!self || !type || !self->envelope, 0))
         return false;
     const struct envelope *envelope = self->envelope;
-    if (__builtin_expect(!envelope, 0))
-        return false;
     if (envelope->kind == ENVELOPE_ASK)
-        return ask_reply_quickly(self, type, message);
-    return envelope->kind == ENVELOPE_NOTICE && send_quickly(self, envelope->sender, type, message);
+        return message && !self->seat && ask_reply_quickly(self, type, message);
+    return envelope->kind == ENVELOPE_NOTICE && is_inside(type->inline_size) &&
+           send_quickly(self, envelope->sender, type, message, type->inline_size);
 }
 
 ATOM_INLINE tr_status reply_slowly(struct tr_self *self, const tr_type *type, const void *message)
@@ -197,9 +214,35 @@ __attribute__((__noinline__)) static tr_next reply_or_fail(struct tr_self *self,
     return TR_SAME;
 }
 
-tr_next tr_self_reply(tr_self *self, const tr_type *type, const void *message)
+/* To whatever is no notice, most of all to a request. Apart, for that needs more registers. */
+__attribute__((__noinline__)) static tr_next reply_to_ask(struct tr_self *self, const tr_type *type,
+                                                          const void *message)
+{
+    if (__builtin_expect(self->envelope->kind == ENVELOPE_ASK && message && !self->seat, 1) &&
+        __builtin_expect(ask_reply_quickly(self, type, message), 1))
+        return TR_SAME;
+    return reply_or_fail(self, type, message);
+}
+
+/* To a notice, of any size. */
+__attribute__((__noinline__)) static tr_next reply_any(struct tr_self *self, const tr_type *type,
+                                                       const void *message)
 {
     if (__builtin_expect(reply_quickly(self, type, message), 1))
+        return TR_SAME;
+    return reply_or_fail(self, type, message);
+}
+
+tr_next tr_self_reply(tr_self *self, const tr_type *type, const void *message)
+{
+    if (__builtin_expect(!self || !self->envelope || !type, 0))
+        return reply_or_fail(self, type, message);
+    const struct envelope *envelope = self->envelope;
+    if (envelope->kind != ENVELOPE_NOTICE)
+        return reply_to_ask(self, type, message);
+    if (__builtin_expect(type->inline_size != WORD, 0))
+        return reply_any(self, type, message);
+    if (__builtin_expect(send_quickly(self, envelope->sender, type, message, WORD), 1))
         return TR_SAME;
     return reply_or_fail(self, type, message);
 }

@@ -4,7 +4,12 @@
 #include "base/assert.h"
 #include "os/memory.h"
 
-enum { LINE = 64, CACHE_MAX = 1024, CACHE_SHARE = 1024 /* of all slots */ };
+enum {
+    LINE = 64,
+    CACHE_MAX = 1024,
+    CACHE_SHARE = 1024, /* of all slots */
+    NOBODYS_REF = 1     /* what the first cell shows: of slot 1, and of no generation */
+};
 
 /*
  * Memory for some chunks, one behind the other, each with a line before it; this is the line before the first. A block is as large as
@@ -95,6 +100,12 @@ static void places_free(const struct slots *slots, const struct cell *cells)
     }
 }
 
+/* What the map has of a chunk that lies here, or as if it did. */
+static void *origin_of(const struct cell *cells, uint32_t chunk)
+{
+    return (void *)((uintptr_t)cells - ((uintptr_t)chunk << SLOTS_CHUNK_BITS) * sizeof *cells);
+}
+
 tr_status tr__slots_init(struct slots *slots, const struct memory_source *source,
                          uint32_t actors_max, uint64_t tag_seed)
 {
@@ -115,8 +126,16 @@ tr_status tr__slots_init(struct slots *slots, const struct memory_source *source
     slots->chunks = source_resize(source, NULL, chunk_count * sizeof *slots->chunks);
     if (!slots->chunks)
         return TR_NO_MEMORY;
+    struct cell *first = chunk_new(slots);
+    if (!first) {
+        source_resize(source, slots->chunks, 0);
+        slots->chunks = NULL;
+        return TR_NO_MEMORY;
+    }
+    atom64_init(&first->door.ref, NOBODYS_REF);
     for (uint32_t i = 0; i < chunk_count; i++)
-        atomptr_init(&slots->chunks[i], NULL);
+        atomptr_init(&slots->chunks[i], origin_of(first, i));
+    atom32_init(&slots->made, SLOTS_CHUNK);
     return TR_OK;
 }
 
@@ -124,11 +143,9 @@ void tr__slots_deinit(struct slots *slots)
 {
     if (!slots->chunks)
         return;
-    for (uint32_t i = 0; i <= slots->mask >> SLOTS_CHUNK_BITS; i++) {
-        const struct cell *cells = atomptr_load(&slots->chunks[i], ATOM_RELAXED);
-        if (cells)
-            places_free(slots, cells);
-    }
+    uint32_t made = atom32_load(&slots->made, ATOM_RELAXED);
+    for (uint32_t slot = 0; slot < made; slot += SLOTS_CHUNK)
+        places_free(slots, slots_at(slots, slot));
     struct slots_block *block = slots->block;
     while (block) {
         struct slots_block *next = block->next;
@@ -181,11 +198,14 @@ static tr_status fresh_range(struct slots *slots, uint32_t wanted, uint32_t *fir
     if (slots->used >= slots->limit)
         return TR_LIMIT;
     uint32_t chunk = slots->used >> SLOTS_CHUNK_BITS;
-    if (!atomptr_load(&slots->chunks[chunk], ATOM_RELAXED)) {
+    uint32_t made = atom32_load(&slots->made, ATOM_RELAXED);
+    if (slots->used == made) {
         struct cell *cells = chunk_new(slots);
         if (!cells)
             return TR_NO_MEMORY;
-        atomptr_store(&slots->chunks[chunk], cells, ATOM_RELEASE); /* partner: slots_at */
+        /* partner: slots_map_at */
+        atomptr_store(&slots->chunks[chunk], origin_of(cells, chunk), ATOM_RELEASE);
+        atom32_store(&slots->made, made + SLOTS_CHUNK, ATOM_RELEASE); /* partner: slots_at */
     }
     uint32_t room = ((chunk + 1) << SLOTS_CHUNK_BITS) - slots->used;
     if (room > slots->limit - slots->used)

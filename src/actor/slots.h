@@ -56,9 +56,23 @@ struct slot_cache {
 
 struct slots_block;
 
+/*
+ * Where cells are: what a ref is looked up in, and so what each worker has a copy of at hand.
+ *
+ * Of each chunk there is the address where slot 0 would be if all chunks lay in a row with it. In place of
+ * one that is not there yet stands the first, as if it lay there; and the first cell, which is nobody's,
+ * shows a ref that is none of its own. So a ref always leads to some cell, and only its own can show it,
+ * since a ref holds the number of its slot.
+ */
+struct slots_map {
+    atomptr *chunks; /* written under the lock, read by anybody */
+    uint32_t mask;   /* of the slot's number in a ref */
+};
+
 struct slots {
-    atomptr *chunks;    /* of struct cell; written under the lock, read by anybody */
-    uint32_t mask;      /* of the slot's number in a ref */
+    atomptr *chunks;    /* as in the map, */
+    uint32_t mask;      /* and this too */
+    atom32 made;        /* slots in the chunks that are there */
     uint32_t tag;       /* of the system, above the mask */
     uint32_t limit;     /* slots at most */
     uint32_t cache_max; /* free slots that a worker keeps; 0: none */
@@ -92,21 +106,46 @@ void tr__slot_give(struct slots *slots, struct slot_cache *cache, struct cell *c
 /** How many slots exist so far, used or not: for those who look at all cells. */
 uint32_t tr__slots_used(struct slots *slots);
 
+static inline struct slots_map slots_map_of(const struct slots *slots)
+{
+    return (struct slots_map){slots->chunks, slots->mask};
+}
+
+/** The cell in a slot; if there is no such slot, another one. Any thread. */
+static inline struct cell *slots_map_at(const struct slots_map *map, uint32_t slot)
+{
+    slot &= map->mask;
+    /* partner: fresh_range */
+    void *origin = atomptr_load(&map->chunks[slot >> SLOTS_CHUNK_BITS], ATOM_ACQUIRE);
+    uintptr_t address = (uintptr_t)origin + (uintptr_t)slot * sizeof(struct cell);
+    if (!address)
+        __builtin_unreachable(); /* who compares it with NULL need not */
+    return (struct cell *)address;
+}
+
+/** The cell of a live actor; NULL for the dead. What another thread answers is old at once. */
+static inline struct cell *slots_map_find(const struct slots_map *map, uint64_t ref)
+{
+    struct cell *cell = slots_map_at(map, (uint32_t)ref);
+    return __builtin_expect(atom64_load(&cell->door.ref, ATOM_RELAXED) == ref, 1) ? cell : NULL;
+}
+
 /** The cell in a slot; NULL when there is none. Any thread. */
 static inline struct cell *slots_at(const struct slots *slots, uint32_t slot)
 {
     slot &= slots->mask;
-    struct cell *chunk = atomptr_load(&slots->chunks[slot >> SLOTS_CHUNK_BITS], ATOM_ACQUIRE);
-    return __builtin_expect(chunk != NULL, 1) ? chunk + (slot & (SLOTS_CHUNK - 1)) : NULL;
+    /* partner: fresh_range */
+    if (__builtin_expect(slot >= atom32_load(&slots->made, ATOM_ACQUIRE), 0))
+        return NULL;
+    struct slots_map map = slots_map_of(slots);
+    return slots_map_at(&map, slot);
 }
 
-/** The cell of a live actor; NULL for the dead. What another thread answers is old at once. */
+/** As slots_map_find. */
 static inline struct cell *slots_find(const struct slots *slots, uint64_t ref)
 {
-    struct cell *cell = slots_at(slots, (uint32_t)ref);
-    if (__builtin_expect(!cell || atom64_load(&cell->door.ref, ATOM_RELAXED) != ref || !ref, 0))
-        return NULL;
-    return cell;
+    struct slots_map map = slots_map_of(slots);
+    return slots_map_find(&map, ref);
 }
 
 /** The parent of an actor; NULL of /user and of clients. */

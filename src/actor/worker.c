@@ -216,7 +216,9 @@ tr_status tr__worker_init(struct worker *worker, struct tr_system *system, uint3
         return status;
     worker->system = system;
     worker->slots = &system->slots;
+    worker->map = slots_map_of(worker->slots);
     worker->index = index;
+    worker->near = index;
     worker->source = system->source;
     const struct loop_hooks *hooks =
         system->traps_faults ? &tr__worker_trapping_hooks : &tr__worker_hooks;

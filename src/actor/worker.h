@@ -193,7 +193,9 @@ struct worker {
     void *memory; /* what the source gave; the worker is aligned inside it */
     struct tr_system *system;
     struct slots *slots;
+    struct slots_map map; /* of these slots */
     uint32_t index;
+    uint32_t near;  /* where actors live that may be sent to quickly; see worker_set_gate */
     uint32_t depth; /* turns on top of each other; 0 is the message's */
     struct counters counters;
     struct envelope_pool pool;
@@ -313,6 +315,18 @@ static inline const tr_type *worker_type(const struct worker *worker)
 static inline void worker_set_type(struct worker *worker, const tr_type *type)
 {
     atomptr_store(&worker->running_type, (void *)(uintptr_t)type, ATOM_RELEASE);
+}
+
+/**
+ * Sends that have to wait for a turn's end go through the gate, and those of a thread that may have been
+ * relieved come in first: none is quick. For this no actor is near, which costs the others nothing, for they
+ * look where an actor lives anyway. Worker only; of one whose threads are relieved `near` never changes.
+ */
+static inline void worker_set_gate(struct worker *worker, struct gate *gate)
+{
+    worker->gate = gate;
+    if (!atomptr_load(&worker->seat, ATOM_RELAXED))
+        worker->near = gate ? CELL_NOWHERE : worker->index;
 }
 
 /** The turn that runs on top of all others. */

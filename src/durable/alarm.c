@@ -247,10 +247,10 @@ static void tell_later(struct worker *worker, struct cell *cell,
     envelope->causal = 0;
     envelope->generation = cell_generation(cell);
     envelope->kind = ENVELOPE_NOTICE;
-    worker->gate = NULL;
+    worker_set_gate(worker, NULL);
     if (tr__mail_send(worker, cell, envelope) != TR_OK)
         envelope_give(&worker->pool, envelope);
-    worker->gate = gate;
+    worker_set_gate(worker, gate);
 }
 
 static void tell_given_up(struct worker *worker, struct durable_actor *actor,

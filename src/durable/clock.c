@@ -272,10 +272,10 @@ static void tell(struct worker *worker, struct durable_host *host, const tr_type
     envelope->generation = (uint32_t)(host->clock >> 32);
     envelope->kind = ENVELOPE_NOTICE;
     struct gate *gate = worker->gate;
-    worker->gate = NULL;
+    worker_set_gate(worker, NULL);
     if (tr__mail_send(worker, cell, envelope) != TR_OK)
         envelope_give(&worker->pool, envelope);
-    worker->gate = gate;
+    worker_set_gate(worker, gate);
 }
 
 void tr__clock_tell(struct worker *worker, struct durable_host *host, tr_time due_wall_ns)

@@ -44,7 +44,7 @@ bool tr__frame_begin(struct tr_self *self, struct durable_actor *actor, const ch
     list_init(&frame->saver);
     list_init(&frame->holds);
     self->frame = frame;
-    worker->gate = &actor->gate;
+    worker_set_gate(worker, &actor->gate);
     actor->gate.is_open = actor->kind->declared->options.durability != TR_SAVE_SYNC;
     if (is_hook)
         return true;
@@ -72,7 +72,7 @@ void tr__frame_end(struct tr_self *self, struct durable_actor *actor)
     struct durable_frame *frame = self->frame;
     struct durable_desk *desk = host_desk(actor->kind->host, worker);
     self->frame = NULL;
-    worker->gate = NULL;
+    worker_set_gate(worker, NULL);
     list_remove(&frame->saver);
     list_remove(&frame->taker);
     tr__queues_return(actor, self);
@@ -346,7 +346,7 @@ static void on_park(struct tr_self *self)
         return;
     tr_status status =
         self->is_cancelled ? TR_CANCELLED : tr__durable_stretch_end(worker, actor, false);
-    worker->gate = NULL;
+    worker_set_gate(worker, NULL);
     if (status != TR_OK)
         tr__durable_stretch_drop(worker, actor, status);
     else if (self->frame->has_alarm)
@@ -363,7 +363,7 @@ static void on_park(struct tr_self *self)
 static void on_resume(struct tr_self *self)
 {
     if (self->frame)
-        self->worker->gate = &durable_of(self)->gate;
+        worker_set_gate(self->worker, &durable_of(self)->gate);
 }
 
 static tr_next on_crash(struct tr_self *self, tr_next next)

@@ -38,6 +38,9 @@ tr_status tr__envelope_pool_init(struct envelope_pool *pool, const struct memory
     TR_ASSERT(home < home_count);
     *pool = (struct envelope_pool){
         .home = home, .home_count = home_count, .source = *source, .pools = pools};
+    pool->notice_stamp =
+        (struct envelope){.home = home, .kind = ENVELOPE_NOTICE, .block_class = ENVELOPE_NO_BLOCK}
+            .stamp;
     size_t size = home_count * sizeof *pool->returns;
     pool->returns = source_resize(source, NULL, size);
     if (!pool->returns)

@@ -59,7 +59,7 @@ enum envelope_kind {
 };
 
 enum {
-    ENVELOPE_INLINE = 24,
+    ENVELOPE_INLINE = TR_INLINE_MAX,
     ENVELOPE_INLINE_ASK = 16,
     ENVELOPE_NO_BLOCK = 0xff,    /* block_class: the message is inside */
     ENVELOPE_SHARED = 0xfe,      /* block_class: several have it, see mem/shared.h */
@@ -72,10 +72,15 @@ struct envelope {
     const tr_type *type;
     uint64_t sender; /* bits of a ref, 0 for nobody */
     uint64_t causal;
-    uint32_t generation; /* of the receiver */
-    uint16_t home;       /* index of its pool */
-    uint8_t kind;        /* enum envelope_kind */
-    uint8_t block_class; /* of mem/block.h, or ENVELOPE_NO_BLOCK */
+    union {
+        struct {
+            uint32_t generation; /* of the receiver */
+            uint16_t home;       /* index of its pool */
+            uint8_t kind;        /* enum envelope_kind */
+            uint8_t block_class; /* of mem/block.h, or ENVELOPE_NO_BLOCK */
+        };
+        uint64_t stamp; /* all four, for one store */
+    };
     union {
         unsigned char bytes[ENVELOPE_INLINE];
         struct {
@@ -106,6 +111,7 @@ struct envelope_slab;
 struct envelope_pool {
     /* Written by the pool's owner. */
     struct envelope *free;
+    uint64_t notice_stamp; /* of a notice inside an envelope of this pool, without its generation */
     uint16_t home;
     uint16_t home_count; /* pools of the system */
     uint32_t slab_count;
@@ -206,6 +212,16 @@ ATOM_INLINE void *envelope_data(struct envelope *envelope)
 {
     return envelope->block_class == ENVELOPE_NO_BLOCK ? envelope->payload.bytes
                                                       : envelope->payload.block.data;
+}
+
+/** The stamp of a notice to a ref, inside an envelope of this pool. */
+ATOM_INLINE uint64_t envelope_notice_stamp(const struct envelope_pool *pool, uint64_t to)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    return pool->notice_stamp | to >> 32;
+#else
+    return pool->notice_stamp | (to & ~UINT64_C(0xffffffff));
+#endif
 }
 
 /** Whether it is the most ordinary of messages: a notice that is inside. */

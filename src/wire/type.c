@@ -125,6 +125,8 @@ static const char *fault_of_type(const tr_type *type)
         return "the message is empty or larger than TR_PAYLOAD_MAX";
     if (type->field_count > 0 && (type->fields == NULL || type->field_size < sizeof(tr_field)))
         return "the message has no table of fields, or its rows are too short";
+    if (type->inline_size && !(type->is_flat && type->inline_size == type->size))
+        return "the size inside an envelope is not that of the message";
     for (size_t i = 0; i < type->field_count; i++) {
         const char *fault = fault_of_field(type, tr__type_field(type, i));
         if (fault != NULL)

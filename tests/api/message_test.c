@@ -315,6 +315,94 @@ TEST(payloads_of_every_size_up_to_the_limit, "B-06", "U-01", "SG-09")
     end();
 }
 
+/*
+ * Each size that fits into an envelope, and the next, told and replied by actors of one worker. The types are
+ * made by hand, some so that they do not say that they fit.
+ */
+enum { SIZES = TR_INLINE_MAX + 1 };
+TR_ACTOR(sized, chunk);
+static tr_field sized_fields[SIZES + 1];
+static tr_type sized_types[SIZES + 1];
+static sized_ref sized_echo;
+static uint32_t sized_told;
+static uint32_t sized_returned;
+
+static void sized_make(bool says_so)
+{
+    for (uint32_t n = 1; n <= SIZES; n++) {
+        sized_fields[n] = (tr_field){.name = "a",
+                                     .size = n,
+                                     .item_size = 1,
+                                     .count = n,
+                                     .kind = TR_KIND_U8,
+                                     .shape = TR_SHAPE_ARRAY};
+        sized_types[n] = tr_type_point;
+        sized_types[n].fields = &sized_fields[n];
+        sized_types[n].field_count = 1;
+        sized_types[n].size = n;
+        sized_types[n].inline_size = (uint8_t)(says_so && n <= TR_INLINE_MAX ? n : 0);
+    }
+}
+
+/* Just as long as the message: whoever reads more is found out. */
+static uint8_t *sized_new(uint32_t size, uint32_t first)
+{
+    uint8_t *bytes = malloc(size);
+    for (uint32_t i = 0; i < size; i++)
+        bytes[i] = (uint8_t)(first + i);
+    return bytes;
+}
+static void sized_check(const tr_message *m, uint32_t first)
+{
+    const uint8_t *bytes = m->data;
+    for (uint32_t i = 0; i < m->type->size; i++)
+        ck_assert_uint_eq(bytes[i], first + i);
+}
+static tr_next on_sized(tr_self *self, const tr_message *m)
+{
+    uint32_t size = m->type->size;
+    ck_assert_ptr_eq(m->type, &sized_types[size]);
+    if (!tr_is_same(tr_me(self), sized_echo)) {
+        sized_returned++;
+        sized_check(m, 100 + size);
+        return TR_SAME;
+    }
+    sized_told++;
+    sized_check(m, size);
+    uint8_t *bytes = sized_new(size, 100 + size);
+    tr_next next = tr_self_reply(self, m->type, bytes);
+    free(bytes);
+    return next;
+}
+static tr_next on_sized_go(tr_self *self, const struct chunk *m)
+{
+    (void)m;
+    for (uint32_t n = 1; n <= SIZES; n++) {
+        uint8_t *bytes = sized_new(n, n);
+        tr_status status = tr_self_tell(self, tr_any(sized_echo), &sized_types[n], bytes);
+        ck_assert_int_eq(status, TR_OK);
+        free(bytes);
+    }
+    return TR_SAME;
+}
+TR_BEHAVIOR(sized, void, TR_ON(chunk, on_sized_go), TR_ON_ANY(on_sized));
+
+TEST(messages_of_every_size_inside_an_envelope, "B-06", "P-04")
+{
+    begin();
+    sized_ref s = {0};
+    ck_assert_int_eq(tr_try_spawn_at(test, &s, 1, sized, NULL), TR_OK);
+    ck_assert_int_eq(tr_try_spawn_at(test, &sized_echo, 1, sized, NULL), TR_OK);
+    for (uint32_t i = 1; i <= 2; i++) {
+        sized_make(i == 1);
+        ck_assert_int_eq(tr_tell(test, s, chunk, .n = 0), TR_OK);
+        tr_kit_settle(kit);
+        ck_assert_uint_eq(sized_told, i * SIZES);
+        ck_assert_uint_eq(sized_returned, i * SIZES);
+    }
+    end();
+}
+
 SUITE("message", every_type_of_field_arrives_as_it_was_sent, a_buffer_is_shared_and_counted,
       one_declaration_in_two_files_is_one_type, private_messages_of_one_name_are_two_types,
-      payloads_of_every_size_up_to_the_limit)
+      payloads_of_every_size_up_to_the_limit, messages_of_every_size_inside_an_envelope)

@@ -369,6 +369,21 @@ static enum task_class class_with(int replies, int exceptions, int asks, int not
     return class;
 }
 
+TEST(a_stock_without_messages_or_lines_has_no_room, "MB-07")
+{
+    static const uint32_t counts[] = {0, 1, 2, 63, 64, 127, 128, 255, 256, 320, 4096, 0x7fff};
+    for (size_t i = 0; i < 144; i++) {
+        uint32_t messages = counts[i / 12], lines = counts[i % 12];
+        struct cell full = {.stock = lines << STOCK_LINES_SHIFT | messages, .queued_lines = 7};
+        full.stock_and_lines += MAIL_ONE_NOTICE;
+        ck_assert_uint_eq(mail_is_overdrawn(full.stock_and_lines), !messages || !lines);
+        if (messages && lines) {
+            ck_assert_uint_eq(full.stock, (lines - 1) << STOCK_LINES_SHIFT | (messages - 1));
+            ck_assert_uint_eq(full.queued_lines, 8);
+        }
+    }
+}
+
 TEST(more_than_four_events_or_two_replies_are_high, "D-01")
 {
     ck_assert_int_eq(class_with(0, 0, 0, 0, 4), TASK_NORMAL);
@@ -509,7 +524,8 @@ SUITE("actor mail", a_cycle_takes_the_mailboxes_in_order,
       an_unfinished_cycle_goes_on_with_new_replies_and_exceptions_first,
       new_replies_come_behind_older_ones_of_the_unfinished_cycle,
       a_message_to_oneself_comes_behind_what_has_arrived,
-      random_mail_is_handled_as_the_reference_says, more_than_four_events_or_two_replies_are_high,
-      priority_is_sampled_when_the_actor_is_placed, a_message_reaches_another_worker_by_pointer,
-      envelopes_go_home_with_their_blocks, a_ready_actor_is_in_one_queue_and_posted_once,
-      a_post_without_mail_is_harmless, an_actor_is_run_by_its_owner_only)
+      random_mail_is_handled_as_the_reference_says, a_stock_without_messages_or_lines_has_no_room,
+      more_than_four_events_or_two_replies_are_high, priority_is_sampled_when_the_actor_is_placed,
+      a_message_reaches_another_worker_by_pointer, envelopes_go_home_with_their_blocks,
+      a_ready_actor_is_in_one_queue_and_posted_once, a_post_without_mail_is_harmless,
+      an_actor_is_run_by_its_owner_only)

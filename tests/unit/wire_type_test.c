@@ -113,6 +113,18 @@ TEST(a_type_is_flat_when_it_holds_no_pointer, "B-06")
     ck_assert_uint_eq(tr_type_empty.field_count, 0);
 }
 
+TR_MESSAGE(inside, (array(u64, 3), a));
+TR_MESSAGE(beside, (array(u64, 3), a), (u8, b));
+
+TEST(a_type_knows_whether_it_travels_inside_an_envelope, "B-06")
+{
+    ck_assert_uint_eq(tr_type_empty.inline_size, 1);
+    ck_assert_uint_eq(tr_type_inside.inline_size, TR_INLINE_MAX);
+    ck_assert_uint_eq(tr_type_beside.inline_size, 0);
+    ck_assert_uint_eq(tr_type_deposit.inline_size, 0);
+    ck_assert_uint_eq(tr_type_tr_done.inline_size, tr_type_tr_done.size);
+}
+
 TEST(what_the_macros_make_is_valid, "B-06")
 {
     static const tr_type *const types[] = {&tr_type_empty,
@@ -153,6 +165,12 @@ TEST(a_broken_descriptor_is_refused_in_words, "B-06")
     expect_invalid(&twin_type, "too short");
     twin_of(&tr_type_deposit)->is_flat = true;
     expect_invalid(&twin_type, "holds a pointer");
+    twin_of(&tr_type_point)->inline_size = 1;
+    expect_invalid(&twin_type, "inside an envelope");
+    twin_of(&tr_type_deposit)->inline_size = (uint8_t)tr_type_deposit.size;
+    expect_invalid(&twin_type, "inside an envelope");
+    twin_of(&tr_type_point)->inline_size = 0;
+    ck_assert(tr__type_is_valid(&twin_type, NULL));
     twin_of(&tr_type_deposit);
     twin_fields[1].offset = UINT32_MAX - 4;
     expect_invalid(&twin_type, "outside");
@@ -192,5 +210,6 @@ TEST(every_status_has_a_name_and_a_text, "")
 SUITE("wire type", types_of_one_name_and_fields_are_equal_wherever_they_lie,
       types_of_other_names_or_fields_differ, equality_looks_into_nested_messages,
       types_that_hold_themselves_are_compared_in_finite_time,
-      a_type_is_flat_when_it_holds_no_pointer, what_the_macros_make_is_valid,
-      a_broken_descriptor_is_refused_in_words, every_status_has_a_name_and_a_text)
+      a_type_is_flat_when_it_holds_no_pointer, a_type_knows_whether_it_travels_inside_an_envelope,
+      what_the_macros_make_is_valid, a_broken_descriptor_is_refused_in_words,
+      every_status_has_a_name_and_a_text)

@@ -69,8 +69,11 @@ long tr_marks_message_(const volatile void *any);
     TR_MAY_BE_UNUSED static const tr_type tr_type_##m = { \
         #m, tr_fields_##m, reply, __FILE__, __LINE__, sizeof(struct m), \
         sizeof(tr_fields_##m) / sizeof(tr_field) - 1, sizeof(tr_field), TR_ABI, \
-        tr_is_flat_##m, 0, { NULL, NULL } \
+        tr_is_flat_##m, TR_INLINE_SIZE_(m), { NULL, NULL } \
     }
+
+#define TR_INLINE_SIZE_(m) \
+    (tr_is_flat_##m && sizeof(struct m) <= TR_INLINE_MAX ? (uint8_t)sizeof(struct m) : (uint8_t)0)
 
 /* ---- The types of fields: (shape, C type, kind, nested descriptor, is flat, count, END). ---- */
 

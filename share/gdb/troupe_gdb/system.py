@@ -50,21 +50,22 @@ class System:
     def cell(self, slot):
         """The cell of a slot, lived in or not."""
         slot &= self.slots.number("mask")
-        chunk = read_number(self.slots.number("chunks") + 8 * (slot >> CHUNK_BITS))
-        if not chunk:
+        if slot >= self.slots.number("made"):
             return None
-        layout = self.cell_layout
-        return Record(layout, chunk + (slot & (1 << CHUNK_BITS) - 1) * layout.size)
+        return Record(self.cell_layout, self.cell_address(slot))
+
+    def cell_address(self, slot):
+        """The table has of each chunk where slot 0 would be; see struct slots_map."""
+        origin = read_number(self.slots.number("chunks") + 8 * (slot >> CHUNK_BITS))
+        return (origin + slot * self.cell_layout.size) % (1 << 64)
 
     def cells(self):
         """All cells that somebody lives in, a client or an actor."""
         used, layout, size = self.slots.number("used"), self.cell_layout, 1 << CHUNK_BITS
         if used > min(self.slots.number("limit"), self.slots.number("mask")) + 1:
             raise Problem("the table of actors is broken")
-        for first in range(0, used + 1, size):
-            chunk = read_number(self.slots.number("chunks") + 8 * (first >> CHUNK_BITS))
-            if not chunk:
-                continue
+        for first in range(0, min(used + 1, self.slots.number("made")), size):
+            chunk = self.cell_address(first)
             data = read(chunk, size * layout.size)
             for start in range(0, min(size, used + 1 - first) * layout.size, layout.size):
                 cell = Record(layout, chunk + start, data[start:start + layout.size])
@@ -200,4 +201,4 @@ def has_fields(kind, *names):
 
 
 def is_envelope(kind):
-    return has_fields(kind, "mail", "type", "payload", "block_class")
+    return has_fields(kind, "mail", "type", "sender", "causal")
