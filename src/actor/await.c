@@ -93,7 +93,7 @@ STRETCH_INLINE tr_status try_await(tr_self *self, tr_pending pending, const void
     if (__builtin_expect(self->is_cancelled, 0))
         return TR_CANCELLED;
     if (ask && !ask->is_done) {
-        ask->is_wanted = true;
+        ask_want(ask);
         status = park(self, 1);
         if (__builtin_expect(status == TR_CANCELLED, 0))
             return status;

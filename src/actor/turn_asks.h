@@ -34,7 +34,7 @@ void tr__turn_asks_free(struct tr_self *self);
 /** What is known by this in its turn. */
 static inline tr_pending ask_pending(const struct ask *ask)
 {
-    return (tr_pending){(uint64_t)ask->place << 32 | ask->id};
+    return (tr_pending){ask->pending};
 }
 
 /** The reply in a place, or NULL. */
@@ -77,11 +77,12 @@ static inline const tr_type *answer_type(const struct envelope *answer)
 }
 
 /** Keeps a reply in place of its ask, which is no longer the turn's. */
-static inline void turn_ask_answer(const struct ask *ask, struct envelope *answer)
+static inline void turn_ask_answer(const struct ask *ask, struct tr_self *turn,
+                                   struct envelope *answer)
 {
     answer->sender = ask->to;
     answer->causal = (uint64_t)(uintptr_t)ask->type;
-    ask->turn->asks.places[ask->place] = (uintptr_t)answer | TURN_ASK_IS_ANSWERED;
+    turn->asks.places[ask->place] = (uintptr_t)answer | TURN_ASK_IS_ANSWERED;
 }
 
 #endif

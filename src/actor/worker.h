@@ -236,9 +236,10 @@ struct worker {
     struct tr_self *message; /* the turn of the message that runs, or ran last */
     struct tr_self *spare;   /* turns that are over, for the next that waits */
     uint32_t spare_count;
-    struct wheel ask_timeouts;   /* nodes of struct ask */
-    struct timer_node ask_young; /* heads the ring of those that have no place there yet */
-    bool is_ticked;              /* a watch tells it that time passes, and clocks are real */
+    struct wheel ask_timeouts;  /* nodes of struct ask */
+    struct ask *ask_young;      /* a chain of those that may have no place there yet, */
+    struct ask **ask_young_end; /* and where the next one goes: actor/ask_open.h */
+    bool is_ticked;             /* a watch tells it that time passes, and clocks are real */
     struct ask *ask_spare;
     uint32_t ask_spare_count;
     struct ask_table ask_table_spare; /* an empty one, for the next actor that asks */
