@@ -118,10 +118,8 @@ static inline void ask_answer_awaited(struct worker *worker, struct cell *cell,
     worker->ask_spare = ask;
     worker->ask_spare_count++;
     turn->wanted = 0;
-    turn->state = TURN_WOKEN;
     turn->outcome = TR_OK;
-    list_push_last(&extra->woken, &turn->woken);
-    cell->flags |= CELL_WOKEN;
+    woken_push(cell, extra, turn);
     if (cell->house == HOUSE_WAITING) {
         cell->house = HOUSE_READY;
         loop_enqueue(&worker->loop, &cell->task, TASK_NORMAL);

@@ -140,9 +140,11 @@ struct cell_extra {
     struct cell *cell;
     /* Turns that wait. What each wait needs is together, in one cache line or two. */
     uint32_t parked_count;
-    bool abandons;      /* a fault was trapped: those that wait are dropped, not resumed */
-    struct list parked; /* of struct tr_self; all of them, by their last wait */
-    struct list woken;  /* those that may go on */
+    bool abandons; /* a fault was trapped: those that wait are dropped, not resumed */
+    /* Of struct tr_self: all that have waited, by their last wait; also the one that goes on now. */
+    struct list parked;
+    struct tr_self *woken_first; /* while CELL_WOKEN: those that may go on, */
+    struct tr_self *woken_last;  /* in the order of waking */
     struct ask_table asks;
     struct envelope *requests; /* the mailbox of asks, of one that has them apart: CELL_BY_KIND */
     struct envelope *stash;    /* a ring */

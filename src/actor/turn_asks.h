@@ -37,10 +37,16 @@ static inline tr_pending ask_pending(const struct ask *ask)
     return (tr_pending){ask->pending};
 }
 
-/** The reply in a place, or NULL. */
+/** Whether a place has a reply, */
+static inline bool place_is_answered(uintptr_t place)
+{
+    return place & TURN_ASK_IS_ANSWERED;
+}
+
+/** and which. */
 static inline struct envelope *place_answer(uintptr_t place)
 {
-    return place & TURN_ASK_IS_ANSWERED ? (struct envelope *)(place - TURN_ASK_IS_ANSWERED) : NULL;
+    return (struct envelope *)(place - TURN_ASK_IS_ANSWERED);
 }
 
 /** The next older ask of a turn that was not answered, below the place *at, which becomes its; or NULL. */
@@ -48,7 +54,7 @@ static inline struct ask *turn_ask_before(const struct tr_self *turn, uint32_t *
 {
     while (*at) {
         uintptr_t place = turn->asks.places[--*at];
-        if (!(place & TURN_ASK_IS_ANSWERED))
+        if (!place_is_answered(place))
             return (struct ask *)place;
     }
     return NULL;
@@ -58,7 +64,7 @@ static inline struct ask *turn_ask_before(const struct tr_self *turn, uint32_t *
 static inline struct ask *turn_ask_at(const struct tr_self *turn, uint32_t at)
 {
     uintptr_t place = turn->asks.places[at];
-    return place & TURN_ASK_IS_ANSWERED ? NULL : (struct ask *)place;
+    return place_is_answered(place) ? NULL : (struct ask *)place;
 }
 
 /** For each ask of a turn that was not answered, the newest first, which may be answered by the body. */

@@ -89,23 +89,24 @@ struct tr_self {
     uint32_t turns_max; /* of this run */
     uint32_t defer_count;
     size_t scratch_mark;
-    bool asks_barrier; /* it has asked one that is behind a barrier: see actor/ring.h */
-    bool has_story;    /* defers, scratch, become or an error: ending the turn takes longer */
+    bool asks_barrier;  /* it has asked one that is behind a barrier: see actor/ring.h */
+    bool has_story;     /* defers, scratch, become or an error: ending the turn takes longer */
+    bool waits_plainly; /* is_detached, and neither a barrier nor about a timer's message */
     /* Of a turn that waits; see actor/park.h. What each wait needs is together. */
     const tr_handler *row; /* of the handler that runs */
     struct fiber *caller;  /* of a call on a fiber of its own, too */
     struct fiber *fiber;
-    struct list link;         /* with the other parked turns of its actor, by their last wait */
-    struct list woken;        /* with those that may go on */
-    uint32_t wanted;          /* asks that it still waits for */
-    tr_status outcome;        /* why it goes on */
-    struct turn_asks asks;    /* of this turn */
-    struct batch *batch;      /* when it has several messages */
-    const char *where;        /* the file and line of its last await */
-    struct blocking_job *job; /* what it waits for, or is about to: see actor/blocking.h */
-    struct envelope *grant;   /* the room it was given, on its way */
-    struct cell *favoured;    /* the actor in whose stock that room is, for this stretch */
-    tr_time parked_ns;        /* since when it waits */
+    struct list link; /* with the turns of its actor that have waited, by their last wait */
+    struct tr_self *woken_next; /* of one that may go on: the next of those */
+    uint32_t wanted;            /* asks that it still waits for */
+    tr_status outcome;          /* why it goes on */
+    struct turn_asks asks;      /* of this turn */
+    struct batch *batch;        /* when it has several messages */
+    const char *where;          /* the file and line of its last await */
+    struct blocking_job *job;   /* what it waits for, or is about to: see actor/blocking.h */
+    struct envelope *grant;     /* the room it was given, on its way */
+    struct cell *favoured;      /* the actor in whose stock that room is, for this stretch */
+    tr_time parked_ns;          /* since when it waits */
     struct timer_node deadline;
     /* What tr_become asked for; the message is in the turn's scratch memory. */
     const tr_behavior *become;
