@@ -21,8 +21,7 @@
 
 struct ask {
     struct timer_node timeout;
-    struct ask *next;       /* of a free one */
-    struct ask *young_next; /* of one that is_chained */
+    struct ask *next; /* of a free one */
     struct tr_self *turn;
     const tr_type *type; /* of the request */
     uint64_t to;
@@ -54,7 +53,8 @@ struct ask {
         uint64_t flags;    /* and all of them, for one look: ASK_LISTED and so on */
     };
     uint32_t tick;            /* of an untimed one: of the loop, when it was asked */
-    bool is_chained;          /* with those that may be young, also when it is free */
+    bool is_chained;          /* with those that may be young, also when it is free, */
+    struct ask *young_next;   /* the next of them */
     struct envelope *carrier; /* of tr_ask_then, until its function is called: actor/ask_then.h */
     struct envelope *answer;  /* a REPLY or an EXCEPTION; NULL: none came */
     tr_status status;

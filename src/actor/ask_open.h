@@ -126,10 +126,10 @@ static inline void ask_answer_awaited(struct worker *worker, struct cell *cell,
     }
 }
 
-/** Whether a turn waits for one ask and for nothing else. */
+/** Whether a turn waits for one ask and for nothing else: who wants one has no deadline of its own. */
 static inline bool turn_awaits_one(const struct tr_self *turn)
 {
-    return turn->wanted == 1 && turn->state == TURN_PARKED && !timer_is_armed(&turn->deadline);
+    return turn->wanted == 1 && turn->state == TURN_PARKED;
 }
 
 /**

@@ -124,10 +124,10 @@ struct ask;
 /** The asks of an actor, by number. */
 struct ask_table {
     struct ask *newest; /* not in the slots: most are answered before there is another */
-    struct ask **slots;
-    uint32_t mask;
     uint32_t count;
     uint32_t last; /* number that was given last */
+    struct ask **slots;
+    uint32_t mask;
 };
 
 struct failure;
