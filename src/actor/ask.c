@@ -24,6 +24,9 @@ enum { TICKS_SPARE = 3 };
 /* Beyond 2^31 ms a 32-bit deadline would be in the past: those asks have only their own timer. */
 #define DEADLINE_FAR_NS ((tr_time)0x7fffffff * TR_MILLISECOND)
 
+/* Timeouts that need no second look, neither for that nor for the end of time: a day. */
+#define QUICK_WAIT_NS (24 * 3600 * TR_SECOND)
+
 /* ---- One ask. ---- */
 
 static inline struct ask *ask_take(struct worker *worker)
@@ -79,22 +82,30 @@ static tr_time latest_of(const struct worker *worker, const struct ask *ask, tr_
     return latest_ns > ask->asked_ns ? latest_ns : ask->asked_ns;
 }
 
-void tr__asks_settle(struct worker *worker)
+/* When the timer of a young ask is due; *now_ns is 0 until somebody had to look at the clock. */
+static tr_time young_deadline(const struct worker *worker, const struct ask *ask, tr_time *now_ns)
 {
     const tr_platform *platform = worker->loop.platform;
-    struct timer_node *young = &worker->ask_young;
+    if (!ask->is_untimed)
+        return ask->timeout.deadline_ns;
+    /* Not the loop's time, which may be from before the ask. */
+    *now_ns = *now_ns ? *now_ns : platform->mono_now(platform);
+    return timer_deadline(ask->timeout.deadline_ns,
+                          latest_of(worker, ask, *now_ns) - ask->asked_ns);
+}
+
+void tr__asks_settle(struct worker *worker)
+{
     tr_time now_ns = 0;
-    while (young->next != young) {
-        struct ask *ask = LIST_OWNER(young->next, struct ask, timeout);
-        tr_time deadline_ns = ask->timeout.deadline_ns;
-        ask_disarm(worker, ask);
-        if (ask->is_untimed) {
-            /* Not the loop's time, which may be from before the ask. */
-            now_ns = now_ns ? now_ns : platform->mono_now(platform);
-            deadline_ns =
-                timer_deadline(deadline_ns, latest_of(worker, ask, now_ns) - ask->asked_ns);
-        }
-        tr__wheel_arm(&worker->ask_timeouts, &ask->timeout, deadline_ns);
+    struct ask *ask = worker->ask_young;
+    worker->ask_young = NULL;
+    worker->ask_young_end = &worker->ask_young;
+    for (; ask; ask = ask->young_next) {
+        ask->is_chained = false;
+        if (!ask->is_young)
+            continue; /* it was answered */
+        ask->is_young = false;
+        tr__wheel_arm(&worker->ask_timeouts, &ask->timeout, young_deadline(worker, ask, &now_ns));
     }
 }
 
@@ -153,7 +164,7 @@ void tr__ask_free(struct worker *worker, struct cell *cell, struct ask *ask)
         envelope_give(&worker->pool, ask->answer);
     if (ask->story)
         source_resize(&worker->source, ask->story, 0);
-    *ask = (struct ask){0};
+    *ask = (struct ask){.is_chained = ask->is_chained, .young_next = ask->young_next};
     ask_give(worker, ask);
 }
 
@@ -194,17 +205,16 @@ void tr__ask_arrived(struct worker *worker, struct cell *cell, struct envelope *
 
 /* ---- Asking. ---- */
 
-static inline uint32_t deadline_ms_of(tr_time now_ns, tr_time deadline_ns)
+/* As tr__ask_deadline_ms, of one that is not far. */
+static inline uint32_t near_deadline_ms(uint64_t deadline_ns)
 {
-    if (__builtin_expect(deadline_ns - now_ns >= DEADLINE_FAR_NS, 0))
-        return 0;
-    uint32_t ms = (uint32_t)((uint64_t)deadline_ns / TR_MILLISECOND + 1);
+    uint32_t ms = (uint32_t)(deadline_ns / TR_MILLISECOND + 1);
     return ms ? ms : 1;
 }
 
 uint32_t tr__ask_deadline_ms(tr_time now_ns, tr_time deadline_ns)
 {
-    return deadline_ms_of(now_ns, deadline_ns);
+    return deadline_ns - now_ns < DEADLINE_FAR_NS ? near_deadline_ms((uint64_t)deadline_ns) : 0;
 }
 
 bool tr__ask_is_over(const struct worker *worker, const struct envelope *envelope)
@@ -370,61 +380,102 @@ __attribute__((__noinline__)) static tr_pending ask_slowly(struct tr_self *self,
     return pending;
 }
 
-/* Whether nothing has to be made for an ask of this turn, and its time need not be read from a clock. */
-ASK_INLINE bool turn_is_quick(const struct tr_self *self, const struct worker *worker)
+/* Whether a request inside its envelope may go to this actor as quickly as can be. As mail_is_quick. */
+ASK_INLINE bool is_near(const struct worker *worker, const struct cell *cell)
 {
-    const struct cell_extra *extra = self->cell->extra;
-    return turn_may_park(self) == TR_OK && extra && worker->ask_spare && worker->pool.free &&
-           worker->is_ticked && !loop_is_time_up(&worker->loop) && !extra->asks.newest &&
+    return cell_owner(cell) == worker->near && !(cell->flags & (CELL_GUARDED | CELL_BY_KIND)) &&
+           cell->life == LIFE_RUNNING &&
+           !mail_is_overdrawn(cell->stock_and_lines + MAIL_ONE_NOTICE) &&
+           !door_has_mail(&cell->door);
+}
+
+/* Whether this turn may ask, has room for it, and has no other ask open; and nothing is to be made. */
+ASK_INLINE bool is_free_to_ask(const struct tr_self *self, const struct worker *worker,
+                               const struct cell_extra *extra)
+{
+    return turn_may_park(self) == TR_OK && !self->batch && extra && !extra->asks.newest &&
            !extra->asks.count && extra->asks.last != UINT32_MAX &&
-           self->asks.count != self->asks.room && !self->batch;
+           self->asks.count != self->asks.room && worker->ask_spare && worker->pool.free;
 }
 
 /*
  * A flat request to an actor of this worker of which nothing unusual is known, of a turn that has no other
- * open. As tr_self_tell: all is looked at before anything is done, and nothing is called.
+ * open. As tr_self_tell: all is looked at before anything is done, and nothing is called. `now_ns` is
+ * that of a clock or, where it `is_rough`, the loop's.
  */
+ASK_INLINE tr_pending ask_quickly(struct tr_self *self, uint64_t to, const tr_type *type,
+                                  const void *message, tr_time timeout_ns, tr_time now_ns,
+                                  bool is_rough)
+{
+    struct worker *worker = self->worker;
+    struct cell *cell = slots_find(worker->slots, to);
+    struct cell_extra *extra = self->cell->extra;
+    tr_time wait_ns = timeout_ns ? timeout_ns : TR_ASK_NS;
+    /* What is atomic comes first: what was read before it would be read again. */
+    if (__builtin_expect(
+            !cell || !is_near(worker, cell) || !type->is_flat || type->size > ENVELOPE_INLINE_ASK ||
+                (uint64_t)wait_ns > QUICK_WAIT_NS || !is_free_to_ask(self, worker, extra),
+            0))
+        return ask_slowly(self, to, type, message, timeout_ns);
+    /* Beyond the end of time it is negative. */
+    tr_time due_ns = (tr_time)((uint64_t)now_ns + (uint64_t)wait_ns);
+    tr_time deadline_ns = due_ns;
+    if (self->envelope->kind != ENVELOPE_NOTICE)
+        deadline_ns = deadline_of(self, now_ns, due_ns);
+    if (__builtin_expect(deadline_ns <= now_ns, 0))
+        return ask_slowly(self, to, type, message, timeout_ns);
+    struct envelope *envelope = envelope_take_free(&worker->pool);
+    struct ask *ask = worker->ask_spare;
+    worker->ask_spare = ask->next;
+    worker->ask_spare_count--;
+    uint32_t id = ++extra->asks.last;
+    uint32_t place = self->asks.count++;
+    extra->asks.newest = ask;
+    self->asks.places[place] = (uintptr_t)ask;
+    self->has_story = true;
+    /* As one word: who reads it so would wait until two of them are in the cache. */
+    tr_pending pending = {(uint64_t)place << 32 | id};
+    ask->pending = pending.id;
+    bool is_untimed = is_rough && deadline_ns == due_ns;
+    ask->flags = ASK_LISTED | ASK_YOUNG | (is_untimed ? ASK_UNTIMED : 0);
+    ask->tick = worker->loop.tick_seen;
+    ask->turn = self;
+    ask->type = type;
+    ask->to = to;
+    ask->asked_ns = now_ns;
+    ask->timeout.deadline_ns = deadline_ns;
+    ask_chain(worker, ask);
+    envelope->type = type;
+    envelope->sender = self->cell->identity;
+    envelope->causal = self->causal;
+    envelope->generation = (uint32_t)(to >> 32);
+    envelope->kind = ENVELOPE_ASK;
+    envelope->block_class = ENVELOPE_NO_BLOCK;
+    envelope_copy(envelope, message, type->size);
+    envelope->payload.ask.id = id;
+    envelope->payload.ask.deadline_ms =
+        near_deadline_ms((uint64_t)deadline_ns + (is_rough ? ASK_ROUGH_NS : 0));
+    mail_send_quickly(worker, cell, envelope);
+    return pending;
+}
+
+/* Where no watch ticks, or a tick has come since the worker last looked at the clock. */
+__attribute__((__noinline__)) static tr_pending ask_by_clock(struct tr_self *self, uint64_t to,
+                                                             const tr_type *type,
+                                                             const void *message,
+                                                             tr_time timeout_ns)
+{
+    tr_time now_ns = clock_bound_roughly(&self->worker->clock);
+    return ask_quickly(self, to, type, message, timeout_ns, now_ns, false);
+}
+
 tr_pending tr_self_ask(tr_self *self, tr_ref to, const tr_type *type, const void *message,
                        tr_time timeout_ns)
 {
     if (__builtin_expect(!self || !type || !message || self->seat, 0))
-        goto slowly;
+        return ask_slowly(self, to.bits, type, message, timeout_ns);
     struct worker *worker = self->worker;
-    struct cell *cell = slots_find(worker->slots, to.bits);
-    if (__builtin_expect(!cell || !turn_is_quick(self, worker) || !type->is_flat ||
-                             type->size > ENVELOPE_INLINE_ASK || !mail_is_quick(worker, cell) ||
-                             cell->flags & CELL_BY_KIND,
-                         0))
-        goto slowly;
-    tr_time now_ns = worker->loop.now_ns;
-    tr_time due_ns = timer_deadline(now_ns, timeout_ns ? timeout_ns : TR_ASK_NS);
-    tr_time deadline_ns = deadline_of(self, now_ns, due_ns);
-    if (__builtin_expect(deadline_ns <= now_ns || deadline_ns > TR_NEVER - ASK_ROUGH_NS, 0))
-        goto slowly;
-    struct ask *ask = ask_take(worker);
-    (void)ask_table_add(worker, &self->cell->extra->asks, ask);
-    (void)turn_asks_add(self, ask);
-    ask->is_listed = true;
-    ask->is_untimed = deadline_ns == due_ns;
-    ask->tick = worker->loop.tick_seen;
-    ask->turn = self;
-    ask->type = type;
-    ask->to = to.bits;
-    ask->asked_ns = now_ns;
-    ask_arm(worker, ask, deadline_ns);
-    self->has_story = true;
-    struct envelope *envelope = envelope_take_free(&worker->pool);
-    envelope->type = type;
-    envelope->sender = self->cell->identity;
-    envelope->causal = self->causal;
-    envelope->generation = (uint32_t)(to.bits >> 32);
-    envelope->kind = ENVELOPE_ASK;
-    envelope->block_class = ENVELOPE_NO_BLOCK;
-    envelope_copy(envelope, message, type->size);
-    envelope->payload.ask.id = ask->id;
-    envelope->payload.ask.deadline_ms = deadline_ms_of(now_ns, deadline_ns + ASK_ROUGH_NS);
-    mail_send_quickly(worker, cell, envelope);
-    return ask_pending(ask);
-slowly:
-    return ask_slowly(self, to.bits, type, message, timeout_ns);
+    if (__builtin_expect(!worker->is_ticked || loop_is_time_up(&worker->loop), 0))
+        return ask_by_clock(self, to.bits, type, message, timeout_ns);
+    return ask_quickly(self, to.bits, type, message, timeout_ns, worker->loop.now_ns, true);
 }

@@ -26,23 +26,65 @@ struct ask {
     const tr_type *type; /* of the request */
     uint64_t to;
     tr_time asked_ns;
-    uint32_t id;
-    uint32_t place; /* in its turn: actor/turn_asks.h */
-    uint32_t tick;  /* of an untimed one: of the loop, when it was asked */
-    bool is_listed; /* in the table of its actor */
-    bool is_young;  /* its timer is in no wheel yet: actor/ask_open.h */
-    bool is_wanted; /* its turn waits for it */
-    bool is_fixed;  /* its outcome is known: what comes now is late */
-    bool is_look;   /* it asks why, and has no story: see actor/why.h */
-    bool is_done;   /* its outcome is known and its story, if it has one, is told */
-    bool is_ringed; /* as far as its turn depends on this one it waits for ever: see actor/ring.h */
-    bool is_untimed; /* of a young one: its time is counted from when it gets to the wheel */
+    union {
+        struct {
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+            uint32_t id;
+            uint32_t place; /* in its turn: actor/turn_asks.h */
+#else
+            uint32_t place;
+            uint32_t id;
+#endif
+        };
+        uint64_t pending; /* both: tr_pending.id */
+    };
+    union {
+        struct {
+            bool is_listed;  /* in the table of its actor */
+            bool is_young;   /* its timer is in no wheel yet: actor/ask_open.h */
+            bool is_wanted;  /* its turn waits for it */
+            bool is_look;    /* it asks why, and has no story: see actor/why.h */
+            bool is_fixed;   /* its outcome is known: what comes now is late; not of a young one */
+            bool is_done;    /* the same, and its story, if it has one, is told */
+            bool is_ringed;  /* as far as its turn depends on this one it waits for ever: ring.h */
+            bool is_untimed; /* of a young one: its time is counted from when it is in the wheel */
+        };
+        uint32_t standing; /* the first four, */
+        uint64_t flags;    /* and all of them, for one look: ASK_LISTED and so on */
+    };
+    uint32_t tick;            /* of an untimed one: of the loop, when it was asked */
+    bool is_chained;          /* with those that may be young, also when it is free, */
+    struct ask *young_next;   /* the next of them */
     struct envelope *carrier; /* of tr_ask_then, until its function is called: actor/ask_then.h */
     struct envelope *answer;  /* a REPLY or an EXCEPTION; NULL: none came */
     tr_status status;
     char *story;       /* of one that timed out, or NULL */
     uint64_t story_to; /* who is to go on with it */
 };
+
+/* The flags of an ask by their place: a bool is a byte. */
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define ASK_BYTE(place) (UINT64_C(1) << 8 * (place))
+#define ASK_STANDING(flags) ((uint32_t)(flags))
+#else
+#define ASK_BYTE(place) (UINT64_C(1) << 8 * (7 - (place)))
+#define ASK_STANDING(flags) ((uint32_t)((flags) >> 32))
+#endif
+#define ASK_LISTED ASK_BYTE(0)
+#define ASK_YOUNG ASK_BYTE(1)
+#define ASK_WANTED ASK_BYTE(2)
+#define ASK_UNTIMED ASK_BYTE(7)
+
+static_assert(offsetof(struct ask, is_wanted) == offsetof(struct ask, flags) + 2,
+              "ASK_WANTED is the third byte");
+static_assert(offsetof(struct ask, is_untimed) == offsetof(struct ask, flags) + 7,
+              "ASK_UNTIMED is the last byte");
+
+/** A turn begins to wait for it. As a word, since a reply looks at the word soon. */
+static inline void ask_want(struct ask *ask)
+{
+    ask->standing |= ASK_STANDING(ASK_WANTED);
+}
 
 /** A tr_pending without an ask: its status, so that lack of memory is an outcome like others. */
 #define PENDING_IS_STATUS (UINT64_C(1) << 63)

@@ -6,9 +6,9 @@
  * answered one is left so by what follows, and tr__ask_free sees to it for the others. So a new one
  * need not be cleared.
  *
- * The timer of an ask is young at first: in a ring of the worker's, in the order of asking. The next round,
- * or who wants to know when to wake up, gives it to the wheel (tr__asks_settle). Nearly all are answered
- * before.
+ * The timer of an ask is young at first. The next round, or who wants to know when to wake up, gives it to
+ * the wheel (tr__asks_settle). Nearly all are answered before. So that this costs nothing, a chain of the
+ * worker's holds all asks that may be young, and an answered one stays in it, free or asked anew, until then.
  *
  * To read a clock takes longer than all of this. So where a watch ticks, and no tick has come since the
  * worker last looked, an ask to an actor of the same worker is made without: it notes when that was, and its
@@ -33,6 +33,8 @@ enum { ASK_SPARE_MAX = 1024 };
 static inline void ask_give(struct worker *worker, struct ask *ask)
 {
     if (__builtin_expect(worker->ask_spare_count >= ASK_SPARE_MAX, 0)) {
+        if (ask->is_chained)
+            tr__asks_settle(worker); /* which leaves the chain empty */
         source_resize(&worker->source, ask, 0);
         return;
     }
@@ -41,31 +43,31 @@ static inline void ask_give(struct worker *worker, struct ask *ask)
     worker->ask_spare_count++;
 }
 
+/** An ask that is young by its flags: sees to it that the next round finds it. */
+static inline void ask_chain(struct worker *worker, struct ask *ask)
+{
+    if (__builtin_expect(ask->is_chained, 1))
+        return;
+    ask->is_chained = true;
+    ask->young_next = NULL;
+    *worker->ask_young_end = ask;
+    worker->ask_young_end = &ask->young_next;
+}
+
 /** Arms the timer of an ask that has none. */
 static inline void ask_arm(struct worker *worker, struct ask *ask, tr_time deadline_ns)
 {
-    struct timer_node *young = &worker->ask_young;
-    struct timer_node *last = young->previous;
     ask->is_young = true;
     ask->timeout.deadline_ns = deadline_ns;
-    ask->timeout.next = young;
-    ask->timeout.previous = last;
-    last->next = &ask->timeout;
-    young->previous = &ask->timeout;
+    ask_chain(worker, ask);
 }
 
 /** Disarms the timer of an ask, if it has one. */
 static inline void ask_disarm(struct worker *worker, struct ask *ask)
 {
-    struct timer_node *node = &ask->timeout;
-    if (__builtin_expect(!ask->is_young, 0)) {
-        (void)tr__wheel_cancel(&worker->ask_timeouts, node);
-        return;
-    }
+    if (__builtin_expect(!ask->is_young, 0))
+        (void)tr__wheel_cancel(&worker->ask_timeouts, &ask->timeout);
     ask->is_young = false;
-    node->next->previous = node->previous;
-    node->previous->next = node->next;
-    node->next = NULL;
 }
 
 static inline void ask_unlist(struct cell *cell, struct ask *ask)
@@ -95,7 +97,7 @@ static inline void ask_answer(struct worker *worker, struct cell *cell, struct a
     bool is_wanted = ask->is_wanted;
     ask_disarm(worker, ask);
     ask_unlist(cell, ask);
-    turn_ask_answer(ask, reply);
+    turn_ask_answer(ask, turn, reply);
     ask->is_wanted = false;
     ask->is_ringed = false;
     ask_give(worker, ask);
@@ -103,31 +105,31 @@ static inline void ask_answer(struct worker *worker, struct cell *cell, struct a
 }
 
 /** The newest ask of an actor, one that is awaited and the only one its turn waits for, has its reply. */
-static inline void ask_answer_awaited(struct worker *worker, struct cell *cell, struct ask *ask,
+static inline void ask_answer_awaited(struct worker *worker, struct cell *cell,
+                                      struct cell_extra *extra, struct ask *ask,
                                       struct envelope *reply)
 {
     struct tr_self *turn = ask->turn;
-    struct timer_node *node = &ask->timeout;
-    TR_ASSERT_SLOW(!ask->carrier && !timer_is_armed(&turn->deadline));
-    node->next->previous = node->previous;
-    node->previous->next = node->next;
-    node->next = NULL;
-    cell->extra->asks.newest = NULL;
-    turn_ask_answer(ask, reply);
-    memset((char *)ask + offsetof(struct ask, is_listed), 0, 4);
-    ask->is_ringed = false;
+    TR_ASSERT_SLOW(!ask->carrier && !ask->is_fixed && !timer_is_armed(&turn->deadline));
+    turn_ask_answer(ask, turn, reply);
+    extra->asks.newest = NULL;
+    ask->flags = 0;
     ask->next = worker->ask_spare;
     worker->ask_spare = ask;
     worker->ask_spare_count++;
     turn->wanted = 0;
-    turn->state = TURN_WOKEN;
     turn->outcome = TR_OK;
-    list_push_last(&cell->extra->woken, &turn->woken);
-    cell->flags |= CELL_WOKEN;
+    woken_push(cell, extra, turn);
     if (cell->house == HOUSE_WAITING) {
         cell->house = HOUSE_READY;
         loop_enqueue(&worker->loop, &cell->task, TASK_NORMAL);
     }
+}
+
+/** Whether a turn waits for one ask and for nothing else: who wants one has no deadline of its own. */
+static inline bool turn_awaits_one(const struct tr_self *turn)
+{
+    return turn->wanted == 1 && turn->state == TURN_PARKED;
 }
 
 /**
@@ -139,36 +141,39 @@ static inline bool ask_reply_quickly(struct tr_self *self, const tr_type *type, 
 {
     struct worker *worker = self->worker;
     struct envelope *request = self->envelope;
-    struct envelope *envelope = worker->pool.free;
+    /*
+     * Compilers read anew behind what is atomic. So what is needed once is looked at before that, and what
+     * is needed again behind it: the registers suffice.
+     */
+    if (__builtin_expect(request->type->reply != type || !type->is_flat ||
+                             type->size > ENVELOPE_INLINE_ASK || self->is_cancelled,
+                         0))
+        return false;
     struct cell *cell = slots_find(worker->slots, request->sender);
-    if (__builtin_expect(!cell || !envelope || self->is_cancelled || worker->gate ||
-                             request->type->reply != type || !type->is_flat ||
-                             type->size > ENVELOPE_INLINE_ASK ||
-                             cell_owner(cell) != worker->index || door_has_mail(&cell->door) ||
-                             cell->life != LIFE_RUNNING || cell->flags & CELL_MIXED || !cell->extra,
+    if (__builtin_expect(!cell || cell_owner(cell) != worker->index || door_has_mail(&cell->door) ||
+                             cell->life != LIFE_RUNNING || cell->flags & CELL_MIXED ||
+                             !cell->extra || worker->gate,
                          0))
         return false;
     struct cell_extra *extra = cell->extra;
     struct ask *ask = extra->asks.newest;
-    if (__builtin_expect(!ask || ask->id != request->payload.ask.id || !ask_is_plain(ask) ||
-                             !ask->is_young || !ask->is_wanted ||
+    /* One that is young is not fixed, and one that a turn waits for has no carrier: it is plain. */
+    const uint32_t plain = ASK_STANDING(ASK_LISTED | ASK_YOUNG | ASK_WANTED);
+    if (__builtin_expect(!ask || ask->id != request->payload.ask.id || ask->standing != plain ||
+                             !turn_awaits_one(ask->turn) || !worker->pool.free ||
                              worker->ask_spare_count >= ASK_SPARE_MAX,
                          0))
         return false;
-    struct tr_self *turn = ask->turn;
-    if (__builtin_expect(
-            turn->wanted != 1 || turn->state != TURN_PARKED || timer_is_armed(&turn->deadline), 0))
-        return false;
-    envelope_take_free(&worker->pool);
+    struct envelope *envelope = envelope_take_free(&worker->pool);
     request->kind = ENVELOPE_ANSWERED;
     envelope->type = type;
     envelope->kind = ENVELOPE_REPLY;
     envelope->block_class = ENVELOPE_NO_BLOCK;
     envelope_copy(envelope, message, type->size);
-    envelope->payload.ask.id = ask->id;
     atom64_count(&worker->counters.accepted, 1);
     atom64_count(&worker->counters.handled, 1);
-    ask_answer_awaited(worker, cell, ask, envelope);
+    envelope->payload.ask.id = ask->id;
+    ask_answer_awaited(worker, cell, extra, ask, envelope);
     return true;
 }
 

@@ -27,14 +27,17 @@ static inline tr_status ask_of(const struct tr_self *self, tr_pending pending, s
         return pending.id & PENDING_IS_STATUS ? (tr_status) - (int32_t)(uint32_t)pending.id
                                               : TR_INVALID_ARGUMENT;
     uintptr_t place = self->asks.places[pending.id >> 32];
-    struct ask *ask = (struct ask *)place;
-    struct envelope *kept = place_answer(place);
-    if ((kept ? kept->payload.ask.id : ask->id) != (uint32_t)pending.id)
-        return TR_INVALID_ARGUMENT;
-    if (kept)
+    if (place_is_answered(place)) {
+        struct envelope *kept = place_answer(place);
+        if (kept->payload.ask.id != (uint32_t)pending.id)
+            return TR_INVALID_ARGUMENT;
         *answer = kept;
-    else
+    } else {
+        struct ask *ask = (struct ask *)place;
+        if (ask->id != (uint32_t)pending.id)
+            return TR_INVALID_ARGUMENT;
         *found = ask;
+    }
     return TR_OK;
 }
 
@@ -68,19 +71,34 @@ void tr_client_at(tr_client *client, const char *where)
     (void)where;
 }
 
-/* Waits until so many of those that are wanted are done. */
+/* Waits until so many of those that are wanted are done; the first time, or where there is more to it. */
+__attribute__((__noinline__)) static tr_status park_slowly(struct tr_self *self)
+{
+    if (turn_wants_barrier(self))
+        return tr__barrier_wait_for_replies(self);
+    if (self->asks_barrier)
+        return tr__turn_wait_behind_barrier(self);
+    return tr__turn_park(self, TR_NEVER);
+}
+
 STRETCH_INLINE tr_status park(struct tr_self *self, uint32_t wanted)
 {
     self->wanted = wanted;
-    tr_status status;
-    if (__builtin_expect(turn_wants_barrier(self), 0))
-        status = tr__barrier_wait_for_replies(self);
-    else if (__builtin_expect(self->asks_barrier, 0))
-        status = tr__turn_wait_behind_barrier(self);
-    else
-        status = stretch_leave(self);
+    tr_status status =
+        __builtin_expect(stretch_is_plain(self), 1) ? stretch_leave(self) : park_slowly(self);
     self->wanted = 0;
     return status;
+}
+
+/* The wait for an ask of this turn is over, and it is not just answered: its outcome. */
+__attribute__((__noinline__)) static tr_status ask_over(struct tr_self *self, struct ask *ask,
+                                                        tr_status status)
+{
+    ask->is_wanted = false;
+    /* It could not wait; but an answer may have come since a ring was found. */
+    if (status != TR_OK && !ask->is_done)
+        tr__ask_done(self->worker, ask, status);
+    return ask->status;
 }
 
 STRETCH_INLINE tr_status try_await(tr_self *self, tr_pending pending, const void **reply)
@@ -92,22 +110,27 @@ STRETCH_INLINE tr_status try_await(tr_self *self, tr_pending pending, const void
         return status;
     if (__builtin_expect(self->is_cancelled, 0))
         return TR_CANCELLED;
-    if (ask && !ask->is_done) {
-        ask->is_wanted = true;
-        status = park(self, 1);
-        if (__builtin_expect(status == TR_CANCELLED, 0))
-            return status;
-        (void)ask_of(self, pending, &ask, &answer);
-        if (ask)
-            ask->is_wanted = false;
-        /* It could not wait; but an answer may have come since a ring was found. */
-        if (__builtin_expect(status != TR_OK, 0) && ask && !ask->is_done)
-            tr__ask_done(self->worker, ask, status);
+    if (ask) {
+        if (__builtin_expect(!ask->is_done, 1)) {
+            ask_want(ask);
+            status = park(self, 1);
+            if (__builtin_expect(status == TR_CANCELLED, 0))
+                return status;
+        }
+        /* It is this turn's still, and where it was: if it was answered, its reply is there now. */
+        uintptr_t place = self->asks.places[pending.id >> 32];
+        if (__builtin_expect(!place_is_answered(place), 0)) {
+            status = ask_over(self, ask, status);
+            if (status != TR_OK)
+                return status;
+            answer = ask->answer;
+        } else {
+            answer = place_answer(place);
+        }
     }
-    TR_ASSERT(answer || ask);
-    if (__builtin_expect(answer != NULL, 1) || ask->status == TR_OK)
-        *reply = envelope_data(answer ? answer : ask->answer);
-    return answer ? TR_OK : ask->status;
+    TR_ASSERT_SLOW(answer->payload.ask.id == (uint32_t)pending.id);
+    *reply = envelope_data(answer);
+    return TR_OK;
 }
 
 tr_status tr_self_try_await(tr_self *self, tr_pending pending, const void **reply)

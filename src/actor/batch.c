@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "actor/ask.h"
+#include "actor/park.h"
 #include "actor/relief.h"
 #include "actor/turn.h"
 #include "base/assert.h"
@@ -213,8 +214,7 @@ const struct envelope *tr__batch_latest(const struct tr_self *self)
 uint32_t tr__batch_in_hand(const struct cell *cell)
 {
     uint32_t count = 0;
-    LIST_EACH (link, &cell->extra->parked) {
-        const struct tr_self *self = LIST_OWNER(link, struct tr_self, link);
+    PARKED_EACH (self, cell->extra) {
         count += self->batch ? self->batch->count : 1;
     }
     return count;

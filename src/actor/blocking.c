@@ -269,8 +269,7 @@ bool tr__blocking_withdraw(struct worker *worker, struct cell *cell)
     struct tr_system *system = worker->system;
     struct blocking *blocking = &system->blocking;
     struct cell_extra *extra = cell->extra;
-    LIST_EACH (link, &extra->parked) {
-        struct tr_self *self = LIST_OWNER(link, struct tr_self, link);
+    PARKED_EACH (self, extra) {
         if (!self->job)
             continue;
         lock_take(&blocking->lock);

@@ -125,10 +125,10 @@ struct ask;
 /** The asks of an actor, by number. */
 struct ask_table {
     struct ask *newest; /* not in the slots: most are answered before there is another */
-    struct ask **slots;
-    uint32_t mask;
     uint32_t count;
     uint32_t last; /* number that was given last */
+    struct ask **slots;
+    uint32_t mask;
 };
 
 struct failure;
@@ -141,9 +141,11 @@ struct cell_extra {
     struct cell *cell;
     /* Turns that wait. What each wait needs is together, in one cache line or two. */
     uint32_t parked_count;
-    bool abandons;      /* a fault was trapped: those that wait are dropped, not resumed */
-    struct list parked; /* of struct tr_self; all of them, by their last wait */
-    struct list woken;  /* those that may go on */
+    bool abandons; /* a fault was trapped: those that wait are dropped, not resumed */
+    /* Of struct tr_self: all that have waited, by their last wait; also the one that goes on now. */
+    struct list parked;
+    struct tr_self *woken_first; /* while CELL_WOKEN: those that may go on, */
+    struct tr_self *woken_last;  /* in the order of waking */
     struct ask_table asks;
     struct envelope *requests; /* the mailbox of asks, of one that has them apart: CELL_BY_KIND */
     struct envelope *stash;    /* a ring */

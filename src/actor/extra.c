@@ -18,7 +18,6 @@ __attribute__((__noinline__, __cold__)) static struct cell_extra *extra_new(stru
         return NULL;
     *extra = (struct cell_extra){.cell = cell};
     list_init(&extra->parked);
-    list_init(&extra->woken);
     list_init(&extra->born);
     list_init(&extra->laters);
     list_init(&extra->returns);

@@ -7,6 +7,7 @@
 #include "actor/batch.h"
 #include "actor/client.h"
 #include "actor/mail.h"
+#include "actor/park.h"
 #include "actor/timers.h"
 #include "actor/waiters.h"
 #include "base/assert.h"
@@ -309,9 +310,7 @@ static void count_journeys(struct census *census, const struct cell *cell)
     }
     if (cell->flags & CELL_CLIENT || cell->life == LIFE_NEW || !cell->extra)
         return;
-    const struct list *parked = &cell->extra->parked;
-    for (const struct list *link = parked->next; link != parked; link = link->next) {
-        const struct tr_self *self = LIST_OWNER(link, const struct tr_self, link);
+    PARKED_EACH (self, cell->extra) {
         if (self->grant)
             count_journey(census, self->grant, self->grant->sender);
     }

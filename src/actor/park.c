@@ -24,7 +24,6 @@ void tr__turn_init(struct tr_self *self, struct worker *worker)
     self->worker = worker;
     self->scratch = &worker->scratch;
     list_init(&self->link);
-    list_init(&self->woken);
     list_init(&self->born);
     turn_asks_init(&self->asks);
     tr__scratch_init(&self->own_scratch, &worker->source);
@@ -58,6 +57,7 @@ static bool is_own(const struct worker *worker, const struct tr_self *self)
 static void turn_give(struct worker *worker, struct tr_self *self)
 {
     self->is_detached = false;
+    self->waits_plainly = false;
     self->is_cancelled = false;
     self->fiber = NULL;
     tr__scratch_deinit(&self->own_scratch);
@@ -115,10 +115,12 @@ static struct fiber *keep_fiber(struct tr_self *self)
         turn_give(worker, message);
         return NULL;
     }
+    bool is_event = self->envelope->kind == ENVELOPE_EVENT;
     self->is_detached = true;
+    self->waits_plainly = !self->row->barrier_if && !self->row->is_barrier && !is_event;
     self->has_story = true;
     list_push_last(&self->cell->extra->born, &self->born);
-    if (self->envelope->kind == ENVELOPE_EVENT)
+    if (is_event)
         tr__timer_park(self->envelope);
     self->fiber = worker->host.current;
     worker->message = message;
@@ -162,7 +164,7 @@ tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns)
         tr__budget_turn_end(self);
     if (!extra->parked_count++)
         tr__idle_pause(worker, cell);
-    list_push_last(&extra->parked, &self->link);
+    parked_push(extra, self);
     if (self->envelope->kind == ENVELOPE_EVENT)
         tr__timer_park(self->envelope);
     self->state = TURN_PARKED;
@@ -186,7 +188,8 @@ tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns)
     /* It could not be left. A barrier stays one until the turn ends. */
     tr__wheel_cancel(&worker->waits, &self->deadline);
     self->state = TURN_RUNS;
-    list_remove(&self->link);
+    if (!self->is_detached)
+        list_remove(&self->link);
     if (!--extra->parked_count)
         tr__idle_resume(worker, cell);
     return status;
@@ -218,9 +221,7 @@ bool tr__state_keep(struct worker *worker, struct cell *cell)
     if (!old)
         return false;
     *old = (struct old_state){.memory = tr__state_apart(cell)};
-    struct list *parked = &cell->extra->parked;
-    for (struct list *link = parked->next; link != parked; link = link->next) {
-        struct tr_self *self = LIST_OWNER(link, struct tr_self, link);
+    PARKED_EACH (self, cell->extra) {
         if (self->old_state)
             continue;
         self->old_state = old;
@@ -338,7 +339,7 @@ bool tr__turn_unstick(struct worker *worker, struct cell *cell, uint32_t bits)
     if (self->frame)
         cell_durable(cell)->hooks->on_resume(self);
     tr__burials_end(worker); /* its handler need not come back, again */
-    if (!stretch_go(self, true))
+    if (!stretch_go(worker, cell, self, true))
         return self->state != TURN_STUCK;
     return tr__stretch_end(self);
 }
@@ -350,7 +351,6 @@ static void abandon(struct worker *worker, struct tr_self *self)
     tr__wheel_cancel(&worker->waits, &self->deadline);
     list_remove(&self->born);
     list_remove(&self->link);
-    list_remove(&self->woken);
     if (!--extra->parked_count)
         tr__idle_resume(worker, self->cell);
     tr__fiber_discard(self->fiber);
@@ -376,15 +376,14 @@ void tr__turns_abandon(struct worker *worker, struct cell *cell)
     struct cell_extra *extra = cell->extra;
     if (extra->blocked)
         (void)tr__blocking_withdraw(worker, cell);
-    struct list *link = extra->parked.next;
-    while (link != &extra->parked) {
+    woken_clear(cell);
+    LIST_EACH (link, &extra->parked) {
         struct tr_self *self = LIST_OWNER(link, struct tr_self, link);
-        link = link->next;
-        if (!self->job) /* else a helper thread uses its stack */
+        if (turn_waits(self) && !self->job) /* else a helper thread uses its stack */
             abandon(worker, self);
     }
     extra->abandons = extra->parked_count > 0;
-    cell->flags &= (uint16_t)~CELL_WOKEN;
+    woken_clear(cell);
 }
 
 void tr__turns_cancel(struct worker *worker, struct cell *cell)
@@ -400,11 +399,12 @@ void tr__turns_cancel(struct worker *worker, struct cell *cell)
         self->is_cancelled = true;
         self->outcome = TR_CANCELLED;
         tr__burials_end(worker);
-        if (!stretch_run(self))
+        woken_clear(cell); /* it may be there, or another that comes after it */
+        if (!stretch_cancel(self))
             TR_UNREACHABLE("a cancelled turn waits");
         (void)tr__stretch_end(self);
     }
-    cell->flags &= (uint16_t)~CELL_WOKEN;
+    woken_clear(cell);
 }
 
 /* ---- Barriers. ---- */

@@ -46,18 +46,69 @@ tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns);
 /** Lets a turn that waits go on; nothing when it was woken already. */
 void tr__turn_wake(struct tr_self *self, tr_status outcome);
 
-/** The same, inline. */
+/** Whether a turn in the list of those that have waited does so now. */
+static inline bool turn_waits(const struct tr_self *self)
+{
+    return self->state == TURN_PARKED || self->state == TURN_WOKEN;
+}
+
+/** The first turn of an actor that waits, from this link of its list on; NULL for none. */
+static inline struct tr_self *parked_from(const struct cell_extra *extra, const struct list *link)
+{
+    for (; link != &extra->parked; link = link->next) {
+        struct tr_self *self = LIST_OWNER((uintptr_t)link, struct tr_self, link);
+        if (__builtin_expect(turn_waits(self), 1))
+            return self;
+    }
+    return NULL;
+}
+
+/** For each turn of an actor that waits, by their last wait. */
+#define PARKED_EACH(turn, extra)                                                                   \
+    for (struct tr_self *turn = parked_from(extra, (extra)->parked.next); turn;                    \
+         turn = parked_from(extra, turn->link.next))
+
+/** A turn that waits may go on, after those that may already. */
+static inline void woken_push(struct cell *cell, struct cell_extra *extra, struct tr_self *self)
+{
+    self->state = TURN_WOKEN;
+    self->woken_next = NULL;
+    if (__builtin_expect(cell->flags & CELL_WOKEN, 0))
+        extra->woken_last->woken_next = self;
+    else
+        extra->woken_first = self;
+    extra->woken_last = self;
+    cell->flags |= CELL_WOKEN;
+}
+
+/** Takes the first of them. */
+static inline struct tr_self *woken_pop(struct cell *cell)
+{
+    struct tr_self *self = cell->extra->woken_first;
+    struct tr_self *next = self->woken_next;
+    cell->extra->woken_first = next;
+    if (__builtin_expect(!next, 1))
+        cell->flags &= (uint16_t)~CELL_WOKEN;
+    return self;
+}
+
+/** All of them are about to end: none is to be found there. */
+static inline void woken_clear(struct cell *cell)
+{
+    cell->extra->woken_first = NULL;
+    cell->flags &= (uint16_t)~CELL_WOKEN;
+}
+
+/** The same as tr__turn_wake, inline. */
 static inline void turn_wake(struct tr_self *self, tr_status outcome)
 {
     struct cell *cell = self->cell;
     if (__builtin_expect(self->state != TURN_PARKED, 0))
         return;
-    self->state = TURN_WOKEN;
     self->outcome = outcome;
     if (__builtin_expect(timer_is_armed(&self->deadline), 0))
         tr__wheel_cancel(&self->worker->waits, &self->deadline);
-    list_push_last(&cell->extra->woken, &self->woken);
-    cell->flags |= CELL_WOKEN;
+    woken_push(cell, cell->extra, self);
     if (mail_is_idle(cell))
         mail_make_ready(self->worker, cell);
 }

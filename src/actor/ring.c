@@ -157,9 +157,7 @@ static bool follow_barriers(struct search *search, const struct cell *cell, stru
 {
     if (!(cell->flags & CELL_BARRIER) || cell->life >= LIFE_STOPPING)
         return false;
-    const struct list *parked = &cell->extra->parked;
-    for (const struct list *link = parked->next; link != parked; link = link->next) {
-        const struct tr_self *turn = LIST_OWNER(link, const struct tr_self, link);
+    PARKED_EACH (turn, cell->extra) {
         if (turn->waits_for && follow_turn(search, turn, next, depth))
             return true;
     }

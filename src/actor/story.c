@@ -87,10 +87,9 @@ static bool handles(const struct tr_self *turn, const struct question *question)
 /* The turn of an actor that handles a request; NULL when none does. */
 static const struct tr_self *turn_of(const struct cell *cell, const struct question *question)
 {
-    const struct list *parked = cell->extra ? &cell->extra->parked : NULL;
-    for (struct list *link = parked ? parked->next : NULL; link && link != parked;
-         link = link->next) {
-        const struct tr_self *turn = LIST_OWNER(link, struct tr_self, link);
+    if (!cell->extra)
+        return NULL;
+    PARKED_EACH (turn, cell->extra) {
         if (handles(turn, question))
             return turn;
     }
@@ -266,12 +265,10 @@ static bool tell_actor(struct worker *worker, struct cell *cell, struct text *te
     if (!(cell->flags & CELL_BARRIER))
         return false;
     /* What holds it up is the barrier, and so the story goes on there. */
-    for (struct list *link = cell->extra->parked.next; link != &cell->extra->parked;
-         link = link->next) {
-        turn = LIST_OWNER(link, struct tr_self, link);
-        if (turn->is_barrier) {
+    PARKED_EACH (barrier, cell->extra) {
+        if (barrier->is_barrier) {
             say(text, "; ");
-            return tell_turn(worker, turn, text, question);
+            return tell_turn(worker, barrier, text, question);
         }
     }
     return false;

@@ -37,14 +37,14 @@ void tr__asks_drop(struct tr_self *self)
 {
     struct worker *worker = self->worker;
     struct turn_asks *asks = &self->asks;
-    while (asks->count) {
-        uintptr_t place = asks->places[--asks->count];
-        struct envelope *answer = place_answer(place);
-        if (answer)
-            envelope_give(&worker->pool, answer);
+    const uintptr_t *places = asks->places;
+    for (uint32_t i = asks->count; i-- > 0;) {
+        if (__builtin_expect(place_is_answered(places[i]), 1))
+            envelope_give(&worker->pool, place_answer(places[i]));
         else
-            tr__ask_free(worker, self->cell, (struct ask *)place);
+            tr__ask_free(worker, self->cell, (struct ask *)places[i]);
     }
+    asks->count = 0;
     if (asks->room > PLACES_KEPT)
         tr__turn_asks_free(self);
     tr__ask_table_shrink(worker, &self->cell->extra->asks);

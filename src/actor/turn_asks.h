@@ -34,13 +34,19 @@ void tr__turn_asks_free(struct tr_self *self);
 /** What is known by this in its turn. */
 static inline tr_pending ask_pending(const struct ask *ask)
 {
-    return (tr_pending){(uint64_t)ask->place << 32 | ask->id};
+    return (tr_pending){ask->pending};
 }
 
-/** The reply in a place, or NULL. */
+/** Whether a place has a reply, */
+static inline bool place_is_answered(uintptr_t place)
+{
+    return place & TURN_ASK_IS_ANSWERED;
+}
+
+/** and which. */
 static inline struct envelope *place_answer(uintptr_t place)
 {
-    return place & TURN_ASK_IS_ANSWERED ? (struct envelope *)(place - TURN_ASK_IS_ANSWERED) : NULL;
+    return (struct envelope *)(place - TURN_ASK_IS_ANSWERED);
 }
 
 /** The next older ask of a turn that was not answered, below the place *at, which becomes its; or NULL. */
@@ -48,7 +54,7 @@ static inline struct ask *turn_ask_before(const struct tr_self *turn, uint32_t *
 {
     while (*at) {
         uintptr_t place = turn->asks.places[--*at];
-        if (!(place & TURN_ASK_IS_ANSWERED))
+        if (!place_is_answered(place))
             return (struct ask *)place;
     }
     return NULL;
@@ -58,7 +64,7 @@ static inline struct ask *turn_ask_before(const struct tr_self *turn, uint32_t *
 static inline struct ask *turn_ask_at(const struct tr_self *turn, uint32_t at)
 {
     uintptr_t place = turn->asks.places[at];
-    return place & TURN_ASK_IS_ANSWERED ? NULL : (struct ask *)place;
+    return place_is_answered(place) ? NULL : (struct ask *)place;
 }
 
 /** For each ask of a turn that was not answered, the newest first, which may be answered by the body. */
@@ -77,11 +83,12 @@ static inline const tr_type *answer_type(const struct envelope *answer)
 }
 
 /** Keeps a reply in place of its ask, which is no longer the turn's. */
-static inline void turn_ask_answer(const struct ask *ask, struct envelope *answer)
+static inline void turn_ask_answer(const struct ask *ask, struct tr_self *turn,
+                                   struct envelope *answer)
 {
     answer->sender = ask->to;
     answer->causal = (uint64_t)(uintptr_t)ask->type;
-    ask->turn->asks.places[ask->place] = (uintptr_t)answer | TURN_ASK_IS_ANSWERED;
+    turn->asks.places[ask->place] = (uintptr_t)answer | TURN_ASK_IS_ANSWERED;
 }
 
 #endif

@@ -279,9 +279,9 @@ void tr__grant_return(struct tr_self *self)
 
 void tr__grants_return(struct cell *cell)
 {
-    struct list *woken = &cell->extra->woken;
-    for (struct list *link = woken->next; link != woken; link = link->next) {
-        struct tr_self *self = LIST_OWNER(link, struct tr_self, woken);
+    if (!(cell->flags & CELL_WOKEN))
+        return;
+    for (struct tr_self *self = cell->extra->woken_first; self; self = self->woken_next) {
         if (self->grant)
             tr__grant_return(self);
     }

@@ -8,6 +8,7 @@
 #include "actor/blocking.h"
 #include "actor/extra.h"
 #include "actor/lifecycle.h"
+#include "actor/park.h"
 #include "actor/supervise.h"
 #include "actor/view.h"
 
@@ -256,11 +257,9 @@ static void see_turn(struct worker *worker, const struct tr_self *turn, tr_why_r
 /* Barriers first: they hold up more. */
 static void see_turns(struct worker *worker, struct cell *cell, tr_why_report *report)
 {
-    struct list *parked = &cell->extra->parked;
     uint32_t told = 0;
     for (int is_barrier = 1; is_barrier >= 0; is_barrier--) {
-        for (struct list *link = parked->next; link != parked; link = link->next) {
-            const struct tr_self *turn = LIST_OWNER(link, struct tr_self, link);
+        PARKED_EACH (turn, cell->extra) {
             if (turn->is_barrier != is_barrier || told == TURNS_MAX)
                 continue;
             see_turn(worker, turn, report);

@@ -248,8 +248,7 @@ tr_status tr__worker_init(struct worker *worker, struct tr_system *system, uint3
     tr__wheel_init(&worker->delays, worker->loop.now_ns);
     tr__wheel_init(&worker->naps, worker->loop.now_ns);
     tr__wheel_init(&worker->ask_timeouts, worker->loop.now_ns);
-    worker->ask_young.next = &worker->ask_young;
-    worker->ask_young.previous = &worker->ask_young;
+    worker->ask_young_end = &worker->ask_young;
     for (int i = 0; i < WORKER_TURNS; i++)
         tr__turn_init(&worker->turns[i], worker);
     worker->message = &worker->turns[0];

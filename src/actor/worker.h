@@ -88,24 +88,25 @@ struct tr_self {
     uint32_t turns;     /* of this run so far */
     uint32_t turns_max; /* of this run */
     uint32_t defer_count;
-    size_t scratch_mark;
-    bool asks_barrier; /* it has asked one that is behind a barrier: see actor/ring.h */
-    bool has_story;    /* defers, scratch, become or an error: ending the turn takes longer */
-    /* Of a turn that waits; see actor/park.h. What each wait needs is together. */
+    bool asks_barrier;  /* it has asked one that is behind a barrier: see actor/ring.h */
+    bool has_story;     /* defers, scratch, become or an error: ending the turn takes longer */
+    bool waits_plainly; /* is_detached, and neither a barrier nor about a timer's message */
+    /* Of a turn that waits; see actor/park.h. What each wait needs is in these two cache lines. */
     const tr_handler *row; /* of the handler that runs */
     struct fiber *caller;  /* of a call on a fiber of its own, too */
     struct fiber *fiber;
-    struct list link;         /* with the other parked turns of its actor, by their last wait */
-    struct list woken;        /* with those that may go on */
-    uint32_t wanted;          /* asks that it still waits for */
-    tr_status outcome;        /* why it goes on */
-    struct turn_asks asks;    /* of this turn */
-    struct batch *batch;      /* when it has several messages */
+    struct list link; /* with the turns of its actor that have waited, by their last wait */
+    struct tr_self *woken_next; /* of one that may go on: the next of those */
+    uint32_t wanted;            /* asks that it still waits for */
+    tr_status outcome;          /* why it goes on */
+    tr_time parked_ns;          /* since when it waits */
+    size_t scratch_mark;
     const char *where;        /* the file and line of its last await */
-    struct blocking_job *job; /* what it waits for, or is about to: see actor/blocking.h */
+    struct batch *batch;      /* when it has several messages */
     struct envelope *grant;   /* the room it was given, on its way */
     struct cell *favoured;    /* the actor in whose stock that room is, for this stretch */
-    tr_time parked_ns;        /* since when it waits */
+    struct blocking_job *job; /* what it waits for, or is about to: see actor/blocking.h */
+    struct turn_asks asks;    /* of this turn */
     struct timer_node deadline;
     /* What tr_become asked for; the message is in the turn's scratch memory. */
     const tr_behavior *become;
@@ -130,6 +131,10 @@ struct tr_self {
     struct turn_defer defers[TURN_DEFERS];
     struct turn_defer *more_defers; /* in scratch memory: the rest of TR_DEFERS_MAX */
 };
+
+static_assert(offsetof(struct tr_self, row) == 64,
+              "a message needs the first line only, and the row");
+static_assert(offsetof(struct tr_self, asks.few) == 192, "a wait needs three lines");
 
 /** Who sent the message of a turn, 0 for nobody. A timer's envelope uses the place otherwise. */
 static inline uint64_t turn_sender(const struct tr_self *self)
@@ -238,9 +243,10 @@ struct worker {
     struct tr_self *message; /* the turn of the message that runs, or ran last */
     struct tr_self *spare;   /* turns that are over, for the next that waits */
     uint32_t spare_count;
-    struct wheel ask_timeouts;   /* nodes of struct ask */
-    struct timer_node ask_young; /* heads the ring of those that have no place there yet */
-    bool is_ticked;              /* a watch tells it that time passes, and clocks are real */
+    struct wheel ask_timeouts;  /* nodes of struct ask */
+    struct ask *ask_young;      /* a chain of those that may have no place there yet, */
+    struct ask **ask_young_end; /* and where the next one goes: actor/ask_open.h */
+    bool is_ticked;             /* a watch tells it that time passes, and clocks are real */
     struct ask *ask_spare;
     uint32_t ask_spare_count;
     struct ask_table ask_table_spare; /* an empty one, for the next actor that asks */

@@ -30,7 +30,7 @@ struct fiber_host {
     struct fiber *current;     /* what runs; NULL while the thread's own stack does */
     struct fiber *yielded;     /* what the last resume was left by */
     struct fiber *ended;       /* left for good: the next arrival gives its stack back */
-    struct fiber_side *leaver; /* whom the next arrival must save */
+    struct fiber_side *leaver; /* whom the next arrival must look at, NULL for nobody */
     struct fiber_side side;    /* the thread's own stack, while a fiber runs */
 };
 

@@ -51,15 +51,29 @@ FIBER_INLINE void sanitizer_arrive(struct fiber_side *leaver, struct fiber_side 
     (void)arriver;
 }
 
+/* Whether something is to be done about a side that was left: one test for each arrival. */
+FIBER_INLINE bool side_needs_care(const struct fiber_side *leaver, bool is_last)
+{
+#ifdef FIBER_ASAN
+    const bool is_heard = true; /* by the sanitizer, of each switch */
+#else
+    const bool is_heard = false;
+#endif
+    return is_heard || __builtin_expect(leaver->is_bare, 0) || is_last;
+}
+
 FIBER_INLINE void side_arrive(struct fiber_host *host, struct fiber_side *arriver)
 {
     struct fiber_side *leaver = host->leaver;
+    if (__builtin_expect(!leaver, 1))
+        return;
+    host->leaver = NULL;
     sanitizer_arrive(leaver, arriver);
     /* Only now that nobody stands on it: the report needs a stack as well. */
     if (__builtin_expect(leaver->is_bare, 0) && !fiber_canary_is_alive(leaver))
         tr__fiber_overflow((struct fiber *)(void *)leaver);
     struct fiber *ended = host->ended;
-    if (__builtin_expect(ended != NULL, 0)) {
+    if (ended) {
         host->ended = NULL;
         tr__fiber_pool_give(ended->pool, ended);
     }
@@ -69,9 +83,11 @@ FIBER_INLINE void side_leave(struct fiber_host *host, struct fiber_side *leaver,
                              struct fiber_side *next, bool is_last)
 {
     TR_ASSERT(next->context);
-    host->leaver = leaver;
+    if (side_needs_care(leaver, is_last))
+        host->leaver = leaver;
     sanitizer_leave(leaver, next, is_last);
-    switch_jump(&leaver->context, next->context, host);
+    /* Who comes back says which host it is, in a register: what was known here is on the stack. */
+    host = switch_jump(&leaver->context, next->context, host);
     side_arrive(host, leaver);
 }
 

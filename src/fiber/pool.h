@@ -59,6 +59,7 @@ struct fiber_side {
 
 struct fiber {
     struct fiber_side side; /* comes first */
+    bool is_lent;           /* in the same cache line: each switch looks at it */
     struct fiber *next;     /* in the pool's free list */
     struct fiber_pool *pool;
     void (*main)(void *context);
@@ -66,8 +67,7 @@ struct fiber {
     /* Where faults are trapped: what user code runs on it now, and an address in its caller's frame. */
     void *user;
     const void *user_base;
-    uint32_t uses; /* so far; counted for ThreadSanitizer only */
-    bool is_lent;
+    uint32_t uses;   /* so far; counted for ThreadSanitizer only */
     bool is_doomed;  /* while trimming */
     bool is_touched; /* was lent since its memory was last given back */
 };

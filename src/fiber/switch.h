@@ -29,14 +29,14 @@
 #endif
 
 /**
- * Leaves this stack, notes it in *from, and goes to another; returns when somebody comes back. `data` is
- * what a stack that is entered for the first time is given.
+ * Leaves this stack, notes it in *from, and goes to another; returns when somebody comes back, and gives
+ * what that one said as `data`. A stack that is entered for the first time is given it too.
  *
  * rbx and rbp are saved by hand, because compilers may need them themselves; the red zone below the
  * stack is stepped over. The control words of the floating point units are not saved: they belong to the
  * thread, of which nothing is to be held over a wait, and to read them takes as long as all the rest.
  */
-SWITCH_INLINE void switch_jump(void **from, void *to, void *data)
+SWITCH_INLINE void *switch_jump(void **from, void *to, void *data)
 {
     __asm__ __volatile__("leaq -128(%%rsp), %%rsp\n\t"
                          "pushq %%rbp\n\t"
@@ -81,6 +81,7 @@ SWITCH_INLINE void switch_jump(void **from, void *to, void *data)
                            "xmm15" SWITCH_AVX512,
                            "memory",
                            "cc");
+    return data;
 }
 
 /** Prepares a stack that ends at `top`: the first jump to it calls `entry`, which never returns. */
@@ -119,10 +120,10 @@ SWITCH_INLINE void *switch_unpack(struct switch_transfer transfer)
     return parcel->data;
 }
 
-SWITCH_INLINE void switch_jump(void **from, void *to, void *data)
+SWITCH_INLINE void *switch_jump(void **from, void *to, void *data)
 {
     struct switch_parcel parcel = {.from = from, .data = data};
-    (void)switch_unpack(jump_fcontext(to, &parcel));
+    return switch_unpack(jump_fcontext(to, &parcel));
 }
 
 void tr__switch_entry(struct switch_transfer transfer);

@@ -4,11 +4,14 @@
  */
 #include "support/test.h"
 
+#include <stdio.h>
+#include <string.h>
 #include <troupe/kit.h>
 #include <troupe/troupe.h>
 
 #include "actor/ask.h"
 #include "actor/extra.h"
+#include "actor/park.h"
 #include "actor/system.h"
 
 TR_MESSAGE(number, (u64, n));
@@ -130,5 +133,54 @@ TEST(a_turn_that_does_not_wait_has_no_stack_of_its_own, "D-05")
     tr_kit_free(kit);
 }
 
+TR_MESSAGE(nap, (u64, who), (i64, first_ns), (i64, second_ns));
+TR_ACTOR(sleeper, nap);
+
+static char seen[128]; /* who went on, and after the colon who waited then */
+
+static void note_waiting(tr_self *self, uint64_t who)
+{
+    size_t used = strlen(seen);
+    used += (size_t)snprintf(seen + used, sizeof seen - used, "%d:", (int)who);
+    PARKED_EACH (turn, self->cell->extra) {
+        const struct nap *napper = envelope_data(turn->envelope);
+        used += (size_t)snprintf(seen + used, sizeof seen - used, "%d", (int)napper->who);
+    }
+    snprintf(seen + used, sizeof seen - used, " ");
+}
+
+static tr_next on_nap(tr_self *self, const struct nap *message)
+{
+    ck_assert_int_eq(tr_sleep(self, message->first_ns), TR_OK);
+    note_waiting(self, message->who);
+    if (message->second_ns) {
+        ck_assert_int_eq(tr_sleep(self, message->second_ns), TR_OK);
+        note_waiting(self, message->who);
+    }
+    return TR_SAME;
+}
+TR_BEHAVIOR(sleeper, void, TR_ON(nap, on_nap));
+
+TEST(turns_that_wait_are_listed_by_their_last_wait_without_the_one_that_runs, "D-05")
+{
+    sleeper_ref sleeper;
+    seen[0] = '\0';
+    kit = tr_kit_new(&(tr_kit_options){.workers = 1});
+    client = tr_kit_client(kit);
+    ck_assert_int_eq(tr_try_spawn(client, &sleeper, sleeper, NULL), TR_OK);
+    tr_tell(client, sleeper, nap, .who = 1, .first_ns = TR_SECOND, .second_ns = 3 * TR_SECOND);
+    tr_tell(client, sleeper, nap, .who = 2, .first_ns = 2 * TR_SECOND);
+    tr_tell(client, sleeper, nap, .who = 3, .first_ns = 6 * TR_SECOND);
+    for (int i = 0; i < 7; i++) {
+        (void)tr_kit_settle(kit);
+        tr_kit_advance(kit, TR_SECOND);
+    }
+    (void)tr_kit_settle(kit);
+    ck_assert_str_eq(seen, "1:23 2:31 1:3 3: ");
+    tr_kit_check(kit);
+    tr_kit_free(kit);
+}
+
 SUITE("actor asks", the_table_grows_and_shrinks_with_the_asks,
-      a_turn_that_does_not_wait_has_no_stack_of_its_own)
+      a_turn_that_does_not_wait_has_no_stack_of_its_own,
+      turns_that_wait_are_listed_by_their_last_wait_without_the_one_that_runs)
