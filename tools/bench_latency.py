@@ -87,5 +87,6 @@ def section(kept):
             "(bench/micro/latency.c). Asks are\ndue at random moments, whatever became of earlier ones, "
             "and the time counts from then: who falls behind\nshows it. Medians of "
             f"{max((len(x['p50']) for x in kept), default=0)} runs. In Go and Erlang an ask is a message "
-            "and its reply, without a timeout; Go places\nits goroutines by itself.\n\n"
+            "and its reply, without a timeout; Go places\nits goroutines by itself. At most 1,024 asks are on "
+            "their way; what is due beyond that waits with the asker,\nand its time counts.\n\n"
             + markdown(grid))

@@ -4,7 +4,7 @@
 -module(latency).
 -export([run/1]).
 
--define(WINDOW, 64).
+-define(WAITING_MAX, 1024).
 -define(SENDS_MAX, 64).
 -define(FINE, 64).
 -define(TRIAL_NS, 200000000).
@@ -39,44 +39,32 @@ measure(Name, Oracle) ->
 level(Oracle, Rate) ->
     Tally = counters:new(?BUCKETS, []),
     From = now_ns(),
-    Count = case Rate of
-        0 -> closed(Oracle, Tally, From + ?TRIAL_NS, 0, 0);
-        _ -> open(Oracle, Tally, From, From + ?LEVEL_NS, 1.0e9 / Rate, rand:seed_s(exsss, 1), 0, 0)
+    {End, Mean} = case Rate of
+        0 -> {From + ?TRIAL_NS, 0.0}; % one is due at any time
+        _ -> {From + ?LEVEL_NS, 1.0e9 / Rate}
     end,
+    Count = ask(Oracle, Tally, From, End, Mean, rand:seed_s(exsss, 1), 0, 0),
     {Count * 1.0e9 / (now_ns() - From), Tally}.
 
-closed(Oracle, Tally, End, Waiting, Count) ->
+ask(Oracle, Tally, LastDue, End, Mean, Random, Waiting, Count) ->
     Now = now_ns(),
-    Sent = case Now < End of
-        true -> send(Oracle, Now, ?WINDOW - Waiting);
-        false -> 0
-    end,
-    Got = drain(Tally, 0),
-    Left = Waiting + Sent - Got,
-    case Left =:= 0 andalso Now >= End of
-        true -> Count + Got;
-        false -> erlang:yield(), closed(Oracle, Tally, End, Left, Count + Got)
-    end.
-
-send(_, _, 0) -> 0;
-send(Oracle, Due, N) -> Oracle ! {self(), Due}, 1 + send(Oracle, Due, N - 1).
-
-open(Oracle, Tally, Due, End, Mean, Random, Waiting, Count) ->
-    {Next, NextRandom, Sent} = send_due(Oracle, Due, min(now_ns(), End - 1), Mean, Random, 0),
+    Due = case Mean == 0 of true -> Now; false -> LastDue end,
+    Room = min(?SENDS_MAX, ?WAITING_MAX - Waiting),
+    {Next, NextRandom, Sent} = send_due(Oracle, Due, min(Now, End - 1), Mean, Random, Room, 0),
     Got = drain(Tally, 0),
     Left = Waiting + Sent - Got,
     case Left =:= 0 andalso Next >= End of
         true -> Count + Got;
         false ->
             erlang:yield(),
-            open(Oracle, Tally, Next, End, Mean, NextRandom, Left, Count + Got)
+            ask(Oracle, Tally, Next, End, Mean, NextRandom, Left, Count + Got)
     end.
 
-send_due(Oracle, Due, Now, Mean, Random, Sent) when Sent < ?SENDS_MAX, Due =< Now ->
+send_due(Oracle, Due, Now, Mean, Random, Room, Sent) when Sent < Room, Due =< Now ->
     Oracle ! {self(), trunc(Due)},
     {Share, Next} = rand:uniform_real_s(Random),
-    send_due(Oracle, Due - math:log(Share) * Mean, Now, Mean, Next, Sent + 1);
-send_due(_, Due, _, _, Random, Sent) -> {Due, Random, Sent}.
+    send_due(Oracle, Due - math:log(Share) * Mean, Now, Mean, Next, Room, Sent + 1);
+send_due(_, Due, _, _, Random, _, Sent) -> {Due, Random, Sent}.
 
 drain(Tally, Got) ->
     receive Due -> count(Tally, now_ns() - Due), drain(Tally, Got + 1)

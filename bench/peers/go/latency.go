@@ -15,12 +15,12 @@ import (
 // How long an ask takes at 10, 50 and 90 % of what can be done; bench/micro/latency.c says how.
 
 const (
-	window   = 64
-	sendsMax = 64
-	fine     = 64
-	trialNs  = 2e8
-	levelNs  = 1e9
-	trials   = 5
+	waitingMax = 1024
+	sendsMax   = 64
+	fine       = 64
+	trialNs    = 2e8
+	levelNs    = 1e9
+	trials     = 5
 )
 
 type question struct {
@@ -60,37 +60,27 @@ var latencyEpoch = time.Now()
 
 func nowNs() float64 { return float64(time.Since(latencyEpoch)) }
 
-// level runs one load, 0 for as many as can be; the asks that are not sent for want of room wait, and
-// their time counts. It gives the asks of a second.
+// level runs one load, 0 for as many as can be, and gives the asks of a second.
 func level(oracle chan question, rate float64, t *tally) float64 {
 	*t = tally{}
-	replies := make(chan float64, 65536)
+	replies := make(chan float64, waitingMax)
 	waiting := 0
 	from := nowNs()
-	due, end := from, from+levelNs
+	due, end, mean := from, from+levelNs, 1e9/rate
 	if rate == 0 {
-		end = from + trialNs
+		end, mean = from+trialNs, 0 // one is due at any time
 	}
 	random := uint64(1)
 	for {
 		now := nowNs()
-		if rate > 0 {
-		send:
-			for i := 0; i < sendsMax && due <= now && due < end; i++ {
-				select {
-				case oracle <- question{due, replies}:
-				default:
-					break send
-				}
-				waiting++
-				random = random*6364136223846793005 + 1442695040888963407
-				due -= math.Log((float64(random>>11)+0.5)/9007199254740992.0) * 1e9 / rate
-			}
-		} else {
-			for waiting < window && now < end {
-				oracle <- question{now, replies}
-				waiting++
-			}
+		if rate == 0 {
+			due = now
+		}
+		for i := 0; i < sendsMax && waiting < waitingMax && due <= now && due < end; i++ {
+			oracle <- question{due, replies}
+			waiting++
+			random = random*6364136223846793005 + 1442695040888963407
+			due -= math.Log((float64(random>>11)+0.5)/9007199254740992.0) * mean
 		}
 	drain:
 		for {
@@ -102,7 +92,7 @@ func level(oracle chan question, rate float64, t *tally) float64 {
 				break drain
 			}
 		}
-		if waiting == 0 && (rate > 0 && due >= end || rate == 0 && now >= end) {
+		if waiting == 0 && due >= end {
 			return float64(t.count) * 1e9 / (nowNs() - from)
 		}
 		runtime.Gosched()
@@ -115,7 +105,7 @@ func latency(name string) {
 	} else {
 		runtime.GOMAXPROCS(2)
 	}
-	oracle := make(chan question, 1024)
+	oracle := make(chan question, waitingMax)
 	go func() {
 		for q := range oracle {
 			q.reply <- q.due
