@@ -8,6 +8,10 @@
  * a frame after it that fits was durable, with all before it. If the log breaks before such a frame, it was
  * spoiled; if there is none, the break may be what a power cut left of the last transaction.
  *
+ * The header of a frame may lie in two sectors of the disk, of which a power cut has kept the second alone: the
+ * salts and the sum of a frame, behind whatever was there before. So what says that a frame ends a transaction, the
+ * size of the database then, is believed only where it can be true.
+ *
  * A spoiled header hides the whole log. It may also be what a power cut left of a log that was starting
  * over; then all of the old one is in the database. So that is what is looked at.
  */
@@ -28,6 +32,7 @@ struct log {
     sqlite3_file *file;
     bool is_big_endian; /* the words that are summed; numbers of the format always are */
     uint64_t frame_count;
+    uint64_t pages_max; /* that the database can have: those of its file, and one by each frame */
     unsigned char salts[8];
     unsigned char frame[FRAME]; /* the last one that was read */
 };
@@ -76,7 +81,9 @@ static bool frame_fits(const struct log *log, struct sum before, struct sum *own
 
 static bool frame_ends_transaction(const struct log *log)
 {
-    return big_endian(log->frame + 4) != 0;
+    uint32_t page = big_endian(log->frame);
+    uint32_t pages = big_endian(log->frame + 4);
+    return page > 0 && page <= pages && pages <= log->pages_max;
 }
 
 static bool read_header(struct log *log, struct sum *sum)
@@ -218,11 +225,14 @@ tr_status tr__log_check(struct vfs *vfs, const char *path)
     sqlite3_file *database = open_file(vfs, path, "", SQLITE_OPEN_TEMP_DB);
     if (log && file && database) {
         sqlite3_int64 size = 0;
+        sqlite3_int64 database_size = 0;
         *log = (struct log){.file = file};
         status = TR_OK;
         if (file->pMethods && database->pMethods &&
+            database->pMethods->xFileSize(database, &database_size) == SQLITE_OK &&
             file->pMethods->xFileSize(file, &size) == SQLITE_OK && size > LOG_HEADER) {
             log->frame_count = (uint64_t)(size - LOG_HEADER) / FRAME;
+            log->pages_max = (uint64_t)database_size / PAGE_SIZE + log->frame_count;
             status = check_log(vfs, log, database);
         }
     }
