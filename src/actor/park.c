@@ -321,7 +321,7 @@ bool tr__turn_stick(struct tr_self *self)
     if (!extra->parked_count)
         tr__idle_pause(worker, cell);
     if (self->frame)
-        worker->gate = NULL; /* others run on this worker meanwhile */
+        worker_set_gate(worker, NULL); /* others run on this worker meanwhile */
     self->state = TURN_STUCK;
     self->parked_ns = worker->loop.now_ns;
     extra->stuck = self;
