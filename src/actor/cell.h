@@ -42,7 +42,7 @@ enum house {
     HOUSE_MOUNTING,
     HOUSE_WAITING,
     HOUSE_READY,
-    HOUSE_SCHEDULED,
+    HOUSE_SCHEDULED, /* L-08 has it; nobody can see it between Ready and Running, so it is not written */
     HOUSE_RUNNING
 };
 

@@ -211,7 +211,7 @@ static inline bool mail_is_overdrawn(uint64_t stock_and_lines)
     return stock_and_lines & MAIL_OVERDRAWN;
 }
 
-/** The same of any cell. */
+/** As room_give_near, of any cell. */
 static inline void room_give_any(struct cell *cell, const struct envelope *envelope)
 {
     if (cell->flags & (CELL_NARROW | CELL_AWAITED))

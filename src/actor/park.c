@@ -185,11 +185,11 @@ tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns)
         durable->hooks->on_resume(self);
     if (status == TR_OK)
         return self->outcome;
-    /* It could not be left. A barrier stays one until the turn ends. */
+    /* It could not be left. A barrier stays one until the turn ends, which has to see to that. */
+    self->has_story = true;
     tr__wheel_cancel(&worker->waits, &self->deadline);
     self->state = TURN_RUNS;
-    if (!self->is_detached)
-        list_remove(&self->link);
+    list_remove(&self->link);
     if (!--extra->parked_count)
         tr__idle_resume(worker, cell);
     return status;

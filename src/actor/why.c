@@ -325,9 +325,12 @@ static void see_children(struct worker *worker, struct cell *cell, tr_why_report
 }
 
 /* How many tasks are before this one in the queues of its worker. */
-static uint32_t tasks_before(const struct worker *worker, const struct cell *cell)
+static uint32_t tasks_before(struct worker *worker, const struct cell *cell)
 {
     uint32_t count = 0;
+    if (!worker_running(
+            worker)) /* then no task has made them ready, and they go behind the others */
+        runqueue_append(&worker->loop.queue, TASK_NORMAL, TASK_NEXT);
     for (int class = 0; class < TASK_CLASSES; class ++) {
         uint32_t in_class = 0;
         for (const struct task *task = worker->loop.queue.classes[class].first; task;

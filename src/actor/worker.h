@@ -91,7 +91,7 @@ struct tr_self {
     bool asks_barrier;  /* it has asked one that is behind a barrier: see actor/ring.h */
     bool has_story;     /* defers, scratch, become or an error: ending the turn takes longer */
     bool waits_plainly; /* is_detached, and neither a barrier nor about a timer's message */
-    /* Of a turn that waits; see actor/park.h. What each wait needs is in these two cache lines. */
+    /* Of a turn that waits; see actor/park.h. What each wait needs is together. */
     const tr_handler *row; /* of the handler that runs */
     struct fiber *caller;  /* of a call on a fiber of its own, too */
     struct fiber *fiber;
@@ -133,8 +133,8 @@ struct tr_self {
 };
 
 static_assert(offsetof(struct tr_self, row) == 64,
-              "a message needs the first line only, and the row");
-static_assert(offsetof(struct tr_self, asks.few) == 192, "a wait needs three lines");
+              "a message needs the first 64 bytes only, and the row");
+static_assert(offsetof(struct tr_self, asks.few) == 192, "a wait needs no more than that");
 
 /** Who sent the message of a turn, 0 for nobody. A timer's envelope uses the place otherwise. */
 static inline uint64_t turn_sender(const struct tr_self *self)

@@ -124,6 +124,7 @@ static void round_begin(struct loop *loop)
     }
     if (loop->io_pending || loop->queue.classes[TASK_IO].first) {
         take_io(loop);
+        runqueue_even(&loop->queue); /* what no task has made ready is not what the first one has */
         struct task *last = loop->queue.classes[TASK_IO].last;
         struct task *task;
         while (loop->slice_left && (task = runqueue_pop_class(&loop->queue, TASK_IO))) {
