@@ -247,10 +247,10 @@ static inline uint32_t cell_slot_of(uint32_t tenant)
     return tenant & ~(CELL_POOLED | CELL_CREW);
 }
 
-/** The slot of the parent, 0 for none. */
+/** The slot of the parent, 0 for none. Who asks it of somebody else's actor may look at the next tenant. */
 static inline uint32_t cell_parent_slot(const struct cell *cell)
 {
-    return cell_slot_of(cell->door.tenant);
+    return cell_slot_of(ATOM_PEEK(&cell->door.tenant));
 }
 
 /** Whether the hash ring has placed it. It stays where it is unless its options say `balances`. */
