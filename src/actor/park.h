@@ -17,6 +17,7 @@
 #define ACTOR_PARK_H
 
 #include "actor/mail.h"
+#include "base/assert.h"
 
 /** Frees the turns that are kept for the next that wait. Between two runs only. */
 void tr__turns_trim(struct worker *worker);
@@ -85,6 +86,7 @@ static inline void woken_push(struct cell *cell, struct cell_extra *extra, struc
 static inline struct tr_self *woken_pop(struct cell *cell)
 {
     struct tr_self *self = cell->extra->woken_first;
+    TR_ASSERT(self);
     struct tr_self *next = self->woken_next;
     cell->extra->woken_first = next;
     if (__builtin_expect(!next, 1))

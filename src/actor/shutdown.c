@@ -225,6 +225,7 @@ static void disown_children(struct worker *worker, struct cell *parent)
         next = slots_at(worker->slots, next->sibling_next);
     for (uint32_t i = 0; i < count; i++) {
         struct cell *child = next;
+        TR_ASSERT(child); /* a ring of as many */
         next = slots_at(worker->slots, child->sibling_next);
         if (is_out_of_reach(worker, child))
             disown(worker, parent, child);

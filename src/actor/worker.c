@@ -208,6 +208,18 @@ void tr__worker_fiber(void *context)
     }
 }
 
+static void wheels_init(struct worker *worker)
+{
+    tr_time now_ns = worker->loop.now_ns;
+    tr__wheel_init(&worker->timers, now_ns);
+    tr__wheel_init(&worker->idles, now_ns);
+    tr__wheel_init(&worker->waits, now_ns);
+    tr__wheel_init(&worker->delays, now_ns);
+    tr__wheel_init(&worker->naps, now_ns);
+    tr__wheel_init(&worker->ask_timeouts, now_ns);
+    worker->ask_young_end = &worker->ask_young;
+}
+
 tr_status tr__worker_init(struct worker *worker, struct tr_system *system, uint32_t index)
 {
     const tr_platform *platform = system->platform;
@@ -240,16 +252,10 @@ tr_status tr__worker_init(struct worker *worker, struct tr_system *system, uint3
     worker->balance.crowded_ns = TR_NEVER;
     tr__scratch_init(&worker->scratch, &worker->source);
     tr__clock_init(&worker->clock, platform);
-    tr__wheel_init(&worker->timers, worker->loop.now_ns);
-    tr__wheel_init(&worker->idles, worker->loop.now_ns);
+    wheels_init(worker);
     tr__timer_pool_init(&worker->timer_pool, &worker->source, system->names.key);
     worker->timer_pool.loose.home = (uint8_t)index;
     tr__fiber_host_init(&worker->host);
-    tr__wheel_init(&worker->waits, worker->loop.now_ns);
-    tr__wheel_init(&worker->delays, worker->loop.now_ns);
-    tr__wheel_init(&worker->naps, worker->loop.now_ns);
-    tr__wheel_init(&worker->ask_timeouts, worker->loop.now_ns);
-    worker->ask_young_end = &worker->ask_young;
     for (int i = 0; i < WORKER_TURNS; i++)
         tr__turn_init(&worker->turns[i], worker);
     worker->message = &worker->turns[0];
