@@ -127,44 +127,58 @@ TEST(no_timeout_is_early, "A-01", "T-01")
     end();
 }
 
-/* Once is enough: on a busy machine the answer itself may take too long. */
+/*
+ * The two cases below need a machine that gives the worker and its watch a CPU now and then. On a busy one they
+ * try again with twice the time, up to this timeout.
+ */
+#define TIMEOUT_MAX (10 * TR_SECOND)
+
 TEST(what_a_turn_did_before_it_asked_does_not_count, "A-01", "A-04")
 {
     begin();
-    bool is_answered = false;
-    for (int i = 0; i < TRIES && !is_answered; i++) {
-        const struct number *outcome;
+    const struct number *outcome = NULL;
+    tr_time timeout_ns = 15 * TR_MILLISECOND;
+    do {
         ask_late_ask asked = tr_ask_within(client,
                                            TR_MINUTE,
                                            seeker,
                                            ask_late,
-                                           .work_ns = 30 * TR_MILLISECOND,
-                                           .timeout_ns = 15 * TR_MILLISECOND);
+                                           .work_ns = 2 * timeout_ns,
+                                           .timeout_ns = timeout_ns);
         ck_assert_int_eq(tr_try_await(client, asked, &outcome), TR_OK);
         ck_assert(outcome->value == TR_OK || outcome->value == TR_TIMEOUT);
-        is_answered = outcome->value == TR_OK;
-    }
-    ck_assert(is_answered);
+        timeout_ns *= 2;
+    } while (outcome->value != TR_OK && timeout_ns < TIMEOUT_MAX);
+    ck_assert_int_eq(outcome->value, TR_OK);
     end();
 }
 
-/* A long turn between the ask and its answer is time of the asker's as well. */
+/*
+ * A long turn between the ask and its answer is time of the asker's as well. A worker learns from the ticks of
+ * its watch how long ago an ask was made. If the watch had no CPU meanwhile, the timeout is late, and the request
+ * is answered; whatever the outcome, a request that timed out was not handled.
+ */
 TEST(a_request_whose_time_is_over_is_not_handled, "A-01", "A-04")
 {
     begin();
-    for (int i = 0; i < 3; i++) {
-        const struct number *outcome;
+    const struct number *outcome = NULL;
+    tr_time timeout_ns = 5 * TR_MILLISECOND;
+    int answered = 0;
+    do {
         ask_behind_ask asked = tr_ask_within(client,
                                              TR_MINUTE,
                                              seeker,
                                              ask_behind,
-                                             .work_ns = 60 * TR_MILLISECOND,
-                                             .timeout_ns = 5 * TR_MILLISECOND);
+                                             .work_ns = 12 * timeout_ns,
+                                             .timeout_ns = timeout_ns);
         ck_assert_int_eq(tr_try_await(client, asked, &outcome), TR_OK);
-        ck_assert_int_eq(outcome->value, TR_TIMEOUT);
-    }
+        ck_assert(outcome->value == TR_OK || outcome->value == TR_TIMEOUT);
+        answered += outcome->value == TR_OK;
+        timeout_ns *= 2;
+    } while (outcome->value != TR_TIMEOUT && 12 * timeout_ns < TIMEOUT_MAX);
     end();
-    ck_assert_int_eq(answers, 0);
+    ck_assert_int_eq(outcome->value, TR_TIMEOUT);
+    ck_assert_int_eq(answers, answered);
 }
 
 SUITE("ask clock", no_timeout_is_early, what_a_turn_did_before_it_asked_does_not_count,
