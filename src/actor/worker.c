@@ -269,7 +269,7 @@ tr_status tr__worker_init(struct worker *worker, struct tr_system *system, uint3
     if (status != TR_OK)
         goto free_parker;
     system->pools[index] = &worker->pool;
-    status = tr__fiber_pool_init(&worker->fibers, platform, 0);
+    status = tr__fiber_pool_init(&worker->fibers, platform, system->stack_size, 0);
     if (status != TR_OK)
         goto free_pool;
     worker->fibers.describe = describe_running;
