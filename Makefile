@@ -6,7 +6,7 @@ EXAMPLE ?= $(notdir $(firstword $(wildcard examples/*_bank)))
 ARGS ?=
 SOURCES = $(shell find include src tests bench examples -name '*.[ch]' 2>/dev/null)
 
-all: build/build.ninja ## build libraries, examples, tests and benchmarks in build/
+all: build/build.ninja ## build libraries, examples and benchmarks in build/, and tests if their packages are there
 	cmake --build --preset release
 
 build/build.ninja:
@@ -18,10 +18,12 @@ run: bootstrap ## build and run the bank (EXAMPLE=01_name for another one, ARGS=
 	cmake --build --preset release --target example_$(EXAMPLE)
 	build/examples/$(EXAMPLE) $(ARGS)
 
-test: bootstrap ## everything that must hold before a commit, less than twenty minutes
+test: ## everything that must hold before a commit, less than twenty minutes
+	@tools/bootstrap test
 	tools/test
 
-check-long: bootstrap ## the explorer, power cuts and the stress tests with long settings, hours
+check-long: ## the explorer, power cuts and the stress tests with long settings, hours
+	@tools/bootstrap test
 	TROUPE_LONG=1 tools/test long
 
 bench: ## compare with other runtimes, which it installs; takes a while
@@ -29,11 +31,14 @@ bench: ## compare with other runtimes, which it installs; takes a while
 	@$(MAKE) --no-print-directory all
 	tools/bench
 
-bench-quick: bootstrap ## the same with shorter runs, in less than two minutes
+bench-quick: ## the same with shorter runs, in less than two minutes
+	@tools/bootstrap measure
 	@$(MAKE) --no-print-directory all
 	tools/bench --quick
 
-guard: bootstrap build/build.ninja ## count the instructions of hot paths, compare with bench/guard.baseline
+guard: ## count the instructions of hot paths, compare with bench/guard.baseline
+	@tools/bootstrap measure
+	@$(MAKE) --no-print-directory build/build.ninja
 	cmake --build --preset release --target troupe-guard
 	tools/bench-guard
 
@@ -43,10 +48,14 @@ spec: ## which promises of docs/contract.md the last test run has proved
 format: ## format all C files
 	clang-format -i $(SOURCES)
 
-install: all ## install under $(DESTDIR)$(PREFIX)
+# The loader of Debian looks into /usr/local/lib, but only for what ldconfig has found there. Without the right to
+# run it, the prefix is a directory of the user, of which ldconfig knows nothing anyway.
+install: build/build.ninja ## install under $(DESTDIR)$(PREFIX)
+	cmake --build --preset release --target troupe troupe_static
 	DESTDIR=$(DESTDIR) cmake --install build --prefix $(PREFIX)
+	@[ -n "$(DESTDIR)" ] || PATH=$$PATH:/usr/sbin:/sbin ldconfig 2>/dev/null || true
 
-bootstrap: ## install the Debian packages that are missing
+bootstrap: ## install the Debian packages that are missing for run and install
 	@tools/bootstrap
 
 clean: ## remove build/

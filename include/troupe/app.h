@@ -31,6 +31,7 @@ typedef struct tr_app {
     const char *store TR_ZERO;
     uint32_t awake_max TR_ZERO;
     uint64_t awake_bytes_max TR_ZERO;
+    size_t stack_bytes TR_ZERO; /* of each turn; see tr_system_options */
 } tr_app;
 
 /**
@@ -48,6 +49,9 @@ typedef struct tr_app {
  *     70   a handler, a function of tr_blocking or a hook had not returned in time
  *     71   a failure reached the root of the tree, and so all was shut down
  *     72   the store of durable actors has failed, and so all was shut down
+ *
+ * A fault (SIGSEGV, SIGBUS, SIGFPE) in a handler ends the process by that signal, unless traps_faults is set. Before,
+ * a line on standard error names the actor and the handler (tr_system_options.names_faults).
  */
 #define tr_app_main(argc, argv, ...)                                                               \
     TR_APP_MAIN_(argc, argv, TR_PP_HEAD(__VA_ARGS__), TR_APP_BRACES_(__VA_ARGS__, ))

@@ -234,7 +234,12 @@
 #define TR_SQL_PREPARED_MAX 16
 /** Bytes of a text in the log, its NUL counted. Longer ones are cut. */
 #define TR_LOG_MAX 1024
-/** Bytes of the stack on which handlers run. */
+/**
+ * Bytes of the stack on which a handler runs, unless tr_system_options.stack_bytes says more. A handler that uses
+ * more: SIGSEGV, which tr_app_main and names_faults name and traps_faults makes a failure of the actor.
+ */
 #define TR_STACK_SIZE (64u * 1024)
+/** What tr_system_options.stack_bytes may be at most. More: TR_LIMIT. */
+#define TR_STACK_LARGEST (64u * 1024 * 1024)
 
 #endif

@@ -16,7 +16,7 @@
  * A system is a set of workers, each a thread, with their actors; a process may have several. A
  * client is how a thread that is no worker talks to a system: tr_tell, tr_try_spawn, tr_stop, ...
  * take a `tr_client *` where a handler gives `self`. No signal handler is installed, unless
- * traps_faults asks for it.
+ * traps_faults or names_faults asks for it.
  */
 #ifndef TROUPE_SYSTEM_H
 #define TROUPE_SYSTEM_H
@@ -100,8 +100,8 @@ typedef struct tr_system_options {
      * held. Only code of the application is left: a fault inside the runtime, in the C library (but
      * for mem* and str* functions), below a callback that one of them calls, on other threads, or
      * on a stack that cannot be followed goes to the handler that was installed before, and
-     * without one ends the process with a report. Stacks have one guard page: a larger frame can
-     * step over it. See docs/guide/faults.md.
+     * without one ends the process with a report. Below each stack is a guard of 256 KiB: a larger frame
+     * can step over it. See docs/guide/faults.md.
      *
      * The handlers of the three signals are those of the process: the first such system installs them,
      * the last one restores what was there. x86-64 and arm64. The runtime must be told from the
@@ -137,7 +137,7 @@ typedef struct tr_system_options {
      * With it a turn that has waited may go on on another thread of the system, so that thread-local
      * variables, errno among them, do not last over a wait. Set-ups, signals, defers and turns that are
      * cancelled are not relieved. Not in kits and in tr_system_run_once, where it does nothing.
-     * TR_NOT_SUPPORTED: together with traps_faults, or the kernel has no membarrier (Linux 4.14).
+     * TR_NOT_SUPPORTED: together with traps_faults or names_faults, or the kernel has no membarrier (Linux 4.14).
      * See docs/guide/blocking.md.
      */
     tr_time relief_after_ns;
@@ -162,6 +162,22 @@ typedef struct tr_system_options {
      * without their mail; about. Each worker has its share. One that is larger by itself stays as long as others would.
      */
     uint64_t awake_bytes_max;
+    /**
+     * Bytes of the stack of each turn, rounded up to pages; only what a handler touches becomes memory. 0:
+     * TR_STACK_SIZE. Less than that: TR_INVALID_ARGUMENT; more than TR_STACK_LARGEST: TR_LIMIT.
+     */
+    size_t stack_bytes;
+    /**
+     * A SIGSEGV, SIGBUS or SIGFPE on a worker's thread ends the process as it would otherwise, with a core where
+     * the system makes one, but before that a line on standard error names the signal, the actor and the
+     * handler, and for an overflow of the stack also the size of the stack. A handler that the process had before is
+     * called instead. tr_app_main sets this; traps_faults includes it.
+     *
+     * The handlers of the three signals are those of the process: the first such system installs them, the last one
+     * restores what was there. Does nothing in a library that was built with a sanitizer.
+     * TR_NOT_SUPPORTED: together with relief_after_ns.
+     */
+    bool names_faults;
 } tr_system_options;
 
 /** Sums over all workers since the system was made; those of live and queued are of now. */
@@ -200,7 +216,7 @@ TR_BEGIN_C
 /**
  * Makes a system, given to the caller. options NULL: all defaults. No thread starts yet.
  * TR_INVALID_ARGUMENT, TR_NAME_INVALID, TR_LIMIT (workers, actors_max, blocking_threads_max,
- * relief_threads_max), TR_NO_MEMORY, TR_NOT_SUPPORTED (traps_faults, relief_after_ns), and of the pool
+ * relief_threads_max, stack_bytes), TR_NO_MEMORY, TR_NOT_SUPPORTED (traps_faults, relief_after_ns), and of the pool
  * what tr_try_pool_spawn gives,
  * TR_NAME_EXISTS also for a name that is in the table twice; with `durable` TR_INVALID_ARGUMENT for a kind that
  * cannot be one, which the log explains, and why the store cannot be opened: TR_STORE_FAILED, TR_STORE_BUSY,

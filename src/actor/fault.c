@@ -6,6 +6,7 @@
 
 #include "actor/park.h"
 #include "actor/turn.h"
+#include "actor/view.h"
 #include "base/assert.h"
 #include "os/fault.h"
 #include "os/symbols.h"
@@ -52,6 +53,24 @@ static bool find(void *context, struct fault_stretch *stretch)
     return true;
 }
 
+/* In a signal handler, on the thread of the worker: the actor that it runs is its own. */
+static bool describe(void *context, struct fault_stretch *stack, char text[FAULT_TEXT_SIZE])
+{
+    struct worker *worker = context;
+    const struct fiber *fiber = worker->host.current;
+    const struct cell *cell = worker_running(worker);
+    if (!fiber || !cell)
+        return false;
+    *stack = (struct fault_stretch){.low = fiber->side.low, .size = fiber->side.size};
+    struct view view;
+    tr__view_own(worker, cell, &view);
+    char place[PLACE_MAX];
+    tr__view_place(&view, place, sizeof place);
+    const char *what = view.type ? view.type->name : "a signal or a set-up";
+    (void)snprintf(text, FAULT_TEXT_SIZE, "%s, handling %s (%s)", view.path, what, place);
+    return true;
+}
+
 /* ---- What is told of it. ---- */
 
 static struct symbol_cache *symbols_of(struct worker *worker)
@@ -90,13 +109,19 @@ static void story_write(struct tr_self *self, const struct fault *fault)
     self->has_story = true;
     self->error = (tr_error){
         .status = TR_FAULT, .code = fault->signal, .actor = tr_ref_from_bits(self->cell->identity)};
-    snprintf(self->error.text,
-             sizeof self->error.text,
-             "%s%s at address 0x%llx in %s",
-             fault->is_overflow ? "stack overflow, " : "",
-             tr__fault_signal_name(fault->signal),
-             (unsigned long long)fault->address,
-             place);
+    size_t size = sizeof self->error.text;
+    int length = snprintf(self->error.text,
+                          size,
+                          "%s%s at address 0x%llx in %s",
+                          fault->is_overflow ? "stack overflow, " : "",
+                          tr__fault_signal_name(fault->signal),
+                          (unsigned long long)fault->address,
+                          place);
+    if (fault->is_overflow && (size_t)length < size)
+        snprintf(self->error.text + length,
+                 size - (size_t)length,
+                 "; the stack has %zu bytes, stack_bytes of the system's options sets more",
+                 self->worker->system->stack_size);
 }
 
 /* Adds a frame that came `times` in a row; false when there is no more room. */
@@ -167,12 +192,16 @@ static void leave(void *context, const struct fault *fault)
 
 tr_status tr__faults_switch_on(struct tr_system *system)
 {
-    if (!system->traps_faults)
+    bool survives = system->traps_faults;
+    if (!survives && !system->names_faults)
         return TR_OK;
-    tr_status status = tr__faults_open();
+    tr_status status = tr__faults_open(survives);
     if (status == TR_OK)
         return TR_OK;
     system->traps_faults = false;
+    system->names_faults = false;
+    if (!survives) /* It is there to help; what cannot be helped stays as it was. */
+        return TR_OK;
     tr__log(system,
             TR_LEVEL_ERROR,
             NULL,
@@ -182,19 +211,23 @@ tr_status tr__faults_switch_on(struct tr_system *system)
 
 void tr__faults_switch_off(struct tr_system *system)
 {
-    if (system->traps_faults)
+    if (system->traps_faults || system->names_faults)
         tr__faults_close();
 }
 
 void tr__faults_begin(struct worker *worker)
 {
-    if (__builtin_expect(!worker->system->traps_faults, 1))
+    const struct tr_system *system = worker->system;
+    if (!system->traps_faults && !system->names_faults)
         return;
-    const struct fault_owner owner = {.find = find, .leave = leave, .context = worker};
+    const struct fault_owner owner = {.find = find,
+                                      .leave = system->traps_faults ? leave : NULL,
+                                      .describe = describe,
+                                      .context = worker};
     if (tr__fault_thread_open(&owner, &worker->fault_thread) == TR_OK)
         return;
     worker->fault_thread = NULL;
-    tr__log(worker->system, TR_LEVEL_WARN, NULL, "no memory to trap faults on a worker");
+    tr__log(worker->system, TR_LEVEL_WARN, NULL, "no memory to trap or name faults on a worker");
 }
 
 void tr__faults_end(struct worker *worker)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Native faults as failures of actors (tr_system_options.traps_faults).
+ * Native faults as failures of actors (tr_system_options.traps_faults), or named before they end the process
+ * (names_faults).
  *
  * In such a system user code is called through tr__fault_call, which notes in the fiber that runs
  * whose code it is and where its frames begin. os/fault.h does the rest: when that code faults and can

@@ -25,8 +25,8 @@ tr_status tr__relief_check(const tr_system_options *options)
         return TR_INVALID_ARGUMENT;
     if (options->relief_threads_max > TR_RELIEF_THREADS_LARGEST)
         return TR_LIMIT;
-    /* A thread that traps faults is known by its signal stack, and by that its worker. */
-    if (options->traps_faults)
+    /* The handler of a fault finds the worker by the signal stack of its thread. */
+    if (options->traps_faults || options->names_faults)
         return TR_NOT_SUPPORTED;
     return tr__os_barrier_init();
 }

@@ -131,6 +131,10 @@ static tr_status options_check(const tr_system_options *options)
         return TR_INVALID_ARGUMENT;
     if (options->size && options->workers_max > TR_WORKERS_MAX)
         return TR_LIMIT;
+    if (options->size && options->stack_bytes && options->stack_bytes < TR_STACK_SIZE)
+        return TR_INVALID_ARGUMENT;
+    if (options->size && options->stack_bytes > TR_STACK_LARGEST)
+        return TR_LIMIT;
     tr_status relief = tr__relief_check(options);
     if (relief != TR_OK)
         return relief;
@@ -139,6 +143,14 @@ static tr_status options_check(const tr_system_options *options)
     if (options->name && !tr__name_is_valid(options->name))
         return TR_NAME_INVALID;
     return TR_OK;
+}
+
+/* Usable bytes of each stack: as wanted, rounded up to pages. */
+static size_t stack_size_of(const tr_system_options *options)
+{
+    size_t wanted = options->size && options->stack_bytes ? options->stack_bytes : TR_STACK_SIZE;
+    size_t page = tr__os_page_size();
+    return (wanted + page - 1) / page * page * FIBER_STACK_FACTOR;
 }
 
 static struct tr_system *system_alloc(const tr_system_options *options)
@@ -201,6 +213,8 @@ static struct tr_system *system_alloc(const tr_system_options *options)
     bool is_whole = options->size;
     system->balance = is_whole ? options->balance : TR_BALANCE_ON;
     system->traps_faults = is_whole && options->traps_faults;
+    system->names_faults = is_whole && options->names_faults;
+    system->stack_size = stack_size_of(options);
     is_whole &= options->blocking_threads_max != 0;
     tr__blocking_init(&system->blocking,
                       system,

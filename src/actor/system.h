@@ -35,6 +35,8 @@ struct tr_system {
     char name[TR_NAME_MAX + 1];
     bool exit_when_empty;
     bool traps_faults;
+    bool names_faults;
+    size_t stack_size; /* of a fiber */
     tr_time spin_ns;
     uint32_t io_percent;
     tr_time round_min_ns;

@@ -215,6 +215,31 @@ static void call_crashed(void *context)
     tr__fiber_end(&self->worker->host, self->caller);
 }
 
+/*
+ * A stack for a call. The last signal of an incarnation must come (L-05), so one stack is kept for it. One is enough:
+ * the handlers of these signals cannot spawn, so none of them runs inside another.
+ */
+static struct fiber *call_fiber(struct worker *worker, enum turn_kind kind, struct tr_self *self)
+{
+    struct fiber *fiber;
+    if (tr__fiber_new(&worker->fibers, call_main, self, &fiber) == TR_OK)
+        return fiber;
+    bool is_last = kind == TURN_POST_STOP || kind == TURN_PRE_RESTART;
+    if (!is_last || !worker->last)
+        return NULL;
+    fiber = worker->last;
+    worker->last = NULL;
+    tr__fiber_prepare(fiber, call_main, self);
+    return fiber;
+}
+
+/* The kept stack has gone back to the pool with its fiber: keeps another one. */
+static void keep_last(struct worker *worker)
+{
+    tr_status status = tr__fiber_new(&worker->fibers, tr__worker_fiber, worker, &worker->last);
+    TR_ASSERT(status == TR_OK);
+}
+
 struct tr_self *tr__call(struct worker *worker, struct cell *cell, enum turn_kind kind,
                          tr_next (*call)(tr_self *self, void *state, const void *message),
                          const void *message, uint64_t causal)
@@ -222,8 +247,8 @@ struct tr_self *tr__call(struct worker *worker, struct cell *cell, enum turn_kin
     if (worker->depth + 1 >= WORKER_TURNS)
         return NULL;
     struct tr_self *self = &worker->turns[worker->depth + 1];
-    struct fiber *fiber;
-    if (tr__fiber_new(&worker->fibers, call_main, self, &fiber) != TR_OK)
+    struct fiber *fiber = call_fiber(worker, kind, self);
+    if (!fiber)
         return NULL;
     worker->depth++;
     atom64_count(&worker->counters.signals, 1);
@@ -250,6 +275,8 @@ struct tr_self *tr__call(struct worker *worker, struct cell *cell, enum turn_kin
     worker_set_type(worker, NULL);
     worker_set_row(worker, tr__dispatch_row(cell->dispatch, call));
     fiber_switch(&worker->host, fiber);
+    if (__builtin_expect(!worker->last, 0))
+        keep_last(worker);
     worker_set_running(worker, running);
     worker_set_type(worker, running_type);
     worker_set_row(worker, running_row);

@@ -80,12 +80,9 @@ static uint64_t runs_of(const struct worker *worker)
            atom64_load(&worker->loop.steps, ATOM_ACQUIRE);
 }
 
-bool tr__view_running(struct worker *worker, struct view *view)
+/* All but the path. */
+static void view_fill(struct worker *worker, const struct cell *cell, struct view *view)
 {
-    uint64_t runs = runs_of(worker);
-    const struct cell *cell = atomptr_load(&worker->running, ATOM_ACQUIRE);
-    if (!cell)
-        return false;
     view->type = worker_type(worker);
     const tr_handler *row = worker_row(worker);
     view->ref = ATOM_PEEK(&cell->identity);
@@ -95,6 +92,21 @@ bool tr__view_running(struct worker *worker, struct view *view)
     view->row = row_of(view, row);
     if (view->type == &tr__then_type && view->row)
         view->type = view->row->type; /* the request whose answer is handled */
+}
+
+void tr__view_own(struct worker *worker, const struct cell *cell, struct view *view)
+{
+    view_fill(worker, cell, view);
+    tr__cell_path(worker->system, cell, view->path);
+}
+
+bool tr__view_running(struct worker *worker, struct view *view)
+{
+    uint64_t runs = runs_of(worker);
+    const struct cell *cell = atomptr_load(&worker->running, ATOM_ACQUIRE);
+    if (!cell)
+        return false;
+    view_fill(worker, cell, view);
     tr__view_path(worker->system, cell, view->path);
     return runs_of(worker) == runs && worker_running(worker) == cell;
 }

@@ -34,6 +34,12 @@ static inline struct cell *view_find(const struct slots *slots, uint64_t ref)
     return cell && ATOM_PEEK(&cell->identity) == ref ? cell : NULL;
 }
 
+/**
+ * Who `cell` is, which the calling worker runs, and which handler. Without a lock, for a signal handler of that
+ * worker's thread.
+ */
+void tr__view_own(struct worker *worker, const struct cell *cell, struct view *view);
+
 /** What a worker runs. False: nothing, or it has just ended. Any thread. */
 bool tr__view_running(struct worker *worker, struct view *view);
 

@@ -269,11 +269,13 @@ tr_status tr__worker_init(struct worker *worker, struct tr_system *system, uint3
     if (status != TR_OK)
         goto free_parker;
     system->pools[index] = &worker->pool;
-    status = tr__fiber_pool_init(&worker->fibers, platform, 0);
+    status = tr__fiber_pool_init(&worker->fibers, platform, system->stack_size, 0);
     if (status != TR_OK)
         goto free_pool;
     worker->fibers.describe = describe_running;
     status = tr__fiber_new(&worker->fibers, tr__worker_fiber, worker, &worker->fiber);
+    if (status == TR_OK)
+        status = tr__fiber_new(&worker->fibers, tr__worker_fiber, worker, &worker->last);
     if (status != TR_OK)
         goto free_fibers;
     return TR_OK;
@@ -291,6 +293,7 @@ free_parker:
 void tr__worker_deinit(struct worker *worker)
 {
     tr__fiber_discard(worker->fiber);
+    tr__fiber_discard(worker->last);
     tr__fiber_pool_deinit(&worker->fibers);
     tr__timer_pool_deinit(&worker->timer_pool);
     source_resize(&worker->source, worker->symbols, 0);

@@ -226,6 +226,7 @@ struct worker {
     struct fiber_pool fibers;
     struct fiber_host host;
     struct fiber *fiber; /* the one the loop is on */
+    struct fiber *last;  /* for tr_post_stop and tr_pre_restart when no other stack can be had */
     bool has_more;       /* the last slice left something to do */
     uint64_t wakes_seen; /* of counters.wakes, at the last rest */
     tr_thread *thread;

@@ -169,6 +169,8 @@ static enum exit_status run_system(struct runner *runner, const char *const *arg
                                        .exit_when_empty = true,
                                        .name = runner->app.durable ? runner->app.name : NULL,
                                        .traps_faults = runner->app.traps_faults,
+                                       .names_faults = true,
+                                       .stack_bytes = runner->app.stack_bytes,
                                        .platform = runner->platform,
                                        .context = runner->app.context,
                                        .pool = runner->app.pool,

@@ -43,7 +43,7 @@ void tr__fiber_host_init(struct fiber_host *host);
 TR_MUST_CHECK tr_status tr__fiber_new(struct fiber_pool *pool, void (*main)(void *context),
                                       void *context, struct fiber **fiber);
 
-/** What its next run begins with, at the top of its stack. For stacks that are no pool's. */
+/** What its next run begins with, at the top of its stack. For a fiber that does not run and whose frames are not needed. */
 void tr__fiber_prepare(struct fiber *fiber, void (*main)(void *context), void *context);
 
 /** Drops a fiber that does not run, with whatever frames it holds. NULL does nothing. */

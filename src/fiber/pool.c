@@ -37,14 +37,16 @@ void tr__fiber_overflow(const struct fiber *fiber)
 {
     const struct fiber_pool *pool = fiber->pool;
     char who[512] = "a fiber";
-    char text[640];
+    char text[768];
     if (pool->describe)
         pool->describe(pool, who, sizeof who);
-    (void)snprintf(text,
-                   sizeof text,
-                   "troupe: stack overflow: more than %zu bytes of stack were used, found after %s",
-                   fiber->side.size,
-                   who);
+    (void)snprintf(
+        text,
+        sizeof text,
+        "troupe: stack overflow: more than the %zu bytes of a stack were used, found after %s; "
+        "stack_bytes of the system's options sets the size of its stacks",
+        fiber->side.size,
+        who);
     tr__panic(text);
 }
 
@@ -72,7 +74,8 @@ static void valgrind_register(struct fiber_slab *slab, size_t index)
 {
 #ifdef VALGRIND_STACK_REGISTER
     const char *low = slab->fibers[index].side.low;
-    slab->valgrind_ids[index] = VALGRIND_STACK_REGISTER(low, low + FIBER_STACK_SIZE - 1);
+    slab->valgrind_ids[index] =
+        VALGRIND_STACK_REGISTER(low, low + slab->fibers[index].side.size - 1);
 #else
     (void)slab;
     (void)index;
@@ -122,7 +125,7 @@ static bool pool_grow(struct fiber_pool *pool)
     if (!slab)
         return false;
     *slab = (struct fiber_slab){.next = pool->slabs};
-    slab->stacks = tr__os_stack_slab(FIBER_SLAB_STACKS, FIBER_STACK_SIZE, &slab->guard);
+    slab->stacks = tr__os_stack_slab(FIBER_SLAB_STACKS, pool->stack_size, &slab->guard);
     if (!slab->stacks) {
         pool->platform->resize(pool->platform, slab, 0);
         return false;
@@ -132,8 +135,8 @@ static bool pool_grow(struct fiber_pool *pool)
     for (size_t i = FIBER_SLAB_STACKS; i-- > 0;) {
         struct fiber *fiber = &slab->fibers[i];
         fiber->pool = pool;
-        fiber->side.low = tr__os_stack_low(slab->stacks, i, FIBER_STACK_SIZE);
-        fiber->side.size = FIBER_STACK_SIZE;
+        fiber->side.low = tr__os_stack_low(slab->stacks, i, pool->stack_size);
+        fiber->side.size = pool->stack_size;
         fiber->side.is_bare = slab->guard == OS_GUARD_NONE;
         valgrind_register(slab, i);
         if (pool->stacks_max && pool->stacks_count >= pool->stacks_max)
@@ -147,10 +150,12 @@ static bool pool_grow(struct fiber_pool *pool)
 }
 
 tr_status tr__fiber_pool_init(struct fiber_pool *pool, const tr_platform *platform,
-                              size_t stacks_max)
+                              size_t stack_size, size_t stacks_max)
 {
+    TR_ASSERT(stack_size > 0);
     TR_ASSERT(stacks_max != 1);
-    *pool = (struct fiber_pool){.platform = platform, .stacks_max = stacks_max};
+    *pool = (struct fiber_pool){
+        .platform = platform, .stack_size = stack_size, .stacks_max = stacks_max};
     return pool_grow(pool) ? TR_OK : TR_NO_MEMORY;
 }
 
@@ -164,7 +169,7 @@ static void slab_free(struct fiber_pool *pool, struct fiber_slab *slab)
             __tsan_destroy_fiber(slab->fibers[i].side.shadow);
 #endif
     }
-    tr__os_stack_slab_free(slab->stacks, FIBER_SLAB_STACKS, FIBER_STACK_SIZE, slab->guard);
+    tr__os_stack_slab_free(slab->stacks, FIBER_SLAB_STACKS, pool->stack_size, slab->guard);
     pool->platform->resize(pool->platform, slab, 0);
 }
 
@@ -175,7 +180,7 @@ void tr__fiber_pool_deinit(struct fiber_pool *pool)
         pool->slabs = slab->next;
         slab_free(pool, slab);
     }
-    *pool = (struct fiber_pool){.platform = pool->platform};
+    *pool = (struct fiber_pool){.platform = pool->platform, .stack_size = pool->stack_size};
 }
 
 struct fiber *tr__fiber_pool_take(struct fiber_pool *pool)

@@ -31,14 +31,17 @@
 #endif
 #endif
 
-/** Usable bytes of a stack. Sanitizers make frames larger. */
+/** Sanitizers make frames larger, and so their stacks. */
 #if defined(FIBER_ASAN) || defined(FIBER_TSAN)
-#define FIBER_STACK_SIZE ((size_t)TR_STACK_SIZE * 4)
+#define FIBER_STACK_FACTOR 4
 #else
-#define FIBER_STACK_SIZE ((size_t)TR_STACK_SIZE)
+#define FIBER_STACK_FACTOR 1
 #endif
 
-/** Stacks per slab: 1 MiB of address space, of which only what is touched becomes memory. */
+/** Usable bytes of a stack, unless the system says otherwise. */
+#define FIBER_STACK_SIZE ((size_t)TR_STACK_SIZE * FIBER_STACK_FACTOR)
+
+/** Stacks per slab: 5 MiB of addresses with their guards, of which only what is touched becomes memory. */
 #define FIBER_SLAB_STACKS 16
 
 /** Free stacks that a trim leaves as they are. */
@@ -79,13 +82,17 @@ struct fiber_pool {
     size_t free_count;
     size_t stacks_count; /* made so far */
     size_t stacks_max;   /* 0 for no limit */
+    size_t stack_size;   /* usable bytes of each */
     /* Says in words what ran on a stack that was just left, for the report; NULL: nobody knows. */
     void (*describe)(const struct fiber_pool *pool, char *text, size_t size);
 };
 
-/** Makes a pool with its spare. `stacks_max` 0 is no limit, else at least 2. TR_NO_MEMORY. */
+/**
+ * Makes a pool with its spare. `stack_size` is a multiple of the page size; `stacks_max` 0 is no limit, else at
+ * least 2. TR_NO_MEMORY.
+ */
 TR_MUST_CHECK tr_status tr__fiber_pool_init(struct fiber_pool *pool, const tr_platform *platform,
-                                            size_t stacks_max);
+                                            size_t stack_size, size_t stacks_max);
 
 /** Frees all stacks, also those of fibers that have not ended. None of them may run. */
 void tr__fiber_pool_deinit(struct fiber_pool *pool);

@@ -5,6 +5,7 @@
 #include "os/atomic.h"
 #include "os/lock.h"
 #include "os/memory.h"
+#include "os/registers.h"
 #include "os/text.h"
 
 #include <errno.h>
@@ -12,13 +13,25 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <ucontext.h>
 #include <unistd.h>
 #include <unwind.h>
 
 /* The largest frame that a kernel makes for a signal is 11 KiB today; the unwinder takes 4 KiB. */
 enum { SIGNAL_STACK_SIZE = 128 * 1024 };
 enum { DEPTH_MAX = 8192 }; /* frames that are walked: more than fit on a stack */
+/* A stack pointer that is no further below a stack has left it by a function with a large local variable. */
+#define OVERFLOW_MAX ((size_t)64 * 1024 * 1024)
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define HAS_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define HAS_SANITIZER 1
+#endif
+#endif
+#ifndef HAS_SANITIZER
+#define HAS_SANITIZER 0
+#endif
 
 static const int trapped[] = {SIGSEGV, SIGBUS, SIGFPE};
 enum { TRAPPED_COUNT = sizeof trapped / sizeof *trapped };
@@ -56,112 +69,16 @@ enum { PASSED_ON = 0x74726f00, PASSED_ON_MASK = 0xff };
 /* Signals belong to the process, and so does this. */
 static struct lock faults_lock;
 static uint32_t faults_users; /* under the lock */
+static atom32 has_text;       /* it is known whose code is where: some system survives faults */
 static struct earlier earlier[TRAPPED_COUNT];
 static atomptr threads; /* of struct fault_thread; pushed under the lock, read by handlers */
 
-/* ---- Registers. ---- */
-
-static void landed(struct fault_thread *thread)
+static void landed(void *argument)
 {
+    struct fault_thread *thread = argument;
     thread->owner.leave(thread->owner.context, &thread->fault);
     TR_UNREACHABLE("a fault was left and came back");
 }
-
-#if defined(__x86_64__)
-enum { HAS_REGISTERS = true };
-
-static uintptr_t get_pc(const ucontext_t *context)
-{
-    return (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
-}
-
-static uintptr_t get_sp(const ucontext_t *context)
-{
-    return (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
-}
-
-/* As if the function that could not be entered had returned at once. */
-static void step_back(ucontext_t *context)
-{
-    greg_t *registers = context->uc_mcontext.gregs;
-    registers[REG_RIP] = *(const greg_t *)registers[REG_RSP];
-    registers[REG_RSP] += (greg_t)sizeof(greg_t);
-}
-
-/* The thread goes on in landed(thread), on an empty stack. */
-static void redirect(ucontext_t *context, char *top, struct fault_thread *thread)
-{
-    greg_t *registers = context->uc_mcontext.gregs;
-    uintptr_t aligned = ((uintptr_t)top & ~(uintptr_t)15) - 64;
-    memset((void *)(aligned - 8), 0, 72); /* unwinders find the end here */
-    registers[REG_RSP] = (greg_t)(aligned - 8);
-    registers[REG_RBP] = 0;
-    registers[REG_RIP] = (greg_t)(uintptr_t)landed;
-    registers[REG_RDI] = (greg_t)(uintptr_t)thread;
-    registers[REG_EFL] &= ~(greg_t)0x500; /* the direction and the trap flag */
-    if (context->uc_mcontext.fpregs) {
-        /* The registers of the x87 are free, and no exception is pending. */
-        context->uc_mcontext.fpregs->swd = 0;
-        context->uc_mcontext.fpregs->ftw = 0;
-        context->uc_mcontext.fpregs->mxcsr &= ~(uint32_t)0x3f;
-    }
-}
-#elif defined(__aarch64__)
-enum { HAS_REGISTERS = true };
-
-static uintptr_t get_pc(const ucontext_t *context)
-{
-    return (uintptr_t)context->uc_mcontext.pc;
-}
-
-static uintptr_t get_sp(const ucontext_t *context)
-{
-    return (uintptr_t)context->uc_mcontext.sp;
-}
-
-static void step_back(ucontext_t *context)
-{
-    context->uc_mcontext.pc = context->uc_mcontext.regs[30];
-}
-
-static void redirect(ucontext_t *context, char *top, struct fault_thread *thread)
-{
-    uintptr_t aligned = ((uintptr_t)top & ~(uintptr_t)15) - 64;
-    memset((void *)aligned, 0, 64);
-    context->uc_mcontext.sp = aligned;
-    context->uc_mcontext.pc = (uintptr_t)landed;
-    context->uc_mcontext.regs[0] = (uintptr_t)thread;
-    context->uc_mcontext.regs[29] = 0;
-    context->uc_mcontext.regs[30] = 0;
-}
-#else
-enum { HAS_REGISTERS = false };
-
-static uintptr_t get_pc(const ucontext_t *context)
-{
-    (void)context;
-    return 0;
-}
-
-static uintptr_t get_sp(const ucontext_t *context)
-{
-    (void)context;
-    return 0;
-}
-
-static void step_back(ucontext_t *context)
-{
-    (void)context;
-}
-
-static void redirect(ucontext_t *context, char *top, struct fault_thread *thread)
-{
-    (void)context;
-    (void)top;
-    (void)landed;
-    (void)thread;
-}
-#endif
 
 /* ---- The report of a fault that is not survived. ---- */
 
@@ -182,6 +99,18 @@ static void print_hex(uintptr_t number)
     } while (number);
     digits[--at] = 'x';
     digits[--at] = '0';
+    print(digits + at);
+}
+
+static void print_number(size_t number)
+{
+    char digits[3 * sizeof number + 1];
+    size_t at = sizeof digits;
+    digits[--at] = '\0';
+    do {
+        digits[--at] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number);
     print(digits + at);
 }
 
@@ -223,6 +152,7 @@ enum verdict {
     VERDICT_RUNTIME, /* the runtime is below it */
     VERDICT_SYSTEM,  /* the C library is */
     VERDICT_UNKNOWN, /* the stack could not be walked to its end */
+    VERDICT_BEYOND,  /* a frame has stepped over the guard of its stack */
     VERDICT_NESTED   /* the stack is broken: a fault while walking it */
 };
 
@@ -233,6 +163,7 @@ static const char *const verdict_texts[] = {
     [VERDICT_RUNTIME] = "inside the runtime",
     [VERDICT_SYSTEM] = "inside the C library, which may hold a lock",
     [VERDICT_UNKNOWN] = "in code whose stack could not be followed",
+    [VERDICT_BEYOND] = "below the guard of the stack, where other stacks may be damaged",
     [VERDICT_NESTED] = "and the stack is damaged",
 };
 
@@ -316,33 +247,71 @@ static bool is_fault(const siginfo_t *info)
     return info->si_code > 0;
 }
 
+/* Whether a fault is one because the stack is used up. */
+static bool is_overflow(const struct fault_stretch *stack, const siginfo_t *info,
+                        const ucontext_t *context)
+{
+    uintptr_t low = (uintptr_t)stack->low;
+    uintptr_t address = (uintptr_t)info->si_addr;
+    uintptr_t sp = registers_sp(context);
+    if (info->si_signo != SIGSEGV)
+        return false;
+    return (address < low && address >= low - OS_GUARD_SIZE) ||
+           (sp < low && sp >= low - OVERFLOW_MAX);
+}
+
 static enum verdict judge(struct fault_thread *thread, const siginfo_t *info, ucontext_t *context,
                           struct fault_stretch *stretch)
 {
     if (!thread->owner.find(thread->owner.context, stretch))
         return VERDICT_OUTSIDE;
-    size_t page = tr__os_page_size();
-    const char *sp = (const char *)get_sp(context);
+    const char *sp = (const char *)registers_sp(context);
     const char *address = info->si_addr;
-    if (sp < stretch->low - page || sp >= stretch->base)
+    if (sp < stretch->low - OS_GUARD_SIZE && is_overflow(stretch, info, context))
+        return VERDICT_BEYOND;
+    if (sp < stretch->low - OS_GUARD_SIZE || sp >= stretch->base)
         return VERDICT_OUTSIDE; /* between two stacks, or deep in another */
     thread->fault = (struct fault){
         .signal = info->si_signo,
         .address = (uintptr_t)address,
-        .is_overflow =
-            info->si_signo == SIGSEGV && address < stretch->low && address >= stretch->low - page,
+        .is_overflow = is_overflow(stretch, info, context),
     };
     const mcontext_t saved = context->uc_mcontext;
     /* A call of what is no function: the caller is the last of which something is known. */
-    bool is_jump = info->si_signo == SIGSEGV && get_pc(context) == (uintptr_t)address;
+    bool is_jump = info->si_signo == SIGSEGV && registers_pc(context) == (uintptr_t)address;
     if (is_jump && sp >= stretch->low)
-        step_back(context);
+        registers_step_back(context);
     struct walk walk = {
-        .pc = get_pc(context), .base = (uintptr_t)stretch->base, .fault = &thread->fault};
+        .pc = registers_pc(context), .base = (uintptr_t)stretch->base, .fault = &thread->fault};
     walk_stack(&walk);
     if (walk.verdict != VERDICT_OURS && is_jump)
         context->uc_mcontext = saved;
     return walk.verdict;
+}
+
+/* Before the process ends: "troupe: stack overflow in /user/a, handling go, ...". */
+static void name_fault(const struct fault_thread *thread, const siginfo_t *info,
+                       const ucontext_t *context)
+{
+    struct fault_stretch stack = {0};
+    char text[FAULT_TEXT_SIZE];
+    if (!thread || !thread->owner.describe(thread->owner.context, &stack, text))
+        return;
+    bool is_full = is_overflow(&stack, info, context);
+    print("troupe: ");
+    print(is_full ? "stack overflow" : tr__fault_signal_name(info->si_signo));
+    if (!is_full) {
+        print(" at address ");
+        print_hex((uintptr_t)info->si_addr);
+    }
+    print(" in ");
+    print(text);
+    if (is_full) {
+        print(": its stack has ");
+        print_number(stack.size);
+        print(" bytes; stack_bytes of the system's options sets more");
+    }
+    print("\n");
 }
 
 /* Nobody survives this. */
@@ -357,9 +326,9 @@ static void report_and_abort(int signal, const siginfo_t *info, const ucontext_t
     print(", ");
     print(verdict_texts[verdict]);
     print(": the process cannot go on\n");
-    print_frame(get_pc(context));
+    print_frame(registers_pc(context));
     if (verdict != VERDICT_NESTED) {
-        struct walk walk = {.pc = get_pc(context), .fault = &fault};
+        struct walk walk = {.pc = registers_pc(context), .fault = &fault};
         walk_stack(&walk);
         for (uint32_t i = 1; i < fault.depth && i < FAULT_FRAMES_HALF; i++)
             print_frame(fault_frame(&fault, i));
@@ -374,8 +343,18 @@ static uint32_t times_passed(const siginfo_t *info)
     return is_passed ? (uint32_t)info->si_errno & PASSED_ON_MASK : 0;
 }
 
+/* The process ends as it would have without us: by the fault, which comes again, or by the signal that was sent. */
+static void end_plainly(int signal, const siginfo_t *info)
+{
+    struct sigaction plain = {.sa_handler = SIG_DFL};
+    (void)sigaction(signal, &plain, NULL);
+    if (!is_fault(info))
+        (void)raise(signal);
+}
+
 /* To whom it would have gone without us. */
-static void pass_on(int signal, siginfo_t *info, void *context, enum verdict verdict)
+static void pass_on(const struct fault_thread *thread, int signal, siginfo_t *info, void *context,
+                    enum verdict verdict)
 {
     static const struct sigaction nobody = {.sa_handler = SIG_DFL};
     const struct sigaction *action = &nobody;
@@ -401,14 +380,15 @@ static void pass_on(int signal, siginfo_t *info, void *context, enum verdict ver
         action->sa_handler(signal);
         return;
     }
-    if (is_fault(info))
-        report_and_abort(signal, info, context, verdict);
-    if (!has_info && action->sa_handler == SIG_IGN)
+    if (is_fault(info)) {
+        name_fault(thread, info, context);
+        bool survives = thread ? thread->owner.leave != NULL : atom32_load(&has_text, ATOM_ACQUIRE);
+        if (survives)
+            report_and_abort(signal, info, context, verdict);
+    } else if (!has_info && action->sa_handler == SIG_IGN) {
         return;
-    /* Somebody has sent the signal, and it ends the process as it would have. */
-    struct sigaction plain = {.sa_handler = SIG_DFL};
-    (void)sigaction(signal, &plain, NULL);
-    (void)raise(signal);
+    }
+    end_plainly(signal, info);
 }
 
 static void on_fault(int signal, siginfo_t *info, void *argument)
@@ -421,13 +401,15 @@ static void on_fault(int signal, siginfo_t *info, void *argument)
         if (atom32_exchange(&thread->is_inside, 1, ATOM_RELAXED))
             report_and_abort(signal, info, context, VERDICT_NESTED);
         struct fault_stretch stretch;
-        verdict = judge(thread, info, context, &stretch);
+        if (thread->owner.leave)
+            verdict = judge(thread, info, context, &stretch);
         if (verdict == VERDICT_OURS)
-            redirect(context, (char *)(uintptr_t)stretch.low + stretch.size, thread);
+            registers_redirect(
+                context, (char *)(uintptr_t)stretch.low + stretch.size, landed, thread);
         atom32_store(&thread->is_inside, 0, ATOM_RELAXED);
     }
     if (verdict != VERDICT_OURS)
-        pass_on(signal, info, context, verdict);
+        pass_on(thread, signal, info, context, verdict);
     errno = saved;
 }
 
@@ -503,14 +485,17 @@ static void thread_free(struct fault_thread *thread)
     tr__os_resize(thread, 0);
 }
 
-tr_status tr__faults_open(void)
+tr_status tr__faults_open(bool survives)
 {
-    if (!HAS_REGISTERS)
+    if (survives ? !REGISTERS_ARE_KNOWN : HAS_SANITIZER)
         return TR_NOT_SUPPORTED;
     tr_status status = TR_OK;
     lock_take(&faults_lock);
-    if (!faults_users)
+    if (survives && !atom32_load(&has_text, ATOM_RELAXED)) {
         status = tr__text_map();
+        if (status == TR_OK)
+            atom32_store(&has_text, 1, ATOM_RELEASE); /* partner: pass_on */
+    }
     if (status == TR_OK && !faults_users++)
         install();
     lock_give(&faults_lock);
@@ -523,6 +508,7 @@ void tr__faults_close(void)
     TR_ASSERT(faults_users);
     if (!--faults_users) {
         uninstall();
+        atom32_store(&has_text, 0, ATOM_RELAXED);
         struct fault_thread *thread = atomptr_exchange(&threads, NULL, ATOM_ACQ_REL);
         while (thread) {
             struct fault_thread *next = thread->next;

@@ -45,6 +45,8 @@ static inline uintptr_t fault_frame(const struct fault *fault, uint32_t index)
     return is_kept && index < fault->depth ? fault->frames[fault_place(index)] : 0;
 }
 
+enum { FAULT_TEXT_SIZE = 2048 };
+
 /** User code that runs now. */
 struct fault_stretch {
     const char *base; /* in the frame that called it: user code is at lower addresses */
@@ -55,8 +57,16 @@ struct fault_stretch {
 struct fault_owner {
     /** Fills in the stretch that runs on the calling thread; false: none. In a signal handler. */
     bool (*find)(void *context, struct fault_stretch *stretch);
-    /** Where the thread goes on, with all signals as before. Never returns. */
+    /**
+     * Where the thread goes on, with all signals as before. Never returns. NULL: no fault is survived, and the
+     * process ends by its signal after a line that names what ran.
+     */
     void (*leave)(void *context, const struct fault *fault);
+    /**
+     * Fills in the stack that the calling thread runs on, and in words whose code runs there: "/user/a, handling go".
+     * False: not known. In a signal handler, and only before the process ends.
+     */
+    bool (*describe)(void *context, struct fault_stretch *stack, char text[FAULT_TEXT_SIZE]);
     void *context;
 };
 
@@ -64,9 +74,10 @@ struct fault_thread;
 
 /**
  * Installs the handlers of the process, if nobody has before; counted. Any thread.
- * TR_NOT_SUPPORTED: the processor, or how the program was linked (os/text.h).
+ * TR_NOT_SUPPORTED: with `survives`, the processor, or how the program was linked (os/text.h); without it, a
+ * sanitizer, which has handlers of its own.
  */
-TR_MUST_CHECK tr_status tr__faults_open(void);
+TR_MUST_CHECK tr_status tr__faults_open(bool survives);
 /**
  * The last one restores the handlers that were there, unless somebody has installed others since:
  * those stay, and may go on calling ours, also when it is installed upon them again.

@@ -134,42 +134,42 @@ size_t tr__os_memory_ready(void *memory, size_t size)
 static atom32 guard_best = {OS_GUARD_MARK};
 static atom32 guard_pages;
 
-static bool guards_mark(char *slab, size_t count, size_t stride, size_t page)
+static bool guards_mark(char *slab, size_t count, size_t stride)
 {
     for (size_t i = 0; i < count; i++) {
-        if (madvise(slab + i * stride, page, MADV_GUARD_INSTALL) != 0)
+        if (madvise(slab + i * stride, OS_GUARD_SIZE, MADV_GUARD_INSTALL) != 0)
             return false;
     }
     return true;
 }
 
-static bool guards_protect(char *slab, size_t count, size_t stride, size_t page)
+static bool guards_protect(char *slab, size_t count, size_t stride)
 {
     uint32_t wanted = (uint32_t)count;
     if (atom32_fetch_add(&guard_pages, wanted, ATOM_RELAXED) + wanted <= OS_GUARD_PAGES_MAX) {
         size_t i = 0;
-        while (i < count && mprotect(slab + i * stride, page, PROT_NONE) == 0)
+        while (i < count && mprotect(slab + i * stride, OS_GUARD_SIZE, PROT_NONE) == 0)
             i++;
         if (i == count)
             return true;
         /* The process has all the mappings that it may have: these are joined again. */
         while (i-- > 0)
-            (void)mprotect(slab + i * stride, page, PROT_READ | PROT_WRITE);
+            (void)mprotect(slab + i * stride, OS_GUARD_SIZE, PROT_READ | PROT_WRITE);
     }
     atom32_fetch_sub(&guard_pages, wanted, ATOM_RELAXED);
     return false;
 }
 
-static enum os_guard guards_install(char *slab, size_t count, size_t stride, size_t page)
+static enum os_guard guards_install(char *slab, size_t count, size_t stride)
 {
     uint32_t best = atom32_load(&guard_best, ATOM_RELAXED);
     if (best >= OS_GUARD_MARK) {
-        if (guards_mark(slab, count, stride, page))
+        if (guards_mark(slab, count, stride))
             return OS_GUARD_MARK;
         if (errno == EINVAL) /* An older kernel: it is not asked again. */
             atom32_store(&guard_best, OS_GUARD_PAGE, ATOM_RELAXED);
     }
-    if (best >= OS_GUARD_PAGE && guards_protect(slab, count, stride, page))
+    if (best >= OS_GUARD_PAGE && guards_protect(slab, count, stride))
         return OS_GUARD_PAGE;
     return OS_GUARD_NONE;
 }
@@ -184,7 +184,7 @@ void *tr__os_stack_slab(size_t count, size_t stack_size, enum os_guard *guard)
     size_t page = tr__os_page_size();
     if (count == 0 || count > OS_GUARD_PAGES_MAX || stack_size == 0 || stack_size % page != 0)
         return NULL;
-    size_t stride = stack_size + page;
+    size_t stride = stack_size + OS_GUARD_SIZE;
     if (stride < stack_size || count > SIZE_MAX / stride)
         return NULL;
     /* Stacks are mostly untouched: nothing is reserved for them. */
@@ -194,21 +194,20 @@ void *tr__os_stack_slab(size_t count, size_t stack_size, enum os_guard *guard)
         return NULL;
     /* A huge page would make many stacks resident at the first touch of one. */
     (void)madvise(slab, count * stride, MADV_NOHUGEPAGE);
-    *guard = guards_install(slab, count, stride, page);
+    *guard = guards_install(slab, count, stride);
     return slab;
 }
 
 char *tr__os_stack_low(void *slab, size_t index, size_t stack_size)
 {
-    size_t page = tr__os_page_size();
-    return (char *)slab + index * (stack_size + page) + page;
+    return (char *)slab + index * (stack_size + OS_GUARD_SIZE) + OS_GUARD_SIZE;
 }
 
 void tr__os_stack_slab_free(void *slab, size_t count, size_t stack_size, enum os_guard guard)
 {
     if (!slab)
         return;
-    (void)munmap(slab, count * (stack_size + tr__os_page_size()));
+    (void)munmap(slab, count * (stack_size + OS_GUARD_SIZE));
     if (guard == OS_GUARD_PAGE)
         atom32_fetch_sub(&guard_pages, (uint32_t)count, ATOM_RELAXED);
 }

@@ -35,11 +35,17 @@ size_t tr__os_memory_ready(void *memory, size_t size);
 /** What lies below a stack. Better ones are greater. */
 enum os_guard {
     OS_GUARD_NONE, /* another stack, or nobody knows what */
-    OS_GUARD_PAGE, /* a page without access: two mappings for each stack */
+    OS_GUARD_PAGE, /* pages without access: two mappings for each stack */
     OS_GUARD_MARK, /* marks in the page table (Linux 6.13): no mapping of its own */
 };
 
-/** Guard pages that a process makes, so that vm.max_map_count (65,530) leaves room for others. */
+/**
+ * Bytes of a guard, a multiple of all page sizes. One page would stop a recursion; this also stops a function with a
+ * large local variable, whose first access is that far below. See docs/design/stacks.md.
+ */
+#define OS_GUARD_SIZE ((size_t)256 * 1024)
+
+/** Guards of pages that a process makes, so that vm.max_map_count (65,530) leaves capacity for others. */
 enum { OS_GUARD_PAGES_MAX = 16000 };
 
 /**

@@ -6,7 +6,6 @@
 #include "support/faults.h"
 
 #include <pthread.h>
-#include <sys/wait.h>
 
 TR_MESSAGE(go, (u32, what));
 TR_MESSAGE(letter, (str, text));
@@ -187,36 +186,6 @@ static void play_app(void)
 {
     char *argv[] = {(char *)"app", NULL};
     _exit(tr_app_main(1, argv, root, .workers = 1, .traps_faults = true));
-}
-
-static char last_words[1 << 14];
-
-/* Gives the wait status of the child; what it wrote to stderr is in last_words. */
-static int status_of(void (*scene)(void))
-{
-    int ends[2];
-    if (TEST_HAS_SANITIZER)
-        test_skip("sanitizers trap faults themselves");
-    ck_assert_int_eq(pipe(ends), 0);
-    pid_t child = fork();
-    ck_assert_int_ge(child, 0);
-    if (child == 0) {
-        dup2(ends[1], STDERR_FILENO);
-        close(ends[0]);
-        close(ends[1]);
-        scene();
-        _exit(4);
-    }
-    close(ends[1]);
-    size_t length = 0;
-    ssize_t size;
-    while ((size = read(ends[0], last_words + length, sizeof last_words - 1 - length)) > 0)
-        length += (size_t)size;
-    last_words[length] = '\0';
-    close(ends[0]);
-    int status;
-    ck_assert_int_eq(waitpid(child, &status, 0), child);
-    return status;
 }
 
 static void check_aborts(void (*scene)(void), const char *words)

@@ -8,6 +8,7 @@
 #include "support/stage.h"
 
 #include <sys/mman.h>
+#include <sys/wait.h>
 
 enum slip_kind {
     SLIP_WRITE,
@@ -227,6 +228,38 @@ SLIP void embedded_close(struct embedded *at)
     ck_assert_uint_eq(counters.accepted,
                       counters.handled + counters.dead_letters - counters.refused);
     tr_system_free(at->system);
+}
+
+/* ---- Scenes that end their process. ---- */
+
+static char last_words[1 << 14];
+
+/** Runs a scene in a child process. Gives its wait status; what it wrote to stderr is in last_words. */
+SLIP int status_of(void (*scene)(void))
+{
+    int ends[2];
+    if (TEST_HAS_SANITIZER)
+        test_skip("sanitizers trap faults themselves");
+    ck_assert_int_eq(pipe(ends), 0);
+    pid_t child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        dup2(ends[1], STDERR_FILENO);
+        close(ends[0]);
+        close(ends[1]);
+        scene();
+        _exit(4);
+    }
+    close(ends[1]);
+    size_t length = 0;
+    ssize_t size;
+    while ((size = read(ends[0], last_words + length, sizeof last_words - 1 - length)) > 0)
+        length += (size_t)size;
+    last_words[length] = '\0';
+    close(ends[0]);
+    int status;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    return status;
 }
 
 #endif

@@ -58,7 +58,8 @@ TEST(calls_on_the_large_stack_return_to_their_fiber, "K-03")
     static struct scene scene;
     struct fiber *fibers[2];
     tr__fiber_host_init(&scene.host);
-    ck_assert_int_eq(tr__fiber_pool_init(&scene.pool, &platform->table, 0), TR_OK);
+    ck_assert_int_eq(tr__fiber_pool_init(&scene.pool, &platform->table, FIBER_STACK_SIZE, 0),
+                     TR_OK);
     for (int i = 0; i < 2; i++)
         ck_assert_int_eq(tr__fiber_new(&scene.pool, act, &scene, &fibers[i]), TR_OK);
     for (int i = 0; i < 2; i++)

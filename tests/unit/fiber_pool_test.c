@@ -23,7 +23,7 @@ TEST(a_pool_of_n_stacks_lends_all_but_the_spare, "")
     struct virtual_platform *platform = tr__virtual_new(1);
     struct fiber_pool pool;
     struct fiber *fiber = NULL;
-    ck_assert_int_eq(tr__fiber_pool_init(&pool, &platform->table, 20), TR_OK);
+    ck_assert_int_eq(tr__fiber_pool_init(&pool, &platform->table, FIBER_STACK_SIZE, 20), TR_OK);
     for (size_t i = 0; i < 19; i++)
         ck_assert_int_eq(tr__fiber_new(&pool, nothing, NULL, &fiber), TR_OK);
     struct fiber *last = fiber;
@@ -45,8 +45,9 @@ TEST(out_of_memory_is_a_status_and_the_pool_goes_on, "U-03")
     struct fiber_pool pool;
     struct fiber *fiber = NULL;
     tr__virtual_fail_allocation(platform, 1, false);
-    ck_assert_int_eq(tr__fiber_pool_init(&pool, &platform->table, 0), TR_NO_MEMORY);
-    ck_assert_int_eq(tr__fiber_pool_init(&pool, &platform->table, 0), TR_OK);
+    ck_assert_int_eq(tr__fiber_pool_init(&pool, &platform->table, FIBER_STACK_SIZE, 0),
+                     TR_NO_MEMORY);
+    ck_assert_int_eq(tr__fiber_pool_init(&pool, &platform->table, FIBER_STACK_SIZE, 0), TR_OK);
     for (size_t i = 0; i < FIBER_SLAB_STACKS - 1; i++)
         ck_assert_int_eq(tr__fiber_new(&pool, nothing, NULL, &fiber), TR_OK);
     tr__virtual_fail_allocation(platform, 1, false);
@@ -64,7 +65,7 @@ TEST_ABORTS(a_dead_canary_is_found_when_the_stack_comes_back, "")
     struct virtual_platform *platform = tr__virtual_new(1);
     struct fiber_pool pool;
     struct fiber *fiber = NULL;
-    ck_assert_int_eq(tr__fiber_pool_init(&pool, &platform->table, 0), TR_OK);
+    ck_assert_int_eq(tr__fiber_pool_init(&pool, &platform->table, FIBER_STACK_SIZE, 0), TR_OK);
     ck_assert_int_eq(tr__fiber_new(&pool, nothing, NULL, &fiber), TR_OK);
     ((char *)(uintptr_t)fiber->side.low)[7] = 1;
     tr__fiber_discard(fiber);
@@ -76,7 +77,7 @@ static void touch_the_guard(enum os_guard best)
     struct virtual_platform *platform = tr__virtual_new(1);
     struct fiber_pool pool;
     struct fiber *fiber = NULL;
-    ck_assert_int_eq(tr__fiber_pool_init(&pool, &platform->table, 0), TR_OK);
+    ck_assert_int_eq(tr__fiber_pool_init(&pool, &platform->table, FIBER_STACK_SIZE, 0), TR_OK);
     ck_assert_int_eq(tr__fiber_new(&pool, nothing, NULL, &fiber), TR_OK);
     pid_t child = fork();
     if (child == 0) {
@@ -124,7 +125,7 @@ TEST(a_trim_gives_back_what_a_storm_has_left, "U-03")
     static struct fiber *fibers[STORM];
     struct virtual_platform *platform = tr__virtual_new(1);
     struct fiber_pool pool;
-    ck_assert_int_eq(tr__fiber_pool_init(&pool, &platform->table, 0), TR_OK);
+    ck_assert_int_eq(tr__fiber_pool_init(&pool, &platform->table, FIBER_STACK_SIZE, 0), TR_OK);
     size_t blocks = tr__virtual_live_blocks(platform);
     ck_assert(!tr__fiber_pool_trim(&pool));
     ck_assert_uint_eq(pool.stacks_count, FIBER_SLAB_STACKS);
@@ -186,7 +187,7 @@ TEST(guard_pages_end_before_the_mappings_do, "U-03")
         test_skip("its stacks are too large for so many");
     tr__os_guards_limit(OS_GUARD_PAGE);
     size_t before = mappings();
-    ck_assert_int_eq(tr__fiber_pool_init(&pool, &platform->table, 0), TR_OK);
+    ck_assert_int_eq(tr__fiber_pool_init(&pool, &platform->table, FIBER_STACK_SIZE, 0), TR_OK);
     for (size_t i = 0; i < MANY; i++)
         ck_assert_int_eq(tr__fiber_new(&pool, nothing, NULL, &fibers[i]), TR_OK);
     size_t bare = 0;
@@ -199,7 +200,7 @@ TEST(guard_pages_end_before_the_mappings_do, "U-03")
     ck_assert_uint_le(mappings() - before, 2 * OS_GUARD_PAGES_MAX + 100);
     /* What goes back is there for the next. */
     tr__fiber_pool_deinit(&pool);
-    ck_assert_int_eq(tr__fiber_pool_init(&pool, &platform->table, 0), TR_OK);
+    ck_assert_int_eq(tr__fiber_pool_init(&pool, &platform->table, FIBER_STACK_SIZE, 0), TR_OK);
     ck_assert_int_eq(tr__fiber_new(&pool, nothing, NULL, &fibers[0]), TR_OK);
     ck_assert(!fibers[0]->side.is_bare);
     tr__fiber_pool_deinit(&pool);

@@ -30,7 +30,8 @@ static void world_init(struct world *world)
     *world = (struct world){.platform = tr__virtual_new(1)};
     ck_assert_ptr_nonnull(world->platform);
     tr__fiber_host_init(&world->host);
-    ck_assert_int_eq(tr__fiber_pool_init(&world->pool, &world->platform->table, 0), TR_OK);
+    ck_assert_int_eq(
+        tr__fiber_pool_init(&world->pool, &world->platform->table, FIBER_STACK_SIZE, 0), TR_OK);
 }
 
 static void world_deinit(struct world *world)

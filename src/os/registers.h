@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The registers of a thread that a signal has interrupted, on x86-64 and arm64. Used by os/fault.c.
+ *
+ * Where they are not known, registers_pc and registers_sp give 0 and the others do nothing.
+ */
+#ifndef OS_REGISTERS_H
+#define OS_REGISTERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <ucontext.h>
+
+#if defined(__x86_64__)
+enum { REGISTERS_ARE_KNOWN = true };
+
+static inline uintptr_t registers_pc(const ucontext_t *context)
+{
+    return (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
+}
+
+static inline uintptr_t registers_sp(const ucontext_t *context)
+{
+    return (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
+}
+
+/* As if the function that could not be entered had returned at once. */
+static inline void registers_step_back(ucontext_t *context)
+{
+    greg_t *registers = context->uc_mcontext.gregs;
+    registers[REG_RIP] = *(const greg_t *)registers[REG_RSP];
+    registers[REG_RSP] += (greg_t)sizeof(greg_t);
+}
+
+/* Continues in function(argument) on an empty stack. */
+static inline void registers_redirect(ucontext_t *context, char *top,
+                                      void (*function)(void *argument), void *argument)
+{
+    greg_t *registers = context->uc_mcontext.gregs;
+    uintptr_t aligned = ((uintptr_t)top & ~(uintptr_t)15) - 64;
+    memset((void *)(aligned - 8), 0, 72); /* unwinders find the end here */
+    registers[REG_RSP] = (greg_t)(aligned - 8);
+    registers[REG_RBP] = 0;
+    registers[REG_RIP] = (greg_t)(uintptr_t)function;
+    registers[REG_RDI] = (greg_t)(uintptr_t)argument;
+    registers[REG_EFL] &= ~(greg_t)0x500; /* the direction and the trap flag */
+    if (context->uc_mcontext.fpregs) {
+        /* The registers of the x87 are free, and no exception is pending. */
+        context->uc_mcontext.fpregs->swd = 0;
+        context->uc_mcontext.fpregs->ftw = 0;
+        context->uc_mcontext.fpregs->mxcsr &= ~(uint32_t)0x3f;
+    }
+}
+#elif defined(__aarch64__)
+enum { REGISTERS_ARE_KNOWN = true };
+
+static inline uintptr_t registers_pc(const ucontext_t *context)
+{
+    return (uintptr_t)context->uc_mcontext.pc;
+}
+
+static inline uintptr_t registers_sp(const ucontext_t *context)
+{
+    return (uintptr_t)context->uc_mcontext.sp;
+}
+
+static inline void registers_step_back(ucontext_t *context)
+{
+    context->uc_mcontext.pc = context->uc_mcontext.regs[30];
+}
+
+static inline void registers_redirect(ucontext_t *context, char *top,
+                                      void (*function)(void *argument), void *argument)
+{
+    uintptr_t aligned = ((uintptr_t)top & ~(uintptr_t)15) - 64;
+    memset((void *)aligned, 0, 64);
+    context->uc_mcontext.sp = aligned;
+    context->uc_mcontext.pc = (uintptr_t)function;
+    context->uc_mcontext.regs[0] = (uintptr_t)argument;
+    context->uc_mcontext.regs[29] = 0;
+    context->uc_mcontext.regs[30] = 0;
+}
+#else
+enum { REGISTERS_ARE_KNOWN = false };
+
+static inline uintptr_t registers_pc(const ucontext_t *context)
+{
+    (void)context;
+    return 0;
+}
+
+static inline uintptr_t registers_sp(const ucontext_t *context)
+{
+    (void)context;
+    return 0;
+}
+
+static inline void registers_step_back(ucontext_t *context)
+{
+    (void)context;
+}
+
+static inline void registers_redirect(ucontext_t *context, char *top,
+                                      void (*function)(void *argument), void *argument)
+{
+    (void)context;
+    (void)top;
+    (void)function;
+    (void)argument;
+}
+#endif
+
+#endif
