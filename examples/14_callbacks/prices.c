@@ -62,19 +62,13 @@ static bool read_line(struct loop *loop)
     return true;
 }
 
-static int milliseconds(tr_time ns)
-{
-    tr_time ms = ns / TR_MILLISECOND + (ns % TR_MILLISECOND != 0);
-    return ns == TR_NEVER ? -1 : (int)ms;
-}
-
 static void run(struct loop *loop)
 {
     struct pollfd fds[] = {{.fd = tr_client_fd(loop->client), .events = POLLIN},
                            {.fd = fileno(stdin), .events = POLLIN}};
     bool has_input = true;
     while (has_input || loop->open > 0) {
-        if (poll(fds, has_input ? 2 : 1, milliseconds(tr_client_timeout(loop->client))) < 0)
+        if (poll(fds, has_input ? 2 : 1, -1) < 0)
             return;
         if (has_input && fds[1].revents != 0)
             has_input = read_line(loop);

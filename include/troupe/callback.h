@@ -70,12 +70,28 @@ TR_BEGIN_C
 size_t tr_client_poll(tr_client *client, tr_time wait_ns);
 
 /**
- * For a loop of one's own (poll, epoll, libuv): a descriptor that becomes readable when tr_client_poll
- * should be called; -1: there is none. Borrowed; the client's as long as that lives. A loop waits for it
- * no longer than tr_client_timeout says.
+ * For a loop of one's own (poll, epoll, libuv): a descriptor that is readable while there is news for the
+ * client: an ask with a callback has ended, by its timeout too; a message has arrived that was not
+ * received; the system has ended. So a loop waits for it without a time limit:
+ *
+ *     poll(fds, count, -1);
+ *     tr_client_poll(client, 0);
+ *     while ((item = tr_receive(client, news_item, 0)) != NULL)
+ *         ...
+ *
+ * A message is news until it is received, or until the second tr_client_poll after it arrived: so
+ * messages of types for which the loop does not ask do not keep the descriptor readable, and in
+ * whatever order a loop polls and receives it misses none. A loop that receives all that comes need not
+ * call tr_client_poll. Now and then the descriptor is readable for nothing, once.
+ *
+ * -1: there is none (in a kit, or the process has no descriptor left). Borrowed until the client is
+ * freed; do not read from it. The client's thread.
  */
 int tr_client_fd(tr_client *client);
-/** Nanoseconds until tr_client_poll has something to do without being woken: 0: now; TR_NEVER. */
+/**
+ * For a loop that does not use the descriptor: nanoseconds until tr_client_poll has something to do without
+ * a message: 0: now; TR_NEVER.
+ */
 tr_time tr_client_timeout(tr_client *client);
 
 /* ---- What the macros above call. ---- */

@@ -115,6 +115,12 @@ typedef struct tr_message {
     const void *data;
 } tr_message;
 
+/**
+ * The struct of any message if it is of this type, else NULL: tr_message_as(message, deposit) is a
+ * `const struct deposit *`, borrowed as the message is. Any thread.
+ */
+#define tr_message_as(message, m) ((const struct m *)tr_message_data_as(message, &tr_type_##m))
+
 /** A request on its way, without the type of its reply. */
 typedef struct tr_pending {
     uint64_t id;
@@ -166,6 +172,9 @@ TR_BEGIN_C
  * places. Either may be NULL. Any thread.
  */
 bool tr_type_is_equal(const tr_type *a, const tr_type *b);
+
+/** See tr_message_as. */
+const void *tr_message_data_as(const tr_message *message, const tr_type *type);
 
 /**
  * Writes a message as text, `deposit{amount=5, memo="rent"}`, into `buffer`, which always ends with

@@ -75,7 +75,10 @@ struct tr_platform {
     void (*park)(const tr_platform *platform, tr_parker *parker, tr_time deadline);
     /** Ends a park of that parker, or the next one. Any thread. */
     void (*wake)(const tr_platform *platform, tr_parker *parker);
-    /** A file descriptor that is readable while park would return at once; -1 where there is none. */
+    /**
+     * A file descriptor that is readable while park would return at once, and from the time of
+     * parker_alarm on; -1 where there is none, also for lack of descriptors. The thread that parks.
+     */
     int (*parker_fd)(const tr_platform *platform, tr_parker *parker);
 
     /** Starts an operation whose completion ends a park of `parker`. TR_LIMIT, TR_INVALID_ARGUMENT. */
@@ -90,6 +93,14 @@ struct tr_platform {
      * in the kernel, or where nobody knows. Tells who hangs from who is starved. Any thread.
      */
     tr_time (*thread_cpu)(const tr_platform *platform, const tr_thread *thread);
+
+    /**
+     * Makes the descriptor of parker_fd readable when mono_now reaches `deadline`, or earlier, once, for
+     * a deadline that was set before; TR_NEVER: not at all. Does nothing before parker_fd was called. A
+     * park that sleeps ends it. It is cheap where the time to come stays the same or becomes later. The
+     * thread that parks.
+     */
+    void (*parker_alarm)(const tr_platform *platform, tr_parker *parker, tr_time deadline);
 };
 
 TR_BEGIN_C

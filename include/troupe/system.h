@@ -255,11 +255,18 @@ TR_MUST_CHECK tr_status tr_system_wait(tr_system *system);
  * or has more workers. TR_WOULD_DEADLOCK: from a handler. Always the same thread.
  */
 TR_MUST_CHECK tr_status tr_system_run_once(tr_system *system, tr_time wait_ns);
-/** A descriptor that is readable when run_once has something to do; -1: none. Borrowed. */
+/**
+ * For that loop (poll, epoll, libuv): a descriptor that is readable while run_once has something to do:
+ * a message has arrived, or a timer is due. So a loop waits for it without a time limit:
+ * poll(fds, count, -1). It is readable before the first run_once. Now and then it is readable for
+ * nothing, once: at the time of a timer that was cancelled, say. -1: there is none (the system was
+ * started, has more workers, or lives in a kit; or the process has no descriptor left). Borrowed until
+ * the system is freed; do not read from it. The thread of tr_system_run_once.
+ */
 int tr_system_fd(const tr_system *system);
 /**
- * How long the descriptor may be waited for: nanoseconds until a timer is due, 0 when one is, TR_NEVER
- * when there is none. With it a poll() is as exact as the system's own threads. As tr_system_run_once.
+ * For a loop that does not use the descriptor: nanoseconds until a timer is due, 0 when one is, TR_NEVER
+ * when there is none. As tr_system_run_once.
  */
 tr_time tr_system_timeout(const tr_system *system);
 /**
@@ -315,8 +322,20 @@ tr_ref tr_client_ref(const tr_client *client);
 /** The system of this client, borrowed. Any thread. */
 tr_system *tr_client_system(const tr_client *client);
 
-/** See tr_receive; type NULL: a message of any type. */
+/** See tr_receive; type NULL: a message of any type (tr_receive_any says of which). */
 const void *tr_client_receive(tr_client *client, const tr_type *type, tr_time timeout_ns);
+/**
+ * As tr_receive, for a message of any type, the oldest first: which one it is, message.type says, and
+ * tr_message_as gives its struct. Both members are NULL when none came.
+ *
+ *     tr_message message = tr_receive_any(client, TR_SECOND);
+ *     const struct alert *alert = tr_message_as(&message, alert);
+ *     if (alert != NULL)
+ *         ... it is an alert ...
+ *     else if (message.type != NULL)
+ *         printf("%s\n", message.type->name);
+ */
+tr_message tr_receive_any(tr_client *client, tr_time timeout_ns);
 /** See tr_spawn_wait. */
 TR_MUST_CHECK tr_status tr_client_spawn_wait(tr_client *client, tr_ref ref, tr_time timeout_ns,
                                              tr_error *error);

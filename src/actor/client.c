@@ -262,6 +262,9 @@ static void take_in(struct tr_client *client, struct door_mail *chain)
         } else {
             mail_count(client->cell, envelope);
             ring_push(&client->received, envelope);
+            client->received_count++;
+            client->news_count++;
+            client->fresh_count++;
         }
     }
 }
@@ -288,19 +291,40 @@ bool tr__client_wait(struct tr_client *client, tr_time deadline_ns)
     client->is_last = atom32_load(&client->system->is_over, ATOM_SEQ_CST);
     if (client->is_last)
         return true;
-    if (ready_doze(&client->ready)) {
+    bool is_asleep = ready_doze(&client->ready);
+    if (is_asleep) {
         platform->park(platform, client->parker, deadline_ns);
         ready_rise(&client->ready);
     }
-    tr__client_announce(client);
+    if (is_asleep || client->fd == FD_ANNOUNCED)
+        client->fd = FD_DARK;
     return true;
 }
 
-void tr__client_announce(struct tr_client *client)
+void tr__client_announce(struct tr_client *client, bool is_sure)
 {
+    if (!client->has_fd)
+        return;
     const tr_platform *platform = client->system->platform;
-    if (client->has_fd && !ready_doze(&client->ready))
+    tr_time next_ns;
+    bool is_news = tr__client_calls_are_due(client, &next_ns) || client->news_count;
+    platform->parker_alarm(platform, client->parker, next_ns);
+    bool is_announced = client->fd == FD_ANNOUNCED && ready_is_asleep(&client->ready);
+    if (client->fd == FD_ANNOUNCED && !is_announced)
+        client->fd = FD_LIT;
+    if (!is_news && is_announced && !is_sure)
+        return;
+    if (!is_news && (client->fd == FD_LIT || is_sure)) {
+        platform->park(platform, client->parker, 0);
+        client->fd = FD_DARK;
+    }
+    if (!is_news && ready_doze(&client->ready)) {
+        client->fd = FD_ANNOUNCED;
+        return;
+    }
+    if (client->fd != FD_LIT)
         platform->wake(platform, client->parker);
+    client->fd = FD_LIT;
 }
 
 tr_time tr__client_deadline(struct tr_client *client, tr_time timeout_ns)
@@ -331,6 +355,9 @@ void tr_client_free(tr_client *client)
         mail_uncount(cell, envelope);
         bury(client, envelope, TR_STOPPED);
     }
+    client->received_count = 0;
+    client->news_count = 0;
+    client->fresh_count = 0;
     if (client->lent)
         put_away(client, client->lent, TR_NO_REPLY);
     tr__client_asks_free(client);
@@ -340,6 +367,7 @@ void tr_client_free(tr_client *client)
     client->failures = NULL;
     client->failure_count = 0;
     client->has_fd = false;
+    client->fd = FD_DARK;
     client->why_id = 0;
     client->cell = NULL;
     tr__slot_give(&system->slots, NULL, cell);
@@ -394,6 +422,15 @@ static bool is_wanted(const struct envelope *envelope, const tr_type *type)
     return !type || envelope->type == type || tr_type_is_equal(envelope->type, type);
 }
 
+/* A received message leaves the ring. The newest has rank 1, and those that left do not count. */
+static void received_leave(struct tr_client *client, uint32_t rank)
+{
+    TR_ASSERT(client->received_count >= rank);
+    client->received_count--;
+    client->news_count -= rank <= client->news_count;
+    client->fresh_count -= rank <= client->fresh_count;
+}
+
 /* The oldest message of a type, or of any; it leaves the ring. */
 static struct envelope *pick(struct tr_client *client, const tr_type *type)
 {
@@ -402,18 +439,23 @@ static struct envelope *pick(struct tr_client *client, const tr_type *type)
         type = &tr__terminated_type;
     struct envelope *picked = NULL;
     struct envelope *others = NULL;
+    uint32_t left = client->received_count;
     while (client->received) {
         struct envelope *envelope = ring_pop(&client->received);
+        uint32_t rank = left--;
         if (envelope->kind == ENVELOPE_SIGNAL && !tr__client_watch_is_open(client, envelope)) {
+            received_leave(client, rank);
             mail_uncount(client->cell, envelope);
             drop(client, envelope);
             continue;
         }
         bool is_forged = type == &tr__terminated_type && envelope->kind != ENVELOPE_SIGNAL;
-        if (!picked && !is_forged && is_wanted(envelope, type))
+        if (!picked && !is_forged && is_wanted(envelope, type)) {
             picked = envelope;
-        else
+            received_leave(client, rank);
+        } else {
             ring_push(&others, envelope);
+        }
         if (picked && !others)
             break; /* the first one it was: the rest keeps its place */
     }
@@ -422,10 +464,9 @@ static struct envelope *pick(struct tr_client *client, const tr_type *type)
     return picked;
 }
 
-const void *tr_client_receive(tr_client *client, const tr_type *type, tr_time timeout_ns)
+/* Waits for a message of a type, or of any: client->lent. */
+static void receive(struct tr_client *client, const tr_type *type, tr_time timeout_ns)
 {
-    if (!client)
-        return NULL;
     if (client->lent)
         put_away(client, client->lent, TR_NO_REPLY);
     client->lent = NULL;
@@ -434,8 +475,9 @@ const void *tr_client_receive(tr_client *client, const tr_type *type, tr_time ti
         tr__client_look(client);
         client->lent = pick(client, type);
     } while (!client->lent && tr__client_wait(client, deadline_ns));
+    tr__client_announce(client, !client->lent);
     if (!client->lent)
-        return NULL;
+        return;
     mail_uncount(client->cell, client->lent);
     if (client->lent->kind == ENVELOPE_SIGNAL)
         tr__client_watch_over(client, client->lent);
@@ -444,5 +486,22 @@ const void *tr_client_receive(tr_client *client, const tr_type *type, tr_time ti
     lock_take(&client->system->foreign_lock);
     atom64_count(&client->system->foreign_counters.handled, 1);
     lock_give(&client->system->foreign_lock);
-    return envelope_data(client->lent);
+}
+
+const void *tr_client_receive(tr_client *client, const tr_type *type, tr_time timeout_ns)
+{
+    if (!client)
+        return NULL;
+    receive(client, type, timeout_ns);
+    return client->lent ? envelope_data(client->lent) : NULL;
+}
+
+tr_message tr_receive_any(tr_client *client, tr_time timeout_ns)
+{
+    if (!client)
+        return (tr_message){NULL, NULL};
+    receive(client, NULL, timeout_ns);
+    if (!client->lent)
+        return (tr_message){NULL, NULL};
+    return (tr_message){client->lent->type, envelope_data(client->lent)};
 }

@@ -35,7 +35,10 @@ struct tr_client {
     struct ready ready;
     struct grace_reader reader; /* of the names */
     struct envelope *received;  /* a ring, oldest first */
-    struct envelope *lent;      /* what tr_receive gave out last */
+    uint32_t received_count;
+    uint32_t news_count;   /* of them the newest, which make the descriptor readable; */
+    uint32_t fresh_count;  /* of these the newest, which arrived after the last poll */
+    struct envelope *lent; /* what tr_receive gave out last */
     uint64_t causal_next;
     uint64_t wait_last;     /* number of the last wait for room */
     struct envelope *grant; /* its answer */
@@ -48,9 +51,14 @@ struct tr_client {
     struct client_story *story; /* what it wants to be told, NULL for nothing */
     struct watch_table watches; /* whom it watches; see actor/watchers.h */
     struct envelope *watchers;  /* who watches it: a ring, by its first one */
-    bool has_fd;                /* somebody waits for the parker's descriptor */
-    bool is_used;               /* under the system's foreign lock */
-    bool is_last;               /* the system is over: what is here is all there will be */
+    bool has_fd;                /* somebody waits for the parker's descriptor, which is: */
+    enum {
+        FD_DARK,      /* not readable */
+        FD_ANNOUNCED, /* not readable; the next post makes it so, and sleep says whether there was one */
+        FD_LIT        /* readable */
+    } fd;
+    bool is_used; /* under the system's foreign lock */
+    bool is_last; /* the system is over: what is here is all there will be */
     enum { PROBE_IS_OUT, PROBE_IS_UP, PROBE_IS_GONE } probe; /* what became of the last one */
     uint64_t probed;
     uint32_t failure_count;
@@ -147,8 +155,14 @@ void tr__client_look(struct tr_client *client);
 void tr__client_look_last(struct tr_client *client);
 /** Waits for something to arrive, until the deadline. False: there is nothing more to wait for. */
 bool tr__client_wait(struct tr_client *client, tr_time deadline_ns);
-/** Stays announced as asleep for whoever waits for the descriptor; see tr_client_fd. */
-void tr__client_announce(struct tr_client *client);
+/**
+ * The end of a call that has taken something in: makes the descriptor readable, or not, as tr_client_fd
+ * says. A wake may come so late that the descriptor is readable for nothing: is_sure has the kernel
+ * asked, which one call of each loop must do.
+ */
+void tr__client_announce(struct tr_client *client, bool is_sure);
+/** Whether a callback is to be called, and when the next one will be without a message. */
+bool tr__client_calls_are_due(struct tr_client *client, tr_time *next_ns);
 /** When a wait that begins now ends; 0 for none, never for TR_NEVER. */
 tr_time tr__client_deadline(struct tr_client *client, tr_time timeout_ns);
 /** Frees an envelope. */

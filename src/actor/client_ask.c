@@ -267,6 +267,7 @@ bool tr_client_is_answered(tr_client *client, tr_pending pending)
     if (!ask || ask->callback || ask->status != TR_OK)
         return true;
     tr__client_look_last(client);
+    tr__client_announce(client, false);
     const tr_platform *platform = client->system->platform;
     return ask->answer || client->is_last || ask->deadline_ns <= platform->mono_now(platform);
 }
@@ -302,6 +303,7 @@ tr_status tr_client_try_await(tr_client *client, tr_pending pending, const void 
             *reply = envelope_data(client->told);
     }
     tr__client_ask_free(client, ask);
+    tr__client_announce(client, false);
     return client->why.status;
 }
 

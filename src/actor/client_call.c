@@ -105,10 +105,11 @@ tr_status tr_client_ask_callback(tr_client *client, const tr_callback *callback,
     tr__client_ask_send(client, cell, ENVELOPE_ASK, ask, message, timeout_ns);
     if (ask->status != TR_OK) {
         tr__client_call_due(client, ask);
-        return TR_OK;
+    } else {
+        tr__wheel_arm(&calls->timeouts, &ask->timeout, ask->deadline_ns);
+        calls->pending++;
     }
-    tr__wheel_arm(&calls->timeouts, &ask->timeout, ask->deadline_ns);
-    calls->pending++;
+    tr__client_announce(client, false);
     return TR_OK;
 }
 
@@ -122,15 +123,11 @@ static void gather(struct tr_client *client)
         end_until(client, TR_NEVER, TR_STOPPED);
 }
 
-size_t tr_client_poll(tr_client *client, tr_time wait_ns)
+/* Takes in what has arrived, having waited for the first that is to be called. */
+static void gather_first(struct tr_client *client, tr_time deadline_ns)
 {
-    if (!client || !client->calls)
-        return 0;
     struct client_calls *calls = client->calls;
     const tr_platform *platform = client->system->platform;
-    tr_time deadline_ns = tr__client_deadline(client, wait_ns);
-    if (client->has_fd)
-        platform->park(platform, client->parker, 0); /* the descriptor has been heeded */
     gather(client);
     while (!calls->first && calls->pending) {
         tr_time until_ns = tr__wheel_next(&calls->timeouts);
@@ -140,7 +137,11 @@ size_t tr_client_poll(tr_client *client, tr_time wait_ns)
             break;
         gather(client);
     }
-    tr__client_announce(client);
+}
+
+static size_t call_all(struct tr_client *client)
+{
+    struct client_calls *calls = client->calls;
     /* Those that end meanwhile are for the next call, or this one might never return. */
     size_t count = 0;
     for (const struct client_ask *ask = calls->first; ask; ask = ask->next)
@@ -153,25 +154,53 @@ size_t tr_client_poll(tr_client *client, tr_time wait_ns)
     return called;
 }
 
+size_t tr_client_poll(tr_client *client, tr_time wait_ns)
+{
+    if (!client)
+        return 0;
+    size_t called = 0;
+    /* Between two polls a loop asks for all types that it wants: what it left then is no news. */
+    client->news_count = client->fresh_count;
+    if (client->calls) {
+        gather_first(client, tr__client_deadline(client, wait_ns));
+        client->fresh_count = 0;
+        called = call_all(client);
+    } else {
+        tr__client_look(client);
+        client->fresh_count = 0;
+    }
+    tr__client_announce(client, true);
+    return called;
+}
+
 int tr_client_fd(tr_client *client)
 {
     if (!client)
         return -1;
     const tr_platform *platform = client->system->platform;
-    client->has_fd = true;
-    tr__client_announce(client);
-    return platform->parker_fd(platform, client->parker);
+    int fd = platform->parker_fd(platform, client->parker);
+    if (fd >= 0 && !client->has_fd) {
+        client->has_fd = true;
+        tr__client_announce(client, true);
+    }
+    return fd;
+}
+
+bool tr__client_calls_are_due(struct tr_client *client, tr_time *next_ns)
+{
+    struct client_calls *calls = client->calls;
+    *next_ns = calls ? tr__wheel_next(&calls->timeouts) : TR_NEVER;
+    return calls && (calls->first || (client->is_last && calls->pending));
 }
 
 tr_time tr_client_timeout(tr_client *client)
 {
     if (!client || !client->calls)
         return TR_NEVER;
-    struct client_calls *calls = client->calls;
     const tr_platform *platform = client->system->platform;
-    if (calls->first || (client->is_last && calls->pending))
+    tr_time next_ns;
+    if (tr__client_calls_are_due(client, &next_ns))
         return 0;
-    tr_time next_ns = tr__wheel_next(&calls->timeouts);
     if (next_ns == TR_NEVER)
         return TR_NEVER;
     tr_time now_ns = platform->mono_now(platform);

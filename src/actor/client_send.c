@@ -46,6 +46,7 @@ static tr_status wait_for_room(struct tr_client *client, struct cell *cell, uint
         else
             deadline_ns = TR_NEVER; /* the answer is on its way */
     }
+    tr__client_announce(client, false);
     struct envelope *grant = client->grant;
     if (!grant)
         return status;
@@ -320,10 +321,9 @@ static tr_status outcome(tr_error *error, tr_status status, tr_ref ref, const ch
     return status;
 }
 
-tr_status tr_client_spawn_wait(tr_client *client, tr_ref ref, tr_time timeout_ns, tr_error *error)
+static tr_status spawn_wait(struct tr_client *client, tr_ref ref, tr_time timeout_ns,
+                            tr_error *error)
 {
-    if (!client)
-        return TR_INVALID_ARGUMENT;
     tr_time deadline_ns = tr__client_deadline(client, timeout_ns);
     client->probe = PROBE_IS_OUT;
     client->probed = ref.bits;
@@ -352,4 +352,13 @@ tr_status tr_client_spawn_wait(tr_client *client, tr_ref ref, tr_time timeout_ns
         if (!tr__client_wait(client, deadline_ns))
             return outcome(error, TR_TIMEOUT, ref, "it was not set up in time");
     }
+}
+
+tr_status tr_client_spawn_wait(tr_client *client, tr_ref ref, tr_time timeout_ns, tr_error *error)
+{
+    if (!client)
+        return TR_INVALID_ARGUMENT;
+    tr_status status = spawn_wait(client, ref, timeout_ns, error);
+    tr__client_announce(client, false);
+    return status;
 }

@@ -275,6 +275,13 @@ static uint64_t turns_so_far(const struct worker *worker)
            atom64_load(&worker->counters.signals, ATOM_RELAXED);
 }
 
+/* When a timer of this worker is due next. */
+static tr_time due_ns(struct worker *worker)
+{
+    tr_time next_ns = tr__timers_next(worker);
+    return worker->loop.alarm_ns < next_ns ? worker->loop.alarm_ns : next_ns;
+}
+
 tr_status tr_system_run_once(tr_system *system, tr_time wait_ns)
 {
     if (!system || wait_ns < 0)
@@ -313,12 +320,13 @@ tr_status tr_system_run_once(tr_system *system, tr_time wait_ns)
         now_ns = platform->mono_now(platform);
     }
     /*
-     * It stays announced as asleep, so that whoever posts makes the descriptor readable; and it is
-     * readable now if there is more to do.
+     * It stays announced as asleep, so that whoever posts makes the descriptor readable, and so does
+     * the time of the next timer; and it is readable now if there is more to do.
      */
     if (!is_over) {
         (void)loop->hooks->on_idle(loop);
         platform->park(platform, loop->parker, 0);
+        platform->parker_alarm(platform, loop->parker, due_ns(worker));
         if (has_more || !ready_doze(&loop->ready))
             platform->wake(platform, loop->parker);
     }
@@ -333,17 +341,26 @@ int tr_system_fd(const tr_system *system)
 {
     if (!system || system->worker_count != 1)
         return -1;
-    return system->platform->parker_fd(system->platform, system->workers[0]->loop.parker);
+    if (atom32_load(&system->thread_count, ATOM_RELAXED))
+        return -1; /* it was started: its thread does all */
+    const tr_platform *platform = system->platform;
+    struct worker *worker = system->workers[0];
+    struct loop *loop = &worker->loop;
+    int fd = platform->parker_fd(platform, loop->parker);
+    if (fd < 0)
+        return -1;
+    if (ready_is_asleep(&loop->ready))
+        platform->parker_alarm(platform, loop->parker, due_ns(worker));
+    else
+        platform->wake(platform, loop->parker); /* it has never run, or there is more to do */
+    return fd;
 }
 
 tr_time tr_system_timeout(const tr_system *system)
 {
     if (!system || system->worker_count != 1)
         return TR_NEVER;
-    struct worker *worker = system->workers[0];
-    tr_time next_ns = tr__timers_next(worker);
-    if (worker->loop.alarm_ns < next_ns)
-        next_ns = worker->loop.alarm_ns;
+    tr_time next_ns = due_ns(system->workers[0]);
     if (next_ns == TR_NEVER)
         return TR_NEVER;
     tr_time now_ns = system->platform->mono_now(system->platform);

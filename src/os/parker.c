@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Parking and IO readiness: a word, and an epoll instance with an eventfd in it, per parker.
+ * Parking and IO readiness: a word, and an epoll instance with an eventfd and maybe a timer in it, per parker.
  *
  * The word remembers a wake until a park takes notice, and several count once. Who parks while nothing is
  * pending sleeps on the word itself, by a futex: that is four times as fast as by epoll. Otherwise it
@@ -14,7 +14,11 @@
  *      file; is_known is therefore a hint, and arming corrects it.
  *   3. Once the embedding program has asked for the descriptor of the parker, that is kept readable
  *      while there is something to reap, and from a wake to the next park.
- *   4. Who wakes exchanges AWOKEN into the word, and what it finds there says what else is to be done.
+ *   4. The descriptor also becomes readable at a time, by a timer in the epoll instance that only exists
+ *      once the descriptor was asked for. It is set again only for an earlier time, or when its time has
+ *      come: a timer that fires too early costs one wake-up, setting it for each message would cost more.
+ *      A park that sleeps must not be ended by it, and therefore stops it.
+ *   5. Who wakes exchanges AWOKEN into the word, and what it finds there says what else is to be done.
  *      A write to the eventfd may come late, when that park has ended for another reason: then the
  *      next one in epoll ends at once, for nothing.
  * Only `word`, `has_fd_user` and `event` are touched by other threads; the last does not change.
@@ -32,6 +36,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -53,6 +58,8 @@ struct tr_parker {
     atom32 has_fd_user; /* rule 3 */
     int epoll;
     int event;
+    int timer;           /* rule 4; -1: none */
+    tr_time timer_ns;    /* when it fires, or has fired; TR_NEVER: it is not set */
     bool has_no_ns_wait; /* the kernel has no epoll_pwait2 */
     struct watch *watches;
     size_t watches_count;
@@ -192,7 +199,7 @@ static bool events_take(tr_parker *parker, tr_time timeout)
         int fd = events[i].data.fd;
         if (fd == parker->event) {
             is_woken = true;
-        } else {
+        } else if (fd != parker->timer) {
             TR_ASSERT((size_t)fd < parker->watches_count);
             watch_fire(parker, fd, events[i].events);
         }
@@ -207,7 +214,7 @@ tr_status tr__real_parker_new(const tr_platform *platform, tr_parker **parker)
     tr_parker *made = tr__os_resize(NULL, sizeof *made);
     if (!made)
         return status;
-    *made = (tr_parker){.epoll = epoll_create1(EPOLL_CLOEXEC)};
+    *made = (tr_parker){.epoll = epoll_create1(EPOLL_CLOEXEC), .timer = -1, .timer_ns = TR_NEVER};
     atom32_init(&made->word, IDLE);
     atom32_init(&made->has_fd_user, 0);
     made->completed_end = &made->completed;
@@ -242,10 +249,35 @@ void tr__real_parker_free(const tr_platform *platform, tr_parker *parker)
     (void)platform;
     if (!parker)
         return;
+    if (parker->timer >= 0)
+        (void)close(parker->timer);
     (void)close(parker->event);
     (void)close(parker->epoll);
     tr__os_resize(parker->watches, 0);
     tr__os_resize(parker, 0);
+}
+
+static void timer_set(tr_parker *parker, tr_time time_ns)
+{
+    struct itimerspec time = {.it_value = {0}}; /* stops it */
+    if (time_ns != TR_NEVER) {
+        time_ns = time_ns > 0 ? time_ns : 1;
+        time.it_value.tv_sec = time_ns / TR_SECOND;
+        time.it_value.tv_nsec = time_ns % TR_SECOND;
+    }
+    int error = timerfd_settime(parker->timer, TFD_TIMER_ABSTIME, &time, NULL);
+    TR_ASSERT(error == 0);
+    parker->timer_ns = time_ns;
+}
+
+void tr__real_parker_alarm(const tr_platform *platform, tr_parker *parker, tr_time deadline)
+{
+    if (parker->timer < 0 || deadline == parker->timer_ns)
+        return;
+    bool is_later = deadline > parker->timer_ns;
+    if (is_later && parker->timer_ns > tr__real_mono_now(platform))
+        return; /* Rule 4. */
+    timer_set(parker, deadline);
 }
 
 /* Sleeps until the word changes, a signal, or the time is up; negative: no limit. */
@@ -280,8 +312,11 @@ void tr__real_park(const tr_platform *platform, tr_parker *parker, tr_time deadl
     if (!atom32_compare_exchange(
             &parker->word, &idle, in_futex ? IN_FUTEX : IN_EPOLL, ATOM_SEQ_CST, ATOM_SEQ_CST))
         timeout = 0; /* it was woken before */
+    if (timeout && parker->timer_ns != TR_NEVER)
+        timer_set(parker, TR_NEVER); /* Rule 4. */
     if (!in_futex) {
-        if (events_take(parker, timeout))
+        bool has_events = timeout || parker->pending_count;
+        if (!has_events || events_take(parker, timeout))
             event_drain(parker);
     } else if (timeout) {
         futex_wait(parker, timeout);
@@ -301,9 +336,28 @@ void tr__real_wake(const tr_platform *platform, tr_parker *parker)
         event_write(parker);
 }
 
+/* Rule 4. False: there is no descriptor left. */
+static bool timer_make(tr_parker *parker)
+{
+    if (parker->timer >= 0)
+        return true;
+    int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    if (timer < 0)
+        return false;
+    struct epoll_event event = {.events = EPOLLIN, .data.fd = timer};
+    if (epoll_ctl(parker->epoll, EPOLL_CTL_ADD, timer, &event) != 0) {
+        (void)close(timer);
+        return false;
+    }
+    parker->timer = timer;
+    return true;
+}
+
 int tr__real_parker_fd(const tr_platform *platform, tr_parker *parker)
 {
     (void)platform;
+    if (!timer_make(parker))
+        return -1;
     atom32_store(&parker->has_fd_user, 1, ATOM_SEQ_CST);
     if (parker->completed || atom32_load(&parker->word, ATOM_SEQ_CST) == AWOKEN)
         event_write(parker);
@@ -332,7 +386,7 @@ static bool watches_cover(tr_parker *parker, int fd)
 tr_status tr__real_io_submit(const tr_platform *platform, tr_parker *parker, tr_io *io)
 {
     (void)platform;
-    if (io->fd < 0 || io->fd == parker->event || io->fd == parker->epoll)
+    if (io->fd < 0 || io->fd == parker->event || io->fd == parker->epoll || io->fd == parker->timer)
         return TR_INVALID_ARGUMENT;
     /* A wild number must not make a table of its size. */
     if ((size_t)io->fd >= parker->watches_count && fcntl(io->fd, F_GETFD) < 0)

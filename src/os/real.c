@@ -33,6 +33,7 @@ static const tr_platform real_table = {
     .io_cancel = tr__real_io_cancel,
     .io_reap = tr__real_io_reap,
     .thread_cpu = tr__real_thread_cpu,
+    .parker_alarm = tr__real_parker_alarm,
 };
 
 const tr_platform *tr_platform_real(void)

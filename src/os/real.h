@@ -35,6 +35,7 @@ void tr__real_parker_free(const tr_platform *platform, tr_parker *parker);
 void tr__real_park(const tr_platform *platform, tr_parker *parker, tr_time deadline);
 void tr__real_wake(const tr_platform *platform, tr_parker *parker);
 int tr__real_parker_fd(const tr_platform *platform, tr_parker *parker);
+void tr__real_parker_alarm(const tr_platform *platform, tr_parker *parker, tr_time deadline);
 tr_status tr__real_io_submit(const tr_platform *platform, tr_parker *parker, tr_io *io);
 bool tr__real_io_cancel(const tr_platform *platform, tr_parker *parker, tr_io *io);
 tr_io *tr__real_io_reap(const tr_platform *platform, tr_parker *parker);

@@ -198,6 +198,13 @@ static int virtual_parker_fd(const tr_platform *platform, tr_parker *parker)
     return -1;
 }
 
+static void virtual_parker_alarm(const tr_platform *platform, tr_parker *parker, tr_time deadline)
+{
+    (void)platform;
+    (void)parker;
+    (void)deadline; /* of a descriptor, and there is none */
+}
+
 static void io_append(tr_io **list, tr_io *io)
 {
     while (*list)
@@ -261,6 +268,7 @@ static const tr_platform virtual_table = {
     .io_cancel = virtual_io_cancel,
     .io_reap = virtual_io_reap,
     .thread_cpu = virtual_thread_cpu,
+    .parker_alarm = virtual_parker_alarm,
 };
 
 struct virtual_platform *tr__virtual_new(uint64_t seed)

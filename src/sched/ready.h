@@ -72,6 +72,12 @@ ATOM_INLINE bool ready_doze(struct ready *ready)
     return false;
 }
 
+/** Whether sleep is announced and nobody has posted or nudged since. Worker only. */
+ATOM_INLINE bool ready_is_asleep(const struct ready *ready)
+{
+    return atom32_load(&ready->sleep, ATOM_SEQ_CST) == READY_ASLEEP;
+}
+
 /** Takes all posted nodes, newest first. Worker only. */
 ATOM_INLINE struct stack_node *ready_take(struct ready *ready)
 {

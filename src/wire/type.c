@@ -76,6 +76,11 @@ bool tr_type_is_equal(const tr_type *a, const tr_type *b)
     return is_equal(a, b, 0);
 }
 
+const void *tr_message_data_as(const tr_message *message, const tr_type *type)
+{
+    return message && tr_type_is_equal(message->type, type) ? message->data : NULL;
+}
+
 static const char *fault_of_shape(const tr_field *field)
 {
     switch ((tr_shape)field->shape) {

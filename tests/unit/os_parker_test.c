@@ -325,6 +325,52 @@ TEST(without_descriptors_a_new_parker_is_a_limit, "")
     real->parker_free(real, NULL);
 }
 
+static void set_alarm(struct fixture *fixture, tr_time deadline)
+{
+    fixture->real->parker_alarm(fixture->real, fixture->parker, deadline);
+}
+
+static bool fd_becomes_readable(int fd)
+{
+    struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
+    return poll(&poll_fd, 1, -1) == 1;
+}
+
+TEST(an_alarm_makes_the_descriptor_readable_and_no_park_return, "")
+{
+    struct fixture fixture = fixture_make();
+    set_alarm(&fixture, 1); /* nobody has asked for the descriptor */
+    int fd = fixture.real->parker_fd(fixture.real, fixture.parker);
+    ck_assert(!fd_is_readable(fd));
+    tr_time soon = now(&fixture) + 2 * TR_MILLISECOND;
+    set_alarm(&fixture, soon + TR_HOUR);
+    set_alarm(&fixture, soon); /* earlier */
+    ck_assert(fd_becomes_readable(fd));
+    ck_assert_int_ge(now(&fixture), soon);
+    park(&fixture, 0);
+    ck_assert(fd_is_readable(fd)); /* until it is set for another time */
+    set_alarm(&fixture, soon + TR_HOUR);
+    ck_assert(!fd_is_readable(fd));
+    set_alarm(&fixture, 0); /* past */
+    ck_assert(fd_becomes_readable(fd));
+    set_alarm(&fixture, TR_NEVER);
+    ck_assert(!fd_is_readable(fd));
+    /* A later time is taken at the earlier one. */
+    soon = now(&fixture) + 2 * TR_MILLISECOND;
+    set_alarm(&fixture, soon);
+    set_alarm(&fixture, soon + TR_HOUR);
+    ck_assert(fd_becomes_readable(fd));
+    set_alarm(&fixture, soon + TR_HOUR);
+    ck_assert(!fd_is_readable(fd));
+    /* Who sleeps is not woken by it. */
+    set_alarm(&fixture, 1);
+    tr_time end = now(&fixture) + 5 * TR_MILLISECOND;
+    park(&fixture, end);
+    ck_assert_int_ge(now(&fixture), end);
+    ck_assert(!fd_is_readable(fd));
+    fixture_free(&fixture);
+}
+
 SUITE("os parker", wakes_before_a_park_are_remembered_once, a_past_deadline_does_not_sleep,
       a_park_sleeps_until_its_deadline, a_wake_from_another_thread_ends_a_park,
       its_descriptor_is_readable_while_a_park_would_return,
@@ -332,4 +378,5 @@ SUITE("os parker", wakes_before_a_park_are_remembered_once, a_past_deadline_does
       operations_of_both_kinds_on_one_descriptor_complete_apart,
       a_cancelled_operation_never_completes, a_descriptor_number_that_comes_back_is_another_file,
       a_regular_file_is_ready_at_once, what_is_no_descriptor_is_refused,
-      without_descriptors_a_new_parker_is_a_limit)
+      without_descriptors_a_new_parker_is_a_limit,
+      an_alarm_makes_the_descriptor_readable_and_no_park_return)

@@ -211,6 +211,10 @@ static tr_status outside(void)
     tr_tell(client, alice, get_balance);
     tr_tell_copy(client, alice, deposit, &five);
     const struct balance *balance = tr_receive(client, balance, TR_NEVER);
+    tr_message message = tr_receive_any(client, 0);
+    const struct balance *any = tr_message_as(&message, balance);
+    if (any && any->cents == 4)
+        tr_stop(client, alice);
     if (balance && balance->cents == 5)
         tr_stop(client, tr_find(client, account, "/user/alice"));
     if (tr_watch(client, alice) == TR_OK && tr_try_watch(client, alice) == TR_OK)
