@@ -282,10 +282,15 @@ tr_status tr_client_try_spawn(tr_client *client, const tr_spawn_args *args, uint
         return TR_NAME_EXISTS;
     }
     struct cell *cell;
-    status = tr__spawn_prepare(
-        system, NULL, system->guardian, args, client->cell->identity, true, &cell);
+    status = tr__spawn_enter(system, args->error);
     if (status != TR_OK)
         return status;
+    status = tr__spawn_prepare(
+        system, NULL, system->guardian, args, client->cell->identity, true, &cell);
+    if (status != TR_OK) {
+        tr__spawn_leave(system);
+        return status;
+    }
     lock_take(&system->foreign_lock);
     atom64_count(&system->foreign_counters.spawned, 1);
     lock_give(&system->foreign_lock);
@@ -295,7 +300,7 @@ tr_status tr_client_try_spawn(tr_client *client, const tr_spawn_args *args, uint
     door_open(&cell->door, cell->identity, CELL_FOREIGN, true);
     tr__names_show(cell->name);
     /* Its parent's worker puts it into the list of children, then it goes to its own. */
-    tr__spawn_post(system, NULL, cell, 0);
+    tr__spawn_send_off(system, NULL, cell);
     return TR_OK;
 }
 

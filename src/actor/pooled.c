@@ -88,7 +88,7 @@ static void count_spawned(struct tr_system *system, struct worker *worker)
 static void send_off(struct tr_system *system, struct worker *worker, struct cell *cell)
 {
     count_spawned(system, worker);
-    tr__pooled_begin(system, worker, cell);
+    tr__spawn_send_off(system, worker, cell);
 }
 
 /*
@@ -113,10 +113,13 @@ static tr_status create(struct tr_system *system, const struct pooled_spawner *s
     const char *path = place->path;
     struct slot_cache *cache = worker ? &worker->slot_cache : NULL;
     struct cell *cell;
-    tr_status status = tr__slot_take(&system->slots, cache, &cell);
+    tr_status status = tr__spawn_enter(system, args->error);
+    if (status != TR_OK)
+        return status;
+    status = tr__slot_take(&system->slots, cache, &cell);
     if (status != TR_OK) {
         tr__error_set(args->error, status, 0, "no room for another actor");
-        return status;
+        goto leave;
     }
     cell_clear(cell);
     ATOM_POKE(&cell->door.tenant, slots_number(&system->slots, place->parent) | place->bits);
@@ -138,11 +141,12 @@ static tr_status create(struct tr_system *system, const struct pooled_spawner *s
         goto close_door;
     }
     *ref_bits = identity;
-    if (place->defer && place->defer(place->context, cell))
-        count_spawned(system, worker);
-    else
+    if (!place->defer || !place->defer(place->context, cell)) {
         send_off(system, worker, cell);
-    return TR_OK;
+        return TR_OK;
+    }
+    count_spawned(system, worker);
+    goto leave; /* somebody else has it, and calls tr__pooled_begin */
 
 close_door:
     /* Nobody knows its ref. */
@@ -155,6 +159,8 @@ close_door:
     cell->origin = NULL;
 give_slot:
     tr__slot_give(&system->slots, cache, cell);
+leave:
+    tr__spawn_leave(system);
     return status;
 }
 
@@ -169,9 +175,15 @@ tr_status tr__pooled_get(struct tr_system *system, struct grace_reader *reader,
     return found.ref ? accept(system, args, path, found, ref_bits) : TR_NOT_FOUND;
 }
 
-void tr__pooled_begin(struct tr_system *system, struct worker *worker, struct cell *cell)
+void tr__pooled_begin(struct worker *worker, struct cell *cell)
 {
-    tr__spawn_post(system, worker ? &worker->counters : NULL, cell, 0);
+    uint32_t to = 0;
+    /* What this worker posts elsewhere next comes behind it; what it does itself does not. */
+    if (worker->index == 0) {
+        tr__spawn_link(worker, cell);
+        to = cell->origin->worker;
+    }
+    tr__spawn_post(worker->system, &worker->counters, cell, to);
 }
 
 tr_status tr__pooled_spawn_at(struct tr_system *system, const struct pooled_spawner *spawner,

@@ -81,8 +81,11 @@ TR_MUST_CHECK tr_status tr__pooled_spawn_at(struct tr_system *system,
                                             const struct pooled_place *place,
                                             const tr_spawn_args *args, uint64_t *ref_bits);
 
-/** Lets one begin that was deferred. `worker` NULL: not on a worker's thread. */
-void tr__pooled_begin(struct tr_system *system, struct worker *worker, struct cell *cell);
+/**
+ * Lets one begin that was deferred. Its parent has it in its list before it hears of an actor that ends
+ * on this worker later. Worker only.
+ */
+void tr__pooled_begin(struct worker *worker, struct cell *cell);
 
 /** The same when it is there: TR_NOT_FOUND when it is not, and has to be made. */
 TR_MUST_CHECK tr_status tr__pooled_get(struct tr_system *system, struct grace_reader *reader,

@@ -393,7 +393,7 @@ static void begin(struct tr_system *system, struct schedule *schedule, tr_schedu
     arm(schedules, schedule, schedule->due_ns);
     lock_give(&schedules->lock);
     if (cell)
-        tr__spawn_post(system, NULL, cell, 0);
+        tr__spawn_send_off(system, NULL, cell);
     loop_nudge(&system->workers[0]->loop);
 }
 
@@ -429,7 +429,12 @@ tr_status tr_schedule_call(tr_system *system, tr_schedule *handle, tr_timer_kind
         return status;
     schedule->function = function;
     schedule->argument = argument;
-    status = actor_make(system, schedule);
+    status = tr__spawn_enter(system, NULL);
+    if (status == TR_OK) {
+        status = actor_make(system, schedule);
+        if (status != TR_OK)
+            tr__spawn_leave(system);
+    }
     if (status != TR_OK) {
         lock_take(&system->schedules.lock);
         remove_and_free(&system->schedules, schedule);

@@ -79,10 +79,20 @@ void tr__shutdown_at_once(struct tr_system *system)
     tr_system_shutdown(system, 0);
 }
 
+void tr__shutdown_tell(struct tr_system *system)
+{
+    struct cell *guardian = system->guardian;
+    /* The sweep of a deadline that has passed has left /user out; partner: sweep_cell. */
+    bool is_forced = atom32_load(&system->shutdown.is_forced, ATOM_SEQ_CST);
+    uint32_t bits = is_forced ? CONTROL_KILL : CONTROL_STOP;
+    atom32_fetch_or(&guardian->control, bits, ATOM_SEQ_CST); /* partner: on_post */
+    if (door_nudge(&guardian->door) == DOOR_TAKEN_POST)
+        tr__system_post(system, NULL, guardian);
+}
+
 void tr__shutdown_begin(struct tr_system *system)
 {
     struct shutdown *shutdown = &system->shutdown;
-    struct cell *guardian = system->guardian;
     tr_time now_ns = system->platform->mono_now(system->platform);
     tr_counters before;
     tr_system_counters(system, &before);
@@ -96,9 +106,8 @@ void tr__shutdown_begin(struct tr_system *system)
     atom64_store(&system->shutdown_ns, (uint64_t)deadline_ns, ATOM_SEQ_CST);
     atom64_store(&shutdown->began_ns, (uint64_t)now_ns, ATOM_SEQ_CST);
     atom32_store(&system->is_stopping, 1, ATOM_SEQ_CST);
-    atom32_fetch_or(&guardian->control, CONTROL_STOP, ATOM_SEQ_CST); /* partner: on_post */
-    if (door_nudge(&guardian->door) == DOOR_TAKEN_POST)
-        tr__system_post(system, NULL, guardian);
+    if (admission_close(&system->spawns))
+        tr__shutdown_tell(system); /* else the last spawn that is under way does */
     tr__shutdown_wake(system);
 }
 
@@ -130,7 +139,7 @@ void tr__shutdown_ask(struct tr_system *system)
 
 bool tr__shutdown_force(struct tr_system *system)
 {
-    if (atom32_exchange(&system->shutdown.is_forced, 1, ATOM_ACQ_REL)) /* partner: sweep_cell */
+    if (atom32_exchange(&system->shutdown.is_forced, 1, ATOM_SEQ_CST)) /* partner: sweep_cell */
         return false;
     tr__shutdown_ask(system);
     return true;
@@ -255,6 +264,8 @@ static void disown_stuck(void *context, const struct relief_thread *thread)
 static void sweep_cell(struct worker *worker, struct cell *cell)
 {
     struct tr_system *system = worker->system;
+    if (cell == system->guardian && admission_is_used(&system->spawns))
+        return; /* the last spawn that is under way tells it; partner: tr__shutdown_tell */
     if (atom32_load(&system->shutdown.is_forced, ATOM_ACQUIRE)) {
         if (!(cell->flags & CELL_KILLING))
             mail_call(worker, cell, CONTROL_KILL);

@@ -89,8 +89,10 @@ void tr__shutdown_wake(struct tr_system *system);
 
 /** tr_system_shutdown without a timeout and without the hooks: nothing has ever run. */
 void tr__shutdown_at_once(struct tr_system *system);
-/** The hooks before are done: tells /user to stop. Once, any thread. */
+/** The hooks before are done: no actor starts any more, and /user is told to stop. Once, any thread. */
 void tr__shutdown_begin(struct tr_system *system);
+/** Tells /user to stop: no spawn that no parent makes is under way any more. Once, any thread. */
+void tr__shutdown_tell(struct tr_system *system);
 /** The last actor below /user has ended, and so shall the system. Worker 0 only. */
 void tr__shutdown_empty(struct tr_system *system);
 /** /user begins to stop. Worker 0 only. */

@@ -98,6 +98,12 @@ static bool origin_is_needed(const struct cell *cell)
            origin->behavior != cell->dispatch->behavior;
 }
 
+static tr_status system_stops(tr_error *error)
+{
+    tr__error_set(error, TR_STOPPING, 0, "the system is stopping");
+    return TR_STOPPING;
+}
+
 /* Of arguments whose behavior is valid. */
 static tr_status check(struct tr_system *system, const tr_spawn_args *args)
 {
@@ -128,10 +134,8 @@ static tr_status check(struct tr_system *system, const tr_spawn_args *args)
         tr__error_set(args->error, TR_LIMIT, 0, "%s: too large a mailbox", args->behavior->name);
         return TR_LIMIT;
     }
-    if (atom32_load(&system->is_stopping, ATOM_SEQ_CST)) {
-        tr__error_set(args->error, TR_STOPPING, 0, "the system is stopping");
-        return TR_STOPPING;
-    }
+    if (atom32_load(&system->is_stopping, ATOM_SEQ_CST))
+        return system_stops(args->error);
     return tr__setup_check(args->behavior, args->setup_type, 0, args->error);
 }
 
@@ -410,15 +414,35 @@ void tr__spawn_post(struct tr_system *system, struct counters *counters, struct 
     atom64_count(&counters->wakes, has_woken);
 }
 
+tr_status tr__spawn_enter(struct tr_system *system, tr_error *error)
+{
+    return admission_enter(&system->spawns) ? TR_OK : system_stops(error);
+}
+
+void tr__spawn_leave(struct tr_system *system)
+{
+    if (admission_leave(&system->spawns))
+        tr__shutdown_tell(system);
+}
+
+void tr__spawn_send_off(struct tr_system *system, struct worker *worker, struct cell *cell)
+{
+    cell->origin->is_admitted = true;
+    tr__spawn_post(system, worker ? &worker->counters : NULL, cell, 0);
+}
+
 /*
  * An actor that was spawned from outside comes to its parent's worker first, which puts it into the
- * list. A parent that is stopping waits for this one too.
+ * list. A parent that is stopping waits for this one too. One that is gone was abandoned: see rule 4
+ * of actor/shutdown.h.
  */
-static void mount_link(struct worker *worker, struct cell *cell)
+void tr__spawn_link(struct worker *worker, struct cell *cell)
 {
     struct cell *parent = slots_parent(worker->slots, cell);
     uint32_t bits = CONTROL_KILL;
+    TR_ASSERT(worker->index == 0);
     if (parent->life < LIFE_STOPPED) {
+        TR_ASSERT(cell_owner(parent) == worker->index);
         tr__child_link(worker, parent, cell);
         cell->flags |= CELL_LINKED;
         bits = parent->flags & CELL_KILLING ? CONTROL_KILL : CONTROL_STOP;
@@ -427,6 +451,9 @@ static void mount_link(struct worker *worker, struct cell *cell)
             bits = CONTROL_KILL;
     }
     atom32_fetch_or(&cell->control, bits, ATOM_SEQ_CST);
+    if (cell->origin->is_admitted)
+        tr__spawn_leave(worker->system);
+    cell->origin->is_admitted = false;
 }
 
 void tr__spawn_mount(struct worker *worker, struct cell *cell)
@@ -435,9 +462,8 @@ void tr__spawn_mount(struct worker *worker, struct cell *cell)
     struct cell_origin *setup = cell->origin;
     tr_error error = {.status = TR_OK};
     bool is_mine = setup->worker == worker->index;
-    if (!(cell->flags & CELL_LINKED) &&
-        cell_owner(slots_parent(worker->slots, cell)) == worker->index)
-        mount_link(worker, cell);
+    if (!(cell->flags & CELL_LINKED) && worker->index == 0)
+        tr__spawn_link(worker, cell);
     if (!is_mine) {
         tr__spawn_post(system, &worker->counters, cell, setup->worker);
         return;

@@ -20,6 +20,7 @@
 #include "actor/start_gate.h"
 #include "actor/topic.h"
 #include "actor/worker.h"
+#include "queue/admission.h"
 #include "sched/watch.h"
 
 enum { RUN_ONCE_TURNS = 4096 }; /* turns of one tr_system_run_once before it returns */
@@ -99,6 +100,7 @@ struct tr_system {
     tr_status ended;         /* what run and wait gave; under run_lock */
     struct loop **loops;     /* lent to the watch */
     atom32 is_stopping;      /* spawns are refused */
+    struct admission spawns; /* of no parent: /user hears of the shutdown when all are linked */
     atom32 is_over;          /* /user has stopped: workers end */
     atom64 shutdown_ns;      /* the deadline, 0 for none yet */
     atom32 root_failures;    /* top-level actors that ended by a failure */

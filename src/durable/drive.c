@@ -373,5 +373,5 @@ void tr__durable_end(struct worker *worker, struct cell *cell, struct durable *d
     bool is_later = successor && tr__lull_defer(actor->kind, actor_key(actor), successor);
     source_resize(&worker->source, actor, 0);
     if (successor && !is_later)
-        tr__pooled_begin(worker->system, worker, successor);
+        tr__pooled_begin(worker, successor);
 }

@@ -125,7 +125,7 @@ tr_time tr__lulls_end(struct worker *worker, struct durable_host *host, tr_time 
             if (!lull->is_over && lull->until_ns <= now_ns) {
                 lull->is_over = true;
                 if (lull->next)
-                    tr__pooled_begin(host->system, worker, lull->next);
+                    tr__pooled_begin(worker, lull->next);
                 lull->next = NULL;
             }
             if (lull->is_over && lull->forget_ns <= now_ns) {
