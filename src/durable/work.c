@@ -98,7 +98,9 @@ void tr__work_look(struct worker *worker, struct durable_actor *actor)
     mail_look(worker, cell);
     const char *mail = waiting_mail(cell);
     const char *owed = owed_reply(worker, cell, &left_ns);
-    const struct envelope *stashed = ring_first(cell->extra->stash);
+    /* Of one that is sealed nothing can unstash it any more: no message gets in. */
+    bool is_sealed = cell->flags & CELL_SEALED;
+    const struct envelope *stashed = is_sealed ? NULL : ring_first(cell->extra->stash);
     tell(worker, actor, WORK_MAIL, COUNTER_MAIL, mail);
     tell(worker, actor, WORK_LATERS, COUNTER_LATERS, owed);
     tell(worker, actor, WORK_STASH, COUNTER_STASH, stashed ? stashed->type->name : NULL);

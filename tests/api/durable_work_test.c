@@ -208,6 +208,24 @@ TEST(what_is_stashed_when_it_falls_asleep_waits_for_its_next_life, "Z-05", "Z-07
     }
 }
 
+TEST(a_stash_does_not_hold_one_up_that_is_stopped, "Z-05")
+{
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        const struct acted *acted;
+        things_on_awake = open_at_start;
+        things_begin(seed);
+        thing_ref ref = things_of("a");
+        act_ask ask = things_ask(ref, set_aside, 5);
+        tr_kit_settle(kit);
+        tr_stop(test, ref);
+        tr_kit_settle(kit);
+        ck_assert(!things_is_awake(ref));
+        ck_assert_int_eq(tr_try_await(test, ask, &acted), TR_OK); /* by its next life */
+        ck_assert_int_eq(acted->value, 5);
+        things_end();
+    }
+}
+
 /* ---- Mail. ---- */
 
 TEST(mail_that_waits_while_it_is_suspended_keeps_it_awake, "Z-04", "SL-01")
@@ -258,5 +276,6 @@ SUITE("durable work", a_reply_that_is_owed_keeps_it_awake,
       a_reply_that_is_owed_holds_the_grace_until_the_deadline,
       a_destroy_waits_for_a_reply_that_is_owed_and_not_for_a_stash, stashed_messages_keep_it_awake,
       what_is_stashed_when_it_falls_asleep_waits_for_its_next_life,
+      a_stash_does_not_hold_one_up_that_is_stopped,
       mail_that_waits_while_it_is_suspended_keeps_it_awake,
       what_is_waiting_when_it_asks_to_sleep_is_handled_in_its_grace)
