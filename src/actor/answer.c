@@ -25,6 +25,7 @@ static struct envelope *stand_in(struct worker *worker, const struct envelope *r
     envelope->sender = request->sender;
     envelope->causal = request->causal;
     envelope->payload.ask.id = request->payload.ask.id;
+    envelope->payload.ask.deadline_ms = request->payload.ask.deadline_ms;
     return envelope;
 }
 

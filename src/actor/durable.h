@@ -29,6 +29,8 @@ struct durable_hooks {
     void (*on_stop)(struct worker *worker, struct cell *cell);
     /** It stops, whatever the reason. */
     void (*on_leave)(struct worker *worker, struct cell *cell);
+    /** A message of it was taken out of its mailbox and had no turn: no handler, or its time was up. */
+    void (*on_skipped)(struct worker *worker, struct cell *cell);
     /** Its timer, `nap`, has fired. */
     void (*on_nap)(struct worker *worker, struct cell *cell);
     /** Adds the reasons why it does not sleep. */

@@ -110,30 +110,35 @@ tr_next tr_stash(tr_self *self)
     return TR_VALUE(tr_next, TR_NEXT_STASHED);
 }
 
-size_t tr_unstash(tr_self *self, size_t max)
+size_t tr__unstash(struct cell *cell, size_t max)
 {
-    TURN_VERB(self);
-    struct cell_extra *extra = self ? self->cell->extra : NULL;
-    if (!extra || self->cell->life >= LIFE_STOPPING)
-        return 0;
+    struct cell_extra *extra = cell->extra;
     struct envelope *first = NULL;
     size_t count = 0;
     while (extra->stash && count < max) {
         struct envelope *envelope = ring_pop(&extra->stash);
         if (mail_takes_room(envelope))
-            tr__room_take_back(self->cell, mail_lines(envelope));
+            tr__room_take_back(cell, mail_lines(envelope));
         ring_push(&first, envelope);
         extra->stash_count--;
         extra->stash_lines -= mail_lines(envelope);
         count++;
     }
     /* Before what this cycle has still to handle, and so before everything newer. */
-    struct envelope **rest = &self->cell->cycle;
-    if (self->cell->flags & CELL_BARRIER)
+    struct envelope **rest = &cell->cycle;
+    if (cell->flags & CELL_BARRIER)
         rest = &extra->held; /* none of them may begin now */
     ring_join(&first, rest);
     *rest = first;
     return count;
+}
+
+size_t tr_unstash(tr_self *self, size_t max)
+{
+    TURN_VERB(self);
+    if (!self || !self->cell->extra || self->cell->life >= LIFE_STOPPING)
+        return 0;
+    return tr__unstash(self->cell, max);
 }
 
 size_t tr_stash_count(const tr_self *self)

@@ -17,6 +17,9 @@ void tr__extra_free(struct worker *worker, struct cell *cell);
 /** Sets the message of this turn aside. */
 void tr__stash_push(struct worker *worker, struct cell *cell, struct envelope *envelope);
 
+/** Puts up to `max` stashed messages before what waits to be handled. Returns how many. The cell has an extra. */
+size_t tr__unstash(struct cell *cell, size_t max);
+
 /** What is left in the stash goes before everything else, to be buried with it. */
 void tr__stash_empty(struct cell *cell);
 

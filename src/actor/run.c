@@ -78,6 +78,31 @@ __attribute__((__noinline__)) static bool message_admit(struct tr_self *self,
     }
 }
 
+/* A durable actor may be about to sleep, and has waited for the message that ends here without a handler. */
+static void message_skipped(struct worker *worker, struct cell *cell)
+{
+    const struct durable *durable = cell_durable(cell);
+    if (durable)
+        durable->hooks->on_skipped(worker, cell);
+}
+
+/* There is no handler for it. */
+__attribute__((__noinline__)) static void message_unhandled(struct tr_self *self)
+{
+    tr__turn_unhandled(self);
+    message_skipped(self->worker, self->cell);
+}
+
+/* A request whose time was up before it was handled. */
+__attribute__((__noinline__)) static void message_late(struct tr_self *self,
+                                                       struct envelope *envelope)
+{
+    self->envelope = NULL;
+    envelope->kind = ENVELOPE_ANSWERED; /* who asked knows */
+    tr__mail_bury_one(self->worker, self->cell, envelope, TR_TIMEOUT);
+    message_skipped(self->worker, self->cell);
+}
+
 /* Calls the handler of a row, `call`. */
 RUN_INLINE tr_next call_handler(struct tr_self *self, const tr_handler *row,
                                 tr_next (*call)(tr_self *, void *, const void *), void *state,
@@ -104,13 +129,11 @@ RUN_INLINE bool message_turn_slowly(struct tr_self *self, struct worker *worker,
     if (envelope->kind <= ENVELOPE_EXCEPTION && envelope->type == &tr__then_type)
         row = tr__then_begin(self);
     if (__builtin_expect(!row, 0)) {
-        tr__turn_unhandled(self);
+        message_unhandled(self);
         return true;
     }
     if (envelope->kind == ENVELOPE_ASK && __builtin_expect(ask_is_late(worker, envelope), 0)) {
-        self->envelope = NULL;
-        envelope->kind = ENVELOPE_ANSWERED; /* who asked knows */
-        tr__mail_bury_one(worker, cell, envelope, TR_TIMEOUT);
+        message_late(self, envelope);
         return true;
     }
     self->row = row;

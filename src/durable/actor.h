@@ -87,6 +87,9 @@ struct durable_frame {
     const tr_type *message_type;
 };
 
+/** Work that no turn has, as the sleep machine counts it; see durable/work.c. */
+enum work { WORK_MAIL, WORK_LATERS, WORK_STASH, WORK_COUNT };
+
 /** What a state was read into; data NULL: nothing. */
 struct state_block {
     void *data;
@@ -133,8 +136,10 @@ struct durable_actor {
     bool has_dirt;          /* of TR_SAVE_INTERVAL: something is to be stored at save_ns */
     uint32_t running;       /* turns that run or wait, hooks not counted */
     struct tr_self *hook;   /* the turn of on_sleep or on_destroy while it waits for others */
+    struct holder work[WORK_COUNT];
     tr_time save_ns;
-    tr_time due_ns; /* of the machine's timer */
+    tr_time due_ns;  /* of the machine's timer */
+    tr_time look_ns; /* when the work that no turn has is to be looked at again */
     uint64_t hold_last;
     unsigned char *stored; /* the state as it was submitted last */
     size_t stored_size;
@@ -272,11 +277,19 @@ void tr__durable_heed(struct worker *worker, struct durable_actor *actor,
                       const struct authority_answer *answer);
 void tr__durable_stop(struct worker *worker, struct cell *cell);
 void tr__durable_leave(struct worker *worker, struct cell *cell);
+void tr__durable_skipped(struct worker *worker, struct cell *cell);
 void tr__durable_nap(struct worker *worker, struct cell *cell);
 void tr__durable_end(struct worker *worker, struct cell *cell, struct durable *durable);
 void tr__durable_why(struct worker *worker, struct cell *cell, struct tr_why_report *report);
 /** Arms the actor's timer for what comes first. */
 void tr__durable_arm(struct worker *worker, struct durable_actor *actor);
+
+/* ---- durable/work.c ---- */
+
+/** The machine was made anew: nothing is counted. */
+void tr__work_init(struct durable_actor *actor);
+/** Tells the machine which work the actor has that no turn has. Before each of its decisions. */
+void tr__work_look(struct worker *worker, struct durable_actor *actor);
 
 /* ---- durable/room.c ---- */
 

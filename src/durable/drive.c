@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "actor/extra.h"
 #include "actor/park.h"
 #include "actor/pooled.h"
 #include "actor/stop.h"
@@ -28,6 +29,7 @@ void tr__durable_arm(struct worker *worker, struct durable_actor *actor)
 {
     struct timer_node *nap = &actor->durable.nap;
     tr_time due_ns = actor->due_ns < actor->save_ns ? actor->due_ns : actor->save_ns;
+    due_ns = due_ns < actor->look_ns ? due_ns : actor->look_ns;
     /* One that is armed too early looks when it fires, and is armed anew. */
     if (timer_is_armed(nap) && nap->deadline_ns <= due_ns)
         return;
@@ -51,9 +53,13 @@ void tr__durable_nap(struct worker *worker, struct cell *cell)
         if (status != TR_OK)
             tr__durable_break(worker, actor, status);
     }
-    if (actor->due_ns <= now_ns) {
-        actor->due_ns = TR_NEVER;
-        tr__sleep_timer(&actor->machine, now_ns);
+    bool is_due = actor->due_ns <= now_ns;
+    if (is_due || actor->look_ns <= now_ns) {
+        tr__work_look(worker, actor); /* the timer asks whether it is idle */
+        if (is_due) {
+            actor->due_ns = TR_NEVER;
+            tr__sleep_timer(&actor->machine, now_ns);
+        }
         tr__durable_drive(worker, actor, false);
     }
     tr__durable_arm(worker, actor);
@@ -252,6 +258,7 @@ static void perform_late(struct worker *worker, struct durable_actor *actor,
         tr__host_leave(actor->kind->host, actor, actor->is_destroying);
         mail_look(worker, cell);
         cell->flags |= CELL_SEALED;
+        (void)tr__unstash(cell, SIZE_MAX); /* for the next generation */
         break;
     case STEP_CANCEL_TURNS:
         if (cell->extra->parked_count)
@@ -318,6 +325,8 @@ void tr__durable_drive(struct worker *worker, struct durable_actor *actor, bool 
     struct sleep_machine *machine = &actor->machine;
     struct sleep_action action;
     for (;;) {
+        if (!machine->agenda)
+            tr__work_look(worker, actor); /* a decision is next */
         if (!is_apart && is_grave_next(machine)) {
             tr__durable_nudge(worker, actor);
             return;
@@ -326,6 +335,11 @@ void tr__durable_drive(struct worker *worker, struct durable_actor *actor, bool 
             return;
         perform(worker, actor, &action);
     }
+}
+
+void tr__durable_skipped(struct worker *worker, struct cell *cell)
+{
+    tr__durable_drive(worker, (struct durable_actor *)(void *)cell_durable(cell), false);
 }
 
 /* ---- The end. ---- */

@@ -34,6 +34,7 @@ static struct durable_actor *actor_new(struct worker *worker, struct cell *cell,
     actor->alarm_ns = TR_NEVER;
     actor->due_ns = TR_NEVER;
     actor->save_ns = TR_NEVER;
+    actor->look_ns = TR_NEVER;
     actor->key_size = key.size;
     memcpy(actor->key, key.data, key.size);
     actor->key[key.size] = 0;
@@ -51,6 +52,7 @@ void tr__durable_drop(struct worker *worker, struct durable_actor *actor)
     tr__durable_unweigh(worker, actor);
     actor->due_ns = TR_NEVER;
     actor->save_ns = TR_NEVER;
+    actor->look_ns = TR_NEVER;
     tr__durable_stretch_drop(worker, actor, TR_RESTARTED);
     tr__overlays_drop(worker, actor, UINT64_MAX);
     tr__durable_sql_drop(actor);
@@ -242,6 +244,7 @@ static void machine_init(struct worker *worker, struct durable_actor *actor)
                                           .has_on_sleep = actor->kind->sleeping,
                                           .has_on_destroy = actor->kind->destroying};
     tr__sleep_init(&actor->machine, &machine, worker->loop.now_ns);
+    tr__work_init(actor);
 }
 
 tr_next tr__durable_setup(tr_self *self, void *state, const void *message)

@@ -12,6 +12,10 @@
  * Two differences are rows, not code. A connection that can hibernate is a counter that blocks
  * nothing. A run handler that waits on its queue moves from RUN to RUN_WAITS, which lets the actor
  * fall asleep, and is still waited for by the finalize of a sleep.
+ *
+ * MAIL, LATERS and STASH are work that no turn has. Nobody raises them when that work arrives, because messages must
+ * not pay for it: the host reads them from the actor before each decision (durable/work.c). A destroy does not wait for
+ * mail and stash, since what they would need to end, further messages, is refused by then.
  */
 #ifndef DURABLE_SLEEP_COUNTERS_H
 #define DURABLE_SLEEP_COUNTERS_H
@@ -23,6 +27,9 @@
     X(NOT_READY, "not ready", 1, 0, 0)                                                             \
     X(NO_SLEEP, "the no-sleep option", 1, 0, 0)                                                    \
     X(REQUESTS, "active requests", 1, 1, 1)                                                        \
+    X(MAIL, "waiting mail", 1, 1, 0)                                                               \
+    X(LATERS, "replies owed", 1, 1, 1)                                                             \
+    X(STASH, "stashed messages", 1, 1, 0)                                                          \
     X(KEEP_AWAKE, "keep-awake", 1, 1, 1)                                                           \
     X(INTERNAL, "internal keep-awake", 1, 1, 1)                                                    \
     X(RUN, "the run handler", 1, 1, 0)                                                             \

@@ -389,6 +389,7 @@ const struct durable_hooks tr__durable_hooks = {
     .on_stored = tr__durable_stretch_stored,
     .on_stop = tr__durable_stop,
     .on_leave = tr__durable_leave,
+    .on_skipped = tr__durable_skipped,
     .on_nap = tr__durable_nap,
     .why = tr__durable_why,
     .on_end = tr__durable_end,

@@ -31,9 +31,9 @@ static void add_holder(tr_why_report *report, const struct durable_actor *actor,
 
 void tr__durable_why(struct worker *worker, struct cell *cell, tr_why_report *report)
 {
-    const struct durable_actor *actor =
-        (const struct durable_actor *)(const void *)cell_durable(cell);
+    struct durable_actor *actor = (struct durable_actor *)(void *)cell_durable(cell);
     const struct sleep_machine *machine = &actor->machine;
+    tr__work_look(worker, actor);
     uint32_t set = machine->holders.raised & tr__sleep_blocks_next(machine);
     uint32_t writes = 0;
     char text[HOLDERS_TEXT_SIZE];

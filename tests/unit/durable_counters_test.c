@@ -11,6 +11,9 @@ static const enum sleep_counter idle_reasons[] = {
     COUNTER_NOT_READY,
     COUNTER_NO_SLEEP,
     COUNTER_REQUESTS,
+    COUNTER_MAIL,
+    COUNTER_LATERS,
+    COUNTER_STASH,
     COUNTER_KEEP_AWAKE,
     COUNTER_INTERNAL,
     COUNTER_RUN,
@@ -24,10 +27,12 @@ static const enum sleep_counter finalize_waits_for[] = {
     COUNTER_KEEP_AWAKE,
     COUNTER_INTERNAL,
     COUNTER_REQUESTS,
+    COUNTER_LATERS,
     COUNTER_SOCKETS,
     COUNTER_DISCONNECTS,
 };
-static const enum sleep_counter sleep_waits_also_for[] = {COUNTER_RUN, COUNTER_RUN_WAITS};
+static const enum sleep_counter sleep_waits_also_for[] = {
+    COUNTER_RUN, COUNTER_RUN_WAITS, COUNTER_MAIL, COUNTER_STASH};
 
 static bool has(uint32_t set, enum sleep_counter counter)
 {

@@ -36,15 +36,19 @@ static bool is_idle(const struct model *model)
     return model->state == SLEEP_STARTED && !counts[COUNTER_NOT_READY] &&
            !counts[COUNTER_NO_SLEEP] && !counts[COUNTER_REQUESTS] && !counts[COUNTER_KEEP_AWAKE] &&
            !counts[COUNTER_INTERNAL] && !counts[COUNTER_RUN] && !counts[COUNTER_DISCONNECTS] &&
-           !counts[COUNTER_CONNECTIONS] && !counts[COUNTER_SOCKETS];
+           !counts[COUNTER_CONNECTIONS] && !counts[COUNTER_SOCKETS] && !counts[COUNTER_MAIL] &&
+           !counts[COUNTER_LATERS] && !counts[COUNTER_STASH];
 }
 
 static bool is_drained(const struct model *model)
 {
     const int *counts = model->counts;
-    bool waits_for_run =
-        model->state != SLEEP_DESTROY_GRACE && (counts[COUNTER_RUN] || counts[COUNTER_RUN_WAITS]);
-    return !waits_for_run && !counts[COUNTER_HOOKS] && !counts[COUNTER_TASKS] &&
+    /* A destroy refuses what is sent: it waits neither for mail nor for a stash, nor for a run handler. */
+    bool holds_sleep = counts[COUNTER_RUN] || counts[COUNTER_RUN_WAITS] || counts[COUNTER_MAIL] ||
+                       counts[COUNTER_STASH];
+    if (holds_sleep && model->state != SLEEP_DESTROY_GRACE)
+        return false;
+    return !counts[COUNTER_LATERS] && !counts[COUNTER_HOOKS] && !counts[COUNTER_TASKS] &&
            !counts[COUNTER_KEEP_AWAKE] && !counts[COUNTER_INTERNAL] && !counts[COUNTER_REQUESTS] &&
            !counts[COUNTER_SOCKETS] && !counts[COUNTER_DISCONNECTS];
 }

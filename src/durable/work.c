@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Work that no turn of the actor has: mail that waits, replies that it owes (tr_reply_later), messages in its stash.
+ *
+ * Each is a counter of the sleep machine with one holder at most. A message that arrives tells nobody, so that sending
+ * costs the same for every actor; instead the actor's cell is read before each decision of the machine. Work that ends
+ * with a turn is noticed at the end of that turn, and a message that has none by on_skipped. Some ends unseen: signals
+ * that nobody handles, mail that was dropped because the mailbox was full, an owed reply that nobody waits for any more.
+ * While there is work, a timer therefore looks again: in the grace that is the machine's own tick, before it is look_ns.
+ */
+#include "durable/actor.h"
+
+#include "actor/ask.h"
+
+static const struct envelope *ring_first(const struct envelope *last)
+{
+    return last ? (const struct envelope *)(const void *)last->mail.next : NULL;
+}
+
+/* Names what waits: the message that comes first, or a turn that may go on. NULL: nothing. */
+static const char *waiting_mail(const struct cell *cell)
+{
+    const struct cell_extra *extra = cell->extra;
+    const struct envelope *const rings[] = {cell->replies,
+                                            cell->exceptions,
+                                            extra->held,
+                                            cell->cycle,
+                                            extra->requests,
+                                            cell->notices,
+                                            cell->events};
+    for (size_t i = 0; i < sizeof rings / sizeof rings[0]; i++) {
+        const struct envelope *first = ring_first(rings[i]);
+        if (first)
+            return first->type ? first->type->name : "an order";
+    }
+    return cell->flags & CELL_WOKEN ? "a turn that may go on" : NULL;
+}
+
+/* How long somebody may still wait for this reply; 0: nobody does. */
+static tr_time time_left(const struct worker *worker, const struct later *later)
+{
+    const struct envelope *answer = later->answer;
+    uint32_t deadline_ms = answer->payload.ask.deadline_ms;
+    uint32_t now_ms = (uint32_t)((uint64_t)worker->loop.now_ns / TR_MILLISECOND);
+    if (!slots_find(worker->slots, answer->sender))
+        return 0;
+    if (!deadline_ms) /* it is further away than the envelope can say */
+        return TR_NEVER;
+    int32_t left_ms = (int32_t)(deadline_ms - now_ms);
+    return left_ms > 0 ? left_ms * TR_MILLISECOND : 0;
+}
+
+/* Names the first request whose reply is owed. NULL: none is. *left_ns: for how long the one that ends first may be. */
+static const char *owed_reply(const struct worker *worker, const struct cell *cell,
+                              tr_time *left_ns)
+{
+    const char *name = NULL;
+    const struct list *laters = &cell->extra->laters;
+    for (const struct list *link = laters->next; link != laters; link = link->next) {
+        const struct later *later = LIST_OWNER(link, const struct later, link);
+        tr_time left = time_left(worker, later);
+        if (!left)
+            continue;
+        name = name ? name : later->type->name;
+        *left_ns = left < *left_ns ? left : *left_ns;
+    }
+    return name;
+}
+
+static void tell(struct worker *worker, struct durable_actor *actor, enum work work,
+                 enum sleep_counter counter, const char *what)
+{
+    struct holder *holder = &actor->work[work];
+    tr_time now_ns = worker->loop.now_ns;
+    holder->what = what;
+    if (what && !holder_is_raised(holder))
+        (void)!tr__sleep_raise(&actor->machine, holder, counter, now_ns);
+    else if (!what)
+        tr__sleep_drop(&actor->machine, holder, now_ns);
+}
+
+void tr__work_init(struct durable_actor *actor)
+{
+    for (int i = 0; i < WORK_COUNT; i++)
+        actor->work[i] = (struct holder){.what = NULL};
+    actor->look_ns = TR_NEVER;
+}
+
+void tr__work_look(struct worker *worker, struct durable_actor *actor)
+{
+    struct cell *cell = actor->durable.cell;
+    const struct sleep_machine *machine = &actor->machine;
+    tr_time left_ns = machine->options.idle_ns;
+    bool decides = machine->state == SLEEP_STARTED || machine->state == SLEEP_GRACE ||
+                   machine->state == SLEEP_DESTROY_GRACE;
+    if (!decides)
+        return;
+    mail_look(worker, cell);
+    const char *mail = waiting_mail(cell);
+    const char *owed = owed_reply(worker, cell, &left_ns);
+    /* Of one that is sealed nothing can unstash it any more: no message gets in. */
+    bool is_sealed = cell->flags & CELL_SEALED;
+    const struct envelope *stashed = is_sealed ? NULL : ring_first(cell->extra->stash);
+    tell(worker, actor, WORK_MAIL, COUNTER_MAIL, mail);
+    tell(worker, actor, WORK_LATERS, COUNTER_LATERS, owed);
+    tell(worker, actor, WORK_STASH, COUNTER_STASH, stashed ? stashed->type->name : NULL);
+    tr_time look_ns = mail || owed ? worker->loop.now_ns + left_ns : TR_NEVER;
+    bool is_over = actor->look_ns <= worker->loop.now_ns;
+    if (look_ns < actor->look_ns || is_over || look_ns == TR_NEVER)
+        actor->look_ns = look_ns;
+    if (look_ns < TR_NEVER)
+        tr__durable_arm(worker, actor);
+}
