@@ -147,11 +147,6 @@ struct durable_actor {
     unsigned char *shown; /* the state as tr_state_changed knows it, NULL: no handler for it */
     size_t shown_size;
     size_t shown_room;
-    struct durable_array {
-        const void *items;
-        size_t room;
-    } * arrays; /* lists that tr_append has made, memory of the incarnation */
-    size_t array_count;
     struct state_block block;
     struct event_log *events; /* NULL: its kind has none; see durable/events.h */
     size_t weight;            /* its memory, as its desk has counted it */

@@ -71,8 +71,6 @@ void tr__durable_drop(struct worker *worker, struct durable_actor *actor)
     tr__durable_show_drop(worker, actor);
     source_resize(source, actor->warning, 0);
     actor->warning = NULL;
-    actor->arrays = NULL; /* they went with the incarnation */
-    actor->array_count = 0;
     actor->broken = TR_OK;
     actor->has_dirt = false;
     actor->is_creating = false;

@@ -107,42 +107,33 @@ void tr_save(tr_self *self)
 
 /* ---- Lists of the state. ---- */
 
-static struct durable_array *array_of(struct durable_actor *actor, const void *items)
-{
-    for (size_t i = 0; i < actor->array_count; i++) {
-        if (actor->arrays[i].items == items)
-            return &actor->arrays[i];
-    }
-    return NULL;
-}
-
 /*
- * A list that was read from the store, or that the application has made, has no room: it is copied once. The
- * actor knows which ones it has made, and how much they hold.
+ * A list that tr_append has made is a block of the heap that is marked as an array: its size says how many items it
+ * holds. Any other list (of the state that was read, of tr_alloc, a constant) is copied once, because what is behind
+ * its items may be in use.
  */
 const void *tr_self_append(tr_self *self, const void *items, size_t count, size_t size,
                            const void *item)
 {
     TURN_VERB(self);
-    struct durable_actor *actor = need(self, "tr_append");
-    struct durable_array *array = items ? array_of(actor, items) : NULL;
+    (void)need(self, "tr_append");
+    size_t bytes = tr__heap_array(self->cell->heap, items);
     if (count >= TR_PAYLOAD_MAX / size)
         tr_crash(self, TR_TOO_LARGE, "tr_append: the list is too long");
-    if (!array || count >= array->room) {
+    if (bytes && count * size > bytes)
+        tr_crash(self,
+                 TR_INVALID_ARGUMENT,
+                 "tr_append: the list has a count of %zu, and memory for %zu",
+                 count,
+                 bytes / size);
+    char *made = (char *)(uintptr_t)items;
+    if ((count + 1) * size > bytes) {
         size_t room = count < 4 ? 8 : 2 * count;
-        char *grown = tr_alloc(self, room * size);
-        if (items && count)
-            memcpy(grown, items, count * size);
-        if (array) {
-            tr_free(self, (void *)(uintptr_t)items);
-        } else {
-            size_t more = (actor->array_count + 1) * sizeof *actor->arrays;
-            actor->arrays = tr_realloc(self, actor->arrays, more);
-            array = &actor->arrays[actor->array_count++];
-        }
-        *array = (struct durable_array){grown, room};
+        made = tr_realloc(self, bytes ? made : NULL, room * size);
+        if (!bytes && count)
+            memcpy(made, items, count * size);
+        tr__heap_mark_array(self->cell->heap, made);
     }
-    char *made = (char *)(uintptr_t)array->items;
     memcpy(made + count * size, item, size);
     return made;
 }

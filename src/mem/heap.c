@@ -40,7 +40,7 @@ struct header {
     uint32_t seal;
     uint16_t size; /* Of a small block, as asked for. */
     uint8_t size_class;
-    uint8_t unused;
+    uint8_t is_array; /* tr__heap_mark_array; other blocks have 0. */
 };
 
 struct large {
@@ -315,6 +315,7 @@ static void *large_realloc(struct heap *heap, const struct memory_source *source
         return memory;
     }
     resized->size = size;
+    resized->header.is_array = 0;
     large_link(heap, resized);
     heap->bytes = heap->bytes - old_size + size;
     memory = resized + 1;
@@ -397,6 +398,79 @@ void tr__heap_free(struct heap **heap, const struct memory_source *source, void 
         return;
     struct header header = header_check(*heap, memory);
     block_free(*heap, source, memory, header.size_class);
+}
+
+/* ---- Arrays. ---- */
+
+void tr__heap_mark_array(const struct heap *heap, void *memory)
+{
+    struct header header = header_check(heap, memory);
+    header.is_array = 1;
+    header_write(memory, header);
+}
+
+/* The large block at `memory`, which becomes the first of them, because it is looked for again soon. */
+static struct large *large_find(struct heap *heap, const void *memory)
+{
+    struct large *large = heap->large;
+    while (large && (const void *)(large + 1) != memory)
+        large = large->next;
+    if (!large || !large->previous)
+        return large;
+    large->previous->next = large->next;
+    if (large->next)
+        large->next->previous = large->previous;
+    large->next = heap->large;
+    large->previous = NULL;
+    large_link(heap, large);
+    return large;
+}
+
+/* Whether a small block with its header could begin at `memory`. The chunk becomes the first, as above. */
+static bool is_in_chunk(struct heap *heap, const void *memory)
+{
+    uintptr_t at = (uintptr_t)memory;
+    uintptr_t begin = (uintptr_t)heap + sizeof *heap + HEADER_SIZE;
+    if (at >= begin && at - begin < heap->first.size - sizeof *heap - HEADER_SIZE)
+        return true;
+    struct chunk *before = &heap->first;
+    for (struct chunk *chunk = before->next; chunk; before = chunk, chunk = chunk->next) {
+        begin = (uintptr_t)chunk + sizeof *chunk + HEADER_SIZE;
+        if (at < begin || at - begin >= chunk->size - sizeof *chunk - HEADER_SIZE)
+            continue;
+        before->next = chunk->next;
+        chunk->next = heap->first.next;
+        heap->first.next = chunk;
+        return true;
+    }
+    return false;
+}
+
+/* What would be the header of a block at `memory`: perhaps bytes inside of another block, poisoned or not. */
+POISON_IGNORED static struct header header_peek(const void *memory)
+{
+    const struct header *header = header_of(memory);
+    return (struct header){.seal = header->seal,
+                           .size = header->size,
+                           .size_class = header->size_class,
+                           .is_array = header->is_array};
+}
+
+size_t tr__heap_array(struct heap *heap, const void *memory)
+{
+    if (!heap || !memory || (uintptr_t)memory % SOURCE_ALIGNMENT != 0)
+        return 0;
+    const struct large *large = large_find(heap, memory);
+    if (large)
+        return header_peek(memory).is_array == 1 ? large->size : 0;
+    if (!is_in_chunk(heap, memory))
+        return 0;
+    /* Bytes inside of a block pass for a header if they are the heap's seal, which nobody else knows. */
+    struct header header = header_peek(memory);
+    bool is_array = header.seal == heap->seal && header.is_array == 1 &&
+                    header.size_class < CLASS_LARGE && header.size <= SMALL_MAX &&
+                    size_class_of(header.size) == header.size_class;
+    return is_array ? header.size : 0;
 }
 
 bool tr__heap_on_end(struct heap **heap, const struct memory_source *source, void *resource,

@@ -42,6 +42,17 @@ void *tr__heap_realloc(struct heap **heap, const struct memory_source *source, v
 void tr__heap_free(struct heap **heap, const struct memory_source *source, void *memory);
 
 /**
+ * Marks a block of this heap as an array that grows: from now on tr__heap_array knows it. A block that
+ * tr__heap_realloc gives is not marked.
+ */
+void tr__heap_mark_array(const struct heap *heap, void *memory);
+/**
+ * The size of the marked block that begins at `memory`. 0: no such block of this heap begins there; `memory` may
+ * be any address, and nothing outside of the heap is read. `heap` may be NULL.
+ */
+size_t tr__heap_array(struct heap *heap, const void *memory);
+
+/**
  * Registers a cleaner: when the heap is dropped, `release(resource)` runs once, the last registered
  * first, while the blocks of the heap are still there. False when out of memory: it will not run.
  */

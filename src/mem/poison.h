@@ -23,6 +23,10 @@
 
 #if POISON_HAS_ASAN
 #include <sanitizer/asan_interface.h>
+/** Before a function that may read poisoned bytes. */
+#define POISON_IGNORED __attribute__((__no_sanitize_address__, __noinline__))
+#else
+#define POISON_IGNORED
 #endif
 
 /** Nobody may touch these bytes from now on. */

@@ -512,12 +512,47 @@ TEST(what_nobody_may_touch_is_poisoned, "B-05")
     finish();
 }
 
-SUITE("mem heap", random_programs_agree_with_a_model, random_programs_survive_refused_memory,
-      each_refused_request_changes_nothing, a_large_block_without_a_heap_goes_back,
-      the_rest_of_a_chunk_is_used, every_size_is_zeroed_aligned_and_its_own,
-      small_beginnings_take_512_bytes, chunks_grow_to_16_kib, churn_keeps_memory_constant,
-      large_blocks_go_back_when_freed, a_block_that_shrinks_and_grows_is_zeroed_again,
-      shrinking_needs_no_memory, huge_sizes_are_refused, cleaners_run_last_first_and_once,
+TEST(only_marked_blocks_are_arrays, "B-05")
+{
+    enum { COUNT = 400 };
+    static const size_t sizes[] = {1, 64, 500, SMALL_LIMIT, SMALL_LIMIT + 1, 20000};
+    void *blocks[COUNT];
+    char outside[32] = {0};
+    start();
+    ck_assert_uint_eq(tr__heap_array(heap, outside + 16), 0);
+    for (size_t i = 0; i < COUNT; i++) {
+        blocks[i] = tr__heap_alloc(&heap, &source, sizes[i % 6]);
+        ck_assert_ptr_nonnull(blocks[i]);
+        if (i % 2)
+            tr__heap_mark_array(heap, blocks[i]);
+    }
+    for (size_t round = 0; round < 2; round++) {
+        for (size_t i = 0; i < COUNT; i++)
+            ck_assert_uint_eq(tr__heap_array(heap, blocks[i]), i % 2 ? sizes[i % 6] : 0);
+    }
+    ck_assert_uint_eq(tr__heap_array(heap, NULL), 0);
+    ck_assert_uint_eq(tr__heap_array(heap, (char *)blocks[3] + 16), 0);
+    ck_assert_uint_eq(tr__heap_array(heap, (char *)blocks[5] + 16), 0);
+    ck_assert_uint_eq(tr__heap_array(heap, (char *)heap), 0);
+    for (size_t i = 1; i < COUNT; i += 2) {
+        if (i % 3 == 0) {
+            blocks[i] = tr__heap_realloc(&heap, &source, blocks[i], sizes[i % 6] + 8);
+            ck_assert_uint_eq(tr__heap_array(heap, blocks[i]), 0);
+        } else {
+            tr__heap_free(&heap, &source, blocks[i]);
+            ck_assert_uint_eq(tr__heap_array(heap, blocks[i]), 0);
+        }
+    }
+    finish();
+}
+
+SUITE("mem heap", only_marked_blocks_are_arrays, random_programs_agree_with_a_model,
+      random_programs_survive_refused_memory, each_refused_request_changes_nothing,
+      a_large_block_without_a_heap_goes_back, the_rest_of_a_chunk_is_used,
+      every_size_is_zeroed_aligned_and_its_own, small_beginnings_take_512_bytes,
+      chunks_grow_to_16_kib, churn_keeps_memory_constant, large_blocks_go_back_when_freed,
+      a_block_that_shrinks_and_grows_is_zeroed_again, shrinking_needs_no_memory,
+      huge_sizes_are_refused, cleaners_run_last_first_and_once,
       a_cleaner_without_memory_is_not_registered, a_cleaner_may_register_another,
       a_cleaner_that_never_returns_is_not_run_again, a_second_free_is_caught,
       realloc_of_a_free_block_is_caught, a_block_of_another_heap_is_caught,
