@@ -184,6 +184,12 @@ typedef struct tr_then {
     tr_handler row; /* its type is the request's */
 } tr_then;
 
+/**
+ * Waits for this long; others' messages are handled meanwhile: tr_sleep(self, TR_SECOND). TR_OK, or as tr_await_any;
+ * TR_INVALID_ARGUMENT for a negative time.
+ */
+#define tr_sleep(self, ns) tr_self_sleep(self, ns, TR_HERE_)
+
 TR_BEGIN_C
 /**
  * Says no to the request of this turn: return tr_refuse(self, NO_FUNDS, "only %d left", n); The actor
@@ -199,9 +205,6 @@ tr_next tr_refuse(tr_self *self, int code, const char *format, ...) TR_PRINTF(3,
  */
 tr_later tr_reply_later(tr_self *self);
 
-/** Waits for this long; others' messages are handled meanwhile. TR_OK, or as tr_await_any. */
-tr_status tr_sleep(tr_self *self, tr_time ns);
-
 /* ---- What the macros above call. ---- */
 
 /** timeout_ns 0: TR_ASK_NS. Negative: over at once. */
@@ -213,6 +216,8 @@ TR_MUST_CHECK tr_status tr_self_await_all(tr_self *self, const tr_pending *asks,
 TR_MUST_CHECK tr_status tr_self_await_any(tr_self *self, size_t *index, const tr_pending *asks,
                                           size_t count);
 const tr_error *tr_self_why(tr_self *self, tr_pending ask) TR_NON_NULL;
+/** `where` is the file and line of the wait, a constant; NULL: not known. */
+tr_status tr_self_sleep(tr_self *self, tr_time ns, const char *where);
 tr_next tr_self_give_up(tr_self *self, tr_pending ask);
 /** TR_OK, TR_NOT_FOUND (answered already, or none), TR_WRONG_TYPE, and all that tr_tell gives. */
 tr_status tr_self_reply_to(tr_self *self, tr_later later, const tr_type *type, const void *message);

@@ -224,13 +224,13 @@ tr_status tr_self_await_any(tr_self *self, size_t *index, const tr_pending *asks
     return status;
 }
 
-tr_status tr_sleep(tr_self *self, tr_time ns)
+tr_status tr_self_sleep(tr_self *self, tr_time ns, const char *where)
 {
     TURN_VERB(self);
     if (!self || ns < 0)
         return TR_INVALID_ARGUMENT;
     tr_time now_ns = clock_bound(&self->worker->clock);
-    tr_status status = tr__turn_park(self, timer_deadline(now_ns, ns));
+    tr_status status = turn_park_at(self, timer_deadline(now_ns, ns), where);
     return status == TR_TIMEOUT ? TR_OK : status;
 }
 

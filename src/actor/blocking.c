@@ -381,7 +381,7 @@ tr_status tr_try_blocking(tr_self *self, void (*function)(void *argument), void 
     job.envelope->kind = ENVELOPE_RETURNED;
     self->job = &job;
     self->held = job.envelope;
-    status = tr__turn_park(self, TR_NEVER);
+    status = turn_park_at(self, TR_NEVER, NULL);
     self->job = NULL;
     self->held = NULL;
     envelope_give(&worker->pool, job.envelope);

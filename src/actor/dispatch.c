@@ -152,44 +152,46 @@ static struct dispatch_entry *entry_of(const struct dispatch *dispatch, const tr
     return entry;
 }
 
-/* Fills a table with what is in another one. How many entries are not at their first place. */
-static uint32_t entries_fill(struct dispatch *dispatch, const struct dispatch *from)
+/* Fills a table with these. How many are not at their first place. */
+static uint32_t entries_fill(struct dispatch *dispatch, const struct dispatch_entry *from,
+                             uint32_t from_count)
 {
     uint32_t count = entry_count(dispatch);
     uint32_t misplaced = 0;
     for (uint32_t i = 0; i < count; i++)
         dispatch->entries[i] = (struct dispatch_entry){.quick = &no_type};
-    for (uint32_t i = 0; i < entry_count(from); i++) {
-        const struct dispatch_entry *old = &from->entries[i];
-        if (!old->type)
+    for (uint32_t i = 0; i < from_count; i++) {
+        if (!from[i].type)
             continue;
-        struct dispatch_entry *entry = entry_of(dispatch, old->type);
-        misplaced += entry != dispatch_place(dispatch, old->type);
-        *entry = *old;
+        struct dispatch_entry *entry = entry_of(dispatch, from[i].type);
+        misplaced += entry != dispatch_place(dispatch, from[i].type);
+        *entry = from[i];
     }
     return misplaced;
 }
 
 /*
- * A new table with what is in the old one, at the first places if that can be: of a type that is not
- * there each message takes the long way. False: without memory all is as it was.
+ * Puts a few entries at their first places if that can be: of a type that is not there each message takes the
+ * long way. What it does depends on addresses, which differ from run to run, so it allocates nothing: the same run
+ * asks for the same memory (V-02).
  */
-static bool entries_resize(struct dispatches *dispatches, struct dispatch *dispatch, uint32_t count)
+static void entries_spread(struct dispatch *dispatch)
 {
-    struct dispatch_entry *entries =
-        source_resize(&dispatches->source, NULL, count * sizeof *entries);
-    if (!entries)
-        return false;
-    struct dispatch old = *dispatch;
-    dispatch->entries = entries;
-    dispatch->mask = (uint32_t)((count - 1) * sizeof *entries);
-    uint32_t factors = dispatch->used <= ENTRIES_FEW ? FACTORS_MAX : 1;
+    struct dispatch_entry kept[ENTRIES_FEW];
+    uint32_t kept_count = 0;
     uint32_t fewest = UINT32_MAX;
     uint64_t factor = FACTOR_FIRST;
     uint64_t best = factor;
-    for (uint32_t i = 0; i < factors && fewest; i++, factor *= FACTOR_STEP) {
+    if (dispatch->used > ENTRIES_FEW)
+        return;
+    for (uint32_t i = 0; i < entry_count(dispatch); i++) {
+        if (dispatch->entries[i].type)
+            kept[kept_count++] = dispatch->entries[i];
+    }
+    TR_ASSERT(kept_count == dispatch->used);
+    for (uint32_t i = 0; i < FACTORS_MAX && fewest; i++, factor *= FACTOR_STEP) {
         dispatch->factor = factor;
-        uint32_t misplaced = entries_fill(dispatch, &old);
+        uint32_t misplaced = entries_fill(dispatch, kept, kept_count);
         if (misplaced < fewest) {
             fewest = misplaced;
             best = factor;
@@ -197,9 +199,25 @@ static bool entries_resize(struct dispatches *dispatches, struct dispatch *dispa
     }
     if (dispatch->factor != best) {
         dispatch->factor = best;
-        entries_fill(dispatch, &old);
+        entries_fill(dispatch, kept, kept_count);
     }
-    source_resize(&dispatches->source, old.entries, 0);
+}
+
+/* A new table with what is in the old one. False: without memory all is as it was. */
+static bool entries_resize(struct dispatches *dispatches, struct dispatch *dispatch, uint32_t count)
+{
+    struct dispatch_entry *entries =
+        source_resize(&dispatches->source, NULL, count * sizeof *entries);
+    if (!entries)
+        return false;
+    struct dispatch_entry *old = dispatch->entries;
+    uint32_t old_count = entry_count(dispatch);
+    dispatch->entries = entries;
+    dispatch->mask = (uint32_t)((count - 1) * sizeof *entries);
+    dispatch->factor = FACTOR_FIRST;
+    if (entries_fill(dispatch, old, old_count))
+        entries_spread(dispatch);
+    source_resize(&dispatches->source, old, 0);
     return true;
 }
 
@@ -249,7 +267,7 @@ static struct dispatch *dispatch_new(struct dispatches *dispatches, const tr_beh
         is_crowded |= entry != dispatch_place(dispatch, row->type);
     }
     if (is_crowded)
-        entries_resize(dispatches, dispatch, count);
+        entries_spread(dispatch);
     dispatch->pre_start = row_of(behavior, &tr_type_tr_pre_start);
     dispatch->post_stop = row_of(behavior, &tr_type_tr_post_stop);
     dispatch->pre_restart = row_of(behavior, &tr_type_tr_pre_restart);
@@ -339,13 +357,12 @@ const tr_handler *tr__dispatch_learn(struct dispatches *dispatches, struct dispa
     if (ENTRIES_SPARSE * (dispatch->used + 1) > count) {
         if (!entries_resize(dispatches, dispatch, 2 * count))
             return row;
-        count *= 2;
         entry = entry_of(dispatch, type);
     }
     *entry = entry_for(type, row);
     dispatch->used++;
-    if (entry != dispatch_place(dispatch, type) && dispatch->used <= ENTRIES_FEW)
-        entries_resize(dispatches, dispatch, count);
+    if (entry != dispatch_place(dispatch, type))
+        entries_spread(dispatch);
     return row;
 }
 

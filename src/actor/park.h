@@ -44,6 +44,19 @@ static inline tr_status turn_may_park(const struct tr_self *self)
  */
 tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns);
 
+/**
+ * As tr__turn_park, for a wait that is no tr_await: it stands at `where` ("bank.c:33"), NULL when that is not known. The
+ * place that tr_self_at has noted stays, because a tr_await may evaluate its ask, which waits, after it.
+ */
+static inline tr_status turn_park_at(struct tr_self *self, tr_time deadline_ns, const char *where)
+{
+    const char *awaits_at = self->where;
+    self->where = where;
+    tr_status status = tr__turn_park(self, deadline_ns);
+    self->where = awaits_at;
+    return status;
+}
+
 /** Lets a turn that waits go on; nothing when it was woken already. */
 void tr__turn_wake(struct tr_self *self, tr_status outcome);
 

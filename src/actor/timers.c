@@ -120,7 +120,7 @@ static void entry_let_go(struct timer_entry *entry)
 {
     entry->envelope->sender = 0;
     entry->envelope = NULL;
-    entry->state &= ~(uint32_t)(TIMER_QUEUED | TIMER_PARKED);
+    entry->state &= ~(uint32_t)(TIMER_QUEUED | TIMER_PARKED | TIMER_MISSED);
 }
 
 /* Drops the message of a timer, wherever it is. */
@@ -170,8 +170,12 @@ static void fire(struct worker *worker, struct timer_entry *entry)
             deadline_ns += late_ns / period_ns * period_ns;
         tr__wheel_arm(&worker->timers, &entry->node, deadline_ns);
     }
-    if (timer_has(entry, TIMER_QUEUED))
-        return; /* the last tick still waits: one is enough */
+    if (timer_has(entry, TIMER_QUEUED)) {
+        /* The last tick has not been handled: one is enough. If its turn waits, this one comes when that has ended. */
+        if (timer_has(entry, TIMER_PARKED))
+            entry->state |= TIMER_MISSED;
+        return;
+    }
     struct cell *cell = slots_at(worker->slots, context->owner);
     if (cell->flags & CELL_SEALED) {
         tr__wheel_cancel(&worker->timers, &entry->node);
@@ -253,13 +257,19 @@ void tr__timer_return(struct worker *worker, struct cell *cell, struct envelope 
         envelope_give(&worker->pool, envelope);
         return;
     }
-    entry->state &= ~(uint32_t)(TIMER_QUEUED | TIMER_PARKED);
-    cell->extra->timer_lines += message_lines(entry);
+    bool is_missed = timer_has(entry, TIMER_MISSED);
+    entry->state &= ~(uint32_t)(TIMER_QUEUED | TIMER_PARKED | TIMER_MISSED);
     switch (timer_kind(entry)) {
     case TIMER_ONCE:
+        cell->extra->timer_lines += message_lines(entry);
         entry_remove(worker, cell, entry);
-        break;
+        return;
     case TIMER_FIXED_RATE:
+        if (is_missed && !(cell->flags & CELL_SEALED) && cell->life < LIFE_STOPPING) {
+            entry->state |= TIMER_QUEUED;
+            deliver(worker, cell, envelope);
+            return;
+        }
         break;
     case TIMER_FIXED_DELAY:
         tr__wheel_arm(
@@ -268,6 +278,7 @@ void tr__timer_return(struct worker *worker, struct cell *cell, struct envelope 
             timer_deadline(clock_bound(&worker->clock), (tr_time)context_of(worker, entry)->value));
         break;
     }
+    cell->extra->timer_lines += message_lines(entry);
 }
 
 void tr__timer_detach(struct worker *worker, struct cell *cell, struct envelope *envelope)
@@ -296,7 +307,7 @@ void tr__timer_detach(struct worker *worker, struct cell *cell, struct envelope 
     }
     tr__wheel_cancel(&worker->timers, &entry->node);
     entry->envelope = NULL;
-    entry->state &= ~(uint32_t)(TIMER_QUEUED | TIMER_PARKED);
+    entry->state &= ~(uint32_t)(TIMER_QUEUED | TIMER_PARKED | TIMER_MISSED);
     entry_remove(worker, cell, entry);
 }
 

@@ -423,7 +423,7 @@ static tr_status wait(struct tr_self *self, uint64_t to, int32_t lines, tr_time 
         self->waits_for = to;
         if (ring == RING_LEAVES)
             tr__ring_announce(self, to);
-        status = tr__turn_park(self, deadline_ns);
+        status = turn_park_at(self, deadline_ns, NULL);
         if (self->number)
             give_up(self);
         self->waits_for = 0;

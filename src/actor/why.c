@@ -222,7 +222,6 @@ static void see_turn(struct worker *worker, const struct tr_self *turn, tr_why_r
 {
     char words[160];
     uint64_t who;
-    uint32_t asks;
     bool is_stopping = turn->cell->life == LIFE_STOPPING;
     const tr_behavior *behavior = turn->cell->dispatch->behavior;
     tr_why_kind kind = turn->is_barrier ? TR_WHY_BARRIER : TR_WHY_TURN_WAITS;
@@ -247,8 +246,8 @@ static void see_turn(struct worker *worker, const struct tr_self *turn, tr_why_r
         return;
     reason->who = tr_ref_from_bits(who);
     reason->count = 1;
-    /* Awaits note where they stand; of other waits the behavior is the nearest place. */
-    if (open_ask(turn, &asks) && turn->where)
+    /* tr_await and tr_sleep note where they stand; of other waits the behavior is the nearest place. */
+    if (turn->where)
         place_set(reason, turn->where, 0);
     else
         place_set(reason, behavior->file, behavior->line);

@@ -213,7 +213,7 @@ static tr_status ask_far(struct tr_self *self, struct cell *cell, uint64_t ref,
         /* No barrier can be in the way of this answer, so no ring is looked for. */
         ask->is_wanted = true;
         self->wanted = 1;
-        status = tr__turn_park(self, TR_NEVER);
+        status = turn_park_at(self, TR_NEVER, NULL);
         self->wanted = 0;
     }
     if (status == TR_OK)

@@ -101,7 +101,7 @@ struct tr_self {
     tr_status outcome;          /* why it goes on */
     tr_time parked_ns;          /* since when it waits */
     size_t scratch_mark;
-    const char *where;        /* the file and line of its last await */
+    const char *where;        /* the file and line of its wait; NULL: not known */
     struct batch *batch;      /* when it has several messages */
     struct envelope *grant;   /* the room it was given, on its way */
     struct cell *favoured;    /* the actor in whose stock that room is, for this stretch */

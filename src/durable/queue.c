@@ -164,7 +164,7 @@ static tr_status wait(tr_self *self, struct durable_actor *actor, tr_time deadli
     tr_status status = TR_ABORTED;
     if (!actor->is_aborted) {
         list_push_last(&actor->takers, &frame->taker);
-        status = tr__turn_park(self, deadline_ns);
+        status = turn_park_at(self, deadline_ns, NULL);
         list_remove(&frame->taker);
     }
     if (frame->is_run && holder_is_raised(&frame->holder))

@@ -245,7 +245,7 @@ static bool hook_wait(struct tr_self *self, struct durable_actor *actor)
 {
     while (actor->running && !self->is_cancelled && !actor->is_deadline_over) {
         actor->hook = self;
-        tr_status status = tr__turn_park(self, TR_NEVER);
+        tr_status status = turn_park_at(self, TR_NEVER, NULL);
         actor->hook = NULL;
         if (status != TR_OK)
             return false;

@@ -91,7 +91,7 @@ tr_status tr_try_save(tr_self *self)
         return TR_OK;
     struct stretch *stretch = LIST_OWNER(last, struct stretch, link);
     list_push_last(&stretch->savers, &self->frame->saver);
-    status = tr__turn_park(self, TR_NEVER);
+    status = turn_park_at(self, TR_NEVER, NULL);
     list_remove(&self->frame->saver); /* of a turn that was cancelled */
     return status;
 }

@@ -32,9 +32,11 @@ enum timer_state {
     TIMER_QUEUED = 1 << 2, /* Its envelope is in a mailbox or in a turn. */
     TIMER_PARKED = 1 << 3, /* That turn waits. */
     TIMER_LIGHT = 1 << 4,
-    TIMER_KEYED = 1 << 5,                                               /* Of timer/keys.c. */
-    TIMER_LOOSE = 1 << 6,                                               /* Of timer/loose.c. */
-    TIMER_OWN = TIMER_KIND | TIMER_QUEUED | TIMER_PARKED | TIMER_LIGHT, /* The caller's bits. */
+    TIMER_KEYED = 1 << 5,  /* Of timer/keys.c. */
+    TIMER_LOOSE = 1 << 6,  /* Of timer/loose.c. */
+    TIMER_MISSED = 1 << 7, /* It was due while that turn waited, of a fixed rate. */
+    TIMER_OWN = TIMER_KIND | TIMER_QUEUED | TIMER_PARKED | TIMER_LIGHT |
+                TIMER_MISSED, /* The caller's bits. */
     TIMER_GENERATION_SHIFT = 8,
 };
 

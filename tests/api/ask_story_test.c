@@ -16,7 +16,11 @@ TR_MESSAGE(answer, (u64, n));
 TR_REQUEST(question, answer, (u64, n));
 TR_REQUEST(set_aside, answer);
 TR_REQUEST(hold, answer);
-TR_ACTOR(oracle, question, set_aside, hold);
+TR_REQUEST(doze, answer);
+TR_REQUEST(push, answer);
+TR_MESSAGE(parcel);
+TR_ACTOR(oracle, question, set_aside, hold, doze, push);
+TR_ACTOR(narrow, parcel);
 TR_MESSAGE(meet, (ref_of(oracle), next));
 
 TR_MESSAGE(outcome, (i32, status), (str, text));
@@ -52,8 +56,51 @@ static tr_next on_hold(tr_self *self)
     return tr_reply(self, answer, .n = 1);
 }
 
+/* Waits three times: for an answer, for a while, and for a place in a mailbox that nobody empties. */
+static int doze_line;
+static narrow_ref narrow_one;
+
+static const struct answer *answer_of(tr_self *self, oracle_ref whom)
+{
+    return tr_await(self, tr_ask(self, whom, question));
+}
+
+static tr_next on_doze(tr_self *self, struct oracle *oracle)
+{
+    (void)answer_of(self, oracle->next);
+    doze_line = __LINE__ + 1;
+    (void)tr_sleep(self, TR_HOUR);
+    return tr_reply(self, answer, .n = 1);
+}
+
+static tr_next on_push(tr_self *self, struct oracle *oracle)
+{
+    (void)answer_of(self, oracle->next);
+    for (int i = 0; i < 4; i++)
+        (void)tr_tell(self, narrow_one, parcel);
+    return tr_reply(self, answer, .n = 1);
+}
+
+static tr_next on_parcel(tr_self *self)
+{
+    (void)tr_sleep(self, TR_HOUR);
+    return TR_SAME;
+}
+
+TR_BEHAVIOR(narrow, void, TR_ON(parcel, on_parcel, .is_barrier = true),
+            TR_OPTIONS(.mailbox_max = 1, .overflow = TR_PARK));
+
 TR_BEHAVIOR(oracle, struct oracle, TR_SETUP_WITH(meet, set_up), TR_ON(question, on_question),
-            TR_ON(set_aside, tr_stash), TR_ON(hold, on_hold, .is_barrier = true));
+            TR_ON(set_aside, tr_stash), TR_ON(hold, on_hold, .is_barrier = true),
+            TR_ON(doze, on_doze), TR_ON(push, on_push));
+
+/* Answers at once. */
+static tr_next on_prompt_question(tr_self *self)
+{
+    return tr_reply(self, answer, .n = 1);
+}
+
+TR_BEHAVIOR(prompt, void, TR_ON(question, on_prompt_question));
 
 static tr_next on_try_it(tr_self *self, const struct try_it *message)
 {
@@ -120,6 +167,33 @@ TEST(a_timeout_names_the_chain_and_where_it_waits, "A-03")
         HAS(text, "/user/first: on_question waits 1000 ms for question at ask_story_test.c:");
         HAS(text, "; /user/middle: on_question waits 1000 ms for question at ask_story_test.c:");
         HAS(text, "; /user/last: its reply was put off");
+        tr_kit_check(stage.kit);
+        tr_kit_free(stage.kit);
+    }
+}
+
+TEST(a_timeout_never_names_the_line_of_an_earlier_wait, "A-03")
+{
+    for (int workers = 1; workers <= 2; workers++) {
+        struct stage stage = begin(workers);
+        tr_ref prompt;
+        const tr_spawn_args args = {
+            .size = sizeof args, .behavior = &tr_behavior_prompt, .worker = 0};
+        uint64_t bits;
+        ck_assert_int_eq(tr_client_try_spawn(stage.client, &args, &bits), TR_OK);
+        prompt = tr_ref_from_bits(bits);
+        ck_assert_int_eq(tr_try_spawn(stage.client, &narrow_one, narrow, "narrow"), TR_OK);
+        oracle_ref whom = oracle(&stage, workers - 1, "whom", oracle_ref_of(prompt));
+        char place[80];
+        doze_ask dozes = tr_ask_within(stage.client, TR_SECOND, whom, doze);
+        ck_assert_int_eq(tr_try_await(stage.client, dozes, NULL), TR_TIMEOUT);
+        snprintf(place, sizeof place, "on_doze waits at ask_story_test.c:%d", doze_line);
+        HAS(tr_why(stage.client, dozes)->text, place);
+        push_ask pushes = tr_ask_within(stage.client, TR_SECOND, whom, push);
+        ck_assert_int_eq(tr_try_await(stage.client, pushes, NULL), TR_TIMEOUT);
+        const char *text = tr_why(stage.client, pushes)->text;
+        HAS(text, "on_push waits");
+        ck_assert_msg(!strstr(text, " at "), "%s", text);
         tr_kit_check(stage.kit);
         tr_kit_free(stage.kit);
     }
@@ -255,5 +329,6 @@ TEST(a_client_is_told_the_story_too, "A-03")
 }
 
 SUITE("ask story", a_timeout_names_the_chain_and_where_it_waits,
+      a_timeout_never_names_the_line_of_an_earlier_wait,
       a_timeout_says_that_a_request_is_queued_or_stashed, a_timeout_names_the_barrier_in_the_way,
       a_busy_worker_is_named_with_what_it_runs_and_for_how_long, a_client_is_told_the_story_too)

@@ -472,9 +472,78 @@ TEST(a_timer_is_replaced_in_its_own_turn, "T-01", "TM-04")
     kits_each(play_replace_in_hand);
 }
 
+/* ---- Ticks that are due while the turn of one waits. ---- */
+
+static tr_time sleep_ns;
+static tr_next after_sleep;
+
+static tr_next sleep_once(tr_self *self, uint32_t n)
+{
+    (void)n;
+    during = NULL;
+    (void)tr_sleep(self, sleep_ns);
+    return after_sleep;
+}
+
+static tr_next arm_rate_and_sleep(tr_self *self)
+{
+    during = sleep_once;
+    RATE("rate", 10, 1);
+    return TR_SAME;
+}
+
+static tr_next cancel_rate(tr_self *self)
+{
+    ck_assert_int_eq(tr_timer_cancel(self, "rate"), TR_TIMER_CANCELLED);
+    return TR_SAME;
+}
+
+static void play_missed(void)
+{
+    sleep_ns = 25 * MS;
+    after_sleep = TR_SAME;
+    begin(arm_rate_and_sleep);
+    tr_kit_advance(kit, 55 * MS);
+    SAID("10:1; 35:1; 40:1; 50:1"); /* the ticks of 20 and 30 are one */
+    during = sleep_once;
+    sleep_ns = 5 * MS;
+    tr_kit_advance(kit, 20 * MS);
+    SAID("60:1; 70:1"); /* none was missed */
+    /* Another turn ends the timer while the turn of its message waits. */
+    during = sleep_once;
+    sleep_ns = 25 * MS;
+    tr_kit_advance(kit, 20 * MS);
+    TELL_RUN(test, clock_actor, cancel_rate);
+    tr_kit_advance(kit, 50 * MS);
+    SAID("80:1");
+    /* And so does the end of the actor, by its own turn and by others. */
+    after_sleep = TR_STOP;
+    TELL_RUN(test, clock_actor, arm_rate_and_sleep);
+    tr_kit_advance(kit, 50 * MS);
+    SAID("155:1; end");
+    tr_kit_check(kit);
+}
+
+static void play_missed_and_killed(void)
+{
+    sleep_ns = 25 * MS;
+    begin(arm_rate_and_sleep);
+    tr_kit_advance(kit, 25 * MS);
+    tr_kill(test, clock_actor);
+    tr_kit_advance(kit, 50 * MS);
+    SAID("10:1; end");
+    tr_kit_check(kit);
+}
+
+TEST(ticks_missed_while_the_turn_of_one_waits_are_one, "T-01", "TM-07")
+{
+    kits_each(play_missed);
+    kits_each(play_missed_and_killed);
+}
+
 SUITE("timers", three_kinds_fire_at_their_times, equal_deadlines_come_in_the_order_of_creation,
       a_timer_starts_timers, fixed_rate_does_not_drift_in_a_day,
       a_timer_cancelled_before_expiry_never_comes, a_timer_cancelled_when_queued_never_comes,
       a_timer_is_cancelled_in_its_own_turn, a_handle_stops_its_own_timer_only,
       the_same_key_replaces, the_same_key_replaces_what_is_queued,
-      a_timer_is_replaced_in_its_own_turn)
+      a_timer_is_replaced_in_its_own_turn, ticks_missed_while_the_turn_of_one_waits_are_one)

@@ -165,6 +165,48 @@ TEST(what_is_for_any_type_or_for_none_is_never_quick, "B-01", "B-02")
     desk_free(&desk);
 }
 
+/*
+ * Where descriptors are differs from run to run. What a run asks for of memory must not, or an allocation that
+ * failed in it could not be made to fail again.
+ */
+TEST(memory_does_not_depend_on_addresses, "V-02")
+{
+    enum { PLACES = 512, TRIES = 300 };
+    static tr_type places[PLACES];
+    static tr_handler rows[COLORS];
+    uint64_t chance = 1;
+    uint64_t needed = 0;
+    for (int try = 0; try < TRIES; try++) {
+        tr_behavior behavior = tr_behavior_painter;
+        const tr_type *later[COLORS];
+        for (size_t i = 0; i < 2 * COLORS; i++) {
+            chance = chance * UINT64_C(6364136223846793005) + 1;
+            /* A part of the places for each, so that no two meet. */
+            tr_type *type = &places[i * (PLACES / (2 * COLORS)) +
+                                    (size_t)(chance >> 33) % (PLACES / (2 * COLORS))];
+            *type = *colors[i % COLORS];
+            if (i < COLORS) {
+                rows[i] = tr_behavior_painter.handlers[i];
+                rows[i].type = type;
+            } else {
+                later[i - COLORS] = type;
+            }
+        }
+        behavior.handlers = rows;
+        struct desk desk = desk_new();
+        struct dispatch *dispatch = tr__dispatch_of(&desk.dispatches, &behavior);
+        for (size_t i = 0; i < COLORS; i++)
+            ck_assert_ptr_eq(dispatch_find(&desk.dispatches, dispatch, later[i]), &rows[i]);
+        for (size_t i = 0; i < COLORS; i++)
+            ck_assert_ptr_eq(dispatch_find(&desk.dispatches, dispatch, rows[i].type), &rows[i]);
+        uint64_t allocations = desk.virtual->allocations;
+        if (try == 0)
+            needed = allocations;
+        ck_assert_uint_eq(allocations, needed);
+        desk_free(&desk);
+    }
+}
+
 SUITE("actor dispatch", every_type_of_a_behavior_is_at_its_first_place,
       new_addresses_of_known_types_get_first_places_too, any_number_of_addresses_is_found,
-      what_is_for_any_type_or_for_none_is_never_quick)
+      what_is_for_any_type_or_for_none_is_never_quick, memory_does_not_depend_on_addresses)
