@@ -15,7 +15,7 @@
 
 /** All zero is the default; borrowed for the call. */
 typedef struct tr_app {
-    size_t size TR_ZERO;                 /* set by tr_app_main */
+    size_t size TR_ZERO;                 /* need not be set: tr_app_run knows it */
     const char *name TR_ZERO;            /* of the root; NULL: the name of its behavior */
     int workers TR_ZERO;                 /* 0: one per CPU; --workers N says otherwise */
     tr_time shutdown_timeout_ns TR_ZERO; /* 0: 10 s; --shutdown-timeout 30s says otherwise */
@@ -54,11 +54,20 @@ typedef struct tr_app {
 
 TR_BEGIN_C
 /** What tr_app_main calls. app NULL: all defaults. */
-int tr_app_run(int argc, char **argv, const tr_behavior *root, const tr_app *app);
+TR_INLINE int tr_app_run(int argc, char **argv, const tr_behavior *root, const tr_app *app);
+
+/** What tr_app_run calls, with the size of the options as the program was compiled. */
+int tr_app_run_sized(int argc, char **argv, const tr_behavior *root, const tr_app *app,
+                     size_t size);
 TR_END_C
 
+TR_INLINE int tr_app_run(int argc, char **argv, const tr_behavior *root, const tr_app *app)
+{
+    return tr_app_run_sized(argc, argv, root, app, sizeof *app);
+}
+
 /* clang-format off */
-#define TR_APP_BRACES_(a, ...) { .size = sizeof(tr_app), __VA_ARGS__ }
+#define TR_APP_BRACES_(a, ...) { .size = 0, __VA_ARGS__ }
 #define TR_APP_MAIN_(...) TR_APP_MAIN__(__VA_ARGS__)
 #ifdef __cplusplus
 #define TR_APP_MAIN__(argc, argv, a, ...) \

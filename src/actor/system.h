@@ -115,7 +115,7 @@ static inline uint32_t system_place(const struct tr_system *system, int worker)
     return (uint32_t)worker < open ? (uint32_t)worker : (uint32_t)worker % open;
 }
 
-/** tr_system_new, without the actors of its pool. */
+/** tr_system_new, without the actors of its pool; the options are whole. */
 TR_MUST_CHECK tr_status tr__system_new(const tr_system_options *options, tr_system **system);
 
 /** Writes a line to the log. `path` may be NULL. Any thread. */

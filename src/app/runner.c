@@ -10,6 +10,7 @@
 #include "actor/dispatch.h"
 #include "actor/system.h"
 #include "app/flags.h"
+#include "base/sized.h"
 #include "os/console.h"
 #include "os/signals.h"
 
@@ -243,16 +244,14 @@ static const char *program_of(int argc, char **argv)
 }
 
 /* Fills in what the caller left out. False when there is no such app. */
-static bool runner_fill(struct runner *runner, const tr_app *app)
+static bool runner_fill(struct runner *runner, const tr_app *app, size_t size)
 {
     const char *why;
     if (!tr__behavior_is_valid(runner->behavior, &why))
         goto complain;
-    why = "options of another version of the library";
-    if (app && app->size && app->size != sizeof *app)
+    why = "it has options that this version of the library does not know, or a wrong .size";
+    if (app && !sized_read(&runner->app, sizeof runner->app, app, size))
         goto complain;
-    if (app)
-        runner->app = *app;
     if (!runner->app.name)
         runner->app.name = runner->behavior->name;
     if (runner->app.shutdown_timeout_ns <= 0)
@@ -264,13 +263,13 @@ complain:
     return false;
 }
 
-int tr_app_run(int argc, char **argv, const tr_behavior *root, const tr_app *app)
+int tr_app_run_sized(int argc, char **argv, const tr_behavior *root, const tr_app *app, size_t size)
 {
     struct runner runner = {.platform = tr_platform_real(), .behavior = root};
     if (argc < 0 || !argv)
         argc = 0;
     runner.program = program_of(argc, argv);
-    if (!runner_fill(&runner, app))
+    if (!runner_fill(&runner, app, size))
         return EXIT_FAILED;
 
     size_t room = sizeof(const char *) * ((size_t)argc + 1);
