@@ -36,13 +36,17 @@ typedef struct tr_app {
 /**
  * Runs an app and gives the exit status of main: tr_app_main(argc, argv, root actor, options...).
  *
- * Flags: --workers N; --shutdown-timeout T; --store DIR, of an app with durable actors; --help. The root gets what is left of the arguments in a
- * tr_args, its first message after tr_pre_start, once: a root that is restarted does not get it again. SIGINT and SIGTERM start a shutdown, and how it went
- * is said on standard error (shutdown.h); a second one ends the process at once, with 128 and its
- * number: 130, 143. When the root stops the app ends as well. The status:
+ * Flags: --workers N; --shutdown-timeout T; --store DIR, of an app with durable actors; --help. The root
+ * gets what is left of the arguments in a tr_args, its first message after tr_pre_start. SIGINT and SIGTERM
+ * start a shutdown, and how it went is said on standard error (shutdown.h); a second one ends the process
+ * at once, with 128 and its number: 130, 143.
+ *
+ * When the root stops the app ends as well. So it does when the root fails: it is not restarted, the log
+ * has the cause, and the status is 1. A root that is to be restarted says so, with
+ * TR_OPTIONS(.restart = TR_TRANSIENT) or TR_PERMANENT; each incarnation gets the tr_args again. The status:
  *
  *     0    all is well, also after a signal
- *     1    the root, or one of the pool, stopped because it failed, too often or with TR_TEMPORARY; or the
+ *     1    the root failed; or, where it is restarted, it failed too often; or one of the pool did; or the
  *          app could not start
  *     2    a flag is wrong
  *     70   a handler, a function of tr_blocking or a hook had not returned in time

@@ -61,8 +61,12 @@ struct tr_system {
     struct shutdown shutdown;
     struct start_gate gate;
     tr_supervision supervision; /* of top-level actors */
-    struct cell *guardian;      /* /user; owned by worker 0 */
-    uint32_t pool_linked;       /* of its children, those of the pool; worker 0's */
+    struct {
+        tr_child_spec spec;
+        const struct tr_args *args; /* NULL: it does not want them, or there is no app. Lent */
+    } root;                         /* of an app; see actor/root.h */
+    struct cell *guardian;          /* /user; owned by worker 0 */
+    uint32_t pool_linked;           /* of its children, those of the pool; worker 0's */
     tr_supervision pool_supervision;
     bool has_pool_supervision;
     /* Made and freed by pool/pool.c. */

@@ -35,6 +35,7 @@ struct runner {
     tr_io readable; /* of the signals */
     int signal;     /* the first one that came, 0 for none */
     tr_ref root;
+    struct tr_args args;
 };
 
 static tr_parker *parker_of(struct runner *runner)
@@ -97,7 +98,7 @@ static void say_report(struct runner *runner, tr_status ended)
     runner->platform->resize(runner->platform, text, 0);
 }
 
-/* tr_args is a signal: who does not want it is not sent it. */
+/* tr_args is a signal: a root that does not want it is not sent it. */
 static bool wants_args(const tr_behavior *behavior)
 {
     for (size_t i = 0; i < behavior->handler_count; i++) {
@@ -111,11 +112,23 @@ static bool wants_args(const tr_behavior *behavior)
 static tr_status root_start(struct runner *runner, const char *const *argv, size_t argc)
 {
     tr_error error = {.status = TR_OK};
+    /*
+     * Unless its options say otherwise, a root that fails ends the program: the arguments with which
+     * it failed would be the same again, and whoever started the program can start it again.
+     */
+    tr_child_spec *spec = &runner->system->root.spec;
+    *spec = (tr_child_spec){.behavior = runner->behavior, .name = runner->app.name};
+    if (!runner->behavior->options.restart)
+        spec->restart = TR_TEMPORARY;
+    runner->args = (struct tr_args){.argv = {argv, argc}};
+    if (wants_args(runner->behavior))
+        runner->system->root.args = &runner->args;
     const tr_spawn_args args = {.size = sizeof args,
                                 .behavior = runner->behavior,
                                 .name = runner->app.name,
                                 .worker = -1,
-                                .error = &error};
+                                .error = &error,
+                                .spec = spec};
     uint64_t bits;
     tr_status status = tr_client_try_spawn(runner->client, &args, &bits);
     if (status != TR_OK) {
@@ -124,12 +137,7 @@ static tr_status root_start(struct runner *runner, const char *const *argv, size
         return status;
     }
     runner->root = tr_ref_from_bits(bits);
-    if (!wants_args(runner->behavior))
-        return TR_OK;
-    status = tr_tell(runner->client, runner->root, tr_args, .argv = {argv, argc});
-    if (status != TR_OK)
-        tr__console_complain("%s: arguments: %s\n", runner->program, tr_status_text(status));
-    return status;
+    return TR_OK;
 }
 
 /* How it went, when all is over. */
@@ -188,7 +196,7 @@ static enum exit_status run_system(struct runner *runner, const char *const *arg
     status = tr_client_new(runner->system, &runner->client);
     if (status != TR_OK)
         goto free_system;
-    /* Before the workers start, so that nothing reaches the root before its arguments. */
+    /* Before the workers start, which read it. */
     if (root_start(runner, argv, argc) == TR_OK) {
         status = tr_system_start(runner->system);
         if (status == TR_OK) {
