@@ -200,8 +200,7 @@ int main(int argc, char **argv)
     /* Whoever is at the top begins anew as often as it takes. */
     static const tr_supervision supervision = {.restarts_max = TR_RESTARTS_MAX,
                                                .window_ns = TR_SECOND};
-    const tr_system_options options = {.size = sizeof options,
-                                       .workers = workers,
+    const tr_system_options options = {.workers = workers,
                                        .supervision = &supervision,
                                        .on_log = on_log,
                                        .traps_faults = has_faults};

@@ -15,7 +15,7 @@
 
 /** All zero is the default; borrowed for the call. */
 typedef struct tr_app {
-    size_t size TR_ZERO;                 /* set by tr_app_main */
+    size_t size TR_ZERO;                 /* need not be set: tr_app_run knows it */
     const char *name TR_ZERO;            /* of the root; NULL: the name of its behavior */
     int workers TR_ZERO;                 /* 0: one per CPU; --workers N says otherwise */
     tr_time shutdown_timeout_ns TR_ZERO; /* 0: 10 s; --shutdown-timeout 30s says otherwise */
@@ -37,13 +37,17 @@ typedef struct tr_app {
 /**
  * Runs an app and gives the exit status of main: tr_app_main(argc, argv, root actor, options...).
  *
- * Flags: --workers N; --shutdown-timeout T; --store DIR, of an app with durable actors; --help. The root gets what is left of the arguments in a
- * tr_args, its first message after tr_pre_start, once: a root that is restarted does not get it again. SIGINT and SIGTERM start a shutdown, and how it went
- * is said on standard error (shutdown.h); a second one ends the process at once, with 128 and its
- * number: 130, 143. When the root stops the app ends as well. The status:
+ * Flags: --workers N; --shutdown-timeout T; --store DIR, of an app with durable actors; --help. The root
+ * gets what is left of the arguments in a tr_args, its first message after tr_pre_start. SIGINT and SIGTERM
+ * start a shutdown, and how it went is said on standard error (shutdown.h); a second one ends the process
+ * at once, with 128 and its number: 130, 143.
+ *
+ * When the root stops the app ends as well. So it does when the root fails: it is not restarted, the log
+ * has the cause, and the status is 1. A root that is to be restarted says so, with
+ * TR_OPTIONS(.restart = TR_TRANSIENT) or TR_PERMANENT; each incarnation gets the tr_args again. The status:
  *
  *     0    all is well, also after a signal
- *     1    the root, or one of the pool, stopped because it failed, too often or with TR_TEMPORARY; or the
+ *     1    the root failed; or, where it is restarted, it failed too often; or one of the pool did; or the
  *          app could not start
  *     2    a flag is wrong
  *     70   a handler, a function of tr_blocking or a hook had not returned in time
@@ -58,11 +62,20 @@ typedef struct tr_app {
 
 TR_BEGIN_C
 /** What tr_app_main calls. app NULL: all defaults. */
-int tr_app_run(int argc, char **argv, const tr_behavior *root, const tr_app *app);
+TR_INLINE int tr_app_run(int argc, char **argv, const tr_behavior *root, const tr_app *app);
+
+/** What tr_app_run calls, with the size of the options as the program was compiled. */
+int tr_app_run_sized(int argc, char **argv, const tr_behavior *root, const tr_app *app,
+                     size_t size);
 TR_END_C
 
+TR_INLINE int tr_app_run(int argc, char **argv, const tr_behavior *root, const tr_app *app)
+{
+    return tr_app_run_sized(argc, argv, root, app, sizeof *app);
+}
+
 /* clang-format off */
-#define TR_APP_BRACES_(a, ...) { .size = sizeof(tr_app), __VA_ARGS__ }
+#define TR_APP_BRACES_(a, ...) { .size = 0, __VA_ARGS__ }
 #define TR_APP_MAIN_(...) TR_APP_MAIN__(__VA_ARGS__)
 #ifdef __cplusplus
 #define TR_APP_MAIN__(argc, argv, a, ...) \

@@ -65,7 +65,7 @@ TR_MESSAGE(tr_child_failed, (ref, child), (enum_of(tr_directive), directive),
 TR_MESSAGE(tr_terminated, (ref, who));
 /** No message came for this long; see tr_set_receive_timeout. */
 TR_MESSAGE(tr_receive_timeout, (i64, idle_ns));
-/** The first message to the root of an app. */
+/** The first message to the root of an app, to each incarnation of it. */
 TR_MESSAGE(tr_args, (list(str), argv));
 /**
  * To those who subscribed: a message was not handled. `behavior` names the receiver's when it did

@@ -23,7 +23,7 @@ typedef struct tr_kit tr_kit;
 
 /** All zero is the default. */
 typedef struct tr_kit_options {
-    size_t size;   /* sizeof(tr_kit_options); 0: only the members below */
+    size_t size;   /* need not be set: tr_kit_new knows it */
     uint64_t seed; /* 0: 1 */
     int workers;   /* 0: 1; more are played by the one thread, in an order that the seed chooses */
     bool moves;    /* actors that may move do, from worker to worker, as the seed chooses */
@@ -35,7 +35,7 @@ typedef struct tr_kit_options {
 
 TR_BEGIN_C
 /** Makes a kit, given to the caller; options NULL: defaults. NULL: no memory, or bad options. */
-TR_MUST_CHECK tr_kit *tr_kit_new(const tr_kit_options *options);
+TR_MUST_CHECK TR_INLINE tr_kit *tr_kit_new(const tr_kit_options *options);
 /** Stops everything, checks as tr_kit_check, and aborts with a report of memory that leaked. */
 void tr_kit_free(tr_kit *kit);
 /** Its system, borrowed. */
@@ -61,6 +61,14 @@ uint64_t tr_kit_trace(const tr_kit *kit);
  * queued + in hand) and the counters agree with what there is.
  */
 void tr_kit_check(tr_kit *kit);
+
+/** What tr_kit_new calls, with the size of the options as the program was compiled. */
+TR_MUST_CHECK tr_kit *tr_kit_new_sized(const tr_kit_options *options, size_t size);
 TR_END_C
+
+TR_INLINE tr_kit *tr_kit_new(const tr_kit_options *options)
+{
+    return tr_kit_new_sized(options, sizeof *options);
+}
 
 #endif

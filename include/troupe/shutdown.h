@@ -123,9 +123,10 @@ TR_MUST_CHECK tr_status tr_system_add_hook(tr_system *system, tr_hook_phase phas
 
 /**
  * Writes how the shutdown went. TR_INVALID_TRANSITION: it is not over (or was never begun);
- * TR_INVALID_ARGUMENT. Any thread.
+ * TR_INVALID_ARGUMENT, also for a program that was compiled for another report than the library's. Any
+ * thread.
  */
-TR_MUST_CHECK tr_status tr_system_report(tr_system *system, tr_shutdown_report *report);
+TR_MUST_CHECK TR_INLINE tr_status tr_system_report(tr_system *system, tr_shutdown_report *report);
 
 /**
  * The report for people, at most size - 1 characters and a 0: one line when all went well, and a
@@ -140,6 +141,15 @@ size_t tr_shutdown_report_print(const tr_shutdown_report *report, char *text, si
  * the supervisors that failed by it in links[], /user the last of them; or TR_OK. Any thread.
  */
 tr_status tr_system_error(tr_system *system, tr_error *error);
+
+/** What tr_system_report calls, with the size of the report as the program was compiled. */
+TR_MUST_CHECK tr_status tr_system_report_sized(tr_system *system, tr_shutdown_report *report,
+                                               size_t size);
 TR_END_C
+
+TR_INLINE tr_status tr_system_report(tr_system *system, tr_shutdown_report *report)
+{
+    return tr_system_report_sized(system, report, sizeof *report);
+}
 
 #endif

@@ -56,7 +56,7 @@ typedef enum tr_balance {
 
 /** All zero is the default. What it points to is borrowed as long as the system lives. */
 typedef struct tr_system_options {
-    size_t size;          /* sizeof(tr_system_options); 0: only the members below, up to context */
+    size_t size;          /* need not be set: tr_system_new knows it */
     const char *name;     /* "troupe" */
     int workers;          /* 0: one per CPU; at most TR_WORKERS_MAX */
     uint64_t seed;        /* 0: from the platform */
@@ -222,7 +222,8 @@ TR_BEGIN_C
  * cannot be one, which the log explains, and why the store cannot be opened: TR_STORE_FAILED, TR_STORE_BUSY,
  * TR_STORE_FULL, TR_STORE_CORRUPT, TR_STORE_FOREIGN, TR_STORE_NEWER. Any thread.
  */
-TR_MUST_CHECK tr_status tr_system_new(const tr_system_options *options, tr_system **system);
+TR_MUST_CHECK TR_INLINE tr_status tr_system_new(const tr_system_options *options,
+                                                tr_system **system);
 /**
  * Frees a system that was never started, or whose run or wait has returned; clients are freed
  * before. One whose run or wait gave TR_SHUTDOWN_INCOMPLETE is kept, memory and threads, for the
@@ -295,13 +296,13 @@ int tr_system_workers(const tr_system *system);
  */
 TR_MUST_CHECK tr_status tr_system_set_workers(tr_system *system, int workers);
 /** Writes the counters; each is exact when nothing runs, a little old otherwise. Any thread. */
-void tr_system_counters(tr_system *system, tr_counters *counters);
+TR_INLINE void tr_system_counters(tr_system *system, tr_counters *counters);
 /**
  * Copies up to `max` of the last dead letters, newest first, and writes how many to *count (may be
  * NULL). Returns the total so far. Any thread.
  */
-uint64_t tr_system_dead_letters(tr_system *system, tr_dead_letter_record *last, size_t max,
-                                size_t *count);
+TR_INLINE uint64_t tr_system_dead_letters(tr_system *system, tr_dead_letter_record *last,
+                                          size_t max, size_t *count);
 /**
  * Sends a tr_dead_letter of each new one to `who`. TR_STOPPED, TR_LIMIT
  * (TR_DEAD_LETTER_SUBSCRIBERS_MAX). Any thread.
@@ -339,7 +340,34 @@ tr_message tr_receive_any(tr_client *client, tr_time timeout_ns);
 /** See tr_spawn_wait. */
 TR_MUST_CHECK tr_status tr_client_spawn_wait(tr_client *client, tr_ref ref, tr_time timeout_ns,
                                              tr_error *error);
+
+/*
+ * What the inline functions above call: the same, with the size of the struct as the program was compiled.
+ * A library that knows fewer members refuses those that are not zero, with TR_INVALID_ARGUMENT; members
+ * that only one of both knows are zero.
+ */
+TR_MUST_CHECK tr_status tr_system_new_sized(const tr_system_options *options, size_t size,
+                                            tr_system **system);
+void tr_system_counters_sized(tr_system *system, tr_counters *counters, size_t size);
+uint64_t tr_system_dead_letters_sized(tr_system *system, tr_dead_letter_record *last, size_t size,
+                                      size_t max, size_t *count);
 TR_END_C
+
+TR_INLINE tr_status tr_system_new(const tr_system_options *options, tr_system **system)
+{
+    return tr_system_new_sized(options, sizeof *options, system);
+}
+
+TR_INLINE void tr_system_counters(tr_system *system, tr_counters *counters)
+{
+    tr_system_counters_sized(system, counters, sizeof *counters);
+}
+
+TR_INLINE uint64_t tr_system_dead_letters(tr_system *system, tr_dead_letter_record *last,
+                                          size_t max, size_t *count)
+{
+    return tr_system_dead_letters_sized(system, last, sizeof *last, max, count);
+}
 
 /**
  * Waits for a message to the client: tr_receive(client, alert, TR_SECOND) gives a

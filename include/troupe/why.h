@@ -88,9 +88,11 @@ typedef struct tr_why_report {
 } tr_why_report;
 
 TR_BEGIN_C
-/** See tr_actor_why. */
-TR_MUST_CHECK tr_status tr_self_actor_why(tr_self *self, tr_ref actor, tr_why_report *report);
-TR_MUST_CHECK tr_status tr_client_actor_why(tr_client *client, tr_ref actor, tr_why_report *report);
+/** See tr_actor_why; with the size of the report as the program was compiled. */
+TR_MUST_CHECK tr_status tr_self_actor_why_sized(tr_self *self, tr_ref actor, tr_why_report *report,
+                                                size_t size);
+TR_MUST_CHECK tr_status tr_client_actor_why_sized(tr_client *client, tr_ref actor,
+                                                  tr_why_report *report, size_t size);
 
 /**
  * Writes a report for a person, several lines, each with its newline; cut to `size` with its NUL.
@@ -101,6 +103,20 @@ size_t tr_why_print(const tr_why_report *report, char *text, size_t size);
 /** "TR_WHY_BARRIER", for logs; "?" for none. Any thread. */
 const char *tr_why_name(tr_why_kind kind);
 TR_END_C
+
+/** See tr_actor_why. */
+TR_MUST_CHECK TR_INLINE tr_status tr_self_actor_why(tr_self *self, tr_ref actor,
+                                                    tr_why_report *report)
+{
+    return tr_self_actor_why_sized(self, actor, report, sizeof *report);
+}
+
+/** See tr_actor_why. */
+TR_MUST_CHECK TR_INLINE tr_status tr_client_actor_why(tr_client *client, tr_ref actor,
+                                                      tr_why_report *report)
+{
+    return tr_client_actor_why_sized(client, actor, report, sizeof *report);
+}
 
 #ifdef __cplusplus
 inline tr_status tr_speak_actor_why_(tr_self *from, tr_ref actor, tr_why_report *report)
@@ -119,7 +135,7 @@ inline tr_status tr_speak_actor_why_(tr_client *from, tr_ref actor, tr_why_repor
  * handler or, as a client, from any thread.
  *
  * TR_OK, also for one that is gone or does not answer. Otherwise *report is as it was: TR_NO_MEMORY,
- * TR_INVALID_ARGUMENT; in a handler TR_CANCELLED, and TR_NOT_IN_A_TURN: an actor of another worker, where
+ * TR_INVALID_ARGUMENT, also for a program that was compiled for another report than the library's; in a handler TR_CANCELLED, and TR_NOT_IN_A_TURN: an actor of another worker, where
  * one cannot wait. It takes no room in a mailbox, and is answered by actors that are Suspended, full,
  * stopping, or wait. For an actor of the caller's own worker it does not wait; for others it waits until
  * they answer, at most TR_WHY_NS.

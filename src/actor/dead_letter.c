@@ -7,6 +7,7 @@
 #include "actor/burial.h"
 #include "actor/mail.h"
 #include "base/assert.h"
+#include "base/sized.h"
 
 tr_status tr__dead_letters_init(struct dead_letters *letters, const struct memory_source *source)
 {
@@ -207,8 +208,8 @@ static uint64_t total_of(struct tr_system *system)
     return total;
 }
 
-uint64_t tr_system_dead_letters(tr_system *system, tr_dead_letter_record *last, size_t max,
-                                size_t *count)
+uint64_t tr_system_dead_letters_sized(tr_system *system, tr_dead_letter_record *last, size_t size,
+                                      size_t max, size_t *count)
 {
     if (count)
         *count = 0;
@@ -221,7 +222,10 @@ uint64_t tr_system_dead_letters(tr_system *system, tr_dead_letter_record *last, 
     uint64_t kept = total < TR_DEAD_LETTERS_MAX ? total : TR_DEAD_LETTERS_MAX;
     size_t wanted = last && max < kept ? max : last ? (size_t)kept : 0;
     for (size_t i = 0; i < wanted; i++)
-        last[i] = letters->ring[(total - 1 - i) % TR_DEAD_LETTERS_MAX];
+        sized_write((char *)last + i * size,
+                    size,
+                    &letters->ring[(total - 1 - i) % TR_DEAD_LETTERS_MAX],
+                    sizeof letters->ring[0]);
     lock_give(&letters->lock);
     if (count)
         *count = wanted;

@@ -11,6 +11,7 @@
 #include "actor/timers.h"
 #include "actor/waiters.h"
 #include "base/assert.h"
+#include "base/sized.h"
 #include "os/memory.h"
 #include "os/virtual.h"
 
@@ -143,11 +144,12 @@ static bool on_park(void *context, tr_time deadline_ns)
     return true;
 }
 
-tr_kit *tr_kit_new(const tr_kit_options *options)
+tr_kit *tr_kit_new_sized(const tr_kit_options *caller_options, size_t size)
 {
-    static const tr_kit_options defaults;
-    if (!options)
-        options = &defaults;
+    tr_kit_options whole = {.size = sizeof whole};
+    if (caller_options && !sized_read(&whole, sizeof whole, caller_options, size))
+        return NULL;
+    const tr_kit_options *options = &whole;
     tr_kit *kit = tr__os_resize(NULL, sizeof *kit);
     if (!kit)
         return NULL;
@@ -158,20 +160,20 @@ tr_kit *tr_kit_new(const tr_kit_options *options)
     rng_init(&kit->rng, seed);
     kit->virtual->on_park = on_park;
     kit->virtual->on_park_context = kit;
-    tr_system_options system_options = {
-        .size = sizeof system_options,
-        .name = "kit",
-        .workers = options->workers ? options->workers : 1,
-        .seed = seed,
-        .spin_ns = -1,
-        .balance = options->moves ? TR_BALANCE_RESTLESS : TR_BALANCE_OFF,
-        .awake_max = options->size ? options->awake_max : 0,
-        .awake_bytes_max = options->size ? options->awake_bytes_max : 0,
-        .platform = &kit->virtual->table};
+    tr_system_options system_options = {.size = sizeof system_options,
+                                        .name = "kit",
+                                        .workers = options->workers ? options->workers : 1,
+                                        .seed = seed,
+                                        .spin_ns = -1,
+                                        .balance =
+                                            options->moves ? TR_BALANCE_RESTLESS : TR_BALANCE_OFF,
+                                        .awake_max = options->awake_max,
+                                        .awake_bytes_max = options->awake_bytes_max,
+                                        .platform = &kit->virtual->table};
     if (tr__system_new(&system_options, &kit->system) != TR_OK)
         goto free_virtual;
     kit->system->blocking.is_played = true;
-    if (options->size && options->durable &&
+    if (options->durable &&
         options->durable->start(kit->system, options->durable, options->store) != TR_OK)
         goto free_system;
     if (tr_client_new(kit->system, &kit->client) != TR_OK)

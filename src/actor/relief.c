@@ -19,7 +19,7 @@
 
 tr_status tr__relief_check(const tr_system_options *options)
 {
-    if (!options->size || !options->relief_after_ns)
+    if (!options->relief_after_ns)
         return TR_OK;
     if (options->relief_after_ns < 0 || options->relief_after_ns > TR_OPTION_NS_MAX)
         return TR_INVALID_ARGUMENT;
@@ -38,8 +38,6 @@ void tr__relief_init(struct relief *relief, struct tr_system *system,
     lock_init(&relief->lock);
     list_init(&relief->idle);
     atom64_init(&relief->total, 0);
-    if (!options->size)
-        return;
     relief->after_ns = options->relief_after_ns;
     relief->spares_max =
         options->relief_threads_max ? options->relief_threads_max : TR_RELIEF_THREADS_MAX;

@@ -339,9 +339,9 @@ static void sort_hooks(tr_shutdown_report *report)
     memcpy(report->hook, sorted, count * sizeof sorted[0]);
 }
 
-tr_status tr_system_report(tr_system *system, tr_shutdown_report *report)
+tr_status tr_system_report_sized(tr_system *system, tr_shutdown_report *report, size_t size)
 {
-    if (!system || !report)
+    if (!system || !report || size != sizeof *report)
         return TR_INVALID_ARGUMENT;
     struct shutdown *shutdown = &system->shutdown;
     tr_status escalated = tr_system_error(system, NULL);

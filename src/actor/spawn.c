@@ -13,6 +13,7 @@
 #include "actor/park.h"
 #include "actor/pooled.h"
 #include "actor/relief.h"
+#include "actor/root.h"
 #include "actor/state.h"
 #include "actor/stop.h"
 #include "actor/supervise.h"
@@ -273,8 +274,11 @@ bool tr__cell_pre_start(struct worker *worker, struct cell *cell, uint64_t causa
 {
     static const struct tr_pre_start message;
     cell->flags |= CELL_STARTED;
-    if (cell->origin)
+    if (cell->origin) {
         cell->origin->has_lived = true;
+        if (!tr__root_args(worker, cell))
+            return false;
+    }
     if (!cell->dispatch->pre_start)
         return true;
     struct tr_self *self =

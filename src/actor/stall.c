@@ -97,8 +97,6 @@ void tr__stalls_init(struct stalls *stalls, const tr_system_options *options)
 {
     *stalls = (struct stalls){.report_ns = TR_TURN_REPORT_NS};
     atom64_init(&stalls->total, 0);
-    if (!options->size)
-        return;
     if (options->turn_report_ns)
         stalls->report_ns = options->turn_report_ns < 0 ? 0 : options->turn_report_ns;
     stalls->on_stall = options->on_stall;

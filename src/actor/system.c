@@ -101,8 +101,6 @@ bool tr__system_has_failed(struct tr_system *system)
 
 static tr_status options_check(const tr_system_options *options)
 {
-    if (options->size && options->size != sizeof *options)
-        return TR_INVALID_ARGUMENT;
     if (options->workers < 0 || options->spin_ns < -1)
         return TR_INVALID_ARGUMENT;
     if (options->platform && options->platform->size < sizeof(tr_platform))
@@ -111,29 +109,26 @@ static tr_status options_check(const tr_system_options *options)
         return TR_INVALID_ARGUMENT;
     if (options->round_min_ns > TR_OPTION_NS_MAX || options->spin_ns > TR_OPTION_NS_MAX)
         return TR_INVALID_ARGUMENT;
-    if (options->size &&
-        (options->turn_report_ns < -1 || options->turn_report_ns > TR_OPTION_NS_MAX))
+    if (options->turn_report_ns < -1 || options->turn_report_ns > TR_OPTION_NS_MAX)
         return TR_INVALID_ARGUMENT;
-    if (options->size && (uint32_t)options->balance > TR_BALANCE_RESTLESS)
+    if ((uint32_t)options->balance > TR_BALANCE_RESTLESS)
         return TR_INVALID_ARGUMENT;
-    if (options->size && options->shutdown_timeout_ns < 0)
+    if (options->shutdown_timeout_ns < 0)
         return TR_INVALID_ARGUMENT;
     const char *why;
-    if (options->size && options->supervision &&
-        !tr__supervision_is_valid(options->supervision, &why))
+    if (options->supervision && !tr__supervision_is_valid(options->supervision, &why))
         return TR_INVALID_ARGUMENT;
-    if (options->size && options->pool_supervision &&
-        !tr__supervision_is_valid(options->pool_supervision, &why))
+    if (options->pool_supervision && !tr__supervision_is_valid(options->pool_supervision, &why))
         return TR_INVALID_ARGUMENT;
-    if (options->size && options->blocking_threads_max > TR_BLOCKING_THREADS_LARGEST)
+    if (options->blocking_threads_max > TR_BLOCKING_THREADS_LARGEST)
         return TR_LIMIT;
-    if (options->size && options->workers_max < 0)
+    if (options->workers_max < 0)
         return TR_INVALID_ARGUMENT;
-    if (options->size && options->workers_max > TR_WORKERS_MAX)
+    if (options->workers_max > TR_WORKERS_MAX)
         return TR_LIMIT;
-    if (options->size && options->stack_bytes && options->stack_bytes < TR_STACK_SIZE)
+    if (options->stack_bytes && options->stack_bytes < TR_STACK_SIZE)
         return TR_INVALID_ARGUMENT;
-    if (options->size && options->stack_bytes > TR_STACK_LARGEST)
+    if (options->stack_bytes > TR_STACK_LARGEST)
         return TR_LIMIT;
     tr_status relief = tr__relief_check(options);
     if (relief != TR_OK)
@@ -148,7 +143,7 @@ static tr_status options_check(const tr_system_options *options)
 /* Usable bytes of each stack: as wanted, rounded up to pages. */
 static size_t stack_size_of(const tr_system_options *options)
 {
-    size_t wanted = options->size && options->stack_bytes ? options->stack_bytes : TR_STACK_SIZE;
+    size_t wanted = options->stack_bytes ? options->stack_bytes : TR_STACK_SIZE;
     size_t page = tr__os_page_size();
     return (wanted + page - 1) / page * page * FIBER_STACK_FACTOR;
 }
@@ -174,15 +169,14 @@ static struct tr_system *system_alloc(const tr_system_options *options)
     system->spin_ns = options->spin_ns;
     system->io_percent = options->io_percent;
     system->round_min_ns = options->round_min_ns;
-    if (options->size && options->supervision)
+    if (options->supervision)
         system->supervision = *options->supervision;
-    system->has_pool_supervision = options->size && options->pool_supervision;
+    system->has_pool_supervision = options->pool_supervision;
     if (system->has_pool_supervision)
         system->pool_supervision = *options->pool_supervision;
-    if (options->size)
-        tr__start_gate_init(&system->gate, options);
-    system->awake_max = options->size ? options->awake_max : 0;
-    system->awake_bytes_max = options->size ? options->awake_bytes_max : 0;
+    tr__start_gate_init(&system->gate, options);
+    system->awake_max = options->awake_max;
+    system->awake_bytes_max = options->awake_bytes_max;
     atomptr_init(&system->pool, NULL);
     lock_init(&system->pool_lock);
     snprintf(system->name, sizeof system->name, "%s", options->name ? options->name : "troupe");
@@ -193,7 +187,7 @@ static struct tr_system *system_alloc(const tr_system_options *options)
     uint32_t open = options->workers ? (uint32_t)options->workers : cpus;
     if (open > TR_WORKERS_MAX)
         open = TR_WORKERS_MAX;
-    uint32_t most = options->size ? (uint32_t)options->workers_max : 0;
+    uint32_t most = (uint32_t)options->workers_max;
     system->worker_count = most > open ? most : open;
     atom32_init(&system->open_count, open);
     atom32_init(&system->open_most, open);
@@ -204,21 +198,19 @@ static struct tr_system *system_alloc(const tr_system_options *options)
     lock_init(&system->run_lock);
     tr__schedules_init(
         &system->schedules, system->platform->mono_now(system->platform), system->seed);
-    bool has_timeout = options->size && options->shutdown_timeout_ns;
+    bool has_timeout = options->shutdown_timeout_ns;
     tr__shutdown_init(&system->shutdown,
                       has_timeout ? options->shutdown_timeout_ns : TR_SHUTDOWN_TIMEOUT_NS);
     tr__stalls_init(&system->stalls, options);
     tr__relief_init(&system->relief, system, options);
     tr__fronts_init(&system->fronts);
-    bool is_whole = options->size;
-    system->balance = is_whole ? options->balance : TR_BALANCE_ON;
-    system->traps_faults = is_whole && options->traps_faults;
-    system->names_faults = is_whole && options->names_faults;
+    system->balance = options->balance;
+    system->traps_faults = options->traps_faults;
+    system->names_faults = options->names_faults;
     system->stack_size = stack_size_of(options);
-    is_whole &= options->blocking_threads_max != 0;
-    tr__blocking_init(&system->blocking,
-                      system,
-                      is_whole ? options->blocking_threads_max : TR_BLOCKING_THREADS_MAX);
+    uint32_t threads_max = options->blocking_threads_max;
+    tr__blocking_init(
+        &system->blocking, system, threads_max ? threads_max : TR_BLOCKING_THREADS_MAX);
     return system;
 }
 
@@ -399,11 +391,7 @@ void tr_system_free(tr_system *system)
 
 tr_status tr__system_new(const tr_system_options *options, tr_system **made)
 {
-    static const tr_system_options defaults;
-    if (!made)
-        return TR_INVALID_ARGUMENT;
-    if (!options)
-        options = &defaults;
+    TR_ASSERT(options->size == sizeof *options);
     tr_status status = options_check(options);
     if (status != TR_OK)
         return status;

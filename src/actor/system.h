@@ -64,8 +64,12 @@ struct tr_system {
     struct shutdown shutdown;
     struct start_gate gate;
     tr_supervision supervision; /* of top-level actors */
-    struct cell *guardian;      /* /user; owned by worker 0 */
-    uint32_t pool_linked;       /* of its children, those of the pool; worker 0's */
+    struct {
+        tr_child_spec spec;
+        const struct tr_args *args; /* NULL: it does not want them, or there is no app. Lent */
+    } root;                         /* of an app; see actor/root.h */
+    struct cell *guardian;          /* /user; owned by worker 0 */
+    uint32_t pool_linked;           /* of its children, those of the pool; worker 0's */
     tr_supervision pool_supervision;
     bool has_pool_supervision;
     /* Made and freed by pool/pool.c. */
@@ -119,7 +123,7 @@ static inline uint32_t system_place(const struct tr_system *system, int worker)
     return (uint32_t)worker < open ? (uint32_t)worker : (uint32_t)worker % open;
 }
 
-/** tr_system_new, without the actors of its pool. */
+/** tr_system_new, without the actors of its pool; the options are whole. */
 TR_MUST_CHECK tr_status tr__system_new(const tr_system_options *options, tr_system **system);
 
 /** Writes a line to the log. `path` may be NULL. Any thread. */

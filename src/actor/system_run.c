@@ -6,6 +6,7 @@
 #include "actor/mail.h"
 #include "actor/timers.h"
 #include "base/assert.h"
+#include "base/sized.h"
 
 /* ---- Threads. ---- */
 
@@ -415,10 +416,8 @@ static void counters_add(tr_counters *sum, const struct counters *counters)
     sum->moves += value(&counters->moves);
 }
 
-void tr_system_counters(tr_system *system, tr_counters *counters)
+static void counters_fill(struct tr_system *system, tr_counters *counters)
 {
-    if (!system || !counters)
-        return;
     *counters = (tr_counters){0};
     for (uint32_t i = 0; i < system->worker_count; i++) {
         const struct worker *worker = system->workers[i];
@@ -436,4 +435,13 @@ void tr_system_counters(tr_system *system, tr_counters *counters)
         counters->spawned > counters->stopped ? counters->spawned - counters->stopped : 0;
     uint64_t gone = counters->handled + counters->dead_letters - counters->refused;
     counters->queued = counters->accepted > gone ? counters->accepted - gone : 0;
+}
+
+void tr_system_counters_sized(tr_system *system, tr_counters *counters, size_t size)
+{
+    tr_counters all;
+    if (!system || !counters)
+        return;
+    counters_fill(system, &all);
+    sized_write(counters, size, &all, sizeof all);
 }

@@ -227,10 +227,10 @@ static tr_status ask_far(struct tr_self *self, struct cell *cell, uint64_t ref,
     return status;
 }
 
-tr_status tr_self_actor_why(tr_self *self, tr_ref actor, tr_why_report *report)
+tr_status tr_self_actor_why_sized(tr_self *self, tr_ref actor, tr_why_report *report, size_t size)
 {
     TURN_VERB(self);
-    if (!self || !report)
+    if (!self || !report || size != sizeof *report)
         return TR_INVALID_ARGUMENT;
     if (self->is_cancelled)
         return TR_CANCELLED;
@@ -247,9 +247,10 @@ tr_status tr_self_actor_why(tr_self *self, tr_ref actor, tr_why_report *report)
     return TR_OK;
 }
 
-tr_status tr_client_actor_why(tr_client *client, tr_ref actor, tr_why_report *report)
+tr_status tr_client_actor_why_sized(tr_client *client, tr_ref actor, tr_why_report *report,
+                                    size_t size)
 {
-    if (!client || !report)
+    if (!client || !report || size != sizeof *report)
         return TR_INVALID_ARGUMENT;
     struct tr_system *system = client->system;
     actor.bits = tr__front_behind(&system->slots, actor.bits);

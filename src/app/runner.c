@@ -10,6 +10,7 @@
 #include "actor/dispatch.h"
 #include "actor/system.h"
 #include "app/flags.h"
+#include "base/sized.h"
 #include "os/console.h"
 #include "os/signals.h"
 
@@ -34,6 +35,7 @@ struct runner {
     tr_io readable; /* of the signals */
     int signal;     /* the first one that came, 0 for none */
     tr_ref root;
+    struct tr_args args;
 };
 
 static tr_parker *parker_of(struct runner *runner)
@@ -96,7 +98,7 @@ static void say_report(struct runner *runner, tr_status ended)
     runner->platform->resize(runner->platform, text, 0);
 }
 
-/* tr_args is a signal: who does not want it is not sent it. */
+/* tr_args is a signal: a root that does not want it is not sent it. */
 static bool wants_args(const tr_behavior *behavior)
 {
     for (size_t i = 0; i < behavior->handler_count; i++) {
@@ -110,11 +112,23 @@ static bool wants_args(const tr_behavior *behavior)
 static tr_status root_start(struct runner *runner, const char *const *argv, size_t argc)
 {
     tr_error error = {.status = TR_OK};
+    /*
+     * Unless its options say otherwise, a root that fails ends the program: the arguments with which
+     * it failed would be the same again, and whoever started the program can start it again.
+     */
+    tr_child_spec *spec = &runner->system->root.spec;
+    *spec = (tr_child_spec){.behavior = runner->behavior, .name = runner->app.name};
+    if (!runner->behavior->options.restart)
+        spec->restart = TR_TEMPORARY;
+    runner->args = (struct tr_args){.argv = {argv, argc}};
+    if (wants_args(runner->behavior))
+        runner->system->root.args = &runner->args;
     const tr_spawn_args args = {.size = sizeof args,
                                 .behavior = runner->behavior,
                                 .name = runner->app.name,
                                 .worker = -1,
-                                .error = &error};
+                                .error = &error,
+                                .spec = spec};
     uint64_t bits;
     tr_status status = tr_client_try_spawn(runner->client, &args, &bits);
     if (status != TR_OK) {
@@ -123,12 +137,7 @@ static tr_status root_start(struct runner *runner, const char *const *argv, size
         return status;
     }
     runner->root = tr_ref_from_bits(bits);
-    if (!wants_args(runner->behavior))
-        return TR_OK;
-    status = tr_tell(runner->client, runner->root, tr_args, .argv = {argv, argc});
-    if (status != TR_OK)
-        tr__console_complain("%s: arguments: %s\n", runner->program, tr_status_text(status));
-    return status;
+    return TR_OK;
 }
 
 /* How it went, when all is over. */
@@ -189,7 +198,7 @@ static enum exit_status run_system(struct runner *runner, const char *const *arg
     status = tr_client_new(runner->system, &runner->client);
     if (status != TR_OK)
         goto free_system;
-    /* Before the workers start, so that nothing reaches the root before its arguments. */
+    /* Before the workers start, which read it. */
     if (root_start(runner, argv, argc) == TR_OK) {
         status = tr_system_start(runner->system);
         if (status == TR_OK) {
@@ -245,16 +254,14 @@ static const char *program_of(int argc, char **argv)
 }
 
 /* Fills in what the caller left out. False when there is no such app. */
-static bool runner_fill(struct runner *runner, const tr_app *app)
+static bool runner_fill(struct runner *runner, const tr_app *app, size_t size)
 {
     const char *why;
     if (!tr__behavior_is_valid(runner->behavior, &why))
         goto complain;
-    why = "options of another version of the library";
-    if (app && app->size && app->size != sizeof *app)
+    why = "it has options that this version of the library does not know, or a wrong .size";
+    if (app && !sized_read(&runner->app, sizeof runner->app, app, size))
         goto complain;
-    if (app)
-        runner->app = *app;
     if (!runner->app.name)
         runner->app.name = runner->behavior->name;
     if (runner->app.shutdown_timeout_ns <= 0)
@@ -266,13 +273,13 @@ complain:
     return false;
 }
 
-int tr_app_run(int argc, char **argv, const tr_behavior *root, const tr_app *app)
+int tr_app_run_sized(int argc, char **argv, const tr_behavior *root, const tr_app *app, size_t size)
 {
     struct runner runner = {.platform = tr_platform_real(), .behavior = root};
     if (argc < 0 || !argv)
         argc = 0;
     runner.program = program_of(argc, argv);
-    if (!runner_fill(&runner, app))
+    if (!runner_fill(&runner, app, size))
         return EXIT_FAILED;
 
     size_t room = sizeof(const char *) * ((size_t)argc + 1);

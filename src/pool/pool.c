@@ -5,6 +5,7 @@
 #include <troupe/durable.h>
 
 #include "actor/dispatch.h"
+#include "base/sized.h"
 
 static void pool_free(struct tr_system *system)
 {
@@ -150,18 +151,22 @@ tr_status tr__pool_start(struct tr_system *system, const tr_child_spec *table)
     return TR_OK;
 }
 
-tr_status tr_system_new(const tr_system_options *options, tr_system **made)
+tr_status tr_system_new_sized(const tr_system_options *caller_options, size_t size,
+                              tr_system **made)
 {
     tr_system *system;
+    tr_system_options options = {.size = sizeof options};
     if (!made)
         return TR_INVALID_ARGUMENT;
-    tr_status status = tr__system_new(options, &system);
+    if (caller_options && !sized_read(&options, sizeof options, caller_options, size))
+        return TR_INVALID_ARGUMENT;
+    tr_status status = tr__system_new(&options, &system);
     if (status != TR_OK)
         return status;
-    if (options && options->size && options->pool)
-        status = tr__pool_start(system, options->pool);
-    if (status == TR_OK && options && options->size && options->durable)
-        status = options->durable->start(system, options->durable, options->store);
+    if (options.pool)
+        status = tr__pool_start(system, options.pool);
+    if (status == TR_OK && options.durable)
+        status = options.durable->start(system, options.durable, options.store);
     if (status != TR_OK) {
         tr__start_gate_refuse(&system->gate, status);
         tr_system_free(system);

@@ -10,6 +10,9 @@
 #include <troupe/troupe.h>
 #include <unistd.h>
 
+TR_REQUEST(app_question, tr_done);
+TR_ACTOR(nobody, app_question);
+
 /* What the root has seen; apps of these tests are run one after the other. */
 static char seen[256];
 static int pre_starts, post_stops;
@@ -135,8 +138,11 @@ static tr_next crash(tr_self *self)
 
 TR_BEHAVIOR(failing_setup, void, TR_SETUP(be_broken));
 TR_BEHAVIOR(failing_start, void, TR_ON(tr_pre_start, be_broken_and_count));
-TR_BEHAVIOR(recovering, void, TR_ON(tr_args, be_broken_and_count), TR_ON(tr_post_restart, recover));
-TR_BEHAVIOR(failing_args, void, TR_ON(tr_args, crash), TR_OPTIONS(.restart = TR_TEMPORARY));
+TR_BEHAVIOR(patient_start, void, TR_ON(tr_pre_start, be_broken_and_count),
+            TR_OPTIONS(.restart = TR_TRANSIENT));
+TR_BEHAVIOR(recovering, void, TR_ON(tr_args, be_broken_and_count), TR_ON(tr_post_restart, recover),
+            TR_OPTIONS(.restart = TR_TRANSIENT));
+TR_BEHAVIOR(failing_args, void, TR_ON(tr_args, crash));
 
 static tr_next stop(void)
 {
@@ -150,6 +156,9 @@ TEST(a_root_that_fails_is_status_1, "")
     ck_assert_int_eq(RUN(failing_setup), 1);
     broken_starts = 0;
     ck_assert_int_eq(RUN(failing_start), 1);
+    ck_assert_int_eq(broken_starts, 1);
+    broken_starts = 0;
+    ck_assert_int_eq(RUN(patient_start), 1);
     ck_assert_int_eq(broken_starts, 4); /* it was restarted three times */
     ck_assert_int_eq(RUN(failing_args), 1);
     ck_assert_int_eq(RUN(stopping_setup), 0);
@@ -160,6 +169,80 @@ TEST(a_root_that_is_restarted_and_ends_well_is_status_0, "S-02")
     broken_starts = 1;
     ck_assert_int_eq(RUN(recovering), 0);
     ck_assert_int_eq(broken_starts, 3);
+}
+
+/* The first thing that many programs do: ask somebody, and be refused. */
+static tr_next ask_nobody(tr_self *self)
+{
+    nobody_ref who = nobody_ref_of(TR_NOBODY);
+    (void)tr_await(self, tr_ask(self, who, app_question));
+    return TR_SAME;
+}
+
+TR_BEHAVIOR(refused, void, TR_ON(tr_args, ask_nobody));
+
+static int args_count;
+
+static tr_next fail_first(tr_self *self, const struct tr_args *message)
+{
+    ck_assert_uint_eq(message->argv.count, 2);
+    ck_assert_str_eq(message->argv.items[1], "one");
+    return ++args_count < 3 ? be_broken(self) : TR_STOP;
+}
+
+static tr_next stop_first(tr_self *self)
+{
+    if (++args_count == 3)
+        tr_system_shutdown(tr_system_of(self), TR_SECOND);
+    return TR_STOP;
+}
+
+TR_BEHAVIOR(patient, void, TR_ON(tr_args, fail_first), TR_OPTIONS(.restart = TR_TRANSIENT));
+TR_BEHAVIOR(permanent, void, TR_ON(tr_args, stop_first), TR_OPTIONS(.restart = TR_PERMANENT));
+
+TEST(a_root_that_is_begun_again_gets_its_arguments_again, "S-02", "S-08")
+{
+    args_count = 0;
+    ck_assert_int_eq(RUN(patient, "one"), 0);
+    ck_assert_int_eq(args_count, 3);
+    args_count = 0;
+    ck_assert_int_eq(RUN(permanent), 0);
+    ck_assert_int_eq(args_count, 3);
+}
+
+/* The second incarnation finds mail of the first. */
+static tr_next tell_then_fail(tr_self *self)
+{
+    if (++broken_starts > 2)
+        return TR_SAME;
+    tr_tell(self, tr_me(self), tr_done);
+    return be_broken(self);
+}
+
+static tr_next args_first(void)
+{
+    args_count++;
+    (void)strcat(seen, "args ");
+    return TR_SAME;
+}
+
+static tr_next then_done(void)
+{
+    (void)strcat(seen, "done ");
+    return strcmp(seen, "args done done ") == 0 ? TR_STOP : TR_SAME;
+}
+
+TR_BEHAVIOR(late_starter, void, TR_ON(tr_pre_start, tell_then_fail), TR_ON(tr_args, args_first),
+            TR_ON(tr_done, then_done), TR_OPTIONS(.restart = TR_TRANSIENT));
+
+TEST(arguments_that_were_not_handled_come_once_and_first, "S-04")
+{
+    seen[0] = '\0';
+    args_count = 0;
+    broken_starts = 0;
+    ck_assert_int_eq(RUN(late_starter), 0);
+    ck_assert_str_eq(seen, "args done done ");
+    ck_assert_int_eq(args_count, 1);
 }
 
 /* ---- Signals. ---- */
@@ -268,6 +351,29 @@ TEST(an_app_that_ends_by_itself_says_nothing, "X-04")
     ck_assert_str_eq(said, "");
 }
 
+static int app_failing(void)
+{
+    return RUN(failing_args);
+}
+
+static int app_refused(void)
+{
+    return RUN(refused);
+}
+
+TEST(a_root_that_fails_ends_the_program_and_its_cause_is_said, "S-08")
+{
+    pre_starts = 0;
+    ck_assert_int_eq(run_apart(app_failing, said, sizeof said), 1);
+    const char *line =
+        strstr(said, "/user/failing_args: failed in tr_args: TR_BAD_DATA: as the test");
+    ck_assert_ptr_nonnull(line);
+    ck_assert_ptr_nonnull(strstr(line, "app_test.c:"));
+    ck_assert_str_eq(strchr(line, '\n'), "\n"); /* and nothing else */
+    ck_assert_int_eq(run_apart(app_refused, said, sizeof said), 1);
+    ck_assert_ptr_nonnull(strstr(said, "/user/refused: failed in tr_args: TR_STOPPED: "));
+}
+
 static tr_next on_start_hang(void)
 {
     (void)kill(getpid(), SIGTERM);
@@ -334,7 +440,10 @@ TEST(a_wrong_shutdown_timeout_starts_nothing, "X-03")
 SUITE("app", the_root_gets_what_is_left_of_the_arguments, the_root_has_the_name_of_the_app,
       wrong_flags_and_help_start_nothing, arguments_that_nobody_wants_are_no_dead_letter,
       a_root_that_fails_is_status_1, a_root_that_is_restarted_and_ends_well_is_status_0,
-      a_signal_stops_the_app_in_order, a_second_signal_ends_it_at_once,
-      a_signal_ends_in_a_report_of_one_line, an_app_that_ends_by_itself_says_nothing,
+      a_root_that_is_begun_again_gets_its_arguments_again,
+      arguments_that_were_not_handled_come_once_and_first,
+      a_root_that_fails_ends_the_program_and_its_cause_is_said, a_signal_stops_the_app_in_order,
+      a_second_signal_ends_it_at_once, a_signal_ends_in_a_report_of_one_line,
+      an_app_that_ends_by_itself_says_nothing,
       a_handler_that_never_returns_is_status_70_and_is_named, so_is_a_hook_that_hangs,
       a_wrong_shutdown_timeout_starts_nothing)
