@@ -68,7 +68,15 @@ typedef enum tr_timer_kind {
  *
  * TR_OK: it was taken, which is not yet handled. TR_STOPPED (also for nobody),
  * TR_TOO_LARGE (also for a malformed one), TR_NO_MEMORY: it was not, and is a dead letter.
- * TR_INVALID_ARGUMENT: there was no message. May be ignored. Messages of one sender to one receiver arrive in the order sent.
+ * TR_INVALID_ARGUMENT: there was no message. May be ignored. TR_MAILBOX_FULL: as the receiver's
+ * `overflow` says.
+ *
+ * It waits in one case only: the receiver has TR_PARK and no room, or another turn of this actor waits
+ * for room there. Then the turn waits as a barrier for at most TR_PARK_NS, a client's thread blocks;
+ * TR_CANCELLED: the actor ends meanwhile. Where a turn cannot wait (a set-up, a signal, a defer, a ring of
+ * actors that wait for each other) it is TR_MAILBOX_FULL at once.
+ *
+ * Messages of one sender to one receiver arrive in the order of the calls, whichever of its turns calls.
  */
 #define tr_tell(from, to, ...)                                                                     \
     TR_TELL_(from, to, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))

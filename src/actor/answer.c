@@ -8,6 +8,7 @@
 #include "actor/ask.h"
 #include "actor/ask_open.h"
 #include "actor/batch.h"
+#include "actor/line.h"
 #include "actor/relief.h"
 #include "actor/turn.h"
 #include "actor/waiters.h"
@@ -207,10 +208,11 @@ tr_status tr__ask_forward(struct tr_self *self, uint64_t to)
         envelope->kind = ENVELOPE_ASK;
         envelope->payload.ask.id = request->payload.ask.id;
         envelope->payload.ask.deadline_ms = request->payload.ask.deadline_ms;
-        status = tr__mail_send(worker, cell, envelope);
+        status = turn_is_behind(self, to) ? TR_MAILBOX_FULL : tr__mail_send(worker, cell, envelope);
         if (status != TR_OK && front_is(cell))
             status = tr__front_send(worker, envelope, &cell, &to);
-        if (status == TR_MAILBOX_FULL && room_policy(room_load(&cell->door.room)) == TR_PARK)
+        if (status == TR_MAILBOX_FULL &&
+            (room_policy(room_load(&cell->door.room)) == TR_PARK || turn_is_behind(self, to)))
             status = tr__turn_wait_for_room(self, cell, envelope, TR_NEVER);
         if (status != TR_OK)
             envelope_give(&worker->pool, envelope);

@@ -4,6 +4,7 @@
 #include "actor/ask_open.h"
 #include "actor/ask_then.h"
 #include "actor/batch.h"
+#include "actor/line.h"
 #include "actor/park.h"
 #include "actor/relief.h"
 #include "actor/story.h"
@@ -265,11 +266,13 @@ ASK_INLINE tr_status post(struct tr_self *self, struct ask *ask, struct cell *ce
     envelope->payload.ask.deadline_ms = tr__ask_deadline_ms(ask->asked_ns, deadline_ns);
     bool is_inside = envelope->block_class == ENVELOPE_NO_BLOCK;
     /* In this order: the flags are those of an actor that lives here. */
-    if (is_inside && mail_is_quick(worker, cell) && !(cell->flags & CELL_BY_KIND)) {
+    if (is_inside && mail_is_quick(worker, cell) && !(cell->flags & CELL_BY_KIND) &&
+        !self->is_behind) {
         mail_send_quickly(worker, cell, envelope);
         return TR_OK;
     }
-    status = tr__mail_send(worker, cell, envelope);
+    status =
+        turn_is_behind(self, ask->to) ? TR_MAILBOX_FULL : tr__mail_send(worker, cell, envelope);
     if (__builtin_expect(status != TR_OK, 0) && front_is(cell)) {
         struct cell *member = cell;
         status =
@@ -283,7 +286,7 @@ ASK_INLINE tr_status post(struct tr_self *self, struct ask *ask, struct cell *ce
         return TR_OK;
     }
     if (status == TR_MAILBOX_FULL && !ask->carrier &&
-        room_policy(room_load(&cell->door.room)) == TR_PARK) {
+        (room_policy(room_load(&cell->door.room)) == TR_PARK || turn_is_behind(self, ask->to))) {
         tr__asks_settle(worker); /* now its deadline is known */
         status = tr__turn_wait_for_room(self, cell, envelope, ask->timeout.deadline_ns);
     }
@@ -393,7 +396,8 @@ ASK_INLINE bool is_near(const struct worker *worker, const struct cell *cell)
 ASK_INLINE bool is_free_to_ask(const struct tr_self *self, const struct worker *worker,
                                const struct cell_extra *extra)
 {
-    return turn_may_park(self) == TR_OK && !self->batch && extra && !extra->asks.newest &&
+    return !self->is_unusual && self->kind == TURN_MESSAGE && !worker->depth &&
+           self->state == TURN_RUNS && !self->batch && extra && !extra->asks.newest &&
            !extra->asks.count && extra->asks.last != UINT32_MAX &&
            self->asks.count != self->asks.room && worker->ask_spare && worker->pool.free;
 }

@@ -169,6 +169,7 @@ struct cell_extra {
     tr_time suspended_ns;
     /* More of turns that wait. */
     struct list born;      /* those that have waited and not ended, oldest first */
+    struct list line;      /* of those that wait, those that want room, by arrival */
     uint32_t barriers;     /* of those that wait, those that let no ask or notice begin */
     uint32_t blocked;      /* and whose function is queued or runs: actor/blocking.h */
     struct envelope *held; /* a ring: the rest of the cycle in which a barrier began */

@@ -19,6 +19,7 @@ __attribute__((__noinline__, __cold__)) static struct cell_extra *extra_new(stru
     *extra = (struct cell_extra){.cell = cell};
     list_init(&extra->parked);
     list_init(&extra->born);
+    list_init(&extra->line);
     list_init(&extra->laters);
     list_init(&extra->returns);
     list_init(&extra->pasts);

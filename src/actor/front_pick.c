@@ -4,6 +4,7 @@
  */
 #include "actor/front.h"
 
+#include "actor/line.h"
 #include "actor/mail.h"
 
 /* A word of the board; false: the tenant is gone. */
@@ -236,11 +237,15 @@ static tr_status send_through(struct tr_system *system, struct worker *worker,
     if (status != TR_OK)
         return status;
     status = TR_STOPPED;
+    const struct cell *running = worker ? worker_running(worker) : NULL;
     struct cell *member;
     while ((member = tr__front_next(&walk))) {
         envelope->generation = (uint32_t)(walk.member >> 32);
-        tr_status one = worker ? tr__mail_send(worker, member, envelope)
-                               : tr__mail_send_outside(system, member, envelope);
+        tr_status one = TR_MAILBOX_FULL;
+        if (!worker)
+            one = tr__mail_send_outside(system, member, envelope);
+        else if (!running || !tr__line_has(running, walk.member)) /* else a turn of his is before */
+            one = tr__mail_send(worker, member, envelope);
         if (one == TR_STOPPED)
             continue;
         /* The first that was full is the one whose turn it was. */

@@ -25,6 +25,7 @@ void tr__turn_init(struct tr_self *self, struct worker *worker)
     self->scratch = &worker->scratch;
     list_init(&self->link);
     list_init(&self->born);
+    list_init(&self->line);
     turn_asks_init(&self->asks);
     tr__scratch_init(&self->own_scratch, &worker->source);
 }
@@ -58,7 +59,7 @@ static void turn_give(struct worker *worker, struct tr_self *self)
 {
     self->is_detached = false;
     self->waits_plainly = false;
-    self->is_cancelled = false;
+    self->is_unusual = 0;
     self->fiber = NULL;
     tr__scratch_deinit(&self->own_scratch);
     tr__scratch_init(&self->own_scratch, &worker->source);
@@ -254,6 +255,13 @@ void tr__turn_leave(struct tr_self *self, tr_next next)
     tr__fiber_end(&self->worker->host, self->caller);
 }
 
+void tr__stretch_look(struct tr_self *self)
+{
+    if (self->cell->flags & CELL_METERED)
+        tr__budget_turn_resume(self);
+    self->is_behind = !list_is_empty(&self->cell->extra->line);
+}
+
 bool tr__stretch_end(struct tr_self *self)
 {
     struct worker *worker = self->worker;
@@ -358,6 +366,8 @@ static void abandon(struct worker *worker, struct tr_self *self)
     if (self->held)
         envelope_give(&worker->pool, self->held);
     self->held = NULL;
+    list_remove(&self->line);
+    self->wants = 0;
     self->waits_for = 0;
     self->number = 0;
     self->wanted = 0;

@@ -6,6 +6,7 @@
  * share; it may fail, and then nothing has happened. The second sends them, which needs no memory.
  */
 #include "actor/client.h"
+#include "actor/line.h"
 #include "actor/relief.h"
 #include "actor/system.h"
 #include "actor/turn.h"
@@ -115,14 +116,17 @@ static uint64_t next_of(struct envelope **first, const struct issue *issue)
 
 /* ---- The second one. ---- */
 
-static void send_all(struct worker *worker, struct envelope *first, const struct issue *issue,
+static void send_all(struct tr_self *self, struct envelope *first, const struct issue *issue,
                      tr_published *published)
 {
+    struct worker *worker = self->worker;
     while (first) {
         struct envelope *envelope = first;
         uint64_t to = next_of(&first, issue);
         struct cell *cell = slots_find(worker->slots, to);
-        tr_status status = cell ? tr__mail_send(worker, cell, envelope) : TR_STOPPED;
+        tr_status status = cell ? TR_MAILBOX_FULL : TR_STOPPED;
+        if (cell && !turn_is_behind(self, to))
+            status = tr__mail_send(worker, cell, envelope);
         if (status == TR_OK) {
             published->taken++;
             continue;
@@ -159,7 +163,7 @@ tr_published tr_self_publish(tr_self *self, tr_topic topic, const tr_type *type,
         return published;
     published.status = prepare(&worker->pool, &walk, &issue, &first);
     tr__topic_end(&walk);
-    send_all(worker, first, &issue, &published);
+    send_all(self, first, &issue, &published);
     return published;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/ring.h"
+#include "actor/line.h"
 #include "actor/turn_asks.h"
 
 #include "actor/ask.h"
@@ -131,7 +132,11 @@ static bool follow_turn(struct search *search, const struct tr_self *turn, struc
         return all_lead_back(search, turn, depth);
     uint32_t at = turn->asks.count;
     const struct ask *ask = turn->wanted ? turn_ask_before(turn, &at) : NULL;
-    struct edge edge = {turn->wanted ? 0 : turn->waits_for, 0, 0};
+    /* One that is behind another turn of its actor waits for whom that one waits for. */
+    const struct tr_self *first = turn->wants ? tr__line_first(turn) : turn;
+    if (first->state != TURN_PARKED)
+        return false;
+    struct edge edge = {turn->wanted ? 0 : first->waits_for, 0, 0};
     for (;;) {
         while (ask && (!ask_is_open(ask) || ask->is_fixed))
             ask = turn_ask_before(turn, &at);
@@ -229,8 +234,10 @@ enum ring tr__ring_look(struct tr_self *self, uint64_t to)
     /* Who waits for what this turn itself has freed waits no longer. */
     if (self->cell->flags & CELL_AWAITED)
         tr__waiters_serve(self->worker, self->cell);
-    struct search search = {
-        .worker = self->worker, .origin = self->cell->identity, .left = CHAIN_MAX};
+    struct search search = {.worker = self->worker,
+                            .origin = self->cell->identity,
+                            .number = self->number,
+                            .left = CHAIN_MAX};
     if (leads_back(&search, (struct edge){to, 0, 0}, 0))
         return RING_IS_CLOSED;
     return search.has_left ? RING_LEAVES : RING_IS_OPEN;

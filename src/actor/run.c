@@ -44,6 +44,16 @@ __attribute__((__noinline__)) static bool message_end_slowly(struct tr_self *sel
     return tr__turn_over(self, next);
 }
 
+/* A turn begins of an actor that is metered, or behind a barrier. */
+static void look_closely(struct tr_self *self)
+{
+    const struct cell *cell = self->cell;
+    if (cell->flags & CELL_METERED)
+        tr__budget_turn_begin(self);
+    self->is_behind = cell->flags & CELL_BARRIER && !list_is_empty(&cell->extra->line);
+    self->has_story |= self->is_behind; /* its end takes that back */
+}
+
 /* A message is out of the mailbox. Of those that need a second look: false, nothing is to be handled. */
 __attribute__((__noinline__)) static bool message_admit(struct tr_self *self,
                                                         struct envelope *envelope)
@@ -51,8 +61,8 @@ __attribute__((__noinline__)) static bool message_admit(struct tr_self *self,
     struct worker *worker = self->worker;
     struct cell *cell = self->cell;
     mail_uncount(cell, envelope);
-    if (cell->flags & CELL_METERED)
-        tr__budget_turn_begin(self);
+    if (cell->flags & (CELL_METERED | CELL_BARRIER))
+        look_closely(self);
     switch ((enum envelope_kind)envelope->kind) {
     case ENVELOPE_PROBE:
         tr__probe_answer(worker, envelope, true);

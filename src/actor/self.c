@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "actor/ask_open.h"
+#include "actor/line.h"
 #include "actor/mail.h"
 #include "actor/gate.h"
 #include "actor/relief.h"
@@ -41,7 +42,7 @@ __attribute__((__cold__, __noinline__)) static tr_status unsent(struct tr_self *
     struct worker *worker = self->worker;
     const tr_type *type = envelope->type;
     uint32_t policy = room_policy(room_load(&cell->door.room));
-    if (status == TR_MAILBOX_FULL && policy == TR_PARK)
+    if (status == TR_MAILBOX_FULL && (policy == TR_PARK || turn_is_behind(self, to)))
         status = tr__turn_wait_for_room(self, cell, envelope, TR_NEVER);
     if (status == TR_OK)
         return TR_OK;
@@ -88,7 +89,7 @@ ATOM_INLINE tr_status send(struct tr_self *self, uint64_t to, uint64_t sender, c
     envelope->causal = self->causal;
     envelope->generation = (uint32_t)(to >> 32);
     envelope->kind = ENVELOPE_NOTICE;
-    status = tr__mail_send(worker, cell, envelope);
+    status = turn_is_behind(self, to) ? TR_MAILBOX_FULL : tr__mail_send(worker, cell, envelope);
     if (__builtin_expect(status == TR_OK, 1))
         return TR_OK;
     if (front_is(cell))
@@ -107,7 +108,7 @@ ATOM_INLINE bool send_quickly(struct tr_self *self, uint64_t to, const tr_type *
     struct worker *worker = self->worker;
     struct cell *cell = slots_map_find(&worker->map, to);
     /* In this order: what comes later is this thread's, if the actor is near. */
-    if (__builtin_expect(!cell || !mail_is_near(worker, cell) || self->is_cancelled, 0))
+    if (__builtin_expect(!cell || !mail_is_near(worker, cell) || self->is_unusual, 0))
         return false;
     uint64_t stock_and_lines = cell->stock_and_lines + MAIL_ONE_NOTICE;
     if (__builtin_expect(!message || mail_is_overdrawn(stock_and_lines) || !worker->pool.free, 0))

@@ -9,7 +9,6 @@
 #ifndef ACTOR_STRETCH_H
 #define ACTOR_STRETCH_H
 
-#include "actor/budget.h"
 #include "actor/park.h"
 #include "actor/relief.h"
 #include "actor/timers.h"
@@ -27,6 +26,9 @@ STRETCH_INLINE void parked_push(struct cell_extra *extra, struct tr_self *self)
     list_push_last(&extra->parked, &self->link);
 }
 
+/** A turn goes on of an actor that is metered, or behind a barrier. */
+void tr__stretch_look(struct tr_self *self);
+
 /**
  * Runs a turn of the actor that runs, until it waits again or has ended; the latter is told by true.
  * `is_stuck`: on the thread that waits in it.
@@ -41,8 +43,8 @@ STRETCH_INLINE bool stretch_go(struct worker *worker, struct cell *cell, struct 
     worker_set_type(worker, self->envelope->type);
     worker_set_row(worker, self->row);
     worker->message->turns++; /* a stretch is charged like a turn */
-    if (__builtin_expect(cell->flags & CELL_METERED, 0))
-        tr__budget_turn_resume(self);
+    if (__builtin_expect(cell->flags & (CELL_METERED | CELL_BARRIER), 0))
+        tr__stretch_look(self);
     if (is_stuck) {
         tr__relief_leave(worker, self);
     } else {

@@ -51,6 +51,7 @@ static void story_clear(struct tr_self *self)
     self->defer_count = 0;
     self->has_story = false;
     self->asks_barrier = false;
+    self->is_behind = false;
     self->reply_failed = TR_OK;
     self->error.status = TR_OK;
     self->error.code = 0;

@@ -4,6 +4,7 @@
 #include "actor/blocking.h"
 #include "actor/client.h"
 #include "actor/extra.h"
+#include "actor/line.h"
 #include "actor/park.h"
 #include "actor/ring.h"
 #include "actor/story.h"
@@ -406,11 +407,13 @@ static void give_up(struct tr_self *self)
 static tr_status wait(struct tr_self *self, uint64_t to, int32_t lines, tr_time deadline_ns)
 {
     struct worker *worker = self->worker;
-    enum ring ring = tr__ring_look(self, to);
-    if (ring == RING_IS_CLOSED)
-        return TR_MAILBOX_FULL;
-    struct envelope *wanted = NULL;
     self->number = ++worker->wait_last;
+    enum ring ring = tr__ring_look(self, to);
+    if (ring == RING_IS_CLOSED) {
+        self->number = 0;
+        return TR_MAILBOX_FULL;
+    }
+    struct envelope *wanted = NULL;
     if (tr__extra_of(worker, self->cell))
         wanted = tr__letter_new(worker, self->number, STOCK_STEP, lines);
     tr_status status = TR_NO_MEMORY;
@@ -465,18 +468,19 @@ static tr_status place(struct tr_self *self, struct cell *cell, struct envelope 
     int32_t used = (int32_t)mail_lines(envelope);
     tr_status status = tr__mail_place(worker, cell, envelope);
     bool is_near = cell_owner(cell) == worker->index;
+    bool is_followed = tr__line_is_followed(self);
     if (status == TR_OK) {
         room->messages -= 1;
         room->lines -= used;
     }
     if (status != TR_OK || !is_near) {
-        if (status != TR_OK || !room->messages)
+        if (status != TR_OK || !room->messages || is_followed)
             tr__grant_return(self);
         self->has_story = true;
         return status;
     }
     int32_t lines = room->lines < STOCK_LINES_MAX * STOCK_STEP ? room->lines : 0;
-    if (room->messages && lines) {
+    if (room->messages && lines && !is_followed) {
         cell->stock += ((uint32_t)lines << STOCK_LINES_SHIFT) + (uint32_t)room->messages;
         room->messages = 0;
         room->lines -= lines;
@@ -504,37 +508,66 @@ void tr__favour_end(struct tr_self *self)
     }
 }
 
+/* Of a turn that is the first of its line. Takes the envelope on TR_OK only. */
+static tr_status wait_and_place(struct tr_self *self, struct cell *cell, struct envelope *envelope,
+                                tr_time deadline_ns)
+{
+    tr_status status;
+    if (self->favoured)
+        tr__favour_end(self);
+    if (self->grant)
+        tr__grant_return(self);
+    do {
+        status = wait(self, self->wants, (int32_t)mail_lines(envelope), deadline_ns);
+    } while (status == TR_OK && !self->grant);
+    if (status != TR_OK)
+        return status;
+    if (slots_find(self->worker->slots, self->wants) == cell)
+        return place(self, cell, envelope);
+    tr__grant_return(self);
+    return TR_STOPPED;
+}
+
+/* The same of one that is behind others. */
+static tr_status wait_behind(struct tr_self *self, struct cell *cell, struct envelope *envelope,
+                             tr_time deadline_ns)
+{
+    tr_status status = tr__line_wait(self, deadline_ns);
+    if (status != TR_OK)
+        return status;
+    if (slots_find(self->worker->slots, self->wants) != cell)
+        return TR_STOPPED;
+    status = tr__mail_send(self->worker, cell, envelope);
+    if (status == TR_MAILBOX_FULL && room_policy(room_load(&cell->door.room)) == TR_PARK)
+        status = wait_and_place(self, cell, envelope, deadline_ns);
+    return status;
+}
+
 tr_status tr__turn_wait_for_room(struct tr_self *self, struct cell *cell, struct envelope *envelope,
                                  tr_time deadline_ns)
 {
-    int32_t lines = (int32_t)mail_lines(envelope);
     uint64_t to = (uint64_t)envelope->generation << 32 | (uint32_t)cell->identity;
     tr_status status = turn_may_park(self);
     if (status != TR_OK)
         return status == TR_CANCELLED ? status : TR_MAILBOX_FULL;
     if (cell == self->cell)
         return TR_MAILBOX_FULL;
-    bool has_grant = self->grant && self->grant->sender == to && room_of(self->grant)->messages &&
-                     room_of(self->grant)->lines >= lines;
-    if (!has_grant) {
-        tr_time now_ns = clock_bound_roughly(&self->worker->clock);
-        tr_time park_ns = timer_deadline(now_ns, TR_PARK_NS);
-        deadline_ns = deadline_ns < park_ns ? deadline_ns : park_ns;
-        if (self->favoured)
-            tr__favour_end(self);
-        if (self->grant)
-            tr__grant_return(self);
-        self->held = envelope; /* in case that this turn is abandoned */
-        do {
-            status = wait(self, to, lines, deadline_ns);
-        } while (status == TR_OK && !self->grant);
-        self->held = NULL;
-        if (status != TR_OK)
-            return status;
-    }
-    if (slots_find(self->worker->slots, to) != cell) {
-        tr__grant_return(self);
-        return TR_STOPPED;
-    }
-    return place(self, cell, envelope);
+    /* By rule 4 of actor/line.h nobody is before it. */
+    if (self->grant && self->grant->sender == to && room_of(self->grant)->messages &&
+        room_of(self->grant)->lines >= (int32_t)mail_lines(envelope))
+        return slots_find(self->worker->slots, to) == cell ? place(self, cell, envelope)
+                                                           : TR_STOPPED;
+    if (!tr__extra_of(self->worker, self->cell))
+        return TR_NO_MEMORY;
+    tr_time now_ns = clock_bound_roughly(&self->worker->clock);
+    tr_time park_ns = timer_deadline(now_ns, TR_PARK_NS);
+    deadline_ns = deadline_ns < park_ns ? deadline_ns : park_ns;
+    bool is_behind = tr__line_has(self->cell, to);
+    tr__line_enter(self, to);
+    self->held = envelope; /* in case that this turn is abandoned */
+    status = is_behind ? wait_behind(self, cell, envelope, deadline_ns)
+                       : wait_and_place(self, cell, envelope, deadline_ns);
+    self->held = NULL;
+    tr__line_leave(self);
+    return status;
 }

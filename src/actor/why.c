@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/why.h"
+#include "actor/line.h"
 #include "actor/turn_asks.h"
 
 #include <stdio.h>
@@ -204,8 +205,8 @@ static void tell_wait(struct worker *worker, const struct tr_self *turn, char *w
                  ask->type->name,
                  more,
                  path_of(worker, ask->to, path));
-    } else if (turn->waits_for) {
-        *who = turn->waits_for;
+    } else if (turn->waits_for || turn->wants) {
+        *who = turn->wants ? turn->wants : turn->waits_for;
         snprintf(words, size, "waits for room in the mailbox of %s", path_of(worker, *who, path));
     } else if (timer_is_armed(&turn->deadline)) {
         tr_time left_ns = turn->deadline.deadline_ns - worker->loop.now_ns;

@@ -81,16 +81,22 @@ struct tr_self {
     struct seat *seat; /* of the thread that runs it, where threads are relieved; else NULL */
     uint64_t causal;
     enum turn_kind kind;
-    bool is_detached;   /* it has waited: its stack is its own, and `caller` runs the worker */
-    bool is_cancelled;  /* its actor ends: every verb gives TR_CANCELLED */
-    bool is_barrier;    /* no ask or notice of its actor begins before it goes on */
-    uint8_t state;      /* enum turn_state */
+    bool is_detached; /* it has waited: its stack is its own, and `caller` runs the worker */
+    bool is_barrier;  /* no ask or notice of its actor begins before it goes on */
+    union {
+        struct {
+            bool is_cancelled; /* its actor ends: every verb gives TR_CANCELLED */
+            bool is_behind;    /* other turns of its actor may wait for room: see actor/waiters.h */
+        };
+        uint16_t is_unusual; /* one of these, for those who test both at once */
+    };
     uint32_t turns;     /* of this run so far */
     uint32_t turns_max; /* of this run */
     uint32_t defer_count;
     bool asks_barrier;  /* it has asked one that is behind a barrier: see actor/ring.h */
     bool has_story;     /* defers, scratch, become or an error: ending the turn takes longer */
     bool waits_plainly; /* is_detached, and neither a barrier nor about a timer's message */
+    uint8_t state;      /* enum turn_state */
     /* Of a turn that waits; see actor/park.h. What each wait needs is together. */
     const tr_handler *row; /* of the handler that runs */
     struct fiber *caller;  /* of a call on a fiber of its own, too */
@@ -123,6 +129,8 @@ struct tr_self {
     tr_status reply_failed; /* why its reply could not be sent */
     uint64_t number;        /* of what it waits for, so that a late answer finds nobody */
     uint64_t waits_for;     /* ref of the actor whose room or reply it wants as a barrier, or 0 */
+    struct list line;       /* with the turns of its actor that want room; see actor/waiters.h */
+    uint64_t wants;         /* ref of the actor in whose mailbox, or 0 */
     struct old_state *old_state; /* the state it began with, when its actor has another by now */
     struct durable_frame *frame; /* of a durable actor's turn; see durable/actor.h */
     struct envelope *held;       /* what the verb that waits has in its hands */

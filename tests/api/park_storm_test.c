@@ -50,34 +50,31 @@ static uint32_t index_of(tr_self *self)
 }
 
 /*
- * Sends to a few others. Turns of notices follow each other, and so does what they send; that of a
- * timer may begin while another waits, and has no place in their order: it sends as nobody.
+ * Sends to a few others. Turns of notices follow each other. That of a timer may begin while another
+ * waits for room: what it sends comes behind what that one is about to send.
  */
-static void pass(tr_self *self, uint32_t hops, bool is_timer)
+static void pass(tr_self *self, uint32_t hops)
 {
     static const char data[700];
     uint32_t me = index_of(self);
-    uint32_t from = me;
     uint32_t edges = hops ? below(EDGES_MAX) : 0;
     if (me == NODES)
         return;
-    if (is_timer)
-        from = NODES;
     for (uint32_t i = 0; i < edges; i++) {
         uint32_t to = below(NODES);
         node_ref target = nodes[to];
         tr_time begin_ns = tr_now(self);
         tr_status status;
-        uint32_t n = sent[from][to]++;
+        uint32_t n = sent[me][to]++;
         if (below(5) == 0)
             status = tr_tell(self,
                              target,
                              heavy,
-                             .from = from,
+                             .from = me,
                              .n = n,
                              .data = {.data = data, .size = below(sizeof data)});
         else
-            status = tr_tell(self, target, ball, .from = from, .n = n, .hops = hops - 1);
+            status = tr_tell(self, target, ball, .from = me, .n = n, .hops = hops - 1);
         tr_time took_ns = tr_now(self) - begin_ns;
         waits_over += took_ns > 0;
         statuses_seen |= UINT64_C(1) << -status;
@@ -93,7 +90,7 @@ static tr_next receive(tr_self *self, uint32_t from, uint32_t n, uint32_t hops)
         ck_assert_uint_ge(n, next[from][to]); /* some were refused; none comes twice, or late */
         next[from][to] = n + 1;
     }
-    pass(self, hops, false);
+    pass(self, hops);
     switch (below(60)) {
     case 0:
         return tr_become(self, node_wide);
@@ -121,7 +118,7 @@ static tr_next on_heavy(tr_self *self, const struct heavy *message)
 }
 static tr_next on_spin(tr_self *self)
 {
-    pass(self, 3, true);
+    pass(self, 3);
     return TR_SAME;
 }
 static tr_next wide_ball(tr_self *self, struct node_wide *state, const struct ball *message)

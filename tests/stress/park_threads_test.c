@@ -282,5 +282,66 @@ TEST(a_ring_over_threads_is_broken, "MB-09", "M-02")
     }
 }
 
+/* ---- Several turns of one sender. ---- */
+
+enum { PLODDERS = 4, PLOD_TURNS = 8 };
+
+TR_MESSAGE(plod, (u32, from), (u32, count));
+TR_ACTOR(plodder, plod);
+TR_ACTOR(counter, number);
+
+static counter_ref counter_one;
+static atomic_uint counted;
+static atomic_uint overtaken;
+
+struct counter {
+    uint32_t last[PLODDERS];
+};
+static tr_next on_counter_number(tr_self *self, struct counter *state, const struct number *m)
+{
+    atomic_fetch_add(&overtaken, m->n <= state->last[m->from]);
+    state->last[m->from] = m->n;
+    if (m->n % 7 == 0)
+        (void)tr_sleep(self, 20 * TR_MICROSECOND);
+    atomic_fetch_add(&counted, 1);
+    return TR_SAME;
+}
+TR_BEHAVIOR(counter, struct counter, TR_ON(number, on_counter_number, .is_barrier = true),
+            TR_OPTIONS(.mailbox_max = 4, .overflow = TR_PARK));
+
+struct plodder {
+    uint32_t sent;
+};
+/* Each turn sleeps and sends, over and over, beside the others of its actor. */
+static tr_next on_plod(tr_self *self, struct plodder *state, const struct plod *m)
+{
+    for (uint32_t i = 0; i < m->count; i++) {
+        tr_time length_ns = (tr_time)((i * 7 + state->sent) % 5) * 10 * TR_MICROSECOND;
+        if (tr_sleep(self, length_ns) != TR_OK)
+            return TR_SAME;
+        if (tr_tell(self, counter_one, number, .from = m->from, .n = ++state->sent) != TR_OK)
+            atomic_fetch_add(&failures, 1);
+    }
+    return TR_SAME;
+}
+TR_BEHAVIOR(plodder, struct plodder, TR_ON(plod, on_plod));
+
+TEST(turns_of_one_sender_do_not_overtake_each_other, "M-01", "M-02", "MB-08")
+{
+    uint32_t count = (uint32_t)test_scale(100, 5000);
+    system_begin();
+    ck_assert_int_eq(tr_try_spawn_at(client, &counter_one, 0, counter, NULL), TR_OK);
+    for (uint32_t i = 0; i < PLODDERS; i++) {
+        plodder_ref ref;
+        ck_assert_int_eq(tr_try_spawn_at(client, &ref, (int)i % WORKERS, plodder, NULL), TR_OK);
+        for (int k = 0; k < PLOD_TURNS; k++)
+            ck_assert_int_eq(tr_tell(client, ref, plod, .from = i, .count = count), TR_OK);
+    }
+    while (counted + failures < PLODDERS * PLOD_TURNS * count)
+        sched_yield();
+    ck_assert_uint_eq(overtaken, 0);
+    system_end();
+}
+
 SUITE("park, threads", actors_and_clients_share_a_few_places, a_shutdown_frees_those_who_wait,
-      a_ring_over_threads_is_broken)
+      a_ring_over_threads_is_broken, turns_of_one_sender_do_not_overtake_each_other)

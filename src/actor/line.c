@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "actor/line.h"
+
+#include "actor/park.h"
+#include "actor/ring.h"
+
+static struct tr_self *turn_of(const struct list *link)
+{
+    return LIST_OWNER((uintptr_t)link, struct tr_self, line);
+}
+
+bool tr__line_has(const struct cell *cell, uint64_t to)
+{
+    if (!(cell->flags & CELL_BARRIER) || cell->life >= LIFE_STOPPING)
+        return false;
+    const struct list *line = &cell->extra->line;
+    /* The last ones came last, and so did what they send to. */
+    for (const struct list *link = line->previous; link != line; link = link->previous) {
+        if (turn_of(link)->wants == to)
+            return true;
+    }
+    return false;
+}
+
+bool tr__turn_is_behind(struct tr_self *self, uint64_t to)
+{
+    const struct cell *cell = self->cell;
+    self->is_behind = cell->extra && !list_is_empty(&cell->extra->line);
+    return self->is_behind && tr__line_has(cell, to);
+}
+
+static struct tr_self *before(const struct tr_self *self)
+{
+    const struct list *line = &self->cell->extra->line;
+    for (const struct list *link = self->line.previous; link != line; link = link->previous) {
+        if (turn_of(link)->wants == self->wants)
+            return turn_of(link);
+    }
+    return NULL;
+}
+
+static struct tr_self *behind(const struct tr_self *self)
+{
+    const struct list *line = &self->cell->extra->line;
+    for (const struct list *link = self->line.next; link != line; link = link->next) {
+        if (turn_of(link)->wants == self->wants)
+            return turn_of(link);
+    }
+    return NULL;
+}
+
+void tr__line_enter(struct tr_self *self, uint64_t to)
+{
+    TR_ASSERT(!self->wants);
+    self->wants = to;
+    list_push_last(&self->cell->extra->line, &self->line);
+}
+
+void tr__line_leave(struct tr_self *self)
+{
+    TR_ASSERT(self->wants);
+    struct tr_self *next = behind(self);
+    list_remove(&self->line);
+    self->wants = 0;
+    self->is_behind = !list_is_empty(&self->cell->extra->line);
+    self->has_story = true; /* the end of the turn takes that back */
+    /* If the actor ends, each of them is cancelled in its turn. */
+    if (next && !self->is_cancelled)
+        tr__turn_wake(next, TR_OK);
+}
+
+bool tr__line_is_followed(const struct tr_self *self)
+{
+    return self->wants && behind(self);
+}
+
+const struct tr_self *tr__line_first(const struct tr_self *self)
+{
+    const struct tr_self *first = self;
+    for (const struct tr_self *turn = self; turn; turn = before(turn))
+        first = turn;
+    return first;
+}
+
+tr_status tr__line_wait(struct tr_self *self, tr_time deadline_ns)
+{
+    tr_status status = TR_OK;
+    bool stays_barrier = self->is_barrier || turn_wants_barrier(self);
+    self->number = ++self->worker->wait_last;
+    enum ring ring = tr__ring_look(self, self->wants);
+    if (ring == RING_IS_CLOSED)
+        status = TR_MAILBOX_FULL;
+    else if (!self->is_barrier)
+        tr__barrier_begin(self);
+    if (ring == RING_LEAVES)
+        tr__ring_announce(self, self->wants);
+    while (status == TR_OK && before(self))
+        status = tr__turn_park(self, deadline_ns);
+    self->number = 0;
+    if (self->is_barrier && !stays_barrier)
+        tr__barrier_end(self);
+    return status == TR_TIMEOUT ? TR_MAILBOX_FULL : status;
+}

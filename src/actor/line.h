@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Turns of one actor that want room in the same mailbox: one after another.
+ *
+ * A turn that waits for room has a message that was sent before those that its actor's other turns send
+ * from then on. So each of these that sends to the same actor queues behind it, whether or not there is
+ * room by now, and tries when those before it have sent theirs or have given up. Rules:
+ *   1. A turn is in the line of its actor from the moment at which it finds no room, or somebody of the
+ *      line before it, until its message is sent or refused.
+ *   2. While the line is not empty its actor is behind a barrier (CELL_BARRIER). The quick ways to send are
+ *      closed to a turn by `is_behind`, which is set when it begins or goes on behind a barrier with a
+ *      line. It may be set in vain, and is then taken back.
+ *   3. Only the first of a line for a mailbox has asked for room there.
+ *   4. What the first is granted beyond its message goes back at once if another is behind it.
+ *
+ * Owner only, all of it.
+ */
+#ifndef ACTOR_LINE_H
+#define ACTOR_LINE_H
+
+#include "actor/mail.h"
+
+/** Whether a turn of this actor wants room in the mailbox of `to`. */
+bool tr__line_has(const struct cell *cell, uint64_t to);
+
+/** The same of the actor of a turn, whose is_behind says that it may be. */
+bool tr__turn_is_behind(struct tr_self *self, uint64_t to);
+
+/** Whether a message of this turn to that actor has to wait for another turn's. */
+static inline bool turn_is_behind(struct tr_self *self, uint64_t to)
+{
+    return __builtin_expect(self->is_behind, 0) && tr__turn_is_behind(self, to);
+}
+
+/** Enters the line. The actor's extra is there. */
+void tr__line_enter(struct tr_self *self, uint64_t to);
+/** Leaves it, and lets the next one try. */
+void tr__line_leave(struct tr_self *self);
+
+/** Waits until nobody of the line is before this turn. As tr__turn_park; TR_MAILBOX_FULL in a ring. */
+tr_status tr__line_wait(struct tr_self *self, tr_time deadline_ns);
+
+/** Whether this turn is in the line, and another one behind it. */
+bool tr__line_is_followed(const struct tr_self *self);
+
+/** Of a turn in the line: the first one of those that want room in the same mailbox. */
+const struct tr_self *tr__line_first(const struct tr_self *self);
+
+#endif
