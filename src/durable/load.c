@@ -261,7 +261,8 @@ tr_next tr__durable_setup(tr_self *self, void *state, const void *message)
         return tr_fail(self, TR_NO_MEMORY, "no memory for a durable actor");
     /* First: who begins anew is not to be asked to sleep by what is left of its last start. */
     machine_init(worker, actor);
-    tr__durable_make_room(worker, kind->host);
+    actor->has_served = false;
+    actor->start_ns = worker->loop.now_ns;
     tr_status status = enter(worker, actor);
     if (status != TR_OK)
         return tr_fail(self, status, "it cannot enter the store: %s", tr_status_text(status));
@@ -280,10 +281,10 @@ tr_next tr__durable_setup(tr_self *self, void *state, const void *message)
     if (status != TR_OK)
         return tr_fail(
             self, status, "its alarms or queues cannot be read: %s", tr_status_text(status));
+    tr__durable_weigh(worker, actor);
     if (!kind->awake && !(kind->created && actor->is_new)) {
         /* There is nothing to wait for. */
         tr__durable_started(worker, actor);
-        tr__durable_weigh(worker, actor);
         return TR_SAME;
     }
     static const struct tr_durable_begins begins;

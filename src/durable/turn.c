@@ -49,6 +49,7 @@ bool tr__frame_begin(struct tr_self *self, struct durable_actor *actor, const ch
     if (is_hook)
         return true;
     actor->running++;
+    actor->has_served |= actor->machine.state != SLEEP_LOADING;
     list_remove(&actor->awake);
     list_push_last(&desk->awake, &actor->awake);
     (void)!tr__sleep_raise(&actor->machine, &frame->holder, COUNTER_REQUESTS, worker->loop.now_ns);
