@@ -75,6 +75,7 @@ struct durable_frame {
     bool is_hook;           /* on_sleep or on_destroy: told to the machine by other means */
     enum sleep_reason hook; /* which of them; 0: none */
     bool is_run;            /* the run handler: no request */
+    bool is_barrier;        /* no hook begins before it has ended */
     struct list taker;      /* of the actor, while it waits on a queue */
     /* Of a turn for an alarm. */
     bool has_alarm;
@@ -135,7 +136,7 @@ struct durable_actor {
     bool is_deadline_over;  /* the hard one was */
     bool is_stored_awaited; /* the machine waits for the last stretch */
     bool has_dirt;          /* of TR_SAVE_INTERVAL: something is to be stored at save_ns */
-    uint32_t running;       /* turns that run or wait, hooks not counted */
+    uint32_t barriers;      /* turns that run or wait and let no hook begin */
     struct tr_self *hook;   /* the turn of on_sleep or on_destroy while it waits for others */
     struct holder work[WORK_COUNT];
     tr_time start_ns; /* when its set-up began */

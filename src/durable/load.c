@@ -81,7 +81,7 @@ void tr__durable_drop(struct worker *worker, struct durable_actor *actor)
     actor->is_aborted = false;
     actor->is_deadline_over = false;
     actor->is_stored_awaited = false;
-    actor->running = 0;
+    actor->barriers = 0;
     actor->hook = NULL;
 }
 
