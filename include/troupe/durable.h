@@ -62,9 +62,12 @@ struct tr_durables;
 TR_MESSAGE(tr_created);
 /** At each start, after tr_created. Mail waits until its handler has ended. */
 TR_MESSAGE(tr_awake, (u64, epoch), (u64, counter));
-/** It is to sleep: wrap up. What this stores is stored. */
+/**
+ * It is to sleep: wrap up. What this stores is stored. It comes before mail that waits, as soon as no turn is a barrier.
+ * If it waits, messages are handled meanwhile: it interleaves, as tr_run does.
+ */
 TR_MESSAGE(tr_sleeping);
-/** It is to be destroyed, and all that is stored of it. */
+/** It is to be destroyed, and all that is stored of it. While its handler waits nothing else begins. */
 TR_MESSAGE(tr_destroying);
 
 /**

@@ -187,6 +187,12 @@
 #define TR_ALLOC_MAX ((size_t)1 << 36)
 /** Bytes of the key of a durable actor; its kind is a name. More, or none: TR_INVALID_ARGUMENT. */
 #define TR_KEY_MAX 256
+/**
+ * If awake_max or awake_bytes_max of tr_system_options is reached, and nobody has become idle for this time, one of
+ * the actors that wait to wake on a worker begins all the same; a new actor is left awake at least as long for its first
+ * message.
+ */
+#define TR_AWAKE_WAIT_NS (20 * TR_MILLISECOND)
 /** Bytes of the state of a durable actor as it is stored, and of a snapshot. More: TR_TOO_LARGE. */
 #define TR_STATE_MAX (8u * 1024 * 1024)
 /** Bytes of a key that a durable actor keeps a value under. More: TR_TOO_LARGE. */

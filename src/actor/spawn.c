@@ -472,6 +472,8 @@ void tr__spawn_mount(struct worker *worker, struct cell *cell)
         tr__spawn_post(system, &worker->counters, cell, setup->worker);
         return;
     }
+    if (system->durable_admits && !system->durable_admits(worker, cell))
+        return; /* it comes again */
     /*
      * From now on it has an owner. Until now all mail went through its door, whoever sent it: the
      * cell was its spawner's, then its parent's worker's, and a ref is known long before this.

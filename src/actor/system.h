@@ -85,7 +85,9 @@ struct tr_system {
     void (*durable_free)(struct tr_system *system);
     /* Since when the store's thread has been writing; 0: it is not. Any thread. */
     tr_time (*durable_writing_since)(const struct tr_system *system);
-    void (*durable_stop)(struct worker *worker);    /* /user is about to stop, on its worker */
+    void (*durable_stop)(struct worker *worker); /* /user is about to stop, on its worker */
+    /* Whether a new actor may be set up now, else it is posted to this worker later. NULL: always. */
+    bool (*durable_admits)(struct worker *worker, struct cell *cell);
     bool (*durable_work)(struct tr_system *system); /* of a kit: writes what is to be written */
     bool (*durable_has_work)(struct tr_system *system);
     bool (*durable_has_failed)(struct tr_system *system); /* the store has */

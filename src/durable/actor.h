@@ -75,6 +75,7 @@ struct durable_frame {
     bool is_hook;           /* on_sleep or on_destroy: told to the machine by other means */
     enum sleep_reason hook; /* which of them; 0: none */
     bool is_run;            /* the run handler: no request */
+    bool is_barrier;        /* no hook begins before it has ended */
     struct list taker;      /* of the actor, while it waits on a queue */
     /* Of a turn for an alarm. */
     bool has_alarm;
@@ -129,14 +130,16 @@ struct durable_actor {
     bool is_creating;       /* its first start is not over */
     bool is_half;           /* that is what the store has of it: STATE_HALF */
     bool is_asked;          /* to sleep, to make room */
+    bool has_served;        /* it has had a turn in this life, besides its first hooks */
     bool is_told;           /* a message to drive the machine is on its way */
     bool is_aborted;        /* the soft signal was given */
     bool is_deadline_over;  /* the hard one was */
     bool is_stored_awaited; /* the machine waits for the last stretch */
     bool has_dirt;          /* of TR_SAVE_INTERVAL: something is to be stored at save_ns */
-    uint32_t running;       /* turns that run or wait, hooks not counted */
+    uint32_t barriers;      /* turns that run or wait and let no hook begin */
     struct tr_self *hook;   /* the turn of on_sleep or on_destroy while it waits for others */
     struct holder work[WORK_COUNT];
+    tr_time start_ns; /* when its set-up began */
     tr_time save_ns;
     tr_time due_ns;  /* of the machine's timer */
     tr_time look_ns; /* when the work that no turn has is to be looked at again */
@@ -273,6 +276,8 @@ void tr__durable_heed(struct worker *worker, struct durable_actor *actor,
 void tr__durable_stop(struct worker *worker, struct cell *cell);
 void tr__durable_leave(struct worker *worker, struct cell *cell);
 void tr__durable_skipped(struct worker *worker, struct cell *cell);
+/** The end of a turn of the runtime that found nothing to do: one message less waits. Returns TR_SAME. */
+tr_next tr__durable_skip(struct tr_self *self);
 void tr__durable_nap(struct worker *worker, struct cell *cell);
 void tr__durable_end(struct worker *worker, struct cell *cell, struct durable *durable);
 void tr__durable_why(struct worker *worker, struct cell *cell, struct tr_why_report *report);
@@ -288,11 +293,14 @@ void tr__work_look(struct worker *worker, struct durable_actor *actor);
 
 /* ---- durable/room.c ---- */
 
-/** There is one more at this desk: those idle for longest sleep if there are too many. */
-void tr__durable_make_room(struct worker *worker, struct durable_host *host);
+void tr__room_init(struct durable_desk *desk);
+/** Whether a new actor of this worker may be set up now; else it comes again when there is room. */
+bool tr__room_admit(struct worker *worker, struct cell *cell);
+/** An actor of this worker has become idle, larger, or has ended: lets those begin that wait, as there is room. */
+void tr__room_serve(struct worker *worker, struct durable_host *host);
 /** It is gone, or begins anew: it weighs nothing. */
 void tr__durable_unweigh(struct worker *worker, struct durable_actor *actor);
-/** Its memory may have changed: the same if it is too much. No turn of it is under way. */
+/** Its memory may have changed. No turn of it is under way; tr__room_serve is to follow. */
 void tr__durable_weigh(struct worker *worker, struct durable_actor *actor);
 
 #endif

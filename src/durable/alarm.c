@@ -374,14 +374,14 @@ tr_next tr__durable_alarm(tr_self *self, void *state, const void *message)
     /* None fires in a grace: the clock hears of them when the actor has gone. */
     bool may_fire = actor->machine.state == SLEEP_STARTED;
     if (!alarm || actor->broken != TR_OK || (!may_fire && actor->machine.state != SLEEP_GRACE))
-        return TR_SAME;
+        return tr__durable_skip(self);
     tr_time now = tr_wall_now(self);
     bool is_moved = tr__alarm_move(actor->kind->host, &alarm->plan, now);
     bool is_due = may_fire && tr__alarm_plan_is_due(&alarm->plan, now);
     if (!is_moved && !is_due) {
         if (may_fire)
             tr__clock_tell(worker, actor->kind->host, tr__alarm_plan_wake(&alarm->plan));
-        return TR_SAME;
+        return tr__durable_skip(self);
     }
     if (!tr__frame_begin(self, actor, alarm->name, false))
         return tr_fail(self, TR_NO_MEMORY, "no memory for a turn");

@@ -320,7 +320,7 @@ static bool is_grave_next(const struct sleep_machine *machine)
     return false;
 }
 
-void tr__durable_drive(struct worker *worker, struct durable_actor *actor, bool is_apart)
+static void drive(struct worker *worker, struct durable_actor *actor, bool is_apart)
 {
     struct sleep_machine *machine = &actor->machine;
     struct sleep_action action;
@@ -337,9 +337,22 @@ void tr__durable_drive(struct worker *worker, struct durable_actor *actor, bool 
     }
 }
 
+void tr__durable_drive(struct worker *worker, struct durable_actor *actor, bool is_apart)
+{
+    drive(worker, actor, is_apart);
+    if (actor->machine.state == SLEEP_STARTED)
+        tr__room_serve(worker, actor->kind->host);
+}
+
 void tr__durable_skipped(struct worker *worker, struct cell *cell)
 {
     tr__durable_drive(worker, (struct durable_actor *)(void *)cell_durable(cell), false);
+}
+
+tr_next tr__durable_skip(struct tr_self *self)
+{
+    tr__durable_drive(self->worker, durable_of(self), false);
+    return TR_SAME;
 }
 
 /* ---- The end. ---- */
@@ -385,7 +398,9 @@ void tr__durable_end(struct worker *worker, struct cell *cell, struct durable *d
         tr__events_free(worker, actor);
     struct cell *successor = tr__host_left(actor->kind->host, actor);
     bool is_later = successor && tr__lull_defer(actor->kind, actor_key(actor), successor);
+    struct durable_host *host = actor->kind->host;
     source_resize(&worker->source, actor, 0);
     if (successor && !is_later)
         tr__pooled_begin(worker, successor);
+    tr__room_serve(worker, host);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "durable/host.h"
+#include "durable/actor.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -336,6 +336,12 @@ static bool has_kind(const struct durable_host *host, const char *name)
     return false;
 }
 
+static void desk_init(struct durable_desk *desk)
+{
+    list_init(&desk->awake);
+    tr__room_init(desk);
+}
+
 static tr_status fill(struct durable_host *host, const tr_durables *durables, const char *store)
 {
     struct tr_system *system = host->system;
@@ -350,7 +356,7 @@ static tr_status fill(struct durable_host *host, const tr_durables *durables, co
     if (!host->kinds || !host->desks)
         return TR_NO_MEMORY;
     for (uint32_t i = 0; i < system->worker_count; i++)
-        list_init(&host->desks[i].awake);
+        desk_init(&host->desks[i]);
     for (size_t i = 0; i < count; i++) {
         if (has_kind(host, durables->kinds[i]->name)) {
             tr__log(system,
@@ -382,6 +388,7 @@ tr_status tr_durable_start(tr_system *system, const tr_durables *durables, const
         return TR_NO_MEMORY;
     const tr_platform *platform = system->platform;
     *host = (struct durable_host){.system = system,
+                                  .has_limits = system->awake_max || system->awake_bytes_max,
                                   .offset_first_ns =
                                       platform->wall_now(platform) - platform->mono_now(platform)};
     lock_init(&host->lock);
@@ -394,6 +401,8 @@ tr_status tr_durable_start(tr_system *system, const tr_durables *durables, const
     system->durable_free = host_free;
     system->durable_writing_since = writing_since;
     system->durable_stop = stop;
+    if (host->has_limits)
+        system->durable_admits = tr__room_admit;
     system->durable_work = work;
     system->durable_has_work = has_work;
     system->durable_has_failed = has_failed;

@@ -11,6 +11,7 @@
 
 #include <troupe/durable.h>
 
+#include "actor/durable.h"
 #include "actor/system.h"
 #include "durable/zones.h"
 #include "fiber/aside.h"
@@ -30,7 +31,14 @@ struct durable_desk {
     /* Of those, who was asked to sleep to make room. */
     uint32_t asked_count;
     size_t asked_bytes;
-    struct aside aside; /* where statements of SQL run */
+    /* Cells that wait to be set up until there is room, by door.ready; see durable/room.c. */
+    struct stack_node *line_first;
+    struct stack_node *line_last;
+    struct durable line;    /* its nap: when one begins in any case */
+    bool has_moved;         /* one has begun since the nap was armed */
+    bool is_serving;        /* the line is looked at right now */
+    uint32_t granted_count; /* those that may begin and are on their way */
+    struct aside aside;     /* where statements of SQL run */
 };
 
 struct durable_kind {
@@ -64,6 +72,7 @@ struct durable_host {
     struct list lulls[LEAVING_PARTS];   /* of struct lull, by their keys; see durable/lull.h */
     atom32 lull_count;                  /* read without the lock */
     bool is_lull_over;                  /* the system stops: there are no more */
+    bool has_limits;                    /* awake_max or awake_bytes_max */
     atom32 has_work;                    /* of a kit: a batch was submitted */
     struct zones zones;
     uint64_t clock;          /* ref of the actor that fires alarms */

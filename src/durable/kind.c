@@ -13,6 +13,15 @@
 
 #define INTERVAL_NS TR_SECOND
 
+/*
+ * The grace of a sleep serves requests: its hook interleaves with them, as the run handler does. A destroy refuses what
+ * is sent, and what was there before waits until its hook has ended.
+ */
+static bool hook_is_barrier(const void *message)
+{
+    return ((const struct tr_durable_hooked *)message)->reason == SLEEP_REASON_DESTROY;
+}
+
 /* Rows of the runtime behind those of the application. */
 static const tr_handler own_rows[] = {
     {.type = &tr_type_tr_durable_begins,
@@ -22,7 +31,7 @@ static const tr_handler own_rows[] = {
     {.type = &tr_type_tr_durable_hooked,
      .call = tr__durable_hook,
      .name = "tr_sleeping",
-     .is_barrier = true},
+     .barrier_if = hook_is_barrier},
     {.type = &tr_type_tr_durable_due,
      .call = tr__durable_alarm,
      .name = "an alarm",

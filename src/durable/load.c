@@ -79,7 +79,7 @@ void tr__durable_drop(struct worker *worker, struct durable_actor *actor)
     actor->is_aborted = false;
     actor->is_deadline_over = false;
     actor->is_stored_awaited = false;
-    actor->running = 0;
+    actor->barriers = 0;
     actor->hook = NULL;
 }
 
@@ -259,7 +259,8 @@ tr_next tr__durable_setup(tr_self *self, void *state, const void *message)
         return tr_fail(self, TR_NO_MEMORY, "no memory for a durable actor");
     /* First: who begins anew is not to be asked to sleep by what is left of its last start. */
     machine_init(worker, actor);
-    tr__durable_make_room(worker, kind->host);
+    actor->has_served = false;
+    actor->start_ns = worker->loop.now_ns;
     tr_status status = enter(worker, actor);
     if (status != TR_OK)
         return tr_fail(self, status, "it cannot enter the store: %s", tr_status_text(status));
@@ -278,10 +279,10 @@ tr_next tr__durable_setup(tr_self *self, void *state, const void *message)
     if (status != TR_OK)
         return tr_fail(
             self, status, "its alarms or queues cannot be read: %s", tr_status_text(status));
+    tr__durable_weigh(worker, actor);
     if (!kind->awake && !(kind->created && actor->is_new)) {
         /* There is nothing to wait for. */
         tr__durable_started(worker, actor);
-        tr__durable_weigh(worker, actor);
         return TR_SAME;
     }
     static const struct tr_durable_begins begins;

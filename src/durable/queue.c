@@ -360,7 +360,7 @@ tr_next tr__durable_run(tr_self *self, void *state, const void *message)
     const tr_handler *row = actor->kind->run;
     (void)message;
     if (actor->broken != TR_OK || actor->machine.state > SLEEP_STARTED)
-        return TR_SAME;
+        return tr__durable_skip(self);
     if (!tr__frame_begin(self, actor, "tr_run", true))
         return tr_fail(self, TR_NO_MEMORY, "no memory for a turn");
     self->frame->is_run = true;

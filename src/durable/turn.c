@@ -36,6 +36,7 @@ bool tr__frame_begin(struct tr_self *self, struct durable_actor *actor, const ch
     frame->is_hook = is_hook;
     frame->hook = 0;
     frame->is_run = false;
+    frame->is_barrier = !is_hook && self->row->is_barrier;
     list_init(&frame->taker);
     frame->has_alarm = false;
     frame->is_alarm_gone = false;
@@ -48,7 +49,8 @@ bool tr__frame_begin(struct tr_self *self, struct durable_actor *actor, const ch
     actor->gate.is_open = actor->kind->declared->options.durability != TR_SAVE_SYNC;
     if (is_hook)
         return true;
-    actor->running++;
+    actor->barriers += frame->is_barrier;
+    actor->has_served |= actor->machine.state != SLEEP_LOADING;
     list_remove(&actor->awake);
     list_push_last(&desk->awake, &actor->awake);
     (void)!tr__sleep_raise(&actor->machine, &frame->holder, COUNTER_REQUESTS, worker->loop.now_ns);
@@ -83,11 +85,9 @@ void tr__frame_end(struct tr_self *self, struct durable_actor *actor)
         tr__alarm_free(worker, frame->kept);
     if (!frame->is_hook || frame->is_run)
         tr__sleep_drop(&actor->machine, &frame->holder, worker->loop.now_ns);
-    if (!frame->is_hook) {
-        actor->running--;
-        if (actor->hook && !actor->running)
-            tr__turn_wake(actor->hook, TR_OK);
-    }
+    actor->barriers -= frame->is_barrier;
+    if (actor->hook && !actor->barriers)
+        tr__turn_wake(actor->hook, TR_OK);
     if (desk->spare)
         source_resize(&worker->source, frame, 0);
     else
@@ -240,10 +240,13 @@ tr_next tr__durable_begin(tr_self *self, void *state, const void *message)
     return next;
 }
 
-/* Waits until the turns that were there before have ended; its row is a barrier, so no other begins. */
+/*
+ * Waits until no turn of the actor is a barrier. There is one at most, and no other begins before this goes on: a turn
+ * that may go on comes before the next message.
+ */
 static bool hook_wait(struct tr_self *self, struct durable_actor *actor)
 {
-    while (actor->running && !self->is_cancelled && !actor->is_deadline_over) {
+    while (actor->barriers && !self->is_cancelled && !actor->is_deadline_over) {
         actor->hook = self;
         tr_status status = turn_park_at(self, TR_NEVER, NULL);
         actor->hook = NULL;
