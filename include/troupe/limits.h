@@ -232,6 +232,12 @@
 #define TR_SQL_STEPS_MAX (5u * 1000 * 1000)
 /** Statements that an actor keeps prepared while it is awake; of more the least recently used go. */
 #define TR_SQL_PREPARED_MAX 16
+/**
+ * Bytes of the log of a store, at any load. A commit that would make it longer waits until the log has been written
+ * into the database and starts over. Only one stretch that writes more than half of this by itself makes it longer; the
+ * log is cut after that.
+ */
+#define TR_STORE_LOG_MAX (64u * 1024 * 1024)
 /** Bytes of a text in the log, its NUL counted. Longer ones are cut. */
 #define TR_LOG_MAX 1024
 /** Bytes of the stack on which handlers run. */

@@ -17,6 +17,9 @@ struct store_chunk {
 enum {
     CHUNK_FIRST = 1024, /* The batch, a handful of writes and a small state. */
     CHUNK_NEXT = 4096,
+    BATCH_PAGES = 2,   /* the row of the actor and its index */
+    OP_PAGES = 2,      /* a leaf, and another one when that is full or has an index */
+    DESTROY_PAGES = 8, /* a leaf of each table */
 };
 
 tr_status tr__store_batch_new(struct store_entry *entry, struct store_batch **batch)
@@ -28,6 +31,7 @@ tr_status tr__store_batch_new(struct store_entry *entry, struct store_batch **ba
     struct store_batch *made = (struct store_batch *)(void *)chunk->memory;
     *made = (struct store_batch){
         .entry = entry,
+        .pages = BATCH_PAGES,
         .chunks = chunk,
         .free = chunk->memory + source_round(sizeof *made),
         .free_end = (char *)chunk + CHUNK_FIRST,
@@ -99,7 +103,7 @@ static tr_status add(struct store_batch *batch, const struct store_op *op)
     else
         batch->first = made;
     batch->last = made;
-    batch->size += sizeof *made + op->key.size + op->value.size;
+    batch->pages += OP_PAGES + (op->key.size + op->value.size) / STORE_PAGE_SIZE;
     return TR_OK;
 }
 
@@ -240,5 +244,10 @@ tr_status tr__store_page_put(struct store_batch *batch, uint64_t number, tr_byte
 
 tr_status tr__store_destroy(struct store_batch *batch)
 {
-    return add(batch, &(struct store_op){.kind = STORE_DESTROY});
+    tr_status status = add(batch, &(struct store_op){.kind = STORE_DESTROY});
+    if (status == TR_OK) {
+        batch->is_destroy = true;
+        batch->pages += DESTROY_PAGES;
+    }
+    return status;
 }

@@ -54,7 +54,8 @@ struct store_batch {
     tr_status status; /* the driver's verdict; TR_OK before it */
     void (*on_done)(void *context, struct store_batch *batch, tr_status status);
     void *context;
-    size_t size;                /* of keys and values, for the limit of a group */
+    size_t pages;               /* of the database that it changes, about */
+    bool is_destroy;            /* it destroys its actor */
     struct store_chunk *chunks; /* the newest first; the last one holds the batch itself */
     char *free;                 /* of the newest chunk */
     char *free_end;
@@ -84,8 +85,9 @@ struct store_entry {
     struct store_entry *successor; /* the next one of the same name, while it is not ready */
     bool is_in_table;
     bool is_left;
-    bool is_refused;  /* Another one came before it left: what waits is not committed. */
-    uint32_t pending; /* submitted and not told of */
+    bool is_refused;           /* Another one came before it left: what waits is not committed. */
+    uint32_t pending;          /* submitted and not told of */
+    uint32_t destroys_pending; /* of these, in store.destroys */
 
     void (*on_ready)(void *context, struct store_entry *entry);
     void *context;

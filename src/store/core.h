@@ -19,7 +19,17 @@
 enum {
     STORE_SPIN_SKIPS_MAX = 64,      /* After looks in vain it sleeps so often at once, at most. */
     STORE_GROUP_BATCHES_MAX = 4096, /* More wait for the next group. */
-    STORE_GROUP_BYTES_MAX = 16 * 1024 * 1024, /* As soon as it has these, a group is full. */
+    STORE_GROUP_PAGES_MAX = 4000,   /* As soon as it has these, a group is full: 16 MiB. */
+    /* The same while commits are slowed down, so that each wait is short. */
+    STORE_GROUP_PAGES_BEHIND = 500,
+    /* Batches that destroy, in one group: each takes as long as some others, and 300,000 may come at once. */
+    STORE_GROUP_DESTROYS_MAX = 64,
+};
+
+/** Batches, the oldest first. */
+struct store_queue {
+    struct store_batch *first;
+    struct store_batch *last;
 };
 
 struct store {
@@ -36,9 +46,10 @@ struct store {
     atom32 is_failed; /* Set once, by the committing thread or the one of the checkpoints. */
     atom32 is_told;   /* on_failed was, or is being, called. */
 
-    struct lock lock;          /* Of what follows; a leaf: only memory is asked for under it. */
-    struct store_batch *first; /* submitted, the oldest first */
-    struct store_batch *last;
+    struct lock lock; /* Of what follows; a leaf: only memory is asked for under it. */
+    struct store_queue submitted;
+    struct store_queue
+        destroys; /* batches that destroy, and what their entries submitted after them */
     bool is_writer_idle;
     bool is_over;
     uint64_t counter; /* of the last generation */
@@ -49,7 +60,7 @@ struct store {
 
     atom64 writing_ns;   /* Since when a group is being committed; 0: none is. */
     atom64 commit_ns;    /* How long that takes lately. */
-    atom32 has_work;     /* `first` is not NULL: for a look without the lock */
+    atom32 has_work;     /* something was submitted: for a look without the lock */
     uint32_t spin_skips; /* The writer's: how often it sleeps at once before it looks again. */
     uint32_t spin_skips_next;
 
@@ -57,14 +68,27 @@ struct store {
     tr_thread *writer;
     tr_parker *checkpoint_parker;
     tr_thread *checkpointer;
-    atom32 checkpoint_wanted;
     atom32 checkpoint_over;
+
+    /* See store/tidy.h. */
+    atom32
+        is_tidying; /* A pass is under way; set by the committing thread, cleared by the other. */
+    atom32 is_writer_waiting; /* for the end of a pass */
+    atom64 tidy_page_ns;      /* how long a page took in the last pass */
+    /* The committing thread's. */
+    size_t log_pages;   /* of the log after the last commit */
+    size_t group_pages; /* by which that has made it longer */
+    bool is_tidy;       /* nothing was committed since the log was cut, or found short */
+    tr_time idle_ns;    /* since when nothing was committed; 0: it was not looked at */
 };
 
 struct store_reader {
     struct store *store;
     struct store_view *view;
 };
+
+/** The end of the store, because of this. The first call is logged and told to on_failed. A thread of the store. */
+void tr__store_fail(struct store *store, const struct store_why *why);
 
 /** Writes kind, NUL, key; its size, or 0 when one of them is not as it should be. */
 size_t tr__store_name(const char *kind, tr_bytes key, unsigned char name[STORE_NAME_MAX]);

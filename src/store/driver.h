@@ -22,6 +22,16 @@ struct store_why {
     char text[200];
 };
 
+/** What a driver says of its log. */
+struct store_log {
+    size_t pages; /* since it started over, as of the last commit */
+    size_t
+        rest_pages; /* of these, not yet in the database; while a checkpoint runs, before that one */
+    size_t file_pages; /* that its file has, at most */
+    size_t soon;       /* from so many pages on it is to be tidied */
+    size_t max;        /* pages that it must not exceed */
+};
+
 struct store_driver {
     /** `error` may be NULL. See tr__store_open. */
     tr_status (*open)(const struct store_options *options, struct store_session **session,
@@ -36,13 +46,20 @@ struct store_driver {
      */
     tr_status (*commit)(struct store_session *session, struct store_batch *first,
                         struct store_why *why);
-    /** Whether tr__store_driver.checkpoint should be called. Committing thread. */
-    bool (*wants_checkpoint)(const struct store_session *session);
+    /** How long the log is. Committing thread. */
+    void (*look)(struct store_session *session, struct store_log *log);
     /**
-     * Brings what is in the log to its place. A thread of its own, while others commit and read.
-     * TR_OK also when it is for another time; TR_STORE_FAILED as above.
+     * Writes what is in the log into the database and syncs it; `*pages`: how many. On a thread of its own, while
+     * others commit and read, but only while the log has something that is not there yet. TR_OK also when
+     * it must be tried again later; TR_STORE_FAILED as above.
      */
-    tr_status (*checkpoint)(struct store_session *session, struct store_why *why);
+    tr_status (*checkpoint)(struct store_session *session, size_t *pages, struct store_why *why);
+    /**
+     * Writes the rest of the log into the database. TR_OK: the next commit starts the log over; with `is_cut` its file
+     * is empty. TR_STORE_BUSY: a reader is in the way. TR_STORE_FAILED as above. Else it must be tried again
+     * later. Committing thread, while no checkpoint runs.
+     */
+    tr_status (*restart)(struct store_session *session, bool is_cut, struct store_why *why);
 
     tr_status (*view_new)(struct store_session *session, struct store_view **view);
     void (*view_free)(struct store_view *view);

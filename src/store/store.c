@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The store: what was submitted, the thread that commits it, and the one that tidies the log.
+ * The store: what was submitted, and the thread that commits it. The thread that tidies the log is in tidy.c.
  *
  * The writer takes all that waits and commits it as one group; meanwhile the next one gathers. So the
  * price of a sync is shared by as many as come while one is under way, and nobody waits for company.
  */
 #include "store/core.h"
+#include "store/tidy.h"
 
 #include "base/assert.h"
 
@@ -33,8 +34,7 @@ uint64_t tr__store_epoch(const struct store *store)
     return store->epoch;
 }
 
-/* The end of the store, for a reason in words. The first one is told. */
-static void fail(struct store *store, const struct store_why *why)
+void tr__store_fail(struct store *store, const struct store_why *why)
 {
     uint32_t expected = 0;
     atom32_store(&store->is_failed, 1, ATOM_RELEASE); /* partner: tr__store_status */
@@ -47,58 +47,59 @@ static void fail(struct store *store, const struct store_why *why)
         store->on_failed(store->context, why->text);
 }
 
-static void wake_checkpointer(struct store *store)
+static void queue_push(struct store_queue *queue, struct store_batch *batch)
 {
-    /* Partner: checkpoint_main. */
-    if (!atom32_exchange(&store->checkpoint_wanted, 1, ATOM_ACQ_REL))
-        store->platform->wake(store->platform, store->checkpoint_parker);
+    batch->next = NULL;
+    if (queue->first)
+        queue->last->next = batch;
+    else
+        queue->first = batch;
+    queue->last = batch;
 }
 
-static void checkpoint(struct store *store)
-{
-    struct store_why why;
-    if (store->driver->checkpoint(store->session, &why) != TR_OK)
-        fail(store, &why);
-}
+/* What is taken for one group. */
+struct group {
+    struct store_queue batches;
+    size_t count;
+    size_t pages;
+};
 
-static void checkpoint_main(void *context)
+/* Moves batches to the group until it has so many, or so many pages. With the lock. */
+static void take_from(struct store_queue *queue, struct group *group, size_t count_max,
+                      size_t pages_max)
 {
-    struct store *store = context;
-    while (!atom32_load(&store->checkpoint_over, ATOM_ACQUIRE)) { /* partner: stop_threads */
-        if (atom32_exchange(&store->checkpoint_wanted, 0, ATOM_ACQ_REL)) {
-            if (tr__store_status(store) == TR_OK)
-                checkpoint(store);
-        } else {
-            store->platform->park(store->platform, store->checkpoint_parker, TR_NEVER);
-        }
-    }
-}
-
-/* Takes what waits, up to the limits of a group; those that are refused already have their status. */
-static struct store_batch *take_group(struct store *store)
-{
-    lock_take(&store->lock);
-    struct store_batch *first = store->first;
-    struct store_batch *end = NULL;
-    size_t count = 0;
-    size_t size = 0;
-    for (struct store_batch *batch = first; batch; batch = batch->next) {
+    while (queue->first && group->count < count_max && group->pages < pages_max) {
+        struct store_batch *batch = queue->first;
+        queue->first = batch->next;
         batch->status = batch->entry->is_refused ? TR_STALE : TR_OK;
-        end = batch;
-        size += batch->size;
-        if (++count >= STORE_GROUP_BATCHES_MAX || size >= STORE_GROUP_BYTES_MAX)
-            break;
+        group->count++;
+        group->pages += batch->pages;
+        queue_push(&group->batches, batch);
     }
-    if (end) {
-        store->first = end->next;
-        if (!store->first) {
-            store->last = NULL;
-            atom32_store(&store->has_work, 0, ATOM_RELAXED);
-        }
-        end->next = NULL;
+}
+
+/*
+ * Takes what waits, up to the limits of a group; those that are refused already have their status. Of those
+ * that destroy a few are taken along, but none while commits are slowed down and others wait.
+ */
+static struct group take_group(struct store *store)
+{
+    struct group group = {.count = 0};
+    bool is_behind = tr__tidy_is_behind(store);
+    size_t pages_max = is_behind ? STORE_GROUP_PAGES_BEHIND : STORE_GROUP_PAGES_MAX;
+    lock_take(&store->lock);
+    take_from(&store->submitted, &group, STORE_GROUP_BATCHES_MAX, pages_max);
+    if (!is_behind || group.count == 0) {
+        struct store_batch *last = group.batches.last;
+        take_from(&store->destroys, &group, group.count + STORE_GROUP_DESTROYS_MAX, SIZE_MAX);
+        struct store_batch *destroy = last ? last->next : group.batches.first;
+        for (; destroy; destroy = destroy->next)
+            destroy->entry->destroys_pending--;
     }
+    if (!store->submitted.first && !store->destroys.first)
+        atom32_store(&store->has_work, 0, ATOM_RELAXED);
     lock_give(&store->lock);
-    return first;
+    return group;
 }
 
 static void tell(struct store_batch *first)
@@ -122,12 +123,14 @@ static void learn_commit(struct store *store, tr_time took_ns)
     atom64_store(&store->commit_ns, (uint64_t)(mean_ns + (took_ns - mean_ns) / 8), ATOM_RELAXED);
 }
 
-static tr_status commit(struct store *store, struct store_batch *first, struct store_why *why)
+static tr_status commit(struct store *store, const struct group *group, struct store_why *why)
 {
     const tr_platform *platform = store->platform;
     tr_time begin_ns = platform->mono_now(platform);
     atom64_store(&store->writing_ns, (uint64_t)begin_ns, ATOM_RELAXED);
-    tr_status status = store->driver->commit(store->session, first, why);
+    tr_status status = tr__tidy_before(store, group->pages, why);
+    if (status == TR_OK)
+        status = store->driver->commit(store->session, group->batches.first, why);
     atom64_store(&store->writing_ns, 0, ATOM_RELAXED);
     learn_commit(store, platform->mono_now(platform) - begin_ns);
     return status;
@@ -136,21 +139,16 @@ static tr_status commit(struct store *store, struct store_batch *first, struct s
 /* Commits one group. False: nothing waited. */
 static bool commit_group(struct store *store)
 {
-    struct store_batch *first = take_group(store);
+    struct group group = take_group(store);
+    struct store_batch *first = group.batches.first;
     if (!first)
         return false;
     tr_status status = tr__store_status(store);
     struct store_why why;
     if (status == TR_OK) {
-        status = commit(store, first, &why);
-        if (status != TR_OK)
-            fail(store, &why);
-        else if (store->driver->wants_checkpoint(store->session)) {
-            if (store->is_threadless)
-                checkpoint(store);
-            else
-                wake_checkpointer(store);
-        }
+        status = commit(store, &group, &why);
+        if (status != TR_OK || tr__tidy_after(store, &why) != TR_OK)
+            tr__store_fail(store, &why);
     }
     if (status != TR_OK) {
         for (struct store_batch *batch = first; batch; batch = batch->next)
@@ -191,11 +189,11 @@ static bool look(struct store *store)
     return false;
 }
 
-static void sleep_until_woken(struct store *store)
+static void sleep_until_woken(struct store *store, tr_time deadline_ns)
 {
     const tr_platform *platform = store->platform;
     tr_time begin = platform->mono_now(platform);
-    platform->park(platform, store->writer_parker, TR_NEVER);
+    platform->park(platform, store->writer_parker, deadline_ns);
     if (platform->mono_now(platform) - begin < STORE_SPIN_NS)
         learn(store, true); /* It would have been worth it. */
 }
@@ -206,15 +204,16 @@ static void writer_main(void *context)
     for (;;) {
         if (commit_group(store) || look(store))
             continue;
+        tr_time deadline_ns = tr__tidy_idle(store);
         lock_take(&store->lock);
-        bool is_empty = !store->first;
+        bool is_empty = !store->submitted.first && !store->destroys.first;
         bool is_over = store->is_over;
         store->is_writer_idle = is_empty && !is_over;
         lock_give(&store->lock);
         if (is_empty && is_over)
             return;
         if (is_empty)
-            sleep_until_woken(store);
+            sleep_until_woken(store, deadline_ns);
     }
 }
 
@@ -245,17 +244,16 @@ tr_status tr__store_submit(struct store_batch *batch,
     }
     batch->on_done = on_done;
     batch->context = context;
-    batch->next = NULL;
-    bool was_empty = !store->first;
+    bool was_empty = !store->submitted.first && !store->destroys.first;
     bool was_idle = store->is_writer_idle;
     store->is_writer_idle = false;
-    if (was_empty) {
-        store->first = batch;
+    if (was_empty)
         atom32_store(&store->has_work, 1, ATOM_RELAXED);
-    }
-    if (!was_empty)
-        store->last->next = batch;
-    store->last = batch;
+    /* What one entry submits stays in order: in one of the queues. */
+    bool is_destroy = entry->pending == entry->destroys_pending &&
+                      (batch->is_destroy || entry->destroys_pending > 0);
+    entry->destroys_pending += is_destroy;
+    queue_push(is_destroy ? &store->destroys : &store->submitted, batch);
     entry->pending++;
     lock_give(&store->lock);
     if (was_idle)
@@ -286,8 +284,8 @@ static tr_status start_threads(struct store *store)
     status = platform->thread_start(platform, "store", writer_main, store, &store->writer);
     if (status)
         goto free_checkpoint_parker;
-    status = platform->thread_start(
-        platform, "store tidy", checkpoint_main, store, &store->checkpointer);
+    status =
+        platform->thread_start(platform, "store tidy", tr__tidy_main, store, &store->checkpointer);
     if (status)
         goto stop_writer;
     return TR_OK;

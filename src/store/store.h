@@ -18,8 +18,9 @@
  * Rules
  * 1. Of one name at most one entry is current: the newest. A batch of another is refused: TR_STALE.
  *    The row on disk has the generation that wrote it last, which is looked at in the transaction.
- * 2. What was submitted is told of exactly once, in the order of submission, after it is on disk or
- *    will never be.
+ * 2. What was submitted is told of exactly once, after it is on disk or will never be. What one entry submits
+ *    is told of in that order, and so is what different entries submit, but for batches that destroy: others go
+ *    before them, so that many destroys hold up nobody.
  * 3. After a batch that failed, all later ones of the same entry are stale: what they say was made in
  *    the belief that the first one would be on disk. Its owner enters anew.
  * 4. A generation is (epoch, counter). The epoch is raised and synced when the store is opened, so

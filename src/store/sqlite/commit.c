@@ -540,17 +540,6 @@ static enum outcome apply_all(struct store_session *session, struct store_batch 
     return GROUP_READY;
 }
 
-/* The background could not finish: a few pages are left, and then the log starts over. */
-static tr_status finish_checkpoint(struct store_session *session)
-{
-    if (!atom32_load(&session->is_log_behind, ATOM_ACQUIRE)) /* partner: tr__session_checkpoint */
-        return TR_OK;
-    atom32_store(&session->is_log_behind, 0, ATOM_RELAXED);
-    int result = sqlite3_wal_checkpoint_v2(
-        session->writer.database, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
-    return tr__link_status(result) == TR_STORE_FAILED ? TR_STORE_FAILED : TR_OK;
-}
-
 /* One attempt. False: a batch failed on the way, and the others are to be tried again. */
 static bool commit_once(struct store_session *session, struct store_batch *first,
                         struct store_why *why, tr_status *result)
@@ -585,8 +574,6 @@ tr_status tr__session_commit(struct store_session *session, struct store_batch *
                              struct store_why *why)
 {
     tr_status status;
-    if (finish_checkpoint(session) != TR_OK)
-        return tr__session_fail(session, &session->writer, "tidying the log", why);
     while (!commit_once(session, first, why, &status))
         continue;
     return status;

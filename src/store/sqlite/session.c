@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Opening and closing a database, and tidying its log.
+ * Opening and closing a database.
  */
 #include "store/sqlite/session.h"
 
@@ -11,15 +11,6 @@
 #include "os/file.h"
 
 #include <stdio.h>
-
-static int on_commit(void *context, sqlite3 *database, const char *name, int log_pages)
-{
-    (void)database;
-    (void)name;
-    struct store_session *session = context;
-    session->log_pages = log_pages;
-    return SQLITE_OK;
-}
 
 /* "directory/file" in memory of the source; NULL: there is none. */
 static char *path_join(const struct memory_source *source, const char *directory, const char *file)
@@ -102,6 +93,7 @@ static tr_status open_links(struct store_session *session, const struct store_op
     tr_status status = tr__link_open(&session->writer, &session->vfs, session->path);
     if (status)
         return tr__make_refuse_by(error, &session->writer, status, session->path);
+    tr__session_watch_log(session);
     status = tr__make_database(session, options, error);
     if (status)
         return status;
@@ -114,7 +106,9 @@ static tr_status open_links(struct store_session *session, const struct store_op
     status = tr__link_ready(&session->writer);
     if (status)
         return tr__make_refuse_by(error, &session->writer, status, session->path);
-    (void)sqlite3_wal_hook(session->writer.database, on_commit, session);
+    status = tr__session_limit_log(session);
+    if (status)
+        return tr__make_refuse_by(error, &session->writer, status, session->path);
     /* The file is there now: that it is must last too. */
     status = session->directory ? tr__os_directory_sync(session->directory)
                                 : tr__disk_sync_directory(session->disk);
@@ -160,6 +154,7 @@ tr_status tr__session_open(const struct store_options *options, struct store_ses
         .lock_fd = -1,
         .cache_bytes = options->cache_bytes ? options->cache_bytes : STORE_CACHE_BYTES,
         .log_pages_soon = options->log_pages ? (int)options->log_pages : SESSION_LOG_PAGES,
+        .is_sync_off = options->is_sync_off,
     };
     bool has_directory = options->path && !options->disk;
     tr_status status = has_directory ? take_directory(made, options->path, error)
@@ -200,34 +195,15 @@ void tr__session_close(struct store_session *session)
     release_place(session);
 }
 
-bool tr__session_wants_checkpoint(const struct store_session *session)
-{
-    return session->log_pages >= session->log_pages_soon;
-}
-
-tr_status tr__session_checkpoint(struct store_session *session, struct store_why *why)
-{
-    int log_pages = 0;
-    int done_pages = 0;
-    int result = sqlite3_wal_checkpoint_v2(
-        session->tidier.database, NULL, SQLITE_CHECKPOINT_PASSIVE, &log_pages, &done_pages);
-    if (result == SQLITE_OK && log_pages > done_pages &&
-        log_pages >= session->log_pages_soon * SESSION_LOG_BEHIND)
-        atom32_store(&session->is_log_behind, 1, ATOM_RELEASE); /* partner: tr__session_commit */
-    tr_status status = tr__link_status(result);
-    if (status != TR_STORE_FAILED)
-        return TR_OK; /* No room, no memory, a reader in the way: the log has all of it meanwhile. */
-    return tr__session_fail(session, &session->tidier, "tidying the log", why);
-}
-
 const struct store_driver *tr__store_driver_default(void)
 {
     static const struct store_driver sqlite = {
         .open = tr__session_open,
         .close = tr__session_close,
         .commit = tr__session_commit,
-        .wants_checkpoint = tr__session_wants_checkpoint,
+        .look = tr__session_look,
         .checkpoint = tr__session_checkpoint,
+        .restart = tr__session_restart,
         .view_new = tr__view_new,
         .view_free = tr__view_free,
         .read_state = tr__view_read_state,

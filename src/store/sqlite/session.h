@@ -13,8 +13,10 @@ enum {
     SESSION_APPLICATION = 0x54725375, /* "TrSu": what the file says it is */
     /* Pages of the log from which on it is tidied in the background: as many as SQLite has by default. */
     SESSION_LOG_PAGES = 1000,
-    /* So many times that, and the writer finishes what the background began: the log starts over. */
-    SESSION_LOG_BEHIND = 4,
+    /* The log has at most so many times as many: with its headers 59 MiB, below TR_STORE_LOG_MAX. */
+    SESSION_LOG_MAX = 15,
+    /* Its file keeps so many times as many when it starts over. */
+    SESSION_LOG_KEPT = 5,
     SESSION_WRITER_CACHES = 4, /* The writer's cache, in those of a reader. */
 };
 
@@ -33,20 +35,30 @@ struct store_session {
     int log_pages_soon; /* SESSION_LOG_PAGES, or of the options */
     atom32 is_failed;   /* The store's end: nothing is written any more, not even by closing it. */
     int log_pages;      /* The committing thread's: as of its last commit. */
-    atom32 is_log_behind;   /* The tidier could not finish; set by it, cleared by the writer. */
-    char *path;             /* of the database */
-    char *directory;        /* NULL: none */
+    int file_pages;     /* The same: the most since the file of the log was cut. */
+    atom32 done_pages;  /* Of the log, in the database; written by whoever made a checkpoint. */
+    bool is_sync_off;   /* see store_options */
+    char *path;         /* of the database */
+    char *directory;    /* NULL: none */
     sqlite3_vfs engine_vfs; /* of the databases of actors: engine_vfs.c */
     char engine_name[32];
 };
 
-/** open, close and checkpoint of the driver. */
+/** open and close of the driver. */
 TR_MUST_CHECK tr_status tr__session_open(const struct store_options *options,
                                          struct store_session **session, uint64_t *epoch,
                                          tr_error *error);
 void tr__session_close(struct store_session *session);
-tr_status tr__session_checkpoint(struct store_session *session, struct store_why *why);
-bool tr__session_wants_checkpoint(const struct store_session *session);
+
+/** look, checkpoint and restart of the driver: tidy.c. */
+void tr__session_look(struct store_session *session, struct store_log *log);
+tr_status tr__session_checkpoint(struct store_session *session, size_t *pages,
+                                 struct store_why *why);
+tr_status tr__session_restart(struct store_session *session, bool is_cut, struct store_why *why);
+/** From now on SQLite makes no checkpoint by itself, and what is committed is known. The writer is open. */
+void tr__session_watch_log(struct store_session *session);
+/** Looks how long the file of the log is, and sets how long it may stay. The database is open. */
+TR_MUST_CHECK tr_status tr__session_limit_log(struct store_session *session);
 
 /** commit of the driver: commit.c. */
 tr_status tr__session_commit(struct store_session *session, struct store_batch *first,

@@ -16,6 +16,7 @@ struct vfs_file {
     bool is_database;
     bool is_guard; /* holds the kernel's lock */
     bool is_log;
+    bool is_dirty;         /* written to since the last sync by this opener */
     sqlite3_int64 log_end; /* Up to here a write does not make the log longer. */
     struct shm_user user;
     struct disk_file *virtual;
@@ -107,6 +108,7 @@ static int file_read(sqlite3_file *base, void *memory, int size, sqlite3_int64 o
 
 static int write_bytes(struct vfs_file *file, const void *memory, int size, sqlite3_int64 offset)
 {
+    file->is_dirty = true;
     if (file->virtual)
         return result_of(tr__disk_write(file->virtual, memory, (size_t)size, (uint64_t)offset),
                          SQLITE_IOERR_WRITE);
@@ -189,6 +191,7 @@ static int file_truncate(sqlite3_file *base, sqlite3_int64 size)
 static int file_sync(sqlite3_file *base, int flags)
 {
     struct vfs_file *file = file_of(base);
+    file->is_dirty = false;
     if (file->virtual)
         return result_of(tr__disk_sync(file->virtual, !file->is_database), SQLITE_IOERR_FSYNC);
     if (ask_hook(file->vfs, STORE_IO_SYNC, file->path, 0, 0) != TR_OK)
@@ -434,6 +437,15 @@ tr_status tr__vfs_init(struct vfs *vfs, const struct memory_source *source, stru
         .xCurrentTimeInt64 = vfs_time_ms,
     };
     return sqlite3_vfs_register(&vfs->base, 0) == SQLITE_OK ? TR_OK : TR_NO_MEMORY;
+}
+
+int tr__vfs_sync(sqlite3 *database)
+{
+    sqlite3_file *file = NULL;
+    int result = sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    if (result != SQLITE_OK || !file || !file->pMethods || !file_of(file)->is_dirty)
+        return result;
+    return file_sync(file, SQLITE_SYNC_NORMAL);
 }
 
 void tr__vfs_deinit(struct vfs *vfs)

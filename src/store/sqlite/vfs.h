@@ -27,6 +27,8 @@ struct vfs {
 /** Registers it. `disk` and `hook` may be NULL. TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__vfs_init(struct vfs *vfs, const struct memory_source *source,
                                      struct store_disk *disk, const struct store_io_hook *hook);
+/** Syncs the database file of a connection if that has written to it since it synced it. A result of SQLite. */
+int tr__vfs_sync(sqlite3 *database);
 /** No connection uses it any more. */
 void tr__vfs_deinit(struct vfs *vfs);
 

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * When the log of the store is written into the database, and by which thread: see tidy.h.
+ */
+#include "store/tidy.h"
+
+#include "base/assert.h"
+
+static bool is_tidying(const struct store *store)
+{
+    return atom32_load(&store->is_tidying, ATOM_ACQUIRE) != 0; /* partner: tr__tidy_main */
+}
+
+/* The log has pages that are not in the database, and nobody makes a checkpoint: rule 6. */
+static void begin_pass(struct store *store)
+{
+    TR_ASSERT(!is_tidying(store));
+    atom32_store(&store->is_tidying, 1, ATOM_RELEASE); /* partner: tr__tidy_main */
+    store->platform->wake(store->platform, store->checkpoint_parker);
+}
+
+static bool is_rest_small(const struct store_log *log)
+{
+    return log->rest_pages <= log->soon / TIDY_REST_PART;
+}
+
+/* Until the pass is over or the time has come; also earlier. */
+static void await_pass(struct store *store, tr_time deadline_ns)
+{
+    const tr_platform *platform = store->platform;
+    atom32_store(&store->is_writer_waiting, 1, ATOM_SEQ_CST); /* partner: tr__tidy_main */
+    if (atom32_load(&store->is_tidying, ATOM_SEQ_CST))
+        platform->park(platform, store->writer_parker, deadline_ns);
+    atom32_store(&store->is_writer_waiting, 0, ATOM_RELAXED);
+}
+
+/* Rule 3: so long that this thread adds half as many pages as the other one writes meanwhile. */
+static tr_time slice_ns(const struct store *store)
+{
+    tr_time page_ns = (tr_time)atom64_load(&store->tidy_page_ns, ATOM_RELAXED);
+    tr_time pages = (tr_time)store->group_pages;
+    return page_ns > TIDY_SLICE_NS / 2 / (pages + 1) ? TIDY_SLICE_NS : 2 * page_ns * pages;
+}
+
+bool tr__tidy_is_behind(struct store *store)
+{
+    struct store_log log;
+    if (store->is_threadless)
+        return false;
+    store->driver->look(store->session, &log);
+    return log.pages >= log.soon * TIDY_HIGH;
+}
+
+/* Until when a group waits. */
+static tr_time wait_until(const struct store *store, const struct store_log *log, bool is_full,
+                          bool is_tried, tr_time now_ns)
+{
+    if (is_full)
+        return now_ns + TIDY_WAIT_NS;
+    if (log->pages >= log->soon * TIDY_HIGH)
+        return now_ns + slice_ns(store);
+    return is_tried ? now_ns + TIDY_READER_NS : now_ns;
+}
+
+tr_status tr__tidy_before(struct store *store, size_t pages, struct store_why *why)
+{
+    const tr_platform *platform = store->platform;
+    struct store_log log;
+    tr_time deadline_ns = 0;
+    if (store->is_threadless)
+        return TR_OK;
+    for (;;) {
+        bool is_busy = is_tidying(store);
+        store->driver->look(store->session, &log);
+        bool is_full = log.pages > 0 && log.pages + TIDY_ESTIMATE_OFF * pages > log.max;
+        if ((log.pages < log.soon && !is_full) || tr__store_status(store) != TR_OK)
+            return TR_OK;
+        bool is_tried = !is_busy && (is_full || is_rest_small(&log));
+        if (is_tried) {
+            tr_status status = store->driver->restart(store->session, false, why);
+            if (status != TR_STORE_BUSY)
+                return status == TR_STORE_FAILED ? status : TR_OK;
+        } else if (!is_busy) {
+            begin_pass(store);
+        }
+        tr_time now_ns = platform->mono_now(platform);
+        if (!deadline_ns)
+            deadline_ns = wait_until(store, &log, is_full, is_tried, now_ns);
+        if (now_ns >= deadline_ns)
+            return TR_OK;
+        if (is_tried)
+            platform->yield(platform); /* a reader is in the way, for some microseconds */
+        else
+            await_pass(store, deadline_ns);
+    }
+}
+
+tr_status tr__tidy_after(struct store *store, struct store_why *why)
+{
+    struct store_log log;
+    bool is_busy = is_tidying(store);
+    store->driver->look(store->session, &log);
+    store->group_pages = log.pages > store->log_pages ? log.pages - store->log_pages : log.pages;
+    store->log_pages = log.pages;
+    store->is_tidy = false;
+    store->idle_ns = 0;
+    if (log.pages < log.soon || is_busy)
+        return TR_OK;
+    if (store->is_threadless) {
+        size_t pages;
+        return store->driver->checkpoint(store->session, &pages, why);
+    }
+    if (!is_rest_small(&log))
+        begin_pass(store);
+    return TR_OK;
+}
+
+tr_time tr__tidy_idle(struct store *store)
+{
+    const tr_platform *platform = store->platform;
+    struct store_log log;
+    struct store_why why;
+    tr_time now_ns = platform->mono_now(platform);
+    if (store->is_tidy || tr__store_status(store) != TR_OK)
+        return TR_NEVER;
+    if (!store->idle_ns)
+        store->idle_ns = now_ns;
+    if (now_ns - store->idle_ns < TIDY_IDLE_NS)
+        return store->idle_ns + TIDY_IDLE_NS;
+    store->idle_ns = now_ns; /* what is not done now is tried again after as long */
+    if (!is_tidying(store)) {
+        store->driver->look(store->session, &log);
+        bool is_long = log.file_pages > log.soon;
+        tr_status status = TR_STORE_BUSY;
+        if (is_long && !is_rest_small(&log))
+            begin_pass(store);
+        else if (is_long)
+            status = store->driver->restart(store->session, true, &why);
+        if (status == TR_STORE_FAILED)
+            tr__store_fail(store, &why);
+        store->is_tidy = !is_long || status == TR_OK;
+    }
+    return store->is_tidy ? TR_NEVER : now_ns + TIDY_IDLE_NS;
+}
+
+void tr__tidy_main(void *context)
+{
+    struct store *store = context;
+    const tr_platform *platform = store->platform;
+    while (!atom32_load(&store->checkpoint_over, ATOM_ACQUIRE)) { /* partner: stop_threads */
+        if (!atom32_load(&store->is_tidying, ATOM_ACQUIRE)) {     /* partner: begin_pass */
+            platform->park(platform, store->checkpoint_parker, TR_NEVER);
+            continue;
+        }
+        struct store_why why;
+        tr_time begin_ns = platform->mono_now(platform);
+        size_t pages = 0;
+        tr_status status = tr__store_status(store);
+        if (status == TR_OK) {
+            status = store->driver->checkpoint(store->session, &pages, &why);
+            if (status != TR_OK)
+                tr__store_fail(store, &why);
+        }
+        tr_time took_ns = platform->mono_now(platform) - begin_ns;
+        atom64_store(
+            &store->tidy_page_ns, (uint64_t)(took_ns / (tr_time)(pages + 1)), ATOM_RELAXED);
+        /* Partners: is_tidying, await_pass. */
+        atom32_store(&store->is_tidying, 0, ATOM_SEQ_CST);
+        if (atom32_load(&store->is_writer_waiting, ATOM_SEQ_CST))
+            platform->wake(platform, store->writer_parker);
+    }
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The log of the store has a bound at any load and is given back, and many destroys hold up nobody.
+ */
+#include "support/stores.h"
+
+#include "os/atomic.h"
+
+/* TR_STORE_LOG_MAX is for a log that is tidied from this many pages on; it scales with that. */
+enum { PAGES_DEFAULT = 1000, WRITERS = 32, VALUE = 64 * 1024 };
+
+/* What a hook has seen of the log. */
+struct watch {
+    atom64 end_max; /* the greatest end of a write */
+    atom32 is_cut;
+    tr_parker *parker;
+};
+
+static tr_status on_io(void *context, enum store_io io, const char *file, uint64_t offset,
+                       size_t size)
+{
+    struct watch *watch = context;
+    if (!strstr(file, "-wal"))
+        return TR_OK;
+    uint64_t end = io == STORE_IO_WRITE ? offset + size : 0;
+    uint64_t seen = atom64_load(&watch->end_max, ATOM_RELAXED);
+    while (end > seen &&
+           !atom64_compare_exchange(&watch->end_max, &seen, end, ATOM_RELAXED, ATOM_RELAXED))
+        continue;
+    if (io == STORE_IO_TRUNCATE && offset == 0) {
+        atom32_store(&watch->is_cut, 1, ATOM_RELEASE);
+        tr_platform_real()->wake(tr_platform_real(), watch->parker);
+    }
+    return TR_OK;
+}
+
+/* Each writer has one batch on its way at any time, until so many are done. */
+struct load {
+    struct store *store;
+    size_t value_size;
+    atom64 left;
+    atom32 running;
+    tr_parker *parker;
+    struct writer {
+        struct load *load;
+        struct store_entry *entry;
+        uint64_t round;
+    } writers[WRITERS];
+};
+
+static void submit(struct writer *writer);
+
+static void on_written(void *context, struct store_batch *batch, tr_status status)
+{
+    struct writer *writer = context;
+    struct load *load = writer->load;
+    ck_assert_int_eq(status, TR_OK);
+    tr__store_batch_free(batch);
+    if ((int64_t)atom64_fetch_sub(&load->left, 1, ATOM_RELAXED) > 0)
+        submit(writer);
+    else if (atom32_fetch_sub(&load->running, 1, ATOM_ACQ_REL) == 1)
+        tr_platform_real()->wake(tr_platform_real(), load->parker);
+}
+
+static void submit(struct writer *writer)
+{
+    size_t size = writer->load->value_size;
+    struct store_batch *batch = stores_batch(writer->entry);
+    char *value = tr__store_batch_alloc(batch, size);
+    ck_assert_ptr_nonnull(value);
+    memset(value, (int)('a' + writer->round++ % 26), size);
+    ck_assert_int_eq(tr__store_kv_put(batch, stores_bytes("key"), (tr_bytes){value, size}), TR_OK);
+    ck_assert_int_eq(tr__store_submit(batch, on_written, writer), TR_OK);
+}
+
+static void run_load(struct load *load, struct store *store, uint64_t batches, size_t value_size)
+{
+    const tr_platform *platform = tr_platform_real();
+    *load = (struct load){.store = store, .value_size = value_size};
+    ck_assert_int_eq(platform->parker_new(platform, &load->parker), TR_OK);
+    atom64_init(&load->left, batches);
+    atom32_init(&load->running, WRITERS);
+    for (int i = 0; i < WRITERS; i++) {
+        char key[16];
+        (void)snprintf(key, sizeof key, "%d", i);
+        load->writers[i] =
+            (struct writer){.load = load, .entry = stores_enter(store, "k", key), .round = 0};
+    }
+    for (int i = 0; i < WRITERS; i++)
+        submit(&load->writers[i]);
+    while (atom32_load(&load->running, ATOM_ACQUIRE) > 0)
+        platform->park(platform, load->parker, TR_NEVER);
+    for (int i = 0; i < WRITERS; i++)
+        tr__store_leave(load->writers[i].entry);
+    platform->parker_free(platform, load->parker);
+}
+
+/* Reads all the time: each read begins a transaction that may keep the log from starting over. */
+struct nosy {
+    struct store *store;
+    atom32 is_over;
+    tr_thread *thread;
+};
+
+static void read_on(void *context)
+{
+    struct nosy *nosy = context;
+    struct store_reader *reader = stores_reader(nosy->store);
+    while (!atom32_load(&nosy->is_over, ATOM_ACQUIRE)) {
+        tr_bytes value;
+        tr_status status =
+            tr__store_read_kv(reader, "k", stores_bytes("7"), stores_bytes("key"), &value);
+        ck_assert(status == TR_OK || status == TR_NOT_FOUND);
+    }
+    tr__store_reader_free(reader);
+}
+
+static void check_bound(struct store_options options, struct watch *watch, uint64_t batches,
+                        size_t value_size)
+{
+    const tr_platform *platform = tr_platform_real();
+    unsigned log_pages = options.log_pages ? options.log_pages : PAGES_DEFAULT;
+    options.is_threadless = false;
+    struct store *store = stores_open(&options);
+    struct nosy nosy = {.store = store};
+    ck_assert_int_eq(platform->thread_start(platform, "r", read_on, &nosy, &nosy.thread), TR_OK);
+    struct load load;
+    run_load(&load, store, batches, value_size);
+    atom32_store(&nosy.is_over, 1, ATOM_RELEASE);
+    platform->thread_join(platform, nosy.thread);
+    tr__store_close(store);
+    uint64_t limit = (uint64_t)TR_STORE_LOG_MAX / PAGES_DEFAULT * log_pages;
+    ck_assert_uint_gt(atom64_load(&watch->end_max, ATOM_RELAXED), 0);
+    ck_assert_uint_le(atom64_load(&watch->end_max, ATOM_RELAXED), limit);
+}
+
+/* Issue 15, 11. */
+TEST(large_writes_without_a_pause_keep_the_log_below_its_limit, "K-10", "U-01")
+{
+    struct store_disk *disk = stores_disk(false);
+    struct watch watch = {0};
+    tr__disk_hook(disk, (struct store_io_hook){on_io, &watch});
+    check_bound(stores_options(disk), &watch, test_scale(4000, 40000), VALUE);
+    tr__disk_free(disk);
+}
+
+/* Issue 15, 11. The hot pages of a small database, over and over. */
+TEST(small_writes_without_a_pause_keep_the_log_below_its_limit, "K-10")
+{
+    struct store_disk *disk = stores_disk(false);
+    struct watch watch = {0};
+    tr__disk_hook(disk, (struct store_io_hook){on_io, &watch});
+    struct store_options options = stores_options(disk);
+    options.log_pages = 100;
+    check_bound(options, &watch, test_scale(100000, 1000000), 100);
+    tr__disk_free(disk);
+}
+
+/* Issue 15, 11. */
+TEST(the_log_on_disk_stays_below_its_limit, "K-10")
+{
+    const char *directory = stores_directory();
+    struct watch watch = {0};
+    const struct store_io_hook hook = {on_io, &watch};
+    struct store_options options = stores_options(NULL);
+    options.path = directory;
+    options.hook = &hook;
+    options.log_pages = 50;
+    check_bound(options, &watch, test_scale(20000, 200000), 100);
+    stores_remove(directory);
+}
+
+/* Issue 15, 11. */
+TEST(the_log_is_given_back_when_nothing_is_written, "K-10")
+{
+    const tr_platform *platform = tr_platform_real();
+    struct store_disk *disk = stores_disk(false);
+    struct watch watch = {0};
+    ck_assert_int_eq(platform->parker_new(platform, &watch.parker), TR_OK);
+    tr__disk_hook(disk, (struct store_io_hook){on_io, &watch});
+    struct store_options options = stores_options(disk);
+    options.is_threadless = false;
+    struct store *store = stores_open(&options);
+    struct load load;
+    run_load(&load, store, test_scale(500, 500), VALUE);
+    while (!atom32_load(&watch.is_cut, ATOM_ACQUIRE))
+        platform->park(platform, watch.parker, TR_NEVER);
+    struct store_reader *reader = stores_reader(store);
+    tr_bytes value;
+    ck_assert_int_eq(tr__store_read_kv(reader, "k", stores_bytes("7"), stores_bytes("key"), &value),
+                     TR_OK);
+    ck_assert_uint_eq(value.size, VALUE);
+    tr__store_reader_free(reader);
+    run_load(&load, store, 100, VALUE); /* and it grows again */
+    tr__store_close(store);
+    platform->parker_free(platform, watch.parker);
+    tr__disk_free(disk);
+}
+
+/* ---- Destroys ---- */
+
+enum { MANY = 5000 };
+
+static void on_counted(void *context, struct store_batch *batch, tr_status status)
+{
+    ck_assert_int_eq(status, TR_OK);
+    tr__store_batch_free(batch);
+    ++*(size_t *)context;
+}
+
+/* Issue 15, 11. */
+TEST(a_commit_does_not_wait_for_all_destroys_before_it, "K-10")
+{
+    struct store_options options = stores_options(NULL);
+    struct store *store = stores_open(&options);
+    struct store_entry *entries[MANY];
+    struct store_entry *other = stores_enter(store, "k", "other");
+    size_t destroyed = 0;
+    for (int i = 0; i < MANY; i++) {
+        char key[16];
+        (void)snprintf(key, sizeof key, "%d", i);
+        entries[i] = stores_enter(store, "k", key);
+        struct store_batch *batch = stores_batch(entries[i]);
+        ck_assert_int_eq(tr__store_put_state(batch, 1, stores_bytes("state")), TR_OK);
+        ck_assert_int_eq(tr__store_submit(batch, on_counted, &destroyed), TR_OK);
+    }
+    while (tr__store_work(store))
+        continue;
+    destroyed = 0;
+    for (int i = 0; i < MANY; i++) {
+        struct store_batch *batch = stores_batch(entries[i]);
+        ck_assert_int_eq(tr__store_destroy(batch), TR_OK);
+        ck_assert_int_eq(tr__store_submit(batch, on_counted, &destroyed), TR_OK);
+    }
+    size_t written = 0;
+    struct store_batch *batch = stores_batch(other);
+    ck_assert_int_eq(tr__store_put_state(batch, 1, stores_bytes("state")), TR_OK);
+    ck_assert_int_eq(tr__store_submit(batch, on_counted, &written), TR_OK);
+    ck_assert(tr__store_work(store));
+    ck_assert_uint_eq(written, 1);
+    ck_assert_uint_gt(destroyed, 0); /* nor do they wait for ever */
+    ck_assert_uint_le(destroyed, 256);
+    while (tr__store_work(store))
+        continue;
+    ck_assert_uint_eq(destroyed, MANY);
+    for (int i = 0; i < MANY; i++)
+        tr__store_leave(entries[i]);
+    tr__store_leave(other);
+    tr__store_close(store);
+}
+
+/* What one entry submits stays in order, whatever it is. */
+TEST(what_follows_a_destroy_of_its_own_comes_after_it, "K-06", "PE-05")
+{
+    enum { ROUNDS = 600 };
+    struct store_options options = stores_options(NULL);
+    struct store *store = stores_open(&options);
+    struct store_entry *entry = stores_enter(store, "k", "a");
+    size_t done = 0;
+    for (int i = 0; i < ROUNDS; i++) {
+        struct store_batch *batch = stores_batch(entry);
+        char state[16];
+        (void)snprintf(state, sizeof state, "%d", i);
+        if (i % 2 == 0)
+            ck_assert_int_eq(tr__store_destroy(batch), TR_OK);
+        char *bytes = tr__store_batch_alloc(batch, sizeof state);
+        memcpy(bytes, state, sizeof state);
+        ck_assert_int_eq(tr__store_put_state(batch, 1, stores_bytes(bytes)), TR_OK);
+        ck_assert_int_eq(tr__store_submit(batch, on_counted, &done), TR_OK);
+    }
+    while (tr__store_work(store))
+        continue;
+    ck_assert_uint_eq(done, ROUNDS);
+    struct store_reader *reader = stores_reader(store);
+    ck_assert_str_eq(stores_state(reader, "k", "a"), "599");
+    tr__store_reader_free(reader);
+    tr__store_leave(entry);
+    tr__store_close(store);
+}
+
+SUITE("store log", large_writes_without_a_pause_keep_the_log_below_its_limit,
+      small_writes_without_a_pause_keep_the_log_below_its_limit,
+      the_log_on_disk_stays_below_its_limit, the_log_is_given_back_when_nothing_is_written,
+      a_commit_does_not_wait_for_all_destroys_before_it,
+      what_follows_a_destroy_of_its_own_comes_after_it)
