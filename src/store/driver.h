@@ -47,7 +47,7 @@ struct store_driver {
     tr_status (*commit)(struct store_session *session, struct store_batch *first,
                         struct store_why *why);
     /** How long the log is. Committing thread. */
-    void (*look)(const struct store_session *session, struct store_log *log);
+    void (*look)(struct store_session *session, struct store_log *log);
     /**
      * Writes what is in the log into the database and syncs it; `*pages`: how many. On a thread of its own, while
      * others commit and read, but only while the log has something that is not there yet. TR_OK also when

@@ -252,7 +252,7 @@ tr_status tr__make_database(struct store_session *session, const struct store_op
         status = tr__link_execute(
             link, "PRAGMA auto_vacuum = NONE; PRAGMA application_id = " APPLICATION_TEXT);
     if (status == TR_OK)
-        status = tr__link_execute(link, "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0");
+        status = tr__link_execute(link, "PRAGMA journal_mode = WAL");
     if (status == TR_OK)
         status = tr__link_execute(
             link, options->is_sync_off ? "PRAGMA synchronous = OFF" : "PRAGMA synchronous = FULL");

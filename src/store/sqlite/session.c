@@ -93,6 +93,7 @@ static tr_status open_links(struct store_session *session, const struct store_op
     tr_status status = tr__link_open(&session->writer, &session->vfs, session->path);
     if (status)
         return tr__make_refuse_by(error, &session->writer, status, session->path);
+    tr__session_watch_log(session);
     status = tr__make_database(session, options, error);
     if (status)
         return status;
@@ -105,7 +106,7 @@ static tr_status open_links(struct store_session *session, const struct store_op
     status = tr__link_ready(&session->writer);
     if (status)
         return tr__make_refuse_by(error, &session->writer, status, session->path);
-    status = tr__session_tidy_init(session);
+    status = tr__session_limit_log(session);
     if (status)
         return tr__make_refuse_by(error, &session->writer, status, session->path);
     /* The file is there now: that it is must last too. */

@@ -51,12 +51,14 @@ TR_MUST_CHECK tr_status tr__session_open(const struct store_options *options,
 void tr__session_close(struct store_session *session);
 
 /** look, checkpoint and restart of the driver: tidy.c. */
-void tr__session_look(const struct store_session *session, struct store_log *log);
+void tr__session_look(struct store_session *session, struct store_log *log);
 tr_status tr__session_checkpoint(struct store_session *session, size_t *pages,
                                  struct store_why *why);
 tr_status tr__session_restart(struct store_session *session, bool is_cut, struct store_why *why);
-/** Looks how long the log is, and says how long its file may stay. The database is open. */
-TR_MUST_CHECK tr_status tr__session_tidy_init(struct store_session *session);
+/** From now on SQLite makes no checkpoint by itself, and what is committed is known. The writer is open. */
+void tr__session_watch_log(struct store_session *session);
+/** Looks how long the file of the log is, and sets how long it may stay. The database is open. */
+TR_MUST_CHECK tr_status tr__session_limit_log(struct store_session *session);
 
 /** commit of the driver: commit.c. */
 tr_status tr__session_commit(struct store_session *session, struct store_batch *first,

@@ -17,27 +17,31 @@ static int on_commit(void *context, sqlite3 *database, const char *name, int log
     (void)database;
     (void)name;
     struct store_session *session = context;
+    if (log_pages <= session->log_pages) /* it has started over */
+        atom32_store(&session->done_pages, 0, ATOM_RELAXED);
     session->log_pages = log_pages;
     if (log_pages > session->file_pages)
         session->file_pages = log_pages;
     return SQLITE_OK;
 }
 
-tr_status tr__session_tidy_init(struct store_session *session)
+void tr__session_watch_log(struct store_session *session)
+{
+    (void)sqlite3_wal_hook(session->writer.database, on_commit, session);
+}
+
+tr_status tr__session_limit_log(struct store_session *session)
 {
     char text[80];
     sqlite3_file *file = NULL;
     sqlite3_int64 size = 0;
     sqlite3 *database = session->writer.database;
-    (void)sqlite3_wal_hook(database, on_commit, session);
     int result = sqlite3_file_control(database, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file);
     if (result == SQLITE_OK && file && file->pMethods)
         result = file->pMethods->xFileSize(file, &size);
     if (result != SQLITE_OK)
         return tr__link_status(result);
-    /* The log of a process that has crashed may be long; at least the last page of it is new. */
-    session->file_pages = (int)(size / LOG_FRAME);
-    session->log_pages = session->file_pages;
+    session->file_pages = (int)(size / LOG_FRAME); /* a crash may have left a long one */
     (void)snprintf(text,
                    sizeof text,
                    "PRAGMA journal_size_limit = %d",
@@ -45,17 +49,21 @@ tr_status tr__session_tidy_init(struct store_session *session)
     return tr__link_execute(&session->writer, text);
 }
 
-void tr__session_look(const struct store_session *session, struct store_log *log)
+void tr__session_look(struct store_session *session, struct store_log *log)
 {
     size_t done = atom32_load(&session->done_pages, ATOM_RELAXED);
+    if (done > (size_t)session->log_pages) {
+        /* The log started over before the pass that made it complete had returned. */
+        done = 0;
+        atom32_store(&session->done_pages, 0, ATOM_RELAXED);
+    }
     *log = (struct store_log){
         .pages = (size_t)session->log_pages,
         .file_pages = (size_t)session->file_pages,
         .soon = (size_t)session->log_pages_soon,
         .max = (size_t)session->log_pages_soon * SESSION_LOG_MAX,
     };
-    /* If fewer are in the log than were written, it has started over since. */
-    log->rest_pages = done <= log->pages ? log->pages - done : log->pages;
+    log->rest_pages = log->pages - done;
 }
 
 tr_status tr__session_checkpoint(struct store_session *session, size_t *pages,
