@@ -589,5 +589,5 @@ tr_status tr__session_commit(struct store_session *session, struct store_batch *
         return tr__session_fail(session, &session->writer, "tidying the log", why);
     while (!commit_once(session, first, why, &status))
         continue;
-    return status;
+    return status ? status : tr__session_check_files(session, why);
 }
