@@ -239,7 +239,7 @@ static void print_times(const char *name, const struct times *times, double seco
 
 static void clean(void)
 {
-    static const char *const names[] = {"lock", "troupe.db", "troupe.db-wal", "bare"};
+    static const char *const names[] = {"lock", "troupe.db", "troupe.db-log", "bare"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char path[300];
         snprintf(path, sizeof path, "%s/%s", directory, names[i]);

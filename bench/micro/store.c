@@ -336,7 +336,7 @@ int main(int argc, char **argv)
         loads(argc - 3, argv + 3);
     platform->parker_free(platform, parker);
     static const char *const names[] = {
-        "lock", "troupe.db", "troupe.db-wal", "bare.db", "bare.db-wal", "bare.db-shm"};
+        "lock", "troupe.db", "troupe.db-log", "bare.db", "bare.db-wal", "bare.db-shm"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char path[300];
         snprintf(path, sizeof path, "%s/%s", directory, names[i]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Directories and lock files of the real world.
+ * Directories and locks of the real world.
  */
 #include "os/file.h"
 
@@ -8,14 +8,37 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static tr_status status_of_errno(void)
+_Static_assert(OS_PATH_SIZE >= PATH_MAX, "realpath writes so many bytes");
+
+const char *tr__os_error_text(int code, char *memory, size_t size)
 {
-    return errno == ENOSPC || errno == EDQUOT ? TR_STORE_FULL : TR_STORE_FAILED;
+    return strerror_r(code, memory, size);
+}
+
+/* Says what could not be done, by errno, and gives the status of that. */
+static tr_status refuse(tr_error *error, const char *what, const char *path)
+{
+    int code = errno;
+    tr_status status = code == ENOSPC || code == EDQUOT ? TR_STORE_FULL : TR_STORE_FAILED;
+    if (error) {
+        char text[128];
+        *error = (tr_error){.status = status};
+        (void)snprintf(error->text,
+                       sizeof error->text,
+                       "cannot %s %s: %s",
+                       what,
+                       path,
+                       tr__os_error_text(code, text, sizeof text));
+    }
+    return status;
 }
 
 /* The directory that `path` is in: "." of "a", "/" of "/a", "a" of "a/b//". */
@@ -33,52 +56,152 @@ static void cut_last_part(char *path)
     path[size] = '\0';
 }
 
-tr_status tr__os_directory_make(const char *path)
+tr_status tr__os_directory_make(const char *path, tr_error *error)
 {
-    if (mkdir(path, S_IRWXU) != 0) {
-        struct stat found;
-        if (errno != EEXIST)
-            return status_of_errno();
-        if (stat(path, &found) != 0 || !S_ISDIR(found.st_mode))
-            return TR_STORE_FAILED;
+    if (mkdir(path, S_IRWXU) == 0)
+        return TR_OK;
+    struct stat found;
+    if (errno != EEXIST)
+        return refuse(error, "make the directory", path);
+    if (stat(path, &found) != 0)
+        return refuse(error, "use the directory", path);
+    if (!S_ISDIR(found.st_mode)) {
+        errno = ENOTDIR;
+        return refuse(error, "use the directory", path);
     }
-    /* Also when it was there: who made it may have died before this. */
+    return TR_OK;
+}
+
+/* Syncs what a descriptor of a directory stands for, or the whole file system, and closes it. */
+static tr_status sync_and_close(int fd, bool is_whole, const char *path, tr_error *error)
+{
+    int result = is_whole ? syncfs(fd) : fsync(fd);
+    /* A file system that cannot sync directories keeps them in order itself. */
+    tr_status status = result == 0 || errno == EINVAL ? TR_OK : refuse(error, "sync", path);
+    (void)close(fd);
+    return status;
+}
+
+tr_status tr__os_directory_sync(const char *path, tr_error *error)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return fd < 0 ? refuse(error, "open", path) : sync_and_close(fd, false, path, error);
+}
+
+tr_status tr__os_directory_sync_parent(const char *path, tr_error *error)
+{
     size_t size = strlen(path) + 1;
     char *parent = tr__os_resize(NULL, size + 1);
-    if (!parent)
+    if (!parent) {
+        errno = ENOMEM;
+        (void)refuse(error, "sync", path);
         return TR_NO_MEMORY;
+    }
     memcpy(parent, path, size);
     cut_last_part(parent);
-    tr_status status = tr__os_directory_sync(parent);
+    bool is_whole = false;
+    int fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0 && (errno == EACCES || errno == EPERM)) {
+        /* Searching it is enough for what is below it, and a descriptor of that leads to the file system. */
+        is_whole = true;
+        fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    }
+    tr_status status = fd < 0 ? refuse(error, "open", is_whole ? path : parent)
+                              : sync_and_close(fd, is_whole, parent, error);
     tr__os_resize(parent, 0);
     return status;
 }
 
-tr_status tr__os_directory_sync(const char *path)
+tr_status tr__os_path_resolve(const char *path, char resolved[OS_PATH_SIZE], tr_error *error)
 {
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return TR_STORE_FAILED;
-    int error = fsync(fd);
-    /* A file system that cannot sync directories keeps them in order itself. */
-    bool is_synced = error == 0 || errno == EINVAL;
-    (void)close(fd);
-    return is_synced ? TR_OK : TR_STORE_FAILED;
+    return realpath(path, resolved) ? TR_OK : refuse(error, "find", path);
 }
 
-tr_status tr__os_file_lock(const char *path, int *fd)
+/* flock, which does not wait. */
+static int lock_whole(int fd)
+{
+    int result;
+    do
+        result = flock(fd, LOCK_EX | LOCK_NB);
+    while (result != 0 && errno == EINTR);
+    return result;
+}
+
+static tr_status refuse_busy(tr_error *error, const char *path)
+{
+    if (error) {
+        *error = (tr_error){.status = TR_STORE_BUSY};
+        (void)snprintf(error->text, sizeof error->text, "another process has locked %s", path);
+    }
+    return TR_STORE_BUSY;
+}
+
+/* What became of a lock that was not had; closes the file. */
+static tr_status refuse_lock(int fd, const char *path, tr_error *error)
+{
+    bool is_busy = errno == EWOULDBLOCK || errno == EAGAIN || errno == EACCES;
+    tr_status status = is_busy ? refuse_busy(error, path) : refuse(error, "lock", path);
+    (void)close(fd);
+    return status;
+}
+
+/* Whether the path names the file that the descriptor has open. */
+static bool is_named(int fd, const char *path)
+{
+    struct stat opened;
+    struct stat named;
+    return fstat(fd, &opened) == 0 && stat(path, &named) == 0 && opened.st_dev == named.st_dev &&
+           opened.st_ino == named.st_ino;
+}
+
+tr_status tr__os_file_lock(const char *path, int *fd, tr_error *error)
+{
+    enum { TRIES = 100 }; /* against a program that replaces the file all the time */
+    for (int i = 0; i < TRIES; i++) {
+        int opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
+        if (opened < 0)
+            return refuse(error, "open", path);
+        if (lock_whole(opened) != 0)
+            return refuse_lock(opened, path, error);
+        if (is_named(opened, path)) {
+            *fd = opened;
+            return TR_OK;
+        }
+        (void)close(opened); /* It was deleted or replaced before it was locked. */
+    }
+    return refuse_busy(error, path);
+}
+
+tr_status tr__os_directory_lock(const char *path, int *fd, tr_error *error)
+{
+    int opened = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (opened < 0)
+        return refuse(error, "open", path);
+    if (lock_whole(opened) == 0) {
+        *fd = opened;
+        return TR_OK;
+    }
+    if (errno == EWOULDBLOCK)
+        return refuse_lock(opened, path, error);
+    (void)close(opened); /* NFS locks only what is open for writing. */
+    *fd = -1;
+    return TR_OK;
+}
+
+tr_status tr__os_file_lock_range(const char *path, uint64_t first, uint64_t size, int *fd,
+                                 tr_error *error)
 {
     int opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
     if (opened < 0)
-        return status_of_errno();
-    int error;
-    do
-        error = flock(opened, LOCK_EX | LOCK_NB);
-    while (error != 0 && errno == EINTR);
-    if (error != 0) {
-        tr_status status = errno == EWOULDBLOCK ? TR_STORE_BUSY : TR_STORE_FAILED;
+        return refuse(error, "open", path);
+    /* Of the open file, not of the process: closing another descriptor of the file does not end it. */
+    struct flock range = {
+        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)first, .l_len = (off_t)size};
+    if (fcntl(opened, F_OFD_SETLK, &range) != 0)
+        return refuse_lock(opened, path, error);
+    if (!is_named(opened, path)) {
         (void)close(opened);
-        return status;
+        return refuse_busy(error, path);
     }
     *fd = opened;
     return TR_OK;
@@ -86,7 +209,38 @@ tr_status tr__os_file_lock(const char *path, int *fd)
 
 void tr__os_file_unlock(int fd)
 {
+    if (fd < 0)
+        return;
     /* A child that was made by fork has the file open, too, and closing it here would leave it locked. */
+    struct flock all = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
     (void)flock(fd, LOCK_UN);
+    (void)fcntl(fd, F_OFD_SETLK, &all);
     (void)close(fd);
+}
+
+tr_status tr__os_file_find(const char *path, struct os_file_id *id, tr_error *error)
+{
+    struct stat found;
+    if (stat(path, &found) != 0) {
+        bool is_missing = errno == ENOENT || errno == ENOTDIR;
+        tr_status status = refuse(error, "find", path);
+        return is_missing ? TR_NOT_FOUND : status;
+    }
+    *id = (struct os_file_id){
+        (uint64_t)found.st_dev, (uint64_t)found.st_ino, (uint64_t)found.st_size};
+    return TR_OK;
+}
+
+tr_status tr__os_file_rename(const char *from, const char *to, tr_error *error)
+{
+    return rename(from, to) == 0 ? TR_OK : refuse(error, "rename", from);
+}
+
+tr_status tr__os_file_put_text(int fd, const char *path, const char *text, tr_error *error)
+{
+    ssize_t size = (ssize_t)strlen(text);
+    errno = ENOSPC; /* of a write that wrote less */
+    if (pwrite(fd, text, (size_t)size, 0) != size)
+        return refuse(error, "write", path);
+    return fsync(fd) == 0 ? TR_OK : refuse(error, "sync", path);
 }

@@ -19,7 +19,7 @@ struct store_view;
 
 /** Why a store failed, in words. */
 struct store_why {
-    char text[200];
+    char text[400];
 };
 
 /** What a driver says of its log. */

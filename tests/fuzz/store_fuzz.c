@@ -126,7 +126,7 @@ static struct store_disk *image_of(bool is_closed)
 static void change(struct store_disk *disk, const uint8_t *command)
 {
     struct disk_file *file;
-    const char *name = command[0] & 1 ? "troupe.db-wal" : "troupe.db";
+    const char *name = command[0] & 1 ? "troupe.db-log" : "troupe.db";
     size_t length = tr__disk_size(disk, name);
     size_t place = (size_t)command[1] << 16 | (size_t)command[2] << 8 | command[3];
     if (length == 0)

@@ -218,7 +218,7 @@ static inline const char *stores_directory(void)
 static inline void stores_remove(const char *path)
 {
     static const char *const names[] = {
-        "lock", "troupe.db", "troupe.db-wal", "troupe.db-shm", "troupe.db-journal"};
+        "lock", "troupe.db", "troupe.db-log", "troupe.db-undo", "troupe.db-wal"};
     char file[128];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         (void)snprintf(file, sizeof file, "%s/%s", path, names[i]);

@@ -15,7 +15,7 @@ static inline void tamper(struct store_disk *disk, const char *sql)
     struct link link;
     struct memory_source source = stores_source();
     ck_assert(tr__disk_take(disk));
-    ck_assert_int_eq(tr__vfs_init(&vfs, &source, disk, NULL), TR_OK);
+    ck_assert_int_eq(tr__vfs_init(&vfs, &source, disk, "troupe.db", NULL), TR_OK);
     ck_assert_int_eq(tr__link_open(&link, &vfs, "troupe.db"), TR_OK);
     ck_assert_int_eq(tr__link_settle(&link, STORE_CACHE_BYTES), TR_OK);
     tr_status status = tr__link_execute(&link, sql);

@@ -31,10 +31,10 @@ TEST(a_second_holder_is_refused_also_in_the_same_process, "PE-16")
     int first;
     int second;
     path_make();
-    ck_assert_int_eq(tr__os_file_lock(path, &first), TR_OK);
-    ck_assert_int_eq(tr__os_file_lock(path, &second), TR_STORE_BUSY);
+    ck_assert_int_eq(tr__os_file_lock(path, &first, NULL), TR_OK);
+    ck_assert_int_eq(tr__os_file_lock(path, &second, NULL), TR_STORE_BUSY);
     tr__os_file_unlock(first);
-    ck_assert_int_eq(tr__os_file_lock(path, &second), TR_OK);
+    ck_assert_int_eq(tr__os_file_lock(path, &second, NULL), TR_OK);
     tr__os_file_unlock(second);
     path_drop();
 }
@@ -46,7 +46,7 @@ TEST(a_forked_child_does_not_keep_what_its_parent_gives_back, "PE-16")
     char byte;
     path_make();
     ck_assert_int_eq(pipe(ends), 0);
-    ck_assert_int_eq(tr__os_file_lock(path, &fd), TR_OK);
+    ck_assert_int_eq(tr__os_file_lock(path, &fd, NULL), TR_OK);
     pid_t child = fork();
     ck_assert_int_ge(child, 0);
     if (child == 0) {
@@ -54,9 +54,9 @@ TEST(a_forked_child_does_not_keep_what_its_parent_gives_back, "PE-16")
         _exit(read(ends[0], &byte, 1) == 0 ? 0 : 1); /* until its parent has closed it */
     }
     int again;
-    ck_assert_int_eq(tr__os_file_lock(path, &again), TR_STORE_BUSY);
+    ck_assert_int_eq(tr__os_file_lock(path, &again, NULL), TR_STORE_BUSY);
     tr__os_file_unlock(fd);
-    ck_assert_int_eq(tr__os_file_lock(path, &again), TR_OK);
+    ck_assert_int_eq(tr__os_file_lock(path, &again, NULL), TR_OK);
     tr__os_file_unlock(again);
     close(ends[1]);
     int status;

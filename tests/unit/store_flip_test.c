@@ -298,7 +298,7 @@ static int64_t round_after_flip(struct store_disk *disk, size_t at)
     struct store *store;
     tr_error error = {0};
     ck_assert_int_eq(tr__disk_clone(disk, &copy), TR_OK);
-    ck_assert(tr__disk_flip(copy, "troupe.db-wal", at, (unsigned char)(1u << at % 8)));
+    ck_assert(tr__disk_flip(copy, "troupe.db-log", at, (unsigned char)(1u << at % 8)));
     struct store_options options = stores_options(copy);
     tr_status status = tr__store_open(&options, &store, &error);
     int64_t round = -1;
@@ -315,23 +315,24 @@ static int64_t round_after_flip(struct store_disk *disk, size_t at)
     return round;
 }
 
-/* Where the frames of the log end; it is longer than that. */
+/* Where the frames of the log end, which have the salts of its header; it is longer than that. */
 static size_t log_end(struct store_disk *disk)
 {
-    enum { HEADER = 32, FRAME = 24 + PAGE_SIZE };
-    static const unsigned char none[8] = {255, 255, 255, 255, 255, 255, 255, 255};
-    unsigned char frame[8];
+    enum { HEADER = 32, SALTS_AT = 16, FRAME = 24 + PAGE_SIZE };
+    unsigned char salts[8];
+    unsigned char found[8];
     struct disk_file *file;
     size_t end = HEADER;
     size_t got;
-    ck_assert_int_eq(tr__disk_open(disk, "troupe.db-wal", false, &file), TR_OK);
+    ck_assert_int_eq(tr__disk_open(disk, "troupe.db-log", false, &file), TR_OK);
+    ck_assert_int_eq(tr__disk_read(file, salts, sizeof salts, SALTS_AT, &got), TR_OK);
     for (;; end += FRAME) {
-        ck_assert_int_eq(tr__disk_read(file, frame, sizeof frame, end, &got), TR_OK);
-        if (got < sizeof frame || memcmp(frame, none, sizeof frame) == 0)
+        ck_assert_int_eq(tr__disk_read(file, found, sizeof found, end + 8, &got), TR_OK);
+        if (got < sizeof found || memcmp(found, salts, sizeof found) != 0)
             break;
     }
     tr__disk_close(file);
-    ck_assert_uint_gt(tr__disk_size(disk, "troupe.db-wal"), end);
+    ck_assert_uint_gt(tr__disk_size(disk, "troupe.db-log"), end);
     return end;
 }
 

@@ -576,5 +576,5 @@ tr_status tr__session_commit(struct store_session *session, struct store_batch *
     tr_status status;
     while (!commit_once(session, first, why, &status))
         continue;
-    return status;
+    return status ? status : tr__session_check_files(session, why);
 }

@@ -9,8 +9,12 @@
  * spoiled; if there is none, the break may be what a power cut left of the last transaction.
  *
  * The header of a frame may lie in two sectors of the disk, of which a power cut has kept the second alone: the
- * salts and the sum of a frame, behind whatever was there before. So what says that a frame ends a transaction, the
- * size of the database then, is believed only where it can be true.
+ * salts and the sum of a frame, behind whatever was there before, which may be the header of an older frame. So of such
+ * a header what says that a frame ends a transaction, the size of the database then, is believed only where it can be
+ * true and the frame fits the one before it. A header in one sector is there whole if the next frame fits its sum.
+ *
+ * A log that ends in the middle of its frames was cut: a store leaves VFS_LOG_TAIL bytes behind its last frame, and makes
+ * them durable before the frame is written (vfs.c).
  *
  * A spoiled header hides the whole log. It may also be what a power cut left of a log that was starting
  * over; then all of the old one is in the database. So that is what is looked at.
@@ -19,9 +23,10 @@
 
 #include "store/sqlite/page_sum.h"
 
-#include <stdio.h>
-
-enum { LOG_HEADER = 32, FRAME_HEADER = 24, FRAME = FRAME_HEADER + PAGE_SIZE };
+enum { LOG_MAGIC = 0x377f0682, LOG_VERSION = 3007000 };
+enum { LOG_HEADER = VFS_LOG_HEADER, FRAME_HEADER = 24, FRAME = FRAME_HEADER + PAGE_SIZE };
+_Static_assert((int)VFS_LOG_TAIL >= (int)FRAME,
+               "a log that was cut is found by a tail that is no whole frame");
 
 struct sum {
     uint32_t first;
@@ -88,7 +93,6 @@ static bool frame_ends_transaction(const struct log *log)
 
 static bool read_header(struct log *log, struct sum *sum)
 {
-    enum { MAGIC = 0x377f0682 };
     unsigned char header[LOG_HEADER];
     if (log->file->pMethods->xRead(log->file, header, LOG_HEADER, 0) != SQLITE_OK)
         return false;
@@ -98,33 +102,48 @@ static bool read_header(struct log *log, struct sum *sum)
     *sum = (struct sum){0, 0};
     add_sum(log, sum, header, LOG_HEADER - 8);
     struct sum written = sum_at(header + 24);
-    return (magic & ~UINT32_C(1)) == MAGIC && big_endian(header + 8) == PAGE_SIZE &&
+    return (magic & ~UINT32_C(1)) == LOG_MAGIC && big_endian(header + 8) == PAGE_SIZE &&
            sum->first == written.first && sum->second == written.second;
+}
+
+/* Whether what says that a frame ends a transaction is in another sector than its sum. */
+static bool header_is_split(uint64_t number)
+{
+    enum { SECTOR = 512 };
+    uint64_t offset = LOG_HEADER + number * FRAME;
+    return offset / SECTOR != (offset + FRAME_HEADER - 1) / SECTOR;
 }
 
 /* After a break at frame `from`: whether a later one was durable. */
 static bool was_more_durable(struct log *log, uint64_t from)
 {
-    bool ends = false; /* the frame before ends a transaction, and has the salts */
+    bool ends =
+        false; /* the frame before ends a transaction, if it has the sum that this one goes on from */
     struct sum before = {0, 0};
     for (uint64_t i = from; read_frame(log, i); i++) {
         struct sum own;
-        if (frame_fits(log, before, &own) && ends)
+        bool fits = frame_fits(log, before, &own);
+        if (fits && ends)
             return true;
         before = own;
-        ends = frame_ends_transaction(log) &&
-               memcmp(log->frame + 8, log->salts, sizeof log->salts) == 0;
+        ends = header_is_split(i) ? fits && frame_ends_transaction(log)
+                                  : big_endian(log->frame + 4) != 0;
     }
     return false;
 }
 
-/* Whether the frame that was read is what the database has of its page. */
+/*
+ * Whether the frame that was read is what the database has of its page. The page is read in two halves: the sum of a
+ * whole one is judged by whoever reads it for good.
+ */
 static bool is_in_database(const struct log *log, sqlite3_file *database)
 {
+    enum { HALF = PAGE_SIZE / 2 };
     unsigned char page[PAGE_SIZE];
     uint32_t number = big_endian(log->frame);
     sqlite3_int64 offset = ((sqlite3_int64)number - 1) * PAGE_SIZE;
-    return database->pMethods->xRead(database, page, PAGE_SIZE, offset) == SQLITE_OK &&
+    return database->pMethods->xRead(database, page, HALF, offset) == SQLITE_OK &&
+           database->pMethods->xRead(database, page + HALF, HALF, offset + HALF) == SQLITE_OK &&
            memcmp(page, log->frame + FRAME_HEADER, PAGE_SIZE - PAGE_SUM) == 0;
 }
 
@@ -181,63 +200,90 @@ static tr_status check_headless(struct vfs *vfs, struct log *log, sqlite3_file *
     return is_missing ? TR_STORE_CORRUPT : TR_OK;
 }
 
-static tr_status check_log(struct vfs *vfs, struct log *log, sqlite3_file *database)
+static tr_status check_log(struct vfs *vfs, struct log *log, sqlite3_file *database,
+                           const char **why)
 {
     struct sum sum;
     uint64_t number = 0;
+    *why = "is damaged, and has more than can be read of it";
     if (!read_header(log, &sum))
         return check_headless(vfs, log, database);
     while (read_frame(log, number) && frame_fits(log, sum, &sum))
         number++;
-    return was_more_durable(log, number) ? TR_STORE_CORRUPT : TR_OK;
-}
-
-/* Opens a file that is there. SQLite wants two NULs after a path. */
-static sqlite3_file *open_file(struct vfs *vfs, const char *path, const char *suffix, int flags)
-{
-    size_t file_size = source_round((size_t)vfs->base.szOsFile);
-    size_t path_size = strlen(path) + strlen(suffix) + 2;
-    unsigned char *memory = source_resize(&vfs->source, NULL, file_size + path_size);
-    if (!memory)
-        return NULL;
-    memset(memory, 0, file_size + path_size);
-    char *name = (char *)memory + file_size;
-    (void)snprintf(name, path_size, "%s%s", path, suffix); /* The second NUL is there already. */
-    sqlite3_file *file = (sqlite3_file *)(void *)memory;
-    int out_flags;
-    (void)vfs->base.xOpen(&vfs->base, name, file, flags | SQLITE_OPEN_READWRITE, &out_flags);
-    return file;
-}
-
-static void close_file(struct vfs *vfs, sqlite3_file *file)
-{
-    if (file && file->pMethods)
-        (void)file->pMethods->xClose(file);
-    source_resize(&vfs->source, file, 0);
-}
-
-tr_status tr__log_check(struct vfs *vfs, const char *path)
-{
-    tr_status status = TR_NO_MEMORY;
-    struct log *log = source_resize(&vfs->source, NULL, sizeof *log);
-    sqlite3_file *file = open_file(vfs, path, "-wal", SQLITE_OPEN_WAL);
-    /* Not as a database: its sums are looked at by whoever reads it for good. */
-    sqlite3_file *database = open_file(vfs, path, "", SQLITE_OPEN_TEMP_DB);
-    if (log && file && database) {
-        sqlite3_int64 size = 0;
-        sqlite3_int64 database_size = 0;
-        *log = (struct log){.file = file};
-        status = TR_OK;
-        if (file->pMethods && database->pMethods &&
-            database->pMethods->xFileSize(database, &database_size) == SQLITE_OK &&
-            file->pMethods->xFileSize(file, &size) == SQLITE_OK && size > LOG_HEADER) {
-            log->frame_count = (uint64_t)(size - LOG_HEADER) / FRAME;
-            log->pages_max = (uint64_t)database_size / PAGE_SIZE + log->frame_count;
-            status = check_log(vfs, log, database);
-        }
+    if (was_more_durable(log, number))
+        return TR_STORE_CORRUPT;
+    if (vfs->is_marked && number >= log->frame_count) {
+        *why = "was cut: its end is missing";
+        return TR_STORE_CORRUPT;
     }
-    close_file(vfs, database);
-    close_file(vfs, file);
+    return TR_OK;
+}
+
+/* With the log and the database open. */
+static tr_status check_files(struct vfs *vfs, sqlite3_file *file, sqlite3_file *database,
+                             const char **why)
+{
+    sqlite3_int64 size = 0;
+    sqlite3_int64 database_size = 0;
+    if (database->pMethods->xFileSize(database, &database_size) != SQLITE_OK ||
+        file->pMethods->xFileSize(file, &size) != SQLITE_OK) {
+        *why = "cannot be looked at";
+        return TR_STORE_FAILED;
+    }
+    if (vfs->is_marked && size < LOG_HEADER + FRAME) {
+        *why = "was cut: it is shorter than an empty one";
+        return TR_STORE_CORRUPT;
+    }
+    if (size <= LOG_HEADER)
+        return TR_OK;
+    struct log *log = source_resize(&vfs->source, NULL, sizeof *log);
+    if (!log)
+        return TR_NO_MEMORY;
+    *log = (struct log){.file = file, .frame_count = (uint64_t)(size - LOG_HEADER) / FRAME};
+    log->pages_max = (uint64_t)database_size / PAGE_SIZE + log->frame_count;
+    tr_status status = check_log(vfs, log, database, why);
     source_resize(&vfs->source, log, 0);
+    return status;
+}
+
+static void put_number(unsigned char *bytes, uint32_t number)
+{
+    for (int i = 0; i < 4; i++)
+        bytes[i] = (unsigned char)(number >> (24 - 8 * i));
+}
+
+void tr__log_make_header(const struct memory_source *source, unsigned char header[VFS_LOG_HEADER])
+{
+    enum { VERSION_AT = 4, SIZE_AT = 8, SALTS_AT = 16, SUM_AT = 24 };
+    const struct log any = {.is_big_endian = false};
+    struct sum sum = {0, 0};
+    uint64_t salts = source->platform->random(source->platform);
+    memset(header, 0, LOG_HEADER);
+    put_number(header, LOG_MAGIC);
+    put_number(header + VERSION_AT, LOG_VERSION);
+    put_number(header + SIZE_AT, PAGE_SIZE);
+    memcpy(header + SALTS_AT, &salts, sizeof salts);
+    add_sum(&any, &sum, header, SUM_AT);
+    put_number(header + SUM_AT, sum.first);
+    put_number(header + SUM_AT + 4, sum.second);
+}
+
+tr_status tr__log_check(struct vfs *vfs, sqlite3_file *database, const char **why)
+{
+    int is_there = 0;
+    sqlite3_file *file;
+    *why = "cannot be looked for";
+    if (vfs->base.xAccess(&vfs->base, vfs->log_path, SQLITE_ACCESS_EXISTS, &is_there) != SQLITE_OK)
+        return TR_STORE_FAILED;
+    if (!is_there) { /* or empty */
+        *why = "is missing or empty";
+        return vfs->is_marked ? TR_STORE_CORRUPT : TR_OK;
+    }
+    *why = "cannot be opened";
+    tr_status status = tr__vfs_open_log(vfs, &file);
+    if (status != TR_OK)
+        return status;
+    status = check_files(vfs, file, database, why);
+    tr__vfs_close_log(vfs, file);
     return status;
 }

@@ -12,10 +12,16 @@
 #include "store/sqlite/vfs.h"
 
 /**
- * TR_OK: there is no log, or what SQLite will take of it is all that was ever acknowledged, but for the
- * last transaction: of a spoiled one nobody can tell whether it was synced. TR_STORE_CORRUPT: it is not.
- * TR_NO_MEMORY. `path` is that of the database.
+ * TR_OK: what SQLite will take of the log is all that was ever acknowledged, but for the last transaction: of a spoiled
+ * one nobody can tell whether it was synced. Also TR_OK: there is no log, and the database is not marked as one that
+ * has one. TR_STORE_CORRUPT: it is not; `*why` goes on from the path of the log. TR_STORE_FAILED, as well. TR_NO_MEMORY.
+ *
+ * After tr__vfs_look. `database` is the file of a connection. The log is closed again, the database is not opened a
+ * second time.
  */
-TR_MUST_CHECK tr_status tr__log_check(struct vfs *vfs, const char *path);
+TR_MUST_CHECK tr_status tr__log_check(struct vfs *vfs, sqlite3_file *database, const char **why);
+
+/** The header of a log without frames: no frame that was ever written fits it. */
+void tr__log_make_header(const struct memory_source *source, unsigned char header[VFS_LOG_HEADER]);
 
 #endif

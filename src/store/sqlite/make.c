@@ -10,15 +10,16 @@
 
 #include "store/sqlite/log.h"
 #include "store/sqlite/page_sum.h"
+#include "store/sqlite/place.h"
 
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 
 /* The numbers of session.h, as a text of SQL has them. */
-#define FORMAT_TEXT "2"
+#define FORMAT_TEXT "3"
 #define APPLICATION_TEXT "1416778613"
-static_assert(SESSION_FORMAT == 2, "FORMAT_TEXT is the same");
+static_assert(SESSION_FORMAT == 3, "FORMAT_TEXT is the same");
 static_assert(SESSION_APPLICATION == 1416778613, "APPLICATION_TEXT is the same");
 
 /* Pages of what an actor has as its own database: since format 2. */
@@ -48,7 +49,7 @@ static const char tables[] =
     " seal BLOB NOT NULL, version INTEGER NOT NULL, bytes BLOB NOT NULL,"
     " PRIMARY KEY (actor, sequence)) WITHOUT ROWID;" PAGE_TABLE;
 
-/* From format 1 to 2. */
+/* From format 1. Format 3 has the same tables as 2; its files are marked. */
 static const char more_tables[] =
     "BEGIN IMMEDIATE;" PAGE_TABLE "PRAGMA user_version = " FORMAT_TEXT "; COMMIT";
 
@@ -64,20 +65,41 @@ tr_status tr__make_refuse(tr_error *error, tr_status status, const char *format,
     return status;
 }
 
-tr_status tr__make_refuse_by(tr_error *error, const struct link *link, tr_status status,
-                             const char *path)
+void tr__make_text_by(struct vfs *vfs, const struct link *link, char *text, size_t size)
 {
-    return tr__make_refuse(error,
-                           status,
-                           "%s: %s (SQLite %d)",
-                           path,
-                           link->database ? sqlite3_errmsg(link->database) : "no memory",
-                           link->database ? sqlite3_extended_errcode(link->database) : 0);
+    char cause[300] = "";
+    int result = link->database ? sqlite3_extended_errcode(link->database) : SQLITE_NOMEM;
+    int kind = result & 0xff;
+    if (kind == SQLITE_IOERR || kind == SQLITE_CANTOPEN || kind == SQLITE_FULL)
+        tr__vfs_failure(vfs, cause, sizeof cause);
+    (void)snprintf(text,
+                   size,
+                   "%s%s%s (SQLite %d)",
+                   cause,
+                   *cause ? "; " : "",
+                   link->database ? sqlite3_errmsg(link->database) : "no memory",
+                   result);
+}
+
+tr_status tr__make_refuse_by(tr_error *error, struct store_session *session,
+                             const struct link *link, tr_status status)
+{
+    char text[200];
+    tr__make_text_by(&session->vfs, link, text, sizeof text);
+    return tr__make_refuse(error, status, "%s: %s", session->path, text);
 }
 
 static uint32_t big_endian(const unsigned char *bytes)
 {
     return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+}
+
+static sqlite3_file *file_of(const struct link *link)
+{
+    sqlite3_file *file = NULL;
+    int result =
+        sqlite3_file_control(link->database, "main", SQLITE_FCNTL_FILE_POINTER, (void *)&file);
+    return result == SQLITE_OK && file && file->pMethods ? file : NULL;
 }
 
 enum look { LOOK_NOTHING, LOOK_GARBAGE, LOOK_FOREIGN, LOOK_OURS };
@@ -86,16 +108,11 @@ enum look { LOOK_NOTHING, LOOK_GARBAGE, LOOK_FOREIGN, LOOK_OURS };
  * Looks at the first bytes of the file, before SQLite does more than that with it: another database
  * must not be changed, not even by what is left of a transaction in it.
  */
-static enum look look_at(const struct link *link)
+static enum look look_at(sqlite3_file *file)
 {
     enum { HEADER = 100, RESERVED_AT = 20, APPLICATION_AT = 68 };
     static const char magic[] = "SQLite format 3";
     unsigned char header[HEADER];
-    sqlite3_file *file = NULL;
-    int result =
-        sqlite3_file_control(link->database, "main", SQLITE_FCNTL_FILE_POINTER, (void *)&file);
-    if (result != SQLITE_OK || !file || !file->pMethods)
-        return LOOK_NOTHING;
     if (file->pMethods->xRead(file, header, HEADER, 0) != SQLITE_OK)
         return LOOK_NOTHING; /* Empty, or too short: SQLite says what it is. */
     if (memcmp(header, magic, sizeof magic) != 0)
@@ -162,7 +179,7 @@ static tr_status read_row(struct store_session *session, tr_bytes program, tr_er
     static const char text[] = "SELECT program, epoch, key, seal FROM store WHERE id = 1";
     int result = sqlite3_prepare_v2(session->writer.database, text, -1, &statement, NULL);
     if (result != SQLITE_OK)
-        return tr__make_refuse_by(error, &session->writer, tr__link_status(result), session->path);
+        return tr__make_refuse_by(error, session, &session->writer, tr__link_status(result));
     tr_status status = TR_OK;
     result = sqlite3_step(statement);
     if (result == SQLITE_ROW) {
@@ -189,43 +206,62 @@ static tr_status read_row(struct store_session *session, tr_bytes program, tr_er
                                      (const char *)program.data);
     } else {
         status = result == SQLITE_DONE ? TR_STORE_CORRUPT : tr__link_status(result);
-        (void)tr__make_refuse_by(error, &session->writer, status, session->path);
+        (void)tr__make_refuse_by(error, session, &session->writer, status);
     }
     (void)sqlite3_finalize(statement);
     return status;
+}
+
+/* Looks at the files before SQLite does: whose they are, and whether the log has all that it had. */
+static tr_status check_files(struct store_session *session, sqlite3_file *file, tr_error *error)
+{
+    struct vfs *vfs = &session->vfs;
+    (void)tr__vfs_look(vfs, file);
+    enum look look = look_at(file);
+    if (look == LOOK_FOREIGN)
+        return tr__make_refuse(
+            error, TR_STORE_FOREIGN, "%s is a database, but no store of Troupe", session->path);
+    tr_status status = TR_OK;
+    if (look != LOOK_NOTHING && !vfs->is_marked)
+        status = tr__place_adopt_log(session, error);
+    if (status)
+        return status;
+    const char *why;
+    status = tr__log_check(vfs, file, &why);
+    if (status)
+        return tr__make_refuse(error,
+                               status,
+                               "the log %s %s: restore the directory from a backup",
+                               vfs->log_path,
+                               why);
+    return TR_OK;
 }
 
 /* Is it a database of ours, of a format that we know? */
 static tr_status check_marks(struct store_session *session, int64_t *format, tr_error *error)
 {
     struct link *link = &session->writer;
+    sqlite3_file *file = file_of(link);
     int64_t application = 0;
     int64_t pages = 0;
     *format = 0;
-    if (look_at(link) == LOOK_FOREIGN)
-        return tr__make_refuse(
-            error, TR_STORE_FOREIGN, "%s is a database, but no store of Troupe", session->path);
-    tr_status status = tr__log_check(&session->vfs, session->path);
-    if (status == TR_STORE_CORRUPT)
-        return tr__make_refuse(error,
-                               status,
-                               "%s-wal: the log is spoiled, and has more than can be read of it",
-                               session->path);
-    if (status == TR_OK)
-        status = tr__link_settle(link, session->cache_bytes * (size_t)SESSION_WRITER_CACHES);
+    tr_status status = file ? check_files(session, file, error) : TR_OK;
+    if (status)
+        return status;
+    status = tr__link_settle(link, session->cache_bytes * (size_t)SESSION_WRITER_CACHES);
     if (status == TR_OK)
         status = tr__link_number(link, "PRAGMA page_count", &pages);
     if (status == TR_OK)
         status = tr__link_number(link, "PRAGMA application_id", &application);
     if (status == TR_OK)
         status = tr__link_number(link, "PRAGMA user_version", format);
-    if (status == TR_STORE_CORRUPT && look_at(link) == LOOK_GARBAGE)
+    if (status == TR_STORE_CORRUPT && file && look_at(file) == LOOK_GARBAGE)
         return tr__make_refuse(error,
                                TR_STORE_FOREIGN,
                                "%s does not begin as a database does: it is none, or destroyed",
                                session->path);
     if (status)
-        return tr__make_refuse_by(error, link, status, session->path);
+        return tr__make_refuse_by(error, session, link, status);
     if (pages > 0 && application != SESSION_APPLICATION)
         return tr__make_refuse(
             error, TR_STORE_FOREIGN, "%s is a database, but no store of Troupe", session->path);
@@ -261,7 +297,7 @@ tr_status tr__make_database(struct store_session *session, const struct store_op
     if (status == TR_OK && format == 1)
         status = tr__link_execute(link, more_tables);
     if (status)
-        return tr__make_refuse_by(error, link, status, session->path);
+        return tr__make_refuse_by(error, session, link, status);
     status = read_row(session, program, error);
     if (status)
         return status;
@@ -272,6 +308,27 @@ tr_status tr__make_database(struct store_session *session, const struct store_op
                   program,
                   session->epoch);
     if (status)
-        return tr__make_refuse_by(error, link, status, session->path);
+        return tr__make_refuse_by(error, session, link, status);
+    return TR_OK;
+}
+
+tr_status tr__make_mark(struct store_session *session, tr_error *error)
+{
+    struct link *link = &session->writer;
+    struct vfs *vfs = &session->vfs;
+    if (vfs->is_marked)
+        return TR_OK;
+    /* The mark is on the first page, which goes the way of all pages: into the log, and from there to its place. */
+    tr_status status = tr__link_execute(link, "PRAGMA user_version = " FORMAT_TEXT);
+    vfs->is_marked = status == TR_OK;
+    if (status == TR_OK)
+        status = tr__link_status(
+            sqlite3_wal_checkpoint_v2(link->database, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL));
+    if (status)
+        return tr__make_refuse_by(error, session, link, status);
+    sqlite3_file *file = file_of(link);
+    if (!file || tr__vfs_look(vfs, file) != VFS_LOOK_MARKED)
+        return tr__make_refuse(
+            error, TR_STORE_FAILED, "%s: the first page could not be marked", session->path);
     return TR_OK;
 }

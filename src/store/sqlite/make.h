@@ -15,8 +15,16 @@ TR_MUST_CHECK tr_status tr__make_database(struct store_session *session,
 __attribute__((__format__(__printf__, 3, 4))) tr_status tr__make_refuse(tr_error *error,
                                                                         tr_status status,
                                                                         const char *format, ...);
-/** The same, with the words of SQLite. */
-tr_status tr__make_refuse_by(tr_error *error, const struct link *link, tr_status status,
-                             const char *path);
+/** The same, with the words of the system and of SQLite. */
+tr_status tr__make_refuse_by(tr_error *error, struct store_session *session,
+                             const struct link *link, tr_status status);
+/** What a connection says of its last failure, and the system, if it was one of the system. */
+void tr__make_text_by(struct vfs *vfs, const struct link *link, char *text, size_t size);
+
+/**
+ * Marks the file of the database as that of a store, which SQLite's tools do not open, unless it is. After that a store
+ * without its log is refused, so the log is durable before. TR_STORE_FULL, TR_STORE_FAILED, TR_NO_MEMORY.
+ */
+TR_MUST_CHECK tr_status tr__make_mark(struct store_session *session, tr_error *error);
 
 #endif

@@ -6,78 +6,11 @@
 
 #include "store/sqlite/engine.h"
 #include "store/sqlite/make.h"
+#include "store/sqlite/place.h"
 
 #include "base/assert.h"
-#include "os/file.h"
 
 #include <stdio.h>
-
-/* "directory/file" in memory of the source; NULL: there is none. */
-static char *path_join(const struct memory_source *source, const char *directory, const char *file)
-{
-    size_t size = strlen(directory) + 1 + strlen(file) + 1;
-    char *path = source_resize(source, NULL, size);
-    if (path)
-        (void)snprintf(path, size, "%s/%s", directory, file);
-    return path;
-}
-
-/* The directory and its lock, so that nobody else comes. */
-static tr_status take_directory(struct store_session *session, const char *directory,
-                                tr_error *error)
-{
-    size_t size = strlen(directory) + 1;
-    session->directory = source_resize(&session->source, NULL, size);
-    session->path = path_join(&session->source, directory, "troupe.db");
-    char *lock_path = path_join(&session->source, directory, "lock");
-    tr_status status = TR_NO_MEMORY;
-    if (session->directory && session->path && lock_path) {
-        memcpy(session->directory, directory, size);
-        status = tr__os_directory_make(directory);
-        if (status == TR_OK)
-            status = tr__os_file_lock(lock_path, &session->lock_fd);
-    }
-    source_resize(&session->source, lock_path, 0);
-    if (status == TR_STORE_BUSY)
-        return tr__make_refuse(error, status, "another process has the store %s", directory);
-    if (status)
-        return tr__make_refuse(
-            error, status, "the directory %s: %s", directory, tr_status_text(status));
-    return TR_OK;
-}
-
-/* A disk in memory, of the options or our own. */
-static tr_status take_disk(struct store_session *session, struct store_disk *disk, tr_error *error)
-{
-    static const char name[] = "troupe.db";
-    struct store_disk *own = NULL;
-    session->path = source_resize(&session->source, NULL, sizeof name);
-    tr_status status = session->path ? TR_OK : TR_NO_MEMORY;
-    if (status == TR_OK && !disk)
-        status = tr__disk_new(&session->source, false, &own);
-    if (status)
-        return tr__make_refuse(error, status, "no memory for a store");
-    memcpy(session->path, name, sizeof name);
-    if (!tr__disk_take(disk ? disk : own))
-        return tr__make_refuse(error, TR_STORE_BUSY, "another store is on the disk in memory");
-    session->disk = disk ? disk : own;
-    session->owns_disk = own != NULL;
-    return TR_OK;
-}
-
-static void release_place(struct store_session *session)
-{
-    if (session->disk)
-        tr__disk_give(session->disk);
-    if (session->owns_disk)
-        tr__disk_free(session->disk);
-    if (session->lock_fd >= 0)
-        tr__os_file_unlock(session->lock_fd);
-    source_resize(&session->source, session->directory, 0);
-    source_resize(&session->source, session->path, 0);
-    struct memory_source source = session->source;
-    source_resize(&source, session, 0);
-}
 
 tr_status tr__session_link(struct store_session *session, struct link *link)
 {
@@ -92,7 +25,7 @@ static tr_status open_links(struct store_session *session, const struct store_op
 {
     tr_status status = tr__link_open(&session->writer, &session->vfs, session->path);
     if (status)
-        return tr__make_refuse_by(error, &session->writer, status, session->path);
+        return tr__make_refuse_by(error, session, &session->writer, status);
     tr__session_watch_log(session);
     status = tr__make_database(session, options, error);
     if (status)
@@ -102,19 +35,20 @@ static tr_status open_links(struct store_session *session, const struct store_op
     if (status == TR_OK && options->is_sync_off)
         status = tr__link_execute(&session->tidier, "PRAGMA synchronous = OFF");
     if (status)
-        return tr__make_refuse_by(error, &session->tidier, status, session->path);
+        return tr__make_refuse_by(error, session, &session->tidier, status);
     status = tr__link_ready(&session->writer);
     if (status)
-        return tr__make_refuse_by(error, &session->writer, status, session->path);
+        return tr__make_refuse_by(error, session, &session->writer, status);
     status = tr__session_limit_log(session);
     if (status)
-        return tr__make_refuse_by(error, &session->writer, status, session->path);
-    /* The file is there now: that it is must last too. */
-    status = session->directory ? tr__os_directory_sync(session->directory)
-                                : tr__disk_sync_directory(session->disk);
-    if (status)
-        return tr__make_refuse(error, status, "syncing the directory of %s", session->path);
-    return TR_OK;
+        return tr__make_refuse_by(error, session, &session->writer, status);
+    /* The files are there now: that they are must last too, before anything says so. */
+    status = tr__place_sync(session, error);
+    if (status == TR_OK)
+        status = tr__make_mark(session, error);
+    if (status == TR_OK)
+        status = tr__place_sign(session, error);
+    return status ? status : tr__vfs_watch(&session->vfs, error);
 }
 
 /* The writer goes last: the first one that opened the database keeps others out. */
@@ -132,15 +66,30 @@ static void close_links(struct store_session *session)
 tr_status tr__session_fail(struct store_session *session, const struct link *link, const char *what,
                            struct store_why *why)
 {
-    int result = sqlite3_extended_errcode(link->database);
-    (void)snprintf(why->text,
-                   sizeof why->text,
-                   "%s: %s (SQLite %d)",
-                   what,
-                   sqlite3_errmsg(link->database),
-                   result);
+    int size = snprintf(why->text, sizeof why->text, "%s: ", what);
+    tr__make_text_by(&session->vfs, link, why->text + size, sizeof why->text - (size_t)size);
     atom32_store(&session->is_failed, 1, ATOM_RELEASE); /* partner: close_links */
     return TR_STORE_FAILED;
+}
+
+tr_status tr__session_check_files(struct store_session *session, struct store_why *why)
+{
+    const char *path = tr__vfs_missing(&session->vfs);
+    if (!path)
+        return TR_OK;
+    (void)snprintf(why->text,
+                   sizeof why->text,
+                   "%s was deleted, replaced or cut while the store was open",
+                   path);
+    atom32_store(&session->is_failed, 1, ATOM_RELEASE); /* partner: close_links */
+    return TR_STORE_FAILED;
+}
+
+static void session_free(struct store_session *session)
+{
+    struct memory_source source = session->source;
+    tr__place_give(session);
+    source_resize(&source, session, 0);
 }
 
 tr_status tr__session_open(const struct store_options *options, struct store_session **session,
@@ -151,21 +100,24 @@ tr_status tr__session_open(const struct store_options *options, struct store_ses
         return tr__make_refuse(error, TR_NO_MEMORY, "no memory for a store");
     *made = (struct store_session){
         .source = options->source,
+        .directory_fd = -1,
         .lock_fd = -1,
+        .database_fd = -1,
         .cache_bytes = options->cache_bytes ? options->cache_bytes : STORE_CACHE_BYTES,
         .log_pages_soon = options->log_pages ? (int)options->log_pages : SESSION_LOG_PAGES,
         .is_sync_off = options->is_sync_off,
     };
     bool has_directory = options->path && !options->disk;
-    tr_status status = has_directory ? take_directory(made, options->path, error)
-                                     : take_disk(made, options->disk, error);
+    tr_status status = has_directory ? tr__place_take_directory(made, options->path, error)
+                                     : tr__place_take_disk(made, options->disk, error);
     if (status)
-        goto release_place;
-    status = tr__vfs_init(&made->vfs, &made->source, made->disk, options->hook);
+        goto give_place;
+    status = tr__vfs_init(&made->vfs, &made->source, made->disk, made->path, options->hook);
     if (status) {
         (void)tr__make_refuse(error, status, "SQLite: %s", tr_status_text(status));
-        goto release_place;
+        goto give_place;
     }
+    made->vfs.is_sync_off = options->is_sync_off;
     status = tr__engine_vfs_init(made);
     if (status) {
         (void)tr__make_refuse(error, status, "SQLite: %s", tr_status_text(status));
@@ -182,8 +134,8 @@ close_links:
     tr__engine_vfs_deinit(made);
 deinit_vfs:
     tr__vfs_deinit(&made->vfs);
-release_place:
-    release_place(made);
+give_place:
+    session_free(made);
     return status;
 }
 
@@ -192,7 +144,7 @@ void tr__session_close(struct store_session *session)
     close_links(session);
     tr__engine_vfs_deinit(session);
     tr__vfs_deinit(&session->vfs);
-    release_place(session);
+    session_free(session);
 }
 
 const struct store_driver *tr__store_driver_default(void)

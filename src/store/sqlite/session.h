@@ -9,7 +9,7 @@
 #include "store/sqlite/seal.h"
 
 enum {
-    SESSION_FORMAT = 2,               /* of the tables; a greater one is refused */
+    SESSION_FORMAT = 3,               /* of the tables; a greater one is refused */
     SESSION_APPLICATION = 0x54725375, /* "TrSu": what the file says it is */
     /* Pages of the log from which on it is tidied in the background: as many as SQLite has by default. */
     SESSION_LOG_PAGES = 1000,
@@ -24,7 +24,10 @@ struct store_session {
     struct memory_source source;
     struct store_disk *disk; /* lent, or own; NULL: a directory */
     bool owns_disk;
-    int lock_fd; /* -1: none */
+    int directory_fd; /* These three are the locks; -1: none. */
+    int lock_fd;
+    int database_fd;
+    bool is_signed; /* The lock file says that a store was made here. */
     struct vfs vfs;
     size_t cache_bytes;
     struct hash_key key;
@@ -67,9 +70,15 @@ tr_status tr__session_commit(struct store_session *session, struct store_batch *
 /** Opens a connection with the settings of one that is not the first. */
 TR_MUST_CHECK tr_status tr__session_link(struct store_session *session, struct link *link);
 
-/** The end: says why, with the words of SQLite, and gives TR_STORE_FAILED. */
+/** The end: says why, with the words of the system and of SQLite, and gives TR_STORE_FAILED. */
 tr_status tr__session_fail(struct store_session *session, const struct link *link, const char *what,
                            struct store_why *why);
+
+/**
+ * After a commit: whether the files that it went to are still those of the store. TR_STORE_FAILED: one was deleted,
+ * replaced or cut, which is the end.
+ */
+tr_status tr__session_check_files(struct store_session *session, struct store_why *why);
 
 /* The views: view.c and lists.c. */
 tr_status tr__view_new(struct store_session *session, struct store_view **view);

@@ -4,6 +4,7 @@
  */
 #include "store/sqlite/vfs.h"
 
+#include "store/sqlite/log.h"
 #include "store/sqlite/page_sum.h"
 
 #include <stdint.h>
@@ -12,12 +13,10 @@
 struct vfs_file {
     sqlite3_file base; /* first; SQLite's */
     struct vfs *vfs;
-    const char *path; /* SQLite's; "" of one without a name */
+    const char *path; /* of the VFS, or SQLite's; "" of one without a name */
     bool is_database;
-    bool is_guard; /* holds the kernel's lock */
     bool is_log;
-    bool is_dirty;         /* written to since the last sync by this opener */
-    sqlite3_int64 log_end; /* Up to here a write does not make the log longer. */
+    bool is_dirty; /* written to since the last sync by this opener */
     struct shm_user user;
     struct disk_file *virtual;
     /* The file of the real VFS, of as many bytes as that wants; SQLite aligns files to 8. */
@@ -25,7 +24,10 @@ struct vfs_file {
 };
 
 /* By how much a log grows at once; in memory, where that gains nothing, by so much as shows in tests. */
-enum { LOG_STEP = 256 * 1024, LOG_STEP_VIRTUAL = 4 * PAGE_SIZE };
+enum { LOG_STEP = 256 * 1024, LOG_STEP_VIRTUAL = 5 * PAGE_SIZE };
+
+static const char sqlite_magic[VFS_MAGIC_SIZE] = "SQLite format 3";
+static const char store_magic[VFS_MAGIC_SIZE] = "Troupe store 3\n";
 
 static struct vfs_file *file_of(sqlite3_file *file)
 {
@@ -48,6 +50,21 @@ static tr_status ask_hook(const struct vfs *vfs, enum store_io io, const char *p
     if (!vfs->hook.on_io)
         return TR_OK;
     return vfs->hook.on_io(vfs->hook.context, io, path, (uint64_t)offset, (size_t)size);
+}
+
+/*
+ * Keeps what a failed operation of the system was, for the text of the error that SQLite makes of it. Two threads
+ * that fail at the same time have two causes, of which the last one is kept.
+ */
+static int note(struct vfs *vfs, const char *what, const char *path, int result)
+{
+    if (result == SQLITE_OK || result == SQLITE_IOERR_SHORT_READ)
+        return result;
+    int code = vfs->real->xGetLastError(vfs->real, 0, NULL);
+    lock_take(&vfs->shm.lock);
+    vfs->failure = (struct vfs_failure){what, path, code};
+    lock_give(&vfs->shm.lock);
+    return result;
 }
 
 /* What SQLite calls a status; `io_error` is what it calls an IO error of this operation. */
@@ -74,8 +91,6 @@ static int file_close(sqlite3_file *base)
         tr__disk_close(file->virtual);
         return SQLITE_OK;
     }
-    if (file->is_guard)
-        file->vfs->is_guarded = false;
     return real_of(file)->pMethods->xClose(real_of(file));
 }
 
@@ -84,22 +99,29 @@ static bool is_whole_page(const struct vfs_file *file, int size, sqlite3_int64 o
     return file->is_database && size == PAGE_SIZE && offset % PAGE_SIZE == 0;
 }
 
-static int file_read(sqlite3_file *base, void *memory, int size, sqlite3_int64 offset)
+static int read_bytes(struct vfs_file *file, void *memory, int size, sqlite3_int64 offset)
 {
-    struct vfs_file *file = file_of(base);
-    int result;
     if (file->virtual) {
         size_t got = 0;
         tr_status status =
             tr__disk_read(file->virtual, memory, (size_t)size, (uint64_t)offset, &got);
-        result = result_of(status, SQLITE_IOERR_READ);
-        if (result == SQLITE_OK && got < (size_t)size)
-            result = SQLITE_IOERR_SHORT_READ;
-    } else if (ask_hook(file->vfs, STORE_IO_READ, file->path, offset, size) != TR_OK) {
-        result = SQLITE_IOERR_READ;
-    } else {
-        result = real_of(file)->pMethods->xRead(real_of(file), memory, size, offset);
+        int result = result_of(status, SQLITE_IOERR_READ);
+        return result == SQLITE_OK && got < (size_t)size ? SQLITE_IOERR_SHORT_READ : result;
     }
+    if (ask_hook(file->vfs, STORE_IO_READ, file->path, offset, size) != TR_OK)
+        return SQLITE_IOERR_READ;
+    int result = real_of(file)->pMethods->xRead(real_of(file), memory, size, offset);
+    return note(file->vfs, "read", file->path, result);
+}
+
+static int file_read(sqlite3_file *base, void *memory, int size, sqlite3_int64 offset)
+{
+    struct vfs_file *file = file_of(base);
+    int result = read_bytes(file, memory, size, offset);
+    /* The sum is that of the page as SQLite has it. */
+    if (file->is_database && offset == 0 && size >= VFS_MAGIC_SIZE &&
+        memcmp(memory, store_magic, VFS_MAGIC_SIZE) == 0)
+        memcpy(memory, sqlite_magic, VFS_MAGIC_SIZE);
     if (result == SQLITE_OK && is_whole_page(file, size, offset) &&
         !page_is_sound(memory, (uint64_t)offset / PAGE_SIZE + 1))
         result = SQLITE_CORRUPT;
@@ -117,7 +139,7 @@ static int write_bytes(struct vfs_file *file, const void *memory, int size, sqli
         return SQLITE_IOERR_WRITE;
     int written =
         real_of(file)->pMethods->xWrite(real_of(file), memory, status ? size / 2 : size, offset);
-    return status ? SQLITE_FULL : written;
+    return status ? SQLITE_FULL : note(file->vfs, "write", file->path, written);
 }
 
 static int file_size(sqlite3_file *base, sqlite3_int64 *size)
@@ -129,39 +151,66 @@ static int file_size(sqlite3_file *base, sqlite3_int64 *size)
     return SQLITE_OK;
 }
 
+static int sync_bytes(struct vfs_file *file, int flags)
+{
+    if (file->virtual)
+        return result_of(tr__disk_sync(file->virtual, !file->is_database), SQLITE_IOERR_FSYNC);
+    if (ask_hook(file->vfs, STORE_IO_SYNC, file->path, 0, 0) != TR_OK)
+        return SQLITE_IOERR_FSYNC;
+    return note(
+        file->vfs, "sync", file->path, real_of(file)->pMethods->xSync(real_of(file), flags));
+}
+
+/* Adds bytes that are no frame, nor the rest of one of which a part was written: the last bytes of a page, which
+ * SQLite leaves alone, are zeros or a sum. */
+static int log_fill(struct vfs_file *file, sqlite3_int64 from, int size)
+{
+    unsigned char *filler = source_resize(&file->vfs->source, NULL, (size_t)size);
+    if (!filler)
+        return SQLITE_NOMEM;
+    memset(filler, UINT8_MAX, (size_t)size);
+    int result = write_bytes(file, filler, size, from);
+    source_resize(&file->vfs->source, filler, 0);
+    return result;
+}
+
 /*
- * A sync of a file that has become longer takes several times as long as one of a file that has not, since
- * the file system writes down the new length too. So the log, which nobody but who writes this frame
- * changes now, grows by many frames at once. What it grows by is no frame, nor the rest of one of which
- * a part was written: the last bytes of a page, which SQLite leaves alone, are zeros or a sum. A disk without
- * room for it may have some for the frames that are written.
+ * Makes the log so long that a write up to `end` leaves VFS_LOG_TAIL bytes after it, and makes that length durable
+ * before the write. So a log that has no such tail after its last frame was cut (log.c), and not by a power cut.
+ *
+ * It grows by many frames at once: a sync of a file that has become longer takes several times as long as one of a
+ * file that has not, since the file system writes down the new length too. A disk without capacity for that may have
+ * some for the frames that are written.
  */
 static int log_grow(struct vfs_file *file, sqlite3_int64 end)
 {
-    const struct memory_source *source = &file->vfs->source;
+    struct vfs *vfs = file->vfs;
     int step = file->virtual ? LOG_STEP_VIRTUAL : LOG_STEP;
     sqlite3_int64 size = 0;
     int result = file_size(&file->base, &size);
-    file->log_end = size;
-    if (result != SQLITE_OK || size > end) /* a log that was there before is longer */
-        return result;
-    unsigned char *filler = source_resize(source, NULL, (size_t)step);
-    if (!filler)
-        return SQLITE_OK;
-    memset(filler, UINT8_MAX, (size_t)step);
-    step -= (int)(size % PAGE_SIZE);
-    result = write_bytes(file, filler, step, size);
-    source_resize(source, filler, 0);
-    file->log_end = size + step;
-    return result == SQLITE_FULL ? SQLITE_OK : result;
+    sqlite3_int64 missing = end + VFS_LOG_TAIL - size;
+    if (result == SQLITE_OK && missing > 0) {
+        result = missing > step - PAGE_SIZE ? SQLITE_FULL
+                                            : log_fill(file, size, step - (int)(size % PAGE_SIZE));
+        if (result == SQLITE_FULL || result == SQLITE_NOMEM)
+            result = log_fill(file, size, (int)missing);
+        if (result == SQLITE_OK && !vfs->is_sync_off)
+            result = sync_bytes(file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
+        if (result == SQLITE_OK)
+            result = file_size(&file->base, &size);
+    }
+    atom64_store(&vfs->log_end, result == SQLITE_OK ? (uint64_t)size : 0, ATOM_RELEASE);
+    return result;
 }
 
+/* Only the connection that has SQLite's lock for writing the log comes here, or shortens it. */
 static int log_write(struct vfs_file *file, const void *memory, int size, sqlite3_int64 offset)
 {
-    int result = write_bytes(file, memory, size, offset);
-    if (result == SQLITE_OK && offset + size > file->log_end)
+    int result = SQLITE_OK;
+    uint64_t end = (uint64_t)(offset + size);
+    if (end + VFS_LOG_TAIL > atom64_load(&file->vfs->log_end, ATOM_RELAXED))
         result = log_grow(file, offset + size);
-    return result;
+    return result == SQLITE_OK ? write_bytes(file, memory, size, offset) : result;
 }
 
 static int file_write(sqlite3_file *base, const void *memory, int size, sqlite3_int64 offset)
@@ -174,29 +223,57 @@ static int file_write(sqlite3_file *base, const void *memory, int size, sqlite3_
     unsigned char page[PAGE_SIZE];
     memcpy(page, memory, PAGE_SIZE);
     page_seal(page, (uint64_t)offset / PAGE_SIZE + 1);
+    if (offset == 0 && file->vfs->is_marked && memcmp(page, sqlite_magic, VFS_MAGIC_SIZE) == 0)
+        memcpy(page, store_magic, VFS_MAGIC_SIZE);
     return write_bytes(file, page, size, offset);
+}
+
+static int truncate_bytes(struct vfs_file *file, sqlite3_int64 size)
+{
+    if (file->virtual)
+        return result_of(tr__disk_truncate(file->virtual, (uint64_t)size), SQLITE_IOERR_TRUNCATE);
+    if (ask_hook(file->vfs, STORE_IO_TRUNCATE, file->path, size, 0) != TR_OK)
+        return SQLITE_IOERR_TRUNCATE;
+    return note(
+        file->vfs, "truncate", file->path, real_of(file)->pMethods->xTruncate(real_of(file), size));
+}
+
+/*
+ * Shortens the log, of which all after `size` is in the database; the tail stays. Without any frame it keeps a header,
+ * a new one that no frame fits: durably so before the frames go, or the first of them could be taken for all.
+ */
+static int log_truncate(struct vfs_file *file, sqlite3_int64 size)
+{
+    struct vfs *vfs = file->vfs;
+    unsigned char header[VFS_LOG_HEADER];
+    sqlite3_int64 now = 0;
+    int result = file_size(&file->base, &now);
+    atom64_store(&vfs->log_end, 0, ATOM_RELEASE); /* partner: log_is_cut; it is looked at again */
+    if (result == SQLITE_OK && size < VFS_LOG_HEADER) {
+        size = VFS_LOG_HEADER;
+        tr__log_make_header(&vfs->source, header);
+        result = write_bytes(file, header, VFS_LOG_HEADER, 0);
+        now = now < size ? size : now;
+        if (result == SQLITE_OK && now < size + VFS_LOG_TAIL)
+            result = log_fill(file, now, (int)(size + VFS_LOG_TAIL - now));
+        if (result == SQLITE_OK && !vfs->is_sync_off)
+            result = sync_bytes(file, SQLITE_SYNC_NORMAL);
+    }
+    if (result == SQLITE_OK && now > size + VFS_LOG_TAIL)
+        result = truncate_bytes(file, size + VFS_LOG_TAIL);
+    return result;
 }
 
 static int file_truncate(sqlite3_file *base, sqlite3_int64 size)
 {
     struct vfs_file *file = file_of(base);
-    file->log_end = 0; /* It is looked at again. */
-    if (file->virtual)
-        return result_of(tr__disk_truncate(file->virtual, (uint64_t)size), SQLITE_IOERR_TRUNCATE);
-    if (ask_hook(file->vfs, STORE_IO_TRUNCATE, file->path, size, 0) != TR_OK)
-        return SQLITE_IOERR_TRUNCATE;
-    return real_of(file)->pMethods->xTruncate(real_of(file), size);
+    return file->is_log ? log_truncate(file, size) : truncate_bytes(file, size);
 }
 
 static int file_sync(sqlite3_file *base, int flags)
 {
-    struct vfs_file *file = file_of(base);
-    file->is_dirty = false;
-    if (file->virtual)
-        return result_of(tr__disk_sync(file->virtual, !file->is_database), SQLITE_IOERR_FSYNC);
-    if (ask_hook(file->vfs, STORE_IO_SYNC, file->path, 0, 0) != TR_OK)
-        return SQLITE_IOERR_FSYNC;
-    return real_of(file)->pMethods->xSync(real_of(file), flags);
+    file_of(base)->is_dirty = false;
+    return sync_bytes(file_of(base), flags);
 }
 
 static int file_lock(sqlite3_file *base, int level)
@@ -280,33 +357,26 @@ static const sqlite3_io_methods file_methods = {
     .xShmUnmap = file_shm_unmap,
 };
 
-/*
- * SQLite's own tools do not know our locks. So the first opener of the database takes the kernel's one
- * and keeps it: they say that the database is locked, and we say it if one of them was first.
- */
-static int guard(struct vfs_file *file)
-{
-    static const int levels[] = {SQLITE_LOCK_SHARED, SQLITE_LOCK_RESERVED, SQLITE_LOCK_EXCLUSIVE};
-    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
-        int result = real_of(file)->pMethods->xLock(real_of(file), levels[i]);
-        if (result != SQLITE_OK)
-            return result;
-    }
-    file->vfs->is_guarded = true;
-    file->is_guard = true;
-    return SQLITE_OK;
-}
-
 static int open_real(struct vfs_file *file, sqlite3_filename path, int flags, int *out_flags)
 {
     struct vfs *vfs = file->vfs;
-    int result = vfs->real->xOpen(vfs->real, path, real_of(file), flags, out_flags);
-    if (result == SQLITE_OK && file->is_database && !vfs->is_guarded) {
-        result = guard(file);
-        if (result != SQLITE_OK)
-            (void)real_of(file)->pMethods->xClose(real_of(file));
-    }
-    return result;
+    int given_flags = 0;
+    if (vfs->is_watched && (file->is_database || file->is_log))
+        flags &= ~SQLITE_OPEN_CREATE;
+    int result = vfs->real->xOpen(vfs->real, path, real_of(file), flags, &given_flags);
+    if (result != SQLITE_OK)
+        return note(vfs, "open", file->path, result);
+    if (out_flags)
+        *out_flags = given_flags;
+    /* SQLite would open what it may not write for reading. */
+    bool is_bare = (flags & SQLITE_OPEN_READWRITE) && (given_flags & SQLITE_OPEN_READONLY);
+    if (!is_bare && !tr__vfs_is_strange(vfs, file->path))
+        return SQLITE_OK;
+    (void)real_of(file)->pMethods->xClose(real_of(file));
+    lock_take(&vfs->shm.lock);
+    vfs->failure = (struct vfs_failure){is_bare ? "write" : "find again", file->path, 0};
+    lock_give(&vfs->shm.lock);
+    return SQLITE_CANTOPEN;
 }
 
 static int open_virtual(struct vfs_file *file, sqlite3_filename path, int flags, int *out_flags)
@@ -320,6 +390,22 @@ static int open_virtual(struct vfs_file *file, sqlite3_filename path, int flags,
     return status == TR_OK ? SQLITE_OK : SQLITE_CANTOPEN;
 }
 
+/*
+ * The log and the journal have names that SQLite's tools do not look for: they would take from the log what they find
+ * there, write it to the database without sums, and delete it.
+ */
+static const char *name_of(const struct vfs *vfs, const char *path)
+{
+    static const char log[] = "-wal";
+    static const char journal[] = "-journal";
+    size_t size = strlen(path);
+    if (size >= sizeof log && strcmp(path + size - sizeof log + 1, log) == 0)
+        return vfs->log_path;
+    if (size >= sizeof journal && strcmp(path + size - sizeof journal + 1, journal) == 0)
+        return vfs->undo_path;
+    return path;
+}
+
 static int vfs_open(sqlite3_vfs *base, sqlite3_filename path, sqlite3_file *opened, int flags,
                     int *out_flags)
 {
@@ -327,10 +413,11 @@ static int vfs_open(sqlite3_vfs *base, sqlite3_filename path, sqlite3_file *open
     struct vfs_file *file = file_of(opened);
     *file = (struct vfs_file){
         .vfs = vfs,
-        .path = path ? path : "",
         .is_database = (flags & SQLITE_OPEN_MAIN_DB) != 0,
         .is_log = (flags & SQLITE_OPEN_WAL) != 0,
     };
+    path = path ? name_of(vfs, path) : NULL;
+    file->path = file->is_database ? vfs->path : path ? path : "";
     int result = vfs->disk ? open_virtual(file, path, flags, out_flags)
                            : open_real(file, path, flags, out_flags);
     /* Without methods SQLite does not close it. */
@@ -338,9 +425,24 @@ static int vfs_open(sqlite3_vfs *base, sqlite3_filename path, sqlite3_file *open
     return result;
 }
 
+/* A store has its log for as long as it lives: instead of being deleted it becomes empty. */
+static int log_empty(struct vfs *vfs)
+{
+    sqlite3_file *log;
+    tr_status status = tr__vfs_open_log(vfs, &log);
+    if (status != TR_OK)
+        return status == TR_NO_MEMORY ? SQLITE_NOMEM : SQLITE_IOERR_DELETE;
+    int result = log_truncate(file_of(log), 0);
+    tr__vfs_close_log(vfs, log);
+    return result;
+}
+
 static int vfs_delete(sqlite3_vfs *base, const char *path, int is_synced)
 {
     struct vfs *vfs = vfs_of(base);
+    path = name_of(vfs, path);
+    if (path == vfs->log_path)
+        return log_empty(vfs);
     if (vfs->disk) {
         tr_status status = tr__disk_delete(vfs->disk, path, is_synced != 0);
         return status == TR_NOT_FOUND ? SQLITE_IOERR_DELETE_NOENT
@@ -348,12 +450,14 @@ static int vfs_delete(sqlite3_vfs *base, const char *path, int is_synced)
     }
     if (ask_hook(vfs, STORE_IO_DELETE, path, 0, 0) != TR_OK)
         return SQLITE_IOERR_DELETE;
-    return vfs->real->xDelete(vfs->real, path, is_synced);
+    int result = vfs->real->xDelete(vfs->real, path, is_synced);
+    return result == SQLITE_IOERR_DELETE_NOENT ? result : note(vfs, "delete", path, result);
 }
 
 static int vfs_access(sqlite3_vfs *base, const char *path, int flags, int *result)
 {
     struct vfs *vfs = vfs_of(base);
+    path = name_of(vfs, path);
     if (!vfs->disk)
         return vfs->real->xAccess(vfs->real, path, flags, result);
     *result = tr__disk_has(vfs->disk, path);
@@ -408,8 +512,26 @@ static int vfs_last_error(sqlite3_vfs *base, int size, char *text)
     return vfs->disk ? 0 : vfs->real->xGetLastError(vfs->real, size, text);
 }
 
+/* The names of the files, each with the two NULs that SQLite wants after a path. */
+static bool names_make(struct vfs *vfs, const char *path)
+{
+    static const char *const suffixes[] = {"", "-log", "-undo"};
+    enum { SUFFIX_MAX = 6 };
+    size_t size = strlen(path) + SUFFIX_MAX + 2;
+    vfs->names = source_resize(&vfs->source, NULL, 3 * size);
+    if (!vfs->names)
+        return false;
+    memset(vfs->names, 0, 3 * size);
+    for (size_t i = 0; i < 3; i++)
+        (void)snprintf(vfs->names + i * size, size, "%s%s", path, suffixes[i]);
+    vfs->path = vfs->names;
+    vfs->log_path = vfs->names + size;
+    vfs->undo_path = vfs->names + 2 * size;
+    return true;
+}
+
 tr_status tr__vfs_init(struct vfs *vfs, const struct memory_source *source, struct store_disk *disk,
-                       const struct store_io_hook *hook)
+                       const char *path, const struct store_io_hook *hook)
 {
     if (sqlite3_initialize() != SQLITE_OK)
         return TR_NO_MEMORY;
@@ -417,6 +539,8 @@ tr_status tr__vfs_init(struct vfs *vfs, const struct memory_source *source, stru
     if (!real && !disk)
         return TR_NOT_SUPPORTED;
     *vfs = (struct vfs){.real = real, .disk = disk, .source = *source};
+    if (!names_make(vfs, path))
+        return TR_NO_MEMORY;
     if (hook)
         vfs->hook = *hook;
     tr__shm_init(&vfs->shm, source);
@@ -436,7 +560,11 @@ tr_status tr__vfs_init(struct vfs *vfs, const struct memory_source *source, stru
         .xGetLastError = vfs_last_error,
         .xCurrentTimeInt64 = vfs_time_ms,
     };
-    return sqlite3_vfs_register(&vfs->base, 0) == SQLITE_OK ? TR_OK : TR_NO_MEMORY;
+    if (sqlite3_vfs_register(&vfs->base, 0) == SQLITE_OK)
+        return TR_OK;
+    tr__shm_deinit(&vfs->shm);
+    source_resize(&vfs->source, vfs->names, 0);
+    return TR_NO_MEMORY;
 }
 
 int tr__vfs_sync(sqlite3 *database)
@@ -452,4 +580,16 @@ void tr__vfs_deinit(struct vfs *vfs)
 {
     (void)sqlite3_vfs_unregister(&vfs->base);
     tr__shm_deinit(&vfs->shm);
+    source_resize(&vfs->source, vfs->names, 0);
+}
+
+enum vfs_look tr__vfs_look(struct vfs *vfs, sqlite3_file *database)
+{
+    char magic[VFS_MAGIC_SIZE];
+    vfs->is_marked = false;
+    if (read_bytes(file_of(database), magic, VFS_MAGIC_SIZE, 0) != SQLITE_OK)
+        return VFS_LOOK_NOTHING;
+    vfs->is_marked = memcmp(magic, store_magic, VFS_MAGIC_SIZE) == 0;
+    bool is_plain = memcmp(magic, sqlite_magic, VFS_MAGIC_SIZE) == 0;
+    return vfs->is_marked ? VFS_LOOK_MARKED : is_plain ? VFS_LOOK_PLAIN : VFS_LOOK_GARBAGE;
 }

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Locks and names of the files of a store: see place.h.
+ *
+ * The directory is locked, since it cannot be replaced without being noticed: a second process that finds the store at
+ * the same path locks the same directory. The lock file is locked besides, for file systems that cannot lock
+ * directories and for earlier versions of Troupe. The database is locked by a range that SQLite's tools lock as well,
+ * so that they say that the database is locked. No lock is lost by what the process opens and closes.
+ */
+#include "store/sqlite/place.h"
+
+#include "store/sqlite/make.h"
+
+#include "os/file.h"
+
+#include <stdio.h>
+
+/* Where SQLite's locks are in a database: the pending byte, the reserved one, and 510 for those that read. */
+enum { SQLITE_LOCKS_AT = 0x40000000, SQLITE_LOCKS = 512 };
+
+/* For people who find it; what counts is that it is not empty. */
+static const char sign[] = "A store of Troupe is in this directory. Leave its files alone.\n";
+
+/* Two texts one after the other, in memory of the source; NULL: there is none. */
+static char *join(const struct memory_source *source, const char *a, const char *b)
+{
+    size_t size = strlen(a) + strlen(b) + 1;
+    char *text = source_resize(source, NULL, size);
+    if (text)
+        (void)snprintf(text, size, "%s%s", a, b);
+    return text;
+}
+
+static tr_status refuse_memory(tr_error *error)
+{
+    return tr__make_refuse(error, TR_NO_MEMORY, "no memory for a store");
+}
+
+/* Whether there is a file, also an empty one; of the database only one with something in it. */
+static tr_status has_file(struct store_session *session, const char *suffix, bool *is_there,
+                          tr_error *error)
+{
+    struct os_file_id id = {0};
+    char *path = join(&session->source, session->path, suffix);
+    if (!path)
+        return refuse_memory(error);
+    tr_status status = TR_OK;
+    if (session->disk) {
+        status = tr__disk_has(session->disk, path) ? TR_OK : TR_NOT_FOUND;
+        id.size = tr__disk_size(session->disk, path);
+    } else {
+        status = tr__os_file_find(path, &id, error);
+    }
+    source_resize(&session->source, path, 0);
+    *is_there = status == TR_OK && (*suffix || id.size > 0);
+    return status == TR_NOT_FOUND ? TR_OK : status;
+}
+
+/*
+ * Without a database a new one is made, unless something is left of an old one: its actors would begin as if they had
+ * never been. The log is made after the database is durable, and the lock file signed after that, so a power cut
+ * does not leave them alone.
+ */
+static tr_status check_remains(struct store_session *session, tr_error *error)
+{
+    static const char *const suffixes[] = {"", "-log", "-wal"};
+    bool is_there[3] = {false};
+    for (size_t i = 0; i < 3; i++) {
+        tr_status status = has_file(session, suffixes[i], &is_there[i], error);
+        if (status != TR_OK)
+            return status;
+    }
+    if (is_there[0] || (!is_there[1] && !is_there[2] && !session->is_signed))
+        return TR_OK;
+    return tr__make_refuse(
+        error,
+        TR_STORE_CORRUPT,
+        "%s is missing or empty, but %s says that a store was here: restore it from "
+        "a backup, or delete the directory to begin with an empty store",
+        session->path,
+        is_there[1]   ? "its log troupe.db-log"
+        : is_there[2] ? "its log troupe.db-wal"
+                      : "the file lock");
+}
+
+/* Takes the text of `from`, resolved, for `*to`. */
+static tr_status resolve(struct store_session *session, const char *from, char **to,
+                         tr_error *error)
+{
+    char *resolved = source_resize(&session->source, NULL, OS_PATH_SIZE);
+    if (!resolved)
+        return refuse_memory(error);
+    tr_status status = tr__os_path_resolve(from, resolved, error);
+    if (status == TR_OK) {
+        char *copy = join(&session->source, resolved, "");
+        if (copy) {
+            source_resize(&session->source, *to, 0);
+            *to = copy;
+        } else {
+            status = refuse_memory(error);
+        }
+    }
+    source_resize(&session->source, resolved, 0);
+    return status;
+}
+
+static tr_status lock_directory(struct store_session *session, tr_error *error)
+{
+    struct os_file_id id = {0};
+    char *lock_path = join(&session->source, session->directory, "/lock");
+    if (!lock_path)
+        return refuse_memory(error);
+    tr_status status = tr__os_directory_lock(session->directory, &session->directory_fd, error);
+    if (status == TR_OK)
+        status = tr__os_file_lock(lock_path, &session->lock_fd, error);
+    if (status == TR_OK)
+        status = tr__os_file_find(lock_path, &id, error);
+    session->is_signed = id.size > 0;
+    source_resize(&session->source, lock_path, 0);
+    return status;
+}
+
+/* With the directory locked: finds the database, or makes an empty file, and locks that. */
+static tr_status take_database(struct store_session *session, tr_error *error)
+{
+    session->path = join(&session->source, session->directory, "/troupe.db");
+    if (!session->path)
+        return refuse_memory(error);
+    tr_status status = check_remains(session, error);
+    if (status == TR_OK)
+        status = tr__os_file_lock_range(
+            session->path, SQLITE_LOCKS_AT, SQLITE_LOCKS, &session->database_fd, error);
+    return status ? status : resolve(session, session->path, &session->path, error);
+}
+
+tr_status tr__place_take_directory(struct store_session *session, const char *directory,
+                                   tr_error *error)
+{
+    tr_status status = tr__os_directory_make(directory, error);
+    if (status == TR_OK)
+        status = resolve(session, directory, &session->directory, error);
+    if (status == TR_OK)
+        status = lock_directory(session, error);
+    if (status == TR_OK)
+        status = take_database(session, error);
+    if (status == TR_STORE_BUSY)
+        return tr__make_refuse(error, status, "another process has the store %s", directory);
+    /* Also when the directory was there: the process that made it may have died before this. */
+    if (status == TR_OK && !session->is_signed)
+        status = tr__os_directory_sync_parent(session->directory, error);
+    return status;
+}
+
+tr_status tr__place_take_disk(struct store_session *session, struct store_disk *disk,
+                              tr_error *error)
+{
+    struct store_disk *own = NULL;
+    session->path = join(&session->source, "troupe.db", "");
+    tr_status status = session->path ? TR_OK : TR_NO_MEMORY;
+    if (status == TR_OK && !disk)
+        status = tr__disk_new(&session->source, false, &own);
+    if (status)
+        return refuse_memory(error);
+    if (!tr__disk_take(disk ? disk : own))
+        return tr__make_refuse(error, TR_STORE_BUSY, "another store is on the disk in memory");
+    session->disk = disk ? disk : own;
+    session->owns_disk = own != NULL;
+    return check_remains(session, error);
+}
+
+void tr__place_give(struct store_session *session)
+{
+    if (session->disk)
+        tr__disk_give(session->disk);
+    if (session->owns_disk)
+        tr__disk_free(session->disk);
+    tr__os_file_unlock(session->database_fd);
+    tr__os_file_unlock(session->lock_fd);
+    tr__os_file_unlock(session->directory_fd);
+    source_resize(&session->source, session->directory, 0);
+    source_resize(&session->source, session->path, 0);
+}
+
+tr_status tr__place_adopt_log(struct store_session *session, tr_error *error)
+{
+    bool is_old = false;
+    bool is_new = false;
+    if (session->disk)
+        return TR_OK; /* No disk in memory is older than this program. */
+    tr_status status = has_file(session, "-wal", &is_old, error);
+    if (status != TR_OK || !is_old)
+        return status;
+    status = has_file(session, "-log", &is_new, error);
+    if (status != TR_OK)
+        return status;
+    if (is_new)
+        return tr__make_refuse(
+            error,
+            TR_STORE_CORRUPT,
+            "%s has two logs, -wal and -log: an earlier version of Troupe wrote to "
+            "it after a later one",
+            session->path);
+    char *old_path = join(&session->source, session->path, "-wal");
+    if (!old_path)
+        return refuse_memory(error);
+    status = tr__os_file_rename(old_path, session->vfs.log_path, error);
+    source_resize(&session->source, old_path, 0);
+    return status ? status : tr__place_sync(session, error);
+}
+
+tr_status tr__place_sync(struct store_session *session, tr_error *error)
+{
+    if (session->directory)
+        return tr__os_directory_sync(session->directory, error);
+    tr_status status = tr__disk_sync_directory(session->disk);
+    return status ? tr__make_refuse(error, status, "syncing the disk in memory") : TR_OK;
+}
+
+tr_status tr__place_sign(struct store_session *session, tr_error *error)
+{
+    if (session->lock_fd < 0 || session->is_signed)
+        return TR_OK;
+    return tr__os_file_put_text(session->lock_fd, session->directory, sign, error);
+}

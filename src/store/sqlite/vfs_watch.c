@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The files of a store beside what SQLite does with them: whether they are still there, and what failed.
+ */
+#include "store/sqlite/vfs.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Whether the path still names the file that it named when the store was opened; gives its size. */
+static bool is_in_place(const char *path, const struct os_file_id *opened, uint64_t *size)
+{
+    struct os_file_id id;
+    if (tr__os_file_find(path, &id, NULL) != TR_OK || !os_file_is_same(&id, opened))
+        return false;
+    *size = id.size;
+    return true;
+}
+
+tr_status tr__vfs_open_log(struct vfs *vfs, sqlite3_file **log)
+{
+    size_t size = source_round((size_t)vfs->base.szOsFile);
+    sqlite3_file *file = source_resize(&vfs->source, NULL, size);
+    if (!file)
+        return TR_NO_MEMORY;
+    memset(file, 0, size);
+    int flags;
+    int result = vfs->base.xOpen(
+        &vfs->base, vfs->log_path, file, SQLITE_OPEN_WAL | SQLITE_OPEN_READWRITE, &flags);
+    if (result == SQLITE_OK) {
+        *log = file;
+        return TR_OK;
+    }
+    source_resize(&vfs->source, file, 0);
+    return result == SQLITE_NOMEM ? TR_NO_MEMORY : TR_STORE_FAILED;
+}
+
+void tr__vfs_close_log(struct vfs *vfs, sqlite3_file *log)
+{
+    (void)log->pMethods->xClose(log);
+    source_resize(&vfs->source, log, 0);
+}
+
+tr_status tr__vfs_watch(struct vfs *vfs, tr_error *error)
+{
+    if (vfs->disk)
+        return TR_OK;
+    tr_status status = tr__os_file_find(vfs->path, &vfs->database_id, error);
+    if (status == TR_OK)
+        status = tr__os_file_find(vfs->log_path, &vfs->log_id, error);
+    vfs->is_watched = status == TR_OK;
+    return status == TR_NOT_FOUND ? TR_STORE_FAILED : status;
+}
+
+bool tr__vfs_is_strange(const struct vfs *vfs, const char *path)
+{
+    uint64_t size;
+    if (!vfs->is_watched)
+        return false;
+    return (path == vfs->path && !is_in_place(path, &vfs->database_id, &size)) ||
+           (path == vfs->log_path && !is_in_place(path, &vfs->log_id, &size));
+}
+
+/* The log is never shorter than what was made durable of it, unless one of our connections shortens it just now. */
+static bool log_is_cut(const struct vfs *vfs)
+{
+    uint64_t size = 0;
+    uint64_t end = atom64_load(&vfs->log_end, ATOM_ACQUIRE); /* partner: log_truncate */
+    if (!is_in_place(vfs->log_path, &vfs->log_id, &size))
+        return true;
+    return !vfs->is_sync_off && size < end && atom64_load(&vfs->log_end, ATOM_ACQUIRE) == end;
+}
+
+const char *tr__vfs_missing(const struct vfs *vfs)
+{
+    uint64_t size = 0;
+    if (!vfs->is_watched)
+        return NULL;
+    if (!is_in_place(vfs->path, &vfs->database_id, &size) || size < vfs->database_id.size)
+        return vfs->path;
+    return log_is_cut(vfs) ? vfs->log_path : NULL;
+}
+
+void tr__vfs_failure(struct vfs *vfs, char *text, size_t size)
+{
+    char memory[128];
+    lock_take(&vfs->shm.lock);
+    struct vfs_failure failure = vfs->failure;
+    lock_give(&vfs->shm.lock);
+    *text = '\0';
+    if (failure.what)
+        (void)snprintf(text,
+                       size,
+                       "cannot %s %s%s%s",
+                       failure.what,
+                       failure.path,
+                       failure.code ? ": " : "",
+                       failure.code ? tr__os_error_text(failure.code, memory, sizeof memory) : "");
+}
