@@ -13,7 +13,7 @@ enum { PAGES_DEFAULT = 1000, WRITERS = 32, VALUE = 64 * 1024 };
 struct watch {
     atom64 end_max; /* the greatest end of a write */
     atom32 is_cut;
-    tr_parker *parker;
+    tr_parker *parker; /* to be woken when the log is cut; may be NULL */
 };
 
 /* A log without frames has a header and the tail. */
@@ -30,7 +30,7 @@ static tr_status on_io(void *context, enum store_io io, const char *file, uint64
     while (end > seen &&
            !atom64_compare_exchange(&watch->end_max, &seen, end, ATOM_RELAXED, ATOM_RELAXED))
         continue;
-    if (io == STORE_IO_TRUNCATE && offset <= SHORT_LOG) {
+    if (io == STORE_IO_TRUNCATE && offset <= SHORT_LOG && watch->parker) {
         atom32_store(&watch->is_cut, 1, ATOM_RELEASE);
         tr_platform_real()->wake(tr_platform_real(), watch->parker);
     }
