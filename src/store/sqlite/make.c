@@ -16,9 +16,9 @@
 #include <stdio.h>
 
 /* The numbers of session.h, as a text of SQL has them. */
-#define FORMAT_TEXT "2"
+#define FORMAT_TEXT "3"
 #define APPLICATION_TEXT "1416778613"
-static_assert(SESSION_FORMAT == 2, "FORMAT_TEXT is the same");
+static_assert(SESSION_FORMAT == 3, "FORMAT_TEXT is the same");
 static_assert(SESSION_APPLICATION == 1416778613, "APPLICATION_TEXT is the same");
 
 /* Pages of what an actor has as its own database: since format 2. */
@@ -26,6 +26,11 @@ static_assert(SESSION_APPLICATION == 1416778613, "APPLICATION_TEXT is the same")
     "CREATE TABLE IF NOT EXISTS page (actor INTEGER NOT NULL, number INTEGER NOT NULL, seal BLOB " \
     "NOT NULL,"                                                                                    \
     " bytes BLOB NOT NULL, PRIMARY KEY (actor, number)) WITHOUT ROWID;"
+
+/* What is in the front of states, snapshots and events, and what it stands for: since format 3. */
+#define SHAPE_TABLE                                                                                \
+    "CREATE TABLE IF NOT EXISTS shape (id INTEGER PRIMARY KEY, seal BLOB NOT NULL, text BLOB NOT " \
+    "NULL);"
 
 static const char tables[] =
     "BEGIN IMMEDIATE;"
@@ -46,11 +51,11 @@ static const char tables[] =
     " bytes BLOB NOT NULL, PRIMARY KEY (actor, sequence)) WITHOUT ROWID;"
     "CREATE TABLE snapshot (actor INTEGER NOT NULL, sequence INTEGER NOT NULL,"
     " seal BLOB NOT NULL, version INTEGER NOT NULL, bytes BLOB NOT NULL,"
-    " PRIMARY KEY (actor, sequence)) WITHOUT ROWID;" PAGE_TABLE;
+    " PRIMARY KEY (actor, sequence)) WITHOUT ROWID;" PAGE_TABLE SHAPE_TABLE;
 
-/* From format 1 to 2. */
+/* From an earlier format to this one. */
 static const char more_tables[] =
-    "BEGIN IMMEDIATE;" PAGE_TABLE "PRAGMA user_version = " FORMAT_TEXT "; COMMIT";
+    "BEGIN IMMEDIATE;" PAGE_TABLE SHAPE_TABLE "PRAGMA user_version = " FORMAT_TEXT "; COMMIT";
 
 tr_status tr__make_refuse(tr_error *error, tr_status status, const char *format, ...)
 {
@@ -258,7 +263,7 @@ tr_status tr__make_database(struct store_session *session, const struct store_op
             link, options->is_sync_off ? "PRAGMA synchronous = OFF" : "PRAGMA synchronous = FULL");
     if (status == TR_OK && format == 0)
         status = make_tables(session, program);
-    if (status == TR_OK && format == 1)
+    if (status == TR_OK && format > 0 && format < SESSION_FORMAT)
         status = tr__link_execute(link, more_tables);
     if (status)
         return tr__make_refuse_by(error, link, status, session->path);

@@ -9,7 +9,7 @@
 #include "store/sqlite/seal.h"
 
 enum {
-    SESSION_FORMAT = 2,               /* of the tables; a greater one is refused */
+    SESSION_FORMAT = 3,               /* of the tables; a greater one is refused */
     SESSION_APPLICATION = 0x54725375, /* "TrSu": what the file says it is */
     /* Pages of the log from which on it is tidied in the background: as many as SQLite has by default. */
     SESSION_LOG_PAGES = 1000,
@@ -52,6 +52,10 @@ bool tr__session_wants_checkpoint(const struct store_session *session);
 tr_status tr__session_commit(struct store_session *session, struct store_batch *first,
                              struct store_why *why);
 
+/** The shapes of a batch, within its transaction: shape.c. */
+TR_MUST_CHECK tr_status tr__session_put_shapes(struct store_session *session,
+                                               const struct store_batch *batch);
+
 /** Opens a connection with the settings of one that is not the first. */
 TR_MUST_CHECK tr_status tr__session_link(struct store_session *session, struct link *link);
 
@@ -74,6 +78,7 @@ tr_status tr__view_list_queue(struct store_view *view, tr_bytes name, const char
                               uint64_t from, size_t limit, store_visit *visit, void *context);
 tr_status tr__view_list_events(struct store_view *view, tr_bytes name, uint64_t from, uint64_t to,
                                size_t limit, store_visit *visit, void *context);
+tr_status tr__view_list_shapes(struct store_view *view, store_visit *visit, void *context);
 tr_status tr__view_list_due(struct store_view *view, const struct store_alarm_place *after,
                             tr_time until_wall_ns, size_t limit, store_visit_due *visit,
                             void *context);
