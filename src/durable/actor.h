@@ -89,16 +89,19 @@ struct durable_frame {
     const tr_type *message_type;
 };
 
-/** What a state was read into; data NULL: nothing. */
+/**
+ * What a state was read into; data NULL: nothing. Fields at its end that the code does not know are in `tail`, which
+ * the block owns, and are stored again with the state.
+ */
 struct state_block {
     void *data;
     const tr_type *type;
     size_t size; /* of the bytes it was read from */
-    struct tail
-        tail; /* fields that the code does not know, in memory of the block; stored again with the state */
+    size_t data_size;
+    struct tail tail;
     bool
-        has_shape; /* the state is stored with the shape that it had, because it has more fields than the code: */
-    uint64_t shape; /* its hash; 0: it had none */
+        has_shape; /* it has more fields than the code, and is stored with the shape that it had: */
+    uint64_t shape; /* the hash of that; 0: it had none */
 };
 
 struct durable_actor {
@@ -182,6 +185,8 @@ TR_MUST_CHECK tr_status tr__durable_state_read(tr_self *self, const struct durab
                                                uint32_t stored_version, tr_bytes bytes, void *state,
                                                struct state_block *block, tr_wire_error *error);
 void tr__state_block_free(struct worker *worker, struct state_block *block);
+/** durable_hooks.has_loaded. */
+bool tr__durable_has_loaded(const struct durable *durable, const void *memory);
 /** Frees what a generation had; the store's entry too. */
 void tr__durable_drop(struct worker *worker, struct durable_actor *actor);
 

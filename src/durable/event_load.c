@@ -46,11 +46,12 @@ static tr_status event_convert(tr_self *self, const struct durable_actor *actor,
                                struct event_read *read, const void **data)
 {
     void *converted;
+    size_t size;
     tr_wire_error error = {.status = TR_OK};
     if (tr_type_is_equal(made_type, wanted))
         return TR_OK;
     tr_status status = tr__shape_convert(
-        self->worker, actor->kind->host, made_type, *data, wanted, &converted, &error);
+        self->worker, actor->kind->host, made_type, *data, wanted, &converted, &size, &error);
     if (status != TR_OK)
         return status;
     tr__event_read_free(self, read); /* all that it points to was copied */

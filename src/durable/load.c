@@ -92,6 +92,18 @@ void tr__state_block_free(struct worker *worker, struct state_block *block)
     *block = (struct state_block){.data = NULL};
 }
 
+static bool is_inside(const struct state_block *block, const void *memory)
+{
+    return block->data && (uintptr_t)memory - (uintptr_t)block->data < block->data_size;
+}
+
+bool tr__durable_has_loaded(const struct durable *durable, const void *memory)
+{
+    const struct durable_actor *actor = (const struct durable_actor *)(const void *)durable;
+    return is_inside(&actor->block, memory) ||
+           (actor->events && is_inside(&actor->events->block, memory));
+}
+
 /* The fields that the code does not know are in bytes that are gone soon. */
 static tr_status tail_keep(struct worker *worker, struct state_block *block,
                            const struct tail *tail)
@@ -122,6 +134,7 @@ static tr_status block_read(tr_self *self, const struct durable_actor *actor, tr
     status = tr__unpack_tail(block->type, document, &block->data, &tail, error);
     if (status != TR_OK)
         return status;
+    block->data_size = tail.message_size;
     bool is_known = hash != 0;
     if (is_known && (tail.is_nested || (is_migrated && tail.count))) {
         snprintf(error->text,
@@ -143,15 +156,17 @@ static tr_status block_convert(tr_self *self, const struct durable_actor *actor,
                                struct state_block *block, tr_wire_error *error)
 {
     void *converted;
+    size_t size;
     if (tr_type_is_equal(made_type, wanted))
         return TR_OK;
     tr_status status = tr__shape_convert(
-        self->worker, actor->kind->host, made_type, *made, wanted, &converted, error);
+        self->worker, actor->kind->host, made_type, *made, wanted, &converted, &size, error);
     if (status != TR_OK)
         return status;
     tr_message_free(block->type, block->data); /* all that it points to was copied */
     block->type = wanted;
     block->data = converted;
+    block->data_size = size;
     *made = converted;
     return TR_OK;
 }

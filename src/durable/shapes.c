@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "wire/shape.h"
+#include "wire/tail.h"
 
 enum {
     STEP_SHAPE_MAX = 400, /* two of them are in a line of the log */
@@ -39,7 +40,7 @@ uint32_t tr__migration_readable(const tr_migration *const *migrations, uint32_t 
 
 tr_status tr__shape_convert(struct worker *worker, const struct durable_host *host,
                             const tr_type *from_type, const void *from, const tr_type *to_type,
-                            void **to, tr_wire_error *error)
+                            void **to, size_t *to_size, tr_wire_error *error)
 {
     struct durable_desk *desk = host_desk(host, worker);
     size_t size = tr_pack(from_type, from, desk->bytes, desk->size, error);
@@ -53,7 +54,10 @@ tr_status tr__shape_convert(struct worker *worker, const struct durable_host *ho
     }
     if (!size)
         return error->status;
-    return tr_unpack(to_type, (tr_bytes){desk->bytes, size}, to, error);
+    struct tail tail;
+    tr_status status = tr__unpack_tail(to_type, (tr_bytes){desk->bytes, size}, to, &tail, error);
+    *to_size = tail.message_size;
+    return status;
 }
 
 /* ---- The table. ---- */

@@ -71,6 +71,7 @@ uint32_t tr__migration_readable(const tr_migration *const *migrations, uint32_t 
  */
 TR_MUST_CHECK tr_status tr__shape_convert(struct worker *worker, const struct durable_host *host,
                                           const tr_type *from_type, const void *from,
-                                          const tr_type *to_type, void **to, tr_wire_error *error);
+                                          const tr_type *to_type, void **to, size_t *to_size,
+                                          tr_wire_error *error);
 
 #endif

@@ -390,6 +390,7 @@ const struct durable_hooks tr__durable_hooks = {
     .on_stop = tr__durable_stop,
     .on_leave = tr__durable_leave,
     .on_nap = tr__durable_nap,
+    .has_loaded = tr__durable_has_loaded,
     .why = tr__durable_why,
     .on_end = tr__durable_end,
 };

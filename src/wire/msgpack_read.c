@@ -468,8 +468,11 @@ static bool read_document(void *context, const tr_type *type, struct fill *fill)
     pack_place at = read_tag(in, in->begin, &tag);
     if (LIKELY(at != NULL))
         at = read_message(in, at, type, tag, to, 0);
-    if (LIKELY(at == in->end))
+    if (LIKELY(at == in->end)) {
+        if (UNLIKELY(in->tail != NULL))
+            in->tail->message_size = fill->used;
         return true;
+    }
     if (at != NULL)
         tr__fault_set(in->error,
                       TR_BAD_DATA,

@@ -10,9 +10,10 @@
 
 /** Fields at the end of a message that its type does not have. */
 struct tail {
-    tr_bytes bytes; /* as in the document */
-    size_t count;   /* of fields; 0: none */
-    bool is_nested; /* a message inside has such fields too, and those are not in `bytes` */
+    tr_bytes bytes;      /* as in the document */
+    size_t count;        /* of fields; 0: none */
+    size_t message_size; /* of the block of the message that was read */
+    bool is_nested;      /* a message inside has such fields too, and those are not in `bytes` */
 };
 
 /** As tr_unpack; *tail is what was skipped, in the bytes of the document. */
