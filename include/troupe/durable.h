@@ -16,7 +16,8 @@
  * State. It is an ordinary struct, zeros at first. What a handler has changed in it when it returns is
  * stored, and so is what it has put by with tr_kv_put, tr_sql and their kin: all of it, or nothing. A handler that
  * waits (tr_await, ...) is several such stretches, each from one wait to the next. A stretch that fails
- * stores nothing, and the actor begins anew with what was stored last; so nobody ever sees half a change.
+ * stores nothing, and the actor begins anew with what was stored last; so nobody ever sees half a change. One that
+ * changes nothing stores nothing, also after a migration.
  *
  * With TR_SAVE_SYNC, the default, nothing leaves before it is on disk: replies, messages, requests and tr_stop of
  * a stretch are held, in their order, until its changes are synced. Who has a reply can pull the plug. Many
@@ -111,7 +112,12 @@ typedef struct tr_durable_options {
     tr_time retry_max_ns TR_ZERO;
     /**
      * TR_MIGRATIONS(cart_1), one for each version whose state the next one cannot simply read: fields may
-     * be added at the end without. NULL: none.
+     * be added at the end without. NULL: none. What a migration makes has the fields of what comes after it, the next
+     * migration or the state, which may have more at its end: zeros; else tr_system_new gives TR_INVALID_ARGUMENT.
+     *
+     * A state whose fields were moved, renamed or retyped without a version keeps the actor from starting,
+     * TR_WRONG_SHAPE, and the log has both. Fields at its end that the code does not know stay as they are when it
+     * stores the state; if messages inside have some it does not start: TR_STALE.
      */
     const tr_migration *const *migrations TR_ZERO;
     /**

@@ -82,8 +82,9 @@ typedef struct tr_snapshots {
  *
  * TR_APPLY(event, function, .version = 2, .migrations = TR_MIGRATIONS(deposited_1)): the event has changed. Fields
  * may be added at its end without; an older event has zeros there. For all else each earlier version that the
- * next one cannot read has a TR_MIGRATION, from the event of that version to the next. An event that is newer
- * than the code keeps the actor from starting: TR_STALE.
+ * next one cannot read has a TR_MIGRATION, from the event of that version to the next; as for states, each has the
+ * fields of what comes after it. An event that is newer than the code keeps the actor from starting: TR_STALE; so
+ * does one whose fields were moved, renamed or retyped without a version: TR_WRONG_SHAPE.
  */
 #define TR_APPLY(event, ...) (APPLY, event, __VA_ARGS__, )
 /**

@@ -311,13 +311,19 @@ uint64_t tr_causal_id(const tr_self *self);
  * TR_NO_MEMORY or TR_OVER_BUDGET.
  */
 void *tr_alloc(tr_self *self, size_t size) TR_NON_NULL;
-/** Another size for what tr_alloc gave, or for NULL, as realloc; what is new is zeroed. */
+/**
+ * Another size for what tr_alloc gave, or for NULL, as realloc; what is new is zeroed. Ends the turn with
+ * TR_INVALID_ARGUMENT for memory of a durable state that was loaded.
+ */
 void *tr_realloc(tr_self *self, void *memory, size_t size) TR_NON_NULL;
-/** Gives back what tr_alloc gave before the incarnation ends. NULL does nothing. */
+/**
+ * Gives back what tr_alloc gave before the incarnation ends. NULL does nothing, nor does memory of a durable state
+ * that was loaded, which ends with the incarnation.
+ */
 void tr_free(tr_self *self, void *memory);
 /** As tr_alloc, and NULL when out of memory or over budget. */
 TR_MUST_CHECK void *tr_try_alloc(tr_self *self, size_t size);
-/** As tr_realloc, and NULL when out of memory or over budget: the old block is then as it was. */
+/** As tr_realloc, and NULL where that ends the turn: the old block is then as it was. */
 TR_MUST_CHECK void *tr_try_realloc(tr_self *self, void *memory, size_t size);
 /** A copy of a string that lives as long as the incarnation; NULL of NULL. As tr_alloc. */
 char *tr_keep(tr_self *self, const char *string);

@@ -55,7 +55,8 @@
     X(STARTING, -41, "the actor is starting")                                                      \
     X(START_FAILED, -42, "the actor could not be started")                                         \
     X(DESTROYING, -43, "the actor is being destroyed")                                             \
-    X(CONSTRAINT, -44, "a constraint of a table does not hold")
+    X(CONSTRAINT, -44, "a constraint of a table does not hold")                                    \
+    X(WRONG_SHAPE, -45, "the stored fields are not those of the code")
 
 #define TR_STATUS_ENUM_(name, value, text) TR_##name = (value),
 typedef enum tr_status { TR_STATUS_LIST(TR_STATUS_ENUM_) } tr_status;

@@ -33,6 +33,8 @@ struct durable_hooks {
     void (*on_skipped)(struct worker *worker, struct cell *cell);
     /** Its timer, `nap`, has fired. */
     void (*on_nap)(struct worker *worker, struct cell *cell);
+    /** Whether this is memory of the state as it was loaded, which is freed with the incarnation only. */
+    bool (*has_loaded)(const struct durable *durable, const void *memory);
     /** Adds the reasons why it does not sleep. */
     void (*why)(struct worker *worker, struct cell *cell, struct tr_why_report *report);
     /** It has ended, and is freed. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "actor/budget.h"
+#include "actor/durable.h"
 #include "actor/mail.h"
 #include "actor/relief.h"
 #include "actor/turn.h"
@@ -32,6 +33,13 @@ static inline bool is_allowed(tr_self *self, const void *memory, size_t size)
            tr__budget_allows(self->worker, cell, tr__heap_need(cell->heap, memory, size));
 }
 
+/* Whether this is memory of a state that was loaded: no block of the heap. */
+static inline bool is_loaded(const tr_self *self, const void *memory)
+{
+    const struct durable *durable = cell_durable(self->cell);
+    return durable && memory && durable->hooks->has_loaded(durable, memory);
+}
+
 void *tr_try_alloc(tr_self *self, size_t size)
 {
     TURN_VERB(self);
@@ -52,7 +60,7 @@ void *tr_alloc(tr_self *self, size_t size)
 void *tr_try_realloc(tr_self *self, void *memory, size_t size)
 {
     TURN_VERB(self);
-    if (!self || !is_allowed(self, memory, size))
+    if (!self || is_loaded(self, memory) || !is_allowed(self, memory, size))
         return NULL;
     return tr__heap_realloc(&self->cell->heap, &self->worker->source, memory, size);
 }
@@ -61,6 +69,8 @@ void *tr_realloc(tr_self *self, void *memory, size_t size)
 {
     TURN_VERB(self);
     void *resized = tr_try_realloc(self, memory, size);
+    if (!resized && self && is_loaded(self, memory))
+        tr_crash(self, TR_INVALID_ARGUMENT, "tr_realloc: memory of the loaded state: copy it");
     if (!resized)
         no_heap(self, memory, size);
     return resized;
@@ -69,7 +79,7 @@ void *tr_realloc(tr_self *self, void *memory, size_t size)
 void tr_free(tr_self *self, void *memory)
 {
     TURN_VERB(self);
-    if (self)
+    if (self && !is_loaded(self, memory))
         tr__heap_free(&self->cell->heap, &self->worker->source, memory);
 }
 

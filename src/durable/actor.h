@@ -24,6 +24,7 @@
 #include "durable/authority.h"
 #include "durable/host.h"
 #include "store/store.h"
+#include "wire/tail.h"
 
 struct alarm;
 struct store_sql;
@@ -44,6 +45,7 @@ struct stretch {
     struct list savers;        /* of struct durable_frame: turns in tr_save */
     uint64_t number;
     tr_time alarm_ns;     /* the earliest alarm that it has set, else TR_NEVER */
+    bool has_shapes;      /* its batch has those of its kind */
     struct holder holder; /* raised while there are messages to the actor itself in the gate */
     tr_status status;     /* written by the store's thread before the envelope is sent */
 };
@@ -91,11 +93,19 @@ struct durable_frame {
 /** Work that no turn has, as the sleep machine counts it; see durable/work.c. */
 enum work { WORK_MAIL, WORK_LATERS, WORK_STASH, WORK_COUNT };
 
-/** What a state was read into; data NULL: nothing. */
+/**
+ * What a state was read into; data NULL: nothing. Fields at its end that the code does not know are in `tail`, which
+ * the block owns, and are stored again with the state.
+ */
 struct state_block {
     void *data;
     const tr_type *type;
     size_t size; /* of the bytes it was read from */
+    size_t data_size;
+    struct tail tail;
+    bool
+        has_shape; /* it has more fields than the code, and is stored with the shape that it had: */
+    uint64_t shape; /* the hash of that; 0: it had none */
 };
 
 struct durable_actor {
@@ -182,15 +192,24 @@ tr_next tr__durable_setup(tr_self *self, void *state, const void *message);
 TR_MUST_CHECK tr_status tr__durable_state_read(tr_self *self, const struct durable_actor *actor,
                                                uint32_t stored_version, tr_bytes bytes, void *state,
                                                struct state_block *block, tr_wire_error *error);
-void tr__state_block_free(struct state_block *block);
+void tr__state_block_free(struct worker *worker, struct state_block *block);
+/** durable_hooks.has_loaded. */
+bool tr__durable_has_loaded(const struct durable *durable, const void *memory);
 /** Frees what a generation had; the store's entry too. */
 void tr__durable_drop(struct worker *worker, struct durable_actor *actor);
 
 /* ---- durable/stretch.c ---- */
 
-/** Packs the state at the worker's desk; gives its size. 0: it cannot be packed, and *status says why. */
+/** Packs the state, and the tail of what it was read from, at the worker's desk; gives its size. 0: it cannot be packed, and *status says why. */
 size_t tr__durable_state_pack(struct worker *worker, struct durable_actor *actor,
                               tr_status *status);
+/** A copy of what is packed there, as it is stored: with the front that names its shape. TR_NO_MEMORY. */
+TR_MUST_CHECK tr_status tr__durable_state_copy(struct worker *worker, struct durable_actor *actor,
+                                               struct store_batch *batch, size_t size,
+                                               tr_bytes *copy);
+/** What is packed there is what the store has of the state. False: no memory. */
+TR_MUST_CHECK bool tr__durable_state_is_stored(struct worker *worker, struct durable_actor *actor,
+                                               size_t size);
 /** The batch of the stretch that runs, made if need be. NULL: no memory. */
 struct store_batch *tr__durable_stretch_batch(struct durable_actor *actor);
 /**

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "durable/events.h"
+#include "durable/shapes.h"
+#include "wire/shape.h"
 
 enum { MADE_FRONT = 16 }; /* before what a migration makes; keeps its alignment */
 
@@ -22,26 +24,9 @@ static const tr_event_row *row_named(const tr_events *events, const char *name)
     return NULL;
 }
 
-static const tr_migration *migration_from(const tr_event_row *row, uint32_t version)
-{
-    for (size_t i = 0; row->migrations && row->migrations[i]; i++) {
-        if (row->migrations[i]->from == version)
-            return row->migrations[i];
-    }
-    return NULL;
-}
-
 static uint32_t version_of(const tr_event_row *row)
 {
     return row->version ? row->version : 1;
-}
-
-/* The first version from `version` on that a migration begins with, or that of the code. */
-static uint32_t readable_as(const tr_event_row *row, uint32_t version)
-{
-    while (version < version_of(row) && !migration_from(row, version))
-        version++;
-    return version;
 }
 
 void tr__event_read_free(tr_self *self, struct event_read *read)
@@ -55,29 +40,78 @@ void tr__event_read_free(tr_self *self, struct event_read *read)
     *read = (struct event_read){.block = NULL};
 }
 
-static tr_status migrate(tr_self *self, const tr_event_row *row, uint32_t version,
-                         struct event_read *read, const void **data, char *text)
+/* What a migration has made becomes what comes after it expects. */
+static tr_status event_convert(tr_self *self, const struct durable_actor *actor,
+                               const tr_type *made_type, const tr_type *wanted,
+                               struct event_read *read, const void **data)
 {
-    const tr_migration *step = migration_from(row, version);
+    void *converted;
+    size_t size;
+    tr_wire_error error = {.status = TR_OK};
+    if (tr_type_is_equal(made_type, wanted))
+        return TR_OK;
+    tr_status status = tr__shape_convert(
+        self->worker, actor->kind->host, made_type, *data, wanted, &converted, &size, &error);
+    if (status != TR_OK)
+        return status;
+    tr__event_read_free(self, read); /* all that it points to was copied */
+    read->block = converted;
+    read->block_type = wanted;
+    *data = converted;
+    return TR_OK;
+}
+
+static tr_status migrate(tr_self *self, const struct durable_actor *actor, const tr_event_row *row,
+                         uint32_t version, struct event_read *read, const void **data, char *text)
+{
+    const tr_migration *step = tr__migration_from(row->migrations, version);
     while (step) {
         char *made = tr_alloc(self, MADE_FRONT + step->to_type->size);
         memcpy(made, &read->made, sizeof read->made);
         read->made = made;
         tr_status status = step->call(self, *data, made + MADE_FRONT);
+        const tr_type *made_type = step->to_type;
+        uint32_t from = step->from;
+        *data = made + MADE_FRONT;
+        version = tr__migration_readable(row->migrations, version + 1, version_of(row));
+        step = tr__migration_from(row->migrations, version);
+        if (status == TR_OK)
+            status = event_convert(
+                self, actor, made_type, step ? step->from_type : row->type, read, data);
         if (status != TR_OK) {
             snprintf(text,
                      EVENT_TEXT_SIZE,
                      "%s: its migration from version %u failed: %s",
                      row->type->name,
-                     step->from,
+                     from,
                      tr_status_text(status));
             return status;
         }
-        *data = made + MADE_FRONT;
-        version = readable_as(row, version + 1);
-        step = migration_from(row, version);
     }
     return TR_OK;
+}
+
+/* Reads the document of an event as the type that its migrations, or the code, begin with. */
+static tr_status event_unpack(tr_self *self, const struct durable_actor *actor, const char *name,
+                              tr_bytes bytes, bool is_migrated, struct event_read *read, char *text)
+{
+    uint64_t hash;
+    bool is_longer;
+    struct tail tail;
+    tr_wire_error error = {.status = TR_OK};
+    tr_bytes document = tr__shape_front_read(bytes, &hash);
+    tr_status status =
+        tr__shape_check(actor->kind, read->block_type, hash, tr_path(self), &is_longer, error.text);
+    if (status == TR_OK)
+        status = tr__unpack_tail(read->block_type, document, &read->block, &tail, &error);
+    /* It stays as it is on disk, so that fields which are not known to the code are not lost by that. */
+    if (status == TR_OK && hash && is_migrated && (tail.count || tail.is_nested)) {
+        snprintf(error.text, sizeof error.text, "it has fields that its migration does not know");
+        status = TR_WRONG_SHAPE;
+    }
+    if (status != TR_OK)
+        snprintf(text, EVENT_TEXT_SIZE, "%.64s: %.60s%.128s", name, error.path, error.text);
+    return status;
 }
 
 tr_status tr__event_read(tr_self *self, const struct durable_actor *actor, tr_bytes bytes,
@@ -108,19 +142,16 @@ tr_status tr__event_read(tr_self *self, const struct durable_actor *actor, tr_by
                  version_of(found));
         return TR_STALE;
     }
-    tr_wire_error error;
-    version = readable_as(found, version);
-    const tr_migration *step = migration_from(found, version);
+    version = tr__migration_readable(found->migrations, version, version_of(found));
+    const tr_migration *step = tr__migration_from(found->migrations, version);
     read->block_type = step ? step->from_type : found->type;
-    tr_bytes document = {front + 4, bytes.size - name_size - 4};
-    tr_status status = tr_unpack(read->block_type, document, &read->block, &error);
-    if (status != TR_OK) {
-        snprintf(text, EVENT_TEXT_SIZE, "%.64s: %.64s %.110s", name, error.path, error.text);
+    tr_bytes rest = {front + 4, bytes.size - name_size - 4};
+    tr_status status = event_unpack(self, actor, name, rest, step != NULL, read, text);
+    if (status != TR_OK)
         return status;
-    }
     *row = found;
     *data = read->block;
-    return migrate(self, found, version, read, data, text);
+    return migrate(self, actor, found, version, read, data, text);
 }
 
 /* ---- All of them. ---- */
@@ -181,7 +212,7 @@ static void target_reset(void *context)
     struct loading *loading = context;
     struct event_log *log = loading->actor->events;
     size_t size = loading->actor->kind->declared->state->size;
-    tr__state_block_free(&log->block);
+    tr__state_block_free(loading->self->worker, &log->block);
     if (log->base)
         memcpy(loading->state, log->base, size);
     else if (size)
@@ -208,13 +239,18 @@ static tr_status target_snapshot(void *context, uint64_t sequence, const void *b
                                         &loading->actor->events->block,
                                         &error);
     if (status == TR_STALE) {
-        snprintf(loading->text,
-                 sizeof loading->text,
-                 "it has version %u, and that of the code is %u",
-                 loading->version,
-                 kind->version);
         loading->is_newer = true;
+        if (error.text[0])
+            snprintf(loading->text, sizeof loading->text, "%s", error.text);
+        else
+            snprintf(loading->text,
+                     sizeof loading->text,
+                     "it has version %u, and that of the code is %u",
+                     loading->version,
+                     kind->version);
     }
+    if (status == TR_WRONG_SHAPE || status == TR_STORE_CORRUPT)
+        status = TR_BAD_DATA; /* the events are there */
     if (status != TR_BAD_DATA)
         return status;
     tr__log(self->worker->system,

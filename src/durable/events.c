@@ -9,6 +9,8 @@
 
 #include "actor/relief.h"
 #include "base/assert.h"
+#include "durable/shapes.h"
+#include "wire/shape.h"
 #include "wire/type.h"
 
 _Static_assert(TR_SNAPSHOTS_MAX == JOURNAL_SNAPSHOTS_MAX, "what a kind may keep, a journal can");
@@ -152,15 +154,17 @@ static tr_next hook(struct tr_self *self, struct tr_self *verb, struct durable_a
     const tr_handler handler = {.type = row->type, .call = row->stored, .name = row->name};
     tr_wire_error error;
     size_t front = strlen(row->type->name) + 1 + 4;
+    uint64_t hash;
     if (!tr__frame_begin(self, actor, row->name, false)) {
         item_free(worker, item);
         return tr_fail(self, TR_NO_MEMORY, "no memory for a turn");
     }
     self->frame->message_type = row->type;
-    tr_status status = tr_unpack(row->type,
-                                 (tr_bytes){item->bytes + front, item->size - front},
-                                 &self->frame->message,
-                                 &error);
+    tr_status status =
+        tr_unpack(row->type,
+                  tr__shape_front_read((tr_bytes){item->bytes + front, item->size - front}, &hash),
+                  &self->frame->message,
+                  &error);
     item_free(worker, item);
     tr_next next;
     if (status == TR_OK)
@@ -262,7 +266,7 @@ void tr__events_reset(struct worker *worker, struct durable_actor *actor)
     while ((link = list_first(&log->items)))
         item_free(worker, LIST_OWNER(link, struct event_item, link));
     tr__event_page_free(worker, &log->page);
-    tr__state_block_free(&log->block);
+    tr__state_block_free(worker, &log->block);
     tr_message_free(log->event.block_type, log->event.block);
     source_resize(&worker->source, log->base, 0);
     struct event_log fresh = {.policy = log->policy};
@@ -322,11 +326,10 @@ static tr_status snapshot(struct worker *worker, struct durable_actor *actor)
     if (!size)
         return status;
     struct store_batch *batch = tr__durable_stretch_batch(actor);
-    void *bytes = batch ? tr__store_batch_alloc(batch, size) : NULL;
-    if (!bytes)
-        return TR_NO_MEMORY;
-    memcpy(bytes, host_desk(actor->kind->host, worker)->bytes, size);
-    status = tr__store_snapshot_put(batch, sequence, actor->kind->version, (tr_bytes){bytes, size});
+    tr_bytes bytes;
+    status = batch ? tr__durable_state_copy(worker, actor, batch, size, &bytes) : TR_NO_MEMORY;
+    if (status == TR_OK)
+        status = tr__store_snapshot_put(batch, sequence, actor->kind->version, bytes);
     if (status == TR_OK)
         status = tr__journal_saved(&log->journal, sequence);
     if (status != TR_OK)
@@ -415,6 +418,8 @@ static struct event_item *item_new(struct worker *worker, const struct durable_a
     size_t size = tr_pack(row->type, event, desk->bytes, desk->size, &error);
     size_t name_size = strlen(row->type->name) + 1;
     size_t front = name_size + 4;
+    uint64_t hash = tr__shape_of(actor->kind, row->type);
+    size_t shape = hash ? SHAPE_FRONT : 0;
     *status = !size                                         ? error.status
               : size > TR_EVENT_MAX - front                 ? TR_TOO_LARGE
               : log->held > TR_EVENTS_HELD_BYTES_MAX        ? TR_LIMIT
@@ -422,7 +427,8 @@ static struct event_item *item_new(struct worker *worker, const struct durable_a
                                                             : TR_OK;
     if (*status != TR_OK)
         return NULL;
-    struct event_item *item = source_resize(&worker->source, NULL, sizeof *item + front + size);
+    struct event_item *item =
+        source_resize(&worker->source, NULL, sizeof *item + front + shape + size);
     if (!item) {
         *status = TR_NO_MEMORY;
         return NULL;
@@ -431,12 +437,15 @@ static struct event_item *item_new(struct worker *worker, const struct durable_a
         (struct event_item){.stretch = actor->stretch_last + 1,
                             .sequence = log->journal.highest + 1,
                             .hook = row_of(actor->kind->declared->options.events, row->type, true),
-                            .size = front + size};
+                            .size = front + shape + size};
     list_init(&item->link);
     memcpy(item->bytes, row->type->name, name_size);
     uint32_t version = row->version ? row->version : 1;
     for (int i = 0; i < 4; i++)
         item->bytes[name_size + (size_t)i] = (unsigned char)(version >> 8 * i);
+    if (hash)
+        tr__shape_front_write(item->bytes + front, hash);
+    front += shape;
     if (size <= desk->size)
         memcpy(item->bytes + front, desk->bytes, size);
     else

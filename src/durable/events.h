@@ -5,8 +5,8 @@
  * An event is an item from tr_persist until it is on disk: its bytes are lent to the batch of its stretch, and
  * who reads the journal finds it there. One with a hook (TR_ON_STORED) then waits in `ready` for its turn.
  *
- * What is stored of an event is the name of its type with the NUL, its version, 4 bytes, the lowest first, and the
- * event as MessagePack.
+ * What is stored of an event is the name of its type with the NUL, its version, 4 bytes, the lowest first, the front
+ * that names its shape (wire/shape.h; events of earlier libraries have none), and the event as MessagePack.
  *
  * Rule 1: the journal (durable/journal.h) is that of all that was persisted, on disk or not. It is never put back:
  * who fails begins anew, with what is on disk.

@@ -10,6 +10,7 @@
 #include "base/assert.h"
 #include "durable/clock.h"
 #include "durable/lull.h"
+#include "durable/shapes.h"
 #include "pool/pool.h"
 
 static_assert(sizeof "/system/durable//" + TR_NAME_MAX + 3 * TR_KEY_MAX <= TR_PATH_MAX,
@@ -275,6 +276,7 @@ static void host_free(struct tr_system *system)
     tr__lulls_free(host);
     for (size_t i = 0; i < host->kind_count; i++)
         tr__durable_kind_deinit(&host->kinds[i]);
+    tr__shapes_free(host);
     source_resize(source, host->desks, 0);
     source_resize(source, host->kinds, 0);
     source_resize(source, host, 0);
@@ -374,6 +376,8 @@ static tr_status fill(struct durable_host *host, const tr_durables *durables, co
     tr_status status = store_open(host, store);
     for (uint32_t i = 0; i < system->worker_count && status == TR_OK; i++)
         status = tr__store_reader_new(host->store, &host->desks[i].reader);
+    if (status == TR_OK)
+        status = tr__shapes_load(host);
     for (size_t i = 0; i < count && status == TR_OK; i++)
         status = keeper_make(&host->kinds[i]);
     return status == TR_OK ? tr__clock_start(host) : status;

@@ -55,6 +55,9 @@ struct durable_kind {
     const tr_handler *changed;
     const tr_handler *run;
     uint32_t version;
+    struct kind_shape *shapes; /* see durable/shapes.h */
+    size_t shape_count;
+    atom32 are_shapes_stored; /* they are on disk; any worker */
     tr_time interval_ns;
     tr_time retry_ns;
     tr_time retry_max_ns;
@@ -66,6 +69,7 @@ struct durable_host {
     struct durable_desk *desks; /* by worker */
     struct durable_kind *kinds;
     size_t kind_count;
+    struct shape *shapes;               /* all; see durable/shapes.h */
     struct lock lock;                   /* of what follows */
     struct list leaving[LEAVING_PARTS]; /* of struct durable_actor, by their keys */
     atom32 leaving_count;               /* read without the lock */

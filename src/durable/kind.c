@@ -9,6 +9,7 @@
 #include "durable/events.h"
 #include "durable/lull.h"
 #include "durable/queue.h"
+#include "durable/shapes.h"
 #include "wire/type.h"
 
 #define INTERVAL_NS TR_SECOND
@@ -144,9 +145,13 @@ tr_status tr__durable_kind_init(struct durable_kind *kind, struct durable_host *
     const tr_behavior *behavior = declared->behavior;
     size_t count = behavior->handler_count + OWN_ROWS;
     *kind = (struct durable_kind){.behavior = *behavior, .declared = declared, .host = host};
+    kind->version = declared->options.version ? declared->options.version : 1;
     kind->rows = source_resize(&system->source, NULL, (count + 1) * sizeof kind->rows[0]);
-    if (!kind->rows)
-        return TR_NO_MEMORY;
+    tr_status status = kind->rows ? tr__shapes_of_kind(kind) : TR_NO_MEMORY;
+    if (status != TR_OK) {
+        tr__durable_kind_deinit(kind);
+        return status;
+    }
     rows_fill(kind, behavior);
     kind->behavior.handlers = kind->rows;
     kind->behavior.handler_count = count;
@@ -160,7 +165,6 @@ tr_status tr__durable_kind_init(struct durable_kind *kind, struct durable_host *
     kind->destroying = find(behavior, &tr_type_tr_destroying);
     kind->changed = find(behavior, &tr_type_tr_state_changed);
     kind->run = find(behavior, &tr_type_tr_run);
-    kind->version = declared->options.version ? declared->options.version : 1;
     kind->interval_ns = declared->options.interval_ns ? declared->options.interval_ns : INTERVAL_NS;
     kind->retry_ns = declared->options.retry_ns ? declared->options.retry_ns : LULL_RETRY_NS;
     kind->retry_max_ns =
@@ -170,6 +174,7 @@ tr_status tr__durable_kind_init(struct durable_kind *kind, struct durable_host *
 
 void tr__durable_kind_deinit(struct durable_kind *kind)
 {
+    tr__shapes_of_kind_free(kind);
     source_resize(&kind->host->system->source, kind->rows, 0);
 }
 

@@ -9,6 +9,8 @@
 #include "durable/alarm.h"
 #include "durable/events.h"
 #include "durable/queue.h"
+#include "durable/shapes.h"
+#include "wire/shape.h"
 
 static struct durable_actor *actor_new(struct worker *worker, struct cell *cell,
                                        struct durable_kind *kind, tr_bytes key)
@@ -61,7 +63,7 @@ void tr__durable_drop(struct worker *worker, struct durable_actor *actor)
     if (actor->entry)
         tr__store_leave(actor->entry);
     actor->entry = NULL;
-    tr__state_block_free(&actor->block);
+    tr__state_block_free(worker, &actor->block);
     if (actor->events)
         tr__events_reset(worker, actor);
     source_resize(source, actor->stored, 0);
@@ -85,27 +87,90 @@ void tr__durable_drop(struct worker *worker, struct durable_actor *actor)
 
 /* ---- The state. ---- */
 
-void tr__state_block_free(struct state_block *block)
+void tr__state_block_free(struct worker *worker, struct state_block *block)
 {
     tr_message_free(block->type, block->data);
+    source_resize(&worker->source, (void *)(uintptr_t)block->tail.bytes.data, 0);
     *block = (struct state_block){.data = NULL};
 }
 
-static const tr_migration *migration_from(const tr_durable_options *options, uint32_t version)
+static bool is_inside(const struct state_block *block, const void *memory)
 {
-    for (size_t i = 0; options->migrations && options->migrations[i]; i++) {
-        if (options->migrations[i]->from == version)
-            return options->migrations[i];
-    }
-    return NULL;
+    return block->data && (uintptr_t)memory - (uintptr_t)block->data < block->data_size;
 }
 
-/* The first version from `version` on that a migration begins with, or that of the code. */
-static uint32_t readable_as(const struct durable_kind *kind, uint32_t version)
+bool tr__durable_has_loaded(const struct durable *durable, const void *memory)
 {
-    while (version < kind->version && !migration_from(&kind->declared->options, version))
-        version++;
-    return version;
+    const struct durable_actor *actor = (const struct durable_actor *)(const void *)durable;
+    return is_inside(&actor->block, memory) ||
+           (actor->events && is_inside(&actor->events->block, memory));
+}
+
+/* The fields that the code does not know are in bytes that are gone soon. */
+static tr_status tail_keep(struct worker *worker, struct state_block *block,
+                           const struct tail *tail)
+{
+    void *bytes = source_resize(&worker->source, NULL, tail->bytes.size);
+    if (!bytes)
+        return TR_NO_MEMORY;
+    memcpy(bytes, tail->bytes.data, tail->bytes.size);
+    block->tail = (struct tail){.bytes = {bytes, tail->bytes.size}, .count = tail->count};
+    return TR_OK;
+}
+
+/*
+ * Reads the bytes into block->data, as block->type. Fields at the end that the type does not have are kept, unless they
+ * are to be migrated, or are in messages inside: nothing could store those again.
+ */
+static tr_status block_read(tr_self *self, const struct durable_actor *actor, tr_bytes bytes,
+                            bool is_migrated, struct state_block *block, tr_wire_error *error)
+{
+    struct tail tail;
+    uint64_t hash;
+    bool is_longer;
+    tr_bytes document = tr__shape_front_read(bytes, &hash);
+    tr_status status =
+        tr__shape_check(actor->kind, block->type, hash, tr_path(self), &is_longer, error->text);
+    if (status != TR_OK)
+        return status;
+    status = tr__unpack_tail(block->type, document, &block->data, &tail, error);
+    if (status != TR_OK)
+        return status;
+    block->data_size = tail.message_size;
+    bool is_known = hash != 0;
+    if (is_known && (tail.is_nested || (is_migrated && tail.count))) {
+        snprintf(error->text,
+                 sizeof error->text,
+                 is_migrated ? "it has fields that its migration does not know"
+                             : "messages inside have fields that the code does not know");
+        return is_migrated ? TR_WRONG_SHAPE : TR_STALE;
+    }
+    if (is_migrated)
+        return TR_OK;
+    block->has_shape = is_longer || tail.count;
+    block->shape = hash;
+    return tail.count ? tail_keep(self->worker, block, &tail) : TR_OK;
+}
+
+/* What a migration has made becomes what comes after it expects. */
+static tr_status block_convert(tr_self *self, const struct durable_actor *actor,
+                               const tr_type *made_type, const void **made, const tr_type *wanted,
+                               struct state_block *block, tr_wire_error *error)
+{
+    void *converted;
+    size_t size;
+    if (tr_type_is_equal(made_type, wanted))
+        return TR_OK;
+    tr_status status = tr__shape_convert(
+        self->worker, actor->kind->host, made_type, *made, wanted, &converted, &size, error);
+    if (status != TR_OK)
+        return status;
+    tr_message_free(block->type, block->data); /* all that it points to was copied */
+    block->type = wanted;
+    block->data = converted;
+    block->data_size = size;
+    *made = converted;
+    return TR_OK;
 }
 
 /*
@@ -117,17 +182,15 @@ tr_status tr__durable_state_read(tr_self *self, const struct durable_actor *acto
                                  struct state_block *block, tr_wire_error *error)
 {
     const struct durable_kind *kind = actor->kind;
-    const tr_durable_options *options = &kind->declared->options;
+    const tr_migration *const *migrations = kind->declared->options.migrations;
     *error = (tr_wire_error){.status = TR_OK};
-    uint32_t version = readable_as(kind, stored_version);
-    const tr_migration *step = migration_from(options, version);
+    uint32_t version = tr__migration_readable(migrations, stored_version, kind->version);
+    const tr_migration *step = tr__migration_from(migrations, version);
     block->type = step ? step->from_type : kind->declared->state;
     block->size = bytes.size;
-    tr_status status = tr_unpack(block->type, bytes, &block->data, error);
-    if (status != TR_OK)
-        return status;
+    tr_status status = block_read(self, actor, bytes, step != NULL, block, error);
     const void *from = block->data;
-    while (step) {
+    while (step && status == TR_OK) {
         void *to = tr_alloc(self, step->to_type->size);
         status = step->call(self, from, to);
         if (status != TR_OK) {
@@ -135,29 +198,52 @@ tr_status tr__durable_state_read(tr_self *self, const struct durable_actor *acto
             return status;
         }
         from = to;
-        version = readable_as(kind, version + 1);
-        step = migration_from(options, version);
+        const tr_type *made_type = step->to_type;
+        version = tr__migration_readable(migrations, version + 1, kind->version);
+        step = tr__migration_from(migrations, version);
+        const tr_type *wanted = step ? step->from_type : kind->declared->state;
+        status = block_convert(self, actor, made_type, &from, wanted, block, error);
     }
-    memcpy(state, from, kind->declared->state->size);
-    return TR_OK;
+    if (status == TR_OK)
+        memcpy(state, from, kind->declared->state->size);
+    return status;
 }
 
 /*
- * What is stored now, to be compared with. A state of an earlier version counts as another one, and so does one with
- * the mark of a program that had a handler for tr_created: the next that is stored takes that away.
+ * What is stored now, to be compared with: if it was packed by this code, as it is; else what this code makes of it, so
+ * that an actor which changes nothing stores nothing. Only one with the mark of a program that had a handler for
+ * tr_created counts as another: the next that is stored takes that away.
  */
+static bool is_packed_by_us(const struct durable_actor *actor, const struct store_state *stored)
+{
+    uint64_t hash;
+    (void)tr__shape_front_read(stored->bytes, &hash);
+    return hash && hash == tr__shape_of(actor->kind, actor->kind->declared->state) &&
+           stored->version == actor->kind->version;
+}
+
 static bool stored_keep(struct worker *worker, struct durable_actor *actor,
                         const struct store_state *stored)
 {
-    if (stored->version != actor->kind->version || actor->is_half)
-        return true;
-    actor->stored = source_resize(&worker->source, NULL, stored->bytes.size);
+    uint64_t hash;
+    tr_bytes document = tr__shape_front_read(stored->bytes, &hash);
+    actor->stored = source_resize(&worker->source, NULL, document.size);
     if (!actor->stored)
         return false;
-    memcpy(actor->stored, stored->bytes.data, stored->bytes.size);
-    actor->stored_size = stored->bytes.size;
-    actor->stored_room = stored->bytes.size;
+    memcpy(actor->stored, document.data, document.size);
+    actor->stored_size = document.size;
+    actor->stored_room = document.size;
     return true;
+}
+
+/* The same of a state that this code would pack in another way. */
+static tr_status stored_pack(struct worker *worker, struct durable_actor *actor)
+{
+    tr_status status = TR_OK;
+    size_t size = tr__durable_state_pack(worker, actor, &status);
+    if (!size)
+        return status;
+    return tr__durable_state_is_stored(worker, actor, size) ? TR_OK : TR_NO_MEMORY;
 }
 
 static tr_next load_state(tr_self *self, struct durable_actor *actor, void *state,
@@ -178,11 +264,16 @@ static tr_next load_state(tr_self *self, struct durable_actor *actor, void *stat
                        "its state has version %u, which is newer than that of the code, %u",
                        stored->version,
                        kind->version);
+    bool is_ours = is_packed_by_us(actor, stored);
     /* The bytes are borrowed until the reader is used again, which a migration may do. */
-    if (!stored_keep(self->worker, actor, stored))
+    if (is_ours && !actor->is_half && !stored_keep(self->worker, actor, stored))
         return tr_fail(self, TR_NO_MEMORY, "no memory for its state");
     tr_status status = tr__durable_state_read(
         self, actor, stored->version, stored->bytes, state, &actor->block, &error);
+    if (status == TR_OK && !is_ours && !actor->is_half) {
+        status = stored_pack(self->worker, actor);
+        snprintf(error.text, sizeof error.text, "%s", tr_status_text(status));
+    }
     if (status != TR_OK)
         return tr_fail(self,
                        status,

@@ -8,16 +8,29 @@
 #include "base/assert.h"
 #include "durable/clock.h"
 #include "durable/events.h"
+#include "durable/shapes.h"
+#include "wire/shape.h"
+
+_Static_assert(SHAPE_FRONT <= STORE_FRONT_MAX, "the store has room for it");
 
 /* ---- What has changed. ---- */
+
+/* What the state was read from. */
+static const struct state_block *block_of(const struct durable_actor *actor)
+{
+    bool has_snapshot = actor->events && actor->events->block.data;
+    return has_snapshot ? &actor->events->block : &actor->block;
+}
 
 size_t tr__durable_state_pack(struct worker *worker, struct durable_actor *actor, tr_status *status)
 {
     struct durable_desk *desk = host_desk(actor->kind->host, worker);
     const tr_type *type = actor->kind->declared->state;
+    const struct tail *tail = &block_of(actor)->tail;
     tr_wire_error error;
     for (;;) {
-        size_t size = tr_pack(type, actor->durable.cell->state, desk->bytes, desk->size, &error);
+        size_t size =
+            tr__pack_tail(type, actor->durable.cell->state, tail, desk->bytes, desk->size, &error);
         if (!size || size > TR_STATE_MAX) {
             *status = size ? TR_TOO_LARGE : error.status;
             return 0;
@@ -34,8 +47,24 @@ size_t tr__durable_state_pack(struct worker *worker, struct durable_actor *actor
     }
 }
 
-/* Remembers what is at the desk as what was submitted last. */
-static bool stored_set(struct worker *worker, struct durable_actor *actor, size_t size)
+tr_status tr__durable_state_copy(struct worker *worker, struct durable_actor *actor,
+                                 struct store_batch *batch, size_t size, tr_bytes *copy)
+{
+    const struct durable_kind *kind = actor->kind;
+    const struct state_block *block = block_of(actor);
+    uint64_t hash = block->has_shape ? block->shape : tr__shape_of(kind, kind->declared->state);
+    size_t front = hash ? SHAPE_FRONT : 0;
+    unsigned char *bytes = tr__store_batch_alloc(batch, front + size);
+    if (!bytes)
+        return TR_NO_MEMORY;
+    if (hash)
+        tr__shape_front_write(bytes, hash);
+    memcpy(bytes + front, host_desk(kind->host, worker)->bytes, size);
+    *copy = (tr_bytes){bytes, front + size};
+    return TR_OK;
+}
+
+bool tr__durable_state_is_stored(struct worker *worker, struct durable_actor *actor, size_t size)
 {
     if (size > actor->stored_room) {
         void *stored = source_resize(&worker->source, actor->stored, size);
@@ -83,13 +112,14 @@ static void on_done(void *context, struct store_batch *batch, tr_status status)
 static tr_status state_put(struct worker *worker, struct durable_actor *actor, size_t size)
 {
     struct store_batch *batch = tr__durable_stretch_batch(actor);
-    void *bytes = batch ? tr__store_batch_alloc(batch, size) : NULL;
-    if (!bytes)
-        return TR_NO_MEMORY;
-    memcpy(bytes, host_desk(actor->kind->host, worker)->bytes, size);
+    tr_bytes bytes;
+    tr_status status =
+        batch ? tr__durable_state_copy(worker, actor, batch, size, &bytes) : TR_NO_MEMORY;
+    if (status != TR_OK)
+        return status;
     actor->is_half = actor->is_creating;
     uint32_t version = actor->kind->version | (actor->is_half ? STATE_HALF : 0);
-    return tr__store_put_state(batch, version, (tr_bytes){bytes, size});
+    return tr__store_put_state(batch, version, bytes);
 }
 
 /*
@@ -115,6 +145,10 @@ static void hold_own_mail(struct worker *worker, struct durable_actor *actor,
 tr_status tr__durable_stretch_submit(struct worker *worker, struct durable_actor *actor)
 {
     struct cell *cell = actor->durable.cell;
+    bool has_shapes = !atom32_load(&actor->kind->are_shapes_stored, ATOM_RELAXED);
+    tr_status status = has_shapes ? tr__shapes_put(actor->kind, actor->batch) : TR_OK;
+    if (status != TR_OK)
+        return status;
     struct stretch *stretch = source_resize(&worker->source, NULL, sizeof *stretch);
     if (!stretch)
         return TR_NO_MEMORY;
@@ -128,10 +162,11 @@ tr_status tr__durable_stretch_submit(struct worker *worker, struct durable_actor
                                 .batch = actor->batch,
                                 .envelope = envelope,
                                 .number = actor->stretch_last + 1,
-                                .alarm_ns = actor->alarm_ns};
+                                .alarm_ns = actor->alarm_ns,
+                                .has_shapes = has_shapes};
     list_init(&stretch->savers);
     list_push_last(&actor->stretches, &stretch->link);
-    tr_status status = tr__store_submit(actor->batch, on_done, stretch);
+    status = tr__store_submit(actor->batch, on_done, stretch);
     if (status != TR_OK) {
         list_remove(&stretch->link);
         source_resize(&worker->source, stretch, 0);
@@ -163,7 +198,7 @@ static tr_status state_close(struct worker *worker, struct durable_actor *actor,
         return tr__events_close(worker, actor);
     if (has_changed || is_told || actor->is_creating || actor->is_half)
         status = state_put(worker, actor, size);
-    if (status == TR_OK && has_changed && !stored_set(worker, actor, size))
+    if (status == TR_OK && has_changed && !tr__durable_state_is_stored(worker, actor, size))
         status = TR_NO_MEMORY;
     return status;
 }
@@ -282,6 +317,8 @@ void tr__durable_stretch_stored(struct worker *worker, struct cell *cell, struct
         tr__overlays_drop(worker, actor, stretch->number);
         tr__durable_sql_stored(actor, stretch->number);
         tr__gate_release(worker, &stretch->gate);
+        if (stretch->has_shapes)
+            atom32_store(&actor->kind->are_shapes_stored, 1, ATOM_RELAXED);
         if (stretch->alarm_ns < TR_NEVER)
             tr__clock_tell(worker, actor->kind->host, stretch->alarm_ns);
     } else {

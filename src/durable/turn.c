@@ -397,6 +397,7 @@ const struct durable_hooks tr__durable_hooks = {
     .on_leave = tr__durable_leave,
     .on_skipped = tr__durable_skipped,
     .on_nap = tr__durable_nap,
+    .has_loaded = tr__durable_has_loaded,
     .why = tr__durable_why,
     .on_end = tr__durable_end,
 };

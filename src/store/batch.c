@@ -117,7 +117,7 @@ static tr_status check_name(const char *name, size_t max, tr_bytes *bytes)
 
 tr_status tr__store_put_state(struct store_batch *batch, uint32_t version, tr_bytes state)
 {
-    if (state.size > TR_STATE_MAX)
+    if (state.size > TR_STATE_MAX + STORE_FRONT_MAX)
         return TR_TOO_LARGE;
     return add(batch,
                &(struct store_op){.kind = STORE_PUT_STATE, .version = version, .value = state});
@@ -204,7 +204,7 @@ tr_status tr__store_queue_remove(struct store_batch *batch, const char *queue, u
 
 tr_status tr__store_event_append(struct store_batch *batch, uint64_t expected, tr_bytes event)
 {
-    if (event.size > TR_EVENT_MAX)
+    if (event.size > TR_EVENT_MAX + STORE_FRONT_MAX)
         return TR_TOO_LARGE;
     if (expected >= STORE_NUMBER_MAX)
         return TR_INVALID_ARGUMENT;
@@ -220,7 +220,7 @@ tr_status tr__store_event_trim(struct store_batch *batch, uint64_t sequence)
 tr_status tr__store_snapshot_put(struct store_batch *batch, uint64_t sequence, uint32_t version,
                                  tr_bytes bytes)
 {
-    if (bytes.size > TR_STATE_MAX)
+    if (bytes.size > TR_STATE_MAX + STORE_FRONT_MAX)
         return TR_TOO_LARGE;
     if (sequence > STORE_NUMBER_MAX)
         return TR_INVALID_ARGUMENT;
@@ -233,6 +233,19 @@ tr_status tr__store_snapshot_put(struct store_batch *batch, uint64_t sequence, u
 tr_status tr__store_snapshot_trim(struct store_batch *batch, uint64_t sequence)
 {
     return add(batch, &(struct store_op){.kind = STORE_SNAPSHOT_TRIM, .number = sequence});
+}
+
+tr_status tr__store_shape_put(struct store_batch *batch, uint64_t number, tr_bytes text)
+{
+    if (number == 0 || number > STORE_NUMBER_MAX || text.size == 0)
+        return TR_INVALID_ARGUMENT;
+    struct store_op *op = tr__store_batch_alloc(batch, sizeof *op);
+    if (!op)
+        return TR_NO_MEMORY;
+    *op = (struct store_op){.next = batch->shapes, .number = number, .value = text};
+    batch->shapes = op;
+    batch->size += sizeof *op + text.size;
+    return TR_OK;
 }
 
 tr_status tr__store_page_put(struct store_batch *batch, uint64_t number, tr_bytes page)

@@ -51,7 +51,8 @@ struct store_batch {
     struct memory_source source;
     struct store_op *first;
     struct store_op *last;
-    tr_status status; /* the driver's verdict; TR_OK before it */
+    struct store_op *shapes; /* number, value: of the store, whatever becomes of the actor */
+    tr_status status;        /* the driver's verdict; TR_OK before it */
     void (*on_done)(void *context, struct store_batch *batch, tr_status status);
     void *context;
     size_t pages;               /* of the database that it changes, about */

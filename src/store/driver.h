@@ -76,6 +76,7 @@ struct store_driver {
                             uint64_t from, size_t limit, store_visit *visit, void *context);
     tr_status (*list_events)(struct store_view *view, tr_bytes name, uint64_t from, uint64_t to,
                              size_t limit, store_visit *visit, void *context);
+    tr_status (*list_shapes)(struct store_view *view, store_visit *visit, void *context);
     tr_status (*list_due)(struct store_view *view, const struct store_alarm_place *after,
                           tr_time until_wall_ns, size_t limit, store_visit_due *visit,
                           void *context);

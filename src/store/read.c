@@ -160,6 +160,12 @@ tr_status tr__store_list_events(struct store_reader *reader, const char *kind, t
                         reader->view, bytes_of(&name), from, to, limit, visit, context);
 }
 
+tr_status tr__store_list_shapes(struct store_reader *reader, store_visit *visit, void *context)
+{
+    tr_status status = tr__store_status(reader->store);
+    return status ? status : reader->store->driver->list_shapes(reader->view, visit, context);
+}
+
 tr_status tr__store_list_due(struct store_reader *reader, const struct store_alarm_place *after,
                              tr_time until_wall_ns, size_t limit, store_visit_due *visit,
                              void *context)

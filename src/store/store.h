@@ -88,6 +88,12 @@ struct store_options {
     bool is_sync_off;   /* The canary of the crash tests: acknowledges too early. */
 };
 
+/**
+ * What is in front of a state, a snapshot or an event, and says how to read it: so many bytes do not count for their
+ * limits.
+ */
+#define STORE_FRONT_MAX 8
+
 /** Of a page of what an actor has as its own database. */
 #define STORE_PAGE_SIZE 4096
 
@@ -176,7 +182,7 @@ bool tr__store_batch_is_empty(const struct store_batch *batch);
  * where a limit of troupe/limits.h is named; the batch is as it was then.
  */
 
-/** State: TR_STATE_MAX. */
+/** State: TR_STATE_MAX, and a front. */
 TR_MUST_CHECK tr_status tr__store_put_state(struct store_batch *batch, uint32_t version,
                                             tr_bytes state);
 
@@ -218,6 +224,13 @@ TR_MUST_CHECK tr_status tr__store_snapshot_put(struct store_batch *batch, uint64
                                                uint32_t version, tr_bytes bytes);
 /** Deletes the snapshots of numbers up to and with this one. */
 TR_MUST_CHECK tr_status tr__store_snapshot_trim(struct store_batch *batch, uint64_t sequence);
+
+/**
+ * Keeps a shape: the text that says how what has this number, 1 to STORE_NUMBER_MAX, in its front is to be read. It is
+ * the store's and not the actor's: it stays when that is destroyed, and replaces what has the same number.
+ */
+TR_MUST_CHECK tr_status tr__store_shape_put(struct store_batch *batch, uint64_t number,
+                                            tr_bytes text);
 
 /** Puts a page of the actor's own database (store/sql.h): STORE_PAGE_SIZE bytes, the first is 1. */
 TR_MUST_CHECK tr_status tr__store_page_put(struct store_batch *batch, uint64_t number,
@@ -307,6 +320,10 @@ TR_MUST_CHECK tr_status tr__store_list_queue(struct store_reader *reader, const 
 TR_MUST_CHECK tr_status tr__store_list_events(struct store_reader *reader, const char *kind,
                                               tr_bytes key, uint64_t from, uint64_t to,
                                               size_t limit, store_visit *visit, void *context);
+
+/** All shapes of the store: `id` and `bytes` of each. Those that cannot be trusted are left out. */
+TR_MUST_CHECK tr_status tr__store_list_shapes(struct store_reader *reader, store_visit *visit,
+                                              void *context);
 
 struct store_snapshot {
     uint64_t sequence;

@@ -24,6 +24,7 @@ struct pack_input {
     unsigned char *text_end; /* of rule 3; NULL for none */
     tr_wire_error *error;
     struct fill *fill;
+    struct tail *tail; /* what was skipped; NULL: nobody wants to know */
     bool is_in_place;
 };
 

@@ -6,6 +6,7 @@
  * frees the buffers that were made by walking the message.
  */
 #include "wire/msgpack_input.h"
+#include "wire/tail.h"
 #include "wire/utf8.h"
 
 #include "base/assert.h"
@@ -418,6 +419,22 @@ static INLINE pack_place read_fields(struct pack_input *in, pack_place at, const
     return at;
 }
 
+/* Fields that this program does not know. */
+static NO_INLINE pack_place skip_fields(struct pack_input *in, pack_place at, size_t count,
+                                        unsigned depth)
+{
+    pack_place next = tr__pack_skip(in, at, count, depth + 1);
+    if (in->tail == NULL || next == NULL)
+        return next;
+    if (depth > 0) {
+        in->tail->is_nested = true;
+    } else {
+        in->tail->count = count;
+        in->tail->bytes = (tr_bytes){at, (size_t)(next - at)};
+    }
+    return next;
+}
+
 static pack_place read_message(struct pack_input *in, pack_place at, const tr_type *type,
                                unsigned tag, char *to, unsigned depth)
 {
@@ -433,7 +450,7 @@ static pack_place read_message(struct pack_input *in, pack_place at, const tr_ty
                             : read_fields(in, at, type, known, NULL, depth);
     if (UNLIKELY(at == NULL))
         return NULL;
-    return LIKELY(count == known) ? at : tr__pack_skip(in, at, count - known, depth + 1);
+    return LIKELY(count == known) ? at : skip_fields(in, at, count - known, depth);
 }
 
 static bool read_document(void *context, const tr_type *type, struct fill *fill)
@@ -451,8 +468,11 @@ static bool read_document(void *context, const tr_type *type, struct fill *fill)
     pack_place at = read_tag(in, in->begin, &tag);
     if (LIKELY(at != NULL))
         at = read_message(in, at, type, tag, to, 0);
-    if (LIKELY(at == in->end))
+    if (LIKELY(at == in->end)) {
+        if (UNLIKELY(in->tail != NULL))
+            in->tail->message_size = fill->used;
         return true;
+    }
     if (at != NULL)
         tr__fault_set(in->error,
                       TR_BAD_DATA,
@@ -466,8 +486,16 @@ static bool read_document(void *context, const tr_type *type, struct fill *fill)
 
 tr_status tr_unpack(const tr_type *type, tr_bytes document, void **message, tr_wire_error *error)
 {
+    return tr__unpack_tail(type, document, message, NULL, error);
+}
+
+tr_status tr__unpack_tail(const tr_type *type, tr_bytes document, void **message, struct tail *tail,
+                          tr_wire_error *error)
+{
     tr_wire_error unasked;
-    struct pack_input in = {.error = error == NULL ? &unasked : error};
+    struct pack_input in = {.error = error == NULL ? &unasked : error, .tail = tail};
+    if (tail != NULL)
+        *tail = (struct tail){.count = 0};
     if (!fill_check(type, document.data, document.size, message, in.error))
         return in.error->status;
     in.begin = document.size == 0 ? (pack_place) "" : document.data;

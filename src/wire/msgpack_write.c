@@ -9,6 +9,7 @@
 #include "wire/fault.h"
 #include "wire/fill.h"
 #include "wire/msgpack.h"
+#include "wire/tail.h"
 #include "wire/utf8.h"
 
 #include "base/assert.h"
@@ -284,16 +285,15 @@ static unsigned char *put_field(struct writer *w, unsigned char *at, const tr_fi
     return put_value(w, at, field, values.items, depth);
 }
 
-static unsigned char *put_message(struct writer *w, unsigned char *at, const tr_type *type,
-                                  const char *message, unsigned depth)
+/* A message with `more` fields behind those of its type, which are for the caller to write. */
+static INLINE unsigned char *put_fields(struct writer *w, unsigned char *at, const tr_type *type,
+                                        const char *message, size_t more, unsigned depth)
 {
-    if (depth > TR_DEPTH_MAX)
-        return FAULT(w->error, TR_TOO_DEEP, written(w, at), "messages nest too deep");
     /* Read once: what is written could be anything, so the compiler would read them again. */
     size_t count = type->field_count;
     size_t field_size = type->field_size;
     const tr_field *field = type->fields;
-    at = put_array_head(w, at, count);
+    at = put_array_head(w, at, count + more);
     for (; count > 0; count--) {
         unsigned form = FORM(field->shape, field->kind);
         at = put_form(w, at, field, form, message + field->offset, depth);
@@ -302,6 +302,22 @@ static unsigned char *put_message(struct writer *w, unsigned char *at, const tr_
         field = tr__field_next(field, field_size);
     }
     return at;
+}
+
+static unsigned char *put_message(struct writer *w, unsigned char *at, const tr_type *type,
+                                  const char *message, unsigned depth)
+{
+    if (depth > TR_DEPTH_MAX)
+        return FAULT(w->error, TR_TOO_DEEP, written(w, at), "messages nest too deep");
+    return put_fields(w, at, type, message, 0, depth);
+}
+
+static NO_INLINE unsigned char *put_with_tail(struct writer *w, unsigned char *at,
+                                              const tr_type *type, const char *message,
+                                              const struct tail *tail)
+{
+    at = put_fields(w, at, type, message, tail->count, 0);
+    return at == NULL ? NULL : put_raw(w, at, tail->bytes.data, tail->bytes.size);
 }
 
 /* Whether a reader will find the message small enough. Text and bytes are in the document too, so */
@@ -317,6 +333,12 @@ static bool is_small(const struct writer *w, size_t size, const tr_type *type, c
 size_t tr_pack(const tr_type *type, const void *message, void *buffer, size_t size,
                tr_wire_error *error)
 {
+    return tr__pack_tail(type, message, NULL, buffer, size, error);
+}
+
+size_t tr__pack_tail(const tr_type *type, const void *message, const struct tail *tail,
+                     void *buffer, size_t size, tr_wire_error *error)
+{
     tr_wire_error unasked;
     struct writer w;
     w.error = error == NULL ? &unasked : error;
@@ -330,7 +352,9 @@ size_t tr_pack(const tr_type *type, const void *message, void *buffer, size_t si
     w.end = w.begin + (size < TR_PAYLOAD_MAX ? size : TR_PAYLOAD_MAX);
     w.lost = 0;
     w.items_size = 0;
-    const unsigned char *at = put_message(&w, w.begin, type, message, 0);
+    const unsigned char *at = LIKELY(tail == NULL || tail->count == 0)
+                                  ? put_message(&w, w.begin, type, message, 0)
+                                  : put_with_tail(&w, w.begin, type, message, tail);
     if (at == NULL)
         return 0;
     size_t needed = written(&w, at);

@@ -16,7 +16,9 @@ TR_REQUEST(churn, done);
 TR_REQUEST(lie, done);
 TR_REQUEST(grow, done, (u64, n));
 TR_REQUEST(count, done);
-TR_ACTOR(shop, reuse, borrow, churn, lie, grow, count);
+TR_REQUEST(replace, done);
+TR_REQUEST(resize, done);
+TR_ACTOR(shop, replace, resize, reuse, borrow, churn, lie, grow, count);
 TR_MESSAGE(shop_state, (list(u64), visits), (list(message(line)), lines));
 
 static void list_empty(tr_self *self, struct shop_state *state)
@@ -74,6 +76,21 @@ static tr_next on_borrow(tr_self *self, struct shop_state *state)
     return tr_reply(self, done, .bad = bad);
 }
 
+static tr_next on_replace(tr_self *self, struct shop_state *state)
+{
+    list_empty(self, state);
+    for (uint64_t i = 0; i < 5; i++)
+        tr_append(self, state->visits, i);
+    return tr_reply(self, done);
+}
+
+static tr_next on_resize(tr_self *self, struct shop_state *state)
+{
+    ck_assert_ptr_null(tr_try_realloc(self, (void *)(uintptr_t)state->visits.items, 100));
+    state->visits.items = tr_realloc(self, (void *)(uintptr_t)state->visits.items, 100);
+    return tr_reply(self, done);
+}
+
 static uint64_t bytes_of(tr_self *self)
 {
     return tr_budget_used(self).bytes;
@@ -115,9 +132,9 @@ static tr_next on_count(tr_self *self, struct shop_state *state)
     return tr_reply(self, done, .bad = state->visits.count);
 }
 
-TR_BEHAVIOR(shop, struct shop_state, TR_ON(reuse, on_reuse), TR_ON(borrow, on_borrow),
-            TR_ON(churn, on_churn), TR_ON(lie, on_lie), TR_ON(grow, on_grow),
-            TR_ON(count, on_count));
+TR_BEHAVIOR(shop, struct shop_state, TR_ON(replace, on_replace), TR_ON(resize, on_resize),
+            TR_ON(reuse, on_reuse), TR_ON(borrow, on_borrow), TR_ON(churn, on_churn),
+            TR_ON(lie, on_lie), TR_ON(grow, on_grow), TR_ON(count, on_count));
 TR_DURABLE(shop, shop_state, .idle_ns = TR_SECOND);
 
 static tr_kit *kit;
@@ -136,6 +153,21 @@ static shop_ref shop_now(void)
     shop_ref ref;
     ck_assert_int_eq(tr_try_durable(test, &ref, shop, "a"), TR_OK);
     return ref;
+}
+
+TEST(what_a_loaded_state_points_to_may_be_freed, "K-01")
+{
+    const struct done *done;
+    begin();
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_eq(tr_try_await(test, tr_ask(test, shop_now(), count), &done), TR_OK);
+        ck_assert_uint_eq(done->bad, i ? 5 : 0);
+        ck_assert_int_eq(tr_try_await(test, tr_ask(test, shop_now(), replace), &done), TR_OK);
+        tr_kit_advance(kit, 20 * TR_SECOND); /* it sleeps */
+    }
+    ck_assert_int_eq(tr_try_await(test, tr_ask(test, shop_now(), resize), &done), TR_FAILED);
+    ck_assert_int_eq(tr_try_await(test, tr_ask(test, shop_now(), count), &done), TR_OK);
+    tr_kit_free(kit);
 }
 
 TEST(a_list_that_gets_the_block_of_a_freed_one_stays_inside, "K-01")
@@ -190,6 +222,7 @@ TEST(a_list_of_a_loaded_state_grows, "K-01")
     tr_kit_free(kit);
 }
 
-SUITE("durable append", a_list_that_gets_the_block_of_a_freed_one_stays_inside,
-      a_list_of_the_application_is_copied, emptied_lists_keep_no_memory,
-      a_count_that_is_more_than_its_memory_fails_the_turn, a_list_of_a_loaded_state_grows)
+SUITE("durable append", what_a_loaded_state_points_to_may_be_freed,
+      a_list_that_gets_the_block_of_a_freed_one_stays_inside, a_list_of_the_application_is_copied,
+      emptied_lists_keep_no_memory, a_count_that_is_more_than_its_memory_fails_the_turn,
+      a_list_of_a_loaded_state_grows)

@@ -4,6 +4,8 @@
  */
 #include "fuzz/wire_fuzz.h"
 
+#include "wire/tail.h"
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { ROOM = 1 << 16 };
@@ -32,6 +34,27 @@ static void check_in_place(const tr_type *type, const uint8_t *data, size_t size
     free(document);
 }
 
+/* Fields that are not known are there again, whatever becomes of the others. */
+static void check_tail(const tr_type *type, tr_bytes document)
+{
+    struct tail tail, again;
+    void *message, *back;
+    if (tr__unpack_tail(type, document, &message, &tail, NULL) != TR_OK)
+        return;
+    size_t size = tr__pack_tail(type, message, &tail, NULL, 0, NULL);
+    unsigned char *packed = malloc(size > 0 ? size : 1);
+    require(packed != NULL);
+    if (size > 0) { /* else it is too large by now */
+        require(tr__pack_tail(type, message, &tail, packed, size, NULL) == size);
+        require(tr__unpack_tail(type, (tr_bytes){packed, size}, &back, &again, NULL) == TR_OK);
+        require(again.count == tail.count && again.bytes.size == tail.bytes.size);
+        require(tail.count == 0 || memcmp(again.bytes.data, tail.bytes.data, tail.bytes.size) == 0);
+        tr_message_free(type, back);
+    }
+    free(packed);
+    tr_message_free(type, message);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size == 0)
@@ -41,6 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     tr_wire_error error;
     void *message, *back;
     tr_status status = tr_unpack(type, (tr_bytes){document, size}, &message, &error);
+    check_tail(type, (tr_bytes){document, size});
     free(document);
     if (status != TR_OK) {
         require_place(&error, status, size);

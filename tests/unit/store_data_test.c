@@ -391,7 +391,47 @@ TEST(destroy_leaves_nothing_and_the_key_begins_anew, "")
     close_store();
 }
 
-SUITE("store data", a_state_is_there_with_version_and_generation, keys_have_any_bytes,
+static const char *list_shapes(void)
+{
+    static struct stores_text text;
+    text = (struct stores_text){0};
+    ck_assert_int_eq(tr__store_list_shapes(reader, stores_visit, &text), TR_OK);
+    return text.text;
+}
+
+TEST(shapes_are_the_store_s_and_not_the_actor_s, "K-07")
+{
+    open_store();
+    struct store_entry *entry = stores_enter(store, "k", "x");
+    ck_assert_str_eq(list_shapes(), "");
+    struct store_batch *batch = stores_batch(entry);
+    ck_assert_int_eq(tr__store_shape_put(batch, 7, stores_bytes("{b}")), TR_OK);
+    ck_assert_int_eq(tr__store_put_state(batch, 1, stores_bytes("s")), TR_OK);
+    ck_assert_int_eq(tr__store_shape_put(batch, 5, stores_bytes("{a}")), TR_OK);
+    ck_assert_int_eq(tr__store_shape_put(batch, 0, stores_bytes("{c}")), TR_INVALID_ARGUMENT);
+    ck_assert_int_eq(tr__store_shape_put(batch, 9, stores_bytes("")), TR_INVALID_ARGUMENT);
+    ck_assert_int_eq(stores_commit(store, batch), TR_OK);
+    ck_assert_str_eq(list_shapes(), "5={a} 7={b} ");
+    batch = stores_batch(entry);
+    ck_assert_int_eq(tr__store_shape_put(batch, 8, stores_bytes("{d}")), TR_OK);
+    ck_assert_int_eq(tr__store_destroy(batch), TR_OK);
+    ck_assert_int_eq(tr__store_shape_put(batch, 5, stores_bytes("{a}")), TR_OK);
+    ck_assert_int_eq(stores_commit(store, batch), TR_OK);
+    ck_assert_str_eq(list_shapes(), "5={a} 7={b} 8={d} ");
+    ck_assert_str_eq(stores_state(reader, "k", "x"), "TR_NOT_FOUND"); /* they make no actor */
+    tr__store_leave(entry);
+    entry = stores_enter(store, "k", "x");
+    batch = stores_batch(entry);
+    ck_assert_int_eq(tr__store_shape_put(batch, 9, stores_bytes("{e}")), TR_OK);
+    ck_assert_int_eq(tr__store_event_append(batch, 4, stores_bytes("")), TR_OK);
+    ck_assert_int_eq(stores_commit(store, batch), TR_STALE);
+    ck_assert_str_eq(list_shapes(), "5={a} 7={b} 8={d} "); /* nothing of it */
+    tr__store_leave(entry);
+    close_store();
+}
+
+SUITE("store data", shapes_are_the_store_s_and_not_the_actor_s,
+      a_state_is_there_with_version_and_generation, keys_have_any_bytes,
       kv_lists_by_prefix_range_limit_and_backwards, alarms_are_listed_by_actor_and_by_time,
       queues_keep_their_order, events_follow_each_other, the_latest_snapshot_counts,
       destroy_leaves_nothing_and_the_key_begins_anew)

@@ -40,6 +40,7 @@ static void fill(const struct store_options *options)
         ck_assert_int_eq(tr__store_queue_push(batch, "q", 1, state), TR_OK);
         ck_assert_int_eq(tr__store_event_append(batch, 0, state), TR_OK);
         ck_assert_int_eq(tr__store_snapshot_put(batch, 1, 1, state), TR_OK);
+        ck_assert_int_eq(tr__store_shape_put(batch, 1 + (uint64_t)i, state), TR_OK);
         ck_assert_int_eq(stores_commit(store, batch), TR_OK);
         tr__store_leave(entry);
     }
@@ -67,6 +68,24 @@ static void expect(tr_status status, bool is_right, const char *what)
                   "%s: %s",
                   what,
                   tr_status_name(status));
+}
+
+static bool visit_shape(void *context, const struct store_row *row)
+{
+    unsigned *count = context;
+    (*count)++;
+    ck_assert(row->id >= 1 && row->id <= ACTORS);
+    ck_assert(stores_is(row->bytes, state_of((int)row->id - 1)));
+    return true;
+}
+
+/* How many shapes there are; each is right. */
+static unsigned count_shapes(struct store_reader *reader)
+{
+    unsigned count = 0;
+    tr_status status = tr__store_list_shapes(reader, visit_shape, &count);
+    expect(status, true, "shapes");
+    return count;
 }
 
 /* Reads all of an actor: each thing is right, or known to be corrupt. Gives whether all was right. */
@@ -125,8 +144,10 @@ static int count_well(const struct store_options *options, bool is_quick)
     ck_assert(status == TR_OK || status == TR_STORE_CORRUPT);
     for (int i = 0; status == TR_OK && i < ACTORS; i += is_quick ? 13 : 1)
         well += read_all(reader, i);
-    if (status == TR_OK)
+    if (status == TR_OK) {
+        (void)count_shapes(reader);
         tr__store_reader_free(reader);
+    }
     tr__store_close(store);
     return well;
 }
@@ -267,6 +288,27 @@ TEST(corrupt_alarms_do_not_hide_others, "PE-21")
     tr__disk_free(disk);
 }
 
+TEST(corrupt_shapes_do_not_hide_others, "PE-21", "K-07")
+{
+    static const char *const spoils[] = {
+        "UPDATE shape SET text = x'00' WHERE id = 4",
+        "UPDATE shape SET id = 400 WHERE id = 4",
+        "UPDATE shape SET (seal, text) = (SELECT seal, text FROM shape WHERE id = 5) WHERE id = 4",
+    };
+    for (size_t i = 0; i < sizeof spoils / sizeof *spoils; i++) {
+        struct store_disk *disk = stores_disk(false);
+        struct store_options options = stores_options(disk);
+        fill(&options);
+        tamper(disk, spoils[i]);
+        struct store *store = stores_open(&options);
+        struct store_reader *reader = stores_reader(store);
+        ck_assert_uint_eq(count_shapes(reader), ACTORS - 1);
+        tr__store_reader_free(reader);
+        tr__store_close(store);
+        tr__disk_free(disk);
+    }
+}
+
 TEST(a_page_in_the_place_of_another_is_found, "PE-12")
 {
     unsigned char pages[2][PAGE_SIZE];
@@ -368,7 +410,7 @@ TEST(a_log_that_is_spoiled_in_the_middle_is_refused, "PE-10")
     tr__disk_free(disk);
 }
 
-SUITE("store flip", a_log_that_is_spoiled_in_the_middle_is_refused,
-      a_flipped_byte_is_never_given_out, a_corrupt_actor_stays_alone,
-      rows_that_are_torn_or_misplaced_do_not_fit_their_seals, corrupt_alarms_do_not_hide_others,
-      a_page_in_the_place_of_another_is_found)
+SUITE("store flip", corrupt_shapes_do_not_hide_others,
+      a_log_that_is_spoiled_in_the_middle_is_refused, a_flipped_byte_is_never_given_out,
+      a_corrupt_actor_stays_alone, rows_that_are_torn_or_misplaced_do_not_fit_their_seals,
+      corrupt_alarms_do_not_hide_others, a_page_in_the_place_of_another_is_found)

@@ -125,7 +125,7 @@ TEST(one_bad_batch_fails_alone_and_whole, "K-02", "AL-07")
 TEST(limits_have_statuses, "K-02")
 {
     open_store();
-    static char big[TR_STATE_MAX + 1];
+    static char big[TR_STATE_MAX + STORE_FRONT_MAX + 1];
     struct store_entry *entry;
     tr_bytes long_key = {big, TR_KEY_MAX + 1};
     char long_kind[TR_NAME_MAX + 2];
@@ -145,8 +145,7 @@ TEST(limits_have_statuses, "K-02")
 
     struct store_batch *batch = stores_batch(entry);
     tr_bytes one = stores_bytes("1");
-    ck_assert_int_eq(tr__store_put_state(batch, 1, (tr_bytes){big, TR_STATE_MAX + 1}),
-                     TR_TOO_LARGE);
+    ck_assert_int_eq(tr__store_put_state(batch, 1, (tr_bytes){big, sizeof big}), TR_TOO_LARGE);
     ck_assert_int_eq(tr__store_kv_put(batch, (tr_bytes){0}, one), TR_INVALID_ARGUMENT);
     ck_assert_int_eq(tr__store_kv_put(batch, (tr_bytes){big, TR_KV_KEY_MAX + 1}, one),
                      TR_TOO_LARGE);
@@ -158,11 +157,12 @@ TEST(limits_have_statuses, "K-02")
     ck_assert_int_eq(tr__store_queue_push(batch, "q", 1, (tr_bytes){big, TR_QUEUE_ITEM_MAX + 1}),
                      TR_TOO_LARGE);
     ck_assert_int_eq(tr__store_queue_push(batch, "q", UINT64_MAX, one), TR_INVALID_ARGUMENT);
-    ck_assert_int_eq(tr__store_event_append(batch, 0, (tr_bytes){big, TR_EVENT_MAX + 1}),
-                     TR_TOO_LARGE);
+    ck_assert_int_eq(
+        tr__store_event_append(batch, 0, (tr_bytes){big, TR_EVENT_MAX + STORE_FRONT_MAX + 1}),
+        TR_TOO_LARGE);
     ck_assert(tr__store_batch_is_empty(batch));
 
-    ck_assert_int_eq(tr__store_put_state(batch, 1, (tr_bytes){big, TR_STATE_MAX}), TR_OK);
+    ck_assert_int_eq(tr__store_put_state(batch, 1, (tr_bytes){big, sizeof big - 1}), TR_OK);
     ck_assert_int_eq(
         tr__store_kv_put(batch, (tr_bytes){big, TR_KV_KEY_MAX}, (tr_bytes){big, TR_KV_VALUE_MAX}),
         TR_OK);
@@ -171,7 +171,7 @@ TEST(limits_have_statuses, "K-02")
     ck_assert_int_eq(stores_commit(store, batch), TR_OK);
     struct store_state state;
     ck_assert_int_eq(tr__store_read_state(reader, long_kind, long_key, &state), TR_OK);
-    ck_assert_uint_eq(state.bytes.size, TR_STATE_MAX);
+    ck_assert_uint_eq(state.bytes.size, sizeof big - 1);
     batch = stores_batch(entry);
     ck_assert_int_eq(tr__store_queue_remove(batch, "q", 0), TR_OK);
     ck_assert_int_eq(tr__store_queue_push(batch, "q", TR_QUEUE_MAX, one), TR_OK);

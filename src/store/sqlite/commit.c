@@ -459,6 +459,10 @@ static tr_status apply(struct work *work, const struct store_batch *batch)
     tr_status status = work->known->is_known ? TR_OK : find_row(work);
     if (status == TR_OK)
         status = make_plan(work, batch, &plan);
+    if (status == TR_OK && batch->shapes) {
+        work->has_changed = true;
+        status = tr__session_put_shapes(work->session, batch);
+    }
     if (status == TR_OK && plan.destroys)
         status = destroy(work);
     if (status != TR_OK)

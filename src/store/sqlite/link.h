@@ -78,6 +78,8 @@
       "SELECT s.sequence, s.seal, s.version, s.bytes FROM actor a CROSS JOIN snapshot s "          \
       "ON s.actor = a.id WHERE a.name = ?1 AND s.sequence <= ?2 "                                  \
       "ORDER BY s.sequence DESC LIMIT 1")                                                          \
+    X(SHAPE_PUT, "INSERT OR REPLACE INTO shape (id, seal, text) VALUES (?1, ?2, ?3)")              \
+    X(SHAPE_LIST, "SELECT id, seal, text FROM shape ORDER BY id")                                  \
     X(PAGE_PUT,                                                                                    \
       "INSERT OR REPLACE INTO page (actor, number, seal, bytes) VALUES (?1, ?2, ?3, ?4)")          \
     X(PAGE_DELETE_ALL, "DELETE FROM page WHERE actor = ?1")                                        \

@@ -28,6 +28,11 @@ static_assert(SESSION_APPLICATION == 1416778613, "APPLICATION_TEXT is the same")
     "NOT NULL,"                                                                                    \
     " bytes BLOB NOT NULL, PRIMARY KEY (actor, number)) WITHOUT ROWID;"
 
+/* What is in the front of states, snapshots and events, and what it stands for: since format 3. */
+#define SHAPE_TABLE                                                                                \
+    "CREATE TABLE IF NOT EXISTS shape (id INTEGER PRIMARY KEY, seal BLOB NOT NULL, text BLOB NOT " \
+    "NULL);"
+
 static const char tables[] =
     "BEGIN IMMEDIATE;"
     /* One row, number 1. */
@@ -47,11 +52,11 @@ static const char tables[] =
     " bytes BLOB NOT NULL, PRIMARY KEY (actor, sequence)) WITHOUT ROWID;"
     "CREATE TABLE snapshot (actor INTEGER NOT NULL, sequence INTEGER NOT NULL,"
     " seal BLOB NOT NULL, version INTEGER NOT NULL, bytes BLOB NOT NULL,"
-    " PRIMARY KEY (actor, sequence)) WITHOUT ROWID;" PAGE_TABLE;
+    " PRIMARY KEY (actor, sequence)) WITHOUT ROWID;" PAGE_TABLE SHAPE_TABLE;
 
-/* From format 1. Format 3 has the same tables as 2; its files are marked. */
+/* From an earlier format to this one. */
 static const char more_tables[] =
-    "BEGIN IMMEDIATE;" PAGE_TABLE "PRAGMA user_version = " FORMAT_TEXT "; COMMIT";
+    "BEGIN IMMEDIATE;" PAGE_TABLE SHAPE_TABLE "PRAGMA user_version = " FORMAT_TEXT "; COMMIT";
 
 tr_status tr__make_refuse(tr_error *error, tr_status status, const char *format, ...)
 {
@@ -294,7 +299,7 @@ tr_status tr__make_database(struct store_session *session, const struct store_op
             link, options->is_sync_off ? "PRAGMA synchronous = OFF" : "PRAGMA synchronous = FULL");
     if (status == TR_OK && format == 0)
         status = make_tables(session, program);
-    if (status == TR_OK && format == 1)
+    if (status == TR_OK && format > 0 && format < SESSION_FORMAT)
         status = tr__link_execute(link, more_tables);
     if (status)
         return tr__make_refuse_by(error, session, link, status);

@@ -25,6 +25,7 @@ enum seal_kind {
     SEAL_EVENT,
     SEAL_SNAPSHOT,
     SEAL_PAGE,
+    SEAL_SHAPE,
 };
 
 /** A sum under way. */

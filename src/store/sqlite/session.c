@@ -165,6 +165,7 @@ const struct store_driver *tr__store_driver_default(void)
         .list_alarms = tr__view_list_alarms,
         .list_queue = tr__view_list_queue,
         .list_events = tr__view_list_events,
+        .list_shapes = tr__view_list_shapes,
         .list_due = tr__view_list_due,
         .sql_run = tr__engine_run,
         .sql_close = tr__engine_close,

@@ -67,6 +67,10 @@ TR_MUST_CHECK tr_status tr__session_limit_log(struct store_session *session);
 tr_status tr__session_commit(struct store_session *session, struct store_batch *first,
                              struct store_why *why);
 
+/** The shapes of a batch, within its transaction: shape.c. */
+TR_MUST_CHECK tr_status tr__session_put_shapes(struct store_session *session,
+                                               const struct store_batch *batch);
+
 /** Opens a connection with the settings of one that is not the first. */
 TR_MUST_CHECK tr_status tr__session_link(struct store_session *session, struct link *link);
 
@@ -95,6 +99,7 @@ tr_status tr__view_list_queue(struct store_view *view, tr_bytes name, const char
                               uint64_t from, size_t limit, store_visit *visit, void *context);
 tr_status tr__view_list_events(struct store_view *view, tr_bytes name, uint64_t from, uint64_t to,
                                size_t limit, store_visit *visit, void *context);
+tr_status tr__view_list_shapes(struct store_view *view, store_visit *visit, void *context);
 tr_status tr__view_list_due(struct store_view *view, const struct store_alarm_place *after,
                             tr_time until_wall_ns, size_t limit, store_visit_due *visit,
                             void *context);
