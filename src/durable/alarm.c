@@ -68,6 +68,8 @@ static const struct zone *zone_of(const struct durable_actor *actor, const struc
 /* Puts an alarm as it is now into the batch of the stretch. */
 static tr_status store(struct durable_actor *actor, struct alarm *alarm)
 {
+    if (actor->is_doomed)
+        return TR_OK; /* it would wake the key again */
     struct store_batch *batch = tr__durable_stretch_batch(actor);
     const char *type = alarm->row->type->name;
     size_t type_size = strlen(type) + 1;
@@ -283,7 +285,7 @@ void tr__alarm_failed(struct worker *worker, struct durable_actor *actor,
     struct alarm *alarm = frame->kept; /* what the handler did to it was never there */
     struct alarm_mark mark = frame->mark;
     const tr_platform *platform = worker->system->platform;
-    if (frame->plan.is_at_most_once || frame->is_alarm_gone)
+    if (frame->plan.is_at_most_once || frame->is_alarm_gone || actor->is_doomed)
         return;
     alarm->plan = frame->plan;
     uint32_t failures = alarm->plan.failures + 1;

@@ -238,6 +238,11 @@ tr_status tr__store_page_put(struct store_batch *batch, uint64_t number, tr_byte
     return add(batch, &(struct store_op){.kind = STORE_PAGE_PUT, .number = number, .value = page});
 }
 
+tr_status tr__store_doom(struct store_batch *batch)
+{
+    return add(batch, &(struct store_op){.kind = STORE_DOOM});
+}
+
 tr_status tr__store_destroy(struct store_batch *batch)
 {
     return add(batch, &(struct store_op){.kind = STORE_DESTROY});

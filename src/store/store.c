@@ -61,6 +61,17 @@ static void checkpoint(struct store *store)
         fail(store, &why);
 }
 
+/* After a commit. */
+static void tidy_log(struct store *store)
+{
+    if (!store->driver->wants_checkpoint(store->session))
+        return;
+    if (store->is_threadless)
+        checkpoint(store);
+    else
+        wake_checkpointer(store);
+}
+
 static void checkpoint_main(void *context)
 {
     struct store *store = context;
@@ -145,12 +156,8 @@ static bool commit_group(struct store *store)
         status = commit(store, first, &why);
         if (status != TR_OK)
             fail(store, &why);
-        else if (store->driver->wants_checkpoint(store->session)) {
-            if (store->is_threadless)
-                checkpoint(store);
-            else
-                wake_checkpointer(store);
-        }
+        else
+            tidy_log(store);
     }
     if (status != TR_OK) {
         for (struct store_batch *batch = first; batch; batch = batch->next)
@@ -158,6 +165,23 @@ static bool commit_group(struct store *store)
     }
     tell(first);
     return true;
+}
+
+/* Deletes a part of what destroyed actors have left. False: there is nothing more, or the store is being closed. */
+static bool bury(struct store *store)
+{
+    struct store_why why;
+    bool has_more = false;
+    lock_take(&store->lock);
+    bool is_over = store->is_over;
+    lock_give(&store->lock);
+    if (is_over || tr__store_status(store) != TR_OK)
+        return false;
+    if (store->driver->bury(store->session, &has_more, &why) != TR_OK)
+        fail(store, &why);
+    else if (has_more)
+        tidy_log(store);
+    return has_more;
 }
 
 /* Nothing has come, or soon enough: how that changes whether to look the next time. */
@@ -204,7 +228,7 @@ static void writer_main(void *context)
 {
     struct store *store = context;
     for (;;) {
-        if (commit_group(store) || look(store))
+        if (commit_group(store) || bury(store) || look(store))
             continue;
         lock_take(&store->lock);
         bool is_empty = !store->first;
@@ -221,7 +245,10 @@ static void writer_main(void *context)
 bool tr__store_work(struct store *store)
 {
     TR_ASSERT(store->is_threadless);
-    return commit_group(store);
+    bool has_worked = commit_group(store);
+    while (has_worked && bury(store))
+        continue;
+    return has_worked;
 }
 
 tr_status tr__store_submit(struct store_batch *batch,

@@ -8,6 +8,7 @@
  */
 #include "store/sqlite/make.h"
 
+#include "store/sqlite/bury.h"
 #include "store/sqlite/log.h"
 #include "store/sqlite/page_sum.h"
 
@@ -16,9 +17,9 @@
 #include <stdio.h>
 
 /* The numbers of session.h, as a text of SQL has them. */
-#define FORMAT_TEXT "2"
+#define FORMAT_TEXT "3"
 #define APPLICATION_TEXT "1416778613"
-static_assert(SESSION_FORMAT == 2, "FORMAT_TEXT is the same");
+static_assert(SESSION_FORMAT == 3, "FORMAT_TEXT is the same");
 static_assert(SESSION_APPLICATION == 1416778613, "APPLICATION_TEXT is the same");
 
 /* Pages of what an actor has as its own database: since format 2. */
@@ -26,6 +27,11 @@ static_assert(SESSION_APPLICATION == 1416778613, "APPLICATION_TEXT is the same")
     "CREATE TABLE IF NOT EXISTS page (actor INTEGER NOT NULL, number INTEGER NOT NULL, seal BLOB " \
     "NOT NULL,"                                                                                    \
     " bytes BLOB NOT NULL, PRIMARY KEY (actor, number)) WITHOUT ROWID;"
+
+/* Actors that are to be destroyed, by SEAL_DOOMED in their version: since format 3. */
+#define DOOMED_INDEX                                                                               \
+    "CREATE INDEX IF NOT EXISTS actor_doomed ON actor (version) WHERE version >= 4294967296;"
+static_assert(SEAL_DOOMED == 4294967296, "DOOMED_INDEX and ACTOR_DOOMED have the same");
 
 static const char tables[] =
     "BEGIN IMMEDIATE;"
@@ -46,11 +52,11 @@ static const char tables[] =
     " bytes BLOB NOT NULL, PRIMARY KEY (actor, sequence)) WITHOUT ROWID;"
     "CREATE TABLE snapshot (actor INTEGER NOT NULL, sequence INTEGER NOT NULL,"
     " seal BLOB NOT NULL, version INTEGER NOT NULL, bytes BLOB NOT NULL,"
-    " PRIMARY KEY (actor, sequence)) WITHOUT ROWID;" PAGE_TABLE;
+    " PRIMARY KEY (actor, sequence)) WITHOUT ROWID;" PAGE_TABLE DOOMED_INDEX;
 
-/* From format 1 to 2. */
+/* What earlier formats lack. */
 static const char more_tables[] =
-    "BEGIN IMMEDIATE;" PAGE_TABLE "PRAGMA user_version = " FORMAT_TEXT "; COMMIT";
+    "BEGIN IMMEDIATE;" PAGE_TABLE DOOMED_INDEX "PRAGMA user_version = " FORMAT_TEXT "; COMMIT";
 
 tr_status tr__make_refuse(tr_error *error, tr_status status, const char *format, ...)
 {
@@ -258,7 +264,7 @@ tr_status tr__make_database(struct store_session *session, const struct store_op
             link, options->is_sync_off ? "PRAGMA synchronous = OFF" : "PRAGMA synchronous = FULL");
     if (status == TR_OK && format == 0)
         status = make_tables(session, program);
-    if (status == TR_OK && format == 1)
+    if (status == TR_OK && format > 0 && format < SESSION_FORMAT)
         status = tr__link_execute(link, more_tables);
     if (status)
         return tr__make_refuse_by(error, link, status, session->path);
@@ -271,6 +277,8 @@ tr_status tr__make_database(struct store_session *session, const struct store_op
                   "UPDATE store SET program = ?1, epoch = ?2, key = ?3, seal = ?4 WHERE id = 1",
                   program,
                   session->epoch);
+    if (status == TR_OK)
+        status = tr__bury_doomed(session);
     if (status)
         return tr__make_refuse_by(error, link, status, session->path);
     return TR_OK;

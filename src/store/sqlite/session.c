@@ -4,6 +4,7 @@
  */
 #include "store/sqlite/session.h"
 
+#include "store/sqlite/bury.h"
 #include "store/sqlite/engine.h"
 #include "store/sqlite/make.h"
 
@@ -226,6 +227,7 @@ const struct store_driver *tr__store_driver_default(void)
         .open = tr__session_open,
         .close = tr__session_close,
         .commit = tr__session_commit,
+        .bury = tr__session_bury,
         .wants_checkpoint = tr__session_wants_checkpoint,
         .checkpoint = tr__session_checkpoint,
         .view_new = tr__view_new,

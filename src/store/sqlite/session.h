@@ -9,7 +9,7 @@
 #include "store/sqlite/seal.h"
 
 enum {
-    SESSION_FORMAT = 2,               /* of the tables; a greater one is refused */
+    SESSION_FORMAT = 3,               /* of the tables; a greater one is refused */
     SESSION_APPLICATION = 0x54725375, /* "TrSu": what the file says it is */
     /* Pages of the log from which on it is tidied in the background: as many as SQLite has by default. */
     SESSION_LOG_PAGES = 1000,
@@ -32,7 +32,9 @@ struct store_session {
     bool has_tidier;
     int log_pages_soon; /* SESSION_LOG_PAGES, or of the options */
     atom32 is_failed;   /* The store's end: nothing is written any more, not even by closing it. */
-    int log_pages;      /* The committing thread's: as of its last commit. */
+    bool
+        has_buried; /* The committing thread's: rows of destroyed actors may be left; see bury.h. */
+    int log_pages;  /* The committing thread's: as of its last commit. */
     atom32 is_log_behind;   /* The tidier could not finish; set by it, cleared by the writer. */
     char *path;             /* of the database */
     char *directory;        /* NULL: none */
