@@ -372,7 +372,7 @@ tr_next tr__durable_alarm(tr_self *self, void *state, const void *message)
     struct durable_actor *actor = durable_of(self);
     struct worker *worker = self->worker;
     struct alarm *alarm = due->name ? find(actor, due->name) : NULL;
-    tr__clock_done(worker, actor->kind->host);
+    tr__clock_done(worker, actor->kind->host, due->ticket);
     /* None fires in a grace: the clock hears of them when the actor has gone. */
     bool may_fire = actor->machine.state == SLEEP_STARTED;
     if (!alarm || actor->broken != TR_OK || (!may_fire && actor->machine.state != SLEEP_GRACE))
