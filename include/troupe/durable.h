@@ -68,7 +68,11 @@ TR_MESSAGE(tr_awake, (u64, epoch), (u64, counter));
  * If it waits, messages are handled meanwhile: it interleaves, as tr_run does.
  */
 TR_MESSAGE(tr_sleeping);
-/** It is to be destroyed, and all that is stored of it. While its handler waits nothing else begins. */
+/**
+ * It is to be destroyed, and all that is stored of it. The handler can still read all of that, but its alarms. This
+ * comes at most once: if the process ends before the handler has, the key is gone all the same and this does not come
+ * again. What must be done in any case belongs before tr_destroy. While the handler waits nothing else begins.
+ */
 TR_MESSAGE(tr_destroying);
 
 /**
@@ -226,8 +230,13 @@ bool tr_is_aborted(const tr_self *self);
  */
 tr_status tr_go_to_sleep(tr_self *self);
 /**
- * Asks for the end of this actor and of all that is stored of it. It has its grace, and new messages are
- * refused. The key can be used anew. TR_STARTING; TR_STOPPING: a second time.
+ * Asks for the end of this actor and of all that is stored of it. It belongs to the stretch: it is stored with what
+ * else the stretch changes, and a stretch that fails has destroyed nothing. What is sent after this call, a reply too,
+ * leaves when the destroy is on disk, also without TR_SAVE_SYNC: from then on no crash brings the data back. The
+ * actor has its grace then, and new messages are refused. The key can be used again after that.
+ *
+ * TR_STARTING: it has not started. TR_STOPPING: a second time, or it is too late. TR_NOT_IN_A_TURN: in a signal.
+ * TR_CANCELLED, TR_NOT_SUPPORTED.
  */
 tr_status tr_destroy(tr_self *self);
 

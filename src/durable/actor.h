@@ -141,6 +141,11 @@ struct durable_actor {
     bool is_half;           /* that is what the store has of it: STATE_HALF */
     bool is_asked;          /* to sleep, to make room */
     bool has_served;        /* it has had a turn in this life, besides its first hooks */
+    bool is_destroy_wanted; /* by the stretch that runs */
+    bool is_doomed;         /* a stretch with the mark that it is to be destroyed was submitted */
+    bool has_remains;       /* what the store has of it is a generation's that was destroyed */
+    bool is_erased;         /* the removal of all that is stored was submitted, or tried: */
+    tr_status erased;       /* what became of that */
     bool is_told;           /* a message to drive the machine is on its way */
     bool is_aborted;        /* the soft signal was given */
     bool is_deadline_over;  /* the hard one was */

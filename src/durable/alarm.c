@@ -68,6 +68,8 @@ static const struct zone *zone_of(const struct durable_actor *actor, const struc
 /* Puts an alarm as it is now into the batch of the stretch. */
 static tr_status store(struct durable_actor *actor, struct alarm *alarm)
 {
+    if (actor->is_doomed)
+        return TR_OK; /* it would wake the key again */
     struct store_batch *batch = tr__durable_stretch_batch(actor);
     const char *type = alarm->row->type->name;
     size_t type_size = strlen(type) + 1;
@@ -283,7 +285,7 @@ void tr__alarm_failed(struct worker *worker, struct durable_actor *actor,
     struct alarm *alarm = frame->kept; /* what the handler did to it was never there */
     struct alarm_mark mark = frame->mark;
     const tr_platform *platform = worker->system->platform;
-    if (frame->plan.is_at_most_once || frame->is_alarm_gone)
+    if (frame->plan.is_at_most_once || frame->is_alarm_gone || actor->is_doomed)
         return;
     alarm->plan = frame->plan;
     uint32_t failures = alarm->plan.failures + 1;
@@ -370,7 +372,7 @@ tr_next tr__durable_alarm(tr_self *self, void *state, const void *message)
     struct durable_actor *actor = durable_of(self);
     struct worker *worker = self->worker;
     struct alarm *alarm = due->name ? find(actor, due->name) : NULL;
-    tr__clock_done(worker, actor->kind->host);
+    tr__clock_done(worker, actor->kind->host, due->ticket);
     /* None fires in a grace: the clock hears of them when the actor has gone. */
     bool may_fire = actor->machine.state == SLEEP_STARTED;
     if (!alarm || actor->broken != TR_OK || (!may_fire && actor->machine.state != SLEEP_GRACE))

@@ -6,11 +6,11 @@
 #include "actor/pooled.h"
 #include "base/assert.h"
 #include "durable/alarm.h"
+#include "durable/hints.h"
 #include "durable/lull.h"
 
 enum {
-    CLOCK_OPEN = 1024, /* alarms that were told and not looked at yet */
-    CLOCK_PAGE = 256,  /* alarms that one turn tells */
+    CLOCK_PAGE = 256, /* alarms that one turn looks at */
     CLOCK_PASSES = 5 /* how often all alarms are gone through at most when the clock was set back */
 };
 
@@ -23,18 +23,25 @@ enum {
 
 TR_MESSAGE(tr_clock_set, (u64, host));
 TR_MESSAGE(tr_clock_moved, (i64, due));
-TR_MESSAGE(tr_clock_told);
+TR_MESSAGE(tr_clock_told, (u64, ticket));
 TR_MESSAGE(tr_clock_tick);
 TR_MESSAGE(tr_clock_all);
+TR_MESSAGE(tr_clock_sweep);
+TR_MESSAGE(tr_clock_behind);
 TR_MESSAGE(tr_clock_lull);
 TR_MESSAGE(tr_clock_back);
 TR_MESSAGE(tr_clock_begin_back);
 
 struct clock_state {
     struct durable_host *host;
-    struct store_alarm_place place; /* all before it were told */
-    uint32_t open;
+    struct hints hints;
+    struct store_alarm_place
+        place;       /* all before it were told, but those of kinds that are behind */
     tr_time next_ns; /* when the timer is due, wall clock; TR_NEVER: it is not armed */
+    /* Once in a while all that is due is gone through, for what was told in vain. */
+    bool is_sweeping;
+    struct store_alarm_place sweep;
+    tr_time sweep_ns; /* when that began */
     /* The wall clock may have been set back: all alarms are gone through for those that wait for too long now. */
     bool is_back;
     tr_time offset_ns; /* of the wall clock from the other one, when it was looked at last */
@@ -47,13 +54,76 @@ struct clock_state {
 struct page {
     tr_self *self;
     struct clock_state *clock;
+    struct hint_kind *behind; /* whose list this is; NULL: that of all */
     uint32_t count;
     tr_time next_ns; /* of the first that is not due yet */
     tr_time now_ns;
+    bool is_full; /* no place for the next one */
     bool has_failed;
 };
 
+static int place_compare(const struct store_alarm_place *a, const struct store_alarm_place *b)
+{
+    if (a->due_wall_ns != b->due_wall_ns)
+        return a->due_wall_ns < b->due_wall_ns ? -1 : 1;
+    if (a->actor != b->actor)
+        return a->actor < b->actor ? -1 : 1;
+    return strcmp(a->name, b->name);
+}
+
 /* ---- Telling. ---- */
+
+static void name_late(tr_self *self, const struct store_due *due)
+{
+    tr_log_warn(
+        self,
+        "the alarm %s of %s \"%.*s\" was told to its actor and not looked at: it is busy or cannot "
+        "start. This and others of its kind that are late are tried again, less and less often",
+        due->place.name,
+        due->kind,
+        due->key.size > 100 ? 100 : (int)due->key.size,
+        (const char *)due->key.data);
+}
+
+/* Tells an alarm to its actor, unless it was told. False: its kind has no place for one more to be woken. */
+static bool tell_due(struct page *page, const struct store_due *due, int number, bool is_again)
+{
+    tr_self *self = page->self;
+    struct hints *hints = &page->clock->hints;
+    const struct durable_kind *kind = &page->clock->host->kinds[number];
+    tr_time now_ns = tr_now(self);
+    uint64_t ticket = tr__hints_ticket(self->worker, &due->place);
+    if (tr__hints_judge(hints, ticket, (size_t)number, is_again, now_ns) == HINT_SKIP)
+        return true;
+    bool is_awake = tr__host_is_awake(self, kind, due->key);
+    if (!is_awake && hints_is_full(hints, (size_t)number))
+        return false;
+    uint64_t bits;
+    bool is_late = false;
+    tr_status status = tr_self_try_durable(self, kind->declared, due->key, &bits);
+    if (status == TR_OK)
+        status = tr_tell(self,
+                         tr_ref_from_bits(bits),
+                         tr_durable_due,
+                         .name = due->place.name,
+                         .ticket = ticket);
+    if (status == TR_OK)
+        status = tr__hints_add(
+            hints, self->worker, ticket, (size_t)number, bits, is_awake, now_ns, &is_late);
+    page->has_failed |= status != TR_OK;
+    if (is_late)
+        name_late(self, due);
+    return true;
+}
+
+/* The number of its kind; -1: nobody is to be told. */
+static int kind_of(struct page *page, const struct store_due *due)
+{
+    if (!due->is_corrupt && due->kind)
+        return tr__host_kind(page->clock->host, due->kind);
+    tr_log_error(page->self, "an alarm in the store cannot be trusted; it is left alone");
+    return -1;
+}
 
 static bool on_due(void *context, const struct store_due *due)
 {
@@ -63,23 +133,17 @@ static bool on_due(void *context, const struct store_due *due)
         page->next_ns = due->place.due_wall_ns;
         return false;
     }
-    if (page->count >= CLOCK_PAGE || clock->open >= CLOCK_OPEN)
+    if (page->count >= CLOCK_PAGE)
         return false;
-    clock->place = due->place;
     page->count++;
-    if (due->is_corrupt || !due->kind) {
-        tr_log_error(page->self, "an alarm in the store cannot be trusted; it is left alone");
-        return true;
+    int number = kind_of(page, due);
+    struct hint_kind *kind = number < 0 ? NULL : &clock->hints.kinds[number];
+    if (kind && !kind->is_behind && !tell_due(page, due, number, false)) {
+        kind->is_behind = true;
+        kind->place = clock->place;
+        tr_timer_once(page->self, "behind", CLOCK_BACK_NS, tr_clock_behind);
     }
-    uint64_t bits;
-    tr_status status = tr__host_wake(page->self, due->kind, due->key, &bits);
-    if (status == TR_OK)
-        status =
-            tr_tell(page->self, tr_ref_from_bits(bits), tr_durable_due, .name = due->place.name);
-    if (status == TR_OK)
-        clock->open++;
-    else if (status != TR_NOT_FOUND) /* a kind that this program does not have */
-        page->has_failed = true;
+    clock->place = due->place;
     return true;
 }
 
@@ -87,19 +151,19 @@ static bool on_future(void *context, const struct store_due *due)
 {
     struct page *page = context;
     struct clock_state *clock = page->clock;
-    uint64_t bits;
-    if (page->count >= CLOCK_PAGE || clock->open >= CLOCK_OPEN)
+    if (page->count >= CLOCK_PAGE)
         return false;
+    if (!due->is_corrupt && due->kind &&
+        tr__alarm_is_moved(clock->host, due->bytes, page->now_ns)) {
+        int number = tr__host_kind(clock->host, due->kind);
+        if (number >= 0 && !tell_due(page, due, number, false)) {
+            page->is_full = true;
+            return false;
+        }
+        clock->has_moved |= number >= 0;
+    }
     clock->back = due->place;
     page->count++;
-    if (due->is_corrupt || !due->kind ||
-        !tr__alarm_is_moved(clock->host, due->bytes, page->now_ns) ||
-        tr__host_wake(page->self, due->kind, due->key, &bits) != TR_OK)
-        return true;
-    if (tr_tell(page->self, tr_ref_from_bits(bits), tr_durable_due, .name = due->place.name) ==
-        TR_OK)
-        clock->open++;
-    clock->has_moved = true;
     return true;
 }
 
@@ -120,7 +184,7 @@ static void look_back(tr_self *self, struct clock_state *clock)
                                           CLOCK_PAGE + 1,
                                           on_future,
                                           &page);
-    bool is_over = status == TR_OK && page.count < CLOCK_PAGE && clock->open < CLOCK_OPEN;
+    bool is_over = status == TR_OK && page.count < CLOCK_PAGE && !page.is_full;
     clock->is_back = !is_over || (clock->has_moved && clock->back_again);
     if (!is_over) {
         tr_timer_once(self, "back", CLOCK_BACK_NS, tr_clock_back);
@@ -175,20 +239,111 @@ static void arm(tr_self *self, struct clock_state *clock, tr_time wall_ns)
     tr_timer_once(self, "tick", delay_ns, tr_clock_tick);
 }
 
+static tr_status list(struct page *page, struct store_alarm_place place, store_visit_due *visit)
+{
+    struct durable_host *host = page->clock->host;
+    return tr__store_list_due(
+        host_desk(host, page->self->worker)->reader, &place, TR_NEVER, CLOCK_PAGE + 1, visit, page);
+}
+
 static void look(tr_self *self, struct clock_state *clock)
 {
     struct page page = {
         .self = self, .clock = clock, .next_ns = TR_NEVER, .now_ns = tr_wall_now(self)};
-    struct durable_host *host = clock->host;
-    struct store_alarm_place place = clock->place;
-    tr_status status = tr__store_list_due(
-        host_desk(host, self->worker)->reader, &place, TR_NEVER, CLOCK_PAGE + 1, on_due, &page);
+    tr_status status = list(&page, clock->place, on_due);
     if (status != TR_OK || page.has_failed)
         arm(self, clock, page.now_ns + CLOCK_AGAIN_NS);
-    else if (page.count >= CLOCK_PAGE && clock->open < CLOCK_OPEN)
+    else if (page.count >= CLOCK_PAGE)
         tr_tell(self, tr_me(self), tr_clock_tick);
     else
         arm(self, clock, page.next_ns);
+}
+
+/* ---- Kinds that are behind. ---- */
+
+static bool on_behind_due(void *context, const struct store_due *due)
+{
+    struct page *page = context;
+    struct hint_kind *kind = page->behind;
+    if (page->count >= CLOCK_PAGE || place_compare(&due->place, &page->clock->place) > 0)
+        return false;
+    int number = due->is_corrupt || !due->kind ? -1 : tr__host_kind(page->clock->host, due->kind);
+    if (number >= 0 && &page->clock->hints.kinds[number] == kind &&
+        !tell_due(page, due, number, false)) {
+        page->is_full = true;
+        return false;
+    }
+    page->count++;
+    kind->place = due->place;
+    return true;
+}
+
+/* Tells the next ones of a kind; true: it is behind no more. */
+static bool catch_up(tr_self *self, struct clock_state *clock, struct hint_kind *kind)
+{
+    struct page page = {.self = self, .clock = clock, .behind = kind, .now_ns = tr_wall_now(self)};
+    tr_status status = list(&page, kind->place, on_behind_due);
+    if (status == TR_OK && !page.is_full && page.count < CLOCK_PAGE)
+        kind->is_behind = false;
+    return !kind->is_behind;
+}
+
+static tr_next on_behind(tr_self *self, struct clock_state *clock)
+{
+    bool is_behind = false;
+    tr__hints_pass(&clock->hints, self->worker, tr_now(self));
+    for (size_t i = 0; i < clock->hints.kind_count; i++) {
+        struct hint_kind *kind = &clock->hints.kinds[i];
+        is_behind |= kind->is_behind && !catch_up(self, clock, kind);
+    }
+    if (is_behind)
+        tr_timer_once(self, "behind", CLOCK_BACK_NS, tr_clock_behind);
+    return TR_SAME;
+}
+
+/* ---- All that is due, again. ---- */
+
+static bool on_sweep_due(void *context, const struct store_due *due)
+{
+    struct page *page = context;
+    struct clock_state *clock = page->clock;
+    if (page->count >= CLOCK_PAGE || place_compare(&due->place, &clock->place) > 0)
+        return false;
+    page->count++;
+    clock->sweep = due->place;
+    int number = kind_of(page, due);
+    const struct hint_kind *kind = number < 0 ? NULL : &clock->hints.kinds[number];
+    /* What a kind that is behind has before it is told by its own list. Without a place it is for the next time. */
+    if (kind && (!kind->is_behind || place_compare(&due->place, &kind->place) <= 0))
+        (void)!tell_due(page, due, number, true);
+    return true;
+}
+
+static tr_next on_sweep(tr_self *self, struct clock_state *clock)
+{
+    struct page page = {.self = self, .clock = clock, .now_ns = tr_wall_now(self)};
+    if (!clock->is_sweeping)
+        return TR_SAME;
+    tr_status status = list(&page, clock->sweep, on_sweep_due);
+    if (status == TR_OK && page.count >= CLOCK_PAGE) {
+        tr_timer_once(self, "sweep", CLOCK_BACK_NS, tr_clock_sweep);
+        return TR_SAME;
+    }
+    clock->is_sweeping = false;
+    if (status == TR_OK && !page.has_failed)
+        tr__hints_forget(&clock->hints, self->worker, clock->sweep_ns);
+    return TR_SAME;
+}
+
+static void begin_sweep(tr_self *self, struct clock_state *clock)
+{
+    if (clock->is_sweeping)
+        return;
+    clock->is_sweeping = true;
+    clock->sweep = (struct store_alarm_place){0};
+    clock->sweep_ns = tr_now(self);
+    tr__hints_pass(&clock->hints, self->worker, clock->sweep_ns);
+    (void)on_sweep(self, clock);
 }
 
 /* ---- The actor. ---- */
@@ -197,6 +352,9 @@ static tr_next on_set(tr_self *self, struct clock_state *clock, const struct tr_
 {
     clock->host = (struct durable_host *)(uintptr_t)message->host;
     clock->offset_ns = clock->host->offset_first_ns;
+    tr_status status = tr__hints_init(&clock->hints, self->worker, clock->host->kind_count);
+    if (status != TR_OK)
+        return tr_fail(self, status, "no memory for the clock of alarms");
     tr_timer_fixed_delay(self, "all", CLOCK_LOOK_NS, tr_clock_all);
     /* While nobody ran it may have been, too. */
     tr_timer_once(self, "back", CLOCK_BACK_NS, tr_clock_begin_back);
@@ -223,8 +381,7 @@ static tr_next on_all(tr_self *self, struct clock_state *clock)
 {
     look_at_clock(self, clock);
     (void)on_lull(self, clock); /* what could not be told for want of memory */
-    clock->place = (struct store_alarm_place){0};
-    clock->open = 0;
+    begin_sweep(self, clock);
     look(self, clock);
     return TR_SAME;
 }
@@ -232,21 +389,34 @@ static tr_next on_all(tr_self *self, struct clock_state *clock)
 static tr_next on_moved(tr_self *self, struct clock_state *clock,
                         const struct tr_clock_moved *message)
 {
+    const struct store_alarm_place before = {.due_wall_ns = message->due - 1};
     /* Before its place, or at it: what is there is looked at once more. */
     if (message->due <= clock->place.due_wall_ns)
-        clock->place = (struct store_alarm_place){.due_wall_ns = message->due - 1};
+        clock->place = before;
+    for (size_t i = 0; i < clock->hints.kind_count; i++) {
+        struct hint_kind *kind = &clock->hints.kinds[i];
+        if (kind->is_behind && message->due <= kind->place.due_wall_ns)
+            kind->place = before;
+    }
     if (message->due < clock->next_ns)
         arm(self, clock, message->due);
     return TR_SAME;
 }
 
-static tr_next on_told(tr_self *self, struct clock_state *clock)
+static tr_next on_told(tr_self *self, struct clock_state *clock,
+                       const struct tr_clock_told *message)
 {
-    bool was_full = clock->open >= CLOCK_OPEN;
-    if (clock->open)
-        clock->open--;
-    if (was_full)
-        tr_tell(self, tr_me(self), tr_clock_tick);
+    int number = tr__hints_answer(&clock->hints, self->worker, message->ticket);
+    struct hint_kind *kind = number < 0 ? NULL : &clock->hints.kinds[number];
+    /* Not for each place: a page is not read for one alarm. */
+    if (kind && kind->is_behind && kind->waking_count == HINTS_WAKING - CLOCK_PAGE)
+        tr_tell(self, tr_me(self), tr_clock_behind);
+    return TR_SAME;
+}
+
+static tr_next on_stop(tr_self *self, struct clock_state *clock)
+{
+    tr__hints_deinit(&clock->hints, self->worker);
     return TR_SAME;
 }
 
@@ -254,7 +424,8 @@ TR_BEHAVIOR(tr_durable_clock, struct clock_state, TR_SETUP_WITH(tr_clock_set, on
             TR_ON(tr_clock_tick, on_tick), TR_ON(tr_clock_all, on_all),
             TR_ON(tr_clock_moved, on_moved), TR_ON(tr_clock_told, on_told),
             TR_ON(tr_clock_lull, on_lull), TR_ON(tr_clock_back, on_back),
-            TR_ON(tr_clock_begin_back, on_begin_back),
+            TR_ON(tr_clock_begin_back, on_begin_back), TR_ON(tr_clock_sweep, on_sweep),
+            TR_ON(tr_clock_behind, on_behind), TR_ON(tr_post_stop, on_stop),
             TR_OPTIONS(.is_pinned = true, .mailbox_max = TR_MAILBOX_LARGEST));
 
 /* ---- For others. ---- */
@@ -284,10 +455,11 @@ void tr__clock_tell(struct worker *worker, struct durable_host *host, tr_time du
     tell(worker, host, &tr_type_tr_clock_moved, &moved);
 }
 
-void tr__clock_done(struct worker *worker, struct durable_host *host)
+void tr__clock_done(struct worker *worker, struct durable_host *host, uint64_t ticket)
 {
-    static const struct tr_clock_told told;
-    tell(worker, host, &tr_type_tr_clock_told, &told);
+    const struct tr_clock_told told = {.ticket = ticket};
+    if (ticket)
+        tell(worker, host, &tr_type_tr_clock_told, &told);
 }
 
 void tr__clock_tell_lull(struct worker *worker, struct durable_host *host)

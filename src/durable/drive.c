@@ -154,15 +154,23 @@ static void erase(struct worker *worker, struct durable_actor *actor)
         actor->is_new = false;
         status = tr__durable_stretch_submit(worker, actor);
     }
-    if (status != TR_OK)
-        log_about(
-            worker, actor, TR_LEVEL_ERROR, "it could not be destroyed: ", tr_status_text(status));
+    actor->is_erased = true;
+    actor->erased = status;
+    if (status == TR_OK)
+        return;
+    tr__durable_stretch_drop(worker, actor, status);
+    log_about(worker,
+              actor,
+              TR_LEVEL_ERROR,
+              actor->broken != TR_OK ? "it is not destroyed, since that cannot be stored: "
+                                     : "it is destroyed, but what is stored of it is still there: ",
+              tr_status_text(status));
 }
 
 static void wait_writes(struct durable_actor *actor)
 {
     if (list_is_empty(&actor->stretches))
-        (void)!tr__sleep_written(&actor->machine, TR_OK);
+        (void)!tr__sleep_written(&actor->machine, actor->erased);
     else
         actor->is_stored_awaited = true;
 }
@@ -379,6 +387,9 @@ void tr__durable_leave(struct worker *worker, struct cell *cell)
 {
     struct durable_actor *actor = (struct durable_actor *)(void *)cell_durable(cell);
     bool has_failed = cell->flags & CELL_FAILED || cell->life == LIFE_STOPPED;
+    /* It was killed, or has failed, in the grace of its destroy; or fell asleep when that came. */
+    if (actor->is_doomed && !actor->is_erased && actor->broken == TR_OK)
+        erase(worker, actor);
     (void)!tr__sleep_crash(&actor->machine, TR_STOPPED);
     /* Before its name is out: who makes the next one is to find it. */
     if (has_failed && !atom32_load(&worker->system->is_stopping, ATOM_RELAXED))

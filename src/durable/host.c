@@ -180,14 +180,24 @@ tr_status tr_self_try_durable(tr_self *self, const tr_durable_kind *kind, tr_byt
     return wake(self->worker->system, &spawner, kind, key, ref_bits);
 }
 
-tr_status tr__host_wake(tr_self *self, const char *kind, tr_bytes key, uint64_t *ref_bits)
+int tr__host_kind(const struct durable_host *host, const char *name)
 {
-    const struct durable_host *host = self->worker->system->durable;
     for (size_t i = 0; i < host->kind_count; i++) {
-        if (strcmp(host->kinds[i].declared->name, kind) == 0)
-            return tr_self_try_durable(self, host->kinds[i].declared, key, ref_bits);
+        if (strcmp(host->kinds[i].declared->name, name) == 0)
+            return (int)i;
     }
-    return TR_NOT_FOUND;
+    return -1;
+}
+
+bool tr__host_is_awake(tr_self *self, const struct durable_kind *kind, tr_bytes key)
+{
+    char path[TR_PATH_MAX + 1];
+    struct tr_system *system = self->worker->system;
+    size_t length = tr__durable_path(kind, key, path);
+    if (!length)
+        return false;
+    struct names_found found = tr__names_look(&system->names, &self->worker->reader, path, length);
+    return found.ref && slots_find(&system->slots, found.ref);
 }
 
 tr_ref tr_self_durable(tr_self *self, const tr_durable_kind *kind, tr_bytes key)

@@ -91,8 +91,8 @@ TR_MESSAGE(tr_durable_hooked, (u32, reason));
 TR_MESSAGE(tr_durable_driven);
 /** To a durable actor: its run handler is to begin. */
 TR_MESSAGE(tr_durable_runs);
-/** To a durable actor: this alarm may be due. */
-TR_MESSAGE(tr_durable_due, (str, name));
+/** To a durable actor: this alarm may be due. The ticket is for tr__clock_done. */
+TR_MESSAGE(tr_durable_due, (str, name), (u64, ticket));
 
 struct durable_actor;
 

@@ -77,6 +77,10 @@ void tr__durable_drop(struct worker *worker, struct durable_actor *actor)
     actor->has_dirt = false;
     actor->is_creating = false;
     actor->is_half = false;
+    actor->is_doomed = false;
+    actor->has_remains = false;
+    actor->is_erased = false;
+    actor->erased = TR_OK;
     actor->is_told = false;
     actor->is_aborted = false;
     actor->is_deadline_over = false;
@@ -294,8 +298,12 @@ static tr_next load(tr_self *self, struct durable_actor *actor, void *state)
                                             actor_key(actor),
                                             &stored);
     bool is_there = status == TR_OK;
-    actor->is_half = is_there && stored.has_state && stored.version & STATE_HALF;
-    actor->is_new = status == TR_NOT_FOUND || (actor->is_half && kind->created);
+    /* A destroyed one: what is left of it is removed in tr__durable_begin, before anybody looks. */
+    actor->has_remains = is_there && stored.is_doomed;
+    actor->is_half =
+        is_there && !stored.is_doomed && stored.has_state && stored.version & STATE_HALF;
+    actor->is_new =
+        status == TR_NOT_FOUND || actor->has_remains || (actor->is_half && kind->created);
     actor->is_creating = actor->is_new && kind->created;
     if (is_there)
         stored.version &= ~STATE_HALF;
@@ -371,7 +379,7 @@ tr_next tr__durable_setup(tr_self *self, void *state, const void *message)
         return tr_fail(
             self, status, "its alarms or queues cannot be read: %s", tr_status_text(status));
     tr__durable_weigh(worker, actor);
-    if (!kind->awake && !(kind->created && actor->is_new)) {
+    if (!kind->awake && !(kind->created && actor->is_new) && !actor->has_remains) {
         /* There is nothing to wait for. */
         tr__durable_started(worker, actor);
         return TR_SAME;

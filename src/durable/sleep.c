@@ -296,12 +296,20 @@ static tr_status ask_sleep(struct sleep_machine *machine, tr_time now)
     return TR_OK;
 }
 
-static tr_status ask_destroy(struct sleep_machine *machine, tr_time now)
+tr_status tr__sleep_may_destroy(const struct sleep_machine *machine)
 {
     bool is_in_time =
         machine->state == SLEEP_STARTED || (machine->state == SLEEP_GRACE && !machine->is_overdue);
-    if (!is_in_time || machine->is_destroy_asked)
-        return TR_STOPPING;
+    if (machine->state == SLEEP_LOADING)
+        return TR_STARTING;
+    return !is_in_time || machine->is_destroy_asked ? TR_STOPPING : TR_OK;
+}
+
+static tr_status ask_destroy(struct sleep_machine *machine, tr_time now)
+{
+    tr_status status = tr__sleep_may_destroy(machine);
+    if (status != TR_OK)
+        return status;
     machine->is_destroy_asked = true;
     machine->agenda |= BIT(SEND_DESTROY);
     note_change(machine, counters_block_idle, now);

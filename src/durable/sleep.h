@@ -180,6 +180,9 @@ void tr__sleep_move(struct sleep_machine *machine, struct holder *holder,
 TR_MUST_CHECK tr_status tr__sleep_ask(struct sleep_machine *machine, enum sleep_reason reason,
                                       tr_time now);
 
+/** What tr__sleep_ask would say to a destroy now; nothing changes. */
+TR_MUST_CHECK tr_status tr__sleep_may_destroy(const struct sleep_machine *machine);
+
 /**
  * The same for sleep, without waiting for the idle timer, by a host that needs room. True when the
  * intent is sent; false, and nothing happens, when the actor is busy, never sleeps, or is on its way.

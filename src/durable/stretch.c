@@ -243,11 +243,39 @@ static bool is_time(struct worker *worker, struct durable_actor *actor)
     return false;
 }
 
+/*
+ * The stretch wants the end of the actor: a mark for that is stored with what else it did, before anything of it
+ * leaves. The rest is removed when the grace is over (durable/drive.c), or by whoever finds the mark.
+ */
+static tr_status doom(struct durable_actor *actor)
+{
+    struct store_batch *batch = tr__durable_stretch_batch(actor);
+    return batch ? tr__store_doom(batch) : TR_NO_MEMORY;
+}
+
+static tr_status stretch_submit(struct worker *worker, struct durable_actor *actor)
+{
+    tr_status status = tr__durable_stretch_submit(worker, actor);
+    if (status != TR_OK || !actor->is_destroy_wanted)
+        return status;
+    actor->is_destroy_wanted = false;
+    actor->is_doomed = true;
+    /* If it is too late for that, since the actor falls asleep, the mark counts all the same. */
+    (void)!tr__sleep_ask(&actor->machine, SLEEP_REASON_DESTROY, worker->loop.now_ns);
+    return TR_OK;
+}
+
 tr_status tr__durable_stretch_end(struct worker *worker, struct durable_actor *actor, bool must)
 {
     tr_status status = actor->broken;
     if (status != TR_OK)
         return status; /* what an earlier one did is not stored, and it knows of that */
+    if (actor->is_destroy_wanted) {
+        status = doom(actor);
+        must = true;
+    }
+    if (status != TR_OK)
+        return status;
     size_t size = 0;
     bool has_changed = false;
     if (!actor->events) { /* whose state is in its events */
@@ -265,7 +293,7 @@ tr_status tr__durable_stretch_end(struct worker *worker, struct durable_actor *a
         status = state_close(worker, actor, size, has_changed, is_told);
         if (status == TR_OK && has_tables)
             status = tr__durable_sql_put(actor);
-        return status == TR_OK ? tr__durable_stretch_submit(worker, actor) : status;
+        return status == TR_OK ? stretch_submit(worker, actor) : status;
     }
     struct list *last = list_last(&actor->stretches);
     if (last && actor->gate.count) {
@@ -281,6 +309,7 @@ tr_status tr__durable_stretch_end(struct worker *worker, struct durable_actor *a
 void tr__durable_stretch_drop(struct worker *worker, struct durable_actor *actor, tr_status reason)
 {
     tr__gate_drop(worker, &actor->gate, reason);
+    actor->is_destroy_wanted = false;
     tr__store_batch_free(actor->batch);
     actor->batch = NULL;
     actor->alarm_ns = TR_NEVER;
@@ -339,7 +368,7 @@ void tr__durable_stretch_stored(struct worker *worker, struct cell *cell, struct
     source_resize(&worker->source, stretch, 0);
     if (actor->is_stored_awaited && list_is_empty(&actor->stretches)) {
         actor->is_stored_awaited = false;
-        (void)!tr__sleep_written(&actor->machine, status);
+        (void)!tr__sleep_written(&actor->machine, status == TR_OK ? actor->erased : status);
         tr__durable_nudge(worker, actor);
     }
     tr__stored_end(worker, cell, envelope);

@@ -199,9 +199,13 @@ void tr__durable_started(struct worker *worker, struct durable_actor *actor)
     tr__durable_drive(worker, actor, false);
 }
 
-/* An earlier first start was not over: what it has stored goes, before this one begins. */
-static tr_status half_erase(struct tr_self *self, struct durable_actor *actor)
+/*
+ * An earlier first start was not over, or the key was destroyed and that has not been finished: what is stored goes,
+ * before this one begins.
+ */
+static tr_status erase_first(struct tr_self *self, struct durable_actor *actor)
 {
+    actor->has_remains = false;
     struct store_batch *batch = tr__durable_stretch_batch(actor);
     if (actor->events)
         tr__events_erased(self->worker, actor);
@@ -222,7 +226,8 @@ tr_next tr__durable_begin(tr_self *self, void *state, const void *message)
         return same; /* told twice: an earlier start failed before it came to it */
     if (!tr__frame_begin(self, actor, "tr_awake", false))
         return no_memory(self);
-    tr_status status = actor->is_half && is_created ? half_erase(self, actor) : TR_OK;
+    bool erases = actor->has_remains || (actor->is_half && is_created);
+    tr_status status = erases ? erase_first(self, actor) : TR_OK;
     if (status != TR_OK)
         next = not_stored(self, status);
     else if (is_created)

@@ -45,29 +45,43 @@ bool tr_is_aborted(const tr_self *self)
 
 /* ---- Sleep and end. ---- */
 
-static tr_status ask(tr_self *self, enum sleep_reason reason)
+static tr_status check(const tr_self *self)
 {
-    struct durable_actor *actor = self ? durable_of(self) : NULL;
     if (!self)
         return TR_INVALID_ARGUMENT;
-    if (!actor)
+    if (!durable_of(self))
         return TR_NOT_SUPPORTED;
-    if (self->is_cancelled)
-        return TR_CANCELLED;
-    /* The machine goes on when this turn waits or ends. */
-    return tr__sleep_ask(&actor->machine, reason, self->worker->loop.now_ns);
+    return self->is_cancelled ? TR_CANCELLED : TR_OK;
 }
 
 tr_status tr_go_to_sleep(tr_self *self)
 {
     TURN_VERB(self);
-    return ask(self, SLEEP_REASON_SLEEP);
+    tr_status status = check(self);
+    if (status != TR_OK)
+        return status;
+    /* The machine goes on when this turn waits or ends. */
+    return tr__sleep_ask(&durable_of(self)->machine, SLEEP_REASON_SLEEP, self->worker->loop.now_ns);
 }
 
 tr_status tr_destroy(tr_self *self)
 {
     TURN_VERB(self);
-    return ask(self, SLEEP_REASON_DESTROY);
+    tr_status status = check(self);
+    if (status != TR_OK)
+        return status;
+    struct durable_actor *actor = durable_of(self);
+    status = tr__sleep_may_destroy(&actor->machine);
+    if (status == TR_OK && !self->frame)
+        status = TR_NOT_IN_A_TURN;
+    if (status == TR_OK && actor->is_destroy_wanted)
+        status = TR_STOPPING;
+    if (status != TR_OK)
+        return status;
+    /* The machine hears of it when the stretch is submitted, with the mark that makes it last. */
+    actor->is_destroy_wanted = true;
+    actor->gate.is_open = false; /* what leaves from now on says that it will be gone */
+    return TR_OK;
 }
 
 /* ---- Saving. ---- */

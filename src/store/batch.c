@@ -244,7 +244,7 @@ tr_status tr__store_shape_put(struct store_batch *batch, uint64_t number, tr_byt
         return TR_NO_MEMORY;
     *op = (struct store_op){.next = batch->shapes, .number = number, .value = text};
     batch->shapes = op;
-    batch->size += sizeof *op + text.size;
+    batch->pages += OP_PAGES + text.size / STORE_PAGE_SIZE;
     return TR_OK;
 }
 
@@ -253,6 +253,11 @@ tr_status tr__store_page_put(struct store_batch *batch, uint64_t number, tr_byte
     if (number == 0 || number > STORE_NUMBER_MAX || page.size != STORE_PAGE_SIZE)
         return TR_INVALID_ARGUMENT;
     return add(batch, &(struct store_op){.kind = STORE_PAGE_PUT, .number = number, .value = page});
+}
+
+tr_status tr__store_doom(struct store_batch *batch)
+{
+    return add(batch, &(struct store_op){.kind = STORE_DOOM});
 }
 
 tr_status tr__store_destroy(struct store_batch *batch)

@@ -30,6 +30,7 @@ enum store_op_kind {
     STORE_SNAPSHOT_PUT,    /* number, version, value */
     STORE_SNAPSHOT_TRIM,   /* number */
     STORE_PAGE_PUT,        /* number; value */
+    STORE_DOOM,            /* */
     STORE_DESTROY,         /* */
 };
 
@@ -67,6 +68,7 @@ struct store_known {
     bool is_known; /* False: all of the rest says nothing. */
     bool is_there;
     bool has_state;
+    bool is_doomed;
     int64_t id; /* of the row */
     uint32_t version;
     uint64_t sequence;      /* of the last event */

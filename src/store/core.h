@@ -24,6 +24,8 @@ enum {
     STORE_GROUP_PAGES_BEHIND = 500,
     /* Batches that destroy, in one group: each takes as long as some others, and 300,000 may come at once. */
     STORE_GROUP_DESTROYS_MAX = 64,
+    /* Pages that one slice of a burial changes: BURY_SLICE rows, each on a page of its own, and inner ones. */
+    STORE_BURY_PAGES = 160,
 };
 
 /** Batches, the oldest first. */
@@ -76,6 +78,7 @@ struct store {
     atom32 is_writer_waiting; /* for the end of a pass */
     atom64 tidy_page_ns;      /* how long a page took in the last pass */
     /* The committing thread's. */
+    bool is_burying;    /* the last look for rows of destroyed actors has found some */
     size_t log_pages;   /* of the log after the last commit */
     size_t group_pages; /* by which that has made it longer */
     bool is_tidy;       /* nothing was committed since the log was cut, or found short */

@@ -46,6 +46,11 @@ struct store_driver {
      */
     tr_status (*commit)(struct store_session *session, struct store_batch *first,
                         struct store_why *why);
+    /**
+     * Deletes a small part of what destroyed actors have left behind, when there is nothing to commit; a commit
+     * does as much. *has_more: call it again. TR_STORE_FAILED as above. Committing thread.
+     */
+    tr_status (*bury)(struct store_session *session, bool *has_more, struct store_why *why);
     /** How long the log is. Committing thread. */
     void (*look)(struct store_session *session, struct store_log *log);
     /**

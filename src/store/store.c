@@ -158,6 +158,27 @@ static bool commit_group(struct store *store)
     return true;
 }
 
+/* Deletes a part of what destroyed actors have left. False: there is nothing more, or the store is being closed. */
+static bool bury(struct store *store)
+{
+    struct store_why why;
+    bool has_more = false;
+    lock_take(&store->lock);
+    bool is_over = store->is_over;
+    lock_give(&store->lock);
+    if (is_over || tr__store_status(store) != TR_OK)
+        return false;
+    tr_status status = store->is_burying ? tr__tidy_before(store, STORE_BURY_PAGES, &why) : TR_OK;
+    if (status == TR_OK)
+        status = store->driver->bury(store->session, &has_more, &why);
+    if (status == TR_OK && has_more)
+        status = tr__tidy_after(store, &why);
+    if (status != TR_OK)
+        tr__store_fail(store, &why);
+    store->is_burying = status == TR_OK && has_more;
+    return store->is_burying;
+}
+
 /* Nothing has come, or soon enough: how that changes whether to look the next time. */
 static void learn(struct store *store, bool was_soon)
 {
@@ -202,7 +223,7 @@ static void writer_main(void *context)
 {
     struct store *store = context;
     for (;;) {
-        if (commit_group(store) || look(store))
+        if (commit_group(store) || bury(store) || look(store))
             continue;
         tr_time deadline_ns = tr__tidy_idle(store);
         lock_take(&store->lock);
@@ -220,7 +241,10 @@ static void writer_main(void *context)
 bool tr__store_work(struct store *store)
 {
     TR_ASSERT(store->is_threadless);
-    return commit_group(store);
+    bool has_worked = commit_group(store);
+    while (has_worked && bury(store))
+        continue;
+    return has_worked;
 }
 
 tr_status tr__store_submit(struct store_batch *batch,

@@ -236,7 +236,16 @@ TR_MUST_CHECK tr_status tr__store_shape_put(struct store_batch *batch, uint64_t 
 TR_MUST_CHECK tr_status tr__store_page_put(struct store_batch *batch, uint64_t number,
                                            tr_bytes page);
 
-/** Deletes all there is of this actor. What is added after it begins anew. */
+/**
+ * Marks this actor as one that is to be destroyed, and clears its alarms. What else is stored of it stays, so that
+ * the entry can still read it, until tr__store_destroy. The mark does not go away: store_state.is_doomed tells a
+ * later entry that what is there is none of its business, and a store that is opened destroys what has the mark.
+ */
+TR_MUST_CHECK tr_status tr__store_doom(struct store_batch *batch);
+/**
+ * Deletes all there is of this actor. What is added after it begins anew. If that is more than a few rows, the name
+ * is free with this batch, and the rows behind it are deleted in small parts after later commits.
+ */
 TR_MUST_CHECK tr_status tr__store_destroy(struct store_batch *batch);
 
 /**
@@ -274,6 +283,7 @@ struct store_state {
     struct store_generation generation; /* Whose batch changed the actor last. */
     uint64_t sequence;                  /* The highest number of an event so far; 0: none. */
     bool has_state;                     /* False: it has other data, but no state was ever put. */
+    bool is_doomed;                     /* tr__store_doom: it counts as destroyed. */
     uint32_t version;
     tr_bytes bytes;
 };

@@ -9,6 +9,9 @@
  * row for each of the last rounds, and a quarter has events from which its state is made, with snapshots
  * and events that are dropped: they must agree as well. The output is that of worker.c, whose
  * rules tests/crash/run knows: "f ACTOR ROUND" is the answer of an actor that was asleep when the process began.
+ *
+ * Besides there are mayflies, which destroy themselves with their LIFEth round and begin again with the first one. Their
+ * lines are "g ACTOR ROUND" for what was found, and "d ACTOR ROUND" for an answer that says that it is destroyed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +19,16 @@
 #include <troupe/troupe.h>
 #include <unistd.h>
 
-enum { ACTORS = 8, WRONG = 3, NAP_EACH = 3, ROWS = 20, LATE_MAX = 3 };
+enum {
+    ACTORS = 8,
+    MAYFLIES = 4,
+    LIFE = 3,
+    KEYS = 40,
+    WRONG = 3,
+    NAP_EACH = 3,
+    ROWS = 20,
+    LATE_MAX = 3
+};
 
 TR_MESSAGE(counted, (u64, rounds));
 TR_REQUEST(count, counted);
@@ -24,6 +36,7 @@ TR_REQUEST(look, counted);
 TR_ACTOR(napper, count, look);
 TR_ACTOR(clerk, count, look);
 TR_ACTOR(scribe, count, look);
+TR_ACTOR(mayfly, count, look);
 TR_MESSAGE(napper_state, (u64, rounds), (u64, naps));
 TR_MESSAGE(counted_once, (u64, round)); /* events */
 TR_MESSAGE(slept, (u64, nap));
@@ -191,12 +204,89 @@ TR_BEHAVIOR(scribe, const struct napper_state, TR_ON(tr_awake, scribe_awake),
             TR_ON(look, scribe_look));
 TR_DURABLE(scribe, napper_state, .events = &scribe_events);
 
+/* ---- Those that destroy themselves. ---- */
+
+static tr_next mayfly_count(tr_self *self, struct napper_state *mayfly)
+{
+    mayfly->rounds++;
+    put(self, mayfly);
+    /* More rows than a commit deletes. */
+    for (int i = 0; mayfly->rounds == 1 && i < KEYS; i++) {
+        char key[16];
+        int size = snprintf(key, sizeof key, "key %d", i);
+        tr_kv_put(self, (tr_bytes){key, (size_t)size}, (tr_bytes){"value", 5});
+    }
+    if (mayfly->rounds == LIFE && tr_destroy(self) != TR_OK)
+        say_wrong("a mayfly that is awake cannot be destroyed");
+    return tr_reply(self, counted, .rounds = mayfly->rounds);
+}
+
+static tr_next mayfly_awake(tr_self *self, struct napper_state *mayfly,
+                            const struct tr_awake *message)
+{
+    const tr_kv *pairs;
+    (void)message;
+    check_copy(self, mayfly);
+    size_t keys = tr_kv_list(self, (tr_bytes){"key", 3}, (tr_bytes){NULL, 0}, &pairs, 2 * KEYS);
+    if (keys != (mayfly->rounds ? KEYS : 0) || mayfly->rounds >= LIFE)
+        say_wrong("a mayfly that was destroyed is there in part");
+    return TR_SAME;
+}
+
+static tr_next mayfly_destroying(tr_self *self)
+{
+    (void)!tr_sleep(self, 2 * TR_MILLISECOND); /* in which the power may be cut */
+    return TR_SAME;
+}
+
+TR_BEHAVIOR(mayfly, struct napper_state, TR_ON(tr_awake, mayfly_awake),
+            TR_ON(tr_destroying, mayfly_destroying), TR_ON(count, mayfly_count),
+            TR_ON(look, on_look));
+TR_DURABLE(mayfly, napper_state);
+
 /* ---- Who asks. ---- */
 
 static void must(tr_status status)
 {
     if (status != TR_OK)
         say_wrong(tr_status_name(status));
+}
+
+/* What a mayfly answers; TR_DESTROYING or TR_STOPPED while it ends. */
+static tr_status ask_mayfly(tr_client *client, int mayfly, bool counts, uint64_t *rounds)
+{
+    char key[16];
+    mayfly_ref ref;
+    const struct counted *counted;
+    snprintf(key, sizeof key, "%d", mayfly);
+    tr_status status = tr_try_durable(client, &ref, mayfly, key);
+    if (status == TR_OK && counts)
+        status = tr_try_await(client, tr_ask(client, ref, count), &counted);
+    else if (status == TR_OK)
+        status = tr_try_await(client, tr_ask(client, ref, look), &counted);
+    if (status == TR_OK)
+        *rounds = counted->rounds;
+    else if (status != TR_DESTROYING && status != TR_STOPPED)
+        must(status);
+    return status;
+}
+
+static void count_mayflies(tr_client *client)
+{
+    for (int i = 0; i < MAYFLIES; i++) {
+        uint64_t rounds;
+        if (ask_mayfly(client, i, true, &rounds) == TR_OK)
+            say(rounds == LIFE ? 'd' : 'a', ACTORS + i, rounds);
+    }
+}
+
+static void find_mayflies(tr_client *client)
+{
+    for (int i = 0; i < MAYFLIES; i++) {
+        uint64_t rounds;
+        must(ask_mayfly(client, i, false, &rounds));
+        say('g', ACTORS + i, rounds);
+    }
 }
 
 static tr_ref find(tr_client *client, int actor)
@@ -235,7 +325,7 @@ int main(int argc, char **argv)
     const tr_system_options options = {.size = sizeof options,
                                        .name = "napper",
                                        .workers = 1,
-                                       .durable = TR_DURABLES(napper, clerk, scribe),
+                                       .durable = TR_DURABLES(napper, clerk, scribe, mayfly),
                                        .store = argc > 1 ? argv[1] : NULL};
     if (argc > 2 && strcmp(argv[2], "sync-off") == 0)
         (void)setenv("TROUPE_HOLD_SYNC_OFF", "1", 1); /* for hold.c */
@@ -246,6 +336,7 @@ int main(int argc, char **argv)
         must(tr_try_await(client, tr_ask(client, napper_ref_of(find(client, i)), look), &counted));
         say('f', i, counted->rounds);
     }
+    find_mayflies(client);
     for (int i = 0; i < ACTORS; i++)
         asks[i] = ask(client, i);
     for (;;) {
@@ -259,5 +350,6 @@ int main(int argc, char **argv)
             }
             asks[i] = ask(client, i);
         }
+        count_mayflies(client);
     }
 }

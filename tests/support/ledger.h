@@ -38,23 +38,40 @@ static inline tr_bytes ledger_value(uint64_t round, char *memory)
 }
 enum { LEDGER_VALUE_MAX = 6100 };
 
-/** The last actor is destroyed by every second round. */
+/** The last actor is destroyed by every second round; by each other one of these it only gets the mark for that. */
 static inline bool ledger_destroys(size_t actor, uint64_t round)
 {
     return actor == LEDGER_ACTORS - 1 && round % 2 == 0;
+}
+
+/** Keys that the last actor has besides, now and then: more than a batch deletes itself. */
+enum { LEDGER_KEYS = 33 };
+
+static inline tr_status ledger_fill_keys(struct store_batch *batch, uint64_t round)
+{
+    tr_status status = tr__store_destroy(batch); /* the mark does not go away by itself */
+    int keys = round % 4 == 1 ? LEDGER_KEYS : 0;
+    for (int i = 0; i < keys && status == TR_OK; i++) {
+        char key[16];
+        snprintf(key, sizeof key, "key %d", i);
+        status = tr__store_kv_put(batch, stores_bytes(key), stores_bytes("value"));
+    }
+    return status;
 }
 
 /** Adds what round `round` writes. A status other than TR_OK: memory is short. */
 static inline tr_status ledger_fill(struct store_batch *batch, size_t actor, uint64_t round)
 {
     if (ledger_destroys(actor, round))
-        return tr__store_destroy(batch);
+        return round % 4 == 0 ? tr__store_doom(batch) : tr__store_destroy(batch);
     uint64_t sequence = actor == LEDGER_ACTORS - 1 ? 1 : round;
     char *memory = tr__store_batch_alloc(batch, LEDGER_VALUE_MAX);
     if (!memory)
         return TR_NO_MEMORY;
     tr_bytes value = ledger_value(round, memory);
-    tr_status status = tr__store_put_state(batch, (uint32_t)round, value);
+    tr_status status = actor == LEDGER_ACTORS - 1 ? ledger_fill_keys(batch, round) : TR_OK;
+    if (status == TR_OK)
+        status = tr__store_put_state(batch, (uint32_t)round, value);
     if (status == TR_OK)
         status = tr__store_kv_put(batch, stores_bytes("k"), value);
     if (status == TR_OK)
@@ -182,6 +199,11 @@ static inline uint64_t ledger_read(struct store_reader *reader, size_t actor)
         return 0;
     }
     ck_assert_int_eq(status, TR_OK);
+    if (state.is_doomed) {
+        ck_assert_int_eq(tr__store_list_alarms(reader, "k", key, ledger_visit, &row), TR_OK);
+        ck_assert_uint_eq(row.count, 0);
+        return 0;
+    }
     uint64_t round = state.version;
     uint64_t sequence = actor == LEDGER_ACTORS - 1 ? 1 : round;
     ck_assert(ledger_is_value(round, state.bytes));

@@ -261,17 +261,57 @@ TEST(a_commit_that_fails_at_the_end_leaves_what_was_before, "SL-11", "Z-09", "SL
     }
 }
 
-TEST(a_destroy_that_cannot_be_stored_leaves_all, "SL-11", "SL-17")
+static tr_next hold_on(tr_self *self, struct thing_state *state, int64_t n)
+{
+    (void)state, (void)n;
+    (void)!tr_sleep(self, TR_SECOND); /* the rest of the destroy comes later than its answer */
+    return TR_SAME;
+}
+
+static tr_next put_key(tr_self *self, struct thing_state *state, int64_t n)
+{
+    (void)state, (void)n;
+    things_on_destroying = hold_on;
+    tr_kv_put(self, (tr_bytes){"k", 1}, (tr_bytes){"v", 1});
+    return tr_reply(self, acted, .value = 1);
+}
+
+static tr_next has_key(tr_self *self, struct thing_state *state, int64_t n)
+{
+    tr_bytes value;
+    (void)state, (void)n;
+    return tr_reply(self, acted, .value = tr_kv_get(self, (tr_bytes){"k", 1}, &value));
+}
+
+TEST(a_destroy_that_cannot_be_stored_leaves_all, "SL-11", "SL-17", "Z-15")
 {
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         begin(seed);
         ck_assert_int_eq(things_do("a", thing_add, 5), 5);
         fails_left = 1;
         fails_with = TR_STORE_FULL;
-        ck_assert_int_eq(things_do("a", thing_destroy, 0), TR_OK);
+        ck_assert_int_eq(things_try("a", thing_destroy, 0, NULL), TR_STORE_FULL);
         tr_kit_advance(kit, 6 * TR_SECOND);
         ck_assert_int_eq(fails_left, 0);
         ck_assert_int_eq(things_do("a", thing_add, 0), 5);
+        end();
+    }
+}
+
+/* What is stored cannot be removed: the mark counts. */
+TEST(a_destroy_that_was_answered_counts_when_its_end_cannot_be_stored, "SL-17", "Z-15")
+{
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        begin(seed);
+        ck_assert_int_eq(things_do("a", thing_add, 5), 5);
+        ck_assert_int_eq(things_do("a", put_key, 0), 1);
+        ck_assert_int_eq(things_do("a", thing_destroy, 0), TR_OK);
+        fails_left = 1;
+        fails_with = TR_STORE_FULL;
+        tr_kit_advance(kit, 6 * TR_SECOND);
+        ck_assert_int_eq(fails_left, 0);
+        ck_assert_int_eq(things_do("a", has_key, 0), 0);
+        ck_assert_int_eq(things_do("a", thing_add, 3), 3);
         end();
     }
 }
@@ -300,4 +340,6 @@ SUITE("durable failures", what_waits_for_a_commit_that_fails_never_leaves,
       who_asks_for_what_cannot_be_read_hears_why, a_save_says_what_became_of_it,
       a_turn_does_not_answer_when_its_first_stretch_was_not_stored,
       a_commit_that_fails_at_the_end_leaves_what_was_before,
-      a_destroy_that_cannot_be_stored_leaves_all, a_store_that_has_failed_stops_the_system)
+      a_destroy_that_cannot_be_stored_leaves_all,
+      a_destroy_that_was_answered_counts_when_its_end_cannot_be_stored,
+      a_store_that_has_failed_stops_the_system)

@@ -170,8 +170,8 @@ static void use_all_tables(const struct store_options *options)
 TEST(a_store_of_an_earlier_format_gets_what_it_lacks, "K-03", "K-07", "PE-20")
 {
     static const char *const earlier[] = {
-        "DROP TABLE page; DROP TABLE shape; PRAGMA user_version = 1",
-        "DROP TABLE shape; PRAGMA user_version = 2"};
+        "DROP TABLE page; DROP TABLE shape; DROP INDEX actor_doomed; PRAGMA user_version = 1",
+        "DROP TABLE shape; DROP INDEX actor_doomed; PRAGMA user_version = 2"};
     for (int format = 0; format < 2; format++) {
         struct store_disk *disk = stores_disk(false);
         struct store_options options = stores_options(disk);

@@ -11,7 +11,7 @@
  * names the seal that it has: a change that finds another one changes nothing, and is stale. All of a
  * group is forgotten when its transaction is taken back.
  */
-#include "store/sqlite/session.h"
+#include "store/sqlite/bury.h"
 
 #include "base/assert.h"
 
@@ -32,6 +32,7 @@ struct plan {
     uint64_t sequence;            /* of the last event, at the end */
     size_t alarms_set;
     size_t items_pushed;
+    bool dooms;
     bool destroys;
 };
 
@@ -56,7 +57,9 @@ static tr_status find_row(struct work *work)
         struct store_generation generation;
         known->id = sqlite3_column_int64(statement, 0);
         tr_bytes sealed = tr__link_bytes(statement, 1);
-        known->version = (uint32_t)sqlite3_column_int64(statement, 2);
+        uint64_t version = (uint64_t)sqlite3_column_int64(statement, 2);
+        known->version = (uint32_t)version;
+        known->is_doomed = version & SEAL_DOOMED;
         known->sequence = (uint64_t)sqlite3_column_int64(statement, 3);
         known->has_state = sqlite3_column_type(statement, 4) != SQLITE_NULL;
         tr_bytes state = tr__link_bytes(statement, 4);
@@ -69,7 +72,7 @@ static tr_status find_row(struct work *work)
             struct seal seal = seal_actor(work->session->key,
                                           work->name,
                                           generation,
-                                          known->version,
+                                          version,
                                           known->sequence,
                                           known->has_state,
                                           known->state_sum);
@@ -105,6 +108,9 @@ static tr_status make_plan(const struct work *work, const struct store_batch *ba
             break;
         case STORE_QUEUE_PUSH:
             plan->items_pushed++;
+            break;
+        case STORE_DOOM:
+            plan->dooms = true;
             break;
         case STORE_DESTROY:
             *plan = (struct plan){.first = op->next, .destroys = true};
@@ -145,32 +151,11 @@ static tr_status run_on_row(struct work *work, sqlite3_stmt *statement)
 
 static tr_status destroy(struct work *work)
 {
-    static const enum link_statement all[] = {
-        SQL_KV_DELETE_ALL,
-        SQL_ALARM_CLEAR_ALL,
-        SQL_QUEUE_CLEAR_ALL,
-        SQL_EVENT_TRIM,
-        SQL_SNAPSHOT_TRIM,
-        SQL_PAGE_DELETE_ALL,
-    };
     struct store_known *known = work->known;
     if (!known->is_there)
         return TR_OK;
-    tr_status status = TR_OK;
-    sqlite3_stmt *statement = tr__link_statement(work->link, SQL_ACTOR_DELETE, &status);
-    if (!statement)
-        return status;
-    tr__link_bind_number(statement, 1, known->id);
-    tr__link_bind_bytes(statement, 2, (tr_bytes){known->seal, SEAL_SIZE});
-    status = run_on_row(work, statement);
-    for (size_t i = 0; status == TR_OK && i < sizeof all / sizeof *all; i++) {
-        statement = tr__link_statement(work->link, all[i], &status);
-        if (!statement)
-            return status;
-        if (all[i] == SQL_EVENT_TRIM || all[i] == SQL_SNAPSHOT_TRIM)
-            tr__link_bind_number(statement, 2, INT64_MAX);
-        status = run(work, statement);
-    }
+    work->has_changed = true;
+    tr_status status = tr__bury(work->session, known->id, (tr_bytes){known->seal, SEAL_SIZE});
     *known = (struct store_known){.is_known = true};
     return status;
 }
@@ -197,7 +182,7 @@ static tr_status insert_row(struct work *work, const struct store_known *row, tr
         return status;
     tr__link_bind_bytes(statement, 1, work->name);
     tr__link_bind_bytes(statement, 2, (tr_bytes){row->seal, SEAL_SIZE});
-    tr__link_bind_number(statement, 3, row->version);
+    tr__link_bind_number(statement, 3, (int64_t)seal_version(row->version, row->is_doomed));
     tr__link_bind_number(statement, 4, (int64_t)row->sequence);
     if (row->has_state)
         tr__link_bind_bytes(statement, 5, state);
@@ -216,14 +201,20 @@ static tr_status update_row(struct work *work, const struct store_known *row,
         return status;
     int at = 1;
     tr__link_bind_bytes(statement, at++, (tr_bytes){row->seal, SEAL_SIZE});
-    if (state)
-        tr__link_bind_number(statement, at++, row->version);
     tr__link_bind_number(statement, at++, (int64_t)row->sequence);
     if (state)
         tr__link_bind_bytes(statement, at++, state->value);
     tr__link_bind_number(statement, at++, row->id);
     tr__link_bind_bytes(statement, at, (tr_bytes){work->known->seal, SEAL_SIZE});
-    return run_on_row(work, statement);
+    status = run_on_row(work, statement);
+    uint64_t version = seal_version(row->version, row->is_doomed);
+    if (status != TR_OK || version == seal_version(work->known->version, work->known->is_doomed))
+        return status;
+    statement = tr__link_statement(work->link, SQL_ACTOR_VERSION, &status);
+    if (!statement)
+        return status;
+    tr__link_bind_number(statement, 2, (int64_t)version);
+    return run(work, statement);
 }
 
 /* Brings the row of the actor to what it is after the batch, with this generation in its seal. */
@@ -232,6 +223,7 @@ static tr_status write_row(struct work *work, const struct plan *plan)
     struct store_known row = *work->known;
     struct store_generation generation = work->entry->generation;
     row.sequence = plan->sequence;
+    row.is_doomed |= plan->dooms;
     if (plan->state) {
         row.has_state = true;
         row.version = plan->state->version;
@@ -242,7 +234,7 @@ static tr_status write_row(struct work *work, const struct plan *plan)
     struct seal seal = seal_actor(work->session->key,
                                   work->name,
                                   generation,
-                                  row.version,
+                                  seal_version(row.version, row.is_doomed),
                                   row.sequence,
                                   row.has_state,
                                   row.state_sum);
@@ -357,6 +349,7 @@ static tr_status remove_rows(struct work *work, const struct store_op *op)
         [STORE_QUEUE_REMOVE] = SQL_QUEUE_REMOVE,
         [STORE_EVENT_TRIM] = SQL_EVENT_TRIM,
         [STORE_SNAPSHOT_TRIM] = SQL_SNAPSHOT_TRIM,
+        [STORE_DOOM] = SQL_ALARM_CLEAR_ALL,
     };
     unsigned char no_bound[TR_KV_KEY_MAX + 1];
     tr_status status = TR_OK;
@@ -408,6 +401,7 @@ static tr_status apply_op(struct work *work, const struct store_op *op)
     case STORE_QUEUE_REMOVE:
     case STORE_EVENT_TRIM:
     case STORE_SNAPSHOT_TRIM:
+    case STORE_DOOM: /* of which the rest is done with the row */
         return remove_rows(work, op);
     case STORE_PUT_STATE:
     case STORE_DESTROY:
@@ -553,6 +547,11 @@ static bool commit_once(struct store_session *session, struct store_batch *first
     enum outcome outcome = GROUP_READY;
     if (status == TR_OK)
         outcome = apply_all(session, first, &status);
+    if (outcome == GROUP_READY && status == TR_OK && session->has_buried &&
+        tr__bury_slice(session) != TR_OK) {
+        session->has_buried = false; /* nobody's commit fails for that */
+        outcome = GROUP_AGAIN;
+    }
     if (outcome == GROUP_READY && status == TR_OK)
         status = tr__link_do(link, SQL_COMMIT);
     *result = TR_OK;

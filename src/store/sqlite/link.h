@@ -19,10 +19,40 @@
       "INSERT INTO actor (name, seal, version, sequence, state) "                                  \
       "VALUES (?1, ?2, ?3, ?4, ?5)")                                                               \
     X(ACTOR_STATE,                                                                                 \
-      "UPDATE actor SET seal = ?1, version = ?2, sequence = ?3, state = ?4 "                       \
-      "WHERE id = ?5 AND seal = ?6")                                                               \
+      "UPDATE actor SET seal = ?1, sequence = ?2, state = ?3 WHERE id = ?4 AND seal = ?5")         \
     X(ACTOR_SEAL, "UPDATE actor SET seal = ?1, sequence = ?2 WHERE id = ?3 AND seal = ?4")         \
+    X(ACTOR_VERSION, /* apart: it is in an index, and seldom another */                            \
+      "UPDATE actor SET version = ?2 WHERE id = ?1")                                               \
     X(ACTOR_DELETE, "DELETE FROM actor WHERE id = ?1 AND seal = ?2")                               \
+    X(ACTOR_ROWS, /* up to one more than ?2 of them in each table */                               \
+      "SELECT (SELECT count(*) FROM (SELECT 1 FROM kv WHERE actor = ?1 LIMIT ?2 + 1)) + "          \
+      "(SELECT count(*) FROM (SELECT 1 FROM queue WHERE actor = ?1 LIMIT ?2 + 1)) + "              \
+      "(SELECT count(*) FROM (SELECT 1 FROM event WHERE actor = ?1 LIMIT ?2 + 1)) + "              \
+      "(SELECT count(*) FROM (SELECT 1 FROM snapshot WHERE actor = ?1 LIMIT ?2 + 1)) + "           \
+      "(SELECT count(*) FROM (SELECT 1 FROM page WHERE actor = ?1 LIMIT ?2 + 1))")                 \
+    X(ACTOR_DOOMED, /* as the index has it */                                                      \
+      "SELECT id, seal, version, sequence, state, name FROM actor "                                \
+      "WHERE version >= 4294967296 ORDER BY version LIMIT 1 OFFSET ?1")                            \
+    X(ACTOR_BURY,                                                                                  \
+      "UPDATE actor SET name = ?1, seal = x'', version = 0, sequence = 0, state = NULL "           \
+      "WHERE id = ?2 AND seal = ?3")                                                               \
+    X(BURIED_FIND, "SELECT id FROM actor WHERE name < x'01' ORDER BY name LIMIT 1")                \
+    X(BURIED_DELETE, "DELETE FROM actor WHERE id = ?1")                                            \
+    X(BURIED_KV,                                                                                   \
+      "DELETE FROM kv WHERE actor = ?1 AND key IN "                                                \
+      "(SELECT key FROM kv WHERE actor = ?1 LIMIT ?2)")                                            \
+    X(BURIED_QUEUE,                                                                                \
+      "DELETE FROM queue WHERE actor = ?1 AND (name, id) IN "                                      \
+      "(SELECT name, id FROM queue WHERE actor = ?1 LIMIT ?2)")                                    \
+    X(BURIED_EVENT,                                                                                \
+      "DELETE FROM event WHERE actor = ?1 AND sequence IN "                                        \
+      "(SELECT sequence FROM event WHERE actor = ?1 LIMIT ?2)")                                    \
+    X(BURIED_SNAPSHOT,                                                                             \
+      "DELETE FROM snapshot WHERE actor = ?1 AND sequence IN "                                     \
+      "(SELECT sequence FROM snapshot WHERE actor = ?1 LIMIT ?2)")                                 \
+    X(BURIED_PAGE,                                                                                 \
+      "DELETE FROM page WHERE actor = ?1 AND number IN "                                           \
+      "(SELECT number FROM page WHERE actor = ?1 LIMIT ?2)")                                       \
     X(KV_PUT, "INSERT OR REPLACE INTO kv (actor, key, seal, value) VALUES (?1, ?2, ?3, ?4)")       \
     X(KV_DELETE, "DELETE FROM kv WHERE actor = ?1 AND key = ?2")                                   \
     X(KV_DELETE_RANGE, "DELETE FROM kv WHERE actor = ?1 AND key >= ?2 AND key < ?3")               \

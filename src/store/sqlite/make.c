@@ -8,6 +8,7 @@
  */
 #include "store/sqlite/make.h"
 
+#include "store/sqlite/bury.h"
 #include "store/sqlite/log.h"
 #include "store/sqlite/page_sum.h"
 #include "store/sqlite/place.h"
@@ -33,6 +34,11 @@ static_assert(SESSION_APPLICATION == 1416778613, "APPLICATION_TEXT is the same")
     "CREATE TABLE IF NOT EXISTS shape (id INTEGER PRIMARY KEY, seal BLOB NOT NULL, text BLOB NOT " \
     "NULL);"
 
+/* Actors that are to be destroyed, by SEAL_DOOMED in their version: since format 3. */
+#define DOOMED_INDEX                                                                               \
+    "CREATE INDEX IF NOT EXISTS actor_doomed ON actor (version) WHERE version >= 4294967296;"
+static_assert(SEAL_DOOMED == 4294967296, "DOOMED_INDEX and ACTOR_DOOMED have the same");
+
 static const char tables[] =
     "BEGIN IMMEDIATE;"
     /* One row, number 1. */
@@ -52,11 +58,11 @@ static const char tables[] =
     " bytes BLOB NOT NULL, PRIMARY KEY (actor, sequence)) WITHOUT ROWID;"
     "CREATE TABLE snapshot (actor INTEGER NOT NULL, sequence INTEGER NOT NULL,"
     " seal BLOB NOT NULL, version INTEGER NOT NULL, bytes BLOB NOT NULL,"
-    " PRIMARY KEY (actor, sequence)) WITHOUT ROWID;" PAGE_TABLE SHAPE_TABLE;
+    " PRIMARY KEY (actor, sequence)) WITHOUT ROWID;" PAGE_TABLE SHAPE_TABLE DOOMED_INDEX;
 
 /* From an earlier format to this one. */
-static const char more_tables[] =
-    "BEGIN IMMEDIATE;" PAGE_TABLE SHAPE_TABLE "PRAGMA user_version = " FORMAT_TEXT "; COMMIT";
+static const char more_tables[] = "BEGIN IMMEDIATE;" PAGE_TABLE SHAPE_TABLE DOOMED_INDEX
+                                  "PRAGMA user_version = " FORMAT_TEXT "; COMMIT";
 
 tr_status tr__make_refuse(tr_error *error, tr_status status, const char *format, ...)
 {
@@ -312,6 +318,8 @@ tr_status tr__make_database(struct store_session *session, const struct store_op
                   "UPDATE store SET program = ?1, epoch = ?2, key = ?3, seal = ?4 WHERE id = 1",
                   program,
                   session->epoch);
+    if (status == TR_OK)
+        status = tr__bury_doomed(session);
     if (status)
         return tr__make_refuse_by(error, session, link, status);
     return TR_OK;

@@ -78,6 +78,17 @@ static inline bool seal_fits(const struct seal *seal, tr_bytes bytes)
     return bytes.size == SEAL_SIZE && memcmp(&seal->key.low, (const char *)bytes.data + 16, 8) == 0;
 }
 
+/**
+ * In the column `version` of an actor, beside the version, which has 32 bits: it is to be destroyed. make.c has it in
+ * an index.
+ */
+#define SEAL_DOOMED (UINT64_C(1) << 32)
+
+static inline uint64_t seal_version(uint32_t version, bool is_doomed)
+{
+    return version | (is_doomed ? SEAL_DOOMED : 0);
+}
+
 /*
  * What is sealed of each kind of row. A state is summed by itself, so that a change of the rest of the
  * row need not read it.
@@ -90,7 +101,7 @@ static inline uint64_t seal_state_sum(struct hash_key key, tr_bytes state)
 }
 
 static inline struct seal seal_actor(struct hash_key key, tr_bytes name,
-                                     struct store_generation generation, uint32_t version,
+                                     struct store_generation generation, uint64_t version,
                                      uint64_t sequence, bool has_state, uint64_t state_sum)
 {
     struct seal seal = seal_begin(key, SEAL_ACTOR, name, generation);

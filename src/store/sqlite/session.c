@@ -4,6 +4,7 @@
  */
 #include "store/sqlite/session.h"
 
+#include "store/sqlite/bury.h"
 #include "store/sqlite/engine.h"
 #include "store/sqlite/make.h"
 #include "store/sqlite/place.h"
@@ -153,6 +154,7 @@ const struct store_driver *tr__store_driver_default(void)
         .open = tr__session_open,
         .close = tr__session_close,
         .commit = tr__session_commit,
+        .bury = tr__session_bury,
         .look = tr__session_look,
         .checkpoint = tr__session_checkpoint,
         .restart = tr__session_restart,

@@ -68,7 +68,9 @@ static tr_status take_state(struct store_view *view, sqlite3_stmt *statement, tr
 {
     struct store_state found = {0};
     tr_bytes sealed = tr__link_bytes(statement, 1);
-    found.version = (uint32_t)sqlite3_column_int64(statement, 2);
+    uint64_t version = (uint64_t)sqlite3_column_int64(statement, 2);
+    found.version = (uint32_t)version;
+    found.is_doomed = version & SEAL_DOOMED;
     found.sequence = (uint64_t)sqlite3_column_int64(statement, 3);
     found.has_state = sqlite3_column_type(statement, 4) != SQLITE_NULL;
     tr_bytes bytes = tr__link_bytes(statement, 4);
@@ -77,7 +79,7 @@ static tr_status take_state(struct store_view *view, sqlite3_stmt *statement, tr
     struct seal seal = seal_actor(view->session->key,
                                   name,
                                   found.generation,
-                                  found.version,
+                                  version,
                                   found.sequence,
                                   found.has_state,
                                   seal_state_sum(view->session->key, bytes));

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/sqlite/bury.h"
+
+/* A NUL, and the number of the row, the highest byte first. */
+enum { BURIED_NAME = 9 };
+
+enum { DOOMED_EACH = 1000 }; /* actors that one transaction destroys when a store is opened */
+
+static void buried_name(int64_t id, unsigned char name[BURIED_NAME])
+{
+    name[0] = 0;
+    for (int i = 1; i < BURIED_NAME; i++)
+        name[i] = (unsigned char)((uint64_t)id >> (8 * (BURIED_NAME - 1 - i)));
+}
+
+/* Runs a statement whose first argument is the number of the actor. */
+static tr_status run(struct link *link, enum link_statement which, int64_t id)
+{
+    tr_status status = TR_OK;
+    sqlite3_stmt *statement = tr__link_statement(link, which, &status);
+    if (!statement)
+        return status;
+    tr__link_bind_number(statement, 1, id);
+    if (which == SQL_EVENT_TRIM || which == SQL_SNAPSHOT_TRIM)
+        tr__link_bind_number(statement, 2, INT64_MAX);
+    return tr__link_run(statement);
+}
+
+/* The first number of the first row that a statement gives, and whether it gave one. */
+static tr_status number_of(sqlite3_stmt *statement, bool *is_there, int64_t *number)
+{
+    int result = sqlite3_step(statement);
+    *is_there = result == SQLITE_ROW;
+    if (*is_there)
+        *number = sqlite3_column_int64(statement, 0);
+    (void)sqlite3_reset(statement);
+    return tr__link_status(result);
+}
+
+static tr_status count_rows(struct link *link, int64_t id, int64_t *count)
+{
+    bool is_there;
+    tr_status status = TR_OK;
+    sqlite3_stmt *statement = tr__link_statement(link, SQL_ACTOR_ROWS, &status);
+    if (!statement)
+        return status;
+    tr__link_bind_number(statement, 1, id);
+    tr__link_bind_number(statement, 2, BURY_AT_ONCE);
+    return number_of(statement, &is_there, count);
+}
+
+/* Deletes the row of the actor, or gives it another name. */
+static tr_status take_name(struct link *link, int64_t id, tr_bytes seal, bool is_kept)
+{
+    unsigned char name[BURIED_NAME];
+    tr_status status = TR_OK;
+    int at = 1;
+    sqlite3_stmt *statement =
+        tr__link_statement(link, is_kept ? SQL_ACTOR_BURY : SQL_ACTOR_DELETE, &status);
+    if (!statement)
+        return status;
+    buried_name(id, name);
+    if (is_kept)
+        tr__link_bind_bytes(statement, at++, (tr_bytes){name, sizeof name});
+    tr__link_bind_number(statement, at++, id);
+    tr__link_bind_bytes(statement, at, seal);
+    status = tr__link_run(statement);
+    if (status == TR_OK && sqlite3_changes(link->database) != 1)
+        status = TR_STALE;
+    return status;
+}
+
+tr_status tr__bury(struct store_session *session, int64_t id, tr_bytes seal)
+{
+    static const enum link_statement all[] = {
+        SQL_KV_DELETE_ALL,
+        SQL_QUEUE_CLEAR_ALL,
+        SQL_EVENT_TRIM,
+        SQL_SNAPSHOT_TRIM,
+        SQL_PAGE_DELETE_ALL,
+    };
+    struct link *link = &session->writer;
+    int64_t count = 0;
+    tr_status status = count_rows(link, id, &count);
+    bool is_kept = count > BURY_AT_ONCE;
+    if (status == TR_OK)
+        status = take_name(link, id, seal, is_kept);
+    /* Those in any case: the list of what is due leads to them. */
+    if (status == TR_OK)
+        status = run(link, SQL_ALARM_CLEAR_ALL, id);
+    session->has_buried |= is_kept;
+    for (size_t i = 0; status == TR_OK && count && !is_kept && i < sizeof all / sizeof *all; i++)
+        status = run(link, all[i], id);
+    return status;
+}
+
+/* ---- What is left of those with many rows. ---- */
+
+static tr_status find_buried(struct link *link, bool *is_there, int64_t *id)
+{
+    tr_status status = TR_OK;
+    sqlite3_stmt *statement = tr__link_statement(link, SQL_BURIED_FIND, &status);
+    return statement ? number_of(statement, is_there, id) : status;
+}
+
+tr_status tr__bury_slice(struct store_session *session)
+{
+    static const enum link_statement all[] = {
+        SQL_BURIED_KV,
+        SQL_BURIED_QUEUE,
+        SQL_BURIED_EVENT,
+        SQL_BURIED_SNAPSHOT,
+        SQL_BURIED_PAGE,
+    };
+    struct link *link = &session->writer;
+    int left = BURY_SLICE;
+    int64_t id = 0;
+    bool is_there = false;
+    tr_status status = find_buried(link, &is_there, &id);
+    if (status != TR_OK || !is_there) {
+        session->has_buried = false;
+        return status;
+    }
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        sqlite3_stmt *statement = tr__link_statement(link, all[i], &status);
+        if (!statement)
+            return status;
+        tr__link_bind_number(statement, 1, id);
+        tr__link_bind_number(statement, 2, left);
+        status = tr__link_run(statement);
+        if (status != TR_OK)
+            return status;
+        left -= sqlite3_changes(link->database);
+        if (left <= 0)
+            return TR_OK;
+    }
+    return run(link, SQL_BURIED_DELETE, id);
+}
+
+tr_status tr__session_bury(struct store_session *session, bool *has_more, struct store_why *why)
+{
+    struct link *link = &session->writer;
+    *has_more = false;
+    if (!session->has_buried)
+        return TR_OK;
+    tr_status status = tr__link_do(link, SQL_BEGIN);
+    if (status == TR_OK)
+        status = tr__bury_slice(session);
+    if (status == TR_OK)
+        status = tr__link_do(link, SQL_COMMIT);
+    *has_more = status == TR_OK && session->has_buried;
+    if (status == TR_OK)
+        return TR_OK;
+    if (status == TR_STORE_FAILED)
+        return tr__session_fail(session, link, "deleting what was destroyed", why);
+    /* It is for another time: after the next destroy, or when the store is opened. */
+    session->has_buried = false;
+    if (!sqlite3_get_autocommit(link->database) && tr__link_do(link, SQL_ROLLBACK) != TR_OK)
+        return tr__session_fail(session, link, "taking a transaction back", why);
+    return TR_OK;
+}
+
+/* ---- When a store is opened. ---- */
+
+/* Whether the row that the statement is at says so with a seal that fits. */
+static bool is_doomed(const struct store_session *session, sqlite3_stmt *statement)
+{
+    struct store_generation generation;
+    tr_bytes sealed = tr__link_bytes(statement, 1);
+    if (!seal_generation(sealed, &generation))
+        return false;
+    struct seal seal = seal_actor(session->key,
+                                  tr__link_bytes(statement, 5),
+                                  generation,
+                                  (uint64_t)sqlite3_column_int64(statement, 2),
+                                  (uint64_t)sqlite3_column_int64(statement, 3),
+                                  sqlite3_column_type(statement, 4) != SQLITE_NULL,
+                                  seal_state_sum(session->key, tr__link_bytes(statement, 4)));
+    return seal_fits(&seal, sealed);
+}
+
+/* Destroys the first of them after `*skipped`, which are not to be trusted. */
+static tr_status bury_next(struct store_session *session, int64_t *skipped, bool *is_over)
+{
+    unsigned char sealed[SEAL_SIZE];
+    tr_status status = TR_OK;
+    sqlite3_stmt *statement = tr__link_statement(&session->writer, SQL_ACTOR_DOOMED, &status);
+    if (!statement)
+        return status;
+    tr__link_bind_number(statement, 1, *skipped);
+    int result = sqlite3_step(statement);
+    bool fits = result == SQLITE_ROW && is_doomed(session, statement);
+    int64_t id = fits ? sqlite3_column_int64(statement, 0) : 0;
+    if (fits)
+        memcpy(sealed, tr__link_bytes(statement, 1).data, SEAL_SIZE);
+    (void)sqlite3_reset(statement);
+    *is_over = result != SQLITE_ROW;
+    *skipped += result == SQLITE_ROW && !fits;
+    return fits ? tr__bury(session, id, (tr_bytes){sealed, SEAL_SIZE}) : tr__link_status(result);
+}
+
+tr_status tr__bury_doomed(struct store_session *session)
+{
+    struct link *link = &session->writer;
+    tr_status status = TR_OK;
+    int64_t skipped = 0;
+    session->has_buried = true; /* as far as we know */
+    for (bool is_over = false; !is_over && status == TR_OK;) {
+        status = tr__link_do(link, SQL_BEGIN);
+        for (int i = 0; i < DOOMED_EACH && !is_over && status == TR_OK; i++)
+            status = bury_next(session, &skipped, &is_over);
+        if (status == TR_OK)
+            status = tr__link_do(link, SQL_COMMIT);
+    }
+    if (status != TR_OK && !sqlite3_get_autocommit(link->database) &&
+        tr__link_do(link, SQL_ROLLBACK) != TR_OK)
+        return status;
+    /* A damaged page, or no room: who enters such a name sees the mark. */
+    return status == TR_STORE_FAILED || status == TR_NO_MEMORY ? status : TR_OK;
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Destroying an actor in a store: the mark that comes first, and rows that are deleted in small parts.
+ */
+#include "store/sqlite/bury.h"
+#include "support/tamper.h"
+
+enum { KEYS = 1000 };
+
+static int64_t count(struct store_disk *disk, const char *sql)
+{
+    static struct vfs vfs;
+    struct link link;
+    int64_t number = -1;
+    struct memory_source source = stores_source();
+    ck_assert(tr__disk_take(disk));
+    ck_assert_int_eq(tr__vfs_init(&vfs, &source, disk, "troupe.db", NULL), TR_OK);
+    ck_assert_int_eq(tr__link_open(&link, &vfs, "troupe.db"), TR_OK);
+    ck_assert_int_eq(tr__link_settle(&link, STORE_CACHE_BYTES), TR_OK);
+    ck_assert_int_eq(tr__link_number(&link, sql, &number), TR_OK);
+    tr__link_close(&link);
+    tr__vfs_deinit(&vfs);
+    tr__disk_give(disk);
+    return number;
+}
+
+static const char all_rows[] = "SELECT (SELECT count(*) FROM kv) + (SELECT count(*) FROM queue) + "
+                               "(SELECT count(*) FROM event) + (SELECT count(*) FROM snapshot) + "
+                               "(SELECT count(*) FROM page) + (SELECT count(*) FROM alarm) + "
+                               "(SELECT count(*) FROM actor)";
+
+/* An actor with rows in every table, and so many keys. */
+static void fill(struct store *store, struct store_entry *entry, int keys)
+{
+    static const unsigned char page[STORE_PAGE_SIZE] = "page";
+    struct store_batch *batch = stores_batch(entry);
+    ck_assert_int_eq(tr__store_put_state(batch, 7, stores_bytes("state")), TR_OK);
+    for (int i = 0; i < keys; i++) {
+        char key[16];
+        snprintf(key, sizeof key, "%d", i);
+        ck_assert_int_eq(tr__store_kv_put(batch, stores_bytes(key), stores_bytes("value")), TR_OK);
+    }
+    ck_assert_int_eq(tr__store_alarm_set(batch, "tea", 1, stores_bytes("")), TR_OK);
+    ck_assert_int_eq(tr__store_queue_push(batch, "in", 1, stores_bytes("")), TR_OK);
+    ck_assert_int_eq(tr__store_event_append(batch, 0, stores_bytes("")), TR_OK);
+    ck_assert_int_eq(tr__store_snapshot_put(batch, 1, 1, stores_bytes("")), TR_OK);
+    ck_assert_int_eq(tr__store_page_put(batch, 1, (tr_bytes){page, sizeof page}), TR_OK);
+    ck_assert_int_eq(stores_commit(store, batch), TR_OK);
+}
+
+/* A destroy without the work that follows it: as a commit that many others wait for. */
+static tr_status destroyed;
+
+static void destroy(struct store *store, struct store_entry *entry)
+{
+    struct store_batch *batch = stores_batch(entry);
+    ck_assert_int_eq(tr__store_destroy(batch), TR_OK);
+    destroyed = stores_commit(store, batch);
+}
+
+/* ---- Many rows. ---- */
+
+struct watch {
+    struct store_disk *disk;
+    int64_t rows_before;
+    int64_t most; /* that one transaction has deleted */
+    unsigned syncs;
+    bool is_in;
+};
+
+static tr_status on_io(void *context, enum store_io io, const char *file, uint64_t offset,
+                       size_t size)
+{
+    struct watch *watch = context;
+    struct store_disk *copy;
+    (void)file, (void)offset, (void)size;
+    if (io != STORE_IO_SYNC || watch->is_in)
+        return TR_OK;
+    watch->is_in = true;
+    ck_assert_int_eq(tr__disk_clone(watch->disk, &copy), TR_OK);
+    int64_t rows = count(copy, all_rows);
+    if (watch->syncs++ && watch->rows_before - rows > watch->most)
+        watch->most = watch->rows_before - rows;
+    watch->rows_before = rows;
+    tr__disk_free(copy);
+    watch->is_in = false;
+    return TR_OK;
+}
+
+TEST(many_rows_of_a_destroyed_actor_go_a_few_at_a_time, "Z-07", "K-09")
+{
+    struct watch watch = {.disk = stores_disk(false)};
+    struct store_options options = stores_options(watch.disk);
+    struct store *store = stores_open(&options);
+    struct store_entry *entry = stores_enter(store, "k", "x");
+    fill(store, entry, KEYS);
+    watch.rows_before = KEYS + 6;
+    watch.syncs = 1;
+    tr__disk_hook(watch.disk, (struct store_io_hook){on_io, &watch});
+    destroy(store, entry);
+    tr__disk_hook(watch.disk, (struct store_io_hook){NULL, NULL});
+    ck_assert_int_eq(destroyed, TR_OK);
+    ck_assert_uint_gt(watch.syncs, KEYS / BURY_SLICE);
+    ck_assert_int_gt(watch.most, 0);
+    ck_assert_int_le(watch.most, BURY_SLICE + 1);
+    tr__store_leave(entry);
+    tr__store_close(store);
+    ck_assert_int_eq(count(watch.disk, all_rows), 0);
+    tr__disk_free(watch.disk);
+}
+
+static tr_status no_bury(struct store_session *session, bool *has_more, struct store_why *why)
+{
+    (void)session, (void)why;
+    *has_more = false;
+    return TR_OK;
+}
+
+TEST(a_key_is_free_before_the_rows_behind_it_are_gone, "Z-07", "K-09")
+{
+    struct store_disk *disk = stores_disk(false);
+    struct store_options options = stores_options(disk);
+    struct store_driver driver = *tr__store_driver_default();
+    driver.bury = no_bury;
+    options.driver = &driver;
+    struct store *store = stores_open(&options);
+    struct store_entry *entry = stores_enter(store, "k", "x");
+    fill(store, entry, KEYS);
+    destroy(store, entry);
+    struct store_reader *reader = stores_reader(store);
+    tr_bytes value;
+    ck_assert_str_eq(stores_state(reader, "k", "x"), "TR_NOT_FOUND");
+    ck_assert_int_eq(stores_put(store, entry, 1, "new"), TR_OK);
+    struct store_entry *other = stores_enter(store, "k", "y");
+    ck_assert_int_eq(stores_put(store, other, 1, "other"), TR_OK);
+    for (const char *key = "x"; key; key = *key == 'x' ? "y" : NULL) {
+        ck_assert_int_eq(
+            tr__store_read_kv(reader, "k", stores_bytes(key), stores_bytes("1"), &value),
+            TR_NOT_FOUND);
+    }
+    ck_assert_str_eq(stores_state(reader, "k", "x"), "new");
+    tr__store_reader_free(reader);
+    tr__store_leave(entry);
+    tr__store_leave(other);
+    tr__store_close(store);
+    /* Each of those commits has deleted a part, and the next store the rest. */
+    ck_assert_int_gt(count(disk, all_rows), 2);
+    options.driver = NULL;
+    store = stores_open(&options);
+    entry = stores_enter(store, "k", "z");
+    ck_assert_int_eq(stores_put(store, entry, 1, "third"), TR_OK);
+    tr__store_leave(entry);
+    tr__store_close(store);
+    ck_assert_int_eq(count(disk, all_rows), 3);
+    tr__disk_free(disk);
+}
+
+/* ---- The mark. ---- */
+
+static void doom(struct store *store, struct store_entry *entry)
+{
+    struct store_batch *batch = stores_batch(entry);
+    ck_assert_int_eq(tr__store_doom(batch), TR_OK);
+    ck_assert_int_eq(stores_commit(store, batch), TR_OK);
+}
+
+TEST(what_has_the_mark_can_be_read_until_the_store_is_opened_again, "K-09")
+{
+    struct store_disk *disk = stores_disk(false);
+    struct store_options options = stores_options(disk);
+    struct store *store = stores_open(&options);
+    struct store_entry *entry = stores_enter(store, "k", "x");
+    fill(store, entry, 3);
+    doom(store, entry);
+    struct store_reader *reader = stores_reader(store);
+    struct store_state state;
+    tr_bytes value;
+    ck_assert_int_eq(stores_put(store, entry, 9, "later"), TR_OK); /* it stays */
+    ck_assert_int_eq(tr__store_read_state(reader, "k", stores_bytes("x"), &state), TR_OK);
+    ck_assert(state.is_doomed);
+    ck_assert_uint_eq(state.version, 9);
+    ck_assert_int_eq(tr__store_read_kv(reader, "k", stores_bytes("x"), stores_bytes("1"), &value),
+                     TR_OK);
+    tr__store_reader_free(reader);
+    tr__store_leave(entry);
+    tr__store_close(store);
+    ck_assert_int_eq(count(disk, "SELECT count(*) FROM alarm"), 0);
+    ck_assert_int_gt(count(disk, all_rows), 0);
+    tr__store_close(stores_open(&options));
+    ck_assert_int_eq(count(disk, all_rows), 0);
+    tr__disk_free(disk);
+}
+
+TEST(who_enters_a_marked_name_begins_with_a_destroy, "K-09")
+{
+    struct store_disk *disk = stores_disk(false);
+    struct store_options options = stores_options(disk);
+    struct store *store = stores_open(&options);
+    struct store_entry *entry = stores_enter(store, "k", "x");
+    fill(store, entry, 3);
+    doom(store, entry);
+    tr__store_leave(entry);
+    entry = stores_enter(store, "k", "x");
+    struct store_batch *batch = stores_batch(entry);
+    ck_assert_int_eq(tr__store_destroy(batch), TR_OK);
+    ck_assert_int_eq(tr__store_put_state(batch, 1, stores_bytes("new")), TR_OK);
+    ck_assert_int_eq(stores_commit(store, batch), TR_OK);
+    struct store_reader *reader = stores_reader(store);
+    struct store_state state;
+    ck_assert_int_eq(tr__store_read_state(reader, "k", stores_bytes("x"), &state), TR_OK);
+    ck_assert(!state.is_doomed);
+    tr__store_reader_free(reader);
+    tr__store_leave(entry);
+    tr__store_close(store);
+    ck_assert_int_eq(count(disk, all_rows), 1);
+    tr__disk_free(disk);
+}
+
+TEST(a_mark_that_does_not_fit_its_seal_destroys_nothing, "PE-12")
+{
+    struct store_disk *disk = stores_disk(false);
+    struct store_options options = stores_options(disk);
+    struct store *store = stores_open(&options);
+    struct store_entry *entry = stores_enter(store, "k", "x");
+    struct store_entry *doomed = stores_enter(store, "k", "y");
+    fill(store, entry, 3);
+    fill(store, doomed, 3);
+    doom(store, doomed);
+    tr__store_leave(entry);
+    tr__store_leave(doomed);
+    tr__store_close(store);
+    int64_t rows = count(disk, "SELECT count(*) FROM kv");
+    tamper(disk, "UPDATE actor SET version = version + 4294967296 WHERE id = 1");
+    store = stores_open(&options);
+    struct store_reader *reader = stores_reader(store);
+    ck_assert_str_eq(stores_state(reader, "k", "x"), "TR_STORE_CORRUPT");
+    ck_assert_str_eq(stores_state(reader, "k", "y"), "TR_NOT_FOUND");
+    tr__store_reader_free(reader);
+    tr__store_close(store);
+    ck_assert_int_eq(count(disk, "SELECT count(*) FROM kv"), rows - 3);
+    tr__disk_free(disk);
+}
+
+SUITE("store destroy", many_rows_of_a_destroyed_actor_go_a_few_at_a_time,
+      a_key_is_free_before_the_rows_behind_it_are_gone,
+      what_has_the_mark_can_be_read_until_the_store_is_opened_again,
+      who_enters_a_marked_name_begins_with_a_destroy,
+      a_mark_that_does_not_fit_its_seal_destroys_nothing)
