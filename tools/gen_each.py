@@ -77,12 +77,12 @@ PREFACE = f"""\
 #define TR_PP_PROBED(...) TR_PP_SECOND(__VA_ARGS__, )
 #define TR_PP_SECOND(a, b, ...) b
 
-/* The number of arguments, 1 to {MAX}; MANY above that, up to {2 * MAX}. */"""
+/* The number of arguments, 1 to {MAX}; TR_MANY above that, up to {2 * MAX}. */"""
 
 
 def main():
     print(PREFACE)
-    counts = ["MANY"] * MAX + [str(i) for i in range(MAX, 0, -1)] + [""]
+    counts = ["TR_MANY"] * MAX + [str(i) for i in range(MAX, 0, -1)] + [""]
     print(*wrapped("#define TR_PP_COUNT(...) TR_PP_PICK(__VA_ARGS__, ", counts, ")"), sep="\n")
     print("\n/* 1 when there is one argument only, else 0. */")
     ones = ["0"] * (2 * MAX - 1) + ["1", ""]
@@ -92,7 +92,7 @@ def main():
     print("\n/* F(c, item) for each item. */")
     print("#define TR_PP_EACH(F, c, ...) \\")
     print("    TR_PP_CAT(TR_PP_EACH_, TR_PP_COUNT(__VA_ARGS__))(F, c, __VA_ARGS__)")
-    print("#define TR_PP_EACH_MANY(F, c, ...) \\")
+    print("#define TR_PP_EACH_TR_MANY(F, c, ...) \\")
     print("    TR_STATIC_ASSERT(0, \\")
     print(f'        "troupe: more than {MAX - 1} fields, clauses or messages in a list");')
     for count in range(1, MAX + 1):

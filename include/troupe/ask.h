@@ -219,7 +219,7 @@ TR_MUST_CHECK tr_status tr_self_await_any(tr_self *self, size_t *index, const tr
 const tr_error *tr_self_why(tr_self *self, tr_pending ask) TR_NON_NULL;
 /** `where` is the file and line of the wait, a constant; NULL: not known. */
 tr_status tr_self_sleep(tr_self *self, tr_time ns, const char *where);
-tr_next tr_self_give_up(tr_self *self, tr_pending ask);
+TR_MUST_RETURN tr_next tr_self_give_up(tr_self *self, tr_pending ask);
 /** TR_OK, TR_NOT_FOUND (answered already, or none), TR_WRONG_TYPE, and all that tr_tell gives. */
 tr_status tr_self_reply_to(tr_self *self, tr_later later, const tr_type *type, const void *message);
 

@@ -149,41 +149,41 @@ typedef struct tr_options {
  * TR_ON(message, handler): this message goes to this handler. TR_ON(message, handler, .is_barrier =
  * true): and while its turn waits, no other request or message of this actor begins.
  */
-#define TR_ON(message, ...) (ON, message, __VA_ARGS__, )
+#define TR_ON(message, ...) (TR_CLAUSE_ON, message, __VA_ARGS__, )
 /**
  * TR_ON_BARRIER_IF(message, predicate, handler): as TR_ON, and a barrier for those messages of which
  * `bool predicate(const struct <message> *)` says so. It looks at nothing but the message, and is asked
  * when the turn first waits.
  */
-#define TR_ON_BARRIER_IF(message, predicate, ...) (BARRIER, message, predicate, __VA_ARGS__, )
+#define TR_ON_BARRIER_IF(message, predicate, ...) (TR_CLAUSE_BARRIER, message, predicate, __VA_ARGS__, )
 /**
  * TR_ON_BATCH(message, handler): messages of this type that wait one behind the other come in one call,
  * as (tr_self *, state *, const struct <message> *const *messages, size_t count); the first two may be
  * left out. See troupe/batch.h. TR_ON_BATCH(message, handler, .batch_max = 100): at most so many.
  */
-#define TR_ON_BATCH(message, ...) (BATCH, message, __VA_ARGS__, )
+#define TR_ON_BATCH(message, ...) (TR_CLAUSE_BATCH, message, __VA_ARGS__, )
 /**
  * TR_ON_BATCH_IF(message, filter, handler): of those messages of which `bool filter(const struct
  * <message> *)` says so, which looks at nothing but the message. Any other comes alone, in its place.
  */
-#define TR_ON_BATCH_IF(message, filter, ...) (BATCH_IF, message, filter, __VA_ARGS__, )
+#define TR_ON_BATCH_IF(message, filter, ...) (TR_CLAUSE_BATCH_IF, message, filter, __VA_ARGS__, )
 /** TR_ON_ANY(handler): what no other clause handles; (tr_self *, state *, const tr_message *). */
-#define TR_ON_ANY(...) (ANY, __VA_ARGS__, )
+#define TR_ON_ANY(...) (TR_CLAUSE_ANY, __VA_ARGS__, )
 /** TR_SETUP(function): fills in the state of an incarnation, before tr_pre_start. */
-#define TR_SETUP(...) (SETUP, tr_none, __VA_ARGS__, )
+#define TR_SETUP(...) (TR_CLAUSE_SETUP, tr_none, __VA_ARGS__, )
 /** TR_SETUP_WITH(message, function): the same, from the message that was given to tr_spawn. */
-#define TR_SETUP_WITH(message, ...) (SETUP, message, __VA_ARGS__, )
+#define TR_SETUP_WITH(message, ...) (TR_CLAUSE_SETUP, message, __VA_ARGS__, )
 /** TR_OPTIONS(.is_pinned = true): members of tr_options. */
-#define TR_OPTIONS(...) (OPTIONS, __VA_ARGS__)
+#define TR_OPTIONS(...) (TR_CLAUSE_OPTIONS, __VA_ARGS__)
 
 /** TR_SUPERVISE(strategy, .restarts_max = 5): members of tr_supervision. */
-#define TR_SUPERVISE(...) (SUPERVISE, __VA_ARGS__, )
+#define TR_SUPERVISE(...) (TR_CLAUSE_SUPERVISE, __VA_ARGS__, )
 /**
  * TR_CHILD(actor, "name", .restart = TR_TEMPORARY): a child that is started after the set-up of each
  * incarnation and before its tr_pre_start, in the order written; members of tr_child_spec. When one
  * does not start, the parent does not either. A child of that name that lives is left alone.
  */
-#define TR_CHILD(...) (CHILD, __VA_ARGS__, )
+#define TR_CHILD(...) (TR_CLAUSE_CHILD, __VA_ARGS__, )
 /** The set-up message of a TR_CHILD: .setup = TR_WITH(label, .text = "anna"). */
 #define TR_WITH(...) TR_WITH_(TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
 
@@ -247,13 +247,13 @@ TR_END_C
     TR_QUIET_ \
     TR_BEHAVIOR_DECLARE(b); \
     TR_CHECK_STATE_(b, S); \
-    TR_PP_EACH(TR_CLAUSE_CODE_, (CODE, b, S), __VA_ARGS__) \
+    TR_PP_EACH(TR_CLAUSE_CODE_, (TR_IN_CODE, b, S), __VA_ARGS__) \
     static const tr_handler tr_handlers_##b[] = { \
-        TR_PP_EACH(TR_CLAUSE_, (ROW, b, S), __VA_ARGS__) \
+        TR_PP_EACH(TR_CLAUSE_, (TR_IN_ROW, b, S), __VA_ARGS__) \
         { NULL, NULL, NULL, NULL, false, false, 0, NULL, false } \
     }; \
     TR_MAY_BE_UNUSED static const tr_child_spec tr_children_##b[] = { \
-        TR_PP_EACH(TR_CLAUSE_, (KID, b, S), __VA_ARGS__) \
+        TR_PP_EACH(TR_CLAUSE_, (TR_IN_KID, b, S), __VA_ARGS__) \
         { NULL, NULL, { NULL, NULL }, TR_TABLE_ZERO_(tr_restart), false, NULL } \
     }; \
     const tr_behavior tr_behavior_##b = TR_TABLE_(tr_behavior) { \
@@ -262,40 +262,44 @@ TR_END_C
         .state_name = #S, .state_size = TR_STATE_SIZE_(S), \
         .handlers = tr_handlers_##b, \
         .handler_count = sizeof(tr_handlers_##b) / sizeof(tr_handler) - 1, \
-        TR_PP_EACH(TR_CLAUSE_, (INIT, b, S), __VA_ARGS__) \
-        TR_PP_EACH(TR_CLAUSE_, (OPTS, b, S), __VA_ARGS__) \
-        TR_PP_EACH(TR_CLAUSE_, (WARD, b, S), __VA_ARGS__) \
+        TR_PP_EACH(TR_CLAUSE_, (TR_IN_INIT, b, S), __VA_ARGS__) \
+        TR_PP_EACH(TR_CLAUSE_, (TR_IN_OPTS, b, S), __VA_ARGS__) \
+        TR_PP_EACH(TR_CLAUSE_, (TR_IN_WARD, b, S), __VA_ARGS__) \
         .children = tr_children_##b, \
         .child_count = sizeof(tr_children_##b) / sizeof(tr_child_spec) - 1, \
     }; \
     TR_QUIET_END_ \
     TR_STATIC_ASSERT(TR_ABI > 0, "")
 
-/* A clause is a tuple (KIND, ...). In each pass P it expands to TR_IN_P_KIND(b, S, ...). */
+/*
+ * A clause is a tuple (TR_CLAUSE_ON, ...). In each pass, such as TR_IN_CODE, it expands to
+ * TR_IN_CODE_TR_CLAUSE_ON(b, S, ...). Each of these words has our prefix, because a macro of the application
+ * with that name would replace it on the way.
+ */
 #define TR_CLAUSE_(c, x) TR_PP_IF_TUPLE(x)(TR_CLAUSE_TUPLE_, TR_CLAUSE_SKIP_)(c, x)
 #define TR_CLAUSE_SKIP_(c, x)
 #define TR_CLAUSE_TUPLE_(c, x) TR_CLAUSE_SPREAD_(TR_PP_UNTUPLE c, TR_PP_UNTUPLE x)
 #define TR_CLAUSE_SPREAD_(...) TR_CLAUSE_EMIT_(__VA_ARGS__)
-#define TR_CLAUSE_EMIT_(pass, b, S, kind, ...) TR_IN_##pass##_##kind(b, S, __VA_ARGS__)
+#define TR_CLAUSE_EMIT_(pass, b, S, kind, ...) pass##_##kind(b, S, __VA_ARGS__)
 #define TR_CLAUSE_CODE_(c, x) TR_PP_IF_TUPLE(x)(TR_CLAUSE_TUPLE_, TR_CLAUSE_BAD_)(c, x)
 #define TR_CLAUSE_BAD_(c, x) \
     TR_STATIC_ASSERT(sizeof(#x) == 1, \
         "troupe: each clause of TR_BEHAVIOR is TR_ON(...), TR_SETUP(...), ...; not: " #x);
 
 /* The first pass defines, for each clause, a function of the common type that calls the handler. */
-#define TR_IN_CODE_ON(b, S, m, h, ...) \
+#define TR_IN_CODE_TR_CLAUSE_ON(b, S, m, h, ...) \
     TR_CHECK_HANDLER_(S, struct m, "TR_ON(" #m ", " #h ")", h); \
     static tr_next tr_call_##b##_##m(tr_self *self, void *state, const void *message) \
     { \
         return TR_INVOKE_(h, S, struct m, self, state, message); \
     }
-#define TR_IN_CODE_BARRIER(b, S, m, f, h, ...) \
+#define TR_IN_CODE_TR_CLAUSE_BARRIER(b, S, m, f, h, ...) \
     TR_CHECK_FILTER_(struct m, "TR_ON_BARRIER_IF(" #m ", " #f ", " #h ")", "predicate", f); \
     TR_FILTER_CODE_(b, m, f) \
-    TR_IN_CODE_ON(b, S, m, h, )
-#define TR_IN_CODE_BATCH(b, S, m, h, ...) \
+    TR_IN_CODE_TR_CLAUSE_ON(b, S, m, h, )
+#define TR_IN_CODE_TR_CLAUSE_BATCH(b, S, m, h, ...) \
     TR_BATCH_CODE_(b, S, m, h, "TR_ON_BATCH(" #m ", " #h ")")
-#define TR_IN_CODE_BATCH_IF(b, S, m, f, h, ...) \
+#define TR_IN_CODE_TR_CLAUSE_BATCH_IF(b, S, m, f, h, ...) \
     TR_CHECK_FILTER_(struct m, "TR_ON_BATCH_IF(" #m ", " #f ", " #h ")", "filter", f); \
     TR_FILTER_CODE_(b, m, f) \
     TR_BATCH_CODE_(b, S, m, h, "TR_ON_BATCH_IF(" #m ", " #f ", " #h ")")
@@ -312,81 +316,81 @@ TR_END_C
         const void *const *messages = tr_self_batch(self, &message, &count); \
         return TR_INVOKE_BATCH_(h, S, struct m, self, state, messages, count); \
     }
-#define TR_IN_CODE_ANY(b, S, h, ...) \
+#define TR_IN_CODE_TR_CLAUSE_ANY(b, S, h, ...) \
     TR_CHECK_HANDLER_(S, tr_message, "TR_ON_ANY(" #h ")", h); \
     static tr_next tr_call_any_##b(tr_self *self, void *state, const void *message) \
     { \
         return TR_INVOKE_(h, S, tr_message, self, state, message); \
     }
-#define TR_IN_CODE_SETUP(b, S, m, h, ...) \
+#define TR_IN_CODE_TR_CLAUSE_SETUP(b, S, m, h, ...) \
     TR_CHECK_HANDLER_(S, struct m, "TR_SETUP(" #h ")", h); \
     static tr_next tr_setup_##b(tr_self *self, void *state, const void *message) \
     { \
         return TR_INVOKE_(h, S, struct m, self, state, message); \
     }
-#define TR_IN_CODE_OPTIONS(b, S, ...)
-#define TR_IN_CODE_SUPERVISE(b, S, ...)
-#define TR_IN_CODE_CHILD(b, S, a, ...) TR_BEHAVIOR_DECLARE(a);
+#define TR_IN_CODE_TR_CLAUSE_OPTIONS(b, S, ...)
+#define TR_IN_CODE_TR_CLAUSE_SUPERVISE(b, S, ...)
+#define TR_IN_CODE_TR_CLAUSE_CHILD(b, S, a, ...) TR_BEHAVIOR_DECLARE(a);
 
 /* Behind the handler of TR_ON come members of tr_handler, and the comma that TR_ON added. */
-#define TR_IN_ROW_ON(b, S, m, h, ...) TR_TABLE_(tr_handler) \
+#define TR_IN_ROW_TR_CLAUSE_ON(b, S, m, h, ...) TR_TABLE_(tr_handler) \
     { .type = &tr_type_##m, .call = tr_call_##b##_##m, .name = #h, __VA_ARGS__ },
-#define TR_IN_ROW_BARRIER(b, S, m, f, h, ...) TR_TABLE_(tr_handler) \
+#define TR_IN_ROW_TR_CLAUSE_BARRIER(b, S, m, f, h, ...) TR_TABLE_(tr_handler) \
     { .type = &tr_type_##m, .call = tr_call_##b##_##m, .name = #h, \
       __VA_ARGS__ .barrier_if = tr_filter_##b##_##m },
-#define TR_IN_ROW_BATCH(b, S, m, h, ...) TR_TABLE_(tr_handler) \
+#define TR_IN_ROW_TR_CLAUSE_BATCH(b, S, m, h, ...) TR_TABLE_(tr_handler) \
     { .type = &tr_type_##m, .call = tr_call_##b##_##m, .name = #h, .is_batch = true, __VA_ARGS__ },
-#define TR_IN_ROW_BATCH_IF(b, S, m, f, h, ...) TR_TABLE_(tr_handler) \
+#define TR_IN_ROW_TR_CLAUSE_BATCH_IF(b, S, m, f, h, ...) TR_TABLE_(tr_handler) \
     { .type = &tr_type_##m, .call = tr_call_##b##_##m, .name = #h, \
       .filter = tr_filter_##b##_##m, .is_batch = true, __VA_ARGS__ },
-#define TR_IN_ROW_ANY(b, S, h, extra) \
+#define TR_IN_ROW_TR_CLAUSE_ANY(b, S, h, extra) \
     { NULL, tr_call_any_##b, #h, NULL, false, false, 0, NULL, false },
-#define TR_IN_ROW_SETUP(b, S, ...)
-#define TR_IN_ROW_OPTIONS(b, S, ...)
-#define TR_IN_ROW_SUPERVISE(b, S, ...)
-#define TR_IN_ROW_CHILD(b, S, ...)
+#define TR_IN_ROW_TR_CLAUSE_SETUP(b, S, ...)
+#define TR_IN_ROW_TR_CLAUSE_OPTIONS(b, S, ...)
+#define TR_IN_ROW_TR_CLAUSE_SUPERVISE(b, S, ...)
+#define TR_IN_ROW_TR_CLAUSE_CHILD(b, S, ...)
 
-#define TR_IN_INIT_SETUP(b, S, m, h, extra) .setup = { &tr_type_##m, tr_setup_##b },
-#define TR_IN_INIT_ON(b, S, ...)
-#define TR_IN_INIT_BARRIER(b, S, ...)
-#define TR_IN_INIT_BATCH(b, S, ...)
-#define TR_IN_INIT_BATCH_IF(b, S, ...)
-#define TR_IN_INIT_ANY(b, S, ...)
-#define TR_IN_INIT_OPTIONS(b, S, ...)
-#define TR_IN_INIT_SUPERVISE(b, S, ...)
-#define TR_IN_INIT_CHILD(b, S, ...)
+#define TR_IN_INIT_TR_CLAUSE_SETUP(b, S, m, h, extra) .setup = { &tr_type_##m, tr_setup_##b },
+#define TR_IN_INIT_TR_CLAUSE_ON(b, S, ...)
+#define TR_IN_INIT_TR_CLAUSE_BARRIER(b, S, ...)
+#define TR_IN_INIT_TR_CLAUSE_BATCH(b, S, ...)
+#define TR_IN_INIT_TR_CLAUSE_BATCH_IF(b, S, ...)
+#define TR_IN_INIT_TR_CLAUSE_ANY(b, S, ...)
+#define TR_IN_INIT_TR_CLAUSE_OPTIONS(b, S, ...)
+#define TR_IN_INIT_TR_CLAUSE_SUPERVISE(b, S, ...)
+#define TR_IN_INIT_TR_CLAUSE_CHILD(b, S, ...)
 
-#define TR_IN_OPTS_OPTIONS(b, S, ...) .options = { __VA_ARGS__ },
-#define TR_IN_OPTS_ON(b, S, ...)
-#define TR_IN_OPTS_BARRIER(b, S, ...)
-#define TR_IN_OPTS_BATCH(b, S, ...)
-#define TR_IN_OPTS_BATCH_IF(b, S, ...)
-#define TR_IN_OPTS_ANY(b, S, ...)
-#define TR_IN_OPTS_SETUP(b, S, ...)
-#define TR_IN_OPTS_SUPERVISE(b, S, ...)
-#define TR_IN_OPTS_CHILD(b, S, ...)
+#define TR_IN_OPTS_TR_CLAUSE_OPTIONS(b, S, ...) .options = { __VA_ARGS__ },
+#define TR_IN_OPTS_TR_CLAUSE_ON(b, S, ...)
+#define TR_IN_OPTS_TR_CLAUSE_BARRIER(b, S, ...)
+#define TR_IN_OPTS_TR_CLAUSE_BATCH(b, S, ...)
+#define TR_IN_OPTS_TR_CLAUSE_BATCH_IF(b, S, ...)
+#define TR_IN_OPTS_TR_CLAUSE_ANY(b, S, ...)
+#define TR_IN_OPTS_TR_CLAUSE_SETUP(b, S, ...)
+#define TR_IN_OPTS_TR_CLAUSE_SUPERVISE(b, S, ...)
+#define TR_IN_OPTS_TR_CLAUSE_CHILD(b, S, ...)
 
 /* Behind the strategy come members of tr_supervision, and behind the name those of tr_child_spec. */
-#define TR_IN_WARD_SUPERVISE(b, S, s, ...) .supervision = { .strategy = s, __VA_ARGS__ },
-#define TR_IN_WARD_OPTIONS(b, S, ...)
-#define TR_IN_WARD_ON(b, S, ...)
-#define TR_IN_WARD_BARRIER(b, S, ...)
-#define TR_IN_WARD_BATCH(b, S, ...)
-#define TR_IN_WARD_BATCH_IF(b, S, ...)
-#define TR_IN_WARD_ANY(b, S, ...)
-#define TR_IN_WARD_SETUP(b, S, ...)
-#define TR_IN_WARD_CHILD(b, S, ...)
+#define TR_IN_WARD_TR_CLAUSE_SUPERVISE(b, S, s, ...) .supervision = { .strategy = s, __VA_ARGS__ },
+#define TR_IN_WARD_TR_CLAUSE_OPTIONS(b, S, ...)
+#define TR_IN_WARD_TR_CLAUSE_ON(b, S, ...)
+#define TR_IN_WARD_TR_CLAUSE_BARRIER(b, S, ...)
+#define TR_IN_WARD_TR_CLAUSE_BATCH(b, S, ...)
+#define TR_IN_WARD_TR_CLAUSE_BATCH_IF(b, S, ...)
+#define TR_IN_WARD_TR_CLAUSE_ANY(b, S, ...)
+#define TR_IN_WARD_TR_CLAUSE_SETUP(b, S, ...)
+#define TR_IN_WARD_TR_CLAUSE_CHILD(b, S, ...)
 
-#define TR_IN_KID_CHILD(b, S, a, n, ...) TR_TABLE_(tr_child_spec) \
+#define TR_IN_KID_TR_CLAUSE_CHILD(b, S, a, n, ...) TR_TABLE_(tr_child_spec) \
     { .behavior = &tr_behavior_##a, .name = n, __VA_ARGS__ },
-#define TR_IN_KID_SUPERVISE(b, S, ...)
-#define TR_IN_KID_OPTIONS(b, S, ...)
-#define TR_IN_KID_ON(b, S, ...)
-#define TR_IN_KID_BARRIER(b, S, ...)
-#define TR_IN_KID_BATCH(b, S, ...)
-#define TR_IN_KID_BATCH_IF(b, S, ...)
-#define TR_IN_KID_ANY(b, S, ...)
-#define TR_IN_KID_SETUP(b, S, ...)
+#define TR_IN_KID_TR_CLAUSE_SUPERVISE(b, S, ...)
+#define TR_IN_KID_TR_CLAUSE_OPTIONS(b, S, ...)
+#define TR_IN_KID_TR_CLAUSE_ON(b, S, ...)
+#define TR_IN_KID_TR_CLAUSE_BARRIER(b, S, ...)
+#define TR_IN_KID_TR_CLAUSE_BATCH(b, S, ...)
+#define TR_IN_KID_TR_CLAUSE_BATCH_IF(b, S, ...)
+#define TR_IN_KID_TR_CLAUSE_ANY(b, S, ...)
+#define TR_IN_KID_TR_CLAUSE_SETUP(b, S, ...)
 
 #define TR_WITH_(...) TR_WITH__(__VA_ARGS__)
 #define TR_WITH__(m, ...) { &tr_type_##m, TR_MAKE_STATIC_(m, __VA_ARGS__) }

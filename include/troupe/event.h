@@ -86,7 +86,7 @@ typedef struct tr_snapshots {
  * fields of what comes after it. An event that is newer than the code keeps the actor from starting: TR_STALE; so
  * does one whose fields were moved, renamed or retyped without a version: TR_WRONG_SHAPE.
  */
-#define TR_APPLY(event, ...) (APPLY, event, __VA_ARGS__, )
+#define TR_APPLY(event, ...) (TR_CLAUSE_APPLY, event, __VA_ARGS__, )
 /**
  * TR_ON_STORED(event, handler): called when such an event is on disk, once, and never for one that is replayed. The
  * handler is as one of TR_ON, with a const state, which may be that after later events; it is a turn of its
@@ -94,9 +94,9 @@ typedef struct tr_snapshots {
  * the other. At most once: it does not come if the process or the actor ends before. What must not be left out
  * is an alarm, or in a queue, set beside tr_persist.
  */
-#define TR_ON_STORED(event, ...) (STORED, event, __VA_ARGS__, )
+#define TR_ON_STORED(event, ...) (TR_CLAUSE_STORED, event, __VA_ARGS__, )
 /** TR_SNAPSHOTS(.every = 500, .kept = 3): members of tr_snapshots. */
-#define TR_SNAPSHOTS(...) (SNAPSHOTS, __VA_ARGS__)
+#define TR_SNAPSHOTS(...) (TR_CLAUSE_SNAPSHOTS, __VA_ARGS__)
 
 /**
  * Adds an event to the journal and applies it: tr_persist(self, deposited, .cents = 5). Gives its number.
@@ -180,15 +180,15 @@ typedef struct tr_events {
 
 #define TR_EVENTS_(b, S, ...) \
     TR_QUIET_ \
-    TR_PP_EACH(TR_EVENT_CODE_, (EVENT_CODE, b, S), __VA_ARGS__) \
+    TR_PP_EACH(TR_EVENT_CODE_, (TR_IN_EVENT_CODE, b, S), __VA_ARGS__) \
     static const tr_event_row tr_event_rows_##b[] = { \
-        TR_PP_EACH(TR_CLAUSE_, (EVENT_ROW, b, S), __VA_ARGS__) \
+        TR_PP_EACH(TR_CLAUSE_, (TR_IN_EVENT_ROW, b, S), __VA_ARGS__) \
         TR_TABLE_(tr_event_row) { .type = NULL, .apply = NULL, .stored = NULL, .name = NULL } \
     }; \
     static const tr_events b = TR_TABLE_(tr_events) { \
         .size = sizeof(tr_events), .state = &tr_type_##S, .rows = tr_event_rows_##b, \
         .row_count = sizeof(tr_event_rows_##b) / sizeof(tr_event_row) - 1, \
-        TR_PP_EACH(TR_CLAUSE_, (EVENT_INIT, b, S), __VA_ARGS__) \
+        TR_PP_EACH(TR_CLAUSE_, (TR_IN_EVENT_INIT, b, S), __VA_ARGS__) \
     }; \
     TR_QUIET_END_ \
     TR_STATIC_ASSERT(TR_ABI > 0, "")
@@ -199,29 +199,29 @@ typedef struct tr_events {
         "troupe: each clause of TR_EVENTS is TR_APPLY(...), TR_ON_STORED(...), TR_SNAPSHOTS(...); " \
         "not: " #x);
 
-#define TR_IN_EVENT_CODE_APPLY(b, S, m, f, ...) \
+#define TR_IN_EVENT_CODE_TR_CLAUSE_APPLY(b, S, m, f, ...) \
     TR_CHECK_APPLY_(struct S, struct m, "TR_APPLY(" #m ", " #f ")", f); \
     static void tr_apply_##b##_##m(void *state, const void *event, tr_memory *memory) \
     { \
         TR_INVOKE_APPLY_(f, struct S, struct m, state, event, memory); \
     }
-#define TR_IN_EVENT_CODE_STORED(b, S, m, h, ...) \
+#define TR_IN_EVENT_CODE_TR_CLAUSE_STORED(b, S, m, h, ...) \
     TR_CHECK_HANDLER_(const struct S, struct m, "TR_ON_STORED(" #m ", " #h ")", h); \
     static tr_next tr_stored_##b##_##m(tr_self *self, void *state, const void *message) \
     { \
         return TR_INVOKE_(h, const struct S, struct m, self, state, message); \
     }
-#define TR_IN_EVENT_CODE_SNAPSHOTS(b, S, ...)
+#define TR_IN_EVENT_CODE_TR_CLAUSE_SNAPSHOTS(b, S, ...)
 
-#define TR_IN_EVENT_ROW_APPLY(b, S, m, f, ...) TR_TABLE_(tr_event_row) \
+#define TR_IN_EVENT_ROW_TR_CLAUSE_APPLY(b, S, m, f, ...) TR_TABLE_(tr_event_row) \
     { .type = &tr_type_##m, .apply = tr_apply_##b##_##m, .stored = NULL, .name = #f, __VA_ARGS__ },
-#define TR_IN_EVENT_ROW_STORED(b, S, m, h, ...) TR_TABLE_(tr_event_row) \
+#define TR_IN_EVENT_ROW_TR_CLAUSE_STORED(b, S, m, h, ...) TR_TABLE_(tr_event_row) \
     { .type = &tr_type_##m, .apply = NULL, .stored = tr_stored_##b##_##m, .name = #h, __VA_ARGS__ },
-#define TR_IN_EVENT_ROW_SNAPSHOTS(b, S, ...)
+#define TR_IN_EVENT_ROW_TR_CLAUSE_SNAPSHOTS(b, S, ...)
 
-#define TR_IN_EVENT_INIT_APPLY(b, S, ...)
-#define TR_IN_EVENT_INIT_STORED(b, S, ...)
-#define TR_IN_EVENT_INIT_SNAPSHOTS(b, S, ...) .snapshots = { __VA_ARGS__ },
+#define TR_IN_EVENT_INIT_TR_CLAUSE_APPLY(b, S, ...)
+#define TR_IN_EVENT_INIT_TR_CLAUSE_STORED(b, S, ...)
+#define TR_IN_EVENT_INIT_TR_CLAUSE_SNAPSHOTS(b, S, ...) .snapshots = { __VA_ARGS__ },
 
 #define TR_PERSIST_(...) TR_PERSIST__(__VA_ARGS__)
 #define TR_PERSIST__(self, m, ...) tr_self_persist(self, &tr_type_##m, TR_MAKE_(m, __VA_ARGS__))
@@ -231,33 +231,33 @@ typedef struct tr_events {
 #define TR_EVENT_AS_(event, m) ((const struct m *)tr_event_data(event, &tr_type_##m))
 
 #ifdef __cplusplus
-template <class S, class M> tr_yes_ tr_is_apply_(void (*)(S *));
-template <class S, class M> tr_yes_ tr_is_apply_(void (*)(S *, const M *));
-template <class S, class M> tr_yes_ tr_is_apply_(void (*)(S *, const M *, tr_memory *));
-template <class S, class M> tr_no_ tr_is_apply_(...);
-template <class S, class M>
-inline void tr_invoke_apply_(void (*apply)(S *), void *state, const void *, tr_memory *) noexcept
+template <class TR_S, class TR_M> tr_yes_ tr_is_apply_(void (*)(TR_S *));
+template <class TR_S, class TR_M> tr_yes_ tr_is_apply_(void (*)(TR_S *, const TR_M *));
+template <class TR_S, class TR_M> tr_yes_ tr_is_apply_(void (*)(TR_S *, const TR_M *, tr_memory *));
+template <class TR_S, class TR_M> tr_no_ tr_is_apply_(...);
+template <class TR_S, class TR_M>
+inline void tr_invoke_apply_(void (*apply)(TR_S *), void *state, const void *, tr_memory *) noexcept
 {
-    apply(static_cast<S *>(state));
+    apply(static_cast<TR_S *>(state));
 }
-template <class S, class M>
-inline void tr_invoke_apply_(void (*apply)(S *, const M *), void *state, const void *event,
+template <class TR_S, class TR_M>
+inline void tr_invoke_apply_(void (*apply)(TR_S *, const TR_M *), void *state, const void *event,
                              tr_memory *) noexcept
 {
-    apply(static_cast<S *>(state), tr_cast_<M>(event));
+    apply(static_cast<TR_S *>(state), tr_cast_<TR_M>(event));
 }
-template <class S, class M>
-inline void tr_invoke_apply_(void (*apply)(S *, const M *, tr_memory *), void *state,
+template <class TR_S, class TR_M>
+inline void tr_invoke_apply_(void (*apply)(TR_S *, const TR_M *, tr_memory *), void *state,
                              const void *event, tr_memory *memory) noexcept
 {
-    apply(static_cast<S *>(state), tr_cast_<M>(event), memory);
+    apply(static_cast<TR_S *>(state), tr_cast_<TR_M>(event), memory);
 }
-#define TR_CHECK_APPLY_(S, M, clause, f) \
-    static_assert(decltype(tr_is_apply_<S, M>(&f))::value, \
-        "troupe: " clause ": the function must be void " #f "(" #S " *state, const " #M \
+#define TR_CHECK_APPLY_(TR_S, TR_M, clause, f) \
+    static_assert(decltype(tr_is_apply_<TR_S, TR_M>(&f))::value, \
+        "troupe: " clause ": the function must be void " #f "(" #TR_S " *state, const " #TR_M \
         " *event, tr_memory *memory); the last, or the last two, may be left out")
-#define TR_INVOKE_APPLY_(f, S, M, state, event, memory) \
-    tr_invoke_apply_<S, M>(&f, state, event, memory)
+#define TR_INVOKE_APPLY_(f, TR_S, TR_M, state, event, memory) \
+    tr_invoke_apply_<TR_S, TR_M>(&f, state, event, memory)
 #else
 #define TR_FN_APPLY_STATE_(S, M) void (*)(S *)
 #define TR_FN_APPLY_EVENT_(S, M) void (*)(S *, const M *)

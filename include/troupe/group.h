@@ -99,13 +99,13 @@
  * The key is this field: an integer, bool, enum, str (NULL is a key too), bytes or ref. Equal integers
  * of different widths are the same key, and so are str and bytes with the same contents.
  */
-#define TR_ROUTE_BY(message, field) (BY, message, field)
+#define TR_ROUTE_BY(message, field) (TR_ROUTED_BY, message, field)
 /**
  * The key is what `uint64_t function(const struct <message> *)` gives. It is called by whoever sends,
  * on any thread, also several times for one message, with the sender's own struct or a copy of it: it
  * looks at what is in the message and at nothing else, and keeps no pointer to it.
  */
-#define TR_ROUTE_WITH(message, function) (WITH, message, function)
+#define TR_ROUTE_WITH(message, function) (TR_ROUTED_WITH, message, function)
 
 /** How many members a group has now; 0 when it has stopped, or was never a group. */
 #define tr_group_count(from, group) TR_SPEAKER_(from, group_members)(from, tr_any(group), NULL, 0)
@@ -177,7 +177,7 @@ TR_END_C
             TR_MAKE_(m, __VA_ARGS__), NULL), \
         TR_GROUP_ARGS_(members, routes), TR_REF_OUT_(ref, a))
 
-/* A route is a tuple (KIND, message, what); the empty one behind the last comma is skipped. */
+/* A route is a tuple (TR_ROUTED_BY, message, what), as a clause is; the empty one behind the last comma is skipped. */
 #define TR_ROUTES_(a, ...) \
     TR_PP_EACH(TR_ROUTE_CODE_, a, __VA_ARGS__) \
     TR_MAY_BE_UNUSED static const tr_route tr_routes_##a[] = { \
@@ -187,21 +187,21 @@ TR_END_C
 #define TR_ROUTE_SKIP_(a, x)
 #define TR_ROUTE_CODE_(a, x) TR_PP_IF_TUPLE(x)(TR_ROUTE_CODE_TUPLE_, TR_ROUTE_SKIP_)(a, x)
 #define TR_ROUTE_ROW_(a, x) TR_PP_IF_TUPLE(x)(TR_ROUTE_ROW_TUPLE_, TR_ROUTE_SKIP_)(a, x)
-#define TR_ROUTE_CODE_TUPLE_(a, x) TR_ROUTE_SPREAD_(CODE, a, TR_PP_UNTUPLE x)
-#define TR_ROUTE_ROW_TUPLE_(a, x) TR_ROUTE_SPREAD_(ROW, a, TR_PP_UNTUPLE x)
+#define TR_ROUTE_CODE_TUPLE_(a, x) TR_ROUTE_SPREAD_(TR_IN_CODE, a, TR_PP_UNTUPLE x)
+#define TR_ROUTE_ROW_TUPLE_(a, x) TR_ROUTE_SPREAD_(TR_IN_ROW, a, TR_PP_UNTUPLE x)
 #define TR_ROUTE_SPREAD_(...) TR_ROUTE_EMIT_(__VA_ARGS__)
-#define TR_ROUTE_EMIT_(pass, a, kind, m, what) TR_ROUTE_##pass##_##kind(a, m, what)
+#define TR_ROUTE_EMIT_(pass, a, kind, m, what) pass##_##kind(a, m, what)
 /* Its actor must accept the message. */
-#define TR_ROUTE_CODE_BY(a, m, field) \
+#define TR_IN_CODE_TR_ROUTED_BY(a, m, field) \
     TR_STATIC_ASSERT(sizeof(((union a##_accepts *)0)->m) == 1, "");
-#define TR_ROUTE_CODE_WITH(a, m, function) \
+#define TR_IN_CODE_TR_ROUTED_WITH(a, m, function) \
     TR_STATIC_ASSERT(sizeof(((union a##_accepts *)0)->m) == 1, ""); \
     static uint64_t tr_route_##a##_##m(const void *message) \
     { \
         const struct m *typed = (const struct m *)message; \
         return function(typed); \
     }
-#define TR_ROUTE_ROW_BY(a, m, field) { &tr_type_##m, NULL, offsetof(struct m, field) },
-#define TR_ROUTE_ROW_WITH(a, m, function) { &tr_type_##m, tr_route_##a##_##m, 0 },
+#define TR_IN_ROW_TR_ROUTED_BY(a, m, field) { &tr_type_##m, NULL, offsetof(struct m, field) },
+#define TR_IN_ROW_TR_ROUTED_WITH(a, m, function) { &tr_type_##m, tr_route_##a##_##m, 0 },
 
 #endif

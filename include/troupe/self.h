@@ -238,7 +238,8 @@ typedef enum tr_timer_kind {
  * is required. A message of another type, one that nobody wants, or one that is missing fails the
  * turn with TR_WRONG_TYPE. The behavior changes when the turn has ended, its defers included; a
  * set-up that fails then is a failure of the actor, and it is the new behavior that hears of what
- * follows. A restart begins with the behavior of tr_spawn.
+ * follows. A restart begins with the behavior of tr_spawn. Without the `return` nothing changes, and the
+ * compiler warns.
  */
 #define tr_become(self, ...) TR_PP_CAT(TR_BECOME_, TR_PP_IS_ONE(__VA_ARGS__))(self, __VA_ARGS__)
 
@@ -246,9 +247,10 @@ TR_BEGIN_C
 /**
  * This actor is broken: return tr_fail(self, TR_BAD_DATA, "row %d", n); Its supervisor decides what
  * becomes of it (supervision.h); where nothing is said it is restarted. Gives what the handler
- * returns. The text is copied, and cut when it is longer than tr_error.text.
+ * must return; a result that is not returned is nothing, and the compiler warns. The text is copied, and cut when it is longer than tr_error.text.
  */
-tr_next tr_fail(tr_self *self, tr_status status, const char *format, ...) TR_PRINTF(3, 4);
+TR_MUST_RETURN tr_next tr_fail(tr_self *self, tr_status status, const char *format, ...)
+    TR_PRINTF(3, 4);
 /** The same from any depth of calls: does not return. */
 TR_NO_RETURN void tr_crash(tr_self *self, tr_status status, const char *format, ...)
     TR_PRINTF(3, 4);
@@ -272,9 +274,10 @@ void tr_set_receive_timeout(tr_self *self, tr_time idle_ns);
 /**
  * Sets the message of this turn aside: return tr_stash(self); It is also a handler by itself, as in
  * TR_ON_ANY(tr_stash). The turn fails with TR_STASH_FULL when TR_STASH_MAX wait already, or with
- * this one more than TR_STASH_BYTES_MAX. What is left when the incarnation ends is dead letters.
+ * this one more than TR_STASH_BYTES_MAX. What is left when the incarnation ends is dead letters. Without the
+ * `return` nothing is set aside, and the compiler warns.
  */
-tr_next tr_stash(tr_self *self);
+TR_MUST_RETURN tr_next tr_stash(tr_self *self);
 /**
  * Brings back up to `max` of what was set aside, the oldest first, before all other mail. What is
  * stashed again meanwhile waits for the next call. Returns how many.
@@ -407,8 +410,8 @@ tr_status tr_self_watch(tr_self *self, tr_ref ref);
 TR_MUST_CHECK tr_status tr_self_try_watch(tr_self *self, tr_ref ref);
 tr_status tr_self_unwatch(tr_self *self, tr_ref ref);
 /** setup_type NULL: no set-up message. */
-tr_next tr_self_become(tr_self *self, const tr_behavior *behavior, const tr_type *setup_type,
-                       const void *setup);
+TR_MUST_RETURN tr_next tr_self_become(tr_self *self, const tr_behavior *behavior,
+                                      const tr_type *setup_type, const void *setup);
 
 /** key NULL: `timer`, unless NULL, says which it is. */
 TR_MUST_CHECK tr_status tr_self_try_timer(tr_self *self, const char *key, tr_timer_kind kind,

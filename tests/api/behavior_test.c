@@ -94,7 +94,8 @@ static tr_next turn(tr_self *self, const struct turn_into *m)
     if (!strcmp(m->what, "chain"))
         return tr_become(self, chain, add, .n = m->n);
     if (!strcmp(m->what, "ignored")) {
-        (void)tr_become(self, other);
+        tr_next ignored = tr_become(self, other);
+        (void)ignored;
         return TR_SAME;
     }
     ck_abort_msg("no such behavior: %s", m->what);

@@ -35,6 +35,14 @@
 
 /* Spelled with underscores: an application may have macros named `unused` or `printf`. */
 #define TR_MUST_CHECK __attribute__((__warn_unused_result__))
+/* Of what does nothing by itself: the handler returns it, and then it happens. From C++20 and C23 on compilers say so. */
+#if defined(__cplusplus) && __cplusplus > 201703L
+#define TR_MUST_RETURN [[nodiscard("it does nothing unless the handler returns it")]]
+#elif !defined(__cplusplus) && __STDC_VERSION__ > 201710L
+#define TR_MUST_RETURN [[nodiscard("it does nothing unless the handler returns it")]]
+#else
+#define TR_MUST_RETURN TR_MUST_CHECK
+#endif
 #define TR_MAY_BE_UNUSED __attribute__((__unused__))
 #define TR_NO_RETURN __attribute__((__noreturn__))
 #define TR_NON_NULL __attribute__((__returns_nonnull__))

@@ -35,15 +35,17 @@
 #define TR_PP_PROBED(...) TR_PP_SECOND(__VA_ARGS__, )
 #define TR_PP_SECOND(a, b, ...) b
 
-/* The number of arguments, 1 to 64; MANY above that, up to 128. */
-#define TR_PP_COUNT(...) TR_PP_PICK(__VA_ARGS__, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, \
-    MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, \
-    MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, \
-    MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, \
-    MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY, 64, 63, 62, 61, 60, 59, \
-    58, 57, 56, 55, 54, 53, 52, 51, 50, 49, 48, 47, 46, 45, 44, 43, 42, 41, 40, 39, 38, 37, 36, \
-    35, 34, 33, 32, 31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, \
-    12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, )
+/* The number of arguments, 1 to 64; TR_MANY above that, up to 128. */
+#define TR_PP_COUNT(...) TR_PP_PICK(__VA_ARGS__, TR_MANY, TR_MANY, TR_MANY, TR_MANY, TR_MANY, \
+    TR_MANY, TR_MANY, TR_MANY, TR_MANY, TR_MANY, TR_MANY, TR_MANY, TR_MANY, TR_MANY, TR_MANY, \
+    TR_MANY, TR_MANY, TR_MANY, TR_MANY, TR_MANY, TR_MANY, TR_MANY, TR_MANY, TR_MANY, TR_MANY, \
+    TR_MANY, TR_MANY, TR_MANY, TR_MANY, TR_MANY, TR_MANY, TR_MANY, TR_MANY, TR_MANY, TR_MANY, \
+    TR_MANY, TR_MANY, TR_MANY, TR_MANY, TR_MANY, TR_MANY, TR_MANY, TR_MANY, TR_MANY, TR_MANY, \
+    TR_MANY, TR_MANY, TR_MANY, TR_MANY, TR_MANY, TR_MANY, TR_MANY, TR_MANY, TR_MANY, TR_MANY, \
+    TR_MANY, TR_MANY, TR_MANY, TR_MANY, TR_MANY, TR_MANY, TR_MANY, TR_MANY, TR_MANY, 64, 63, 62, \
+    61, 60, 59, 58, 57, 56, 55, 54, 53, 52, 51, 50, 49, 48, 47, 46, 45, 44, 43, 42, 41, 40, 39, \
+    38, 37, 36, 35, 34, 33, 32, 31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, \
+    15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, )
 
 /* 1 when there is one argument only, else 0. */
 #define TR_PP_IS_ONE(...) TR_PP_PICK(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
@@ -63,7 +65,7 @@
 /* F(c, item) for each item. */
 #define TR_PP_EACH(F, c, ...) \
     TR_PP_CAT(TR_PP_EACH_, TR_PP_COUNT(__VA_ARGS__))(F, c, __VA_ARGS__)
-#define TR_PP_EACH_MANY(F, c, ...) \
+#define TR_PP_EACH_TR_MANY(F, c, ...) \
     TR_STATIC_ASSERT(0, \
         "troupe: more than 63 fields, clauses or messages in a list");
 #define TR_PP_EACH_1(F, c, x0) \

@@ -14,13 +14,13 @@
 
 #include <type_traits>
 
-template <class T> inline const T *tr_address_(const T &value)
+template <class TR_T> inline const TR_T *tr_address_(const TR_T &value)
 {
     return &value;
 }
-template <class T> inline const T *tr_cast_(const void *pointer)
+template <class TR_T> inline const TR_T *tr_cast_(const void *pointer)
 {
-    return static_cast<const T *>(pointer);
+    return static_cast<const TR_T *>(pointer);
 }
 
 /* Thrown by a verb that ends the turn. */
@@ -47,17 +47,17 @@ struct tr_no_ {
 
 /* X(parameters, arguments) for each shape that a handler of state S and message M may have. */
 #define TR_SHAPES_(X) \
-    X((tr_self *, S *, const M *), (self, static_cast<S *>(state), tr_cast_<M>(message))) \
-    X((tr_self *, S *), (self, static_cast<S *>(state))) \
-    X((tr_self *, const M *), (self, tr_cast_<M>(message))) \
-    X((S *, const M *), (static_cast<S *>(state), tr_cast_<M>(message))) \
+    X((tr_self *, TR_S *, const TR_M *), (self, static_cast<TR_S *>(state), tr_cast_<TR_M>(message))) \
+    X((tr_self *, TR_S *), (self, static_cast<TR_S *>(state))) \
+    X((tr_self *, const TR_M *), (self, tr_cast_<TR_M>(message))) \
+    X((TR_S *, const TR_M *), (static_cast<TR_S *>(state), tr_cast_<TR_M>(message))) \
     X((tr_self *), (self)) \
-    X((S *), (static_cast<S *>(state))) \
-    X((const M *), (tr_cast_<M>(message))) \
+    X((TR_S *), (static_cast<TR_S *>(state))) \
+    X((const TR_M *), (tr_cast_<TR_M>(message))) \
     X((void), ())
 #define TR_SHAPE_CXX_(parameters, arguments) \
-    template <class S, class M> tr_yes_ tr_is_handler_(tr_next(*) parameters); \
-    template <class S, class M> inline tr_next tr_invoke_(tr_next(*handler) parameters, \
+    template <class TR_S, class TR_M> tr_yes_ tr_is_handler_(tr_next(*) parameters); \
+    template <class TR_S, class TR_M> inline tr_next tr_invoke_(tr_next(*handler) parameters, \
         tr_self *self, void *state, const void *message) noexcept \
     { \
         (void)self; \
@@ -66,79 +66,79 @@ struct tr_no_ {
         TR_TURN_(handler arguments) \
     }
 TR_SHAPES_(TR_SHAPE_CXX_)
-template <class S, class M> tr_no_ tr_is_handler_(...);
+template <class TR_S, class TR_M> tr_no_ tr_is_handler_(...);
 
-#define TR_CHECK_HANDLER_(S, M, clause, h) \
-    static_assert(decltype(tr_is_handler_<S, M>(&h))::value, \
-        "troupe: " clause ": the handler must be tr_next " #h "(tr_self *self, " #S \
-        " *state, const " #M " *message); any of the three parameters may be left out")
-#define TR_INVOKE_(h, S, M, self, state, message) tr_invoke_<S, M>(&h, self, state, message)
+#define TR_CHECK_HANDLER_(TR_S, TR_M, clause, h) \
+    static_assert(decltype(tr_is_handler_<TR_S, TR_M>(&h))::value, \
+        "troupe: " clause ": the handler must be tr_next " #h "(tr_self *self, " #TR_S \
+        " *state, const " #TR_M " *message); any of the three parameters may be left out")
+#define TR_INVOKE_(h, TR_S, TR_M, self, state, message) tr_invoke_<TR_S, TR_M>(&h, self, state, message)
 
 /* The shapes of a handler of batches. */
 #define TR_SHAPES_BATCH_(X) \
-    X((tr_self *, S *, const M *const *, size_t), \
-        (self, static_cast<S *>(state), tr_cast_all_<M>(messages), count)) \
-    X((tr_self *, const M *const *, size_t), (self, tr_cast_all_<M>(messages), count)) \
-    X((S *, const M *const *, size_t), \
-        (static_cast<S *>(state), tr_cast_all_<M>(messages), count)) \
-    X((const M *const *, size_t), (tr_cast_all_<M>(messages), count))
+    X((tr_self *, TR_S *, const TR_M *const *, size_t), \
+        (self, static_cast<TR_S *>(state), tr_cast_all_<TR_M>(messages), count)) \
+    X((tr_self *, const TR_M *const *, size_t), (self, tr_cast_all_<TR_M>(messages), count)) \
+    X((TR_S *, const TR_M *const *, size_t), \
+        (static_cast<TR_S *>(state), tr_cast_all_<TR_M>(messages), count)) \
+    X((const TR_M *const *, size_t), (tr_cast_all_<TR_M>(messages), count))
 #define TR_SHAPE_BATCH_CXX_(parameters, arguments) \
-    template <class S, class M> tr_yes_ tr_is_batch_(tr_next(*) parameters); \
-    template <class S, class M> inline tr_next tr_invoke_batch_(tr_next(*handler) parameters, \
+    template <class TR_S, class TR_M> tr_yes_ tr_is_batch_(tr_next(*) parameters); \
+    template <class TR_S, class TR_M> inline tr_next tr_invoke_batch_(tr_next(*handler) parameters, \
         tr_self *self, void *state, const void *const *messages, size_t count) noexcept \
     { \
         (void)self; \
         (void)state; \
         TR_TURN_(handler arguments) \
     }
-template <class T> inline const T *const *tr_cast_all_(const void *const *messages)
+template <class TR_T> inline const TR_T *const *tr_cast_all_(const void *const *messages)
 {
-    return reinterpret_cast<const T *const *>(messages);
+    return reinterpret_cast<const TR_T *const *>(messages);
 }
 TR_SHAPES_BATCH_(TR_SHAPE_BATCH_CXX_)
-template <class S, class M> tr_no_ tr_is_batch_(...);
+template <class TR_S, class TR_M> tr_no_ tr_is_batch_(...);
 
-#define TR_CHECK_BATCH_(S, M, clause, h) \
-    static_assert(decltype(tr_is_batch_<S, M>(&h))::value, \
-        "troupe: " clause ": the handler must be tr_next " #h "(tr_self *self, " #S \
-        " *state, const " #M " *const *messages, size_t count); the first two parameters may be " \
+#define TR_CHECK_BATCH_(TR_S, TR_M, clause, h) \
+    static_assert(decltype(tr_is_batch_<TR_S, TR_M>(&h))::value, \
+        "troupe: " clause ": the handler must be tr_next " #h "(tr_self *self, " #TR_S \
+        " *state, const " #TR_M " *const *messages, size_t count); the first two parameters may be " \
         "left out")
-#define TR_INVOKE_BATCH_(h, S, M, self, state, messages, count) \
-    tr_invoke_batch_<S, M>(&h, self, state, messages, count)
+#define TR_INVOKE_BATCH_(h, TR_S, TR_M, self, state, messages, count) \
+    tr_invoke_batch_<TR_S, TR_M>(&h, self, state, messages, count)
 
 /* A function of a message that says yes or no. */
-template <class M> tr_yes_ tr_is_filter_(bool (*)(const M *));
-template <class M> tr_no_ tr_is_filter_(...);
-template <class M>
-inline bool tr_invoke_filter_(bool (*filter)(const M *), const void *message) noexcept
+template <class TR_M> tr_yes_ tr_is_filter_(bool (*)(const TR_M *));
+template <class TR_M> tr_no_ tr_is_filter_(...);
+template <class TR_M>
+inline bool tr_invoke_filter_(bool (*filter)(const TR_M *), const void *message) noexcept
 {
-    return filter(tr_cast_<M>(message));
+    return filter(tr_cast_<TR_M>(message));
 }
-#define TR_CHECK_FILTER_(M, clause, what, f) \
-    static_assert(decltype(tr_is_filter_<M>(&f))::value, \
-        "troupe: " clause ": the " what " must be bool " #f "(const " #M " *message)")
-#define TR_INVOKE_FILTER_(f, M, message) tr_invoke_filter_<M>(&f, message)
+#define TR_CHECK_FILTER_(TR_M, clause, what, f) \
+    static_assert(decltype(tr_is_filter_<TR_M>(&f))::value, \
+        "troupe: " clause ": the " what " must be bool " #f "(const " #TR_M " *message)")
+#define TR_INVOKE_FILTER_(f, TR_M, message) tr_invoke_filter_<TR_M>(&f, message)
 
-template <class S> struct tr_state_ {
-    static constexpr size_t size = sizeof(S);
+template <class TR_S> struct tr_state_ {
+    static constexpr size_t size = sizeof(TR_S);
     static constexpr bool is_message =
-        sizeof(tr_marks_message_(static_cast<const S *>(nullptr))) == sizeof(char);
-    static constexpr bool is_plain = std::is_trivially_destructible<S>::value &&
-        (is_message || std::is_trivially_default_constructible<S>::value);
-    static constexpr bool is_aligned = alignof(S) <= alignof(max_align_t);
+        sizeof(tr_marks_message_(static_cast<const TR_S *>(nullptr))) == sizeof(char);
+    static constexpr bool is_plain = std::is_trivially_destructible<TR_S>::value &&
+        (is_message || std::is_trivially_default_constructible<TR_S>::value);
+    static constexpr bool is_aligned = alignof(TR_S) <= alignof(max_align_t);
 };
 template <> struct tr_state_<void> {
     static constexpr size_t size = 0;
     static constexpr bool is_plain = true;
     static constexpr bool is_aligned = true;
 };
-#define TR_STATE_SIZE_(S) tr_state_<S>::size
-#define TR_CHECK_STATE_(b, S) \
-    static_assert(tr_state_<S>::is_plain, \
-        "troupe: " #b ": the state " #S " begins as zeros and is just freed: no constructor and " \
+#define TR_STATE_SIZE_(TR_S) tr_state_<TR_S>::size
+#define TR_CHECK_STATE_(b, TR_S) \
+    static_assert(tr_state_<TR_S>::is_plain, \
+        "troupe: " #b ": the state " #TR_S " begins as zeros and is just freed: no constructor and " \
         "no destructor would run; hold such a member by pointer and give it to tr_clean"); \
-    static_assert(tr_state_<S>::is_aligned, \
-        "troupe: " #b ": the state " #S " needs more than the usual alignment")
+    static_assert(tr_state_<TR_S>::is_aligned, \
+        "troupe: " #b ": the state " #TR_S " needs more than the usual alignment")
 
 /* `.field = value` is an extension before C++20, which __extension__ allows. */
 #define TR_MAKE_(m, ...) tr_address_(__extension__ tr_struct_##m __VA_ARGS__)

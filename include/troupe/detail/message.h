@@ -75,10 +75,10 @@ long tr_marks_message_(const volatile void *any);
 #define TR_INLINE_SIZE_(m) \
     (tr_is_flat_##m && sizeof(struct m) <= TR_INLINE_MAX ? (uint8_t)sizeof(struct m) : (uint8_t)0)
 
-/* ---- The types of fields: (shape, C type, kind, nested descriptor, is flat, count, END). ---- */
+/* ---- The types of fields: (shape, C type, kind, nested descriptor, is flat, count, TR_END). ---- */
 
-/* What is written behind a known word, as in `u8 *`, ends up behind END and is found there. */
-#define TR_SCALAR_(c, k) (ONE, c, TR_KIND_##k, NULL, 1, 1, END)
+/* What is written behind a known word, as in `u8 *`, ends up behind TR_END and is found there. */
+#define TR_SCALAR_(c, k) (TR_SHAPE_ONE, c, TR_KIND_##k, NULL, 1, 1, TR_END)
 #define TR_FIELD_TYPE_bool TR_SCALAR_(bool, BOOL)
 #define TR_FIELD_TYPE__Bool TR_SCALAR_(bool, BOOL)
 #define TR_FIELD_TYPE_i8 TR_SCALAR_(int8_t, I8)
@@ -105,13 +105,13 @@ long tr_marks_message_(const volatile void *any);
 #define TR_FIELD_TYPE_double TR_FIELD_TYPE_f64
 #define TR_FIELD_TYPE_tr_time TR_FIELD_TYPE_i64
 #define TR_FIELD_TYPE_enum_of(e) TR_SCALAR_(enum e, I32)
-#define TR_FIELD_TYPE_str (ONE, const char *, TR_KIND_STR, NULL, 0, 1, END)
-#define TR_FIELD_TYPE_bytes (ONE, tr_bytes, TR_KIND_BYTES, NULL, 0, 1, END)
-#define TR_FIELD_TYPE_buffer (ONE, tr_buffer *, TR_KIND_BUFFER, NULL, 0, 1, END)
+#define TR_FIELD_TYPE_str (TR_SHAPE_ONE, const char *, TR_KIND_STR, NULL, 0, 1, TR_END)
+#define TR_FIELD_TYPE_bytes (TR_SHAPE_ONE, tr_bytes, TR_KIND_BYTES, NULL, 0, 1, TR_END)
+#define TR_FIELD_TYPE_buffer (TR_SHAPE_ONE, tr_buffer *, TR_KIND_BUFFER, NULL, 0, 1, TR_END)
 #define TR_FIELD_TYPE_ref TR_SCALAR_(tr_ref, REF)
 #define TR_FIELD_TYPE_ref_of(a) TR_SCALAR_(a##_ref, REF)
 #define TR_FIELD_TYPE_message(m) \
-    (ONE, struct m, TR_KIND_MESSAGE, &tr_type_##m, tr_is_flat_##m, 1, END)
+    (TR_SHAPE_ONE, struct m, TR_KIND_MESSAGE, &tr_type_##m, tr_is_flat_##m, 1, TR_END)
 #define TR_FIELD_TYPE_array(t, n) TR_FIELD_MANY_(TR_FIELD_TYPE_##t, TR_FIELD_ARRAY_, n)
 #define TR_FIELD_TYPE_list(t) TR_FIELD_MANY_(TR_FIELD_TYPE_##t, TR_FIELD_LIST_, 1)
 #define TR_FIELD_TYPE_optional(t) TR_FIELD_MANY_(TR_FIELD_TYPE_##t, TR_FIELD_OPTIONAL_, 1)
@@ -129,18 +129,18 @@ long tr_marks_message_(const volatile void *any);
 #define TR_FIELD_OPTIONAL_(...) TR_FIELD_OPTIONAL__(__VA_ARGS__)
 #define TR_FIELD_OPTIONAL__(shape, c, kind, nested, flat, one, end, n) \
     (TR_OPTIONAL_OF_##shape, c, kind, nested, flat, n, end)
-#define TR_ARRAY_OF_ONE ARRAY
-#define TR_ARRAY_OF_ARRAY NESTED
-#define TR_ARRAY_OF_LIST NESTED
-#define TR_ARRAY_OF_OPTIONAL NESTED
-#define TR_LIST_OF_ONE LIST
-#define TR_LIST_OF_ARRAY NESTED
-#define TR_LIST_OF_LIST NESTED
-#define TR_LIST_OF_OPTIONAL NESTED
-#define TR_OPTIONAL_OF_ONE OPTIONAL
-#define TR_OPTIONAL_OF_ARRAY NESTED
-#define TR_OPTIONAL_OF_LIST NESTED
-#define TR_OPTIONAL_OF_OPTIONAL NESTED
+#define TR_ARRAY_OF_TR_SHAPE_ONE TR_SHAPE_ARRAY
+#define TR_ARRAY_OF_TR_SHAPE_ARRAY TR_SHAPE_NESTED
+#define TR_ARRAY_OF_TR_SHAPE_LIST TR_SHAPE_NESTED
+#define TR_ARRAY_OF_TR_SHAPE_OPTIONAL TR_SHAPE_NESTED
+#define TR_LIST_OF_TR_SHAPE_ONE TR_SHAPE_LIST
+#define TR_LIST_OF_TR_SHAPE_ARRAY TR_SHAPE_NESTED
+#define TR_LIST_OF_TR_SHAPE_LIST TR_SHAPE_NESTED
+#define TR_LIST_OF_TR_SHAPE_OPTIONAL TR_SHAPE_NESTED
+#define TR_OPTIONAL_OF_TR_SHAPE_ONE TR_SHAPE_OPTIONAL
+#define TR_OPTIONAL_OF_TR_SHAPE_ARRAY TR_SHAPE_NESTED
+#define TR_OPTIONAL_OF_TR_SHAPE_LIST TR_SHAPE_NESTED
+#define TR_OPTIONAL_OF_TR_SHAPE_OPTIONAL TR_SHAPE_NESTED
 
 /* ---- A field as a member. ---- */
 
@@ -166,7 +166,7 @@ long tr_marks_message_(const volatile void *any);
 #define TR_MEMBER_OK_(k, t, n) TR_MEMBER_SPREAD_(TR_PP_UNTUPLE k, t, n)
 #define TR_MEMBER_SPREAD_(...) TR_MEMBER_EMIT_(__VA_ARGS__)
 #define TR_MEMBER_EMIT_(shape, c, kind, nested, flat, length, end, t, n) \
-    TR_STATIC_ASSERT(sizeof(#end) == sizeof("END"), \
+    TR_STATIC_ASSERT(sizeof(#end) == sizeof("TR_END"), \
         "troupe: field " #n ": a type is one word, such as u8, bytes or list(u8); not: " #t); \
     TR_STATIC_ASSERT((kind) != TR_KIND_I32 || sizeof(c) == 4, \
         "troupe: field " #n ": an enum of a message must have 4 bytes; not: " #t); \
@@ -174,19 +174,19 @@ long tr_marks_message_(const volatile void *any);
         "troupe: field " #n ": this machine has another size for " #t "; use u64"); \
     TR_MEMBER_##shape(c, length, n, t)
 /* No parameter is named as a member is: it would replace the member's name too. */
-#define TR_MEMBER_ONE(c, length, n, t) c n TR_ZERO;
-#define TR_MEMBER_ARRAY(c, length, n, t) c n[length] TR_ZERO;
-#define TR_MEMBER_LIST(c, length, n, t) \
+#define TR_MEMBER_TR_SHAPE_ONE(c, length, n, t) c n TR_ZERO;
+#define TR_MEMBER_TR_SHAPE_ARRAY(c, length, n, t) c n[length] TR_ZERO;
+#define TR_MEMBER_TR_SHAPE_LIST(c, length, n, t) \
     struct { \
         c const *items TR_ZERO; \
         size_t count TR_ZERO; \
     } n TR_ZERO;
-#define TR_MEMBER_OPTIONAL(c, length, n, t) \
+#define TR_MEMBER_TR_SHAPE_OPTIONAL(c, length, n, t) \
     struct { \
         bool has TR_ZERO; \
         c value TR_ZERO; \
     } n TR_ZERO;
-#define TR_MEMBER_NESTED(c, length, n, t) \
+#define TR_MEMBER_TR_SHAPE_NESTED(c, length, n, t) \
     TR_STATIC_ASSERT(0, "troupe: field " #n ": array, list and optional hold single values; put " \
         "the inner one into a message of its own; not: " #t); \
     c n TR_ZERO;
@@ -206,8 +206,12 @@ long tr_marks_message_(const volatile void *any);
 #define TR_FIELD_SPREAD_(...) TR_FIELD_EMIT_(__VA_ARGS__)
 #define TR_FIELD_EMIT_(shape, c, kind, nested, flat, length, end, m, n) \
     { #n, nested, offsetof(struct m, n), sizeof(((struct m *)0)->n), sizeof(c), length, kind, \
-      TR_SHAPE_##shape, { 0 } },
-#define TR_SHAPE_NESTED TR_SHAPE_ONE
+      TR_FIELD_SHAPE_##shape, { 0 } },
+#define TR_FIELD_SHAPE_TR_SHAPE_ONE TR_SHAPE_ONE
+#define TR_FIELD_SHAPE_TR_SHAPE_ARRAY TR_SHAPE_ARRAY
+#define TR_FIELD_SHAPE_TR_SHAPE_LIST TR_SHAPE_LIST
+#define TR_FIELD_SHAPE_TR_SHAPE_OPTIONAL TR_SHAPE_OPTIONAL
+#define TR_FIELD_SHAPE_TR_SHAPE_NESTED TR_SHAPE_ONE /* refused as a member */
 
 /* ---- A field in the flatness of the whole. ---- */
 

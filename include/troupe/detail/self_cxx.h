@@ -18,11 +18,11 @@
 
 #define TR_SPEAKER_(from, verb) tr_speak_##verb##_
 #define TR_SPEAKERS_(verb) \
-    template <class... A> inline auto tr_speak_##verb##_(tr_self *from, A... a) \
+    template <class... TR_A> inline auto tr_speak_##verb##_(tr_self *from, TR_A... a) \
     { \
         return tr_self_##verb(from, a...); \
     } \
-    template <class... A> inline auto tr_speak_##verb##_(tr_client *from, A... a) \
+    template <class... TR_A> inline auto tr_speak_##verb##_(tr_client *from, TR_A... a) \
     { \
         return tr_client_##verb(from, a...); \
     }

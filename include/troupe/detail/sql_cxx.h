@@ -9,30 +9,30 @@
 
 /* clang-format off */
 
-template <class T> inline tr_sql_value tr_sql_cxx_value_(const T &value)
+template <class TR_T> inline tr_sql_value tr_sql_cxx_value_(const TR_T &value)
 {
-    if constexpr (std::is_same_v<T, tr_sql_value>)
+    if constexpr (std::is_same_v<TR_T, tr_sql_value>)
         return value;
-    else if constexpr (std::is_same_v<T, tr_bytes>)
+    else if constexpr (std::is_same_v<TR_T, tr_bytes>)
         return tr_sql_bytes_(value);
-    else if constexpr (std::is_convertible_v<T, const char *>)
+    else if constexpr (std::is_convertible_v<TR_T, const char *>)
         return tr_sql_text_(value);
-    else if constexpr (std::is_floating_point_v<T>)
+    else if constexpr (std::is_floating_point_v<TR_T>)
         return tr_sql_real_(static_cast<double>(value));
-    else if constexpr (std::is_enum_v<T> || std::is_signed_v<T>)
+    else if constexpr (std::is_enum_v<TR_T> || std::is_signed_v<TR_T>)
         return tr_sql_integer_(static_cast<int64_t>(value));
     else
         return tr_sql_unsigned_(static_cast<uint64_t>(value));
 }
 
-template <class... A>
-inline tr_status tr_sql_cxx_try_(tr_self *self, tr_sql_result *result, tr_error *error, const A &...a)
+template <class... TR_A>
+inline tr_status tr_sql_cxx_try_(tr_self *self, tr_sql_result *result, tr_error *error, const TR_A &...a)
 {
     const tr_sql_value values[] = { tr_sql_cxx_value_(a)... };
     return tr_self_try_sql(self, result, error, values, sizeof...(a));
 }
 
-template <class... A> inline tr_sql_result tr_cxx_sql_(tr_self *self, const A &...a)
+template <class... TR_A> inline tr_sql_result tr_cxx_sql_(tr_self *self, const TR_A &...a)
 {
 #ifdef __cpp_exceptions
     tr_error error = {};
@@ -46,7 +46,7 @@ template <class... A> inline tr_sql_result tr_cxx_sql_(tr_self *self, const A &.
 #endif
 }
 
-template <class... A> inline tr_sql_value tr_cxx_sql_one_(tr_self *self, const A &...a)
+template <class... TR_A> inline tr_sql_value tr_cxx_sql_one_(tr_self *self, const TR_A &...a)
 {
     tr_sql_result result = tr_cxx_sql_(self, a...);
     return result.count ? result.values[0] : tr_sql_null_();

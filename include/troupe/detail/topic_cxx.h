@@ -11,11 +11,11 @@
 #define TR_TOPIC_OUT_(out, t) (&static_cast<t##_topic *>(out)->bits)
 
 #define TR_SPEAKERS_(verb) \
-    template <class... A> inline auto tr_speak_##verb##_(tr_self *from, A... a) \
+    template <class... TR_A> inline auto tr_speak_##verb##_(tr_self *from, TR_A... a) \
     { \
         return tr_self_##verb(from, a...); \
     } \
-    template <class... A> inline auto tr_speak_##verb##_(tr_client *from, A... a) \
+    template <class... TR_A> inline auto tr_speak_##verb##_(tr_client *from, TR_A... a) \
     { \
         return tr_client_##verb(from, a...); \
     }
