@@ -91,15 +91,15 @@ tr_status tr__session_check_files(struct store_session *session, struct store_wh
     return TR_STORE_FAILED;
 }
 
-static void session_free(struct store_session *session)
+void tr__session_free(struct store_session *session)
 {
     struct memory_source source = session->source;
     tr__place_give(session);
     source_resize(&source, session, 0);
 }
 
-tr_status tr__session_open(const struct store_options *options, struct store_session **session,
-                           uint64_t *epoch, tr_error *error)
+tr_status tr__session_take(const struct store_options *options, struct store_session **session,
+                           tr_error *error)
 {
     struct store_session *made = source_resize(&options->source, NULL, sizeof *made);
     if (!made)
@@ -115,12 +115,24 @@ tr_status tr__session_open(const struct store_options *options, struct store_ses
     bool has_directory = options->path && !options->disk;
     tr_status status = has_directory ? tr__place_take_directory(made, options->path, error)
                                      : tr__place_take_disk(made, options->disk, error);
+    if (status == TR_OK)
+        *session = made;
+    else
+        tr__session_free(made);
+    return status;
+}
+
+tr_status tr__session_open(const struct store_options *options, struct store_session **session,
+                           uint64_t *epoch, tr_error *error)
+{
+    struct store_session *made;
+    tr_status status = tr__session_take(options, &made, error);
     if (status)
-        goto give_place;
+        return status;
     status = tr__vfs_init(&made->vfs, &made->source, made->disk, made->path, options->hook);
     if (status) {
         (void)tr__make_refuse(error, status, "SQLite: %s", tr_status_text(status));
-        goto give_place;
+        goto free_session;
     }
     made->vfs.is_sync_off = options->is_sync_off;
     status = tr__engine_vfs_init(made);
@@ -139,8 +151,8 @@ close_links:
     tr__engine_vfs_deinit(made);
 deinit_vfs:
     tr__vfs_deinit(&made->vfs);
-give_place:
-    session_free(made);
+free_session:
+    tr__session_free(made);
     return status;
 }
 
@@ -149,7 +161,7 @@ void tr__session_close(struct store_session *session)
     close_links(session);
     tr__engine_vfs_deinit(session);
     tr__vfs_deinit(&session->vfs);
-    session_free(session);
+    tr__session_free(session);
 }
 
 bool tr__session_wants_checkpoint(const struct store_session *session)
@@ -177,6 +189,7 @@ const struct store_driver *tr__store_driver_default(void)
     static const struct store_driver sqlite = {
         .open = tr__session_open,
         .close = tr__session_close,
+        .salvage = tr__session_salvage,
         .commit = tr__session_commit,
         .wants_checkpoint = tr__session_wants_checkpoint,
         .checkpoint = tr__session_checkpoint,

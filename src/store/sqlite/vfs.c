@@ -129,6 +129,8 @@ static int file_read(sqlite3_file *base, void *memory, int size, sqlite3_int64 o
 
 static int write_bytes(struct vfs_file *file, const void *memory, int size, sqlite3_int64 offset)
 {
+    if (file->vfs->is_read_only && *file->path)
+        return SQLITE_READONLY;
     if (file->virtual)
         return result_of(tr__disk_write(file->virtual, memory, (size_t)size, (uint64_t)offset),
                          SQLITE_IOERR_WRITE);
@@ -228,6 +230,8 @@ static int file_write(sqlite3_file *base, const void *memory, int size, sqlite3_
 
 static int truncate_bytes(struct vfs_file *file, sqlite3_int64 size)
 {
+    if (file->vfs->is_read_only && *file->path)
+        return SQLITE_READONLY;
     if (file->virtual)
         return result_of(tr__disk_truncate(file->virtual, (uint64_t)size), SQLITE_IOERR_TRUNCATE);
     if (ask_hook(file->vfs, STORE_IO_TRUNCATE, file->path, size, 0) != TR_OK)
@@ -414,6 +418,11 @@ static int vfs_open(sqlite3_vfs *base, sqlite3_filename path, sqlite3_file *open
         .is_log = (flags & SQLITE_OPEN_WAL) != 0,
     };
     path = path ? name_of(vfs, path) : NULL;
+    if (file->is_log && vfs->has_no_log) {
+        path = NULL;
+        flags = SQLITE_OPEN_TEMP_JOURNAL | SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE |
+                SQLITE_OPEN_EXCLUSIVE | SQLITE_OPEN_DELETEONCLOSE;
+    }
     file->path = file->is_database ? vfs->path : path ? path : "";
     int result = vfs->disk ? open_virtual(file, path, flags, out_flags)
                            : open_real(file, path, flags, out_flags);
@@ -438,6 +447,8 @@ static int vfs_delete(sqlite3_vfs *base, const char *path, int is_synced)
 {
     struct vfs *vfs = vfs_of(base);
     path = name_of(vfs, path);
+    if (vfs->is_read_only)
+        return SQLITE_READONLY;
     if (path == vfs->log_path)
         return log_empty(vfs);
     if (vfs->disk) {
@@ -455,6 +466,9 @@ static int vfs_access(sqlite3_vfs *base, const char *path, int flags, int *resul
 {
     struct vfs *vfs = vfs_of(base);
     path = name_of(vfs, path);
+    *result = 0;
+    if (path == vfs->log_path && vfs->has_no_log)
+        return SQLITE_OK;
     if (!vfs->disk)
         return vfs->real->xAccess(vfs->real, path, flags, result);
     *result = tr__disk_has(vfs->disk, path);
