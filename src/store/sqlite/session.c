@@ -80,9 +80,14 @@ tr_status tr__session_fail(struct store_session *session, const struct link *lin
 
 tr_status tr__session_check_files(struct store_session *session, struct store_why *why)
 {
-    const char *path = tr__vfs_missing(&session->vfs);
+    struct vfs *vfs = &session->vfs;
+    const char *path = tr__vfs_missing(vfs);
     if (!path)
         return TR_OK;
+    /* A log that has no name any more is still whole, and what was acknowledged can be brought to its place. */
+    if (path == vfs->log_path && tr__vfs_is_strange(vfs, path))
+        (void)sqlite3_wal_checkpoint_v2(
+            session->writer.database, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
     (void)snprintf(why->text,
                    sizeof why->text,
                    "%s was deleted, replaced or cut while the store was open",

@@ -66,6 +66,8 @@ TR_MUST_CHECK tr_status tr__vfs_init(struct vfs *vfs, const struct memory_source
                                      const struct store_io_hook *hook);
 /** No connection uses it any more. */
 void tr__vfs_deinit(struct vfs *vfs);
+/** Time, randomness and sleep of a VFS of ours; part of tr__vfs_init. */
+void tr__vfs_set_world(sqlite3_vfs *base);
 
 /** What the first bytes of the database file are. */
 enum vfs_look {
