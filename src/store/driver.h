@@ -38,6 +38,10 @@ struct store_driver {
                       uint64_t *epoch, tr_error *error);
     /** No view is left. */
     void (*close)(struct store_session *session);
+    /** See tr__store_salvage. NULL: it cannot. */
+    tr_status (*salvage)(const struct store_options *from, const struct store_options *into,
+                         struct store_salvage *report, store_salvage_lost *on_lost, void *context,
+                         tr_error *error);
 
     /**
      * Commits a group, linked by `next`, in this order, and gives each batch its status: those with

@@ -342,10 +342,27 @@ static tr_status refuse(tr_error *error, tr_status status, const char *text)
     return status;
 }
 
-tr_status tr__store_open(const struct store_options *options, struct store **store, tr_error *error)
+static bool has_program(const struct store_options *options)
 {
     const char *program = options->program;
-    if (!program || !*program || strnlen(program, TR_NAME_MAX + 1) > TR_NAME_MAX)
+    return program && *program && strnlen(program, TR_NAME_MAX + 1) <= TR_NAME_MAX;
+}
+
+tr_status tr__store_salvage(const struct store_options *from, const struct store_options *into,
+                            struct store_salvage *report, store_salvage_lost *on_lost,
+                            void *context, tr_error *error)
+{
+    const struct store_driver *driver = from->driver ? from->driver : tr__store_driver_default();
+    if (!has_program(from) || !has_program(into))
+        return refuse(error, TR_INVALID_ARGUMENT, "a store needs the name of its program");
+    if (!driver->salvage)
+        return refuse(error, TR_NOT_SUPPORTED, "this Troupe was built without SQLite");
+    return driver->salvage(from, into, report, on_lost, context, error);
+}
+
+tr_status tr__store_open(const struct store_options *options, struct store **store, tr_error *error)
+{
+    if (!has_program(options))
         return refuse(error, TR_INVALID_ARGUMENT, "a store needs the name of its program");
     struct store *made = source_resize(&options->source, NULL, sizeof *made);
     if (!made)

@@ -117,6 +117,36 @@ TR_MUST_CHECK tr_status tr__store_open(const struct store_options *options, stru
  */
 void tr__store_close(struct store *store);
 
+/** What was saved of a damaged store. */
+struct store_salvage {
+    uint64_t copied; /* Actors that were whole, and are in the new store. */
+    uint64_t
+        older; /* Of them, from the database without its log: they may be older than they were. */
+    uint64_t lost; /* Actors that are known by name and were not whole. */
+    uint64_t
+        gaps; /* Parts of the table of actors that cannot be read; what was there is not known. */
+    bool is_log_whole; /* False: what was committed after the damage of the log is missing. */
+};
+/** An actor that was lost; the key is borrowed for the call. */
+typedef void store_salvage_lost(void *context, const char *kind, tr_bytes key);
+
+/**
+ * Copies each actor that is whole from a store that is damaged, or whose log is damaged, cut or gone, into a new store.
+ *
+ * The damaged store is locked meanwhile and not changed, but for the name of the log of an earlier format. Of `from`
+ * and `into` the program and the places matter; `into` is a directory, or a disk, without a store. An actor is copied
+ * if all of its rows fit their seals, all pages on the way to them their sums, and its events follow each other.
+ * `on_lost`, which may be NULL, is called for each actor that is known by name and is not in the new store.
+ *
+ * TR_OK: `report` says what became of it, which may be nothing. TR_STORE_CORRUPT: the database is gone, or the row with
+ * the key of the seals. TR_STORE_BUSY, TR_STORE_FOREIGN, TR_STORE_FULL, TR_STORE_FAILED, TR_NO_MEMORY,
+ * TR_INVALID_ARGUMENT: no program, or `into` has actors. TR_NOT_SUPPORTED. `error` may be NULL. Any thread.
+ */
+TR_MUST_CHECK tr_status tr__store_salvage(const struct store_options *from,
+                                          const struct store_options *into,
+                                          struct store_salvage *report, store_salvage_lost *on_lost,
+                                          void *context, tr_error *error);
+
 /** TR_OK, or TR_STORE_FAILED from the moment on that it is over. Any thread. */
 tr_status tr__store_status(const struct store *store);
 

@@ -148,14 +148,21 @@ static void change(struct store_disk *disk, const uint8_t *command)
 
 static void mend_pages(struct store_disk *disk)
 {
+    /* The sum of the first page is that of a page with the magic of SQLite, in place of the store's. */
+    static const char magic[16] = "SQLite format 3";
     struct disk_file *file;
     unsigned char page[PAGE_SIZE];
+    unsigned char first[sizeof magic];
     size_t got;
     if (tr__disk_open(disk, "troupe.db", false, &file) != TR_OK)
         return;
     for (uint64_t i = 0; (i + 1) * PAGE_SIZE <= tr__disk_file_size(file); i++) {
         require(tr__disk_read(file, page, PAGE_SIZE, i * PAGE_SIZE, &got) == TR_OK);
+        memcpy(first, page, sizeof first);
+        if (i == 0)
+            memcpy(page, magic, sizeof magic);
         page_seal(page, i + 1);
+        memcpy(page, first, sizeof first);
         require(tr__disk_write(file, page, PAGE_SIZE, i * PAGE_SIZE) == TR_OK);
     }
     tr__disk_close(file);
@@ -195,6 +202,30 @@ static bool look(struct store_reader *reader, int actor)
     return has_state;
 }
 
+/* What can be saved of it is right, and opens. */
+static void save(struct store_disk *from)
+{
+    struct store_disk *into;
+    struct store *store = NULL;
+    struct store_reader *reader = NULL;
+    struct store_salvage report;
+    tr_error error;
+    struct store_options from_options = options_of(from);
+    require(tr__disk_new(&from_options.source, false, &into) == TR_OK);
+    struct store_options into_options = options_of(into);
+    if (tr__store_salvage(&from_options, &into_options, &report, NULL, NULL, &error) == TR_OK) {
+        uint64_t states = 0;
+        require(tr__store_open(&into_options, &store, &error) == TR_OK);
+        require(tr__store_reader_new(store, &reader) == TR_OK);
+        for (int actor = 0; actor < ACTORS; actor++)
+            states += look(reader, actor);
+        require(states <= report.copied);
+        tr__store_reader_free(reader);
+        tr__store_close(store);
+    }
+    tr__disk_free(into);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct store_disk *images[2];
@@ -212,6 +243,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         change(disk, data + 1 + i * COMMAND);
     if (is_closed)
         mend_pages(disk);
+    if (data[0] & 2)
+        save(disk);
 
     struct store *store = NULL;
     struct store_reader *reader = NULL;

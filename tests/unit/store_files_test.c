@@ -307,6 +307,54 @@ TEST(nothing_is_acknowledged_into_a_file_that_is_gone, "K-09", "K-06")
     }
 }
 
+TEST(a_log_that_was_cut_is_noticed_also_when_it_grows, "K-09")
+{
+    static char large[TR_KV_VALUE_MAX];
+    struct store_options options = place_make();
+    options.on_failed = on_failed;
+    struct store *store = stores_open(&options);
+    struct store_entry *entry = stores_enter(store, "k", "x");
+    for (int i = 0; i < 3; i++) { /* more than the log grows by at once */
+        if (i == 2)
+            harm(files[LOG], HARM_CUT);
+        struct store_batch *batch = stores_batch(entry);
+        memset(large, 'a' + i, sizeof large);
+        tr_bytes value = {large, sizeof large};
+        ck_assert_int_eq(tr__store_kv_put(batch, stores_bytes("k"), value), TR_OK);
+        ck_assert_int_eq(stores_commit(store, batch), i < 2 ? TR_OK : TR_STORE_FAILED);
+    }
+    ck_assert_msg(strstr(failure, files[LOG]), "%s", failure);
+    tr__store_leave(entry);
+    tr__store_close(store);
+    stores_remove(options.path);
+}
+
+TEST(what_a_deleted_log_had_is_in_the_database, "K-09")
+{
+    struct store_options options = place_make();
+    struct store *store = stores_open(&options);
+    struct store_entry *entry = stores_enter(store, "k", "x");
+    ck_assert_int_eq(stores_put(store, entry, 1, "acknowledged"), TR_OK);
+    harm(files[LOG], HARM_DELETE);
+    ck_assert_int_eq(stores_put(store, entry, 1, "not"), TR_STORE_FAILED);
+    tr__store_leave(entry);
+    tr__store_close(store);
+    expect_corrupt(&options, files[LOG]);
+
+    struct store_salvage report;
+    struct store_disk *disk = stores_disk(false);
+    struct store_options saved = stores_options(disk);
+    ck_assert_int_eq(tr__store_salvage(&options, &saved, &report, NULL, NULL, NULL), TR_OK);
+    store = stores_open(&saved);
+    struct store_reader *reader = stores_reader(store);
+    const char *state = stores_state(reader, "k", "x");
+    ck_assert_msg(strcmp(state, "acknowledged") == 0 || strcmp(state, "not") == 0, "%s", state);
+    tr__store_reader_free(reader);
+    tr__store_close(store);
+    tr__disk_free(disk);
+    stores_remove(options.path);
+}
+
 TEST(a_reader_does_not_read_a_file_in_the_place_of_another, "K-06")
 {
     for (size_t i = DATABASE; i <= LOG; i++) {
@@ -425,6 +473,7 @@ SUITE("store files", tools_of_sqlite_read_and_write_nothing_open_killed_or_close
       another_process_is_refused_whatever_became_of_the_lock_file,
       a_store_without_its_log_or_its_database_is_not_opened,
       a_log_that_was_cut_anywhere_is_not_opened, nothing_is_acknowledged_into_a_file_that_is_gone,
+      a_log_that_was_cut_is_noticed_also_when_it_grows, what_a_deleted_log_had_is_in_the_database,
       a_reader_does_not_read_a_file_in_the_place_of_another,
       the_files_of_an_earlier_format_are_taken_over_with_their_log,
       errors_name_the_path_and_what_the_system_said, a_parent_directory_need_only_be_searched)

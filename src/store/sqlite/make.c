@@ -105,7 +105,7 @@ static uint32_t big_endian(const unsigned char *bytes)
     return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
 }
 
-static sqlite3_file *file_of(const struct link *link)
+sqlite3_file *tr__make_file_of(const struct link *link)
 {
     sqlite3_file *file = NULL;
     int result =
@@ -132,6 +132,8 @@ static enum look look_at(sqlite3_file *file)
                    big_endian(header + APPLICATION_AT) == SESSION_APPLICATION;
     return is_ours ? LOOK_OURS : LOOK_FOREIGN;
 }
+
+#define UPDATE_ROW "UPDATE store SET program = ?1, epoch = ?2, key = ?3, seal = ?4 WHERE id = 1"
 
 static struct seal seal_store(struct hash_key key, tr_bytes program, uint64_t epoch)
 {
@@ -183,9 +185,9 @@ static tr_status make_tables(struct store_session *session, tr_bytes program)
     return status;
 }
 
-/* Reads that row. */
-static tr_status read_row(struct store_session *session, tr_bytes program, tr_error *error)
+tr_status tr__make_read_row(struct store_session *session, const char *name, tr_error *error)
 {
+    tr_bytes program = {name, strlen(name)};
     sqlite3_stmt *statement;
     static const char text[] = "SELECT program, epoch, key, seal FROM store WHERE id = 1";
     int result = sqlite3_prepare_v2(session->writer.database, text, -1, &statement, NULL);
@@ -252,7 +254,7 @@ static tr_status check_files(struct store_session *session, sqlite3_file *file, 
 static tr_status check_marks(struct store_session *session, int64_t *format, tr_error *error)
 {
     struct link *link = &session->writer;
-    sqlite3_file *file = file_of(link);
+    sqlite3_file *file = tr__make_file_of(link);
     int64_t application = 0;
     int64_t pages = 0;
     *format = 0;
@@ -309,20 +311,25 @@ tr_status tr__make_database(struct store_session *session, const struct store_op
         status = tr__link_execute(link, more_tables);
     if (status)
         return tr__make_refuse_by(error, session, link, status);
-    status = read_row(session, program, error);
+    status = tr__make_read_row(session, options->program, error);
     if (status)
         return status;
     session->epoch++;
-    status =
-        write_row(session,
-                  "UPDATE store SET program = ?1, epoch = ?2, key = ?3, seal = ?4 WHERE id = 1",
-                  program,
-                  session->epoch);
+    status = write_row(session, UPDATE_ROW, program, session->epoch);
     if (status == TR_OK)
         status = tr__bury_doomed(session);
     if (status)
         return tr__make_refuse_by(error, session, link, status);
     return TR_OK;
+}
+
+tr_status tr__make_adopt(struct store_session *session, struct hash_key key, uint64_t epoch,
+                         const char *program)
+{
+    if (epoch > session->epoch)
+        session->epoch = epoch;
+    session->key = key;
+    return write_row(session, UPDATE_ROW, (tr_bytes){program, strlen(program)}, session->epoch);
 }
 
 tr_status tr__make_mark(struct store_session *session, tr_error *error)
@@ -339,7 +346,7 @@ tr_status tr__make_mark(struct store_session *session, tr_error *error)
             sqlite3_wal_checkpoint_v2(link->database, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL));
     if (status)
         return tr__make_refuse_by(error, session, link, status);
-    sqlite3_file *file = file_of(link);
+    sqlite3_file *file = tr__make_file_of(link);
     if (!file || tr__vfs_look(vfs, file) != VFS_LOOK_MARKED)
         return tr__make_refuse(
             error, TR_STORE_FAILED, "%s: the first page could not be marked", session->path);

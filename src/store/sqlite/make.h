@@ -11,6 +11,15 @@
 TR_MUST_CHECK tr_status tr__make_database(struct store_session *session,
                                           const struct store_options *options, tr_error *error);
 
+/** Reads the row that says whose store it is: sets the session's key and epoch. TR_STORE_FOREIGN, TR_STORE_CORRUPT, ... */
+TR_MUST_CHECK tr_status tr__make_read_row(struct store_session *session, const char *program,
+                                          tr_error *error);
+/** Gives the store another key, that of the rows which are put into it, and an epoch not below theirs. */
+TR_MUST_CHECK tr_status tr__make_adopt(struct store_session *session, struct hash_key key,
+                                       uint64_t epoch, const char *program);
+/** The file of a connection's database; NULL: it has none yet. */
+sqlite3_file *tr__make_file_of(const struct link *link);
+
 /** Fills `error` in, if not NULL, and gives the status. */
 __attribute__((__format__(__printf__, 3, 4))) tr_status tr__make_refuse(tr_error *error,
                                                                         tr_status status,

@@ -75,9 +75,14 @@ tr_status tr__session_fail(struct store_session *session, const struct link *lin
 
 tr_status tr__session_check_files(struct store_session *session, struct store_why *why)
 {
-    const char *path = tr__vfs_missing(&session->vfs);
+    struct vfs *vfs = &session->vfs;
+    const char *path = tr__vfs_missing(vfs);
     if (!path)
         return TR_OK;
+    /* A log that has no name any more is still whole, and what was acknowledged can be brought to its place. */
+    if (path == vfs->log_path && tr__vfs_is_strange(vfs, path))
+        (void)sqlite3_wal_checkpoint_v2(
+            session->writer.database, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
     (void)snprintf(why->text,
                    sizeof why->text,
                    "%s was deleted, replaced or cut while the store was open",
@@ -86,15 +91,15 @@ tr_status tr__session_check_files(struct store_session *session, struct store_wh
     return TR_STORE_FAILED;
 }
 
-static void session_free(struct store_session *session)
+void tr__session_free(struct store_session *session)
 {
     struct memory_source source = session->source;
     tr__place_give(session);
     source_resize(&source, session, 0);
 }
 
-tr_status tr__session_open(const struct store_options *options, struct store_session **session,
-                           uint64_t *epoch, tr_error *error)
+tr_status tr__session_take(const struct store_options *options, struct store_session **session,
+                           tr_error *error)
 {
     struct store_session *made = source_resize(&options->source, NULL, sizeof *made);
     if (!made)
@@ -111,12 +116,24 @@ tr_status tr__session_open(const struct store_options *options, struct store_ses
     bool has_directory = options->path && !options->disk;
     tr_status status = has_directory ? tr__place_take_directory(made, options->path, error)
                                      : tr__place_take_disk(made, options->disk, error);
+    if (status == TR_OK)
+        *session = made;
+    else
+        tr__session_free(made);
+    return status;
+}
+
+tr_status tr__session_open(const struct store_options *options, struct store_session **session,
+                           uint64_t *epoch, tr_error *error)
+{
+    struct store_session *made;
+    tr_status status = tr__session_take(options, &made, error);
     if (status)
-        goto give_place;
+        return status;
     status = tr__vfs_init(&made->vfs, &made->source, made->disk, made->path, options->hook);
     if (status) {
         (void)tr__make_refuse(error, status, "SQLite: %s", tr_status_text(status));
-        goto give_place;
+        goto free_session;
     }
     made->vfs.is_sync_off = options->is_sync_off;
     status = tr__engine_vfs_init(made);
@@ -135,8 +152,8 @@ close_links:
     tr__engine_vfs_deinit(made);
 deinit_vfs:
     tr__vfs_deinit(&made->vfs);
-give_place:
-    session_free(made);
+free_session:
+    tr__session_free(made);
     return status;
 }
 
@@ -145,7 +162,7 @@ void tr__session_close(struct store_session *session)
     close_links(session);
     tr__engine_vfs_deinit(session);
     tr__vfs_deinit(&session->vfs);
-    session_free(session);
+    tr__session_free(session);
 }
 
 const struct store_driver *tr__store_driver_default(void)
@@ -153,6 +170,7 @@ const struct store_driver *tr__store_driver_default(void)
     static const struct store_driver sqlite = {
         .open = tr__session_open,
         .close = tr__session_close,
+        .salvage = tr__session_salvage,
         .commit = tr__session_commit,
         .bury = tr__session_bury,
         .look = tr__session_look,

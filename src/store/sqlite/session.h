@@ -55,6 +55,18 @@ TR_MUST_CHECK tr_status tr__session_open(const struct store_options *options,
                                          tr_error *error);
 void tr__session_close(struct store_session *session);
 
+/** Takes the place of a store, and opens nothing; what tr__session_open does first. */
+TR_MUST_CHECK tr_status tr__session_take(const struct store_options *options,
+                                         struct store_session **session, tr_error *error);
+void tr__session_free(struct store_session *session);
+
+/** salvage of the driver: salvage.c. */
+TR_MUST_CHECK tr_status tr__session_salvage(const struct store_options *from,
+                                            const struct store_options *into,
+                                            struct store_salvage *report,
+                                            store_salvage_lost *on_lost, void *context,
+                                            tr_error *error);
+
 /** look, checkpoint and restart of the driver: tidy.c. */
 void tr__session_look(struct store_session *session, struct store_log *log);
 tr_status tr__session_checkpoint(struct store_session *session, size_t *pages,

@@ -53,18 +53,23 @@ static tr_status ask_hook(const struct vfs *vfs, enum store_io io, const char *p
 }
 
 /*
- * Keeps what a failed operation of the system was, for the text of the error that SQLite makes of it. Two threads
- * that fail at the same time have two causes, of which the last one is kept.
+ * Keeps what failed, for the text of the error that SQLite makes of it; `code` is the system's, or 0. Two threads that
+ * fail at the same time have two causes, of which the last one is kept.
  */
-static int note(struct vfs *vfs, const char *what, const char *path, int result)
+static int fail(struct vfs *vfs, const char *what, const char *path, int code, int result)
 {
-    if (result == SQLITE_OK || result == SQLITE_IOERR_SHORT_READ)
-        return result;
-    int code = vfs->real->xGetLastError(vfs->real, 0, NULL);
     lock_take(&vfs->shm.lock);
     vfs->failure = (struct vfs_failure){what, path, code};
     lock_give(&vfs->shm.lock);
     return result;
+}
+
+/* The same of the result of an operation of the system, if it has failed. */
+static int note(struct vfs *vfs, const char *what, const char *path, int result)
+{
+    bool is_well = result == SQLITE_OK || result == SQLITE_IOERR_SHORT_READ;
+    return is_well ? result
+                   : fail(vfs, what, path, vfs->real->xGetLastError(vfs->real, 0, NULL), result);
 }
 
 /* What SQLite calls a status; `io_error` is what it calls an IO error of this operation. */
@@ -130,6 +135,8 @@ static int file_read(sqlite3_file *base, void *memory, int size, sqlite3_int64 o
 
 static int write_bytes(struct vfs_file *file, const void *memory, int size, sqlite3_int64 offset)
 {
+    if (file->vfs->is_read_only && *file->path)
+        return SQLITE_READONLY;
     file->is_dirty = true;
     if (file->virtual)
         return result_of(tr__disk_write(file->virtual, memory, (size_t)size, (uint64_t)offset),
@@ -188,6 +195,8 @@ static int log_grow(struct vfs_file *file, sqlite3_int64 end)
     int step = file->virtual ? LOG_STEP_VIRTUAL : LOG_STEP;
     sqlite3_int64 size = 0;
     int result = file_size(&file->base, &size);
+    if (result == SQLITE_OK && (uint64_t)size < atom64_load(&vfs->log_end, ATOM_RELAXED))
+        return fail(vfs, "find the end of", file->path, 0, SQLITE_IOERR_WRITE); /* It was cut. */
     sqlite3_int64 missing = end + VFS_LOG_TAIL - size;
     if (result == SQLITE_OK && missing > 0) {
         result = missing > step - PAGE_SIZE ? SQLITE_FULL
@@ -230,6 +239,8 @@ static int file_write(sqlite3_file *base, const void *memory, int size, sqlite3_
 
 static int truncate_bytes(struct vfs_file *file, sqlite3_int64 size)
 {
+    if (file->vfs->is_read_only && *file->path)
+        return SQLITE_READONLY;
     if (file->virtual)
         return result_of(tr__disk_truncate(file->virtual, (uint64_t)size), SQLITE_IOERR_TRUNCATE);
     if (ask_hook(file->vfs, STORE_IO_TRUNCATE, file->path, size, 0) != TR_OK)
@@ -373,10 +384,7 @@ static int open_real(struct vfs_file *file, sqlite3_filename path, int flags, in
     if (!is_bare && !tr__vfs_is_strange(vfs, file->path))
         return SQLITE_OK;
     (void)real_of(file)->pMethods->xClose(real_of(file));
-    lock_take(&vfs->shm.lock);
-    vfs->failure = (struct vfs_failure){is_bare ? "write" : "find again", file->path, 0};
-    lock_give(&vfs->shm.lock);
-    return SQLITE_CANTOPEN;
+    return fail(vfs, is_bare ? "write" : "find again", file->path, 0, SQLITE_CANTOPEN);
 }
 
 static int open_virtual(struct vfs_file *file, sqlite3_filename path, int flags, int *out_flags)
@@ -417,6 +425,11 @@ static int vfs_open(sqlite3_vfs *base, sqlite3_filename path, sqlite3_file *open
         .is_log = (flags & SQLITE_OPEN_WAL) != 0,
     };
     path = path ? name_of(vfs, path) : NULL;
+    if (file->is_log && vfs->has_no_log) {
+        path = NULL;
+        flags = SQLITE_OPEN_TEMP_JOURNAL | SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE |
+                SQLITE_OPEN_EXCLUSIVE | SQLITE_OPEN_DELETEONCLOSE;
+    }
     file->path = file->is_database ? vfs->path : path ? path : "";
     int result = vfs->disk ? open_virtual(file, path, flags, out_flags)
                            : open_real(file, path, flags, out_flags);
@@ -441,6 +454,8 @@ static int vfs_delete(sqlite3_vfs *base, const char *path, int is_synced)
 {
     struct vfs *vfs = vfs_of(base);
     path = name_of(vfs, path);
+    if (vfs->is_read_only)
+        return SQLITE_READONLY;
     if (path == vfs->log_path)
         return log_empty(vfs);
     if (vfs->disk) {
@@ -458,6 +473,9 @@ static int vfs_access(sqlite3_vfs *base, const char *path, int flags, int *resul
 {
     struct vfs *vfs = vfs_of(base);
     path = name_of(vfs, path);
+    *result = 0;
+    if (path == vfs->log_path && vfs->has_no_log)
+        return SQLITE_OK;
     if (!vfs->disk)
         return vfs->real->xAccess(vfs->real, path, flags, result);
     *result = tr__disk_has(vfs->disk, path);
@@ -471,39 +489,6 @@ static int vfs_full_pathname(sqlite3_vfs *base, const char *path, int size, char
         return vfs->real->xFullPathname(vfs->real, path, size, result);
     int length = snprintf(result, (size_t)size, "%s", path);
     return length < size ? SQLITE_OK : SQLITE_CANTOPEN;
-}
-
-static int vfs_randomness(sqlite3_vfs *base, int size, char *result)
-{
-    const tr_platform *platform = vfs_of(base)->source.platform;
-    for (int i = 0; i < size; i += 8) {
-        uint64_t bits = platform->random(platform);
-        memcpy(result + i, &bits, (size_t)(size - i < 8 ? size - i : 8));
-    }
-    return size;
-}
-
-static int vfs_sleep(sqlite3_vfs *base, int microseconds)
-{
-    /* For threads that wait for each other: where there is one thread, nobody does. */
-    struct vfs *vfs = vfs_of(base);
-    return vfs->real ? vfs->real->xSleep(vfs->real, microseconds) : microseconds;
-}
-
-/* Julian days, as SQLite counts: 1970 began in the middle of day 2440587. */
-static int vfs_time_ms(sqlite3_vfs *base, sqlite3_int64 *ms)
-{
-    const tr_platform *platform = vfs_of(base)->source.platform;
-    *ms = INT64_C(210866760000000) + platform->wall_now(platform) / TR_MILLISECOND;
-    return SQLITE_OK;
-}
-
-static int vfs_time(sqlite3_vfs *base, double *days)
-{
-    sqlite3_int64 ms = 0;
-    int result = vfs_time_ms(base, &ms);
-    *days = (double)ms / 86400000.0;
-    return result;
 }
 
 static int vfs_last_error(sqlite3_vfs *base, int size, char *text)
@@ -554,12 +539,9 @@ tr_status tr__vfs_init(struct vfs *vfs, const struct memory_source *source, stru
         .xDelete = vfs_delete,
         .xAccess = vfs_access,
         .xFullPathname = vfs_full_pathname,
-        .xRandomness = vfs_randomness,
-        .xSleep = vfs_sleep,
-        .xCurrentTime = vfs_time,
         .xGetLastError = vfs_last_error,
-        .xCurrentTimeInt64 = vfs_time_ms,
     };
+    tr__vfs_set_world(&vfs->base);
     if (sqlite3_vfs_register(&vfs->base, 0) == SQLITE_OK)
         return TR_OK;
     tr__shm_deinit(&vfs->shm);

@@ -45,8 +45,10 @@ struct vfs {
     const char *undo_path;
     bool
         is_marked; /* The first page is written with the mark of a store. Set before there are threads. */
-    bool is_sync_off; /* The canary of the tests: our own syncs are left out, too. */
-    bool is_watched;  /* These are known; set before there are threads. */
+    bool is_sync_off;  /* The canary of the tests: our own syncs are left out, too. */
+    bool is_read_only; /* Nothing is written but to files without a name. */
+    bool has_no_log;   /* The log is not looked at; an empty file without a name stands for it. */
+    bool is_watched;   /* These are known; set before there are threads. */
     struct os_file_id database_id;
     struct os_file_id log_id;
     /* Up to here the log is there, durably; 0: not known. Written by the connection that has SQLite's lock to write. */
@@ -66,6 +68,8 @@ TR_MUST_CHECK tr_status tr__vfs_init(struct vfs *vfs, const struct memory_source
 int tr__vfs_sync(sqlite3 *database);
 /** No connection uses it any more. */
 void tr__vfs_deinit(struct vfs *vfs);
+/** Time, randomness and sleep of a VFS of ours; part of tr__vfs_init. */
+void tr__vfs_set_world(sqlite3_vfs *base);
 
 /** What the first bytes of the database file are. */
 enum vfs_look {

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What SQLite asks of the world besides files: time, randomness and sleep, all of them the platform's.
+ */
+#include "store/sqlite/vfs.h"
+
+#include <string.h>
+
+static struct vfs *vfs_of(sqlite3_vfs *base)
+{
+    return (struct vfs *)(void *)base;
+}
+
+static int vfs_randomness(sqlite3_vfs *base, int size, char *result)
+{
+    const tr_platform *platform = vfs_of(base)->source.platform;
+    for (int i = 0; i < size; i += 8) {
+        uint64_t bits = platform->random(platform);
+        memcpy(result + i, &bits, (size_t)(size - i < 8 ? size - i : 8));
+    }
+    return size;
+}
+
+static int vfs_sleep(sqlite3_vfs *base, int microseconds)
+{
+    /* For threads that wait for each other: where there is one thread, nobody does. */
+    struct vfs *vfs = vfs_of(base);
+    return vfs->real ? vfs->real->xSleep(vfs->real, microseconds) : microseconds;
+}
+
+/* Julian days, as SQLite counts: 1970 began in the middle of day 2440587. */
+static int vfs_time_ms(sqlite3_vfs *base, sqlite3_int64 *ms)
+{
+    const tr_platform *platform = vfs_of(base)->source.platform;
+    *ms = INT64_C(210866760000000) + platform->wall_now(platform) / TR_MILLISECOND;
+    return SQLITE_OK;
+}
+
+static int vfs_time(sqlite3_vfs *base, double *days)
+{
+    sqlite3_int64 ms = 0;
+    int result = vfs_time_ms(base, &ms);
+    *days = (double)ms / 86400000.0;
+    return result;
+}
+
+void tr__vfs_set_world(sqlite3_vfs *base)
+{
+    base->xRandomness = vfs_randomness;
+    base->xSleep = vfs_sleep;
+    base->xCurrentTime = vfs_time;
+    base->xCurrentTimeInt64 = vfs_time_ms;
+}
