@@ -67,6 +67,7 @@ struct tr_system {
     } root;                         /* of an app; see actor/root.h */
     struct cell *guardian;          /* /user; owned by worker 0 */
     uint32_t pool_linked;           /* of its children, those of the pool; worker 0's */
+    uint32_t keepers_linked;        /* of these, those above durable actors; worker 0's */
     tr_supervision pool_supervision;
     bool has_pool_supervision;
     /* Made and freed by pool/pool.c. */
@@ -82,7 +83,7 @@ struct tr_system {
     void (*durable_free)(struct tr_system *system);
     /* Since when the store's thread has been writing; 0: it is not. Any thread. */
     tr_time (*durable_writing_since)(const struct tr_system *system);
-    void (*durable_stop)(struct worker *worker);    /* /user is about to stop, on its worker */
+    void (*durable_stop)(struct worker *worker);    /* keepers are about to stop, on their worker */
     bool (*durable_work)(struct tr_system *system); /* of a kit: writes what is to be written */
     bool (*durable_has_work)(struct tr_system *system);
     bool (*durable_has_failed)(struct tr_system *system); /* the store has */
