@@ -175,8 +175,9 @@ typedef struct tr_durable_kind {
  * As tr_durable, into *ref, a `cart_ref *`, which is written on TR_OK only; also from a client.
  *
  * TR_INVALID_ARGUMENT: no key, or one of more than TR_KEY_MAX bytes. TR_NOT_FOUND: the system does not have this
- * kind. TR_DESTROYING: it is being destroyed, and can be made anew when that is over. TR_STOPPING,
- * TR_LIMIT, TR_NO_MEMORY, TR_STORE_FAILED.
+ * kind. TR_DESTROYING: it is being destroyed, and can be made again when that is over. TR_STOPPING: it sleeps, and
+ * the system shuts down; in a handler only once durable actors are told to sleep (shutdown.h). TR_LIMIT,
+ * TR_NO_MEMORY, TR_STORE_FAILED.
  */
 #define tr_try_durable(from, ref, actor, key)                                                      \
     TR_SPEAKER_(from, try_durable)                                                                 \

@@ -20,6 +20,8 @@
  *   2. Spawns are refused. The top-level actors get a poison pill; each handles what it has, stops
  *      its children, gets tr_post_stop and is gone: leaves before parents. The timeout of
  *      tr_system_shutdown counts from here.
+ *      Durable actors stay awake meanwhile, and handlers can wake them. They are told to sleep when the
+ *      others have stopped, or when three quarters of the time are over.
  *   3. At the deadline whatever has not stopped is killed: mailboxes are closed, turns that wait are
  *      cancelled, tr_post_stop is still called, children first. If a durable actor had changes that were
  *      not stored (interval_ns or tr_save were still to come), the report and the log name it, and the

@@ -243,11 +243,13 @@ static_assert(offsetof(struct cell, task) == 64, "the door has a line of its own
 #define CELL_POOLED 0x80000000u
 /** The same: it is the crew of a group. */
 #define CELL_CREW 0x40000000u
+/** The same: all durable actors of a kind are below it. It stops after the others below /user. */
+#define CELL_KEEPER 0x20000000u
 
 /** The slot of the parent, 0 for none, of a door's tenant. */
 static inline uint32_t cell_slot_of(uint32_t tenant)
 {
-    return tenant & ~(CELL_POOLED | CELL_CREW);
+    return tenant & ~(CELL_POOLED | CELL_CREW | CELL_KEEPER);
 }
 
 /** The slot of the parent, 0 for none. Who asks it of somebody else's actor may look at the next tenant. */
@@ -260,6 +262,12 @@ static inline uint32_t cell_parent_slot(const struct cell *cell)
 static inline bool cell_is_pooled(const struct cell *cell)
 {
     return ATOM_PEEK(&cell->door.tenant) & CELL_POOLED;
+}
+
+/** Whether it has the durable actors of a kind below it. */
+static inline bool cell_is_keeper(const struct cell *cell)
+{
+    return ATOM_PEEK(&cell->door.tenant) & CELL_KEEPER;
 }
 
 /** Whether it is the crew of a group. */

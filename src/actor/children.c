@@ -28,8 +28,10 @@ void tr__child_link(struct worker *worker, struct cell *parent, struct cell *chi
     parent->child_last = slot;
     if (child->flags & CELL_CALLS)
         worker->system->schedules.linked++;
-    if (cell_is_pooled(child))
+    if (cell_is_pooled(child)) {
         worker->system->pool_linked++;
+        worker->system->keepers_linked += cell_is_keeper(child);
+    }
 }
 
 /* Puts a child, in no list, behind another one. */
@@ -82,8 +84,10 @@ static void child_unlink(struct worker *worker, struct cell *parent, struct cell
     child->flags &= (uint16_t)~CELL_LINKED;
     if (child->flags & CELL_CALLS)
         worker->system->schedules.linked--;
-    if (cell_is_pooled(child))
+    if (cell_is_pooled(child)) {
         worker->system->pool_linked--;
+        worker->system->keepers_linked -= cell_is_keeper(child);
+    }
 }
 
 /* A child of another worker: set the bits, then make sure that somebody looks at them. */
@@ -122,9 +126,21 @@ void tr__children_stop(struct worker *worker, struct cell *parent, bool by_kill)
     struct cell *child = parent->child_count ? slots_at(worker->slots, parent->child_last) : NULL;
     for (uint32_t i = 0; i < parent->child_count; i++) {
         child = slots_at(worker->slots, child->sibling_next);
-        if (!is_ordered(child, bits)) /* after a deadline nearly all are */
+        bool is_later = !by_kill && cell_is_keeper(child); /* tr__shutdown_keepers */
+        if (!is_later && !is_ordered(child, bits))         /* after a deadline nearly all are */
             tr__child_order(worker, child, bits);
         atom64_count(&worker->steps, 1);
+    }
+}
+
+void tr__keepers_stop(struct worker *worker, struct cell *guardian)
+{
+    uint32_t count = guardian->child_count;
+    struct cell *child = count ? slots_at(worker->slots, guardian->child_last) : NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        child = slots_at(worker->slots, child->sibling_next);
+        if (cell_is_keeper(child))
+            tr__child_order(worker, child, CONTROL_STOP);
     }
 }
 
@@ -172,6 +188,8 @@ static void child_gone(struct worker *worker, struct cell *parent, struct cell *
             tr__children_look(worker, parent);
         return;
     }
+    if (parent == system->guardian)
+        tr__shutdown_look(worker, parent);
     if (parent->child_count)
         return;
     if (parent->life == LIFE_STOPPING || restart_waits(parent)) {

@@ -31,5 +31,7 @@ void tr__child_order(struct worker *worker, struct cell *child, uint32_t bits);
 
 /** Tells all children to stop, or kills them. Owner of the parent only. */
 void tr__children_stop(struct worker *worker, struct cell *parent, bool by_kill);
+/** Tells the keepers of durable actors, which tr__children_stop leaves out unless it kills. Worker 0 only. */
+void tr__keepers_stop(struct worker *worker, struct cell *guardian);
 
 #endif

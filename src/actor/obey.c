@@ -92,6 +92,7 @@ bool tr__cell_obey(struct worker *worker, struct cell *cell)
     if (bits & CONTROL_KILL && !(cell->flags & CELL_KILLING)) {
         cell->flags |= CELL_KILLING;
         tr__children_stop(worker, cell, true);
+        tr__shutdown_look(worker, cell);
     }
     if (bits & CONTROL_CHILD)
         tr__supervise_end(worker, cell);

@@ -23,7 +23,7 @@
 struct pooled_place {
     struct cell *parent; /* it lives as long as the system, and stays on worker 0 */
     const char *path;
-    uint32_t bits; /* CELL_POOLED, or 0 */
+    uint32_t bits; /* CELL_POOLED, CELL_KEEPER, or 0 */
     /** Whether a new one is to begin later, when somebody calls tr__pooled_begin for it. May be NULL. */
     bool (*defer)(void *context, struct cell *cell);
     void *context; /* of defer */

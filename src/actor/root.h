@@ -10,7 +10,7 @@
 #include "actor/worker.h"
 
 /**
- * An actor with an origin is about to get its tr_pre_start. If it is the root, its arguments become the
+ * An actor with a spec is about to get its tr_pre_start. If it is the root, its arguments become the
  * first of its mail. False: there was no memory for that, and it has failed by it.
  */
 bool tr__root_args(struct worker *worker, struct cell *cell);

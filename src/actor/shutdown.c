@@ -121,12 +121,45 @@ void tr__shutdown_empty(struct tr_system *system)
     tr_system_shutdown(system, system->shutdown.timeout_default_ns);
 }
 
+/* Rule 6: when durable actors go to sleep at the latest. */
+static tr_time keepers_ns(const struct tr_system *system)
+{
+    tr_time deadline_ns = (tr_time)atom64_load(&system->shutdown_ns, ATOM_RELAXED);
+    tr_time began_ns = (tr_time)atom64_load(&system->shutdown.began_ns, ATOM_RELAXED);
+    return deadline_ns == TR_NEVER ? TR_NEVER : deadline_ns - (deadline_ns - began_ns) / 4;
+}
+
+static void close_keepers(struct worker *worker)
+{
+    struct tr_system *system = worker->system;
+    struct shutdown *shutdown = &system->shutdown;
+    if (atom32_exchange(
+            &shutdown->is_closing, 1, ATOM_SEQ_CST)) /* partner: wake of a durable actor */
+        return;
+    if (system->durable_stop)
+        system->durable_stop(worker);
+    tr__keepers_stop(worker, system->guardian);
+    if (!atom32_load(&shutdown->is_forced, ATOM_RELAXED))
+        worker->loop.alarm_ns = (tr_time)atom64_load(&system->shutdown_ns, ATOM_RELAXED);
+}
+
+void tr__shutdown_look(struct worker *worker, struct cell *parent)
+{
+    struct tr_system *system = worker->system;
+    if (parent != system->guardian || parent->life != LIFE_STOPPING || !system->keepers_linked)
+        return;
+    bool is_alone = parent->child_count == system->keepers_linked;
+    tr_time now_ns = system->platform->mono_now(system->platform);
+    if (is_alone || parent->flags & CELL_KILLING || keepers_ns(system) <= now_ns)
+        close_keepers(worker);
+}
+
 void tr__shutdown_guardian(struct worker *worker)
 {
     struct tr_system *system = worker->system;
-    uint64_t deadline_ns = atom64_load(&system->shutdown_ns, ATOM_RELAXED);
+    tr_time deadline_ns = (tr_time)atom64_load(&system->shutdown_ns, ATOM_RELAXED);
     if (deadline_ns)
-        worker->loop.alarm_ns = (tr_time)deadline_ns;
+        worker->loop.alarm_ns = system->keepers_linked ? keepers_ns(system) : deadline_ns;
     atom32_store(&system->shutdown.has_begun, 1, ATOM_RELEASE); /* partner: judge_before */
 }
 
@@ -147,8 +180,16 @@ bool tr__shutdown_force(struct tr_system *system)
 
 void tr__shutdown_alarm(struct worker *worker)
 {
+    struct tr_system *system = worker->system;
     TR_ASSERT(worker->index == 0);
-    if (tr__shutdown_force(worker->system))
+    tr_time deadline_ns = (tr_time)atom64_load(&system->shutdown_ns, ATOM_RELAXED);
+    close_keepers(worker);
+    if (deadline_ns > worker->loop.now_ns) {
+        worker->loop.alarm_ns = deadline_ns;
+        return;
+    }
+    worker->loop.alarm_ns = TR_NEVER;
+    if (tr__shutdown_force(system))
         tr__shutdown_sweep(worker); /* its round has begun already */
 }
 
@@ -269,7 +310,7 @@ static void sweep_cell(struct worker *worker, struct cell *cell)
     if (atom32_load(&system->shutdown.is_forced, ATOM_ACQUIRE)) {
         if (!(cell->flags & CELL_KILLING))
             mail_call(worker, cell, CONTROL_KILL);
-    } else if (slots_parent(worker->slots, cell) == system->guardian) {
+    } else if (slots_parent(worker->slots, cell) == system->guardian && !cell_is_keeper(cell)) {
         if (cell->life < LIFE_STOPPING && !(cell->flags & CELL_SEALED))
             mail_call(worker, cell, CONTROL_STOP);
     }

@@ -27,6 +27,9 @@
  *      be found from anywhere. Names are given back under `lock`, and is_abandoned is set under it.
  *   5. A worker ends when the system is over and it has nothing to do; if the system was abandoned, when
  *      it has no actor left either. The judge returns TR_OK only when all workers have ended.
+ *   6. /user first stops the actors of the program. Meanwhile durable actors stay awake and can be woken by
+ *      handlers, so that what the program finishes can be stored. Their keepers are told to stop when the
+ *      others have, or when three quarters of the time are over, whichever comes first.
  */
 #ifndef ACTOR_SHUTDOWN_H
 #define ACTOR_SHUTDOWN_H
@@ -55,6 +58,7 @@ struct shutdown {
     atomptr parker;       /* of who waits; NULL until the system is started */
     atom32 workers_ended; /* threads of workers that are about to return */
     atom32 has_begun;     /* /user has told its children */
+    atom32 is_closing;    /* the keepers of durable actors are told to stop; see rule 6 */
     atom32 is_forced;     /* the deadline has passed: who has not stopped is killed */
     atom32 is_abandoned;  /* see rule 4; written under the lock */
     atom32 sweep;         /* number of the last sweep that was asked for */
@@ -97,7 +101,9 @@ void tr__shutdown_tell(struct tr_system *system);
 void tr__shutdown_empty(struct tr_system *system);
 /** /user begins to stop. Worker 0 only. */
 void tr__shutdown_guardian(struct worker *worker);
-/** The deadline: what has not stopped is killed. Worker 0 only. */
+/** A child of /user is gone, or all were told: tells the keepers if it is time. Worker 0 only. */
+void tr__shutdown_look(struct worker *worker, struct cell *parent);
+/** It is time for the keepers, or the deadline: what has not stopped is killed. Worker 0 only. */
 void tr__shutdown_alarm(struct worker *worker);
 /** The same, by who finds that it has passed: false when somebody has done so. Any thread. */
 bool tr__shutdown_force(struct tr_system *system);

@@ -276,7 +276,7 @@ bool tr__cell_pre_start(struct worker *worker, struct cell *cell, uint64_t causa
     cell->flags |= CELL_STARTED;
     if (cell->origin) {
         cell->origin->has_lived = true;
-        if (!tr__root_args(worker, cell))
+        if (cell->origin->spec && !tr__root_args(worker, cell))
             return false;
     }
     if (!cell->dispatch->pre_start)

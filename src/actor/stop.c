@@ -80,12 +80,12 @@ void tr__cell_stop(struct worker *worker, struct cell *cell, bool by_kill)
         cell->flags |= CELL_KILLING;
     if (cell == system->guardian)
         tr__shutdown_guardian(worker);
-    if (cell == system->guardian && system->durable_stop)
-        system->durable_stop(worker);
     if (cell->extra)
         tr__supervise_end(worker, cell);
     if (cell->child_count)
         tr__children_stop(worker, cell, by_kill);
+    if (cell == system->guardian)
+        tr__shutdown_look(worker, cell);
     cell->house = HOUSE_WAITING;
     if (cell->child_count)
         tr__asks_refuse_queued(worker, cell);

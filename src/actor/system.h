@@ -70,6 +70,7 @@ struct tr_system {
     } root;                         /* of an app; see actor/root.h */
     struct cell *guardian;          /* /user; owned by worker 0 */
     uint32_t pool_linked;           /* of its children, those of the pool; worker 0's */
+    uint32_t keepers_linked;        /* of these, those above durable actors; worker 0's */
     tr_supervision pool_supervision;
     bool has_pool_supervision;
     /* Made and freed by pool/pool.c. */
@@ -85,7 +86,7 @@ struct tr_system {
     void (*durable_free)(struct tr_system *system);
     /* Since when the store's thread has been writing; 0: it is not. Any thread. */
     tr_time (*durable_writing_since)(const struct tr_system *system);
-    void (*durable_stop)(struct worker *worker); /* /user is about to stop, on its worker */
+    void (*durable_stop)(struct worker *worker);    /* keepers are about to stop, on their worker */
     /* Whether a new actor may be set up now, else it is posted to this worker later. NULL: always. */
     bool (*durable_admits)(struct worker *worker, struct cell *cell);
     bool (*durable_work)(struct tr_system *system); /* of a kit: writes what is to be written */

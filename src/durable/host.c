@@ -146,7 +146,9 @@ static tr_status wake(struct tr_system *system, const struct pooled_spawner *spa
         *ref_bits = found.ref;
         return TR_OK;
     }
-    if (atom32_load(&system->is_stopping, ATOM_SEQ_CST))
+    /* While the actors of the program stop, what they do may need durable actors that sleep. */
+    bool is_late = !spawner->worker || atom32_load(&system->shutdown.is_closing, ATOM_SEQ_CST);
+    if (is_late && atom32_load(&system->is_stopping, ATOM_SEQ_CST))
         return TR_STOPPING;
     if (tr__store_status(host->store) != TR_OK)
         return TR_STORE_FAILED;
@@ -329,7 +331,7 @@ static tr_status keeper_make(struct durable_kind *kind)
     snprintf(path, sizeof path, "/system/durable/%s", kind->declared->name);
     const struct pooled_spawner nobody = {0};
     const struct pooled_place place = {
-        .parent = system->guardian, .path = path, .bits = CELL_POOLED};
+        .parent = system->guardian, .path = path, .bits = CELL_POOLED | CELL_KEEPER};
     const tr_spawn_args args = {
         .size = sizeof args, .behavior = &tr_behavior_tr_keeper, .worker = 0};
     tr_status status = tr__pooled_spawn_at(system, &nobody, &place, &args, &bits);

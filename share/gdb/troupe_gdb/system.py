@@ -101,7 +101,7 @@ class System:
         slot = cell.number("identity") & self.slots.number("mask")
         generation = (cell.number("identity") >> 32) - self.slots.number("generation_first")
         part = "/$%x.%x" % (slot, generation & 0xffffffff)
-        parent = cell.inner("door").number("tenant", 0) & 0x7fffffff  # a slot, below CELL_POOLED
+        parent = cell.inner("door").number("tenant", 0) & 0x1fffffff  # a slot, below CELL_KEEPER
         above = self.cell(parent) if parent else None
         if not above:
             return part
