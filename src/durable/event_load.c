@@ -107,10 +107,11 @@ static tr_status event_unpack(tr_self *self, const struct durable_actor *actor, 
     /* It stays as it is on disk, so that fields which are not known to the code are not lost by that. */
     if (status == TR_OK && hash && is_migrated && (tail.count || tail.is_nested)) {
         snprintf(error.text, sizeof error.text, "it has fields that its migration does not know");
+        tr__shape_log(actor->kind, read->block_type, hash, tr_path(self));
         status = TR_WRONG_SHAPE;
     }
     if (status != TR_OK)
-        snprintf(text, EVENT_TEXT_SIZE, "%.64s: %.60s%.128s", name, error.path, error.text);
+        snprintf(text, EVENT_TEXT_SIZE, "%.64s: %.50s %.130s", name, error.path, error.text);
     return status;
 }
 

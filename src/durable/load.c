@@ -147,6 +147,7 @@ static tr_status block_read(tr_self *self, const struct durable_actor *actor, tr
                  sizeof error->text,
                  is_migrated ? "it has fields that its migration does not know"
                              : "messages inside have fields that the code does not know");
+        tr__shape_log(actor->kind, block->type, hash, tr_path(self));
         return is_migrated ? TR_WRONG_SHAPE : TR_STALE;
     }
     if (is_migrated)

@@ -319,10 +319,20 @@ uint64_t tr__shape_of(const struct durable_kind *kind, const tr_type *type)
     return found && found->shape ? found->shape->hash : 0;
 }
 
+void tr__shape_log(const struct durable_kind *kind, const tr_type *type, uint64_t hash,
+                   const char *path)
+{
+    struct tr_system *system = kind->host->system;
+    const struct shape *stored = find(kind->host, hash);
+    tr_bytes text = shape_text(kind, type);
+    if (stored)
+        tr__log(system, TR_LEVEL_ERROR, path, "stored as %.*s", (int)stored->size, stored->text);
+    tr__log(system, TR_LEVEL_ERROR, path, "read as %.*s", (int)text.size, (const char *)text.data);
+}
+
 tr_status tr__shape_check(const struct durable_kind *kind, const tr_type *type, uint64_t hash,
                           const char *path, bool *is_longer, char *why)
 {
-    struct tr_system *system = kind->host->system;
     uint64_t own = tr__shape_of(kind, type);
     *is_longer = false;
     if (!hash || !own || hash == own)
@@ -338,8 +348,7 @@ tr_status tr__shape_check(const struct durable_kind *kind, const tr_type *type, 
     *is_longer = fit == SHAPE_FIRST_LONGER;
     if (fit == SHAPE_EQUAL || fit == SHAPE_FIRST_LONGER || fit == SHAPE_SECOND_LONGER)
         return TR_OK;
-    tr__log(system, TR_LEVEL_ERROR, path, "stored as %.*s", (int)stored->size, stored->text);
-    tr__log(system, TR_LEVEL_ERROR, path, "read as %.*s", (int)text.size, (const char *)text.data);
+    tr__shape_log(kind, type, hash, path);
     if (fit != SHAPE_DIFFERENT) /* both have fields that the other does not know */
         place = (struct shape_place){text_of(stored), text};
     if (stored->size <= CHECK_SHAPE_MAX && text.size <= CHECK_SHAPE_MAX)

@@ -53,12 +53,16 @@ uint64_t tr__shape_of(const struct durable_kind *kind, const tr_type *type);
  * Whether what was stored with a shape can be read as `type`, one of those of the kind; hash 0: nobody knows, so it is
  * tried. *is_longer: the stored one has fields that `type` does not have.
  *
- * TR_WRONG_SHAPE: it cannot, and why[SHAPE_WHY_SIZE] names where they differ; `path` and the log have both.
+ * TR_WRONG_SHAPE: it cannot, and why[SHAPE_WHY_SIZE] names where they differ; the log has both, with `path`.
  * TR_STORE_CORRUPT: the store does not know the shape.
  */
 TR_MUST_CHECK tr_status tr__shape_check(const struct durable_kind *kind, const tr_type *type,
                                         uint64_t hash, const char *path, bool *is_longer,
                                         char *why);
+
+/** Writes what was stored with a shape, and what it is read as, to the log. */
+void tr__shape_log(const struct durable_kind *kind, const tr_type *type, uint64_t hash,
+                   const char *path);
 
 /** The migration from a version, or NULL. */
 const tr_migration *tr__migration_from(const tr_migration *const *migrations, uint32_t version);
