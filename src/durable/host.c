@@ -10,6 +10,7 @@
 #include "base/assert.h"
 #include "durable/clock.h"
 #include "durable/lull.h"
+#include "durable/waker.h"
 #include "pool/pool.h"
 
 static_assert(sizeof "/system/durable//" + TR_NAME_MAX + 3 * TR_KEY_MAX <= TR_PATH_MAX,
@@ -187,6 +188,22 @@ tr_status tr__host_wake(tr_self *self, const char *kind, tr_bytes key, uint64_t 
             return tr_self_try_durable(self, host->kinds[i].declared, key, ref_bits);
     }
     return TR_NOT_FOUND;
+}
+
+void tr__host_begin(struct worker *worker, const struct durable_kind *kind, tr_bytes key)
+{
+    uint64_t bits;
+    const struct pooled_spawner spawner = {.worker = worker, .reader = &worker->reader};
+    tr_status status = wake(worker->system, &spawner, kind->declared, key, &bits);
+    if (status != TR_OK && status != TR_STOPPING)
+        tr__log(worker->system,
+                TR_LEVEL_ERROR,
+                NULL,
+                "%s \"%.*s\" cannot wake for its queues: %s; it does when it is asked for",
+                kind->declared->name,
+                key.size > 100 ? 100 : (int)key.size,
+                (const char *)key.data,
+                tr_status_text(status));
 }
 
 tr_ref tr_self_durable(tr_self *self, const tr_durable_kind *kind, tr_bytes key)
@@ -376,7 +393,9 @@ static tr_status fill(struct durable_host *host, const tr_durables *durables, co
         status = tr__store_reader_new(host->store, &host->desks[i].reader);
     for (size_t i = 0; i < count && status == TR_OK; i++)
         status = keeper_make(&host->kinds[i]);
-    return status == TR_OK ? tr__clock_start(host) : status;
+    if (status == TR_OK)
+        status = tr__clock_start(host);
+    return status == TR_OK ? tr__waker_start(host) : status;
 }
 
 tr_status tr_durable_start(tr_system *system, const tr_durables *durables, const char *store)

@@ -115,6 +115,7 @@ static void line_wait(struct worker *worker, struct durable_desk *desk, struct c
     else
         desk->line_first = node;
     desk->line_last = node;
+    atom32_fetch_add(&worker->system->durable->line_count, 1, ATOM_RELAXED);
     if (!timer_is_armed(&desk->line.nap))
         tr__wheel_arm(&worker->naps, &desk->line.nap, worker->loop.now_ns + TR_AWAKE_WAIT_NS);
 }
@@ -128,6 +129,7 @@ static void line_grant(struct worker *worker, struct durable_desk *desk)
         desk->line_last = NULL;
     desk->has_moved = true;
     desk->granted_count++;
+    atom32_fetch_sub(&worker->system->durable->line_count, 1, ATOM_RELAXED);
     cell->origin->is_admitted = true;
     tr__spawn_post(worker->system, &worker->counters, cell, worker->index);
 }
