@@ -298,7 +298,7 @@ void tr__durable_arm(struct worker *worker, struct durable_actor *actor);
 
 /* ---- durable/work.c ---- */
 
-/** The machine was made anew: nothing is counted. */
+/** Resets the counters of such work, after tr__sleep_init. */
 void tr__work_init(struct durable_actor *actor);
 /** Tells the machine which work the actor has that no turn has. Before each of its decisions. */
 void tr__work_look(struct worker *worker, struct durable_actor *actor);

@@ -195,7 +195,7 @@ void tr__host_begin(struct worker *worker, const struct durable_kind *kind, tr_b
     uint64_t bits;
     const struct pooled_spawner spawner = {.worker = worker, .reader = &worker->reader};
     tr_status status = wake(worker->system, &spawner, kind->declared, key, &bits);
-    if (status != TR_OK && status != TR_STOPPING)
+    if (status != TR_OK && status != TR_STOPPING && status != TR_STORE_FAILED)
         tr__log(worker->system,
                 TR_LEVEL_ERROR,
                 NULL,

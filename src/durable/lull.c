@@ -114,7 +114,7 @@ void tr__lull_wake_later(struct worker *worker, const struct durable_actor *acto
     if (!lull && !host->is_lull_over) {
         lull = make(host, kind, actor_key(actor));
         if (lull)
-            lull->is_over = true; /* who asks for it does not wait */
+            lull->is_over = true; /* a request begins the key at once */
     }
     if (lull) {
         lull->wake_ns = now_ns + length_of(kind, lull->vain++, &worker->rng);

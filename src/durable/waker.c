@@ -8,7 +8,7 @@
 #include "durable/queue.h"
 
 enum {
-    WAKER_PAGE = 64 /* keys that one turn looks at; no more are in lines for room when it goes on */
+    WAKER_PAGE = 64 /* keys that one turn looks at; if as many wait for room, it pauses */
 };
 
 /* From page to page: others have work on this worker, too, and not all are to wake in the same moment. */

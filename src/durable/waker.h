@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Who wakes an actor for what is in its queues.
+ * Wakes actors for what is in their queues.
  *
  * While the actor is awake its run handler keeps it so, unless that waits for a queue that is empty. Items may be left
  * all the same when it sleeps: pushed in its grace, when the wait of the run handler had been aborted; or the process

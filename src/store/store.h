@@ -349,7 +349,7 @@ TR_MUST_CHECK tr_status tr__store_list_due(struct store_reader *reader,
 
 /** An actor that has queues; bytes are borrowed for the call. */
 struct store_queued {
-    int64_t actor;    /* The driver's number of it: where the list goes on after it. */
+    int64_t actor;    /* The driver's number of it: the next page begins behind it. */
     const char *kind; /* NULL: it is not known. */
     tr_bytes key;
     uint32_t version; /* Of its state, as it was put; 0: it has none. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Items in the queue of a run handler wake their actor: pushed in its grace, left by a failure, or by another process.
- * Nobody wakes for items that its run handler does not take, and none of it spins.
+ * No actor wakes for items that its run handler does not take, and none of this spins.
  */
 #include <stdlib.h>
 #include <troupe/queue.h>
