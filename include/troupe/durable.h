@@ -31,9 +31,9 @@
  *
  * Sleep. Work is a turn that runs or waits, a message that waits to be handled, a stashed message, and a reply that is
  * owed (tr_reply_later) until the time of its ask is up. After 30 s without work (idle_ns) the actor goes to sleep: it
- * gets a tr_sleeping, and 15 s to wrap up (grace_ns), in which it goes on serving; then its memory is free, and its ref is that of an actor that
- * has stopped. So a ref is for now: keep the key, and ask with tr_durable each time. What is sent while it
- * falls asleep is either handled or waits for the next start; it is not lost. Who got its ref from another worker
+ * gets a tr_sleeping, and 15 s to wrap up (grace_ns), in which it still serves; then its memory is free, and its ref is
+ * that of an actor that has stopped. So a ref is for now: keep the key, and ask with tr_durable each time. What is sent
+ * while it falls asleep is either handled or waits for the next start; it is not lost. Who got its ref from another worker
  * or thread just before may still be too late: TR_STOPPED, and tr_durable gives the next one. See
  * docs/guide/durable.md.
  *

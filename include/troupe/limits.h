@@ -188,7 +188,7 @@
 /** Bytes of the key of a durable actor; its kind is a name. More, or none: TR_INVALID_ARGUMENT. */
 #define TR_KEY_MAX 256
 /**
- * If awake_max or awake_bytes_max of tr_system_options is reached, and nobody has become idle for this time, one of
+ * If awake_max or awake_bytes_max of tr_system_options is reached, and no actor has become idle for this time, one of
  * the actors that wait to wake on a worker begins all the same; a new actor is left awake at least as long for its first
  * message.
  */

@@ -29,6 +29,12 @@
  * The run handler of a durable actor: TR_ON(tr_run, on_run). It begins at each start, after tr_awake, and goes on,
  * waiting and working, while others of its messages are handled. While it waits on a queue the actor may fall
  * asleep: the wait then ends with TR_ABORTED. Otherwise it keeps the actor awake until it returns.
+ *
+ * If a queue that it has taken from is not empty when the actor has fallen asleep or failed, the actor wakes again: at
+ * once, if anything was pushed or removed since it woke; after retry_ns of the kind, then twice as long and so on up to
+ * retry_max_ns, if it was cut off before it got anything done. If it has returned and left all of them, the actor waits
+ * until somebody asks. When a process opens the store, the actors of such kinds that have items in any queue wake, some
+ * 64 in 10 ms.
  */
 TR_MESSAGE(tr_run);
 

@@ -155,8 +155,8 @@ typedef struct tr_system_options {
      * How many durable actors may be awake; each worker has its share, at least one. Beyond that those sleep first that
      * have been idle for longest, without waiting for their idle time. An actor with work stays awake: a turn, mail that
      * waits, and whatever else keeps it from its idle sleep. If all have work, a key that is to wake waits, before its
-     * state is read, in the order of arrival; its messages wait in its mailbox. When nobody has become idle for
-     * TR_AWAKE_WAIT_NS, one of those that wait begins all the same, so that actors that wait for each other go on: the
+     * state is read, in the order of arrival; its messages wait in its mailbox. When no actor has become idle for
+     * TR_AWAKE_WAIT_NS, one of those that wait begins all the same, because those that are awake may wait for it: the
      * limit is soft. Actors that are on their way to sleep do not count. 0: as many as there are.
      */
     uint32_t awake_max;

@@ -114,7 +114,8 @@ struct cell_origin {
     bool is_counted;           /* in the holds of its spec; see actor/pooled.h */
     bool is_away;              /* it has ended while its parent had the record of its failure */
     bool is_admitted;          /* the shutdown waits until it is linked; see tr__spawn_enter */
-    bool has_room;             /* of a durable one that has waited for room: there is some */
+    bool
+        has_room; /* of a durable actor that has waited in the line of durable/room.c: it may begin */
     struct budget_tree *above; /* see actor/budget.h */
     struct failure *failure;   /* what an earlier actor of this origin has left; see supervise.h */
     char *name;                /* of one that comes back as a new actor, else NULL */

@@ -108,6 +108,8 @@ struct state_block {
     uint64_t shape; /* the hash of that; 0: it had none */
 };
 
+enum { RUN_QUEUES_MAX = 4 };
+
 struct durable_actor {
     struct durable durable; /* first */
     struct durable_kind *kind;
@@ -126,10 +128,15 @@ struct durable_actor {
     struct store_batch *batch; /* of the stretch that runs, NULL: nothing was put by */
     struct list stretches;
     struct list overlays;
-    struct store_sql *sql;  /* its tables; NULL: this life has not used them */
-    struct list alarms;     /* of struct alarm */
-    struct list queued;     /* of struct queue_item */
-    struct list takers;     /* of struct durable_frame: turns that wait on a queue */
+    struct store_sql *sql;               /* its tables; NULL: this life has not used them */
+    struct list alarms;                  /* of struct alarm */
+    struct list queued;                  /* of struct queue_item */
+    struct list takers;                  /* of struct durable_frame: turns that wait on a queue */
+    uint64_t run_queues[RUN_QUEUES_MAX]; /* hashes of those that the run handler takes from */
+    uint32_t run_queue_count;
+    bool takes_any;         /* there are more of them */
+    bool has_run;           /* the run handler has returned, and was not told to */
+    bool has_queue_moved;   /* something was pushed or removed in this generation */
     uint64_t queue_last;    /* id of the item that was pushed last */
     uint64_t queue_put_by;  /* ids up to this one are used, or will be by this generation */
     tr_time alarm_ns;       /* the earliest that the stretch that runs has set, else TR_NEVER */
@@ -310,7 +317,7 @@ void tr__durable_arm(struct worker *worker, struct durable_actor *actor);
 
 /* ---- durable/work.c ---- */
 
-/** The machine was made anew: nothing is counted. */
+/** Resets the counters of such work, after tr__sleep_init. */
 void tr__work_init(struct durable_actor *actor);
 /** Tells the machine which work the actor has that no turn has. Before each of its decisions. */
 void tr__work_look(struct worker *worker, struct durable_actor *actor);

@@ -19,6 +19,7 @@
 #include "durable/events.h"
 #include "durable/lull.h"
 #include "durable/queue.h"
+#include "durable/waker.h"
 
 /* ---- The timer. ---- */
 
@@ -400,17 +401,22 @@ void tr__durable_leave(struct worker *worker, struct cell *cell)
 void tr__durable_end(struct worker *worker, struct cell *cell, struct durable *durable)
 {
     struct durable_actor *actor = (struct durable_actor *)(void *)durable;
+    struct durable_host *host = actor->kind->host;
+    enum run_wanted wanted = tr__run_wanted(actor);
     TR_ASSERT(list_is_empty(&actor->stretches));
     if (actor->has_dirt && atom32_load(&worker->system->is_stopping, ATOM_RELAXED))
         tr__shutdown_unstored(worker, cell);
     list_remove(&actor->awake);
-    host_desk(actor->kind->host, worker)->awake_count--;
+    host_desk(host, worker)->awake_count--;
     tr__durable_drop(worker, actor);
     if (actor->events)
         tr__events_free(worker, actor);
-    struct cell *successor = tr__host_left(actor->kind->host, actor);
+    if (wanted == RUN_WANTED_LATER)
+        tr__lull_wake_later(worker, actor);
+    struct cell *successor = tr__host_left(host, actor);
     bool is_later = successor && tr__lull_defer(actor->kind, actor_key(actor), successor);
-    struct durable_host *host = actor->kind->host;
+    if (!successor && wanted == RUN_WANTED)
+        tr__host_begin(worker, actor->kind, actor_key(actor));
     source_resize(&worker->source, actor, 0);
     if (successor && !is_later)
         tr__pooled_begin(worker, successor);

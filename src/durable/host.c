@@ -11,6 +11,7 @@
 #include "durable/clock.h"
 #include "durable/lull.h"
 #include "durable/shapes.h"
+#include "durable/waker.h"
 #include "pool/pool.h"
 
 static_assert(sizeof "/system/durable//" + TR_NAME_MAX + 3 * TR_KEY_MAX <= TR_PATH_MAX,
@@ -200,6 +201,22 @@ bool tr__host_is_awake(tr_self *self, const struct durable_kind *kind, tr_bytes 
         return false;
     struct names_found found = tr__names_look(&system->names, &self->worker->reader, path, length);
     return found.ref && slots_find(&system->slots, found.ref);
+}
+
+void tr__host_begin(struct worker *worker, const struct durable_kind *kind, tr_bytes key)
+{
+    uint64_t bits;
+    const struct pooled_spawner spawner = {.worker = worker, .reader = &worker->reader};
+    tr_status status = wake(worker->system, &spawner, kind->declared, key, &bits);
+    if (status != TR_OK && status != TR_STOPPING && status != TR_STORE_FAILED)
+        tr__log(worker->system,
+                TR_LEVEL_ERROR,
+                NULL,
+                "%s \"%.*s\" cannot wake for its queues: %s; it does when it is asked for",
+                kind->declared->name,
+                key.size > 100 ? 100 : (int)key.size,
+                (const char *)key.data,
+                tr_status_text(status));
 }
 
 tr_ref tr_self_durable(tr_self *self, const tr_durable_kind *kind, tr_bytes key)
@@ -392,7 +409,9 @@ static tr_status fill(struct durable_host *host, const tr_durables *durables, co
         status = tr__shapes_load(host);
     for (size_t i = 0; i < count && status == TR_OK; i++)
         status = keeper_make(&host->kinds[i]);
-    return status == TR_OK ? tr__clock_start(host) : status;
+    if (status == TR_OK)
+        status = tr__clock_start(host);
+    return status == TR_OK ? tr__waker_start(host) : status;
 }
 
 tr_status tr_durable_start(tr_system *system, const tr_durables *durables, const char *store)

@@ -77,6 +77,7 @@ struct durable_host {
     atom32 lull_count;                  /* read without the lock */
     bool is_lull_over;                  /* the system stops: there are no more */
     bool has_limits;                    /* awake_max or awake_bytes_max */
+    atom32 line_count;                  /* cells in the lines of all desks; read by others */
     atom32 has_work;                    /* of a kit: a batch was submitted */
     struct zones zones;
     uint64_t clock;          /* ref of the actor that fires alarms */
@@ -111,6 +112,9 @@ size_t tr__host_part(const struct durable_host *host, const struct durable_kind 
 void tr__host_leave(struct durable_host *host, struct durable_actor *actor, bool is_destroying);
 /** It is gone: gives the cell of the next generation, which is to begin, or NULL. */
 struct cell *tr__host_left(struct durable_host *host, struct durable_actor *actor);
+
+/** Begins the next generation of a key that has ended, for what is in its queues. On a worker. */
+void tr__host_begin(struct worker *worker, const struct durable_kind *kind, tr_bytes key);
 
 static inline struct durable_desk *host_desk(const struct durable_host *host,
                                              const struct worker *worker)

@@ -360,6 +360,10 @@ tr_next tr__durable_setup(tr_self *self, void *state, const void *message)
     /* First: who begins anew is not to be asked to sleep by what is left of its last start. */
     machine_init(worker, actor);
     actor->has_served = false;
+    actor->run_queue_count = 0;
+    actor->takes_any = false;
+    actor->has_run = false;
+    actor->has_queue_moved = false;
     actor->start_ns = worker->loop.now_ns;
     tr_status status = enter(worker, actor);
     if (status != TR_OK)

@@ -16,6 +16,8 @@ struct lull {
     tr_time until_ns;
     tr_time forget_ns;
     struct cell *next; /* who waits, NULL: nobody */
+    uint32_t vain;     /* generations in a row that have got nothing done of their queues */
+    tr_time wake_ns;   /* when the next one is begun for them; TR_NEVER: it is not */
     size_t key_size;
     char key[];
 };
@@ -47,7 +49,7 @@ static struct lull *make(struct durable_host *host, const struct durable_kind *k
     struct lull *lull = source_resize(&host->system->source, NULL, sizeof *lull + key.size);
     if (!lull)
         return NULL;
-    *lull = (struct lull){.kind = kind, .key_size = key.size};
+    *lull = (struct lull){.kind = kind, .key_size = key.size, .wake_ns = TR_NEVER};
     memcpy(lull->key, key.data, key.size);
     list_push_last(&host->lulls[tr__host_part(host, kind, key)], &lull->link);
     atom32_fetch_add(&host->lull_count, 1, ATOM_SEQ_CST);
@@ -78,7 +80,8 @@ void tr__lull_begin(struct worker *worker, const struct durable_actor *actor)
         lull = make(host, kind, actor_key(actor));
     if (lull) {
         lull->until_ns = now_ns + length_of(kind, lull->failures++, &worker->rng);
-        lull->forget_ns = lull->until_ns + kind->retry_max_ns;
+        tr_time forget_ns = lull->until_ns + kind->retry_max_ns;
+        lull->forget_ns = lull->forget_ns > forget_ns ? lull->forget_ns : forget_ns;
         lull->is_over = false;
     }
     tr_time until_ns = lull ? lull->until_ns : TR_NEVER;
@@ -94,8 +97,45 @@ void tr__lull_forget(const struct durable_actor *actor)
         return;
     lock_take(&host->lock);
     struct lull *lull = find(host, actor->kind, actor_key(actor));
-    if (lull && !lull->next)
+    if (lull && !lull->next && !lull->vain)
         forget(host, lull);
+    else if (lull && !lull->next)
+        lull->failures = 0;
+    lock_give(&host->lock);
+}
+
+void tr__lull_wake_later(struct worker *worker, const struct durable_actor *actor)
+{
+    const struct durable_kind *kind = actor->kind;
+    struct durable_host *host = kind->host;
+    tr_time now_ns = worker->loop.now_ns;
+    lock_take(&host->lock);
+    struct lull *lull = host->is_lull_over ? NULL : find(host, kind, actor_key(actor));
+    if (!lull && !host->is_lull_over) {
+        lull = make(host, kind, actor_key(actor));
+        if (lull)
+            lull->is_over = true; /* a request begins the key at once */
+    }
+    if (lull) {
+        lull->wake_ns = now_ns + length_of(kind, lull->vain++, &worker->rng);
+        lull->forget_ns = lull->wake_ns + kind->retry_max_ns;
+    }
+    lock_give(&host->lock);
+    if (lull)
+        tr__clock_tell_lull(worker, host);
+}
+
+void tr__lull_done(const struct durable_actor *actor)
+{
+    struct durable_host *host = actor->kind->host;
+    if (!atom32_load(&host->lull_count, ATOM_RELAXED))
+        return;
+    lock_take(&host->lock);
+    struct lull *lull = find(host, actor->kind, actor_key(actor));
+    if (lull) {
+        lull->vain = 0;
+        lull->wake_ns = TR_NEVER;
+    }
     lock_give(&host->lock);
 }
 
@@ -113,11 +153,49 @@ bool tr__lull_defer(const struct durable_kind *kind, tr_bytes key, struct cell *
     return waits;
 }
 
+/* Takes a key that is to be begun for its queues; false: there is none. */
+static bool take_due(struct durable_host *host, tr_time now_ns, const struct durable_kind **kind,
+                     char key[TR_KEY_MAX], size_t *key_size)
+{
+    bool is_found = false;
+    lock_take(&host->lock);
+    for (int i = 0; i < LEAVING_PARTS && !is_found; i++) {
+        LIST_EACH (link, &host->lulls[i]) {
+            struct lull *lull = LIST_OWNER(link, struct lull, link);
+            if (lull->wake_ns > now_ns || is_found)
+                continue;
+            lull->wake_ns = TR_NEVER;
+            *kind = lull->kind;
+            *key_size = lull->key_size;
+            memcpy(key, lull->key, lull->key_size);
+            is_found = true;
+        }
+    }
+    lock_give(&host->lock);
+    return is_found;
+}
+
+/* Those whose queues are to be looked at again. Not under the lock, which their names need. */
+static void begin_due(struct worker *worker, struct durable_host *host, tr_time now_ns)
+{
+    const struct durable_kind *kind;
+    char key[TR_KEY_MAX];
+    size_t key_size;
+    while (take_due(host, now_ns, &kind, key, &key_size))
+        tr__host_begin(worker, kind, (tr_bytes){key, key_size});
+}
+
+static tr_time earlier(tr_time left, tr_time right)
+{
+    return left < right ? left : right;
+}
+
 tr_time tr__lulls_end(struct worker *worker, struct durable_host *host, tr_time now_ns)
 {
     tr_time first_ns = TR_NEVER;
     if (!atom32_load(&host->lull_count, ATOM_RELAXED))
         return TR_NEVER;
+    begin_due(worker, host, now_ns);
     lock_take(&host->lock);
     for (int i = 0; i < LEAVING_PARTS; i++) {
         LIST_EACH (link, &host->lulls[i]) {
@@ -133,7 +211,7 @@ tr_time tr__lulls_end(struct worker *worker, struct durable_host *host, tr_time 
                 continue;
             }
             tr_time look_ns = lull->is_over ? lull->forget_ns : lull->until_ns;
-            first_ns = look_ns < first_ns ? look_ns : first_ns;
+            first_ns = earlier(first_ns, earlier(look_ns, lull->wake_ns));
         }
     }
     lock_give(&host->lock);

@@ -7,6 +7,10 @@
  * retry_ns of the kind at first, then twice as long each time, up to retry_max_ns, and up to a quarter more. A start that
  * succeeds ends the row, and so does a time of retry_max_ns in which nobody has asked.
  *
+ * A generation that has left items to its run handler and got nothing done with them (durable/waker.h) is another
+ * matter: the next one is begun for them when a time of the same length is over, and then twice as long, until one of them
+ * gets something done. Meanwhile a request begins it at once.
+ *
  * The clock of the host (durable/clock.c) has the timer. A lull is under the host's lock.
  */
 #ifndef DURABLE_LULL_H
@@ -21,8 +25,12 @@ enum { LULLS_MAX = 4096 }; /* keys of which it is known; the next one begins at 
 
 /** This generation has failed for good. On its worker. */
 void tr__lull_begin(struct worker *worker, const struct durable_actor *actor);
-/** A generation has started: nothing is left of earlier failures. */
+/** A generation has started: nothing is left of earlier failed starts. */
 void tr__lull_forget(const struct durable_actor *actor);
+/** It has got nothing done of what is in its queues: the next one is begun for that after a while. On its worker. */
+void tr__lull_wake_later(struct worker *worker, const struct durable_actor *actor);
+/** It has got something done. */
+void tr__lull_done(const struct durable_actor *actor);
 /** Whether `cell`, the next generation of a key, is to begin later, which is then looked after. Any thread. */
 bool tr__lull_defer(const struct durable_kind *kind, tr_bytes key, struct cell *cell);
 /**

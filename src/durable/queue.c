@@ -7,6 +7,8 @@
 #include "actor/relief.h"
 #include "actor/park.h"
 #include "base/assert.h"
+#include "durable/lull.h"
+#include "durable/waker.h"
 #include "wire/copy.h"
 
 /*
@@ -14,7 +16,7 @@
  * known when the queues are empty, ids are put by, many at a time: up to which is the id of an item without a message, in
  * a queue whose name nobody can use, since those of the application have no such byte in front.
  */
-static const char put_by[] = "\001";
+static const char put_by[] = QUEUE_IDS;
 enum { PUT_BY = 1000 };
 
 /* ---- Items. ---- */
@@ -179,9 +181,12 @@ static tr_status remove_item(struct worker *worker, struct durable_actor *actor,
 {
     struct store_batch *batch = tr__durable_stretch_batch(actor);
     tr_status status = batch ? tr__store_queue_remove(batch, item->name, item->id) : TR_NO_MEMORY;
-    if (status == TR_OK)
-        item_free(worker, item);
-    return status;
+    if (status != TR_OK)
+        return status;
+    item_free(worker, item);
+    actor->has_queue_moved = true;
+    tr__lull_done(actor);
+    return TR_OK;
 }
 
 static tr_status give(tr_self *self, struct durable_actor *actor, struct queue_item *item,
@@ -224,6 +229,8 @@ tr_status tr_self_queue_take(tr_self *self, const char *queue, const tr_type *ty
         return TR_NOT_SUPPORTED;
     if (!self->frame)
         return TR_NOT_IN_A_TURN;
+    if (self->frame->is_run)
+        tr__run_takes(actor, queue);
     tr_time now_ns = tr_now(self);
     tr_time deadline_ns = timeout_ns > TR_NEVER - now_ns ? TR_NEVER : now_ns + timeout_ns;
     for (;;) {
@@ -316,6 +323,7 @@ static tr_status push(struct worker *worker, struct durable_actor *actor, const 
         return status;
     }
     actor->queue_last++;
+    actor->has_queue_moved = true;
     list_push_last(&actor->queued, &item->link);
     wake_all(actor, TR_OK);
     return TR_OK;
@@ -369,6 +377,7 @@ tr_next tr__durable_run(tr_self *self, void *state, const void *message)
     tr_next next = tr__durable_user(self, verb_turn, row, state, &run);
     next = tr__durable_changed(self, verb_turn, actor, next);
     next = tr__frame_done(self, actor, next, false);
+    actor->has_run = next.code != TR_NEXT_FAILED && !actor->is_aborted && !self->is_cancelled;
     tr__frame_end(self, actor);
     tr__durable_drive(self->worker, actor, false);
     return next;

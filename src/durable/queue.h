@@ -9,6 +9,9 @@
 
 #include "durable/actor.h"
 
+/** The name of the queue that no application can use: its one item says which ids are used. */
+#define QUEUE_IDS "\001"
+
 struct queue_item {
     struct list link; /* of its actor, by id: of all its queues together */
     uint64_t id;

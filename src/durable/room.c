@@ -9,7 +9,7 @@
  * 2. The line is served in its order: whenever an actor of this worker has become idle, or has ended.
  * 3. An actor with work is never asked to sleep. So what a key was woken for is handled before it sleeps again, and the
  *    number of starts is that of the wakes.
- * 4. If nobody could be asked for TR_AWAKE_WAIT_NS, the first of the line begins all the same: those that are awake may
+ * 4. If no actor could be asked for TR_AWAKE_WAIT_NS, the first of the line begins all the same: those that are awake may
  *    wait for one in the line. So the limits are soft, by one actor in that time and worker.
  * 5. As many may be on their way to sleep as the share says, or LEAVING_MIN: if they take long, the line waits.
  */
@@ -56,7 +56,7 @@ static bool may_ask(const struct worker *worker, const struct durable_desk *desk
     return !system->awake_bytes_max || desk->asked_bytes <= share(system->awake_bytes_max, workers);
 }
 
-/* Who woke it is about to send it something: without a turn yet, it gets that much time. */
+/* Whether the caller that woke it is probably about to send to it: it has had no turn yet, and is young. */
 static bool is_expected(const struct worker *worker, const struct durable_actor *actor)
 {
     return !actor->has_served && worker->loop.now_ns - actor->start_ns < TR_AWAKE_WAIT_NS;
@@ -115,6 +115,7 @@ static void line_wait(struct worker *worker, struct durable_desk *desk, struct c
     else
         desk->line_first = node;
     desk->line_last = node;
+    atom32_fetch_add(&worker->system->durable->line_count, 1, ATOM_RELAXED);
     if (!timer_is_armed(&desk->line.nap))
         tr__wheel_arm(&worker->naps, &desk->line.nap, worker->loop.now_ns + TR_AWAKE_WAIT_NS);
 }
@@ -128,11 +129,12 @@ static void line_grant(struct worker *worker, struct durable_desk *desk)
         desk->line_last = NULL;
     desk->has_moved = true;
     desk->granted_count++;
+    atom32_fetch_sub(&worker->system->durable->line_count, 1, ATOM_RELAXED);
     cell->origin->has_room = true;
     tr__spawn_post(worker->system, &worker->counters, cell, worker->index);
 }
 
-/* For a while nobody could be asked to sleep, perhaps: then one begins nevertheless. */
+/* The timer of the line: if none has begun since it was armed, the first one begins beyond the limit. */
 static void on_line(struct worker *worker, struct cell *none)
 {
     struct durable_host *host = worker->system->durable;
@@ -176,7 +178,8 @@ void tr__room_serve(struct worker *worker, struct durable_host *host)
     struct durable_desk *desk = host_desk(host, worker);
     if (!host->has_limits || desk->is_serving)
         return;
-    desk->is_serving = true; /* who is asked to sleep is driven, and that may come here again */
+    desk->is_serving =
+        true; /* an actor that is asked to sleep is driven, which may call this again */
     while (desk->line_first && (is_stopping(worker) || may_begin(worker, desk)))
         line_grant(worker, desk);
     if (!is_stopping(worker))

@@ -392,9 +392,13 @@ static void grace_timer(struct sleep_machine *machine, tr_time now)
         machine->agenda |= BIT(ARM_GRACE);
         return;
     }
-    disarm(machine);
-    if (tr__sleep_can_finalize(machine, reason_of(machine)))
+    if (tr__sleep_can_finalize(machine, reason_of(machine))) {
+        /* The decision comes when the agenda is empty. If work begins before that, the next tick ends it. */
+        machine->due = time_after(now, SLEEP_TICK_NS);
+        machine->agenda |= BIT(ARM_GRACE);
         return;
+    }
+    disarm(machine);
     machine->is_overdue = true;
     /* A hook that has not begun is skipped; its holder says so in the warning. */
     machine->agenda &= ~(BIT(RUN_ON_SLEEP) | BIT(RUN_ON_DESTROY));

@@ -13,8 +13,8 @@
  * nothing. A run handler that waits on its queue moves from RUN to RUN_WAITS, which lets the actor
  * fall asleep, and is still waited for by the finalize of a sleep.
  *
- * MAIL, LATERS and STASH are work that no turn has. Nobody raises them when that work arrives, because messages must
- * not pay for it: the host reads them from the actor before each decision (durable/work.c). A destroy does not wait for
+ * MAIL, LATERS and STASH are work that no turn has. They are not raised when that work arrives, because each message
+ * would pay for it: the host reads them from the actor before each decision (durable/work.c). A destroy does not wait for
  * mail and stash, since what they would need to end, further messages, is refused by then.
  */
 #ifndef DURABLE_SLEEP_COUNTERS_H

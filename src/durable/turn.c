@@ -249,8 +249,8 @@ tr_next tr__durable_begin(tr_self *self, void *state, const void *message)
 }
 
 /*
- * Waits until no turn of the actor is a barrier. There is one at most, and no other begins before this goes on: a turn
- * that may go on comes before the next message.
+ * Waits until no turn of the actor is a barrier. There is one at most, and no other begins before the hook: a woken turn
+ * is resumed before the next message is handled.
  */
 static bool hook_wait(struct tr_self *self, struct durable_actor *actor)
 {

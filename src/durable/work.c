@@ -2,10 +2,10 @@
 /**
  * Work that no turn of the actor has: mail that waits, replies that it owes (tr_reply_later), messages in its stash.
  *
- * Each is a counter of the sleep machine with one holder at most. A message that arrives tells nobody, so that sending
+ * Each is a counter of the sleep machine with one holder at most. A message that arrives does not raise it, so that sending
  * costs the same for every actor; instead the actor's cell is read before each decision of the machine. Work that ends
  * with a turn is noticed at the end of that turn, and a message that has none by on_skipped. Some ends unseen: signals
- * that nobody handles, mail that was dropped because the mailbox was full, an owed reply that nobody waits for any more.
+ * without a handler, mail that was dropped because the mailbox was full, an owed reply whose ask has timed out.
  * While there is work, a timer therefore looks again: in the grace that is the machine's own tick, before it is look_ns.
  */
 #include "durable/actor.h"
@@ -17,7 +17,7 @@ static const struct envelope *ring_first(const struct envelope *last)
     return last ? (const struct envelope *)(const void *)last->mail.next : NULL;
 }
 
-/* Names what waits: the message that comes first, or a turn that may go on. NULL: nothing. */
+/* Names what waits: the message that comes first, or a turn that was woken. NULL: nothing. */
 static const char *waiting_mail(const struct cell *cell)
 {
     const struct cell_extra *extra = cell->extra;
@@ -33,10 +33,10 @@ static const char *waiting_mail(const struct cell *cell)
         if (first)
             return first->type ? first->type->name : "an order";
     }
-    return cell->flags & CELL_WOKEN ? "a turn that may go on" : NULL;
+    return cell->flags & CELL_WOKEN ? "a turn that was woken" : NULL;
 }
 
-/* How long somebody may still wait for this reply; 0: nobody does. */
+/* Returns how long the asker may still wait for this reply; 0: it does not wait any more. */
 static tr_time time_left(const struct worker *worker, const struct later *later)
 {
     const struct envelope *answer = later->answer;

@@ -90,6 +90,9 @@ struct store_driver {
                           tr_time until_wall_ns, size_t limit, store_visit_due *visit,
                           void *context);
 
+    tr_status (*list_queued)(struct store_view *view, int64_t after, const char *behind,
+                             size_t limit, store_visit_queued *visit, void *context);
+
     /** Runs a statement in an actor's own database, which it opens if need be. The view's thread. */
     tr_status (*sql_run)(struct store_sql *sql, struct store_view *view,
                          struct store_sql_call *call);

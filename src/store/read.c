@@ -175,3 +175,12 @@ tr_status tr__store_list_due(struct store_reader *reader, const struct store_ala
                   : reader->store->driver->list_due(
                         reader->view, after, until_wall_ns, limit, visit, context);
 }
+
+tr_status tr__store_list_queued(struct store_reader *reader, int64_t after, const char *behind,
+                                size_t limit, store_visit_queued *visit, void *context)
+{
+    tr_status status = tr__store_status(reader->store);
+    return status ? status
+                  : reader->store->driver->list_queued(
+                        reader->view, after, behind, limit, visit, context);
+}

@@ -405,4 +405,21 @@ TR_MUST_CHECK tr_status tr__store_list_due(struct store_reader *reader,
                                            tr_time until_wall_ns, size_t limit,
                                            store_visit_due *visit, void *context);
 
+/** An actor that has queues; bytes are borrowed for the call. */
+struct store_queued {
+    int64_t actor;    /* The driver's number of it: the next page begins behind it. */
+    const char *kind; /* NULL: it is not known. */
+    tr_bytes key;
+    uint32_t version; /* Of its state, as it was put; 0: it has none. */
+    bool has_items;   /* In a queue that is asked for. */
+};
+typedef bool store_visit_queued(void *context, const struct store_queued *queued);
+/**
+ * Actors that have items in any queue, at most `limit`, in the order of their numbers, those behind `after`. Says
+ * whether a queue with a name behind `behind` has some. Nothing that it gives was checked against a seal.
+ */
+TR_MUST_CHECK tr_status tr__store_list_queued(struct store_reader *reader, int64_t after,
+                                              const char *behind, size_t limit,
+                                              store_visit_queued *visit, void *context);
+
 #endif

@@ -104,7 +104,7 @@ TEST(a_grace_with_a_turn_and_a_hook_under_way_serves_at_once, "Z-03", "Z-07", "Z
         things_begin(seed);
         thing_ref ref = things_of("a");
         act_aside_ask flush = things_ask_aside(ref, wait_until, 14 * TR_SECOND);
-        /* 10 s idle: the hook has begun, the flush goes on for 4 s. */
+        /* 10 s idle: the hook has begun, the flush takes 4 s more. */
         tr_kit_advance(kit, 10 * TR_SECOND + TR_MILLISECOND);
         tr_time now_ns = tr_kit_now(kit);
         ck_assert_int_eq(things_do("a", note_and_reply, 1), 1);

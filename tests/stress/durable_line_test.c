@@ -42,7 +42,7 @@ static count_me_ask ask_for(tr_client *client, int number)
     return tr_ask_within(client, 5 * TR_MINUTE, ref, count_me);
 }
 
-/* Who asks late may find that it sleeps again, and asks once more: so says durable.h. */
+/* An ask that comes late may find that the actor sleeps again: TR_STOPPED, and it is asked again, as durable.h says. */
 static uint64_t await_for(tr_client *client, int number, count_me_ask ask, int *late)
 {
     const struct counted *counted;

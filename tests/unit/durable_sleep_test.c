@@ -173,7 +173,7 @@ TEST(a_grace_that_ends_in_time_gives_no_warning, "")
     sleeper.now = sleeper.machine.deadline;
     sleeper_drop(&sleeper, 0);
     tr__sleep_timer(&sleeper.machine, sleeper.now);
-    SLEEPER_EXPECT(&sleeper, CLOSE " ERASE WAIT_WRITES");
+    SLEEPER_EXPECT(&sleeper, "ARM_GRACE " CLOSE " ERASE WAIT_WRITES");
 }
 
 TEST(a_destroy_does_not_wait_for_the_run_handler_and_a_sleep_does, "Z-05")
@@ -486,6 +486,27 @@ TEST(a_crash_while_a_step_is_performed_leaves_only_the_end, "Z-02")
     }
 }
 
+/* The deadline finds nothing that holds, and something begins before the machine decides. */
+TEST(work_that_begins_right_at_the_deadline_does_not_escape_it, "Z-08")
+{
+    for (int reason = SLEEP_REASON_SLEEP; reason <= SLEEP_REASON_DESTROY; reason++) {
+        struct sleeper sleeper;
+        struct sleep_action action;
+        sleeper_init(&sleeper, (struct sleep_options){0});
+        sleeper_start(&sleeper);
+        sleeper_stop(&sleeper, (enum sleep_reason)reason);
+        ck_assert(tr__sleep_next(&sleeper.machine, sleeper.now, &action));
+        sleeper.now += SLEEP_GRACE_NS;
+        tr__sleep_timer(&sleeper.machine, sleeper.now);
+        sleeper_raise(&sleeper, 0, COUNTER_REQUESTS);
+        sleeper_steps(&sleeper);
+        ck_assert_int_eq(sleeper.machine.due, sleeper.now + SLEEP_TICK_NS);
+        sleeper_fire(&sleeper);
+        sleeper_steps(&sleeper);
+        ck_assert_ptr_nonnull(strstr(sleeper.text, DEADLINE));
+    }
+}
+
 TEST(times_beyond_the_clock_are_never, "")
 {
     struct sleeper sleeper;
@@ -522,4 +543,5 @@ SUITE("durable sleep", an_idle_actor_goes_to_sleep_step_by_step,
       a_host_that_needs_room_evicts_only_the_idle, a_destroy_in_the_grace_of_a_sleep_upgrades_it,
       a_destroy_after_the_deadline_or_in_finalize_is_too_late,
       a_stop_during_the_start_waits_for_it_and_on_destroy_runs,
+      work_that_begins_right_at_the_deadline_does_not_escape_it,
       a_crash_while_a_step_is_performed_leaves_only_the_end, times_beyond_the_clock_are_never)

@@ -262,6 +262,59 @@ TEST(queues_keep_their_order, "")
     close_store();
 }
 
+/* "k/a+ k/b- ": a has items in a queue behind the name, b in others only. */
+struct queued_text {
+    char text[200];
+    int64_t last;
+};
+
+static bool visit_queued(void *context, const struct store_queued *queued)
+{
+    struct queued_text *text = context;
+    size_t length = strlen(text->text);
+    snprintf(text->text + length,
+             sizeof text->text - length,
+             "%s/%.*s%s ",
+             queued->kind,
+             (int)queued->key.size,
+             (const char *)queued->key.data,
+             queued->has_items ? "+" : "-");
+    text->last = queued->actor;
+    return true;
+}
+
+static const char *list_queued(int64_t after, size_t limit, int64_t *last)
+{
+    static struct queued_text text;
+    text = (struct queued_text){.last = after};
+    ck_assert_int_eq(tr__store_list_queued(reader, after, "b", limit, visit_queued, &text), TR_OK);
+    *last = text.last;
+    return text.text;
+}
+
+TEST(actors_with_queues_are_listed_in_pages, "")
+{
+    static const char *const keys[] = {"a", "b", "none", "c", "d"};
+    static const char *const queues[] = {"a", "c", NULL, "b", "z"};
+    int64_t last;
+    open_store();
+    ck_assert_str_eq(list_queued(INT64_MIN, 10, &last), "");
+    for (size_t i = 0; i < 5; i++) {
+        struct store_entry *entry = stores_enter(store, "k", keys[i]);
+        struct store_batch *batch = stores_batch(entry);
+        ck_assert_int_eq(tr__store_kv_put(batch, stores_bytes("z"), stores_bytes("")), TR_OK);
+        for (uint64_t id = 1; queues[i] && id <= 20; id++)
+            ck_assert_int_eq(tr__store_queue_push(batch, queues[i], id, stores_bytes("x")), TR_OK);
+        ck_assert_int_eq(stores_commit(store, batch), TR_OK);
+        tr__store_leave(entry);
+    }
+    ck_assert_str_eq(list_queued(INT64_MIN, 0, &last), "k/a- k/b+ k/c- k/d+ ");
+    ck_assert_str_eq(list_queued(INT64_MIN, 3, &last), "k/a- k/b+ k/c- ");
+    ck_assert_str_eq(list_queued(last, 3, &last), "k/d+ ");
+    ck_assert_str_eq(list_queued(last, 3, &last), "");
+    close_store();
+}
+
 static tr_status append(struct store_entry *entry, uint64_t expected, const char *event)
 {
     struct store_batch *batch = stores_batch(entry);
@@ -433,5 +486,5 @@ TEST(shapes_are_the_store_s_and_not_the_actor_s, "K-07")
 SUITE("store data", shapes_are_the_store_s_and_not_the_actor_s,
       a_state_is_there_with_version_and_generation, keys_have_any_bytes,
       kv_lists_by_prefix_range_limit_and_backwards, alarms_are_listed_by_actor_and_by_time,
-      queues_keep_their_order, events_follow_each_other, the_latest_snapshot_counts,
-      destroy_leaves_nothing_and_the_key_begins_anew)
+      queues_keep_their_order, actors_with_queues_are_listed_in_pages, events_follow_each_other,
+      the_latest_snapshot_counts, destroy_leaves_nothing_and_the_key_begins_anew)

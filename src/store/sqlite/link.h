@@ -94,6 +94,14 @@
       "SELECT q.name, q.id, q.seal, q.bytes FROM actor a CROSS JOIN queue q "                      \
       "ON q.actor = a.id WHERE a.name = ?1 AND q.id >= ?3 "                                        \
       "ORDER BY q.name, q.id LIMIT ?4")                                                            \
+    /* One step of the recursion is one look into the index, however many items an actor has. */   \
+    X(QUEUE_ACTORS,                                                                                \
+      "WITH RECURSIVE next(actor) AS (SELECT min(actor) FROM queue WHERE actor > ?1 UNION ALL "    \
+      "SELECT (SELECT min(actor) FROM queue WHERE actor > next.actor) FROM next "                  \
+      "WHERE next.actor IS NOT NULL LIMIT ?3) "                                                    \
+      "SELECT next.actor, a.name, EXISTS (SELECT 1 FROM queue q WHERE q.actor = next.actor "       \
+      "AND q.name > ?2), a.version FROM next LEFT JOIN actor a ON a.id = next.actor "              \
+      "WHERE next.actor IS NOT NULL")                                                              \
     X(EVENT_APPEND, "INSERT INTO event (actor, sequence, seal, bytes) VALUES (?1, ?2, ?3, ?4)")    \
     X(EVENT_TRIM, "DELETE FROM event WHERE actor = ?1 AND sequence <= ?2")                         \
     X(EVENT_LIST,                                                                                  \

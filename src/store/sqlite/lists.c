@@ -182,6 +182,19 @@ tr_status tr__view_list_events(struct store_view *view, tr_bytes name, uint64_t 
     return list(view, statement, name, take_event, visit, context);
 }
 
+/* The kind and the key of an actor. False: it is no name of ours. */
+static bool name_split(tr_bytes name, char kind[TR_NAME_MAX + 1], tr_bytes *key)
+{
+    const char *kind_end = name.size > 0 ? memchr(name.data, '\0', name.size) : NULL;
+    if (!kind_end)
+        return false;
+    size_t kind_size = (size_t)(kind_end - (const char *)name.data);
+    if (!text_of((tr_bytes){name.data, kind_size}, kind, TR_NAME_MAX + 1))
+        return false;
+    *key = (tr_bytes){kind_end + 1, name.size - kind_size - 1};
+    return true;
+}
+
 /* The alarm that the statement is at, whosever it is. */
 static bool take_due(const struct store_view *view, sqlite3_stmt *statement,
                      char kind[TR_NAME_MAX + 1], struct store_due *due)
@@ -194,14 +207,9 @@ static bool take_due(const struct store_view *view, sqlite3_stmt *statement,
     tr_bytes name = tr__link_bytes(statement, 5);
     if (!text_of(alarm, due->place.name, sizeof due->place.name))
         return false; /* Nor could the list go on after it. */
-    const char *kind_end = name.size > 0 ? memchr(name.data, '\0', name.size) : NULL;
-    if (!kind_end)
-        return true;
-    size_t kind_size = (size_t)(kind_end - (const char *)name.data);
-    if (!text_of((tr_bytes){name.data, kind_size}, kind, TR_NAME_MAX + 1))
+    if (!name_split(name, kind, &due->key))
         return true;
     due->kind = kind;
-    due->key = (tr_bytes){kind_end + 1, name.size - kind_size - 1};
     due->is_corrupt = !tr__view_fits(view,
                                      SEAL_ALARM,
                                      name,
@@ -240,6 +248,35 @@ tr_status tr__view_list_due(struct store_view *view, const struct store_alarm_pl
         } else {
             goes_on = visit(context, &due);
         }
+    }
+    (void)sqlite3_reset(statement);
+    return status;
+}
+
+tr_status tr__view_list_queued(struct store_view *view, int64_t after, const char *behind,
+                               size_t limit, store_visit_queued *visit, void *context)
+{
+    tr_status status = TR_OK;
+    sqlite3_stmt *statement = tr__link_statement(&view->link, SQL_QUEUE_ACTORS, &status);
+    if (!statement)
+        return status;
+    tr__link_bind_number(statement, 1, after);
+    tr__link_bind_bytes(statement, 2, (tr_bytes){behind, strlen(behind)});
+    tr__link_bind_number(statement, 3, limit_of(limit));
+    for (bool goes_on = true; goes_on;) {
+        char kind[TR_NAME_MAX + 1];
+        struct store_queued queued = {.kind = NULL};
+        int result = sqlite3_step(statement);
+        if (result != SQLITE_ROW) {
+            status = tr__link_status(result);
+            break;
+        }
+        queued.actor = sqlite3_column_int64(statement, 0);
+        if (name_split(tr__link_bytes(statement, 1), kind, &queued.key))
+            queued.kind = kind;
+        queued.has_items = sqlite3_column_int64(statement, 2) != 0;
+        queued.version = (uint32_t)sqlite3_column_int64(statement, 3);
+        goes_on = visit(context, &queued);
     }
     (void)sqlite3_reset(statement);
     return status;

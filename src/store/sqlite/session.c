@@ -187,6 +187,7 @@ const struct store_driver *tr__store_driver_default(void)
         .list_events = tr__view_list_events,
         .list_shapes = tr__view_list_shapes,
         .list_due = tr__view_list_due,
+        .list_queued = tr__view_list_queued,
         .sql_run = tr__engine_run,
         .sql_close = tr__engine_close,
     };

@@ -114,6 +114,8 @@ tr_status tr__view_list_queue(struct store_view *view, tr_bytes name, const char
 tr_status tr__view_list_events(struct store_view *view, tr_bytes name, uint64_t from, uint64_t to,
                                size_t limit, store_visit *visit, void *context);
 tr_status tr__view_list_shapes(struct store_view *view, store_visit *visit, void *context);
+tr_status tr__view_list_queued(struct store_view *view, int64_t after, const char *behind,
+                               size_t limit, store_visit_queued *visit, void *context);
 tr_status tr__view_list_due(struct store_view *view, const struct store_alarm_place *after,
                             tr_time until_wall_ns, size_t limit, store_visit_due *visit,
                             void *context);
