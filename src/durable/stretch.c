@@ -34,19 +34,49 @@ size_t tr__durable_state_pack(struct worker *worker, struct durable_actor *actor
     }
 }
 
+/* Copies the state that is packed at the desk; false: no memory. */
+static bool desk_copy(struct worker *worker, const struct durable_actor *actor, size_t size,
+                      unsigned char **bytes, size_t *room)
+{
+    if (size > *room) {
+        void *grown = source_resize(&worker->source, *bytes, size);
+        if (!grown)
+            return false;
+        *bytes = grown;
+        *room = size;
+    }
+    if (size)
+        memcpy(*bytes, host_desk(actor->kind->host, worker)->bytes, size);
+    return true;
+}
+
 /* Remembers what is at the desk as what was submitted last. */
 static bool stored_set(struct worker *worker, struct durable_actor *actor, size_t size)
 {
-    if (size > actor->stored_room) {
-        void *stored = source_resize(&worker->source, actor->stored, size);
-        if (!stored)
-            return false;
-        actor->stored = stored;
-        actor->stored_room = size;
-    }
-    memcpy(actor->stored, host_desk(actor->kind->host, worker)->bytes, size);
+    if (!desk_copy(worker, actor, size, &actor->stored, &actor->stored_room))
+        return false;
     actor->stored_size = size;
     return true;
+}
+
+/*
+ * The stretch has ended well, and is to be stored later: it is kept apart from what comes next, which may fail. The
+ * state is packed at the desk anyhow, to see whether it has changed.
+ */
+static tr_status finish(struct worker *worker, struct durable_actor *actor, size_t size)
+{
+    struct finished *finished = &actor->finished;
+    if (!desk_copy(worker, actor, size, &finished->state, &finished->room))
+        return TR_NO_MEMORY;
+    finished->size = size;
+    finished->alarm_ns = actor->alarm_ns;
+    finished->batch = (struct store_batch_mark){.last = NULL};
+    if (actor->batch)
+        finished->batch = tr__store_batch_mark(actor->batch);
+    tr__durable_sql_finish(actor);
+    if (actor->events)
+        finished->event = actor->events->journal.highest;
+    return TR_OK;
 }
 
 struct store_batch *tr__durable_stretch_batch(struct durable_actor *actor)
@@ -80,13 +110,13 @@ static void on_done(void *context, struct store_batch *batch, tr_status status)
     tr__stored_send(system, cell, stretch->envelope);
 }
 
-static tr_status state_put(struct worker *worker, struct durable_actor *actor, size_t size)
+static tr_status state_put(struct durable_actor *actor, const void *packed, size_t size)
 {
     struct store_batch *batch = tr__durable_stretch_batch(actor);
     void *bytes = batch ? tr__store_batch_alloc(batch, size) : NULL;
     if (!bytes)
         return TR_NO_MEMORY;
-    memcpy(bytes, host_desk(actor->kind->host, worker)->bytes, size);
+    memcpy(bytes, packed, size);
     actor->is_half = actor->is_creating;
     uint32_t version = actor->kind->version | (actor->is_half ? STATE_HALF : 0);
     return tr__store_put_state(batch, version, (tr_bytes){bytes, size});
@@ -160,9 +190,9 @@ static tr_status state_close(struct worker *worker, struct durable_actor *actor,
 {
     tr_status status = TR_OK;
     if (actor->events)
-        return tr__events_close(worker, actor);
+        return tr__events_close(worker, actor, true);
     if (has_changed || is_told || actor->is_creating || actor->is_half)
-        status = state_put(worker, actor, size);
+        status = state_put(actor, host_desk(actor->kind->host, worker)->bytes, size);
     if (status == TR_OK && has_changed && !stored_set(worker, actor, size))
         status = TR_NO_MEMORY;
     return status;
@@ -254,11 +284,18 @@ tr_status tr__durable_stretch_end(struct worker *worker, struct durable_actor *a
     bool is_told = must && (actor->is_new || actor->is_half);
     bool has_tables = tr__durable_sql_has_changed(actor);
     bool is_due = has_changed || has_tables || actor->batch || is_told;
+    bool had_dirt = actor->has_dirt;
     if (is_due && (must || is_time(worker, actor))) {
         status = state_close(worker, actor, size, has_changed, is_told);
         if (status == TR_OK && has_tables)
             status = tr__durable_sql_put(actor);
         return status == TR_OK ? stretch_submit(worker, actor) : status;
+    }
+    if (is_due)
+        status = finish(worker, actor, size);
+    if (status != TR_OK) {
+        actor->has_dirt = had_dirt; /* what ended before is still there */
+        return status;
     }
     struct list *last = list_last(&actor->stretches);
     if (last && actor->gate.count) {
@@ -271,16 +308,49 @@ tr_status tr__durable_stretch_end(struct worker *worker, struct durable_actor *a
     return TR_OK;
 }
 
-void tr__durable_stretch_drop(struct worker *worker, struct durable_actor *actor, tr_status reason)
+/* What the stretch that runs has done is taken back, and all that is not submitted with it, unless `is_kept`. */
+static void take_back(struct worker *worker, struct durable_actor *actor, tr_status reason,
+                      bool is_kept)
 {
     tr__gate_drop(worker, &actor->gate, reason);
     actor->is_destroy_wanted = false;
-    tr__store_batch_free(actor->batch);
-    actor->batch = NULL;
-    actor->alarm_ns = TR_NEVER;
+    if (is_kept && actor->batch)
+        tr__store_batch_cut(actor->batch, actor->finished.batch);
+    if (!is_kept || (actor->batch && tr__store_batch_is_empty(actor->batch))) {
+        tr__store_batch_free(actor->batch);
+        actor->batch = NULL;
+    }
+    actor->alarm_ns = is_kept ? actor->finished.alarm_ns : TR_NEVER;
     if (actor->events)
-        tr__events_dropped(worker, actor);
+        tr__events_dropped(worker, actor, is_kept ? actor->finished.event : 0);
     tr__durable_sql_undo(actor);
+}
+
+void tr__durable_stretch_fail(struct worker *worker, struct durable_actor *actor, tr_status reason)
+{
+    const struct finished *finished = &actor->finished;
+    /* Of a first start that fails nothing is kept. */
+    if (!actor->has_dirt || actor->broken != TR_OK || actor->is_creating) {
+        tr__durable_stretch_drop(worker, actor, reason);
+        return;
+    }
+    take_back(worker, actor, reason, true);
+    tr_status status = TR_OK;
+    if (actor->events)
+        status = tr__events_close(worker, actor, false);
+    else
+        status = state_put(actor, finished->state, finished->size);
+    if (status == TR_OK && tr__durable_sql_has_changed(actor))
+        status = tr__durable_sql_put(actor);
+    if (status == TR_OK && actor->batch)
+        status = tr__durable_stretch_submit(worker, actor);
+    if (status != TR_OK)
+        tr__durable_stretch_drop(worker, actor, status);
+}
+
+void tr__durable_stretch_drop(struct worker *worker, struct durable_actor *actor, tr_status reason)
+{
+    take_back(worker, actor, reason, false);
     while (!list_is_empty(&actor->overlays)) {
         struct overlay *overlay = LIST_OWNER(list_last(&actor->overlays), struct overlay, link);
         if (overlay->stretch <= actor->stretch_last)
