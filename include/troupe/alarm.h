@@ -10,9 +10,10 @@
  * wakes the actor when it is due. Its message goes to the handler in TR_ON, as if this actor had sent it; while
  * that runs the alarm is gone (or at its next time) unless the handler sets it again.
  *
- * At least once: what the handler changed and the end of the alarm are stored together. If it fails, or the
- * process ends before, the alarm fires again with the same mark: after 2 s, 4 s, ... 5 min, and up to a
- * quarter more. After 20 retries it is given up: the actor gets a tr_alarm_given_up, and what repeats goes
+ * At least once: what the last stretch of the handler changed and the end of the alarm are stored together. If it fails,
+ * or the process ends before, the alarm fires again with the same mark: after 2 s, 4 s, ... 5 min, and up to a
+ * quarter more. A handler that does not wait has one stretch, and changes the state once. Of one that waits the stretches
+ * before its last wait were stored, and are repeated: change the state behind the last wait, or keep the mark in it. After 20 retries it is given up: the actor gets a tr_alarm_given_up, and what repeats goes
  * on with its next time. At most once (is_at_most_once): its end is stored before the handler runs.
  *
  * None fires from the moment on that the actor falls asleep, or the system stops; they fire later. Times are

@@ -16,8 +16,8 @@
  * State. It is an ordinary struct, zeros at first. What a handler has changed in it when it returns is
  * stored, and so is what it has put by with tr_kv_put, tr_sql and their kin: all of it, or nothing. A handler that
  * waits (tr_await, ...) is several such stretches, each from one wait to the next. A stretch that fails
- * stores nothing, and the actor begins anew with what was stored last; so nobody ever sees half a change. One that
- * changes nothing stores nothing, also after a migration.
+ * stores nothing, and the actor begins anew with the state as it was before that stretch; so nobody ever sees half a
+ * change. One that changes nothing stores nothing, also after a migration.
  *
  * With TR_SAVE_SYNC, the default, nothing leaves before it is on disk: replies, messages, requests and tr_stop of
  * a stretch are held, in their order, until its changes are synced. Who has a reply can pull the plug. Many
@@ -84,11 +84,15 @@ TR_MESSAGE(tr_destroying);
  */
 TR_MESSAGE(tr_state_changed);
 
-/** When changes go to the disk. */
+/**
+ * When changes go to the disk. With the last two, replies do not wait for it: a crash of the process or the machine, or
+ * a tr_kill, loses what is not there yet. A handler that fails loses its own stretch only: what ended before it is
+ * stored first.
+ */
 typedef enum tr_durability {
     TR_SAVE_SYNC,      /* before anything that follows from them leaves */
-    TR_SAVE_INTERVAL,  /* after interval_ns at most, and before it sleeps; replies do not wait */
-    TR_SAVE_ON_DEMAND, /* with tr_save, and before it sleeps */
+    TR_SAVE_INTERVAL,  /* after interval_ns at most, before it sleeps, and when a stretch fails */
+    TR_SAVE_ON_DEMAND, /* with tr_save, before it sleeps, and when a stretch fails */
 } tr_durability;
 
 /** From one version of the state to the next; made by TR_MIGRATION. */

@@ -157,7 +157,7 @@ struct durable_actor {
     bool is_aborted;        /* the soft signal was given */
     bool is_deadline_over;  /* the hard one was */
     bool is_stored_awaited; /* the machine waits for the last stretch */
-    bool has_dirt;          /* of TR_SAVE_INTERVAL: something is to be stored at save_ns */
+    bool has_dirt;          /* of TR_SAVE_INTERVAL and TR_SAVE_ON_DEMAND: see `finished` */
     uint32_t barriers;      /* turns that run or wait and let no hook begin */
     struct tr_self *hook;   /* the turn of on_sleep or on_destroy while it waits for others */
     struct holder work[WORK_COUNT];
@@ -169,6 +169,15 @@ struct durable_actor {
     unsigned char *stored; /* the state as it was submitted last */
     size_t stored_size;
     size_t stored_room;
+    /* With has_dirt: what the stretches that have ended since then have left, for when the one that runs fails. */
+    struct finished {
+        unsigned char *state;
+        size_t size;
+        size_t room;
+        struct store_batch_mark batch; /* what of `batch` is theirs */
+        tr_time alarm_ns;              /* as alarm_ns, of them */
+        uint64_t event;                /* the last of their events */
+    } finished;
     unsigned char *shown; /* the state as tr_state_changed knows it, NULL: no handler for it */
     size_t shown_size;
     size_t shown_room;
@@ -215,9 +224,9 @@ void tr__durable_drop(struct worker *worker, struct durable_actor *actor);
 /** Packs the state, and the tail of what it was read from, at the worker's desk; gives its size. 0: it cannot be packed, and *status says why. */
 size_t tr__durable_state_pack(struct worker *worker, struct durable_actor *actor,
                               tr_status *status);
-/** A copy of what is packed there, as it is stored: with the front that names its shape. TR_NO_MEMORY. */
-TR_MUST_CHECK tr_status tr__durable_state_copy(struct worker *worker, struct durable_actor *actor,
-                                               struct store_batch *batch, size_t size,
+/** A copy of a packed state in memory of the batch, as it is stored: with the front that names its shape. TR_NO_MEMORY. */
+TR_MUST_CHECK tr_status tr__durable_state_copy(const struct durable_actor *actor,
+                                               struct store_batch *batch, tr_bytes packed,
                                                tr_bytes *copy);
 /** What is packed there is what the store has of the state. False: no memory. */
 TR_MUST_CHECK bool tr__durable_state_is_stored(struct worker *worker, struct durable_actor *actor,
@@ -233,7 +242,9 @@ TR_MUST_CHECK tr_status tr__durable_stretch_end(struct worker *worker, struct du
 /** The batch becomes a stretch, with what is in the gate. */
 TR_MUST_CHECK tr_status tr__durable_stretch_submit(struct worker *worker,
                                                    struct durable_actor *actor);
-/** It failed: nothing of it is kept. */
+/** It failed, and the actor begins anew: what ended before it and was to be stored later is submitted. */
+void tr__durable_stretch_fail(struct worker *worker, struct durable_actor *actor, tr_status reason);
+/** Nothing is kept of it, nor of what was to be stored later. */
 void tr__durable_stretch_drop(struct worker *worker, struct durable_actor *actor, tr_status reason);
 /** The actor is to begin anew, because of this. */
 void tr__durable_break(struct worker *worker, struct durable_actor *actor, tr_status why);
@@ -256,8 +267,10 @@ void tr__durable_show_drop(struct worker *worker, struct durable_actor *actor);
 
 /* ---- durable/sql.c; all of them also for an actor that does not use SQL ---- */
 
-/** Whether the stretch that runs has changed its tables. */
+/** Whether the stretch that runs, or one that is to be stored later, has changed its tables. */
 bool tr__durable_sql_has_changed(const struct durable_actor *actor);
+/** The stretch that runs has ended well, and is to be stored later. */
+void tr__durable_sql_finish(struct durable_actor *actor);
 /** Adds that to the batch. TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__durable_sql_put(struct durable_actor *actor);
 /** The batch was submitted as this stretch. */

@@ -51,8 +51,10 @@ void tr__durable_nap(struct worker *worker, struct cell *cell)
         tr_status status = TR_OK;
         if (actor->machine.state < SLEEP_TERMINATED && cell->life == LIFE_RUNNING)
             status = tr__durable_stretch_end(worker, actor, true);
-        if (status != TR_OK)
+        if (status != TR_OK) {
+            tr__durable_stretch_fail(worker, actor, status);
             tr__durable_break(worker, actor, status);
+        }
     }
     bool is_due = actor->due_ns <= now_ns;
     if (is_due || actor->look_ns <= now_ns) {
@@ -134,11 +136,11 @@ static void serialize(struct worker *worker, struct durable_actor *actor)
     if (status == TR_OK)
         status = tr__durable_stretch_end(worker, actor, true);
     if (status != TR_OK) {
-        tr__durable_stretch_drop(worker, actor, status);
+        tr__durable_stretch_fail(worker, actor, status);
         log_about(worker,
                   actor,
                   TR_LEVEL_ERROR,
-                  "it falls asleep with what was stored before: ",
+                  "it falls asleep with what was there before: ",
                   tr_status_text(status));
     }
     (void)!tr__sleep_serialized(&actor->machine, status);

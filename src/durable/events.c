@@ -220,19 +220,19 @@ void tr__events_submitted(struct worker *worker, struct durable_actor *actor)
     hold(worker, actor);
 }
 
-void tr__events_dropped(struct worker *worker, struct durable_actor *actor)
+void tr__events_dropped(struct worker *worker, struct durable_actor *actor, uint64_t kept)
 {
     struct event_log *log = actor->events;
     struct list *link;
     log->at = NULL;
     while ((link = list_last(&log->items))) {
         struct event_item *item = LIST_OWNER(link, struct event_item, link);
-        if (item->stretch <= actor->stretch_last)
+        if (item->stretch <= actor->stretch_last || item->sequence <= kept)
             break;
         log->held -= sizeof *item + item->size;
+        log->hooks_waiting -= item->hook != NULL;
         item_free(worker, item);
     }
-    log->hooks_waiting = 0;
 }
 
 void tr__events_stored(struct worker *worker, struct durable_actor *actor, uint64_t stretch,
@@ -327,7 +327,8 @@ static tr_status snapshot(struct worker *worker, struct durable_actor *actor)
         return status;
     struct store_batch *batch = tr__durable_stretch_batch(actor);
     tr_bytes bytes;
-    status = batch ? tr__durable_state_copy(worker, actor, batch, size, &bytes) : TR_NO_MEMORY;
+    tr_bytes packed = {host_desk(actor->kind->host, worker)->bytes, size};
+    status = batch ? tr__durable_state_copy(actor, batch, packed, &bytes) : TR_NO_MEMORY;
     if (status == TR_OK)
         status = tr__store_snapshot_put(batch, sequence, actor->kind->version, bytes);
     if (status == TR_OK)
@@ -362,7 +363,7 @@ static tr_status mark(struct durable_actor *actor)
     return tr__store_put_state(batch, version, (tr_bytes){"", 0});
 }
 
-tr_status tr__events_close(struct worker *worker, struct durable_actor *actor)
+tr_status tr__events_close(struct worker *worker, struct durable_actor *actor, bool may_snapshot)
 {
     struct event_log *log = actor->events;
     if (actor->is_creating || actor->is_half) {
@@ -375,7 +376,7 @@ tr_status tr__events_close(struct worker *worker, struct durable_actor *actor)
         struct store_batch *batch = tr__durable_stretch_batch(actor);
         return batch ? tr__store_event_trim(batch, 0) : TR_NO_MEMORY;
     }
-    if (log->journal.highest < log->again ||
+    if (!may_snapshot || log->journal.highest < log->again ||
         !tr__journal_wants_snapshot(&log->journal, &log->policy))
         return TR_OK;
     tr_status status = snapshot(worker, actor);

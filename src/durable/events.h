@@ -107,10 +107,11 @@ void tr__event_page_free(struct worker *worker, struct event_page *page);
 /* ---- durable/events.c: what stretches tell it. ---- */
 
 /** The stretch is about to be submitted: a snapshot goes with it if it is time for one. */
-TR_MUST_CHECK tr_status tr__events_close(struct worker *worker, struct durable_actor *actor);
+TR_MUST_CHECK tr_status tr__events_close(struct worker *worker, struct durable_actor *actor,
+                                         bool may_snapshot);
 void tr__events_submitted(struct worker *worker, struct durable_actor *actor);
-/** What was not submitted never will be. */
-void tr__events_dropped(struct worker *worker, struct durable_actor *actor);
+/** What was not submitted never will be, but for events up to number `kept`. */
+void tr__events_dropped(struct worker *worker, struct durable_actor *actor, uint64_t kept);
 /** The stretches up to this one are on disk, or never will be. */
 void tr__events_stored(struct worker *worker, struct durable_actor *actor, uint64_t stretch,
                        tr_status status);

@@ -70,6 +70,8 @@ void tr__durable_drop(struct worker *worker, struct durable_actor *actor)
     actor->stored = NULL;
     actor->stored_size = 0;
     actor->stored_room = 0;
+    source_resize(source, actor->finished.state, 0);
+    actor->finished = (struct finished){.state = NULL};
     tr__durable_show_drop(worker, actor);
     source_resize(source, actor->warning, 0);
     actor->warning = NULL;

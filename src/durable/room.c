@@ -205,8 +205,8 @@ void tr__durable_unweigh(struct worker *worker, struct durable_actor *actor)
 static size_t weight_of(const struct durable_actor *actor)
 {
     size_t bytes = sizeof(struct cell) + sizeof(struct cell_extra) + sizeof *actor +
-                   actor->key_size + actor->stored_room + actor->shown_room + actor->block.size +
-                   tr__heap_bytes(actor->durable.cell->heap);
+                   actor->key_size + actor->stored_room + actor->finished.room + actor->shown_room +
+                   actor->block.size + tr__heap_bytes(actor->durable.cell->heap);
     if (actor->events) /* its state is that of a snapshot, and of what its heap has */
         bytes += sizeof *actor->events + actor->events->block.size + actor->events->held;
     if (actor->sql)

@@ -16,7 +16,14 @@
 
 bool tr__durable_sql_has_changed(const struct durable_actor *actor)
 {
-    return actor->sql && pages_are_kept(&actor->sql->pages);
+    return actor->sql &&
+           (pages_are_kept(&actor->sql->pages) || pages_are_finished(&actor->sql->pages));
+}
+
+void tr__durable_sql_finish(struct durable_actor *actor)
+{
+    if (actor->sql)
+        tr__pages_finish(&actor->sql->pages);
 }
 
 tr_status tr__durable_sql_put(struct durable_actor *actor)

@@ -47,35 +47,65 @@ size_t tr__durable_state_pack(struct worker *worker, struct durable_actor *actor
     }
 }
 
-tr_status tr__durable_state_copy(struct worker *worker, struct durable_actor *actor,
-                                 struct store_batch *batch, size_t size, tr_bytes *copy)
+tr_status tr__durable_state_copy(const struct durable_actor *actor, struct store_batch *batch,
+                                 tr_bytes packed, tr_bytes *copy)
 {
     const struct durable_kind *kind = actor->kind;
     const struct state_block *block = block_of(actor);
     uint64_t hash = block->has_shape ? block->shape : tr__shape_of(kind, kind->declared->state);
     size_t front = hash ? SHAPE_FRONT : 0;
-    unsigned char *bytes = tr__store_batch_alloc(batch, front + size);
+    unsigned char *bytes = tr__store_batch_alloc(batch, front + packed.size);
     if (!bytes)
         return TR_NO_MEMORY;
     if (hash)
         tr__shape_front_write(bytes, hash);
-    memcpy(bytes + front, host_desk(kind->host, worker)->bytes, size);
-    *copy = (tr_bytes){bytes, front + size};
+    memcpy(bytes + front, packed.data, packed.size);
+    *copy = (tr_bytes){bytes, front + packed.size};
     return TR_OK;
+}
+
+/* Copies the state that is packed at the desk; false: no memory. */
+static bool desk_copy(struct worker *worker, const struct durable_actor *actor, size_t size,
+                      unsigned char **bytes, size_t *room)
+{
+    if (size > *room) {
+        void *grown = source_resize(&worker->source, *bytes, size);
+        if (!grown)
+            return false;
+        *bytes = grown;
+        *room = size;
+    }
+    if (size)
+        memcpy(*bytes, host_desk(actor->kind->host, worker)->bytes, size);
+    return true;
 }
 
 bool tr__durable_state_is_stored(struct worker *worker, struct durable_actor *actor, size_t size)
 {
-    if (size > actor->stored_room) {
-        void *stored = source_resize(&worker->source, actor->stored, size);
-        if (!stored)
-            return false;
-        actor->stored = stored;
-        actor->stored_room = size;
-    }
-    memcpy(actor->stored, host_desk(actor->kind->host, worker)->bytes, size);
+    if (!desk_copy(worker, actor, size, &actor->stored, &actor->stored_room))
+        return false;
     actor->stored_size = size;
     return true;
+}
+
+/*
+ * The stretch has ended well, and is to be stored later: it is kept apart from what comes next, which may fail. The
+ * state is packed at the desk anyhow, to see whether it has changed.
+ */
+static tr_status finish(struct worker *worker, struct durable_actor *actor, size_t size)
+{
+    struct finished *finished = &actor->finished;
+    if (!desk_copy(worker, actor, size, &finished->state, &finished->room))
+        return TR_NO_MEMORY;
+    finished->size = size;
+    finished->alarm_ns = actor->alarm_ns;
+    finished->batch = (struct store_batch_mark){.last = NULL};
+    if (actor->batch)
+        finished->batch = tr__store_batch_mark(actor->batch);
+    tr__durable_sql_finish(actor);
+    if (actor->events)
+        finished->event = actor->events->journal.highest;
+    return TR_OK;
 }
 
 struct store_batch *tr__durable_stretch_batch(struct durable_actor *actor)
@@ -109,12 +139,11 @@ static void on_done(void *context, struct store_batch *batch, tr_status status)
     tr__stored_send(system, cell, stretch->envelope);
 }
 
-static tr_status state_put(struct worker *worker, struct durable_actor *actor, size_t size)
+static tr_status state_put(struct durable_actor *actor, tr_bytes packed)
 {
     struct store_batch *batch = tr__durable_stretch_batch(actor);
     tr_bytes bytes;
-    tr_status status =
-        batch ? tr__durable_state_copy(worker, actor, batch, size, &bytes) : TR_NO_MEMORY;
+    tr_status status = batch ? tr__durable_state_copy(actor, batch, packed, &bytes) : TR_NO_MEMORY;
     if (status != TR_OK)
         return status;
     actor->is_half = actor->is_creating;
@@ -195,9 +224,9 @@ static tr_status state_close(struct worker *worker, struct durable_actor *actor,
 {
     tr_status status = TR_OK;
     if (actor->events)
-        return tr__events_close(worker, actor);
+        return tr__events_close(worker, actor, true);
     if (has_changed || is_told || actor->is_creating || actor->is_half)
-        status = state_put(worker, actor, size);
+        status = state_put(actor, (tr_bytes){host_desk(actor->kind->host, worker)->bytes, size});
     if (status == TR_OK && has_changed && !tr__durable_state_is_stored(worker, actor, size))
         status = TR_NO_MEMORY;
     return status;
@@ -289,11 +318,18 @@ tr_status tr__durable_stretch_end(struct worker *worker, struct durable_actor *a
     bool is_told = must && (actor->is_new || actor->is_half);
     bool has_tables = tr__durable_sql_has_changed(actor);
     bool is_due = has_changed || has_tables || actor->batch || is_told;
+    bool had_dirt = actor->has_dirt;
     if (is_due && (must || is_time(worker, actor))) {
         status = state_close(worker, actor, size, has_changed, is_told);
         if (status == TR_OK && has_tables)
             status = tr__durable_sql_put(actor);
         return status == TR_OK ? stretch_submit(worker, actor) : status;
+    }
+    if (is_due)
+        status = finish(worker, actor, size);
+    if (status != TR_OK) {
+        actor->has_dirt = had_dirt; /* what ended before is still there */
+        return status;
     }
     struct list *last = list_last(&actor->stretches);
     if (last && actor->gate.count) {
@@ -306,16 +342,49 @@ tr_status tr__durable_stretch_end(struct worker *worker, struct durable_actor *a
     return TR_OK;
 }
 
-void tr__durable_stretch_drop(struct worker *worker, struct durable_actor *actor, tr_status reason)
+/* What the stretch that runs has done is taken back, and all that is not submitted with it, unless `is_kept`. */
+static void take_back(struct worker *worker, struct durable_actor *actor, tr_status reason,
+                      bool is_kept)
 {
     tr__gate_drop(worker, &actor->gate, reason);
     actor->is_destroy_wanted = false;
-    tr__store_batch_free(actor->batch);
-    actor->batch = NULL;
-    actor->alarm_ns = TR_NEVER;
+    if (is_kept && actor->batch)
+        tr__store_batch_cut(actor->batch, actor->finished.batch);
+    if (!is_kept || (actor->batch && tr__store_batch_is_empty(actor->batch))) {
+        tr__store_batch_free(actor->batch);
+        actor->batch = NULL;
+    }
+    actor->alarm_ns = is_kept ? actor->finished.alarm_ns : TR_NEVER;
     if (actor->events)
-        tr__events_dropped(worker, actor);
+        tr__events_dropped(worker, actor, is_kept ? actor->finished.event : 0);
     tr__durable_sql_undo(actor);
+}
+
+void tr__durable_stretch_fail(struct worker *worker, struct durable_actor *actor, tr_status reason)
+{
+    const struct finished *finished = &actor->finished;
+    /* Of a first start that fails nothing is kept. */
+    if (!actor->has_dirt || actor->broken != TR_OK || actor->is_creating) {
+        tr__durable_stretch_drop(worker, actor, reason);
+        return;
+    }
+    take_back(worker, actor, reason, true);
+    tr_status status = TR_OK;
+    if (actor->events)
+        status = tr__events_close(worker, actor, false);
+    else
+        status = state_put(actor, (tr_bytes){finished->state, finished->size});
+    if (status == TR_OK && tr__durable_sql_has_changed(actor))
+        status = tr__durable_sql_put(actor);
+    if (status == TR_OK && actor->batch)
+        status = tr__durable_stretch_submit(worker, actor);
+    if (status != TR_OK)
+        tr__durable_stretch_drop(worker, actor, status);
+}
+
+void tr__durable_stretch_drop(struct worker *worker, struct durable_actor *actor, tr_status reason)
+{
+    take_back(worker, actor, reason, false);
     while (!list_is_empty(&actor->overlays)) {
         struct overlay *overlay = LIST_OWNER(list_last(&actor->overlays), struct overlay, link);
         if (overlay->stretch <= actor->stretch_last)

@@ -125,9 +125,10 @@ tr_next tr__frame_done(struct tr_self *self, struct durable_actor *actor, tr_nex
         if (status != TR_OK)
             next = not_stored(self, status);
     }
-    if (next.code == TR_NEXT_FAILED || self->is_cancelled)
-        tr__durable_stretch_drop(
-            worker, actor, self->is_cancelled ? TR_CANCELLED : tr__ask_failed_status(self));
+    if (self->is_cancelled)
+        tr__durable_stretch_drop(worker, actor, TR_CANCELLED);
+    else if (next.code == TR_NEXT_FAILED)
+        tr__durable_stretch_fail(worker, actor, tr__ask_failed_status(self));
     /* One that was cancelled stores nothing: the actor is about to end, or to begin anew. */
     if (next.code == TR_NEXT_FAILED && self->frame->has_alarm && !self->is_cancelled)
         tr__alarm_failed(worker, actor, self->frame);
@@ -358,8 +359,10 @@ static void on_park(struct tr_self *self)
     tr_status status =
         self->is_cancelled ? TR_CANCELLED : tr__durable_stretch_end(worker, actor, false);
     worker_set_gate(worker, NULL);
-    if (status != TR_OK)
+    if (self->is_cancelled)
         tr__durable_stretch_drop(worker, actor, status);
+    else if (status != TR_OK)
+        tr__durable_stretch_fail(worker, actor, status);
     else if (self->frame->has_alarm)
         tr__alarm_stretch_over(actor, self->frame);
     if (self->is_cancelled)
@@ -382,8 +385,10 @@ static tr_next on_crash(struct tr_self *self, tr_next next)
     struct durable_actor *actor = durable_of(self);
     enum sleep_reason hook = self->frame->hook;
     bool is_running = self->worker->gate == &actor->gate;
-    if (is_running)
+    if (is_running && self->is_cancelled)
         tr__durable_stretch_drop(self->worker, actor, tr__ask_failed_status(self));
+    else if (is_running)
+        tr__durable_stretch_fail(self->worker, actor, tr__ask_failed_status(self));
     if (is_running && self->frame->has_alarm && !self->is_cancelled)
         tr__alarm_failed(self->worker, actor, self->frame);
     tr__frame_end(self, actor);

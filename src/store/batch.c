@@ -80,6 +80,22 @@ void *tr__store_batch_alloc(struct store_batch *batch, size_t size)
     return memory;
 }
 
+struct store_batch_mark tr__store_batch_mark(const struct store_batch *batch)
+{
+    return (struct store_batch_mark){.last = batch->last, .size = batch->size};
+}
+
+void tr__store_batch_cut(struct store_batch *batch, struct store_batch_mark mark)
+{
+    TR_ASSERT(!batch->on_done);
+    batch->last = mark.last;
+    batch->size = mark.size;
+    if (mark.last)
+        mark.last->next = NULL;
+    else
+        batch->first = NULL;
+}
+
 bool tr__store_batch_is_empty(const struct store_batch *batch)
 {
     return !batch->first;

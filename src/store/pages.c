@@ -13,12 +13,28 @@ void tr__pages_init(struct pages *pages, const struct memory_source *source)
     *pages = (struct pages){.source = *source};
     list_init(&pages->staged);
     list_init(&pages->kept);
+    list_init(&pages->finished);
     list_init(&pages->leaving);
+}
+
+/* Takes a version out, wherever it is in its chain. */
+static void page_free(struct pages *pages, struct page *page)
+{
+    struct page **place = &pages->newest[page->number - 1];
+    while (*place != page) {
+        TR_ASSERT(*place);
+        place = &(*place)->before;
+    }
+    *place = page->before;
+    list_remove(&page->link);
+    source_resize(&pages->source, page, 0);
 }
 
 void tr__pages_deinit(struct pages *pages)
 {
     tr__pages_undo(pages);
+    while (pages_are_finished(pages))
+        page_free(pages, LIST_OWNER(list_first(&pages->finished), struct page, link));
     tr__pages_stored(pages, UINT64_MAX);
     source_resize(&pages->source, pages->newest, 0);
     pages->newest = NULL;
@@ -28,7 +44,7 @@ void tr__pages_begin(struct pages *pages, uint32_t count)
 {
     pages->count = count;
     pages->kept_count = count;
-    pages->leaving_count = count;
+    pages->finished_count = count;
 }
 
 static struct page *newest_of(const struct pages *pages, uint32_t number)
@@ -75,6 +91,7 @@ tr_status tr__pages_stage(struct pages *pages, uint32_t number, const void *byte
         made->number = number;
         made->is_staged = true;
         made->is_kept = false;
+        made->is_finished = false;
         list_push_last(&pages->staged, &made->link);
         pages->newest[number - 1] = made;
         page = made;
@@ -83,19 +100,6 @@ tr_status tr__pages_stage(struct pages *pages, uint32_t number, const void *byte
     if (number > pages->count)
         pages->count = number;
     return TR_OK;
-}
-
-/* Takes a version out, wherever it is in its chain. */
-static void page_free(struct pages *pages, struct page *page)
-{
-    struct page **place = &pages->newest[page->number - 1];
-    while (*place != page) {
-        TR_ASSERT(*place);
-        place = &(*place)->before;
-    }
-    *place = page->before;
-    list_remove(&page->link);
-    source_resize(&pages->source, page, 0);
 }
 
 bool tr__pages_cut(struct pages *pages, uint32_t count)
@@ -137,39 +141,61 @@ void tr__pages_undo(struct pages *pages)
     tr__pages_unstage(pages);
     while (pages_are_kept(pages))
         page_free(pages, LIST_OWNER(list_first(&pages->kept), struct page, link));
-    pages->count = pages->leaving_count;
-    pages->kept_count = pages->leaving_count;
+    pages->count = pages->finished_count;
+    pages->kept_count = pages->finished_count;
 }
 
-tr_status tr__pages_put(struct pages *pages, struct store_batch *batch)
-{
-    TR_ASSERT(!pages_are_staged(pages));
-    LIST_EACH (link, &pages->kept) {
-        const struct page *page = LIST_OWNER(link, struct page, link);
-        /* A copy: if the batch is not submitted now, other versions may come before it is. */
-        void *bytes = tr__store_batch_alloc(batch, STORE_PAGE_SIZE);
-        if (!bytes)
-            return TR_NO_MEMORY;
-        memcpy(bytes, page->bytes, STORE_PAGE_SIZE);
-        tr_status status =
-            tr__store_page_put(batch, page->number, (tr_bytes){bytes, STORE_PAGE_SIZE});
-        if (status != TR_OK)
-            return status;
-    }
-    return TR_OK;
-}
-
-void tr__pages_submitted(struct pages *pages, uint64_t stretch)
+void tr__pages_finish(struct pages *pages)
 {
     TR_ASSERT(!pages_are_staged(pages));
     struct list *link;
     while ((link = list_pop_first(&pages->kept))) {
         struct page *page = LIST_OWNER(link, struct page, link);
+        if (page->before && page->before->is_finished)
+            page_free(pages, page->before);
         page->is_kept = false;
+        page->is_finished = true;
+        list_push_last(&pages->finished, &page->link);
+    }
+    pages->finished_count = pages->kept_count;
+}
+
+static tr_status put(struct store_batch *batch, const struct page *page)
+{
+    /* A copy: if the batch is not submitted now, other versions may come before it is. */
+    void *bytes = tr__store_batch_alloc(batch, STORE_PAGE_SIZE);
+    if (!bytes)
+        return TR_NO_MEMORY;
+    memcpy(bytes, page->bytes, STORE_PAGE_SIZE);
+    return tr__store_page_put(batch, page->number, (tr_bytes){bytes, STORE_PAGE_SIZE});
+}
+
+tr_status tr__pages_put(struct pages *pages, struct store_batch *batch)
+{
+    TR_ASSERT(!pages_are_staged(pages));
+    tr_status status = TR_OK;
+    LIST_EACH (link, &pages->finished) {
+        const struct page *page = LIST_OWNER(link, struct page, link);
+        if (status == TR_OK && newest_of(pages, page->number) == page)
+            status = put(batch, page);
+    }
+    LIST_EACH (link, &pages->kept) {
+        if (status == TR_OK)
+            status = put(batch, LIST_OWNER(link, struct page, link));
+    }
+    return status;
+}
+
+void tr__pages_submitted(struct pages *pages, uint64_t stretch)
+{
+    tr__pages_finish(pages);
+    struct list *link;
+    while ((link = list_pop_first(&pages->finished))) {
+        struct page *page = LIST_OWNER(link, struct page, link);
+        page->is_finished = false;
         page->stretch = stretch;
         list_push_last(&pages->leaving, &page->link);
     }
-    pages->leaving_count = pages->kept_count;
 }
 
 void tr__pages_stored(struct pages *pages, uint64_t stretch)

@@ -2,12 +2,14 @@
 /**
  * Pages of an actor's own database that are not on disk yet, or may not be.
  *
- * What a statement writes is staged. When the statement has ended well its pages are kept; when the stretch is
- * submitted they are on their way, and nothing is taken back any more; when that is on disk they are gone from
- * here, and the store has them. Whoever reads a page looks here first. Each step back forgets what was ahead of it:
- * a statement that failed what is staged, a stretch that failed what is staged and kept.
+ * What a statement writes is staged. When the statement has ended well its pages are kept; when the stretch has ended well
+ * and is to be stored later they are finished; when it is submitted they are on their way, and nothing is taken back any
+ * more; when that is on disk they are gone from here, and the store has them. Whoever reads a page looks here first. Each
+ * step back forgets what was ahead of it: a statement that failed what is staged, a stretch that failed what is staged and
+ * kept.
  *
- *     staged --keep--> kept --submitted--> on their way --stored--> (the store)
+ *     staged --keep--> kept --finish--> finished --submitted--> on their way --stored--> (the store)
+ *                           \-----------submitted-----------/
  *
  * Of a page each place has at most one version, but for what is on its way: there each stretch has its own.
  * Versions of a page are a chain, the newest first.
@@ -26,6 +28,7 @@ struct page {
     uint32_t number;     /* the first is 1 */
     bool is_staged;
     bool is_kept;
+    bool is_finished;
     unsigned char bytes[STORE_PAGE_SIZE];
 };
 
@@ -35,10 +38,11 @@ struct pages {
     size_t newest_room;
     struct list staged;
     struct list kept;
-    struct list leaving;    /* on their way, the oldest first */
-    uint32_t count;         /* of the database, with what is staged, */
-    uint32_t kept_count;    /* without, */
-    uint32_t leaving_count; /* and without what is kept */
+    struct list finished;
+    struct list leaving;     /* on their way, the oldest first */
+    uint32_t count;          /* of the database, with what is staged, */
+    uint32_t kept_count;     /* without, */
+    uint32_t finished_count; /* and without what is kept */
 };
 
 void tr__pages_init(struct pages *pages, const struct memory_source *source);
@@ -61,9 +65,11 @@ void tr__pages_keep(struct pages *pages);
 void tr__pages_unstage(struct pages *pages);
 /** What is kept is forgotten, and what is staged. */
 void tr__pages_undo(struct pages *pages);
-/** Adds what is kept to a batch, copied. TR_NO_MEMORY. Nothing is staged. */
+/** What is kept is finished. */
+void tr__pages_finish(struct pages *pages);
+/** Adds what is finished and what is kept to a batch, copied. TR_NO_MEMORY. Nothing is staged. */
 TR_MUST_CHECK tr_status tr__pages_put(struct pages *pages, struct store_batch *batch);
-/** The batch was submitted: what is kept is on its way. */
+/** The batch was submitted: what is finished or kept is on its way. */
 void tr__pages_submitted(struct pages *pages, uint64_t stretch);
 /** All stretches up to this one are on disk, and their batches are gone. */
 void tr__pages_stored(struct pages *pages, uint64_t stretch);
@@ -76,6 +82,11 @@ static inline bool pages_are_staged(const struct pages *pages)
 static inline bool pages_are_kept(const struct pages *pages)
 {
     return !list_is_empty(&pages->kept);
+}
+
+static inline bool pages_are_finished(const struct pages *pages)
+{
+    return !list_is_empty(&pages->finished);
 }
 
 #endif

@@ -48,6 +48,7 @@ struct store_disk;
 struct store_driver;
 struct store_entry;
 struct store_io_hook;
+struct store_op;
 struct store_reader;
 
 /** Orders the starts of an actor; greater is later. All zero is before the first. */
@@ -202,6 +203,14 @@ TR_MUST_CHECK tr_status tr__store_batch_new(struct store_entry *entry, struct st
 void tr__store_batch_free(struct store_batch *batch);
 /** Memory of the batch, aligned to 16, not zeroed, for values; as long as it. NULL: out of memory. */
 void *tr__store_batch_alloc(struct store_batch *batch, size_t size);
+/** How far a batch has come. All zero is its beginning. */
+struct store_batch_mark {
+    struct store_op *last;
+    size_t size;
+};
+struct store_batch_mark tr__store_batch_mark(const struct store_batch *batch);
+/** Takes back what was added after the mark, which is of this batch. */
+void tr__store_batch_cut(struct store_batch *batch, struct store_batch_mark mark);
 /** Nothing was put into it so far: submitting it would still check the generation. */
 bool tr__store_batch_is_empty(const struct store_batch *batch);
 
