@@ -13,7 +13,8 @@
  *
  * Every ask has exactly one outcome, in every race: its reply, or one of
  *     TR_REFUSED      the other side said no (tr_refuse): code and words are in tr_why
- *     TR_FAILED       its handler failed
+ *     TR_FAILED       its handler failed; of a durable actor whose data could not be stored or
+ *                     read it is the status of the store, TR_STORE_FULL and so on
  *     TR_TIMEOUT      no answer in time: TR_ASK_NS, or what tr_ask_within said, and never later than the
  *                     request that this turn is about
  *     TR_STOPPED      it has stopped, or stopped before it answered

@@ -90,6 +90,24 @@ void tr__ask_refuse(struct worker *worker, struct envelope *envelope, uint64_t f
         envelope_give(&worker->pool, envelope);
 }
 
+tr_status tr__ask_failed_status(const struct tr_self *self)
+{
+    if (!cell_durable(self->cell))
+        return TR_FAILED;
+    if (self->reply_failed != TR_OK)
+        return self->reply_failed;
+    switch ((int)self->error.status) {
+    case TR_STALE:
+    case TR_STORE_FAILED:
+    case TR_STORE_BUSY:
+    case TR_STORE_FULL:
+    case TR_STORE_CORRUPT:
+        return self->error.status;
+    default:
+        return TR_FAILED;
+    }
+}
+
 void tr__ask_turn_over(struct tr_self *self, tr_next next)
 {
     struct worker *worker = self->worker;
@@ -103,7 +121,7 @@ void tr__ask_turn_over(struct tr_self *self, tr_next next)
         bool is_over = self->cell->life >= LIFE_STOPPING || self->cell->flags & CELL_SEALED;
         status = is_over ? TR_STOPPED : TR_RESTARTED;
     } else if (next.code == TR_NEXT_FAILED) {
-        status = TR_FAILED;
+        status = tr__ask_failed_status(self);
         snprintf(
             words, sizeof words, "%s: %s", tr_status_name(self->error.status), self->error.text);
         text = words;

@@ -164,6 +164,11 @@ void tr__ask_become_ended(struct envelope *envelope, tr_status status, int code)
 
 /** The turn of a request has ended with this: answers it, unless that was done. Not of a stashed one. */
 void tr__ask_turn_over(struct tr_self *self, tr_next next);
+/**
+ * What those who asked hear of a turn that has failed: TR_FAILED. Of a durable actor whose data could not be read or
+ * stored it is the status that says why.
+ */
+tr_status tr__ask_failed_status(const struct tr_self *self);
 
 /** Replies to the request of this turn. TR_WRONG_TYPE, TR_CANCELLED, and as tr_tell. */
 tr_status tr__ask_reply(struct tr_self *self, const tr_type *type, const void *message);

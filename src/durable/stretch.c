@@ -285,7 +285,8 @@ void tr__durable_stretch_stored(struct worker *worker, struct cell *cell, struct
         if (stretch->alarm_ns < TR_NEVER)
             tr__clock_tell(worker, actor->kind->host, stretch->alarm_ns);
     } else {
-        tr__gate_drop(worker, &stretch->gate, status);
+        /* What came behind one that failed is stale: it is that one's failure that says why. */
+        tr__gate_drop(worker, &stretch->gate, actor->broken != TR_OK ? actor->broken : status);
         if (cell->life < LIFE_STOPPING)
             tr__durable_break(worker, actor, status);
     }

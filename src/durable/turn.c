@@ -4,6 +4,7 @@
  */
 #include "durable/actor.h"
 
+#include "actor/ask.h"
 #include "actor/park.h"
 #include "actor/relief.h"
 #include "actor/turn.h"
@@ -99,6 +100,7 @@ void tr__frame_end(struct tr_self *self, struct durable_actor *actor)
 
 static tr_next not_stored(struct tr_self *self, tr_status status)
 {
+    self->reply_failed = status;
     return tr_fail(self, status, "what it changed cannot be stored: %s", tr_status_text(status));
 }
 
@@ -124,7 +126,8 @@ tr_next tr__frame_done(struct tr_self *self, struct durable_actor *actor, tr_nex
             next = not_stored(self, status);
     }
     if (next.code == TR_NEXT_FAILED || self->is_cancelled)
-        tr__durable_stretch_drop(worker, actor, self->is_cancelled ? TR_CANCELLED : TR_FAILED);
+        tr__durable_stretch_drop(
+            worker, actor, self->is_cancelled ? TR_CANCELLED : tr__ask_failed_status(self));
     /* One that was cancelled stores nothing: the actor is about to end, or to begin anew. */
     if (next.code == TR_NEXT_FAILED && self->frame->has_alarm && !self->is_cancelled)
         tr__alarm_failed(worker, actor, self->frame);
@@ -372,7 +375,7 @@ static tr_next on_crash(struct tr_self *self, tr_next next)
     enum sleep_reason hook = self->frame->hook;
     bool is_running = self->worker->gate == &actor->gate;
     if (is_running)
-        tr__durable_stretch_drop(self->worker, actor, TR_FAILED);
+        tr__durable_stretch_drop(self->worker, actor, tr__ask_failed_status(self));
     if (is_running && self->frame->has_alarm && !self->is_cancelled)
         tr__alarm_failed(self->worker, actor, self->frame);
     tr__frame_end(self, actor);

@@ -43,9 +43,19 @@ static struct store *store_of_kit(void)
     return tr_kit_system(kit)->durable->store;
 }
 
+static struct store_driver driver;
+
+static tr_status read_garbage(struct store_view *view, tr_bytes name, tr_bytes key, tr_bytes *value)
+{
+    (void)view;
+    (void)name;
+    (void)key;
+    (void)value;
+    return TR_STORE_CORRUPT;
+}
+
 static void begin(uint64_t seed)
 {
-    static struct store_driver driver;
     things_begin(seed);
     real_driver = store_of_kit()->driver;
     driver = *real_driver;
@@ -172,6 +182,67 @@ TEST(a_turn_does_not_answer_when_its_first_stretch_was_not_stored, "PE-03", "K-0
     }
 }
 
+/* Issue 15, 15. Also of those whose stretches came behind the one that failed. */
+TEST(all_who_asked_hear_why_it_was_not_stored, "PE-03", "K-06")
+{
+    static const tr_status reasons[] = {TR_STORE_FULL, TR_STORE_CORRUPT, TR_STORE_FAILED, TR_LIMIT};
+    for (uint64_t seed = 1; seed <= 4 * SEEDS; seed++) {
+        begin(seed);
+        ck_assert_int_eq(things_do("a", thing_add, 5), 5);
+        fails_left = 1;
+        fails_with = reasons[seed % 4];
+        act_ask asks[6];
+        const struct acted *acted;
+        bool has_heard = false;
+        for (int i = 0; i < 6; i++)
+            asks[i] = things_ask(things_of("a"), i % 2 ? add_and_wait : thing_add, 1);
+        for (int i = 0; i < 6; i++) {
+            tr_status status = tr_try_await(test, asks[i], &acted);
+            has_heard |= status == fails_with;
+            /* What waited when the actor began anew hears that, and what waited for the end of the system too. */
+            ck_assert_msg(status == fails_with || status == TR_OK || status == TR_RESTARTED ||
+                              (fails_with == TR_STORE_FAILED &&
+                               (status == TR_STOPPED || status == TR_START_FAILED)),
+                          "seed %d: %s of %s",
+                          (int)seed,
+                          tr_status_name(status),
+                          tr_status_name(fails_with));
+        }
+        ck_assert(has_heard);
+        end();
+    }
+}
+
+static tr_next add_without_answer(tr_self *self, struct thing_state *state, int64_t n)
+{
+    (void)self;
+    state->value += n;
+    return TR_SAME;
+}
+
+/* Issue 15, 15. The store is over before the turn ends. */
+TEST(who_asks_after_the_end_of_the_store_hears_of_that, "PE-03", "K-06")
+{
+    static thing_call *const acts[] = {thing_add, add_without_answer};
+    for (int i = 0; i < 2; i++) {
+        begin(1);
+        ck_assert_int_eq(things_do("a", thing_add, 5), 5);
+        atom32_store(&store_of_kit()->is_failed, 1, ATOM_RELEASE);
+        ck_assert_int_eq(things_try("a", acts[i], 1, NULL), TR_STORE_FAILED);
+        end();
+    }
+}
+
+/* Issue 15, 15. */
+TEST(who_asks_for_what_cannot_be_read_hears_why, "PE-21", "K-06")
+{
+    begin(1);
+    ck_assert_int_eq(things_do("a", thing_add, 5), 5);
+    driver.read_kv = read_garbage;
+    ck_assert_int_eq(things_try("a", has_kv, 1, NULL), TR_STORE_CORRUPT);
+    end();
+}
+
 TEST(a_commit_that_fails_at_the_end_leaves_what_was_before, "SL-11", "Z-09", "SL-12")
 {
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
@@ -225,6 +296,8 @@ TEST(a_store_that_has_failed_stops_the_system, "K-06", "PE-03")
 }
 
 SUITE("durable failures", what_waits_for_a_commit_that_fails_never_leaves,
-      a_save_says_what_became_of_it, a_turn_does_not_answer_when_its_first_stretch_was_not_stored,
+      all_who_asked_hear_why_it_was_not_stored, who_asks_after_the_end_of_the_store_hears_of_that,
+      who_asks_for_what_cannot_be_read_hears_why, a_save_says_what_became_of_it,
+      a_turn_does_not_answer_when_its_first_stretch_was_not_stored,
       a_commit_that_fails_at_the_end_leaves_what_was_before,
       a_destroy_that_cannot_be_stored_leaves_all, a_store_that_has_failed_stops_the_system)
