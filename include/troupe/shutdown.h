@@ -21,7 +21,9 @@
  *      its children, gets tr_post_stop and is gone: leaves before parents. The timeout of
  *      tr_system_shutdown counts from here.
  *   3. At the deadline whatever has not stopped is killed: mailboxes are closed, turns that wait are
- *      cancelled, tr_post_stop is still called, children first.
+ *      cancelled, tr_post_stop is still called, children first. If a durable actor had changes that were
+ *      not stored (interval_ns or tr_save were still to come), the report and the log name it, and the
+ *      result is TR_SHUTDOWN_INCOMPLETE.
  *   4. A handler, a set-up, or a function of tr_blocking that does not return cannot be ended in C.
  *      30 to 50 ms after the deadline the wait for it is over: the others have stopped as if it had, the
  *      report names it, and the result is TR_SHUTDOWN_INCOMPLETE.
@@ -86,11 +88,13 @@ typedef struct tr_shutdown_report {
     uint64_t forced;    /* of them, by the kill at the deadline */
     uint64_t left;      /* actors that have not ended */
     uint64_t handled;   /* messages that were handled meanwhile */
-    uint64_t dead_letters; /* messages that were not, and refused ones */
-    uint32_t busy_count;   /* functions that had not returned; the first of them are in busy[] */
-    uint32_t slow_count;   /* in slow[], slowest first; empty when all was quick */
-    uint32_t actor_count;  /* actors that handled or missed a message, or were forced */
-    uint32_t hook_count;   /* hooks that were called; in hook[] those that went wrong come first */
+    uint64_t dead_letters;   /* messages that were not, and refused ones */
+    uint64_t unstored;       /* durable actors that ended with changes that are not in the store */
+    char unstored_path[256]; /* of the first of them; "": there is none */
+    uint32_t busy_count;     /* functions that had not returned; the first of them are in busy[] */
+    uint32_t slow_count;     /* in slow[], slowest first; empty when all was quick */
+    uint32_t actor_count;    /* actors that handled or missed a message, or were forced */
+    uint32_t hook_count; /* hooks that were called; in hook[] those that went wrong come first */
     tr_report_busy busy[TR_REPORT_BUSY_MAX];
     tr_report_slow slow[TR_REPORT_SLOW_MAX];
     /**

@@ -209,8 +209,8 @@ TR_BEGIN_C
 TR_MUST_CHECK tr_status tr_system_new(const tr_system_options *options, tr_system **system);
 /**
  * Frees a system that was never started, or whose run or wait has returned; clients are freed
- * before. One whose run or wait gave TR_SHUTDOWN_INCOMPLETE is kept, memory and threads, for the
- * functions that still run in it: it must not be used any more, and it is left to the end of the
+ * before. One whose run or wait gave TR_SHUTDOWN_INCOMPLETE because functions had not returned is kept, memory
+ * and threads, for the functions that still run in it: it must not be used any more, and it is left to the end of the
  * process. NULL does nothing.
  */
 void tr_system_free(tr_system *system);
@@ -227,8 +227,8 @@ TR_MUST_CHECK tr_status tr_system_run(tr_system *system);
 /**
  * Waits until a started system has stopped, and for its hooks (shutdown.h). TR_OK. TR_ESCALATED: a
  * failure at the root shut it down; tr_system_error has it. TR_SHUTDOWN_INCOMPLETE: a function had
- * not returned 30 to 50 ms after the deadline; tr_system_report names it. shutdown.h says how long it may
- * take. TR_INVALID_TRANSITION: it was never started. No worker may:
+ * not returned 30 to 50 ms after the deadline, or what a durable actor had changed could not be stored before it;
+ * tr_system_report names them. shutdown.h says how long it may take. TR_INVALID_TRANSITION: it was never started. No worker may:
  * TR_WOULD_DEADLOCK. Several threads may.
  */
 TR_MUST_CHECK tr_status tr_system_wait(tr_system *system);

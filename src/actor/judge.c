@@ -224,6 +224,15 @@ static tr_status result_of(struct tr_system *system, tr_status status)
     return status == TR_OK ? tr_system_error(system, NULL) : status;
 }
 
+bool tr__shutdown_is_left(struct tr_system *system)
+{
+    struct shutdown *shutdown = &system->shutdown;
+    lock_take(&shutdown->lock);
+    bool is_left = shutdown->is_lost || atom32_load(&shutdown->hooks.hung, ATOM_RELAXED) > 0;
+    lock_give(&shutdown->lock);
+    return is_left;
+}
+
 /* The last hooks, and what the whole of it comes to. */
 static tr_status finish(struct tr_system *system, tr_parker *parker, bool is_lost,
                         void (*on_wake)(void *context), void *context)
@@ -232,6 +241,7 @@ static tr_status finish(struct tr_system *system, tr_parker *parker, bool is_los
     tr__hooks_join(system);
     tr__hooks_call(system, TR_AFTER_STOP, parker, on_wake, context);
     is_lost |= atom32_load(&shutdown->hooks.hung, ATOM_RELAXED) > 0;
+    is_lost |= tr__shutdown_has_unstored(system);
     tr_status status = result_of(system, is_lost ? TR_SHUTDOWN_INCOMPLETE : TR_OK);
     lock_take(&shutdown->lock);
     shutdown->final.status = status;

@@ -131,6 +131,33 @@ static void slow_add(struct shutdown *shutdown, const char *path, tr_time after_
     lock_give(&shutdown->lock);
 }
 
+void tr__shutdown_unstored(struct worker *worker, const struct cell *cell)
+{
+    struct tr_system *system = worker->system;
+    tr_shutdown_report *final = &system->shutdown.final;
+    char path[sizeof final->unstored_path];
+    path_of(system, cell, path, sizeof path);
+    lock_take(&system->shutdown.lock);
+    uint64_t before = final->unstored++;
+    if (!before)
+        memcpy(final->unstored_path, path, sizeof path);
+    lock_give(&system->shutdown.lock);
+    if (before < TR_REPORT_ACTORS_MAX)
+        tr__log(system,
+                TR_LEVEL_ERROR,
+                path,
+                "what it changed since its last save is not in the store: the time of the shutdown "
+                "is up");
+}
+
+bool tr__shutdown_has_unstored(struct tr_system *system)
+{
+    lock_take(&system->shutdown.lock);
+    bool has_unstored = system->shutdown.final.unstored > 0;
+    lock_give(&system->shutdown.lock);
+    return has_unstored && !system->durable_has_failed(system);
+}
+
 void tr__shutdown_note(struct worker *worker, const struct cell *cell)
 {
     struct tr_system *system = worker->system;
@@ -344,7 +371,8 @@ tr_status tr_system_report(tr_system *system, tr_shutdown_report *report)
     if (!system || !report)
         return TR_INVALID_ARGUMENT;
     struct shutdown *shutdown = &system->shutdown;
-    tr_status escalated = tr_system_error(system, NULL);
+    tr_status other =
+        tr__shutdown_has_unstored(system) ? TR_SHUTDOWN_INCOMPLETE : tr_system_error(system, NULL);
     tr_time over_ns = (tr_time)atom64_load(&shutdown->over_ns, ATOM_ACQUIRE);
     tr_status status = TR_OK;
     lock_take(&shutdown->lock);
@@ -353,7 +381,7 @@ tr_status tr_system_report(tr_system *system, tr_shutdown_report *report)
     } else if (over_ns && shutdown->is_called) {
         *report = shutdown->final;
         if (report->status == TR_OK)
-            report->status = escalated;
+            report->status = other;
         report->took_ns = over_ns - shutdown->called_ns;
         fill_counts(system, report);
         fill_lines(shutdown, report);
@@ -445,6 +473,16 @@ static void say_busy(struct text *text, const tr_shutdown_report *report)
         say(text, "  still busy: %u more\n", report->busy_count - count);
 }
 
+static void say_unstored(struct text *text, const tr_shutdown_report *report)
+{
+    if (!report->unstored)
+        return;
+    say(text, "  not stored: what %s", report->unstored_path);
+    if (report->unstored > 1)
+        say(text, " and %llu more", (unsigned long long)report->unstored - 1);
+    say(text, " had changed\n");
+}
+
 static void say_actors(struct text *text, const tr_shutdown_report *report)
 {
     for (uint32_t i = 0; i < report->actor_count && i < TR_REPORT_ACTORS_MAX; i++) {
@@ -489,6 +527,7 @@ size_t tr_shutdown_report_print(const tr_shutdown_report *report, char *buffer, 
         return 0;
     say_head(&text, report);
     say_busy(&text, report);
+    say_unstored(&text, report);
     say_actors(&text, report);
     say_hooks(&text, report);
     bool is_long = report->forced || report->status != TR_OK;

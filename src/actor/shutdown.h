@@ -129,6 +129,13 @@ tr_status tr__shutdown_wait(struct tr_system *system, void (*on_wake)(void *cont
 /** Of a system in another's loop that is over: calls the hooks that are left, once. */
 void tr__shutdown_finish_embedded(struct tr_system *system);
 
+/** A durable actor ends while the system stops, with changes that are not in the store. Its worker. */
+void tr__shutdown_unstored(struct worker *worker, const struct cell *cell);
+/** Whether there was one, although the store has not failed. */
+bool tr__shutdown_has_unstored(struct tr_system *system);
+/** Whether functions still run in a system that nobody waits for any more: its memory is theirs. */
+bool tr__shutdown_is_left(struct tr_system *system);
+
 /** Completes `final`; those who are still busy are looked up. By the judge. */
 void tr__report_lose(struct tr_system *system);
 

@@ -341,7 +341,7 @@ void tr_system_free(tr_system *system)
     const struct memory_source source = system->source;
     TR_ASSERT(system->phase != SYSTEM_STARTED);
     /* Functions still run in it: all of it is left to them. */
-    if (system->ended == TR_SHUTDOWN_INCOMPLETE)
+    if (tr__shutdown_is_left(system))
         return;
     /* A system that was never started, or lives in another's loop, ends here. */
     if (system->guardian && !atom32_load(&system->is_over, ATOM_SEQ_CST))

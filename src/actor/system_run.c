@@ -239,7 +239,7 @@ tr_status tr__system_wait(struct tr_system *system, void (*on_wake)(void *contex
     lock_take(&system->wait_lock);
     if (phase_of(system) == SYSTEM_STARTED) {
         tr_status status = tr__shutdown_wait(system, on_wake, context);
-        if (status != TR_SHUTDOWN_INCOMPLETE)
+        if (!tr__shutdown_is_left(system))
             threads_join(system);
         phase_end(system, status);
     }

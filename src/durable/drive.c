@@ -362,8 +362,9 @@ void tr__durable_leave(struct worker *worker, struct cell *cell)
 void tr__durable_end(struct worker *worker, struct cell *cell, struct durable *durable)
 {
     struct durable_actor *actor = (struct durable_actor *)(void *)durable;
-    (void)cell;
     TR_ASSERT(list_is_empty(&actor->stretches));
+    if (actor->has_dirt && atom32_load(&worker->system->is_stopping, ATOM_RELAXED))
+        tr__shutdown_unstored(worker, cell);
     list_remove(&actor->awake);
     host_desk(actor->kind->host, worker)->awake_count--;
     tr__durable_drop(worker, actor);
