@@ -141,7 +141,7 @@ TEST(large_writes_without_a_pause_keep_the_log_below_its_limit, "K-10", "U-01")
     struct store_disk *disk = stores_disk(false);
     struct watch watch = {0};
     tr__disk_hook(disk, (struct store_io_hook){on_io, &watch});
-    check_bound(stores_options(disk), &watch, test_scale(4000, 40000), VALUE);
+    check_bound(stores_options(disk), &watch, test_scale(2000, 40000), VALUE);
     tr__disk_free(disk);
 }
 
@@ -153,7 +153,7 @@ TEST(small_writes_without_a_pause_keep_the_log_below_its_limit, "K-10")
     tr__disk_hook(disk, (struct store_io_hook){on_io, &watch});
     struct store_options options = stores_options(disk);
     options.log_pages = 100;
-    check_bound(options, &watch, test_scale(100000, 1000000), 100);
+    check_bound(options, &watch, test_scale(60000, 1000000), 100);
     tr__disk_free(disk);
 }
 
