@@ -27,6 +27,7 @@
 #include "wire/tail.h"
 
 struct alarm;
+struct overlay_table;
 struct store_sql;
 
 /**
@@ -48,16 +49,6 @@ struct stretch {
     bool has_shapes;      /* its batch has those of its kind */
     struct holder holder; /* raised while there are messages to the actor itself in the gate */
     tr_status status;     /* written by the store's thread before the envelope is sent */
-};
-
-/** A key that was put or deleted and is not on disk yet, so that who gets it sees it. */
-struct overlay {
-    struct list link; /* of its actor, oldest first */
-    uint64_t stretch; /* number of the stretch it belongs to */
-    bool is_deleted;
-    size_t key_size;
-    size_t value_size;
-    unsigned char bytes[]; /* the key, then the value */
 };
 
 /** A hold of TR_KEEP_AWAKE or TR_WAIT_UNTIL. */
@@ -127,7 +118,9 @@ struct durable_actor {
     struct gate gate;
     struct store_batch *batch; /* of the stretch that runs, NULL: nothing was put by */
     struct list stretches;
-    struct list overlays;
+    struct list overlays;                /* keys that are not on disk yet: durable/overlay.h */
+    struct overlay_table *overlay_table; /* of these; NULL: they are few */
+    size_t overlay_count;
     struct store_sql *sql;               /* its tables; NULL: this life has not used them */
     struct list alarms;                  /* of struct alarm */
     struct list queued;                  /* of struct queue_item */
@@ -250,8 +243,13 @@ void tr__durable_stretch_drop(struct worker *worker, struct durable_actor *actor
 void tr__durable_break(struct worker *worker, struct durable_actor *actor, tr_status why);
 void tr__durable_stretch_stored(struct worker *worker, struct cell *cell,
                                 struct envelope *envelope);
+
+/* ---- durable/overlay.c ---- */
+
 /** All overlays up to a stretch go; UINT64_MAX: all. */
 void tr__overlays_drop(struct worker *worker, struct durable_actor *actor, uint64_t stretch);
+/** Those of the stretch that runs go. */
+void tr__overlays_undo(struct worker *worker, struct durable_actor *actor);
 
 /* ---- durable/changed.c ---- */
 

@@ -2,14 +2,14 @@
 /**
  * Keys and values of a durable actor.
  *
- * What a stretch has put by is in its batch, and also in the actor's overlays until it is on disk: who
- * gets a key looks there first, the newest first, and then in the store.
+ * What a stretch has put is in its batch, and also in the overlays of the actor until it is on disk. A read of a key
+ * looks there first (durable/overlay.h), and then in the store.
  */
 #include <string.h>
 
 #include "actor/relief.h"
 #include "base/assert.h"
-#include "durable/actor.h"
+#include "durable/overlay.h"
 
 static struct durable_actor *need(tr_self *self, const char *verb)
 {
@@ -24,19 +24,6 @@ static struct durable_actor *need(tr_self *self, const char *verb)
     return actor;
 }
 
-static const unsigned char *overlay_value(const struct overlay *overlay)
-{
-    return overlay->bytes + overlay->key_size;
-}
-
-static int compare(const void *a, size_t a_size, const void *b, size_t b_size)
-{
-    int order = memcmp(a, b, a_size < b_size ? a_size : b_size);
-    if (order)
-        return order;
-    return a_size < b_size ? -1 : a_size > b_size;
-}
-
 /* ---- Writing. ---- */
 
 static tr_status put(struct worker *worker, struct durable_actor *actor, tr_bytes key,
@@ -46,8 +33,7 @@ static tr_status put(struct worker *worker, struct durable_actor *actor, tr_byte
         return TR_INVALID_ARGUMENT;
     if (key.size > TR_KV_KEY_MAX || value.size > TR_KV_VALUE_MAX)
         return TR_TOO_LARGE;
-    struct overlay *overlay =
-        source_resize(&worker->source, NULL, sizeof *overlay + key.size + value.size);
+    struct overlay *overlay = tr__overlay_new(worker, key, value, is_deleted);
     struct store_batch *batch = overlay ? tr__durable_stretch_batch(actor) : NULL;
     tr_status status = TR_NO_MEMORY;
     if (batch && is_deleted) {
@@ -63,14 +49,7 @@ static tr_status put(struct worker *worker, struct durable_actor *actor, tr_byte
         source_resize(&worker->source, overlay, 0);
         return status;
     }
-    *overlay = (struct overlay){.stretch = actor->stretch_last + 1,
-                                .is_deleted = is_deleted,
-                                .key_size = key.size,
-                                .value_size = value.size};
-    memcpy(overlay->bytes, key.data, key.size);
-    if (value.size)
-        memcpy(overlay->bytes + key.size, value.data, value.size);
-    list_push_last(&actor->overlays, &overlay->link);
+    tr__overlay_add(worker, actor, overlay);
     return TR_OK;
 }
 
@@ -102,28 +81,18 @@ static tr_bytes copy(tr_self *self, const void *data, size_t size)
     return (tr_bytes){bytes, size};
 }
 
-static const struct overlay *overlay_find(const struct durable_actor *actor, tr_bytes key)
-{
-    for (const struct list *link = actor->overlays.previous; link != &actor->overlays;
-         link = link->previous) {
-        const struct overlay *overlay = LIST_OWNER(link, struct overlay, link);
-        if (overlay->key_size == key.size && memcmp(overlay->bytes, key.data, key.size) == 0)
-            return overlay;
-    }
-    return NULL;
-}
-
 bool tr_kv_get(tr_self *self, tr_bytes key, tr_bytes *value)
 {
     TURN_VERB(self);
     struct durable_actor *actor = need(self, "tr_kv_get");
     if (!value || !key.size || !key.data)
         tr_crash(self, TR_INVALID_ARGUMENT, "tr_kv_get: no key, or nowhere to put its value");
-    const struct overlay *overlay = overlay_find(actor, key);
+    const struct overlay *overlay = tr__overlay_find(actor, key);
     if (overlay && overlay->is_deleted)
         return false;
     if (overlay) {
-        *value = copy(self, overlay_value(overlay), overlay->value_size);
+        tr_bytes held = overlay_value(overlay);
+        *value = copy(self, held.data, held.size);
         return true;
     }
     const struct durable_kind *kind = actor->kind;
@@ -191,36 +160,46 @@ static bool on_row(void *context, const struct store_row *row)
     return true;
 }
 
-/* Applies what is not on disk yet. */
-static bool pairs_overlay(struct pairs *pairs, const struct overlay *overlay)
+static void pairs_add(struct pairs *pairs, const struct overlay *overlay)
 {
+    tr_bytes key = overlay_key(overlay);
+    tr_bytes value = overlay_value(overlay);
+    tr_kv *pair = &pairs->items[pairs->count++];
+    pair->key = pairs_copy(pairs, key.data, key.size);
+    pair->value = pairs_copy(pairs, value.data, value.size);
+}
+
+/* What is stored, with what is not on disk yet in its place, up to `max` pairs. */
+static struct pairs pairs_merge(tr_self *self, const struct pairs *stored,
+                                const struct overlay **sorted, size_t count, size_t max)
+{
+    struct pairs merged = {.self = self, .room = stored->count + count};
+    if (merged.room > max)
+        merged.room = max;
+    merged.items = tr_try_scratch(self, (merged.room ? merged.room : 1) * sizeof merged.items[0]);
+    merged.is_out_of_memory = !merged.items;
+    size_t row = 0;
     size_t at = 0;
-    int order = 1;
-    while (at < pairs->count) {
-        const tr_bytes *key = &pairs->items[at].key;
-        order = compare(key->data, key->size, overlay->bytes, overlay->key_size);
-        if (order >= 0)
-            break;
+    while (!merged.is_out_of_memory && merged.count < max && (row < stored->count || at < count)) {
+        int order = 1;
+        if (at == count)
+            order = -1;
+        else if (row < stored->count)
+            order = tr__overlay_compare(stored->items[row].key, overlay_key(sorted[at]));
+        if (order < 0) {
+            merged.items[merged.count++] = stored->items[row++];
+            continue;
+        }
+        row += order == 0;
+        /* The newest of a key is the last. */
+        while (at + 1 < count &&
+               tr__overlay_compare(overlay_key(sorted[at]), overlay_key(sorted[at + 1])) == 0)
+            at++;
+        if (!sorted[at]->is_deleted)
+            pairs_add(&merged, sorted[at]);
         at++;
     }
-    bool is_there = at < pairs->count && order == 0;
-    if (overlay->is_deleted) {
-        if (is_there)
-            memmove(&pairs->items[at],
-                    &pairs->items[at + 1],
-                    (--pairs->count - at) * sizeof pairs->items[0]);
-        return true;
-    }
-    if (!is_there) {
-        if (!pairs_grow(pairs))
-            return false;
-        memmove(&pairs->items[at + 1],
-                &pairs->items[at],
-                (pairs->count++ - at) * sizeof pairs->items[0]);
-        pairs->items[at].key = pairs_copy(pairs, overlay->bytes, overlay->key_size);
-    }
-    pairs->items[at].value = pairs_copy(pairs, overlay_value(overlay), overlay->value_size);
-    return !pairs->is_out_of_memory;
+    return merged;
 }
 
 size_t tr_kv_list(tr_self *self, tr_bytes prefix, tr_bytes from, const tr_kv **list, size_t max)
@@ -231,9 +210,7 @@ size_t tr_kv_list(tr_self *self, tr_bytes prefix, tr_bytes from, const tr_kv **l
     if (!list)
         tr_crash(self, TR_INVALID_ARGUMENT, "tr_kv_list: nowhere to put the pairs");
     struct pairs pairs = {.self = self};
-    size_t pending = 0;
-    LIST_EACH (link, &actor->overlays)
-        pending++;
+    size_t pending = actor->overlay_count;
     /* Each that is to be deleted may be one of those that are read. */
     const struct store_range range = {
         .prefix = prefix, .from = from, .limit = max > SIZE_MAX - pending ? 0 : max + pending};
@@ -247,14 +224,13 @@ size_t tr_kv_list(tr_self *self, tr_bytes prefix, tr_bytes from, const tr_kv **l
                                    &pairs);
     if (status != TR_OK && status != TR_NOT_FOUND)
         tr_crash(self, status, "tr_kv_list: %s", tr_status_text(status));
-    LIST_EACH (link, &actor->overlays) {
-        const struct overlay *overlay = LIST_OWNER(link, struct overlay, link);
-        bool is_asked =
-            overlay->key_size >= prefix.size &&
-            (!prefix.size || memcmp(overlay->bytes, prefix.data, prefix.size) == 0) &&
-            (!from.size || compare(overlay->bytes, overlay->key_size, from.data, from.size) >= 0);
-        if (is_asked && !pairs_overlay(&pairs, overlay))
-            break;
+    if (pending && max && !pairs.is_out_of_memory) {
+        const struct overlay **sorted = tr_try_scratch(self, 2 * pending * sizeof(void *));
+        pairs.is_out_of_memory = !sorted;
+        if (sorted) {
+            size_t count = tr__overlays_sort(actor, prefix, from, sorted, sorted + pending);
+            pairs = pairs_merge(self, &pairs, sorted, count, max);
+        }
     }
     if (pairs.is_out_of_memory)
         tr_crash(self, TR_NO_MEMORY, "tr_kv_list: out of memory");

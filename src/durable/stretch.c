@@ -115,17 +115,6 @@ struct store_batch *tr__durable_stretch_batch(struct durable_actor *actor)
     return actor->batch;
 }
 
-void tr__overlays_drop(struct worker *worker, struct durable_actor *actor, uint64_t stretch)
-{
-    LIST_EACH (link, &actor->overlays) {
-        struct overlay *overlay = LIST_OWNER(link, struct overlay, link);
-        if (overlay->stretch > stretch)
-            break;
-        list_remove(link);
-        source_resize(&worker->source, overlay, 0);
-    }
-}
-
 /* ---- The way to the disk. ---- */
 
 /* On the store's thread. */
@@ -385,13 +374,7 @@ void tr__durable_stretch_fail(struct worker *worker, struct durable_actor *actor
 void tr__durable_stretch_drop(struct worker *worker, struct durable_actor *actor, tr_status reason)
 {
     take_back(worker, actor, reason, false);
-    while (!list_is_empty(&actor->overlays)) {
-        struct overlay *overlay = LIST_OWNER(list_last(&actor->overlays), struct overlay, link);
-        if (overlay->stretch <= actor->stretch_last)
-            break;
-        list_remove(&overlay->link);
-        source_resize(&worker->source, overlay, 0);
-    }
+    tr__overlays_undo(worker, actor);
 }
 
 void tr__durable_break(struct worker *worker, struct durable_actor *actor, tr_status why)

@@ -82,14 +82,14 @@ void *tr__store_batch_alloc(struct store_batch *batch, size_t size)
 
 struct store_batch_mark tr__store_batch_mark(const struct store_batch *batch)
 {
-    return (struct store_batch_mark){.last = batch->last, .size = batch->size};
+    return (struct store_batch_mark){.last = batch->last, .pages = batch->pages};
 }
 
 void tr__store_batch_cut(struct store_batch *batch, struct store_batch_mark mark)
 {
     TR_ASSERT(!batch->on_done);
     batch->last = mark.last;
-    batch->size = mark.size;
+    batch->pages = mark.pages;
     if (mark.last)
         mark.last->next = NULL;
     else

@@ -22,8 +22,12 @@ enum {
     STORE_GROUP_PAGES_MAX = 4000,   /* As soon as it has these, a group is full: 16 MiB. */
     /* The same while commits are slowed down, so that each wait is short. */
     STORE_GROUP_PAGES_BEHIND = 500,
-    /* Batches that destroy, in one group: each takes as long as some others, and 300,000 may come at once. */
+    /*
+     * Batches that destroy, in one group: each changes as many pages as some others, anywhere in the tables, and
+     * 300,000 may come at once. Fewer while others wait in the same group.
+     */
     STORE_GROUP_DESTROYS_MAX = 64,
+    STORE_GROUP_DESTROYS_SHARED = 16,
     /* Pages that one slice of a burial changes: BURY_SLICE rows, each on a page of its own, and inner ones. */
     STORE_BURY_PAGES = 160,
 };

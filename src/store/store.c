@@ -85,13 +85,15 @@ static void take_from(struct store_queue *queue, struct group *group, size_t cou
 static struct group take_group(struct store *store)
 {
     struct group group = {.count = 0};
-    bool is_behind = tr__tidy_is_behind(store);
-    size_t pages_max = is_behind ? STORE_GROUP_PAGES_BEHIND : STORE_GROUP_PAGES_MAX;
     lock_take(&store->lock);
+    bool is_empty = !store->submitted.first && !store->destroys.first;
+    bool is_behind = !is_empty && tr__tidy_is_behind(store);
+    size_t pages_max = is_behind ? STORE_GROUP_PAGES_BEHIND : STORE_GROUP_PAGES_MAX;
     take_from(&store->submitted, &group, STORE_GROUP_BATCHES_MAX, pages_max);
     if (!is_behind || group.count == 0) {
         struct store_batch *last = group.batches.last;
-        take_from(&store->destroys, &group, group.count + STORE_GROUP_DESTROYS_MAX, SIZE_MAX);
+        size_t count = last ? STORE_GROUP_DESTROYS_SHARED : STORE_GROUP_DESTROYS_MAX;
+        take_from(&store->destroys, &group, group.count + count, SIZE_MAX);
         struct store_batch *destroy = last ? last->next : group.batches.first;
         for (; destroy; destroy = destroy->next)
             destroy->entry->destroys_pending--;
@@ -385,6 +387,7 @@ tr_status tr__store_open(const struct store_options *options, struct store **sto
     status = made->driver->open(options, &made->session, &made->epoch, error);
     if (status)
         goto deinit_entries;
+    tr__tidy_init(made);
     if (!made->is_threadless) {
         status = start_threads(made);
         if (status) {

@@ -206,7 +206,7 @@ void *tr__store_batch_alloc(struct store_batch *batch, size_t size);
 /** How far a batch has come. All zero is its beginning. */
 struct store_batch_mark {
     struct store_op *last;
-    size_t size;
+    size_t pages;
 };
 struct store_batch_mark tr__store_batch_mark(const struct store_batch *batch);
 /** Takes back what was added after the mark, which is of this batch. */

@@ -42,6 +42,13 @@ static tr_time slice_ns(const struct store *store)
     return page_ns > TIDY_SLICE_NS / 2 / (pages + 1) ? TIDY_SLICE_NS : 2 * page_ns * pages;
 }
 
+void tr__tidy_init(struct store *store)
+{
+    struct store_log log;
+    store->driver->look(store->session, &log);
+    store->is_tidy = log.file_pages <= log.soon;
+}
+
 bool tr__tidy_is_behind(struct store *store)
 {
     struct store_log log;

@@ -42,6 +42,8 @@ enum {
     TIDY_ESTIMATE_OFF = 2,
 };
 
+/** The driver is open: looks whether an earlier process has left a long log, for rule 5. */
+void tr__tidy_init(struct store *store);
 /** Whether commits are slowed down, rule 3. Committing thread. */
 bool tr__tidy_is_behind(struct store *store);
 

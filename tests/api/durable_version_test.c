@@ -152,7 +152,7 @@ TEST(a_state_that_is_too_large_is_not_stored, "K-01", "PE-03")
     begin(TR_DURABLES(box));
     ck_assert_int_eq(tr_try_await(test, tr_ask(test, box_now(), fill), &acted), TR_OK);
     ck_assert_int_eq(tr_try_await(test, tr_ask(test, box_now(), bloat, .n = TR_STATE_MAX), &acted),
-                     TR_FAILED);
+                     TR_TOO_LARGE);
     ck_assert_int_eq(tr_try_await(test, tr_ask(test, box_now(), check), &acted), TR_OK);
     ck_assert_int_eq(
         tr_try_await(test, tr_ask(test, box_now(), bloat, .n = TR_STATE_MAX / 2), &acted), TR_OK);
