@@ -155,7 +155,8 @@ typedef struct tr_options {
  * `bool predicate(const struct <message> *)` says so. It looks at nothing but the message, and is asked
  * when the turn first waits.
  */
-#define TR_ON_BARRIER_IF(message, predicate, ...) (TR_CLAUSE_BARRIER, message, predicate, __VA_ARGS__, )
+#define TR_ON_BARRIER_IF(message, predicate, ...)                                                  \
+    (TR_CLAUSE_BARRIER, message, predicate, __VA_ARGS__, )
 /**
  * TR_ON_BATCH(message, handler): messages of this type that wait one behind the other come in one call,
  * as (tr_self *, state *, const struct <message> *const *messages, size_t count); the first two may be

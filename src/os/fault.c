@@ -353,7 +353,7 @@ static void end_plainly(int signal, const siginfo_t *info)
 }
 
 /* To whom it would have gone without us. */
-static void pass_on(const struct fault_thread *thread, int signal, siginfo_t *info, void *context,
+static void pass_on(struct fault_thread *thread, int signal, siginfo_t *info, void *context,
                     enum verdict verdict)
 {
     static const struct sigaction nobody = {.sa_handler = SIG_DFL};
@@ -380,15 +380,20 @@ static void pass_on(const struct fault_thread *thread, int signal, siginfo_t *in
         action->sa_handler(signal);
         return;
     }
-    if (is_fault(info)) {
-        name_fault(thread, info, context);
-        bool survives = thread ? thread->owner.leave != NULL : atom32_load(&has_text, ATOM_ACQUIRE);
-        if (survives)
-            report_and_abort(signal, info, context, verdict);
-    } else if (!has_info && action->sa_handler == SIG_IGN) {
+    if (!is_fault(info)) {
+        if (has_info || action->sa_handler != SIG_IGN)
+            end_plainly(signal, info);
         return;
     }
-    end_plainly(signal, info);
+    bool survives = thread ? thread->owner.leave != NULL : atom32_load(&has_text, ATOM_ACQUIRE);
+    /* What is named next may be damaged: another fault meanwhile ends the process at once. */
+    if (!survives)
+        end_plainly(signal, info);
+    else if (thread)
+        atom32_store(&thread->is_inside, 1, ATOM_RELAXED);
+    name_fault(thread, info, context);
+    if (survives)
+        report_and_abort(signal, info, context, verdict);
 }
 
 static void on_fault(int signal, siginfo_t *info, void *argument)
