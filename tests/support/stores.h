@@ -219,7 +219,7 @@ static inline void stores_remove(const char *path)
 {
     static const char *const names[] = {
         "lock", "troupe.db", "troupe.db-log", "troupe.db-undo", "troupe.db-wal"};
-    char file[128];
+    char file[192];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         (void)snprintf(file, sizeof file, "%s/%s", path, names[i]);
         (void)unlink(file);

@@ -261,6 +261,54 @@ TEST(a_log_that_was_cut_anywhere_is_not_opened, "PE-10", "K-09")
     tr__disk_free(disk);
 }
 
+/* How long the log is, and how much of that was synced. */
+struct growth {
+    uint64_t end;
+    uint64_t synced;
+    unsigned frames;
+};
+
+static tr_status on_growth(void *context, enum store_io io, const char *file, uint64_t offset,
+                           size_t size)
+{
+    enum { FRAME_HEADER = 24, FRAME = FRAME_HEADER + PAGE_SIZE };
+    struct growth *growth = context;
+    if (strcmp(file, "troupe.db-log") != 0)
+        return TR_OK;
+    if (io == STORE_IO_SYNC)
+        growth->synced = growth->end;
+    if (io == STORE_IO_TRUNCATE)
+        growth->end = growth->synced = offset;
+    if (io != STORE_IO_WRITE)
+        return TR_OK;
+    if (size == FRAME_HEADER || size == PAGE_SIZE) {
+        growth->frames++;
+        ck_assert_uint_ge(growth->synced, offset + size + FRAME);
+    }
+    growth->end = offset + size > growth->end ? offset + size : growth->end;
+    return TR_OK;
+}
+
+TEST(the_log_has_a_durable_tail_before_a_frame_is_written, "PE-10", "PE-15")
+{
+    struct growth growth = {0};
+    struct ledger ledger = {0};
+    struct store_disk *disk = stores_disk(true);
+    tr__disk_hook(disk, (struct store_io_hook){on_growth, &growth});
+    struct store_options options = stores_options(disk);
+    options.log_pages = 30; /* It also starts over. */
+    for (int i = 0; i < 2; i++) {
+        struct store *store = stores_open(&options);
+        ledger_enter(&ledger, store);
+        for (int j = 0; j < 4; j++)
+            ledger_round(&ledger);
+        ledger_leave(&ledger);
+        tr__store_close(store);
+    }
+    ck_assert_uint_gt(growth.frames, 100);
+    tr__disk_free(disk);
+}
+
 static char failure[512];
 
 static void on_failed(void *context, const char *why)
@@ -472,7 +520,9 @@ SUITE("store files", tools_of_sqlite_read_and_write_nothing_open_killed_or_close
       what_the_process_itself_opens_and_closes_does_not_unlock_the_store,
       another_process_is_refused_whatever_became_of_the_lock_file,
       a_store_without_its_log_or_its_database_is_not_opened,
-      a_log_that_was_cut_anywhere_is_not_opened, nothing_is_acknowledged_into_a_file_that_is_gone,
+      a_log_that_was_cut_anywhere_is_not_opened,
+      the_log_has_a_durable_tail_before_a_frame_is_written,
+      nothing_is_acknowledged_into_a_file_that_is_gone,
       a_log_that_was_cut_is_noticed_also_when_it_grows, what_a_deleted_log_had_is_in_the_database,
       a_reader_does_not_read_a_file_in_the_place_of_another,
       the_files_of_an_earlier_format_are_taken_over_with_their_log,

@@ -410,7 +410,49 @@ TEST(a_log_that_is_spoiled_in_the_middle_is_refused, "PE-10")
     tr__disk_free(disk);
 }
 
+/*
+ * A power cut within the last round: its first frame is torn, and of the header of frame 41, which lies in two sectors,
+ * the first has what an older frame had there, the end of a transaction. Nothing of the round was acknowledged then.
+ */
+TEST(half_of_an_older_header_is_no_end_of_a_transaction, "PE-15", "K-09")
+{
+    enum { HEADER = 32, FRAME = 24 + PAGE_SIZE, SPLIT = 41 };
+    static const unsigned char older[8] = {0, 0, 0, 1, 0, 0, 0, 8}; /* page 1, 8 pages then */
+    struct ledger ledger = {0};
+    struct store_disk *disk = stores_disk(true);
+    struct store_disk *copy;
+    struct disk_file *file;
+    struct store_options options = stores_options(disk);
+    struct store *store = stores_open(&options);
+    ledger_enter(&ledger, store);
+    size_t at = HEADER + (size_t)SPLIT * FRAME;
+    size_t begin = 0;
+    uint64_t rounds = 0;
+    for (size_t end = 0; end <= at + FRAME; end = log_end(disk), rounds++) {
+        begin = rounds > 0 ? end : 0;
+        ledger_round(&ledger);
+    }
+    ck_assert_uint_ne(at / DISK_SECTOR, (at + sizeof older) / DISK_SECTOR);
+    ck_assert_uint_lt(begin, at);
+    ck_assert_int_eq(tr__disk_clone(disk, &copy), TR_OK);
+    ck_assert(tr__disk_flip(copy, "troupe.db-log", begin + 1000, 1));
+    ck_assert_int_eq(tr__disk_open(copy, "troupe.db-log", false, &file), TR_OK);
+    ck_assert_int_eq(tr__disk_write(file, older, sizeof older, at), TR_OK);
+    tr__disk_close(file);
+    struct store_options again = stores_options(copy);
+    struct store *found = stores_open(&again);
+    struct store_reader *reader = stores_reader(found);
+    ck_assert_uint_eq(ledger_read(reader, 0), rounds - 1);
+    tr__store_reader_free(reader);
+    tr__store_close(found);
+    tr__disk_free(copy);
+    ledger_leave(&ledger);
+    tr__store_close(store);
+    tr__disk_free(disk);
+}
+
 SUITE("store flip", corrupt_shapes_do_not_hide_others,
-      a_log_that_is_spoiled_in_the_middle_is_refused, a_flipped_byte_is_never_given_out,
+      a_log_that_is_spoiled_in_the_middle_is_refused,
+      half_of_an_older_header_is_no_end_of_a_transaction, a_flipped_byte_is_never_given_out,
       a_corrupt_actor_stays_alone, rows_that_are_torn_or_misplaced_do_not_fit_their_seals,
       corrupt_alarms_do_not_hide_others, a_page_in_the_place_of_another_is_found)

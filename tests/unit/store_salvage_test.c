@@ -121,7 +121,7 @@ static void check_actor(struct store_reader *reader, int actor, struct outcome *
     outcome->rounds[actor] = (uint64_t)round;
 }
 
-/* Saves what a disk has, looks at all of it, and goes on with it. */
+/* Saves what a disk has, reads all of it, and writes to it. */
 static struct outcome save(struct store_disk *from)
 {
     tr_error error = {0};

@@ -117,8 +117,7 @@ static bool header_is_split(uint64_t number)
 /* After a break at frame `from`: whether a later one was durable. */
 static bool was_more_durable(struct log *log, uint64_t from)
 {
-    bool ends =
-        false; /* the frame before ends a transaction, if it has the sum that this one goes on from */
+    bool ends = false; /* the frame before ends a transaction, if this one continues its sum */
     struct sum before = {0, 0};
     for (uint64_t i = from; read_frame(log, i); i++) {
         struct sum own;

@@ -14,7 +14,8 @@
 /**
  * TR_OK: what SQLite will take of the log is all that was ever acknowledged, but for the last transaction: of a spoiled
  * one nobody can tell whether it was synced. Also TR_OK: there is no log, and the database is not marked as one that
- * has one. TR_STORE_CORRUPT: it is not; `*why` goes on from the path of the log. TR_STORE_FAILED, as well. TR_NO_MEMORY.
+ * has one. TR_STORE_CORRUPT: it is not; `*why` is the rest of a sentence that begins with the path
+ * of the log, also with TR_STORE_FAILED. TR_NO_MEMORY.
  *
  * After tr__vfs_look. `database` is the file of a connection. The log is closed again, the database is not opened a
  * second time.

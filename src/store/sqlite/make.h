@@ -24,7 +24,7 @@ sqlite3_file *tr__make_file_of(const struct link *link);
 __attribute__((__format__(__printf__, 3, 4))) tr_status tr__make_refuse(tr_error *error,
                                                                         tr_status status,
                                                                         const char *format, ...);
-/** The same, with the words of the system and of SQLite. */
+/** As tr__make_refuse, with the messages of the system and of SQLite. */
 tr_status tr__make_refuse_by(tr_error *error, struct store_session *session,
                              const struct link *link, tr_status status);
 /** What a connection says of its last failure, and the system, if it was one of the system. */

@@ -88,7 +88,7 @@ TR_MUST_CHECK tr_status tr__session_put_shapes(struct store_session *session,
 /** Opens a connection with the settings of one that is not the first. */
 TR_MUST_CHECK tr_status tr__session_link(struct store_session *session, struct link *link);
 
-/** The end: says why, with the words of the system and of SQLite, and gives TR_STORE_FAILED. */
+/** The end: says why, with the messages of the system and of SQLite, and gives TR_STORE_FAILED. */
 tr_status tr__session_fail(struct store_session *session, const struct link *link, const char *what,
                            struct store_why *why);
 
