@@ -72,10 +72,14 @@ bool tr_kit_step(tr_kit *kit)
     if (!worker)
         return has_helped;
     kit->is_stepping = true;
+    /* What a handler must not call is refused as it is on a thread of its own. */
+    uint64_t id = kit->system->platform->thread_id(kit->system->platform);
+    atom64_store(&worker->thread_id, id, ATOM_RELAXED);
     worker->loop.round_end_ns = 0;
     ready_rise(&worker->loop.ready);
     (void)tr__worker_slice(worker, 1);
     (void)worker->loop.hooks->on_idle(&worker->loop);
+    atom64_store(&worker->thread_id, 0, ATOM_RELAXED);
     kit->is_stepping = false;
     trace(kit, worker->index);
     trace(kit, atom64_load(&worker->counters.handled, ATOM_RELAXED));
@@ -176,6 +180,7 @@ tr_kit *tr_kit_new(const tr_kit_options *options)
         goto free_system;
     if (tr_client_new(kit->system, &kit->client) != TR_OK)
         goto free_system;
+    kit->system->phase = SYSTEM_EMBEDDED; /* nobody else knows it yet */
     return kit;
 
 free_system:
