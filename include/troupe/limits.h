@@ -154,6 +154,8 @@
  * that the actor is not there: TR_STOPPED.
  */
 #define TR_CLIENT_FAILURES_MAX 64
+/** Asks of a client that are neither awaited nor, with a callback, polled for. One more: TR_LIMIT. */
+#define TR_CLIENT_ASKS_MAX 262144
 /** Behaviors that a set-up or a become may lead to, one after another. More: TR_TOO_DEEP. */
 #define TR_BEHAVIORS_NESTED_MAX 10
 /** Set-ups that run inside set-ups. Deeper ones run later, as if placed on another worker. */

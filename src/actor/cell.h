@@ -304,4 +304,10 @@ static inline uint32_t cell_owner(const struct cell *cell)
     return atom32_load(&cell->door.owner, ATOM_RELAXED);
 }
 
+/** Whether this is the address of a client: nobody's child, and no worker's. Any thread. */
+static inline bool cell_is_client(const struct cell *cell)
+{
+    return cell_owner(cell) == CELL_FOREIGN && !cell_parent_slot(cell);
+}
+
 #endif
