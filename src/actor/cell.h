@@ -113,7 +113,7 @@ struct cell_origin {
     bool has_come_back;        /* another one was there before it */
     bool is_counted;           /* in the holds of its spec; see actor/pooled.h */
     bool is_away;              /* it has ended while its parent had the record of its failure */
-    bool is_admitted;          /* the shutdown waits until it is linked; see tr__spawn_enter */
+    bool is_admitted;          /* the shutdown waits until it is linked; see actor/pooled.h */
     struct budget_tree *above; /* see actor/budget.h */
     struct failure *failure;   /* what an earlier actor of this origin has left; see supervise.h */
     char *name;                /* of one that comes back as a new actor, else NULL */

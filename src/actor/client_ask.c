@@ -116,8 +116,10 @@ void tr__client_ask_send(struct tr_client *client, struct cell *cell, enum envel
         return;
     }
     tr_status status = TR_STOPPED;
+    if (cell && cell_is_client(cell) && !ask->is_look)
+        status = TR_NO_REPLY; /* clients answer no requests */
     /* An answer may come as soon as it is sent, but is taken in by this thread only. */
-    if (cell && front_is(cell))
+    else if (cell && front_is(cell))
         status = tr__client_send_front(client, &cell, &ask->to, ask->type, message, ask);
     else if (cell)
         status = tr__client_send(client, cell, ask->to, kind, ask->type, message, ask);

@@ -91,8 +91,6 @@ static tr_status send(struct tr_client *client, struct cell *cell, uint64_t to,
     tr_status status = TR_NO_MEMORY;
     if (__builtin_expect(is_too_late(system, cell, kind), 0))
         return TR_STOPPED;
-    if (kind == ENVELOPE_ASK && cell_is_client(cell))
-        return TR_NO_REPLY; /* clients answer no requests */
     lock_take(&system->foreign_lock);
     struct envelope *envelope = envelope_take(pool);
     if (envelope) {

@@ -21,6 +21,7 @@ struct tr_kit {
     struct rng rng; /* which worker goes next */
     uint64_t trace;
     bool is_stepping;
+    uint64_t thread_id; /* of the only thread that there is */
 };
 
 static void trace(struct tr_kit *kit, uint64_t value)
@@ -73,8 +74,7 @@ bool tr_kit_step(tr_kit *kit)
         return has_helped;
     kit->is_stepping = true;
     /* What a handler must not call is refused as it is on a thread of its own. */
-    uint64_t id = kit->system->platform->thread_id(kit->system->platform);
-    atom64_store(&worker->thread_id, id, ATOM_RELAXED);
+    atom64_store(&worker->thread_id, kit->thread_id, ATOM_RELAXED);
     worker->loop.round_end_ns = 0;
     ready_rise(&worker->loop.ready);
     (void)tr__worker_slice(worker, 1);
@@ -180,6 +180,7 @@ tr_kit *tr_kit_new(const tr_kit_options *options)
         goto free_system;
     if (tr_client_new(kit->system, &kit->client) != TR_OK)
         goto free_system;
+    kit->thread_id = kit->system->platform->thread_id(kit->system->platform);
     kit->system->phase = SYSTEM_EMBEDDED; /* nobody else knows it yet */
     return kit;
 
