@@ -19,13 +19,15 @@
  *                     request that this turn is about
  *     TR_STOPPED      it has stopped, or stopped before it answered
  *     TR_RESTARTED    it was restarted before it answered
- *     TR_NO_REPLY     its handler ended without a reply
+ *     TR_NO_REPLY     its handler ended without a reply, or it is a client, which answers no requests
  *     TR_UNHANDLED    it does not know this request
  *     TR_MAILBOX_FULL there was no room for the request
  *     TR_ASK_CYCLE    it waits, as a barrier, for this very turn: the path is in tr_why
  *     TR_CANCELLED    this actor is itself about to stop or to be restarted
  *     TR_NO_MEMORY, TR_TOO_LARGE: the request could not be sent
- * A reply that comes after the outcome is a dead letter.
+ *     TR_LIMIT        of a client: TR_CLIENT_ASKS_MAX of its asks were never awaited
+ * A reply that comes after the outcome is a dead letter. So is one that was sent after the deadline, to
+ * the millisecond, also when a client looks at it only then.
  *
  * An ask belongs to its turn: when that ends, nobody waits for the reply any more. Waiting is
  * possible in the handlers of messages and timers; in a set-up, tr_pre_start, tr_post_stop, a cleaner

@@ -96,8 +96,8 @@ typedef enum tr_overflow {
  * A mailbox has two bounds, one of messages and one of memory, in which a message counts 64 bytes
  * and, when it is larger than 24, its own size as well. Replies, signals and timers take no room, nor does what is
  * stashed. The bounds are never exceeded, whoever sends from wherever, with two exceptions: what
- * tr_unstash brings back, and with TR_DROP_OLDEST up to 64 messages from other workers, which wait
- * to be taken in. From 4,096 messages and 256 KiB on (with TR_PARK, 512 messages and 32 KiB) a
+ * tr_unstash brings back, and with TR_DROP_OLDEST up to TR_OVERDRAFT_MAX messages from other workers,
+ * which wait to be taken in; the oldest are dropped then. From 4,096 messages and 256 KiB on (with TR_PARK, 512 messages and 32 KiB) a
  * mailbox may be called full up to 256 messages, or as many times 64 bytes, early.
  *
  * Budgets: TR_OPTIONS(.budget_bytes = 1 << 20, .tree_budget_cpu_ns = 5 * TR_SECOND). An actor that

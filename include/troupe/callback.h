@@ -27,7 +27,8 @@
 
 /**
  * Sends a request and returns at once, with a tr_status: TR_OK, and the callback will be called;
- * TR_NO_MEMORY, TR_INVALID_ARGUMENT, or TR_STOPPING (inside tr_client_free), and it never will.
+ * TR_NO_MEMORY, TR_INVALID_ARGUMENT, TR_LIMIT (TR_CLIENT_ASKS_MAX), or TR_STOPPING (inside
+ * tr_client_free), and it never will.
  *
  * Whatever else goes wrong is the outcome of the ask; where there is no room in a mailbox that is
  * TR_MAILBOX_FULL, since this does not wait. `context` is the pointer that the callback gets; what it

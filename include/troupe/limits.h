@@ -50,6 +50,12 @@
 #define TR_MAILBOX_LARGEST (4u * 1024 * 1024)
 /** What tr_options.mailbox_bytes_max may say at most. A spawn with more: TR_LIMIT. */
 #define TR_MAILBOX_BYTES_LARGEST (256u * 1024 * 1024)
+/**
+ * Messages from other workers and threads to a mailbox with TR_DROP_OLDEST that may be on their way beyond
+ * its bound, and as many times 64 bytes of their memory. The receiver's worker drops the oldest when it takes
+ * them in. One more before that: TR_MAILBOX_FULL.
+ */
+#define TR_OVERDRAFT_MAX 65536
 /** How long an ask waits for its answer, unless tr_ask_within says otherwise. Then: TR_TIMEOUT. */
 #define TR_ASK_NS (5 * TR_SECOND)
 /**
@@ -148,6 +154,8 @@
  * that the actor is not there: TR_STOPPED.
  */
 #define TR_CLIENT_FAILURES_MAX 64
+/** Asks of a client that are neither awaited nor, with a callback, polled for. One more: TR_LIMIT. */
+#define TR_CLIENT_ASKS_MAX 262144
 /** Behaviors that a set-up or a become may lead to, one after another. More: TR_TOO_DEEP. */
 #define TR_BEHAVIORS_NESTED_MAX 10
 /** Set-ups that run inside set-ups. Deeper ones run later, as if placed on another worker. */

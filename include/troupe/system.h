@@ -237,26 +237,31 @@ void tr_system_free(tr_system *system);
 
 /**
  * Starts the worker threads and returns. Once per system. TR_NO_MEMORY, TR_INVALID_TRANSITION
- * (it runs, or has run), and what on_worker_start gave.
+ * (it runs or has run, also by a single tr_system_run_once; always in a handler, and in a kit), and what
+ * on_worker_start gave. Any thread.
  */
 TR_MUST_CHECK tr_status tr_system_start(tr_system *system);
 /**
- * tr_system_start, then tr_system_wait. When start fails, its error: everything has stopped again.
+ * tr_system_start, then tr_system_wait. When start fails, its error: everything has stopped again. In a
+ * handler of the system: TR_INVALID_TRANSITION.
  */
 TR_MUST_CHECK tr_status tr_system_run(tr_system *system);
 /**
  * Waits until a started system has stopped, and for its hooks (shutdown.h). TR_OK. TR_ESCALATED: a
  * failure at the root shut it down; tr_system_error has it. TR_SHUTDOWN_INCOMPLETE: a function had
- * not returned 30 to 50 ms after the deadline, or what a durable actor had changed could not be stored before it;
- * tr_system_report names them. shutdown.h says how long it may take. TR_INVALID_TRANSITION: it was never started. No worker may:
+ * not returned 30 to 50 ms after the deadline, or what a durable actor had changed could not be stored
+ * before it; tr_system_report names them. shutdown.h says how long it may take. TR_INVALID_TRANSITION: it
+ * was never started, or runs by tr_system_run_once. In a handler of the system, in a kit too:
  * TR_WOULD_DEADLOCK. Several threads may.
  */
 TR_MUST_CHECK tr_status tr_system_wait(tr_system *system);
 /**
  * For a system with workers = 1 inside another event loop: no thread is made. Runs what is ready,
  * having waited for it at most `wait_ns` (0: not at all; TR_NEVER: until there is something).
- * TR_OK: call it again; TR_STOPPED: the system has stopped. TR_INVALID_TRANSITION: it was started,
- * or has more workers. TR_WOULD_DEADLOCK: from a handler. Always the same thread.
+ * TR_OK: call it again; TR_STOPPED: the system has stopped, and does so whenever it is called again.
+ * TR_INVALID_TRANSITION: it was started, has more workers, or another thread is inside this call.
+ * TR_WOULD_DEADLOCK: from a handler of the system. Any thread, one at a time; the first call decides that
+ * the system never gets threads of its own.
  */
 TR_MUST_CHECK tr_status tr_system_run_once(tr_system *system, tr_time wait_ns);
 /**

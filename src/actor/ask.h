@@ -153,6 +153,13 @@ static inline bool ask_is_late(const struct worker *worker, const struct envelop
     return __builtin_expect(is_late, 0) && tr__ask_is_over(worker, envelope);
 }
 
+/** When an answer to a client was sent, in milliseconds; never 0. */
+static inline uint32_t ask_stamp_ms(tr_time now_ns)
+{
+    uint32_t ms = (uint32_t)((uint64_t)now_ns / TR_MILLISECOND);
+    return ms ? ms : 1;
+}
+
 /**
  * Answers a request without a reply; takes the envelope. `from` is who was asked; text may be NULL.
  */

@@ -113,7 +113,7 @@ struct cell_origin {
     bool has_come_back;        /* another one was there before it */
     bool is_counted;           /* in the holds of its spec; see actor/pooled.h */
     bool is_away;              /* it has ended while its parent had the record of its failure */
-    bool is_admitted;          /* the shutdown waits until it is linked; see tr__spawn_enter */
+    bool is_admitted;          /* the shutdown waits until it is linked; see actor/pooled.h */
     bool
         has_room; /* of a durable actor that has waited in the line of durable/room.c: it may begin */
     struct budget_tree *above; /* see actor/budget.h */
@@ -312,6 +312,12 @@ static inline uint32_t cell_generation(const struct cell *cell)
 static inline uint32_t cell_owner(const struct cell *cell)
 {
     return atom32_load(&cell->door.owner, ATOM_RELAXED);
+}
+
+/** Whether this is the address of a client: nobody's child, and no worker's. Any thread. */
+static inline bool cell_is_client(const struct cell *cell)
+{
+    return cell_owner(cell) == CELL_FOREIGN && !cell_parent_slot(cell);
 }
 
 #endif

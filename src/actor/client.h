@@ -24,6 +24,7 @@ struct client_asks {
     struct client_ask *few[8];
     uint32_t mask; /* of places */
     uint32_t count;
+    uint32_t due;  /* those with a callback that have ended and wait for a poll */
     uint32_t last; /* the number of the last ask */
 };
 
@@ -95,8 +96,9 @@ struct client_story {
     char words[STORY_MAX];
 };
 
-/** An ask that is not sent; NULL when out of memory. */
-struct client_ask *tr__client_ask_new(struct tr_client *client, tr_ref to, const tr_type *type);
+/** An ask that is not sent. TR_NO_MEMORY, TR_LIMIT: too many are neither awaited nor polled for. */
+TR_MUST_CHECK tr_status tr__client_ask_new(struct tr_client *client, tr_ref to, const tr_type *type,
+                                           struct client_ask **ask);
 /** Sends it to whoever has this cell, NULL for nobody; ask->status says what went wrong. */
 void tr__client_ask_send(struct tr_client *client, struct cell *cell, enum envelope_kind kind,
                          struct client_ask *ask, const void *message, tr_time timeout_ns);

@@ -92,14 +92,18 @@ bool tr__client_ask_leave(struct tr_client *client, struct client_ask *ask)
 
 /* ---- One ask. ---- */
 
-struct client_ask *tr__client_ask_new(struct tr_client *client, tr_ref to, const tr_type *type)
+tr_status tr__client_ask_new(struct tr_client *client, tr_ref to, const tr_type *type,
+                             struct client_ask **made)
 {
+    if (client->asks.count + client->asks.due >= TR_CLIENT_ASKS_MAX)
+        return TR_LIMIT; /* nobody awaits or polls them */
     struct client_ask *ask = source_resize(&client->system->source, NULL, sizeof *ask);
     if (!ask)
-        return NULL;
+        return TR_NO_MEMORY;
     *ask = (struct client_ask){.type = type, .to = to.bits};
     table_add(client, ask);
-    return ask;
+    *made = ask;
+    return TR_OK;
 }
 
 void tr__client_ask_send(struct tr_client *client, struct cell *cell, enum envelope_kind kind,
@@ -112,8 +116,10 @@ void tr__client_ask_send(struct tr_client *client, struct cell *cell, enum envel
         return;
     }
     tr_status status = TR_STOPPED;
+    if (cell && cell_is_client(cell) && !ask->is_look)
+        status = TR_NO_REPLY; /* clients answer no requests */
     /* An answer may come as soon as it is sent, but is taken in by this thread only. */
-    if (cell && front_is(cell))
+    else if (cell && front_is(cell))
         status = tr__client_send_front(client, &cell, &ask->to, ask->type, message, ask);
     else if (cell)
         status = tr__client_send(client, cell, ask->to, kind, ask->type, message, ask);
@@ -143,15 +149,34 @@ void tr__client_ask_why(const struct client_ask *ask, tr_error *error)
                  tr_status_text(error->status));
 }
 
+/*
+ * Whether an answer was sent after the deadline, to the millisecond. The client may have looked later than
+ * that; what counts is which of the two came first.
+ */
+static bool is_late(const struct tr_client *client, const struct client_ask *ask,
+                    const struct envelope *answer)
+{
+    uint32_t due_ms = (uint32_t)((uint64_t)ask->deadline_ns / TR_MILLISECOND);
+    if ((int32_t)(answer->payload.ask.deadline_ms - due_ms) <= 0)
+        return false;
+    /* Of a deadline that is weeks away the low bits say nothing. */
+    const tr_platform *platform = client->system->platform;
+    return ask->deadline_ns <= platform->mono_now(platform);
+}
+
 bool tr__client_answered(struct tr_client *client, struct envelope *envelope)
 {
     struct client_ask *ask = tr__client_ask_find(client, envelope->payload.ask.id);
     if (!ask || ask->answer || ask->status != TR_OK)
         return false;
-    ask->answer = envelope;
+    bool is_answer = !is_late(client, ask, envelope);
+    if (is_answer)
+        ask->answer = envelope;
+    else
+        ask->status = TR_TIMEOUT;
     if (ask->callback)
         tr__client_call_due(client, ask);
-    return true;
+    return is_answer;
 }
 
 void tr__client_asks_free(struct tr_client *client)
@@ -170,7 +195,7 @@ void tr__client_asks_free(struct tr_client *client)
         }
     }
     source_resize(&client->system->source, asks->places, 0);
-    *asks = (struct client_asks){.last = asks->last};
+    *asks = (struct client_asks){.last = asks->last, .due = asks->due};
 }
 
 /* ---- Its story, when the time is up. ---- */
@@ -243,9 +268,10 @@ tr_pending tr__client_ask(struct tr_client *client, struct cell *cell, uint64_t 
                           enum envelope_kind kind, const tr_type *type, const void *message,
                           tr_time timeout_ns)
 {
-    struct client_ask *ask = tr__client_ask_new(client, tr_ref_from_bits(to), type);
-    if (!ask)
-        return pending_status(TR_NO_MEMORY);
+    struct client_ask *ask;
+    tr_status status = tr__client_ask_new(client, tr_ref_from_bits(to), type, &ask);
+    if (status != TR_OK)
+        return pending_status(status);
     tr__client_ask_send(client, cell, kind, ask, message, timeout_ns);
     return (tr_pending){ask->id};
 }

@@ -44,6 +44,7 @@ void tr__client_call_due(struct tr_client *client, struct client_ask *ask)
     calls->pending -= tr__wheel_cancel(&calls->timeouts, &ask->timeout);
     *calls->last = ask;
     calls->last = &ask->next;
+    client->asks.due++;
 }
 
 static void call(struct tr_client *client, struct client_ask *ask)
@@ -56,6 +57,7 @@ static void call(struct tr_client *client, struct client_ask *ask)
                         .reply = is_reply ? envelope_data(ask->answer) : NULL,
                         .why = is_reply ? &no_story : &why,
                         .context = ask->context};
+    client->asks.due--;
     client->calls->calling++;
     ask->callback->call(ask->context, &answer);
     client->calls->calling--;
@@ -96,9 +98,10 @@ tr_status tr_client_ask_callback(tr_client *client, const tr_callback *callback,
         return TR_NO_MEMORY;
     if (calls->is_ending)
         return TR_STOPPING;
-    struct client_ask *ask = tr__client_ask_new(client, to, callback->type);
-    if (!ask)
-        return TR_NO_MEMORY;
+    struct client_ask *ask;
+    tr_status status = tr__client_ask_new(client, to, callback->type, &ask);
+    if (status != TR_OK)
+        return status;
     ask->callback = callback;
     ask->context = context;
     struct cell *cell = slots_find(&client->system->slots, to.bits);

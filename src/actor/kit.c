@@ -22,6 +22,7 @@ struct tr_kit {
     struct rng rng; /* which worker goes next */
     uint64_t trace;
     bool is_stepping;
+    uint64_t thread_id; /* of the only thread that there is */
 };
 
 static void trace(struct tr_kit *kit, uint64_t value)
@@ -73,10 +74,13 @@ bool tr_kit_step(tr_kit *kit)
     if (!worker)
         return has_helped;
     kit->is_stepping = true;
+    /* What a handler must not call is refused as it is on a thread of its own. */
+    atom64_store(&worker->thread_id, kit->thread_id, ATOM_RELAXED);
     worker->loop.round_end_ns = 0;
     ready_rise(&worker->loop.ready);
     (void)tr__worker_slice(worker, 1);
     (void)worker->loop.hooks->on_idle(&worker->loop);
+    atom64_store(&worker->thread_id, 0, ATOM_RELAXED);
     kit->is_stepping = false;
     trace(kit, worker->index);
     trace(kit, atom64_load(&worker->counters.handled, ATOM_RELAXED));
@@ -178,6 +182,8 @@ tr_kit *tr_kit_new_sized(const tr_kit_options *caller_options, size_t size)
         goto free_system;
     if (tr_client_new(kit->system, &kit->client) != TR_OK)
         goto free_system;
+    kit->thread_id = kit->system->platform->thread_id(kit->system->platform);
+    kit->system->phase = SYSTEM_EMBEDDED; /* nobody else knows it yet */
     return kit;
 
 free_system:

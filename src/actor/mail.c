@@ -373,15 +373,34 @@ static bool may_be_copied(const struct envelope *envelope)
     return envelope->kind <= ENVELOPE_NOTICE;
 }
 
+/*
+ * To a client, which answers no requests. An answer has the time at which it was sent instead of a deadline:
+ * the client may look at it much later.
+ */
+__attribute__((__noinline__)) static tr_status look_at_client(struct worker *worker,
+                                                              struct envelope *envelope)
+{
+    if (envelope->kind == ENVELOPE_ASK)
+        return TR_NO_REPLY;
+    if (envelope->kind <= ENVELOPE_EXCEPTION)
+        envelope->payload.ask.deadline_ms = ask_stamp_ms(clock_bound_roughly(&worker->clock));
+    return TR_OK;
+}
+
 static tr_status send_far(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
+    uint32_t owner = cell_owner(cell);
+    if (__builtin_expect(owner == CELL_FOREIGN, 0) && cell_is_client(cell)) {
+        tr_status status = look_at_client(worker, envelope);
+        if (status != TR_OK)
+            return status;
+    }
     if (mail_takes_room(envelope)) {
         tr_status status = tr__room_take_far(cell, envelope);
         if (__builtin_expect(status != TR_OK, 0))
             return status;
     }
     struct envelope *sent = envelope;
-    uint32_t owner = cell_owner(cell);
     if (may_be_copied(envelope) && owner < worker->system->worker_count)
         sent = envelope_swap(&worker->pool, envelope, owner);
     tr_status status = push(worker, cell, sent);
@@ -462,6 +481,8 @@ tr_status tr__mail_send_outside(struct tr_system *system, struct cell *cell,
 {
     uint64_t is_counted = envelope->kind <= ENVELOPE_SIGNAL;
     tr_status status = TR_OK;
+    if (envelope->kind == ENVELOPE_ASK && cell_is_client(cell))
+        return TR_NO_REPLY; /* clients answer no requests */
     if (mail_takes_room(envelope))
         status = tr__room_take_far(cell, envelope);
     if (status != TR_OK)

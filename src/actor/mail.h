@@ -87,8 +87,7 @@ enum {
     STOCK_LINES_MAX = 64,            /* of one message; larger ones go around it */
     STOCK_IS_MUCH = (int)0x3f000080, /* 128 messages, or 256 lines */
     MAIL_NARROW = 4096,              /* bounds below this are exact: nothing is put by, */
-    MAIL_NARROW_PARK = 512,          /* and this where senders wait */
-    MAIL_OVERDRAFT = 64              /* of those who drop the oldest */
+    MAIL_NARROW_PARK = 512           /* and this where senders wait */
 };
 
 /** The bounds that a behavior asks for. */

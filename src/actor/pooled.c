@@ -73,6 +73,26 @@ void tr__pooled_let_go(const struct cell_origin *origin)
         atom32_fetch_sub(&spec_of(origin)->holds, 1, ATOM_RELEASE); /* partner: pool_holds */
 }
 
+tr_status tr__spawn_enter(struct tr_system *system, tr_error *error)
+{
+    if (admission_enter(&system->spawns))
+        return TR_OK;
+    tr__error_set(error, TR_STOPPING, 0, "the system is stopping");
+    return TR_STOPPING;
+}
+
+void tr__spawn_leave(struct tr_system *system)
+{
+    if (admission_leave(&system->spawns))
+        tr__shutdown_tell(system);
+}
+
+void tr__spawn_send_off(struct tr_system *system, struct worker *worker, struct cell *cell)
+{
+    cell->origin->is_admitted = true;
+    tr__spawn_post(system, worker ? &worker->counters : NULL, cell, 0);
+}
+
 static void count_spawned(struct tr_system *system, struct worker *worker)
 {
     if (worker) {

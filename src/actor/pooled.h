@@ -56,6 +56,17 @@ static inline bool pooled_is_held(struct tr_system *system, const char *name)
     return atomptr_load(&system->pool, ATOM_ACQUIRE) && system->pool_holds(system, name);
 }
 
+/**
+ * A spawn that no parent makes, from whatever thread, is about to begin: until tr__spawn_leave, /user
+ * does not begin to stop, so that it finds every child whose spawn was accepted. TR_STOPPING. Any
+ * thread.
+ */
+TR_MUST_CHECK tr_status tr__spawn_enter(struct tr_system *system, tr_error *error);
+/** It has failed, its parent has it in its list, or another holds it whom /user waits for. Any thread. */
+void tr__spawn_leave(struct tr_system *system);
+/** Posts a new cell to its parent's worker, which leaves for it. `worker` NULL: a foreign thread. */
+void tr__spawn_send_off(struct tr_system *system, struct worker *worker, struct cell *cell);
+
 /** Bytes for the path of an actor of the pool. */
 enum { POOLED_PATH_SIZE = sizeof "/user/" + TR_NAME_MAX };
 

@@ -7,6 +7,7 @@
 #include "actor/waiters.h"
 #include "base/assert.h"
 
+static_assert(TR_OVERDRAFT_MAX <= ROOM_LARGEST / 4, "an overdraft fits into the room's word");
 static_assert(TR_MAILBOX_LARGEST <= ROOM_LARGEST, "a bound fits into the room's word");
 static_assert(TR_MAILBOX_BYTES_LARGEST / 64 <= ROOM_LARGEST, "a bound fits into the room's word");
 
@@ -150,8 +151,8 @@ tr_status tr__room_take_far(struct cell *cell, const struct envelope *envelope)
     /* Who takes it in makes room for it, by then. */
     bool drops_oldest = room_policy(room_load(room)) == TR_DROP_OLDEST;
     if (result == ROOM_FULL && drops_oldest && !is_report(envelope))
-        result =
-            room_take(room, envelope->generation, lines, MAIL_OVERDRAFT, lines + MAIL_OVERDRAFT);
+        result = room_take(
+            room, envelope->generation, lines, TR_OVERDRAFT_MAX, lines + TR_OVERDRAFT_MAX);
     if (result == ROOM_TAKEN)
         return TR_OK;
     return result == ROOM_STRANGE ? TR_STOPPED : TR_MAILBOX_FULL;

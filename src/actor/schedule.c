@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "actor/mail.h"
+#include "actor/pooled.h"
 #include "actor/spawn.h"
 #include "base/assert.h"
 #include "wire/copy.h"

@@ -99,12 +99,6 @@ static bool origin_is_needed(const struct cell *cell)
            origin->behavior != cell->dispatch->behavior;
 }
 
-static tr_status system_stops(tr_error *error)
-{
-    tr__error_set(error, TR_STOPPING, 0, "the system is stopping");
-    return TR_STOPPING;
-}
-
 /* Of arguments whose behavior is valid. */
 static tr_status check(struct tr_system *system, const tr_spawn_args *args)
 {
@@ -135,8 +129,10 @@ static tr_status check(struct tr_system *system, const tr_spawn_args *args)
         tr__error_set(args->error, TR_LIMIT, 0, "%s: too large a mailbox", args->behavior->name);
         return TR_LIMIT;
     }
-    if (atom32_load(&system->is_stopping, ATOM_SEQ_CST))
-        return system_stops(args->error);
+    if (atom32_load(&system->is_stopping, ATOM_SEQ_CST)) {
+        tr__error_set(args->error, TR_STOPPING, 0, "the system is stopping");
+        return TR_STOPPING;
+    }
     return tr__setup_check(args->behavior, args->setup_type, 0, args->error);
 }
 
@@ -416,23 +412,6 @@ void tr__spawn_post(struct tr_system *system, struct counters *counters, struct 
         return;
     atom64_count(&counters->posts, 1);
     atom64_count(&counters->wakes, has_woken);
-}
-
-tr_status tr__spawn_enter(struct tr_system *system, tr_error *error)
-{
-    return admission_enter(&system->spawns) ? TR_OK : system_stops(error);
-}
-
-void tr__spawn_leave(struct tr_system *system)
-{
-    if (admission_leave(&system->spawns))
-        tr__shutdown_tell(system);
-}
-
-void tr__spawn_send_off(struct tr_system *system, struct worker *worker, struct cell *cell)
-{
-    cell->origin->is_admitted = true;
-    tr__spawn_post(system, worker ? &worker->counters : NULL, cell, 0);
 }
 
 /*

@@ -14,16 +14,6 @@ void tr__spawn_mount(struct worker *worker, struct cell *cell);
 void tr__spawn_post(struct tr_system *system, struct counters *counters, struct cell *cell,
                     uint32_t to);
 
-/**
- * A spawn that no parent makes, from whatever thread, is about to begin: until tr__spawn_leave, /user
- * does not begin to stop, so that it finds every child whose spawn was accepted. TR_STOPPING. Any
- * thread.
- */
-TR_MUST_CHECK tr_status tr__spawn_enter(struct tr_system *system, tr_error *error);
-/** It has failed, its parent has it in its list, or another holds it whom /user waits for. Any thread. */
-void tr__spawn_leave(struct tr_system *system);
-/** Posts a new cell to its parent's worker, which leaves for it. `worker` NULL: a foreign thread. */
-void tr__spawn_send_off(struct tr_system *system, struct worker *worker, struct cell *cell);
 /** Puts a new cell that no parent has made into its parent's list. Worker 0 only. */
 void tr__spawn_link(struct worker *worker, struct cell *cell);
 

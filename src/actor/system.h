@@ -25,7 +25,12 @@
 
 enum { RUN_ONCE_TURNS = 4096 }; /* turns of one tr_system_run_once before it returns */
 
-enum system_phase { SYSTEM_NEW, SYSTEM_STARTED, SYSTEM_ENDED };
+enum system_phase {
+    SYSTEM_NEW,
+    SYSTEM_EMBEDDED, /* tr_system_run_once has run it, or a kit does: it never gets threads */
+    SYSTEM_STARTED,
+    SYSTEM_ENDED
+};
 
 struct tr_system {
     void *memory; /* what the source gave; the system is aligned inside it */

@@ -87,7 +87,7 @@ static enum system_phase phase_of(struct tr_system *system)
     return phase;
 }
 
-/* From New to Started; TR_INVALID_TRANSITION when it was started before. */
+/* From New to Started; TR_INVALID_TRANSITION when it runs or has run, by whatever way. */
 static tr_status phase_begin(struct tr_system *system)
 {
     lock_take(&system->run_lock);
@@ -257,7 +257,8 @@ tr_status tr_system_wait(tr_system *system)
         return TR_INVALID_ARGUMENT;
     if (is_worker(system))
         return TR_WOULD_DEADLOCK;
-    if (phase_of(system) == SYSTEM_NEW)
+    enum system_phase phase = phase_of(system);
+    if (phase == SYSTEM_NEW || phase == SYSTEM_EMBEDDED)
         return TR_INVALID_TRANSITION;
     return tr__system_wait(system, NULL, NULL);
 }
@@ -283,24 +284,49 @@ static tr_time due_ns(struct worker *worker)
     return worker->loop.alarm_ns < next_ns ? worker->loop.alarm_ns : next_ns;
 }
 
+/* Makes the worker this thread's, if nobody has it: from now on the system never gets threads. */
+static tr_status once_begin(struct tr_system *system, struct worker *worker)
+{
+    uint64_t id = system->platform->thread_id(system->platform);
+    tr_status status = TR_OK;
+    lock_take(&system->run_lock);
+    uint64_t inside = atom64_load(&worker->thread_id, ATOM_RELAXED);
+    if (system->phase == SYSTEM_NEW)
+        system->phase = SYSTEM_EMBEDDED;
+    if (system->phase != SYSTEM_EMBEDDED)
+        status = TR_INVALID_TRANSITION;
+    else if (inside)
+        status = inside == id ? TR_WOULD_DEADLOCK : TR_INVALID_TRANSITION;
+    else
+        atom64_store(&worker->thread_id, id, ATOM_RELAXED);
+    lock_give(&system->run_lock);
+    return status;
+}
+
+/* Under the lock, so that the next thread sees all that this one has done. */
+static void once_end(struct tr_system *system, struct worker *worker)
+{
+    lock_take(&system->run_lock);
+    atom64_store(&worker->thread_id, 0, ATOM_RELAXED);
+    lock_give(&system->run_lock);
+}
+
 tr_status tr_system_run_once(tr_system *system, tr_time wait_ns)
 {
     if (!system || wait_ns < 0)
         return TR_INVALID_ARGUMENT;
     if (system->worker_count != 1)
         return TR_INVALID_TRANSITION;
-    if (phase_of(system) != SYSTEM_NEW)
-        return TR_INVALID_TRANSITION;
     struct worker *worker = system->workers[0];
     struct loop *loop = &worker->loop;
     const tr_platform *platform = system->platform;
-    if (atom64_load(&worker->thread_id, ATOM_RELAXED))
-        return TR_WOULD_DEADLOCK; /* from one of its own handlers */
-    atom64_store(&worker->thread_id, platform->thread_id(platform), ATOM_RELAXED);
-    tr_status status = tr__start_gate_pass_embedded(system);
+    tr_status status = once_begin(system, worker);
+    if (status != TR_OK)
+        return status;
+    status = tr__start_gate_pass_embedded(system);
     if (status != TR_OK) {
         tr__system_drain(system);
-        atom64_store(&worker->thread_id, 0, ATOM_RELAXED);
+        once_end(system, worker);
         tr__shutdown_finish_embedded(system);
         return status;
     }
@@ -332,7 +358,7 @@ tr_status tr_system_run_once(tr_system *system, tr_time wait_ns)
             platform->wake(platform, loop->parker);
     }
     tr__faults_end(worker);
-    atom64_store(&worker->thread_id, 0, ATOM_RELAXED);
+    once_end(system, worker);
     if (is_over)
         tr__shutdown_finish_embedded(system);
     return is_over ? TR_STOPPED : TR_OK;

@@ -121,7 +121,7 @@ TEST(a_subscriber_that_runs_over_itself_keeps_what_it_should, "M-02", "M-03", "M
                 reports = 0;
                 burst(from, box, 0, 100, NULL);
                 if (is_oldest)
-                    BOXED(from == FROM_NEAR ? 90 : 64, BOUND);
+                    BOXED(100 - BOUND, BOUND);
                 else
                     BOXED(0, BOUND);
                 ck_assert_uint_eq(total(), 100 - BOUND);

@@ -5,7 +5,7 @@
  */
 #include "support/boxes.h"
 
-enum { OVERDRAFT = 64, LIST_MAX = 4096, BOXES = 9, STEPS = 400 };
+enum { OVERDRAFT = TR_OVERDRAFT_MAX, LIST_MAX = 4096, BOXES = 9, STEPS = 400 };
 
 /* ---- One worker: everything is foretold. ---- */
 

@@ -4,7 +4,7 @@
  */
 #include "support/boxes.h"
 
-enum { SEEDS = 10, BOUND = 10, OVERDRAFT = 64 };
+enum { SEEDS = 10, BOUND = 10 };
 
 BOX(fail, .mailbox_max = BOUND);
 BOX(newest, .mailbox_max = BOUND, .overflow = TR_DROP_NEWEST);
@@ -88,23 +88,34 @@ TEST(drop_oldest_keeps_exactly_the_newest_in_order, "M-02", "MB-01")
     }
 }
 
-TEST(from_elsewhere_at_most_64_more_are_on_their_way, "M-02", "MB-01")
+TEST(from_elsewhere_the_newest_are_taken_too, "M-02", "MB-01")
 {
     for (enum from from = FROM_FAR; from <= FROM_CLIENT; from++) {
         for (uint64_t seed = 1; seed <= TEST_SEEDS(SEEDS); seed++) {
             tr_ref box = box_open(seed, &tr_behavior_oldest);
             for (uint32_t round = 0; round < 3; round++) {
                 burst(from, box, round * 100, 100, NULL);
-                ck_assert_uint_eq(burst_taken, BOUND + OVERDRAFT);
-                ck_assert_uint_eq(burst_full, 100 - BOUND - OVERDRAFT);
-                BOXED(round * 100 + OVERDRAFT, BOUND);
-                expect((struct gain){BOUND + OVERDRAFT + runs(from),
-                                     100 - BOUND - OVERDRAFT,
-                                     OVERDRAFT,
-                                     BOUND + runs(from)});
+                ck_assert_uint_eq(burst_taken, 100);
+                BOXED(round * 100 + 100 - BOUND, BOUND);
+                expect((struct gain){100 + runs(from), 0, 100 - BOUND, BOUND + runs(from)});
             }
             kit_close();
         }
+    }
+}
+
+/* What is on its way is memory that nobody has looked at, and so it is bounded as well. */
+TEST(from_elsewhere_no_more_are_on_their_way_than_the_overdraft, "M-02", "MB-01")
+{
+    for (enum from from = FROM_FAR; from <= FROM_CLIENT; from++) {
+        tr_ref box = box_open(1, &tr_behavior_oldest);
+        burst(from, box, 0, BOUND + TR_OVERDRAFT_MAX + 5, NULL);
+        ck_assert_uint_eq(burst_taken, BOUND + TR_OVERDRAFT_MAX);
+        ck_assert_uint_eq(burst_full, 5);
+        BOXED(TR_OVERDRAFT_MAX, BOUND);
+        expect((struct gain){
+            BOUND + TR_OVERDRAFT_MAX + runs(from), 5, TR_OVERDRAFT_MAX, BOUND + runs(from)});
+        kit_close();
     }
 }
 
@@ -116,7 +127,7 @@ TEST(mail_to_an_actor_that_is_not_set_up_yet_is_bounded_too, "M-02", "MB-01")
         uint32_t first;
     } rows[] = {{&tr_behavior_fail, BOUND, 0},
                 {&tr_behavior_newest, 100, 0},
-                {&tr_behavior_oldest, BOUND + OVERDRAFT, OVERDRAFT}};
+                {&tr_behavior_oldest, 100, 100 - BOUND}};
     for (size_t row = 0; row < 3; row++) {
         for (uint64_t seed = 1; seed <= TEST_SEEDS(SEEDS); seed++) {
             kit_open(3, seed);
@@ -407,7 +418,8 @@ TEST(the_message_in_hand_takes_no_room, "M-02", "MB-01")
 
 SUITE("bounds", a_full_mailbox_refuses_and_tells_the_sender,
       drop_newest_takes_the_oldest_and_says_ok, drop_oldest_keeps_exactly_the_newest_in_order,
-      from_elsewhere_at_most_64_more_are_on_their_way,
+      from_elsewhere_the_newest_are_taken_too,
+      from_elsewhere_no_more_are_on_their_way_than_the_overdraft,
       mail_to_an_actor_that_is_not_set_up_yet_is_bounded_too, memory_is_bounded_as_well,
       a_message_as_large_as_the_mailbox_passes_when_it_is_empty, both_bounds_hold_at_once,
       drop_newest_by_memory, drop_oldest_by_memory,

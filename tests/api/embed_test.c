@@ -404,7 +404,105 @@ TEST(actors_live_on_the_worker_they_were_spawned_at, "P-04", "B-03")
     tr_system_free(system);
 }
 
-SUITE("embed", refs_of_one_system_are_dead_in_another, all_memory_comes_from_the_hook_and_goes_back,
+/* ---- Who may run it. ---- */
+
+static struct {
+    tr_status start;
+    tr_status run;
+    tr_status wait;
+    tr_status once;
+} told[2]; /* in a handler, and on another thread meanwhile */
+
+static void try_all(tr_system *system, int who)
+{
+    told[who].start = tr_system_start(system);
+    told[who].run = tr_system_run(system);
+    told[who].wait = tr_system_wait(system);
+    told[who].once = tr_system_run_once(system, 0);
+}
+
+static void *try_elsewhere(void *system)
+{
+    try_all(system, 1);
+    return NULL;
+}
+
+static tr_next on_meddle(tr_self *self)
+{
+    pthread_t thread;
+    try_all(tr_system_of(self), 0);
+    ck_assert_int_eq(pthread_create(&thread, NULL, try_elsewhere, tr_system_of(self)), 0);
+    pthread_join(thread, NULL);
+    return TR_SAME;
+}
+TR_BEHAVIOR(meddler, void, TR_ON(hit, on_meddle));
+TR_ACTOR(meddler, hit);
+
+static void meddle(tr_system *system, tr_client *client)
+{
+    meddler_ref ref;
+    memset(told, 0, sizeof told);
+    ck_assert_int_eq(tr_try_spawn(client, &ref, meddler, NULL), TR_OK);
+    ck_assert_int_eq(tr_tell(client, ref, hit), TR_OK);
+    ck_assert_int_eq(tr_system_run_once(system, 0), TR_OK);
+    ck_assert_int_eq(told[0].wait, TR_WOULD_DEADLOCK);
+    ck_assert_int_eq(told[0].once, TR_WOULD_DEADLOCK);
+    ck_assert_int_eq(told[1].wait, TR_INVALID_TRANSITION);
+    ck_assert_int_eq(told[1].once, TR_INVALID_TRANSITION);
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(told[i].start, TR_INVALID_TRANSITION);
+        ck_assert_int_eq(told[i].run, TR_INVALID_TRANSITION);
+    }
+}
+
+TEST(a_system_in_a_loop_gets_no_threads, "X-01", "P-04")
+{
+    tr_system *system = NULL;
+    tr_client *client = NULL;
+    pthread_t thread;
+    ck_assert_int_eq(tr_system_new(&(tr_system_options){.workers = 1}, &system), TR_OK);
+    ck_assert_int_eq(tr_client_new(system, &client), TR_OK);
+    meddle(system, client); /* in the first call */
+    meddle(system, client);
+    /* Between two calls, on whatever thread: only run_once may. */
+    ck_assert_int_eq(pthread_create(&thread, NULL, try_elsewhere, system), 0);
+    pthread_join(thread, NULL);
+    ck_assert_int_eq(told[1].start, TR_INVALID_TRANSITION);
+    ck_assert_int_eq(told[1].run, TR_INVALID_TRANSITION);
+    ck_assert_int_eq(told[1].wait, TR_INVALID_TRANSITION);
+    ck_assert_int_eq(told[1].once, TR_OK);
+    tr_client_free(client);
+    tr_system_shutdown(system, TR_MINUTE);
+    while (tr_system_run_once(system, 0) != TR_STOPPED)
+        ;
+    try_all(system, 0);
+    ck_assert_int_eq(told[0].start, TR_INVALID_TRANSITION);
+    ck_assert_int_eq(told[0].run, TR_INVALID_TRANSITION);
+    ck_assert_int_eq(told[0].wait, TR_INVALID_TRANSITION);
+    ck_assert_int_eq(told[0].once, TR_STOPPED);
+    tr_system_free(system);
+}
+
+TEST(a_started_system_is_not_run_twice, "X-01", "P-04")
+{
+    tr_system *system = NULL;
+    ck_assert_int_eq(tr_system_new(&(tr_system_options){.workers = 1}, &system), TR_OK);
+    ck_assert_int_eq(tr_system_wait(system), TR_INVALID_TRANSITION);
+    ck_assert_int_eq(tr_system_start(system), TR_OK);
+    ck_assert_int_eq(tr_system_start(system), TR_INVALID_TRANSITION);
+    ck_assert_int_eq(tr_system_run(system), TR_INVALID_TRANSITION);
+    ck_assert_int_eq(tr_system_run_once(system, 0), TR_INVALID_TRANSITION);
+    tr_system_shutdown(system, TR_MINUTE);
+    ck_assert_int_eq(tr_system_wait(system), TR_OK);
+    ck_assert_int_eq(tr_system_start(system), TR_INVALID_TRANSITION);
+    ck_assert_int_eq(tr_system_run(system), TR_INVALID_TRANSITION);
+    ck_assert_int_eq(tr_system_run_once(system, 0), TR_INVALID_TRANSITION);
+    ck_assert_int_eq(tr_system_wait(system), TR_OK);
+    tr_system_free(system);
+}
+
+SUITE("embed", a_system_in_a_loop_gets_no_threads, a_started_system_is_not_run_twice,
+      refs_of_one_system_are_dead_in_another, all_memory_comes_from_the_hook_and_goes_back,
       the_log_goes_to_the_hook, the_descriptor_is_readable_when_there_is_something_to_do,
       a_post_from_another_thread_ends_the_poll, a_post_from_another_thread_ends_the_wait,
       run_once_waits_no_longer_than_it_was_told, actors_live_on_the_worker_they_were_spawned_at)

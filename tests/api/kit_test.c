@@ -237,6 +237,35 @@ static tr_next on_nested(void)
 TR_BEHAVIOR(nested, void, TR_ON(tick, on_nested));
 TR_ACTOR(nested, tick);
 
+static tr_status told[4];
+static tr_next on_run_it(tr_self *self)
+{
+    told[0] = tr_system_wait(tr_system_of(self));
+    told[1] = tr_system_run_once(tr_system_of(self), 0);
+    told[2] = tr_system_start(tr_system_of(self));
+    told[3] = tr_system_run(tr_system_of(self));
+    return TR_SAME;
+}
+TR_BEHAVIOR(runner, void, TR_ON(tick, on_run_it));
+TR_ACTOR(runner, tick);
+
+/* The same as in a handler of a system that runs on threads, or in a loop. */
+TEST(a_handler_may_not_run_its_system, "V-02", "X-01")
+{
+    tr_kit *kit = tr_kit_new(NULL);
+    runner_ref ref;
+    ck_assert_int_eq(tr_try_spawn(tr_kit_client(kit), &ref, runner, NULL), TR_OK);
+    ck_assert_int_eq(tr_tell(tr_kit_client(kit), ref, tick), TR_OK);
+    tr_kit_settle(kit);
+    ck_assert_int_eq(told[0], TR_WOULD_DEADLOCK);
+    ck_assert_int_eq(told[1], TR_WOULD_DEADLOCK);
+    ck_assert_int_eq(told[2], TR_INVALID_TRANSITION);
+    ck_assert_int_eq(told[3], TR_INVALID_TRANSITION);
+    ck_assert_int_eq(tr_system_start(tr_kit_system(kit)), TR_INVALID_TRANSITION);
+    ck_assert_int_eq(tr_system_wait(tr_kit_system(kit)), TR_INVALID_TRANSITION);
+    tr_kit_free(kit);
+}
+
 TEST_ABORTS(a_handler_may_not_step, "V-02")
 {
     outer = tr_kit_new(NULL);
@@ -252,7 +281,7 @@ TEST_ABORTS(nobody_waits_for_ever_for_nothing, "V-02")
     (void)tr_receive(tr_kit_client(kit), tick, TR_NEVER);
 }
 
-SUITE("kit", a_step_is_one_turn_of_one_actor, settle_says_how_many_steps_it_took,
-      time_moves_only_when_it_is_told_to, allocations_fail_as_they_were_told_to,
-      the_same_seed_gives_the_same_trace, kits_do_not_know_of_each_other, a_handler_may_not_step,
-      nobody_waits_for_ever_for_nothing)
+SUITE("kit", a_handler_may_not_run_its_system, a_step_is_one_turn_of_one_actor,
+      settle_says_how_many_steps_it_took, time_moves_only_when_it_is_told_to,
+      allocations_fail_as_they_were_told_to, the_same_seed_gives_the_same_trace,
+      kits_do_not_know_of_each_other, a_handler_may_not_step, nobody_waits_for_ever_for_nothing)

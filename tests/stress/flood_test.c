@@ -16,11 +16,11 @@ enum {
     WORKERS = 4,
     PRODUCERS = 100,
     BURST = 50,
-    MAILBOX = 5000,              /* messages, */
-    MAILBOX_BYTES = 1024 * 1024, /* and their memory */
-    SLOW_NS = 2000,              /* of one message */
-    OVERDRAFT = 64,              /* of who drops the oldest */
-    BATCH = 64,                  /* envelopes that wait to go home together, of each home */
+    MAILBOX = 5000,               /* messages, */
+    MAILBOX_BYTES = 1024 * 1024,  /* and their memory */
+    SLOW_NS = 2000,               /* of one message */
+    OVERDRAFT = TR_OVERDRAFT_MAX, /* of who drops the oldest */
+    BATCH = 64,                   /* envelopes that wait to go home together, of each home */
     POOLS = WORKERS + 1,
     BLOCK = 1024 /* at most, of a message that is not in its envelope */
 };
@@ -149,10 +149,10 @@ static void quiet(void *context, tr_level level, const char *path, const char *t
  * Each pool may have made the envelopes of a whole mailbox at some time, and makes them in slabs
  * that double. What is on its way home or in transit comes on top.
  */
-static size_t memory_bound(size_t before)
+static size_t memory_bound(size_t before, size_t overdraft)
 {
-    size_t envelopes = MAILBOX + OVERDRAFT + PRODUCERS + POOLS * BATCH;
-    size_t blocks = MAILBOX_BYTES / 64 / 10 + OVERDRAFT + PRODUCERS + POOLS * BATCH;
+    size_t envelopes = MAILBOX + overdraft + PRODUCERS + POOLS * BATCH;
+    size_t blocks = (MAILBOX_BYTES / 64 + overdraft) / 10 + PRODUCERS + POOLS * BATCH;
     return before + POOLS * 2 * (envelopes * 64 + blocks * BLOCK);
 }
 
@@ -184,7 +184,8 @@ static void flood(const tr_behavior *behavior)
                          TR_OK);
         ck_assert_int_eq(tr_spawn_wait(client, producers[i], TR_MINUTE, NULL), TR_OK);
     }
-    size_t bound = memory_bound(atomic_load(&live_bytes));
+    bool drops_oldest = behavior->options.overflow == TR_DROP_OLDEST;
+    size_t bound = memory_bound(atomic_load(&live_bytes), drops_oldest ? OVERDRAFT : 0);
     for (uint32_t i = 0; i < PRODUCERS; i++)
         ck_assert_int_eq(tr_tell(client, producers[i], push), TR_OK);
     /* Nobody sends to the client: so long the flood lasts, and until it was one. */
