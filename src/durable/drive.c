@@ -57,12 +57,14 @@ void tr__durable_nap(struct worker *worker, struct cell *cell)
         }
     }
     bool is_due = actor->due_ns <= now_ns;
-    if (is_due || actor->look_ns <= now_ns) {
+    bool looks = is_due || actor->look_ns <= now_ns;
+    if (is_due)
+        actor->due_ns = TR_NEVER;
+    if (looks) {
+        actor->look_ns = TR_NEVER;
         tr__work_look(worker, actor); /* the timer asks whether it is idle */
-        if (is_due) {
-            actor->due_ns = TR_NEVER;
+        if (is_due)
             tr__sleep_timer(&actor->machine, now_ns);
-        }
         tr__durable_drive(worker, actor, false);
     }
     tr__durable_arm(worker, actor);

@@ -105,9 +105,9 @@ void tr__work_look(struct worker *worker, struct durable_actor *actor)
     tell(worker, actor, WORK_LATERS, COUNTER_LATERS, owed);
     tell(worker, actor, WORK_STASH, COUNTER_STASH, stashed ? stashed->type->name : NULL);
     tr_time look_ns = mail || owed ? worker->loop.now_ns + left_ns : TR_NEVER;
-    bool is_over = actor->look_ns <= worker->loop.now_ns;
-    if (look_ns < actor->look_ns || is_over || look_ns == TR_NEVER)
+    bool is_sooner = look_ns < actor->look_ns;
+    if (is_sooner || look_ns == TR_NEVER)
         actor->look_ns = look_ns;
-    if (look_ns < TR_NEVER)
+    if (is_sooner)
         tr__durable_arm(worker, actor);
 }

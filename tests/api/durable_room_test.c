@@ -2,6 +2,8 @@
 /**
  * A limit of the memory of durable actors that are awake: those that have been idle for longest sleep first.
  */
+#include <stdlib.h>
+
 #include "support/things.h"
 
 enum { KEYS = 40, LARGE = 100 * 1000 };
@@ -106,12 +108,15 @@ enum { BURST = 300, FEW = 3 };
 
 static int awake_now;
 static int awake_most;
+static int began[2 * BURST]; /* numbers of keys, in the order in which they woke */
+static int began_count;
 
 static tr_next count_up(tr_self *self, struct thing_state *state, int64_t n)
 {
-    (void)self;
     (void)state;
     (void)n;
+    if (began_count < 2 * BURST)
+        began[began_count++] = atoi((const char *)tr_key(self).data + 1);
     awake_now++;
     awake_most = awake_now > awake_most ? awake_now : awake_most;
     return TR_SAME;
@@ -137,6 +142,7 @@ static void burst_begin(tr_kit_options options)
 {
     awake_now = 0;
     awake_most = 0;
+    began_count = 0;
     things_on_awake = count_up;
     things_on_sleeping = count_down;
     things_begin_with(options);
@@ -223,6 +229,8 @@ TEST(those_that_work_stay_and_the_others_wait_in_order, "Z-04")
         burst_await(asks, 1);
         ck_assert_uint_eq(count_starts() - before, BURST);
         ck_assert_int_lt(awake_most, BURST / 2);
+        for (int i = 0; i < BURST; i++)
+            ck_assert_int_eq(began[i], i);
         tr_kit_settle(kit);
         tr_kit_advance(kit, TR_SECOND);
         ck_assert_int_eq(awake_now, FEW);

@@ -181,5 +181,42 @@ TEST(nothing_else_is_handled_while_a_turn_waits_for_its_store, "PE-04", "Z-14")
     }
 }
 
+static tr_next put_off(tr_self *self, struct thing_state *state, int64_t n)
+{
+    (void)state;
+    (void)n;
+    (void)tr_reply_later(self);
+    return TR_SAME;
+}
+
+static bool never(tr_system *system)
+{
+    (void)system;
+    return false;
+}
+
+/* It owes a reply, for which its timer would look again, and waits for its writes meanwhile. */
+TEST(a_store_that_takes_long_to_write_does_not_keep_a_timer_busy, "Z-09")
+{
+    const struct acted *acted;
+    things_begin(1);
+    thing_ref ref = things_of("a");
+    act_ask ask = things_ask(ref, put_off, 0);
+    tr_kit_settle(kit);
+    ck_assert_int_eq(things_do("a", thing_go_to_sleep, 0), TR_OK);
+    tr_system *system_ = tr_kit_system(kit);
+    bool (*has_work)(tr_system *) = system_->durable_has_work;
+    system_->durable_has_work = never;
+    tr_kit_advance(kit, TR_MINUTE); /* it has begun to write at the deadline of its grace */
+    ck_assert(things_is_awake(ref));
+    system_->durable_has_work = has_work;
+    tr_kit_settle(kit);
+    ck_assert(!things_is_awake(ref));
+    ck_assert_int_eq(tr_try_await(test, ask, &acted), TR_STOPPED);
+    ck_assert_int_eq(things_do("a", thing_sleeps, 0), 1);
+    things_end();
+}
+
 SUITE("durable outage", an_alarm_that_falls_due_in_an_outage_fires_once_when_that_is_over,
-      nothing_else_is_handled_while_a_turn_waits_for_its_store)
+      nothing_else_is_handled_while_a_turn_waits_for_its_store,
+      a_store_that_takes_long_to_write_does_not_keep_a_timer_busy)
