@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What the clock has told and not heard of: which alarms, of which kinds, and when they are told again.
+ * The hints of the clock that were not answered: for which alarms, of which kinds, and when they are told again.
  *
  * Rules
  * 1. An alarm has at most one hint on its way. One whose actor had to be woken takes a place of its kind, of which there
@@ -81,8 +81,8 @@ int tr__hints_answer(struct hints *hints, struct worker *worker, uint64_t ticket
 /** Frees the places of those that have gone, or have taken too long. */
 void tr__hints_pass(struct hints *hints, struct worker *worker, tr_time now_ns);
 /**
- * All that is due was looked at, since `since_ns`: who could have been told again and was not is not due any more, and
- * is forgotten.
+ * All that is due was looked at, since `since_ns`. An alarm that could have been told again and was not is not due any
+ * more, and its hint is forgotten.
  */
 void tr__hints_forget(struct hints *hints, struct worker *worker, tr_time since_ns);
 

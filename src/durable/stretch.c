@@ -263,7 +263,8 @@ static bool is_time(struct worker *worker, struct durable_actor *actor)
 
 /*
  * The stretch wants the end of the actor: a mark for that is stored with what else it did, before anything of it
- * leaves. The rest is removed when the grace is over (durable/drive.c), or by whoever finds the mark.
+ * leaves. The rest is removed when the grace is over (durable/drive.c), or by the next generation, or the next open of
+ * the store.
  */
 static tr_status doom(struct durable_actor *actor)
 {

@@ -47,7 +47,9 @@ bool tr__frame_begin(struct tr_self *self, struct durable_actor *actor, const ch
     list_init(&frame->holds);
     self->frame = frame;
     worker_set_gate(worker, &actor->gate);
-    actor->gate.is_open = actor->kind->declared->options.durability != TR_SAVE_SYNC;
+    /* After tr_destroy everything waits for the disk. */
+    actor->gate.is_open =
+        actor->kind->declared->options.durability != TR_SAVE_SYNC && !actor->is_doomed;
     if (is_hook)
         return true;
     actor->barriers += frame->is_barrier;

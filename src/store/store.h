@@ -277,8 +277,8 @@ TR_MUST_CHECK tr_status tr__store_page_put(struct store_batch *batch, uint64_t n
 
 /**
  * Marks this actor as one that is to be destroyed, and clears its alarms. What else is stored of it stays, so that
- * the entry can still read it, until tr__store_destroy. The mark does not go away: store_state.is_doomed tells a
- * later entry that what is there is none of its business, and a store that is opened destroys what has the mark.
+ * the entry can still read it, until tr__store_destroy. The mark stays until then: a later entry that finds
+ * store_state.is_doomed begins with a tr__store_destroy, and opening a store destroys what has the mark.
  */
 TR_MUST_CHECK tr_status tr__store_doom(struct store_batch *batch);
 /**

@@ -194,7 +194,7 @@ TEST(what_is_known_of_a_kind_is_bounded, "K-04", "AL-13")
     ck_assert_int_eq(tr__hints_judge(&hints, UINT64_MAX, 1, true, TR_MINUTE), HINT_TELL);
     ck_assert_int_eq(tr__hints_answer(&hints, worker, MORE), -1);
     ck_assert_int_eq(tr__hints_answer(&hints, worker, MORE + 1), 0);
-    /* Who could have been told again, and was not, is not due any more. */
+    /* An alarm that could have been told again, and was not, is not due any more. */
     tr__hints_forget(&hints, worker, HINTS_BACK_OFF_NS + 1);
     ck_assert_uint_eq(hints.kinds[0].waiting_count, 0);
     tr__hints_deinit(&hints, worker);

@@ -191,7 +191,7 @@ TEST(what_has_the_mark_can_be_read_until_the_store_is_opened_again, "K-09")
     tr__disk_free(disk);
 }
 
-TEST(who_enters_a_marked_name_begins_with_a_destroy, "K-09")
+TEST(a_later_entry_of_a_marked_name_begins_with_a_destroy, "K-09")
 {
     struct store_disk *disk = stores_disk(false);
     struct store_options options = stores_options(disk);
@@ -244,5 +244,5 @@ TEST(a_mark_that_does_not_fit_its_seal_destroys_nothing, "PE-12")
 SUITE("store destroy", many_rows_of_a_destroyed_actor_go_a_few_at_a_time,
       a_key_is_free_before_the_rows_behind_it_are_gone,
       what_has_the_mark_can_be_read_until_the_store_is_opened_again,
-      who_enters_a_marked_name_begins_with_a_destroy,
+      a_later_entry_of_a_marked_name_begins_with_a_destroy,
       a_mark_that_does_not_fit_its_seal_destroys_nothing)

@@ -215,6 +215,6 @@ tr_status tr__bury_doomed(struct store_session *session)
     if (status != TR_OK && !sqlite3_get_autocommit(link->database) &&
         tr__link_do(link, SQL_ROLLBACK) != TR_OK)
         return status;
-    /* A damaged page, or no room: who enters such a name sees the mark. */
+    /* A damaged page, or a full disk: a later entry of such a name sees the mark. */
     return status == TR_STORE_FAILED || status == TR_NO_MEMORY ? status : TR_OK;
 }

@@ -25,7 +25,7 @@ TR_MUST_CHECK tr_status tr__bury(struct store_session *session, int64_t id, tr_b
 /** Deletes one slice, within a transaction of the writer. session->has_buried: there may be more. */
 TR_MUST_CHECK tr_status tr__bury_slice(struct store_session *session);
 
-/** Destroys what has the mark of tr__store_doom: nobody who may read it is left when a store is opened. */
+/** Destroys what has the mark of tr__store_doom. When a store is opened no entry is left that may read it. */
 TR_MUST_CHECK tr_status tr__bury_doomed(struct store_session *session);
 
 /** bury of the driver. */
