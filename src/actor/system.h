@@ -91,7 +91,7 @@ struct tr_system {
     void (*durable_free)(struct tr_system *system);
     /* Since when the store's thread has been writing; 0: it is not. Any thread. */
     tr_time (*durable_writing_since)(const struct tr_system *system);
-    void (*durable_stop)(struct worker *worker);    /* keepers are about to stop, on their worker */
+    void (*durable_stop)(struct worker *worker); /* keepers are about to stop, on their worker */
     /* Whether a new actor may be set up now, else it is posted to this worker later. NULL: always. */
     bool (*durable_admits)(struct worker *worker, struct cell *cell);
     bool (*durable_work)(struct tr_system *system); /* of a kit: writes what is to be written */
