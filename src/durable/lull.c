@@ -178,9 +178,9 @@ static bool take_due(struct durable_host *host, tr_time now_ns, const struct dur
 /* Those whose queues are to be looked at again. Not under the lock, which their names need. */
 static void begin_due(struct worker *worker, struct durable_host *host, tr_time now_ns)
 {
-    const struct durable_kind *kind;
+    const struct durable_kind *kind = NULL;
     char key[TR_KEY_MAX];
-    size_t key_size;
+    size_t key_size = 0;
     while (take_due(host, now_ns, &kind, key, &key_size))
         tr__host_begin(worker, kind, (tr_bytes){key, key_size});
 }
