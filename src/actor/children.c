@@ -126,8 +126,8 @@ void tr__children_stop(struct worker *worker, struct cell *parent, bool by_kill)
     struct cell *child = parent->child_count ? slots_at(worker->slots, parent->child_last) : NULL;
     for (uint32_t i = 0; i < parent->child_count; i++) {
         child = slots_at(worker->slots, child->sibling_next);
-        bool is_later = !by_kill && cell_is_keeper(child); /* tr__shutdown_keepers */
-        if (!is_later && !is_ordered(child, bits))         /* after a deadline nearly all are */
+        bool is_later = cell_is_keeper(child);     /* tr__keepers_stop */
+        if (!is_later && !is_ordered(child, bits)) /* after a deadline nearly all are */
             tr__child_order(worker, child, bits);
         atom64_count(&worker->steps, 1);
     }
@@ -135,12 +135,13 @@ void tr__children_stop(struct worker *worker, struct cell *parent, bool by_kill)
 
 void tr__keepers_stop(struct worker *worker, struct cell *guardian)
 {
+    uint32_t bits = guardian->flags & CELL_KILLING ? CONTROL_KILL : CONTROL_STOP;
     uint32_t count = guardian->child_count;
     struct cell *child = count ? slots_at(worker->slots, guardian->child_last) : NULL;
     for (uint32_t i = 0; i < count; i++) {
         child = slots_at(worker->slots, child->sibling_next);
         if (cell_is_keeper(child))
-            tr__child_order(worker, child, CONTROL_STOP);
+            tr__child_order(worker, child, bits);
     }
 }
 

@@ -282,13 +282,13 @@ tr_status tr_client_try_spawn(tr_client *client, const tr_spawn_args *args, uint
         return TR_NAME_EXISTS;
     }
     struct cell *cell;
-    status = tr__spawn_enter(system, args->error);
+    status = tr__spawn_enter(system, system->guardian, args->error);
     if (status != TR_OK)
         return status;
     status = tr__spawn_prepare(
         system, NULL, system->guardian, args, client->cell->identity, true, &cell);
     if (status != TR_OK) {
-        tr__spawn_leave(system);
+        tr__spawn_leave(system, system->guardian);
         return status;
     }
     lock_take(&system->foreign_lock);

@@ -73,18 +73,22 @@ void tr__pooled_let_go(const struct cell_origin *origin)
         atom32_fetch_sub(&spec_of(origin)->holds, 1, ATOM_RELEASE); /* partner: pool_holds */
 }
 
-tr_status tr__spawn_enter(struct tr_system *system, tr_error *error)
+tr_status tr__spawn_enter(struct tr_system *system, const struct cell *parent, tr_error *error)
 {
-    if (admission_enter(&system->spawns))
+    if (admission_enter(cell_is_keeper(parent) ? &system->wakes : &system->spawns))
         return TR_OK;
     tr__error_set(error, TR_STOPPING, 0, "the system is stopping");
     return TR_STOPPING;
 }
 
-void tr__spawn_leave(struct tr_system *system)
+void tr__spawn_leave(struct tr_system *system, const struct cell *parent)
 {
-    if (admission_leave(&system->spawns))
+    if (cell_is_keeper(parent)) {
+        if (admission_leave(&system->wakes))
+            tr__shutdown_ask(system); /* worker 0 stops the keepers in its next round */
+    } else if (admission_leave(&system->spawns)) {
         tr__shutdown_tell(system);
+    }
 }
 
 void tr__spawn_send_off(struct tr_system *system, struct worker *worker, struct cell *cell)
@@ -133,7 +137,7 @@ static tr_status create(struct tr_system *system, const struct pooled_spawner *s
     const char *path = place->path;
     struct slot_cache *cache = worker ? &worker->slot_cache : NULL;
     struct cell *cell;
-    tr_status status = tr__spawn_enter(system, args->error);
+    tr_status status = tr__spawn_enter(system, place->parent, args->error);
     if (status != TR_OK)
         return status;
     status = tr__slot_take(&system->slots, cache, &cell);
@@ -180,7 +184,7 @@ close_door:
 give_slot:
     tr__slot_give(&system->slots, cache, cell);
 leave:
-    tr__spawn_leave(system);
+    tr__spawn_leave(system, place->parent);
     return status;
 }
 

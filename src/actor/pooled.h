@@ -57,13 +57,17 @@ static inline bool pooled_is_held(struct tr_system *system, const char *name)
 }
 
 /**
- * A spawn that no parent makes, from whatever thread, is about to begin: until tr__spawn_leave, /user
- * does not begin to stop, so that it finds every child whose spawn was accepted. TR_STOPPING. Any
- * thread.
+ * A spawn below `parent` that `parent` does not make itself, from whatever thread, is about to begin: until
+ * tr__spawn_leave, /user or (if `parent` is one) the keepers do not begin to stop, so that they find every child
+ * whose spawn was accepted. TR_STOPPING. Any thread.
  */
-TR_MUST_CHECK tr_status tr__spawn_enter(struct tr_system *system, tr_error *error);
-/** It has failed, its parent has it in its list, or another holds it whom /user waits for. Any thread. */
-void tr__spawn_leave(struct tr_system *system);
+TR_MUST_CHECK tr_status tr__spawn_enter(struct tr_system *system, const struct cell *parent,
+                                        tr_error *error);
+/**
+ * The spawn has failed, the parent has the child in its list, or another actor holds the child and /user waits
+ * for that actor. Any thread.
+ */
+void tr__spawn_leave(struct tr_system *system, const struct cell *parent);
 /** Posts a new cell to its parent's worker, which leaves for it. `worker` NULL: a foreign thread. */
 void tr__spawn_send_off(struct tr_system *system, struct worker *worker, struct cell *cell);
 

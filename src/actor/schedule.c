@@ -430,11 +430,11 @@ tr_status tr_schedule_call(tr_system *system, tr_schedule *handle, tr_timer_kind
         return status;
     schedule->function = function;
     schedule->argument = argument;
-    status = tr__spawn_enter(system, NULL);
+    status = tr__spawn_enter(system, system->guardian, NULL);
     if (status == TR_OK) {
         status = actor_make(system, schedule);
         if (status != TR_OK)
-            tr__spawn_leave(system);
+            tr__spawn_leave(system, system->guardian);
     }
     if (status != TR_OK) {
         lock_take(&system->schedules.lock);

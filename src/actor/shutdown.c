@@ -129,18 +129,32 @@ static tr_time keepers_ns(const struct tr_system *system)
     return deadline_ns == TR_NEVER ? TR_NEVER : deadline_ns - (deadline_ns - began_ns) / 4;
 }
 
+/* Tells the keepers to stop, once: all durable actors that were woken are linked. */
+static void tell_keepers(struct worker *worker)
+{
+    struct tr_system *system = worker->system;
+    struct shutdown *shutdown = &system->shutdown;
+    if (shutdown->are_keepers_told)
+        return;
+    shutdown->are_keepers_told = true;
+    if (system->durable_stop)
+        system->durable_stop(worker);
+    tr__keepers_stop(worker, system->guardian);
+}
+
+/* Lets nobody wake a durable actor any more. */
 static void close_keepers(struct worker *worker)
 {
     struct tr_system *system = worker->system;
     struct shutdown *shutdown = &system->shutdown;
-    if (atom32_exchange(
-            &shutdown->is_closing, 1, ATOM_SEQ_CST)) /* partner: wake of a durable actor */
+    TR_ASSERT(worker->index == 0);
+    if (shutdown->is_closing)
         return;
-    if (system->durable_stop)
-        system->durable_stop(worker);
-    tr__keepers_stop(worker, system->guardian);
+    shutdown->is_closing = true;
     if (!atom32_load(&shutdown->is_forced, ATOM_RELAXED))
         worker->loop.alarm_ns = (tr_time)atom64_load(&system->shutdown_ns, ATOM_RELAXED);
+    if (admission_close(&system->wakes))
+        tell_keepers(worker); /* else the last one that is under way asks for a sweep */
 }
 
 void tr__shutdown_look(struct worker *worker, struct cell *parent)
@@ -307,6 +321,8 @@ static void sweep_cell(struct worker *worker, struct cell *cell)
     struct tr_system *system = worker->system;
     if (cell == system->guardian && admission_is_used(&system->spawns))
         return; /* the last spawn that is under way tells it; partner: tr__shutdown_tell */
+    if (cell_is_keeper(cell) && admission_is_used(&system->wakes))
+        return; /* the last wake that is under way asks for another sweep; partner: tr__spawn_leave */
     if (atom32_load(&system->shutdown.is_forced, ATOM_ACQUIRE)) {
         if (!(cell->flags & CELL_KILLING))
             mail_call(worker, cell, CONTROL_KILL);
@@ -326,6 +342,8 @@ void tr__shutdown_sweep(struct worker *worker)
     tr__ledger_begin(worker);
     if (worker->swept == 1)
         return; /* the shutdown has begun, and nothing is asked for */
+    if (worker->index == 0 && system->shutdown.is_closing && !admission_is_used(&system->wakes))
+        tell_keepers(worker);
     uint32_t used = tr__slots_used(worker->slots);
     for (uint32_t slot = 1; slot < used; slot++) {
         struct cell *cell = slots_at(worker->slots, slot);

@@ -28,8 +28,9 @@
  *   5. A worker ends when the system is over and it has nothing to do; if the system was abandoned, when
  *      it has no actor left either. The judge returns TR_OK only when all workers have ended.
  *   6. /user first stops the actors of the program. Meanwhile durable actors stay awake and can be woken by
- *      handlers, so that what the program finishes can be stored. Their keepers are told to stop when the
- *      others have, or when three quarters of the time are over, whichever comes first.
+ *      handlers, so that what the program finishes can be stored. When the others have stopped, or when three
+ *      quarters of the time are over, whichever comes first, nobody can wake them any more (`wakes` of the
+ *      system is closed), and their keepers are told to stop as soon as all that were woken are linked.
  */
 #ifndef ACTOR_SHUTDOWN_H
 #define ACTOR_SHUTDOWN_H
@@ -58,7 +59,6 @@ struct shutdown {
     atomptr parker;       /* of who waits; NULL until the system is started */
     atom32 workers_ended; /* threads of workers that are about to return */
     atom32 has_begun;     /* /user has told its children */
-    atom32 is_closing;    /* the keepers of durable actors are told to stop; see rule 6 */
     atom32 is_forced;     /* the deadline has passed: who has not stopped is killed */
     atom32 is_abandoned;  /* see rule 4; written under the lock */
     atom32 sweep;         /* number of the last sweep that was asked for */
@@ -68,6 +68,8 @@ struct shutdown {
     atom64 floor; /* actors have to be worth more than this for a line; see actor/report.c */
     struct ledger ledger;
     tr_time timeout_default_ns;
+    bool is_closing;       /* worker 0's: durable actors cannot be woken any more; see rule 6 */
+    bool are_keepers_told; /* worker 0's: to stop */
 
     struct lock
         lock; /* for all below; but for that of a name, nothing else is taken while it is held */

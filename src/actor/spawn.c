@@ -435,7 +435,7 @@ void tr__spawn_link(struct worker *worker, struct cell *cell)
     }
     atom32_fetch_or(&cell->control, bits, ATOM_SEQ_CST);
     if (cell->origin->is_admitted)
-        tr__spawn_leave(worker->system);
+        tr__spawn_leave(worker->system, parent);
     cell->origin->is_admitted = false;
 }
 

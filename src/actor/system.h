@@ -112,10 +112,12 @@ struct tr_system {
     tr_status ended;         /* what run and wait gave; under run_lock */
     struct loop **loops;     /* lent to the watch */
     atom32 is_stopping;      /* spawns are refused */
-    struct admission spawns; /* of no parent: /user hears of the shutdown when all are linked */
-    atom32 is_over;          /* /user has stopped: workers end */
-    atom64 shutdown_ns;      /* the deadline, 0 for none yet */
-    atom32 root_failures;    /* top-level actors that ended by a failure */
+    struct admission
+        spawns; /* below /user, not by it: it is told of the shutdown when all are linked */
+    struct admission wakes; /* below the keepers: they are told to stop when all are linked */
+    atom32 is_over;         /* /user has stopped: workers end */
+    atom64 shutdown_ns;     /* the deadline, 0 for none yet */
+    atom32 root_failures;   /* top-level actors that ended by a failure */
 };
 
 /** The number of workers on which actors start: the first ones. Any thread. */

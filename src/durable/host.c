@@ -148,8 +148,7 @@ static tr_status wake(struct tr_system *system, const struct pooled_spawner *spa
         return TR_OK;
     }
     /* While the actors of the program stop, what they do may need durable actors that sleep. */
-    bool is_late = !spawner->worker || atom32_load(&system->shutdown.is_closing, ATOM_SEQ_CST);
-    if (is_late && atom32_load(&system->is_stopping, ATOM_SEQ_CST))
+    if (!spawner->worker && atom32_load(&system->is_stopping, ATOM_SEQ_CST))
         return TR_STOPPING;
     if (tr__store_status(host->store) != TR_OK)
         return TR_STORE_FAILED;
