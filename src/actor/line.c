@@ -49,21 +49,9 @@ static struct tr_self *behind(const struct tr_self *self)
     return NULL;
 }
 
-void tr__line_enter(struct tr_self *self, uint64_t to)
+void tr__line_call_next(const struct tr_self *self)
 {
-    TR_ASSERT(!self->wants);
-    self->wants = to;
-    list_push_last(&self->cell->extra->line, &self->line);
-}
-
-void tr__line_leave(struct tr_self *self)
-{
-    TR_ASSERT(self->wants);
     struct tr_self *next = behind(self);
-    list_remove(&self->line);
-    self->wants = 0;
-    self->is_behind = !list_is_empty(&self->cell->extra->line);
-    self->has_story = true; /* the end of the turn takes that back */
     /* If the actor ends, each of them is cancelled in its turn. */
     if (next && !self->is_cancelled)
         tr__turn_wake(next, TR_OK);
@@ -71,7 +59,7 @@ void tr__line_leave(struct tr_self *self)
 
 bool tr__line_is_followed(const struct tr_self *self)
 {
-    return self->wants && behind(self);
+    return behind(self);
 }
 
 const struct tr_self *tr__line_first(const struct tr_self *self)

@@ -19,6 +19,7 @@
 #define ACTOR_LINE_H
 
 #include "actor/mail.h"
+#include "base/assert.h"
 
 /** Whether a turn of this actor wants room in the mailbox of `to`. */
 bool tr__line_has(const struct cell *cell, uint64_t to);
@@ -32,16 +33,46 @@ static inline bool turn_is_behind(struct tr_self *self, uint64_t to)
     return __builtin_expect(self->is_behind, 0) && tr__turn_is_behind(self, to);
 }
 
+/** Wakes the first turn behind this one that wants room in the same mailbox, if there is one. */
+void tr__line_call_next(const struct tr_self *self);
+
 /** Enters the line. The actor's extra is there. */
-void tr__line_enter(struct tr_self *self, uint64_t to);
+static inline void line_enter(struct tr_self *self, uint64_t to)
+{
+    TR_ASSERT(!self->wants);
+    self->wants = to;
+    list_push_last(&self->cell->extra->line, &self->line);
+}
+
+/** Whether this turn, which is in the line, is the last of it. */
+static inline bool line_is_last(const struct tr_self *self)
+{
+    return self->line.next == &self->cell->extra->line;
+}
+
 /** Leaves it, and lets the next one try. */
-void tr__line_leave(struct tr_self *self);
+static inline void line_leave(struct tr_self *self)
+{
+    TR_ASSERT(self->wants);
+    if (!line_is_last(self))
+        tr__line_call_next(self);
+    list_remove(&self->line);
+    self->wants = 0;
+    self->is_behind = !list_is_empty(&self->cell->extra->line);
+    self->has_story = true; /* the end of the turn takes that back */
+}
 
 /** Waits until nobody of the line is before this turn. As tr__turn_park; TR_MAILBOX_FULL in a ring. */
 tr_status tr__line_wait(struct tr_self *self, tr_time deadline_ns);
 
-/** Whether this turn is in the line, and another one behind it. */
+/** Whether a turn behind this one, which is in the line, wants room in the same mailbox. */
 bool tr__line_is_followed(const struct tr_self *self);
+
+/** The same of any turn. */
+static inline bool line_is_followed(const struct tr_self *self)
+{
+    return self->wants && !line_is_last(self) && tr__line_is_followed(self);
+}
 
 /** Of a turn in the line: the first one of those that want room in the same mailbox. */
 const struct tr_self *tr__line_first(const struct tr_self *self);

@@ -468,7 +468,7 @@ static tr_status place(struct tr_self *self, struct cell *cell, struct envelope 
     int32_t used = (int32_t)mail_lines(envelope);
     tr_status status = tr__mail_place(worker, cell, envelope);
     bool is_near = cell_owner(cell) == worker->index;
-    bool is_followed = tr__line_is_followed(self);
+    bool is_followed = line_is_followed(self);
     if (status == TR_OK) {
         room->messages -= 1;
         room->lines -= used;
@@ -562,12 +562,12 @@ tr_status tr__turn_wait_for_room(struct tr_self *self, struct cell *cell, struct
     tr_time now_ns = clock_bound_roughly(&self->worker->clock);
     tr_time park_ns = timer_deadline(now_ns, TR_PARK_NS);
     deadline_ns = deadline_ns < park_ns ? deadline_ns : park_ns;
-    bool is_behind = tr__line_has(self->cell, to);
-    tr__line_enter(self, to);
+    bool is_behind = !list_is_empty(&self->cell->extra->line) && tr__line_has(self->cell, to);
+    line_enter(self, to);
     self->held = envelope; /* in case that this turn is abandoned */
     status = is_behind ? wait_behind(self, cell, envelope, deadline_ns)
                        : wait_and_place(self, cell, envelope, deadline_ns);
     self->held = NULL;
-    tr__line_leave(self);
+    line_leave(self);
     return status;
 }
