@@ -136,7 +136,7 @@ TEST(no_timeout_is_early, "A-01", "T-01")
 TEST(what_a_turn_did_before_it_asked_does_not_count, "A-01", "A-04")
 {
     begin();
-    const struct number *outcome = NULL;
+    tr_status outcome = TR_FAILED;
     tr_time timeout_ns = 15 * TR_MILLISECOND;
     do {
         ask_late_ask asked = tr_ask_within(client,
@@ -145,11 +145,13 @@ TEST(what_a_turn_did_before_it_asked_does_not_count, "A-01", "A-04")
                                            ask_late,
                                            .work_ns = 2 * timeout_ns,
                                            .timeout_ns = timeout_ns);
-        ck_assert_int_eq(tr_try_await(client, asked, &outcome), TR_OK);
-        ck_assert(outcome->value == TR_OK || outcome->value == TR_TIMEOUT);
+        const struct number *reply;
+        ck_assert_int_eq(tr_try_await(client, asked, &reply), TR_OK);
+        outcome = (tr_status)reply->value;
+        ck_assert(outcome == TR_OK || outcome == TR_TIMEOUT);
         timeout_ns *= 2;
-    } while (outcome->value != TR_OK && timeout_ns < TIMEOUT_MAX);
-    ck_assert_int_eq(outcome->value, TR_OK);
+    } while (outcome != TR_OK && timeout_ns < TIMEOUT_MAX);
+    ck_assert_int_eq(outcome, TR_OK);
     end();
 }
 
@@ -161,7 +163,7 @@ TEST(what_a_turn_did_before_it_asked_does_not_count, "A-01", "A-04")
 TEST(a_request_whose_time_is_over_is_not_handled, "A-01", "A-04")
 {
     begin();
-    const struct number *outcome = NULL;
+    tr_status outcome = TR_FAILED;
     tr_time timeout_ns = 5 * TR_MILLISECOND;
     int answered = 0;
     do {
@@ -171,13 +173,15 @@ TEST(a_request_whose_time_is_over_is_not_handled, "A-01", "A-04")
                                              ask_behind,
                                              .work_ns = 12 * timeout_ns,
                                              .timeout_ns = timeout_ns);
-        ck_assert_int_eq(tr_try_await(client, asked, &outcome), TR_OK);
-        ck_assert(outcome->value == TR_OK || outcome->value == TR_TIMEOUT);
-        answered += outcome->value == TR_OK;
+        const struct number *reply;
+        ck_assert_int_eq(tr_try_await(client, asked, &reply), TR_OK);
+        outcome = (tr_status)reply->value;
+        ck_assert(outcome == TR_OK || outcome == TR_TIMEOUT);
+        answered += outcome == TR_OK;
         timeout_ns *= 2;
-    } while (outcome->value != TR_TIMEOUT && 12 * timeout_ns < TIMEOUT_MAX);
+    } while (outcome != TR_TIMEOUT && 12 * timeout_ns < TIMEOUT_MAX);
     end();
-    ck_assert_int_eq(outcome->value, TR_TIMEOUT);
+    ck_assert_int_eq(outcome, TR_TIMEOUT);
     ck_assert_int_eq(answers, answered);
 }
 
