@@ -50,7 +50,8 @@ typedef struct tr_app {
  *     1    the root failed; or, where it is restarted, it failed too often; or one of the pool did; or the
  *          app could not start
  *     2    a flag is wrong
- *     70   a handler, a function of tr_blocking or a hook had not returned in time
+ *     70   a handler, a function of tr_blocking or a hook had not returned in time, or what a durable
+ *          actor had changed was not stored in time
  *     71   a failure reached the root of the tree, and so all was shut down
  *     72   the store of durable actors has failed, and so all was shut down
  *

@@ -83,7 +83,7 @@ tr_status tr__line_wait(struct tr_self *self, tr_time deadline_ns)
     if (ring == RING_LEAVES)
         tr__ring_announce(self, self->wants);
     while (status == TR_OK && before(self))
-        status = tr__turn_park(self, deadline_ns);
+        status = turn_park_at(self, deadline_ns, NULL);
     self->number = 0;
     if (self->is_barrier && !stays_barrier)
         tr__barrier_end(self);

@@ -342,6 +342,9 @@ void tr__shutdown_sweep(struct worker *worker)
     tr__ledger_begin(worker);
     if (worker->swept == 1)
         return; /* the shutdown has begun, and nothing is asked for */
+    /* Whoever else has found the deadline: no keeper is killed while somebody may be woken below it. */
+    if (worker->index == 0 && atom32_load(&system->shutdown.is_forced, ATOM_ACQUIRE))
+        close_keepers(worker);
     if (worker->index == 0 && system->shutdown.is_closing && !admission_is_used(&system->wakes))
         tell_keepers(worker);
     uint32_t used = tr__slots_used(worker->slots);

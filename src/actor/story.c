@@ -249,7 +249,8 @@ static bool tell_actor(struct worker *worker, struct cell *cell, struct text *te
     look_through(cell->notices, question, &count, &place);
     if (!place) {
         say(text,
-            is_put_off(cell, question) ? "its reply was put off" : "it is not there any more");
+            is_put_off(cell, question) ? "its reply was put off"
+                                       : "the request was answered too late, or forwarded");
         return false;
     }
     say(text, "queued, %u of %u", place, count);

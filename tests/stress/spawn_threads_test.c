@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <troupe/durable.h>
 #include <troupe/pool.h>
 #include <troupe/system.h>
 #include <troupe/troupe.h>
@@ -17,6 +18,8 @@ TR_MESSAGE(note);
 TR_ACTOR(child, note);
 TR_MESSAGE(stay);
 TR_ACTOR(stayer, stay);
+TR_ACTOR(souvenir, stay);
+TR_MESSAGE(souvenir_state, (u64, n));
 
 static atomic_uint_fast64_t starts;
 static atomic_uint_fast64_t stops;
@@ -185,9 +188,11 @@ static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     pthread_t spawner;
-    bool holds;   /* the next allocation of the spawner waits for the end of the stayer */
-    bool is_held; /* it does */
-    bool is_over; /* the stayer has been killed */
+    bool holds;      /* the next allocation of the spawner waits for the end of the stayer */
+    bool is_held;    /* it does */
+    bool is_over;    /* the stayer has been killed */
+    bool wakes;      /* the stayer wakes a durable actor as it stops, */
+    tr_status woken; /* which gives this */
 } hold = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 static void *holding_resize(void *context, void *memory, size_t size)
@@ -208,13 +213,26 @@ static void *holding_resize(void *context, void *memory, size_t size)
     return NULL;
 }
 
+static tr_next on_souvenir_stay(void)
+{
+    return TR_SAME;
+}
+TR_BEHAVIOR(souvenir, struct souvenir_state, TR_ON(stay, on_souvenir_stay));
+TR_DURABLE(souvenir, souvenir_state);
+
 static tr_next on_stay(tr_self *self)
 {
     (void)!tr_sleep(self, TR_HOUR);
     return TR_SAME;
 }
-static tr_next on_stayer_stop(void)
+static tr_next on_stayer_stop(tr_self *self)
 {
+    if (hold.wakes) {
+        souvenir_ref ref;
+        hold.woken = tr_try_durable(self, &ref, souvenir, "one");
+        if (hold.woken == TR_OK)
+            (void)tr_tell(self, ref, stay);
+    }
     pthread_mutex_lock(&hold.lock);
     hold.is_over = true;
     pthread_cond_broadcast(&hold.changed);
@@ -243,14 +261,21 @@ static void *spawn_held(void *argument)
  * The stayer is killed at the deadline, and only then the spawn goes on: /user is still there, and the new
  * actor is killed as well.
  */
-TEST(a_spawn_that_outlasts_the_deadline_ends_too, "X-01", "X-02")
+static void outlast(const struct tr_durables *durable, const char *store)
 {
     tr_system *system;
     tr_client *client;
     stayer_ref ref;
     pthread_t thread;
-    tr_system_options options = {
-        .size = sizeof options, .workers = 2, .on_log = quiet, .resize = holding_resize};
+    const tr_system_options options = {.workers = 2,
+                                       .balance = TR_BALANCE_OFF,
+                                       .on_log = quiet,
+                                       .resize = holding_resize,
+                                       .durable = durable,
+                                       .store = store};
+    hold.is_held = false;
+    hold.is_over = false;
+    hold.wakes = durable;
     ck_assert_int_eq(tr_system_new(&options, &system), TR_OK);
     ck_assert_int_eq(tr_system_start(system), TR_OK);
     ck_assert_int_eq(tr_client_new(system, &client), TR_OK);
@@ -269,8 +294,25 @@ TEST(a_spawn_that_outlasts_the_deadline_ends_too, "X-01", "X-02")
     tr_system_free(system);
 }
 
+TEST(a_spawn_that_outlasts_the_deadline_ends_too, "X-01", "X-02")
+{
+    outlast(NULL, NULL);
+}
+
+/* The keepers of durable actors are killed with all others, although /user still waits for the spawn. */
+TEST(nobody_wakes_a_durable_actor_after_the_deadline, "X-01", "X-02")
+{
+    char directory[] = "/tmp/troupe-spawn-XXXXXX";
+    char command[64];
+    ck_assert_ptr_nonnull(mkdtemp(directory));
+    outlast(TR_DURABLES(souvenir), directory);
+    ck_assert_int_eq(hold.woken, TR_STOPPING);
+    snprintf(command, sizeof command, "rm -r %s", directory);
+    ck_assert_int_eq(system(command), 0);
+}
+
 SUITE("spawn threads", spawns_that_race_a_shutdown_are_refused_or_end,
       spawns_of_the_pool_that_race_a_shutdown_are_refused_or_end,
       groups_that_race_a_shutdown_are_refused_or_end,
       scheduled_calls_that_race_a_shutdown_are_refused_or_end,
-      a_spawn_that_outlasts_the_deadline_ends_too)
+      a_spawn_that_outlasts_the_deadline_ends_too, nobody_wakes_a_durable_actor_after_the_deadline)
