@@ -155,6 +155,39 @@ TEST(a_key_is_free_before_the_rows_behind_it_are_gone, "Z-07", "K-09")
     tr__disk_free(disk);
 }
 
+TEST(rows_that_cannot_be_deleted_hold_up_no_commit, "K-09", "PE-21")
+{
+    struct store_disk *disk = stores_disk(false);
+    struct store_options options = stores_options(disk);
+    struct store *store = stores_open(&options);
+    struct store_entry *entry = stores_enter(store, "k", "x");
+    struct store_entry *other = stores_enter(store, "k", "y");
+    fill(store, entry, KEYS);
+    fill(store, other, KEYS);
+    tr__store_leave(entry);
+    tr__store_leave(other);
+    tr__store_close(store);
+    tamper(disk,
+           "CREATE TRIGGER stuck BEFORE DELETE ON kv WHEN OLD.actor = 1 "
+           "BEGIN SELECT RAISE(ABORT, 'stuck'); END");
+    store = stores_open(&options);
+    entry = stores_enter(store, "k", "x");
+    destroy(store, entry);
+    ck_assert_int_eq(destroyed, TR_OK);
+    other = stores_enter(store, "k", "y");
+    destroy(store, other);
+    ck_assert_int_eq(destroyed, TR_OK);
+    ck_assert_int_eq(stores_put(store, other, 1, "new"), TR_OK);
+    struct store_reader *reader = stores_reader(store);
+    ck_assert_str_eq(stores_state(reader, "k", "x"), "TR_NOT_FOUND");
+    ck_assert_str_eq(stores_state(reader, "k", "y"), "new");
+    tr__store_reader_free(reader);
+    tr__store_leave(entry);
+    tr__store_leave(other);
+    tr__store_close(store);
+    tr__disk_free(disk);
+}
+
 /* ---- The mark. ---- */
 
 static void doom(struct store *store, struct store_entry *entry)
@@ -245,4 +278,5 @@ SUITE("store destroy", many_rows_of_a_destroyed_actor_go_a_few_at_a_time,
       a_key_is_free_before_the_rows_behind_it_are_gone,
       what_has_the_mark_can_be_read_until_the_store_is_opened_again,
       a_later_entry_of_a_marked_name_begins_with_a_destroy,
-      a_mark_that_does_not_fit_its_seal_destroys_nothing)
+      a_mark_that_does_not_fit_its_seal_destroys_nothing,
+      rows_that_cannot_be_deleted_hold_up_no_commit)
