@@ -274,9 +274,35 @@ TEST(a_mark_that_does_not_fit_its_seal_destroys_nothing, "PE-12")
     tr__disk_free(disk);
 }
 
+static bool on_queued(void *context, const struct store_queued *queued)
+{
+    *(unsigned *)context += queued->has_items;
+    return true;
+}
+
+TEST(what_has_the_mark_has_no_work_in_its_queues, "K-05", "K-09")
+{
+    struct store_disk *disk = stores_disk(false);
+    struct store_options options = stores_options(disk);
+    struct store *store = stores_open(&options);
+    struct store_entry *entry = stores_enter(store, "k", "x");
+    struct store_reader *reader = stores_reader(store);
+    unsigned count = 0;
+    fill(store, entry, 1);
+    ck_assert_int_eq(tr__store_list_queued(reader, INT64_MIN, "", 10, on_queued, &count), TR_OK);
+    ck_assert_uint_eq(count, 1);
+    doom(store, entry);
+    ck_assert_int_eq(tr__store_list_queued(reader, INT64_MIN, "", 10, on_queued, &count), TR_OK);
+    ck_assert_uint_eq(count, 1);
+    tr__store_reader_free(reader);
+    tr__store_leave(entry);
+    tr__store_close(store);
+    tr__disk_free(disk);
+}
+
 SUITE("store destroy", many_rows_of_a_destroyed_actor_go_a_few_at_a_time,
       a_key_is_free_before_the_rows_behind_it_are_gone,
       what_has_the_mark_can_be_read_until_the_store_is_opened_again,
       a_later_entry_of_a_marked_name_begins_with_a_destroy,
       a_mark_that_does_not_fit_its_seal_destroys_nothing,
-      rows_that_cannot_be_deleted_hold_up_no_commit)
+      rows_that_cannot_be_deleted_hold_up_no_commit, what_has_the_mark_has_no_work_in_its_queues)
