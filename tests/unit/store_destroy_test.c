@@ -300,9 +300,37 @@ TEST(what_has_the_mark_has_no_work_in_its_queues, "K-05", "K-09")
     tr__disk_free(disk);
 }
 
+TEST(destroys_at_the_opening_keep_the_log_below_its_limit, "K-11")
+{
+    enum { DOOMED = 1500, LOG_PAGES = 10 };
+    struct store_disk *copy;
+    struct store_disk *disk = stores_disk(false);
+    struct store_options options = stores_options(disk);
+    struct store *store = stores_open(&options);
+    for (int i = 0; i < DOOMED; i++) {
+        char key[16];
+        snprintf(key, sizeof key, "%u", (unsigned)i * 2654435761u); /* anywhere among the names */
+        struct store_entry *entry = stores_enter(store, "k", key);
+        fill(store, entry, 10);
+        doom(store, entry);
+        tr__store_leave(entry);
+    }
+    tr__store_close(store);
+    options.log_pages = LOG_PAGES;
+    store = stores_open(&options);
+    ck_assert_int_eq(tr__disk_clone(disk, &copy), TR_OK); /* its log is as it was at the opening */
+    tr__store_close(store);
+    ck_assert_uint_le(tr__disk_size(copy, "troupe.db-log"),
+                      TR_STORE_LOG_MAX / SESSION_LOG_PAGES * LOG_PAGES);
+    ck_assert_int_eq(count(disk, all_rows), 0);
+    tr__disk_free(copy);
+    tr__disk_free(disk);
+}
+
 SUITE("store destroy", many_rows_of_a_destroyed_actor_go_a_few_at_a_time,
       a_key_is_free_before_the_rows_behind_it_are_gone,
       what_has_the_mark_can_be_read_until_the_store_is_opened_again,
       a_later_entry_of_a_marked_name_begins_with_a_destroy,
       a_mark_that_does_not_fit_its_seal_destroys_nothing,
-      rows_that_cannot_be_deleted_hold_up_no_commit, what_has_the_mark_has_no_work_in_its_queues)
+      rows_that_cannot_be_deleted_hold_up_no_commit, what_has_the_mark_has_no_work_in_its_queues,
+      destroys_at_the_opening_keep_the_log_below_its_limit)
