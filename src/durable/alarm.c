@@ -373,8 +373,12 @@ tr_next tr__durable_alarm(tr_self *self, void *state, const void *message)
     struct worker *worker = self->worker;
     struct alarm *alarm = due->name ? find(actor, due->name) : NULL;
     tr__clock_done(worker, actor->kind->host, due->ticket);
-    /* None fires in a grace: the clock hears of them when the actor has gone. */
-    bool may_fire = actor->machine.state == SLEEP_STARTED;
+    /*
+     * None fires in a grace: the clock hears of them when the actor has gone. Nor while the system stops, also of actors
+     * that wake meanwhile: it is for the next start.
+     */
+    bool is_stopping = atom32_load(&worker->system->is_stopping, ATOM_RELAXED);
+    bool may_fire = actor->machine.state == SLEEP_STARTED && !is_stopping;
     if (!alarm || actor->broken != TR_OK || (!may_fire && actor->machine.state != SLEEP_GRACE))
         return tr__durable_skip(self);
     tr_time now = tr_wall_now(self);

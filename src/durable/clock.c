@@ -417,6 +417,8 @@ static tr_next on_told(tr_self *self, struct clock_state *clock,
 static tr_next on_stop(tr_self *self, struct clock_state *clock)
 {
     tr__hints_deinit(&clock->hints, self->worker);
+    if (clock->host && atom32_load(&self->worker->system->is_stopping, ATOM_RELAXED))
+        tr__lulls_close(self->worker, clock->host);
     return TR_SAME;
 }
 

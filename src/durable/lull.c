@@ -238,6 +238,13 @@ static struct cell *take_next(struct durable_host *host)
     return next;
 }
 
+void tr__lulls_close(struct worker *worker, struct durable_host *host)
+{
+    struct cell *next;
+    while ((next = take_next(host)))
+        tr__pooled_begin(worker, next);
+}
+
 void tr__lulls_stop(struct worker *worker, struct durable_host *host)
 {
     struct cell *next;

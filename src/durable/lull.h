@@ -38,7 +38,12 @@ bool tr__lull_defer(const struct durable_kind *kind, tr_bytes key, struct cell *
  * the worker of the clock.
  */
 tr_time tr__lulls_end(struct worker *worker, struct durable_host *host, tr_time now_ns);
-/** The system stops: who waits for a lull ends now. On the worker of all keepers. */
+/**
+ * The clock stops, since the system does: those that wait begin now, and those that come later begin at once. On the
+ * worker of the clock.
+ */
+void tr__lulls_close(struct worker *worker, struct durable_host *host);
+/** The keepers are to stop: who waits for a lull ends now. On the worker of all keepers. */
 void tr__lulls_stop(struct worker *worker, struct durable_host *host);
 void tr__lulls_free(struct durable_host *host);
 

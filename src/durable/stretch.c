@@ -315,8 +315,12 @@ tr_status tr__durable_stretch_end(struct worker *worker, struct durable_actor *a
             status = tr__durable_sql_put(actor);
         return status == TR_OK ? stretch_submit(worker, actor) : status;
     }
-    if (is_due)
+    if (is_due) {
         status = finish(worker, actor, size);
+    } else { /* What had changed, if anything, is again as it is stored. */
+        actor->has_dirt = false;
+        actor->save_ns = TR_NEVER;
+    }
     if (status != TR_OK) {
         actor->has_dirt = had_dirt; /* what ended before is still there */
         return status;

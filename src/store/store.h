@@ -420,7 +420,7 @@ struct store_queued {
     const char *kind; /* NULL: it is not known. */
     tr_bytes key;
     uint32_t version; /* Of its state, as it was put; 0: it has none. */
-    bool has_items;   /* In a queue that is asked for. */
+    bool has_items;   /* In a queue that is asked for, and the actor is not to be destroyed. */
 };
 typedef bool store_visit_queued(void *context, const struct store_queued *queued);
 /**

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <troupe/kit.h>
+#include <troupe/shutdown.h>
 #include <troupe/troupe.h>
 
 #include "support/test.h"
@@ -181,6 +182,56 @@ TEST(a_message_that_fails_takes_back_only_itself, "K-01", "Z-14")
     }
 }
 
+static tr_next set(tr_self *self, struct lazy_state *state, int64_t n)
+{
+    state->value = n;
+    return tr_reply(self, acted, .value = n);
+}
+
+static tr_next set_and_save(tr_self *self, struct lazy_state *state, int64_t n)
+{
+    state->value = n;
+    tr_save(self);
+    return tr_reply(self, acted, .value = n);
+}
+
+static tr_next value_of(tr_self *self, struct lazy_state *state, int64_t n)
+{
+    (void)n;
+    return tr_reply(self, acted, .value = state->value);
+}
+
+/* The second change is the one that counts, although it leaves nothing to be stored. */
+TEST(a_change_that_was_taken_back_does_not_return_when_another_fails, "K-01", "Z-14")
+{
+    for (int kind = 0; kind < KINDS; kind++) {
+        begin();
+        must_do(kind, set_and_save, 1);
+        must_do(kind, set, 2);
+        must_do(kind, set, 1);
+        ck_assert_int_eq(try_do(kind, add_and_fail, 0, NULL), TR_FAILED);
+        ck_assert_int_eq(must_do(kind, value_of, 0), 1);
+        tr_kit_free(kit);
+    }
+}
+
+TEST(a_change_that_was_taken_back_is_not_missing_after_a_shutdown, "K-01", "X-04")
+{
+    for (int kind = 0; kind < KINDS; kind++) {
+        tr_shutdown_report report;
+        begin();
+        must_do(kind, set_and_save, 1);
+        must_do(kind, set, 2);
+        must_do(kind, set, 1);
+        tr_system_shutdown(tr_kit_system(kit), TR_SECOND);
+        tr_kit_advance(kit, 2 * TR_SECOND);
+        ck_assert_int_eq(tr_system_report(tr_kit_system(kit), &report), TR_OK);
+        ck_assert_int_eq(report.status, TR_OK);
+        ck_assert_uint_eq(report.unstored, 0);
+        tr_kit_free(kit);
+    }
+}
+
 static tr_next add_wait_fail(tr_self *self, struct lazy_state *state, int64_t n)
 {
     change(self, state, 1);
@@ -280,6 +331,8 @@ TEST(without_memory_all_or_nothing_is_kept, "K-01")
 }
 
 SUITE("durable and stored later", a_message_that_fails_takes_back_only_itself,
+      a_change_that_was_taken_back_does_not_return_when_another_fails,
+      a_change_that_was_taken_back_is_not_missing_after_a_shutdown,
       what_a_turn_did_before_it_waited_is_kept,
       alarms_of_finished_messages_are_set_when_another_fails,
       events_of_finished_messages_are_kept_when_another_fails,

@@ -133,6 +133,79 @@ TEST(a_turn_that_takes_half_of_the_time_can_still_store, "X-01", "Z-06")
     }
 }
 
+static int rings;
+
+static tr_next ring(tr_self *self, struct thing_state *state, int64_t n)
+{
+    (void)self, (void)state, (void)n;
+    rings++;
+    return TR_SAME;
+}
+
+static tr_next set_alarm(tr_self *self, struct thing_state *state, int64_t n)
+{
+    tr_alarm_after(self, "ring", n, nudge, .call = (uint64_t)(uintptr_t)(thing_call *)ring, .n = 1);
+    return tr_reply(self, acted, .value = state->value);
+}
+
+/* It wakes an actor whose alarm is due by then: the alarm is for the next start of the program. */
+TEST(a_wake_while_all_stops_fires_no_alarm, "K-04", "X-01")
+{
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        clerk_ref clerk;
+        rings = 0;
+        begin(seed);
+        (void)things_do("asked", set_alarm, 2 * TR_MINUTE);
+        tr_kit_advance(kit, 2 * TR_MINUTE - TR_SECOND);
+        ck_assert_int_eq(tr_try_spawn(test, &clerk, clerk, NULL), TR_OK);
+        tr_tell(test, clerk, finish, .waits_ns = 5 * TR_SECOND);
+        tr_system_shutdown(tr_kit_system(kit), 20 * TR_SECOND);
+        tr_kit_advance(kit, 20 * TR_SECOND);
+        ck_assert_int_eq(clerk_status, TR_OK);
+        ck_assert_uint_eq(live(), 0);
+        ck_assert_int_eq(rings, 0);
+        begin_again();
+        ck_assert_int_eq(things_do("asked", thing_add, 0), 5);
+        tr_kit_advance(kit, TR_HOUR);
+        ck_assert_int_eq(rings, 1);
+        end();
+    }
+}
+
+static bool fails_to_wake;
+
+static tr_next wake_or_fail(tr_self *self, struct thing_state *state, int64_t n)
+{
+    (void)state, (void)n;
+    return fails_to_wake ? tr_fail(self, TR_BAD_DATA, "as told") : TR_SAME;
+}
+
+/* Its next start is put off when the shutdown begins, and nobody would begin it later. */
+TEST(a_key_that_failed_before_the_shutdown_can_still_be_asked, "X-01", "PE-19")
+{
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        clerk_ref clerk;
+        things_on_awake = wake_or_fail;
+        fails_to_wake = true;
+        begin(seed);
+        ck_assert_int_eq(things_try("asked", thing_add, 1, NULL), TR_START_FAILED);
+        fails_to_wake = false;
+        ck_assert_int_eq(tr_try_spawn(test, &clerk, clerk, NULL), TR_OK);
+        tr_tell(test, clerk, finish, .waits_ns = seed % 2 ? TR_SECOND : 0);
+        if (seed % 4 < 2)
+            tr_kit_settle(kit);
+        tr_system_shutdown(tr_kit_system(kit), 10 * TR_SECOND);
+        tr_kit_advance(kit, 2 * TR_SECOND);
+        ck_assert_msg(
+            clerk_status == TR_OK, "seed %d: %s", (int)seed, tr_status_name(clerk_status));
+        ck_assert_uint_eq(live(), 0);
+        things_on_awake = NULL;
+        begin_again();
+        ck_assert_int_eq(things_do("asked", thing_add, 0), 5);
+        end();
+    }
+}
+
 static tr_time slept_ns;
 static tr_status late_wake;
 
@@ -213,6 +286,7 @@ TEST(a_shutdown_without_time_ends, "X-01")
 }
 
 SUITE("durable shutdown", what_an_actor_does_as_it_stops_is_stored,
-      a_turn_that_takes_half_of_the_time_can_still_store,
+      a_turn_that_takes_half_of_the_time_can_still_store, a_wake_while_all_stops_fires_no_alarm,
+      a_key_that_failed_before_the_shutdown_can_still_be_asked,
       durable_actors_have_a_quarter_of_the_time_at_least,
       durable_actors_sleep_at_once_when_they_are_alone, a_shutdown_without_time_ends)

@@ -155,6 +155,39 @@ TEST(a_key_is_free_before_the_rows_behind_it_are_gone, "Z-07", "K-09")
     tr__disk_free(disk);
 }
 
+TEST(rows_that_cannot_be_deleted_hold_up_no_commit, "K-09", "PE-21")
+{
+    struct store_disk *disk = stores_disk(false);
+    struct store_options options = stores_options(disk);
+    struct store *store = stores_open(&options);
+    struct store_entry *entry = stores_enter(store, "k", "x");
+    struct store_entry *other = stores_enter(store, "k", "y");
+    fill(store, entry, KEYS);
+    fill(store, other, KEYS);
+    tr__store_leave(entry);
+    tr__store_leave(other);
+    tr__store_close(store);
+    tamper(disk,
+           "CREATE TRIGGER stuck BEFORE DELETE ON kv WHEN OLD.actor = 1 "
+           "BEGIN SELECT RAISE(ABORT, 'stuck'); END");
+    store = stores_open(&options);
+    entry = stores_enter(store, "k", "x");
+    destroy(store, entry);
+    ck_assert_int_eq(destroyed, TR_OK);
+    other = stores_enter(store, "k", "y");
+    destroy(store, other);
+    ck_assert_int_eq(destroyed, TR_OK);
+    ck_assert_int_eq(stores_put(store, other, 1, "new"), TR_OK);
+    struct store_reader *reader = stores_reader(store);
+    ck_assert_str_eq(stores_state(reader, "k", "x"), "TR_NOT_FOUND");
+    ck_assert_str_eq(stores_state(reader, "k", "y"), "new");
+    tr__store_reader_free(reader);
+    tr__store_leave(entry);
+    tr__store_leave(other);
+    tr__store_close(store);
+    tr__disk_free(disk);
+}
+
 /* ---- The mark. ---- */
 
 static void doom(struct store *store, struct store_entry *entry)
@@ -241,8 +274,63 @@ TEST(a_mark_that_does_not_fit_its_seal_destroys_nothing, "PE-12")
     tr__disk_free(disk);
 }
 
+static bool on_queued(void *context, const struct store_queued *queued)
+{
+    *(unsigned *)context += queued->has_items;
+    return true;
+}
+
+TEST(what_has_the_mark_has_no_work_in_its_queues, "K-05", "K-09")
+{
+    struct store_disk *disk = stores_disk(false);
+    struct store_options options = stores_options(disk);
+    struct store *store = stores_open(&options);
+    struct store_entry *entry = stores_enter(store, "k", "x");
+    struct store_reader *reader = stores_reader(store);
+    unsigned count = 0;
+    fill(store, entry, 1);
+    ck_assert_int_eq(tr__store_list_queued(reader, INT64_MIN, "", 10, on_queued, &count), TR_OK);
+    ck_assert_uint_eq(count, 1);
+    doom(store, entry);
+    ck_assert_int_eq(tr__store_list_queued(reader, INT64_MIN, "", 10, on_queued, &count), TR_OK);
+    ck_assert_uint_eq(count, 1);
+    tr__store_reader_free(reader);
+    tr__store_leave(entry);
+    tr__store_close(store);
+    tr__disk_free(disk);
+}
+
+TEST(destroys_at_the_opening_keep_the_log_below_its_limit, "K-11")
+{
+    enum { DOOMED = 1500, LOG_PAGES = 10 };
+    struct store_disk *copy;
+    struct store_disk *disk = stores_disk(false);
+    struct store_options options = stores_options(disk);
+    struct store *store = stores_open(&options);
+    for (int i = 0; i < DOOMED; i++) {
+        char key[16];
+        snprintf(key, sizeof key, "%u", (unsigned)i * 2654435761u); /* anywhere among the names */
+        struct store_entry *entry = stores_enter(store, "k", key);
+        fill(store, entry, 10);
+        doom(store, entry);
+        tr__store_leave(entry);
+    }
+    tr__store_close(store);
+    options.log_pages = LOG_PAGES;
+    store = stores_open(&options);
+    ck_assert_int_eq(tr__disk_clone(disk, &copy), TR_OK); /* its log is as it was at the opening */
+    tr__store_close(store);
+    ck_assert_uint_le(tr__disk_size(copy, "troupe.db-log"),
+                      TR_STORE_LOG_MAX / SESSION_LOG_PAGES * LOG_PAGES);
+    ck_assert_int_eq(count(disk, all_rows), 0);
+    tr__disk_free(copy);
+    tr__disk_free(disk);
+}
+
 SUITE("store destroy", many_rows_of_a_destroyed_actor_go_a_few_at_a_time,
       a_key_is_free_before_the_rows_behind_it_are_gone,
       what_has_the_mark_can_be_read_until_the_store_is_opened_again,
       a_later_entry_of_a_marked_name_begins_with_a_destroy,
-      a_mark_that_does_not_fit_its_seal_destroys_nothing)
+      a_mark_that_does_not_fit_its_seal_destroys_nothing,
+      rows_that_cannot_be_deleted_hold_up_no_commit, what_has_the_mark_has_no_work_in_its_queues,
+      destroys_at_the_opening_keep_the_log_below_its_limit)

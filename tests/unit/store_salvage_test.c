@@ -311,6 +311,101 @@ TEST(what_is_whole_only_without_the_log_is_taken_from_there, "PE-12")
     tr__disk_free(disk);
 }
 
+static void doom(struct store *store, int actor)
+{
+    struct store_entry *entry = stores_enter(store, "k", key_of(actor));
+    struct store_batch *batch = stores_batch(entry);
+    ck_assert_int_eq(tr__store_doom(batch), TR_OK);
+    ck_assert_int_eq(stores_commit(store, batch), TR_OK);
+    tr__store_leave(entry);
+}
+
+/* The mark is in the log alone, and another actor is taken from the database without the log. */
+TEST(an_actor_with_the_mark_of_a_destroy_does_not_come_back, "PE-12", "K-09")
+{
+    struct store_disk *disk = filled(2);
+    struct store_options options = stores_options(disk);
+    struct store *store = stores_open(&options);
+    struct store_disk *copy;
+    doom(store, 8);
+    ck_assert_int_eq(tr__disk_clone(disk, &copy), TR_OK);
+    tr__store_close(store);
+    tr__disk_free(disk);
+    tamper_in_log(copy, "UPDATE kv SET value = x'00' WHERE actor = 5");
+    struct outcome outcome = save(copy);
+    ck_assert_uint_eq(outcome.report.lost, 0);
+    ck_assert_uint_eq(outcome.report.older, 1);
+    ck_assert_int_eq(outcome.well, ACTORS - 1);
+    ck_assert_uint_eq(outcome.rounds[8], 0);
+    tr__disk_free(copy);
+}
+
+TEST(what_is_left_of_a_destroyed_actor_is_not_lost, "PE-12", "K-09")
+{
+    struct store_disk *disk = filled(1);
+    tamper(disk,
+           "UPDATE actor SET name = x'000000000000000009', seal = x'', version = 0, sequence = 0, "
+           "state = NULL WHERE id = 9; DELETE FROM alarm WHERE actor = 9");
+    struct outcome outcome = save(disk);
+    ck_assert_uint_eq(outcome.report.lost + outcome.report.older, 0);
+    ck_assert_int_eq(outcome.well, ACTORS - 1);
+    tr__disk_free(disk);
+}
+
+static const char *shapes_of(struct store_disk *disk)
+{
+    static struct stores_text text;
+    text = (struct stores_text){.size = 0};
+    struct store_options options = stores_options(disk);
+    struct store *store = stores_open(&options);
+    struct store_reader *reader = stores_reader(store);
+    ck_assert_int_eq(tr__store_list_shapes(reader, stores_visit, &text), TR_OK);
+    tr__store_reader_free(reader);
+    tr__store_close(store);
+    return text.text;
+}
+
+TEST(shapes_of_what_is_saved_are_saved_with_it, "PE-12", "K-02")
+{
+    struct store_disk *disk = stores_disk(false);
+    struct store_options options = stores_options(disk);
+    struct store *store = stores_open(&options);
+    struct store_entry *entry = stores_enter(store, "k", "x");
+    struct store_batch *batch = stores_batch(entry);
+    ck_assert_int_eq(tr__store_shape_put(batch, 7, stores_bytes("{seven}")), TR_OK);
+    ck_assert_int_eq(tr__store_shape_put(batch, 8, stores_bytes("{eight}")), TR_OK);
+    ck_assert_int_eq(tr__store_put_state(batch, 1, stores_bytes("state")), TR_OK);
+    ck_assert_int_eq(stores_commit(store, batch), TR_OK);
+    tr__store_leave(entry);
+    tr__store_close(store);
+    struct store_disk *into = stores_disk(false);
+    struct store_options into_options = stores_options(into);
+    struct store_salvage report;
+    ck_assert_int_eq(tr__store_salvage(&options, &into_options, &report, NULL, NULL, NULL), TR_OK);
+    ck_assert_uint_eq(report.copied, 1);
+    char before[sizeof((struct stores_text *)NULL)->text];
+    (void)snprintf(before, sizeof before, "%s", shapes_of(disk));
+    ck_assert_ptr_nonnull(strstr(before, "{seven}"));
+    ck_assert_str_eq(shapes_of(into), before);
+    tr__disk_free(into);
+    tr__disk_free(disk);
+}
+
+TEST(a_store_of_an_earlier_format_is_saved, "PE-12", "K-06")
+{
+    static const char *const formats[] = {
+        "DROP TABLE page; DROP TABLE shape; DROP INDEX actor_doomed; PRAGMA user_version = 1",
+        "DROP TABLE shape; DROP INDEX actor_doomed; PRAGMA user_version = 2"};
+    for (size_t i = 0; i < 2; i++) {
+        struct store_disk *disk = filled(1);
+        tamper(disk, formats[i]);
+        struct outcome outcome = save(disk);
+        ck_assert_int_eq(outcome.well, ACTORS);
+        ck_assert_uint_eq(outcome.report.lost + outcome.report.gaps + outcome.report.older, 0);
+        tr__disk_free(disk);
+    }
+}
+
 TEST(what_cannot_be_saved_from_is_left_alone, "K-06")
 {
     tr_error error;
@@ -340,4 +435,6 @@ SUITE("store salvage", a_store_that_is_well_is_copied_whole,
       rows_that_do_not_fit_cost_their_actors_alone, a_spoiled_page_costs_what_lies_behind_it,
       of_a_damaged_log_all_before_the_damage_is_saved, without_its_log_the_database_is_saved,
       what_is_whole_only_without_the_log_is_taken_from_there,
-      what_cannot_be_saved_from_is_left_alone)
+      an_actor_with_the_mark_of_a_destroy_does_not_come_back,
+      what_is_left_of_a_destroyed_actor_is_not_lost, shapes_of_what_is_saved_are_saved_with_it,
+      a_store_of_an_earlier_format_is_saved, what_cannot_be_saved_from_is_left_alone)

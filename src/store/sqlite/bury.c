@@ -4,7 +4,11 @@
 /* A NUL, and the number of the row, the highest byte first. */
 enum { BURIED_NAME = 9 };
 
-enum { DOOMED_EACH = 1000 }; /* actors that one transaction destroys when a store is opened */
+/*
+ * Actors that one transaction destroys when a store is opened: BURY_AT_ONCE rows of each, if every one is on a page of
+ * its own, are a sixth of what the log may have.
+ */
+enum { DOOMED_EACH = 64 };
 
 static void buried_name(int64_t id, unsigned char name[BURIED_NAME])
 {
@@ -199,6 +203,18 @@ static tr_status bury_next(struct store_session *session, int64_t *skipped, bool
     return fits ? tr__bury(session, id, (tr_bytes){sealed, SEAL_SIZE}) : tr__link_status(result);
 }
 
+/* The thread that tidies the log does not run yet. */
+static tr_status tidy(struct store_session *session)
+{
+    struct store_why why;
+    struct store_log log;
+    tr__session_look(session, &log);
+    if (log.pages < log.soon)
+        return TR_OK;
+    tr_status status = tr__session_restart(session, false, &why);
+    return status == TR_STORE_FAILED ? status : TR_OK;
+}
+
 tr_status tr__bury_doomed(struct store_session *session)
 {
     struct link *link = &session->writer;
@@ -211,6 +227,8 @@ tr_status tr__bury_doomed(struct store_session *session)
             status = bury_next(session, &skipped, &is_over);
         if (status == TR_OK)
             status = tr__link_do(link, SQL_COMMIT);
+        if (status == TR_OK)
+            status = tidy(session);
     }
     if (status != TR_OK && !sqlite3_get_autocommit(link->database) &&
         tr__link_do(link, SQL_ROLLBACK) != TR_OK)

@@ -538,8 +538,11 @@ static enum outcome apply_all(struct store_session *session, struct store_batch 
     return GROUP_READY;
 }
 
-/* One attempt. False: a batch failed on the way, and the others are to be tried again. */
-static bool commit_once(struct store_session *session, struct store_batch *first,
+/*
+ * One attempt. False: a batch failed on the way, and the others are to be tried again; or *buries was true, and what
+ * destroyed actors have left could not be deleted.
+ */
+static bool commit_once(struct store_session *session, struct store_batch *first, bool *buries,
                         struct store_why *why, tr_status *result)
 {
     struct link *link = &session->writer;
@@ -547,9 +550,10 @@ static bool commit_once(struct store_session *session, struct store_batch *first
     enum outcome outcome = GROUP_READY;
     if (status == TR_OK)
         outcome = apply_all(session, first, &status);
-    if (outcome == GROUP_READY && status == TR_OK && session->has_buried &&
+    if (outcome == GROUP_READY && status == TR_OK && session->has_buried && *buries &&
         tr__bury_slice(session) != TR_OK) {
         session->has_buried = false; /* nobody's commit fails for that */
+        *buries = false;             /* also if one of the group destroys an actor with many rows */
         outcome = GROUP_AGAIN;
     }
     if (outcome == GROUP_READY && status == TR_OK)
@@ -577,7 +581,8 @@ tr_status tr__session_commit(struct store_session *session, struct store_batch *
                              struct store_why *why)
 {
     tr_status status;
-    while (!commit_once(session, first, why, &status))
+    bool buries = true;
+    while (!commit_once(session, first, &buries, why, &status))
         continue;
     return status ? status : tr__session_check_files(session, why);
 }

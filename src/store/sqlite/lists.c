@@ -274,8 +274,10 @@ tr_status tr__view_list_queued(struct store_view *view, int64_t after, const cha
         queued.actor = sqlite3_column_int64(statement, 0);
         if (name_split(tr__link_bytes(statement, 1), kind, &queued.key))
             queued.kind = kind;
-        queued.has_items = sqlite3_column_int64(statement, 2) != 0;
-        queued.version = (uint32_t)sqlite3_column_int64(statement, 3);
+        uint64_t version = (uint64_t)sqlite3_column_int64(statement, 3);
+        queued.has_items =
+            sqlite3_column_int64(statement, 2) != 0 && !(version & SEAL_DOOMED); /* they go, too */
+        queued.version = (uint32_t)version;
         goes_on = visit(context, &queued);
     }
     (void)sqlite3_reset(statement);

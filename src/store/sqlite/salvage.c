@@ -7,6 +7,9 @@
  *
  * First the database is read with what fits of its log. If something is missing then, it is read again without the
  * log: a page that is damaged in the one may be whole in the other.
+ *
+ * An actor that has the mark of a destroy is copied as its row with the mark alone, which the next opening destroys: so
+ * the second run does not take an earlier state of it. Rows of actors that were destroyed are left out.
  */
 #include "store/sqlite/make.h"
 #include "store/sqlite/place.h"
@@ -55,15 +58,26 @@ struct salvage {
     sqlite3_stmt *add;  /* an actor to the new store */
     sqlite3_stmt *has;  /* whether it is there */
     sqlite3_stmt *miss; /* whether its name was noted */
+    sqlite3_stmt *shapes;
+    sqlite3_stmt *add_shape;
     bool is_open;       /* The source could be read at all. */
     bool is_second;     /* without the log */
     bool takes_all;     /* in the second run, not only what the first one missed */
+    bool misses_shapes; /* Not all of them could be read. */
     uint64_t epoch_max; /* of all rows */
 };
 
 static tr_status prepare(struct store_session *session, const char *text, sqlite3_stmt **statement)
 {
     return tr__link_status(sqlite3_prepare_v2(session->writer.database, text, -1, statement, NULL));
+}
+
+/* A store of an earlier format does not have every table: the statement is NULL then. */
+static tr_status prepare_read(struct salvage *salvage, const char *text, sqlite3_stmt **statement)
+{
+    sqlite3 *database = salvage->from->writer.database;
+    int result = sqlite3_prepare_v2(database, text, -1, statement, NULL);
+    return result == SQLITE_ERROR ? TR_OK : tr__link_status(result);
 }
 
 static tr_status salvage_prepare(struct salvage *salvage)
@@ -83,10 +97,16 @@ static tr_status salvage_prepare(struct salvage *salvage)
         status = prepare(salvage->into, "SELECT 1 FROM temp.noted WHERE name = ?1", &salvage->miss);
     for (size_t i = 0; i < SALVAGE_TABLES && status == TR_OK; i++) {
         /* A table that cannot be read is missed by those that have rows in it: nobody knows which. */
-        status = prepare(salvage->from, salvage_tables[i].read, &salvage->reads[i]);
+        status = prepare_read(salvage, salvage_tables[i].read, &salvage->reads[i]);
         if (status == TR_OK)
             status = prepare(salvage->into, salvage_tables[i].write, &salvage->writes[i]);
     }
+    if (status == TR_OK)
+        status = prepare_read(salvage, "SELECT id, seal, text FROM shape", &salvage->shapes);
+    if (status == TR_OK)
+        status = prepare(salvage->into,
+                         "INSERT OR IGNORE INTO shape (id, seal, text) VALUES (?1, ?2, ?3)",
+                         &salvage->add_shape);
     return status;
 }
 
@@ -96,7 +116,10 @@ static void salvage_finish(struct salvage *salvage)
     (void)sqlite3_finalize(salvage->add);
     (void)sqlite3_finalize(salvage->has);
     (void)sqlite3_finalize(salvage->miss);
+    (void)sqlite3_finalize(salvage->shapes);
+    (void)sqlite3_finalize(salvage->add_shape);
     salvage->next = salvage->add = salvage->has = salvage->miss = NULL;
+    salvage->shapes = salvage->add_shape = NULL;
     for (size_t i = 0; i < SALVAGE_TABLES; i++) {
         (void)sqlite3_finalize(salvage->reads[i]);
         (void)sqlite3_finalize(salvage->writes[i]);
@@ -108,6 +131,38 @@ static void see_generation(struct salvage *salvage, struct store_generation gene
 {
     if (generation.epoch > salvage->epoch_max)
         salvage->epoch_max = generation.epoch;
+}
+
+/* Copies the shapes that can be read. Each is as good from the database as from its log: the text is that of the number. */
+static tr_status copy_shapes(struct salvage *salvage)
+{
+    static const tr_bytes none = {NULL, 0};
+    sqlite3_stmt *read = salvage->shapes;
+    sqlite3_stmt *add = salvage->add_shape;
+    tr_status status = TR_OK;
+    int result = SQLITE_DONE;
+    while (read && status == TR_OK && (result = sqlite3_step(read)) == SQLITE_ROW) {
+        struct store_generation generation;
+        int64_t id = sqlite3_column_int64(read, 0);
+        tr_bytes sealed = tr__link_bytes(read, 1);
+        tr_bytes text = tr__link_bytes(read, 2);
+        struct hash_key key = salvage->from->key;
+        bool fits = seal_generation(sealed, &generation);
+        if (fits) {
+            struct seal seal =
+                seal_row(key, SEAL_SHAPE, none, generation, none, (uint64_t)id, 0, text);
+            fits = seal_fits(&seal, sealed);
+        }
+        salvage->misses_shapes |= !fits;
+        if (!fits)
+            continue;
+        tr__link_bind_number(add, 1, id);
+        tr__link_bind_bytes(add, 2, sealed);
+        tr__link_bind_bytes(add, 3, text);
+        status = tr__link_run(add);
+    }
+    salvage->misses_shapes |= tr__link_status(result) != TR_OK;
+    return tr__link_status(result) == TR_NO_MEMORY ? TR_NO_MEMORY : status;
 }
 
 /* Copies the row that `read` is at. TR_STORE_CORRUPT: it does not fit its seal. */
@@ -152,6 +207,8 @@ static tr_status copy_rows(struct salvage *salvage, size_t table, tr_bytes name,
     int64_t last = 0;
     tr_status status = TR_OK;
     int result;
+    if (!read)
+        return TR_OK;
     tr__link_bind_number(read, 1, from_id);
     while ((result = sqlite3_step(read)) == SQLITE_ROW && status == TR_OK) {
         int64_t number = sqlite3_column_int64(read, 1);
@@ -184,7 +241,7 @@ static tr_status copy_state(struct salvage *salvage, tr_bytes name, int64_t *int
     struct seal seal = seal_actor(key,
                                   name,
                                   generation,
-                                  (uint32_t)version,
+                                  (uint64_t)version,
                                   (uint64_t)sequence,
                                   has_state,
                                   seal_state_sum(key, state));
@@ -222,10 +279,13 @@ static tr_status copy_actor(struct salvage *salvage)
     struct link *into = &salvage->into->writer;
     int64_t from_id = sqlite3_column_int64(salvage->next, 0);
     tr_bytes name = tr__link_bytes(salvage->next, 1);
+    bool is_doomed = sqlite3_column_int64(salvage->next, 3) & (int64_t)SEAL_DOOMED;
     int64_t sequence = sqlite3_column_int64(salvage->next, 4);
     int64_t into_id = 0;
     bool is_copied = false;
     bool is_wanted = true;
+    if (name.size > 0 && *(const char *)name.data == '\0')
+        return TR_OK; /* what is left of a destroyed one: bury.h */
     tr_status status = is_there(salvage->has, name, &is_copied);
     if (status == TR_OK && salvage->is_second && !salvage->takes_all)
         status = is_there(salvage->miss, name, &is_wanted); /* Others were destroyed since then. */
@@ -235,11 +295,11 @@ static tr_status copy_actor(struct salvage *salvage)
     if (status != TR_OK)
         return status;
     status = copy_state(salvage, name, &into_id);
-    for (size_t i = 0; i < SALVAGE_TABLES && status == TR_OK; i++)
+    for (size_t i = 0; i < SALVAGE_TABLES && status == TR_OK && !is_doomed; i++)
         status = copy_rows(salvage, i, name, from_id, into_id, sequence);
     if (status == TR_OK) {
-        salvage->report->copied++;
-        salvage->report->older += salvage->is_second;
+        salvage->report->copied += !is_doomed;
+        salvage->report->older += salvage->is_second && !is_doomed;
         return tr__link_execute(into, "RELEASE salvage");
     }
     tr_status undone = tr__link_execute(into, "ROLLBACK TO salvage; RELEASE salvage");
@@ -320,8 +380,8 @@ static tr_status copy_actors(struct salvage *salvage)
 static tr_status note_names(struct salvage *salvage)
 {
     static const char *const texts[] = {
-        "SELECT name FROM actor ORDER BY name",
-        "SELECT name FROM actor ORDER BY name DESC",
+        "SELECT name FROM actor WHERE name >= x'01' ORDER BY name",
+        "SELECT name FROM actor WHERE name >= x'01' ORDER BY name DESC",
     };
     sqlite3_stmt *note = NULL;
     int result = SQLITE_OK;
@@ -383,6 +443,8 @@ static tr_status copy_source(struct salvage *salvage, const char *program, tr_er
     tr_status status = tr__link_execute(&into->writer, "BEGIN IMMEDIATE");
     if (status == TR_OK)
         status = salvage_prepare(salvage);
+    if (status == TR_OK)
+        status = copy_shapes(salvage);
     if (status == TR_OK)
         status = copy_actors(salvage);
     if (status == TR_OK && (!salvage->is_second || salvage->takes_all))
@@ -462,7 +524,7 @@ static tr_status salvage_all(struct salvage *salvage, const struct store_options
                                         &missing);
     if (counted != TR_OK)
         return tr__make_refuse_by(error, salvage->into, into, counted);
-    if (status == TR_OK && missing == 0 && salvage->report->gaps == 0)
+    if (status == TR_OK && missing == 0 && salvage->report->gaps == 0 && !salvage->misses_shapes)
         return TR_OK;
     /* A run that was not possible at all leaves no names: everything is taken. */
     salvage->takes_all = status != TR_OK || salvage->report->gaps > 0;
