@@ -403,7 +403,7 @@ static void give_up(struct tr_self *self)
     (void)tr__letter_send(worker, envelope, ENVELOPE_BACK, self->waits_for, from);
 }
 
-/* Asks for room and waits until it is granted; also when it was and is gone again. */
+/* Asks for room and waits until it is granted; also when it was and is gone again. Its actor has an extra. */
 static tr_status wait(struct tr_self *self, uint64_t to, int32_t lines, tr_time deadline_ns)
 {
     struct worker *worker = self->worker;
@@ -413,9 +413,7 @@ static tr_status wait(struct tr_self *self, uint64_t to, int32_t lines, tr_time 
         self->number = 0;
         return TR_MAILBOX_FULL;
     }
-    struct envelope *wanted = NULL;
-    if (tr__extra_of(worker, self->cell))
-        wanted = tr__letter_new(worker, self->number, STOCK_STEP, lines);
+    struct envelope *wanted = tr__letter_new(worker, self->number, STOCK_STEP, lines);
     tr_status status = TR_NO_MEMORY;
     if (wanted)
         status = want(worker, wanted, to, self->cell->identity);
@@ -562,7 +560,7 @@ tr_status tr__turn_wait_for_room(struct tr_self *self, struct cell *cell, struct
     tr_time now_ns = clock_bound_roughly(&self->worker->clock);
     tr_time park_ns = timer_deadline(now_ns, TR_PARK_NS);
     deadline_ns = deadline_ns < park_ns ? deadline_ns : park_ns;
-    bool is_behind = tr__line_has(self->cell, to);
+    bool is_behind = turn_is_behind(self, to);
     tr__line_enter(self, to);
     self->held = envelope; /* in case that this turn is abandoned */
     status = is_behind ? wait_behind(self, cell, envelope, deadline_ns)
