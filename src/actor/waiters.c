@@ -403,7 +403,7 @@ static void give_up(struct tr_self *self)
     (void)tr__letter_send(worker, envelope, ENVELOPE_BACK, self->waits_for, from);
 }
 
-/* Asks for room and waits until it is granted; also when it was and is gone again. */
+/* Asks for room and waits until it is granted; also when it was and is gone again. Its actor has an extra. */
 static tr_status wait(struct tr_self *self, uint64_t to, int32_t lines, tr_time deadline_ns)
 {
     struct worker *worker = self->worker;
@@ -413,9 +413,7 @@ static tr_status wait(struct tr_self *self, uint64_t to, int32_t lines, tr_time 
         self->number = 0;
         return TR_MAILBOX_FULL;
     }
-    struct envelope *wanted = NULL;
-    if (tr__extra_of(worker, self->cell))
-        wanted = tr__letter_new(worker, self->number, STOCK_STEP, lines);
+    struct envelope *wanted = tr__letter_new(worker, self->number, STOCK_STEP, lines);
     tr_status status = TR_NO_MEMORY;
     if (wanted)
         status = want(worker, wanted, to, self->cell->identity);
