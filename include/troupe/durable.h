@@ -16,7 +16,7 @@
  * State. It is an ordinary struct, zeros at first. What a handler has changed in it when it returns is
  * stored, and so is what it has put by with tr_kv_put, tr_sql and their kin: all of it, or nothing. A handler that
  * waits (tr_await, ...) is several such stretches, each from one wait to the next. A stretch that fails
- * stores nothing, and the actor begins anew with the state as it was before that stretch; so nobody ever sees half a
+ * stores nothing, and the actor starts again with the state as it was before that stretch; so nobody ever sees half a
  * change. One that changes nothing stores nothing, also after a migration.
  *
  * With TR_SAVE_SYNC, the default, nothing leaves before it is on disk: replies, messages, requests and tr_stop of

@@ -8,8 +8,8 @@
  *   1. A turn is in the line of its actor from the moment at which it finds no room, or somebody of the
  *      line before it, until its message is sent or refused.
  *   2. While the line is not empty its actor is behind a barrier (CELL_BARRIER). The quick ways to send are
- *      closed to a turn by `is_behind`, which is set when it begins or goes on behind a barrier with a
- *      line. It may be set in vain, and is then taken back.
+ *      closed to a turn by `is_behind`, which is set when it begins or resumes behind a barrier with a
+ *      line. It may be set without need, and is then cleared.
  *   3. Only the first of a line for a mailbox has asked for room there.
  *   4. What the first is granted beyond its message goes back at once if another is behind it.
  *
@@ -24,7 +24,7 @@
 /** Whether a turn of this actor wants room in the mailbox of `to`. */
 bool tr__line_has(const struct cell *cell, uint64_t to);
 
-/** The same of the actor of a turn, whose is_behind says that it may be. */
+/** As tr__line_has, for the actor of a turn whose is_behind is set; clears is_behind if the line is empty. */
 bool tr__turn_is_behind(struct tr_self *self, uint64_t to);
 
 /** Whether a message of this turn to that actor has to wait for another turn's. */
@@ -68,7 +68,7 @@ tr_status tr__line_wait(struct tr_self *self, tr_time deadline_ns);
 /** Whether a turn behind this one, which is in the line, wants room in the same mailbox. */
 bool tr__line_is_followed(const struct tr_self *self);
 
-/** The same of any turn. */
+/** As tr__line_is_followed, for a turn that need not be in the line. */
 static inline bool line_is_followed(const struct tr_self *self)
 {
     return self->wants && !line_is_last(self) && tr__line_is_followed(self);

@@ -26,7 +26,7 @@ STRETCH_INLINE void parked_push(struct cell_extra *extra, struct tr_self *self)
     list_push_last(&extra->parked, &self->link);
 }
 
-/** A turn goes on of an actor that is metered, or behind a barrier. */
+/** Prepares a turn that resumes, of an actor that is metered or behind a barrier. */
 void tr__stretch_look(struct tr_self *self);
 
 /**

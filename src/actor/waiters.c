@@ -526,7 +526,7 @@ static tr_status wait_and_place(struct tr_self *self, struct cell *cell, struct 
     return TR_STOPPED;
 }
 
-/* The same of one that is behind others. */
+/* As wait_and_place, for a turn that is behind others in its line. */
 static tr_status wait_behind(struct tr_self *self, struct cell *cell, struct envelope *envelope,
                              tr_time deadline_ns)
 {

@@ -235,7 +235,7 @@ TR_MUST_CHECK tr_status tr__durable_stretch_end(struct worker *worker, struct du
 /** The batch becomes a stretch, with what is in the gate. */
 TR_MUST_CHECK tr_status tr__durable_stretch_submit(struct worker *worker,
                                                    struct durable_actor *actor);
-/** It failed, and the actor begins anew: what ended before it and was to be stored later is submitted. */
+/** The stretch failed, and the actor starts again: what ended before it and was to be stored later is submitted. */
 void tr__durable_stretch_fail(struct worker *worker, struct durable_actor *actor, tr_status reason);
 /** Nothing is kept of it, nor of what was to be stored later. */
 void tr__durable_stretch_drop(struct worker *worker, struct durable_actor *actor, tr_status reason);

@@ -7,7 +7,7 @@
  * is looked at again (tr__clock_tell; once in a while all of it). That an actor is told twice does no harm.
  *
  * So that a million that fall due together do not wake a million actors together, a kind has a number of places for
- * actors that are being woken (durable/hints.h). When they are taken the list of all goes on without that kind, which
+ * actors that are being woken (durable/hints.h). When they are taken the list of all continues without that kind, which
  * is behind then and has a list of its own from there. So no kind waits for another, and within a kind nobody waits for
  * long for an actor that is busy or cannot start.
  */

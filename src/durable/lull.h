@@ -43,7 +43,7 @@ tr_time tr__lulls_end(struct worker *worker, struct durable_host *host, tr_time 
  * worker of the clock.
  */
 void tr__lulls_close(struct worker *worker, struct durable_host *host);
-/** The keepers are to stop: who waits for a lull ends now. On the worker of all keepers. */
+/** The keepers are to stop: actors that wait for the end of a back-off end now. On the worker of all keepers. */
 void tr__lulls_stop(struct worker *worker, struct durable_host *host);
 void tr__lulls_free(struct durable_host *host);
 

@@ -60,7 +60,7 @@ tr_status tr_go_to_sleep(tr_self *self)
     tr_status status = check(self);
     if (status != TR_OK)
         return status;
-    /* The machine goes on when this turn waits or ends. */
+    /* The machine continues when this turn waits or ends. */
     return tr__sleep_ask(&durable_of(self)->machine, SLEEP_REASON_SLEEP, self->worker->loop.now_ns);
 }
 

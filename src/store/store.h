@@ -282,7 +282,7 @@ TR_MUST_CHECK tr_status tr__store_page_put(struct store_batch *batch, uint64_t n
  */
 TR_MUST_CHECK tr_status tr__store_doom(struct store_batch *batch);
 /**
- * Deletes all there is of this actor. What is added after it begins anew. If that is more than a few rows, the name
+ * Deletes all there is of this actor. What is added after it belongs to a new actor of the name. If that is more than a few rows, the name
  * is free with this batch, and the rows behind it are deleted in small parts after later commits.
  */
 TR_MUST_CHECK tr_status tr__store_destroy(struct store_batch *batch);
