@@ -107,7 +107,13 @@ static void *spawn_until_refused(void *argument)
     tr_client *client = spawner->client;
     child_ref ref;
     tr_status status;
-    while ((status = spawn_one(spawner, client, &ref)) == TR_OK) {
+    while ((status = spawn_one(spawner, client, &ref)) != TR_STOPPING) {
+        if (status ==
+            TR_LIMIT) { /* The shutdown is late, and there are as many groups as there may be. */
+            sched_yield();
+            continue;
+        }
+        ck_assert_int_eq(status, TR_OK);
         spawner->accepted++;
         atomic_fetch_add(spawner->spawns, 1);
         if (spawner->way == BY_CALL)
@@ -118,7 +124,6 @@ static void *spawn_until_refused(void *argument)
             spawner->watched++;
         }
     }
-    ck_assert_int_eq(status, TR_STOPPING);
     while (spawner->terminated < spawner->watched) {
         ck_assert_msg(tr_receive(client, tr_terminated, TR_MINUTE) != NULL,
                       "%d of %d Terminated",
