@@ -205,7 +205,7 @@ static tr_status watched_restart(struct store_session *session, bool is_cut, str
  * SQLite before 3.51.3 loses commits if the log starts over after a checkpoint has begun and before it has looked how
  * much is to be done.
  */
-TEST(one_thread_makes_a_checkpoint_and_only_of_a_log_that_is_not_complete, "K-10", "K-09")
+TEST(one_thread_makes_a_checkpoint_and_only_of_a_log_that_is_not_complete, "K-11", "K-09")
 {
     struct store_driver driver = *tr__store_driver_default();
     if (!driver.checkpoint)
