@@ -109,7 +109,7 @@ static tr_status on_io(void *context, enum store_io io, const char *file, uint64
                        size_t size)
 {
     (void)context;
-    if (!strstr(file, "-wal"))
+    if (!strstr(file, "-log"))
         return TR_OK;
     if (io == STORE_IO_SYNC)
         atom64_fetch_add(&log_syncs, 1, ATOM_RELAXED);
