@@ -121,7 +121,9 @@ struct comparison {
 
 static char peek(const struct shape_reader *r)
 {
-    return r->at < r->end ? *r->at : '\0';
+    if (r->at >= r->end)
+        return '\0';
+    return *r->at;
 }
 
 static bool take(struct shape_reader *r, char c)
@@ -135,7 +137,8 @@ static bool take(struct shape_reader *r, char c)
 static tr_bytes take_word(struct shape_reader *r)
 {
     const char *begin = r->at;
-    while (r->at < r->end && !memchr("{}[]:,*?", *r->at, 8))
+    static const char marks[8] = {'{', '}', '[', ']', ':', ',', '*', '?'};
+    while (r->at < r->end && !memchr(marks, *r->at, sizeof marks))
         r->at++;
     return (tr_bytes){begin, (size_t)(r->at - begin)};
 }

@@ -405,10 +405,11 @@ static tr_next end_in_some_way(tr_self *self)
     case 3:
         tr_kill(self, tr_me(self));
         return TR_SAME;
-    case 4:
+    case 4: {
         tr_next ignored = tr_become(self, listener);
         (void)ignored;
         return TR_STOP;
+    }
     }
     return tr_stash(self); /* 5: nothing of this is for a call, and it goes on */
 }

@@ -126,9 +126,9 @@ tr_status tr__session_take(const struct store_options *options, struct store_ses
 tr_status tr__session_open(const struct store_options *options, struct store_session **session,
                            uint64_t *epoch, tr_error *error)
 {
-    struct store_session *made;
+    struct store_session *made = NULL;
     tr_status status = tr__session_take(options, &made, error);
-    if (status)
+    if (status || !made)
         return status;
     status = tr__vfs_init(&made->vfs, &made->source, made->disk, made->path, options->hook);
     if (status) {
