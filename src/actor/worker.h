@@ -82,7 +82,7 @@ struct tr_self {
     uint64_t causal;
     enum turn_kind kind;
     bool is_detached; /* it has waited: its stack is its own, and `caller` runs the worker */
-    bool is_barrier;  /* no ask or notice of its actor begins before it goes on */
+    bool is_barrier;  /* no ask or notice of its actor begins before it resumes */
     union {
         struct {
             bool is_cancelled; /* its actor ends: every verb gives TR_CANCELLED */

@@ -243,7 +243,7 @@ static bool stored_keep(struct worker *worker, struct durable_actor *actor,
     return true;
 }
 
-/* The same of a state that this code would pack in another way. */
+/* As above, for a state that this code would pack in another way. */
 static tr_status stored_pack(struct worker *worker, struct durable_actor *actor)
 {
     tr_status status = TR_OK;

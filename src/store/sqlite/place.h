@@ -21,7 +21,7 @@
  */
 TR_MUST_CHECK tr_status tr__place_take_directory(struct store_session *session,
                                                  const char *directory, tr_error *error);
-/** The same of a disk in memory; `disk` NULL: one of its own. */
+/** As tr__place_take_directory, for a disk in memory; `disk` NULL: makes one of its own. */
 TR_MUST_CHECK tr_status tr__place_take_disk(struct store_session *session, struct store_disk *disk,
                                             tr_error *error);
 void tr__place_give(struct store_session *session);
