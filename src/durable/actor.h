@@ -20,7 +20,7 @@
 #include <troupe/wire.h>
 
 #include "actor/gate.h"
-#include "durable/alarm_plan.h"
+#include "calendar/alarm_plan.h"
 #include "durable/authority.h"
 #include "durable/host.h"
 #include "store/store.h"

@@ -12,7 +12,7 @@
 #include <troupe/alarm.h>
 
 #include "durable/actor.h"
-#include "durable/alarm_plan.h"
+#include "calendar/alarm_plan.h"
 
 /*
  * What is stored of an alarm: the size of the plan in two bytes, the lower first, the plan, the name of the

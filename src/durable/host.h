@@ -13,7 +13,7 @@
 
 #include "actor/durable.h"
 #include "actor/system.h"
-#include "durable/zones.h"
+#include "calendar/zones.h"
 #include "fiber/aside.h"
 #include "store/store.h"
 

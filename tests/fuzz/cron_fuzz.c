@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "durable/civil.h"
-#include "durable/cron.h"
+#include "calendar/civil.h"
+#include "calendar/cron.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "durable/zone.h"
+#include "calendar/zone.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

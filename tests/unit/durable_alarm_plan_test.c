@@ -2,8 +2,8 @@
 /**
  * Plans of alarms: occurrences, retries, clocks that jump, and the byte form.
  */
-#include "durable/alarm_plan.h"
-#include "durable/civil.h"
+#include "calendar/alarm_plan.h"
+#include "calendar/civil.h"
 #include "support/fake_memory.h"
 #include "support/test.h"
 

@@ -4,9 +4,9 @@
  * against a walk minute by minute, with the clock of the C library.
  */
 #include "base/rng.h"
-#include "durable/civil.h"
-#include "durable/cron.h"
-#include "durable/zones.h"
+#include "calendar/civil.h"
+#include "calendar/cron.h"
+#include "calendar/zones.h"
 #include "support/fake_memory.h"
 #include "support/test.h"
 #include "support/tzif.h"

@@ -3,8 +3,8 @@
  * Time zones: the files of the system against the C library, files made by hand, and damaged ones.
  */
 #include "base/rng.h"
-#include "durable/civil.h"
-#include "durable/zones.h"
+#include "calendar/civil.h"
+#include "calendar/zones.h"
 #include "support/fake_memory.h"
 #include "support/test.h"
 #include "support/tzif.h"

@@ -9,7 +9,7 @@
  * The first three are bytes. Numbers are LEB128: seven bits a byte, lowest first, the top bit set on
  * all but the last, which is not 0 unless it is alone.
  */
-#include "durable/alarm_plan.h"
+#include "calendar/alarm_plan.h"
 
 #include "base/assert.h"
 

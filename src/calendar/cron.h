@@ -17,10 +17,10 @@
  * Rule 4: an expression that does not match for 41 years never does: dates repeat after 400 years,
  * and in these no day of the calendar on a given weekday is more than 40 years from the next.
  */
-#ifndef DURABLE_CRON_H
-#define DURABLE_CRON_H
+#ifndef CALENDAR_CRON_H
+#define CALENDAR_CRON_H
 
-#include "durable/zone.h"
+#include "calendar/zone.h"
 
 enum {
     CRON_TEXT_MAX = 127,

@@ -11,10 +11,10 @@
  * Rule 2: before the first change of the table the first type holds, as RFC 8536 has it; after the
  * last one the text at the file's end, and without that the type of the last change.
  */
-#ifndef DURABLE_ZONE_H
-#define DURABLE_ZONE_H
+#ifndef CALENDAR_ZONE_H
+#define CALENDAR_ZONE_H
 
-#include "durable/zone_rule.h"
+#include "calendar/zone_rule.h"
 
 /** Instants and local times beyond this, 18 thousand million years, are not asked for. */
 #define ZONE_TIME_MAX (INT64_C(1) << 59)

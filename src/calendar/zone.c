@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "durable/zone.h"
+#include "calendar/zone.h"
 
 #include "base/assert.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "durable/alarm_plan.h"
+#include "calendar/alarm_plan.h"
 
 #include "base/assert.h"
 

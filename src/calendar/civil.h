@@ -6,8 +6,8 @@
  * A day is a count from 1970-01-01; a local time is seconds from its midnight, as a clock on the wall
  * counts them.
  */
-#ifndef DURABLE_CIVIL_H
-#define DURABLE_CIVIL_H
+#ifndef CALENDAR_CIVIL_H
+#define CALENDAR_CIVIL_H
 
 #include <stdbool.h>
 #include <stdint.h>

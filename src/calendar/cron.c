@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "durable/cron.h"
+#include "calendar/cron.h"
 
 #include "base/assert.h"
-#include "durable/civil.h"
+#include "calendar/civil.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -6,8 +6,8 @@
  * "EST5EDT,M3.2.0,M11.1.0": five hours west of Greenwich; summer time, an hour more, from the second
  * Sunday in March at 2:00 to the first in November at 2:00. "<+0330>-3:30" never changes.
  */
-#ifndef DURABLE_ZONE_RULE_H
-#define DURABLE_ZONE_RULE_H
+#ifndef CALENDAR_ZONE_RULE_H
+#define CALENDAR_ZONE_RULE_H
 
 #include <stdbool.h>
 #include <stddef.h>

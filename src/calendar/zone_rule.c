@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "durable/zone_rule.h"
+#include "calendar/zone_rule.h"
 
 #include "base/assert.h"
-#include "durable/civil.h"
-#include "durable/zone.h"
+#include "calendar/civil.h"
+#include "calendar/zone.h"
 
 /* ---- Reading. A reader gives the place behind what it read, or NULL. ---- */
 

@@ -16,7 +16,7 @@
  * while nobody was there is one, and what was missed while the handler ran is one more.
  * Rule 3: every is anchored: each occurrence is anchor + n * period, whenever the last one ran.
  * Rule 4: a clock that went back makes nobody wait longer than he asked for: after and every wait
- * at most their span, retries at most their back-off, a walk of cron (durable/cron.h) until its next
+ * at most their span, retries at most their back-off, a walk of cron (calendar/cron.h) until its next
  * match. An appointment of cron does not fire twice for a clock that was set back by three hours
  * or less, as in cron; beyond that the clock had been wrong, and what counts is the new time.
  * A clock that went forward is the same as a long sleep.
@@ -24,11 +24,11 @@
  * span along: after keeps its distance to the tick. It is seen within one process only; for what happened
  * between two there is rule 4.
  */
-#ifndef DURABLE_ALARM_PLAN_H
-#define DURABLE_ALARM_PLAN_H
+#ifndef CALENDAR_ALARM_PLAN_H
+#define CALENDAR_ALARM_PLAN_H
 
 #include "base/rng.h"
-#include "durable/cron.h"
+#include "calendar/cron.h"
 
 #define ALARM_EVERY_MIN (5 * TR_SECOND)
 /** How far ahead an alarm may be, and how long a period: a hundred years of 365.25 days. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "durable/zones.h"
+#include "calendar/zones.h"
 
 #include "base/assert.h"
-#include "durable/civil.h"
+#include "calendar/civil.h"
 #include "os/small_file.h"
 
 #include <stdio.h>

@@ -6,10 +6,10 @@
  * UTC, GMT and all of "Etc/..." are there without files. Note that "Etc/GMT+5" is five hours behind
  * Greenwich: that is how POSIX counts.
  */
-#ifndef DURABLE_ZONES_H
-#define DURABLE_ZONES_H
+#ifndef CALENDAR_ZONES_H
+#define CALENDAR_ZONES_H
 
-#include "durable/zone.h"
+#include "calendar/zone.h"
 #include "os/lock.h"
 
 #include <troupe/platform.h>
