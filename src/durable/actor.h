@@ -8,7 +8,7 @@
  * it. Stretches that are on their way to the disk are in a list, oldest first; they come back in that order
  * as an ENVELOPE_STORED, and until the last one has the cell neither ends nor is restarted.
  *
- * How it sleeps. The sleep machine (durable/sleep.h) is told of everything and says what to do;
+ * How it sleeps. The sleep machine (sleep/sleep.h) is told of everything and says what to do;
  * durable/drive.c does it. A turn that runs, or waits, is a holder of the machine; it is in the turn's frame.
  *
  * Owner only, but for what the store's thread does with a stretch.
@@ -21,7 +21,7 @@
 
 #include "actor/gate.h"
 #include "calendar/alarm_plan.h"
-#include "durable/authority.h"
+#include "sleep/authority.h"
 #include "durable/host.h"
 #include "store/store.h"
 #include "wire/tail.h"

@@ -6,7 +6,7 @@
 #define TROUPE_TESTS_SUPPORT_SLEEP_EVENTS_H
 
 #include "base/rng.h"
-#include "durable/sleep.h"
+#include "sleep/sleep.h"
 
 enum { WORKS = 12 };
 

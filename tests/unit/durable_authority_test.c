@@ -6,7 +6,7 @@
 #include "support/sleepers.h"
 
 #include "base/rng.h"
-#include "durable/authority.h"
+#include "sleep/authority.h"
 
 static const struct generation first = {3, 7};
 static const struct generation second = {3, 8};

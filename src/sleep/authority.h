@@ -14,10 +14,10 @@
  *
  * docs/design/sleep-machine.md says why this is apart even within one process.
  */
-#ifndef DURABLE_AUTHORITY_H
-#define DURABLE_AUTHORITY_H
+#ifndef SLEEP_AUTHORITY_H
+#define SLEEP_AUTHORITY_H
 
-#include "durable/sleep.h"
+#include "sleep/sleep.h"
 
 /** One start of an actor: the epoch of its store, and a count of starts in it. */
 struct generation {

@@ -6,15 +6,15 @@
  * part of that work, so that nothing is allocated and nothing can be forgotten: whoever ends the
  * work, well or not, removes its holder. A counter is the length of its list.
  */
-#ifndef DURABLE_HOLDERS_H
-#define DURABLE_HOLDERS_H
+#ifndef SLEEP_HOLDERS_H
+#define SLEEP_HOLDERS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <troupe/status.h>
 
 #include "base/list.h"
-#include "durable/sleep_counters.h"
+#include "sleep/counters.h"
 
 /** Begins as zeros but for `what` and its place; in a list while it is raised, oldest first. */
 struct holder {

@@ -17,8 +17,8 @@
  * would pay for it: the host reads them from the actor before each decision (durable/work.c). A destroy does not wait for
  * mail and stash, since what they would need to end, further messages, is refused by then.
  */
-#ifndef DURABLE_SLEEP_COUNTERS_H
-#define DURABLE_SLEEP_COUNTERS_H
+#ifndef SLEEP_COUNTERS_H
+#define SLEEP_COUNTERS_H
 
 #include <stdint.h>
 

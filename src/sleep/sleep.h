@@ -18,10 +18,10 @@
  * docs/design/sleep-machine.md has the states and the table of events. All functions: the owner of
  * the actor only. An event that its state does not know changes nothing and says so.
  */
-#ifndef DURABLE_SLEEP_H
-#define DURABLE_SLEEP_H
+#ifndef SLEEP_SLEEP_H
+#define SLEEP_SLEEP_H
 
-#include "durable/holders.h"
+#include "sleep/holders.h"
 
 enum sleep_state {
     SLEEP_LOADING, /* until set-up and the first hooks are done */

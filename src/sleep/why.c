@@ -2,7 +2,7 @@
 /**
  * Questions to the sleep machine: the two predicates, the door, and why.
  */
-#include "durable/sleep.h"
+#include "sleep/sleep.h"
 
 #include "base/assert.h"
 

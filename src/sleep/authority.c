@@ -2,7 +2,7 @@
 /**
  * Both ends of the talk about a generation, and what the authority concludes from it.
  */
-#include "durable/authority.h"
+#include "sleep/authority.h"
 
 #include "base/assert.h"
 

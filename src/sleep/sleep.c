@@ -2,7 +2,7 @@
 /**
  * The sleep machine: what each event changes, and what it puts on the agenda.
  */
-#include "durable/sleep.h"
+#include "sleep/sleep.h"
 
 #include "base/assert.h"
 

@@ -2,7 +2,7 @@
 /**
  * The lists of holders, and their text.
  */
-#include "durable/holders.h"
+#include "sleep/holders.h"
 
 #include "base/assert.h"
 
