@@ -22,7 +22,7 @@
 #ifndef ACTOR_ASK_OPEN_H
 #define ACTOR_ASK_OPEN_H
 
-#include "actor/ask_table.h"
+#include "actor/cell/ask_table.h"
 #include "actor/extra.h"
 #include "actor/park.h"
 #include "actor/turn_asks.h"

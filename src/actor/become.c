@@ -7,7 +7,7 @@
 #include "actor/extra.h"
 #include "actor/park.h"
 #include "actor/spawn.h"
-#include "actor/state.h"
+#include "actor/cell/state.h"
 #include "actor/stop.h"
 #include "actor/turn.h"
 #include "base/assert.h"

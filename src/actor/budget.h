@@ -19,7 +19,7 @@
 #ifndef ACTOR_BUDGET_H
 #define ACTOR_BUDGET_H
 
-#include "actor/system.h"
+#include "actor/cell/system.h"
 #include "queue/tally.h"
 
 enum {

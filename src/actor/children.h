@@ -5,7 +5,7 @@
 #ifndef ACTOR_CHILDREN_H
 #define ACTOR_CHILDREN_H
 
-#include "actor/system.h"
+#include "actor/cell/system.h"
 
 /** Puts a child into its parent's list; its flags are not touched. Owner of the parent only. */
 void tr__child_link(struct worker *worker, struct cell *parent, struct cell *child);

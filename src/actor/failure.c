@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "actor/extra.h"
-#include "actor/lifecycle.h"
+#include "actor/cell/lifecycle.h"
 #include "actor/spawn.h"
 #include "actor/stop.h"
 #include "actor/supervise.h"

@@ -6,7 +6,7 @@
 
 #include "actor/park.h"
 #include "actor/turn.h"
-#include "actor/view.h"
+#include "actor/cell/view.h"
 #include "base/assert.h"
 #include "os/fault.h"
 #include "os/symbols.h"

@@ -16,7 +16,7 @@
 
 #include <troupe/group.h>
 
-#include "actor/cell.h"
+#include "actor/cell/cell.h"
 #include "base/hash.h"
 #include "os/lock.h"
 #include "queue/board.h"

@@ -12,7 +12,7 @@
 #ifndef ACTOR_GATE_H
 #define ACTOR_GATE_H
 
-#include "actor/durable.h"
+#include "actor/cell/durable.h"
 #include "actor/mail.h"
 
 /** What has been sent and is held. All zero is empty. */

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "actor/system.h"
+#include "actor/cell/system.h"
 
 static void hook_main(void *context)
 {

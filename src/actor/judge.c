@@ -3,7 +3,7 @@
  * The judge: who waits for a system, and decides how long. actor/shutdown.h has the rules.
  */
 #include "actor/shutdown.h"
-#include "actor/system.h"
+#include "actor/cell/system.h"
 
 /* A worker that is well comes to its next round within a millisecond of being told to. */
 #define BEGIN_PATIENCE_NS (20 * TR_MILLISECOND) /* for /user to begin, before others do its work */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/ledger.h"
 
-#include "actor/system.h"
-#include "actor/view.h"
+#include "actor/cell/system.h"
+#include "actor/cell/view.h"
 
 static struct ledger_entry *entry_of(struct tr_system *system, uint32_t slot)
 {

@@ -11,8 +11,8 @@
 #ifndef ACTOR_MAIL_H
 #define ACTOR_MAIL_H
 
-#include "actor/durable.h"
-#include "actor/system.h"
+#include "actor/cell/durable.h"
+#include "actor/cell/system.h"
 
 /** Puts an envelope behind the last one of a ring. */
 static inline void ring_insert(struct envelope *last, struct envelope *envelope)

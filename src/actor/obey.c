@@ -6,7 +6,7 @@
 
 #include "actor/budget.h"
 #include "actor/children.h"
-#include "actor/lifecycle.h"
+#include "actor/cell/lifecycle.h"
 #include "actor/park.h"
 #include "actor/stop.h"
 #include "actor/supervise.h"

@@ -6,7 +6,7 @@
 #include "actor/extra.h"
 #include "actor/gate.h"
 #include "actor/relief.h"
-#include "actor/state.h"
+#include "actor/cell/state.h"
 #include "actor/stretch.h"
 #include "actor/timers.h"
 #include "actor/turn.h"

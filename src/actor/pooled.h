@@ -17,7 +17,7 @@
 #ifndef ACTOR_POOLED_H
 #define ACTOR_POOLED_H
 
-#include "actor/system.h"
+#include "actor/cell/system.h"
 
 /** Below whom, and where, an actor is made. */
 struct pooled_place {

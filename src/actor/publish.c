@@ -8,7 +8,7 @@
 #include "actor/client.h"
 #include "actor/line.h"
 #include "actor/relief.h"
-#include "actor/system.h"
+#include "actor/cell/system.h"
 #include "actor/turn.h"
 #include "base/assert.h"
 #include "mem/shared.h"

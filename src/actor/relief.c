@@ -6,8 +6,8 @@
 
 #include "actor/mail.h"
 #include "actor/park.h"
-#include "actor/system.h"
-#include "actor/view.h"
+#include "actor/cell/system.h"
+#include "actor/cell/view.h"
 #include "base/assert.h"
 
 /* How soon after a call that came to nothing, or found no thread, the watch tries again. */

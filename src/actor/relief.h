@@ -19,7 +19,7 @@
 
 #include <troupe/system.h>
 
-#include "actor/worker.h"
+#include "actor/cell/worker.h"
 #include "os/lock.h"
 #include "sched/watch.h"
 

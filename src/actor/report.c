@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "actor/shutdown.h"
-#include "actor/system.h"
+#include "actor/cell/system.h"
 
 #define WORTH_SAYING_NS (TR_SECOND / 2) /* who stops later than this is named to people */
 

@@ -6,8 +6,8 @@
 #ifndef ACTOR_ROOT_H
 #define ACTOR_ROOT_H
 
-#include "actor/cell.h"
-#include "actor/worker.h"
+#include "actor/cell/cell.h"
+#include "actor/cell/worker.h"
 
 /**
  * An actor with a spec is about to get its tr_pre_start. If it is the root, its arguments become the

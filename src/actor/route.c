@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "actor/system.h"
+#include "actor/cell/system.h"
 #include "wire/type.h"
 
 /* The field of a route, by its place in the struct; NULL for none. */

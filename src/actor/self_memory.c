@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "actor/budget.h"
-#include "actor/durable.h"
+#include "actor/cell/durable.h"
 #include "actor/mail.h"
 #include "actor/relief.h"
 #include "actor/turn.h"

@@ -4,8 +4,8 @@
 #include "actor/children.h"
 #include "actor/mail.h"
 #include "actor/stop.h"
-#include "actor/system.h"
-#include "actor/view.h"
+#include "actor/cell/system.h"
+#include "actor/cell/view.h"
 #include "base/assert.h"
 
 void tr__shutdown_init(struct shutdown *shutdown, tr_time timeout_default_ns)

@@ -5,7 +5,7 @@
 #ifndef ACTOR_SPAWN_H
 #define ACTOR_SPAWN_H
 
-#include "actor/system.h"
+#include "actor/cell/system.h"
 
 /** A new cell was posted to a worker: links it to its parent, passes it on, or sets it up. */
 void tr__spawn_mount(struct worker *worker, struct cell *cell);

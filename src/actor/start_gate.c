@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/start_gate.h"
 
-#include "actor/system.h"
+#include "actor/cell/system.h"
 
 void tr__start_gate_init(struct start_gate *gate, const tr_system_options *options)
 {

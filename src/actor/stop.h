@@ -5,7 +5,7 @@
 #ifndef ACTOR_STOP_H
 #define ACTOR_STOP_H
 
-#include "actor/system.h"
+#include "actor/cell/system.h"
 
 /** A running actor begins to stop. It may be gone when this returns. Owner only. */
 void tr__cell_stop(struct worker *worker, struct cell *cell, bool by_kill);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "actor/system.h"
+#include "actor/cell/system.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "actor/client.h"
 #include "actor/fault.h"
-#include "actor/lifecycle.h"
+#include "actor/cell/lifecycle.h"
 #include "actor/spawn.h"
 #include "base/assert.h"
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "actor/system.h"
+#include "actor/cell/system.h"
 #include "base/assert.h"
 
 /* A subscriber has left this place; no ref has this number, whose slot is nobody's. */

@@ -17,7 +17,7 @@
 
 #include <troupe/topic.h>
 
-#include "actor/names.h"
+#include "actor/cell/names.h"
 #include "os/atomic.h"
 #include "os/lock.h"
 

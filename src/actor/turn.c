@@ -10,7 +10,7 @@
 #include "actor/extra.h"
 #include "actor/fault.h"
 #include "actor/gate.h"
-#include "actor/lifecycle.h"
+#include "actor/cell/lifecycle.h"
 #include "actor/park.h"
 #include "actor/relief.h"
 #include "actor/spawn.h"

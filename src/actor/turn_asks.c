@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/turn_asks.h"
 
-#include "actor/ask_table.h"
+#include "actor/cell/ask_table.h"
 #include "actor/extra.h"
 #include "base/assert.h"
 

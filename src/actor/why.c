@@ -8,10 +8,10 @@
 
 #include "actor/blocking.h"
 #include "actor/extra.h"
-#include "actor/lifecycle.h"
+#include "actor/cell/lifecycle.h"
 #include "actor/park.h"
 #include "actor/supervise.h"
-#include "actor/view.h"
+#include "actor/cell/view.h"
 
 enum {
     TURNS_MAX = 6,     /* turns that wait and are told one by one */

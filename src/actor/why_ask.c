@@ -9,7 +9,7 @@
 #include "actor/client.h"
 #include "actor/park.h"
 #include "actor/relief.h"
-#include "actor/view.h"
+#include "actor/cell/view.h"
 #include "actor/why.h"
 #include "actor/turn_asks.h"
 #include "base/assert.h"

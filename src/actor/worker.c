@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "actor/worker.h"
+#include "actor/cell/worker.h"
 
 #include <stdio.h>
 

@@ -7,8 +7,8 @@
 
 #include <troupe/app.h>
 
-#include "actor/dispatch.h"
-#include "actor/system.h"
+#include "actor/cell/dispatch.h"
+#include "actor/cell/system.h"
 #include "app/flags.h"
 #include "base/sized.h"
 #include "os/console.h"

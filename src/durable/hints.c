@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "actor/system.h"
+#include "actor/cell/system.h"
 #include "base/assert.h"
 
 enum { BUCKETS_FIRST = 64 };

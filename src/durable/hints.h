@@ -16,7 +16,7 @@
 #ifndef DURABLE_HINTS_H
 #define DURABLE_HINTS_H
 
-#include "actor/worker.h"
+#include "actor/cell/worker.h"
 #include "store/store.h"
 
 enum {

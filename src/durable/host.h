@@ -11,8 +11,8 @@
 
 #include <troupe/durable.h>
 
-#include "actor/durable.h"
-#include "actor/system.h"
+#include "actor/cell/durable.h"
+#include "actor/cell/system.h"
 #include "calendar/zones.h"
 #include "fiber/aside.h"
 #include "store/store.h"

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "actor/dispatch.h"
+#include "actor/cell/dispatch.h"
 #include "durable/alarm.h"
 #include "durable/events.h"
 #include "durable/lull.h"

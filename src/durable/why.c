@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "actor/view.h"
+#include "actor/cell/view.h"
 #include "durable/actor.h"
 
 static void add_holder(tr_why_report *report, const struct durable_actor *actor,

@@ -9,7 +9,7 @@
  * its share of the names and moves no other.
  *
  * Whoever chooses names can choose where they belong: crc32 has no secret, and must not have one, since
- * all processes have to agree. A directory of names spreads them by a keyed hash (actor/names.h), so
+ * all processes have to agree. A directory of names spreads them by a keyed hash (actor/cell/names.h), so
  * that they only crowd one member and make no look-up slower: docs/design/hash-ring.md.
  *
  * A ring never changes, so that any thread may look at it; another number of members is another ring.

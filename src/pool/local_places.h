@@ -7,7 +7,7 @@
 
 #include <troupe/places.h>
 
-#include "actor/system.h"
+#include "actor/cell/system.h"
 #include "pool/pool.h"
 
 struct claim {

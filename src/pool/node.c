@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <troupe/node.h>
 
-#include "actor/names.h"
+#include "actor/cell/names.h"
 #include "pool/hash_ring.h"
 
 #include <assert.h>

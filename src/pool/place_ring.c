@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pool/place_ring.h"
 
-#include "actor/names.h"
+#include "actor/cell/names.h"
 
 static uint32_t count(const tr_ring *table)
 {

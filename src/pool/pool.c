@@ -4,7 +4,7 @@
 #include <string.h>
 #include <troupe/durable.h>
 
-#include "actor/dispatch.h"
+#include "actor/cell/dispatch.h"
 #include "base/sized.h"
 
 static void pool_free(struct tr_system *system)

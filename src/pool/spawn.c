@@ -5,7 +5,7 @@
 #include <troupe/pool.h>
 
 #include "actor/client.h"
-#include "actor/dispatch.h"
+#include "actor/cell/dispatch.h"
 #include "actor/pooled.h"
 #include "actor/relief.h"
 #include "actor/spawn.h"

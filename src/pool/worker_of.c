@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <troupe/pool.h>
 
-#include "actor/names.h"
+#include "actor/cell/names.h"
 #include "pool/hash_ring.h"
 
 int tr_pool_worker_of(const char *name, int workers)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "actor/names.h"
+#include "actor/cell/names.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -11,7 +11,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
-#include "actor/names.h"
+#include "actor/cell/names.h"
 
 enum { NAMES = 40, WRITERS = 2, READERS = 3 };
 

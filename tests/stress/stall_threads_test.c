@@ -9,7 +9,7 @@
 #include <string.h>
 #include <troupe/troupe.h>
 
-#include "actor/view.h"
+#include "actor/cell/view.h"
 
 #define PATIENCE (100 * TR_SECOND)
 

@@ -8,7 +8,7 @@
 
 #include "support/books.h"
 
-#include "actor/system.h"
+#include "actor/cell/system.h"
 #include "durable/host.h"
 #include "store/store.h"
 

@@ -12,7 +12,7 @@
 #include "actor/ask.h"
 #include "actor/extra.h"
 #include "actor/park.h"
-#include "actor/system.h"
+#include "actor/cell/system.h"
 
 TR_MESSAGE(number, (u64, n));
 TR_REQUEST(get_number, number, (u64, n));

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <troupe/kit.h>
 
-#include "actor/system.h"
+#include "actor/cell/system.h"
 #include "os/virtual.h"
 
 TR_MESSAGE(note, (u64, n));

@@ -6,7 +6,7 @@
 
 #include <troupe/troupe.h>
 
-#include "actor/dispatch.h"
+#include "actor/cell/dispatch.h"
 #include "os/virtual.h"
 
 TR_MESSAGE(red, (u64, n));

@@ -3,7 +3,7 @@
  * The kit finds what is wrong: a message that is not accounted for, an actor that is not, memory
  * that leaks. Each case plants one such fault.
  */
-#include "actor/system.h"
+#include "actor/cell/system.h"
 #include "support/test.h"
 
 #include <troupe/kit.h>

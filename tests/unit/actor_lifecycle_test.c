@@ -9,7 +9,7 @@
 #include <string.h>
 #include <troupe/troupe.h>
 
-#include "actor/lifecycle.h"
+#include "actor/cell/lifecycle.h"
 #include "actor/mail.h"
 #include "os/virtual.h"
 

@@ -3,7 +3,7 @@
  * Memory of actors: what belongs to an incarnation goes with it, whatever ended it; what belongs to
  * a turn goes with the turn; and churn takes nothing more from the platform.
  */
-#include "actor/system.h"
+#include "actor/cell/system.h"
 #include "os/virtual.h"
 #include "support/story.h"
 #include "support/test.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <troupe/behavior.h>
 
-#include "actor/names.h"
+#include "actor/cell/names.h"
 
 enum { MANY = 5000 };
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <troupe/troupe.h>
 
-#include "actor/system.h"
+#include "actor/cell/system.h"
 
 static const tr_error first = {.status = TR_BAD_DATA, .text = "the first"};
 static const tr_error second = {.status = TR_REFUSED, .text = "the second"};

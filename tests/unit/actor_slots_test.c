@@ -4,7 +4,7 @@
  */
 #include "support/test.h"
 
-#include "actor/slots.h"
+#include "actor/cell/slots.h"
 #include "support/fake_memory.h"
 
 enum { ACTORS = 3 * SLOTS_CHUNK, SEED = 0x5eed };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What others may see of a worker that runs, and what counts as a step of it: see actor/view.h and
+ * What others may see of a worker that runs, and what counts as a step of it: see actor/cell/view.h and
  * sched/watch.h.
  */
 #include "support/kits.h"
 
-#include "actor/view.h"
+#include "actor/cell/view.h"
 
 TR_MESSAGE(nap);
 TR_MESSAGE(bear, (u32, depth), (bool, is_named));

@@ -5,7 +5,7 @@
  */
 #include "support/kits.h"
 
-#include "actor/system.h"
+#include "actor/cell/system.h"
 #include "os/virtual.h"
 
 TR_ACTOR(target, run);

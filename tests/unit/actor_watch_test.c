@@ -4,8 +4,8 @@
  */
 #include "support/kits.h"
 
-#include "actor/system.h"
-#include "actor/watch_table.h"
+#include "actor/cell/system.h"
+#include "actor/cell/watch_table.h"
 #include "base/rng.h"
 #include "support/fake_memory.h"
 

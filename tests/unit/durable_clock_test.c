@@ -11,7 +11,7 @@
 TR_MESSAGE(ring);
 struct thing_state;
 static tr_next on_ring(tr_self *self, struct thing_state *state);
-#include "actor/system.h"
+#include "actor/cell/system.h"
 #include "os/virtual.h"
 #include "support/things.h"
 

@@ -8,7 +8,7 @@
 #include <troupe/kit.h>
 #include <troupe/troupe.h>
 
-#include "actor/system.h"
+#include "actor/cell/system.h"
 #include "base/rng.h"
 #include "durable/host.h"
 #include "support/stores.h"

@@ -7,7 +7,7 @@
 #include "support/books.h"
 #include "support/tamper.h"
 
-#include "actor/system.h"
+#include "actor/cell/system.h"
 #include "base/rng.h"
 #include "durable/host.h"
 #include "store/core.h"

@@ -10,7 +10,7 @@
 #include <troupe/troupe.h>
 #include <unistd.h>
 
-#include "actor/system.h"
+#include "actor/cell/system.h"
 #include "durable/hints.h"
 #include "durable/host.h"
 #include "support/test.h"

@@ -10,7 +10,7 @@ struct thing_state;
 static tr_next on_ring(tr_self *self, struct thing_state *state);
 #include "support/things.h"
 
-#include "actor/system.h"
+#include "actor/cell/system.h"
 #include "durable/host.h"
 #include "store/batch.h"
 #include "store/core.h"

@@ -8,7 +8,7 @@
 #include "support/things.h"
 #include <troupe/shutdown.h>
 
-#include "actor/system.h"
+#include "actor/cell/system.h"
 #include "durable/host.h"
 #include "store/core.h"
 #include "store/driver.h"

@@ -7,7 +7,7 @@
 
 #include "support/things.h"
 
-#include "actor/system.h"
+#include "actor/cell/system.h"
 
 enum { SEEDS = TEST_SEEDS(10) };
 

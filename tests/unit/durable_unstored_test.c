@@ -11,7 +11,7 @@
 
 #include <troupe/shutdown.h>
 
-#include "actor/system.h"
+#include "actor/cell/system.h"
 #include "os/virtual.h"
 
 static tr_next add_and_stay(tr_self *self, struct thing_state *state, int64_t n)

@@ -4,7 +4,7 @@
  * whatever the number of workers; that is the definition of the ring. What must not happen is that
  * they meet in the directory too, where every look-up would walk past all of them.
  */
-#include "actor/system.h"
+#include "actor/cell/system.h"
 #include "base/crc32.h"
 #include "pool/hash_ring.h"
 #include "support/fake_memory.h"

@@ -2,8 +2,8 @@
 /**
  * A system: workers, slots, names, dead letters and clients. All state hangs from here.
  */
-#ifndef ACTOR_SYSTEM_H
-#define ACTOR_SYSTEM_H
+#ifndef ACTOR_CELL_SYSTEM_H
+#define ACTOR_CELL_SYSTEM_H
 
 #include <stdarg.h>
 #include <troupe/system.h>
@@ -11,15 +11,15 @@
 #include "actor/blocking.h"
 #include "actor/dead_letter.h"
 #include "actor/front.h"
-#include "actor/names.h"
+#include "actor/cell/names.h"
 #include "actor/relief.h"
 #include "actor/schedule.h"
 #include "actor/shutdown.h"
-#include "actor/slots.h"
+#include "actor/cell/slots.h"
 #include "actor/stall.h"
 #include "actor/start_gate.h"
 #include "actor/topic.h"
-#include "actor/worker.h"
+#include "actor/cell/worker.h"
 #include "queue/admission.h"
 #include "sched/watch.h"
 

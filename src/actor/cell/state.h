@@ -7,10 +7,10 @@
  * cells, which stays as long as they do. So neither the start nor the end of an actor asks for memory,
  * and a state stays where it is when its actor moves to another worker.
  */
-#ifndef ACTOR_STATE_H
-#define ACTOR_STATE_H
+#ifndef ACTOR_CELL_STATE_H
+#define ACTOR_CELL_STATE_H
 
-#include "actor/worker.h"
+#include "actor/cell/worker.h"
 
 /**
  * Memory for a new state of `size` bytes, more than 0, of any content; NULL when out of memory. With

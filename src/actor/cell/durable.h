@@ -2,10 +2,10 @@
 /**
  * What the actor layer knows of an actor whose state is on disk: whom to call, and when.
  */
-#ifndef ACTOR_DURABLE_H
-#define ACTOR_DURABLE_H
+#ifndef ACTOR_CELL_DURABLE_H
+#define ACTOR_CELL_DURABLE_H
 
-#include "actor/cell.h"
+#include "actor/cell/cell.h"
 
 struct tr_why_report;
 struct worker;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "actor/view.h"
+#include "actor/cell/view.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "actor/slots.h"
+#include "actor/cell/slots.h"
 
 #include "base/assert.h"
 #include "os/memory.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "actor/state.h"
+#include "actor/cell/state.h"
 
 #include <assert.h>
 

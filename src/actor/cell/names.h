@@ -9,8 +9,8 @@
  * no reader can stand at them any more (queue/grace.h). The hash is keyed, since names may come from
  * outside. An entry holds the path, so a named actor's path costs nothing more.
  */
-#ifndef ACTOR_NAMES_H
-#define ACTOR_NAMES_H
+#ifndef ACTOR_CELL_NAMES_H
+#define ACTOR_CELL_NAMES_H
 
 #include <troupe/limits.h>
 #include <troupe/status.h>
@@ -81,7 +81,7 @@ bool tr__name_is_valid(const char *name);
 
 /**
  * The lock under which others than its owner read the name of the actor in this slot. An entry is
- * freed only after its actor was seen without it under this lock: see actor/view.h.
+ * freed only after its actor was seen without it under this lock: see actor/cell/view.h.
  */
 static inline struct lock *names_lock_of(struct names *names, uint32_t slot)
 {

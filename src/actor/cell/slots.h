@@ -13,10 +13,10 @@
  * list under a lock. A cache is small beside the limit, and there is none where that is low: what
  * lies in the caches of some workers is room that others cannot find.
  */
-#ifndef ACTOR_SLOTS_H
-#define ACTOR_SLOTS_H
+#ifndef ACTOR_CELL_SLOTS_H
+#define ACTOR_CELL_SLOTS_H
 
-#include "actor/cell.h"
+#include "actor/cell/cell.h"
 #include "mem/poison.h"
 #include "os/lock.h"
 

@@ -5,8 +5,8 @@
  * The newest ask is beside it, so that asks of which each is answered before the next is made need no
  * table at all. An actor that has none gets one that the worker keeps empty for this. Owner only.
  */
-#ifndef ACTOR_ASK_TABLE_H
-#define ACTOR_ASK_TABLE_H
+#ifndef ACTOR_CELL_ASK_TABLE_H
+#define ACTOR_CELL_ASK_TABLE_H
 
 #include "actor/ask.h"
 

@@ -7,15 +7,15 @@
  * PostStop) is called on a fiber of its own, so that it can end anywhere without taking the code
  * that called it along. See actor/run.c and actor/turn.c.
  */
-#ifndef ACTOR_WORKER_H
-#define ACTOR_WORKER_H
+#ifndef ACTOR_CELL_WORKER_H
+#define ACTOR_CELL_WORKER_H
 
 #include <troupe/system.h>
 
 #include "actor/burial.h"
-#include "actor/dispatch.h"
+#include "actor/cell/dispatch.h"
 #include "actor/ledger.h"
-#include "actor/slots.h"
+#include "actor/cell/slots.h"
 #include "base/list.h"
 #include "base/rng.h"
 #include "fiber/fiber.h"
@@ -245,7 +245,7 @@ struct worker {
     tr_time leave_ns;
     atom32 is_hungry; /* it sleeps, and nobody has given it anything yet */
     atom32 load;      /* actors that were ready when it last looked, 0 if it had rested; for all */
-    /* What runs, for those who look from outside: see actor/view.h. */
+    /* What runs, for those who look from outside: see actor/cell/view.h. */
     atomptr running;         /* a const struct cell, NULL for none */
     atomptr running_type;    /* of a message, NULL otherwise */
     atomptr running_row;     /* the const tr_handler; stale while no handler runs */
@@ -296,7 +296,7 @@ struct worker_io {
     void (*on_done)(struct worker *worker, struct worker_io *operation);
 };
 
-/** The actor whose code a worker runs; NULL for none. Other threads: actor/view.h, actor/shutdown.h. */
+/** The actor whose code a worker runs; NULL for none. Other threads: actor/cell/view.h, actor/shutdown.h. */
 static inline const struct cell *worker_running(const struct worker *worker)
 {
     return atomptr_load(&worker->running, ATOM_ACQUIRE); /* partner: worker_set_running */

@@ -9,15 +9,15 @@
  * Who writes: the door, see queue/door.h; `control`, anybody; sibling links, the parent's worker;
  * everything else, the worker that owns the cell (before it is mounted: who spawns it, then the
  * worker it was posted to). Other threads may look at four members whose owner pokes them (identity,
- * name, dispatch, the door's tenant): see actor/view.h.
+ * name, dispatch, the door's tenant): see actor/cell/view.h.
  */
-#ifndef ACTOR_CELL_H
-#define ACTOR_CELL_H
+#ifndef ACTOR_CELL_CELL_H
+#define ACTOR_CELL_CELL_H
 
 #include <assert.h>
 #include <troupe/behavior.h>
 
-#include "actor/watch_table.h"
+#include "actor/cell/watch_table.h"
 #include "base/list.h"
 #include "mem/envelope.h"
 #include "mem/heap.h"

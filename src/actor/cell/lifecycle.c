@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "actor/lifecycle.h"
+#include "actor/cell/lifecycle.h"
 
 #include <stdio.h>
 
-#include "actor/system.h"
+#include "actor/cell/system.h"
 #include "base/assert.h"
 
 #define BIT(life) (1u << (life))

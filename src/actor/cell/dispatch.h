@@ -7,8 +7,8 @@
  * and the same type may have several descriptors (one per source file), so an address that was never
  * seen is compared by name and fields once and then has its own entry. Owned by one worker.
  */
-#ifndef ACTOR_DISPATCH_H
-#define ACTOR_DISPATCH_H
+#ifndef ACTOR_CELL_DISPATCH_H
+#define ACTOR_CELL_DISPATCH_H
 
 #include <assert.h>
 #include <troupe/behavior.h>

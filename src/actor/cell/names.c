@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "actor/names.h"
+#include "actor/cell/names.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "actor/dispatch.h"
+#include "actor/cell/dispatch.h"
 
 #include <string.h>
 

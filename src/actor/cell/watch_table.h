@@ -6,8 +6,8 @@
  * then it travels back as the signal. The watcher keeps its address, which is therefore the name of
  * this watch: no other envelope has it before this one is given back.
  */
-#ifndef ACTOR_WATCH_TABLE_H
-#define ACTOR_WATCH_TABLE_H
+#ifndef ACTOR_CELL_WATCH_TABLE_H
+#define ACTOR_CELL_WATCH_TABLE_H
 
 #include "mem/envelope.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "actor/watch_table.h"
+#include "actor/cell/watch_table.h"
 
 #include "base/assert.h"
 #include "base/hash.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "actor/ask_table.h"
+#include "actor/cell/ask_table.h"
 
 #include <string.h>
 

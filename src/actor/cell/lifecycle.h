@@ -2,10 +2,10 @@
 /**
  * The states of an actor's life and the changes between them that are legal.
  */
-#ifndef ACTOR_LIFECYCLE_H
-#define ACTOR_LIFECYCLE_H
+#ifndef ACTOR_CELL_LIFECYCLE_H
+#define ACTOR_CELL_LIFECYCLE_H
 
-#include "actor/cell.h"
+#include "actor/cell/cell.h"
 #include "base/assert.h"
 
 struct tr_system;

@@ -13,10 +13,10 @@
  * A cell may change its tenant meanwhile. So who looks compares before and after: when the worker has
  * not counted a run in between, it was one actor all the time. Otherwise there is nothing to tell.
  */
-#ifndef ACTOR_VIEW_H
-#define ACTOR_VIEW_H
+#ifndef ACTOR_CELL_VIEW_H
+#define ACTOR_CELL_VIEW_H
 
-#include "actor/system.h"
+#include "actor/cell/system.h"
 
 struct view {
     uint64_t ref;
