@@ -17,7 +17,7 @@
 
 #include <troupe/ask.h>
 
-#include "actor/mail.h"
+#include "actor/mail/mail.h"
 
 struct ask {
     struct timer_node timeout;

@@ -10,7 +10,7 @@
 #ifndef ACTOR_BALANCE_H
 #define ACTOR_BALANCE_H
 
-#include "actor/mail.h"
+#include "actor/mail/mail.h"
 
 /** A round of a worker begins. Worker only. */
 void tr__balance_round(struct worker *worker);

@@ -12,7 +12,7 @@
 
 #include <troupe/batch.h>
 
-#include "actor/mail.h"
+#include "actor/mail/mail.h"
 
 struct batch_item {
     struct envelope *envelope;

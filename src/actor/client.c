@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "actor/ask.h"
-#include "actor/signal.h"
+#include "actor/mail/signal.h"
 #include "actor/spawn.h"
 #include "actor/waiters.h"
 #include "actor/watchers.h"

@@ -10,7 +10,7 @@
 
 #include <troupe/callback.h>
 
-#include "actor/mail.h"
+#include "actor/mail/mail.h"
 #include "actor/story.h"
 
 struct client_failure {

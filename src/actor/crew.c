@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "actor/client.h"
-#include "actor/front.h"
+#include "actor/mail/front.h"
 #include "actor/relief.h"
 #include "actor/spawn.h"
 #include "actor/supervise.h"

@@ -3,7 +3,7 @@
 
 #include "actor/ask.h"
 #include "actor/ask_then.h"
-#include "actor/gate.h"
+#include "actor/mail/gate.h"
 #include "actor/relief.h"
 #include "actor/supervise.h"
 #include "actor/timers.h"

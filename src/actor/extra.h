@@ -6,7 +6,7 @@
 #ifndef ACTOR_EXTRA_H
 #define ACTOR_EXTRA_H
 
-#include "actor/mail.h"
+#include "actor/mail/mail.h"
 
 /** The extra of an actor that has its owner; NULL when out of memory. */
 struct cell_extra *tr__extra_of(struct worker *worker, struct cell *cell);

@@ -12,7 +12,7 @@
 #ifndef ACTOR_FAULT_H
 #define ACTOR_FAULT_H
 
-#include "actor/mail.h"
+#include "actor/mail/mail.h"
 
 /** A system is made: TR_NOT_SUPPORTED, when faults are to be trapped and cannot be. */
 TR_MUST_CHECK tr_status tr__faults_switch_on(struct tr_system *system);

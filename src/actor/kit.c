@@ -6,7 +6,7 @@
 
 #include "actor/batch.h"
 #include "actor/client.h"
-#include "actor/mail.h"
+#include "actor/mail/mail.h"
 #include "actor/park.h"
 #include "actor/timers.h"
 #include "actor/waiters.h"

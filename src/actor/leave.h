@@ -9,7 +9,7 @@
 #ifndef ACTOR_LEAVE_H
 #define ACTOR_LEAVE_H
 
-#include "actor/mail.h"
+#include "actor/mail/mail.h"
 
 /** A round of a worker begins that is to have no actors. Worker only. */
 void tr__leave_round(struct worker *worker);

@@ -18,7 +18,7 @@
 #ifndef ACTOR_LINE_H
 #define ACTOR_LINE_H
 
-#include "actor/mail.h"
+#include "actor/mail/mail.h"
 #include "base/assert.h"
 
 /** Whether a turn of this actor wants room in the mailbox of `to`. */

@@ -3,7 +3,7 @@
 
 #include "actor/balance.h"
 #include "actor/extra.h"
-#include "actor/front.h"
+#include "actor/mail/front.h"
 #include "actor/spawn.h"
 #include "actor/supervise.h"
 #include "actor/timers.h"

@@ -14,7 +14,7 @@
 #ifndef ACTOR_MOVE_H
 #define ACTOR_MOVE_H
 
-#include "actor/mail.h"
+#include "actor/mail/mail.h"
 
 /** Whether an actor of this worker may go elsewhere when it must. Owner only. */
 bool tr__move_may_leave(const struct worker *worker, const struct cell *cell);

@@ -2,8 +2,8 @@
 /**
  * What an actor can order others to do in a turn: stop, be killed, be suspended, go on.
  */
-#include "actor/gate.h"
-#include "actor/mail.h"
+#include "actor/mail/gate.h"
+#include "actor/mail/mail.h"
 #include "actor/relief.h"
 #include "actor/turn.h"
 #include "actor/why.h"

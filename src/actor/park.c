@@ -4,7 +4,7 @@
 #include "actor/blocking.h"
 #include "actor/budget.h"
 #include "actor/extra.h"
-#include "actor/gate.h"
+#include "actor/mail/gate.h"
 #include "actor/relief.h"
 #include "actor/cell/state.h"
 #include "actor/stretch.h"

@@ -16,7 +16,7 @@
 #ifndef ACTOR_PARK_H
 #define ACTOR_PARK_H
 
-#include "actor/mail.h"
+#include "actor/mail/mail.h"
 #include "base/assert.h"
 
 /** Frees the turns that are kept for the next that wait. Between two runs only. */

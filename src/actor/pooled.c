@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "actor/mail.h"
+#include "actor/mail/mail.h"
 #include "actor/spawn.h"
 
 /* Writes the path of a name and gives its length; 0 when no actor can have this name. */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "actor/mail.h"
+#include "actor/mail/mail.h"
 #include "actor/park.h"
 #include "actor/cell/system.h"
 #include "actor/cell/view.h"

@@ -20,7 +20,7 @@
 #ifndef ACTOR_RING_H
 #define ACTOR_RING_H
 
-#include "actor/mail.h"
+#include "actor/mail/mail.h"
 
 enum ring {
     RING_IS_OPEN,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/root.h"
 
-#include "actor/mail.h"
+#include "actor/mail/mail.h"
 #include "actor/supervise.h"
 #include "base/assert.h"
 

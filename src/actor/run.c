@@ -12,7 +12,7 @@
 #include "actor/budget.h"
 #include "actor/client.h"
 #include "actor/fault.h"
-#include "actor/gate.h"
+#include "actor/mail/gate.h"
 #include "actor/park.h"
 #include "actor/relief.h"
 #include "actor/stop.h"

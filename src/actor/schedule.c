@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "actor/mail.h"
+#include "actor/mail/mail.h"
 #include "actor/pooled.h"
 #include "actor/spawn.h"
 #include "base/assert.h"

@@ -7,8 +7,8 @@
 
 #include "actor/ask_open.h"
 #include "actor/line.h"
-#include "actor/mail.h"
-#include "actor/gate.h"
+#include "actor/mail/mail.h"
+#include "actor/mail/gate.h"
 #include "actor/relief.h"
 #include "actor/spawn.h"
 #include "actor/turn.h"

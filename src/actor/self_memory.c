@@ -7,7 +7,7 @@
 
 #include "actor/budget.h"
 #include "actor/cell/durable.h"
-#include "actor/mail.h"
+#include "actor/mail/mail.h"
 #include "actor/relief.h"
 #include "actor/turn.h"
 #include "base/assert.h"

@@ -2,7 +2,7 @@
 #include "actor/shutdown.h"
 
 #include "actor/children.h"
-#include "actor/mail.h"
+#include "actor/mail/mail.h"
 #include "actor/stop.h"
 #include "actor/cell/system.h"
 #include "actor/cell/view.h"

@@ -38,7 +38,7 @@
 #include <troupe/shutdown.h>
 
 #include "actor/hooks.h"
-#include "actor/ledger.h"
+#include "actor/mail/ledger.h"
 #include "os/atomic.h"
 #include "os/lock.h"
 

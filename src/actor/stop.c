@@ -4,7 +4,7 @@
 #include "actor/ask.h"
 #include "actor/blocking.h"
 #include "actor/budget.h"
-#include "actor/burial.h"
+#include "actor/mail/burial.h"
 #include "actor/children.h"
 #include "actor/cell/durable.h"
 #include "actor/extra.h"

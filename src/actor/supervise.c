@@ -9,7 +9,7 @@
 
 #include "actor/children.h"
 #include "actor/extra.h"
-#include "actor/signal.h"
+#include "actor/mail/signal.h"
 #include "actor/spawn.h"
 #include "actor/stop.h"
 #include "actor/turn.h"

@@ -18,7 +18,7 @@
 #ifndef ACTOR_SUPERVISE_H
 #define ACTOR_SUPERVISE_H
 
-#include "actor/mail.h"
+#include "actor/mail/mail.h"
 
 enum failure_phase {
     FAILURE_PAST,     /* nothing is going on */

@@ -3,7 +3,7 @@
  * Running a system and stopping it.
  */
 #include "actor/fault.h"
-#include "actor/mail.h"
+#include "actor/mail/mail.h"
 #include "actor/timers.h"
 #include "base/assert.h"
 #include "base/sized.h"

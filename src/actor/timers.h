@@ -12,7 +12,7 @@
 #ifndef ACTOR_TIMERS_H
 #define ACTOR_TIMERS_H
 
-#include "actor/mail.h"
+#include "actor/mail/mail.h"
 
 enum { TIMERS_ROUND_MAX = 1024 }; /* timers that fire before actors get their turn */
 

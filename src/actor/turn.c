@@ -9,7 +9,7 @@
 #include "actor/client.h"
 #include "actor/extra.h"
 #include "actor/fault.h"
-#include "actor/gate.h"
+#include "actor/mail/gate.h"
 #include "actor/cell/lifecycle.h"
 #include "actor/park.h"
 #include "actor/relief.h"

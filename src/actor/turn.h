@@ -5,7 +5,7 @@
 #ifndef ACTOR_TURN_H
 #define ACTOR_TURN_H
 
-#include "actor/mail.h"
+#include "actor/mail/mail.h"
 
 /** Runs an actor: loop_hooks.run. */
 uint32_t tr__cell_run(struct loop *loop, struct task *task, uint32_t turns_max);

@@ -22,7 +22,7 @@
 #ifndef ACTOR_WAITERS_H
 #define ACTOR_WAITERS_H
 
-#include "actor/mail.h"
+#include "actor/mail/mail.h"
 
 /**
  * What travels in the envelopes of this page. `number` is that of the wait. In a WANTED of a client

@@ -4,7 +4,7 @@
 #include "actor/client.h"
 #include "actor/extra.h"
 #include "actor/relief.h"
-#include "actor/signal.h"
+#include "actor/mail/signal.h"
 #include "base/assert.h"
 
 static_assert(sizeof(struct tr_terminated) == sizeof(uint64_t),

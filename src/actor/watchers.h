@@ -17,7 +17,7 @@
 #ifndef ACTOR_WATCHERS_H
 #define ACTOR_WATCHERS_H
 
-#include "actor/mail.h"
+#include "actor/mail/mail.h"
 
 struct tr_client;
 

@@ -7,7 +7,7 @@
 #include "actor/budget.h"
 #include "actor/balance.h"
 #include "actor/fault.h"
-#include "actor/gate.h"
+#include "actor/mail/gate.h"
 #include "actor/move.h"
 #include "actor/park.h"
 #include "actor/relief.h"

@@ -19,7 +19,7 @@
 #include <troupe/durable.h>
 #include <troupe/wire.h>
 
-#include "actor/gate.h"
+#include "actor/mail/gate.h"
 #include "calendar/alarm_plan.h"
 #include "sleep/authority.h"
 #include "durable/host.h"

@@ -49,7 +49,7 @@ enum envelope_kind {
     ENVELOPE_RING,     /* does somebody who waits for room wait for himself? */
     ENVELOPE_RETURNED, /* what tr_blocking runs for a turn has returned: see actor/blocking.h */
     ENVELOPE_WHY,      /* what holds you up? See actor/why.h */
-    ENVELOPE_STORED,   /* what a durable actor has written is on disk: see actor/gate.h */
+    ENVELOPE_STORED,   /* what a durable actor has written is on disk: see actor/mail/gate.h */
     ENVELOPE_WATCH,    /* from one who wants to know of an end; see actor/watchers.h */
     ENVELOPE_UNWATCH,
     ENVELOPE_FAILED,  /* to the parent: a child has failed; see actor/supervise.h */

@@ -4,7 +4,7 @@
  *
  * Room is taken before a message is published, so the bounds hold for every sender. A sender on
  * another thread takes it from one atomic word. The owner keeps a little stock aside, which its own
- * senders use without an atomic operation, and which comes back as messages leave (actor/mail.h).
+ * senders use without an atomic operation, and which comes back as messages leave (actor/mail/mail.h).
  * All of it together, the word, the stock and what the waiting messages hold, is the bound.
  *
  * The word also has the tenant's generation, so that a sender who is late takes nothing from the

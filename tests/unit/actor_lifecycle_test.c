@@ -10,7 +10,7 @@
 #include <troupe/troupe.h>
 
 #include "actor/cell/lifecycle.h"
-#include "actor/mail.h"
+#include "actor/mail/mail.h"
 #include "os/virtual.h"
 
 TR_MESSAGE(note, (u64, n));

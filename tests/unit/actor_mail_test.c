@@ -10,7 +10,7 @@
 #include <string.h>
 #include <troupe/kit.h>
 
-#include "actor/mail.h"
+#include "actor/mail/mail.h"
 #include "base/hash.h"
 
 enum { KINDS = ENVELOPE_EVENT + 1, LIST_MAX = 4096 };

@@ -8,7 +8,7 @@
 #include <troupe/places.h>
 #include <troupe/troupe.h>
 
-#include "actor/mail.h"
+#include "actor/mail/mail.h"
 #include "actor/pooled.h"
 
 TR_MESSAGE(note, (u64, n));

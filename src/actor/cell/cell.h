@@ -94,7 +94,8 @@ enum { CELL_SUSPENDED = CELL_ASKED | CELL_FAILED }; /* all reasons */
 enum {
     CELL_STATE_INLINE = 16,     /* a state of up to this many bytes lives in the cell */
     CELL_NOWHERE = 0xfffffffdu, /* no cell's owner: for who wants to find none */
-    CELL_FRONT = 0xfffffffeu, /* owner: nobody lives there, others stand behind it; actor/front.h */
+    CELL_FRONT =
+        0xfffffffeu, /* owner: nobody lives there, others stand behind it; actor/mail/front.h */
     CELL_FOREIGN = 0xffffffffu /* owner: no worker; also of an actor that is still to be mounted */
 };
 
@@ -196,7 +197,8 @@ struct cell_extra {
     tr_time failed_ns;       /* when it failed last */
     struct group *group;     /* children that are being restarted together */
     uint32_t significant;    /* children that are, and live */
-    struct durable *durable; /* of one whose state is on disk: see actor/gate.h; NULL: it is not */
+    struct durable
+        *durable; /* of one whose state is on disk: see actor/mail/gate.h; NULL: it is not */
 };
 
 struct name;
@@ -212,11 +214,11 @@ struct cell {
     struct dispatch *dispatch;
     void *state; /* of a client's cell: the client */
     struct heap *heap;
-    struct envelope *cycle;   /* what this cycle has still to handle; see actor/mail.h */
+    struct envelope *cycle;   /* what this cycle has still to handle; see actor/mail/mail.h */
     struct envelope *notices; /* asks too, unless CELL_BY_KIND */
     union {
         struct {
-            uint32_t stock;        /* room put by for senders on this worker; see actor/mail.h */
+            uint32_t stock; /* room put by for senders on this worker; see actor/mail/mail.h */
             uint32_t queued_lines; /* memory of what waits in all lists, in lines of 64 bytes */
         };
         uint64_t stock_and_lines; /* both, for one addition */

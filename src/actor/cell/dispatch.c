@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "actor/signal.h"
+#include "actor/mail/signal.h"
 #include "base/assert.h"
 #include "wire/type.h"
 

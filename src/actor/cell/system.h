@@ -9,8 +9,8 @@
 #include <troupe/system.h>
 
 #include "actor/blocking.h"
-#include "actor/dead_letter.h"
-#include "actor/front.h"
+#include "actor/mail/dead_letter.h"
+#include "actor/mail/front.h"
 #include "actor/cell/names.h"
 #include "actor/relief.h"
 #include "actor/schedule.h"

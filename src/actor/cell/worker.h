@@ -12,9 +12,9 @@
 
 #include <troupe/system.h>
 
-#include "actor/burial.h"
+#include "actor/mail/burial.h"
 #include "actor/cell/dispatch.h"
-#include "actor/ledger.h"
+#include "actor/mail/ledger.h"
 #include "actor/cell/slots.h"
 #include "base/list.h"
 #include "base/rng.h"
@@ -260,7 +260,8 @@ struct worker {
     uint32_t ask_spare_count;
     struct ask_table ask_table_spare; /* an empty one, for the next actor that asks */
     struct mail_taking *taking;
-    struct gate *gate; /* of the durable actor whose turn runs: see actor/gate.h; NULL: none does */
+    struct gate
+        *gate; /* of the durable actor whose turn runs: see actor/mail/gate.h; NULL: none does */
     struct watched watched; /* of those who live here, who are watched by whom */
     tr_time stories_ns;     /* since when stories are counted, and how many there were */
     uint32_t stories;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "actor/signal.h"
+#include "actor/mail/signal.h"
 
 #include "actor/timers.h"
 

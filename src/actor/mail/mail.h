@@ -8,8 +8,8 @@
  * the next cycle. A run that goes on with an unfinished cycle first puts new replies and exceptions
  * before the rest of it.
  */
-#ifndef ACTOR_MAIL_H
-#define ACTOR_MAIL_H
+#ifndef ACTOR_MAIL_MAIL_H
+#define ACTOR_MAIL_MAIL_H
 
 #include "actor/cell/durable.h"
 #include "actor/cell/system.h"

@@ -11,8 +11,8 @@
  * the front's words, and the front's slot names it as the tenant's parent. Fronts are never freed while
  * the system lives; queue/board.h has the rules for those who read one that is another's by now.
  */
-#ifndef ACTOR_FRONT_H
-#define ACTOR_FRONT_H
+#ifndef ACTOR_MAIL_FRONT_H
+#define ACTOR_MAIL_FRONT_H
 
 #include <troupe/group.h>
 

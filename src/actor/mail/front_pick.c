@@ -2,10 +2,10 @@
 /**
  * Picking a member of a group, on the thread of who sends, and sending to it.
  */
-#include "actor/front.h"
+#include "actor/mail/front.h"
 
 #include "actor/line.h"
-#include "actor/mail.h"
+#include "actor/mail/mail.h"
 
 /* A word of the board; false: the tenant is gone. */
 static bool look(const struct front_walk *walk, const atom64 *place, uint64_t *value)

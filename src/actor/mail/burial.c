@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "actor/burial.h"
+#include "actor/mail/burial.h"
 
 #include "actor/ask_then.h"
 #include "actor/client.h"

@@ -6,10 +6,10 @@
  * dropped behind a PoisonPill or where nobody handles them. Their descriptors are the runtime's own:
  * a message of the same name that an actor tells another is no signal, and unhandled.
  */
-#ifndef ACTOR_SIGNAL_H
-#define ACTOR_SIGNAL_H
+#ifndef ACTOR_MAIL_SIGNAL_H
+#define ACTOR_MAIL_SIGNAL_H
 
-#include "actor/mail.h"
+#include "actor/mail/mail.h"
 
 extern const tr_type tr__terminated_type;
 extern const tr_type tr__child_failed_type;

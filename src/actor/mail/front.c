@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "actor/front.h"
+#include "actor/mail/front.h"
 
 #include <string.h>
 
-#include "actor/mail.h"
+#include "actor/mail/mail.h"
 #include "base/assert.h"
 #include "wire/copy.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "actor/dead_letter.h"
+#include "actor/mail/dead_letter.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "actor/burial.h"
-#include "actor/mail.h"
+#include "actor/mail/burial.h"
+#include "actor/mail/mail.h"
 #include "base/assert.h"
 #include "base/sized.h"
 

@@ -9,11 +9,11 @@
  *
  * Owner only, all of it.
  */
-#ifndef ACTOR_GATE_H
-#define ACTOR_GATE_H
+#ifndef ACTOR_MAIL_GATE_H
+#define ACTOR_MAIL_GATE_H
 
 #include "actor/cell/durable.h"
-#include "actor/mail.h"
+#include "actor/mail/mail.h"
 
 /** What has been sent and is held. All zero is empty. */
 struct gate {

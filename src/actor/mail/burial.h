@@ -16,10 +16,10 @@
  *
  * While somebody has subscribed, he is told of each as ever.
  */
-#ifndef ACTOR_BURIAL_H
-#define ACTOR_BURIAL_H
+#ifndef ACTOR_MAIL_BURIAL_H
+#define ACTOR_MAIL_BURIAL_H
 
-#include "actor/dead_letter.h"
+#include "actor/mail/dead_letter.h"
 #include "os/atomic.h"
 
 /** Between two rounds in which a worker hands in what it has. */

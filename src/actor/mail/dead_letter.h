@@ -5,8 +5,8 @@
  * All are counted, the last thousand are kept, those who subscribed are told of each, and the log
  * has the first few of every second and a count of the rest. Under a lock: they are the exception.
  */
-#ifndef ACTOR_DEAD_LETTER_H
-#define ACTOR_DEAD_LETTER_H
+#ifndef ACTOR_MAIL_DEAD_LETTER_H
+#define ACTOR_MAIL_DEAD_LETTER_H
 
 #include <troupe/limits.h>
 #include <troupe/system.h>
@@ -64,7 +64,7 @@ void tr__dead_letters(struct tr_system *system, struct worker *worker,
 void tr__dead_letter(struct tr_system *system, struct worker *worker,
                      const struct dead_letter *letter);
 
-/** Records what a worker has noted after the deadline: see actor/burial.h. Its worker only. */
+/** Records what a worker has noted after the deadline: see actor/mail/burial.h. Its worker only. */
 void tr__dead_letters_hand_in(struct tr_system *system, struct burials *burials);
 
 #endif

@@ -13,8 +13,8 @@
  *      later is nobody's. What a worker handled before it knew of the shutdown is nobody's, too.
  *   3. Out of memory there is no table. Then no actor has numbers; the sums are as ever.
  */
-#ifndef ACTOR_LEDGER_H
-#define ACTOR_LEDGER_H
+#ifndef ACTOR_MAIL_LEDGER_H
+#define ACTOR_MAIL_LEDGER_H
 
 #include "os/atomic.h"
 #include "sched/loop.h"

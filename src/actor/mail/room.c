@@ -2,7 +2,7 @@
 /**
  * The bounds of mailboxes, and what happens to messages for which there is no room.
  */
-#include "actor/mail.h"
+#include "actor/mail/mail.h"
 
 #include "actor/waiters.h"
 #include "base/assert.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "actor/ledger.h"
+#include "actor/mail/ledger.h"
 
 #include "actor/cell/system.h"
 #include "actor/cell/view.h"

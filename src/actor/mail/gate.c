@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "actor/gate.h"
+#include "actor/mail/gate.h"
 
 #include "actor/ask.h"
 #include "actor/extra.h"
-#include "actor/front.h"
+#include "actor/mail/front.h"
 #include "actor/supervise.h"
 #include "base/assert.h"
 

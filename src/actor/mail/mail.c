@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "actor/mail.h"
+#include "actor/mail/mail.h"
 
 #include "actor/budget.h"
 #include "actor/ask.h"
 #include "actor/client.h"
 #include "actor/extra.h"
-#include "actor/gate.h"
+#include "actor/mail/gate.h"
 #include "actor/supervise.h"
 #include "actor/waiters.h"
 #include "actor/watchers.h"
