@@ -6,7 +6,7 @@
 #include "actor/mail/gate.h"
 #include "actor/relief.h"
 #include "actor/supervise.h"
-#include "actor/timers.h"
+#include "actor/time/timers.h"
 #include "base/assert.h"
 
 /* Apart, so that a look at one that is there costs no call. */

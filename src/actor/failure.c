@@ -10,7 +10,7 @@
 #include "actor/spawn.h"
 #include "actor/stop.h"
 #include "actor/supervise.h"
-#include "actor/timers.h"
+#include "actor/time/timers.h"
 #include "actor/waiters.h"
 #include "base/assert.h"
 

@@ -8,7 +8,7 @@
 #include "actor/client.h"
 #include "actor/mail/mail.h"
 #include "actor/park.h"
-#include "actor/timers.h"
+#include "actor/time/timers.h"
 #include "actor/waiters.h"
 #include "base/assert.h"
 #include "base/sized.h"

@@ -6,7 +6,7 @@
 #include "actor/mail/front.h"
 #include "actor/spawn.h"
 #include "actor/supervise.h"
-#include "actor/timers.h"
+#include "actor/time/timers.h"
 #include "actor/turn.h"
 #include "actor/watchers.h"
 #include "base/assert.h"

@@ -8,7 +8,7 @@
 #include "actor/relief.h"
 #include "actor/cell/state.h"
 #include "actor/stretch.h"
-#include "actor/timers.h"
+#include "actor/time/timers.h"
 #include "actor/turn.h"
 #include "actor/turn_asks.h"
 #include "actor/waiters.h"

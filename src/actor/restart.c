@@ -21,7 +21,7 @@
 #include "actor/cell/state.h"
 #include "actor/stop.h"
 #include "actor/supervise.h"
-#include "actor/timers.h"
+#include "actor/time/timers.h"
 #include "actor/turn.h"
 #include "base/assert.h"
 

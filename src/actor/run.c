@@ -17,7 +17,7 @@
 #include "actor/relief.h"
 #include "actor/stop.h"
 #include "actor/stretch.h"
-#include "actor/timers.h"
+#include "actor/time/timers.h"
 #include "actor/turn.h"
 #include "actor/waiters.h"
 #include "actor/watchers.h"

@@ -11,7 +11,7 @@
 
 #include "actor/park.h"
 #include "actor/relief.h"
-#include "actor/timers.h"
+#include "actor/time/timers.h"
 #include "base/assert.h"
 #include "fiber/jump.h"
 

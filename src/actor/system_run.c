@@ -4,7 +4,7 @@
  */
 #include "actor/fault.h"
 #include "actor/mail/mail.h"
-#include "actor/timers.h"
+#include "actor/time/timers.h"
 #include "base/assert.h"
 #include "base/sized.h"
 

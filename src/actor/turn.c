@@ -17,7 +17,7 @@
 #include "actor/stop.h"
 #include "actor/stretch.h"
 #include "actor/supervise.h"
-#include "actor/timers.h"
+#include "actor/time/timers.h"
 #include "actor/waiters.h"
 #include "actor/watchers.h"
 #include "base/assert.h"

@@ -158,7 +158,7 @@ struct cell_extra {
     struct timer_keys timers;
     struct loose_list loose_timers;      /* those without a key */
     struct timer_parcel *timer_parcel;   /* of one that moves */
-    struct timer_aliases *timer_aliases; /* of one that has: see actor/move_timers.c */
+    struct timer_aliases *timer_aliases; /* of one that has: see actor/time/move_timers.c */
     uint64_t timer_lines;  /* memory of timers and of those of their messages that do not wait */
     struct budget *budget; /* NULL: none applies */
     /* The receive timeout. */

@@ -4,7 +4,7 @@
 #include "actor/ask_then.h"
 #include "actor/client.h"
 #include "actor/extra.h"
-#include "actor/timers.h"
+#include "actor/time/timers.h"
 #include "base/assert.h"
 
 enum {

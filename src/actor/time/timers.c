@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "actor/timers.h"
+#include "actor/time/timers.h"
 
 #include <string.h>
 

@@ -9,8 +9,8 @@
  * its message back as well: the envelope becomes void and is dropped when its turn comes. `sender`
  * of such an envelope is its timer; 0 when it was taken back.
  */
-#ifndef ACTOR_TIMERS_H
-#define ACTOR_TIMERS_H
+#ifndef ACTOR_TIME_TIMERS_H
+#define ACTOR_TIME_TIMERS_H
 
 #include "actor/mail/mail.h"
 
@@ -47,7 +47,7 @@ void tr__timers_drop(struct worker *worker, struct cell *cell);
 /** Takes back the message of a timer, which waits in a mailbox. */
 void tr__timer_void(struct worker *worker, struct envelope *envelope);
 
-/* ---- Of an actor that moves: actor/move_timers.c. Owner only. ---- */
+/* ---- Of an actor that moves: actor/time/move_timers.c. Owner only. ---- */
 
 /**
  * Makes the parcel in which the timers go along; NULL when there is nothing to put in. False: they are

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "actor/supervise.h"
-#include "actor/timers.h"
+#include "actor/time/timers.h"
 #include "base/assert.h"
 
 static_assert(TR_MOVED_TIMERS_MAX <= UINT8_MAX, "their order is kept in bytes");
