@@ -10,7 +10,7 @@
 #include "actor/batch.h"
 #include "actor/line.h"
 #include "actor/relief.h"
-#include "actor/turn.h"
+#include "actor/turn/turn.h"
 #include "actor/waiters.h"
 #include "base/assert.h"
 #include "wire/copy.h"

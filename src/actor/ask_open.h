@@ -24,7 +24,7 @@
 
 #include "actor/cell/ask_table.h"
 #include "actor/extra.h"
-#include "actor/park.h"
+#include "actor/turn/park.h"
 #include "actor/turn_asks.h"
 #include "base/assert.h"
 

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "actor/budget.h"
+#include "actor/turn/budget.h"
 #include "actor/relief.h"
-#include "actor/turn.h"
+#include "actor/turn/turn.h"
 #include "actor/turn_asks.h"
 #include "base/assert.h"
 

@@ -4,9 +4,9 @@
 #include <stdio.h>
 
 #include "actor/ask.h"
-#include "actor/park.h"
+#include "actor/turn/park.h"
 #include "actor/relief.h"
-#include "actor/turn.h"
+#include "actor/turn/turn.h"
 #include "base/assert.h"
 
 /* ---- Which messages belong together. ---- */

@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "actor/extra.h"
-#include "actor/park.h"
+#include "actor/turn/park.h"
 #include "actor/spawn.h"
 #include "actor/cell/state.h"
 #include "actor/stop.h"
-#include "actor/turn.h"
+#include "actor/turn/turn.h"
 #include "base/assert.h"
 #include "wire/type.h"
 

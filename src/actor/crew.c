@@ -9,7 +9,7 @@
 #include "actor/relief.h"
 #include "actor/spawn.h"
 #include "actor/supervise.h"
-#include "actor/turn.h"
+#include "actor/turn/turn.h"
 #include "base/assert.h"
 
 struct crew {

@@ -7,7 +7,7 @@
 #include "actor/batch.h"
 #include "actor/client.h"
 #include "actor/mail/mail.h"
-#include "actor/park.h"
+#include "actor/turn/park.h"
 #include "actor/time/timers.h"
 #include "actor/waiters.h"
 #include "base/assert.h"

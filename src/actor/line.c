@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/line.h"
 
-#include "actor/park.h"
+#include "actor/turn/park.h"
 #include "actor/ring.h"
 
 static struct tr_self *turn_of(const struct list *link)

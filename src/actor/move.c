@@ -7,7 +7,7 @@
 #include "actor/spawn.h"
 #include "actor/supervise.h"
 #include "actor/time/timers.h"
-#include "actor/turn.h"
+#include "actor/turn/turn.h"
 #include "actor/watchers.h"
 #include "base/assert.h"
 

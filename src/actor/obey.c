@@ -2,12 +2,12 @@
 /**
  * Orders: what an actor does between two turns because of its control bits.
  */
-#include "actor/turn.h"
+#include "actor/turn/turn.h"
 
-#include "actor/budget.h"
+#include "actor/turn/budget.h"
 #include "actor/children.h"
 #include "actor/cell/lifecycle.h"
-#include "actor/park.h"
+#include "actor/turn/park.h"
 #include "actor/stop.h"
 #include "actor/supervise.h"
 #include "actor/time/timers.h"

@@ -9,7 +9,7 @@
 #include "actor/line.h"
 #include "actor/relief.h"
 #include "actor/cell/system.h"
-#include "actor/turn.h"
+#include "actor/turn/turn.h"
 #include "base/assert.h"
 #include "mem/shared.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "actor/mail/mail.h"
-#include "actor/park.h"
+#include "actor/turn/park.h"
 #include "actor/cell/system.h"
 #include "actor/cell/view.h"
 #include "base/assert.h"

@@ -11,18 +11,18 @@
 
 #include "actor/ask.h"
 #include "actor/ask_then.h"
-#include "actor/blocking.h"
-#include "actor/budget.h"
+#include "actor/turn/blocking.h"
+#include "actor/turn/budget.h"
 #include "actor/children.h"
 #include "actor/extra.h"
 #include "actor/cell/lifecycle.h"
-#include "actor/park.h"
+#include "actor/turn/park.h"
 #include "actor/spawn.h"
 #include "actor/cell/state.h"
 #include "actor/stop.h"
 #include "actor/supervise.h"
 #include "actor/time/timers.h"
-#include "actor/turn.h"
+#include "actor/turn/turn.h"
 #include "base/assert.h"
 
 /*

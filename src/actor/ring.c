@@ -4,7 +4,7 @@
 #include "actor/turn_asks.h"
 
 #include "actor/ask.h"
-#include "actor/park.h"
+#include "actor/turn/park.h"
 #include "actor/story.h"
 #include "actor/waiters.h"
 

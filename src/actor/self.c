@@ -11,7 +11,7 @@
 #include "actor/mail/gate.h"
 #include "actor/relief.h"
 #include "actor/spawn.h"
-#include "actor/turn.h"
+#include "actor/turn/turn.h"
 #include "actor/waiters.h"
 #include "base/assert.h"
 #include "wire/copy.h"

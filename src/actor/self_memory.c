@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "actor/budget.h"
+#include "actor/turn/budget.h"
 #include "actor/cell/durable.h"
 #include "actor/mail/mail.h"
 #include "actor/relief.h"
-#include "actor/turn.h"
+#include "actor/turn/turn.h"
 #include "base/assert.h"
 
 TR_NO_RETURN static void no_memory(tr_self *self, size_t size)

@@ -4,20 +4,20 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "actor/budget.h"
+#include "actor/turn/budget.h"
 #include "actor/children.h"
 #include "actor/client.h"
 #include "actor/cell/durable.h"
 #include "actor/extra.h"
 #include "actor/cell/lifecycle.h"
-#include "actor/park.h"
+#include "actor/turn/park.h"
 #include "actor/pooled.h"
 #include "actor/relief.h"
 #include "actor/root.h"
 #include "actor/cell/state.h"
 #include "actor/stop.h"
 #include "actor/supervise.h"
-#include "actor/turn.h"
+#include "actor/turn/turn.h"
 #include "actor/cell/view.h"
 #include "actor/waiters.h"
 #include "base/assert.h"

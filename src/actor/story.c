@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "actor/batch.h"
-#include "actor/park.h"
+#include "actor/turn/park.h"
 #include "actor/turn_asks.h"
 #include "base/assert.h"
 

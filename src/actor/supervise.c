@@ -12,7 +12,7 @@
 #include "actor/mail/signal.h"
 #include "actor/spawn.h"
 #include "actor/stop.h"
-#include "actor/turn.h"
+#include "actor/turn/turn.h"
 #include "base/assert.h"
 
 #define RESTARTS_DEFAULT 3

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "actor/client.h"
-#include "actor/fault.h"
+#include "actor/turn/fault.h"
 #include "actor/cell/lifecycle.h"
 #include "actor/spawn.h"
 #include "base/assert.h"

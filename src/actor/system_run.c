@@ -2,7 +2,7 @@
 /**
  * Running a system and stopping it.
  */
-#include "actor/fault.h"
+#include "actor/turn/fault.h"
 #include "actor/mail/mail.h"
 #include "actor/time/timers.h"
 #include "base/assert.h"

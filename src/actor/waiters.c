@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/waiters.h"
 
-#include "actor/blocking.h"
+#include "actor/turn/blocking.h"
 #include "actor/client.h"
 #include "actor/extra.h"
 #include "actor/line.h"
-#include "actor/park.h"
+#include "actor/turn/park.h"
 #include "actor/ring.h"
 #include "actor/story.h"
 #include "actor/why.h"

@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "actor/blocking.h"
+#include "actor/turn/blocking.h"
 #include "actor/extra.h"
 #include "actor/cell/lifecycle.h"
-#include "actor/park.h"
+#include "actor/turn/park.h"
 #include "actor/supervise.h"
 #include "actor/cell/view.h"
 

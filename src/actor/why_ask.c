@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "actor/client.h"
-#include "actor/park.h"
+#include "actor/turn/park.h"
 #include "actor/relief.h"
 #include "actor/cell/view.h"
 #include "actor/why.h"

@@ -4,19 +4,19 @@
 #include <stdio.h>
 
 #include "actor/ask.h"
-#include "actor/budget.h"
+#include "actor/turn/budget.h"
 #include "actor/balance.h"
-#include "actor/fault.h"
+#include "actor/turn/fault.h"
 #include "actor/mail/gate.h"
 #include "actor/move.h"
-#include "actor/park.h"
+#include "actor/turn/park.h"
 #include "actor/relief.h"
 #include "actor/spawn.h"
 #include "actor/children.h"
 #include "actor/stop.h"
 #include "actor/supervise.h"
 #include "actor/time/timers.h"
-#include "actor/turn.h"
+#include "actor/turn/turn.h"
 #include "base/assert.h"
 
 #define TRIM_EVERY_NS (100 * TR_MILLISECOND)

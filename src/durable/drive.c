@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "actor/extra.h"
-#include "actor/park.h"
+#include "actor/turn/park.h"
 #include "actor/pooled.h"
 #include "actor/stop.h"
 #include "base/assert.h"

@@ -5,7 +5,7 @@
 #include <troupe/wire.h>
 
 #include "actor/relief.h"
-#include "actor/park.h"
+#include "actor/turn/park.h"
 #include "base/assert.h"
 #include "durable/lull.h"
 #include "durable/waker.h"

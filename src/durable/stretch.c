@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "actor/park.h"
+#include "actor/turn/park.h"
 #include "base/assert.h"
 #include "durable/clock.h"
 #include "durable/events.h"

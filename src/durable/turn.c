@@ -5,9 +5,9 @@
 #include "durable/actor.h"
 
 #include "actor/ask.h"
-#include "actor/park.h"
+#include "actor/turn/park.h"
 #include "actor/relief.h"
-#include "actor/turn.h"
+#include "actor/turn/turn.h"
 #include "base/assert.h"
 #include "durable/alarm.h"
 #include "durable/events.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "actor/relief.h"
-#include "actor/park.h"
+#include "actor/turn/park.h"
 #include "base/assert.h"
 #include "durable/actor.h"
 

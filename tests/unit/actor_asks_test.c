@@ -11,7 +11,7 @@
 
 #include "actor/ask.h"
 #include "actor/extra.h"
-#include "actor/park.h"
+#include "actor/turn/park.h"
 #include "actor/cell/system.h"
 
 TR_MESSAGE(number, (u64, n));

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <troupe/kit.h>
 
-#include "actor/budget.h"
+#include "actor/turn/budget.h"
 #include "base/rng.h"
 #include "os/virtual.h"
 

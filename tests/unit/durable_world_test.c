@@ -14,7 +14,7 @@ struct thing_state;
 static tr_next on_ring(tr_self *self, struct thing_state *state, const struct ring *message);
 #include "support/things.h"
 
-#include "actor/turn.h"
+#include "actor/turn/turn.h"
 #include "durable/host.h"
 #include "os/virtual.h"
 #include "store/core.h"

@@ -117,7 +117,7 @@ struct cell_origin {
     bool is_admitted;          /* the shutdown waits until it is linked; see actor/pooled.h */
     bool
         has_room; /* of a durable actor that has waited in the line of durable/room.c: it may begin */
-    struct budget_tree *above; /* see actor/budget.h */
+    struct budget_tree *above; /* see actor/turn/budget.h */
     struct failure *failure;   /* what an earlier actor of this origin has left; see supervise.h */
     char *name;                /* of one that comes back as a new actor, else NULL */
     const tr_type *type;       /* NULL: no message */
@@ -174,7 +174,7 @@ struct cell_extra {
     struct list born;      /* those that have waited and not ended, oldest first */
     struct list line;      /* of those that wait, those that want room, by arrival */
     uint32_t barriers;     /* of those that wait, those that let no ask or notice begin */
-    uint32_t blocked;      /* and whose function is queued or runs: actor/blocking.h */
+    uint32_t blocked;      /* and whose function is queued or runs: actor/turn/blocking.h */
     struct envelope *held; /* a ring: the rest of the cycle in which a barrier began */
     struct tr_self
         *stuck;          /* the turn whose thread was relieved, see actor/relief.h; NULL for none */

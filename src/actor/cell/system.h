@@ -8,7 +8,7 @@
 #include <stdarg.h>
 #include <troupe/system.h>
 
-#include "actor/blocking.h"
+#include "actor/turn/blocking.h"
 #include "actor/mail/dead_letter.h"
 #include "actor/mail/front.h"
 #include "actor/cell/names.h"

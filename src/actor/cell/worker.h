@@ -3,9 +3,9 @@
  * A worker: one thread's share of a system, and the turns that run on it.
  *
  * Message handlers run on the worker's own fiber; one that waits keeps that fiber, and the worker
- * goes on with a fresh one (actor/park.h). Whatever else runs user code (set-ups, PreStart,
+ * goes on with a fresh one (actor/turn/park.h). Whatever else runs user code (set-ups, PreStart,
  * PostStop) is called on a fiber of its own, so that it can end anywhere without taking the code
- * that called it along. See actor/run.c and actor/turn.c.
+ * that called it along. See actor/turn/run.c and actor/turn/turn.c.
  */
 #ifndef ACTOR_CELL_WORKER_H
 #define ACTOR_CELL_WORKER_H
@@ -97,7 +97,7 @@ struct tr_self {
     bool has_story;     /* defers, scratch, become or an error: ending the turn takes longer */
     bool waits_plainly; /* is_detached, and neither a barrier nor about a timer's message */
     uint8_t state;      /* enum turn_state */
-    /* Of a turn that waits; see actor/park.h. What each wait needs is together. */
+    /* Of a turn that waits; see actor/turn/park.h. What each wait needs is together. */
     const tr_handler *row; /* of the handler that runs */
     struct fiber *caller;  /* of a call on a fiber of its own, too */
     struct fiber *fiber;
@@ -111,7 +111,7 @@ struct tr_self {
     struct batch *batch;      /* when it has several messages */
     struct envelope *grant;   /* the room it was given, on its way */
     struct cell *favoured;    /* the actor in whose stock that room is, for this stretch */
-    struct blocking_job *job; /* what it waits for, or is about to: see actor/blocking.h */
+    struct blocking_job *job; /* what it waits for, or is about to: see actor/turn/blocking.h */
     struct turn_asks asks;    /* of this turn */
     struct timer_node deadline;
     /* What tr_become asked for; the message is in the turn's scratch memory. */
@@ -223,7 +223,7 @@ struct worker {
     struct timer_pool timer_pool;
     struct slot_cache slot_cache;
     struct list budget_parts; /* of struct budget_part, with something to hand in */
-    tr_time budget_mark_ns;   /* see actor/budget.h */
+    tr_time budget_mark_ns;   /* see actor/turn/budget.h */
     struct memory_source source;
     struct rng rng;
     struct grace_reader reader; /* of the names */
@@ -273,7 +273,7 @@ struct worker {
     bool is_called;                     /* somebody is about to take it; under the lock of relief */
     tr_time call_ns;                    /* when the watch may call somebody again, */
     uint64_t call_steps;                /* and of which stuck turn it has said that it cannot */
-    struct fault_thread *fault_thread;  /* see actor/fault.h; NULL: faults are not trapped */
+    struct fault_thread *fault_thread;  /* see actor/turn/fault.h; NULL: faults are not trapped */
     struct symbol_cache *symbols;       /* made with the first fault */
     atom32 is_at_gate;                  /* it is in on_worker_start */
     /* See actor/shutdown.h. */

@@ -175,7 +175,7 @@ void tr__naps_fire(struct worker *worker, tr_time now_ns)
 
 void tr__stored_send(struct tr_system *system, struct cell *cell, struct envelope *envelope)
 {
-    /* As in actor/blocking.c: the door is open as long as the actor is blocked. */
+    /* As in actor/turn/blocking.c: the door is open as long as the actor is blocked. */
     enum door_result result = door_push(&cell->door, &envelope->mail);
     TR_ASSERT(result != DOOR_REFUSED);
     if (result == DOOR_TAKEN_POST)

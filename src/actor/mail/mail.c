@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/mail/mail.h"
 
-#include "actor/budget.h"
+#include "actor/turn/budget.h"
 #include "actor/ask.h"
 #include "actor/client.h"
 #include "actor/extra.h"

@@ -7,10 +7,10 @@
  * whose code it is and where its frames begin. os/fault.h does the rest: when that code faults and can
  * be left, the worker goes on on the same stack, from its top, and ends the turn as a verb would that
  * could not do what it says. Systems without it pay nothing: their workers run another copy of the
- * functions that call handlers (actor/turn.c).
+ * functions that call handlers (actor/turn/turn.c).
  */
-#ifndef ACTOR_FAULT_H
-#define ACTOR_FAULT_H
+#ifndef ACTOR_TURN_FAULT_H
+#define ACTOR_TURN_FAULT_H
 
 #include "actor/mail/mail.h"
 

@@ -14,8 +14,8 @@
  *   3. Who queues a job calls one helper that sleeps, or makes one. Only a helper that sleeps and was
  *      not called may leave, so those that are awake take all that is queued.
  */
-#ifndef ACTOR_BLOCKING_H
-#define ACTOR_BLOCKING_H
+#ifndef ACTOR_TURN_BLOCKING_H
+#define ACTOR_TURN_BLOCKING_H
 
 #include <troupe/blocking.h>
 

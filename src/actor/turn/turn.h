@@ -2,8 +2,8 @@
 /**
  * Runs and turns: where user code is called, and what follows from what it returns.
  */
-#ifndef ACTOR_TURN_H
-#define ACTOR_TURN_H
+#ifndef ACTOR_TURN_TURN_H
+#define ACTOR_TURN_TURN_H
 
 #include "actor/mail/mail.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "actor/blocking.h"
+#include "actor/turn/blocking.h"
 
 #include "actor/extra.h"
 #include "actor/relief.h"
 #include "actor/supervise.h"
-#include "actor/park.h"
-#include "actor/turn.h"
+#include "actor/turn/park.h"
+#include "actor/turn/turn.h"
 #include "base/assert.h"
 
 /** What the envelope of a job holds. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "actor/budget.h"
+#include "actor/turn/budget.h"
 
 #include <stdio.h>
 
@@ -8,7 +8,7 @@
 #include "actor/relief.h"
 #include "actor/supervise.h"
 #include "actor/spawn.h"
-#include "actor/turn.h"
+#include "actor/turn/turn.h"
 #include "base/assert.h"
 
 enum { LINE = 64 };

@@ -16,8 +16,8 @@
  *   3. Time is exclusive: worker->budget_mark_ns is when the present user code of a worker began, or
  *      was last charged. A set-up inside a turn is charged to the actor that is set up.
  */
-#ifndef ACTOR_BUDGET_H
-#define ACTOR_BUDGET_H
+#ifndef ACTOR_TURN_BUDGET_H
+#define ACTOR_TURN_BUDGET_H
 
 #include "actor/cell/system.h"
 #include "queue/tally.h"

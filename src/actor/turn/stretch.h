@@ -4,12 +4,12 @@
  *
  * It is inline, since a processor guesses wrongly where a function returns to that a switch of stacks
  * is in: who awaits and who runs an actor have no call between them and the switch. The rest of what
- * is to be known about turns that wait is in actor/park.h.
+ * is to be known about turns that wait is in actor/turn/park.h.
  */
-#ifndef ACTOR_STRETCH_H
-#define ACTOR_STRETCH_H
+#ifndef ACTOR_TURN_STRETCH_H
+#define ACTOR_TURN_STRETCH_H
 
-#include "actor/park.h"
+#include "actor/turn/park.h"
 #include "actor/relief.h"
 #include "actor/time/timers.h"
 #include "base/assert.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "actor/fault.h"
+#include "actor/turn/fault.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "actor/park.h"
-#include "actor/turn.h"
+#include "actor/turn/park.h"
+#include "actor/turn/turn.h"
 #include "actor/cell/view.h"
 #include "base/assert.h"
 #include "os/fault.h"

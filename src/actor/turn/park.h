@@ -13,8 +13,8 @@
  *
  * Owner only, all of it.
  */
-#ifndef ACTOR_PARK_H
-#define ACTOR_PARK_H
+#ifndef ACTOR_TURN_PARK_H
+#define ACTOR_TURN_PARK_H
 
 #include "actor/mail/mail.h"
 #include "base/assert.h"
