@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "actor/ask.h"
+#include "actor/ask/ask.h"
 #include "actor/mail/signal.h"
 #include "actor/spawn.h"
-#include "actor/waiters.h"
+#include "actor/ask/waiters.h"
 #include "actor/watchers.h"
 #include "actor/why.h"
 #include "base/assert.h"

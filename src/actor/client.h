@@ -11,7 +11,7 @@
 #include <troupe/callback.h>
 
 #include "actor/mail/mail.h"
-#include "actor/story.h"
+#include "actor/ask/story.h"
 
 struct client_failure {
     uint64_t ref;

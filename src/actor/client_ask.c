@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "actor/ask.h"
+#include "actor/ask/ask.h"
 #include "actor/client.h"
-#include "actor/story.h"
+#include "actor/ask/story.h"
 
 #define PENDING_IS_STATUS (UINT64_C(1) << 63)
 

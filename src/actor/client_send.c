@@ -2,11 +2,11 @@
 /**
  * What clients say: messages, orders, spawns, and how they wait for what comes of it.
  */
-#include "actor/ask.h"
+#include "actor/ask/ask.h"
 #include "actor/client.h"
 #include "actor/pooled.h"
 #include "actor/spawn.h"
-#include "actor/waiters.h"
+#include "actor/ask/waiters.h"
 
 static tr_status refuse(struct tr_client *client, uint64_t to, const tr_type *type,
                         tr_status reason)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/extra.h"
 
-#include "actor/ask.h"
-#include "actor/ask_then.h"
+#include "actor/ask/ask.h"
+#include "actor/ask/ask_then.h"
 #include "actor/mail/gate.h"
 #include "actor/relief.h"
 #include "actor/supervise.h"

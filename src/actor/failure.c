@@ -11,7 +11,7 @@
 #include "actor/stop.h"
 #include "actor/supervise.h"
 #include "actor/time/timers.h"
-#include "actor/waiters.h"
+#include "actor/ask/waiters.h"
 #include "base/assert.h"
 
 /* ---- The record. ---- */

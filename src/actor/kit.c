@@ -4,12 +4,12 @@
 #include <troupe/durable.h>
 #include <troupe/kit.h>
 
-#include "actor/batch.h"
+#include "actor/ask/batch.h"
 #include "actor/client.h"
 #include "actor/mail/mail.h"
 #include "actor/turn/park.h"
 #include "actor/time/timers.h"
-#include "actor/waiters.h"
+#include "actor/ask/waiters.h"
 #include "base/assert.h"
 #include "base/sized.h"
 #include "os/memory.h"

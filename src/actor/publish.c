@@ -6,7 +6,7 @@
  * share; it may fail, and then nothing has happened. The second sends them, which needs no memory.
  */
 #include "actor/client.h"
-#include "actor/line.h"
+#include "actor/ask/line.h"
 #include "actor/relief.h"
 #include "actor/cell/system.h"
 #include "actor/turn/turn.h"

@@ -9,8 +9,8 @@
  */
 #include <string.h>
 
-#include "actor/ask.h"
-#include "actor/ask_then.h"
+#include "actor/ask/ask.h"
+#include "actor/ask/ask_then.h"
 #include "actor/turn/blocking.h"
 #include "actor/turn/budget.h"
 #include "actor/children.h"

@@ -5,14 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "actor/ask_open.h"
-#include "actor/line.h"
+#include "actor/ask/ask_open.h"
+#include "actor/ask/line.h"
 #include "actor/mail/mail.h"
 #include "actor/mail/gate.h"
 #include "actor/relief.h"
 #include "actor/spawn.h"
 #include "actor/turn/turn.h"
-#include "actor/waiters.h"
+#include "actor/ask/waiters.h"
 #include "base/assert.h"
 #include "wire/copy.h"
 #include "wire/type.h"

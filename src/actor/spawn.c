@@ -19,7 +19,7 @@
 #include "actor/supervise.h"
 #include "actor/turn/turn.h"
 #include "actor/cell/view.h"
-#include "actor/waiters.h"
+#include "actor/ask/waiters.h"
 #include "base/assert.h"
 #include "wire/copy.h"
 #include "wire/type.h"

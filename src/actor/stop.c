@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/stop.h"
 
-#include "actor/ask.h"
+#include "actor/ask/ask.h"
 #include "actor/turn/blocking.h"
 #include "actor/turn/budget.h"
 #include "actor/mail/burial.h"
@@ -15,7 +15,7 @@
 #include "actor/supervise.h"
 #include "actor/turn/turn.h"
 #include "actor/cell/view.h"
-#include "actor/waiters.h"
+#include "actor/ask/waiters.h"
 #include "actor/watchers.h"
 #include "base/assert.h"
 

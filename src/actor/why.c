@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/why.h"
-#include "actor/line.h"
-#include "actor/turn_asks.h"
+#include "actor/ask/line.h"
+#include "actor/ask/turn_asks.h"
 
 #include <stdio.h>
 #include <string.h>

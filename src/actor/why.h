@@ -13,7 +13,7 @@
 
 #include <troupe/why.h>
 
-#include "actor/ask.h"
+#include "actor/ask/ask.h"
 
 /** The question. */
 TR_MESSAGE(tr_why_look, (u64, ref));

@@ -11,7 +11,7 @@
 #include "actor/relief.h"
 #include "actor/cell/view.h"
 #include "actor/why.h"
-#include "actor/turn_asks.h"
+#include "actor/ask/turn_asks.h"
 #include "base/assert.h"
 
 /* ---- Answers. ---- */

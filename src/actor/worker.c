@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "actor/ask.h"
+#include "actor/ask/ask.h"
 #include "actor/turn/budget.h"
 #include "actor/balance.h"
 #include "actor/turn/fault.h"
@@ -111,7 +111,7 @@ static bool trim(struct worker *worker)
     bool has_shrunk = tr__envelope_pool_trim(&worker->pool);
     tr__timer_pool_trim(&worker->timer_pool);
     tr__turns_trim(worker);
-    TR_ASSERT(!worker->ask_young); /* those that are free may be in it: actor/ask_open.h */
+    TR_ASSERT(!worker->ask_young); /* those that are free may be in it: actor/ask/ask_open.h */
     tr__asks_free(worker);
     worker->has_stacks = tr__fiber_pool_trim(&worker->fibers);
     has_shrunk |= worker->has_stacks;

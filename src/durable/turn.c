@@ -4,7 +4,7 @@
  */
 #include "durable/actor.h"
 
-#include "actor/ask.h"
+#include "actor/ask/ask.h"
 #include "actor/turn/park.h"
 #include "actor/relief.h"
 #include "actor/turn/turn.h"

@@ -10,7 +10,7 @@
  */
 #include "durable/actor.h"
 
-#include "actor/ask.h"
+#include "actor/ask/ask.h"
 
 static const struct envelope *ring_first(const struct envelope *last)
 {

@@ -41,12 +41,12 @@ enum envelope_kind {
     ENVELOPE_PROBE,    /* to an actor: say when you are up */
     ENVELOPE_OUTCOME,  /* to a client: how a spawn or a probe ended; holds a tr_error */
     ENVELOPE_ANSWERED, /* an ask in its turn, after its answer */
-    ENVELOPE_WANTED,   /* a sender waits for room; this and the following: see actor/waiters.h */
-    ENVELOPE_GRANT,    /* to a sender that waits: room, or why there is none */
-    ENVELOPE_BACK,     /* from a sender: room that it did not need */
-    ENVELOPE_STORY,    /* to one who was asked: where is this request? See actor/story.h */
-    ENVELOPE_TOLD,     /* to the asker: the answer to that */
-    ENVELOPE_RING,     /* does somebody who waits for room wait for himself? */
+    ENVELOPE_WANTED, /* a sender waits for room; this and the following: see actor/ask/waiters.h */
+    ENVELOPE_GRANT,  /* to a sender that waits: room, or why there is none */
+    ENVELOPE_BACK,   /* from a sender: room that it did not need */
+    ENVELOPE_STORY,  /* to one who was asked: where is this request? See actor/ask/story.h */
+    ENVELOPE_TOLD,   /* to the asker: the answer to that */
+    ENVELOPE_RING,   /* does somebody who waits for room wait for himself? */
     ENVELOPE_RETURNED, /* what tr_blocking runs for a turn has returned: see actor/turn/blocking.h */
     ENVELOPE_WHY,      /* what holds you up? See actor/why.h */
     ENVELOPE_STORED,   /* what a durable actor has written is on disk: see actor/mail/gate.h */

@@ -9,7 +9,7 @@
 #include <troupe/kit.h>
 #include <troupe/troupe.h>
 
-#include "actor/ask.h"
+#include "actor/ask/ask.h"
 #include "actor/extra.h"
 #include "actor/turn/park.h"
 #include "actor/cell/system.h"

@@ -8,7 +8,7 @@
 #ifndef ACTOR_CELL_ASK_TABLE_H
 #define ACTOR_CELL_ASK_TABLE_H
 
-#include "actor/ask.h"
+#include "actor/ask/ask.h"
 
 /*
  * Numbers are consecutive. They are spread (by the golden ratio), or those of one long wait would be

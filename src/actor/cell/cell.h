@@ -65,7 +65,7 @@ enum cell_flag {
     CELL_CLIENT = 1 << 11,  /* it is the address of a client */
     CELL_BY_KIND = 1 << 12, /* asks before notices */
     CELL_CALLS = 1 << 13,   /* it runs the calls of a schedule: actor/schedule.h */
-    CELL_AWAITED = 1 << 14, /* senders wait for room: see actor/waiters.h */
+    CELL_AWAITED = 1 << 14, /* senders wait for room: see actor/ask/waiters.h */
     CELL_NARROW = 1 << 15   /* its mailbox is bounded so closely that nothing is put by */
 };
 
@@ -178,7 +178,7 @@ struct cell_extra {
     struct envelope *held; /* a ring: the rest of the cycle in which a barrier began */
     struct tr_self
         *stuck;          /* the turn whose thread was relieved, see actor/relief.h; NULL for none */
-    uint32_t then_count; /* of these, those for which no turn waits: see actor/ask_then.h */
+    uint32_t then_count; /* of these, those for which no turn waits: see actor/ask/ask_then.h */
     struct list laters;  /* of struct later: requests whose reply was put off */
     struct watch_table watches;      /* whom it watches; see actor/watchers.h */
     struct envelope *packed_watches; /* of one that moves: who watches it */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "actor/ask_then.h"
+#include "actor/ask/ask_then.h"
 
 /* The path of a named actor; false for one without a name. */
 static bool name_read(struct tr_system *system, const struct cell *cell, uint32_t slot, char *path)

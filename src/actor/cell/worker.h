@@ -58,7 +58,7 @@ struct turn_defer {
 /** Asks of a turn for which it has room itself. */
 enum { TURN_ASKS_FEW = 2 };
 
-/** The asks of a turn, by the order in which they were made; see actor/turn_asks.h. */
+/** The asks of a turn, by the order in which they were made; see actor/ask/turn_asks.h. */
 struct turn_asks {
     uintptr_t *places;
     uint32_t count;
@@ -86,14 +86,15 @@ struct tr_self {
     union {
         struct {
             bool is_cancelled; /* its actor ends: every verb gives TR_CANCELLED */
-            bool is_behind;    /* other turns of its actor may wait for room: see actor/waiters.h */
+            bool
+                is_behind; /* other turns of its actor may wait for room: see actor/ask/waiters.h */
         };
         uint16_t is_unusual; /* one of these, for those who test both at once */
     };
     uint32_t turns;     /* of this run so far */
     uint32_t turns_max; /* of this run */
     uint32_t defer_count;
-    bool asks_barrier;  /* it has asked one that is behind a barrier: see actor/ring.h */
+    bool asks_barrier;  /* it has asked one that is behind a barrier: see actor/ask/ring.h */
     bool has_story;     /* defers, scratch, become or an error: ending the turn takes longer */
     bool waits_plainly; /* is_detached, and neither a barrier nor about a timer's message */
     uint8_t state;      /* enum turn_state */
@@ -129,8 +130,8 @@ struct tr_self {
     tr_status reply_failed; /* why its reply could not be sent */
     uint64_t number;        /* of what it waits for, so that a late answer finds nobody */
     uint64_t waits_for;     /* ref of the actor whose room or reply it wants as a barrier, or 0 */
-    struct list line;       /* with the turns of its actor that want room; see actor/waiters.h */
-    uint64_t wants;         /* ref of the actor in whose mailbox, or 0 */
+    struct list line; /* with the turns of its actor that want room; see actor/ask/waiters.h */
+    uint64_t wants;   /* ref of the actor in whose mailbox, or 0 */
     struct old_state *old_state; /* the state it began with, when its actor has another by now */
     struct durable_frame *frame; /* of a durable actor's turn; see durable/actor.h */
     struct envelope *held;       /* what the verb that waits has in its hands */
@@ -254,7 +255,7 @@ struct worker {
     uint32_t spare_count;
     struct wheel ask_timeouts;  /* nodes of struct ask */
     struct ask *ask_young;      /* a chain of those that may have no place there yet, */
-    struct ask **ask_young_end; /* and where the next one goes: actor/ask_open.h */
+    struct ask **ask_young_end; /* and where the next one goes: actor/ask/ask_open.h */
     bool is_ticked;             /* a watch tells it that time passes, and clocks are real */
     struct ask *ask_spare;
     uint32_t ask_spare_count;

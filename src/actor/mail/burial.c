@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/mail/burial.h"
 
-#include "actor/ask_then.h"
+#include "actor/ask/ask_then.h"
 #include "actor/client.h"
 #include "actor/extra.h"
 #include "actor/time/timers.h"

@@ -4,7 +4,7 @@
  */
 #include "actor/mail/front.h"
 
-#include "actor/line.h"
+#include "actor/ask/line.h"
 #include "actor/mail/mail.h"
 
 /* A word of the board; false: the tenant is gone. */

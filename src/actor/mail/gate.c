@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/mail/gate.h"
 
-#include "actor/ask.h"
+#include "actor/ask/ask.h"
 #include "actor/extra.h"
 #include "actor/mail/front.h"
 #include "actor/supervise.h"

@@ -4,7 +4,7 @@
  */
 #include "actor/mail/mail.h"
 
-#include "actor/waiters.h"
+#include "actor/ask/waiters.h"
 #include "base/assert.h"
 
 static_assert(TR_OVERDRAFT_MAX <= ROOM_LARGEST / 4, "an overdraft fits into the room's word");

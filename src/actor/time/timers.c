@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "actor/ask.h"
+#include "actor/ask/ask.h"
 #include "actor/extra.h"
 #include "actor/leave.h"
 #include "actor/relief.h"

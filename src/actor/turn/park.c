@@ -10,8 +10,8 @@
 #include "actor/turn/stretch.h"
 #include "actor/time/timers.h"
 #include "actor/turn/turn.h"
-#include "actor/turn_asks.h"
-#include "actor/waiters.h"
+#include "actor/ask/turn_asks.h"
+#include "actor/ask/waiters.h"
 #include "base/assert.h"
 #include "fiber/jump.h"
 

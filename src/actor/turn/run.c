@@ -7,8 +7,8 @@
  * calls it and nothing is behind its door; a message is ordinary when it is a notice that travels inside
  * its envelope.
  */
-#include "actor/ask.h"
-#include "actor/ask_then.h"
+#include "actor/ask/ask.h"
+#include "actor/ask/ask_then.h"
 #include "actor/turn/budget.h"
 #include "actor/client.h"
 #include "actor/turn/fault.h"
@@ -19,7 +19,7 @@
 #include "actor/turn/stretch.h"
 #include "actor/time/timers.h"
 #include "actor/turn/turn.h"
-#include "actor/waiters.h"
+#include "actor/ask/waiters.h"
 #include "actor/watchers.h"
 #include "base/assert.h"
 

@@ -5,13 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "actor/ask.h"
-#include "actor/ask_open.h"
-#include "actor/batch.h"
-#include "actor/line.h"
+#include "actor/ask/ask.h"
+#include "actor/ask/ask_open.h"
+#include "actor/ask/batch.h"
+#include "actor/ask/line.h"
 #include "actor/relief.h"
 #include "actor/turn/turn.h"
-#include "actor/waiters.h"
+#include "actor/ask/waiters.h"
 #include "base/assert.h"
 #include "wire/copy.h"
 

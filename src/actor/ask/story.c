@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "actor/story.h"
+#include "actor/ask/story.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "actor/batch.h"
+#include "actor/ask/batch.h"
 #include "actor/turn/park.h"
-#include "actor/turn_asks.h"
+#include "actor/ask/turn_asks.h"
 #include "base/assert.h"
 
 /* Asks behind asks; and stories of one worker in a millisecond, since each is a search. */

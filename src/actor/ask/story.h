@@ -8,10 +8,10 @@
  * far, and comes back to the asker as TOLD. A worker that does not answer within STORY_NS is named with
  * what it runs. The outcome of the ask is fixed before the story begins; its turn goes on when that ends.
  */
-#ifndef ACTOR_STORY_H
-#define ACTOR_STORY_H
+#ifndef ACTOR_ASK_STORY_H
+#define ACTOR_ASK_STORY_H
 
-#include "actor/ask.h"
+#include "actor/ask/ask.h"
 
 /** How long a story may take. */
 #define STORY_NS (1 * TR_MILLISECOND)

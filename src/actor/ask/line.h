@@ -15,8 +15,8 @@
  *
  * Owner only, all of it.
  */
-#ifndef ACTOR_LINE_H
-#define ACTOR_LINE_H
+#ifndef ACTOR_ASK_LINE_H
+#define ACTOR_ASK_LINE_H
 
 #include "actor/mail/mail.h"
 #include "base/assert.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "actor/waiters.h"
+#include "actor/ask/waiters.h"
 
 #include "actor/turn/blocking.h"
 #include "actor/client.h"
 #include "actor/extra.h"
-#include "actor/line.h"
+#include "actor/ask/line.h"
 #include "actor/turn/park.h"
-#include "actor/ring.h"
-#include "actor/story.h"
+#include "actor/ask/ring.h"
+#include "actor/ask/story.h"
 #include "actor/why.h"
 #include "base/assert.h"
 
@@ -550,7 +550,7 @@ tr_status tr__turn_wait_for_room(struct tr_self *self, struct cell *cell, struct
         return status == TR_CANCELLED ? status : TR_MAILBOX_FULL;
     if (cell == self->cell)
         return TR_MAILBOX_FULL;
-    /* By rule 4 of actor/line.h nobody is before it. */
+    /* By rule 4 of actor/ask/line.h nobody is before it. */
     if (self->grant && self->grant->sender == to && room_of(self->grant)->messages &&
         room_of(self->grant)->lines >= (int32_t)mail_lines(envelope))
         return slots_find(self->worker->slots, to) == cell ? place(self, cell, envelope)

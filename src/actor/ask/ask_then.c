@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "actor/ask_then.h"
+#include "actor/ask/ask_then.h"
 
 #include <string.h>
 
 #include "actor/turn/budget.h"
 #include "actor/relief.h"
 #include "actor/turn/turn.h"
-#include "actor/turn_asks.h"
+#include "actor/ask/turn_asks.h"
 #include "base/assert.h"
 
 /** What a carrier holds: three pointers. */

@@ -7,10 +7,10 @@
  * next one's. A turn that asks often goes through little memory that way. What is not answered, or ended
  * otherwise, is still a struct ask. Owner only.
  */
-#ifndef ACTOR_TURN_ASKS_H
-#define ACTOR_TURN_ASKS_H
+#ifndef ACTOR_ASK_TURN_ASKS_H
+#define ACTOR_ASK_TURN_ASKS_H
 
-#include "actor/ask.h"
+#include "actor/ask/ask.h"
 
 enum { TURN_ASK_IS_ANSWERED = 1 }; /* in a place: it is an envelope */
 

@@ -7,8 +7,8 @@
  * rows without a batch pay nothing. The envelopes are kept in the scratch memory of the turn until it
  * ends; when there is none, the message comes alone. Owner only, all of it.
  */
-#ifndef ACTOR_BATCH_H
-#define ACTOR_BATCH_H
+#ifndef ACTOR_ASK_BATCH_H
+#define ACTOR_ASK_BATCH_H
 
 #include <troupe/batch.h>
 

@@ -17,10 +17,10 @@
  * which is on its way.
  *
  * An actor that waits for room lets no ask or notice begin, so a ring of such actors would wait for
- * each other: see actor/ring.h.
+ * each other: see actor/ask/ring.h.
  */
-#ifndef ACTOR_WAITERS_H
-#define ACTOR_WAITERS_H
+#ifndef ACTOR_ASK_WAITERS_H
+#define ACTOR_ASK_WAITERS_H
 
 #include "actor/mail/mail.h"
 

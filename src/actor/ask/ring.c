@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "actor/ring.h"
-#include "actor/line.h"
-#include "actor/turn_asks.h"
+#include "actor/ask/ring.h"
+#include "actor/ask/line.h"
+#include "actor/ask/turn_asks.h"
 
-#include "actor/ask.h"
+#include "actor/ask/ask.h"
 #include "actor/turn/park.h"
-#include "actor/story.h"
-#include "actor/waiters.h"
+#include "actor/ask/story.h"
+#include "actor/ask/waiters.h"
 
 enum {
     CHAIN_MAX = 1024, /* actors that wait for each other; a longer chain ends by its timeouts */

@@ -19,13 +19,13 @@
  *
  * Owner only, all of it.
  */
-#ifndef ACTOR_ASK_OPEN_H
-#define ACTOR_ASK_OPEN_H
+#ifndef ACTOR_ASK_ASK_OPEN_H
+#define ACTOR_ASK_ASK_OPEN_H
 
 #include "actor/cell/ask_table.h"
 #include "actor/extra.h"
 #include "actor/turn/park.h"
-#include "actor/turn_asks.h"
+#include "actor/ask/turn_asks.h"
 #include "base/assert.h"
 
 enum { ASK_SPARE_MAX = 1024 };

@@ -12,8 +12,8 @@
  * one that is still an ASK when its turn has ended, or that is buried, becomes itself the EXCEPTION
  * that says so, for which nothing need be allocated. Owner only, all of it.
  */
-#ifndef ACTOR_ASK_H
-#define ACTOR_ASK_H
+#ifndef ACTOR_ASK_ASK_H
+#define ACTOR_ASK_ASK_H
 
 #include <troupe/ask.h>
 
@@ -30,7 +30,7 @@ struct ask {
         struct {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
             uint32_t id;
-            uint32_t place; /* in its turn: actor/turn_asks.h */
+            uint32_t place; /* in its turn: actor/ask/turn_asks.h */
 #else
             uint32_t place;
             uint32_t id;
@@ -41,7 +41,7 @@ struct ask {
     union {
         struct {
             bool is_listed;  /* in the table of its actor */
-            bool is_young;   /* its timer is in no wheel yet: actor/ask_open.h */
+            bool is_young;   /* its timer is in no wheel yet: actor/ask/ask_open.h */
             bool is_wanted;  /* its turn waits for it */
             bool is_look;    /* it asks why, and has no story: see actor/why.h */
             bool is_fixed;   /* its outcome is known: what comes now is late; not of a young one */
@@ -52,11 +52,12 @@ struct ask {
         uint32_t standing; /* the first four, */
         uint64_t flags;    /* and all of them, for one look: ASK_LISTED and so on */
     };
-    uint32_t tick;            /* of an untimed one: of the loop, when it was asked */
-    bool is_chained;          /* with those that may be young, also when it is free, */
-    struct ask *young_next;   /* the next of them */
-    struct envelope *carrier; /* of tr_ask_then, until its function is called: actor/ask_then.h */
-    struct envelope *answer;  /* a REPLY or an EXCEPTION; NULL: none came */
+    uint32_t tick;          /* of an untimed one: of the loop, when it was asked */
+    bool is_chained;        /* with those that may be young, also when it is free, */
+    struct ask *young_next; /* the next of them */
+    struct envelope
+        *carrier; /* of tr_ask_then, until its function is called: actor/ask/ask_then.h */
+    struct envelope *answer; /* a REPLY or an EXCEPTION; NULL: none came */
     tr_status status;
     char *story;       /* of one that timed out, or NULL */
     uint64_t story_to; /* who is to go on with it */

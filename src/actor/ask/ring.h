@@ -17,8 +17,8 @@
  *
  * Owner only, all of it.
  */
-#ifndef ACTOR_RING_H
-#define ACTOR_RING_H
+#ifndef ACTOR_ASK_RING_H
+#define ACTOR_ASK_RING_H
 
 #include "actor/mail/mail.h"
 

@@ -7,10 +7,10 @@
  * is the cell; then it goes to the mailbox of replies, or of exceptions, and its turn is that of the
  * function. When that begins the ask becomes one of the turn, and ends with it. Owner only, all of it.
  */
-#ifndef ACTOR_ASK_THEN_H
-#define ACTOR_ASK_THEN_H
+#ifndef ACTOR_ASK_ASK_THEN_H
+#define ACTOR_ASK_ASK_THEN_H
 
-#include "actor/ask.h"
+#include "actor/ask/ask.h"
 
 /** The type of carriers. */
 extern const tr_type tr__then_type;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "actor/turn_asks.h"
+#include "actor/ask/turn_asks.h"
 
 #include "actor/cell/ask_table.h"
 #include "actor/extra.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "actor/line.h"
+#include "actor/ask/line.h"
 
 #include "actor/turn/park.h"
-#include "actor/ring.h"
+#include "actor/ask/ring.h"
 
 static struct tr_self *turn_of(const struct list *link)
 {

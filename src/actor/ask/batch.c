@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "actor/batch.h"
+#include "actor/ask/batch.h"
 
 #include <stdio.h>
 
-#include "actor/ask.h"
+#include "actor/ask/ask.h"
 #include "actor/turn/park.h"
 #include "actor/relief.h"
 #include "actor/turn/turn.h"

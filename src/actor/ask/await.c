@@ -4,13 +4,13 @@
  */
 #include <stdio.h>
 
-#include "actor/ask.h"
+#include "actor/ask/ask.h"
 #include "actor/relief.h"
 #include "actor/spawn.h"
 #include "actor/turn/stretch.h"
 #include "actor/turn/turn.h"
-#include "actor/turn_asks.h"
-#include "actor/waiters.h"
+#include "actor/ask/turn_asks.h"
+#include "actor/ask/waiters.h"
 #include "base/assert.h"
 
 /* ---- Waiting. ---- */
