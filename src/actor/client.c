@@ -6,9 +6,9 @@
 
 #include "actor/ask/ask.h"
 #include "actor/mail/signal.h"
-#include "actor/spawn.h"
+#include "actor/life/spawn.h"
 #include "actor/ask/waiters.h"
-#include "actor/watchers.h"
+#include "actor/life/watchers.h"
 #include "actor/why.h"
 #include "base/assert.h"
 #include "wire/type.h"

@@ -50,7 +50,7 @@ struct tr_client {
     tr_error why;               /* how the ask that it waited for last has ended */
     uint64_t why_id;
     struct client_story *story; /* what it wants to be told, NULL for nothing */
-    struct watch_table watches; /* whom it watches; see actor/watchers.h */
+    struct watch_table watches; /* whom it watches; see actor/life/watchers.h */
     struct envelope *watchers;  /* who watches it: a ring, by its first one */
     bool has_fd;                /* somebody waits for the parker's descriptor, which is: */
     enum {

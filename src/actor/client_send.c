@@ -4,8 +4,8 @@
  */
 #include "actor/ask/ask.h"
 #include "actor/client.h"
-#include "actor/pooled.h"
-#include "actor/spawn.h"
+#include "actor/life/pooled.h"
+#include "actor/life/spawn.h"
 #include "actor/ask/waiters.h"
 
 static tr_status refuse(struct tr_client *client, uint64_t to, const tr_type *type,

@@ -7,8 +7,8 @@
 #include "actor/client.h"
 #include "actor/mail/front.h"
 #include "actor/relief.h"
-#include "actor/spawn.h"
-#include "actor/supervise.h"
+#include "actor/life/spawn.h"
+#include "actor/life/supervise.h"
 #include "actor/turn/turn.h"
 #include "base/assert.h"
 

@@ -2,13 +2,13 @@
 #include "actor/move.h"
 
 #include "actor/balance.h"
-#include "actor/extra.h"
+#include "actor/life/extra.h"
 #include "actor/mail/front.h"
-#include "actor/spawn.h"
-#include "actor/supervise.h"
+#include "actor/life/spawn.h"
+#include "actor/life/supervise.h"
 #include "actor/time/timers.h"
 #include "actor/turn/turn.h"
-#include "actor/watchers.h"
+#include "actor/life/watchers.h"
 #include "base/assert.h"
 
 /* What few actors have and what is bound to the worker: those stay until it is over. */

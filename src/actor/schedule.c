@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "actor/mail/mail.h"
-#include "actor/pooled.h"
-#include "actor/spawn.h"
+#include "actor/life/pooled.h"
+#include "actor/life/spawn.h"
 #include "base/assert.h"
 #include "wire/copy.h"
 

@@ -10,7 +10,7 @@
 #include "actor/mail/mail.h"
 #include "actor/mail/gate.h"
 #include "actor/relief.h"
-#include "actor/spawn.h"
+#include "actor/life/spawn.h"
 #include "actor/turn/turn.h"
 #include "actor/ask/waiters.h"
 #include "base/assert.h"

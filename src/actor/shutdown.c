@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/shutdown.h"
 
-#include "actor/children.h"
+#include "actor/life/children.h"
 #include "actor/mail/mail.h"
-#include "actor/stop.h"
+#include "actor/life/stop.h"
 #include "actor/cell/system.h"
 #include "actor/cell/view.h"
 #include "base/assert.h"

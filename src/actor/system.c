@@ -7,7 +7,7 @@
 #include "actor/client.h"
 #include "actor/turn/fault.h"
 #include "actor/cell/lifecycle.h"
-#include "actor/spawn.h"
+#include "actor/life/spawn.h"
 #include "base/assert.h"
 
 /* What /user is: it does nothing but be the parent of all. */

@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "actor/turn/blocking.h"
-#include "actor/extra.h"
+#include "actor/life/extra.h"
 #include "actor/cell/lifecycle.h"
 #include "actor/turn/park.h"
-#include "actor/supervise.h"
+#include "actor/life/supervise.h"
 #include "actor/cell/view.h"
 
 enum {
@@ -400,7 +400,7 @@ static void see_suspension(struct worker *worker, struct cell *cell, tr_why_repo
         reason->who = tr_ref_from_bits(who);
 }
 
-/* What becomes of one that has failed, or is restarted with one that has: see actor/supervise.h. */
+/* What becomes of one that has failed, or is restarted with one that has: see actor/life/supervise.h. */
 static void see_failure(struct worker *worker, struct cell *cell, tr_why_report *report)
 {
     char path[TR_PATH_MAX + 1];

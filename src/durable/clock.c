@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "actor/pooled.h"
+#include "actor/life/pooled.h"
 #include "base/assert.h"
 #include "durable/alarm.h"
 #include "durable/hints.h"

@@ -10,10 +10,10 @@
 
 #include <string.h>
 
-#include "actor/extra.h"
+#include "actor/life/extra.h"
 #include "actor/turn/park.h"
-#include "actor/pooled.h"
-#include "actor/stop.h"
+#include "actor/life/pooled.h"
+#include "actor/life/stop.h"
 #include "base/assert.h"
 #include "durable/clock.h"
 #include "durable/events.h"

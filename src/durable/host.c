@@ -6,7 +6,7 @@
 
 #include "actor/relief.h"
 #include "actor/client.h"
-#include "actor/pooled.h"
+#include "actor/life/pooled.h"
 #include "base/assert.h"
 #include "durable/clock.h"
 #include "durable/lull.h"

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "actor/pooled.h"
-#include "actor/spawn.h"
+#include "actor/life/pooled.h"
+#include "actor/life/spawn.h"
 #include "durable/actor.h"
 #include "durable/clock.h"
 

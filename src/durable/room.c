@@ -15,7 +15,7 @@
  */
 #include "durable/alarm.h"
 
-#include "actor/spawn.h"
+#include "actor/life/spawn.h"
 #include "base/assert.h"
 #include "durable/events.h"
 #include "durable/queue.h"

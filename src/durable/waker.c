@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "actor/pooled.h"
+#include "actor/life/pooled.h"
 #include "durable/clock.h"
 #include "durable/queue.h"
 

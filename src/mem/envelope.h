@@ -50,9 +50,9 @@ enum envelope_kind {
     ENVELOPE_RETURNED, /* what tr_blocking runs for a turn has returned: see actor/turn/blocking.h */
     ENVELOPE_WHY,      /* what holds you up? See actor/why.h */
     ENVELOPE_STORED,   /* what a durable actor has written is on disk: see actor/mail/gate.h */
-    ENVELOPE_WATCH,    /* from one who wants to know of an end; see actor/watchers.h */
+    ENVELOPE_WATCH,    /* from one who wants to know of an end; see actor/life/watchers.h */
     ENVELOPE_UNWATCH,
-    ENVELOPE_FAILED,  /* to the parent: a child has failed; see actor/supervise.h */
+    ENVELOPE_FAILED,  /* to the parent: a child has failed; see actor/life/supervise.h */
     ENVELOPE_DECIDED, /* to the child: what becomes of it */
     ENVELOPE_DOWN,    /* to a sibling: go down; and from it: it is down */
     ENVELOPE_UP       /* to a sibling: start again; and from it: it is up */

@@ -7,7 +7,7 @@
 #ifndef POOL_POOL_H
 #define POOL_POOL_H
 
-#include "actor/pooled.h"
+#include "actor/life/pooled.h"
 #include "pool/place_ring.h"
 
 struct pool {

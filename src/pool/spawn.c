@@ -6,9 +6,9 @@
 
 #include "actor/client.h"
 #include "actor/cell/dispatch.h"
-#include "actor/pooled.h"
+#include "actor/life/pooled.h"
 #include "actor/relief.h"
-#include "actor/spawn.h"
+#include "actor/life/spawn.h"
 #include "base/assert.h"
 #include "pool/pool.h"
 

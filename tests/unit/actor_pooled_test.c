@@ -9,7 +9,7 @@
 #include <troupe/troupe.h>
 
 #include "actor/mail/mail.h"
-#include "actor/pooled.h"
+#include "actor/life/pooled.h"
 
 TR_MESSAGE(note, (u64, n));
 TR_ACTOR(desk, note);

@@ -23,7 +23,7 @@
 #define ACTOR_ASK_ASK_OPEN_H
 
 #include "actor/cell/ask_table.h"
-#include "actor/extra.h"
+#include "actor/life/extra.h"
 #include "actor/turn/park.h"
 #include "actor/ask/turn_asks.h"
 #include "base/assert.h"

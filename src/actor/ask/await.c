@@ -6,7 +6,7 @@
 
 #include "actor/ask/ask.h"
 #include "actor/relief.h"
-#include "actor/spawn.h"
+#include "actor/life/spawn.h"
 #include "actor/turn/stretch.h"
 #include "actor/turn/turn.h"
 #include "actor/ask/turn_asks.h"

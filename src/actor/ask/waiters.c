@@ -3,7 +3,7 @@
 
 #include "actor/turn/blocking.h"
 #include "actor/client.h"
-#include "actor/extra.h"
+#include "actor/life/extra.h"
 #include "actor/ask/line.h"
 #include "actor/turn/park.h"
 #include "actor/ask/ring.h"

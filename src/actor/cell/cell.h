@@ -112,9 +112,9 @@ struct cell_origin {
     bool is_dismissed;         /* its parent has stopped it: it does not come back */
     bool has_lived;            /* it has had a PreStart */
     bool has_come_back;        /* another one was there before it */
-    bool is_counted;           /* in the holds of its spec; see actor/pooled.h */
+    bool is_counted;           /* in the holds of its spec; see actor/life/pooled.h */
     bool is_away;              /* it has ended while its parent had the record of its failure */
-    bool is_admitted;          /* the shutdown waits until it is linked; see actor/pooled.h */
+    bool is_admitted;          /* the shutdown waits until it is linked; see actor/life/pooled.h */
     bool
         has_room; /* of a durable actor that has waited in the line of durable/room.c: it may begin */
     struct budget_tree *above; /* see actor/turn/budget.h */
@@ -180,19 +180,19 @@ struct cell_extra {
         *stuck;          /* the turn whose thread was relieved, see actor/relief.h; NULL for none */
     uint32_t then_count; /* of these, those for which no turn waits: see actor/ask/ask_then.h */
     struct list laters;  /* of struct later: requests whose reply was put off */
-    struct watch_table watches;      /* whom it watches; see actor/watchers.h */
+    struct watch_table watches;      /* whom it watches; see actor/life/watchers.h */
     struct envelope *packed_watches; /* of one that moves: who watches it */
     /* Senders that wait for room here. */
     struct envelope *waiters; /* a ring */
     int32_t put_by;           /* room that is kept for them: messages, */
     int32_t put_by_lines;     /* and lines */
     bool is_serving;          /* room is being granted */
-    /* Supervision; see actor/supervise.h. */
+    /* Supervision; see actor/life/supervise.h. */
     struct failure *failure; /* its own, past or present; NULL also while its parent has it */
     bool is_away;            /* its parent has it */
     struct envelope *failed; /* a ring: children that have failed, of which it is to decide */
     struct list returns;     /* of struct failure: children that are to come back as new actors */
-    bool keeps_places;       /* of those: see actor/place.c */
+    bool keeps_places;       /* of those: see actor/life/place.c */
     struct list pasts;       /* the same of children that end before they have heard a decision */
     tr_time failed_ns;       /* when it failed last */
     struct group *group;     /* children that are being restarted together */

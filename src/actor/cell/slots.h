@@ -49,7 +49,7 @@ struct slot_cache {
     struct slot_list free;
     uint32_t fresh_next; /* slots that were never used */
     uint32_t fresh_end;
-    /* What was found of the last parent for whose child a slot was taken; see actor/spawn.c. */
+    /* What was found of the last parent for whose child a slot was taken; see actor/life/spawn.c. */
     uint64_t parent;
     size_t path_length;
 };

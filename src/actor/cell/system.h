@@ -72,7 +72,7 @@ struct tr_system {
     struct {
         tr_child_spec spec;
         const struct tr_args *args; /* NULL: it does not want them, or there is no app. Lent */
-    } root;                         /* of an app; see actor/root.h */
+    } root;                         /* of an app; see actor/life/root.h */
     struct cell *guardian;          /* /user; owned by worker 0 */
     uint32_t pool_linked;           /* of its children, those of the pool; worker 0's */
     uint32_t keepers_linked;        /* of these, those above durable actors; worker 0's */
@@ -82,7 +82,7 @@ struct tr_system {
     atomptr pool;
     void (*pool_free)(struct tr_system *system);
     void (*pool_follow)(struct tr_system *system); /* another number of workers is open */
-    bool (*pool_holds)(struct tr_system *system, const char *name); /* see actor/pooled.h */
+    bool (*pool_holds)(struct tr_system *system, const char *name); /* see actor/life/pooled.h */
     struct lock pool_lock;
     /* Made and freed by durable/host.c. */
     struct durable_host *durable;

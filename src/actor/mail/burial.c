@@ -3,7 +3,7 @@
 
 #include "actor/ask/ask_then.h"
 #include "actor/client.h"
-#include "actor/extra.h"
+#include "actor/life/extra.h"
 #include "actor/time/timers.h"
 #include "base/assert.h"
 

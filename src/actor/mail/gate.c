@@ -2,9 +2,9 @@
 #include "actor/mail/gate.h"
 
 #include "actor/ask/ask.h"
-#include "actor/extra.h"
+#include "actor/life/extra.h"
 #include "actor/mail/front.h"
-#include "actor/supervise.h"
+#include "actor/life/supervise.h"
 #include "base/assert.h"
 
 enum { GATE_FIRST = 8 }; /* messages for which there is room at first */

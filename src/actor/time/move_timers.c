@@ -7,7 +7,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "actor/supervise.h"
+#include "actor/life/supervise.h"
 #include "actor/time/timers.h"
 #include "base/assert.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "actor/ask/ask.h"
-#include "actor/extra.h"
+#include "actor/life/extra.h"
 #include "actor/leave.h"
 #include "actor/relief.h"
 #include "actor/schedule.h"

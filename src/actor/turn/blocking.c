@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/turn/blocking.h"
 
-#include "actor/extra.h"
+#include "actor/life/extra.h"
 #include "actor/relief.h"
-#include "actor/supervise.h"
+#include "actor/life/supervise.h"
 #include "actor/turn/park.h"
 #include "actor/turn/turn.h"
 #include "base/assert.h"

@@ -3,11 +3,11 @@
 
 #include <stdio.h>
 
-#include "actor/children.h"
-#include "actor/extra.h"
+#include "actor/life/children.h"
+#include "actor/life/extra.h"
 #include "actor/relief.h"
-#include "actor/supervise.h"
-#include "actor/spawn.h"
+#include "actor/life/supervise.h"
+#include "actor/life/spawn.h"
 #include "actor/turn/turn.h"
 #include "base/assert.h"
 

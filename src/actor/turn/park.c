@@ -3,7 +3,7 @@
 
 #include "actor/turn/blocking.h"
 #include "actor/turn/budget.h"
-#include "actor/extra.h"
+#include "actor/life/extra.h"
 #include "actor/mail/gate.h"
 #include "actor/relief.h"
 #include "actor/cell/state.h"

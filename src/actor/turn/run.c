@@ -15,12 +15,12 @@
 #include "actor/mail/gate.h"
 #include "actor/turn/park.h"
 #include "actor/relief.h"
-#include "actor/stop.h"
+#include "actor/life/stop.h"
 #include "actor/turn/stretch.h"
 #include "actor/time/timers.h"
 #include "actor/turn/turn.h"
 #include "actor/ask/waiters.h"
-#include "actor/watchers.h"
+#include "actor/life/watchers.h"
 #include "base/assert.h"
 
 /* There are three of what is RUN_INLINE, each for one way to call handlers. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * An actor watches one on another worker, which says a last word and stops; perhaps it has enough of
- * it, and perhaps it watches again. See src/actor/watchers.h.
+ * it, and perhaps it watches again. See src/actor/life/watchers.h.
  *
  * A WATCH that is taken in is kept until the end, and then goes back as the signal. One that finds
  * the door closed is the signal at once; one that reaches the next tenant is sent back. Each watch

@@ -2,8 +2,8 @@
 /**
  * How actors begin, and how they become another behavior.
  */
-#ifndef ACTOR_SPAWN_H
-#define ACTOR_SPAWN_H
+#ifndef ACTOR_LIFE_SPAWN_H
+#define ACTOR_LIFE_SPAWN_H
 
 #include "actor/cell/system.h"
 

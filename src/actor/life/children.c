@@ -2,12 +2,12 @@
 /**
  * A parent and its children. The links are written by the parent's worker.
  */
-#include "actor/children.h"
+#include "actor/life/children.h"
 
-#include "actor/extra.h"
-#include "actor/spawn.h"
-#include "actor/stop.h"
-#include "actor/supervise.h"
+#include "actor/life/extra.h"
+#include "actor/life/spawn.h"
+#include "actor/life/stop.h"
+#include "actor/life/supervise.h"
 #include "base/assert.h"
 
 void tr__child_link(struct worker *worker, struct cell *parent, struct cell *child)

@@ -15,8 +15,8 @@
  * the past of a child: when it was restarted, how often. Files: failure.c is the child's side,
  * restart.c how an incarnation follows another, supervise.c, group.c and place.c the parent's side.
  */
-#ifndef ACTOR_SUPERVISE_H
-#define ACTOR_SUPERVISE_H
+#ifndef ACTOR_LIFE_SUPERVISE_H
+#define ACTOR_LIFE_SUPERVISE_H
 
 #include "actor/mail/mail.h"
 

@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "actor/extra.h"
+#include "actor/life/extra.h"
 #include "actor/cell/lifecycle.h"
-#include "actor/spawn.h"
-#include "actor/stop.h"
-#include "actor/supervise.h"
+#include "actor/life/spawn.h"
+#include "actor/life/stop.h"
+#include "actor/life/supervise.h"
 #include "actor/time/timers.h"
 #include "actor/ask/waiters.h"
 #include "base/assert.h"

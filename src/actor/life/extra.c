@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "actor/extra.h"
+#include "actor/life/extra.h"
 
 #include "actor/ask/ask.h"
 #include "actor/ask/ask_then.h"
 #include "actor/mail/gate.h"
 #include "actor/relief.h"
-#include "actor/supervise.h"
+#include "actor/life/supervise.h"
 #include "actor/time/timers.h"
 #include "base/assert.h"
 

@@ -13,7 +13,7 @@
  * who are to come back for each that ends. There a child finds its place while the sibling before
  * it is well.
  */
-#include "actor/supervise.h"
+#include "actor/life/supervise.h"
 #include "base/assert.h"
 
 static bool is_ordered(const struct worker *worker, const struct cell *parent,

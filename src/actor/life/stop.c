@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "actor/stop.h"
+#include "actor/life/stop.h"
 
 #include "actor/ask/ask.h"
 #include "actor/turn/blocking.h"
 #include "actor/turn/budget.h"
 #include "actor/mail/burial.h"
-#include "actor/children.h"
+#include "actor/life/children.h"
 #include "actor/cell/durable.h"
-#include "actor/extra.h"
+#include "actor/life/extra.h"
 #include "actor/cell/lifecycle.h"
 #include "actor/turn/park.h"
-#include "actor/spawn.h"
+#include "actor/life/spawn.h"
 #include "actor/cell/state.h"
-#include "actor/supervise.h"
+#include "actor/life/supervise.h"
 #include "actor/turn/turn.h"
 #include "actor/cell/view.h"
 #include "actor/ask/waiters.h"
-#include "actor/watchers.h"
+#include "actor/life/watchers.h"
 #include "base/assert.h"
 
 void tr__cell_unname(struct worker *worker, struct cell *cell)
@@ -44,7 +44,7 @@ void tr__cell_release(struct worker *worker, struct cell *cell)
 
 /*
  * No more mail from now on. What was behind the door is dead letters. This comes after everything
- * else is released: who finds the door closed may rely on it; see actor/watchers.h.
+ * else is released: who finds the door closed may rely on it; see actor/life/watchers.h.
  */
 static void close_door(struct worker *worker, struct cell *cell)
 {

@@ -14,8 +14,8 @@
  * A watcher looks at a signal when its turn comes: it counts only when the envelope is that of the
  * watch. What is left of an earlier one is dropped as if it had never been sent.
  */
-#ifndef ACTOR_WATCHERS_H
-#define ACTOR_WATCHERS_H
+#ifndef ACTOR_LIFE_WATCHERS_H
+#define ACTOR_LIFE_WATCHERS_H
 
 #include "actor/mail/mail.h"
 

@@ -9,9 +9,9 @@
  */
 #include <string.h>
 
-#include "actor/children.h"
-#include "actor/extra.h"
-#include "actor/supervise.h"
+#include "actor/life/children.h"
+#include "actor/life/extra.h"
+#include "actor/life/supervise.h"
 #include "base/assert.h"
 
 struct group {

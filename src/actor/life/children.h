@@ -2,8 +2,8 @@
 /**
  * A parent and its children: the list, in start order, and orders to them.
  */
-#ifndef ACTOR_CHILDREN_H
-#define ACTOR_CHILDREN_H
+#ifndef ACTOR_LIFE_CHILDREN_H
+#define ACTOR_LIFE_CHILDREN_H
 
 #include "actor/cell/system.h"
 

@@ -2,8 +2,8 @@
 /**
  * How actors end: children first, then the actor, then its parent is told.
  */
-#ifndef ACTOR_STOP_H
-#define ACTOR_STOP_H
+#ifndef ACTOR_LIFE_STOP_H
+#define ACTOR_LIFE_STOP_H
 
 #include "actor/cell/system.h"
 

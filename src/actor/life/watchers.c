@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "actor/watchers.h"
+#include "actor/life/watchers.h"
 
 #include "actor/client.h"
-#include "actor/extra.h"
+#include "actor/life/extra.h"
 #include "actor/relief.h"
 #include "actor/mail/signal.h"
 #include "base/assert.h"

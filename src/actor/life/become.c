@@ -4,11 +4,11 @@
  */
 #include <string.h>
 
-#include "actor/extra.h"
+#include "actor/life/extra.h"
 #include "actor/turn/park.h"
-#include "actor/spawn.h"
+#include "actor/life/spawn.h"
 #include "actor/cell/state.h"
-#include "actor/stop.h"
+#include "actor/life/stop.h"
 #include "actor/turn/turn.h"
 #include "base/assert.h"
 #include "wire/type.h"

@@ -14,8 +14,8 @@
  * One that always comes back has its name also while it is away: nobody else is made in its place. What
  * knows of both, the actor and its return, is its origin, so origins are counted.
  */
-#ifndef ACTOR_POOLED_H
-#define ACTOR_POOLED_H
+#ifndef ACTOR_LIFE_POOLED_H
+#define ACTOR_LIFE_POOLED_H
 
 #include "actor/cell/system.h"
 

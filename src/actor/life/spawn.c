@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "actor/spawn.h"
+#include "actor/life/spawn.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "actor/turn/budget.h"
-#include "actor/children.h"
+#include "actor/life/children.h"
 #include "actor/client.h"
 #include "actor/cell/durable.h"
-#include "actor/extra.h"
+#include "actor/life/extra.h"
 #include "actor/cell/lifecycle.h"
 #include "actor/turn/park.h"
-#include "actor/pooled.h"
+#include "actor/life/pooled.h"
 #include "actor/relief.h"
-#include "actor/root.h"
+#include "actor/life/root.h"
 #include "actor/cell/state.h"
-#include "actor/stop.h"
-#include "actor/supervise.h"
+#include "actor/life/stop.h"
+#include "actor/life/supervise.h"
 #include "actor/turn/turn.h"
 #include "actor/cell/view.h"
 #include "actor/ask/waiters.h"

@@ -2,16 +2,16 @@
 /**
  * The side of a supervisor: what becomes of a child that has failed, and of one that has ended.
  */
-#include "actor/supervise.h"
+#include "actor/life/supervise.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "actor/children.h"
-#include "actor/extra.h"
+#include "actor/life/children.h"
+#include "actor/life/extra.h"
 #include "actor/mail/signal.h"
-#include "actor/spawn.h"
-#include "actor/stop.h"
+#include "actor/life/spawn.h"
+#include "actor/life/stop.h"
 #include "actor/turn/turn.h"
 #include "base/assert.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "actor/pooled.h"
+#include "actor/life/pooled.h"
 
 #include <string.h>
 
 #include "actor/mail/mail.h"
-#include "actor/spawn.h"
+#include "actor/life/spawn.h"
 
 /* Writes the path of a name and gives its length; 0 when no actor can have this name. */
 static size_t path_write(char *path, const char *name)

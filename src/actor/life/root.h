@@ -3,8 +3,8 @@
  * The root of an app: the actor whose first message is tr_args, in each of its incarnations. The runner
  * (app/runner.c) fills in system->root before the workers start and spawns it with system->root.spec.
  */
-#ifndef ACTOR_ROOT_H
-#define ACTOR_ROOT_H
+#ifndef ACTOR_LIFE_ROOT_H
+#define ACTOR_LIFE_ROOT_H
 
 #include "actor/cell/cell.h"
 #include "actor/cell/worker.h"

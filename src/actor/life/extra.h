@@ -3,8 +3,8 @@
  * What only some actors have, and an idle actor does not pay for: a stash, timers, a receive
  * timeout. Made when first needed, freed with the incarnation. Owner only.
  */
-#ifndef ACTOR_EXTRA_H
-#define ACTOR_EXTRA_H
+#ifndef ACTOR_LIFE_EXTRA_H
+#define ACTOR_LIFE_EXTRA_H
 
 #include "actor/mail/mail.h"
 
