@@ -5,7 +5,7 @@
 #include <troupe/kit.h>
 
 #include "actor/ask/batch.h"
-#include "actor/client.h"
+#include "actor/verbs/client.h"
 #include "actor/mail/mail.h"
 #include "actor/turn/park.h"
 #include "actor/time/timers.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "actor/client.h"
+#include "actor/verbs/client.h"
 #include "actor/turn/fault.h"
 #include "actor/cell/lifecycle.h"
 #include "actor/life/spawn.h"

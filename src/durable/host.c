@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "actor/relief.h"
-#include "actor/client.h"
+#include "actor/verbs/client.h"
 #include "actor/life/pooled.h"
 #include "base/assert.h"
 #include "durable/clock.h"

@@ -2,7 +2,7 @@
 /**
  * Why a durable actor is not asleep, or not gone: tr_actor_why.
  */
-#include "actor/why.h"
+#include "actor/verbs/why.h"
 
 #include <stdio.h>
 

@@ -48,7 +48,7 @@ enum envelope_kind {
     ENVELOPE_TOLD,   /* to the asker: the answer to that */
     ENVELOPE_RING,   /* does somebody who waits for room wait for himself? */
     ENVELOPE_RETURNED, /* what tr_blocking runs for a turn has returned: see actor/turn/blocking.h */
-    ENVELOPE_WHY,      /* what holds you up? See actor/why.h */
+    ENVELOPE_WHY,      /* what holds you up? See actor/verbs/why.h */
     ENVELOPE_STORED,   /* what a durable actor has written is on disk: see actor/mail/gate.h */
     ENVELOPE_WATCH,    /* from one who wants to know of an end; see actor/life/watchers.h */
     ENVELOPE_UNWATCH,

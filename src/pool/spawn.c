@@ -4,7 +4,7 @@
  */
 #include <troupe/pool.h>
 
-#include "actor/client.h"
+#include "actor/verbs/client.h"
 #include "actor/cell/dispatch.h"
 #include "actor/life/pooled.h"
 #include "actor/relief.h"

@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 #include <troupe/troupe.h>
 
-#include "actor/client.h"
+#include "actor/verbs/client.h"
 
 TR_REQUEST(ping, tr_done, (u64, hops));
 TR_ACTOR(echo, ping);

@@ -12,7 +12,7 @@
 #include <troupe/troupe.h>
 #include <unistd.h>
 
-#include "actor/client.h"
+#include "actor/verbs/client.h"
 
 enum { FRAME = 1900, ACTORS = 1000, RESIDENT_MAX = 8192 };
 

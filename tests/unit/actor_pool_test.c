@@ -9,7 +9,7 @@
 #include <troupe/kit.h>
 #include <troupe/troupe.h>
 
-#include "actor/client.h"
+#include "actor/verbs/client.h"
 #include "os/virtual.h"
 
 TR_MESSAGE(m8, (u64, left));

@@ -11,7 +11,7 @@
 #include "actor/turn/turn.h"
 #include "actor/ask/turn_asks.h"
 #include "actor/ask/waiters.h"
-#include "actor/why.h"
+#include "actor/verbs/why.h"
 #include "base/assert.h"
 
 #define ASK_INLINE __attribute__((__always_inline__)) static inline

@@ -43,7 +43,7 @@ struct ask {
             bool is_listed;  /* in the table of its actor */
             bool is_young;   /* its timer is in no wheel yet: actor/ask/ask_open.h */
             bool is_wanted;  /* its turn waits for it */
-            bool is_look;    /* it asks why, and has no story: see actor/why.h */
+            bool is_look;    /* it asks why, and has no story: see actor/verbs/why.h */
             bool is_fixed;   /* its outcome is known: what comes now is late; not of a young one */
             bool is_done;    /* the same, and its story, if it has one, is told */
             bool is_ringed;  /* as far as its turn depends on this one it waits for ever: ring.h */

@@ -2,13 +2,13 @@
 #include "actor/ask/waiters.h"
 
 #include "actor/turn/blocking.h"
-#include "actor/client.h"
+#include "actor/verbs/client.h"
 #include "actor/life/extra.h"
 #include "actor/ask/line.h"
 #include "actor/turn/park.h"
 #include "actor/ask/ring.h"
 #include "actor/ask/story.h"
-#include "actor/why.h"
+#include "actor/verbs/why.h"
 #include "base/assert.h"
 
 static struct tr_room *room_of(struct envelope *envelope)

@@ -64,7 +64,7 @@ enum cell_flag {
     CELL_ASKED = 1 << 10,   /* a reason to be Suspended: somebody asked for it */
     CELL_CLIENT = 1 << 11,  /* it is the address of a client */
     CELL_BY_KIND = 1 << 12, /* asks before notices */
-    CELL_CALLS = 1 << 13,   /* it runs the calls of a schedule: actor/schedule.h */
+    CELL_CALLS = 1 << 13,   /* it runs the calls of a schedule: actor/verbs/schedule.h */
     CELL_AWAITED = 1 << 14, /* senders wait for room: see actor/ask/waiters.h */
     CELL_NARROW = 1 << 15   /* its mailbox is bounded so closely that nothing is put by */
 };
@@ -167,7 +167,7 @@ struct cell_extra {
     tr_time message_ns;          /* when the last message came */
     struct envelope *idle_event; /* the signal, while it waits to be handled */
     bool idle_is_paused;         /* while Suspended or parked: it is to begin anew */
-    /* Who has suspended it last, and when: see actor/why.h. */
+    /* Who has suspended it last, and when: see actor/verbs/why.h. */
     uint64_t suspended_by;
     tr_time suspended_ns;
     /* More of turns that wait. */

@@ -6,7 +6,7 @@
 #include "actor/mail/mail.h"
 #include "actor/relief.h"
 #include "actor/turn/turn.h"
-#include "actor/why.h"
+#include "actor/verbs/why.h"
 
 static tr_status order(struct tr_self *self, uint64_t ref, enum envelope_kind kind);
 

@@ -6,7 +6,7 @@
 
 #include "actor/turn/budget.h"
 #include "actor/life/children.h"
-#include "actor/client.h"
+#include "actor/verbs/client.h"
 #include "actor/cell/durable.h"
 #include "actor/life/extra.h"
 #include "actor/cell/lifecycle.h"

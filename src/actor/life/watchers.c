@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/life/watchers.h"
 
-#include "actor/client.h"
+#include "actor/verbs/client.h"
 #include "actor/life/extra.h"
 #include "actor/relief.h"
 #include "actor/mail/signal.h"

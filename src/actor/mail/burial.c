@@ -2,7 +2,7 @@
 #include "actor/mail/burial.h"
 
 #include "actor/ask/ask_then.h"
-#include "actor/client.h"
+#include "actor/verbs/client.h"
 #include "actor/life/extra.h"
 #include "actor/time/timers.h"
 #include "base/assert.h"

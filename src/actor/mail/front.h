@@ -7,7 +7,7 @@
  * message was refused does a sender look whether it stands before a front. Then it finds the front by
  * the ref, picks a member and sends to that.
  *
- * Behind a front stands an actor, the crew (actor/crew.c), the parent of the members. It alone writes
+ * Behind a front stands an actor, the crew (actor/verbs/crew.c), the parent of the members. It alone writes
  * the front's words, and the front's slot names it as the tenant's parent. Fronts are never freed while
  * the system lives; queue/board.h has the rules for those who read one that is another's by now.
  */

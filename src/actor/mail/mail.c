@@ -3,13 +3,13 @@
 
 #include "actor/turn/budget.h"
 #include "actor/ask/ask.h"
-#include "actor/client.h"
+#include "actor/verbs/client.h"
 #include "actor/life/extra.h"
 #include "actor/mail/gate.h"
 #include "actor/life/supervise.h"
 #include "actor/ask/waiters.h"
 #include "actor/life/watchers.h"
-#include "actor/why.h"
+#include "actor/verbs/why.h"
 #include "base/assert.h"
 
 enum { HIGH_REPLIES = 2, HIGH_EVENTS = 4 }; /* more than this many waiting: high priority */

@@ -7,7 +7,7 @@
 #include "actor/life/extra.h"
 #include "actor/leave.h"
 #include "actor/relief.h"
-#include "actor/schedule.h"
+#include "actor/verbs/schedule.h"
 #include "base/assert.h"
 
 const tr_type tr__idle_type = {.name = "tr_receive_timeout",

@@ -10,7 +10,7 @@
 #include "actor/ask/ask.h"
 #include "actor/ask/ask_then.h"
 #include "actor/turn/budget.h"
-#include "actor/client.h"
+#include "actor/verbs/client.h"
 #include "actor/turn/fault.h"
 #include "actor/mail/gate.h"
 #include "actor/turn/park.h"

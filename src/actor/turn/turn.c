@@ -6,7 +6,7 @@
 #include "actor/ask/ask_then.h"
 #include "actor/ask/batch.h"
 #include "actor/life/children.h"
-#include "actor/client.h"
+#include "actor/verbs/client.h"
 #include "actor/life/extra.h"
 #include "actor/turn/fault.h"
 #include "actor/mail/gate.h"

@@ -5,7 +5,7 @@
  *
  * The asker, a client's thread or the worker of an actor, asks twice and uses its one slot again. Requests
  * and answers cross by the real doors and ready inboxes. What decides about an answer is as in
- * actor/ask/ask.c and actor/client_ask.c: its generation is that of the asker's present tenancy, its number
+ * actor/ask/ask.c and actor/verbs/client_ask.c: its generation is that of the asker's present tenancy, its number
  * that of the slot, and the outcome of the slot is not fixed yet. Numbers begin anew with each tenancy.
  *
  * Who is asked replies, replies twice, passes the request on to another worker, or stops: then the

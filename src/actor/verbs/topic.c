@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "actor/topic.h"
+#include "actor/verbs/topic.h"
 
 #include <string.h>
 

@@ -12,8 +12,8 @@
  * it. Those who have stopped are left in it until it is full, or a walk has met too many of them: their
  * refs reach nobody.
  */
-#ifndef ACTOR_TOPIC_H
-#define ACTOR_TOPIC_H
+#ifndef ACTOR_VERBS_TOPIC_H
+#define ACTOR_VERBS_TOPIC_H
 
 #include <troupe/topic.h>
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "actor/ask/ask.h"
-#include "actor/client.h"
+#include "actor/verbs/client.h"
 #include "actor/ask/story.h"
 
 #define PENDING_IS_STATUS (UINT64_C(1) << 63)

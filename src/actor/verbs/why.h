@@ -2,14 +2,14 @@
 /**
  * Why an actor does not do what one waits for: the two sides of tr_actor_why.
  *
- * actor/why.c looks at an actor, on its worker; actor/why_ask.c asks. Where those are different threads
+ * actor/verbs/why.c looks at an actor, on its worker; actor/verbs/why_ask.c asks. Where those are different threads
  * the question is a WHY behind the actor's door, which is taken in like an order: it takes no room and
  * waits for no turn. The answer is an ordinary reply to an ask of the turn, or of the client, that wants
  * to know. Nothing is kept for the sake of this but two members of cell_extra (who has suspended the
  * actor, and when) and one of a turn (since when it waits).
  */
-#ifndef ACTOR_WHY_H
-#define ACTOR_WHY_H
+#ifndef ACTOR_VERBS_WHY_H
+#define ACTOR_VERBS_WHY_H
 
 #include <troupe/why.h>
 

@@ -15,8 +15,8 @@
  *    its schedule out first (tr__schedule_orphan), under the lock.
  * 4. Under the lock nothing is sent, logged or called that is a user's.
  */
-#ifndef ACTOR_SCHEDULE_H
-#define ACTOR_SCHEDULE_H
+#ifndef ACTOR_VERBS_SCHEDULE_H
+#define ACTOR_VERBS_SCHEDULE_H
 
 #include <troupe/schedule.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "actor/schedule.h"
+#include "actor/verbs/schedule.h"
 
 #include <stdio.h>
 #include <string.h>

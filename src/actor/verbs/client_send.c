@@ -3,7 +3,7 @@
  * What clients say: messages, orders, spawns, and how they wait for what comes of it.
  */
 #include "actor/ask/ask.h"
-#include "actor/client.h"
+#include "actor/verbs/client.h"
 #include "actor/life/pooled.h"
 #include "actor/life/spawn.h"
 #include "actor/ask/waiters.h"

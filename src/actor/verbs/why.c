@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "actor/why.h"
+#include "actor/verbs/why.h"
 #include "actor/ask/line.h"
 #include "actor/ask/turn_asks.h"
 

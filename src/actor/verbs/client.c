@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "actor/client.h"
+#include "actor/verbs/client.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "actor/life/spawn.h"
 #include "actor/ask/waiters.h"
 #include "actor/life/watchers.h"
-#include "actor/why.h"
+#include "actor/verbs/why.h"
 #include "base/assert.h"
 #include "wire/type.h"
 

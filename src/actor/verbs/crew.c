@@ -4,7 +4,7 @@
  */
 #include <stdio.h>
 
-#include "actor/client.h"
+#include "actor/verbs/client.h"
 #include "actor/mail/front.h"
 #include "actor/relief.h"
 #include "actor/life/spawn.h"

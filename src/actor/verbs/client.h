@@ -5,8 +5,8 @@
  * A client has an address, a cell whose door posts to the client's own ready inbox. Its memory is
  * the system's until that ends, since who posted may still be about to wake it.
  */
-#ifndef ACTOR_CLIENT_H
-#define ACTOR_CLIENT_H
+#ifndef ACTOR_VERBS_CLIENT_H
+#define ACTOR_VERBS_CLIENT_H
 
 #include <troupe/callback.h>
 

@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "actor/client.h"
+#include "actor/verbs/client.h"
 #include "actor/turn/park.h"
 #include "actor/relief.h"
 #include "actor/cell/view.h"
-#include "actor/why.h"
+#include "actor/verbs/why.h"
 #include "actor/ask/turn_asks.h"
 #include "base/assert.h"
 
