@@ -4,7 +4,7 @@
 #include <string.h>
 #include <troupe/wire.h>
 
-#include "actor/relief.h"
+#include "actor/system/relief.h"
 #include "base/assert.h"
 #include "durable/clock.h"
 

@@ -4,7 +4,7 @@
  */
 #include <inttypes.h>
 
-#include "actor/relief.h"
+#include "actor/system/relief.h"
 #include "base/assert.h"
 #include "durable/events.h"
 

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "actor/relief.h"
+#include "actor/system/relief.h"
 #include "base/assert.h"
 #include "durable/shapes.h"
 #include "wire/shape.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "actor/relief.h"
+#include "actor/system/relief.h"
 #include "actor/verbs/client.h"
 #include "actor/life/pooled.h"
 #include "base/assert.h"

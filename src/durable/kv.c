@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "actor/relief.h"
+#include "actor/system/relief.h"
 #include "base/assert.h"
 #include "durable/overlay.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <troupe/wire.h>
 
-#include "actor/relief.h"
+#include "actor/system/relief.h"
 #include "actor/turn/park.h"
 #include "base/assert.h"
 #include "durable/lull.h"

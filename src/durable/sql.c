@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "actor/relief.h"
+#include "actor/system/relief.h"
 #include "base/assert.h"
 #include "durable/actor.h"
 

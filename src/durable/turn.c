@@ -6,7 +6,7 @@
 
 #include "actor/ask/ask.h"
 #include "actor/turn/park.h"
-#include "actor/relief.h"
+#include "actor/system/relief.h"
 #include "actor/turn/turn.h"
 #include "base/assert.h"
 #include "durable/alarm.h"

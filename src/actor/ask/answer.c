@@ -9,7 +9,7 @@
 #include "actor/ask/ask_open.h"
 #include "actor/ask/batch.h"
 #include "actor/ask/line.h"
-#include "actor/relief.h"
+#include "actor/system/relief.h"
 #include "actor/turn/turn.h"
 #include "actor/ask/waiters.h"
 #include "base/assert.h"

@@ -6,7 +6,7 @@
 #include "actor/ask/batch.h"
 #include "actor/ask/line.h"
 #include "actor/turn/park.h"
-#include "actor/relief.h"
+#include "actor/system/relief.h"
 #include "actor/ask/story.h"
 #include "actor/turn/turn.h"
 #include "actor/ask/turn_asks.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "actor/turn/budget.h"
-#include "actor/relief.h"
+#include "actor/system/relief.h"
 #include "actor/turn/turn.h"
 #include "actor/ask/turn_asks.h"
 #include "base/assert.h"

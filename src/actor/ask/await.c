@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "actor/ask/ask.h"
-#include "actor/relief.h"
+#include "actor/system/relief.h"
 #include "actor/life/spawn.h"
 #include "actor/turn/stretch.h"
 #include "actor/turn/turn.h"

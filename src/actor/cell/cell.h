@@ -177,7 +177,7 @@ struct cell_extra {
     uint32_t blocked;      /* and whose function is queued or runs: actor/turn/blocking.h */
     struct envelope *held; /* a ring: the rest of the cycle in which a barrier began */
     struct tr_self
-        *stuck;          /* the turn whose thread was relieved, see actor/relief.h; NULL for none */
+        *stuck; /* the turn whose thread was relieved, see actor/system/relief.h; NULL for none */
     uint32_t then_count; /* of these, those for which no turn waits: see actor/ask/ask_then.h */
     struct list laters;  /* of struct later: requests whose reply was put off */
     struct watch_table watches;      /* whom it watches; see actor/life/watchers.h */

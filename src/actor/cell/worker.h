@@ -44,7 +44,7 @@ enum turn_state {
     TURN_PARKED,
     TURN_WOKEN,
     TURN_ENDED,
-    TURN_STUCK /* its thread was relieved and has not come back: see actor/relief.h */
+    TURN_STUCK /* its thread was relieved and has not come back: see actor/system/relief.h */
 };
 
 /** Calls of tr_defer for which a turn has room; the many of a few turns are in scratch memory. */
@@ -173,7 +173,7 @@ enum { WORKER_TURNS = TR_SETUPS_NESTED_MAX + TR_BEHAVIORS_NESTED_MAX + 2 };
 
 enum { BALANCE_PLACES = 64 };
 
-/** What a worker knows of load and talk; see actor/balance.h. The tables forget by collision. */
+/** What a worker knows of load and talk; see actor/system/balance.h. The tables forget by collision. */
 struct balance {
     int32_t sample_in; /* posts until the next sample, */
     tr_time sample_ns; /* or when it is due */
@@ -240,7 +240,7 @@ struct worker {
     uint64_t wakes_seen; /* of counters.wakes, at the last rest */
     tr_thread *thread;
     struct balance balance;
-    bool leave_is_due; /* somebody has come; see actor/leave.h */
+    bool leave_is_due; /* somebody has come; see actor/system/leave.h */
     uint64_t leave_runs;
     uint32_t leave_call;
     tr_time leave_ns;
@@ -277,7 +277,7 @@ struct worker {
     struct fault_thread *fault_thread;  /* see actor/turn/fault.h; NULL: faults are not trapped */
     struct symbol_cache *symbols;       /* made with the first fault */
     atom32 is_at_gate;                  /* it is in on_worker_start */
-    /* See actor/shutdown.h. */
+    /* See actor/system/shutdown.h. */
     uint32_t swept; /* number of the last sweep it did */
     atom64 forced;  /* actors that were stopped by the deadline's kill */
     atom64 told;    /* actors that had something to tell for the report */
@@ -298,7 +298,7 @@ struct worker_io {
     void (*on_done)(struct worker *worker, struct worker_io *operation);
 };
 
-/** The actor whose code a worker runs; NULL for none. Other threads: actor/cell/view.h, actor/shutdown.h. */
+/** The actor whose code a worker runs; NULL for none. Other threads: actor/cell/view.h, actor/system/shutdown.h. */
 static inline const struct cell *worker_running(const struct worker *worker)
 {
     return atomptr_load(&worker->running, ATOM_ACQUIRE); /* partner: worker_set_running */

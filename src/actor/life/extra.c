@@ -4,7 +4,7 @@
 #include "actor/ask/ask.h"
 #include "actor/ask/ask_then.h"
 #include "actor/mail/gate.h"
-#include "actor/relief.h"
+#include "actor/system/relief.h"
 #include "actor/life/supervise.h"
 #include "actor/time/timers.h"
 #include "base/assert.h"

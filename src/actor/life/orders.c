@@ -4,7 +4,7 @@
  */
 #include "actor/mail/gate.h"
 #include "actor/mail/mail.h"
-#include "actor/relief.h"
+#include "actor/system/relief.h"
 #include "actor/turn/turn.h"
 #include "actor/verbs/why.h"
 

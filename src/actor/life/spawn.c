@@ -12,7 +12,7 @@
 #include "actor/cell/lifecycle.h"
 #include "actor/turn/park.h"
 #include "actor/life/pooled.h"
-#include "actor/relief.h"
+#include "actor/system/relief.h"
 #include "actor/life/root.h"
 #include "actor/cell/state.h"
 #include "actor/life/stop.h"
@@ -417,7 +417,7 @@ void tr__spawn_post(struct tr_system *system, struct counters *counters, struct 
 /*
  * An actor that was spawned from outside comes to its parent's worker first, which puts it into the
  * list. A parent that is stopping waits for this one too. One that is gone was abandoned: see rule 4
- * of actor/shutdown.h.
+ * of actor/system/shutdown.h.
  */
 void tr__spawn_link(struct worker *worker, struct cell *cell)
 {

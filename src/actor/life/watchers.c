@@ -3,7 +3,7 @@
 
 #include "actor/verbs/client.h"
 #include "actor/life/extra.h"
-#include "actor/relief.h"
+#include "actor/system/relief.h"
 #include "actor/mail/signal.h"
 #include "base/assert.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What each actor did while its system shut down: for the report (actor/report.c).
+ * What each actor did while its system shut down: for the report (actor/system/report.c).
  *
  * Nothing is counted for single actors while a system works, so messages pay nothing for it. When
  * the actors are told to stop, a table is made with an entry for each slot; each worker, when one

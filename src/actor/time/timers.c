@@ -5,8 +5,8 @@
 
 #include "actor/ask/ask.h"
 #include "actor/life/extra.h"
-#include "actor/leave.h"
-#include "actor/relief.h"
+#include "actor/system/leave.h"
+#include "actor/system/relief.h"
 #include "actor/verbs/schedule.h"
 #include "base/assert.h"
 

@@ -2,7 +2,7 @@
 #include "actor/turn/blocking.h"
 
 #include "actor/life/extra.h"
-#include "actor/relief.h"
+#include "actor/system/relief.h"
 #include "actor/life/supervise.h"
 #include "actor/turn/park.h"
 #include "actor/turn/turn.h"
@@ -17,7 +17,7 @@ struct helper {
     tr_parker *parker;
     tr_thread *thread; /* under the lock; NULL until who made it has written it */
     bool is_idle;      /* under the lock */
-    /* Of the job that runs, as the judge saw it: see actor/judge.c. */
+    /* Of the job that runs, as the judge saw it: see actor/system/judge.c. */
     tr_time judged_began; /* which one it was, by its beginning */
     tr_time judged_ns;    /* when that was, */
     tr_time judged_cpu;   /* the thread's CPU time then, or -1, */

@@ -5,7 +5,7 @@
 
 #include "actor/life/children.h"
 #include "actor/life/extra.h"
-#include "actor/relief.h"
+#include "actor/system/relief.h"
 #include "actor/life/supervise.h"
 #include "actor/life/spawn.h"
 #include "actor/turn/turn.h"

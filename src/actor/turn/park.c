@@ -5,7 +5,7 @@
 #include "actor/turn/budget.h"
 #include "actor/life/extra.h"
 #include "actor/mail/gate.h"
-#include "actor/relief.h"
+#include "actor/system/relief.h"
 #include "actor/cell/state.h"
 #include "actor/turn/stretch.h"
 #include "actor/time/timers.h"

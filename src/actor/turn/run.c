@@ -14,7 +14,7 @@
 #include "actor/turn/fault.h"
 #include "actor/mail/gate.h"
 #include "actor/turn/park.h"
-#include "actor/relief.h"
+#include "actor/system/relief.h"
 #include "actor/life/stop.h"
 #include "actor/turn/stretch.h"
 #include "actor/time/timers.h"

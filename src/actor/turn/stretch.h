@@ -10,7 +10,7 @@
 #define ACTOR_TURN_STRETCH_H
 
 #include "actor/turn/park.h"
-#include "actor/relief.h"
+#include "actor/system/relief.h"
 #include "actor/time/timers.h"
 #include "base/assert.h"
 #include "fiber/jump.h"

@@ -12,7 +12,7 @@
 #include "actor/mail/gate.h"
 #include "actor/cell/lifecycle.h"
 #include "actor/turn/park.h"
-#include "actor/relief.h"
+#include "actor/system/relief.h"
 #include "actor/life/spawn.h"
 #include "actor/life/stop.h"
 #include "actor/turn/stretch.h"

@@ -6,7 +6,7 @@
 
 #include "actor/verbs/client.h"
 #include "actor/mail/front.h"
-#include "actor/relief.h"
+#include "actor/system/relief.h"
 #include "actor/life/spawn.h"
 #include "actor/life/supervise.h"
 #include "actor/turn/turn.h"

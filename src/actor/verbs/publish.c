@@ -7,7 +7,7 @@
  */
 #include "actor/verbs/client.h"
 #include "actor/ask/line.h"
-#include "actor/relief.h"
+#include "actor/system/relief.h"
 #include "actor/cell/system.h"
 #include "actor/turn/turn.h"
 #include "base/assert.h"

@@ -9,7 +9,7 @@
 #include "actor/ask/line.h"
 #include "actor/mail/mail.h"
 #include "actor/mail/gate.h"
-#include "actor/relief.h"
+#include "actor/system/relief.h"
 #include "actor/life/spawn.h"
 #include "actor/turn/turn.h"
 #include "actor/ask/waiters.h"

@@ -8,7 +8,7 @@
 #include "actor/turn/budget.h"
 #include "actor/cell/durable.h"
 #include "actor/mail/mail.h"
-#include "actor/relief.h"
+#include "actor/system/relief.h"
 #include "actor/turn/turn.h"
 #include "base/assert.h"
 

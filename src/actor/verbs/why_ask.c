@@ -8,7 +8,7 @@
 
 #include "actor/verbs/client.h"
 #include "actor/turn/park.h"
-#include "actor/relief.h"
+#include "actor/system/relief.h"
 #include "actor/cell/view.h"
 #include "actor/verbs/why.h"
 #include "actor/ask/turn_asks.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "actor/balance.h"
+#include "actor/system/balance.h"
 
-#include "actor/leave.h"
-#include "actor/move.h"
+#include "actor/system/leave.h"
+#include "actor/system/move.h"
 #include "base/assert.h"
 
 #define SAMPLE_NS (100 * TR_MICROSECOND) /* a sample at least this often, if there is mail */

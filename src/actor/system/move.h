@@ -11,8 +11,8 @@
  * So a post never reaches a worker that does not own its actor. There is one exception: a child that has
  * ended is posted to the worker of its parent, which may have moved; it is passed on.
  */
-#ifndef ACTOR_MOVE_H
-#define ACTOR_MOVE_H
+#ifndef ACTOR_SYSTEM_MOVE_H
+#define ACTOR_SYSTEM_MOVE_H
 
 #include "actor/mail/mail.h"
 

@@ -14,8 +14,8 @@
  * the other one goes on where it stood, in the verb. So one thread at a time acts for a worker, and
  * no verb knows of any of this but for its first line, TURN_VERB.
  */
-#ifndef ACTOR_RELIEF_H
-#define ACTOR_RELIEF_H
+#ifndef ACTOR_SYSTEM_RELIEF_H
+#define ACTOR_SYSTEM_RELIEF_H
 
 #include <troupe/system.h>
 

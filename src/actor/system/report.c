@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "actor/shutdown.h"
+#include "actor/system/shutdown.h"
 #include "actor/cell/system.h"
 
 #define WORTH_SAYING_NS (TR_SECOND / 2) /* who stops later than this is named to people */

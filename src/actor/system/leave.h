@@ -6,8 +6,8 @@
  * that is over: whatever ends it is work, and after work comes another look. Pinned actors stay. The
  * thread stays too, asleep; it is there when the worker is wanted again.
  */
-#ifndef ACTOR_LEAVE_H
-#define ACTOR_LEAVE_H
+#ifndef ACTOR_SYSTEM_LEAVE_H
+#define ACTOR_SYSTEM_LEAVE_H
 
 #include "actor/mail/mail.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "actor/move.h"
+#include "actor/system/move.h"
 
-#include "actor/balance.h"
+#include "actor/system/balance.h"
 #include "actor/life/extra.h"
 #include "actor/mail/front.h"
 #include "actor/life/spawn.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "actor/start_gate.h"
+#include "actor/system/start_gate.h"
 
 #include "actor/cell/system.h"
 

@@ -3,8 +3,8 @@
  * Turns that take too long: what the watch has noticed becomes lines of the log, a counter, and calls
  * of the application's on_stall. All of it on the watch's thread, but for the counter's readers.
  */
-#ifndef ACTOR_STALL_H
-#define ACTOR_STALL_H
+#ifndef ACTOR_SYSTEM_STALL_H
+#define ACTOR_SYSTEM_STALL_H
 
 #include <troupe/system.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "actor/leave.h"
+#include "actor/system/leave.h"
 
-#include "actor/move.h"
+#include "actor/system/move.h"
 
 #define LEAVE_EVERY_NS TR_MILLISECOND
 enum {

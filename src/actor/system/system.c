@@ -326,7 +326,7 @@ static void mail_sweep(struct tr_system *system)
         /* An actor that was spawned from outside too late to be set up. */
         if (cell && cell->identity && cell->origin)
             tr__origin_free(&system->source, cell->origin);
-        /* Rule 4 of actor/shutdown.h: what was kept for readers. */
+        /* Rule 4 of actor/system/shutdown.h: what was kept for readers. */
         if (cell && cell != system->guardian && !tr__shutdown_may_reuse(system))
             tr__names_free(&system->names, cell->name);
     }

@@ -5,8 +5,8 @@
  * Each runs on a thread of its own. Those before are led by one more thread, since
  * tr_system_shutdown does not wait; those after by who waits for the system.
  */
-#ifndef ACTOR_HOOKS_H
-#define ACTOR_HOOKS_H
+#ifndef ACTOR_SYSTEM_HOOKS_H
+#define ACTOR_SYSTEM_HOOKS_H
 
 #include <troupe/shutdown.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "actor/relief.h"
+#include "actor/system/relief.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The judge: who waits for a system, and decides how long. actor/shutdown.h has the rules.
+ * The judge: who waits for a system, and decides how long. actor/system/shutdown.h has the rules.
  */
-#include "actor/shutdown.h"
+#include "actor/system/shutdown.h"
 #include "actor/cell/system.h"
 
 /* A worker that is well comes to its next round within a millisecond of being told to. */

@@ -6,8 +6,8 @@
  * one has failed, the system is stopped before any turn has run. A system without the function has no
  * gate, and its workers do not wait for each other.
  */
-#ifndef ACTOR_START_GATE_H
-#define ACTOR_START_GATE_H
+#ifndef ACTOR_SYSTEM_START_GATE_H
+#define ACTOR_SYSTEM_START_GATE_H
 
 #include <troupe/system.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "actor/stall.h"
+#include "actor/system/stall.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,8 +7,8 @@
  * than the way. *Talk*: mail from elsewhere is sampled; an actor that keeps getting it from one
  * worker goes there, unless that worker has more to do than its own. Who has moved stays for a while.
  */
-#ifndef ACTOR_BALANCE_H
-#define ACTOR_BALANCE_H
+#ifndef ACTOR_SYSTEM_BALANCE_H
+#define ACTOR_SYSTEM_BALANCE_H
 
 #include "actor/mail/mail.h"
 

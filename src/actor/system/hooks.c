@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "actor/hooks.h"
+#include "actor/system/hooks.h"
 
 #include <stdio.h>
 

@@ -32,12 +32,12 @@
  *      quarters of the time are over, whichever comes first, nobody can wake them any more (`wakes` of the
  *      system is closed), and their keepers are told to stop as soon as all that were woken are linked.
  */
-#ifndef ACTOR_SHUTDOWN_H
-#define ACTOR_SHUTDOWN_H
+#ifndef ACTOR_SYSTEM_SHUTDOWN_H
+#define ACTOR_SYSTEM_SHUTDOWN_H
 
 #include <troupe/shutdown.h>
 
-#include "actor/hooks.h"
+#include "actor/system/hooks.h"
 #include "actor/mail/ledger.h"
 #include "os/atomic.h"
 #include "os/lock.h"
@@ -65,7 +65,7 @@ struct shutdown {
     atom64 began_ns;      /* when the actors were told; 0: not yet */
     atom64 over_ns;       /* when /user had stopped; 0: not yet */
     atom64 slow_ns;       /* who stops later than this is worth a note */
-    atom64 floor; /* actors have to be worth more than this for a line; see actor/report.c */
+    atom64 floor; /* actors have to be worth more than this for a line; see actor/system/report.c */
     struct ledger ledger;
     tr_time timeout_default_ns;
     bool is_closing;       /* worker 0's: durable actors cannot be woken any more; see rule 6 */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "actor/shutdown.h"
+#include "actor/system/shutdown.h"
 
 #include "actor/life/children.h"
 #include "actor/mail/mail.h"
