@@ -4,8 +4,8 @@
  *
  *     cc -O3 -D_GNU_SOURCE -Iinclude bench/micro/relief.c build/libtroupe.a -lboost_context \
  *         -lpthread -o /tmp/relief
- *     /tmp/relief late [rounds] [relief_after in ms, 0 for none]
- *     /tmp/relief pingpong [round trips] [relief_after in ms]
+ *     /tmp/relief late [rounds] [handoff_after in ms, 0 for none]
+ *     /tmp/relief pingpong [round trips] [handoff_after in ms]
  *
  * late: on the only worker one actor blocks for 200 ms unannounced, again and again, while another has a
  * timer each millisecond and a third is asked to end and to begin by a client. How late the timer's
@@ -128,7 +128,7 @@ static tr_system *open_system(tr_time after_ns, tr_client **client)
 {
     tr_system *system;
     const tr_system_options options = {
-        .size = sizeof options, .workers = 1, .on_log = no_log, .relief_after_ns = after_ns};
+        .size = sizeof options, .workers = 1, .on_log = no_log, .handoff_after_ns = after_ns};
     must(tr_system_new(&options, &system));
     must(tr_client_new(system, client));
     must(tr_system_start(system));
@@ -197,7 +197,7 @@ static void late(int rounds, tr_time after_ns)
     print("kill", orders, rounds);
     tr_counters counters;
     tr_system_counters(system, &counters);
-    printf("reliefs: %llu\n", (unsigned long long)counters.reliefs);
+    printf("handoffs: %llu\n", (unsigned long long)counters.handoffs);
     close_system(system, client);
 }
 

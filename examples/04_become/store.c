@@ -62,7 +62,7 @@ struct closed {
 static tr_next set_up_closed(tr_self *self, struct closed *closed,
                              const struct close_store *message)
 {
-    closed->why = tr_keep(self, message->why);
+    closed->why = tr_strdup(self, message->why);
     return TR_SAME;
 }
 

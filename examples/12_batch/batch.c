@@ -77,7 +77,7 @@ static tr_next on_args(tr_self *self)
         if (tr_try_await(self, asks[i], &done) == TR_OK)
             printf("line %zu is at %" PRIu64 "\n", i, done->offset);
         else
-            printf("line %zu: %s\n", i, tr_why(self, asks[i])->text);
+            printf("line %zu: %s\n", i, tr_ask_error(self, asks[i])->text);
     }
     return TR_STOP;
 }

@@ -37,7 +37,7 @@ struct account {
 
 static tr_next set_up(tr_self *self, struct account *account, const struct open_account *message)
 {
-    account->owner = tr_keep(self, message->owner);
+    account->owner = tr_strdup(self, message->owner);
     account->cents = message->cents;
     return TR_SAME;
 }
@@ -140,12 +140,14 @@ static tr_next on_open(tr_self *self)
     quick_transfer_ask quick =
         tr_ask(self, bank, quick_transfer, .from = alice, .to = bob, .cents = 500);
     if (tr_try_await(self, quick, &done) == TR_REFUSED)
-        printf("refused, code %d: %s\n", tr_why(self, quick)->code, tr_why(self, quick)->text);
+        printf("refused, code %d: %s\n",
+               tr_ask_error(self, quick)->code,
+               tr_ask_error(self, quick)->text);
 
     tr_tell(self, bob, close_account);
     transfer_ask asked = tr_ask(self, bank, transfer, .from = alice, .to = bob, .cents = 50);
     if (tr_try_await(self, asked, &done) != TR_OK)
-        printf("not transferred: %s\n", tr_why(self, asked)->text);
+        printf("not transferred: %s\n", tr_ask_error(self, asked)->text);
     show(self, alice, bob);
 
     audit_ask audited = tr_ask_within(self, 10 * TR_MILLISECOND, alice, audit);
@@ -153,7 +155,7 @@ static tr_next on_open(tr_self *self)
 
     burn_ask burnt = tr_ask(self, bob, burn);
     if (tr_try_await(self, burnt, &done) == TR_FAILED)
-        printf("bob failed: %s\n", tr_why(self, burnt)->text);
+        printf("bob failed: %s\n", tr_ask_error(self, burnt)->text);
     get_balance_ask gone = tr_ask(self, bob, get_balance);
     const struct balance *reply;
     printf("bob: %s\n", tr_status_text(tr_try_await(self, gone, &reply)));

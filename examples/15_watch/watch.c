@@ -33,7 +33,7 @@ static tr_next on_join(tr_self *self, struct room *room, const struct join *mess
     if (room->count == ROOM_MAX)
         return tr_refuse(self, 1, "the room is full");
     room->members[room->count].ref = message->member;
-    room->members[room->count++].nick = tr_keep(self, message->nick);
+    room->members[room->count++].nick = tr_strdup(self, message->nick);
     tr_watch(self, message->member); /* one that has left already is told of at once */
     return TR_SAME;
 }

@@ -24,7 +24,7 @@ struct worker {
 
 static tr_next set_up(tr_self *self, struct worker *worker, const struct label *message)
 {
-    worker->name = tr_keep(self, message->text);
+    worker->name = tr_strdup(self, message->text);
     return TR_SAME;
 }
 

@@ -66,7 +66,7 @@ struct stage {
 
 static tr_next set_up_stage(tr_self *self, struct stage *stage, const struct label *message)
 {
-    stage->next = tr_keep(self, message->text);
+    stage->next = tr_strdup(self, message->text);
     return TR_SAME;
 }
 

@@ -62,7 +62,7 @@ static tr_next on_add_item(tr_self *self, struct cart_state *cart, const struct 
     struct item item = message->item;
     if (cart->order) /* what is charged is what is in it */
         return tr_refuse(self, 1, "the cart of %s is paid", (const char *)tr_key(self).data);
-    item.sku = tr_keep(self, item.sku); /* it is to live as long as the cart */
+    item.sku = tr_strdup(self, item.sku); /* it is to live as long as the cart */
     tr_append(self, cart->items, item);
     cart->cents += item.quantity * item.cents;
     tr_alarm_after(self, "expire", 30 * TR_MINUTE, expire);

@@ -12,7 +12,7 @@
  * lock, errno, the rounding mode) may be held over an await.
  *
  * Every ask has exactly one outcome, in every race: its reply, or one of
- *     TR_REFUSED      the other side said no (tr_refuse): code and words are in tr_why
+ *     TR_REFUSED      the other side said no (tr_refuse): code and words are in tr_ask_error
  *     TR_FAILED       its handler failed; of a durable actor whose data could not be stored or
  *                     read it is the status of the store, TR_STORE_FULL and so on
  *     TR_TIMEOUT      no answer in time: TR_ASK_NS, or what tr_ask_within said, and never later than the
@@ -22,7 +22,7 @@
  *     TR_NO_REPLY     its handler ended without a reply, or it is a client, which answers no requests
  *     TR_UNHANDLED    it does not know this request
  *     TR_MAILBOX_FULL there was no room for the request
- *     TR_ASK_CYCLE    it waits, as a barrier, for this very turn: the path is in tr_why
+ *     TR_ASK_CYCLE    it waits, as a barrier, for this very turn: the path is in tr_ask_error
  *     TR_CANCELLED    this actor is itself about to stop or to be restarted
  *     TR_NO_MEMORY, TR_TOO_LARGE: the request could not be sent
  *     TR_LIMIT        of a client: TR_CLIENT_ASKS_MAX of its asks were never awaited
@@ -65,7 +65,7 @@ typedef struct tr_later {
 #define tr_await(self, ask) TR_AWAIT_(self, ask)
 
 /**
- * Waits and says how it ended: TR_OK, and *reply is set; or one of the outcomes above, and tr_why has
+ * Waits and says how it ended: TR_OK, and *reply is set; or one of the outcomes above, and tr_ask_error has
  * the words. TR_INVALID_ARGUMENT: an ask of another turn, or none. `reply` may be NULL.
  *
  * On a client's thread, which it blocks, the reply is borrowed until the next call on that client.
@@ -89,7 +89,7 @@ typedef struct tr_later {
  * How an ask ended, with its story: a `const tr_error *`, borrowed until the turn ends. Of a client: of
  * the ask that it waited for last, borrowed until the next call on that client.
  */
-#define tr_why(from, ask) TR_SPEAKER_(from, why)(from, (ask).any)
+#define tr_ask_error(from, ask) TR_SPEAKER_(from, ask_error)(from, (ask).any)
 
 /**
  * Ends the turn as tr_await would have: return tr_give_up(self, asked); For the outcomes of
@@ -161,7 +161,7 @@ typedef struct tr_later {
  * be left out. The answer has
  *     status   TR_OK, or one of the outcomes above
  *     reply    a `const struct balance *`; NULL unless TR_OK
- *     why      the story, as tr_why gives it
+ *     why      the story, as tr_ask_error gives it
  *     context  what tr_ask_then was given
  */
 #define TR_THEN(name, request, state, handler) TR_THEN_(name, request, state, handler)
@@ -184,7 +184,7 @@ typedef struct tr_answer {
 typedef struct tr_then {
     const char *state_name;
     size_t state_size;
-    tr_handler row; /* its type is the request's */
+    tr_handler handler; /* its type is the request's */
 } tr_then;
 
 /**
@@ -218,7 +218,7 @@ const void *tr_self_await(tr_self *self, tr_pending ask) TR_NON_NULL;
 TR_MUST_CHECK tr_status tr_self_await_all(tr_self *self, const tr_pending *asks, size_t count);
 TR_MUST_CHECK tr_status tr_self_await_any(tr_self *self, size_t *index, const tr_pending *asks,
                                           size_t count);
-const tr_error *tr_self_why(tr_self *self, tr_pending ask) TR_NON_NULL;
+const tr_error *tr_self_ask_error(tr_self *self, tr_pending ask) TR_NON_NULL;
 /** `where` is the file and line of the wait, a constant; NULL: not known. */
 tr_status tr_self_sleep(tr_self *self, tr_time ns, const char *where);
 TR_MUST_RETURN tr_next tr_self_give_up(tr_self *self, tr_pending ask);
@@ -233,7 +233,7 @@ void tr_client_at(tr_client *client, const char *where);
 tr_pending tr_client_ask(tr_client *client, tr_ref to, const tr_type *type, const void *message,
                          tr_time timeout_ns);
 TR_MUST_CHECK tr_status tr_client_try_await(tr_client *client, tr_pending ask, const void **reply);
-const tr_error *tr_client_why(tr_client *client, tr_pending ask) TR_NON_NULL;
+const tr_error *tr_client_ask_error(tr_client *client, tr_pending ask) TR_NON_NULL;
 
 void tr_self_ask_then(tr_self *self, const tr_then *then, void *context, tr_ref to,
                       const void *message, tr_time timeout_ns);

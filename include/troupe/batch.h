@@ -19,7 +19,7 @@
  * to the same handler. For the fairness among actors a batch counts as many turns as it has messages.
  *
  * The messages stay until the turn ends, over awaits too. A request without an answer then gets
- * TR_NO_REPLY; when the turn fails, TR_FAILED. What a handler returns is meant for all: TR_NOT_HANDLED
+ * TR_NO_REPLY; when the turn fails, TR_FAILED. What a handler returns is meant for all: TR_DECLINE
  * makes each a dead letter. A batch cannot be set aside: tr_stash fails the turn. tr_reply, tr_sender,
  * tr_forward, tr_reply_later and tr_causal_id are about the first message; tr_refuse, and so tr_await and
  * tr_give_up, refuses all that have no answer yet.

@@ -43,7 +43,7 @@ typedef struct tr_next {
 /** Stop: first the children, then tr_post_stop. From a set-up: never start, without an error. */
 #define TR_STOP TR_VALUE(tr_next, TR_NEXT_STOP)
 /** This message is unhandled: a dead letter of the reason TR_UNHANDLED. */
-#define TR_NOT_HANDLED TR_VALUE(tr_next, TR_NEXT_UNHANDLED)
+#define TR_DECLINE TR_VALUE(tr_next, TR_NEXT_UNHANDLED)
 
 /* ---- Signals: TR_ON handles them like any message; without a handler they are ignored. ---- */
 
@@ -188,7 +188,7 @@ typedef struct tr_options {
 /** The set-up message of a TR_CHILD: .setup = TR_WITH(label, .text = "anna"). */
 #define TR_WITH(...) TR_WITH_(TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
 
-/** A row of a behavior: which messages, and a function that calls the handler with them. */
+/** A handler of a behavior: which messages, and a function that calls the handler with them. */
 typedef struct tr_handler {
     const tr_type *type; /* NULL: any */
     tr_next (*call)(tr_self *self, void *state, const void *message);
@@ -207,14 +207,14 @@ typedef struct tr_handler {
  */
 struct tr_behavior {
     uint16_t abi;          /* TR_ABI */
-    uint16_t handler_size; /* of a row */
+    uint16_t handler_size; /* of a handler */
     uint32_t size;         /* of this struct */
     const char *name;
     const char *file;
     uint32_t line;
     const char *state_name;     /* "struct account" */
     size_t state_size;          /* 0 of void */
-    const tr_handler *handlers; /* behind the last one is a row of zeros */
+    const tr_handler *handlers; /* behind the last one is one of zeros */
     size_t handler_count;
     struct {
         const tr_type *type;                                              /* tr_none for TR_SETUP */

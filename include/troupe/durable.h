@@ -203,7 +203,7 @@ typedef struct tr_durable_kind {
 
 /**
  * Adds an item to a list of the state: tr_append(self, cart->items, item). The item is copied as it is; what it
- * points to must live as long as the state: tr_keep. A list that tr_append has made grows in its block, which moves
+ * points to must live as long as the state: tr_strdup. A list that tr_append has made grows in its block, which moves
  * when it is full, and the old one is freed. Any other list is copied into such a block first: one of the loaded
  * state, of tr_alloc, or a constant. Ends the turn with TR_NO_MEMORY, TR_TOO_LARGE, and TR_INVALID_ARGUMENT: the
  * count of a list is more than its block holds.

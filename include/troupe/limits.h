@@ -120,12 +120,12 @@
 /** Lines about long turns in one second; the next line after them says how many were left out. */
 #define TR_STALL_LOGS_MAX 10
 /**
- * Threads that a system with relief_after_ns makes to take over workers, unless
- * tr_system_options.relief_threads_max says otherwise. When all are in use, one more worker that is
+ * Threads that a system with handoff_after_ns makes to take over workers, unless
+ * tr_system_options.handoff_threads_max says otherwise. When all are in use, one more worker that is
  * stuck stays so, and the log says it.
  */
 #define TR_RELIEF_THREADS_MAX 4
-/** What relief_threads_max of tr_system_options may be. More: TR_LIMIT. */
+/** What handoff_threads_max of tr_system_options may be. More: TR_LIMIT. */
 #define TR_RELIEF_THREADS_LARGEST 1024
 /** Timers that go along when an actor moves to another worker; who has more stays. */
 #define TR_MOVED_TIMERS_MAX 64
@@ -184,7 +184,7 @@
 /** Subscribers of a topic at once. One more: TR_LIMIT. */
 #define TR_SUBSCRIBERS_MAX (1024 * 1024)
 /**
- * What spin_ns, round_min_ns, turn_report_ns and relief_after_ns of tr_system_options may be. More:
+ * What spin_ns, round_min_ns, turn_report_ns and handoff_after_ns of tr_system_options may be. More:
  * TR_INVALID_ARGUMENT.
  */
 #define TR_OPTION_NS_MAX TR_HOUR

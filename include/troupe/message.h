@@ -27,7 +27,7 @@
  *
  * Who owns what: sending copies everything that a message points to, so that the sender's memory is
  * the sender's again when the verb returns; a buffer is retained instead. What a handler receives
- * is one block, borrowed until its turn ends; tr_keep keeps a string longer. There is no field type
+ * is one block, borrowed until its turn ends; tr_strdup keeps a string longer. There is no field type
  * for a bare pointer: what one actor owns reaches no other by accident.
  *
  * A message is one block of at most TR_PAYLOAD_MAX bytes, buffers not counted, and holds messages

@@ -139,7 +139,7 @@ TR_BEGIN_C
  * is that of tr_find, which may still give the ref of an ended actor for a path that was claimed. Such a
  * path is free for the next who claims it, but for spawns (TR_NAME_EXISTS) only when it was released: who
  * claims a path below /user that is to be spawned one day releases it. Its transport is what tr_tell
- * between workers does. The place of a group is that of its crew. TR_INVALID_ARGUMENT, TR_NO_MEMORY. Any
+ * between workers does. The place of a group is that of its supervisor. TR_INVALID_ARGUMENT, TR_NO_MEMORY. Any
  * thread.
  */
 TR_MUST_CHECK tr_status tr_places_new(tr_system *system, const tr_places **places);

@@ -47,7 +47,7 @@
 #define tr_try_pool_spawn(from, ref, actor, ...)                                                   \
     TR_PP_CAT(TR_TRY_POOL_SPAWN_, TR_PP_IS_ONE(__VA_ARGS__))(from, ref, NULL, actor, __VA_ARGS__)
 /** As tr_try_pool_spawn, with the story in *error, a `tr_error *`, when it fails. */
-#define tr_try_pool_spawn_why(from, ref, error, actor, ...)                                        \
+#define tr_try_pool_spawn_error(from, ref, error, actor, ...)                                      \
     TR_PP_CAT(TR_TRY_POOL_SPAWN_, TR_PP_IS_ONE(__VA_ARGS__))(from, ref, error, actor, __VA_ARGS__)
 
 /**

@@ -13,8 +13,8 @@
  * has a tr_try_ twin that returns instead. A turn that ends so fails, as by tr_fail: nothing after
  * the verb runs, what tr_defer registered runs, scratch memory is freed, and the supervisor decides
  * what becomes of the actor (supervision.h). In C++ the frames are unwound and destructors run (in
- * tr_clean, tr_defer and tr_buffer_of_turn they are not); in C they are dropped, so what must be
- * given back is given to tr_defer (for the turn) or tr_clean (for the incarnation), and no lock is
+ * tr_at_end, tr_defer and tr_buffer_of_turn they are not); in C they are dropped, so what must be
+ * given back is given to tr_defer (for the turn) or tr_at_end (for the incarnation), and no lock is
  * held across a verb that can end the turn.
  *
  * A NULL where something is needed is TR_INVALID_ARGUMENT, nobody, or nothing is done; a verb that
@@ -146,7 +146,7 @@ typedef enum tr_timer_kind {
 #define tr_try_spawn_at(from, ref, worker, actor, ...)                                             \
     TR_PP_CAT(TR_TRY_SPAWN_, TR_PP_IS_ONE(__VA_ARGS__))(from, ref, NULL, worker, actor, __VA_ARGS__)
 /** As tr_try_spawn, with the story in *error, a `tr_error *`, when it fails. */
-#define tr_try_spawn_why(from, ref, error, actor, ...)                                             \
+#define tr_try_spawn_error(from, ref, error, actor, ...)                                           \
     TR_PP_CAT(TR_TRY_SPAWN_, TR_PP_IS_ONE(__VA_ARGS__))(from, ref, error, -1, actor, __VA_ARGS__)
 
 /** The living child of that name, an `account_ref`; nobody when there is none. */
@@ -329,7 +329,7 @@ TR_MUST_CHECK void *tr_try_alloc(tr_self *self, size_t size);
 /** As tr_realloc, and NULL where that ends the turn: the old block is then as it was. */
 TR_MUST_CHECK void *tr_try_realloc(tr_self *self, void *memory, size_t size);
 /** A copy of a string that lives as long as the incarnation; NULL of NULL. As tr_alloc. */
-char *tr_keep(tr_self *self, const char *string);
+char *tr_strdup(tr_self *self, const char *string);
 
 /** Memory of this turn, zeroed, aligned for any type. Never NULL: ends the turn instead. */
 void *tr_scratch(tr_self *self, size_t size) TR_NON_NULL;
@@ -349,7 +349,7 @@ void tr_buffer_keep(tr_self *self, tr_buffer *buffer);
  * TR_NO_MEMORY. `release` NULL ends the turn with TR_INVALID_ARGUMENT. A release must not use the
  * actor.
  */
-void tr_clean(tr_self *self, void *resource, void (*release)(void *resource));
+void tr_at_end(tr_self *self, void *resource, void (*release)(void *resource));
 /**
  * Calls `release(resource)` when the turn ends, on every path; last registered first. At most
  * TR_DEFERS_MAX in a turn: one more is released at once and the turn ends with TR_LIMIT.

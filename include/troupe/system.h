@@ -38,7 +38,7 @@ typedef struct tr_stall {
     uint32_t line;
     int worker;
     bool is_over;        /* it has ended */
-    bool is_relieved;    /* another thread has its worker: relief_after_ns */
+    bool is_handed_off;  /* another thread has its worker: handoff_after_ns */
     tr_time duration_ns; /* so far, or when is_over of the whole turn; to a millisecond */
 } tr_stall;
 
@@ -93,10 +93,10 @@ typedef struct tr_system_options {
      * Native faults become failures. A SIGSEGV, SIGBUS or SIGFPE in code of a handler, set-up or signal
      * of an actor, an overflow of its stack included, is a failure of that actor with TR_FAULT. Its
      * turn is abandoned where it stands, and so are those of its turns that wait: what tr_defer
-     * registered does not run, what tr_clean registered does.
+     * registered does not run, what tr_at_end registered does.
      *
      * It is a net for mistakes and no proof against them. What the code had damaged before it
-     * faulted stays damaged; what it held by other means than tr_clean (malloc, a lock, a file) stays
+     * faulted stays damaged; what it held by other means than tr_at_end (malloc, a lock, a file) stays
      * held. Only code of the application is left: a fault inside the runtime, in the C library (but
      * for mem* and str* functions), below a callback that one of them calls, on other threads, or
      * on a stack that cannot be followed goes to the handler that was installed before, and
@@ -119,7 +119,7 @@ typedef struct tr_system_options {
         *pool_supervision; /* of the pool's actors; NULL: as `supervision`. Copied. */
     /**
      * Called for each worker on its thread, before any worker runs its first turn; a context of its own
-     * for a library, say. With relief_after_ns also on each thread made for that, before its first turn,
+     * for a library, say. With handoff_after_ns also on each thread made for that, before its first turn,
      * with the first worker that it takes; then another status than TR_OK keeps that thread from work. Another status than TR_OK ends the start with that status: no turn has run,
      * and everything is stopped again. With tr_system_run_once the first call calls it, and gives the
      * status; a system that is stopped before it runs does not call it. May be NULL.
@@ -127,7 +127,7 @@ typedef struct tr_system_options {
     tr_status (*on_worker_start)(tr_system *system, int worker, void *context);
     int workers_max; /* for tr_system_set_workers; 0: as many as `workers`. Each takes some memory. */
     /**
-     * Relief: a handler that has not returned after this time, and is not inside the runtime, keeps its
+     * Handoff: a handler that has not returned after this time, and is not inside the runtime, keeps its
      * thread, and another thread goes on with the worker: the messages, timers, asks and spawns of its
      * other actors. The actor of the handler waits with all it has, orders to stop included, until the
      * handler has returned. When the handler calls a verb, its thread first gets the worker back, between
@@ -136,12 +136,12 @@ typedef struct tr_system_options {
      * A net for what blocks against the rules: tr_blocking costs less and takes no thread from anybody.
      * With it a turn that has waited may go on on another thread of the system, so that thread-local
      * variables, errno among them, do not last over a wait. Set-ups, signals, defers and turns that are
-     * cancelled are not relieved. Not in kits and in tr_system_run_once, where it does nothing.
+     * cancelled are not replaced. Not in kits and in tr_system_run_once, where it does nothing.
      * TR_NOT_SUPPORTED: together with traps_faults or names_faults, or the kernel has no membarrier (Linux 4.14).
      * See docs/guide/blocking.md.
      */
-    tr_time relief_after_ns;
-    uint32_t relief_threads_max; /* threads made for that; 0: TR_RELIEF_THREADS_MAX */
+    tr_time handoff_after_ns;
+    uint32_t handoff_threads_max; /* threads made for that; 0: TR_RELIEF_THREADS_MAX */
     /**
      * The kinds of durable actors: .durable = TR_DURABLES(cart, reminder). NULL: none. See durable.h.
      */
@@ -178,7 +178,7 @@ typedef struct tr_system_options {
      *
      * The handlers of the three signals are those of the process: the first such system installs them, the last one
      * restores what was there. Does nothing in a library that was built with a sanitizer.
-     * TR_NOT_SUPPORTED: together with relief_after_ns.
+     * TR_NOT_SUPPORTED: together with handoff_after_ns.
      */
     bool names_faults;
 } tr_system_options;
@@ -202,7 +202,7 @@ typedef struct tr_counters {
     uint64_t restarts;     /* incarnations that followed a failure */
     uint64_t stalls;       /* turns that took longer than turn_report_ns */
     uint64_t moves;        /* actors that went to another worker */
-    uint64_t reliefs;      /* times that a worker was taken from a thread that was stuck */
+    uint64_t handoffs;     /* times that a worker was taken from a thread that was stuck */
 } tr_counters;
 
 /** A remembered dead letter. Names are cut to fit. */
@@ -219,7 +219,7 @@ TR_BEGIN_C
 /**
  * Makes a system, given to the caller. options NULL: all defaults. No thread starts yet.
  * TR_INVALID_ARGUMENT, TR_NAME_INVALID, TR_LIMIT (workers, actors_max, blocking_threads_max,
- * relief_threads_max, stack_bytes), TR_NO_MEMORY, TR_NOT_SUPPORTED (traps_faults, relief_after_ns), and of the pool
+ * handoff_threads_max, stack_bytes), TR_NO_MEMORY, TR_NOT_SUPPORTED (traps_faults, handoff_after_ns), and of the pool
  * what tr_try_pool_spawn gives,
  * TR_NAME_EXISTS also for a name that is in the table twice; with `durable` TR_INVALID_ARGUMENT for a kind that
  * cannot be one, which the log explains, and why the store cannot be opened: TR_STORE_FAILED, TR_STORE_BUSY,

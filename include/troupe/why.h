@@ -55,12 +55,12 @@ typedef enum tr_why_kind {
 
 /** What a reason holds up; several may be together. */
 enum tr_holds {
-    TR_HOLDS_STOP = 1,    /* it was told to stop and has not */
-    TR_HOLDS_MAIL = 2,    /* messages wait and are not handled */
-    TR_HOLDS_ROOM = 4,    /* its mailbox is full */
-    TR_HOLDS_RESTART = 8, /* it has failed and does not run again */
-    TR_HOLDS_START = 16,  /* it was spawned and has not begun */
-    TR_HOLDS_SLEEP = 32   /* it is durable and does not sleep */
+    TR_HOLDS_STOP = 1,     /* it was told to stop and has not */
+    TR_HOLDS_MAIL = 2,     /* messages wait and are not handled */
+    TR_HOLDS_CAPACITY = 4, /* its mailbox is full */
+    TR_HOLDS_RESTART = 8,  /* it has failed and does not run again */
+    TR_HOLDS_START = 16,   /* it was spawned and has not begun */
+    TR_HOLDS_SLEEP = 32    /* it is durable and does not sleep */
 };
 
 typedef struct tr_reason {

@@ -2,16 +2,16 @@
 /**
  * A durable actor: one generation of it, from its set-up to its end.
  *
- * What a turn writes. While a turn of it runs, worker->gate is the actor's gate, and what it puts by goes
- * into its batch. A stretch ends where the turn waits or returns (durable/stretch.c): if the state has
+ * What a turn writes. While a turn of it runs, worker->outbox is the actor's outbox, and what it puts by goes
+ * into its batch. A commit ends where the turn waits or returns (durable/commit.c): if the state has
  * changed or something was put by, all of that becomes one batch of the store, and what was sent waits with
  * it. Stretches that are on their way to the disk are in a list, oldest first; they come back in that order
  * as an ENVELOPE_STORED, and until the last one has the cell neither ends nor is restarted.
  *
  * How it sleeps. The sleep machine (sleep/sleep.h) is told of everything and says what to do;
- * durable/drive.c does it. A turn that runs, or waits, is a holder of the machine; it is in the turn's frame.
+ * durable/drive.c does it. A turn that runs, or waits, is a wake_lock of the machine; it is in the turn's frame.
  *
- * Owner only, but for what the store's thread does with a stretch.
+ * Owner only, but for what the store's thread does with a commit.
  */
 #ifndef DURABLE_ACTOR_H
 #define DURABLE_ACTOR_H
@@ -19,7 +19,7 @@
 #include <troupe/durable.h>
 #include <troupe/wire.h>
 
-#include "actor/mail/gate.h"
+#include "actor/mail/outbox.h"
 #include "calendar/alarm_plan.h"
 #include "sleep/authority.h"
 #include "durable/host.h"
@@ -36,33 +36,34 @@ struct store_sql;
  */
 #define STATE_HALF UINT32_C(0x80000000)
 
-/** A stretch whose changes are on their way to the disk. */
-struct stretch {
+/** A commit whose changes are on their way to the disk. */
+struct commit {
     struct list link; /* of its actor, oldest first */
     struct durable_actor *actor;
-    struct gate gate; /* what it sent */
+    struct outbox outbox; /* what it sent */
     struct store_batch *batch;
     struct envelope *envelope; /* how its end is told */
     struct list savers;        /* of struct durable_frame: turns in tr_save */
     uint64_t number;
-    tr_time alarm_ns;     /* the earliest alarm that it has set, else TR_NEVER */
-    bool has_shapes;      /* its batch has those of its kind */
-    struct holder holder; /* raised while there are messages to the actor itself in the gate */
-    tr_status status;     /* written by the store's thread before the envelope is sent */
+    tr_time alarm_ns; /* the earliest alarm that it has set, else TR_NEVER */
+    bool has_shapes;  /* its batch has those of its kind */
+    struct wake_lock
+        wake_lock;    /* raised while there are messages to the actor itself in the outbox */
+    tr_status status; /* written by the store's thread before the envelope is sent */
 };
 
 /** A hold of TR_KEEP_AWAKE or TR_WAIT_UNTIL. */
 struct durable_hold {
     struct list link; /* of its turn */
-    struct holder holder;
+    struct wake_lock wake_lock;
     uint64_t number;
 };
 
 /** What a turn of a durable actor has. Not on its stack, which is gone when it has crashed. */
 struct durable_frame {
     struct tr_self *self;
-    struct list saver;    /* of the stretch that it waits for */
-    struct holder holder; /* it runs, or waits */
+    struct list saver;          /* of the commit that it waits for */
+    struct wake_lock wake_lock; /* it runs, or waits */
     struct list holds;
     uint32_t lenient;       /* blocks of TR_WAIT_UNTIL that it is in */
     bool is_hook;           /* on_sleep or on_destroy: told to the machine by other means */
@@ -76,7 +77,7 @@ struct durable_frame {
     struct alarm_mark mark;
     struct alarm_plan plan; /* as it was when its handler began */
     struct alarm *kept;     /* a copy of it, as the handler may replace it and then fail */
-    bool is_alarm_gone; /* an earlier stretch of the handler has replaced it, or taken it back */
+    bool is_alarm_gone;     /* an earlier commit of the handler has replaced it, or taken it back */
     void *message;
     const tr_type *message_type;
 };
@@ -108,16 +109,16 @@ struct durable_actor {
     struct sleep_machine machine;
     struct note_end end;        /* of the actor, */
     struct authority authority; /* and of its host */
-    struct list awake;          /* at the desk of its worker */
+    struct list awake;          /* at the context of its worker */
     struct list leaving;        /* in the host's list of those that end, by key */
     struct cell *successor; /* the next generation, waiting for this one's end; the host's lock */
     bool is_leaving;        /* it is in that list */
     bool is_destroying;     /* for those who look there */
 
     /* What runs, and what is on its way. */
-    struct gate gate;
-    struct store_batch *batch; /* of the stretch that runs, NULL: nothing was put by */
-    struct list stretches;
+    struct outbox outbox;
+    struct store_batch *batch; /* of the commit that runs, NULL: nothing was put by */
+    struct list commits;
     struct list overlays;                /* keys that are not on disk yet: durable/overlay.h */
     struct overlay_table *overlay_table; /* of these; NULL: they are few */
     size_t overlay_count;
@@ -132,28 +133,28 @@ struct durable_actor {
     bool has_queue_moved;   /* something was pushed or removed in this generation */
     uint64_t queue_last;    /* id of the item that was pushed last */
     uint64_t queue_put_by;  /* ids up to this one are used, or will be by this generation */
-    tr_time alarm_ns;       /* the earliest that the stretch that runs has set, else TR_NEVER */
+    tr_time alarm_ns;       /* the earliest that the commit that runs has set, else TR_NEVER */
     uint64_t alarm_last;    /* id of the alarm that was set last */
-    uint64_t stretch_last;  /* number of the last stretch submitted */
+    uint64_t commit_last;   /* number of the last commit submitted */
     tr_status broken;       /* something could not be stored: it is to begin anew */
     bool is_new;            /* nothing is stored of it */
     bool is_creating;       /* its first start is not over */
     bool is_half;           /* that is what the store has of it: STATE_HALF */
     bool is_asked;          /* to sleep, to make room */
     bool has_served;        /* it has had a turn in this life, besides its first hooks */
-    bool is_destroy_wanted; /* by the stretch that runs */
-    bool is_doomed;         /* a stretch with the mark that it is to be destroyed was submitted */
+    bool is_destroy_wanted; /* by the commit that runs */
+    bool is_doomed;         /* a commit with the mark that it is to be destroyed was submitted */
     bool has_remains;       /* what the store has of it is a generation's that was destroyed */
     bool is_erased;         /* the removal of all that is stored was submitted, or tried: */
     tr_status erased;       /* what became of that */
     bool is_told;           /* a message to drive the machine is on its way */
     bool is_aborted;        /* the soft signal was given */
     bool is_deadline_over;  /* the hard one was */
-    bool is_stored_awaited; /* the machine waits for the last stretch */
+    bool is_stored_awaited; /* the machine waits for the last commit */
     bool has_dirt;          /* of TR_SAVE_INTERVAL and TR_SAVE_ON_DEMAND: see `finished` */
     uint32_t barriers;      /* turns that run or wait and let no hook begin */
     struct tr_self *hook;   /* the turn of on_sleep or on_destroy while it waits for others */
-    struct holder work[WORK_COUNT];
+    struct wake_lock work[WORK_COUNT];
     tr_time start_ns; /* when its set-up began */
     tr_time save_ns;
     tr_time due_ns;  /* of the machine's timer */
@@ -162,7 +163,7 @@ struct durable_actor {
     unsigned char *stored; /* the state as it was submitted last */
     size_t stored_size;
     size_t stored_room;
-    /* With has_dirt: what the stretches that have ended since then have left, for when the one that runs fails. */
+    /* With has_dirt: what the commits that have ended since then have left, for when the one that runs fails. */
     struct finished {
         unsigned char *state;
         size_t size;
@@ -176,7 +177,7 @@ struct durable_actor {
     size_t shown_room;
     struct state_block block;
     struct event_log *events; /* NULL: its kind has none; see durable/events.h */
-    size_t weight;            /* its memory, as its desk has counted it */
+    size_t weight;            /* its memory, as its context has counted it */
     char *warning;            /* who held the grace up; for the log */
     size_t key_size;
     char key[]; /* ends with a NUL that does not count */
@@ -212,9 +213,9 @@ bool tr__durable_has_loaded(const struct durable *durable, const void *memory);
 /** Frees what a generation had; the store's entry too. */
 void tr__durable_drop(struct worker *worker, struct durable_actor *actor);
 
-/* ---- durable/stretch.c ---- */
+/* ---- durable/commit.c ---- */
 
-/** Packs the state, and the tail of what it was read from, at the worker's desk; gives its size. 0: it cannot be packed, and *status says why. */
+/** Packs the state, and the tail of what it was read from, at the worker's context; gives its size. 0: it cannot be packed, and *status says why. */
 size_t tr__durable_state_pack(struct worker *worker, struct durable_actor *actor,
                               tr_status *status);
 /** A copy of a packed state in memory of the batch, as it is stored: with the front that names its shape. TR_NO_MEMORY. */
@@ -224,31 +225,29 @@ TR_MUST_CHECK tr_status tr__durable_state_copy(const struct durable_actor *actor
 /** What is packed there is what the store has of the state. False: no memory. */
 TR_MUST_CHECK bool tr__durable_state_is_stored(struct worker *worker, struct durable_actor *actor,
                                                size_t size);
-/** The batch of the stretch that runs, made if need be. NULL: no memory. */
-struct store_batch *tr__durable_stretch_batch(struct durable_actor *actor);
+/** The batch of the commit that runs, made if need be. NULL: no memory. */
+struct store_batch *tr__commit_batch(struct durable_actor *actor);
 /**
- * The stretch that runs is over. If it changed something, and it is time for that or `must`, that is
+ * The commit that runs is over. If it changed something, and it is time for that or `must`, that is
  * submitted; what it sent waits for all that was. Else what it sent leaves. Not TR_OK: nothing of it leaves.
  */
-TR_MUST_CHECK tr_status tr__durable_stretch_end(struct worker *worker, struct durable_actor *actor,
-                                                bool must);
-/** The batch becomes a stretch, with what is in the gate. */
-TR_MUST_CHECK tr_status tr__durable_stretch_submit(struct worker *worker,
-                                                   struct durable_actor *actor);
-/** The stretch failed, and the actor starts again: what ended before it and was to be stored later is submitted. */
-void tr__durable_stretch_fail(struct worker *worker, struct durable_actor *actor, tr_status reason);
+TR_MUST_CHECK tr_status tr__commit_end(struct worker *worker, struct durable_actor *actor,
+                                       bool must);
+/** The batch becomes a commit, with what is in the outbox. */
+TR_MUST_CHECK tr_status tr__commit_submit(struct worker *worker, struct durable_actor *actor);
+/** The commit failed, and the actor starts again: what ended before it and was to be stored later is submitted. */
+void tr__commit_fail(struct worker *worker, struct durable_actor *actor, tr_status reason);
 /** Nothing is kept of it, nor of what was to be stored later. */
-void tr__durable_stretch_drop(struct worker *worker, struct durable_actor *actor, tr_status reason);
+void tr__commit_drop(struct worker *worker, struct durable_actor *actor, tr_status reason);
 /** The actor is to begin anew, because of this. */
 void tr__durable_break(struct worker *worker, struct durable_actor *actor, tr_status why);
-void tr__durable_stretch_stored(struct worker *worker, struct cell *cell,
-                                struct envelope *envelope);
+void tr__commit_stored(struct worker *worker, struct cell *cell, struct envelope *envelope);
 
 /* ---- durable/overlay.c ---- */
 
-/** All overlays up to a stretch go; UINT64_MAX: all. */
-void tr__overlays_drop(struct worker *worker, struct durable_actor *actor, uint64_t stretch);
-/** Those of the stretch that runs go. */
+/** All overlays up to a commit go; UINT64_MAX: all. */
+void tr__overlays_drop(struct worker *worker, struct durable_actor *actor, uint64_t commit);
+/** Those of the commit that runs go. */
 void tr__overlays_undo(struct worker *worker, struct durable_actor *actor);
 
 /* ---- durable/changed.c ---- */
@@ -256,7 +255,7 @@ void tr__overlays_undo(struct worker *worker, struct durable_actor *actor);
 /** The state as it is now is known to the application. False: no memory. */
 TR_MUST_CHECK bool tr__durable_show(struct worker *worker, struct durable_actor *actor);
 /**
- * The handler of a turn has returned `next`, and its last stretch is still open: calls that of
+ * The handler of a turn has returned `next`, and its last commit is still open: calls that of
  * tr_state_changed if there is one and the state has changed. Gives what becomes of the turn.
  */
 tr_next tr__durable_changed(struct tr_self *self, struct tr_self *verb, struct durable_actor *actor,
@@ -265,17 +264,17 @@ void tr__durable_show_drop(struct worker *worker, struct durable_actor *actor);
 
 /* ---- durable/sql.c; all of them also for an actor that does not use SQL ---- */
 
-/** Whether the stretch that runs, or one that is to be stored later, has changed its tables. */
+/** Whether the commit that runs, or one that is to be stored later, has changed its tables. */
 bool tr__durable_sql_has_changed(const struct durable_actor *actor);
-/** The stretch that runs has ended well, and is to be stored later. */
+/** The commit that runs has ended well, and is to be stored later. */
 void tr__durable_sql_finish(struct durable_actor *actor);
 /** Adds that to the batch. TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__durable_sql_put(struct durable_actor *actor);
-/** The batch was submitted as this stretch. */
-void tr__durable_sql_submitted(struct durable_actor *actor, uint64_t stretch);
+/** The batch was submitted as this commit. */
+void tr__durable_sql_submitted(struct durable_actor *actor, uint64_t commit);
 /** It is on disk. */
-void tr__durable_sql_stored(struct durable_actor *actor, uint64_t stretch);
-/** The stretch that runs has failed. */
+void tr__durable_sql_stored(struct durable_actor *actor, uint64_t commit);
+/** The commit that runs has failed. */
 void tr__durable_sql_undo(struct durable_actor *actor);
 /** The generation is over; nothing is on its way. */
 void tr__durable_sql_drop(struct durable_actor *actor);
@@ -284,14 +283,14 @@ void tr__durable_sql_drop(struct durable_actor *actor);
 
 /**
  * Calls a handler of the application from a function of the runtime that is called as one. `verb` is what
- * TURN_VERB made there: while the handler runs its thread may be relieved, before and after it may not.
+ * TURN_VERB made there: while the handler runs its thread may be replaced, before and after it may not.
  */
 tr_next tr__durable_user(struct tr_self *self, struct tr_self *verb, const tr_handler *row,
                          void *state, const void *message);
 /** Begins a turn; false: no memory, and the turn is to fail with TR_NO_MEMORY. */
 TR_MUST_CHECK bool tr__frame_begin(struct tr_self *self, struct durable_actor *actor,
                                    const char *what, bool is_hook);
-/** Its handler has returned: the last stretch ends. `must`: whether something has changed or not. */
+/** Its handler has returned: the last commit ends. `must`: whether something has changed or not. */
 tr_next tr__frame_done(struct tr_self *self, struct durable_actor *actor, tr_next next, bool must);
 /** It is over, however it ended. */
 void tr__frame_end(struct tr_self *self, struct durable_actor *actor);
@@ -320,7 +319,7 @@ void tr__durable_leave(struct worker *worker, struct cell *cell);
 void tr__durable_skipped(struct worker *worker, struct cell *cell);
 /** The end of a turn of the runtime that found nothing to do: one message less waits. Returns TR_SAME. */
 tr_next tr__durable_skip(struct tr_self *self);
-void tr__durable_nap(struct worker *worker, struct cell *cell);
+void tr__durable_wake_timer(struct worker *worker, struct cell *cell);
 void tr__durable_end(struct worker *worker, struct cell *cell, struct durable *durable);
 void tr__durable_why(struct worker *worker, struct cell *cell, struct tr_why_report *report);
 /** Arms the actor's timer for what comes first. */
@@ -333,16 +332,16 @@ void tr__work_init(struct durable_actor *actor);
 /** Tells the machine which work the actor has that no turn has. Before each of its decisions. */
 void tr__work_look(struct worker *worker, struct durable_actor *actor);
 
-/* ---- durable/room.c ---- */
+/* ---- durable/pressure.c ---- */
 
-void tr__room_init(struct durable_desk *desk);
+void tr__pressure_init(struct worker_context *context);
 /** Whether a new actor of this worker may be set up now; else it comes again when there is room. */
-bool tr__room_admit(struct worker *worker, struct cell *cell);
+bool tr__pressure_admit(struct worker *worker, struct cell *cell);
 /** An actor of this worker has become idle, larger, or has ended: lets those begin that wait, as there is room. */
-void tr__room_serve(struct worker *worker, struct durable_host *host);
+void tr__pressure_serve(struct worker *worker, struct durable_host *host);
 /** It is gone, or begins anew: it weighs nothing. */
 void tr__durable_unweigh(struct worker *worker, struct durable_actor *actor);
-/** Its memory may have changed. No turn of it is under way; tr__room_serve is to follow. */
+/** Its memory may have changed. No turn of it is under way; tr__pressure_serve is to follow. */
 void tr__durable_weigh(struct worker *worker, struct durable_actor *actor);
 
 #endif

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <troupe/wire.h>
 
-#include "actor/system/relief.h"
+#include "actor/system/thread_handoff.h"
 #include "base/assert.h"
 #include "durable/clock.h"
 
@@ -65,12 +65,12 @@ static const struct zone *zone_of(const struct durable_actor *actor, const struc
     return tr__alarm_zone(actor->kind->host, plan);
 }
 
-/* Puts an alarm as it is now into the batch of the stretch. */
+/* Puts an alarm as it is now into the batch of the commit. */
 static tr_status store(struct durable_actor *actor, struct alarm *alarm)
 {
     if (actor->is_doomed)
         return TR_OK; /* it would wake the key again */
-    struct store_batch *batch = tr__durable_stretch_batch(actor);
+    struct store_batch *batch = tr__commit_batch(actor);
     const char *type = alarm->row->type->name;
     size_t type_size = strlen(type) + 1;
     size_t room = ALARM_PLAN_AT + ALARM_BYTES_MAX + type_size + alarm->bytes_size;
@@ -93,7 +93,7 @@ static tr_status store(struct durable_actor *actor, struct alarm *alarm)
 
 static tr_status clear(struct durable_actor *actor, const char *name)
 {
-    struct store_batch *batch = tr__durable_stretch_batch(actor);
+    struct store_batch *batch = tr__commit_batch(actor);
     return batch ? tr__store_alarm_clear(batch, name) : TR_NO_MEMORY;
 }
 
@@ -183,7 +183,7 @@ tr_status tr__alarms_load(tr_self *self, struct durable_actor *actor)
     struct worker *worker = self->worker;
     const struct durable_kind *kind = actor->kind;
     struct loading loading = {.worker = worker, .actor = actor};
-    tr_status status = tr__store_list_alarms(host_desk(kind->host, worker)->reader,
+    tr_status status = tr__store_list_alarms(host_context(kind->host, worker)->reader,
                                              kind->declared->name,
                                              actor_key(actor),
                                              on_row,
@@ -244,15 +244,15 @@ static void tell_later(struct worker *worker, struct cell *cell,
         envelope_give_empty(&worker->pool, envelope);
         return;
     }
-    struct gate *gate = worker->gate;
+    struct outbox *outbox = worker->outbox;
     envelope->sender = 0;
     envelope->causal = 0;
     envelope->generation = cell_generation(cell);
     envelope->kind = ENVELOPE_NOTICE;
-    worker_set_gate(worker, NULL);
+    worker_set_outbox(worker, NULL);
     if (tr__mail_send(worker, cell, envelope) != TR_OK)
         envelope_give(&worker->pool, envelope);
-    worker_set_gate(worker, gate);
+    worker_set_outbox(worker, outbox);
 }
 
 static void tell_given_up(struct worker *worker, struct durable_actor *actor,
@@ -272,7 +272,7 @@ static void tell_given_up(struct worker *worker, struct durable_actor *actor,
         tell_later(worker, actor->durable.cell, &message);
 }
 
-void tr__alarm_stretch_over(struct durable_actor *actor, struct durable_frame *frame)
+void tr__alarm_commit_over(struct durable_actor *actor, struct durable_frame *frame)
 {
     const struct alarm *alarm = find(actor, frame->alarm);
     if (!alarm || alarm->plan.mark.id != frame->mark.id)
@@ -312,10 +312,9 @@ void tr__alarm_failed(struct worker *worker, struct durable_actor *actor,
         return;
     }
     if (status == TR_OK)
-        status = tr__durable_stretch_submit(worker, actor);
+        status = tr__commit_submit(worker, actor);
     if (status != TR_OK)
-        tr__durable_stretch_drop(
-            worker, actor, status); /* it fires again at once, as after a crash */
+        tr__commit_drop(worker, actor, status); /* it fires again at once, as after a crash */
 }
 
 /* The turn for an alarm that is due; the frame has begun. What fails here counts as its failure. */
@@ -393,7 +392,7 @@ tr_next tr__durable_alarm(tr_self *self, void *state, const void *message)
         return tr_fail(self, TR_NO_MEMORY, "no memory for a turn");
     /* The name is the alarm's, which its handler may free. */
     memcpy(self->frame->alarm, alarm->name, alarm->name_size);
-    self->frame->holder.what = self->frame->alarm;
+    self->frame->wake_lock.what = self->frame->alarm;
     tr_next next =
         is_due ? fire(self, verb_turn, state, actor, alarm) : keep_moved(self, actor, alarm);
     next = tr__frame_done(self, actor, next, is_moved);

@@ -39,8 +39,8 @@ tr_next tr__durable_alarm(tr_self *self, void *state, const void *message);
 /** The turn of this frame was for an alarm, and failed: when it is tried again is stored. */
 void tr__alarm_failed(struct worker *worker, struct durable_actor *actor,
                       struct durable_frame *frame);
-/** A stretch of such a turn is over and on its way to the disk, and what it did to the alarm too. */
-void tr__alarm_stretch_over(struct durable_actor *actor, struct durable_frame *frame);
+/** A commit of such a turn is over and on its way to the disk, and what it did to the alarm too. */
+void tr__alarm_commit_over(struct durable_actor *actor, struct durable_frame *frame);
 /** Takes it out of its list, if it is in one. */
 void tr__alarm_free(struct worker *worker, struct alarm *alarm);
 

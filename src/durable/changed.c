@@ -3,7 +3,7 @@
  * tr_state_changed: at the end of a turn, whether the state is another than the application was told last.
  *
  * Only kinds with a handler for it pay: their state is packed once more at the end of each turn. What the
- * handler does belongs to the turn's last stretch, so that what it sends leaves with what it speaks of.
+ * handler does belongs to the turn's last commit, so that what it sends leaves with what it speaks of.
  */
 #include <string.h>
 #include <troupe/wire.h>
@@ -11,7 +11,7 @@
 #include "durable/actor.h"
 
 /*
- * The state, packed at the worker's desk, 0: it cannot be. Who stores it finds that out again, and says so.
+ * The state, packed at the worker's context, 0: it cannot be. Who stores it finds that out again, and says so.
  */
 static size_t pack(struct worker *worker, struct durable_actor *actor)
 {
@@ -29,7 +29,7 @@ static bool shown_set(struct worker *worker, struct durable_actor *actor, size_t
         actor->shown_room = size;
     }
     if (size)
-        memcpy(actor->shown, host_desk(actor->kind->host, worker)->bytes, size);
+        memcpy(actor->shown, host_context(actor->kind->host, worker)->bytes, size);
     actor->shown_size = size;
     return true;
 }
@@ -42,8 +42,9 @@ bool tr__durable_show(struct worker *worker, struct durable_actor *actor)
 static bool has_changed(struct worker *worker, struct durable_actor *actor)
 {
     size_t size = pack(worker, actor);
-    return size && (size != actor->shown_size ||
-                    memcmp(host_desk(actor->kind->host, worker)->bytes, actor->shown, size) != 0);
+    return size &&
+           (size != actor->shown_size ||
+            memcmp(host_context(actor->kind->host, worker)->bytes, actor->shown, size) != 0);
 }
 
 tr_next tr__durable_changed(struct tr_self *self, struct tr_self *verb, struct durable_actor *actor,

@@ -7,7 +7,7 @@
 #include "base/assert.h"
 #include "durable/alarm.h"
 #include "durable/hints.h"
-#include "durable/lull.h"
+#include "durable/retry_backoff.h"
 
 enum {
     CLOCK_PAGE = 256, /* alarms that one turn looks at */
@@ -28,7 +28,7 @@ TR_MESSAGE(tr_clock_tick);
 TR_MESSAGE(tr_clock_all);
 TR_MESSAGE(tr_clock_sweep);
 TR_MESSAGE(tr_clock_behind);
-TR_MESSAGE(tr_clock_lull);
+TR_MESSAGE(tr_clock_backoff);
 TR_MESSAGE(tr_clock_back);
 TR_MESSAGE(tr_clock_begin_back);
 
@@ -178,7 +178,7 @@ static void look_back(tr_self *self, struct clock_state *clock)
 {
     struct page page = {.self = self, .clock = clock, .now_ns = tr_wall_now(self)};
     struct store_alarm_place place = clock->back;
-    tr_status status = tr__store_list_due(host_desk(clock->host, self->worker)->reader,
+    tr_status status = tr__store_list_due(host_context(clock->host, self->worker)->reader,
                                           &place,
                                           TR_NEVER,
                                           CLOCK_PAGE + 1,
@@ -242,8 +242,12 @@ static void arm(tr_self *self, struct clock_state *clock, tr_time wall_ns)
 static tr_status list(struct page *page, struct store_alarm_place place, store_visit_due *visit)
 {
     struct durable_host *host = page->clock->host;
-    return tr__store_list_due(
-        host_desk(host, page->self->worker)->reader, &place, TR_NEVER, CLOCK_PAGE + 1, visit, page);
+    return tr__store_list_due(host_context(host, page->self->worker)->reader,
+                              &place,
+                              TR_NEVER,
+                              CLOCK_PAGE + 1,
+                              visit,
+                              page);
 }
 
 static void look(tr_self *self, struct clock_state *clock)
@@ -368,19 +372,19 @@ static tr_next on_tick(tr_self *self, struct clock_state *clock)
     return TR_SAME;
 }
 
-static tr_next on_lull(tr_self *self, struct clock_state *clock)
+static tr_next on_backoff(tr_self *self, struct clock_state *clock)
 {
     tr_time now_ns = tr_now(self);
-    tr_time next_ns = tr__lulls_end(self->worker, clock->host, now_ns);
+    tr_time next_ns = tr__backoffs_end(self->worker, clock->host, now_ns);
     if (next_ns < TR_NEVER)
-        tr_timer_once(self, "lull", next_ns > now_ns ? next_ns - now_ns : 0, tr_clock_lull);
+        tr_timer_once(self, "backoff", next_ns > now_ns ? next_ns - now_ns : 0, tr_clock_backoff);
     return TR_SAME;
 }
 
 static tr_next on_all(tr_self *self, struct clock_state *clock)
 {
     look_at_clock(self, clock);
-    (void)on_lull(self, clock); /* what could not be told for want of memory */
+    (void)on_backoff(self, clock); /* what could not be told for want of memory */
     begin_sweep(self, clock);
     look(self, clock);
     return TR_SAME;
@@ -418,14 +422,14 @@ static tr_next on_stop(tr_self *self, struct clock_state *clock)
 {
     tr__hints_deinit(&clock->hints, self->worker);
     if (clock->host && atom32_load(&self->worker->system->is_stopping, ATOM_RELAXED))
-        tr__lulls_close(self->worker, clock->host);
+        tr__backoffs_close(self->worker, clock->host);
     return TR_SAME;
 }
 
 TR_BEHAVIOR(tr_durable_clock, struct clock_state, TR_SETUP_WITH(tr_clock_set, on_set),
             TR_ON(tr_clock_tick, on_tick), TR_ON(tr_clock_all, on_all),
             TR_ON(tr_clock_moved, on_moved), TR_ON(tr_clock_told, on_told),
-            TR_ON(tr_clock_lull, on_lull), TR_ON(tr_clock_back, on_back),
+            TR_ON(tr_clock_backoff, on_backoff), TR_ON(tr_clock_back, on_back),
             TR_ON(tr_clock_begin_back, on_begin_back), TR_ON(tr_clock_sweep, on_sweep),
             TR_ON(tr_clock_behind, on_behind), TR_ON(tr_post_stop, on_stop),
             TR_OPTIONS(.is_pinned = true, .mailbox_max = TR_MAILBOX_LARGEST));
@@ -444,11 +448,11 @@ static void tell(struct worker *worker, struct durable_host *host, const tr_type
     envelope->causal = 0;
     envelope->generation = (uint32_t)(host->clock >> 32);
     envelope->kind = ENVELOPE_NOTICE;
-    struct gate *gate = worker->gate;
-    worker_set_gate(worker, NULL);
+    struct outbox *outbox = worker->outbox;
+    worker_set_outbox(worker, NULL);
     if (tr__mail_send(worker, cell, envelope) != TR_OK)
         envelope_give(&worker->pool, envelope);
-    worker_set_gate(worker, gate);
+    worker_set_outbox(worker, outbox);
 }
 
 void tr__clock_tell(struct worker *worker, struct durable_host *host, tr_time due_wall_ns)
@@ -464,10 +468,10 @@ void tr__clock_done(struct worker *worker, struct durable_host *host, uint64_t t
         tell(worker, host, &tr_type_tr_clock_told, &told);
 }
 
-void tr__clock_tell_lull(struct worker *worker, struct durable_host *host)
+void tr__clock_tell_backoff(struct worker *worker, struct durable_host *host)
 {
-    static const struct tr_clock_lull lull;
-    tell(worker, host, &tr_type_tr_clock_lull, &lull);
+    static const struct tr_clock_backoff backoff;
+    tell(worker, host, &tr_type_tr_clock_backoff, &backoff);
 }
 
 tr_status tr__clock_start(struct durable_host *host)

@@ -22,8 +22,8 @@ TR_MUST_CHECK tr_status tr__clock_start(struct durable_host *host);
 void tr__clock_tell(struct worker *worker, struct durable_host *host, tr_time due_wall_ns);
 /** One that it told of was looked at: the ticket of tr_durable_due; 0: it was none of the clock's. On a worker. */
 void tr__clock_done(struct worker *worker, struct durable_host *host, uint64_t ticket);
-/** There is a lull (durable/lull.h) to look after. On a worker. */
-void tr__clock_tell_lull(struct worker *worker, struct durable_host *host);
+/** There is a backoff (durable/retry_backoff.h) to look after. On a worker. */
+void tr__clock_tell_backoff(struct worker *worker, struct durable_host *host);
 
 /** The number of a kind by its name; -1: there is none. */
 int tr__host_kind(const struct durable_host *host, const char *name);

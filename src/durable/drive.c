@@ -17,7 +17,7 @@
 #include "base/assert.h"
 #include "durable/clock.h"
 #include "durable/events.h"
-#include "durable/lull.h"
+#include "durable/retry_backoff.h"
 #include "durable/queue.h"
 #include "durable/waker.h"
 
@@ -28,31 +28,31 @@
 
 void tr__durable_arm(struct worker *worker, struct durable_actor *actor)
 {
-    struct timer_node *nap = &actor->durable.nap;
+    struct timer_node *wake_timer = &actor->durable.wake_timer;
     tr_time due_ns = actor->due_ns < actor->save_ns ? actor->due_ns : actor->save_ns;
     due_ns = due_ns < actor->look_ns ? due_ns : actor->look_ns;
     /* One that is armed too early looks when it fires, and is armed anew. */
-    if (timer_is_armed(nap) && nap->deadline_ns <= due_ns)
+    if (timer_is_armed(wake_timer) && wake_timer->deadline_ns <= due_ns)
         return;
-    tr__wheel_cancel(&worker->naps, nap);
+    tr__wheel_cancel(&worker->wake_timers, wake_timer);
     if (due_ns < TR_NEVER)
-        tr__wheel_arm(&worker->naps, nap, due_ns);
+        tr__wheel_arm(&worker->wake_timers, wake_timer, due_ns);
 }
 
-void tr__durable_nap(struct worker *worker, struct cell *cell)
+void tr__durable_wake_timer(struct worker *worker, struct cell *cell)
 {
     struct durable_actor *actor = (struct durable_actor *)(void *)cell_durable(cell);
     tr_time now_ns = worker->loop.now_ns;
-    /* Its thread was relieved: a handler changes the state right now, and its stretch is not over. */
+    /* Its thread was replaced: a handler changes the state right now, and its commit is not over. */
     if (cell->extra->stuck && actor->save_ns <= now_ns)
         actor->save_ns = now_ns + SAVE_AGAIN_NS;
     if (actor->save_ns <= now_ns) {
         actor->save_ns = TR_NEVER;
         tr_status status = TR_OK;
         if (actor->machine.state < SLEEP_TERMINATED && cell->life == LIFE_RUNNING)
-            status = tr__durable_stretch_end(worker, actor, true);
+            status = tr__commit_end(worker, actor, true);
         if (status != TR_OK) {
-            tr__durable_stretch_fail(worker, actor, status);
+            tr__commit_fail(worker, actor, status);
             tr__durable_break(worker, actor, status);
         }
     }
@@ -115,7 +115,7 @@ static void run_hook(struct worker *worker, struct durable_actor *actor, enum sl
     (void)!tr__sleep_hook_end(&actor->machine, reason, worker->loop.now_ns);
 }
 
-static void name_holders(struct worker *worker, struct durable_actor *actor)
+static void name_wake_locks(struct worker *worker, struct durable_actor *actor)
 {
     char *text = source_resize(&worker->source, actor->warning, HOLDERS_TEXT_SIZE);
     if (!text)
@@ -136,9 +136,9 @@ static void serialize(struct worker *worker, struct durable_actor *actor)
 {
     tr_status status = actor->broken;
     if (status == TR_OK)
-        status = tr__durable_stretch_end(worker, actor, true);
+        status = tr__commit_end(worker, actor, true);
     if (status != TR_OK) {
-        tr__durable_stretch_fail(worker, actor, status);
+        tr__commit_fail(worker, actor, status);
         log_about(worker,
                   actor,
                   TR_LEVEL_ERROR,
@@ -151,19 +151,19 @@ static void serialize(struct worker *worker, struct durable_actor *actor)
 static void erase(struct worker *worker, struct durable_actor *actor)
 {
     struct store_batch *batch;
-    tr__durable_stretch_drop(worker, actor, TR_DESTROYING);
-    batch = tr__durable_stretch_batch(actor);
+    tr__commit_drop(worker, actor, TR_DESTROYING);
+    batch = tr__commit_batch(actor);
     tr_status status = batch ? tr__store_destroy(batch) : TR_NO_MEMORY;
     if (status == TR_OK) {
         /* Only the removal is submitted: the state as it is now is of no use. */
         actor->is_new = false;
-        status = tr__durable_stretch_submit(worker, actor);
+        status = tr__commit_submit(worker, actor);
     }
     actor->is_erased = true;
     actor->erased = status;
     if (status == TR_OK)
         return;
-    tr__durable_stretch_drop(worker, actor, status);
+    tr__commit_drop(worker, actor, status);
     log_about(worker,
               actor,
               TR_LEVEL_ERROR,
@@ -174,7 +174,7 @@ static void erase(struct worker *worker, struct durable_actor *actor)
 
 static void wait_writes(struct durable_actor *actor)
 {
-    if (list_is_empty(&actor->stretches))
+    if (list_is_empty(&actor->commits))
         (void)!tr__sleep_written(&actor->machine, actor->erased);
     else
         actor->is_stored_awaited = true;
@@ -245,7 +245,7 @@ static void perform_late(struct worker *worker, struct durable_actor *actor,
     struct cell *cell = actor->durable.cell;
     switch (action->step) {
     case STEP_NAME_HOLDERS:
-        name_holders(worker, actor);
+        name_wake_locks(worker, actor);
         break;
     case STEP_FIRE_DEADLINE:
         actor->is_deadline_over = true;
@@ -354,7 +354,7 @@ void tr__durable_drive(struct worker *worker, struct durable_actor *actor, bool 
 {
     drive(worker, actor, is_apart);
     if (actor->machine.state == SLEEP_STARTED)
-        tr__room_serve(worker, actor->kind->host);
+        tr__pressure_serve(worker, actor->kind->host);
 }
 
 void tr__durable_skipped(struct worker *worker, struct cell *cell)
@@ -398,7 +398,7 @@ void tr__durable_leave(struct worker *worker, struct cell *cell)
     (void)!tr__sleep_crash(&actor->machine, TR_STOPPED);
     /* Before its name is out: who makes the next one is to find it. */
     if (has_failed && !atom32_load(&worker->system->is_stopping, ATOM_RELAXED))
-        tr__lull_begin(worker, actor);
+        tr__backoff_begin(worker, actor);
     tr__host_leave(actor->kind->host, actor, false);
 }
 
@@ -407,22 +407,22 @@ void tr__durable_end(struct worker *worker, struct cell *cell, struct durable *d
     struct durable_actor *actor = (struct durable_actor *)(void *)durable;
     struct durable_host *host = actor->kind->host;
     enum run_wanted wanted = tr__run_wanted(actor);
-    TR_ASSERT(list_is_empty(&actor->stretches));
+    TR_ASSERT(list_is_empty(&actor->commits));
     if (actor->has_dirt && atom32_load(&worker->system->is_stopping, ATOM_RELAXED))
         tr__shutdown_unstored(worker, cell);
     list_remove(&actor->awake);
-    host_desk(host, worker)->awake_count--;
+    host_context(host, worker)->awake_count--;
     tr__durable_drop(worker, actor);
     if (actor->events)
         tr__events_free(worker, actor);
     if (wanted == RUN_WANTED_LATER)
-        tr__lull_wake_later(worker, actor);
+        tr__backoff_wake_later(worker, actor);
     struct cell *successor = tr__host_left(host, actor);
-    bool is_later = successor && tr__lull_defer(actor->kind, actor_key(actor), successor);
+    bool is_later = successor && tr__backoff_defer(actor->kind, actor_key(actor), successor);
     if (!successor && wanted == RUN_WANTED)
         tr__host_begin(worker, actor->kind, actor_key(actor));
     source_resize(&worker->source, actor, 0);
     if (successor && !is_later)
         tr__pooled_begin(worker, successor);
-    tr__room_serve(worker, host);
+    tr__pressure_serve(worker, host);
 }

@@ -172,11 +172,12 @@ static tr_status source_snapshot(void *context, uint64_t most, journal_sink on_s
     struct loading *loading = context;
     const struct durable_kind *kind = loading->actor->kind;
     struct store_snapshot snapshot;
-    tr_status status = tr__store_read_snapshot(host_desk(kind->host, loading->self->worker)->reader,
-                                               kind->declared->name,
-                                               actor_key(loading->actor),
-                                               most,
-                                               &snapshot);
+    tr_status status =
+        tr__store_read_snapshot(host_context(kind->host, loading->self->worker)->reader,
+                                kind->declared->name,
+                                actor_key(loading->actor),
+                                most,
+                                &snapshot);
     loading->is_damaged = status == TR_STORE_CORRUPT;
     if (loading->is_damaged)
         return snapshot.sequence ? on_snapshot(sink, snapshot.sequence, NULL, 0) : TR_NOT_FOUND;
@@ -328,17 +329,17 @@ static tr_status load_base(struct loading *loading, const struct store_state *st
     return TR_OK;
 }
 
-static tr_status recover(struct loading *loading, struct journal_story *story)
+static tr_status recover(struct loading *loading, struct journal_result *result)
 {
     struct worker *worker = loading->self->worker;
     struct event_log *log = loading->actor->events;
     const struct journal_source source = {loading, source_snapshot, source_events};
     const struct journal_target target = {loading, target_reset, target_snapshot, target_event};
-    tr_status status = tr__journal_recover(&log->journal, &source, &target, UINT64_MAX, story);
-    if (status == TR_OK && story->snapshot)
-        status = tr__journal_saved(&log->journal, story->snapshot);
+    tr_status status = tr__journal_recover(&log->journal, &source, &target, UINT64_MAX, result);
+    if (status == TR_OK && result->snapshot)
+        status = tr__journal_saved(&log->journal, result->snapshot);
     /* Those that are of no use are not to be counted among those that are kept. */
-    log->has_looked = story->damaged > 0 || loading->is_damaged;
+    log->has_looked = result->damaged > 0 || loading->is_damaged;
     source_resize(&worker->source, log->base, 0);
     log->base = NULL;
     tr__event_page_free(worker, &log->page);
@@ -349,7 +350,7 @@ tr_next tr__events_load(tr_self *self, struct durable_actor *actor, void *state,
                         const struct store_state *stored)
 {
     struct loading loading = {.self = self, .actor = actor, .state = state};
-    struct journal_story story = {.snapshot = 0};
+    struct journal_result result = {.snapshot = 0};
     if (!actor->events)
         actor->events = log_new(self->worker, actor->kind);
     if (!actor->events)
@@ -369,10 +370,10 @@ tr_next tr__events_load(tr_self *self, struct durable_actor *actor, void *state,
             self, status, "the state before its first event cannot be read: %s", loading.text);
     if (!highest)
         return TR_SAME;
-    status = recover(&loading, &story);
+    status = recover(&loading, &result);
     if (status == TR_OK)
         return TR_SAME;
-    if (loading.is_newer || !story.sequence)
+    if (loading.is_newer || !result.sequence)
         return tr_fail(self,
                        status,
                        "its snapshot cannot be read: %s",
@@ -380,7 +381,7 @@ tr_next tr__events_load(tr_self *self, struct durable_actor *actor, void *state,
     return tr_fail(self,
                    status,
                    "its event %" PRIu64 " of %" PRIu64 " cannot be applied: %s",
-                   story.sequence,
+                   result.sequence,
                    highest,
                    loading.text[0]         ? loading.text
                    : status == TR_BAD_DATA ? "it is missing"

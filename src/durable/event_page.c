@@ -61,7 +61,7 @@ tr_status tr__event_page_fill(struct worker *worker, const struct durable_actor 
     page->size = 0;
     page->at = 0;
     page->status = TR_OK;
-    tr_status status = tr__store_list_events(host_desk(kind->host, worker)->reader,
+    tr_status status = tr__store_list_events(host_context(kind->host, worker)->reader,
                                              kind->declared->name,
                                              actor_key(actor),
                                              from,

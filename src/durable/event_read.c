@@ -4,7 +4,7 @@
  */
 #include <inttypes.h>
 
-#include "actor/system/relief.h"
+#include "actor/system/thread_handoff.h"
 #include "base/assert.h"
 #include "durable/events.h"
 

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "actor/system/relief.h"
+#include "actor/system/thread_handoff.h"
 #include "base/assert.h"
 #include "durable/shapes.h"
 #include "wire/shape.h"
@@ -81,14 +81,14 @@ static void hold(struct worker *worker, struct durable_actor *actor)
     struct event_log *log = actor->events;
     bool is_needed =
         log->hooks_sent || log->is_hooking || log->is_flushing || !list_is_empty(&log->ready);
-    if (is_needed == holder_is_raised(&log->holder))
+    if (is_needed == wake_lock_is_raised(&log->wake_lock))
         return;
     if (is_needed) {
-        log->holder = (struct holder){.what = "TR_ON_STORED, to come"};
+        log->wake_lock = (struct wake_lock){.what = "TR_ON_STORED, to come"};
         (void)!tr__sleep_raise(
-            &actor->machine, &log->holder, COUNTER_INTERNAL, worker->loop.now_ns);
+            &actor->machine, &log->wake_lock, COUNTER_INTERNAL, worker->loop.now_ns);
     } else {
-        tr__sleep_drop(&actor->machine, &log->holder, worker->loop.now_ns);
+        tr__sleep_drop(&actor->machine, &log->wake_lock, worker->loop.now_ns);
         tr__durable_nudge(worker, actor);
     }
 }
@@ -192,7 +192,7 @@ tr_next tr__events_turn(tr_self *self, void *state, const void *message)
         return TR_SAME;
     tr_next next = TR_SAME;
     if (log->is_flushing) {
-        tr_status status = tr__durable_stretch_end(worker, actor, true);
+        tr_status status = tr__commit_end(worker, actor, true);
         if (status != TR_OK)
             tr__durable_break(worker, actor, status);
         log->is_flushing = false;
@@ -210,7 +210,7 @@ tr_next tr__events_turn(tr_self *self, void *state, const void *message)
     return next;
 }
 
-/* ---- What stretches tell. ---- */
+/* ---- What commits tell. ---- */
 
 void tr__events_submitted(struct worker *worker, struct durable_actor *actor)
 {
@@ -227,7 +227,7 @@ void tr__events_dropped(struct worker *worker, struct durable_actor *actor, uint
     log->at = NULL;
     while ((link = list_last(&log->items))) {
         struct event_item *item = LIST_OWNER(link, struct event_item, link);
-        if (item->stretch <= actor->stretch_last || item->sequence <= kept)
+        if (item->commit <= actor->commit_last || item->sequence <= kept)
             break;
         log->held -= sizeof *item + item->size;
         log->hooks_waiting -= item->hook != NULL;
@@ -235,7 +235,7 @@ void tr__events_dropped(struct worker *worker, struct durable_actor *actor, uint
     }
 }
 
-void tr__events_stored(struct worker *worker, struct durable_actor *actor, uint64_t stretch,
+void tr__events_stored(struct worker *worker, struct durable_actor *actor, uint64_t commit,
                        tr_status status)
 {
     struct event_log *log = actor->events;
@@ -243,7 +243,7 @@ void tr__events_stored(struct worker *worker, struct durable_actor *actor, uint6
     log->at = NULL;
     while ((link = list_first(&log->items))) {
         struct event_item *item = LIST_OWNER(link, struct event_item, link);
-        if (item->stretch > stretch)
+        if (item->commit > commit)
             break;
         log->held -= sizeof *item + item->size;
         log->hooks_sent -= item->hook != NULL;
@@ -262,7 +262,7 @@ void tr__events_reset(struct worker *worker, struct durable_actor *actor)
 {
     struct event_log *log = actor->events;
     struct list *link;
-    tr__sleep_drop(&actor->machine, &log->holder, worker->loop.now_ns);
+    tr__sleep_drop(&actor->machine, &log->wake_lock, worker->loop.now_ns);
     while ((link = list_first(&log->items)))
         item_free(worker, LIST_OWNER(link, struct event_item, link));
     tr__event_page_free(worker, &log->page);
@@ -301,7 +301,7 @@ static tr_status look_back(struct worker *worker, struct durable_actor *actor)
     struct store_snapshot found;
     while (!log->has_looked && log->journal.snapshot_count < log->policy.keep) {
         uint64_t before = log->journal.snapshot_count ? log->journal.snapshots[0] : UINT64_MAX;
-        tr_status status = tr__store_read_snapshot(host_desk(kind->host, worker)->reader,
+        tr_status status = tr__store_read_snapshot(host_context(kind->host, worker)->reader,
                                                    kind->declared->name,
                                                    actor_key(actor),
                                                    before - 1,
@@ -325,9 +325,9 @@ static tr_status snapshot(struct worker *worker, struct durable_actor *actor)
     size_t size = status == TR_OK ? tr__durable_state_pack(worker, actor, &status) : 0;
     if (!size)
         return status;
-    struct store_batch *batch = tr__durable_stretch_batch(actor);
+    struct store_batch *batch = tr__commit_batch(actor);
     tr_bytes bytes;
-    tr_bytes packed = {host_desk(actor->kind->host, worker)->bytes, size};
+    tr_bytes packed = {host_context(actor->kind->host, worker)->bytes, size};
     status = batch ? tr__durable_state_copy(actor, batch, packed, &bytes) : TR_NO_MEMORY;
     if (status == TR_OK)
         status = tr__store_snapshot_put(batch, sequence, actor->kind->version, bytes);
@@ -355,7 +355,7 @@ static bool is_new_since_snapshot(const struct journal *journal)
 /* Whether the first start is over is in the version of a state, as for kinds without events; there are no bytes of it. */
 static tr_status mark(struct durable_actor *actor)
 {
-    struct store_batch *batch = tr__durable_stretch_batch(actor);
+    struct store_batch *batch = tr__commit_batch(actor);
     if (!batch)
         return TR_NO_MEMORY;
     actor->is_half = actor->is_creating;
@@ -373,7 +373,7 @@ tr_status tr__events_close(struct worker *worker, struct durable_actor *actor, b
     }
     if (!actor->batch) {
         /* There is nothing, but from now on it is known: a batch that deletes what is not there makes its row. */
-        struct store_batch *batch = tr__durable_stretch_batch(actor);
+        struct store_batch *batch = tr__commit_batch(actor);
         return batch ? tr__store_event_trim(batch, 0) : TR_NO_MEMORY;
     }
     if (!may_snapshot || log->journal.highest < log->again ||
@@ -413,10 +413,10 @@ static struct durable_actor *need(tr_self *self, const char *verb)
 static struct event_item *item_new(struct worker *worker, const struct durable_actor *actor,
                                    const tr_event_row *row, const void *event, tr_status *status)
 {
-    const struct durable_desk *desk = host_desk(actor->kind->host, worker);
+    const struct worker_context *context = host_context(actor->kind->host, worker);
     const struct event_log *log = actor->events;
     tr_wire_error error;
-    size_t size = tr_pack(row->type, event, desk->bytes, desk->size, &error);
+    size_t size = tr_pack(row->type, event, context->bytes, context->size, &error);
     size_t name_size = strlen(row->type->name) + 1;
     size_t front = name_size + 4;
     uint64_t hash = tr__shape_of(actor->kind, row->type);
@@ -435,7 +435,7 @@ static struct event_item *item_new(struct worker *worker, const struct durable_a
         return NULL;
     }
     *item =
-        (struct event_item){.stretch = actor->stretch_last + 1,
+        (struct event_item){.commit = actor->commit_last + 1,
                             .sequence = log->journal.highest + 1,
                             .hook = row_of(actor->kind->declared->options.events, row->type, true),
                             .size = front + shape + size};
@@ -447,8 +447,8 @@ static struct event_item *item_new(struct worker *worker, const struct durable_a
     if (hash)
         tr__shape_front_write(item->bytes + front, hash);
     front += shape;
-    if (size <= desk->size)
-        memcpy(item->bytes + front, desk->bytes, size);
+    if (size <= context->size)
+        memcpy(item->bytes + front, context->bytes, size);
     else
         (void)tr_pack(row->type, event, item->bytes + front, size, &error);
     return item;
@@ -466,7 +466,7 @@ static tr_status persist(tr_self *self, struct durable_actor *actor, const tr_ty
     struct event_item *item = item_new(worker, actor, row, event, &status);
     if (!item)
         return status;
-    struct store_batch *batch = tr__durable_stretch_batch(actor);
+    struct store_batch *batch = tr__commit_batch(actor);
     status = TR_NO_MEMORY;
     if (batch)
         status = tr__store_event_append(
@@ -480,7 +480,7 @@ static tr_status persist(tr_self *self, struct durable_actor *actor, const tr_ty
     list_push_last(&log->items, &item->link);
     log->held += sizeof *item + item->size;
     log->hooks_waiting += item->hook != NULL;
-    if (actor->is_aborted && actor->gate.is_open)
+    if (actor->is_aborted && actor->outbox.is_open)
         tr__events_wake(worker, actor);
     row->apply(actor->durable.cell->state, event, (tr_memory *)self);
     return TR_OK;
@@ -541,7 +541,7 @@ char *tr_memory_keep(tr_memory *memory, const char *string)
 {
     tr_self *self = (tr_self *)memory;
     TURN_VERB(self);
-    return tr_keep(self, string);
+    return tr_strdup(self, string);
 }
 
 void *tr_memory_alloc(tr_memory *memory, size_t size)

@@ -2,7 +2,7 @@
 /**
  * The events of a durable actor: what hangs from durable_actor.events of a kind that has some.
  *
- * An event is an item from tr_persist until it is on disk: its bytes are lent to the batch of its stretch, and
+ * An event is an item from tr_persist until it is on disk: its bytes are lent to the batch of its commit, and
  * who reads the journal finds it there. One with a hook (TR_ON_STORED) then waits in `ready` for its turn.
  *
  * What is stored of an event is the name of its type with the NUL, its version, 4 bytes, the lowest first, the front
@@ -23,7 +23,7 @@
 /** An event that is not on disk, or whose hook has not been called. */
 struct event_item {
     struct list link;
-    uint64_t stretch; /* number of the stretch that it belongs to */
+    uint64_t commit; /* number of the commit that it belongs to */
     uint64_t sequence;
     const tr_event_row *hook; /* of TR_ON_STORED; NULL: none */
     size_t size;
@@ -52,21 +52,21 @@ struct event_log {
     struct journal_policy policy;
     struct list items;
     struct list ready;
-    struct event_item *at;    /* of `items`: the last that was given to a reader; NULL: none */
-    size_t held;              /* bytes of `items` */
-    uint32_t hooks_waiting;   /* of `items`: with a hook, not submitted; */
-    uint32_t hooks_sent;      /* and submitted */
-    bool is_told;             /* the message that calls hooks is on its way */
-    bool is_hooking;          /* a hook is being called, or waits */
-    bool is_flushing;         /* what is to be stored later is to be stored now, for its hooks */
-    bool has_first;           /* journal.first is known */
-    bool has_looked;          /* for older snapshots */
-    uint64_t again;           /* a snapshot could not be made: not before this event again */
-    struct holder holder;     /* raised as long as hooks are to come */
-    struct event_page page;   /* of who reads */
-    struct event_read event;  /* the last that was read */
-    struct state_block block; /* of the snapshot */
-    void *base;               /* while it starts: the state before the first event */
+    struct event_item *at;      /* of `items`: the last that was given to a reader; NULL: none */
+    size_t held;                /* bytes of `items` */
+    uint32_t hooks_waiting;     /* of `items`: with a hook, not submitted; */
+    uint32_t hooks_sent;        /* and submitted */
+    bool is_told;               /* the message that calls hooks is on its way */
+    bool is_hooking;            /* a hook is being called, or waits */
+    bool is_flushing;           /* what is to be stored later is to be stored now, for its hooks */
+    bool has_first;             /* journal.first is known */
+    bool has_looked;            /* for older snapshots */
+    uint64_t again;             /* a snapshot could not be made: not before this event again */
+    struct wake_lock wake_lock; /* raised as long as hooks are to come */
+    struct event_page page;     /* of who reads */
+    struct event_read event;    /* the last that was read */
+    struct state_block block;   /* of the snapshot */
+    void *base;                 /* while it starts: the state before the first event */
 };
 
 /** To a durable actor: a hook is to be called, or something to be stored for one. */
@@ -104,16 +104,16 @@ TR_MUST_CHECK tr_status tr__event_page_fill(struct worker *worker,
 bool tr__event_page_take(struct event_page *page, uint64_t *sequence, tr_bytes *bytes);
 void tr__event_page_free(struct worker *worker, struct event_page *page);
 
-/* ---- durable/events.c: what stretches tell it. ---- */
+/* ---- durable/events.c: what commits tell it. ---- */
 
-/** The stretch is about to be submitted: a snapshot goes with it if it is time for one. */
+/** The commit is about to be submitted: a snapshot goes with it if it is time for one. */
 TR_MUST_CHECK tr_status tr__events_close(struct worker *worker, struct durable_actor *actor,
                                          bool may_snapshot);
 void tr__events_submitted(struct worker *worker, struct durable_actor *actor);
 /** What was not submitted never will be, but for events up to number `kept`. */
 void tr__events_dropped(struct worker *worker, struct durable_actor *actor, uint64_t kept);
-/** The stretches up to this one are on disk, or never will be. */
-void tr__events_stored(struct worker *worker, struct durable_actor *actor, uint64_t stretch,
+/** The commits up to this one are on disk, or never will be. */
+void tr__events_stored(struct worker *worker, struct durable_actor *actor, uint64_t commit,
                        tr_status status);
 /** The actor has started, or begins its grace: hooks that are due come. */
 void tr__events_wake(struct worker *worker, struct durable_actor *actor);

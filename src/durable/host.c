@@ -4,12 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "actor/system/relief.h"
+#include "actor/system/thread_handoff.h"
 #include "actor/verbs/client.h"
 #include "actor/life/pooled.h"
 #include "base/assert.h"
 #include "durable/clock.h"
-#include "durable/lull.h"
+#include "durable/retry_backoff.h"
 #include "durable/shapes.h"
 #include "durable/waker.h"
 #include "pool/pool.h"
@@ -102,7 +102,7 @@ static bool succeeds(const struct arrival *arrival, struct cell *cell)
 static bool defer(void *context, struct cell *cell)
 {
     const struct arrival *arrival = context;
-    return succeeds(arrival, cell) || tr__lull_defer(arrival->kind, arrival->key, cell);
+    return succeeds(arrival, cell) || tr__backoff_defer(arrival->kind, arrival->key, cell);
 }
 
 static bool is_destroying(struct durable_host *host, const struct durable_kind *kind, tr_bytes key)
@@ -158,14 +158,14 @@ static tr_status wake(struct tr_system *system, const struct pooled_spawner *spa
     if (worker < 0)
         return TR_NO_MEMORY;
     struct arrival arrival = {kind, key};
-    const struct tr_durable_seat seat = {.kind = (uint64_t)(uintptr_t)kind, .key = key};
+    const struct tr_durable_seat claim = {.kind = (uint64_t)(uintptr_t)kind, .key = key};
     const struct pooled_place place = {
         .parent = kind->keeper, .path = path, .defer = defer, .context = &arrival};
     const tr_spawn_args args = {.size = sizeof args,
                                 .behavior = &kind->behavior,
                                 .worker = worker,
                                 .setup_type = &tr_type_tr_durable_seat,
-                                .setup = &seat};
+                                .setup = &claim};
     return tr__pooled_spawn_at(system, spawner, &place, &args, ref_bits);
 }
 
@@ -279,7 +279,7 @@ static tr_time writing_since(const struct tr_system *system)
 
 static void stop(struct worker *worker)
 {
-    tr__lulls_stop(worker, worker->system->durable);
+    tr__backoffs_stop(worker, worker->system->durable);
 }
 
 static bool has_failed(struct tr_system *system)
@@ -292,20 +292,20 @@ static void host_free(struct tr_system *system)
 {
     struct durable_host *host = system->durable;
     const struct memory_source *source = &system->source;
-    for (uint32_t i = 0; host->desks && i < system->worker_count; i++) {
-        tr__store_reader_free(host->desks[i].reader);
-        source_resize(source, host->desks[i].bytes, 0);
-        source_resize(source, host->desks[i].spare, 0);
-        tr__aside_deinit(&host->desks[i].aside);
+    for (uint32_t i = 0; host->contexts && i < system->worker_count; i++) {
+        tr__store_reader_free(host->contexts[i].reader);
+        source_resize(source, host->contexts[i].bytes, 0);
+        source_resize(source, host->contexts[i].spare, 0);
+        tr__aside_deinit(&host->contexts[i].aside);
     }
     if (host->store)
         tr__store_close(host->store);
     tr__zones_deinit(&host->zones);
-    tr__lulls_free(host);
+    tr__backoffs_free(host);
     for (size_t i = 0; i < host->kind_count; i++)
         tr__durable_kind_deinit(&host->kinds[i]);
     tr__shapes_free(host);
-    source_resize(source, host->desks, 0);
+    source_resize(source, host->contexts, 0);
     source_resize(source, host->kinds, 0);
     source_resize(source, host, 0);
     system->durable = NULL;
@@ -366,10 +366,10 @@ static bool has_kind(const struct durable_host *host, const char *name)
     return false;
 }
 
-static void desk_init(struct durable_desk *desk)
+static void context_init(struct worker_context *context)
 {
-    list_init(&desk->awake);
-    tr__room_init(desk);
+    list_init(&context->awake);
+    tr__pressure_init(context);
 }
 
 static tr_status fill(struct durable_host *host, const tr_durables *durables, const char *store)
@@ -380,13 +380,13 @@ static tr_status fill(struct durable_host *host, const tr_durables *durables, co
     while (durables->kinds[count])
         count++;
     host->kinds = source_resize(source, NULL, (count ? count : 1) * sizeof host->kinds[0]);
-    host->desks = source_resize(source, NULL, system->worker_count * sizeof host->desks[0]);
-    if (host->desks) /* host_free looks at them, whatever else there is no memory for */
-        memset(host->desks, 0, system->worker_count * sizeof host->desks[0]);
-    if (!host->kinds || !host->desks)
+    host->contexts = source_resize(source, NULL, system->worker_count * sizeof host->contexts[0]);
+    if (host->contexts) /* host_free looks at them, whatever else there is no memory for */
+        memset(host->contexts, 0, system->worker_count * sizeof host->contexts[0]);
+    if (!host->kinds || !host->contexts)
         return TR_NO_MEMORY;
     for (uint32_t i = 0; i < system->worker_count; i++)
-        desk_init(&host->desks[i]);
+        context_init(&host->contexts[i]);
     for (size_t i = 0; i < count; i++) {
         if (has_kind(host, durables->kinds[i]->name)) {
             tr__log(system,
@@ -403,7 +403,7 @@ static tr_status fill(struct durable_host *host, const tr_durables *durables, co
     }
     tr_status status = store_open(host, store);
     for (uint32_t i = 0; i < system->worker_count && status == TR_OK; i++)
-        status = tr__store_reader_new(host->store, &host->desks[i].reader);
+        status = tr__store_reader_new(host->store, &host->contexts[i].reader);
     if (status == TR_OK)
         status = tr__shapes_load(host);
     for (size_t i = 0; i < count && status == TR_OK; i++)
@@ -429,14 +429,14 @@ tr_status tr_durable_start(tr_system *system, const tr_durables *durables, const
     tr__zones_init(&host->zones, system->platform, NULL);
     for (int i = 0; i < LEAVING_PARTS; i++) {
         list_init(&host->leaving[i]);
-        list_init(&host->lulls[i]);
+        list_init(&host->backoffs[i]);
     }
     system->durable = host;
     system->durable_free = host_free;
     system->durable_writing_since = writing_since;
     system->durable_stop = stop;
     if (host->has_limits)
-        system->durable_admits = tr__room_admit;
+        system->durable_admits = tr__pressure_admit;
     system->durable_work = work;
     system->durable_has_work = has_work;
     system->durable_has_failed = has_failed;

@@ -20,7 +20,7 @@
 enum { LEAVING_PARTS = 256 };
 
 /** What a worker needs to read and to pack. */
-struct durable_desk {
+struct worker_context {
     struct store_reader *reader;
     void *bytes; /* where states are packed */
     size_t size;
@@ -31,11 +31,11 @@ struct durable_desk {
     /* Of those, who was asked to sleep to make room. */
     uint32_t asked_count;
     size_t asked_bytes;
-    /* Cells that wait to be set up until there is room, by door.ready; see durable/room.c. */
+    /* Cells that wait to be set up until there is room, by door.ready; see durable/pressure.c. */
     struct stack_node *line_first;
     struct stack_node *line_last;
-    struct durable line;    /* its nap: when one begins in any case */
-    bool has_moved;         /* one has begun since the nap was armed */
+    struct durable line;    /* its wake_timer: when one begins in any case */
+    bool has_moved;         /* one has begun since the wake_timer was armed */
     bool is_serving;        /* the line is looked at right now */
     uint32_t granted_count; /* those that may begin and are on their way */
     struct aside aside;     /* where statements of SQL run */
@@ -66,19 +66,20 @@ struct durable_kind {
 struct durable_host {
     struct tr_system *system;
     struct store *store;
-    struct durable_desk *desks; /* by worker */
+    struct worker_context *contexts; /* by worker */
     struct durable_kind *kinds;
     size_t kind_count;
     struct shape *shapes;               /* all; see durable/shapes.h */
     struct lock lock;                   /* of what follows */
     struct list leaving[LEAVING_PARTS]; /* of struct durable_actor, by their keys */
     atom32 leaving_count;               /* read without the lock */
-    struct list lulls[LEAVING_PARTS];   /* of struct lull, by their keys; see durable/lull.h */
-    atom32 lull_count;                  /* read without the lock */
-    bool is_lull_over;                  /* the system stops: there are no more */
-    bool has_limits;                    /* awake_max or awake_bytes_max */
-    atom32 line_count;                  /* cells in the lines of all desks; read by others */
-    atom32 has_work;                    /* of a kit: a batch was submitted */
+    struct list
+        backoffs[LEAVING_PARTS]; /* of struct backoff, by their keys; see durable/retry_backoff.h */
+    atom32 backoff_count;        /* read without the lock */
+    bool is_backoff_over;        /* the system stops: there are no more */
+    bool has_limits;             /* awake_max or awake_bytes_max */
+    atom32 line_count;           /* cells in the lines of all contexts; read by others */
+    atom32 has_work;             /* of a kit: a batch was submitted */
     struct zones zones;
     uint64_t clock;          /* ref of the actor that fires alarms */
     tr_time offset_first_ns; /* of the wall clock from the other one, when it began */
@@ -116,10 +117,10 @@ struct cell *tr__host_left(struct durable_host *host, struct durable_actor *acto
 /** Begins the next generation of a key that has ended, for what is in its queues. On a worker. */
 void tr__host_begin(struct worker *worker, const struct durable_kind *kind, tr_bytes key);
 
-static inline struct durable_desk *host_desk(const struct durable_host *host,
-                                             const struct worker *worker)
+static inline struct worker_context *host_context(const struct durable_host *host,
+                                                  const struct worker *worker)
 {
-    return &host->desks[worker->index];
+    return &host->contexts[worker->index];
 }
 
 #endif

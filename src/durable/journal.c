@@ -79,20 +79,20 @@ static tr_status on_snapshot(void *context, uint64_t sequence, const void *bytes
 /* Begins with the newest good snapshot up to `to`, or with nothing. */
 static tr_status begin_with_snapshot(const struct journal_source *source,
                                      const struct journal_target *target, uint64_t to,
-                                     struct journal_story *story)
+                                     struct journal_result *result)
 {
     for (uint64_t most = to; most > 0;) {
         struct arrival arrival = {.target = target, .most = most};
         tr_status status = source->snapshot(source->context, most, on_snapshot, &arrival);
         if (status == TR_OK && arrival.sequence > 0 && !arrival.is_damaged) {
-            story->snapshot = arrival.sequence;
+            result->snapshot = arrival.sequence;
             return TR_OK;
         }
         if (status == TR_NOT_FOUND)
             break;
         if (!arrival.is_damaged)
             return status == TR_OK ? TR_BAD_DATA : status;
-        story->damaged++;
+        result->damaged++;
         if (arrival.sequence == 0) /* The source gives what was not asked for. */
             return TR_BAD_DATA;
         most = arrival.sequence - 1;
@@ -103,23 +103,23 @@ static tr_status begin_with_snapshot(const struct journal_source *source,
 
 tr_status tr__journal_recover(const struct journal *journal, const struct journal_source *source,
                               const struct journal_target *target, uint64_t to,
-                              struct journal_story *story)
+                              struct journal_result *result)
 {
-    *story = (struct journal_story){.snapshot = 0};
+    *result = (struct journal_result){.snapshot = 0};
     if (to > journal->highest)
         to = journal->highest;
-    tr_status status = begin_with_snapshot(source, target, to, story);
+    tr_status status = begin_with_snapshot(source, target, to, result);
     if (status != TR_OK)
         return status;
     struct reading reading = {.sink = target->on_event,
                               .context = target->context,
-                              .next = story->snapshot + 1,
+                              .next = result->snapshot + 1,
                               .last = to};
     /* Rule 4: what was deleted is not there to be replayed. */
     bool has_hole = reading.next < journal->first && reading.next <= to;
     status = has_hole ? TR_BAD_DATA : read_events(source, &reading);
-    story->events = reading.next - story->snapshot - 1;
-    story->sequence = status == TR_OK ? to : reading.next;
+    result->events = reading.next - result->snapshot - 1;
+    result->sequence = status == TR_OK ? to : reading.next;
     return status;
 }
 

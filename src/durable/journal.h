@@ -72,7 +72,7 @@ struct journal_target {
 };
 
 /** What recovery did, and where it ended. */
-struct journal_story {
+struct journal_result {
     uint64_t snapshot; /* from which it began; 0 for none */
     uint64_t sequence; /* of the state; when it failed, of the event that failed or was missing */
     uint64_t events;   /* that were replayed */
@@ -83,14 +83,14 @@ struct journal_story {
  * Recovers the state after event `to`, at most `highest`: from the newest good snapshot, then event by event;
  * from nothing when there is none. `to` is UINT64_MAX for the newest.
  *
- * TR_BAD_DATA: events are missing, doubled or out of order (rule 4): *story says which, and the target is
- * in an unknown state. What the source or on_event fail with, is passed on. *story is always written. The
+ * TR_BAD_DATA: events are missing, doubled or out of order (rule 4): *result says which, and the target is
+ * in an unknown state. What the source or on_event fail with, is passed on. *result is always written. The
  * journal learns which snapshots there are from what was saved, not from here.
  */
 TR_MUST_CHECK tr_status tr__journal_recover(const struct journal *journal,
                                             const struct journal_source *source,
                                             const struct journal_target *target, uint64_t to,
-                                            struct journal_story *story);
+                                            struct journal_result *result);
 
 /**
  * Gives the events from `from` to `to`, at most `count` of them: those that are still there. An empty range,

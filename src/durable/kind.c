@@ -7,7 +7,7 @@
 #include "actor/cell/dispatch.h"
 #include "durable/alarm.h"
 #include "durable/events.h"
-#include "durable/lull.h"
+#include "durable/retry_backoff.h"
 #include "durable/queue.h"
 #include "durable/shapes.h"
 #include "wire/type.h"

@@ -2,12 +2,12 @@
 /**
  * Keys and values of a durable actor.
  *
- * What a stretch has put is in its batch, and also in the overlays of the actor until it is on disk. A read of a key
+ * What a commit has put is in its batch, and also in the overlays of the actor until it is on disk. A read of a key
  * looks there first (durable/overlay.h), and then in the store.
  */
 #include <string.h>
 
-#include "actor/system/relief.h"
+#include "actor/system/thread_handoff.h"
 #include "base/assert.h"
 #include "durable/overlay.h"
 
@@ -34,7 +34,7 @@ static tr_status put(struct worker *worker, struct durable_actor *actor, tr_byte
     if (key.size > TR_KV_KEY_MAX || value.size > TR_KV_VALUE_MAX)
         return TR_TOO_LARGE;
     struct overlay *overlay = tr__overlay_new(worker, key, value, is_deleted);
-    struct store_batch *batch = overlay ? tr__durable_stretch_batch(actor) : NULL;
+    struct store_batch *batch = overlay ? tr__commit_batch(actor) : NULL;
     tr_status status = TR_NO_MEMORY;
     if (batch && is_deleted) {
         status = tr__store_kv_delete(batch, key);
@@ -97,7 +97,7 @@ bool tr_kv_get(tr_self *self, tr_bytes key, tr_bytes *value)
     }
     const struct durable_kind *kind = actor->kind;
     tr_bytes stored;
-    tr_status status = tr__store_read_kv(host_desk(kind->host, self->worker)->reader,
+    tr_status status = tr__store_read_kv(host_context(kind->host, self->worker)->reader,
                                          kind->declared->name,
                                          actor_key(actor),
                                          key,
@@ -216,7 +216,7 @@ size_t tr_kv_list(tr_self *self, tr_bytes prefix, tr_bytes from, const tr_kv **l
         .prefix = prefix, .from = from, .limit = max > SIZE_MAX - pending ? 0 : max + pending};
     tr_status status = TR_OK;
     if (max)
-        status = tr__store_list_kv(host_desk(kind->host, self->worker)->reader,
+        status = tr__store_list_kv(host_context(kind->host, self->worker)->reader,
                                    kind->declared->name,
                                    actor_key(actor),
                                    &range,

@@ -28,7 +28,7 @@ static struct durable_actor *actor_new(struct worker *worker, struct cell *cell,
     actor->kind = kind;
     list_init(&actor->leaving);
     list_init(&actor->awake);
-    list_init(&actor->stretches);
+    list_init(&actor->commits);
     list_init(&actor->overlays);
     list_init(&actor->alarms);
     list_init(&actor->queued);
@@ -41,21 +41,21 @@ static struct durable_actor *actor_new(struct worker *worker, struct cell *cell,
     memcpy(actor->key, key.data, key.size);
     actor->key[key.size] = 0;
     extra->durable = &actor->durable;
-    struct durable_desk *desk = host_desk(kind->host, worker);
-    list_push_last(&desk->awake, &actor->awake);
-    desk->awake_count++;
+    struct worker_context *context = host_context(kind->host, worker);
+    list_push_last(&context->awake, &actor->awake);
+    context->awake_count++;
     return actor;
 }
 
 void tr__durable_drop(struct worker *worker, struct durable_actor *actor)
 {
     const struct memory_source *source = &worker->source;
-    tr__wheel_cancel(&worker->naps, &actor->durable.nap);
+    tr__wheel_cancel(&worker->wake_timers, &actor->durable.wake_timer);
     tr__durable_unweigh(worker, actor);
     actor->due_ns = TR_NEVER;
     actor->save_ns = TR_NEVER;
     actor->look_ns = TR_NEVER;
-    tr__durable_stretch_drop(worker, actor, TR_RESTARTED);
+    tr__commit_drop(worker, actor, TR_RESTARTED);
     tr__overlays_drop(worker, actor, UINT64_MAX);
     tr__durable_sql_drop(actor);
     tr__alarms_drop(worker, actor);
@@ -296,7 +296,7 @@ static tr_next load(tr_self *self, struct durable_actor *actor, void *state)
 {
     const struct durable_kind *kind = actor->kind;
     struct store_state stored;
-    tr_status status = tr__store_read_state(host_desk(kind->host, self->worker)->reader,
+    tr_status status = tr__store_read_state(host_context(kind->host, self->worker)->reader,
                                             kind->declared->name,
                                             actor_key(actor),
                                             &stored);
@@ -349,14 +349,14 @@ static void machine_init(struct worker *worker, struct durable_actor *actor)
 
 tr_next tr__durable_setup(tr_self *self, void *state, const void *message)
 {
-    const struct tr_durable_seat *seat = message;
-    struct durable_kind *kind = (struct durable_kind *)(uintptr_t)seat->kind;
+    const struct tr_durable_seat *claim = message;
+    struct durable_kind *kind = (struct durable_kind *)(uintptr_t)claim->kind;
     struct worker *worker = self->worker;
     struct durable_actor *actor = durable_of(self);
     if (actor)
         tr__durable_drop(worker, actor);
     else
-        actor = actor_new(worker, self->cell, kind, seat->key);
+        actor = actor_new(worker, self->cell, kind, claim->key);
     if (!actor)
         return tr_fail(self, TR_NO_MEMORY, "no memory for a durable actor");
     /* First: who begins anew is not to be asked to sleep by what is left of its last start. */

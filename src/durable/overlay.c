@@ -84,7 +84,7 @@ struct overlay *tr__overlay_new(struct worker *worker, tr_bytes key, tr_bytes va
 void tr__overlay_add(struct worker *worker, struct durable_actor *actor, struct overlay *overlay)
 {
     struct overlay_table *table = actor->overlay_table;
-    overlay->stretch = actor->stretch_last + 1;
+    overlay->commit = actor->commit_last + 1;
     list_push_last(&actor->overlays, &overlay->link);
     actor->overlay_count++;
     if (table)
@@ -115,11 +115,11 @@ const struct overlay *tr__overlay_find(const struct durable_actor *actor, tr_byt
 
 /* ---- All. ---- */
 
-void tr__overlays_drop(struct worker *worker, struct durable_actor *actor, uint64_t stretch)
+void tr__overlays_drop(struct worker *worker, struct durable_actor *actor, uint64_t commit)
 {
     LIST_EACH (link, &actor->overlays) {
         struct overlay *overlay = LIST_OWNER(link, struct overlay, link);
-        if (overlay->stretch > stretch)
+        if (overlay->commit > commit)
             break;
         overlay_free(worker, actor, overlay);
     }
@@ -129,7 +129,7 @@ void tr__overlays_undo(struct worker *worker, struct durable_actor *actor)
 {
     while (!list_is_empty(&actor->overlays)) {
         struct overlay *overlay = LIST_OWNER(list_last(&actor->overlays), struct overlay, link);
-        if (overlay->stretch <= actor->stretch_last)
+        if (overlay->commit <= actor->commit_last)
             break;
         overlay_free(worker, actor, overlay);
     }

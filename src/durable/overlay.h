@@ -3,7 +3,7 @@
  * Keys that a durable actor has put or deleted and that are not on disk yet, so that a read of them sees it.
  *
  * They are in a list, oldest first, since they reach the disk, and are taken back, in the order of their
- * stretches. Few are searched as a list. From OVERLAYS_INDEXED on there is a hash table besides, so that a
+ * commits. Few are searched as a list. From OVERLAYS_INDEXED on there is a hash table besides, so that a
  * handler that gets and puts n keys takes n steps and not n^2. Without memory for the table the list is searched.
  */
 #ifndef DURABLE_OVERLAY_H
@@ -16,7 +16,7 @@ enum { OVERLAYS_INDEXED = 16 };
 struct overlay {
     struct list link;  /* of its actor, oldest first */
     struct list chain; /* of its bucket, newest first; not in one while there is no table */
-    uint64_t stretch;  /* number of the stretch it belongs to */
+    uint64_t commit;   /* number of the commit it belongs to */
     bool is_deleted;
     size_t key_size;
     size_t value_size;
@@ -39,7 +39,7 @@ int tr__overlay_compare(tr_bytes a, tr_bytes b);
 /** Memory for one; NULL: there is none. Given to tr__overlay_add, or freed by source_resize. */
 struct overlay *tr__overlay_new(struct worker *worker, tr_bytes key, tr_bytes value,
                                 bool is_deleted);
-/** The newest from now on, of the stretch that runs. Takes it. */
+/** The newest from now on, of the commit that runs. Takes it. */
 void tr__overlay_add(struct worker *worker, struct durable_actor *actor, struct overlay *overlay);
 /** The newest of a key; NULL: there is none. */
 const struct overlay *tr__overlay_find(const struct durable_actor *actor, tr_bytes key);

@@ -4,10 +4,10 @@
 #include <string.h>
 #include <troupe/wire.h>
 
-#include "actor/system/relief.h"
+#include "actor/system/thread_handoff.h"
 #include "actor/turn/park.h"
 #include "base/assert.h"
-#include "durable/lull.h"
+#include "durable/retry_backoff.h"
 #include "durable/waker.h"
 #include "wire/copy.h"
 
@@ -98,7 +98,7 @@ tr_status tr__queues_load(struct worker *worker, struct durable_actor *actor)
 {
     const struct durable_kind *kind = actor->kind;
     struct loading loading = {.worker = worker, .actor = actor};
-    tr_status status = tr__store_list_queue(host_desk(kind->host, worker)->reader,
+    tr_status status = tr__store_list_queue(host_context(kind->host, worker)->reader,
                                             kind->declared->name,
                                             actor_key(actor),
                                             NULL,
@@ -160,7 +160,7 @@ static tr_status wait(tr_self *self, struct durable_actor *actor, tr_time deadli
     struct durable_frame *frame = self->frame;
     if (frame->is_run)
         tr__sleep_move(
-            &actor->machine, &frame->holder, COUNTER_RUN_WAITS, self->worker->loop.now_ns);
+            &actor->machine, &frame->wake_lock, COUNTER_RUN_WAITS, self->worker->loop.now_ns);
     /* Before it waits: this may abort all that do. */
     tr__durable_drive(self->worker, actor, false);
     tr_status status = TR_ABORTED;
@@ -169,8 +169,8 @@ static tr_status wait(tr_self *self, struct durable_actor *actor, tr_time deadli
         status = turn_park_at(self, deadline_ns, NULL);
         list_remove(&frame->taker);
     }
-    if (frame->is_run && holder_is_raised(&frame->holder))
-        tr__sleep_move(&actor->machine, &frame->holder, COUNTER_RUN, self->worker->loop.now_ns);
+    if (frame->is_run && wake_lock_is_raised(&frame->wake_lock))
+        tr__sleep_move(&actor->machine, &frame->wake_lock, COUNTER_RUN, self->worker->loop.now_ns);
     return status;
 }
 
@@ -179,13 +179,13 @@ static tr_status wait(tr_self *self, struct durable_actor *actor, tr_time deadli
 static tr_status remove_item(struct worker *worker, struct durable_actor *actor,
                              struct queue_item *item)
 {
-    struct store_batch *batch = tr__durable_stretch_batch(actor);
+    struct store_batch *batch = tr__commit_batch(actor);
     tr_status status = batch ? tr__store_queue_remove(batch, item->name, item->id) : TR_NO_MEMORY;
     if (status != TR_OK)
         return status;
     item_free(worker, item);
     actor->has_queue_moved = true;
-    tr__lull_done(actor);
+    tr__backoff_done(actor);
     return TR_OK;
 }
 
@@ -283,7 +283,7 @@ static tr_status ids_put_by(struct durable_actor *actor)
     if (actor->queue_last < actor->queue_put_by)
         return TR_OK;
     uint64_t more = actor->queue_last + PUT_BY;
-    struct store_batch *batch = tr__durable_stretch_batch(actor);
+    struct store_batch *batch = tr__commit_batch(actor);
     tr_status status = batch ? TR_OK : TR_NO_MEMORY;
     if (status == TR_OK && actor->queue_put_by)
         status = tr__store_queue_remove(batch, put_by, actor->queue_put_by);
@@ -308,7 +308,7 @@ static tr_status push(struct worker *worker, struct durable_actor *actor, const 
     if (status != TR_OK)
         return status;
     struct queue_item *item = item_new(worker, queue, type->name, actor->queue_last + 1, size);
-    struct store_batch *batch = item ? tr__durable_stretch_batch(actor) : NULL;
+    struct store_batch *batch = item ? tr__commit_batch(actor) : NULL;
     char *bytes = batch ? tr__store_batch_alloc(batch, type_size + size) : NULL;
     status = TR_NO_MEMORY;
     if (bytes) {
@@ -373,7 +373,7 @@ tr_next tr__durable_run(tr_self *self, void *state, const void *message)
         return tr_fail(self, TR_NO_MEMORY, "no memory for a turn");
     self->frame->is_run = true;
     (void)!tr__sleep_raise(
-        &actor->machine, &self->frame->holder, COUNTER_RUN, self->worker->loop.now_ns);
+        &actor->machine, &self->frame->wake_lock, COUNTER_RUN, self->worker->loop.now_ns);
     tr_next next = tr__durable_user(self, verb_turn, row, state, &run);
     next = tr__durable_changed(self, verb_turn, actor, next);
     next = tr__frame_done(self, actor, next, false);

@@ -42,20 +42,20 @@ tr_status tr__shape_convert(struct worker *worker, const struct durable_host *ho
                             const tr_type *from_type, const void *from, const tr_type *to_type,
                             void **to, size_t *to_size, tr_wire_error *error)
 {
-    struct durable_desk *desk = host_desk(host, worker);
-    size_t size = tr_pack(from_type, from, desk->bytes, desk->size, error);
-    if (size > desk->size) {
-        void *bytes = source_resize(&worker->source, desk->bytes, size);
+    struct worker_context *context = host_context(host, worker);
+    size_t size = tr_pack(from_type, from, context->bytes, context->size, error);
+    if (size > context->size) {
+        void *bytes = source_resize(&worker->source, context->bytes, size);
         if (!bytes)
             return TR_NO_MEMORY;
-        desk->bytes = bytes;
-        desk->size = size;
-        size = tr_pack(from_type, from, desk->bytes, desk->size, error);
+        context->bytes = bytes;
+        context->size = size;
+        size = tr_pack(from_type, from, context->bytes, context->size, error);
     }
     if (!size)
         return error->status;
     struct tail tail;
-    tr_status status = tr__unpack_tail(to_type, (tr_bytes){desk->bytes, size}, to, &tail, error);
+    tr_status status = tr__unpack_tail(to_type, (tr_bytes){context->bytes, size}, to, &tail, error);
     *to_size = tail.message_size;
     return status;
 }
@@ -280,7 +280,7 @@ static bool on_shape(void *context, const struct store_row *row)
 tr_status tr__shapes_load(struct durable_host *host)
 {
     struct shapes_loading loading = {host, TR_OK};
-    tr_status status = tr__store_list_shapes(host->desks[0].reader, on_shape, &loading);
+    tr_status status = tr__store_list_shapes(host->contexts[0].reader, on_shape, &loading);
     if (status == TR_STORE_CORRUPT) {
         /* The actors that need those that are left out do not start. */
         tr__log(host->system,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * SQL of a durable actor: its verbs, and what its stretches do with what these have changed.
+ * SQL of a durable actor: its verbs, and what its commits do with what these have changed.
  */
 #include "store/sql.h"
 
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "actor/system/relief.h"
+#include "actor/system/thread_handoff.h"
 #include "base/assert.h"
 #include "durable/actor.h"
 
@@ -28,20 +28,20 @@ void tr__durable_sql_finish(struct durable_actor *actor)
 
 tr_status tr__durable_sql_put(struct durable_actor *actor)
 {
-    struct store_batch *batch = tr__durable_stretch_batch(actor);
+    struct store_batch *batch = tr__commit_batch(actor);
     return batch ? tr__pages_put(&actor->sql->pages, batch) : TR_NO_MEMORY;
 }
 
-void tr__durable_sql_submitted(struct durable_actor *actor, uint64_t stretch)
+void tr__durable_sql_submitted(struct durable_actor *actor, uint64_t commit)
 {
     if (actor->sql)
-        tr__pages_submitted(&actor->sql->pages, stretch);
+        tr__pages_submitted(&actor->sql->pages, commit);
 }
 
-void tr__durable_sql_stored(struct durable_actor *actor, uint64_t stretch)
+void tr__durable_sql_stored(struct durable_actor *actor, uint64_t commit)
 {
     if (actor->sql)
-        tr__pages_stored(&actor->sql->pages, stretch);
+        tr__pages_stored(&actor->sql->pages, commit);
 }
 
 void tr__durable_sql_undo(struct durable_actor *actor)
@@ -187,21 +187,21 @@ tr_status tr_self_try_sql(tr_self *self, tr_sql_result *result, tr_error *error,
     if (status != TR_OK)
         return tell(self, error, status, why);
     struct worker *worker = self->worker;
-    struct durable_desk *desk = host_desk(actor->kind->host, worker);
+    struct worker_context *context = host_context(actor->kind->host, worker);
     status = open_sql(actor);
     if (status == TR_OK)
-        status = tr__aside_init(&desk->aside, &worker->fibers);
+        status = tr__aside_init(&context->aside, &worker->fibers);
     if (status != TR_OK)
         return tell(self, error, status, "");
     struct rows rows = {.self = self};
     struct errand errand = {.sql = actor->sql,
-                            .reader = desk->reader,
+                            .reader = context->reader,
                             .call = {.text = values[0].text,
                                      .values = values + 1,
                                      .count = count - 1,
                                      .visit = on_row,
                                      .context = &rows}};
-    tr__aside_call(&desk->aside, &worker->host, run_errand, &errand);
+    tr__aside_call(&context->aside, &worker->host, run_errand, &errand);
     if (errand.status != TR_OK)
         return tell(self, error, errand.status, errand.call.error);
     if (result)

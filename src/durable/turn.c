@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Turns of durable actors: around each handler of the application, what begins and ends its stretches.
+ * Turns of durable actors: around each handler of the application, what begins and ends its commits.
  */
 #include "durable/actor.h"
 
 #include "actor/ask/ask.h"
 #include "actor/turn/park.h"
-#include "actor/system/relief.h"
+#include "actor/system/thread_handoff.h"
 #include "actor/turn/turn.h"
 #include "base/assert.h"
 #include "durable/alarm.h"
 #include "durable/events.h"
-#include "durable/lull.h"
+#include "durable/retry_backoff.h"
 #include "durable/queue.h"
 
 static const tr_next same = {TR_NEXT_SAME};
@@ -23,21 +23,21 @@ bool tr__frame_begin(struct tr_self *self, struct durable_actor *actor, const ch
 {
     struct worker *worker = self->worker;
     const tr_behavior *behavior = actor->kind->declared->behavior;
-    struct durable_desk *desk = host_desk(actor->kind->host, worker);
-    struct durable_frame *frame = desk->spare;
-    desk->spare = NULL;
+    struct worker_context *context = host_context(actor->kind->host, worker);
+    struct durable_frame *frame = context->spare;
+    context->spare = NULL;
     if (!frame)
         frame = source_resize(&worker->source, NULL, sizeof *frame);
     if (!frame)
         return false;
     frame->self = self;
-    frame->holder =
-        (struct holder){.what = what, .file = behavior->file, .line = (int)behavior->line};
+    frame->wake_lock =
+        (struct wake_lock){.what = what, .file = behavior->file, .line = (int)behavior->line};
     frame->lenient = 0;
     frame->is_hook = is_hook;
     frame->hook = 0;
     frame->is_run = false;
-    frame->is_barrier = !is_hook && self->row->is_barrier;
+    frame->is_barrier = !is_hook && self->handler->is_barrier;
     list_init(&frame->taker);
     frame->has_alarm = false;
     frame->is_alarm_gone = false;
@@ -46,17 +46,18 @@ bool tr__frame_begin(struct tr_self *self, struct durable_actor *actor, const ch
     list_init(&frame->saver);
     list_init(&frame->holds);
     self->frame = frame;
-    worker_set_gate(worker, &actor->gate);
+    worker_set_outbox(worker, &actor->outbox);
     /* After tr_destroy everything waits for the disk. */
-    actor->gate.is_open =
+    actor->outbox.is_open =
         actor->kind->declared->options.durability != TR_SAVE_SYNC && !actor->is_doomed;
     if (is_hook)
         return true;
     actor->barriers += frame->is_barrier;
     actor->has_served |= actor->machine.state != SLEEP_LOADING;
     list_remove(&actor->awake);
-    list_push_last(&desk->awake, &actor->awake);
-    (void)!tr__sleep_raise(&actor->machine, &frame->holder, COUNTER_REQUESTS, worker->loop.now_ns);
+    list_push_last(&context->awake, &actor->awake);
+    (void)!tr__sleep_raise(
+        &actor->machine, &frame->wake_lock, COUNTER_REQUESTS, worker->loop.now_ns);
     return true;
 }
 
@@ -66,7 +67,7 @@ static void holds_free(struct worker *worker, struct durable_actor *actor,
     struct list *link;
     while ((link = list_pop_first(&frame->holds))) {
         struct durable_hold *hold = LIST_OWNER(link, struct durable_hold, link);
-        tr__sleep_drop(&actor->machine, &hold->holder, worker->loop.now_ns);
+        tr__sleep_drop(&actor->machine, &hold->wake_lock, worker->loop.now_ns);
         source_resize(&worker->source, hold, 0);
     }
 }
@@ -75,9 +76,9 @@ void tr__frame_end(struct tr_self *self, struct durable_actor *actor)
 {
     struct worker *worker = self->worker;
     struct durable_frame *frame = self->frame;
-    struct durable_desk *desk = host_desk(actor->kind->host, worker);
+    struct worker_context *context = host_context(actor->kind->host, worker);
     self->frame = NULL;
-    worker_set_gate(worker, NULL);
+    worker_set_outbox(worker, NULL);
     list_remove(&frame->saver);
     list_remove(&frame->taker);
     tr__queues_return(actor, self);
@@ -87,14 +88,14 @@ void tr__frame_end(struct tr_self *self, struct durable_actor *actor)
     if (frame->kept)
         tr__alarm_free(worker, frame->kept);
     if (!frame->is_hook || frame->is_run)
-        tr__sleep_drop(&actor->machine, &frame->holder, worker->loop.now_ns);
+        tr__sleep_drop(&actor->machine, &frame->wake_lock, worker->loop.now_ns);
     actor->barriers -= frame->is_barrier;
     if (actor->hook && !actor->barriers)
         tr__turn_wake(actor->hook, TR_OK);
-    if (desk->spare)
+    if (context->spare)
         source_resize(&worker->source, frame, 0);
     else
-        desk->spare = frame;
+        context->spare = frame;
     tr__durable_weigh(worker, actor);
 }
 
@@ -123,14 +124,14 @@ tr_next tr__frame_done(struct tr_self *self, struct durable_actor *actor, tr_nex
         next = same;
     }
     if (next.code != TR_NEXT_FAILED && !self->is_cancelled) {
-        tr_status status = tr__durable_stretch_end(worker, actor, must);
+        tr_status status = tr__commit_end(worker, actor, must);
         if (status != TR_OK)
             next = not_stored(self, status);
     }
     if (self->is_cancelled)
-        tr__durable_stretch_drop(worker, actor, TR_CANCELLED);
+        tr__commit_drop(worker, actor, TR_CANCELLED);
     else if (next.code == TR_NEXT_FAILED)
-        tr__durable_stretch_fail(worker, actor, tr__ask_failed_status(self));
+        tr__commit_fail(worker, actor, tr__ask_failed_status(self));
     /* One that was cancelled stores nothing: the actor is about to end, or to begin anew. */
     if (next.code == TR_NEXT_FAILED && self->frame->has_alarm && !self->is_cancelled)
         tr__alarm_failed(worker, actor, self->frame);
@@ -143,7 +144,7 @@ tr_next tr__durable_user(struct tr_self *self, struct tr_self *verb, const tr_ha
                          void *state, const void *message)
 {
     if (verb)
-        seat_go_out(self->seat, self);
+        claim_go_out(self->claim, self);
     tr_next next = row->call(self, state, message);
     if (verb)
         (void)verb_begin(self);
@@ -174,7 +175,7 @@ tr_next tr__durable_call(tr_self *self, void *state, const void *message)
 {
     TURN_VERB(self);
     struct durable_actor *actor = durable_of(self);
-    const tr_handler *row = row_behind(actor, self->row);
+    const tr_handler *row = row_behind(actor, self->handler);
     if (actor->broken != TR_OK)
         return not_stored(self, actor->broken);
     if (actor->machine.state >= SLEEP_FINALIZE && actor->machine.state != SLEEP_DESTROY_GRACE)
@@ -193,7 +194,7 @@ void tr__durable_started(struct worker *worker, struct durable_actor *actor)
 {
     static const struct tr_durable_runs runs;
     (void)!tr__sleep_started(&actor->machine, worker->loop.now_ns);
-    tr__lull_forget(actor);
+    tr__backoff_forget(actor);
     if (actor->kind->run &&
         tr__durable_tell(worker, actor->durable.cell, &tr_type_tr_durable_runs, &runs) != TR_OK)
         tr__durable_break(worker, actor, TR_NO_MEMORY);
@@ -209,7 +210,7 @@ void tr__durable_started(struct worker *worker, struct durable_actor *actor)
 static tr_status erase_first(struct tr_self *self, struct durable_actor *actor)
 {
     actor->has_remains = false;
-    struct store_batch *batch = tr__durable_stretch_batch(actor);
+    struct store_batch *batch = tr__commit_batch(actor);
     if (actor->events)
         tr__events_erased(self->worker, actor);
     tr_status status = batch ? tr__store_destroy(batch) : TR_NO_MEMORY;
@@ -297,7 +298,7 @@ static void hook_save(struct worker *worker, struct durable_actor *actor)
 {
     if (!actor->has_dirt)
         return;
-    tr_status status = tr__durable_stretch_end(worker, actor, true);
+    tr_status status = tr__commit_end(worker, actor, true);
     if (status != TR_OK)
         tr__durable_break(worker, actor, status);
 }
@@ -358,20 +359,19 @@ static void on_park(struct tr_self *self)
     struct durable_actor *actor = durable_of(self);
     if (!self->frame)
         return;
-    tr_status status =
-        self->is_cancelled ? TR_CANCELLED : tr__durable_stretch_end(worker, actor, false);
-    worker_set_gate(worker, NULL);
+    tr_status status = self->is_cancelled ? TR_CANCELLED : tr__commit_end(worker, actor, false);
+    worker_set_outbox(worker, NULL);
     if (self->is_cancelled)
-        tr__durable_stretch_drop(worker, actor, status);
+        tr__commit_drop(worker, actor, status);
     else if (status != TR_OK)
-        tr__durable_stretch_fail(worker, actor, status);
+        tr__commit_fail(worker, actor, status);
     else if (self->frame->has_alarm)
-        tr__alarm_stretch_over(actor, self->frame);
+        tr__alarm_commit_over(actor, self->frame);
     if (self->is_cancelled)
         return;
     if (status != TR_OK)
         tr__durable_break(worker, actor, status);
-    /* What the stretch has asked for, and let go of, counts from now on. Who waits on a queue has looked. */
+    /* What the commit has asked for, and let go of, counts from now on. Who waits on a queue has looked. */
     if (list_is_empty(&self->frame->taker))
         tr__durable_drive(worker, actor, false);
 }
@@ -379,18 +379,18 @@ static void on_park(struct tr_self *self)
 static void on_resume(struct tr_self *self)
 {
     if (self->frame)
-        worker_set_gate(self->worker, &durable_of(self)->gate);
+        worker_set_outbox(self->worker, &durable_of(self)->outbox);
 }
 
 static tr_next on_crash(struct tr_self *self, tr_next next)
 {
     struct durable_actor *actor = durable_of(self);
     enum sleep_reason hook = self->frame->hook;
-    bool is_running = self->worker->gate == &actor->gate;
+    bool is_running = self->worker->outbox == &actor->outbox;
     if (is_running && self->is_cancelled)
-        tr__durable_stretch_drop(self->worker, actor, tr__ask_failed_status(self));
+        tr__commit_drop(self->worker, actor, tr__ask_failed_status(self));
     else if (is_running)
-        tr__durable_stretch_fail(self->worker, actor, tr__ask_failed_status(self));
+        tr__commit_fail(self->worker, actor, tr__ask_failed_status(self));
     if (is_running && self->frame->has_alarm && !self->is_cancelled)
         tr__alarm_failed(self->worker, actor, self->frame);
     tr__frame_end(self, actor);
@@ -404,11 +404,11 @@ const struct durable_hooks tr__durable_hooks = {
     .on_park = on_park,
     .on_resume = on_resume,
     .on_crash = on_crash,
-    .on_stored = tr__durable_stretch_stored,
+    .on_stored = tr__commit_stored,
     .on_stop = tr__durable_stop,
     .on_leave = tr__durable_leave,
     .on_skipped = tr__durable_skipped,
-    .on_nap = tr__durable_nap,
+    .on_wake_timer = tr__durable_wake_timer,
     .has_loaded = tr__durable_has_loaded,
     .why = tr__durable_why,
     .on_end = tr__durable_end,

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "actor/system/relief.h"
+#include "actor/system/thread_handoff.h"
 #include "actor/turn/park.h"
 #include "base/assert.h"
 #include "durable/actor.h"
@@ -78,9 +78,9 @@ tr_status tr_destroy(tr_self *self)
         status = TR_STOPPING;
     if (status != TR_OK)
         return status;
-    /* The machine hears of it when the stretch is submitted, with the mark that makes it last. */
+    /* The machine hears of it when the commit is submitted, with the mark that makes it last. */
     actor->is_destroy_wanted = true;
-    actor->gate.is_open = false; /* what leaves from now on says that it will be gone */
+    actor->outbox.is_open = false; /* what leaves from now on says that it will be gone */
     return TR_OK;
 }
 
@@ -97,14 +97,14 @@ tr_status tr_try_save(tr_self *self)
     tr_status status = turn_may_park(self);
     if (status != TR_OK)
         return status;
-    status = tr__durable_stretch_end(self->worker, actor, true);
+    status = tr__commit_end(self->worker, actor, true);
     if (status != TR_OK)
         return status;
-    struct list *last = list_last(&actor->stretches);
+    struct list *last = list_last(&actor->commits);
     if (!last)
         return TR_OK;
-    struct stretch *stretch = LIST_OWNER(last, struct stretch, link);
-    list_push_last(&stretch->savers, &self->frame->saver);
+    struct commit *commit = LIST_OWNER(last, struct commit, link);
+    list_push_last(&commit->savers, &self->frame->saver);
     status = turn_park_at(self, TR_NEVER, NULL);
     list_remove(&self->frame->saver); /* of a turn that was cancelled */
     return status;
@@ -165,16 +165,16 @@ tr_hold tr_self_hold(tr_self *self, bool is_awake, const char *what, const char 
     struct durable_hold *hold = source_resize(&worker->source, NULL, sizeof *hold);
     if (!hold)
         tr_crash(self, TR_NO_MEMORY, "TR_KEEP_AWAKE: out of memory");
-    *hold = (struct durable_hold){.holder = {.what = what, .file = file, .line = line},
+    *hold = (struct durable_hold){.wake_lock = {.what = what, .file = file, .line = line},
                                   .number = ++actor->hold_last};
     list_push_last(&frame->holds, &hold->link);
     (void)!tr__sleep_raise(&actor->machine,
-                           &hold->holder,
+                           &hold->wake_lock,
                            is_awake ? COUNTER_KEEP_AWAKE : COUNTER_TASKS,
                            worker->loop.now_ns);
     /* While it is in such a block, the turn itself does not keep the actor awake. */
     if (!is_awake && !frame->lenient++)
-        tr__sleep_drop(&actor->machine, &frame->holder, worker->loop.now_ns);
+        tr__sleep_drop(&actor->machine, &frame->wake_lock, worker->loop.now_ns);
     return (tr_hold){self, hold->number};
 }
 
@@ -193,14 +193,14 @@ void tr_hold_release(tr_hold *handle)
         if (hold->number != number)
             continue;
         tr_time now_ns = self->worker->loop.now_ns;
-        bool was_awake = hold->holder.counter == COUNTER_KEEP_AWAKE;
+        bool was_awake = hold->wake_lock.counter == COUNTER_KEEP_AWAKE;
         list_remove(&hold->link);
-        tr__sleep_drop(&actor->machine, &hold->holder, now_ns);
+        tr__sleep_drop(&actor->machine, &hold->wake_lock, now_ns);
         source_resize(&self->worker->source, hold, 0);
         bool counts = !was_awake && !--frame->lenient && (!frame->is_hook || frame->is_run);
         if (counts)
             (void)!tr__sleep_raise(&actor->machine,
-                                   &frame->holder,
+                                   &frame->wake_lock,
                                    frame->is_run ? COUNTER_RUN : COUNTER_REQUESTS,
                                    now_ns);
         return;

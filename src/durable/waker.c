@@ -120,7 +120,7 @@ static tr_next on_page(tr_self *self, struct waker_state *waker)
     tr_status status = TR_OK;
     bool is_crowded = atom32_load(&host->line_count, ATOM_RELAXED) >= WAKER_PAGE;
     if (!is_crowded)
-        status = tr__store_list_queued(host_desk(host, self->worker)->reader,
+        status = tr__store_list_queued(host_context(host, self->worker)->reader,
                                        waker->place,
                                        QUEUE_IDS,
                                        WAKER_PAGE,
@@ -168,7 +168,7 @@ tr_status tr__waker_start(struct durable_host *host)
     if (kind == host->kind_count)
         return TR_OK;
     tr_status status =
-        tr__store_list_queued(host->desks[0].reader, INT64_MIN, QUEUE_IDS, 1, on_any, &has_any);
+        tr__store_list_queued(host->contexts[0].reader, INT64_MIN, QUEUE_IDS, 1, on_any, &has_any);
     if (status == TR_OK && !has_any)
         return TR_OK; /* a store without queues has nothing to wake */
     const struct tr_waker_set set = {.host = (uint64_t)(uintptr_t)host};

@@ -18,7 +18,7 @@
 enum run_wanted {
     RUN_NOT_WANTED,
     RUN_WANTED,
-    RUN_WANTED_LATER, /* this one has got nothing done: after a lull */
+    RUN_WANTED_LATER, /* this one has got nothing done: after a backoff */
 };
 
 /** The run handler takes from this queue. */

@@ -9,24 +9,24 @@
 #include "actor/cell/view.h"
 #include "durable/actor.h"
 
-static void add_holder(tr_why_report *report, const struct durable_actor *actor,
-                       const struct holder *holder)
+static void add_wake_lock(tr_why_report *report, const struct durable_actor *actor,
+                          const struct wake_lock *wake_lock)
 {
     bool is_grace = actor->machine.state != SLEEP_STARTED;
     tr_reason *reason = tr__why_add(report,
                                     TR_WHY_AWAKE,
                                     TR_HOLDS_SLEEP,
-                                    report->asked_ns - holder->since,
+                                    report->asked_ns - wake_lock->since,
                                     "%s: %s keeps it %s",
-                                    tr__counter_text(holder->counter),
-                                    holder->what ? holder->what : "the runtime",
+                                    tr__counter_text(wake_lock->counter),
+                                    wake_lock->what ? wake_lock->what : "the runtime",
                                     is_grace ? "from its end" : "awake");
-    if (reason && holder->file)
+    if (reason && wake_lock->file)
         snprintf(reason->place,
                  sizeof reason->place,
                  "%s:%d",
-                 tr__view_file(holder->file),
-                 holder->line);
+                 tr__view_file(wake_lock->file),
+                 wake_lock->line);
 }
 
 void tr__durable_why(struct worker *worker, struct cell *cell, tr_why_report *report)
@@ -34,16 +34,16 @@ void tr__durable_why(struct worker *worker, struct cell *cell, tr_why_report *re
     struct durable_actor *actor = (struct durable_actor *)(void *)cell_durable(cell);
     const struct sleep_machine *machine = &actor->machine;
     tr__work_look(worker, actor);
-    uint32_t set = machine->holders.raised & tr__sleep_blocks_next(machine);
+    uint32_t set = machine->wake_locks.raised & tr__sleep_blocks_next(machine);
     uint32_t writes = 0;
     char text[HOLDERS_TEXT_SIZE];
     for (int counter = 0; counter < COUNTER_COUNT; counter++) {
         if (!(set >> counter & 1))
             continue;
-        LIST_EACH (link, &machine->holders.of[counter])
-            add_holder(report, actor, LIST_OWNER(link, struct holder, link));
+        LIST_EACH (link, &machine->wake_locks.of[counter])
+            add_wake_lock(report, actor, LIST_OWNER(link, struct wake_lock, link));
     }
-    LIST_EACH (link, &actor->stretches)
+    LIST_EACH (link, &actor->commits)
         writes++;
     if (writes) {
         tr_reason *reason = tr__why_add(report,

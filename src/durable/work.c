@@ -2,7 +2,7 @@
 /**
  * Work that no turn of the actor has: mail that waits, replies that it owes (tr_reply_later), messages in its stash.
  *
- * Each is a counter of the sleep machine with one holder at most. A message that arrives does not raise it, so that sending
+ * Each is a counter of the sleep machine with one wake_lock at most. A message that arrives does not raise it, so that sending
  * costs the same for every actor; instead the actor's cell is read before each decision of the machine. Work that ends
  * with a turn is noticed at the end of that turn, and a message that has none by on_skipped. Some ends unseen: signals
  * without a handler, mail that was dropped because the mailbox was full, an owed reply whose ask has timed out.
@@ -70,19 +70,19 @@ static const char *owed_reply(const struct worker *worker, const struct cell *ce
 static void tell(struct worker *worker, struct durable_actor *actor, enum work work,
                  enum sleep_counter counter, const char *what)
 {
-    struct holder *holder = &actor->work[work];
+    struct wake_lock *wake_lock = &actor->work[work];
     tr_time now_ns = worker->loop.now_ns;
-    holder->what = what;
-    if (what && !holder_is_raised(holder))
-        (void)!tr__sleep_raise(&actor->machine, holder, counter, now_ns);
+    wake_lock->what = what;
+    if (what && !wake_lock_is_raised(wake_lock))
+        (void)!tr__sleep_raise(&actor->machine, wake_lock, counter, now_ns);
     else if (!what)
-        tr__sleep_drop(&actor->machine, holder, now_ns);
+        tr__sleep_drop(&actor->machine, wake_lock, now_ns);
 }
 
 void tr__work_init(struct durable_actor *actor)
 {
     for (int i = 0; i < WORK_COUNT; i++)
-        actor->work[i] = (struct holder){.what = NULL};
+        actor->work[i] = (struct wake_lock){.what = NULL};
     actor->look_ns = TR_NEVER;
 }
 

@@ -44,12 +44,12 @@ enum envelope_kind {
     ENVELOPE_WANTED, /* a sender waits for room; this and the following: see actor/ask/waiters.h */
     ENVELOPE_GRANT,  /* to a sender that waits: room, or why there is none */
     ENVELOPE_BACK,   /* from a sender: room that it did not need */
-    ENVELOPE_STORY,  /* to one who was asked: where is this request? See actor/ask/story.h */
-    ENVELOPE_TOLD,   /* to the asker: the answer to that */
+    ENVELOPE_TRACE,  /* to one who was asked: where is this request? See actor/ask/ask_trace.h */
+    ENVELOPE_TRACED, /* to the asker: the answer to that */
     ENVELOPE_RING,   /* does somebody who waits for room wait for himself? */
     ENVELOPE_RETURNED, /* what tr_blocking runs for a turn has returned: see actor/turn/blocking.h */
     ENVELOPE_WHY,      /* what holds you up? See actor/verbs/why.h */
-    ENVELOPE_STORED,   /* what a durable actor has written is on disk: see actor/mail/gate.h */
+    ENVELOPE_STORED,   /* what a durable actor has written is on disk: see actor/mail/outbox.h */
     ENVELOPE_WATCH,    /* from one who wants to know of an end; see actor/life/watchers.h */
     ENVELOPE_UNWATCH,
     ENVELOPE_FAILED,  /* to the parent: a child has failed; see actor/life/supervise.h */

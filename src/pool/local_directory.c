@@ -45,21 +45,21 @@ static tr_status find(tr_directory *table, const char *path, tr_location *found)
         return TR_NOT_FOUND;
     uint64_t ref = tr__names_find(&system->names, NULL, path);
     /* A group is where those who stand behind its ref have their parent. */
-    const struct cell *cell = slots_find(&system->slots, tr__front_behind(&system->slots, ref));
-    if (!cell || front_is(cell))
+    const struct cell *cell = slots_find(&system->slots, tr__group_behind(&system->slots, ref));
+    if (!cell || cell_is_group_address(cell))
         return TR_NOT_FOUND;
     *found = (tr_location){tr_ref_from_bits(ref), place_of(directory, cell, path)};
     return TR_OK;
 }
 
 /* Under the lock. */
-static struct claim *claim_find(struct local_directory *directory, const char *path)
+static struct name_claim *name_claim_find(struct local_directory *directory, const char *path)
 {
-    return (struct claim *)(uintptr_t)tr__names_find(&directory->claims, NULL, path);
+    return (struct name_claim *)(uintptr_t)tr__names_find(&directory->claims, NULL, path);
 }
 
 /* Under the lock. */
-static void claim_drop(struct local_directory *directory, struct claim *claim)
+static void name_claim_drop(struct local_directory *directory, struct name_claim *claim)
 {
     tr__names_remove(&directory->system->names, claim->shown);
     tr__names_remove(&directory->claims, claim->own);
@@ -71,12 +71,12 @@ static void claim_drop(struct local_directory *directory, struct claim *claim)
 }
 
 /* Under the lock. Nobody finds it in the system before all of it is there. */
-static tr_status claim_add(struct local_directory *directory, const char *path, uint64_t ref)
+static tr_status name_claim_add(struct local_directory *directory, const char *path, uint64_t ref)
 {
     struct tr_system *system = directory->system;
     if (directory->count >= TR_CLAIMS_MAX)
         return TR_LIMIT;
-    struct claim *claim = source_resize(&system->source, NULL, sizeof *claim);
+    struct name_claim *claim = source_resize(&system->source, NULL, sizeof *claim);
     if (!claim)
         return TR_NO_MEMORY;
     tr_status status = tr__names_reserve(&system->names, path, ref, &claim->shown);
@@ -112,10 +112,10 @@ static tr_status claim(tr_directory *table, const char *path, tr_ref ref, tr_loc
     if (!slots_find(slots, ref.bits))
         return TR_STOPPED;
     lock_take(&directory->lock);
-    struct claim *before = claim_find(directory, path);
+    struct name_claim *before = name_claim_find(directory, path);
     if (before && !slots_find(slots, before->ref))
-        claim_drop(directory, before); /* its actor has ended */
-    status = claim_add(directory, path, ref.bits);
+        name_claim_drop(directory, before); /* its actor has ended */
+    status = name_claim_add(directory, path, ref.bits);
     if (status == TR_NAME_EXISTS && holder && find(table, path, holder) != TR_OK)
         *holder = (tr_location){TR_NOBODY, 0};
     lock_give(&directory->lock);
@@ -128,10 +128,10 @@ static tr_status release(tr_directory *table, const char *path, tr_ref ref)
     if (!path)
         return TR_NOT_FOUND;
     lock_take(&directory->lock);
-    struct claim *claim = claim_find(directory, path);
+    struct name_claim *claim = name_claim_find(directory, path);
     bool is_there = claim && claim->ref == ref.bits;
     if (is_there)
-        claim_drop(directory, claim);
+        name_claim_drop(directory, claim);
     lock_give(&directory->lock);
     return is_there ? TR_OK : TR_NOT_FOUND;
 }
@@ -153,7 +153,7 @@ void tr__local_directory_deinit(struct local_directory *directory)
 {
     lock_take(&directory->lock);
     while (directory->first)
-        claim_drop(directory, directory->first);
+        name_claim_drop(directory, directory->first);
     lock_give(&directory->lock);
     tr__names_deinit(&directory->claims);
 }

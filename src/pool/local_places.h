@@ -10,11 +10,11 @@
 #include "actor/cell/system.h"
 #include "pool/pool.h"
 
-struct claim {
-    struct claim *next;
-    struct claim **link; /* what points to it */
-    struct name *own;    /* in `claims`; its ref is the address of this */
-    struct name *shown;  /* in the names of the system */
+struct name_claim {
+    struct name_claim *next;
+    struct name_claim **link; /* what points to it */
+    struct name *own;         /* in `claims`; its ref is the address of this */
+    struct name *shown;       /* in the names of the system */
     uint64_t ref;
 };
 
@@ -25,7 +25,7 @@ struct local_directory {
     struct lock lock;
     /* Under the lock. */
     struct names claims; /* by path, so that they can be released */
-    struct claim *first;
+    struct name_claim *first;
     uint32_t count;
 };
 

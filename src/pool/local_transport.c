@@ -42,9 +42,11 @@ static tr_status send(tr_transport *table, tr_place place, tr_ref to, tr_parcel 
         return TR_STOPPED;
     /* Its worker reads the owner from the door: `place` is where that was. */
     envelope->generation = (uint32_t)(to.bits >> 32);
-    tr_status status = front_is(cell) ? tr__front_send_outside(system, envelope, &cell, &to.bits)
-                                      : tr__mail_send_outside(system, cell, envelope);
-    if (status == TR_MAILBOX_FULL && room_policy(room_load(&cell->door.room)) == TR_DROP_NEWEST) {
+    tr_status status = cell_is_group_address(cell)
+                           ? tr__group_send_outside(system, envelope, &cell, &to.bits)
+                           : tr__mail_send_outside(system, cell, envelope);
+    if (status == TR_MAILBOX_FULL &&
+        capacity_policy(capacity_load(&cell->door.capacity)) == TR_DROP_NEWEST) {
         drop_newest(system, to, parcel);
         return TR_OK;
     }

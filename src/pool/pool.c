@@ -168,7 +168,7 @@ tr_status tr_system_new_sized(const tr_system_options *caller_options, size_t si
     if (status == TR_OK && options.durable)
         status = options.durable->start(system, options.durable, options.store);
     if (status != TR_OK) {
-        tr__start_gate_refuse(&system->gate, status);
+        tr__start_barrier_refuse(&system->start_barrier, status);
         tr_system_free(system);
         return status;
     }

@@ -7,7 +7,7 @@
 #include "actor/verbs/client.h"
 #include "actor/cell/dispatch.h"
 #include "actor/life/pooled.h"
-#include "actor/system/relief.h"
+#include "actor/system/thread_handoff.h"
 #include "actor/life/spawn.h"
 #include "base/assert.h"
 #include "pool/pool.h"

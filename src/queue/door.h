@@ -26,7 +26,7 @@
 #ifndef QUEUE_DOOR_H
 #define QUEUE_DOOR_H
 
-#include "queue/room.h"
+#include "queue/capacity.h"
 #include "queue/stack.h"
 
 /** Mail in the inbox; the envelope begins with it. */
@@ -35,12 +35,12 @@ struct door_mail {
 };
 
 struct door {
-    struct stack_node ready; /* written by who posts; must be first */
-    atomptr inbox;           /* written by anybody */
-    atom64 ref;              /* of the tenant, 0 for none; written by the owner */
-    struct room room;        /* of its mailbox; see queue/room.h */
-    atom32 owner;            /* index of the worker; written by the owner */
-    uint32_t tenant;         /* for whatever the tenant likes: it would be padding */
+    struct stack_node ready;  /* written by who posts; must be first */
+    atomptr inbox;            /* written by anybody */
+    atom64 ref;               /* of the tenant, 0 for none; written by the owner */
+    struct capacity capacity; /* of its mailbox; see queue/capacity.h */
+    atom32 owner;             /* index of the worker; written by the owner */
+    uint32_t tenant;          /* for whatever the tenant likes: it would be padding */
 };
 
 #define DOOR_IDLE NULL
@@ -64,7 +64,7 @@ ATOM_INLINE void door_init(struct door *door)
     door->ready.next = NULL;
     atomptr_init(&door->inbox, DOOR_CLOSED);
     atom64_init(&door->ref, 0);
-    room_open(&door->room, 0, 0, 0, 0);
+    capacity_open(&door->capacity, 0, 0, 0, 0);
     atom32_init(&door->owner, 0);
 }
 

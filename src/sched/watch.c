@@ -18,7 +18,7 @@ static void look_at(const struct watch_report *report, struct loop *loop, tr_tim
     }
     if (loop->looks < WATCH_LOOKS_MIN && ++loop->looks < WATCH_LOOKS_MIN)
         return;
-    if (report->relief_ns && age_ns >= report->relief_ns)
+    if (report->handoff_ns && age_ns >= report->handoff_ns)
         report->on_stuck(report->context, loop, steps, now_ns);
     if (!report->stall_ns || age_ns < loop->report_ns)
         return;

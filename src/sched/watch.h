@@ -31,7 +31,7 @@ struct watch_report {
      */
     bool (*on_stall)(void *context, struct loop *loop, tr_time duration_ns, bool is_over);
     void *context;
-    tr_time relief_ns; /* how long a turn may take before on_stuck is called; 0: that is never */
+    tr_time handoff_ns; /* how long a turn may take before on_stuck is called; 0: that is never */
     /** A loop has been at the same step (loop_steps) for that long; again at each tick. */
     void (*on_stuck)(void *context, struct loop *loop, uint64_t steps, tr_time now_ns);
     /** After each look at all loops; may be NULL. True: the watch must not sleep. */

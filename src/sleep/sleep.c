@@ -139,7 +139,7 @@ static void set_deadline(struct sleep_machine *machine, tr_time grace_ns, tr_tim
     machine->due = min_time(machine->deadline, time_after(now, SLEEP_TICK_NS));
 }
 
-static struct holder *hook_of(struct sleep_machine *machine, enum sleep_reason reason)
+static struct wake_lock *hook_of(struct sleep_machine *machine, enum sleep_reason reason)
 {
     return reason == SLEEP_REASON_DESTROY ? &machine->on_destroy : &machine->on_sleep;
 }
@@ -150,9 +150,9 @@ static uint32_t hook_step(struct sleep_machine *machine, enum sleep_reason reaso
     bool destroys = reason == SLEEP_REASON_DESTROY;
     if (!(destroys ? machine->options.has_on_destroy : machine->options.has_on_sleep))
         return 0;
-    struct holder *holder = hook_of(machine, reason);
-    holder->what = destroys ? "on_destroy, not begun" : "on_sleep, not begun";
-    tr__holders_add(&machine->holders, holder, COUNTER_HOOKS, now);
+    struct wake_lock *wake_lock = hook_of(machine, reason);
+    wake_lock->what = destroys ? "on_destroy, not begun" : "on_sleep, not begun";
+    tr__wake_locks_add(&machine->wake_locks, wake_lock, COUNTER_HOOKS, now);
     return destroys ? BIT(RUN_ON_DESTROY) : BIT(RUN_ON_SLEEP);
 }
 
@@ -213,9 +213,9 @@ void tr__sleep_init(struct sleep_machine *machine, const struct sleep_options *o
         machine->options.idle_ns = SLEEP_IDLE_NS;
     if (options->grace_ns == 0)
         machine->options.grace_ns = SLEEP_GRACE_NS;
-    tr__holders_init(&machine->holders);
+    tr__wake_locks_init(&machine->wake_locks);
     if (options->no_sleep)
-        tr__holders_add(&machine->holders, &machine->no_sleep, COUNTER_NO_SLEEP, now);
+        tr__wake_locks_add(&machine->wake_locks, &machine->no_sleep, COUNTER_NO_SLEEP, now);
 }
 
 bool tr__sleep_next(struct sleep_machine *machine, tr_time now, struct sleep_action *action)
@@ -233,7 +233,7 @@ bool tr__sleep_next(struct sleep_machine *machine, tr_time now, struct sleep_act
         .outcome = machine->outcome,
     };
     if (step == STEP_TERMINATED)
-        tr__holders_release(&machine->holders);
+        tr__wake_locks_release(&machine->wake_locks);
     return true;
 }
 
@@ -255,33 +255,33 @@ tr_status tr__sleep_start_failed(struct sleep_machine *machine, tr_status why)
     return machine->state == SLEEP_LOADING ? tr__sleep_crash(machine, why) : misplaced(machine);
 }
 
-tr_status tr__sleep_raise(struct sleep_machine *machine, struct holder *holder,
+tr_status tr__sleep_raise(struct sleep_machine *machine, struct wake_lock *wake_lock,
                           enum sleep_counter counter, tr_time now)
 {
     if (machine->state == SLEEP_TERMINATED)
         return TR_STOPPED;
-    if (holder_is_raised(holder))
+    if (wake_lock_is_raised(wake_lock))
         return TR_INVALID_TRANSITION;
-    tr__holders_add(&machine->holders, holder, counter, now);
+    tr__wake_locks_add(&machine->wake_locks, wake_lock, counter, now);
     note_change(machine, 1U << counter, now);
     return TR_OK;
 }
 
-void tr__sleep_drop(struct sleep_machine *machine, struct holder *holder, tr_time now)
+void tr__sleep_drop(struct sleep_machine *machine, struct wake_lock *wake_lock, tr_time now)
 {
-    if (!holder_is_raised(holder))
+    if (!wake_lock_is_raised(wake_lock))
         return;
-    tr__holders_remove(&machine->holders, holder);
-    note_change(machine, 1U << holder->counter, now);
+    tr__wake_locks_remove(&machine->wake_locks, wake_lock);
+    note_change(machine, 1U << wake_lock->counter, now);
 }
 
-void tr__sleep_move(struct sleep_machine *machine, struct holder *holder,
+void tr__sleep_move(struct sleep_machine *machine, struct wake_lock *wake_lock,
                     enum sleep_counter counter, tr_time now)
 {
-    if (!holder_is_raised(holder) || holder->counter == counter)
+    if (!wake_lock_is_raised(wake_lock) || wake_lock->counter == counter)
         return;
-    note_change(machine, 1U << holder->counter | 1U << counter, now);
-    tr__holders_move(&machine->holders, holder, counter);
+    note_change(machine, 1U << wake_lock->counter | 1U << counter, now);
+    tr__wake_locks_move(&machine->wake_locks, wake_lock, counter);
 }
 
 static tr_status ask_sleep(struct sleep_machine *machine, tr_time now)
@@ -400,7 +400,7 @@ static void grace_timer(struct sleep_machine *machine, tr_time now)
     }
     disarm(machine);
     machine->is_overdue = true;
-    /* A hook that has not begun is skipped; its holder says so in the warning. */
+    /* A hook that has not begun is skipped; its wake_lock says so in the warning. */
     machine->agenda &= ~(BIT(RUN_ON_SLEEP) | BIT(RUN_ON_DESTROY));
     machine->agenda |= DEADLINE_STEPS;
 }
@@ -432,8 +432,8 @@ void tr__sleep_timer(struct sleep_machine *machine, tr_time now)
 
 tr_status tr__sleep_hook_begin(struct sleep_machine *machine, enum sleep_reason reason)
 {
-    struct holder *hook = hook_of(machine, reason);
-    if (machine->state == SLEEP_TERMINATED || !holder_is_raised(hook))
+    struct wake_lock *hook = hook_of(machine, reason);
+    if (machine->state == SLEEP_TERMINATED || !wake_lock_is_raised(hook))
         return misplaced(machine);
     hook->what = reason == SLEEP_REASON_DESTROY ? "on_destroy" : "on_sleep";
     return TR_OK;
@@ -441,8 +441,8 @@ tr_status tr__sleep_hook_begin(struct sleep_machine *machine, enum sleep_reason 
 
 tr_status tr__sleep_hook_end(struct sleep_machine *machine, enum sleep_reason reason, tr_time now)
 {
-    struct holder *hook = hook_of(machine, reason);
-    if (machine->state == SLEEP_TERMINATED || !holder_is_raised(hook))
+    struct wake_lock *hook = hook_of(machine, reason);
+    if (machine->state == SLEEP_TERMINATED || !wake_lock_is_raised(hook))
         return misplaced(machine);
     tr__sleep_drop(machine, hook, now);
     return TR_OK;

@@ -5,7 +5,7 @@
  * It is pure: it has no clock, no thread, no memory but its own, and calls nobody. The host of the
  * actor tells it what has happened (events, each with the time) and then does what it says (steps):
  *
- *     tr__sleep_drop(machine, &request->holder, now);
+ *     tr__sleep_drop(machine, &request->wake_lock, now);
  *     struct sleep_action action;
  *     while (tr__sleep_next(machine, now, &action))
  *         perform(actor, &action);
@@ -21,7 +21,7 @@
 #ifndef SLEEP_SLEEP_H
 #define SLEEP_SLEEP_H
 
-#include "sleep/holders.h"
+#include "sleep/wake_locks.h"
 
 enum sleep_state {
     SLEEP_LOADING, /* until set-up and the first hooks are done */
@@ -82,7 +82,7 @@ enum sleep_door {
     X(CLEAR_ALARMS)       /* take them from the scheduler */                                       \
     X(CLOSE_STORE)        /* later writes of this generation are refused */                        \
     X(REPLY)              /* to whom waits for the stop: `status` */                               \
-    X(TERMINATED)         /* the last step: `outcome`, `status`; no holder is in the machine */
+    X(TERMINATED)         /* the last step: `outcome`, `status`; no wake_lock is in the machine */
 
 #define SLEEP_STEP_ENUM(name) STEP_##name,
 enum sleep_step { SLEEP_STEPS(SLEEP_STEP_ENUM) STEP_COUNT };
@@ -113,10 +113,10 @@ struct sleep_options {
 };
 
 struct sleep_machine {
-    struct holders holders;
-    struct holder no_sleep; /* the machine's own: so every reason has a holder */
-    struct holder on_sleep;
-    struct holder on_destroy;
+    struct wake_locks wake_locks;
+    struct wake_lock no_sleep; /* the machine's own: so every reason has a wake_lock */
+    struct wake_lock on_sleep;
+    struct wake_lock on_destroy;
     struct sleep_options options;
     uint32_t agenda; /* a bit for each step that is due */
     enum sleep_state state;
@@ -154,20 +154,20 @@ TR_MUST_CHECK tr_status tr__sleep_started(struct sleep_machine *machine, tr_time
 TR_MUST_CHECK tr_status tr__sleep_start_failed(struct sleep_machine *machine, tr_status why);
 
 /**
- * A piece of work begins: `holder` is lent until it is dropped, or until TERMINATED has been taken.
+ * A piece of work begins: `wake_lock` is lent until it is dropped, or until TERMINATED has been taken.
  * TR_STOPPED: Terminated, nothing is lent. TR_INVALID_TRANSITION: it is raised already.
  */
-TR_MUST_CHECK tr_status tr__sleep_raise(struct sleep_machine *machine, struct holder *holder,
+TR_MUST_CHECK tr_status tr__sleep_raise(struct sleep_machine *machine, struct wake_lock *wake_lock,
                                         enum sleep_counter counter, tr_time now);
 
 /**
  * The work has ended, well or not. Does nothing, and does not touch the machine, which may be gone,
- * when the holder is not raised.
+ * when the wake_lock is not raised.
  */
-void tr__sleep_drop(struct sleep_machine *machine, struct holder *holder, tr_time now);
+void tr__sleep_drop(struct sleep_machine *machine, struct wake_lock *wake_lock, tr_time now);
 
-/** A raised holder counts elsewhere now: the run handler begins or ends its wait; nothing else. */
-void tr__sleep_move(struct sleep_machine *machine, struct holder *holder,
+/** A raised wake_lock counts elsewhere now: the run handler begins or ends its wait; nothing else. */
+void tr__sleep_move(struct sleep_machine *machine, struct wake_lock *wake_lock,
                     enum sleep_counter counter, tr_time now);
 
 /**

@@ -17,12 +17,12 @@ enum sleep_counter tr__sleep_can_arm(const struct sleep_machine *machine)
 {
     if (machine->state != SLEEP_STARTED)
         return COUNTER_NOT_READY;
-    return counters_first(machine->holders.raised & counters_block_idle);
+    return counters_first(machine->wake_locks.raised & counters_block_idle);
 }
 
 bool tr__sleep_can_finalize(const struct sleep_machine *machine, enum sleep_reason reason)
 {
-    return (machine->holders.raised & blocks_finalize(reason)) == 0;
+    return (machine->wake_locks.raised & blocks_finalize(reason)) == 0;
 }
 
 enum sleep_door tr__sleep_door(const struct sleep_machine *machine)
@@ -142,10 +142,10 @@ size_t tr__sleep_why(const struct sleep_machine *machine, tr_time now, char *tex
                                        (int)(left % TR_SECOND / TR_MILLISECOND))
                             : snprintf(text, size, "%s, waits for ", name);
     size_t length = cut(written, size);
-    uint32_t set = machine->holders.raised & tr__sleep_blocks_next(machine);
+    uint32_t set = machine->wake_locks.raised & tr__sleep_blocks_next(machine);
     if (set)
         return length +
-               tr__holders_print(&machine->holders, set, now, text + length, size - length);
+               tr__wake_locks_print(&machine->wake_locks, set, now, text + length, size - length);
     return length +
            cut(snprintf(text + length, size - length, "%s", waits_for(machine)), size - length);
 }

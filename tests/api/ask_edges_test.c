@@ -159,7 +159,7 @@ static tr_next ask_the_wrong(tr_self *self, struct player *player, int64_t arg)
     play_ask asked = tr_ask(self, world.players[1], play, .call = CALL(reply_wrongly));
     world.status = tr_try_await(self, asked, &reply);
     ck_assert_ptr_null(reply);
-    say(tr_why(self, asked)->text);
+    say(tr_ask_error(self, asked)->text);
     return tr_reply(self, value);
 }
 
@@ -309,7 +309,7 @@ static void wait_in_vain(tr_self *self)
     ck_assert_int_eq(tr_try_await(self, asked, &reply), TR_NOT_IN_A_TURN);
     ck_assert_ptr_null(reply);
     ck_assert(tr_is_answered(self, asked));
-    ck_assert_int_eq(tr_why(self, asked)->status, TR_NOT_IN_A_TURN);
+    ck_assert_int_eq(tr_ask_error(self, asked)->status, TR_NOT_IN_A_TURN);
     ck_assert_int_eq(tr_await_all(self, asked, asked), TR_NOT_IN_A_TURN);
     tr_status any = tr_await_any(self, &index, asked);
     ck_assert(any == TR_NOT_IN_A_TURN || (any == TR_OK && index == 0)); /* it has ended */
@@ -382,12 +382,12 @@ TEST(nothing_is_asked_of_nobody, "A-01", "U-02")
     ck_assert(tr_self_is_answered(NULL, none));
     ck_assert(tr_client_is_answered(NULL, none));
     ck_assert_int_eq(tr_client_try_await(NULL, none, &reply), TR_INVALID_ARGUMENT);
-    ck_assert_int_ne(tr_client_why(NULL, none)->status, TR_OK);
-    ck_assert_int_ne(tr_self_why(NULL, none)->status, TR_OK);
+    ck_assert_int_ne(tr_client_ask_error(NULL, none)->status, TR_OK);
+    ck_assert_int_ne(tr_self_ask_error(NULL, none)->status, TR_OK);
     world_begin(1, 1);
     asked = tr_client_ask(world.client, tr_any(world.players[0]), NULL, &message, 0);
     ck_assert_int_eq(outcome_of(asked, NULL), TR_INVALID_ARGUMENT);
-    ck_assert_int_eq(tr_client_why(world.client, asked)->status, TR_INVALID_ARGUMENT);
+    ck_assert_int_eq(tr_client_ask_error(world.client, asked)->status, TR_INVALID_ARGUMENT);
     asked = tr_client_ask(world.client, tr_any(world.players[0]), &tr_type_play, NULL, 0);
     ck_assert_int_eq(outcome_of(asked, NULL), TR_INVALID_ARGUMENT);
     world_end();

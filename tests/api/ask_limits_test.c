@@ -143,7 +143,7 @@ static tr_next nested(tr_self *self, struct player *player, int64_t depth)
     play_ask one = tr_ask(self, world.players[1], play, .call = CALL(echo), .arg = 1);
     play_ask two = tr_ask(self, world.players[2], play, .call = CALL(nested), .arg = depth - 1);
     tr_status status = tr_try_await(self, two, &reply);
-    const tr_error *why = tr_why(self, two);
+    const tr_error *why = tr_ask_error(self, two);
     if (status == TR_REFUSED && why->status == TR_REFUSED)
         ck_assert_int_eq(why->code, 42); /* at least this is known, if there are no words */
     if (tr_await_all(self, one, two) == TR_OK)

@@ -144,7 +144,7 @@ static tr_next act(tr_self *self, struct player *player, int64_t arg)
         tr_suspend(self, world.players[dice / 65536 % PLAYERS]);
         break;
     case 9:
-        return TR_NOT_HANDLED;
+        return TR_DECLINE;
     case 10:
         tr_reply(self, value, .number = answer_to(arg));
         if (depth)

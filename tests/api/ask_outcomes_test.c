@@ -32,7 +32,7 @@ static tr_next ask_next(tr_self *self, struct player *player, int64_t whom)
     world.count++;
     if (world.status == TR_CANCELLED)
         return TR_SAME;
-    ck_assert_int_eq(tr_why(self, asked)->status, world.status);
+    ck_assert_int_eq(tr_ask_error(self, asked)->status, world.status);
     ck_assert_int_eq(tr_try_await(self, asked, &reply), world.status); /* it stays so */
     ck_assert_int_eq(reply != NULL, world.status == TR_OK);
     return tr_reply(self, value, .number = world.status);
@@ -163,10 +163,10 @@ static tr_next stop_then(tr_self *self, struct player *player, int64_t how)
         tr_sleep(self, TR_MILLISECOND);
         return TR_STOP;
     case 7:
-        return TR_NOT_HANDLED;
+        return TR_DECLINE;
     case 8:
         tr_sleep(self, TR_MILLISECOND);
-        return TR_NOT_HANDLED;
+        return TR_DECLINE;
     case 9:
         return tr_reply(self, other_value);
     case 10:
@@ -405,7 +405,7 @@ static tr_next pass_through(tr_self *self, struct player *player, int64_t depth)
         return tr_reply(self, value, .number = tr_await(self, asked)->number);
     const struct value *reply;
     world.status = tr_try_await(self, asked, &reply);
-    const tr_error *error = tr_why(self, asked);
+    const tr_error *error = tr_ask_error(self, asked);
     ck_assert_int_eq(error->code, 77);
     ck_assert_str_eq(error->text, "no, said p4");
     return tr_give_up(self, asked);

@@ -28,7 +28,7 @@ static void note(tr_self *self, tr_pending asked, tr_status status)
     cycles += status == TR_ASK_CYCLE;
     others += status == TR_OK;
     if (status == TR_ASK_CYCLE)
-        snprintf(path, sizeof path, "%s", tr_self_why(self, asked)->text);
+        snprintf(path, sizeof path, "%s", tr_self_ask_error(self, asked)->text);
 }
 
 static tr_pending ask_player(tr_self *self, int whom, player_call call, int64_t arg)

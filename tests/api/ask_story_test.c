@@ -113,11 +113,11 @@ static tr_next on_try_it(tr_self *self, const struct try_it *message)
     if (message->which == 1) {
         set_aside_ask aside = tr_ask_within(self, TR_SECOND, message->whom, set_aside);
         tr_status status = tr_try_await(self, aside, &reply);
-        tr_reply(self, outcome, .status = status, .text = tr_why(self, aside)->text);
+        tr_reply(self, outcome, .status = status, .text = tr_ask_error(self, aside)->text);
         return TR_SAME;
     }
     tr_status status = tr_try_await(self, asked, &reply);
-    tr_reply(self, outcome, .status = status, .text = tr_why(self, asked)->text);
+    tr_reply(self, outcome, .status = status, .text = tr_ask_error(self, asked)->text);
     return TR_SAME;
 }
 
@@ -191,7 +191,7 @@ TEST(a_timeout_never_names_the_line_of_an_earlier_wait, "A-03")
         doze_ask dozes = tr_ask_within(stage.client, TR_SECOND, whom, doze);
         ck_assert_int_eq(tr_try_await(stage.client, dozes, NULL), TR_TIMEOUT);
         snprintf(place, sizeof place, "on_doze waits at ask_story_test.c:%d", doze_line);
-        HAS(tr_why(stage.client, dozes)->text, place);
+        HAS(tr_ask_error(stage.client, dozes)->text, place);
         /* The first waits for room, and the second, which is later there, for the first. */
         push_ask pushes[2];
         pushes[1] =
@@ -199,7 +199,7 @@ TEST(a_timeout_never_names_the_line_of_an_earlier_wait, "A-03")
         pushes[0] = tr_ask_within(stage.client, TR_SECOND, whom, push);
         for (int i = 0; i < 2; i++) {
             ck_assert_int_eq(tr_try_await(stage.client, pushes[i], NULL), TR_TIMEOUT);
-            const char *text = tr_why(stage.client, pushes[i])->text;
+            const char *text = tr_ask_error(stage.client, pushes[i])->text;
             HAS(text, "on_push waits");
             ck_assert_msg(!strstr(text, " at "), "%s", text);
         }
@@ -328,7 +328,7 @@ TEST(a_client_is_told_the_story_too, "A-03")
         question_ask asked = tr_ask_within(stage.client, TR_SECOND, first, question, .n = 1);
         ck_assert_int_eq(tr_try_await(stage.client, asked, NULL), TR_TIMEOUT);
         ck_assert_int_eq(tr_kit_now(stage.kit), start_ns + TR_SECOND);
-        const char *text = tr_why(stage.client, asked)->text;
+        const char *text = tr_ask_error(stage.client, asked)->text;
         HAS(text,
             "question: /user/first: on_question waits 1000 ms for question at ask_story_test.c:");
         HAS(text, "; /user/last: its reply was put off");

@@ -89,7 +89,7 @@ TEST(names_are_checked, "L-07", "U-01", "U-02")
     tr_error error;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         plain_ref p = {.bits = 99};
-        ck_assert_int_eq(tr_try_spawn_why(test, &p, &error, plain, bad[i]), TR_NAME_INVALID);
+        ck_assert_int_eq(tr_try_spawn_error(test, &p, &error, plain, bad[i]), TR_NAME_INVALID);
         ck_assert_int_eq(error.status, TR_NAME_INVALID);
         ck_assert_uint_gt(strlen(error.text), 0);
         ck_assert_uint_eq(p.bits, 99);
@@ -242,7 +242,7 @@ static tr_next null_self(tr_self *self)
     ck_assert_ptr_null(tr_try_realloc(NULL, NULL, 1));
     ck_assert_ptr_null(tr_try_scratch(NULL, 1));
     tr_free(NULL, NULL);
-    ck_assert_ptr_null(tr_keep(self, NULL));
+    ck_assert_ptr_null(tr_strdup(self, NULL));
     tr_buffer_keep(self, NULL);
     tr_log_info(NULL, "nobody");
     story_add("done");
@@ -264,7 +264,7 @@ static void noop(void *resource)
 /* Verbs that can only end the turn do so. */
 static tr_next null_cleaner(tr_self *self)
 {
-    tr_clean(self, NULL, NULL);
+    tr_at_end(self, NULL, NULL);
     story_add("not reached");
     return TR_SAME;
 }

@@ -95,7 +95,7 @@ static tr_next on_puts(tr_self *self, const struct put *const *messages, size_t 
         tr_reply_at(self, 1, was_put, .n = 1);
         tr_crash(self, TR_BAD_DATA, "broken");
     case UNHANDLED:
-        return TR_NOT_HANDLED;
+        return TR_DECLINE;
     case STASH:
         return tr_stash(self);
     case REFUSE:

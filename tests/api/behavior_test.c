@@ -190,7 +190,7 @@ TR_BEHAVIOR(wide_with, struct large, TR_SETUP_WITH(open_with, set_up_wide_with),
 
 static tr_next set_up_refuses(tr_self *self)
 {
-    tr_clean(self, (void *)(uintptr_t) "cleaned", story_release);
+    tr_at_end(self, (void *)(uintptr_t) "cleaned", story_release);
     tr_defer(self, (void *)(uintptr_t) "deferred", story_release);
     return tr_fail(self, TR_REFUSED, "not %s", "me");
 }

@@ -64,7 +64,7 @@ static void reply_after(tr_time delay_ns, tr_status expected)
     tr_kit_advance(kit, 80 * MS);
     ck_assert(tr_is_answered(test, asked));
     ck_assert_int_eq(tr_try_await(test, asked, NULL), expected);
-    const char *text = tr_why(test, asked)->text;
+    const char *text = tr_ask_error(test, asked)->text;
     if (expected == TR_TIMEOUT)
         ck_assert_msg(strstr(text, "the request was answered too late"), "%s", text);
     ck_assert_uint_eq(tr_client_poll(test, 0), 1);

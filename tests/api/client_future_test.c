@@ -271,12 +271,12 @@ TEST(those_that_wait_and_those_that_are_called_do_not_mix, "A-01", "AK-19")
     ck_assert_int_eq(tr_ask_callback(client, seen, &seen, oracle, question, .n = 2), TR_OK);
     question_ask third = tr_ask(client, oracle, question, .deed = REFUSE, .text = "a Sunday");
     ck_assert_int_eq(tr_try_await(client, third, &number), TR_REFUSED);
-    const tr_error *why = tr_why(client, third);
+    const tr_error *why = tr_ask_error(client, third);
     ck_assert_int_eq(why->status, TR_REFUSED);
     ck_assert_int_eq(why->code, 42);
     ck_assert_str_eq(why->text, "not on a Sunday");
-    ck_assert_int_eq(tr_why(client, first)->status, TR_OK);
-    ck_assert_int_eq(tr_why(client, third)->status, TR_INVALID_ARGUMENT);
+    ck_assert_int_eq(tr_ask_error(client, first)->status, TR_OK);
+    ck_assert_int_eq(tr_ask_error(client, third)->status, TR_INVALID_ARGUMENT);
     /* The callback's ask has a number, but nobody waits for that. */
     ck_assert_int_eq(tr_client_try_await(client, (tr_pending){first.any.id + 1}, NULL),
                      TR_INVALID_ARGUMENT);
@@ -287,7 +287,7 @@ TEST(those_that_wait_and_those_that_are_called_do_not_mix, "A-01", "AK-19")
     ck_assert_uint_eq(seen.n, 3);
     ck_assert_int_eq(tr_try_await(client, first, &number), TR_OK);
     ck_assert_uint_eq(number->n, 2);
-    ck_assert_int_eq(tr_why(client, first)->status, TR_OK);
+    ck_assert_int_eq(tr_ask_error(client, first)->status, TR_OK);
     tr_kit_free(kit);
 }
 

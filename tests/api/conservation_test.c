@@ -98,7 +98,7 @@ static tr_next do_something(tr_self *self, uint32_t lives, bool is_mime)
     case 7:
         return tr_random(self) % 8 ? TR_SAME : TR_STOP;
     case 8:
-        return TR_NOT_HANDLED;
+        return TR_DECLINE;
     case 9:
         return tr_random(self) % 8 ? TR_SAME : tr_fail(self, TR_BAD_DATA, "by chance");
     case 10:

@@ -86,7 +86,7 @@ static void use_all(tr_self *self, struct whole *w, const char *kind, bool may_s
     if (w->kept)
         ck_assert_str_eq(w->kept, "kept");
     else
-        w->kept = tr_keep(self, "kept");
+        w->kept = tr_strdup(self, "kept");
     ck_assert_str_eq(tr_format(self, "%d-%s", 5, "x"), "5-x");
     ck_assert_ptr_nonnull(tr_scratch(self, 10000));
     ck_assert_int_eq(tr_tell(self, outside, seen, .causal = tr_causal_id(self)), TR_OK);
@@ -419,7 +419,7 @@ static tr_next on_defer(tr_self *self, const struct poke *m)
         tr_defer(self, &released, count_release);
     ck_assert_int_le(m->n, TR_DEFERS_MAX);
     story_add("all");
-    return m->n == 7 ? TR_NOT_HANDLED : TR_SAME;
+    return m->n == 7 ? TR_DECLINE : TR_SAME;
 }
 static tr_next on_order(tr_self *self)
 {

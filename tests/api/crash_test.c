@@ -36,7 +36,7 @@ TR_ACTOR(child, go);
 static tr_next child_set_up(tr_self *self, const struct go *m)
 {
     tr_defer(self, (void *)(uintptr_t) "child's defer", story_release);
-    tr_clean(self, (void *)(uintptr_t) "child's cleaner", story_release);
+    tr_at_end(self, (void *)(uintptr_t) "child's cleaner", story_release);
     memset(tr_scratch(self, 3000), 0x77, 3000);
     if (m->n > 1) {
         /* The crash of one below ends this set-up too: it has no way to say so. */
@@ -71,7 +71,7 @@ static tr_next on_spawn(tr_self *self, const struct go *m)
     memset(on_stack, 0x22, sizeof on_stack);
     memset(scratch, 0x33, 500);
     tr_defer(self, (void *)(uintptr_t) "parent's defer", story_release);
-    tr_status status = tr_try_spawn_why(self, &ref, &error, child, "child", go, .n = m->n);
+    tr_status status = tr_try_spawn_error(self, &ref, &error, child, "child", go, .n = m->n);
     ck_assert_int_eq(status, TR_INIT_FAILED);
     ck_assert_uint_eq(ref.bits, 5);
     if (m->n == 1) {
@@ -178,7 +178,7 @@ static void count_cleaned(void *resource)
 }
 static tr_next hasty_set_up(tr_self *self, const struct go *m)
 {
-    tr_clean(self, NULL, count_cleaned);
+    tr_at_end(self, NULL, count_cleaned);
     (void)tr_alloc(self, 100);
     if (m->n % 3 == 0)
         tr_crash(self, TR_FAILED, "in the set-up");

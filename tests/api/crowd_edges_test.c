@@ -247,7 +247,7 @@ struct shop {
 };
 static tr_next shop_set_up(tr_self *self, struct shop *shop, const struct open_shop *message)
 {
-    shop->sign = tr_keep(self, message->sign);
+    shop->sign = tr_strdup(self, message->sign);
     shop->doors = message->doors;
     return TR_SAME;
 }

@@ -28,7 +28,7 @@ static bool is_fair(tr_status status)
 static tr_next set_up(tr_self *self, const struct open_it *message)
 {
     ck_assert_str_eq(message->text, "a text that is not short");
-    (void)tr_keep(self, message->text);
+    (void)tr_strdup(self, message->text);
     return TR_SAME;
 }
 static tr_next on_item(const struct item *message)

@@ -90,7 +90,7 @@ static struct house house_open(void)
     ck_assert_int_eq(sem_init(&gate, 0, 0), 0);
     const tr_system_options options = {.size = sizeof options,
                                        .workers = 1,
-                                       .relief_after_ns = 3 * TR_MILLISECOND,
+                                       .handoff_after_ns = 3 * TR_MILLISECOND,
                                        .durable = TR_DURABLES(lazy, strict),
                                        .store = directory};
     ck_assert_int_eq(tr_system_new(&options, &house.system), TR_OK);
@@ -155,7 +155,7 @@ TEST(what_a_stuck_handler_changed_is_stored_when_it_has_returned, "O-05", "Z-14"
     ck_assert_uint_eq(values->first, 2);
     tr_counters counters;
     tr_system_counters(house.system, &counters);
-    ck_assert_uint_ge(counters.reliefs, 1);
+    ck_assert_uint_ge(counters.handoffs, 1);
     house_close(&house);
 }
 

@@ -62,7 +62,7 @@ static tr_next on_fill(tr_self *self, struct box_state *state)
     state->tiny = -128;
     state->large = UINT64_MAX;
     state->real = 0.1;
-    state->text = tr_keep(self, "text with \xc3\xa4");
+    state->text = tr_strdup(self, "text with \xc3\xa4");
     char *raw = tr_alloc(self, 4);
     memcpy(raw, "a\0b\xff", 4);
     state->raw = (tr_bytes){raw, 4};

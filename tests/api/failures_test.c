@@ -76,7 +76,7 @@ static tr_error tried_error;
 static tr_next on_try_it(tr_self *self)
 {
     broken_ref child;
-    tried = tr_try_spawn_why(self, &child, &tried_error, broken, "child");
+    tried = tr_try_spawn_error(self, &child, &tried_error, broken, "child");
     return TR_SAME;
 }
 

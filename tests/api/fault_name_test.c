@@ -236,7 +236,7 @@ TEST(stack_bytes_out_of_its_limits_is_refused, "S-10")
     options.stack_bytes = TR_STACK_LARGEST;
     ck_assert_int_eq(tr_system_new(&options, &system), TR_OK);
     tr_system_free(system);
-    options.relief_after_ns = 20 * TR_MILLISECOND;
+    options.handoff_after_ns = 20 * TR_MILLISECOND;
     options.names_faults = true;
     ck_assert_int_eq(tr_system_new(&options, &system), TR_NOT_SUPPORTED);
 }

@@ -35,7 +35,7 @@ static void sailor_defer(void *unused)
 static tr_next sailor_ready(tr_self *self, struct sailor *sailor, const struct ready *ready)
 {
     sailor->client = ready->client;
-    tr_clean(self, sailor, sailor_clean);
+    tr_at_end(self, sailor, sailor_clean);
     return TR_SAME;
 }
 

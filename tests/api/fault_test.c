@@ -33,7 +33,7 @@ static void count(void *counter)
 
 static void take(tr_self *self)
 {
-    tr_clean(self, &cleaned, count);
+    tr_at_end(self, &cleaned, count);
     tr_defer(self, &deferred, count);
     memset(tr_alloc(self, 1000), 1, 1000);
     (void)tr_scratch(self, 1000);

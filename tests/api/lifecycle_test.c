@@ -378,7 +378,7 @@ static tr_next picky_note(const struct note *note)
 
 static tr_next picky_other(void)
 {
-    return TR_NOT_HANDLED;
+    return TR_DECLINE;
 }
 TR_BEHAVIOR(picky, void, TR_ON(note, picky_note), TR_ON(other, picky_other));
 

@@ -152,7 +152,7 @@ static tr_next spawn_readers(tr_self *self)
         reader_ref reader;
         tr_error error = {0};
         tr_status status =
-            tr_try_spawn_why(self, &reader, &error, reader, NULL, words, .text = text);
+            tr_try_spawn_error(self, &reader, &error, reader, NULL, words, .text = text);
         ck_assert_int_eq(status, extra ? TR_TOO_LARGE : TR_OK);
         ck_assert_uint_eq(read_length, LONGEST);
         ck_assert(!extra || error.text[0]);

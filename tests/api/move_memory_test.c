@@ -62,7 +62,7 @@ static tr_next mover_setup(tr_self *self, struct mover *mover, const struct numb
     for (int i = 0; i < TIMERS; i++)
         known[mover->index].is_on[i] = false;
     known[mover->index].begun++;
-    tr_clean(self, &known[mover->index].cleaned, mover_clean);
+    tr_at_end(self, &known[mover->index].cleaned, mover_clean);
     return TR_SAME;
 }
 

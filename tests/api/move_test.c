@@ -155,7 +155,7 @@ static tr_next rich_setup(tr_self *self, struct rich *state)
     rich_begun++;
     rich_as = RICH;
     memset(state->large, (int)rich_begun, sizeof state->large);
-    tr_clean(self, &rich_cleaned, rich_clean);
+    tr_at_end(self, &rich_cleaned, rich_clean);
     return TR_SAME;
 }
 

@@ -31,7 +31,7 @@ static tr_status status_of_name(struct stage *stage, const char *name)
 {
     plain_ref plain;
     tr_error error = {.status = TR_OK};
-    tr_status status = tr_try_spawn_why(stage->client, &plain, &error, plain, name);
+    tr_status status = tr_try_spawn_error(stage->client, &plain, &error, plain, name);
     ck_assert_int_eq(error.status, status);
     if (status == TR_OK) {
         char path[TR_NAME_MAX + 8];
@@ -221,7 +221,7 @@ static void play_name_exists(struct stage *stage)
     ck_assert_int_eq(tr_try_spawn_at(stage->client, &first, stage_far(stage), plain, "name"),
                      TR_OK);
     for (int i = 0; i < 3; i++) {
-        ck_assert_int_eq(tr_try_spawn_why(stage->client, &second, &error, plain, "name"),
+        ck_assert_int_eq(tr_try_spawn_error(stage->client, &second, &error, plain, "name"),
                          TR_NAME_EXISTS);
         ck_assert_int_eq(error.status, TR_NAME_EXISTS);
         ck_assert_ptr_nonnull(strstr(error.text, "/user/name"));
@@ -314,7 +314,7 @@ static tr_next tower_set_up(tr_self *self, const struct deeper *deeper)
     tower_ref child;
     tr_error error;
     ck_assert_uint_eq(strlen(tr_path(self)), TR_PATH_MAX);
-    ck_assert_int_eq(tr_try_spawn_why(self, &child, &error, tower, "q", deeper), TR_LIMIT);
+    ck_assert_int_eq(tr_try_spawn_error(self, &child, &error, tower, "q", deeper), TR_LIMIT);
     ck_assert_int_eq(error.status, TR_LIMIT);
     tower_status = tr_try_spawn(self, &child, tower, NULL, deeper);
     ck_assert_uint_eq(tr_children(self, NULL, 0), 0);

@@ -96,8 +96,8 @@ static void uncount(void *counter)
 static tr_next rich_set_up(tr_self *self, struct rich *r, const struct row *m)
 {
     cleaners++;
-    tr_clean(self, &cleaners, uncount);
-    r->kept = tr_keep(self, m->name);
+    tr_at_end(self, &cleaners, uncount);
+    r->kept = tr_strdup(self, m->name);
     (void)tr_format(self, "%s %zu", m->name, m->numbers.count);
     (void)tr_alloc(self, 5000);
     (void)tr_spawn(self, sink, NULL);
@@ -182,12 +182,12 @@ static tr_next use_memory(tr_self *self, bool is_sure)
         if (!is_sure)
             continue;
         cleaners++;
-        tr_clean(self, &cleaners, uncount);
+        tr_at_end(self, &cleaners, uncount);
         if (i < 10) {
             cleaners++;
             tr_defer(self, &cleaners, uncount);
         }
-        ck_assert_str_eq(tr_keep(self, "kept"), "kept");
+        ck_assert_str_eq(tr_strdup(self, "kept"), "kept");
         ck_assert_str_eq(tr_format(self, "%s%d", "x", 1), "x1");
         if (i < 10)
             tr_buffer_keep(self, tr_buffer_of_turn(self, 100));
@@ -247,7 +247,7 @@ static tr_next on_perform(tr_self *self, const struct perform *m)
         return TR_SAME;
     case CRASH:
         cleaners++;
-        tr_clean(self, &cleaners, uncount);
+        tr_at_end(self, &cleaners, uncount);
         tr_crash(self, TR_FAILED, "on purpose");
     }
     return TR_SAME;

@@ -216,7 +216,7 @@ static void play_others(void)
     desk_ref plain;
     other_desk_ref other = {.bits = 7};
     tr_error error;
-    ck_assert_int_eq(tr_try_pool_spawn_why(test, &other, &error, other_desk, "front"),
+    ck_assert_int_eq(tr_try_pool_spawn_error(test, &other, &error, other_desk, "front"),
                      TR_NAME_EXISTS);
     ck_assert_ptr_nonnull(strstr(error.text, "/user/front"));
     ck_assert_ptr_nonnull(strstr(error.text, "a desk"));
@@ -226,7 +226,7 @@ static void play_others(void)
     /* One that is not of the pool is not given out as if it were. */
     ck_assert_int_eq(tr_try_spawn(test, &plain, desk, "plain"), TR_OK);
     ck_assert(tr_is_nobody(tr_pool_find(test, desk, "plain")));
-    ck_assert_int_eq(tr_try_pool_spawn_why(test, &plain, &error, desk, "plain"), TR_NAME_EXISTS);
+    ck_assert_int_eq(tr_try_pool_spawn_error(test, &plain, &error, desk, "plain"), TR_NAME_EXISTS);
     ck_assert_ptr_nonnull(strstr(error.text, "not of the pool"));
     ck_assert_uint_eq(visit_it(tr_any(desk), 1).n, 1);
 }
@@ -247,7 +247,7 @@ TEST(hostile_names_are_refused, "P-02", "L-07")
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         const char *name = bad[i];
         ck_assert_int_eq(tr_try_pool_spawn(test, &desk, desk, name), TR_NAME_INVALID);
-        ck_assert_int_eq(tr_try_pool_spawn_why(test, &desk, &error, desk, name), TR_NAME_INVALID);
+        ck_assert_int_eq(tr_try_pool_spawn_error(test, &desk, &error, desk, name), TR_NAME_INVALID);
         ck_assert_int_eq(error.status, TR_NAME_INVALID);
         ck_assert_uint_eq(desk.bits, 7);
         ck_assert(tr_is_nobody(tr_pool_find(test, desk, name)));
@@ -347,7 +347,7 @@ static tr_next spawn_while_stopping(tr_self *self)
 {
     desk_ref desk;
     tr_error error;
-    status_while_stopping = tr_try_pool_spawn_why(self, &desk, &error, desk, "front");
+    status_while_stopping = tr_try_pool_spawn_error(self, &desk, &error, desk, "front");
     ck_assert(tr_is_nobody(tr_pool_find(self, desk, "front")));
     return TR_SAME;
 }
@@ -513,7 +513,7 @@ TEST(a_spawn_without_memory_changes_nothing, "P-02")
         tr_error error;
         tr_kit_fail_allocation(kit, nth, false);
         uint64_t before = tr_kit_allocations(kit);
-        tr_status status = tr_try_pool_spawn_why(
+        tr_status status = tr_try_pool_spawn_error(
             test, &box, &error, labelled, "box", first_words, .text = "a word of some length");
         bool has_failed = tr_kit_allocations(kit) - before >= nth;
         tr_kit_fail_allocation(kit, 0, false);

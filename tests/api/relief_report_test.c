@@ -14,7 +14,7 @@ TEST(without_a_thread_left_a_worker_waits_and_the_log_says_so, "O-05")
     sit_ask second = sit_down(&play, 1, JUST_REPLY);
     while (!atomic_load(&heard.limits))
         (void)tr_receive(client, said, TR_MILLISECOND);
-    ck_assert_uint_eq(reliefs(&play), 1);
+    ck_assert_uint_eq(handoffs(&play), 1);
     gate_open(0);
     /* Its thread is back, but there is nobody who could hand it the worker. */
     gate_open(1);
@@ -30,7 +30,7 @@ TEST(reports_say_that_it_was_relieved, "O-05", "O-03")
     sit_ask asked = sit_down(&play, 0, JUST_REPLY);
     while (!atomic_load(&heard.stalls))
         others_go_on(&play, 1);
-    ck_assert_int_eq(atomic_load(&heard.reliefs), 1);
+    ck_assert_int_eq(atomic_load(&heard.handoffs), 1);
     ck_assert_int_eq(atomic_load(&heard.ends), 0);
     tr_why_report report;
     ck_assert_int_eq(tr_actor_why(client, play.sitters[0], &report), TR_OK);
@@ -61,7 +61,7 @@ TEST(an_ask_that_gets_no_answer_in_time_knows_why, "O-05", "A-03")
     while (!is_told) { /* on a busy machine the story may come too late */
         get_sum_ask late = tr_ask_within(client, TR_MILLISECOND, play.sitters[0], get_sum);
         ck_assert_int_eq(tr_try_await(client, late, &sat), TR_TIMEOUT);
-        is_told = strstr(tr_why(client, late)->text, "on_sit does not return");
+        is_told = strstr(tr_ask_error(client, late)->text, "on_sit does not return");
     }
     gate_open(0);
     ck_assert_int_eq(sat_of(&play, asked).status, TR_OK);
@@ -117,16 +117,16 @@ static tr_status status_of(tr_system_options options)
 
 TEST(options_that_make_no_sense_are_refused, "O-05", "U-03")
 {
-    ck_assert_int_eq(status_of((tr_system_options){.relief_after_ns = -1}), TR_INVALID_ARGUMENT);
-    ck_assert_int_eq(status_of((tr_system_options){.relief_after_ns = TR_OPTION_NS_MAX + 1}),
+    ck_assert_int_eq(status_of((tr_system_options){.handoff_after_ns = -1}), TR_INVALID_ARGUMENT);
+    ck_assert_int_eq(status_of((tr_system_options){.handoff_after_ns = TR_OPTION_NS_MAX + 1}),
                      TR_INVALID_ARGUMENT);
     ck_assert_int_eq(
-        status_of((tr_system_options){.relief_after_ns = 1,
-                                      .relief_threads_max = TR_RELIEF_THREADS_LARGEST + 1}),
+        status_of((tr_system_options){.handoff_after_ns = 1,
+                                      .handoff_threads_max = TR_RELIEF_THREADS_LARGEST + 1}),
         TR_LIMIT);
-    ck_assert_int_eq(status_of((tr_system_options){.relief_after_ns = 1, .traps_faults = true}),
+    ck_assert_int_eq(status_of((tr_system_options){.handoff_after_ns = 1, .traps_faults = true}),
                      TR_NOT_SUPPORTED);
-    ck_assert_int_eq(status_of((tr_system_options){.relief_after_ns = 1}), TR_OK);
+    ck_assert_int_eq(status_of((tr_system_options){.handoff_after_ns = 1}), TR_OK);
 }
 
 SUITE("api relief report", without_a_thread_left_a_worker_waits_and_the_log_says_so,

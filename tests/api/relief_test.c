@@ -12,7 +12,7 @@ TEST(others_on_the_worker_go_on_while_a_handler_blocks, "O-05", "WP-11")
     /* Messages and asks, */
     for (uint64_t n = 0; n < 100; n++)
         others_go_on(&play, n);
-    ck_assert_uint_eq(reliefs(&play), 1);
+    ck_assert_uint_eq(handoffs(&play), 1);
     /* timers, */
     tr_tell(client, play.friendly, begin_ticking, .who = tr_client_ref(client));
     for (int i = 0; i < 20; i++)
@@ -73,7 +73,7 @@ TEST(verbs_after_the_block_do_what_they_say, "O-05")
         for (size_t i = 0; i < sizeof whats / sizeof whats[0]; i++)
             verb_works(&play, whats[i]);
     }
-    ck_assert_uint_ge(reliefs(&play), 20);
+    ck_assert_uint_ge(handoffs(&play), 20);
     ck_assert_int_eq(sum_of(&play, 0).status, 0);
     theatre_close(&play.theatre);
 }

@@ -41,7 +41,7 @@ static tr_next rich_setup(tr_self *self, struct rich *state, const struct label 
     ck_assert_uint_eq(tr_stash_count(self), 0);
     ck_assert_uint_eq(tr_children(self, NULL, 0), 0);
     memset(state->large, 1, sizeof state->large);
-    tr_clean(self, cleaner, word);
+    tr_at_end(self, cleaner, word);
     if (setup_stops)
         return TR_STOP;
     return setup_fails-- > 0 ? fall(self) : TR_SAME;

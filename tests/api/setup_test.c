@@ -24,8 +24,8 @@ static void clean(void *resource)
 static tr_next child_set_up(tr_self *self, const struct begin *begin)
 {
     diary("setup");
-    (void)tr_keep(self, "memory of an incarnation that never was");
-    tr_clean(self, &cleaned, clean);
+    (void)tr_strdup(self, "memory of an incarnation that never was");
+    tr_at_end(self, &cleaned, clean);
     tr_defer(self, &cleaned, clean);
     switch ((enum how)begin->how) {
     case FAIL:
@@ -87,7 +87,7 @@ static tr_next parent_near(tr_self *self, const struct work *work)
     child_ref child = nothing;
     tr_error error = {.status = TR_OK};
     cleaned = 0;
-    tr_status status = tr_try_spawn_why(self, &child, &error, child, "child", begin, .how = how);
+    tr_status status = tr_try_spawn_error(self, &child, &error, child, "child", begin, .how = how);
     if (how == GOOD) {
         ck_assert_int_eq(status, TR_OK);
         ck_assert_str_eq(diary_read(), "setup start");
@@ -290,7 +290,7 @@ TEST(spawn_wait_tells_those_outside_how_the_set_up_went, "L-04", "LC-04", "LC-05
 TR_ACTOR(quiet);
 static tr_next quiet_set_up(tr_self *self, const struct begin *begin)
 {
-    (void)tr_keep(self, "memory");
+    (void)tr_strdup(self, "memory");
     if (begin->how == CRASH)
         tr_crash(self, TR_REFUSED, "cause %d", 8);
     return tr_fail(self, TR_BAD_DATA, "cause %d", 7);

@@ -49,7 +49,7 @@ static tr_next on_doze(tr_self *self)
 static tr_next on_start(tr_self *self)
 {
     atomic_fetch_add(&started, 1);
-    tr_clean(self, NULL, clean);
+    tr_at_end(self, NULL, clean);
     return TR_SAME;
 }
 

@@ -51,7 +51,7 @@ TEST(options_without_a_size_are_read_to_their_end, "U-02")
     ck_assert_int_eq(started, 1);
     tr_system_free(system);
     const tr_system_options bad[] = {
-        {.relief_after_ns = -12345},
+        {.handoff_after_ns = -12345},
         {.balance = (tr_balance)99},
         {.workers_max = -1},
         {.turn_report_ns = -2},

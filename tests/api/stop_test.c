@@ -79,7 +79,7 @@ static tr_next node_stop(tr_self *self, struct node *node)
         ck_assert(tr_is_nobody(tr_child(self, node, name)));
     }
     ck_assert(tr_is_same(tr_find(self, node, tr_path(self)), tr_me(self)));
-    ck_assert_int_eq(tr_try_spawn_why(self, &child, &error, node, NULL, grow), TR_STOPPING);
+    ck_assert_int_eq(tr_try_spawn_error(self, &child, &error, node, NULL, grow), TR_STOPPING);
     ck_assert_int_eq(error.status, TR_STOPPING);
     ck_assert(tr_is_nobody(child));
     /* Nobody reaches it any more, itself included. */

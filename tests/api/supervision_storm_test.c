@@ -70,7 +70,7 @@ static void close_soul(void *resource)
 static tr_next on_grow(tr_self *self, struct soul *soul, const struct grow *message)
 {
     soul->number = chance();
-    tr_clean(self, soul, close_soul);
+    tr_at_end(self, soul, close_soul);
     for (uint64_t i = message->level ? chance() % 4 : 0; i; i--)
         spawn_one(self, message->level - 1);
     return is_bad_luck(25) ? blow(self) : is_bad_luck(60) ? TR_STOP : TR_SAME;

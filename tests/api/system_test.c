@@ -177,7 +177,7 @@ static void play_refused_spawns(struct stage *stage)
     answer = tr_receive(stage->client, answer, TR_SECOND);
     ck_assert_ptr_nonnull(answer);
     ck_assert_int_eq(answer->status, TR_STOPPING);
-    ck_assert_int_eq(tr_try_spawn_why(stage->client, &guest, &error, guest, NULL), TR_STOPPING);
+    ck_assert_int_eq(tr_try_spawn_error(stage->client, &guest, &error, guest, NULL), TR_STOPPING);
     ck_assert_int_eq(error.status, TR_STOPPING);
     tr_kit_settle(stage->kit);
     ck_assert_uint_eq(stage_live(stage), 0);

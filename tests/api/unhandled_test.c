@@ -47,7 +47,7 @@ TR_MESSAGE(unknown, (str, text));
 static tr_next on_maybe(const struct add *m)
 {
     story_add("maybe %d", (int)m->n);
-    return m->n < 0 ? TR_NOT_HANDLED : TR_SAME;
+    return m->n < 0 ? TR_DECLINE : TR_SAME;
 }
 TR_BEHAVIOR(picky, void, TR_ON(add, on_maybe));
 TR_ACTOR(picky, add);
@@ -121,7 +121,7 @@ static tr_next on_any(tr_self *self, struct total *s, const tr_message *m)
     tr_type_print(m->type, m->data, text, sizeof text);
     story_add("%s", text);
     ck_assert(!tr_is_nobody(tr_sender(self)));
-    return s->sum % 2 ? TR_SAME : TR_NOT_HANDLED;
+    return s->sum % 2 ? TR_SAME : TR_DECLINE;
 }
 TR_BEHAVIOR(any, struct total, TR_ON(add, on_add), TR_ON_ANY(on_any), TR_ON(ask_sum, on_sum));
 TR_ACTOR(any, add, ask_sum);

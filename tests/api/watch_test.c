@@ -307,7 +307,7 @@ static void clean(void *resource)
 }
 static tr_next keep_something(tr_self *self)
 {
-    tr_clean(self, &cleaned, clean);
+    tr_at_end(self, &cleaned, clean);
     tr_timer_once(self, "never", MS, run);
     return TR_SAME;
 }
@@ -343,7 +343,7 @@ static void look_who_was_told(void *resource)
 
 static tr_next look_at_release(tr_self *self)
 {
-    tr_clean(self, tr_system_of(self), look_who_was_told);
+    tr_at_end(self, tr_system_of(self), look_who_was_told);
     return TR_SAME;
 }
 

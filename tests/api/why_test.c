@@ -280,7 +280,7 @@ static void play_park(void)
     tr_tell(test, subject_, write_to, .whom = tr_any(patient));
     tr_kit_settle(kit);
     WHY(patient, "SUSPENDED+mail+room FULL+room SENDERS_WAIT");
-    WORDS(TR_WHY_SENDERS_WAIT, "1 senders wait for room; the first is /user/subject");
+    WORDS(TR_WHY_SENDERS_WAIT, "1 senders wait for capacity; the first is /user/subject");
     ck_assert_uint_eq(reason_of(TR_WHY_SENDERS_WAIT)->who.bits, tr_any(subject_).bits);
     WHY(subject_, "BARRIER");
     ck_assert_str_eq(reason_of(TR_WHY_BARRIER)->words,

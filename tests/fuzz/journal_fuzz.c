@@ -80,7 +80,7 @@ static void recover(const struct journal *journal, struct gift gift, uint64_t to
         .context = &gift, .snapshot = give_snapshot, .events = give_events};
     struct journal_target target = {
         .context = &state, .reset = state_reset, .on_snapshot = state_load, .on_event = state_add};
-    struct journal_story story;
+    struct journal_result story;
     tr_status status = tr__journal_recover(journal, &source, &target, to, &story);
     require(status == TR_OK || status == TR_BAD_DATA);
     if (status == TR_OK) {

@@ -54,7 +54,7 @@ static tr_next respond(tr_self *self, uint64_t number, uint64_t depth)
         note(status, reply, dice);
         status = tr_try_await(self, two, &reply);
         note(status, reply, dice + 1);
-        (void)tr_why(self, two);
+        (void)tr_ask_error(self, two);
     }
     if (dice / 4096 % 16 == 0)
         return tr_refuse(self, 1, "no");

@@ -151,8 +151,8 @@ static void play(tr_balance balance, uint32_t threads_max, uint64_t rounds)
                                        .workers = WORKERS,
                                        .balance = balance,
                                        .on_log = quiet,
-                                       .relief_after_ns = AFTER_NS,
-                                       .relief_threads_max = threads_max};
+                                       .handoff_after_ns = AFTER_NS,
+                                       .handoff_threads_max = threads_max};
     atomic_store(&chance, test_seed());
     ck_assert_int_eq(tr_system_new(&options, &system), TR_OK);
     ck_assert_int_eq(tr_client_new(system, &client), TR_OK);
@@ -172,8 +172,8 @@ static void play(tr_balance balance, uint32_t threads_max, uint64_t rounds)
     ck_assert_int_eq(tr_system_wait(system), TR_OK);
     tr_counters counters;
     tr_system_counters(system, &counters);
-    printf("%llu reliefs\n", (unsigned long long)counters.reliefs);
-    ck_assert_uint_gt(counters.reliefs, 0);
+    printf("%llu handoffs\n", (unsigned long long)counters.handoffs);
+    ck_assert_uint_gt(counters.handoffs, 0);
     ck_assert_uint_eq(counters.live, 0);
     ck_assert_uint_eq(counters.accepted,
                       counters.handled + counters.dead_letters - counters.refused);

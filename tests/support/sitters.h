@@ -121,7 +121,7 @@ static void do_nothing(void *argument)
 
 static tr_status use_memory(tr_self *self)
 {
-    char *kept = tr_keep(self, "kept");
+    char *kept = tr_strdup(self, "kept");
     char *text = tr_format(self, "%s %s", tr_path(self), kept);
     bool is_right = strstr(text, " kept");
     tr_free(self, kept);
@@ -220,7 +220,7 @@ struct play {
 
 struct heard {
     atomic_int limits;
-    atomic_int reliefs;
+    atomic_int handoffs;
     atomic_int early; /* reports of a turn before the second is due */
     atomic_int stalls;
     atomic_int ends;
@@ -236,7 +236,7 @@ static void on_log(void *context, tr_level level, const char *path, const char *
     if (strstr(text, "no relief for worker"))
         atomic_fetch_add(&heard.limits, 1);
     if (strstr(text, "relief: worker 0 goes on without on_sit"))
-        atomic_fetch_add(&heard.reliefs, 1);
+        atomic_fetch_add(&heard.handoffs, 1);
 }
 
 static void on_stall(void *context, const tr_stall *stall)
@@ -246,7 +246,7 @@ static void on_stall(void *context, const tr_stall *stall)
         return; /* the machine is busy */
     if (!stall->is_over && stall->duration_ns < 10 * REPORT_NS)
         atomic_fetch_add(&heard.early, 1);
-    if (stall->is_relieved)
+    if (stall->is_handed_off)
         atomic_fetch_add(stall->is_over ? &heard.ends : &heard.stalls, 1);
 }
 
@@ -258,8 +258,8 @@ __attribute__((__unused__)) static struct play play_open(uint32_t threads_max)
                                        .on_log = on_log,
                                        .turn_report_ns = REPORT_NS,
                                        .on_stall = on_stall,
-                                       .relief_after_ns = RELIEF_MS * TR_MILLISECOND,
-                                       .relief_threads_max = threads_max};
+                                       .handoff_after_ns = RELIEF_MS * TR_MILLISECOND,
+                                       .handoff_threads_max = threads_max};
     gates_make();
     ck_assert_int_eq(tr_system_new(&options, &play.theatre.system), TR_OK);
     ck_assert_int_eq(tr_client_new(play.theatre.system, &play.theatre.client), TR_OK);
@@ -319,11 +319,11 @@ __attribute__((__unused__)) static struct sat sum_of(struct play *play, int sitt
     return *sat;
 }
 
-static uint64_t reliefs(struct play *play)
+static uint64_t handoffs(struct play *play)
 {
     tr_counters counters;
     tr_system_counters(play->theatre.system, &counters);
-    return counters.reliefs;
+    return counters.handoffs;
 }
 
 #endif

@@ -34,7 +34,7 @@ enum { WORKS = 12 };
 enum event { SLEEP_EVENTS(SLEEP_EVENT_ENUM) EVENTS };
 #undef SLEEP_EVENT_ENUM
 
-/* An event with all that it says; `work` is one of the holders of the teller. */
+/* An event with all that it says; `work` is one of the wake_locks of the teller. */
 struct told {
     enum event event;
     int work;
@@ -48,7 +48,7 @@ struct teller {
     struct rng *rng;
     struct sleep_options options;
     struct sleep_machine machine;
-    struct holder works[WORKS];
+    struct wake_lock works[WORKS];
     tr_time now;
 };
 
@@ -110,7 +110,7 @@ static inline struct told teller_choose(struct teller *teller)
 static inline tr_status teller_tell(struct teller *teller, const struct told *told)
 {
     struct sleep_machine *machine = &teller->machine;
-    struct holder *work = &teller->works[told->work];
+    struct wake_lock *work = &teller->works[told->work];
     switch (told->event) {
     case STARTED:
         return tr__sleep_started(machine, told->now);

@@ -131,7 +131,7 @@ static inline const char *sleep_rule_counters(const struct sleep_witness *witnes
         return "only a serialized state is committed";
     if (step == STEP_ERASE && machine->state != SLEEP_DESTROYING)
         return "only a destroy erases";
-    if (step == STEP_TERMINATED && machine->holders.raised)
+    if (step == STEP_TERMINATED && machine->wake_locks.raised)
         return "nobody holds after the end";
     return NULL;
 }

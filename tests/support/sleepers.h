@@ -17,7 +17,7 @@ enum { SLEEPER_HOLDERS = 8 };
 struct sleeper {
     struct sleep_machine machine;
     tr_time now;
-    struct holder holders[SLEEPER_HOLDERS];
+    struct wake_lock wake_locks[SLEEPER_HOLDERS];
     struct sleep_action last;
     char text[1024]; /* the steps of the last sleeper_steps, separated by spaces */
 };
@@ -34,7 +34,8 @@ static inline void sleeper_init(struct sleeper *sleeper, struct sleep_options op
 {
     *sleeper = (struct sleeper){.now = 1000 * TR_SECOND};
     for (int i = 0; i < SLEEPER_HOLDERS; i++)
-        sleeper->holders[i] = (struct holder){.what = "work", .file = "dir/work.c", .line = i};
+        sleeper->wake_locks[i] =
+            (struct wake_lock){.what = "work", .file = "dir/work.c", .line = i};
     tr__sleep_init(&sleeper->machine, &options, sleeper->now);
 }
 
@@ -63,12 +64,12 @@ static inline void sleeper_start(struct sleeper *sleeper)
 static inline void sleeper_raise(struct sleeper *sleeper, int i, enum sleep_counter counter)
 {
     ck_assert_int_eq(
-        tr__sleep_raise(&sleeper->machine, &sleeper->holders[i], counter, sleeper->now), TR_OK);
+        tr__sleep_raise(&sleeper->machine, &sleeper->wake_locks[i], counter, sleeper->now), TR_OK);
 }
 
 static inline void sleeper_drop(struct sleeper *sleeper, int i)
 {
-    tr__sleep_drop(&sleeper->machine, &sleeper->holders[i], sleeper->now);
+    tr__sleep_drop(&sleeper->machine, &sleeper->wake_locks[i], sleeper->now);
 }
 
 static inline void sleeper_stop(struct sleeper *sleeper, enum sleep_reason reason)

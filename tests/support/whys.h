@@ -124,7 +124,7 @@ KITS_UNUSED static const char *kinds(void)
                  tr_why_name(reason->kind) + strlen("TR_WHY_"),
                  reason->holds & TR_HOLDS_STOP ? "+stop" : "",
                  reason->holds & TR_HOLDS_MAIL ? "+mail" : "",
-                 reason->holds & TR_HOLDS_ROOM ? "+room" : "",
+                 reason->holds & TR_HOLDS_CAPACITY ? "+room" : "",
                  reason->holds & TR_HOLDS_RESTART ? "+restart" : "",
                  reason->holds & TR_HOLDS_START ? "+start" : "");
     }

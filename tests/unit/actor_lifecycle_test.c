@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The states of an actor's life and of its house, seen from inside; and the deadline of a shutdown
+ * The states of an actor's life and of its scheduling state, seen from inside; and the deadline of a shutdown
  * on a clock that the test moves.
  */
 #include "support/test.h"
@@ -162,7 +162,7 @@ static void look(tr_self *self)
     ck_assert_ptr_eq(self->cell, watched);
     ck_assert_uint_lt(seen, sizeof seen_life);
     seen_life[seen] = watched->life;
-    seen_house[seen++] = watched->house;
+    seen_house[seen++] = watched->sched_state;
 }
 
 static tr_next seen_set_up(tr_self *self)
@@ -189,22 +189,22 @@ TEST(an_actor_goes_through_its_states_in_order, "L-01", "LC-01", "L-08", "G-01")
     ck_assert_int_eq(tr_try_spawn(world.client, &subject, subject, "subject"), TR_OK);
     struct cell *cell = cell_of(&world, tr_any(subject));
     ck_assert_int_eq(cell->life, LIFE_NEW);
-    ck_assert_int_eq(cell->house, HOUSE_CREATED);
+    ck_assert_int_eq(cell->sched_state, SCHED_CREATED);
 
     settle(&world);
     ck_assert_uint_eq(seen, 2);
     ck_assert_int_eq(seen_life[0], LIFE_STARTING);
-    ck_assert_int_eq(seen_house[0], HOUSE_MOUNTING);
+    ck_assert_int_eq(seen_house[0], SCHED_MOUNTING);
     ck_assert_int_eq(seen_life[1], LIFE_RUNNING);
     ck_assert_int_eq(cell->life, LIFE_RUNNING);
-    ck_assert_int_eq(cell->house, HOUSE_WAITING);
+    ck_assert_int_eq(cell->sched_state, SCHED_WAITING);
 
     tr_tell(world.client, subject, note);
     settle(&world);
     ck_assert_uint_eq(seen, 3);
     ck_assert_int_eq(seen_life[2], LIFE_RUNNING);
-    ck_assert_int_eq(seen_house[2], HOUSE_RUNNING);
-    ck_assert_int_eq(cell->house, HOUSE_WAITING);
+    ck_assert_int_eq(seen_house[2], SCHED_RUNNING);
+    ck_assert_int_eq(cell->sched_state, SCHED_WAITING);
 
     tr_stop(world.client, subject);
     settle(&world);
@@ -217,12 +217,12 @@ TEST(an_actor_goes_through_its_states_in_order, "L-01", "LC-01", "L-08", "G-01")
 
 TEST(the_states_of_a_house_have_their_numbers, "L-08")
 {
-    ck_assert_int_eq(HOUSE_CREATED, 0);
-    ck_assert_int_eq(HOUSE_MOUNTING, 1);
-    ck_assert_int_eq(HOUSE_WAITING, 2);
-    ck_assert_int_eq(HOUSE_READY, 3);
-    ck_assert_int_eq(HOUSE_SCHEDULED, 4);
-    ck_assert_int_eq(HOUSE_RUNNING, 5);
+    ck_assert_int_eq(SCHED_CREATED, 0);
+    ck_assert_int_eq(SCHED_MOUNTING, 1);
+    ck_assert_int_eq(SCHED_WAITING, 2);
+    ck_assert_int_eq(SCHED_READY, 3);
+    ck_assert_int_eq(SCHED_SCHEDULED, 4);
+    ck_assert_int_eq(SCHED_RUNNING, 5);
 }
 
 /* ---- After a run: Ready with mail left, else Waiting. ---- */
@@ -252,9 +252,9 @@ TEST(after_a_run_a_house_is_ready_while_mail_is_left, "L-08")
         ready_rise(&worker->loop.ready);
         (void)tr__worker_slice(worker, 1);
         ck_assert_uint_eq(handled, turn);
-        ck_assert_int_eq(cell->house, turn < 10 ? HOUSE_READY : HOUSE_WAITING);
+        ck_assert_int_eq(cell->sched_state, turn < 10 ? SCHED_READY : SCHED_WAITING);
         int32_t lines;
-        ck_assert_int_eq(tr__room_used(cell, cell->dispatch->behavior, &lines), 10 - turn);
+        ck_assert_int_eq(tr__capacity_used(cell, cell->dispatch->behavior, &lines), 10 - turn);
     }
     world_free(&world);
 }

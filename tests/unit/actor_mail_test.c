@@ -115,7 +115,7 @@ static void begin(bool by_kind)
     far = system->workers[1];
     cell = slots_find(&system->slots, bits);
     ck_assert_ptr_nonnull(cell);
-    ck_assert_int_eq(cell->house, HOUSE_WAITING);
+    ck_assert_int_eq(cell->sched_state, SCHED_WAITING);
     handled.count = 0;
 }
 
@@ -477,7 +477,7 @@ TEST(a_ready_actor_is_in_one_queue_and_posted_once, "WP-07")
     SEND(far, 43);
     SEND(near, 53);
     /* One post is on its way, and the local mail has put it into a queue. */
-    ck_assert_int_eq(cell->house, HOUSE_READY);
+    ck_assert_int_eq(cell->sched_state, SCHED_READY);
     struct stack_node *node = ready_take(&near->loop.ready);
     ck_assert_ptr_eq(node, &cell->door.ready);
     ck_assert_ptr_null(node->next);
@@ -486,7 +486,7 @@ TEST(a_ready_actor_is_in_one_queue_and_posted_once, "WP-07")
     SEND(far, 63);
     run(64);
     EXPECT(13, 23, 33, 43, 53, 63);
-    ck_assert_int_eq(cell->house, HOUSE_WAITING);
+    ck_assert_int_eq(cell->sched_state, SCHED_WAITING);
     ck_assert(runqueue_is_empty(&near->loop.queue));
     tr_kit_free(kit);
 }
@@ -499,7 +499,7 @@ TEST(a_post_without_mail_is_harmless, "WP-02")
         tr__system_post(tr_kit_system(kit), NULL, cell);
         ck_assert_int_eq(door_nudge(&cell->door), DOOR_TAKEN);
         (void)tr_kit_settle(kit);
-        ck_assert_int_eq(cell->house, HOUSE_WAITING);
+        ck_assert_int_eq(cell->sched_state, SCHED_WAITING);
     }
     ck_assert_uint_eq(handled.count, 0);
     SEND(far, 13);

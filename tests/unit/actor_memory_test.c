@@ -59,8 +59,8 @@ static void take(tr_self *self, struct holder *h)
     memset(h->large, 1, 100000);
     for (int i = 0; i < 100; i++)
         (void)tr_alloc(self, (size_t)i * 10);
-    tr_clean(self, (void *)(uintptr_t) "first", story_release);
-    tr_clean(self, (void *)(uintptr_t) "second", story_release);
+    tr_at_end(self, (void *)(uintptr_t) "first", story_release);
+    tr_at_end(self, (void *)(uintptr_t) "second", story_release);
     tr_defer(self, (void *)(uintptr_t) "defer", story_release);
     (void)tr_scratch(self, 50000);
 }
@@ -236,7 +236,7 @@ static tr_next cleaner_act(tr_self *self)
 {
     tr_kit_fail_allocation(kit, 1, true);
     for (int i = 0; i < 1000; i++)
-        tr_clean(self, (void *)(uintptr_t) "x", story_release);
+        tr_at_end(self, (void *)(uintptr_t) "x", story_release);
     ck_abort_msg("a thousand cleaners need memory");
 }
 TR_BEHAVIOR(cleaner, void, TR_ON(act, cleaner_act), TR_OPTIONS(.restart = TR_TEMPORARY));
@@ -278,7 +278,7 @@ static tr_next sizes_act(tr_self *self)
     ck_assert_str_eq(block, "123456789");
     ck_assert_ptr_nonnull(tr_realloc(self, block, 0));
     tr_free(self, NULL);
-    ck_assert_ptr_null(tr_keep(self, NULL));
+    ck_assert_ptr_null(tr_strdup(self, NULL));
     ck_assert_ptr_nonnull(tr_scratch(self, 0));
     for (size_t size = 1; size < 100; size++) {
         ck_assert_uint_eq((uintptr_t)tr_alloc(self, size) % 16, 0);

@@ -47,7 +47,7 @@ static tr_next on_bear(tr_self *self, const struct bear *message)
     napper_ref child;
     compare(self);
     ck_assert_str_eq(view.type->name, "bear");
-    ck_assert_str_eq(view.row->name, "on_bear");
+    ck_assert_str_eq(view.handler->name, "on_bear");
     if (!message->depth)
         return TR_SAME;
     const char *name = message->is_named ? "c" : NULL;
@@ -60,7 +60,7 @@ static tr_next on_pre_start(tr_self *self)
 {
     compare(self);
     ck_assert_ptr_null(view.type);
-    ck_assert_str_eq(view.row->name, "on_pre_start");
+    ck_assert_str_eq(view.handler->name, "on_pre_start");
     say("started");
     return TR_SAME;
 }
@@ -68,7 +68,7 @@ static tr_next on_pre_start(tr_self *self)
 static tr_next set_up(tr_self *self)
 {
     compare(self);
-    ck_assert_ptr_eq(view.row, &tr__setup_row);
+    ck_assert_ptr_eq(view.handler, &tr__setup_handler);
     return TR_SAME;
 }
 
@@ -117,7 +117,7 @@ static tr_next spawn_some(tr_self *self)
     /* It is part of this turn, which may take long by its spawns. */
     ck_assert_uint_eq(steps_of(self), before);
     compare(self);
-    ck_assert_str_eq(view.row->name, "on_run");
+    ck_assert_str_eq(view.handler->name, "on_run");
     begun_with = before;
     return TR_SAME;
 }

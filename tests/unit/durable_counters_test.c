@@ -68,14 +68,14 @@ TEST(both_predicates_are_those_of_the_contract_for_every_set, "Z-04", "Z-05", "S
     struct sleep_options options = {0};
     for (uint32_t set = 0; set < 1U << COUNTER_COUNT; set++) {
         struct sleep_machine machine;
-        struct holder holders[COUNTER_COUNT] = {0};
+        struct wake_lock wake_locks[COUNTER_COUNT] = {0};
         tr__sleep_init(&machine, &options, 0);
         ck_assert_int_eq(tr__sleep_started(&machine, 0), TR_OK);
         for (int i = 0; i < COUNTER_COUNT; i++)
             if (has(set, (enum sleep_counter)i))
-                ck_assert_int_eq(tr__sleep_raise(&machine, &holders[i], (enum sleep_counter)i, 0),
-                                 TR_OK);
-        ck_assert_uint_eq(machine.holders.raised, set);
+                ck_assert_int_eq(
+                    tr__sleep_raise(&machine, &wake_locks[i], (enum sleep_counter)i, 0), TR_OK);
+        ck_assert_uint_eq(machine.wake_locks.raised, set);
         ck_assert_int_eq(tr__sleep_can_arm(&machine), idle_by_hand(set));
         ck_assert_int_eq(tr__sleep_can_finalize(&machine, SLEEP_REASON_SLEEP), sleep_by_hand(set));
         ck_assert_int_eq(tr__sleep_can_finalize(&machine, SLEEP_REASON_DESTROY),
@@ -146,14 +146,14 @@ TEST(a_run_handler_on_its_queue_lets_the_actor_sleep_and_is_waited_for, "Z-04", 
     sleeper_start(&sleeper);
     sleeper_raise(&sleeper, 0, COUNTER_RUN);
     SLEEPER_EXPECT(&sleeper, "CLEAR_IDLE");
-    tr_time since = sleeper.holders[0].since;
+    tr_time since = sleeper.wake_locks[0].since;
     sleeper.now += TR_SECOND;
-    tr__sleep_move(&sleeper.machine, &sleeper.holders[0], COUNTER_RUN_WAITS, sleeper.now);
+    tr__sleep_move(&sleeper.machine, &sleeper.wake_locks[0], COUNTER_RUN_WAITS, sleeper.now);
     SLEEPER_EXPECT(&sleeper, "ARM_IDLE");
-    ck_assert_int_eq(sleeper.holders[0].since, since);
-    tr__sleep_move(&sleeper.machine, &sleeper.holders[0], COUNTER_RUN, sleeper.now);
+    ck_assert_int_eq(sleeper.wake_locks[0].since, since);
+    tr__sleep_move(&sleeper.machine, &sleeper.wake_locks[0], COUNTER_RUN, sleeper.now);
     SLEEPER_EXPECT(&sleeper, "CLEAR_IDLE");
-    tr__sleep_move(&sleeper.machine, &sleeper.holders[0], COUNTER_RUN_WAITS, sleeper.now);
+    tr__sleep_move(&sleeper.machine, &sleeper.wake_locks[0], COUNTER_RUN_WAITS, sleeper.now);
     SLEEPER_EXPECT(&sleeper, "ARM_IDLE");
     sleeper_stop(&sleeper, SLEEP_REASON_SLEEP);
     SLEEPER_EXPECT(&sleeper, ENTER_SLEEP);
@@ -189,7 +189,7 @@ TEST(the_text_names_who_holds_with_place_and_age, "")
     ck_assert_str_eq(text, "Started, 30.000 s left, waits for its idle time");
     for (int i = 0; i < 5; i++)
         sleeper_raise(&sleeper, i, COUNTER_REQUESTS);
-    sleeper.holders[5].what = "receipt";
+    sleeper.wake_locks[5].what = "receipt";
     sleeper_raise(&sleeper, 5, COUNTER_KEEP_AWAKE);
     sleeper_steps(&sleeper);
     sleeper.now += 1500 * TR_MILLISECOND;
@@ -217,15 +217,15 @@ TEST(the_text_is_cut_and_the_longest_fits, "")
 {
     static const char name[] = "a_name_that_is_much_longer_than_what_is_shown_of_it_in_a_line";
     struct sleep_machine machine;
-    static struct holder holders[COUNTER_COUNT][4];
+    static struct wake_lock wake_locks[COUNTER_COUNT][4];
     struct sleep_options options = {0};
     char text[HOLDERS_TEXT_SIZE];
     tr__sleep_init(&machine, &options, 0);
     ck_assert_int_eq(tr__sleep_started(&machine, 0), TR_OK);
     for (int i = 0; i < COUNTER_COUNT; i++)
         for (int k = 0; k < 4; k++) {
-            holders[i][k] = (struct holder){.what = name, .file = name, .line = INT32_MAX};
-            ck_assert_int_eq(tr__sleep_raise(&machine, &holders[i][k], (enum sleep_counter)i, 0),
+            wake_locks[i][k] = (struct wake_lock){.what = name, .file = name, .line = INT32_MAX};
+            ck_assert_int_eq(tr__sleep_raise(&machine, &wake_locks[i][k], (enum sleep_counter)i, 0),
                              TR_OK);
         }
     tr_time now = 1000000000 * TR_SECOND;
@@ -250,19 +250,19 @@ TEST(a_holder_that_is_dropped_late_does_not_touch_the_machine, "")
     sleeper_start(&sleeper);
     for (int i = 0; i < SLEEPER_HOLDERS; i++)
         sleeper_raise(&sleeper, i, (enum sleep_counter)(i % 3 + COUNTER_REQUESTS));
-    ck_assert_int_eq(tr__sleep_raise(&sleeper.machine, &sleeper.holders[0], COUNTER_RUN, 0),
+    ck_assert_int_eq(tr__sleep_raise(&sleeper.machine, &sleeper.wake_locks[0], COUNTER_RUN, 0),
                      TR_INVALID_TRANSITION);
     ck_assert_int_eq(tr__sleep_crash(&sleeper.machine, TR_FAILED), TR_OK);
     sleeper_drop(&sleeper, 3); /* While the last steps are performed. */
     SLEEPER_EXPECT(&sleeper, CRASHED);
-    ck_assert_uint_eq(sleeper.machine.holders.raised, 0);
+    ck_assert_uint_eq(sleeper.machine.wake_locks.raised, 0);
     for (int i = 0; i < SLEEPER_HOLDERS; i++) {
-        ck_assert(!holder_is_raised(&sleeper.holders[i]));
-        tr__sleep_drop(NULL, &sleeper.holders[i], 0);
+        ck_assert(!wake_lock_is_raised(&sleeper.wake_locks[i]));
+        tr__sleep_drop(NULL, &sleeper.wake_locks[i], 0);
     }
-    ck_assert_int_eq(tr__sleep_raise(&sleeper.machine, &sleeper.holders[0], COUNTER_RUN, 0),
+    ck_assert_int_eq(tr__sleep_raise(&sleeper.machine, &sleeper.wake_locks[0], COUNTER_RUN, 0),
                      TR_STOPPED);
-    ck_assert(!holder_is_raised(&sleeper.holders[0]));
+    ck_assert(!wake_lock_is_raised(&sleeper.wake_locks[0]));
 }
 
 SUITE("durable counters", both_predicates_are_those_of_the_contract_for_every_set,

@@ -90,10 +90,10 @@ static void begin_on(struct store_disk *with)
                                     .context = host,
                                     .disk = with};
     struct store *store = stores_open(&options);
-    tr__store_reader_free(host->desks[0].reader);
+    tr__store_reader_free(host->contexts[0].reader);
     tr__store_close(host->store);
     host->store = store;
-    ck_assert_int_eq(tr__store_reader_new(store, &host->desks[0].reader), TR_OK);
+    ck_assert_int_eq(tr__store_reader_new(store, &host->contexts[0].reader), TR_OK);
 }
 
 static void begin(void)
@@ -316,7 +316,7 @@ static bool is_stored(const char *name)
     struct store_state state;
     struct durable_host *host = tr_kit_system(kit)->durable;
     tr_bytes bytes = {name, strlen(name)};
-    tr_status status = tr__store_read_state(host->desks[0].reader, "cart", bytes, &state);
+    tr_status status = tr__store_read_state(host->contexts[0].reader, "cart", bytes, &state);
     ck_assert(status == TR_OK || status == TR_NOT_FOUND);
     return status == TR_OK;
 }
@@ -335,7 +335,7 @@ TEST(a_kill_in_the_grace_of_a_destroy_leaves_nothing, "Z-15", "Z-02")
     int alarms = 0;
     struct durable_host *host = tr_kit_system(kit)->durable;
     ck_assert_int_eq(
-        tr__store_list_due(host->desks[0].reader, NULL, TR_NEVER, 0, count_due, &alarms), TR_OK);
+        tr__store_list_due(host->contexts[0].reader, NULL, TR_NEVER, 0, count_due, &alarms), TR_OK);
     ck_assert(!is_stored("a"));
     ck_assert_int_eq(alarms, 0);
     ck_assert_int_eq(carts_do("a", look, 0), 0);

@@ -48,10 +48,10 @@ static tr_status stage_begin(struct stage *stage, struct store_disk *disk)
     tr_status status = tr__store_open(&options, &store, &error);
     if (status != TR_OK)
         return status;
-    tr__store_reader_free(host->desks[0].reader);
+    tr__store_reader_free(host->contexts[0].reader);
     tr__store_close(host->store);
     host->store = store;
-    ck_assert_int_eq(tr__store_reader_new(store, &host->desks[0].reader), TR_OK);
+    ck_assert_int_eq(tr__store_reader_new(store, &host->contexts[0].reader), TR_OK);
     return TR_OK;
 }
 

@@ -182,7 +182,7 @@ TEST(a_turn_does_not_answer_when_its_first_stretch_was_not_stored, "PE-03", "K-0
     }
 }
 
-/* Issue 15, 15. Also of those whose stretches came behind the one that failed. */
+/* Issue 15, 15. Also of those whose commits came behind the one that failed. */
 TEST(all_who_asked_hear_why_it_was_not_stored, "PE-03", "K-06")
 {
     static const tr_status reasons[] = {TR_STORE_FULL, TR_STORE_CORRUPT, TR_STORE_FAILED, TR_LIMIT};

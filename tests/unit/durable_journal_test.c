@@ -159,7 +159,7 @@ static struct journal_target target_of(struct state *state)
 }
 
 static tr_status recover(const struct journal *journal, struct store *store, struct state *state,
-                         uint64_t to, struct journal_story *story)
+                         uint64_t to, struct journal_result *story)
 {
     struct journal_source source = source_of(store);
     struct journal_target target = target_of(state);
@@ -170,7 +170,7 @@ static tr_status recover(const struct journal *journal, struct store *store, str
 static void reopen(struct live *live, struct store *store)
 {
     struct state state = {.value = 77};
-    struct journal_story story;
+    struct journal_result story;
     uint64_t before = live->journal.highest;
     ck_assert_int_eq(tr__journal_open(&live->journal, store->first, store->highest), TR_OK);
     for (uint64_t i = store->highest; i > 0; i--) { /* in any order: the newest first */
@@ -225,7 +225,7 @@ TEST(replay_is_the_live_state_for_random_commands, "")
         /* Each earlier state that can be had is right, and the others are refused. */
         for (uint64_t to = 0; to <= live.journal.highest; to++) {
             struct state state = {.value = 77};
-            struct journal_story story;
+            struct journal_result story;
             tr_status status = recover(&live.journal, &store, &state, to, &story);
             bool is_there = to == 0 || store.first == 1;
             for (uint64_t i = 1; i <= to && !is_there; i++)
@@ -259,7 +259,7 @@ static void make(void)
 TEST(snapshots_shorten_the_way, "")
 {
     struct state state = {.value = 0};
-    struct journal_story story;
+    struct journal_result story;
     make();
     ck_assert_int_eq(recover(&live.journal, &store, &state, UINT64_MAX, &story), TR_OK);
     ck_assert_uint_eq(story.snapshot, 80);
@@ -278,7 +278,7 @@ TEST(snapshots_shorten_the_way, "")
 TEST(a_missing_or_damaged_snapshot_gives_way_to_an_older_one, "")
 {
     struct state state = {.value = 0};
-    struct journal_story story;
+    struct journal_result story;
     make();
     store.is_damaged[80] = true;
     ck_assert_int_eq(recover(&live.journal, &store, &state, UINT64_MAX, &story), TR_OK);
@@ -307,7 +307,7 @@ TEST(a_missing_or_damaged_snapshot_gives_way_to_an_older_one, "")
 TEST(holes_doubles_and_a_bad_disk_are_no_state, "")
 {
     struct state state = {.value = 0};
-    struct journal_story story;
+    struct journal_result story;
     make();
     store.has_event[90] = false;
     ck_assert_int_eq(recover(&live.journal, &store, &state, UINT64_MAX, &story), TR_BAD_DATA);

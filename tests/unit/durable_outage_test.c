@@ -115,7 +115,7 @@ TEST(an_alarm_that_falls_due_in_an_outage_fires_once_when_that_is_over, "AL-12",
     }
 }
 
-/* ---- The input gate. ---- */
+/* ---- The input outbox. ---- */
 
 static tr_next save_twice(tr_self *self, struct thing_state *state, int64_t n)
 {

@@ -380,9 +380,9 @@ static void tick(struct world *world)
         struct sleep_machine *machine = &world->machine;
         if (machine->state == SLEEP_LOADING && chance(world, 20))
             ck_assert_int_eq(tr__sleep_started(machine, world->now), TR_OK);
-        if (holder_is_raised(&machine->on_sleep) && chance(world, 10))
+        if (wake_lock_is_raised(&machine->on_sleep) && chance(world, 10))
             ck_assert_int_eq(tr__sleep_hook_end(machine, SLEEP_REASON_SLEEP, world->now), TR_OK);
-        if (holder_is_raised(&machine->on_destroy) && chance(world, 10))
+        if (wake_lock_is_raised(&machine->on_destroy) && chance(world, 10))
             ck_assert_int_eq(tr__sleep_hook_end(machine, SLEEP_REASON_DESTROY, world->now), TR_OK);
         if (machine->due <= world->now)
             tr__sleep_timer(machine, world->now);

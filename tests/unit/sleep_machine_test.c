@@ -132,7 +132,7 @@ TEST(at_the_deadline_the_run_handler_goes_the_token_fires_and_one_warning_names_
     ck_assert_int_eq(action.step, STEP_CANCEL_RUN);
     sleeper_drop(&sleeper, 0);
     SLEEPER_EXPECT(&sleeper, "FIRE_DEADLINE WARN ARM_CAP SERIALIZE");
-    ck_assert_uint_ne(sleeper.machine.holders.raised, 0);
+    ck_assert_uint_ne(sleeper.machine.wake_locks.raised, 0);
     /* Turns are cancelled only after the state is serialized; the skipped hook ends then. */
     ck_assert_int_eq(tr__sleep_serialized(&sleeper.machine, TR_OK), TR_OK);
     SLEEPER_EXPECT(&sleeper, CLOSE " COMMIT_STATE WAIT_WRITES");

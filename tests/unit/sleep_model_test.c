@@ -372,7 +372,7 @@ static void compare(struct model *model, struct sleep_machine *machine, const st
     ck_assert_int_eq(machine->state, model->state);
     ck_assert_int_eq(machine->due, model->armed);
     for (int i = 0; i < COUNTER_COUNT && model->state != SLEEP_TERMINATED; i++)
-        ck_assert_int_eq(machine->holders.counts[i], model->counts[i]);
+        ck_assert_int_eq(machine->wake_locks.counts[i], model->counts[i]);
 }
 
 TEST(the_machine_does_what_the_reference_says, "Z-02", "Z-04", "Z-05", "Z-10", "Z-12")

@@ -53,7 +53,7 @@ TEST(the_rules_hold_when_events_come_while_steps_are_performed, "Z-02")
                 perform_all(&life);
         }
         for (int i = 0; i < WORKS; i++)
-            ck_assert(!holder_is_raised(&life.teller.works[i]));
+            ck_assert(!wake_lock_is_raised(&life.teller.works[i]));
         ends[life.teller.machine.outcome]++;
         warnings += (life.witness.seen & SEEN(WARN)) != 0;
         done += life.events;

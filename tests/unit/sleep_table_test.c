@@ -74,14 +74,14 @@ static tr_status start_failed(struct sleeper *sleeper)
 
 static tr_status raise_one(struct sleeper *sleeper)
 {
-    struct holder *holder = &sleeper->holders[0];
-    return tr__sleep_raise(&sleeper->machine, holder, COUNTER_REQUESTS, sleeper->now);
+    struct wake_lock *wake_lock = &sleeper->wake_locks[0];
+    return tr__sleep_raise(&sleeper->machine, wake_lock, COUNTER_REQUESTS, sleeper->now);
 }
 
 static tr_status drop_none(struct sleeper *sleeper)
 {
-    tr__sleep_drop(&sleeper->machine, &sleeper->holders[0], sleeper->now);
-    tr__sleep_move(&sleeper->machine, &sleeper->holders[0], COUNTER_RUN, sleeper->now);
+    tr__sleep_drop(&sleeper->machine, &sleeper->wake_locks[0], sleeper->now);
+    tr__sleep_move(&sleeper->machine, &sleeper->wake_locks[0], COUNTER_RUN, sleeper->now);
     return TR_OK;
 }
 
@@ -298,7 +298,7 @@ TEST(a_second_event_finds_the_machine_in_order, "Z-02")
                 sleeper_steps(&sleeper);
                 ck_assert_int_eq(sleeper.machine.state, SLEEP_TERMINATED);
                 ck_assert_int_eq(sleeper.last.step, STEP_TERMINATED);
-                ck_assert_uint_eq(sleeper.machine.holders.raised, 0);
+                ck_assert_uint_eq(sleeper.machine.wake_locks.raised, 0);
             }
 }
 

@@ -70,7 +70,7 @@ static tr_next on_nothing(void)
 static tr_next on_any(tr_self *self, const tr_message *message)
 {
     see(self, NULL, message);
-    return TR_NOT_HANDLED;
+    return TR_DECLINE;
 }
 
 TR_BEHAVIOR(shapes, struct shapes, TR_ON(ping, on_all), TR_ON(a, on_self_state),

@@ -73,11 +73,11 @@ inline bool tr_speak_is_answered_(tr_client *from, tr_pending ask)
 }
 inline const tr_error *tr_speak_why_(tr_self *from, tr_pending ask)
 {
-    return tr_self_why(from, ask);
+    return tr_self_ask_error(from, ask);
 }
 inline const tr_error *tr_speak_why_(tr_client *from, tr_pending ask)
 {
-    return tr_client_why(from, ask);
+    return tr_client_ask_error(from, ask);
 }
 inline tr_status tr_cxx_try_ask_then_(tr_self *self, const tr_then *then, void *context, tr_ref to,
                                       const void *message, tr_time timeout_ns)

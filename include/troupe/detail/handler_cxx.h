@@ -136,7 +136,7 @@ template <> struct tr_state_<void> {
 #define TR_CHECK_STATE_(b, TR_S) \
     static_assert(tr_state_<TR_S>::is_plain, \
         "troupe: " #b ": the state " #TR_S " begins as zeros and is just freed: no constructor and " \
-        "no destructor would run; hold such a member by pointer and give it to tr_clean"); \
+        "no destructor would run; hold such a member by pointer and give it to tr_at_end"); \
     static_assert(tr_state_<TR_S>::is_aligned, \
         "troupe: " #b ": the state " #TR_S " needs more than the usual alignment")
 

@@ -85,7 +85,7 @@ inline void *tr_scratch_cxx_(tr_self *self, size_t size)
 {
     return tr_memory_cxx_(self, tr_try_scratch(self, size), size);
 }
-inline char *tr_keep_cxx_(tr_self *self, const char *string)
+inline char *tr_strdup_cxx_(tr_self *self, const char *string)
 {
     if (string == nullptr)
         return nullptr;
@@ -110,7 +110,7 @@ TR_PRINTF(2, 3) inline char *tr_format_cxx_(tr_self *self, const char *format, .
 #define tr_alloc(self, size) tr_alloc_cxx_(self, size)
 #define tr_realloc(self, memory, size) tr_realloc_cxx_(self, memory, size)
 #define tr_scratch(self, size) tr_scratch_cxx_(self, size)
-#define tr_keep(self, string) tr_keep_cxx_(self, string)
+#define tr_strdup(self, string) tr_strdup_cxx_(self, string)
 #define tr_format(self, ...) tr_format_cxx_(self, __VA_ARGS__)
 #define tr_crash(self, ...) (throw tr_turn_over_{ tr_fail(self, __VA_ARGS__) })
 #else

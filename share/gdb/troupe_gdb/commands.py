@@ -184,7 +184,7 @@ class Actors(Command):
 
 Usage: troupe actors [SYSTEM] [PATH-PREFIX]
 
-`state` is where the actor is in its life, `house` where it stands with its scheduler. `queued` and
+`state` is where the actor is in its life, `sched` where it stands with its scheduler. `queued` and
 `bytes` are its mail without what is still in the inbox, where other threads put it. Then come the
 depths of the five mailboxes, of the cycle (what it handles before it looks again), stash and inbox.
 An actor without a name is called by its slot and generation, as /user/$5.0 is."""
@@ -210,7 +210,7 @@ An actor without a name is called by its slot and generation, as /user/$5.0 is."
         except Problem as problem:
             problems.append(str(problem))
         say(system.title())
-        print_table(["ref", "state", "house", "worker", "queued", "bytes"] + boxes +
+        print_table(["ref", "state", "sched", "worker", "queued", "bytes"] + boxes +
                     ["cycle", "stash", "inbox", "behavior", "path"], rows)
         if not rows:
             say("(none)")
@@ -225,7 +225,7 @@ An actor without a name is called by its slot and generation, as /user/$5.0 is."
         is_client = cell.number("flags", 0) & CLIENT
         return ["0x%x" % cell.number("identity"),
                 "Client" if is_client else enum_name("life", cell.number("life")).capitalize(),
-                "-" if is_client else enum_name("house", cell.number("house")).capitalize(),
+                "-" if is_client else enum_name("sched_state", cell.number("sched_state")).capitalize(),
                 "-" if owner == FOREIGN else str(owner),
                 queued_of(cell), str(cell.number("queued_lines", 0) * 64)] + \
             [count(ring(box_of(cell, name))) for name in boxes + ["cycle"]] + \

@@ -31,7 +31,7 @@ def cell_text(value):
     return "cell of %s, %s, %s, %s, %s queued" % (
         actor_text(cell.number("identity")), behavior_of(cell),
         enum_name("life", cell.number("life")).capitalize(),
-        enum_name("house", cell.number("house")).capitalize(), queued_of(cell))
+        enum_name("sched_state", cell.number("sched_state")).capitalize(), queued_of(cell))
 
 
 class Printers(gdb.printing.PrettyPrinter):
@@ -45,7 +45,7 @@ class Printers(gdb.printing.PrettyPrinter):
             return Printer(value, lambda one: actor_text(int(one["bits"])))
         if tag == "envelope" and is_envelope(kind):
             return Printer(value, lambda one: envelope_text(record_of(one)))
-        if tag == "cell" and has_fields(kind, "door", "identity", "house"):
+        if tag == "cell" and has_fields(kind, "door", "identity", "sched_state"):
             return Printer(value, cell_text)
         return None
 

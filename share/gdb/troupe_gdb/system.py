@@ -8,7 +8,7 @@ from troupe_gdb.message import message_text, ref_text
 
 WORKERS_MAX = 256     # TR_WORKERS_MAX
 FOREIGN = 0xffffffff  # CELL_FOREIGN
-FRONT = 0xfffffffe  # CELL_FRONT
+FRONT = 0xfffffffe  # CELL_GROUP_ADDRESS
 CLIENT = 1 << 11      # CELL_CLIENT
 CHUNK_BITS = 10       # SLOTS_CHUNK_BITS
 NO_BLOCK = 0xff       # ENVELOPE_NO_BLOCK

@@ -9,7 +9,7 @@
 #include "actor/ask/ask_open.h"
 #include "actor/ask/batch.h"
 #include "actor/ask/line.h"
-#include "actor/system/relief.h"
+#include "actor/system/thread_handoff.h"
 #include "actor/turn/turn.h"
 #include "actor/ask/waiters.h"
 #include "base/assert.h"
@@ -110,7 +110,7 @@ tr_status tr__ask_failed_status(const struct tr_self *self)
     }
 }
 
-void tr__ask_turn_over(struct tr_self *self, tr_next next)
+void tr__request_finish(struct tr_self *self, tr_next next)
 {
     struct worker *worker = self->worker;
     struct envelope *envelope = self->envelope;
@@ -138,9 +138,9 @@ void tr__ask_turn_over(struct tr_self *self, tr_next next)
 }
 
 /* A reply to an actor of this worker whose newest ask it answers, as most are. False: it is neither. */
-static inline bool reply_near(struct worker *worker, struct cell *cell, struct envelope *envelope)
+static inline bool reply_fast(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
-    if (worker->gate || cell_owner(cell) != worker->index || door_has_mail(&cell->door) ||
+    if (worker->outbox || cell_owner(cell) != worker->index || door_has_mail(&cell->door) ||
         cell->life == LIFE_NEW || !cell->extra)
         return false;
     struct ask *ask = cell->extra->asks.newest;
@@ -173,7 +173,7 @@ static inline tr_status reply(struct tr_self *self, uint64_t to, uint32_t id, co
     envelope->causal = self->causal;
     envelope->generation = (uint32_t)(to >> 32);
     envelope->payload.ask.id = id;
-    if (__builtin_expect(reply_near(worker, cell, envelope), 1))
+    if (__builtin_expect(reply_fast(worker, cell, envelope), 1))
         return TR_OK;
     status = tr__mail_send(worker, cell, envelope);
     if (status != TR_OK)
@@ -203,7 +203,7 @@ tr_status tr__ask_reply(struct tr_self *self, const tr_type *type, const void *m
         envelope->kind = ENVELOPE_ANSWERED;
     else
         self->reply_failed = status; /* who asked hears it when the turn ends */
-    self->has_story = true;
+    self->needs_slow_end = true;
     return status;
 }
 
@@ -227,11 +227,12 @@ tr_status tr__ask_forward(struct tr_self *self, uint64_t to)
         envelope->payload.ask.id = request->payload.ask.id;
         envelope->payload.ask.deadline_ms = request->payload.ask.deadline_ms;
         status = turn_is_behind(self, to) ? TR_MAILBOX_FULL : tr__mail_send(worker, cell, envelope);
-        if (status != TR_OK && front_is(cell))
-            status = tr__front_send(worker, envelope, &cell, &to);
+        if (status != TR_OK && cell_is_group_address(cell))
+            status = tr__group_send(worker, envelope, &cell, &to);
         if (status == TR_MAILBOX_FULL &&
-            (room_policy(room_load(&cell->door.room)) == TR_PARK || turn_is_behind(self, to)))
-            status = tr__turn_wait_for_room(self, cell, envelope, TR_NEVER);
+            (capacity_policy(capacity_load(&cell->door.capacity)) == TR_PARK ||
+             turn_is_behind(self, to)))
+            status = tr__turn_wait_for_capacity(self, cell, envelope, TR_NEVER);
         if (status != TR_OK)
             envelope_give(&worker->pool, envelope);
     }
@@ -239,7 +240,7 @@ tr_status tr__ask_forward(struct tr_self *self, uint64_t to)
         request->kind = ENVELOPE_ANSWERED;
     } else {
         self->reply_failed = status; /* who asked hears it when the turn ends */
-        self->has_story = true;
+        self->needs_slow_end = true;
     }
     return status;
 }
@@ -255,7 +256,7 @@ void tr__turn_refuse(struct tr_self *self, int code, const char *text)
         if (!answer) {
             self->reply_failed = TR_REFUSED; /* without words, when the turn ends */
             self->error.code = code;
-            self->has_story = true;
+            self->needs_slow_end = true;
             return;
         }
         request->kind = ENVELOPE_ANSWERED;
@@ -308,7 +309,7 @@ tr_later tr_reply_later(tr_self *self)
     if (!answer) {
         source_resize(&worker->source, later, 0);
         self->reply_failed = TR_NO_MEMORY;
-        self->has_story = true;
+        self->needs_slow_end = true;
         return none;
     }
     *later = (struct later){.number = ++worker->wait_last, .type = request->type, .answer = answer};
@@ -375,7 +376,7 @@ void tr__laters_refuse(struct worker *worker, struct cell *cell)
 /* ---- Requests that nobody will hear. ---- */
 
 static void refuse_asks_of(struct worker *worker, struct cell *cell, struct envelope **ring,
-                           bool has_room)
+                           bool has_place)
 {
     struct envelope *others = NULL;
     while (*ring) {
@@ -385,8 +386,8 @@ static void refuse_asks_of(struct worker *worker, struct cell *cell, struct enve
             continue;
         }
         mail_uncount(cell, envelope);
-        if (has_room)
-            room_give_any(cell, envelope);
+        if (has_place)
+            capacity_give_any(cell, envelope);
         tr__mail_bury_one(worker, cell, envelope, TR_STOPPED);
     }
     *ring = others;

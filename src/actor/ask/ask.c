@@ -6,8 +6,8 @@
 #include "actor/ask/batch.h"
 #include "actor/ask/line.h"
 #include "actor/turn/park.h"
-#include "actor/system/relief.h"
-#include "actor/ask/story.h"
+#include "actor/system/thread_handoff.h"
+#include "actor/ask/ask_trace.h"
 #include "actor/turn/turn.h"
 #include "actor/ask/turn_asks.h"
 #include "actor/ask/waiters.h"
@@ -117,11 +117,11 @@ void tr__asks_fire(struct worker *worker, tr_time now_ns)
     while ((node = tr__wheel_expire(&worker->ask_timeouts, now_ns))) {
         struct ask *ask = LIST_OWNER(node, struct ask, timeout);
         if (ask->is_fixed) {
-            tr__story_give_up(worker, ask);
+            tr__ask_trace_give_up(worker, ask);
         } else {
             ask->is_fixed = true;
             ask->status = TR_TIMEOUT;
-            if (!tr__story_begin(worker, ask)) {
+            if (!tr__ask_trace_begin(worker, ask)) {
                 tr__wheel_arm(&worker->ask_timeouts, node, timer_deadline(now_ns, STORY_NS));
                 continue;
             }
@@ -136,7 +136,7 @@ void tr__ask_end_in_ring(struct worker *worker, struct ask *ask)
     ask->is_fixed = true;
     ask->status = TR_ASK_CYCLE;
     ask_disarm(worker, ask);
-    if (tr__story_begin(worker, ask))
+    if (tr__ask_trace_begin(worker, ask))
         tr__ask_done(worker, ask, TR_ASK_CYCLE);
     else
         tr__wheel_arm(
@@ -145,12 +145,12 @@ void tr__ask_end_in_ring(struct worker *worker, struct ask *ask)
 
 void tr__ask_told(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
-    const struct tr_story *story = envelope_data(envelope);
+    const struct tr_ask_trace *trace = envelope_data(envelope);
     struct ask *ask = NULL;
     if (envelope->generation == cell_generation(cell) && cell->life != LIFE_NEW && cell->extra)
-        ask = ask_table_find(&cell->extra->asks, story->origin_id);
+        ask = ask_table_find(&cell->extra->asks, trace->origin_id);
     if (ask && ask->is_fixed && !ask->is_done) {
-        tr__story_told(worker, ask, story);
+        tr__ask_trace_arrived(worker, ask, trace);
         tr__ask_done(worker, ask, ask->status);
     }
     envelope_give(&worker->pool, envelope);
@@ -163,8 +163,8 @@ void tr__ask_free(struct worker *worker, struct cell *cell, struct ask *ask)
         ask_unlist(cell, ask);
     if (ask->answer)
         envelope_give(&worker->pool, ask->answer);
-    if (ask->story)
-        source_resize(&worker->source, ask->story, 0);
+    if (ask->trace)
+        source_resize(&worker->source, ask->trace, 0);
     *ask = (struct ask){.is_chained = ask->is_chained, .young_next = ask->young_next};
     ask_give(worker, ask);
 }
@@ -266,17 +266,17 @@ ASK_INLINE tr_status post(struct tr_self *self, struct ask *ask, struct cell *ce
     envelope->payload.ask.deadline_ms = tr__ask_deadline_ms(ask->asked_ns, deadline_ns);
     bool is_inside = envelope->block_class == ENVELOPE_NO_BLOCK;
     /* In this order: the flags are those of an actor that lives here. */
-    if (is_inside && mail_is_quick(worker, cell) && !(cell->flags & CELL_BY_KIND) &&
+    if (is_inside && mail_fits_fast(worker, cell) && !(cell->flags & CELL_BY_KIND) &&
         !self->is_behind) {
         mail_send_quickly(worker, cell, envelope);
         return TR_OK;
     }
     status =
         turn_is_behind(self, ask->to) ? TR_MAILBOX_FULL : tr__mail_send(worker, cell, envelope);
-    if (__builtin_expect(status != TR_OK, 0) && front_is(cell)) {
+    if (__builtin_expect(status != TR_OK, 0) && cell_is_group_address(cell)) {
         struct cell *member = cell;
         status =
-            tr__front_send(worker, envelope, &member, &ask->to); /* who was asked, from now on */
+            tr__group_send(worker, envelope, &member, &ask->to); /* who was asked, from now on */
         cell = member;
     }
     if (__builtin_expect(status == TR_OK, 1)) {
@@ -286,9 +286,10 @@ ASK_INLINE tr_status post(struct tr_self *self, struct ask *ask, struct cell *ce
         return TR_OK;
     }
     if (status == TR_MAILBOX_FULL && !ask->carrier &&
-        (room_policy(room_load(&cell->door.room)) == TR_PARK || turn_is_behind(self, ask->to))) {
+        (capacity_policy(capacity_load(&cell->door.capacity)) == TR_PARK ||
+         turn_is_behind(self, ask->to))) {
         tr__asks_settle(worker); /* now its deadline is known */
-        status = tr__turn_wait_for_room(self, cell, envelope, ask->timeout.deadline_ns);
+        status = tr__turn_wait_for_capacity(self, cell, envelope, ask->timeout.deadline_ns);
     }
     if (status != TR_OK)
         envelope_give(&worker->pool, envelope);
@@ -377,29 +378,29 @@ __attribute__((__noinline__)) static tr_pending ask_slowly(struct tr_self *self,
         tr__ask_end(self->worker, self->cell, ask);
         return pending_status(TR_NO_MEMORY);
     }
-    self->has_story = true;
+    self->needs_slow_end = true;
     tr_pending pending = ask_pending(ask);
     ask_send(self, ask, message, timeout_ns, true);
     return pending;
 }
 
-/* Whether a request inside its envelope may go to this actor as quickly as can be. As mail_is_quick. */
+/* Whether a request inside its envelope may go to this actor as quickly as can be. As mail_fits_fast. */
 ASK_INLINE bool is_near(const struct worker *worker, const struct cell *cell)
 {
-    return cell_owner(cell) == worker->near && !(cell->flags & (CELL_GUARDED | CELL_BY_KIND)) &&
-           cell->life == LIFE_RUNNING &&
+    return cell_owner(cell) == worker->fast_owner &&
+           !(cell->flags & (CELL_SLOW_SEND | CELL_BY_KIND)) && cell->life == LIFE_RUNNING &&
            !mail_is_overdrawn(cell->stock_and_lines + MAIL_ONE_NOTICE) &&
            !door_has_mail(&cell->door);
 }
 
-/* Whether this turn may ask, has room for it, and has no other ask open; and nothing is to be made. */
+/* Whether this turn may ask, has capacity for it, and has no other ask open; and nothing is to be made. */
 ASK_INLINE bool is_free_to_ask(const struct tr_self *self, const struct worker *worker,
                                const struct cell_extra *extra)
 {
     return !self->is_unusual && self->kind == TURN_MESSAGE && !worker->depth &&
            self->state == TURN_RUNS && !self->batch && extra && !extra->asks.newest &&
            !extra->asks.count && extra->asks.last != UINT32_MAX &&
-           self->asks.count != self->asks.room && worker->ask_spare && worker->pool.free;
+           self->asks.count != self->asks.capacity && worker->ask_spare && worker->pool.free;
 }
 
 /*
@@ -436,7 +437,7 @@ ASK_INLINE tr_pending ask_quickly(struct tr_self *self, uint64_t to, const tr_ty
     uint32_t place = self->asks.count++;
     extra->asks.newest = ask;
     self->asks.places[place] = (uintptr_t)ask;
-    self->has_story = true;
+    self->needs_slow_end = true;
     /* As one word: who reads it so would wait until two of them are in the cache. */
     tr_pending pending = {(uint64_t)place << 32 | id};
     ask->pending = pending.id;
@@ -476,7 +477,7 @@ __attribute__((__noinline__)) static tr_pending ask_by_clock(struct tr_self *sel
 tr_pending tr_self_ask(tr_self *self, tr_ref to, const tr_type *type, const void *message,
                        tr_time timeout_ns)
 {
-    if (__builtin_expect(!self || !type || !message || self->seat, 0))
+    if (__builtin_expect(!self || !type || !message || self->claim, 0))
         return ask_slowly(self, to.bits, type, message, timeout_ns);
     struct worker *worker = self->worker;
     if (__builtin_expect(!worker->is_ticked || loop_is_time_up(&worker->loop), 0))

@@ -43,9 +43,9 @@ struct ask {
             bool is_listed;  /* in the table of its actor */
             bool is_young;   /* its timer is in no wheel yet: actor/ask/ask_open.h */
             bool is_wanted;  /* its turn waits for it */
-            bool is_look;    /* it asks why, and has no story: see actor/verbs/why.h */
+            bool is_look;    /* it asks why, and has no trace: see actor/verbs/why.h */
             bool is_fixed;   /* its outcome is known: what comes now is late; not of a young one */
-            bool is_done;    /* the same, and its story, if it has one, is told */
+            bool is_done;    /* the same, and its trace, if it has one, is told */
             bool is_ringed;  /* as far as its turn depends on this one it waits for ever: ring.h */
             bool is_untimed; /* of a young one: its time is counted from when it is in the wheel */
         };
@@ -59,7 +59,7 @@ struct ask {
         *carrier; /* of tr_ask_then, until its function is called: actor/ask/ask_then.h */
     struct envelope *answer; /* a REPLY or an EXCEPTION; NULL: none came */
     tr_status status;
-    char *story;       /* of one that timed out, or NULL */
+    char *trace;       /* of one that timed out, or NULL */
     uint64_t story_to; /* who is to go on with it */
 };
 
@@ -123,10 +123,10 @@ void tr__ask_done(struct worker *worker, struct ask *ask, tr_status status);
 /** A REPLY or an EXCEPTION has arrived; takes it. */
 void tr__ask_arrived(struct worker *worker, struct cell *cell, struct envelope *envelope);
 
-/** A story has come back; takes it. */
+/** A trace has come back; takes it. */
 void tr__ask_told(struct worker *worker, struct cell *cell, struct envelope *envelope);
 
-/** It would never be answered: ends with TR_ASK_CYCLE, when its story is told. */
+/** It would never be answered: ends with TR_ASK_CYCLE, when its trace is told. */
 void tr__ask_end_in_ring(struct worker *worker, struct ask *ask);
 
 /** Gives the timers of new asks to the wheel, before that is looked at. */
@@ -171,7 +171,7 @@ void tr__ask_refuse(struct worker *worker, struct envelope *envelope, uint64_t f
 void tr__ask_become_ended(struct envelope *envelope, tr_status status, int code);
 
 /** The turn of a request has ended with this: answers it, unless that was done. Not of a stashed one. */
-void tr__ask_turn_over(struct tr_self *self, tr_next next);
+void tr__request_finish(struct tr_self *self, tr_next next);
 /**
  * What those who asked hear of a turn that has failed: TR_FAILED. Of a durable actor whose data could not be read or
  * stored it is the status that says why.

@@ -2,7 +2,7 @@
 /**
  * Asks between their request and their reply: what every ask goes through, inline.
  *
- * A free ask has all its flags down, no carrier, answer or story, TR_OK as its status, and no timer: an
+ * A free ask has all its flags down, no carrier, answer or trace, TR_OK as its status, and no timer: an
  * answered one is left so by what follows, and tr__ask_free sees to it for the others. So a new one
  * need not be cleared.
  *
@@ -120,8 +120,8 @@ static inline void ask_answer_awaited(struct worker *worker, struct cell *cell,
     turn->wanted = 0;
     turn->outcome = TR_OK;
     woken_push(cell, extra, turn);
-    if (cell->house == HOUSE_WAITING) {
-        cell->house = HOUSE_READY;
+    if (cell->sched_state == SCHED_WAITING) {
+        cell->sched_state = SCHED_READY;
         loop_enqueue(&worker->loop, &cell->task, TASK_NORMAL);
     }
 }
@@ -152,7 +152,7 @@ static inline bool ask_reply_quickly(struct tr_self *self, const tr_type *type, 
     struct cell *cell = slots_find(worker->slots, request->sender);
     if (__builtin_expect(!cell || cell_owner(cell) != worker->index || door_has_mail(&cell->door) ||
                              cell->life != LIFE_RUNNING || cell->flags & CELL_MIXED ||
-                             !cell->extra || worker->gate,
+                             !cell->extra || worker->outbox,
                          0))
         return false;
     struct cell_extra *extra = cell->extra;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "actor/turn/budget.h"
-#include "actor/system/relief.h"
+#include "actor/system/thread_handoff.h"
 #include "actor/turn/turn.h"
 #include "actor/ask/turn_asks.h"
 #include "base/assert.h"
@@ -67,9 +67,9 @@ const tr_handler *tr__then_begin(struct tr_self *self)
     }
     ask->turn = self;
     if (!turn_asks_add(self, ask))
-        TR_UNREACHABLE("a turn without room for its first ask");
-    self->has_story = true;
-    return &then->row;
+        TR_UNREACHABLE("a turn without capacity for its first ask");
+    self->needs_slow_end = true;
+    return &then->handler;
 }
 
 void tr__thens_drop(struct worker *worker, struct cell *cell)
@@ -114,7 +114,7 @@ tr_status tr_self_try_ask_then(tr_self *self, const tr_then *then, void *context
         return TR_NOT_SUPPORTED; /* what its handler changed would not be stored */
     struct worker *worker = self->worker;
     struct envelope *carrier = envelope_take(&worker->pool);
-    struct ask *ask = carrier ? tr__ask_new(self, to.bits, then->row.type) : NULL;
+    struct ask *ask = carrier ? tr__ask_new(self, to.bits, then->handler.type) : NULL;
     if (!ask) {
         if (carrier)
             envelope_give_empty(&worker->pool, carrier);
@@ -158,6 +158,6 @@ tr_answer tr_self_answer(tr_self *self)
     if (ask->status == TR_OK)
         answer.reply = envelope_data(ask->answer);
     else
-        answer.why = tr_self_why(self, ask_pending(ask));
+        answer.why = tr_self_ask_error(self, ask_pending(ask));
     return answer;
 }

@@ -18,7 +18,7 @@ extern const tr_type tr__then_type;
 /** The ask has ended: its carrier becomes mail. */
 void tr__then_due(struct worker *worker, struct ask *ask);
 
-/** The turn of a carrier begins: the row to call; NULL when its state is no longer the actor's. */
+/** The turn of a carrier begins: the handler to call; NULL when its state is no longer the actor's. */
 const tr_handler *tr__then_begin(struct tr_self *self);
 
 /** The incarnation ends: nobody waits any more, and carriers that are queued are void. */

@@ -5,9 +5,9 @@
 #include <stdio.h>
 
 #include "actor/ask/ask.h"
-#include "actor/system/relief.h"
+#include "actor/system/thread_handoff.h"
 #include "actor/life/spawn.h"
-#include "actor/turn/stretch.h"
+#include "actor/turn/resume.h"
 #include "actor/turn/turn.h"
 #include "actor/ask/turn_asks.h"
 #include "actor/ask/waiters.h"
@@ -81,11 +81,11 @@ __attribute__((__noinline__)) static tr_status park_slowly(struct tr_self *self)
     return tr__turn_park(self, TR_NEVER);
 }
 
-STRETCH_INLINE tr_status park(struct tr_self *self, uint32_t wanted)
+RESUME_INLINE tr_status park(struct tr_self *self, uint32_t wanted)
 {
     self->wanted = wanted;
     tr_status status =
-        __builtin_expect(stretch_is_plain(self), 1) ? stretch_leave(self) : park_slowly(self);
+        __builtin_expect(park_is_plain(self), 1) ? park_plainly(self) : park_slowly(self);
     self->wanted = 0;
     return status;
 }
@@ -101,7 +101,7 @@ __attribute__((__noinline__)) static tr_status ask_over(struct tr_self *self, st
     return ask->status;
 }
 
-STRETCH_INLINE tr_status try_await(tr_self *self, tr_pending pending, const void **reply)
+RESUME_INLINE tr_status try_await(tr_self *self, tr_pending pending, const void **reply)
 {
     struct ask *ask;
     struct envelope *answer;
@@ -236,10 +236,10 @@ tr_status tr_self_sleep(tr_self *self, tr_time ns, const char *where)
 
 /* ---- How it ended. ---- */
 
-const tr_error *tr_self_why(tr_self *self, tr_pending pending)
+const tr_error *tr_self_ask_error(tr_self *self, tr_pending pending)
 {
     TURN_VERB(self);
-    static const tr_error no_memory = {.status = TR_NO_MEMORY, .text = "no memory for the story"};
+    static const tr_error no_memory = {.status = TR_NO_MEMORY, .text = "no memory for the trace"};
     struct ask *ask;
     struct envelope *answer;
     tr_status status = ask_of(self, pending, &ask, &answer);
@@ -264,8 +264,8 @@ const tr_error *tr_self_why(tr_self *self, tr_pending pending)
     snprintf(error->where, sizeof error->where, "%.*s", (int)sizeof error->where - 1, path);
     if (ask && !ask->is_done)
         snprintf(error->text, sizeof error->text, "%s is not answered yet", name);
-    else if (ask && ask->story)
-        snprintf(error->text, sizeof error->text, "%s: %s", name, ask->story);
+    else if (ask && ask->trace)
+        snprintf(error->text, sizeof error->text, "%s: %s", name, ask->trace);
     else if (ask && ask->answer && ask->answer->kind == ENVELOPE_EXCEPTION)
         tr__ask_read_error(ask->answer, error);
     if (!error->text[0])
@@ -278,7 +278,7 @@ tr_next tr_self_give_up(tr_self *self, tr_pending pending)
     TURN_VERB(self);
     if (!self)
         return TR_SAME;
-    const tr_error *error = tr_self_why(self, pending);
+    const tr_error *error = tr_self_ask_error(self, pending);
     if (error->status == TR_REFUSED)
         return tr_refuse(self, error->code, "%s", error->text);
     return tr_fail(self, error->status, "%s", error->text);
@@ -296,6 +296,6 @@ const void *tr_self_await(tr_self *self, tr_pending pending)
     struct envelope *answer;
     (void)ask_of(self, pending, &ask, &answer);
     if (ask && ask->is_done)
-        tr__turn_end(self, tr_self_give_up(self, pending));
-    tr__turn_end(self, tr_fail(self, status, "tr_await: %s", tr_status_text(status)));
+        tr__turn_abort(self, tr_self_give_up(self, pending));
+    tr__turn_abort(self, tr_fail(self, status, "tr_await: %s", tr_status_text(status)));
 }

@@ -5,21 +5,21 @@
 
 #include "actor/ask/ask.h"
 #include "actor/turn/park.h"
-#include "actor/system/relief.h"
+#include "actor/system/thread_handoff.h"
 #include "actor/turn/turn.h"
 #include "base/assert.h"
 
 /* ---- Which messages belong together. ---- */
 
 /* Whether a message may be in a batch at all, as far as it alone can tell. */
-static bool may_be_in(const tr_handler *row, const struct envelope *envelope)
+static bool may_be_in(const tr_handler *handler, const struct envelope *envelope)
 {
     const void *message = envelope_data((struct envelope *)(uintptr_t)envelope);
-    if (!mail_takes_room(envelope)) /* that of a timer */
+    if (!mail_takes_capacity(envelope)) /* that of a timer */
         return false;
-    if (row->filter && !row->filter(message))
+    if (handler->filter && !handler->filter(message))
         return false;
-    return !row->barrier_if || !row->barrier_if(message);
+    return !handler->barrier_if || !handler->barrier_if(message);
 }
 
 static bool may_follow(struct tr_self *self, const struct envelope *envelope)
@@ -29,22 +29,22 @@ static bool may_follow(struct tr_self *self, const struct envelope *envelope)
     if (envelope->kind != self->envelope->kind)
         return false;
     if (envelope->type != self->envelope->type &&
-        dispatch_find(&worker->dispatches, dispatch, envelope->type) != self->row)
+        dispatch_find(&worker->dispatches, dispatch, envelope->type) != self->handler)
         return false;
     /* A request that is late is a dead letter: its own turn sees to that. */
     if (envelope->kind == ENVELOPE_ASK && ask_is_late(worker, envelope))
         return false;
-    return may_be_in(self->row, envelope);
+    return may_be_in(self->handler, envelope);
 }
 
 /* How many messages this turn takes, its own included. */
 static uint32_t count_batch(struct tr_self *self)
 {
-    const tr_handler *row = self->row;
+    const tr_handler *handler = self->handler;
     const struct envelope *last = self->cell->cycle;
-    uint32_t max = row->batch_max ? row->batch_max : TR_BATCH_MAX;
+    uint32_t max = handler->batch_max ? handler->batch_max : TR_BATCH_MAX;
     uint32_t count = 1;
-    if (!last || max == 1 || !may_be_in(row, self->envelope))
+    if (!last || max == 1 || !may_be_in(handler, self->envelope))
         return count;
     const struct door_mail *mail = &last->mail;
     do {
@@ -63,7 +63,7 @@ static struct envelope *take_next(struct tr_self *self)
     TR_ASSERT(cell->cycle);
     struct envelope *envelope = ring_pop(&cell->cycle);
     mail_uncount(cell, envelope);
-    room_give_any(cell, envelope);
+    capacity_give_any(cell, envelope);
     self->turns++;
     return envelope;
 }
@@ -230,7 +230,7 @@ static void end_one(struct tr_self *self, tr_next next)
     }
     atom64_count(&worker->counters.handled, 1);
     if (self->envelope->kind == ENVELOPE_ASK)
-        tr__ask_turn_over(self, next);
+        tr__request_finish(self, next);
     else
         envelope_give(&worker->pool, self->envelope);
 }

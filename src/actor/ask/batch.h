@@ -4,7 +4,7 @@
  *
  * A turn begins with one message, as any. The function that calls a handler of batches first asks for
  * more (tr_self_batch): what waits behind that message and belongs to it is taken out of the cycle. So
- * rows without a batch pay nothing. The envelopes are kept in the scratch memory of the turn until it
+ * handlers without a batch pay nothing. The envelopes are kept in the scratch memory of the turn until it
  * ends; when there is none, the message comes alone. Owner only, all of it.
  */
 #ifndef ACTOR_ASK_BATCH_H

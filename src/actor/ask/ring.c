@@ -5,7 +5,7 @@
 
 #include "actor/ask/ask.h"
 #include "actor/turn/park.h"
-#include "actor/ask/story.h"
+#include "actor/ask/ask_trace.h"
 #include "actor/ask/waiters.h"
 
 enum {
@@ -13,7 +13,7 @@ enum {
     BRANCHES_MAX = 32 /* where one of them waits for several, one inside the other */
 };
 
-/* What somebody waits for: a reply of `to` to the ask `id` of `asker`; or room, then id is 0. */
+/* What somebody waits for: a reply of `to` to the ask `id` of `asker`; or capacity, then id is 0. */
 struct edge {
     uint64_t to;
     uint64_t asker;
@@ -31,7 +31,7 @@ struct search {
     struct worker *worker;
     uint64_t origin;             /* who waits for himself, if he is found, */
     uint64_t number;             /* the number of his wait, */
-    uint32_t ask;                /* and what he waits for; 0: room */
+    uint32_t ask;                /* and what he waits for; 0: capacity */
     const struct tr_self *loose; /* the origin's turn, if it is no barrier; NULL: it is one */
     int32_t left;                /* actors to look at */
     bool is_silent; /* takes nothing in: what an actor waits for may be behind its door */
@@ -57,7 +57,7 @@ static void search_far(struct search *search, struct edge edge, bool is_last)
         return;
     search->left -= share;
     probe->causal = edge.asker;
-    ((struct tr_room *)envelope_data(probe))->status = (int32_t)search->ask;
+    ((struct tr_capacity *)envelope_data(probe))->status = (int32_t)search->ask;
     (void)tr__letter_send(worker, probe, ENVELOPE_RING, edge.to, search->origin);
 }
 
@@ -232,7 +232,7 @@ static bool leads_back(struct search *search, struct edge edge, int depth)
 enum ring tr__ring_look(struct tr_self *self, uint64_t to)
 {
     /* Who waits for what this turn itself has freed waits no longer. */
-    if (self->cell->flags & CELL_AWAITED)
+    if (self->cell->flags & CELL_HAS_WAITING_SENDERS)
         tr__waiters_serve(self->worker, self->cell);
     struct search search = {.worker = self->worker,
                             .origin = self->cell->identity,
@@ -276,7 +276,7 @@ bool tr__ring_look_for_replies(struct tr_self *self)
 {
     bool has_left = false;
     bool is_barrier = turn_wants_barrier(self);
-    if (self->cell->flags & CELL_AWAITED)
+    if (self->cell->flags & CELL_HAS_WAITING_SENDERS)
         tr__waiters_serve(self->worker, self->cell);
     struct ask *ask;
     TURN_EACH_ASK (ask, at, self)
@@ -321,9 +321,9 @@ void tr__ring_announce_for_replies(struct tr_self *self)
 /* ---- What comes from elsewhere. ---- */
 
 /* A RING has come home. */
-static void close_ring(struct cell *first, const struct tr_room *room)
+static void close_ring(struct cell *first, const struct tr_capacity *capacity)
 {
-    struct tr_self *self = tr__waiter_find(first, room->number);
+    struct tr_self *self = tr__waiter_find(first, capacity->number);
     if (!self)
         return;
     if (!self->wanted) {
@@ -332,7 +332,7 @@ static void close_ring(struct cell *first, const struct tr_room *room)
     }
     struct ask *ask;
     TURN_EACH_ASK (ask, at, self) {
-        if (ask->id == (uint32_t)room->status && ask_is_open(ask) && !ask->is_fixed) {
+        if (ask->id == (uint32_t)capacity->status && ask_is_open(ask) && !ask->is_fixed) {
             ask_in_ring(self, ask);
             return;
         }
@@ -341,25 +341,25 @@ static void close_ring(struct cell *first, const struct tr_room *room)
 
 void tr__ring_mail(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
-    struct tr_room *room = envelope_data(envelope);
+    struct tr_capacity *capacity = envelope_data(envelope);
     struct search search = {.worker = worker,
                             .origin = envelope->sender,
-                            .number = room->number,
-                            .ask = (uint32_t)room->status,
-                            .left = room->messages,
+                            .number = capacity->number,
+                            .ask = (uint32_t)capacity->status,
+                            .left = capacity->messages,
                             .is_far = true};
-    struct edge edge = {cell->identity, envelope->causal, (uint32_t)room->lines};
+    struct edge edge = {cell->identity, envelope->causal, (uint32_t)capacity->lines};
     if (leads_back(&search, edge, 0)) {
         struct cell *first = slots_find(worker->slots, search.origin);
         bool is_here = first && cell_owner(first) == worker->index;
         if (first && !is_here) {
-            room->messages = CHAIN_MAX;
-            room->lines = 0;
+            capacity->messages = CHAIN_MAX;
+            capacity->lines = 0;
             (void)tr__letter_send(worker, envelope, ENVELOPE_RING, search.origin, search.origin);
             return;
         }
         if (is_here)
-            close_ring(first, room);
+            close_ring(first, capacity);
     }
     envelope_give(&worker->pool, envelope);
 }

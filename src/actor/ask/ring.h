@@ -2,7 +2,7 @@
 /**
  * Rings of actors that wait for each other.
  *
- * An actor with a turn that waits for room, or as a barrier for a reply, lets no ask or notice begin:
+ * An actor with a turn that waits for capacity, or as a barrier for a reply, lets no ask or notice begin:
  * it holds those who wait for it. Who is about to wait follows the chain of those he would wait for,
  * all of them where an actor waits for several; of a turn that waits for any of several asks all must
  * lead back. A request that a turn handles waits for that turn alone. What leaves his worker a RING

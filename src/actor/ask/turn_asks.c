@@ -10,18 +10,18 @@ enum { PLACES_MAX = 1 << 28, PLACES_KEPT = 128 };
 bool tr__turn_asks_grow(struct tr_self *self)
 {
     struct turn_asks *asks = &self->asks;
-    if (asks->room >= PLACES_MAX)
+    if (asks->capacity >= PLACES_MAX)
         return false;
-    uint32_t room = 4 * asks->room;
+    uint32_t capacity = 4 * asks->capacity;
     bool is_few = asks->places == asks->few;
-    uintptr_t *places =
-        source_resize(&self->worker->source, is_few ? NULL : asks->places, room * sizeof *places);
+    uintptr_t *places = source_resize(
+        &self->worker->source, is_few ? NULL : asks->places, capacity * sizeof *places);
     if (!places)
         return false;
     if (is_few)
         memcpy(places, asks->few, sizeof asks->few);
     asks->places = places;
-    asks->room = room;
+    asks->capacity = capacity;
     return true;
 }
 
@@ -45,7 +45,7 @@ void tr__asks_drop(struct tr_self *self)
             tr__ask_free(worker, self->cell, (struct ask *)places[i]);
     }
     asks->count = 0;
-    if (asks->room > PLACES_KEPT)
+    if (asks->capacity > PLACES_KEPT)
         tr__turn_asks_free(self);
     tr__ask_table_shrink(worker, &self->cell->extra->asks);
 }

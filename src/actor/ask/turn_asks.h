@@ -14,14 +14,14 @@
 
 enum { TURN_ASK_IS_ANSWERED = 1 }; /* in a place: it is an envelope */
 
-/** Makes room for one more. False: no memory. */
+/** Makes capacity for one more. False: no memory. */
 bool tr__turn_asks_grow(struct tr_self *self);
 
 /** Adds an ask that has its number. False: no memory. */
 static inline bool turn_asks_add(struct tr_self *self, struct ask *ask)
 {
     struct turn_asks *asks = &self->asks;
-    if (__builtin_expect(asks->count == asks->room, 0) && !tr__turn_asks_grow(self))
+    if (__builtin_expect(asks->count == asks->capacity, 0) && !tr__turn_asks_grow(self))
         return false;
     ask->place = asks->count;
     asks->places[asks->count++] = (uintptr_t)ask;

@@ -7,11 +7,11 @@
 #include "actor/ask/line.h"
 #include "actor/turn/park.h"
 #include "actor/ask/ring.h"
-#include "actor/ask/story.h"
+#include "actor/ask/ask_trace.h"
 #include "actor/verbs/why.h"
 #include "base/assert.h"
 
-static struct tr_room *room_of(struct envelope *envelope)
+static struct tr_capacity *capacity_of(struct envelope *envelope)
 {
     return envelope_data(envelope);
 }
@@ -20,7 +20,7 @@ struct tr_self *tr__waiter_find(struct cell *cell, uint64_t number)
 {
     if (cell->life == LIFE_NEW || !cell->extra)
         return NULL;
-    /* Who waits for room is a barrier, and so mostly among the last ones. */
+    /* Who waits for capacity is a barrier, and so mostly among the last ones. */
     struct list *parked = &cell->extra->parked;
     for (struct list *link = parked->previous; link != parked; link = link->previous) {
         struct tr_self *self = LIST_OWNER(link, struct tr_self, link);
@@ -33,11 +33,12 @@ struct tr_self *tr__waiter_find(struct cell *cell, uint64_t number)
 struct envelope *tr__letter_new(struct worker *worker, uint64_t number, int32_t messages,
                                 int32_t lines)
 {
-    struct tr_room room = {.number = number, .messages = messages, .lines = lines};
+    struct tr_capacity capacity = {.number = number, .messages = messages, .lines = lines};
     struct envelope *envelope = envelope_take(&worker->pool);
     if (!envelope)
         return NULL;
-    if (envelope_fill(&worker->pool, envelope, &tr_type_tr_room, &room, ENVELOPE_INLINE) != TR_OK) {
+    if (envelope_fill(&worker->pool, envelope, &tr_type_tr_capacity, &capacity, ENVELOPE_INLINE) !=
+        TR_OK) {
         envelope_give_empty(&worker->pool, envelope);
         return NULL;
     }
@@ -58,26 +59,26 @@ bool tr__letter_send(struct worker *worker, struct envelope *envelope, enum enve
     return false;
 }
 
-/* ---- Of the actor in whose mailbox there is no room. ---- */
+/* ---- Of the actor in whose mailbox there is no capacity. ---- */
 
 /* What is below zero stays so, and is made up for before anybody is let in. */
 static void put_by_all(struct cell *cell)
 {
-    int32_t messages = ROOM_LARGEST;
-    int32_t lines = ROOM_LARGEST;
-    room_take_some(&cell->door.room, &messages, &lines);
+    int32_t messages = CAPACITY_LARGEST;
+    int32_t lines = CAPACITY_LARGEST;
+    capacity_take_some(&cell->door.capacity, &messages, &lines);
     messages += (int32_t)(cell->stock & 0xffff);
     lines += (int32_t)(cell->stock >> STOCK_LINES_SHIFT);
     cell->stock = 0;
-    tr__room_put_by(cell, messages, lines);
+    tr__capacity_put_by(cell, messages, lines);
 }
 
 /* Nobody waits any more: what was put by is anybody's. */
 static void put_by_end(struct cell *cell)
 {
     struct cell_extra *extra = cell->extra;
-    cell->flags &= (uint16_t)~CELL_AWAITED;
-    room_give(&cell->door.room, extra->put_by, extra->put_by_lines);
+    cell->flags &= (uint16_t)~CELL_HAS_WAITING_SENDERS;
+    capacity_give(&cell->door.capacity, extra->put_by, extra->put_by_lines);
     extra->put_by = 0;
     extra->put_by_lines = 0;
 }
@@ -91,11 +92,11 @@ static struct tr_client *client_of(const struct envelope *wanted)
 static bool answer(struct worker *worker, struct cell *cell, struct envelope *wanted,
                    int32_t messages, int32_t lines, tr_status status)
 {
-    struct tr_room *room = room_of(wanted);
-    room->messages = messages;
-    room->lines = lines;
-    room->status = status;
-    if (room->is_client && !client_claim(client_of(wanted), room->number)) {
+    struct tr_capacity *capacity = capacity_of(wanted);
+    capacity->messages = messages;
+    capacity->lines = lines;
+    capacity->status = status;
+    if (capacity->is_client && !client_claim(client_of(wanted), capacity->number)) {
         envelope_give(&worker->pool, wanted);
         return false;
     }
@@ -112,12 +113,12 @@ static bool grant_first(struct worker *worker, struct cell *cell)
 {
     struct cell_extra *extra = cell->extra;
     struct envelope *first = first_of(extra);
-    struct tr_room *room = room_of(first);
-    bool is_gone = room->is_client && !client_waits(client_of(first), room->number);
-    if (!is_gone && (extra->put_by < 1 || extra->put_by_lines < room->lines))
+    struct tr_capacity *capacity = capacity_of(first);
+    bool is_gone = capacity->is_client && !client_waits(client_of(first), capacity->number);
+    if (!is_gone && (extra->put_by < 1 || extra->put_by_lines < capacity->lines))
         return false;
-    int32_t messages = room->messages < extra->put_by ? room->messages : extra->put_by;
-    int32_t lines = messages * room->lines;
+    int32_t messages = capacity->messages < extra->put_by ? capacity->messages : extra->put_by;
+    int32_t lines = messages * capacity->lines;
     lines = lines < extra->put_by_lines ? lines : extra->put_by_lines;
     (void)ring_pop(&extra->waiters);
     if (is_gone) {
@@ -136,13 +137,14 @@ static bool grant_first(struct worker *worker, struct cell *cell)
 void tr__waiters_serve(struct worker *worker, struct cell *cell)
 {
     struct cell_extra *extra = cell->extra;
-    if (extra->is_serving) /* room came back at once: it is seen below */
+    if (extra->is_serving) /* capacity came back at once: it is seen below */
         return;
     if (cell->flags & CELL_SEALED) {
         tr__waiters_refuse(worker, cell, TR_STOPPED);
         return;
     }
-    tr__room_put_by(cell, 0, 0); /* what is below zero is made up for before anybody is let in */
+    tr__capacity_put_by(
+        cell, 0, 0); /* what is below zero is made up for before anybody is let in */
     extra->is_serving = true;
     while (extra->waiters && grant_first(worker, cell))
         ;
@@ -164,7 +166,7 @@ void tr__waiters_rebound(struct worker *worker, struct cell *cell, struct mail_b
     struct envelope *others = NULL;
     while (extra->waiters) {
         struct envelope *wanted = ring_pop(&extra->waiters);
-        if (bound.overflow == TR_PARK && room_of(wanted)->lines <= bound.lines)
+        if (bound.overflow == TR_PARK && capacity_of(wanted)->lines <= bound.lines)
             ring_push(&others, wanted);
         else
             (void)answer(worker, cell, wanted, 0, 0, TR_MAILBOX_FULL);
@@ -180,18 +182,18 @@ static tr_status enlist(struct worker *worker, struct cell *cell, struct envelop
     if (cell->life >= LIFE_STOPPING || cell->flags & CELL_SEALED)
         return TR_STOPPED;
     struct mail_bound bound = mail_bound_of(cell->dispatch->behavior);
-    if (room_of(wanted)->lines > bound.lines)
-        return TR_MAILBOX_FULL; /* there will never be room */
+    if (capacity_of(wanted)->lines > bound.lines)
+        return TR_MAILBOX_FULL; /* there will never be capacity */
     struct cell_extra *extra = tr__extra_of(worker, cell);
     if (!extra)
         return TR_NO_MEMORY;
     ring_push(&extra->waiters, wanted);
-    cell->flags |= CELL_AWAITED;
+    cell->flags |= CELL_HAS_WAITING_SENDERS;
     put_by_all(cell);
     return TR_OK;
 }
 
-/* One who waits elsewhere. It may be late: perhaps there is room by now, and no mail. */
+/* One who waits elsewhere. It may be late: perhaps there is capacity by now, and no mail. */
 static void on_wanted(struct worker *worker, struct cell *cell, struct envelope *wanted)
 {
     tr_status status = enlist(worker, cell, wanted);
@@ -201,7 +203,7 @@ static void on_wanted(struct worker *worker, struct cell *cell, struct envelope 
     }
     tr__waiters_serve(worker, cell);
     /* The actor has become one for which nobody waits, in the meantime. */
-    if (room_policy(room_load(&cell->door.room)) != TR_PARK)
+    if (capacity_policy(capacity_load(&cell->door.capacity)) != TR_PARK)
         tr__waiters_refuse(worker, cell, TR_MAILBOX_FULL);
 }
 
@@ -233,7 +235,7 @@ static void strike_out(struct worker *worker, struct cell *cell, uint64_t sender
         return;
     while (extra->waiters && !found) {
         struct envelope *wanted = ring_pop(&extra->waiters);
-        if (wanted->sender == sender && room_of(wanted)->number == number)
+        if (wanted->sender == sender && capacity_of(wanted)->number == number)
             found = wanted;
         else
             ring_push(&others, wanted);
@@ -248,14 +250,14 @@ static void strike_out(struct worker *worker, struct cell *cell, uint64_t sender
 
 static void on_back(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
-    struct tr_room *room = room_of(envelope);
-    if (room->status == TR_CANCELLED) {
-        strike_out(worker, cell, envelope->sender, room->number);
-    } else if (cell->flags & CELL_AWAITED) {
-        tr__room_put_by(cell, room->messages, room->lines);
+    struct tr_capacity *capacity = capacity_of(envelope);
+    if (capacity->status == TR_CANCELLED) {
+        strike_out(worker, cell, envelope->sender, capacity->number);
+    } else if (cell->flags & CELL_HAS_WAITING_SENDERS) {
+        tr__capacity_put_by(cell, capacity->messages, capacity->lines);
         tr__waiters_serve(worker, cell);
     } else {
-        room_give(&cell->door.room, room->messages, room->lines);
+        capacity_give(&cell->door.capacity, capacity->messages, capacity->lines);
     }
     envelope_give(&worker->pool, envelope);
 }
@@ -265,7 +267,7 @@ static void on_back(struct worker *worker, struct cell *cell, struct envelope *e
 /* Sends what was granted, or is left of it, back. */
 static void give_back(struct worker *worker, struct envelope *grant)
 {
-    if (room_of(grant)->messages || room_of(grant)->lines)
+    if (capacity_of(grant)->messages || capacity_of(grant)->lines)
         (void)tr__letter_send(worker, grant, ENVELOPE_BACK, grant->sender, 0);
     else
         envelope_give(&worker->pool, grant);
@@ -290,13 +292,14 @@ void tr__grants_return(struct cell *cell)
 
 static void on_grant(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
-    struct tr_room *room = room_of(envelope);
-    struct tr_self *self = cell->life < LIFE_STOPPING ? tr__waiter_find(cell, room->number) : NULL;
+    struct tr_capacity *capacity = capacity_of(envelope);
+    struct tr_self *self =
+        cell->life < LIFE_STOPPING ? tr__waiter_find(cell, capacity->number) : NULL;
     if (!self) {
         give_back(worker, envelope);
         return;
     }
-    tr_status status = (tr_status)room->status;
+    tr_status status = (tr_status)capacity->status;
     self->number = 0; /* it was answered */
     if (status != TR_OK)
         envelope_give(&worker->pool, envelope);
@@ -349,13 +352,13 @@ void tr__waiters_mail(struct worker *worker, struct cell *cell, struct envelope 
         else
             envelope_give(&worker->pool, envelope);
         return;
-    case ENVELOPE_STORY:
-        tr__story_mail(worker, cell, envelope);
+    case ENVELOPE_TRACE:
+        tr__ask_trace_mail(worker, cell, envelope);
         return;
     case ENVELOPE_WHY:
         tr__why_mail(worker, cell, envelope);
         return;
-    case ENVELOPE_TOLD:
+    case ENVELOPE_TRACED:
         tr__ask_told(worker, cell, envelope);
         return;
     default:
@@ -395,15 +398,15 @@ static void give_up(struct tr_self *self)
         strike_out(worker, cell, from, self->number);
         return;
     }
-    /* Without it the room comes, and goes back. */
+    /* Without it the capacity comes, and goes back. */
     struct envelope *envelope = tr__letter_new(worker, self->number, 0, 0);
     if (!envelope)
         return;
-    room_of(envelope)->status = TR_CANCELLED;
+    capacity_of(envelope)->status = TR_CANCELLED;
     (void)tr__letter_send(worker, envelope, ENVELOPE_BACK, self->waits_for, from);
 }
 
-/* Asks for room and waits until it is granted; also when it was and is gone again. Its actor has an extra. */
+/* Asks for capacity and waits until it is granted; also when it was and is gone again. Its actor has an extra. */
 static tr_status wait(struct tr_self *self, uint64_t to, int32_t lines, tr_time deadline_ns)
 {
     struct worker *worker = self->worker;
@@ -462,26 +465,26 @@ tr_status tr__turn_wait_behind_barrier(struct tr_self *self)
 static tr_status place(struct tr_self *self, struct cell *cell, struct envelope *envelope)
 {
     struct worker *worker = self->worker;
-    struct tr_room *room = room_of(self->grant);
+    struct tr_capacity *capacity = capacity_of(self->grant);
     int32_t used = (int32_t)mail_lines(envelope);
     tr_status status = tr__mail_place(worker, cell, envelope);
     bool is_near = cell_owner(cell) == worker->index;
     bool is_followed = line_is_followed(self);
     if (status == TR_OK) {
-        room->messages -= 1;
-        room->lines -= used;
+        capacity->messages -= 1;
+        capacity->lines -= used;
     }
     if (status != TR_OK || !is_near) {
-        if (status != TR_OK || !room->messages || is_followed)
+        if (status != TR_OK || !capacity->messages || is_followed)
             tr__grant_return(self);
-        self->has_story = true;
+        self->needs_slow_end = true;
         return status;
     }
-    int32_t lines = room->lines < STOCK_LINES_MAX * STOCK_STEP ? room->lines : 0;
-    if (room->messages && lines && !is_followed) {
-        cell->stock += ((uint32_t)lines << STOCK_LINES_SHIFT) + (uint32_t)room->messages;
-        room->messages = 0;
-        room->lines -= lines;
+    int32_t lines = capacity->lines < STOCK_LINES_MAX * STOCK_STEP ? capacity->lines : 0;
+    if (capacity->messages && lines && !is_followed) {
+        cell->stock += ((uint32_t)lines << STOCK_LINES_SHIFT) + (uint32_t)capacity->messages;
+        capacity->messages = 0;
+        capacity->lines -= lines;
         self->favoured = cell;
     }
     tr__grant_return(self);
@@ -494,15 +497,15 @@ void tr__favour_end(struct tr_self *self)
     int32_t messages = (int32_t)(cell->stock & 0xffff);
     int32_t lines = (int32_t)(cell->stock >> STOCK_LINES_SHIFT);
     self->favoured = NULL;
-    if (cell->flags & CELL_AWAITED) {
+    if (cell->flags & CELL_HAS_WAITING_SENDERS) {
         cell->stock = 0;
-        tr__room_put_by(cell, messages, lines);
+        tr__capacity_put_by(cell, messages, lines);
         tr__waiters_serve(self->worker, cell); /* it may be long until it runs */
-    } else if (cell->flags & CELL_NARROW) {
-        room_give(&cell->door.room, messages, lines);
+    } else if (cell->flags & CELL_EXACT_BOUND) {
+        capacity_give(&cell->door.capacity, messages, lines);
         cell->stock = 0;
     } else if (cell->stock & STOCK_IS_MUCH) {
-        tr__room_give(cell, 0);
+        tr__capacity_give(cell, 0);
     }
 }
 
@@ -536,13 +539,14 @@ static tr_status wait_behind(struct tr_self *self, struct cell *cell, struct env
     if (slots_find(self->worker->slots, self->wants) != cell)
         return TR_STOPPED;
     status = tr__mail_send(self->worker, cell, envelope);
-    if (status == TR_MAILBOX_FULL && room_policy(room_load(&cell->door.room)) == TR_PARK)
+    if (status == TR_MAILBOX_FULL &&
+        capacity_policy(capacity_load(&cell->door.capacity)) == TR_PARK)
         status = wait_and_place(self, cell, envelope, deadline_ns);
     return status;
 }
 
-tr_status tr__turn_wait_for_room(struct tr_self *self, struct cell *cell, struct envelope *envelope,
-                                 tr_time deadline_ns)
+tr_status tr__turn_wait_for_capacity(struct tr_self *self, struct cell *cell,
+                                     struct envelope *envelope, tr_time deadline_ns)
 {
     uint64_t to = (uint64_t)envelope->generation << 32 | (uint32_t)cell->identity;
     tr_status status = turn_may_park(self);
@@ -551,8 +555,8 @@ tr_status tr__turn_wait_for_room(struct tr_self *self, struct cell *cell, struct
     if (cell == self->cell)
         return TR_MAILBOX_FULL;
     /* By rule 4 of actor/ask/line.h nobody is before it. */
-    if (self->grant && self->grant->sender == to && room_of(self->grant)->messages &&
-        room_of(self->grant)->lines >= (int32_t)mail_lines(envelope))
+    if (self->grant && self->grant->sender == to && capacity_of(self->grant)->messages &&
+        capacity_of(self->grant)->lines >= (int32_t)mail_lines(envelope))
         return slots_find(self->worker->slots, to) == cell ? place(self, cell, envelope)
                                                            : TR_STOPPED;
     if (!tr__extra_of(self->worker, self->cell))

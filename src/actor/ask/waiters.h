@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Senders that wait for room in a mailbox (TR_PARK).
+ * Senders that wait for capacity in a mailbox (TR_PARK).
  *
  * A turn, or a client's thread, that finds a mailbox full sends its owner a WANTED and waits. The
- * owner keeps those in a ring, in the order of arrival. As long as there are any, all room that
+ * owner keeps those in a ring, in the order of arrival. As long as there are any, all capacity that
  * becomes free is put by for them, so that nobody overtakes; at the end of each run it is granted,
  * up to STOCK_STEP messages to each. The envelope of the WANTED goes back as the GRANT.
  *
@@ -12,11 +12,11 @@
  * sends what is left back (BACK) when its stretch ends. Who gives up, by his deadline or because he
  * ends, says so with a BACK as well; what is granted to him meanwhile goes back when it arrives.
  *
- * A client has no worker to send anything back while it does something else. So who grants it room
+ * A client has no worker to send anything back while it does something else. So who grants it capacity
  * claims its wait first (client_claim), and a client whose wait was claimed waits for the answer,
  * which is on its way.
  *
- * An actor that waits for room lets no ask or notice begin, so a ring of such actors would wait for
+ * An actor that waits for capacity lets no ask or notice begin, so a ring of such actors would wait for
  * each other: see actor/ask/ring.h.
  */
 #ifndef ACTOR_ASK_WAITERS_H
@@ -30,7 +30,8 @@
  * `messages` how many actors may still be looked at, in `status` the ask of the one who looks, and in
  * `lines` and `causal` the ask, and its asker, that led to where it is sent.
  */
-TR_MESSAGE(tr_room, (u64, number), (i32, messages), (i32, lines), (i32, status), (bool, is_client));
+TR_MESSAGE(tr_capacity, (u64, number), (i32, messages), (i32, lines), (i32, status),
+           (bool, is_client));
 
 /** A WANTED, GRANT, BACK or RING has arrived; takes it. Owner only. */
 void tr__waiters_mail(struct worker *worker, struct cell *cell, struct envelope *envelope);
@@ -48,12 +49,12 @@ void tr__waiters_rebound(struct worker *worker, struct cell *cell, struct mail_b
 void tr__waiters_mount(struct worker *worker, struct cell *cell, bool is_up);
 
 /**
- * Sends a message to an actor that wants its senders to wait, when there is room. Takes the
+ * Sends a message to an actor that wants its senders to wait, when there is capacity. Takes the
  * envelope on TR_OK only. It waits for TR_PARK_NS, and not after `deadline_ns`. TR_MAILBOX_FULL,
  * TR_STOPPED, TR_CANCELLED, TR_NO_MEMORY.
  */
-tr_status tr__turn_wait_for_room(struct tr_self *self, struct cell *cell, struct envelope *envelope,
-                                 tr_time deadline_ns);
+tr_status tr__turn_wait_for_capacity(struct tr_self *self, struct cell *cell,
+                                     struct envelope *envelope, tr_time deadline_ns);
 
 /**
  * Waits until tr__turn_wake for those of a turn's asks that are wanted; as tr__turn_park. Of a barrier,

@@ -37,13 +37,13 @@ enum life {
 };
 
 /** Where it stands with the scheduler: L-08 of docs/contract.md. */
-enum house {
-    HOUSE_CREATED,
-    HOUSE_MOUNTING,
-    HOUSE_WAITING,
-    HOUSE_READY,
-    HOUSE_SCHEDULED, /* L-08 has it; nobody can see it between Ready and Running, so it is not written */
-    HOUSE_RUNNING
+enum sched_state {
+    SCHED_CREATED,
+    SCHED_MOUNTING,
+    SCHED_WAITING,
+    SCHED_READY,
+    SCHED_SCHEDULED, /* L-08 has it; nobody can see it between Ready and Running, so it is not written */
+    SCHED_RUNNING
 };
 
 /* Those that messages look at together are in one byte: sealed, metered, idles. */
@@ -60,13 +60,13 @@ enum cell_flag {
     CELL_IDLES = 1 << 7,   /* it has a receive timeout: messages leave their mark */
     CELL_FAILED =
         1 << 8, /* a reason to be Suspended: it has failed; of one that stops: that is why */
-    CELL_MIXED = 1 << 9,    /* mailboxes other than that of notices may hold something */
-    CELL_ASKED = 1 << 10,   /* a reason to be Suspended: somebody asked for it */
-    CELL_CLIENT = 1 << 11,  /* it is the address of a client */
-    CELL_BY_KIND = 1 << 12, /* asks before notices */
-    CELL_CALLS = 1 << 13,   /* it runs the calls of a schedule: actor/verbs/schedule.h */
-    CELL_AWAITED = 1 << 14, /* senders wait for room: see actor/ask/waiters.h */
-    CELL_NARROW = 1 << 15   /* its mailbox is bounded so closely that nothing is put by */
+    CELL_MIXED = 1 << 9,           /* mailboxes other than that of notices may hold something */
+    CELL_SUSPEND_WANTED = 1 << 10, /* a reason to be Suspended: somebody asked for it */
+    CELL_CLIENT = 1 << 11,         /* it is the address of a client */
+    CELL_BY_KIND = 1 << 12,        /* asks before notices */
+    CELL_CALLS = 1 << 13,          /* it runs the calls of a schedule: actor/verbs/schedule.h */
+    CELL_HAS_WAITING_SENDERS = 1 << 14, /* senders wait for capacity: see actor/ask/waiters.h */
+    CELL_EXACT_BOUND = 1 << 15 /* its mailbox is bounded so closely that nothing is put by */
 };
 
 enum cell_control {
@@ -83,19 +83,19 @@ enum cell_control {
 };
 
 /** What makes a message more than an ordinary one to the run that handles it. */
-enum { CELL_WATCHED = CELL_IDLES | CELL_METERED };
-/** And to the room that it gives back. */
-enum { CELL_NOTABLE = CELL_WATCHED | CELL_NARROW | CELL_AWAITED };
+enum { CELL_COUNTS_MESSAGES = CELL_IDLES | CELL_METERED };
+/** And to the capacity that it gives back. */
+enum { CELL_SLOW_CAPACITY = CELL_COUNTS_MESSAGES | CELL_EXACT_BOUND | CELL_HAS_WAITING_SENDERS };
 /** What makes more of an actor than one that notices are pushed to; and that takes one after another. */
-enum { CELL_GUARDED = CELL_SEALED | CELL_BARRIER | CELL_METERED | CELL_MIXED };
-enum { CELL_UNUSUAL = CELL_GUARDED | CELL_WOKEN | CELL_AWAITED };
-enum { CELL_SUSPENDED = CELL_ASKED | CELL_FAILED }; /* all reasons */
+enum { CELL_SLOW_SEND = CELL_SEALED | CELL_BARRIER | CELL_METERED | CELL_MIXED };
+enum { CELL_SLOW_RUN = CELL_SLOW_SEND | CELL_WOKEN | CELL_HAS_WAITING_SENDERS };
+enum { CELL_SUSPENDED = CELL_SUSPEND_WANTED | CELL_FAILED }; /* all reasons */
 
 enum {
     CELL_STATE_INLINE = 16,     /* a state of up to this many bytes lives in the cell */
     CELL_NOWHERE = 0xfffffffdu, /* no cell's owner: for who wants to find none */
-    CELL_FRONT =
-        0xfffffffeu, /* owner: nobody lives there, others stand behind it; actor/mail/front.h */
+    CELL_GROUP_ADDRESS =
+        0xfffffffeu, /* owner: nobody lives there, others stand behind it; actor/mail/group_address.h */
     CELL_FOREIGN = 0xffffffffu /* owner: no worker; also of an actor that is still to be mounted */
 };
 
@@ -116,7 +116,7 @@ struct cell_origin {
     bool is_away;              /* it has ended while its parent had the record of its failure */
     bool is_admitted;          /* the shutdown waits until it is linked; see actor/life/pooled.h */
     bool
-        has_room; /* of a durable actor that has waited in the line of durable/room.c: it may begin */
+        has_place; /* of a durable actor that has waited in the line of durable/pressure.c: it may begin */
     struct budget_tree *above; /* see actor/turn/budget.h */
     struct failure *failure;   /* what an earlier actor of this origin has left; see supervise.h */
     char *name;                /* of one that comes back as a new actor, else NULL */
@@ -136,7 +136,7 @@ struct ask_table {
 };
 
 struct failure;
-struct group;
+struct restart_group;
 struct timer_aliases;
 struct timer_parcel;
 
@@ -172,21 +172,21 @@ struct cell_extra {
     tr_time suspended_ns;
     /* More of turns that wait. */
     struct list born;      /* those that have waited and not ended, oldest first */
-    struct list line;      /* of those that wait, those that want room, by arrival */
+    struct list line;      /* of those that wait, those that want capacity, by arrival */
     uint32_t barriers;     /* of those that wait, those that let no ask or notice begin */
     uint32_t blocked;      /* and whose function is queued or runs: actor/turn/blocking.h */
     struct envelope *held; /* a ring: the rest of the cycle in which a barrier began */
-    struct tr_self
-        *stuck; /* the turn whose thread was relieved, see actor/system/relief.h; NULL for none */
+    struct tr_self *
+        stuck; /* the turn whose thread was replaced, see actor/system/thread_handoff.h; NULL for none */
     uint32_t then_count; /* of these, those for which no turn waits: see actor/ask/ask_then.h */
     struct list laters;  /* of struct later: requests whose reply was put off */
     struct watch_table watches;      /* whom it watches; see actor/life/watchers.h */
     struct envelope *packed_watches; /* of one that moves: who watches it */
-    /* Senders that wait for room here. */
+    /* Senders that wait for capacity here. */
     struct envelope *waiters; /* a ring */
-    int32_t put_by;           /* room that is kept for them: messages, */
+    int32_t put_by;           /* capacity that is kept for them: messages, */
     int32_t put_by_lines;     /* and lines */
-    bool is_serving;          /* room is being granted */
+    bool is_serving;          /* capacity is being granted */
     /* Supervision; see actor/life/supervise.h. */
     struct failure *failure; /* its own, past or present; NULL also while its parent has it */
     bool is_away;            /* its parent has it */
@@ -195,10 +195,10 @@ struct cell_extra {
     bool keeps_places;       /* of those: see actor/life/place.c */
     struct list pasts;       /* the same of children that end before they have heard a decision */
     tr_time failed_ns;       /* when it failed last */
-    struct group *group;     /* children that are being restarted together */
-    uint32_t significant;    /* children that are, and live */
+    struct restart_group *group; /* children that are being restarted together */
+    uint32_t significant;        /* children that are, and live */
     struct durable
-        *durable; /* of one whose state is on disk: see actor/mail/gate.h; NULL: it is not */
+        *durable; /* of one whose state is on disk: see actor/mail/outbox.h; NULL: it is not */
 };
 
 struct name;
@@ -218,15 +218,15 @@ struct cell {
     struct envelope *notices; /* asks too, unless CELL_BY_KIND */
     union {
         struct {
-            uint32_t stock; /* room put by for senders on this worker; see actor/mail/mail.h */
+            uint32_t stock; /* capacity put by for senders on this worker; see actor/mail/mail.h */
             uint32_t queued_lines; /* memory of what waits in all lists, in lines of 64 bytes */
         };
         uint64_t stock_and_lines; /* both, for one addition */
     };
-    atom32 control; /* enum cell_control */
-    uint16_t flags; /* enum cell_flag */
-    uint8_t life;   /* enum life; changed by tr__cell_change only */
-    uint8_t house;  /* enum house */
+    atom32 control;      /* enum cell_control */
+    uint16_t flags;      /* enum cell_flag */
+    uint8_t life;        /* enum life; changed by tr__cell_change only */
+    uint8_t sched_state; /* enum sched_state */
 
     struct envelope *replies;
     struct envelope *exceptions;
@@ -244,15 +244,15 @@ static_assert(offsetof(struct cell, task) == 64, "the door has a line of its own
 
 /** In the door's tenant, above the slot of the parent: it was placed by the hash ring of the pool. */
 #define CELL_POOLED 0x80000000u
-/** The same: it is the crew of a group. */
-#define CELL_CREW 0x40000000u
+/** The same: it is the group supervisor of a group. */
+#define CELL_GROUP_SUPERVISOR 0x40000000u
 /** The same: all durable actors of a kind are below it. It stops after the others below /user. */
 #define CELL_KEEPER 0x20000000u
 
 /** The slot of the parent, 0 for none, of a door's tenant. */
 static inline uint32_t cell_slot_of(uint32_t tenant)
 {
-    return tenant & ~(CELL_POOLED | CELL_CREW | CELL_KEEPER);
+    return tenant & ~(CELL_POOLED | CELL_GROUP_SUPERVISOR | CELL_KEEPER);
 }
 
 /** The slot of the parent, 0 for none. Who asks it of somebody else's actor may look at the next tenant. */
@@ -273,10 +273,10 @@ static inline bool cell_is_keeper(const struct cell *cell)
     return ATOM_PEEK(&cell->door.tenant) & CELL_KEEPER;
 }
 
-/** Whether it is the crew of a group. */
-static inline bool cell_is_crew(const struct cell *cell)
+/** Whether it is the group supervisor of a group. */
+static inline bool cell_is_group_supervisor(const struct cell *cell)
 {
-    return ATOM_PEEK(&cell->door.tenant) & CELL_CREW;
+    return ATOM_PEEK(&cell->door.tenant) & CELL_GROUP_SUPERVISOR;
 }
 
 /** Empties a cell for its next tenant. A late order may still reach `control`: it is atomic. */

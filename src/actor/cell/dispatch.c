@@ -106,13 +106,13 @@ bool tr__behavior_is_valid(const tr_behavior *behavior, const char **why)
     if (behavior->handler_count && !behavior->handlers)
         return false;
     for (size_t i = 0; i < behavior->handler_count; i++) {
-        const tr_handler *row = &behavior->handlers[i];
-        if (!row->call)
+        const tr_handler *handler = &behavior->handlers[i];
+        if (!handler->call)
             return false;
-        if (row->type && !tr__type_is_valid(row->type, why))
+        if (handler->type && !tr__type_is_valid(handler->type, why))
             return false;
         *why = "a behavior with a batch of too many, or a .batch_max of no batch";
-        if (row->batch_max > (row->is_batch ? TR_BATCH_MAX : 0))
+        if (handler->batch_max > (handler->is_batch ? TR_BATCH_MAX : 0))
             return false;
         *why = "a behavior whose handlers are missing";
     }
@@ -221,20 +221,20 @@ static bool entries_resize(struct dispatches *dispatches, struct dispatch *dispa
     return true;
 }
 
-static struct dispatch_entry entry_for(const tr_type *type, const tr_handler *row)
+static struct dispatch_entry entry_for(const tr_type *type, const tr_handler *handler)
 {
-    bool is_quick = row && row->type;
+    bool is_quick = handler && handler->type;
     return (struct dispatch_entry){
-        is_quick ? type : &no_type, is_quick ? row->call : NULL, row, type};
+        is_quick ? type : &no_type, is_quick ? handler->call : NULL, handler, type};
 }
 
-/* The row of a type by its name and fields. */
-static const tr_handler *row_of(const tr_behavior *behavior, const tr_type *type)
+/* The handler of a type by its name and fields. */
+static const tr_handler *handler_of(const tr_behavior *behavior, const tr_type *type)
 {
     for (size_t i = 0; i < behavior->handler_count; i++) {
-        const tr_handler *row = &behavior->handlers[i];
-        if (row->type && (row->type == type || tr_type_is_equal(row->type, type)))
-            return row;
+        const tr_handler *handler = &behavior->handlers[i];
+        if (handler->type && (handler->type == type || tr_type_is_equal(handler->type, type)))
+            return handler;
     }
     return NULL;
 }
@@ -254,24 +254,24 @@ static struct dispatch *dispatch_new(struct dispatches *dispatches, const tr_beh
     }
     bool is_crowded = false;
     for (size_t i = 0; i < behavior->handler_count; i++) {
-        const tr_handler *row = &behavior->handlers[i];
-        if (!row->type) {
-            dispatch->any = row;
+        const tr_handler *handler = &behavior->handlers[i];
+        if (!handler->type) {
+            dispatch->any = handler;
             continue;
         }
-        struct dispatch_entry *entry = entry_of(dispatch, row->type);
-        if (entry->type || tr__signal_is_forged(row->type))
-            continue; /* the first row of a type counts */
-        *entry = entry_for(row->type, row);
+        struct dispatch_entry *entry = entry_of(dispatch, handler->type);
+        if (entry->type || tr__signal_is_forged(handler->type))
+            continue; /* the first handler of a type counts */
+        *entry = entry_for(handler->type, handler);
         dispatch->used++;
-        is_crowded |= entry != dispatch_place(dispatch, row->type);
+        is_crowded |= entry != dispatch_place(dispatch, handler->type);
     }
     if (is_crowded)
         entries_spread(dispatch);
-    dispatch->pre_start = row_of(behavior, &tr_type_tr_pre_start);
-    dispatch->post_stop = row_of(behavior, &tr_type_tr_post_stop);
-    dispatch->pre_restart = row_of(behavior, &tr_type_tr_pre_restart);
-    dispatch->post_restart = row_of(behavior, &tr_type_tr_post_restart);
+    dispatch->pre_start = handler_of(behavior, &tr_type_tr_pre_start);
+    dispatch->post_stop = handler_of(behavior, &tr_type_tr_post_stop);
+    dispatch->pre_restart = handler_of(behavior, &tr_type_tr_pre_restart);
+    dispatch->post_restart = handler_of(behavior, &tr_type_tr_post_restart);
     const tr_options *options = &behavior->options;
     dispatch->is_plain = !behavior->setup.call && !behavior->child_count && !dispatch->pre_start &&
                          options->ordering == TR_BY_ARRIVAL && !options->budget_bytes &&
@@ -347,23 +347,24 @@ const tr_handler *tr__dispatch_learn(struct dispatches *dispatches, struct dispa
     struct dispatch_entry *entry = entry_of(dispatch, type);
     if (entry->type)
         return entry->handler;
-    const tr_handler *row = tr__signal_is_forged(type) ? NULL : row_of(dispatch->behavior, type);
-    if (!row && !tr__signal_is_own(type)) /* signals are for those who name them */
-        row = dispatch->any;
+    const tr_handler *handler =
+        tr__signal_is_forged(type) ? NULL : handler_of(dispatch->behavior, type);
+    if (!handler && !tr__signal_is_own(type)) /* signals are for those who name them */
+        handler = dispatch->any;
     /* A table that is full for good, or cannot grow, still answers. */
     if (dispatch->used >= ENTRIES_MAX)
-        return row;
+        return handler;
     uint32_t count = entry_count(dispatch);
     if (ENTRIES_SPARSE * (dispatch->used + 1) > count) {
         if (!entries_resize(dispatches, dispatch, 2 * count))
-            return row;
+            return handler;
         entry = entry_of(dispatch, type);
     }
-    *entry = entry_for(type, row);
+    *entry = entry_for(type, handler);
     dispatch->used++;
     if (entry != dispatch_place(dispatch, type))
         entries_spread(dispatch);
-    return row;
+    return handler;
 }
 
 static bool has_row_named(const tr_behavior *behavior, const char *name, size_t length)
@@ -393,15 +394,16 @@ bool tr__protocol_lacks(const struct dispatch *dispatch, const char *list, char 
     return false;
 }
 
-const tr_handler tr__setup_row = {.name = "its set-up"};
+const tr_handler tr__setup_handler = {.name = "its set-up"};
 
-const tr_handler *tr__dispatch_row(const struct dispatch *dispatch,
-                                   tr_next (*call)(tr_self *self, void *state, const void *message))
+const tr_handler *tr__dispatch_handler(const struct dispatch *dispatch,
+                                       tr_next (*call)(tr_self *self, void *state,
+                                                       const void *message))
 {
     if (!dispatch)
         return NULL;
     if (call == dispatch->behavior->setup.call)
-        return &tr__setup_row;
+        return &tr__setup_handler;
     const tr_handler *const signals[] = {
         dispatch->pre_start, dispatch->post_stop, dispatch->pre_restart, dispatch->post_restart};
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {

@@ -3,7 +3,7 @@
  * How a worker finds the handler of a message.
  *
  * A behavior is a constant table of the application. Each worker makes a dispatch of it once: a hash
- * table from the address of a type's descriptor to the row. A message type is its name and fields,
+ * table from the address of a type's descriptor to the handler. A message type is its name and fields,
  * and the same type may have several descriptors (one per source file), so an address that was never
  * seen is compared by name and fields once and then has its own entry. Owned by one worker.
  */
@@ -87,16 +87,16 @@ static inline struct dispatch *dispatch_known(struct dispatches *dispatches,
  */
 bool tr__protocol_lacks(const struct dispatch *dispatch, const char *list, char *name, size_t size);
 
-/** The row of all set-ups. */
-extern const tr_handler tr__setup_row;
+/** The handler of all set-ups. */
+extern const tr_handler tr__setup_handler;
 
 /**
- * The row of a signal that is called by this function; for a set-up, one that names it. NULL: not
+ * The handler of a signal that is called by this function; for a set-up, one that names it. NULL: not
  * known. `dispatch` may be NULL.
  */
-const tr_handler *tr__dispatch_row(const struct dispatch *dispatch,
-                                   tr_next (*call)(tr_self *self, void *state,
-                                                   const void *message));
+const tr_handler *tr__dispatch_handler(const struct dispatch *dispatch,
+                                       tr_next (*call)(tr_self *self, void *state,
+                                                       const void *message));
 
 /** For a type not found at its first place: looks on, compares, learns. */
 const tr_handler *tr__dispatch_learn(struct dispatches *dispatches, struct dispatch *dispatch,
@@ -113,7 +113,7 @@ ATOM_INLINE struct dispatch_entry *dispatch_place(const struct dispatch *dispatc
     return (void *)((char *)dispatch->entries + ((uint32_t)hash & dispatch->mask));
 }
 
-/** The row of a type: its own, that of any, or NULL. */
+/** The handler of a type: its own, that of any, or NULL. */
 ATOM_INLINE const tr_handler *dispatch_find(struct dispatches *dispatches,
                                             struct dispatch *dispatch, const tr_type *type)
 {

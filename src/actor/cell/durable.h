@@ -31,8 +31,8 @@ struct durable_hooks {
     void (*on_leave)(struct worker *worker, struct cell *cell);
     /** A message of it was taken out of its mailbox and had no turn: no handler, or its time was up. */
     void (*on_skipped)(struct worker *worker, struct cell *cell);
-    /** Its timer, `nap`, has fired. */
-    void (*on_nap)(struct worker *worker, struct cell *cell);
+    /** Its timer, `wake_timer`, has fired. */
+    void (*on_wake_timer)(struct worker *worker, struct cell *cell);
     /** Whether this is memory of the state as it was loaded, which is freed with the incarnation only. */
     bool (*has_loaded)(const struct durable *durable, const void *memory);
     /** Adds the reasons why it does not sleep. */
@@ -45,9 +45,9 @@ struct durable_hooks {
 struct durable {
     const struct durable_hooks *hooks;
     struct cell *cell;
-    struct timer_node nap; /* of worker->naps */
-    tr_status refusal;     /* what senders get while it is sealed: TR_STOPPED, TR_DESTROYING */
-    bool may_stop;         /* of a sealed one: all is written */
+    struct timer_node wake_timer; /* of worker->wake_timers */
+    tr_status refusal; /* what senders get while it is sealed: TR_STOPPED, TR_DESTROYING */
+    bool may_stop;     /* of a sealed one: all is written */
 };
 
 /** What the layer above keeps of this actor; NULL: it is not durable. */

@@ -33,13 +33,14 @@ tr_status tr__cell_change(struct tr_system *system, struct cell *cell, enum life
         cell->life = (uint8_t)to;
         return TR_OK;
     }
-    tr_error story = {.status = TR_INVALID_TRANSITION, .actor = tr_ref_from_bits(cell->identity)};
-    snprintf(story.text,
-             sizeof story.text,
+    tr_error error_text = {.status = TR_INVALID_TRANSITION,
+                           .actor = tr_ref_from_bits(cell->identity)};
+    snprintf(error_text.text,
+             sizeof error_text.text,
              "%s may not become %s",
              tr__life_name(from),
              to < LIFE_COUNT ? tr__life_name(to) : "a state that does not exist");
-    snprintf(story.where, sizeof story.where, "%s", caller);
+    snprintf(error_text.where, sizeof error_text.where, "%s", caller);
     char path[TR_PATH_MAX + 1];
     tr__cell_path(system, cell, path);
     tr__log(system,
@@ -47,9 +48,9 @@ tr_status tr__cell_change(struct tr_system *system, struct cell *cell, enum life
             path,
             "%s: %s, in %s",
             tr_status_name(TR_INVALID_TRANSITION),
-            story.text,
-            story.where);
+            error_text.text,
+            error_text.where);
     if (error)
-        *error = story;
+        *error = error_text;
     return TR_INVALID_TRANSITION;
 }

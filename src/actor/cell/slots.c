@@ -207,11 +207,11 @@ static tr_status fresh_range(struct slots *slots, uint32_t wanted, uint32_t *fir
         atomptr_store(&slots->chunks[chunk], origin_of(cells, chunk), ATOM_RELEASE);
         atom32_store(&slots->made, made + SLOTS_CHUNK, ATOM_RELEASE); /* partner: slots_at */
     }
-    uint32_t room = ((chunk + 1) << SLOTS_CHUNK_BITS) - slots->used;
-    if (room > slots->limit - slots->used)
-        room = slots->limit - slots->used;
+    uint32_t capacity = ((chunk + 1) << SLOTS_CHUNK_BITS) - slots->used;
+    if (capacity > slots->limit - slots->used)
+        capacity = slots->limit - slots->used;
     *first = slots->used;
-    *end = slots->used + (wanted < room ? wanted : room);
+    *end = slots->used + (wanted < capacity ? wanted : capacity);
     slots->used = *end;
     return TR_OK;
 }

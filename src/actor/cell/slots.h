@@ -11,7 +11,7 @@
  * Slots are reused oldest first; one whose generations are used up is retired. Each worker keeps a
  * cache of free slots; what it has too many of, and what other threads need, goes through a shared
  * list under a lock. A cache is small beside the limit, and there is none where that is low: what
- * lies in the caches of some workers is room that others cannot find.
+ * lies in the caches of some workers is capacity that others cannot find.
  */
 #ifndef ACTOR_CELL_SLOTS_H
 #define ACTOR_CELL_SLOTS_H

@@ -2,7 +2,7 @@
 /**
  * Where the state of an actor is: in its cell, beside it, or in memory of its own.
  *
- * Most states are larger than the cell has room for, and not by much. Those have places that go with
+ * Most states are larger than the cell has capacity for, and not by much. Those have places that go with
  * the slots: the first actor of a chunk with such a state makes an array with a place for each of its
  * cells, which stays as long as they do. So neither the start nor the end of an actor asks for memory,
  * and a state stays where it is when its actor moves to another worker.

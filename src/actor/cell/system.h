@@ -10,14 +10,14 @@
 
 #include "actor/turn/blocking.h"
 #include "actor/mail/dead_letter.h"
-#include "actor/mail/front.h"
+#include "actor/mail/group_address.h"
 #include "actor/cell/names.h"
-#include "actor/system/relief.h"
+#include "actor/system/thread_handoff.h"
 #include "actor/verbs/schedule.h"
 #include "actor/system/shutdown.h"
 #include "actor/cell/slots.h"
 #include "actor/system/stall.h"
-#include "actor/system/start_gate.h"
+#include "actor/system/start_barrier.h"
 #include "actor/verbs/topic.h"
 #include "actor/cell/worker.h"
 #include "queue/admission.h"
@@ -59,15 +59,15 @@ struct tr_system {
     struct slots slots;
     struct names names;
     struct dead_letters dead_letters;
-    struct fronts fronts;
+    struct group_addresses group_addresses;
     struct topics topics;
     struct watch watch;
     struct stalls stalls;
     struct schedules schedules;
     struct blocking blocking;
-    struct relief relief;
+    struct thread_handoff handoff;
     struct shutdown shutdown;
-    struct start_gate gate;
+    struct start_barrier start_barrier;
     tr_supervision supervision; /* of top-level actors */
     struct {
         tr_child_spec spec;

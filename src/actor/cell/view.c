@@ -43,9 +43,9 @@ size_t tr__view_path(struct tr_system *system, const struct cell *cell, char *pa
         uint32_t parent = cell_slot_of(ATOM_PEEK(&cell->door.tenant));
         cell = parent ? slots_at(&system->slots, parent) : NULL;
     }
-    size_t front = strlen(path);
-    snprintf(path + front, TR_PATH_MAX + 1 - front, "%.*s", (int)length, end - length);
-    return front + length;
+    size_t group = strlen(path);
+    snprintf(path + group, TR_PATH_MAX + 1 - group, "%.*s", (int)length, end - length);
+    return group + length;
 }
 
 struct name *tr__view_take_name(struct tr_system *system, struct cell *cell)
@@ -59,19 +59,19 @@ struct name *tr__view_take_name(struct tr_system *system, struct cell *cell)
 }
 
 /*
- * The row is of the last handler that was called, which another actor may have been. NULL unless it
+ * The handler is of the last handler that was called, which another actor may have been. NULL unless it
  * can be one of this actor.
  */
-static const tr_handler *row_of(const struct view *view, const tr_handler *row)
+static const tr_handler *handler_of(const struct view *view, const tr_handler *handler)
 {
     const tr_behavior *behavior = view->behavior;
-    if (!row || row == &tr__setup_row || view->type == &tr__then_type)
-        return row;
+    if (!handler || handler == &tr__setup_handler || view->type == &tr__then_type)
+        return handler;
     if (!behavior)
         return NULL;
     uintptr_t first = (uintptr_t)behavior->handlers;
     uintptr_t end = first + behavior->handler_count * behavior->handler_size;
-    return (uintptr_t)row >= first && (uintptr_t)row < end ? row : NULL;
+    return (uintptr_t)handler >= first && (uintptr_t)handler < end ? handler : NULL;
 }
 
 static uint64_t runs_of(const struct worker *worker)
@@ -84,14 +84,14 @@ static uint64_t runs_of(const struct worker *worker)
 static void view_fill(struct worker *worker, const struct cell *cell, struct view *view)
 {
     view->type = worker_type(worker);
-    const tr_handler *row = worker_row(worker);
+    const tr_handler *handler = worker_handler(worker);
     view->ref = ATOM_PEEK(&cell->identity);
     view->since_ns = (tr_time)atom64_load(&worker->loop.since_ns, ATOM_RELAXED);
     const struct dispatch *dispatch = ATOM_PEEK(&cell->dispatch);
     view->behavior = dispatch ? dispatch->behavior : NULL;
-    view->row = row_of(view, row);
-    if (view->type == &tr__then_type && view->row)
-        view->type = view->row->type; /* the request whose answer is handled */
+    view->handler = handler_of(view, handler);
+    if (view->type == &tr__then_type && view->handler)
+        view->type = view->handler->type; /* the request whose answer is handled */
 }
 
 void tr__view_own(struct worker *worker, const struct cell *cell, struct view *view)
@@ -119,7 +119,7 @@ const char *tr__view_file(const char *file)
 
 void tr__view_place(const struct view *view, char *text, size_t size)
 {
-    const char *handler = view->row && view->row->name ? view->row->name : NULL;
+    const char *handler = view->handler && view->handler->name ? view->handler->name : NULL;
     text[0] = '\0';
     if (!view->behavior)
         snprintf(text, size, "%s", handler ? handler : "");

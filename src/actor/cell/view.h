@@ -4,8 +4,8 @@
  *
  * A cell is its worker's alone. Yet somebody must be able to say what a worker does that does not
  * answer: the watch, of a turn that takes long, and tr_actor_why. For them
- *   1. the worker keeps what it runs in three atoms, running, running_type and running_row, by plain
- *      stores; a row is constant data;
+ *   1. the worker keeps what it runs in three atoms, running, running_type and running_handler, by plain
+ *      stores; a handler is constant data;
  *   2. the owner of a cell writes identity, name, dispatch and the door's tenant by ATOM_POKE, and
  *      others read them by ATOM_PEEK. Cells and dispatches are never freed while their system runs;
  *   3. a name is read under names_lock_of its slot. tr__view_take_name takes it from the cell under the same
@@ -21,7 +21,7 @@
 struct view {
     uint64_t ref;
     const tr_type *type;         /* of the message; NULL: a signal, or a set-up */
-    const tr_handler *row;       /* NULL: not known */
+    const tr_handler *handler;   /* NULL: not known */
     const tr_behavior *behavior; /* NULL: not known */
     tr_time since_ns;            /* when the watch first saw it; 0: it has not */
     char path[TR_PATH_MAX + 1];

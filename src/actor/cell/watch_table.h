@@ -29,7 +29,7 @@ struct watch_table {
 struct watch_entry *tr__watch_find(const struct watch_table *table, uint64_t target);
 /** Makes sure that one more fits. False: out of memory. */
 bool tr__watch_reserve(struct watch_table *table, const struct memory_source *source);
-/** Puts one in that is not there; there is room. */
+/** Puts one in that is not there; there is capacity. */
 void tr__watch_insert(struct watch_table *table, const struct watch_entry *watch);
 /** Takes one out that tr__watch_find has given. */
 void tr__watch_remove(struct watch_table *table, const struct memory_source *source,

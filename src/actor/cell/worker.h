@@ -12,9 +12,9 @@
 
 #include <troupe/system.h>
 
-#include "actor/mail/burial.h"
+#include "actor/mail/dead_letter_batch.h"
 #include "actor/cell/dispatch.h"
-#include "actor/mail/ledger.h"
+#include "actor/mail/shutdown_stats.h"
 #include "actor/cell/slots.h"
 #include "base/list.h"
 #include "base/rng.h"
@@ -23,7 +23,7 @@
 #include "os/clock.h"
 #include "queue/grace.h"
 #include "sched/loop.h"
-#include "sched/seat.h"
+#include "sched/claim.h"
 
 struct worker;
 
@@ -44,10 +44,10 @@ enum turn_state {
     TURN_PARKED,
     TURN_WOKEN,
     TURN_ENDED,
-    TURN_STUCK /* its thread was relieved and has not come back: see actor/system/relief.h */
+    TURN_STUCK /* its thread was replaced and has not come back: see actor/system/thread_handoff.h */
 };
 
-/** Calls of tr_defer for which a turn has room; the many of a few turns are in scratch memory. */
+/** Calls of tr_defer for which a turn has capacity; the many of a few turns are in scratch memory. */
 enum { TURN_DEFERS = 4 };
 
 struct turn_defer {
@@ -55,14 +55,14 @@ struct turn_defer {
     void (*release)(void *resource);
 };
 
-/** Asks of a turn for which it has room itself. */
+/** Asks of a turn for which it has capacity itself. */
 enum { TURN_ASKS_FEW = 2 };
 
 /** The asks of a turn, by the order in which they were made; see actor/ask/turn_asks.h. */
 struct turn_asks {
     uintptr_t *places;
     uint32_t count;
-    uint32_t room;
+    uint32_t capacity;
     uintptr_t few[TURN_ASKS_FEW];
 };
 
@@ -70,7 +70,7 @@ static inline void turn_asks_init(struct turn_asks *asks)
 {
     asks->places = asks->few;
     asks->count = 0;
-    asks->room = TURN_ASKS_FEW;
+    asks->capacity = TURN_ASKS_FEW;
 }
 
 /** A turn, as handlers hold it. */
@@ -78,7 +78,7 @@ struct tr_self {
     struct worker *worker;
     struct cell *cell;
     struct envelope *envelope; /* of a message, else NULL */
-    struct seat *seat; /* of the thread that runs it, where threads are relieved; else NULL */
+    struct claim *claim; /* of the thread that runs it, where threads are replaced; else NULL */
     uint64_t causal;
     enum turn_kind kind;
     bool is_detached; /* it has waited: its stack is its own, and `caller` runs the worker */
@@ -87,20 +87,20 @@ struct tr_self {
         struct {
             bool is_cancelled; /* its actor ends: every verb gives TR_CANCELLED */
             bool
-                is_behind; /* other turns of its actor may wait for room: see actor/ask/waiters.h */
+                is_behind; /* other turns of its actor may wait for capacity: see actor/ask/waiters.h */
         };
         uint16_t is_unusual; /* one of these, for those who test both at once */
     };
     uint32_t turns;     /* of this run so far */
     uint32_t turns_max; /* of this run */
     uint32_t defer_count;
-    bool asks_barrier;  /* it has asked one that is behind a barrier: see actor/ask/ring.h */
-    bool has_story;     /* defers, scratch, become or an error: ending the turn takes longer */
-    bool waits_plainly; /* is_detached, and neither a barrier nor about a timer's message */
-    uint8_t state;      /* enum turn_state */
+    bool asks_barrier;   /* it has asked one that is behind a barrier: see actor/ask/ring.h */
+    bool needs_slow_end; /* defers, scratch, become or an error: ending the turn takes longer */
+    bool waits_plainly;  /* is_detached, and neither a barrier nor about a timer's message */
+    uint8_t state;       /* enum turn_state */
     /* Of a turn that waits; see actor/turn/park.h. What each wait needs is together. */
-    const tr_handler *row; /* of the handler that runs */
-    struct fiber *caller;  /* of a call on a fiber of its own, too */
+    const tr_handler *handler; /* of the handler that runs */
+    struct fiber *caller;      /* of a call on a fiber of its own, too */
     struct fiber *fiber;
     struct list link; /* with the turns of its actor that have waited, by their last wait */
     struct tr_self *woken_next; /* of one that may go on: the next of those */
@@ -110,8 +110,8 @@ struct tr_self {
     size_t scratch_mark;
     const char *where;        /* the file and line of its wait; NULL: not known */
     struct batch *batch;      /* when it has several messages */
-    struct envelope *grant;   /* the room it was given, on its way */
-    struct cell *favoured;    /* the actor in whose stock that room is, for this stretch */
+    struct envelope *grant;   /* the capacity it was given, on its way */
+    struct cell *favoured;    /* the actor in whose stock that capacity is, for this stretch */
     struct blocking_job *job; /* what it waits for, or is about to: see actor/turn/blocking.h */
     struct turn_asks asks;    /* of this turn */
     struct timer_node deadline;
@@ -129,8 +129,8 @@ struct tr_self {
     struct list born;       /* with all of its actor that have waited, by their first wait */
     tr_status reply_failed; /* why its reply could not be sent */
     uint64_t number;        /* of what it waits for, so that a late answer finds nobody */
-    uint64_t waits_for;     /* ref of the actor whose room or reply it wants as a barrier, or 0 */
-    struct list line; /* with the turns of its actor that want room; see actor/ask/waiters.h */
+    uint64_t waits_for; /* ref of the actor whose capacity or reply it wants as a barrier, or 0 */
+    struct list line; /* with the turns of its actor that want capacity; see actor/ask/waiters.h */
     uint64_t wants;   /* ref of the actor in whose mailbox, or 0 */
     struct old_state *old_state; /* the state it began with, when its actor has another by now */
     struct durable_frame *frame; /* of a durable actor's turn; see durable/actor.h */
@@ -141,8 +141,8 @@ struct tr_self {
     struct turn_defer *more_defers; /* in scratch memory: the rest of TR_DEFERS_MAX */
 };
 
-static_assert(offsetof(struct tr_self, row) == 64,
-              "a message needs the first 64 bytes only, and the row");
+static_assert(offsetof(struct tr_self, handler) == 64,
+              "a message needs the first 64 bytes only, and the handler");
 static_assert(offsetof(struct tr_self, asks.few) == 192, "a wait needs no more than that");
 
 /** Who sent the message of a turn, 0 for nobody. A timer's envelope uses the place otherwise. */
@@ -209,18 +209,18 @@ struct worker {
     struct slots *slots;
     struct slots_map map; /* of these slots */
     uint32_t index;
-    uint32_t near;  /* where actors live that may be sent to quickly; see worker_set_gate */
-    uint32_t depth; /* turns on top of each other; 0 is the message's */
+    uint32_t fast_owner; /* where actors live that may be sent to quickly; see worker_set_outbox */
+    uint32_t depth;      /* turns on top of each other; 0 is the message's */
     struct counters counters;
     struct envelope_pool pool;
     struct dispatches dispatches;
     struct scratch scratch;
-    struct clock clock;  /* for deadlines */
-    struct wheel timers; /* nodes of struct timer_entry */
-    struct wheel idles;  /* nodes of struct cell_extra */
-    struct wheel waits;  /* nodes of struct tr_self */
-    struct wheel delays; /* nodes of struct failure */
-    struct wheel naps;   /* nodes of struct durable */
+    struct clock clock;       /* for deadlines */
+    struct wheel timers;      /* nodes of struct timer_entry */
+    struct wheel idles;       /* nodes of struct cell_extra */
+    struct wheel waits;       /* nodes of struct tr_self */
+    struct wheel delays;      /* nodes of struct failure */
+    struct wheel wake_timers; /* nodes of struct durable */
     struct timer_pool timer_pool;
     struct slot_cache slot_cache;
     struct list budget_parts; /* of struct budget_part, with something to hand in */
@@ -249,7 +249,7 @@ struct worker {
     /* What runs, for those who look from outside: see actor/cell/view.h. */
     atomptr running;         /* a const struct cell, NULL for none */
     atomptr running_type;    /* of a message, NULL otherwise */
-    atomptr running_row;     /* the const tr_handler; stale while no handler runs */
+    atomptr running_handler; /* the const tr_handler; stale while no handler runs */
     struct tr_self *message; /* the turn of the message that runs, or ran last */
     struct tr_self *spare;   /* turns that are over, for the next that waits */
     uint32_t spare_count;
@@ -261,35 +261,35 @@ struct worker {
     uint32_t ask_spare_count;
     struct ask_table ask_table_spare; /* an empty one, for the next actor that asks */
     struct mail_taking *taking;
-    struct gate
-        *gate; /* of the durable actor whose turn runs: see actor/mail/gate.h; NULL: none does */
+    struct outbox *
+        outbox; /* of the durable actor whose turn runs: see actor/mail/outbox.h; NULL: none does */
     struct watched watched; /* of those who live here, who are watched by whom */
-    tr_time stories_ns;     /* since when stories are counted, and how many there were */
-    uint32_t stories;
+    tr_time traces_ns;      /* since when traces are counted, and how many there were */
+    uint32_t traces;
     uint64_t wait_last;                 /* number of the last wait */
     struct tr_self turns[WORKER_TURNS]; /* of other calls, by depth; the first is `message` */
     atom64 thread_id;                   /* of the thread that runs it, 0 for none */
-    atomptr seat;                       /* its struct relief_thread; NULL: none is relieved */
-    struct relief_thread *heir;         /* to whom it is handed when this slice is over */
-    bool is_called;                     /* somebody is about to take it; under the lock of relief */
-    tr_time call_ns;                    /* when the watch may call somebody again, */
-    uint64_t call_steps;                /* and of which stuck turn it has said that it cannot */
-    struct fault_thread *fault_thread;  /* see actor/turn/fault.h; NULL: faults are not trapped */
-    struct symbol_cache *symbols;       /* made with the first fault */
-    atom32 is_at_gate;                  /* it is in on_worker_start */
+    atomptr claim;                      /* its struct handoff_thread; NULL: none is replaced */
+    struct handoff_thread *successor;   /* to whom it is handed when this slice is over */
+    bool is_wanted;                    /* somebody is about to take it; under the lock of handoff */
+    tr_time call_ns;                   /* when the watch may call somebody again, */
+    uint64_t call_steps;               /* and of which stuck turn it has said that it cannot */
+    struct fault_thread *fault_thread; /* see actor/turn/fault.h; NULL: faults are not trapped */
+    struct symbol_cache *symbols;      /* made with the first fault */
+    atom32 is_at_start_barrier;        /* it is in on_worker_start */
     /* See actor/system/shutdown.h. */
     uint32_t swept; /* number of the last sweep it did */
     atom64 forced;  /* actors that were stopped by the deadline's kill */
     atom64 told;    /* actors that had something to tell for the report */
-    struct ledger_runs ledger;
-    struct burials burials;
-    atom64 steps;       /* long work in a run that nothing else counts: it is not stuck */
-    atom32 is_stuck;    /* written by the judge, as the rest */
-    uint64_t judged;    /* what it had done when the judge looked, */
-    tr_time judged_ns;  /* when that was, */
-    tr_time judged_cpu; /* its CPU time then, or -1, */
-    tr_time seen_cpu;   /* and the same now, */
-    tr_time stuck_ns;   /* and how long it had been stuck by then */
+    struct shutdown_stats_runs shutdown_stats;
+    struct dead_letter_batches dead_letter_batches;
+    atom64 steps;         /* long work in a run that nothing else counts: it is not stuck */
+    atom32 is_stuck;      /* written by the thread that waits for the shutdown, as the rest */
+    uint64_t wait_seen;   /* what it had done when the thread that waits for the shutdown looked, */
+    tr_time wait_seen_ns; /* when that was, */
+    tr_time wait_seen_cpu; /* its CPU time then, or -1, */
+    tr_time seen_cpu;      /* and the same now, */
+    tr_time stuck_ns;      /* and how long it had been stuck by then */
 };
 
 /** An IO operation of a worker; io.owner is itself. */
@@ -311,15 +311,15 @@ static inline void worker_set_running(struct worker *worker, const struct cell *
 }
 
 /** The handler that runs, or ran last. Any thread. */
-static inline const tr_handler *worker_row(const struct worker *worker)
+static inline const tr_handler *worker_handler(const struct worker *worker)
 {
-    return atomptr_load(&worker->running_row, ATOM_RELAXED);
+    return atomptr_load(&worker->running_handler, ATOM_RELAXED);
 }
 
 /** Worker only. */
-static inline void worker_set_row(struct worker *worker, const tr_handler *row)
+static inline void worker_set_handler(struct worker *worker, const tr_handler *handler)
 {
-    atomptr_store(&worker->running_row, (void *)(uintptr_t)row, ATOM_RELAXED);
+    atomptr_store(&worker->running_handler, (void *)(uintptr_t)handler, ATOM_RELAXED);
 }
 
 /** The type of the message that a worker handles; NULL: a signal, or nothing. Any thread. */
@@ -335,15 +335,15 @@ static inline void worker_set_type(struct worker *worker, const tr_type *type)
 }
 
 /**
- * Sends that have to wait for a turn's end go through the gate, and those of a thread that may have been
- * relieved come in first: none is quick. For this no actor is near, which costs the others nothing, for they
- * look where an actor lives anyway. Worker only; of one whose threads are relieved `near` never changes.
+ * Sends that have to wait for a turn's end go through the outbox, and those of a thread that may have been
+ * replaced come in first: none is quick. For this no actor is near, which costs the others nothing, for they
+ * look where an actor lives anyway. Worker only; of one whose threads are replaced `fast_owner` never changes.
  */
-static inline void worker_set_gate(struct worker *worker, struct gate *gate)
+static inline void worker_set_outbox(struct worker *worker, struct outbox *outbox)
 {
-    worker->gate = gate;
-    if (!atomptr_load(&worker->seat, ATOM_RELAXED))
-        worker->near = gate ? CELL_NOWHERE : worker->index;
+    worker->outbox = outbox;
+    if (!atomptr_load(&worker->claim, ATOM_RELAXED))
+        worker->fast_owner = outbox ? CELL_NOWHERE : worker->index;
 }
 
 /** The turn that runs on top of all others. */
@@ -377,7 +377,7 @@ bool tr__worker_work(struct worker *worker);
 void tr__worker_main(void *worker);
 
 extern const struct loop_hooks tr__worker_hooks;
-extern const struct loop_hooks tr__worker_trapping_hooks;  /* of a system that traps faults */
-extern const struct loop_hooks tr__worker_relieving_hooks; /* of one whose threads are relieved */
+extern const struct loop_hooks tr__worker_trapping_hooks; /* of a system that traps faults */
+extern const struct loop_hooks tr__worker_handoff_hooks;  /* of one whose threads are replaced */
 
 #endif

@@ -122,13 +122,14 @@ static tr_status children_start(struct worker *worker, struct cell *cell,
 {
     if (!behavior->child_count)
         return TR_OK;
-    struct tr_self *self = tr__call(worker, cell, TURN_SETUP, start_children, behavior, causal);
+    struct tr_self *self =
+        tr__call_hook(worker, cell, TURN_SETUP, start_children, behavior, causal);
     if (!self)
         return no_memory(cell, error, "a stack");
     bool has_failed = self->next.code == TR_NEXT_FAILED;
     if (has_failed)
         *error = self->error;
-    tr__call_end(self);
+    tr__call_hook_end(self);
     return has_failed ? TR_INIT_FAILED : TR_OK;
 }
 
@@ -143,8 +144,8 @@ static tr_status set_up(struct worker *worker, struct cell *cell, const tr_behav
 {
     static const struct tr_none none;
     tr_status status = TR_OK;
-    struct tr_self *self =
-        tr__call(worker, cell, TURN_SETUP, behavior->setup.call, type ? message : &none, causal);
+    struct tr_self *self = tr__call_hook(
+        worker, cell, TURN_SETUP, behavior->setup.call, type ? message : &none, causal);
     if (!self)
         return no_memory(cell, error, "a stack");
     switch (self->next.code) {
@@ -171,7 +172,7 @@ static tr_status set_up(struct worker *worker, struct cell *cell, const tr_behav
         *error = self->error;
         break;
     }
-    tr__call_end(self);
+    tr__call_hook_end(self);
     return status;
 }
 
@@ -215,12 +216,12 @@ static tr_status adopt(struct worker *worker, struct cell *cell, const tr_behavi
     if (!keeps_state && !state_make(worker, cell, behavior->state_size))
         return no_memory(cell, error, "a state");
     if (cell->dispatch)
-        tr__room_change(worker, cell, cell->dispatch->behavior, behavior);
+        tr__capacity_change(worker, cell, cell->dispatch->behavior, behavior);
     ATOM_POKE(&cell->dispatch, dispatch);
     cell->flags &= (uint16_t)~CELL_BY_KIND;
     if (is_by_kind)
         cell->flags |= CELL_BY_KIND;
-    if (cell->flags & CELL_NARROW)
+    if (cell->flags & CELL_EXACT_BOUND)
         tr__mail_drop_oldest(worker, cell);
     if (!behavior->setup.call || is_set_up)
         return children_start(worker, cell, behavior, causal, error);

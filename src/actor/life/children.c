@@ -113,7 +113,7 @@ static bool is_ordered(const struct cell *child, uint32_t bits)
 
 void tr__child_order(struct worker *worker, struct cell *child, uint32_t bits)
 {
-    atom32_fetch_or(&child->control, bits, ATOM_SEQ_CST); /* partner: tr__cell_obey */
+    atom32_fetch_or(&child->control, bits, ATOM_SEQ_CST); /* partner: tr__cell_handle_control */
     if (cell_owner(child) != worker->index)
         order_far(worker, child);
     else
@@ -194,7 +194,7 @@ static void child_gone(struct worker *worker, struct cell *parent, struct cell *
     if (parent->child_count)
         return;
     if (parent->life == LIFE_STOPPING || restart_waits(parent)) {
-        mail_call(worker, parent, CONTROL_FINISH);
+        cell_set_control(worker, parent, CONTROL_FINISH);
     } else if (parent->life == LIFE_STOPPED) {
         tr__cell_leave(worker, parent);
     }

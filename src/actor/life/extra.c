@@ -3,8 +3,8 @@
 
 #include "actor/ask/ask.h"
 #include "actor/ask/ask_then.h"
-#include "actor/mail/gate.h"
-#include "actor/system/relief.h"
+#include "actor/mail/outbox.h"
+#include "actor/system/thread_handoff.h"
 #include "actor/life/supervise.h"
 #include "actor/time/timers.h"
 #include "base/assert.h"
@@ -64,8 +64,8 @@ void tr__extra_free(struct worker *worker, struct cell *cell)
 /* ---- Stash. ---- */
 
 /* All of a stash may come back to a mailbox that was full when its bound became the smallest. */
-static_assert(TR_STASH_BYTES_MAX / 64 + ROOM_LARGEST + TR_PAYLOAD_MAX / 32 < ROOM_BIAS,
-              "what a mailbox is short of fits into its room's word");
+static_assert(TR_STASH_BYTES_MAX / 64 + CAPACITY_LARGEST + TR_PAYLOAD_MAX / 32 < CAPACITY_BIAS,
+              "what a mailbox is short of fits into its capacity's word");
 
 void tr__stash_push(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
@@ -98,7 +98,7 @@ tr_next tr_stash(tr_self *self)
     if (!self->envelope || self->envelope->type == &tr__idle_type ||
         self->envelope->kind == ENVELOPE_SIGNAL || self->envelope->type == &tr__then_type)
         return tr_fail(self, TR_NOT_IN_A_TURN, "tr_stash: there is no message to set aside");
-    if (self->row->is_batch)
+    if (self->handler->is_batch)
         return tr_fail(self, TR_NOT_IN_A_TURN, "tr_stash: a batch cannot be set aside");
     struct cell_extra *extra = tr__extra_of(self->worker, self->cell);
     if (!extra)
@@ -107,7 +107,7 @@ tr_next tr_stash(tr_self *self)
         return tr_fail(self, TR_STASH_FULL, "tr_stash: %d messages wait already", TR_STASH_MAX);
     if (extra->stash_lines + mail_lines(self->envelope) > TR_STASH_BYTES_MAX / 64)
         return tr_fail(self, TR_STASH_FULL, "tr_stash: the messages are too large together");
-    self->has_story = true;
+    self->needs_slow_end = true;
     return TR_VALUE(tr_next, TR_NEXT_STASHED);
 }
 
@@ -118,8 +118,8 @@ size_t tr__unstash(struct cell *cell, size_t max)
     size_t count = 0;
     while (extra->stash && count < max) {
         struct envelope *envelope = ring_pop(&extra->stash);
-        if (mail_takes_room(envelope))
-            tr__room_take_back(cell, mail_lines(envelope));
+        if (mail_takes_capacity(envelope))
+            tr__capacity_take_back(cell, mail_lines(envelope));
         ring_push(&first, envelope);
         extra->stash_count--;
         extra->stash_lines -= mail_lines(envelope);

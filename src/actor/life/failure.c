@@ -118,13 +118,13 @@ void tr__failure_return(struct worker *worker, struct cell *child, struct failur
         kept->times = failure->times;
         kept->first = failure->first;
         kept->count = failure->count;
-        kept->room = failure->room;
+        kept->capacity = failure->capacity;
         kept->attempts = failure->attempts;
         kept->last_ns = failure->last_ns;
         kept->incarnation = failure->incarnation;
         failure->times = NULL;
         failure->count = 0;
-        failure->room = 0;
+        failure->capacity = 0;
     }
     if (!is_lent)
         tr__failure_free(worker, failure);
@@ -256,9 +256,9 @@ void tr__failure_tell(struct worker *worker, struct cell *cell, const tr_error *
         cause_fill(cell, path, 1, &failure->cause);
     }
     failure->is_final = true;
-    failure->front = tr__front_of_crew(cell);
-    if (failure->front && failure->cause.actor.bits == cell->identity)
-        failure->cause.actor = tr_ref_from_bits(failure->front);
+    failure->group = tr__group_address_of_supervisor(cell);
+    if (failure->group && failure->cause.actor.bits == cell->identity)
+        failure->cause.actor = tr_ref_from_bits(failure->group);
     if (!tell_parent(worker, cell, failure))
         tr__failure_free(worker, failure);
 }
@@ -269,7 +269,7 @@ void tr__failure_pause(struct worker *worker, struct cell *cell)
     tr__idle_pause(worker, cell);
     if (mail_is_parked(cell))
         tr__grants_return(cell);
-    if (cell->flags & CELL_AWAITED)
+    if (cell->flags & CELL_HAS_WAITING_SENDERS)
         tr__waiters_serve(worker, cell);
 }
 
@@ -307,7 +307,7 @@ bool tr__cell_fail(struct worker *worker, struct cell *cell, const char *where,
     }
     cell->extra->is_away = true;
     /* Not before: one that stops must be in no queue, and the answer may be here already. */
-    cell->house = HOUSE_WAITING;
+    cell->sched_state = SCHED_WAITING;
     if (atom32_load(&cell->control, ATOM_SEQ_CST))
         mail_make_ready(worker, cell);
     return true;
@@ -318,7 +318,7 @@ bool tr__cell_fail(struct worker *worker, struct cell *cell, const char *where,
 /* An actor is to look at its record: between two turns, not in the middle of whatever runs now. */
 static void call(struct worker *worker, struct cell *cell)
 {
-    mail_call(worker, cell, CONTROL_DECIDED);
+    cell_set_control(worker, cell, CONTROL_DECIDED);
 }
 
 /* A decision has come too late: it was stopped meanwhile. Who comes back in its place has its past. */
@@ -373,7 +373,7 @@ static void on_decided(struct worker *worker, struct cell *cell, struct envelope
 static void kill_member(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
     envelope_give(&worker->pool, envelope);
-    mail_call(worker, cell, CONTROL_KILL);
+    cell_set_control(worker, cell, CONTROL_KILL);
 }
 
 /* Of an actor that is restarted with nobody, as those of schedules: it has done all it has to. */
@@ -462,7 +462,7 @@ static void on_child(struct worker *worker, struct cell *cell, struct envelope *
     struct cell_extra *extra = is_here ? tr__extra_of(worker, cell) : NULL;
     if (extra) {
         ring_push(&extra->failed, envelope);
-        mail_call(worker, cell, CONTROL_CHILD);
+        cell_set_control(worker, cell, CONTROL_CHILD);
         return;
     }
     if (envelope->kind == ENVELOPE_FAILED) {
@@ -509,7 +509,7 @@ static bool go(struct worker *worker, struct cell *cell, struct failure *failure
     struct tr_ready ready = {.spec = (uint64_t)(uintptr_t)failure->spec, .cause = failure->cause};
     tr_status status = TR_NO_MEMORY;
     failure->phase = FAILURE_READY;
-    cell->house = HOUSE_WAITING;
+    cell->sched_state = SCHED_WAITING;
     if (envelope)
         status = envelope_fill(&worker->pool, envelope, &tr_type_tr_ready, &ready, ENVELOPE_INLINE);
     if (status != TR_OK && envelope)
@@ -528,7 +528,7 @@ static bool go(struct worker *worker, struct cell *cell, struct failure *failure
     return false;
 }
 
-bool tr__failure_obey(struct worker *worker, struct cell *cell)
+bool tr__failure_handle_control(struct worker *worker, struct cell *cell)
 {
     struct failure *failure = cell->extra ? cell->extra->failure : NULL;
     if (!failure)
@@ -584,6 +584,6 @@ void tr__delays_fire(struct worker *worker, tr_time now_ns)
         struct failure *failure = LIST_OWNER(node, struct failure, delay);
         struct cell *cell = failure->cell;
         failure->phase = FAILURE_DUE;
-        mail_call(worker, cell, failure->origin ? CONTROL_CHILD : CONTROL_DECIDED);
+        cell_set_control(worker, cell, failure->origin ? CONTROL_CHILD : CONTROL_DECIDED);
     }
 }

@@ -2,29 +2,29 @@
 /**
  * What an actor can order others to do in a turn: stop, be killed, be suspended, go on.
  */
-#include "actor/mail/gate.h"
+#include "actor/mail/outbox.h"
 #include "actor/mail/mail.h"
-#include "actor/system/relief.h"
+#include "actor/system/thread_handoff.h"
 #include "actor/turn/turn.h"
 #include "actor/verbs/why.h"
 
 static tr_status order(struct tr_self *self, uint64_t ref, enum envelope_kind kind);
 
-/* To a group: its end is the crew's, the rest goes to each member. */
-static tr_status order_front(struct tr_self *self, uint64_t ref, enum envelope_kind kind)
+/* To a group: its end is the group supervisor's, the rest goes to each member. */
+static tr_status order_group(struct tr_self *self, uint64_t ref, enum envelope_kind kind)
 {
     struct tr_system *system = self->worker->system;
-    uint64_t crew = tr__front_behind(&system->slots, ref);
+    uint64_t supervisor = tr__group_behind(&system->slots, ref);
     tr_status status = TR_STOPPED;
     if (kind == ENVELOPE_STOP || kind == ENVELOPE_KILL) {
-        if (crew != ref)
-            status = order(self, crew, kind);
+        if (supervisor != ref)
+            status = order(self, supervisor, kind);
         if (status == TR_OK)
-            tr__front_close(system, ref);
+            tr__group_close(system, ref);
         return status;
     }
     uint64_t member;
-    for (struct front_walk walk = tr__front_all(system, ref); tr__front_each(&walk, &member);) {
+    for (struct group_walk walk = tr__group_all(system, ref); tr__group_each(&walk, &member);) {
         tr_status one = order(self, member, kind);
         if (one != TR_STOPPED)
             status = one;
@@ -45,12 +45,12 @@ static tr_status order(struct tr_self *self, uint64_t ref, enum envelope_kind ki
     struct cell *cell = slots_find(worker->slots, ref);
     if (!cell || cell == worker->system->guardian)
         return TR_STOPPED;
-    if (front_is(cell))
-        return order_front(self, ref, kind);
+    if (cell_is_group_address(cell))
+        return order_group(self, ref, kind);
     /* A child that its parent stops does not come back. It hears of that with the order, not later. */
     bool is_end = kind == ENVELOPE_STOP || kind == ENVELOPE_KILL;
     bool is_dismissed = is_end && cell_parent_slot(cell) == slots_number(worker->slots, self->cell);
-    bool is_held = kind == ENVELOPE_STOP && gate_holds(worker);
+    bool is_held = kind == ENVELOPE_STOP && outbox_holds(worker);
     if (cell_owner(cell) == worker->index && !is_held) {
         if (is_dismissed)
             atom32_fetch_or(&cell->control, CONTROL_DISMISS, ATOM_RELAXED);
@@ -112,7 +112,7 @@ tr_status tr_self_stop_child(tr_self *self, tr_ref ref)
     if (!self)
         return TR_INVALID_ARGUMENT;
     struct cell *cell =
-        slots_find(self->worker->slots, tr__front_behind(self->worker->slots, ref.bits));
+        slots_find(self->worker->slots, tr__group_behind(self->worker->slots, ref.bits));
     /* A child of mine cannot become another's while I look: I free its slot. */
     uint32_t slot = (uint32_t)self->cell->identity & self->worker->slots->mask;
     if (!cell || cell_parent_slot(cell) != slot)

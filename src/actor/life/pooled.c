@@ -9,13 +9,13 @@
 /* Writes the path of a name and gives its length; 0 when no actor can have this name. */
 static size_t path_write(char *path, const char *name)
 {
-    static const char front[] = "/user/";
+    static const char group[] = "/user/";
     size_t length = name ? strnlen(name, TR_NAME_MAX + 1) : 0;
     if (!length || length > TR_NAME_MAX)
         return 0;
-    memcpy(path, front, sizeof front - 1);
-    memcpy(path + sizeof front - 1, name, length + 1);
-    return sizeof front - 1 + length;
+    memcpy(path, group, sizeof group - 1);
+    memcpy(path + sizeof group - 1, name, length + 1);
+    return sizeof group - 1 + length;
 }
 
 uint64_t tr__pooled_find(struct tr_system *system, struct grace_reader *reader,
@@ -142,12 +142,12 @@ static tr_status create(struct tr_system *system, const struct pooled_spawner *s
         return status;
     status = tr__slot_take(&system->slots, cache, &cell);
     if (status != TR_OK) {
-        tr__error_set(args->error, status, 0, "no room for another actor");
+        tr__error_set(args->error, status, 0, "no capacity for another actor");
         goto leave;
     }
     cell_clear(cell);
     ATOM_POKE(&cell->door.tenant, slots_number(&system->slots, place->parent) | place->bits);
-    tr__room_open(cell, args->behavior);
+    tr__capacity_open(cell, args->behavior);
     status = tr__origin_new(&system->source, args, spawner->client, &cell->origin);
     if (status != TR_OK) {
         tr__error_set(args->error, status, 0, "no memory for the set-up message");

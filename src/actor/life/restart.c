@@ -31,7 +31,7 @@
  */
 static void rest(struct worker *worker, struct cell *cell)
 {
-    cell->house = HOUSE_WAITING;
+    cell->sched_state = SCHED_WAITING;
     if (atom32_load(&cell->control, ATOM_SEQ_CST) || cell->flags & CELL_SEALED)
         mail_make_ready(worker, cell);
 }
@@ -73,18 +73,19 @@ static bool tell_fresh(struct worker *worker, struct cell *cell, const tr_error 
 {
     if (!tr__cell_pre_start(worker, cell, 0))
         return false;
-    const tr_handler *row = cell->dispatch->post_restart;
-    if (!row)
+    const tr_handler *handler = cell->dispatch->post_restart;
+    if (!handler)
         return true;
     struct tr_post_restart message = {.cause = *cause};
-    struct tr_self *self = tr__call(worker, cell, TURN_POST_RESTART, row->call, &message, 0);
+    struct tr_self *self =
+        tr__call_hook(worker, cell, TURN_POST_RESTART, handler->call, &message, 0);
     if (!self) {
         tr_error error = {.status = TR_NO_MEMORY, .text = "no stack for tr_post_restart"};
         tr__cell_fail(worker, cell, "tr_post_restart", &error);
         return false;
     }
-    bool is_running = tr__turn_apply(self, self->next);
-    tr__call_end(self);
+    bool is_running = tr__turn_apply_result(self, self->next);
+    tr__call_hook_end(self);
     return is_running;
 }
 
@@ -99,7 +100,7 @@ static void come_up(struct worker *worker, struct cell *cell)
     failure->answer = NULL;
     failure->phase = FAILURE_PAST;
     failure->incarnation++;
-    cell->house = HOUSE_MOUNTING;
+    cell->sched_state = SCHED_MOUNTING;
     atom64_count(&worker->counters.restarts, 1);
     const struct cell_origin *origin = cell->origin;
     const tr_behavior *behavior = origin ? origin->behavior : cell->dispatch->behavior;
@@ -128,11 +129,11 @@ static void come_up(struct worker *worker, struct cell *cell)
     if (!is_running)
         return;
     /* To be Suspended survives: somebody asked for it. */
-    if (cell->flags & CELL_ASKED) {
+    if (cell->flags & CELL_SUSPEND_WANTED) {
         tr__mail_answer_probes(worker, cell);
         atom32_fetch_or(&cell->control, CONTROL_LOOK, ATOM_RELAXED);
     }
-    tr__cell_settle(worker, cell);
+    tr__cell_park_or_requeue(worker, cell);
 }
 
 /* All that was is gone. */
@@ -167,7 +168,7 @@ void tr__cell_restart(struct worker *worker, struct cell *cell)
     /* Nothing of it runs any more, whatever has to be waited for. */
     if (cell->life == LIFE_RUNNING)
         cell_become(system, cell, LIFE_SUSPENDED, __func__);
-    cell->house = HOUSE_MOUNTING;
+    cell->sched_state = SCHED_MOUNTING;
     tr__failure_pause(worker, cell);
     failure->phase = FAILURE_TURNS;
     if (extra->blocked && !tr__blocking_withdraw(worker, cell)) {
@@ -202,13 +203,13 @@ void tr__restart_unblocked(struct worker *worker, struct cell *cell)
     if (extra->blocked || !extra->failure || extra->failure->phase != FAILURE_TURNS)
         return;
     extra->failure->phase = FAILURE_ORDERED;
-    mail_call(worker, cell, CONTROL_DECIDED);
+    cell_set_control(worker, cell, CONTROL_DECIDED);
 }
 
-void tr__restart_obey(struct worker *worker, struct cell *cell, uint32_t bits)
+void tr__restart_handle_control(struct worker *worker, struct cell *cell, uint32_t bits)
 {
     struct failure *failure = cell->extra->failure;
-    cell->house = HOUSE_MOUNTING;
+    cell->sched_state = SCHED_MOUNTING;
     if (bits & CONTROL_CHILD)
         tr__supervise_end(worker, cell);
     if (bits & CONTROL_KILL || cell->flags & CELL_SEALED)

@@ -44,7 +44,7 @@ bool tr__root_args(struct worker *worker, struct cell *cell)
     envelope->generation = cell_generation(cell);
     atom64_count(&worker->counters.accepted, 1);
     mail_count(cell, envelope);
-    tr__room_take_back(cell, mail_lines(envelope));
+    tr__capacity_take_back(cell, mail_lines(envelope));
     /* Before all that has arrived. */
     struct envelope *first = NULL;
     ring_push(&first, envelope);

@@ -12,7 +12,7 @@
 #include "actor/cell/lifecycle.h"
 #include "actor/turn/park.h"
 #include "actor/life/pooled.h"
-#include "actor/system/relief.h"
+#include "actor/system/thread_handoff.h"
 #include "actor/life/root.h"
 #include "actor/cell/state.h"
 #include "actor/life/stop.h"
@@ -77,7 +77,7 @@ void tr__origin_free(const struct memory_source *source, struct cell_origin *ori
     if (origin->type && !origin->type->is_flat)
         tr__copy_drop(origin->type, origin->message);
     tr__failure_forget(source, origin->failure);
-    tr__front_unbind(origin);
+    tr__group_unbind(origin);
     tr__pooled_let_go(origin);
     source_resize(source, origin, 0);
 }
@@ -227,12 +227,12 @@ tr_status tr__spawn_prepare(struct tr_system *system, struct slot_cache *cache, 
     }
     status = tr__slot_take(&system->slots, cache, &cell);
     if (status != TR_OK) {
-        tr__error_set(args->error, status, 0, "no room for another actor");
+        tr__error_set(args->error, status, 0, "no capacity for another actor");
         return status;
     }
     cell_clear(cell);
     ATOM_POKE(&cell->door.tenant, slots_number(&system->slots, parent));
-    tr__room_open(cell, args->behavior);
+    tr__capacity_open(cell, args->behavior);
     if (args->name)
         status = name_add(system, cell, args->name, args->error);
     else if (length > TR_PATH_MAX)
@@ -249,8 +249,8 @@ tr_status tr__spawn_prepare(struct tr_system *system, struct slot_cache *cache, 
             goto remove_name;
         }
     }
-    if (args->behavior == &tr_behavior_tr_crew)
-        tr__front_bind(system, args, cell);
+    if (args->behavior == &tr_behavior_tr_group_supervisor)
+        tr__group_bind(system, args, cell);
     *prepared = cell;
     return TR_OK;
 
@@ -277,8 +277,8 @@ bool tr__cell_pre_start(struct worker *worker, struct cell *cell, uint64_t causa
     }
     if (!cell->dispatch->pre_start)
         return true;
-    struct tr_self *self =
-        tr__call(worker, cell, TURN_PRE_START, cell->dispatch->pre_start->call, &message, causal);
+    struct tr_self *self = tr__call_hook(
+        worker, cell, TURN_PRE_START, cell->dispatch->pre_start->call, &message, causal);
     if (!self) {
         /* Nothing of it may run, and so it gets no PostStop either. */
         cell->flags &= (uint16_t)~CELL_STARTED;
@@ -290,8 +290,8 @@ bool tr__cell_pre_start(struct worker *worker, struct cell *cell, uint64_t causa
         tr__cell_stop(worker, cell, false);
         return false;
     }
-    bool is_running = tr__turn_apply(self, self->next);
-    tr__call_end(self);
+    bool is_running = tr__turn_apply_result(self, self->next);
+    tr__call_hook_end(self);
     return is_running;
 }
 
@@ -325,16 +325,16 @@ static void mount_failed(struct worker *worker, struct cell *cell, const struct 
 }
 
 /*
- * Most actors hear from their parent first: the room for that is put by as long as nobody else can
+ * Most actors hear from their parent first: the capacity for that is put by as long as nobody else can
  * take any, which needs no read-modify-write.
  */
 static void stock_fill(struct cell *cell)
 {
-    if (cell->flags & CELL_NARROW)
+    if (cell->flags & CELL_EXACT_BOUND)
         return;
-    atom64 *word = &cell->door.room.word;
+    atom64 *word = &cell->door.capacity.word;
     atom64_store(word,
-                 atom64_load(word, ATOM_RELAXED) - room_amount(STOCK_STEP, STOCK_STEP),
+                 atom64_load(word, ATOM_RELAXED) - capacity_amount(STOCK_STEP, STOCK_STEP),
                  ATOM_RELAXED); /* published by door_open */
     cell->stock = STOCK_STEP << STOCK_LINES_SHIFT | STOCK_STEP;
 }
@@ -358,7 +358,7 @@ static bool start_plainly(struct worker *worker, struct cell *cell, struct dispa
     ATOM_POKE(&cell->dispatch, dispatch);
     cell_become(system, cell, LIFE_RUNNING, __func__);
     cell->flags |= CELL_STARTED;
-    cell->house = HOUSE_WAITING;
+    cell->sched_state = SCHED_WAITING;
     return true;
 }
 
@@ -371,7 +371,7 @@ static tr_status start(struct worker *worker, struct cell *cell, const tr_behavi
                        const struct cell_origin *mounted, tr_error *error)
 {
     struct tr_system *system = worker->system;
-    cell->house = HOUSE_MOUNTING;
+    cell->sched_state = SCHED_MOUNTING;
     cell_become(system, cell, LIFE_STARTING, __func__);
     tr_status status = TR_OK;
     struct budget_tree *above =
@@ -400,7 +400,7 @@ static tr_status start(struct worker *worker, struct cell *cell, const tr_behavi
         return TR_OK;
     if (cell->flags & CELL_SUSPENDED)
         tr__mail_answer_probes(worker, cell);
-    tr__cell_settle(worker, cell);
+    tr__cell_park_or_requeue(worker, cell);
     return TR_OK;
 }
 
@@ -430,7 +430,7 @@ void tr__spawn_link(struct worker *worker, struct cell *cell)
         cell->flags |= CELL_LINKED;
         bits = parent->flags & CELL_KILLING ? CONTROL_KILL : CONTROL_STOP;
         bits = parent->life == LIFE_STOPPING ? bits : 0;
-        if (start_gate_has_failed(&worker->system->gate))
+        if (start_barrier_has_failed(&worker->system->start_barrier))
             bits = CONTROL_KILL;
     }
     atom32_fetch_or(&cell->control, bits, ATOM_SEQ_CST);

@@ -4,7 +4,7 @@
 #include "actor/ask/ask.h"
 #include "actor/turn/blocking.h"
 #include "actor/turn/budget.h"
-#include "actor/mail/burial.h"
+#include "actor/mail/dead_letter_batch.h"
 #include "actor/life/children.h"
 #include "actor/cell/durable.h"
 #include "actor/life/extra.h"
@@ -32,7 +32,7 @@ void tr__cell_release(struct worker *worker, struct cell *cell)
     tr__cell_unname(worker, cell);
     if (cell->heap) {
         if (tr__heap_has_cleaners(cell->heap))
-            tr__burials_end(worker); /* they are user code */
+            tr__dead_letter_batches_end(worker); /* they are user code */
         tr__heap_drop(&cell->heap, &worker->source);
     }
     tr__state_free(worker, cell);
@@ -65,14 +65,14 @@ void tr__cell_stop(struct worker *worker, struct cell *cell, bool by_kill)
     cell_become(system, cell, LIFE_STOPPING, __func__);
     if (durable)
         durable->hooks->on_leave(worker, cell);
-    cell->house = HOUSE_RUNNING; /* what is taken in now makes it ready for nothing */
+    cell->sched_state = SCHED_RUNNING; /* what is taken in now makes it ready for nothing */
     /*
      * Nobody finds it by its ref any more; who had found it before may still push, and that is a
      * dead letter. The door itself stays open for orders from above until the children are gone.
      */
     atom64_store(&cell->door.ref, 0, ATOM_RELAXED);
     mail_look(worker, cell);
-    if (cell->flags & CELL_AWAITED)
+    if (cell->flags & CELL_HAS_WAITING_SENDERS)
         tr__waiters_refuse(worker, cell, TR_STOPPED);
     /* A Kill that came before this, by whatever way, counts. */
     by_kill |= (atom32_load(&cell->control, ATOM_SEQ_CST) & CONTROL_KILL) != 0;
@@ -86,7 +86,7 @@ void tr__cell_stop(struct worker *worker, struct cell *cell, bool by_kill)
         tr__children_stop(worker, cell, by_kill);
     if (cell == system->guardian)
         tr__shutdown_look(worker, cell);
-    cell->house = HOUSE_WAITING;
+    cell->sched_state = SCHED_WAITING;
     if (cell->child_count)
         tr__asks_refuse_queued(worker, cell);
     else
@@ -94,19 +94,19 @@ void tr__cell_stop(struct worker *worker, struct cell *cell, bool by_kill)
 }
 
 void tr__cell_last_words(struct worker *worker, struct cell *cell, enum turn_kind kind,
-                         const tr_handler *row, const void *message, const char *name)
+                         const tr_handler *handler, const void *message, const char *name)
 {
-    if (!row)
+    if (!handler)
         return;
-    struct tr_self *self = tr__call(worker, cell, kind, row->call, message, 0);
-    tr_error story = {.status = TR_NO_MEMORY, .text = "no stack for it"};
+    struct tr_self *self = tr__call_hook(worker, cell, kind, handler->call, message, 0);
+    tr_error error_text = {.status = TR_NO_MEMORY, .text = "no stack for it"};
     if (self && self->next.code != TR_NEXT_FAILED) {
-        tr__call_end(self);
+        tr__call_hook_end(self);
         return;
     }
     if (self) {
-        story = self->error;
-        tr__call_end(self);
+        error_text = self->error;
+        tr__call_hook_end(self);
     }
     atom64_count(&worker->counters.failures, 1);
     char path[TR_PATH_MAX + 1];
@@ -116,8 +116,8 @@ void tr__cell_last_words(struct worker *worker, struct cell *cell, enum turn_kin
             path,
             "failed in %s: %s: %s",
             name,
-            tr_status_name(story.status),
-            story.text);
+            tr_status_name(error_text.status),
+            error_text.text);
 }
 
 static void post_stop(struct worker *worker, struct cell *cell)
@@ -183,7 +183,7 @@ void tr__cell_end_unborn(struct worker *worker, struct cell *cell, tr_status rea
         durable->hooks->on_leave(worker, cell);
     atom64_store(&cell->door.ref, 0, ATOM_RELAXED);
     mail_look(worker, cell);
-    if (cell->flags & CELL_AWAITED)
+    if (cell->flags & CELL_HAS_WAITING_SENDERS)
         tr__waiters_refuse(worker, cell, TR_STOPPED);
     tr__mail_bury(worker, cell, reason);
     tr__watches_drop(worker, cell);
@@ -194,7 +194,7 @@ void tr__cell_end_unborn(struct worker *worker, struct cell *cell, tr_status rea
     watchers_tell(worker, cell);
     children_unname(worker, cell);
     atom64_count(&worker->counters.stopped, 1);
-    cell->house = HOUSE_WAITING;
+    cell->sched_state = SCHED_WAITING;
     /* What its set-up spawned goes too; until then the cell stays in its parent's list. */
     tr__children_stop(worker, cell, true);
     tr__cell_leave(worker, cell);

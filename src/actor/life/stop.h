@@ -20,11 +20,11 @@ void tr__cell_end_unborn(struct worker *worker, struct cell *cell, tr_status rea
 void tr__cell_leave(struct worker *worker, struct cell *cell);
 
 /**
- * Calls the handler of a signal whose failure changes nothing any more: it is logged and counted. `row`
+ * Calls the handler of a signal whose failure changes nothing any more: it is logged and counted. `handler`
  * may be NULL.
  */
 void tr__cell_last_words(struct worker *worker, struct cell *cell, enum turn_kind kind,
-                         const tr_handler *row, const void *message, const char *name);
+                         const tr_handler *handler, const void *message, const char *name);
 
 /** Takes a tenant's name, if it has one, out of the directory; its path can still be read. */
 void tr__cell_unname(struct worker *worker, struct cell *cell);

@@ -68,7 +68,7 @@ static tr_directive decide(struct worker *worker, struct cell *parent, const tr_
     if (!how->decide)
         return TR_RESTART;
     struct question question = {.decide = how->decide, .cause = cause, .answer = TR_ESCALATE};
-    struct tr_self *self = tr__call(worker, parent, TURN_DECIDER, ask_decider, &question, 0);
+    struct tr_self *self = tr__call_hook(worker, parent, TURN_DECIDER, ask_decider, &question, 0);
     const char *why = "there is no stack for it";
     bool has_failed = !self || self->next.code == TR_NEXT_FAILED;
     char words[sizeof(tr_error){0}.text];
@@ -77,7 +77,7 @@ static tr_directive decide(struct worker *worker, struct cell *parent, const tr_
         why = words;
     }
     if (self)
-        tr__call_end(self);
+        tr__call_hook_end(self);
     if (!has_failed && (unsigned)question.answer > TR_ESCALATE) {
         has_failed = true;
         why = "it gave no directive";
@@ -90,20 +90,20 @@ static tr_directive decide(struct worker *worker, struct cell *parent, const tr_
     return TR_ESCALATE;
 }
 
-/* Makes room for as many restarts as a window may see. */
-static bool times_grow(struct worker *worker, struct failure *failure, uint32_t room)
+/* Makes capacity for as many restarts as a window may see. */
+static bool times_grow(struct worker *worker, struct failure *failure, uint32_t capacity)
 {
-    if (failure->room >= room)
+    if (failure->capacity >= capacity)
         return true;
-    tr_time *times = source_resize(&worker->source, NULL, room * sizeof *times);
+    tr_time *times = source_resize(&worker->source, NULL, capacity * sizeof *times);
     if (!times)
         return false;
     for (uint32_t i = 0; i < failure->count; i++)
-        times[i] = failure->times[(failure->first + i) % failure->room];
+        times[i] = failure->times[(failure->first + i) % failure->capacity];
     source_resize(&worker->source, failure->times, 0);
     failure->times = times;
     failure->first = 0;
-    failure->room = room;
+    failure->capacity = capacity;
     return true;
 }
 
@@ -117,12 +117,12 @@ static bool is_allowed(struct worker *worker, const tr_supervision *how, struct 
     if (how->restarts_max < 0)
         return false;
     while (failure->count && now_ns - failure->times[failure->first] >= window_ns) {
-        failure->first = (failure->first + 1) % failure->room;
+        failure->first = (failure->first + 1) % failure->capacity;
         failure->count--;
     }
     if (failure->count >= max || !times_grow(worker, failure, max))
         return false;
-    failure->times[(failure->first + failure->count++) % failure->room] = now_ns;
+    failure->times[(failure->first + failure->count++) % failure->capacity] = now_ns;
 
     const tr_backoff *backoff = &how->backoff;
     if (failure->last_ns && now_ns - failure->last_ns >= window_ns)
@@ -166,7 +166,7 @@ static bool fail_with(struct worker *worker, struct cell *parent, const tr_error
                       tr_error_reason reason)
 {
     bool is_root = parent == worker->system->guardian;
-    uint64_t known = tr__front_of_child(parent);
+    uint64_t known = tr__group_of_child(parent);
     tr_error error = *cause;
     if (error.link_count < TR_ERROR_LINKS_MAX) {
         tr_error_link *link = &error.links[error.link_count];
@@ -177,7 +177,7 @@ static bool fail_with(struct worker *worker, struct cell *parent, const tr_error
 }
 
 /*
- * A crew has failed by one of its members, who are supervised as the children of its parent: as if it
+ * A group supervisor has failed by one of its members, who are supervised as the children of its parent: as if it
  * had been one of those, that one fails too. As on_failed.
  */
 static bool on_crew_failed(struct worker *worker, struct cell *parent, struct envelope *envelope,
@@ -189,7 +189,7 @@ static bool on_crew_failed(struct worker *worker, struct cell *parent, struct en
     if (links && links <= TR_ERROR_LINKS_MAX)
         reason = cause.links[links - 1].reason;
     tr_directive directive = reason == TR_BY_EXHAUSTION ? TR_STOP_CHILD : TR_ESCALATE;
-    tr__child_failed_signal(worker, parent, failure->front, directive, &cause);
+    tr__child_failed_signal(worker, parent, failure->group, directive, &cause);
     answer(worker, parent, envelope, failure);
     return fail_with(worker, parent, &cause, reason);
 }
@@ -199,9 +199,9 @@ static bool on_failed(struct worker *worker, struct cell *parent, struct envelop
 {
     struct failure *failure;
     memcpy(&failure, envelope->payload.bytes, sizeof failure);
-    if (failure->front && failure->cause.actor.bits != failure->front)
+    if (failure->group && failure->cause.actor.bits != failure->group)
         return on_crew_failed(worker, parent, envelope, failure);
-    uint64_t known = failure->front ? failure->front : failure->child;
+    uint64_t known = failure->group ? failure->group : failure->child;
     const tr_supervision *how = tr__supervision_of(worker->system, parent, failure->spec);
     bool is_group = how->strategy != TR_ONE_FOR_ONE;
     bool is_exhausted = false;
@@ -222,11 +222,12 @@ static bool on_failed(struct worker *worker, struct cell *parent, struct envelop
     failure->is_group = is_group && directive == TR_RESTART;
     tr__child_failed_signal(worker, parent, known, directive, &failure->cause);
     if (failure->is_group)
-        tr__group_pause(parent, failure->child);
+        tr__restart_group_pause(parent, failure->child);
     else if (directive == TR_RESUME || directive == TR_RESTART)
-        tr__group_answer(worker, parent, failure->child, ENVELOPE_UP); /* it goes on by itself */
+        tr__restart_group_answer(
+            worker, parent, failure->child, ENVELOPE_UP); /* it goes on by itself */
     if (is_exhausted)
-        tr__group_kill(worker, parent, how, failure->child);
+        tr__restart_group_kill(worker, parent, how, failure->child);
     tr_error cause = failure->cause;
     /* Nor does it come back when somebody ends it before it hears of this. */
     bool is_given_up = directive == TR_STOP_CHILD || directive == TR_ESCALATE;
@@ -247,7 +248,7 @@ static bool give_up_group(struct worker *worker, struct cell *parent, const tr_s
     tr_error error = {.status = TR_NO_MEMORY,
                       .actor = tr_ref_from_bits(child),
                       .text = "no memory to restart its children together"};
-    tr__group_kill(worker, parent, how, child);
+    tr__restart_group_kill(worker, parent, how, child);
     return tr__cell_fail(worker, parent, "a child", &error);
 }
 
@@ -257,7 +258,7 @@ static bool on_up(struct worker *worker, struct cell *parent, struct envelope *e
     uint64_t child = envelope->sender;
     if (!tr_type_is_equal(envelope->type, &tr_type_tr_ready)) {
         envelope_give(&worker->pool, envelope);
-        tr__group_answer(worker, parent, child, ENVELOPE_UP);
+        tr__restart_group_answer(worker, parent, child, ENVELOPE_UP);
         return true;
     }
     const struct tr_ready *ready = envelope_data(envelope);
@@ -265,7 +266,7 @@ static bool on_up(struct worker *worker, struct cell *parent, struct envelope *e
     const tr_supervision *how = tr__supervision_of(worker->system, parent, spec);
     bool is_here = true;
     if (slots_find(worker->slots, child) &&
-        !tr__group_begin(worker, parent, how, child, &ready->cause))
+        !tr__restart_group_begin(worker, parent, how, child, &ready->cause))
         is_here = give_up_group(worker, parent, how, child);
     envelope_give(&worker->pool, envelope);
     return is_here;
@@ -431,7 +432,7 @@ void tr__supervise_gone(struct worker *worker, struct cell *parent, struct cell 
         tr__restart_of(child) == TR_PERMANENT)
         recall(worker, parent, child);
     if (parent->extra && parent->extra->group)
-        tr__group_answer(worker, parent, child->identity, ENVELOPE_VOID);
+        tr__restart_group_answer(worker, parent, child->identity, ENVELOPE_VOID);
     if (comes_back(worker, parent, child)) {
         if (plan_return(worker, parent, child))
             return;
@@ -469,13 +470,13 @@ bool tr__supervise(struct worker *worker, struct cell *cell)
         } else {
             uint64_t child = envelope->sender;
             envelope_give(&worker->pool, envelope);
-            tr__group_answer(worker, cell, child, ENVELOPE_DOWN);
+            tr__restart_group_answer(worker, cell, child, ENVELOPE_DOWN);
         }
         if (!is_here)
             return false;
         /* One that has failed by it still looks at the others. */
-        if (cell->house == HOUSE_WAITING)
-            cell->house = HOUSE_RUNNING;
+        if (cell->sched_state == SCHED_WAITING)
+            cell->sched_state = SCHED_RUNNING;
     }
     struct list *link = extra->returns.next;
     while (link != &extra->returns) {
@@ -483,8 +484,8 @@ bool tr__supervise(struct worker *worker, struct cell *cell)
         link = link->next;
         if (failure->phase == FAILURE_DECIDED && !on_return(worker, cell, failure))
             return false;
-        if (cell->house == HOUSE_WAITING)
-            cell->house = HOUSE_RUNNING;
+        if (cell->sched_state == SCHED_WAITING)
+            cell->sched_state = SCHED_RUNNING;
     }
     while ((link = first_due(extra)))
         come_back(worker, cell, LIST_OWNER(link, struct failure, link));
@@ -496,7 +497,7 @@ void tr__supervise_end(struct worker *worker, struct cell *cell)
     struct cell_extra *extra = cell->extra;
     if (!extra)
         return;
-    tr__group_free(worker, cell);
+    tr__restart_group_free(worker, cell);
     while (extra->failed) {
         struct envelope *envelope = ring_pop(&extra->failed);
         if (envelope->kind != ENVELOPE_FAILED) {

@@ -9,7 +9,7 @@
  *     DOWN     parent to a member of a group: end this incarnation; and back: that is done
  *     UP       parent to that member: begin a new one; and back: it runs; also from the child whose
  *              failure it was: its delay is over, the group may go down
- * What has arrived is carried out between two turns of who it is for (tr__cell_obey).
+ * What has arrived is carried out between two turns of who it is for (tr__cell_handle_control).
  *
  * The record of a failure belongs to whoever has it: the child, the envelope, the parent. It keeps
  * the past of a child: when it was restarted, how often. Files: failure.c is the child's side,
@@ -40,7 +40,7 @@ TR_MESSAGE(tr_ready, (u64, spec), (message(tr_error), cause));
 struct failure {
     enum failure_phase phase;
     uint64_t child;            /* its ref */
-    uint64_t front;            /* of a crew: the ref by which it is known; else 0 */
+    uint64_t group;            /* of a group supervisor: the ref by which it is known; else 0 */
     const tr_child_spec *spec; /* of a TR_CHILD, or NULL */
     tr_restart restart;
     bool is_final;        /* it stops, whatever the supervisor says */
@@ -62,7 +62,7 @@ struct failure {
     tr_time *times;
     uint32_t first;
     uint32_t count;
-    uint32_t room;
+    uint32_t capacity;
     uint32_t attempts;
     tr_time last_ns;
     tr_error cause;
@@ -84,7 +84,7 @@ void tr__failure_pause(struct worker *worker, struct cell *cell);
 /** A child did not start, which its parent has not been told yet: a tr_child_failed. */
 void tr__failure_tell(struct worker *worker, struct cell *cell, const tr_error *error);
 /** CONTROL_DECIDED was found. False when the actor does not go on as it is, and may be gone. */
-bool tr__failure_obey(struct worker *worker, struct cell *cell);
+bool tr__failure_handle_control(struct worker *worker, struct cell *cell);
 /** An order ends an actor that has failed and waits: that is why it ends, and not its failure. */
 void tr__failure_overrule(struct cell *cell);
 /** Delays that are over. */
@@ -115,7 +115,7 @@ void tr__cell_restart(struct worker *worker, struct cell *cell);
 /** A function of tr_blocking has returned: a restart may have waited for it. */
 void tr__restart_unblocked(struct worker *worker, struct cell *cell);
 /** Orders to an actor that is being restarted. It may be gone. */
-void tr__restart_obey(struct worker *worker, struct cell *cell, uint32_t bits);
+void tr__restart_handle_control(struct worker *worker, struct cell *cell, uint32_t bits);
 /** Whether an actor waits for its children in order to be restarted. */
 static inline bool restart_waits(const struct cell *cell)
 {
@@ -155,18 +155,18 @@ void tr__place_close(struct worker *worker, struct cell *parent, const struct ce
 /* ---- A group. Owner of the parent only. ---- */
 
 /** Restarts those who go along with this child. False: no memory, and nothing was done. */
-TR_MUST_CHECK bool tr__group_begin(struct worker *worker, struct cell *parent,
-                                   const tr_supervision *how, uint64_t child,
-                                   const tr_error *cause);
+TR_MUST_CHECK bool tr__restart_group_begin(struct worker *worker, struct cell *parent,
+                                           const tr_supervision *how, uint64_t child,
+                                           const tr_error *cause);
 /** A member has failed: all wait until its delay is over. */
-void tr__group_pause(struct cell *parent, uint64_t child);
+void tr__restart_group_pause(struct cell *parent, uint64_t child);
 /** A member has answered with DOWN or UP, or has ended (kind ENVELOPE_VOID). */
-void tr__group_answer(struct worker *worker, struct cell *parent, uint64_t child,
-                      enum envelope_kind kind);
+void tr__restart_group_answer(struct worker *worker, struct cell *parent, uint64_t child,
+                              enum envelope_kind kind);
 /** Kills those who go along with this child. */
-void tr__group_kill(struct worker *worker, struct cell *parent, const tr_supervision *how,
-                    uint64_t child);
+void tr__restart_group_kill(struct worker *worker, struct cell *parent, const tr_supervision *how,
+                            uint64_t child);
 /** The parent ends, or begins anew: no group any more. */
-void tr__group_free(struct worker *worker, struct cell *parent);
+void tr__restart_group_free(struct worker *worker, struct cell *parent);
 
 #endif

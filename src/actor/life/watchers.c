@@ -3,7 +3,7 @@
 
 #include "actor/verbs/client.h"
 #include "actor/life/extra.h"
-#include "actor/system/relief.h"
+#include "actor/system/thread_handoff.h"
 #include "actor/mail/signal.h"
 #include "base/assert.h"
 
@@ -61,7 +61,7 @@ static bool knock(struct tr_system *system, struct counters *counters, uint64_t 
                   struct envelope *envelope)
 {
     struct cell *cell = slots_at(&system->slots, (uint32_t)ref);
-    if (cell && front_is(cell)) /* who stands behind it looks at the whole ref, too */
+    if (cell && cell_is_group_address(cell)) /* who stands behind it looks at the whole ref, too */
         cell = slots_at(&system->slots, ATOM_PEEK(&cell->door.tenant));
     if (!cell)
         return false;
@@ -105,7 +105,7 @@ static void on_unwatch(struct worker *worker, struct envelope *envelope)
 void tr__watch_mail(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
     uint64_t target = watch_letter(envelope)->target; /* first in both */
-    bool is_here = cell->identity == target || tr__front_is_before(worker->slots, cell, target);
+    bool is_here = cell->identity == target || tr__group_is_before(worker->slots, cell, target);
     is_here &= cell->life < LIFE_STOPPED;
     if (envelope->kind == ENVELOPE_WATCH && is_here)
         tr__watched_add(&worker->watched, &worker->source, envelope);
@@ -136,9 +136,9 @@ void tr__watchers_tell(struct worker *worker, struct cell *cell)
 {
     TR_ASSERT(cell->life == LIFE_STOPPED);
     tell(worker, cell->identity);
-    uint64_t front = tr__front_of_crew(cell);
-    if (front)
-        tell(worker, front);
+    uint64_t group = tr__group_address_of_supervisor(cell);
+    if (group)
+        tell(worker, group);
 }
 
 /* ---- Of one who moves. ---- */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "actor/mail/burial.h"
+#include "actor/mail/dead_letter_batch.h"
 #include "actor/mail/mail.h"
 #include "base/assert.h"
 #include "base/sized.h"
@@ -136,9 +136,9 @@ void tr__dead_letters(struct tr_system *system, struct worker *worker,
     int64_t unlogged[DEAD_LETTERS_BATCH];
     TR_ASSERT(list_count <= DEAD_LETTERS_BATCH);
     for (size_t i = 0; i < list_count; i++)
-        tr__ledger_dead(system, list[i].to, 1);
+        tr__shutdown_stats_dead(system, list[i].to, 1);
     if (worker)
-        tr__burials_end(worker); /* they were before these */
+        tr__dead_letter_batches_end(worker); /* they were before these */
 
     lock_take(&letters->lock);
     for (size_t i = 0; i < list_count; i++) {
@@ -163,7 +163,8 @@ void tr__dead_letter(struct tr_system *system, struct worker *worker,
     tr__dead_letters(system, worker, letter, 1);
 }
 
-void tr__dead_letters_hand_in(struct tr_system *system, struct burials *burials)
+void tr__dead_letters_hand_in(struct tr_system *system,
+                              struct dead_letter_batches *dead_letter_batches)
 {
     struct dead_letters *letters = &system->dead_letters;
     tr_time now_ns = system->platform->mono_now(system->platform);
@@ -172,13 +173,13 @@ void tr__dead_letters_hand_in(struct tr_system *system, struct burials *burials)
     size_t logged_count = 0;
 
     lock_take(&letters->lock);
-    uint64_t count = atom64_load(&burials->pending, ATOM_RELAXED);
+    uint64_t count = atom64_load(&dead_letter_batches->pending, ATOM_RELAXED);
     uint32_t kept = count < TR_DEAD_LETTERS_MAX ? (uint32_t)count : TR_DEAD_LETTERS_MAX;
-    uint32_t at = (burials->next + TR_DEAD_LETTERS_MAX - kept) % TR_DEAD_LETTERS_MAX;
+    uint32_t at = (dead_letter_batches->next + TR_DEAD_LETTERS_MAX - kept) % TR_DEAD_LETTERS_MAX;
     letters->total += count - kept;
     letters->unlogged += count - kept;
     for (uint32_t i = 0; i < kept; i++) {
-        const struct burial_note *note = &burials->notes[at];
+        const struct dead_letter_batch_note *note = &dead_letter_batches->notes[at];
         const struct dead_letter letter = {
             .type = note->type, .from = note->from, .to = note->to, .reason = note->reason};
         at = at + 1 < TR_DEAD_LETTERS_MAX ? at + 1 : 0;
@@ -190,9 +191,9 @@ void tr__dead_letters_hand_in(struct tr_system *system, struct burials *burials)
         logged[logged_count] = letter;
         unlogged[logged_count++] = more;
     }
-    burials->is_logged = letters->logged == TR_DEAD_LETTER_LOGS_MAX;
-    burials->handed_in_ns = now_ns;
-    atom64_store(&burials->pending, 0, ATOM_RELAXED);
+    dead_letter_batches->is_logged = letters->logged == TR_DEAD_LETTER_LOGS_MAX;
+    dead_letter_batches->handed_in_ns = now_ns;
+    atom64_store(&dead_letter_batches->pending, 0, ATOM_RELAXED);
     lock_give(&letters->lock);
 
     for (size_t i = 0; i < logged_count; i++)
@@ -204,7 +205,7 @@ static uint64_t total_of(struct tr_system *system)
 {
     uint64_t total = system->dead_letters.total;
     for (uint32_t i = 0; i < system->worker_count; i++)
-        total += atom64_load(&system->workers[i]->burials.pending, ATOM_RELAXED);
+        total += atom64_load(&system->workers[i]->dead_letter_batches.pending, ATOM_RELAXED);
     return total;
 }
 
@@ -240,14 +241,14 @@ tr_status tr_system_subscribe_dead_letters(tr_system *system, tr_ref who)
     const struct cell *cell = slots_find(&system->slots, who.bits);
     if (!cell)
         return TR_STOPPED;
-    if (front_is(cell))
+    if (cell_is_group_address(cell))
         return TR_NOT_SUPPORTED;
     tr_status status = TR_OK;
     lock_take(&letters->lock);
     size_t kept = 0;
     bool is_known = false;
     for (size_t i = 0; i < letters->subscriber_count; i++) {
-        /* Those who have stopped make room. */
+        /* Those who have stopped make capacity. */
         if (!slots_find(&system->slots, letters->subscribers[i]))
             continue;
         is_known |= letters->subscribers[i] == who.bits;

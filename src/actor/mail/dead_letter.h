@@ -19,7 +19,7 @@ struct worker;
 struct cell;
 struct envelope;
 struct counters;
-struct burials;
+struct dead_letter_batches;
 
 struct dead_letters {
     struct lock lock;
@@ -64,7 +64,8 @@ void tr__dead_letters(struct tr_system *system, struct worker *worker,
 void tr__dead_letter(struct tr_system *system, struct worker *worker,
                      const struct dead_letter *letter);
 
-/** Records what a worker has noted after the deadline: see actor/mail/burial.h. Its worker only. */
-void tr__dead_letters_hand_in(struct tr_system *system, struct burials *burials);
+/** Records what a worker has noted after the deadline: see actor/mail/dead_letter_batch.h. Its worker only. */
+void tr__dead_letters_hand_in(struct tr_system *system,
+                              struct dead_letter_batches *dead_letter_batches);
 
 #endif

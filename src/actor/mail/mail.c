@@ -5,7 +5,7 @@
 #include "actor/ask/ask.h"
 #include "actor/verbs/client.h"
 #include "actor/life/extra.h"
-#include "actor/mail/gate.h"
+#include "actor/mail/outbox.h"
 #include "actor/life/supervise.h"
 #include "actor/ask/waiters.h"
 #include "actor/life/watchers.h"
@@ -69,8 +69,8 @@ __attribute__((__noinline__)) static bool may_come_in(struct worker *worker, str
                                                       struct envelope *envelope)
 {
     if (cell->flags & CELL_SEALED && envelope->kind > ENVELOPE_EXCEPTION) {
-        if (mail_takes_room(envelope))
-            room_give_any(cell, envelope);
+        if (mail_takes_capacity(envelope))
+            capacity_give_any(cell, envelope);
         tr__mail_bury_one(worker, cell, envelope, sealed_status(cell));
         return false;
     }
@@ -115,7 +115,7 @@ static void take_in_message(struct worker *worker, struct cell *cell, struct env
         !may_come_in(worker, cell, envelope))
         return;
     /* It is up, and is asked no more than that: a long queue, or to be Suspended, is no matter. */
-    if (is_probe && cell->flags & CELL_STARTED && cell->house != HOUSE_MOUNTING) {
+    if (is_probe && cell->flags & CELL_STARTED && cell->sched_state != SCHED_MOUNTING) {
         tr__probe_answer(worker, envelope, true);
         return;
     }
@@ -148,8 +148,8 @@ static void take_in_message(struct worker *worker, struct cell *cell, struct env
     case ENVELOPE_WANTED:
     case ENVELOPE_GRANT:
     case ENVELOPE_BACK:
-    case ENVELOPE_STORY:
-    case ENVELOPE_TOLD:
+    case ENVELOPE_TRACE:
+    case ENVELOPE_TRACED:
     case ENVELOPE_RING:
     case ENVELOPE_RETURNED:
     case ENVELOPE_WHY:
@@ -193,10 +193,10 @@ void tr__mail_order(struct cell *cell, enum envelope_kind kind)
         break;
     case ENVELOPE_SUSPEND:
         if (is_up)
-            cell->flags |= CELL_ASKED;
+            cell->flags |= CELL_SUSPEND_WANTED;
         break;
     case ENVELOPE_RESUME:
-        cell->flags &= (uint16_t)~CELL_ASKED;
+        cell->flags &= (uint16_t)~CELL_SUSPEND_WANTED;
         break;
     default:
         TR_UNREACHABLE("no order");
@@ -248,16 +248,16 @@ void tr__mail_take_in(struct worker *worker, struct cell *cell, struct door_mail
                 tr__mail_bury_one(worker, cell, envelope, TR_STOPPED);
             continue;
         }
-        bool is_narrow = cell->flags & CELL_NARROW;
+        bool is_narrow = cell->flags & CELL_EXACT_BOUND;
         if (__builtin_expect(is_narrow, 0) && tr__mail_is_misfit(cell, envelope)) {
-            tr__room_give(cell, mail_lines(envelope));
+            tr__capacity_give(cell, mail_lines(envelope));
             tr__mail_bury_one(worker, cell, envelope, TR_MAILBOX_FULL);
             continue;
         }
         take_in_message(worker, cell, envelope);
     }
     worker->taking = taking.outer;
-    if (__builtin_expect(cell->flags & CELL_NARROW, 0))
+    if (__builtin_expect(cell->flags & CELL_EXACT_BOUND, 0))
         tr__mail_drop_oldest(worker, cell);
 }
 
@@ -300,7 +300,7 @@ void tr__mail_hold(struct cell *cell)
     cell->flags |= CELL_BARRIER;
     while (cell->cycle) {
         struct envelope *envelope = ring_pop(&cell->cycle);
-        bool waits = mail_takes_room(envelope) || envelope->kind == ENVELOPE_SIGNAL;
+        bool waits = mail_takes_capacity(envelope) || envelope->kind == ENVELOPE_SIGNAL;
         waits |= extra->durable && envelope->kind == ENVELOPE_EVENT;
         ring_push(waits ? &extra->held : &others, envelope);
     }
@@ -395,8 +395,8 @@ static tr_status send_far(struct worker *worker, struct cell *cell, struct envel
         if (status != TR_OK)
             return status;
     }
-    if (mail_takes_room(envelope)) {
-        tr_status status = tr__room_take_far(cell, envelope);
+    if (mail_takes_capacity(envelope)) {
+        tr_status status = tr__capacity_take_far(cell, envelope);
         if (__builtin_expect(status != TR_OK, 0))
             return status;
     }
@@ -430,7 +430,7 @@ __attribute__((__noinline__)) static tr_status send_looking(struct worker *worke
 {
     if (cell->flags & CELL_SEALED && !is_for_a_turn(envelope))
         return sealed_status(cell);
-    if (mail_takes_room(envelope) && !room_take_near(cell, envelope)) {
+    if (mail_takes_capacity(envelope) && !capacity_take_fast(cell, envelope)) {
         tr_status status = tr__mail_overflow(worker, cell, envelope);
         if (status != TR_OK)
             return status;
@@ -444,8 +444,8 @@ __attribute__((__noinline__)) static tr_status send_looking(struct worker *worke
 
 tr_status tr__mail_send(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
-    if (__builtin_expect(worker->gate != NULL, 0))
-        return tr__gate_send(worker, cell, envelope);
+    if (__builtin_expect(worker->outbox != NULL, 0))
+        return tr__outbox_send(worker, cell, envelope);
     if (__builtin_expect(cell_owner(cell) != worker->index, 0))
         return send_far(worker, cell, envelope);
     /* What came from elsewhere came first. */
@@ -457,7 +457,7 @@ tr_status tr__mail_send(struct worker *worker, struct cell *cell, struct envelop
     }
     if (__builtin_expect(cell->flags & (CELL_SEALED | CELL_METERED), 0))
         return send_looking(worker, cell, envelope);
-    if (mail_takes_room(envelope) && __builtin_expect(!room_take_near(cell, envelope), 0)) {
+    if (mail_takes_capacity(envelope) && __builtin_expect(!capacity_take_fast(cell, envelope), 0)) {
         tr_status status = tr__mail_overflow(worker, cell, envelope);
         if (status != TR_OK)
             return status;
@@ -483,8 +483,8 @@ tr_status tr__mail_send_outside(struct tr_system *system, struct cell *cell,
     tr_status status = TR_OK;
     if (envelope->kind == ENVELOPE_ASK && cell_is_client(cell))
         return TR_NO_REPLY; /* clients answer no requests */
-    if (mail_takes_room(envelope))
-        status = tr__room_take_far(cell, envelope);
+    if (mail_takes_capacity(envelope))
+        status = tr__capacity_take_far(cell, envelope);
     if (status != TR_OK)
         return status;
     enum door_result result = door_push(&cell->door, &envelope->mail);

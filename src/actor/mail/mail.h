@@ -75,10 +75,10 @@ static inline void mail_uncount(struct cell *cell, const struct envelope *envelo
     cell->queued_lines -= mail_lines(envelope);
 }
 
-/* ---- Room: how much a mailbox may still take. See queue/room.h. ---- */
+/* ---- Room: how much a mailbox may still take. See queue/capacity.h. ---- */
 
 /*
- * A cell's stock: messages in its lower half, lines in the upper one. It is refilled from the room
+ * A cell's stock: messages in its lower half, lines in the upper one. It is refilled from the capacity
  * in steps, and what is too much goes back, so that senders elsewhere do not miss it.
  */
 enum {
@@ -86,8 +86,8 @@ enum {
     STOCK_LINES_SHIFT = 16,
     STOCK_LINES_MAX = 64,            /* of one message; larger ones go around it */
     STOCK_IS_MUCH = (int)0x3f000080, /* 128 messages, or 256 lines */
-    MAIL_NARROW = 4096,              /* bounds below this are exact: nothing is put by, */
-    MAIL_NARROW_PARK = 512           /* and this where senders wait */
+    MAIL_EXACT_BOUND = 4096,         /* bounds below this are exact: nothing is put by, */
+    MAIL_EXACT_BOUND_PARK = 512      /* and this where senders wait */
 };
 
 /** The bounds that a behavior asks for. */
@@ -105,61 +105,61 @@ static inline struct mail_bound mail_bound_of(const tr_behavior *behavior)
     return (struct mail_bound){(int32_t)messages, (int32_t)(bytes / 64), options->overflow};
 }
 
-/** Whether bounds fit into a room. */
+/** Whether bounds fit into a capacity. */
 static inline bool mail_bound_is_valid(const tr_behavior *behavior)
 {
     return behavior->options.mailbox_max <= TR_MAILBOX_LARGEST &&
            behavior->options.mailbox_bytes_max <= TR_MAILBOX_BYTES_LARGEST;
 }
 
-/** Whether messages of this kind take room. */
-static inline bool mail_takes_room(const struct envelope *envelope)
+/** Whether messages of this kind take capacity. */
+static inline bool mail_takes_capacity(const struct envelope *envelope)
 {
     return envelope->kind == ENVELOPE_NOTICE || envelope->kind == ENVELOPE_ASK;
 }
 
-/** Gives an actor that nobody knows yet the room that its behavior asks for. */
-void tr__room_open(struct cell *cell, const tr_behavior *behavior);
+/** Gives an actor that nobody knows yet the capacity that its behavior asks for. */
+void tr__capacity_open(struct cell *cell, const tr_behavior *behavior);
 /** Its behavior changes. Owner only. */
-void tr__room_change(struct worker *worker, struct cell *cell, const tr_behavior *from,
-                     const tr_behavior *to);
+void tr__capacity_change(struct worker *worker, struct cell *cell, const tr_behavior *from,
+                         const tr_behavior *to);
 /** When the stock has not enough. False: the mailbox is full. Owner only. */
-bool tr__room_take(struct cell *cell, uint32_t lines);
+bool tr__capacity_take(struct cell *cell, uint32_t lines);
 /** What does not go into the stock, or is too much for it. Owner only. */
-void tr__room_give(struct cell *cell, uint32_t lines);
+void tr__capacity_give(struct cell *cell, uint32_t lines);
 /** Room for those who wait, once the mailbox is within its bound. Owner only. */
-void tr__room_put_by(struct cell *cell, int32_t messages, int32_t lines);
+void tr__capacity_put_by(struct cell *cell, int32_t messages, int32_t lines);
 /** Of messages that come back from a stash: never refused. Owner only. */
-void tr__room_take_back(struct cell *cell, uint32_t lines);
-/** How many messages have room in the mailbox, and in *lines their memory. When nothing runs. */
-int32_t tr__room_used(const struct cell *cell, const tr_behavior *behavior, int32_t *lines);
+void tr__capacity_take_back(struct cell *cell, uint32_t lines);
+/** How many messages have capacity in the mailbox, and in *lines their memory. When nothing runs. */
+int32_t tr__capacity_used(const struct cell *cell, const tr_behavior *behavior, int32_t *lines);
 
-/** Takes room for a message from this worker. False: there is none. Owner only. */
-static inline bool room_take_near(struct cell *cell, const struct envelope *envelope)
+/** Takes capacity for a message from this worker. False: there is none. Owner only. */
+static inline bool capacity_take_fast(struct cell *cell, const struct envelope *envelope)
 {
     uint32_t lines = mail_lines(envelope);
     uint32_t stock = cell->stock;
     if (__builtin_expect((stock & 0xffff) == 0 || stock >> STOCK_LINES_SHIFT < lines, 0))
-        return tr__room_take(cell, lines);
+        return tr__capacity_take(cell, lines);
     cell->stock = stock - (lines << STOCK_LINES_SHIFT) - 1;
     return true;
 }
 
-/** Gives the room of a message back that leaves the mailbox. Owner only, not of a narrow cell. */
-static inline void room_give_near(struct cell *cell, const struct envelope *envelope)
+/** Gives the capacity of a message back that leaves the mailbox. Owner only, not of a narrow cell. */
+static inline void capacity_give_fast(struct cell *cell, const struct envelope *envelope)
 {
     uint32_t lines = mail_lines(envelope);
     if (__builtin_expect(lines > STOCK_LINES_MAX, 0)) {
-        tr__room_give(cell, lines);
+        tr__capacity_give(cell, lines);
         return;
     }
     cell->stock += (lines << STOCK_LINES_SHIFT) + 1;
     if (__builtin_expect(cell->stock & STOCK_IS_MUCH, 0))
-        tr__room_give(cell, 0);
+        tr__capacity_give(cell, 0);
 }
 
-/** Puts room by for those who wait for it; tr__waiters_serve hands it out. Owner only. */
-static inline void room_give_waiters(struct cell *cell, int32_t messages, int32_t lines)
+/** Puts capacity by for those who wait for it; tr__waiters_serve hands it out. Owner only. */
+static inline void capacity_give_waiters(struct cell *cell, int32_t messages, int32_t lines)
 {
     cell->extra->put_by += messages;
     cell->extra->put_by_lines += lines;
@@ -178,10 +178,10 @@ static inline void room_give_waiters(struct cell *cell, int32_t messages, int32_
 static inline void mail_leave_exactly(struct cell *cell)
 {
     cell->queued_lines--;
-    if (cell->flags & CELL_AWAITED)
-        room_give_waiters(cell, 1, 1);
+    if (cell->flags & CELL_HAS_WAITING_SENDERS)
+        capacity_give_waiters(cell, 1, 1);
     else
-        tr__room_give(cell, 1);
+        tr__capacity_give(cell, 1);
 }
 
 /** The same of all others. */
@@ -189,13 +189,13 @@ static inline void mail_leave_stock(struct cell *cell)
 {
     cell->stock_and_lines -= MAIL_ONE_NOTICE;
     if (__builtin_expect(cell->stock & STOCK_IS_MUCH, 0))
-        tr__room_give(cell, 0);
+        tr__capacity_give(cell, 0);
 }
 
 /** The same of any. */
-static inline void mail_leave_near(struct cell *cell)
+static inline void mail_leave_fast(struct cell *cell)
 {
-    if (__builtin_expect(cell->flags & (CELL_NARROW | CELL_AWAITED), 0))
+    if (__builtin_expect(cell->flags & (CELL_EXACT_BOUND | CELL_HAS_WAITING_SENDERS), 0))
         mail_leave_exactly(cell);
     else
         mail_leave_stock(cell);
@@ -210,13 +210,13 @@ static inline bool mail_is_overdrawn(uint64_t stock_and_lines)
     return stock_and_lines & MAIL_OVERDRAWN;
 }
 
-/** As room_give_near, of any cell. */
-static inline void room_give_any(struct cell *cell, const struct envelope *envelope)
+/** As capacity_give_fast, of any cell. */
+static inline void capacity_give_any(struct cell *cell, const struct envelope *envelope)
 {
-    if (cell->flags & (CELL_NARROW | CELL_AWAITED))
-        tr__room_give(cell, mail_lines(envelope));
+    if (cell->flags & (CELL_EXACT_BOUND | CELL_HAS_WAITING_SENDERS))
+        tr__capacity_give(cell, mail_lines(envelope));
     else
-        room_give_near(cell, envelope);
+        capacity_give_fast(cell, envelope);
 }
 
 /** Whether timers wait as well while a turn is a barrier: those of a durable actor do. */
@@ -252,7 +252,7 @@ static inline bool mail_is_over(const struct cell *cell)
 /** Whether an actor waits and may run: Running and in no queue. */
 static inline bool mail_is_idle(const struct cell *cell)
 {
-    return cell->house == HOUSE_WAITING && cell->life == LIFE_RUNNING;
+    return cell->sched_state == SCHED_WAITING && cell->life == LIFE_RUNNING;
 }
 
 /** Carries out Stop, Kill, Suspend or Resume, as it arrives. Owner only. */
@@ -293,7 +293,7 @@ static inline bool mail_begin_cycle(struct cell *cell)
 void tr__mail_resume_cycle(struct cell *cell);
 
 /**
- * A message for which there is no room, from this worker: TR_OK when that was mended, otherwise it
+ * A message for which there is no capacity, from this worker: TR_OK when that was mended, otherwise it
  * is the caller's still. Owner only.
  */
 tr_status tr__mail_overflow(struct worker *worker, struct cell *cell, struct envelope *envelope);
@@ -307,8 +307,8 @@ void tr__mail_drop_oldest(struct worker *worker, struct cell *cell);
  * of an actor that drops the oldest. It does not drive the others out. Owner only.
  */
 bool tr__mail_is_misfit(const struct cell *cell, const struct envelope *envelope);
-/** Takes room for a message from elsewhere. TR_OK, TR_STOPPED, TR_MAILBOX_FULL. Any thread. */
-tr_status tr__room_take_far(struct cell *cell, const struct envelope *envelope);
+/** Takes capacity for a message from elsewhere. TR_OK, TR_STOPPED, TR_MAILBOX_FULL. Any thread. */
+tr_status tr__capacity_take_far(struct cell *cell, const struct envelope *envelope);
 
 /** A message that was taken becomes a dead letter. Owner only. */
 void tr__mail_bury_one(struct worker *worker, struct cell *cell, struct envelope *envelope,
@@ -323,7 +323,7 @@ enum task_class tr__mail_priority(const struct cell *cell);
 /** Puts a cell that waits into a run queue. Owner only. */
 static inline void mail_make_ready(struct worker *worker, struct cell *cell)
 {
-    cell->house = HOUSE_READY;
+    cell->sched_state = SCHED_READY;
     enum task_class class = TASK_NORMAL;
     if (__builtin_expect(cell->flags & CELL_MIXED, 0))
         class = tr__mail_priority(cell);
@@ -332,17 +332,17 @@ static inline void mail_make_ready(struct worker *worker, struct cell *cell)
 
 /**
  * Has an actor of this worker look at its control bits. One that is in a queue, or in the middle of
- * something, does so by itself; hence a house must never be HOUSE_WAITING while its cell may be in
+ * something, does so by itself; hence a scheduling state must never be SCHED_WAITING while its cell may be in
  * a queue. Owner only.
  */
 static inline void mail_rouse(struct worker *worker, struct cell *cell)
 {
-    if (cell->house == HOUSE_WAITING && cell->life < LIFE_STOPPED)
+    if (cell->sched_state == SCHED_WAITING && cell->life < LIFE_STOPPED)
         mail_make_ready(worker, cell);
 }
 
 /** Sets control bits of an actor of this worker and has it look at them. Owner only. */
-static inline void mail_call(struct worker *worker, struct cell *cell, uint32_t bits)
+static inline void cell_set_control(struct worker *worker, struct cell *cell, uint32_t bits)
 {
     atom32_fetch_or(&cell->control, bits, ATOM_RELAXED); /* it is this worker's */
     mail_rouse(worker, cell);
@@ -355,27 +355,27 @@ static inline void mail_call(struct worker *worker, struct cell *cell, uint32_t 
 tr_status tr__mail_send(struct worker *worker, struct cell *cell, struct envelope *envelope);
 
 /**
- * Whether a notice, or an ask, to this actor is as quick as can be, but for its room: it lives here, and
+ * Whether a notice, or an ask, to this actor is as quick as can be, but for its capacity: it lives here, and
  * nothing is unusual.
  */
-static inline bool mail_is_near(const struct worker *worker, const struct cell *cell)
+static inline bool mail_can_go_fast(const struct worker *worker, const struct cell *cell)
 {
-    return cell_owner(cell) == worker->near && !(cell->flags & CELL_GUARDED) &&
+    return cell_owner(cell) == worker->fast_owner && !(cell->flags & CELL_SLOW_SEND) &&
            !door_has_mail(&cell->door);
 }
 
-/** The same with its room. */
-static inline bool mail_is_quick(const struct worker *worker, const struct cell *cell)
+/** The same with its capacity. */
+static inline bool mail_fits_fast(const struct worker *worker, const struct cell *cell)
 {
-    return mail_is_near(worker, cell) &&
+    return mail_can_go_fast(worker, cell) &&
            !mail_is_overdrawn(cell->stock_and_lines + MAIL_ONE_NOTICE);
 }
 
 /**
- * Hands one that is inside its envelope over, where mail_is_near; `stock_and_lines` is what is left with
+ * Hands one that is inside its envelope over, where mail_can_go_fast; `stock_and_lines` is what is left with
  * it, and not overdrawn. One that waits has no mail, as a rule, and others have some.
  */
-static inline void mail_send_near(struct worker *worker, struct cell *cell,
+static inline void mail_send_fast(struct worker *worker, struct cell *cell,
                                   struct envelope *envelope, uint64_t stock_and_lines)
 {
     cell->stock_and_lines = stock_and_lines;
@@ -386,7 +386,7 @@ static inline void mail_send_near(struct worker *worker, struct cell *cell,
         envelope->mail.next = &envelope->mail;
         if (__builtin_expect(last != NULL, 0))
             ring_insert(last, envelope);
-        cell->house = HOUSE_READY;
+        cell->sched_state = SCHED_READY;
         loop_enqueue(&worker->loop, &cell->task, TASK_NORMAL);
     } else if (last) {
         ring_insert(last, envelope);
@@ -395,14 +395,14 @@ static inline void mail_send_near(struct worker *worker, struct cell *cell,
     }
 }
 
-/** The same where mail_is_quick. */
+/** The same where mail_fits_fast. */
 static inline void mail_send_quickly(struct worker *worker, struct cell *cell,
                                      struct envelope *envelope)
 {
-    mail_send_near(worker, cell, envelope, cell->stock_and_lines + MAIL_ONE_NOTICE);
+    mail_send_fast(worker, cell, envelope, cell->stock_and_lines + MAIL_ONE_NOTICE);
 }
 
-/** As tr__mail_send, of a message that has its room already. */
+/** As tr__mail_send, of a message that has its capacity already. */
 tr_status tr__mail_place(struct worker *worker, struct cell *cell, struct envelope *envelope);
 
 /**

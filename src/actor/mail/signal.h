@@ -2,7 +2,7 @@
 /**
  * Signals that come by mail: tr_terminated and tr_child_failed.
  *
- * They wait among the notices, by arrival, but take no room, do not reset a receive timeout, and are
+ * They wait among the notices, by arrival, but take no capacity, do not reset a receive timeout, and are
  * dropped behind a PoisonPill or where nobody handles them. Their descriptors are the runtime's own:
  * a message of the same name that an actor tells another is no signal, and unhandled.
  */

@@ -199,7 +199,7 @@ static uint32_t talker(struct worker *worker, struct cell *cell, uint64_t *ref)
     if (!door_holds_mail(head))
         return CELL_FOREIGN;
     const struct envelope *envelope = head;
-    if (!mail_takes_room(envelope) || !envelope->sender)
+    if (!mail_takes_capacity(envelope) || !envelope->sender)
         return CELL_FOREIGN;
     *ref = envelope->sender;
     const struct cell *sender = slots_find(worker->slots, envelope->sender);
@@ -226,7 +226,7 @@ static bool talk_note(struct worker *worker, const struct cell *cell, uint32_t f
 static bool restless_post(struct worker *worker, struct cell *cell)
 {
     worker->balance.sample_in = 1 + (int32_t)rng_below(&worker->rng, RESTLESS_ODDS);
-    return cell->house == HOUSE_WAITING && tr__move_is_possible(worker, cell) &&
+    return cell->sched_state == SCHED_WAITING && tr__move_is_possible(worker, cell) &&
            tr__move_give(worker, cell, elsewhere(worker), true);
 }
 
@@ -243,7 +243,7 @@ bool tr__balance_sample(struct worker *worker, struct cell *cell)
     uint64_t sender = 0;
     uint32_t from = talker(worker, cell, &sender);
     if (from >= system_open_workers(system) || from == worker->index ||
-        cell->house != HOUSE_WAITING)
+        cell->sched_state != SCHED_WAITING)
         return false;
     if (!talk_note(worker, cell, from, sender) || must_stay(worker, cell) ||
         !tr__move_is_possible(worker, cell))

@@ -154,7 +154,7 @@ tr_status tr_system_add_hook(tr_system *system, tr_hook_phase phase, const char 
     struct hooks *hooks = &shutdown->hooks;
     tr_status status = TR_OK;
     lock_take(&shutdown->lock);
-    if (shutdown->is_called) {
+    if (shutdown->is_asked_for) {
         status = TR_STOPPING;
     } else if (hooks->count == TR_HOOKS_MAX) {
         status = TR_LIMIT;

@@ -266,13 +266,13 @@ struct census {
 
 struct tally {
     uint64_t lines;      /* of all messages in the lists of an actor */
-    int32_t roomy;       /* those that have room in its mailbox, */
+    int32_t roomy;       /* those that have capacity in its mailbox, */
     int32_t roomy_lines; /* and their memory */
 };
 
 static void tally_roomy(struct tally *tally, const struct envelope *envelope)
 {
-    if (!mail_takes_room(envelope))
+    if (!mail_takes_capacity(envelope))
         return;
     tally->roomy++;
     tally->roomy_lines += (int32_t)mail_lines(envelope);
@@ -296,12 +296,12 @@ static uint64_t ring_count(const struct envelope *last, struct tally *tally)
 static void count_journey(struct census *census, struct envelope *envelope, uint64_t from)
 {
     const struct cell *cell = slots_find(census->slots, from);
-    const struct tr_room *room = envelope_data(envelope);
+    const struct tr_capacity *capacity = envelope_data(envelope);
     if (!cell)
         return;
     struct journey *journey = &census->journeys[slots_number(census->slots, cell)];
-    journey->messages += room->messages;
-    journey->lines += room->lines;
+    journey->messages += capacity->messages;
+    journey->lines += capacity->lines;
 }
 
 /* Room that is in the inbox of a cell, or in the hands of its turns. */
@@ -361,19 +361,19 @@ static void census_cell(struct census *census, const struct cell *cell)
     if (is_exact) {
         const struct journey *journey = &census->journeys[slots_number(census->slots, cell)];
         int32_t lines;
-        int32_t messages = tr__room_used(cell, behavior, &lines);
+        int32_t messages = tr__capacity_used(cell, behavior, &lines);
         TR_ASSERT(messages == tally.roomy + journey->messages);
         TR_ASSERT(lines == tally.roomy_lines + journey->lines);
     }
     bool is_actor = !(cell->flags & CELL_CLIENT) && cell_parent_slot(cell);
     census->live += is_actor && cell->life != LIFE_STOPPED;
-    TR_ASSERT((cell->house == HOUSE_READY) <= (cell->life < LIFE_STOPPED));
+    TR_ASSERT((cell->sched_state == SCHED_READY) <= (cell->life < LIFE_STOPPED));
 }
 
-/* Free slots have no owner, and so do clients; these have a ref to show. Nobody lives in a front. */
+/* Free slots have no owner, and so do clients; these have a ref to show. Nobody lives in a group address. */
 static bool slot_is_free(const struct cell *cell)
 {
-    return front_is(cell) ||
+    return cell_is_group_address(cell) ||
            (cell_owner(cell) == CELL_FOREIGN && !atom64_load(&cell->door.ref, ATOM_RELAXED));
 }
 

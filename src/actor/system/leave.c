@@ -46,7 +46,7 @@ static void give_waiting(struct worker *worker)
     uint32_t used = tr__slots_used(worker->slots);
     for (uint32_t slot = 1; slot < used; slot++) {
         struct cell *cell = slots_at(worker->slots, slot);
-        if (cell && cell_owner(cell) == worker->index && cell->house == HOUSE_WAITING)
+        if (cell && cell_owner(cell) == worker->index && cell->sched_state == SCHED_WAITING)
             (void)give(worker, cell);
     }
 }

@@ -3,7 +3,7 @@
 
 #include "actor/system/balance.h"
 #include "actor/life/extra.h"
-#include "actor/mail/front.h"
+#include "actor/mail/group_address.h"
 #include "actor/life/spawn.h"
 #include "actor/life/supervise.h"
 #include "actor/time/timers.h"
@@ -27,12 +27,12 @@ static bool extra_may_move(const struct cell_extra *extra)
 bool tr__move_may_leave(const struct worker *worker, const struct cell *cell)
 {
     const int bound = CELL_SEALED | CELL_WOKEN | CELL_KILLING | CELL_BARRIER | CELL_METERED |
-                      CELL_FAILED | CELL_ASKED | CELL_CALLS | CELL_AWAITED;
+                      CELL_FAILED | CELL_SUSPEND_WANTED | CELL_CALLS | CELL_HAS_WAITING_SENDERS;
     if (cell->life != LIFE_RUNNING || cell->flags & bound ||
         cell->dispatch->behavior->options.is_pinned)
         return false;
-    /* Who watches a group is known by two refs to the worker of its crew. */
-    if (cell->origin && tr__front_of_crew(cell))
+    /* Who watches a group is known by two refs to the worker of its group supervisor. */
+    if (cell->origin && tr__group_address_of_supervisor(cell))
         return false;
     if (cell == worker->system->guardian || atom32_load(&cell->control, ATOM_RELAXED))
         return false;
@@ -48,7 +48,8 @@ bool tr__move_is_possible(const struct worker *worker, const struct cell *cell)
 bool tr__move_give(struct worker *worker, struct cell *cell, uint32_t to, bool has_post)
 {
     struct tr_system *system = worker->system;
-    TR_ASSERT(cell->house == HOUSE_WAITING || (cell->house == HOUSE_READY && !has_post));
+    TR_ASSERT(cell->sched_state == SCHED_WAITING ||
+              (cell->sched_state == SCHED_READY && !has_post));
     TR_ASSERT(cell_owner(cell) == worker->index);
     TR_ASSERT(to < system->worker_count);
     /* There may be fewer workers, or more, since that was chosen. In a shutdown nobody moves. */
@@ -64,7 +65,7 @@ bool tr__move_give(struct worker *worker, struct cell *cell, uint32_t to, bool h
         return false;
     }
     tr__timers_pack(worker, cell, parcel);
-    cell->house = HOUSE_MOUNTING;
+    cell->sched_state = SCHED_MOUNTING;
     atom32_store(&cell->door.owner, CELL_FOREIGN, ATOM_RELAXED);
     atom64_count(&worker->counters.moves, 1);
     if (loop_post(&system->workers[to]->loop, &cell->door.ready))
@@ -83,7 +84,7 @@ static void fail(struct worker *worker, struct cell *cell)
 void tr__move_take(struct worker *worker, struct cell *cell)
 {
     struct tr_system *system = worker->system;
-    TR_ASSERT(cell->house == HOUSE_MOUNTING && cell_owner(cell) == CELL_FOREIGN);
+    TR_ASSERT(cell->sched_state == SCHED_MOUNTING && cell_owner(cell) == CELL_FOREIGN);
     struct dispatch *dispatch = tr__dispatch_of(&worker->dispatches, cell->dispatch->behavior);
     if (!dispatch) {
         /* Out of memory. Where it comes from there is one, and the post is in hand. */
@@ -96,11 +97,11 @@ void tr__move_take(struct worker *worker, struct cell *cell)
     bool has_timers = tr__timers_unpack(worker, cell);
     tr__balance_arrived(worker, cell);
     /* As one who waits it is asked, should somebody ask why; one who fails is in no queue. */
-    cell->house = has_timers ? HOUSE_WAITING : HOUSE_RUNNING;
+    cell->sched_state = has_timers ? SCHED_WAITING : SCHED_RUNNING;
     tr__mail_take_in(worker, cell, door_take_posted(&cell->door));
     tr__shutdown_adopt(worker, cell);
     if (!has_timers)
         fail(worker, cell);
-    else if (cell->house == HOUSE_WAITING)
-        tr__cell_settle(worker, cell);
+    else if (cell->sched_state == SCHED_WAITING)
+        tr__cell_park_or_requeue(worker, cell);
 }

@@ -11,7 +11,7 @@
 
 #define WORTH_SAYING_NS (TR_SECOND / 2) /* who stops later than this is named to people */
 
-/* Paths are cut at the front: their ends tell more. */
+/* Paths are cut at the beginning: their ends tell more. */
 static void copy_path(char *to, size_t size, const char *path)
 {
     size_t length = strlen(path);
@@ -43,7 +43,7 @@ static uint64_t worth_of_line(const tr_report_actor *line)
     return worth_of(line->dead_letters, line->is_forced || line->after_ns < 0, line->handled);
 }
 
-/* Puts a line where it belongs; the least of all makes room. */
+/* Puts a line where it belongs; the least of all makes capacity. */
 static void line_add(struct report_lines *lines, const tr_report_actor *line)
 {
     uint32_t count = lines->count;
@@ -72,7 +72,7 @@ static void actor_note(struct worker *worker, const struct cell *cell, tr_time a
     struct shutdown *shutdown = &worker->system->shutdown;
     uint32_t handled;
     uint32_t dead;
-    if (!tr__ledger_take(worker, cell, &handled, &dead))
+    if (!tr__shutdown_stats_take(worker, cell, &handled, &dead))
         return;
     uint64_t worth = worth_of(dead, is_forced, handled);
     if (!worth)
@@ -98,11 +98,11 @@ static uint32_t actors_left(struct tr_system *system, struct report_lines *lines
     uint32_t dead;
     for (uint32_t i = 0; i < system->worker_count; i++) {
         if (atom32_load(&system->workers[i]->is_stuck, ATOM_RELAXED))
-            tr__ledger_add_run(system->workers[i]);
+            tr__shutdown_stats_add_run(system->workers[i]);
     }
-    for (uint32_t slot = 1; slot < system->shutdown.ledger.count; slot++) {
+    for (uint32_t slot = 1; slot < system->shutdown.shutdown_stats.count; slot++) {
         const struct cell *cell = slots_at(&system->slots, slot);
-        if (!cell || !tr__ledger_look(system, slot, &handled, &dead))
+        if (!cell || !tr__shutdown_stats_look(system, slot, &handled, &dead))
             continue;
         told++;
         line.handled = handled;
@@ -119,7 +119,7 @@ static void slow_add(struct shutdown *shutdown, const char *path, tr_time after_
 {
     tr_shutdown_report *final = &shutdown->final;
     lock_take(&shutdown->lock);
-    /* Notes come in the order of time: the newest is the slowest, the last one makes room. */
+    /* Notes come in the order of time: the newest is the slowest, the last one makes capacity. */
     uint32_t kept = final->slow_count;
     if (kept == TR_REPORT_SLOW_MAX)
         kept--;
@@ -189,7 +189,7 @@ struct collector {
     tr_time now_ns;
 };
 
-/* Where the next one is written down; NULL when there is no room, but it is counted. */
+/* Where the next one is written down; NULL when there is no capacity, but it is counted. */
 static tr_report_busy *busy_next(struct collector *collector)
 {
     tr_shutdown_report *report = collector->report;
@@ -201,9 +201,9 @@ static const char *handler_of(const struct cell *cell, const tr_type *type)
 {
     const tr_behavior *behavior = cell->dispatch ? cell->dispatch->behavior : NULL;
     for (size_t i = 0; behavior && type && i < behavior->handler_count; i++) {
-        const tr_handler *row = &behavior->handlers[i];
-        if (!row->type || row->type == type || tr_type_is_equal(row->type, type))
-            return row->name;
+        const tr_handler *handler = &behavior->handlers[i];
+        if (!handler->type || handler->type == type || tr_type_is_equal(handler->type, type))
+            return handler->name;
     }
     return behavior ? behavior->name : "";
 }
@@ -256,16 +256,17 @@ static void busy_add_store(struct collector *collector)
     busy->age_ns = collector->now_ns - since_ns;
 }
 
-static void busy_add_stuck(void *context, const struct relief_thread *thread)
+static void busy_add_stuck(void *context, const struct handoff_thread *thread)
 {
     struct collector *collector = context;
     tr_report_busy *busy = busy_next(collector);
     if (!busy)
         return;
-    const tr_handler *row = thread->row;
+    const tr_handler *handler = thread->handler;
     path_of(collector->system, thread->cell, busy->path, sizeof busy->path);
     (void)snprintf(busy->type, sizeof busy->type, "%s", thread->type->name);
-    (void)snprintf(busy->place, sizeof busy->place, "%s", row->name ? row->name : "its handler");
+    (void)snprintf(
+        busy->place, sizeof busy->place, "%s", handler->name ? handler->name : "its handler");
     busy->worker = (int)thread->worker->index;
     busy->age_ns = collector->now_ns - thread->since_ns;
 }
@@ -330,7 +331,7 @@ void tr__report_lose(struct tr_system *system)
     for (uint32_t i = 0; i < system->worker_count; i++)
         busy_add_worker(&collector, system->workers[i]);
     tr__blocking_each(&system->blocking, busy_add_job, &collector);
-    tr__relief_each(system, busy_add_stuck, &collector);
+    tr__handoff_each(system, busy_add_stuck, &collector);
     busy_add_store(&collector);
     fill_counts(system, &report);
     struct report_lines left = {.count = 0};
@@ -378,7 +379,7 @@ tr_status tr_system_report_sized(tr_system *system, tr_shutdown_report *report, 
     lock_take(&shutdown->lock);
     if (shutdown->is_lost) {
         *report = shutdown->final;
-    } else if (over_ns && shutdown->is_called) {
+    } else if (over_ns && shutdown->is_asked_for) {
         *report = shutdown->final;
         if (report->status == TR_OK)
             report->status = other;
@@ -399,7 +400,7 @@ tr_status tr_system_report_sized(tr_system *system, tr_shutdown_report *report, 
 struct text {
     char *at;
     size_t size;
-    size_t length; /* of the whole, which may be more than there is room for */
+    size_t length; /* of the whole, which may be more than there is capacity for */
 };
 
 static void say(struct text *text, const char *format, ...) TR_PRINTF(2, 3);
@@ -408,8 +409,8 @@ static void say(struct text *text, const char *format, ...)
 {
     va_list list;
     va_start(list, format);
-    size_t room = text->length < text->size ? text->size - text->length : 0;
-    int written = vsnprintf(room ? text->at + text->length : NULL, room, format, list);
+    size_t capacity = text->length < text->size ? text->size - text->length : 0;
+    int written = vsnprintf(capacity ? text->at + text->length : NULL, capacity, format, list);
     va_end(list);
     text->length += written > 0 ? (size_t)written : 0;
 }

@@ -29,7 +29,7 @@ void tr__shutdown_deinit(struct tr_system *system)
 {
     tr_parker *parker = atomptr_load(&system->shutdown.parker, ATOM_ACQUIRE);
     tr__hooks_join(system);
-    tr__ledger_free(system);
+    tr__shutdown_stats_free(system);
     if (parker)
         system->platform->parker_free(system->platform, parker);
 }
@@ -49,9 +49,9 @@ static bool call(struct tr_system *system, tr_time timeout_ns)
     struct shutdown *shutdown = &system->shutdown;
     tr_time now_ns = system->platform->mono_now(system->platform);
     lock_take(&shutdown->lock);
-    bool is_first = !shutdown->is_called;
+    bool is_first = !shutdown->is_asked_for;
     if (is_first) {
-        shutdown->is_called = true;
+        shutdown->is_asked_for = true;
         shutdown->called_ns = now_ns;
         shutdown->timeout_ns = timeout_ns < 0 ? 0 : timeout_ns;
     }
@@ -73,7 +73,7 @@ void tr__shutdown_at_once(struct tr_system *system)
 {
     struct shutdown *shutdown = &system->shutdown;
     lock_take(&shutdown->lock);
-    if (!shutdown->is_called)
+    if (!shutdown->is_asked_for)
         shutdown->hooks.count = 0;
     lock_give(&shutdown->lock);
     tr_system_shutdown(system, 0);
@@ -101,7 +101,7 @@ void tr__shutdown_begin(struct tr_system *system)
     tr_time timeout_ns = shutdown->timeout_ns;
     lock_give(&shutdown->lock);
     tr_time deadline_ns = timeout_ns > TR_NEVER - now_ns ? TR_NEVER : now_ns + timeout_ns;
-    tr__ledger_open(system);
+    tr__shutdown_stats_open(system);
     atom32_store(&shutdown->sweep, 1, ATOM_RELEASE); /* partner: on_round */
     atom64_store(&system->shutdown_ns, (uint64_t)deadline_ns, ATOM_SEQ_CST);
     atom64_store(&shutdown->began_ns, (uint64_t)now_ns, ATOM_SEQ_CST);
@@ -262,7 +262,7 @@ static void disown(struct worker *worker, struct cell *parent, struct cell *chil
     child->sibling_next = 0;
     child->sibling_last = 0;
     if (!parent->child_count)
-        mail_call(worker, parent, CONTROL_FINISH);
+        cell_set_control(worker, parent, CONTROL_FINISH);
 }
 
 /* Whether the children of this one have been sent the kill. */
@@ -311,7 +311,7 @@ static void disown_blocked(void *context, const struct blocking_job *job)
     disown_busy(context, job->cell);
 }
 
-static void disown_stuck(void *context, const struct relief_thread *thread)
+static void disown_stuck(void *context, const struct handoff_thread *thread)
 {
     disown_busy(context, thread->turn->cell);
 }
@@ -325,10 +325,10 @@ static void sweep_cell(struct worker *worker, struct cell *cell)
         return; /* the last wake that is under way asks for another sweep; partner: tr__spawn_leave */
     if (atom32_load(&system->shutdown.is_forced, ATOM_ACQUIRE)) {
         if (!(cell->flags & CELL_KILLING))
-            mail_call(worker, cell, CONTROL_KILL);
+            cell_set_control(worker, cell, CONTROL_KILL);
     } else if (slots_parent(worker->slots, cell) == system->guardian && !cell_is_keeper(cell)) {
         if (cell->life < LIFE_STOPPING && !(cell->flags & CELL_SEALED))
-            mail_call(worker, cell, CONTROL_STOP);
+            cell_set_control(worker, cell, CONTROL_STOP);
     }
     if (is_killing(cell) && !tr__shutdown_may_reuse(system))
         disown_children(worker, cell);
@@ -339,7 +339,7 @@ void tr__shutdown_sweep(struct worker *worker)
     struct tr_system *system = worker->system;
     worker->swept =
         atom32_load(&system->shutdown.sweep, ATOM_ACQUIRE); /* partner: tr__shutdown_ask */
-    tr__ledger_begin(worker);
+    tr__shutdown_stats_begin(worker);
     if (worker->swept == 1)
         return; /* the shutdown has begun, and nothing is asked for */
     /* Whoever else has found the deadline: no keeper is killed while somebody may be woken below it. */
@@ -357,7 +357,7 @@ void tr__shutdown_sweep(struct worker *worker)
     }
     if (!tr__shutdown_may_reuse(system)) {
         tr__blocking_each(&system->blocking, disown_blocked, worker);
-        tr__relief_each(system, disown_stuck, worker);
+        tr__handoff_each(system, disown_stuck, worker);
     }
 }
 
@@ -382,7 +382,7 @@ bool tr__shutdown_may_leave(struct worker *worker)
 {
     if (tr__shutdown_may_reuse(worker->system) || !has_actors(worker))
         return true;
-    /* The judge may be gone, and what it asked for last may have come too early for some. */
+    /* The shutdown_wait may be gone, and what it asked for last may have come too early for some. */
     tr__shutdown_sweep(worker);
     return false;
 }

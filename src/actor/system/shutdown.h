@@ -10,10 +10,10 @@
  * Both are seen to in a *sweep*, which is asked for by adding 1 to `sweep`: each worker that comes to
  * its next round goes through its own cells. The first of these numbers says no more than that the
  * shutdown has begun. At the deadline an alarm of worker 0 asks for one. Who waits (tr_system_wait) is
- * the judge: it sleeps until something is due, looks at the workers from outside, and asks for more.
+ * the thread that waits for the shutdown: it sleeps until something is due, looks at the workers from outside, and asks for more.
  *
  * Rules:
- *   1. A worker is *stuck* for the judge when it runs user code and has done nothing that is counted
+ *   1. A worker is *stuck* for the thread that waits for the shutdown when it runs user code and has done nothing that is counted
  *      for a while. This may be wrong the next moment: nothing below relies on its being true.
  *   2. In a sweep after the deadline each worker kills its own cells, whoever their parents are. So an
  *      order that a stuck worker should have passed on is not missed, and none waits in a run queue
@@ -26,7 +26,7 @@
  *   4. From is_abandoned on no slot and no name is given back, so that a path can be read and a parent
  *      be found from anywhere. Names are given back under `lock`, and is_abandoned is set under it.
  *   5. A worker ends when the system is over and it has nothing to do; if the system was abandoned, when
- *      it has no actor left either. The judge returns TR_OK only when all workers have ended.
+ *      it has no actor left either. The shutdown_wait returns TR_OK only when all workers have ended.
  *   6. /user first stops the actors of the program. Meanwhile durable actors stay awake and can be woken by
  *      handlers, so that what the program finishes can be stored. When the others have stopped, or when three
  *      quarters of the time are over, whichever comes first, nobody can wake them any more (`wakes` of the
@@ -38,7 +38,7 @@
 #include <troupe/shutdown.h>
 
 #include "actor/system/hooks.h"
-#include "actor/mail/ledger.h"
+#include "actor/mail/shutdown_stats.h"
 #include "os/atomic.h"
 #include "os/lock.h"
 
@@ -66,16 +66,16 @@ struct shutdown {
     atom64 over_ns;       /* when /user had stopped; 0: not yet */
     atom64 slow_ns;       /* who stops later than this is worth a note */
     atom64 floor; /* actors have to be worth more than this for a line; see actor/system/report.c */
-    struct ledger ledger;
+    struct shutdown_stats shutdown_stats;
     tr_time timeout_default_ns;
     bool is_closing;       /* worker 0's: durable actors cannot be woken any more; see rule 6 */
     bool are_keepers_told; /* worker 0's: to stop */
 
     struct lock
         lock; /* for all below; but for that of a name, nothing else is taken while it is held */
-    bool is_called;
+    bool is_asked_for;
     bool is_escalated;
-    bool is_lost; /* the judge has returned: final says what is left */
+    bool is_lost; /* the thread that waits for the shutdown has returned: final says what is left */
     tr_error escalation;
     tr_time called_ns;
     tr_time timeout_ns;
@@ -130,7 +130,7 @@ bool tr__shutdown_may_reuse(struct tr_system *system);
 bool tr__shutdown_may_leave(struct worker *worker);
 
 /**
- * Waits until all workers have ended, or the judge gives up, then for the hooks after. After each
+ * Waits until all workers have ended, or the thread that waits for the shutdown gives up, then for the hooks after. After each
  * sleep, on_wake is called if it is not NULL. TR_OK: all threads may be joined.
  * TR_SHUTDOWN_INCOMPLETE: nothing may.
  */
@@ -146,7 +146,7 @@ bool tr__shutdown_has_unstored(struct tr_system *system);
 /** Whether functions still run in a system that nobody waits for any more: its memory is theirs. */
 bool tr__shutdown_is_left(struct tr_system *system);
 
-/** Completes `final`; those who are still busy are looked up. By the judge. */
+/** Completes `final`; those who are still busy are looked up. By the thread that waits for the shutdown. */
 void tr__report_lose(struct tr_system *system);
 
 #endif

@@ -43,7 +43,7 @@ static void log_stall(struct tr_system *system, const struct view *view, const t
             stall->is_over ? "" : " so far",
             place[0] ? place : "code that is not known",
             stall->worker,
-            stall->is_relieved ? ", relieved" : "",
+            stall->is_handed_off ? ", replaced" : "",
             more);
 }
 
@@ -56,12 +56,12 @@ void tr__stalls_tell(struct tr_system *system, const struct view *view, int work
                       .duration_ns = duration_ns,
                       .worker = worker,
                       .is_over = flags & STALL_OVER,
-                      .is_relieved = flags & STALL_RELIEVED};
-    const tr_type *type = view->type ? view->type : view->row ? view->row->type : NULL;
+                      .is_handed_off = flags & STALL_RELIEVED};
+    const tr_type *type = view->type ? view->type : view->handler ? view->handler->type : NULL;
     if (type)
         stall.type = type->name;
-    if (view->row)
-        stall.handler = view->row->name;
+    if (view->handler)
+        stall.handler = view->handler->name;
     if (view->behavior) {
         stall.behavior = view->behavior->name;
         stall.file = view->behavior->file;
@@ -82,11 +82,11 @@ static bool on_stall(void *context, struct loop *loop, tr_time duration_ns, bool
     /* One that has ended is no more to be seen: it is the one that was seen before. */
     if (!is_over && !tr__view_running(worker, view))
         return false;
-    /* Who has taken its worker is still to take the first step; then it is told of as relieved. */
-    if (!is_over && tr__relief_has(system, view->ref))
+    /* Who has taken its worker is still to take the first step; then it is told of as replaced. */
+    if (!is_over && tr__handoff_has(system, view->ref))
         return false;
     /* Its worker has got on, but without it. */
-    if (is_over && tr__relief_follows(system, view->ref))
+    if (is_over && tr__handoff_follows(system, view->ref))
         return true;
     unsigned flags = is_over ? STALL_OVER : loop->is_reported ? 0 : STALL_FIRST;
     tr__stalls_tell(system, view, (int)worker->index, duration_ns, flags);
@@ -122,6 +122,6 @@ struct watch_report tr__stalls_report(struct tr_system *system)
 {
     struct watch_report report = {
         .stall_ns = system->stalls.report_ns, .on_stall = on_stall, .context = system};
-    tr__relief_watch(system, &report);
+    tr__handoff_watch(system, &report);
     return report;
 }

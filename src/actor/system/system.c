@@ -55,11 +55,11 @@ size_t tr__cell_path(struct tr_system *system, const struct cell *cell, char *pa
         memcpy(end - length, part, (size_t)written);
         cell = slots_parent(&system->slots, cell);
     }
-    const char *front = cell && cell->name ? cell->name->path : "/user";
+    const char *group = cell && cell->name ? cell->name->path : "/user";
     if (!cell)
-        front = "";
-    snprintf(path, TR_PATH_MAX + 1, "%s%.*s", front, (int)length, end - length);
-    return strlen(front) + length + cut;
+        group = "";
+    snprintf(path, TR_PATH_MAX + 1, "%s%.*s", group, (int)length, end - length);
+    return strlen(group) + length + cut;
 }
 
 void tr__system_post(struct tr_system *system, struct counters *counters, struct cell *cell)
@@ -130,9 +130,9 @@ static tr_status options_check(const tr_system_options *options)
         return TR_INVALID_ARGUMENT;
     if (options->stack_bytes > TR_STACK_LARGEST)
         return TR_LIMIT;
-    tr_status relief = tr__relief_check(options);
-    if (relief != TR_OK)
-        return relief;
+    tr_status handoff = tr__handoff_check(options);
+    if (handoff != TR_OK)
+        return handoff;
     if (options->workers > TR_WORKERS_MAX || options->actors_max > TR_ACTORS_MAX)
         return TR_LIMIT;
     if (options->name && !tr__name_is_valid(options->name))
@@ -174,7 +174,7 @@ static struct tr_system *system_alloc(const tr_system_options *options)
     system->has_pool_supervision = options->pool_supervision;
     if (system->has_pool_supervision)
         system->pool_supervision = *options->pool_supervision;
-    tr__start_gate_init(&system->gate, options);
+    tr__start_barrier_init(&system->start_barrier, options);
     system->awake_max = options->awake_max;
     system->awake_bytes_max = options->awake_bytes_max;
     atomptr_init(&system->pool, NULL);
@@ -202,8 +202,8 @@ static struct tr_system *system_alloc(const tr_system_options *options)
     tr__shutdown_init(&system->shutdown,
                       has_timeout ? options->shutdown_timeout_ns : TR_SHUTDOWN_TIMEOUT_NS);
     tr__stalls_init(&system->stalls, options);
-    tr__relief_init(&system->relief, system, options);
-    tr__fronts_init(&system->fronts);
+    tr__handoff_init(&system->handoff, system, options);
+    tr__group_addresses_init(&system->group_addresses);
     system->balance = options->balance;
     system->traps_faults = options->traps_faults;
     system->names_faults = options->names_faults;
@@ -232,8 +232,8 @@ static tr_status guardian_make(struct tr_system *system)
     cell_become(system, cell, LIFE_STARTING, __func__);
     cell_become(system, cell, LIFE_RUNNING, __func__);
     cell->flags |= CELL_STARTED;
-    cell->house = HOUSE_WAITING;
-    tr__room_open(cell, &tr_behavior_tr_guardian);
+    cell->sched_state = SCHED_WAITING;
+    tr__capacity_open(cell, &tr_behavior_tr_guardian);
     system->guardian = cell;
     system->guardian_name = cell->name;
     door_open(&cell->door, cell->identity, 0, false);
@@ -373,11 +373,11 @@ void tr_system_free(tr_system *system)
         tr__envelope_pool_deinit(&system->foreign_pool);
     tr__dead_letters_deinit(&system->dead_letters, &source);
     tr__stalls_deinit(system);
-    tr__relief_deinit(system);
-    tr__start_gate_deinit(system);
+    tr__handoff_deinit(system);
+    tr__start_barrier_deinit(system);
     if (system->pool_free)
         system->pool_free(system);
-    tr__fronts_deinit(system);
+    tr__group_addresses_deinit(system);
     tr__topics_deinit(system);
     tr__slots_deinit(&system->slots);
     if (system->names.source.platform)

@@ -18,14 +18,14 @@ static bool is_worker(struct tr_system *system)
         if (atom64_load(&system->workers[i]->thread_id, ATOM_RELAXED) == id)
             return true;
     }
-    return tr__relief_is_caller(system);
+    return tr__handoff_is_caller(system);
 }
 
 static void threads_join(struct tr_system *system)
 {
     /* One that is being added is there by then, and no other comes: the system stops. */
     lock_take(&system->grow_lock);
-    tr__relief_close(system);
+    tr__handoff_close(system);
     for (uint32_t i = 0; i < system->worker_count; i++) {
         struct worker *worker = system->workers[i];
         if (worker->thread)
@@ -35,7 +35,7 @@ static void threads_join(struct tr_system *system)
     lock_give(&system->grow_lock);
     tr__blocking_end(&system->blocking);
     tr__watch_stop(&system->watch);
-    tr__relief_join(system);
+    tr__handoff_join(system);
 }
 
 /* Gives a worker its thread. */
@@ -64,10 +64,10 @@ static tr_status threads_start(struct tr_system *system)
     uint32_t started = 0;
     tr_status status = tr__shutdown_open(system);
     if (status == TR_OK)
-        status = tr__relief_open(system);
+        status = tr__handoff_open(system);
     struct watch_report report = tr__stalls_report(system);
     if (status == TR_OK)
-        status = tr__start_gate_prepare(system);
+        status = tr__start_barrier_prepare(system);
     if (status == TR_OK)
         status =
             tr__watch_start(&system->watch, platform, system->loops, system->worker_count, &report);
@@ -75,7 +75,7 @@ static tr_status threads_start(struct tr_system *system)
     uint32_t most = atom32_load(&system->open_most, ATOM_ACQUIRE);
     for (; started < most && status == TR_OK; started += status == TR_OK)
         status = thread_start(system, started);
-    tr_status passed = tr__start_gate_wait(system, started);
+    tr_status passed = tr__start_barrier_wait(system, started);
     return status == TR_OK ? passed : status;
 }
 
@@ -113,8 +113,8 @@ static void phase_end(struct tr_system *system, tr_status ended)
 static void run_orphans(struct tr_system *system)
 {
     tr__shutdown_at_once(system);
-    tr__relief_close(system); /* this thread cannot be relieved */
-    tr__start_gate_open(system);
+    tr__handoff_close(system); /* this thread cannot be replaced */
+    tr__start_barrier_open(system);
     while (!atom32_load(&system->is_over, ATOM_SEQ_CST)) {
         for (uint32_t i = 0; i < system->worker_count; i++) {
             struct worker *worker = system->workers[i];
@@ -146,7 +146,7 @@ tr_status tr_system_start(tr_system *system)
     else
         is_first = false;
     if (status == TR_OK)
-        tr__start_gate_open(system);
+        tr__start_barrier_open(system);
     lock_give(&system->grow_lock);
     if (!is_first)
         goto give;
@@ -166,13 +166,13 @@ give:
 static tr_status worker_add(struct tr_system *system, uint32_t index)
 {
     struct worker *worker = system->workers[index];
-    uint32_t arrived = tr__start_gate_arrived(&system->gate);
+    uint32_t arrived = tr__start_barrier_arrived(&system->start_barrier);
     if (worker->thread)
         return TR_OK; /* since an earlier call, of which another part failed */
     tr_status status = thread_start(system, index);
     if (status != TR_OK)
         return status;
-    status = tr__start_gate_wait_late(system, arrived + 1);
+    status = tr__start_barrier_wait_late(system, arrived + 1);
     if (status == TR_OK)
         return TR_OK;
     /* It has returned, and counts for nothing. */
@@ -197,7 +197,8 @@ static void tell_pool(struct tr_system *system)
 static tr_status workers_open(struct tr_system *system, uint32_t count)
 {
     uint32_t open = system_open_workers(system);
-    if (atom32_load(&system->is_stopping, ATOM_SEQ_CST) || start_gate_has_failed(&system->gate))
+    if (atom32_load(&system->is_stopping, ATOM_SEQ_CST) ||
+        start_barrier_has_failed(&system->start_barrier))
         return TR_STOPPING;
     tr_status status = TR_OK;
     bool has_threads = phase_of(system) == SYSTEM_STARTED;
@@ -224,7 +225,7 @@ tr_status tr_system_set_workers(tr_system *system, int workers)
         return TR_INVALID_ARGUMENT;
     if ((uint32_t)workers > system->worker_count)
         return TR_LIMIT;
-    if (tr__start_gate_is_caller(system))
+    if (tr__start_barrier_is_caller(system))
         return TR_WOULD_DEADLOCK;
     lock_take(&system->grow_lock);
     tr_status status = workers_open(system, (uint32_t)workers);
@@ -323,7 +324,7 @@ tr_status tr_system_run_once(tr_system *system, tr_time wait_ns)
     tr_status status = once_begin(system, worker);
     if (status != TR_OK)
         return status;
-    status = tr__start_gate_pass_embedded(system);
+    status = tr__start_barrier_pass_embedded(system);
     if (status != TR_OK) {
         tr__system_drain(system);
         once_end(system, worker);
@@ -456,7 +457,7 @@ static void counters_fill(struct tr_system *system, tr_counters *counters)
     uint64_t received = value(&system->foreign_counters.handled);
     counters->turns -= counters->turns > received ? received : counters->turns;
     counters->stalls = value(&system->stalls.total);
-    counters->reliefs = value(&system->relief.total);
+    counters->handoffs = value(&system->handoff.total);
     counters->live =
         counters->spawned > counters->stopped ? counters->spawned - counters->stopped : 0;
     uint64_t gone = counters->handled + counters->dead_letters - counters->refused;

@@ -7,10 +7,10 @@
 #include "actor/turn/budget.h"
 #include "actor/system/balance.h"
 #include "actor/turn/fault.h"
-#include "actor/mail/gate.h"
+#include "actor/mail/outbox.h"
 #include "actor/system/move.h"
 #include "actor/turn/park.h"
-#include "actor/system/relief.h"
+#include "actor/system/thread_handoff.h"
 #include "actor/life/spawn.h"
 #include "actor/life/children.h"
 #include "actor/life/stop.h"
@@ -31,9 +31,9 @@ static void on_post_alive(struct worker *worker, struct cell *cell)
     if (balance_post(worker, cell))
         return;
     tr__mail_take_in(worker, cell, door_take_posted(&cell->door));
-    if (cell->house != HOUSE_WAITING) {
+    if (cell->sched_state != SCHED_WAITING) {
         if (__builtin_expect(atom32_load(&cell->control, ATOM_SEQ_CST) & CONTROL_BACK, 0))
-            tr__relief_back(worker, cell);
+            tr__handoff_back(worker, cell);
         return;
     }
     bool is_needed = mail_has_arrived(cell) || mail_is_over(cell);
@@ -64,7 +64,7 @@ static void on_post(struct loop *loop, struct stack_node *node)
     case LIFE_STOPPING:
         /* It waits for its children. What is inside came too late; the post may be an order. */
         tr__mail_take_in(worker, cell, door_take_posted(&cell->door));
-        if (atom32_load(&cell->control, ATOM_SEQ_CST) && cell->house == HOUSE_WAITING)
+        if (atom32_load(&cell->control, ATOM_SEQ_CST) && cell->sched_state == SCHED_WAITING)
             mail_make_ready(worker, cell);
         break;
     case LIFE_STOPPED:
@@ -92,12 +92,12 @@ static void on_round(struct loop *loop)
     struct worker *worker = worker_of_loop(loop);
     tr__waits_fire(worker, loop->now_ns);
     tr__delays_fire(worker, loop->now_ns);
-    tr__naps_fire(worker, loop->now_ns);
+    tr__wake_timers_fire(worker, loop->now_ns);
     tr__asks_fire(worker, loop->now_ns);
     if (atom32_load(&worker->system->shutdown.sweep, ATOM_ACQUIRE) != worker->swept)
         tr__shutdown_sweep(worker);
-    if (loop->now_ns - worker->burials.handed_in_ns >= BURIALS_EVERY_NS)
-        tr__burials_end(worker);
+    if (loop->now_ns - worker->dead_letter_batches.handed_in_ns >= BURIALS_EVERY_NS)
+        tr__dead_letter_batches_end(worker);
     loop->wants_round = tr__timers_fire(worker, loop->now_ns);
     /* Who is killed in a moment need not move. */
     if (!atom32_load(&worker->system->shutdown.is_forced, ATOM_RELAXED))
@@ -175,8 +175,8 @@ const struct loop_hooks tr__worker_trapping_hooks = {
     .on_idle = on_idle,
 };
 
-const struct loop_hooks tr__worker_relieving_hooks = {
-    .run = tr__cell_run_relieving,
+const struct loop_hooks tr__worker_handoff_hooks = {
+    .run = tr__cell_run_with_handoff,
     .on_post = on_post,
     .on_io = on_io,
     .on_round = on_round,
@@ -215,7 +215,7 @@ static void wheels_init(struct worker *worker)
     tr__wheel_init(&worker->idles, now_ns);
     tr__wheel_init(&worker->waits, now_ns);
     tr__wheel_init(&worker->delays, now_ns);
-    tr__wheel_init(&worker->naps, now_ns);
+    tr__wheel_init(&worker->wake_timers, now_ns);
     tr__wheel_init(&worker->ask_timeouts, now_ns);
     worker->ask_young_end = &worker->ask_young;
 }
@@ -231,7 +231,7 @@ tr_status tr__worker_init(struct worker *worker, struct tr_system *system, uint3
     worker->slots = &system->slots;
     worker->map = slots_map_of(worker->slots);
     worker->index = index;
-    worker->near = index;
+    worker->fast_owner = index;
     worker->source = system->source;
     const struct loop_hooks *hooks =
         system->traps_faults ? &tr__worker_trapping_hooks : &tr__worker_hooks;
@@ -241,7 +241,7 @@ tr_status tr__worker_init(struct worker *worker, struct tr_system *system, uint3
     if (system->round_min_ns)
         worker->loop.round_min_ns = system->round_min_ns;
     atom64_init(&worker->thread_id, 0);
-    atomptr_init(&worker->seat, NULL);
+    atomptr_init(&worker->claim, NULL);
     rng_init(&worker->rng, system->seed + index);
     worker->wait_last = (uint64_t)index << WAIT_HOME_SHIFT;
     /* Nobody runs it yet: who posts makes its descriptor readable. */
@@ -302,7 +302,7 @@ void tr__worker_deinit(struct worker *worker)
     tr__scratch_deinit(&worker->scratch);
     tr__dispatches_deinit(&worker->dispatches);
     tr__watched_free(&worker->watched, &worker->source);
-    tr__burials_free(worker);
+    tr__dead_letter_batches_free(worker);
     tr__envelope_pool_deinit(&worker->pool);
     worker->loop.platform->parker_free(worker->loop.platform, worker->loop.parker);
 }
@@ -312,7 +312,7 @@ bool tr__worker_slice(struct worker *worker, uint32_t turns_max)
     worker->loop.slice_left = turns_max;
     worker->fiber = tr__fiber_resume(&worker->host, worker->fiber);
     TR_ASSERT(worker->fiber);
-    tr__burials_end(worker);
+    tr__dead_letter_batches_end(worker);
     return worker->has_more;
 }
 
@@ -321,8 +321,8 @@ bool tr__worker_work(struct worker *worker)
     struct tr_system *system = worker->system;
     for (;;) {
         bool has_more = tr__worker_slice(worker, LOOP_NO_LIMIT);
-        if (__builtin_expect(worker->heir != NULL, 0)) {
-            tr__relief_hand(worker);
+        if (__builtin_expect(worker->successor != NULL, 0)) {
+            tr__handoff_hand(worker);
             return false;
         }
         if (has_more)
@@ -353,10 +353,10 @@ void tr__worker_main(void *context)
 {
     struct worker *worker = context;
     struct tr_system *system = worker->system;
-    struct relief_thread *seat = atomptr_load(&worker->seat, ATOM_RELAXED);
+    struct handoff_thread *claim = atomptr_load(&worker->claim, ATOM_RELAXED);
     uint64_t id = system->platform->thread_id(system->platform);
     atom64_store(&worker->thread_id, id, ATOM_RELAXED);
-    if (!tr__start_gate_pass(worker)) {
+    if (!tr__start_barrier_pass(worker)) {
         atom64_store(&worker->thread_id, 0, ATOM_RELAXED);
         return;
     }
@@ -366,10 +366,10 @@ void tr__worker_main(void *context)
         worker->is_ticked = worker->clock.has_counter;
         watch_rouse(&system->watch);
     }
-    if (seat)
-        atom64_store(&seat->id, id, ATOM_RELAXED);
+    if (claim)
+        atom64_store(&claim->id, id, ATOM_RELAXED);
     if (!tr__worker_work(worker))
-        tr__relief_serve(seat);
-    if (seat)
-        atom64_store(&seat->id, 0, ATOM_RELAXED);
+        tr__handoff_serve(claim);
+    if (claim)
+        atom64_store(&claim->id, 0, ATOM_RELAXED);
 }

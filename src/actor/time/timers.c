@@ -6,7 +6,7 @@
 #include "actor/ask/ask.h"
 #include "actor/life/extra.h"
 #include "actor/system/leave.h"
-#include "actor/system/relief.h"
+#include "actor/system/thread_handoff.h"
 #include "actor/verbs/schedule.h"
 #include "base/assert.h"
 
@@ -242,7 +242,7 @@ tr_time tr__timers_next(struct worker *worker)
     tr_time own_ns = earlier(tr__wheel_next(&worker->timers), tr__wheel_next(&worker->idles));
     own_ns = earlier(own_ns, tr__wheel_next(&worker->waits));
     own_ns = earlier(own_ns, tr__wheel_next(&worker->delays));
-    own_ns = earlier(own_ns, tr__wheel_next(&worker->naps));
+    own_ns = earlier(own_ns, tr__wheel_next(&worker->wake_timers));
     tr__asks_settle(worker);
     own_ns = earlier(own_ns, tr__wheel_next(&worker->ask_timeouts));
     own_ns = earlier(own_ns, leave_next(worker));

@@ -2,7 +2,7 @@
 #include "actor/turn/blocking.h"
 
 #include "actor/life/extra.h"
-#include "actor/system/relief.h"
+#include "actor/system/thread_handoff.h"
 #include "actor/life/supervise.h"
 #include "actor/turn/park.h"
 #include "actor/turn/turn.h"
@@ -17,11 +17,11 @@ struct helper {
     tr_parker *parker;
     tr_thread *thread; /* under the lock; NULL until who made it has written it */
     bool is_idle;      /* under the lock */
-    /* Of the job that runs, as the judge saw it: see actor/system/judge.c. */
-    tr_time judged_began; /* which one it was, by its beginning */
-    tr_time judged_ns;    /* when that was, */
-    tr_time judged_cpu;   /* the thread's CPU time then, or -1, */
-    tr_time stuck_ns;     /* and how long it had not returned by then */
+    /* Of the job that runs, as the thread that waits for the shutdown saw it: see actor/system/shutdown_wait.c. */
+    tr_time wait_seen_began; /* which one it was, by its beginning */
+    tr_time wait_seen_ns;    /* when that was, */
+    tr_time wait_seen_cpu;   /* the thread's CPU time then, or -1, */
+    tr_time stuck_ns;        /* and how long it had not returned by then */
 };
 
 /* ---- Jobs. ---- */
@@ -260,7 +260,7 @@ void tr__blocking_returned(struct worker *worker, struct cell *cell, struct enve
         tr__turn_wake(self, TR_OK);
         tr__restart_unblocked(worker, cell);
     } else if (!extra->blocked && !cell->child_count) {
-        mail_call(worker, cell, CONTROL_FINISH);
+        cell_set_control(worker, cell, CONTROL_FINISH);
     }
 }
 
@@ -312,15 +312,15 @@ static tr_time stuck_for(const tr_platform *platform, const struct blocking_job 
 {
     struct helper *helper = job->helper;
     tr_time cpu_ns = helper->thread ? platform->thread_cpu(platform, helper->thread) : -1;
-    if (helper->judged_began != job->began_ns)
+    if (helper->wait_seen_began != job->began_ns)
         helper->stuck_ns = 0;
     else if (cpu_ns < 0)
-        helper->stuck_ns += is_overloaded ? 0 : now_ns - helper->judged_ns;
-    else if (helper->judged_cpu >= 0)
-        helper->stuck_ns += cpu_ns - helper->judged_cpu;
-    helper->judged_began = job->began_ns;
-    helper->judged_ns = now_ns;
-    helper->judged_cpu = cpu_ns;
+        helper->stuck_ns += is_overloaded ? 0 : now_ns - helper->wait_seen_ns;
+    else if (helper->wait_seen_cpu >= 0)
+        helper->stuck_ns += cpu_ns - helper->wait_seen_cpu;
+    helper->wait_seen_began = job->began_ns;
+    helper->wait_seen_ns = now_ns;
+    helper->wait_seen_cpu = cpu_ns;
     return helper->stuck_ns;
 }
 

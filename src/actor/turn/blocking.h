@@ -80,7 +80,7 @@ void tr__blocking_each(struct blocking *blocking,
 /**
  * How many functions do not return: since this was first called they have had so much CPU, or have
  * slept so long while none of the workers lacked one. What they sleep for may need it
- * (`is_overloaded`). By the judge.
+ * (`is_overloaded`). By the thread that waits for the shutdown.
  */
 uint32_t tr__blocking_stuck(struct blocking *blocking, tr_time now_ns, tr_time patience_ns,
                             bool is_overloaded);

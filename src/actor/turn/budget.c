@@ -5,7 +5,7 @@
 
 #include "actor/life/children.h"
 #include "actor/life/extra.h"
-#include "actor/system/relief.h"
+#include "actor/system/thread_handoff.h"
 #include "actor/life/supervise.h"
 #include "actor/life/spawn.h"
 #include "actor/turn/turn.h"
@@ -75,7 +75,7 @@ static void tree_over(struct worker *worker, struct budget_tree *tree, enum budg
         tr__cell_path(worker->system, holder, path);
     tree->over_used = used;
     snprintf(tree->over_holder, sizeof tree->over_holder, "%.127s", path);
-    atom32_store(&tree->over, kind, ATOM_RELEASE); /* partner: tr__budget_obey */
+    atom32_store(&tree->over, kind, ATOM_RELEASE); /* partner: tr__budget_handle_control */
     order(worker, tree->cell);
 }
 
@@ -148,7 +148,7 @@ static void over_forget(struct budget *budget)
     atom32_store(&tree->is_claimed, 0, ATOM_RELEASE); /* partner: tree_over */
 }
 
-bool tr__budget_obey(struct worker *worker, struct cell *cell)
+bool tr__budget_handle_control(struct worker *worker, struct cell *cell)
 {
     struct budget *budget = budget_of(cell);
     const struct budget_tree *tree = budget->own_tree;
@@ -322,7 +322,7 @@ void tr__budget_refuse(tr_self *self, size_t bytes, size_t asked_for)
 
 void tr__budget_turn_begin(struct tr_self *self)
 {
-    self->has_story = true; /* its end is no ordinary one */
+    self->needs_slow_end = true; /* its end is no ordinary one */
     /* Within a run a turn begins where the last one ended. */
     if (self->turns == 1 && is_timed(self->cell))
         self->worker->budget_mark_ns = clock_of(self->worker);

@@ -11,7 +11,7 @@
  *   1. A tree belongs to one cell and lives until no actor is left below it, so that a descendant
  *      may always use it. The descendant's end takes its share out and its worker's part off the
  *      worker's list.
- *   2. Over budget is found by whoever looks, on any worker, and once: the story is written, then
+ *   2. Over budget is found by whoever looks, on any worker, and once: the error text is written, then
  *      CONTROL_BUDGET set at the cell whose budget it is. That actor fails between two turns.
  *   3. Time is exclusive: worker->budget_mark_ns is when the present user code of a worker began, or
  *      was last charged. A set-up inside a turn is charged to the actor that is set up.
@@ -51,7 +51,7 @@ struct budget_tree {
     /* Written by any worker. */
     _Alignas(64) struct tally bytes;
     struct tally cpu_ns;
-    atom32 is_claimed; /* somebody has found it over budget, and writes the story, once: */
+    atom32 is_claimed; /* somebody has found it over budget, and writes the error text, once: */
     atom32 over;       /* enum budget_kind, set when it is written */
     uint64_t over_used;
     char over_holder[128]; /* a path */
@@ -136,7 +136,7 @@ static inline bool budget_is_watched(const struct worker *worker, const struct c
 }
 
 /** CONTROL_BUDGET was found. False when the actor has failed, and may be gone. */
-bool tr__budget_obey(struct worker *worker, struct cell *cell);
+bool tr__budget_handle_control(struct worker *worker, struct cell *cell);
 
 /** Hands in what this worker holds. Before it sleeps. */
 void tr__budget_flush(struct worker *worker);

@@ -32,13 +32,13 @@ __attribute__((__noinline__)) tr_next tr__fault_call(struct tr_self *self,
     return next;
 }
 
-tr_next tr__fault_call_row(struct tr_self *self, const tr_handler *row)
+tr_next tr__fault_call_handler(struct tr_self *self, const tr_handler *handler)
 {
     struct envelope *envelope = self->envelope;
-    if (__builtin_expect(row->type != NULL, 1))
-        return tr__fault_call(self, row->call, envelope_data(envelope));
+    if (__builtin_expect(handler->type != NULL, 1))
+        return tr__fault_call(self, handler->call, envelope_data(envelope));
     tr_message any = {envelope->type, envelope_data(envelope)};
-    return tr__fault_call(self, row->call, &any);
+    return tr__fault_call(self, handler->call, &any);
 }
 
 /* In a signal handler. */
@@ -83,7 +83,7 @@ static struct symbol_cache *symbols_of(struct worker *worker)
     return worker->symbols;
 }
 
-/* "on_work (crew.c:42)" */
+/* "on_work (group supervisor.c:42)" */
 static void place_print(struct worker *worker, uintptr_t address, char place[PLACE_MAX])
 {
     struct symbol symbol;
@@ -101,12 +101,12 @@ static uintptr_t fault_origin(const struct fault *fault)
     return fault_frame(fault, index);
 }
 
-/* "SIGSEGV at address 0x0 in on_work (crew.c:42)" */
+/* "SIGSEGV at address 0x0 in on_work (group supervisor.c:42)" */
 static void story_write(struct tr_self *self, const struct fault *fault)
 {
     char place[PLACE_MAX];
     place_print(self->worker, fault_origin(fault), place);
-    self->has_story = true;
+    self->needs_slow_end = true;
     self->error = (tr_error){
         .status = TR_FAULT, .code = fault->signal, .actor = tr_ref_from_bits(self->cell->identity)};
     size_t size = sizeof self->error.text;
@@ -124,16 +124,16 @@ static void story_write(struct tr_self *self, const struct fault *fault)
                  self->worker->system->stack_size);
 }
 
-/* Adds a frame that came `times` in a row; false when there is no more room. */
+/* Adds a frame that came `times` in a row; false when there is no more capacity. */
 static bool frame_add(char text[TR_LOG_MAX], const char *place, uint32_t times)
 {
     char item[PLACE_MAX + 32];
     size_t length = strlen(text);
-    size_t room = TR_LOG_MAX - sizeof "fault: " - length;
+    size_t capacity = TR_LOG_MAX - sizeof "fault: " - length;
     int written = snprintf(item, sizeof item, "%s%s", length ? " < " : "", place);
     if (times > 1)
         written += snprintf(item + written, sizeof item - (size_t)written, " x %u", times);
-    if ((size_t)written >= room)
+    if ((size_t)written >= capacity)
         return false;
     memcpy(text + length, item, (size_t)written + 1);
     return true;

@@ -27,6 +27,6 @@ tr_next tr__fault_call(struct tr_self *self,
                        tr_next (*call)(tr_self *self, void *state, const void *message),
                        const void *message);
 /** Calls the handler of the turn's message. */
-tr_next tr__fault_call_row(struct tr_self *self, const tr_handler *row);
+tr_next tr__fault_call_handler(struct tr_self *self, const tr_handler *handler);
 
 #endif

@@ -4,10 +4,10 @@
 #include "actor/turn/blocking.h"
 #include "actor/turn/budget.h"
 #include "actor/life/extra.h"
-#include "actor/mail/gate.h"
-#include "actor/system/relief.h"
+#include "actor/mail/outbox.h"
+#include "actor/system/thread_handoff.h"
 #include "actor/cell/state.h"
-#include "actor/turn/stretch.h"
+#include "actor/turn/resume.h"
 #include "actor/time/timers.h"
 #include "actor/turn/turn.h"
 #include "actor/ask/turn_asks.h"
@@ -118,8 +118,8 @@ static struct fiber *keep_fiber(struct tr_self *self)
     }
     bool is_event = self->envelope->kind == ENVELOPE_EVENT;
     self->is_detached = true;
-    self->waits_plainly = !self->row->barrier_if && !self->row->is_barrier && !is_event;
-    self->has_story = true;
+    self->waits_plainly = !self->handler->barrier_if && !self->handler->is_barrier && !is_event;
+    self->needs_slow_end = true;
     list_push_last(&self->cell->extra->born, &self->born);
     if (is_event)
         tr__timer_park(self->envelope);
@@ -137,7 +137,7 @@ static tr_status detach(struct tr_self *self)
     if (!fiber)
         return TR_NO_MEMORY;
     /* The run in which this turn began ends here. */
-    tr__cell_settle(worker, self->cell);
+    tr__cell_park_or_requeue(worker, self->cell);
     if (self->job)
         tr__blocking_submit(self);
     fiber_switch(&worker->host, fiber);
@@ -154,7 +154,7 @@ tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns)
     struct cell_extra *extra = tr__extra_of(worker, cell);
     if (!extra)
         return TR_NO_MEMORY;
-    struct durable *durable = worker->gate ? extra->durable : NULL;
+    struct durable *durable = worker->outbox ? extra->durable : NULL;
     if (durable)
         durable->hooks->on_park(self);
     if (self->favoured)
@@ -187,7 +187,7 @@ tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns)
     if (status == TR_OK)
         return self->outcome;
     /* It could not be left. A barrier stays one until the turn ends, which has to see to that. */
-    self->has_story = true;
+    self->needs_slow_end = true;
     tr__wheel_cancel(&worker->waits, &self->deadline);
     self->state = TURN_RUNS;
     list_remove(&self->link);
@@ -248,24 +248,24 @@ static void old_state_leave(struct worker *worker, struct tr_self *self)
 
 /* ---- Going on. ---- */
 
-void tr__turn_leave(struct tr_self *self, tr_next next)
+void tr__turn_switch_back(struct tr_self *self, tr_next next)
 {
     self->next = next;
     self->state = TURN_ENDED;
     tr__fiber_end(&self->worker->host, self->caller);
 }
 
-void tr__stretch_look(struct tr_self *self)
+void tr__resume_prepare(struct tr_self *self)
 {
     if (self->cell->flags & CELL_METERED)
         tr__budget_turn_resume(self);
     self->is_behind = !list_is_empty(&self->cell->extra->line);
 }
 
-bool tr__stretch_end(struct tr_self *self)
+bool tr__resumed_turn_finish(struct tr_self *self)
 {
     struct worker *worker = self->worker;
-    bool is_running = tr__turn_over(self, self->next);
+    bool is_running = tr__turn_finish(self, self->next);
     old_state_leave(worker, self);
     turn_give(worker, self);
     return is_running;
@@ -284,7 +284,7 @@ bool tr__turns_resume(struct worker *worker, struct cell *cell)
     if (cell->extra && __builtin_expect(cell->extra->abandons, 0))
         tr__turns_abandon(worker, cell);
     while (cell->flags & CELL_WOKEN) {
-        if (!stretch_resume(worker, cell))
+        if (!resume_first_woken(worker, cell))
             return false;
         if (is_interrupted(worker, cell))
             break;
@@ -329,7 +329,7 @@ bool tr__turn_stick(struct tr_self *self)
     if (!extra->parked_count)
         tr__idle_pause(worker, cell);
     if (self->frame)
-        worker_set_gate(worker, NULL); /* others run on this worker meanwhile */
+        worker_set_outbox(worker, NULL); /* others run on this worker meanwhile */
     self->state = TURN_STUCK;
     self->parked_ns = worker->loop.now_ns;
     extra->stuck = self;
@@ -346,10 +346,10 @@ bool tr__turn_unstick(struct worker *worker, struct cell *cell, uint32_t bits)
         tr__idle_resume(worker, cell);
     if (self->frame)
         cell_durable(cell)->hooks->on_resume(self);
-    tr__burials_end(worker); /* its handler need not come back, again */
-    if (!stretch_go(worker, cell, self, true))
+    tr__dead_letter_batches_end(worker); /* its handler need not come back, again */
+    if (!resume_until_wait(worker, cell, self, true))
         return self->state != TURN_STUCK;
-    return tr__stretch_end(self);
+    return tr__resumed_turn_finish(self);
 }
 
 /* Ends a turn that waits without resuming it. */
@@ -375,7 +375,7 @@ static void abandon(struct worker *worker, struct tr_self *self)
     self->defer_count = 0;
     const tr_type *type = worker_type(worker);
     worker_set_type(worker, self->envelope->type);
-    (void)tr__turn_over(self, (tr_next){TR_NEXT_SAME});
+    (void)tr__turn_finish(self, (tr_next){TR_NEXT_SAME});
     worker_set_type(worker, type);
     old_state_leave(worker, self);
     turn_give(worker, self);
@@ -408,11 +408,11 @@ void tr__turns_cancel(struct worker *worker, struct cell *cell)
         tr__wheel_cancel(&worker->waits, &self->deadline);
         self->is_cancelled = true;
         self->outcome = TR_CANCELLED;
-        tr__burials_end(worker);
+        tr__dead_letter_batches_end(worker);
         woken_clear(cell); /* it may be there, or another that comes after it */
-        if (!stretch_cancel(self))
+        if (!resume_cancelled(self))
             TR_UNREACHABLE("a cancelled turn waits");
-        (void)tr__stretch_end(self);
+        (void)tr__resumed_turn_finish(self);
     }
     woken_clear(cell);
 }

@@ -166,7 +166,7 @@ TR_MUST_CHECK bool tr__turn_prepare(struct tr_self *self);
 bool tr__turn_unstick(struct worker *worker, struct cell *cell, uint32_t bits);
 
 /** The handler of a detached turn has returned: back to who resumed it. */
-TR_NO_RETURN void tr__turn_leave(struct tr_self *self, tr_next next);
+TR_NO_RETURN void tr__turn_switch_back(struct tr_self *self, tr_next next);
 
 /**
  * Whether this turn is a barrier when it waits. In a batch of several, none is one by a predicate: the
@@ -174,10 +174,10 @@ TR_NO_RETURN void tr__turn_leave(struct tr_self *self, tr_next next);
  */
 static inline bool turn_wants_barrier(const struct tr_self *self)
 {
-    const tr_handler *row = self->row;
-    if (__builtin_expect(!row->barrier_if, 1))
-        return row->is_barrier;
-    return row->is_barrier || row->barrier_if(envelope_data(self->envelope));
+    const tr_handler *handler = self->handler;
+    if (__builtin_expect(!handler->barrier_if, 1))
+        return handler->is_barrier;
+    return handler->is_barrier || handler->barrier_if(envelope_data(self->envelope));
 }
 
 /** From now on, until the end, no ask or notice of its actor begins. May be nested. */

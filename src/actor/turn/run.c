@@ -3,7 +3,7 @@
  * Runs: from the run queue to the handlers, and where an actor goes afterwards.
  *
  * This is the path that every message takes, so what nearly all of them need is tested together and
- * stands in line, and the rest is apart. An actor is ordinary while none of CELL_UNUSUAL is set, nobody
+ * stands in line, and the rest is apart. An actor is ordinary while none of CELL_SLOW_RUN is set, nobody
  * calls it and nothing is behind its door; a message is ordinary when it is a notice that travels inside
  * its envelope.
  */
@@ -12,11 +12,11 @@
 #include "actor/turn/budget.h"
 #include "actor/verbs/client.h"
 #include "actor/turn/fault.h"
-#include "actor/mail/gate.h"
+#include "actor/mail/outbox.h"
 #include "actor/turn/park.h"
-#include "actor/system/relief.h"
+#include "actor/system/thread_handoff.h"
 #include "actor/life/stop.h"
-#include "actor/turn/stretch.h"
+#include "actor/turn/resume.h"
 #include "actor/time/timers.h"
 #include "actor/turn/turn.h"
 #include "actor/ask/waiters.h"
@@ -36,12 +36,12 @@ enum call_mode { CALL_PLAIN, CALL_TRAPPING, CALL_RELIEVING };
 
 /* ---- Messages. ---- */
 
-/* The end of a turn that did more than handle its message. As tr__turn_apply. */
+/* The end of a turn that did more than handle its message. As tr__turn_apply_result. */
 __attribute__((__noinline__)) static bool message_end_slowly(struct tr_self *self, tr_next next)
 {
     if (self->is_detached)
-        tr__turn_leave(self, next);
-    return tr__turn_over(self, next);
+        tr__turn_switch_back(self, next);
+    return tr__turn_finish(self, next);
 }
 
 /* A turn begins of an actor that is metered, or behind a barrier. */
@@ -51,7 +51,7 @@ static void look_closely(struct tr_self *self)
     if (cell->flags & CELL_METERED)
         tr__budget_turn_begin(self);
     self->is_behind = cell->flags & CELL_BARRIER && !list_is_empty(&cell->extra->line);
-    self->has_story |= self->is_behind; /* its end takes that back */
+    self->needs_slow_end |= self->is_behind; /* its end takes that back */
 }
 
 /* A message is out of the mailbox. Of those that need a second look: false, nothing is to be handled. */
@@ -71,13 +71,13 @@ __attribute__((__noinline__)) static bool message_admit(struct tr_self *self,
         tr__mail_drop(worker, envelope);
         return false;
     case ENVELOPE_EVENT:
-        self->has_story = true; /* its end is no ordinary one */
+        self->needs_slow_end = true; /* its end is no ordinary one */
         if (cell->extra && envelope == cell->extra->idle_event)
             cell->extra->idle_event = NULL;
         return true;
     case ENVELOPE_ASK:
     case ENVELOPE_NOTICE:
-        room_give_any(cell, envelope);
+        capacity_give_any(cell, envelope);
         if (cell->flags & CELL_IDLES)
             tr__idle_touch(worker, cell);
         return true;
@@ -113,18 +113,18 @@ __attribute__((__noinline__)) static void message_late(struct tr_self *self,
     message_skipped(self->worker, self->cell);
 }
 
-/* Calls the handler of a row, `call`. */
-RUN_INLINE tr_next call_handler(struct tr_self *self, const tr_handler *row,
+/* Calls the handler of a handler, `call`. */
+RUN_INLINE tr_next call_handler(struct tr_self *self, const tr_handler *handler,
                                 tr_next (*call)(tr_self *, void *, const void *), void *state,
                                 const void *message, enum call_mode mode)
 {
     if (mode == CALL_TRAPPING)
-        return tr__fault_call_row(self, row);
+        return tr__fault_call_handler(self, handler);
     if (mode == CALL_RELIEVING)
-        seat_go_out(self->seat, self);
+        claim_go_out(self->claim, self);
     tr_next next = call(self, state, message);
-    if (mode == CALL_RELIEVING && __builtin_expect(!seat_come_in(self->seat), 0))
-        tr__relief_return(self);
+    if (mode == CALL_RELIEVING && __builtin_expect(!claim_come_in(self->claim), 0))
+        tr__handoff_return(self);
     return next;
 }
 
@@ -135,10 +135,10 @@ RUN_INLINE bool message_turn_slowly(struct tr_self *self, struct worker *worker,
     self->envelope = envelope;
     self->causal = envelope->causal;
     worker_set_type(worker, envelope->type);
-    const tr_handler *row = dispatch_find(&worker->dispatches, cell->dispatch, envelope->type);
+    const tr_handler *handler = dispatch_find(&worker->dispatches, cell->dispatch, envelope->type);
     if (envelope->kind <= ENVELOPE_EXCEPTION && envelope->type == &tr__then_type)
-        row = tr__then_begin(self);
-    if (__builtin_expect(!row, 0)) {
+        handler = tr__then_begin(self);
+    if (__builtin_expect(!handler, 0)) {
         message_unhandled(self);
         return true;
     }
@@ -146,12 +146,12 @@ RUN_INLINE bool message_turn_slowly(struct tr_self *self, struct worker *worker,
         message_late(self, envelope);
         return true;
     }
-    self->row = row;
-    worker_set_row(worker, row);
+    self->handler = handler;
+    worker_set_handler(worker, handler);
     tr_message any = {envelope->type, envelope_data(envelope)};
-    const void *message = row->type ? any.data : &any;
-    tr_next next = call_handler(self, row, row->call, cell->state, message, mode);
-    if (next.code != TR_NEXT_SAME || self->has_story || self->envelope->kind == ENVELOPE_ASK)
+    const void *message = handler->type ? any.data : &any;
+    tr_next next = call_handler(self, handler, handler->call, cell->state, message, mode);
+    if (next.code != TR_NEXT_SAME || self->needs_slow_end || self->envelope->kind == ENVELOPE_ASK)
         return message_end_slowly(self, next);
     atom64_count(&worker->counters.handled, 1);
     envelope_give(&worker->pool, self->envelope);
@@ -172,12 +172,12 @@ RUN_INLINE bool request_turn(struct tr_self *self, struct worker *worker, struct
     self->envelope = envelope;
     self->causal = envelope->causal;
     worker_set_type(worker, type);
-    self->row = entry->handler;
-    worker_set_row(worker, entry->handler);
+    self->handler = entry->handler;
+    worker_set_handler(worker, entry->handler);
     tr_next next =
         call_handler(self, entry->handler, entry->call, cell->state, envelope->payload.bytes, mode);
     bool is_open = self->envelope->kind == ENVELOPE_ASK; /* nobody has answered it */
-    if (__builtin_expect(((uint32_t)next.code | self->has_story | is_open) != 0, 0))
+    if (__builtin_expect(((uint32_t)next.code | self->needs_slow_end | is_open) != 0, 0))
         return message_end_slowly(self, next);
     atom64_count(&worker->counters.handled, 1);
     envelope_give(&worker->pool, self->envelope);
@@ -186,19 +186,19 @@ RUN_INLINE bool request_turn(struct tr_self *self, struct worker *worker, struct
 }
 
 /*
- * Handles a message that is out of the cycle. `is_plain`: its actor is known to have none of CELL_NOTABLE.
+ * Handles a message that is out of the cycle. `is_plain`: its actor is known to have none of CELL_SLOW_CAPACITY.
  * False when the actor has stopped running.
  */
 RUN_INLINE bool message_turn(struct tr_self *self, struct worker *worker, struct cell *cell,
                              struct envelope *envelope, bool is_plain, enum call_mode mode)
 {
-    bool is_notable = !is_plain && __builtin_expect(cell->flags & CELL_NOTABLE, 0);
+    bool is_notable = !is_plain && __builtin_expect(cell->flags & CELL_SLOW_CAPACITY, 0);
     self->turns++;
     if (__builtin_expect(is_notable || !envelope_is_notice(envelope), 0)) {
-        bool is_watched = cell->flags & CELL_WATCHED;
+        bool is_watched = cell->flags & CELL_COUNTS_MESSAGES;
         if (is_watched || !envelope_is_notice(envelope)) {
             if (envelope_is_request(envelope) && !is_watched) {
-                mail_leave_near(cell);
+                mail_leave_fast(cell);
                 return request_turn(self, worker, cell, envelope, mode);
             }
             if (!message_admit(self, envelope))
@@ -216,11 +216,11 @@ RUN_INLINE bool message_turn(struct tr_self *self, struct worker *worker, struct
     const struct dispatch_entry *entry = dispatch_place(cell->dispatch, type);
     if (__builtin_expect(entry->quick != type, 0))
         return message_turn_slowly(self, worker, cell, envelope, mode);
-    self->row = entry->handler;
-    worker_set_row(worker, entry->handler);
+    self->handler = entry->handler;
+    worker_set_handler(worker, entry->handler);
     tr_next next =
         call_handler(self, entry->handler, entry->call, cell->state, envelope->payload.bytes, mode);
-    if (__builtin_expect(((uint32_t)next.code | self->has_story) != 0, 0))
+    if (__builtin_expect(((uint32_t)next.code | self->needs_slow_end) != 0, 0))
         return message_end_slowly(self, next);
     atom64_count(&worker->counters.handled, 1);
     envelope_give_empty(&worker->pool, envelope);
@@ -230,7 +230,7 @@ RUN_INLINE bool message_turn(struct tr_self *self, struct worker *worker, struct
 
 /* ---- Runs. ---- */
 
-static inline bool is_called(const struct cell *cell)
+static inline bool has_control(const struct cell *cell)
 {
     return atom32_load(&cell->control, ATOM_RELAXED);
 }
@@ -243,7 +243,7 @@ static inline bool is_used_up(const struct tr_self *self, const struct worker *w
 /* Whether the next cycle of an actor that is between two, and has none of `flags`, is of notices alone. */
 RUN_INLINE bool is_ordinary(const struct cell *cell, uint32_t flags)
 {
-    return __builtin_expect(!is_called(cell), 1) && __builtin_expect(!(cell->flags & flags), 1) &&
+    return __builtin_expect(!has_control(cell), 1) && __builtin_expect(!(cell->flags & flags), 1) &&
            __builtin_expect(!door_has_mail(&cell->door), 1);
 }
 
@@ -252,7 +252,7 @@ RUN_INLINE struct envelope *take_notices(struct cell *cell)
 {
     struct envelope *last = cell->notices;
     if (__builtin_expect(!last, 0)) {
-        cell->house = HOUSE_WAITING; /* what comes now posts the door, or finds it waiting */
+        cell->sched_state = SCHED_WAITING; /* what comes now posts the door, or finds it waiting */
         return NULL;
     }
     cell->notices = NULL;
@@ -267,7 +267,7 @@ RUN_INLINE struct envelope *take_notices(struct cell *cell)
 /* The next message of a cycle that is not over. NULL: something comes first. */
 RUN_INLINE struct envelope *take_on(struct cell *cell)
 {
-    if (__builtin_expect(is_called(cell) || cell->flags & CELL_WOKEN, 0))
+    if (__builtin_expect(has_control(cell) || cell->flags & CELL_WOKEN, 0))
         return NULL;
     return ring_pop(&cell->cycle);
 }
@@ -279,21 +279,21 @@ RUN_INLINE struct envelope *take_on(struct cell *cell)
 RUN_INLINE struct envelope *next_message(struct worker *worker, struct cell *cell)
 {
     for (;;) {
-        if (__builtin_expect(is_called(cell), 0)) {
-            if (!tr__cell_obey(worker, cell))
+        if (__builtin_expect(has_control(cell), 0)) {
+            if (!tr__cell_handle_control(worker, cell))
                 return NULL;
         } else if (cell->cycle && __builtin_expect(!(cell->flags & CELL_WOKEN), 1)) {
             return ring_pop(&cell->cycle);
-        } else if (__builtin_expect(!(cell->flags & CELL_UNUSUAL), 1) &&
+        } else if (__builtin_expect(!(cell->flags & CELL_SLOW_RUN), 1) &&
                    __builtin_expect(!door_has_mail(&cell->door), 1)) {
             return take_notices(cell);
         } else if (cell->flags & CELL_WOKEN) {
             /* Turns that may go on do so between any two messages. */
-            if (!stretch_resume(worker, cell))
+            if (!resume_first_woken(worker, cell))
                 return NULL;
         } else {
             mail_look(worker, cell);
-            if (is_called(cell) || cell->flags & CELL_WOKEN)
+            if (has_control(cell) || cell->flags & CELL_WOKEN)
                 continue;
             if (mail_begin_cycle(cell))
                 return ring_pop(&cell->cycle);
@@ -302,7 +302,7 @@ RUN_INLINE struct envelope *next_message(struct worker *worker, struct cell *cel
         if (is_used_up(worker->message, worker))
             break; /* turns that waited have used it */
     }
-    tr__cell_settle(worker, cell);
+    tr__cell_park_or_requeue(worker, cell);
     return NULL;
 }
 
@@ -315,8 +315,8 @@ RUN_INLINE struct tr_self *run(struct worker *worker, struct cell *cell, struct 
 {
     for (;;) {
         struct envelope *envelope;
-        bool is_plain =
-            __builtin_expect(!cell->cycle, 1) && is_ordinary(cell, CELL_UNUSUAL | CELL_NOTABLE);
+        bool is_plain = __builtin_expect(!cell->cycle, 1) &&
+                        is_ordinary(cell, CELL_SLOW_RUN | CELL_SLOW_CAPACITY);
         if (__builtin_expect(is_plain, 1)) {
             envelope = take_notices(cell);
         } else {
@@ -336,13 +336,13 @@ RUN_INLINE struct tr_self *run(struct worker *worker, struct cell *cell, struct 
                 return worker->message; /* it stops, or is gone */
             TR_ASSERT_SLOW(self == worker->message);
             has_more = cell->cycle;
-            if (__builtin_expect(!has_more, 1) && is_ordinary(cell, CELL_UNUSUAL) &&
+            if (__builtin_expect(!has_more, 1) && is_ordinary(cell, CELL_SLOW_RUN) &&
                 __builtin_expect(!cell->notices, 1)) {
-                cell->house = HOUSE_WAITING; /* as take_notices */
+                cell->sched_state = SCHED_WAITING; /* as take_notices */
                 return self;
             }
             if (__builtin_expect(is_used_up(self, worker), 0)) {
-                tr__cell_settle(worker, cell);
+                tr__cell_park_or_requeue(worker, cell);
                 return worker->message;
             }
             is_plain = false;
@@ -365,13 +365,14 @@ RUN_INLINE uint32_t cell_run(struct worker *worker, struct task *task, uint32_t 
     for (;;) {
         struct cell *cell = cell_of_task(task);
         RUN_OPAQUE(cell);
-        TR_ASSERT(cell->house == HOUSE_READY);
+        TR_ASSERT(cell->sched_state == SCHED_READY);
         TR_ASSERT(cell_owner(cell) == worker->index);
-        cell->house = HOUSE_RUNNING; /* nobody can look in between, while it is HOUSE_SCHEDULED */
+        cell->sched_state =
+            SCHED_RUNNING; /* nobody can look in between, while it is SCHED_SCHEDULED */
         self->cell = cell;
         self->turns = 0;
         if (mode == CALL_RELIEVING)
-            self->seat = atomptr_load(&worker->seat, ATOM_RELAXED);
+            self->claim = atomptr_load(&worker->claim, ATOM_RELAXED);
         worker_set_running(worker, cell);
         self = run(worker, cell, self, mode);
         uint32_t turns = self->turns;
@@ -394,10 +395,10 @@ uint32_t tr__cell_run_trapping(struct loop *loop, struct task *task, uint32_t tu
         worker_of_loop(loop), task, turns_max, CALL_TRAPPING, &tr__worker_trapping_hooks);
 }
 
-uint32_t tr__cell_run_relieving(struct loop *loop, struct task *task, uint32_t turns_max)
+uint32_t tr__cell_run_with_handoff(struct loop *loop, struct task *task, uint32_t turns_max)
 {
     return cell_run(
-        worker_of_loop(loop), task, turns_max, CALL_RELIEVING, &tr__worker_relieving_hooks);
+        worker_of_loop(loop), task, turns_max, CALL_RELIEVING, &tr__worker_handoff_hooks);
 }
 
 /* ---- Where an actor goes after a run. ---- */
@@ -411,13 +412,13 @@ static bool is_needed(const struct cell *cell)
 
 static inline void settle_waiting(struct worker *worker, struct cell *cell)
 {
-    cell->house = HOUSE_WAITING;
-    if (__builtin_expect(cell->flags & CELL_AWAITED, 0))
+    cell->sched_state = SCHED_WAITING;
+    if (__builtin_expect(cell->flags & CELL_HAS_WAITING_SENDERS, 0))
         tr__waiters_serve(worker, cell);
     /* The re-check: what came in between has posted the door, but there is no need to wait. */
     mail_look(worker, cell);
     /* What was taken in may have been a dead letter of which this very actor was told. */
-    if (cell->house == HOUSE_WAITING && is_needed(cell))
+    if (cell->sched_state == SCHED_WAITING && is_needed(cell))
         mail_make_ready(worker, cell);
 }
 
@@ -436,12 +437,12 @@ __attribute__((__noinline__)) static void settle_looking(struct worker *worker, 
     settle_waiting(worker, cell);
 }
 
-void tr__cell_settle(struct worker *worker, struct cell *cell)
+void tr__cell_park_or_requeue(struct worker *worker, struct cell *cell)
 {
     TR_ASSERT(cell->life == LIFE_RUNNING);
     if (cell->cycle || mail_has_arrived(cell) || atom32_load(&cell->control, ATOM_RELAXED)) {
         mail_make_ready(worker, cell);
-        if (__builtin_expect(cell->flags & CELL_AWAITED, 0))
+        if (__builtin_expect(cell->flags & CELL_HAS_WAITING_SENDERS, 0))
             tr__waiters_serve(worker, cell);
     } else if (__builtin_expect(cell->flags & (CELL_SEALED | CELL_METERED), 0)) {
         settle_looking(worker, cell);

@@ -9,13 +9,13 @@
 #include "actor/verbs/client.h"
 #include "actor/life/extra.h"
 #include "actor/turn/fault.h"
-#include "actor/mail/gate.h"
+#include "actor/mail/outbox.h"
 #include "actor/cell/lifecycle.h"
 #include "actor/turn/park.h"
-#include "actor/system/relief.h"
+#include "actor/system/thread_handoff.h"
 #include "actor/life/spawn.h"
 #include "actor/life/stop.h"
-#include "actor/turn/stretch.h"
+#include "actor/turn/resume.h"
 #include "actor/life/supervise.h"
 #include "actor/time/timers.h"
 #include "actor/ask/waiters.h"
@@ -49,7 +49,7 @@ void tr__become_forget(struct tr_self *self)
 static void story_clear(struct tr_self *self)
 {
     self->defer_count = 0;
-    self->has_story = false;
+    self->needs_slow_end = false;
     self->asks_barrier = false;
     self->is_behind = false;
     self->reply_failed = TR_OK;
@@ -65,7 +65,7 @@ static void fail(struct tr_self *self)
     tr__cell_fail(self->worker, self->cell, where, &self->error);
 }
 
-bool tr__turn_apply(struct tr_self *self, tr_next next)
+bool tr__turn_apply_result(struct tr_self *self, tr_next next)
 {
     struct worker *worker = self->worker;
     struct cell *cell = self->cell;
@@ -135,12 +135,12 @@ void tr__turn_unhandled(struct tr_self *self)
                                           .reason = TR_UNHANDLED,
                                           .behavior = self->cell->dispatch->behavior->name});
     if (envelope->kind == ENVELOPE_ASK)
-        tr__ask_turn_over(self, TR_NOT_HANDLED);
+        tr__request_finish(self, TR_DECLINE);
     else
         envelope_done(self);
 }
 
-bool tr__turn_over(struct tr_self *self, tr_next next)
+bool tr__turn_finish(struct tr_self *self, tr_next next)
 {
     struct worker *worker = self->worker;
     if (self->frame)
@@ -174,8 +174,8 @@ bool tr__turn_over(struct tr_self *self, tr_next next)
     if (self->cell->flags & CELL_METERED)
         tr__budget_turn_end(self);
     if (self->envelope && self->envelope->kind == ENVELOPE_ASK)
-        tr__ask_turn_over(self, next);
-    bool is_running = self->is_cancelled || tr__turn_apply(self, next);
+        tr__request_finish(self, next);
+    bool is_running = self->is_cancelled || tr__turn_apply_result(self, next);
     if (self->envelope)
         envelope_done(self);
     tr__become_forget(self);
@@ -189,9 +189,9 @@ static void message_crashed(void *context)
 {
     struct tr_self *self = context;
     struct worker *worker = self->worker;
-    bool is_running = tr__turn_over(self, self->next);
+    bool is_running = tr__turn_finish(self, self->next);
     if (is_running)
-        tr__cell_settle(worker, self->cell);
+        tr__cell_park_or_requeue(worker, self->cell);
     worker_set_running(worker, NULL);
     tr__loop_charge(&worker->loop, self->turns);
     tr__worker_fiber(worker);
@@ -241,9 +241,9 @@ static void keep_last(struct worker *worker)
     TR_ASSERT(status == TR_OK);
 }
 
-struct tr_self *tr__call(struct worker *worker, struct cell *cell, enum turn_kind kind,
-                         tr_next (*call)(tr_self *self, void *state, const void *message),
-                         const void *message, uint64_t causal)
+struct tr_self *tr__call_hook(struct worker *worker, struct cell *cell, enum turn_kind kind,
+                              tr_next (*call)(tr_self *self, void *state, const void *message),
+                              const void *message, uint64_t causal)
 {
     if (worker->depth + 1 >= WORKER_TURNS)
         return NULL;
@@ -263,10 +263,10 @@ struct tr_self *tr__call(struct worker *worker, struct cell *cell, enum turn_kin
     self->message = message;
     self->next = same;
     self->caller = worker->host.current;
-    tr__burials_end(worker);
+    tr__dead_letter_batches_end(worker);
     const struct cell *running = worker_running(worker);
     const tr_type *running_type = worker_type(worker);
-    const tr_handler *running_row = worker_row(worker);
+    const tr_handler *running_handler = worker_handler(worker);
     bool is_watched = budget_is_watched(worker, cell);
     if (is_watched)
         tr__budget_call_begin(worker, cell);
@@ -274,13 +274,13 @@ struct tr_self *tr__call(struct worker *worker, struct cell *cell, enum turn_kin
         loop_step(&worker->loop); /* before, and after, it is the runtime that takes the time */
     worker_set_running(worker, cell);
     worker_set_type(worker, NULL);
-    worker_set_row(worker, tr__dispatch_row(cell->dispatch, call));
+    worker_set_handler(worker, tr__dispatch_handler(cell->dispatch, call));
     fiber_switch(&worker->host, fiber);
     if (__builtin_expect(!worker->last, 0))
         keep_last(worker);
     worker_set_running(worker, running);
     worker_set_type(worker, running_type);
-    worker_set_row(worker, running_row);
+    worker_set_handler(worker, running_handler);
     if (!running)
         loop_step(&worker->loop);
     run_defers(self);
@@ -289,7 +289,7 @@ struct tr_self *tr__call(struct worker *worker, struct cell *cell, enum turn_kin
     return self;
 }
 
-void tr__call_end(struct tr_self *self)
+void tr__call_hook_end(struct tr_self *self)
 {
     struct worker *worker = self->worker;
     TR_ASSERT(self == &worker->turns[worker->depth]);
@@ -300,10 +300,10 @@ void tr__call_end(struct tr_self *self)
 
 void tr__turn_crash(struct tr_self *self)
 {
-    tr__turn_end(self, failed);
+    tr__turn_abort(self, failed);
 }
 
-void tr__turn_end(struct tr_self *self, tr_next next)
+void tr__turn_abort(struct tr_self *self, tr_next next)
 {
     struct worker *worker = self->worker;
     self->next = next;

@@ -118,7 +118,7 @@ tr_status tr_client_new(tr_system *system, tr_client **made)
     cell_clear(cell);
     cell->flags = CELL_CLIENT;
     cell->state = client;
-    tr__room_open(cell, &tr_behavior_tr_inbox);
+    tr__capacity_open(cell, &tr_behavior_tr_inbox);
     client->cell = cell;
     client->causal_next = cell->identity ^ 1;
     door_open(&cell->door, cell->identity, CELL_FOREIGN, false);
@@ -209,11 +209,11 @@ static void take_outcome(struct tr_client *client, const struct tr_outcome *outc
              outcome->where ? outcome->where : "");
 }
 
-/* The answer to a wait for room. Nobody answers a client that does not wait. */
+/* The answer to a wait for capacity. Nobody answers a client that does not wait. */
 static void take_grant(struct tr_client *client, struct envelope *envelope)
 {
-    const struct tr_room *room = envelope_data(envelope);
-    TR_ASSERT(room->number == client->wait_last);
+    const struct tr_capacity *capacity = envelope_data(envelope);
+    TR_ASSERT(capacity->number == client->wait_last);
     TR_ASSERT(!client->grant);
     client->grant = envelope;
 }
@@ -251,7 +251,7 @@ static void take_in(struct tr_client *client, struct door_mail *chain)
             take_answer(client, envelope);
         } else if (envelope->kind == ENVELOPE_GRANT) {
             take_grant(client, envelope);
-        } else if (envelope->kind == ENVELOPE_TOLD) {
+        } else if (envelope->kind == ENVELOPE_TRACED) {
             tr__client_told(client, envelope);
         } else if (envelope->kind == ENVELOPE_WATCH || envelope->kind == ENVELOPE_UNWATCH) {
             tr__client_watch_mail(client, envelope);
@@ -481,8 +481,8 @@ static void receive(struct tr_client *client, const tr_type *type, tr_time timeo
     mail_uncount(client->cell, client->lent);
     if (client->lent->kind == ENVELOPE_SIGNAL)
         tr__client_watch_over(client, client->lent);
-    if (mail_takes_room(client->lent))
-        tr__room_give(client->cell, mail_lines(client->lent));
+    if (mail_takes_capacity(client->lent))
+        tr__capacity_give(client->cell, mail_lines(client->lent));
     lock_take(&client->system->foreign_lock);
     atom64_count(&client->system->foreign_counters.handled, 1);
     lock_give(&client->system->foreign_lock);

@@ -11,7 +11,7 @@
 #include <troupe/callback.h>
 
 #include "actor/mail/mail.h"
-#include "actor/ask/story.h"
+#include "actor/ask/ask_trace.h"
 
 struct client_failure {
     uint64_t ref;
@@ -41,7 +41,7 @@ struct tr_client {
     uint32_t fresh_count;  /* of these the newest, which arrived after the last poll */
     struct envelope *lent; /* what tr_receive gave out last */
     uint64_t causal_next;
-    uint64_t wait_last;     /* number of the last wait for room */
+    uint64_t wait_last;     /* number of the last wait for capacity */
     struct envelope *grant; /* its answer */
     atom64 waits; /* its number until somebody answers it or it ends, then 0; any thread */
     struct client_asks asks;
@@ -49,10 +49,10 @@ struct tr_client {
     struct envelope *told;      /* the reply that tr_try_await gave out last */
     tr_error why;               /* how the ask that it waited for last has ended */
     uint64_t why_id;
-    struct client_story *story; /* what it wants to be told, NULL for nothing */
-    struct watch_table watches; /* whom it watches; see actor/life/watchers.h */
-    struct envelope *watchers;  /* who watches it: a ring, by its first one */
-    bool has_fd;                /* somebody waits for the parker's descriptor, which is: */
+    struct client_ask_trace *trace; /* what it wants to be told, NULL for nothing */
+    struct watch_table watches;     /* whom it watches; see actor/life/watchers.h */
+    struct envelope *watchers;      /* who watches it: a ring, by its first one */
+    bool has_fd;                    /* somebody waits for the parker's descriptor, which is: */
     enum {
         FD_DARK,      /* not readable */
         FD_ANNOUNCED, /* not readable; the next post makes it so, and sleep says whether there was one */
@@ -90,7 +90,7 @@ struct client_ask {
 };
 
 /** Where a request is that got no answer in time. */
-struct client_story {
+struct client_ask_trace {
     uint32_t id;
     bool is_told;
     char words[STORY_MAX];
@@ -102,14 +102,14 @@ TR_MUST_CHECK tr_status tr__client_ask_new(struct tr_client *client, tr_ref to, 
 /** Sends it to whoever has this cell, NULL for nobody; ask->status says what went wrong. */
 void tr__client_ask_send(struct tr_client *client, struct cell *cell, enum envelope_kind kind,
                          struct client_ask *ask, const void *message, tr_time timeout_ns);
-/** A story has arrived; takes it. */
+/** A trace has arrived; takes it. */
 void tr__client_told(struct tr_client *client, struct envelope *envelope);
 /** Takes an ask out of the table; false: it is not there. */
 bool tr__client_ask_leave(struct tr_client *client, struct client_ask *ask);
 /** The ask of this number that is in the table, or NULL. */
 struct client_ask *tr__client_ask_find(const struct tr_client *client, uint64_t id);
 /** How an ask that left the table has ended, in words. */
-void tr__client_ask_why(const struct client_ask *ask, tr_error *error);
+void tr__client_ask_error(const struct client_ask *ask, tr_error *error);
 /** Frees one that has left the table, and its answer. */
 void tr__client_ask_free(struct tr_client *client, struct client_ask *ask);
 
@@ -127,19 +127,19 @@ void tr__client_call_due(struct tr_client *client, struct client_ask *ask);
 /** The client ends: calls all that are left. */
 void tr__client_calls_end(struct tr_client *client);
 
-/** Sends one envelope; `ask` is NULL or the ask that it is. One with a callback does not wait for room. */
+/** Sends one envelope; `ask` is NULL or the ask that it is. One with a callback does not wait for capacity. */
 tr_status tr__client_send(struct tr_client *client, struct cell *cell, uint64_t to,
                           enum envelope_kind kind, const tr_type *type, const void *message,
                           const struct client_ask *ask);
 
 /**
- * The same to one of those behind a front, whose cell and ref *cell and *to are; then they are those of
+ * The same to one of those behind a group address, whose cell and ref *cell and *to are; then they are those of
  * who has it, or on TR_MAILBOX_FULL of whose turn it was.
  */
-tr_status tr__client_send_front(struct tr_client *client, struct cell **cell, uint64_t *to,
+tr_status tr__client_send_group(struct tr_client *client, struct cell **cell, uint64_t *to,
                                 const tr_type *type, const void *message, struct client_ask *ask);
 
-/** Whether a client still waits for room under this number. Any thread. */
+/** Whether a client still waits for capacity under this number. Any thread. */
 static inline bool client_waits(const struct tr_client *client, uint64_t number)
 {
     return atom64_load(&client->waits, ATOM_RELAXED) == number;

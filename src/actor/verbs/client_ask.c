@@ -7,7 +7,7 @@
 
 #include "actor/ask/ask.h"
 #include "actor/verbs/client.h"
-#include "actor/ask/story.h"
+#include "actor/ask/ask_trace.h"
 
 #define PENDING_IS_STATUS (UINT64_C(1) << 63)
 
@@ -119,8 +119,8 @@ void tr__client_ask_send(struct tr_client *client, struct cell *cell, enum envel
     if (cell && cell_is_client(cell) && !ask->is_look)
         status = TR_NO_REPLY; /* clients answer no requests */
     /* An answer may come as soon as it is sent, but is taken in by this thread only. */
-    else if (cell && front_is(cell))
-        status = tr__client_send_front(client, &cell, &ask->to, ask->type, message, ask);
+    else if (cell && cell_is_group_address(cell))
+        status = tr__client_send_group(client, &cell, &ask->to, ask->type, message, ask);
     else if (cell)
         status = tr__client_send(client, cell, ask->to, kind, ask->type, message, ask);
     ask->status = status;
@@ -133,7 +133,7 @@ void tr__client_ask_free(struct tr_client *client, struct client_ask *ask)
     source_resize(&client->system->source, ask, 0);
 }
 
-void tr__client_ask_why(const struct client_ask *ask, tr_error *error)
+void tr__client_ask_error(const struct client_ask *ask, tr_error *error)
 {
     *error = (tr_error){.status = ask->status, .actor = tr_ref_from_bits(ask->to)};
     if (ask->answer && ask->answer->kind == ENVELOPE_EXCEPTION) {
@@ -198,15 +198,15 @@ void tr__client_asks_free(struct tr_client *client)
     *asks = (struct client_asks){.last = asks->last, .due = asks->due};
 }
 
-/* ---- Its story, when the time is up. ---- */
+/* ---- Its trace, when the time is up. ---- */
 
 void tr__client_told(struct tr_client *client, struct envelope *envelope)
 {
-    const struct tr_story *told = envelope_data(envelope);
-    struct client_story *story = client->story;
-    if (story && story->id == told->origin_id) {
-        snprintf(story->words, sizeof story->words, "%s", told->text ? told->text : "");
-        story->is_told = true;
+    const struct tr_ask_trace *told = envelope_data(envelope);
+    struct client_ask_trace *trace = client->trace;
+    if (trace && trace->id == told->origin_id) {
+        snprintf(trace->words, sizeof trace->words, "%s", told->text ? told->text : "");
+        trace->is_told = true;
     }
     tr__client_give(client, envelope);
 }
@@ -225,36 +225,36 @@ static void tell_story(struct tr_client *client, const struct client_ask *ask)
     struct tr_system *system = client->system;
     const tr_platform *platform = system->platform;
     tr_time end_ns = timer_deadline(platform->mono_now(platform), STORY_NS);
-    struct client_story story = {.id = ask->id};
+    struct client_ask_trace trace = {.id = ask->id};
     struct cell *cell = slots_find(&system->slots, ask->to);
-    struct tr_story question = {.asker = client->cell->identity,
-                                .id = ask->id,
-                                .origin = client->cell->identity,
-                                .origin_id = ask->id,
-                                .text = ""};
-    client->story = &story;
+    struct tr_ask_trace question = {.asker = client->cell->identity,
+                                    .id = ask->id,
+                                    .origin = client->cell->identity,
+                                    .origin_id = ask->id,
+                                    .text = ""};
+    client->trace = &trace;
     bool is_asked =
         cell &&
         tr__client_send(
-            client, cell, ask->to, ENVELOPE_STORY, &tr_type_tr_story, &question, NULL) == TR_OK;
-    while (is_asked && !story.is_told && tr__client_wait(client, end_ns))
+            client, cell, ask->to, ENVELOPE_TRACE, &tr_type_tr_ask_trace, &question, NULL) == TR_OK;
+    while (is_asked && !trace.is_told && tr__client_wait(client, end_ns))
         tr__client_look(client);
-    client->story = NULL;
+    client->trace = NULL;
     if (!is_asked)
-        snprintf(story.words, sizeof story.words, "who was asked has stopped");
-    else if (!story.is_told)
-        tr__story_guess(system, ask->to, story.words);
+        snprintf(trace.words, sizeof trace.words, "who was asked has stopped");
+    else if (!trace.is_told)
+        tr__ask_trace_guess(system, ask->to, trace.words);
     char *text = client->why.text; /* what does not fit is in the log */
     int length = snprintf(text, sizeof client->why.text, "%s: ", ask->type->name);
     size_t used = length < 0 ? 0 : (size_t)length;
     if (used < sizeof client->why.text)
-        text_copy(text + used, sizeof client->why.text - used, story.words);
+        text_copy(text + used, sizeof client->why.text - used, trace.words);
     tr__log(system,
             TR_LEVEL_WARN,
             NULL,
             "%s of a client got no answer in time: %s",
             ask->type->name,
-            story.words);
+            trace.words);
 }
 
 /* ---- What a client calls. ---- */
@@ -315,7 +315,7 @@ tr_status tr_client_try_await(tr_client *client, tr_pending pending, const void 
             ask->status = client->is_last ? TR_STOPPED : TR_TIMEOUT;
     }
     (void)tr__client_ask_leave(client, ask);
-    tr__client_ask_why(ask, &client->why);
+    tr__client_ask_error(ask, &client->why);
     if (ask->status == TR_TIMEOUT && !ask->is_look)
         tell_story(client, ask);
     client->why_id = pending.id;
@@ -333,7 +333,7 @@ tr_status tr_client_try_await(tr_client *client, tr_pending pending, const void 
     return client->why.status;
 }
 
-const tr_error *tr_client_why(tr_client *client, tr_pending pending)
+const tr_error *tr_client_ask_error(tr_client *client, tr_pending pending)
 {
     static const tr_error no_client = {.status = TR_INVALID_ARGUMENT, .text = "no client"};
     if (!client)

@@ -51,7 +51,7 @@ static void call(struct tr_client *client, struct client_ask *ask)
 {
     static const tr_error no_story = {.status = TR_OK};
     tr_error why;
-    tr__client_ask_why(ask, &why);
+    tr__client_ask_error(ask, &why);
     bool is_reply = why.status == TR_OK;
     tr_answer answer = {.status = why.status,
                         .reply = is_reply ? envelope_data(ask->answer) : NULL,

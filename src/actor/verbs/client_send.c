@@ -23,18 +23,18 @@ static tr_status refuse(struct tr_client *client, uint64_t to, const tr_type *ty
 }
 
 /* The thread waits, behind those who came before it. */
-static tr_status wait_for_room(struct tr_client *client, struct cell *cell, uint64_t to,
-                               int32_t lines, const struct client_ask *ask)
+static tr_status wait_for_capacity(struct tr_client *client, struct cell *cell, uint64_t to,
+                                   int32_t lines, const struct client_ask *ask)
 {
     tr_time deadline_ns = tr__client_deadline(client, TR_PARK_NS);
     bool is_ask_first = ask && ask->deadline_ns < deadline_ns;
     if (is_ask_first)
         deadline_ns = ask->deadline_ns;
-    struct tr_room wanted = {
+    struct tr_capacity wanted = {
         .number = ++client->wait_last, .messages = 1, .lines = lines, .is_client = true};
     atom64_store(&client->waits, wanted.number, ATOM_RELAXED);
     tr_status status =
-        tr__client_send(client, cell, to, ENVELOPE_WANTED, &tr_type_tr_room, &wanted, NULL);
+        tr__client_send(client, cell, to, ENVELOPE_WANTED, &tr_type_tr_capacity, &wanted, NULL);
     if (status != TR_OK)
         (void)client_claim(client, wanted.number);
     while (status == TR_OK && !client->grant) {
@@ -51,7 +51,7 @@ static tr_status wait_for_room(struct tr_client *client, struct cell *cell, uint
     if (!grant)
         return status;
     client->grant = NULL;
-    status = (tr_status)((const struct tr_room *)envelope_data(grant))->status;
+    status = (tr_status)((const struct tr_capacity *)envelope_data(grant))->status;
     tr__client_give(client, grant);
     return status;
 }
@@ -82,7 +82,7 @@ static bool is_too_late(struct tr_system *system, const struct cell *cell, enum 
            (kind == ENVELOPE_NOTICE || kind == ENVELOPE_ASK) && cell_owner(cell) != CELL_FOREIGN;
 }
 
-/* `waits`: for room, where the receiver wants it so. */
+/* `waits`: for capacity, where the receiver wants it so. */
 static tr_status send(struct tr_client *client, struct cell *cell, uint64_t to,
                       enum envelope_kind kind, const tr_type *type, const void *message,
                       const struct client_ask *ask, bool waits)
@@ -116,12 +116,12 @@ static tr_status send(struct tr_client *client, struct cell *cell, uint64_t to,
     }
 
     enum door_result result = DOOR_REFUSED;
-    if (mail_takes_room(envelope))
-        status = tr__room_take_far(cell, envelope);
+    if (mail_takes_capacity(envelope))
+        status = tr__capacity_take_far(cell, envelope);
     bool may_wait = waits && (!ask || !ask->callback);
     if (status == TR_MAILBOX_FULL && may_wait &&
-        room_policy(room_load(&cell->door.room)) == TR_PARK)
-        status = wait_for_room(client, cell, to, (int32_t)mail_lines(envelope), ask);
+        capacity_policy(capacity_load(&cell->door.capacity)) == TR_PARK)
+        status = wait_for_capacity(client, cell, to, (int32_t)mail_lines(envelope), ask);
     if (status == TR_OK)
         result = door_push(&cell->door, &envelope->mail);
     lock_take(&system->foreign_lock);
@@ -144,18 +144,18 @@ tr_status tr__client_send(struct tr_client *client, struct cell *cell, uint64_t 
     return send(client, cell, to, kind, type, message, ask, true);
 }
 
-tr_status tr__client_send_front(struct tr_client *client, struct cell **cell, uint64_t *to,
+tr_status tr__client_send_group(struct tr_client *client, struct cell **cell, uint64_t *to,
                                 const tr_type *type, const void *message, struct client_ask *ask)
 {
-    struct front_walk walk;
-    struct front_letter letter = {type, message, ask != NULL};
+    struct group_walk walk;
+    struct group_letter letter = {type, message, ask != NULL};
     enum envelope_kind kind = ask ? ENVELOPE_ASK : ENVELOPE_NOTICE;
-    tr_status status = tr__front_begin(client->system, NULL, *to, &letter, &walk);
+    tr_status status = tr__group_begin(client->system, NULL, *to, &letter, &walk);
     if (status != TR_OK)
         return status;
     status = TR_STOPPED;
     struct cell *member;
-    while ((member = tr__front_next(&walk))) {
+    while ((member = tr__group_next(&walk))) {
         tr_status one = send(client, member, walk.member, kind, type, message, ask, false);
         if (one == TR_STOPPED)
             continue;
@@ -168,10 +168,11 @@ tr_status tr__client_send_front(struct tr_client *client, struct cell **cell, ui
         if (one != TR_MAILBOX_FULL || walk.is_router)
             break;
     }
-    if (status == TR_MAILBOX_FULL && room_policy(room_load(&(*cell)->door.room)) == TR_PARK)
+    if (status == TR_MAILBOX_FULL &&
+        capacity_policy(capacity_load(&(*cell)->door.capacity)) == TR_PARK)
         status = send(client, *cell, *to, kind, type, message, ask, true);
     if (status != TR_OK)
-        tr__front_give_up(&walk);
+        tr__group_give_up(&walk);
     return status;
 }
 
@@ -181,34 +182,35 @@ tr_status tr_client_tell(tr_client *client, tr_ref to, const tr_type *type, cons
         return TR_INVALID_ARGUMENT;
     struct cell *cell = slots_find(&client->system->slots, to.bits);
     tr_status status = TR_STOPPED;
-    if (cell && front_is(cell))
-        status = tr__client_send_front(client, &cell, &to.bits, type, message, NULL);
+    if (cell && cell_is_group_address(cell))
+        status = tr__client_send_group(client, &cell, &to.bits, type, message, NULL);
     else if (cell)
         status = tr__client_send(client, cell, to.bits, ENVELOPE_NOTICE, type, message, NULL);
     if (status == TR_OK)
         return TR_OK;
-    if (status == TR_MAILBOX_FULL && room_policy(room_load(&cell->door.room)) == TR_DROP_NEWEST)
+    if (status == TR_MAILBOX_FULL &&
+        capacity_policy(capacity_load(&cell->door.capacity)) == TR_DROP_NEWEST)
         return drop_newest(client, to.bits, type);
     return refuse(client, to.bits, type, status);
 }
 
 static tr_status order(struct tr_client *client, tr_ref ref, enum envelope_kind kind);
 
-/* To a group: its end is the crew's, the rest goes to each member. */
-static tr_status order_front(struct tr_client *client, uint64_t ref, enum envelope_kind kind)
+/* To a group: its end is the group supervisor's, the rest goes to each member. */
+static tr_status order_group(struct tr_client *client, uint64_t ref, enum envelope_kind kind)
 {
     struct tr_system *system = client->system;
-    uint64_t crew = tr__front_behind(&system->slots, ref);
+    uint64_t supervisor = tr__group_behind(&system->slots, ref);
     tr_status status = TR_STOPPED;
     if (kind == ENVELOPE_STOP || kind == ENVELOPE_KILL) {
-        if (crew != ref)
-            status = order(client, tr_ref_from_bits(crew), kind);
+        if (supervisor != ref)
+            status = order(client, tr_ref_from_bits(supervisor), kind);
         if (status == TR_OK)
-            tr__front_close(system, ref);
+            tr__group_close(system, ref);
         return status;
     }
     uint64_t member;
-    for (struct front_walk walk = tr__front_all(system, ref); tr__front_each(&walk, &member);) {
+    for (struct group_walk walk = tr__group_all(system, ref); tr__group_each(&walk, &member);) {
         tr_status one = order(client, tr_ref_from_bits(member), kind);
         if (one != TR_STOPPED)
             status = one;
@@ -227,8 +229,8 @@ static tr_status order(struct tr_client *client, tr_ref ref, enum envelope_kind 
     /* /user stops by tr_system_shutdown only. */
     if (!cell || cell == client->system->guardian)
         return TR_STOPPED;
-    if (front_is(cell))
-        return order_front(client, ref.bits, kind);
+    if (cell_is_group_address(cell))
+        return order_group(client, ref.bits, kind);
     tr_status status = tr__client_send(client, cell, ref.bits, kind, &tr_type_tr_none, &none, NULL);
     if (status != TR_OK || kind == ENVELOPE_STOP)
         return status;
@@ -332,7 +334,7 @@ static tr_status spawn_wait(struct tr_client *client, tr_ref ref, tr_time timeou
     tr_time deadline_ns = tr__client_deadline(client, timeout_ns);
     client->probe = PROBE_IS_OUT;
     client->probed = ref.bits;
-    uint64_t behind = tr__front_behind(&client->system->slots, ref.bits);
+    uint64_t behind = tr__group_behind(&client->system->slots, ref.bits);
     struct cell *cell = slots_find(&client->system->slots, behind);
     tr_status status = TR_STOPPED;
     if (cell) {

@@ -7,7 +7,7 @@
  */
 #include "actor/verbs/client.h"
 #include "actor/ask/line.h"
-#include "actor/system/relief.h"
+#include "actor/system/thread_handoff.h"
 #include "actor/cell/system.h"
 #include "actor/turn/turn.h"
 #include "base/assert.h"
@@ -176,7 +176,7 @@ static struct envelope *send_all_far(struct tr_system *system, struct envelope *
         struct envelope *envelope = first;
         uint64_t to = next_of(&first, issue);
         struct cell *cell = slots_find(&system->slots, to);
-        tr_status status = cell ? tr__room_take_far(cell, envelope) : TR_STOPPED;
+        tr_status status = cell ? tr__capacity_take_far(cell, envelope) : TR_STOPPED;
         enum door_result result = DOOR_REFUSED;
         if (status == TR_OK)
             result = door_push(&cell->door, &envelope->mail);

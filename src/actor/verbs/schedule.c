@@ -153,8 +153,8 @@ static tr_status send(struct worker *worker, const struct schedule *schedule, ui
         envelope->generation = (uint32_t)(schedule->to >> 32);
         uint64_t to = schedule->to;
         status = tr__mail_send(worker, cell, envelope);
-        if (status != TR_OK && front_is(cell))
-            status = tr__front_send(worker, envelope, &cell, &to);
+        if (status != TR_OK && cell_is_group_address(cell))
+            status = tr__group_send(worker, envelope, &cell, &to);
         if (status == TR_OK)
             return TR_OK;
         envelope_give(&worker->pool, envelope);

@@ -8,8 +8,8 @@
 #include "actor/ask/ask_open.h"
 #include "actor/ask/line.h"
 #include "actor/mail/mail.h"
-#include "actor/mail/gate.h"
-#include "actor/system/relief.h"
+#include "actor/mail/outbox.h"
+#include "actor/system/thread_handoff.h"
 #include "actor/life/spawn.h"
 #include "actor/turn/turn.h"
 #include "actor/ask/waiters.h"
@@ -41,9 +41,9 @@ __attribute__((__cold__, __noinline__)) static tr_status unsent(struct tr_self *
 {
     struct worker *worker = self->worker;
     const tr_type *type = envelope->type;
-    uint32_t policy = room_policy(room_load(&cell->door.room));
+    uint32_t policy = capacity_policy(capacity_load(&cell->door.capacity));
     if (status == TR_MAILBOX_FULL && (policy == TR_PARK || turn_is_behind(self, to)))
-        status = tr__turn_wait_for_room(self, cell, envelope, TR_NEVER);
+        status = tr__turn_wait_for_capacity(self, cell, envelope, TR_NEVER);
     if (status == TR_OK)
         return TR_OK;
     envelope_give(&worker->pool, envelope);
@@ -61,10 +61,10 @@ __attribute__((__cold__, __noinline__)) static tr_status unsent(struct tr_self *
 }
 
 /* To a group: one of its members takes it. Apart, so that others pay nothing for it. */
-__attribute__((__noinline__)) static tr_status send_front(struct tr_self *self, struct cell *cell,
+__attribute__((__noinline__)) static tr_status send_group(struct tr_self *self, struct cell *cell,
                                                           uint64_t to, struct envelope *envelope)
 {
-    tr_status status = tr__front_send(self->worker, envelope, &cell, &to);
+    tr_status status = tr__group_send(self->worker, envelope, &cell, &to);
     return status == TR_OK ? TR_OK : unsent(self, cell, to, envelope, status);
 }
 
@@ -92,8 +92,8 @@ ATOM_INLINE tr_status send(struct tr_self *self, uint64_t to, uint64_t sender, c
     status = turn_is_behind(self, to) ? TR_MAILBOX_FULL : tr__mail_send(worker, cell, envelope);
     if (__builtin_expect(status == TR_OK, 1))
         return TR_OK;
-    if (front_is(cell))
-        return send_front(self, cell, to, envelope);
+    if (cell_is_group_address(cell))
+        return send_group(self, cell, to, envelope);
     return unsent(self, cell, to, envelope, status);
 }
 
@@ -108,7 +108,7 @@ ATOM_INLINE bool send_quickly(struct tr_self *self, uint64_t to, const tr_type *
     struct worker *worker = self->worker;
     struct cell *cell = slots_map_find(&worker->map, to);
     /* In this order: what comes later is this thread's, if the actor is near. */
-    if (__builtin_expect(!cell || !mail_is_near(worker, cell) || self->is_unusual, 0))
+    if (__builtin_expect(!cell || !mail_can_go_fast(worker, cell) || self->is_unusual, 0))
         return false;
     uint64_t stock_and_lines = cell->stock_and_lines + MAIL_ONE_NOTICE;
     if (__builtin_expect(!message || mail_is_overdrawn(stock_and_lines) || !worker->pool.free, 0))
@@ -119,7 +119,7 @@ ATOM_INLINE bool send_quickly(struct tr_self *self, uint64_t to, const tr_type *
     envelope->causal = self->causal;
     envelope->stamp = envelope_notice_stamp(&worker->pool, to);
     envelope_copy(envelope, message, size);
-    mail_send_near(worker, cell, envelope, stock_and_lines);
+    mail_send_fast(worker, cell, envelope, stock_and_lines);
     return true;
 }
 
@@ -166,7 +166,7 @@ ATOM_INLINE bool reply_quickly(struct tr_self *self, const tr_type *type, const 
         return false;
     const struct envelope *envelope = self->envelope;
     if (envelope->kind == ENVELOPE_ASK)
-        return message && !self->seat && ask_reply_quickly(self, type, message);
+        return message && !self->claim && ask_reply_quickly(self, type, message);
     return envelope->kind == ENVELOPE_NOTICE && is_inside(type->inline_size) &&
            send_quickly(self, envelope->sender, type, message, type->inline_size);
 }
@@ -218,7 +218,7 @@ __attribute__((__noinline__)) static tr_next reply_or_fail(struct tr_self *self,
 __attribute__((__noinline__)) static tr_next reply_to_ask(struct tr_self *self, const tr_type *type,
                                                           const void *message)
 {
-    if (__builtin_expect(self->envelope->kind == ENVELOPE_ASK && message && !self->seat, 1) &&
+    if (__builtin_expect(self->envelope->kind == ENVELOPE_ASK && message && !self->claim, 1) &&
         __builtin_expect(ask_reply_quickly(self, type, message), 1))
         return TR_SAME;
     return reply_or_fail(self, type, message);
@@ -291,7 +291,7 @@ tr_next tr_self_become(tr_self *self, const tr_behavior *behavior, const tr_type
     self->become = behavior;
     self->become_type = setup_type;
     self->become_message = kept;
-    self->has_story = true;
+    self->needs_slow_end = true;
     return TR_VALUE(tr_next, TR_NEXT_BECOME);
 }
 
@@ -299,7 +299,7 @@ static void error_fill(struct tr_self *self, tr_status status, const char *forma
 {
     if (!format)
         format = "";
-    self->has_story = true;
+    self->needs_slow_end = true;
     self->error = (tr_error){.status = status, .actor = tr_ref_from_bits(self->cell->identity)};
     vsnprintf(self->error.text, sizeof self->error.text, format, list);
     snprintf(self->error.where,
@@ -407,7 +407,7 @@ size_t tr_children(const tr_self *self, tr_ref *children, size_t max)
         child = slots_at(slots, child->sibling_next);
         if (i == max)
             break;
-        children[i] = tr_ref_from_bits(tr__front_of_child(child));
+        children[i] = tr_ref_from_bits(tr__group_of_child(child));
     }
     return parent->child_count;
 }

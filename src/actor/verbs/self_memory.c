@@ -8,7 +8,7 @@
 #include "actor/turn/budget.h"
 #include "actor/cell/durable.h"
 #include "actor/mail/mail.h"
-#include "actor/system/relief.h"
+#include "actor/system/thread_handoff.h"
 #include "actor/turn/turn.h"
 #include "base/assert.h"
 
@@ -83,7 +83,7 @@ void tr_free(tr_self *self, void *memory)
         tr__heap_free(&self->cell->heap, &self->worker->source, memory);
 }
 
-char *tr_keep(tr_self *self, const char *string)
+char *tr_strdup(tr_self *self, const char *string)
 {
     TURN_VERB(self);
     if (!string)
@@ -97,7 +97,7 @@ void *tr_try_scratch(tr_self *self, size_t size)
     TURN_VERB(self);
     if (!self)
         return NULL;
-    self->has_story = true;
+    self->needs_slow_end = true;
     return tr__scratch_alloc(self->scratch, size);
 }
 
@@ -134,12 +134,12 @@ char *tr_format(tr_self *self, const char *format, ...)
     return text;
 }
 
-void tr_clean(tr_self *self, void *resource, void (*release)(void *resource))
+void tr_at_end(tr_self *self, void *resource, void (*release)(void *resource))
 {
     TURN_VERB(self);
     TR_ASSERT(self);
     if (!release)
-        tr_crash(self, TR_INVALID_ARGUMENT, "tr_clean: nothing to call");
+        tr_crash(self, TR_INVALID_ARGUMENT, "tr_at_end: nothing to call");
     if (tr__heap_on_end(&self->cell->heap, &self->worker->source, resource, release))
         return;
     /* The turn ends here and nobody else knows of the resource. */
@@ -153,7 +153,7 @@ void tr_defer(tr_self *self, void *resource, void (*release)(void *resource))
     TR_ASSERT(self);
     if (!release)
         tr_crash(self, TR_INVALID_ARGUMENT, "tr_defer: nothing to call");
-    self->has_story = true;
+    self->needs_slow_end = true;
     if (self->defer_count == TR_DEFERS_MAX) {
         release(resource);
         tr_crash(self, TR_LIMIT, "more than %d calls of tr_defer in a turn", TR_DEFERS_MAX);
@@ -191,5 +191,5 @@ void tr_buffer_keep(tr_self *self, tr_buffer *buffer)
     if (!buffer)
         return;
     tr_buffer_retain(buffer);
-    tr_clean(self, buffer, release_buffer);
+    tr_at_end(self, buffer, release_buffer);
 }

@@ -54,7 +54,7 @@ static bool is_live(const struct tr_system *system, uint64_t ref)
     return ref && ref != SUBSCRIBER_GONE && slots_find(&system->slots, ref);
 }
 
-/* A new table for those who live, with room for one more. Under the lock. */
+/* A new table for those who live, with capacity for one more. Under the lock. */
 static tr_status table_renew(struct tr_system *system, struct topic *topic)
 {
     struct subscribers *old = topic->subscribers;

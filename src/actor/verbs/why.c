@@ -77,7 +77,7 @@ static tr_time age_of(const tr_why_report *report, tr_time since_ns)
 
 /* ---- Mail. ---- */
 
-/* The first message of a ring that takes room; NULL for none. */
+/* The first message of a ring that takes capacity; NULL for none. */
 static const struct envelope *first_of(const struct envelope *last)
 {
     const struct envelope *envelope = last;
@@ -85,7 +85,7 @@ static const struct envelope *first_of(const struct envelope *last)
         return NULL;
     do {
         envelope = (const struct envelope *)(const void *)envelope->mail.next;
-        if (mail_takes_room(envelope))
+        if (mail_takes_capacity(envelope))
             return envelope;
     } while (envelope != last);
     return NULL;
@@ -120,24 +120,24 @@ static uint32_t ring_count(const struct envelope *last)
 static void see_mail(struct worker *worker, struct cell *cell, tr_why_report *report)
 {
     static const char *const policies[] = {
-        "are refused", "are dropped", "drive the oldest out", "wait until there is room"};
+        "are refused", "are dropped", "drive the oldest out", "wait until there is capacity"};
     char path[TR_PATH_MAX + 1];
     struct mail_bound bound = mail_bound_of(cell->dispatch->behavior);
     int32_t lines;
-    int32_t messages = tr__room_used(cell, cell->dispatch->behavior, &lines);
+    int32_t messages = tr__capacity_used(cell, cell->dispatch->behavior, &lines);
     const struct envelope *oldest = oldest_of(cell);
     report->waiting = messages > 0 ? (uint32_t)messages : 0;
     report->waiting_max = (uint32_t)bound.messages;
     report->oldest = oldest ? oldest->type->name : NULL;
     /* By memory it is full as soon as the smallest message has none; a wide one is so early. */
-    uint64_t word = room_load(&cell->door.room);
-    bool is_full = room_messages(word) < 1 || room_lines(word) < 1;
+    uint64_t word = capacity_load(&cell->door.capacity);
+    bool is_full = capacity_messages(word) < 1 || capacity_lines(word) < 1;
     if (!is_full)
         return;
     tr_reason *reason =
         tr__why_add(report,
                     TR_WHY_FULL,
-                    TR_HOLDS_ROOM,
+                    TR_HOLDS_CAPACITY,
                     -1,
                     "its mailbox is full, with %u of %u messages and %u of %u KiB; further ones %s",
                     (unsigned)report->waiting,
@@ -157,7 +157,7 @@ static void see_mail(struct worker *worker, struct cell *cell, tr_why_report *re
                          TR_WHY_SENDERS_WAIT,
                          0,
                          -1,
-                         "%u senders wait for room; the first is %s",
+                         "%u senders wait for capacity; the first is %s",
                          (unsigned)ring_count(waiters),
                          path_of(worker, first->sender, path));
     if (!reason)
@@ -207,7 +207,8 @@ static void tell_wait(struct worker *worker, const struct tr_self *turn, char *w
                  path_of(worker, ask->to, path));
     } else if (turn->waits_for || turn->wants) {
         *who = turn->wants ? turn->wants : turn->waits_for;
-        snprintf(words, size, "waits for room in the mailbox of %s", path_of(worker, *who, path));
+        snprintf(
+            words, size, "waits for capacity in the mailbox of %s", path_of(worker, *who, path));
     } else if (timer_is_armed(&turn->deadline)) {
         tr_time left_ns = turn->deadline.deadline_ns - worker->loop.now_ns;
         snprintf(words,
@@ -231,7 +232,7 @@ static void see_turn(struct worker *worker, const struct tr_self *turn, tr_why_r
     if (turn->job)
         holds |= TR_HOLDS_RESTART;
     if (turn->is_barrier)
-        holds |= TR_HOLDS_MAIL | TR_HOLDS_ROOM;
+        holds |= TR_HOLDS_MAIL | TR_HOLDS_CAPACITY;
     if (turn->job)
         kind = TR_WHY_BLOCKING;
     tell_wait(worker, turn, words, sizeof words, &who);
@@ -240,7 +241,7 @@ static void see_turn(struct worker *worker, const struct tr_self *turn, tr_why_r
                                     holds,
                                     age_of(report, turn->parked_ns),
                                     "%.40s %s%s",
-                                    turn->row->name ? turn->row->name : "its handler",
+                                    turn->handler->name ? turn->handler->name : "its handler",
                                     words,
                                     turn->is_barrier ? ", and nothing else begins meanwhile" : "");
     if (!reason)
@@ -347,29 +348,34 @@ static uint32_t tasks_before(struct worker *worker, const struct cell *cell)
 
 static void see_house(struct worker *worker, struct cell *cell, tr_why_report *report)
 {
-    uint32_t all = TR_HOLDS_MAIL | TR_HOLDS_STOP | TR_HOLDS_ROOM | TR_HOLDS_RESTART;
+    uint32_t all = TR_HOLDS_MAIL | TR_HOLDS_STOP | TR_HOLDS_CAPACITY | TR_HOLDS_RESTART;
     const struct tr_self *stuck = cell->extra ? cell->extra->stuck : NULL;
     if (stuck) {
         const tr_behavior *behavior = cell->dispatch->behavior;
+        tr_reason *reason =
+            tr__why_add(report,
+                        TR_WHY_RUNS,
+                        all,
+                        age_of(report, stuck->parked_ns),
+                        "%s does not return; worker %u goes on without it",
+                        stuck->handler->name ? stuck->handler->name : "one of its handlers",
+                        (unsigned)worker->index);
+        if (reason)
+            place_set(reason, behavior->file, behavior->line);
+    } else if (cell == worker_running(worker) || cell->sched_state == SCHED_RUNNING) {
+        const tr_handler *handler = worker_handler(worker);
+        const tr_behavior *behavior = cell->dispatch->behavior;
+        /* Mail is taken in between two turns too, and then the handler is of whoever ran last. */
+        bool is_own = cell == worker_running(worker) && handler && handler->name && !worker->taking;
         tr_reason *reason = tr__why_add(report,
                                         TR_WHY_RUNS,
                                         all,
-                                        age_of(report, stuck->parked_ns),
-                                        "%s does not return; worker %u goes on without it",
-                                        stuck->row->name ? stuck->row->name : "one of its handlers",
-                                        (unsigned)worker->index);
+                                        -1,
+                                        "%s runs",
+                                        is_own ? handler->name : "one of its handlers");
         if (reason)
             place_set(reason, behavior->file, behavior->line);
-    } else if (cell == worker_running(worker) || cell->house == HOUSE_RUNNING) {
-        const tr_handler *row = worker_row(worker);
-        const tr_behavior *behavior = cell->dispatch->behavior;
-        /* Mail is taken in between two turns too, and then the row is of whoever ran last. */
-        bool is_own = cell == worker_running(worker) && row && row->name && !worker->taking;
-        tr_reason *reason = tr__why_add(
-            report, TR_WHY_RUNS, all, -1, "%s runs", is_own ? row->name : "one of its handlers");
-        if (reason)
-            place_set(reason, behavior->file, behavior->line);
-    } else if (cell->house == HOUSE_READY) {
+    } else if (cell->sched_state == SCHED_READY) {
         uint32_t before = tasks_before(worker, cell);
         tr_reason *reason = tr__why_add(report,
                                         TR_WHY_READY,
@@ -387,12 +393,12 @@ static void see_suspension(struct worker *worker, struct cell *cell, tr_why_repo
 {
     char path[TR_PATH_MAX + 1];
     const struct cell_extra *extra = cell->extra;
-    if (!(cell->flags & CELL_ASKED))
+    if (!(cell->flags & CELL_SUSPEND_WANTED))
         return;
     uint64_t who = extra ? extra->suspended_by : 0;
     tr_reason *reason = tr__why_add(report,
                                     TR_WHY_SUSPENDED,
-                                    TR_HOLDS_MAIL | TR_HOLDS_ROOM,
+                                    TR_HOLDS_MAIL | TR_HOLDS_CAPACITY,
                                     extra ? age_of(report, extra->suspended_ns) : -1,
                                     "it was suspended by %s",
                                     path_of(worker, who, path));
@@ -404,7 +410,7 @@ static void see_suspension(struct worker *worker, struct cell *cell, tr_why_repo
 static void see_failure(struct worker *worker, struct cell *cell, tr_why_report *report)
 {
     char path[TR_PATH_MAX + 1];
-    uint32_t holds = TR_HOLDS_RESTART | TR_HOLDS_MAIL | TR_HOLDS_ROOM;
+    uint32_t holds = TR_HOLDS_RESTART | TR_HOLDS_MAIL | TR_HOLDS_CAPACITY;
     const struct cell_extra *extra = cell->extra;
     const struct failure *failure = extra->failure;
     const struct cell *parent = slots_parent(worker->slots, cell);
@@ -500,7 +506,7 @@ static void mask(const struct cell *cell, tr_why_report *report)
     if (report->waiting)
         wanted |= TR_HOLDS_MAIL;
     if (is_full)
-        wanted |= TR_HOLDS_ROOM;
+        wanted |= TR_HOLDS_CAPACITY;
     if (cell_durable(cell))
         wanted |= TR_HOLDS_SLEEP;
     for (size_t i = 0; i < report->count; i++)
@@ -531,7 +537,7 @@ void tr__why_see(struct worker *worker, struct cell *cell, tr_why_report *report
 void tr__why_suspends(struct worker *worker, struct cell *cell, uint64_t who)
 {
     bool is_up = cell->life == LIFE_RUNNING || cell->life == LIFE_SUSPENDED;
-    if (!is_up || cell->flags & CELL_ASKED)
+    if (!is_up || cell->flags & CELL_SUSPEND_WANTED)
         return;
     struct cell_extra *extra = tr__extra_of(worker, cell);
     if (!extra)

@@ -3,7 +3,7 @@
  * Why an actor does not do what one waits for: the two sides of tr_actor_why.
  *
  * actor/verbs/why.c looks at an actor, on its worker; actor/verbs/why_ask.c asks. Where those are different threads
- * the question is a WHY behind the actor's door, which is taken in like an order: it takes no room and
+ * the question is a WHY behind the actor's door, which is taken in like an order: it takes no capacity and
  * waits for no turn. The answer is an ordinary reply to an ask of the turn, or of the client, that wants
  * to know. Nothing is kept for the sake of this but two members of cell_extra (who has suspended the
  * actor, and when) and one of a turn (since when it waits).
@@ -23,7 +23,7 @@ TR_MESSAGE(tr_why_told, (bytes, report));
 /** An empty report. */
 void tr__why_begin(tr_why_report *report, uint64_t ref, tr_time now_ns);
 
-/** Adds a reason with these words; NULL when there is no room for it. age_ns -1: not known. */
+/** Adds a reason with these words; NULL when there is no capacity for it. age_ns -1: not known. */
 tr_reason *tr__why_add(tr_why_report *report, tr_why_kind kind, uint32_t holds, tr_time age_ns,
                        const char *format, ...) TR_PRINTF(5, 6);
 

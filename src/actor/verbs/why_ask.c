@@ -8,7 +8,7 @@
 
 #include "actor/verbs/client.h"
 #include "actor/turn/park.h"
-#include "actor/system/relief.h"
+#include "actor/system/thread_handoff.h"
 #include "actor/cell/view.h"
 #include "actor/verbs/why.h"
 #include "actor/ask/turn_asks.h"
@@ -93,11 +93,11 @@ static void see_worker(struct worker *worker, uint64_t ref, tr_why_report *repor
         return;
     }
     bool is_own = view->ref == ref;
-    const tr_type *type = view->type ? view->type : view->row ? view->row->type : NULL;
+    const tr_type *type = view->type ? view->type : view->handler ? view->handler->type : NULL;
     tr_time age_ns = view->since_ns ? report->asked_ns - view->since_ns : -1;
     if (view->since_ns && age_ns < 0)
         age_ns = 0;
-    const char *handler = view->row && view->row->name ? view->row->name : "a handler";
+    const char *handler = view->handler && view->handler->name ? view->handler->name : "a handler";
     size_t length = strlen(view->path);
     tr_reason *reason = tr__why_add(report,
                                     is_own ? TR_WHY_RUNS : TR_WHY_WORKER_BUSY,
@@ -204,7 +204,7 @@ static tr_status ask_far(struct tr_self *self, struct cell *cell, uint64_t ref,
         return TR_NO_MEMORY;
     }
     ask->is_look = true;
-    self->has_story = true;
+    self->needs_slow_end = true;
     ask->asked_ns = platform->mono_now(platform);
     status = send(self, ask, cell);
     if (status == TR_OK) {
@@ -235,7 +235,7 @@ tr_status tr_self_actor_why_sized(tr_self *self, tr_ref actor, tr_why_report *re
     if (self->is_cancelled)
         return TR_CANCELLED;
     struct worker *worker = self->worker;
-    actor.bits = tr__front_behind(worker->slots, actor.bits);
+    actor.bits = tr__group_behind(worker->slots, actor.bits);
     struct cell *cell = view_find(worker->slots, actor.bits);
     bool is_near = cell && cell_owner(cell) == worker->index;
     if (!cell || (is_near && cell->life == LIFE_STOPPED))
@@ -253,7 +253,7 @@ tr_status tr_client_actor_why_sized(tr_client *client, tr_ref actor, tr_why_repo
     if (!client || !report || size != sizeof *report)
         return TR_INVALID_ARGUMENT;
     struct tr_system *system = client->system;
-    actor.bits = tr__front_behind(&system->slots, actor.bits);
+    actor.bits = tr__group_behind(&system->slots, actor.bits);
     struct tr_why_look look = {.ref = actor.bits};
     struct cell *cell = view_find(&system->slots, actor.bits);
     if (!cell) {
@@ -299,7 +299,7 @@ static void say_age(struct text *text, tr_time age_ns)
 
 static void say_reason(struct text *text, const tr_reason *reason)
 {
-    static const char *const names[] = {"stop", "mail", "room", "restart", "start", "sleep"};
+    static const char *const names[] = {"stop", "mail", "capacity", "restart", "start", "sleep"};
     const char *between = "";
     say(text, "  ");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

@@ -47,7 +47,7 @@ static tr_next on_transfer(tr_self *self, struct bank *bank, const struct transf
     if (tr_await_any(self, &first, a, b, c) != TR_OK || tr_await_all(self, a, b, c) != TR_OK)
         return tr_give_up(self, a);
     if (tr_is_answered(self, a) && tr_try_await(self, a, &left) != TR_OK)
-        return tr_refuse(self, 1, "%s", tr_why(self, a)->text);
+        return tr_refuse(self, 1, "%s", tr_ask_error(self, a)->text);
     if (tr_sleep(self, TR_MILLISECOND) != TR_OK)
         return TR_STOP;
     tr_ask_then(self, left, bank, message->from, withdraw, .cents = 1);
@@ -97,7 +97,7 @@ static tr_status outside(tr_client *client, account_ref account, struct session 
         session->cents = left->cents;
     get_balance_ask asked = tr_ask(client, account, get_balance);
     if (!tr_is_answered(client, asked) && tr_try_await(client, asked, NULL) != TR_OK)
-        return tr_why(client, asked)->status;
+        return tr_ask_error(client, asked)->status;
     return status;
 }
 

@@ -48,7 +48,7 @@ static tr_next on_sleeping(tr_self *self)
 static tr_next on_add_item(tr_self *self, struct cart_state *cart, const struct add_item *message)
 {
     struct item item = message->item;
-    item.sku = tr_keep(self, item.sku);
+    item.sku = tr_strdup(self, item.sku);
     tr_append(self, cart->items, item);
     cart->cents += item.cents;
     tr_alarm_at(self, "close", tr_wall_now(self) + TR_HOUR, expire, .number = 1);

@@ -37,7 +37,7 @@ static void apply_closed(struct account_state *account)
 
 static tr_status grow(tr_self *self, const struct opened_v1 *from, struct opened *to)
 {
-    to->owner = tr_keep(self, from->number ? "somebody" : "nobody");
+    to->owner = tr_strdup(self, from->number ? "somebody" : "nobody");
     return TR_OK;
 }
 TR_MIGRATION(opened_1, 1, opened_v1, opened, grow);

@@ -31,7 +31,7 @@ static tr_next on_args(tr_self *self)
     tr_error error;
     if (tr_try_pool_spawn(self, &one, plain, "one") != TR_OK)
         return TR_STOP;
-    if (tr_try_pool_spawn_why(self, &two, &error, account, "two", open_account, .cents = 7) !=
+    if (tr_try_pool_spawn_error(self, &two, &error, account, "two", open_account, .cents = 7) !=
         TR_OK)
         return tr_fail(self, error.status, "%s", error.text);
     tr_tell(self, one, get_balance);

@@ -47,7 +47,7 @@ static tr_next set_up(tr_self *self, struct account *account, const struct open_
     account->cents = message->cents;
     account->memo = tr_alloc(self, 10);
     account->memo = tr_realloc(self, account->memo, 20);
-    tr_clean(self, account->memo, release);
+    tr_at_end(self, account->memo, release);
     return TR_SAME;
 }
 
@@ -104,7 +104,7 @@ static tr_next on_any(tr_self *self, const tr_message *message)
     tr_log_warn(self, "%d", 1);
     tr_log_error(self, "%d", 2);
     tr_log(self, TR_LEVEL_INFO, "%s", tr_path(self));
-    return TR_NOT_HANDLED;
+    return TR_DECLINE;
 }
 
 static tr_next on_stop(void)
@@ -137,8 +137,9 @@ static tr_next on_start(tr_self *self)
         tr_try_spawn(self, &alice, account, "alice", open_account, .cents = 1) != TR_OK ||
         tr_try_spawn_at(self, &alice, 1, account, "alice", open_account) != TR_OK ||
         tr_try_spawn_at(self, &alice, 1, account, "alice") != TR_OK ||
-        tr_try_spawn_why(self, &alice, &error, account, "alice") != TR_OK ||
-        tr_try_spawn_why(self, &alice, &error, account, "alice", open_account, .cents = 1) != TR_OK)
+        tr_try_spawn_error(self, &alice, &error, account, "alice") != TR_OK ||
+        tr_try_spawn_error(self, &alice, &error, account, "alice", open_account, .cents = 1) !=
+            TR_OK)
         tr_log_error(self, "%s: %s at %s", tr_status_name(error.status), error.text, error.where);
     tr_tell(self, bob, deposit, .amount = 5, .memo = tr_format(self, "%d", 5));
     tr_tell(self, tr_any(bob), transfer, .to = alice);
@@ -161,7 +162,7 @@ static tr_next on_start(tr_self *self)
     tr_log_info(self,
                 "%s %s %lld %lld %llu",
                 tr_name(self),
-                tr_keep(self, "kept"),
+                tr_strdup(self, "kept"),
                 (long long)tr_now(self),
                 (long long)tr_wall_now(self),
                 (unsigned long long)tr_causal_id(self));
@@ -207,7 +208,7 @@ static tr_status outside(void)
         return status;
     if ((status = tr_try_spawn(client, &alice, account, "alice", open_account, .cents = 5)) ||
         (status = tr_try_spawn_at(client, &alice, 1, account, "bob")) ||
-        (status = tr_try_spawn_why(client, &alice, &error, account, "carl")) ||
+        (status = tr_try_spawn_error(client, &alice, &error, account, "carl")) ||
         (status = tr_spawn_wait(client, alice, TR_SECOND, &error)))
         return status;
     struct deposit deposit = {.amount = 5};

@@ -25,8 +25,8 @@ static struct letter letters[SENDERS + 1][2];
 static atom32 announced; /* generation of the tenant that the late sender may know */
 static int posts;
 /* What the model knows. */
-static uint32_t room_of; /* generation of the tenant whose room it is now */
-static int held;         /* messages that have room of this one, and their lines */
+static uint32_t capacity_of; /* generation of the tenant whose room it is now */
+static int held;             /* messages that have room of this one, and their lines */
 static int held_lines;
 /* The owner's own. */
 static uint32_t tenant; /* 0 when the door is closed */
@@ -40,10 +40,10 @@ static int stock_lines;
 static void setup(void)
 {
     door_init(&door);
-    room_open(&door.room, 1, 0, BOUND, LINES);
+    capacity_open(&door.capacity, 1, 0, BOUND, LINES);
     door_open(&door, 1, 0, false);
     door_name(&door);
-    explore_name(&door.room, "room");
+    explore_name(&door.capacity, "room");
     worker_init(&worker);
     for (int sender = 0; sender <= SENDERS; sender++)
         for (int i = 0; i < 2; i++)
@@ -51,7 +51,7 @@ static void setup(void)
     atom32_init(&announced, 0);
     explore_name(&announced, "announced");
     posts = 0;
-    room_of = 1;
+    capacity_of = 1;
     held = 0;
     held_lines = 0;
     tenant = 1;
@@ -73,28 +73,28 @@ static void hold(int messages, int lines)
 {
     held += messages;
     held_lines += lines;
-    EXPLORE_CHECK(held <= (room_of == 1 ? BOUND : NEXT_BOUND), "%d messages are held", held);
+    EXPLORE_CHECK(held <= (capacity_of == 1 ? BOUND : NEXT_BOUND), "%d messages are held", held);
     EXPLORE_CHECK(
-        held_lines <= (room_of == 1 ? LINES : NEXT_LINES), "%d lines are held", held_lines);
+        held_lines <= (capacity_of == 1 ? LINES : NEXT_LINES), "%d lines are held", held_lines);
     EXPLORE_CHECK(held >= 0 && held_lines >= 0, "room is given back twice");
 }
 
-static enum room_result take(const struct letter *letter)
+static enum capacity_result take(const struct letter *letter)
 {
 #if CANARY == 6
     /* Looks, then takes. */
-    uint64_t word = room_load(&door.room);
-    if (!room_is_of(word, letter->generation))
-        return ROOM_STRANGE;
-    if (room_messages(word) < 1 || room_lines(word) < lines_of(letter))
-        return ROOM_FULL;
-    room_give(&door.room, -1, -lines_of(letter));
-    return ROOM_TAKEN;
+    uint64_t word = capacity_load(&door.capacity);
+    if (!capacity_is_of(word, letter->generation))
+        return CAPACITY_STRANGE;
+    if (capacity_messages(word) < 1 || capacity_lines(word) < lines_of(letter))
+        return CAPACITY_FULL;
+    capacity_give(&door.capacity, -1, -lines_of(letter));
+    return CAPACITY_TAKEN;
 #else
     uint32_t generation = letter->generation;
     if (explore_variant() == NO_TENANT)
-        generation = (uint32_t)(room_load(&door.room) >> ROOM_GENERATION_SHIFT);
-    return room_take(&door.room, generation, lines_of(letter), 0, 0);
+        generation = (uint32_t)(capacity_load(&door.capacity) >> CAPACITY_GENERATION_SHIFT);
+    return capacity_take(&door.capacity, generation, lines_of(letter), 0, 0);
 #endif
 }
 
@@ -106,14 +106,14 @@ static void send(struct letter *letter, bool must_live)
         letter_end(letter, "refused");
         return;
     }
-    enum room_result taken = take(letter);
-    if (taken == ROOM_TAKEN) {
-        EXPLORE_CHECK(room_of == letter->generation, "room of the next tenant is taken");
+    enum capacity_result taken = take(letter);
+    if (taken == CAPACITY_TAKEN) {
+        EXPLORE_CHECK(capacity_of == letter->generation, "room of the next tenant is taken");
         hold(1, lines_of(letter));
     }
-    EXPLORE_CHECK(taken != ROOM_STRANGE || !must_live, "the room of its tenant is not there");
-    if (taken != ROOM_TAKEN) {
-        letter_end(letter, taken == ROOM_FULL ? "no room" : "another lives there");
+    EXPLORE_CHECK(taken != CAPACITY_STRANGE || !must_live, "the room of its tenant is not there");
+    if (taken != CAPACITY_TAKEN) {
+        letter_end(letter, taken == CAPACITY_FULL ? "no room" : "another lives there");
         return;
     }
     switch (door_push(&door, &letter->mail)) {
@@ -152,7 +152,7 @@ static void tell_near(void)
     int32_t messages = 1;
     int32_t lines = 2;
     has_told = true;
-    room_take_some(&door.room, &messages, &lines);
+    capacity_take_some(&door.capacity, &messages, &lines);
     stock += messages;
     stock_lines += lines;
     explore_note("put by: %d, %d lines", stock, stock_lines);
@@ -173,7 +173,7 @@ static void handle_near(void)
     int lines = stock_lines + 1;
     stock = 0;
     stock_lines = 0;
-    room_give(&door.room, messages, lines);
+    capacity_give(&door.capacity, messages, lines);
 }
 
 static void take_in(struct door_mail *mail)
@@ -185,11 +185,11 @@ static void take_in(struct door_mail *mail)
         bool is_mine = letter->generation == tenant;
         letter_end(letter, is_mine ? "handled" : "dead letter");
         if (is_mine && explore_variant() != FORGETS) {
-            room_give(&door.room, 1, lines_of(letter));
+            capacity_give(&door.capacity, 1, lines_of(letter));
             hold(-1, -lines_of(letter));
         }
         if (!is_mine && tenant && explore_variant() == GIVES_STALE)
-            room_give(&door.room, 1, lines_of(letter));
+            capacity_give(&door.capacity, 1, lines_of(letter));
     }
 }
 
@@ -203,8 +203,8 @@ static void next_tenant_open(void)
         stock_lines = 0;
     }
     has_near = false;
-    room_open(&door.room, 2, 0, NEXT_BOUND, NEXT_LINES);
-    room_of = 2;
+    capacity_open(&door.capacity, 2, 0, NEXT_BOUND, NEXT_LINES);
+    capacity_of = 2;
     held = 0;
     held_lines = 0;
     door_open(&door, 2, 0, false);
@@ -260,16 +260,17 @@ static void check(void)
     EXPLORE_CHECK(posts == 0, "a post has not arrived");
     if (!tenant)
         return;
-    uint64_t word = room_load(&door.room);
-    EXPLORE_CHECK(room_is_of(word, tenant), "the room is not its tenant's");
-    EXPLORE_CHECK(room_messages(word) + stock + held == (tenant == 1 ? BOUND : NEXT_BOUND),
+    uint64_t word = capacity_load(&door.capacity);
+    EXPLORE_CHECK(capacity_is_of(word, tenant), "the room is not its tenant's");
+    EXPLORE_CHECK(capacity_messages(word) + stock + held == (tenant == 1 ? BOUND : NEXT_BOUND),
                   "%d messages of room, %d put by, %d held",
-                  room_messages(word),
+                  capacity_messages(word),
                   stock,
                   held);
-    EXPLORE_CHECK(room_lines(word) + stock_lines + held_lines == (tenant == 1 ? LINES : NEXT_LINES),
+    EXPLORE_CHECK(capacity_lines(word) + stock_lines + held_lines ==
+                      (tenant == 1 ? LINES : NEXT_LINES),
                   "%d lines of room, %d put by, %d held",
-                  room_lines(word),
+                  capacity_lines(word),
                   stock_lines,
                   held_lines);
     EXPLORE_CHECK(has_near == (held > 0), "room is lost");

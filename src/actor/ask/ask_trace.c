@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "actor/ask/ask_trace.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "actor/ask/batch.h"
+#include "actor/turn/park.h"
+#include "actor/ask/turn_asks.h"
+#include "base/assert.h"
+
+/* Asks behind asks; and traces of one worker in a millisecond, since each is a search. */
+enum { STORY_DEPTH_MAX = 8, ASK_TRACES_MAX = 16 };
+
+struct text {
+    char words[STORY_MAX];
+    size_t used;
+};
+
+TR_PRINTF(2, 3) static void say(struct text *text, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    int length = vsnprintf(text->words + text->used, STORY_MAX - text->used, format, list);
+    va_end(list);
+    if (length > 0)
+        text->used += (size_t)length;
+    if (text->used >= STORY_MAX)
+        text->used = STORY_MAX - 1; /* it was cut */
+}
+
+/* ---- Where a request is. ---- */
+
+enum { IS_HERE_MAX = 256 }; /* messages that a search for one request looks at */
+
+/* A request, as its asker knows it. */
+struct question {
+    uint64_t to;
+    uint64_t asker;
+    uint32_t id;
+};
+
+/* Whose trace it is. */
+struct origin {
+    uint64_t ref;
+    uint32_t id;
+    const struct tr_self *turn; /* NULL: it is not on this worker, or no turn waits */
+};
+
+static bool is_it(const struct envelope *envelope, const struct question *question)
+{
+    bool is_ask = envelope->kind == ENVELOPE_ASK || envelope->kind == ENVELOPE_ANSWERED;
+    return is_ask && envelope->sender == question->asker &&
+           envelope->payload.ask.id == question->id;
+}
+
+/* Counts the messages of a ring, and where among all so far the request is. */
+static void look_through(const struct envelope *last, const struct question *question,
+                         uint32_t *count, uint32_t *place)
+{
+    const struct envelope *envelope = last;
+    if (!last)
+        return;
+    do {
+        envelope = (const struct envelope *)(const void *)envelope->mail.next;
+        if (!mail_takes_capacity(envelope))
+            continue;
+        ++*count;
+        if (is_it(envelope, question))
+            *place = *count;
+    } while (envelope != last);
+}
+
+/* Whether a turn handles a request, alone or among others. */
+static bool handles(const struct tr_self *turn, const struct question *question)
+{
+    if (is_it(turn->envelope, question))
+        return true;
+    for (uint32_t i = 0; turn->batch && i < turn->batch->count; i++) {
+        if (is_it(turn->batch->items[i].envelope, question))
+            return true;
+    }
+    return false;
+}
+
+/* The turn of an actor that handles a request; NULL when none does. */
+static const struct tr_self *turn_of(const struct cell *cell, const struct question *question)
+{
+    if (!cell->extra)
+        return NULL;
+    PARKED_EACH (turn, cell->extra) {
+        if (handles(turn, question))
+            return turn;
+    }
+    return NULL;
+}
+
+static bool is_put_off(const struct cell *cell, const struct question *question)
+{
+    const struct list *laters = cell->extra ? &cell->extra->laters : NULL;
+    for (struct list *link = laters ? laters->next : NULL; link && link != laters;
+         link = link->next) {
+        const struct envelope *answer = LIST_OWNER(link, struct later, link)->answer;
+        if (answer->sender == question->asker && answer->payload.ask.id == question->id)
+            return true;
+    }
+    return false;
+}
+
+const struct tr_self *tr__ask_turn(const struct cell *cell, uint64_t asker, uint32_t id)
+{
+    struct question question = {cell->identity, asker, id};
+    return turn_of(cell, &question);
+}
+
+/* Looks at no more than *left messages of a ring. */
+static bool has(const struct envelope *last, const struct question *question, uint32_t *left)
+{
+    const struct envelope *envelope = last;
+    if (!last)
+        return false;
+    do {
+        envelope = (const struct envelope *)(const void *)envelope->mail.next;
+        if (!*left || is_it(envelope, question))
+            return true;
+        --*left;
+    } while (envelope != last);
+    return false;
+}
+
+/* What has not been taken in yet. */
+static bool is_behind_the_door(const struct cell *cell, const struct question *question)
+{
+    const void *head = atomptr_load(&cell->door.inbox, ATOM_ACQUIRE); /* partner: door_push */
+    const struct door_mail *mail = door_holds_mail(head) ? head : NULL;
+    for (; mail; mail = mail->next) {
+        if (is_it((const struct envelope *)(const void *)mail, question))
+            return true;
+    }
+    return false;
+}
+
+bool tr__ask_is_here(const struct worker *worker, const struct cell *cell, uint64_t asker,
+                     uint32_t id)
+{
+    const struct question question = {cell->identity, asker, id};
+    const struct tr_self *turn = worker->message;
+    const struct cell_extra *extra = cell->extra;
+    uint32_t left = IS_HERE_MAX;
+    if (worker_running(worker) == cell && turn->cell == cell && turn->envelope &&
+        handles(turn, &question))
+        return true;
+    if (extra && extra->stuck && handles(extra->stuck, &question))
+        return true;
+    if (extra && (has(extra->held, &question, &left) || has(extra->requests, &question, &left) ||
+                  has(extra->stash, &question, &left)))
+        return true;
+    return has(cell->cycle, &question, &left) || has(cell->notices, &question, &left) ||
+           is_behind_the_door(cell, &question);
+}
+
+bool tr__ask_is_put_off(const struct cell *cell, uint64_t asker, uint32_t id)
+{
+    struct question question = {cell->identity, asker, id};
+    return is_put_off(cell, &question);
+}
+
+/* What a turn waits for; true when that is another request. */
+static bool tell_turn(struct worker *worker, const struct tr_self *turn, struct text *text,
+                      struct question *question)
+{
+    say(text, "%s ", turn->handler->name ? turn->handler->name : "its handler");
+    if (turn->state == TURN_WOKEN) {
+        say(text, "may go on");
+        return false;
+    }
+    const struct ask *open = NULL;
+    const struct ask *ask;
+    TURN_EACH_ASK (ask, at, turn) {
+        if (ask->is_wanted && !ask->is_done)
+            open = ask;
+    }
+    if (open) {
+        tr_time age_ns = worker->loop.now_ns - open->asked_ns;
+        say(text,
+            "waits %lld ms for %s",
+            (long long)(age_ns < 0 ? 0 : age_ns / TR_MILLISECOND),
+            open->type->name);
+        *question = (struct question){open->to, turn->cell->identity, open->id};
+    } else {
+        say(text, "waits");
+    }
+    const char *file = turn->where ? strrchr(turn->where, '/') : NULL;
+    if (turn->where)
+        say(text, " at %s", file ? file + 1 : turn->where);
+    return open;
+}
+
+/* Of a turn whose thread was replaced. */
+static void tell_stuck(struct worker *worker, const struct tr_self *turn, struct text *text)
+{
+    tr_time age_ns = worker->loop.now_ns - turn->parked_ns;
+    say(text,
+        "%s does not return; its worker goes on without it for %lld ms",
+        turn->handler->name ? turn->handler->name : "its handler",
+        (long long)(age_ns < 0 ? 0 : age_ns / TR_MILLISECOND));
+}
+
+/* Where the request is with this actor; true when the trace goes on with another request. */
+static bool tell_actor(struct worker *worker, struct cell *cell, struct text *text,
+                       struct question *question, const struct origin *origin)
+{
+    uint32_t count = 0;
+    uint32_t place = 0;
+    char path[TR_PATH_MAX + 1];
+    tr__cell_path(worker->system, cell, path);
+    say(text, "%.200s: ", path);
+    if (cell->life == LIFE_NEW) {
+        say(text, "not begun yet"); /* and what few actors need is not there: it has its set-up */
+        return false;
+    }
+    mail_look(worker, cell);
+    const struct tr_self *turn = turn_of(cell, question);
+    if (turn)
+        return tell_turn(worker, turn, text, question);
+    const struct tr_self *stuck = cell->extra ? cell->extra->stuck : NULL;
+    if (stuck && handles(stuck, question)) {
+        tell_stuck(worker, stuck, text);
+        return false;
+    }
+    if (origin->turn && origin->turn->cell == cell && handles(origin->turn, question)) {
+        const char *name = origin->turn->handler->name;
+        say(text, "%s asks, in a ring", name ? name : "its handler");
+        return false; /* it does not wait yet */
+    }
+    if (cell->extra) {
+        look_through(cell->extra->stash, question, &count, &place);
+        if (place) {
+            say(text, "stashed, %u of %u", place, count);
+            return false;
+        }
+        count = 0;
+        look_through(cell->extra->held, question, &count, &place);
+    }
+    look_through(cell->cycle, question, &count, &place);
+    if (cell->extra)
+        look_through(cell->extra->requests, question, &count, &place);
+    look_through(cell->notices, question, &count, &place);
+    if (!place) {
+        say(text,
+            is_put_off(cell, question) ? "its reply was put off"
+                                       : "the request was answered too late, or forwarded");
+        return false;
+    }
+    say(text, "queued, %u of %u", place, count);
+    if (cell->life == LIFE_SUSPENDED)
+        say(text, "; the actor is suspended");
+    else if (cell->life == LIFE_STARTING)
+        say(text, "; the actor is being set up");
+    if (stuck) {
+        say(text, "; ");
+        tell_stuck(worker, stuck, text);
+        return false;
+    }
+    if (!(cell->flags & CELL_BARRIER))
+        return false;
+    /* What holds it up is the barrier, and so the trace goes on there. */
+    PARKED_EACH (barrier, cell->extra) {
+        if (barrier->is_barrier) {
+            say(text, "; ");
+            return tell_turn(worker, barrier, text, question);
+        }
+    }
+    return false;
+}
+
+enum telling { TOLD_ALL, TOLD_HERE };
+
+/* Tells what this worker knows. TOLD_HERE: another one knows more of *question. */
+static enum telling tell(struct worker *worker, struct text *text, struct question *question,
+                         const struct origin *origin)
+{
+    uint64_t seen[STORY_DEPTH_MAX];
+    for (int depth = 0; depth < STORY_DEPTH_MAX; depth++) {
+        if (text->used && question->asker == origin->ref && question->id == origin->id) {
+            say(text, "; and so on, in a ring");
+            return TOLD_ALL;
+        }
+        struct cell *cell = slots_find(worker->slots, question->to);
+        if (cell && cell_owner(cell) != worker->index)
+            return TOLD_HERE;
+        if (text->used)
+            say(text, "; ");
+        if (!cell) {
+            say(text, "who was asked has stopped");
+            return TOLD_ALL;
+        }
+        if (!tell_actor(worker, cell, text, question, origin))
+            return TOLD_ALL;
+        seen[depth] = cell->identity;
+        for (int i = 0; i <= depth; i++) {
+            if (seen[i] == question->to) {
+                say(text, "; and so on, in a ring");
+                return TOLD_ALL;
+            }
+        }
+    }
+    return TOLD_ALL;
+}
+
+/* ---- Its way. ---- */
+
+/* Keeps the trace with the ask, and logs it. */
+static void keep(struct worker *worker, struct ask *ask, const char *words)
+{
+    size_t size = strlen(words) + 1;
+    char path[TR_PATH_MAX + 1];
+    struct cell *cell = ask_cell(ask);
+    ask->trace = source_resize(&worker->source, NULL, size);
+    if (ask->trace)
+        memcpy(ask->trace, words, size);
+    tr__cell_path(worker->system, cell, path);
+    tr__log(worker->system,
+            TR_LEVEL_WARN,
+            path,
+            "%s %s: %s",
+            ask->type->name,
+            ask->status == TR_ASK_CYCLE ? "is in a ring" : "got no answer in time",
+            words);
+}
+
+static bool send(struct worker *worker, enum envelope_kind kind, uint64_t to,
+                 const struct tr_ask_trace *trace)
+{
+    struct cell *cell = slots_find(worker->slots, to);
+    struct envelope *envelope = cell ? envelope_take(&worker->pool) : NULL;
+    if (!envelope)
+        return false;
+    if (envelope_fill(&worker->pool, envelope, &tr_type_tr_ask_trace, trace, ENVELOPE_INLINE) !=
+        TR_OK) {
+        envelope_give_empty(&worker->pool, envelope);
+        return false;
+    }
+    envelope->kind = (uint8_t)kind;
+    envelope->sender = 0;
+    envelope->causal = 0;
+    envelope->generation = (uint32_t)(to >> 32);
+    if (tr__mail_send(worker, cell, envelope) == TR_OK)
+        return true;
+    envelope_give(&worker->pool, envelope);
+    return false;
+}
+
+bool tr__ask_trace_begin(struct worker *worker, struct ask *ask)
+{
+    struct text text = {.used = 0};
+    struct question question = {ask->to, ask_cell(ask)->identity, ask->id};
+    text.words[0] = '\0';
+    if (ask->is_look)
+        return true;
+    if (worker->loop.now_ns - worker->traces_ns >= STORY_NS) {
+        worker->traces_ns = worker->loop.now_ns;
+        worker->traces = 0;
+    }
+    if (++worker->traces > ASK_TRACES_MAX)
+        return true; /* a crowd whose time is up at once: some of them tell for all */
+    struct origin origin = {question.asker, ask->id, ask->turn};
+    enum telling telling = tell(worker, &text, &question, &origin);
+    if (telling == TOLD_HERE) {
+        struct tr_ask_trace trace = {.asker = question.asker,
+                                     .id = question.id,
+                                     .origin = ask_cell(ask)->identity,
+                                     .origin_id = ask->id,
+                                     .text = text.words};
+        if (send(worker, ENVELOPE_TRACE, question.to, &trace)) {
+            ask->story_to = question.to;
+            return false;
+        }
+        say(&text, "who was asked has stopped");
+    }
+    keep(worker, ask, text.words);
+    return true;
+}
+
+void tr__ask_trace_arrived(struct worker *worker, struct ask *ask, const struct tr_ask_trace *trace)
+{
+    keep(worker, ask, trace->text ? trace->text : "");
+}
+
+void tr__ask_trace_guess(const struct tr_system *system, uint64_t ref, char *words)
+{
+    const struct cell *cell = slots_find(&system->slots, ref);
+    uint32_t owner = cell ? cell_owner(cell) : CELL_FOREIGN;
+    if (owner >= system->worker_count) {
+        snprintf(words, STORY_MAX, "who was asked has not begun, moves, or is no actor");
+        return;
+    }
+    const struct worker *busy = system->workers[owner];
+    const tr_type *type = worker_type(busy);
+    /* It looked at the clock at most a tick before the handler began that keeps it from looking. */
+    tr_time seen_ns = (tr_time)atom64_load(&busy->loop.seen_ns, ATOM_RELAXED);
+    tr_time age_ns = system->platform->mono_now(system->platform) - seen_ns;
+    snprintf(words,
+             STORY_MAX,
+             "worker %u has not answered for a millisecond; it runs %s for %lld ms",
+             owner,
+             type ? type->name : "a signal, or nothing,",
+             (long long)(age_ns < 0 ? 0 : age_ns / TR_MILLISECOND));
+}
+
+void tr__ask_trace_give_up(struct worker *worker, struct ask *ask)
+{
+    char words[STORY_MAX];
+    tr__ask_trace_guess(worker->system, ask->story_to, words);
+    keep(worker, ask, words);
+}
+
+void tr__ask_trace_mail(struct worker *worker, struct cell *cell, struct envelope *envelope)
+{
+    const struct tr_ask_trace *trace = envelope_data(envelope);
+    struct text text = {.used = 0};
+    struct question question = {cell->identity, trace->asker, trace->id};
+    struct tr_ask_trace next = *trace;
+    text.words[0] = '\0';
+    if (trace->text && trace->text[0])
+        say(&text, "%s", trace->text);
+    enum telling telling = TOLD_ALL;
+    if (envelope->generation == cell_generation(cell) && cell->life < LIFE_STOPPING)
+        telling =
+            tell(worker, &text, &question, &(struct origin){trace->origin, trace->origin_id, NULL});
+    else
+        say(&text, "who was asked has stopped");
+    next.text = text.words;
+    next.hops = trace->hops + 1;
+    next.asker = question.asker;
+    next.id = question.id;
+    bool is_long = next.hops >= STORY_DEPTH_MAX; /* perhaps a ring: it would never end */
+    if (telling == TOLD_ALL || is_long || !send(worker, ENVELOPE_TRACE, question.to, &next))
+        (void)send(worker, ENVELOPE_TRACED, trace->origin, &next);
+    envelope_give(&worker->pool, envelope);
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Children that are restarted together.
+ *
+ * The members go down one after the other, the one that was started last first, and come up again in
+ * the order in which they were started. Each is told, and answers when that is done; one that ends
+ * meanwhile has answered too. When a member fails on the way everything waits until that member has
+ * waited its delay, and begins anew.
+ */
+#include <string.h>
+
+#include "actor/life/children.h"
+#include "actor/life/extra.h"
+#include "actor/life/supervise.h"
+#include "base/assert.h"
+
+struct restart_group {
+    tr_error cause;
+    bool is_up;          /* all are down: they come up */
+    uint64_t waits_for;  /* the member that was told something, 0 for none */
+    uint64_t paused_for; /* the member that has failed meanwhile, 0 for none */
+    uint32_t at;         /* the member that comes next, counted in the direction */
+    uint32_t count;
+    uint64_t members[]; /* in start order */
+};
+
+/*
+ * The first of those who are on their way already, 0 for none. They are a part of what comes next:
+ * nobody else would tell them to go on.
+ */
+static uint64_t first_of_group(const struct worker *worker, const struct cell *parent)
+{
+    const struct restart_group *group = parent->extra ? parent->extra->group : NULL;
+    for (uint32_t i = 0; group && i < group->count; i++) {
+        if (slots_find(worker->slots, group->members[i]))
+            return group->members[i];
+    }
+    return 0;
+}
+
+static bool is_in_group(const struct cell *parent, uint64_t member)
+{
+    const struct restart_group *group = parent->extra ? parent->extra->group : NULL;
+    for (uint32_t i = 0; group && i < group->count; i++) {
+        if (group->members[i] == member)
+            return true;
+    }
+    return false;
+}
+
+/* At the top the pool, and those that are not of it, are apart; but who is on its way goes on. */
+static bool goes_along(const struct worker *worker, const struct cell *parent,
+                       const struct cell *cell, uint64_t child)
+{
+    const struct cell *first = slots_at(worker->slots, (uint32_t)child);
+    return parent != worker->system->guardian || !first ||
+           cell_is_pooled(cell) == cell_is_pooled(first) || is_in_group(parent, cell->identity);
+}
+
+/* The members, in start order; counts them when `members` is NULL. */
+static uint32_t collect(const struct worker *worker, const struct cell *parent,
+                        const tr_supervision *how, uint64_t child, uint64_t *members)
+{
+    uint64_t earlier = first_of_group(worker, parent);
+    const struct slots *slots = worker->slots;
+    bool is_in = how->strategy == TR_ALL_FOR_ONE;
+    uint32_t count = 0;
+    if (!parent->child_count)
+        return 0;
+    const struct cell *cell = slots_at(slots, parent->child_last);
+    for (uint32_t i = 0; i < parent->child_count; i++) {
+        cell = slots_at(slots, cell->sibling_next);
+        is_in |= cell->identity == child || cell->identity == earlier;
+        if (!is_in || !goes_along(worker, parent, cell, child))
+            continue;
+        if (members)
+            members[count] = cell->identity;
+        count++;
+    }
+    return count;
+}
+
+void tr__restart_group_free(struct worker *worker, struct cell *parent)
+{
+    struct cell_extra *extra = parent->extra;
+    if (!extra || !extra->group)
+        return;
+    source_resize(&worker->source, extra->group, 0);
+    extra->group = NULL;
+}
+
+/* Tells a member. False when it is gone or about to be. */
+static bool order(struct worker *worker, struct cell *parent, uint64_t member,
+                  enum envelope_kind kind)
+{
+    struct restart_group *group = parent->extra->group;
+    struct cell *cell = slots_find(worker->slots, member);
+    if (!cell)
+        return false;
+    struct tr_pre_restart message = {.cause = group->cause};
+    struct envelope *envelope = envelope_take(&worker->pool);
+    tr_status status = TR_NO_MEMORY;
+    group->waits_for = member;
+    if (envelope)
+        status = envelope_fill(
+            &worker->pool, envelope, &tr_type_tr_pre_restart, &message, ENVELOPE_INLINE);
+    if (status != TR_OK) {
+        if (envelope)
+            envelope_give_empty(&worker->pool, envelope);
+        /* What cannot be told to start again stops: that needs no memory, and is an answer. */
+        tr__child_order(worker, cell, CONTROL_KILL | CONTROL_DISMISS);
+        return true;
+    }
+    envelope->kind = (uint8_t)kind;
+    envelope->sender = parent->identity;
+    envelope->causal = 0;
+    envelope->generation = (uint32_t)(member >> 32);
+    if (tr__mail_send(worker, cell, envelope) == TR_OK)
+        return true;
+    envelope_give(&worker->pool, envelope);
+    group->waits_for = 0;
+    return false;
+}
+
+/* Goes on until somebody has to be waited for. */
+static void step(struct worker *worker, struct cell *parent)
+{
+    for (;;) {
+        struct restart_group *group = parent->extra->group;
+        if (!group || group->waits_for || group->paused_for)
+            return;
+        if (group->at == group->count && group->is_up) {
+            tr__restart_group_free(worker, parent);
+            return;
+        }
+        if (group->at == group->count) {
+            group->is_up = true;
+            group->at = 0;
+            continue;
+        }
+        uint32_t at = group->at++;
+        uint32_t number = group->is_up ? at : group->count - 1 - at;
+        (void)order(
+            worker, parent, group->members[number], group->is_up ? ENVELOPE_UP : ENVELOPE_DOWN);
+    }
+}
+
+bool tr__restart_group_begin(struct worker *worker, struct cell *parent, const tr_supervision *how,
+                             uint64_t child, const tr_error *cause)
+{
+    uint32_t count = collect(worker, parent, how, child, NULL);
+    struct cell_extra *extra = tr__extra_of(worker, parent);
+    struct restart_group *group = NULL;
+    if (extra)
+        group =
+            source_resize(&worker->source, NULL, sizeof *group + count * sizeof group->members[0]);
+    if (!group)
+        return false;
+    *group = (struct restart_group){.cause = *cause, .count = count};
+    (void)collect(worker, parent, how, child, group->members);
+    tr__restart_group_free(worker, parent);
+    extra->group = group;
+    step(worker, parent);
+    return true;
+}
+
+void tr__restart_group_pause(struct cell *parent, uint64_t child)
+{
+    struct restart_group *group = parent->extra ? parent->extra->group : NULL;
+    /* One that was told to go down does so as soon as it hears the decision. */
+    if (!group || (!group->is_up && group->waits_for == child))
+        return;
+    group->paused_for = child;
+}
+
+void tr__restart_group_answer(struct worker *worker, struct cell *parent, uint64_t child,
+                              enum envelope_kind kind)
+{
+    struct restart_group *group = parent->extra ? parent->extra->group : NULL;
+    if (!group)
+        return;
+    bool has_ended = kind == ENVELOPE_VOID;
+    /* One that was told to go down before its failure was known does not wait any more. */
+    if (group->paused_for == child && kind != ENVELOPE_UP)
+        group->paused_for = 0;
+    if (group->waits_for == child && (has_ended || (kind == ENVELOPE_UP) == group->is_up))
+        group->waits_for = 0;
+    step(worker, parent);
+}
+
+void tr__restart_group_kill(struct worker *worker, struct cell *parent, const tr_supervision *how,
+                            uint64_t child)
+{
+    const struct slots *slots = worker->slots;
+    bool is_in = how->strategy == TR_ALL_FOR_ONE;
+    uint64_t earlier = first_of_group(worker, parent);
+    struct cell *cell = parent->child_count ? slots_at(slots, parent->child_last) : NULL;
+    for (uint32_t i = 0; i < parent->child_count; i++) {
+        cell = slots_at(slots, cell->sibling_next);
+        is_in |= cell->identity == child || cell->identity == earlier;
+        if (is_in && goes_along(worker, parent, cell, child))
+            tr__child_order(worker, cell, CONTROL_KILL | CONTROL_DISMISS);
+    }
+    tr__restart_group_free(worker, parent);
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The bounds of mailboxes, and what happens to messages for which there is no capacity.
+ */
+#include "actor/mail/mail.h"
+
+#include "actor/ask/waiters.h"
+#include "base/assert.h"
+
+static_assert(TR_OVERDRAFT_MAX <= CAPACITY_LARGEST / 4,
+              "an overdraft fits into the capacity's word");
+static_assert(TR_MAILBOX_LARGEST <= CAPACITY_LARGEST, "a bound fits into the capacity's word");
+static_assert(TR_MAILBOX_BYTES_LARGEST / 64 <= CAPACITY_LARGEST,
+              "a bound fits into the capacity's word");
+
+/*
+ * Who drops the oldest pays for exact books: what comes from elsewhere is dropped by count. Who waits
+ * for capacity loses nothing when the mailbox is called full a little early.
+ */
+static bool is_narrow(struct mail_bound bound)
+{
+    int32_t wide = bound.overflow == TR_PARK ? MAIL_EXACT_BOUND_PARK : MAIL_EXACT_BOUND;
+    return bound.messages < wide || bound.lines < wide || bound.overflow == TR_DROP_OLDEST;
+}
+
+void tr__capacity_open(struct cell *cell, const tr_behavior *behavior)
+{
+    struct mail_bound bound = mail_bound_of(behavior);
+    capacity_open(
+        &cell->door.capacity, cell_generation(cell), bound.overflow, bound.messages, bound.lines);
+    if (is_narrow(bound))
+        cell->flags |= CELL_EXACT_BOUND;
+}
+
+void tr__capacity_put_by(struct cell *cell, int32_t messages, int32_t lines)
+{
+    struct cell_extra *extra = cell->extra;
+    uint64_t word = capacity_load(&cell->door.capacity);
+    int32_t owed = capacity_messages(word) < 0 ? -capacity_messages(word) : 0;
+    int32_t owed_lines = capacity_lines(word) < 0 ? -capacity_lines(word) : 0;
+    messages += extra->put_by;
+    lines += extra->put_by_lines;
+    owed = owed < messages ? owed : messages;
+    owed_lines = owed_lines < lines ? owed_lines : lines;
+    if (owed || owed_lines)
+        capacity_give(&cell->door.capacity, owed, owed_lines);
+    extra->put_by = messages - owed;
+    extra->put_by_lines = lines - owed_lines;
+}
+
+/*
+ * Gives back what was put by, and more or less; to those who wait, if there are any. While more is
+ * in the mailbox than its bound allows, nothing is put by: senders near would use it, over and over,
+ * and what is too much would stay.
+ */
+static void give_stock(struct cell *cell, int32_t messages, int32_t lines)
+{
+    messages += (int32_t)(cell->stock & 0xffff);
+    lines += (int32_t)(cell->stock >> STOCK_LINES_SHIFT);
+    cell->stock = 0;
+    if (cell->flags & CELL_HAS_WAITING_SENDERS)
+        tr__capacity_put_by(cell, messages, lines);
+    else
+        capacity_give(&cell->door.capacity, messages, lines);
+    uint64_t word = capacity_load(&cell->door.capacity);
+    if (capacity_messages(word) < 0 || capacity_lines(word) < 0)
+        cell->flags |= CELL_EXACT_BOUND;
+}
+
+void tr__capacity_change(struct worker *worker, struct cell *cell, const tr_behavior *from,
+                         const tr_behavior *to)
+{
+    struct mail_bound old = mail_bound_of(from);
+    struct mail_bound next = mail_bound_of(to);
+    bool is_same_size = old.messages == next.messages && old.lines == next.lines;
+    if (is_same_size && old.overflow == next.overflow)
+        return;
+    cell->flags &= (uint16_t)~CELL_EXACT_BOUND;
+    give_stock(cell, next.messages - old.messages, next.lines - old.lines);
+    capacity_set_policy(&cell->door.capacity, next.overflow);
+    if (is_narrow(next))
+        cell->flags |= CELL_EXACT_BOUND;
+    if (cell->flags & CELL_HAS_WAITING_SENDERS)
+        tr__waiters_rebound(worker, cell, next);
+}
+
+bool tr__capacity_take(struct cell *cell, uint32_t lines)
+{
+    struct capacity *capacity = &cell->door.capacity;
+    if (cell->flags & CELL_EXACT_BOUND || lines > STOCK_LINES_MAX)
+        return capacity_take(capacity, cell_generation(cell), (int32_t)lines, 0, 0) ==
+               CAPACITY_TAKEN;
+    int32_t messages = STOCK_STEP - (int32_t)(cell->stock & 0xffff);
+    int32_t more = STOCK_STEP - (int32_t)(cell->stock >> STOCK_LINES_SHIFT);
+    messages = messages < 0 ? 0 : messages;
+    more = more < 0 ? 0 : more;
+    capacity_take_some(capacity, &messages, &more);
+    uint32_t stock = cell->stock + ((uint32_t)more << STOCK_LINES_SHIFT) + (uint32_t)messages;
+    bool is_enough = (stock & 0xffff) > 0 && stock >> STOCK_LINES_SHIFT >= lines;
+    if (is_enough)
+        stock -= (lines << STOCK_LINES_SHIFT) + 1;
+    cell->stock = stock;
+    return is_enough;
+}
+
+void tr__capacity_give(struct cell *cell, uint32_t lines)
+{
+    if (cell->flags & CELL_HAS_WAITING_SENDERS) {
+        capacity_give_waiters(cell, lines > 0, (int32_t)lines);
+        return;
+    }
+    if (lines) { /* a message that does not go through the stock */
+        capacity_give(&cell->door.capacity, 1, (int32_t)lines);
+        return;
+    }
+    int32_t messages = (int32_t)(cell->stock & 0xffff) - STOCK_STEP;
+    int32_t more = (int32_t)(cell->stock >> STOCK_LINES_SHIFT) - STOCK_STEP;
+    messages = messages < 0 ? 0 : messages;
+    more = more < 0 ? 0 : more;
+    cell->stock -= ((uint32_t)more << STOCK_LINES_SHIFT) + (uint32_t)messages;
+    capacity_give(&cell->door.capacity, messages, more);
+}
+
+void tr__capacity_take_back(struct cell *cell, uint32_t lines)
+{
+    give_stock(cell, -1, -(int32_t)lines);
+}
+
+int32_t tr__capacity_used(const struct cell *cell, const tr_behavior *behavior, int32_t *lines)
+{
+    struct mail_bound bound = mail_bound_of(behavior);
+    uint64_t word = capacity_load(&cell->door.capacity);
+    int32_t messages = capacity_messages(word) + (int32_t)(cell->stock & 0xffff);
+    *lines = bound.lines - capacity_lines(word) - (int32_t)(cell->stock >> STOCK_LINES_SHIFT);
+    if (cell->flags & CELL_HAS_WAITING_SENDERS) {
+        messages += cell->extra->put_by;
+        *lines -= cell->extra->put_by_lines;
+    }
+    return bound.messages - messages;
+}
+
+/* A report of a dropped message drives no message out: that would be reported, and so on. */
+static bool is_report(const struct envelope *envelope)
+{
+    return tr_type_is_equal(envelope->type, &tr_type_tr_dead_letter);
+}
+
+tr_status tr__capacity_take_far(struct cell *cell, const struct envelope *envelope)
+{
+    struct capacity *capacity = &cell->door.capacity;
+    int32_t lines = (int32_t)mail_lines(envelope);
+    enum capacity_result result = capacity_take(capacity, envelope->generation, lines, 0, 0);
+    if (__builtin_expect(result == CAPACITY_TAKEN, 1))
+        return TR_OK;
+    /* Who takes it in makes capacity for it, by then. */
+    bool drops_oldest = capacity_policy(capacity_load(capacity)) == TR_DROP_OLDEST;
+    if (result == CAPACITY_FULL && drops_oldest && !is_report(envelope))
+        result = capacity_take(
+            capacity, envelope->generation, lines, TR_OVERDRAFT_MAX, lines + TR_OVERDRAFT_MAX);
+    if (result == CAPACITY_TAKEN)
+        return TR_OK;
+    return result == CAPACITY_STRANGE ? TR_STOPPED : TR_MAILBOX_FULL;
+}
+
+/* Takes the oldest message that takes capacity out of a ring; NULL when there is none. */
+static struct envelope *take_oldest(struct envelope **last)
+{
+    struct envelope *passed = NULL;
+    struct envelope *oldest = NULL;
+    while (*last && !oldest) {
+        struct envelope *envelope = ring_pop(last);
+        if (mail_takes_capacity(envelope))
+            oldest = envelope;
+        else
+            ring_push(&passed, envelope);
+    }
+    ring_join(&passed, last);
+    *last = passed;
+    return oldest;
+}
+
+static bool drop_one(struct worker *worker, struct cell *cell)
+{
+    struct envelope *oldest = NULL;
+    if (cell->flags & CELL_BARRIER)
+        oldest = take_oldest(&cell->extra->held);
+    if (!oldest)
+        oldest = take_oldest(&cell->cycle);
+    if (!oldest && cell->extra)
+        oldest = take_oldest(&cell->extra->requests);
+    if (!oldest)
+        oldest = take_oldest(&cell->notices);
+    if (!oldest)
+        return false;
+    uint32_t lines = mail_lines(oldest);
+    mail_uncount(cell, oldest);
+    tr__mail_bury_one(worker, cell, oldest, TR_MAILBOX_FULL);
+    /* Not before: its capacity is not for the report of its end. */
+    tr__capacity_give(cell, lines);
+    return true;
+}
+
+void tr__mail_drop_oldest(struct worker *worker, struct cell *cell)
+{
+    bool is_alive = cell->life > LIFE_NEW && cell->life < LIFE_STOPPING;
+    if (!is_alive || mail_bound_of(cell->dispatch->behavior).overflow != TR_DROP_OLDEST)
+        return;
+    for (;;) {
+        uint64_t word = capacity_load(&cell->door.capacity);
+        if (capacity_messages(word) >= 0 && capacity_lines(word) >= 0)
+            return;
+        if (!drop_one(worker, cell))
+            return; /* what comes back from a stash may be more than the bound */
+    }
+}
+
+bool tr__mail_is_misfit(const struct cell *cell, const struct envelope *envelope)
+{
+    const tr_behavior *behavior =
+        cell->dispatch ? cell->dispatch->behavior : cell->origin->behavior;
+    struct mail_bound bound = mail_bound_of(behavior);
+    return bound.overflow == TR_DROP_OLDEST && mail_takes_capacity(envelope) &&
+           mail_lines(envelope) > (uint32_t)bound.lines;
+}
+
+tr_status tr__mail_overflow(struct worker *worker, struct cell *cell, struct envelope *envelope)
+{
+    struct mail_bound bound = mail_bound_of(cell->dispatch->behavior);
+    uint32_t lines = mail_lines(envelope);
+    if (bound.overflow != TR_DROP_OLDEST || is_report(envelope) || lines > (uint32_t)bound.lines)
+        return TR_MAILBOX_FULL;
+    while (drop_one(worker, cell)) {
+        if (tr__capacity_take(cell, lines))
+            return TR_OK;
+    }
+    return TR_MAILBOX_FULL;
+}

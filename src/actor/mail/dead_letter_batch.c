@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "actor/mail/dead_letter_batch.h"
+
+#include "actor/ask/ask_then.h"
+#include "actor/verbs/client.h"
+#include "actor/life/extra.h"
+#include "actor/time/timers.h"
+#include "base/assert.h"
+
+enum {
+    BURIAL_SHARE = 4096, /* messages after which the counters show that something is done */
+    /* What was sent together lies together: where it is much, memory is asked for ahead, in bytes. */
+    BURIAL_LONG = 256,
+    BURIAL_NEAR = 256,
+    BURIAL_FAR = 4096
+};
+
+/* The mail of one actor. */
+struct dead_letter_batch {
+    struct worker *worker;
+    struct cell *cell;
+    tr_status reason;
+    bool is_last; /* the deadline has passed: see the rules */
+    uint32_t count;
+    struct dead_letter letters[DEAD_LETTERS_BATCH];
+};
+
+/* ---- After the deadline. ---- */
+
+/* Whether no more need be done than to count. */
+static bool is_last(struct worker *worker)
+{
+    struct tr_system *system = worker->system;
+    struct dead_letter_batches *dead_letter_batches = &worker->dead_letter_batches;
+    if (!atom32_load(&system->shutdown.is_forced, ATOM_RELAXED) ||
+        ATOM_PEEK(&system->dead_letters.subscriber_count))
+        return false;
+    if (!dead_letter_batches->notes) {
+        size_t size = TR_DEAD_LETTERS_MAX * sizeof *dead_letter_batches->notes;
+        dead_letter_batches->notes = source_resize(&worker->source, NULL, size);
+    }
+    return dead_letter_batches->notes; /* out of memory it takes longer */
+}
+
+/* The log has the first letters of a second: as long as it wants some, they are handed in soon. */
+static uint32_t share_of(const struct dead_letter_batches *dead_letter_batches)
+{
+    return dead_letter_batches->is_logged ? BURIAL_SHARE : DEAD_LETTERS_BATCH;
+}
+
+static void count_last(struct dead_letter_batch *dead_letter_batch, uint32_t count)
+{
+    struct worker *worker = dead_letter_batch->worker;
+    if (!count)
+        return;
+    atom64_count(&worker->counters.dead, count);
+    atom64_count(&worker->dead_letter_batches.pending, count);
+    tr__shutdown_stats_dead(worker->system, dead_letter_batch->cell->identity, count);
+    if (!worker->dead_letter_batches.is_logged)
+        tr__dead_letter_batches_end(worker);
+}
+
+/* The notices with which the cycle begins, until there is another message, or none. */
+static void bury_last(struct dead_letter_batch *dead_letter_batch)
+{
+    struct worker *worker = dead_letter_batch->worker;
+    struct cell *cell = dead_letter_batch->cell;
+    struct dead_letter_batches *dead_letter_batches = &worker->dead_letter_batches;
+    struct envelope *last = cell->cycle;
+    struct envelope *envelope = (struct envelope *)(void *)last->mail.next;
+    uint32_t slot = (uint32_t)cell->identity;
+    uint32_t share = share_of(dead_letter_batches);
+    uint32_t count = 0;
+    bool is_long = cell->queued_lines >= BURIAL_LONG;
+    bool has_more = true;
+    while (has_more && envelope->kind == ENVELOPE_NOTICE) {
+        struct envelope *next = (struct envelope *)(void *)envelope->mail.next;
+        has_more = envelope != last;
+        if (is_long) {
+            __builtin_prefetch((const char *)next + BURIAL_NEAR);
+            __builtin_prefetch((const char *)next + BURIAL_FAR);
+        }
+        mail_uncount(cell, envelope);
+        dead_letter_batches->notes[dead_letter_batches->next] =
+            (struct dead_letter_batch_note){.type = envelope->type,
+                                            .from = envelope->sender,
+                                            .to = (uint64_t)envelope->generation << 32 | slot,
+                                            .reason = dead_letter_batch->reason};
+        dead_letter_batches->next =
+            dead_letter_batches->next + 1 < TR_DEAD_LETTERS_MAX ? dead_letter_batches->next + 1 : 0;
+        if (envelope->block_class != ENVELOPE_NO_BLOCK)
+            envelope_give(&worker->pool, envelope);
+        envelope = next;
+        if (++count == share) {
+            count_last(dead_letter_batch, count);
+            share = share_of(dead_letter_batches);
+            count = 0;
+        }
+    }
+    cell->cycle = has_more ? last : NULL;
+    if (has_more)
+        last->mail.next = &envelope->mail;
+    count_last(dead_letter_batch, count);
+}
+
+void tr__dead_letter_batches_end(struct worker *worker)
+{
+    struct dead_letter_batches *dead_letter_batches = &worker->dead_letter_batches;
+    if (atom64_load(&dead_letter_batches->pending, ATOM_RELAXED))
+        tr__dead_letters_hand_in(worker->system, dead_letter_batches);
+}
+
+void tr__dead_letter_batches_free(struct worker *worker)
+{
+    TR_ASSERT(!atom64_load(&worker->dead_letter_batches.pending, ATOM_RELAXED));
+    source_resize(&worker->source, worker->dead_letter_batches.notes, 0);
+    worker->dead_letter_batches.notes = NULL;
+}
+
+/* ---- At any other time. ---- */
+
+static void dead_letter_batch_end(struct dead_letter_batch *dead_letter_batch)
+{
+    struct worker *worker = dead_letter_batch->worker;
+    atom64_count(&worker->counters.dead, dead_letter_batch->count);
+    if (dead_letter_batch->count)
+        tr__dead_letters(
+            worker->system, worker, dead_letter_batch->letters, dead_letter_batch->count);
+    dead_letter_batch->count = 0;
+}
+
+/* The same as tr__mail_bury_one of a notice, for which nobody waits. */
+static void dead_letter_batch_add(struct dead_letter_batch *dead_letter_batch,
+                                  struct envelope *envelope)
+{
+    dead_letter_batch->letters[dead_letter_batch->count++] = (struct dead_letter){
+        .type = envelope->type,
+        .from = envelope->sender,
+        .to = (uint64_t)envelope->generation << 32 | (uint32_t)dead_letter_batch->cell->identity,
+        .reason = dead_letter_batch->reason};
+    envelope_give(&dead_letter_batch->worker->pool, envelope);
+    if (dead_letter_batch->count == DEAD_LETTERS_BATCH)
+        dead_letter_batch_end(dead_letter_batch);
+}
+
+static void bury_other(struct dead_letter_batch *dead_letter_batch, struct envelope *envelope)
+{
+    struct worker *worker = dead_letter_batch->worker;
+    dead_letter_batch_end(dead_letter_batch); /* they keep their order */
+    if (envelope->kind == ENVELOPE_PROBE)
+        tr__probe_answer(worker, envelope, dead_letter_batch->cell->flags & CELL_STARTED);
+    else if (envelope->kind == ENVELOPE_VOID || envelope->kind == ENVELOPE_EVENT)
+        tr__mail_drop(worker, envelope);
+    else
+        tr__mail_bury_one(worker, dead_letter_batch->cell, envelope, dead_letter_batch->reason);
+}
+
+void tr__mail_bury(struct worker *worker, struct cell *cell, tr_status reason)
+{
+    struct dead_letter_batch dead_letter_batch;
+    dead_letter_batch.worker = worker;
+    dead_letter_batch.cell = cell;
+    dead_letter_batch.reason = reason;
+    dead_letter_batch.is_last = is_last(worker);
+    dead_letter_batch.count = 0;
+    tr__stash_empty(cell);
+    tr__timers_drop(worker, cell);
+    if (cell->extra)
+        tr__thens_drop(worker, cell);
+    while (cell->cycle || mail_begin_cycle(cell)) {
+        if (dead_letter_batch.is_last) {
+            bury_last(&dead_letter_batch);
+            if (!cell->cycle)
+                continue;
+        }
+        struct envelope *envelope = ring_pop(&cell->cycle);
+        mail_uncount(cell, envelope);
+        if (envelope->kind == ENVELOPE_NOTICE)
+            dead_letter_batch_add(&dead_letter_batch, envelope);
+        else
+            bury_other(&dead_letter_batch, envelope);
+    }
+    dead_letter_batch_end(&dead_letter_batch);
+    TR_ASSERT(cell->queued_lines == 0);
+}

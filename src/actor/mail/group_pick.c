@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Picking a member of a group, on the thread of who sends, and sending to it.
+ */
+#include "actor/mail/group_address.h"
+
+#include "actor/ask/line.h"
+#include "actor/mail/mail.h"
+
+/* A word of the board; false: the tenant is gone. */
+static bool look(const struct group_walk *walk, const atom64 *place, uint64_t *value)
+{
+    bool is_there = board_read(&walk->group->board, walk->ref, place, value);
+    return is_there || !walk->ref;
+}
+
+/* The next of `count`, in turn. One worker's: no division, and nobody else writes it. */
+static uint32_t next_of(atom32 *cursor, uint32_t count)
+{
+    uint32_t turn = atom32_load(cursor, ATOM_RELAXED);
+    turn = turn < count ? turn : 0;
+    atom32_store(cursor, turn + 1, ATOM_RELAXED);
+    return turn;
+}
+
+/* Whose turn it is: each worker counts for itself, all other threads together. */
+static uint32_t turn_take(struct group_address *group, uint32_t worker, uint32_t count)
+{
+    uint32_t workers = group->system->worker_count;
+    if (worker < workers)
+        return next_of(&group->cursors[worker].next, count);
+    return atom32_fetch_add(&group->cursors[workers].next, 1, ATOM_RELAXED) % count;
+}
+
+/* Seats on the sender's worker: each worker has every so-manieth one. */
+static bool plan_near(struct group_walk *walk, uint32_t worker_count)
+{
+    struct group_address *group = walk->group;
+    uint64_t base;
+    uint64_t seats;
+    if (!look(walk, &group->base, &base) || !look(walk, &group->seat_count, &seats))
+        return false;
+    uint32_t first = (walk->worker + worker_count - (uint32_t)base) % worker_count;
+    if (first >= seats)
+        return true;
+    walk->near_step = worker_count;
+    walk->near_left = ((uint32_t)seats - first - 1) / worker_count + 1;
+    uint32_t turn = next_of(&group->cursors[walk->worker].next_near, walk->near_left);
+    walk->near = first + turn * worker_count;
+    return true;
+}
+
+static tr_status plan(struct tr_system *system, struct group_walk *walk,
+                      const struct group_letter *letter)
+{
+    struct group_address *group = walk->group;
+    uint64_t routes;
+    uint64_t count;
+    if (!look(walk, &group->routes, &routes) || !look(walk, &group->turn_count, &count))
+        return TR_STOPPED;
+    if (routes) {
+        walk->is_router = true;
+        walk->left = 1;
+        walk->score = UINT64_MAX;
+        const tr_route *table = (const tr_route *)(uintptr_t)routes;
+        bool has_key =
+            tr__route_hash(table, system->names.key, letter->type, letter->data, &walk->hash);
+        return has_key ? TR_OK : TR_UNHANDLED;
+    }
+    if (!count)
+        return TR_STOPPED;
+    walk->left = (uint32_t)count;
+    bool may_be_near = letter->is_ask && walk->worker < system->worker_count;
+    return may_be_near && !plan_near(walk, system_open_workers(system)) ? TR_STOPPED : TR_OK;
+}
+
+tr_status tr__group_begin(struct tr_system *system, const struct worker *worker, uint64_t ref,
+                          const struct group_letter *letter, struct group_walk *walk)
+{
+    *walk = (struct group_walk){.slots = &system->slots,
+                                .group = tr__group_find(system, ref),
+                                .ref = ref,
+                                .worker = worker ? worker->index : UINT32_MAX};
+    if (!walk->group)
+        return TR_STOPPED;
+    switch (board_enter(&walk->group->board, ref, &walk->stay)) {
+    case BOARD_STRANGE:
+        return TR_STOPPED;
+    case BOARD_HOLDS:
+        walk->is_held = true;
+        walk->left = 1;
+        return TR_OK;
+    case BOARD_OPEN:
+        break;
+    }
+    return plan(system, walk, letter);
+}
+
+static struct cell *next_near(struct group_walk *walk)
+{
+    uint64_t seats;
+    while (walk->near_left) {
+        walk->near_left--;
+        if (!look(walk, &walk->group->seat_count, &seats))
+            return NULL;
+        if (walk->near >= seats)
+            walk->near %= walk->near_step;
+        if (!look(walk, &walk->group->seats[walk->near], &walk->member))
+            return NULL;
+        walk->near += walk->near_step;
+        struct cell *cell = slots_find(walk->slots, walk->member);
+        if (cell && cell_owner(cell) == walk->worker) /* it may have moved */
+            return cell;
+    }
+    return NULL;
+}
+
+/* Of a router: the one that has the key, then whoever would have it without those before. */
+static struct cell *next_heir(struct group_walk *walk)
+{
+    const struct group_address *group = walk->group;
+    uint64_t count;
+    uint64_t seats;
+    if (!look(walk, &group->key_count, &count) || !look(walk, &group->seat_count, &seats))
+        return NULL;
+    uint64_t place = walk->hash & (count - 1);
+    if (walk->left) {
+        walk->left = 0;
+        if (!look(walk, &group->keys[place], &walk->member))
+            return NULL;
+        struct cell *cell = slots_find(walk->slots, walk->member);
+        if (cell)
+            return cell;
+    }
+    for (;;) {
+        uint64_t best = 0;
+        for (uint32_t i = 0; i < seats; i++) {
+            uint64_t member;
+            uint64_t score = group_score(place, i);
+            if (score >= walk->score || score < best)
+                continue;
+            if (!look(walk, &group->seats[i], &member))
+                return NULL;
+            if (!member)
+                continue;
+            best = score;
+            walk->member = member;
+        }
+        if (!best)
+            return NULL;
+        walk->score = best;
+        struct cell *cell = slots_find(walk->slots, walk->member);
+        if (cell)
+            return cell;
+    }
+}
+
+struct cell *tr__group_next(struct group_walk *walk)
+{
+    struct group_address *group = walk->group;
+    if (walk->is_held) {
+        if (!walk->left--)
+            return NULL;
+        walk->member = tr__group_behind(walk->slots, walk->ref);
+        return walk->member == walk->ref ? NULL : slots_find(walk->slots, walk->member);
+    }
+    if (walk->is_router)
+        return next_heir(walk);
+    struct cell *near = next_near(walk);
+    if (near)
+        return near;
+    while (walk->left) {
+        uint64_t count;
+        walk->left--;
+        if (!look(walk, &group->turn_count, &count) || !count)
+            return NULL;
+        if (!walk->has_turn)
+            walk->turn = turn_take(group, walk->worker, (uint32_t)count);
+        walk->has_turn = true;
+        walk->turn = walk->turn < count ? walk->turn : 0;
+        if (!look(walk, &group->turns[walk->turn++], &walk->member))
+            return NULL;
+        struct cell *cell = slots_find(walk->slots, walk->member);
+        if (cell)
+            return cell;
+    }
+    return NULL;
+}
+
+void tr__group_give_up(struct group_walk *walk)
+{
+    if (walk->is_held)
+        board_leave(&walk->group->board, walk->stay);
+}
+
+struct group_walk tr__group_all(struct tr_system *system, uint64_t ref)
+{
+    struct group_walk walk = {
+        .slots = &system->slots, .group = tr__group_find(system, ref), .ref = ref};
+    uint64_t seats;
+    if (walk.group && look(&walk, &walk.group->seat_count, &seats))
+        walk.left = (uint32_t)seats;
+    return walk;
+}
+
+bool tr__group_each(struct group_walk *walk, uint64_t *member)
+{
+    while (walk->turn < walk->left) {
+        if (!look(walk, &walk->group->seats[walk->turn++], member))
+            return false;
+        if (*member && slots_find(walk->slots, *member))
+            return true;
+    }
+    return false;
+}
+
+tr_status tr__group_choose(struct group_address *group, const struct worker *worker,
+                           const struct group_letter *letter, uint64_t *member)
+{
+    struct tr_system *system = group->system;
+    struct group_walk walk = {.slots = &system->slots, .group = group, .worker = worker->index};
+    tr_status status = plan(system, &walk, letter);
+    if (status != TR_OK)
+        return status;
+    *member = tr__group_next(&walk) ? walk.member : 0;
+    return *member ? TR_OK : TR_STOPPED;
+}
+
+/* `worker` is NULL on threads that are none. */
+static tr_status send_through(struct tr_system *system, struct worker *worker,
+                              struct envelope *envelope, struct cell **cell, uint64_t *to)
+{
+    struct group_walk walk;
+    struct group_letter letter = {
+        envelope->type, envelope_data(envelope), envelope->kind == ENVELOPE_ASK};
+    tr_status status = tr__group_begin(system, worker, *to, &letter, &walk);
+    if (status != TR_OK)
+        return status;
+    status = TR_STOPPED;
+    const struct cell *running = worker ? worker_running(worker) : NULL;
+    struct cell *member;
+    while ((member = tr__group_next(&walk))) {
+        envelope->generation = (uint32_t)(walk.member >> 32);
+        tr_status one = TR_MAILBOX_FULL;
+        if (!worker)
+            one = tr__mail_send_outside(system, member, envelope);
+        else if (!running || !tr__line_has(running, walk.member)) /* else a turn of his is before */
+            one = tr__mail_send(worker, member, envelope);
+        if (one == TR_STOPPED)
+            continue;
+        /* The first that was full is the one whose turn it was. */
+        if (one == TR_OK || status == TR_STOPPED) {
+            status = one;
+            *cell = member;
+            *to = walk.member;
+        }
+        if (one == TR_OK || walk.is_router)
+            break;
+    }
+    if (status != TR_OK) {
+        tr__group_give_up(&walk);
+        envelope->generation = (uint32_t)(*to >> 32);
+    }
+    return status;
+}
+
+tr_status tr__group_send(struct worker *worker, struct envelope *envelope, struct cell **cell,
+                         uint64_t *to)
+{
+    return send_through(worker->system, worker, envelope, cell, to);
+}
+
+tr_status tr__group_send_outside(struct tr_system *system, struct envelope *envelope,
+                                 struct cell **cell, uint64_t *to)
+{
+    return send_through(system, NULL, envelope, cell, to);
+}

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The shutdown_wait: who waits for a system, and decides how long. actor/system/shutdown.h has the rules.
+ */
+#include "actor/system/shutdown.h"
+#include "actor/cell/system.h"
+
+/* A worker that is well comes to its next round within a millisecond of being told to. */
+#define BEGIN_PATIENCE_NS (20 * TR_MILLISECOND) /* for /user to begin, before others do its work */
+/*
+ * Who is in a handler since before the deadline has been there for so long when it passes, and need
+ * not be given all of STUCK_NS again.
+ */
+#define LOOK_AHEAD_NS (12 * TR_MILLISECOND)
+#define DEADLINE_PATIENCE_NS (3 * TR_MILLISECOND) /* for worker 0 to say that it has passed */
+#define SWEEP_EVERY_NS (8 * TR_MILLISECOND)       /* while somebody is stuck */
+#define STUCK_NS (20 * TR_MILLISECOND)            /* without progress: others go on without it */
+#define BLOCKED_NS (12 * TR_MILLISECOND)          /* the same of functions of tr_blocking */
+/*
+ * The verdict, after the deadline: not before the first, so that handlers have time to return; not
+ * after the last, for who judges may itself lack a CPU. Between them, the others have had so long
+ * to stop without those who are stuck.
+ */
+#define VERDICT_FIRST_NS (30 * TR_MILLISECOND)
+#define VERDICT_LAST_NS (TR_SHUTDOWN_GRACE_NS - 5 * TR_MILLISECOND)
+#define OTHERS_NS (12 * TR_MILLISECOND)
+#define LATE_NS (4 * TR_MILLISECOND) /* for who judges to wake up */
+
+struct shutdown_wait {
+    tr_time came_ns;  /* when the wait began */
+    tr_time due_ns;   /* when it wanted to look again */
+    bool has_looked;  /* shortly before the deadline */
+    bool is_forced;   /* the deadline has passed */
+    tr_time stuck_ns; /* since when somebody is stuck, 0: nobody is */
+    bool has_helped;  /* worker 0 does not come to /user: the others know */
+    bool is_lost;
+};
+
+static bool have_ended(struct tr_system *system)
+{
+    return atom32_load(&system->shutdown.workers_ended, ATOM_ACQUIRE) ==
+           atom32_load(&system->thread_count, ATOM_SEQ_CST);
+}
+
+static void count_stuck(void *context, const struct handoff_thread *thread)
+{
+    (void)thread;
+    ++*(uint32_t *)context;
+}
+
+/* Grows with whatever a worker does: turns that end, actors that stop, looks at the clock. */
+static uint64_t done_by(const struct worker *worker)
+{
+    return atom64_load(&worker->counters.handled, ATOM_RELAXED) +
+           atom64_load(&worker->counters.signals, ATOM_RELAXED) +
+           atom64_load(&worker->counters.dead, ATOM_RELAXED) +
+           atom64_load(&worker->counters.stopped, ATOM_RELAXED) +
+           atom64_load(&worker->steps, ATOM_RELAXED) +
+           atom64_load(&worker->loop.seen_ns, ATOM_RELAXED);
+}
+
+/*
+ * Whether a worker that could run has had less than half a CPU since the thread that waits for the shutdown looked. Then others may
+ * sleep because they wait for a lock that such a one holds.
+ */
+static bool is_starved(const struct worker *worker, tr_time now_ns)
+{
+    if (worker->seen_cpu < 0 || worker->wait_seen_cpu < 0)
+        return false;
+    return worker->seen_cpu - worker->wait_seen_cpu < (now_ns - worker->wait_seen_ns) / 2;
+}
+
+/* Looks at the CPU time of all. */
+static bool is_any_starved(struct tr_system *system, tr_time now_ns)
+{
+    const tr_platform *platform = system->platform;
+    bool is_any = false;
+    for (uint32_t i = 0; i < system->worker_count; i++) {
+        struct worker *worker = system->workers[i];
+        const tr_thread *thread = tr__worker_thread(worker);
+        worker->seen_cpu = thread ? platform->thread_cpu(platform, thread) : -1;
+        is_any |= is_starved(worker, now_ns);
+    }
+    return is_any;
+}
+
+/*
+ * For how long a worker has been in user code and done nothing. The time in which its thread would have
+ * run, but had no CPU, is not its fault; nor is sleep while others have none.
+ */
+static tr_time stuck_for(struct tr_system *system, struct worker *worker, tr_time now_ns,
+                         bool is_overloaded)
+{
+    const struct cell *running = worker_running(worker);
+    uint64_t done = done_by(worker);
+    bool is_well = done != worker->wait_seen || !running || running == system->guardian;
+    tr_time cpu_ns = worker->seen_cpu;
+    if (is_well)
+        worker->stuck_ns = 0;
+    else if (cpu_ns < 0) /* it sleeps in a system call */
+        worker->stuck_ns += is_overloaded ? 0 : now_ns - worker->wait_seen_ns;
+    else if (worker->wait_seen_cpu >= 0)
+        worker->stuck_ns += cpu_ns - worker->wait_seen_cpu;
+    worker->wait_seen = done;
+    worker->wait_seen_ns = now_ns;
+    worker->wait_seen_cpu = cpu_ns;
+    return worker->stuck_ns;
+}
+
+/*
+ * Marks those workers that do not come out of user code, and gives how many functions are in the way. A
+ * worker that cancels a hundred thousand turns does not look at its clock, but it is not stuck.
+ */
+static uint32_t mark_stuck(struct tr_system *system, const struct shutdown_wait *shutdown_wait,
+                           tr_time now_ns)
+{
+    uint32_t count = 0;
+    bool is_overloaded = is_any_starved(system, now_ns);
+    is_overloaded |= now_ns - shutdown_wait->due_ns >= LATE_NS; /* who judges lacks a CPU itself */
+    for (uint32_t i = 0; i < system->worker_count; i++) {
+        struct worker *worker = system->workers[i];
+        if (!tr__worker_thread(worker))
+            continue;
+        bool is_stuck = stuck_for(system, worker, now_ns, is_overloaded) >= STUCK_NS;
+        is_stuck &= shutdown_wait->is_forced;
+        atom32_store(&worker->is_stuck, is_stuck, ATOM_RELAXED);
+        count += is_stuck;
+    }
+    if (shutdown_wait->is_forced) {
+        count += tr__blocking_stuck(&system->blocking, now_ns, BLOCKED_NS, is_overloaded);
+        tr__handoff_each(system, count_stuck, &count);
+    }
+    return count;
+}
+
+/* Rule 4. */
+static void abandon(struct tr_system *system)
+{
+    struct shutdown *shutdown = &system->shutdown;
+    lock_take(&shutdown->lock);
+    atom32_store(&shutdown->is_abandoned, 1, ATOM_RELEASE);
+    lock_give(&shutdown->lock);
+}
+
+/* Before the deadline there is one thing to see to: that somebody tells the top-level actors. */
+static tr_time judge_before(struct tr_system *system, struct shutdown_wait *shutdown_wait,
+                            tr_time now_ns)
+{
+    struct shutdown *shutdown = &system->shutdown;
+    tr_time look_ns = (tr_time)atom64_load(&shutdown->began_ns, ATOM_RELAXED) + BEGIN_PATIENCE_NS;
+    if (shutdown_wait->has_helped || atom32_load(&shutdown->has_begun, ATOM_ACQUIRE))
+        return TR_NEVER;
+    if (now_ns < look_ns)
+        return look_ns;
+    shutdown_wait->has_helped = true;
+    tr__shutdown_ask(system);
+    return TR_NEVER;
+}
+
+/* When it is over while somebody is stuck. */
+static tr_time verdict_ns(const struct shutdown_wait *shutdown_wait, tr_time deadline_ns)
+{
+    tr_time others_ns = shutdown_wait->stuck_ns + OTHERS_NS;
+    if (others_ns > deadline_ns + VERDICT_LAST_NS)
+        return deadline_ns + VERDICT_LAST_NS;
+    tr_time first_ns = deadline_ns + VERDICT_FIRST_NS;
+    return others_ns > first_ns ? others_ns : first_ns;
+}
+
+static tr_time judge_after(struct tr_system *system, struct shutdown_wait *shutdown_wait,
+                           tr_time now_ns, tr_time deadline_ns)
+{
+    if (!shutdown_wait->is_forced)
+        (void)tr__shutdown_force(system); /* unless worker 0 has */
+    shutdown_wait->is_forced = true;
+    /* Who begins to wait later has seen nothing of the time before. */
+    if (deadline_ns < shutdown_wait->came_ns)
+        deadline_ns = shutdown_wait->came_ns;
+    bool is_stuck = mark_stuck(system, shutdown_wait, now_ns) > 0;
+    if (!is_stuck)
+        shutdown_wait->stuck_ns = 0;
+    else if (!shutdown_wait->stuck_ns)
+        shutdown_wait->stuck_ns = now_ns;
+    tr_time end_ns = verdict_ns(shutdown_wait, deadline_ns);
+    if (now_ns >= end_ns && !is_stuck)
+        end_ns = deadline_ns + TR_SHUTDOWN_GRACE_NS + TR_SHUTDOWN_EXTRA_NS;
+    shutdown_wait->is_lost = now_ns >= end_ns;
+    if (is_stuck || shutdown_wait->is_lost) {
+        abandon(system);
+        tr__shutdown_ask(system);
+    }
+    return now_ns + SWEEP_EVERY_NS < end_ns ? now_ns + SWEEP_EVERY_NS : end_ns;
+}
+
+/* Shortly before the deadline: what is each of them doing? */
+static void judge_ahead(struct tr_system *system, struct shutdown_wait *shutdown_wait,
+                        tr_time now_ns)
+{
+    if (!shutdown_wait->has_looked)
+        (void)mark_stuck(system, shutdown_wait, now_ns);
+    shutdown_wait->has_looked = true;
+}
+
+/* Looks around; gives when to look again at the latest. */
+static tr_time shutdown_wait_look(struct tr_system *system, struct shutdown_wait *shutdown_wait)
+{
+    tr_time now_ns = system->platform->mono_now(system->platform);
+    if (!atom64_load(&system->shutdown.began_ns, ATOM_SEQ_CST))
+        return TR_NEVER;
+    tr_time deadline_ns = (tr_time)atom64_load(&system->shutdown_ns, ATOM_SEQ_CST);
+    /* Where there is no deadline in sight there is none. */
+    if (deadline_ns >= TR_NEVER - TR_MINUTE)
+        return judge_before(system, shutdown_wait, now_ns);
+    tr_time look_ns = deadline_ns + DEADLINE_PATIENCE_NS;
+    if (now_ns >= look_ns)
+        return judge_after(system, shutdown_wait, now_ns, deadline_ns);
+    if (now_ns >= deadline_ns - LOOK_AHEAD_NS)
+        judge_ahead(system, shutdown_wait, now_ns);
+    else
+        look_ns = deadline_ns - LOOK_AHEAD_NS;
+    tr_time before_ns = judge_before(system, shutdown_wait, now_ns);
+    return before_ns < look_ns ? before_ns : look_ns;
+}
+
+static tr_status result_of(struct tr_system *system, tr_status status)
+{
+    return status == TR_OK ? tr_system_error(system, NULL) : status;
+}
+
+bool tr__shutdown_is_left(struct tr_system *system)
+{
+    struct shutdown *shutdown = &system->shutdown;
+    lock_take(&shutdown->lock);
+    bool is_left = shutdown->is_lost || atom32_load(&shutdown->hooks.hung, ATOM_RELAXED) > 0;
+    lock_give(&shutdown->lock);
+    return is_left;
+}
+
+/* The last hooks, and what the whole of it comes to. */
+static tr_status finish(struct tr_system *system, tr_parker *parker, bool is_lost,
+                        void (*on_wake)(void *context), void *context)
+{
+    struct shutdown *shutdown = &system->shutdown;
+    tr__hooks_join(system);
+    tr__hooks_call(system, TR_AFTER_STOP, parker, on_wake, context);
+    is_lost |= atom32_load(&shutdown->hooks.hung, ATOM_RELAXED) > 0;
+    is_lost |= tr__shutdown_has_unstored(system);
+    tr_status status = result_of(system, is_lost ? TR_SHUTDOWN_INCOMPLETE : TR_OK);
+    lock_take(&shutdown->lock);
+    shutdown->final.status = status;
+    lock_give(&shutdown->lock);
+    return status;
+}
+
+tr_status tr__shutdown_wait(struct tr_system *system, void (*on_wake)(void *context), void *context)
+{
+    const tr_platform *platform = system->platform;
+    tr_parker *parker = atomptr_load(&system->shutdown.parker, ATOM_ACQUIRE);
+    struct shutdown_wait shutdown_wait = {.came_ns = platform->mono_now(platform)};
+    while (!have_ended(system)) {
+        shutdown_wait.due_ns = shutdown_wait_look(system, &shutdown_wait);
+        if (shutdown_wait.is_lost)
+            break;
+        platform->park(platform, parker, shutdown_wait.due_ns);
+        if (on_wake)
+            on_wake(context);
+    }
+    if (shutdown_wait.is_lost) {
+        tr__report_lose(system);
+        tr__system_over(system);
+    }
+    return finish(system, parker, shutdown_wait.is_lost, on_wake, context);
+}
+
+void tr__shutdown_finish_embedded(struct tr_system *system)
+{
+    struct hooks *hooks = &system->shutdown.hooks;
+    if (atom32_exchange(&hooks->are_over, 1, ATOM_RELAXED))
+        return;
+    if (!hooks->count || tr__shutdown_open(system) != TR_OK) {
+        (void)finish(system, NULL, false, NULL, NULL);
+        return;
+    }
+    tr_parker *parker = atomptr_load(&system->shutdown.parker, ATOM_ACQUIRE);
+    tr_status status = finish(system, parker, false, NULL, NULL);
+    lock_take(&system->run_lock);
+    system->ended = status; /* for tr_system_free */
+    lock_give(&system->run_lock);
+}

@@ -1,0 +1,538 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "actor/system/thread_handoff.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "actor/mail/mail.h"
+#include "actor/turn/park.h"
+#include "actor/cell/system.h"
+#include "actor/cell/view.h"
+#include "base/assert.h"
+
+/* How soon after a call that came to nothing, or found no thread, the watch tries again. */
+#define CALL_AGAIN_NS (5 * TR_MILLISECOND)
+/* The same when the machine had no thread. */
+#define MAKE_AGAIN_NS TR_SECOND
+
+/* ---- Making and ending. ---- */
+
+tr_status tr__handoff_check(const tr_system_options *options)
+{
+    if (!options->handoff_after_ns)
+        return TR_OK;
+    if (options->handoff_after_ns < 0 || options->handoff_after_ns > TR_OPTION_NS_MAX)
+        return TR_INVALID_ARGUMENT;
+    if (options->handoff_threads_max > TR_RELIEF_THREADS_LARGEST)
+        return TR_LIMIT;
+    /* The handler of a fault finds the worker by the signal stack of its thread. */
+    if (options->traps_faults || options->names_faults)
+        return TR_NOT_SUPPORTED;
+    return tr__os_barrier_init();
+}
+
+void tr__handoff_init(struct thread_handoff *handoff, struct tr_system *system,
+                      const tr_system_options *options)
+{
+    handoff->system = system;
+    lock_init(&handoff->lock);
+    list_init(&handoff->idle);
+    atom64_init(&handoff->total, 0);
+    handoff->after_ns = options->handoff_after_ns;
+    handoff->spares_max =
+        options->handoff_threads_max ? options->handoff_threads_max : TR_RELIEF_THREADS_MAX;
+}
+
+static tr_status thread_init(struct thread_handoff *handoff, struct handoff_thread *thread)
+{
+    const tr_platform *platform = handoff->system->platform;
+    memset(thread, 0, sizeof *thread);
+    claim_init(&thread->claim);
+    thread->handoff = handoff;
+    list_init(&thread->link);
+    atom64_init(&thread->id, 0);
+    return platform->parker_new(platform, &thread->parker);
+}
+
+tr_status tr__handoff_open(struct tr_system *system)
+{
+    struct thread_handoff *handoff = &system->handoff;
+    if (!handoff->after_ns)
+        return TR_OK;
+    size_t count = system->worker_count + handoff->spares_max;
+    handoff->worker_count = system->worker_count;
+    handoff->views = source_resize(&system->source, NULL, count * sizeof *handoff->views);
+    handoff->threads = source_resize(&system->source, NULL, count * sizeof *handoff->threads);
+    if (handoff->threads) /* tr__handoff_deinit looks at them, also when the rest is not there */
+        memset(handoff->threads, 0, count * sizeof *handoff->threads);
+    if (!handoff->views || !handoff->threads)
+        return TR_NO_MEMORY;
+    for (uint32_t i = 0; i < system->worker_count; i++) {
+        struct worker *worker = system->workers[i];
+        tr_status status = thread_init(handoff, &handoff->threads[i]);
+        if (status != TR_OK)
+            return status;
+        handoff->threads[i].has_begun = true; /* the start start_barrier sees to it */
+        atomptr_store(&worker->claim, &handoff->threads[i], ATOM_RELEASE);
+        worker->fast_owner = CELL_NOWHERE; /* see worker_set_outbox */
+        worker->loop.hooks = &tr__worker_handoff_hooks;
+    }
+    return TR_OK;
+}
+
+static void wake(const struct handoff_thread *thread)
+{
+    const tr_platform *platform = thread->handoff->system->platform;
+    platform->wake(platform, thread->parker);
+}
+
+void tr__handoff_close(struct tr_system *system)
+{
+    struct thread_handoff *handoff = &system->handoff;
+    lock_take(&handoff->lock);
+    handoff->is_over = true;
+    LIST_EACH (link, &handoff->idle)
+        wake(LIST_OWNER(link, struct handoff_thread, link));
+    lock_give(&handoff->lock);
+}
+
+void tr__handoff_join(struct tr_system *system)
+{
+    struct thread_handoff *handoff = &system->handoff;
+    const tr_platform *platform = system->platform;
+    for (uint32_t i = 0; handoff->threads && i < handoff->spares; i++) {
+        struct handoff_thread *thread = &handoff->threads[handoff->worker_count + i];
+        if (thread->thread)
+            platform->thread_join(platform, thread->thread);
+        ATOM_POKE(&thread->thread, NULL);
+    }
+}
+
+void tr__handoff_deinit(struct tr_system *system)
+{
+    struct thread_handoff *handoff = &system->handoff;
+    uint32_t count = handoff->threads ? handoff->worker_count + handoff->spares_max : 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (handoff->threads[i].parker)
+            system->platform->parker_free(system->platform, handoff->threads[i].parker);
+    }
+    source_resize(&system->source, handoff->views, 0);
+    source_resize(&system->source, handoff->threads, 0);
+}
+
+bool tr__handoff_is_caller(struct tr_system *system)
+{
+    struct thread_handoff *handoff = &system->handoff;
+    uint64_t id = system->platform->thread_id(system->platform);
+    uint32_t count = handoff->threads ? handoff->worker_count + handoff->spares_max : 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (atom64_load(&handoff->threads[i].id, ATOM_RELAXED) == id)
+            return true;
+    }
+    return false;
+}
+
+const tr_thread *tr__worker_thread(const struct worker *worker)
+{
+    const struct handoff_thread *claim = atomptr_load(&worker->claim, ATOM_ACQUIRE);
+    if (!claim)
+        return ATOM_PEEK(&worker->thread);
+    struct thread_handoff *handoff = claim->handoff;
+    size_t index = (size_t)(claim - handoff->threads);
+    if (index >= handoff->worker_count)
+        return ATOM_PEEK(&claim->thread);
+    return ATOM_PEEK(&handoff->system->workers[index]->thread);
+}
+
+void tr__handoff_each(struct tr_system *system,
+                      void (*visit)(void *context, const struct handoff_thread *thread),
+                      void *context)
+{
+    struct thread_handoff *handoff = &system->handoff;
+    if (!handoff->threads)
+        return;
+    lock_take(&handoff->lock);
+    for (uint32_t i = 0; i < handoff->worker_count + handoff->spares; i++) {
+        const struct handoff_thread *thread = &handoff->threads[i];
+        if (thread->is_stuck && !claim_is_back(&thread->claim))
+            visit(context, thread);
+    }
+    lock_give(&handoff->lock);
+}
+
+/* ---- Taking a worker. ---- */
+
+/* Code that the runtime needs to come back from, at once or in this order, cannot be left. */
+static bool may_be_handed_off(const struct tr_self *turn)
+{
+    return turn->kind == TURN_MESSAGE && turn->state == TURN_RUNS && !turn->is_cancelled &&
+           !turn->worker->depth;
+}
+
+static void hand(struct handoff_thread *thread)
+{
+    claim_hand(&thread->claim);
+    wake(thread);
+}
+
+/* Another thread acts for the worker, also in the run of which the present turn is a part. */
+static void claim_change(struct worker *worker, struct handoff_thread *thread)
+{
+    worker->message->claim = &thread->claim;
+    atomptr_store(&worker->claim, thread, ATOM_RELEASE); /* partner: tr__worker_thread */
+    atom64_store(&worker->thread_id, atom64_load(&thread->id, ATOM_RELAXED), ATOM_RELAXED);
+}
+
+static void log_handoff(struct worker *worker, const struct tr_self *turn, tr_time since_ns)
+{
+    char path[TR_PATH_MAX + 1];
+    tr__cell_path(worker->system, turn->cell, path);
+    tr__log(worker->system,
+            TR_LEVEL_WARN,
+            path,
+            "handoff: worker %u goes on without %s, which has handled %.64s for %lld ms",
+            (unsigned)worker->index,
+            turn->handler->name ? turn->handler->name : "its handler",
+            turn->envelope->type->name,
+            (long long)((worker->loop.now_ns - since_ns) / TR_MILLISECOND));
+}
+
+/* The worker is this thread's from now on, and that of the turn is stuck. Under the lock. */
+static void take_over(struct handoff_thread *thread, struct handoff_thread *stuck,
+                      struct tr_self *turn, tr_time since_ns)
+{
+    struct worker *worker = turn->worker;
+    /* What the turn stands on when it goes on; the fiber that it runs on is its own. */
+    stuck->turn = turn;
+    stuck->side = worker->host.side;
+    worker->host.current = NULL;
+    claim_change(worker, thread);
+    stuck->is_stuck = true;
+    stuck->number++;
+    stuck->cell = turn->cell;
+    stuck->type = turn->envelope->type;
+    stuck->handler = turn->handler;
+    stuck->worker = worker;
+    stuck->since_ns = since_ns;
+}
+
+static bool take(struct handoff_thread *thread, struct worker *called, uint64_t steps)
+{
+    struct thread_handoff *handoff = thread->handoff;
+    struct handoff_thread *stuck = atomptr_load(&called->claim, ATOM_ACQUIRE);
+    struct tr_self *turn = claim_take(&stuck->claim);
+    if (!turn)
+        return false;
+    /* By now that thread may act for another worker, or have got on. */
+    bool is_due = turn->worker == called && loop_steps(&called->loop) == steps &&
+                  may_be_handed_off(turn) && tr__turn_prepare(turn);
+    /* The lock: who sees that the worker gets on, which it does by losing this turn, sees why. */
+    lock_take(&handoff->lock);
+    tr_time since_ns = (tr_time)atom64_load(&called->loop.since_ns, ATOM_RELAXED);
+    bool is_taken = is_due && tr__turn_stick(turn);
+    if (is_taken)
+        take_over(thread, stuck, turn, since_ns);
+    lock_give(&handoff->lock);
+    if (is_taken) {
+        atom64_fetch_add(&handoff->total, 1, ATOM_RELAXED);
+        log_handoff(called, turn, since_ns);
+    } else if (!claim_give_up(&stuck->claim)) {
+        hand(stuck);
+    }
+    return is_taken;
+}
+
+/* True when the thread may work. */
+static bool begin(struct handoff_thread *thread, const struct worker *worker)
+{
+    struct tr_system *system = worker->system;
+    const struct start_barrier *start_barrier = &system->start_barrier;
+    if (thread->has_begun || !start_barrier->on_worker_start)
+        return true;
+    thread->has_begun = true;
+    tr_status status =
+        start_barrier->on_worker_start(system, (int)worker->index, start_barrier->context);
+    if (status == TR_OK)
+        return true;
+    tr__log(system,
+            TR_LEVEL_ERROR,
+            NULL,
+            "a handoff thread did not start: %s: %s",
+            tr_status_name(status),
+            tr_status_text(status));
+    return false;
+}
+
+/* Waits; gives the worker that is to be taken, NULL when the system is over. */
+static struct worker *await_call(struct handoff_thread *thread, uint64_t *steps)
+{
+    struct thread_handoff *handoff = thread->handoff;
+    const tr_platform *platform = handoff->system->platform;
+    lock_take(&handoff->lock);
+    if (!thread->call)
+        list_push_first(&handoff->idle, &thread->link);
+    while (!thread->call && !handoff->is_over) {
+        lock_give(&handoff->lock);
+        platform->park(platform, thread->parker, TR_NEVER);
+        lock_take(&handoff->lock);
+    }
+    struct worker *worker = thread->call;
+    *steps = thread->call_steps;
+    thread->call = NULL;
+    list_remove(&thread->link);
+    lock_give(&handoff->lock);
+    return worker;
+}
+
+void tr__handoff_serve(struct handoff_thread *thread)
+{
+    struct thread_handoff *handoff = thread->handoff;
+    struct worker *worker;
+    uint64_t steps;
+    bool has_ended = false;
+    while (!has_ended && (worker = await_call(thread, &steps))) {
+        bool may_work = begin(thread, worker);
+        bool is_taken = may_work && take(thread, worker, steps);
+        lock_take(&handoff->lock);
+        worker->is_wanted = false;
+        lock_give(&handoff->lock);
+        has_ended = !may_work || (is_taken && tr__worker_work(worker));
+    }
+}
+
+static void spare_main(void *context)
+{
+    struct handoff_thread *thread = context;
+    const tr_platform *platform = thread->handoff->system->platform;
+    atom64_store(&thread->id, platform->thread_id(platform), ATOM_RELAXED);
+    tr__handoff_serve(thread);
+    atom64_store(&thread->id, 0, ATOM_RELAXED); /* another may get this number */
+}
+
+/* ---- Calling somebody. On the watch's thread. ---- */
+
+/* One thread more, which is called for this worker. */
+static tr_status make(struct thread_handoff *handoff, struct worker *worker, uint64_t steps)
+{
+    const tr_platform *platform = handoff->system->platform;
+    struct handoff_thread *thread = &handoff->threads[handoff->worker_count + handoff->spares];
+    tr_status status = thread->parker ? TR_OK : thread_init(handoff, thread);
+    if (status != TR_OK)
+        return status;
+    thread->call = worker;
+    thread->call_steps = steps;
+    tr_thread *handle;
+    status = platform->thread_start(platform, "troupe-handoff", spare_main, thread, &handle);
+    if (status != TR_OK) {
+        thread->call = NULL;
+        return status;
+    }
+    ATOM_POKE(&thread->thread, handle);
+    return TR_OK;
+}
+
+static void say_no(struct thread_handoff *handoff, struct worker *worker, uint64_t steps,
+                   tr_status status)
+{
+    if (worker->call_steps == steps)
+        return;
+    worker->call_steps = steps;
+    if (status == TR_LIMIT)
+        tr__log(handoff->system,
+                TR_LEVEL_WARN,
+                NULL,
+                "no handoff for worker %u: all %u threads for it are in use",
+                (unsigned)worker->index,
+                (unsigned)handoff->spares_max);
+    else
+        tr__log(handoff->system,
+                TR_LEVEL_ERROR,
+                NULL,
+                "no handoff for worker %u: no thread: %s",
+                (unsigned)worker->index,
+                tr_status_text(status));
+}
+
+static void on_stuck(void *context, struct loop *loop, uint64_t steps, tr_time now_ns)
+{
+    struct tr_system *system = context;
+    struct thread_handoff *handoff = &system->handoff;
+    struct worker *worker = worker_of_loop(loop);
+    const struct handoff_thread *claim = atomptr_load(&worker->claim, ATOM_ACQUIRE);
+    /* Only a hint; the thread that is called finds out. */
+    if (now_ns < worker->call_ns || !atomptr_load(&claim->claim.user, ATOM_RELAXED))
+        return;
+    worker->call_ns = now_ns + CALL_AGAIN_NS;
+    lock_take(&handoff->lock);
+    bool is_needed = !worker->is_wanted && !handoff->is_over;
+    struct list *link = is_needed ? list_pop_first(&handoff->idle) : NULL;
+    struct handoff_thread *spare = link ? LIST_OWNER(link, struct handoff_thread, link) : NULL;
+    if (spare) {
+        spare->call = worker;
+        spare->call_steps = steps;
+    }
+    bool has_place = handoff->spares < handoff->spares_max;
+    tr_status status = spare || has_place ? TR_OK : TR_LIMIT;
+    if (is_needed && status == TR_OK)
+        worker->is_wanted = true;
+    if (is_needed && status == TR_OK && !spare) {
+        /* Under the lock: who ends the system counts it. */
+        status = make(handoff, worker, steps);
+        worker->is_wanted = status == TR_OK;
+        handoff->spares += status == TR_OK;
+        if (status != TR_OK)
+            worker->call_ns = now_ns + MAKE_AGAIN_NS;
+    }
+    lock_give(&handoff->lock);
+    if (spare)
+        wake(spare);
+    if (is_needed && status != TR_OK)
+        say_no(handoff, worker, steps, status);
+}
+
+/* ---- Coming back. ---- */
+
+void tr__handoff_return(struct tr_self *self)
+{
+    struct handoff_thread *thread = (struct handoff_thread *)(void *)self->claim;
+    struct cell *cell = self->cell;
+    struct tr_system *system = self->worker->system;
+    atom32_fetch_or(&cell->control, CONTROL_BACK, ATOM_SEQ_CST); /* partner: on_post_alive */
+    if (door_nudge(&cell->door) == DOOR_TAKEN_POST)
+        tr__system_post(system, NULL, cell);
+    while (!claim_is_held(&thread->claim))
+        system->platform->park(system->platform, thread->parker, TR_NEVER);
+    /* It is still there if who took the worker has given up. */
+    atom32_fetch_and(&cell->control, ~(uint32_t)CONTROL_BACK, ATOM_RELAXED);
+}
+
+void tr__handoff_back(struct worker *worker, struct cell *cell)
+{
+    const struct tr_self *turn = cell->extra ? cell->extra->stuck : NULL;
+    if (turn && cell->sched_state == SCHED_RUNNING && claim_is_back(turn->claim))
+        mail_make_ready(worker, cell);
+}
+
+void tr__handoff_leave(struct worker *worker, struct tr_self *turn)
+{
+    struct handoff_thread *successor = (struct handoff_thread *)(void *)turn->claim;
+    TR_ASSERT(successor->turn == turn);
+    TR_ASSERT(claim_is_back(&successor->claim));
+    worker->successor = successor;
+    tr__fiber_yield(&worker->host);
+}
+
+void tr__handoff_hand(struct worker *worker)
+{
+    struct handoff_thread *successor = worker->successor;
+    struct thread_handoff *handoff = successor->handoff;
+    worker->successor = NULL;
+    worker->host.side = successor->side;
+    worker->host.current = successor->turn->fiber;
+    claim_change(worker, successor);
+    lock_take(&handoff->lock);
+    successor->is_stuck = false;
+    lock_give(&handoff->lock);
+    hand(successor); /* nothing of the worker is touched after this */
+}
+
+/* ---- What is said of turns that are stuck. On the watch's thread. ---- */
+
+/* A turn of which nothing was told yet, or only by its worker. Under the lock. */
+static void follow(struct handoff_thread *thread, struct view *view)
+{
+    struct worker *worker = thread->worker;
+    struct stalls *stalls = &worker->system->stalls;
+    const struct dispatch *dispatch = ATOM_PEEK(&thread->cell->dispatch);
+    thread->told_number = thread->number;
+    view->ref = ATOM_PEEK(&thread->cell->identity);
+    view->type = thread->type;
+    view->handler = thread->handler;
+    view->behavior = dispatch ? dispatch->behavior : NULL;
+    view->since_ns = thread->since_ns;
+    tr__view_path(worker->system, thread->cell, view->path);
+    const struct loop *loop = &worker->loop;
+    thread->is_told = loop->is_reported && stalls->views[worker->index].ref == view->ref;
+    thread->tell_ns = thread->is_told ? loop->report_ns : stalls->report_ns;
+}
+
+bool tr__handoff_follows(struct tr_system *system, uint64_t ref)
+{
+    struct thread_handoff *handoff = &system->handoff;
+    bool is_found = false;
+    if (!handoff->threads)
+        return false;
+    lock_take(&handoff->lock);
+    for (uint32_t i = 0; i < handoff->worker_count + handoff->spares && !is_found; i++) {
+        struct handoff_thread *thread = &handoff->threads[i];
+        struct view *view = &handoff->views[i];
+        bool is_its = thread->is_stuck && ATOM_PEEK(&thread->cell->identity) == ref;
+        if (is_its && !thread->is_told && thread->number != thread->told_number)
+            follow(thread, view);
+        is_found = thread->is_told && view->ref == ref;
+    }
+    lock_give(&handoff->lock);
+    return is_found;
+}
+
+bool tr__handoff_has(struct tr_system *system, uint64_t ref)
+{
+    struct thread_handoff *handoff = &system->handoff;
+    bool is_found = false;
+    if (!handoff->threads)
+        return false;
+    lock_take(&handoff->lock);
+    for (uint32_t i = 0; i < handoff->worker_count + handoff->spares && !is_found; i++) {
+        const struct handoff_thread *thread = &handoff->threads[i];
+        is_found = thread->is_stuck && ATOM_PEEK(&thread->cell->identity) == ref;
+    }
+    lock_give(&handoff->lock);
+    return is_found;
+}
+
+static bool look_at(struct thread_handoff *handoff, uint32_t index, tr_time now_ns)
+{
+    struct handoff_thread *thread = &handoff->threads[index];
+    struct view *view = &handoff->views[index];
+    lock_take(&handoff->lock);
+    bool is_stuck = thread->is_stuck;
+    bool is_new = is_stuck && thread->number != thread->told_number;
+    bool is_over = thread->is_told && (!is_stuck || is_new);
+    int worker = is_stuck || is_over ? (int)thread->worker->index : 0;
+    if (is_new && !is_over)
+        follow(thread, view);
+    lock_give(&handoff->lock);
+    tr_time age_ns = now_ns - view->since_ns;
+    if (is_over) {
+        thread->is_told = false;
+        tr__stalls_tell(handoff->system, view, worker, age_ns, STALL_OVER | STALL_RELIEVED);
+    } else if (is_stuck && age_ns >= thread->tell_ns) {
+        unsigned flags = STALL_RELIEVED | (thread->is_told ? 0 : STALL_FIRST);
+        thread->is_told = true;
+        tr__stalls_tell(handoff->system, view, worker, age_ns, flags);
+        while (thread->tell_ns <= age_ns)
+            thread->tell_ns *= WATCH_GROWTH;
+    }
+    return is_stuck;
+}
+
+static bool on_look(void *context, tr_time now_ns)
+{
+    struct tr_system *system = context;
+    struct thread_handoff *handoff = &system->handoff;
+    bool is_any = false;
+    for (uint32_t i = 0; i < handoff->worker_count + handoff->spares; i++) {
+        if (system->stalls.report_ns)
+            is_any |= look_at(handoff, i, now_ns);
+    }
+    return is_any;
+}
+
+void tr__handoff_watch(struct tr_system *system, struct watch_report *report)
+{
+    if (!system->handoff.threads)
+        return;
+    report->handoff_ns = system->handoff.after_ns;
+    report->on_stuck = on_stuck;
+    report->on_look = on_look;
+}

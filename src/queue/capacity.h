@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The capacity of a mailbox: how many messages, and how much of their memory, it may still take.
+ *
+ * Room is taken before a message is published, so the bounds hold for every sender. A sender on
+ * another thread takes it from one atomic word. The owner keeps a little stock aside, which its own
+ * senders use without an atomic operation, and which comes back as messages leave (actor/mail/mail.h).
+ * All of it together, the word, the stock and what the waiting messages hold, is the bound.
+ *
+ * The word also has the tenant's generation, so that a sender who is late takes nothing from the
+ * next tenant of the slot: what it took from the last one is gone with that one. And it says what
+ * happens to messages for which there is no capacity, since that is decided on the sender's thread.
+ *
+ *     generation 14 | policy 2 | lines 24 | messages 24
+ *
+ * Both numbers may be below zero for a while: by an overdraft (capacity_take), by messages that come
+ * back from a stash, and when a bound becomes smaller.
+ */
+#ifndef QUEUE_CAPACITY_H
+#define QUEUE_CAPACITY_H
+
+#include "os/atomic.h"
+
+/** The largest bound that fits, in messages and in lines. */
+#define CAPACITY_LARGEST (4 * 1024 * 1024)
+
+struct capacity {
+    atom64 word;
+};
+
+enum capacity_result {
+    CAPACITY_TAKEN,
+    CAPACITY_FULL,   /* there is not enough */
+    CAPACITY_STRANGE /* another tenant lives there */
+};
+
+enum { CAPACITY_POLICY_SHIFT = 48, CAPACITY_GENERATION_SHIFT = 50, CAPACITY_LINES_SHIFT = 24 };
+
+#define CAPACITY_BIAS (1 << 23)
+#define CAPACITY_FIELD ((1 << 24) - 1)
+
+ATOM_INLINE int32_t capacity_messages(uint64_t word)
+{
+    return (int32_t)(word & CAPACITY_FIELD) - CAPACITY_BIAS;
+}
+
+ATOM_INLINE int32_t capacity_lines(uint64_t word)
+{
+    return (int32_t)(word >> CAPACITY_LINES_SHIFT & CAPACITY_FIELD) - CAPACITY_BIAS;
+}
+
+ATOM_INLINE uint32_t capacity_policy(uint64_t word)
+{
+    return word >> CAPACITY_POLICY_SHIFT & 3;
+}
+
+ATOM_INLINE bool capacity_is_of(uint64_t word, uint32_t generation)
+{
+    return word >> CAPACITY_GENERATION_SHIFT == (generation & 0x3fff);
+}
+
+/* What is added to the word; the fields never run over, so neither borrows from the other. */
+ATOM_INLINE uint64_t capacity_amount(int32_t messages, int32_t lines)
+{
+    return ((uint64_t)(int64_t)lines << CAPACITY_LINES_SHIFT) + (uint64_t)(int64_t)messages;
+}
+
+ATOM_INLINE uint64_t capacity_load(const struct capacity *capacity)
+{
+    return atom64_load(&capacity->word, ATOM_RELAXED);
+}
+
+/** For a new tenant, before its door opens. */
+ATOM_INLINE void capacity_open(struct capacity *capacity, uint32_t generation, uint32_t policy,
+                               int32_t messages, int32_t lines)
+{
+    uint64_t word = (uint64_t)(generation & 0x3fff) << CAPACITY_GENERATION_SHIFT |
+                    (uint64_t)policy << CAPACITY_POLICY_SHIFT;
+    atom64_store(&capacity->word,
+                 word + capacity_amount(CAPACITY_BIAS + messages, CAPACITY_BIAS + lines),
+                 ATOM_RELAXED); /* published by door_open */
+}
+
+/**
+ * Takes capacity for one message of the tenant of this generation. It may go below zero by the
+ * overdrafts. Any thread.
+ */
+ATOM_INLINE enum capacity_result capacity_take(struct capacity *capacity, uint32_t generation,
+                                               int32_t lines, int32_t overdraft,
+                                               int32_t overdraft_lines)
+{
+    uint64_t word = capacity_load(capacity);
+    do {
+        if (!capacity_is_of(word, generation))
+            return CAPACITY_STRANGE;
+        if (capacity_messages(word) + overdraft < 1 ||
+            capacity_lines(word) + overdraft_lines < lines)
+            return CAPACITY_FULL;
+    } while (!atom64_compare_exchange(
+        &capacity->word, &word, word - capacity_amount(1, lines), ATOM_RELAXED, ATOM_RELAXED));
+    return CAPACITY_TAKEN;
+}
+
+/** Takes up to this much, as much as there is. Owner only. */
+ATOM_INLINE void capacity_take_some(struct capacity *capacity, int32_t *messages, int32_t *lines)
+{
+    int32_t some_messages;
+    int32_t some_lines;
+    uint64_t word = capacity_load(capacity);
+    do {
+        some_messages = capacity_messages(word) < *messages ? capacity_messages(word) : *messages;
+        some_lines = capacity_lines(word) < *lines ? capacity_lines(word) : *lines;
+        some_messages = some_messages < 0 ? 0 : some_messages;
+        some_lines = some_lines < 0 ? 0 : some_lines;
+    } while (!atom64_compare_exchange(&capacity->word,
+                                      &word,
+                                      word - capacity_amount(some_messages, some_lines),
+                                      ATOM_RELAXED,
+                                      ATOM_RELAXED));
+    *messages = some_messages;
+    *lines = some_lines;
+}
+
+/** Gives capacity back, or takes it without asking when negative. Owner only. */
+ATOM_INLINE void capacity_give(struct capacity *capacity, int32_t messages, int32_t lines)
+{
+    atom64_fetch_add(&capacity->word, capacity_amount(messages, lines), ATOM_RELAXED);
+}
+
+/** Changes the policy. Owner only. */
+ATOM_INLINE void capacity_set_policy(struct capacity *capacity, uint32_t policy)
+{
+    uint64_t old = capacity_policy(capacity_load(capacity));
+    atom64_fetch_add(&capacity->word,
+                     (policy - old) << CAPACITY_POLICY_SHIFT,
+                     ATOM_RELAXED); /* only the owner does */
+}
+
+#endif

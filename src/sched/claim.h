@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * How a worker is taken from a thread that is stuck in user code, and how the thread gets it back.
+ *
+ * A claim belongs to a thread. Before the thread calls user code it goes out, and it comes in when that
+ * returns or calls the runtime; while it is out it touches nothing of its worker. Another thread may
+ * take the worker then. Both ways are hot, so they are a plain store, and coming in also a load:
+ *
+ *     thread:  user = NULL;  half barrier;  look at state
+ *     taker:   state = WANTED;  barrier in all threads;  look at user
+ *
+ * One of them sees the other. Who is in user code when the taker looks cannot come in without seeing
+ * WANTED. Then both try to change the state by compare-exchange, and one wins:
+ *
+ *     HELD    -> WANTED  a taker asks; one at a time
+ *     WANTED  -> HELD    the thread has come in, or the taker has seen that it is not out
+ *     WANTED  -> TAKEN   the taker has the worker
+ *     TAKEN   -> HELD    the taker gives up before it has run anything
+ *     TAKEN   -> BACK    the thread has come in, and waits
+ *     BACK    -> HELD    who has the worker hands it to the thread that waits
+ *
+ * The state has a number, which each WANTED counts up: a taker that was overtaken must not take the next
+ * one's WANTED for its own, because it has looked before that.
+ */
+#ifndef SCHED_CLAIM_H
+#define SCHED_CLAIM_H
+
+#include "os/atomic.h"
+#include "os/barrier.h"
+
+enum claim_state { CLAIM_HELD, CLAIM_WANTED, CLAIM_TAKEN, CLAIM_BACK, CLAIM_STATES };
+
+struct claim {
+    atomptr user; /* what runs in user code; NULL: the thread is in the runtime */
+    atom32 state; /* enum claim_state, and the number times CLAIM_STATES */
+};
+
+ATOM_INLINE enum claim_state claim_state_of(uint32_t word)
+{
+    return (enum claim_state)(word % CLAIM_STATES);
+}
+
+/** The same number with another state. */
+ATOM_INLINE uint32_t claim_word(uint32_t word, enum claim_state state)
+{
+    return word - word % CLAIM_STATES + (uint32_t)state;
+}
+
+ATOM_INLINE void claim_init(struct claim *claim)
+{
+    atomptr_init(&claim->user, NULL);
+    atom32_init(&claim->state, CLAIM_HELD);
+}
+
+/** From here on the thread touches nothing of its worker. Thread only. */
+ATOM_INLINE void claim_go_out(struct claim *claim, void *user)
+{
+    atomptr_store(&claim->user, user, ATOM_RELEASE); /* partner: claim_take */
+}
+
+/**
+ * What a thread does that finds its claim wanted. True: the worker is its own still. False: it was taken,
+ * and the thread must make who has it look at this claim, and wait until claim_is_held. Thread only.
+ */
+ATOM_INLINE bool claim_settle(struct claim *claim)
+{
+    for (;;) {
+        uint32_t word = atom32_load(&claim->state, ATOM_ACQUIRE);
+        enum claim_state state = claim_state_of(word);
+        if (state == CLAIM_HELD)
+            return true;
+        enum claim_state next = state == CLAIM_WANTED ? CLAIM_HELD : CLAIM_BACK;
+        if (atom32_compare_exchange(
+                &claim->state, &word, claim_word(word, next), ATOM_ACQ_REL, ATOM_RELAXED))
+            return next == CLAIM_HELD;
+    }
+}
+
+/** Back from user code. As claim_settle. Thread only. */
+ATOM_INLINE bool claim_come_in(struct claim *claim)
+{
+    atomptr_store(&claim->user, NULL, ATOM_RELEASE);
+    atom_half_barrier();
+    /* Acquire: somebody may have had the worker in hand, and given up. Partner: claim_give_up. */
+    uint32_t word = atom32_load(&claim->state, ATOM_ACQUIRE);
+    if (__builtin_expect(claim_state_of(word) == CLAIM_HELD, 1))
+        return true;
+    return claim_settle(claim);
+}
+
+/**
+ * Takes the worker of a thread that is out: gives what runs in its user code. NULL: it is in the
+ * runtime, or was taken before. Any thread.
+ */
+ATOM_INLINE void *claim_take(struct claim *claim)
+{
+    uint32_t word = atom32_load(&claim->state, ATOM_RELAXED);
+    uint32_t wanted = claim_word(word + CLAIM_STATES, CLAIM_WANTED);
+    if (claim_state_of(word) != CLAIM_HELD ||
+        !atom32_compare_exchange(&claim->state, &word, wanted, ATOM_SEQ_CST, ATOM_RELAXED))
+        return NULL;
+    tr__os_barrier(); /* partner: atom_half_barrier in claim_come_in */
+    void *user = atomptr_load(&claim->user, ATOM_ACQUIRE); /* partner: claim_go_out */
+    word = wanted;
+    uint32_t next = claim_word(wanted, user ? CLAIM_TAKEN : CLAIM_HELD);
+    if (atom32_compare_exchange(&claim->state, &word, next, ATOM_ACQ_REL, ATOM_RELAXED))
+        return user;
+    return NULL; /* it has come in */
+}
+
+/** Undoes claim_take. False: the thread waits by now, and must be handed its worker. Taker only. */
+ATOM_INLINE bool claim_give_up(struct claim *claim)
+{
+    uint32_t word = atom32_load(&claim->state, ATOM_RELAXED);
+    return claim_state_of(word) == CLAIM_TAKEN &&
+           atom32_compare_exchange(
+               &claim->state, &word, claim_word(word, CLAIM_HELD), ATOM_RELEASE, ATOM_RELAXED);
+}
+
+/** Whether the thread waits for its worker. Who has the worker. */
+ATOM_INLINE bool claim_is_back(const struct claim *claim)
+{
+    /* Partner: claim_settle. */
+    return claim_state_of(atom32_load(&claim->state, ATOM_ACQUIRE)) == CLAIM_BACK;
+}
+
+/** The worker is the thread's again; the caller wakes it. Who has the worker. */
+ATOM_INLINE void claim_hand(struct claim *claim)
+{
+    uint32_t word = atom32_load(&claim->state, ATOM_RELAXED);
+    atom32_store(
+        &claim->state, claim_word(word, CLAIM_HELD), ATOM_RELEASE); /* partner: claim_is_held */
+}
+
+/** Whether a thread that waits has its worker again. It may be WANTED by now. Thread only. */
+ATOM_INLINE bool claim_is_held(const struct claim *claim)
+{
+    /* Partner: claim_hand. */
+    return claim_state_of(atom32_load(&claim->state, ATOM_ACQUIRE)) != CLAIM_BACK;
+}
+
+#endif
