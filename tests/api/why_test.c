@@ -284,7 +284,7 @@ static void play_park(void)
     ck_assert_uint_eq(reason_of(TR_WHY_SENDERS_WAIT)->who.bits, tr_any(subject_).bits);
     WHY(subject_, "BARRIER");
     ck_assert_str_eq(reason_of(TR_WHY_BARRIER)->words,
-                     "on_write_to waits for room in the mailbox of /user/patient, and nothing else "
+                     "on_write_to waits for capacity in the mailbox of /user/patient, and nothing else "
                      "begins meanwhile");
     ck_assert_uint_eq(reason_of(TR_WHY_BARRIER)->who.bits, tr_any(patient).bits);
 }
