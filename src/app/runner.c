@@ -13,6 +13,8 @@
 #include "base/sized.h"
 #include "os/console.h"
 #include "os/signals.h"
+#include "actor/system/system.h"
+#include "actor/system/system_run.h"
 
 /* 70 and 71 are EX_SOFTWARE and EX_OSERR of sysexits.h: a supervisor can tell them from our 1. */
 enum exit_status {

@@ -7,6 +7,8 @@
 #include "actor/system/thread_handoff.h"
 #include "base/assert.h"
 #include "durable/clock.h"
+#include "actor/system/system.h"
+#include "actor/mail/mail.h"
 
 static const struct alarm_retry retry = {0};
 

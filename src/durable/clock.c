@@ -8,6 +8,7 @@
 #include "durable/alarm.h"
 #include "durable/hints.h"
 #include "durable/retry_backoff.h"
+#include "actor/mail/mail.h"
 
 enum {
     CLOCK_PAGE = 256, /* alarms that one turn looks at */

@@ -20,6 +20,8 @@
 #include "durable/retry_backoff.h"
 #include "durable/queue.h"
 #include "durable/waker.h"
+#include "actor/system/system.h"
+#include "actor/system/report.h"
 
 /* ---- The timer. ---- */
 

@@ -10,6 +10,7 @@
 #include "durable/events.h"
 #include "durable/shapes.h"
 #include "wire/shape.h"
+#include "actor/system/system.h"
 
 enum { MADE_FRONT = 16 }; /* before what a migration makes; keeps its alignment */
 

@@ -12,6 +12,7 @@
 #include "durable/shapes.h"
 #include "wire/shape.h"
 #include "wire/type.h"
+#include "actor/system/system.h"
 
 _Static_assert(TR_SNAPSHOTS_MAX == JOURNAL_SNAPSHOTS_MAX, "what a kind may keep, a journal can");
 

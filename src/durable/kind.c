@@ -11,6 +11,7 @@
 #include "durable/queue.h"
 #include "durable/shapes.h"
 #include "wire/type.h"
+#include "actor/system/system.h"
 
 #define INTERVAL_NS TR_SECOND
 

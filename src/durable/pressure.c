@@ -20,6 +20,7 @@
 #include "durable/events.h"
 #include "durable/queue.h"
 #include "store/sql.h"
+#include "mem/heap.h"
 
 enum {
     EVICT_MAX = 8, /* of those that have been idle for longest, as many are asked at a time */

@@ -13,6 +13,8 @@
 #include "durable/events.h"
 #include "durable/retry_backoff.h"
 #include "durable/queue.h"
+#include "actor/ask/answer.h"
+#include "actor/system/system.h"
 
 static const tr_next same = {TR_NEXT_SAME};
 

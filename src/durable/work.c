@@ -11,6 +11,7 @@
 #include "durable/actor.h"
 
 #include "actor/ask/ask.h"
+#include "actor/mail/mail.h"
 
 static const struct envelope *ring_first(const struct envelope *last)
 {

@@ -4,6 +4,7 @@
 #include "actor/mail/mail.h"
 #include "base/assert.h"
 #include "wire/type.h"
+#include "actor/mail/group_pick.h"
 
 /* A parcel is an envelope: what a sender fills and a receiver empties, and nothing between them. */
 static struct envelope *envelope_of(const tr_parcel *parcel)

@@ -6,6 +6,7 @@
 
 #include "actor/cell/dispatch.h"
 #include "base/sized.h"
+#include "actor/system/system.h"
 
 static void pool_free(struct tr_system *system)
 {

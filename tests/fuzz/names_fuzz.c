@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "actor/cell/names.h"
+#include <troupe/limits.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

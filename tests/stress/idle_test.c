@@ -9,6 +9,7 @@
 #include <troupe/troupe.h>
 
 #include "actor/verbs/client.h"
+#include "actor/mail/mail.h"
 
 TR_REQUEST(ping, tr_done, (u64, hops));
 TR_ACTOR(echo, ping);

@@ -12,6 +12,8 @@
 #include "actor/turn/budget.h"
 #include "base/rng.h"
 #include "os/virtual.h"
+#include "actor/cell/system.h"
+#include "mem/heap.h"
 
 enum { WORKERS = 3, ACTORS = 24, STEPS = 400, KEPT = 8 };
 

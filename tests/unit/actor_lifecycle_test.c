@@ -12,6 +12,9 @@
 #include "actor/cell/lifecycle.h"
 #include "actor/mail/mail.h"
 #include "os/virtual.h"
+#include "actor/system/worker.h"
+#include "actor/system/system.h"
+#include "mem/envelope.h"
 
 TR_MESSAGE(note, (u64, n));
 

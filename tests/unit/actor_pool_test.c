@@ -11,6 +11,8 @@
 
 #include "actor/verbs/client.h"
 #include "os/virtual.h"
+#include "actor/cell/system.h"
+#include "actor/mail/mail.h"
 
 TR_MESSAGE(m8, (u64, left));
 TR_MESSAGE(m24, (u64, left), (array(u64, 2), rest));

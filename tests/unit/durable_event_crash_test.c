@@ -12,6 +12,7 @@
 #include "durable/host.h"
 #include "store/core.h"
 #include "store/driver.h"
+#include "store/disk.h"
 
 /* ---- A kit on a disk. ---- */
 

@@ -8,6 +8,7 @@
 #include "support/things.h"
 
 #include "actor/cell/system.h"
+#include <troupe/durable.h>
 
 enum { SEEDS = TEST_SEEDS(10) };
 

@@ -2,16 +2,21 @@
 /**
  * The other side of an ask: replies, refusals, and what becomes of requests that get neither.
  */
+#include "actor/ask/answer.h"
+
 #include <stdio.h>
 #include <string.h>
+#include <troupe/ask.h>
 
 #include "actor/ask/ask.h"
 #include "actor/ask/ask_open.h"
 #include "actor/ask/batch.h"
 #include "actor/ask/line.h"
-#include "actor/system/thread_handoff.h"
-#include "actor/turn/turn.h"
 #include "actor/ask/waiters.h"
+#include "actor/life/extra.h"
+#include "actor/mail/group_pick.h"
+#include "actor/system/system.h"
+#include "actor/system/thread_handoff.h"
 #include "base/assert.h"
 #include "wire/copy.h"
 

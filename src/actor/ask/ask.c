@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/ask/ask.h"
 
+#include "actor/ask/answer.h"
 #include "actor/ask/ask_open.h"
 #include "actor/ask/ask_then.h"
+#include "actor/ask/ask_trace.h"
 #include "actor/ask/batch.h"
 #include "actor/ask/line.h"
-#include "actor/turn/park.h"
-#include "actor/system/thread_handoff.h"
-#include "actor/ask/ask_trace.h"
-#include "actor/turn/turn.h"
 #include "actor/ask/turn_asks.h"
 #include "actor/ask/waiters.h"
-#include "actor/verbs/why.h"
+#include "actor/life/extra.h"
+#include "actor/mail/group_pick.h"
+#include "actor/system/thread_handoff.h"
+#include "actor/turn/park.h"
+#include "actor/verbs/why_ask.h"
 #include "base/assert.h"
+
+#include <troupe/ask.h>
 
 #define ASK_INLINE __attribute__((__always_inline__)) static inline
 

@@ -15,9 +15,14 @@
 #ifndef ACTOR_ASK_ASK_H
 #define ACTOR_ASK_ASK_H
 
-#include <troupe/ask.h>
+#include <troupe/message.h>
+#include <troupe/status.h>
 
-#include "actor/mail/mail.h"
+#include "actor/cell/worker.h"
+#include "mem/envelope.h"
+#include "timer/wheel.h"
+
+struct worker;
 
 struct ask {
     struct timer_node timeout;
@@ -135,12 +140,8 @@ void tr__asks_settle(struct worker *worker);
 /** Ends those whose time is up. */
 void tr__asks_fire(struct worker *worker, tr_time now_ns);
 
-/** The turn is over: so are its asks. */
-void tr__asks_drop(struct tr_self *self);
-
 /** Frees what a worker keeps for the next asks, and an actor for those it had. */
 void tr__asks_free(struct worker *worker);
-void tr__ask_table_free(struct worker *worker, struct cell *cell);
 
 /** Whether nobody waits any more for the answer to a request whose time seems to be up. */
 bool tr__ask_is_over(const struct worker *worker, const struct envelope *envelope);
@@ -161,42 +162,7 @@ static inline uint32_t ask_stamp_ms(tr_time now_ns)
     return ms ? ms : 1;
 }
 
-/**
- * Answers a request without a reply; takes the envelope. `from` is who was asked; text may be NULL.
- */
-void tr__ask_refuse(struct worker *worker, struct envelope *envelope, uint64_t from,
-                    tr_status status, int code, const char *text);
-
-/** A request becomes what says that it has no reply: nothing need be allocated. */
-void tr__ask_become_ended(struct envelope *envelope, tr_status status, int code);
-
-/** The turn of a request has ended with this: answers it, unless that was done. Not of a stashed one. */
-void tr__request_finish(struct tr_self *self, tr_next next);
-/**
- * What those who asked hear of a turn that has failed: TR_FAILED. Of a durable actor whose data could not be read or
- * stored it is the status that says why.
- */
-tr_status tr__ask_failed_status(const struct tr_self *self);
-
-/** Replies to the request of this turn. TR_WRONG_TYPE, TR_CANCELLED, and as tr_tell. */
-tr_status tr__ask_reply(struct tr_self *self, const tr_type *type, const void *message);
-
-/** Says no to the request of this turn; of a message that nobody asked it is a line of the log. */
-void tr__turn_refuse(struct tr_self *self, int code, const char *text);
-
-/** Passes the request of this turn on; who asked is then answered by the other. As tr_tell. */
-tr_status tr__ask_forward(struct tr_self *self, uint64_t to);
-
-/** The actor ends: nobody will answer what it put off. */
-void tr__laters_refuse(struct worker *worker, struct cell *cell);
-
-/** The words of an EXCEPTION. */
-void tr__ask_read_error(struct envelope *envelope, tr_error *error);
-
 /** When a request is due, as envelopes say it; 0: never, or so late that they cannot say it. */
 uint32_t tr__ask_deadline_ms(tr_time now_ns, tr_time deadline_ns);
-
-/** An actor begins to stop and waits for its children: who asked it and was not heard need not. */
-void tr__asks_refuse_queued(struct worker *worker, struct cell *cell);
 
 #endif

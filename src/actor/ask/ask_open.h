@@ -22,10 +22,9 @@
 #ifndef ACTOR_ASK_ASK_OPEN_H
 #define ACTOR_ASK_ASK_OPEN_H
 
-#include "actor/cell/ask_table.h"
-#include "actor/life/extra.h"
-#include "actor/turn/park.h"
 #include "actor/ask/turn_asks.h"
+#include "actor/cell/ask_table.h"
+#include "actor/turn/park.h"
 #include "base/assert.h"
 
 enum { ASK_SPARE_MAX = 1024 };

@@ -2,11 +2,13 @@
 #include "actor/ask/ask_then.h"
 
 #include <string.h>
+#include <troupe/ask.h>
 
-#include "actor/turn/budget.h"
-#include "actor/system/thread_handoff.h"
-#include "actor/turn/turn.h"
 #include "actor/ask/turn_asks.h"
+#include "actor/cell/durable.h"
+#include "actor/mail/mail.h"
+#include "actor/system/thread_handoff.h"
+#include "actor/turn/budget.h"
 #include "base/assert.h"
 
 /** What a carrier holds: three pointers. */

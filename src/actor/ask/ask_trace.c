@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "actor/ask/batch.h"
-#include "actor/turn/park.h"
 #include "actor/ask/turn_asks.h"
-#include "base/assert.h"
+#include "actor/system/system.h"
+#include "actor/turn/park.h"
 
 /* Asks behind asks; and traces of one worker in a millisecond, since each is a search. */
 enum { STORY_DEPTH_MAX = 8, ASK_TRACES_MAX = 16 };

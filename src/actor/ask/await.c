@@ -3,14 +3,16 @@
  * Waiting for asks, and how they ended.
  */
 #include <stdio.h>
+#include <troupe/ask.h>
 
+#include "actor/ask/answer.h"
 #include "actor/ask/ask.h"
-#include "actor/system/thread_handoff.h"
-#include "actor/life/spawn.h"
-#include "actor/turn/resume.h"
-#include "actor/turn/turn.h"
 #include "actor/ask/turn_asks.h"
 #include "actor/ask/waiters.h"
+#include "actor/system/system.h"
+#include "actor/system/thread_handoff.h"
+#include "actor/turn/resume.h"
+#include "actor/turn/turn.h"
 #include "base/assert.h"
 
 /* ---- Waiting. ---- */

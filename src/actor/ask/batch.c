@@ -2,10 +2,12 @@
 #include "actor/ask/batch.h"
 
 #include <stdio.h>
+#include <troupe/ask.h>
 
+#include "actor/ask/answer.h"
 #include "actor/ask/ask.h"
-#include "actor/turn/park.h"
 #include "actor/system/thread_handoff.h"
+#include "actor/turn/park.h"
 #include "actor/turn/turn.h"
 #include "base/assert.h"
 

@@ -10,9 +10,11 @@
 #ifndef ACTOR_ASK_BATCH_H
 #define ACTOR_ASK_BATCH_H
 
-#include <troupe/batch.h>
+#include <troupe/status.h>
+#include <troupe/behavior.h>
 
-#include "actor/mail/mail.h"
+struct cell;
+struct tr_self;
 
 struct batch_item {
     struct envelope *envelope;

@@ -18,8 +18,13 @@
 #ifndef ACTOR_ASK_LINE_H
 #define ACTOR_ASK_LINE_H
 
-#include "actor/mail/mail.h"
+#include <troupe/status.h>
+
+#include "actor/cell/worker.h"
 #include "base/assert.h"
+#include "base/list.h"
+
+struct tr_self;
 
 /** Whether a turn of this actor wants capacity in the mailbox of `to`. */
 bool tr__line_has(const struct cell *cell, uint64_t to);

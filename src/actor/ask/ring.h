@@ -20,7 +20,13 @@
 #ifndef ACTOR_ASK_RING_H
 #define ACTOR_ASK_RING_H
 
-#include "actor/mail/mail.h"
+#include <stdint.h>
+#include <stdbool.h>
+
+struct cell;
+struct envelope;
+struct tr_self;
+struct worker;
 
 enum ring {
     RING_IS_OPEN,

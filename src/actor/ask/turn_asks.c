@@ -2,7 +2,6 @@
 #include "actor/ask/turn_asks.h"
 
 #include "actor/cell/ask_table.h"
-#include "actor/life/extra.h"
 #include "base/assert.h"
 
 enum { PLACES_MAX = 1 << 28, PLACES_KEPT = 128 };

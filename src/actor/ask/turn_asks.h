@@ -10,7 +10,14 @@
 #ifndef ACTOR_ASK_TURN_ASKS_H
 #define ACTOR_ASK_TURN_ASKS_H
 
+#include <troupe/message.h>
+
 #include "actor/ask/ask.h"
+#include "actor/cell/worker.h"
+#include "mem/envelope.h"
+
+struct ask;
+struct tr_self;
 
 enum { TURN_ASK_IS_ANSWERED = 1 }; /* in a place: it is an envelope */
 
@@ -90,5 +97,8 @@ static inline void turn_ask_answer(const struct ask *ask, struct tr_self *turn,
     answer->causal = (uint64_t)(uintptr_t)ask->type;
     turn->asks.places[ask->place] = (uintptr_t)answer | TURN_ASK_IS_ANSWERED;
 }
+
+/** The turn is over: so are its asks. */
+void tr__asks_drop(struct tr_self *self);
 
 #endif

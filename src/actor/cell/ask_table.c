@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "actor/life/extra.h"
 #include "base/assert.h"
 
 enum { TABLE_FIRST = 8, TABLE_GROWTH = 4, TABLE_SPARE_MAX = 1024 };

@@ -65,4 +65,6 @@ void tr__ask_table_shrink(struct worker *worker, struct ask_table *table);
 /** Frees what the worker keeps. */
 void tr__ask_table_free_spare(struct worker *worker);
 
+void tr__ask_table_free(struct worker *worker, struct cell *cell);
+
 #endif

@@ -20,7 +20,6 @@
 #include "actor/cell/watch_table.h"
 #include "base/list.h"
 #include "mem/envelope.h"
-#include "mem/heap.h"
 #include "queue/door.h"
 #include "sched/runqueue.h"
 #include "timer/keys.h"

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "actor/cell/system.h"
+#include "actor/system/system.h"
 #include "base/assert.h"
 
 #define BIT(life) (1u << (life))

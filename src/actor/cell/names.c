@@ -2,6 +2,7 @@
 #include "actor/cell/names.h"
 
 #include <string.h>
+#include <troupe/limits.h>
 
 enum {
     BUCKETS_FIRST = 16,

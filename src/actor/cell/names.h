@@ -12,7 +12,6 @@
 #ifndef ACTOR_CELL_NAMES_H
 #define ACTOR_CELL_NAMES_H
 
-#include <troupe/limits.h>
 #include <troupe/status.h>
 
 #include "base/hash.h"

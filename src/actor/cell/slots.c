@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/cell/slots.h"
 
-#include "base/assert.h"
 #include "os/memory.h"
 
 enum {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "actor/ask/ask_then.h"
+#include "actor/system/system.h"
 
 /* The path of a named actor; false for one without a name. */
 static bool name_read(struct tr_system *system, const struct cell *cell, uint32_t slot, char *path)

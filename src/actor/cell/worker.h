@@ -10,20 +10,18 @@
 #ifndef ACTOR_CELL_WORKER_H
 #define ACTOR_CELL_WORKER_H
 
-#include <troupe/system.h>
-
-#include "actor/mail/dead_letter_batch.h"
 #include "actor/cell/dispatch.h"
-#include "actor/mail/shutdown_stats.h"
 #include "actor/cell/slots.h"
+#include "actor/mail/dead_letter_batch.h"
+#include "actor/mail/shutdown_stats.h"
 #include "base/list.h"
 #include "base/rng.h"
 #include "fiber/fiber.h"
 #include "mem/scratch.h"
 #include "os/clock.h"
 #include "queue/grace.h"
-#include "sched/loop.h"
 #include "sched/claim.h"
+#include "sched/loop.h"
 
 struct worker;
 
@@ -356,28 +354,5 @@ static inline struct worker *worker_of_loop(struct loop *loop)
 {
     return (struct worker *)(void *)loop; /* the loop comes first */
 }
-
-TR_MUST_CHECK tr_status tr__worker_init(struct worker *worker, struct tr_system *system,
-                                        uint32_t index);
-void tr__worker_deinit(struct worker *worker);
-
-/** Runs the worker until nothing is to be done or `turns_max` turns are over. True: more to do. */
-bool tr__worker_slice(struct worker *worker, uint32_t turns_max);
-
-/** What runs on the worker's fiber: never returns. */
-TR_NO_RETURN void tr__worker_fiber(void *worker);
-
-/**
- * Works on the calling thread until the system is over, which is told by true, or until the worker is
- * handed to another thread.
- */
-bool tr__worker_work(struct worker *worker);
-
-/** The life of a worker's thread: until the system is over. */
-void tr__worker_main(void *worker);
-
-extern const struct loop_hooks tr__worker_hooks;
-extern const struct loop_hooks tr__worker_trapping_hooks; /* of a system that traps faults */
-extern const struct loop_hooks tr__worker_handoff_hooks;  /* of one whose threads are replaced */
 
 #endif

@@ -2,16 +2,15 @@
 /**
  * How an actor comes by its behavior and its state: at its start, at a restart, by tr_become.
  */
+#include "actor/life/become.h"
+
 #include <string.h>
 
-#include "actor/life/extra.h"
-#include "actor/turn/park.h"
-#include "actor/life/spawn.h"
 #include "actor/cell/state.h"
-#include "actor/life/stop.h"
+#include "actor/life/extra.h"
+#include "actor/life/spawn.h"
+#include "actor/turn/park.h"
 #include "actor/turn/turn.h"
-#include "base/assert.h"
-#include "wire/type.h"
 
 static bool setup_wants_message(const tr_behavior *behavior)
 {

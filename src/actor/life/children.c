@@ -4,10 +4,11 @@
  */
 #include "actor/life/children.h"
 
-#include "actor/life/extra.h"
 #include "actor/life/spawn.h"
 #include "actor/life/stop.h"
 #include "actor/life/supervise.h"
+#include "actor/mail/mail.h"
+#include "actor/system/system.h"
 #include "base/assert.h"
 
 void tr__child_link(struct worker *worker, struct cell *parent, struct cell *child)

@@ -5,7 +5,11 @@
 #ifndef ACTOR_LIFE_CHILDREN_H
 #define ACTOR_LIFE_CHILDREN_H
 
-#include "actor/cell/system.h"
+#include <stdint.h>
+#include <stdbool.h>
+
+struct cell;
+struct worker;
 
 /** Puts a child into its parent's list; its flags are not touched. Owner of the parent only. */
 void tr__child_link(struct worker *worker, struct cell *parent, struct cell *child);

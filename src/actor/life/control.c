@@ -2,17 +2,19 @@
 /**
  * Orders: what an actor does between two turns because of its control bits.
  */
-#include "actor/turn/turn.h"
 
-#include "actor/turn/budget.h"
-#include "actor/life/children.h"
+#include "actor/life/control.h"
+
+#include "actor/ask/waiters.h"
 #include "actor/cell/lifecycle.h"
-#include "actor/turn/park.h"
+#include "actor/life/children.h"
+#include "actor/life/failure.h"
+#include "actor/life/restart.h"
 #include "actor/life/stop.h"
 #include "actor/life/supervise.h"
 #include "actor/time/timers.h"
-#include "actor/ask/waiters.h"
-#include "base/assert.h"
+#include "actor/turn/budget.h"
+#include "actor/turn/park.h"
 
 /* Orders to an actor that has not begun to stop. */
 static bool handle_control_alive(struct worker *worker, struct cell *cell, uint32_t bits)

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/life/extra.h"
 
-#include "actor/ask/ask.h"
 #include "actor/ask/ask_then.h"
-#include "actor/mail/outbox.h"
-#include "actor/system/thread_handoff.h"
+#include "actor/cell/ask_table.h"
+#include "actor/cell/durable.h"
+#include "actor/life/failure.h"
 #include "actor/life/supervise.h"
+#include "actor/mail/capacity.h"
+#include "actor/mail/mail.h"
+#include "actor/system/thread_handoff.h"
 #include "actor/time/timers.h"
 #include "base/assert.h"
 

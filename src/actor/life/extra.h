@@ -6,7 +6,11 @@
 #ifndef ACTOR_LIFE_EXTRA_H
 #define ACTOR_LIFE_EXTRA_H
 
-#include "actor/mail/mail.h"
+#include <stddef.h>
+
+struct cell;
+struct envelope;
+struct worker;
 
 /** The extra of an actor that has its owner; NULL when out of memory. */
 struct cell_extra *tr__extra_of(struct worker *worker, struct cell *cell);

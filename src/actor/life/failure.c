@@ -2,16 +2,20 @@
 /**
  * The side of an actor that has failed.
  */
+#include "actor/life/failure.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "actor/life/extra.h"
+#include "actor/ask/waiters.h"
 #include "actor/cell/lifecycle.h"
+#include "actor/life/extra.h"
+#include "actor/life/restart.h"
 #include "actor/life/spawn.h"
 #include "actor/life/stop.h"
 #include "actor/life/supervise.h"
+#include "actor/system/system.h"
 #include "actor/time/timers.h"
-#include "actor/ask/waiters.h"
 #include "base/assert.h"
 
 /* ---- The record. ---- */

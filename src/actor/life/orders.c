@@ -2,10 +2,10 @@
 /**
  * What an actor can order others to do in a turn: stop, be killed, be suspended, go on.
  */
-#include "actor/mail/outbox.h"
+#include "actor/mail/group_pick.h"
 #include "actor/mail/mail.h"
+#include "actor/mail/outbox.h"
 #include "actor/system/thread_handoff.h"
-#include "actor/turn/turn.h"
 #include "actor/verbs/why.h"
 
 static tr_status order(struct tr_self *self, uint64_t ref, enum envelope_kind kind);

@@ -13,8 +13,14 @@
  * who are to come back for each that ends. There a child finds its place while the sibling before
  * it is well.
  */
+#include "actor/life/place.h"
+
+#include "actor/cell/worker.h"
 #include "actor/life/supervise.h"
-#include "base/assert.h"
+
+#include <troupe/supervision.h>
+
+struct worker;
 
 static bool is_ordered(const struct worker *worker, const struct cell *parent,
                        const tr_child_spec *spec)

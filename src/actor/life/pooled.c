@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "actor/mail/mail.h"
 #include "actor/life/spawn.h"
+#include "actor/mail/capacity.h"
 
 /* Writes the path of a name and gives its length; 0 when no actor can have this name. */
 static size_t path_write(char *path, const char *name)

@@ -7,23 +7,28 @@
  * member of a group waits for the others. The cell, its door, its mail, its watchers and its place
  * among its siblings stay.
  */
+#include "actor/life/restart.h"
+
 #include <string.h>
 
-#include "actor/ask/ask.h"
+#include "actor/ask/answer.h"
 #include "actor/ask/ask_then.h"
-#include "actor/turn/blocking.h"
-#include "actor/turn/budget.h"
-#include "actor/life/children.h"
-#include "actor/life/extra.h"
 #include "actor/cell/lifecycle.h"
-#include "actor/turn/park.h"
-#include "actor/life/spawn.h"
 #include "actor/cell/state.h"
+#include "actor/life/become.h"
+#include "actor/life/children.h"
+#include "actor/life/failure.h"
+#include "actor/life/spawn.h"
 #include "actor/life/stop.h"
 #include "actor/life/supervise.h"
 #include "actor/time/timers.h"
+#include "actor/turn/blocking.h"
+#include "actor/turn/budget.h"
+#include "actor/turn/park.h"
+#include "actor/turn/run.h"
 #include "actor/turn/turn.h"
 #include "base/assert.h"
+#include "mem/heap.h"
 
 /*
  * There is something to wait for. Until now nobody could make it ready: what is dropped with an

@@ -7,12 +7,21 @@
  * meanwhile has answered too. When a member fails on the way everything waits until that member has
  * waited its delay, and begins anew.
  */
-#include <string.h>
+#include "actor/life/restart_group.h"
 
+#include <string.h>
+#include <troupe/message.h>
+#include <troupe/supervision.h>
+
+#include "actor/cell/cell.h"
+#include "actor/cell/slots.h"
+#include "actor/cell/system.h"
+#include "actor/cell/worker.h"
 #include "actor/life/children.h"
 #include "actor/life/extra.h"
-#include "actor/life/supervise.h"
-#include "base/assert.h"
+#include "actor/mail/mail.h"
+#include "mem/envelope.h"
+#include "mem/source.h"
 
 struct restart_group {
     tr_error cause;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/life/root.h"
 
+#include "actor/life/failure.h"
 #include "actor/mail/mail.h"
-#include "actor/life/supervise.h"
 #include "base/assert.h"
 
 /* Whether arguments wait in a ring: an incarnation that failed before it handled them has left them. */

@@ -17,17 +17,8 @@ void tr__spawn_post(struct tr_system *system, struct counters *counters, struct 
 /** Puts a new cell that no parent has made into its parent's list. Worker 0 only. */
 void tr__spawn_link(struct worker *worker, struct cell *cell);
 
-/** Makes a behavior the actor's, with a new state if its type differs, and sets it up. */
-tr_status tr__cell_adopt(struct worker *worker, struct cell *cell, const tr_behavior *behavior,
-                         const tr_type *setup_type, const void *setup, uint64_t causal,
-                         tr_error *error);
-
 /** Whether a spawn's arguments are sound. */
 TR_MUST_CHECK tr_status tr__spawn_check(struct tr_system *system, const tr_spawn_args *args);
-
-/** Whether this message is what the behavior's set-up wants: TR_OK, TR_WRONG_TYPE. */
-TR_MUST_CHECK tr_status tr__setup_check(const tr_behavior *behavior, const tr_type *type,
-                                        uint64_t actor, tr_error *error);
 
 /** Keeps how an actor is to be set up. TR_NO_MEMORY, TR_TOO_LARGE. */
 TR_MUST_CHECK tr_status tr__origin_new(const struct memory_source *source,

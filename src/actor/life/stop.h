@@ -5,7 +5,13 @@
 #ifndef ACTOR_LIFE_STOP_H
 #define ACTOR_LIFE_STOP_H
 
-#include "actor/cell/system.h"
+#include <troupe/status.h>
+#include <troupe/behavior.h>
+
+#include "actor/cell/worker.h"
+
+struct cell;
+struct worker;
 
 /** A running actor begins to stop. It may be gone when this returns. Owner only. */
 void tr__cell_stop(struct worker *worker, struct cell *cell, bool by_kill);

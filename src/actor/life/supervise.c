@@ -9,11 +9,14 @@
 
 #include "actor/life/children.h"
 #include "actor/life/extra.h"
-#include "actor/mail/signal.h"
+#include "actor/life/failure.h"
+#include "actor/life/place.h"
+#include "actor/life/restart_group.h"
 #include "actor/life/spawn.h"
-#include "actor/life/stop.h"
+#include "actor/mail/mail.h"
+#include "actor/mail/signal.h"
+#include "actor/system/system.h"
 #include "actor/turn/turn.h"
-#include "base/assert.h"
 
 #define RESTARTS_DEFAULT 3
 #define WINDOW_DEFAULT_NS TR_MINUTE

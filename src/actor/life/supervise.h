@@ -18,7 +18,14 @@
 #ifndef ACTOR_LIFE_SUPERVISE_H
 #define ACTOR_LIFE_SUPERVISE_H
 
-#include "actor/mail/mail.h"
+#include <troupe/supervision.h>
+#include <troupe/status.h>
+#include <troupe/message.h>
+
+#include "actor/cell/cell.h"
+
+struct tr_system;
+struct worker;
 
 enum failure_phase {
     FAILURE_PAST,     /* nothing is going on */
@@ -68,54 +75,10 @@ struct failure {
     tr_error cause;
 };
 
-/** A FAILED, DECIDED, DOWN or UP has arrived; takes it. Owner only. */
-void tr__supervision_mail(struct worker *worker, struct cell *cell, struct envelope *envelope);
-
 /* ---- The child. Owner only. ---- */
-
-/**
- * An actor has failed, Running, Suspended, or Starting again: it is Suspended until its supervisor has
- * decided. False when it stops instead, and may be gone. `where` is a constant, or NULL.
- */
-bool tr__cell_fail(struct worker *worker, struct cell *cell, const char *where,
-                   const tr_error *error);
-/** Suspends an actor because it has failed, or as if it had; its life is changed already. */
-void tr__failure_pause(struct worker *worker, struct cell *cell);
-/** A child did not start, which its parent has not been told yet: a tr_child_failed. */
-void tr__failure_tell(struct worker *worker, struct cell *cell, const tr_error *error);
-/** CONTROL_DECIDED was found. False when the actor does not go on as it is, and may be gone. */
-bool tr__failure_handle_control(struct worker *worker, struct cell *cell);
-/** An order ends an actor that has failed and waits: that is why it ends, and not its failure. */
-void tr__failure_overrule(struct cell *cell);
-/** Delays that are over. */
-void tr__delays_fire(struct worker *worker, tr_time now_ns);
-/** Frees a record, wherever it is. NULL does nothing. */
-void tr__failure_free(struct worker *worker, struct failure *failure);
-/** An actor ends: frees its record, or leaves it to the one that comes back. */
-void tr__failure_leave(struct worker *worker, struct cell *cell);
-/** The same of one that is over, and in nobody's hands. */
-void tr__failure_forget(const struct memory_source *source, struct failure *failure);
-/** Which ends of an actor are followed by a new start. */
-tr_restart tr__restart_of(const struct cell *cell);
-/** What a child that has ended leaves, out of its cell, or a new one; NULL when out of memory. */
-struct failure *tr__failure_past(struct worker *worker, struct cell *cell);
-/**
- * A child has ended while its parent had its record, and that is this one: what it says of the past
- * goes to the origin of the child. Takes the record unless it `is_lent`.
- */
-void tr__failure_return(struct worker *worker, struct cell *child, struct failure *failure,
-                        bool is_lent);
-/** The record of an actor; NULL when out of memory. */
-struct failure *tr__failure_of(struct worker *worker, struct cell *cell);
 
 /* ---- A restart. Owner only. ---- */
 
-/** Ends an incarnation and begins the next; waits for children, and for a group, in between. */
-void tr__cell_restart(struct worker *worker, struct cell *cell);
-/** A function of tr_blocking has returned: a restart may have waited for it. */
-void tr__restart_unblocked(struct worker *worker, struct cell *cell);
-/** Orders to an actor that is being restarted. It may be gone. */
-void tr__restart_handle_control(struct worker *worker, struct cell *cell, uint32_t bits);
 /** Whether an actor waits for its children in order to be restarted. */
 static inline bool restart_waits(const struct cell *cell)
 {
@@ -140,33 +103,8 @@ void tr__child_failed_signal(struct worker *worker, struct cell *parent, uint64_
 
 /* ---- The places of children that come back. Owner of the parent only. ---- */
 
-/** A child is gone, is still in the list, and is to come back: notes where. */
-void tr__place_note(struct worker *worker, struct cell *parent, const struct cell *child,
-                    struct failure *failure);
-/** It comes back now: the sibling behind which it belongs, 0: it is the first, or TR__PLACE_LAST. */
-uint64_t tr__place_find(struct worker *worker, struct cell *parent, const struct failure *failure);
-/** The child that was this one is back, or does not come back: `now` stands for it. */
-void tr__place_replace(struct cell *parent, uint64_t child, uint64_t now);
-/** A child is gone for good, and still in the list. */
-void tr__place_close(struct worker *worker, struct cell *parent, const struct cell *child);
-
 #define TR__PLACE_LAST UINT64_MAX
 
 /* ---- A group. Owner of the parent only. ---- */
-
-/** Restarts those who go along with this child. False: no memory, and nothing was done. */
-TR_MUST_CHECK bool tr__restart_group_begin(struct worker *worker, struct cell *parent,
-                                           const tr_supervision *how, uint64_t child,
-                                           const tr_error *cause);
-/** A member has failed: all wait until its delay is over. */
-void tr__restart_group_pause(struct cell *parent, uint64_t child);
-/** A member has answered with DOWN or UP, or has ended (kind ENVELOPE_VOID). */
-void tr__restart_group_answer(struct worker *worker, struct cell *parent, uint64_t child,
-                              enum envelope_kind kind);
-/** Kills those who go along with this child. */
-void tr__restart_group_kill(struct worker *worker, struct cell *parent, const tr_supervision *how,
-                            uint64_t child);
-/** The parent ends, or begins anew: no group any more. */
-void tr__restart_group_free(struct worker *worker, struct cell *parent);
 
 #endif

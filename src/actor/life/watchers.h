@@ -17,7 +17,11 @@
 #ifndef ACTOR_LIFE_WATCHERS_H
 #define ACTOR_LIFE_WATCHERS_H
 
-#include "actor/mail/mail.h"
+#include "actor/cell/worker.h"
+
+struct cell;
+struct envelope;
+struct worker;
 
 struct tr_client;
 

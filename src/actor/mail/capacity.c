@@ -2,10 +2,8 @@
 /**
  * The bounds of mailboxes, and what happens to messages for which there is no capacity.
  */
-#include "actor/mail/mail.h"
-
 #include "actor/ask/waiters.h"
-#include "base/assert.h"
+#include "actor/mail/mail.h"
 
 static_assert(TR_OVERDRAFT_MAX <= CAPACITY_LARGEST / 4,
               "an overdraft fits into the capacity's word");

@@ -6,6 +6,7 @@
 
 #include "actor/mail/dead_letter_batch.h"
 #include "actor/mail/mail.h"
+#include "actor/system/system.h"
 #include "base/assert.h"
 #include "base/sized.h"
 

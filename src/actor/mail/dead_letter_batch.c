@@ -2,9 +2,12 @@
 #include "actor/mail/dead_letter_batch.h"
 
 #include "actor/ask/ask_then.h"
-#include "actor/verbs/client.h"
+#include "actor/cell/system.h"
 #include "actor/life/extra.h"
+#include "actor/mail/dead_letter.h"
+#include "actor/mail/mail.h"
 #include "actor/time/timers.h"
+#include "actor/verbs/client.h"
 #include "base/assert.h"
 
 enum {

@@ -19,8 +19,13 @@
 #ifndef ACTOR_MAIL_DEAD_LETTER_BATCH_H
 #define ACTOR_MAIL_DEAD_LETTER_BATCH_H
 
-#include "actor/mail/dead_letter.h"
+#include <troupe/message.h>
+#include <troupe/status.h>
+
 #include "os/atomic.h"
+
+struct cell;
+struct worker;
 
 /** Between two rounds in which a worker hands in what it has. */
 #define BURIALS_EVERY_NS (4 * TR_MILLISECOND)

@@ -3,8 +3,10 @@
 
 #include <string.h>
 
-#include "actor/mail/mail.h"
-#include "base/assert.h"
+#include "actor/cell/names.h"
+#include "actor/cell/slots.h"
+#include "actor/cell/system.h"
+#include "actor/system/shutdown.h"
 #include "wire/copy.h"
 
 /* ---- All group_addresses of a system. ---- */

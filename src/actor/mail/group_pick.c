@@ -2,10 +2,12 @@
 /**
  * Picking a member of a group, on the thread of who sends, and sending to it.
  */
-#include "actor/mail/group_address.h"
+#include "actor/mail/group_pick.h"
 
 #include "actor/ask/line.h"
+#include "actor/mail/group_address.h"
 #include "actor/mail/mail.h"
+#include "actor/mail/route.h"
 
 /* A word of the board; false: the tenant is gone. */
 static bool look(const struct group_walk *walk, const atom64 *place, uint64_t *value)

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/mail/mail.h"
 
-#include "actor/turn/budget.h"
+#include "actor/ask/answer.h"
 #include "actor/ask/ask.h"
-#include "actor/verbs/client.h"
-#include "actor/life/extra.h"
-#include "actor/mail/outbox.h"
-#include "actor/life/supervise.h"
 #include "actor/ask/waiters.h"
+#include "actor/life/failure.h"
 #include "actor/life/watchers.h"
+#include "actor/mail/outbox.h"
+#include "actor/system/system.h"
+#include "actor/turn/budget.h"
+#include "actor/verbs/client.h"
 #include "actor/verbs/why.h"
 #include "base/assert.h"
 

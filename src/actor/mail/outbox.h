@@ -12,8 +12,13 @@
 #ifndef ACTOR_MAIL_OUTBOX_H
 #define ACTOR_MAIL_OUTBOX_H
 
-#include "actor/cell/durable.h"
-#include "actor/mail/mail.h"
+#include <troupe/status.h>
+#include <troupe/detail/base.h>
+
+#include "actor/cell/worker.h"
+
+struct tr_system;
+struct worker;
 
 /** What has been sent and is held. All zero is empty. */
 struct outbox {

@@ -2,10 +2,15 @@
 /**
  * The keys of messages, by which a router finds a member.
  */
-#include <string.h>
+#include "actor/mail/route.h"
 
-#include "actor/cell/system.h"
+#include <string.h>
+#include <troupe/group.h>
+
+#include "base/hash.h"
 #include "wire/type.h"
+
+struct hash_key;
 
 /* The field of a route, by its place in the struct; NULL for none. */
 static const tr_field *field_of(const tr_route *route)

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/mail/signal.h"
 
+#include "actor/cell/worker.h"
 #include "actor/time/timers.h"
+#include "mem/envelope.h"
+
+#include <troupe/message.h>
+#include <troupe/behavior.h>
 
 #define SIGNAL_TYPE(m)                                                                             \
     {                                                                                              \

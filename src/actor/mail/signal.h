@@ -9,7 +9,9 @@
 #ifndef ACTOR_MAIL_SIGNAL_H
 #define ACTOR_MAIL_SIGNAL_H
 
-#include "actor/mail/mail.h"
+#include <troupe/message.h>
+
+struct worker;
 
 extern const tr_type tr__terminated_type;
 extern const tr_type tr__child_failed_type;

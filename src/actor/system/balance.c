@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/system/balance.h"
 
+#include "actor/cell/cell.h"
+#include "actor/cell/slots.h"
+#include "actor/cell/worker.h"
+#include "actor/mail/mail.h"
 #include "actor/system/leave.h"
 #include "actor/system/move.h"
-#include "base/assert.h"
+
+struct cell;
+struct worker;
 
 #define SAMPLE_NS (100 * TR_MICROSECOND) /* a sample at least this often, if there is mail */
 #define BUSY_NS (200 * TR_MICROSECOND)   /* the shortest stretch that says something about load */

@@ -10,7 +10,10 @@
 #ifndef ACTOR_SYSTEM_BALANCE_H
 #define ACTOR_SYSTEM_BALANCE_H
 
-#include "actor/mail/mail.h"
+#include "actor/cell/worker.h"
+
+struct cell;
+struct worker;
 
 /** A round of a worker begins. Worker only. */
 void tr__balance_round(struct worker *worker);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "actor/cell/system.h"
+#include "actor/system/system.h"
 
 static void hook_main(void *context)
 {

@@ -5,11 +5,13 @@
 #include <troupe/kit.h>
 
 #include "actor/ask/batch.h"
-#include "actor/verbs/client.h"
-#include "actor/mail/mail.h"
-#include "actor/turn/park.h"
-#include "actor/time/timers.h"
 #include "actor/ask/waiters.h"
+#include "actor/mail/mail.h"
+#include "actor/system/system.h"
+#include "actor/system/worker.h"
+#include "actor/time/timers.h"
+#include "actor/turn/park.h"
+#include "actor/verbs/client.h"
 #include "base/assert.h"
 #include "base/sized.h"
 #include "os/memory.h"

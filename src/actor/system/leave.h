@@ -9,7 +9,14 @@
 #ifndef ACTOR_SYSTEM_LEAVE_H
 #define ACTOR_SYSTEM_LEAVE_H
 
-#include "actor/mail/mail.h"
+#include <troupe/status.h>
+#include <troupe/platform.h>
+
+#include "actor/cell/system.h"
+#include "actor/cell/worker.h"
+#include "os/atomic.h"
+
+struct worker;
 
 /** A round of a worker begins that is to have no actors. Worker only. */
 void tr__leave_round(struct worker *worker);

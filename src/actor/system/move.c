@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/system/move.h"
 
-#include "actor/system/balance.h"
-#include "actor/life/extra.h"
-#include "actor/mail/group_address.h"
+#include "actor/life/failure.h"
 #include "actor/life/spawn.h"
 #include "actor/life/supervise.h"
-#include "actor/time/timers.h"
-#include "actor/turn/turn.h"
 #include "actor/life/watchers.h"
+#include "actor/mail/group_address.h"
+#include "actor/mail/mail.h"
+#include "actor/system/balance.h"
+#include "actor/time/move_timers.h"
+#include "actor/turn/run.h"
 #include "base/assert.h"
 
 /* What few actors have and what is bound to the worker: those stay until it is over. */

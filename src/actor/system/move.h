@@ -14,7 +14,11 @@
 #ifndef ACTOR_SYSTEM_MOVE_H
 #define ACTOR_SYSTEM_MOVE_H
 
-#include "actor/mail/mail.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct cell;
+struct worker;
 
 /** Whether an actor of this worker may go elsewhere when it must. Owner only. */
 bool tr__move_may_leave(const struct worker *worker, const struct cell *cell);

@@ -2,12 +2,15 @@
 /**
  * How a shutdown went: who was slow, who is still busy, and the words for it.
  */
+#include "actor/system/report.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "actor/system/shutdown.h"
 #include "actor/cell/system.h"
+#include "actor/system/shutdown.h"
+#include "actor/system/system.h"
 
 #define WORTH_SAYING_NS (TR_SECOND / 2) /* who stops later than this is named to people */
 

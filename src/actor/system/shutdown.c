@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/system/shutdown.h"
 
-#include "actor/life/children.h"
-#include "actor/mail/mail.h"
-#include "actor/life/stop.h"
 #include "actor/cell/system.h"
 #include "actor/cell/view.h"
+#include "actor/life/children.h"
+#include "actor/mail/mail.h"
+#include "actor/system/system.h"
 #include "base/assert.h"
 
 void tr__shutdown_init(struct shutdown *shutdown, tr_time timeout_default_ns)

@@ -118,8 +118,6 @@ void tr__system_escalate(struct tr_system *system, const tr_error *error);
 void tr__shutdown_sweep(struct worker *worker);
 /** An actor has moved to this worker: a sweep may have missed it on its way. Worker only. */
 void tr__shutdown_adopt(struct worker *worker, struct cell *cell);
-/** An actor has ended, and its path can still be read. Owner only. */
-void tr__shutdown_note(struct worker *worker, const struct cell *cell);
 /** Whether a child that has ended was disowned: then it is not in its parent's list. */
 bool tr__shutdown_is_disowned(const struct cell *child);
 /** Frees the name of an actor that is gone, unless somebody may still need it. Owner only. */
@@ -128,25 +126,5 @@ void tr__shutdown_free_name(struct tr_system *system, struct cell *cell);
 bool tr__shutdown_may_reuse(struct tr_system *system);
 /** Whether a worker that has nothing to do may end its thread; else it may have by now. Worker only. */
 bool tr__shutdown_may_leave(struct worker *worker);
-
-/**
- * Waits until all workers have ended, or the thread that waits for the shutdown gives up, then for the hooks after. After each
- * sleep, on_wake is called if it is not NULL. TR_OK: all threads may be joined.
- * TR_SHUTDOWN_INCOMPLETE: nothing may.
- */
-tr_status tr__shutdown_wait(struct tr_system *system, void (*on_wake)(void *context),
-                            void *context);
-/** Of a system in another's loop that is over: calls the hooks that are left, once. */
-void tr__shutdown_finish_embedded(struct tr_system *system);
-
-/** A durable actor ends while the system stops, with changes that are not in the store. Its worker. */
-void tr__shutdown_unstored(struct worker *worker, const struct cell *cell);
-/** Whether there was one, although the store has not failed. */
-bool tr__shutdown_has_unstored(struct tr_system *system);
-/** Whether functions still run in a system that nobody waits for any more: its memory is theirs. */
-bool tr__shutdown_is_left(struct tr_system *system);
-
-/** Completes `final`; those who are still busy are looked up. By the thread that waits for the shutdown. */
-void tr__report_lose(struct tr_system *system);
 
 #endif

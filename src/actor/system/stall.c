@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "actor/cell/view.h"
+#include "actor/system/system.h"
 
 /* How many lines were left out, when this one may be logged; -1 when it may not. */
 static int64_t may_log(struct stalls *stalls, tr_time now_ns)

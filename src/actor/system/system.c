@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "actor/system/system.h"
+
+#include "actor/cell/lifecycle.h"
 #include "actor/cell/system.h"
+#include "actor/life/spawn.h"
+#include "actor/mail/capacity.h"
+#include "actor/system/shutdown_wait.h"
+#include "actor/system/system_run.h"
+#include "actor/system/worker.h"
+#include "actor/turn/fault.h"
+#include "actor/verbs/client.h"
+#include "base/assert.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#include "actor/verbs/client.h"
-#include "actor/turn/fault.h"
-#include "actor/cell/lifecycle.h"
-#include "actor/life/spawn.h"
-#include "base/assert.h"
 
 /* What /user is: it does nothing but be the parent of all. */
 TR_BEHAVIOR(tr_guardian, void);

@@ -2,11 +2,27 @@
 /**
  * Running a system and stopping it.
  */
-#include "actor/turn/fault.h"
-#include "actor/mail/mail.h"
+#include "actor/system/system_run.h"
+
+#include "actor/cell/system.h"
+#include "actor/cell/worker.h"
+#include "actor/system/shutdown.h"
+#include "actor/system/shutdown_wait.h"
+#include "actor/system/stall.h"
+#include "actor/system/start_barrier.h"
+#include "actor/system/thread_handoff.h"
+#include "actor/system/worker.h"
 #include "actor/time/timers.h"
-#include "base/assert.h"
+#include "actor/turn/blocking.h"
+#include "actor/turn/fault.h"
 #include "base/sized.h"
+#include "os/atomic.h"
+#include "os/lock.h"
+#include "sched/watch.h"
+
+#include <troupe/platform.h>
+
+struct tr_system;
 
 /* ---- Threads. ---- */
 

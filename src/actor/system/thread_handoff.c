@@ -4,10 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "actor/mail/mail.h"
-#include "actor/turn/park.h"
 #include "actor/cell/system.h"
 #include "actor/cell/view.h"
+#include "actor/mail/mail.h"
+#include "actor/system/system.h"
+#include "actor/system/worker.h"
+#include "actor/turn/park.h"
 #include "base/assert.h"
 
 /* How soon after a call that came to nothing, or found no thread, the watch tries again. */

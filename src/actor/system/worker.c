@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "actor/cell/worker.h"
-
-#include <stdio.h>
+#include "actor/system/worker.h"
 
 #include "actor/ask/ask.h"
-#include "actor/turn/budget.h"
-#include "actor/system/balance.h"
-#include "actor/turn/fault.h"
-#include "actor/mail/outbox.h"
-#include "actor/system/move.h"
-#include "actor/turn/park.h"
-#include "actor/system/thread_handoff.h"
-#include "actor/life/spawn.h"
+#include "actor/cell/worker.h"
 #include "actor/life/children.h"
+#include "actor/life/failure.h"
+#include "actor/life/spawn.h"
 #include "actor/life/stop.h"
-#include "actor/life/supervise.h"
+#include "actor/mail/outbox.h"
+#include "actor/system/balance.h"
+#include "actor/system/move.h"
+#include "actor/system/system.h"
+#include "actor/system/thread_handoff.h"
 #include "actor/time/timers.h"
-#include "actor/turn/turn.h"
+#include "actor/turn/budget.h"
+#include "actor/turn/fault.h"
+#include "actor/turn/park.h"
+#include "actor/turn/run.h"
 #include "base/assert.h"
+
+#include <stdio.h>
 
 #define TRIM_EVERY_NS (100 * TR_MILLISECOND)
 #define TRIM_SELDOM_NS (10 * TR_SECOND)

@@ -4,12 +4,23 @@
  * parcel, and get new places where they arrive. A timer without a key is known to the application by
  * the number of its first place: an alias leads from there to where it is now.
  */
+#include "actor/time/move_timers.h"
+
 #include <assert.h>
 #include <string.h>
 
-#include "actor/life/supervise.h"
+#include "actor/cell/cell.h"
+#include "actor/cell/worker.h"
 #include "actor/time/timers.h"
 #include "base/assert.h"
+#include "mem/source.h"
+#include "timer/entry.h"
+#include "timer/keys.h"
+#include "timer/loose.h"
+#include "timer/wheel.h"
+
+struct cell_extra;
+struct timer_entry;
 
 static_assert(TR_MOVED_TIMERS_MAX <= UINT8_MAX, "their order is kept in bytes");
 

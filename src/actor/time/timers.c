@@ -5,8 +5,11 @@
 
 #include "actor/ask/ask.h"
 #include "actor/life/extra.h"
+#include "actor/mail/mail.h"
 #include "actor/system/leave.h"
+#include "actor/system/system.h"
 #include "actor/system/thread_handoff.h"
+#include "actor/time/move_timers.h"
 #include "actor/verbs/schedule.h"
 #include "base/assert.h"
 

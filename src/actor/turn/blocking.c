@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/turn/blocking.h"
 
-#include "actor/life/extra.h"
+#include "actor/life/restart.h"
+#include "actor/system/system.h"
 #include "actor/system/thread_handoff.h"
-#include "actor/life/supervise.h"
 #include "actor/turn/park.h"
-#include "actor/turn/turn.h"
 #include "base/assert.h"
+
+#include <troupe/blocking.h>
 
 /** What the envelope of a job holds. */
 TR_MESSAGE(tr_returned, (u64, job));

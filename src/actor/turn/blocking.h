@@ -17,10 +17,9 @@
 #ifndef ACTOR_TURN_BLOCKING_H
 #define ACTOR_TURN_BLOCKING_H
 
-#include <troupe/blocking.h>
+#include <troupe/status.h>
 
 #include "base/list.h"
-#include "mem/source.h"
 #include "os/lock.h"
 
 struct worker;

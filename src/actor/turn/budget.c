@@ -5,11 +5,13 @@
 
 #include "actor/life/children.h"
 #include "actor/life/extra.h"
-#include "actor/system/thread_handoff.h"
-#include "actor/life/supervise.h"
+#include "actor/life/failure.h"
 #include "actor/life/spawn.h"
-#include "actor/turn/turn.h"
+#include "actor/mail/mail.h"
+#include "actor/system/system.h"
+#include "actor/system/thread_handoff.h"
 #include "base/assert.h"
+#include "mem/heap.h"
 
 enum { LINE = 64 };
 

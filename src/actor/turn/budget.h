@@ -19,8 +19,19 @@
 #ifndef ACTOR_TURN_BUDGET_H
 #define ACTOR_TURN_BUDGET_H
 
-#include "actor/cell/system.h"
+#include <troupe/status.h>
+#include <troupe/behavior.h>
+#include <troupe/detail/base.h>
+#include <troupe/supervision.h>
+
+#include "actor/cell/cell.h"
+#include "actor/cell/worker.h"
+#include "base/list.h"
 #include "queue/tally.h"
+
+struct envelope;
+struct tr_self;
+struct worker;
 
 enum {
     BUDGET_STEP_BYTES = 64 * 1024, /* what a worker may keep to itself */

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "actor/turn/park.h"
-#include "actor/turn/turn.h"
 #include "actor/cell/view.h"
+#include "actor/system/system.h"
+#include "actor/turn/turn.h"
 #include "base/assert.h"
 #include "os/fault.h"
 #include "os/symbols.h"

@@ -12,7 +12,11 @@
 #ifndef ACTOR_TURN_FAULT_H
 #define ACTOR_TURN_FAULT_H
 
-#include "actor/mail/mail.h"
+#include <troupe/behavior.h>
+
+struct tr_self;
+struct tr_system;
+struct worker;
 
 /** A system is made: TR_NOT_SUPPORTED, when faults are to be trapped and cannot be. */
 TR_MUST_CHECK tr_status tr__faults_switch_on(struct tr_system *system);

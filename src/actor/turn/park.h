@@ -184,4 +184,9 @@ static inline bool turn_wants_barrier(const struct tr_self *self)
 void tr__barrier_begin(struct tr_self *self);
 void tr__barrier_end(struct tr_self *self);
 
+/** Prepares a turn that resumes, of an actor that is metered or behind a barrier. */
+void tr__resume_prepare(struct tr_self *self);
+/** The end of a turn that has waited. False when its actor has stopped running. */
+bool tr__resumed_turn_finish(struct tr_self *self);
+
 #endif

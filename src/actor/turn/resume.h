@@ -26,9 +26,6 @@ RESUME_INLINE void parked_push(struct cell_extra *extra, struct tr_self *self)
     list_push_last(&extra->parked, &self->link);
 }
 
-/** Prepares a turn that resumes, of an actor that is metered or behind a barrier. */
-void tr__resume_prepare(struct tr_self *self);
-
 /**
  * Runs a turn of the actor that runs, until it waits again or has ended; the latter is told by true.
  * `is_stuck`: on the thread that waits in it.
@@ -78,9 +75,6 @@ RESUME_INLINE bool resume_cancelled(struct tr_self *self)
     worker_set_running(worker, running);
     return has_ended;
 }
-
-/** The end of a turn that has waited. False when its actor has stopped running. */
-bool tr__resumed_turn_finish(struct tr_self *self);
 
 /** Goes on with the first turn that was woken. False when the actor has stopped running. */
 RESUME_INLINE bool resume_first_woken(struct worker *worker, struct cell *cell)

@@ -7,20 +7,23 @@
  * calls it and nothing is behind its door; a message is ordinary when it is a notice that travels inside
  * its envelope.
  */
+#include "actor/turn/run.h"
+
 #include "actor/ask/ask.h"
 #include "actor/ask/ask_then.h"
-#include "actor/turn/budget.h"
-#include "actor/verbs/client.h"
-#include "actor/turn/fault.h"
-#include "actor/mail/outbox.h"
-#include "actor/turn/park.h"
-#include "actor/system/thread_handoff.h"
-#include "actor/life/stop.h"
-#include "actor/turn/resume.h"
-#include "actor/time/timers.h"
-#include "actor/turn/turn.h"
 #include "actor/ask/waiters.h"
+#include "actor/life/control.h"
+#include "actor/life/stop.h"
 #include "actor/life/watchers.h"
+#include "actor/system/thread_handoff.h"
+#include "actor/system/worker.h"
+#include "actor/time/timers.h"
+#include "actor/turn/budget.h"
+#include "actor/turn/fault.h"
+#include "actor/turn/park.h"
+#include "actor/turn/resume.h"
+#include "actor/turn/turn.h"
+#include "actor/verbs/client.h"
 #include "base/assert.h"
 
 /* There are three of what is RUN_INLINE, each for one way to call handlers. */

@@ -5,14 +5,12 @@
 #ifndef ACTOR_TURN_TURN_H
 #define ACTOR_TURN_TURN_H
 
-#include "actor/mail/mail.h"
+#include <troupe/behavior.h>
 
-/** Runs an actor: loop_hooks.run. */
-uint32_t tr__cell_run(struct loop *loop, struct task *task, uint32_t turns_max);
-/** The same in a system that traps faults. */
-uint32_t tr__cell_run_trapping(struct loop *loop, struct task *task, uint32_t turns_max);
-/** The same in a system whose threads are replaced. */
-uint32_t tr__cell_run_with_handoff(struct loop *loop, struct task *task, uint32_t turns_max);
+#include "actor/cell/worker.h"
+
+struct cell;
+struct worker;
 
 /**
  * Calls user code that handles no message, on a fiber of its own, and gives the turn that it was,
@@ -45,12 +43,6 @@ TR_NO_RETURN void tr__turn_crash(struct tr_self *self);
 
 /** The same with another result than a failure. */
 TR_NO_RETURN void tr__turn_abort(struct tr_self *self, tr_next next);
-
-/** Puts an actor that has been set up, or whose run is over, where it belongs. */
-void tr__cell_park_or_requeue(struct worker *worker, struct cell *cell);
-
-/** Control bits are set, or the last child has gone. False when the actor runs no further. */
-bool tr__cell_handle_control(struct worker *worker, struct cell *cell);
 
 /** The place of one call of tr_defer. */
 static inline struct turn_defer *turn_defer_at(struct tr_self *self, uint32_t index)

@@ -4,14 +4,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "actor/ask/ask.h"
-#include "actor/mail/signal.h"
-#include "actor/life/spawn.h"
+#include "actor/ask/answer.h"
 #include "actor/ask/waiters.h"
+#include "actor/life/spawn.h"
 #include "actor/life/watchers.h"
-#include "actor/verbs/why.h"
+#include "actor/mail/signal.h"
+#include "actor/verbs/client_ask.h"
+#include "actor/verbs/client_call.h"
+#include "actor/verbs/why_ask.h"
 #include "base/assert.h"
-#include "wire/type.h"
 
 /* ---- What workers tell clients. ---- */
 

@@ -10,7 +10,6 @@
 
 #include <troupe/callback.h>
 
-#include "actor/mail/mail.h"
 #include "actor/ask/ask_trace.h"
 
 struct client_failure {
@@ -96,49 +95,6 @@ struct client_ask_trace {
     char words[STORY_MAX];
 };
 
-/** An ask that is not sent. TR_NO_MEMORY, TR_LIMIT: too many are neither awaited nor polled for. */
-TR_MUST_CHECK tr_status tr__client_ask_new(struct tr_client *client, tr_ref to, const tr_type *type,
-                                           struct client_ask **ask);
-/** Sends it to whoever has this cell, NULL for nobody; ask->status says what went wrong. */
-void tr__client_ask_send(struct tr_client *client, struct cell *cell, enum envelope_kind kind,
-                         struct client_ask *ask, const void *message, tr_time timeout_ns);
-/** A trace has arrived; takes it. */
-void tr__client_told(struct tr_client *client, struct envelope *envelope);
-/** Takes an ask out of the table; false: it is not there. */
-bool tr__client_ask_leave(struct tr_client *client, struct client_ask *ask);
-/** The ask of this number that is in the table, or NULL. */
-struct client_ask *tr__client_ask_find(const struct tr_client *client, uint64_t id);
-/** How an ask that left the table has ended, in words. */
-void tr__client_ask_error(const struct client_ask *ask, tr_error *error);
-/** Frees one that has left the table, and its answer. */
-void tr__client_ask_free(struct tr_client *client, struct client_ask *ask);
-
-/** A REPLY or an EXCEPTION has arrived: false when nobody waits for it. */
-bool tr__client_answered(struct tr_client *client, struct envelope *envelope);
-/** Asks whoever has this cell, in an envelope of this kind; how it ended: tr_client_try_await. */
-tr_pending tr__client_ask(struct tr_client *client, struct cell *cell, uint64_t to,
-                          enum envelope_kind kind, const tr_type *type, const void *message,
-                          tr_time timeout_ns);
-/** Frees what is left of its asks, which have no callbacks any more. */
-void tr__client_asks_free(struct tr_client *client);
-
-/** An ask with a callback has ended: it is due, and no longer in the table. */
-void tr__client_call_due(struct tr_client *client, struct client_ask *ask);
-/** The client ends: calls all that are left. */
-void tr__client_calls_end(struct tr_client *client);
-
-/** Sends one envelope; `ask` is NULL or the ask that it is. One with a callback does not wait for capacity. */
-tr_status tr__client_send(struct tr_client *client, struct cell *cell, uint64_t to,
-                          enum envelope_kind kind, const tr_type *type, const void *message,
-                          const struct client_ask *ask);
-
-/**
- * The same to one of those behind a group address, whose cell and ref *cell and *to are; then they are those of
- * who has it, or on TR_MAILBOX_FULL of whose turn it was.
- */
-tr_status tr__client_send_group(struct tr_client *client, struct cell **cell, uint64_t *to,
-                                const tr_type *type, const void *message, struct client_ask *ask);
-
 /** Whether a client still waits for capacity under this number. Any thread. */
 static inline bool client_waits(const struct tr_client *client, uint64_t number)
 {
@@ -163,8 +119,6 @@ bool tr__client_wait(struct tr_client *client, tr_time deadline_ns);
  * asked, which one call of each loop must do.
  */
 void tr__client_announce(struct tr_client *client, bool is_sure);
-/** Whether a callback is to be called, and when the next one will be without a message. */
-bool tr__client_calls_are_due(struct tr_client *client, tr_time *next_ns);
 /** When a wait that begins now ends; 0 for none, never for TR_NEVER. */
 tr_time tr__client_deadline(struct tr_client *client, tr_time timeout_ns);
 /** Frees an envelope. */

@@ -2,12 +2,20 @@
 /**
  * Asks of clients: the thread blocks until its answer has arrived, or looks now and then.
  */
+#include "actor/verbs/client_ask.h"
+
 #include <stdio.h>
 #include <string.h>
 
+#include "actor/ask/answer.h"
 #include "actor/ask/ask.h"
-#include "actor/verbs/client.h"
 #include "actor/ask/ask_trace.h"
+#include "actor/cell/system.h"
+#include "actor/mail/group_address.h"
+#include "actor/system/system.h"
+#include "actor/verbs/client.h"
+#include "actor/verbs/client_call.h"
+#include "actor/verbs/client_send.h"
 
 #define PENDING_IS_STATUS (UINT64_C(1) << 63)
 

@@ -5,7 +5,11 @@
  * An ask is in the table and, unless it never ends by itself, in the wheel; when it has ended it leaves
  * both and is due, in a queue, until a poll calls it. So who finds it anywhere finds it once.
  */
+#include "actor/verbs/client_call.h"
+
+#include "actor/cell/system.h"
 #include "actor/verbs/client.h"
+#include "actor/verbs/client_ask.h"
 #include "base/assert.h"
 
 struct client_calls {

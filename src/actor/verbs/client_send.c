@@ -2,11 +2,17 @@
 /**
  * What clients say: messages, orders, spawns, and how they wait for what comes of it.
  */
+#include "actor/verbs/client_send.h"
+
 #include "actor/ask/ask.h"
-#include "actor/verbs/client.h"
+#include "actor/ask/waiters.h"
 #include "actor/life/pooled.h"
 #include "actor/life/spawn.h"
-#include "actor/ask/waiters.h"
+#include "actor/mail/group_address.h"
+#include "actor/mail/group_pick.h"
+#include "actor/system/system.h"
+#include "actor/verbs/client.h"
+#include "mem/envelope.h"
 
 static tr_status refuse(struct tr_client *client, uint64_t to, const tr_type *type,
                         tr_status reason)

@@ -4,12 +4,13 @@
  */
 #include <stdio.h>
 
-#include "actor/verbs/client.h"
-#include "actor/mail/group_address.h"
-#include "actor/system/thread_handoff.h"
 #include "actor/life/spawn.h"
 #include "actor/life/supervise.h"
-#include "actor/turn/turn.h"
+#include "actor/mail/group_address.h"
+#include "actor/mail/group_pick.h"
+#include "actor/mail/route.h"
+#include "actor/system/thread_handoff.h"
+#include "actor/verbs/client.h"
 #include "base/assert.h"
 
 struct supervisor {

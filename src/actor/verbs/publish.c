@@ -5,13 +5,17 @@
  * A publish has two passes. The first takes an envelope for each subscriber, and the message that they
  * share; it may fail, and then nothing has happened. The second sends them, which needs no memory.
  */
-#include "actor/verbs/client.h"
 #include "actor/ask/line.h"
-#include "actor/system/thread_handoff.h"
 #include "actor/cell/system.h"
-#include "actor/turn/turn.h"
+#include "actor/mail/capacity.h"
+#include "actor/mail/mail.h"
+#include "actor/system/system.h"
+#include "actor/system/thread_handoff.h"
+#include "actor/verbs/client.h"
 #include "base/assert.h"
 #include "mem/shared.h"
+
+#include <troupe/topic.h>
 
 /** What is published, and by whom. */
 struct issue {

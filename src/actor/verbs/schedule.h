@@ -18,8 +18,6 @@
 #ifndef ACTOR_VERBS_SCHEDULE_H
 #define ACTOR_VERBS_SCHEDULE_H
 
-#include <troupe/schedule.h>
-
 #include "mem/source.h"
 #include "os/lock.h"
 #include "timer/wheel.h"

@@ -5,14 +5,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "actor/ask/answer.h"
 #include "actor/ask/ask_open.h"
 #include "actor/ask/line.h"
-#include "actor/mail/mail.h"
-#include "actor/mail/outbox.h"
-#include "actor/system/thread_handoff.h"
-#include "actor/life/spawn.h"
-#include "actor/turn/turn.h"
 #include "actor/ask/waiters.h"
+#include "actor/mail/group_pick.h"
+#include "actor/mail/mail.h"
+#include "actor/system/system.h"
+#include "actor/system/thread_handoff.h"
+#include "actor/turn/turn.h"
 #include "base/assert.h"
 #include "wire/copy.h"
 #include "wire/type.h"

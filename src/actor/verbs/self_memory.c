@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "actor/turn/budget.h"
 #include "actor/cell/durable.h"
-#include "actor/mail/mail.h"
 #include "actor/system/thread_handoff.h"
+#include "actor/turn/budget.h"
 #include "actor/turn/turn.h"
 #include "base/assert.h"
+#include "mem/heap.h"
 
 TR_NO_RETURN static void no_memory(tr_self *self, size_t size)
 {

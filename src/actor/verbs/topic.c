@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "actor/cell/system.h"
-#include "base/assert.h"
 
 /* A subscriber has left this place; no ref has this number, whose slot is nobody's. */
 #define SUBSCRIBER_GONE UINT64_MAX

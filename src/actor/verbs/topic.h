@@ -15,7 +15,7 @@
 #ifndef ACTOR_VERBS_TOPIC_H
 #define ACTOR_VERBS_TOPIC_H
 
-#include <troupe/topic.h>
+#include <troupe/limits.h>
 
 #include "actor/cell/names.h"
 #include "os/atomic.h"

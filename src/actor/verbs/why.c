@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/verbs/why.h"
-#include "actor/ask/line.h"
+
 #include "actor/ask/turn_asks.h"
+#include "actor/cell/lifecycle.h"
+#include "actor/cell/view.h"
+#include "actor/life/extra.h"
+#include "actor/life/supervise.h"
+#include "actor/turn/park.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#include "actor/turn/blocking.h"
-#include "actor/life/extra.h"
-#include "actor/cell/lifecycle.h"
-#include "actor/turn/park.h"
-#include "actor/life/supervise.h"
-#include "actor/cell/view.h"
 
 enum {
     TURNS_MAX = 6,     /* turns that wait and are told one by one */

@@ -13,7 +13,8 @@
 
 #include <troupe/why.h>
 
-#include "actor/ask/ask.h"
+struct cell;
+struct worker;
 
 /** The question. */
 TR_MESSAGE(tr_why_look, (u64, ref));
@@ -29,12 +30,6 @@ tr_reason *tr__why_add(tr_why_report *report, tr_why_kind kind, uint32_t holds, 
 
 /** Looks at an actor that is not Stopped. Its owner only. */
 void tr__why_see(struct worker *worker, struct cell *cell, tr_why_report *report);
-
-/** A WHY has arrived; takes it. Owner only. */
-void tr__why_mail(struct worker *worker, struct cell *cell, struct envelope *envelope);
-
-/** Whether a reply that nobody waits for is an answer of this page: no loss. */
-bool tr__why_is_told(const struct envelope *envelope);
 
 /** Somebody suspends an actor; before tr__mail_order. Owner only. */
 void tr__why_suspends(struct worker *worker, struct cell *cell, uint64_t who);

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The set-up of an actor, and the change of its behavior.
+ */
+#ifndef ACTOR_LIFE_BECOME_H
+#define ACTOR_LIFE_BECOME_H
+
+#include <troupe/status.h>
+#include <troupe/supervision.h>
+#include <troupe/message.h>
+#include <troupe/detail/base.h>
+
+struct cell;
+struct worker;
+
+/** Makes a behavior the actor's, with a new state if its type differs, and sets it up. */
+tr_status tr__cell_adopt(struct worker *worker, struct cell *cell, const tr_behavior *behavior,
+                         const tr_type *setup_type, const void *setup, uint64_t causal,
+                         tr_error *error);
+/** Whether this message is what the behavior's set-up wants: TR_OK, TR_WRONG_TYPE. */
+TR_MUST_CHECK tr_status tr__setup_check(const tr_behavior *behavior, const tr_type *type,
+                                        uint64_t actor, tr_error *error);
+
+#endif
