@@ -15,6 +15,7 @@
 #include "os/signals.h"
 #include "actor/system/system.h"
 #include "actor/system/system_run.h"
+#include "actor/cell/log.h"
 
 /* 70 and 71 are EX_SOFTWARE and EX_OSERR of sysexits.h: a supervisor can tell them from our 1. */
 enum exit_status {

@@ -9,6 +9,8 @@
 #include "durable/clock.h"
 #include "actor/system/system.h"
 #include "actor/mail/mail.h"
+#include "actor/cell/log.h"
+#include "actor/cell/verb.h"
 
 static const struct alarm_retry retry = {0};
 

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "actor/life/extra.h"
+#include "actor/cell/extra.h"
 #include "actor/turn/park.h"
 #include "actor/life/pooled.h"
 #include "actor/life/stop.h"
@@ -22,6 +22,8 @@
 #include "durable/waker.h"
 #include "actor/system/system.h"
 #include "actor/system/report.h"
+#include "actor/cell/log.h"
+#include "actor/mail/stash.h"
 
 /* ---- The timer. ---- */
 

@@ -7,6 +7,7 @@
 #include "actor/system/thread_handoff.h"
 #include "base/assert.h"
 #include "durable/events.h"
+#include "actor/cell/verb.h"
 
 /* The lowest event that there is: it is looked for once, and then known from what goes. */
 static tr_status find_first(struct worker *worker, struct durable_actor *actor)

@@ -13,6 +13,8 @@
 #include "wire/shape.h"
 #include "wire/type.h"
 #include "actor/system/system.h"
+#include "actor/cell/log.h"
+#include "actor/cell/verb.h"
 
 _Static_assert(TR_SNAPSHOTS_MAX == JOURNAL_SNAPSHOTS_MAX, "what a kind may keep, a journal can");
 

@@ -14,6 +14,9 @@
 #include "durable/waker.h"
 #include "pool/pool.h"
 #include "actor/system/system.h"
+#include "actor/cell/log.h"
+#include "actor/cell/verb.h"
+#include "actor/cell/client.h"
 
 static_assert(sizeof "/system/durable//" + TR_NAME_MAX + 3 * TR_KEY_MAX <= TR_PATH_MAX,
               "every key has a path");

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "actor/life/extra.h"
+#include "actor/cell/extra.h"
 #include "durable/alarm.h"
 #include "durable/events.h"
 #include "durable/queue.h"

@@ -10,6 +10,7 @@
 #include "durable/retry_backoff.h"
 #include "durable/waker.h"
 #include "wire/copy.h"
+#include "actor/cell/verb.h"
 
 /*
  * Ids grow over all generations: one that was taken in an earlier life names nothing in this one. So that the last one is

@@ -7,6 +7,7 @@
 #include "wire/shape.h"
 #include "wire/tail.h"
 #include "actor/system/system.h"
+#include "actor/cell/log.h"
 
 enum {
     STEP_SHAPE_MAX = 400, /* two of them are in a line of the log */

@@ -11,6 +11,7 @@
 #include "actor/system/thread_handoff.h"
 #include "base/assert.h"
 #include "durable/actor.h"
+#include "actor/cell/verb.h"
 
 /* ---- Stretches. ---- */
 

@@ -15,6 +15,8 @@
 #include "durable/queue.h"
 #include "actor/ask/answer.h"
 #include "actor/system/system.h"
+#include "actor/cell/log.h"
+#include "actor/cell/verb.h"
 
 static const tr_next same = {TR_NEXT_SAME};
 

@@ -9,6 +9,7 @@
 #include "base/assert.h"
 #include "durable/actor.h"
 #include "mem/heap.h"
+#include "actor/cell/verb.h"
 
 /* The durable actor of a turn of a message; ends the turn when there is none. */
 static struct durable_actor *need(tr_self *self, const char *verb)

@@ -11,6 +11,9 @@
 #include "actor/life/spawn.h"
 #include "base/assert.h"
 #include "pool/pool.h"
+#include "actor/cell/verb.h"
+#include "actor/cell/log.h"
+#include "actor/cell/client.h"
 
 static tr_status spawn(struct tr_system *system, const struct pooled_spawner *spawner,
                        const tr_spawn_args *args, uint64_t *ref_bits)

@@ -13,6 +13,9 @@
 #include <unistd.h>
 
 #include "actor/verbs/client.h"
+#include "os/atomic.h"
+#include "fiber/pool.h"
+#include "os/memory.h"
 
 enum { FRAME = 1900, ACTORS = 1000, RESIDENT_MAX = 8192 };
 

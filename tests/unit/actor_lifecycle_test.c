@@ -15,6 +15,7 @@
 #include "actor/system/worker.h"
 #include "actor/system/system.h"
 #include "mem/envelope.h"
+#include "actor/cell/post.h"
 
 TR_MESSAGE(note, (u64, n));
 

@@ -14,6 +14,7 @@
 #include "base/hash.h"
 #include "actor/system/worker.h"
 #include "actor/system/system.h"
+#include "actor/cell/post.h"
 
 enum { KINDS = ENVELOPE_EVENT + 1, LIST_MAX = 4096 };
 

@@ -8,6 +8,7 @@
 #include <troupe/troupe.h>
 
 #include "actor/cell/system.h"
+#include "actor/cell/upcalls.h"
 
 static const tr_error first = {.status = TR_BAD_DATA, .text = "the first"};
 static const tr_error second = {.status = TR_REFUSED, .text = "the second"};

@@ -13,89 +13,12 @@
 #include "actor/ask/batch.h"
 #include "actor/ask/line.h"
 #include "actor/ask/waiters.h"
-#include "actor/life/extra.h"
+#include "actor/cell/extra.h"
+#include "actor/cell/log.h"
+#include "actor/cell/verb.h"
 #include "actor/mail/group_pick.h"
-#include "actor/system/system.h"
-#include "actor/system/thread_handoff.h"
+#include "actor/mail/refusal.h"
 #include "base/assert.h"
-#include "wire/copy.h"
-
-/* A copy of a request without its message, so that the turn keeps the one it has. */
-static struct envelope *stand_in(struct worker *worker, const struct envelope *request)
-{
-    struct envelope *envelope = envelope_take(&worker->pool);
-    if (!envelope)
-        return NULL;
-    envelope->type = &tr_type_tr_ask_ended;
-    envelope->block_class = ENVELOPE_NO_BLOCK;
-    envelope->sender = request->sender;
-    envelope->causal = request->causal;
-    envelope->payload.ask.id = request->payload.ask.id;
-    envelope->payload.ask.deadline_ms = request->payload.ask.deadline_ms;
-    return envelope;
-}
-
-void tr__ask_become_ended(struct envelope *envelope, tr_status status, int code)
-{
-    struct tr_ask_ended ended = {.status = status, .code = code};
-    /* A block stays where it is: it belongs to the envelope's home. */
-    if (envelope->block_class != ENVELOPE_NO_BLOCK && !envelope->type->is_flat)
-        tr__copy_drop(envelope->type, envelope->payload.block.data);
-    memcpy(envelope_data(envelope), &ended, sizeof ended);
-    envelope->type = &tr_type_tr_ask_ended;
-}
-
-void tr__ask_read_error(struct envelope *envelope, tr_error *error)
-{
-    if (tr_type_is_equal(envelope->type, &tr_type_tr_ask_failed)) {
-        const struct tr_ask_failed *failed = envelope_data(envelope);
-        error->status = (tr_status)failed->status;
-        error->code = failed->code;
-        snprintf(error->text, sizeof error->text, "%s", failed->text ? failed->text : "");
-    } else {
-        const struct tr_ask_ended *ended = envelope_data(envelope);
-        error->status = (tr_status)ended->status;
-        error->code = ended->code;
-    }
-}
-
-/* An envelope with words; NULL when there is no memory for them. */
-static struct envelope *words_new(struct worker *worker, const struct envelope *request,
-                                  tr_status status, int code, const char *text)
-{
-    struct tr_ask_failed failed = {.status = status, .code = code, .text = text};
-    struct envelope *envelope = stand_in(worker, request);
-    if (!envelope)
-        return NULL;
-    if (envelope_fill(
-            &worker->pool, envelope, &tr_type_tr_ask_failed, &failed, ENVELOPE_INLINE_ASK) == TR_OK)
-        return envelope;
-    envelope_give_empty(&worker->pool, envelope);
-    return NULL;
-}
-
-void tr__ask_refuse(struct worker *worker, struct envelope *envelope, uint64_t from,
-                    tr_status status, int code, const char *text)
-{
-    uint64_t to = envelope->sender;
-    struct cell *cell = slots_find(worker->slots, to);
-    struct envelope *words = NULL;
-    if (cell && text)
-        words = words_new(worker, envelope, status, code, text);
-    if (!cell || words)
-        envelope_give(&worker->pool, envelope);
-    else
-        tr__ask_become_ended(envelope, status, code);
-    if (!cell)
-        return;
-    if (words)
-        envelope = words;
-    envelope->kind = ENVELOPE_EXCEPTION;
-    envelope->sender = from;
-    envelope->generation = (uint32_t)(to >> 32);
-    if (tr__mail_send(worker, cell, envelope) != TR_OK)
-        envelope_give(&worker->pool, envelope);
-}
 
 tr_status tr__ask_failed_status(const struct tr_self *self)
 {
@@ -257,7 +180,7 @@ void tr__turn_refuse(struct tr_self *self, int code, const char *text)
     struct worker *worker = self->worker;
     struct envelope *request = self->envelope;
     if (request && request->kind == ENVELOPE_ASK) {
-        struct envelope *answer = stand_in(worker, request);
+        struct envelope *answer = tr__request_stand_in(worker, request);
         if (!answer) {
             self->reply_failed = TR_REFUSED; /* without words, when the turn ends */
             self->error.code = code;
@@ -310,7 +233,7 @@ tr_later tr_reply_later(tr_self *self)
     struct worker *worker = self->worker;
     struct cell_extra *extra = tr__extra_of(worker, self->cell);
     struct later *later = extra ? source_resize(&worker->source, NULL, sizeof *later) : NULL;
-    struct envelope *answer = later ? stand_in(worker, request) : NULL;
+    struct envelope *answer = later ? tr__request_stand_in(worker, request) : NULL;
     if (!answer) {
         source_resize(&worker->source, later, 0);
         self->reply_failed = TR_NO_MEMORY;

@@ -8,7 +8,6 @@
 #define ACTOR_ASK_ANSWER_H
 
 #include <troupe/status.h>
-#include <troupe/behavior.h>
 #include <troupe/message.h>
 
 struct cell;
@@ -16,15 +15,6 @@ struct envelope;
 struct tr_self;
 struct worker;
 
-/**
- * Answers a request without a reply; takes the envelope. `from` is who was asked; text may be NULL.
- */
-void tr__ask_refuse(struct worker *worker, struct envelope *envelope, uint64_t from,
-                    tr_status status, int code, const char *text);
-/** A request becomes what says that it has no reply: nothing need be allocated. */
-void tr__ask_become_ended(struct envelope *envelope, tr_status status, int code);
-/** The turn of a request has ended with this: answers it, unless that was done. Not of a stashed one. */
-void tr__request_finish(struct tr_self *self, tr_next next);
 /**
  * What those who asked hear of a turn that has failed: TR_FAILED. Of a durable actor whose data could not be read or
  * stored it is the status that says why.
@@ -38,8 +28,6 @@ void tr__turn_refuse(struct tr_self *self, int code, const char *text);
 tr_status tr__ask_forward(struct tr_self *self, uint64_t to);
 /** The actor ends: nobody will answer what it put off. */
 void tr__laters_refuse(struct worker *worker, struct cell *cell);
-/** The words of an EXCEPTION. */
-void tr__ask_read_error(struct envelope *envelope, tr_error *error);
 /** An actor begins to stop and waits for its children: who asked it and was not heard need not. */
 void tr__asks_refuse_queued(struct worker *worker, struct cell *cell);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/ask/ask.h"
 
-#include "actor/ask/answer.h"
 #include "actor/ask/ask_open.h"
 #include "actor/ask/ask_then.h"
 #include "actor/ask/ask_trace.h"
@@ -9,11 +8,12 @@
 #include "actor/ask/line.h"
 #include "actor/ask/turn_asks.h"
 #include "actor/ask/waiters.h"
-#include "actor/life/extra.h"
+#include "actor/cell/extra.h"
+#include "actor/cell/upcalls.h"
+#include "actor/cell/verb.h"
 #include "actor/mail/group_pick.h"
-#include "actor/system/thread_handoff.h"
+#include "actor/mail/refusal.h"
 #include "actor/turn/park.h"
-#include "actor/verbs/why_ask.h"
 #include "base/assert.h"
 
 #include <troupe/ask.h>
@@ -220,17 +220,6 @@ static inline uint32_t near_deadline_ms(uint64_t deadline_ns)
 uint32_t tr__ask_deadline_ms(tr_time now_ns, tr_time deadline_ns)
 {
     return deadline_ns - now_ns < DEADLINE_FAR_NS ? near_deadline_ms((uint64_t)deadline_ns) : 0;
-}
-
-bool tr__ask_is_over(const struct worker *worker, const struct envelope *envelope)
-{
-    if (!envelope->sender)
-        return false;
-    const struct cell *cell = slots_find(worker->slots, envelope->sender);
-    if (!cell || cell_owner(cell) != worker->index || cell->life == LIFE_NEW || !cell->extra)
-        return true;
-    const struct ask *ask = ask_table_find(&cell->extra->asks, envelope->payload.ask.id);
-    return !ask || ask->is_fixed;
 }
 
 /* When the ask of a turn is due: not after the request that the turn is about. */

@@ -22,6 +22,7 @@
 #ifndef ACTOR_ASK_ASK_OPEN_H
 #define ACTOR_ASK_ASK_OPEN_H
 
+#include "actor/ask/ask.h"
 #include "actor/ask/turn_asks.h"
 #include "actor/cell/ask_table.h"
 #include "actor/turn/park.h"

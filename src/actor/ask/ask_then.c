@@ -4,25 +4,14 @@
 #include <string.h>
 #include <troupe/ask.h>
 
+#include "actor/ask/ask.h"
 #include "actor/ask/turn_asks.h"
 #include "actor/cell/durable.h"
+#include "actor/cell/signal.h"
+#include "actor/cell/upcalls.h"
+#include "actor/cell/verb.h"
 #include "actor/mail/mail.h"
-#include "actor/system/thread_handoff.h"
-#include "actor/turn/budget.h"
 #include "base/assert.h"
-
-/** What a carrier holds: three pointers. */
-TR_MESSAGE(tr_answered, (u64, ask), (u64, then), (u64, context));
-
-const tr_type tr__then_type = {.name = "tr_answered",
-                               .fields = tr_fields_tr_answered,
-                               .file = __FILE__,
-                               .line = __LINE__,
-                               .size = sizeof(struct tr_answered),
-                               .field_count = 3,
-                               .field_size = sizeof(tr_field),
-                               .abi = TR_ABI,
-                               .is_flat = true};
 
 static_assert(sizeof(struct tr_answered) <= ENVELOPE_INLINE, "a carrier has no block");
 

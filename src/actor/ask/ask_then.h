@@ -10,16 +10,12 @@
 #ifndef ACTOR_ASK_ASK_THEN_H
 #define ACTOR_ASK_ASK_THEN_H
 
-#include "actor/ask/ask.h"
-
-/** The type of carriers. */
-extern const tr_type tr__then_type;
+struct ask;
+struct cell;
+struct worker;
 
 /** The ask has ended: its carrier becomes mail. */
 void tr__then_due(struct worker *worker, struct ask *ask);
-
-/** The turn of a carrier begins: the handler to call; NULL when its state is no longer the actor's. */
-const tr_handler *tr__then_begin(struct tr_self *self);
 
 /** The incarnation ends: nobody waits any more, and carriers that are queued are void. */
 void tr__thens_drop(struct worker *worker, struct cell *cell);

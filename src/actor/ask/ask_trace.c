@@ -5,10 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "actor/ask/ask.h"
 #include "actor/ask/batch.h"
 #include "actor/ask/turn_asks.h"
-#include "actor/system/system.h"
+#include "actor/cell/log.h"
 #include "actor/turn/park.h"
+
+struct tr_ask_trace;
 
 /* Asks behind asks; and traces of one worker in a millisecond, since each is a search. */
 enum { STORY_DEPTH_MAX = 8, ASK_TRACES_MAX = 16 };

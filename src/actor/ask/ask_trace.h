@@ -11,7 +11,15 @@
 #ifndef ACTOR_ASK_ASK_TRACE_H
 #define ACTOR_ASK_ASK_TRACE_H
 
-#include "actor/ask/ask.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <troupe/message.h>
+
+struct ask;
+struct cell;
+struct envelope;
+struct tr_system;
+struct worker;
 
 /** How long a trace may take. */
 #define STORY_NS (1 * TR_MILLISECOND)

@@ -5,12 +5,11 @@
 #include <stdio.h>
 #include <troupe/ask.h>
 
-#include "actor/ask/answer.h"
 #include "actor/ask/ask.h"
 #include "actor/ask/turn_asks.h"
 #include "actor/ask/waiters.h"
-#include "actor/system/system.h"
-#include "actor/system/thread_handoff.h"
+#include "actor/cell/verb.h"
+#include "actor/mail/refusal.h"
 #include "actor/turn/resume.h"
 #include "actor/turn/turn.h"
 #include "base/assert.h"

@@ -3,10 +3,12 @@
 
 #include <stdio.h>
 #include <troupe/ask.h>
+#include <troupe/batch.h>
 
 #include "actor/ask/answer.h"
-#include "actor/ask/ask.h"
-#include "actor/system/thread_handoff.h"
+#include "actor/cell/ask_table.h"
+#include "actor/cell/upcalls.h"
+#include "actor/cell/verb.h"
 #include "actor/turn/park.h"
 #include "actor/turn/turn.h"
 #include "base/assert.h"

@@ -11,7 +11,6 @@
 #define ACTOR_ASK_BATCH_H
 
 #include <troupe/status.h>
-#include <troupe/behavior.h>
 
 struct cell;
 struct tr_self;
@@ -27,9 +26,6 @@ struct batch {
     const void **messages;
     struct batch_item items[];
 };
-
-/** The turn is over: ends all messages but the last, which is then the turn's own. */
-void tr__batch_end(struct tr_self *self, tr_next next);
 
 /** Refuses all that have no answer. */
 void tr__batch_refuse(struct tr_self *self, int code, const char *text);

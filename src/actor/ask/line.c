@@ -9,19 +9,6 @@ static struct tr_self *turn_of(const struct list *link)
     return LIST_OWNER((uintptr_t)link, struct tr_self, line);
 }
 
-bool tr__line_has(const struct cell *cell, uint64_t to)
-{
-    if (!(cell->flags & CELL_BARRIER) || cell->life >= LIFE_STOPPING)
-        return false;
-    const struct list *line = &cell->extra->line;
-    /* The last ones came last, and so did what they send to. */
-    for (const struct list *link = line->previous; link != line; link = link->previous) {
-        if (turn_of(link)->wants == to)
-            return true;
-    }
-    return false;
-}
-
 bool tr__turn_is_behind(struct tr_self *self, uint64_t to)
 {
     const struct cell *cell = self->cell;

@@ -26,9 +26,6 @@
 
 struct tr_self;
 
-/** Whether a turn of this actor wants capacity in the mailbox of `to`. */
-bool tr__line_has(const struct cell *cell, uint64_t to);
-
 /** As tr__line_has, for the actor of a turn whose is_behind is set; clears is_behind if the line is empty. */
 bool tr__turn_is_behind(struct tr_self *self, uint64_t to);
 

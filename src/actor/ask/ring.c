@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/ask/ring.h"
-#include "actor/ask/line.h"
-#include "actor/ask/turn_asks.h"
 
 #include "actor/ask/ask.h"
-#include "actor/turn/park.h"
 #include "actor/ask/ask_trace.h"
+#include "actor/ask/line.h"
+#include "actor/ask/turn_asks.h"
 #include "actor/ask/waiters.h"
+#include "actor/cell/upcalls.h"
+#include "actor/turn/park.h"
 
 enum {
     CHAIN_MAX = 1024, /* actors that wait for each other; a longer chain ends by its timeouts */

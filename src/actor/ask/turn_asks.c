@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/ask/turn_asks.h"
 
+#include "actor/ask/ask.h"
 #include "actor/cell/ask_table.h"
-#include "base/assert.h"
+#include "actor/cell/upcalls.h"
 
 enum { PLACES_MAX = 1 << 28, PLACES_KEPT = 128 };
 
@@ -22,14 +23,6 @@ bool tr__turn_asks_grow(struct tr_self *self)
     asks->places = places;
     asks->capacity = capacity;
     return true;
-}
-
-void tr__turn_asks_free(struct tr_self *self)
-{
-    TR_ASSERT(!self->asks.count);
-    if (self->asks.places != self->asks.few)
-        source_resize(&self->worker->source, self->asks.places, 0);
-    turn_asks_init(&self->asks);
 }
 
 void tr__asks_drop(struct tr_self *self)

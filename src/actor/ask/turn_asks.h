@@ -12,7 +12,7 @@
 
 #include <troupe/message.h>
 
-#include "actor/ask/ask.h"
+#include "actor/cell/ask_table.h"
 #include "actor/cell/worker.h"
 #include "mem/envelope.h"
 
@@ -34,9 +34,6 @@ static inline bool turn_asks_add(struct tr_self *self, struct ask *ask)
     asks->places[asks->count++] = (uintptr_t)ask;
     return true;
 }
-
-/** Frees the places, of a turn without asks. */
-void tr__turn_asks_free(struct tr_self *self);
 
 /** What is known by this in its turn. */
 static inline tr_pending ask_pending(const struct ask *ask)
@@ -97,8 +94,5 @@ static inline void turn_ask_answer(const struct ask *ask, struct tr_self *turn,
     answer->causal = (uint64_t)(uintptr_t)ask->type;
     turn->asks.places[ask->place] = (uintptr_t)answer | TURN_ASK_IS_ANSWERED;
 }
-
-/** The turn is over: so are its asks. */
-void tr__asks_drop(struct tr_self *self);
 
 #endif

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/ask/waiters.h"
 
+#include "actor/ask/ask.h"
 #include "actor/ask/ask_trace.h"
 #include "actor/ask/line.h"
 #include "actor/ask/ring.h"
-#include "actor/life/extra.h"
+#include "actor/cell/client.h"
+#include "actor/cell/extra.h"
+#include "actor/cell/upcalls.h"
 #include "actor/turn/blocking.h"
 #include "actor/turn/park.h"
-#include "actor/verbs/client.h"
-#include "actor/verbs/why_ask.h"
 #include "base/assert.h"
 
 static struct tr_capacity *capacity_of(struct envelope *envelope)

@@ -22,7 +22,16 @@
 #ifndef ACTOR_ASK_WAITERS_H
 #define ACTOR_ASK_WAITERS_H
 
-#include "actor/mail/mail.h"
+#include <troupe/status.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "mem/envelope.h"
+
+struct cell;
+struct envelope;
+struct tr_self;
+struct worker;
 
 /**
  * What travels in the envelopes of this page. `number` is that of the wait. In a WANTED of a client
@@ -33,17 +42,8 @@
 TR_MESSAGE(tr_capacity, (u64, number), (i32, messages), (i32, lines), (i32, status),
            (bool, is_client));
 
-/** A WANTED, GRANT, BACK or RING has arrived; takes it. Owner only. */
-void tr__waiters_mail(struct worker *worker, struct cell *cell, struct envelope *envelope);
-
-/** Grants what there is to the first of those who wait. Owner only. */
-void tr__waiters_serve(struct worker *worker, struct cell *cell);
-
 /** So ends the hope of those who wait. Owner only. */
 void tr__waiters_refuse(struct worker *worker, struct cell *cell, tr_status status);
-
-/** The bounds have changed: those who wait in vain hear so. Owner only. */
-void tr__waiters_rebound(struct worker *worker, struct cell *cell, struct mail_bound bound);
 
 /** An actor was set up, or will never be: those who came before that. Owner only. */
 void tr__waiters_mount(struct worker *worker, struct cell *cell, bool is_up);
@@ -73,12 +73,6 @@ struct envelope *tr__letter_new(struct worker *worker, uint64_t number, int32_t 
 /** Sends such an envelope on; false when its receiver is gone, and it is freed. */
 bool tr__letter_send(struct worker *worker, struct envelope *envelope, enum envelope_kind kind,
                      uint64_t to, uint64_t from);
-
-/** The stretch of a turn ends: what is left of its favour goes back. */
-void tr__favour_end(struct tr_self *self);
-
-/** The stretch ends: what is left of its grant goes back. */
-void tr__grant_return(struct tr_self *self);
 
 /** An actor is Suspended: what its turns were granted and have not used goes back. Owner only. */
 void tr__grants_return(struct cell *cell);

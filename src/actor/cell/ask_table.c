@@ -130,3 +130,22 @@ void tr__ask_table_free_spare(struct worker *worker)
     source_resize(&worker->source, spare->slots, 0);
     spare->slots = NULL;
 }
+
+void tr__turn_asks_free(struct tr_self *self)
+{
+    TR_ASSERT(!self->asks.count);
+    if (self->asks.places != self->asks.few)
+        source_resize(&self->worker->source, self->asks.places, 0);
+    turn_asks_init(&self->asks);
+}
+
+bool tr__ask_is_over(const struct worker *worker, const struct envelope *envelope)
+{
+    if (!envelope->sender)
+        return false;
+    const struct cell *cell = slots_find(worker->slots, envelope->sender);
+    if (!cell || cell_owner(cell) != worker->index || cell->life == LIFE_NEW || !cell->extra)
+        return true;
+    const struct ask *ask = ask_table_find(&cell->extra->asks, envelope->payload.ask.id);
+    return !ask || ask->is_fixed;
+}

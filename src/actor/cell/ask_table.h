@@ -8,7 +8,84 @@
 #ifndef ACTOR_CELL_ASK_TABLE_H
 #define ACTOR_CELL_ASK_TABLE_H
 
-#include "actor/ask/ask.h"
+#include "actor/cell/cell.h"
+#include "actor/cell/worker.h"
+#include "mem/envelope.h"
+#include "timer/wheel.h"
+
+struct ask {
+    struct timer_node timeout;
+    struct ask *next; /* of a free one */
+    struct tr_self *turn;
+    const tr_type *type; /* of the request */
+    uint64_t to;
+    tr_time asked_ns;
+    union {
+        struct {
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+            uint32_t id;
+            uint32_t place; /* in its turn: actor/ask/turn_asks.h */
+#else
+            uint32_t place;
+            uint32_t id;
+#endif
+        };
+        uint64_t pending; /* both: tr_pending.id */
+    };
+    union {
+        struct {
+            bool is_listed;  /* in the table of its actor */
+            bool is_young;   /* its timer is in no wheel yet: actor/ask/ask_open.h */
+            bool is_wanted;  /* its turn waits for it */
+            bool is_look;    /* it asks why, and has no trace: see actor/verbs/why.h */
+            bool is_fixed;   /* its outcome is known: what comes now is late; not of a young one */
+            bool is_done;    /* the same, and its trace, if it has one, is told */
+            bool is_ringed;  /* as far as its turn depends on this one it waits for ever: ring.h */
+            bool is_untimed; /* of a young one: its time is counted from when it is in the wheel */
+        };
+        uint32_t standing; /* the first four, */
+        uint64_t flags;    /* and all of them, for one look: ASK_LISTED and so on */
+    };
+    uint32_t tick;          /* of an untimed one: of the loop, when it was asked */
+    bool is_chained;        /* with those that may be young, also when it is free, */
+    struct ask *young_next; /* the next of them */
+    struct envelope
+        *carrier; /* of tr_ask_then, until its function is called: actor/ask/ask_then.h */
+    struct envelope *answer; /* a REPLY or an EXCEPTION; NULL: none came */
+    tr_status status;
+    char *trace;       /* of one that timed out, or NULL */
+    uint64_t story_to; /* who is to go on with it */
+};
+
+/* The flags of an ask by their place: a bool is a byte. */
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define ASK_BYTE(place) (UINT64_C(1) << 8 * (place))
+#define ASK_STANDING(flags) ((uint32_t)(flags))
+#else
+#define ASK_BYTE(place) (UINT64_C(1) << 8 * (7 - (place)))
+#define ASK_STANDING(flags) ((uint32_t)((flags) >> 32))
+#endif
+#define ASK_LISTED ASK_BYTE(0)
+#define ASK_YOUNG ASK_BYTE(1)
+#define ASK_WANTED ASK_BYTE(2)
+#define ASK_UNTIMED ASK_BYTE(7)
+
+static_assert(offsetof(struct ask, is_wanted) == offsetof(struct ask, flags) + 2,
+              "ASK_WANTED is the third byte");
+static_assert(offsetof(struct ask, is_untimed) == offsetof(struct ask, flags) + 7,
+              "ASK_UNTIMED is the last byte");
+
+/** A turn begins to wait for it. As a word, since a reply looks at the word soon. */
+static inline void ask_want(struct ask *ask)
+{
+    ask->standing |= ASK_STANDING(ASK_WANTED);
+}
+
+/** Whose ask it is; of one that is not done. */
+static inline struct cell *ask_cell(const struct ask *ask)
+{
+    return ask->carrier ? (struct cell *)(void *)ask->carrier->mail.next : ask->turn->cell;
+}
 
 /*
  * Numbers are consecutive. They are spread (by the golden ratio), or those of one long wait would be
@@ -66,5 +143,20 @@ void tr__ask_table_shrink(struct worker *worker, struct ask_table *table);
 void tr__ask_table_free_spare(struct worker *worker);
 
 void tr__ask_table_free(struct worker *worker, struct cell *cell);
+
+/** Whether nobody waits any more for the answer to a request whose time seems to be up. */
+bool tr__ask_is_over(const struct worker *worker, const struct envelope *envelope);
+
+/** Whether the time of a request is up: nobody waits for it. */
+static inline bool ask_is_late(const struct worker *worker, const struct envelope *envelope)
+{
+    uint32_t deadline_ms = envelope->payload.ask.deadline_ms;
+    uint32_t now_ms = (uint32_t)((uint64_t)worker->loop.now_ns / TR_MILLISECOND);
+    bool is_late = deadline_ms && (int32_t)(now_ms - deadline_ms) >= 0;
+    return __builtin_expect(is_late, 0) && tr__ask_is_over(worker, envelope);
+}
+
+/** Frees the places, of a turn without asks. */
+void tr__turn_asks_free(struct tr_self *self);
 
 #endif

@@ -23,6 +23,8 @@
 #include "queue/door.h"
 #include "sched/runqueue.h"
 #include "timer/keys.h"
+#include "timer/loose.h"
+#include "timer/wheel.h"
 
 /** Where an actor is in its life: L-01 of docs/contract.md. */
 enum life {

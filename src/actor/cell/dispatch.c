@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "actor/mail/signal.h"
+#include "actor/cell/signal.h"
 #include "base/assert.h"
 #include "wire/type.h"
 

@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
+#include "actor/cell/log.h"
 #include "actor/cell/system.h"
-#include "actor/system/system.h"
 #include "base/assert.h"
 
 #define BIT(life) (1u << (life))

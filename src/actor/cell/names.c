@@ -3,6 +3,14 @@
 
 #include <string.h>
 #include <troupe/limits.h>
+#include <stdio.h>
+
+#include "actor/cell/cell.h"
+#include "actor/cell/slots.h"
+#include "actor/cell/system.h"
+
+struct cell;
+struct tr_system;
 
 enum {
     BUCKETS_FIRST = 16,
@@ -365,4 +373,32 @@ size_t tr__names_count(struct names *names)
         lock_give(&names->parts[i].lock);
     }
     return count;
+}
+
+size_t tr__cell_path(struct tr_system *system, const struct cell *cell, char *path)
+{
+    char tail[TR_PATH_MAX + 1] = "";
+    size_t length = 0; /* of the tail, which grows to the left */
+    size_t cut = 0;
+    char *end = tail + sizeof tail - 1;
+    while (cell && !cell->name && cell != system->guardian) {
+        char part[40];
+        int written = snprintf(part,
+                               sizeof part,
+                               "/$%x.%x",
+                               (unsigned)((uint32_t)cell->identity & system->slots.mask),
+                               (unsigned)(cell_generation(cell) - system->slots.generation_first));
+        if (written < 0 || length + (size_t)written > TR_PATH_MAX) {
+            cut = TR_PATH_MAX;
+            break;
+        }
+        length += (size_t)written;
+        memcpy(end - length, part, (size_t)written);
+        cell = slots_parent(&system->slots, cell);
+    }
+    const char *group = cell && cell->name ? cell->name->path : "/user";
+    if (!cell)
+        group = "";
+    snprintf(path, TR_PATH_MAX + 1, "%s%.*s", group, (int)length, end - length);
+    return strlen(group) + length + cut;
 }

@@ -20,6 +20,9 @@
 #include "os/lock.h"
 #include "queue/grace.h"
 
+struct cell;
+struct tr_system;
+
 enum { NAMES_PARTS = 16 };
 
 struct tr_behavior;
@@ -115,5 +118,11 @@ struct names_found tr__names_look(struct names *names, struct grace_reader *read
                                   const char *path, size_t length);
 /** Entries now. Any thread. */
 size_t tr__names_count(struct names *names);
+
+/**
+ * The path of an actor, into TR_PATH_MAX + 1 bytes; gives the length of the whole, as snprintf
+ * does. Any thread that knows it alive.
+ */
+size_t tr__cell_path(struct tr_system *system, const struct cell *cell, char *path);
 
 #endif

@@ -133,4 +133,10 @@ static inline uint32_t system_place(const struct tr_system *system, int worker)
     return (uint32_t)worker < open ? (uint32_t)worker : (uint32_t)worker % open;
 }
 
+/** Whether the slots of actors that are gone may be used again: rule 4 of actor/system/shutdown.h. Any thread. */
+static inline bool system_may_reuse(const struct tr_system *system)
+{
+    return !atom32_load(&system->shutdown.is_abandoned, ATOM_ACQUIRE); /* partner: abandon */
+}
+
 #endif

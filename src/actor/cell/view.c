@@ -4,8 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "actor/ask/ask_then.h"
-#include "actor/system/system.h"
+#include "actor/cell/signal.h"
 
 /* The path of a named actor; false for one without a name. */
 static bool name_read(struct tr_system *system, const struct cell *cell, uint32_t slot, char *path)
@@ -133,4 +132,16 @@ void tr__view_place(const struct view *view, char *text, size_t size)
                  view->behavior->name,
                  tr__view_file(view->behavior->file),
                  (unsigned)view->behavior->line);
+}
+
+void tr__view_free_name(struct tr_system *system, struct cell *cell)
+{
+    struct shutdown *shutdown = &system->shutdown;
+    struct name *name = NULL;
+    lock_take(&shutdown->lock);
+    if (system_may_reuse(system)) {
+        name = tr__view_take_name(system, cell);
+    }
+    lock_give(&shutdown->lock);
+    tr__names_free(&system->names, name);
 }

@@ -55,4 +55,7 @@ void tr__view_place(const struct view *view, char *text, size_t size);
 /** The name of a file without its folders. */
 const char *tr__view_file(const char *file);
 
+/** Frees the name of an actor that is gone, unless somebody may still need it. Owner only. */
+void tr__view_free_name(struct tr_system *system, struct cell *cell);
+
 #endif

@@ -10,6 +10,7 @@
 #ifndef ACTOR_CELL_WORKER_H
 #define ACTOR_CELL_WORKER_H
 
+#include "actor/cell/cell.h"
 #include "actor/cell/dispatch.h"
 #include "actor/cell/slots.h"
 #include "actor/mail/dead_letter_batch.h"
@@ -17,11 +18,14 @@
 #include "base/list.h"
 #include "base/rng.h"
 #include "fiber/fiber.h"
+#include "fiber/pool.h"
 #include "mem/scratch.h"
 #include "os/clock.h"
 #include "queue/grace.h"
 #include "sched/claim.h"
 #include "sched/loop.h"
+#include "timer/keys.h"
+#include "timer/wheel.h"
 
 struct worker;
 

@@ -6,8 +6,10 @@
 
 #include <string.h>
 
+#include "actor/cell/extra.h"
+#include "actor/cell/log.h"
 #include "actor/cell/state.h"
-#include "actor/life/extra.h"
+#include "actor/cell/upcalls.h"
 #include "actor/life/spawn.h"
 #include "actor/turn/park.h"
 #include "actor/turn/turn.h"

@@ -13,10 +13,6 @@
 struct cell;
 struct worker;
 
-/** Makes a behavior the actor's, with a new state if its type differs, and sets it up. */
-tr_status tr__cell_adopt(struct worker *worker, struct cell *cell, const tr_behavior *behavior,
-                         const tr_type *setup_type, const void *setup, uint64_t causal,
-                         tr_error *error);
 /** Whether this message is what the behavior's set-up wants: TR_OK, TR_WRONG_TYPE. */
 TR_MUST_CHECK tr_status tr__setup_check(const tr_behavior *behavior, const tr_type *type,
                                         uint64_t actor, tr_error *error);

@@ -4,11 +4,12 @@
  */
 #include "actor/life/children.h"
 
+#include "actor/cell/upcalls.h"
+#include "actor/life/keepers.h"
 #include "actor/life/spawn.h"
 #include "actor/life/stop.h"
 #include "actor/life/supervise.h"
 #include "actor/mail/mail.h"
-#include "actor/system/system.h"
 #include "base/assert.h"
 
 void tr__child_link(struct worker *worker, struct cell *parent, struct cell *child)
@@ -91,34 +92,10 @@ static void child_unlink(struct worker *worker, struct cell *parent, struct cell
     }
 }
 
-/* A child of another worker: set the bits, then make sure that somebody looks at them. */
-static void order_far(struct worker *worker, struct cell *child)
-{
-    struct tr_system *system = worker->system;
-    switch (door_nudge(&child->door)) {
-    case DOOR_TAKEN:
-        break;
-    case DOOR_TAKEN_POST:
-        tr__system_post(system, &worker->counters, child);
-        break;
-    case DOOR_REFUSED: /* it has no children left: its end is on its way */
-        break;
-    }
-}
-
 /* Whether somebody has told it, and so has seen to it that it looks. */
 static bool is_ordered(const struct cell *child, uint32_t bits)
 {
     return (atom32_load(&child->control, ATOM_RELAXED) & bits) == bits;
-}
-
-void tr__child_order(struct worker *worker, struct cell *child, uint32_t bits)
-{
-    atom32_fetch_or(&child->control, bits, ATOM_SEQ_CST); /* partner: tr__cell_handle_control */
-    if (cell_owner(child) != worker->index)
-        order_far(worker, child);
-    else
-        mail_rouse(worker, child);
 }
 
 void tr__children_stop(struct worker *worker, struct cell *parent, bool by_kill)
@@ -171,7 +148,7 @@ static void child_gone(struct worker *worker, struct cell *parent, struct cell *
     struct tr_system *system = worker->system;
     TR_ASSERT(cell_owner(parent) == worker->index);
     TR_ASSERT(child->life == LIFE_STOPPED);
-    if (tr__shutdown_is_disowned(child))
+    if (child_is_disowned(child))
         return; /* it had been given up */
     bool is_schedule = child->flags & CELL_CALLS;
     bool is_pooled = cell_is_pooled(child);
@@ -181,7 +158,7 @@ static void child_gone(struct worker *worker, struct cell *parent, struct cell *
         tr__origin_drop(worker, child);
     }
     child_unlink(worker, parent, child);
-    if (tr__shutdown_may_reuse(system))
+    if (system_may_reuse(system))
         tr__slot_give(worker->slots, &worker->slot_cache, child);
     /* Schedules and the pool alone keep no system. But one of the pool ends it only as the last. */
     if (parent == system->guardian && parent->life == LIFE_RUNNING) {

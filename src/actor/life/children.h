@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <stdbool.h>
 
+#include "actor/cell/cell.h"
+
 struct cell;
 struct worker;
 
@@ -30,12 +32,15 @@ void tr__child_ended(struct worker *worker, struct cell *child);
 /** A child is not there any more, and does not come back: that may have been the last. */
 void tr__children_look(struct worker *worker, struct cell *parent);
 
-/** Sets control bits of a cell and sees to it that its worker looks at them. Worker only. */
-void tr__child_order(struct worker *worker, struct cell *child, uint32_t bits);
-
 /** Tells all children to stop, or kills them. Owner of the parent only. */
 void tr__children_stop(struct worker *worker, struct cell *parent, bool by_kill);
 /** Tells the keepers of durable actors, which tr__children_stop leaves out unless it kills. Worker 0 only. */
 void tr__keepers_stop(struct worker *worker, struct cell *guardian);
+
+/** Whether a child that has ended was disowned, and so is not in its parent's list. Owner of the parent only. */
+static inline bool child_is_disowned(const struct cell *child)
+{
+    return !child->sibling_next; /* of one in a list it is at least itself */
+}
 
 #endif

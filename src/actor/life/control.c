@@ -3,12 +3,12 @@
  * Orders: what an actor does between two turns because of its control bits.
  */
 
-#include "actor/life/control.h"
-
 #include "actor/ask/waiters.h"
 #include "actor/cell/lifecycle.h"
+#include "actor/cell/upcalls.h"
 #include "actor/life/children.h"
 #include "actor/life/failure.h"
+#include "actor/life/keepers.h"
 #include "actor/life/restart.h"
 #include "actor/life/stop.h"
 #include "actor/life/supervise.h"

@@ -8,13 +8,15 @@
 #include <string.h>
 
 #include "actor/ask/waiters.h"
+#include "actor/cell/extra.h"
 #include "actor/cell/lifecycle.h"
-#include "actor/life/extra.h"
+#include "actor/cell/log.h"
+#include "actor/cell/upcalls.h"
 #include "actor/life/restart.h"
 #include "actor/life/spawn.h"
 #include "actor/life/stop.h"
 #include "actor/life/supervise.h"
-#include "actor/system/system.h"
+#include "actor/mail/mail.h"
 #include "actor/time/timers.h"
 #include "base/assert.h"
 

@@ -15,14 +15,6 @@ struct failure;
 struct memory_source;
 struct worker;
 
-/** A FAILED, DECIDED, DOWN or UP has arrived; takes it. Owner only. */
-void tr__supervision_mail(struct worker *worker, struct cell *cell, struct envelope *envelope);
-/**
- * An actor has failed, Running, Suspended, or Starting again: it is Suspended until its supervisor has
- * decided. False when it stops instead, and may be gone. `where` is a constant, or NULL.
- */
-bool tr__cell_fail(struct worker *worker, struct cell *cell, const char *where,
-                   const tr_error *error);
 /** Suspends an actor because it has failed, or as if it had; its life is changed already. */
 void tr__failure_pause(struct worker *worker, struct cell *cell);
 /** A child did not start, which its parent has not been told yet: a tr_child_failed. */

@@ -2,11 +2,11 @@
 /**
  * What an actor can order others to do in a turn: stop, be killed, be suspended, go on.
  */
+#include "actor/cell/extra.h"
+#include "actor/cell/verb.h"
 #include "actor/mail/group_pick.h"
 #include "actor/mail/mail.h"
 #include "actor/mail/outbox.h"
-#include "actor/system/thread_handoff.h"
-#include "actor/verbs/why.h"
 
 static tr_status order(struct tr_self *self, uint64_t ref, enum envelope_kind kind);
 
@@ -56,7 +56,7 @@ static tr_status order(struct tr_self *self, uint64_t ref, enum envelope_kind ki
             atom32_fetch_or(&cell->control, CONTROL_DISMISS, ATOM_RELAXED);
         mail_look(worker, cell);
         if (kind == ENVELOPE_SUSPEND)
-            tr__why_suspends(worker, cell, self->cell->identity);
+            tr__extra_note_suspend(worker, cell, self->cell->identity);
         tr__mail_order(cell, kind);
         mail_rouse(worker, cell);
         return TR_OK;

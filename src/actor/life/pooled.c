@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "actor/cell/log.h"
+#include "actor/life/keepers.h"
 #include "actor/life/spawn.h"
 #include "actor/mail/capacity.h"
 

@@ -15,7 +15,7 @@
 #include "actor/ask/ask_then.h"
 #include "actor/cell/lifecycle.h"
 #include "actor/cell/state.h"
-#include "actor/life/become.h"
+#include "actor/cell/upcalls.h"
 #include "actor/life/children.h"
 #include "actor/life/failure.h"
 #include "actor/life/spawn.h"

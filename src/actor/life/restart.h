@@ -12,8 +12,6 @@ struct worker;
 
 /** Ends an incarnation and begins the next; waits for children, and for a group, in between. */
 void tr__cell_restart(struct worker *worker, struct cell *cell);
-/** A function of tr_blocking has returned: a restart may have waited for it. */
-void tr__restart_unblocked(struct worker *worker, struct cell *cell);
 /** Orders to an actor that is being restarted. It may be gone. */
 void tr__restart_handle_control(struct worker *worker, struct cell *cell, uint32_t bits);
 

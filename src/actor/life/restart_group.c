@@ -14,11 +14,10 @@
 #include <troupe/supervision.h>
 
 #include "actor/cell/cell.h"
+#include "actor/cell/extra.h"
 #include "actor/cell/slots.h"
 #include "actor/cell/system.h"
 #include "actor/cell/worker.h"
-#include "actor/life/children.h"
-#include "actor/life/extra.h"
 #include "actor/mail/mail.h"
 #include "mem/envelope.h"
 #include "mem/source.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/life/root.h"
 
-#include "actor/life/failure.h"
+#include "actor/cell/upcalls.h"
 #include "actor/mail/mail.h"
 #include "base/assert.h"
 

@@ -6,38 +6,30 @@
 
 #include "actor/ask/waiters.h"
 #include "actor/cell/durable.h"
+#include "actor/cell/extra.h"
 #include "actor/cell/lifecycle.h"
+#include "actor/cell/log.h"
 #include "actor/cell/state.h"
+#include "actor/cell/upcalls.h"
+#include "actor/cell/verb.h"
 #include "actor/cell/view.h"
 #include "actor/life/become.h"
 #include "actor/life/children.h"
-#include "actor/life/extra.h"
 #include "actor/life/failure.h"
 #include "actor/life/place.h"
 #include "actor/life/pooled.h"
 #include "actor/life/root.h"
 #include "actor/life/stop.h"
 #include "actor/life/supervise.h"
-#include "actor/system/system.h"
-#include "actor/system/thread_handoff.h"
+#include "actor/mail/capacity.h"
+#include "actor/mail/mail.h"
+#include "actor/mail/outcome.h"
 #include "actor/turn/budget.h"
 #include "actor/turn/run.h"
 #include "actor/turn/turn.h"
-#include "actor/verbs/client.h"
 #include "base/assert.h"
 #include "wire/copy.h"
 #include "wire/type.h"
-
-void tr__error_set(tr_error *error, tr_status status, uint64_t actor, const char *format, ...)
-{
-    if (!error)
-        return;
-    *error = (tr_error){.status = status, .actor = tr_ref_from_bits(actor)};
-    va_list list;
-    va_start(list, format);
-    vsnprintf(error->text, sizeof error->text, format, list);
-    va_end(list);
-}
 
 /* ---- Before anybody knows the actor. ---- */
 

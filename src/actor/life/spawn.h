@@ -44,8 +44,4 @@ TR_MUST_CHECK tr_status tr__spawn_prepare(struct tr_system *system, struct slot_
                                           struct cell *parent, const tr_spawn_args *args,
                                           uint64_t spawner, bool keeps_origin, struct cell **cell);
 
-/** Fills in a tr_error. */
-void tr__error_set(tr_error *error, tr_status status, uint64_t actor, const char *format, ...)
-    TR_PRINTF(4, 5);
-
 #endif

@@ -2,19 +2,25 @@
 #include "actor/life/stop.h"
 
 #include "actor/ask/answer.h"
+#include "actor/ask/ask_then.h"
 #include "actor/ask/waiters.h"
+#include "actor/cell/ask_table.h"
 #include "actor/cell/durable.h"
 #include "actor/cell/lifecycle.h"
+#include "actor/cell/log.h"
 #include "actor/cell/state.h"
+#include "actor/cell/upcalls.h"
+#include "actor/cell/view.h"
 #include "actor/cell/worker.h"
 #include "actor/life/children.h"
-#include "actor/life/extra.h"
+#include "actor/life/failure.h"
+#include "actor/life/keepers.h"
 #include "actor/life/spawn.h"
 #include "actor/life/supervise.h"
 #include "actor/life/watchers.h"
 #include "actor/mail/dead_letter_batch.h"
-#include "actor/system/report.h"
-#include "actor/system/system.h"
+#include "actor/mail/stash.h"
+#include "actor/time/timers.h"
 #include "actor/turn/blocking.h"
 #include "actor/turn/budget.h"
 #include "actor/turn/park.h"
@@ -26,6 +32,34 @@ void tr__cell_unname(struct worker *worker, struct cell *cell)
 {
     if (cell->name && !cell->name->is_out)
         tr__names_take_out(&worker->system->names, cell->name);
+}
+
+static void extra_free(struct worker *worker, struct cell *cell)
+{
+    struct cell_extra *extra = cell->extra;
+    if (!extra)
+        return;
+    TR_ASSERT(!extra->stash);
+    TR_ASSERT(!extra->timers.count);
+    TR_ASSERT(!extra->loose_timers.count);
+    TR_ASSERT(!timer_is_armed(&extra->idle));
+    TR_ASSERT(!extra->parked_count);
+    TR_ASSERT(!extra->waiters && !extra->held);
+    TR_ASSERT(!extra->watches.slots);
+    if (extra->durable) {
+        struct durable *durable = extra->durable;
+        extra->durable = NULL;
+        durable->hooks->on_end(worker, cell, durable);
+    }
+    tr__supervise_end(worker, cell);
+    tr__failure_leave(worker, cell);
+    tr__ask_table_free(worker, cell);
+    source_resize(&worker->source, extra->timer_aliases, 0);
+    extra->timer_aliases = NULL;
+    if (extra->budget) /* children need it: tr__cell_leave comes back */
+        return;
+    source_resize(&worker->source, extra, 0);
+    cell->extra = NULL;
 }
 
 void tr__cell_release(struct worker *worker, struct cell *cell)
@@ -42,7 +76,17 @@ void tr__cell_release(struct worker *worker, struct cell *cell)
     if (cell->flags & CELL_METERED)
         tr__budget_end(worker, cell);
     if (cell->extra)
-        tr__extra_free(worker, cell);
+        extra_free(worker, cell);
+}
+
+/* What an actor has left becomes dead letters: its mail, its stash, and what its timers have queued. */
+static void bury_mail(struct worker *worker, struct cell *cell, tr_status reason)
+{
+    tr__stash_empty(cell);
+    tr__timers_drop(worker, cell);
+    if (cell->extra)
+        tr__thens_drop(worker, cell);
+    tr__mail_bury(worker, cell, reason);
 }
 
 /*
@@ -148,7 +192,7 @@ void tr__cell_finish(struct worker *worker, struct cell *cell)
     if (cell->extra || cell->cycle || cell->notices || cell->flags & CELL_MIXED) {
         /* Requests wait for a durable actor: they hear that it has failed for good. */
         bool has_failed = cell_durable(cell) && cell->flags & CELL_FAILED;
-        tr__mail_bury(worker, cell, has_failed ? TR_START_FAILED : TR_STOPPED);
+        bury_mail(worker, cell, has_failed ? TR_START_FAILED : TR_STOPPED);
         tr__watches_drop(worker, cell);
     }
     TR_ASSERT(cell->queued_lines == 0);
@@ -188,7 +232,7 @@ void tr__cell_end_unborn(struct worker *worker, struct cell *cell, tr_status rea
     mail_look(worker, cell);
     if (cell->flags & CELL_HAS_WAITING_SENDERS)
         tr__waiters_refuse(worker, cell, TR_STOPPED);
-    tr__mail_bury(worker, cell, reason);
+    bury_mail(worker, cell, reason);
     tr__watches_drop(worker, cell);
     tr__cell_release(worker, cell);
     close_door(worker, cell);
@@ -217,17 +261,17 @@ void tr__cell_leave(struct worker *worker, struct cell *cell)
     }
     /* Not before: the paths of children may begin with it. */
     if (cell->name)
-        tr__shutdown_free_name(system, cell);
+        tr__view_free_name(system, cell);
     /* Nor this: a failed set-up leaves children that are still charged. */
     if (cell->flags & CELL_METERED) {
         tr__budget_end(worker, cell);
-        tr__extra_free(worker, cell);
+        extra_free(worker, cell);
     }
     if (parent == system->guardian && (cell->flags & (CELL_FAILED | CELL_CALLS)) == CELL_FAILED)
         atom32_fetch_add(&system->root_failures, 1, ATOM_RELAXED);
     if (!(cell->flags & CELL_LINKED)) {
         tr__origin_drop(worker, cell);
-        if (tr__shutdown_may_reuse(system))
+        if (system_may_reuse(system))
             tr__slot_give(worker->slots, &worker->slot_cache, cell);
         return;
     }

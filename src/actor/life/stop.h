@@ -13,9 +13,6 @@
 struct cell;
 struct worker;
 
-/** A running actor begins to stop. It may be gone when this returns. Owner only. */
-void tr__cell_stop(struct worker *worker, struct cell *cell, bool by_kill);
-
 /** Its children are gone: PostStop, leftovers, release, Stopped. Owner only. */
 void tr__cell_finish(struct worker *worker, struct cell *cell);
 

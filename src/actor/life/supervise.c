@@ -7,15 +7,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "actor/cell/extra.h"
+#include "actor/cell/log.h"
+#include "actor/cell/signal.h"
+#include "actor/cell/upcalls.h"
 #include "actor/life/children.h"
-#include "actor/life/extra.h"
 #include "actor/life/failure.h"
 #include "actor/life/place.h"
 #include "actor/life/restart_group.h"
 #include "actor/life/spawn.h"
 #include "actor/mail/mail.h"
-#include "actor/mail/signal.h"
-#include "actor/system/system.h"
 #include "actor/turn/turn.h"
 
 #define RESTARTS_DEFAULT 3

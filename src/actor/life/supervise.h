@@ -23,6 +23,9 @@
 #include <troupe/message.h>
 
 #include "actor/cell/cell.h"
+#include "base/list.h"
+#include "mem/envelope.h"
+#include "timer/wheel.h"
 
 struct tr_system;
 struct worker;

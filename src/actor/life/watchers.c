@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/life/watchers.h"
 
+#include "actor/cell/client.h"
+#include "actor/cell/extra.h"
+#include "actor/cell/post.h"
+#include "actor/cell/signal.h"
 #include "actor/cell/system.h"
-#include "actor/life/extra.h"
+#include "actor/cell/verb.h"
 #include "actor/mail/group_address.h"
 #include "actor/mail/mail.h"
-#include "actor/mail/signal.h"
-#include "actor/system/system.h"
-#include "actor/system/thread_handoff.h"
-#include "actor/verbs/client.h"
 #include "base/assert.h"
 
 static_assert(sizeof(struct tr_terminated) == sizeof(uint64_t),

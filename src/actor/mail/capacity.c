@@ -2,7 +2,7 @@
 /**
  * The bounds of mailboxes, and what happens to messages for which there is no capacity.
  */
-#include "actor/ask/waiters.h"
+#include "actor/cell/upcalls.h"
 #include "actor/mail/mail.h"
 
 static_assert(TR_OVERDRAFT_MAX <= CAPACITY_LARGEST / 4,
@@ -232,4 +232,17 @@ tr_status tr__mail_overflow(struct worker *worker, struct cell *cell, struct env
             return TR_OK;
     }
     return TR_MAILBOX_FULL;
+}
+
+bool tr__line_has(const struct cell *cell, uint64_t to)
+{
+    if (!(cell->flags & CELL_BARRIER) || cell->life >= LIFE_STOPPING)
+        return false;
+    const struct list *line = &cell->extra->line;
+    /* The last ones came last, and so did what they send to. */
+    for (const struct list *link = line->previous; link != line; link = link->previous) {
+        if (LIST_OWNER(link, const struct tr_self, line)->wants == to)
+            return true;
+    }
+    return false;
 }

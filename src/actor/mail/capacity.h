@@ -45,4 +45,7 @@ bool tr__mail_is_misfit(const struct cell *cell, const struct envelope *envelope
 /** Takes capacity for a message from elsewhere. TR_OK, TR_STOPPED, TR_MAILBOX_FULL. Any thread. */
 tr_status tr__capacity_take_far(struct cell *cell, const struct envelope *envelope);
 
+/** Whether a turn of this actor wants capacity in the mailbox of `to`. */
+bool tr__line_has(const struct cell *cell, uint64_t to);
+
 #endif

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "actor/cell/log.h"
 #include "actor/mail/dead_letter_batch.h"
 #include "actor/mail/mail.h"
-#include "actor/system/system.h"
 #include "base/assert.h"
 #include "base/sized.h"
 

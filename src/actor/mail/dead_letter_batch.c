@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/mail/dead_letter_batch.h"
 
-#include "actor/ask/ask_then.h"
 #include "actor/cell/system.h"
-#include "actor/life/extra.h"
 #include "actor/mail/dead_letter.h"
 #include "actor/mail/mail.h"
-#include "actor/time/timers.h"
-#include "actor/verbs/client.h"
+#include "actor/mail/outcome.h"
 #include "base/assert.h"
 
 enum {
@@ -166,10 +163,6 @@ void tr__mail_bury(struct worker *worker, struct cell *cell, tr_status reason)
     dead_letter_batch.reason = reason;
     dead_letter_batch.is_last = is_last(worker);
     dead_letter_batch.count = 0;
-    tr__stash_empty(cell);
-    tr__timers_drop(worker, cell);
-    if (cell->extra)
-        tr__thens_drop(worker, cell);
     while (cell->cycle || mail_begin_cycle(cell)) {
         if (dead_letter_batch.is_last) {
             bury_last(&dead_letter_batch);

@@ -52,7 +52,7 @@ struct dead_letter_batches {
 void tr__dead_letter_batches_end(struct worker *worker);
 void tr__dead_letter_batches_free(struct worker *worker);
 
-/** Everything that an actor has left becomes dead letters. Owner only. */
+/** All mail of an actor becomes dead letters; its stash is empty, and its timers are dropped. Owner only. */
 void tr__mail_bury(struct worker *worker, struct cell *cell, tr_status reason);
 
 #endif

@@ -6,7 +6,6 @@
 #include "actor/cell/names.h"
 #include "actor/cell/slots.h"
 #include "actor/cell/system.h"
-#include "actor/system/shutdown.h"
 #include "wire/copy.h"
 
 /* ---- All group_addresses of a system. ---- */
@@ -256,7 +255,7 @@ void tr__group_free(struct group_address *group, uint64_t ref)
     setup_drop(&system->source, group);
     atom64_store(&cell->door.ref, 0, ATOM_RELAXED);
     group_give(group);
-    if (tr__shutdown_may_reuse(system))
+    if (system_may_reuse(system))
         tr__slot_give(&system->slots, NULL, cell);
 }
 

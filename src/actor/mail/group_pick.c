@@ -4,7 +4,6 @@
  */
 #include "actor/mail/group_pick.h"
 
-#include "actor/ask/line.h"
 #include "actor/mail/group_address.h"
 #include "actor/mail/mail.h"
 #include "actor/mail/route.h"

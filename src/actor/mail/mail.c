@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/mail/mail.h"
 
-#include "actor/ask/answer.h"
 #include "actor/ask/ask.h"
-#include "actor/ask/waiters.h"
-#include "actor/life/failure.h"
-#include "actor/life/watchers.h"
+#include "actor/cell/extra.h"
+#include "actor/cell/post.h"
+#include "actor/cell/upcalls.h"
 #include "actor/mail/outbox.h"
-#include "actor/system/system.h"
-#include "actor/turn/budget.h"
-#include "actor/verbs/client.h"
-#include "actor/verbs/why.h"
+#include "actor/mail/outcome.h"
+#include "actor/mail/refusal.h"
 #include "base/assert.h"
 
 enum { HIGH_REPLIES = 2, HIGH_EVENTS = 4 }; /* more than this many waiting: high priority */
@@ -173,7 +170,7 @@ static bool take_in_order(struct worker *worker, struct cell *cell, struct envel
         return false;
     if (envelope->generation == cell_generation(cell)) {
         if (envelope->kind == ENVELOPE_SUSPEND)
-            tr__why_suspends(worker, cell, envelope->sender);
+            tr__extra_note_suspend(worker, cell, envelope->sender);
         tr__mail_order(cell, (enum envelope_kind)envelope->kind);
     }
     envelope_give(&worker->pool, envelope);
@@ -512,4 +509,28 @@ void tr__mail_send_any(struct tr_system *system, struct worker *worker, struct c
     lock_take(&system->foreign_lock);
     envelope_give(&system->foreign_pool, envelope);
     lock_give(&system->foreign_lock);
+}
+
+/* A child of another worker: set the bits, then make sure that somebody looks at them. */
+static void order_far(struct worker *worker, struct cell *child)
+{
+    struct tr_system *system = worker->system;
+    switch (door_nudge(&child->door)) {
+    case DOOR_TAKEN:
+        break;
+    case DOOR_TAKEN_POST:
+        tr__system_post(system, &worker->counters, child);
+        break;
+    case DOOR_REFUSED: /* it has no children left: its end is on its way */
+        break;
+    }
+}
+
+void tr__child_order(struct worker *worker, struct cell *child, uint32_t bits)
+{
+    atom32_fetch_or(&child->control, bits, ATOM_SEQ_CST); /* partner: tr__cell_handle_control */
+    if (cell_owner(child) != worker->index)
+        order_far(worker, child);
+    else
+        mail_rouse(worker, child);
 }

@@ -386,4 +386,7 @@ TR_MUST_CHECK tr_status tr__mail_send_outside(struct tr_system *system, struct c
 void tr__mail_send_any(struct tr_system *system, struct worker *worker, struct cell *cell,
                        struct envelope *envelope);
 
+/** Sets control bits of a cell and sees to it that its worker looks at them. Worker only. */
+void tr__child_order(struct worker *worker, struct cell *child, uint32_t bits);
+
 #endif

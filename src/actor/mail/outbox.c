@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/mail/outbox.h"
 
-#include "actor/ask/answer.h"
+#include "actor/cell/post.h"
 #include "actor/cell/slots.h"
+#include "actor/cell/upcalls.h"
 #include "actor/cell/worker.h"
-#include "actor/life/restart.h"
 #include "actor/mail/dead_letter.h"
 #include "actor/mail/group_address.h"
 #include "actor/mail/mail.h"
-#include "actor/system/system.h"
+#include "actor/mail/refusal.h"
 #include "base/assert.h"
 
 enum { OUTBOX_FIRST = 8 }; /* messages for which there is capacity at first */

@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
+#include "actor/cell/log.h"
 #include "actor/cell/system.h"
-#include "actor/system/system.h"
 
 static void hook_main(void *context)
 {

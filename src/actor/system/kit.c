@@ -6,10 +6,10 @@
 
 #include "actor/ask/batch.h"
 #include "actor/ask/waiters.h"
+#include "actor/cell/client.h"
 #include "actor/mail/mail.h"
 #include "actor/system/system.h"
 #include "actor/system/worker.h"
-#include "actor/time/timers.h"
 #include "actor/turn/park.h"
 #include "actor/verbs/client.h"
 #include "base/assert.h"
@@ -43,7 +43,7 @@ static struct worker *choose(struct tr_kit *kit, bool *has_helped)
     uint32_t count = 0;
     for (uint32_t i = 0; i < system->worker_count; i++) {
         struct worker *worker = system->workers[i];
-        tr_time due_ns = tr__timers_next(worker);
+        tr_time due_ns = tr__worker_next(worker);
         if (worker->loop.alarm_ns < due_ns)
             due_ns = worker->loop.alarm_ns;
         bool is_due = due_ns <= kit->virtual->mono;
@@ -107,7 +107,7 @@ static tr_time next_alarm(const struct tr_kit *kit)
     tr_time next_ns = TR_NEVER;
     for (uint32_t i = 0; i < kit->system->worker_count; i++) {
         struct worker *worker = kit->system->workers[i];
-        tr_time timer_ns = tr__timers_next(worker);
+        tr_time timer_ns = tr__worker_next(worker);
         if (worker->loop.alarm_ns < next_ns)
             next_ns = worker->loop.alarm_ns;
         if (timer_ns < next_ns)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/system/move.h"
 
-#include "actor/life/failure.h"
-#include "actor/life/spawn.h"
+#include "actor/cell/log.h"
+#include "actor/cell/upcalls.h"
 #include "actor/life/supervise.h"
 #include "actor/life/watchers.h"
 #include "actor/mail/group_address.h"

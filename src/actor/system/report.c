@@ -8,9 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "actor/cell/log.h"
 #include "actor/cell/system.h"
+#include "actor/cell/upcalls.h"
 #include "actor/system/shutdown.h"
-#include "actor/system/system.h"
 
 #define WORTH_SAYING_NS (TR_SECOND / 2) /* who stops later than this is named to people */
 

@@ -11,8 +11,6 @@ struct cell;
 struct tr_system;
 struct worker;
 
-/** An actor has ended, and its path can still be read. Owner only. */
-void tr__shutdown_note(struct worker *worker, const struct cell *cell);
 /** A durable actor ends while the system stops, with changes that are not in the store. Its worker. */
 void tr__shutdown_unstored(struct worker *worker, const struct cell *cell);
 /** Whether there was one, although the store has not failed. */

@@ -2,10 +2,10 @@
 #include "actor/system/shutdown.h"
 
 #include "actor/cell/system.h"
-#include "actor/cell/view.h"
+#include "actor/cell/upcalls.h"
 #include "actor/life/children.h"
+#include "actor/life/keepers.h"
 #include "actor/mail/mail.h"
-#include "actor/system/system.h"
 #include "base/assert.h"
 
 void tr__shutdown_init(struct shutdown *shutdown, tr_time timeout_default_ns)
@@ -79,17 +79,6 @@ void tr__shutdown_at_once(struct tr_system *system)
     tr_system_shutdown(system, 0);
 }
 
-void tr__shutdown_tell(struct tr_system *system)
-{
-    struct cell *guardian = system->guardian;
-    /* The sweep of a deadline that has passed has left /user out; partner: sweep_cell. */
-    bool is_forced = atom32_load(&system->shutdown.is_forced, ATOM_SEQ_CST);
-    uint32_t bits = is_forced ? CONTROL_KILL : CONTROL_STOP;
-    atom32_fetch_or(&guardian->control, bits, ATOM_SEQ_CST); /* partner: on_post */
-    if (door_nudge(&guardian->door) == DOOR_TAKEN_POST)
-        tr__system_post(system, NULL, guardian);
-}
-
 void tr__shutdown_begin(struct tr_system *system)
 {
     struct shutdown *shutdown = &system->shutdown;
@@ -121,69 +110,6 @@ void tr__shutdown_empty(struct tr_system *system)
     tr_system_shutdown(system, system->shutdown.timeout_default_ns);
 }
 
-/* Rule 6: when durable actors go to sleep at the latest. */
-static tr_time keepers_ns(const struct tr_system *system)
-{
-    tr_time deadline_ns = (tr_time)atom64_load(&system->shutdown_ns, ATOM_RELAXED);
-    tr_time began_ns = (tr_time)atom64_load(&system->shutdown.began_ns, ATOM_RELAXED);
-    return deadline_ns == TR_NEVER ? TR_NEVER : deadline_ns - (deadline_ns - began_ns) / 4;
-}
-
-/* Tells the keepers to stop, once: all durable actors that were woken are linked. */
-static void tell_keepers(struct worker *worker)
-{
-    struct tr_system *system = worker->system;
-    struct shutdown *shutdown = &system->shutdown;
-    if (shutdown->are_keepers_told)
-        return;
-    shutdown->are_keepers_told = true;
-    if (system->durable_stop)
-        system->durable_stop(worker);
-    tr__keepers_stop(worker, system->guardian);
-}
-
-/* Lets nobody wake a durable actor any more. */
-static void close_keepers(struct worker *worker)
-{
-    struct tr_system *system = worker->system;
-    struct shutdown *shutdown = &system->shutdown;
-    TR_ASSERT(worker->index == 0);
-    if (shutdown->is_closing)
-        return;
-    shutdown->is_closing = true;
-    if (!atom32_load(&shutdown->is_forced, ATOM_RELAXED))
-        worker->loop.alarm_ns = (tr_time)atom64_load(&system->shutdown_ns, ATOM_RELAXED);
-    if (admission_close(&system->wakes))
-        tell_keepers(worker); /* else the last one that is under way asks for a sweep */
-}
-
-void tr__shutdown_look(struct worker *worker, struct cell *parent)
-{
-    struct tr_system *system = worker->system;
-    if (parent != system->guardian || parent->life != LIFE_STOPPING || !system->keepers_linked)
-        return;
-    bool is_alone = parent->child_count == system->keepers_linked;
-    tr_time now_ns = system->platform->mono_now(system->platform);
-    if (is_alone || parent->flags & CELL_KILLING || keepers_ns(system) <= now_ns)
-        close_keepers(worker);
-}
-
-void tr__shutdown_guardian(struct worker *worker)
-{
-    struct tr_system *system = worker->system;
-    tr_time deadline_ns = (tr_time)atom64_load(&system->shutdown_ns, ATOM_RELAXED);
-    if (deadline_ns)
-        worker->loop.alarm_ns = system->keepers_linked ? keepers_ns(system) : deadline_ns;
-    atom32_store(&system->shutdown.has_begun, 1, ATOM_RELEASE); /* partner: judge_before */
-}
-
-void tr__shutdown_ask(struct tr_system *system)
-{
-    atom32_fetch_add(&system->shutdown.sweep, 1, ATOM_RELEASE); /* partner: tr__shutdown_sweep */
-    for (uint32_t i = 0; i < system->worker_count; i++)
-        loop_nudge(&system->workers[i]->loop);
-}
-
 bool tr__shutdown_force(struct tr_system *system)
 {
     if (atom32_exchange(&system->shutdown.is_forced, 1, ATOM_SEQ_CST)) /* partner: sweep_cell */
@@ -197,7 +123,7 @@ void tr__shutdown_alarm(struct worker *worker)
     struct tr_system *system = worker->system;
     TR_ASSERT(worker->index == 0);
     tr_time deadline_ns = (tr_time)atom64_load(&system->shutdown_ns, ATOM_RELAXED);
-    close_keepers(worker);
+    tr__keepers_close(worker);
     if (deadline_ns > worker->loop.now_ns) {
         worker->loop.alarm_ns = deadline_ns;
         return;
@@ -232,28 +158,6 @@ tr_status tr_system_error(tr_system *system, tr_error *error)
 }
 
 /* ---- What workers do. ---- */
-
-bool tr__shutdown_may_reuse(struct tr_system *system)
-{
-    return !atom32_load(&system->shutdown.is_abandoned, ATOM_ACQUIRE); /* partner: abandon */
-}
-
-bool tr__shutdown_is_disowned(const struct cell *child)
-{
-    return !child->sibling_next; /* of one in a list it is at least itself */
-}
-
-void tr__shutdown_free_name(struct tr_system *system, struct cell *cell)
-{
-    struct shutdown *shutdown = &system->shutdown;
-    struct name *name = NULL;
-    lock_take(&shutdown->lock);
-    if (tr__shutdown_may_reuse(system)) {
-        name = tr__view_take_name(system, cell);
-    }
-    lock_give(&shutdown->lock);
-    tr__names_free(&system->names, name);
-}
 
 /* Its parent need not wait for it any more: rule 3. */
 static void disown(struct worker *worker, struct cell *parent, struct cell *child)
@@ -302,7 +206,7 @@ static void disown_busy(struct worker *worker, struct cell *cell)
     struct cell *parent = slots_parent(worker->slots, cell);
     if (cell_owner(parent) != worker->index || !is_killing(parent))
         return;
-    if (!tr__shutdown_is_disowned(cell))
+    if (!child_is_disowned(cell))
         disown(worker, parent, cell);
 }
 
@@ -330,7 +234,7 @@ static void sweep_cell(struct worker *worker, struct cell *cell)
         if (cell->life < LIFE_STOPPING && !(cell->flags & CELL_SEALED))
             cell_set_control(worker, cell, CONTROL_STOP);
     }
-    if (is_killing(cell) && !tr__shutdown_may_reuse(system))
+    if (is_killing(cell) && !system_may_reuse(system))
         disown_children(worker, cell);
 }
 
@@ -344,9 +248,9 @@ void tr__shutdown_sweep(struct worker *worker)
         return; /* the shutdown has begun, and nothing is asked for */
     /* Whoever else has found the deadline: no keeper is killed while somebody may be woken below it. */
     if (worker->index == 0 && atom32_load(&system->shutdown.is_forced, ATOM_ACQUIRE))
-        close_keepers(worker);
+        tr__keepers_close(worker);
     if (worker->index == 0 && system->shutdown.is_closing && !admission_is_used(&system->wakes))
-        tell_keepers(worker);
+        tr__keepers_tell(worker);
     uint32_t used = tr__slots_used(worker->slots);
     for (uint32_t slot = 1; slot < used; slot++) {
         struct cell *cell = slots_at(worker->slots, slot);
@@ -355,7 +259,7 @@ void tr__shutdown_sweep(struct worker *worker)
         if (cell->life > LIFE_NEW && cell->life < LIFE_STOPPED)
             sweep_cell(worker, cell);
     }
-    if (!tr__shutdown_may_reuse(system)) {
+    if (!system_may_reuse(system)) {
         tr__blocking_each(&system->blocking, disown_blocked, worker);
         tr__handoff_each(system, disown_stuck, worker);
     }
@@ -380,7 +284,7 @@ static bool has_actors(struct worker *worker)
 
 bool tr__shutdown_may_leave(struct worker *worker)
 {
-    if (tr__shutdown_may_reuse(worker->system) || !has_actors(worker))
+    if (system_may_reuse(worker->system) || !has_actors(worker))
         return true;
     /* The shutdown_wait may be gone, and what it asked for last may have come too early for some. */
     tr__shutdown_sweep(worker);

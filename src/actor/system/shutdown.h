@@ -97,33 +97,15 @@ void tr__shutdown_wake(struct tr_system *system);
 void tr__shutdown_at_once(struct tr_system *system);
 /** The hooks before are done: no actor starts any more, and /user is told to stop. Once, any thread. */
 void tr__shutdown_begin(struct tr_system *system);
-/** Tells /user to stop: no spawn that no parent makes is under way any more. Once, any thread. */
-void tr__shutdown_tell(struct tr_system *system);
-/** The last actor below /user has ended, and so shall the system. Worker 0 only. */
-void tr__shutdown_empty(struct tr_system *system);
-/** /user begins to stop. Worker 0 only. */
-void tr__shutdown_guardian(struct worker *worker);
-/** A child of /user is gone, or all were told: tells the keepers if it is time. Worker 0 only. */
-void tr__shutdown_look(struct worker *worker, struct cell *parent);
 /** It is time for the keepers, or the deadline: what has not stopped is killed. Worker 0 only. */
 void tr__shutdown_alarm(struct worker *worker);
 /** The same, by who finds that it has passed: false when somebody has done so. Any thread. */
 bool tr__shutdown_force(struct tr_system *system);
-/** Asks all workers for a sweep. Any thread. */
-void tr__shutdown_ask(struct tr_system *system);
-/** A failure has reached the root: the first is kept, and the system shuts down. Any thread. */
-void tr__system_escalate(struct tr_system *system, const tr_error *error);
 
 /** A round of a worker: does the sweep that was asked for. Worker only. */
 void tr__shutdown_sweep(struct worker *worker);
 /** An actor has moved to this worker: a sweep may have missed it on its way. Worker only. */
 void tr__shutdown_adopt(struct worker *worker, struct cell *cell);
-/** Whether a child that has ended was disowned: then it is not in its parent's list. */
-bool tr__shutdown_is_disowned(const struct cell *child);
-/** Frees the name of an actor that is gone, unless somebody may still need it. Owner only. */
-void tr__shutdown_free_name(struct tr_system *system, struct cell *cell);
-/** Whether the slots of actors that are gone may be used again. */
-bool tr__shutdown_may_reuse(struct tr_system *system);
 /** Whether a worker that has nothing to do may end its thread; else it may have by now. Worker only. */
 bool tr__shutdown_may_leave(struct worker *worker);
 

@@ -5,9 +5,10 @@
 #include "actor/system/shutdown_wait.h"
 
 #include "actor/cell/system.h"
+#include "actor/cell/upcalls.h"
+#include "actor/life/keepers.h"
 #include "actor/system/report.h"
 #include "actor/system/shutdown.h"
-#include "actor/system/system.h"
 
 /* A worker that is well comes to its next round within a millisecond of being told to. */
 #define BEGIN_PATIENCE_NS (20 * TR_MILLISECOND) /* for /user to begin, before others do its work */

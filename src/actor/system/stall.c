@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "actor/cell/log.h"
 #include "actor/cell/view.h"
-#include "actor/system/system.h"
 
 /* How many lines were left out, when this one may be logged; -1 when it may not. */
 static int64_t may_log(struct stalls *stalls, tr_time now_ns)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/system/start_barrier.h"
 
+#include "actor/cell/log.h"
 #include "actor/cell/system.h"
-#include "actor/system/system.h"
 
 void tr__start_barrier_init(struct start_barrier *start_barrier, const tr_system_options *options)
 {

@@ -3,6 +3,7 @@
 
 #include "actor/cell/lifecycle.h"
 #include "actor/cell/system.h"
+#include "actor/cell/upcalls.h"
 #include "actor/life/spawn.h"
 #include "actor/mail/capacity.h"
 #include "actor/system/shutdown_wait.h"
@@ -17,72 +18,6 @@
 
 /* What /user is: it does nothing but be the parent of all. */
 TR_BEHAVIOR(tr_guardian, void);
-
-/* ---- What all parts of a system need. ---- */
-
-void tr__log_list(struct tr_system *system, tr_level level, const char *path, const char *format,
-                  va_list list)
-{
-    char text[TR_LOG_MAX];
-    vsnprintf(text, sizeof text, format, list);
-    if (system->on_log)
-        system->on_log(system->on_log_context, level, path, text);
-    else
-        system->platform->log(system->platform, level, path, text);
-}
-
-void tr__log(struct tr_system *system, tr_level level, const char *path, const char *format, ...)
-{
-    va_list list;
-    va_start(list, format);
-    tr__log_list(system, level, path, format, list);
-    va_end(list);
-}
-
-size_t tr__cell_path(struct tr_system *system, const struct cell *cell, char *path)
-{
-    char tail[TR_PATH_MAX + 1] = "";
-    size_t length = 0; /* of the tail, which grows to the left */
-    size_t cut = 0;
-    char *end = tail + sizeof tail - 1;
-    while (cell && !cell->name && cell != system->guardian) {
-        char part[40];
-        int written = snprintf(part,
-                               sizeof part,
-                               "/$%x.%x",
-                               (unsigned)((uint32_t)cell->identity & system->slots.mask),
-                               (unsigned)(cell_generation(cell) - system->slots.generation_first));
-        if (written < 0 || length + (size_t)written > TR_PATH_MAX) {
-            cut = TR_PATH_MAX;
-            break;
-        }
-        length += (size_t)written;
-        memcpy(end - length, part, (size_t)written);
-        cell = slots_parent(&system->slots, cell);
-    }
-    const char *group = cell && cell->name ? cell->name->path : "/user";
-    if (!cell)
-        group = "";
-    snprintf(path, TR_PATH_MAX + 1, "%s%.*s", group, (int)length, end - length);
-    return strlen(group) + length + cut;
-}
-
-void tr__system_post(struct tr_system *system, struct counters *counters, struct cell *cell)
-{
-    uint32_t owner = cell_owner(cell);
-    bool has_woken = false;
-    if (owner == CELL_FOREIGN) {
-        struct tr_client *client = cell->state;
-        if (ready_post(&client->ready, &cell->door.ready))
-            system->platform->wake(system->platform, client->parker);
-    } else {
-        has_woken = loop_post(&system->workers[owner]->loop, &cell->door.ready);
-    }
-    if (!counters)
-        return;
-    atom64_count(&counters->posts, 1);
-    atom64_count(&counters->wakes, has_woken);
-}
 
 void tr__system_over(struct tr_system *system)
 {
@@ -332,7 +267,7 @@ static void mail_sweep(struct tr_system *system)
         if (cell && cell->identity && cell->origin)
             tr__origin_free(&system->source, cell->origin);
         /* Rule 4 of actor/system/shutdown.h: what was kept for readers. */
-        if (cell && cell != system->guardian && !tr__shutdown_may_reuse(system))
+        if (cell && cell != system->guardian && !system_may_reuse(system))
             tr__names_free(&system->names, cell->name);
     }
     for (uint32_t i = 0; i <= system->worker_count; i++) {

@@ -12,7 +12,6 @@
 #include "actor/system/start_barrier.h"
 #include "actor/system/thread_handoff.h"
 #include "actor/system/worker.h"
-#include "actor/time/timers.h"
 #include "actor/turn/blocking.h"
 #include "actor/turn/fault.h"
 #include "base/sized.h"
@@ -297,7 +296,7 @@ static uint64_t turns_so_far(const struct worker *worker)
 /* When a timer of this worker is due next. */
 static tr_time due_ns(struct worker *worker)
 {
-    tr_time next_ns = tr__timers_next(worker);
+    tr_time next_ns = tr__worker_next(worker);
     return worker->loop.alarm_ns < next_ns ? worker->loop.alarm_ns : next_ns;
 }
 

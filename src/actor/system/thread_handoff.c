@@ -4,10 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "actor/cell/log.h"
+#include "actor/cell/post.h"
 #include "actor/cell/system.h"
+#include "actor/cell/upcalls.h"
 #include "actor/cell/view.h"
 #include "actor/mail/mail.h"
-#include "actor/system/system.h"
 #include "actor/system/worker.h"
 #include "actor/turn/park.h"
 #include "base/assert.h"

@@ -90,14 +90,8 @@ bool tr__handoff_is_caller(struct tr_system *system);
 /** The thread that acts for a worker now; NULL: none. Any thread. */
 const tr_thread *tr__worker_thread(const struct worker *worker);
 
-/** The worker was taken from under this turn: its thread waits until it has it again. */
-void tr__handoff_return(struct tr_self *self);
-
 /** An actor whose turn is stuck was posted: lets it run if the turn's thread is back. Owner only. */
 void tr__handoff_back(struct worker *worker, struct cell *cell);
-
-/** Hands the worker to the thread of this turn. Returns when the turn waits or is over. */
-void tr__handoff_leave(struct worker *worker, struct tr_self *turn);
 
 /** What is left of that on the thread that had the worker, when its fiber was left. */
 void tr__handoff_hand(struct worker *worker);
@@ -115,31 +109,5 @@ bool tr__handoff_follows(struct tr_system *system, uint64_t ref);
 
 /** Whether a turn of this actor is stuck and its worker was taken, even if it has not gone on yet. */
 bool tr__handoff_has(struct tr_system *system, uint64_t ref);
-
-/* ---- Verbs. ---- */
-
-/** Comes in from user code; gives the turn that goes out again, NULL where there is nothing to do. */
-static inline struct tr_self *verb_begin(const struct tr_self *caller)
-{
-    struct tr_self *self = (struct tr_self *)(uintptr_t)caller;
-    if (__builtin_expect(!self || !self->claim, 1))
-        return NULL;
-    if (atomptr_load(&self->claim->user, ATOM_RELAXED) != self)
-        return NULL; /* one verb calls another, or the runtime calls the user's code */
-    if (__builtin_expect(!claim_come_in(self->claim), 0))
-        tr__handoff_return(self);
-    return self;
-}
-
-static inline void verb_end(struct tr_self **self)
-{
-    /* Not the claim of before: the verb may have waited. */
-    if (__builtin_expect(*self != NULL, 0))
-        claim_go_out((*self)->claim, *self);
-}
-
-/** The first line of each function that handlers call and that touches what is the worker's. */
-#define TURN_VERB(self)                                                                            \
-    __attribute__((__cleanup__(verb_end), __unused__)) struct tr_self *verb_turn = verb_begin(self)
 
 #endif

@@ -2,6 +2,7 @@
 #include "actor/system/worker.h"
 
 #include "actor/ask/ask.h"
+#include "actor/cell/upcalls.h"
 #include "actor/cell/worker.h"
 #include "actor/life/children.h"
 #include "actor/life/failure.h"
@@ -9,8 +10,8 @@
 #include "actor/life/stop.h"
 #include "actor/mail/outbox.h"
 #include "actor/system/balance.h"
+#include "actor/system/leave.h"
 #include "actor/system/move.h"
-#include "actor/system/system.h"
 #include "actor/system/thread_handoff.h"
 #include "actor/time/timers.h"
 #include "actor/turn/budget.h"
@@ -100,7 +101,9 @@ static void on_round(struct loop *loop)
         tr__shutdown_sweep(worker);
     if (loop->now_ns - worker->dead_letter_batches.handed_in_ns >= BURIALS_EVERY_NS)
         tr__dead_letter_batches_end(worker);
-    loop->wants_round = tr__timers_fire(worker, loop->now_ns);
+    bool has_more = tr__timers_fire(worker, loop->now_ns);
+    has_more |= tr__schedules_fire(worker, loop->now_ns);
+    loop->wants_round = has_more;
     /* Who is killed in a moment need not move. */
     if (!atom32_load(&worker->system->shutdown.is_forced, ATOM_RELAXED))
         tr__balance_round(worker);
@@ -133,6 +136,14 @@ static tr_time earlier(tr_time a_ns, tr_time b_ns)
     return a_ns < b_ns ? a_ns : b_ns;
 }
 
+tr_time tr__worker_next(struct worker *worker)
+{
+    tr__asks_settle(worker);
+    tr_time next_ns = earlier(tr__timers_next(worker), tr__wheel_next(&worker->ask_timeouts));
+    next_ns = earlier(next_ns, leave_next(worker));
+    return earlier(next_ns, tr__schedules_next(worker));
+}
+
 /* Before sleep: envelopes go home, and memory that a flood has left goes back. */
 static tr_time on_idle(struct loop *loop)
 {
@@ -142,7 +153,7 @@ static tr_time on_idle(struct loop *loop)
     tr__balance_rest(worker);
     uint64_t turns = atom64_load(&worker->counters.handled, ATOM_RELAXED) +
                      atom64_load(&worker->counters.accepted, ATOM_RELAXED);
-    tr_time next_ns = tr__timers_next(worker);
+    tr_time next_ns = tr__worker_next(worker);
     bool is_trimmed = worker->trimmed_turns == turns && !worker->has_stacks;
     if (is_trimmed && stack_is_empty(&worker->pool.returned))
         return next_ns;

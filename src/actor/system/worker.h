@@ -17,8 +17,6 @@ TR_MUST_CHECK tr_status tr__worker_init(struct worker *worker, struct tr_system 
 void tr__worker_deinit(struct worker *worker);
 /** Runs the worker until nothing is to be done or `turns_max` turns are over. True: more to do. */
 bool tr__worker_slice(struct worker *worker, uint32_t turns_max);
-/** What runs on the worker's fiber: never returns. */
-TR_NO_RETURN void tr__worker_fiber(void *worker);
 /**
  * Works on the calling thread until the system is over, which is told by true, or until the worker is
  * handed to another thread.
@@ -30,5 +28,8 @@ extern const struct loop_hooks tr__worker_hooks;
 extern const struct loop_hooks tr__worker_trapping_hooks; /* of a system that traps faults */
 extern const struct loop_hooks tr__worker_trapping_hooks; /* of a system that traps faults */
 extern const struct loop_hooks tr__worker_handoff_hooks;  /* of one whose threads are replaced */
+
+/** When something falls due next: timers, waits, asks, schedules. Worker only. */
+tr_time tr__worker_next(struct worker *worker);
 
 #endif

@@ -3,25 +3,13 @@
 
 #include <string.h>
 
-#include "actor/ask/ask.h"
-#include "actor/life/extra.h"
+#include "actor/cell/extra.h"
+#include "actor/cell/log.h"
+#include "actor/cell/signal.h"
+#include "actor/cell/verb.h"
 #include "actor/mail/mail.h"
-#include "actor/system/leave.h"
-#include "actor/system/system.h"
-#include "actor/system/thread_handoff.h"
 #include "actor/time/move_timers.h"
-#include "actor/verbs/schedule.h"
 #include "base/assert.h"
-
-const tr_type tr__idle_type = {.name = "tr_receive_timeout",
-                               .fields = tr_fields_tr_receive_timeout,
-                               .file = __FILE__,
-                               .line = __LINE__,
-                               .size = sizeof(struct tr_receive_timeout),
-                               .field_count = 1,
-                               .field_size = sizeof(tr_field),
-                               .abi = TR_ABI,
-                               .is_flat = true};
 
 /* When what could not be delivered for want of memory is tried again. */
 #define RETRY_NS TR_MILLISECOND
@@ -231,8 +219,7 @@ bool tr__timers_fire(struct worker *worker, tr_time now_ns)
     while ((node = tr__wheel_expire(&worker->idles, now_ns))) {
         fire_idle(worker, LIST_OWNER(node, struct cell_extra, idle));
     }
-    bool has_more = tr__schedules_fire(worker, now_ns);
-    return has_more || tr__wheel_next(&worker->timers) <= now_ns;
+    return tr__wheel_next(&worker->timers) <= now_ns;
 }
 
 static tr_time earlier(tr_time a_ns, tr_time b_ns)
@@ -245,11 +232,7 @@ tr_time tr__timers_next(struct worker *worker)
     tr_time own_ns = earlier(tr__wheel_next(&worker->timers), tr__wheel_next(&worker->idles));
     own_ns = earlier(own_ns, tr__wheel_next(&worker->waits));
     own_ns = earlier(own_ns, tr__wheel_next(&worker->delays));
-    own_ns = earlier(own_ns, tr__wheel_next(&worker->wake_timers));
-    tr__asks_settle(worker);
-    own_ns = earlier(own_ns, tr__wheel_next(&worker->ask_timeouts));
-    own_ns = earlier(own_ns, leave_next(worker));
-    return earlier(own_ns, tr__schedules_next(worker));
+    return earlier(own_ns, tr__wheel_next(&worker->wake_timers));
 }
 
 void tr__timer_return(struct worker *worker, struct cell *cell, struct envelope *envelope)

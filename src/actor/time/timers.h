@@ -13,7 +13,6 @@
 #define ACTOR_TIME_TIMERS_H
 
 #include <troupe/status.h>
-#include <troupe/message.h>
 
 struct cell;
 struct envelope;
@@ -24,7 +23,7 @@ enum { TIMERS_ROUND_MAX = 1024 }; /* timers that fire before actors get their tu
 /** Fires what is due. True when more is due than one round may fire. Worker only. */
 bool tr__timers_fire(struct worker *worker, tr_time now_ns);
 
-/** When something falls due next, waits of turns included. */
+/** When a timer, a receive timeout, a wait, a delay or a wake timer is due next. Worker only. */
 tr_time tr__timers_next(struct worker *worker);
 
 /** The turn of a timer's message has ended: takes the envelope. */
@@ -35,9 +34,6 @@ void tr__timer_park(struct envelope *envelope);
 
 /** The message of this turn is set aside: it is the timer's no longer. */
 void tr__timer_detach(struct worker *worker, struct cell *cell, struct envelope *envelope);
-
-/** The type of the receive timeout's signal, as the runtime sends it. */
-extern const tr_type tr__idle_type;
 
 /** A message is about to be handled: the receive timeout begins anew. */
 void tr__idle_touch(struct worker *worker, struct cell *cell);

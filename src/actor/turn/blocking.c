@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/turn/blocking.h"
 
-#include "actor/life/restart.h"
-#include "actor/system/system.h"
-#include "actor/system/thread_handoff.h"
+#include "actor/cell/log.h"
+#include "actor/cell/post.h"
+#include "actor/cell/upcalls.h"
+#include "actor/cell/verb.h"
 #include "actor/turn/park.h"
 #include "base/assert.h"
 

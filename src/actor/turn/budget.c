@@ -3,13 +3,11 @@
 
 #include <stdio.h>
 
-#include "actor/life/children.h"
-#include "actor/life/extra.h"
-#include "actor/life/failure.h"
-#include "actor/life/spawn.h"
+#include "actor/cell/extra.h"
+#include "actor/cell/log.h"
+#include "actor/cell/upcalls.h"
+#include "actor/cell/verb.h"
 #include "actor/mail/mail.h"
-#include "actor/system/system.h"
-#include "actor/system/thread_handoff.h"
 #include "base/assert.h"
 #include "mem/heap.h"
 

@@ -116,9 +116,6 @@ size_t tr__cell_bytes(const struct cell *cell);
 /** Looks at what the actor holds. Owner only; of a cell with the flag, as are those that follow. */
 void tr__budget_look(struct worker *worker, struct cell *cell);
 
-/** The same, when this envelope is about to be counted. */
-void tr__budget_mail(struct worker *worker, struct cell *cell, const struct envelope *envelope);
-
 /** Whether so many bytes more are within all budgets; they are then as good as taken. */
 bool tr__budget_allows(struct worker *worker, struct cell *cell, size_t bytes);
 

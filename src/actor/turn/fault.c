@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "actor/cell/log.h"
 #include "actor/cell/view.h"
-#include "actor/system/system.h"
 #include "actor/turn/turn.h"
 #include "base/assert.h"
 #include "os/fault.h"

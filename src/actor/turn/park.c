@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/turn/park.h"
 
-#include "actor/ask/turn_asks.h"
-#include "actor/ask/waiters.h"
+#include "actor/cell/ask_table.h"
+#include "actor/cell/extra.h"
 #include "actor/cell/state.h"
-#include "actor/life/extra.h"
-#include "actor/system/worker.h"
+#include "actor/cell/upcalls.h"
 #include "actor/time/timers.h"
 #include "actor/turn/blocking.h"
 #include "actor/turn/budget.h"

@@ -9,9 +9,9 @@
 #ifndef ACTOR_TURN_RESUME_H
 #define ACTOR_TURN_RESUME_H
 
-#include "actor/turn/park.h"
-#include "actor/system/thread_handoff.h"
+#include "actor/cell/upcalls.h"
 #include "actor/time/timers.h"
+#include "actor/turn/park.h"
 #include "base/assert.h"
 #include "fiber/jump.h"
 

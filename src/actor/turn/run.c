@@ -9,13 +9,10 @@
  */
 #include "actor/turn/run.h"
 
-#include "actor/ask/ask.h"
-#include "actor/ask/ask_then.h"
-#include "actor/ask/waiters.h"
-#include "actor/life/control.h"
-#include "actor/life/stop.h"
-#include "actor/life/watchers.h"
-#include "actor/system/thread_handoff.h"
+#include "actor/cell/ask_table.h"
+#include "actor/cell/signal.h"
+#include "actor/cell/upcalls.h"
+#include "actor/mail/outcome.h"
 #include "actor/system/worker.h"
 #include "actor/time/timers.h"
 #include "actor/turn/budget.h"
@@ -23,7 +20,6 @@
 #include "actor/turn/park.h"
 #include "actor/turn/resume.h"
 #include "actor/turn/turn.h"
-#include "actor/verbs/client.h"
 #include "base/assert.h"
 
 /* There are three of what is RUN_INLINE, each for one way to call handlers. */

@@ -4,60 +4,22 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "actor/ask/answer.h"
 #include "actor/ask/waiters.h"
-#include "actor/life/spawn.h"
+#include "actor/cell/client.h"
+#include "actor/cell/log.h"
+#include "actor/cell/signal.h"
+#include "actor/cell/upcalls.h"
 #include "actor/life/watchers.h"
-#include "actor/mail/signal.h"
+#include "actor/mail/capacity.h"
+#include "actor/mail/mail.h"
+#include "actor/mail/outcome.h"
+#include "actor/mail/refusal.h"
 #include "actor/verbs/client_ask.h"
 #include "actor/verbs/client_call.h"
-#include "actor/verbs/why_ask.h"
 #include "base/assert.h"
 
-/* ---- What workers tell clients. ---- */
-
-/* Sends one of the runtime's own messages from a worker. */
-static void notify(struct worker *worker, uint64_t client, const struct tr_outcome *message)
-{
-    struct cell *cell = slots_find(worker->slots, client);
-    struct envelope *envelope = cell ? envelope_take(&worker->pool) : NULL;
-    if (!envelope)
-        return;
-    if (envelope_fill(&worker->pool, envelope, &tr_type_tr_outcome, message, ENVELOPE_INLINE) !=
-        TR_OK) {
-        envelope_give_empty(&worker->pool, envelope);
-        return;
-    }
-    envelope->kind = ENVELOPE_OUTCOME;
-    envelope->sender = 0;
-    envelope->causal = 0;
-    envelope->generation = (uint32_t)(client >> 32);
-    tr__mail_send_any(worker->system, worker, cell, envelope);
-}
-
-void tr__probe_answer(struct worker *worker, struct envelope *envelope, bool is_up)
-{
-    struct tr_probe *probe = envelope_data(envelope);
-    uint64_t client = envelope->sender;
-    struct cell *cell = slots_find(worker->slots, client);
-    if (!cell) {
-        envelope_give(&worker->pool, envelope);
-        return;
-    }
-    probe->status = is_up ? TR_OK : TR_STOPPED;
-    envelope->kind = ENVELOPE_OUTCOME;
-    envelope->sender = 0;
-    envelope->generation = (uint32_t)(client >> 32);
-    tr__mail_send_any(worker->system, worker, cell, envelope);
-}
-
-void tr__outcome_send(struct worker *worker, uint64_t client, uint64_t ref, const tr_error *error)
-{
-    notify(worker,
-           client,
-           &(struct tr_outcome){
-               .ref = ref, .status = error->status, .text = error->text, .where = error->where});
-}
+struct tr_outcome;
+struct tr_probe;
 
 /* ---- A client and its inbox. ---- */
 
@@ -125,15 +87,6 @@ tr_status tr_client_new(tr_system *system, tr_client **made)
     door_open(&cell->door, cell->identity, CELL_FOREIGN, false);
     *made = client;
     return TR_OK;
-}
-
-void tr__client_give(struct tr_client *client, struct envelope *envelope)
-{
-    struct tr_system *system = client->system;
-    lock_take(&system->foreign_lock);
-    envelope_give(&system->foreign_pool, envelope);
-    tr__envelope_flush(&system->foreign_pool);
-    lock_give(&system->foreign_lock);
 }
 
 /* A signal that nobody waits for: as if it had never been sent. */

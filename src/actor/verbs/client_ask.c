@@ -7,12 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "actor/ask/answer.h"
 #include "actor/ask/ask.h"
 #include "actor/ask/ask_trace.h"
+#include "actor/cell/client.h"
+#include "actor/cell/log.h"
 #include "actor/cell/system.h"
 #include "actor/mail/group_address.h"
-#include "actor/system/system.h"
+#include "actor/mail/refusal.h"
 #include "actor/verbs/client.h"
 #include "actor/verbs/client_call.h"
 #include "actor/verbs/client_send.h"

@@ -7,6 +7,7 @@
  */
 #include "actor/verbs/client_call.h"
 
+#include "actor/cell/client.h"
 #include "actor/cell/system.h"
 #include "actor/verbs/client.h"
 #include "actor/verbs/client_ask.h"

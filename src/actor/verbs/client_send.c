@@ -6,11 +6,16 @@
 
 #include "actor/ask/ask.h"
 #include "actor/ask/waiters.h"
+#include "actor/cell/client.h"
+#include "actor/cell/log.h"
+#include "actor/cell/post.h"
 #include "actor/life/pooled.h"
 #include "actor/life/spawn.h"
+#include "actor/mail/capacity.h"
 #include "actor/mail/group_address.h"
 #include "actor/mail/group_pick.h"
-#include "actor/system/system.h"
+#include "actor/mail/mail.h"
+#include "actor/mail/outcome.h"
 #include "actor/verbs/client.h"
 #include "mem/envelope.h"
 

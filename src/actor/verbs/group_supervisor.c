@@ -4,13 +4,15 @@
  */
 #include <stdio.h>
 
+#include "actor/cell/client.h"
+#include "actor/cell/log.h"
+#include "actor/cell/verb.h"
 #include "actor/life/spawn.h"
 #include "actor/life/supervise.h"
 #include "actor/mail/group_address.h"
 #include "actor/mail/group_pick.h"
+#include "actor/mail/outcome.h"
 #include "actor/mail/route.h"
-#include "actor/system/thread_handoff.h"
-#include "actor/verbs/client.h"
 #include "base/assert.h"
 
 struct supervisor {

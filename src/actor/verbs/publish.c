@@ -6,12 +6,12 @@
  * share; it may fail, and then nothing has happened. The second sends them, which needs no memory.
  */
 #include "actor/ask/line.h"
+#include "actor/cell/client.h"
+#include "actor/cell/post.h"
 #include "actor/cell/system.h"
+#include "actor/cell/verb.h"
 #include "actor/mail/capacity.h"
 #include "actor/mail/mail.h"
-#include "actor/system/system.h"
-#include "actor/system/thread_handoff.h"
-#include "actor/verbs/client.h"
 #include "base/assert.h"
 #include "mem/shared.h"
 

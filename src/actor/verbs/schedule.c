@@ -5,11 +5,12 @@
 #include <string.h>
 #include <troupe/schedule.h>
 
+#include "actor/cell/post.h"
+#include "actor/cell/upcalls.h"
 #include "actor/life/pooled.h"
 #include "actor/life/spawn.h"
 #include "actor/mail/group_pick.h"
 #include "actor/mail/mail.h"
-#include "actor/system/system.h"
 #include "base/assert.h"
 #include "wire/copy.h"
 

@@ -58,7 +58,4 @@ bool tr__schedules_fire(struct worker *worker, tr_time now_ns);
 /** When something falls due next for this worker. */
 tr_time tr__schedules_next(const struct worker *worker);
 
-/** The actor of a schedule has ended, and so does the schedule. Worker only. */
-void tr__schedule_orphan(struct worker *worker, const struct cell *cell);
-
 #endif

@@ -4,9 +4,11 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <troupe/self.h>
+#include <stdarg.h>
 
 #include "actor/cell/durable.h"
-#include "actor/system/thread_handoff.h"
+#include "actor/cell/verb.h"
 #include "actor/turn/budget.h"
 #include "actor/turn/turn.h"
 #include "base/assert.h"

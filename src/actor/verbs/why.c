@@ -4,7 +4,6 @@
 #include "actor/ask/turn_asks.h"
 #include "actor/cell/lifecycle.h"
 #include "actor/cell/view.h"
-#include "actor/life/extra.h"
 #include "actor/life/supervise.h"
 #include "actor/turn/park.h"
 
@@ -530,16 +529,4 @@ void tr__why_see(struct worker *worker, struct cell *cell, tr_why_report *report
     if (!report->count)
         tr__why_add(report, TR_WHY_IDLE, 0, -1, "nothing holds it up: it waits for messages");
     mask(cell, report);
-}
-
-void tr__why_suspends(struct worker *worker, struct cell *cell, uint64_t who)
-{
-    bool is_up = cell->life == LIFE_RUNNING || cell->life == LIFE_SUSPENDED;
-    if (!is_up || cell->flags & CELL_SUSPEND_WANTED)
-        return;
-    struct cell_extra *extra = tr__extra_of(worker, cell);
-    if (!extra)
-        return; /* nobody will know who it was */
-    extra->suspended_by = who;
-    extra->suspended_ns = worker->loop.now_ns;
 }

@@ -31,7 +31,4 @@ tr_reason *tr__why_add(tr_why_report *report, tr_why_kind kind, uint32_t holds, 
 /** Looks at an actor that is not Stopped. Its owner only. */
 void tr__why_see(struct worker *worker, struct cell *cell, tr_why_report *report);
 
-/** Somebody suspends an actor; before tr__mail_order. Owner only. */
-void tr__why_suspends(struct worker *worker, struct cell *cell, uint64_t who);
-
 #endif

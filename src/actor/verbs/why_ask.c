@@ -3,17 +3,18 @@
  * Asking why: from a turn and from a client; what can be seen of a worker that does not answer; and
  * the report in words.
  */
-#include "actor/verbs/why_ask.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "actor/ask/answer.h"
+#include "actor/ask/ask.h"
 #include "actor/ask/turn_asks.h"
+#include "actor/cell/client.h"
+#include "actor/cell/upcalls.h"
+#include "actor/cell/verb.h"
 #include "actor/cell/view.h"
-#include "actor/system/thread_handoff.h"
+#include "actor/mail/refusal.h"
 #include "actor/turn/park.h"
-#include "actor/verbs/client.h"
 #include "actor/verbs/client_ask.h"
 #include "actor/verbs/why.h"
 #include "base/assert.h"

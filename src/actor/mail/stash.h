@@ -1,22 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What only some actors have, and an idle actor does not pay for: a stash, timers, a receive
- * timeout. Made when first needed, freed with the incarnation. Owner only.
+ * The stash: messages that an actor has set aside, in its extra. Owner only.
  */
-#ifndef ACTOR_LIFE_EXTRA_H
-#define ACTOR_LIFE_EXTRA_H
+#ifndef ACTOR_MAIL_STASH_H
+#define ACTOR_MAIL_STASH_H
 
 #include <stddef.h>
 
 struct cell;
 struct envelope;
 struct worker;
-
-/** The extra of an actor that has its owner; NULL when out of memory. */
-struct cell_extra *tr__extra_of(struct worker *worker, struct cell *cell);
-
-/** Frees it; nothing may be left in the stash. */
-void tr__extra_free(struct worker *worker, struct cell *cell);
 
 /** Sets the message of this turn aside. */
 void tr__stash_push(struct worker *worker, struct cell *cell, struct envelope *envelope);

@@ -1,70 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "actor/life/extra.h"
+#include "actor/mail/stash.h"
 
-#include "actor/ask/ask_then.h"
-#include "actor/cell/ask_table.h"
-#include "actor/cell/durable.h"
-#include "actor/life/failure.h"
-#include "actor/life/supervise.h"
+#include "actor/cell/extra.h"
+#include "actor/cell/signal.h"
+#include "actor/cell/verb.h"
 #include "actor/mail/capacity.h"
 #include "actor/mail/mail.h"
-#include "actor/system/thread_handoff.h"
-#include "actor/time/timers.h"
 #include "base/assert.h"
-
-/* Apart, so that a look at one that is there costs no call. */
-__attribute__((__noinline__, __cold__)) static struct cell_extra *extra_new(struct worker *worker,
-                                                                            struct cell *cell)
-{
-    struct cell_extra *extra = source_resize(&worker->source, NULL, sizeof *extra);
-    if (!extra)
-        return NULL;
-    *extra = (struct cell_extra){.cell = cell};
-    list_init(&extra->parked);
-    list_init(&extra->born);
-    list_init(&extra->line);
-    list_init(&extra->laters);
-    list_init(&extra->returns);
-    list_init(&extra->pasts);
-    cell->extra = extra;
-    return extra;
-}
-
-struct cell_extra *tr__extra_of(struct worker *worker, struct cell *cell)
-{
-    TR_ASSERT(cell->life != LIFE_NEW || cell_owner(cell) == worker->index);
-    return cell->extra ? cell->extra : extra_new(worker, cell);
-}
-
-void tr__extra_free(struct worker *worker, struct cell *cell)
-{
-    struct cell_extra *extra = cell->extra;
-    if (!extra)
-        return;
-    TR_ASSERT(!extra->stash);
-    TR_ASSERT(!extra->timers.count);
-    TR_ASSERT(!extra->loose_timers.count);
-    TR_ASSERT(!timer_is_armed(&extra->idle));
-    TR_ASSERT(!extra->parked_count);
-    TR_ASSERT(!extra->waiters && !extra->held);
-    TR_ASSERT(!extra->watches.slots);
-    if (extra->durable) {
-        struct durable *durable = extra->durable;
-        extra->durable = NULL;
-        durable->hooks->on_end(worker, cell, durable);
-    }
-    tr__supervise_end(worker, cell);
-    tr__failure_leave(worker, cell);
-    tr__ask_table_free(worker, cell);
-    source_resize(&worker->source, extra->timer_aliases, 0);
-    extra->timer_aliases = NULL;
-    if (extra->budget) /* children need it: tr__cell_leave comes back */
-        return;
-    source_resize(&worker->source, extra, 0);
-    cell->extra = NULL;
-}
-
-/* ---- Stash. ---- */
 
 /* All of a stash may come back to a mailbox that was full when its bound became the smallest. */
 static_assert(TR_STASH_BYTES_MAX / 64 + CAPACITY_LARGEST + TR_PAYLOAD_MAX / 32 < CAPACITY_BIAS,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "actor/mail/signal.h"
+#include "actor/cell/signal.h"
 
 #include "actor/cell/worker.h"
-#include "actor/time/timers.h"
 #include "mem/envelope.h"
 
 #include <troupe/message.h>
@@ -17,6 +16,26 @@
 
 const tr_type tr__terminated_type = SIGNAL_TYPE(tr_terminated);
 const tr_type tr__child_failed_type = SIGNAL_TYPE(tr_child_failed);
+
+const tr_type tr__idle_type = {.name = "tr_receive_timeout",
+                               .fields = tr_fields_tr_receive_timeout,
+                               .file = __FILE__,
+                               .line = __LINE__,
+                               .size = sizeof(struct tr_receive_timeout),
+                               .field_count = 1,
+                               .field_size = sizeof(tr_field),
+                               .abi = TR_ABI,
+                               .is_flat = true};
+
+const tr_type tr__then_type = {.name = "tr_answered",
+                               .fields = tr_fields_tr_answered,
+                               .file = __FILE__,
+                               .line = __LINE__,
+                               .size = sizeof(struct tr_answered),
+                               .field_count = 3,
+                               .field_size = sizeof(tr_field),
+                               .abi = TR_ABI,
+                               .is_flat = true};
 
 bool tr__signal_is_own(const tr_type *type)
 {

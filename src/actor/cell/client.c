@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "actor/cell/client.h"
+
+#include "actor/cell/system.h"
+#include "mem/envelope.h"
+#include "os/lock.h"
+
+void tr__client_give(struct tr_client *client, struct envelope *envelope)
+{
+    struct tr_system *system = client->system;
+    lock_take(&system->foreign_lock);
+    envelope_give(&system->foreign_pool, envelope);
+    tr__envelope_flush(&system->foreign_pool);
+    lock_give(&system->foreign_lock);
+}

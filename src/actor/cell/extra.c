@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "actor/cell/extra.h"
+
+#include "actor/cell/cell.h"
+#include "actor/cell/worker.h"
+#include "base/assert.h"
+
+/* Apart, so that a look at one that is there costs no call. */
+__attribute__((__noinline__, __cold__)) static struct cell_extra *extra_new(struct worker *worker,
+                                                                            struct cell *cell)
+{
+    struct cell_extra *extra = source_resize(&worker->source, NULL, sizeof *extra);
+    if (!extra)
+        return NULL;
+    *extra = (struct cell_extra){.cell = cell};
+    list_init(&extra->parked);
+    list_init(&extra->born);
+    list_init(&extra->line);
+    list_init(&extra->laters);
+    list_init(&extra->returns);
+    list_init(&extra->pasts);
+    cell->extra = extra;
+    return extra;
+}
+
+struct cell_extra *tr__extra_of(struct worker *worker, struct cell *cell)
+{
+    TR_ASSERT(cell->life != LIFE_NEW || cell_owner(cell) == worker->index);
+    return cell->extra ? cell->extra : extra_new(worker, cell);
+}
+
+void tr__extra_note_suspend(struct worker *worker, struct cell *cell, uint64_t who)
+{
+    bool is_up = cell->life == LIFE_RUNNING || cell->life == LIFE_SUSPENDED;
+    if (!is_up || cell->flags & CELL_SUSPEND_WANTED)
+        return;
+    struct cell_extra *extra = tr__extra_of(worker, cell);
+    if (!extra)
+        return; /* nobody will know who it was */
+    extra->suspended_by = who;
+    extra->suspended_ns = worker->loop.now_ns;
+}

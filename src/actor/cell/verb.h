@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * TURN_VERB: where a function that handlers call comes in from user code. See actor/system/thread_handoff.h.
+ */
+#ifndef ACTOR_CELL_VERB_H
+#define ACTOR_CELL_VERB_H
+
+#include "actor/cell/upcalls.h"
+#include "actor/cell/worker.h"
+#include "os/atomic.h"
+#include "sched/claim.h"
+
+/** Comes in from user code; gives the turn that goes out again, NULL where there is nothing to do. */
+static inline struct tr_self *verb_begin(const struct tr_self *caller)
+{
+    struct tr_self *self = (struct tr_self *)(uintptr_t)caller;
+    if (__builtin_expect(!self || !self->claim, 1))
+        return NULL;
+    if (atomptr_load(&self->claim->user, ATOM_RELAXED) != self)
+        return NULL; /* one verb calls another, or the runtime calls the user's code */
+    if (__builtin_expect(!claim_come_in(self->claim), 0))
+        tr__handoff_return(self);
+    return self;
+}
+
+static inline void verb_end(struct tr_self **self)
+{
+    /* Not the claim of before: the verb may have waited. */
+    if (__builtin_expect(*self != NULL, 0))
+        claim_go_out((*self)->claim, *self);
+}
+
+/** The first line of each function that handlers call and that touches what is the worker's. */
+#define TURN_VERB(self)                                                                            \
+    __attribute__((__cleanup__(verb_end), __unused__)) struct tr_self *verb_turn = verb_begin(self)
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "actor/life/keepers.h"
+
+#include "actor/cell/cell.h"
+#include "actor/cell/post.h"
+#include "actor/cell/system.h"
+#include "actor/life/children.h"
+#include "base/assert.h"
+#include "os/atomic.h"
+#include "queue/door.h"
+
+#include <troupe/platform.h>
+
+void tr__shutdown_tell(struct tr_system *system)
+{
+    struct cell *guardian = system->guardian;
+    /* The sweep of a deadline that has passed has left /user out; partner: sweep_cell. */
+    bool is_forced = atom32_load(&system->shutdown.is_forced, ATOM_SEQ_CST);
+    uint32_t bits = is_forced ? CONTROL_KILL : CONTROL_STOP;
+    atom32_fetch_or(&guardian->control, bits, ATOM_SEQ_CST); /* partner: on_post */
+    if (door_nudge(&guardian->door) == DOOR_TAKEN_POST)
+        tr__system_post(system, NULL, guardian);
+}
+
+void tr__shutdown_ask(struct tr_system *system)
+{
+    atom32_fetch_add(&system->shutdown.sweep, 1, ATOM_RELEASE); /* partner: tr__shutdown_sweep */
+    for (uint32_t i = 0; i < system->worker_count; i++)
+        loop_nudge(&system->workers[i]->loop);
+}
+
+/* Rule 6: when durable actors go to sleep at the latest. */
+static tr_time keepers_ns(const struct tr_system *system)
+{
+    tr_time deadline_ns = (tr_time)atom64_load(&system->shutdown_ns, ATOM_RELAXED);
+    tr_time began_ns = (tr_time)atom64_load(&system->shutdown.began_ns, ATOM_RELAXED);
+    return deadline_ns == TR_NEVER ? TR_NEVER : deadline_ns - (deadline_ns - began_ns) / 4;
+}
+
+void tr__keepers_tell(struct worker *worker)
+{
+    struct tr_system *system = worker->system;
+    struct shutdown *shutdown = &system->shutdown;
+    if (shutdown->are_keepers_told)
+        return;
+    shutdown->are_keepers_told = true;
+    if (system->durable_stop)
+        system->durable_stop(worker);
+    tr__keepers_stop(worker, system->guardian);
+}
+
+void tr__keepers_close(struct worker *worker)
+{
+    struct tr_system *system = worker->system;
+    struct shutdown *shutdown = &system->shutdown;
+    TR_ASSERT(worker->index == 0);
+    if (shutdown->is_closing)
+        return;
+    shutdown->is_closing = true;
+    if (!atom32_load(&shutdown->is_forced, ATOM_RELAXED))
+        worker->loop.alarm_ns = (tr_time)atom64_load(&system->shutdown_ns, ATOM_RELAXED);
+    if (admission_close(&system->wakes))
+        tr__keepers_tell(worker); /* else the last one that is under way asks for a sweep */
+}
+
+void tr__shutdown_look(struct worker *worker, struct cell *parent)
+{
+    struct tr_system *system = worker->system;
+    if (parent != system->guardian || parent->life != LIFE_STOPPING || !system->keepers_linked)
+        return;
+    bool is_alone = parent->child_count == system->keepers_linked;
+    tr_time now_ns = system->platform->mono_now(system->platform);
+    if (is_alone || parent->flags & CELL_KILLING || keepers_ns(system) <= now_ns)
+        tr__keepers_close(worker);
+}
+
+void tr__shutdown_guardian(struct worker *worker)
+{
+    struct tr_system *system = worker->system;
+    tr_time deadline_ns = (tr_time)atom64_load(&system->shutdown_ns, ATOM_RELAXED);
+    if (deadline_ns)
+        worker->loop.alarm_ns = system->keepers_linked ? keepers_ns(system) : deadline_ns;
+    atom32_store(&system->shutdown.has_begun, 1, ATOM_RELEASE); /* partner: judge_before */
+}
