@@ -31,7 +31,7 @@ static bool table_resize(struct worker *worker, struct ask_table *table, uint32_
 /* Of an actor without asks. */
 static bool table_open(struct worker *worker, struct ask_table *table)
 {
-    struct ask_table *spare = &worker->ask_table_spare;
+    struct ask_table *spare = &worker->asks.table_spare;
     if (spare->slots) {
         table->slots = spare->slots;
         table->mask = spare->mask;
@@ -43,7 +43,7 @@ static bool table_open(struct worker *worker, struct ask_table *table)
 
 static void table_close(struct worker *worker, struct ask_table *table)
 {
-    struct ask_table *spare = &worker->ask_table_spare;
+    struct ask_table *spare = &worker->asks.table_spare;
     TR_ASSERT(!table->count);
     if (!spare->slots && table->mask < TABLE_SPARE_MAX) {
         spare->slots = table->slots;
@@ -118,7 +118,7 @@ void tr__ask_table_shrink(struct worker *worker, struct ask_table *table)
 
 void tr__ask_table_free(struct worker *worker, struct cell *cell)
 {
-    struct ask_table *table = &cell->extra->asks;
+    struct ask_table *table = &cell->extra->asks.table;
     TR_ASSERT(!table->count && !table->newest);
     if (table->slots)
         table_close(worker, table);
@@ -126,7 +126,7 @@ void tr__ask_table_free(struct worker *worker, struct cell *cell)
 
 void tr__ask_table_free_spare(struct worker *worker)
 {
-    struct ask_table *spare = &worker->ask_table_spare;
+    struct ask_table *spare = &worker->asks.table_spare;
     source_resize(&worker->source, spare->slots, 0);
     spare->slots = NULL;
 }
@@ -146,6 +146,6 @@ bool tr__ask_is_over(const struct worker *worker, const struct envelope *envelop
     const struct cell *cell = slots_find(worker->slots, envelope->sender);
     if (!cell || cell_owner(cell) != worker->index || cell->life == LIFE_NEW || !cell->extra)
         return true;
-    const struct ask *ask = ask_table_find(&cell->extra->asks, envelope->payload.ask.id);
+    const struct ask *ask = ask_table_find(&cell->extra->asks.table, envelope->payload.ask.id);
     return !ask || ask->is_fixed;
 }

@@ -8,8 +8,8 @@
 void tr__client_give(struct tr_client *client, struct envelope *envelope)
 {
     struct tr_system *system = client->system;
-    lock_take(&system->foreign_lock);
-    envelope_give(&system->foreign_pool, envelope);
-    tr__envelope_flush(&system->foreign_pool);
-    lock_give(&system->foreign_lock);
+    lock_take(&system->foreign.lock);
+    envelope_give(&system->foreign.pool, envelope);
+    tr__envelope_flush(&system->foreign.pool);
+    lock_give(&system->foreign.lock);
 }

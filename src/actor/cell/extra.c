@@ -13,12 +13,12 @@ __attribute__((__noinline__, __cold__)) static struct cell_extra *extra_new(stru
     if (!extra)
         return NULL;
     *extra = (struct cell_extra){.cell = cell};
-    list_init(&extra->parked);
-    list_init(&extra->born);
-    list_init(&extra->line);
-    list_init(&extra->laters);
-    list_init(&extra->returns);
-    list_init(&extra->pasts);
+    list_init(&extra->parked.turns);
+    list_init(&extra->waits.born);
+    list_init(&extra->waits.line);
+    list_init(&extra->asks.laters);
+    list_init(&extra->supervision.returns);
+    list_init(&extra->supervision.pasts);
     cell->extra = extra;
     return extra;
 }
@@ -37,6 +37,6 @@ void tr__extra_note_suspend(struct worker *worker, struct cell *cell, uint64_t w
     struct cell_extra *extra = tr__extra_of(worker, cell);
     if (!extra)
         return; /* nobody will know who it was */
-    extra->suspended_by = who;
-    extra->suspended_ns = worker->loop.now_ns;
+    extra->suspended.by = who;
+    extra->suspended.since_ns = worker->loop.now_ns;
 }

@@ -15,8 +15,8 @@ void tr__log_list(struct tr_system *system, tr_level level, const char *path, co
 {
     char text[TR_LOG_MAX];
     vsnprintf(text, sizeof text, format, list);
-    if (system->on_log)
-        system->on_log(system->on_log_context, level, path, text);
+    if (system->log.write)
+        system->log.write(system->log.context, level, path, text);
     else
         system->platform->log(system->platform, level, path, text);
 }

@@ -381,7 +381,7 @@ size_t tr__cell_path(struct tr_system *system, const struct cell *cell, char *pa
     size_t length = 0; /* of the tail, which grows to the left */
     size_t cut = 0;
     char *end = tail + sizeof tail - 1;
-    while (cell && !cell->name && cell != system->guardian) {
+    while (cell && !cell->name && cell != system->user.guardian) {
         char part[40];
         int written = snprintf(part,
                                sizeof part,

@@ -13,7 +13,7 @@
 
 void tr__shutdown_tell(struct tr_system *system)
 {
-    struct cell *guardian = system->guardian;
+    struct cell *guardian = system->user.guardian;
     /* The sweep of a deadline that has passed has left /user out; partner: sweep_cell. */
     bool is_forced = atom32_load(&system->shutdown.is_forced, ATOM_SEQ_CST);
     uint32_t bits = is_forced ? CONTROL_KILL : CONTROL_STOP;
@@ -32,7 +32,7 @@ void tr__shutdown_ask(struct tr_system *system)
 /* Rule 6: when durable actors go to sleep at the latest. */
 static tr_time keepers_ns(const struct tr_system *system)
 {
-    tr_time deadline_ns = (tr_time)atom64_load(&system->shutdown_ns, ATOM_RELAXED);
+    tr_time deadline_ns = (tr_time)atom64_load(&system->ending.deadline_ns, ATOM_RELAXED);
     tr_time began_ns = (tr_time)atom64_load(&system->shutdown.began_ns, ATOM_RELAXED);
     return deadline_ns == TR_NEVER ? TR_NEVER : deadline_ns - (deadline_ns - began_ns) / 4;
 }
@@ -44,9 +44,9 @@ void tr__keepers_tell(struct worker *worker)
     if (shutdown->are_keepers_told)
         return;
     shutdown->are_keepers_told = true;
-    if (system->durable_stop)
-        system->durable_stop(worker);
-    tr__keepers_stop(worker, system->guardian);
+    if (system->durable.stop)
+        system->durable.stop(worker);
+    tr__keepers_stop(worker, system->user.guardian);
 }
 
 void tr__keepers_close(struct worker *worker)
@@ -58,17 +58,18 @@ void tr__keepers_close(struct worker *worker)
         return;
     shutdown->is_closing = true;
     if (!atom32_load(&shutdown->is_forced, ATOM_RELAXED))
-        worker->loop.alarm_ns = (tr_time)atom64_load(&system->shutdown_ns, ATOM_RELAXED);
-    if (admission_close(&system->wakes))
+        worker->loop.alarm_ns = (tr_time)atom64_load(&system->ending.deadline_ns, ATOM_RELAXED);
+    if (admission_close(&system->ending.wakes))
         tr__keepers_tell(worker); /* else the last one that is under way asks for a sweep */
 }
 
 void tr__shutdown_look(struct worker *worker, struct cell *parent)
 {
     struct tr_system *system = worker->system;
-    if (parent != system->guardian || parent->life != LIFE_STOPPING || !system->keepers_linked)
+    if (parent != system->user.guardian || parent->life != LIFE_STOPPING ||
+        !system->user.keepers_linked)
         return;
-    bool is_alone = parent->child_count == system->keepers_linked;
+    bool is_alone = parent->child_count == system->user.keepers_linked;
     tr_time now_ns = system->platform->mono_now(system->platform);
     if (is_alone || parent->flags & CELL_KILLING || keepers_ns(system) <= now_ns)
         tr__keepers_close(worker);
@@ -77,8 +78,8 @@ void tr__shutdown_look(struct worker *worker, struct cell *parent)
 void tr__shutdown_guardian(struct worker *worker)
 {
     struct tr_system *system = worker->system;
-    tr_time deadline_ns = (tr_time)atom64_load(&system->shutdown_ns, ATOM_RELAXED);
+    tr_time deadline_ns = (tr_time)atom64_load(&system->ending.deadline_ns, ATOM_RELAXED);
     if (deadline_ns)
-        worker->loop.alarm_ns = system->keepers_linked ? keepers_ns(system) : deadline_ns;
+        worker->loop.alarm_ns = system->user.keepers_linked ? keepers_ns(system) : deadline_ns;
     atom32_store(&system->shutdown.has_begun, 1, ATOM_RELEASE); /* partner: judge_before */
 }

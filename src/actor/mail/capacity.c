@@ -36,14 +36,14 @@ void tr__capacity_put_by(struct cell *cell, int32_t messages, int32_t lines)
     uint64_t word = capacity_load(&cell->door.capacity);
     int32_t owed = capacity_messages(word) < 0 ? -capacity_messages(word) : 0;
     int32_t owed_lines = capacity_lines(word) < 0 ? -capacity_lines(word) : 0;
-    messages += extra->put_by;
-    lines += extra->put_by_lines;
+    messages += extra->senders.reserved;
+    lines += extra->senders.reserved_lines;
     owed = owed < messages ? owed : messages;
     owed_lines = owed_lines < lines ? owed_lines : lines;
     if (owed || owed_lines)
         capacity_give(&cell->door.capacity, owed, owed_lines);
-    extra->put_by = messages - owed;
-    extra->put_by_lines = lines - owed_lines;
+    extra->senders.reserved = messages - owed;
+    extra->senders.reserved_lines = lines - owed_lines;
 }
 
 /*
@@ -131,8 +131,8 @@ int32_t tr__capacity_used(const struct cell *cell, const tr_behavior *behavior, 
     int32_t messages = capacity_messages(word) + (int32_t)(cell->stock & 0xffff);
     *lines = bound.lines - capacity_lines(word) - (int32_t)(cell->stock >> STOCK_LINES_SHIFT);
     if (cell->flags & CELL_HAS_WAITING_SENDERS) {
-        messages += cell->extra->put_by;
-        *lines -= cell->extra->put_by_lines;
+        messages += cell->extra->senders.reserved;
+        *lines -= cell->extra->senders.reserved_lines;
     }
     return bound.messages - messages;
 }
@@ -181,11 +181,11 @@ static bool drop_one(struct worker *worker, struct cell *cell)
 {
     struct envelope *oldest = NULL;
     if (cell->flags & CELL_BARRIER)
-        oldest = take_oldest(&cell->extra->held);
+        oldest = take_oldest(&cell->extra->mail.held);
     if (!oldest)
         oldest = take_oldest(&cell->cycle);
     if (!oldest && cell->extra)
-        oldest = take_oldest(&cell->extra->requests);
+        oldest = take_oldest(&cell->extra->mail.requests);
     if (!oldest)
         oldest = take_oldest(&cell->notices);
     if (!oldest)
@@ -238,10 +238,10 @@ bool tr__line_has(const struct cell *cell, uint64_t to)
 {
     if (!(cell->flags & CELL_BARRIER) || cell->life >= LIFE_STOPPING)
         return false;
-    const struct list *line = &cell->extra->line;
+    const struct list *line = &cell->extra->waits.line;
     /* The last ones came last, and so did what they send to. */
     for (const struct list *link = line->previous; link != line; link = link->previous) {
-        if (LIST_OWNER(link, const struct tr_self, line)->wants == to)
+        if (LIST_OWNER(link, const struct tr_self, sender.line)->sender.wants == to)
             return true;
     }
     return false;

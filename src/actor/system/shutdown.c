@@ -92,21 +92,21 @@ void tr__shutdown_begin(struct tr_system *system)
     tr_time deadline_ns = timeout_ns > TR_NEVER - now_ns ? TR_NEVER : now_ns + timeout_ns;
     tr__shutdown_stats_open(system);
     atom32_store(&shutdown->sweep, 1, ATOM_RELEASE); /* partner: on_round */
-    atom64_store(&system->shutdown_ns, (uint64_t)deadline_ns, ATOM_SEQ_CST);
+    atom64_store(&system->ending.deadline_ns, (uint64_t)deadline_ns, ATOM_SEQ_CST);
     atom64_store(&shutdown->began_ns, (uint64_t)now_ns, ATOM_SEQ_CST);
-    atom32_store(&system->is_stopping, 1, ATOM_SEQ_CST);
-    if (admission_close(&system->spawns))
+    atom32_store(&system->ending.is_stopping, 1, ATOM_SEQ_CST);
+    if (admission_close(&system->ending.spawns))
         tr__shutdown_tell(system); /* else the last spawn that is under way does */
     tr__shutdown_wake(system);
 }
 
 void tr__shutdown_empty(struct tr_system *system)
 {
-    if (!system->exit_when_empty)
+    if (!system->options.exit_when_empty)
         return;
     /* With hooks before the end it is an ordinary shutdown: who spawns meanwhile may. */
     if (!tr__hooks_have(&system->shutdown.hooks, TR_BEFORE_STOP))
-        atom32_store(&system->is_stopping, 1, ATOM_SEQ_CST);
+        atom32_store(&system->ending.is_stopping, 1, ATOM_SEQ_CST);
     tr_system_shutdown(system, system->shutdown.timeout_default_ns);
 }
 
@@ -122,7 +122,7 @@ void tr__shutdown_alarm(struct worker *worker)
 {
     struct tr_system *system = worker->system;
     TR_ASSERT(worker->index == 0);
-    tr_time deadline_ns = (tr_time)atom64_load(&system->shutdown_ns, ATOM_RELAXED);
+    tr_time deadline_ns = (tr_time)atom64_load(&system->ending.deadline_ns, ATOM_RELAXED);
     tr__keepers_close(worker);
     if (deadline_ns > worker->loop.now_ns) {
         worker->loop.alarm_ns = deadline_ns;
@@ -182,7 +182,7 @@ static bool is_out_of_reach(struct worker *worker, const struct cell *child)
         return false;
     /* One that is still on its way this long after the deadline is on its way to who is stuck. */
     return owner == CELL_FOREIGN ||
-           atom32_load(&worker->system->workers[owner]->is_stuck, ATOM_RELAXED);
+           atom32_load(&worker->system->workers[owner]->shutdown.is_stuck, ATOM_RELAXED);
 }
 
 static void disown_children(struct worker *worker, struct cell *parent)
@@ -223,14 +223,15 @@ static void disown_stuck(void *context, const struct handoff_thread *thread)
 static void sweep_cell(struct worker *worker, struct cell *cell)
 {
     struct tr_system *system = worker->system;
-    if (cell == system->guardian && admission_is_used(&system->spawns))
+    if (cell == system->user.guardian && admission_is_used(&system->ending.spawns))
         return; /* the last spawn that is under way tells it; partner: tr__shutdown_tell */
-    if (cell_is_keeper(cell) && admission_is_used(&system->wakes))
+    if (cell_is_keeper(cell) && admission_is_used(&system->ending.wakes))
         return; /* the last wake that is under way asks for another sweep; partner: tr__spawn_leave */
     if (atom32_load(&system->shutdown.is_forced, ATOM_ACQUIRE)) {
         if (!(cell->flags & CELL_KILLING))
             cell_set_control(worker, cell, CONTROL_KILL);
-    } else if (slots_parent(worker->slots, cell) == system->guardian && !cell_is_keeper(cell)) {
+    } else if (slots_parent(worker->slots, cell) == system->user.guardian &&
+               !cell_is_keeper(cell)) {
         if (cell->life < LIFE_STOPPING && !(cell->flags & CELL_SEALED))
             cell_set_control(worker, cell, CONTROL_STOP);
     }
@@ -241,15 +242,16 @@ static void sweep_cell(struct worker *worker, struct cell *cell)
 void tr__shutdown_sweep(struct worker *worker)
 {
     struct tr_system *system = worker->system;
-    worker->swept =
+    worker->shutdown.swept =
         atom32_load(&system->shutdown.sweep, ATOM_ACQUIRE); /* partner: tr__shutdown_ask */
     tr__shutdown_stats_begin(worker);
-    if (worker->swept == 1)
+    if (worker->shutdown.swept == 1)
         return; /* the shutdown has begun, and nothing is asked for */
     /* Whoever else has found the deadline: no keeper is killed while somebody may be woken below it. */
     if (worker->index == 0 && atom32_load(&system->shutdown.is_forced, ATOM_ACQUIRE))
         tr__keepers_close(worker);
-    if (worker->index == 0 && system->shutdown.is_closing && !admission_is_used(&system->wakes))
+    if (worker->index == 0 && system->shutdown.is_closing &&
+        !admission_is_used(&system->ending.wakes))
         tr__keepers_tell(worker);
     uint32_t used = tr__slots_used(worker->slots);
     for (uint32_t slot = 1; slot < used; slot++) {

@@ -47,7 +47,7 @@ TR_NO_RETURN void tr__turn_abort(struct tr_self *self, tr_next next);
 /** The place of one call of tr_defer. */
 static inline struct turn_defer *turn_defer_at(struct tr_self *self, uint32_t index)
 {
-    return index < TURN_DEFERS ? &self->defers[index] : &self->more_defers[index - TURN_DEFERS];
+    return index < TURN_DEFERS ? &self->defers.few[index] : &self->defers.more[index - TURN_DEFERS];
 }
 
 #endif
