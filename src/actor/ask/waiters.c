@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/ask/waiters.h"
 
-#include "actor/turn/blocking.h"
+#include "actor/cell/upcalls.h"
 #include "actor/verbs/client.h"
 #include "actor/life/extra.h"
 #include "actor/ask/line.h"
 #include "actor/turn/park.h"
 #include "actor/ask/ring.h"
 #include "actor/ask/ask_trace.h"
-#include "actor/verbs/why.h"
 #include "base/assert.h"
 
 static struct tr_capacity *capacity_of(struct envelope *envelope)
@@ -320,9 +319,6 @@ void tr__waiters_mail(struct worker *worker, struct cell *cell, struct envelope 
 {
     bool is_here = envelope->generation == cell_generation(cell) && cell->life < LIFE_STOPPED;
     switch ((enum envelope_kind)envelope->kind) {
-    case ENVELOPE_RETURNED:
-        tr__blocking_returned(worker, cell, envelope);
-        return;
     case ENVELOPE_WANTED:
         if (!is_here) {
             (void)answer(worker, cell, envelope, 0, 0, TR_STOPPED);
@@ -354,9 +350,6 @@ void tr__waiters_mail(struct worker *worker, struct cell *cell, struct envelope 
         return;
     case ENVELOPE_TRACE:
         tr__ask_trace_mail(worker, cell, envelope);
-        return;
-    case ENVELOPE_WHY:
-        tr__why_mail(worker, cell, envelope);
         return;
     case ENVELOPE_TRACED:
         tr__ask_told(worker, cell, envelope);

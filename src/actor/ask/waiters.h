@@ -33,9 +33,6 @@
 TR_MESSAGE(tr_capacity, (u64, number), (i32, messages), (i32, lines), (i32, status),
            (bool, is_client));
 
-/** A WANTED, GRANT, BACK or RING has arrived; takes it. Owner only. */
-void tr__waiters_mail(struct worker *worker, struct cell *cell, struct envelope *envelope);
-
 /** Grants what there is to the first of those who wait. Owner only. */
 void tr__waiters_serve(struct worker *worker, struct cell *cell);
 

@@ -145,13 +145,6 @@ static_assert(offsetof(struct tr_self, handler) == 64,
               "a message needs the first 64 bytes only, and the handler");
 static_assert(offsetof(struct tr_self, asks.few) == 192, "a wait needs no more than that");
 
-/** Who sent the message of a turn, 0 for nobody. A timer's envelope uses the place otherwise. */
-static inline uint64_t turn_sender(const struct tr_self *self)
-{
-    const struct envelope *envelope = self->envelope;
-    return envelope && envelope->kind != ENVELOPE_EVENT ? envelope->sender : 0;
-}
-
 /** Counters of a worker, or of all clients: written by one thread at a time, read by any. */
 struct counters {
     atom64 accepted;

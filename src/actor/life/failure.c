@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "actor/life/extra.h"
+#include "actor/cell/upcalls.h"
 #include "actor/cell/lifecycle.h"
 #include "actor/life/spawn.h"
 #include "actor/life/stop.h"

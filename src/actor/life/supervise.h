@@ -68,9 +68,6 @@ struct failure {
     tr_error cause;
 };
 
-/** A FAILED, DECIDED, DOWN or UP has arrived; takes it. Owner only. */
-void tr__supervision_mail(struct worker *worker, struct cell *cell, struct envelope *envelope);
-
 /* ---- The child. Owner only. ---- */
 
 /**

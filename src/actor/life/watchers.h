@@ -21,9 +21,6 @@
 
 struct tr_client;
 
-/** A WATCH or UNWATCH has arrived; takes it. Owner only. */
-void tr__watch_mail(struct worker *worker, struct cell *cell, struct envelope *envelope);
-
 /** A signal's turn has come: false when nobody waits for it any more; then it is taken. Owner only. */
 bool tr__watch_admit(struct worker *worker, struct cell *cell, struct envelope *envelope);
 

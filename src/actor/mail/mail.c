@@ -6,9 +6,6 @@
 #include "actor/verbs/client.h"
 #include "actor/life/extra.h"
 #include "actor/mail/outbox.h"
-#include "actor/life/supervise.h"
-#include "actor/ask/waiters.h"
-#include "actor/life/watchers.h"
 #include "actor/verbs/why.h"
 #include "base/assert.h"
 
@@ -68,7 +65,7 @@ static tr_status sealed_status(const struct cell *cell)
 __attribute__((__noinline__)) static bool may_come_in(struct worker *worker, struct cell *cell,
                                                       struct envelope *envelope)
 {
-    if (cell->flags & CELL_SEALED && envelope->kind > ENVELOPE_EXCEPTION) {
+    if (cell->flags & CELL_SEALED && !kind_has(envelope->kind, MAIL_PASSES_SEAL)) {
         if (mail_takes_capacity(envelope))
             capacity_give_any(cell, envelope);
         tr__mail_bury_one(worker, cell, envelope, sealed_status(cell));
@@ -79,19 +76,6 @@ __attribute__((__noinline__)) static bool may_come_in(struct worker *worker, str
     return true;
 }
 
-/* The runtime's own mail: whoever takes it looks himself whether it comes too late. */
-static void take_in_own(struct worker *worker, struct cell *cell, struct envelope *envelope)
-{
-    if (envelope->kind == ENVELOPE_STORED)
-        cell_durable(cell)->hooks->on_stored(worker, cell, envelope);
-    else if (envelope->kind >= ENVELOPE_FAILED)
-        tr__supervision_mail(worker, cell, envelope);
-    else if (envelope->kind >= ENVELOPE_WATCH)
-        tr__watch_mail(worker, cell, envelope);
-    else
-        tr__waiters_mail(worker, cell, envelope);
-}
-
 /* Whether a message goes to the mailbox of notices, as nearly all do. */
 static inline bool is_plain(const struct cell *cell, const struct envelope *envelope)
 {
@@ -99,84 +83,64 @@ static inline bool is_plain(const struct cell *cell, const struct envelope *enve
            (envelope->kind == ENVELOPE_ASK && !(cell->flags & CELL_BY_KIND));
 }
 
-/* A message that counts. What comes behind a PoisonPill is refused. */
+/* Mail that waits in a mailbox. What comes behind a PoisonPill is refused. */
 static void take_in_message(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
-    bool is_probe = envelope->kind == ENVELOPE_PROBE; /* no message: nobody refuses it */
-    if (envelope->kind >= ENVELOPE_WANTED) {
-        take_in_own(worker, cell, envelope);
-        return;
-    }
-    if (envelope->kind <= ENVELOPE_EXCEPTION && envelope->sender) {
+    if (mail_is_answer(envelope) && envelope->sender) {
         tr__ask_arrived(worker, cell, envelope);
         return;
     }
-    if (__builtin_expect(cell->flags & (CELL_SEALED | CELL_METERED), 0) && !is_probe &&
-        !may_come_in(worker, cell, envelope))
+    if (__builtin_expect(cell->flags & (CELL_SEALED | CELL_METERED), 0) &&
+        envelope->kind != ENVELOPE_PROBE && !may_come_in(worker, cell, envelope))
         return;
     /* It is up, and is asked no more than that: a long queue, or to be Suspended, is no matter. */
-    if (is_probe && cell->flags & CELL_STARTED && cell->sched_state != SCHED_MOUNTING) {
+    if (envelope->kind == ENVELOPE_PROBE && cell->flags & CELL_STARTED &&
+        cell->sched_state != SCHED_MOUNTING) {
         tr__probe_answer(worker, envelope, true);
         return;
     }
     mail_count(cell, envelope);
     if (!is_plain(cell, envelope))
         cell->flags |= CELL_MIXED;
-    switch ((enum envelope_kind)envelope->kind) {
-    case ENVELOPE_REPLY:
+    switch (kind_box(envelope->kind)) {
+    case MAIL_BOX_REPLIES:
         ring_push(&cell->replies, envelope);
         break;
-    case ENVELOPE_EXCEPTION:
+    case MAIL_BOX_EXCEPTIONS:
         ring_push(&cell->exceptions, envelope);
         break;
-    case ENVELOPE_ASK:
+    case MAIL_BOX_REQUESTS:
         ring_push(cell->flags & CELL_BY_KIND ? &cell->extra->requests : &cell->notices, envelope);
         break;
-    case ENVELOPE_EVENT:
-        ring_push(&cell->events, envelope);
-        break;
-    case ENVELOPE_NOTICE:
-    case ENVELOPE_SIGNAL:
-    case ENVELOPE_STOP:
-    case ENVELOPE_KILL:
-    case ENVELOPE_SUSPEND:
-    case ENVELOPE_RESUME:
-    case ENVELOPE_VOID:
-    case ENVELOPE_PROBE:
-    case ENVELOPE_OUTCOME:
-    case ENVELOPE_ANSWERED:
-    case ENVELOPE_WANTED:
-    case ENVELOPE_GRANT:
-    case ENVELOPE_BACK:
-    case ENVELOPE_TRACE:
-    case ENVELOPE_TRACED:
-    case ENVELOPE_RING:
-    case ENVELOPE_RETURNED:
-    case ENVELOPE_WHY:
-    case ENVELOPE_STORED:
-    case ENVELOPE_WATCH:
-    case ENVELOPE_UNWATCH:
-    case ENVELOPE_FAILED:
-    case ENVELOPE_DECIDED:
-    case ENVELOPE_DOWN:
-    case ENVELOPE_UP:
+    case MAIL_BOX_NOTICES:
         ring_push(&cell->notices, envelope);
         break;
+    case MAIL_BOX_EVENTS:
+        ring_push(&cell->events, envelope);
+        break;
+    case MAIL_BOX_NONE:
+        TR_UNREACHABLE("mail that no actor gets");
     }
 }
 
-/* Kill and PoisonPill act when they are taken in. True when the envelope was one of them. */
-static bool take_in_order(struct worker *worker, struct cell *cell, struct envelope *envelope)
+/* Mail of any kind: it waits in a mailbox, or a function takes it. */
+static void take_in(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
-    if (envelope->kind < ENVELOPE_STOP || envelope->kind > ENVELOPE_RESUME)
-        return false;
+    mail_taker *taker = tr__mail_takers[envelope->kind];
+    if (taker)
+        taker(worker, cell, envelope);
+    else
+        take_in_message(worker, cell, envelope);
+}
+
+void tr__order_mail(struct worker *worker, struct cell *cell, struct envelope *envelope)
+{
     if (envelope->generation == cell_generation(cell)) {
         if (envelope->kind == ENVELOPE_SUSPEND)
             tr__why_suspends(worker, cell, envelope->sender);
         tr__mail_order(cell, (enum envelope_kind)envelope->kind);
     }
     envelope_give(&worker->pool, envelope);
-    return true;
 }
 
 void tr__mail_order(struct cell *cell, enum envelope_kind kind)
@@ -234,10 +198,9 @@ void tr__mail_take_in(struct worker *worker, struct cell *cell, struct door_mail
     while (taking.first) {
         struct envelope *envelope = (struct envelope *)(void *)taking.first;
         taking.first = taking.first->next;
-        if (take_in_order(worker, cell, envelope))
-            continue;
-        if (envelope->kind >= ENVELOPE_WANTED) {
-            take_in_own(worker, cell, envelope);
+        mail_taker *taker = tr__mail_takers[envelope->kind];
+        if (taker) {
+            taker(worker, cell, envelope);
             continue;
         }
         /* Sent to an earlier tenant, or after the door was closed. */
@@ -300,8 +263,8 @@ void tr__mail_hold(struct cell *cell)
     cell->flags |= CELL_BARRIER;
     while (cell->cycle) {
         struct envelope *envelope = ring_pop(&cell->cycle);
-        bool waits = mail_takes_capacity(envelope) || envelope->kind == ENVELOPE_SIGNAL;
-        waits |= extra->durable && envelope->kind == ENVELOPE_EVENT;
+        bool waits = !kind_has(envelope->kind, MAIL_PASSES_BARRIER);
+        waits |= extra->durable && envelope->kind == ENVELOPE_EVENT; /* mail_holds_events */
         ring_push(waits ? &extra->held : &others, envelope);
     }
     cell->cycle = others;
@@ -313,7 +276,7 @@ static struct envelope *take_first(struct cell *cell)
     struct envelope *first = NULL;
     while (cell->cycle) {
         struct envelope *next = (struct envelope *)(void *)cell->cycle->mail.next;
-        if (next->kind > ENVELOPE_EXCEPTION)
+        if (!mail_is_answer(next))
             break;
         ring_push(&first, ring_pop(&cell->cycle));
     }
@@ -348,16 +311,10 @@ void tr__mail_drop(struct worker *worker, struct envelope *envelope)
     envelope_give(&worker->pool, envelope);
 }
 
-/* What turns wait for goes through behind a PoisonPill too. */
-static bool is_for_a_turn(const struct envelope *envelope)
-{
-    return envelope->kind <= ENVELOPE_EXCEPTION || envelope->kind >= ENVELOPE_WANTED;
-}
-
 static tr_status push(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
     /* Behind the door it may be gone at once. */
-    uint64_t is_counted = envelope->kind <= ENVELOPE_SIGNAL;
+    uint64_t is_counted = mail_counts(envelope);
     enum door_result result = door_push(&cell->door, &envelope->mail);
     if (result == DOOR_REFUSED)
         return TR_STOPPED;
@@ -365,12 +322,6 @@ static tr_status push(struct worker *worker, struct cell *cell, struct envelope 
     if (result == DOOR_TAKEN_POST)
         tr__system_post(worker->system, &worker->counters, cell);
     return TR_OK;
-}
-
-/* Whether it is known to nobody by its address: a copy is as good. */
-static bool may_be_copied(const struct envelope *envelope)
-{
-    return envelope->kind <= ENVELOPE_NOTICE;
 }
 
 /*
@@ -382,7 +333,7 @@ __attribute__((__noinline__)) static tr_status look_at_client(struct worker *wor
 {
     if (envelope->kind == ENVELOPE_ASK)
         return TR_NO_REPLY;
-    if (envelope->kind <= ENVELOPE_EXCEPTION)
+    if (mail_is_answer(envelope))
         envelope->payload.ask.deadline_ms = ask_stamp_ms(clock_bound_roughly(&worker->clock));
     return TR_OK;
 }
@@ -401,7 +352,7 @@ static tr_status send_far(struct worker *worker, struct cell *cell, struct envel
             return status;
     }
     struct envelope *sent = envelope;
-    if (may_be_copied(envelope) && owner < worker->system->worker_count)
+    if (kind_has(envelope->kind, MAIL_MAY_BE_COPIED) && owner < worker->system->worker_count)
         sent = envelope_swap(&worker->pool, envelope, owner);
     tr_status status = push(worker, cell, sent);
     if (sent != envelope)
@@ -428,15 +379,15 @@ __attribute__((__noinline__)) static tr_status send_looking(struct worker *worke
                                                             struct cell *cell,
                                                             struct envelope *envelope)
 {
-    if (cell->flags & CELL_SEALED && !is_for_a_turn(envelope))
+    if (cell->flags & CELL_SEALED && !kind_has(envelope->kind, MAIL_PASSES_SEAL))
         return sealed_status(cell);
     if (mail_takes_capacity(envelope) && !capacity_take_fast(cell, envelope)) {
         tr_status status = tr__mail_overflow(worker, cell, envelope);
         if (status != TR_OK)
             return status;
     }
-    atom64_count(&worker->counters.accepted, envelope->kind <= ENVELOPE_SIGNAL);
-    take_in_message(worker, cell, envelope);
+    atom64_count(&worker->counters.accepted, mail_counts(envelope));
+    take_in(worker, cell, envelope);
     if (mail_is_idle(cell) && (!(cell->flags & CELL_BARRIER) || mail_has_arrived(cell)))
         mail_make_ready(worker, cell);
     return TR_OK;
@@ -450,7 +401,7 @@ tr_status tr__mail_send(struct worker *worker, struct cell *cell, struct envelop
         return send_far(worker, cell, envelope);
     /* What came from elsewhere came first. */
     mail_look(worker, cell);
-    if (envelope->kind <= ENVELOPE_EXCEPTION && envelope->sender) {
+    if (mail_is_answer(envelope) && envelope->sender) {
         atom64_count(&worker->counters.accepted, 1);
         tr__ask_arrived(worker, cell, envelope); /* which wakes whom it must */
         return TR_OK;
@@ -467,8 +418,8 @@ tr_status tr__mail_send(struct worker *worker, struct cell *cell, struct envelop
         mail_count(cell, envelope);
         ring_push(&cell->notices, envelope);
     } else {
-        atom64_count(&worker->counters.accepted, envelope->kind <= ENVELOPE_SIGNAL);
-        take_in_message(worker, cell, envelope);
+        atom64_count(&worker->counters.accepted, mail_counts(envelope));
+        take_in(worker, cell, envelope);
     }
     if (mail_is_idle(cell) && (!(cell->flags & CELL_BARRIER) || mail_has_arrived(cell) ||
                                atom32_load(&cell->control, ATOM_RELAXED)))
@@ -479,7 +430,7 @@ tr_status tr__mail_send(struct worker *worker, struct cell *cell, struct envelop
 tr_status tr__mail_send_outside(struct tr_system *system, struct cell *cell,
                                 struct envelope *envelope)
 {
-    uint64_t is_counted = envelope->kind <= ENVELOPE_SIGNAL;
+    uint64_t is_counted = mail_counts(envelope);
     tr_status status = TR_OK;
     if (envelope->kind == ENVELOPE_ASK && cell_is_client(cell))
         return TR_NO_REPLY; /* clients answer no requests */

@@ -13,6 +13,14 @@
 
 #include "actor/cell/durable.h"
 #include "actor/cell/system.h"
+#include "actor/mail/kind.h"
+
+/** Who sent the message of a turn, 0 for nobody. A timer's envelope uses the place otherwise. */
+static inline uint64_t turn_sender(const struct tr_self *self)
+{
+    const struct envelope *envelope = self->envelope;
+    return envelope && envelope->kind != ENVELOPE_EVENT ? envelope->sender : 0;
+}
 
 /** Puts an envelope behind the last one of a ring. */
 static inline void ring_insert(struct envelope *last, struct envelope *envelope)
@@ -110,12 +118,6 @@ static inline bool mail_bound_is_valid(const tr_behavior *behavior)
 {
     return behavior->options.mailbox_max <= TR_MAILBOX_LARGEST &&
            behavior->options.mailbox_bytes_max <= TR_MAILBOX_BYTES_LARGEST;
-}
-
-/** Whether messages of this kind take capacity. */
-static inline bool mail_takes_capacity(const struct envelope *envelope)
-{
-    return envelope->kind == ENVELOPE_NOTICE || envelope->kind == ENVELOPE_ASK;
 }
 
 /** Gives an actor that nobody knows yet the capacity that its behavior asks for. */
@@ -257,6 +259,8 @@ static inline bool mail_is_idle(const struct cell *cell)
 
 /** Carries out Stop, Kill, Suspend or Resume, as it arrives. Owner only. */
 void tr__mail_order(struct cell *cell, enum envelope_kind kind);
+/** Takes an envelope with one of them. Owner only. */
+void tr__order_mail(struct worker *worker, struct cell *cell, struct envelope *envelope);
 
 /** Takes in a chain, newest first, as a door gave it. Owner only. */
 void tr__mail_take_in(struct worker *worker, struct cell *cell, struct door_mail *chain);

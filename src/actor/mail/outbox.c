@@ -26,9 +26,7 @@ static bool outbox_grow(struct worker *worker, struct outbox *outbox)
 tr_status tr__outbox_send(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
     struct outbox *outbox = worker->outbox;
-    /* A PoisonPill comes behind what was sent before it. */
-    bool is_held = envelope->kind <= ENVELOPE_NOTICE || envelope->kind == ENVELOPE_STOP;
-    if (outbox->is_open || !is_held) {
+    if (outbox->is_open || !kind_has(envelope->kind, MAIL_IS_HELD)) {
         worker_set_outbox(worker, NULL);
         tr_status status = tr__mail_send(worker, cell, envelope);
         worker_set_outbox(worker, outbox);
@@ -108,7 +106,7 @@ void tr__outbox_drop(struct worker *worker, struct outbox *outbox, tr_status rea
     for (uint32_t i = 0; i < outbox->count; i++) {
         const struct outbox_item *item = &outbox->items[i];
         struct envelope *envelope = item->envelope;
-        if (envelope->kind > ENVELOPE_EXCEPTION) {
+        if (!mail_is_answer(envelope)) {
             bury(worker, item, reason);
             continue;
         }
@@ -180,6 +178,11 @@ void tr__stored_send(struct tr_system *system, struct cell *cell, struct envelop
     TR_ASSERT(result != DOOR_REFUSED);
     if (result == DOOR_TAKEN_POST)
         tr__system_post(system, NULL, cell);
+}
+
+void tr__stored_mail(struct worker *worker, struct cell *cell, struct envelope *envelope)
+{
+    cell_durable(cell)->hooks->on_stored(worker, cell, envelope);
 }
 
 void tr__stored_end(struct worker *worker, struct cell *cell, struct envelope *envelope)

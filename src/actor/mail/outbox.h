@@ -49,6 +49,8 @@ void tr__outbox_drop(struct worker *worker, struct outbox *outbox, tr_status rea
 struct envelope *tr__stored_new(struct worker *worker, struct cell *cell, uint64_t token);
 /** Sends it. Any thread; from then on everything of its token may be gone. */
 void tr__stored_send(struct tr_system *system, struct cell *cell, struct envelope *envelope);
+/** It has arrived: has the layer above take it. */
+void tr__stored_mail(struct worker *worker, struct cell *cell, struct envelope *envelope);
 /** It has arrived, or was not needed: the actor may end. Takes it. */
 void tr__stored_end(struct worker *worker, struct cell *cell, struct envelope *envelope);
 

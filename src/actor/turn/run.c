@@ -136,7 +136,7 @@ RUN_INLINE bool message_turn_slowly(struct tr_self *self, struct worker *worker,
     self->causal = envelope->causal;
     worker_set_type(worker, envelope->type);
     const tr_handler *handler = dispatch_find(&worker->dispatches, cell->dispatch, envelope->type);
-    if (envelope->kind <= ENVELOPE_EXCEPTION && envelope->type == &tr__then_type)
+    if (mail_is_answer(envelope) && envelope->type == &tr__then_type)
         handler = tr__then_begin(self);
     if (__builtin_expect(!handler, 0)) {
         message_unhandled(self);
@@ -194,10 +194,10 @@ RUN_INLINE bool message_turn(struct tr_self *self, struct worker *worker, struct
 {
     bool is_notable = !is_plain && __builtin_expect(cell->flags & CELL_SLOW_CAPACITY, 0);
     self->turns++;
-    if (__builtin_expect(is_notable || !envelope_is_notice(envelope), 0)) {
+    if (__builtin_expect(is_notable || !mail_is_notice(envelope), 0)) {
         bool is_watched = cell->flags & CELL_COUNTS_MESSAGES;
-        if (is_watched || !envelope_is_notice(envelope)) {
-            if (envelope_is_request(envelope) && !is_watched) {
+        if (is_watched || !mail_is_notice(envelope)) {
+            if (mail_is_request(envelope) && !is_watched) {
                 mail_leave_fast(cell);
                 return request_turn(self, worker, cell, envelope, mode);
             }

@@ -247,7 +247,7 @@ static void take_in(struct tr_client *client, struct door_mail *chain)
             else
                 take_outcome(client, envelope_data(envelope));
             tr__client_give(client, envelope);
-        } else if (envelope->kind <= ENVELOPE_EXCEPTION && envelope->sender) {
+        } else if (mail_is_answer(envelope) && envelope->sender) {
             take_answer(client, envelope);
         } else if (envelope->kind == ENVELOPE_GRANT) {
             take_grant(client, envelope);
@@ -255,7 +255,7 @@ static void take_in(struct tr_client *client, struct door_mail *chain)
             tr__client_told(client, envelope);
         } else if (envelope->kind == ENVELOPE_WATCH || envelope->kind == ENVELOPE_UNWATCH) {
             tr__client_watch_mail(client, envelope);
-        } else if (envelope->kind > ENVELOPE_SIGNAL) {
+        } else if (!mail_counts(envelope)) {
             tr__client_give(client, envelope); /* stop and kill mean nothing to a client */
         } else if (envelope->generation != cell_generation(client->cell)) {
             bury(client, envelope, TR_STOPPED);

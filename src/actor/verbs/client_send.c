@@ -128,7 +128,7 @@ static tr_status send(struct tr_client *client, struct cell *cell, uint64_t to,
     if (result == DOOR_REFUSED)
         envelope_give(pool, envelope);
     else
-        atom64_count(&system->foreign_counters.accepted, kind <= ENVELOPE_SIGNAL);
+        atom64_count(&system->foreign_counters.accepted, kind_has(kind, MAIL_COUNTS));
     lock_give(&system->foreign_lock);
     if (result == DOOR_REFUSED)
         return status == TR_OK ? TR_STOPPED : status;

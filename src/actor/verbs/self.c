@@ -117,7 +117,7 @@ ATOM_INLINE bool send_quickly(struct tr_self *self, uint64_t to, const tr_type *
     envelope->type = type;
     envelope->sender = self->cell->identity;
     envelope->causal = self->causal;
-    envelope->stamp = envelope_notice_stamp(&worker->pool, to);
+    envelope->stamp = envelope_usual_stamp(&worker->pool, to);
     envelope_copy(envelope, message, size);
     mail_send_fast(worker, cell, envelope, stock_and_lines);
     return true;

@@ -30,9 +30,6 @@ tr_reason *tr__why_add(tr_why_report *report, tr_why_kind kind, uint32_t holds, 
 /** Looks at an actor that is not Stopped. Its owner only. */
 void tr__why_see(struct worker *worker, struct cell *cell, tr_why_report *report);
 
-/** A WHY has arrived; takes it. Owner only. */
-void tr__why_mail(struct worker *worker, struct cell *cell, struct envelope *envelope);
-
 /** Whether a reply that nobody waits for is an answer of this page: no loss. */
 bool tr__why_is_told(const struct envelope *envelope);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "actor/verbs/client.h"
+#include "actor/cell/upcalls.h"
 #include "actor/turn/park.h"
 #include "actor/system/thread_handoff.h"
 #include "actor/cell/view.h"
