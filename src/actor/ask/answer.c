@@ -8,6 +8,7 @@
 #include "actor/ask/ask.h"
 #include "actor/ask/ask_open.h"
 #include "actor/ask/batch.h"
+#include "actor/ask/deliver.h"
 #include "actor/ask/line.h"
 #include "actor/system/thread_handoff.h"
 #include "actor/turn/turn.h"
@@ -21,12 +22,13 @@ static struct envelope *stand_in(struct worker *worker, const struct envelope *r
     struct envelope *envelope = envelope_take(&worker->pool);
     if (!envelope)
         return NULL;
-    envelope->type = &tr_type_tr_ask_ended;
-    envelope->block_class = ENVELOPE_NO_BLOCK;
-    envelope->sender = request->sender;
-    envelope->causal = request->causal;
-    envelope->payload.ask.id = request->payload.ask.id;
-    envelope->payload.ask.deadline_ms = request->payload.ask.deadline_ms;
+    /* Its sender is still the one that asked: tr__ask_refuse sends it there. */
+    struct address address = {.kind = ENVELOPE_EXCEPTION,
+                              .sender = request->sender,
+                              .causal = request->causal,
+                              .number = request->payload.ask.id,
+                              .deadline_ms = request->payload.ask.deadline_ms};
+    mail_fill_inside(&worker->pool, envelope, address, &tr_type_tr_ask_ended, NULL, 0);
     return envelope;
 }
 
@@ -85,9 +87,7 @@ void tr__ask_refuse(struct worker *worker, struct envelope *envelope, uint64_t f
         return;
     if (words)
         envelope = words;
-    envelope->kind = ENVELOPE_EXCEPTION;
-    envelope->sender = from;
-    envelope->generation = (uint32_t)(to >> 32);
+    mail_readdress(envelope, ENVELOPE_EXCEPTION, to, from);
     if (tr__mail_send(worker, cell, envelope) != TR_OK)
         envelope_give(&worker->pool, envelope);
 }
@@ -160,22 +160,18 @@ static inline tr_status reply(struct tr_self *self, uint64_t to, uint32_t id, co
     struct cell *cell = slots_find(worker->slots, to);
     if (__builtin_expect(!cell, 0))
         return TR_STOPPED;
-    struct envelope *envelope = envelope_take(&worker->pool);
-    if (__builtin_expect(!envelope, 0))
-        return TR_NO_MEMORY;
-    tr_status status = envelope_fill(&worker->pool, envelope, type, message, ENVELOPE_INLINE_ASK);
-    if (__builtin_expect(status != TR_OK, 0)) {
-        envelope_give_empty(&worker->pool, envelope);
+    struct address address = {.kind = ENVELOPE_REPLY,
+                              .to = to,
+                              .sender = self->cell->identity,
+                              .causal = self->causal,
+                              .number = id};
+    struct envelope *envelope = NULL;
+    tr_status status = mail_new(&worker->pool, address, type, message, &envelope);
+    if (__builtin_expect(status != TR_OK, 0))
         return status;
-    }
-    envelope->kind = ENVELOPE_REPLY;
-    envelope->sender = self->cell->identity;
-    envelope->causal = self->causal;
-    envelope->generation = (uint32_t)(to >> 32);
-    envelope->payload.ask.id = id;
     if (__builtin_expect(reply_fast(worker, cell, envelope), 1))
         return TR_OK;
-    status = tr__mail_send(worker, cell, envelope);
+    status = deliver(self, &cell, &to, envelope, NULL, ENVELOPE_REPLY, 0);
     if (status != TR_OK)
         envelope_give(&worker->pool, envelope);
     return status;
@@ -212,27 +208,19 @@ tr_status tr__ask_forward(struct tr_self *self, uint64_t to)
     struct worker *worker = self->worker;
     struct envelope *request = self->envelope;
     struct cell *cell = slots_find(worker->slots, to);
-    struct envelope *envelope = cell ? envelope_take(&worker->pool) : NULL;
-    tr_status status = cell ? TR_NO_MEMORY : TR_STOPPED;
-    if (envelope)
-        status = envelope_fill(
-            &worker->pool, envelope, request->type, envelope_data(request), ENVELOPE_INLINE_ASK);
-    if (status != TR_OK && envelope)
-        envelope_give_empty(&worker->pool, envelope);
+    struct envelope *envelope = NULL;
+    struct address address = {.kind = ENVELOPE_ASK,
+                              .to = to,
+                              .sender = request->sender,
+                              .causal = request->causal,
+                              .number = request->payload.ask.id,
+                              .deadline_ms = request->payload.ask.deadline_ms};
+    tr_status status = TR_STOPPED;
+    if (cell)
+        status =
+            tr__mail_new(&worker->pool, address, request->type, envelope_data(request), &envelope);
     if (status == TR_OK) {
-        envelope->sender = request->sender;
-        envelope->causal = request->causal;
-        envelope->generation = (uint32_t)(to >> 32);
-        envelope->kind = ENVELOPE_ASK;
-        envelope->payload.ask.id = request->payload.ask.id;
-        envelope->payload.ask.deadline_ms = request->payload.ask.deadline_ms;
-        status = turn_is_behind(self, to) ? TR_MAILBOX_FULL : tr__mail_send(worker, cell, envelope);
-        if (status != TR_OK && cell_is_group_address(cell))
-            status = tr__group_send(worker, envelope, &cell, &to);
-        if (status == TR_MAILBOX_FULL &&
-            (capacity_policy(capacity_load(&cell->door.capacity)) == TR_PARK ||
-             turn_is_behind(self, to)))
-            status = tr__turn_wait_for_capacity(self, cell, envelope, TR_NEVER);
+        status = deliver(self, &cell, &to, envelope, NULL, ENVELOPE_ASK, 0);
         if (status != TR_OK)
             envelope_give(&worker->pool, envelope);
     }

@@ -166,6 +166,7 @@ static inline bool ask_reply_quickly(struct tr_self *self, const tr_type *type, 
         return false;
     struct envelope *envelope = envelope_take_free(&worker->pool);
     request->kind = ENVELOPE_ANSWERED;
+    /* The turn that gets it looks at its type and its message, and at nothing of its address. */
     envelope->type = type;
     envelope->kind = ENVELOPE_REPLY;
     envelope->block_class = ENVELOPE_NO_BLOCK;

@@ -33,25 +33,18 @@ struct envelope *tr__letter_new(struct worker *worker, uint64_t number, int32_t 
                                 int32_t lines)
 {
     struct tr_capacity capacity = {.number = number, .messages = messages, .lines = lines};
-    struct envelope *envelope = envelope_take(&worker->pool);
-    if (!envelope)
-        return NULL;
-    if (envelope_fill(&worker->pool, envelope, &tr_type_tr_capacity, &capacity, ENVELOPE_INLINE) !=
-        TR_OK) {
-        envelope_give_empty(&worker->pool, envelope);
-        return NULL;
-    }
-    envelope->causal = 0;
-    return envelope;
+    struct address address = {.kind = ENVELOPE_WANTED}; /* tr__letter_send knows the rest */
+    struct envelope *envelope;
+    tr_status status =
+        tr__mail_new(&worker->pool, address, &tr_type_tr_capacity, &capacity, &envelope);
+    return status == TR_OK ? envelope : NULL;
 }
 
 bool tr__letter_send(struct worker *worker, struct envelope *envelope, enum envelope_kind kind,
                      uint64_t to, uint64_t from)
 {
     struct cell *cell = slots_find(worker->slots, to);
-    envelope->kind = (uint8_t)kind;
-    envelope->sender = from;
-    envelope->generation = (uint32_t)(to >> 32);
+    mail_readdress(envelope, kind, to, from);
     if (cell && tr__mail_send(worker, cell, envelope) == TR_OK)
         return true;
     envelope_give(&worker->pool, envelope);
@@ -368,9 +361,7 @@ static tr_status want(struct worker *worker, struct envelope *wanted, uint64_t t
     if (!cell || cell_owner(cell) != worker->index)
         return tr__letter_send(worker, wanted, ENVELOPE_WANTED, to, from) ? TR_OK : TR_STOPPED;
     mail_look(worker, cell); /* what came from elsewhere came first */
-    wanted->kind = ENVELOPE_WANTED;
-    wanted->sender = from;
-    wanted->generation = (uint32_t)(to >> 32);
+    mail_readdress(wanted, ENVELOPE_WANTED, to, from);
     tr_status status = enlist(worker, cell, wanted);
     if (status != TR_OK)
         envelope_give(&worker->pool, wanted);

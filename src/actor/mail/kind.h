@@ -27,8 +27,9 @@ enum mail_property {
     MAIL_IS_ANSWER = 1 << 2,      /* it brings the number of an ask back; goes first in a cycle */
     MAIL_PASSES_SEAL = 1 << 3,    /* a sealed actor, one with a PoisonPill, takes it all the same */
     MAIL_PASSES_BARRIER = 1 << 4, /* its turn may begin while another turn waits as a barrier */
-    MAIL_IS_HELD = 1 << 5,      /* sent in a durable turn it waits in the outbox until the commit */
-    MAIL_MAY_BE_COPIED = 1 << 6 /* nobody knows it by its address: a copy may go in its place */
+    MAIL_IS_HELD = 1 << 5, /* sent in a durable turn it waits in the outbox until the commit */
+    MAIL_MAY_BE_COPIED = 1 << 6, /* nobody knows it by its address: a copy may go in its place */
+    MAIL_HAS_NUMBER = 1 << 7 /* payload.ask has the number of an ask: less of a message is inside */
 };
 
 /** The mailbox of an actor in which mail of a kind waits. */
@@ -43,7 +44,7 @@ enum mail_box {
 
 #define MAIL_ANSWER                                                                                \
     (MAIL_COUNTS | MAIL_IS_ANSWER | MAIL_PASSES_SEAL | MAIL_PASSES_BARRIER | MAIL_IS_HELD |        \
-     MAIL_MAY_BE_COPIED)
+     MAIL_MAY_BE_COPIED | MAIL_HAS_NUMBER)
 #define MAIL_ORDINARY (MAIL_COUNTS | MAIL_TAKES_CAPACITY | MAIL_IS_HELD | MAIL_MAY_BE_COPIED)
 
 /* clang-format off */
@@ -51,7 +52,7 @@ enum mail_box {
     /*   kind       mailbox     taken by               properties */                               \
     KIND(REPLY,     REPLIES,    NULL,                  MAIL_ANSWER)                                \
     KIND(EXCEPTION, EXCEPTIONS, NULL,                  MAIL_ANSWER)                                \
-    KIND(ASK,       REQUESTS,   NULL,                  MAIL_ORDINARY)                              \
+    KIND(ASK,       REQUESTS,   NULL,                  MAIL_ORDINARY | MAIL_HAS_NUMBER)            \
     KIND(NOTICE,    NOTICES,    NULL,                  MAIL_ORDINARY)                              \
     /* Of a timer. It waits at a barrier of a durable actor: mail_holds_events. */                 \
     KIND(EVENT,     EVENTS,     NULL,                  MAIL_COUNTS | MAIL_PASSES_BARRIER)          \
@@ -84,7 +85,7 @@ enum mail_box {
     /* What tr_blocking runs for a turn has returned: see actor/turn/blocking.h. */                \
     KIND(RETURNED,  NONE,       tr__blocking_returned, MAIL_PASSES_SEAL)                           \
     /* What holds you up? See actor/verbs/why.h. */                                                \
-    KIND(WHY,       NONE,       tr__why_mail,          MAIL_PASSES_SEAL)                           \
+    KIND(WHY,       NONE,       tr__why_mail,          MAIL_PASSES_SEAL | MAIL_HAS_NUMBER)         \
     /* What a durable actor has written is on disk: see actor/mail/outbox.h. */                    \
     KIND(STORED,    NONE,       tr__stored_mail,       MAIL_PASSES_SEAL)                           \
     /* From an actor that wants to be notified of an end: see actor/life/watchers.h. */            \

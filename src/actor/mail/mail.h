@@ -13,7 +13,7 @@
 
 #include "actor/cell/durable.h"
 #include "actor/cell/system.h"
-#include "actor/mail/kind.h"
+#include "actor/mail/address.h"
 
 /** Who sent the message of a turn, 0 for nobody. A timer's envelope uses the place otherwise. */
 static inline uint64_t turn_sender(const struct tr_self *self)
@@ -360,18 +360,21 @@ tr_status tr__mail_send(struct worker *worker, struct cell *cell, struct envelop
 
 /**
  * Whether a notice, or an ask, to this actor is as quick as can be, but for its capacity: it lives here, and
- * nothing is unusual.
+ * nothing is unusual. In this order: the flags are those of an actor that lives here.
  */
-static inline bool mail_can_go_fast(const struct worker *worker, const struct cell *cell)
+ATOM_INLINE bool mail_can_go_fast(const struct worker *worker, const struct cell *cell,
+                                  enum envelope_kind kind)
 {
-    return cell_owner(cell) == worker->fast_owner && !(cell->flags & CELL_SLOW_SEND) &&
+    uint32_t slow = CELL_SLOW_SEND | (kind_box(kind) == MAIL_BOX_REQUESTS ? CELL_BY_KIND : 0);
+    return cell_owner(cell) == worker->fast_owner && !(cell->flags & slow) &&
            !door_has_mail(&cell->door);
 }
 
-/** The same with its capacity. */
-static inline bool mail_fits_fast(const struct worker *worker, const struct cell *cell)
+/** As mail_can_go_fast, and there is capacity. */
+ATOM_INLINE bool mail_fits_fast(const struct worker *worker, const struct cell *cell,
+                                enum envelope_kind kind)
 {
-    return mail_can_go_fast(worker, cell) &&
+    return mail_can_go_fast(worker, cell, kind) &&
            !mail_is_overdrawn(cell->stock_and_lines + MAIL_ONE_NOTICE);
 }
 

@@ -126,14 +126,11 @@ void tr__outbox_drop(struct worker *worker, struct outbox *outbox, tr_status rea
 struct envelope *tr__stored_new(struct worker *worker, struct cell *cell, uint64_t token)
 {
     const struct tr_stored stored = {.token = token};
-    struct envelope *envelope = envelope_take(&worker->pool);
-    if (!envelope)
+    struct address address = {
+        .kind = ENVELOPE_STORED, .to = cell->identity, .sender = cell->identity};
+    struct envelope *envelope;
+    if (tr__mail_new(&worker->pool, address, &tr_type_tr_stored, &stored, &envelope) != TR_OK)
         return NULL;
-    (void)envelope_fill(&worker->pool, envelope, &tr_type_tr_stored, &stored, ENVELOPE_INLINE);
-    envelope->sender = cell->identity;
-    envelope->causal = 0;
-    envelope->generation = cell_generation(cell);
-    envelope->kind = ENVELOPE_STORED;
     cell->extra->blocked++;
     return envelope;
 }

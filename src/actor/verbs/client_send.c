@@ -89,31 +89,24 @@ static tr_status send(struct tr_client *client, struct cell *cell, uint64_t to,
 {
     struct tr_system *system = client->system;
     struct envelope_pool *pool = &system->foreign_pool;
-    tr_status status = TR_NO_MEMORY;
     if (__builtin_expect(is_too_late(system, cell, kind), 0))
         return TR_STOPPED;
-    lock_take(&system->foreign_lock);
-    struct envelope *envelope = envelope_take(pool);
-    if (envelope) {
-        status = envelope_fill(
-            pool, envelope, type, message, ask ? ENVELOPE_INLINE_ASK : ENVELOPE_INLINE);
-        if (status != TR_OK)
-            envelope_give_empty(pool, envelope);
+    uint64_t causal = hash_mix(client->causal_next++);
+    struct address address = {.kind = kind,
+                              .to = to,
+                              .sender = client->cell->identity,
+                              .causal = kind == ENVELOPE_WANTED ? (uintptr_t)client : causal};
+    if (ask) {
+        address.number = ask->id;
+        address.deadline_ms =
+            tr__ask_deadline_ms(system->platform->mono_now(system->platform), ask->deadline_ns);
     }
+    struct envelope *envelope = NULL;
+    lock_take(&system->foreign_lock);
+    tr_status status = mail_new(pool, address, type, message, &envelope);
     lock_give(&system->foreign_lock);
     if (status != TR_OK)
         return status;
-    envelope->kind = (uint8_t)kind;
-    envelope->sender = client->cell->identity;
-    envelope->causal = hash_mix(client->causal_next++);
-    if (kind == ENVELOPE_WANTED)
-        envelope->causal = (uintptr_t)client;
-    envelope->generation = (uint32_t)(to >> 32);
-    if (ask) {
-        envelope->payload.ask.id = ask->id;
-        envelope->payload.ask.deadline_ms =
-            tr__ask_deadline_ms(system->platform->mono_now(system->platform), ask->deadline_ns);
-    }
 
     enum door_result result = DOOR_REFUSED;
     if (mail_takes_capacity(envelope))
