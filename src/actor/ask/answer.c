@@ -140,7 +140,7 @@ void tr__request_finish(struct tr_self *self, tr_next next)
 /* A reply to an actor of this worker whose newest ask it answers, as most are. False: it is neither. */
 static inline bool reply_fast(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
-    if (worker->outbox || cell_owner(cell) != worker->index || door_has_mail(&cell->door) ||
+    if (worker->outbox_turn || cell_owner(cell) != worker->index || door_has_mail(&cell->door) ||
         cell->life == LIFE_NEW || !cell->extra)
         return false;
     struct ask *ask = cell->extra->asks.newest;
@@ -198,8 +198,7 @@ tr_status tr__ask_reply(struct tr_self *self, const tr_type *type, const void *m
     if (status == TR_STOPPED)
         envelope->kind = ENVELOPE_ANSWERED;
     else
-        self->reply_failed = status; /* who asked hears it when the turn ends */
-    self->needs_slow_end = true;
+        turn_fail_reply(self, status);
     return status;
 }
 
@@ -224,12 +223,10 @@ tr_status tr__ask_forward(struct tr_self *self, uint64_t to)
         if (status != TR_OK)
             envelope_give(&worker->pool, envelope);
     }
-    if (status == TR_OK) {
+    if (status == TR_OK)
         request->kind = ENVELOPE_ANSWERED;
-    } else {
-        self->reply_failed = status; /* who asked hears it when the turn ends */
-        self->needs_slow_end = true;
-    }
+    else
+        turn_fail_reply(self, status);
     return status;
 }
 
@@ -242,9 +239,8 @@ void tr__turn_refuse(struct tr_self *self, int code, const char *text)
     if (request && request->kind == ENVELOPE_ASK) {
         struct envelope *answer = stand_in(worker, request);
         if (!answer) {
-            self->reply_failed = TR_REFUSED; /* without words, when the turn ends */
             self->error.code = code;
-            self->needs_slow_end = true;
+            turn_fail_reply(self, TR_REFUSED); /* without a text */
             return;
         }
         request->kind = ENVELOPE_ANSWERED;
@@ -296,8 +292,7 @@ tr_later tr_reply_later(tr_self *self)
     struct envelope *answer = later ? stand_in(worker, request) : NULL;
     if (!answer) {
         source_resize(&worker->source, later, 0);
-        self->reply_failed = TR_NO_MEMORY;
-        self->needs_slow_end = true;
+        turn_fail_reply(self, TR_NO_MEMORY);
         return none;
     }
     *later = (struct later){.number = ++worker->wait_last, .type = request->type, .answer = answer};

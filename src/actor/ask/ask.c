@@ -349,7 +349,6 @@ __attribute__((__noinline__)) static tr_pending ask_slowly(struct tr_self *self,
         tr__ask_end(self->worker, self->cell, ask);
         return pending_status(TR_NO_MEMORY);
     }
-    self->needs_slow_end = true;
     tr_pending pending = ask_pending(ask);
     ask_send(self, ask, message, timeout_ns, true);
     return pending;
@@ -400,7 +399,7 @@ ASK_INLINE tr_pending ask_quickly(struct tr_self *self, uint64_t to, const tr_ty
     uint32_t place = self->asks.count++;
     extra->asks.newest = ask;
     self->asks.places[place] = (uintptr_t)ask;
-    self->needs_slow_end = true;
+    turn_require_slow_end(self);
     /* As one word: who reads it so would wait until two of them are in the cache. */
     tr_pending pending = {(uint64_t)place << 32 | id};
     ask->pending = pending.id;

@@ -68,7 +68,6 @@ const tr_handler *tr__then_begin(struct tr_self *self)
     ask->turn = self;
     if (!turn_asks_add(self, ask))
         TR_UNREACHABLE("a turn without capacity for its first ask");
-    self->needs_slow_end = true;
     return &then->handler;
 }
 

@@ -461,7 +461,7 @@ static tr_status place(struct tr_self *self, struct cell *cell, struct envelope 
     if (status != TR_OK || !is_near) {
         if (status != TR_OK || !capacity->messages || is_followed)
             tr__grant_return(self);
-        self->needs_slow_end = true;
+        turn_require_slow_end(self);
         return status;
     }
     int32_t lines = capacity->lines < STOCK_LINES_MAX * STOCK_STEP ? capacity->lines : 0;

@@ -95,7 +95,7 @@ struct tr_self {
     uint32_t turns_max; /* of this run */
     uint32_t defer_count;
     bool asks_barrier;   /* it has asked one that is behind a barrier: see actor/ask/ring.h */
-    bool needs_slow_end; /* defers, scratch, become or an error: ending the turn takes longer */
+    bool needs_slow_end; /* written by turn_require_slow_end: ending the turn takes longer */
     bool waits_plainly;  /* is_detached, and neither a barrier nor about a timer's message */
     uint8_t state;       /* enum turn_state */
     /* Of a turn that waits; see actor/turn/park.h. What each wait needs is together. */
@@ -134,7 +134,9 @@ struct tr_self {
     uint64_t wants;   /* ref of the actor in whose mailbox, or 0 */
     struct old_state *old_state; /* the state it began with, when its actor has another by now */
     struct durable_frame *frame; /* of a durable actor's turn; see durable/actor.h */
-    struct envelope *held;       /* what the verb that waits has in its hands */
+    struct outbox
+        *outbox; /* what it sends is held there; NULL: nothing is. See actor/mail/outbox.h */
+    struct envelope *held; /* what the verb that waits has in its hands */
     struct scratch *scratch;
     struct scratch own_scratch; /* of a turn of a message: it may outlive the next one */
     struct turn_defer defers[TURN_DEFERS];
@@ -144,6 +146,32 @@ struct tr_self {
 static_assert(offsetof(struct tr_self, handler) == 64,
               "a message needs the first 64 bytes only, and the handler");
 static_assert(offsetof(struct tr_self, asks.few) == 192, "a wait needs no more than that");
+
+/**
+ * A turn has done something that its end must undo or look at: ends it by tr__turn_finish. Whatever of
+ * turn_is_plain becomes false asks for this. Owner only.
+ */
+static inline void turn_require_slow_end(struct tr_self *self)
+{
+    self->needs_slow_end = true;
+}
+
+/** A reply could not be sent: who asked gets `status` when the turn ends. Owner only. */
+static inline void turn_fail_reply(struct tr_self *self, tr_status status)
+{
+    self->reply_failed = status;
+    turn_require_slow_end(self);
+}
+
+/** Whether a turn may end the quick way: nothing of it is left when its message is given back. */
+static inline bool turn_is_plain(const struct tr_self *self)
+{
+    return !self->is_detached && !self->is_barrier && !self->is_unusual && !self->asks_barrier &&
+           !self->defer_count && !self->asks.count && !self->batch && !self->grant &&
+           !self->favoured && !self->become && !self->frame && !self->outbox &&
+           self->state == TURN_RUNS && self->reply_failed == TR_OK && self->error.status == TR_OK &&
+           tr__scratch_mark(self->scratch) == self->scratch_mark;
+}
 
 /** Counters of a worker, or of all clients: written by one thread at a time, read by any. */
 struct counters {
@@ -202,7 +230,7 @@ struct worker {
     struct slots *slots;
     struct slots_map map; /* of these slots */
     uint32_t index;
-    uint32_t fast_owner; /* where actors live that may be sent to quickly; see worker_set_outbox */
+    uint32_t fast_owner; /* where actors live that may be sent to quickly; see worker_hold_sends */
     uint32_t depth;      /* turns on top of each other; 0 is the message's */
     struct counters counters;
     struct envelope_pool pool;
@@ -254,10 +282,9 @@ struct worker {
     uint32_t ask_spare_count;
     struct ask_table ask_table_spare; /* an empty one, for the next actor that asks */
     struct mail_taking *taking;
-    struct outbox *
-        outbox; /* of the durable actor whose turn runs: see actor/mail/outbox.h; NULL: none does */
-    struct watched watched; /* of those who live here, who are watched by whom */
-    tr_time traces_ns;      /* since when traces are counted, and how many there were */
+    struct tr_self *outbox_turn; /* the turn whose outbox holds what is sent now; NULL: none does */
+    struct watched watched;      /* of those who live here, who are watched by whom */
+    tr_time traces_ns;           /* since when traces are counted, and how many there were */
     uint32_t traces;
     uint64_t wait_last;                 /* number of the last wait */
     struct tr_self turns[WORKER_TURNS]; /* of other calls, by depth; the first is `message` */
@@ -328,15 +355,20 @@ static inline void worker_set_type(struct worker *worker, const tr_type *type)
 }
 
 /**
- * Sends that have to wait for a turn's end go through the outbox, and those of a thread that may have been
- * replaced come in first: none is quick. For this no actor is near, which costs the others nothing, for they
- * look where an actor lives anyway. Worker only; of one whose threads are replaced `fast_owner` never changes.
+ * From now on what the worker sends is held in the outbox of this turn; NULL: it is not held. Gives the turn
+ * whose sends were held until now. Functions of actor/mail/outbox.h call this, and no others.
+ *
+ * No send is quick while sends are held, nor on a thread that may have been replaced: such a thread comes in first.
+ * Quick ways to send compare the owner of the receiver with `fast_owner`, which is then no worker at all, so this
+ * costs other turns nothing. Worker only; of one whose threads are replaced `fast_owner` never changes.
  */
-static inline void worker_set_outbox(struct worker *worker, struct outbox *outbox)
+static inline struct tr_self *worker_hold_sends(struct worker *worker, struct tr_self *self)
 {
-    worker->outbox = outbox;
+    struct tr_self *before = worker->outbox_turn;
+    worker->outbox_turn = self;
     if (!atomptr_load(&worker->claim, ATOM_RELAXED))
-        worker->fast_owner = outbox ? CELL_NOWHERE : worker->index;
+        worker->fast_owner = self ? CELL_NOWHERE : worker->index;
+    return before;
 }
 
 /** The turn that runs on top of all others. */

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Addresses of envelopes: the only code that writes kind, receiver, sender and causal id.
+ * Addresses of envelopes: kind, receiver, sender, causal id, and the number of an ask.
  *
- * Whoever sends fills in a struct address, by name, and hands it to one of these functions. They are inline and
- * the kind is a constant in nearly all calls, so the struct costs nothing.
+ * Whoever sends fills in a struct address, by name, and hands it to one of these functions; no other code writes
+ * these members of an envelope that is about to be sent. They are inline and the kind is a constant in nearly all
+ * calls, so the struct costs nothing. What is not sent is not addressed: an envelope in its turn or its mailbox may
+ * change its kind (ENVELOPE_ANSWERED, ENVELOPE_VOID), and a reply that is kept has other uses for its sender
+ * (turn_ask_answer).
  */
 #ifndef ACTOR_MAIL_ADDRESS_H
 #define ACTOR_MAIL_ADDRESS_H

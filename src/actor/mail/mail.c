@@ -395,7 +395,7 @@ __attribute__((__noinline__)) static tr_status send_looking(struct worker *worke
 
 tr_status tr__mail_send(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
-    if (__builtin_expect(worker->outbox != NULL, 0))
+    if (__builtin_expect(worker->outbox_turn != NULL, 0))
         return tr__outbox_send(worker, cell, envelope);
     if (__builtin_expect(cell_owner(cell) != worker->index, 0))
         return send_far(worker, cell, envelope);
@@ -427,26 +427,23 @@ tr_status tr__mail_send(struct worker *worker, struct cell *cell, struct envelop
     return TR_OK;
 }
 
+tr_status tr__mail_send_now(struct worker *worker, struct cell *cell, struct envelope *envelope)
+{
+    struct tr_self *held = worker_hold_sends(worker, NULL);
+    tr_status status = tr__mail_send(worker, cell, envelope);
+    (void)worker_hold_sends(worker, held);
+    return status;
+}
+
 tr_status tr__mail_send_outside(struct tr_system *system, struct cell *cell,
                                 struct envelope *envelope)
 {
-    uint64_t is_counted = mail_counts(envelope);
     tr_status status = TR_OK;
     if (envelope->kind == ENVELOPE_ASK && cell_is_client(cell))
         return TR_NO_REPLY; /* clients answer no requests */
     if (mail_takes_capacity(envelope))
         status = tr__capacity_take_far(cell, envelope);
-    if (status != TR_OK)
-        return status;
-    enum door_result result = door_push(&cell->door, &envelope->mail);
-    if (result == DOOR_REFUSED)
-        return TR_STOPPED;
-    lock_take(&system->foreign_lock);
-    atom64_count(&system->foreign_counters.accepted, is_counted);
-    lock_give(&system->foreign_lock);
-    if (result == DOOR_TAKEN_POST)
-        tr__system_post(system, NULL, cell);
-    return TR_OK;
+    return status == TR_OK ? mail_push_outside(system, cell, envelope) : status;
 }
 
 void tr__mail_send_any(struct tr_system *system, struct worker *worker, struct cell *cell,

@@ -14,6 +14,7 @@
 #include "actor/cell/durable.h"
 #include "actor/cell/system.h"
 #include "actor/mail/address.h"
+#include "base/assert.h"
 
 /** Who sent the message of a turn, 0 for nobody. A timer's envelope uses the place otherwise. */
 static inline uint64_t turn_sender(const struct tr_self *self)
@@ -358,6 +359,9 @@ static inline void cell_set_control(struct worker *worker, struct cell *cell, ui
  */
 tr_status tr__mail_send(struct worker *worker, struct cell *cell, struct envelope *envelope);
 
+/** As tr__mail_send, of mail of the runtime's own that no outbox holds. */
+tr_status tr__mail_send_now(struct worker *worker, struct cell *cell, struct envelope *envelope);
+
 /**
  * Whether a notice, or an ask, to this actor is as quick as can be, but for its capacity: it lives here, and
  * nothing is unusual. In this order: the flags are those of an actor that lives here.
@@ -385,6 +389,7 @@ ATOM_INLINE bool mail_fits_fast(const struct worker *worker, const struct cell *
 static inline void mail_send_fast(struct worker *worker, struct cell *cell,
                                   struct envelope *envelope, uint64_t stock_and_lines)
 {
+    TR_ASSERT_SLOW(!worker->outbox_turn); /* it would leave before what was written is on disk */
     cell->stock_and_lines = stock_and_lines;
     atom64_count(&worker->counters.accepted, 1);
     struct envelope *last = cell->notices;
@@ -411,6 +416,25 @@ static inline void mail_send_quickly(struct worker *worker, struct cell *cell,
 
 /** As tr__mail_send, of a message that has its capacity already. */
 tr_status tr__mail_place(struct worker *worker, struct cell *cell, struct envelope *envelope);
+
+/**
+ * Hands an envelope over from any thread that has its capacity, or needs none. It is accepted, or refused and then
+ * still the caller's: TR_STOPPED.
+ */
+ATOM_INLINE tr_status mail_push_outside(struct tr_system *system, struct cell *cell,
+                                        struct envelope *envelope)
+{
+    uint64_t is_counted = mail_counts(envelope); /* behind the door it may be gone at once */
+    enum door_result result = door_push(&cell->door, &envelope->mail);
+    if (result == DOOR_REFUSED)
+        return TR_STOPPED;
+    lock_take(&system->foreign_lock);
+    atom64_count(&system->foreign_counters.accepted, is_counted);
+    lock_give(&system->foreign_lock);
+    if (result == DOOR_TAKEN_POST)
+        tr__system_post(system, NULL, cell);
+    return TR_OK;
+}
 
 /**
  * Hands an envelope over from any thread. It is accepted, or refused and then still the caller's:

@@ -51,7 +51,8 @@ static void look_closely(struct tr_self *self)
     if (cell->flags & CELL_METERED)
         tr__budget_turn_begin(self);
     self->is_behind = cell->flags & CELL_BARRIER && !list_is_empty(&cell->extra->line);
-    self->needs_slow_end |= self->is_behind; /* its end takes that back */
+    if (self->is_behind)
+        turn_require_slow_end(self); /* its end takes that back */
 }
 
 /* A message is out of the mailbox. Of those that need a second look: false, nothing is to be handled. */
@@ -71,7 +72,7 @@ __attribute__((__noinline__)) static bool message_admit(struct tr_self *self,
         tr__mail_drop(worker, envelope);
         return false;
     case ENVELOPE_EVENT:
-        self->needs_slow_end = true; /* its end is no ordinary one */
+        turn_require_slow_end(self); /* the timer gets its envelope back */
         if (cell->extra && envelope == cell->extra->idle_event)
             cell->extra->idle_event = NULL;
         return true;
@@ -153,6 +154,7 @@ RUN_INLINE bool message_turn_slowly(struct tr_self *self, struct worker *worker,
     tr_next next = call_handler(self, handler, handler->call, cell->state, message, mode);
     if (next.code != TR_NEXT_SAME || self->needs_slow_end || self->envelope->kind == ENVELOPE_ASK)
         return message_end_slowly(self, next);
+    TR_ASSERT_SLOW(turn_is_plain(self));
     atom64_count(&worker->counters.handled, 1);
     envelope_give(&worker->pool, self->envelope);
     self->envelope = NULL; /* who looks for a request must not find it in what is free */
@@ -179,6 +181,7 @@ RUN_INLINE bool request_turn(struct tr_self *self, struct worker *worker, struct
     bool is_open = self->envelope->kind == ENVELOPE_ASK; /* nobody has answered it */
     if (__builtin_expect(((uint32_t)next.code | self->needs_slow_end | is_open) != 0, 0))
         return message_end_slowly(self, next);
+    TR_ASSERT_SLOW(turn_is_plain(self));
     atom64_count(&worker->counters.handled, 1);
     envelope_give(&worker->pool, self->envelope);
     self->envelope = NULL; /* who looks for a request must not find it in what is free */
@@ -222,6 +225,7 @@ RUN_INLINE bool message_turn(struct tr_self *self, struct worker *worker, struct
         call_handler(self, entry->handler, entry->call, cell->state, envelope->payload.bytes, mode);
     if (__builtin_expect(((uint32_t)next.code | self->needs_slow_end) != 0, 0))
         return message_end_slowly(self, next);
+    TR_ASSERT_SLOW(turn_is_plain(self));
     atom64_count(&worker->counters.handled, 1);
     envelope_give_empty(&worker->pool, envelope);
     self->envelope = NULL;

@@ -108,7 +108,6 @@ static tr_status send(struct tr_client *client, struct cell *cell, uint64_t to,
     if (status != TR_OK)
         return status;
 
-    enum door_result result = DOOR_REFUSED;
     if (mail_takes_capacity(envelope))
         status = tr__capacity_take_far(cell, envelope);
     bool may_wait = waits && (!ask || !ask->callback);
@@ -116,18 +115,13 @@ static tr_status send(struct tr_client *client, struct cell *cell, uint64_t to,
         capacity_policy(capacity_load(&cell->door.capacity)) == TR_PARK)
         status = wait_for_capacity(client, cell, to, (int32_t)mail_lines(envelope), ask);
     if (status == TR_OK)
-        result = door_push(&cell->door, &envelope->mail);
+        status = mail_push_outside(system, cell, envelope);
+    if (__builtin_expect(status == TR_OK, 1))
+        return TR_OK;
     lock_take(&system->foreign_lock);
-    if (result == DOOR_REFUSED)
-        envelope_give(pool, envelope);
-    else
-        atom64_count(&system->foreign_counters.accepted, kind_has(kind, MAIL_COUNTS));
+    envelope_give(pool, envelope);
     lock_give(&system->foreign_lock);
-    if (result == DOOR_REFUSED)
-        return status == TR_OK ? TR_STOPPED : status;
-    if (result == DOOR_TAKEN_POST)
-        tr__system_post(system, NULL, cell);
-    return TR_OK;
+    return status;
 }
 
 tr_status tr__client_send(struct tr_client *client, struct cell *cell, uint64_t to,

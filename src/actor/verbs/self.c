@@ -92,6 +92,7 @@ ATOM_INLINE bool send_quickly(struct tr_self *self, uint64_t to, const tr_type *
     if (__builtin_expect(
             !cell || !mail_can_go_fast(worker, cell, ENVELOPE_NOTICE) || self->is_unusual, 0))
         return false;
+    TR_ASSERT_SLOW(!self->outbox);
     uint64_t stock_and_lines = cell->stock_and_lines + MAIL_ONE_NOTICE;
     if (__builtin_expect(!message || mail_is_overdrawn(stock_and_lines) || !worker->pool.free, 0))
         return false;
@@ -271,7 +272,7 @@ tr_next tr_self_become(tr_self *self, const tr_behavior *behavior, const tr_type
     self->become = behavior;
     self->become_type = setup_type;
     self->become_message = kept;
-    self->needs_slow_end = true;
+    turn_require_slow_end(self);
     return TR_VALUE(tr_next, TR_NEXT_BECOME);
 }
 
@@ -279,7 +280,7 @@ static void error_fill(struct tr_self *self, tr_status status, const char *forma
 {
     if (!format)
         format = "";
-    self->needs_slow_end = true;
+    turn_require_slow_end(self);
     self->error = (tr_error){.status = status, .actor = tr_ref_from_bits(self->cell->identity)};
     vsnprintf(self->error.text, sizeof self->error.text, format, list);
     snprintf(self->error.where,

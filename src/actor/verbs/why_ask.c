@@ -201,7 +201,6 @@ static tr_status ask_far(struct tr_self *self, struct cell *cell, uint64_t ref,
         return TR_NO_MEMORY;
     }
     ask->is_look = true;
-    self->needs_slow_end = true;
     ask->asked_ns = platform->mono_now(platform);
     status = send(self, ask, cell);
     if (status == TR_OK) {
