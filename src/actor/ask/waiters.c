@@ -34,9 +34,8 @@ struct envelope *tr__letter_new(struct worker *worker, uint64_t number, int32_t 
 {
     struct tr_capacity capacity = {.number = number, .messages = messages, .lines = lines};
     struct address address = {.kind = ENVELOPE_WANTED}; /* tr__letter_send knows the rest */
-    struct envelope *envelope;
-    tr_status status =
-        tr__mail_new(&worker->pool, address, &tr_type_tr_capacity, &capacity, &envelope);
+    struct envelope *envelope = NULL;
+    tr_status status = mail_new(&worker->pool, address, &tr_type_tr_capacity, &capacity, &envelope);
     return status == TR_OK ? envelope : NULL;
 }
 

@@ -82,10 +82,13 @@ static bool is_too_late(struct tr_system *system, const struct cell *cell, enum 
            (kind == ENVELOPE_NOTICE || kind == ENVELOPE_ASK) && cell_owner(cell) != CELL_FOREIGN;
 }
 
-/* `waits`: for capacity, where the receiver wants it so. */
-static tr_status send(struct tr_client *client, struct cell *cell, uint64_t to,
-                      enum envelope_kind kind, const tr_type *type, const void *message,
-                      const struct client_ask *ask, bool waits)
+/*
+ * Makes an envelope and hands it over: as deliver of actor/ask/deliver.h, from a thread that is no worker. Inline, for
+ * tr_client_tell has a copy with its kind. `waits`: for capacity, where the receiver wants it so.
+ */
+ATOM_INLINE tr_status deliver_from(struct tr_client *client, struct cell *cell, uint64_t to,
+                                   enum envelope_kind kind, const tr_type *type,
+                                   const void *message, const struct client_ask *ask, bool waits)
 {
     struct tr_system *system = client->system;
     struct envelope_pool *pool = &system->foreign_pool;
@@ -122,6 +125,15 @@ static tr_status send(struct tr_client *client, struct cell *cell, uint64_t to,
     envelope_give(pool, envelope);
     lock_give(&system->foreign_lock);
     return status;
+}
+
+/* Of any kind. */
+__attribute__((__noinline__)) static tr_status send(struct tr_client *client, struct cell *cell,
+                                                    uint64_t to, enum envelope_kind kind,
+                                                    const tr_type *type, const void *message,
+                                                    const struct client_ask *ask, bool waits)
+{
+    return deliver_from(client, cell, to, kind, type, message, ask, waits);
 }
 
 tr_status tr__client_send(struct tr_client *client, struct cell *cell, uint64_t to,
@@ -172,7 +184,7 @@ tr_status tr_client_tell(tr_client *client, tr_ref to, const tr_type *type, cons
     if (cell && cell_is_group_address(cell))
         status = tr__client_send_group(client, &cell, &to.bits, type, message, NULL);
     else if (cell)
-        status = tr__client_send(client, cell, to.bits, ENVELOPE_NOTICE, type, message, NULL);
+        status = deliver_from(client, cell, to.bits, ENVELOPE_NOTICE, type, message, NULL, true);
     if (status == TR_OK)
         return TR_OK;
     if (status == TR_MAILBOX_FULL &&
