@@ -20,10 +20,10 @@ static void drop_newest(struct tr_system *system, tr_ref to, tr_parcel *parcel)
         .to = to.bits,
         .reason = TR_MAILBOX_FULL,
     };
-    lock_take(&system->foreign_lock);
-    atom64_count(&system->foreign_counters.accepted, 1);
-    atom64_count(&system->foreign_counters.dead, 1);
-    lock_give(&system->foreign_lock);
+    lock_take(&system->foreign.lock);
+    atom64_count(&system->foreign.counters.accepted, 1);
+    atom64_count(&system->foreign.counters.dead, 1);
+    lock_give(&system->foreign.lock);
     tr__dead_letter(system, NULL, &letter);
     tr_parcel_free(system, parcel);
 }
@@ -67,9 +67,9 @@ tr_status tr_parcel_new(tr_system *system, tr_ref from, const tr_type *type, con
         return TR_INVALID_ARGUMENT;
     struct address address = {.kind = ENVELOPE_NOTICE, .sender = from.bits};
     struct envelope *envelope;
-    lock_take(&system->foreign_lock);
-    tr_status status = tr__mail_new(&system->foreign_pool, address, type, message, &envelope);
-    lock_give(&system->foreign_lock);
+    lock_take(&system->foreign.lock);
+    tr_status status = tr__mail_new(&system->foreign.pool, address, type, message, &envelope);
+    lock_give(&system->foreign.lock);
     if (status != TR_OK)
         return status;
     envelope->causal = hash_mix((uintptr_t)envelope ^ from.bits);
@@ -82,9 +82,9 @@ void tr_parcel_free(tr_system *system, tr_parcel *parcel)
     if (!parcel)
         return;
     TR_ASSERT(system); /* whose memory it is */
-    lock_take(&system->foreign_lock);
-    envelope_give(&system->foreign_pool, envelope_of(parcel));
-    lock_give(&system->foreign_lock);
+    lock_take(&system->foreign.lock);
+    envelope_give(&system->foreign.pool, envelope_of(parcel));
+    lock_give(&system->foreign.lock);
 }
 
 const tr_type *tr_parcel_type(const tr_parcel *parcel)

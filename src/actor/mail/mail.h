@@ -164,8 +164,8 @@ static inline void capacity_give_fast(struct cell *cell, const struct envelope *
 /** Puts capacity by for those who wait for it; tr__waiters_serve hands it out. Owner only. */
 static inline void capacity_give_waiters(struct cell *cell, int32_t messages, int32_t lines)
 {
-    cell->extra->put_by += messages;
-    cell->extra->put_by_lines += lines;
+    cell->extra->senders.reserved += messages;
+    cell->extra->senders.reserved_lines += lines;
 }
 
 /* What a notice inside its envelope takes from the stock and adds to the lines. */
@@ -240,7 +240,7 @@ static inline bool mail_has_arrived(const struct cell *cell)
 /** Whether turns of this actor wait, or answers for which none does: tr_ask_then. */
 static inline bool mail_is_parked(const struct cell *cell)
 {
-    return cell->extra && (cell->extra->parked_count || cell->extra->then_count);
+    return cell->extra && (cell->extra->parked.count || cell->extra->asks.then_count);
 }
 
 /** Whether an actor that has nothing to do is to stop. */
@@ -428,9 +428,9 @@ ATOM_INLINE tr_status mail_push_outside(struct tr_system *system, struct cell *c
     enum door_result result = door_push(&cell->door, &envelope->mail);
     if (result == DOOR_REFUSED)
         return TR_STOPPED;
-    lock_take(&system->foreign_lock);
-    atom64_count(&system->foreign_counters.accepted, is_counted);
-    lock_give(&system->foreign_lock);
+    lock_take(&system->foreign.lock);
+    atom64_count(&system->foreign.counters.accepted, is_counted);
+    lock_give(&system->foreign.lock);
     if (result == DOOR_TAKEN_POST)
         tr__system_post(system, NULL, cell);
     return TR_OK;

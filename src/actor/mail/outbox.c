@@ -125,7 +125,7 @@ struct envelope *tr__stored_new(struct worker *worker, struct cell *cell, uint64
     struct envelope *envelope;
     if (tr__mail_new(&worker->pool, address, &tr_type_tr_stored, &stored, &envelope) != TR_OK)
         return NULL;
-    cell->extra->blocked++;
+    cell->extra->waits.blocked++;
     return envelope;
 }
 
@@ -147,7 +147,7 @@ tr_status tr__durable_tell(struct worker *worker, struct cell *cell, const tr_ty
 void tr__wake_timers_fire(struct worker *worker, tr_time now_ns)
 {
     struct timer_node *node;
-    while ((node = tr__wheel_expire(&worker->wake_timers, now_ns))) {
+    while ((node = tr__wheel_expire(&worker->timers.wake_timers, now_ns))) {
         struct durable *durable = LIST_OWNER(node, struct durable, wake_timer);
         durable->hooks->on_wake_timer(worker, durable->cell);
     }
@@ -171,9 +171,9 @@ void tr__stored_end(struct worker *worker, struct cell *cell, struct envelope *e
 {
     struct cell_extra *extra = cell->extra;
     envelope_give(&worker->pool, envelope);
-    extra->blocked--;
+    extra->waits.blocked--;
     if (cell->life < LIFE_STOPPING)
         tr__restart_unblocked(worker, cell);
-    else if (!extra->blocked && !cell->child_count)
+    else if (!extra->waits.blocked && !cell->child_count)
         cell_set_control(worker, cell, CONTROL_FINISH);
 }

@@ -12,9 +12,9 @@ static tr_status refuse(struct tr_client *client, uint64_t to, const tr_type *ty
                         tr_status reason)
 {
     struct tr_system *system = client->system;
-    lock_take(&system->foreign_lock);
-    atom64_count(&system->foreign_counters.refused, 1);
-    lock_give(&system->foreign_lock);
+    lock_take(&system->foreign.lock);
+    atom64_count(&system->foreign.counters.refused, 1);
+    lock_give(&system->foreign.lock);
     tr__dead_letter(system,
                     NULL,
                     &(struct dead_letter){
@@ -60,10 +60,10 @@ static tr_status wait_for_capacity(struct tr_client *client, struct cell *cell, 
 static tr_status drop_newest(struct tr_client *client, uint64_t to, const tr_type *type)
 {
     struct tr_system *system = client->system;
-    lock_take(&system->foreign_lock);
-    atom64_count(&system->foreign_counters.accepted, 1);
-    atom64_count(&system->foreign_counters.dead, 1);
-    lock_give(&system->foreign_lock);
+    lock_take(&system->foreign.lock);
+    atom64_count(&system->foreign.counters.accepted, 1);
+    atom64_count(&system->foreign.counters.dead, 1);
+    lock_give(&system->foreign.lock);
     tr__dead_letter(
         system,
         NULL,
@@ -91,7 +91,7 @@ ATOM_INLINE tr_status deliver_from(struct tr_client *client, struct cell *cell, 
                                    const void *message, const struct client_ask *ask, bool waits)
 {
     struct tr_system *system = client->system;
-    struct envelope_pool *pool = &system->foreign_pool;
+    struct envelope_pool *pool = &system->foreign.pool;
     if (__builtin_expect(is_too_late(system, cell, kind), 0))
         return TR_STOPPED;
     uint64_t causal = hash_mix(client->causal_next++);
@@ -105,9 +105,9 @@ ATOM_INLINE tr_status deliver_from(struct tr_client *client, struct cell *cell, 
             tr__ask_deadline_ms(system->platform->mono_now(system->platform), ask->deadline_ns);
     }
     struct envelope *envelope = NULL;
-    lock_take(&system->foreign_lock);
+    lock_take(&system->foreign.lock);
     tr_status status = mail_new(pool, address, type, message, &envelope);
-    lock_give(&system->foreign_lock);
+    lock_give(&system->foreign.lock);
     if (status != TR_OK)
         return status;
 
@@ -121,9 +121,9 @@ ATOM_INLINE tr_status deliver_from(struct tr_client *client, struct cell *cell, 
         status = mail_push_outside(system, cell, envelope);
     if (__builtin_expect(status == TR_OK, 1))
         return TR_OK;
-    lock_take(&system->foreign_lock);
+    lock_take(&system->foreign.lock);
     envelope_give(pool, envelope);
-    lock_give(&system->foreign_lock);
+    lock_give(&system->foreign.lock);
     return status;
 }
 
@@ -226,7 +226,7 @@ static tr_status order(struct tr_client *client, tr_ref ref, enum envelope_kind 
         return TR_INVALID_ARGUMENT;
     struct cell *cell = slots_find(&client->system->slots, ref.bits);
     /* /user stops by tr_system_shutdown only. */
-    if (!cell || cell == client->system->guardian)
+    if (!cell || cell == client->system->user.guardian)
         return TR_STOPPED;
     if (cell_is_group_address(cell))
         return order_group(client, ref.bits, kind);
@@ -283,18 +283,18 @@ tr_status tr_client_try_spawn(tr_client *client, const tr_spawn_args *args, uint
         return TR_NAME_EXISTS;
     }
     struct cell *cell;
-    status = tr__spawn_enter(system, system->guardian, args->error);
+    status = tr__spawn_enter(system, system->user.guardian, args->error);
     if (status != TR_OK)
         return status;
     status = tr__spawn_prepare(
-        system, NULL, system->guardian, args, client->cell->identity, true, &cell);
+        system, NULL, system->user.guardian, args, client->cell->identity, true, &cell);
     if (status != TR_OK) {
-        tr__spawn_leave(system, system->guardian);
+        tr__spawn_leave(system, system->user.guardian);
         return status;
     }
-    lock_take(&system->foreign_lock);
-    atom64_count(&system->foreign_counters.spawned, 1);
-    lock_give(&system->foreign_lock);
+    lock_take(&system->foreign.lock);
+    atom64_count(&system->foreign.counters.spawned, 1);
+    lock_give(&system->foreign.lock);
     cell->origin->causal = hash_mix(client->causal_next++);
     *ref_bits = cell->identity;
     cell->origin->worker = args->worker < 0 ? 0 : system_place(system, args->worker);
