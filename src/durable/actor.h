@@ -2,7 +2,7 @@
 /**
  * A durable actor: one generation of it, from its set-up to its end.
  *
- * What a turn writes. While a turn of it runs, worker->outbox is the actor's outbox, and what it puts by goes
+ * What a turn writes. While a turn of it runs, self->outbox is the actor's outbox, and what it puts by goes
  * into its batch. A commit ends where the turn waits or returns (durable/commit.c): if the state has
  * changed or something was put by, all of that becomes one batch of the store, and what was sent waits with
  * it. Stretches that are on their way to the disk are in a list, oldest first; they come back in that order

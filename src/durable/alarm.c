@@ -239,24 +239,12 @@ static tr_status finish(struct worker *worker, struct durable_actor *actor, cons
 static void tell_later(struct worker *worker, struct cell *cell,
                        const struct tr_alarm_given_up *message)
 {
-    struct envelope *envelope = envelope_take(&worker->pool);
-    if (!envelope)
-        return;
-    tr_status status = envelope_fill(
-        &worker->pool, envelope, &tr_type_tr_alarm_given_up, message, ENVELOPE_INLINE);
-    if (status != TR_OK) {
-        envelope_give_empty(&worker->pool, envelope);
-        return;
-    }
-    struct outbox *outbox = worker->outbox;
-    envelope->sender = 0;
-    envelope->causal = 0;
-    envelope->generation = cell_generation(cell);
-    envelope->kind = ENVELOPE_NOTICE;
-    worker_set_outbox(worker, NULL);
-    if (tr__mail_send(worker, cell, envelope) != TR_OK)
+    struct address address = {.kind = ENVELOPE_NOTICE, .to = cell->identity};
+    struct envelope *envelope;
+    tr_status status =
+        tr__mail_new(&worker->pool, address, &tr_type_tr_alarm_given_up, message, &envelope);
+    if (status == TR_OK && tr__mail_send_now(worker, cell, envelope) != TR_OK)
         envelope_give(&worker->pool, envelope);
-    worker_set_outbox(worker, outbox);
 }
 
 static void tell_given_up(struct worker *worker, struct durable_actor *actor,

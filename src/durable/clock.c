@@ -440,20 +440,13 @@ TR_BEHAVIOR(tr_durable_clock, struct clock_state, TR_SETUP_WITH(tr_clock_set, on
 static void tell(struct worker *worker, struct durable_host *host, const tr_type *type,
                  const void *message)
 {
+    struct address address = {.kind = ENVELOPE_NOTICE, .to = host->clock};
     struct cell *cell = slots_find(worker->slots, host->clock);
-    struct envelope *envelope = cell ? envelope_take(&worker->pool) : NULL;
-    if (!envelope)
+    struct envelope *envelope;
+    if (!cell || tr__mail_new(&worker->pool, address, type, message, &envelope) != TR_OK)
         return; /* it looks by itself a little later */
-    (void)envelope_fill(&worker->pool, envelope, type, message, ENVELOPE_INLINE);
-    envelope->sender = 0;
-    envelope->causal = 0;
-    envelope->generation = (uint32_t)(host->clock >> 32);
-    envelope->kind = ENVELOPE_NOTICE;
-    struct outbox *outbox = worker->outbox;
-    worker_set_outbox(worker, NULL);
-    if (tr__mail_send(worker, cell, envelope) != TR_OK)
+    if (tr__mail_send_now(worker, cell, envelope) != TR_OK)
         envelope_give(&worker->pool, envelope);
-    worker_set_outbox(worker, outbox);
 }
 
 void tr__clock_tell(struct worker *worker, struct durable_host *host, tr_time due_wall_ns)

@@ -50,7 +50,7 @@ bool tr__frame_begin(struct tr_self *self, struct durable_actor *actor, const ch
     list_init(&frame->saver);
     list_init(&frame->holds);
     self->frame = frame;
-    worker_set_outbox(worker, &actor->outbox);
+    outbox_begin(self, &actor->outbox);
     /* After tr_destroy everything waits for the disk. */
     actor->outbox.is_open =
         actor->kind->declared->options.durability != TR_SAVE_SYNC && !actor->is_doomed;
@@ -82,7 +82,7 @@ void tr__frame_end(struct tr_self *self, struct durable_actor *actor)
     struct durable_frame *frame = self->frame;
     struct worker_context *context = host_context(actor->kind->host, worker);
     self->frame = NULL;
-    worker_set_outbox(worker, NULL);
+    outbox_end(self);
     list_remove(&frame->saver);
     list_remove(&frame->taker);
     tr__queues_return(actor, self);
@@ -107,7 +107,7 @@ void tr__frame_end(struct tr_self *self, struct durable_actor *actor)
 
 static tr_next not_stored(struct tr_self *self, tr_status status)
 {
-    self->reply_failed = status;
+    turn_fail_reply(self, status);
     return tr_fail(self, status, "what it changed cannot be stored: %s", tr_status_text(status));
 }
 
@@ -364,7 +364,7 @@ static void on_park(struct tr_self *self)
     if (!self->frame)
         return;
     tr_status status = self->is_cancelled ? TR_CANCELLED : tr__commit_end(worker, actor, false);
-    worker_set_outbox(worker, NULL);
+    outbox_leave(self);
     if (self->is_cancelled)
         tr__commit_drop(worker, actor, status);
     else if (status != TR_OK)
@@ -382,15 +382,15 @@ static void on_park(struct tr_self *self)
 
 static void on_resume(struct tr_self *self)
 {
-    if (self->frame)
-        worker_set_outbox(self->worker, &durable_of(self)->outbox);
+    if (self->outbox)
+        outbox_return(self);
 }
 
 static tr_next on_crash(struct tr_self *self, tr_next next)
 {
     struct durable_actor *actor = durable_of(self);
     enum sleep_reason hook = self->frame->hook;
-    bool is_running = self->worker->outbox == &actor->outbox;
+    bool is_running = outbox_is_in_use(self);
     if (is_running && self->is_cancelled)
         tr__commit_drop(self->worker, actor, tr__ask_failed_status(self));
     else if (is_running)

@@ -33,14 +33,14 @@ static void envelope_link(struct envelope *envelope, struct envelope *next)
 }
 
 tr_status tr__envelope_pool_init(struct envelope_pool *pool, const struct memory_source *source,
-                                 uint16_t home, uint16_t home_count, struct envelope_pool **pools)
+                                 uint16_t home, uint16_t home_count, struct envelope_pool **pools,
+                                 uint8_t usual_kind)
 {
     TR_ASSERT(home < home_count);
     *pool = (struct envelope_pool){
         .home = home, .home_count = home_count, .source = *source, .pools = pools};
-    pool->notice_stamp =
-        (struct envelope){.home = home, .kind = ENVELOPE_NOTICE, .block_class = ENVELOPE_NO_BLOCK}
-            .stamp;
+    pool->usual_stamp =
+        (struct envelope){.home = home, .kind = usual_kind, .block_class = ENVELOPE_NO_BLOCK}.stamp;
     size_t size = home_count * sizeof *pool->returns;
     pool->returns = source_resize(source, NULL, size);
     if (!pool->returns)

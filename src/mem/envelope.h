@@ -26,38 +26,6 @@
 #include "mem/source.h"
 #include "queue/door.h"
 
-enum envelope_kind {
-    ENVELOPE_REPLY,
-    ENVELOPE_EXCEPTION,
-    ENVELOPE_ASK,
-    ENVELOPE_NOTICE,
-    ENVELOPE_EVENT,
-    ENVELOPE_SIGNAL, /* of the runtime, by arrival: a message, but for room and for being unhandled */
-    ENVELOPE_STOP,   /* a PoisonPill */
-    ENVELOPE_KILL,
-    ENVELOPE_SUSPEND,
-    ENVELOPE_RESUME,
-    ENVELOPE_VOID,     /* taken back while it was queued: dropped when its turn comes */
-    ENVELOPE_PROBE,    /* to an actor: say when you are up */
-    ENVELOPE_OUTCOME,  /* to a client: how a spawn or a probe ended; holds a tr_error */
-    ENVELOPE_ANSWERED, /* an ask in its turn, after its answer */
-    ENVELOPE_WANTED, /* a sender waits for room; this and the following: see actor/ask/waiters.h */
-    ENVELOPE_GRANT,  /* to a sender that waits: room, or why there is none */
-    ENVELOPE_BACK,   /* from a sender: room that it did not need */
-    ENVELOPE_TRACE,  /* to one who was asked: where is this request? See actor/ask/ask_trace.h */
-    ENVELOPE_TRACED, /* to the asker: the answer to that */
-    ENVELOPE_RING,   /* does somebody who waits for room wait for himself? */
-    ENVELOPE_RETURNED, /* what tr_blocking runs for a turn has returned: see actor/turn/blocking.h */
-    ENVELOPE_WHY,      /* what holds you up? See actor/verbs/why.h */
-    ENVELOPE_STORED,   /* what a durable actor has written is on disk: see actor/mail/outbox.h */
-    ENVELOPE_WATCH,    /* from one who wants to know of an end; see actor/life/watchers.h */
-    ENVELOPE_UNWATCH,
-    ENVELOPE_FAILED,  /* to the parent: a child has failed; see actor/life/supervise.h */
-    ENVELOPE_DECIDED, /* to the child: what becomes of it */
-    ENVELOPE_DOWN,    /* to a sibling: go down; and from it: it is down */
-    ENVELOPE_UP       /* to a sibling: start again; and from it: it is up */
-};
-
 enum {
     ENVELOPE_INLINE = TR_INLINE_MAX,
     ENVELOPE_INLINE_ASK = 16,
@@ -76,7 +44,7 @@ struct envelope {
         struct {
             uint32_t generation; /* of the receiver */
             uint16_t home;       /* index of its pool */
-            uint8_t kind;        /* enum envelope_kind */
+            uint8_t kind;        /* of actor/mail/kind.h; pools do not look at it */
             uint8_t block_class; /* of mem/block.h, or ENVELOPE_NO_BLOCK */
         };
         uint64_t stamp; /* all four, for one store */
@@ -95,8 +63,6 @@ struct envelope {
     } payload;
 };
 
-static_assert(offsetof(struct envelope, block_class) == offsetof(struct envelope, kind) + 1,
-              "envelope_is_notice looks at both");
 static_assert(sizeof(struct envelope) == 64, "an envelope is one cache line");
 
 /** Envelopes of another pool on their way home. */
@@ -111,7 +77,8 @@ struct envelope_slab;
 struct envelope_pool {
     /* Written by the pool's owner. */
     struct envelope *free;
-    uint64_t notice_stamp; /* of a notice inside an envelope of this pool, without its generation */
+    uint64_t
+        usual_stamp; /* of the usual kind, inside an envelope of this pool, without its generation */
     uint16_t home;
     uint16_t home_count; /* pools of the system */
     uint32_t slab_count;
@@ -129,9 +96,13 @@ struct envelope_pool {
     _Alignas(64) struct stack returned;
 };
 
-/** `pools` is the system's table of all pools, borrowed. TR_NO_MEMORY. */
+/**
+ * `pools` is the system's table of all pools, borrowed; `usual_kind` that of envelope_usual_stamp.
+ * TR_NO_MEMORY.
+ */
 tr_status tr__envelope_pool_init(struct envelope_pool *pool, const struct memory_source *source,
-                                 uint16_t home, uint16_t home_count, struct envelope_pool **pools);
+                                 uint16_t home, uint16_t home_count, struct envelope_pool **pools,
+                                 uint8_t usual_kind);
 void tr__envelope_pool_deinit(struct envelope_pool *pool);
 /** When the free list is empty: what came home, else new ones. NULL when out of memory. */
 struct envelope *tr__envelope_refill(struct envelope_pool *pool);
@@ -214,28 +185,14 @@ ATOM_INLINE void *envelope_data(struct envelope *envelope)
                                                       : envelope->payload.block.data;
 }
 
-/** The stamp of a notice to a ref, inside an envelope of this pool. */
-ATOM_INLINE uint64_t envelope_notice_stamp(const struct envelope_pool *pool, uint64_t to)
+/** The stamp of mail of the usual kind to a ref, inside an envelope of this pool. */
+ATOM_INLINE uint64_t envelope_usual_stamp(const struct envelope_pool *pool, uint64_t to)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    return pool->notice_stamp | to >> 32;
+    return pool->usual_stamp | to >> 32;
 #else
-    return pool->notice_stamp | (to & ~UINT64_C(0xffffffff));
+    return pool->usual_stamp | (to & ~UINT64_C(0xffffffff));
 #endif
-}
-
-/** Whether it is the most ordinary of messages: a notice that is inside. */
-ATOM_INLINE bool envelope_is_notice(const struct envelope *envelope)
-{
-    static const unsigned char notice[2] = {ENVELOPE_NOTICE, ENVELOPE_NO_BLOCK};
-    return memcmp((const char *)envelope + offsetof(struct envelope, kind), notice, 2) == 0;
-}
-
-/** The same of requests. */
-ATOM_INLINE bool envelope_is_request(const struct envelope *envelope)
-{
-    static const unsigned char request[2] = {ENVELOPE_ASK, ENVELOPE_NO_BLOCK};
-    return memcmp((const char *)envelope + offsetof(struct envelope, kind), request, 2) == 0;
 }
 
 /** Puts a copy of a message in. TR_NO_MEMORY, TR_TOO_LARGE: then the envelope is as it was. */

@@ -42,7 +42,7 @@ static tr_status send(tr_transport *table, tr_place place, tr_ref to, tr_parcel 
     if (!cell)
         return TR_STOPPED;
     /* Its worker reads the owner from the door: `place` is where that was. */
-    envelope->generation = (uint32_t)(to.bits >> 32);
+    mail_redirect(envelope, to.bits);
     tr_status status = cell_is_group_address(cell)
                            ? tr__group_send_outside(system, envelope, &cell, &to.bits)
                            : tr__mail_send_outside(system, cell, envelope);
@@ -66,22 +66,14 @@ tr_status tr_parcel_new(tr_system *system, tr_ref from, const tr_type *type, con
     const char *why;
     if (!system || !message || !parcel || !type || !tr__type_is_valid(type, &why))
         return TR_INVALID_ARGUMENT;
-    struct envelope_pool *pool = &system->foreign.pool;
-    tr_status status = TR_NO_MEMORY;
+    struct address address = {.kind = ENVELOPE_NOTICE, .sender = from.bits};
+    struct envelope *envelope;
     lock_take(&system->foreign.lock);
-    struct envelope *envelope = envelope_take(pool);
-    if (envelope) {
-        status = envelope_fill(pool, envelope, type, message, ENVELOPE_INLINE);
-        if (status != TR_OK)
-            envelope_give_empty(pool, envelope);
-    }
+    tr_status status = tr__mail_new(&system->foreign.pool, address, type, message, &envelope);
     lock_give(&system->foreign.lock);
     if (status != TR_OK)
         return status;
-    envelope->kind = ENVELOPE_NOTICE;
-    envelope->sender = from.bits;
     envelope->causal = hash_mix((uintptr_t)envelope ^ from.bits);
-    envelope->generation = 0;
     *parcel = (tr_parcel *)(void *)envelope;
     return TR_OK;
 }

@@ -22,7 +22,7 @@ static struct envelope *taken[MANY];
 static void begin(void)
 {
     source = fake_memory_init(&memory);
-    ck_assert_int_eq(tr__envelope_pool_init(&pool, &source, 0, 1, pools), TR_OK);
+    ck_assert_int_eq(tr__envelope_pool_init(&pool, &source, 0, 1, pools, 0), TR_OK);
 }
 
 static void end(void)

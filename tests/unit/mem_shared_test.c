@@ -79,8 +79,8 @@ TEST(envelopes_of_any_home_release_it, "B-06")
     struct envelope_pool here;
     struct envelope_pool there;
     struct envelope_pool *pools[2] = {&here, &there};
-    ck_assert_int_eq(tr__envelope_pool_init(&here, &source, 0, 2, pools), TR_OK);
-    ck_assert_int_eq(tr__envelope_pool_init(&there, &source, 1, 2, pools), TR_OK);
+    ck_assert_int_eq(tr__envelope_pool_init(&here, &source, 0, 2, pools, 0), TR_OK);
+    ck_assert_int_eq(tr__envelope_pool_init(&there, &source, 1, 2, pools, 0), TR_OK);
     size_t before = 0;
     for (int round = 0; round < 3; round++) {
         struct block message = {.words[19] = 7};

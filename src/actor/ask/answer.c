@@ -11,6 +11,7 @@
 #include "actor/ask/ask.h"
 #include "actor/ask/ask_open.h"
 #include "actor/ask/batch.h"
+#include "actor/ask/deliver.h"
 #include "actor/ask/line.h"
 #include "actor/ask/waiters.h"
 #include "actor/cell/extra.h"
@@ -68,7 +69,7 @@ void tr__request_finish(struct tr_self *self, tr_next next)
 /* A reply to an actor of this worker whose newest ask it answers, as most are. False: it is neither. */
 static inline bool reply_fast(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
-    if (worker->outbox || cell_owner(cell) != worker->index || door_has_mail(&cell->door) ||
+    if (worker->outbox_turn || cell_owner(cell) != worker->index || door_has_mail(&cell->door) ||
         cell->life == LIFE_NEW || !cell->extra)
         return false;
     struct ask *ask = cell->extra->asks.table.newest;
@@ -88,22 +89,18 @@ static inline tr_status reply(struct tr_self *self, uint64_t to, uint32_t id, co
     struct cell *cell = slots_find(worker->slots, to);
     if (__builtin_expect(!cell, 0))
         return TR_STOPPED;
-    struct envelope *envelope = envelope_take(&worker->pool);
-    if (__builtin_expect(!envelope, 0))
-        return TR_NO_MEMORY;
-    tr_status status = envelope_fill(&worker->pool, envelope, type, message, ENVELOPE_INLINE_ASK);
-    if (__builtin_expect(status != TR_OK, 0)) {
-        envelope_give_empty(&worker->pool, envelope);
+    struct address address = {.kind = ENVELOPE_REPLY,
+                              .to = to,
+                              .sender = self->cell->identity,
+                              .causal = self->causal,
+                              .number = id};
+    struct envelope *envelope = NULL;
+    tr_status status = mail_new(&worker->pool, address, type, message, &envelope);
+    if (__builtin_expect(status != TR_OK, 0))
         return status;
-    }
-    envelope->kind = ENVELOPE_REPLY;
-    envelope->sender = self->cell->identity;
-    envelope->causal = self->causal;
-    envelope->generation = (uint32_t)(to >> 32);
-    envelope->payload.ask.id = id;
     if (__builtin_expect(reply_fast(worker, cell, envelope), 1))
         return TR_OK;
-    status = tr__mail_send(worker, cell, envelope);
+    status = deliver(self, &cell, &to, envelope, NULL, ENVELOPE_REPLY, 0);
     if (status != TR_OK)
         envelope_give(&worker->pool, envelope);
     return status;
@@ -130,8 +127,7 @@ tr_status tr__ask_reply(struct tr_self *self, const tr_type *type, const void *m
     if (status == TR_STOPPED)
         envelope->kind = ENVELOPE_ANSWERED;
     else
-        self->reply_failed = status; /* who asked hears it when the turn ends */
-    self->needs_slow_end = true;
+        turn_fail_reply(self, status);
     return status;
 }
 
@@ -140,36 +136,26 @@ tr_status tr__ask_forward(struct tr_self *self, uint64_t to)
     struct worker *worker = self->worker;
     struct envelope *request = self->envelope;
     struct cell *cell = slots_find(worker->slots, to);
-    struct envelope *envelope = cell ? envelope_take(&worker->pool) : NULL;
-    tr_status status = cell ? TR_NO_MEMORY : TR_STOPPED;
-    if (envelope)
-        status = envelope_fill(
-            &worker->pool, envelope, request->type, envelope_data(request), ENVELOPE_INLINE_ASK);
-    if (status != TR_OK && envelope)
-        envelope_give_empty(&worker->pool, envelope);
+    struct envelope *envelope = NULL;
+    struct address address = {.kind = ENVELOPE_ASK,
+                              .to = to,
+                              .sender = request->sender,
+                              .causal = request->causal,
+                              .number = request->payload.ask.id,
+                              .deadline_ms = request->payload.ask.deadline_ms};
+    tr_status status = TR_STOPPED;
+    if (cell)
+        status =
+            tr__mail_new(&worker->pool, address, request->type, envelope_data(request), &envelope);
     if (status == TR_OK) {
-        envelope->sender = request->sender;
-        envelope->causal = request->causal;
-        envelope->generation = (uint32_t)(to >> 32);
-        envelope->kind = ENVELOPE_ASK;
-        envelope->payload.ask.id = request->payload.ask.id;
-        envelope->payload.ask.deadline_ms = request->payload.ask.deadline_ms;
-        status = turn_is_behind(self, to) ? TR_MAILBOX_FULL : tr__mail_send(worker, cell, envelope);
-        if (status != TR_OK && cell_is_group_address(cell))
-            status = tr__group_send(worker, envelope, &cell, &to);
-        if (status == TR_MAILBOX_FULL &&
-            (capacity_policy(capacity_load(&cell->door.capacity)) == TR_PARK ||
-             turn_is_behind(self, to)))
-            status = tr__turn_wait_for_capacity(self, cell, envelope, TR_NEVER);
+        status = deliver(self, &cell, &to, envelope, NULL, ENVELOPE_ASK, 0);
         if (status != TR_OK)
             envelope_give(&worker->pool, envelope);
     }
-    if (status == TR_OK) {
+    if (status == TR_OK)
         request->kind = ENVELOPE_ANSWERED;
-    } else {
-        self->reply_failed = status; /* who asked hears it when the turn ends */
-        self->needs_slow_end = true;
-    }
+    else
+        turn_fail_reply(self, status);
     return status;
 }
 
@@ -182,9 +168,8 @@ void tr__turn_refuse(struct tr_self *self, int code, const char *text)
     if (request && request->kind == ENVELOPE_ASK) {
         struct envelope *answer = tr__request_stand_in(worker, request);
         if (!answer) {
-            self->reply_failed = TR_REFUSED; /* without words, when the turn ends */
             self->error.code = code;
-            self->needs_slow_end = true;
+            turn_fail_reply(self, TR_REFUSED); /* without a text */
             return;
         }
         request->kind = ENVELOPE_ANSWERED;
@@ -236,8 +221,7 @@ tr_later tr_reply_later(tr_self *self)
     struct envelope *answer = later ? tr__request_stand_in(worker, request) : NULL;
     if (!answer) {
         source_resize(&worker->source, later, 0);
-        self->reply_failed = TR_NO_MEMORY;
-        self->needs_slow_end = true;
+        turn_fail_reply(self, TR_NO_MEMORY);
         return none;
     }
     *later = (struct later){

@@ -2,6 +2,7 @@
 #include "actor/ask/ask.h"
 
 #include "actor/ask/ask_open.h"
+#include "actor/ask/deliver.h"
 #include "actor/ask/ask_then.h"
 #include "actor/ask/ask_trace.h"
 #include "actor/ask/batch.h"
@@ -242,49 +243,19 @@ ASK_INLINE tr_status post(struct tr_self *self, struct ask *ask, struct cell *ce
                           const void *message, tr_time deadline_ns)
 {
     struct worker *worker = self->worker;
-    struct envelope *envelope = envelope_take(&worker->pool);
-    if (!envelope)
-        return TR_NO_MEMORY;
-    tr_status status =
-        envelope_fill(&worker->pool, envelope, ask->type, message, ENVELOPE_INLINE_ASK);
-    if (status != TR_OK) {
-        envelope_give_empty(&worker->pool, envelope);
-        return status;
-    }
-    envelope->sender = self->cell->identity;
-    envelope->causal = self->causal;
-    envelope->generation = (uint32_t)(ask->to >> 32);
-    envelope->kind = ENVELOPE_ASK;
-    envelope->payload.ask.id = ask->id;
-    envelope->payload.ask.deadline_ms = tr__ask_deadline_ms(ask->asked_ns, deadline_ns);
-    bool is_inside = envelope->block_class == ENVELOPE_NO_BLOCK;
-    /* In this order: the flags are those of an actor that lives here. */
-    if (is_inside && mail_fits_fast(worker, cell) && !(cell->flags & CELL_BY_KIND) &&
-        !self->is_behind) {
-        mail_send_quickly(worker, cell, envelope);
-        return TR_OK;
-    }
-    status =
-        turn_is_behind(self, ask->to) ? TR_MAILBOX_FULL : tr__mail_send(worker, cell, envelope);
-    if (__builtin_expect(status != TR_OK, 0) && cell_is_group_address(cell)) {
-        struct cell *member = cell;
-        status =
-            tr__group_send(worker, envelope, &member, &ask->to); /* who was asked, from now on */
-        cell = member;
-    }
-    if (__builtin_expect(status == TR_OK, 1)) {
-        bool is_held = cell_owner(cell) == worker->index && cell->flags & CELL_BARRIER;
-        if (is_held && !ask->carrier && self->envelope->kind == ENVELOPE_ASK)
-            self->asks_barrier = true;
-        return TR_OK;
-    }
-    if (status == TR_MAILBOX_FULL && !ask->carrier &&
-        (capacity_policy(capacity_load(&cell->door.capacity)) == TR_PARK ||
-         turn_is_behind(self, ask->to))) {
-        tr__asks_settle(worker); /* now its deadline is known */
-        status = tr__turn_wait_for_capacity(self, cell, envelope, ask->timeout.deadline_ns);
-    }
+    struct address address = {.kind = ENVELOPE_ASK,
+                              .to = ask->to,
+                              .sender = self->cell->identity,
+                              .causal = self->causal,
+                              .number = ask->id,
+                              .deadline_ms = tr__ask_deadline_ms(ask->asked_ns, deadline_ns)};
+    struct envelope *envelope = NULL;
+    tr_status status = mail_new(&worker->pool, address, ask->type, message, &envelope);
     if (status != TR_OK)
+        return status;
+    /* To a group: its member is the one that was asked, from now on. */
+    status = deliver(self, &cell, &ask->to, envelope, ask, ENVELOPE_ASK, DELIVER_QUICKLY);
+    if (__builtin_expect(status != TR_OK, 0))
         envelope_give(&worker->pool, envelope);
     return status;
 }
@@ -371,19 +342,9 @@ __attribute__((__noinline__)) static tr_pending ask_slowly(struct tr_self *self,
         tr__ask_end(self->worker, self->cell, ask);
         return pending_status(TR_NO_MEMORY);
     }
-    self->needs_slow_end = true;
     tr_pending pending = ask_pending(ask);
     ask_send(self, ask, message, timeout_ns, true);
     return pending;
-}
-
-/* Whether a request inside its envelope may go to this actor as quickly as can be. As mail_fits_fast. */
-ASK_INLINE bool is_near(const struct worker *worker, const struct cell *cell)
-{
-    return cell_owner(cell) == worker->fast_owner &&
-           !(cell->flags & (CELL_SLOW_SEND | CELL_BY_KIND)) && cell->life == LIFE_RUNNING &&
-           !mail_is_overdrawn(cell->stock_and_lines + MAIL_ONE_NOTICE) &&
-           !door_has_mail(&cell->door);
 }
 
 /* Whether this turn may ask, has capacity for it, and has no other ask open; and nothing is to be made. */
@@ -411,7 +372,8 @@ ASK_INLINE tr_pending ask_quickly(struct tr_self *self, uint64_t to, const tr_ty
     tr_time wait_ns = timeout_ns ? timeout_ns : TR_ASK_NS;
     /* What is atomic comes first: what was read before it would be read again. */
     if (__builtin_expect(
-            !cell || !is_near(worker, cell) || !type->is_flat || type->size > ENVELOPE_INLINE_ASK ||
+            !cell || !mail_fits_fast(worker, cell, ENVELOPE_ASK) || cell->life != LIFE_RUNNING ||
+                !type->is_flat || type->size > ENVELOPE_INLINE_ASK ||
                 (uint64_t)wait_ns > QUICK_WAIT_NS || !is_free_to_ask(self, worker, extra),
             0))
         return ask_slowly(self, to, type, message, timeout_ns);
@@ -430,7 +392,7 @@ ASK_INLINE tr_pending ask_quickly(struct tr_self *self, uint64_t to, const tr_ty
     uint32_t place = self->asks.count++;
     extra->asks.table.newest = ask;
     self->asks.places[place] = (uintptr_t)ask;
-    self->needs_slow_end = true;
+    turn_require_slow_end(self);
     /* As one word: who reads it so would wait until two of them are in the cache. */
     tr_pending pending = {(uint64_t)place << 32 | id};
     ask->pending = pending.id;
@@ -443,16 +405,14 @@ ASK_INLINE tr_pending ask_quickly(struct tr_self *self, uint64_t to, const tr_ty
     ask->asked_ns = now_ns;
     ask->timeout.deadline_ns = deadline_ns;
     ask_chain(worker, ask);
-    envelope->type = type;
-    envelope->sender = self->cell->identity;
-    envelope->causal = self->causal;
-    envelope->generation = (uint32_t)(to >> 32);
-    envelope->kind = ENVELOPE_ASK;
-    envelope->block_class = ENVELOPE_NO_BLOCK;
-    envelope_copy(envelope, message, type->size);
-    envelope->payload.ask.id = id;
-    envelope->payload.ask.deadline_ms =
-        near_deadline_ms((uint64_t)deadline_ns + (is_rough ? ASK_ROUGH_NS : 0));
+    uint32_t deadline_ms = near_deadline_ms((uint64_t)deadline_ns + (is_rough ? ASK_ROUGH_NS : 0));
+    struct address address = {.kind = ENVELOPE_ASK,
+                              .to = to,
+                              .sender = self->cell->identity,
+                              .causal = self->causal,
+                              .number = id,
+                              .deadline_ms = deadline_ms};
+    mail_fill_inside(&worker->pool, envelope, address, type, message, type->size);
     mail_send_quickly(worker, cell, envelope);
     return pending;
 }

@@ -150,11 +150,12 @@ static inline bool ask_reply_quickly(struct tr_self *self, const tr_type *type, 
                          0))
         return false;
     struct cell *cell = slots_find(worker->slots, request->sender);
-    if (__builtin_expect(!cell || cell_owner(cell) != worker->index || door_has_mail(&cell->door) ||
-                             cell->life != LIFE_RUNNING || cell->flags & CELL_MIXED ||
-                             !cell->extra || worker->outbox,
+    if (__builtin_expect(!cell || cell_owner(cell) != worker->fast_owner ||
+                             door_has_mail(&cell->door) || cell->life != LIFE_RUNNING ||
+                             cell->flags & CELL_MIXED || !cell->extra,
                          0))
         return false;
+    TR_ASSERT_SLOW(!worker->outbox_turn && !self->outbox);
     struct cell_extra *extra = cell->extra;
     struct ask *ask = extra->asks.table.newest;
     /* One that is young is not fixed, and one that a turn waits for has no carrier: it is plain. */
@@ -166,6 +167,7 @@ static inline bool ask_reply_quickly(struct tr_self *self, const tr_type *type, 
         return false;
     struct envelope *envelope = envelope_take_free(&worker->pool);
     request->kind = ENVELOPE_ANSWERED;
+    /* The turn that gets it looks at its type and its message, and at nothing of its address. */
     envelope->type = type;
     envelope->kind = ENVELOPE_REPLY;
     envelope->block_class = ENVELOPE_NO_BLOCK;

@@ -59,7 +59,6 @@ const tr_handler *tr__then_begin(struct tr_self *self)
     ask->turn = self;
     if (!turn_asks_add(self, ask))
         TR_UNREACHABLE("a turn without capacity for its first ask");
-    self->needs_slow_end = true;
     return &then->handler;
 }
 
@@ -104,21 +103,22 @@ tr_status tr_self_try_ask_then(tr_self *self, const tr_then *then, void *context
     if (cell_durable(self->cell))
         return TR_NOT_SUPPORTED; /* what its handler changed would not be stored */
     struct worker *worker = self->worker;
-    struct envelope *carrier = envelope_take(&worker->pool);
-    struct ask *ask = carrier ? tr__ask_new(self, to.bits, then->handler.type) : NULL;
-    if (!ask) {
-        if (carrier)
-            envelope_give_empty(&worker->pool, carrier);
+    struct ask *ask = tr__ask_new(self, to.bits, then->handler.type);
+    if (!ask)
         return TR_NO_MEMORY;
-    }
     const struct tr_answered answered = {.ask = (uint64_t)(uintptr_t)ask,
                                          .then = (uint64_t)(uintptr_t)then,
                                          .context = (uint64_t)(uintptr_t)context};
-    (void)envelope_fill(&worker->pool, carrier, &tr__then_type, &answered, ENVELOPE_INLINE);
+    /* What it is will be known when the answer is there: tr__then_due. */
+    struct address address = {
+        .kind = ENVELOPE_VOID, .to = self->cell->identity, .causal = self->causal};
+    struct envelope *carrier;
+    tr_status status = tr__mail_new(&worker->pool, address, &tr__then_type, &answered, &carrier);
+    if (status != TR_OK) {
+        tr__ask_end(worker, self->cell, ask);
+        return status;
+    }
     carrier->mail.next = (struct door_mail *)(void *)self->cell;
-    carrier->sender = 0;
-    carrier->causal = self->causal;
-    carrier->generation = cell_generation(self->cell);
     ask->carrier = carrier;
     ask->turn = NULL;
     self->cell->extra->asks.then_count++;

@@ -337,19 +337,12 @@ static void keep(struct worker *worker, struct ask *ask, const char *words)
 static bool send(struct worker *worker, enum envelope_kind kind, uint64_t to,
                  const struct tr_ask_trace *trace)
 {
+    struct address address = {.kind = kind, .to = to};
     struct cell *cell = slots_find(worker->slots, to);
-    struct envelope *envelope = cell ? envelope_take(&worker->pool) : NULL;
-    if (!envelope)
+    struct envelope *envelope;
+    if (!cell ||
+        tr__mail_new(&worker->pool, address, &tr_type_tr_ask_trace, trace, &envelope) != TR_OK)
         return false;
-    if (envelope_fill(&worker->pool, envelope, &tr_type_tr_ask_trace, trace, ENVELOPE_INLINE) !=
-        TR_OK) {
-        envelope_give_empty(&worker->pool, envelope);
-        return false;
-    }
-    envelope->kind = (uint8_t)kind;
-    envelope->sender = 0;
-    envelope->causal = 0;
-    envelope->generation = (uint32_t)(to >> 32);
     if (tr__mail_send(worker, cell, envelope) == TR_OK)
         return true;
     envelope_give(&worker->pool, envelope);

@@ -61,7 +61,7 @@ static inline void line_leave(struct tr_self *self)
     list_remove(&self->sender.line);
     self->sender.wants = 0;
     self->is_behind = !list_is_empty(&self->cell->extra->waits.line);
-    self->needs_slow_end = true; /* the end of the turn takes that back */
+    turn_require_slow_end(self); /* the end of the turn takes that back */
 }
 
 /** Waits until nobody of the line is before this turn. As tr__turn_park; TR_MAILBOX_FULL in a ring. */

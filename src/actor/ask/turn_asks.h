@@ -24,7 +24,7 @@ enum { TURN_ASK_IS_ANSWERED = 1 }; /* in a place: it is an envelope */
 /** Makes capacity for one more. False: no memory. */
 bool tr__turn_asks_grow(struct tr_self *self);
 
-/** Adds an ask that has its number. False: no memory. */
+/** Adds an ask that has its number, which the end of the turn drops. False: no memory. */
 static inline bool turn_asks_add(struct tr_self *self, struct ask *ask)
 {
     struct turn_asks *asks = &self->asks;
@@ -32,6 +32,7 @@ static inline bool turn_asks_add(struct tr_self *self, struct ask *ask)
         return false;
     ask->place = asks->count;
     asks->places[asks->count++] = (uintptr_t)ask;
+    turn_require_slow_end(self);
     return true;
 }
 

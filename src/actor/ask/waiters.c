@@ -35,25 +35,17 @@ struct envelope *tr__letter_new(struct worker *worker, uint64_t number, int32_t 
                                 int32_t lines)
 {
     struct tr_capacity capacity = {.number = number, .messages = messages, .lines = lines};
-    struct envelope *envelope = envelope_take(&worker->pool);
-    if (!envelope)
-        return NULL;
-    if (envelope_fill(&worker->pool, envelope, &tr_type_tr_capacity, &capacity, ENVELOPE_INLINE) !=
-        TR_OK) {
-        envelope_give_empty(&worker->pool, envelope);
-        return NULL;
-    }
-    envelope->causal = 0;
-    return envelope;
+    struct address address = {.kind = ENVELOPE_WANTED}; /* tr__letter_send knows the rest */
+    struct envelope *envelope = NULL;
+    tr_status status = mail_new(&worker->pool, address, &tr_type_tr_capacity, &capacity, &envelope);
+    return status == TR_OK ? envelope : NULL;
 }
 
 bool tr__letter_send(struct worker *worker, struct envelope *envelope, enum envelope_kind kind,
                      uint64_t to, uint64_t from)
 {
     struct cell *cell = slots_find(worker->slots, to);
-    envelope->kind = (uint8_t)kind;
-    envelope->sender = from;
-    envelope->generation = (uint32_t)(to >> 32);
+    mail_readdress(envelope, kind, to, from);
     if (cell && tr__mail_send(worker, cell, envelope) == TR_OK)
         return true;
     envelope_give(&worker->pool, envelope);
@@ -324,9 +316,6 @@ void tr__waiters_mail(struct worker *worker, struct cell *cell, struct envelope 
 {
     bool is_here = envelope->generation == cell_generation(cell) && cell->life < LIFE_STOPPED;
     switch ((enum envelope_kind)envelope->kind) {
-    case ENVELOPE_RETURNED:
-        tr__blocking_returned(worker, cell, envelope);
-        return;
     case ENVELOPE_WANTED:
         if (!is_here) {
             (void)answer(worker, cell, envelope, 0, 0, TR_STOPPED);
@@ -359,9 +348,6 @@ void tr__waiters_mail(struct worker *worker, struct cell *cell, struct envelope 
     case ENVELOPE_TRACE:
         tr__ask_trace_mail(worker, cell, envelope);
         return;
-    case ENVELOPE_WHY:
-        tr__why_mail(worker, cell, envelope);
-        return;
     case ENVELOPE_TRACED:
         tr__ask_told(worker, cell, envelope);
         return;
@@ -379,9 +365,7 @@ static tr_status want(struct worker *worker, struct envelope *wanted, uint64_t t
     if (!cell || cell_owner(cell) != worker->index)
         return tr__letter_send(worker, wanted, ENVELOPE_WANTED, to, from) ? TR_OK : TR_STOPPED;
     mail_look(worker, cell); /* what came from elsewhere came first */
-    wanted->kind = ENVELOPE_WANTED;
-    wanted->sender = from;
-    wanted->generation = (uint32_t)(to >> 32);
+    mail_readdress(wanted, ENVELOPE_WANTED, to, from);
     tr_status status = enlist(worker, cell, wanted);
     if (status != TR_OK)
         envelope_give(&worker->pool, wanted);
@@ -482,7 +466,7 @@ static tr_status place(struct tr_self *self, struct cell *cell, struct envelope 
     if (status != TR_OK || !is_near) {
         if (status != TR_OK || !capacity->messages || is_followed)
             tr__grant_return(self);
-        self->needs_slow_end = true;
+        turn_require_slow_end(self);
         return status;
     }
     int32_t lines = capacity->lines < STOCK_LINES_MAX * STOCK_STEP ? capacity->lines : 0;

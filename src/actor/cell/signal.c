@@ -62,16 +62,8 @@ bool tr__signal_is_forged(const tr_type *type)
 struct envelope *tr__signal_new(struct worker *worker, uint64_t to, const tr_type *type,
                                 const void *message)
 {
-    struct envelope *envelope = envelope_take(&worker->pool);
-    if (!envelope)
-        return NULL;
-    if (envelope_fill(&worker->pool, envelope, type, message, ENVELOPE_INLINE) != TR_OK) {
-        envelope_give_empty(&worker->pool, envelope);
-        return NULL;
-    }
-    envelope->kind = ENVELOPE_SIGNAL;
-    envelope->sender = 0;
-    envelope->causal = 0;
-    envelope->generation = (uint32_t)(to >> 32);
-    return envelope;
+    struct address address = {.kind = ENVELOPE_SIGNAL, .to = to};
+    struct envelope *envelope;
+    tr_status status = tr__mail_new(&worker->pool, address, type, message, &envelope);
+    return status == TR_OK ? envelope : NULL;
 }

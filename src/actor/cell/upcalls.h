@@ -31,6 +31,8 @@ void tr__budget_mail(struct worker *worker, struct cell *cell, const struct enve
 void tr__ask_arrived(struct worker *worker, struct cell *cell, struct envelope *envelope);
 /** WANTED up to WHY: what senders that wait, traces and cycles of asks exchange. ask/waiters.c; owner. */
 void tr__waiters_mail(struct worker *worker, struct cell *cell, struct envelope *envelope);
+/** A function of tr_blocking has returned: wakes its turn. turn/blocking.c; owner. */
+void tr__blocking_returned(struct worker *worker, struct cell *cell, struct envelope *envelope);
 /** A WATCH or an UNWATCH. life/watchers.c; owner. */
 void tr__watch_mail(struct worker *worker, struct cell *cell, struct envelope *envelope);
 /** A FAILED, DECIDED, DOWN or UP, between a child and its parent. life/failure.c; owner. */

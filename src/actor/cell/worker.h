@@ -156,7 +156,7 @@ struct tr_self {
     uint32_t turns_max; /* of this run */
     uint32_t defer_count;
     bool asks_barrier;   /* it has asked an actor that is behind a barrier: see actor/ask/ring.h */
-    bool needs_slow_end; /* it has defers, scratch memory, a become or an error */
+    bool needs_slow_end; /* only turn_require_slow_end sets it */
     bool waits_plainly;  /* is_detached, and neither a barrier nor about a timer's message */
     uint8_t state;       /* enum turn_state */
     const tr_handler *handler; /* that runs */
@@ -173,6 +173,7 @@ struct tr_self {
     struct turn_sender sender;
     struct old_state *old_state; /* the state it began with, if its actor has another by now */
     struct durable_frame *frame; /* of a durable actor's turn; see durable/actor.h */
+    struct outbox *outbox;       /* that holds what it sends: actor/mail/outbox.h; NULL: none */
     struct turn_scratch scratch;
     struct turn_defers defers;
 };
@@ -181,11 +182,30 @@ static_assert(offsetof(struct tr_self, handler) == 64,
               "a message needs the first 64 bytes only, and the handler");
 static_assert(offsetof(struct tr_self, asks.few) <= 192, "a wait needs no more than that");
 
-/** Who sent the message of a turn, 0 for nobody. A timer's envelope uses the place otherwise. */
-static inline uint64_t turn_sender(const struct tr_self *self)
+/**
+ * A turn has done something that its end must undo or look at: ends it by tr__turn_finish. Whatever of
+ * turn_is_plain becomes false asks for this. Owner only.
+ */
+static inline void turn_require_slow_end(struct tr_self *self)
 {
-    const struct envelope *envelope = self->envelope;
-    return envelope && envelope->kind != ENVELOPE_EVENT ? envelope->sender : 0;
+    self->needs_slow_end = true;
+}
+
+/** A reply could not be sent: who asked gets `status` when the turn ends. Owner only. */
+static inline void turn_fail_reply(struct tr_self *self, tr_status status)
+{
+    self->reply_failed = status;
+    turn_require_slow_end(self);
+}
+
+/** Whether a turn may end the quick way: nothing of it is left when its message is given back. */
+static inline bool turn_is_plain(const struct tr_self *self)
+{
+    return !self->is_detached && !self->is_barrier && !self->is_unusual && !self->asks_barrier &&
+           !self->defer_count && !self->asks.count && !self->batch && !self->capacity.grant &&
+           !self->capacity.favoured && !self->become.behavior && !self->frame && !self->outbox &&
+           self->state == TURN_RUNS && self->reply_failed == TR_OK && self->error.status == TR_OK &&
+           tr__scratch_mark(self->scratch.current) == self->scratch.mark;
 }
 
 /** Counters of a worker, or of all clients: written by one thread at a time, read by any. */
@@ -362,8 +382,8 @@ struct worker {
     struct slots_map map; /* of these slots */
     struct slot_cache slot_cache;
     uint32_t index;
-    uint32_t fast_owner; /* owner of the actors that the fast path may send to: worker_set_outbox */
-    struct outbox *outbox; /* of the durable actor whose turn runs: actor/mail/outbox.h; or NULL */
+    uint32_t fast_owner; /* owner of the actors that the fast path may send to: worker_hold_sends */
+    struct tr_self *outbox_turn; /* whose outbox holds what is sent now; NULL: none does */
     struct counters counters;
     struct envelope_pool pool;
     struct dispatches dispatches;
@@ -435,15 +455,20 @@ static inline void worker_set_type(struct worker *worker, const tr_type *type)
 }
 
 /**
- * Sends that have to wait for a turn's end go through the outbox, and those of a thread that may have been
- * replaced come in first: none is quick. For this no actor is near, which costs the others nothing, for they
- * look where an actor lives anyway. Worker only; of one whose threads are replaced `fast_owner` never changes.
+ * From now on what the worker sends is held in the outbox of this turn; NULL: it is not held. Gives the turn
+ * whose sends were held until now. Functions of actor/mail/outbox.h call this, and no others.
+ *
+ * No send is quick while sends are held, nor on a thread that may have been replaced: such a thread comes in first.
+ * Quick ways to send compare the owner of the receiver with `fast_owner`, which is then no worker at all, so this
+ * costs other turns nothing. Worker only; of one whose threads are replaced `fast_owner` never changes.
  */
-static inline void worker_set_outbox(struct worker *worker, struct outbox *outbox)
+static inline struct tr_self *worker_hold_sends(struct worker *worker, struct tr_self *self)
 {
-    worker->outbox = outbox;
+    struct tr_self *before = worker->outbox_turn;
+    worker->outbox_turn = self;
     if (!atomptr_load(&worker->handoff.claim, ATOM_RELAXED))
-        worker->fast_owner = outbox ? CELL_NOWHERE : worker->index;
+        worker->fast_owner = self ? CELL_NOWHERE : worker->index;
+    return before;
 }
 
 /** The turn that runs on top of all others. */

@@ -156,10 +156,9 @@ static bool tell_parent(struct worker *worker, struct cell *cell, struct failure
         return false;
     envelope->type = &tr_type_tr_none;
     envelope->block_class = ENVELOPE_NO_BLOCK;
-    envelope->kind = ENVELOPE_FAILED;
-    envelope->sender = cell->identity;
-    envelope->causal = 0;
-    envelope->generation = cell_generation(parent);
+    mail_address(envelope,
+                 (struct address){
+                     .kind = ENVELOPE_FAILED, .to = parent->identity, .sender = cell->identity});
     memcpy(envelope->payload.bytes, &failure, sizeof failure);
     if (tr__mail_send(worker, parent, envelope) == TR_OK)
         return true;
@@ -389,8 +388,7 @@ static bool is_bounced(struct worker *worker, struct cell *cell, struct envelope
     if (!(cell->flags & CELL_CALLS))
         return false;
     struct cell *parent = slots_parent(worker->slots, cell);
-    envelope->sender = cell->identity;
-    envelope->generation = cell_generation(parent);
+    mail_readdress(envelope, (enum envelope_kind)envelope->kind, parent->identity, cell->identity);
     if (tr__mail_send(worker, parent, envelope) != TR_OK)
         envelope_give(&worker->pool, envelope);
     return true;
@@ -477,8 +475,7 @@ static void on_child(struct worker *worker, struct cell *cell, struct envelope *
         memcpy(&failure, envelope->payload.bytes, sizeof failure);
         struct cell *child = slots_find(worker->slots, envelope->sender);
         failure->directive = TR_STOP_CHILD;
-        envelope->kind = ENVELOPE_DECIDED;
-        envelope->generation = (uint32_t)(envelope->sender >> 32);
+        mail_readdress(envelope, ENVELOPE_DECIDED, envelope->sender, envelope->sender);
         if (!failure->is_final && child && tr__mail_send(worker, child, envelope) == TR_OK)
             return;
         tr__failure_free(worker, failure);
@@ -512,20 +509,14 @@ static bool go(struct worker *worker, struct cell *cell, struct failure *failure
     }
     /* The parent takes all of them down, this one in its turn. */
     struct cell *parent = slots_parent(worker->slots, cell);
-    struct envelope *envelope = envelope_take(&worker->pool);
+    struct address address = {
+        .kind = ENVELOPE_UP, .to = parent->identity, .sender = cell->identity};
     struct tr_ready ready = {.spec = (uint64_t)(uintptr_t)failure->spec, .cause = failure->cause};
-    tr_status status = TR_NO_MEMORY;
+    struct envelope *envelope;
     failure->phase = FAILURE_READY;
     cell->sched_state = SCHED_WAITING;
-    if (envelope)
-        status = envelope_fill(&worker->pool, envelope, &tr_type_tr_ready, &ready, ENVELOPE_INLINE);
-    if (status != TR_OK && envelope)
-        envelope_give_empty(&worker->pool, envelope);
+    tr_status status = tr__mail_new(&worker->pool, address, &tr_type_tr_ready, &ready, &envelope);
     if (status == TR_OK) {
-        envelope->kind = ENVELOPE_UP;
-        envelope->sender = cell->identity;
-        envelope->causal = 0;
-        envelope->generation = cell_generation(parent);
         status = tr__mail_send(worker, parent, envelope);
         if (status != TR_OK)
             envelope_give(&worker->pool, envelope);

@@ -61,17 +61,15 @@ static tr_status order(struct tr_self *self, uint64_t ref, enum envelope_kind ki
         mail_rouse(worker, cell);
         return TR_OK;
     }
-    struct envelope *envelope = envelope_take(&worker->pool);
-    if (!envelope)
-        return TR_NO_MEMORY;
-    (void)envelope_fill(&worker->pool, envelope, &tr_type_tr_none, &none, ENVELOPE_INLINE);
-    envelope->kind = (uint8_t)kind;
-    envelope->sender = self->cell->identity;
-    envelope->causal = self->causal;
-    envelope->generation = (uint32_t)(ref >> 32);
+    struct address address = {
+        .kind = kind, .to = ref, .sender = self->cell->identity, .causal = self->causal};
+    struct envelope *envelope;
+    tr_status status = tr__mail_new(&worker->pool, address, &tr_type_tr_none, &none, &envelope);
+    if (status != TR_OK)
+        return status;
     if (is_dismissed)
         atom32_fetch_or(&cell->control, CONTROL_DISMISS, ATOM_RELAXED);
-    tr_status status = tr__mail_send(worker, cell, envelope);
+    status = tr__mail_send(worker, cell, envelope);
     if (status != TR_OK) {
         envelope_give(&worker->pool, envelope);
         return status;

@@ -123,9 +123,7 @@ static void come_up(struct worker *worker, struct cell *cell)
     }
     if (is_running && answer) {
         struct cell *parent = slots_parent(worker->slots, cell);
-        answer->kind = ENVELOPE_UP;
-        answer->sender = cell->identity;
-        answer->generation = cell_generation(parent);
+        mail_readdress(answer, ENVELOPE_UP, parent->identity, cell->identity);
         if (tr__mail_send(worker, parent, answer) == TR_OK)
             answer = NULL;
     }
@@ -157,9 +155,7 @@ static void come_down(struct worker *worker, struct cell *cell)
     rest(worker, cell);
     if (!answer)
         return;
-    answer->kind = ENVELOPE_DOWN;
-    answer->sender = cell->identity;
-    answer->generation = cell_generation(parent);
+    mail_readdress(answer, ENVELOPE_DOWN, parent->identity, cell->identity);
     if (tr__mail_send(worker, parent, answer) != TR_OK)
         envelope_give(&worker->pool, answer); /* the parent ends, and kills it */
 }

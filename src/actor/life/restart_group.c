@@ -106,23 +106,16 @@ static bool order(struct worker *worker, struct cell *parent, uint64_t member,
     if (!cell)
         return false;
     struct tr_pre_restart message = {.cause = group->cause};
-    struct envelope *envelope = envelope_take(&worker->pool);
-    tr_status status = TR_NO_MEMORY;
+    struct address address = {.kind = kind, .to = member, .sender = parent->identity};
+    struct envelope *envelope;
+    tr_status status =
+        tr__mail_new(&worker->pool, address, &tr_type_tr_pre_restart, &message, &envelope);
     group->waits_for = member;
-    if (envelope)
-        status = envelope_fill(
-            &worker->pool, envelope, &tr_type_tr_pre_restart, &message, ENVELOPE_INLINE);
     if (status != TR_OK) {
-        if (envelope)
-            envelope_give_empty(&worker->pool, envelope);
         /* What cannot be told to start again stops: that needs no memory, and is an answer. */
         tr__child_order(worker, cell, CONTROL_KILL | CONTROL_DISMISS);
         return true;
     }
-    envelope->kind = (uint8_t)kind;
-    envelope->sender = parent->identity;
-    envelope->causal = 0;
-    envelope->generation = (uint32_t)(member >> 32);
     if (tr__mail_send(worker, cell, envelope) == TR_OK)
         return true;
     envelope_give(&worker->pool, envelope);

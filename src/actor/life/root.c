@@ -27,21 +27,14 @@ bool tr__root_args(struct worker *worker, struct cell *cell)
     TR_ASSERT(!(cell->flags & CELL_BARRIER)); /* no turn waits: all mail is in the two rings */
     if (has_args(cell->cycle) || has_args(cell->notices))
         return true;
-    struct envelope *envelope = envelope_take(&worker->pool);
-    tr_status status = TR_NO_MEMORY;
-    if (envelope)
-        status = envelope_fill(&worker->pool, envelope, &tr_type_tr_args, args, ENVELOPE_INLINE);
+    struct address address = {.kind = ENVELOPE_NOTICE, .to = cell->identity};
+    struct envelope *envelope;
+    tr_status status = tr__mail_new(&worker->pool, address, &tr_type_tr_args, args, &envelope);
     if (status != TR_OK) {
-        if (envelope)
-            envelope_give_empty(&worker->pool, envelope);
         tr_error error = {.status = status, .text = "the arguments of the program"};
         tr__cell_fail(worker, cell, "tr_args", &error);
         return false;
     }
-    envelope->kind = ENVELOPE_NOTICE;
-    envelope->sender = 0;
-    envelope->causal = 0;
-    envelope->generation = cell_generation(cell);
     atom64_count(&worker->counters.accepted, 1);
     mail_count(cell, envelope);
     tr__capacity_take_back(cell, mail_lines(envelope));

@@ -153,9 +153,7 @@ static void answer(struct worker *worker, struct cell *parent, struct envelope *
                    struct failure *failure)
 {
     struct cell *child = slots_find(worker->slots, failure->child);
-    envelope->kind = ENVELOPE_DECIDED;
-    envelope->sender = 0;
-    envelope->generation = (uint32_t)(failure->child >> 32);
+    mail_readdress(envelope, ENVELOPE_DECIDED, failure->child, 0);
     if (child && !failure->is_final && tr__mail_send(worker, child, envelope) == TR_OK)
         return;
     envelope_give_empty(&worker->pool, envelope);

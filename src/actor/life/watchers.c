@@ -20,10 +20,8 @@ static struct envelope *watch_fill(struct envelope *envelope, uint64_t watcher, 
 {
     envelope->type = &tr__terminated_type;
     envelope->block_class = ENVELOPE_NO_BLOCK;
-    envelope->kind = ENVELOPE_WATCH;
-    envelope->sender = watcher;
-    envelope->causal = 0;
-    envelope->generation = (uint32_t)(target >> 32);
+    mail_address(envelope,
+                 (struct address){.kind = ENVELOPE_WATCH, .to = target, .sender = watcher});
     *watch_letter(envelope) = (struct watch_letter){.target = target};
     return envelope;
 }
@@ -32,10 +30,7 @@ static void unwatch_fill(struct envelope *envelope, uint64_t target, struct enve
 {
     envelope->type = &tr_type_tr_none;
     envelope->block_class = ENVELOPE_NO_BLOCK;
-    envelope->kind = ENVELOPE_UNWATCH;
-    envelope->sender = 0;
-    envelope->causal = 0;
-    envelope->generation = (uint32_t)(target >> 32);
+    mail_address(envelope, (struct address){.kind = ENVELOPE_UNWATCH, .to = target});
     struct unwatch_letter *letter = envelope_data(envelope);
     *letter = (struct unwatch_letter){.target = target, .watch = watch};
 }
@@ -52,9 +47,7 @@ static struct envelope *unwatch_new(struct worker *worker)
 /* The watch becomes the signal. */
 static void watch_turn(struct envelope *envelope)
 {
-    envelope->kind = ENVELOPE_SIGNAL;
-    envelope->generation = (uint32_t)(envelope->sender >> 32);
-    envelope->sender = 0;
+    mail_readdress(envelope, ENVELOPE_SIGNAL, envelope->sender, 0);
 }
 
 /*

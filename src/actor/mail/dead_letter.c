@@ -80,22 +80,13 @@ static void tell_subscriber(struct tr_system *system, struct worker *worker, uin
     struct envelope_pool *pool = worker ? &worker->pool : &system->foreign.pool;
     if (!worker)
         lock_take(&system->foreign.lock);
-    struct envelope *envelope = envelope_take(pool);
-    if (envelope &&
-        envelope_fill(pool, envelope, &tr_type_tr_dead_letter, message, ENVELOPE_INLINE) != TR_OK) {
-        envelope->block_class = ENVELOPE_NO_BLOCK;
-        envelope_give(pool, envelope);
-        envelope = NULL;
-    }
+    struct address address = {.kind = ENVELOPE_NOTICE, .to = ref};
+    struct envelope *envelope;
+    tr_status status = tr__mail_new(pool, address, &tr_type_tr_dead_letter, message, &envelope);
     if (!worker)
         lock_give(&system->foreign.lock);
-    if (!envelope)
-        return;
-    envelope->kind = ENVELOPE_NOTICE;
-    envelope->sender = 0;
-    envelope->causal = 0;
-    envelope->generation = (uint32_t)(ref >> 32);
-    tr__mail_send_any(system, worker, cell, envelope);
+    if (status == TR_OK)
+        tr__mail_send_any(system, worker, cell, envelope);
 }
 
 /* Locked. */

@@ -241,7 +241,7 @@ static tr_status send_through(struct tr_system *system, struct worker *worker,
     const struct cell *running = worker ? worker_running(worker) : NULL;
     struct cell *member;
     while ((member = tr__group_next(&walk))) {
-        envelope->generation = (uint32_t)(walk.member >> 32);
+        mail_redirect(envelope, walk.member);
         tr_status one = TR_MAILBOX_FULL;
         if (!worker)
             one = tr__mail_send_outside(system, member, envelope);
@@ -260,7 +260,7 @@ static tr_status send_through(struct tr_system *system, struct worker *worker,
     }
     if (status != TR_OK) {
         tr__group_give_up(&walk);
-        envelope->generation = (uint32_t)(*to >> 32);
+        mail_redirect(envelope, *to);
     }
     return status;
 }

@@ -66,7 +66,7 @@ static tr_status sealed_status(const struct cell *cell)
 __attribute__((__noinline__)) static bool may_come_in(struct worker *worker, struct cell *cell,
                                                       struct envelope *envelope)
 {
-    if (cell->flags & CELL_SEALED && envelope->kind > ENVELOPE_EXCEPTION) {
+    if (cell->flags & CELL_SEALED && !kind_has(envelope->kind, MAIL_PASSES_SEAL)) {
         if (mail_takes_capacity(envelope))
             capacity_give_any(cell, envelope);
         tr__mail_bury_one(worker, cell, envelope, sealed_status(cell));
@@ -77,19 +77,6 @@ __attribute__((__noinline__)) static bool may_come_in(struct worker *worker, str
     return true;
 }
 
-/* The runtime's own mail: whoever takes it looks himself whether it comes too late. */
-static void take_in_own(struct worker *worker, struct cell *cell, struct envelope *envelope)
-{
-    if (envelope->kind == ENVELOPE_STORED)
-        cell_durable(cell)->hooks->on_stored(worker, cell, envelope);
-    else if (envelope->kind >= ENVELOPE_FAILED)
-        tr__supervision_mail(worker, cell, envelope);
-    else if (envelope->kind >= ENVELOPE_WATCH)
-        tr__watch_mail(worker, cell, envelope);
-    else
-        tr__waiters_mail(worker, cell, envelope);
-}
-
 /* Whether a message goes to the mailbox of notices, as nearly all do. */
 static inline bool is_plain(const struct cell *cell, const struct envelope *envelope)
 {
@@ -97,85 +84,65 @@ static inline bool is_plain(const struct cell *cell, const struct envelope *enve
            (envelope->kind == ENVELOPE_ASK && !(cell->flags & CELL_BY_KIND));
 }
 
-/* A message that counts. What comes behind a PoisonPill is refused. */
+/* Mail that waits in a mailbox. What comes behind a PoisonPill is refused. */
 static void take_in_message(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
-    bool is_probe = envelope->kind == ENVELOPE_PROBE; /* no message: nobody refuses it */
-    if (envelope->kind >= ENVELOPE_WANTED) {
-        take_in_own(worker, cell, envelope);
-        return;
-    }
-    if (envelope->kind <= ENVELOPE_EXCEPTION && envelope->sender) {
+    if (mail_is_answer(envelope) && envelope->sender) {
         tr__ask_arrived(worker, cell, envelope);
         return;
     }
-    if (__builtin_expect(cell->flags & (CELL_SEALED | CELL_METERED), 0) && !is_probe &&
-        !may_come_in(worker, cell, envelope))
+    if (__builtin_expect(cell->flags & (CELL_SEALED | CELL_METERED), 0) &&
+        envelope->kind != ENVELOPE_PROBE && !may_come_in(worker, cell, envelope))
         return;
     /* It is up, and is asked no more than that: a long queue, or to be Suspended, is no matter. */
-    if (is_probe && cell->flags & CELL_STARTED && cell->sched_state != SCHED_MOUNTING) {
+    if (envelope->kind == ENVELOPE_PROBE && cell->flags & CELL_STARTED &&
+        cell->sched_state != SCHED_MOUNTING) {
         tr__probe_answer(worker, envelope, true);
         return;
     }
     mail_count(cell, envelope);
     if (!is_plain(cell, envelope))
         cell->flags |= CELL_MIXED;
-    switch ((enum envelope_kind)envelope->kind) {
-    case ENVELOPE_REPLY:
+    switch (kind_box(envelope->kind)) {
+    case MAIL_BOX_REPLIES:
         ring_push(&cell->replies, envelope);
         break;
-    case ENVELOPE_EXCEPTION:
+    case MAIL_BOX_EXCEPTIONS:
         ring_push(&cell->exceptions, envelope);
         break;
-    case ENVELOPE_ASK:
+    case MAIL_BOX_REQUESTS:
         ring_push(cell->flags & CELL_BY_KIND ? &cell->extra->mail.requests : &cell->notices,
                   envelope);
         break;
-    case ENVELOPE_EVENT:
-        ring_push(&cell->events, envelope);
-        break;
-    case ENVELOPE_NOTICE:
-    case ENVELOPE_SIGNAL:
-    case ENVELOPE_STOP:
-    case ENVELOPE_KILL:
-    case ENVELOPE_SUSPEND:
-    case ENVELOPE_RESUME:
-    case ENVELOPE_VOID:
-    case ENVELOPE_PROBE:
-    case ENVELOPE_OUTCOME:
-    case ENVELOPE_ANSWERED:
-    case ENVELOPE_WANTED:
-    case ENVELOPE_GRANT:
-    case ENVELOPE_BACK:
-    case ENVELOPE_TRACE:
-    case ENVELOPE_TRACED:
-    case ENVELOPE_RING:
-    case ENVELOPE_RETURNED:
-    case ENVELOPE_WHY:
-    case ENVELOPE_STORED:
-    case ENVELOPE_WATCH:
-    case ENVELOPE_UNWATCH:
-    case ENVELOPE_FAILED:
-    case ENVELOPE_DECIDED:
-    case ENVELOPE_DOWN:
-    case ENVELOPE_UP:
+    case MAIL_BOX_NOTICES:
         ring_push(&cell->notices, envelope);
         break;
+    case MAIL_BOX_EVENTS:
+        ring_push(&cell->events, envelope);
+        break;
+    case MAIL_BOX_NONE:
+        TR_UNREACHABLE("mail that no actor gets");
     }
 }
 
-/* Kill and PoisonPill act when they are taken in. True when the envelope was one of them. */
-static bool take_in_order(struct worker *worker, struct cell *cell, struct envelope *envelope)
+/* Mail of any kind: it waits in a mailbox, or a function takes it. */
+static void take_in(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
-    if (envelope->kind < ENVELOPE_STOP || envelope->kind > ENVELOPE_RESUME)
-        return false;
+    mail_taker *taker = tr__mail_takers[envelope->kind];
+    if (taker)
+        taker(worker, cell, envelope);
+    else
+        take_in_message(worker, cell, envelope);
+}
+
+void tr__order_mail(struct worker *worker, struct cell *cell, struct envelope *envelope)
+{
     if (envelope->generation == cell_generation(cell)) {
         if (envelope->kind == ENVELOPE_SUSPEND)
             tr__extra_note_suspend(worker, cell, envelope->sender);
         tr__mail_order(cell, (enum envelope_kind)envelope->kind);
     }
     envelope_give(&worker->pool, envelope);
-    return true;
 }
 
 void tr__mail_order(struct cell *cell, enum envelope_kind kind)
@@ -233,10 +200,9 @@ void tr__mail_take_in(struct worker *worker, struct cell *cell, struct door_mail
     while (taking.first) {
         struct envelope *envelope = (struct envelope *)(void *)taking.first;
         taking.first = taking.first->next;
-        if (take_in_order(worker, cell, envelope))
-            continue;
-        if (envelope->kind >= ENVELOPE_WANTED) {
-            take_in_own(worker, cell, envelope);
+        mail_taker *taker = tr__mail_takers[envelope->kind];
+        if (taker) {
+            taker(worker, cell, envelope);
             continue;
         }
         /* Sent to an earlier tenant, or after the door was closed. */
@@ -299,8 +265,8 @@ void tr__mail_hold(struct cell *cell)
     cell->flags |= CELL_BARRIER;
     while (cell->cycle) {
         struct envelope *envelope = ring_pop(&cell->cycle);
-        bool waits = mail_takes_capacity(envelope) || envelope->kind == ENVELOPE_SIGNAL;
-        waits |= extra->durable && envelope->kind == ENVELOPE_EVENT;
+        bool waits = !kind_has(envelope->kind, MAIL_PASSES_BARRIER);
+        waits |= extra->durable && envelope->kind == ENVELOPE_EVENT; /* mail_holds_events */
         ring_push(waits ? &extra->mail.held : &others, envelope);
     }
     cell->cycle = others;
@@ -312,7 +278,7 @@ static struct envelope *take_first(struct cell *cell)
     struct envelope *first = NULL;
     while (cell->cycle) {
         struct envelope *next = (struct envelope *)(void *)cell->cycle->mail.next;
-        if (next->kind > ENVELOPE_EXCEPTION)
+        if (!mail_is_answer(next))
             break;
         ring_push(&first, ring_pop(&cell->cycle));
     }
@@ -347,16 +313,10 @@ void tr__mail_drop(struct worker *worker, struct envelope *envelope)
     envelope_give(&worker->pool, envelope);
 }
 
-/* What turns wait for goes through behind a PoisonPill too. */
-static bool is_for_a_turn(const struct envelope *envelope)
-{
-    return envelope->kind <= ENVELOPE_EXCEPTION || envelope->kind >= ENVELOPE_WANTED;
-}
-
 static tr_status push(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
     /* Behind the door it may be gone at once. */
-    uint64_t is_counted = envelope->kind <= ENVELOPE_SIGNAL;
+    uint64_t is_counted = mail_counts(envelope);
     enum door_result result = door_push(&cell->door, &envelope->mail);
     if (result == DOOR_REFUSED)
         return TR_STOPPED;
@@ -364,12 +324,6 @@ static tr_status push(struct worker *worker, struct cell *cell, struct envelope 
     if (result == DOOR_TAKEN_POST)
         tr__system_post(worker->system, &worker->counters, cell);
     return TR_OK;
-}
-
-/* Whether it is known to nobody by its address: a copy is as good. */
-static bool may_be_copied(const struct envelope *envelope)
-{
-    return envelope->kind <= ENVELOPE_NOTICE;
 }
 
 /*
@@ -381,7 +335,7 @@ __attribute__((__noinline__)) static tr_status look_at_client(struct worker *wor
 {
     if (envelope->kind == ENVELOPE_ASK)
         return TR_NO_REPLY;
-    if (envelope->kind <= ENVELOPE_EXCEPTION)
+    if (mail_is_answer(envelope))
         envelope->payload.ask.deadline_ms = ask_stamp_ms(clock_bound_roughly(&worker->clock));
     return TR_OK;
 }
@@ -400,7 +354,7 @@ static tr_status send_far(struct worker *worker, struct cell *cell, struct envel
             return status;
     }
     struct envelope *sent = envelope;
-    if (may_be_copied(envelope) && owner < worker->system->worker_count)
+    if (kind_has(envelope->kind, MAIL_MAY_BE_COPIED) && owner < worker->system->worker_count)
         sent = envelope_swap(&worker->pool, envelope, owner);
     tr_status status = push(worker, cell, sent);
     if (sent != envelope)
@@ -427,15 +381,15 @@ __attribute__((__noinline__)) static tr_status send_looking(struct worker *worke
                                                             struct cell *cell,
                                                             struct envelope *envelope)
 {
-    if (cell->flags & CELL_SEALED && !is_for_a_turn(envelope))
+    if (cell->flags & CELL_SEALED && !kind_has(envelope->kind, MAIL_PASSES_SEAL))
         return sealed_status(cell);
     if (mail_takes_capacity(envelope) && !capacity_take_fast(cell, envelope)) {
         tr_status status = tr__mail_overflow(worker, cell, envelope);
         if (status != TR_OK)
             return status;
     }
-    atom64_count(&worker->counters.accepted, envelope->kind <= ENVELOPE_SIGNAL);
-    take_in_message(worker, cell, envelope);
+    atom64_count(&worker->counters.accepted, mail_counts(envelope));
+    take_in(worker, cell, envelope);
     if (mail_is_idle(cell) && (!(cell->flags & CELL_BARRIER) || mail_has_arrived(cell)))
         mail_make_ready(worker, cell);
     return TR_OK;
@@ -443,13 +397,13 @@ __attribute__((__noinline__)) static tr_status send_looking(struct worker *worke
 
 tr_status tr__mail_send(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
-    if (__builtin_expect(worker->outbox != NULL, 0))
+    if (__builtin_expect(worker->outbox_turn != NULL, 0))
         return tr__outbox_send(worker, cell, envelope);
     if (__builtin_expect(cell_owner(cell) != worker->index, 0))
         return send_far(worker, cell, envelope);
     /* What came from elsewhere came first. */
     mail_look(worker, cell);
-    if (envelope->kind <= ENVELOPE_EXCEPTION && envelope->sender) {
+    if (mail_is_answer(envelope) && envelope->sender) {
         atom64_count(&worker->counters.accepted, 1);
         tr__ask_arrived(worker, cell, envelope); /* which wakes whom it must */
         return TR_OK;
@@ -466,8 +420,8 @@ tr_status tr__mail_send(struct worker *worker, struct cell *cell, struct envelop
         mail_count(cell, envelope);
         ring_push(&cell->notices, envelope);
     } else {
-        atom64_count(&worker->counters.accepted, envelope->kind <= ENVELOPE_SIGNAL);
-        take_in_message(worker, cell, envelope);
+        atom64_count(&worker->counters.accepted, mail_counts(envelope));
+        take_in(worker, cell, envelope);
     }
     if (mail_is_idle(cell) && (!(cell->flags & CELL_BARRIER) || mail_has_arrived(cell) ||
                                atom32_load(&cell->control, ATOM_RELAXED)))
@@ -475,26 +429,23 @@ tr_status tr__mail_send(struct worker *worker, struct cell *cell, struct envelop
     return TR_OK;
 }
 
+tr_status tr__mail_send_now(struct worker *worker, struct cell *cell, struct envelope *envelope)
+{
+    struct tr_self *held = worker_hold_sends(worker, NULL);
+    tr_status status = tr__mail_send(worker, cell, envelope);
+    (void)worker_hold_sends(worker, held);
+    return status;
+}
+
 tr_status tr__mail_send_outside(struct tr_system *system, struct cell *cell,
                                 struct envelope *envelope)
 {
-    uint64_t is_counted = envelope->kind <= ENVELOPE_SIGNAL;
     tr_status status = TR_OK;
     if (envelope->kind == ENVELOPE_ASK && cell_is_client(cell))
         return TR_NO_REPLY; /* clients answer no requests */
     if (mail_takes_capacity(envelope))
         status = tr__capacity_take_far(cell, envelope);
-    if (status != TR_OK)
-        return status;
-    enum door_result result = door_push(&cell->door, &envelope->mail);
-    if (result == DOOR_REFUSED)
-        return TR_STOPPED;
-    lock_take(&system->foreign.lock);
-    atom64_count(&system->foreign.counters.accepted, is_counted);
-    lock_give(&system->foreign.lock);
-    if (result == DOOR_TAKEN_POST)
-        tr__system_post(system, NULL, cell);
-    return TR_OK;
+    return status == TR_OK ? mail_push_outside(system, cell, envelope) : status;
 }
 
 void tr__mail_send_any(struct tr_system *system, struct worker *worker, struct cell *cell,

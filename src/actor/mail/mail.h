@@ -14,6 +14,15 @@
 #include "actor/cell/durable.h"
 #include "actor/cell/system.h"
 #include "actor/mail/capacity.h"
+#include "actor/mail/address.h"
+#include "base/assert.h"
+
+/** Who sent the message of a turn, 0 for nobody. A timer's envelope uses the place otherwise. */
+static inline uint64_t turn_sender(const struct tr_self *self)
+{
+    const struct envelope *envelope = self->envelope;
+    return envelope && envelope->kind != ENVELOPE_EVENT ? envelope->sender : 0;
+}
 
 /** Puts an envelope behind the last one of a ring. */
 static inline void ring_insert(struct envelope *last, struct envelope *envelope)
@@ -111,12 +120,6 @@ static inline bool mail_bound_is_valid(const tr_behavior *behavior)
 {
     return behavior->options.mailbox_max <= TR_MAILBOX_LARGEST &&
            behavior->options.mailbox_bytes_max <= TR_MAILBOX_BYTES_LARGEST;
-}
-
-/** Whether messages of this kind take capacity. */
-static inline bool mail_takes_capacity(const struct envelope *envelope)
-{
-    return envelope->kind == ENVELOPE_NOTICE || envelope->kind == ENVELOPE_ASK;
 }
 
 /** Takes capacity for a message from this worker. False: there is none. Owner only. */
@@ -242,6 +245,8 @@ static inline bool mail_is_idle(const struct cell *cell)
 
 /** Carries out Stop, Kill, Suspend or Resume, as it arrives. Owner only. */
 void tr__mail_order(struct cell *cell, enum envelope_kind kind);
+/** Takes an envelope with one of them. Owner only. */
+void tr__order_mail(struct worker *worker, struct cell *cell, struct envelope *envelope);
 
 /** Takes in a chain, newest first, as a door gave it. Owner only. */
 void tr__mail_take_in(struct worker *worker, struct cell *cell, struct door_mail *chain);
@@ -321,20 +326,26 @@ static inline void cell_set_control(struct worker *worker, struct cell *cell, ui
  */
 tr_status tr__mail_send(struct worker *worker, struct cell *cell, struct envelope *envelope);
 
+/** As tr__mail_send, of mail of the runtime's own that no outbox holds. */
+tr_status tr__mail_send_now(struct worker *worker, struct cell *cell, struct envelope *envelope);
+
 /**
  * Whether a notice, or an ask, to this actor is as quick as can be, but for its capacity: it lives here, and
- * nothing is unusual.
+ * nothing is unusual. In this order: the flags are those of an actor that lives here.
  */
-static inline bool mail_can_go_fast(const struct worker *worker, const struct cell *cell)
+ATOM_INLINE bool mail_can_go_fast(const struct worker *worker, const struct cell *cell,
+                                  enum envelope_kind kind)
 {
-    return cell_owner(cell) == worker->fast_owner && !(cell->flags & CELL_SLOW_SEND) &&
+    uint32_t slow = CELL_SLOW_SEND | (kind_box(kind) == MAIL_BOX_REQUESTS ? CELL_BY_KIND : 0);
+    return cell_owner(cell) == worker->fast_owner && !(cell->flags & slow) &&
            !door_has_mail(&cell->door);
 }
 
-/** The same with its capacity. */
-static inline bool mail_fits_fast(const struct worker *worker, const struct cell *cell)
+/** As mail_can_go_fast, and there is capacity. */
+ATOM_INLINE bool mail_fits_fast(const struct worker *worker, const struct cell *cell,
+                                enum envelope_kind kind)
 {
-    return mail_can_go_fast(worker, cell) &&
+    return mail_can_go_fast(worker, cell, kind) &&
            !mail_is_overdrawn(cell->stock_and_lines + MAIL_ONE_NOTICE);
 }
 
@@ -345,6 +356,7 @@ static inline bool mail_fits_fast(const struct worker *worker, const struct cell
 static inline void mail_send_fast(struct worker *worker, struct cell *cell,
                                   struct envelope *envelope, uint64_t stock_and_lines)
 {
+    TR_ASSERT_SLOW(!worker->outbox_turn); /* it would leave before what was written is on disk */
     cell->stock_and_lines = stock_and_lines;
     atom64_count(&worker->counters.accepted, 1);
     struct envelope *last = cell->notices;
@@ -371,6 +383,25 @@ static inline void mail_send_quickly(struct worker *worker, struct cell *cell,
 
 /** As tr__mail_send, of a message that has its capacity already. */
 tr_status tr__mail_place(struct worker *worker, struct cell *cell, struct envelope *envelope);
+
+/**
+ * Hands an envelope over from any thread that has its capacity, or needs none. It is accepted, or refused and then
+ * still the caller's: TR_STOPPED.
+ */
+ATOM_INLINE tr_status mail_push_outside(struct tr_system *system, struct cell *cell,
+                                        struct envelope *envelope)
+{
+    uint64_t is_counted = mail_counts(envelope); /* behind the door it may be gone at once */
+    enum door_result result = door_push(&cell->door, &envelope->mail);
+    if (result == DOOR_REFUSED)
+        return TR_STOPPED;
+    lock_take(&system->foreign.lock);
+    atom64_count(&system->foreign.counters.accepted, is_counted);
+    lock_give(&system->foreign.lock);
+    if (result == DOOR_TAKEN_POST)
+        tr__system_post(system, NULL, cell);
+    return TR_OK;
+}
 
 /**
  * Hands an envelope over from any thread. It is accepted, or refused and then still the caller's:

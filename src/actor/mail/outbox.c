@@ -29,15 +29,9 @@ static bool outbox_grow(struct worker *worker, struct outbox *outbox)
 
 tr_status tr__outbox_send(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
-    struct outbox *outbox = worker->outbox;
-    /* A PoisonPill comes behind what was sent before it. */
-    bool is_held = envelope->kind <= ENVELOPE_NOTICE || envelope->kind == ENVELOPE_STOP;
-    if (outbox->is_open || !is_held) {
-        worker_set_outbox(worker, NULL);
-        tr_status status = tr__mail_send(worker, cell, envelope);
-        worker_set_outbox(worker, outbox);
-        return status;
-    }
+    struct outbox *outbox = worker->outbox_turn->outbox;
+    if (outbox->is_open || !kind_has(envelope->kind, MAIL_IS_HELD))
+        return tr__mail_send_now(worker, cell, envelope);
     if (cell_is_group_address(cell))
         return TR_STOPPED; /* as ever: who sends picks a member, and what that gets is held */
     if (!outbox_grow(worker, outbox))
@@ -90,15 +84,14 @@ static void bury(struct worker *worker, const struct outbox_item *item, tr_statu
 
 void tr__outbox_release(struct worker *worker, struct outbox *outbox)
 {
-    struct outbox *outer = worker->outbox;
-    worker_set_outbox(worker, NULL); /* what is sent now has waited */
+    struct tr_self *held = worker_hold_sends(worker, NULL); /* what is sent now has waited */
     for (uint32_t i = 0; i < outbox->count; i++) {
         const struct outbox_item *item = &outbox->items[i];
         tr_status status = send_on(worker, item);
         if (status != TR_OK)
             bury(worker, item, status);
     }
-    worker_set_outbox(worker, outer);
+    (void)worker_hold_sends(worker, held);
     source_resize(&worker->source, outbox->items, 0);
     outbox->items = NULL;
     outbox->count = 0;
@@ -107,22 +100,21 @@ void tr__outbox_release(struct worker *worker, struct outbox *outbox)
 
 void tr__outbox_drop(struct worker *worker, struct outbox *outbox, tr_status reason)
 {
-    struct outbox *outer = worker->outbox;
-    worker_set_outbox(worker, NULL);
+    struct tr_self *held = worker_hold_sends(worker, NULL);
     for (uint32_t i = 0; i < outbox->count; i++) {
         const struct outbox_item *item = &outbox->items[i];
         struct envelope *envelope = item->envelope;
-        if (envelope->kind > ENVELOPE_EXCEPTION) {
+        if (!mail_is_answer(envelope)) {
             bury(worker, item, reason);
             continue;
         }
         /* Who asked waits for an answer, and this is one. */
         tr__ask_become_ended(envelope, reason, 0);
-        envelope->kind = ENVELOPE_EXCEPTION;
+        mail_readdress(envelope, ENVELOPE_EXCEPTION, ref_of(item), envelope->sender);
         if (send_on(worker, item) != TR_OK)
             envelope_give(&worker->pool, envelope);
     }
-    worker_set_outbox(worker, outer);
+    (void)worker_hold_sends(worker, held);
     source_resize(&worker->source, outbox->items, 0);
     outbox->items = NULL;
     outbox->count = 0;
@@ -132,14 +124,11 @@ void tr__outbox_drop(struct worker *worker, struct outbox *outbox, tr_status rea
 struct envelope *tr__stored_new(struct worker *worker, struct cell *cell, uint64_t token)
 {
     const struct tr_stored stored = {.token = token};
-    struct envelope *envelope = envelope_take(&worker->pool);
-    if (!envelope)
+    struct address address = {
+        .kind = ENVELOPE_STORED, .to = cell->identity, .sender = cell->identity};
+    struct envelope *envelope;
+    if (tr__mail_new(&worker->pool, address, &tr_type_tr_stored, &stored, &envelope) != TR_OK)
         return NULL;
-    (void)envelope_fill(&worker->pool, envelope, &tr_type_tr_stored, &stored, ENVELOPE_INLINE);
-    envelope->sender = cell->identity;
-    envelope->causal = 0;
-    envelope->generation = cell_generation(cell);
-    envelope->kind = ENVELOPE_STORED;
     cell->extra->waits.blocked++;
     return envelope;
 }
@@ -147,22 +136,13 @@ struct envelope *tr__stored_new(struct worker *worker, struct cell *cell, uint64
 tr_status tr__durable_tell(struct worker *worker, struct cell *cell, const tr_type *type,
                            const void *message)
 {
-    struct envelope *envelope = envelope_take(&worker->pool);
-    if (!envelope)
-        return TR_NO_MEMORY;
-    tr_status status = envelope_fill(&worker->pool, envelope, type, message, ENVELOPE_INLINE_ASK);
-    if (status != TR_OK) {
-        envelope_give_empty(&worker->pool, envelope);
+    /* Replies pass barriers; without a sender no ask waits for it. */
+    struct address address = {.kind = ENVELOPE_REPLY, .to = cell->identity};
+    struct envelope *envelope;
+    tr_status status = tr__mail_new(&worker->pool, address, type, message, &envelope);
+    if (status != TR_OK)
         return status;
-    }
-    struct outbox *outbox = worker->outbox;
-    envelope->kind = ENVELOPE_REPLY; /* they pass barriers; without a sender no ask waits for it */
-    envelope->sender = 0;
-    envelope->causal = 0;
-    envelope->generation = cell_generation(cell);
-    worker_set_outbox(worker, NULL);
-    status = tr__mail_send(worker, cell, envelope);
-    worker_set_outbox(worker, outbox);
+    status = tr__mail_send_now(worker, cell, envelope);
     if (status != TR_OK)
         envelope_give(&worker->pool, envelope);
     return status;
@@ -184,6 +164,11 @@ void tr__stored_send(struct tr_system *system, struct cell *cell, struct envelop
     TR_ASSERT(result != DOOR_REFUSED);
     if (result == DOOR_TAKEN_POST)
         tr__system_post(system, NULL, cell);
+}
+
+void tr__stored_mail(struct worker *worker, struct cell *cell, struct envelope *envelope)
+{
+    cell_durable(cell)->hooks->on_stored(worker, cell, envelope);
 }
 
 void tr__stored_end(struct worker *worker, struct cell *cell, struct envelope *envelope)

@@ -7,20 +7,12 @@
 /* Sends one of the runtime's own messages from a worker. */
 static void notify(struct worker *worker, uint64_t client, const struct tr_outcome *message)
 {
+    struct address address = {.kind = ENVELOPE_OUTCOME, .to = client};
     struct cell *cell = slots_find(worker->slots, client);
-    struct envelope *envelope = cell ? envelope_take(&worker->pool) : NULL;
-    if (!envelope)
-        return;
-    if (envelope_fill(&worker->pool, envelope, &tr_type_tr_outcome, message, ENVELOPE_INLINE) !=
-        TR_OK) {
-        envelope_give_empty(&worker->pool, envelope);
-        return;
-    }
-    envelope->kind = ENVELOPE_OUTCOME;
-    envelope->sender = 0;
-    envelope->causal = 0;
-    envelope->generation = (uint32_t)(client >> 32);
-    tr__mail_send_any(worker->system, worker, cell, envelope);
+    struct envelope *envelope;
+    if (cell &&
+        tr__mail_new(&worker->pool, address, &tr_type_tr_outcome, message, &envelope) == TR_OK)
+        tr__mail_send_any(worker->system, worker, cell, envelope);
 }
 
 void tr__probe_answer(struct worker *worker, struct envelope *envelope, bool is_up)
@@ -33,9 +25,7 @@ void tr__probe_answer(struct worker *worker, struct envelope *envelope, bool is_
         return;
     }
     probe->status = is_up ? TR_OK : TR_STOPPED;
-    envelope->kind = ENVELOPE_OUTCOME;
-    envelope->sender = 0;
-    envelope->generation = (uint32_t)(client >> 32);
+    mail_readdress(envelope, ENVELOPE_OUTCOME, client, 0);
     tr__mail_send_any(worker->system, worker, cell, envelope);
 }
 

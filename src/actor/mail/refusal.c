@@ -13,12 +13,13 @@ struct envelope *tr__request_stand_in(struct worker *worker, const struct envelo
     struct envelope *envelope = envelope_take(&worker->pool);
     if (!envelope)
         return NULL;
-    envelope->type = &tr_type_tr_ask_ended;
-    envelope->block_class = ENVELOPE_NO_BLOCK;
-    envelope->sender = request->sender;
-    envelope->causal = request->causal;
-    envelope->payload.ask.id = request->payload.ask.id;
-    envelope->payload.ask.deadline_ms = request->payload.ask.deadline_ms;
+    /* Its sender is still the one that asked: tr__ask_refuse sends it there. */
+    struct address address = {.kind = ENVELOPE_EXCEPTION,
+                              .sender = request->sender,
+                              .causal = request->causal,
+                              .number = request->payload.ask.id,
+                              .deadline_ms = request->payload.ask.deadline_ms};
+    mail_fill_inside(&worker->pool, envelope, address, &tr_type_tr_ask_ended, NULL, 0);
     return envelope;
 }
 
@@ -77,9 +78,7 @@ void tr__ask_refuse(struct worker *worker, struct envelope *envelope, uint64_t f
         return;
     if (words)
         envelope = words;
-    envelope->kind = ENVELOPE_EXCEPTION;
-    envelope->sender = from;
-    envelope->generation = (uint32_t)(to >> 32);
+    mail_readdress(envelope, ENVELOPE_EXCEPTION, to, from);
     if (tr__mail_send(worker, cell, envelope) != TR_OK)
         envelope_give(&worker->pool, envelope);
 }

@@ -52,7 +52,7 @@ tr_next tr_stash(tr_self *self)
         return tr_fail(self, TR_STASH_FULL, "tr_stash: %d messages wait already", TR_STASH_MAX);
     if (extra->stash.lines + mail_lines(self->envelope) > TR_STASH_BYTES_MAX / 64)
         return tr_fail(self, TR_STASH_FULL, "tr_stash: the messages are too large together");
-    self->needs_slow_end = true;
+    turn_require_slow_end(self);
     return TR_VALUE(tr_next, TR_NEXT_STASHED);
 }
 

@@ -290,7 +290,7 @@ static uint64_t ring_count(const struct envelope *last, struct tally *tally)
         envelope = (const struct envelope *)(const void *)envelope->mail.next;
         tally->lines += mail_lines(envelope);
         tally_roomy(tally, envelope);
-        counted += envelope->kind <= ENVELOPE_SIGNAL;
+        counted += mail_counts(envelope);
     } while (envelope != last);
     return counted;
 }
@@ -356,7 +356,7 @@ static void census_cell(struct census *census, const struct cell *cell)
     const struct door_mail *mail = door_holds_mail(head) ? head : NULL;
     for (; mail; mail = mail->next) {
         const struct envelope *envelope = (const struct envelope *)(const void *)mail;
-        census->queued += envelope->kind <= ENVELOPE_SIGNAL;
+        census->queued += mail_counts(envelope);
         if (envelope->generation == cell_generation(cell))
             tally_roomy(&tally, envelope);
     }

@@ -237,7 +237,8 @@ static tr_status system_fill(struct tr_system *system, const tr_system_options *
                                     &system->source,
                                     (uint16_t)count,
                                     (uint16_t)(count + 1),
-                                    system->pools);
+                                    system->pools,
+                                    ENVELOPE_NOTICE);
     if (status != TR_OK)
         return status;
     system->pools[count] = &system->foreign.pool;

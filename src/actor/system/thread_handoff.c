@@ -78,7 +78,7 @@ tr_status tr__handoff_open(struct tr_system *system)
             return status;
         handoff->threads[i].has_begun = true; /* the start start_barrier sees to it */
         atomptr_store(&worker->handoff.claim, &handoff->threads[i], ATOM_RELEASE);
-        worker->fast_owner = CELL_NOWHERE; /* see worker_set_outbox */
+        worker->fast_owner = CELL_NOWHERE; /* see worker_hold_sends */
         worker->loop.hooks = &tr__worker_handoff_hooks;
     }
     return TR_OK;

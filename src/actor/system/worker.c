@@ -278,7 +278,8 @@ tr_status tr__worker_init(struct worker *worker, struct tr_system *system, uint3
                                     &worker->source,
                                     (uint16_t)index,
                                     (uint16_t)(system->worker_count + 1),
-                                    system->pools);
+                                    system->pools,
+                                    ENVELOPE_NOTICE);
     if (status != TR_OK)
         goto free_parker;
     system->pools[index] = &worker->pool;

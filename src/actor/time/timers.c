@@ -47,20 +47,8 @@ static uint64_t message_lines(const struct timer_entry *entry)
 static tr_status event_new(struct worker *worker, const struct cell *cell, const tr_type *type,
                            const void *message, uint64_t causal, struct envelope **made)
 {
-    struct envelope *envelope = envelope_take(&worker->pool);
-    if (!envelope)
-        return TR_NO_MEMORY;
-    tr_status status = envelope_fill(&worker->pool, envelope, type, message, ENVELOPE_INLINE);
-    if (status != TR_OK) {
-        envelope_give_empty(&worker->pool, envelope);
-        return status;
-    }
-    envelope->kind = ENVELOPE_EVENT;
-    envelope->sender = 0;
-    envelope->causal = causal;
-    envelope->generation = cell_generation(cell);
-    *made = envelope;
-    return TR_OK;
+    struct address address = {.kind = ENVELOPE_EVENT, .to = cell->identity, .causal = causal};
+    return mail_new(&worker->pool, address, type, message, made);
 }
 
 /* An envelope that is not counted yet goes to the events of its actor. */

@@ -372,15 +372,13 @@ tr_status tr_try_blocking(tr_self *self, void (*function)(void *argument), void 
         .function = function, .argument = argument, .self = self, .cell = self->cell};
     const struct tr_returned returned = {.job = (uint64_t)(uintptr_t)&job};
     list_init(&job.link);
-    job.envelope = envelope_take(&worker->pool);
-    if (!job.envelope)
-        return TR_NO_MEMORY;
-    (void)envelope_fill(
-        &worker->pool, job.envelope, &tr_type_tr_returned, &returned, ENVELOPE_INLINE);
-    job.envelope->sender = self->cell->identity;
-    job.envelope->causal = self->causal;
-    job.envelope->generation = cell_generation(self->cell);
-    job.envelope->kind = ENVELOPE_RETURNED;
+    struct address address = {.kind = ENVELOPE_RETURNED,
+                              .to = self->cell->identity,
+                              .sender = self->cell->identity,
+                              .causal = self->causal};
+    status = tr__mail_new(&worker->pool, address, &tr_type_tr_returned, &returned, &job.envelope);
+    if (status != TR_OK)
+        return status;
     self->job = &job;
     self->sender.held = job.envelope;
     status = turn_park_at(self, TR_NEVER, NULL);

@@ -62,9 +62,6 @@ void tr__blocking_end(struct blocking *blocking);
 /** The turn has begun to wait: its job may begin. When it cannot, the turn is woken with the reason. */
 void tr__blocking_submit(struct tr_self *self);
 
-/** The envelope of a job that is over has arrived; takes it. Owner only. */
-void tr__blocking_returned(struct worker *worker, struct cell *cell, struct envelope *envelope);
-
 /** The actor ends: jobs that have not begun never will. True when none of the others runs. */
 bool tr__blocking_withdraw(struct worker *worker, struct cell *cell);
 

@@ -322,7 +322,7 @@ void tr__budget_refuse(tr_self *self, size_t bytes, size_t asked_for)
 
 void tr__budget_turn_begin(struct tr_self *self)
 {
-    self->needs_slow_end = true; /* its end is no ordinary one */
+    turn_require_slow_end(self); /* its end is no ordinary one */
     /* Within a run a turn begins where the last one ended. */
     if (self->turns == 1 && is_timed(self->cell))
         self->worker->budgets.mark_ns = clock_of(self->worker);

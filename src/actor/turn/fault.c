@@ -107,7 +107,7 @@ static void story_write(struct tr_self *self, const struct fault *fault)
 {
     char place[PLACE_MAX];
     place_print(self->worker, fault_origin(fault), place);
-    self->needs_slow_end = true;
+    turn_require_slow_end(self);
     self->error = (tr_error){
         .status = TR_FAULT, .code = fault->signal, .actor = tr_ref_from_bits(self->cell->identity)};
     size_t size = sizeof self->error.text;

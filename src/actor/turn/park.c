@@ -118,7 +118,7 @@ static struct fiber *keep_fiber(struct tr_self *self)
     bool is_event = self->envelope->kind == ENVELOPE_EVENT;
     self->is_detached = true;
     self->waits_plainly = !self->handler->barrier_if && !self->handler->is_barrier && !is_event;
-    self->needs_slow_end = true;
+    turn_require_slow_end(self);
     list_push_last(&self->cell->extra->waits.born, &self->waits.born);
     if (is_event)
         tr__timer_park(self->envelope);
@@ -153,7 +153,7 @@ tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns)
     struct cell_extra *extra = tr__extra_of(worker, cell);
     if (!extra)
         return TR_NO_MEMORY;
-    struct durable *durable = worker->outbox ? extra->durable : NULL;
+    struct durable *durable = self->outbox ? extra->durable : NULL;
     if (durable)
         durable->hooks->on_park(self);
     if (self->capacity.favoured)
@@ -186,7 +186,7 @@ tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns)
     if (status == TR_OK)
         return self->wait.outcome;
     /* It could not be left. A barrier stays one until the turn ends, which has to see to that. */
-    self->needs_slow_end = true;
+    turn_require_slow_end(self);
     tr__wheel_cancel(&worker->turns.deadlines, &self->waits.deadline);
     self->state = TURN_RUNS;
     list_remove(&self->wait.link);
@@ -327,8 +327,8 @@ bool tr__turn_stick(struct tr_self *self)
         tr__budget_turn_end(self);
     if (!extra->parked.count)
         tr__idle_pause(worker, cell);
-    if (self->frame)
-        worker_set_outbox(worker, NULL); /* others run on this worker meanwhile */
+    if (self->outbox)
+        outbox_leave(self); /* others run on this worker meanwhile */
     self->state = TURN_STUCK;
     self->wait.since_ns = worker->loop.now_ns;
     extra->waits.stuck = self;

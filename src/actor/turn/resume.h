@@ -98,8 +98,7 @@ RESUME_INLINE bool park_is_plain(const struct tr_self *self)
     const struct worker *worker = self->worker;
     /* One test of what few have, instead of a branch for each. */
     uintptr_t is_odd = (uintptr_t)self->capacity.favoured | (uintptr_t)self->capacity.grant |
-                       (uintptr_t)worker->outbox |
-                       (self->cell->flags & (CELL_METERED | CELL_IDLES));
+                       (uintptr_t)self->outbox | (self->cell->flags & (CELL_METERED | CELL_IDLES));
     TR_ASSERT_SLOW(!self->job); /* it waits for no function as well */
     return self->waits_plainly && !self->asks_barrier && !is_odd && !self->is_cancelled &&
            !worker->turns.depth && self->state == TURN_RUNS;

@@ -50,7 +50,8 @@ static void look_closely(struct tr_self *self)
     if (cell->flags & CELL_METERED)
         tr__budget_turn_begin(self);
     self->is_behind = cell->flags & CELL_BARRIER && !list_is_empty(&cell->extra->waits.line);
-    self->needs_slow_end |= self->is_behind; /* its end takes that back */
+    if (self->is_behind)
+        turn_require_slow_end(self); /* its end takes that back */
 }
 
 /* A message is out of the mailbox. Of those that need a second look: false, nothing is to be handled. */
@@ -70,7 +71,7 @@ __attribute__((__noinline__)) static bool message_admit(struct tr_self *self,
         tr__mail_drop(worker, envelope);
         return false;
     case ENVELOPE_EVENT:
-        self->needs_slow_end = true; /* its end is no ordinary one */
+        turn_require_slow_end(self); /* the timer gets its envelope back */
         if (cell->extra && envelope == cell->extra->idle.event)
             cell->extra->idle.event = NULL;
         return true;
@@ -135,7 +136,7 @@ RUN_INLINE bool message_turn_slowly(struct tr_self *self, struct worker *worker,
     self->causal = envelope->causal;
     worker_set_type(worker, envelope->type);
     const tr_handler *handler = dispatch_find(&worker->dispatches, cell->dispatch, envelope->type);
-    if (envelope->kind <= ENVELOPE_EXCEPTION && envelope->type == &tr__then_type)
+    if (mail_is_answer(envelope) && envelope->type == &tr__then_type)
         handler = tr__then_begin(self);
     if (__builtin_expect(!handler, 0)) {
         message_unhandled(self);
@@ -152,6 +153,7 @@ RUN_INLINE bool message_turn_slowly(struct tr_self *self, struct worker *worker,
     tr_next next = call_handler(self, handler, handler->call, cell->state, message, mode);
     if (next.code != TR_NEXT_SAME || self->needs_slow_end || self->envelope->kind == ENVELOPE_ASK)
         return message_end_slowly(self, next);
+    TR_ASSERT_SLOW(turn_is_plain(self));
     atom64_count(&worker->counters.handled, 1);
     envelope_give(&worker->pool, self->envelope);
     self->envelope = NULL; /* who looks for a request must not find it in what is free */
@@ -178,6 +180,7 @@ RUN_INLINE bool request_turn(struct tr_self *self, struct worker *worker, struct
     bool is_open = self->envelope->kind == ENVELOPE_ASK; /* nobody has answered it */
     if (__builtin_expect(((uint32_t)next.code | self->needs_slow_end | is_open) != 0, 0))
         return message_end_slowly(self, next);
+    TR_ASSERT_SLOW(turn_is_plain(self));
     atom64_count(&worker->counters.handled, 1);
     envelope_give(&worker->pool, self->envelope);
     self->envelope = NULL; /* who looks for a request must not find it in what is free */
@@ -193,10 +196,10 @@ RUN_INLINE bool message_turn(struct tr_self *self, struct worker *worker, struct
 {
     bool is_notable = !is_plain && __builtin_expect(cell->flags & CELL_SLOW_CAPACITY, 0);
     self->turns++;
-    if (__builtin_expect(is_notable || !envelope_is_notice(envelope), 0)) {
+    if (__builtin_expect(is_notable || !mail_is_notice(envelope), 0)) {
         bool is_watched = cell->flags & CELL_COUNTS_MESSAGES;
-        if (is_watched || !envelope_is_notice(envelope)) {
-            if (envelope_is_request(envelope) && !is_watched) {
+        if (is_watched || !mail_is_notice(envelope)) {
+            if (mail_is_request(envelope) && !is_watched) {
                 mail_leave_fast(cell);
                 return request_turn(self, worker, cell, envelope, mode);
             }
@@ -221,6 +224,7 @@ RUN_INLINE bool message_turn(struct tr_self *self, struct worker *worker, struct
         call_handler(self, entry->handler, entry->call, cell->state, envelope->payload.bytes, mode);
     if (__builtin_expect(((uint32_t)next.code | self->needs_slow_end) != 0, 0))
         return message_end_slowly(self, next);
+    TR_ASSERT_SLOW(turn_is_plain(self));
     atom64_count(&worker->counters.handled, 1);
     envelope_give_empty(&worker->pool, envelope);
     self->envelope = NULL;

@@ -110,9 +110,7 @@ static void put_away(struct tr_client *client, struct envelope *envelope, tr_sta
         return;
     }
     tr__ask_become_ended(envelope, status, 0);
-    envelope->kind = ENVELOPE_EXCEPTION;
-    envelope->sender = client->cell->identity;
-    envelope->generation = (uint32_t)(to >> 32);
+    mail_readdress(envelope, ENVELOPE_EXCEPTION, to, client->cell->identity);
     tr__mail_send_any(system, NULL, asker, envelope);
 }
 
@@ -201,7 +199,7 @@ static void take_in(struct tr_client *client, struct door_mail *chain)
             else
                 take_outcome(client, envelope_data(envelope));
             tr__client_give(client, envelope);
-        } else if (envelope->kind <= ENVELOPE_EXCEPTION && envelope->sender) {
+        } else if (mail_is_answer(envelope) && envelope->sender) {
             take_answer(client, envelope);
         } else if (envelope->kind == ENVELOPE_GRANT) {
             take_grant(client, envelope);
@@ -209,7 +207,7 @@ static void take_in(struct tr_client *client, struct door_mail *chain)
             tr__client_told(client, envelope);
         } else if (envelope->kind == ENVELOPE_WATCH || envelope->kind == ENVELOPE_UNWATCH) {
             tr__client_watch_mail(client, envelope);
-        } else if (envelope->kind > ENVELOPE_SIGNAL) {
+        } else if (!mail_counts(envelope)) {
             tr__client_give(client, envelope); /* stop and kill mean nothing to a client */
         } else if (envelope->generation != cell_generation(client->cell)) {
             bury(client, envelope, TR_STOPPED);

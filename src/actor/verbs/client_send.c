@@ -93,40 +93,35 @@ static bool is_too_late(struct tr_system *system, const struct cell *cell, enum 
            (kind == ENVELOPE_NOTICE || kind == ENVELOPE_ASK) && cell_owner(cell) != CELL_FOREIGN;
 }
 
-/* `waits`: for capacity, where the receiver wants it so. */
-static tr_status send(struct tr_client *client, struct cell *cell, uint64_t to,
-                      enum envelope_kind kind, const tr_type *type, const void *message,
-                      const struct client_ask *ask, bool waits)
+/*
+ * Makes an envelope and hands it over: as deliver of actor/ask/deliver.h, from a thread that is no worker. Inline, for
+ * tr_client_tell has a copy with its kind. `waits`: for capacity, where the receiver wants it so.
+ */
+ATOM_INLINE tr_status deliver_from(struct tr_client *client, struct cell *cell, uint64_t to,
+                                   enum envelope_kind kind, const tr_type *type,
+                                   const void *message, const struct client_ask *ask, bool waits)
 {
     struct tr_system *system = client->system;
     struct envelope_pool *pool = &system->foreign.pool;
-    tr_status status = TR_NO_MEMORY;
     if (__builtin_expect(is_too_late(system, cell, kind), 0))
         return TR_STOPPED;
-    lock_take(&system->foreign.lock);
-    struct envelope *envelope = envelope_take(pool);
-    if (envelope) {
-        status = envelope_fill(
-            pool, envelope, type, message, ask ? ENVELOPE_INLINE_ASK : ENVELOPE_INLINE);
-        if (status != TR_OK)
-            envelope_give_empty(pool, envelope);
+    uint64_t causal = hash_mix(client->causal_next++);
+    struct address address = {.kind = kind,
+                              .to = to,
+                              .sender = client->cell->identity,
+                              .causal = kind == ENVELOPE_WANTED ? (uintptr_t)client : causal};
+    if (ask) {
+        address.number = ask->id;
+        address.deadline_ms =
+            tr__ask_deadline_ms(system->platform->mono_now(system->platform), ask->deadline_ns);
     }
+    struct envelope *envelope = NULL;
+    lock_take(&system->foreign.lock);
+    tr_status status = mail_new(pool, address, type, message, &envelope);
     lock_give(&system->foreign.lock);
     if (status != TR_OK)
         return status;
-    envelope->kind = (uint8_t)kind;
-    envelope->sender = client->cell->identity;
-    envelope->causal = hash_mix(client->causal_next++);
-    if (kind == ENVELOPE_WANTED)
-        envelope->causal = (uintptr_t)client;
-    envelope->generation = (uint32_t)(to >> 32);
-    if (ask) {
-        envelope->payload.ask.id = ask->id;
-        envelope->payload.ask.deadline_ms =
-            tr__ask_deadline_ms(system->platform->mono_now(system->platform), ask->deadline_ns);
-    }
 
-    enum door_result result = DOOR_REFUSED;
     if (mail_takes_capacity(envelope))
         status = tr__capacity_take_far(cell, envelope);
     bool may_wait = waits && (!ask || !ask->callback);
@@ -134,18 +129,22 @@ static tr_status send(struct tr_client *client, struct cell *cell, uint64_t to,
         capacity_policy(capacity_load(&cell->door.capacity)) == TR_PARK)
         status = wait_for_capacity(client, cell, to, (int32_t)mail_lines(envelope), ask);
     if (status == TR_OK)
-        result = door_push(&cell->door, &envelope->mail);
+        status = mail_push_outside(system, cell, envelope);
+    if (__builtin_expect(status == TR_OK, 1))
+        return TR_OK;
     lock_take(&system->foreign.lock);
-    if (result == DOOR_REFUSED)
-        envelope_give(pool, envelope);
-    else
-        atom64_count(&system->foreign.counters.accepted, kind <= ENVELOPE_SIGNAL);
+    envelope_give(pool, envelope);
     lock_give(&system->foreign.lock);
-    if (result == DOOR_REFUSED)
-        return status == TR_OK ? TR_STOPPED : status;
-    if (result == DOOR_TAKEN_POST)
-        tr__system_post(system, NULL, cell);
-    return TR_OK;
+    return status;
+}
+
+/* Of any kind. */
+__attribute__((__noinline__)) static tr_status send(struct tr_client *client, struct cell *cell,
+                                                    uint64_t to, enum envelope_kind kind,
+                                                    const tr_type *type, const void *message,
+                                                    const struct client_ask *ask, bool waits)
+{
+    return deliver_from(client, cell, to, kind, type, message, ask, waits);
 }
 
 tr_status tr__client_send(struct tr_client *client, struct cell *cell, uint64_t to,
@@ -196,7 +195,7 @@ tr_status tr_client_tell(tr_client *client, tr_ref to, const tr_type *type, cons
     if (cell && cell_is_group_address(cell))
         status = tr__client_send_group(client, &cell, &to.bits, type, message, NULL);
     else if (cell)
-        status = tr__client_send(client, cell, to.bits, ENVELOPE_NOTICE, type, message, NULL);
+        status = deliver_from(client, cell, to.bits, ENVELOPE_NOTICE, type, message, NULL, true);
     if (status == TR_OK)
         return TR_OK;
     if (status == TR_MAILBOX_FULL &&

@@ -111,10 +111,10 @@ static uint64_t next_of(struct envelope **first, const struct issue *issue)
     struct envelope *envelope = *first;
     uint64_t to = envelope->sender;
     *first = (struct envelope *)(void *)envelope->mail.next;
-    envelope->kind = ENVELOPE_NOTICE;
-    envelope->sender = issue->sender;
-    envelope->causal = issue->causal;
-    envelope->generation = (uint32_t)(to >> 32);
+    mail_address(
+        envelope,
+        (struct address){
+            .kind = ENVELOPE_NOTICE, .to = to, .sender = issue->sender, .causal = issue->causal});
     return to;
 }
 

@@ -141,21 +141,12 @@ static tr_status send(struct worker *worker, const struct schedule *schedule, ui
     struct cell *cell = slots_find(worker->slots, schedule->to);
     tr_status status = TR_STOPPED;
     if (cell) {
-        struct envelope *envelope = envelope_take(&worker->pool);
-        if (!envelope)
-            return TR_NO_MEMORY;
-        status = envelope_fill(
-            &worker->pool, envelope, schedule->type, schedule->message, ENVELOPE_INLINE);
-        if (status != TR_OK) {
-            /* It was measured when it was copied: only memory can be missing. */
-            envelope_give_empty(&worker->pool, envelope);
-            return TR_NO_MEMORY;
-        }
-        envelope->kind = ENVELOPE_NOTICE;
-        envelope->sender = 0;
-        envelope->causal = causal;
-        envelope->generation = (uint32_t)(schedule->to >> 32);
         uint64_t to = schedule->to;
+        struct address address = {.kind = ENVELOPE_NOTICE, .to = to, .causal = causal};
+        struct envelope *envelope;
+        if (tr__mail_new(&worker->pool, address, schedule->type, schedule->message, &envelope) !=
+            TR_OK)
+            return TR_NO_MEMORY; /* it was measured when it was copied: no more can be missing */
         status = tr__mail_send(worker, cell, envelope);
         if (status != TR_OK && cell_is_group_address(cell))
             status = tr__group_send(worker, envelope, &cell, &to);

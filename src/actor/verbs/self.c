@@ -7,6 +7,7 @@
 
 #include "actor/ask/answer.h"
 #include "actor/ask/ask_open.h"
+#include "actor/ask/deliver.h"
 #include "actor/ask/line.h"
 #include "actor/ask/waiters.h"
 #include "actor/cell/log.h"
@@ -43,10 +44,6 @@ __attribute__((__cold__, __noinline__)) static tr_status unsent(struct tr_self *
     struct worker *worker = self->worker;
     const tr_type *type = envelope->type;
     uint32_t policy = capacity_policy(capacity_load(&cell->door.capacity));
-    if (status == TR_MAILBOX_FULL && (policy == TR_PARK || turn_is_behind(self, to)))
-        status = tr__turn_wait_for_capacity(self, cell, envelope, TR_NEVER);
-    if (status == TR_OK)
-        return TR_OK;
     envelope_give(&worker->pool, envelope);
     if (status != TR_MAILBOX_FULL || policy != TR_DROP_NEWEST)
         return refuse(self, to, type, status);
@@ -61,14 +58,6 @@ __attribute__((__cold__, __noinline__)) static tr_status unsent(struct tr_self *
     return TR_OK;
 }
 
-/* To a group: one of its members takes it. Apart, so that others pay nothing for it. */
-__attribute__((__noinline__)) static tr_status send_group(struct tr_self *self, struct cell *cell,
-                                                          uint64_t to, struct envelope *envelope)
-{
-    tr_status status = tr__group_send(self->worker, envelope, &cell, &to);
-    return status == TR_OK ? TR_OK : unsent(self, cell, to, envelope, status);
-}
-
 ATOM_INLINE tr_status send(struct tr_self *self, uint64_t to, uint64_t sender, const tr_type *type,
                            const void *message)
 {
@@ -78,23 +67,15 @@ ATOM_INLINE tr_status send(struct tr_self *self, uint64_t to, uint64_t sender, c
     struct cell *cell = slots_find(worker->slots, to);
     if (__builtin_expect(!cell, 0))
         return refuse(self, to, type, TR_STOPPED);
-    struct envelope *envelope = envelope_take(&worker->pool);
-    if (__builtin_expect(!envelope, 0))
-        return refuse(self, to, type, TR_NO_MEMORY);
-    tr_status status = envelope_fill(&worker->pool, envelope, type, message, ENVELOPE_INLINE);
-    if (__builtin_expect(status != TR_OK, 0)) {
-        envelope_give_empty(&worker->pool, envelope);
+    struct address address = {
+        .kind = ENVELOPE_NOTICE, .to = to, .sender = sender, .causal = self->causal};
+    struct envelope *envelope = NULL;
+    tr_status status = mail_new(&worker->pool, address, type, message, &envelope);
+    if (__builtin_expect(status != TR_OK, 0))
         return refuse(self, to, type, status);
-    }
-    envelope->sender = sender;
-    envelope->causal = self->causal;
-    envelope->generation = (uint32_t)(to >> 32);
-    envelope->kind = ENVELOPE_NOTICE;
-    status = turn_is_behind(self, to) ? TR_MAILBOX_FULL : tr__mail_send(worker, cell, envelope);
+    status = deliver(self, &cell, &to, envelope, NULL, ENVELOPE_NOTICE, 0);
     if (__builtin_expect(status == TR_OK, 1))
         return TR_OK;
-    if (cell_is_group_address(cell))
-        return send_group(self, cell, to, envelope);
     return unsent(self, cell, to, envelope, status);
 }
 
@@ -109,17 +90,17 @@ ATOM_INLINE bool send_quickly(struct tr_self *self, uint64_t to, const tr_type *
     struct worker *worker = self->worker;
     struct cell *cell = slots_map_find(&worker->map, to);
     /* In this order: what comes later is this thread's, if the actor is near. */
-    if (__builtin_expect(!cell || !mail_can_go_fast(worker, cell) || self->is_unusual, 0))
+    if (__builtin_expect(
+            !cell || !mail_can_go_fast(worker, cell, ENVELOPE_NOTICE) || self->is_unusual, 0))
         return false;
+    TR_ASSERT_SLOW(!self->outbox);
     uint64_t stock_and_lines = cell->stock_and_lines + MAIL_ONE_NOTICE;
     if (__builtin_expect(!message || mail_is_overdrawn(stock_and_lines) || !worker->pool.free, 0))
         return false;
     struct envelope *envelope = envelope_take_free(&worker->pool);
-    envelope->type = type;
-    envelope->sender = self->cell->identity;
-    envelope->causal = self->causal;
-    envelope->stamp = envelope_notice_stamp(&worker->pool, to);
-    envelope_copy(envelope, message, size);
+    struct address address = {
+        .kind = ENVELOPE_NOTICE, .to = to, .sender = self->cell->identity, .causal = self->causal};
+    mail_fill_inside(&worker->pool, envelope, address, type, message, size);
     mail_send_fast(worker, cell, envelope, stock_and_lines);
     return true;
 }
@@ -292,7 +273,7 @@ tr_next tr_self_become(tr_self *self, const tr_behavior *behavior, const tr_type
     self->become.behavior = behavior;
     self->become.type = setup_type;
     self->become.message = kept;
-    self->needs_slow_end = true;
+    turn_require_slow_end(self);
     return TR_VALUE(tr_next, TR_NEXT_BECOME);
 }
 
@@ -300,7 +281,7 @@ static void error_fill(struct tr_self *self, tr_status status, const char *forma
 {
     if (!format)
         format = "";
-    self->needs_slow_end = true;
+    turn_require_slow_end(self);
     self->error = (tr_error){.status = status, .actor = tr_ref_from_bits(self->cell->identity)};
     vsnprintf(self->error.text, sizeof self->error.text, format, list);
     snprintf(self->error.where,

@@ -99,7 +99,7 @@ void *tr_try_scratch(tr_self *self, size_t size)
     TURN_VERB(self);
     if (!self)
         return NULL;
-    self->needs_slow_end = true;
+    turn_require_slow_end(self);
     return tr__scratch_alloc(self->scratch.current, size);
 }
 
@@ -155,7 +155,7 @@ void tr_defer(tr_self *self, void *resource, void (*release)(void *resource))
     TR_ASSERT(self);
     if (!release)
         tr_crash(self, TR_INVALID_ARGUMENT, "tr_defer: nothing to call");
-    self->needs_slow_end = true;
+    turn_require_slow_end(self);
     if (self->defer_count == TR_DEFERS_MAX) {
         release(resource);
         tr_crash(self, TR_LIMIT, "more than %d calls of tr_defer in a turn", TR_DEFERS_MAX);

@@ -32,19 +32,16 @@ static bool reply(struct worker *worker, struct envelope *request, uint64_t from
     struct tr_why_told told = {.report = {report, report_size(report)}};
     uint64_t to = request->sender;
     struct cell *cell = slots_find(worker->slots, to);
-    struct envelope *envelope = cell ? envelope_take(&worker->pool) : NULL;
-    if (!envelope)
-        return !cell; /* one that is gone need not be told */
-    if (envelope_fill(&worker->pool, envelope, &tr_type_tr_why_told, &told, ENVELOPE_INLINE_ASK) !=
-        TR_OK) {
-        envelope_give_empty(&worker->pool, envelope);
+    if (!cell)
+        return true; /* one that is gone need not be told */
+    struct address address = {.kind = ENVELOPE_REPLY,
+                              .to = to,
+                              .sender = from,
+                              .causal = request->causal,
+                              .number = request->payload.ask.id};
+    struct envelope *envelope;
+    if (tr__mail_new(&worker->pool, address, &tr_type_tr_why_told, &told, &envelope) != TR_OK)
         return false;
-    }
-    envelope->kind = ENVELOPE_REPLY;
-    envelope->sender = from;
-    envelope->causal = request->causal;
-    envelope->generation = (uint32_t)(to >> 32);
-    envelope->payload.ask.id = request->payload.ask.id;
     if (tr__mail_send(worker, cell, envelope) != TR_OK)
         envelope_give(&worker->pool, envelope);
     return true;
@@ -176,17 +173,16 @@ static tr_status send(struct tr_self *self, struct ask *ask, struct cell *cell)
 {
     struct worker *worker = self->worker;
     struct tr_why_look look = {.ref = ask->to};
-    struct envelope *envelope = envelope_take(&worker->pool);
-    if (!envelope)
-        return TR_NO_MEMORY;
-    (void)envelope_fill(&worker->pool, envelope, &tr_type_tr_why_look, &look, ENVELOPE_INLINE_ASK);
-    envelope->kind = ENVELOPE_WHY;
-    envelope->sender = self->cell->identity;
-    envelope->causal = self->causal;
-    envelope->generation = (uint32_t)(ask->to >> 32);
-    envelope->payload.ask.id = ask->id;
-    envelope->payload.ask.deadline_ms = 0;
-    tr_status status = tr__mail_send(worker, cell, envelope);
+    struct address address = {.kind = ENVELOPE_WHY,
+                              .to = ask->to,
+                              .sender = self->cell->identity,
+                              .causal = self->causal,
+                              .number = ask->id};
+    struct envelope *envelope;
+    tr_status status = tr__mail_new(&worker->pool, address, &tr_type_tr_why_look, &look, &envelope);
+    if (status != TR_OK)
+        return status;
+    status = tr__mail_send(worker, cell, envelope);
     if (status != TR_OK)
         envelope_give(&worker->pool, envelope);
     return status;
@@ -209,7 +205,6 @@ static tr_status ask_far(struct tr_self *self, struct cell *cell, uint64_t ref,
         return TR_NO_MEMORY;
     }
     ask->is_look = true;
-    self->needs_slow_end = true;
     ask->asked_ns = platform->mono_now(platform);
     status = send(self, ask, cell);
     if (status == TR_OK) {

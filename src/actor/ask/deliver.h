@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Delivery: how an envelope gets from a turn to its receiver. Tell, ask, reply and forward are this one function.
+ *
+ * `kind` and `flags` are constants in each call, and the function is inline: each verb has its own copy with what
+ * its kind needs, by the table of actor/mail/kind.h, and no more. In this order:
+ *   1. quickly, into the mailbox of an actor of this worker of which nothing unusual is known;
+ *   2. tr__mail_send: into the outbox of a durable turn, to an actor of this worker, to another worker, to a
+ *      client;
+ *   3. what takes capacity and was refused goes to a member, if the receiver is a group, and waits for capacity, if
+ *      it may: tr__deliver_refused.
+ */
+#ifndef ACTOR_ASK_DELIVER_H
+#define ACTOR_ASK_DELIVER_H
+
+#include "actor/ask/line.h"
+#include "actor/cell/ask_table.h"
+#include "actor/mail/mail.h"
+
+enum deliver_flag {
+    DELIVER_QUICKLY = 1 << 0 /* try the quick way: the verb has not done so itself */
+};
+
+/**
+ * A message that takes capacity was refused with `status`, or other turns are before this one. As deliver; it may
+ * wait, unless the ask is one of tr_ask_then.
+ */
+tr_status tr__deliver_refused(struct tr_self *self, struct cell **cell, uint64_t *to,
+                              struct envelope *envelope, struct ask *ask, tr_status status);
+
+/** A request has arrived: notes if its receiver is behind a barrier, for the search of cycles. */
+ATOM_INLINE void deliver_note_barrier(struct tr_self *self, const struct cell *cell,
+                                      const struct ask *ask)
+{
+    bool is_held = cell_owner(cell) == self->worker->index && cell->flags & CELL_BARRIER;
+    if (is_held && !ask->carrier && self->envelope->kind == ENVELOPE_ASK)
+        self->asks_barrier = true;
+}
+
+/**
+ * Hands an envelope over that is addressed to `*to`, which is in `*cell`. If the receiver is a group, the member
+ * that takes it is put there. `ask`: the own ask whose request it is; NULL: there is none. It is accepted, or
+ * refused and then still the caller's. Worker only.
+ */
+ATOM_INLINE tr_status deliver(struct tr_self *self, struct cell **cell, uint64_t *to,
+                              struct envelope *envelope, struct ask *ask, enum envelope_kind kind,
+                              uint32_t flags)
+{
+    struct worker *worker = self->worker;
+    TR_ASSERT_SLOW(envelope->kind == kind);
+    if (!kind_has(kind, MAIL_TAKES_CAPACITY))
+        return tr__mail_send(worker, *cell, envelope);
+    if (flags & DELIVER_QUICKLY && envelope->block_class == ENVELOPE_NO_BLOCK &&
+        mail_fits_fast(worker, *cell, kind) && !self->is_behind) {
+        mail_send_quickly(worker, *cell, envelope);
+        return TR_OK;
+    }
+    tr_status status = TR_MAILBOX_FULL;
+    if (!turn_is_behind(self, *to))
+        status = tr__mail_send(worker, *cell, envelope);
+    if (__builtin_expect(status != TR_OK, 0))
+        return tr__deliver_refused(self, cell, to, envelope, ask, status);
+    if (ask)
+        deliver_note_barrier(self, *cell, ask);
+    return TR_OK;
+}
+
+#endif

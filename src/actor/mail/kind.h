@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Kinds of mail: what an envelope is to the actor that gets it.
+ *
+ * MAIL_KINDS below is the table. A new kind is one row of it; whoever handles mail asks the row and compares no
+ * kinds by their order. A row has
+ *   - the kind, ENVELOPE_<kind>;
+ *   - where it goes when its receiver takes it in: the mailbox in which it waits for its turn;
+ *   - or the function that takes it at once. It gets mail to earlier tenants of the slot too, and to actors that
+ *     have stopped, and owns the envelope. A function of a later room is declared in
+ *     actor/cell/upcalls.h;
+ *   - its properties, MAIL_...: those of enum mail_property, joined by |.
+ * Where the kind is a constant, which it is on every hot path, a question to the table costs nothing; elsewhere
+ * it is a test of one bit.
+ */
+#ifndef ACTOR_MAIL_KIND_H
+#define ACTOR_MAIL_KIND_H
+
+#include "mem/envelope.h"
+
+struct cell;
+struct worker;
+
+enum mail_property {
+    MAIL_COUNTS = 1 << 0,         /* it is a message: accepted = handled + dead + queued has it */
+    MAIL_TAKES_CAPACITY = 1 << 1, /* of the mailbox of its receiver */
+    MAIL_IS_ANSWER = 1 << 2,      /* it brings the number of an ask back; goes first in a cycle */
+    MAIL_PASSES_SEAL = 1 << 3,    /* a sealed actor, one with a PoisonPill, takes it all the same */
+    MAIL_PASSES_BARRIER = 1 << 4, /* its turn may begin while another turn waits as a barrier */
+    MAIL_IS_HELD = 1 << 5, /* sent in a durable turn it waits in the outbox until the commit */
+    MAIL_MAY_BE_COPIED = 1 << 6, /* nobody knows it by its address: a copy may go in its place */
+    MAIL_HAS_NUMBER = 1 << 7 /* payload.ask has the number of an ask: less of a message is inside */
+};
+
+/** The mailbox of an actor in which mail of a kind waits. */
+enum mail_box {
+    MAIL_BOX_NONE, /* it has a function that takes it, or never comes to an actor */
+    MAIL_BOX_REPLIES,
+    MAIL_BOX_EXCEPTIONS,
+    MAIL_BOX_REQUESTS, /* of an actor that is TR_BY_KIND, else with the notices */
+    MAIL_BOX_NOTICES,
+    MAIL_BOX_EVENTS
+};
+
+#define MAIL_ANSWER                                                                                \
+    (MAIL_COUNTS | MAIL_IS_ANSWER | MAIL_PASSES_SEAL | MAIL_PASSES_BARRIER | MAIL_IS_HELD |        \
+     MAIL_MAY_BE_COPIED | MAIL_HAS_NUMBER)
+#define MAIL_ORDINARY (MAIL_COUNTS | MAIL_TAKES_CAPACITY | MAIL_IS_HELD | MAIL_MAY_BE_COPIED)
+
+/* clang-format off */
+#define MAIL_KINDS(KIND)                                                                           \
+    /*   kind       mailbox     taken by               properties */                               \
+    KIND(REPLY,     REPLIES,    NULL,                  MAIL_ANSWER)                                \
+    KIND(EXCEPTION, EXCEPTIONS, NULL,                  MAIL_ANSWER)                                \
+    KIND(ASK,       REQUESTS,   NULL,                  MAIL_ORDINARY | MAIL_HAS_NUMBER)            \
+    KIND(NOTICE,    NOTICES,    NULL,                  MAIL_ORDINARY)                              \
+    /* Of a timer. It waits at a barrier of a durable actor: mail_holds_events. */                 \
+    KIND(EVENT,     EVENTS,     NULL,                  MAIL_COUNTS | MAIL_PASSES_BARRIER)          \
+    /* Of the runtime, by arrival: see actor/mail/signal.h. */                                     \
+    KIND(SIGNAL,    NOTICES,    NULL,                  MAIL_COUNTS)                                \
+    /* Orders. STOP is a PoisonPill, and comes behind what a durable turn has sent before it. */   \
+    KIND(STOP,      NONE,       tr__order_mail,        MAIL_PASSES_SEAL | MAIL_IS_HELD)            \
+    KIND(KILL,      NONE,       tr__order_mail,        MAIL_PASSES_SEAL)                           \
+    KIND(SUSPEND,   NONE,       tr__order_mail,        MAIL_PASSES_SEAL)                           \
+    KIND(RESUME,    NONE,       tr__order_mail,        MAIL_PASSES_SEAL)                           \
+    /* Taken back while it was queued: dropped when its turn comes. */                             \
+    KIND(VOID,      NOTICES,    NULL,                  MAIL_PASSES_BARRIER)                        \
+    /* To an actor: say when you are up. */                                                        \
+    KIND(PROBE,     NOTICES,    NULL,                  MAIL_PASSES_SEAL | MAIL_PASSES_BARRIER)     \
+    /* To a client: how a spawn or a probe ended; holds a tr_error. */                             \
+    KIND(OUTCOME,   NONE,       NULL,                  0)                                          \
+    /* An ask in its turn, after its answer: never sent. */                                        \
+    KIND(ANSWERED,  NONE,       NULL,                  0)                                          \
+    /* A sender waits for capacity; to that sender: capacity, or why there is none; from it: */    \
+    /* capacity that it did not need. See actor/ask/waiters.h. */                                  \
+    KIND(WANTED,    NONE,       tr__waiters_mail,      MAIL_PASSES_SEAL)                           \
+    KIND(GRANT,     NONE,       tr__waiters_mail,      MAIL_PASSES_SEAL)                           \
+    KIND(BACK,      NONE,       tr__waiters_mail,      MAIL_PASSES_SEAL)                           \
+    /* To an actor that was asked: where is this request? To the asker: the answer to that. */     \
+    /* See actor/ask/ask_trace.h. */                                                               \
+    KIND(TRACE,     NONE,       tr__waiters_mail,      MAIL_PASSES_SEAL)                           \
+    KIND(TRACED,    NONE,       tr__waiters_mail,      MAIL_PASSES_SEAL)                           \
+    /* Does an actor that waits for capacity wait for itself? See actor/ask/ring.h. */             \
+    KIND(RING,      NONE,       tr__waiters_mail,      MAIL_PASSES_SEAL)                           \
+    /* What tr_blocking runs for a turn has returned: see actor/turn/blocking.h. */                \
+    KIND(RETURNED,  NONE,       tr__blocking_returned, MAIL_PASSES_SEAL)                           \
+    /* What holds you up? See actor/verbs/why.h. */                                                \
+    KIND(WHY,       NONE,       tr__why_mail,          MAIL_PASSES_SEAL | MAIL_HAS_NUMBER)         \
+    /* What a durable actor has written is on disk: see actor/mail/outbox.h. */                    \
+    KIND(STORED,    NONE,       tr__stored_mail,       MAIL_PASSES_SEAL)                           \
+    /* From an actor that wants to be notified of an end: see actor/life/watchers.h. */            \
+    KIND(WATCH,     NONE,       tr__watch_mail,        MAIL_PASSES_SEAL)                           \
+    KIND(UNWATCH,   NONE,       tr__watch_mail,        MAIL_PASSES_SEAL)                           \
+    /* To the parent: a child has failed. To the child: what becomes of it. To a sibling: go */    \
+    /* down, or start again; and from it: it has. See actor/life/supervise.h. */                   \
+    KIND(FAILED,    NONE,       tr__supervision_mail,  MAIL_PASSES_SEAL)                           \
+    KIND(DECIDED,   NONE,       tr__supervision_mail,  MAIL_PASSES_SEAL)                           \
+    KIND(DOWN,      NONE,       tr__supervision_mail,  MAIL_PASSES_SEAL)                           \
+    KIND(UP,        NONE,       tr__supervision_mail,  MAIL_PASSES_SEAL)
+/* clang-format on */
+
+#define MAIL_KIND_NAME(kind, box, taker, properties) ENVELOPE_##kind,
+enum envelope_kind { MAIL_KINDS(MAIL_KIND_NAME) MAIL_KIND_COUNT };
+#undef MAIL_KIND_NAME
+
+/** Takes an envelope that has arrived. Owner only. */
+typedef void mail_taker(struct worker *worker, struct cell *cell, struct envelope *envelope);
+
+/** By kind: what takes mail of it; NULL: it waits in a mailbox. */
+extern mail_taker *const tr__mail_takers[MAIL_KIND_COUNT];
+
+static_assert(MAIL_KIND_COUNT <= 32, "a set of kinds is a word");
+
+#define MAIL_KIND_BIT(kind, box, taker, properties)                                                \
+    | ((properties)&property ? UINT32_C(1) << ENVELOPE_##kind : 0)
+/** Whether mail of a kind has a property. */
+ATOM_INLINE bool kind_has(uint32_t kind, enum mail_property property)
+{
+    const uint32_t kinds = 0 MAIL_KINDS(MAIL_KIND_BIT);
+    return kinds >> kind & 1;
+}
+#undef MAIL_KIND_BIT
+
+#define MAIL_KIND_BOX(kind, box, taker, properties) MAIL_BOX_##box,
+/** Where mail of a kind waits. */
+ATOM_INLINE enum mail_box kind_box(uint32_t kind)
+{
+    static const unsigned char boxes[] = {MAIL_KINDS(MAIL_KIND_BOX)};
+    return (enum mail_box)boxes[kind];
+}
+#undef MAIL_KIND_BOX
+
+/** Whether an envelope counts as a message. */
+ATOM_INLINE bool mail_counts(const struct envelope *envelope)
+{
+    return kind_has(envelope->kind, MAIL_COUNTS);
+}
+
+/** Whether an envelope takes capacity of its receiver's mailbox. */
+ATOM_INLINE bool mail_takes_capacity(const struct envelope *envelope)
+{
+    return kind_has(envelope->kind, MAIL_TAKES_CAPACITY);
+}
+
+/** Whether an envelope is a reply or an exception. One without a sender is for no ask: tr__durable_tell. */
+ATOM_INLINE bool mail_is_answer(const struct envelope *envelope)
+{
+    return kind_has(envelope->kind, MAIL_IS_ANSWER);
+}
+
+static_assert(offsetof(struct envelope, block_class) == offsetof(struct envelope, kind) + 1,
+              "mail_is_notice looks at both");
+
+/** Whether an envelope is the most ordinary of messages: a notice that is inside. */
+ATOM_INLINE bool mail_is_notice(const struct envelope *envelope)
+{
+    static const unsigned char notice[2] = {ENVELOPE_NOTICE, ENVELOPE_NO_BLOCK};
+    return memcmp((const char *)envelope + offsetof(struct envelope, kind), notice, 2) == 0;
+}
+
+/** Whether an envelope is a request that is inside. */
+ATOM_INLINE bool mail_is_request(const struct envelope *envelope)
+{
+    static const unsigned char request[2] = {ENVELOPE_ASK, ENVELOPE_NO_BLOCK};
+    return memcmp((const char *)envelope + offsetof(struct envelope, kind), request, 2) == 0;
+}
+
+#endif
