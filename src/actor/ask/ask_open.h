@@ -22,6 +22,7 @@
 #ifndef ACTOR_ASK_ASK_OPEN_H
 #define ACTOR_ASK_ASK_OPEN_H
 
+#include "actor/cell/sched_state.h"
 #include "actor/cell/ask_table.h"
 #include "actor/life/extra.h"
 #include "actor/turn/park.h"
@@ -121,7 +122,7 @@ static inline void ask_answer_awaited(struct worker *worker, struct cell *cell,
     turn->outcome = TR_OK;
     woken_push(cell, extra, turn);
     if (cell->sched_state == SCHED_WAITING) {
-        cell->sched_state = SCHED_READY;
+        cell_sched_change_from(cell, SCHED_WAITING, SCHED_READY);
         loop_enqueue(&worker->loop, &cell->task, TASK_NORMAL);
     }
 }

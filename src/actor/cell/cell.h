@@ -36,14 +36,14 @@ enum life {
     LIFE_COUNT
 };
 
-/** Where it stands with the scheduler: L-08 of docs/contract.md. */
+/** Where it stands with the scheduler: L-08 of docs/contract.md. A cell that was cleared is Created. */
 enum sched_state {
     SCHED_CREATED,
     SCHED_MOUNTING,
     SCHED_WAITING,
     SCHED_READY,
-    SCHED_SCHEDULED, /* L-08 has it; nobody can see it between Ready and Running, so it is not written */
-    SCHED_RUNNING
+    SCHED_RUNNING,
+    SCHED_COUNT
 };
 
 /* Those that messages look at together are in one byte: sealed, metered, idles. */
@@ -226,7 +226,7 @@ struct cell {
     atom32 control;      /* enum cell_control */
     uint16_t flags;      /* enum cell_flag */
     uint8_t life;        /* enum life; changed by tr__cell_change only */
-    uint8_t sched_state; /* enum sched_state */
+    uint8_t sched_state; /* enum sched_state; changed by actor/cell/sched_state.h only */
 
     struct envelope *replies;
     struct envelope *exceptions;

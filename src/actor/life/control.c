@@ -7,6 +7,7 @@
 #include "actor/turn/budget.h"
 #include "actor/life/children.h"
 #include "actor/cell/lifecycle.h"
+#include "actor/cell/sched_state.h"
 #include "actor/turn/park.h"
 #include "actor/life/stop.h"
 #include "actor/life/supervise.h"
@@ -71,7 +72,7 @@ static bool handle_control_alive(struct worker *worker, struct cell *cell, uint3
         if (cell->flags & CELL_HAS_WAITING_SENDERS)
             tr__waiters_serve(worker, cell); /* of what was freed before */
         /* A decider may have called for it, and so may what was taken in meanwhile. */
-        cell->sched_state = SCHED_WAITING;
+        cell_sched_change(cell, SCHED_WAITING);
         if (atom32_load(&cell->control, ATOM_SEQ_CST))
             mail_make_ready(worker, cell);
         return false;
@@ -96,7 +97,7 @@ bool tr__cell_handle_control(struct worker *worker, struct cell *cell)
     }
     if (bits & CONTROL_CHILD)
         tr__supervise_end(worker, cell);
-    cell->sched_state = SCHED_WAITING;
+    cell_sched_change(cell, SCHED_WAITING);
     if (bits & CONTROL_FINISH && !cell->child_count)
         tr__cell_finish(worker, cell);
     return false;

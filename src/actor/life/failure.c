@@ -7,6 +7,7 @@
 
 #include "actor/life/extra.h"
 #include "actor/cell/lifecycle.h"
+#include "actor/cell/sched_state.h"
 #include "actor/life/spawn.h"
 #include "actor/life/stop.h"
 #include "actor/life/supervise.h"
@@ -307,7 +308,7 @@ bool tr__cell_fail(struct worker *worker, struct cell *cell, const char *where,
     }
     cell->extra->is_away = true;
     /* Not before: one that stops must be in no queue, and the answer may be here already. */
-    cell->sched_state = SCHED_WAITING;
+    cell_sched_change(cell, SCHED_WAITING);
     if (atom32_load(&cell->control, ATOM_SEQ_CST))
         mail_make_ready(worker, cell);
     return true;
@@ -509,7 +510,7 @@ static bool go(struct worker *worker, struct cell *cell, struct failure *failure
     struct tr_ready ready = {.spec = (uint64_t)(uintptr_t)failure->spec, .cause = failure->cause};
     tr_status status = TR_NO_MEMORY;
     failure->phase = FAILURE_READY;
-    cell->sched_state = SCHED_WAITING;
+    cell_sched_change(cell, SCHED_WAITING);
     if (envelope)
         status = envelope_fill(&worker->pool, envelope, &tr_type_tr_ready, &ready, ENVELOPE_INLINE);
     if (status != TR_OK && envelope)

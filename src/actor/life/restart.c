@@ -16,6 +16,7 @@
 #include "actor/life/children.h"
 #include "actor/life/extra.h"
 #include "actor/cell/lifecycle.h"
+#include "actor/cell/sched_state.h"
 #include "actor/turn/park.h"
 #include "actor/life/spawn.h"
 #include "actor/cell/state.h"
@@ -31,7 +32,7 @@
  */
 static void rest(struct worker *worker, struct cell *cell)
 {
-    cell->sched_state = SCHED_WAITING;
+    cell_sched_change(cell, SCHED_WAITING);
     if (atom32_load(&cell->control, ATOM_SEQ_CST) || cell->flags & CELL_SEALED)
         mail_make_ready(worker, cell);
 }
@@ -100,7 +101,7 @@ static void come_up(struct worker *worker, struct cell *cell)
     failure->answer = NULL;
     failure->phase = FAILURE_PAST;
     failure->incarnation++;
-    cell->sched_state = SCHED_MOUNTING;
+    cell_sched_change(cell, SCHED_MOUNTING);
     atom64_count(&worker->counters.restarts, 1);
     const struct cell_origin *origin = cell->origin;
     const tr_behavior *behavior = origin ? origin->behavior : cell->dispatch->behavior;
@@ -168,7 +169,7 @@ void tr__cell_restart(struct worker *worker, struct cell *cell)
     /* Nothing of it runs any more, whatever has to be waited for. */
     if (cell->life == LIFE_RUNNING)
         cell_become(system, cell, LIFE_SUSPENDED, __func__);
-    cell->sched_state = SCHED_MOUNTING;
+    cell_sched_change(cell, SCHED_MOUNTING);
     tr__failure_pause(worker, cell);
     failure->phase = FAILURE_TURNS;
     if (extra->blocked && !tr__blocking_withdraw(worker, cell)) {
@@ -209,7 +210,7 @@ void tr__restart_unblocked(struct worker *worker, struct cell *cell)
 void tr__restart_handle_control(struct worker *worker, struct cell *cell, uint32_t bits)
 {
     struct failure *failure = cell->extra->failure;
-    cell->sched_state = SCHED_MOUNTING;
+    cell_sched_change(cell, SCHED_MOUNTING);
     if (bits & CONTROL_CHILD)
         tr__supervise_end(worker, cell);
     if (bits & CONTROL_KILL || cell->flags & CELL_SEALED)

@@ -10,6 +10,7 @@
 #include "actor/cell/durable.h"
 #include "actor/life/extra.h"
 #include "actor/cell/lifecycle.h"
+#include "actor/cell/sched_state.h"
 #include "actor/turn/park.h"
 #include "actor/life/pooled.h"
 #include "actor/system/thread_handoff.h"
@@ -358,7 +359,7 @@ static bool start_plainly(struct worker *worker, struct cell *cell, struct dispa
     ATOM_POKE(&cell->dispatch, dispatch);
     cell_become(system, cell, LIFE_RUNNING, __func__);
     cell->flags |= CELL_STARTED;
-    cell->sched_state = SCHED_WAITING;
+    cell_sched_change_from(cell, SCHED_CREATED, SCHED_WAITING);
     return true;
 }
 
@@ -371,7 +372,7 @@ static tr_status start(struct worker *worker, struct cell *cell, const tr_behavi
                        const struct cell_origin *mounted, tr_error *error)
 {
     struct tr_system *system = worker->system;
-    cell->sched_state = SCHED_MOUNTING;
+    cell_sched_change_from(cell, SCHED_CREATED, SCHED_MOUNTING);
     cell_become(system, cell, LIFE_STARTING, __func__);
     tr_status status = TR_OK;
     struct budget_tree *above =

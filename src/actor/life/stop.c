@@ -9,6 +9,7 @@
 #include "actor/cell/durable.h"
 #include "actor/life/extra.h"
 #include "actor/cell/lifecycle.h"
+#include "actor/cell/sched_state.h"
 #include "actor/turn/park.h"
 #include "actor/life/spawn.h"
 #include "actor/cell/state.h"
@@ -65,7 +66,7 @@ void tr__cell_stop(struct worker *worker, struct cell *cell, bool by_kill)
     cell_become(system, cell, LIFE_STOPPING, __func__);
     if (durable)
         durable->hooks->on_leave(worker, cell);
-    cell->sched_state = SCHED_RUNNING; /* what is taken in now makes it ready for nothing */
+    cell_sched_change(cell, SCHED_RUNNING); /* what is taken in now makes it ready for nothing */
     /*
      * Nobody finds it by its ref any more; who had found it before may still push, and that is a
      * dead letter. The door itself stays open for orders from above until the children are gone.
@@ -86,7 +87,7 @@ void tr__cell_stop(struct worker *worker, struct cell *cell, bool by_kill)
         tr__children_stop(worker, cell, by_kill);
     if (cell == system->guardian)
         tr__shutdown_look(worker, cell);
-    cell->sched_state = SCHED_WAITING;
+    cell_sched_change(cell, SCHED_WAITING);
     if (cell->child_count)
         tr__asks_refuse_queued(worker, cell);
     else
@@ -194,7 +195,7 @@ void tr__cell_end_unborn(struct worker *worker, struct cell *cell, tr_status rea
     watchers_tell(worker, cell);
     children_unname(worker, cell);
     atom64_count(&worker->counters.stopped, 1);
-    cell->sched_state = SCHED_WAITING;
+    cell_sched_change(cell, SCHED_WAITING);
     /* What its set-up spawned goes too; until then the cell stays in its parent's list. */
     tr__children_stop(worker, cell, true);
     tr__cell_leave(worker, cell);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "actor/cell/sched_state.h"
 #include "actor/life/children.h"
 #include "actor/life/extra.h"
 #include "actor/mail/signal.h"
@@ -476,7 +477,7 @@ bool tr__supervise(struct worker *worker, struct cell *cell)
             return false;
         /* One that has failed by it still looks at the others. */
         if (cell->sched_state == SCHED_WAITING)
-            cell->sched_state = SCHED_RUNNING;
+            cell_sched_change(cell, SCHED_RUNNING);
     }
     struct list *link = extra->returns.next;
     while (link != &extra->returns) {
@@ -485,7 +486,7 @@ bool tr__supervise(struct worker *worker, struct cell *cell)
         if (failure->phase == FAILURE_DECIDED && !on_return(worker, cell, failure))
             return false;
         if (cell->sched_state == SCHED_WAITING)
-            cell->sched_state = SCHED_RUNNING;
+            cell_sched_change(cell, SCHED_RUNNING);
     }
     while ((link = first_due(extra)))
         come_back(worker, cell, LIST_OWNER(link, struct failure, link));

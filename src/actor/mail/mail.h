@@ -11,6 +11,7 @@
 #ifndef ACTOR_MAIL_MAIL_H
 #define ACTOR_MAIL_MAIL_H
 
+#include "actor/cell/sched_state.h"
 #include "actor/cell/durable.h"
 #include "actor/cell/system.h"
 
@@ -323,7 +324,7 @@ enum task_class tr__mail_priority(const struct cell *cell);
 /** Puts a cell that waits into a run queue. Owner only. */
 static inline void mail_make_ready(struct worker *worker, struct cell *cell)
 {
-    cell->sched_state = SCHED_READY;
+    cell_sched_change(cell, SCHED_READY);
     enum task_class class = TASK_NORMAL;
     if (__builtin_expect(cell->flags & CELL_MIXED, 0))
         class = tr__mail_priority(cell);
@@ -386,7 +387,7 @@ static inline void mail_send_fast(struct worker *worker, struct cell *cell,
         envelope->mail.next = &envelope->mail;
         if (__builtin_expect(last != NULL, 0))
             ring_insert(last, envelope);
-        cell->sched_state = SCHED_READY;
+        cell_sched_change_from(cell, SCHED_WAITING, SCHED_READY);
         loop_enqueue(&worker->loop, &cell->task, TASK_NORMAL);
     } else if (last) {
         ring_insert(last, envelope);

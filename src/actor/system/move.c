@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/system/move.h"
 
+#include "actor/cell/sched_state.h"
 #include "actor/system/balance.h"
 #include "actor/life/extra.h"
 #include "actor/mail/group_address.h"
@@ -65,7 +66,7 @@ bool tr__move_give(struct worker *worker, struct cell *cell, uint32_t to, bool h
         return false;
     }
     tr__timers_pack(worker, cell, parcel);
-    cell->sched_state = SCHED_MOUNTING;
+    cell_sched_change(cell, SCHED_MOUNTING);
     atom32_store(&cell->door.owner, CELL_FOREIGN, ATOM_RELAXED);
     atom64_count(&worker->counters.moves, 1);
     if (loop_post(&system->workers[to]->loop, &cell->door.ready))
@@ -97,7 +98,7 @@ void tr__move_take(struct worker *worker, struct cell *cell)
     bool has_timers = tr__timers_unpack(worker, cell);
     tr__balance_arrived(worker, cell);
     /* As one who waits it is asked, should somebody ask why; one who fails is in no queue. */
-    cell->sched_state = has_timers ? SCHED_WAITING : SCHED_RUNNING;
+    cell_sched_change_from(cell, SCHED_MOUNTING, has_timers ? SCHED_WAITING : SCHED_RUNNING);
     tr__mail_take_in(worker, cell, door_take_posted(&cell->door));
     tr__shutdown_adopt(worker, cell);
     if (!has_timers)

@@ -7,6 +7,7 @@
 #include "actor/verbs/client.h"
 #include "actor/turn/fault.h"
 #include "actor/cell/lifecycle.h"
+#include "actor/cell/sched_state.h"
 #include "actor/life/spawn.h"
 #include "base/assert.h"
 
@@ -232,7 +233,7 @@ static tr_status guardian_make(struct tr_system *system)
     cell_become(system, cell, LIFE_STARTING, __func__);
     cell_become(system, cell, LIFE_RUNNING, __func__);
     cell->flags |= CELL_STARTED;
-    cell->sched_state = SCHED_WAITING;
+    cell_sched_change_from(cell, SCHED_CREATED, SCHED_WAITING);
     tr__capacity_open(cell, &tr_behavior_tr_guardian);
     system->guardian = cell;
     system->guardian_name = cell->name;
