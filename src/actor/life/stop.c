@@ -232,7 +232,6 @@ void tr__cell_leave(struct worker *worker, struct cell *cell)
     /* From now on it is its parent's worker's: who looks at all of his own must not meet it. */
     if (cell->origin)
         cell->origin->worker = worker->index;
-    cell->flags |= CELL_ENDED;
     atom32_store(&cell->door.owner, CELL_FOREIGN, ATOM_RELAXED);
     tr__child_ended(worker, cell);
 }
