@@ -57,6 +57,7 @@ void tr__asks_free(struct worker *worker)
 
 void tr__ask_done(struct worker *worker, struct ask *ask, tr_status status)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct tr_self *turn = ask->turn;
     TR_ASSERT(!ask->is_done);
     ask->is_fixed = true;
@@ -97,6 +98,7 @@ static tr_time young_deadline(const struct worker *worker, const struct ask *ask
 
 void tr__asks_settle(struct worker *worker)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     tr_time now_ns = 0;
     struct ask *ask = worker->ask_young;
     worker->ask_young = NULL;
@@ -112,6 +114,7 @@ void tr__asks_settle(struct worker *worker)
 
 void tr__asks_fire(struct worker *worker, tr_time now_ns)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct timer_node *node;
     tr__asks_settle(worker);
     while ((node = tr__wheel_expire(&worker->ask_timeouts, now_ns))) {
@@ -132,6 +135,7 @@ void tr__asks_fire(struct worker *worker, tr_time now_ns)
 
 void tr__ask_end_in_ring(struct worker *worker, struct ask *ask)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     TR_ASSERT(!ask->is_fixed);
     ask->is_fixed = true;
     ask->status = TR_ASK_CYCLE;
@@ -145,6 +149,7 @@ void tr__ask_end_in_ring(struct worker *worker, struct ask *ask)
 
 void tr__ask_told(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     const struct tr_ask_trace *trace = envelope_data(envelope);
     struct ask *ask = NULL;
     if (envelope->generation == cell_generation(cell) && cell->life != LIFE_NEW && cell->extra)
@@ -158,6 +163,7 @@ void tr__ask_told(struct worker *worker, struct cell *cell, struct envelope *env
 
 void tr__ask_free(struct worker *worker, struct cell *cell, struct ask *ask)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     ask_disarm(worker, ask);
     if (ask->is_listed)
         ask_unlist(cell, ask);
@@ -177,6 +183,7 @@ void tr__ask_end(struct worker *worker, struct cell *cell, struct ask *ask)
 
 void tr__ask_arrived(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct ask *ask = NULL;
     if (cell->life != LIFE_NEW && cell->extra)
         ask = ask_table_find(&cell->extra->asks, envelope->payload.ask.id);
@@ -319,6 +326,7 @@ ASK_INLINE struct ask *ask_new(struct tr_self *self, uint64_t to, const tr_type 
 
 struct ask *tr__ask_new(struct tr_self *self, uint64_t to, const tr_type *type)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     return ask_new(self, to, type);
 }
 
@@ -353,6 +361,7 @@ ASK_INLINE void ask_send(struct tr_self *self, struct ask *ask, const void *mess
 
 void tr__ask_send(struct tr_self *self, struct ask *ask, const void *message, tr_time timeout_ns)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     ask_send(self, ask, message, timeout_ns, false);
 }
 

@@ -28,7 +28,7 @@ static inline bool turn_asks_add(struct tr_self *self, struct ask *ask)
     return true;
 }
 
-/** Frees the places, of a turn without asks. */
+/** Frees the places, of a turn without asks. Worker only: the turn need not have an actor any more. */
 void tr__turn_asks_free(struct tr_self *self);
 
 /** What is known by this in its turn. */

@@ -136,6 +136,7 @@ static bool grant_first(struct worker *worker, struct cell *cell)
 
 void tr__waiters_serve(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct cell_extra *extra = cell->extra;
     if (extra->is_serving) /* capacity came back at once: it is seen below */
         return;
@@ -155,6 +156,7 @@ void tr__waiters_serve(struct worker *worker, struct cell *cell)
 
 void tr__waiters_refuse(struct worker *worker, struct cell *cell, tr_status status)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     while (cell->extra->waiters)
         (void)answer(worker, cell, ring_pop(&cell->extra->waiters), 0, 0, status);
     put_by_end(cell);
@@ -162,6 +164,7 @@ void tr__waiters_refuse(struct worker *worker, struct cell *cell, tr_status stat
 
 void tr__waiters_rebound(struct worker *worker, struct cell *cell, struct mail_bound bound)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct cell_extra *extra = cell->extra;
     struct envelope *others = NULL;
     while (extra->waiters) {
@@ -209,6 +212,7 @@ static void on_wanted(struct worker *worker, struct cell *cell, struct envelope 
 
 void tr__waiters_mount(struct worker *worker, struct cell *cell, bool is_up)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct envelope *kept = cell->exceptions;
     cell->exceptions = NULL;
     while (kept) {
@@ -275,6 +279,7 @@ static void give_back(struct worker *worker, struct envelope *grant)
 
 void tr__grant_return(struct tr_self *self)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     struct envelope *grant = self->grant;
     self->grant = NULL;
     give_back(self->worker, grant);
@@ -318,6 +323,7 @@ static bool is_first_start(const struct cell *cell)
 
 void tr__waiters_mail(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     bool is_here = envelope->generation == cell_generation(cell) && cell->life < LIFE_STOPPED;
     switch ((enum envelope_kind)envelope->kind) {
     case ENVELOPE_RETURNED:
@@ -440,6 +446,7 @@ static tr_status wait(struct tr_self *self, uint64_t to, int32_t lines, tr_time 
 
 tr_status tr__barrier_wait_for_replies(struct tr_self *self)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     self->number = ++self->worker->wait_last;
     bool has_left = tr__ring_look_for_replies(self);
     if (!self->wanted) {
@@ -457,6 +464,7 @@ tr_status tr__barrier_wait_for_replies(struct tr_self *self)
 
 tr_status tr__turn_wait_behind_barrier(struct tr_self *self)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     (void)tr__ring_look_for_replies(self);
     return self->wanted ? tr__turn_park(self, TR_NEVER) : TR_OK; /* what was found has ended it */
 }
@@ -493,6 +501,7 @@ static tr_status place(struct tr_self *self, struct cell *cell, struct envelope 
 
 void tr__favour_end(struct tr_self *self)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     struct cell *cell = self->favoured;
     int32_t messages = (int32_t)(cell->stock & 0xffff);
     int32_t lines = (int32_t)(cell->stock >> STOCK_LINES_SHIFT);
@@ -548,6 +557,7 @@ static tr_status wait_behind(struct tr_self *self, struct cell *cell, struct env
 tr_status tr__turn_wait_for_capacity(struct tr_self *self, struct cell *cell,
                                      struct envelope *envelope, tr_time deadline_ns)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     uint64_t to = (uint64_t)envelope->generation << 32 | (uint32_t)cell->identity;
     tr_status status = turn_may_park(self);
     if (status != TR_OK)

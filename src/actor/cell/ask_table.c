@@ -75,6 +75,7 @@ __attribute__((__noinline__)) static bool newest_place(struct worker *worker,
 
 bool tr__ask_table_add(struct worker *worker, struct ask_table *table, struct ask *ask)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     if (__builtin_expect(table->newest != NULL, 0) && !newest_place(worker, table))
         return false;
     do
@@ -104,6 +105,7 @@ void tr__ask_table_take_out(struct ask_table *table, const struct ask *ask)
 
 void tr__ask_table_shrink(struct worker *worker, struct ask_table *table)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     if (!table->slots)
         return;
     if (!table->count) {
@@ -119,6 +121,7 @@ void tr__ask_table_shrink(struct worker *worker, struct ask_table *table)
 
 void tr__ask_table_free(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct ask_table *table = &cell->extra->asks;
     TR_ASSERT(!table->count && !table->newest);
     if (table->slots)

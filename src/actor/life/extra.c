@@ -29,12 +29,14 @@ __attribute__((__noinline__, __cold__)) static struct cell_extra *extra_new(stru
 
 struct cell_extra *tr__extra_of(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     TR_ASSERT(cell->life != LIFE_NEW || cell_owner(cell) == worker->index);
     return cell->extra ? cell->extra : extra_new(worker, cell);
 }
 
 void tr__extra_free(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct cell_extra *extra = cell->extra;
     if (!extra)
         return;
@@ -69,7 +71,7 @@ static_assert(TR_STASH_BYTES_MAX / 64 + CAPACITY_LARGEST + TR_PAYLOAD_MAX / 32 <
 
 void tr__stash_push(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
-    (void)worker;
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct cell_extra *extra = cell->extra;
     TR_ASSERT(extra->stash_count < TR_STASH_MAX);
     mail_count(cell, envelope);

@@ -42,6 +42,7 @@ static struct failure *failure_new(struct worker *worker, struct cell *cell)
 
 struct failure *tr__failure_of(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct cell_extra *extra = tr__extra_of(worker, cell);
     if (!extra)
         return NULL;
@@ -88,6 +89,7 @@ void tr__failure_free(struct worker *worker, struct failure *failure)
 
 void tr__failure_leave(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct failure *failure = cell->extra->failure;
     struct cell_origin *origin = cell->origin;
     cell->extra->failure = NULL;
@@ -247,6 +249,7 @@ static void stop_failed(struct worker *worker, struct cell *cell)
 
 void tr__failure_tell(struct worker *worker, struct cell *cell, const tr_error *error)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct failure *failure = failure_new(worker, cell);
     if (!failure)
         return;
@@ -266,6 +269,7 @@ void tr__failure_tell(struct worker *worker, struct cell *cell, const tr_error *
 
 void tr__failure_pause(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     cell->flags |= CELL_FAILED;
     tr__idle_pause(worker, cell);
     if (mail_is_parked(cell))
@@ -277,6 +281,7 @@ void tr__failure_pause(struct worker *worker, struct cell *cell)
 bool tr__cell_fail(struct worker *worker, struct cell *cell, const char *where,
                    const tr_error *error)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct tr_system *system = worker->system;
     TR_ASSERT(cell->life != LIFE_NEW && cell->life < LIFE_STOPPING);
     if (cell == system->guardian) {
@@ -482,6 +487,7 @@ static void on_child(struct worker *worker, struct cell *cell, struct envelope *
 
 void tr__supervision_mail(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     /* DOWN and UP go both ways: an order comes from the parent. */
     uint32_t sender = (uint32_t)envelope->sender & worker->slots->mask;
     bool is_order = sender == cell_parent_slot(cell);
@@ -531,6 +537,7 @@ static bool go(struct worker *worker, struct cell *cell, struct failure *failure
 
 bool tr__failure_handle_control(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct failure *failure = cell->extra ? cell->extra->failure : NULL;
     if (!failure)
         return true;
@@ -580,6 +587,7 @@ void tr__failure_overrule(struct cell *cell)
 
 void tr__delays_fire(struct worker *worker, tr_time now_ns)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct timer_node *node;
     while ((node = tr__wheel_expire(&worker->delays, now_ns))) {
         struct failure *failure = LIST_OWNER(node, struct failure, delay);

@@ -162,6 +162,7 @@ static void come_down(struct worker *worker, struct cell *cell)
 
 void tr__cell_restart(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct cell_extra *extra = cell->extra;
     struct failure *failure = extra->failure;
     struct tr_system *system = worker->system;
@@ -200,6 +201,7 @@ void tr__cell_restart(struct worker *worker, struct cell *cell)
 
 void tr__restart_unblocked(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct cell_extra *extra = cell->extra;
     if (extra->blocked || !extra->failure || extra->failure->phase != FAILURE_TURNS)
         return;
@@ -209,6 +211,7 @@ void tr__restart_unblocked(struct worker *worker, struct cell *cell)
 
 void tr__restart_handle_control(struct worker *worker, struct cell *cell, uint32_t bits)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct failure *failure = cell->extra->failure;
     cell_sched_change(cell, SCHED_MOUNTING);
     if (bits & CONTROL_CHILD)

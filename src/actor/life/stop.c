@@ -22,12 +22,14 @@
 
 void tr__cell_unname(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     if (cell->name && !cell->name->is_out)
         tr__names_take_out(&worker->system->names, cell->name);
 }
 
 void tr__cell_release(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     if (cell->flags & CELL_CALLS)
         tr__schedule_orphan(worker, cell);
     tr__cell_unname(worker, cell);
@@ -56,6 +58,9 @@ static void close_door(struct worker *worker, struct cell *cell)
         cell->flags |= CELL_POSTED;
     if (chain)
         tr__mail_take_in(worker, cell, chain);
+    TR_ASSERT_SLOW(!cell->cycle);
+    TR_ASSERT_SLOW(!cell->notices);
+    TR_ASSERT_SLOW(!cell->queued_lines);
 }
 
 void tr__cell_stop(struct worker *worker, struct cell *cell, bool by_kill)
@@ -63,6 +68,7 @@ void tr__cell_stop(struct worker *worker, struct cell *cell, bool by_kill)
     struct tr_system *system = worker->system;
     TR_ASSERT(cell_owner(cell) == worker->index);
     struct durable *durable = cell_durable(cell);
+    TR_ASSERT_SLOW(cell->sched_state != SCHED_READY); /* it is in no queue */
     cell_become(system, cell, LIFE_STOPPING, __func__);
     if (durable)
         durable->hooks->on_leave(worker, cell);
@@ -97,6 +103,7 @@ void tr__cell_stop(struct worker *worker, struct cell *cell, bool by_kill)
 void tr__cell_last_words(struct worker *worker, struct cell *cell, enum turn_kind kind,
                          const tr_handler *handler, const void *message, const char *name)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     if (!handler)
         return;
     struct tr_self *self = tr__call_hook(worker, cell, kind, handler->call, message, 0);
@@ -131,6 +138,7 @@ static void post_stop(struct worker *worker, struct cell *cell)
 
 void tr__cell_finish(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     TR_ASSERT(cell->life == LIFE_STOPPING);
     TR_ASSERT(!cell->child_count);
     /* A function that runs on a helper thread uses the stack of a turn: its end calls this again. */
@@ -150,6 +158,7 @@ void tr__cell_finish(struct worker *worker, struct cell *cell)
         tr__watches_drop(worker, cell);
     }
     TR_ASSERT(cell->queued_lines == 0);
+    TR_ASSERT_SLOW(!cell->extra || !cell->extra->parked_count);
     tr__cell_release(worker, cell);
     cell_become(worker->system, cell, LIFE_STOPPED, __func__);
     close_door(worker, cell);
@@ -176,6 +185,7 @@ static void children_unname(struct worker *worker, struct cell *parent)
 
 void tr__cell_end_unborn(struct worker *worker, struct cell *cell, tr_status reason)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     TR_ASSERT(cell->life <= LIFE_STARTING);
     struct durable *durable = cell_durable(cell);
     cell_become(worker->system, cell, LIFE_STOPPED, __func__);
@@ -203,6 +213,7 @@ void tr__cell_end_unborn(struct worker *worker, struct cell *cell, tr_status rea
 
 void tr__cell_leave(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct tr_system *system = worker->system;
     struct cell *parent = slots_parent(worker->slots, cell);
     TR_ASSERT(cell->life == LIFE_STOPPED);

@@ -31,6 +31,7 @@ const tr_supervision *tr__supervision_of(struct tr_system *system, const struct 
 void tr__child_failed_signal(struct worker *worker, struct cell *parent, uint64_t child,
                              tr_directive directive, const tr_error *cause)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, parent));
     if (parent == worker->system->guardian)
         return;
     struct tr_child_failed message = {
@@ -428,6 +429,7 @@ static void recall(struct worker *worker, struct cell *parent, struct cell *chil
 
 void tr__supervise_gone(struct worker *worker, struct cell *parent, struct cell *child)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, parent));
     const tr_child_spec *spec = child->origin ? child->origin->spec : NULL;
     if (child->origin && child->origin->is_away && is_up(parent) &&
         tr__restart_of(child) == TR_PERMANENT)
@@ -460,6 +462,7 @@ static struct list *first_due(const struct cell_extra *extra)
 
 bool tr__supervise(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct cell_extra *extra = cell->extra;
     while (extra->failed && is_up(cell)) {
         struct envelope *envelope = ring_pop(&extra->failed);
@@ -495,6 +498,7 @@ bool tr__supervise(struct worker *worker, struct cell *cell)
 
 void tr__supervise_end(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct cell_extra *extra = cell->extra;
     if (!extra)
         return;

@@ -104,6 +104,7 @@ static void on_unwatch(struct worker *worker, struct envelope *envelope)
 
 void tr__watch_mail(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     uint64_t target = watch_letter(envelope)->target; /* first in both */
     bool is_here = cell->identity == target || tr__group_is_before(worker->slots, cell, target);
     is_here &= cell->life < LIFE_STOPPED;
@@ -134,6 +135,7 @@ static void tell(struct worker *worker, uint64_t target)
 
 void tr__watchers_tell(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     TR_ASSERT(cell->life == LIFE_STOPPED);
     tell(worker, cell->identity);
     uint64_t group = tr__group_address_of_supervisor(cell);
@@ -185,6 +187,7 @@ static void watched_put_back(struct worker *worker, struct envelope *first)
 
 bool tr__watches_pack(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     if (cell->extra && !watches_may_part(worker, &cell->extra->watches))
         return false;
     struct envelope *first = tr__watched_take(&worker->watched, &worker->source, cell->identity);
@@ -202,6 +205,7 @@ bool tr__watches_pack(struct worker *worker, struct cell *cell)
 
 void tr__watches_unpack(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     if (!cell->extra)
         return;
     watched_put_back(worker, cell->extra->packed_watches);
@@ -301,6 +305,7 @@ tr_status tr_self_unwatch(tr_self *self, tr_ref ref)
 
 bool tr__watch_admit(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     if (envelope->type != &tr__terminated_type)
         return true;
     struct watch_table *watches = cell->extra ? &cell->extra->watches : NULL;
@@ -318,6 +323,7 @@ bool tr__watch_admit(struct worker *worker, struct cell *cell, struct envelope *
 
 void tr__watches_drop(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct watch_table *watches = cell->extra ? &cell->extra->watches : NULL;
     if (!watches || !watches->slots)
         return;

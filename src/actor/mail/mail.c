@@ -37,6 +37,7 @@ enum task_class tr__mail_priority(const struct cell *cell)
 void tr__mail_bury_one(struct worker *worker, struct cell *cell, struct envelope *envelope,
                        tr_status reason)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     /* Of a durable actor: tr__durable_tell. */
     bool is_own = envelope->kind == ENVELOPE_REPLY && !envelope->sender && cell_durable(cell);
     if (is_own || envelope->kind == ENVELOPE_SIGNAL) {
@@ -227,6 +228,7 @@ static bool is_taking_in(struct worker *worker, const struct cell *cell, struct 
 
 void tr__mail_take_in(struct worker *worker, struct cell *cell, struct door_mail *chain)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     if (__builtin_expect(worker->taking != NULL, 0) && is_taking_in(worker, cell, chain))
         return;
     struct mail_taking taking = {worker->taking, cell, door_reverse(chain), chain};
@@ -263,6 +265,7 @@ void tr__mail_take_in(struct worker *worker, struct cell *cell, struct door_mail
 
 void tr__mail_answer_probes(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct envelope *others = NULL;
     while (cell->notices) {
         struct envelope *envelope = ring_pop(&cell->notices);
@@ -297,6 +300,8 @@ void tr__mail_hold(struct cell *cell)
 {
     struct cell_extra *extra = cell->extra;
     struct envelope *others = NULL;
+    TR_ASSERT_SLOW(!(cell->flags & CELL_BARRIER));
+    TR_ASSERT_SLOW(!extra->held);
     cell->flags |= CELL_BARRIER;
     while (cell->cycle) {
         struct envelope *envelope = ring_pop(&cell->cycle);
@@ -323,6 +328,8 @@ static struct envelope *take_first(struct cell *cell)
 void tr__mail_release(struct cell *cell)
 {
     struct cell_extra *extra = cell->extra;
+    TR_ASSERT_SLOW(cell->flags & CELL_BARRIER);
+    TR_ASSERT_SLOW(!extra->barriers);
     struct envelope *first = take_first(cell);
     cell->flags &= (uint16_t)~CELL_BARRIER;
     cell->flags |= CELL_MIXED; /* asks may wait */
@@ -411,6 +418,7 @@ static tr_status send_far(struct worker *worker, struct cell *cell, struct envel
 
 tr_status tr__mail_place(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     if (cell_owner(cell) != worker->index)
         return push(worker, cell, envelope);
     mail_look(worker, cell);
@@ -444,6 +452,7 @@ __attribute__((__noinline__)) static tr_status send_looking(struct worker *worke
 
 tr_status tr__mail_send(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     if (__builtin_expect(worker->outbox != NULL, 0))
         return tr__outbox_send(worker, cell, envelope);
     if (__builtin_expect(cell_owner(cell) != worker->index, 0))

@@ -25,6 +25,7 @@ static bool outbox_grow(struct worker *worker, struct outbox *outbox)
 
 tr_status tr__outbox_send(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct outbox *outbox = worker->outbox;
     /* A PoisonPill comes behind what was sent before it. */
     bool is_held = envelope->kind <= ENVELOPE_NOTICE || envelope->kind == ENVELOPE_STOP;
@@ -86,6 +87,7 @@ static void bury(struct worker *worker, const struct outbox_item *item, tr_statu
 
 void tr__outbox_release(struct worker *worker, struct outbox *outbox)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct outbox *outer = worker->outbox;
     worker_set_outbox(worker, NULL); /* what is sent now has waited */
     for (uint32_t i = 0; i < outbox->count; i++) {
@@ -103,6 +105,7 @@ void tr__outbox_release(struct worker *worker, struct outbox *outbox)
 
 void tr__outbox_drop(struct worker *worker, struct outbox *outbox, tr_status reason)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct outbox *outer = worker->outbox;
     worker_set_outbox(worker, NULL);
     for (uint32_t i = 0; i < outbox->count; i++) {
@@ -127,6 +130,7 @@ void tr__outbox_drop(struct worker *worker, struct outbox *outbox, tr_status rea
 
 struct envelope *tr__stored_new(struct worker *worker, struct cell *cell, uint64_t token)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     const struct tr_stored stored = {.token = token};
     struct envelope *envelope = envelope_take(&worker->pool);
     if (!envelope)
@@ -166,6 +170,7 @@ tr_status tr__durable_tell(struct worker *worker, struct cell *cell, const tr_ty
 
 void tr__wake_timers_fire(struct worker *worker, tr_time now_ns)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct timer_node *node;
     while ((node = tr__wheel_expire(&worker->wake_timers, now_ns))) {
         struct durable *durable = LIST_OWNER(node, struct durable, wake_timer);
@@ -184,6 +189,7 @@ void tr__stored_send(struct tr_system *system, struct cell *cell, struct envelop
 
 void tr__stored_end(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct cell_extra *extra = cell->extra;
     envelope_give(&worker->pool, envelope);
     extra->blocked--;

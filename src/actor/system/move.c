@@ -27,6 +27,7 @@ static bool extra_may_move(const struct cell_extra *extra)
 
 bool tr__move_may_leave(const struct worker *worker, const struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     const int bound = CELL_SEALED | CELL_WOKEN | CELL_KILLING | CELL_BARRIER | CELL_METERED |
                       CELL_FAILED | CELL_SUSPEND_WANTED | CELL_CALLS | CELL_HAS_WAITING_SENDERS;
     if (cell->life != LIFE_RUNNING || cell->flags & bound ||
@@ -84,6 +85,7 @@ static void fail(struct worker *worker, struct cell *cell)
 
 void tr__move_take(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct tr_system *system = worker->system;
     TR_ASSERT(cell->sched_state == SCHED_MOUNTING && cell_owner(cell) == CELL_FOREIGN);
     struct dispatch *dispatch = tr__dispatch_of(&worker->dispatches, cell->dispatch->behavior);

@@ -8,6 +8,7 @@
 
 #include "actor/system/shutdown.h"
 #include "actor/cell/system.h"
+#include "base/assert.h"
 
 #define WORTH_SAYING_NS (TR_SECOND / 2) /* who stops later than this is named to people */
 
@@ -133,6 +134,7 @@ static void slow_add(struct shutdown *shutdown, const char *path, tr_time after_
 
 void tr__shutdown_unstored(struct worker *worker, const struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct tr_system *system = worker->system;
     tr_shutdown_report *final = &system->shutdown.final;
     char path[sizeof final->unstored_path];
@@ -160,6 +162,7 @@ bool tr__shutdown_has_unstored(struct tr_system *system)
 
 void tr__shutdown_note(struct worker *worker, const struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct tr_system *system = worker->system;
     struct shutdown *shutdown = &system->shutdown;
     tr_time began_ns = (tr_time)atom64_load(&shutdown->began_ns, ATOM_RELAXED);
@@ -294,6 +297,7 @@ static void fill_counts(struct tr_system *system, tr_shutdown_report *report)
 /* Under the lock. */
 static void fill_lines(const struct shutdown *shutdown, tr_shutdown_report *report)
 {
+    TR_ASSERT_SLOW(lock_is_held(&shutdown->lock));
     memcpy(report->actor, shutdown->lines.line, sizeof report->actor);
 }
 

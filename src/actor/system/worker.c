@@ -310,6 +310,7 @@ void tr__worker_deinit(struct worker *worker)
 
 bool tr__worker_slice(struct worker *worker, uint32_t turns_max)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     worker->loop.slice_left = turns_max;
     worker->fiber = tr__fiber_resume(&worker->host, worker->fiber);
     TR_ASSERT(worker->fiber);

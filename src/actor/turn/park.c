@@ -75,6 +75,7 @@ static void turn_give(struct worker *worker, struct tr_self *self)
 
 void tr__turns_trim(struct worker *worker)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     bool has_own = false;
     while (worker->spare_count) {
         struct tr_self *self = turn_take(worker);
@@ -146,6 +147,7 @@ static tr_status detach(struct tr_self *self)
 
 tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     struct worker *worker = self->worker;
     struct cell *cell = self->cell;
     tr_status status = turn_may_park(self);
@@ -163,6 +165,7 @@ tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns)
         tr__grant_return(self);
     if (cell->flags & CELL_METERED)
         tr__budget_turn_end(self);
+    TR_ASSERT_SLOW(!timer_is_armed(&self->deadline));
     if (!extra->parked_count++)
         tr__idle_pause(worker, cell);
     parked_push(extra, self);
@@ -182,6 +185,7 @@ tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns)
             tr__blocking_submit(self);
         fiber_switch(&worker->host, self->caller);
     }
+    TR_ASSERT_SLOW(self->state == TURN_RUNS || status != TR_OK);
     if (durable)
         durable->hooks->on_resume(self);
     if (status == TR_OK)
@@ -203,6 +207,7 @@ void tr__turn_wake(struct tr_self *self, tr_status outcome)
 
 void tr__waits_fire(struct worker *worker, tr_time now_ns)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct timer_node *node;
     while ((node = tr__wheel_expire(&worker->waits, now_ns)))
         tr__turn_wake(LIST_OWNER(node, struct tr_self, deadline), TR_TIMEOUT);
@@ -218,6 +223,7 @@ struct old_state {
 
 bool tr__state_keep(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct old_state *old = source_resize(&worker->source, NULL, sizeof *old);
     if (!old)
         return false;
@@ -250,6 +256,9 @@ static void old_state_leave(struct worker *worker, struct tr_self *self)
 
 void tr__turn_switch_back(struct tr_self *self, tr_next next)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
+    TR_ASSERT_SLOW(self->is_detached);
+    TR_ASSERT_SLOW(self->state == TURN_RUNS);
     self->next = next;
     self->state = TURN_ENDED;
     tr__fiber_end(&self->worker->host, self->caller);
@@ -281,6 +290,7 @@ static bool is_interrupted(struct worker *worker, const struct cell *cell)
 
 bool tr__turns_resume(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     if (cell->extra && __builtin_expect(cell->extra->abandons, 0))
         tr__turns_abandon(worker, cell);
     while (cell->flags & CELL_WOKEN) {
@@ -294,6 +304,7 @@ bool tr__turns_resume(struct worker *worker, struct cell *cell)
 
 bool tr__turn_prepare(struct tr_self *self)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     struct worker *worker = self->worker;
     if (!tr__extra_of(worker, self->cell))
         return false;
@@ -307,11 +318,14 @@ bool tr__turn_prepare(struct tr_self *self)
 
 bool tr__turn_stick(struct tr_self *self)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     struct worker *worker = self->worker;
     struct cell *cell = self->cell;
+    TR_ASSERT(self->state == TURN_RUNS);
     struct cell_extra *extra = tr__extra_of(worker, cell);
     if (!extra)
         return false;
+    TR_ASSERT(!extra->stuck);
     if (self->is_detached) {
         worker->fiber = self->caller; /* as if it waited again */
     } else {
@@ -338,8 +352,10 @@ bool tr__turn_stick(struct tr_self *self)
 
 bool tr__turn_unstick(struct worker *worker, struct cell *cell, uint32_t bits)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct cell_extra *extra = cell->extra;
     struct tr_self *self = extra->stuck;
+    TR_ASSERT(self->state == TURN_STUCK);
     atom32_fetch_or(&cell->control, bits & ~(uint32_t)CONTROL_BACK, ATOM_RELAXED);
     extra->stuck = NULL;
     if (!extra->parked_count)
@@ -356,6 +372,7 @@ bool tr__turn_unstick(struct worker *worker, struct cell *cell, uint32_t bits)
 static void abandon(struct worker *worker, struct tr_self *self)
 {
     struct cell_extra *extra = self->cell->extra;
+    TR_ASSERT_SLOW(turn_waits(self) && extra->parked_count > 0);
     tr__wheel_cancel(&worker->waits, &self->deadline);
     list_remove(&self->born);
     list_remove(&self->link);
@@ -383,6 +400,7 @@ static void abandon(struct worker *worker, struct tr_self *self)
 
 void tr__turns_abandon(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct cell_extra *extra = cell->extra;
     if (extra->blocked)
         (void)tr__blocking_withdraw(worker, cell);
@@ -398,6 +416,7 @@ void tr__turns_abandon(struct worker *worker, struct cell *cell)
 
 void tr__turns_cancel(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct list *link;
     if (cell->extra->abandons) {
         tr__turns_abandon(worker, cell);
@@ -421,6 +440,7 @@ void tr__turns_cancel(struct worker *worker, struct cell *cell)
 
 void tr__barrier_begin(struct tr_self *self)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     TR_ASSERT(!self->is_barrier);
     self->is_barrier = true;
     if (!self->cell->extra->barriers++)
@@ -429,7 +449,9 @@ void tr__barrier_begin(struct tr_self *self)
 
 void tr__barrier_end(struct tr_self *self)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     TR_ASSERT(self->is_barrier);
+    TR_ASSERT_SLOW(self->cell->extra->barriers > 0);
     self->is_barrier = false;
     if (!--self->cell->extra->barriers)
         tr__mail_release(self->cell);

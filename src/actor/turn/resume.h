@@ -36,6 +36,7 @@ void tr__resume_prepare(struct tr_self *self);
 RESUME_INLINE bool resume_until_wait(struct worker *worker, struct cell *cell, struct tr_self *self,
                                      bool is_stuck)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     TR_ASSERT_SLOW(worker_running(worker) == cell);
     self->state = TURN_RUNS;
     self->caller = worker->host.current;
@@ -63,6 +64,8 @@ RESUME_INLINE bool resume_until_wait(struct worker *worker, struct cell *cell, s
 /** The same of a turn that waits. */
 RESUME_INLINE bool resume_parked(struct worker *worker, struct cell *cell, struct tr_self *self)
 {
+    TR_ASSERT_SLOW(turn_waits(self));
+    TR_ASSERT_SLOW(cell->extra->parked_count > 0);
     if (!--cell->extra->parked_count && __builtin_expect(cell->flags & CELL_IDLES, 0))
         tr__idle_resume(worker, cell);
     return resume_until_wait(worker, cell, self, false);
@@ -116,12 +119,16 @@ RESUME_INLINE tr_status park_plainly(struct tr_self *self)
 {
     struct worker *worker = self->worker;
     struct cell_extra *extra = self->cell->extra;
-    TR_ASSERT_SLOW(turn_may_park(self) == TR_OK && !turn_wants_barrier(self));
+    TR_ASSERT_SLOW(turn_is_mine(self));
+    TR_ASSERT_SLOW(turn_may_park(self) == TR_OK);
+    TR_ASSERT_SLOW(!turn_wants_barrier(self));
+    TR_ASSERT_SLOW(!timer_is_armed(&self->deadline));
     extra->parked_count++;
     parked_push(extra, self);
     self->state = TURN_PARKED;
     self->parked_ns = worker->loop.now_ns;
     fiber_switch(&worker->host, self->caller);
+    TR_ASSERT_SLOW(self->state == TURN_RUNS);
     return self->outcome;
 }
 

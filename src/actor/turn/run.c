@@ -252,6 +252,7 @@ RUN_INLINE bool is_ordinary(const struct cell *cell, uint32_t flags)
 RUN_INLINE struct envelope *take_notices(struct cell *cell)
 {
     struct envelope *last = cell->notices;
+    TR_ASSERT_SLOW(!cell->cycle);
     if (__builtin_expect(!last, 0)) {
         /* What comes now posts the door, or finds it waiting. */
         cell_sched_change_from(cell, SCHED_RUNNING, SCHED_WAITING);
@@ -440,6 +441,7 @@ __attribute__((__noinline__)) static void settle_looking(struct worker *worker, 
 
 void tr__cell_park_or_requeue(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     TR_ASSERT(cell->life == LIFE_RUNNING);
     if (cell->cycle || mail_has_arrived(cell) || atom32_load(&cell->control, ATOM_RELAXED)) {
         mail_make_ready(worker, cell);

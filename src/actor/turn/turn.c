@@ -67,6 +67,7 @@ static void fail(struct tr_self *self)
 
 bool tr__turn_apply_result(struct tr_self *self, tr_next next)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     struct worker *worker = self->worker;
     struct cell *cell = self->cell;
     TR_ASSERT(cell->life == LIFE_RUNNING);
@@ -142,6 +143,7 @@ void tr__turn_unhandled(struct tr_self *self)
 
 bool tr__turn_finish(struct tr_self *self, tr_next next)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     struct worker *worker = self->worker;
     if (self->frame)
         next = cell_durable(self->cell)->hooks->on_crash(self, next);
@@ -245,6 +247,7 @@ struct tr_self *tr__call_hook(struct worker *worker, struct cell *cell, enum tur
                               tr_next (*call)(tr_self *self, void *state, const void *message),
                               const void *message, uint64_t causal)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     if (worker->depth + 1 >= WORKER_TURNS)
         return NULL;
     struct tr_self *self = &worker->turns[worker->depth + 1];
@@ -305,6 +308,7 @@ void tr__turn_crash(struct tr_self *self)
 
 void tr__turn_abort(struct tr_self *self, tr_next next)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     struct worker *worker = self->worker;
     self->next = next;
     TR_ASSERT(self->is_detached ? !worker->depth : self == worker_turn(worker));

@@ -12,6 +12,7 @@
 #include "actor/turn/park.h"
 #include "actor/life/supervise.h"
 #include "actor/cell/view.h"
+#include "base/assert.h"
 
 enum {
     TURNS_MAX = 6,     /* turns that wait and are told one by one */
@@ -515,6 +516,7 @@ static void mask(const struct cell *cell, tr_why_report *report)
 
 void tr__why_see(struct worker *worker, struct cell *cell, tr_why_report *report)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     const tr_platform *platform = worker->loop.platform;
     tr__why_begin(report, cell->identity, platform->mono_now(platform));
     tr__view_path(worker->system, cell, report->path);
@@ -536,6 +538,7 @@ void tr__why_see(struct worker *worker, struct cell *cell, tr_why_report *report
 
 void tr__why_suspends(struct worker *worker, struct cell *cell, uint64_t who)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     bool is_up = cell->life == LIFE_RUNNING || cell->life == LIFE_SUSPENDED;
     if (!is_up || cell->flags & CELL_SUSPEND_WANTED)
         return;
