@@ -235,7 +235,7 @@ TEST(a_mailbox_gives_out_no_more_than_it_took, "")
 
 static void wake_a_turn_that_runs(struct world *world)
 {
-    struct tr_self *turn = world->worker->message;
+    struct tr_self *turn = world->worker->turns.message;
     turn->state = TURN_RUNS;
     turn->cell = world->cell;
     woken_push(world->cell, tr__extra_of(world->worker, world->cell), turn);

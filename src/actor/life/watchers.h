@@ -37,7 +37,7 @@ void tr__watchers_tell(struct worker *worker, struct cell *cell);
 static inline void watchers_tell(struct worker *worker, struct cell *cell)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
-    if (worker->watched.count)
+    if (worker->life.watched.count)
         tr__watchers_tell(worker, cell);
 }
 
