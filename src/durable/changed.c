@@ -8,6 +8,7 @@
 #include <string.h>
 #include <troupe/wire.h>
 
+#include "base/assert.h"
 #include "durable/actor.h"
 
 /*
@@ -68,6 +69,7 @@ tr_next tr__durable_changed(struct tr_self *self, struct tr_self *verb, struct d
 
 void tr__durable_show_drop(struct worker *worker, struct durable_actor *actor)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, actor->durable.cell));
     source_resize(&worker->source, actor->shown, 0);
     actor->shown = NULL;
     actor->shown_size = 0;

@@ -24,6 +24,7 @@ static const struct state_block *block_of(const struct durable_actor *actor)
 
 size_t tr__durable_state_pack(struct worker *worker, struct durable_actor *actor, tr_status *status)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, actor->durable.cell));
     struct worker_context *context = host_context(actor->kind->host, worker);
     const tr_type *type = actor->kind->declared->state;
     const struct tail *tail = &block_of(actor)->tail;
@@ -355,6 +356,7 @@ static void take_back(struct worker *worker, struct durable_actor *actor, tr_sta
 
 void tr__commit_fail(struct worker *worker, struct durable_actor *actor, tr_status reason)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, actor->durable.cell));
     const struct finished *finished = &actor->finished;
     /* Of a first start that fails nothing is kept. */
     if (!actor->has_dirt || actor->broken != TR_OK || actor->is_creating) {
@@ -377,12 +379,14 @@ void tr__commit_fail(struct worker *worker, struct durable_actor *actor, tr_stat
 
 void tr__commit_drop(struct worker *worker, struct durable_actor *actor, tr_status reason)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, actor->durable.cell));
     take_back(worker, actor, reason, false);
     tr__overlays_undo(worker, actor);
 }
 
 void tr__durable_break(struct worker *worker, struct durable_actor *actor, tr_status why)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, actor->durable.cell));
     if (actor->broken != TR_OK)
         return;
     actor->broken = why;
@@ -391,6 +395,7 @@ void tr__durable_break(struct worker *worker, struct durable_actor *actor, tr_st
 
 void tr__commit_stored(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     const struct tr_stored *stored = envelope_data(envelope);
     struct commit *commit = (struct commit *)(uintptr_t)stored->token;
     struct durable_actor *actor = commit->actor;

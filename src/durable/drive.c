@@ -32,6 +32,7 @@
 
 void tr__durable_arm(struct worker *worker, struct durable_actor *actor)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, actor->durable.cell));
     struct timer_node *wake_timer = &actor->durable.wake_timer;
     tr_time due_ns = actor->due_ns < actor->save_ns ? actor->due_ns : actor->save_ns;
     due_ns = due_ns < actor->look_ns ? due_ns : actor->look_ns;
@@ -45,6 +46,7 @@ void tr__durable_arm(struct worker *worker, struct durable_actor *actor)
 
 void tr__durable_wake_timer(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct durable_actor *actor = (struct durable_actor *)(void *)cell_durable(cell);
     tr_time now_ns = worker->loop.now_ns;
     /* Its thread was replaced: a handler changes the state right now, and its commit is not over. */
@@ -79,6 +81,7 @@ void tr__durable_wake_timer(struct worker *worker, struct cell *cell)
 void tr__durable_heed(struct worker *worker, struct durable_actor *actor,
                       const struct authority_answer *answer)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, actor->durable.cell));
     struct note_receipt receipt;
     if (answer->has_receipt)
         tr__note_acknowledge(&actor->end, &answer->receipt);
@@ -311,6 +314,7 @@ static void perform(struct worker *worker, struct durable_actor *actor,
 
 void tr__durable_nudge(struct worker *worker, struct durable_actor *actor)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, actor->durable.cell));
     static const struct tr_durable_driven driven;
     if (actor->is_told)
         return;
@@ -356,6 +360,7 @@ static void drive(struct worker *worker, struct durable_actor *actor, bool is_ap
 
 void tr__durable_drive(struct worker *worker, struct durable_actor *actor, bool is_apart)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, actor->durable.cell));
     drive(worker, actor, is_apart);
     if (actor->machine.state == SLEEP_STARTED)
         tr__pressure_serve(worker, actor->kind->host);
@@ -363,6 +368,7 @@ void tr__durable_drive(struct worker *worker, struct durable_actor *actor, bool 
 
 void tr__durable_skipped(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     tr__durable_drive(worker, (struct durable_actor *)(void *)cell_durable(cell), false);
 }
 
@@ -376,6 +382,7 @@ tr_next tr__durable_skip(struct tr_self *self)
 
 void tr__durable_stop(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct durable_actor *actor = (struct durable_actor *)(void *)cell_durable(cell);
     struct tr_system *system = worker->system;
     tr_time now_ns = worker->loop.now_ns;
@@ -394,6 +401,7 @@ void tr__durable_stop(struct worker *worker, struct cell *cell)
 
 void tr__durable_leave(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct durable_actor *actor = (struct durable_actor *)(void *)cell_durable(cell);
     bool has_failed = cell->flags & CELL_FAILED || cell->life == LIFE_STOPPED;
     /* It was killed, or has failed, in the grace of its destroy; or fell asleep when that came. */
@@ -408,6 +416,7 @@ void tr__durable_leave(struct worker *worker, struct cell *cell)
 
 void tr__durable_end(struct worker *worker, struct cell *cell, struct durable *durable)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct durable_actor *actor = (struct durable_actor *)(void *)durable;
     struct durable_host *host = actor->kind->host;
     enum run_wanted wanted = tr__run_wanted(actor);

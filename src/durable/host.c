@@ -42,6 +42,7 @@ static struct list *part_of(struct durable_host *host, const struct durable_kind
 static struct durable_actor *find_leaving(struct durable_host *host,
                                           const struct durable_kind *kind, tr_bytes key)
 {
+    TR_ASSERT_SLOW(lock_is_held(&host->lock));
     LIST_EACH (link, part_of(host, kind, key)) {
         struct durable_actor *actor = LIST_OWNER(link, struct durable_actor, leaving);
         if (actor->kind == kind && actor->key_size == key.size &&

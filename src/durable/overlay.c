@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/hash.h"
 
 struct overlay_table {
@@ -117,6 +118,7 @@ const struct overlay *tr__overlay_find(const struct durable_actor *actor, tr_byt
 
 void tr__overlays_drop(struct worker *worker, struct durable_actor *actor, uint64_t commit)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, actor->durable.cell));
     LIST_EACH (link, &actor->overlays) {
         struct overlay *overlay = LIST_OWNER(link, struct overlay, link);
         if (overlay->commit > commit)
@@ -127,6 +129,7 @@ void tr__overlays_drop(struct worker *worker, struct durable_actor *actor, uint6
 
 void tr__overlays_undo(struct worker *worker, struct durable_actor *actor)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, actor->durable.cell));
     while (!list_is_empty(&actor->overlays)) {
         struct overlay *overlay = LIST_OWNER(list_last(&actor->overlays), struct overlay, link);
         if (overlay->commit <= actor->commit_last)

@@ -200,6 +200,7 @@ void tr__pressure_serve(struct worker *worker, struct durable_host *host)
 
 void tr__durable_unweigh(struct worker *worker, struct durable_actor *actor)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, actor->durable.cell));
     struct worker_context *context = host_context(actor->kind->host, worker);
     if (actor->is_asked) {
         context->asked_count--;
@@ -233,6 +234,7 @@ static size_t weight_of(const struct durable_actor *actor)
 
 void tr__durable_weigh(struct worker *worker, struct durable_actor *actor)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, actor->durable.cell));
     struct worker_context *context = host_context(actor->kind->host, worker);
     if (!worker->system->durable.awake_bytes_max)
         return;

@@ -27,6 +27,7 @@ struct backoff {
 static struct backoff *find(struct durable_host *host, const struct durable_kind *kind,
                             tr_bytes key)
 {
+    TR_ASSERT_SLOW(lock_is_held(&host->lock));
     LIST_EACH (link, &host->backoffs[tr__host_part(host, kind, key)]) {
         struct backoff *backoff = LIST_OWNER(link, struct backoff, link);
         if (backoff->kind == kind && backoff->key_size == key.size &&
@@ -38,6 +39,7 @@ static struct backoff *find(struct durable_host *host, const struct durable_kind
 
 static void forget(struct durable_host *host, struct backoff *backoff)
 {
+    TR_ASSERT_SLOW(lock_is_held(&host->lock));
     list_remove(&backoff->link);
     atom32_fetch_sub(&host->backoff_count, 1, ATOM_RELAXED);
     source_resize(&host->system->source, backoff, 0);
@@ -46,6 +48,7 @@ static void forget(struct durable_host *host, struct backoff *backoff)
 static struct backoff *make(struct durable_host *host, const struct durable_kind *kind,
                             tr_bytes key)
 {
+    TR_ASSERT_SLOW(lock_is_held(&host->lock));
     if (atom32_load(&host->backoff_count, ATOM_RELAXED) >= LULLS_MAX)
         return NULL;
     struct backoff *backoff =
@@ -260,8 +263,10 @@ void tr__backoffs_stop(struct worker *worker, struct durable_host *host)
 
 void tr__backoffs_free(struct durable_host *host)
 {
+    lock_take(&host->lock);
     for (int i = 0; i < LEAVING_PARTS; i++) {
         LIST_EACH (link, &host->backoffs[i])
             forget(host, LIST_OWNER(link, struct backoff, link));
     }
+    lock_give(&host->lock);
 }

@@ -196,6 +196,7 @@ tr_next tr__durable_call(tr_self *self, void *state, const void *message)
 
 void tr__durable_started(struct worker *worker, struct durable_actor *actor)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, actor->durable.cell));
     static const struct tr_durable_runs runs;
     (void)!tr__sleep_started(&actor->machine, worker->loop.now_ns);
     tr__backoff_forget(actor);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "actor/cell/view.h"
+#include "base/assert.h"
 #include "durable/actor.h"
 
 static void add_wake_lock(tr_why_report *report, const struct durable_actor *actor,
@@ -31,6 +32,7 @@ static void add_wake_lock(tr_why_report *report, const struct durable_actor *act
 
 void tr__durable_why(struct worker *worker, struct cell *cell, tr_why_report *report)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct durable_actor *actor = (struct durable_actor *)(void *)cell_durable(cell);
     const struct sleep_machine *machine = &actor->machine;
     tr__work_look(worker, actor);

@@ -89,6 +89,7 @@ void tr__work_init(struct durable_actor *actor)
 
 void tr__work_look(struct worker *worker, struct durable_actor *actor)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, actor->durable.cell));
     struct cell *cell = actor->durable.cell;
     const struct sleep_machine *machine = &actor->machine;
     tr_time left_ns = machine->options.idle_ns;

@@ -48,4 +48,10 @@ ATOM_INLINE void lock_give(struct lock *lock)
         tr__lock_wake(lock);
 }
 
+/** Whether somebody holds the lock: for assertions of a caller that promises to be the one. */
+ATOM_INLINE bool lock_is_held(const struct lock *lock)
+{
+    return atom32_load(&lock->state, ATOM_RELAXED) != LOCK_FREE;
+}
+
 #endif

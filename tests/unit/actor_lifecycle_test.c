@@ -10,6 +10,7 @@
 #include <troupe/troupe.h>
 
 #include "actor/cell/lifecycle.h"
+#include "actor/cell/sched_state.h"
 #include "actor/mail/mail.h"
 #include "os/virtual.h"
 #include "actor/system/worker.h"
@@ -158,7 +159,7 @@ TEST(a_legal_change_is_made_and_an_illegal_one_changes_nothing, "L-01", "L-02", 
 
 static struct cell *watched;
 static uint8_t seen_life[8];
-static uint8_t seen_house[8];
+static uint8_t seen_sched[8];
 static unsigned seen;
 
 static void look(tr_self *self)
@@ -166,7 +167,7 @@ static void look(tr_self *self)
     ck_assert_ptr_eq(self->cell, watched);
     ck_assert_uint_lt(seen, sizeof seen_life);
     seen_life[seen] = watched->life;
-    seen_house[seen++] = watched->sched_state;
+    seen_sched[seen++] = watched->sched_state;
 }
 
 static tr_next seen_set_up(tr_self *self)
@@ -198,7 +199,7 @@ TEST(an_actor_goes_through_its_states_in_order, "L-01", "LC-01", "L-08", "G-01")
     settle(&world);
     ck_assert_uint_eq(seen, 2);
     ck_assert_int_eq(seen_life[0], LIFE_STARTING);
-    ck_assert_int_eq(seen_house[0], SCHED_MOUNTING);
+    ck_assert_int_eq(seen_sched[0], SCHED_MOUNTING);
     ck_assert_int_eq(seen_life[1], LIFE_RUNNING);
     ck_assert_int_eq(cell->life, LIFE_RUNNING);
     ck_assert_int_eq(cell->sched_state, SCHED_WAITING);
@@ -207,7 +208,7 @@ TEST(an_actor_goes_through_its_states_in_order, "L-01", "LC-01", "L-08", "G-01")
     settle(&world);
     ck_assert_uint_eq(seen, 3);
     ck_assert_int_eq(seen_life[2], LIFE_RUNNING);
-    ck_assert_int_eq(seen_house[2], SCHED_RUNNING);
+    ck_assert_int_eq(seen_sched[2], SCHED_RUNNING);
     ck_assert_int_eq(cell->sched_state, SCHED_WAITING);
 
     tr_stop(world.client, subject);
@@ -219,14 +220,41 @@ TEST(an_actor_goes_through_its_states_in_order, "L-01", "LC-01", "L-08", "G-01")
     world_free(&world);
 }
 
-TEST(the_states_of_a_house_have_their_numbers, "L-08")
+/* The table of L-08, written down here once more. */
+static const char *const sched_names[SCHED_COUNT] = {
+    "Created", "Mounting", "Waiting", "Ready", "Running"};
+
+static const char *const sched_edges[SCHED_COUNT] = {
+    "Mounting Waiting",
+    "Mounting Waiting Ready Running",
+    "Mounting Waiting Ready Running",
+    "Mounting Running",
+    "Mounting Waiting Ready Running",
+};
+
+TEST(sixteen_of_the_25_changes_of_scheduling_are_legal, "L-08")
+{
+    unsigned legal = 0;
+    for (int from = 0; from < SCHED_COUNT; from++) {
+        ck_assert_str_eq(tr__sched_name((enum sched_state)from), sched_names[from]);
+        for (int to = 0; to < SCHED_COUNT; to++) {
+            bool may = sched_may_become((enum sched_state)from, (enum sched_state)to);
+            ck_assert_int_eq(may, strstr(sched_edges[from], sched_names[to]) != NULL);
+            legal += may;
+        }
+    }
+    ck_assert_uint_eq(legal, 16);
+    ck_assert(!sched_may_become(SCHED_COUNT, SCHED_CREATED));
+    ck_assert(!sched_may_become(SCHED_CREATED, SCHED_COUNT));
+}
+
+TEST(the_states_of_scheduling_have_their_numbers, "L-08")
 {
     ck_assert_int_eq(SCHED_CREATED, 0);
     ck_assert_int_eq(SCHED_MOUNTING, 1);
     ck_assert_int_eq(SCHED_WAITING, 2);
     ck_assert_int_eq(SCHED_READY, 3);
-    ck_assert_int_eq(SCHED_SCHEDULED, 4);
-    ck_assert_int_eq(SCHED_RUNNING, 5);
+    ck_assert_int_eq(SCHED_RUNNING, 4);
 }
 
 /* ---- After a run: Ready with mail left, else Waiting. ---- */
@@ -241,7 +269,7 @@ static tr_next busy_note(void)
 TR_ACTOR(busy, note);
 TR_BEHAVIOR(busy, void, TR_ON(note, busy_note));
 
-TEST(after_a_run_a_house_is_ready_while_mail_is_left, "L-08")
+TEST(after_a_run_an_actor_is_ready_while_mail_is_left, "L-08")
 {
     struct world world = world_new();
     busy_ref busy;
@@ -464,8 +492,9 @@ TEST(a_failure_in_post_stop_is_one_line_of_the_log, "LC-15")
 
 SUITE("actor lifecycle", twelve_of_the_36_changes_are_legal,
       a_legal_change_is_made_and_an_illegal_one_changes_nothing,
-      an_actor_goes_through_its_states_in_order, the_states_of_a_house_have_their_numbers,
-      after_a_run_a_house_is_ready_while_mail_is_left, a_pill_lets_every_mailbox_be_emptied_first,
+      an_actor_goes_through_its_states_in_order, sixteen_of_the_25_changes_of_scheduling_are_legal,
+      the_states_of_scheduling_have_their_numbers, after_a_run_an_actor_is_ready_while_mail_is_left,
+      a_pill_lets_every_mailbox_be_emptied_first,
       mail_and_orders_for_an_earlier_tenant_touch_nobody, before_the_deadline_nothing_is_killed,
       at_the_deadline_the_rest_is_dead_letters, a_later_shutdown_does_not_move_the_deadline,
       a_failure_in_post_stop_is_one_line_of_the_log)

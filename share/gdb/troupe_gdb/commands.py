@@ -8,8 +8,8 @@ from troupe_gdb.memory import (COUNT_MAX, Layout, Problem, Record, chain, count,
                                evaluate, forget, number_of, ring)
 from troupe_gdb.message import Descriptor, message_text, ref_text
 from troupe_gdb.search import find_systems, the_system
-from troupe_gdb.system import (BOXES, CLIENT, FOREIGN, behavior_of, box_of, envelope_text, has_fields,
-                               inbox_of, is_envelope, queued_of, stash_of)
+from troupe_gdb.system import (BOXES, FOREIGN, behavior_of, box_of, envelope_text, has_fields,
+                               inbox_of, is_client, is_envelope, queued_of, stash_of)
 
 MORE = "... and more: `set troupe-limit` has the number that is shown"
 
@@ -222,10 +222,10 @@ An actor without a name is called by its slot and generation, as /user/$5.0 is."
     @staticmethod
     def row(cell, boxes):
         owner = cell.inner("door").number("owner")
-        is_client = cell.number("flags", 0) & CLIENT
+        has_client = is_client(cell)
         return ["0x%x" % cell.number("identity"),
-                "Client" if is_client else enum_name("life", cell.number("life")).capitalize(),
-                "-" if is_client else enum_name("sched_state", cell.number("sched_state")).capitalize(),
+                "Client" if has_client else enum_name("life", cell.number("life")).capitalize(),
+                "-" if has_client else enum_name("sched_state", cell.number("sched_state")).capitalize(),
                 "-" if owner == FOREIGN else str(owner),
                 queued_of(cell), str(cell.number("queued_lines", 0) * 64)] + \
             [count(ring(box_of(cell, name))) for name in boxes + ["cycle"]] + \

@@ -14,7 +14,7 @@ COUNT_MAX = 100000  # links of a list that are followed
 # Enumerations, for builds whose debug information has dropped them.
 ENUMS = {
     "life": "LIFE_ NEW STARTING RUNNING SUSPENDED STOPPING STOPPED",
-    "sched_state": "SCHED_ CREATED MOUNTING WAITING READY SCHEDULED RUNNING",
+    "sched_state": "SCHED_ CREATED MOUNTING WAITING READY RUNNING",
     "envelope_kind": "ENVELOPE_ REPLY EXCEPTION ASK NOTICE EVENT SIGNAL STOP KILL SUSPEND RESUME VOID "
                      "PROBE OUTCOME",
     "turn_kind": "TURN_ MESSAGE SETUP PRE_START POST_STOP",

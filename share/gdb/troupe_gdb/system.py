@@ -9,7 +9,7 @@ from troupe_gdb.message import message_text, ref_text
 WORKERS_MAX = 256     # TR_WORKERS_MAX
 FOREIGN = 0xffffffff  # CELL_FOREIGN
 FRONT = 0xfffffffe  # CELL_GROUP_ADDRESS
-CLIENT = 1 << 11      # CELL_CLIENT
+PARENT = 0x1fffffff   # of a door's tenant, the slot of the parent: below CELL_KEEPER
 CHUNK_BITS = 10       # SLOTS_CHUNK_BITS
 NO_BLOCK = 0xff       # ENVELOPE_NO_BLOCK
 PATH_MAX = 1024       # TR_PATH_MAX
@@ -96,12 +96,12 @@ class System:
         if name:
             data = read(name.place("path"), min(name.number("path_length"), PATH_MAX))
             return data.decode("utf-8", "backslashreplace")
-        if cell.number("flags", 0) & CLIENT:
+        if is_client(cell):
             return "(client)"
         slot = cell.number("identity") & self.slots.number("mask")
         generation = (cell.number("identity") >> 32) - self.slots.number("generation_first")
         part = "/$%x.%x" % (slot, generation & 0xffffffff)
-        parent = cell.inner("door").number("tenant", 0) & 0x1fffffff  # a slot, below CELL_KEEPER
+        parent = parent_of(cell)
         above = self.cell(parent) if parent else None
         if not above:
             return part
@@ -110,6 +110,16 @@ class System:
         if parent not in self.paths:
             self.paths[parent] = self.path(above, depth + 1)
         return self.paths[parent] + part
+
+
+def parent_of(cell):
+    """The slot of the parent, 0 for none."""
+    return cell.inner("door").number("tenant", 0) & PARENT
+
+
+def is_client(cell):
+    """Whether this is the address of a client: nobody's child, and no worker's. See cell_is_client."""
+    return cell.inner("door").number("owner") == FOREIGN and not parent_of(cell)
 
 
 def is_lived_in(cell):

@@ -41,6 +41,7 @@ tr_status tr__ask_failed_status(const struct tr_self *self)
 
 void tr__request_finish(struct tr_self *self, tr_next next)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     struct worker *worker = self->worker;
     struct envelope *envelope = self->envelope;
     tr_status status = TR_NO_REPLY;
@@ -113,6 +114,7 @@ static inline bool is_reply_of(const tr_type *request, const tr_type *type)
 
 tr_status tr__ask_reply(struct tr_self *self, const tr_type *type, const void *message)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     struct envelope *envelope = self->envelope;
     TR_ASSERT(envelope->kind == ENVELOPE_ASK);
     if (self->is_cancelled)
@@ -133,6 +135,7 @@ tr_status tr__ask_reply(struct tr_self *self, const tr_type *type, const void *m
 
 tr_status tr__ask_forward(struct tr_self *self, uint64_t to)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     struct worker *worker = self->worker;
     struct envelope *request = self->envelope;
     struct cell *cell = slots_find(worker->slots, to);
@@ -161,6 +164,7 @@ tr_status tr__ask_forward(struct tr_self *self, uint64_t to)
 
 void tr__turn_refuse(struct tr_self *self, int code, const char *text)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     if (self->is_cancelled)
         return;
     struct worker *worker = self->worker;
@@ -278,6 +282,7 @@ tr_status tr_self_reply_to(tr_self *self, tr_later handle, const tr_type *type, 
 
 void tr__laters_refuse(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     tr_status status = cell->life == LIFE_STARTING ? TR_RESTARTED : TR_STOPPED;
     struct list *link;
     while ((link = list_first(&cell->extra->asks.laters))) {
@@ -309,6 +314,7 @@ static void refuse_asks_of(struct worker *worker, struct cell *cell, struct enve
 
 void tr__asks_refuse_queued(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     refuse_asks_of(worker, cell, &cell->cycle, true);
     refuse_asks_of(worker, cell, &cell->notices, true);
     if (!cell->extra)

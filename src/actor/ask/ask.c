@@ -62,6 +62,7 @@ void tr__asks_free(struct worker *worker)
 
 void tr__ask_done(struct worker *worker, struct ask *ask, tr_status status)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct tr_self *turn = ask->turn;
     TR_ASSERT(!ask->is_done);
     ask->is_fixed = true;
@@ -102,6 +103,7 @@ static tr_time young_deadline(const struct worker *worker, const struct ask *ask
 
 void tr__asks_settle(struct worker *worker)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     tr_time now_ns = 0;
     struct ask *ask = worker->asks.young;
     worker->asks.young = NULL;
@@ -117,6 +119,7 @@ void tr__asks_settle(struct worker *worker)
 
 void tr__asks_fire(struct worker *worker, tr_time now_ns)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct timer_node *node;
     tr__asks_settle(worker);
     while ((node = tr__wheel_expire(&worker->asks.timeouts, now_ns))) {
@@ -137,6 +140,7 @@ void tr__asks_fire(struct worker *worker, tr_time now_ns)
 
 void tr__ask_end_in_ring(struct worker *worker, struct ask *ask)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     TR_ASSERT(!ask->is_fixed);
     ask->is_fixed = true;
     ask->status = TR_ASK_CYCLE;
@@ -150,6 +154,7 @@ void tr__ask_end_in_ring(struct worker *worker, struct ask *ask)
 
 void tr__ask_told(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     const struct tr_ask_trace *trace = envelope_data(envelope);
     struct ask *ask = NULL;
     if (envelope->generation == cell_generation(cell) && cell->life != LIFE_NEW && cell->extra)
@@ -163,6 +168,7 @@ void tr__ask_told(struct worker *worker, struct cell *cell, struct envelope *env
 
 void tr__ask_free(struct worker *worker, struct cell *cell, struct ask *ask)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     ask_disarm(worker, ask);
     if (ask->is_listed)
         ask_unlist(cell, ask);
@@ -182,6 +188,7 @@ void tr__ask_end(struct worker *worker, struct cell *cell, struct ask *ask)
 
 void tr__ask_arrived(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct ask *ask = NULL;
     if (cell->life != LIFE_NEW && cell->extra)
         ask = ask_table_find(&cell->extra->asks.table, envelope->payload.ask.id);
@@ -283,6 +290,7 @@ ASK_INLINE struct ask *ask_new(struct tr_self *self, uint64_t to, const tr_type 
 
 struct ask *tr__ask_new(struct tr_self *self, uint64_t to, const tr_type *type)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     return ask_new(self, to, type);
 }
 
@@ -317,6 +325,7 @@ ASK_INLINE void ask_send(struct tr_self *self, struct ask *ask, const void *mess
 
 void tr__ask_send(struct tr_self *self, struct ask *ask, const void *message, tr_time timeout_ns)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     ask_send(self, ask, message, timeout_ns, false);
 }
 

@@ -121,7 +121,7 @@ static inline void ask_answer_awaited(struct worker *worker, struct cell *cell,
     turn->wait.outcome = TR_OK;
     woken_push(cell, extra, turn);
     if (cell->sched_state == SCHED_WAITING) {
-        cell->sched_state = SCHED_READY;
+        cell_sched_change_from(cell, SCHED_WAITING, SCHED_READY);
         loop_enqueue(&worker->loop, &cell->task, TASK_NORMAL);
     }
 }

@@ -23,6 +23,7 @@ static struct ask *ask_of_carrier(struct envelope *carrier)
 
 void tr__then_due(struct worker *worker, struct ask *ask)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct envelope *carrier = ask->carrier;
     struct cell *cell = (struct cell *)(void *)carrier->mail.next;
     bool is_reply = ask->status == TR_OK;
@@ -45,6 +46,7 @@ static bool is_state_of(const tr_then *then, const tr_behavior *behavior)
 
 const tr_handler *tr__then_begin(struct tr_self *self)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     struct cell *cell = self->cell;
     const struct tr_answered *answered = envelope_data(self->envelope);
     const tr_then *then = (const tr_then *)(uintptr_t)answered->then;
@@ -64,6 +66,7 @@ const tr_handler *tr__then_begin(struct tr_self *self)
 
 void tr__thens_drop(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct cell_extra *extra = cell->extra;
     struct ask_table *table = &extra->asks.table;
     uint32_t mask = table->mask;

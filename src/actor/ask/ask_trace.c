@@ -147,6 +147,7 @@ static bool is_behind_the_door(const struct cell *cell, const struct question *q
 bool tr__ask_is_here(const struct worker *worker, const struct cell *cell, uint64_t asker,
                      uint32_t id)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     const struct question question = {cell->identity, asker, id};
     const struct tr_self *turn = worker->turns.message;
     const struct cell_extra *extra = cell->extra;
@@ -351,6 +352,7 @@ static bool send(struct worker *worker, enum envelope_kind kind, uint64_t to,
 
 bool tr__ask_trace_begin(struct worker *worker, struct ask *ask)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct text text = {.used = 0};
     struct question question = {ask->to, ask_cell(ask)->identity, ask->id};
     text.words[0] = '\0';
@@ -382,6 +384,7 @@ bool tr__ask_trace_begin(struct worker *worker, struct ask *ask)
 
 void tr__ask_trace_arrived(struct worker *worker, struct ask *ask, const struct tr_ask_trace *trace)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     keep(worker, ask, trace->text ? trace->text : "");
 }
 
@@ -408,6 +411,7 @@ void tr__ask_trace_guess(const struct tr_system *system, uint64_t ref, char *wor
 
 void tr__ask_trace_give_up(struct worker *worker, struct ask *ask)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     char words[STORY_MAX];
     tr__ask_trace_guess(worker->system, ask->story_to, words);
     keep(worker, ask, words);
@@ -415,6 +419,7 @@ void tr__ask_trace_give_up(struct worker *worker, struct ask *ask)
 
 void tr__ask_trace_mail(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     const struct tr_ask_trace *trace = envelope_data(envelope);
     struct text text = {.used = 0};
     struct question question = {cell->identity, trace->asker, trace->id};

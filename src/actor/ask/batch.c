@@ -194,6 +194,7 @@ tr_ref tr_sender_at(const tr_self *self, size_t index)
 
 void tr__batch_refuse(struct tr_self *self, int code, const char *text)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     for (uint32_t i = 0; i < self->batch->count; i++) {
         if (self->batch->items[i].envelope->kind != ENVELOPE_ANSWERED)
             refuse_one(self, i, code, text);
@@ -241,6 +242,7 @@ static void end_one(struct tr_self *self, tr_next next)
 
 void tr__batch_end(struct tr_self *self, tr_next next)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     struct batch *batch = self->batch;
     uint32_t last = batch->count - 1;
     TR_ASSERT(next.code != TR_NEXT_STASHED);

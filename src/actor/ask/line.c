@@ -3,6 +3,7 @@
 
 #include "actor/turn/park.h"
 #include "actor/ask/ring.h"
+#include "base/assert.h"
 
 static struct tr_self *turn_of(const struct list *link)
 {
@@ -11,6 +12,7 @@ static struct tr_self *turn_of(const struct list *link)
 
 bool tr__turn_is_behind(struct tr_self *self, uint64_t to)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     const struct cell *cell = self->cell;
     self->is_behind = cell->extra && !list_is_empty(&cell->extra->waits.line);
     return self->is_behind && tr__line_has(cell, to);
@@ -39,6 +41,7 @@ static struct tr_self *behind(const struct tr_self *self)
 
 void tr__line_call_next(const struct tr_self *self)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     struct tr_self *next = behind(self);
     /* If the actor ends, each of them is cancelled in its turn. */
     if (next && !self->is_cancelled)
@@ -47,11 +50,13 @@ void tr__line_call_next(const struct tr_self *self)
 
 bool tr__line_is_followed(const struct tr_self *self)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     return behind(self);
 }
 
 const struct tr_self *tr__line_first(const struct tr_self *self)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     const struct tr_self *first = self;
     for (const struct tr_self *turn = self; turn; turn = before(turn))
         first = turn;
@@ -60,6 +65,7 @@ const struct tr_self *tr__line_first(const struct tr_self *self)
 
 tr_status tr__line_wait(struct tr_self *self, tr_time deadline_ns)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     tr_status status = TR_OK;
     bool stays_barrier = self->is_barrier || turn_wants_barrier(self);
     self->waits.number = ++self->worker->turns.wait_last;

@@ -232,6 +232,7 @@ static bool leads_back(struct search *search, struct edge edge, int depth)
 
 enum ring tr__ring_look(struct tr_self *self, uint64_t to)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     /* Who waits for what this turn itself has freed waits no longer. */
     if (self->cell->flags & CELL_HAS_WAITING_SENDERS)
         tr__waiters_serve(self->worker, self->cell);
@@ -246,6 +247,7 @@ enum ring tr__ring_look(struct tr_self *self, uint64_t to)
 
 void tr__ring_announce(struct tr_self *self, uint64_t to)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     struct search search = {.worker = self->worker,
                             .origin = self->cell->identity,
                             .number = self->waits.number,
@@ -275,6 +277,7 @@ static void ask_in_ring(struct tr_self *turn, struct ask *ringed)
 
 bool tr__ring_look_for_replies(struct tr_self *self)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     bool has_left = false;
     bool is_barrier = turn_wants_barrier(self);
     if (self->cell->flags & CELL_HAS_WAITING_SENDERS)
@@ -304,6 +307,7 @@ bool tr__ring_look_for_replies(struct tr_self *self)
 
 void tr__ring_announce_for_replies(struct tr_self *self)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     const struct ask *ask;
     TURN_EACH_ASK (ask, at, self) {
         if (!ask_is_open(ask) || ask->is_fixed || ask->is_ringed)
@@ -342,6 +346,7 @@ static void close_ring(struct cell *first, const struct tr_capacity *capacity)
 
 void tr__ring_mail(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct tr_capacity *capacity = envelope_data(envelope);
     struct search search = {.worker = worker,
                             .origin = envelope->sender,

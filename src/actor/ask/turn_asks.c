@@ -9,6 +9,7 @@ enum { PLACES_MAX = 1 << 28, PLACES_KEPT = 128 };
 
 bool tr__turn_asks_grow(struct tr_self *self)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     struct turn_asks *asks = &self->asks;
     if (asks->capacity >= PLACES_MAX)
         return false;
@@ -27,6 +28,7 @@ bool tr__turn_asks_grow(struct tr_self *self)
 
 void tr__asks_drop(struct tr_self *self)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     struct worker *worker = self->worker;
     struct turn_asks *asks = &self->asks;
     const uintptr_t *places = asks->places;

@@ -131,6 +131,7 @@ static bool grant_first(struct worker *worker, struct cell *cell)
 
 void tr__waiters_serve(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct cell_extra *extra = cell->extra;
     if (extra->senders.is_serving) /* capacity came back at once: it is seen below */
         return;
@@ -150,6 +151,7 @@ void tr__waiters_serve(struct worker *worker, struct cell *cell)
 
 void tr__waiters_refuse(struct worker *worker, struct cell *cell, tr_status status)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     while (cell->extra->senders.ring)
         (void)answer(worker, cell, ring_pop(&cell->extra->senders.ring), 0, 0, status);
     put_by_end(cell);
@@ -157,6 +159,7 @@ void tr__waiters_refuse(struct worker *worker, struct cell *cell, tr_status stat
 
 void tr__waiters_rebound(struct worker *worker, struct cell *cell, struct mail_bound bound)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct cell_extra *extra = cell->extra;
     struct envelope *others = NULL;
     while (extra->senders.ring) {
@@ -204,6 +207,7 @@ static void on_wanted(struct worker *worker, struct cell *cell, struct envelope 
 
 void tr__waiters_mount(struct worker *worker, struct cell *cell, bool is_up)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct envelope *kept = cell->exceptions;
     cell->exceptions = NULL;
     while (kept) {
@@ -270,6 +274,7 @@ static void give_back(struct worker *worker, struct envelope *grant)
 
 void tr__grant_return(struct tr_self *self)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     struct envelope *grant = self->capacity.grant;
     self->capacity.grant = NULL;
     give_back(self->worker, grant);
@@ -314,6 +319,7 @@ static bool is_first_start(const struct cell *cell)
 
 void tr__waiters_mail(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     bool is_here = envelope->generation == cell_generation(cell) && cell->life < LIFE_STOPPED;
     switch ((enum envelope_kind)envelope->kind) {
     case ENVELOPE_WANTED:
@@ -428,6 +434,7 @@ static tr_status wait(struct tr_self *self, uint64_t to, int32_t lines, tr_time 
 
 tr_status tr__barrier_wait_for_replies(struct tr_self *self)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     self->waits.number = ++self->worker->turns.wait_last;
     bool has_left = tr__ring_look_for_replies(self);
     if (!self->wait.wanted) {
@@ -445,6 +452,7 @@ tr_status tr__barrier_wait_for_replies(struct tr_self *self)
 
 tr_status tr__turn_wait_behind_barrier(struct tr_self *self)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     (void)tr__ring_look_for_replies(self);
     return self->wait.wanted ? tr__turn_park(self, TR_NEVER)
                              : TR_OK; /* what was found has ended it */
@@ -482,6 +490,7 @@ static tr_status place(struct tr_self *self, struct cell *cell, struct envelope 
 
 void tr__favour_end(struct tr_self *self)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     struct cell *cell = self->capacity.favoured;
     int32_t messages = (int32_t)(cell->stock & 0xffff);
     int32_t lines = (int32_t)(cell->stock >> STOCK_LINES_SHIFT);
@@ -537,6 +546,7 @@ static tr_status wait_behind(struct tr_self *self, struct cell *cell, struct env
 tr_status tr__turn_wait_for_capacity(struct tr_self *self, struct cell *cell,
                                      struct envelope *envelope, tr_time deadline_ns)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     uint64_t to = (uint64_t)envelope->generation << 32 | (uint32_t)cell->identity;
     tr_status status = turn_may_park(self);
     if (status != TR_OK)

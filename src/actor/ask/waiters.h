@@ -27,6 +27,7 @@
 #include <stdint.h>
 
 #include "mem/envelope.h"
+#include "actor/mail/kind.h"
 
 struct cell;
 struct envelope;

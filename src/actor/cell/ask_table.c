@@ -74,6 +74,7 @@ __attribute__((__noinline__)) static bool newest_place(struct worker *worker,
 
 bool tr__ask_table_add(struct worker *worker, struct ask_table *table, struct ask *ask)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     if (__builtin_expect(table->newest != NULL, 0) && !newest_place(worker, table))
         return false;
     do
@@ -103,6 +104,7 @@ void tr__ask_table_take_out(struct ask_table *table, const struct ask *ask)
 
 void tr__ask_table_shrink(struct worker *worker, struct ask_table *table)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     if (!table->slots)
         return;
     if (!table->count) {
@@ -118,6 +120,7 @@ void tr__ask_table_shrink(struct worker *worker, struct ask_table *table)
 
 void tr__ask_table_free(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct ask_table *table = &cell->extra->asks.table;
     TR_ASSERT(!table->count && !table->newest);
     if (table->slots)
@@ -133,6 +136,7 @@ void tr__ask_table_free_spare(struct worker *worker)
 
 void tr__turn_asks_free(struct tr_self *self)
 {
+    TR_ASSERT_SLOW(worker_is_mine(self->worker));
     TR_ASSERT(!self->asks.count);
     if (self->asks.places != self->asks.few)
         source_resize(&self->worker->source, self->asks.places, 0);

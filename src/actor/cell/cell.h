@@ -37,35 +37,33 @@ enum life {
     LIFE_COUNT
 };
 
-/** Where it stands with the scheduler: L-08 of docs/contract.md. */
+/** Where it stands with the scheduler: L-08 of docs/contract.md. A cell that was cleared is Created. */
 enum sched_state {
     SCHED_CREATED,
     SCHED_MOUNTING,
     SCHED_WAITING,
     SCHED_READY,
-    SCHED_SCHEDULED, /* L-08 has it; nobody can see it between Ready and Running, so it is not written */
-    SCHED_RUNNING
+    SCHED_RUNNING,
+    SCHED_COUNT
 };
 
 /* Those that messages look at together are in one byte: sealed, metered, idles. */
 enum cell_flag {
     CELL_SEALED = 1 << 0,  /* a PoisonPill has arrived: what comes later is refused */
     CELL_STARTED = 1 << 1, /* PreStart was sent, so PostStop is due */
-    CELL_POSTED = 1 << 2,  /* of a Stopped one: a post was on its way, which must arrive */
-    CELL_WOKEN = 1 << 2,   /* of a live one: turns that waited may go on */
+    CELL_WOKEN = 1 << 2,   /* turns that waited may go on */
     CELL_KILLING = 1 << 3, /* it stops by Kill, and so do its children */
     CELL_LINKED = 1 << 4,  /* it is in its parent's list */
-    CELL_ENDED = 1 << 5, /* of a Stopped one: it is posted to its parent's worker, to be unlinked */
-    CELL_BARRIER = 1 << 5, /* of a live one: a turn waits, and no ask or notice begins meanwhile */
+    CELL_BARRIER = 1 << 5, /* a turn waits, and no ask or notice begins meanwhile */
     CELL_METERED = 1 << 6, /* a budget applies to it: extra->budget is there */
     CELL_IDLES = 1 << 7,   /* it has a receive timeout: messages leave their mark */
     CELL_FAILED =
         1 << 8, /* a reason to be Suspended: it has failed; of one that stops: that is why */
     CELL_MIXED = 1 << 9,           /* mailboxes other than that of notices may hold something */
     CELL_SUSPEND_WANTED = 1 << 10, /* a reason to be Suspended: somebody asked for it */
-    CELL_CLIENT = 1 << 11,         /* it is the address of a client */
-    CELL_BY_KIND = 1 << 12,        /* asks before notices */
-    CELL_CALLS = 1 << 13,          /* it runs the calls of a schedule: actor/verbs/schedule.h */
+    CELL_POSTED = 1 << 11,  /* its door was closed while a post was on its way, which must arrive */
+    CELL_BY_KIND = 1 << 12, /* asks before notices */
+    CELL_CALLS = 1 << 13,   /* it runs the calls of a schedule: actor/verbs/schedule.h */
     CELL_HAS_WAITING_SENDERS = 1 << 14, /* senders wait for capacity: see actor/ask/waiters.h */
     CELL_EXACT_BOUND = 1 << 15 /* its mailbox is bounded so closely that nothing is put by */
 };
@@ -273,7 +271,7 @@ struct cell {
     atom32 control;      /* enum cell_control */
     uint16_t flags;      /* enum cell_flag */
     uint8_t life;        /* enum life; changed by tr__cell_change only */
-    uint8_t sched_state; /* enum sched_state */
+    uint8_t sched_state; /* enum sched_state; changed by actor/cell/sched_state.h only */
 
     struct envelope *replies;
     struct envelope *exceptions;

@@ -25,12 +25,14 @@ __attribute__((__noinline__, __cold__)) static struct cell_extra *extra_new(stru
 
 struct cell_extra *tr__extra_of(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     TR_ASSERT(cell->life != LIFE_NEW || cell_owner(cell) == worker->index);
     return cell->extra ? cell->extra : extra_new(worker, cell);
 }
 
 void tr__extra_note_suspend(struct worker *worker, struct cell *cell, uint64_t who)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     bool is_up = cell->life == LIFE_RUNNING || cell->life == LIFE_SUSPENDED;
     if (!is_up || cell->flags & CELL_SUSPEND_WANTED)
         return;

@@ -87,6 +87,7 @@ bool tr__name_is_valid(const char *name)
 /* The stamped ones that nobody reads, out of the list. Under the lock. */
 static struct names_spent *take_unread(struct names_part *part, uint64_t oldest)
 {
+    TR_ASSERT_SLOW(lock_is_held(&part->spent_lock));
     struct names_spent *unread = NULL;
     struct names_spent **link = &part->waiting;
     while (*link) {
@@ -105,6 +106,7 @@ static struct names_spent *take_unread(struct names_part *part, uint64_t oldest)
 /* Those without a stamp get one. Under the lock. */
 static void stamp_fresh(struct names_part *part, uint64_t stamp)
 {
+    TR_ASSERT_SLOW(lock_is_held(&part->spent_lock));
     struct names_spent *spent;
     while ((spent = part->fresh)) {
         part->fresh = spent->next;
@@ -172,6 +174,7 @@ static bool is_at(const struct name *name, uint64_t hash, const char *path, size
 static struct name *part_find(struct names_part *part, uint64_t hash, const char *path,
                               size_t length)
 {
+    TR_ASSERT_SLOW(lock_is_held(&part->lock));
     struct names_table *table = atomptr_load(&part->table, ATOM_RELAXED);
     struct name *name = table ? link_load(bucket_of(table, hash)) : NULL;
     while (name && !is_at(name, hash, path, length))
@@ -182,6 +185,7 @@ static struct name *part_find(struct names_part *part, uint64_t hash, const char
 /* Doubles the buckets when there are as many names. *outgrown is what they were in before. */
 static bool part_grow(struct names *names, struct names_part *part, struct names_table **outgrown)
 {
+    TR_ASSERT_SLOW(lock_is_held(&part->lock));
     struct names_table *old = atomptr_load(&part->table, ATOM_RELAXED);
     if (old && part->count <= old->mask)
         return true;

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/cell/signal.h"
 
-#include "actor/cell/worker.h"
-#include "mem/envelope.h"
-
 #include <troupe/message.h>
 #include <troupe/behavior.h>
 
@@ -57,13 +54,4 @@ bool tr__signal_is_forged(const tr_type *type)
             return true;
     }
     return false;
-}
-
-struct envelope *tr__signal_new(struct worker *worker, uint64_t to, const tr_type *type,
-                                const void *message)
-{
-    struct address address = {.kind = ENVELOPE_SIGNAL, .to = to};
-    struct envelope *envelope;
-    tr_status status = tr__mail_new(&worker->pool, address, type, message, &envelope);
-    return status == TR_OK ? envelope : NULL;
 }

@@ -11,8 +11,6 @@
 
 #include <troupe/message.h>
 
-struct worker;
-
 extern const tr_type tr__terminated_type;
 extern const tr_type tr__child_failed_type;
 /** The type of the receive timeout, as the runtime sends it. */
@@ -26,9 +24,5 @@ extern const tr_type tr__then_type;
 bool tr__signal_is_forged(const tr_type *type);
 /** Whether this is a descriptor of the runtime's own. */
 bool tr__signal_is_own(const tr_type *type);
-
-/** An envelope with a signal to `to`; NULL when out of memory. */
-struct envelope *tr__signal_new(struct worker *worker, uint64_t to, const tr_type *type,
-                                const void *message);
 
 #endif

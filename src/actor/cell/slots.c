@@ -194,6 +194,7 @@ static struct cell *list_pop(struct slots *slots, struct slot_list *list)
 /* A range of slots that were never used, within one chunk. Under the lock. */
 static tr_status fresh_range(struct slots *slots, uint32_t wanted, uint32_t *first, uint32_t *end)
 {
+    TR_ASSERT_SLOW(lock_is_held(&slots->lock));
     if (slots->used >= slots->limit)
         return TR_LIMIT;
     uint32_t chunk = slots->used >> SLOTS_CHUNK_BITS;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/cell/state.h"
 
+#include "base/assert.h"
+
 #include <assert.h>
 
 static_assert((int)CELL_STATE_INLINE < (int)SLOTS_PLACE_MIN,
@@ -8,6 +10,7 @@ static_assert((int)CELL_STATE_INLINE < (int)SLOTS_PLACE_MIN,
 
 void *tr__state_new(struct worker *worker, struct cell *cell, size_t size, bool is_apart)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     if (!is_apart && size <= CELL_STATE_INLINE)
         return cell->state_inline;
     if (!is_apart && size <= SLOTS_PLACE_MAX) {
@@ -20,6 +23,7 @@ void *tr__state_new(struct worker *worker, struct cell *cell, size_t size, bool 
 
 void tr__state_free(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     void *state = cell->state;
     cell->state = NULL;
     if (!state || state == cell->state_inline || slots_place_give(cell, state))

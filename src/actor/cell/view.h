@@ -46,7 +46,10 @@ bool tr__view_running(struct worker *worker, struct view *view);
 /** As tr__cell_path; what it says of one that has ended meanwhile means nothing. Any thread. */
 size_t tr__view_path(struct tr_system *system, const struct cell *cell, char *path);
 
-/** An actor has ended: takes its name, which the caller frees, from it. Owner only. */
+/**
+ * An actor has ended: takes its name, which the caller frees, from it. Owner only; of an actor that was never known,
+ * the thread that made it.
+ */
 struct name *tr__view_take_name(struct tr_system *system, struct cell *cell);
 
 /** "on_fetch of downloader, fetch.c:40", as far as it is known; cut to fit. */

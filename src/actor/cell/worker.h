@@ -418,6 +418,36 @@ struct worker_io {
     void (*on_done)(struct worker *worker, struct worker_io *operation);
 };
 
+/* ---- Who may touch what: for assertions, TR_ASSERT_SLOW(cell_is_mine(worker, cell)). ---- */
+
+/**
+ * Whether the calling thread acts for this worker: what "Worker only" promises. A thread that was replaced acts
+ * for none until it has its worker again (actor/system/thread_handoff.h). While no thread has the worker (the
+ * system is not started, is embedded and between two slices, is a kit between two steps, or is being freed)
+ * it belongs to the one thread that makes, runs or frees the system, which is not known: true.
+ */
+static inline bool worker_is_mine(const struct worker *worker)
+{
+    uint64_t id = atom64_load(&worker->thread_id, ATOM_RELAXED);
+    return !id || id == worker->loop.platform->thread_id(worker->loop.platform);
+}
+
+/**
+ * Whether the calling thread acts for this worker, and the actor lives there: what "Owner only" promises. An
+ * actor that is to be mounted, or moves, has no owner (CELL_FOREIGN), and so has one that was given to its
+ * parent's worker to be unlinked.
+ */
+static inline bool cell_is_mine(const struct worker *worker, const struct cell *cell)
+{
+    return cell_owner(cell) == worker->index && worker_is_mine(worker);
+}
+
+/** The same of the actor and the worker of a turn. */
+static inline bool turn_is_mine(const struct tr_self *self)
+{
+    return cell_is_mine(self->worker, self->cell);
+}
+
 /** The actor whose code a worker runs; NULL for none. Other threads: actor/cell/view.h, actor/system/shutdown.h. */
 static inline const struct cell *worker_running(const struct worker *worker)
 {
@@ -427,6 +457,7 @@ static inline const struct cell *worker_running(const struct worker *worker)
 /** Worker only. */
 static inline void worker_set_running(struct worker *worker, const struct cell *cell)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     atomptr_store(&worker->view.cell, (void *)(uintptr_t)cell, ATOM_RELEASE);
 }
 
@@ -439,6 +470,7 @@ static inline const tr_handler *worker_handler(const struct worker *worker)
 /** Worker only. */
 static inline void worker_set_handler(struct worker *worker, const tr_handler *handler)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     atomptr_store(&worker->view.handler, (void *)(uintptr_t)handler, ATOM_RELAXED);
 }
 
@@ -451,6 +483,7 @@ static inline const tr_type *worker_type(const struct worker *worker)
 /** Worker only. What it did before is there for who reads the type. */
 static inline void worker_set_type(struct worker *worker, const tr_type *type)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     atomptr_store(&worker->view.type, (void *)(uintptr_t)type, ATOM_RELEASE);
 }
 
@@ -464,6 +497,7 @@ static inline void worker_set_type(struct worker *worker, const tr_type *type)
  */
 static inline struct tr_self *worker_hold_sends(struct worker *worker, struct tr_self *self)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct tr_self *before = worker->outbox_turn;
     worker->outbox_turn = self;
     if (!atomptr_load(&worker->handoff.claim, ATOM_RELAXED))

@@ -233,5 +233,6 @@ tr_status tr__cell_adopt(struct worker *worker, struct cell *cell, const tr_beha
                          const tr_type *setup_type, const void *setup, uint64_t causal,
                          tr_error *error)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     return adopt(worker, cell, behavior, setup_type, setup, causal, 0, error);
 }

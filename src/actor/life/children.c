@@ -48,6 +48,7 @@ static void insert(const struct slots *slots, struct cell *behind, struct cell *
 
 void tr__child_move(struct worker *worker, struct cell *parent, struct cell *child, uint64_t before)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, parent));
     const struct slots *slots = worker->slots;
     struct cell *last = slots_at(slots, child->sibling_last);
     struct cell *behind = last; /* the last of all: whoever comes next is the first */
@@ -69,6 +70,7 @@ void tr__child_move(struct worker *worker, struct cell *parent, struct cell *chi
 
 void tr__child_take_out(struct worker *worker, struct cell *parent, struct cell *child)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, parent));
     struct slots *slots = worker->slots;
     TR_ASSERT(parent->child_count > 0);
     slots_at(slots, child->sibling_last)->sibling_next = child->sibling_next;
@@ -100,6 +102,7 @@ static bool is_ordered(const struct cell *child, uint32_t bits)
 
 void tr__children_stop(struct worker *worker, struct cell *parent, bool by_kill)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, parent));
     uint32_t bits = by_kill ? CONTROL_KILL : CONTROL_STOP;
     struct cell *child = parent->child_count ? slots_at(worker->slots, parent->child_last) : NULL;
     for (uint32_t i = 0; i < parent->child_count; i++) {
@@ -113,6 +116,7 @@ void tr__children_stop(struct worker *worker, struct cell *parent, bool by_kill)
 
 void tr__keepers_stop(struct worker *worker, struct cell *guardian)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, guardian));
     uint32_t bits = guardian->flags & CELL_KILLING ? CONTROL_KILL : CONTROL_STOP;
     uint32_t count = guardian->child_count;
     struct cell *child = count ? slots_at(worker->slots, guardian->child_last) : NULL;
@@ -180,6 +184,7 @@ static void child_gone(struct worker *worker, struct cell *parent, struct cell *
 
 void tr__child_ended(struct worker *worker, struct cell *child)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct cell *parent = slots_parent(worker->slots, child);
     uint32_t owner = cell_owner(parent);
     if (owner == worker->index) {

@@ -73,7 +73,7 @@ static bool handle_control_alive(struct worker *worker, struct cell *cell, uint3
         if (cell->flags & CELL_HAS_WAITING_SENDERS)
             tr__waiters_serve(worker, cell); /* of what was freed before */
         /* A decider may have called for it, and so may what was taken in meanwhile. */
-        cell->sched_state = SCHED_WAITING;
+        cell_sched_change(cell, SCHED_WAITING);
         if (atom32_load(&cell->control, ATOM_SEQ_CST))
             mail_make_ready(worker, cell);
         return false;
@@ -83,6 +83,7 @@ static bool handle_control_alive(struct worker *worker, struct cell *cell, uint3
 
 bool tr__cell_handle_control(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     uint32_t bits = atom32_exchange(&cell->control, 0, ATOM_SEQ_CST); /* partner: door_nudge */
     if (__builtin_expect(bits & CONTROL_BACK, 0) && cell->extra && cell->extra->waits.stuck)
         return tr__turn_unstick(worker, cell, bits);
@@ -98,7 +99,7 @@ bool tr__cell_handle_control(struct worker *worker, struct cell *cell)
     }
     if (bits & CONTROL_CHILD)
         tr__supervise_end(worker, cell);
-    cell->sched_state = SCHED_WAITING;
+    cell_sched_change(cell, SCHED_WAITING);
     if (bits & CONTROL_FINISH && !cell->child_count)
         tr__cell_finish(worker, cell);
     return false;

@@ -47,6 +47,7 @@ static struct failure *failure_new(struct worker *worker, struct cell *cell)
 
 struct failure *tr__failure_of(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct cell_extra *extra = tr__extra_of(worker, cell);
     if (!extra)
         return NULL;
@@ -93,6 +94,7 @@ void tr__failure_free(struct worker *worker, struct failure *failure)
 
 void tr__failure_leave(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct failure *failure = cell->extra->supervision.failure;
     struct cell_origin *origin = cell->origin;
     cell->extra->supervision.failure = NULL;
@@ -251,6 +253,7 @@ static void stop_failed(struct worker *worker, struct cell *cell)
 
 void tr__failure_tell(struct worker *worker, struct cell *cell, const tr_error *error)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct failure *failure = failure_new(worker, cell);
     if (!failure)
         return;
@@ -270,6 +273,7 @@ void tr__failure_tell(struct worker *worker, struct cell *cell, const tr_error *
 
 void tr__failure_pause(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     cell->flags |= CELL_FAILED;
     tr__idle_pause(worker, cell);
     if (mail_is_parked(cell))
@@ -281,6 +285,7 @@ void tr__failure_pause(struct worker *worker, struct cell *cell)
 bool tr__cell_fail(struct worker *worker, struct cell *cell, const char *where,
                    const tr_error *error)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct tr_system *system = worker->system;
     TR_ASSERT(cell->life != LIFE_NEW && cell->life < LIFE_STOPPING);
     if (cell == system->user.guardian) {
@@ -312,7 +317,7 @@ bool tr__cell_fail(struct worker *worker, struct cell *cell, const char *where,
     }
     cell->extra->supervision.is_away = true;
     /* Not before: one that stops must be in no queue, and the answer may be here already. */
-    cell->sched_state = SCHED_WAITING;
+    cell_sched_change(cell, SCHED_WAITING);
     if (atom32_load(&cell->control, ATOM_SEQ_CST))
         mail_make_ready(worker, cell);
     return true;
@@ -485,6 +490,7 @@ static void on_child(struct worker *worker, struct cell *cell, struct envelope *
 
 void tr__supervision_mail(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     /* DOWN and UP go both ways: an order comes from the parent. */
     uint32_t sender = (uint32_t)envelope->sender & worker->slots->mask;
     bool is_order = sender == cell_parent_slot(cell);
@@ -514,7 +520,7 @@ static bool go(struct worker *worker, struct cell *cell, struct failure *failure
     struct tr_ready ready = {.spec = (uint64_t)(uintptr_t)failure->spec, .cause = failure->cause};
     struct envelope *envelope;
     failure->phase = FAILURE_READY;
-    cell->sched_state = SCHED_WAITING;
+    cell_sched_change(cell, SCHED_WAITING);
     tr_status status = tr__mail_new(&worker->pool, address, &tr_type_tr_ready, &ready, &envelope);
     if (status == TR_OK) {
         status = tr__mail_send(worker, parent, envelope);
@@ -528,6 +534,7 @@ static bool go(struct worker *worker, struct cell *cell, struct failure *failure
 
 bool tr__failure_handle_control(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct failure *failure = cell->extra ? cell->extra->supervision.failure : NULL;
     if (!failure)
         return true;
@@ -577,6 +584,7 @@ void tr__failure_overrule(struct cell *cell)
 
 void tr__delays_fire(struct worker *worker, tr_time now_ns)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct timer_node *node;
     while ((node = tr__wheel_expire(&worker->life.delays, now_ns))) {
         struct failure *failure = LIST_OWNER(node, struct failure, delay);

@@ -77,6 +77,7 @@ void tr__shutdown_look(struct worker *worker, struct cell *parent)
 
 void tr__shutdown_guardian(struct worker *worker)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct tr_system *system = worker->system;
     tr_time deadline_ns = (tr_time)atom64_load(&system->ending.deadline_ns, ATOM_RELAXED);
     if (deadline_ns)

@@ -69,6 +69,7 @@ static uint64_t sibling_before(const struct worker *worker, const struct cell *p
 void tr__place_note(struct worker *worker, struct cell *parent, const struct cell *child,
                     struct failure *failure)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, parent));
     struct cell_extra *extra = parent->extra;
     extra->supervision.keeps_places |= is_ordered(worker, parent, NULL);
     extra->supervision.keeps_places |= is_ordered(worker, parent, child->origin->spec);
@@ -88,6 +89,7 @@ static uint64_t find_well(const struct worker *worker, const struct cell *parent
 
 uint64_t tr__place_find(struct worker *worker, struct cell *parent, const struct failure *failure)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, parent));
     if (!failure->has_place)
         return find_well(worker, parent, failure->before);
     /* One before it that is not back yet leaves its place to whoever is before that. */
@@ -114,6 +116,7 @@ void tr__place_replace(struct cell *parent, uint64_t child, uint64_t now)
 
 void tr__place_close(struct worker *worker, struct cell *parent, const struct cell *child)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, parent));
     if (!parent->extra || !parent->extra->supervision.keeps_places)
         return;
     uint64_t before = sibling_before(worker, parent, child);

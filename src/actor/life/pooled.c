@@ -203,6 +203,7 @@ tr_status tr__pooled_get(struct tr_system *system, struct grace_reader *reader,
 
 void tr__pooled_begin(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     uint32_t to = 0;
     /* What this worker posts elsewhere next comes behind it; what it does itself does not. */
     if (worker->index == 0) {

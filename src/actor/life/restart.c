@@ -36,7 +36,7 @@
  */
 static void rest(struct worker *worker, struct cell *cell)
 {
-    cell->sched_state = SCHED_WAITING;
+    cell_sched_change(cell, SCHED_WAITING);
     if (atom32_load(&cell->control, ATOM_SEQ_CST) || cell->flags & CELL_SEALED)
         mail_make_ready(worker, cell);
 }
@@ -105,7 +105,7 @@ static void come_up(struct worker *worker, struct cell *cell)
     failure->answer = NULL;
     failure->phase = FAILURE_PAST;
     failure->incarnation++;
-    cell->sched_state = SCHED_MOUNTING;
+    cell_sched_change(cell, SCHED_MOUNTING);
     atom64_count(&worker->counters.restarts, 1);
     const struct cell_origin *origin = cell->origin;
     const tr_behavior *behavior = origin ? origin->behavior : cell->dispatch->behavior;
@@ -162,6 +162,7 @@ static void come_down(struct worker *worker, struct cell *cell)
 
 void tr__cell_restart(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct cell_extra *extra = cell->extra;
     struct failure *failure = extra->supervision.failure;
     struct tr_system *system = worker->system;
@@ -169,7 +170,7 @@ void tr__cell_restart(struct worker *worker, struct cell *cell)
     /* Nothing of it runs any more, whatever has to be waited for. */
     if (cell->life == LIFE_RUNNING)
         cell_become(system, cell, LIFE_SUSPENDED, __func__);
-    cell->sched_state = SCHED_MOUNTING;
+    cell_sched_change(cell, SCHED_MOUNTING);
     tr__failure_pause(worker, cell);
     failure->phase = FAILURE_TURNS;
     if (extra->waits.blocked && !tr__blocking_withdraw(worker, cell)) {
@@ -200,6 +201,7 @@ void tr__cell_restart(struct worker *worker, struct cell *cell)
 
 void tr__restart_unblocked(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct cell_extra *extra = cell->extra;
     if (extra->waits.blocked || !extra->supervision.failure ||
         extra->supervision.failure->phase != FAILURE_TURNS)
@@ -210,8 +212,9 @@ void tr__restart_unblocked(struct worker *worker, struct cell *cell)
 
 void tr__restart_handle_control(struct worker *worker, struct cell *cell, uint32_t bits)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct failure *failure = cell->extra->supervision.failure;
-    cell->sched_state = SCHED_MOUNTING;
+    cell_sched_change(cell, SCHED_MOUNTING);
     if (bits & CONTROL_CHILD)
         tr__supervise_end(worker, cell);
     if (bits & CONTROL_KILL || cell->flags & CELL_SEALED)

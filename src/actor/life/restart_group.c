@@ -90,6 +90,7 @@ static uint32_t collect(const struct worker *worker, const struct cell *parent,
 
 void tr__restart_group_free(struct worker *worker, struct cell *parent)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, parent));
     struct cell_extra *extra = parent->extra;
     if (!extra || !extra->supervision.group)
         return;
@@ -149,6 +150,7 @@ static void step(struct worker *worker, struct cell *parent)
 bool tr__restart_group_begin(struct worker *worker, struct cell *parent, const tr_supervision *how,
                              uint64_t child, const tr_error *cause)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, parent));
     uint32_t count = collect(worker, parent, how, child, NULL);
     struct cell_extra *extra = tr__extra_of(worker, parent);
     struct restart_group *group = NULL;
@@ -177,6 +179,7 @@ void tr__restart_group_pause(struct cell *parent, uint64_t child)
 void tr__restart_group_answer(struct worker *worker, struct cell *parent, uint64_t child,
                               enum envelope_kind kind)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, parent));
     struct restart_group *group = parent->extra ? parent->extra->supervision.group : NULL;
     if (!group)
         return;
@@ -192,6 +195,7 @@ void tr__restart_group_answer(struct worker *worker, struct cell *parent, uint64
 void tr__restart_group_kill(struct worker *worker, struct cell *parent, const tr_supervision *how,
                             uint64_t child)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, parent));
     const struct slots *slots = worker->slots;
     bool is_in = how->strategy == TR_ALL_FOR_ONE;
     uint64_t earlier = first_of_group(worker, parent);

@@ -9,6 +9,7 @@
 #include <troupe/supervision.h>
 
 #include "mem/envelope.h"
+#include "actor/mail/kind.h"
 
 struct cell;
 struct worker;

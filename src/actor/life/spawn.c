@@ -265,6 +265,7 @@ give_slot:
 
 bool tr__cell_pre_start(struct worker *worker, struct cell *cell, uint64_t causal)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     static const struct tr_pre_start message;
     cell->flags |= CELL_STARTED;
     if (cell->origin) {
@@ -355,7 +356,7 @@ static bool start_plainly(struct worker *worker, struct cell *cell, struct dispa
     ATOM_POKE(&cell->dispatch, dispatch);
     cell_become(system, cell, LIFE_RUNNING, __func__);
     cell->flags |= CELL_STARTED;
-    cell->sched_state = SCHED_WAITING;
+    cell_sched_change_from(cell, SCHED_CREATED, SCHED_WAITING);
     return true;
 }
 
@@ -368,7 +369,7 @@ static tr_status start(struct worker *worker, struct cell *cell, const tr_behavi
                        const struct cell_origin *mounted, tr_error *error)
 {
     struct tr_system *system = worker->system;
-    cell->sched_state = SCHED_MOUNTING;
+    cell_sched_change_from(cell, SCHED_CREATED, SCHED_MOUNTING);
     cell_become(system, cell, LIFE_STARTING, __func__);
     tr_status status = TR_OK;
     struct budget_tree *above =
@@ -418,6 +419,7 @@ void tr__spawn_post(struct tr_system *system, struct counters *counters, struct 
  */
 void tr__spawn_link(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct cell *parent = slots_parent(worker->slots, cell);
     uint32_t bits = CONTROL_KILL;
     TR_ASSERT(worker->index == 0);
@@ -438,6 +440,7 @@ void tr__spawn_link(struct worker *worker, struct cell *cell)
 
 void tr__spawn_mount(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct tr_system *system = worker->system;
     struct cell_origin *setup = cell->origin;
     tr_error error = {.status = TR_OK};
@@ -497,6 +500,7 @@ static void protocol_check(struct worker *worker, struct dispatch *dispatch, con
 tr_status tr__spawn_below(struct worker *worker, struct cell *parent, const tr_spawn_args *args,
                           uint64_t causal, struct failure **past, uint64_t *ref_bits)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, parent));
     struct dispatch *dispatch = NULL;
     if (args && args->size == sizeof *args)
         dispatch = dispatch_known(&worker->dispatches, args->behavior);

@@ -30,6 +30,7 @@
 
 void tr__cell_unname(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     if (cell->name && !cell->name->is_out)
         tr__names_take_out(&worker->system->names, cell->name);
 }
@@ -64,6 +65,7 @@ static void extra_free(struct worker *worker, struct cell *cell)
 
 void tr__cell_release(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     if (cell->flags & CELL_CALLS)
         tr__schedule_orphan(worker, cell);
     tr__cell_unname(worker, cell);
@@ -102,6 +104,9 @@ static void close_door(struct worker *worker, struct cell *cell)
         cell->flags |= CELL_POSTED;
     if (chain)
         tr__mail_take_in(worker, cell, chain);
+    TR_ASSERT_SLOW(!cell->cycle);
+    TR_ASSERT_SLOW(!cell->notices);
+    TR_ASSERT_SLOW(!cell->queued_lines);
 }
 
 void tr__cell_stop(struct worker *worker, struct cell *cell, bool by_kill)
@@ -109,10 +114,11 @@ void tr__cell_stop(struct worker *worker, struct cell *cell, bool by_kill)
     struct tr_system *system = worker->system;
     TR_ASSERT(cell_owner(cell) == worker->index);
     struct durable *durable = cell_durable(cell);
+    TR_ASSERT_SLOW(cell->sched_state != SCHED_READY); /* it is in no queue */
     cell_become(system, cell, LIFE_STOPPING, __func__);
     if (durable)
         durable->hooks->on_leave(worker, cell);
-    cell->sched_state = SCHED_RUNNING; /* what is taken in now makes it ready for nothing */
+    cell_sched_change(cell, SCHED_RUNNING); /* what is taken in now makes it ready for nothing */
     /*
      * Nobody finds it by its ref any more; who had found it before may still push, and that is a
      * dead letter. The door itself stays open for orders from above until the children are gone.
@@ -133,7 +139,7 @@ void tr__cell_stop(struct worker *worker, struct cell *cell, bool by_kill)
         tr__children_stop(worker, cell, by_kill);
     if (cell == system->user.guardian)
         tr__shutdown_look(worker, cell);
-    cell->sched_state = SCHED_WAITING;
+    cell_sched_change(cell, SCHED_WAITING);
     if (cell->child_count)
         tr__asks_refuse_queued(worker, cell);
     else
@@ -143,6 +149,7 @@ void tr__cell_stop(struct worker *worker, struct cell *cell, bool by_kill)
 void tr__cell_last_words(struct worker *worker, struct cell *cell, enum turn_kind kind,
                          const tr_handler *handler, const void *message, const char *name)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     if (!handler)
         return;
     struct tr_self *self = tr__call_hook(worker, cell, kind, handler->call, message, 0);
@@ -177,6 +184,7 @@ static void post_stop(struct worker *worker, struct cell *cell)
 
 void tr__cell_finish(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     TR_ASSERT(cell->life == LIFE_STOPPING);
     TR_ASSERT(!cell->child_count);
     /* A function that runs on a helper thread uses the stack of a turn: its end calls this again. */
@@ -196,6 +204,7 @@ void tr__cell_finish(struct worker *worker, struct cell *cell)
         tr__watches_drop(worker, cell);
     }
     TR_ASSERT(cell->queued_lines == 0);
+    TR_ASSERT_SLOW(!cell->extra || !cell->extra->parked.count);
     tr__cell_release(worker, cell);
     cell_become(worker->system, cell, LIFE_STOPPED, __func__);
     close_door(worker, cell);
@@ -222,6 +231,7 @@ static void children_unname(struct worker *worker, struct cell *parent)
 
 void tr__cell_end_unborn(struct worker *worker, struct cell *cell, tr_status reason)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     TR_ASSERT(cell->life <= LIFE_STARTING);
     struct durable *durable = cell_durable(cell);
     cell_become(worker->system, cell, LIFE_STOPPED, __func__);
@@ -241,7 +251,7 @@ void tr__cell_end_unborn(struct worker *worker, struct cell *cell, tr_status rea
     watchers_tell(worker, cell);
     children_unname(worker, cell);
     atom64_count(&worker->counters.stopped, 1);
-    cell->sched_state = SCHED_WAITING;
+    cell_sched_change(cell, SCHED_WAITING);
     /* What its set-up spawned goes too; until then the cell stays in its parent's list. */
     tr__children_stop(worker, cell, true);
     tr__cell_leave(worker, cell);
@@ -249,6 +259,7 @@ void tr__cell_end_unborn(struct worker *worker, struct cell *cell, tr_status rea
 
 void tr__cell_leave(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct tr_system *system = worker->system;
     struct cell *parent = slots_parent(worker->slots, cell);
     TR_ASSERT(cell->life == LIFE_STOPPED);
@@ -279,7 +290,6 @@ void tr__cell_leave(struct worker *worker, struct cell *cell)
     /* From now on it is its parent's worker's: who looks at all of his own must not meet it. */
     if (cell->origin)
         cell->origin->worker = worker->index;
-    cell->flags |= CELL_ENDED;
     atom32_store(&cell->door.owner, CELL_FOREIGN, ATOM_RELAXED);
     tr__child_ended(worker, cell);
 }

@@ -34,16 +34,19 @@ const tr_supervision *tr__supervision_of(struct tr_system *system, const struct 
 void tr__child_failed_signal(struct worker *worker, struct cell *parent, uint64_t child,
                              tr_directive directive, const tr_error *cause)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, parent));
     if (parent == worker->system->user.guardian)
         return;
     struct tr_child_failed message = {
         .child = tr_ref_from_bits(child), .directive = directive, .cause = *cause};
-    struct envelope *envelope =
-        tr__signal_new(worker, parent->identity, &tr__child_failed_type, &message);
-    if (envelope && tr__mail_send(worker, parent, envelope) != TR_OK)
-        envelope_give(&worker->pool, envelope);
-    if (envelope)
+    struct address address = {.kind = ENVELOPE_SIGNAL, .to = parent->identity};
+    struct envelope *envelope;
+    if (tr__mail_new(&worker->pool, address, &tr__child_failed_type, &message, &envelope) ==
+        TR_OK) {
+        if (tr__mail_send(worker, parent, envelope) != TR_OK)
+            envelope_give(&worker->pool, envelope);
         return;
+    }
     char path[TR_PATH_MAX + 1];
     tr__cell_path(worker->system, parent, path);
     tr__log(worker->system, TR_LEVEL_WARN, path, "no memory to be told that a child failed");
@@ -430,6 +433,7 @@ static void recall(struct worker *worker, struct cell *parent, struct cell *chil
 
 void tr__supervise_gone(struct worker *worker, struct cell *parent, struct cell *child)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, parent));
     const tr_child_spec *spec = child->origin ? child->origin->spec : NULL;
     if (child->origin && child->origin->is_away && is_up(parent) &&
         tr__restart_of(child) == TR_PERMANENT)
@@ -463,6 +467,7 @@ static struct list *first_due(const struct cell_extra *extra)
 
 bool tr__supervise(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct cell_extra *extra = cell->extra;
     while (extra->supervision.failed && is_up(cell)) {
         struct envelope *envelope = ring_pop(&extra->supervision.failed);
@@ -480,7 +485,7 @@ bool tr__supervise(struct worker *worker, struct cell *cell)
             return false;
         /* One that has failed by it still looks at the others. */
         if (cell->sched_state == SCHED_WAITING)
-            cell->sched_state = SCHED_RUNNING;
+            cell_sched_change(cell, SCHED_RUNNING);
     }
     struct list *link = extra->supervision.returns.next;
     while (link != &extra->supervision.returns) {
@@ -489,7 +494,7 @@ bool tr__supervise(struct worker *worker, struct cell *cell)
         if (failure->phase == FAILURE_DECIDED && !on_return(worker, cell, failure))
             return false;
         if (cell->sched_state == SCHED_WAITING)
-            cell->sched_state = SCHED_RUNNING;
+            cell_sched_change(cell, SCHED_RUNNING);
     }
     while ((link = first_due(extra)))
         come_back(worker, cell, LIST_OWNER(link, struct failure, link));
@@ -498,6 +503,7 @@ bool tr__supervise(struct worker *worker, struct cell *cell)
 
 void tr__supervise_end(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct cell_extra *extra = cell->extra;
     if (!extra)
         return;

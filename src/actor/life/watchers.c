@@ -101,6 +101,7 @@ static void on_unwatch(struct worker *worker, struct envelope *envelope)
 
 void tr__watch_mail(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     uint64_t target = watch_letter(envelope)->target; /* first in both */
     bool is_here = cell->identity == target || tr__group_is_before(worker->slots, cell, target);
     is_here &= cell->life < LIFE_STOPPED;
@@ -131,6 +132,7 @@ static void tell(struct worker *worker, uint64_t target)
 
 void tr__watchers_tell(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     TR_ASSERT(cell->life == LIFE_STOPPED);
     tell(worker, cell->identity);
     uint64_t group = tr__group_address_of_supervisor(cell);
@@ -182,6 +184,7 @@ static void watched_put_back(struct worker *worker, struct envelope *first)
 
 bool tr__watches_pack(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     if (cell->extra && !watches_may_part(worker, &cell->extra->watches.table))
         return false;
     struct envelope *first =
@@ -200,6 +203,7 @@ bool tr__watches_pack(struct worker *worker, struct cell *cell)
 
 void tr__watches_unpack(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     if (!cell->extra)
         return;
     watched_put_back(worker, cell->extra->watches.packed);
@@ -299,6 +303,7 @@ tr_status tr_self_unwatch(tr_self *self, tr_ref ref)
 
 bool tr__watch_admit(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     if (envelope->type != &tr__terminated_type)
         return true;
     struct watch_table *watches = cell->extra ? &cell->extra->watches.table : NULL;
@@ -316,6 +321,7 @@ bool tr__watch_admit(struct worker *worker, struct cell *cell, struct envelope *
 
 void tr__watches_drop(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct watch_table *watches = cell->extra ? &cell->extra->watches.table : NULL;
     if (!watches || !watches->slots)
         return;

@@ -34,6 +34,7 @@ void tr__watchers_tell(struct worker *worker, struct cell *cell);
 /** An actor is Stopped, its door closed: those who watch it hear of it. Owner only. */
 static inline void watchers_tell(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     if (worker->life.watched.count)
         tr__watchers_tell(worker, cell);
 }

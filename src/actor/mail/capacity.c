@@ -68,6 +68,7 @@ static void give_stock(struct cell *cell, int32_t messages, int32_t lines)
 void tr__capacity_change(struct worker *worker, struct cell *cell, const tr_behavior *from,
                          const tr_behavior *to)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct mail_bound old = mail_bound_of(from);
     struct mail_bound next = mail_bound_of(to);
     bool is_same_size = old.messages == next.messages && old.lines == next.lines;
@@ -200,6 +201,7 @@ static bool drop_one(struct worker *worker, struct cell *cell)
 
 void tr__mail_drop_oldest(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     bool is_alive = cell->life > LIFE_NEW && cell->life < LIFE_STOPPING;
     if (!is_alive || mail_bound_of(cell->dispatch->behavior).overflow != TR_DROP_OLDEST)
         return;
@@ -223,6 +225,7 @@ bool tr__mail_is_misfit(const struct cell *cell, const struct envelope *envelope
 
 tr_status tr__mail_overflow(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct mail_bound bound = mail_bound_of(cell->dispatch->behavior);
     uint32_t lines = mail_lines(envelope);
     if (bound.overflow != TR_DROP_OLDEST || is_report(envelope) || lines > (uint32_t)bound.lines)

@@ -105,6 +105,7 @@ static void bury_last(struct dead_letter_batch *dead_letter_batch)
 
 void tr__dead_letter_batches_end(struct worker *worker)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct dead_letter_batches *dead_letter_batches = &worker->mail.dead_letters;
     if (atom64_load(&dead_letter_batches->pending, ATOM_RELAXED))
         tr__dead_letters_hand_in(worker->system, dead_letter_batches);
@@ -157,6 +158,7 @@ static void bury_other(struct dead_letter_batch *dead_letter_batch, struct envel
 
 void tr__mail_bury(struct worker *worker, struct cell *cell, tr_status reason)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct dead_letter_batch dead_letter_batch;
     dead_letter_batch.worker = worker;
     dead_letter_batch.cell = cell;

@@ -60,6 +60,7 @@ struct group_address *tr__group_find(const struct tr_system *system, uint64_t re
 /* Under the lock. */
 static bool buckets_make(struct tr_system *system)
 {
+    TR_ASSERT_SLOW(lock_is_held(&system->group_addresses.lock));
     if (atomptr_load(&system->group_addresses.buckets, ATOM_RELAXED))
         return true;
     atomptr *buckets = source_resize(&system->source, NULL, GROUP_BUCKETS * sizeof *buckets);
@@ -84,6 +85,7 @@ static atom64 *words_init(atom64 **words, uint32_t count)
 static struct group_address *group_make(struct tr_system *system, uint64_t ref, uint32_t capacity,
                                         uint32_t key_capacity)
 {
+    TR_ASSERT_SLOW(lock_is_held(&system->group_addresses.lock));
     uint32_t lines = system->worker_count + 1;
     size_t words = 2 * (size_t)capacity + key_capacity;
     void *memory = source_resize(&system->source,

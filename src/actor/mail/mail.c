@@ -35,6 +35,7 @@ enum task_class tr__mail_priority(const struct cell *cell)
 void tr__mail_bury_one(struct worker *worker, struct cell *cell, struct envelope *envelope,
                        tr_status reason)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     /* Of a durable actor: tr__durable_tell. */
     bool is_own = envelope->kind == ENVELOPE_REPLY && !envelope->sender && cell_durable(cell);
     if (is_own || envelope->kind == ENVELOPE_SIGNAL) {
@@ -193,6 +194,7 @@ static bool is_taking_in(struct worker *worker, const struct cell *cell, struct 
 
 void tr__mail_take_in(struct worker *worker, struct cell *cell, struct door_mail *chain)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     if (__builtin_expect(worker->mail.taking != NULL, 0) && is_taking_in(worker, cell, chain))
         return;
     struct mail_taking taking = {worker->mail.taking, cell, door_reverse(chain), chain};
@@ -228,6 +230,7 @@ void tr__mail_take_in(struct worker *worker, struct cell *cell, struct door_mail
 
 void tr__mail_answer_probes(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct envelope *others = NULL;
     while (cell->notices) {
         struct envelope *envelope = ring_pop(&cell->notices);
@@ -262,6 +265,8 @@ void tr__mail_hold(struct cell *cell)
 {
     struct cell_extra *extra = cell->extra;
     struct envelope *others = NULL;
+    TR_ASSERT_SLOW(!(cell->flags & CELL_BARRIER));
+    TR_ASSERT_SLOW(!extra->mail.held);
     cell->flags |= CELL_BARRIER;
     while (cell->cycle) {
         struct envelope *envelope = ring_pop(&cell->cycle);
@@ -288,6 +293,8 @@ static struct envelope *take_first(struct cell *cell)
 void tr__mail_release(struct cell *cell)
 {
     struct cell_extra *extra = cell->extra;
+    TR_ASSERT_SLOW(cell->flags & CELL_BARRIER);
+    TR_ASSERT_SLOW(!extra->waits.barriers);
     struct envelope *first = take_first(cell);
     cell->flags &= (uint16_t)~CELL_BARRIER;
     cell->flags |= CELL_MIXED; /* asks may wait */
@@ -364,6 +371,7 @@ static tr_status send_far(struct worker *worker, struct cell *cell, struct envel
 
 tr_status tr__mail_place(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     if (cell_owner(cell) != worker->index)
         return push(worker, cell, envelope);
     mail_look(worker, cell);
@@ -397,6 +405,7 @@ __attribute__((__noinline__)) static tr_status send_looking(struct worker *worke
 
 tr_status tr__mail_send(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     if (__builtin_expect(worker->outbox_turn != NULL, 0))
         return tr__outbox_send(worker, cell, envelope);
     if (__builtin_expect(cell_owner(cell) != worker->index, 0))
@@ -480,6 +489,7 @@ static void order_far(struct worker *worker, struct cell *child)
 
 void tr__child_order(struct worker *worker, struct cell *child, uint32_t bits)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     atom32_fetch_or(&child->control, bits, ATOM_SEQ_CST); /* partner: tr__cell_handle_control */
     if (cell_owner(child) != worker->index)
         order_far(worker, child);

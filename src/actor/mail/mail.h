@@ -11,8 +11,10 @@
 #ifndef ACTOR_MAIL_MAIL_H
 #define ACTOR_MAIL_MAIL_H
 
+#include "actor/cell/sched_state.h"
 #include "actor/cell/durable.h"
 #include "actor/cell/system.h"
+#include "actor/cell/post.h"
 #include "actor/mail/capacity.h"
 #include "actor/mail/address.h"
 #include "base/assert.h"
@@ -82,6 +84,7 @@ static inline void mail_count(struct cell *cell, const struct envelope *envelope
 
 static inline void mail_uncount(struct cell *cell, const struct envelope *envelope)
 {
+    TR_ASSERT_SLOW(cell->queued_lines >= mail_lines(envelope));
     cell->queued_lines -= mail_lines(envelope);
 }
 
@@ -149,6 +152,7 @@ static inline void capacity_give_fast(struct cell *cell, const struct envelope *
 /** Puts capacity by for those who wait for it; tr__waiters_serve hands it out. Owner only. */
 static inline void capacity_give_waiters(struct cell *cell, int32_t messages, int32_t lines)
 {
+    TR_ASSERT_SLOW(cell->flags & CELL_HAS_WAITING_SENDERS);
     cell->extra->senders.reserved += messages;
     cell->extra->senders.reserved_lines += lines;
 }
@@ -165,6 +169,7 @@ static inline void capacity_give_waiters(struct cell *cell, int32_t messages, in
 /** Such a notice leaves the mailbox of one that is narrow, or where senders wait. Owner only. */
 static inline void mail_leave_exactly(struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell->queued_lines > 0);
     cell->queued_lines--;
     if (cell->flags & CELL_HAS_WAITING_SENDERS)
         capacity_give_waiters(cell, 1, 1);
@@ -175,6 +180,7 @@ static inline void mail_leave_exactly(struct cell *cell)
 /** The same of all others. */
 static inline void mail_leave_stock(struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell->queued_lines > 0);
     cell->stock_and_lines -= MAIL_ONE_NOTICE;
     if (__builtin_expect(cell->stock & STOCK_IS_MUCH, 0))
         tr__capacity_give(cell, 0);
@@ -254,6 +260,7 @@ void tr__mail_take_in(struct worker *worker, struct cell *cell, struct door_mail
 /** Takes in what is behind the door. Owner only. */
 static inline void mail_look(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     if (__builtin_expect(door_has_mail(&cell->door), 0))
         tr__mail_take_in(worker, cell, door_take_early(&cell->door));
 }
@@ -274,6 +281,7 @@ static inline bool mail_begin_cycle(struct cell *cell)
 {
     if (__builtin_expect(cell->flags & (CELL_MIXED | CELL_BARRIER), 0))
         return tr__mail_join(cell);
+    TR_ASSERT_SLOW(!cell->cycle);
     cell->cycle = cell->notices;
     cell->notices = NULL;
     return cell->cycle;
@@ -295,7 +303,8 @@ enum task_class tr__mail_priority(const struct cell *cell);
 /** Puts a cell that waits into a run queue. Owner only. */
 static inline void mail_make_ready(struct worker *worker, struct cell *cell)
 {
-    cell->sched_state = SCHED_READY;
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
+    cell_sched_change(cell, SCHED_READY);
     enum task_class class = TASK_NORMAL;
     if (__builtin_expect(cell->flags & CELL_MIXED, 0))
         class = tr__mail_priority(cell);
@@ -309,6 +318,7 @@ static inline void mail_make_ready(struct worker *worker, struct cell *cell)
  */
 static inline void mail_rouse(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     if (cell->sched_state == SCHED_WAITING && cell->life < LIFE_STOPPED)
         mail_make_ready(worker, cell);
 }
@@ -356,6 +366,9 @@ ATOM_INLINE bool mail_fits_fast(const struct worker *worker, const struct cell *
 static inline void mail_send_fast(struct worker *worker, struct cell *cell,
                                   struct envelope *envelope, uint64_t stock_and_lines)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
+    TR_ASSERT_SLOW(!mail_is_overdrawn(stock_and_lines));
+    TR_ASSERT_SLOW(!(cell->flags & CELL_SLOW_SEND));
     TR_ASSERT_SLOW(!worker->outbox_turn); /* it would leave before what was written is on disk */
     cell->stock_and_lines = stock_and_lines;
     atom64_count(&worker->counters.accepted, 1);
@@ -365,7 +378,7 @@ static inline void mail_send_fast(struct worker *worker, struct cell *cell,
         envelope->mail.next = &envelope->mail;
         if (__builtin_expect(last != NULL, 0))
             ring_insert(last, envelope);
-        cell->sched_state = SCHED_READY;
+        cell_sched_change_from(cell, SCHED_WAITING, SCHED_READY);
         loop_enqueue(&worker->loop, &cell->task, TASK_NORMAL);
     } else if (last) {
         ring_insert(last, envelope);

@@ -29,6 +29,7 @@ static bool outbox_grow(struct worker *worker, struct outbox *outbox)
 
 tr_status tr__outbox_send(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct outbox *outbox = worker->outbox_turn->outbox;
     if (outbox->is_open || !kind_has(envelope->kind, MAIL_IS_HELD))
         return tr__mail_send_now(worker, cell, envelope);
@@ -84,6 +85,7 @@ static void bury(struct worker *worker, const struct outbox_item *item, tr_statu
 
 void tr__outbox_release(struct worker *worker, struct outbox *outbox)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct tr_self *held = worker_hold_sends(worker, NULL); /* what is sent now has waited */
     for (uint32_t i = 0; i < outbox->count; i++) {
         const struct outbox_item *item = &outbox->items[i];
@@ -100,6 +102,7 @@ void tr__outbox_release(struct worker *worker, struct outbox *outbox)
 
 void tr__outbox_drop(struct worker *worker, struct outbox *outbox, tr_status reason)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct tr_self *held = worker_hold_sends(worker, NULL);
     for (uint32_t i = 0; i < outbox->count; i++) {
         const struct outbox_item *item = &outbox->items[i];
@@ -123,6 +126,7 @@ void tr__outbox_drop(struct worker *worker, struct outbox *outbox, tr_status rea
 
 struct envelope *tr__stored_new(struct worker *worker, struct cell *cell, uint64_t token)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     const struct tr_stored stored = {.token = token};
     struct address address = {
         .kind = ENVELOPE_STORED, .to = cell->identity, .sender = cell->identity};
@@ -150,6 +154,7 @@ tr_status tr__durable_tell(struct worker *worker, struct cell *cell, const tr_ty
 
 void tr__wake_timers_fire(struct worker *worker, tr_time now_ns)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct timer_node *node;
     while ((node = tr__wheel_expire(&worker->timers.wake_timers, now_ns))) {
         struct durable *durable = LIST_OWNER(node, struct durable, wake_timer);
@@ -173,6 +178,7 @@ void tr__stored_mail(struct worker *worker, struct cell *cell, struct envelope *
 
 void tr__stored_end(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct cell_extra *extra = cell->extra;
     envelope_give(&worker->pool, envelope);
     extra->waits.blocked--;

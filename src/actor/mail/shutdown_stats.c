@@ -3,6 +3,7 @@
 
 #include "actor/cell/system.h"
 #include "actor/cell/view.h"
+#include "base/assert.h"
 
 static struct shutdown_stats_entry *entry_of(struct tr_system *system, uint32_t slot)
 {
@@ -85,6 +86,7 @@ static uint32_t run(struct loop *loop, struct task *task, uint32_t turns_max)
 
 void tr__shutdown_stats_begin(struct worker *worker)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct shutdown_stats_runs *runs = &worker->shutdown.stats;
     if (runs->run || !atomptr_load(&worker->system->shutdown.shutdown_stats.entries, ATOM_ACQUIRE))
         return;
@@ -111,6 +113,7 @@ void tr__shutdown_stats_dead(struct tr_system *system, uint64_t ref, uint32_t co
 bool tr__shutdown_stats_take(struct worker *worker, const struct cell *cell, uint32_t *handled,
                              uint32_t *dead)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct shutdown_stats_entry *entry =
         entry_of(worker->system, slots_number(worker->slots, cell));
     if (!entry)

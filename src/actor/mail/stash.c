@@ -14,7 +14,7 @@ static_assert(TR_STASH_BYTES_MAX / 64 + CAPACITY_LARGEST + TR_PAYLOAD_MAX / 32 <
 
 void tr__stash_push(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
-    (void)worker;
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct cell_extra *extra = cell->extra;
     TR_ASSERT(extra->stash.count < TR_STASH_MAX);
     mail_count(cell, envelope);

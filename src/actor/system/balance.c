@@ -44,6 +44,7 @@ static bool must_stay(struct worker *worker, const struct cell *cell)
 
 void tr__balance_arrived(struct worker *worker, const struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     worker->leave.is_due = true;
     *stay_of(worker, cell) =
         (struct balance_stay){cell->identity, worker->loop.now_ns + TR_MOVED_STAYS_NS};
@@ -81,6 +82,7 @@ static void shake(struct worker *worker)
 
 void tr__balance_rest(struct worker *worker)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct tr_system *system = worker->system;
     if (system->options.balance == TR_BALANCE_OFF || is_alone(worker))
         return;
@@ -101,6 +103,7 @@ static bool hunger_take(struct worker *worker)
 
 void tr__balance_rise(struct worker *worker)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     worker->balance.rests++;
     (void)hunger_take(worker);
 }
@@ -164,6 +167,7 @@ static void feed(struct worker *worker, uint32_t ready)
 
 void tr__balance_round(struct worker *worker)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct tr_system *system = worker->system;
     struct balance *balance = &worker->balance;
     runqueue_even(&worker->loop.queue); /* timers have made actors ready: these may go as well */
@@ -238,6 +242,7 @@ static bool restless_post(struct worker *worker, struct cell *cell)
 
 bool tr__balance_sample(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct tr_system *system = worker->system;
     struct balance *balance = &worker->balance;
     balance->sample_in = SAMPLE_POSTS;

@@ -318,7 +318,7 @@ static void count_journeys(struct census *census, const struct cell *cell)
         else if (envelope->kind == ENVELOPE_BACK && envelope->generation == cell_generation(cell))
             count_journey(census, envelope, cell->identity);
     }
-    if (cell->flags & CELL_CLIENT || cell->life == LIFE_NEW || !cell->extra)
+    if (cell_is_client(cell) || cell->life == LIFE_NEW || !cell->extra)
         return;
     PARKED_EACH (self, cell->extra) {
         if (self->capacity.grant)
@@ -335,10 +335,10 @@ static void census_cell(struct census *census, const struct cell *cell)
     const struct envelope *held = NULL;
     const struct envelope *requests = NULL;
     const tr_behavior *behavior = cell->dispatch ? cell->dispatch->behavior : NULL;
-    if (cell->flags & CELL_CLIENT)
+    if (cell_is_client(cell))
         behavior = &tr_behavior_tr_inbox;
     bool is_exact = cell->life < LIFE_STOPPING && behavior;
-    if (cell->flags & CELL_CLIENT) {
+    if (cell_is_client(cell)) {
         received = ((const struct tr_client *)cell->state)->received;
     } else if (cell->life != LIFE_NEW && cell->extra) {
         stash = cell->extra->stash.ring;
@@ -367,7 +367,7 @@ static void census_cell(struct census *census, const struct cell *cell)
         TR_ASSERT(messages == tally.roomy + journey->messages);
         TR_ASSERT(lines == tally.roomy_lines + journey->lines);
     }
-    bool is_actor = !(cell->flags & CELL_CLIENT) && cell_parent_slot(cell);
+    bool is_actor = !cell_is_client(cell) && cell_parent_slot(cell);
     census->live += is_actor && cell->life != LIFE_STOPPED;
     TR_ASSERT((cell->sched_state == SCHED_READY) <= (cell->life < LIFE_STOPPED));
 }

@@ -2,6 +2,7 @@
 #include "actor/system/leave.h"
 
 #include "actor/system/move.h"
+#include "base/assert.h"
 
 #define LEAVE_EVERY_NS TR_MILLISECOND
 enum {
@@ -53,6 +54,7 @@ static void give_waiting(struct worker *worker)
 
 void tr__leave_round(struct worker *worker)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     const tr_platform *platform = worker->system->platform;
     uint32_t call = atom32_load(&worker->system->scale.leave_call, ATOM_SEQ_CST);
     if (call == worker->leave.call && worker->loop.now_ns < worker->leave.due_ns)

@@ -28,6 +28,7 @@ static bool extra_may_move(const struct cell_extra *extra)
 
 bool tr__move_may_leave(const struct worker *worker, const struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     const int bound = CELL_SEALED | CELL_WOKEN | CELL_KILLING | CELL_BARRIER | CELL_METERED |
                       CELL_FAILED | CELL_SUSPEND_WANTED | CELL_CALLS | CELL_HAS_WAITING_SENDERS;
     if (cell->life != LIFE_RUNNING || cell->flags & bound ||
@@ -67,7 +68,7 @@ bool tr__move_give(struct worker *worker, struct cell *cell, uint32_t to, bool h
         return false;
     }
     tr__timers_pack(worker, cell, parcel);
-    cell->sched_state = SCHED_MOUNTING;
+    cell_sched_change(cell, SCHED_MOUNTING);
     atom32_store(&cell->door.owner, CELL_FOREIGN, ATOM_RELAXED);
     atom64_count(&worker->counters.moves, 1);
     if (loop_post(&system->workers[to]->loop, &cell->door.ready))
@@ -85,6 +86,7 @@ static void fail(struct worker *worker, struct cell *cell)
 
 void tr__move_take(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct tr_system *system = worker->system;
     TR_ASSERT(cell->sched_state == SCHED_MOUNTING && cell_owner(cell) == CELL_FOREIGN);
     struct dispatch *dispatch = tr__dispatch_of(&worker->dispatches, cell->dispatch->behavior);
@@ -99,7 +101,7 @@ void tr__move_take(struct worker *worker, struct cell *cell)
     bool has_timers = tr__timers_unpack(worker, cell);
     tr__balance_arrived(worker, cell);
     /* As one who waits it is asked, should somebody ask why; one who fails is in no queue. */
-    cell->sched_state = has_timers ? SCHED_WAITING : SCHED_RUNNING;
+    cell_sched_change_from(cell, SCHED_MOUNTING, has_timers ? SCHED_WAITING : SCHED_RUNNING);
     tr__mail_take_in(worker, cell, door_take_posted(&cell->door));
     tr__shutdown_adopt(worker, cell);
     if (!has_timers)

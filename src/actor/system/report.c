@@ -137,6 +137,7 @@ static void slow_add(struct shutdown *shutdown, const char *path, tr_time after_
 
 void tr__shutdown_unstored(struct worker *worker, const struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct tr_system *system = worker->system;
     tr_shutdown_report *final = &system->shutdown.final;
     char path[sizeof final->unstored_path];
@@ -164,6 +165,7 @@ bool tr__shutdown_has_unstored(struct tr_system *system)
 
 void tr__shutdown_note(struct worker *worker, const struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct tr_system *system = worker->system;
     struct shutdown *shutdown = &system->shutdown;
     tr_time began_ns = (tr_time)atom64_load(&shutdown->began_ns, ATOM_RELAXED);
@@ -299,6 +301,7 @@ static void fill_counts(struct tr_system *system, tr_shutdown_report *report)
 /* Under the lock. */
 static void fill_lines(const struct shutdown *shutdown, tr_shutdown_report *report)
 {
+    TR_ASSERT_SLOW(lock_is_held(&shutdown->lock));
     memcpy(report->actor, shutdown->lines.line, sizeof report->actor);
 }
 

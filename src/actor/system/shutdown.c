@@ -120,6 +120,7 @@ bool tr__shutdown_force(struct tr_system *system)
 
 void tr__shutdown_alarm(struct worker *worker)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct tr_system *system = worker->system;
     TR_ASSERT(worker->index == 0);
     tr_time deadline_ns = (tr_time)atom64_load(&system->ending.deadline_ns, ATOM_RELAXED);
@@ -241,6 +242,7 @@ static void sweep_cell(struct worker *worker, struct cell *cell)
 
 void tr__shutdown_sweep(struct worker *worker)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct tr_system *system = worker->system;
     worker->shutdown.swept =
         atom32_load(&system->shutdown.sweep, ATOM_ACQUIRE); /* partner: tr__shutdown_ask */
@@ -269,6 +271,7 @@ void tr__shutdown_sweep(struct worker *worker)
 
 void tr__shutdown_adopt(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     if (__builtin_expect(atom32_load(&worker->system->shutdown.sweep, ATOM_ACQUIRE) != 0, 0))
         sweep_cell(worker, cell);
 }
@@ -286,6 +289,7 @@ static bool has_actors(struct worker *worker)
 
 bool tr__shutdown_may_leave(struct worker *worker)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     if (system_may_reuse(worker->system) || !has_actors(worker))
         return true;
     /* The shutdown_wait may be gone, and what it asked for last may have come too early for some. */

@@ -12,6 +12,8 @@
 #include "actor/turn/fault.h"
 #include "actor/verbs/client.h"
 #include "base/assert.h"
+#include "actor/cell/sched_state.h"
+#include "actor/mail/kind.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -172,7 +174,7 @@ static tr_status guardian_make(struct tr_system *system)
     cell_become(system, cell, LIFE_STARTING, __func__);
     cell_become(system, cell, LIFE_RUNNING, __func__);
     cell->flags |= CELL_STARTED;
-    cell->sched_state = SCHED_WAITING;
+    cell_sched_change_from(cell, SCHED_CREATED, SCHED_WAITING);
     tr__capacity_open(cell, &tr_behavior_tr_guardian);
     system->user.guardian = cell;
     system->user.name = cell->name;

@@ -179,12 +179,18 @@ static void hand(struct handoff_thread *thread)
     wake(thread);
 }
 
+/* The thread that may touch what is the worker's: worker_is_mine. */
+static void owner_change(struct worker *worker, const struct handoff_thread *thread)
+{
+    atom64_store(&worker->thread_id, atom64_load(&thread->id, ATOM_RELAXED), ATOM_RELAXED);
+}
+
 /* Another thread acts for the worker, also in the run of which the present turn is a part. */
 static void claim_change(struct worker *worker, struct handoff_thread *thread)
 {
     worker->turns.message->claim = &thread->claim;
     atomptr_store(&worker->handoff.claim, thread, ATOM_RELEASE); /* partner: tr__worker_thread */
-    atom64_store(&worker->thread_id, atom64_load(&thread->id, ATOM_RELAXED), ATOM_RELAXED);
+    owner_change(worker, thread);
 }
 
 static void log_handoff(struct worker *worker, const struct tr_self *turn, tr_time since_ns)
@@ -205,6 +211,7 @@ static void log_handoff(struct worker *worker, const struct tr_self *turn, tr_ti
 static void take_over(struct handoff_thread *thread, struct handoff_thread *stuck,
                       struct tr_self *turn, tr_time since_ns)
 {
+    TR_ASSERT_SLOW(lock_is_held(&thread->handoff->lock));
     struct worker *worker = turn->worker;
     /* What the turn stands on when it goes on; the fiber that it runs on is its own. */
     stuck->turn = turn;
@@ -227,8 +234,10 @@ static bool take(struct handoff_thread *thread, struct worker *called, uint64_t 
     struct tr_self *turn = claim_take(&stuck->claim);
     if (!turn)
         return false;
+    struct worker *taken = turn->worker;
+    owner_change(taken, thread);
     /* By now that thread may act for another worker, or have got on. */
-    bool is_due = turn->worker == called && loop_steps(&called->loop) == steps &&
+    bool is_due = taken == called && loop_steps(&called->loop) == steps &&
                   may_be_handed_off(turn) && tr__turn_prepare(turn);
     /* The lock: who sees that the worker gets on, which it does by losing this turn, sees why. */
     lock_take(&handoff->lock);
@@ -240,10 +249,12 @@ static bool take(struct handoff_thread *thread, struct worker *called, uint64_t 
     if (is_taken) {
         atom64_fetch_add(&handoff->total, 1, ATOM_RELAXED);
         log_handoff(called, turn, since_ns);
-    } else if (!claim_give_up(&stuck->claim)) {
-        hand(stuck);
+        return true;
     }
-    return is_taken;
+    owner_change(taken, stuck);
+    if (!claim_give_up(&stuck->claim))
+        hand(stuck);
+    return false;
 }
 
 /* True when the thread may work. */
@@ -412,6 +423,7 @@ void tr__handoff_return(struct tr_self *self)
 
 void tr__handoff_back(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     const struct tr_self *turn = cell->extra ? cell->extra->waits.stuck : NULL;
     if (turn && cell->sched_state == SCHED_RUNNING && claim_is_back(turn->claim))
         mail_make_ready(worker, cell);
@@ -419,6 +431,7 @@ void tr__handoff_back(struct worker *worker, struct cell *cell)
 
 void tr__handoff_leave(struct worker *worker, struct tr_self *turn)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct handoff_thread *successor = (struct handoff_thread *)(void *)turn->claim;
     TR_ASSERT(successor->turn == turn);
     TR_ASSERT(claim_is_back(&successor->claim));
@@ -428,6 +441,7 @@ void tr__handoff_leave(struct worker *worker, struct tr_self *turn)
 
 void tr__handoff_hand(struct worker *worker)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct handoff_thread *successor = worker->handoff.successor;
     struct thread_handoff *handoff = successor->handoff;
     worker->handoff.successor = NULL;
@@ -445,6 +459,7 @@ void tr__handoff_hand(struct worker *worker)
 /* A turn of which nothing was told yet, or only by its worker. Under the lock. */
 static void follow(struct handoff_thread *thread, struct view *view)
 {
+    TR_ASSERT_SLOW(lock_is_held(&thread->handoff->lock));
     struct worker *worker = thread->worker;
     struct stalls *stalls = &worker->system->stalls;
     const struct dispatch *dispatch = ATOM_PEEK(&thread->cell->dispatch);

@@ -48,10 +48,6 @@ static void on_post(struct loop *loop, struct stack_node *node)
 {
     struct worker *worker = worker_of_loop(loop);
     struct cell *cell = cell_of_ready(node);
-    if (cell->life == LIFE_STOPPED && cell->flags & CELL_ENDED) {
-        tr__child_ended(worker, cell);
-        return;
-    }
     switch ((enum life)cell->life) {
     case LIFE_NEW:
         tr__spawn_mount(worker, cell);
@@ -71,6 +67,11 @@ static void on_post(struct loop *loop, struct stack_node *node)
             mail_make_ready(worker, cell);
         break;
     case LIFE_STOPPED:
+        /* Its door is closed: this is the post of before, or it was posted to its parent's worker. */
+        if (!(cell->flags & CELL_POSTED)) {
+            tr__child_ended(worker, cell);
+            break;
+        }
         cell->flags &= (uint16_t)~CELL_POSTED;
         tr__cell_leave(worker, cell);
         break;
@@ -324,6 +325,7 @@ void tr__worker_deinit(struct worker *worker)
 
 bool tr__worker_slice(struct worker *worker, uint32_t turns_max)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     worker->loop.slice_left = turns_max;
     worker->stacks.fiber = tr__fiber_resume(&worker->stacks.host, worker->stacks.fiber);
     TR_ASSERT(worker->stacks.fiber);

@@ -93,6 +93,7 @@ static bool has_equals(struct worker *worker, const struct cell_extra *extra)
 bool tr__timers_reserve(struct worker *worker, const struct cell *cell,
                         struct timer_parcel **parcel)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     *parcel = NULL;
     if (!cell->extra)
         return true;
@@ -110,6 +111,7 @@ bool tr__timers_reserve(struct worker *worker, const struct cell *cell,
 
 void tr__timers_unreserve(struct worker *worker, struct timer_parcel *parcel)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     source_resize(&worker->source, parcel, 0);
 }
 
@@ -156,6 +158,7 @@ static struct packed_timer *pack(struct worker *worker, struct timer_parcel *par
 
 void tr__timers_pack(struct worker *worker, struct cell *cell, struct timer_parcel *parcel)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct cell_extra *extra = cell->extra;
     struct timer_pool *pool = &worker->timers.pool;
     if (!parcel)
@@ -256,6 +259,7 @@ static void by_deadline(const struct timer_parcel *parcel, uint8_t *order)
 
 bool tr__timers_unpack(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     uint8_t order[TR_MOVED_TIMERS_MAX];
     struct cell_extra *extra = cell->extra;
     struct timer_parcel *parcel = extra ? extra->timers.parcel : NULL;

@@ -198,6 +198,7 @@ static void fire_idle(struct worker *worker, struct cell_extra *extra)
 
 bool tr__timers_fire(struct worker *worker, tr_time now_ns)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct timer_node *node;
     for (int i = 0; i < TIMERS_ROUND_MAX; i++) {
         node = tr__wheel_expire(&worker->timers.wheel, now_ns);
@@ -227,6 +228,7 @@ tr_time tr__timers_next(struct worker *worker)
 
 void tr__timer_return(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct timer_entry *entry = entry_of(envelope);
     if (!entry) {
         /* A receive timeout, or a timer that its own turn took back. */
@@ -259,6 +261,7 @@ void tr__timer_return(struct worker *worker, struct cell *cell, struct envelope 
 
 void tr__timer_detach(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     if (envelope->kind != ENVELOPE_EVENT)
         return;
     struct timer_entry *entry = entry_of(envelope);
@@ -297,6 +300,7 @@ static void idle_forget(struct worker *worker, struct cell_extra *extra)
 
 void tr__timers_drop(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct cell_extra *extra = cell->extra;
     if (!extra)
         return;
@@ -339,6 +343,7 @@ static void idle_arm(struct worker *worker, struct cell *cell)
 
 void tr__idle_touch(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct cell_extra *extra = cell->extra;
     struct tr_system *system = worker->system;
     /* The loop's time may be as old as the last tick: rather late than early. */
@@ -349,6 +354,7 @@ void tr__idle_touch(struct worker *worker, struct cell *cell)
 
 void tr__idle_pause(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     if (!(cell->flags & CELL_IDLES))
         return;
     struct cell_extra *extra = cell->extra;
@@ -360,6 +366,7 @@ void tr__idle_pause(struct worker *worker, struct cell *cell)
 
 void tr__idle_resume(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     /* One that has come already comes again after the next message only. */
     if (cell->flags & CELL_IDLES && cell->extra->idle.is_paused && !idle_is_held(cell))
         tr__idle_touch(worker, cell);

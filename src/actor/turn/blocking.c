@@ -40,6 +40,7 @@ static struct blocking_job *job_take(struct blocking *blocking, struct list *lin
 /* A job that was taken is to run. Under the lock. */
 static void job_begin(struct blocking *blocking, struct blocking_job *job, struct helper *helper)
 {
+    TR_ASSERT_SLOW(lock_is_held(&blocking->lock));
     const tr_platform *platform = blocking->system->platform;
     job->helper = helper;
     job->began_ns = platform->mono_now(platform);
@@ -234,6 +235,7 @@ static tr_status enqueue(struct blocking *blocking, struct blocking_job *job)
 
 void tr__blocking_submit(struct tr_self *self)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     struct blocking_job *job = self->job;
     struct cell_extra *extra = self->cell->extra;
     extra->waits.blocked++;
@@ -251,6 +253,7 @@ void tr__blocking_submit(struct tr_self *self)
 
 void tr__blocking_returned(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     const struct tr_returned *returned = envelope_data(envelope);
     struct tr_self *self = ((struct blocking_job *)(uintptr_t)returned->job)->self;
     struct cell_extra *extra = cell->extra;
@@ -268,6 +271,7 @@ void tr__blocking_returned(struct worker *worker, struct cell *cell, struct enve
 
 bool tr__blocking_withdraw(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct tr_system *system = worker->system;
     struct blocking *blocking = &system->blocking;
     struct cell_extra *extra = cell->extra;

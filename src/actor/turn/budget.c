@@ -150,6 +150,7 @@ static void over_forget(struct budget *budget)
 
 bool tr__budget_handle_control(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct budget *budget = budget_of(cell);
     const struct budget_tree *tree = budget->own_tree;
     uint32_t tree_kind = tree ? atom32_load(&tree->over, ATOM_ACQUIRE) : BUDGET_NONE;
@@ -249,11 +250,13 @@ static void look(struct worker *worker, struct cell *cell, size_t more)
 
 void tr__budget_look(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     look(worker, cell, 0);
 }
 
 void tr__budget_mail(struct worker *worker, struct cell *cell, const struct envelope *envelope)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     look(worker, cell, (size_t)LINE * mail_lines(envelope));
 }
 
@@ -275,6 +278,7 @@ static struct budget_tree *tree_full(struct worker *worker, const struct cell *c
 
 bool tr__budget_allows(struct worker *worker, struct cell *cell, size_t bytes)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct budget *budget = budget_of(cell);
     budget->is_refused = false;
     /* What takes nothing is no reason to refuse: a budget that is used up is found elsewhere. */
@@ -322,6 +326,7 @@ void tr__budget_refuse(tr_self *self, size_t bytes, size_t asked_for)
 
 void tr__budget_turn_begin(struct tr_self *self)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     turn_require_slow_end(self); /* its end is no ordinary one */
     /* Within a run a turn begins where the last one ended. */
     if (self->turns == 1 && is_timed(self->cell))
@@ -330,12 +335,14 @@ void tr__budget_turn_begin(struct tr_self *self)
 
 void tr__budget_turn_resume(struct tr_self *self)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     if (is_timed(self->cell))
         self->worker->budgets.mark_ns = clock_of(self->worker);
 }
 
 void tr__budget_turn_end(struct tr_self *self)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     if (is_timed(self->cell))
         charge_time(self->worker, self->cell, clock_of(self->worker));
     look(self->worker, self->cell, 0);
@@ -353,6 +360,7 @@ static void switch_time(struct worker *worker, const struct cell *from, const st
 
 void tr__budget_call_begin(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     /* A run that obeys before its first turn has not run user code: there is no mark of it. */
     bool is_in_turn = worker->turns.depth > 1 || worker->turns.message->turns > 0;
     switch_time(worker, is_in_turn ? worker_running(worker) : NULL, cell);
@@ -360,6 +368,7 @@ void tr__budget_call_begin(struct worker *worker, struct cell *cell)
 
 void tr__budget_call_end(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     switch_time(worker, cell, worker_running(worker));
     if (cell->flags & CELL_METERED)
         look(worker, cell, 0);
@@ -402,6 +411,7 @@ static struct budget_tree *tree_new(struct worker *worker, struct cell *cell,
 tr_status tr__budget_begin(struct worker *worker, struct cell *cell, const tr_options *options,
                            struct budget_tree *above)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     TR_ASSERT(!(cell->flags & CELL_METERED));
     struct cell_extra *extra = tr__extra_of(worker, cell);
     if (!extra)
@@ -438,6 +448,7 @@ static void part_flush(struct budget_part *part)
 
 void tr__budget_end(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct budget *budget = budget_of(cell);
     charge_bytes(worker, cell, 0);
     for (struct budget_tree *tree = budget->tree; tree; tree = tree->above)
@@ -455,6 +466,7 @@ void tr__budget_end(struct worker *worker, struct cell *cell)
 
 void tr__budget_renew(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct budget *budget = budget_of(cell);
     struct budget_tree *tree = budget->own_tree;
     charge_bytes(worker, cell, tr__cell_bytes(cell));
@@ -470,6 +482,7 @@ void tr__budget_renew(struct worker *worker, struct cell *cell)
 
 void tr__budget_flush(struct worker *worker)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     LIST_EACH (link, &worker->budgets.parts) {
         struct budget_part *part = LIST_OWNER(link, struct budget_part, link);
         part_flush(part);

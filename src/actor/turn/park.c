@@ -13,6 +13,7 @@
 #include "actor/turn/turn.h"
 #include "base/assert.h"
 #include "fiber/jump.h"
+#include "actor/mail/outbox.h"
 
 enum { SPARE_MAX = 64 }; /* turns that a worker keeps for the next that waits */
 
@@ -74,6 +75,7 @@ static void turn_give(struct worker *worker, struct tr_self *self)
 
 void tr__turns_trim(struct worker *worker)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     bool has_own = false;
     while (worker->turns.spare_count) {
         struct tr_self *self = turn_take(worker);
@@ -145,6 +147,7 @@ static tr_status detach(struct tr_self *self)
 
 tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     struct worker *worker = self->worker;
     struct cell *cell = self->cell;
     tr_status status = turn_may_park(self);
@@ -162,6 +165,7 @@ tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns)
         tr__grant_return(self);
     if (cell->flags & CELL_METERED)
         tr__budget_turn_end(self);
+    TR_ASSERT_SLOW(!timer_is_armed(&self->waits.deadline));
     if (!extra->parked.count++)
         tr__idle_pause(worker, cell);
     parked_push(extra, self);
@@ -181,6 +185,7 @@ tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns)
             tr__blocking_submit(self);
         fiber_switch(&worker->stacks.host, self->wait.caller);
     }
+    TR_ASSERT_SLOW(self->state == TURN_RUNS || status != TR_OK);
     if (durable)
         durable->hooks->on_resume(self);
     if (status == TR_OK)
@@ -202,6 +207,7 @@ void tr__turn_wake(struct tr_self *self, tr_status outcome)
 
 void tr__waits_fire(struct worker *worker, tr_time now_ns)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct timer_node *node;
     while ((node = tr__wheel_expire(&worker->turns.deadlines, now_ns)))
         tr__turn_wake(LIST_OWNER(node, struct tr_self, waits.deadline), TR_TIMEOUT);
@@ -217,6 +223,7 @@ struct old_state {
 
 bool tr__state_keep(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct old_state *old = source_resize(&worker->source, NULL, sizeof *old);
     if (!old)
         return false;
@@ -249,6 +256,9 @@ static void old_state_leave(struct worker *worker, struct tr_self *self)
 
 void tr__turn_switch_back(struct tr_self *self, tr_next next)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
+    TR_ASSERT_SLOW(self->is_detached);
+    TR_ASSERT_SLOW(self->state == TURN_RUNS);
     self->call.next = next;
     self->state = TURN_ENDED;
     tr__fiber_end(&self->worker->stacks.host, self->wait.caller);
@@ -280,6 +290,7 @@ static bool is_interrupted(struct worker *worker, const struct cell *cell)
 
 bool tr__turns_resume(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     if (cell->extra && __builtin_expect(cell->extra->parked.abandons, 0))
         tr__turns_abandon(worker, cell);
     while (cell->flags & CELL_WOKEN) {
@@ -293,6 +304,7 @@ bool tr__turns_resume(struct worker *worker, struct cell *cell)
 
 bool tr__turn_prepare(struct tr_self *self)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     struct worker *worker = self->worker;
     if (!tr__extra_of(worker, self->cell))
         return false;
@@ -306,11 +318,14 @@ bool tr__turn_prepare(struct tr_self *self)
 
 bool tr__turn_stick(struct tr_self *self)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     struct worker *worker = self->worker;
     struct cell *cell = self->cell;
+    TR_ASSERT(self->state == TURN_RUNS);
     struct cell_extra *extra = tr__extra_of(worker, cell);
     if (!extra)
         return false;
+    TR_ASSERT(!extra->waits.stuck);
     if (self->is_detached) {
         worker->stacks.fiber = self->wait.caller; /* as if it waited again */
     } else {
@@ -337,8 +352,10 @@ bool tr__turn_stick(struct tr_self *self)
 
 bool tr__turn_unstick(struct worker *worker, struct cell *cell, uint32_t bits)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct cell_extra *extra = cell->extra;
     struct tr_self *self = extra->waits.stuck;
+    TR_ASSERT(self->state == TURN_STUCK);
     atom32_fetch_or(&cell->control, bits & ~(uint32_t)CONTROL_BACK, ATOM_RELAXED);
     extra->waits.stuck = NULL;
     if (!extra->parked.count)
@@ -355,6 +372,7 @@ bool tr__turn_unstick(struct worker *worker, struct cell *cell, uint32_t bits)
 static void abandon(struct worker *worker, struct tr_self *self)
 {
     struct cell_extra *extra = self->cell->extra;
+    TR_ASSERT_SLOW(turn_waits(self) && extra->parked.count > 0);
     tr__wheel_cancel(&worker->turns.deadlines, &self->waits.deadline);
     list_remove(&self->waits.born);
     list_remove(&self->wait.link);
@@ -382,6 +400,7 @@ static void abandon(struct worker *worker, struct tr_self *self)
 
 void tr__turns_abandon(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct cell_extra *extra = cell->extra;
     if (extra->waits.blocked)
         (void)tr__blocking_withdraw(worker, cell);
@@ -397,6 +416,7 @@ void tr__turns_abandon(struct worker *worker, struct cell *cell)
 
 void tr__turns_cancel(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct list *link;
     if (cell->extra->parked.abandons) {
         tr__turns_abandon(worker, cell);
@@ -420,6 +440,7 @@ void tr__turns_cancel(struct worker *worker, struct cell *cell)
 
 void tr__barrier_begin(struct tr_self *self)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     TR_ASSERT(!self->is_barrier);
     self->is_barrier = true;
     if (!self->cell->extra->waits.barriers++)
@@ -428,7 +449,9 @@ void tr__barrier_begin(struct tr_self *self)
 
 void tr__barrier_end(struct tr_self *self)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     TR_ASSERT(self->is_barrier);
+    TR_ASSERT_SLOW(self->cell->extra->waits.barriers > 0);
     self->is_barrier = false;
     if (!--self->cell->extra->waits.barriers)
         tr__mail_release(self->cell);

@@ -85,6 +85,7 @@ static inline struct tr_self *parked_from(const struct cell_extra *extra, const 
 /** A turn that waits may go on, after those that may already. */
 static inline void woken_push(struct cell *cell, struct cell_extra *extra, struct tr_self *self)
 {
+    TR_ASSERT_SLOW(self->state == TURN_PARKED);
     self->state = TURN_WOKEN;
     self->wait.woken_next = NULL;
     if (__builtin_expect(cell->flags & CELL_WOKEN, 0))
@@ -100,6 +101,7 @@ static inline struct tr_self *woken_pop(struct cell *cell)
 {
     struct tr_self *self = cell->extra->parked.woken_first;
     TR_ASSERT(self);
+    TR_ASSERT_SLOW(self->state == TURN_WOKEN);
     struct tr_self *next = self->wait.woken_next;
     cell->extra->parked.woken_first = next;
     if (__builtin_expect(!next, 1))
@@ -118,6 +120,7 @@ static inline void woken_clear(struct cell *cell)
 static inline void turn_wake(struct tr_self *self, tr_status outcome)
 {
     struct cell *cell = self->cell;
+    TR_ASSERT_SLOW(turn_is_mine(self));
     if (__builtin_expect(self->state != TURN_PARKED, 0))
         return;
     self->wait.outcome = outcome;

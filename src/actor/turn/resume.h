@@ -33,6 +33,7 @@ RESUME_INLINE void parked_push(struct cell_extra *extra, struct tr_self *self)
 RESUME_INLINE bool resume_until_wait(struct worker *worker, struct cell *cell, struct tr_self *self,
                                      bool is_stuck)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     TR_ASSERT_SLOW(worker_running(worker) == cell);
     self->state = TURN_RUNS;
     self->wait.caller = worker->stacks.host.current;
@@ -60,6 +61,8 @@ RESUME_INLINE bool resume_until_wait(struct worker *worker, struct cell *cell, s
 /** The same of a turn that waits. */
 RESUME_INLINE bool resume_parked(struct worker *worker, struct cell *cell, struct tr_self *self)
 {
+    TR_ASSERT_SLOW(turn_waits(self));
+    TR_ASSERT_SLOW(cell->extra->parked.count > 0);
     if (!--cell->extra->parked.count && __builtin_expect(cell->flags & CELL_IDLES, 0))
         tr__idle_resume(worker, cell);
     return resume_until_wait(worker, cell, self, false);
@@ -109,12 +112,16 @@ RESUME_INLINE tr_status park_plainly(struct tr_self *self)
 {
     struct worker *worker = self->worker;
     struct cell_extra *extra = self->cell->extra;
-    TR_ASSERT_SLOW(turn_may_park(self) == TR_OK && !turn_wants_barrier(self));
+    TR_ASSERT_SLOW(turn_is_mine(self));
+    TR_ASSERT_SLOW(turn_may_park(self) == TR_OK);
+    TR_ASSERT_SLOW(!turn_wants_barrier(self));
+    TR_ASSERT_SLOW(!timer_is_armed(&self->waits.deadline));
     extra->parked.count++;
     parked_push(extra, self);
     self->state = TURN_PARKED;
     self->wait.since_ns = worker->loop.now_ns;
     fiber_switch(&worker->stacks.host, self->wait.caller);
+    TR_ASSERT_SLOW(self->state == TURN_RUNS);
     return self->wait.outcome;
 }
 

@@ -254,8 +254,10 @@ RUN_INLINE bool is_ordinary(const struct cell *cell, uint32_t flags)
 RUN_INLINE struct envelope *take_notices(struct cell *cell)
 {
     struct envelope *last = cell->notices;
+    TR_ASSERT_SLOW(!cell->cycle);
     if (__builtin_expect(!last, 0)) {
-        cell->sched_state = SCHED_WAITING; /* what comes now posts the door, or finds it waiting */
+        /* What comes now posts the door, or finds it waiting. */
+        cell_sched_change_from(cell, SCHED_RUNNING, SCHED_WAITING);
         return NULL;
     }
     cell->notices = NULL;
@@ -341,7 +343,7 @@ RUN_INLINE struct tr_self *run(struct worker *worker, struct cell *cell, struct 
             has_more = cell->cycle;
             if (__builtin_expect(!has_more, 1) && is_ordinary(cell, CELL_SLOW_RUN) &&
                 __builtin_expect(!cell->notices, 1)) {
-                cell->sched_state = SCHED_WAITING; /* as take_notices */
+                cell_sched_change_from(cell, SCHED_RUNNING, SCHED_WAITING); /* as take_notices */
                 return self;
             }
             if (__builtin_expect(is_used_up(self, worker), 0)) {
@@ -370,8 +372,7 @@ RUN_INLINE uint32_t cell_run(struct worker *worker, struct task *task, uint32_t 
         RUN_OPAQUE(cell);
         TR_ASSERT(cell->sched_state == SCHED_READY);
         TR_ASSERT(cell_owner(cell) == worker->index);
-        cell->sched_state =
-            SCHED_RUNNING; /* nobody can look in between, while it is SCHED_SCHEDULED */
+        cell_sched_change(cell, SCHED_RUNNING);
         self->cell = cell;
         self->turns = 0;
         if (mode == CALL_RELIEVING)
@@ -415,7 +416,7 @@ static bool is_needed(const struct cell *cell)
 
 static inline void settle_waiting(struct worker *worker, struct cell *cell)
 {
-    cell->sched_state = SCHED_WAITING;
+    cell_sched_change(cell, SCHED_WAITING);
     if (__builtin_expect(cell->flags & CELL_HAS_WAITING_SENDERS, 0))
         tr__waiters_serve(worker, cell);
     /* The re-check: what came in between has posted the door, but there is no need to wait. */
@@ -442,6 +443,7 @@ __attribute__((__noinline__)) static void settle_looking(struct worker *worker, 
 
 void tr__cell_park_or_requeue(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     TR_ASSERT(cell->life == LIFE_RUNNING);
     if (cell->cycle || mail_has_arrived(cell) || atom32_load(&cell->control, ATOM_RELAXED)) {
         mail_make_ready(worker, cell);

@@ -57,6 +57,7 @@ static void fail(struct tr_self *self)
 
 bool tr__turn_apply_result(struct tr_self *self, tr_next next)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     struct worker *worker = self->worker;
     struct cell *cell = self->cell;
     TR_ASSERT(cell->life == LIFE_RUNNING);
@@ -132,6 +133,7 @@ void tr__turn_unhandled(struct tr_self *self)
 
 bool tr__turn_finish(struct tr_self *self, tr_next next)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     struct worker *worker = self->worker;
     if (self->frame)
         next = cell_durable(self->cell)->hooks->on_crash(self, next);
@@ -236,6 +238,7 @@ struct tr_self *tr__call_hook(struct worker *worker, struct cell *cell, enum tur
                               tr_next (*call)(tr_self *self, void *state, const void *message),
                               const void *message, uint64_t causal)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     if (worker->turns.depth + 1 >= WORKER_TURNS)
         return NULL;
     struct tr_self *self = &worker->turns.calls[worker->turns.depth + 1];
@@ -296,6 +299,7 @@ void tr__turn_crash(struct tr_self *self)
 
 void tr__turn_abort(struct tr_self *self, tr_next next)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     struct worker *worker = self->worker;
     self->call.next = next;
     TR_ASSERT(self->is_detached ? !worker->turns.depth : self == worker_turn(worker));

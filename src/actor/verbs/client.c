@@ -79,7 +79,6 @@ tr_status tr_client_new(tr_system *system, tr_client **made)
         return status;
     }
     cell_clear(cell);
-    cell->flags = CELL_CLIENT;
     cell->state = client;
     tr__capacity_open(cell, &tr_behavior_tr_inbox);
     client->cell = cell;

@@ -54,6 +54,7 @@ TR_MESSAGE(tr_schedule_tick);
 
 static struct schedule *find(const struct schedules *schedules, uint64_t number)
 {
+    TR_ASSERT_SLOW(lock_is_held(&schedules->lock));
     uint32_t index = (uint32_t)number - 1;
     if (!number || index >= schedules->place_count)
         return NULL;
@@ -63,6 +64,7 @@ static struct schedule *find(const struct schedules *schedules, uint64_t number)
 
 static tr_status places_grow(struct schedules *schedules, const struct memory_source *source)
 {
+    TR_ASSERT_SLOW(lock_is_held(&schedules->lock));
     uint32_t count = schedules->place_count ? 2 * schedules->place_count : PLACES_FIRST;
     if (count > TR_SCHEDULES_MAX)
         count = TR_SCHEDULES_MAX;
@@ -82,6 +84,7 @@ static tr_status places_grow(struct schedules *schedules, const struct memory_so
 
 static tr_status add(struct schedules *schedules, struct schedule *schedule)
 {
+    TR_ASSERT_SLOW(lock_is_held(&schedules->lock));
     if (schedules->count == TR_SCHEDULES_MAX)
         return TR_LIMIT;
     tr_status status = TR_OK;
@@ -107,6 +110,7 @@ static void block_free(const struct memory_source *source, struct schedule *sche
 
 static void next_update(struct schedules *schedules)
 {
+    TR_ASSERT_SLOW(lock_is_held(&schedules->lock));
     /* Partner: the nudge that follows, or worker 0's own look. */
     atom64_store(&schedules->next_ns, (uint64_t)tr__wheel_next(&schedules->wheel), ATOM_RELAXED);
 }
@@ -120,6 +124,7 @@ static void arm(struct schedules *schedules, struct schedule *schedule, tr_time 
 /* Takes a schedule out of everything and frees it. */
 static void remove_and_free(struct schedules *schedules, struct schedule *schedule)
 {
+    TR_ASSERT_SLOW(lock_is_held(&schedules->lock));
     TR_ASSERT(find(schedules, schedule->number) == schedule);
     if (tr__wheel_cancel(&schedules->wheel, &schedule->node))
         next_update(schedules);
@@ -178,6 +183,7 @@ static void fire_end(struct worker *worker, struct schedule *schedule, tr_status
     const tr_platform *platform = worker->system->platform;
     tr_time now_ns = worker->loop.now_ns;
     bool is_call = schedule->function;
+    TR_ASSERT_SLOW(lock_is_held(&schedules->lock));
     schedule->is_firing = false;
     if (schedule->is_cancelled || status == TR_STOPPED) {
         remove_and_free(schedules, schedule);
@@ -209,6 +215,7 @@ static void fire_end(struct worker *worker, struct schedule *schedule, tr_status
 
 bool tr__schedules_fire(struct worker *worker, tr_time now_ns)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct tr_system *system = worker->system;
     struct schedules *schedules = &system->schedules;
     if (tr__schedules_next(worker) > now_ns)
@@ -303,6 +310,7 @@ TR_BEHAVIOR(tr_schedule_actor, void, TR_ON(tr_schedule_tick, on_tick),
 
 void tr__schedule_orphan(struct worker *worker, const struct cell *cell)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct schedules *schedules = &worker->system->schedules;
     lock_take(&schedules->lock);
     struct schedule *schedule = find(schedules, number_of(cell));

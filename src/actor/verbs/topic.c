@@ -56,6 +56,7 @@ static bool is_live(const struct tr_system *system, uint64_t ref)
 /* A new table for those who live, with capacity for one more. Under the lock. */
 static tr_status table_renew(struct tr_system *system, struct topic *topic)
 {
+    TR_ASSERT_SLOW(lock_is_held(&topic->lock));
     struct subscribers *old = topic->subscribers;
     uint32_t live = 0;
     for (uint32_t i = 0; old && i <= old->mask; i++)
@@ -157,6 +158,7 @@ static struct topic *topic_take(struct tr_system *system, uint64_t id)
 /* A place that is free. Under the lock. */
 static tr_status place_take(struct tr_system *system, uint32_t *place)
 {
+    TR_ASSERT_SLOW(lock_is_held(&system->topics.lock));
     struct topics *topics = &system->topics;
     if (topics->free_first) {
         *place = topics->free_first - 1;
@@ -173,6 +175,7 @@ static tr_status place_take(struct tr_system *system, uint32_t *place)
 
 static void place_give(struct topics *topics, uint32_t place)
 {
+    TR_ASSERT_SLOW(lock_is_held(&topics->lock));
     struct topic *topic = topic_at(topics, place);
     if (topic->generation == UINT32_MAX)
         return; /* its numbers are used up */
@@ -183,6 +186,7 @@ static void place_give(struct topics *topics, uint32_t place)
 /* Under the lock. */
 static tr_status topic_make(struct tr_system *system, const char *name, uint64_t *id)
 {
+    TR_ASSERT_SLOW(lock_is_held(&system->topics.lock));
     struct topics *topics = &system->topics;
     uint32_t place;
     if (atom32_load(&system->ending.is_stopping, ATOM_SEQ_CST))

@@ -515,6 +515,7 @@ static void mask(const struct cell *cell, tr_why_report *report)
 
 void tr__why_see(struct worker *worker, struct cell *cell, tr_why_report *report)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     const tr_platform *platform = worker->loop.platform;
     tr__why_begin(report, cell->identity, platform->mono_now(platform));
     tr__view_path(worker->system, cell, report->path);

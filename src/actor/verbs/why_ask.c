@@ -49,6 +49,7 @@ static bool reply(struct worker *worker, struct envelope *request, uint64_t from
 
 void tr__why_mail(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     const struct tr_why_look *look = envelope_data(envelope);
     uint64_t ref = look->ref;
     bool is_here = envelope->generation == cell_generation(cell) && cell->life < LIFE_STOPPED;

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Promises of src/actor that are broken here, one after another: each has an assertion, which must fire and name what
+ * was broken. Most are TR_ASSERT_SLOW, which debug builds run. In other builds the same call must end quietly,
+ * because nothing of such an assertion is left there.
+ */
+#include "support/test.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <troupe/troupe.h>
+#include <unistd.h>
+
+#include "actor/cell/lifecycle.h"
+#include "actor/life/extra.h"
+#include "actor/mail/mail.h"
+#include "actor/time/timers.h"
+#include "actor/turn/park.h"
+#include "os/virtual.h"
+
+enum { ANOTHER_THREAD = 2 }; /* the virtual platform calls its only thread 1 */
+
+TR_MESSAGE(note, (u64, n));
+
+static tr_next on_note(void)
+{
+    return TR_SAME;
+}
+TR_ACTOR(subject, note);
+TR_BEHAVIOR(subject, void, TR_ON(note, on_note));
+
+/* An actor that waits on one of two workers. No thread is started. */
+struct world {
+    struct virtual_platform *virtual;
+    tr_system *system;
+    tr_client *client;
+    struct worker *worker;
+    struct worker *other;
+    struct cell *cell;
+};
+
+static struct world world_new(void)
+{
+    struct world world = {.virtual = tr__virtual_new(1)};
+    const tr_system_options options = {
+        .size = sizeof options, .workers = 2, .platform = &world.virtual->table, .spin_ns = -1};
+    ck_assert_int_eq(tr_system_new(&options, &world.system), TR_OK);
+    ck_assert_int_eq(tr_client_new(world.system, &world.client), TR_OK);
+    subject_ref subject;
+    ck_assert_int_eq(tr_try_spawn(world.client, &subject, subject, NULL), TR_OK);
+    for (int i = 0; i < 4; i++) {
+        struct worker *worker = world.system->workers[i % 2];
+        worker->loop.round_end_ns = 0;
+        ready_rise(&worker->loop.ready);
+        (void)tr__worker_slice(worker, LOOP_NO_LIMIT);
+    }
+    world.cell = slots_find(&world.system->slots, tr_any(subject).bits);
+    ck_assert_ptr_nonnull(world.cell);
+    world.worker = world.system->workers[cell_owner(world.cell)];
+    world.other = world.system->workers[!cell_owner(world.cell)];
+    ck_assert(cell_is_mine(world.worker, world.cell));
+    ck_assert_int_eq(world.cell->sched_state, SCHED_WAITING);
+    return world;
+}
+
+static void world_free(struct world *world)
+{
+    tr_client_free(world->client);
+    tr_system_free(world->system);
+    ck_assert_uint_eq(tr__virtual_live_blocks(world->virtual), 0);
+    tr__virtual_free(world->virtual);
+}
+
+/* ---- Breaking a promise in a process of its own. ---- */
+
+enum asserts { ALWAYS, IN_DEBUG_BUILDS };
+
+static bool fires(enum asserts asserts)
+{
+#ifdef TR_DEBUG
+    (void)asserts;
+    return true;
+#else
+    return asserts == ALWAYS;
+#endif
+}
+
+static void expect(void (*breach)(struct world *world), enum asserts asserts, const char *function,
+                   const char *condition)
+{
+    struct world world = world_new();
+    int ends[2];
+    ck_assert_int_eq(pipe(ends), 0);
+    pid_t child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        (void)dup2(ends[1], STDERR_FILENO);
+        (void)signal(SIGABRT, SIG_DFL); /* Check would take it for its own */
+        breach(&world);
+        _exit(0);
+    }
+    close(ends[1]);
+    char text[512] = {0};
+    size_t length = 0;
+    ssize_t count;
+    while ((count = read(ends[0], text + length, sizeof text - 1 - length)) > 0)
+        length += (size_t)count;
+    close(ends[0]);
+    int status = 0;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    if (fires(asserts)) {
+        ck_assert(WIFSIGNALED(status));
+        ck_assert_int_eq(WTERMSIG(status), SIGABRT);
+        char expected[256];
+        snprintf(expected, sizeof expected, " %s: assertion failed: %s\n", function, condition);
+        ck_assert_msg(strstr(text, expected), "not \"%s\" but \"%s\"", expected, text);
+    } else {
+        ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "ended by \"%s\"", text);
+    }
+    world_free(&world);
+}
+
+/* ---- Owner and thread. ---- */
+
+static void touch_from_another_worker(struct world *world)
+{
+    mail_rouse(world->other, world->cell);
+}
+
+TEST(an_actor_is_touched_by_its_owner_only, "")
+{
+    expect(touch_from_another_worker, IN_DEBUG_BUILDS, "mail_rouse", "cell_is_mine(worker, cell)");
+}
+
+static void touch_on_its_way(struct world *world)
+{
+    atom32_store(&world->cell->door.owner, CELL_FOREIGN, ATOM_RELAXED);
+    mail_rouse(world->worker, world->cell);
+}
+
+TEST(an_actor_that_moves_is_touched_by_nobody, "")
+{
+    expect(touch_on_its_way, IN_DEBUG_BUILDS, "mail_rouse", "cell_is_mine(worker, cell)");
+}
+
+static void fire_on_another_thread(struct world *world)
+{
+    atom64_store(&world->worker->thread_id, ANOTHER_THREAD, ATOM_RELAXED);
+    (void)tr__timers_fire(world->worker, 0);
+}
+
+TEST(a_worker_is_used_by_its_thread_only, "")
+{
+    expect(fire_on_another_thread, IN_DEBUG_BUILDS, "tr__timers_fire", "worker_is_mine(worker)");
+}
+
+static void touch_on_another_thread(struct world *world)
+{
+    atom64_store(&world->worker->thread_id, ANOTHER_THREAD, ATOM_RELAXED);
+    (void)tr__extra_of(world->worker, world->cell);
+}
+
+TEST(an_actor_is_touched_by_the_thread_of_its_worker_only, "")
+{
+    expect(touch_on_another_thread, IN_DEBUG_BUILDS, "tr__extra_of", "cell_is_mine(worker, cell)");
+}
+
+/* ---- States. ---- */
+
+static void run_without_being_ready(struct world *world)
+{
+    cell_sched_change(world->cell, SCHED_CREATED);
+}
+
+TEST(a_scheduling_state_changes_along_legal_edges_only, "L-08")
+{
+    expect(run_without_being_ready,
+           IN_DEBUG_BUILDS,
+           "cell_sched_change",
+           "sched_may_become(cell->sched_state, to)");
+}
+
+static void run_what_waits(struct world *world)
+{
+    cell_sched_change_from(world->cell, SCHED_READY, SCHED_RUNNING);
+}
+
+TEST(a_scheduling_state_is_what_its_writer_believes, "L-08")
+{
+    expect(run_what_waits, IN_DEBUG_BUILDS, "cell_sched_change_from", "cell->sched_state == from");
+}
+
+static void begin_again(struct world *world)
+{
+    cell_become(world->system, world->cell, LIFE_NEW, __func__);
+}
+
+TEST(a_life_changes_along_legal_edges_only, "L-01", "L-02")
+{
+    expect(begin_again, ALWAYS, "cell_become", "status == TR_OK");
+}
+
+/* ---- Mail and turns. ---- */
+
+static void send_fast_behind_a_barrier(struct world *world)
+{
+    struct envelope *envelope = envelope_take(&world->worker->pool);
+    world->cell->flags |= CELL_BARRIER;
+    mail_send_fast(world->worker, world->cell, envelope, world->cell->stock_and_lines);
+}
+
+TEST(the_fast_way_to_send_is_for_actors_without_a_barrier, "")
+{
+    expect(send_fast_behind_a_barrier,
+           IN_DEBUG_BUILDS,
+           "mail_send_fast",
+           "!(cell->flags & CELL_SLOW_SEND)");
+}
+
+static void take_out_what_is_not_counted(struct world *world)
+{
+    struct envelope *envelope = envelope_take(&world->worker->pool);
+    envelope->block_class = ENVELOPE_NO_BLOCK;
+    mail_uncount(world->cell, envelope);
+}
+
+TEST(a_mailbox_gives_out_no_more_than_it_took, "")
+{
+    expect(take_out_what_is_not_counted,
+           IN_DEBUG_BUILDS,
+           "mail_uncount",
+           "cell->queued_lines >= mail_lines(envelope)");
+}
+
+static void wake_a_turn_that_runs(struct world *world)
+{
+    struct tr_self *turn = world->worker->turns.message;
+    turn->state = TURN_RUNS;
+    turn->cell = world->cell;
+    woken_push(world->cell, tr__extra_of(world->worker, world->cell), turn);
+}
+
+TEST(a_turn_is_woken_only_while_it_waits, "")
+{
+    expect(wake_a_turn_that_runs, IN_DEBUG_BUILDS, "woken_push", "self->state == TURN_PARKED");
+}
+
+SUITE("actor asserts", an_actor_is_touched_by_its_owner_only,
+      an_actor_that_moves_is_touched_by_nobody, a_worker_is_used_by_its_thread_only,
+      an_actor_is_touched_by_the_thread_of_its_worker_only,
+      a_scheduling_state_changes_along_legal_edges_only,
+      a_scheduling_state_is_what_its_writer_believes, a_life_changes_along_legal_edges_only,
+      the_fast_way_to_send_is_for_actors_without_a_barrier,
+      a_mailbox_gives_out_no_more_than_it_took, a_turn_is_woken_only_while_it_waits)
