@@ -139,10 +139,11 @@ ATOM_INLINE tr_status deliver_from(struct tr_client *client, struct cell *cell, 
 }
 
 /* Of any kind. */
-__attribute__((__noinline__)) static tr_status send(struct tr_client *client, struct cell *cell,
-                                                    uint64_t to, enum envelope_kind kind,
-                                                    const tr_type *type, const void *message,
-                                                    const struct client_ask *ask, bool waits)
+__attribute__((__noinline__)) static tr_status send_kind(struct tr_client *client,
+                                                         struct cell *cell, uint64_t to,
+                                                         enum envelope_kind kind,
+                                                         const tr_type *type, const void *message,
+                                                         const struct client_ask *ask, bool waits)
 {
     return deliver_from(client, cell, to, kind, type, message, ask, waits);
 }
@@ -151,7 +152,7 @@ tr_status tr__client_send(struct tr_client *client, struct cell *cell, uint64_t 
                           enum envelope_kind kind, const tr_type *type, const void *message,
                           const struct client_ask *ask)
 {
-    return send(client, cell, to, kind, type, message, ask, true);
+    return send_kind(client, cell, to, kind, type, message, ask, true);
 }
 
 tr_status tr__client_send_group(struct tr_client *client, struct cell **cell, uint64_t *to,
@@ -166,7 +167,7 @@ tr_status tr__client_send_group(struct tr_client *client, struct cell **cell, ui
     status = TR_STOPPED;
     struct cell *member;
     while ((member = tr__group_next(&walk))) {
-        tr_status one = send(client, member, walk.member, kind, type, message, ask, false);
+        tr_status one = send_kind(client, member, walk.member, kind, type, message, ask, false);
         if (one == TR_STOPPED)
             continue;
         /* The first that was full is the one whose turn it was. */
@@ -180,7 +181,7 @@ tr_status tr__client_send_group(struct tr_client *client, struct cell **cell, ui
     }
     if (status == TR_MAILBOX_FULL &&
         capacity_policy(capacity_load(&(*cell)->door.capacity)) == TR_PARK)
-        status = send(client, *cell, *to, kind, type, message, ask, true);
+        status = send_kind(client, *cell, *to, kind, type, message, ask, true);
     if (status != TR_OK)
         tr__group_give_up(&walk);
     return status;
