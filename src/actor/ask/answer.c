@@ -16,6 +16,8 @@
 #include "actor/cell/extra.h"
 #include "actor/cell/log.h"
 #include "actor/cell/verb.h"
+#include "actor/mail/dead_letter.h"
+#include "actor/mail/group_address.h"
 #include "actor/mail/group_pick.h"
 #include "actor/mail/refusal.h"
 #include "base/assert.h"

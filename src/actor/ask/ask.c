@@ -11,6 +11,7 @@
 #include "actor/cell/extra.h"
 #include "actor/cell/upcalls.h"
 #include "actor/cell/verb.h"
+#include "actor/mail/group_address.h"
 #include "actor/mail/group_pick.h"
 #include "actor/mail/refusal.h"
 #include "actor/turn/park.h"

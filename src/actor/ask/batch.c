@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <troupe/ask.h>
 #include <troupe/batch.h>
+#include <stdarg.h>
 
 #include "actor/ask/answer.h"
 #include "actor/cell/ask_table.h"

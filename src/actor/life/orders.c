@@ -4,6 +4,7 @@
  */
 #include "actor/cell/extra.h"
 #include "actor/cell/verb.h"
+#include "actor/mail/group_address.h"
 #include "actor/mail/group_pick.h"
 #include "actor/mail/mail.h"
 #include "actor/mail/outbox.h"

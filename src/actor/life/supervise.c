@@ -16,6 +16,7 @@
 #include "actor/life/place.h"
 #include "actor/life/restart_group.h"
 #include "actor/life/spawn.h"
+#include "actor/mail/group_address.h"
 #include "actor/mail/mail.h"
 #include "actor/turn/turn.h"
 

@@ -6,7 +6,9 @@
 
 #include "actor/cell/log.h"
 #include "actor/mail/dead_letter_batch.h"
+#include "actor/mail/group_address.h"
 #include "actor/mail/mail.h"
+#include "actor/mail/shutdown_stats.h"
 #include "base/assert.h"
 #include "base/sized.h"
 

@@ -5,6 +5,7 @@
 #include "actor/mail/dead_letter.h"
 #include "actor/mail/mail.h"
 #include "actor/mail/outcome.h"
+#include "actor/mail/shutdown_stats.h"
 #include "base/assert.h"
 
 enum {

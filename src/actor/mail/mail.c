@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/mail/mail.h"
 
-#include "actor/ask/ask.h"
 #include "actor/cell/extra.h"
 #include "actor/cell/post.h"
 #include "actor/cell/upcalls.h"
+#include "actor/mail/dead_letter.h"
 #include "actor/mail/outbox.h"
 #include "actor/mail/outcome.h"
 #include "actor/mail/refusal.h"

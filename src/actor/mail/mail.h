@@ -389,4 +389,11 @@ void tr__mail_send_any(struct tr_system *system, struct worker *worker, struct c
 /** Sets control bits of a cell and sees to it that its worker looks at them. Worker only. */
 void tr__child_order(struct worker *worker, struct cell *child, uint32_t bits);
 
+/** When an answer to a client was sent, in milliseconds; never 0. */
+static inline uint32_t ask_stamp_ms(tr_time now_ns)
+{
+    uint32_t ms = (uint32_t)((uint64_t)now_ns / TR_MILLISECOND);
+    return ms ? ms : 1;
+}
+
 #endif

@@ -5,6 +5,7 @@
 #include "actor/cell/extra.h"
 #include "actor/cell/state.h"
 #include "actor/cell/upcalls.h"
+#include "actor/mail/dead_letter_batch.h"
 #include "actor/time/timers.h"
 #include "actor/turn/blocking.h"
 #include "actor/turn/budget.h"

@@ -4,6 +4,8 @@
 #include "actor/cell/signal.h"
 #include "actor/cell/upcalls.h"
 #include "actor/cell/worker.h"
+#include "actor/mail/dead_letter.h"
+#include "actor/mail/dead_letter_batch.h"
 #include "actor/mail/stash.h"
 #include "actor/time/timers.h"
 #include "actor/turn/budget.h"

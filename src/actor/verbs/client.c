@@ -11,6 +11,7 @@
 #include "actor/cell/upcalls.h"
 #include "actor/life/watchers.h"
 #include "actor/mail/capacity.h"
+#include "actor/mail/dead_letter.h"
 #include "actor/mail/mail.h"
 #include "actor/mail/outcome.h"
 #include "actor/mail/refusal.h"

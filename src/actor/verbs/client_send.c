@@ -12,6 +12,7 @@
 #include "actor/life/pooled.h"
 #include "actor/life/spawn.h"
 #include "actor/mail/capacity.h"
+#include "actor/mail/dead_letter.h"
 #include "actor/mail/group_address.h"
 #include "actor/mail/group_pick.h"
 #include "actor/mail/mail.h"

@@ -9,6 +9,8 @@
 #include "actor/cell/upcalls.h"
 #include "actor/life/pooled.h"
 #include "actor/life/spawn.h"
+#include "actor/mail/dead_letter.h"
+#include "actor/mail/group_address.h"
 #include "actor/mail/group_pick.h"
 #include "actor/mail/mail.h"
 #include "base/assert.h"

@@ -11,6 +11,8 @@
 #include "actor/ask/waiters.h"
 #include "actor/cell/log.h"
 #include "actor/cell/verb.h"
+#include "actor/mail/dead_letter.h"
+#include "actor/mail/group_address.h"
 #include "actor/mail/group_pick.h"
 #include "actor/mail/mail.h"
 #include "actor/turn/turn.h"

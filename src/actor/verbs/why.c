@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <stdarg.h>
 
 enum {
     TURNS_MAX = 6,     /* turns that wait and are told one by one */
