@@ -157,10 +157,8 @@ tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns)
     struct durable *durable = worker->outbox ? extra->durable : NULL;
     if (durable)
         durable->hooks->on_park(self);
-    if (self->capacity.favoured)
-        tr__favour_end(self);
-    if (self->capacity.grant)
-        tr__grant_return(self);
+    if (self->capacity.favoured || self->capacity.grant)
+        tr__turn_return_capacity(self);
     if (cell->flags & CELL_METERED)
         tr__budget_turn_end(self);
     if (!extra->parked.count++)
@@ -320,10 +318,8 @@ bool tr__turn_stick(struct tr_self *self)
             return false;
         worker->stacks.fiber = fiber;
     }
-    if (self->capacity.favoured)
-        tr__favour_end(self);
-    if (self->capacity.grant)
-        tr__grant_return(self);
+    if (self->capacity.favoured || self->capacity.grant)
+        tr__turn_return_capacity(self);
     if (cell->flags & CELL_METERED)
         tr__budget_turn_end(self);
     if (!extra->parked.count)

@@ -137,10 +137,8 @@ bool tr__turn_finish(struct tr_self *self, tr_next next)
     struct worker *worker = self->worker;
     if (self->frame)
         next = cell_durable(self->cell)->hooks->on_crash(self, next);
-    if (self->capacity.favoured)
-        tr__favour_end(self);
-    if (self->capacity.grant)
-        tr__grant_return(self);
+    if (self->capacity.favoured || self->capacity.grant)
+        tr__turn_return_capacity(self);
     if (self->is_barrier)
         tr__barrier_end(self);
     self->state = TURN_ENDED; /* a defer waits for nothing */
