@@ -12,11 +12,9 @@
 
 #include "mem/source.h"
 
-struct cell;
 struct counters;
 struct dead_letter_batches;
 struct dead_letters;
-struct envelope;
 struct tr_system;
 struct worker;
 

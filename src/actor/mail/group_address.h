@@ -160,6 +160,4 @@ struct group_letter {
     bool is_ask;
 };
 
-/* ---- Routes. ---- */
-
 #endif

@@ -76,7 +76,7 @@ static inline void mail_uncount(struct cell *cell, const struct envelope *envelo
     cell->queued_lines -= mail_lines(envelope);
 }
 
-/* ---- Room: how much a mailbox may still take. See queue/capacity.h. ---- */
+/* ---- Capacity: how much a mailbox may still take. See queue/capacity.h. ---- */
 
 /*
  * A cell's stock: messages in its lower half, lines in the upper one. It is refilled from the capacity

@@ -22,8 +22,6 @@
 #include "actor/cell/worker.h"
 #include "sched/watch.h"
 
-struct view;
-
 /** A thread that may act for a worker. The first ones are those that workers begin with. */
 struct handoff_thread {
     struct claim claim; /* comes first */
