@@ -397,11 +397,21 @@ class Tree:
         Whether a file uses something that a header declares or defines itself: a macro, a type, a constant,
         a function, an object, or a member that it reaches through a name which is declared elsewhere.
         A tag is used as `struct tag`, or by a typedef of the same name; `struct tag;` in the header declares nothing.
+        What a macro of another header stands for counts too, if that header does not include this one.
         """
         words = used_words(source.usable)
         if words & header.declares() or used_tags(source.usable) & (set(header.tags) | header.enums):
             return True
+        pasted = {prefix for body in header.macros.values() for prefix in re.findall(r"\b([A-Z]\w+_)##", body)}
+        if any(word.startswith(prefix) for prefix in pasted for word in words):
+            return True
         seen = self.closure(source.path)
+        for path, other in seen.items():
+            if other is header or header.path in self.closure(path):
+                continue
+            for name in words & set(other.macros):
+                if used_words(other.macros[name]) & header.declares():
+                    return True
         if any(words & set(header.tags) & other.typedefs for other in seen.values()):
             return True
         for stem in header.stems:

@@ -11,6 +11,8 @@
 #include "actor/mail/mail.h"
 #include "actor/cell/log.h"
 #include "actor/cell/verb.h"
+#include "actor/mail/address.h"
+#include "actor/mail/kind.h"
 
 static const struct alarm_retry retry = {0};
 

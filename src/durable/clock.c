@@ -9,6 +9,8 @@
 #include "durable/hints.h"
 #include "durable/retry_backoff.h"
 #include "actor/mail/mail.h"
+#include "actor/mail/address.h"
+#include "actor/mail/kind.h"
 
 enum {
     CLOCK_PAGE = 256, /* alarms that one turn looks at */

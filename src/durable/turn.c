@@ -17,6 +17,7 @@
 #include "actor/system/system.h"
 #include "actor/cell/log.h"
 #include "actor/cell/verb.h"
+#include "actor/mail/kind.h"
 
 static const tr_next same = {TR_NEXT_SAME};
 

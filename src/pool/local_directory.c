@@ -2,6 +2,7 @@
 #include "pool/local_places.h"
 
 #include <string.h>
+#include "actor/mail/group_address.h"
 
 /* Names of actors, each after a '/'. */
 static tr_status path_check(const char *path)

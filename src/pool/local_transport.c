@@ -5,6 +5,10 @@
 #include "base/assert.h"
 #include "wire/type.h"
 #include "actor/mail/group_pick.h"
+#include "actor/mail/dead_letter.h"
+#include "actor/mail/group_address.h"
+#include "actor/mail/address.h"
+#include "actor/mail/kind.h"
 
 /* A parcel is an envelope: what a sender fills and a receiver empties, and nothing between them. */
 static struct envelope *envelope_of(const tr_parcel *parcel)

@@ -7,6 +7,7 @@
 #include "actor/cell/dispatch.h"
 #include "base/sized.h"
 #include "actor/system/system.h"
+#include "actor/system/start_barrier.h"
 
 static void pool_free(struct tr_system *system)
 {

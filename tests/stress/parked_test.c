@@ -16,6 +16,7 @@
 #include "os/atomic.h"
 #include "fiber/pool.h"
 #include "os/memory.h"
+#include "actor/cell/worker.h"
 
 enum { FRAME = 1900, ACTORS = 1000, RESIDENT_MAX = 8192 };
 

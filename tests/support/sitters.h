@@ -235,7 +235,7 @@ static void on_log(void *context, tr_level level, const char *path, const char *
     (void)path;
     if (strstr(text, "no relief for worker"))
         atomic_fetch_add(&heard.limits, 1);
-    if (strstr(text, "relief: worker 0 goes on without on_sit"))
+    if (strstr(text, "handoff: worker 0 goes on without on_sit"))
         atomic_fetch_add(&heard.handoffs, 1);
 }
 

@@ -12,14 +12,15 @@
 #include "actor/ask/ask_open.h"
 #include "actor/ask/batch.h"
 #include "actor/ask/deliver.h"
-#include "actor/ask/line.h"
-#include "actor/ask/waiters.h"
 #include "actor/cell/extra.h"
 #include "actor/cell/log.h"
 #include "actor/cell/verb.h"
-#include "actor/mail/group_pick.h"
+#include "actor/mail/dead_letter.h"
 #include "actor/mail/refusal.h"
 #include "base/assert.h"
+#include "actor/mail/address.h"
+#include "actor/mail/kind.h"
+#include "actor/mail/mail.h"
 
 tr_status tr__ask_failed_status(const struct tr_self *self)
 {

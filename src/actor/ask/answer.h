@@ -11,7 +11,6 @@
 #include <troupe/message.h>
 
 struct cell;
-struct envelope;
 struct tr_self;
 struct worker;
 

@@ -6,16 +6,16 @@
 #include "actor/ask/ask_then.h"
 #include "actor/ask/ask_trace.h"
 #include "actor/ask/batch.h"
-#include "actor/ask/line.h"
 #include "actor/ask/turn_asks.h"
-#include "actor/ask/waiters.h"
 #include "actor/cell/extra.h"
 #include "actor/cell/upcalls.h"
 #include "actor/cell/verb.h"
-#include "actor/mail/group_pick.h"
 #include "actor/mail/refusal.h"
 #include "actor/turn/park.h"
 #include "base/assert.h"
+#include "actor/mail/kind.h"
+#include "actor/mail/address.h"
+#include "actor/mail/mail.h"
 
 #include <troupe/ask.h>
 

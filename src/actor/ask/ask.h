@@ -63,13 +63,6 @@ void tr__asks_fire(struct worker *worker, tr_time now_ns);
 /** Frees what a worker keeps for the next asks, and an actor for those it had. */
 void tr__asks_free(struct worker *worker);
 
-/** When an answer to a client was sent, in milliseconds; never 0. */
-static inline uint32_t ask_stamp_ms(tr_time now_ns)
-{
-    uint32_t ms = (uint32_t)((uint64_t)now_ns / TR_MILLISECOND);
-    return ms ? ms : 1;
-}
-
 /** When a request is due, as envelopes say it; 0: never, or so late that they cannot say it. */
 uint32_t tr__ask_deadline_ms(tr_time now_ns, tr_time deadline_ns);
 

@@ -27,6 +27,7 @@
 #include "actor/cell/ask_table.h"
 #include "actor/turn/park.h"
 #include "base/assert.h"
+#include "actor/mail/kind.h"
 
 enum { ASK_SPARE_MAX = 1024 };
 

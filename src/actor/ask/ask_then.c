@@ -12,6 +12,8 @@
 #include "actor/cell/verb.h"
 #include "actor/mail/mail.h"
 #include "base/assert.h"
+#include "actor/mail/kind.h"
+#include "actor/mail/address.h"
 
 static_assert(sizeof(struct tr_answered) <= ENVELOPE_INLINE, "a carrier has no block");
 

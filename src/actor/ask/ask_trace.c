@@ -10,6 +10,9 @@
 #include "actor/ask/turn_asks.h"
 #include "actor/cell/log.h"
 #include "actor/turn/park.h"
+#include "actor/mail/kind.h"
+#include "actor/mail/mail.h"
+#include "actor/mail/address.h"
 
 struct tr_ask_trace;
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <troupe/ask.h>
 #include <troupe/batch.h>
+#include <stdarg.h>
 
 #include "actor/ask/answer.h"
 #include "actor/cell/ask_table.h"
@@ -12,6 +13,8 @@
 #include "actor/turn/park.h"
 #include "actor/turn/turn.h"
 #include "base/assert.h"
+#include "actor/mail/mail.h"
+#include "actor/mail/kind.h"
 
 /* ---- Which messages belong together. ---- */
 

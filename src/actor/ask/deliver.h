@@ -16,6 +16,7 @@
 #include "actor/ask/line.h"
 #include "actor/cell/ask_table.h"
 #include "actor/mail/mail.h"
+#include "actor/mail/kind.h"
 
 enum deliver_flag {
     DELIVER_QUICKLY = 1 << 0 /* try the quick way: the verb has not done so itself */

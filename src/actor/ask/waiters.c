@@ -8,9 +8,10 @@
 #include "actor/cell/client.h"
 #include "actor/cell/extra.h"
 #include "actor/cell/upcalls.h"
-#include "actor/turn/blocking.h"
 #include "actor/turn/park.h"
 #include "base/assert.h"
+#include "actor/mail/address.h"
+#include "actor/mail/mail.h"
 
 static struct tr_capacity *capacity_of(struct envelope *envelope)
 {
@@ -272,7 +273,7 @@ static void give_back(struct worker *worker, struct envelope *grant)
         envelope_give(&worker->pool, grant);
 }
 
-void tr__grant_return(struct tr_self *self)
+static void grant_return(struct tr_self *self)
 {
     TR_ASSERT_SLOW(turn_is_mine(self));
     struct envelope *grant = self->capacity.grant;
@@ -287,7 +288,7 @@ void tr__grants_return(struct cell *cell)
     for (struct tr_self *self = cell->extra->parked.woken_first; self;
          self = self->wait.woken_next) {
         if (self->capacity.grant)
-            tr__grant_return(self);
+            grant_return(self);
     }
 }
 
@@ -473,7 +474,7 @@ static tr_status place(struct tr_self *self, struct cell *cell, struct envelope 
     }
     if (status != TR_OK || !is_near) {
         if (status != TR_OK || !capacity->messages || is_followed)
-            tr__grant_return(self);
+            grant_return(self);
         turn_require_slow_end(self);
         return status;
     }
@@ -484,11 +485,12 @@ static tr_status place(struct tr_self *self, struct cell *cell, struct envelope 
         capacity->lines -= lines;
         self->capacity.favoured = cell;
     }
-    tr__grant_return(self);
+    grant_return(self);
     return TR_OK;
 }
 
-void tr__favour_end(struct tr_self *self)
+/* What is left in the stock of the actor in whose mailbox the turn has capacity. */
+static void favour_end(struct tr_self *self)
 {
     TR_ASSERT_SLOW(turn_is_mine(self));
     struct cell *cell = self->capacity.favoured;
@@ -507,15 +509,21 @@ void tr__favour_end(struct tr_self *self)
     }
 }
 
+void tr__turn_return_capacity(struct tr_self *self)
+{
+    if (self->capacity.favoured)
+        favour_end(self);
+    if (self->capacity.grant)
+        grant_return(self);
+}
+
 /* Of a turn that is the first of its line. Takes the envelope on TR_OK only. */
 static tr_status wait_and_place(struct tr_self *self, struct cell *cell, struct envelope *envelope,
                                 tr_time deadline_ns)
 {
     tr_status status;
-    if (self->capacity.favoured)
-        tr__favour_end(self);
-    if (self->capacity.grant)
-        tr__grant_return(self);
+    if (self->capacity.favoured || self->capacity.grant)
+        tr__turn_return_capacity(self);
     do {
         status = wait(self, self->sender.wants, (int32_t)mail_lines(envelope), deadline_ns);
     } while (status == TR_OK && !self->capacity.grant);
@@ -523,7 +531,7 @@ static tr_status wait_and_place(struct tr_self *self, struct cell *cell, struct 
         return status;
     if (slots_find(self->worker->slots, self->sender.wants) == cell)
         return place(self, cell, envelope);
-    tr__grant_return(self);
+    grant_return(self);
     return TR_STOPPED;
 }
 

@@ -142,6 +142,7 @@ void tr__ask_table_shrink(struct worker *worker, struct ask_table *table);
 /** Frees what the worker keeps. */
 void tr__ask_table_free_spare(struct worker *worker);
 
+/** The incarnation ends: frees the table of an actor that has no ask any more. */
 void tr__ask_table_free(struct worker *worker, struct cell *cell);
 
 /** Whether nobody waits any more for the answer to a request whose time seems to be up. */

@@ -77,7 +77,7 @@ static inline bool client_claim(struct tr_client *client, uint64_t number)
     return atom64_compare_exchange(&client->waits, &number, 0, ATOM_RELAXED, ATOM_RELAXED);
 }
 
-/** Frees an envelope. */
+/** Frees an envelope that a client has. The client's thread only. */
 void tr__client_give(struct tr_client *client, struct envelope *envelope);
 
 #endif

@@ -14,7 +14,7 @@ struct worker;
 /** The extra of an actor that has its owner; NULL when out of memory. */
 struct cell_extra *tr__extra_of(struct worker *worker, struct cell *cell);
 
-/** Somebody suspends an actor; before tr__mail_order. Owner only. */
+/** Notes for tr_actor_why who suspends an actor, 0 for a client, and when. Call it before tr__mail_order. Owner only. */
 void tr__extra_note_suspend(struct worker *worker, struct cell *cell, uint64_t who);
 
 #endif

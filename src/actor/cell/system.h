@@ -5,20 +5,11 @@
 #ifndef ACTOR_CELL_SYSTEM_H
 #define ACTOR_CELL_SYSTEM_H
 
-#include <stdarg.h>
 #include <troupe/system.h>
 
-#include "actor/turn/blocking.h"
-#include "actor/mail/dead_letter.h"
-#include "actor/mail/group_address.h"
 #include "actor/cell/names.h"
-#include "actor/system/thread_handoff.h"
-#include "actor/verbs/schedule.h"
-#include "actor/system/shutdown.h"
 #include "actor/cell/slots.h"
-#include "actor/system/stall.h"
-#include "actor/system/start_barrier.h"
-#include "actor/verbs/topic.h"
+#include "actor/cell/system_parts.h"
 #include "actor/cell/worker.h"
 #include "queue/admission.h"
 #include "sched/watch.h"

@@ -48,10 +48,8 @@ bool tr__why_is_told(const struct envelope *envelope);
 void tr__waiters_rebound(struct worker *worker, struct cell *cell, struct mail_bound bound);
 /** Gives capacity to those that wait for it, as far as there is some. ask/waiters.c; owner. */
 void tr__waiters_serve(struct worker *worker, struct cell *cell);
-/** The turn waits or ends: what it has not used of the capacity that it was given. ask/waiters.c; owner. */
-void tr__favour_end(struct tr_self *self);
-/** The same of a grant that has arrived, and that the turn has not looked at. ask/waiters.c; owner. */
-void tr__grant_return(struct tr_self *self);
+/** The turn waits or ends: gives back the capacity that it was granted and has not used. ask/waiters.c; owner. */
+void tr__turn_return_capacity(struct tr_self *self);
 
 /* ---- The beginning and the end of a turn. ---- */
 
@@ -65,6 +63,9 @@ void tr__request_finish(struct tr_self *self, tr_next next);
 void tr__batch_end(struct tr_self *self, tr_next next);
 /** The turn has ended: forgets its asks. ask/turn_asks.c; owner. */
 void tr__asks_drop(struct tr_self *self);
+
+/** Ends the turn where it stands; its error says why. turn/turn.c; on the fiber of that turn. */
+TR_NO_RETURN void tr__turn_crash(struct tr_self *self);
 
 /* ---- The life of the actor whose turn it is. ---- */
 

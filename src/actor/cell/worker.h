@@ -13,8 +13,6 @@
 #include "actor/cell/cell.h"
 #include "actor/cell/dispatch.h"
 #include "actor/cell/slots.h"
-#include "actor/mail/dead_letter_batch.h"
-#include "actor/mail/shutdown_stats.h"
 #include "base/list.h"
 #include "base/rng.h"
 #include "fiber/fiber.h"
@@ -251,6 +249,24 @@ struct balance {
         uint32_t worker;
         uint32_t count;
     } talks[BALANCE_PLACES]; /* by slot: from which worker an actor receives messages */
+};
+
+/** Dead letters that a worker has not handed in yet: actor/mail/dead_letter_batch.h. */
+struct dead_letter_batches {
+    atom64 pending; /* written by the worker, under the lock of the dead letters when less */
+    struct dead_letter_batch_note
+        *notes;           /* of the last of them: a ring of TR_DEAD_LETTERS_MAX; NULL: not yet */
+    uint32_t next;        /* where the next note goes */
+    tr_time handed_in_ns; /* when it was done last */
+    bool is_logged;       /* the log has had what it may of this second */
+};
+
+/** The runs of a worker during a shutdown: actor/mail/shutdown_stats.h. */
+struct shutdown_stats_runs {
+    struct loop_hooks hooks; /* those of its loop, but for `run` */
+    uint32_t (*run)(struct loop *loop, struct task *task, uint32_t turns_max);
+    atom32 slot;    /* whose run it is, 0: nobody's; written by the worker, as the next */
+    atom64 handled; /* what the worker had handled when that began */
 };
 
 /** Mail that is being taken in; what is still to be looked at, oldest first. */

@@ -10,9 +10,6 @@
 #include <troupe/message.h>
 #include <troupe/detail/base.h>
 
-struct cell;
-struct worker;
-
 /** Whether this message is what the behavior's set-up wants: TR_OK, TR_WRONG_TYPE. */
 TR_MUST_CHECK tr_status tr__setup_check(const tr_behavior *behavior, const tr_type *type,
                                         uint64_t actor, tr_error *error);

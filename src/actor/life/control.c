@@ -12,6 +12,7 @@
 #include "actor/life/restart.h"
 #include "actor/life/stop.h"
 #include "actor/life/supervise.h"
+#include "actor/mail/shutdown_stats.h"
 #include "actor/time/timers.h"
 #include "actor/turn/budget.h"
 #include "actor/turn/park.h"

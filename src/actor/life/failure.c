@@ -16,9 +16,11 @@
 #include "actor/life/spawn.h"
 #include "actor/life/stop.h"
 #include "actor/life/supervise.h"
+#include "actor/mail/group_address.h"
 #include "actor/mail/mail.h"
 #include "actor/time/timers.h"
 #include "base/assert.h"
+#include "actor/mail/address.h"
 
 /* ---- The record. ---- */
 

@@ -10,7 +10,6 @@
 #include <troupe/supervision.h>
 
 struct cell;
-struct envelope;
 struct failure;
 struct memory_source;
 struct worker;
@@ -23,13 +22,13 @@ void tr__failure_tell(struct worker *worker, struct cell *cell, const tr_error *
 bool tr__failure_handle_control(struct worker *worker, struct cell *cell);
 /** An order ends an actor that has failed and waits: that is why it ends, and not its failure. */
 void tr__failure_overrule(struct cell *cell);
-/** Delays that are over. */
+/** Restarts those whose delay is over. Worker only. */
 void tr__delays_fire(struct worker *worker, tr_time now_ns);
 /** Frees a record, wherever it is. NULL does nothing. */
 void tr__failure_free(struct worker *worker, struct failure *failure);
 /** An actor ends: frees its record, or leaves it to the one that comes back. */
 void tr__failure_leave(struct worker *worker, struct cell *cell);
-/** The same of one that is over, and in nobody's hands. */
+/** As tr__failure_free, for a record that no worker has any more. */
 void tr__failure_forget(const struct memory_source *source, struct failure *failure);
 /** Which ends of an actor are followed by a new start. */
 tr_restart tr__restart_of(const struct cell *cell);

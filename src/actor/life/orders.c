@@ -4,9 +4,12 @@
  */
 #include "actor/cell/extra.h"
 #include "actor/cell/verb.h"
+#include "actor/mail/group_address.h"
 #include "actor/mail/group_pick.h"
 #include "actor/mail/mail.h"
 #include "actor/mail/outbox.h"
+#include "actor/mail/kind.h"
+#include "actor/mail/address.h"
 
 static tr_status order(struct tr_self *self, uint64_t ref, enum envelope_kind kind);
 

@@ -14,7 +14,10 @@ struct worker;
 /** A child is gone, is still in the list, and is to come back: notes where. */
 void tr__place_note(struct worker *worker, struct cell *parent, const struct cell *child,
                     struct failure *failure);
-/** It comes back now: the sibling behind which it belongs, 0: it is the first, or TR__PLACE_LAST. */
+/** The place of a child without a sibling that it could stand behind: at the end. */
+#define TR__PLACE_LAST UINT64_MAX
+
+/** A child comes back now. Returns the sibling behind which it belongs, 0 if it is the first, or TR__PLACE_LAST. */
 uint64_t tr__place_find(struct worker *worker, struct cell *parent, const struct failure *failure);
 /** The child that was this one is back, or does not come back: `now` stands for it. */
 void tr__place_replace(struct cell *parent, uint64_t child, uint64_t now);

@@ -29,6 +29,8 @@
 #include "actor/turn/turn.h"
 #include "base/assert.h"
 #include "mem/heap.h"
+#include "actor/mail/address.h"
+#include "actor/mail/kind.h"
 
 /*
  * There is something to wait for. Until now nobody could make it ready: what is dropped with an

@@ -21,6 +21,7 @@
 #include "actor/mail/mail.h"
 #include "mem/envelope.h"
 #include "mem/source.h"
+#include "actor/mail/address.h"
 
 struct restart_group {
     tr_error cause;

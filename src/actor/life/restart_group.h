@@ -8,7 +8,6 @@
 #include <troupe/detail/base.h>
 #include <troupe/supervision.h>
 
-#include "mem/envelope.h"
 #include "actor/mail/kind.h"
 
 struct cell;

@@ -4,6 +4,8 @@
 #include "actor/cell/upcalls.h"
 #include "actor/mail/mail.h"
 #include "base/assert.h"
+#include "actor/mail/kind.h"
+#include "actor/mail/address.h"
 
 /* Whether arguments wait in a ring: an incarnation that failed before it handled them has left them. */
 static bool has_args(const struct envelope *last)

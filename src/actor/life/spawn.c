@@ -22,6 +22,7 @@
 #include "actor/life/stop.h"
 #include "actor/life/supervise.h"
 #include "actor/mail/capacity.h"
+#include "actor/mail/group_address.h"
 #include "actor/mail/mail.h"
 #include "actor/mail/outcome.h"
 #include "actor/turn/budget.h"

@@ -16,8 +16,10 @@
 #include "actor/life/place.h"
 #include "actor/life/restart_group.h"
 #include "actor/life/spawn.h"
+#include "actor/mail/group_address.h"
 #include "actor/mail/mail.h"
 #include "actor/turn/turn.h"
+#include "actor/mail/address.h"
 
 #define RESTARTS_DEFAULT 3
 #define WINDOW_DEFAULT_NS TR_MINUTE

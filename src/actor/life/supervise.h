@@ -13,7 +13,7 @@
  *
  * The record of a failure belongs to whoever has it: the child, the envelope, the parent. It keeps
  * the past of a child: when it was restarted, how often. Files: failure.c is the child's side,
- * restart.c how an incarnation follows another, supervise.c, group.c and place.c the parent's side.
+ * restart.c how an incarnation follows another, supervise.c, restart_group.c and place.c the parent's side.
  */
 #ifndef ACTOR_LIFE_SUPERVISE_H
 #define ACTOR_LIFE_SUPERVISE_H
@@ -78,8 +78,6 @@ struct failure {
     tr_error cause;
 };
 
-/* ---- The child. Owner only. ---- */
-
 /* ---- A restart. Owner only. ---- */
 
 /** Whether an actor waits for its children in order to be restarted. */
@@ -103,11 +101,5 @@ const tr_supervision *tr__supervision_of(struct tr_system *system, const struct 
 /** Tells the parent of a child, unless it is /user. */
 void tr__child_failed_signal(struct worker *worker, struct cell *parent, uint64_t child,
                              tr_directive directive, const tr_error *cause);
-
-/* ---- The places of children that come back. Owner of the parent only. ---- */
-
-#define TR__PLACE_LAST UINT64_MAX
-
-/* ---- A group. Owner of the parent only. ---- */
 
 #endif

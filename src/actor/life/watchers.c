@@ -10,6 +10,8 @@
 #include "actor/mail/group_address.h"
 #include "actor/mail/mail.h"
 #include "base/assert.h"
+#include "actor/mail/address.h"
+#include "actor/mail/kind.h"
 
 static_assert(sizeof(struct tr_terminated) == sizeof(uint64_t),
               "a watch begins as the signal does that it becomes");

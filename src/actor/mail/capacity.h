@@ -21,7 +21,7 @@ void tr__capacity_change(struct worker *worker, struct cell *cell, const tr_beha
 bool tr__capacity_take(struct cell *cell, uint32_t lines);
 /** What does not go into the stock, or is too much for it. Owner only. */
 void tr__capacity_give(struct cell *cell, uint32_t lines);
-/** Room for those who wait, once the mailbox is within its bound. Owner only. */
+/** Reserves capacity for senders that wait, once the mailbox is within its bound. Owner only. */
 void tr__capacity_put_by(struct cell *cell, int32_t messages, int32_t lines);
 /** Of messages that come back from a stash: never refused. Owner only. */
 void tr__capacity_take_back(struct cell *cell, uint32_t lines);
@@ -45,7 +45,7 @@ bool tr__mail_is_misfit(const struct cell *cell, const struct envelope *envelope
 /** Takes capacity for a message from elsewhere. TR_OK, TR_STOPPED, TR_MAILBOX_FULL. Any thread. */
 tr_status tr__capacity_take_far(struct cell *cell, const struct envelope *envelope);
 
-/** Whether a turn of this actor wants capacity in the mailbox of `to`. */
+/** Whether a turn of this actor wants capacity in the mailbox of `to`: see actor/ask/line.h. Owner only. */
 bool tr__line_has(const struct cell *cell, uint64_t to);
 
 #endif

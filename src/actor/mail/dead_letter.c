@@ -6,9 +6,13 @@
 
 #include "actor/cell/log.h"
 #include "actor/mail/dead_letter_batch.h"
+#include "actor/mail/group_address.h"
 #include "actor/mail/mail.h"
+#include "actor/mail/shutdown_stats.h"
 #include "base/assert.h"
 #include "base/sized.h"
+#include "actor/mail/address.h"
+#include "actor/mail/kind.h"
 
 tr_status tr__dead_letters_init(struct dead_letters *letters, const struct memory_source *source)
 {

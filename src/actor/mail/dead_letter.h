@@ -8,30 +8,15 @@
 #ifndef ACTOR_MAIL_DEAD_LETTER_H
 #define ACTOR_MAIL_DEAD_LETTER_H
 
-#include <troupe/limits.h>
-#include <troupe/system.h>
+#include <troupe/message.h>
 
 #include "mem/source.h"
-#include "os/lock.h"
 
-struct tr_system;
-struct worker;
-struct cell;
-struct envelope;
 struct counters;
 struct dead_letter_batches;
-
-struct dead_letters {
-    struct lock lock;
-    uint64_t total;
-    tr_dead_letter_record *ring;                          /* TR_DEAD_LETTERS_MAX of them */
-    uint64_t subscribers[TR_DEAD_LETTER_SUBSCRIBERS_MAX]; /* refs */
-    size_t subscriber_count; /* poked: who has many looks first whether there is anybody */
-    /* The log's limit. */
-    tr_time second_ns; /* when the present second began */
-    uint32_t logged;
-    uint64_t unlogged;
-};
+struct dead_letters;
+struct tr_system;
+struct worker;
 
 /** TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__dead_letters_init(struct dead_letters *letters,

@@ -5,7 +5,9 @@
 #include "actor/mail/dead_letter.h"
 #include "actor/mail/mail.h"
 #include "actor/mail/outcome.h"
+#include "actor/mail/shutdown_stats.h"
 #include "base/assert.h"
+#include "actor/mail/kind.h"
 
 enum {
     BURIAL_SHARE = 4096, /* messages after which the counters show that something is done */

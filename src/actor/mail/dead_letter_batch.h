@@ -22,8 +22,6 @@
 #include <troupe/message.h>
 #include <troupe/status.h>
 
-#include "os/atomic.h"
-
 struct cell;
 struct worker;
 
@@ -36,16 +34,6 @@ struct dead_letter_batch_note {
     uint64_t from;
     uint64_t to;
     tr_status reason;
-};
-
-/** Of a worker. */
-struct dead_letter_batches {
-    atom64 pending; /* written by the worker, under the lock of the dead letters when less */
-    struct dead_letter_batch_note
-        *notes;           /* of the last of them: a ring of TR_DEAD_LETTERS_MAX; NULL: not yet */
-    uint32_t next;        /* where the next note goes */
-    tr_time handed_in_ns; /* when it was done last */
-    bool is_logged;       /* the log has had what it may of this second */
 };
 
 /** Hands in what is pending. Worker only. */

@@ -18,13 +18,13 @@
 
 #include "actor/cell/cell.h"
 #include "base/hash.h"
-#include "os/lock.h"
 #include "queue/board.h"
 
+struct group_addresses;
+struct slot_cache;
+struct slots;
 struct tr_system;
 struct worker;
-struct slots;
-struct slot_cache;
 
 enum {
     GROUP_BUCKETS = 1024,
@@ -64,12 +64,6 @@ struct group_address {
     uint64_t spawner; /* the client that wants to know of a failure, 0 for none */
     tr_supervision supervision;
     tr_child_spec spec; /* of the members */
-};
-
-struct group_addresses {
-    struct lock lock;
-    atomptr buckets; /* GROUP_BUCKETS of atomptr; NULL until the first group address */
-    uint32_t count;  /* under the lock */
 };
 
 /** What a group supervisor is, and its set-up message. */
@@ -165,7 +159,5 @@ struct group_letter {
     const void *data;
     bool is_ask;
 };
-
-/* ---- Routes. ---- */
 
 #endif

@@ -7,6 +7,8 @@
 #include "actor/mail/group_address.h"
 #include "actor/mail/mail.h"
 #include "actor/mail/route.h"
+#include "actor/mail/kind.h"
+#include "actor/mail/address.h"
 
 /* A word of the board; false: the tenant is gone. */
 static bool look(const struct group_walk *walk, const atom64 *place, uint64_t *value)

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/mail/mail.h"
 
-#include "actor/ask/ask.h"
 #include "actor/cell/extra.h"
 #include "actor/cell/post.h"
 #include "actor/cell/upcalls.h"
+#include "actor/mail/dead_letter.h"
 #include "actor/mail/outbox.h"
 #include "actor/mail/outcome.h"
 #include "actor/mail/refusal.h"
 #include "base/assert.h"
+#include "actor/mail/kind.h"
 
 enum { HIGH_REPLIES = 2, HIGH_EVENTS = 4 }; /* more than this many waiting: high priority */
 
@@ -495,4 +496,9 @@ void tr__child_order(struct worker *worker, struct cell *child, uint32_t bits)
         order_far(worker, child);
     else
         mail_rouse(worker, child);
+}
+
+tr_ref tr_sender(const tr_self *self)
+{
+    return tr_ref_from_bits(self ? turn_sender(self) : 0);
 }

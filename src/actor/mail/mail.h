@@ -16,8 +16,8 @@
 #include "actor/cell/system.h"
 #include "actor/cell/post.h"
 #include "actor/mail/capacity.h"
-#include "actor/mail/address.h"
 #include "base/assert.h"
+#include "actor/mail/kind.h"
 
 /** Who sent the message of a turn, 0 for nobody. A timer's envelope uses the place otherwise. */
 static inline uint64_t turn_sender(const struct tr_self *self)
@@ -88,7 +88,7 @@ static inline void mail_uncount(struct cell *cell, const struct envelope *envelo
     cell->queued_lines -= mail_lines(envelope);
 }
 
-/* ---- Room: how much a mailbox may still take. See queue/capacity.h. ---- */
+/* ---- Capacity: how much a mailbox may still take. See queue/capacity.h. ---- */
 
 /*
  * A cell's stock: messages in its lower half, lines in the upper one. It is refilled from the capacity
@@ -432,5 +432,12 @@ void tr__mail_send_any(struct tr_system *system, struct worker *worker, struct c
 
 /** Sets control bits of a cell and sees to it that its worker looks at them. Worker only. */
 void tr__child_order(struct worker *worker, struct cell *child, uint32_t bits);
+
+/** When an answer to a client was sent, in milliseconds; never 0. */
+static inline uint32_t ask_stamp_ms(tr_time now_ns)
+{
+    uint32_t ms = (uint32_t)((uint64_t)now_ns / TR_MILLISECOND);
+    return ms ? ms : 1;
+}
 
 #endif

@@ -10,6 +10,8 @@
 #include "actor/mail/mail.h"
 #include "actor/mail/refusal.h"
 #include "base/assert.h"
+#include "actor/mail/kind.h"
+#include "actor/mail/address.h"
 
 enum { OUTBOX_FIRST = 8 }; /* messages for which there is capacity at first */
 

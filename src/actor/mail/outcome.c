@@ -3,6 +3,8 @@
 
 #include "actor/mail/mail.h"
 #include "mem/envelope.h"
+#include "actor/mail/address.h"
+#include "actor/mail/kind.h"
 
 /* Sends one of the runtime's own messages from a worker. */
 static void notify(struct worker *worker, uint64_t client, const struct tr_outcome *message)

@@ -4,6 +4,8 @@
 #include "actor/mail/mail.h"
 #include "mem/envelope.h"
 #include "wire/copy.h"
+#include "actor/mail/address.h"
+#include "actor/mail/kind.h"
 
 #include <stdio.h>
 

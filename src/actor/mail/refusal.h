@@ -9,7 +9,7 @@
 
 struct worker;
 
-/** What is said of an ask that got no reply; the second when there is no memory for words. */
+/** What is said of an ask that got no reply; the second when there is no memory for a text. */
 TR_MESSAGE(tr_ask_failed, (i32, status), (i32, code), (str, text));
 TR_MESSAGE(tr_ask_ended, (i32, status), (i32, code));
 
@@ -23,7 +23,7 @@ void tr__ask_refuse(struct worker *worker, struct envelope *envelope, uint64_t f
                     tr_status status, int code, const char *text);
 /** A request becomes what says that it has no reply: nothing need be allocated. */
 void tr__ask_become_ended(struct envelope *envelope, tr_status status, int code);
-/** The words of an EXCEPTION. */
+/** Reads status, code and text out of an EXCEPTION. */
 void tr__ask_read_error(struct envelope *envelope, tr_error *error);
 
 #endif

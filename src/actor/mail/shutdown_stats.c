@@ -4,6 +4,7 @@
 #include "actor/cell/system.h"
 #include "actor/cell/view.h"
 #include "base/assert.h"
+#include "actor/mail/dead_letter_batch.h"
 
 static struct shutdown_stats_entry *entry_of(struct tr_system *system, uint32_t slot)
 {

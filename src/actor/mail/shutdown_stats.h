@@ -17,7 +17,6 @@
 #define ACTOR_MAIL_SHUTDOWN_STATS_H
 
 #include "os/atomic.h"
-#include "sched/loop.h"
 
 struct cell;
 struct tr_system;
@@ -29,20 +28,6 @@ struct shutdown_stats_entry {
 };
 
 #define LEDGER_ENDED UINT32_MAX
-
-/** The book of a system. */
-struct shutdown_stats {
-    atomptr entries; /* of struct shutdown_stats_entry, by slot; NULL: none */
-    uint32_t count;  /* written before `entries` */
-};
-
-/** Of a worker. */
-struct shutdown_stats_runs {
-    struct loop_hooks hooks; /* those of its loop, but for `run` */
-    uint32_t (*run)(struct loop *loop, struct task *task, uint32_t turns_max);
-    atom32 slot;    /* whose run it is, 0: nobody's; written by the worker, as the next */
-    atom64 handled; /* what the worker had handled when that began */
-};
 
 /** The actors are about to be told to stop. Once, any thread. */
 void tr__shutdown_stats_open(struct tr_system *system);

@@ -7,6 +7,7 @@
 #include "actor/mail/capacity.h"
 #include "actor/mail/mail.h"
 #include "base/assert.h"
+#include "actor/mail/kind.h"
 
 /* All of a stash may come back to a mailbox that was full when its bound became the smallest. */
 static_assert(TR_STASH_BYTES_MAX / 64 + CAPACITY_LARGEST + TR_PAYLOAD_MAX / 32 < CAPACITY_BIAS,

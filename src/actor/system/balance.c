@@ -4,9 +4,9 @@
 #include "actor/cell/cell.h"
 #include "actor/cell/slots.h"
 #include "actor/cell/worker.h"
-#include "actor/mail/mail.h"
 #include "actor/system/leave.h"
 #include "actor/system/move.h"
+#include "actor/mail/mail.h"
 
 struct cell;
 struct worker;

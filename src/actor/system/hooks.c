@@ -5,6 +5,7 @@
 
 #include "actor/cell/log.h"
 #include "actor/cell/system.h"
+#include "actor/system/shutdown.h"
 
 static void hook_main(void *context)
 {

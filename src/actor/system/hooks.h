@@ -10,30 +10,9 @@
 
 #include <troupe/shutdown.h>
 
-#include "os/atomic.h"
+struct hooks;
 
 struct tr_system;
-
-struct hook {
-    struct tr_system *system;
-    tr_status (*on_shutdown)(void *context);
-    void *context;
-    char name[64];
-    tr_hook_phase phase;
-    tr_time timeout_ns;
-    tr_parker *parker; /* of who waits for it */
-    tr_thread *thread; /* NULL: none was made, or it was joined */
-    tr_status status;  /* written by its thread before is_done */
-    atom32 is_done;
-};
-
-struct hooks {
-    struct hook list[TR_HOOKS_MAX]; /* under the lock of the shutdown until that is called */
-    uint32_t count;
-    tr_thread *leader; /* of those before; written by tr_system_shutdown, under the lock */
-    atom32 hung;       /* how many had not returned in time */
-    atom32 are_over;   /* those of TR_AFTER_STOP were called */
-};
 
 /** Whether there is a hook of that phase. Any thread, once the shutdown was called. */
 bool tr__hooks_have(const struct hooks *hooks, tr_hook_phase phase);

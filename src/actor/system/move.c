@@ -8,6 +8,7 @@
 #include "actor/mail/group_address.h"
 #include "actor/mail/mail.h"
 #include "actor/system/balance.h"
+#include "actor/system/shutdown.h"
 #include "actor/time/move_timers.h"
 #include "actor/turn/run.h"
 #include "base/assert.h"

@@ -11,7 +11,10 @@
 #include "actor/cell/log.h"
 #include "actor/cell/system.h"
 #include "actor/cell/upcalls.h"
+#include "actor/mail/shutdown_stats.h"
 #include "actor/system/shutdown.h"
+#include "actor/system/thread_handoff.h"
+#include "actor/turn/blocking.h"
 
 #define WORTH_SAYING_NS (TR_SECOND / 2) /* who stops later than this is named to people */
 

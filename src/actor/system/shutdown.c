@@ -6,6 +6,10 @@
 #include "actor/life/children.h"
 #include "actor/life/keepers.h"
 #include "actor/mail/mail.h"
+#include "actor/mail/shutdown_stats.h"
+#include "actor/system/hooks.h"
+#include "actor/system/thread_handoff.h"
+#include "actor/turn/blocking.h"
 #include "base/assert.h"
 
 void tr__shutdown_init(struct shutdown *shutdown, tr_time timeout_default_ns)

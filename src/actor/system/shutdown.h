@@ -35,12 +35,11 @@
 #ifndef ACTOR_SYSTEM_SHUTDOWN_H
 #define ACTOR_SYSTEM_SHUTDOWN_H
 
-#include <troupe/shutdown.h>
+#include <troupe/status.h>
+#include <troupe/detail/base.h>
+#include <stdbool.h>
 
-#include "actor/system/hooks.h"
-#include "actor/mail/shutdown_stats.h"
-#include "os/atomic.h"
-#include "os/lock.h"
+struct shutdown;
 
 struct tr_system;
 struct worker;
@@ -48,42 +47,6 @@ struct cell;
 
 /** Notes of actors that are slow to stop are at least so far apart. */
 #define SHUTDOWN_SLOW_NS TR_MILLISECOND
-
-/** Of actors in a report, those worth most first. */
-struct report_lines {
-    uint32_t count;
-    tr_report_actor line[TR_REPORT_ACTORS_MAX];
-};
-
-struct shutdown {
-    atomptr parker;       /* of who waits; NULL until the system is started */
-    atom32 workers_ended; /* threads of workers that are about to return */
-    atom32 has_begun;     /* /user has told its children */
-    atom32 is_forced;     /* the deadline has passed: who has not stopped is killed */
-    atom32 is_abandoned;  /* see rule 4; written under the lock */
-    atom32 sweep;         /* number of the last sweep that was asked for */
-    atom64 began_ns;      /* when the actors were told; 0: not yet */
-    atom64 over_ns;       /* when /user had stopped; 0: not yet */
-    atom64 slow_ns;       /* who stops later than this is worth a note */
-    atom64 floor; /* actors have to be worth more than this for a line; see actor/system/report.c */
-    struct shutdown_stats shutdown_stats;
-    tr_time timeout_default_ns;
-    bool is_closing;       /* worker 0's: durable actors cannot be woken any more; see rule 6 */
-    bool are_keepers_told; /* worker 0's: to stop */
-
-    struct lock
-        lock; /* for all below; but for that of a name, nothing else is taken while it is held */
-    bool is_asked_for;
-    bool is_escalated;
-    bool is_lost; /* the thread that waits for the shutdown has returned: final says what is left */
-    tr_error escalation;
-    tr_time called_ns;
-    tr_time timeout_ns;
-    tr_counters before;
-    tr_shutdown_report final; /* slow[] and hook[] while it lasts; all of it when is_lost */
-    struct report_lines lines;
-    struct hooks hooks;
-};
 
 void tr__shutdown_init(struct shutdown *shutdown, tr_time timeout_default_ns);
 /** The system was started: its waiter has a place to sleep. TR_NO_MEMORY, TR_LIMIT. */

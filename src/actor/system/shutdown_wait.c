@@ -7,8 +7,11 @@
 #include "actor/cell/system.h"
 #include "actor/cell/upcalls.h"
 #include "actor/life/keepers.h"
+#include "actor/system/hooks.h"
 #include "actor/system/report.h"
 #include "actor/system/shutdown.h"
+#include "actor/system/thread_handoff.h"
+#include "actor/turn/blocking.h"
 
 /* A worker that is well comes to its next round within a millisecond of being told to. */
 #define BEGIN_PATIENCE_NS (20 * TR_MILLISECOND) /* for /user to begin, before others do its work */

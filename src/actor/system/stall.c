@@ -6,6 +6,7 @@
 
 #include "actor/cell/log.h"
 #include "actor/cell/view.h"
+#include "actor/system/thread_handoff.h"
 
 /* How many lines were left out, when this one may be logged; -1 when it may not. */
 static int64_t may_log(struct stalls *stalls, tr_time now_ns)

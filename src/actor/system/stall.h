@@ -8,22 +8,10 @@
 
 #include <troupe/system.h>
 
-#include "os/atomic.h"
 #include "sched/watch.h"
 
+struct stalls;
 struct view;
-
-/** Written by the watch's thread. */
-struct stalls {
-    tr_time report_ns; /* TR_TURN_REPORT_NS or the application's; 0: none */
-    void (*on_stall)(void *context, const tr_stall *stall);
-    void *context;
-    atom64 total;
-    struct view *views; /* one per worker: the turn of which something was said last */
-    tr_time second_ns;  /* since when lines are counted, */
-    uint32_t logged;    /* and how many there were */
-    uint64_t unlogged;  /* left out since the last line */
-};
 
 struct tr_system;
 

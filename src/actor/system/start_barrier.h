@@ -11,20 +11,10 @@
 
 #include <troupe/system.h>
 
-#include "os/atomic.h"
+#include "actor/cell/system_parts.h"
 
+struct start_barrier;
 struct worker;
-
-struct start_barrier {
-    tr_status (*on_worker_start)(tr_system *system, int worker, void *context);
-    void *context;
-    tr_parker *parker; /* of who starts the workers */
-    atom32 arrived;    /* workers whose function has returned */
-    atom32 status;     /* the first that was not TR_OK, of those that start together */
-    atom32 late;       /* that of the last one that was added later */
-    atom32 is_open;    /* the workers may go on */
-    bool has_called;   /* of tr_system_run_once */
-};
 
 void tr__start_barrier_init(struct start_barrier *start_barrier, const tr_system_options *options);
 void tr__start_barrier_deinit(struct tr_system *system);
@@ -47,12 +37,6 @@ tr_status tr__start_barrier_wait(struct tr_system *system, uint32_t count);
 void tr__start_barrier_open(struct tr_system *system);
 /** Nothing is to run: as if a worker had not started. */
 void tr__start_barrier_refuse(struct start_barrier *start_barrier, tr_status status);
-/** Whether it has failed for some worker: actors that are new are not set up. Any thread. */
-static inline bool start_barrier_has_failed(const struct start_barrier *start_barrier)
-{
-    return (tr_status)atom32_load(&start_barrier->status, ATOM_RELAXED) != TR_OK;
-}
-
 /** Calls it for the only worker of a system without threads, once. */
 tr_status tr__start_barrier_pass_embedded(struct tr_system *system);
 

@@ -8,11 +8,7 @@
 #include <troupe/detail/base.h>
 #include <troupe/status.h>
 #include <troupe/system.h>
-#include <troupe/self.h>
-#include <stdarg.h>
 
-struct cell;
-struct counters;
 struct tr_system;
 
 /** tr_system_new, without the actors of its pool; the options are whole. */

@@ -10,6 +10,7 @@
 #include "actor/cell/upcalls.h"
 #include "actor/cell/view.h"
 #include "actor/mail/mail.h"
+#include "actor/system/stall.h"
 #include "actor/system/worker.h"
 #include "actor/turn/park.h"
 #include "base/assert.h"

@@ -20,10 +20,7 @@
 #include <troupe/system.h>
 
 #include "actor/cell/worker.h"
-#include "os/lock.h"
 #include "sched/watch.h"
-
-struct view;
 
 /** A thread that may act for a worker. The first ones are those that workers begin with. */
 struct handoff_thread {
@@ -51,20 +48,6 @@ struct handoff_thread {
     uint64_t told_number;
     tr_time tell_ns;
     bool is_told;
-};
-
-struct thread_handoff {
-    struct tr_system *system;
-    tr_time after_ns; /* 0: nobody is replaced */
-    uint32_t spares_max;
-    uint32_t worker_count;
-    struct handoff_thread *threads; /* those of the workers, then spares; NULL: it is not open */
-    struct view *views;             /* one for each thread; the watch's */
-    struct lock lock;
-    struct list idle;
-    uint32_t spares; /* made so far; under the lock */
-    bool is_over;
-    atom64 total;
 };
 
 /** What the options say. TR_INVALID_ARGUMENT, TR_LIMIT, TR_NOT_SUPPORTED. */

@@ -8,17 +8,22 @@
 #include "actor/life/failure.h"
 #include "actor/life/spawn.h"
 #include "actor/life/stop.h"
+#include "actor/mail/dead_letter_batch.h"
 #include "actor/mail/outbox.h"
 #include "actor/system/balance.h"
 #include "actor/system/leave.h"
 #include "actor/system/move.h"
+#include "actor/system/shutdown.h"
+#include "actor/system/start_barrier.h"
 #include "actor/system/thread_handoff.h"
 #include "actor/time/timers.h"
 #include "actor/turn/budget.h"
 #include "actor/turn/fault.h"
 #include "actor/turn/park.h"
 #include "actor/turn/run.h"
+#include "actor/verbs/schedule.h"
 #include "base/assert.h"
+#include "actor/mail/kind.h"
 
 #include <stdio.h>
 

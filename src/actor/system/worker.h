@@ -24,8 +24,8 @@ bool tr__worker_slice(struct worker *worker, uint32_t turns_max);
 bool tr__worker_work(struct worker *worker);
 /** The life of a worker's thread: until the system is over. */
 void tr__worker_main(void *worker);
+
 extern const struct loop_hooks tr__worker_hooks;
-extern const struct loop_hooks tr__worker_trapping_hooks; /* of a system that traps faults */
 extern const struct loop_hooks tr__worker_trapping_hooks; /* of a system that traps faults */
 extern const struct loop_hooks tr__worker_handoff_hooks;  /* of one whose threads are replaced */
 

@@ -10,6 +10,8 @@
 #include "actor/mail/mail.h"
 #include "actor/time/move_timers.h"
 #include "base/assert.h"
+#include "actor/mail/address.h"
+#include "actor/mail/kind.h"
 
 /* When what could not be delivered for want of memory is tried again. */
 #define RETRY_NS TR_MILLISECOND

@@ -48,6 +48,4 @@ void tr__timers_drop(struct worker *worker, struct cell *cell);
 /** Takes back the message of a timer, which waits in a mailbox. */
 void tr__timer_void(struct worker *worker, struct envelope *envelope);
 
-/* ---- Of an actor that moves: actor/time/move_timers.c. Owner only. ---- */
-
 #endif

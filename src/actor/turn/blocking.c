@@ -7,6 +7,9 @@
 #include "actor/cell/verb.h"
 #include "actor/turn/park.h"
 #include "base/assert.h"
+#include "actor/mail/address.h"
+#include "actor/mail/kind.h"
+#include "actor/mail/mail.h"
 
 #include <troupe/blocking.h>
 

@@ -20,12 +20,13 @@
 #include <troupe/status.h>
 
 #include "base/list.h"
-#include "os/lock.h"
 
-struct worker;
+struct blocking;
 struct cell;
 struct envelope;
 struct helper;
+struct tr_system;
+struct worker;
 
 struct blocking_job {
     struct list link; /* in the queue, then among those that run */
@@ -38,21 +39,6 @@ struct blocking_job {
     tr_time began_ns;      /* when it was taken from the queue */
     bool
         is_queued; /* under the lock; written by its turn's worker and by the helper that takes it */
-};
-
-/** The helpers of a system. */
-struct blocking {
-    struct tr_system *system;
-    struct lock lock; /* for all below */
-    struct list queue;
-    struct list running;
-    struct list idle; /* of struct helper: asleep, the last one first */
-    struct list over; /* of struct helper: ended, to be joined */
-    uint32_t queued;
-    uint32_t helpers; /* alive */
-    uint32_t helpers_max;
-    bool is_over;
-    bool is_played; /* a kit calls tr__blocking_step; there are no threads */
 };
 
 void tr__blocking_init(struct blocking *blocking, struct tr_system *system, uint32_t helpers_max);

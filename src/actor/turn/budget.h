@@ -29,7 +29,6 @@
 #include "base/list.h"
 #include "queue/tally.h"
 
-struct envelope;
 struct tr_self;
 struct worker;
 

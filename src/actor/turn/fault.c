@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "actor/cell/log.h"
+#include "actor/cell/upcalls.h"
 #include "actor/cell/view.h"
-#include "actor/turn/turn.h"
 #include "base/assert.h"
 #include "os/fault.h"
 #include "os/symbols.h"

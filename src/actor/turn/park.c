@@ -5,6 +5,7 @@
 #include "actor/cell/extra.h"
 #include "actor/cell/state.h"
 #include "actor/cell/upcalls.h"
+#include "actor/mail/dead_letter_batch.h"
 #include "actor/time/timers.h"
 #include "actor/turn/blocking.h"
 #include "actor/turn/budget.h"
@@ -14,6 +15,7 @@
 #include "base/assert.h"
 #include "fiber/jump.h"
 #include "actor/mail/outbox.h"
+#include "actor/mail/kind.h"
 
 enum { SPARE_MAX = 64 }; /* turns that a worker keeps for the next that waits */
 
@@ -159,10 +161,8 @@ tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns)
     struct durable *durable = self->outbox ? extra->durable : NULL;
     if (durable)
         durable->hooks->on_park(self);
-    if (self->capacity.favoured)
-        tr__favour_end(self);
-    if (self->capacity.grant)
-        tr__grant_return(self);
+    if (self->capacity.favoured || self->capacity.grant)
+        tr__turn_return_capacity(self);
     if (cell->flags & CELL_METERED)
         tr__budget_turn_end(self);
     TR_ASSERT_SLOW(!timer_is_armed(&self->waits.deadline));
@@ -334,10 +334,8 @@ bool tr__turn_stick(struct tr_self *self)
             return false;
         worker->stacks.fiber = fiber;
     }
-    if (self->capacity.favoured)
-        tr__favour_end(self);
-    if (self->capacity.grant)
-        tr__grant_return(self);
+    if (self->capacity.favoured || self->capacity.grant)
+        tr__turn_return_capacity(self);
     if (cell->flags & CELL_METERED)
         tr__budget_turn_end(self);
     if (!extra->parked.count)

@@ -13,7 +13,6 @@
 #include "actor/cell/signal.h"
 #include "actor/cell/upcalls.h"
 #include "actor/mail/outcome.h"
-#include "actor/system/worker.h"
 #include "actor/time/timers.h"
 #include "actor/turn/budget.h"
 #include "actor/turn/fault.h"
@@ -21,6 +20,8 @@
 #include "actor/turn/resume.h"
 #include "actor/turn/turn.h"
 #include "base/assert.h"
+#include "actor/mail/kind.h"
+#include "actor/mail/mail.h"
 
 /* There are three of what is RUN_INLINE, each for one way to call handlers. */
 #define RUN_INLINE __attribute__((__always_inline__)) static inline
@@ -360,13 +361,13 @@ RUN_INLINE struct tr_self *run(struct worker *worker, struct cell *cell, struct 
  * in between; each but the last is charged here.
  */
 RUN_INLINE uint32_t cell_run(struct worker *worker, struct task *task, uint32_t turns_max,
-                             enum call_mode mode, const struct loop_hooks *hooks)
+                             enum call_mode mode)
 {
     struct tr_self *self = worker->turns.message;
     self->kind = TURN_MESSAGE;
     self->turns_max = turns_max;
-    if (__builtin_expect(worker->loop.hooks != hooks, 0))
-        loop_call_back(&worker->loop); /* who is in between wants to see each run */
+    if (__builtin_expect(worker->loop.hooks == &worker->shutdown.stats.hooks, 0))
+        loop_call_back(&worker->loop); /* actor/mail/shutdown_stats.h wants to see each run */
     for (;;) {
         struct cell *cell = cell_of_task(task);
         RUN_OPAQUE(cell);
@@ -390,19 +391,17 @@ RUN_INLINE uint32_t cell_run(struct worker *worker, struct task *task, uint32_t 
 
 uint32_t tr__cell_run(struct loop *loop, struct task *task, uint32_t turns_max)
 {
-    return cell_run(worker_of_loop(loop), task, turns_max, CALL_PLAIN, &tr__worker_hooks);
+    return cell_run(worker_of_loop(loop), task, turns_max, CALL_PLAIN);
 }
 
 uint32_t tr__cell_run_trapping(struct loop *loop, struct task *task, uint32_t turns_max)
 {
-    return cell_run(
-        worker_of_loop(loop), task, turns_max, CALL_TRAPPING, &tr__worker_trapping_hooks);
+    return cell_run(worker_of_loop(loop), task, turns_max, CALL_TRAPPING);
 }
 
 uint32_t tr__cell_run_with_handoff(struct loop *loop, struct task *task, uint32_t turns_max)
 {
-    return cell_run(
-        worker_of_loop(loop), task, turns_max, CALL_RELIEVING, &tr__worker_handoff_hooks);
+    return cell_run(worker_of_loop(loop), task, turns_max, CALL_RELIEVING);
 }
 
 /* ---- Where an actor goes after a run. ---- */

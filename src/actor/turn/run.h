@@ -14,9 +14,9 @@ struct worker;
 
 /** Runs an actor: loop_hooks.run. */
 uint32_t tr__cell_run(struct loop *loop, struct task *task, uint32_t turns_max);
-/** The same in a system that traps faults. */
+/** As tr__cell_run, in a system that traps faults. */
 uint32_t tr__cell_run_trapping(struct loop *loop, struct task *task, uint32_t turns_max);
-/** The same in a system whose threads are replaced. */
+/** As tr__cell_run, in a system whose threads are replaced. */
 uint32_t tr__cell_run_with_handoff(struct loop *loop, struct task *task, uint32_t turns_max);
 /** Puts an actor that has been set up, or whose run is over, where it belongs. */
 void tr__cell_park_or_requeue(struct worker *worker, struct cell *cell);

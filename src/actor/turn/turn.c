@@ -4,6 +4,8 @@
 #include "actor/cell/signal.h"
 #include "actor/cell/upcalls.h"
 #include "actor/cell/worker.h"
+#include "actor/mail/dead_letter.h"
+#include "actor/mail/dead_letter_batch.h"
 #include "actor/mail/stash.h"
 #include "actor/time/timers.h"
 #include "actor/turn/budget.h"
@@ -13,6 +15,7 @@
 #include "base/assert.h"
 #include "fiber/jump.h"
 #include "wire/copy.h"
+#include "actor/mail/kind.h"
 
 static const tr_next same = {TR_NEXT_SAME};
 static const tr_next failed = {TR_NEXT_FAILED};
@@ -137,10 +140,8 @@ bool tr__turn_finish(struct tr_self *self, tr_next next)
     struct worker *worker = self->worker;
     if (self->frame)
         next = cell_durable(self->cell)->hooks->on_crash(self, next);
-    if (self->capacity.favoured)
-        tr__favour_end(self);
-    if (self->capacity.grant)
-        tr__grant_return(self);
+    if (self->capacity.favoured || self->capacity.grant)
+        tr__turn_return_capacity(self);
     if (self->is_barrier)
         tr__barrier_end(self);
     self->state = TURN_ENDED; /* a defer waits for nothing */

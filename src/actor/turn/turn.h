@@ -38,9 +38,6 @@ void tr__turn_unhandled(struct tr_self *self);
 /** The end of a turn that is more than ordinary, on the fiber of the worker. As tr__turn_apply_result. */
 bool tr__turn_finish(struct tr_self *self, tr_next next);
 
-/** Ends the turn where it stands; its error says why. On the fiber of that turn. */
-TR_NO_RETURN void tr__turn_crash(struct tr_self *self);
-
 /** The same with another result than a failure. */
 TR_NO_RETURN void tr__turn_abort(struct tr_self *self, tr_next next);
 

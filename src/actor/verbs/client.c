@@ -11,12 +11,14 @@
 #include "actor/cell/upcalls.h"
 #include "actor/life/watchers.h"
 #include "actor/mail/capacity.h"
+#include "actor/mail/dead_letter.h"
 #include "actor/mail/mail.h"
 #include "actor/mail/outcome.h"
 #include "actor/mail/refusal.h"
 #include "actor/verbs/client_ask.h"
 #include "actor/verbs/client_call.h"
 #include "base/assert.h"
+#include "actor/mail/address.h"
 
 struct tr_outcome;
 struct tr_probe;

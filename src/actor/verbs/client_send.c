@@ -8,16 +8,17 @@
 #include "actor/ask/waiters.h"
 #include "actor/cell/client.h"
 #include "actor/cell/log.h"
-#include "actor/cell/post.h"
 #include "actor/life/pooled.h"
 #include "actor/life/spawn.h"
 #include "actor/mail/capacity.h"
+#include "actor/mail/dead_letter.h"
 #include "actor/mail/group_address.h"
 #include "actor/mail/group_pick.h"
 #include "actor/mail/mail.h"
 #include "actor/mail/outcome.h"
 #include "actor/verbs/client.h"
 #include "mem/envelope.h"
+#include "actor/mail/address.h"
 
 static tr_status refuse(struct tr_client *client, uint64_t to, const tr_type *type,
                         tr_status reason)

@@ -8,7 +8,6 @@
 #include <troupe/status.h>
 #include <troupe/message.h>
 
-#include "mem/envelope.h"
 #include "actor/mail/kind.h"
 
 struct cell;

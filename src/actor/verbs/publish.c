@@ -11,9 +11,13 @@
 #include "actor/cell/system.h"
 #include "actor/cell/verb.h"
 #include "actor/mail/capacity.h"
+#include "actor/mail/dead_letter.h"
 #include "actor/mail/mail.h"
+#include "actor/verbs/topic.h"
 #include "base/assert.h"
 #include "mem/shared.h"
+#include "actor/mail/address.h"
+#include "actor/mail/kind.h"
 
 #include <troupe/topic.h>
 

@@ -9,10 +9,14 @@
 #include "actor/cell/upcalls.h"
 #include "actor/life/pooled.h"
 #include "actor/life/spawn.h"
+#include "actor/mail/dead_letter.h"
+#include "actor/mail/group_address.h"
 #include "actor/mail/group_pick.h"
 #include "actor/mail/mail.h"
 #include "base/assert.h"
 #include "wire/copy.h"
+#include "actor/mail/address.h"
+#include "actor/mail/kind.h"
 
 enum {
     ROUND_MAX = 1024, /* schedules that fire before actors get their turn */

@@ -19,11 +19,10 @@
 #define ACTOR_VERBS_SCHEDULE_H
 
 #include "mem/source.h"
-#include "os/lock.h"
-#include "timer/wheel.h"
 
 struct cell;
 struct schedule;
+struct schedules;
 struct worker;
 
 /** Where a schedule is found by its number: the place's generation and its index, from 1. */
@@ -31,20 +30,6 @@ struct schedule_place {
     struct schedule *schedule; /* NULL: free */
     uint32_t generation;
     uint32_t free_next; /* of a free place: the next one, from 1; 0 for none */
-};
-
-struct schedules {
-    struct lock lock;
-    atom64 next_ns;  /* when worker 0 is to look; written under the lock */
-    uint32_t linked; /* actors of schedules among the children of /user; worker 0 only */
-    /* Under the lock. */
-    struct wheel wheel;
-    struct schedule_place *places;
-    uint32_t place_count;
-    uint32_t free_first;
-    uint32_t count;
-    uint32_t generation_first;
-    uint64_t causal_next;
 };
 
 /** `seed` makes the numbers of this system differ from another's. */

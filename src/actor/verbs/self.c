@@ -8,16 +8,16 @@
 #include "actor/ask/answer.h"
 #include "actor/ask/ask_open.h"
 #include "actor/ask/deliver.h"
-#include "actor/ask/line.h"
-#include "actor/ask/waiters.h"
 #include "actor/cell/log.h"
 #include "actor/cell/verb.h"
-#include "actor/mail/group_pick.h"
+#include "actor/mail/dead_letter.h"
+#include "actor/mail/group_address.h"
 #include "actor/mail/mail.h"
 #include "actor/turn/turn.h"
-#include "base/assert.h"
 #include "wire/copy.h"
 #include "wire/type.h"
+#include "actor/mail/address.h"
+#include "actor/mail/kind.h"
 
 /* ---- Messages. ---- */
 
@@ -277,41 +277,6 @@ tr_next tr_self_become(tr_self *self, const tr_behavior *behavior, const tr_type
     return TR_VALUE(tr_next, TR_NEXT_BECOME);
 }
 
-static void error_fill(struct tr_self *self, tr_status status, const char *format, va_list list)
-{
-    if (!format)
-        format = "";
-    turn_require_slow_end(self);
-    self->error = (tr_error){.status = status, .actor = tr_ref_from_bits(self->cell->identity)};
-    vsnprintf(self->error.text, sizeof self->error.text, format, list);
-    snprintf(self->error.where,
-             sizeof self->error.where,
-             "%s",
-             self->envelope ? self->envelope->type->name : "a signal");
-}
-
-tr_next tr_fail(tr_self *self, tr_status status, const char *format, ...)
-{
-    TURN_VERB(self);
-    va_list list;
-    va_start(list, format);
-    if (self)
-        error_fill(self, status, format, list);
-    va_end(list);
-    return TR_VALUE(tr_next, TR_NEXT_FAILED);
-}
-
-void tr_crash(tr_self *self, tr_status status, const char *format, ...)
-{
-    TURN_VERB(self);
-    TR_ASSERT(self); /* there is no turn to end */
-    va_list list;
-    va_start(list, format);
-    error_fill(self, status, format, list);
-    va_end(list);
-    tr__turn_crash(self);
-}
-
 tr_ref tr_self_spawn(tr_self *self, const tr_spawn_args *args)
 {
     TURN_VERB(self);
@@ -348,11 +313,6 @@ tr_ref tr_parent(const tr_self *self)
     if (!parent || parent == self->worker->system->user.guardian)
         return TR_NOBODY;
     return tr_ref_from_bits(parent->identity);
-}
-
-tr_ref tr_sender(const tr_self *self)
-{
-    return tr_ref_from_bits(self ? turn_sender(self) : 0);
 }
 
 const char *tr_path(const tr_self *self)
@@ -432,14 +392,6 @@ uint64_t tr_causal_id(const tr_self *self)
 }
 
 /* ---- Time, chance, log. ---- */
-
-tr_time tr_now(const tr_self *self)
-{
-    if (!self)
-        return 0;
-    const tr_platform *platform = self->worker->system->platform;
-    return platform->mono_now(platform);
-}
 
 tr_time tr_wall_now(const tr_self *self)
 {

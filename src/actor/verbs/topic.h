@@ -15,17 +15,14 @@
 #ifndef ACTOR_VERBS_TOPIC_H
 #define ACTOR_VERBS_TOPIC_H
 
-#include <troupe/limits.h>
-
 #include "actor/cell/names.h"
 #include "os/atomic.h"
 #include "os/lock.h"
 
+struct topics;
 struct tr_system;
 
 enum {
-    TOPICS_CHUNK = 256,
-    TOPICS_CHUNKS = TR_TOPICS_MAX / TOPICS_CHUNK,
     SUBSCRIBERS_LEAST = 8 /* places of a table */
 };
 
@@ -45,15 +42,6 @@ struct topic {
     struct subscribers *subscribers; /* under the lock; NULL: nobody */
     struct name *name;               /* or NULL; under the lock of all */
     uint32_t free_next;              /* place + 1 of the next free one; under the lock of all */
-};
-
-struct topics {
-    struct lock lock;
-    atomptr chunks[TOPICS_CHUNKS]; /* of struct topic; written under the lock, read by anybody */
-    uint32_t used;                 /* places that were ever used; under the lock, as the rest */
-    uint32_t free_first;           /* place + 1, 0 for none */
-    uint32_t generation_first;
-    struct names names;
 };
 
 void tr__topics_init(struct topics *topics, struct tr_system *system);

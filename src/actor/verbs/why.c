@@ -6,9 +6,11 @@
 #include "actor/cell/view.h"
 #include "actor/life/supervise.h"
 #include "actor/turn/park.h"
+#include "actor/mail/mail.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <stdarg.h>
 
 enum {
     TURNS_MAX = 6,     /* turns that wait and are told one by one */

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <stdarg.h>
 
 #include "actor/ask/ask.h"
 #include "actor/ask/turn_asks.h"
@@ -13,11 +14,14 @@
 #include "actor/cell/upcalls.h"
 #include "actor/cell/verb.h"
 #include "actor/cell/view.h"
+#include "actor/mail/group_address.h"
 #include "actor/mail/refusal.h"
 #include "actor/turn/park.h"
 #include "actor/verbs/client_ask.h"
 #include "actor/verbs/why.h"
 #include "base/assert.h"
+#include "actor/mail/address.h"
+#include "actor/mail/mail.h"
 
 /* ---- Answers. ---- */
 
