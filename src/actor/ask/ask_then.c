@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "actor/mail/address.h"
 #include "actor/turn/budget.h"
 #include "actor/system/thread_handoff.h"
 #include "actor/turn/turn.h"

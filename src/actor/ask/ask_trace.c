@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "actor/mail/address.h"
 #include "actor/ask/batch.h"
 #include "actor/turn/park.h"
 #include "actor/ask/turn_asks.h"

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "actor/mail/address.h"
 #include "actor/life/extra.h"
 #include "actor/cell/upcalls.h"
 #include "actor/cell/lifecycle.h"

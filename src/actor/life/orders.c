@@ -2,6 +2,7 @@
 /**
  * What an actor can order others to do in a turn: stop, be killed, be suspended, go on.
  */
+#include "actor/mail/address.h"
 #include "actor/mail/outbox.h"
 #include "actor/mail/mail.h"
 #include "actor/system/thread_handoff.h"

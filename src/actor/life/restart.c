@@ -9,6 +9,7 @@
  */
 #include <string.h>
 
+#include "actor/mail/address.h"
 #include "actor/ask/ask.h"
 #include "actor/ask/ask_then.h"
 #include "actor/turn/blocking.h"

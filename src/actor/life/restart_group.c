@@ -9,6 +9,7 @@
  */
 #include <string.h>
 
+#include "actor/mail/address.h"
 #include "actor/life/children.h"
 #include "actor/life/extra.h"
 #include "actor/life/supervise.h"

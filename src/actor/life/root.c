@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/life/root.h"
 
+#include "actor/mail/address.h"
 #include "actor/mail/mail.h"
 #include "actor/life/supervise.h"
 #include "base/assert.h"

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "actor/mail/address.h"
 #include "actor/life/children.h"
 #include "actor/life/extra.h"
 #include "actor/mail/signal.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/life/watchers.h"
 
+#include "actor/mail/address.h"
 #include "actor/cell/upcalls.h"
 #include "actor/verbs/client.h"
 #include "actor/life/extra.h"

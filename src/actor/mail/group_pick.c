@@ -2,6 +2,7 @@
 /**
  * Picking a member of a group, on the thread of who sends, and sending to it.
  */
+#include "actor/mail/address.h"
 #include "actor/mail/group_address.h"
 
 #include "actor/ask/line.h"

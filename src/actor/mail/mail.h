@@ -13,7 +13,7 @@
 
 #include "actor/cell/durable.h"
 #include "actor/cell/system.h"
-#include "actor/mail/address.h"
+#include "actor/mail/kind.h"
 #include "base/assert.h"
 
 /** Who sent the message of a turn, 0 for nobody. A timer's envelope uses the place otherwise. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/mail/outbox.h"
 
+#include "actor/mail/address.h"
 #include "actor/ask/ask.h"
 #include "actor/life/extra.h"
 #include "actor/mail/group_address.h"

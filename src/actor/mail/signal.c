@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/mail/signal.h"
 
+#include "actor/mail/address.h"
 #include "actor/time/timers.h"
 
 #define SIGNAL_TYPE(m)                                                                             \

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "actor/mail/address.h"
 #include "actor/ask/ask.h"
 #include "actor/life/extra.h"
 #include "actor/system/leave.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/turn/blocking.h"
 
+#include "actor/mail/address.h"
 #include "actor/cell/upcalls.h"
 #include "actor/life/extra.h"
 #include "actor/system/thread_handoff.h"

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "actor/mail/address.h"
 #include "actor/ask/ask.h"
 #include "actor/mail/signal.h"
 #include "actor/life/spawn.h"

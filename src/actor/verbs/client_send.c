@@ -2,6 +2,7 @@
 /**
  * What clients say: messages, orders, spawns, and how they wait for what comes of it.
  */
+#include "actor/mail/address.h"
 #include "actor/ask/ask.h"
 #include "actor/verbs/client.h"
 #include "actor/life/pooled.h"

@@ -5,6 +5,7 @@
  * A publish has two passes. The first takes an envelope for each subscriber, and the message that they
  * share; it may fail, and then nothing has happened. The second sends them, which needs no memory.
  */
+#include "actor/mail/address.h"
 #include "actor/verbs/client.h"
 #include "actor/ask/line.h"
 #include "actor/system/thread_handoff.h"

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "actor/mail/address.h"
 #include "actor/mail/mail.h"
 #include "actor/life/pooled.h"
 #include "actor/life/spawn.h"

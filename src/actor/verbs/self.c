@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "actor/mail/address.h"
 #include "actor/ask/ask_open.h"
 #include "actor/ask/deliver.h"
 #include "actor/ask/line.h"

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "actor/mail/address.h"
 #include "actor/verbs/client.h"
 #include "actor/cell/upcalls.h"
 #include "actor/turn/park.h"
