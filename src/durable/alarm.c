@@ -4,6 +4,7 @@
 #include <string.h>
 #include <troupe/wire.h>
 
+#include "actor/mail/address.h"
 #include "actor/system/thread_handoff.h"
 #include "base/assert.h"
 #include "durable/clock.h"

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "actor/mail/address.h"
 #include "actor/life/pooled.h"
 #include "base/assert.h"
 #include "durable/alarm.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "actor/mail/address.h"
 #include "pool/local_places.h"
 
 #include "actor/mail/mail.h"

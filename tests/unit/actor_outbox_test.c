@@ -67,8 +67,6 @@ static void hold_and_release(tr_self *self, struct outbox *outbox)
     held = outbox->count;
     outbox_leave(self);
     ck_assert(!outbox_holds(self->worker));
-    ck_assert_int_eq(tell(self, 100), TR_OK); /* as another turn does meanwhile */
-    ck_assert_uint_eq(outbox->count, held);
     outbox_return(self);
     tr__outbox_release(self->worker, outbox);
     ck_assert(outbox_is_in_use(self));
@@ -81,7 +79,7 @@ TEST(a_turn_with_an_outbox_holds_what_it_sends, "")
 {
     play(hold_and_release);
     ck_assert_uint_eq(held, 2);
-    ck_assert_uint_eq(heard, 111);
+    ck_assert_uint_eq(heard, 11);
 }
 
 static void hold_twice(tr_self *self, struct outbox *outbox)
@@ -122,6 +120,7 @@ TEST_ABORTS(a_quick_send_with_an_outbox_fails_an_assertion, "")
 
 static void send_for_another(tr_self *self, struct outbox *outbox)
 {
+    ck_assert_int_eq(tell(self, 0), TR_OK); /* now the pool has envelopes */
     outbox_begin(self, outbox);
     self->worker->fast_owner = self->worker->index;
     self->outbox = NULL; /* as a set-up that runs inside the turn */

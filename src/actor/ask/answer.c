@@ -8,6 +8,7 @@
 #include <string.h>
 #include <troupe/ask.h>
 
+#include "actor/mail/address.h"
 #include "actor/ask/ask.h"
 #include "actor/ask/ask_open.h"
 #include "actor/ask/batch.h"

@@ -5,10 +5,9 @@
  * MAIL_KINDS below is the table. A new kind is one row of it; whoever handles mail asks the row and compares no
  * kinds by their order. A row has
  *   - the kind, ENVELOPE_<kind>;
- *   - where it goes when its receiver takes it in: the mailbox in which it waits for its turn;
- *   - or the function that takes it at once. It gets mail to earlier tenants of the slot too, and to actors that
- *     have stopped, and owns the envelope. A function of a later room is declared in
- *     actor/cell/upcalls.h;
+ *   - the mailbox in which it waits for its turn; or TAKEN: a function takes it when it arrives, which is named in
+ *     the table of kind.c. Such a function gets mail to earlier tenants of the slot too, and to actors that have
+ *     stopped, and owns the envelope. If it is of a later room, actor/cell/upcalls.h declares it;
  *   - its properties, MAIL_...: those of enum mail_property, joined by |.
  * Where the kind is a constant, which it is on every hot path, a question to the table costs nothing; elsewhere
  * it is a test of one bit.
@@ -34,7 +33,8 @@ enum mail_property {
 
 /** The mailbox of an actor in which mail of a kind waits. */
 enum mail_box {
-    MAIL_BOX_NONE, /* it has a function that takes it, or never comes to an actor */
+    MAIL_BOX_NONE,  /* it never comes to an actor */
+    MAIL_BOX_TAKEN, /* in no mailbox: a function takes it */
     MAIL_BOX_REPLIES,
     MAIL_BOX_EXCEPTIONS,
     MAIL_BOX_REQUESTS, /* of an actor that is TR_BY_KIND, else with the notices */
@@ -49,69 +49,69 @@ enum mail_box {
 
 /* clang-format off */
 #define MAIL_KINDS(KIND)                                                                           \
-    /*   kind       mailbox     taken by               properties */                               \
-    KIND(REPLY,     REPLIES,    NULL,                  MAIL_ANSWER)                                \
-    KIND(EXCEPTION, EXCEPTIONS, NULL,                  MAIL_ANSWER)                                \
-    KIND(ASK,       REQUESTS,   NULL,                  MAIL_ORDINARY | MAIL_HAS_NUMBER)            \
-    KIND(NOTICE,    NOTICES,    NULL,                  MAIL_ORDINARY)                              \
+    /*   kind       mailbox     properties */                                                      \
+    KIND(REPLY,     REPLIES,    MAIL_ANSWER)                                                       \
+    KIND(EXCEPTION, EXCEPTIONS, MAIL_ANSWER)                                                       \
+    KIND(ASK,       REQUESTS,   MAIL_ORDINARY | MAIL_HAS_NUMBER)                                   \
+    KIND(NOTICE,    NOTICES,    MAIL_ORDINARY)                                                     \
     /* Of a timer. It waits at a barrier of a durable actor: mail_holds_events. */                 \
-    KIND(EVENT,     EVENTS,     NULL,                  MAIL_COUNTS | MAIL_PASSES_BARRIER)          \
+    KIND(EVENT,     EVENTS,     MAIL_COUNTS | MAIL_PASSES_BARRIER)                                 \
     /* Of the runtime, by arrival: see actor/mail/signal.h. */                                     \
-    KIND(SIGNAL,    NOTICES,    NULL,                  MAIL_COUNTS)                                \
+    KIND(SIGNAL,    NOTICES,    MAIL_COUNTS)                                                       \
     /* Orders. STOP is a PoisonPill, and comes behind what a durable turn has sent before it. */   \
-    KIND(STOP,      NONE,       tr__order_mail,        MAIL_PASSES_SEAL | MAIL_IS_HELD)            \
-    KIND(KILL,      NONE,       tr__order_mail,        MAIL_PASSES_SEAL)                           \
-    KIND(SUSPEND,   NONE,       tr__order_mail,        MAIL_PASSES_SEAL)                           \
-    KIND(RESUME,    NONE,       tr__order_mail,        MAIL_PASSES_SEAL)                           \
+    KIND(STOP,      TAKEN,      MAIL_PASSES_SEAL | MAIL_IS_HELD)                                   \
+    KIND(KILL,      TAKEN,      MAIL_PASSES_SEAL)                                                  \
+    KIND(SUSPEND,   TAKEN,      MAIL_PASSES_SEAL)                                                  \
+    KIND(RESUME,    TAKEN,      MAIL_PASSES_SEAL)                                                  \
     /* Taken back while it was queued: dropped when its turn comes. */                             \
-    KIND(VOID,      NOTICES,    NULL,                  MAIL_PASSES_BARRIER)                        \
+    KIND(VOID,      NOTICES,    MAIL_PASSES_BARRIER)                                               \
     /* To an actor: say when you are up. */                                                        \
-    KIND(PROBE,     NOTICES,    NULL,                  MAIL_PASSES_SEAL | MAIL_PASSES_BARRIER)     \
+    KIND(PROBE,     NOTICES,    MAIL_PASSES_SEAL | MAIL_PASSES_BARRIER)                            \
     /* To a client: how a spawn or a probe ended; holds a tr_error. */                             \
-    KIND(OUTCOME,   NONE,       NULL,                  0)                                          \
+    KIND(OUTCOME,   NONE,       0)                                                                 \
     /* An ask in its turn, after its answer: never sent. */                                        \
-    KIND(ANSWERED,  NONE,       NULL,                  0)                                          \
+    KIND(ANSWERED,  NONE,       0)                                                                 \
     /* A sender waits for capacity; to that sender: capacity, or why there is none; from it: */    \
     /* capacity that it did not need. See actor/ask/waiters.h. */                                  \
-    KIND(WANTED,    NONE,       tr__waiters_mail,      MAIL_PASSES_SEAL)                           \
-    KIND(GRANT,     NONE,       tr__waiters_mail,      MAIL_PASSES_SEAL)                           \
-    KIND(BACK,      NONE,       tr__waiters_mail,      MAIL_PASSES_SEAL)                           \
+    KIND(WANTED,    TAKEN,      MAIL_PASSES_SEAL)                                                  \
+    KIND(GRANT,     TAKEN,      MAIL_PASSES_SEAL)                                                  \
+    KIND(BACK,      TAKEN,      MAIL_PASSES_SEAL)                                                  \
     /* To an actor that was asked: where is this request? To the asker: the answer to that. */     \
     /* See actor/ask/ask_trace.h. */                                                               \
-    KIND(TRACE,     NONE,       tr__waiters_mail,      MAIL_PASSES_SEAL)                           \
-    KIND(TRACED,    NONE,       tr__waiters_mail,      MAIL_PASSES_SEAL)                           \
+    KIND(TRACE,     TAKEN,      MAIL_PASSES_SEAL)                                                  \
+    KIND(TRACED,    TAKEN,      MAIL_PASSES_SEAL)                                                  \
     /* Does an actor that waits for capacity wait for itself? See actor/ask/ring.h. */             \
-    KIND(RING,      NONE,       tr__waiters_mail,      MAIL_PASSES_SEAL)                           \
+    KIND(RING,      TAKEN,      MAIL_PASSES_SEAL)                                                  \
     /* What tr_blocking runs for a turn has returned: see actor/turn/blocking.h. */                \
-    KIND(RETURNED,  NONE,       tr__blocking_returned, MAIL_PASSES_SEAL)                           \
+    KIND(RETURNED,  TAKEN,      MAIL_PASSES_SEAL)                                                  \
     /* What holds you up? See actor/verbs/why.h. */                                                \
-    KIND(WHY,       NONE,       tr__why_mail,          MAIL_PASSES_SEAL | MAIL_HAS_NUMBER)         \
+    KIND(WHY,       TAKEN,      MAIL_PASSES_SEAL | MAIL_HAS_NUMBER)                                \
     /* What a durable actor has written is on disk: see actor/mail/outbox.h. */                    \
-    KIND(STORED,    NONE,       tr__stored_mail,       MAIL_PASSES_SEAL)                           \
+    KIND(STORED,    TAKEN,      MAIL_PASSES_SEAL)                                                  \
     /* From an actor that wants to be notified of an end: see actor/life/watchers.h. */            \
-    KIND(WATCH,     NONE,       tr__watch_mail,        MAIL_PASSES_SEAL)                           \
-    KIND(UNWATCH,   NONE,       tr__watch_mail,        MAIL_PASSES_SEAL)                           \
+    KIND(WATCH,     TAKEN,      MAIL_PASSES_SEAL)                                                  \
+    KIND(UNWATCH,   TAKEN,      MAIL_PASSES_SEAL)                                                  \
     /* To the parent: a child has failed. To the child: what becomes of it. To a sibling: go */    \
     /* down, or start again; and from it: it has. See actor/life/supervise.h. */                   \
-    KIND(FAILED,    NONE,       tr__supervision_mail,  MAIL_PASSES_SEAL)                           \
-    KIND(DECIDED,   NONE,       tr__supervision_mail,  MAIL_PASSES_SEAL)                           \
-    KIND(DOWN,      NONE,       tr__supervision_mail,  MAIL_PASSES_SEAL)                           \
-    KIND(UP,        NONE,       tr__supervision_mail,  MAIL_PASSES_SEAL)
+    KIND(FAILED,    TAKEN,      MAIL_PASSES_SEAL)                                                  \
+    KIND(DECIDED,   TAKEN,      MAIL_PASSES_SEAL)                                                  \
+    KIND(DOWN,      TAKEN,      MAIL_PASSES_SEAL)                                                  \
+    KIND(UP,        TAKEN,      MAIL_PASSES_SEAL)
 /* clang-format on */
 
-#define MAIL_KIND_NAME(kind, box, taker, properties) ENVELOPE_##kind,
+#define MAIL_KIND_NAME(kind, box, properties) ENVELOPE_##kind,
 enum envelope_kind { MAIL_KINDS(MAIL_KIND_NAME) MAIL_KIND_COUNT };
 #undef MAIL_KIND_NAME
 
 /** Takes an envelope that has arrived. Owner only. */
 typedef void mail_taker(struct worker *worker, struct cell *cell, struct envelope *envelope);
 
-/** By kind: what takes mail of it; NULL: it waits in a mailbox. */
+/** By kind: the function that takes mail of it; NULL: it waits in a mailbox. */
 extern mail_taker *const tr__mail_takers[MAIL_KIND_COUNT];
 
 static_assert(MAIL_KIND_COUNT <= 32, "a set of kinds is a word");
 
-#define MAIL_KIND_BIT(kind, box, taker, properties)                                                \
+#define MAIL_KIND_BIT(kind, box, properties)                                                       \
     | ((properties)&property ? UINT32_C(1) << ENVELOPE_##kind : 0)
 /** Whether mail of a kind has a property. */
 ATOM_INLINE bool kind_has(uint32_t kind, enum mail_property property)
@@ -121,7 +121,7 @@ ATOM_INLINE bool kind_has(uint32_t kind, enum mail_property property)
 }
 #undef MAIL_KIND_BIT
 
-#define MAIL_KIND_BOX(kind, box, taker, properties) MAIL_BOX_##box,
+#define MAIL_KIND_BOX(kind, box, properties) MAIL_BOX_##box,
 /** Where mail of a kind waits. */
 ATOM_INLINE enum mail_box kind_box(uint32_t kind)
 {

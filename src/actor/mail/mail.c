@@ -122,8 +122,9 @@ static void take_in_message(struct worker *worker, struct cell *cell, struct env
     case MAIL_BOX_EVENTS:
         ring_push(&cell->events, envelope);
         break;
+    case MAIL_BOX_TAKEN:
     case MAIL_BOX_NONE:
-        TR_UNREACHABLE("mail that no actor gets");
+        TR_UNREACHABLE("mail that waits in no mailbox");
     }
 }
 
