@@ -8,7 +8,6 @@
 #include "actor/system/thread_handoff.h"
 #include "base/assert.h"
 #include "durable/clock.h"
-#include "actor/system/system.h"
 #include "actor/mail/mail.h"
 #include "actor/cell/log.h"
 #include "actor/cell/verb.h"

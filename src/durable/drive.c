@@ -10,7 +10,6 @@
 
 #include <string.h>
 
-#include "actor/cell/extra.h"
 #include "actor/turn/park.h"
 #include "actor/life/pooled.h"
 #include "actor/life/stop.h"
@@ -20,7 +19,6 @@
 #include "durable/retry_backoff.h"
 #include "durable/queue.h"
 #include "durable/waker.h"
-#include "actor/system/system.h"
 #include "actor/system/report.h"
 #include "actor/cell/log.h"
 #include "actor/mail/stash.h"

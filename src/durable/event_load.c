@@ -10,7 +10,6 @@
 #include "durable/events.h"
 #include "durable/shapes.h"
 #include "wire/shape.h"
-#include "actor/system/system.h"
 #include "actor/cell/log.h"
 
 enum { MADE_FRONT = 16 }; /* before what a migration makes; keeps its alignment */

@@ -12,7 +12,6 @@
 #include "durable/shapes.h"
 #include "wire/shape.h"
 #include "wire/type.h"
-#include "actor/system/system.h"
 #include "actor/cell/log.h"
 #include "actor/cell/verb.h"
 

@@ -13,7 +13,6 @@
 #include "durable/shapes.h"
 #include "durable/waker.h"
 #include "pool/pool.h"
-#include "actor/system/system.h"
 #include "actor/cell/log.h"
 #include "actor/cell/verb.h"
 #include "actor/cell/client.h"

@@ -11,7 +11,6 @@
 #include "durable/queue.h"
 #include "durable/shapes.h"
 #include "wire/type.h"
-#include "actor/system/system.h"
 #include "actor/cell/log.h"
 
 #define INTERVAL_NS TR_SECOND

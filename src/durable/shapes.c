@@ -6,7 +6,6 @@
 
 #include "wire/shape.h"
 #include "wire/tail.h"
-#include "actor/system/system.h"
 #include "actor/cell/log.h"
 
 enum {

@@ -14,7 +14,6 @@
 #include "durable/retry_backoff.h"
 #include "durable/queue.h"
 #include "actor/ask/answer.h"
-#include "actor/system/system.h"
 #include "actor/cell/log.h"
 #include "actor/cell/verb.h"
 #include "actor/mail/kind.h"

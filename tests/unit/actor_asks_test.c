@@ -10,7 +10,6 @@
 #include <troupe/troupe.h>
 
 #include "actor/ask/ask.h"
-#include "actor/cell/extra.h"
 #include "actor/turn/park.h"
 #include "actor/cell/system.h"
 

@@ -14,7 +14,6 @@
 #include "actor/mail/mail.h"
 #include "os/virtual.h"
 #include "actor/system/worker.h"
-#include "actor/system/system.h"
 #include "mem/envelope.h"
 #include "actor/cell/post.h"
 

@@ -13,7 +13,6 @@
 #include "actor/mail/mail.h"
 #include "base/hash.h"
 #include "actor/system/worker.h"
-#include "actor/system/system.h"
 #include "actor/cell/post.h"
 
 enum { KINDS = ENVELOPE_EVENT + 1, LIST_MAX = 4096 };

@@ -6,7 +6,6 @@
 #include "support/kits.h"
 
 #include "actor/cell/view.h"
-#include "actor/system/system.h"
 
 TR_MESSAGE(nap);
 TR_MESSAGE(bear, (u32, depth), (bool, is_named));

@@ -12,7 +12,6 @@
 #include "base/rng.h"
 #include "durable/host.h"
 #include "support/stores.h"
-#include "store/disk.h"
 
 TR_MESSAGE(acted, (i64, value));
 TR_REQUEST(act, acted, (u64, call), (i64, n));

@@ -12,7 +12,6 @@
 #include "durable/host.h"
 #include "store/core.h"
 #include "store/driver.h"
-#include "store/disk.h"
 
 /* ---- A kit on a disk. ---- */
 

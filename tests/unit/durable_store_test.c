@@ -8,7 +8,6 @@
 #include "support/things.h"
 
 #include "actor/cell/system.h"
-#include <troupe/durable.h>
 
 enum { SEEDS = TEST_SEEDS(10) };
 

@@ -14,7 +14,6 @@
 #include "actor/cell/system.h"
 #include "os/virtual.h"
 #include "actor/system/shutdown_wait.h"
-#include <troupe/durable.h>
 
 static tr_next add_and_stay(tr_self *self, struct thing_state *state, int64_t n)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The asks of an actor, by number: open addressing, at most three quarters full.
+ * The record of an ask, and the asks of an actor, by number: open addressing, at most three quarters full. What becomes
+ * of an ask is in actor/ask/ask.h.
  *
  * The newest ask is beside it, so that asks of which each is answered before the next is made need no
  * table at all. An actor that has none gets one that the worker keeps empty for this. Owner only.

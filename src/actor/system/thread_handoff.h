@@ -12,7 +12,7 @@
  * CONTROL_BACK, posts the actor's door, and waits. The next run of the actor hands the worker to it:
  * the loop's fiber is left as if it switched to the turn's, the thread that ran it becomes a spare, and
  * the other one goes on where it stood, in the verb. So one thread at a time acts for a worker, and
- * no verb knows of any of this but for its first line, TURN_VERB.
+ * no verb knows of any of this but for its first line, TURN_VERB of actor/cell/verb.h.
  */
 #ifndef ACTOR_SYSTEM_THREAD_HANDOFF_H
 #define ACTOR_SYSTEM_THREAD_HANDOFF_H
