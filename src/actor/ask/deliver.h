@@ -13,7 +13,7 @@
 #ifndef ACTOR_ASK_DELIVER_H
 #define ACTOR_ASK_DELIVER_H
 
-#include "actor/ask/ask.h"
+#include "actor/cell/ask_table.h"
 #include "actor/ask/line.h"
 #include "actor/mail/mail.h"
 #include "actor/mail/kind.h"

@@ -6,7 +6,7 @@
 #include "actor/cell/worker.h"
 #include "actor/system/leave.h"
 #include "actor/system/move.h"
-#include "actor/mail/mail.h"
+#include "actor/mail/kind.h"
 
 struct cell;
 struct worker;
