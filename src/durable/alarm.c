@@ -7,6 +7,7 @@
 #include "actor/system/thread_handoff.h"
 #include "base/assert.h"
 #include "durable/clock.h"
+#include "store/read.h"
 
 static const struct alarm_retry retry = {0};
 

@@ -9,6 +9,7 @@
 
 #include "durable/events.h"
 #include "durable/shapes.h"
+#include "wire/msgpack_read.h"
 #include "wire/shape.h"
 
 enum { MADE_FRONT = 16 }; /* before what a migration makes; keeps its alignment */

@@ -13,6 +13,7 @@
 #include "durable/shapes.h"
 #include "durable/waker.h"
 #include "pool/pool.h"
+#include "store/read.h"
 
 static_assert(sizeof "/system/durable//" + TR_NAME_MAX + 3 * TR_KEY_MAX <= TR_PATH_MAX,
               "every key has a path");

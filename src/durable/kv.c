@@ -10,6 +10,7 @@
 #include "actor/system/thread_handoff.h"
 #include "base/assert.h"
 #include "durable/overlay.h"
+#include "store/read.h"
 
 static struct durable_actor *need(tr_self *self, const char *verb)
 {

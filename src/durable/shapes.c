@@ -4,8 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "store/batch.h"
+#include "store/read.h"
+#include "wire/msgpack_read.h"
 #include "wire/shape.h"
-#include "wire/tail.h"
 
 enum {
     STEP_SHAPE_MAX = 400, /* two of them are in a line of the log */

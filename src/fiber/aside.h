@@ -10,6 +10,7 @@
 #define FIBER_ASIDE_H
 
 #include "fiber/fiber.h"
+#include "os/memory.h"
 
 #define ASIDE_STACK_SIZE ((size_t)8 * 1024 * 1024)
 

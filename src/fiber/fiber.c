@@ -17,11 +17,15 @@ TR_NO_RETURN static void fiber_entry(void *data)
     tr__fiber_end(host, NULL);
 }
 
+/* What switch_prepare takes: boost.context passes a transfer in place of the data. */
 #ifdef SWITCH_IS_BOOST
-void tr__switch_entry(struct switch_transfer transfer)
+#define FIBER_ENTRY fiber_entry_boost
+TR_NO_RETURN static void fiber_entry_boost(struct switch_transfer transfer)
 {
     fiber_entry(switch_unpack(transfer));
 }
+#else
+#define FIBER_ENTRY fiber_entry
 #endif
 
 void tr__fiber_prepare(struct fiber *fiber, void (*main)(void *context), void *context)
@@ -30,7 +34,7 @@ void tr__fiber_prepare(struct fiber *fiber, void (*main)(void *context), void *c
     fiber->main_context = context;
     fiber->user = NULL;
     char *top = (char *)(uintptr_t)fiber->side.low + fiber->side.size;
-    fiber->side.context = switch_prepare(top, fiber->side.size, fiber_entry);
+    fiber->side.context = switch_prepare(top, fiber->side.size, FIBER_ENTRY);
 }
 
 void tr__fiber_host_init(struct fiber_host *host)

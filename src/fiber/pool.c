@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/assert.h"
+#include "os/memory.h"
 
 #ifdef FIBER_ASAN
 #include <sanitizer/asan_interface.h>

@@ -17,8 +17,6 @@
 #include <troupe/limits.h>
 #include <troupe/platform.h>
 
-#include "os/memory.h"
-
 #if defined(__SANITIZE_ADDRESS__)
 #define FIBER_ASAN 1
 #elif defined(__SANITIZE_THREAD__)

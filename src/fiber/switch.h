@@ -126,12 +126,10 @@ SWITCH_INLINE void *switch_jump(void **from, void *to, void *data)
     return switch_unpack(jump_fcontext(to, &parcel));
 }
 
-void tr__switch_entry(struct switch_transfer transfer);
-
-SWITCH_INLINE void *switch_prepare(char *top, size_t size, void (*entry)(void *data))
+SWITCH_INLINE void *switch_prepare(char *top, size_t size,
+                                   void (*entry)(struct switch_transfer transfer))
 {
-    (void)entry; /* tr__switch_entry knows it */
-    return make_fcontext(top, size, tr__switch_entry);
+    return make_fcontext(top, size, entry);
 }
 
 #endif

@@ -18,7 +18,6 @@
 #include <assert.h>
 #include <stddef.h>
 #include <string.h>
-#include <troupe/limits.h>
 #include <troupe/message.h>
 
 #include "mem/block.h"

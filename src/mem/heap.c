@@ -15,6 +15,8 @@
  */
 #include "mem/heap.h"
 
+#include <troupe/limits.h>
+
 #include "mem/poison.h"
 
 #include <assert.h>

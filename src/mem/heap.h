@@ -14,8 +14,6 @@
 #ifndef MEM_HEAP_H
 #define MEM_HEAP_H
 
-#include <troupe/limits.h>
-
 #include "mem/source.h"
 
 #include <stdbool.h>

@@ -9,6 +9,8 @@
  */
 #include "mem/scratch.h"
 
+#include <troupe/limits.h>
+
 #include "mem/poison.h"
 
 #include <assert.h>

@@ -13,8 +13,6 @@
 #ifndef MEM_SCRATCH_H
 #define MEM_SCRATCH_H
 
-#include <troupe/limits.h>
-
 #include "mem/source.h"
 
 #include <stddef.h>

@@ -5,7 +5,6 @@
 #include "os/clock.h"
 
 #include "os/cpu.h"
-#include "os/real.h"
 
 #include <time.h>
 

@@ -28,6 +28,10 @@ struct clock {
     bool has_counter;
 };
 
+/* Clocks of the real platform: see tr_platform (troupe/platform.h). `platform` is ignored. Any thread. */
+tr_time tr__real_mono_now(const tr_platform *platform);
+tr_time tr__real_wall_now(const tr_platform *platform);
+
 /** The platform is lent. */
 void tr__clock_init(struct clock *clock, const tr_platform *platform);
 

@@ -5,7 +5,7 @@
 #ifndef OS_CONSOLE_H
 #define OS_CONSOLE_H
 
-#include <troupe/status.h>
+#include <troupe/detail/base.h>
 
 /** Writes to standard output, in order with the program's own printf. Any thread. */
 void tr__console_say(const char *format, ...) TR_PRINTF(1, 2);

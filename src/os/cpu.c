@@ -4,8 +4,6 @@
  */
 #include "os/cpu.h"
 
-#include "os/real.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

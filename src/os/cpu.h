@@ -7,6 +7,7 @@
 #define OS_CPU_H
 
 #include <stdbool.h>
+#include <troupe/platform.h>
 
 /**
  * The limit of CPU time of a control group and its parents, in CPUs, rounded up; 0 for no limit.
@@ -14,6 +15,9 @@
  * versions of control groups are understood.
  */
 unsigned tr__cpu_group_limit(const char *membership, const char *root);
+
+/** As tr_platform.cpu_count (troupe/platform.h); `platform` is ignored. Any thread. */
+unsigned tr__real_cpu_count(const tr_platform *platform);
 
 /** Whether the kernel takes the time from the processor's counter (clock_ticks of os/clock.h). */
 bool tr__cpu_has_counter(void);

@@ -4,7 +4,9 @@
  *
  *     2024-02-29T23:59:59.123456Z WARN  /user/bank/alice: the vault is empty
  */
-#include "os/real.h"
+#include "os/log.h"
+
+#include "os/clock.h"
 
 #include <errno.h>
 #include <stdio.h>

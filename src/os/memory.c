@@ -5,7 +5,7 @@
 #include "os/memory.h"
 
 #include "os/atomic.h"
-#include "os/real.h"
+#include "os/clock.h"
 
 #include <errno.h>
 #include <stdint.h>

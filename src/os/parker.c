@@ -23,10 +23,11 @@
  *      next one in epoll ends at once, for nothing.
  * Only `word`, `has_fd_user` and `event` are touched by other threads; the last does not change.
  */
-#include "os/real.h"
+#include "os/parker.h"
 
 #include "base/assert.h"
 #include "os/atomic.h"
+#include "os/clock.h"
 #include "os/memory.h"
 
 #include <errno.h>

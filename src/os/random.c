@@ -2,9 +2,10 @@
 /**
  * Random bits of the kernel.
  */
-#include "os/real.h"
+#include "os/random.h"
 
 #include "base/hash.h"
+#include "os/clock.h"
 
 #include <sys/random.h>
 #include <unistd.h>

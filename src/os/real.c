@@ -2,9 +2,15 @@
 /**
  * The real platform: the table over the functions of clock.c, thread.c, parker.c and the others.
  */
-#include "os/real.h"
+#include <troupe/platform.h>
 
+#include "os/clock.h"
+#include "os/cpu.h"
+#include "os/log.h"
 #include "os/memory.h"
+#include "os/parker.h"
+#include "os/random.h"
+#include "os/thread.h"
 
 static void *real_resize(const tr_platform *platform, void *memory, size_t size)
 {

@@ -2,7 +2,7 @@
 /**
  * Threads of the real platform.
  */
-#include "os/real.h"
+#include "os/thread.h"
 
 #include "base/assert.h"
 #include "os/atomic.h"

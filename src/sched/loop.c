@@ -2,6 +2,7 @@
 #include "sched/loop.h"
 
 #include <assert.h>
+#include <troupe/limits.h>
 
 #include "base/assert.h"
 

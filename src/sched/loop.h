@@ -17,7 +17,6 @@
 #ifndef SCHED_LOOP_H
 #define SCHED_LOOP_H
 
-#include <troupe/limits.h>
 #include <troupe/platform.h>
 
 #include "sched/ready.h"

@@ -3,6 +3,7 @@
  * Batches: an arena with a list of writes in it.
  */
 #include "store/batch.h"
+
 #include "store/core.h"
 
 #include "base/assert.h"

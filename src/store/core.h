@@ -94,17 +94,4 @@ struct store_reader {
     struct store_view *view;
 };
 
-/** The end of the store, because of this. The first call is logged and told to on_failed. A thread of the store. */
-void tr__store_fail(struct store *store, const struct store_why *why);
-
-/** Writes kind, NUL, key; its size, or 0 when one of them is not as it should be. */
-size_t tr__store_name(const char *kind, tr_bytes key, unsigned char name[STORE_NAME_MAX]);
-
-/** A batch of this entry was told of: whoever waits for that may go on. Committing thread. */
-void tr__store_entry_told(struct store_entry *entry);
-
-/** Makes the table of entries. TR_NO_MEMORY. */
-TR_MUST_CHECK tr_status tr__store_entries_init(struct store *store);
-void tr__store_entries_deinit(struct store *store);
-
 #endif

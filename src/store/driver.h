@@ -9,7 +9,8 @@
 #ifndef STORE_DRIVER_H
 #define STORE_DRIVER_H
 
-#include "store/batch.h"
+#include "store/read.h"
+#include "store/record.h"
 #include "store/sql.h"
 
 /** What a driver has open: its writing side. */

@@ -10,8 +10,9 @@
  *    of a name form a chain, of which only the first is ready.
  * 3. An entry is freed when it has left and is drained: by leave, or when its last batch is told of.
  */
-#include "store/core.h"
+#include "store/entry.h"
 
+#include "store/core.h"
 #include "base/assert.h"
 
 #include <string.h>

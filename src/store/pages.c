@@ -5,6 +5,7 @@
 #include "store/pages.h"
 
 #include "base/assert.h"
+#include "store/batch.h"
 
 #include <string.h>
 

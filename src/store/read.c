@@ -2,7 +2,10 @@
 /**
  * Reading: arguments are checked here, and the driver does the rest.
  */
+#include "store/read.h"
+
 #include "store/core.h"
+#include "store/entry.h"
 
 #include <string.h>
 

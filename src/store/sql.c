@@ -5,6 +5,7 @@
 #include "store/sql.h"
 
 #include "store/core.h"
+#include "store/entry.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -25,6 +25,7 @@
 enum { STORE_SQL_STACK = 8 * 1024 * 1024 };
 
 struct store_driver;
+struct store_reader;
 /** What the driver has open; NULL until it is used. */
 struct sql_engine;
 

@@ -5,7 +5,10 @@
  * The writer takes all that waits and commits it as one group; meanwhile the next one gathers. So the
  * price of a sync is shared by as many as come while one is under way, and nobody waits for company.
  */
+#include "store/store.h"
+
 #include "store/core.h"
+#include "store/entry.h"
 #include "store/tidy.h"
 
 #include "base/assert.h"

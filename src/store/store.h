@@ -48,8 +48,7 @@ struct store_disk;
 struct store_driver;
 struct store_entry;
 struct store_io_hook;
-struct store_op;
-struct store_reader;
+struct store_why;
 
 /** Orders the starts of an actor; greater is later. All zero is before the first. */
 struct store_generation {
@@ -94,6 +93,9 @@ struct store_options {
  * limits.
  */
 #define STORE_FRONT_MAX 8
+
+/** Kind, a NUL, key: what a driver knows an actor by. */
+#define STORE_NAME_MAX (TR_NAME_MAX + 1 + TR_KEY_MAX)
 
 /** Of a page of what an actor has as its own database. */
 #define STORE_PAGE_SIZE 4096
@@ -167,126 +169,6 @@ uint64_t tr__store_epoch(const struct store *store);
  */
 bool tr__store_work(struct store *store);
 
-/* ---- Who writes ---- */
-
-/**
- * Enters a name: from now on every entry of it that was made before is stale, left or not.
- *
- * Batches that such an entry had submitted before it left are still committed, and those of one that
- * has not left may be on their way to the disk. As long as there are any the new entry is not ready:
- * what is read could be old. `on_ready` is called once, on the committing thread, when it is; or never
- * when tr__store_entry_is_ready says so right after this call. Until then it does not submit.
- *
- * TR_INVALID_ARGUMENT: kind or key too long, or none. TR_NO_MEMORY, TR_STORE_FAILED. Any thread.
- */
-TR_MUST_CHECK tr_status tr__store_enter(struct store *store, const char *kind, tr_bytes key,
-                                        void (*on_ready)(void *context, struct store_entry *entry),
-                                        void *context, struct store_entry **entry);
-
-/** Whether nothing of earlier entries is on its way. Stays true. Any thread. */
-bool tr__store_entry_is_ready(const struct store_entry *entry);
-/** False as soon as another entry of the same name was made. Any thread. */
-bool tr__store_entry_is_current(const struct store_entry *entry);
-struct store_generation tr__store_entry_generation(const struct store_entry *entry);
-
-/**
- * Takes the entry. What it submitted is committed all the same; batches that were not submitted can
- * only be freed. Any thread; not within on_ready or on_done of another thread's call for it.
- */
-void tr__store_leave(struct store_entry *entry);
-
-/* ---- Batches: all that one stretch writes ---- */
-
-/** An empty batch. TR_NO_MEMORY. One thread at a time. */
-TR_MUST_CHECK tr_status tr__store_batch_new(struct store_entry *entry, struct store_batch **batch);
-/** Takes a batch that was never submitted, or was told of. NULL does nothing. */
-void tr__store_batch_free(struct store_batch *batch);
-/** Memory of the batch, aligned to 16, not zeroed, for values; as long as it. NULL: out of memory. */
-void *tr__store_batch_alloc(struct store_batch *batch, size_t size);
-/** How far a batch has come. All zero is its beginning. */
-struct store_batch_mark {
-    struct store_op *last;
-    size_t pages;
-};
-struct store_batch_mark tr__store_batch_mark(const struct store_batch *batch);
-/** Takes back what was added after the mark, which is of this batch. */
-void tr__store_batch_cut(struct store_batch *batch, struct store_batch_mark mark);
-/** Nothing was put into it so far: submitting it would still check the generation. */
-bool tr__store_batch_is_empty(const struct store_batch *batch);
-
-/*
- * What follows adds one write to a batch; they take effect in the order of the calls. Names and keys
- * are copied. Values are lent until the batch is freed: give memory of tr__store_batch_alloc where
- * nothing else lives that long. TR_NO_MEMORY, and TR_TOO_LARGE (TR_INVALID_ARGUMENT for an empty name)
- * where a limit of troupe/limits.h is named; the batch is as it was then.
- */
-
-/** State: TR_STATE_MAX, and a front. */
-TR_MUST_CHECK tr_status tr__store_put_state(struct store_batch *batch, uint32_t version,
-                                            tr_bytes state);
-
-/** KV: TR_KV_KEY_MAX, TR_KV_VALUE_MAX. A key has at least one byte, and any bytes. */
-TR_MUST_CHECK tr_status tr__store_kv_put(struct store_batch *batch, tr_bytes key, tr_bytes value);
-TR_MUST_CHECK tr_status tr__store_kv_delete(struct store_batch *batch, tr_bytes key);
-/** All keys from `from` on and before `to`, as bytes compare; no bytes at all: no bound. */
-TR_MUST_CHECK tr_status tr__store_kv_delete_range(struct store_batch *batch, tr_bytes from,
-                                                  tr_bytes to);
-
-/**
- * Sets an alarm, in place of the one of that name: TR_ALARM_NAME_MAX, TR_ALARM_BYTES_MAX. Of more
- * than TR_ALARMS_MAX alarms of one actor the batch fails with TR_LIMIT.
- */
-TR_MUST_CHECK tr_status tr__store_alarm_set(struct store_batch *batch, const char *name,
-                                            tr_time due_wall_ns, tr_bytes bytes);
-TR_MUST_CHECK tr_status tr__store_alarm_clear(struct store_batch *batch, const char *name);
-TR_MUST_CHECK tr_status tr__store_alarm_clear_all(struct store_batch *batch);
-
-/**
- * Adds to a queue: TR_QUEUE_NAME_MAX, TR_QUEUE_ITEM_MAX. The lower id is the earlier one; an id that
- * is there is replaced. Of more than TR_QUEUE_MAX items of one queue the batch fails with TR_LIMIT.
- */
-TR_MUST_CHECK tr_status tr__store_queue_push(struct store_batch *batch, const char *queue,
-                                             uint64_t id, tr_bytes bytes);
-TR_MUST_CHECK tr_status tr__store_queue_remove(struct store_batch *batch, const char *queue,
-                                               uint64_t id);
-
-/**
- * Appends the event with the number `expected + 1`: TR_EVENT_MAX bytes. If the highest number so far,
- * trimmed events counted, is not `expected`, the batch fails with TR_STALE. The first event is 1.
- */
-TR_MUST_CHECK tr_status tr__store_event_append(struct store_batch *batch, uint64_t expected,
-                                               tr_bytes event);
-/** Deletes the events up to and with this one. The highest number does not fall by it. */
-TR_MUST_CHECK tr_status tr__store_event_trim(struct store_batch *batch, uint64_t sequence);
-/** Keeps a snapshot, TR_STATE_MAX bytes, that has all events up to `sequence` in it. */
-TR_MUST_CHECK tr_status tr__store_snapshot_put(struct store_batch *batch, uint64_t sequence,
-                                               uint32_t version, tr_bytes bytes);
-/** Deletes the snapshots of numbers up to and with this one. */
-TR_MUST_CHECK tr_status tr__store_snapshot_trim(struct store_batch *batch, uint64_t sequence);
-
-/**
- * Keeps a shape: the text that says how what has this number, 1 to STORE_NUMBER_MAX, in its front is to be read. It is
- * the store's and not the actor's: it stays when that is destroyed, and replaces what has the same number.
- */
-TR_MUST_CHECK tr_status tr__store_shape_put(struct store_batch *batch, uint64_t number,
-                                            tr_bytes text);
-
-/** Puts a page of the actor's own database (store/sql.h): STORE_PAGE_SIZE bytes, the first is 1. */
-TR_MUST_CHECK tr_status tr__store_page_put(struct store_batch *batch, uint64_t number,
-                                           tr_bytes page);
-
-/**
- * Marks this actor as one that is to be destroyed, and clears its alarms. What else is stored of it stays, so that
- * the entry can still read it, until tr__store_destroy. The mark stays until then: a later entry that finds
- * store_state.is_doomed begins with a tr__store_destroy, and opening a store destroys what has the mark.
- */
-TR_MUST_CHECK tr_status tr__store_doom(struct store_batch *batch);
-/**
- * Deletes all there is of this actor. What is added after it belongs to a new actor of the name. If that is more than a few rows, the name
- * is free with this batch, and the rows behind it are deleted in small parts after later commits.
- */
-TR_MUST_CHECK tr_status tr__store_destroy(struct store_batch *batch);
-
 /**
  * Submits a batch, lent until `on_done` is called with it, once, on the committing thread. It may free
  * the batch, and enter, leave and submit others; it must not wait.
@@ -302,133 +184,9 @@ TR_MUST_CHECK tr_status tr__store_submit(struct store_batch *batch,
                                                          tr_status status),
                                          void *context);
 
-/* ---- Reading ---- */
+/* For the files of this directory. */
 
-/**
- * A reader sees all that was told of before it is asked. Each is used by one thread at a time, and
- * keeps what it prepared: make one for each worker. TR_NO_MEMORY, TR_STORE_FAILED.
- */
-TR_MUST_CHECK tr_status tr__store_reader_new(struct store *store, struct store_reader **reader);
-/** NULL does nothing. */
-void tr__store_reader_free(struct store_reader *reader);
-
-/*
- * All of these: TR_STORE_CORRUPT when what is there cannot be trusted (of this actor; others may be
- * well), TR_STORE_FAILED, TR_NO_MEMORY, TR_INVALID_ARGUMENT. Bytes that they give are borrowed until
- * the reader is used again. They go to the disk if they must.
- */
-
-struct store_state {
-    struct store_generation generation; /* Whose batch changed the actor last. */
-    uint64_t sequence;                  /* The highest number of an event so far; 0: none. */
-    bool has_state;                     /* False: it has other data, but no state was ever put. */
-    bool is_doomed;                     /* tr__store_doom: it counts as destroyed. */
-    uint32_t version;
-    tr_bytes bytes;
-};
-/** TR_NOT_FOUND: nothing is known of this actor. */
-TR_MUST_CHECK tr_status tr__store_read_state(struct store_reader *reader, const char *kind,
-                                             tr_bytes key, struct store_state *state);
-
-/** TR_NOT_FOUND: it has no such key. */
-TR_MUST_CHECK tr_status tr__store_read_kv(struct store_reader *reader, const char *kind,
-                                          tr_bytes key, tr_bytes kv_key, tr_bytes *value);
-
-/** A row of a list; its bytes are borrowed for the call. Which members count depends on the list. */
-struct store_row {
-    tr_bytes key;        /* KV: the key. */
-    const char *name;    /* Alarms, queues: its name. */
-    uint64_t id;         /* Queues: of the item. Events, snapshots: the sequence. */
-    tr_time due_wall_ns; /* Alarms. */
-    uint32_t version;    /* Snapshots. */
-    tr_bytes bytes;      /* The value. */
-};
-/** Called for each row, in order; false ends the list. It must not use the reader. */
-typedef bool store_visit(void *context, const struct store_row *row);
-
-/** A part of the keys; all zero is all of them. */
-struct store_range {
-    tr_bytes prefix; /* Only keys that begin with this; */
-    tr_bytes from;   /* from this one on; */
-    tr_bytes to;     /* before this one; no bytes: no bound. */
-    size_t limit;    /* At most so many rows; 0: as many as there are. */
-    bool is_reverse; /* The last ones first. */
-};
-TR_MUST_CHECK tr_status tr__store_list_kv(struct store_reader *reader, const char *kind,
-                                          tr_bytes key, const struct store_range *range,
-                                          store_visit *visit, void *context);
-
-/** The alarms of an actor, by name. */
-TR_MUST_CHECK tr_status tr__store_list_alarms(struct store_reader *reader, const char *kind,
-                                              tr_bytes key, store_visit *visit, void *context);
-/** Items of one queue, or of all if `queue` is NULL, ids from `from` on; `limit` 0: all. */
-TR_MUST_CHECK tr_status tr__store_list_queue(struct store_reader *reader, const char *kind,
-                                             tr_bytes key, const char *queue, uint64_t from,
-                                             size_t limit, store_visit *visit, void *context);
-/** Events from number `from` on up to and with `to`; `limit` 0: all. */
-TR_MUST_CHECK tr_status tr__store_list_events(struct store_reader *reader, const char *kind,
-                                              tr_bytes key, uint64_t from, uint64_t to,
-                                              size_t limit, store_visit *visit, void *context);
-
-/** All shapes of the store: `id` and `bytes` of each. Those that cannot be trusted are left out. */
-TR_MUST_CHECK tr_status tr__store_list_shapes(struct store_reader *reader, store_visit *visit,
-                                              void *context);
-
-struct store_snapshot {
-    uint64_t sequence;
-    uint32_t version;
-    tr_bytes bytes;
-};
-/**
- * The latest snapshot whose number is at most `sequence_max`. TR_NOT_FOUND: there is none. With
- * TR_STORE_CORRUPT snapshot->sequence is the number of the damaged one, so that an older one can be
- * asked for; 0: it is not known either.
- */
-TR_MUST_CHECK tr_status tr__store_read_snapshot(struct store_reader *reader, const char *kind,
-                                                tr_bytes key, uint64_t sequence_max,
-                                                struct store_snapshot *snapshot);
-
-/** A place in the list of all alarms. */
-struct store_alarm_place {
-    tr_time due_wall_ns;
-    int64_t actor; /* The driver's number of it. */
-    char name[TR_ALARM_NAME_MAX + 1];
-};
-/** An alarm of whichever actor; bytes are borrowed for the call. */
-struct store_due {
-    const char *kind;
-    tr_bytes key;
-    struct store_alarm_place
-        place; /* Where the list goes on after it; has its name and when it is due. */
-    tr_bytes bytes;
-    bool
-        is_corrupt; /* It cannot be trusted, nor can `bytes`; kind and key are NULL if they cannot. */
-};
-typedef bool store_visit_due(void *context, const struct store_due *due);
-/**
- * The alarms of all actors after `after` (NULL: from the first on) that are due at `until` or before,
- * the earliest first, at most `limit`. A corrupt one does not end the list.
- */
-TR_MUST_CHECK tr_status tr__store_list_due(struct store_reader *reader,
-                                           const struct store_alarm_place *after,
-                                           tr_time until_wall_ns, size_t limit,
-                                           store_visit_due *visit, void *context);
-
-/** An actor that has queues; bytes are borrowed for the call. */
-struct store_queued {
-    int64_t actor;    /* The driver's number of it: the next page begins behind it. */
-    const char *kind; /* NULL: it is not known. */
-    tr_bytes key;
-    uint32_t version; /* Of its state, as it was put; 0: it has none. */
-    bool has_items;   /* In a queue that is asked for, and the actor is not to be destroyed. */
-};
-typedef bool store_visit_queued(void *context, const struct store_queued *queued);
-/**
- * Actors that have items in any queue, at most `limit`, in the order of their numbers, those behind `after`. Says
- * whether a queue with a name behind `behind` has some. Nothing that it gives was checked against a seal.
- */
-TR_MUST_CHECK tr_status tr__store_list_queued(struct store_reader *reader, int64_t after,
-                                              const char *behind, size_t limit,
-                                              store_visit_queued *visit, void *context);
+/** The end of the store, because of this. The first call is logged and told to on_failed. A thread of the store. */
+void tr__store_fail(struct store *store, const struct store_why *why);
 
 #endif

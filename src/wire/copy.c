@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "os/memory.h"
+#include "wire/type.h"
 
 #include <string.h>
 

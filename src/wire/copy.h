@@ -10,7 +10,7 @@
 #ifndef WIRE_COPY_H
 #define WIRE_COPY_H
 
-#include "wire/type.h"
+#include <troupe/message.h>
 
 /** What a block must be aligned to, and what is inside it. No kind of value needs more. */
 #define COPY_ALIGNMENT ((size_t)8)

@@ -12,6 +12,7 @@
 #include "wire/copy.h"
 
 #include "base/assert.h"
+#include "wire/type.h"
 
 #include <troupe/wire.h>
 

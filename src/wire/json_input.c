@@ -4,6 +4,7 @@
  */
 #include "wire/json_input.h"
 
+#include "wire/fault.h"
 #include "wire/utf8.h"
 
 static bool is_digit(unsigned byte)

@@ -10,7 +10,6 @@
 #ifndef WIRE_JSON_INPUT_H
 #define WIRE_JSON_INPUT_H
 
-#include "wire/fault.h"
 #include "wire/fill.h"
 
 typedef const unsigned char *json_place;

@@ -7,6 +7,7 @@
 #include "wire/json_input.h"
 
 #include "base/assert.h"
+#include "wire/fault.h"
 
 #include <inttypes.h>
 #include <locale.h>

@@ -5,11 +5,10 @@
  * Rule: the message in the block is whole at any moment: what was not read yet is zero. So a fault
  * frees the buffers that were made by walking the message.
  */
-#include "wire/msgpack_input.h"
-#include "wire/tail.h"
-#include "wire/utf8.h"
+#include "wire/msgpack_read.h"
 
-#include "base/assert.h"
+#include "wire/msgpack_input.h"
+#include "wire/utf8.h"
 
 #include <math.h>
 

@@ -6,10 +6,11 @@
  * head, else in `spare`, from where it is copied if it fits after all.
  * Rule 2: what does not fit is counted in `lost`, so that the sum is right all the same.
  */
+#include "wire/msgpack_write.h"
+
 #include "wire/fault.h"
 #include "wire/fill.h"
 #include "wire/msgpack.h"
-#include "wire/tail.h"
 #include "wire/utf8.h"
 
 #include "base/assert.h"

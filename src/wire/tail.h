@@ -6,7 +6,7 @@
 #ifndef WIRE_TAIL_H
 #define WIRE_TAIL_H
 
-#include <troupe/wire.h>
+#include <troupe/message.h>
 
 /** Fields at the end of a message that its type does not have. */
 struct tail {
@@ -15,12 +15,5 @@ struct tail {
     size_t message_size; /* of the block of the message that was read */
     bool is_nested;      /* a message inside has such fields too, and those are not in `bytes` */
 };
-
-/** As tr_unpack; *tail is what was skipped, in the bytes of the document. */
-TR_MUST_CHECK tr_status tr__unpack_tail(const tr_type *type, tr_bytes document, void **message,
-                                        struct tail *tail, tr_wire_error *error);
-/** As tr_pack, with the fields of *tail behind those of the message. */
-size_t tr__pack_tail(const tr_type *type, const void *message, const struct tail *tail,
-                     void *buffer, size_t size, tr_wire_error *error);
 
 #endif

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "actor/verbs/client.h"
+#include "os/memory.h"
 
 enum { FRAME = 1900, ACTORS = 1000, RESIDENT_MAX = 8192 };
 

@@ -9,6 +9,7 @@
 #include "actor/cell/lifecycle.h"
 #include "actor/life/spawn.h"
 #include "base/assert.h"
+#include "os/memory.h"
 
 /* What /user is: it does nothing but be the parent of all. */
 TR_BEHAVIOR(tr_guardian, void);

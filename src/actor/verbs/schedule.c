@@ -9,6 +9,7 @@
 #include "actor/life/spawn.h"
 #include "base/assert.h"
 #include "wire/copy.h"
+#include "wire/type.h"
 
 enum {
     ROUND_MAX = 1024, /* schedules that fire before actors get their turn */

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/sqlite/bury.h"
 
+#include "store/sqlite/seal.h"
+#include "store/sqlite/tidy.h"
+
+#include <string.h>
+
 /* A NUL, and the number of the row, the highest byte first. */
 enum { BURIED_NAME = 9 };
 

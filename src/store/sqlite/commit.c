@@ -11,7 +11,11 @@
  * names the seal that it has: a change that finds another one changes nothing, and is stale. All of a
  * group is forgotten when its transaction is taken back.
  */
+#include "store/sqlite/commit.h"
+
 #include "store/sqlite/bury.h"
+#include "store/sqlite/seal.h"
+#include "store/sqlite/shape.h"
 
 #include "base/assert.h"
 

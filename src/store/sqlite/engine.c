@@ -4,6 +4,9 @@
  */
 #include "store/sqlite/engine.h"
 
+#include "store/sqlite/engine_rules.h"
+#include "store/sqlite/view_page.h"
+
 #include "base/assert.h"
 
 #include <stdarg.h>

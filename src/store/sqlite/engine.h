@@ -39,14 +39,4 @@ tr_status tr__engine_run(struct store_sql *sql, struct store_view *view,
                          struct store_sql_call *call);
 void tr__engine_close(struct store_sql *sql);
 
-/** What an actor may do with its database: sqlite3_set_authorizer. engine_rules.c. */
-int tr__engine_authorize(void *engine, int action, const char *first, const char *second,
-                         const char *database, const char *trigger);
-/** What a result of SQLite means for who wrote the statement. */
-tr_status tr__engine_status(const struct sql_engine *engine, int result);
-
-/** The VFS of such databases, one for all of a session: engine_vfs.c. TR_NO_MEMORY. */
-TR_MUST_CHECK tr_status tr__engine_vfs_init(struct store_session *session);
-void tr__engine_vfs_deinit(struct store_session *session);
-
 #endif

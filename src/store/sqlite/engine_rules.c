@@ -2,7 +2,7 @@
 /**
  * What an actor may do with its database, and what SQLite's results mean for it.
  */
-#include "store/sqlite/engine.h"
+#include "store/sqlite/engine_rules.h"
 
 /* PRAGMAs that describe tables and change nothing. All others are refused. */
 static bool is_harmless(const char *pragma)

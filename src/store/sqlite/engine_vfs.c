@@ -6,7 +6,10 @@
  * makes pages durable is the batch that they go with. Journals are in memory (engine.c), so no other file is
  * ever opened.
  */
+#include "store/sqlite/engine_vfs.h"
+
 #include "store/sqlite/engine.h"
+#include "store/sqlite/view_page.h"
 
 #include <stdio.h>
 

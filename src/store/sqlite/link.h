@@ -5,8 +5,9 @@
 #ifndef STORE_SQLITE_LINK_H
 #define STORE_SQLITE_LINK_H
 
-#include "store/driver.h"
 #include "store/sqlite/vfs.h"
+
+#include <troupe/message.h>
 
 /* Every statement: a name and its text. All keys of actors are numbers of rows of `actor`. */
 #define LINK_STATEMENTS(X)                                                                         \

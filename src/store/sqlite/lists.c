@@ -2,7 +2,7 @@
 /**
  * Reading many rows: each is checked against its seal and shown to a visitor.
  */
-#include "store/sqlite/view.h"
+#include "store/sqlite/lists.h"
 
 #include <assert.h>
 

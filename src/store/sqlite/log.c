@@ -22,6 +22,7 @@
 #include "store/sqlite/log.h"
 
 #include "store/sqlite/page_sum.h"
+#include "store/sqlite/vfs_watch.h"
 
 enum { LOG_MAGIC = 0x377f0682, LOG_VERSION = 3007000 };
 enum { LOG_HEADER = VFS_LOG_HEADER, FRAME_HEADER = 24, FRAME = FRAME_HEADER + PAGE_SIZE };

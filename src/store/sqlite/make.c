@@ -12,6 +12,8 @@
 #include "store/sqlite/log.h"
 #include "store/sqlite/page_sum.h"
 #include "store/sqlite/place.h"
+#include "store/sqlite/seal.h"
+#include "store/sqlite/vfs_watch.h"
 
 #include <assert.h>
 #include <stdarg.h>

@@ -11,10 +11,12 @@
  * An actor that has the mark of a destroy is copied as its row with the mark alone, which the next opening destroys: so
  * the second run does not take an earlier state of it. Rows of actors that were destroyed are left out.
  */
-#include "store/sqlite/make.h"
-#include "store/sqlite/place.h"
+#include "store/sqlite/salvage.h"
 
 #include "store/sqlite/log.h"
+#include "store/sqlite/make.h"
+#include "store/sqlite/place.h"
+#include "store/sqlite/seal.h"
 
 #include <stdio.h>
 

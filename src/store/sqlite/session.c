@@ -5,11 +5,17 @@
 #include "store/sqlite/session.h"
 
 #include "store/sqlite/bury.h"
+#include "store/sqlite/commit.h"
 #include "store/sqlite/engine.h"
+#include "store/sqlite/engine_vfs.h"
+#include "store/sqlite/lists.h"
 #include "store/sqlite/make.h"
 #include "store/sqlite/place.h"
-
-#include "base/assert.h"
+#include "store/sqlite/salvage.h"
+#include "store/sqlite/shape.h"
+#include "store/sqlite/tidy.h"
+#include "store/sqlite/vfs_watch.h"
+#include "store/sqlite/view.h"
 
 #include <stdio.h>
 

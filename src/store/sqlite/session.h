@@ -5,8 +5,9 @@
 #ifndef STORE_SQLITE_SESSION_H
 #define STORE_SQLITE_SESSION_H
 
+#include "base/hash.h"
+#include "store/driver.h"
 #include "store/sqlite/link.h"
-#include "store/sqlite/seal.h"
 
 enum {
     SESSION_FORMAT = 3,               /* of the tables; a greater one is refused */
@@ -60,31 +61,6 @@ TR_MUST_CHECK tr_status tr__session_take(const struct store_options *options,
                                          struct store_session **session, tr_error *error);
 void tr__session_free(struct store_session *session);
 
-/** salvage of the driver: salvage.c. */
-TR_MUST_CHECK tr_status tr__session_salvage(const struct store_options *from,
-                                            const struct store_options *into,
-                                            struct store_salvage *report,
-                                            store_salvage_lost *on_lost, void *context,
-                                            tr_error *error);
-
-/** look, checkpoint and restart of the driver: tidy.c. */
-void tr__session_look(struct store_session *session, struct store_log *log);
-tr_status tr__session_checkpoint(struct store_session *session, size_t *pages,
-                                 struct store_why *why);
-tr_status tr__session_restart(struct store_session *session, bool is_cut, struct store_why *why);
-/** From now on SQLite makes no checkpoint by itself, and what is committed is known. The writer is open. */
-void tr__session_watch_log(struct store_session *session);
-/** Looks how long the file of the log is, and sets how long it may stay. The database is open. */
-TR_MUST_CHECK tr_status tr__session_limit_log(struct store_session *session);
-
-/** commit of the driver: commit.c. */
-tr_status tr__session_commit(struct store_session *session, struct store_batch *first,
-                             struct store_why *why);
-
-/** The shapes of a batch, within its transaction: shape.c. */
-TR_MUST_CHECK tr_status tr__session_put_shapes(struct store_session *session,
-                                               const struct store_batch *batch);
-
 /** Opens a connection with the settings of one that is not the first. */
 TR_MUST_CHECK tr_status tr__session_link(struct store_session *session, struct link *link);
 
@@ -97,33 +73,5 @@ tr_status tr__session_fail(struct store_session *session, const struct link *lin
  * replaced or cut, which is the end.
  */
 tr_status tr__session_check_files(struct store_session *session, struct store_why *why);
-
-/* The views: view.c and lists.c. */
-tr_status tr__view_new(struct store_session *session, struct store_view **view);
-void tr__view_free(struct store_view *view);
-tr_status tr__view_read_state(struct store_view *view, tr_bytes name, struct store_state *state);
-tr_status tr__view_read_kv(struct store_view *view, tr_bytes name, tr_bytes key, tr_bytes *value);
-tr_status tr__view_read_snapshot(struct store_view *view, tr_bytes name, uint64_t sequence_max,
-                                 struct store_snapshot *snapshot);
-tr_status tr__view_list_kv(struct store_view *view, tr_bytes name, const struct store_range *range,
-                           store_visit *visit, void *context);
-tr_status tr__view_list_alarms(struct store_view *view, tr_bytes name, store_visit *visit,
-                               void *context);
-tr_status tr__view_list_queue(struct store_view *view, tr_bytes name, const char *queue,
-                              uint64_t from, size_t limit, store_visit *visit, void *context);
-tr_status tr__view_list_events(struct store_view *view, tr_bytes name, uint64_t from, uint64_t to,
-                               size_t limit, store_visit *visit, void *context);
-tr_status tr__view_list_shapes(struct store_view *view, store_visit *visit, void *context);
-tr_status tr__view_list_queued(struct store_view *view, int64_t after, const char *behind,
-                               size_t limit, store_visit_queued *visit, void *context);
-tr_status tr__view_list_due(struct store_view *view, const struct store_alarm_place *after,
-                            tr_time until_wall_ns, size_t limit, store_visit_due *visit,
-                            void *context);
-/** A page of an actor's own database, STORE_PAGE_SIZE bytes. TR_NOT_FOUND. */
-TR_MUST_CHECK tr_status tr__view_read_page(struct store_view *view, tr_bytes name, uint32_t number,
-                                           void *bytes);
-/** The number of its last page; 0: it has none. */
-TR_MUST_CHECK tr_status tr__view_last_page(struct store_view *view, tr_bytes name,
-                                           uint32_t *number);
 
 #endif

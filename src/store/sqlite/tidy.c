@@ -6,7 +6,7 @@
  * wrote else stays in the cache of the kernel until the last one, which then would take as long as all of them,
  * on the thread that commits. So each pass syncs what it has written.
  */
-#include "store/sqlite/session.h"
+#include "store/sqlite/tidy.h"
 
 #include <stdio.h>
 

@@ -6,6 +6,8 @@
 
 #include "store/sqlite/log.h"
 #include "store/sqlite/page_sum.h"
+#include "store/sqlite/vfs_watch.h"
+#include "store/sqlite/vfs_world.h"
 
 #include <stdint.h>
 #include <stdio.h>

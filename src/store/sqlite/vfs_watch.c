@@ -2,7 +2,7 @@
 /**
  * The files of a store beside what SQLite does with them: whether they are still there, and what failed.
  */
-#include "store/sqlite/vfs.h"
+#include "store/sqlite/vfs_watch.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,6 +2,8 @@
 /**
  * What SQLite asks of the world besides files: time, randomness and sleep, all of them the platform's.
  */
+#include "store/sqlite/vfs_world.h"
+
 #include "store/sqlite/vfs.h"
 
 #include <string.h>

@@ -5,6 +5,7 @@
 #ifndef STORE_SQLITE_VIEW_H
 #define STORE_SQLITE_VIEW_H
 
+#include "store/sqlite/seal.h"
 #include "store/sqlite/session.h"
 
 struct store_view {
@@ -13,6 +14,14 @@ struct store_view {
     void *buffer; /* What was given last; grows, and is let go when it was large. */
     size_t buffer_size;
 };
+
+/* Functions of the driver. */
+tr_status tr__view_new(struct store_session *session, struct store_view **view);
+void tr__view_free(struct store_view *view);
+tr_status tr__view_read_state(struct store_view *view, tr_bytes name, struct store_state *state);
+tr_status tr__view_read_kv(struct store_view *view, tr_bytes name, tr_bytes key, tr_bytes *value);
+tr_status tr__view_read_snapshot(struct store_view *view, tr_bytes name, uint64_t sequence_max,
+                                 struct store_snapshot *snapshot);
 
 /** Whether a row of what an actor has fits its seal. */
 bool tr__view_fits(const struct store_view *view, enum seal_kind kind, tr_bytes name, tr_bytes seal,

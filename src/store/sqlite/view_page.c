@@ -2,7 +2,7 @@
 /**
  * Reading the pages of an actor's own database.
  */
-#include "store/sqlite/view.h"
+#include "store/sqlite/view_page.h"
 
 tr_status tr__view_read_page(struct store_view *view, tr_bytes name, uint32_t number, void *bytes)
 {
