@@ -31,7 +31,7 @@ static const uint32_t parts[8][16] = {
 /* clang-format on */
 
 /* The next 1 to 4 bytes, which are the lowest of `word`. */
-static uint32_t step(uint32_t crc, uint32_t word, size_t count)
+static uint32_t crc32_step(uint32_t crc, uint32_t word, size_t count)
 {
     /* Of fewer bytes, the division has fewer steps to go: as if they stood higher in the word. */
     uint32_t bits = (uint32_t)((uint64_t)(crc ^ word) << (32 - 8 * count));
@@ -47,8 +47,8 @@ uint32_t tr__crc32(uint32_t before, const void *memory, size_t size)
     const unsigned char *bytes = memory;
     uint32_t crc = ~before;
     for (; size >= 4; bytes += 4, size -= 4)
-        crc = step(crc, (uint32_t)hash_load(bytes, 4), 4);
+        crc = crc32_step(crc, (uint32_t)hash_load(bytes, 4), 4);
     if (size > 0)
-        crc = step(crc, (uint32_t)hash_load(bytes, size), size);
+        crc = crc32_step(crc, (uint32_t)hash_load(bytes, size), size);
     return ~crc;
 }

@@ -94,8 +94,9 @@ static bool slabs_reserve(struct envelope_pool *pool)
         return true;
     if (count >= ENVELOPE_SLABS_MAX)
         return false;
-    size_t room = count ? 2 * count : 1;
-    void *slabs = source_resize(&pool->source, pool->slabs, room * sizeof(struct envelope_slab *));
+    size_t capacity = count ? 2 * count : 1;
+    void *slabs =
+        source_resize(&pool->source, pool->slabs, capacity * sizeof(struct envelope_slab *));
     if (!slabs)
         return false;
     pool->slabs = slabs;
@@ -290,10 +291,11 @@ bool tr__envelope_pool_trim(struct envelope_pool *pool)
         return false;
     pool->slab_count = left;
     /* The table grows at powers of two, so it must have the size its count stands for. */
-    size_t room = 1;
-    while (room < left)
-        room *= 2;
-    void *slabs = source_resize(&pool->source, pool->slabs, room * sizeof(struct envelope_slab *));
+    size_t capacity = 1;
+    while (capacity < left)
+        capacity *= 2;
+    void *slabs =
+        source_resize(&pool->source, pool->slabs, capacity * sizeof(struct envelope_slab *));
     if (slabs)
         pool->slabs = slabs;
     return true;

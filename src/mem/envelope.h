@@ -264,9 +264,9 @@ ATOM_INLINE void envelope_copy(struct envelope *envelope, const void *message, s
 }
 
 ATOM_INLINE tr_status envelope_fill(struct envelope_pool *pool, struct envelope *envelope,
-                                    const tr_type *type, const void *message, size_t room)
+                                    const tr_type *type, const void *message, size_t capacity)
 {
-    if (__builtin_expect(!type->is_flat || type->size > room, 0))
+    if (__builtin_expect(!type->is_flat || type->size > capacity, 0))
         return tr__envelope_fill_slow(pool, envelope, type, message);
     envelope->type = type;
     envelope->block_class = ENVELOPE_NO_BLOCK;

@@ -73,7 +73,7 @@ static atom32 has_text;       /* it is known whose code is where: some system su
 static struct earlier earlier[TRAPPED_COUNT];
 static atomptr threads; /* of struct fault_thread; pushed under the lock, read by handlers */
 
-static void landed(void *argument)
+static void fault_landed(void *argument)
 {
     struct fault_thread *thread = argument;
     thread->owner.leave(thread->owner.context, &thread->fault);
@@ -82,7 +82,7 @@ static void landed(void *argument)
 
 /* ---- The report of a fault that is not survived. ---- */
 
-static void print(const char *text)
+static void fault_print(const char *text)
 {
     ssize_t written = write(STDERR_FILENO, text, strlen(text));
     (void)written;
@@ -99,7 +99,7 @@ static void print_hex(uintptr_t number)
     } while (number);
     digits[--at] = 'x';
     digits[--at] = '0';
-    print(digits + at);
+    fault_print(digits + at);
 }
 
 static void print_number(size_t number)
@@ -111,22 +111,22 @@ static void print_number(size_t number)
         digits[--at] = (char)('0' + number % 10);
         number /= 10;
     } while (number);
-    print(digits + at);
+    fault_print(digits + at);
 }
 
 static void print_frame(uintptr_t pc)
 {
     uintptr_t base;
     const char *object = tr__text_object(pc, &base);
-    print("troupe:   at ");
+    fault_print("troupe:   at ");
     print_hex(pc);
     if (object) {
-        print(", ");
-        print(object);
-        print(" + ");
+        fault_print(", ");
+        fault_print(object);
+        fault_print(" + ");
         print_hex(pc - base);
     }
-    print("\n");
+    fault_print("\n");
 }
 
 const char *tr__fault_signal_name(int signal)
@@ -178,7 +178,7 @@ struct walk {
     enum verdict verdict;
 };
 
-static void judge_frame(struct walk *walk)
+static void fault_check_frame(struct walk *walk)
 {
     switch (tr__text_owner(walk->frame)) {
     case TEXT_APPLICATION:
@@ -207,7 +207,7 @@ static _Unwind_Reason_Code on_frame(struct _Unwind_Context *context, void *argum
         return _URC_END_OF_STACK;
     }
     if (walk->has_begun)
-        judge_frame(walk);
+        fault_check_frame(walk);
     walk->has_begun = true;
     struct fault *fault = walk->fault;
     if (fault->depth == DEPTH_MAX || !pc)
@@ -248,7 +248,7 @@ static bool is_fault(const siginfo_t *info)
 }
 
 /* Whether a fault is one because the stack is used up. */
-static bool is_overflow(const struct fault_stretch *stack, const siginfo_t *info,
+static bool is_overflow(const struct fault_span *stack, const siginfo_t *info,
                         const ucontext_t *context)
 {
     uintptr_t low = (uintptr_t)stack->low;
@@ -260,29 +260,29 @@ static bool is_overflow(const struct fault_stretch *stack, const siginfo_t *info
            (sp < low && sp >= low - OVERFLOW_MAX);
 }
 
-static enum verdict judge(struct fault_thread *thread, const siginfo_t *info, ucontext_t *context,
-                          struct fault_stretch *stretch)
+static enum verdict fault_decide(struct fault_thread *thread, const siginfo_t *info,
+                                 ucontext_t *context, struct fault_span *span)
 {
-    if (!thread->owner.find(thread->owner.context, stretch))
+    if (!thread->owner.find(thread->owner.context, span))
         return VERDICT_OUTSIDE;
     const char *sp = (const char *)registers_sp(context);
     const char *address = info->si_addr;
-    if (sp < stretch->low - OS_GUARD_SIZE && is_overflow(stretch, info, context))
+    if (sp < span->low - OS_GUARD_SIZE && is_overflow(span, info, context))
         return VERDICT_BEYOND;
-    if (sp < stretch->low - OS_GUARD_SIZE || sp >= stretch->base)
+    if (sp < span->low - OS_GUARD_SIZE || sp >= span->base)
         return VERDICT_OUTSIDE; /* between two stacks, or deep in another */
     thread->fault = (struct fault){
         .signal = info->si_signo,
         .address = (uintptr_t)address,
-        .is_overflow = is_overflow(stretch, info, context),
+        .is_overflow = is_overflow(span, info, context),
     };
     const mcontext_t saved = context->uc_mcontext;
     /* A call of what is no function: the caller is the last of which something is known. */
     bool is_jump = info->si_signo == SIGSEGV && registers_pc(context) == (uintptr_t)address;
-    if (is_jump && sp >= stretch->low)
+    if (is_jump && sp >= span->low)
         registers_step_back(context);
     struct walk walk = {
-        .pc = registers_pc(context), .base = (uintptr_t)stretch->base, .fault = &thread->fault};
+        .pc = registers_pc(context), .base = (uintptr_t)span->base, .fault = &thread->fault};
     walk_stack(&walk);
     if (walk.verdict != VERDICT_OURS && is_jump)
         context->uc_mcontext = saved;
@@ -293,25 +293,25 @@ static enum verdict judge(struct fault_thread *thread, const siginfo_t *info, uc
 static void name_fault(const struct fault_thread *thread, const siginfo_t *info,
                        const ucontext_t *context)
 {
-    struct fault_stretch stack = {0};
+    struct fault_span stack = {0};
     char text[FAULT_TEXT_SIZE];
     if (!thread || !thread->owner.describe(thread->owner.context, &stack, text))
         return;
     bool is_full = is_overflow(&stack, info, context);
-    print("troupe: ");
-    print(is_full ? "stack overflow" : tr__fault_signal_name(info->si_signo));
+    fault_print("troupe: ");
+    fault_print(is_full ? "stack overflow" : tr__fault_signal_name(info->si_signo));
     if (!is_full) {
-        print(" at address ");
+        fault_print(" at address ");
         print_hex((uintptr_t)info->si_addr);
     }
-    print(" in ");
-    print(text);
+    fault_print(" in ");
+    fault_print(text);
     if (is_full) {
-        print(": its stack has ");
+        fault_print(": its stack has ");
         print_number(stack.size);
-        print(" bytes; stack_bytes of the system's options sets more");
+        fault_print(" bytes; stack_bytes of the system's options sets more");
     }
-    print("\n");
+    fault_print("\n");
 }
 
 /* Nobody survives this. */
@@ -319,13 +319,13 @@ static void report_and_abort(int signal, const siginfo_t *info, const ucontext_t
                              enum verdict verdict)
 {
     struct fault fault = {.signal = signal};
-    print("troupe: ");
-    print(tr__fault_signal_name(signal));
-    print(" at address ");
+    fault_print("troupe: ");
+    fault_print(tr__fault_signal_name(signal));
+    fault_print(" at address ");
     print_hex((uintptr_t)info->si_addr);
-    print(", ");
-    print(verdict_texts[verdict]);
-    print(": the process cannot go on\n");
+    fault_print(", ");
+    fault_print(verdict_texts[verdict]);
+    fault_print(": the process cannot go on\n");
     print_frame(registers_pc(context));
     if (verdict != VERDICT_NESTED) {
         struct walk walk = {.pc = registers_pc(context), .fault = &fault};
@@ -405,12 +405,12 @@ static void on_fault(int signal, siginfo_t *info, void *argument)
     if (thread && is_fault(info) && !times_passed(info)) {
         if (atom32_exchange(&thread->is_inside, 1, ATOM_RELAXED))
             report_and_abort(signal, info, context, VERDICT_NESTED);
-        struct fault_stretch stretch;
+        struct fault_span span;
         if (thread->owner.leave)
-            verdict = judge(thread, info, context, &stretch);
+            verdict = fault_decide(thread, info, context, &span);
         if (verdict == VERDICT_OURS)
             registers_redirect(
-                context, (char *)(uintptr_t)stretch.low + stretch.size, landed, thread);
+                context, (char *)(uintptr_t)span.low + span.size, fault_landed, thread);
         atom32_store(&thread->is_inside, 0, ATOM_RELAXED);
     }
     if (verdict != VERDICT_OURS)
@@ -452,7 +452,7 @@ static bool earlier_add(struct earlier *list, const struct sigaction *action)
     return true;
 }
 
-static void install(void)
+static void fault_install(void)
 {
     (void)_Unwind_Backtrace(on_first, NULL);
     struct sigaction action = {.sa_sigaction = on_fault,
@@ -470,7 +470,7 @@ static void install(void)
     }
 }
 
-static void uninstall(void)
+static void fault_uninstall(void)
 {
     for (size_t i = 0; i < TRAPPED_COUNT; i++) {
         struct sigaction present;
@@ -502,7 +502,7 @@ tr_status tr__faults_open(bool survives)
             atom32_store(&has_text, 1, ATOM_RELEASE); /* partner: pass_on */
     }
     if (status == TR_OK && !faults_users++)
-        install();
+        fault_install();
     lock_give(&faults_lock);
     return status;
 }
@@ -512,7 +512,7 @@ void tr__faults_close(void)
     lock_take(&faults_lock);
     TR_ASSERT(faults_users);
     if (!--faults_users) {
-        uninstall();
+        fault_uninstall();
         atom32_store(&has_text, 0, ATOM_RELAXED);
         struct fault_thread *thread = atomptr_exchange(&threads, NULL, ATOM_ACQ_REL);
         while (thread) {

@@ -48,7 +48,7 @@ static inline uintptr_t fault_frame(const struct fault *fault, uint32_t index)
 enum { FAULT_TEXT_SIZE = 2048 };
 
 /** User code that runs now. */
-struct fault_stretch {
+struct fault_span {
     const char *base; /* in the frame that called it: user code is at lower addresses */
     const char *low;  /* its stack */
     size_t size;
@@ -56,7 +56,7 @@ struct fault_stretch {
 
 struct fault_owner {
     /** Fills in the stretch that runs on the calling thread; false: none. In a signal handler. */
-    bool (*find)(void *context, struct fault_stretch *stretch);
+    bool (*find)(void *context, struct fault_span *span);
     /**
      * Where the thread goes on, with all signals as before. Never returns. NULL: no fault is survived, and the
      * process ends by its signal after a line that names what ran.
@@ -66,7 +66,7 @@ struct fault_owner {
      * Fills in the stack that the calling thread runs on, and in words whose code runs there: "/user/a, handling go".
      * False: not known. In a signal handler, and only before the process ends.
      */
-    bool (*describe)(void *context, struct fault_stretch *stack, char text[FAULT_TEXT_SIZE]);
+    bool (*describe)(void *context, struct fault_span *stack, char text[FAULT_TEXT_SIZE]);
     void *context;
 };
 

@@ -24,7 +24,7 @@ const char *tr__os_error_text(int code, char *memory, size_t size)
 }
 
 /* Says what could not be done, by errno, and gives the status of that. */
-static tr_status refuse(tr_error *error, const char *what, const char *path)
+static tr_status file_refuse(tr_error *error, const char *what, const char *path)
 {
     int code = errno;
     tr_status status = code == ENOSPC || code == EDQUOT ? TR_STORE_FULL : TR_STORE_FAILED;
@@ -62,12 +62,12 @@ tr_status tr__os_directory_make(const char *path, tr_error *error)
         return TR_OK;
     struct stat found;
     if (errno != EEXIST)
-        return refuse(error, "make the directory", path);
+        return file_refuse(error, "make the directory", path);
     if (stat(path, &found) != 0)
-        return refuse(error, "use the directory", path);
+        return file_refuse(error, "use the directory", path);
     if (!S_ISDIR(found.st_mode)) {
         errno = ENOTDIR;
-        return refuse(error, "use the directory", path);
+        return file_refuse(error, "use the directory", path);
     }
     return TR_OK;
 }
@@ -77,7 +77,7 @@ static tr_status sync_and_close(int fd, bool is_whole, const char *path, tr_erro
 {
     int result = is_whole ? syncfs(fd) : fsync(fd);
     /* A file system that cannot sync directories keeps them in order itself. */
-    tr_status status = result == 0 || errno == EINVAL ? TR_OK : refuse(error, "sync", path);
+    tr_status status = result == 0 || errno == EINVAL ? TR_OK : file_refuse(error, "sync", path);
     (void)close(fd);
     return status;
 }
@@ -85,7 +85,7 @@ static tr_status sync_and_close(int fd, bool is_whole, const char *path, tr_erro
 tr_status tr__os_directory_sync(const char *path, tr_error *error)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return fd < 0 ? refuse(error, "open", path) : sync_and_close(fd, false, path, error);
+    return fd < 0 ? file_refuse(error, "open", path) : sync_and_close(fd, false, path, error);
 }
 
 tr_status tr__os_directory_sync_parent(const char *path, tr_error *error)
@@ -94,7 +94,7 @@ tr_status tr__os_directory_sync_parent(const char *path, tr_error *error)
     char *parent = tr__os_resize(NULL, size + 1);
     if (!parent) {
         errno = ENOMEM;
-        (void)refuse(error, "sync", path);
+        (void)file_refuse(error, "sync", path);
         return TR_NO_MEMORY;
     }
     memcpy(parent, path, size);
@@ -106,7 +106,7 @@ tr_status tr__os_directory_sync_parent(const char *path, tr_error *error)
         is_whole = true;
         fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     }
-    tr_status status = fd < 0 ? refuse(error, "open", is_whole ? path : parent)
+    tr_status status = fd < 0 ? file_refuse(error, "open", is_whole ? path : parent)
                               : sync_and_close(fd, is_whole, parent, error);
     tr__os_resize(parent, 0);
     return status;
@@ -114,7 +114,7 @@ tr_status tr__os_directory_sync_parent(const char *path, tr_error *error)
 
 tr_status tr__os_path_resolve(const char *path, char resolved[OS_PATH_SIZE], tr_error *error)
 {
-    return realpath(path, resolved) ? TR_OK : refuse(error, "find", path);
+    return realpath(path, resolved) ? TR_OK : file_refuse(error, "find", path);
 }
 
 /* flock, which does not wait. */
@@ -140,7 +140,7 @@ static tr_status refuse_busy(tr_error *error, const char *path)
 static tr_status refuse_lock(int fd, const char *path, tr_error *error)
 {
     bool is_busy = errno == EWOULDBLOCK || errno == EAGAIN || errno == EACCES;
-    tr_status status = is_busy ? refuse_busy(error, path) : refuse(error, "lock", path);
+    tr_status status = is_busy ? refuse_busy(error, path) : file_refuse(error, "lock", path);
     (void)close(fd);
     return status;
 }
@@ -160,7 +160,7 @@ tr_status tr__os_file_lock(const char *path, int *fd, tr_error *error)
     for (int i = 0; i < TRIES; i++) {
         int opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
         if (opened < 0)
-            return refuse(error, "open", path);
+            return file_refuse(error, "open", path);
         if (lock_whole(opened) != 0)
             return refuse_lock(opened, path, error);
         if (is_named(opened, path)) {
@@ -176,7 +176,7 @@ tr_status tr__os_directory_lock(const char *path, int *fd, tr_error *error)
 {
     int opened = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (opened < 0)
-        return refuse(error, "open", path);
+        return file_refuse(error, "open", path);
     if (lock_whole(opened) == 0) {
         *fd = opened;
         return TR_OK;
@@ -193,7 +193,7 @@ tr_status tr__os_file_lock_range(const char *path, uint64_t first, uint64_t size
 {
     int opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
     if (opened < 0)
-        return refuse(error, "open", path);
+        return file_refuse(error, "open", path);
     /* Of the open file, not of the process: closing another descriptor of the file does not end it. */
     struct flock range = {
         .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)first, .l_len = (off_t)size};
@@ -223,7 +223,7 @@ tr_status tr__os_file_find(const char *path, struct os_file_id *id, tr_error *er
     struct stat found;
     if (stat(path, &found) != 0) {
         bool is_missing = errno == ENOENT || errno == ENOTDIR;
-        tr_status status = refuse(error, "find", path);
+        tr_status status = file_refuse(error, "find", path);
         return is_missing ? TR_NOT_FOUND : status;
     }
     *id = (struct os_file_id){
@@ -233,7 +233,7 @@ tr_status tr__os_file_find(const char *path, struct os_file_id *id, tr_error *er
 
 tr_status tr__os_file_rename(const char *from, const char *to, tr_error *error)
 {
-    return rename(from, to) == 0 ? TR_OK : refuse(error, "rename", from);
+    return rename(from, to) == 0 ? TR_OK : file_refuse(error, "rename", from);
 }
 
 tr_status tr__os_file_put_text(int fd, const char *path, const char *text, tr_error *error)
@@ -241,6 +241,6 @@ tr_status tr__os_file_put_text(int fd, const char *path, const char *text, tr_er
     ssize_t size = (ssize_t)strlen(text);
     errno = ENOSPC; /* of a write that wrote less */
     if (pwrite(fd, text, (size_t)size, 0) != size)
-        return refuse(error, "write", path);
-    return fsync(fd) == 0 ? TR_OK : refuse(error, "sync", path);
+        return file_refuse(error, "write", path);
+    return fsync(fd) == 0 ? TR_OK : file_refuse(error, "sync", path);
 }

@@ -79,7 +79,7 @@ static int64_t read_sleb(struct cursor *cursor)
     return (int64_t)value;
 }
 
-static void skip(struct cursor *cursor, uint64_t size)
+static void lines_skip(struct cursor *cursor, uint64_t size)
 {
     if (size > (uint64_t)(cursor->end - cursor->at)) {
         cursor->is_bad = true;
@@ -143,22 +143,22 @@ static void read_form(const struct unit *unit, struct cursor *cursor, uint64_t f
         (void)read_uleb(cursor);
         break;
     case FORM_BLOCK:
-        skip(cursor, read_uleb(cursor));
+        lines_skip(cursor, read_uleb(cursor));
         break;
     case FORM_DATA1:
-        skip(cursor, 1);
+        lines_skip(cursor, 1);
         break;
     case FORM_DATA2:
-        skip(cursor, 2);
+        lines_skip(cursor, 2);
         break;
     case FORM_DATA4:
-        skip(cursor, 4);
+        lines_skip(cursor, 4);
         break;
     case FORM_DATA8:
-        skip(cursor, 8);
+        lines_skip(cursor, 8);
         break;
     case FORM_DATA16:
-        skip(cursor, 16);
+        lines_skip(cursor, 16);
         break;
     default:
         cursor->is_bad = true;
@@ -224,7 +224,7 @@ static bool unit_open(struct unit *unit, struct cursor *all)
         unit->offset_size = 8;
     }
     struct cursor head = *all;
-    skip(all, length);
+    lines_skip(all, length);
     if (all->is_bad)
         return false;
     head.end = all->at;
@@ -232,14 +232,14 @@ static bool unit_open(struct unit *unit, struct cursor *all)
     if (unit->version < 2 || unit->version > 5)
         return false;
     if (unit->version >= 5)
-        skip(&head, 2); /* sizes of addresses and segments */
+        lines_skip(&head, 2); /* sizes of addresses and segments */
     uint64_t header = read_number(&head, unit->offset_size);
     unit->program = head;
-    skip(&unit->program, header);
+    lines_skip(&unit->program, header);
     unit->min_instruction = read_number(&head, 1);
     if (unit->version >= 4)
-        skip(&head, 1);                    /* operations per instruction */
-    skip(&head, 1);                        /* what a statement is by default */
+        lines_skip(&head, 1);              /* operations per instruction */
+    lines_skip(&head, 1);                  /* what a statement is by default */
     uint64_t base = read_number(&head, 1); /* a signed byte */
     unit->line_base = (int)base - (base > 127 ? 256 : 0);
     unit->line_range = (unsigned)read_number(&head, 1);
@@ -284,7 +284,7 @@ static bool extended_opcode(struct cursor *program, struct machine *machine, uin
 {
     uint64_t length = read_uleb(program);
     struct cursor rest = *program;
-    skip(program, length);
+    lines_skip(program, length);
     switch (length ? read_number(&rest, 1) : 0) {
     case LNE_END_SEQUENCE:
         return row_is_found(machine, address, true);

@@ -73,7 +73,7 @@ enum {
 static atom32 huge_wait;
 static atom32 huge_wait_next = {HUGE_WAIT};
 
-static bool populate(uintptr_t begin, uintptr_t end)
+static bool memory_populate(uintptr_t begin, uintptr_t end)
 {
     return begin >= end || madvise((void *)begin, end - begin, MADV_POPULATE_WRITE) == 0;
 }
@@ -91,7 +91,7 @@ static bool huge_populate(uintptr_t block)
 {
     (void)madvise((void *)block, HUGE_PAGE_SIZE, MADV_HUGEPAGE);
     tr_time begin_ns = tr__real_mono_now(NULL);
-    bool is_ready = populate(block, block + HUGE_PAGE_SIZE);
+    bool is_ready = memory_populate(block, block + HUGE_PAGE_SIZE);
     uint32_t next = HUGE_WAIT;
     if (tr__real_mono_now(NULL) - begin_ns > HUGE_PAGE_NS) {
         uint32_t wait = atom32_load(&huge_wait_next, ATOM_RELAXED);
@@ -121,7 +121,7 @@ size_t tr__os_memory_ready(void *memory, size_t size)
             end = block;
         if (begin + SMALL_STEP < end)
             end = begin + SMALL_STEP;
-        is_ready = populate(begin, end & ~(uintptr_t)(page - 1));
+        is_ready = memory_populate(begin, end & ~(uintptr_t)(page - 1));
     }
     if (is_ready)
         return end - address;

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static void print(const char *text, int length)
+static void panic_print(const char *text, int length)
 {
     if (length <= 0)
         return;
@@ -25,13 +25,13 @@ void tr__assert_failed(const char *file, int line, const char *function, const c
         message, sizeof message, "%s:%d: %s: assertion failed: %s\n", file, line, function, text);
     if (length >= (int)sizeof message)
         length = (int)sizeof message - 1;
-    print(message, length);
+    panic_print(message, length);
     abort();
 }
 
 void tr__panic(const char *text)
 {
-    print(text, (int)strlen(text));
-    print("\n", 1);
+    panic_print(text, (int)strlen(text));
+    panic_print("\n", 1);
     abort();
 }

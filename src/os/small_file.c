@@ -38,11 +38,11 @@ static tr_status read_open(const tr_platform *platform, int fd, size_t size_max,
     if (about.st_size < 0 || (uint64_t)about.st_size > size_max)
         return TR_TOO_LARGE;
     /* One byte more, so that a file that grows meanwhile is not taken for a whole one. */
-    size_t room = (size_t)about.st_size + 1;
-    char *block = platform->resize(platform, NULL, room);
+    size_t capacity = (size_t)about.st_size + 1;
+    char *block = platform->resize(platform, NULL, capacity);
     if (!block)
         return TR_NO_MEMORY;
-    ssize_t count = read_all(fd, block, room);
+    ssize_t count = read_all(fd, block, capacity);
     if (count != about.st_size) {
         (void)platform->resize(platform, block, 0);
         return TR_FAILED;

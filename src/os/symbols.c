@@ -131,7 +131,7 @@ static struct lines_section section_named(const struct image *image, const char 
 
 /* ---- Functions. ---- */
 
-static bool covers(const ElfW(Sym) * symbol, uint64_t address)
+static bool symbol_covers(const ElfW(Sym) * symbol, uint64_t address)
 {
     unsigned type = ELF64_ST_TYPE(symbol->st_info); /* the same in files of 32 bits */
     return type == STT_FUNC && symbol->st_shndx != SHN_UNDEF && address >= symbol->st_value &&
@@ -148,7 +148,7 @@ static bool function_in(const struct image *image, const ElfW(Shdr) * table, uin
     struct lines_section texts = section_data(image, &image->sections[table->sh_link]);
     const ElfW(Sym) *symbol = (const ElfW(Sym) *)(const void *)symbols.data;
     for (size_t count = symbols.size / sizeof *symbol; count; count--, symbol++) {
-        if (!covers(symbol, address) || symbol->st_name >= texts.size)
+        if (!symbol_covers(symbol, address) || symbol->st_name >= texts.size)
             continue;
         const char *text = (const char *)texts.data + symbol->st_name;
         size_t length = strnlen(text, texts.size - symbol->st_name);
@@ -175,7 +175,7 @@ static void function_find(const struct image *image, uint64_t address, struct sy
     }
 }
 
-static void look(uintptr_t address, struct symbol *symbol)
+static void symbols_look(uintptr_t address, struct symbol *symbol)
 {
     struct object object = {.address = address};
     struct image image;
@@ -208,7 +208,7 @@ void tr__symbol_find(struct symbol_cache *cache, uintptr_t address, struct symbo
         *symbol = cache->symbols[index];
         return;
     }
-    look(address, symbol);
+    symbols_look(address, symbol);
     if (cache) {
         cache->addresses[index] = address;
         cache->symbols[index] = *symbol;

@@ -206,7 +206,7 @@ static bool spin_until(struct loop *loop, tr_time end_ns, bool yields)
 }
 
 /* True when a post came while spinning. */
-static bool spin(struct loop *loop)
+static bool loop_spin(struct loop *loop)
 {
     tr_time begin_ns = loop->now_ns;
     tr_time spin_ns = spin_time(loop);
@@ -232,7 +232,7 @@ static bool spin(struct loop *loop)
 void tr__loop_rest(struct loop *loop, tr_time deadline_ns)
 {
     tr__loop_look_at_clock(loop);
-    if (spin(loop))
+    if (loop_spin(loop))
         return;
     tr_time idle_ns = loop->hooks->on_idle(loop);
     if (idle_ns < deadline_ns)

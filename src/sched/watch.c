@@ -38,7 +38,7 @@ bool tr__watch_look(struct watch *watch, tr_time now_ns)
 }
 
 /* Gives a tick to every loop that is awake. True when there was one. */
-static bool tick(struct watch *watch)
+static bool watch_tick(struct watch *watch)
 {
     bool is_busy = false;
     for (size_t i = 0; i < watch->loop_count; i++) {
@@ -53,10 +53,10 @@ static bool tick(struct watch *watch)
 }
 
 /* Sleeps until a loop rouses it. The announcement and the last look mirror watch_rouse. */
-static void doze(struct watch *watch)
+static void watch_doze(struct watch *watch)
 {
     atom32_exchange(&watch->is_asleep, 1, ATOM_SEQ_CST);
-    if (!tick(watch) && !atom32_load(&watch->is_over, ATOM_SEQ_CST))
+    if (!watch_tick(watch) && !atom32_load(&watch->is_over, ATOM_SEQ_CST))
         watch->platform->park(watch->platform, watch->parker, TR_NEVER);
     atom32_store(&watch->is_asleep, 0, ATOM_SEQ_CST);
 }
@@ -73,10 +73,10 @@ static void watch_main(void *context)
         watch->ticks++;
         /* Before the tick: what stood still until here did so over the last one. */
         bool is_needed = tr__watch_look(watch, now_ns);
-        if (tick(watch) || is_needed) {
+        if (watch_tick(watch) || is_needed) {
             patience = WATCH_PATIENCE;
         } else if (--patience <= 0) {
-            doze(watch);
+            watch_doze(watch);
             patience = WATCH_PATIENCE;
             now_ns = platform->mono_now(platform);
         }

@@ -62,7 +62,7 @@ void tr__disk_hook(struct store_disk *disk, struct store_io_hook hook);
 /** Cuts the power. No store is on it, or only one that will never be used again but to close it. */
 void tr__disk_crash(struct store_disk *disk, enum disk_crash how, struct rng *rng);
 /** Bytes that may be written from now on until there is no room; UINT64_MAX: no bound. */
-void tr__disk_room(struct store_disk *disk, uint64_t bytes);
+void tr__disk_set_space(struct store_disk *disk, uint64_t bytes);
 /** The size of a file; 0 when there is none. */
 size_t tr__disk_size(struct store_disk *disk, const char *name);
 /** Changes bits of a byte. False: there is no such byte. */

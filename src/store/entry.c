@@ -50,7 +50,7 @@ void tr__store_entries_deinit(struct store *store)
 }
 
 /* Doubles the table. Without memory it stays as it is, and chains grow longer. */
-static void grow(struct store *store)
+static void entries_grow(struct store *store)
 {
     size_t count = (store->bucket_mask + 1) * 2;
     struct store_entry **buckets =
@@ -94,7 +94,7 @@ static bool is_drained(const struct store_entry *entry)
 }
 
 /* Puts a new entry in the place of the one before it, which is stale from now on. */
-static void supersede(struct store *store, struct store_entry *entry)
+static void entry_supersede(struct store *store, struct store_entry *entry)
 {
     struct store_entry **place = place_of(store, entry);
     struct store_entry *before = *place;
@@ -114,7 +114,7 @@ static void supersede(struct store *store, struct store_entry *entry)
     *place = entry;
     entry->is_in_table = true;
     if (store->entry_count > store->bucket_mask)
-        grow(store);
+        entries_grow(store);
 }
 
 tr_status tr__store_enter(struct store *store, const char *kind, tr_bytes key,
@@ -145,7 +145,7 @@ tr_status tr__store_enter(struct store *store, const char *kind, tr_bytes key,
     lock_take(&store->lock);
     made->generation =
         (struct store_generation){.epoch = store->epoch, .counter = ++store->counter};
-    supersede(store, made);
+    entry_supersede(store, made);
     lock_give(&store->lock);
     *entry = made;
     return TR_OK;
@@ -194,7 +194,7 @@ static struct store_entry *pass_on(struct store *store, struct store_entry *entr
 }
 
 /* With the lock, which it gives back. */
-static void drained(struct store *store, struct store_entry *entry)
+static void entry_drained(struct store *store, struct store_entry *entry)
 {
     struct store_entry *garbage;
     struct store_entry *ready = pass_on(store, entry, &garbage);
@@ -216,7 +216,7 @@ void tr__store_leave(struct store_entry *entry)
     TR_ASSERT(!entry->is_left);
     entry->is_left = true;
     if (is_drained(entry))
-        drained(store, entry);
+        entry_drained(store, entry);
     else
         lock_give(&store->lock);
 }
@@ -228,7 +228,7 @@ void tr__store_entry_told(struct store_entry *entry)
     TR_ASSERT(entry->pending > 0);
     entry->pending--;
     if (is_drained(entry) && (entry->is_left || entry->successor))
-        drained(store, entry);
+        entry_drained(store, entry);
     else
         lock_give(&store->lock);
 }

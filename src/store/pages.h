@@ -24,7 +24,7 @@
 struct page {
     struct list link;    /* of its place */
     struct page *before; /* the next older version that is not gone */
-    uint64_t stretch;    /* on its way with this one */
+    uint64_t commit;     /* on its way with this one */
     uint32_t number;     /* the first is 1 */
     bool is_staged;
     bool is_kept;
@@ -35,7 +35,7 @@ struct page {
 struct pages {
     struct memory_source source;
     struct page **newest; /* by number less 1; NULL: the store has the only version */
-    size_t newest_room;
+    size_t newest_capacity;
     struct list staged;
     struct list kept;
     struct list finished;
@@ -70,9 +70,9 @@ void tr__pages_finish(struct pages *pages);
 /** Adds what is finished and what is kept to a batch, copied. TR_NO_MEMORY. Nothing is staged. */
 TR_MUST_CHECK tr_status tr__pages_put(struct pages *pages, struct store_batch *batch);
 /** The batch was submitted: what is finished or kept is on its way. */
-void tr__pages_submitted(struct pages *pages, uint64_t stretch);
+void tr__pages_submitted(struct pages *pages, uint64_t commit);
 /** All stretches up to this one are on disk, and their batches are gone. */
-void tr__pages_stored(struct pages *pages, uint64_t stretch);
+void tr__pages_stored(struct pages *pages, uint64_t commit);
 
 static inline bool pages_are_staged(const struct pages *pages)
 {

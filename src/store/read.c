@@ -39,8 +39,8 @@ struct name {
     unsigned char bytes[STORE_NAME_MAX];
 };
 
-static tr_status begin(const struct store_reader *reader, const char *kind, tr_bytes key,
-                       struct name *name)
+static tr_status read_begin(const struct store_reader *reader, const char *kind, tr_bytes key,
+                            struct name *name)
 {
     name->size = tr__store_name(kind, key, name->bytes);
     if (name->size == 0)
@@ -57,7 +57,7 @@ tr_status tr__store_read_state(struct store_reader *reader, const char *kind, tr
                                struct store_state *state)
 {
     struct name name;
-    tr_status status = begin(reader, kind, key, &name);
+    tr_status status = read_begin(reader, kind, key, &name);
     return status ? status
                   : reader->store->driver->read_state(reader->view, bytes_of(&name), state);
 }
@@ -66,7 +66,7 @@ tr_status tr__store_read_kv(struct store_reader *reader, const char *kind, tr_by
                             tr_bytes kv_key, tr_bytes *value)
 {
     struct name name;
-    tr_status status = begin(reader, kind, key, &name);
+    tr_status status = read_begin(reader, kind, key, &name);
     if (status)
         return status;
     if (kv_key.size == 0)
@@ -80,7 +80,7 @@ tr_status tr__store_read_snapshot(struct store_reader *reader, const char *kind,
                                   uint64_t sequence_max, struct store_snapshot *snapshot)
 {
     struct name name;
-    tr_status status = begin(reader, kind, key, &name);
+    tr_status status = read_begin(reader, kind, key, &name);
     snapshot->sequence = 0;
     return status ? status
                   : reader->store->driver->read_snapshot(
@@ -111,7 +111,7 @@ tr_status tr__store_list_kv(struct store_reader *reader, const char *kind, tr_by
 {
     struct name name;
     unsigned char memory[TR_KV_KEY_MAX];
-    tr_status status = begin(reader, kind, key, &name);
+    tr_status status = read_begin(reader, kind, key, &name);
     if (status)
         return status;
     if (range->prefix.size > TR_KV_KEY_MAX || range->from.size > TR_KV_KEY_MAX ||
@@ -132,7 +132,7 @@ tr_status tr__store_list_alarms(struct store_reader *reader, const char *kind, t
                                 store_visit *visit, void *context)
 {
     struct name name;
-    tr_status status = begin(reader, kind, key, &name);
+    tr_status status = read_begin(reader, kind, key, &name);
     return status
                ? status
                : reader->store->driver->list_alarms(reader->view, bytes_of(&name), visit, context);
@@ -143,7 +143,7 @@ tr_status tr__store_list_queue(struct store_reader *reader, const char *kind, tr
                                void *context)
 {
     struct name name;
-    tr_status status = begin(reader, kind, key, &name);
+    tr_status status = read_begin(reader, kind, key, &name);
     if (status)
         return status;
     if (queue && (!*queue || strnlen(queue, TR_QUEUE_NAME_MAX + 1) > TR_QUEUE_NAME_MAX))
@@ -157,7 +157,7 @@ tr_status tr__store_list_events(struct store_reader *reader, const char *kind, t
                                 void *context)
 {
     struct name name;
-    tr_status status = begin(reader, kind, key, &name);
+    tr_status status = read_begin(reader, kind, key, &name);
     return status ? status
                   : reader->store->driver->list_events(
                         reader->view, bytes_of(&name), from, to, limit, visit, context);

@@ -107,7 +107,7 @@ static struct group take_group(struct store *store)
     return group;
 }
 
-static void tell(struct store_batch *first)
+static void store_notify(struct store_batch *first)
 {
     for (struct store_batch *batch = first, *next; batch; batch = next) {
         next = batch->next;
@@ -128,7 +128,7 @@ static void learn_commit(struct store *store, tr_time took_ns)
     atom64_store(&store->commit_ns, (uint64_t)(mean_ns + (took_ns - mean_ns) / 8), ATOM_RELAXED);
 }
 
-static tr_status commit(struct store *store, const struct group *group, struct store_why *why)
+static tr_status store_commit(struct store *store, const struct group *group, struct store_why *why)
 {
     const tr_platform *platform = store->platform;
     tr_time begin_ns = platform->mono_now(platform);
@@ -151,7 +151,7 @@ static bool commit_group(struct store *store)
     tr_status status = tr__store_status(store);
     struct store_why why;
     if (status == TR_OK) {
-        status = commit(store, &group, &why);
+        status = store_commit(store, &group, &why);
         if (status != TR_OK || tr__tidy_after(store, &why) != TR_OK)
             tr__store_fail(store, &why);
     }
@@ -159,12 +159,12 @@ static bool commit_group(struct store *store)
         for (struct store_batch *batch = first; batch; batch = batch->next)
             batch->status = TR_STORE_FAILED;
     }
-    tell(first);
+    store_notify(first);
     return true;
 }
 
 /* Deletes a part of what destroyed actors have left. False: there is nothing more, or the store is being closed. */
-static bool bury(struct store *store)
+static bool store_bury(struct store *store)
 {
     struct store_why why;
     bool has_more = false;
@@ -185,7 +185,7 @@ static bool bury(struct store *store)
 }
 
 /* Nothing has come, or soon enough: how that changes whether to look the next time. */
-static void learn(struct store *store, bool was_soon)
+static void store_learn(struct store *store, bool was_soon)
 {
     uint32_t next = store->spin_skips_next * 2 + 1;
     store->spin_skips_next = was_soon                      ? 0
@@ -195,7 +195,7 @@ static void learn(struct store *store, bool was_soon)
 }
 
 /* Looks for work for a short time, giving the CPU to whoever wants it. True: there is some. */
-static bool look(struct store *store)
+static bool store_look(struct store *store)
 {
     const tr_platform *platform = store->platform;
     if (store->spin_skips > 0) {
@@ -206,12 +206,12 @@ static bool look(struct store *store)
     do {
         /* The lock is taken before anything is done with what is seen here. */
         if (atom32_load(&store->has_work, ATOM_RELAXED)) {
-            learn(store, true);
+            store_learn(store, true);
             return true;
         }
         platform->yield(platform);
     } while (platform->mono_now(platform) < deadline);
-    learn(store, false);
+    store_learn(store, false);
     return false;
 }
 
@@ -221,14 +221,14 @@ static void sleep_until_woken(struct store *store, tr_time deadline_ns)
     tr_time begin = platform->mono_now(platform);
     platform->park(platform, store->writer_parker, deadline_ns);
     if (platform->mono_now(platform) - begin < STORE_SPIN_NS)
-        learn(store, true); /* It would have been worth it. */
+        store_learn(store, true); /* It would have been worth it. */
 }
 
 static void writer_main(void *context)
 {
     struct store *store = context;
     for (;;) {
-        if (commit_group(store) || bury(store) || look(store))
+        if (commit_group(store) || store_bury(store) || store_look(store))
             continue;
         tr_time deadline_ns = tr__tidy_idle(store);
         lock_take(&store->lock);
@@ -247,7 +247,7 @@ bool tr__store_work(struct store *store)
 {
     TR_ASSERT(store->is_threadless);
     bool has_worked = commit_group(store);
-    while (has_worked && bury(store))
+    while (has_worked && store_bury(store))
         continue;
     return has_worked;
 }
@@ -338,7 +338,7 @@ static void stop_threads(struct store *store)
     platform->parker_free(platform, store->writer_parker);
 }
 
-static tr_status refuse(tr_error *error, tr_status status, const char *text)
+static tr_status store_refuse(tr_error *error, tr_status status, const char *text)
 {
     if (error) {
         *error = (tr_error){.status = status};
@@ -359,19 +359,19 @@ tr_status tr__store_salvage(const struct store_options *from, const struct store
 {
     const struct store_driver *driver = from->driver ? from->driver : tr__store_driver_default();
     if (!has_program(from) || !has_program(into))
-        return refuse(error, TR_INVALID_ARGUMENT, "a store needs the name of its program");
+        return store_refuse(error, TR_INVALID_ARGUMENT, "a store needs the name of its program");
     if (!driver->salvage)
-        return refuse(error, TR_NOT_SUPPORTED, "this Troupe was built without SQLite");
+        return store_refuse(error, TR_NOT_SUPPORTED, "this Troupe was built without SQLite");
     return driver->salvage(from, into, report, on_lost, context, error);
 }
 
 tr_status tr__store_open(const struct store_options *options, struct store **store, tr_error *error)
 {
     if (!has_program(options))
-        return refuse(error, TR_INVALID_ARGUMENT, "a store needs the name of its program");
+        return store_refuse(error, TR_INVALID_ARGUMENT, "a store needs the name of its program");
     struct store *made = source_resize(&options->source, NULL, sizeof *made);
     if (!made)
-        return refuse(error, TR_NO_MEMORY, "no memory for a store");
+        return store_refuse(error, TR_NO_MEMORY, "no memory for a store");
     *made = (struct store){
         .source = options->source,
         .platform = options->source.platform,
@@ -384,7 +384,7 @@ tr_status tr__store_open(const struct store_options *options, struct store **sto
     lock_init(&made->lock);
     tr_status status = tr__store_entries_init(made);
     if (status) {
-        (void)refuse(error, status, "no memory for a store");
+        (void)store_refuse(error, status, "no memory for a store");
         goto free_store;
     }
     status = made->driver->open(options, &made->session, &made->epoch, error);
@@ -394,7 +394,7 @@ tr_status tr__store_open(const struct store_options *options, struct store **sto
     if (!made->is_threadless) {
         status = start_threads(made);
         if (status) {
-            (void)refuse(error, status, "the threads of the store could not be started");
+            (void)store_refuse(error, status, "the threads of the store could not be started");
             goto close_session;
         }
     }

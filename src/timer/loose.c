@@ -60,17 +60,17 @@ static uint32_t place_take(struct loose_pool *pool)
             return place;
     }
     uint32_t place = pool->places ? pool->places : 1;
-    uint32_t room = pool->places ? 2 * pool->places : PLACES_FIRST;
-    if (room > LOOSE_SLABS_MAX)
+    uint32_t capacity = pool->places ? 2 * pool->places : PLACES_FIRST;
+    if (capacity > LOOSE_SLABS_MAX)
         return 0;
     struct loose_slab *slabs =
-        source_resize(&pool->source, pool->slabs, room * sizeof(struct loose_slab));
+        source_resize(&pool->source, pool->slabs, capacity * sizeof(struct loose_slab));
     if (!slabs)
         return 0;
-    for (uint32_t i = pool->places; i < room; i++)
+    for (uint32_t i = pool->places; i < capacity; i++)
         slabs[i] = (struct loose_slab){.generation = 1, .generation_up = 1};
     pool->slabs = slabs;
-    pool->places = room;
+    pool->places = capacity;
     return place;
 }
 

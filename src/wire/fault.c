@@ -23,7 +23,7 @@ void tr__fault_set(tr_wire_error *error, tr_status status, size_t offset, const 
 }
 
 /* The tail of a path says more than its head; once cut it grows no further. */
-static void prepend(tr_wire_error *error, const char *step)
+static void fault_prepend(tr_wire_error *error, const char *step)
 {
     size_t length = strlen(error->path);
     if (strncmp(error->path, CUT, strlen(CUT)) == 0)
@@ -43,12 +43,12 @@ static void prepend(tr_wire_error *error, const char *step)
 
 void tr__fault_in_field(tr_wire_error *error, const char *name)
 {
-    prepend(error, name);
+    fault_prepend(error, name);
 }
 
 void tr__fault_in_item(tr_wire_error *error, size_t index)
 {
     char step[32];
     snprintf(step, sizeof(step), "[%zu]", index);
-    prepend(error, step);
+    fault_prepend(error, step);
 }

@@ -187,7 +187,7 @@ json_place tr__json_character(json_place at, uint32_t *character)
     return at + 2;
 }
 
-static size_t encode(uint32_t character, char *to)
+static size_t json_encode(uint32_t character, char *to)
 {
     if (character < 0x80) {
         to[0] = (char)character;
@@ -214,7 +214,7 @@ void tr__json_decode(const struct json_text *text, char *to)
         bool is_escape = *at == '\\';
         at = tr__json_character(at, &character);
         if (is_escape)
-            to += encode(character, to);
+            to += json_encode(character, to);
         else
             *to++ = (char)character; /* A byte of UTF-8 stays what it is. */
     }

@@ -26,18 +26,18 @@ struct text {
     tr_wire_error *error;
 };
 
-static void put(struct text *text, const void *piece, size_t length)
+static void json_put(struct text *text, const void *piece, size_t length)
 {
     if (text->length < text->size) {
-        size_t room = text->size - text->length;
-        memcpy(text->buffer + text->length, piece, length < room ? length : room);
+        size_t space = text->size - text->length;
+        memcpy(text->buffer + text->length, piece, length < space ? length : space);
     }
     text->length += length;
 }
 
 static void put_string(struct text *text, const char *piece)
 {
-    put(text, piece, strlen(piece));
+    json_put(text, piece, strlen(piece));
 }
 
 static void put_signed(struct text *text, int64_t value)
@@ -59,7 +59,7 @@ static void put_with_point(struct text *text, const char *number)
 {
     static const char plain[] = "0123456789+-e";
     size_t whole = strspn(number, plain);
-    put(text, number, whole);
+    json_put(text, number, whole);
     number += whole;
     bool has_point = *number != '\0';
     if (has_point) {
@@ -120,11 +120,11 @@ static bool put_quoted(struct text *text, const char *string)
         unsigned char byte = (unsigned char)string[i];
         if (byte >= 0x20 && byte != '"' && byte != '\\')
             continue;
-        put(text, string + from, i - from);
+        json_put(text, string + from, i - from);
         put_escaped(text, byte);
         from = i + 1;
     }
-    put(text, string + from, size - from);
+    json_put(text, string + from, size - from);
     put_string(text, "\"");
     return true;
 }
@@ -148,7 +148,7 @@ static bool put_base64(struct text *text, const void *data, size_t size)
             group[2] = digits[bits >> 6 & 63];
         if (count > 2)
             group[3] = digits[bits & 63];
-        put(text, group, sizeof(group));
+        json_put(text, group, sizeof(group));
     }
     put_string(text, "\"");
     return true;

@@ -27,7 +27,7 @@ struct writer {
     unsigned char spare[HEAD_MAX];
 };
 
-static size_t written(const struct writer *w, const unsigned char *at)
+static size_t pack_written(const struct writer *w, const unsigned char *at)
 {
     return (size_t)(at - w->begin) + w->lost;
 }
@@ -138,10 +138,11 @@ static inline unsigned char *put_text(struct writer *w, unsigned char *at, const
         return put_byte(w, at, PACK_NIL);
     size_t size = strnlen(text, TR_PAYLOAD_MAX);
     if (UNLIKELY(size >= TR_PAYLOAD_MAX))
-        return FAULT(w->error, TR_TOO_LARGE, written(w, at), "a str is too long");
+        return FAULT(w->error, TR_TOO_LARGE, pack_written(w, at), "a str is too long");
     size_t good = utf8_span((const unsigned char *)text, size);
     if (UNLIKELY(good != size))
-        return FAULT(w->error, TR_BAD_DATA, written(w, at), "byte %zu of a str is not UTF-8", good);
+        return FAULT(
+            w->error, TR_BAD_DATA, pack_written(w, at), "byte %zu of a str is not UTF-8", good);
     if (size < 32) {
         at = put_byte(w, at, (unsigned char)(PACK_FIX_STR | size));
     } else {
@@ -155,9 +156,9 @@ static inline unsigned char *put_bytes(struct writer *w, unsigned char *at, cons
                                        size_t size)
 {
     if (UNLIKELY(size > TR_PAYLOAD_MAX))
-        return FAULT(w->error, TR_TOO_LARGE, written(w, at), "bytes are too many");
+        return FAULT(w->error, TR_TOO_LARGE, pack_written(w, at), "bytes are too many");
     if (UNLIKELY(size > 0 && data == NULL))
-        return FAULT(w->error, TR_BAD_DATA, written(w, at), "%zu bytes are at NULL", size);
+        return FAULT(w->error, TR_BAD_DATA, pack_written(w, at), "%zu bytes are at NULL", size);
     unsigned char *head = head_begin(w, at);
     at = head_end(w, at, head, head_wide(head, PACK_BIN8, size));
     return put_raw(w, at, data, size);
@@ -257,11 +258,14 @@ static NO_INLINE unsigned char *put_values(struct writer *w, unsigned char *at,
                                            unsigned depth)
 {
     if (values.items == NULL && values.count > 0)
-        return FAULT(
-            w->error, TR_BAD_DATA, written(w, at), "a list of %zu items is at NULL", values.count);
+        return FAULT(w->error,
+                     TR_BAD_DATA,
+                     pack_written(w, at),
+                     "a list of %zu items is at NULL",
+                     values.count);
     if (field->shape == TR_SHAPE_LIST) {
         if (values.count > (TR_PAYLOAD_MAX - w->items_size) / field->item_size)
-            return FAULT(w->error, TR_TOO_LARGE, written(w, at), "a list is too long");
+            return FAULT(w->error, TR_TOO_LARGE, pack_written(w, at), "a list is too long");
         w->items_size += values.count * field->item_size;
     }
     at = put_array_head(w, at, values.count);
@@ -309,7 +313,7 @@ static unsigned char *put_message(struct writer *w, unsigned char *at, const tr_
                                   const char *message, unsigned depth)
 {
     if (depth > TR_DEPTH_MAX)
-        return FAULT(w->error, TR_TOO_DEEP, written(w, at), "messages nest too deep");
+        return FAULT(w->error, TR_TOO_DEEP, pack_written(w, at), "messages nest too deep");
     return put_fields(w, at, type, message, 0, depth);
 }
 
@@ -358,7 +362,7 @@ size_t tr__pack_tail(const tr_type *type, const void *message, const struct tail
                                   : put_with_tail(&w, w.begin, type, message, tail);
     if (at == NULL)
         return 0;
-    size_t needed = written(&w, at);
+    size_t needed = pack_written(&w, at);
     if (is_small(&w, needed, type, message))
         return needed;
     tr__fault_set(w.error, TR_TOO_LARGE, needed, "the message is too large");

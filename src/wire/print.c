@@ -24,18 +24,18 @@ struct text {
     size_t length;
 };
 
-static void put(struct text *text, const char *piece, size_t length)
+static void print_put(struct text *text, const char *piece, size_t length)
 {
     if (text->length < text->size) {
-        size_t room = text->size - text->length;
-        memcpy(text->buffer + text->length, piece, length < room ? length : room);
+        size_t space = text->size - text->length;
+        memcpy(text->buffer + text->length, piece, length < space ? length : space);
     }
     text->length += length;
 }
 
 static void put_string(struct text *text, const char *piece)
 {
-    put(text, piece, strlen(piece));
+    print_put(text, piece, strlen(piece));
 }
 
 __attribute__((__format__(__printf__, 2, 3))) static void put_number(struct text *text,
@@ -65,7 +65,7 @@ static void put_quoted(struct text *text, const char *string)
         else if (byte < 0x20 || byte == 0x7f)
             put_number(text, "\\x%02x", byte);
         else
-            put(text, string, 1);
+            print_put(text, string, 1);
     }
     put_string(text, "\"");
 }

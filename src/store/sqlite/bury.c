@@ -23,7 +23,7 @@ static void buried_name(int64_t id, unsigned char name[BURIED_NAME])
 }
 
 /* Runs a statement whose first argument is the number of the actor. */
-static tr_status run(struct link *link, enum link_statement which, int64_t id)
+static tr_status bury_run(struct link *link, enum link_statement which, int64_t id)
 {
     tr_status status = TR_OK;
     sqlite3_stmt *statement = tr__link_statement(link, which, &status);
@@ -96,10 +96,10 @@ tr_status tr__bury(struct store_session *session, int64_t id, tr_bytes seal)
         status = take_name(link, id, seal, is_kept);
     /* Those in any case: the list of what is due leads to them. */
     if (status == TR_OK)
-        status = run(link, SQL_ALARM_CLEAR_ALL, id);
+        status = bury_run(link, SQL_ALARM_CLEAR_ALL, id);
     session->has_buried |= is_kept;
     for (size_t i = 0; status == TR_OK && count && !is_kept && i < sizeof all / sizeof *all; i++)
-        status = run(link, all[i], id);
+        status = bury_run(link, all[i], id);
     return status;
 }
 
@@ -143,7 +143,7 @@ tr_status tr__bury_slice(struct store_session *session)
         if (left <= 0)
             return TR_OK;
     }
-    return run(link, SQL_BURIED_DELETE, id);
+    return bury_run(link, SQL_BURIED_DELETE, id);
 }
 
 tr_status tr__session_bury(struct store_session *session, bool *has_more, struct store_why *why)
@@ -209,7 +209,7 @@ static tr_status bury_next(struct store_session *session, int64_t *skipped, bool
 }
 
 /* The thread that tidies the log does not run yet. */
-static tr_status tidy(struct store_session *session)
+static tr_status bury_tidy(struct store_session *session)
 {
     struct store_why why;
     struct store_log log;
@@ -233,7 +233,7 @@ tr_status tr__bury_doomed(struct store_session *session)
         if (status == TR_OK)
             status = tr__link_do(link, SQL_COMMIT);
         if (status == TR_OK)
-            status = tidy(session);
+            status = bury_tidy(session);
     }
     if (status != TR_OK && !sqlite3_get_autocommit(link->database) &&
         tr__link_do(link, SQL_ROLLBACK) != TR_OK)

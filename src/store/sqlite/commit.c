@@ -40,7 +40,7 @@ struct plan {
     bool destroys;
 };
 
-static uint64_t clamp(uint64_t number)
+static uint64_t commit_clamp(uint64_t number)
 {
     return number > STORE_NUMBER_MAX ? STORE_NUMBER_MAX : number;
 }
@@ -136,7 +136,7 @@ static tr_status make_plan(const struct work *work, const struct store_batch *ba
 }
 
 /* Runs a statement whose first argument is the actor, and whose others are bound. */
-static tr_status run(struct work *work, sqlite3_stmt *statement)
+static tr_status commit_run(struct work *work, sqlite3_stmt *statement)
 {
     work->has_changed = true;
     tr__link_bind_number(statement, 1, work->known->id);
@@ -153,7 +153,7 @@ static tr_status run_on_row(struct work *work, sqlite3_stmt *statement)
     return status;
 }
 
-static tr_status destroy(struct work *work)
+static tr_status commit_destroy(struct work *work)
 {
     struct store_known *known = work->known;
     if (!known->is_there)
@@ -218,7 +218,7 @@ static tr_status update_row(struct work *work, const struct store_known *row,
     if (!statement)
         return status;
     tr__link_bind_number(statement, 2, (int64_t)version);
-    return run(work, statement);
+    return commit_run(work, statement);
 }
 
 /* Brings the row of the actor to what it is after the batch, with this generation in its seal. */
@@ -339,7 +339,7 @@ static tr_status put_row(struct work *work, const struct store_op *op)
     default:
         TR_UNREACHABLE("puts nothing");
     }
-    return run(work, statement);
+    return commit_run(work, statement);
 }
 
 /* Deletes rows from one of those tables. */
@@ -372,11 +372,11 @@ static tr_status remove_rows(struct work *work, const struct store_op *op)
         break;
     case STORE_QUEUE_REMOVE:
         tr__link_bind_bytes(statement, 2, op->key);
-        tr__link_bind_number(statement, 3, (int64_t)clamp(op->number));
+        tr__link_bind_number(statement, 3, (int64_t)commit_clamp(op->number));
         break;
     case STORE_EVENT_TRIM:
     case STORE_SNAPSHOT_TRIM:
-        tr__link_bind_number(statement, 2, (int64_t)clamp(op->number));
+        tr__link_bind_number(statement, 2, (int64_t)commit_clamp(op->number));
         break;
     case STORE_KV_DELETE:
     case STORE_ALARM_CLEAR:
@@ -385,7 +385,7 @@ static tr_status remove_rows(struct work *work, const struct store_op *op)
     default:
         break;
     }
-    return run(work, statement);
+    return commit_run(work, statement);
 }
 
 static tr_status apply_op(struct work *work, const struct store_op *op)
@@ -451,7 +451,7 @@ static tr_status check_limits(struct work *work, const struct plan *plan)
     return status;
 }
 
-static tr_status apply(struct work *work, const struct store_batch *batch)
+static tr_status commit_apply(struct work *work, const struct store_batch *batch)
 {
     struct plan plan;
     tr_status status = work->known->is_known ? TR_OK : find_row(work);
@@ -462,7 +462,7 @@ static tr_status apply(struct work *work, const struct store_batch *batch)
         status = tr__session_put_shapes(work->session, batch);
     }
     if (status == TR_OK && plan.destroys)
-        status = destroy(work);
+        status = commit_destroy(work);
     if (status != TR_OK)
         return status;
     if (!plan.first && (plan.destroys || !work->known->is_there))
@@ -473,7 +473,7 @@ static tr_status apply(struct work *work, const struct store_batch *batch)
     return status == TR_OK ? check_limits(work, &plan) : status;
 }
 
-static void forget(struct store_batch *first)
+static void commit_forget(struct store_batch *first)
 {
     for (struct store_batch *batch = first; batch; batch = batch->next)
         batch->entry->known.is_known = false;
@@ -526,7 +526,7 @@ static enum outcome apply_all(struct store_session *session, struct store_batch 
             .known = &entry->known,
             .name = {entry->name, entry->name_size},
         };
-        *status = apply(&work, batch);
+        *status = commit_apply(&work, batch);
         if (*status == TR_OK)
             continue;
         if (*status == TR_STORE_FAILED || *status == TR_STORE_BUSY)
@@ -569,7 +569,7 @@ static bool commit_once(struct store_session *session, struct store_batch *first
         outcome = GROUP_FAILED;
     if (outcome == GROUP_FAILED)
         *result = tr__session_fail(session, link, "committing", why);
-    forget(first);
+    commit_forget(first);
     if (roll_back(link) != TR_OK && outcome != GROUP_FAILED) {
         *result = tr__session_fail(session, link, "taking a transaction back", why);
         outcome = GROUP_FAILED;

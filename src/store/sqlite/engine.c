@@ -92,7 +92,7 @@ static void set_limits(sqlite3 *database)
 }
 
 /* Runs a text of ours. */
-static int execute(struct sql_engine *engine, const char *text)
+static int engine_execute(struct sql_engine *engine, const char *text)
 {
     engine->is_own = true;
     int result = sqlite3_exec(engine->database, text, NULL, NULL, NULL);
@@ -101,7 +101,7 @@ static int execute(struct sql_engine *engine, const char *text)
 }
 
 /* There is nobody else: it keeps the database for itself, and need not count its changes in page 1. */
-static int settle(struct sql_engine *engine)
+static int engine_settle(struct sql_engine *engine)
 {
     enum { KIB = 1024 };
     char text[300];
@@ -114,10 +114,10 @@ static int settle(struct sql_engine *engine)
                    STORE_PAGE_SIZE,
                    ENGINE_CACHE_BYTES / KIB,
                    TR_SQL_BYTES_MAX / STORE_PAGE_SIZE);
-    return execute(engine, text);
+    return engine_execute(engine, text);
 }
 
-static tr_status begin(struct sql_engine *engine, struct store_sql_call *call)
+static tr_status engine_begin(struct sql_engine *engine, struct store_sql_call *call)
 {
     struct store_sql *sql = engine->sql;
     uint32_t last = 0;
@@ -153,7 +153,7 @@ static tr_status do_steps(struct sql_engine *engine, struct store_sql_call *call
 {
     const char *const *steps = engine->sql->options.schema;
     char text[64];
-    int result = execute(engine, "BEGIN IMMEDIATE");
+    int result = engine_execute(engine, "BEGIN IMMEDIATE");
     if (result != SQLITE_OK)
         return refuse_by(engine, call, result);
     for (size_t i = seen; i < count; i++) {
@@ -167,12 +167,12 @@ static tr_status do_steps(struct sql_engine *engine, struct store_sql_call *call
         }
     }
     (void)snprintf(text, sizeof text, "PRAGMA user_version = %zu; COMMIT", count);
-    result = execute(engine, text);
+    result = engine_execute(engine, text);
     return result == SQLITE_OK ? TR_OK : refuse_by(engine, call, result);
 }
 
 /* Brings the tables to what the code expects. */
-static tr_status migrate(struct sql_engine *engine, struct store_sql_call *call)
+static tr_status engine_migrate(struct sql_engine *engine, struct store_sql_call *call)
 {
     const char *const *steps = engine->sql->options.schema;
     size_t count = 0;
@@ -202,7 +202,7 @@ static tr_status open_engine(struct sql_engine *engine, struct store_sql_call *c
         path, sizeof path, "file:actor?engine=%llu", (unsigned long long)(uintptr_t)engine);
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX |
                 SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_URI;
-    tr_status status = begin(engine, call);
+    tr_status status = engine_begin(engine, call);
     if (status != TR_OK)
         return status;
     int result = sqlite3_open_v2(path, &engine->database, flags, session->engine_name);
@@ -211,8 +211,8 @@ static tr_status open_engine(struct sql_engine *engine, struct store_sql_call *c
     set_limits(engine->database);
     sqlite3_progress_handler(engine->database, ENGINE_STEPS_AT, on_steps, engine);
     (void)sqlite3_set_authorizer(engine->database, tr__engine_authorize, engine);
-    result = settle(engine);
-    return result == SQLITE_OK ? migrate(engine, call) : refuse_by(engine, call, result);
+    result = engine_settle(engine);
+    return result == SQLITE_OK ? engine_migrate(engine, call) : refuse_by(engine, call, result);
 }
 
 /* ---- Statements. ---- */
@@ -238,8 +238,8 @@ static bool is_of(sqlite3_stmt *statement, const char *text)
     return strncmp(sql, text, size) == 0 && is_blank(text + size);
 }
 
-static tr_status prepare(struct sql_engine *engine, struct store_sql_call *call,
-                         sqlite3_stmt **statement)
+static tr_status engine_prepare(struct sql_engine *engine, struct store_sql_call *call,
+                                sqlite3_stmt **statement)
 {
     size_t last = TR_SQL_PREPARED_MAX - 1;
     for (size_t i = 0; i <= last && engine->prepared[i]; i++) {
@@ -289,8 +289,8 @@ static int bind_value(sqlite3_stmt *statement, int at, const tr_sql_value *value
     return sqlite3_bind_null(statement, at);
 }
 
-static tr_status bind(struct sql_engine *engine, struct store_sql_call *call,
-                      sqlite3_stmt *statement)
+static tr_status engine_bind(struct sql_engine *engine, struct store_sql_call *call,
+                             sqlite3_stmt *statement)
 {
     int places = sqlite3_bind_parameter_count(statement);
     if ((size_t)places != call->count)
@@ -338,8 +338,8 @@ static tr_sql_value take_value(sqlite3_stmt *statement, int column)
     return value;
 }
 
-static tr_status step(struct sql_engine *engine, struct store_sql_call *call,
-                      sqlite3_stmt *statement)
+static tr_status engine_step(struct sql_engine *engine, struct store_sql_call *call,
+                             sqlite3_stmt *statement)
 {
     tr_sql_value values[TR_SQL_COLUMNS_MAX];
     for (;;) {
@@ -365,16 +365,16 @@ static tr_status step(struct sql_engine *engine, struct store_sql_call *call,
     }
 }
 
-static tr_status run(struct sql_engine *engine, struct store_sql_call *call)
+static tr_status engine_run(struct sql_engine *engine, struct store_sql_call *call)
 {
     sqlite3_stmt *statement = NULL;
-    tr_status status = prepare(engine, call, &statement);
+    tr_status status = engine_prepare(engine, call, &statement);
     if (status != TR_OK)
         return status;
     int before = sqlite3_total_changes(engine->database);
-    status = bind(engine, call, statement);
+    status = engine_bind(engine, call, statement);
     if (status == TR_OK)
-        status = step(engine, call, statement);
+        status = engine_step(engine, call, statement);
     (void)sqlite3_reset(statement);
     (void)sqlite3_clear_bindings(statement);
     if (sqlite3_total_changes(engine->database) != before)
@@ -414,7 +414,7 @@ tr_status tr__engine_run(struct store_sql *sql, struct store_view *view,
     engine->steps = 0;
     engine->refused = NULL;
     engine->io = TR_OK;
-    status = run(engine, call);
+    status = engine_run(engine, call);
     bool is_doubtful = status == TR_NO_MEMORY || status == TR_STORE_CORRUPT ||
                        status == TR_STORE_FAILED || engine->io != TR_OK;
     if (status == TR_OK)

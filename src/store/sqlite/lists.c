@@ -12,8 +12,8 @@ static const tr_bytes no_bytes = {NULL, 0};
 typedef bool take_row(const struct store_view *view, sqlite3_stmt *statement, tr_bytes name,
                       struct store_row *row);
 
-static tr_status list(struct store_view *view, sqlite3_stmt *statement, tr_bytes name,
-                      take_row *take, store_visit *visit, void *context)
+static tr_status lists_run(struct store_view *view, sqlite3_stmt *statement, tr_bytes name,
+                           take_row *take, store_visit *visit, void *context)
 {
     tr_status status = TR_OK;
     for (bool goes_on = true; goes_on;) {
@@ -81,7 +81,7 @@ tr_status tr__view_list_kv(struct store_view *view, tr_bytes name, const struct 
     tr__link_bind_bytes(statement, 2, range->from);
     tr__link_bind_bytes(statement, 3, to);
     tr__link_bind_number(statement, 4, limit_of(range->limit));
-    return list(view, statement, name, take_kv, visit, context);
+    return lists_run(view, statement, name, take_kv, visit, context);
 }
 
 /* A visitor in front of another one, which gives it the name of the row as a text. */
@@ -129,7 +129,7 @@ tr_status tr__view_list_alarms(struct store_view *view, tr_bytes name, store_vis
     if (!statement)
         return status;
     tr__link_bind_bytes(statement, 1, name);
-    return list(view, statement, name, take_alarm, visit_named, &named);
+    return lists_run(view, statement, name, take_alarm, visit_named, &named);
 }
 
 static bool take_item(const struct store_view *view, sqlite3_stmt *statement, tr_bytes name,
@@ -156,7 +156,7 @@ tr_status tr__view_list_queue(struct store_view *view, tr_bytes name, const char
         tr__link_bind_bytes(statement, 2, (tr_bytes){queue, strlen(queue)});
     tr__link_bind_number(statement, 3, number_of(from));
     tr__link_bind_number(statement, 4, limit_of(limit));
-    return list(view, statement, name, take_item, visit_named, &named);
+    return lists_run(view, statement, name, take_item, visit_named, &named);
 }
 
 static bool take_event(const struct store_view *view, sqlite3_stmt *statement, tr_bytes name,
@@ -179,7 +179,7 @@ tr_status tr__view_list_events(struct store_view *view, tr_bytes name, uint64_t 
     tr__link_bind_number(statement, 2, number_of(from));
     tr__link_bind_number(statement, 3, number_of(to));
     tr__link_bind_number(statement, 4, limit_of(limit));
-    return list(view, statement, name, take_event, visit, context);
+    return lists_run(view, statement, name, take_event, visit, context);
 }
 
 /* The kind and the key of an actor. False: it is no name of ours. */

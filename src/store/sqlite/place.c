@@ -22,7 +22,7 @@ enum { SQLITE_LOCKS_AT = 0x40000000, SQLITE_LOCKS = 512 };
 static const char sign[] = "A store of Troupe is in this directory. Leave its files alone.\n";
 
 /* Two texts one after the other, in memory of the source; NULL: there is none. */
-static char *join(const struct memory_source *source, const char *a, const char *b)
+static char *place_join(const struct memory_source *source, const char *a, const char *b)
 {
     size_t size = strlen(a) + strlen(b) + 1;
     char *text = source_resize(source, NULL, size);
@@ -41,7 +41,7 @@ static tr_status has_file(struct store_session *session, const char *suffix, boo
                           tr_error *error)
 {
     struct os_file_id id = {0};
-    char *path = join(&session->source, session->path, suffix);
+    char *path = place_join(&session->source, session->path, suffix);
     if (!path)
         return refuse_memory(error);
     tr_status status = TR_OK;
@@ -84,15 +84,15 @@ static tr_status check_remains(struct store_session *session, tr_error *error)
 }
 
 /* Takes the text of `from`, resolved, for `*to`. */
-static tr_status resolve(struct store_session *session, const char *from, char **to,
-                         tr_error *error)
+static tr_status place_resolve(struct store_session *session, const char *from, char **to,
+                               tr_error *error)
 {
     char *resolved = source_resize(&session->source, NULL, OS_PATH_SIZE);
     if (!resolved)
         return refuse_memory(error);
     tr_status status = tr__os_path_resolve(from, resolved, error);
     if (status == TR_OK) {
-        char *copy = join(&session->source, resolved, "");
+        char *copy = place_join(&session->source, resolved, "");
         if (copy) {
             source_resize(&session->source, *to, 0);
             *to = copy;
@@ -107,7 +107,7 @@ static tr_status resolve(struct store_session *session, const char *from, char *
 static tr_status lock_directory(struct store_session *session, tr_error *error)
 {
     struct os_file_id id = {0};
-    char *lock_path = join(&session->source, session->directory, "/lock");
+    char *lock_path = place_join(&session->source, session->directory, "/lock");
     if (!lock_path)
         return refuse_memory(error);
     tr_status status = tr__os_directory_lock(session->directory, &session->directory_fd, error);
@@ -123,14 +123,14 @@ static tr_status lock_directory(struct store_session *session, tr_error *error)
 /* With the directory locked: finds the database, or makes an empty file, and locks that. */
 static tr_status take_database(struct store_session *session, tr_error *error)
 {
-    session->path = join(&session->source, session->directory, "/troupe.db");
+    session->path = place_join(&session->source, session->directory, "/troupe.db");
     if (!session->path)
         return refuse_memory(error);
     tr_status status = check_remains(session, error);
     if (status == TR_OK)
         status = tr__os_file_lock_range(
             session->path, SQLITE_LOCKS_AT, SQLITE_LOCKS, &session->database_fd, error);
-    return status ? status : resolve(session, session->path, &session->path, error);
+    return status ? status : place_resolve(session, session->path, &session->path, error);
 }
 
 tr_status tr__place_take_directory(struct store_session *session, const char *directory,
@@ -138,7 +138,7 @@ tr_status tr__place_take_directory(struct store_session *session, const char *di
 {
     tr_status status = tr__os_directory_make(directory, error);
     if (status == TR_OK)
-        status = resolve(session, directory, &session->directory, error);
+        status = place_resolve(session, directory, &session->directory, error);
     if (status == TR_OK)
         status = lock_directory(session, error);
     if (status == TR_OK)
@@ -155,7 +155,7 @@ tr_status tr__place_take_disk(struct store_session *session, struct store_disk *
                               tr_error *error)
 {
     struct store_disk *own = NULL;
-    session->path = join(&session->source, "troupe.db", "");
+    session->path = place_join(&session->source, "troupe.db", "");
     tr_status status = session->path ? TR_OK : TR_NO_MEMORY;
     if (status == TR_OK && !disk)
         status = tr__disk_new(&session->source, false, &own);
@@ -200,7 +200,7 @@ tr_status tr__place_adopt_log(struct store_session *session, tr_error *error)
             "%s has two logs, -wal and -log: an earlier version of Troupe wrote to "
             "it after a later one",
             session->path);
-    char *old_path = join(&session->source, session->path, "-wal");
+    char *old_path = place_join(&session->source, session->path, "-wal");
     if (!old_path)
         return refuse_memory(error);
     status = tr__os_file_rename(old_path, session->vfs.log_path, error);

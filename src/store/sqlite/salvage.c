@@ -69,7 +69,8 @@ struct salvage {
     uint64_t epoch_max; /* of all rows */
 };
 
-static tr_status prepare(struct store_session *session, const char *text, sqlite3_stmt **statement)
+static tr_status salvage_statement(struct store_session *session, const char *text,
+                                   sqlite3_stmt **statement)
 {
     return tr__link_status(sqlite3_prepare_v2(session->writer.database, text, -1, statement, NULL));
 }
@@ -84,31 +85,35 @@ static tr_status prepare_read(struct salvage *salvage, const char *text, sqlite3
 
 static tr_status salvage_prepare(struct salvage *salvage)
 {
-    tr_status status = prepare(salvage->from,
-                               "SELECT id, name, seal, version, sequence, state FROM actor "
-                               "WHERE id >= ?1 ORDER BY id LIMIT 1",
-                               &salvage->next);
+    tr_status status =
+        salvage_statement(salvage->from,
+                          "SELECT id, name, seal, version, sequence, state FROM actor "
+                          "WHERE id >= ?1 ORDER BY id LIMIT 1",
+                          &salvage->next);
     if (status == TR_OK)
-        status = prepare(salvage->into,
-                         "INSERT INTO actor (name, seal, version, sequence, state) "
-                         "VALUES (?1, ?2, ?3, ?4, ?5)",
-                         &salvage->add);
+        status = salvage_statement(salvage->into,
+                                   "INSERT INTO actor (name, seal, version, sequence, state) "
+                                   "VALUES (?1, ?2, ?3, ?4, ?5)",
+                                   &salvage->add);
     if (status == TR_OK)
-        status = prepare(salvage->into, "SELECT 1 FROM actor WHERE name = ?1", &salvage->has);
+        status =
+            salvage_statement(salvage->into, "SELECT 1 FROM actor WHERE name = ?1", &salvage->has);
     if (status == TR_OK)
-        status = prepare(salvage->into, "SELECT 1 FROM temp.noted WHERE name = ?1", &salvage->miss);
+        status = salvage_statement(
+            salvage->into, "SELECT 1 FROM temp.noted WHERE name = ?1", &salvage->miss);
     for (size_t i = 0; i < SALVAGE_TABLES && status == TR_OK; i++) {
         /* A table that cannot be read is missed by those that have rows in it: nobody knows which. */
         status = prepare_read(salvage, salvage_tables[i].read, &salvage->reads[i]);
         if (status == TR_OK)
-            status = prepare(salvage->into, salvage_tables[i].write, &salvage->writes[i]);
+            status = salvage_statement(salvage->into, salvage_tables[i].write, &salvage->writes[i]);
     }
     if (status == TR_OK)
         status = prepare_read(salvage, "SELECT id, seal, text FROM shape", &salvage->shapes);
     if (status == TR_OK)
-        status = prepare(salvage->into,
-                         "INSERT OR IGNORE INTO shape (id, seal, text) VALUES (?1, ?2, ?3)",
-                         &salvage->add_shape);
+        status =
+            salvage_statement(salvage->into,
+                              "INSERT OR IGNORE INTO shape (id, seal, text) VALUES (?1, ?2, ?3)",
+                              &salvage->add_shape);
     return status;
 }
 
@@ -387,11 +392,11 @@ static tr_status note_names(struct salvage *salvage)
     };
     sqlite3_stmt *note = NULL;
     int result = SQLITE_OK;
-    tr_status status =
-        prepare(salvage->into, "INSERT OR IGNORE INTO temp.noted (name) VALUES (?1)", &note);
+    tr_status status = salvage_statement(
+        salvage->into, "INSERT OR IGNORE INTO temp.noted (name) VALUES (?1)", &note);
     for (size_t i = 0; i < 2 && status == TR_OK && result != SQLITE_DONE; i++) {
         sqlite3_stmt *read = NULL;
-        status = prepare(salvage->from, texts[i], &read);
+        status = salvage_statement(salvage->from, texts[i], &read);
         while (status == TR_OK && (result = sqlite3_step(read)) == SQLITE_ROW) {
             tr__link_bind_bytes(note, 1, tr__link_bytes(read, 0));
             status = tr__link_run(note);
@@ -485,10 +490,11 @@ static tr_status salvage_run(struct salvage *salvage, const struct store_options
 static tr_status report_lost(struct salvage *salvage, store_salvage_lost *on_lost, void *context)
 {
     sqlite3_stmt *read = NULL;
-    tr_status status = prepare(salvage->into,
-                               "SELECT name FROM temp.noted n WHERE NOT EXISTS (SELECT 1 FROM "
-                               "actor a WHERE a.name = n.name)",
-                               &read);
+    tr_status status =
+        salvage_statement(salvage->into,
+                          "SELECT name FROM temp.noted n WHERE NOT EXISTS (SELECT 1 FROM "
+                          "actor a WHERE a.name = n.name)",
+                          &read);
     int result = SQLITE_DONE;
     while (status == TR_OK && (result = sqlite3_step(read)) == SQLITE_ROW) {
         tr_bytes name = tr__link_bytes(read, 0);

@@ -93,7 +93,7 @@ bool tr__shm_is_reserved(struct shm *shm)
 }
 
 /* Adds regions until there is one with this index. With the lock. */
-static bool extend(struct shm *shm, size_t index, size_t size)
+static bool shm_extend(struct shm *shm, size_t index, size_t size)
 {
     void **regions = source_resize(&shm->source, shm->regions, (index + 1) * sizeof *shm->regions);
     if (!regions)
@@ -120,7 +120,7 @@ int tr__shm_map(struct shm *shm, struct shm_user *user, int index, int size, boo
         shm->users++;
     }
     if ((size_t)index >= shm->region_count && may_extend &&
-        !extend(shm, (size_t)index, (size_t)size))
+        !shm_extend(shm, (size_t)index, (size_t)size))
         result = SQLITE_NOMEM;
     if ((size_t)index < shm->region_count)
         *region = shm->regions[index];

@@ -58,7 +58,7 @@ static tr_status ask_hook(const struct vfs *vfs, enum store_io io, const char *p
  * Keeps what failed, for the text of the error that SQLite makes of it; `code` is the system's, or 0. Two threads that
  * fail at the same time have two causes, of which the last one is kept.
  */
-static int fail(struct vfs *vfs, const char *what, const char *path, int code, int result)
+static int vfs_fail(struct vfs *vfs, const char *what, const char *path, int code, int result)
 {
     lock_take(&vfs->shm.lock);
     vfs->failure = (struct vfs_failure){what, path, code};
@@ -67,11 +67,12 @@ static int fail(struct vfs *vfs, const char *what, const char *path, int code, i
 }
 
 /* The same of the result of an operation of the system, if it has failed. */
-static int note(struct vfs *vfs, const char *what, const char *path, int result)
+static int vfs_note(struct vfs *vfs, const char *what, const char *path, int result)
 {
     bool is_well = result == SQLITE_OK || result == SQLITE_IOERR_SHORT_READ;
-    return is_well ? result
-                   : fail(vfs, what, path, vfs->real->xGetLastError(vfs->real, 0, NULL), result);
+    return is_well
+               ? result
+               : vfs_fail(vfs, what, path, vfs->real->xGetLastError(vfs->real, 0, NULL), result);
 }
 
 /* What SQLite calls a status; `io_error` is what it calls an IO error of this operation. */
@@ -118,7 +119,7 @@ static int read_bytes(struct vfs_file *file, void *memory, int size, sqlite3_int
     if (ask_hook(file->vfs, STORE_IO_READ, file->path, offset, size) != TR_OK)
         return SQLITE_IOERR_READ;
     int result = real_of(file)->pMethods->xRead(real_of(file), memory, size, offset);
-    return note(file->vfs, "read", file->path, result);
+    return vfs_note(file->vfs, "read", file->path, result);
 }
 
 static int file_read(sqlite3_file *base, void *memory, int size, sqlite3_int64 offset)
@@ -148,7 +149,7 @@ static int write_bytes(struct vfs_file *file, const void *memory, int size, sqli
         return SQLITE_IOERR_WRITE;
     int written =
         real_of(file)->pMethods->xWrite(real_of(file), memory, status ? size / 2 : size, offset);
-    return status ? SQLITE_FULL : note(file->vfs, "write", file->path, written);
+    return status ? SQLITE_FULL : vfs_note(file->vfs, "write", file->path, written);
 }
 
 static int file_size(sqlite3_file *base, sqlite3_int64 *size)
@@ -166,7 +167,7 @@ static int sync_bytes(struct vfs_file *file, int flags)
         return result_of(tr__disk_sync(file->virtual, !file->is_database), SQLITE_IOERR_FSYNC);
     if (ask_hook(file->vfs, STORE_IO_SYNC, file->path, 0, 0) != TR_OK)
         return SQLITE_IOERR_FSYNC;
-    return note(
+    return vfs_note(
         file->vfs, "sync", file->path, real_of(file)->pMethods->xSync(real_of(file), flags));
 }
 
@@ -198,7 +199,8 @@ static int log_grow(struct vfs_file *file, sqlite3_int64 end)
     sqlite3_int64 size = 0;
     int result = file_size(&file->base, &size);
     if (result == SQLITE_OK && (uint64_t)size < atom64_load(&vfs->log_end, ATOM_RELAXED))
-        return fail(vfs, "find the end of", file->path, 0, SQLITE_IOERR_WRITE); /* It was cut. */
+        return vfs_fail(
+            vfs, "find the end of", file->path, 0, SQLITE_IOERR_WRITE); /* It was cut. */
     sqlite3_int64 missing = end + VFS_LOG_TAIL - size;
     if (result == SQLITE_OK && missing > 0) {
         result = missing > step - PAGE_SIZE ? SQLITE_FULL
@@ -247,7 +249,7 @@ static int truncate_bytes(struct vfs_file *file, sqlite3_int64 size)
         return result_of(tr__disk_truncate(file->virtual, (uint64_t)size), SQLITE_IOERR_TRUNCATE);
     if (ask_hook(file->vfs, STORE_IO_TRUNCATE, file->path, size, 0) != TR_OK)
         return SQLITE_IOERR_TRUNCATE;
-    return note(
+    return vfs_note(
         file->vfs, "truncate", file->path, real_of(file)->pMethods->xTruncate(real_of(file), size));
 }
 
@@ -378,7 +380,7 @@ static int open_real(struct vfs_file *file, sqlite3_filename path, int flags, in
         flags &= ~SQLITE_OPEN_CREATE;
     int result = vfs->real->xOpen(vfs->real, path, real_of(file), flags, &given_flags);
     if (result != SQLITE_OK)
-        return note(vfs, "open", file->path, result);
+        return vfs_note(vfs, "open", file->path, result);
     if (out_flags)
         *out_flags = given_flags;
     /* SQLite would open what it may not write for reading. */
@@ -386,7 +388,7 @@ static int open_real(struct vfs_file *file, sqlite3_filename path, int flags, in
     if (!is_bare && !tr__vfs_is_strange(vfs, file->path))
         return SQLITE_OK;
     (void)real_of(file)->pMethods->xClose(real_of(file));
-    return fail(vfs, is_bare ? "write" : "find again", file->path, 0, SQLITE_CANTOPEN);
+    return vfs_fail(vfs, is_bare ? "write" : "find again", file->path, 0, SQLITE_CANTOPEN);
 }
 
 static int open_virtual(struct vfs_file *file, sqlite3_filename path, int flags, int *out_flags)
@@ -468,7 +470,7 @@ static int vfs_delete(sqlite3_vfs *base, const char *path, int is_synced)
     if (ask_hook(vfs, STORE_IO_DELETE, path, 0, 0) != TR_OK)
         return SQLITE_IOERR_DELETE;
     int result = vfs->real->xDelete(vfs->real, path, is_synced);
-    return result == SQLITE_IOERR_DELETE_NOENT ? result : note(vfs, "delete", path, result);
+    return result == SQLITE_IOERR_DELETE_NOENT ? result : vfs_note(vfs, "delete", path, result);
 }
 
 static int vfs_access(sqlite3_vfs *base, const char *path, int flags, int *result)
