@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * What a program says to the person who started it; the log is something else (os/log.c).
- */
+/** Messages to the person who started the program. The log is separate (os/log.h). */
 #ifndef OS_CONSOLE_H
 #define OS_CONSOLE_H
 
