@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * Directories and locks of the real world.
- */
+/** Directories and locks of the real file system. */
 #include "os/file.h"
 
 #include "os/memory.h"
@@ -23,7 +21,7 @@ const char *tr__os_error_text(int code, char *memory, size_t size)
     return strerror_r(code, memory, size);
 }
 
-/* Says what could not be done, by errno, and gives the status of that. */
+/* Writes to `error` what could not be done, by errno, and returns the matching status. */
 static tr_status file_refuse(tr_error *error, const char *what, const char *path)
 {
     int code = errno;
@@ -41,7 +39,7 @@ static tr_status file_refuse(tr_error *error, const char *what, const char *path
     return status;
 }
 
-/* The directory that `path` is in: "." of "a", "/" of "/a", "a" of "a/b//". */
+/* Cuts a path to the directory that it is in: "a" gives ".", "/a" gives "/", "a/b//" gives "a". */
 static void cut_last_part(char *path)
 {
     size_t size = strlen(path);
@@ -52,7 +50,8 @@ static void cut_last_part(char *path)
     while (size > 1 && path[size - 1] == '/')
         size--;
     if (size == 0)
-        path[size++] = '.'; /* The path had a byte at least, or it could not have been made. */
+        /* The path had at least one byte, or the directory could not have been made. */
+        path[size++] = '.';
     path[size] = '\0';
 }
 
@@ -72,11 +71,11 @@ tr_status tr__os_directory_make(const char *path, tr_error *error)
     return TR_OK;
 }
 
-/* Syncs what a descriptor of a directory stands for, or the whole file system, and closes it. */
+/* Syncs a directory by its descriptor, or the whole file system, and closes the descriptor. */
 static tr_status sync_and_close(int fd, bool is_whole, const char *path, tr_error *error)
 {
     int result = is_whole ? syncfs(fd) : fsync(fd);
-    /* A file system that cannot sync directories keeps them in order itself. */
+    /* A file system that cannot sync directories orders their changes itself. */
     tr_status status = result == 0 || errno == EINVAL ? TR_OK : file_refuse(error, "sync", path);
     (void)close(fd);
     return status;
@@ -102,7 +101,10 @@ tr_status tr__os_directory_sync_parent(const char *path, tr_error *error)
     bool is_whole = false;
     int fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0 && (errno == EACCES || errno == EPERM)) {
-        /* Searching it is enough for what is below it, and a descriptor of that leads to the file system. */
+        /*
+         * Permission to search the directory is enough here, because any descriptor below it leads
+         * to the file system.
+         */
         is_whole = true;
         fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     }
@@ -117,7 +119,7 @@ tr_status tr__os_path_resolve(const char *path, char resolved[OS_PATH_SIZE], tr_
     return realpath(path, resolved) ? TR_OK : file_refuse(error, "find", path);
 }
 
-/* flock, which does not wait. */
+/* Takes an flock without waiting. */
 static int lock_whole(int fd)
 {
     int result;
@@ -136,7 +138,7 @@ static tr_status refuse_busy(tr_error *error, const char *path)
     return TR_STORE_BUSY;
 }
 
-/* What became of a lock that was not had; closes the file. */
+/* Returns the status for a lock that could not be taken, and closes the file. */
 static tr_status refuse_lock(int fd, const char *path, tr_error *error)
 {
     bool is_busy = errno == EWOULDBLOCK || errno == EAGAIN || errno == EACCES;
@@ -156,7 +158,7 @@ static bool is_named(int fd, const char *path)
 
 tr_status tr__os_file_lock(const char *path, int *fd, tr_error *error)
 {
-    enum { TRIES = 100 }; /* against a program that replaces the file all the time */
+    enum { TRIES = 100 }; /* gives up if another program keeps replacing the file */
     for (int i = 0; i < TRIES; i++) {
         int opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
         if (opened < 0)
@@ -167,7 +169,7 @@ tr_status tr__os_file_lock(const char *path, int *fd, tr_error *error)
             *fd = opened;
             return TR_OK;
         }
-        (void)close(opened); /* It was deleted or replaced before it was locked. */
+        (void)close(opened); /* The file was deleted or replaced before it was locked. */
     }
     return refuse_busy(error, path);
 }
@@ -194,7 +196,10 @@ tr_status tr__os_file_lock_range(const char *path, uint64_t first, uint64_t size
     int opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
     if (opened < 0)
         return file_refuse(error, "open", path);
-    /* Of the open file, not of the process: closing another descriptor of the file does not end it. */
+    /*
+     * The lock belongs to the open file, not to the process: closing another descriptor of the file
+     * does not release it.
+     */
     struct flock range = {
         .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)first, .l_len = (off_t)size};
     if (fcntl(opened, F_OFD_SETLK, &range) != 0)
@@ -211,7 +216,7 @@ void tr__os_file_unlock(int fd)
 {
     if (fd < 0)
         return;
-    /* A child that was made by fork has the file open, too, and closing it here would leave it locked. */
+    /* A child made by fork also has the file open, so closing it here would leave it locked. */
     struct flock all = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
     (void)flock(fd, LOCK_UN);
     (void)fcntl(fd, F_OFD_SETLK, &all);
@@ -239,7 +244,7 @@ tr_status tr__os_file_rename(const char *from, const char *to, tr_error *error)
 tr_status tr__os_file_put_text(int fd, const char *path, const char *text, tr_error *error)
 {
     ssize_t size = (ssize_t)strlen(text);
-    errno = ENOSPC; /* of a write that wrote less */
+    errno = ENOSPC; /* for a write that wrote less than asked */
     if (pwrite(fd, text, (size_t)size, 0) != size)
         return file_refuse(error, "write", path);
     return fsync(fd) == 0 ? TR_OK : file_refuse(error, "sync", path);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * The real platform: the table over the functions of clock.c, thread.c, parker.c and the others.
- */
+/** The real platform: a table of the functions of clock.c, thread.c, parker.c and others. */
 #include <troupe/platform.h>
 
 #include "os/clock.h"
