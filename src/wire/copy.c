@@ -13,13 +13,13 @@
 _Static_assert(_Alignof(uint64_t) <= 8 && _Alignof(double) <= 8 && _Alignof(void *) <= 8,
                "COPY_ALIGNMENT is enough for every kind of value");
 
-/* Sizes stay below TR_PAYLOAD_MAX, which is far from the end of size_t. */
+/* Cannot overflow, because sizes stay below TR_PAYLOAD_MAX. */
 static size_t copy_aligned(size_t size)
 {
     return (size + COPY_ALIGNMENT - 1) & ~(COPY_ALIGNMENT - 1);
 }
 
-/* Adds `count` values of `size` bytes to what a block needs; false when that is too much. */
+/* Adds `count` values of `size` bytes to what a block needs. Returns false if that is too much. */
 static bool copy_grow(size_t *total, size_t count, size_t size)
 {
     if (*total > TR_PAYLOAD_MAX || count > (TR_PAYLOAD_MAX - *total) / size)
@@ -31,7 +31,7 @@ static bool copy_grow(size_t *total, size_t count, size_t size)
 static bool measure_message(const tr_type *type, const void *message, unsigned depth,
                             size_t *total);
 
-/* Adds what one value points to. */
+/* Adds the size of what one value points to. */
 static bool measure_value(const tr_field *field, const void *value, unsigned depth, size_t *total)
 {
     if (field->kind == TR_KIND_STR) {
@@ -147,7 +147,7 @@ static void copy_deep(struct cursor *cursor, const tr_field *field, const void *
     }
 }
 
-/* Copies `count` values that lie side by side. */
+/* Copies `count` adjacent values. */
 static void copy_values(struct cursor *cursor, const tr_field *field, struct field_values from,
                         char *to)
 {
@@ -161,7 +161,7 @@ static void copy_values(struct cursor *cursor, const tr_field *field, struct fie
     }
 }
 
-/* `to` is zero already: an absent value stays so. */
+/* `to` is zero already, so an absent value stays zero. */
 static void copy_field(struct cursor *cursor, const tr_field *field, const void *from, void *to)
 {
     struct field_values values = tr__field_values(field, from);
@@ -173,7 +173,7 @@ static void copy_field(struct cursor *cursor, const tr_field *field, const void 
         char *items = cursor_take(cursor, values.count, field->item_size);
         struct list_value list = {items, values.count};
         memcpy(member, &list, sizeof(list));
-        /* Items may have holes between their members. */
+        /* Items may have padding between their members. */
         if (tr__field_is_deep(field))
             memset(items, 0, values.count * field->item_size);
         copy_values(cursor, field, values, items);

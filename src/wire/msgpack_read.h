@@ -9,7 +9,7 @@
 
 #include "wire/tail.h"
 
-/** As tr_unpack; *tail is what was skipped, in the bytes of the document. */
+/** As tr_unpack. *tail has the fields that were skipped; its bytes are in the document. */
 TR_MUST_CHECK tr_status tr__unpack_tail(const tr_type *type, tr_bytes document, void **message,
                                         struct tail *tail, tr_wire_error *error);
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Messages to MessagePack, each value in its shortest form.
+ * Writes messages as MessagePack, each value in its shortest form.
  *
- * Rule 1: the place never passes `end`. A value is built there when there is room for the longest
- * head, else in `spare`, from where it is copied if it fits after all.
- * Rule 2: what does not fit is counted in `lost`, so that the sum is right all the same.
+ * Rules:
+ * 1. The place never passes `end`. A value is built at the place if there is space for the longest
+ *    head, otherwise in `spare`, from where it is copied if it fits.
+ * 2. What does not fit is counted in `lost`, so that the total size is right.
  */
 #include "wire/msgpack_write.h"
 
@@ -59,7 +60,7 @@ static inline unsigned char *put_byte(struct writer *w, unsigned char *at, unsig
     return put_raw(w, at, &byte, 1);
 }
 
-/* A head of 1, 2, 4 or 8 more bytes, of which `first` is that with one. */
+/* Writes a head of 1, 2, 4 or 8 more bytes. `first` is the tag of the form with one byte. */
 static inline size_t head_wide(unsigned char *head, unsigned first, uint64_t value)
 {
     if (value <= UINT8_MAX) {
@@ -194,14 +195,14 @@ static inline unsigned char *put_f64(struct writer *w, unsigned char *at, uint64
 static unsigned char *put_message(struct writer *w, unsigned char *at, const tr_type *type,
                                   const char *message, unsigned depth);
 
-/* Reads a value of this type, wherever it lies. */
+/* Reads a value of this type at any address. */
 #define VALUE(type) (*(type *)memcpy(&(type){0}, value, sizeof(type)))
 
 static NO_INLINE unsigned char *put_field(struct writer *w, unsigned char *at,
                                           const tr_field *field, const char *message,
                                           unsigned depth);
 
-/* Writes a value, or a field of another shape than a single one, which is at `value` too. */
+/* Writes a value, or a field of another shape; both are at `value`. */
 static INLINE unsigned char *put_form(struct writer *w, unsigned char *at, const tr_field *field,
                                       unsigned form, const char *value, unsigned depth)
 {
@@ -252,7 +253,7 @@ static NO_INLINE unsigned char *put_value(struct writer *w, unsigned char *at,
     return put_form(w, at, field, FORM(TR_SHAPE_ONE, field->kind), value, depth);
 }
 
-/* Arrays and lists. */
+/* Writes arrays and lists. */
 static NO_INLINE unsigned char *put_values(struct writer *w, unsigned char *at,
                                            const tr_field *field, struct field_values values,
                                            unsigned depth)
@@ -290,11 +291,11 @@ static unsigned char *put_field(struct writer *w, unsigned char *at, const tr_fi
     return put_value(w, at, field, values.items, depth);
 }
 
-/* A message with `more` fields behind those of its type, which are for the caller to write. */
+/* Writes a message with `more` fields after those of its type, which the caller writes. */
 static INLINE unsigned char *put_fields(struct writer *w, unsigned char *at, const tr_type *type,
                                         const char *message, size_t more, unsigned depth)
 {
-    /* Read once: what is written could be anything, so the compiler would read them again. */
+    /* Read once: the writes below may alias anything, so the compiler would load them again. */
     size_t count = type->field_count;
     size_t field_size = type->field_size;
     const tr_field *field = type->fields;
@@ -325,8 +326,10 @@ static NO_INLINE unsigned char *put_with_tail(struct writer *w, unsigned char *a
     return at == NULL ? NULL : put_raw(w, at, tail->bytes.data, tail->bytes.size);
 }
 
-/* Whether a reader will find the message small enough. Text and bytes are in the document too, so */
-/* only lists can make it much larger than that; then it is measured. */
+/*
+ * Whether the message is small enough for a reader. Texts and bytes are in the document too, so
+ * only lists can make the message much larger than the document. In that case it is measured.
+ */
 static bool is_small(const struct writer *w, size_t size, const tr_type *type, const void *message)
 {
     if (size > TR_PAYLOAD_MAX)

@@ -14,10 +14,10 @@
 
 /* Bytes of a `bytes` that are shown. */
 #define BYTES_SHOWN_MAX 16
-/* Of any number as text. */
+/* Longest text of any number. */
 #define NUMBER_MAX 40
 
-/* Where the text goes; it is counted on when the room is used up. */
+/* The text that is written. When the buffer is full, its length is still counted. */
 struct text {
     char *buffer;
     size_t size;
@@ -70,7 +70,9 @@ static void put_quoted(struct text *text, const char *string)
     put_string(text, "\"");
 }
 
-/* The shortest of two forms that reads back as the same number, with a point in every locale. */
+/*
+ * Writes the shorter of two forms that reads back as the same number, with a point in every locale.
+ */
 static void put_float(struct text *text, double value, int digits, int digits_exact)
 {
     char number[NUMBER_MAX];
@@ -116,7 +118,7 @@ static void put_ref(struct text *text, uint64_t bits)
 static void put_message(struct text *text, const tr_type *type, const void *message,
                         unsigned depth);
 
-/* Reads a value of this type, wherever it lies. */
+/* Reads a value of this type at any address. */
 #define VALUE(type) (*(type *)memcpy(&(type){0}, value, sizeof(type)))
 
 static void put_signed(struct text *text, const void *value, size_t size)

@@ -106,7 +106,7 @@ uint64_t tr__shape_hash(tr_bytes text)
     return hash ? hash : 1;
 }
 
-/* ---- Two of them. ---- */
+/* ---- Comparing two shapes. ---- */
 
 struct shape_reader {
     const char *at;
@@ -133,7 +133,7 @@ static bool shape_take(struct shape_reader *r, char c)
     return is_there;
 }
 
-/* The characters up to one that stands for something. */
+/* Takes the characters up to one with a meaning. */
 static tr_bytes take_word(struct shape_reader *r)
 {
     const char *begin = r->at;
@@ -143,7 +143,7 @@ static tr_bytes take_word(struct shape_reader *r)
     return (tr_bytes){begin, (size_t)(r->at - begin)};
 }
 
-/* The same character in both, or in neither of them: *is_there. */
+/* Takes a character that both have or neither has: *is_there. Returns false if only one has it. */
 static bool take_both(struct comparison *c, char what, bool *is_there)
 {
     *is_there = shape_take(&c->first, what);
@@ -158,7 +158,7 @@ static bool take_words(struct comparison *c)
            memcmp(first.data, second.data, first.size) == 0;
 }
 
-/* The rest of the fields, up to the brace that ends them. False: there is none. */
+/* Skips the rest of the fields, up to the closing brace. Returns false if there is none. */
 static bool skip_fields(struct shape_reader *r)
 {
     for (size_t depth = 0; r->at < r->end; r->at++) {
@@ -187,7 +187,7 @@ static bool compare_types(struct comparison *c, unsigned depth)
     return take_both(c, ']', &is_there) && is_there;
 }
 
-/* The braces and all between them. */
+/* Compares the braces and everything between them. */
 static bool compare_fields(struct comparison *c, unsigned depth)
 {
     bool is_there;
@@ -217,7 +217,7 @@ static bool compare_fields(struct comparison *c, unsigned depth)
     }
 }
 
-/* One field from the place where it begins. */
+/* Returns the field that begins here. */
 static tr_bytes field_at(struct shape_reader r)
 {
     const char *begin = r.at;
