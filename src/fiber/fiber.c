@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * Fibers that begin, yield and end; how they switch is in fiber/jump.h.
- */
+/** Fibers that begin, yield and end. How they switch is in fiber/jump.h. */
 #include <string.h>
 
 #include "fiber/jump.h"
@@ -12,12 +10,12 @@ TR_NO_RETURN static void fiber_entry(void *data)
     struct fiber *fiber = host->current;
     side_arrive(host, &fiber->side);
     fiber->main(fiber->main_context);
-    /* main may have been left and come back to; this is still its stack. */
+    /* main may have been left and continued; this is still its stack. */
     TR_ASSERT(host->current == fiber);
     tr__fiber_end(host, NULL);
 }
 
-/* What switch_prepare takes: boost.context passes a transfer in place of the data. */
+/* The entry for switch_prepare: boost.context passes a transfer in place of the data. */
 #ifdef SWITCH_IS_BOOST
 #define FIBER_ENTRY fiber_entry_boost
 TR_NO_RETURN static void fiber_entry_boost(struct switch_transfer transfer)

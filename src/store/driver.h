@@ -26,8 +26,8 @@ struct store_why {
 /** What a driver says of its log. */
 struct store_log {
     size_t pages; /* since it started over, as of the last commit */
-    size_t
-        rest_pages; /* of these, not yet in the database; while a checkpoint runs, before that one */
+    /* of these, not yet in the database; while a checkpoint runs, before that one */
+    size_t rest_pages;
     size_t file_pages; /* that its file has, at most */
     size_t soon;       /* from so many pages on it is to be tidied */
     size_t max;        /* pages that it must not exceed */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * What a batch and an entry look like inside: for the store and its drivers.
- */
+/** The structs of batches and entries, for the store and its drivers. */
 #ifndef STORE_RECORD_H
 #define STORE_RECORD_H
 
@@ -9,7 +7,10 @@
 
 #include "os/atomic.h"
 
-/** The greatest id of a queue and number of an event: what a signed number of 64 bits holds. */
+/**
+ * The greatest id in a queue and number of an event: INT64_MAX, because SQLite's numbers are
+ * signed.
+ */
 #define STORE_NUMBER_MAX ((uint64_t)INT64_MAX)
 
 enum store_op_kind {
@@ -17,11 +18,11 @@ enum store_op_kind {
     STORE_KV_PUT,          /* key, value */
     STORE_KV_DELETE,       /* key */
     STORE_KV_DELETE_RANGE, /* key: from; value: to */
-    STORE_ALARM_SET,       /* key: its name; due, value */
-    STORE_ALARM_CLEAR,     /* key: its name */
+    STORE_ALARM_SET,       /* key: the name of the alarm; due, value */
+    STORE_ALARM_CLEAR,     /* key: the name of the alarm */
     STORE_ALARM_CLEAR_ALL, /* */
-    STORE_QUEUE_PUSH,      /* key: of the queue; number: id; value */
-    STORE_QUEUE_REMOVE,    /* key: of the queue; number: id */
+    STORE_QUEUE_PUSH,      /* key: the name of the queue; number: id; value */
+    STORE_QUEUE_REMOVE,    /* key: the name of the queue; number: id */
     STORE_EVENT_APPEND,    /* number: the expected one; value */
     STORE_EVENT_TRIM,      /* number */
     STORE_SNAPSHOT_PUT,    /* number, version, value */
@@ -44,25 +45,29 @@ struct store_op {
 struct store_chunk;
 
 struct store_batch {
-    struct store_batch *next;  /* of those that were submitted together */
-    struct store_entry *entry; /* untouched unless it is submitted */
+    struct store_batch *next;  /* the next batch that was submitted together with this one */
+    struct store_entry *entry; /* not read or written unless the batch is submitted */
     struct memory_source source;
     struct store_op *first;
     struct store_op *last;
-    struct store_op *shapes; /* number, value: of the store, whatever becomes of the actor */
-    tr_status status;        /* the driver's verdict; TR_OK before it */
+    /* number, value: of the store, stored even if the actor is destroyed */
+    struct store_op *shapes;
+    tr_status status; /* the driver's result; TR_OK before it */
     void (*on_done)(void *context, struct store_batch *batch, tr_status status);
     void *context;
-    size_t pages;               /* of the database that it changes, about */
+    size_t pages;               /* estimate of how many pages of the database it changes */
     bool is_destroy;            /* it destroys its actor */
-    struct store_chunk *chunks; /* the newest first; the last one holds the batch itself */
+    struct store_chunk *chunks; /* the newest first; the last one contains the batch itself */
     char *free;                 /* of the newest chunk */
     char *free_end;
 };
 
-/** What the committing thread knows of an actor's row, so that it need not read it each time. */
+/**
+ * What the committing thread knows about an actor's row, so that it need not read the row each
+ * time.
+ */
 struct store_known {
-    bool is_known; /* False: all of the rest says nothing. */
+    bool is_known; /* False: the other members are not valid. */
     bool is_there;
     bool has_state;
     bool is_doomed;
@@ -76,22 +81,23 @@ struct store_known {
 struct store_entry {
     struct store *store;
     struct store_generation generation;
-    atom32 is_current; /* Written under the store's lock, read by anybody. */
-    atom32 is_ready;   /* The same. */
+    atom32 is_current; /* Written under the store's lock, read by any thread. */
+    atom32 is_ready;   /* Written under the store's lock, read by any thread. */
     atom32 is_broken;  /* One of its batches failed; written by the committing thread. */
 
     /* Under the store's lock. */
     struct store_entry *next;      /* in its bucket */
-    struct store_entry *successor; /* the next one of the same name, while it is not ready */
+    struct store_entry *successor; /* the next entry of the same name, which is not ready */
     bool is_in_table;
     bool is_left;
-    bool is_refused;           /* Another one came before it left: what waits is not committed. */
-    uint32_t pending;          /* submitted and not told of */
-    uint32_t destroys_pending; /* of these, in store.destroys */
+    /* The next entry was made before this one left: waiting batches are not committed. */
+    bool is_refused;
+    uint32_t pending;          /* batches that were submitted and whose on_done was not called */
+    uint32_t destroys_pending; /* how many of them are in store.destroys */
 
     void (*on_ready)(void *context, struct store_entry *entry);
     void *context;
-    struct store_known known; /* The committing thread's. */
+    struct store_known known; /* Committing thread only. */
     uint64_t hash;            /* of the name */
     size_t name_size;
     unsigned char name[];

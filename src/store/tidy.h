@@ -35,8 +35,8 @@
 #define TIDY_IDLE_NS (1 * TR_SECOND)
 
 enum {
-    TIDY_REST_PART =
-        4, /* This part of log.soon is a small rest: 250 pages, a millisecond or two. */
+    /* This part of log.soon is a small rest: 250 pages, a millisecond or two. */
+    TIDY_REST_PART = 4,
     TIDY_HIGH = 4,
     /* The pages of a group are estimated (store_batch.pages); it may have so many times as many. */
     TIDY_ESTIMATE_OFF = 2,

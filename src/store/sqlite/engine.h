@@ -19,8 +19,8 @@ enum {
     ENGINE_EXPRESSION_DEPTH = 200,
     ENGINE_COMPOUND_SELECT = 200,
     ENGINE_TRIGGER_DEPTH = 32,
-    ENGINE_PATTERN_LENGTH =
-        1000, /* of LIKE and GLOB: a match goes one level down for each % or * */
+    /* of LIKE and GLOB: a match goes one level down for each % or * */
+    ENGINE_PATTERN_LENGTH = 1000,
 };
 
 struct sql_engine {

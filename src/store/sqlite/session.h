@@ -38,10 +38,10 @@ struct store_session {
     bool has_tidier;
     int log_pages_soon; /* SESSION_LOG_PAGES, or of the options */
     atom32 is_failed;   /* The store's end: nothing is written any more, not even by closing it. */
-    bool
-        has_buried; /* The committing thread's: rows of destroyed actors may be left; see bury.h. */
-    int log_pages;  /* The committing thread's: as of its last commit. */
-    int file_pages; /* The same: the most since the file of the log was cut. */
+    /* The committing thread's: rows of destroyed actors may be left; see bury.h. */
+    bool has_buried;
+    int log_pages;          /* The committing thread's: as of its last commit. */
+    int file_pages;         /* The same: the most since the file of the log was cut. */
     atom32 done_pages;      /* Of the log, in the database; written by whoever made a checkpoint. */
     bool is_sync_off;       /* see store_options */
     char *path;             /* of the database */

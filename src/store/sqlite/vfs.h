@@ -43,8 +43,8 @@ struct vfs {
     const char *path;
     const char *log_path;
     const char *undo_path;
-    bool
-        is_marked; /* The first page is written with the mark of a store. Set before there are threads. */
+    /* The first page is written with the mark of a store. Set before there are threads. */
+    bool is_marked;
     bool is_sync_off;  /* The canary of the tests: our own syncs are left out, too. */
     bool is_read_only; /* Nothing is written but to files without a name. */
     bool has_no_log;   /* The log is not looked at; an empty file without a name stands for it. */
