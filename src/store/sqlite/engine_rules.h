@@ -7,10 +7,10 @@
 
 #include "store/sqlite/engine.h"
 
-/** What an actor may do with its database: sqlite3_set_authorizer. */
+/** Decides what an actor may do with its database; for sqlite3_set_authorizer. */
 int tr__engine_authorize(void *engine, int action, const char *first, const char *second,
                          const char *database, const char *trigger);
-/** What a result of SQLite means for who wrote the statement. */
+/** Returns the status for the author of the statement that stands for a result of SQLite. */
 tr_status tr__engine_status(const struct sql_engine *engine, int result);
 
 #endif

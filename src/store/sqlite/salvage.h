@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * Saves what is whole from a damaged store.
- */
+/** Saves what is intact in a damaged store. */
 #ifndef STORE_SQLITE_SALVAGE_H
 #define STORE_SQLITE_SALVAGE_H
 
 #include "store/store.h"
 
-/** salvage of the driver. */
+/** Function salvage of the driver. */
 TR_MUST_CHECK tr_status tr__session_salvage(const struct store_options *from,
                                             const struct store_options *into,
                                             struct store_salvage *report,

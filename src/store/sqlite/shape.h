@@ -7,11 +7,11 @@
 
 #include "store/sqlite/view.h"
 
-/** The shapes of a batch, within its transaction. */
+/** Stores the shapes of a batch, within its transaction. */
 TR_MUST_CHECK tr_status tr__session_put_shapes(struct store_session *session,
                                                const struct store_batch *batch);
 
-/** list_shapes of the driver. */
+/** Function list_shapes of the driver. */
 tr_status tr__view_list_shapes(struct store_view *view, store_visit *visit, void *context);
 
 #endif

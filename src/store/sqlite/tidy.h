@@ -7,14 +7,17 @@
 
 #include "store/sqlite/session.h"
 
-/** look, checkpoint and restart of the driver. */
+/** Functions look, checkpoint and restart of the driver. */
 void tr__session_look(struct store_session *session, struct store_log *log);
 tr_status tr__session_checkpoint(struct store_session *session, size_t *pages,
                                  struct store_why *why);
 tr_status tr__session_restart(struct store_session *session, bool is_cut, struct store_why *why);
-/** From now on SQLite makes no checkpoint by itself, and what is committed is known. The writer is open. */
+/**
+ * Turns off SQLite's automatic checkpoints, and notes the length of the log at each commit. The
+ * writer is open.
+ */
 void tr__session_watch_log(struct store_session *session);
-/** Looks how long the file of the log is, and sets how long it may stay. The database is open. */
+/** Reads how long the file of the log is, and sets how long it may stay. The database is open. */
 TR_MUST_CHECK tr_status tr__session_limit_log(struct store_session *session);
 
 #endif
