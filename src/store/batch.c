@@ -16,10 +16,10 @@ struct store_chunk {
 };
 
 enum {
-    CHUNK_FIRST = 1024, /* The batch, a handful of writes and a small state. */
+    CHUNK_FIRST = 1024, /* Enough for the batch, a handful of writes and a small state. */
     CHUNK_NEXT = 4096,
     BATCH_PAGES = 2,   /* the row of the actor and its index */
-    OP_PAGES = 2,      /* a leaf, and another one when that is full or has an index */
+    OP_PAGES = 2,      /* a leaf, and another one if that is full or has an index */
     DESTROY_PAGES = 8, /* a leaf of each table */
 };
 
@@ -66,7 +66,7 @@ void *tr__store_batch_alloc(struct store_batch *batch, size_t size)
         struct store_chunk *chunk = source_resize(&batch->source, NULL, chunk_size);
         if (!chunk)
             return NULL;
-        if (is_alone) { /* What is free of the newest one stays in use. */
+        if (is_alone) { /* The rest of the newest chunk stays in use. */
             chunk->next = batch->chunks->next;
             batch->chunks->next = chunk;
             return chunk->memory;
@@ -102,7 +102,7 @@ bool tr__store_batch_is_empty(const struct store_batch *batch)
     return !batch->first;
 }
 
-/* Appends a write; the key is copied, the value is not. */
+/* Appends a write. The key is copied, the value is not. */
 static tr_status batch_add(struct store_batch *batch, const struct store_op *op)
 {
     TR_ASSERT(!batch->on_done);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A disk in memory: files, and of a tracked one what each was when it was synced last, with the writes
- * since then in their order.
+ * A disk in memory: files; for each file of a tracked disk also its contents as of the last sync,
+ * and the writes since then in their order.
  */
 #include "store/disk.h"
 
@@ -17,7 +17,7 @@ struct content {
     size_t capacity;
 };
 
-/* A write, or a change of size (then `offset` is the new one), that was not synced. */
+/* A write, or a change of size (then `offset` is the new size), that was not synced. */
 struct change {
     struct list link;
     bool is_truncate;
@@ -27,14 +27,14 @@ struct change {
 };
 
 struct disk_file {
-    struct list link; /* of the disk */
+    struct list link; /* in the list of the disk */
     struct store_disk *disk;
     struct content now;
     struct content synced;
     struct list changes;
-    bool is_deleted;    /* Nobody finds it any more. */
-    bool is_named;      /* Its name is there after a crash. */
-    bool may_come_back; /* Deleted, but that was not synced. */
+    bool is_deleted;    /* It can no longer be found by name. */
+    bool is_named;      /* Its name exists after a crash. */
+    bool may_come_back; /* Deleted, but the deletion was not synced. */
     unsigned openers;
     char name[];
 };
@@ -43,7 +43,7 @@ struct store_disk {
     struct memory_source source;
     bool is_tracked;
     bool is_taken;
-    struct lock lock; /* of all of it; a leaf */
+    struct lock lock; /* protects all members; a leaf */
     struct list files;
     uint64_t space;
     struct store_io_hook hook;
@@ -136,7 +136,7 @@ bool tr__disk_has(struct store_disk *disk, const char *name)
     return is_there;
 }
 
-/* Makes room for `size` bytes; what is between the old end and the new one is zero. */
+/* Reserves `size` bytes. The bytes between the old end and the new one are zero. */
 static bool content_grow(struct store_disk *disk, struct content *content, size_t size)
 {
     if (size > content->capacity) {
@@ -243,7 +243,7 @@ static bool disk_remember(struct disk_file *file, bool is_truncate, uint64_t off
     return true;
 }
 
-/* Writes as much as there is room for. With the lock. */
+/* Writes as much as there is space for. With the lock. */
 static tr_status write_some(struct disk_file *file, const void *memory, size_t size,
                             uint64_t offset)
 {
@@ -305,7 +305,10 @@ tr_status tr__disk_truncate(struct disk_file *file, uint64_t size)
     return status;
 }
 
-/* Brings one change to what is synced, of a write only the bytes from `from` on and before `to`. */
+/*
+ * Applies one change to the synced contents; of a write only the bytes from `from` on and before
+ * `to`.
+ */
 static bool disk_arrive(struct disk_file *file, const struct change *change, size_t from, size_t to)
 {
     struct content *synced = &file->synced;
@@ -398,7 +401,10 @@ tr_status tr__disk_delete(struct store_disk *disk, const char *name, bool is_syn
     return TR_OK;
 }
 
-/* The fate of a write, sector by sector. `is_last`: of those that arrive in order, the torn one. */
+/*
+ * Decides what a crash leaves of a write, sector by sector. `is_last`: the torn one of those that
+ * arrive in order.
+ */
 static void settle_write(struct disk_file *file, struct change *change, enum disk_crash how,
                          bool is_last, struct rng *rng)
 {
@@ -444,7 +450,10 @@ static void settle_file(struct disk_file *file, enum disk_crash how, struct rng 
     content_write(&file->now, file->synced.bytes, file->synced.size, 0);
 }
 
-/* A deletion that was not synced is undone, unless a file that was made after it has lasted. */
+/*
+ * Undoes a deletion that was not synced, unless a file of the same name was made after it and is
+ * durable.
+ */
 static void bring_back(struct store_disk *disk, struct disk_file *file)
 {
     struct disk_file *later = disk_find(disk, file->name);

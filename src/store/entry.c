@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Entries: who may write under a name, and who has to wait for those before.
+ * Entries: which caller may write under a name, and which must wait for earlier ones.
  *
  * Invariants, under the store's lock:
- * 1. The table has the newest entry of each name, unless that one has left and nothing of it is on its
- *    way; then the name is not in the table.
- * 2. An entry is drained when it is ready and none of its batches is pending. One that is not drained
- *    when the next one of its name comes has that as its successor, which is not ready; so the entries
- *    of a name form a chain, of which only the first is ready.
- * 3. An entry is freed when it has left and is drained: by leave, or when its last batch is told of.
+ *
+ * 1. The table has the newest entry of each name, unless that entry was left and has no pending
+ *    batches; then the name is not in the table.
+ * 2. An entry is drained if it is ready and none of its batches is pending. If the next entry of a
+ *    name is made while the previous one is not drained, it becomes its successor and is not ready.
+ *    So the entries of a name form a chain, of which only the first is ready.
+ * 3. An entry is freed when it was left and is drained: by leave, or after on_done of its last
+ *    batch.
  */
 #include "store/entry.h"
 
@@ -49,7 +51,7 @@ void tr__store_entries_deinit(struct store *store)
     source_resize(&store->source, store->buckets, 0);
 }
 
-/* Doubles the table. Without memory it stays as it is, and chains grow longer. */
+/* Doubles the table. If out of memory it stays as it is, and chains grow longer. */
 static void entries_grow(struct store *store)
 {
     size_t count = (store->bucket_mask + 1) * 2;
@@ -93,7 +95,7 @@ static bool is_drained(const struct store_entry *entry)
     return entry->pending == 0 && atom32_load(&entry->is_ready, ATOM_RELAXED);
 }
 
-/* Puts a new entry in the place of the one before it, which is stale from now on. */
+/* Replaces the previous entry of a name by a new one. The previous one is stale from now on. */
 static void entry_supersede(struct store *store, struct store_entry *entry)
 {
     struct store_entry **place = place_of(store, entry);
@@ -158,7 +160,7 @@ bool tr__store_entry_is_ready(const struct store_entry *entry)
 
 bool tr__store_entry_is_current(const struct store_entry *entry)
 {
-    return atom32_load(&entry->is_current, ATOM_ACQUIRE); /* partner: supersede */
+    return atom32_load(&entry->is_current, ATOM_ACQUIRE); /* partner: entry_supersede */
 }
 
 struct store_generation tr__store_entry_generation(const struct store_entry *entry)
@@ -167,8 +169,8 @@ struct store_generation tr__store_entry_generation(const struct store_entry *ent
 }
 
 /*
- * After a drained entry: makes its successor ready and, if that has left, those after it; frees what
- * nobody has any more. Gives the one to be told. Under the lock.
+ * Handles a drained entry: makes its successor ready and, if that was left, those after it; frees
+ * entries that are no longer used. Returns the entry whose on_ready must be called. Under the lock.
  */
 static struct store_entry *pass_on(struct store *store, struct store_entry *entry,
                                    struct store_entry **garbage)
@@ -193,7 +195,7 @@ static struct store_entry *pass_on(struct store *store, struct store_entry *entr
     }
 }
 
-/* With the lock, which it gives back. */
+/* Called with the lock, which it releases. */
 static void entry_drained(struct store *store, struct store_entry *entry)
 {
     struct store_entry *garbage;

@@ -40,7 +40,7 @@ void tr__store_leave(struct store_entry *entry);
 size_t tr__store_name(const char *kind, tr_bytes key, unsigned char name[STORE_NAME_MAX]);
 
 /**
- * on_done of a batch of this entry was or is about to be called: lets a waiting successor continue.
+ * A batch of this entry is finished: lets a waiting successor continue. Called before its on_done.
  * Committing thread.
  */
 void tr__store_entry_told(struct store_entry *entry);

@@ -18,7 +18,7 @@ void tr__pages_init(struct pages *pages, const struct memory_source *source)
     list_init(&pages->leaving);
 }
 
-/* Takes a version out, wherever it is in its chain. */
+/* Removes a version from anywhere in its chain, and frees it. */
 static void page_free(struct pages *pages, struct page *page)
 {
     struct page **place = &pages->newest[page->number - 1];
@@ -60,7 +60,7 @@ const unsigned char *tr__pages_find(const struct pages *pages, uint32_t number)
     return page ? page->bytes : NULL;
 }
 
-/* Room for versions of this page. */
+/* Makes the table large enough for versions of this page. */
 static bool make_room(struct pages *pages, uint32_t number)
 {
     size_t capacity = pages->newest_capacity ? pages->newest_capacity : 8;
@@ -165,7 +165,9 @@ void tr__pages_finish(struct pages *pages)
 
 static tr_status pages_put(struct store_batch *batch, const struct page *page)
 {
-    /* A copy: if the batch is not submitted now, other versions may come before it is. */
+    /*
+     * A copy: if the batch is not submitted now, later versions may replace this one before it is.
+     */
     void *bytes = tr__store_batch_alloc(batch, STORE_PAGE_SIZE);
     if (!bytes)
         return TR_NO_MEMORY;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * Reading: arguments are checked here, and the driver does the rest.
- */
+/** Reading: arguments are checked here; the driver does the rest. */
 #include "store/read.h"
 
 #include "store/core.h"
@@ -94,7 +92,7 @@ static int bytes_compare(tr_bytes a, tr_bytes b)
     return order != 0 ? order : (a.size > b.size) - (a.size < b.size);
 }
 
-/* The first bytes after all that begin with `prefix`; none when every byte of it is 255. */
+/* Returns the first bytes after all that begin with `prefix`; none if every byte of it is 255. */
 static tr_bytes end_of_prefix(tr_bytes prefix, unsigned char memory[TR_KV_KEY_MAX])
 {
     size_t size = prefix.size;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The store: what was submitted, and the thread that commits it. The thread that tidies the log is in tidy.c.
+ * The store: submitted batches, and the thread that commits them. The thread that tidies the log is
+ * in tidy.c.
  *
- * The writer takes all that waits and commits it as one group; meanwhile the next one gathers. So the
- * price of a sync is shared by as many as come while one is under way, and nobody waits for company.
+ * The writer takes all waiting batches and commits them as one group. Meanwhile the next group
+ * collects. So the cost of a sync is shared by all batches that arrive during one, and no batch
+ * waits for others to arrive.
  */
 #include "store/store.h"
 
@@ -60,14 +62,14 @@ static void queue_push(struct store_queue *queue, struct store_batch *batch)
     queue->last = batch;
 }
 
-/* What is taken for one group. */
+/* The batches of one group. */
 struct group {
     struct store_queue batches;
     size_t count;
     size_t pages;
 };
 
-/* Moves batches to the group until it has so many, or so many pages. With the lock. */
+/* Moves batches to the group until it has `count_max` batches or so many pages. With the lock. */
 static void take_from(struct store_queue *queue, struct group *group, size_t count_max,
                       size_t pages_max)
 {
@@ -82,8 +84,9 @@ static void take_from(struct store_queue *queue, struct group *group, size_t cou
 }
 
 /*
- * Takes what waits, up to the limits of a group; those that are refused already have their status. Of those
- * that destroy a few are taken along, but none while commits are slowed down and others wait.
+ * Takes waiting batches, up to the limits of a group. Batches that are refused already have their
+ * status. A few batches that destroy are included, but none while commits are slowed down and
+ * others wait.
  */
 static struct group take_group(struct store *store)
 {
@@ -114,13 +117,19 @@ static void store_notify(struct store_batch *first)
         struct store_entry *entry = batch->entry;
         void (*on_done)(void *, struct store_batch *, tr_status) = batch->on_done;
         batch->on_done = NULL;
-        /* First: who hears of it may enter the same name at once, on another thread, and be ready. */
+        /*
+         * Before on_done, because after it another thread may enter the same name at once, and that
+         * entry must be ready.
+         */
         tr__store_entry_told(entry);
         on_done(batch->context, batch, batch->status);
     }
 }
 
-/* A mean in which each one counts for an eighth, and one that was very long for no more than twice the bound. */
+/*
+ * Updates a mean in which each commit counts for an eighth, and a very long one for at most twice
+ * the bound.
+ */
 static void learn_commit(struct store *store, tr_time took_ns)
 {
     tr_time mean_ns = (tr_time)atom64_load(&store->commit_ns, ATOM_RELAXED);
@@ -141,7 +150,7 @@ static tr_status store_commit(struct store *store, const struct group *group, st
     return status;
 }
 
-/* Commits one group. False: nothing waited. */
+/* Commits one group. Returns false if nothing waited. */
 static bool commit_group(struct store *store)
 {
     struct group group = take_group(store);
@@ -163,7 +172,10 @@ static bool commit_group(struct store *store)
     return true;
 }
 
-/* Deletes a part of what destroyed actors have left. False: there is nothing more, or the store is being closed. */
+/*
+ * Deletes a part of the rows of destroyed actors. Returns false if there are no more, or the store
+ * is being closed.
+ */
 static bool store_bury(struct store *store)
 {
     struct store_why why;
@@ -184,7 +196,7 @@ static bool store_bury(struct store *store)
     return store->is_burying;
 }
 
-/* Nothing has come, or soon enough: how that changes whether to look the next time. */
+/* Updates whether the writer polls the next time: a batch came soon enough, or not. */
 static void store_learn(struct store *store, bool was_soon)
 {
     uint32_t next = store->spin_skips_next * 2 + 1;
@@ -194,7 +206,7 @@ static void store_learn(struct store *store, bool was_soon)
     store->spin_skips = store->spin_skips_next;
 }
 
-/* Looks for work for a short time, giving the CPU to whoever wants it. True: there is some. */
+/* Polls for work for a short time, and yields the CPU meanwhile. Returns true if there is some. */
 static bool store_look(struct store *store)
 {
     const tr_platform *platform = store->platform;
@@ -204,7 +216,7 @@ static bool store_look(struct store *store)
     }
     tr_time deadline = platform->mono_now(platform) + STORE_SPIN_NS;
     do {
-        /* The lock is taken before anything is done with what is seen here. */
+        /* The lock is taken before the value is used. */
         if (atom32_load(&store->has_work, ATOM_RELAXED)) {
             store_learn(store, true);
             return true;
@@ -221,7 +233,7 @@ static void sleep_until_woken(struct store *store, tr_time deadline_ns)
     tr_time begin = platform->mono_now(platform);
     platform->park(platform, store->writer_parker, deadline_ns);
     if (platform->mono_now(platform) - begin < STORE_SPIN_NS)
-        store_learn(store, true); /* It would have been worth it. */
+        store_learn(store, true); /* Polling would have been worth it. */
 }
 
 static void writer_main(void *context)
@@ -278,7 +290,7 @@ tr_status tr__store_submit(struct store_batch *batch,
     store->is_writer_idle = false;
     if (was_empty)
         atom32_store(&store->has_work, 1, ATOM_RELAXED);
-    /* What one entry submits stays in order: in one of the queues. */
+    /* The batches of one entry stay in order, because they are in one of the queues. */
     bool is_destroy = entry->pending == entry->destroys_pending &&
                       (batch->is_destroy || entry->destroys_pending > 0);
     entry->destroys_pending += is_destroy;

@@ -46,29 +46,35 @@ enum {
     /* A rest up to this part of log.soon is small: 250 pages, a millisecond or two. */
     TIDY_REST_PART = 4,
     TIDY_HIGH = 4,
-    /* The pages of a group are estimated (store_batch.pages); it may have so many times as many. */
+    /*
+     * The pages of a group are estimated (store_batch.pages); the real number may be this many
+     * times larger.
+     */
     TIDY_ESTIMATE_OFF = 2,
 };
 
-/** The driver is open: looks whether an earlier process has left a long log, for rule 5. */
+/** Checks, with the driver open, whether an earlier process left a long log, for rule 5. */
 void tr__tidy_init(struct store *store);
 /** Whether commits are slowed down, rule 3. Committing thread. */
 bool tr__tidy_is_behind(struct store *store);
 
 /**
- * Before a group of about so many pages is committed: rules 2 to 4. TR_STORE_FAILED: as of a commit. Committing
- * thread.
+ * Applies rules 2 to 4 before a group of about so many pages is committed. TR_STORE_FAILED as for
+ * commit. Committing thread.
  */
 TR_MUST_CHECK tr_status tr__tidy_before(struct store *store, size_t pages, struct store_why *why);
-/** After a commit: rule 1. Of a store without threads it makes the checkpoint. Committing thread. */
+/**
+ * Applies rule 1 after a commit. In a store without threads it makes the checkpoint. Committing
+ * thread.
+ */
 TR_MUST_CHECK tr_status tr__tidy_after(struct store *store, struct store_why *why);
 /**
- * Nothing is to be committed. Gives when this is to be called next if nothing is committed until then, TR_NEVER: not
- * at all. Rule 5; a failure ends the store. Committing thread.
+ * Applies rule 5 when there is nothing to commit. Returns when to call it again if nothing is
+ * committed until then; TR_NEVER: not at all. On failure the store fails. Committing thread.
  */
 tr_time tr__tidy_idle(struct store *store);
 
-/** The tidying thread, until checkpoint_over is set. */
+/** Runs the tidying thread until checkpoint_over is set. */
 void tr__tidy_main(void *context);
 
 #endif

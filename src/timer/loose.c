@@ -9,8 +9,8 @@
  * 3. A record or a place whose generations are used up is not used again. That wastes 40 bytes
  *    after 16 million timers.
  * 4. TIMER_LOOSE is set in records that are timers, not in runs and not in free records.
- * 5. A group is LOOSE_GROUP aligned records. The timers of a run are in one group, in the order in
- *    which they were taken. The run itself may be elsewhere. A run has at least one timer.
+ * 5. A group is LOOSE_GROUP aligned records. The timers of a run are in one group, regardless of the
+ *    order in which they were taken. The run itself may be elsewhere. A run has at least one timer.
  */
 #include "timer/loose.h"
 

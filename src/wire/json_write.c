@@ -76,8 +76,8 @@ static void put_with_point(struct text *text, const char *number)
 }
 
 /*
- * Writes the shortest form that reads back as the same number. Returns false if JSON has no such
- * number.
+ * Writes the shortest form that reads back as the same number. Returns false, with a fault, for NaN
+ * and infinity.
  */
 static bool put_float(struct text *text, double value, int digits, int digits_exact)
 {

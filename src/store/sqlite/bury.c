@@ -6,12 +6,12 @@
 
 #include <string.h>
 
-/* A NUL, and the number of the row, the highest byte first. */
+/* A NUL, and the number of the row, big endian. */
 enum { BURIED_NAME = 9 };
 
 /*
- * Actors that one transaction destroys when a store is opened: BURY_AT_ONCE rows of each, if every one is on a page of
- * its own, are a sixth of what the log may have.
+ * Actors that one transaction destroys when a store is opened. BURY_AT_ONCE rows of each, every one
+ * on its own page, are a sixth of what the log may have.
  */
 enum { DOOMED_EACH = 64 };
 
@@ -35,7 +35,7 @@ static tr_status bury_run(struct link *link, enum link_statement which, int64_t 
     return tr__link_run(statement);
 }
 
-/* The first number of the first row that a statement gives, and whether it gave one. */
+/* Returns the first number of the first row of a statement, and whether there was a row. */
 static tr_status number_of(sqlite3_stmt *statement, bool *is_there, int64_t *number)
 {
     int result = sqlite3_step(statement);
@@ -58,7 +58,7 @@ static tr_status count_rows(struct link *link, int64_t id, int64_t *count)
     return number_of(statement, &is_there, count);
 }
 
-/* Deletes the row of the actor, or gives it another name. */
+/* Deletes the row of the actor, or renames it. */
 static tr_status take_name(struct link *link, int64_t id, tr_bytes seal, bool is_kept)
 {
     unsigned char name[BURIED_NAME];
@@ -94,7 +94,7 @@ tr_status tr__bury(struct store_session *session, int64_t id, tr_bytes seal)
     bool is_kept = count > BURY_AT_ONCE;
     if (status == TR_OK)
         status = take_name(link, id, seal, is_kept);
-    /* Those in any case: the list of what is due leads to them. */
+    /* Always deleted at once, because the list of due alarms refers to them. */
     if (status == TR_OK)
         status = bury_run(link, SQL_ALARM_CLEAR_ALL, id);
     session->has_buried |= is_kept;
@@ -103,7 +103,7 @@ tr_status tr__bury(struct store_session *session, int64_t id, tr_bytes seal)
     return status;
 }
 
-/* ---- What is left of those with many rows. ---- */
+/* ---- The rest of actors with many rows. ---- */
 
 static tr_status find_buried(struct link *link, bool *is_there, int64_t *id)
 {
@@ -162,7 +162,7 @@ tr_status tr__session_bury(struct store_session *session, bool *has_more, struct
         return TR_OK;
     if (status == TR_STORE_FAILED)
         return tr__session_fail(session, link, "deleting what was destroyed", why);
-    /* It is for another time: after the next destroy, or when the store is opened. */
+    /* Try again later: after the next destroy, or when the store is opened. */
     session->has_buried = false;
     if (!sqlite3_get_autocommit(link->database) && tr__link_do(link, SQL_ROLLBACK) != TR_OK)
         return tr__session_fail(session, link, "taking a transaction back", why);
@@ -171,7 +171,7 @@ tr_status tr__session_bury(struct store_session *session, bool *has_more, struct
 
 /* ---- When a store is opened. ---- */
 
-/* Whether the row that the statement is at says so with a seal that fits. */
+/* Whether the row that the statement is at is marked, with a seal that matches. */
 static bool is_doomed(const struct store_session *session, sqlite3_stmt *statement)
 {
     struct store_generation generation;
@@ -188,7 +188,7 @@ static bool is_doomed(const struct store_session *session, sqlite3_stmt *stateme
     return seal_fits(&seal, sealed);
 }
 
-/* Destroys the first of them after `*skipped`, which are not to be trusted. */
+/* Destroys the first marked actor after `*skipped`. Actors up to that one cannot be trusted. */
 static tr_status bury_next(struct store_session *session, int64_t *skipped, bool *is_over)
 {
     unsigned char sealed[SEAL_SIZE];
@@ -225,7 +225,7 @@ tr_status tr__bury_doomed(struct store_session *session)
     struct link *link = &session->writer;
     tr_status status = TR_OK;
     int64_t skipped = 0;
-    session->has_buried = true; /* as far as we know */
+    session->has_buried = true; /* as far as is known */
     for (bool is_over = false; !is_over && status == TR_OK;) {
         status = tr__link_do(link, SQL_BEGIN);
         for (int i = 0; i < DOOMED_EACH && !is_over && status == TR_OK; i++)
@@ -238,6 +238,6 @@ tr_status tr__bury_doomed(struct store_session *session)
     if (status != TR_OK && !sqlite3_get_autocommit(link->database) &&
         tr__link_do(link, SQL_ROLLBACK) != TR_OK)
         return status;
-    /* A damaged page, or a full disk: a later entry of such a name sees the mark. */
+    /* After a damaged page or a full disk, a later entry of such a name sees the mark. */
     return status == TR_STORE_FAILED || status == TR_NO_MEMORY ? status : TR_OK;
 }

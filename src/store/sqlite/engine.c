@@ -12,7 +12,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* ---- What is told of a failure. ---- */
+/* ---- Errors. ---- */
 
 __attribute__((__format__(__printf__, 3, 4))) static tr_status refuse(struct store_sql_call *call,
                                                                       tr_status status,
@@ -25,7 +25,7 @@ __attribute__((__format__(__printf__, 3, 4))) static tr_status refuse(struct sto
     return status;
 }
 
-/* With the words of SQLite, unless ours are better. */
+/* Uses the message of SQLite, unless the runtime has a better one. */
 static tr_status refuse_by(struct sql_engine *engine, struct store_sql_call *call, int result)
 {
     tr_status status = tr__engine_status(engine, result);
@@ -91,7 +91,7 @@ static void set_limits(sqlite3 *database)
     (void)sqlite3_db_config(database, SQLITE_DBCONFIG_DQS_DDL, 0, NULL);
 }
 
-/* Runs a text of ours. */
+/* Runs an SQL text of the runtime. */
 static int engine_execute(struct sql_engine *engine, const char *text)
 {
     engine->is_own = true;
@@ -100,7 +100,10 @@ static int engine_execute(struct sql_engine *engine, const char *text)
     return result;
 }
 
-/* There is nobody else: it keeps the database for itself, and need not count its changes in page 1. */
+/*
+ * No other connection exists, so this one locks the database exclusively, and need not count its
+ * changes in page 1.
+ */
 static int engine_settle(struct sql_engine *engine)
 {
     enum { KIB = 1024 };
@@ -171,7 +174,7 @@ static tr_status do_steps(struct sql_engine *engine, struct store_sql_call *call
     return result == SQLITE_OK ? TR_OK : refuse_by(engine, call, result);
 }
 
-/* Brings the tables to what the code expects. */
+/* Migrates the tables to the schema that the code expects. */
 static tr_status engine_migrate(struct sql_engine *engine, struct store_sql_call *call)
 {
     const char *const *steps = engine->sql->options.schema;
@@ -224,7 +227,7 @@ static void put_first(struct sql_engine *engine, size_t at, sqlite3_stmt *statem
     engine->prepared[0] = statement;
 }
 
-/* Nothing but white space and semicolons. */
+/* Whether a text has only white space and semicolons. */
 static bool is_blank(const char *text)
 {
     return !text[strspn(text, " \t\r\n\f;")];
@@ -309,7 +312,10 @@ static tr_status engine_bind(struct sql_engine *engine, struct store_sql_call *c
     return TR_OK;
 }
 
-/* NULL is only what it is, unless memory was short: then SQLite has no bytes of what is not empty. */
+/*
+ * Returns a column. NULL means NULL, unless memory was short: then SQLite has no bytes for a value
+ * that is not empty.
+ */
 static tr_sql_value take_value(sqlite3_stmt *statement, int column)
 {
     tr_sql_value value = TR_SQL_NULL;
@@ -344,7 +350,10 @@ static tr_status engine_step(struct sql_engine *engine, struct store_sql_call *c
     tr_sql_value values[TR_SQL_COLUMNS_MAX];
     for (;;) {
         int result = sqlite3_step(statement);
-        /* Not before: the first step prepares it anew if the tables have changed. */
+        /*
+         * Only after the first step, because that prepares the statement again if the tables have
+         * changed.
+         */
         int columns = sqlite3_column_count(statement);
         TR_ASSERT(columns <= TR_SQL_COLUMNS_MAX);
         call->columns = (size_t)columns;
@@ -383,7 +392,7 @@ static tr_status engine_run(struct sql_engine *engine, struct store_sql_call *ca
     return status;
 }
 
-/* What the connection has read and made; what all of them have besides is a constant. */
+/* Returns what the connection has read and made. Its other memory is a constant. */
 static size_t bytes_of(const struct sql_engine *engine)
 {
     int used = 0;
@@ -420,7 +429,7 @@ tr_status tr__engine_run(struct store_sql *sql, struct store_view *view,
     if (status == TR_OK)
         tr__pages_keep(&sql->pages);
     else if (is_doubtful || pages_are_staged(&sql->pages))
-        tr__engine_close(sql); /* It may have changed what it has in memory. */
+        tr__engine_close(sql); /* Its memory may be in a changed state. */
     if (sql->engine)
         sql->bytes = bytes_of(engine);
     return status;

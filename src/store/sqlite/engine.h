@@ -2,10 +2,10 @@
 /**
  * An actor's own database in SQLite: a connection whose file is the actor's pages.
  *
- * Each statement is a transaction of that connection, which is over when the call returns. Its
- * pages are staged as it writes them (store/pages.h), and kept if it succeeds. So if a part of a
- * turn fails, SQLite needs no rollback: its pages are dropped, and the connection is closed,
- * because it has read them.
+ * Each statement is a transaction of that connection, which is over when the call returns. The
+ * pages that SQLite writes at its end are staged (store/pages.h), and kept if the statement
+ * succeeds. So if a part of a turn fails, SQLite needs no rollback: its pages are dropped, and the
+ * connection is closed, because it has read them.
  */
 #ifndef STORE_SQLITE_ENGINE_H
 #define STORE_SQLITE_ENGINE_H

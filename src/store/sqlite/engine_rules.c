@@ -4,7 +4,7 @@
  */
 #include "store/sqlite/engine_rules.h"
 
-/* PRAGMAs that describe tables and change nothing. All others are refused. */
+/* Whether a PRAGMA only describes tables. All others are refused. */
 static bool is_harmless(const char *pragma)
 {
     static const char *const names[] = {

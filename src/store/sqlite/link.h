@@ -165,7 +165,10 @@ TR_MUST_CHECK tr_status tr__link_number(struct link *link, const char *text, int
  */
 void tr__link_bind_bytes(sqlite3_stmt *statement, int index, tr_bytes bytes);
 void tr__link_bind_number(sqlite3_stmt *statement, int index, int64_t number);
-/** Returns a column as bytes, borrowed until the next step. */
+/**
+ * Returns a column as bytes, borrowed until the next step. If memory was short, sqlite3_errcode
+ * returns SQLITE_NOMEM.
+ */
 tr_bytes tr__link_bytes(sqlite3_stmt *statement, int column);
 
 #endif

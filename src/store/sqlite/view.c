@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Reading one thing. What is given is a copy, so that no transaction stays open behind the reader's
- * back: the log could never start over.
+ * Reading one thing. Results are copies, so that no transaction stays open after the call, which
+ * would keep the log from restarting.
  */
 #include "store/sqlite/view.h"
 
@@ -32,7 +32,7 @@ void tr__view_free(struct store_view *view)
     source_resize(&source, view, 0);
 }
 
-/* Copies bytes to where they stay until the next call. */
+/* Copies bytes to the buffer, where they stay until the next call. */
 static tr_status view_keep(struct store_view *view, tr_bytes bytes, tr_bytes *kept)
 {
     bool is_too_large = view->buffer_size > BUFFER_KEPT && bytes.size <= BUFFER_KEPT;
@@ -62,7 +62,7 @@ bool tr__view_fits(const struct store_view *view, enum seal_kind kind, tr_bytes 
     return seal_fits(&made, seal);
 }
 
-/* The row that a statement of the actor table is at. */
+/* Reads the row that a statement of the actor table is at. */
 static tr_status take_state(struct store_view *view, sqlite3_stmt *statement, tr_bytes name,
                             struct store_state *state)
 {
