@@ -4,7 +4,8 @@
  *
  * A board has the ref of its tenant and words that belong to the tenant: the refs of the members.
  * Boards are not freed while their system lives and are reused by one tenant after another, so a
- * late reader may look at a board that has another tenant by now. The manager of a board is the thread that writes it.
+ * late reader may look at a board that has another tenant by now. The manager of a board is the
+ * thread that writes it.
  *
  * Rules, checked by the model `board` in tests/explore:
  * 1. Words are written by board_write and read by board_read, which checks the ref again after

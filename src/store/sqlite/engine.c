@@ -14,9 +14,8 @@
 
 /* ---- Errors. ---- */
 
-__attribute__((__format__(__printf__, 3, 4))) static tr_status refuse(struct store_sql_call *call,
-                                                                      tr_status status,
-                                                                      const char *format, ...)
+__attribute__((__format__(__printf__, 3, 4))) static tr_status engine_refuse(
+    struct store_sql_call *call, tr_status status, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -26,19 +25,20 @@ __attribute__((__format__(__printf__, 3, 4))) static tr_status refuse(struct sto
 }
 
 /* Uses the message of SQLite, unless the runtime has a better one. */
-static tr_status refuse_by(struct sql_engine *engine, struct store_sql_call *call, int result)
+static tr_status engine_refuse_by(struct sql_engine *engine, struct store_sql_call *call,
+                                  int result)
 {
     tr_status status = tr__engine_status(engine, result);
     if (status == TR_NOT_SUPPORTED && engine->refused)
-        return refuse(call, status, "%s is not for the tables of an actor", engine->refused);
+        return engine_refuse(call, status, "%s is not for the tables of an actor", engine->refused);
     if (status == TR_OVER_BUDGET)
-        return refuse(call,
-                      status,
-                      "the statement takes more than %llu steps",
-                      (unsigned long long)engine->sql->options.steps_max);
+        return engine_refuse(call,
+                             status,
+                             "the statement takes more than %llu steps",
+                             (unsigned long long)engine->sql->options.steps_max);
     if (status == TR_LIMIT)
-        return refuse(call, status, "the tables have more than %u bytes", TR_SQL_BYTES_MAX);
-    return refuse(call, status, "%s", sqlite3_errmsg(engine->database));
+        return engine_refuse(call, status, "the tables have more than %u bytes", TR_SQL_BYTES_MAX);
+    return engine_refuse(call, status, "%s", sqlite3_errmsg(engine->database));
 }
 
 /* ---- Opening and closing. ---- */
@@ -129,7 +129,7 @@ static tr_status engine_begin(struct sql_engine *engine, struct store_sql_call *
     tr_status status =
         tr__view_last_page(engine->view, (tr_bytes){sql->name, sql->name_size}, &last);
     if (status != TR_OK)
-        return refuse(call, status, "its tables cannot be read: %s", tr_status_text(status));
+        return engine_refuse(call, status, "its tables cannot be read: %s", tr_status_text(status));
     tr__pages_begin(&sql->pages, last);
     sql->is_begun = true;
     return TR_OK;
@@ -144,11 +144,11 @@ static tr_status steps_seen(struct sql_engine *engine, struct store_sql_call *ca
     int result = sqlite3_prepare_v2(engine->database, "PRAGMA user_version", -1, &statement, NULL);
     engine->is_own = false;
     if (result != SQLITE_OK)
-        return refuse_by(engine, call, result);
+        return engine_refuse_by(engine, call, result);
     result = sqlite3_step(statement);
     *seen = result == SQLITE_ROW ? (size_t)sqlite3_column_int(statement, 0) : 0;
     (void)sqlite3_finalize(statement);
-    return result == SQLITE_ROW ? TR_OK : refuse_by(engine, call, result);
+    return result == SQLITE_ROW ? TR_OK : engine_refuse_by(engine, call, result);
 }
 
 static tr_status do_steps(struct sql_engine *engine, struct store_sql_call *call, size_t seen,
@@ -158,20 +158,20 @@ static tr_status do_steps(struct sql_engine *engine, struct store_sql_call *call
     char text[64];
     int result = engine_execute(engine, "BEGIN IMMEDIATE");
     if (result != SQLITE_OK)
-        return refuse_by(engine, call, result);
+        return engine_refuse_by(engine, call, result);
     for (size_t i = seen; i < count; i++) {
         engine->steps = 0;
         result = sqlite3_exec(engine->database, steps[i], NULL, NULL, NULL);
         if (result != SQLITE_OK) {
             char why[sizeof call->error - 40];
-            tr_status status = refuse_by(engine, call, result);
+            tr_status status = engine_refuse_by(engine, call, result);
             (void)snprintf(why, sizeof why, "%.*s", (int)sizeof why - 1, call->error);
-            return refuse(call, status, "step %zu of the schema: %s", i + 1, why);
+            return engine_refuse(call, status, "step %zu of the schema: %s", i + 1, why);
         }
     }
     (void)snprintf(text, sizeof text, "PRAGMA user_version = %zu; COMMIT", count);
     result = engine_execute(engine, text);
-    return result == SQLITE_OK ? TR_OK : refuse_by(engine, call, result);
+    return result == SQLITE_OK ? TR_OK : engine_refuse_by(engine, call, result);
 }
 
 /* Migrates the tables to the schema that the code expects. */
@@ -186,11 +186,11 @@ static tr_status engine_migrate(struct sql_engine *engine, struct store_sql_call
     if (status != TR_OK || seen == count)
         return status;
     if (seen > count)
-        return refuse(call,
-                      TR_STALE,
-                      "its tables have seen %zu steps of a schema, the code has %zu",
-                      seen,
-                      count);
+        return engine_refuse(call,
+                             TR_STALE,
+                             "its tables have seen %zu steps of a schema, the code has %zu",
+                             seen,
+                             count);
     status = do_steps(engine, call, seen, count);
     if (status == TR_OK)
         tr__pages_keep(&engine->sql->pages);
@@ -210,12 +210,13 @@ static tr_status open_engine(struct sql_engine *engine, struct store_sql_call *c
         return status;
     int result = sqlite3_open_v2(path, &engine->database, flags, session->engine_name);
     if (result != SQLITE_OK)
-        return refuse(call, TR_NO_MEMORY, "no memory for tables");
+        return engine_refuse(call, TR_NO_MEMORY, "no memory for tables");
     set_limits(engine->database);
     sqlite3_progress_handler(engine->database, ENGINE_STEPS_AT, on_steps, engine);
     (void)sqlite3_set_authorizer(engine->database, tr__engine_authorize, engine);
     result = engine_settle(engine);
-    return result == SQLITE_OK ? engine_migrate(engine, call) : refuse_by(engine, call, result);
+    return result == SQLITE_OK ? engine_migrate(engine, call)
+                               : engine_refuse_by(engine, call, result);
 }
 
 /* ---- Statements. ---- */
@@ -256,12 +257,12 @@ static tr_status engine_prepare(struct sql_engine *engine, struct store_sql_call
     int result = sqlite3_prepare_v3(
         engine->database, call->text, -1, SQLITE_PREPARE_PERSISTENT, statement, &tail);
     if (result != SQLITE_OK)
-        return refuse_by(engine, call, result);
+        return engine_refuse_by(engine, call, result);
     if (!*statement)
-        return refuse(call, TR_INVALID_ARGUMENT, "there is no statement");
+        return engine_refuse(call, TR_INVALID_ARGUMENT, "there is no statement");
     if (!is_blank(tail)) {
         (void)sqlite3_finalize(*statement);
-        return refuse(call, TR_INVALID_ARGUMENT, "one statement at a time");
+        return engine_refuse(call, TR_INVALID_ARGUMENT, "one statement at a time");
     }
     (void)sqlite3_finalize(engine->prepared[last]);
     put_first(engine, last, *statement);
@@ -297,17 +298,17 @@ static tr_status engine_bind(struct sql_engine *engine, struct store_sql_call *c
 {
     int places = sqlite3_bind_parameter_count(statement);
     if ((size_t)places != call->count)
-        return refuse(call,
-                      TR_INVALID_ARGUMENT,
-                      "%zu values for a statement with %d places",
-                      call->count,
-                      places);
+        return engine_refuse(call,
+                             TR_INVALID_ARGUMENT,
+                             "%zu values for a statement with %d places",
+                             call->count,
+                             places);
     for (int i = 0; i < places; i++) {
         int result = bind_value(statement, i + 1, &call->values[i]);
         if (result == SQLITE_TOOBIG)
-            return refuse(call, TR_TOO_LARGE, "value %d is too large", i + 1);
+            return engine_refuse(call, TR_TOO_LARGE, "value %d is too large", i + 1);
         if (result != SQLITE_OK)
-            return refuse_by(engine, call, result);
+            return engine_refuse_by(engine, call, result);
     }
     return TR_OK;
 }
@@ -360,17 +361,17 @@ static tr_status engine_step(struct sql_engine *engine, struct store_sql_call *c
         if (result == SQLITE_DONE)
             return TR_OK;
         if (result != SQLITE_ROW)
-            return refuse_by(engine, call, result);
+            return engine_refuse_by(engine, call, result);
         for (int i = 0; i < columns; i++) {
             values[i] = take_value(statement, i);
             if (!values[i].bytes.data && values[i].bytes.size)
-                return refuse(call, TR_NO_MEMORY, "no memory for a row");
+                return engine_refuse(call, TR_NO_MEMORY, "no memory for a row");
             if (!values[i].text)
-                return refuse(call, TR_NO_MEMORY, "no memory for a row");
+                return engine_refuse(call, TR_NO_MEMORY, "no memory for a row");
         }
         tr_status status = call->visit(call->context, values, (size_t)columns);
         if (status != TR_OK)
-            return refuse(call, status, "its result: %s", tr_status_text(status));
+            return engine_refuse(call, status, "its result: %s", tr_status_text(status));
     }
 }
 
