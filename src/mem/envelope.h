@@ -70,7 +70,7 @@ enum {
 struct envelope {
     struct door_mail mail; /* links it in an inbox, a mailbox or a free list */
     const tr_type *type;
-    uint64_t sender; /* bits of a ref, 0 for nobody */
+    uint64_t sender; /* bits of a ref, 0 for no actor */
     uint64_t causal;
     union {
         struct {

@@ -60,7 +60,8 @@ struct fault_thread {
  */
 enum { EARLIER_MAX = 8 };
 struct earlier {
-    atom32 count; /* written under the lock, read by handlers; entries from here on are not read */
+    /* number of entries in use, which are not written; written under the lock, read by handlers */
+    atom32 count;
     struct sigaction actions[EARLIER_MAX];
 };
 

@@ -79,8 +79,8 @@ static void run_task(struct loop *loop, struct task *task, enum task_class class
     uint32_t turns_max = loop->slice_left < TR_RUN_TURNS_MAX ? loop->slice_left : TR_RUN_TURNS_MAX;
     loop->class = class;
     /*
-     * Other tasks may run before this one returns, if they have the same class and more is not due
-     * soon.
+     * Lets other normal tasks run before this one returns (loop_next), if no high task waits and
+     * the slice does not end soon.
      */
     bool is_alone =
         class == TASK_NORMAL && loop->queue.credit <= 0 && !loop->queue.classes[TASK_HIGH].first;

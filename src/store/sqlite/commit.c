@@ -92,7 +92,10 @@ static tr_status find_row(struct work *work)
     return status;
 }
 
-/* Walks over the batch without changing anything. */
+/*
+ * Plans what the batch changes, without changing anything. TR_STALE: its events do not follow the
+ * stored ones.
+ */
 static tr_status make_plan(const struct work *work, const struct store_batch *batch,
                            struct plan *plan)
 {

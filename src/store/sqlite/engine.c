@@ -430,7 +430,7 @@ tr_status tr__engine_run(struct store_sql *sql, struct store_view *view,
     if (status == TR_OK)
         tr__pages_keep(&sql->pages);
     else if (is_doubtful || pages_are_staged(&sql->pages))
-        tr__engine_close(sql); /* Its memory may be in a changed state. */
+        tr__engine_close(sql); /* Its cache may have changes of the failed statement. */
     if (sql->engine)
         sql->bytes = bytes_of(engine);
     return status;

@@ -390,7 +390,7 @@ static int open_real(struct vfs_file *file, sqlite3_filename path, int flags, in
         return vfs_note(vfs, "open", file->path, result);
     if (out_flags)
         *out_flags = given_flags;
-    /* If a file may not be written, SQLite would open it for reading. */
+    /* SQLite would open a file that it may not write for reading only. Refuse that. */
     bool is_bare = (flags & SQLITE_OPEN_READWRITE) && (given_flags & SQLITE_OPEN_READONLY);
     if (!is_bare && !tr__vfs_is_strange(vfs, file->path))
         return SQLITE_OK;
