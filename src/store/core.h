@@ -52,8 +52,8 @@ struct store {
     void (*on_failed)(void *context, const char *why);
     void *context;
 
-    atom32 is_failed; /* Set once, by the committing thread or the thread of the checkpoints. */
-    atom32 is_told;   /* on_failed was, or is being, called. */
+    atom32 is_failed;   /* Set once, by the committing thread or the thread of the checkpoints. */
+    atom32 is_reported; /* on_failed was, or is being, called. */
 
     /* Protects the members below. A leaf lock: only memory is allocated under it. */
     struct lock lock;

@@ -223,7 +223,7 @@ void tr__store_leave(struct store_entry *entry)
         lock_give(&store->lock);
 }
 
-void tr__store_entry_told(struct store_entry *entry)
+void tr__store_entry_batch_done(struct store_entry *entry)
 {
     struct store *store = entry->store;
     lock_take(&store->lock);

@@ -43,7 +43,7 @@ size_t tr__store_name(const char *kind, tr_bytes key, unsigned char name[STORE_N
  * A batch of this entry is finished: lets a waiting successor continue. Called before its on_done.
  * Committing thread.
  */
-void tr__store_entry_told(struct store_entry *entry);
+void tr__store_entry_batch_done(struct store_entry *entry);
 
 /** Makes the table of entries. TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__store_entries_init(struct store *store);

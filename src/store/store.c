@@ -43,7 +43,7 @@ void tr__store_fail(struct store *store, const struct store_why *why)
 {
     uint32_t expected = 0;
     atom32_store(&store->is_failed, 1, ATOM_RELEASE); /* partner: tr__store_status */
-    if (!atom32_compare_exchange(&store->is_told, &expected, 1, ATOM_ACQ_REL, ATOM_RELAXED))
+    if (!atom32_compare_exchange(&store->is_reported, &expected, 1, ATOM_ACQ_REL, ATOM_RELAXED))
         return;
     char text[TR_LOG_MAX];
     (void)snprintf(text, sizeof text, "the store has failed: %s", why->text);
@@ -121,7 +121,7 @@ static void store_notify(struct store_batch *first)
          * Before on_done, because after it another thread may enter the same name at once, and that
          * entry must be ready.
          */
-        tr__store_entry_told(entry);
+        tr__store_entry_batch_done(entry);
         on_done(batch->context, batch, batch->status);
     }
 }
