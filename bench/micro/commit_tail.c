@@ -10,6 +10,8 @@
  */
 #include "store/disk.h"
 #include "store/driver.h"
+#include "store/batch.h"
+#include "store/entry.h"
 #include "store/store.h"
 
 #include "os/atomic.h"

@@ -8,6 +8,9 @@
  *
  * The directory must not be there; it is removed at the end. Commits are medians of five rounds.
  */
+#include "store/batch.h"
+#include "store/entry.h"
+#include "store/read.h"
 #include "store/store.h"
 
 #include "os/atomic.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * Assertions: for our own mistakes and broken contracts, never for input or resources.
- */
+/** Assertions: for mistakes of the runtime and broken contracts, never for input or resources. */
 #ifndef BASE_ASSERT_H
 #define BASE_ASSERT_H
 
@@ -13,23 +11,28 @@ __attribute__((__noreturn__, __cold__)) void tr__assert_failed(const char *file,
                                                                const char *function,
                                                                const char *text);
 
-/** Prints a line and aborts: for what the program broke, not we. Any thread, any stack. */
+/**
+ * Prints a line and aborts: for mistakes of the program, not of the runtime. Any thread, any stack.
+ */
 __attribute__((__noreturn__, __cold__)) void tr__panic(const char *text);
 
-/** In every build. */
+/** Checks the condition in every build. */
 #define TR_ASSERT(condition)                                                                       \
     (__builtin_expect(!(condition), 0)                                                             \
          ? tr__assert_failed(__FILE__, __LINE__, __func__, #condition)                             \
          : (void)0)
 
-/** Compiled in every build, run only where TR_DEBUG is defined: for checks that cost. */
+/**
+ * Checks the condition only where TR_DEBUG is defined, but is compiled in every build. For costly
+ * checks.
+ */
 #ifdef TR_DEBUG
 #define TR_ASSERT_SLOW(condition) TR_ASSERT(condition)
 #else
 #define TR_ASSERT_SLOW(condition) (0 ? (void)!(condition) : (void)0)
 #endif
 
-/** Where control never comes, unless we made a mistake: the text says which. */
+/** Marks a place that control never reaches. `text` says which mistake led there. */
 #define TR_UNREACHABLE(text) tr__assert_failed(__FILE__, __LINE__, __func__, text)
 
 #endif

@@ -4,10 +4,12 @@
 #include "base/hash.h"
 
 /*
- * What 4 bits of a word of 32 become after 32 steps of the division by the polynomial 0xedb88320, by
- * their place in the word, the lowest first. The division is linear, so a word is the sum of its parts.
- * Half a kilobyte takes 4 bytes at a time; the usual tables for that have 4 kilobytes, which would push
- * out more of a worker's cache than a name is worth.
+ * What 4 bits of a 32-bit word become after 32 steps of the division by the polynomial 0xedb88320.
+ * The first index is the place of the 4 bits in the word, the lowest first. The division is linear,
+ * so the result of a word is the sum of the results of its parts.
+ *
+ * These tables have half a kilobyte and take 4 bytes at a time. The usual tables for that have 4
+ * kilobytes, which would displace more of a worker's cache than hashing a name is worth.
  */
 /* clang-format off */
 static const uint32_t parts[8][16] = {
@@ -30,10 +32,12 @@ static const uint32_t parts[8][16] = {
 };
 /* clang-format on */
 
-/* The next 1 to 4 bytes, which are the lowest of `word`. */
-static uint32_t step(uint32_t crc, uint32_t word, size_t count)
+/* Adds the next 1 to 4 bytes, which are the lowest of `word`. */
+static uint32_t crc32_step(uint32_t crc, uint32_t word, size_t count)
 {
-    /* Of fewer bytes, the division has fewer steps to go: as if they stood higher in the word. */
+    /*
+     * Fewer bytes need fewer steps of the division. To shift them up in the word has that effect.
+     */
     uint32_t bits = (uint32_t)((uint64_t)(crc ^ word) << (32 - 8 * count));
     uint32_t low = parts[0][bits & 15] ^ parts[1][bits >> 4 & 15] ^ parts[2][bits >> 8 & 15] ^
                    parts[3][bits >> 12 & 15];
@@ -47,8 +51,8 @@ uint32_t tr__crc32(uint32_t before, const void *memory, size_t size)
     const unsigned char *bytes = memory;
     uint32_t crc = ~before;
     for (; size >= 4; bytes += 4, size -= 4)
-        crc = step(crc, (uint32_t)hash_load(bytes, 4), 4);
+        crc = crc32_step(crc, (uint32_t)hash_load(bytes, 4), 4);
     if (size > 0)
-        crc = step(crc, (uint32_t)hash_load(bytes, size), size);
+        crc = crc32_step(crc, (uint32_t)hash_load(bytes, size), size);
     return ~crc;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Hashes: a keyed one for bytes that may come from outside, and a mixer for numbers of our own.
+ * Hashes: a keyed one for bytes that may come from outside, and a mixer for the runtime's own
+ * numbers.
  */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
@@ -9,13 +10,16 @@
 #include <stdint.h>
 #include <string.h>
 
-/** A secret that whoever chooses the hashed bytes does not know. */
+/** A secret key. Whoever chooses the hashed bytes must not know it. */
 struct hash_key {
     uint64_t low;
     uint64_t high;
 };
 
-/** Spreads a number over 64 bits; different numbers stay different. The finaliser of splitmix64. */
+/**
+ * Spreads a number over 64 bits. Different numbers give different results. The finaliser of
+ * splitmix64.
+ */
 static inline uint64_t hash_mix(uint64_t bits)
 {
     bits = (bits ^ (bits >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -43,8 +47,10 @@ static inline void hash_round(uint64_t *v)
     v[2] = hash_rotate(v[2], 32);
 }
 
-/* Up to 8 bytes as a number, the first one lowest. Loads of constant size: a copy of `count` bytes
- * would be a call of memcpy, which costs as much as the rest of a short key's hash. */
+/*
+ * Returns up to 8 bytes as a number, the first byte lowest. The loads have constant sizes, because
+ * a copy of `count` bytes would call memcpy, which costs as much as the rest of a short key's hash.
+ */
 static inline uint64_t hash_load(const unsigned char *bytes, size_t count)
 {
     uint64_t word = 0;
@@ -52,7 +58,7 @@ static inline uint64_t hash_load(const unsigned char *bytes, size_t count)
     if (count == 8) {
         memcpy(&word, bytes, 8);
     } else if (count >= 4) {
-        uint32_t first, last; /* They overlap, in equal bits. */
+        uint32_t first, last; /* They overlap, and the bits that both have are equal. */
         memcpy(&first, bytes, 4);
         memcpy(&last, bytes + count - 4, 4);
         word = first | (uint64_t)last << (8 * (count - 4));
@@ -67,7 +73,7 @@ static inline uint64_t hash_load(const unsigned char *bytes, size_t count)
     return word;
 }
 
-/** SipHash of Aumasson and Bernstein, with its numbers of rounds: per word, and at the end. */
+/** SipHash of Aumasson and Bernstein. `rounds` are made for each word, `rounds_last` at the end. */
 static inline uint64_t hash_sip(int rounds, int rounds_last, struct hash_key key,
                                 const void *memory, size_t size)
 {
@@ -96,7 +102,10 @@ static inline uint64_t hash_sip(int rounds, int rounds_last, struct hash_key key
     return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
-/** SipHash-1-3: the choice of Rust, Python and Ruby for their tables. NULL is no bytes. */
+/**
+ * SipHash-1-3, which Rust, Python and Ruby use for their tables. `memory` may be NULL if `size` is
+ * 0.
+ */
 static inline uint64_t hash_bytes(struct hash_key key, const void *memory, size_t size)
 {
     return hash_sip(1, 3, key, memory, size);

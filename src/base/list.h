@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * An intrusive list, linked both ways, in a ring through its head.
+ * An intrusive list, linked in both directions, in a ring through its head.
  *
- * Links belong to the caller: what is inserted is lent to the list until it is removed. A link that
- * is in no list points to itself, so removing it again does nothing.
+ * Links belong to the caller. A link is lent to the list until it is removed. A link that is in no
+ * list points to itself, so removing it again does nothing.
  */
 #ifndef BASE_LIST_H
 #define BASE_LIST_H
@@ -16,28 +16,30 @@ struct list {
     struct list *previous;
 };
 
-/** The struct of `type` whose member `member` is `*link`. */
+/** Returns the struct of `type` whose member `member` is `*link`. */
 #define LIST_OWNER(link, type, member) ((type *)(void *)((char *)(link)-offsetof(type, member)))
 
-/** For each link of a list, first to last; the body may remove the link it is at. */
+/** Loops over all links of a list, first to last. The body may remove the current link. */
 #define LIST_EACH(link, head)                                                                      \
     for (struct list *link = (head)->next, *link##_next = link->next; link != (head);              \
          link = link##_next, link##_next = link->next)
 
-/** An empty list, or a link that is in none. */
+/** Makes an empty list, or a link that is in no list. */
 static inline void list_init(struct list *list)
 {
     list->next = list;
     list->previous = list;
 }
 
-/** Of a head: nothing is in it. Of a link: it is in no list. */
+/** Whether nothing is in this list; for a link: whether it is in no list. */
 static inline bool list_is_empty(const struct list *list)
 {
     return list->next == list;
 }
 
-/** Inserts a link, in no list so far, before another; before the head is at the end. */
+/**
+ * Inserts a link before another one. The link must be in no list. Before the head means at the end.
+ */
 static inline void list_insert_before(struct list *other, struct list *link)
 {
     link->next = other;
@@ -56,19 +58,19 @@ static inline void list_push_last(struct list *list, struct list *link)
     list_insert_before(list, link);
 }
 
-/** The first link, or NULL. */
+/** Returns the first link, or NULL. */
 static inline struct list *list_first(const struct list *list)
 {
     return list_is_empty(list) ? NULL : list->next;
 }
 
-/** The last link, or NULL. */
+/** Returns the last link, or NULL. */
 static inline struct list *list_last(const struct list *list)
 {
     return list_is_empty(list) ? NULL : list->previous;
 }
 
-/** Takes a link out of whatever list it is in. */
+/** Takes a link out of the list that it is in, if any. */
 static inline void list_remove(struct list *link)
 {
     link->next->previous = link->previous;
@@ -76,7 +78,7 @@ static inline void list_remove(struct list *link)
     list_init(link);
 }
 
-/** Takes the first link out; NULL when there is none. */
+/** Takes the first link out and returns it; NULL if the list is empty. */
 static inline struct list *list_pop_first(struct list *list)
 {
     struct list *link = list_first(list);
@@ -85,7 +87,7 @@ static inline struct list *list_pop_first(struct list *list)
     return link;
 }
 
-/** Moves all links of `from` to the end of `list`; `from` is empty then. */
+/** Moves all links of `from` to the end of `list`. `from` is empty afterwards. */
 static inline void list_append(struct list *list, struct list *from)
 {
     if (list_is_empty(from))

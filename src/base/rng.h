@@ -13,7 +13,7 @@ struct rng {
     uint64_t words[4];
 };
 
-/** The next number of splitmix64, whose state is one word. */
+/** Returns the next number of splitmix64, whose state is one word. */
 static inline uint64_t rng_splitmix(uint64_t *state)
 {
     uint64_t bits = *state += UINT64_C(0x9e3779b97f4a7c15);
@@ -33,7 +33,7 @@ static inline uint64_t rng_rotate(uint64_t bits, int count)
     return bits << count | bits >> (64 - count);
 }
 
-/** 64 random bits. */
+/** Returns 64 random bits. */
 static inline uint64_t rng_next(struct rng *rng)
 {
     uint64_t *words = rng->words;
@@ -49,8 +49,8 @@ static inline uint64_t rng_next(struct rng *rng)
 }
 
 /**
- * A number from 0 up to, not including, `bound`; 0 when that is 0. Every number is equally likely:
- * by Lemire's method, with its rejection.
+ * Returns a number from 0 up to, not including, `bound`; 0 if `bound` is 0. Every number is equally
+ * likely: Lemire's method, with rejection.
  */
 static inline uint64_t rng_below(struct rng *rng, uint64_t bound)
 {

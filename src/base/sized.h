@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Structs that cross the border of the library with the size that the caller was compiled with, since
- * later versions add members at their ends. Callers do not see the size: a function of the public header
- * is inline and passes sizeof to one named ..._sized.
+ * Structs that cross the border of the library together with the size that the caller was compiled
+ * with, because later versions add members at their ends. Callers do not see the size: the function
+ * in the public header is inline and passes sizeof to a function named ..._sized.
  */
 #ifndef BASE_SIZED_H
 #define BASE_SIZED_H
@@ -12,9 +12,11 @@
 #include <string.h>
 
 /**
- * Copies the caller's options, whose first member is a size_t `size`, and makes that the library's. Members
- * that the caller does not know are zero. False: they have members that the library does not know and
- * that are not zero, or a `size` that is neither 0 nor that of the caller.
+ * Copies the caller's options. Their first member is a size_t `size`; in the copy it is the
+ * library's size. Members that the caller does not know become zero.
+ *
+ * Returns false if the options have members that the library does not know and that are not zero,
+ * or a `size` that is neither 0 nor `from_size`.
  */
 static inline bool sized_read(void *to, size_t to_size, const void *from, size_t from_size)
 {
@@ -34,7 +36,10 @@ static inline bool sized_read(void *to, size_t to_size, const void *from, size_t
     return true;
 }
 
-/** Writes what the caller knows of a struct, and zero into what the library does not know. */
+/**
+ * Writes those members of a struct that the caller knows, and zero into those that the library does
+ * not know.
+ */
 static inline void sized_write(void *to, size_t to_size, const void *from, size_t from_size)
 {
     memset(to, 0, to_size);

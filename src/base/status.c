@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * The names and texts of statuses, made from the one list of them.
- */
+/** The names and texts of statuses, made from TR_STATUS_LIST. */
 #include <troupe/status.h>
 
-/* No default: the compiler says when a status has no row. */
+/* No default, so that the compiler reports a status without a case. */
 const char *tr_status_name(tr_status status)
 {
     switch (status) {

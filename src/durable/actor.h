@@ -23,7 +23,7 @@
 #include "calendar/alarm_plan.h"
 #include "sleep/authority.h"
 #include "durable/host.h"
-#include "store/store.h"
+#include "store/batch.h"
 #include "wire/tail.h"
 
 struct alarm;

@@ -13,6 +13,7 @@
 #include "actor/cell/verb.h"
 #include "actor/mail/address.h"
 #include "actor/mail/kind.h"
+#include "store/read.h"
 
 static const struct alarm_retry retry = {0};
 

@@ -9,6 +9,7 @@
 #include "durable/clock.h"
 #include "durable/events.h"
 #include "durable/shapes.h"
+#include "wire/msgpack_write.h"
 #include "wire/shape.h"
 
 _Static_assert(SHAPE_FRONT <= STORE_FRONT_MAX, "the store has room for it");

@@ -9,6 +9,7 @@
 
 #include "durable/events.h"
 #include "durable/shapes.h"
+#include "wire/msgpack_read.h"
 #include "wire/shape.h"
 #include "actor/cell/log.h"
 

@@ -19,6 +19,7 @@
 
 #include "durable/actor.h"
 #include "durable/journal.h"
+#include "store/read.h"
 
 /** An event that is not on disk, or whose hook has not been called. */
 struct event_item {

@@ -17,7 +17,7 @@
 #define DURABLE_HINTS_H
 
 #include "actor/cell/worker.h"
-#include "store/store.h"
+#include "store/read.h"
 
 enum {
     HINTS_WAKING = 1024,   /* actors of one kind that are being woken for an alarm */

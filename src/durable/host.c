@@ -16,6 +16,7 @@
 #include "actor/cell/log.h"
 #include "actor/cell/verb.h"
 #include "actor/cell/client.h"
+#include "store/read.h"
 
 static_assert(sizeof "/system/durable//" + TR_NAME_MAX + 3 * TR_KEY_MAX <= TR_PATH_MAX,
               "every key has a path");

@@ -11,6 +11,7 @@
 #include "base/assert.h"
 #include "durable/overlay.h"
 #include "actor/cell/verb.h"
+#include "store/read.h"
 
 static struct durable_actor *need(tr_self *self, const char *verb)
 {

@@ -10,6 +10,8 @@
 #include "durable/events.h"
 #include "durable/queue.h"
 #include "durable/shapes.h"
+#include "store/entry.h"
+#include "wire/msgpack_read.h"
 #include "wire/shape.h"
 
 static struct durable_actor *actor_new(struct worker *worker, struct cell *cell,

@@ -9,6 +9,7 @@
 #include "base/assert.h"
 #include "durable/retry_backoff.h"
 #include "durable/waker.h"
+#include "store/read.h"
 #include "wire/copy.h"
 #include "actor/cell/verb.h"
 

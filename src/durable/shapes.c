@@ -4,6 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "store/batch.h"
+#include "store/read.h"
+#include "wire/msgpack_read.h"
 #include "wire/shape.h"
 #include "wire/tail.h"
 #include "actor/cell/log.h"

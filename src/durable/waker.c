@@ -6,6 +6,7 @@
 #include "actor/life/pooled.h"
 #include "durable/clock.h"
 #include "durable/queue.h"
+#include "store/read.h"
 
 enum {
     WAKER_PAGE = 64 /* keys that one turn looks at; if as many wait for room, it pauses */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * Calls on a large stack: see aside.h.
- */
+/** Calls on the large stack: see aside.h. */
 #include "fiber/aside.h"
 
 #include "fiber/jump.h"
@@ -49,7 +47,7 @@ void tr__aside_deinit(struct aside *aside)
     *aside = (struct aside){0};
 }
 
-/* Each call begins at the top of the stack, so nothing of it is ever gone back to. */
+/* Each call begins at the top of the stack, so no frame below is ever continued. */
 static void aside_main(void *context)
 {
     struct aside *aside = context;

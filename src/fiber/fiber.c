@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * Fibers that begin, yield and end; how they switch is in fiber/jump.h.
- */
+/** Fibers that begin, yield and end. How they switch is in fiber/jump.h. */
 #include <string.h>
 
 #include "fiber/jump.h"
@@ -12,16 +10,20 @@ TR_NO_RETURN static void fiber_entry(void *data)
     struct fiber *fiber = host->current;
     side_arrive(host, &fiber->side);
     fiber->main(fiber->main_context);
-    /* main may have been left and come back to; this is still its stack. */
+    /* main may have been left and continued; this is still its stack. */
     TR_ASSERT(host->current == fiber);
     tr__fiber_end(host, NULL);
 }
 
+/* The entry for switch_prepare: boost.context passes a transfer in place of the data. */
 #ifdef SWITCH_IS_BOOST
-void tr__switch_entry(struct switch_transfer transfer)
+#define FIBER_ENTRY fiber_entry_boost
+TR_NO_RETURN static void fiber_entry_boost(struct switch_transfer transfer)
 {
     fiber_entry(switch_unpack(transfer));
 }
+#else
+#define FIBER_ENTRY fiber_entry
 #endif
 
 void tr__fiber_prepare(struct fiber *fiber, void (*main)(void *context), void *context)
@@ -30,7 +32,7 @@ void tr__fiber_prepare(struct fiber *fiber, void (*main)(void *context), void *c
     fiber->main_context = context;
     fiber->user = NULL;
     char *top = (char *)(uintptr_t)fiber->side.low + fiber->side.size;
-    fiber->side.context = switch_prepare(top, fiber->side.size, fiber_entry);
+    fiber->side.context = switch_prepare(top, fiber->side.size, FIBER_ENTRY);
 }
 
 void tr__fiber_host_init(struct fiber_host *host)

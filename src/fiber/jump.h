@@ -2,12 +2,12 @@
 /**
  * Switching from one stack to another.
  *
- * Every switch is one call of side_leave, which the leaver makes, and one of side_arrive, which the
- * arriver makes: at its first run in fiber_entry, else behind its own jump. A stack that was left for
- * good is still in use until then, so the arriver gives it back.
+ * Every switch is one call of side_leave by the leaver and one call of side_arrive by the arriver:
+ * at its first run in fiber_entry, otherwise after its own jump. A stack that was left forever is
+ * still in use until then, so the arriver gives it back.
  *
- * All of it is inline: a processor guesses wrongly where each function returns to that another stack
- * has called, so a switch should have few callers above it.
+ * All of it is inline, because a processor mispredicts the return of each function that was called
+ * on another stack. So a switch should have few callers above it.
  */
 #ifndef FIBER_JUMP_H
 #define FIBER_JUMP_H
@@ -25,7 +25,7 @@
 
 #define FIBER_INLINE __attribute__((__always_inline__)) static inline
 
-/* What the sanitizers must hear before the jump. `is_last`: the leaver never comes back. */
+/* Notifies the sanitizers before the jump. `is_last`: the leaver never continues. */
 FIBER_INLINE void sanitizer_leave(struct fiber_side *leaver, struct fiber_side *next, bool is_last)
 {
 #ifdef FIBER_ASAN
@@ -40,22 +40,24 @@ FIBER_INLINE void sanitizer_leave(struct fiber_side *leaver, struct fiber_side *
     (void)is_last;
 }
 
-/* And after it. */
+/* Notifies the sanitizers after the jump. */
 FIBER_INLINE void sanitizer_arrive(struct fiber_side *leaver, struct fiber_side *arriver)
 {
 #ifdef FIBER_ASAN
-    /* Of a thread's own stack only the sanitizer knows the bounds; of a fiber's they are ours. */
+    /*
+     * Only the sanitizer knows the bounds of a thread's own stack; those of a fiber are known here.
+     */
     __sanitizer_finish_switch_fiber(arriver->fake_stack, &leaver->low, &leaver->size);
 #endif
     (void)leaver;
     (void)arriver;
 }
 
-/* Whether something is to be done about a side that was left: one test for each arrival. */
+/* Whether the side that was left needs handling: one test for each arrival. */
 FIBER_INLINE bool side_needs_care(const struct fiber_side *leaver, bool is_last)
 {
 #ifdef FIBER_ASAN
-    const bool is_heard = true; /* by the sanitizer, of each switch */
+    const bool is_heard = true; /* the sanitizer is notified of each switch */
 #else
     const bool is_heard = false;
 #endif
@@ -69,7 +71,7 @@ FIBER_INLINE void side_arrive(struct fiber_host *host, struct fiber_side *arrive
         return;
     host->leaver = NULL;
     sanitizer_arrive(leaver, arriver);
-    /* Only now that nobody stands on it: the report needs a stack as well. */
+    /* Checked only now that nothing runs on it, because the report needs a stack too. */
     if (__builtin_expect(leaver->is_bare, 0) && !fiber_canary_is_alive(leaver))
         tr__fiber_overflow((struct fiber *)(void *)leaver);
     struct fiber *ended = host->ended;
@@ -86,12 +88,15 @@ FIBER_INLINE void side_leave(struct fiber_host *host, struct fiber_side *leaver,
     if (side_needs_care(leaver, is_last))
         host->leaver = leaver;
     sanitizer_leave(leaver, next, is_last);
-    /* Who comes back says which host it is, in a register: what was known here is on the stack. */
+    /*
+     * The side that continues here passes its host in a register; the value from before the jump is
+     * on the stack.
+     */
     host = switch_jump(&leaver->context, next->context, host);
     side_arrive(host, leaver);
 }
 
-/** Leaves this fiber and runs another; returns when this one is run again. On a fiber only. */
+/** Leaves this fiber and runs another. Returns when this one runs again. On a fiber only. */
 FIBER_INLINE void fiber_switch(struct fiber_host *host, struct fiber *next)
 {
     struct fiber *fiber = host->current;

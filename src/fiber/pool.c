@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * The pool of stacks: slabs, the free list, canaries, and what sanitizers and valgrind must know.
- */
+/** The pool of stacks: slabs, the free list, canaries, and notices to sanitizers and valgrind. */
 #include "fiber/pool.h"
 
 #include <stdio.h>
 
 #include "base/assert.h"
+#include "os/memory.h"
 
 #ifdef FIBER_ASAN
 #include <sanitizer/asan_interface.h>
@@ -20,7 +19,7 @@
 #endif
 #endif
 
-/* How often one shadow of ThreadSanitizer serves: to make one takes it a millisecond. */
+/* How often one shadow of ThreadSanitizer is reused, because making one takes a millisecond. */
 enum { SHADOW_USES = 256 };
 
 struct fiber_slab {
@@ -28,7 +27,7 @@ struct fiber_slab {
     void *stacks;
     enum os_guard guard;
     bool is_doomed;        /* while trimming */
-    uint32_t stacks_count; /* that the pool uses */
+    uint32_t stacks_count; /* number of stacks that the pool uses */
     struct fiber fibers[FIBER_SLAB_STACKS];
     unsigned valgrind_ids[FIBER_SLAB_STACKS];
 };
@@ -50,7 +49,7 @@ void tr__fiber_overflow(const struct fiber *fiber)
     tr__panic(text);
 }
 
-/* A free stack is poisoned: pointers into the frames of a turn that has ended are found. */
+/* Poisons a free stack, so that pointers into the frames of an ended turn are found. */
 static void stack_poison(struct fiber *fiber)
 {
 #ifdef FIBER_ASAN
@@ -60,7 +59,7 @@ static void stack_poison(struct fiber *fiber)
 #endif
 }
 
-/* Dropped frames never removed their red zones; this does. */
+/* Unpoisons a stack, because dropped frames have not removed their red zones. */
 static void stack_unpoison(struct fiber *fiber)
 {
 #ifdef FIBER_ASAN
@@ -206,7 +205,7 @@ void tr__fiber_pool_give(struct fiber_pool *pool, struct fiber *fiber)
     if (__builtin_expect(!fiber_canary_is_alive(&fiber->side), 0))
         tr__fiber_overflow(fiber);
 #ifdef FIBER_TSAN
-    /* Frames that were dropped are still open in it, and there is room for some thousands. */
+    /* Frames that were dropped are still open in it, and it has space for some thousands. */
     if (++fiber->uses % SHADOW_USES == 0) {
         __tsan_destroy_fiber(fiber->side.shadow);
         fiber->side.shadow = NULL;
@@ -230,7 +229,7 @@ static bool slab_is_free(const struct fiber_slab *slab)
     return true;
 }
 
-/* Marks slabs that can go, and counts them. */
+/* Marks slabs that can be freed, and counts them. */
 static size_t slabs_doom(struct fiber_pool *pool)
 {
     size_t left = pool->free_count;
@@ -273,7 +272,7 @@ static void slabs_free_doomed(struct fiber_pool *pool)
     }
 }
 
-/* Of the free stacks, those that were given back last stay warm. */
+/* Cleans free stacks, except those that were given back last, which stay warm. */
 static size_t stacks_clean(struct fiber_pool *pool)
 {
     size_t kept = 0;

@@ -2,13 +2,15 @@
 /**
  * A pool of stacks for the fibers of one worker.
  *
- * Stacks come in slabs, each with a guard below it where that can be had (os/memory.h) and a
- * canary in its lowest words. That is looked at when the stack is given back and, of one without a
- * guard, each time it is left. A dead one ends the process with a report. Rules:
- *   1. After every call at least one stack is free: the spare. A stack is lent only if another
- *      stays behind, except to a fiber that gives its own back at once (tr__fiber_replace).
- *   2. The stack given back last is lent first: its pages are warm.
- *   3. Memory goes back when somebody asks for it (tr__fiber_pool_trim), and with the pool.
+ * Stacks come in slabs. Each has a guard below it if available (os/memory.h), and a canary in its
+ * lowest words. The canary is checked when the stack is given back; for a stack without a guard,
+ * also each time it is left. A dead canary ends the process with a report. Rules:
+ *
+ * 1. After every call at least one stack is free: the spare. A stack is lent only if another one
+ *    remains, except to a fiber that gives its own back at once (tr__fiber_replace).
+ * 2. The stack given back last is lent first, because its pages are warm.
+ * 3. Memory is given back by tr__fiber_pool_trim, and with the pool.
+ *
  * One thread at a time; no locks.
  */
 #ifndef FIBER_POOL_H
@@ -16,8 +18,6 @@
 
 #include <troupe/limits.h>
 #include <troupe/platform.h>
-
-#include "os/memory.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define FIBER_ASAN 1
@@ -31,46 +31,48 @@
 #endif
 #endif
 
-/** Sanitizers make frames larger, and so their stacks. */
+/** Sanitizers make frames larger, so stacks must be larger too. */
 #if defined(FIBER_ASAN) || defined(FIBER_TSAN)
 #define FIBER_STACK_FACTOR 4
 #else
 #define FIBER_STACK_FACTOR 1
 #endif
 
-/** Usable bytes of a stack, unless the system says otherwise. */
+/** Usable bytes of a stack, unless the options of the system say otherwise. */
 #define FIBER_STACK_SIZE ((size_t)TR_STACK_SIZE * FIBER_STACK_FACTOR)
 
-/** Stacks per slab: 5 MiB of addresses with their guards, of which only what is touched becomes memory. */
+/**
+ * Stacks per slab: 5 MiB of addresses with their guards, of which only touched pages use memory.
+ */
 #define FIBER_SLAB_STACKS 16
 
-/** Free stacks that a trim leaves as they are. */
+/** Free stacks that a trim leaves unchanged. */
 #define FIBER_RESERVE (2 * FIBER_SLAB_STACKS)
 
-/** Slabs, or stacks of others, that one trim gives back: some milliseconds. */
+/** Slabs, or single stacks, that one trim gives back: some milliseconds. */
 #define FIBER_TRIM_STEP 256
 
-/** One end of a switch: what is needed to come back to a stack. */
+/** One end of a switch: what is needed to continue on a stack. */
 struct fiber_side {
     void *context;   /* where to continue; valid while left */
-    const void *low; /* the usable stack */
+    const void *low; /* lowest address of the usable stack */
     size_t size;
     void *fake_stack; /* AddressSanitizer's, while left */
-    void *shadow;     /* ThreadSanitizer's idea of this fiber */
+    void *shadow;     /* ThreadSanitizer's context of this fiber */
     bool is_bare;     /* a fiber's stack without a guard */
 };
 
 struct fiber {
     struct fiber_side side; /* comes first */
-    bool is_lent;           /* in the same cache line: each switch looks at it */
+    bool is_lent;           /* in the same cache line, because each switch reads it */
     struct fiber *next;     /* in the pool's free list */
     struct fiber_pool *pool;
     void (*main)(void *context);
     void *main_context;
-    /* Where faults are trapped: what user code runs on it now, and an address in its caller's frame. */
+    /* For trapping faults: what user code runs on it now, and an address in its caller's frame. */
     void *user;
     const void *user_base;
-    uint32_t uses;   /* so far; counted for ThreadSanitizer only */
+    uint32_t uses;   /* so far; counted only for ThreadSanitizer */
     bool is_doomed;  /* while trimming */
     bool is_touched; /* was lent since its memory was last given back */
 };
@@ -80,43 +82,46 @@ struct fiber_pool {
     struct fiber_slab *slabs;
     struct fiber *free;
     size_t free_count;
-    size_t stacks_count; /* made so far */
+    size_t stacks_count; /* stacks made so far */
     size_t stacks_max;   /* 0 for no limit */
     size_t stack_size;   /* usable bytes of each */
-    /* Says in words what ran on a stack that was just left, for the report; NULL: nobody knows. */
+    /*
+     * Writes a text that says what ran on a stack that was just left, for the report; NULL:
+     * unknown.
+     */
     void (*describe)(const struct fiber_pool *pool, char *text, size_t size);
 };
 
 /**
- * Makes a pool with its spare. `stack_size` is a multiple of the page size; `stacks_max` 0 is no limit, else at
- * least 2. TR_NO_MEMORY.
+ * Makes a pool with its spare. `stack_size` is a multiple of the page size. `stacks_max` is 0 for
+ * no limit, otherwise at least 2. TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr__fiber_pool_init(struct fiber_pool *pool, const tr_platform *platform,
                                             size_t stack_size, size_t stacks_max);
 
-/** Frees all stacks, also those of fibers that have not ended. None of them may run. */
+/** Frees all stacks, including those of fibers that have not ended. None of them may run. */
 void tr__fiber_pool_deinit(struct fiber_pool *pool);
 
 /**
- * Gives memory of free stacks back, beyond FIBER_RESERVE of them: slabs that are free as a whole,
- * and what the free stacks of others have touched. True when more may be left.
+ * Gives back memory of free stacks, beyond FIBER_RESERVE of them: slabs that are wholly free, and
+ * touched pages of other free stacks. Returns true if more may be left.
  */
 bool tr__fiber_pool_trim(struct fiber_pool *pool);
 
-/** Stacks in use. */
+/** Returns the number of stacks in use. */
 static inline size_t fiber_pool_lent(const struct fiber_pool *pool)
 {
     return pool->stacks_count - pool->free_count;
 }
 
-/* For fiber.c: take gives NULL when no stack can be had (rule 1); take_spare never fails. */
+/* For fiber.c. take returns NULL if no stack is available (rule 1); take_spare never fails. */
 struct fiber *tr__fiber_pool_take(struct fiber_pool *pool);
 struct fiber *tr__fiber_pool_take_spare(struct fiber_pool *pool);
 void tr__fiber_pool_give(struct fiber_pool *pool, struct fiber *fiber);
 
 /*
- * The lowest words of a stack are its canary: nobody may get that far down. They are zero, as the
- * kernel made them, because to write another value would cost each stack a page of memory, while
+ * The lowest words of a stack are its canary, which no frame may reach. They are zero, as the
+ * kernel made them, because writing another value would cost each stack a page of memory, while
  * reading untouched pages costs none.
  */
 enum { FIBER_CANARY_WORDS = 8 };

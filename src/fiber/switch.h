@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * From one stack to another: the few instructions that no C can say. Used in src/fiber only.
+ * Switches from one stack to another: the few instructions that C cannot express. Used in src/fiber
+ * only.
  *
- * On x86-64 they are here, inline, so that the compiler saves only what is in use, and so that there is
- * no return that the processor cannot foresee. Everywhere else, where shadow stacks are on, and with
- * FIBER_BOOST defined, they are the two assembly functions of boost.context, with C prototypes of our
- * own (the library has C linkage but only C++ headers).
+ * On x86-64 they are here, inline, so that the compiler saves only registers in use, and so that
+ * there is no return that the processor cannot predict. On other processors, with shadow stacks,
+ * and with FIBER_BOOST defined, they are the two assembly functions of boost.context, with C
+ * prototypes from this file (the library has C linkage but only C++ headers).
  *
- * A context is a stack that was left, or was never entered; to go there uses it up.
+ * A context is a stack that was left, or was never entered. Jumping to it uses it up.
  */
 #ifndef FIBER_SWITCH_H
 #define FIBER_SWITCH_H
@@ -29,12 +30,14 @@
 #endif
 
 /**
- * Leaves this stack, notes it in *from, and goes to another; returns when somebody comes back, and gives
- * what that one said as `data`. A stack that is entered for the first time is given it too.
+ * Leaves this stack, stores its context in *from, and jumps to another. Returns when another stack
+ * jumps back, and returns the `data` of that jump. A stack that is entered for the first time gets
+ * `data` too.
  *
- * rbx and rbp are saved by hand, because compilers may need them themselves; the red zone below the
- * stack is stepped over. The control words of the floating point units are not saved: they belong to the
- * thread, of which nothing is to be held over a wait, and to read them takes as long as all the rest.
+ * rbx and rbp are saved by hand, because compilers may reserve them. The red zone below the stack
+ * is skipped. The control words of the floating point units are not saved: they belong to the
+ * thread, and a fiber must not rely on them across a wait. Reading them would take as long as all
+ * the rest.
  */
 SWITCH_INLINE void *switch_jump(void **from, void *to, void *data)
 {
@@ -88,7 +91,7 @@ SWITCH_INLINE void *switch_jump(void **from, void *to, void *data)
 SWITCH_INLINE void *switch_prepare(char *top, size_t size, void (*entry)(void *data))
 {
     (void)size;
-    /* As if it were called: its return address, which is nowhere, leaves the stack as ABIs want it. */
+    /* As if it were called: a return address of 0 leaves the stack aligned as the ABI requires. */
     uintptr_t *words = (uintptr_t *)(void *)(top - (uintptr_t)top % 16);
     words[-1] = 0;
     words[-2] = (uintptr_t)entry;
@@ -98,7 +101,7 @@ SWITCH_INLINE void *switch_prepare(char *top, size_t size, void (*entry)(void *d
 #else
 #define SWITCH_IS_BOOST 1
 
-/** What an arrival is told: where the leaver can be continued, and what it passed. */
+/** What an arrival gets: the context of the leaver, and what it passed. */
 struct switch_transfer {
     void *context;
     void *data;
@@ -126,12 +129,10 @@ SWITCH_INLINE void *switch_jump(void **from, void *to, void *data)
     return switch_unpack(jump_fcontext(to, &parcel));
 }
 
-void tr__switch_entry(struct switch_transfer transfer);
-
-SWITCH_INLINE void *switch_prepare(char *top, size_t size, void (*entry)(void *data))
+SWITCH_INLINE void *switch_prepare(char *top, size_t size,
+                                   void (*entry)(struct switch_transfer transfer))
 {
-    (void)entry; /* tr__switch_entry knows it */
-    return make_fcontext(top, size, tr__switch_entry);
+    return make_fcontext(top, size, entry);
 }
 
 #endif

@@ -21,7 +21,10 @@
 #include <assert.h>
 #include <stdbool.h>
 
-/* Whether free blocks are marked, for the slow assertion that finds a block given twice. */
+/*
+ * Whether free blocks are marked, for the slow assertion that finds a block that is given back
+ * twice.
+ */
 #ifdef TR_DEBUG
 enum { HAS_MARKS = 1 };
 #else
@@ -46,11 +49,11 @@ struct free_block {
 
 struct slab {
     struct slab *next;
-    struct slab *previous; /* NULL of the first. Not kept in the list `empty`. */
+    struct slab *previous; /* NULL for the first. Not maintained in the list `empty`. */
     struct block_pool *pool;
     struct free_block *free;
     uintptr_t fresh; /* The next block that was never taken. */
-    uint32_t used;   /* 32 bits: with 16, take and give cost a half more under clang 14. */
+    uint32_t used;   /* 32 bits: with 16, take and give cost half as much again with clang 14. */
     uint32_t total;
     uint8_t size_class;
 };
@@ -70,7 +73,7 @@ static uint8_t size_class_of(size_t size)
     return (uint8_t)(58U - (unsigned)__builtin_clzll(size - 1));
 }
 
-/* What a free block holds, and hardly any other: it differs with the address. */
+/* Returns what a free block contains and hardly any other does: it depends on the address. */
 static uint64_t free_mark(const struct free_block *block)
 {
     return (uint64_t)(uintptr_t)block ^ UINT64_C(0xf4eeb10cf4eeb10c);
@@ -91,14 +94,14 @@ static uintptr_t slab_first_page(const struct slab *slab)
     return page_of((uintptr_t)slab + sizeof *slab + SLAB_PAGE_SIZE - 1);
 }
 
-/* The blocks of `size` in the page, which the end of the slab may cut off. */
+/* Returns how many blocks of `size` the page has; the end of the slab may cut it off. */
 static size_t page_block_count(const struct slab *slab, uintptr_t page, size_t size)
 {
     uintptr_t end = page + SLAB_PAGE_SIZE < slab_end(slab) ? page + SLAB_PAGE_SIZE : slab_end(slab);
     return end < page + PAGE_HEADER_SIZE ? 0 : (end - page - PAGE_HEADER_SIZE) / size;
 }
 
-/* Makes a slab without blocks out serve `size_class`. */
+/* Makes a slab, none of whose blocks are in use, serve `size_class`. */
 static void slab_format(struct slab *slab, uint8_t size_class)
 {
     TR_ASSERT(slab->used == 0);
@@ -112,7 +115,7 @@ static void slab_format(struct slab *slab, uint8_t size_class)
     slab->fresh = slab_first_page(slab) + PAGE_HEADER_SIZE;
 }
 
-/* The next block that was never taken; there is one. */
+/* Returns the next block that was never taken; there is one. */
 static void *slab_take_fresh(struct slab *slab)
 {
     size_t size = block_class_size(slab->size_class);
@@ -175,7 +178,7 @@ static void slab_empty(struct block_pool *pool, struct slab *slab)
     pool->empty_count++;
 }
 
-/* Opens a slab for `size_class`; NULL when out of memory. */
+/* Opens a slab for `size_class`. Returns NULL if out of memory. */
 static struct slab *slab_open(struct block_pool *pool, uint8_t size_class)
 {
     struct slab *slab = pool->empty;
@@ -218,7 +221,7 @@ static void large_give(struct block_pool *pool, void *block)
     (void)source_resize(&pool->source, large, 0);
 }
 
-/* Puts a block of the slab among its free ones. */
+/* Adds a block of the slab to its free list. */
 static void slab_push_free(struct slab *slab, void *memory)
 {
     struct free_block *block = memory;
@@ -229,12 +232,13 @@ static void slab_push_free(struct slab *slab, void *memory)
     poison_set(block, block_class_size(slab->size_class));
 }
 
-/* Ends the process when `block` was not taken from this pool with this class, or is free. */
+/* Ends the process if `block` was not taken from this pool with this class, or is free. */
 static void block_check(const struct block_pool *pool, const void *block, uint8_t size_class)
 {
     uintptr_t page = page_of((uintptr_t)block);
     uintptr_t offset = (uintptr_t)block - page - PAGE_HEADER_SIZE;
-    TR_ASSERT((offset & (block_class_size(size_class) - 1)) == 0); /* Not %: it would divide. */
+    /* A mask, because % would divide. */
+    TR_ASSERT((offset & (block_class_size(size_class) - 1)) == 0);
     const struct slab *slab = ((const struct page *)page)->slab;
     TR_ASSERT(slab->pool == pool);
     TR_ASSERT(slab->size_class == size_class);
@@ -281,7 +285,7 @@ void *tr__block_take(struct block_pool *pool, size_t size, uint8_t *class_out)
         poison_clear(block, block_class_size(size_class));
     }
     if (HAS_MARKS)
-        block->mark = 0; /* Also of a fresh one: its memory may have been a free block before. */
+        block->mark = 0; /* Also for a fresh block: its memory may have been a free block before. */
     slab->used++;
     if (slab->used == slab->total)
         list_remove(&pool->open[size_class], slab);

@@ -68,7 +68,7 @@ void tr__envelope_pool_deinit(struct envelope_pool *pool)
     pool->slab_count = 0;
 }
 
-/* Puts what came home into the free list. */
+/* Moves envelopes that came home into the free list. */
 static void take_returned(struct envelope_pool *pool)
 {
     struct stack_node *node = stack_take(&pool->returned);
@@ -86,7 +86,7 @@ static void take_returned(struct envelope_pool *pool)
     }
 }
 
-/* Room for one more pointer; the table doubles whenever its count is a power of two. */
+/* Reserves space for one more pointer. The table doubles whenever its count is a power of two. */
 static bool slabs_reserve(struct envelope_pool *pool)
 {
     size_t count = pool->slab_count;
@@ -94,8 +94,9 @@ static bool slabs_reserve(struct envelope_pool *pool)
         return true;
     if (count >= ENVELOPE_SLABS_MAX)
         return false;
-    size_t room = count ? 2 * count : 1;
-    void *slabs = source_resize(&pool->source, pool->slabs, room * sizeof(struct envelope_slab *));
+    size_t capacity = count ? 2 * count : 1;
+    void *slabs =
+        source_resize(&pool->source, pool->slabs, capacity * sizeof(struct envelope_slab *));
     if (!slabs)
         return false;
     pool->slabs = slabs;
@@ -130,8 +131,8 @@ static bool slab_add(struct envelope_pool *pool)
 }
 
 /*
- * Puts the next envelopes of the newest slab into the empty free list. Not all at once: whoever sends
- * the message that begins a slab would wait until 16 MiB have been found and written.
+ * Puts the next envelopes of the newest slab into the empty free list. Not all at once, because the
+ * sender of the first message in a slab would wait until 16 MiB were mapped and written.
  */
 static void slab_carve(struct envelope_pool *pool)
 {
@@ -215,7 +216,7 @@ static struct envelope_slab *slab_of(struct envelope_pool *pool, const struct en
     return pool->slabs[low];
 }
 
-/* Sorts the slabs by address: insertion, for they are few and mostly sorted. */
+/* Sorts the slabs by address. Insertion sort, because they are few and mostly sorted. */
 static void slabs_sort(struct envelope_pool *pool)
 {
     for (uint32_t i = 1; i < pool->slab_count; i++) {
@@ -229,7 +230,9 @@ static void slabs_sort(struct envelope_pool *pool)
     }
 }
 
-/* Takes the envelopes of wholly free slabs out of the free list, and those that never were in it. */
+/*
+ * Removes the envelopes of wholly free slabs, and those that were never used, from the free list.
+ */
 static void free_list_filter(struct envelope_pool *pool)
 {
     struct envelope *kept = NULL;
@@ -264,7 +267,7 @@ bool tr__envelope_pool_trim(struct envelope_pool *pool)
     if (pool->fresh < pool->fresh_end)
         slab_of(pool, pool->fresh)->free += (uint32_t)(pool->fresh_end - pool->fresh);
 
-    /* Some free slabs, lowest address first, stay: they are the reserve. */
+    /* Some free slabs, lowest address first, stay as the reserve. */
     size_t kept = 0;
     for (uint32_t i = 0; i < pool->slab_count; i++) {
         struct envelope_slab *slab = pool->slabs[i];
@@ -289,11 +292,12 @@ bool tr__envelope_pool_trim(struct envelope_pool *pool)
     if (left == pool->slab_count)
         return false;
     pool->slab_count = left;
-    /* The table grows at powers of two, so it must have the size its count stands for. */
-    size_t room = 1;
-    while (room < left)
-        room *= 2;
-    void *slabs = source_resize(&pool->source, pool->slabs, room * sizeof(struct envelope_slab *));
+    /* The table grows at powers of two, so it must have the size that its count implies. */
+    size_t capacity = 1;
+    while (capacity < left)
+        capacity *= 2;
+    void *slabs =
+        source_resize(&pool->source, pool->slabs, capacity * sizeof(struct envelope_slab *));
     if (slabs)
         pool->slabs = slabs;
     return true;
@@ -304,7 +308,7 @@ void tr__envelope_drop_block(struct envelope_pool *pool, struct envelope *envelo
     void *block = envelope->payload.block.data;
     if (envelope->block_class == ENVELOPE_SHARED) {
         tr__shared_release(block, envelope->type, &pool->source);
-        envelope->block_class = ENVELOPE_NO_BLOCK; /* nothing travels home with it */
+        envelope->block_class = ENVELOPE_NO_BLOCK; /* no block travels home with it */
         return;
     }
     if (!envelope->type->is_flat)
@@ -327,7 +331,7 @@ tr_status tr__envelope_fill_slow(struct envelope_pool *pool, struct envelope *en
     size_t size = type->is_flat ? type->size : tr__copy_size(type, message);
     if (size > TR_PAYLOAD_MAX)
         return TR_TOO_LARGE;
-    /* What came home may hold as much again. */
+    /* Blocks that came home may hold as much again. */
     if (size > block_class_size(BLOCK_1024))
         take_returned(pool);
     uint8_t block_class;

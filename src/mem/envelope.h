@@ -2,15 +2,15 @@
 /**
  * Envelopes, one cache line each, and the pools they come from.
  *
- * A message of up to 24 bytes without pointers travels inside its envelope; a larger one is one
- * block beside it. Requests and replies use the last 8 of those bytes for the ask's number and
- * deadline, and have room for 16.
+ * A message of up to 24 bytes without pointers travels inside its envelope. A larger one is in a
+ * separate block. Requests and replies use the last 8 of those bytes for the ask's number and
+ * deadline, which leaves 16.
  *
- * Every worker has a pool; one more, under a lock, serves threads that are no workers. An envelope
- * is filled by the owner of its home pool and may be emptied on any worker, which collects what
- * belongs elsewhere and sends it home in batches, blocks and all, or one by one, with a message for
- * somebody there (envelope_swap). So a pool's lists need no atomics, and memory does not drift from
- * the worker that sends to the worker that receives.
+ * Every worker has a pool. One more, under a lock, serves threads that are no workers. An envelope
+ * is filled by the owner of its home pool and may be emptied on any worker. That worker collects
+ * envelopes of other homes and sends them home with their blocks, in batches, or one by one with a
+ * message for an actor there (envelope_swap). So a pool's lists need no atomics, and memory does
+ * not drift from the worker that sends to the worker that receives.
  */
 #ifndef MEM_ENVELOPE_H
 #define MEM_ENVELOPE_H
@@ -18,7 +18,6 @@
 #include <assert.h>
 #include <stddef.h>
 #include <string.h>
-#include <troupe/limits.h>
 #include <troupe/message.h>
 
 #include "mem/block.h"
@@ -29,16 +28,17 @@
 enum {
     ENVELOPE_INLINE = TR_INLINE_MAX,
     ENVELOPE_INLINE_ASK = 16,
-    ENVELOPE_NO_BLOCK = 0xff,    /* block_class: the message is inside */
-    ENVELOPE_SHARED = 0xfe,      /* block_class: several have it, see mem/shared.h */
-    ENVELOPE_RETURN_BATCH = 64,  /* envelopes of one home that are sent back together */
-    ENVELOPE_SLABS_MAX = 1 << 16 /* of one pool: at 32,768 envelopes each no limit in practice */
+    ENVELOPE_NO_BLOCK = 0xff,   /* block_class: the message is inside */
+    ENVELOPE_SHARED = 0xfe,     /* block_class: several envelopes share it, see mem/shared.h */
+    ENVELOPE_RETURN_BATCH = 64, /* envelopes of one home that are sent back together */
+    /* slabs of one pool: at 32,768 envelopes each no limit in practice */
+    ENVELOPE_SLABS_MAX = 1 << 16
 };
 
 struct envelope {
     struct door_mail mail; /* links it in an inbox, a mailbox or a free list */
     const tr_type *type;
-    uint64_t sender; /* bits of a ref, 0 for nobody */
+    uint64_t sender; /* bits of a ref, 0 for no actor */
     uint64_t causal;
     union {
         struct {
@@ -47,7 +47,7 @@ struct envelope {
             uint8_t kind;        /* of actor/mail/kind.h; pools do not look at it */
             uint8_t block_class; /* of mem/block.h, or ENVELOPE_NO_BLOCK */
         };
-        uint64_t stamp; /* all four, for one store */
+        uint64_t stamp; /* all four at once, for one store */
     };
     union {
         unsigned char bytes[ENVELOPE_INLINE];
@@ -84,15 +84,16 @@ struct envelope_pool {
     uint32_t slab_count;
     size_t made; /* envelopes in all slabs */
     struct envelope_slab **slabs;
-    struct envelope *fresh; /* of the newest slab: from here on they were never used */
+    struct envelope *fresh; /* of the newest slab: envelopes from here on were never used */
     struct envelope *fresh_end;
-    char *ready_end; /* up to here the memory of that slab is resident, or comes as it is touched */
+    /* up to here the memory of that slab is resident, or becomes so when touched */
+    char *ready_end;
     struct memory_source source;
     struct block_pool blocks;
     struct envelope_return *returns; /* one per home */
     bool has_returns;                /* a batch that is not yet full waits */
     struct envelope_pool **pools;    /* of the system, by home */
-    /* Written by the others. */
+    /* Written by other threads. */
     _Alignas(64) struct stack returned;
 };
 
@@ -104,23 +105,29 @@ tr_status tr__envelope_pool_init(struct envelope_pool *pool, const struct memory
                                  uint16_t home, uint16_t home_count, struct envelope_pool **pools,
                                  uint8_t usual_kind);
 void tr__envelope_pool_deinit(struct envelope_pool *pool);
-/** When the free list is empty: what came home, else new ones. NULL when out of memory. */
+/**
+ * Called when the free list is empty. Refills it with envelopes that came home, or new ones, and
+ * returns one; NULL if out of memory.
+ */
 struct envelope *tr__envelope_refill(struct envelope_pool *pool);
 /** Collects an envelope of another home. */
 void tr__envelope_send_home(struct envelope_pool *pool, struct envelope *envelope);
-/** Sends home what waits for its batch. Before the owner sleeps. */
+/** Sends incomplete batches home. Before the owner sleeps. */
 void tr__envelope_flush(struct envelope_pool *pool);
 /**
- * Takes in what came home and gives slabs that are wholly free back. False when it looked for such
- * slabs, which is a walk over all free envelopes, and found none. Before the owner sleeps.
+ * Takes in envelopes that came home, and gives wholly free slabs back. Returns false if it searched
+ * for such slabs, which walks over all free envelopes, and found none. Before the owner sleeps.
  */
 bool tr__envelope_pool_trim(struct envelope_pool *pool);
-/** Drops the message of an envelope that has a block: its buffers, and the block itself. */
+/** Drops the message of an envelope that has a block: its buffers, and the block. */
 void tr__envelope_drop_block(struct envelope_pool *pool, struct envelope *envelope);
-/** Bytes that the pool holds. */
+/** Returns the bytes that the pool holds. */
 size_t tr__envelope_pool_bytes(const struct envelope_pool *pool);
 
-/** An envelope with undefined contents but for its home, where pool->free has one. Owner only. */
+/**
+ * Takes an envelope from a free list that is not empty. Its contents are undefined except its home.
+ * Owner only.
+ */
 ATOM_INLINE struct envelope *envelope_take_free(struct envelope_pool *pool)
 {
     struct envelope *envelope = pool->free;
@@ -129,7 +136,9 @@ ATOM_INLINE struct envelope *envelope_take_free(struct envelope_pool *pool)
     return envelope;
 }
 
-/** The same of any pool; NULL when out of memory. Owner only. */
+/**
+ * Takes an envelope; NULL if out of memory. Its contents are undefined except its home. Owner only.
+ */
 ATOM_INLINE struct envelope *envelope_take(struct envelope_pool *pool)
 {
     if (__builtin_expect(!pool->free, 0))
@@ -137,7 +146,7 @@ ATOM_INLINE struct envelope *envelope_take(struct envelope_pool *pool)
     return envelope_take_free(pool);
 }
 
-/** Gives an envelope back whose block, if it had one, is gone. Owner of `pool` only. */
+/** Gives back an envelope whose block, if any, is gone. Owner of `pool` only. */
 ATOM_INLINE void envelope_give_empty(struct envelope_pool *pool, struct envelope *envelope)
 {
     if (__builtin_expect(envelope->home != pool->home, 0)) {
@@ -149,7 +158,7 @@ ATOM_INLINE void envelope_give_empty(struct envelope_pool *pool, struct envelope
     poison_set(&envelope->payload, sizeof envelope->payload);
 }
 
-/** Gives an envelope and its message back. Owner of `pool` only. */
+/** Gives back an envelope and its message. Owner of `pool` only. */
 ATOM_INLINE void envelope_give(struct envelope_pool *pool, struct envelope *envelope)
 {
     if (__builtin_expect(envelope->block_class != ENVELOPE_NO_BLOCK, 0))
@@ -158,10 +167,13 @@ ATOM_INLINE void envelope_give(struct envelope_pool *pool, struct envelope *enve
 }
 
 /**
- * A copy of an own envelope in one that belongs to pool `to`, where it is about to go; or the same one, if
- * none waits to go there or its message is a block of this pool. Who answers then writes a line that its
- * cache has, and the other side reads it from there: nothing has to come back. Once the copy is gone the
- * original is to be given back; if it is refused, the copy. Owner only.
+ * Returns a copy of an own envelope in an envelope that belongs to pool `to`, to which it is about
+ * to be sent. Returns the same envelope if no envelope of `to` is waiting to go home, or if its
+ * message is a block of this pool.
+ *
+ * A worker that answers then writes a cache line that it has, and the other side reads it from
+ * there; no envelope has to be returned. When the copy has been sent, the caller gives the original
+ * back; if it is refused, the copy. Owner only.
  */
 ATOM_INLINE struct envelope *envelope_swap(struct envelope_pool *pool, struct envelope *envelope,
                                            uint32_t to)
@@ -178,7 +190,7 @@ ATOM_INLINE struct envelope *envelope_swap(struct envelope_pool *pool, struct en
     return other;
 }
 
-/** The message. */
+/** Returns the message. */
 ATOM_INLINE void *envelope_data(struct envelope *envelope)
 {
     return envelope->block_class == ENVELOPE_NO_BLOCK ? envelope->payload.bytes
@@ -199,7 +211,9 @@ ATOM_INLINE uint64_t envelope_usual_stamp(const struct envelope_pool *pool, uint
 tr_status tr__envelope_fill_slow(struct envelope_pool *pool, struct envelope *envelope,
                                  const tr_type *type, const void *message);
 
-/** Copies a message of up to ENVELOPE_INLINE bytes in: a few moves, which may overlap, and no call. */
+/**
+ * Copies a message of up to ENVELOPE_INLINE bytes in: a few moves, which may overlap, and no call.
+ */
 ATOM_INLINE void envelope_copy(struct envelope *envelope, const void *message, size_t size)
 {
     unsigned char *to = envelope->payload.bytes;
@@ -222,9 +236,9 @@ ATOM_INLINE void envelope_copy(struct envelope *envelope, const void *message, s
 }
 
 ATOM_INLINE tr_status envelope_fill(struct envelope_pool *pool, struct envelope *envelope,
-                                    const tr_type *type, const void *message, size_t room)
+                                    const tr_type *type, const void *message, size_t capacity)
 {
-    if (__builtin_expect(!type->is_flat || type->size > room, 0))
+    if (__builtin_expect(!type->is_flat || type->size > capacity, 0))
         return tr__envelope_fill_slow(pool, envelope, type, message);
     envelope->type = type;
     envelope->block_class = ENVELOPE_NO_BLOCK;

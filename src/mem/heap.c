@@ -15,6 +15,8 @@
  */
 #include "mem/heap.h"
 
+#include <troupe/limits.h>
+
 #include "mem/poison.h"
 
 #include <assert.h>
@@ -23,10 +25,13 @@
 
 enum {
     HEADER_SIZE = 8,
-    /* Small, because most actors keep little: it holds four blocks of 64 bytes. */
+    /* Small, because most actors allocate little: it has space for four blocks of 64 bytes. */
     CHUNK_SIZE_FIRST = 512,
     CHUNK_SIZE_MAX = 16 * 1024,
-    /* Four strides 16 apart, then two for each doubling: a power of two fits with 8 to spare. */
+    /*
+     * Four strides 16 apart, then two for each doubling. So a power of two fits with its header of
+     * 8 bytes.
+     */
     CLASSES_LINEAR = 4,
     CLASS_COUNT = 14,
     CLASS_LARGE = CLASS_COUNT,
@@ -38,14 +43,14 @@ static const uint16_t strides[CLASS_COUNT] = {
 
 struct header {
     uint32_t seal;
-    uint16_t size; /* Of a small block, as asked for. */
+    uint16_t size; /* Of a small block, as requested. */
     uint8_t size_class;
     uint8_t is_array; /* tr__heap_mark_array; other blocks have 0. */
 };
 
 struct large {
     struct large *next;
-    struct large *previous; /* NULL of the first. */
+    struct large *previous; /* NULL for the first. */
     size_t size;
     struct header header;
 };
@@ -69,7 +74,7 @@ struct heap {
     struct chunk first; /* Its `next` is the newest chunk. */
     struct large *large;
     struct cleaner *cleaners;
-    char *fresh; /* What no block has used yet: from here, `fresh_size` bytes. */
+    char *fresh; /* Memory that no block has used yet: `fresh_size` bytes from here. */
     size_t fresh_size;
     size_t bytes;
     uint32_t seal;
@@ -82,7 +87,7 @@ static_assert(sizeof(struct large) % SOURCE_ALIGNMENT == 0, "large blocks are al
 static_assert(sizeof(struct heap) % SOURCE_ALIGNMENT == 0, "the first header follows the heap");
 static_assert(sizeof(struct heap) + HEADER_SIZE + 4 * 80 <= CHUNK_SIZE_FIRST, "four fit");
 
-/* The class of a small size. */
+/* Returns the class of a small size. */
 static unsigned size_class_of(size_t size)
 {
     size_t units = size <= HEADER_SIZE ? 0 : size - HEADER_SIZE - 1; /* 0-based, as the header is */
@@ -103,7 +108,9 @@ static struct header *header_of(const void *memory)
     return (struct header *)((uintptr_t)memory - HEADER_SIZE);
 }
 
-/* The header of a block that is out, as a copy. Ends the process when it is none of this heap. */
+/*
+ * Returns a copy of the header of a block in use. Ends the process if it is no block of this heap.
+ */
 static struct header header_check(const struct heap *heap, const void *memory)
 {
     TR_ASSERT(heap != NULL);
@@ -124,7 +131,7 @@ static void header_write(void *memory, struct header header)
     poison_set(header_of(memory), HEADER_SIZE);
 }
 
-/* Makes a small block have `size`, and only that many bytes usable. */
+/* Sets the size of a small block. Only that many bytes are usable. */
 static void small_resize(struct heap *heap, void *memory, unsigned size_class, size_t size)
 {
     TR_ASSERT(heap != NULL);
@@ -158,7 +165,7 @@ static void *fresh_take(struct heap *heap, unsigned size_class)
     return memory;
 }
 
-/* Makes what is left of a chunk free blocks, the largest first, because another chunk follows. */
+/* Turns the rest of a chunk into free blocks, the largest first, because another chunk follows. */
 static void fresh_retire(struct heap *heap)
 {
     for (unsigned size_class = CLASS_COUNT; size_class-- > 0;) {
@@ -167,7 +174,7 @@ static void fresh_retire(struct heap *heap)
     }
 }
 
-/* The size of a chunk with room for a block of `stride` behind `used` bytes. */
+/* Returns the size of a chunk with space for a block of `stride` after `used` bytes. */
 static size_t chunk_size_for(size_t size, size_t used, size_t stride)
 {
     while (size < used + HEADER_SIZE + stride)
@@ -175,7 +182,7 @@ static size_t chunk_size_for(size_t size, size_t used, size_t stride)
     return size;
 }
 
-/* The next chunk's memory, poisoned behind `used` bytes, with room for a block of `stride`. */
+/* Allocates the next chunk, poisoned after `used` bytes, with space for a block of `stride`. */
 static struct chunk *chunk_new(const struct memory_source *source, size_t size, size_t used,
                                size_t stride)
 {
@@ -195,7 +202,7 @@ static void chunk_free(const struct memory_source *source, struct chunk *chunk)
     (void)source_resize(source, chunk, 0);
 }
 
-/* Makes the rest of a chunk, behind `used` bytes, what is fresh. */
+/* Makes the rest of a chunk, after `used` bytes, the fresh memory. */
 static void heap_use_chunk(struct heap *heap, struct chunk *chunk, size_t used)
 {
     heap->fresh = (char *)chunk + used + HEADER_SIZE;
@@ -205,7 +212,7 @@ static void heap_use_chunk(struct heap *heap, struct chunk *chunk, size_t used)
     heap->chunk_size = next_size < CHUNK_SIZE_MAX ? (uint32_t)next_size : CHUNK_SIZE_MAX;
 }
 
-/* A heap whose first chunk has room for a block of `stride`. */
+/* Makes a heap whose first chunk has space for a block of `stride`. */
 static struct heap *heap_new(const struct memory_source *source, size_t stride)
 {
     struct chunk *chunk = chunk_new(source, CHUNK_SIZE_FIRST, sizeof(struct heap), stride);
@@ -213,13 +220,13 @@ static struct heap *heap_new(const struct memory_source *source, size_t stride)
         return NULL;
     struct heap *heap = (struct heap *)chunk;
     *heap = (struct heap){.first = *chunk};
-    /* Spread by a multiplication, because the addresses of heaps differ in few bits. */
+    /* Spread by a multiplication, because addresses of heaps differ in few bits. */
     heap->seal = (uint32_t)(((uintptr_t)heap * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
     heap_use_chunk(heap, chunk, sizeof *heap);
     return heap;
 }
 
-/* A small block when none of its class is free. NULL when out of memory. */
+/* Returns a small block when none of its class is free; NULL if out of memory. */
 static void *small_new(struct heap **heap, const struct memory_source *source, unsigned size_class)
 {
     if (!*heap) {
@@ -264,7 +271,7 @@ static struct large *large_of(void *memory)
     return (struct large *)((char *)memory - sizeof(struct large));
 }
 
-/* Takes the place of the block that was at the same links: it has moved, or is new. */
+/* Links a block that is new or has moved: it takes the place of the block with the same links. */
 static void large_link(struct heap *heap, struct large *large)
 {
     TR_ASSERT(heap != NULL);
@@ -310,7 +317,7 @@ static void *large_realloc(struct heap *heap, const struct memory_source *source
         poison_set(&large->header, HEADER_SIZE);
         if (size > old_size)
             return NULL;
-        /* It stays as large as it was; should it grow again, that part is zeroed now. */
+        /* The block stays as large as it was. If it grows again, this part must be zero. */
         memset((char *)memory + size, 0, old_size - size);
         return memory;
     }
@@ -341,7 +348,7 @@ static void large_free(struct heap *heap, const struct memory_source *source, vo
     (void)source_resize(source, large, 0);
 }
 
-/* Frees a block of which the header is known. */
+/* Frees a block whose header is known. */
 static void block_free(struct heap *heap, const struct memory_source *source, void *memory,
                        unsigned size_class)
 {
@@ -409,7 +416,10 @@ void tr__heap_mark_array(const struct heap *heap, void *memory)
     header_write(memory, header);
 }
 
-/* The large block at `memory`, which becomes the first of them, because it is looked for again soon. */
+/*
+ * Returns the large block at `memory` and moves it to the front, because it will soon be looked up
+ * again.
+ */
 static struct large *large_find(struct heap *heap, const void *memory)
 {
     struct large *large = heap->large;
@@ -426,7 +436,7 @@ static struct large *large_find(struct heap *heap, const void *memory)
     return large;
 }
 
-/* Whether a small block with its header could begin at `memory`. The chunk becomes the first, as above. */
+/* Whether a small block with its header could begin at `memory`. Moves the chunk to the front. */
 static bool is_in_chunk(struct heap *heap, const void *memory)
 {
     uintptr_t at = (uintptr_t)memory;
@@ -446,7 +456,10 @@ static bool is_in_chunk(struct heap *heap, const void *memory)
     return false;
 }
 
-/* What would be the header of a block at `memory`: perhaps bytes inside of another block, poisoned or not. */
+/*
+ * Returns what would be the header of a block at `memory`. These may be bytes inside another block,
+ * poisoned or not.
+ */
 POISON_IGNORED static struct header header_peek(const void *memory)
 {
     const struct header *header = header_of(memory);
@@ -465,7 +478,10 @@ size_t tr__heap_array(struct heap *heap, const void *memory)
         return header_peek(memory).is_array == 1 ? large->size : 0;
     if (!is_in_chunk(heap, memory))
         return 0;
-    /* Bytes inside of a block pass for a header if they are the heap's seal, which nobody else knows. */
+    /*
+     * Bytes inside a block pass for a header only if they equal the heap's seal, which no other
+     * code knows.
+     */
     struct header header = header_peek(memory);
     bool is_array = header.seal == heap->seal && header.is_array == 1 &&
                     header.size_class < CLASS_LARGE && header.size <= SMALL_MAX &&
@@ -515,7 +531,7 @@ void tr__heap_drop(struct heap **heap, const struct memory_source *source)
     *heap = NULL;
 }
 
-/* What a block of its own takes. */
+/* Returns what a separate block takes. */
 static size_t block_need(const struct heap *heap, size_t size)
 {
     if (size > TR_ALLOC_MAX)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Tells AddressSanitizer which bytes of our own pools nobody may touch; nothing in other builds.
+ * Marks bytes of the runtime's pools as inaccessible for AddressSanitizer. Does nothing in other
+ * builds.
  *
- * Memory is unpoisoned before it goes back to its source, which knows nothing of this.
+ * Memory is unpoisoned before it goes back to its source, which does not know about poisoning.
  */
 #ifndef MEM_POISON_H
 #define MEM_POISON_H
@@ -23,13 +24,13 @@
 
 #if POISON_HAS_ASAN
 #include <sanitizer/asan_interface.h>
-/** Before a function that may read poisoned bytes. */
+/** For a function that may read poisoned bytes. */
 #define POISON_IGNORED __attribute__((__no_sanitize_address__, __noinline__))
 #else
 #define POISON_IGNORED
 #endif
 
-/** Nobody may touch these bytes from now on. */
+/** Makes these bytes inaccessible. */
 static inline void poison_set(const void *memory, size_t size)
 {
 #if POISON_HAS_ASAN
@@ -40,7 +41,7 @@ static inline void poison_set(const void *memory, size_t size)
 #endif
 }
 
-/** These bytes may be read and written again. */
+/** Makes these bytes accessible again. */
 static inline void poison_clear(const void *memory, size_t size)
 {
 #if POISON_HAS_ASAN
@@ -51,7 +52,7 @@ static inline void poison_clear(const void *memory, size_t size)
 #endif
 }
 
-/** Whether the byte is known to be poisoned; false in builds that cannot know. */
+/** Whether the byte is known to be poisoned. Always false in builds without AddressSanitizer. */
 static inline bool poison_is_set(const void *memory)
 {
 #if POISON_HAS_ASAN

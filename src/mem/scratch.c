@@ -9,6 +9,8 @@
  */
 #include "mem/scratch.h"
 
+#include <troupe/limits.h>
+
 #include "mem/poison.h"
 
 #include <assert.h>
@@ -18,13 +20,13 @@
 enum {
     /* A page: the turns of most actors need less. */
     CHUNK_SIZE_FIRST = 4 * 1024,
-    /* The largest that is made for small pieces, and the largest that is kept. */
+    /* The largest chunk made for small pieces, and the largest that is kept. */
     CHUNK_SIZE_MAX = 64 * 1024,
 };
 
 struct scratch_chunk {
     struct scratch_chunk *older;
-    size_t size; /* With this header. */
+    size_t size; /* Including this header. */
     size_t begin;
     size_t unused;
 };
@@ -44,7 +46,7 @@ static void chunk_free(struct scratch *scratch, struct scratch_chunk *chunk)
     (void)source_resize(&scratch->source, chunk, 0);
 }
 
-/* Makes `chunk` the one that gives; its own position and links stand. */
+/* Makes `chunk` the current chunk. Its position and links must be set. */
 static void scratch_use(struct scratch *scratch, struct scratch_chunk *chunk)
 {
     scratch->newest = chunk;
@@ -59,7 +61,7 @@ static void scratch_push(struct scratch *scratch, struct scratch_chunk *chunk)
     scratch_use(scratch, chunk);
 }
 
-/* Keeps the larger of `chunk` and the spare one as the spare, and frees the other. */
+/* Keeps the larger of `chunk` and the spare chunk as the spare, and frees the other. */
 static void scratch_retire(struct scratch *scratch, struct scratch_chunk *chunk)
 {
     poison_set(chunk + 1, chunk_capacity(chunk));
@@ -73,7 +75,10 @@ static void scratch_retire(struct scratch *scratch, struct scratch_chunk *chunk)
     scratch->spare = chunk;
 }
 
-/* Gets a chunk with room for `size` bytes: the spare one, or a new one. False: out of memory. */
+/*
+ * Gets a chunk with space for `size` bytes: the spare one, or a new one. Returns false if out of
+ * memory.
+ */
 static bool scratch_grow(struct scratch *scratch, size_t size)
 {
     struct scratch_chunk *chunk = scratch->spare;
@@ -123,7 +128,7 @@ void *tr__scratch_alloc(struct scratch *scratch, size_t size)
 {
     if (size > TR_ALLOC_MAX)
         return NULL;
-    /* Of size 0 too, so that pieces differ. */
+    /* Also for size 0, so that addresses of pieces differ. */
     size_t rounded = size > 0 ? source_round(size) : SOURCE_ALIGNMENT;
     TR_ASSERT(scratch->used <= scratch->limit);
     if (scratch->limit - scratch->used < rounded && !scratch_grow(scratch, rounded))

@@ -3,17 +3,15 @@
  * Memory that lasts as long as a turn: an arena that only moves forward, and back to a mark.
  *
  * A worker embeds one. A turn takes a mark when it begins and resets to it when it ends, so turns
- * may nest; they end in the reverse order. A turn that parks and outlives later ones needs a
- * scratch of its own: none holds a pointer to itself, so it may be moved by assignment. At rest it
+ * may nest; they end in reverse order. A turn that parks and outlives later ones needs its own
+ * scratch. A scratch has no pointer to itself, so it may be moved by assignment. Between turns it
  * keeps one chunk of at most 64 KiB. One owner at a time, no locks.
  *
- * Positions, not addresses, mark a place: the bytes given before it. So a mark stays good when the
- * chunk that was kept is exchanged for a larger one.
+ * A mark is a position and not an address: the number of bytes allocated before it. So a mark stays
+ * valid when the kept chunk is exchanged for a larger one.
  */
 #ifndef MEM_SCRATCH_H
 #define MEM_SCRATCH_H
-
-#include <troupe/limits.h>
 
 #include "mem/source.h"
 
@@ -23,45 +21,46 @@
 struct scratch_chunk;
 
 struct scratch {
-    size_t used;                  /* The position: the bytes given since the beginning. */
-    size_t limit;                 /* The position at which the newest chunk is full. */
-    uintptr_t origin;             /* A position in the newest chunk, plus this, is its address. */
-    struct scratch_chunk *newest; /* Linked to the older ones; NULL before the first use. */
-    struct scratch_chunk *spare;  /* The largest of what a reset to a mark within took away. */
+    size_t used;  /* The position: bytes allocated since the beginning. */
+    size_t limit; /* The position at which the newest chunk is full. */
+    /* The address of a position in the newest chunk is the position plus this. */
+    uintptr_t origin;
+    struct scratch_chunk *newest; /* Linked to the older chunks; NULL before the first use. */
+    struct scratch_chunk *spare;  /* The largest chunk that a reset to an inner mark removed. */
     size_t chunk_size;            /* Of the next chunk. */
     size_t bytes;                 /* Taken from the source. */
     struct memory_source source;
 };
 
-/** Makes an empty scratch, which holds no memory. Copies `source`. */
+/** Makes an empty scratch without memory. Copies `source`. */
 void tr__scratch_init(struct scratch *scratch, const struct memory_source *source);
 
 /** Gives all memory back. */
 void tr__scratch_deinit(struct scratch *scratch);
 
 /**
- * Gives `size` zeroed bytes, aligned to 16, until a reset to a mark taken before. NULL when out of
- * memory or over TR_ALLOC_MAX, nothing changed.
+ * Returns `size` zeroed bytes, aligned to 16, valid until a reset to an earlier mark. Returns NULL,
+ * with nothing changed, if out of memory or above TR_ALLOC_MAX.
  */
 void *tr__scratch_alloc(struct scratch *scratch, size_t size);
 
-/** Takes back what was given since `mark`. tr__scratch_reset is the one to call. */
+/** Frees what was allocated since `mark`. Call tr__scratch_reset instead. */
 void tr__scratch_rewind(struct scratch *scratch, size_t mark);
 
-/** The place to which a reset goes back. */
+/** Returns the current position, for tr__scratch_reset. */
 static inline size_t tr__scratch_mark(const struct scratch *scratch)
 {
     return scratch->used;
 }
 
-/** Takes back what was given since `mark`. One compare when that is nothing. */
+/** Frees what was allocated since `mark`. One comparison if that is nothing. */
 static inline void tr__scratch_reset(struct scratch *scratch, size_t mark)
 {
     if (scratch->used != mark)
         tr__scratch_rewind(scratch, mark);
 }
 
-/** The bytes taken from the source and not given back. */
+/** Returns the bytes taken from the source and not given back. */
 static inline size_t tr__scratch_bytes(const struct scratch *scratch)
 {
     return scratch->bytes;

@@ -2,12 +2,12 @@
 /**
  * Messages that several envelopes share: one constant block with a count.
  *
- * The block comes straight from the source and belongs to no pool, since whoever is last may be on any
- * thread. All counts are taken when it is made, one for each envelope that will have it: nobody retains
- * one later.
+ * The block comes directly from the source and belongs to no pool, because the last holder may be
+ * on any thread. All counts are set when the block is made, one for each envelope that will have
+ * it. There is no retain.
  *
  * Rule: what a holder has read happens before its release, and the last release happens after all
- * others (acquire and release of the same count), so that the memory is freed unused.
+ * others (acquire and release of the same count). So the memory is freed when nothing uses it.
  */
 #ifndef MEM_SHARED_H
 #define MEM_SHARED_H
@@ -17,13 +17,13 @@
 #include "mem/source.h"
 
 /**
- * A copy of a message with so many holders, and its size in *size; NULL: TR_NO_MEMORY or TR_TOO_LARGE
- * in *status.
+ * Returns a copy of a message with so many holders, and its size in *size. Returns NULL with
+ * TR_NO_MEMORY or TR_TOO_LARGE in *status.
  */
 void *tr__shared_new(const struct memory_source *source, const tr_type *type, const void *message,
                      uint32_t holders, uint32_t *size, tr_status *status);
 
-/** One holder less; the last one frees it, with its buffers. Any thread. */
+/** Releases one holder. The last release frees the block and its buffers. Any thread. */
 void tr__shared_release(void *data, const tr_type *type, const struct memory_source *source);
 
 #endif

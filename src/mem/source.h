@@ -2,8 +2,8 @@
 /**
  * Where memory comes from: the platform of a system.
  *
- * Every module that allocates is given a source, so that a test can refuse the n-th request, count
- * what is held and own all of it. A source is copied freely; the platform outlives it.
+ * Every module that allocates is given a source, so that a test can refuse the n-th request and
+ * count what is held. A source may be copied; the platform must outlive it.
  */
 #ifndef MEM_SOURCE_H
 #define MEM_SOURCE_H
@@ -15,20 +15,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** What every address from a source, and from what is built upon it, is a multiple of. */
+/** Every address from a source, and from pools on top of it, is a multiple of this. */
 #define SOURCE_ALIGNMENT ((size_t)16)
 
 struct memory_source {
     const tr_platform *platform;
-    /* Of the application, instead of the platform's; NULL for none. */
+    /* The application's allocator, used instead of the platform's; NULL for none. */
     void *(*resize)(void *context, void *memory, size_t size);
     void *context;
 };
 
-/** As realloc; size 0 frees, NULL allocates. NULL: out of memory, nothing changed. Any thread. */
+/**
+ * As realloc; size 0 frees, NULL allocates. Returns NULL, with nothing changed, if out of memory.
+ * Any thread.
+ */
 static inline void *source_resize(const struct memory_source *source, void *memory, size_t size)
 {
-    /* Some allocators align what is smaller by its size only. */
+    /* Some allocators align smaller blocks only by their size. */
     if (size && size < SOURCE_ALIGNMENT)
         size = SOURCE_ALIGNMENT;
     void *resized = source->resize ? source->resize(source->context, memory, size)
@@ -37,7 +40,7 @@ static inline void *source_resize(const struct memory_source *source, void *memo
     return resized;
 }
 
-/** `size` rounded up to the next multiple of SOURCE_ALIGNMENT; sizes near SIZE_MAX wrap. */
+/** Returns `size` rounded up to a multiple of SOURCE_ALIGNMENT. Sizes near SIZE_MAX overflow. */
 static inline size_t source_round(size_t size)
 {
     return (size + SOURCE_ALIGNMENT - 1) & ~(SOURCE_ALIGNMENT - 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Atomic words, the only place in the tree that knows how they are made.
+ * Atomic words. This is the only file that knows how they are implemented.
  *
  * Every operation names its memory order. In the explore build (TR_EXPLORE) each operation is a
  * choice point of the schedule explorer, which owns the value and its history; see tests/explore.
@@ -33,8 +33,9 @@ typedef struct atomptr {
 } atomptr;
 
 /*
- * A plain word that its owner writes with POKE, and reads as it likes; whoever else looks at it uses
- * PEEK, and has it with all that was written before. Of any type of up to 8 bytes.
+ * A plain word of up to 8 bytes with one owner. The owner writes it with POKE and may read it
+ * directly. Other threads read it with PEEK, and then also see everything that the owner wrote
+ * before.
  */
 #define ATOM_PEEK(word) __atomic_load_n(word, __ATOMIC_ACQUIRE)
 #define ATOM_POKE(word, value) __atomic_store_n(word, value, __ATOMIC_RELEASE)
@@ -61,7 +62,7 @@ typedef struct atomptr {
     {                                                                                              \
         return atomic_exchange_explicit(&atom->value, value, order);                               \
     }                                                                                              \
-    /* On failure *expected is what was found. Strong: fails only when the value differs. */       \
+    /* On failure *expected is the value found. Strong: fails only if the value differs. */        \
     ATOM_INLINE bool name##_compare_exchange(                                                      \
         name *atom, type *expected, type value, memory_order success, memory_order failure)        \
     {                                                                                              \
@@ -93,15 +94,15 @@ ATOM_NUMBER(atom64, uint64_t)
 ATOM_COMMON(atomptr, void *)
 
 /**
- * The cheap half of a pair of barriers whose dear half is tr__os_barrier: keeps the compiler from
- * moving memory accesses over it. What the CPU does, the other side sees to.
+ * The cheap half of a pair of barriers; the expensive half is tr__os_barrier. Keeps the compiler
+ * from moving memory accesses across it. Reordering by the CPU is handled by the other half.
  */
 ATOM_INLINE void atom_half_barrier(void)
 {
     __asm__ __volatile__("" ::: "memory");
 }
 
-/** For the body of a spin: tells the CPU that this thread only waits. */
+/** For the body of a spin loop: informs the CPU that this thread only waits. */
 ATOM_INLINE void atom_pause(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
@@ -114,8 +115,9 @@ ATOM_INLINE void atom_pause(void)
 #endif
 
 /*
- * Whether an addition to memory is one instruction that compilers do not make of a load and a store. A
- * sanitizer would not see it, nor would the explorer.
+ * Defined if an addition to memory is one instruction, which the compiler cannot split into a load
+ * and a store. Not defined with sanitizers and the explorer, because they would not see that
+ * instruction.
  */
 #if defined(__x86_64__) && !defined(TR_EXPLORE) && !defined(__SANITIZE_THREAD__)
 #define ATOM_COUNTS_IN_MEMORY 1
@@ -126,11 +128,11 @@ ATOM_INLINE void atom_pause(void)
 #endif
 #endif
 
-/** Adds to a counter that one thread writes and any may read: no locked operation. */
+/** Adds to a counter that only one thread writes and any thread may read. No locked operation. */
 ATOM_INLINE void atom64_count(atom64 *atom, uint64_t value)
 {
 #ifdef ATOM_COUNTS_IN_MEMORY
-    /* Not locked, so only for one writer; readers see the store as a whole, since it is aligned. */
+    /* Not locked, so only for one writer. Readers see the whole store, because it is aligned. */
     __asm__ __volatile__("addq %1, %0" : "+m"(atom->value) : "er"(value) : "cc");
 #else
     atom64_store(atom, atom64_load(atom, ATOM_RELAXED) + value, ATOM_RELAXED);

@@ -5,7 +5,6 @@
 #include "os/clock.h"
 
 #include "os/cpu.h"
-#include "os/real.h"
 
 #include <time.h>
 
@@ -32,14 +31,14 @@ void tr__clock_init(struct clock *clock, const tr_platform *platform)
 {
     bool is_real = platform->mono_now == tr__real_mono_now;
     *clock = (struct clock){.platform = platform, .has_counter = is_real && tr__cpu_has_counter()};
-    clock->ticks = clock_ticks() - CLOCK_WINDOW; /* Nothing was read yet. */
+    clock->ticks = clock_ticks() - CLOCK_WINDOW; /* Forces the first call to read the clock. */
 }
 
 tr_time tr__clock_read(struct clock *clock)
 {
     if (!clock->has_counter)
         return clock->platform->mono_now(clock->platform);
-    /* The counter first: what passes between the two then counts as passed. */
+    /* Read the counter first, so that the time between the two reads counts as passed. */
     clock->ticks = clock_ticks();
     clock->bound_ns = clock->platform->mono_now(clock->platform) + CLOCK_SLACK_NS;
     return clock->bound_ns;

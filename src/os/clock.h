@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A clock for deadlines: cheap, never before the time, and a few microseconds after it at most.
+ * A cheap clock for deadlines: it never returns a time before now, and at most a few microseconds
+ * after now. So a deadline computed from it is never early.
  *
- * It gives the platform's last reading, raised by what may have passed since, as long as the
- * processor's counter says that this is little; and then reads anew. So a deadline that is counted
- * from it is never early. Only of the real platform, and only where the kernel itself takes the time
- * from that counter, which is then known to be steady and the same on all processors; everywhere else
- * each call reads the platform's clock, and what it gives is exact. One thread at a time.
+ * It returns the platform's last reading plus a slack, for as long as the processor's counter says
+ * that less time than the slack has passed; then it reads the platform's clock again. This needs
+ * the real platform, and a kernel that takes the time from the same counter, because then the
+ * counter is known to be steady and equal on all processors. Otherwise each call reads the
+ * platform's clock and is exact. One thread at a time.
  */
 #ifndef OS_CLOCK_H
 #define OS_CLOCK_H
@@ -16,25 +17,29 @@
 #include <troupe/platform.h>
 
 enum {
-    CLOCK_WINDOW = 4096,   /* Ticks of the counter for which a reading serves. */
-    CLOCK_SLACK_NS = 8192, /* And what they take at 500 MHz; no counter is as slow as that. */
-    CLOCK_ROUGH = 16,      /* Times both, for those who do not mind. */
+    CLOCK_WINDOW = 4096,   /* Ticks of the counter for which a reading is used. */
+    CLOCK_SLACK_NS = 8192, /* What CLOCK_WINDOW ticks take at 500 MHz; no counter is slower. */
+    CLOCK_ROUGH = 16,      /* Factor on both for clock_bound_roughly. */
 };
 
 struct clock {
     const tr_platform *platform;
-    tr_time bound_ns; /* The last reading, with the slack. */
-    uint64_t ticks;   /* Of the counter, before that reading. */
+    tr_time bound_ns; /* The last reading plus the slack. */
+    uint64_t ticks;   /* The counter, read before the clock. */
     bool has_counter;
 };
 
-/** The platform is lent. */
+/* Clocks of the real platform: see tr_platform (troupe/platform.h). `platform` is ignored. Any thread. */
+tr_time tr__real_mono_now(const tr_platform *platform);
+tr_time tr__real_wall_now(const tr_platform *platform);
+
+/** Starts a clock over a platform, which is lent. */
 void tr__clock_init(struct clock *clock, const tr_platform *platform);
 
-/** Reads the platform's clock: as clock_bound, for which it is. */
+/** Reads the platform's clock. Returns what clock_bound returns; only for clock_bound. */
 tr_time tr__clock_read(struct clock *clock);
 
-/** The processor's counter; 0 where there is none. */
+/** Returns the processor's counter; 0 if there is none. */
 static inline uint64_t clock_ticks(void)
 {
 #ifdef __x86_64__
@@ -44,7 +49,7 @@ static inline uint64_t clock_ticks(void)
 #endif
 }
 
-/** As clock_bound, and at most CLOCK_ROUGH times as far after now: cheaper for who calls it often. */
+/** As clock_bound, but up to CLOCK_ROUGH times as far after now. Cheaper for frequent callers. */
 static inline tr_time clock_bound_roughly(struct clock *clock)
 {
     if (clock->has_counter && clock_ticks() - clock->ticks < CLOCK_ROUGH * CLOCK_WINDOW)
@@ -53,7 +58,10 @@ static inline tr_time clock_bound_roughly(struct clock *clock)
     return clock->has_counter ? bound_ns + (CLOCK_ROUGH - 1) * CLOCK_SLACK_NS : bound_ns;
 }
 
-/** A time that is not before now and at most CLOCK_SLACK_NS after it. It never goes back. */
+/**
+ * Returns a time that is not before now and at most CLOCK_SLACK_NS after it. The result never
+ * decreases.
+ */
 static inline tr_time clock_bound(struct clock *clock)
 {
     if (clock->has_counter && clock_ticks() - clock->ticks < CLOCK_WINDOW)

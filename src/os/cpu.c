@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * Counting CPUs, and looking at them.
- */
+/** Counts CPUs and finds out what they can do. */
 #include "os/cpu.h"
-
-#include "os/real.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +17,7 @@ enum {
     GROUP_PATH_MAX = 4096,
 };
 
-/* Reads a small file whole, as a string; false when that cannot be. */
+/* Reads a whole small file as a string. Returns false if it cannot be read or does not fit. */
 static bool file_read(const char *path, char *text, size_t size)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -85,8 +81,9 @@ static unsigned limit_least(unsigned a, unsigned b)
 }
 
 /*
- * The least limit of a group and all its parents. Inside a container the path may be that of the
- * host and not exist here; then its parents do not either, down to the root, which is what counts.
+ * Returns the least limit of a group and all its parents. Inside a container the path may be that
+ * of the host and not exist here. Then its parents do not exist either, down to the root, which
+ * counts.
  */
 static unsigned limit_walk(const char *root, const char *group, unsigned (*read)(const char *))
 {
@@ -178,7 +175,10 @@ bool tr__cpu_has_counter(void)
 {
     bool is_counted = false;
 #ifdef __x86_64__
-    /* It does so only of a counter that is steady and the same everywhere, and it goes on watching. */
+    /*
+     * The kernel uses only a counter that is steady and the same on all processors, and continues
+     * to check it.
+     */
     char source[64];
     const char *path = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
     is_counted = file_read(path, source, sizeof source) && strcmp(source, "tsc\n") == 0;

@@ -19,7 +19,10 @@
 /* The largest frame that a kernel makes for a signal is 11 KiB today; the unwinder takes 4 KiB. */
 enum { SIGNAL_STACK_SIZE = 128 * 1024 };
 enum { DEPTH_MAX = 8192 }; /* frames that are walked: more than fit on a stack */
-/* A stack pointer that is no further below a stack has left it by a function with a large local variable. */
+/*
+ * A stack pointer that is at most this far below a stack left it by a function with a large local
+ * variable.
+ */
 #define OVERFLOW_MAX ((size_t)64 * 1024 * 1024)
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -37,43 +40,46 @@ static const int trapped[] = {SIGSEGV, SIGBUS, SIGFPE};
 enum { TRAPPED_COUNT = sizeof trapped / sizeof *trapped };
 
 struct fault_thread {
-    struct fault_thread *next; /* of all; never changes */
+    struct fault_thread *next; /* in the list of all threads; never changes */
     atom32 is_used;
-    atom32 is_inside; /* the handler runs on it */
+    atom32 is_inside; /* the handler runs on this thread */
     struct fault_owner owner;
     struct fault fault;
     stack_t before;
-    char *stack; /* for signals */
+    char *stack; /* the alternate stack for signals */
 };
 
 /*
- * The handlers that ours was put upon, of one signal, the latest last. There are several when
- * somebody puts one of his own upon ours that calls what it found: it stays when ours is taken
- * away, and so ours is still called, and may be put upon that one again. A fault that goes from one
- * to the other must not go round in circles: whom ours has called may call ours, which then calls
- * the one before.
+ * The handlers that were installed before the runtime's handler, of one signal, the latest last.
+ *
+ * There are several if a program installs its handler over the runtime's and calls what it found.
+ * Such a handler stays when the runtime removes its own, so the runtime's handler is still called,
+ * and may be installed again over that one. A fault must not be passed around in a circle: a
+ * handler that the runtime's handler has called may call it back, which then calls the next older
+ * one.
  */
 enum { EARLIER_MAX = 8 };
 struct earlier {
-    atom32 count; /* written under the lock, read by handlers; what is behind it is not written */
+    /* number of entries in use, which are not written; written under the lock, read by handlers */
+    atom32 count;
     struct sigaction actions[EARLIER_MAX];
 };
 
 /*
- * In si_errno, which means nothing for these signals, while others have the fault: how many have
- * had it. It is in the frame of that one signal, so it cannot be left behind by a handler that
- * jumps away.
+ * Set in si_errno, which has no meaning for these signals, while other handlers have the fault: how
+ * many earlier handlers were called. It is in the frame of this one signal, so a handler that jumps
+ * away cannot leave it behind.
  */
 enum { PASSED_ON = 0x74726f00, PASSED_ON_MASK = 0xff };
 
-/* Signals belong to the process, and so does this. */
+/* Global, because signals belong to the process. */
 static struct lock faults_lock;
 static uint32_t faults_users; /* under the lock */
-static atom32 has_text;       /* it is known whose code is where: some system survives faults */
+static atom32 has_text;       /* tr__text_map was called: some system survives faults */
 static struct earlier earlier[TRAPPED_COUNT];
 static atomptr threads; /* of struct fault_thread; pushed under the lock, read by handlers */
 
-static void landed(void *argument)
+static void fault_landed(void *argument)
 {
     struct fault_thread *thread = argument;
     thread->owner.leave(thread->owner.context, &thread->fault);
@@ -82,7 +88,7 @@ static void landed(void *argument)
 
 /* ---- The report of a fault that is not survived. ---- */
 
-static void print(const char *text)
+static void fault_print(const char *text)
 {
     ssize_t written = write(STDERR_FILENO, text, strlen(text));
     (void)written;
@@ -99,7 +105,7 @@ static void print_hex(uintptr_t number)
     } while (number);
     digits[--at] = 'x';
     digits[--at] = '0';
-    print(digits + at);
+    fault_print(digits + at);
 }
 
 static void print_number(size_t number)
@@ -111,22 +117,22 @@ static void print_number(size_t number)
         digits[--at] = (char)('0' + number % 10);
         number /= 10;
     } while (number);
-    print(digits + at);
+    fault_print(digits + at);
 }
 
 static void print_frame(uintptr_t pc)
 {
     uintptr_t base;
     const char *object = tr__text_object(pc, &base);
-    print("troupe:   at ");
+    fault_print("troupe:   at ");
     print_hex(pc);
     if (object) {
-        print(", ");
-        print(object);
-        print(" + ");
+        fault_print(", ");
+        fault_print(object);
+        fault_print(" + ");
         print_hex(pc - base);
     }
-    print("\n");
+    fault_print("\n");
 }
 
 const char *tr__fault_signal_name(int signal)
@@ -146,13 +152,13 @@ const char *tr__fault_signal_name(int signal)
 /* ---- Walking the stack. ---- */
 
 enum verdict {
-    VERDICT_OURS,    /* user code that can be left */
-    VERDICT_FOREIGN, /* no thread of ours */
+    VERDICT_OURS,    /* user code that can be dropped */
+    VERDICT_FOREIGN, /* not a thread of the runtime */
     VERDICT_OUTSIDE, /* no user code runs */
-    VERDICT_RUNTIME, /* the runtime is below it */
-    VERDICT_SYSTEM,  /* the C library is */
+    VERDICT_RUNTIME, /* a frame of the runtime is below the user code */
+    VERDICT_SYSTEM,  /* a frame of the C library is below the user code */
     VERDICT_UNKNOWN, /* the stack could not be walked to its end */
-    VERDICT_BEYOND,  /* a frame has stepped over the guard of its stack */
+    VERDICT_BEYOND,  /* a frame has skipped the guard of its stack */
     VERDICT_NESTED   /* the stack is broken: a fault while walking it */
 };
 
@@ -168,17 +174,17 @@ static const char *const verdict_texts[] = {
 };
 
 struct walk {
-    uintptr_t pc;   /* where the fault was: frames below it are the handler's */
-    uintptr_t base; /* of the stretch; 0: there is none, and everything is looked at */
+    uintptr_t pc;   /* where the fault was; frames below it belong to the handler */
+    uintptr_t base; /* of the span; 0: there is none, and all frames are recorded */
     struct fault *fault;
-    uintptr_t frame; /* the last one, not yet judged, and the function that it is in */
+    uintptr_t frame; /* the last frame, not yet checked, and the function that it is in */
     uintptr_t function;
     bool has_begun;
     bool is_over; /* the base was reached */
     enum verdict verdict;
 };
 
-static void judge_frame(struct walk *walk)
+static void fault_check_frame(struct walk *walk)
 {
     switch (tr__text_owner(walk->frame)) {
     case TEXT_APPLICATION:
@@ -200,19 +206,21 @@ static _Unwind_Reason_Code on_frame(struct _Unwind_Context *context, void *argum
     uintptr_t pc = (uintptr_t)_Unwind_GetIPInfo(context, &is_exact);
     if (!walk->has_begun && pc != walk->pc)
         return _URC_NO_REASON;
-    /* The stack pointer of this frame. The one before ends here; the last one is not the user's. */
+    /*
+     * The stack pointer of this frame. The previous frame ends here; the last one is not user code.
+     */
     if (walk->base && walk->has_begun && (uintptr_t)_Unwind_GetCFA(context) > walk->base) {
         walk->is_over = true;
-        walk->fault->depth--; /* the last one is the base's own */
+        walk->fault->depth--; /* the last one belongs to the caller of the span */
         return _URC_END_OF_STACK;
     }
     if (walk->has_begun)
-        judge_frame(walk);
+        fault_check_frame(walk);
     walk->has_begun = true;
     struct fault *fault = walk->fault;
     if (fault->depth == DEPTH_MAX || !pc)
         return _URC_END_OF_STACK;
-    /* A return address may be the first one of another function. */
+    /* A return address may be the first address of another function. */
     walk->frame = is_exact ? pc : pc - 1;
     walk->function = (uintptr_t)_Unwind_GetRegionStart(context);
     fault->frames[fault_place(fault->depth++)] = walk->frame;
@@ -229,7 +237,7 @@ static void walk_stack(struct walk *walk)
 
 /* ---- The handler. ---- */
 
-/* The thread on whose alternate stack this runs. */
+/* Returns the thread on whose alternate stack this runs. */
 static struct fault_thread *thread_of(const char *here)
 {
     struct fault_thread *thread = atomptr_load(&threads, ATOM_ACQUIRE); /* partner: thread_new */
@@ -238,17 +246,17 @@ static struct fault_thread *thread_of(const char *here)
     return thread;
 }
 
-/* Whether the processor raised this, here and now. */
+/* Whether the processor raised this signal, in this thread, now. */
 static bool is_fault(const siginfo_t *info)
 {
     if (info->si_signo == SIGBUS &&
         (info->si_code == BUS_MCEERR_AO || info->si_code == BUS_MCEERR_AR))
-        return false; /* broken memory is nobody's mistake */
+        return false; /* a memory error of the hardware is no mistake of the program */
     return info->si_code > 0;
 }
 
-/* Whether a fault is one because the stack is used up. */
-static bool is_overflow(const struct fault_stretch *stack, const siginfo_t *info,
+/* Whether the cause of a fault is a full stack. */
+static bool is_overflow(const struct fault_span *stack, const siginfo_t *info,
                         const ucontext_t *context)
 {
     uintptr_t low = (uintptr_t)stack->low;
@@ -260,72 +268,75 @@ static bool is_overflow(const struct fault_stretch *stack, const siginfo_t *info
            (sp < low && sp >= low - OVERFLOW_MAX);
 }
 
-static enum verdict judge(struct fault_thread *thread, const siginfo_t *info, ucontext_t *context,
-                          struct fault_stretch *stretch)
+static enum verdict fault_decide(struct fault_thread *thread, const siginfo_t *info,
+                                 ucontext_t *context, struct fault_span *span)
 {
-    if (!thread->owner.find(thread->owner.context, stretch))
+    if (!thread->owner.find(thread->owner.context, span))
         return VERDICT_OUTSIDE;
     const char *sp = (const char *)registers_sp(context);
     const char *address = info->si_addr;
-    if (sp < stretch->low - OS_GUARD_SIZE && is_overflow(stretch, info, context))
+    if (sp < span->low - OS_GUARD_SIZE && is_overflow(span, info, context))
         return VERDICT_BEYOND;
-    if (sp < stretch->low - OS_GUARD_SIZE || sp >= stretch->base)
-        return VERDICT_OUTSIDE; /* between two stacks, or deep in another */
+    if (sp < span->low - OS_GUARD_SIZE || sp >= span->base)
+        return VERDICT_OUTSIDE; /* between two stacks, or deep in another one */
     thread->fault = (struct fault){
         .signal = info->si_signo,
         .address = (uintptr_t)address,
-        .is_overflow = is_overflow(stretch, info, context),
+        .is_overflow = is_overflow(span, info, context),
     };
     const mcontext_t saved = context->uc_mcontext;
-    /* A call of what is no function: the caller is the last of which something is known. */
+    /*
+     * A call through a pointer that is no function: the innermost frame that is known is the
+     * caller's.
+     */
     bool is_jump = info->si_signo == SIGSEGV && registers_pc(context) == (uintptr_t)address;
-    if (is_jump && sp >= stretch->low)
+    if (is_jump && sp >= span->low)
         registers_step_back(context);
     struct walk walk = {
-        .pc = registers_pc(context), .base = (uintptr_t)stretch->base, .fault = &thread->fault};
+        .pc = registers_pc(context), .base = (uintptr_t)span->base, .fault = &thread->fault};
     walk_stack(&walk);
     if (walk.verdict != VERDICT_OURS && is_jump)
         context->uc_mcontext = saved;
     return walk.verdict;
 }
 
-/* Before the process ends: "troupe: stack overflow in /user/a, handling go, ...". */
+/* Prints, before the process ends: "troupe: stack overflow in /user/a, handling go, ...". */
 static void name_fault(const struct fault_thread *thread, const siginfo_t *info,
                        const ucontext_t *context)
 {
-    struct fault_stretch stack = {0};
+    struct fault_span stack = {0};
     char text[FAULT_TEXT_SIZE];
     if (!thread || !thread->owner.describe(thread->owner.context, &stack, text))
         return;
     bool is_full = is_overflow(&stack, info, context);
-    print("troupe: ");
-    print(is_full ? "stack overflow" : tr__fault_signal_name(info->si_signo));
+    fault_print("troupe: ");
+    fault_print(is_full ? "stack overflow" : tr__fault_signal_name(info->si_signo));
     if (!is_full) {
-        print(" at address ");
+        fault_print(" at address ");
         print_hex((uintptr_t)info->si_addr);
     }
-    print(" in ");
-    print(text);
+    fault_print(" in ");
+    fault_print(text);
     if (is_full) {
-        print(": its stack has ");
+        fault_print(": its stack has ");
         print_number(stack.size);
-        print(" bytes; stack_bytes of the system's options sets more");
+        fault_print(" bytes; stack_bytes of the system's options sets more");
     }
-    print("\n");
+    fault_print("\n");
 }
 
-/* Nobody survives this. */
+/* The process does not survive this fault. */
 static void report_and_abort(int signal, const siginfo_t *info, const ucontext_t *context,
                              enum verdict verdict)
 {
     struct fault fault = {.signal = signal};
-    print("troupe: ");
-    print(tr__fault_signal_name(signal));
-    print(" at address ");
+    fault_print("troupe: ");
+    fault_print(tr__fault_signal_name(signal));
+    fault_print(" at address ");
     print_hex((uintptr_t)info->si_addr);
-    print(", ");
-    print(verdict_texts[verdict]);
-    print(": the process cannot go on\n");
+    fault_print(", ");
+    fault_print(verdict_texts[verdict]);
+    fault_print(": the process cannot go on\n");
     print_frame(registers_pc(context));
     if (verdict != VERDICT_NESTED) {
         struct walk walk = {.pc = registers_pc(context), .fault = &fault};
@@ -336,14 +347,17 @@ static void report_and_abort(int signal, const siginfo_t *info, const ucontext_t
     abort();
 }
 
-/* How many of the earlier handlers have had this. */
+/* Returns how many of the earlier handlers have had this signal. */
 static uint32_t times_passed(const siginfo_t *info)
 {
     bool is_passed = (info->si_errno & ~PASSED_ON_MASK) == PASSED_ON;
     return is_passed ? (uint32_t)info->si_errno & PASSED_ON_MASK : 0;
 }
 
-/* The process ends as it would have without us: by the fault, which comes again, or by the signal that was sent. */
+/*
+ * Ends the process as without the runtime: by the fault, which is raised again, or by the signal
+ * that was sent.
+ */
 static void end_plainly(int signal, const siginfo_t *info)
 {
     struct sigaction plain = {.sa_handler = SIG_DFL};
@@ -352,7 +366,7 @@ static void end_plainly(int signal, const siginfo_t *info)
         (void)raise(signal);
 }
 
-/* To whom it would have gone without us. */
+/* Passes the signal to the handler that would have had it without the runtime. */
 static void pass_on(struct fault_thread *thread, int signal, siginfo_t *info, void *context,
                     enum verdict verdict)
 {
@@ -363,7 +377,7 @@ static void pass_on(struct fault_thread *thread, int signal, siginfo_t *info, vo
     for (size_t i = 0; i < TRAPPED_COUNT; i++) {
         if (trapped[i] != signal)
             continue;
-        count = atom32_load(&earlier[i].count, ATOM_ACQUIRE); /* partner: install */
+        count = atom32_load(&earlier[i].count, ATOM_ACQUIRE); /* partner: earlier_add */
         if (passed < count)
             action = &earlier[i].actions[count - 1 - passed];
     }
@@ -386,7 +400,9 @@ static void pass_on(struct fault_thread *thread, int signal, siginfo_t *info, vo
         return;
     }
     bool survives = thread ? thread->owner.leave != NULL : atom32_load(&has_text, ATOM_ACQUIRE);
-    /* What is named next may be damaged: another fault meanwhile ends the process at once. */
+    /*
+     * The data that is read next may be damaged. Another fault meanwhile ends the process at once.
+     */
     if (!survives)
         end_plainly(signal, info);
     else if (thread)
@@ -405,12 +421,12 @@ static void on_fault(int signal, siginfo_t *info, void *argument)
     if (thread && is_fault(info) && !times_passed(info)) {
         if (atom32_exchange(&thread->is_inside, 1, ATOM_RELAXED))
             report_and_abort(signal, info, context, VERDICT_NESTED);
-        struct fault_stretch stretch;
+        struct fault_span span;
         if (thread->owner.leave)
-            verdict = judge(thread, info, context, &stretch);
+            verdict = fault_decide(thread, info, context, &span);
         if (verdict == VERDICT_OURS)
             registers_redirect(
-                context, (char *)(uintptr_t)stretch.low + stretch.size, landed, thread);
+                context, (char *)(uintptr_t)span.low + span.size, fault_landed, thread);
         atom32_store(&thread->is_inside, 0, ATOM_RELAXED);
     }
     if (verdict != VERDICT_OURS)
@@ -420,7 +436,9 @@ static void on_fault(int signal, siginfo_t *info, void *argument)
 
 /* ---- Handlers of the process. ---- */
 
-/* The first walk of a process may load and initialise things; no handler may be that first one. */
+/*
+ * The first walk of a process may load and initialise things, which must not happen in a handler.
+ */
 static _Unwind_Reason_Code on_first(struct _Unwind_Context *context, void *argument)
 {
     (void)argument;
@@ -436,7 +454,7 @@ static bool is_same(const struct sigaction *a, const struct sigaction *b)
                                     : a->sa_handler == b->sa_handler;
 }
 
-/* Notes what ours is put upon. False: there are too many. */
+/* Notes the handler that the runtime's is installed over. Returns false if there are too many. */
 static bool earlier_add(struct earlier *list, const struct sigaction *action)
 {
     uint32_t count = atom32_load(&list->count, ATOM_RELAXED);
@@ -445,14 +463,14 @@ static bool earlier_add(struct earlier *list, const struct sigaction *action)
         at++;
     if (at == EARLIER_MAX)
         return false;
-    /* One that is there has come up again: those behind it are not called any more. */
+    /* The handler is in the list already: those after it are not called any more. */
     if (at == count)
         list->actions[at] = *action;
     atom32_store(&list->count, at + 1, ATOM_RELEASE); /* partner: pass_on */
     return true;
 }
 
-static void install(void)
+static void fault_install(void)
 {
     (void)_Unwind_Backtrace(on_first, NULL);
     struct sigaction action = {.sa_sigaction = on_fault,
@@ -461,22 +479,30 @@ static void install(void)
     for (size_t i = 0; i < TRAPPED_COUNT; i++) {
         struct sigaction before;
         (void)sigaction(trapped[i], NULL, &before);
-        /* Ours is still there when somebody had put his own upon it for a while. */
+        /*
+         * The runtime's handler is still installed: a program had put its own over it for a while.
+         */
         if (before.sa_flags & SA_SIGINFO && before.sa_sigaction == on_fault)
             continue;
-        /* After so many that one may call ours, and if not, it has what it wants. */
+        /*
+         * If the list is full, leave the current handler installed: it may call the runtime's
+         * handler, and if it does not, that is what the program wants.
+         */
         if (earlier_add(&earlier[i], &before))
             (void)sigaction(trapped[i], &action, NULL);
     }
 }
 
-static void uninstall(void)
+static void fault_uninstall(void)
 {
     for (size_t i = 0; i < TRAPPED_COUNT; i++) {
         struct sigaction present;
         (void)sigaction(trapped[i], NULL, &present);
         uint32_t count = atom32_load(&earlier[i].count, ATOM_RELAXED);
-        /* Under another one it stays: that may call it. */
+        /*
+         * If another handler is installed over the runtime's, leave both, because that one may call
+         * it.
+         */
         if (!(present.sa_flags & SA_SIGINFO) || present.sa_sigaction != on_fault || !count)
             continue;
         (void)sigaction(trapped[i], &earlier[i].actions[count - 1], NULL);
@@ -502,7 +528,7 @@ tr_status tr__faults_open(bool survives)
             atom32_store(&has_text, 1, ATOM_RELEASE); /* partner: pass_on */
     }
     if (status == TR_OK && !faults_users++)
-        install();
+        fault_install();
     lock_give(&faults_lock);
     return status;
 }
@@ -512,7 +538,7 @@ void tr__faults_close(void)
     lock_take(&faults_lock);
     TR_ASSERT(faults_users);
     if (!--faults_users) {
-        uninstall();
+        fault_uninstall();
         atom32_store(&has_text, 0, ATOM_RELAXED);
         struct fault_thread *thread = atomptr_exchange(&threads, NULL, ATOM_ACQ_REL);
         while (thread) {
@@ -549,7 +575,8 @@ tr_status tr__fault_thread_open(const struct fault_owner *owner, struct fault_th
     lock_take(&faults_lock);
     TR_ASSERT(faults_users);
     struct fault_thread *thread = atomptr_load(&threads, ATOM_RELAXED);
-    while (thread && atom32_load(&thread->is_used, ATOM_ACQUIRE)) /* partner: close */
+    /* partner: tr__fault_thread_close */
+    while (thread && atom32_load(&thread->is_used, ATOM_ACQUIRE))
         thread = thread->next;
     if (!thread)
         thread = thread_new();
@@ -572,5 +599,5 @@ void tr__fault_thread_close(struct fault_thread *thread)
         return;
     int restored = sigaltstack(&thread->before, NULL);
     TR_ASSERT(restored == 0);
-    atom32_store(&thread->is_used, 0, ATOM_RELEASE); /* partner: open */
+    atom32_store(&thread->is_used, 0, ATOM_RELEASE); /* partner: tr__fault_thread_open */
 }

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Native faults (SIGSEGV, SIGBUS, SIGFPE) of user code, as something that can be survived.
+ * Native faults (SIGSEGV, SIGBUS, SIGFPE) of user code that the process can survive.
  *
- * A thread that runs user code on stacks of its own opens a fault_thread: it gets an alternate stack
- * for signals. When it faults, the handler asks its owner which stretch of user code runs, walks the
- * stack from the fault up to the beginning of that stretch, and decides. If all of it is the
- * application's code (os/text.h), the stretch is left: its frames are dropped as they are, and the
- * thread goes on in owner->leave, on the same stack, from its top. In all other cases the fault goes
- * to the handler that was there before; where none was, a report is written and the process aborts.
+ * A thread that runs user code on separate stacks opens a fault_thread, which gives it an alternate
+ * stack for signals. When it faults, the handler asks the owner which user code runs (a fault_span)
+ * and walks the stack from the fault up to the base of that span. If all of these frames are code
+ * of the application (os/text.h), the span is dropped: its frames are abandoned without unwinding,
+ * and the thread continues in owner->leave, on the same stack, from its top. In all other cases the
+ * fault is passed to the handler that was installed before; if there was none, a report is written
+ * and the process aborts.
  *
- * Nothing in the handler allocates, takes a lock or uses stdio. The stack is walked by the unwind
- * tables, which gcc and clang make unless told otherwise; code without them is never left.
+ * The handler does not allocate, takes no lock and does not use stdio. It walks the stack by the
+ * unwind tables, which gcc and clang emit by default. Frames without unwind tables are never
+ * dropped.
  */
 #ifndef OS_FAULT_H
 #define OS_FAULT_H
@@ -27,8 +29,8 @@ struct fault {
     int signal;
     bool is_overflow; /* of the stack */
     uintptr_t address;
-    uint32_t depth; /* how many frames were left */
-    /* Addresses in code: of the innermost frames, and a ring of the others. See fault_frame. */
+    uint32_t depth; /* number of frames that were dropped */
+    /* Code addresses: of the innermost frames, then a ring of the others. See fault_frame. */
     uintptr_t frames[FAULT_FRAMES_MAX];
 };
 
@@ -37,60 +39,69 @@ static inline size_t fault_place(uint32_t index)
     return index < FAULT_FRAMES_HALF ? index : FAULT_FRAMES_HALF + index % FAULT_FRAMES_HALF;
 }
 
-/** The address of frame `index`, the innermost is 0; 0 for those in the middle, which are forgotten. */
+/**
+ * Returns the code address of frame `index`; 0 is the innermost frame. Returns 0 for frames in the
+ * middle, which are not kept.
+ */
 static inline uintptr_t fault_frame(const struct fault *fault, uint32_t index)
 {
-    /* One more than the depth was seen: the frame that the stretch was called from. */
+    /* The walk saw one frame more than `depth`: the one that called the span. */
     bool is_kept = index < FAULT_FRAMES_HALF || index + FAULT_FRAMES_HALF > fault->depth;
     return is_kept && index < fault->depth ? fault->frames[fault_place(index)] : 0;
 }
 
 enum { FAULT_TEXT_SIZE = 2048 };
 
-/** User code that runs now. */
-struct fault_stretch {
-    const char *base; /* in the frame that called it: user code is at lower addresses */
-    const char *low;  /* its stack */
+/** User code that runs now, and its stack. */
+struct fault_span {
+    const char *base; /* in the frame that called the user code; user code is at lower addresses */
+    const char *low;  /* lowest address of the stack */
     size_t size;
 };
 
 struct fault_owner {
-    /** Fills in the stretch that runs on the calling thread; false: none. In a signal handler. */
-    bool (*find)(void *context, struct fault_stretch *stretch);
+    /** Fills in the span that runs on the calling thread. False: none runs. In a signal handler. */
+    bool (*find)(void *context, struct fault_span *span);
     /**
-     * Where the thread goes on, with all signals as before. Never returns. NULL: no fault is survived, and the
-     * process ends by its signal after a line that names what ran.
+     * Where the thread continues, with the signal mask as before. Never returns. NULL: no fault is
+     * survived, and the process ends by the signal after a line that names what ran.
      */
     void (*leave)(void *context, const struct fault *fault);
     /**
-     * Fills in the stack that the calling thread runs on, and in words whose code runs there: "/user/a, handling go".
-     * False: not known. In a signal handler, and only before the process ends.
+     * Fills in the stack of the calling thread, and a text that names the code that runs there:
+     * "/user/a, handling go". False: not known. In a signal handler, and only before the process
+     * ends.
      */
-    bool (*describe)(void *context, struct fault_stretch *stack, char text[FAULT_TEXT_SIZE]);
+    bool (*describe)(void *context, struct fault_span *stack, char text[FAULT_TEXT_SIZE]);
     void *context;
 };
 
 struct fault_thread;
 
 /**
- * Installs the handlers of the process, if nobody has before; counted. Any thread.
- * TR_NOT_SUPPORTED: with `survives`, the processor, or how the program was linked (os/text.h); without it, a
- * sanitizer, which has handlers of its own.
+ * Installs the handlers of the process if they are not installed; counted. Any thread.
+ *
+ * TR_NOT_SUPPORTED with `survives`: this processor or this way of linking cannot do it (os/text.h).
+ * TR_NOT_SUPPORTED without it: a sanitizer has its own handlers.
  */
 TR_MUST_CHECK tr_status tr__faults_open(bool survives);
 /**
- * The last one restores the handlers that were there, unless somebody has installed others since:
- * those stay, and may go on calling ours, also when it is installed upon them again.
+ * Undoes one tr__faults_open. The last call restores the previous handlers. If the program has
+ * installed other handlers since, those stay and may continue to call the runtime's handler, even
+ * after the runtime installs it again on top of them.
  */
 void tr__faults_close(void);
 
-/** Makes the calling thread one whose faults are trapped. Between open and close. TR_NO_MEMORY. */
+/**
+ * Traps faults of the calling thread. Only between tr__faults_open and tr__faults_close.
+ * TR_NO_MEMORY.
+ */
 TR_MUST_CHECK tr_status tr__fault_thread_open(const struct fault_owner *owner,
                                               struct fault_thread **thread);
-/** Ends that, on the same thread. NULL does nothing. */
+/** Ends tr__fault_thread_open, on the same thread. NULL does nothing. */
 void tr__fault_thread_close(struct fault_thread *thread);
 
-/** "SIGSEGV" */
+/** Returns the name of a signal, such as "SIGSEGV". */
 const char *tr__fault_signal_name(int signal);
 
 #endif

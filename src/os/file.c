@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * Directories and locks of the real world.
- */
+/** Directories and locks of the real file system. */
 #include "os/file.h"
 
 #include "os/memory.h"
@@ -23,8 +21,8 @@ const char *tr__os_error_text(int code, char *memory, size_t size)
     return strerror_r(code, memory, size);
 }
 
-/* Says what could not be done, by errno, and gives the status of that. */
-static tr_status refuse(tr_error *error, const char *what, const char *path)
+/* Writes to `error` what could not be done, by errno, and returns the matching status. */
+static tr_status file_refuse(tr_error *error, const char *what, const char *path)
 {
     int code = errno;
     tr_status status = code == ENOSPC || code == EDQUOT ? TR_STORE_FULL : TR_STORE_FAILED;
@@ -41,7 +39,7 @@ static tr_status refuse(tr_error *error, const char *what, const char *path)
     return status;
 }
 
-/* The directory that `path` is in: "." of "a", "/" of "/a", "a" of "a/b//". */
+/* Cuts a path to the directory that it is in: "a" gives ".", "/a" gives "/", "a/b//" gives "a". */
 static void cut_last_part(char *path)
 {
     size_t size = strlen(path);
@@ -52,7 +50,8 @@ static void cut_last_part(char *path)
     while (size > 1 && path[size - 1] == '/')
         size--;
     if (size == 0)
-        path[size++] = '.'; /* The path had a byte at least, or it could not have been made. */
+        /* The path had at least one byte, or the directory could not have been made. */
+        path[size++] = '.';
     path[size] = '\0';
 }
 
@@ -62,22 +61,22 @@ tr_status tr__os_directory_make(const char *path, tr_error *error)
         return TR_OK;
     struct stat found;
     if (errno != EEXIST)
-        return refuse(error, "make the directory", path);
+        return file_refuse(error, "make the directory", path);
     if (stat(path, &found) != 0)
-        return refuse(error, "use the directory", path);
+        return file_refuse(error, "use the directory", path);
     if (!S_ISDIR(found.st_mode)) {
         errno = ENOTDIR;
-        return refuse(error, "use the directory", path);
+        return file_refuse(error, "use the directory", path);
     }
     return TR_OK;
 }
 
-/* Syncs what a descriptor of a directory stands for, or the whole file system, and closes it. */
+/* Syncs a directory by its descriptor, or the whole file system, and closes the descriptor. */
 static tr_status sync_and_close(int fd, bool is_whole, const char *path, tr_error *error)
 {
     int result = is_whole ? syncfs(fd) : fsync(fd);
-    /* A file system that cannot sync directories keeps them in order itself. */
-    tr_status status = result == 0 || errno == EINVAL ? TR_OK : refuse(error, "sync", path);
+    /* A file system that cannot sync directories orders their changes itself. */
+    tr_status status = result == 0 || errno == EINVAL ? TR_OK : file_refuse(error, "sync", path);
     (void)close(fd);
     return status;
 }
@@ -85,7 +84,7 @@ static tr_status sync_and_close(int fd, bool is_whole, const char *path, tr_erro
 tr_status tr__os_directory_sync(const char *path, tr_error *error)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return fd < 0 ? refuse(error, "open", path) : sync_and_close(fd, false, path, error);
+    return fd < 0 ? file_refuse(error, "open", path) : sync_and_close(fd, false, path, error);
 }
 
 tr_status tr__os_directory_sync_parent(const char *path, tr_error *error)
@@ -94,7 +93,7 @@ tr_status tr__os_directory_sync_parent(const char *path, tr_error *error)
     char *parent = tr__os_resize(NULL, size + 1);
     if (!parent) {
         errno = ENOMEM;
-        (void)refuse(error, "sync", path);
+        (void)file_refuse(error, "sync", path);
         return TR_NO_MEMORY;
     }
     memcpy(parent, path, size);
@@ -102,11 +101,14 @@ tr_status tr__os_directory_sync_parent(const char *path, tr_error *error)
     bool is_whole = false;
     int fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0 && (errno == EACCES || errno == EPERM)) {
-        /* Searching it is enough for what is below it, and a descriptor of that leads to the file system. */
+        /*
+         * Permission to search the directory is enough here, because any descriptor below it leads
+         * to the file system.
+         */
         is_whole = true;
         fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     }
-    tr_status status = fd < 0 ? refuse(error, "open", is_whole ? path : parent)
+    tr_status status = fd < 0 ? file_refuse(error, "open", is_whole ? path : parent)
                               : sync_and_close(fd, is_whole, parent, error);
     tr__os_resize(parent, 0);
     return status;
@@ -114,10 +116,10 @@ tr_status tr__os_directory_sync_parent(const char *path, tr_error *error)
 
 tr_status tr__os_path_resolve(const char *path, char resolved[OS_PATH_SIZE], tr_error *error)
 {
-    return realpath(path, resolved) ? TR_OK : refuse(error, "find", path);
+    return realpath(path, resolved) ? TR_OK : file_refuse(error, "find", path);
 }
 
-/* flock, which does not wait. */
+/* Takes an flock without waiting. */
 static int lock_whole(int fd)
 {
     int result;
@@ -136,11 +138,11 @@ static tr_status refuse_busy(tr_error *error, const char *path)
     return TR_STORE_BUSY;
 }
 
-/* What became of a lock that was not had; closes the file. */
+/* Returns the status for a lock that could not be taken, and closes the file. */
 static tr_status refuse_lock(int fd, const char *path, tr_error *error)
 {
     bool is_busy = errno == EWOULDBLOCK || errno == EAGAIN || errno == EACCES;
-    tr_status status = is_busy ? refuse_busy(error, path) : refuse(error, "lock", path);
+    tr_status status = is_busy ? refuse_busy(error, path) : file_refuse(error, "lock", path);
     (void)close(fd);
     return status;
 }
@@ -156,18 +158,18 @@ static bool is_named(int fd, const char *path)
 
 tr_status tr__os_file_lock(const char *path, int *fd, tr_error *error)
 {
-    enum { TRIES = 100 }; /* against a program that replaces the file all the time */
+    enum { TRIES = 100 }; /* gives up if another program keeps replacing the file */
     for (int i = 0; i < TRIES; i++) {
         int opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
         if (opened < 0)
-            return refuse(error, "open", path);
+            return file_refuse(error, "open", path);
         if (lock_whole(opened) != 0)
             return refuse_lock(opened, path, error);
         if (is_named(opened, path)) {
             *fd = opened;
             return TR_OK;
         }
-        (void)close(opened); /* It was deleted or replaced before it was locked. */
+        (void)close(opened); /* The file was deleted or replaced before it was locked. */
     }
     return refuse_busy(error, path);
 }
@@ -176,7 +178,7 @@ tr_status tr__os_directory_lock(const char *path, int *fd, tr_error *error)
 {
     int opened = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (opened < 0)
-        return refuse(error, "open", path);
+        return file_refuse(error, "open", path);
     if (lock_whole(opened) == 0) {
         *fd = opened;
         return TR_OK;
@@ -193,8 +195,11 @@ tr_status tr__os_file_lock_range(const char *path, uint64_t first, uint64_t size
 {
     int opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
     if (opened < 0)
-        return refuse(error, "open", path);
-    /* Of the open file, not of the process: closing another descriptor of the file does not end it. */
+        return file_refuse(error, "open", path);
+    /*
+     * The lock belongs to the open file, not to the process: closing another descriptor of the file
+     * does not release it.
+     */
     struct flock range = {
         .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)first, .l_len = (off_t)size};
     if (fcntl(opened, F_OFD_SETLK, &range) != 0)
@@ -211,7 +216,7 @@ void tr__os_file_unlock(int fd)
 {
     if (fd < 0)
         return;
-    /* A child that was made by fork has the file open, too, and closing it here would leave it locked. */
+    /* A child made by fork also has the file open, so closing it here would leave it locked. */
     struct flock all = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
     (void)flock(fd, LOCK_UN);
     (void)fcntl(fd, F_OFD_SETLK, &all);
@@ -223,7 +228,7 @@ tr_status tr__os_file_find(const char *path, struct os_file_id *id, tr_error *er
     struct stat found;
     if (stat(path, &found) != 0) {
         bool is_missing = errno == ENOENT || errno == ENOTDIR;
-        tr_status status = refuse(error, "find", path);
+        tr_status status = file_refuse(error, "find", path);
         return is_missing ? TR_NOT_FOUND : status;
     }
     *id = (struct os_file_id){
@@ -233,14 +238,14 @@ tr_status tr__os_file_find(const char *path, struct os_file_id *id, tr_error *er
 
 tr_status tr__os_file_rename(const char *from, const char *to, tr_error *error)
 {
-    return rename(from, to) == 0 ? TR_OK : refuse(error, "rename", from);
+    return rename(from, to) == 0 ? TR_OK : file_refuse(error, "rename", from);
 }
 
 tr_status tr__os_file_put_text(int fd, const char *path, const char *text, tr_error *error)
 {
     ssize_t size = (ssize_t)strlen(text);
-    errno = ENOSPC; /* of a write that wrote less */
+    errno = ENOSPC; /* for a write that wrote less than asked */
     if (pwrite(fd, text, (size_t)size, 0) != size)
-        return refuse(error, "write", path);
-    return fsync(fd) == 0 ? TR_OK : refuse(error, "sync", path);
+        return file_refuse(error, "write", path);
+    return fsync(fd) == 0 ? TR_OK : file_refuse(error, "sync", path);
 }

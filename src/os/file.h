@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Directories that last, and locks by which one process keeps others out.
+ * Durable directories, and locks by which one process keeps others out.
  *
- * Each function that fails says in `error`, unless that is NULL, what it could not do, with which path, and what
- * the system said: "cannot open /x/lock: Permission denied". Any thread.
+ * A function that fails writes to `error`, unless that is NULL, what it could not do, the path, and
+ * what the system reported: "cannot open /x/lock: Permission denied". Any thread.
  */
 #ifndef OS_FILE_H
 #define OS_FILE_H
@@ -14,10 +14,13 @@
 #include <troupe/ref.h>
 #include <troupe/status.h>
 
-/** A path that the system takes has fewer bytes. */
+/** Longer than any path that the system accepts. */
 enum { OS_PATH_SIZE = 4096 };
 
-/** Makes a directory, for its owner alone; one that is there is fine. TR_STORE_FULL, TR_STORE_FAILED. */
+/**
+ * Makes a directory that only its owner may use. TR_OK also if it exists. TR_STORE_FULL,
+ * TR_STORE_FAILED.
+ */
 TR_MUST_CHECK tr_status tr__os_directory_make(const char *path, tr_error *error);
 
 /** Makes durable which files a directory has. TR_STORE_FAILED. */
@@ -29,51 +32,63 @@ TR_MUST_CHECK tr_status tr__os_directory_sync(const char *path, tr_error *error)
  */
 TR_MUST_CHECK tr_status tr__os_directory_sync_parent(const char *path, tr_error *error);
 
-/** The path from the root on, without links. What it names is there. TR_STORE_FAILED. */
+/** Writes the absolute path without symbolic links. The file must exist. TR_STORE_FAILED. */
 TR_MUST_CHECK tr_status tr__os_path_resolve(const char *path, char resolved[OS_PATH_SIZE],
                                             tr_error *error);
 
 /*
- * Locks. They are held until tr__os_file_unlock or the end of the process, whatever else the process opens and
- * closes, and also keep out other holders in the same process. A child made by fork shares them until it ends or
- * calls exec. TR_STORE_BUSY: another holder has the lock. TR_STORE_FULL, TR_STORE_FAILED.
+ * Locks.
+ *
+ * A lock is held until tr__os_file_unlock or the end of the process, no matter what else the
+ * process opens and closes. It also keeps out other holders in the same process. A child made by
+ * fork shares it until the child ends or calls exec. TR_STORE_BUSY: another holder has the lock.
+ * TR_STORE_FULL, TR_STORE_FAILED.
  */
 
-/** Locks a file, made if it is not there, and makes sure that the path still names it then. */
+/**
+ * Locks a file, which is made if it does not exist, and checks that the path still names it
+ * afterwards.
+ */
 TR_MUST_CHECK tr_status tr__os_file_lock(const char *path, int *fd, tr_error *error);
-/** Locks a directory. `*fd` is -1 on a file system that cannot do that. */
+/** Locks a directory. `*fd` is -1 on a file system that cannot lock directories. */
 TR_MUST_CHECK tr_status tr__os_directory_lock(const char *path, int *fd, tr_error *error);
 /**
- * Opens a file, made if it is not there, and locks `size` bytes from `first` on, also against programs that lock
- * with fcntl(F_SETLK), as SQLite does.
+ * Opens a file, which is made if it does not exist, and locks `size` bytes from `first` on. Also
+ * keeps out programs that lock with fcntl(F_SETLK), as SQLite does.
  */
 TR_MUST_CHECK tr_status tr__os_file_lock_range(const char *path, uint64_t first, uint64_t size,
                                                int *fd, tr_error *error);
-/** Also of -1, which is no lock. */
+/** Releases a lock; -1 does nothing. */
 void tr__os_file_unlock(int fd);
 
-/** Which file a path names. Another file has another id; the size is no part of that. */
+/**
+ * Identifies the file that a path names. Different files have different ids; the size is not part
+ * of the id.
+ */
 struct os_file_id {
     uint64_t device;
     uint64_t inode;
     uint64_t size;
 };
 
-/** TR_NOT_FOUND: there is no such file. TR_STORE_FAILED. */
+/** Finds which file a path names. TR_NOT_FOUND: there is no such file. TR_STORE_FAILED. */
 TR_MUST_CHECK tr_status tr__os_file_find(const char *path, struct os_file_id *id, tr_error *error);
 static inline bool os_file_is_same(const struct os_file_id *a, const struct os_file_id *b)
 {
     return a->device == b->device && a->inode == b->inode;
 }
 
-/** Gives a file another name, in place of a file that has it. TR_STORE_FULL, TR_STORE_FAILED. */
+/**
+ * Renames a file, and replaces the file that has the new name, if any. TR_STORE_FULL,
+ * TR_STORE_FAILED.
+ */
 TR_MUST_CHECK tr_status tr__os_file_rename(const char *from, const char *to, tr_error *error);
 
 /** Writes a text to the start of a file and syncs it. `path` is for the error. TR_STORE_FULL, TR_STORE_FAILED. */
 TR_MUST_CHECK tr_status tr__os_file_put_text(int fd, const char *path, const char *text,
                                              tr_error *error);
 
-/** What the system calls an error number, in `memory` or elsewhere. */
+/** Returns the system's text for an error number, in `memory` or in static memory. */
 const char *tr__os_error_text(int code, char *memory, size_t size);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Line programs, run one after the other until one has the address. Whatever is read is checked
- * against the end of its section: a damaged file gives no line, and nothing worse.
+ * Runs the line programs one after the other until one contains the address. All reads are checked
+ * against the end of their section, so a damaged file gives no line and does no harm.
  */
 #include "os/lines.h"
 
@@ -33,7 +33,7 @@ enum {
 struct cursor {
     const unsigned char *at;
     const unsigned char *end;
-    bool is_bad; /* something was read beyond the end; from then on everything is 0 */
+    bool is_bad; /* a read went beyond the end; from then on all reads return 0 */
 };
 
 static uint64_t read_number(struct cursor *cursor, size_t size)
@@ -46,7 +46,7 @@ static uint64_t read_number(struct cursor *cursor, size_t size)
     }
     for (size_t i = 0; i < size; i++)
         value |= (uint64_t)cursor->at[i]
-                 << (8 * i); /* the byte order of the processors we run on */
+                 << (8 * i); /* little endian, as all supported processors */
     cursor->at += size;
     return value;
 }
@@ -79,7 +79,7 @@ static int64_t read_sleb(struct cursor *cursor)
     return (int64_t)value;
 }
 
-static void skip(struct cursor *cursor, uint64_t size)
+static void lines_skip(struct cursor *cursor, uint64_t size)
 {
     if (size > (uint64_t)(cursor->end - cursor->at)) {
         cursor->is_bad = true;
@@ -125,7 +125,7 @@ struct unit {
     unsigned char lengths[256]; /* arguments of each standard opcode */
 };
 
-/* A value of the given form; texts are written to *text. */
+/* Reads a value of the given form. A text is written to *text. */
 static void read_form(const struct unit *unit, struct cursor *cursor, uint64_t form,
                       const char **text)
 {
@@ -143,22 +143,22 @@ static void read_form(const struct unit *unit, struct cursor *cursor, uint64_t f
         (void)read_uleb(cursor);
         break;
     case FORM_BLOCK:
-        skip(cursor, read_uleb(cursor));
+        lines_skip(cursor, read_uleb(cursor));
         break;
     case FORM_DATA1:
-        skip(cursor, 1);
+        lines_skip(cursor, 1);
         break;
     case FORM_DATA2:
-        skip(cursor, 2);
+        lines_skip(cursor, 2);
         break;
     case FORM_DATA4:
-        skip(cursor, 4);
+        lines_skip(cursor, 4);
         break;
     case FORM_DATA8:
-        skip(cursor, 8);
+        lines_skip(cursor, 8);
         break;
     case FORM_DATA16:
-        skip(cursor, 16);
+        lines_skip(cursor, 16);
         break;
     default:
         cursor->is_bad = true;
@@ -167,7 +167,10 @@ static void read_form(const struct unit *unit, struct cursor *cursor, uint64_t f
     }
 }
 
-/* Version 5: walks a table of directories or files; gives the path of entry `index`, "" for none. */
+/*
+ * Version 5: walks a table of directories or files. Returns the path of entry `index`; "" if there
+ * is none.
+ */
 static const char *entries_walk(const struct unit *unit, struct cursor *cursor, uint64_t index)
 {
     const char *found = "";
@@ -197,10 +200,10 @@ static const char *file_name(const struct unit *unit, uint64_t index)
 {
     struct cursor cursor = unit->names;
     if (unit->version >= 5) {
-        (void)entries_walk(unit, &cursor, UINT64_MAX); /* the directories */
+        (void)entries_walk(unit, &cursor, UINT64_MAX); /* skips the directories */
         return entries_walk(unit, &cursor, index);
     }
-    while (!cursor.is_bad && *read_string(&cursor)) /* the directories */
+    while (!cursor.is_bad && *read_string(&cursor)) /* skips the directories */
         ;
     for (uint64_t i = 1; !cursor.is_bad; i++) {
         const char *name = read_string(&cursor);
@@ -214,7 +217,7 @@ static const char *file_name(const struct unit *unit, uint64_t index)
     return "";
 }
 
-/* Reads the head of a unit; false when it is of a kind that is not known. */
+/* Reads the head of a unit. Returns false if its kind is not known. */
 static bool unit_open(struct unit *unit, struct cursor *all)
 {
     uint64_t length = read_number(all, 4);
@@ -224,7 +227,7 @@ static bool unit_open(struct unit *unit, struct cursor *all)
         unit->offset_size = 8;
     }
     struct cursor head = *all;
-    skip(all, length);
+    lines_skip(all, length);
     if (all->is_bad)
         return false;
     head.end = all->at;
@@ -232,14 +235,14 @@ static bool unit_open(struct unit *unit, struct cursor *all)
     if (unit->version < 2 || unit->version > 5)
         return false;
     if (unit->version >= 5)
-        skip(&head, 2); /* sizes of addresses and segments */
+        lines_skip(&head, 2); /* sizes of addresses and segments */
     uint64_t header = read_number(&head, unit->offset_size);
     unit->program = head;
-    skip(&unit->program, header);
+    lines_skip(&unit->program, header);
     unit->min_instruction = read_number(&head, 1);
     if (unit->version >= 4)
-        skip(&head, 1);                    /* operations per instruction */
-    skip(&head, 1);                        /* what a statement is by default */
+        lines_skip(&head, 1);              /* operations per instruction */
+    lines_skip(&head, 1);                  /* the default of is_stmt */
     uint64_t base = read_number(&head, 1); /* a signed byte */
     unit->line_base = (int)base - (base > 127 ? 256 : 0);
     unit->line_range = (unsigned)read_number(&head, 1);
@@ -260,13 +263,13 @@ struct row {
 
 struct machine {
     struct row row;
-    struct row last; /* the row before, in the same sequence */
+    struct row last; /* the previous row of the same sequence */
     bool has_last;
 };
 
 static const struct row first_row = {.file = 1, .line = 1};
 
-/* A row begins: true when the address lies in the one before. */
+/* Begins a row. Returns true if the address lies in the previous one. */
 static bool row_is_found(struct machine *machine, uint64_t address, bool is_end)
 {
     bool is_found =
@@ -284,7 +287,7 @@ static bool extended_opcode(struct cursor *program, struct machine *machine, uin
 {
     uint64_t length = read_uleb(program);
     struct cursor rest = *program;
-    skip(program, length);
+    lines_skip(program, length);
     switch (length ? read_number(&rest, 1) : 0) {
     case LNE_END_SEQUENCE:
         return row_is_found(machine, address, true);
@@ -326,7 +329,7 @@ static bool standard_opcode(const struct unit *unit, struct cursor *program,
     return false;
 }
 
-/* Runs the program of a unit; true when it has the address: machine->last is its row. */
+/* Runs the program of a unit. Returns true if it contains the address; machine->last is its row. */
 static bool unit_run(const struct unit *unit, struct machine *machine, uint64_t address)
 {
     struct cursor program = unit->program;

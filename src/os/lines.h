@@ -22,8 +22,9 @@ struct lines_tables {
 };
 
 /**
- * Looks for an address, as the file counts them. Writes the file's name, without directories and cut
- * to `size`, and the line. False when the table does not have it, or is malformed.
+ * Looks up an address, as the file counts addresses. Writes the file's name, without directories
+ * and cut to `size`, and the line. Returns false if the table does not have the address or is
+ * malformed.
  */
 bool tr__lines_find(const struct lines_tables *tables, uint64_t address, char *file, size_t size,
                     uint32_t *line);

@@ -8,14 +8,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* About a microsecond: what is done under these locks takes less, and a sleep costs 50 times it. */
+/* About a microsecond: work under these locks takes less, and a sleep costs 50 times as much. */
 enum { LOCK_SPINS = 40 };
 
 _Static_assert(sizeof(struct lock) == 4, "the kernel looks at 32 bits");
 
-static void futex(struct lock *lock, int operation, uint32_t value)
+static void lock_futex(struct lock *lock, int operation, uint32_t value)
 {
-    /* Errors are EAGAIN and EINTR: the caller looks again in any case. */
+    /* Errors are EAGAIN and EINTR; the caller tries again in any case. */
     (void)syscall(SYS_futex, &lock->state, operation | FUTEX_PRIVATE_FLAG, value, NULL, NULL, 0);
 }
 
@@ -27,14 +27,14 @@ void tr__lock_wait(struct lock *lock)
             return;
     }
     /*
-     * From here on this thread takes the lock as AWAITED, because it cannot know whether others
-     * sleep: the price is a wake for nothing when none does.
+     * From here on this thread takes the lock as AWAITED, because it cannot know whether other
+     * threads sleep. The price is an unnecessary wake if none does.
      */
     while (atom32_exchange(&lock->state, LOCK_AWAITED, ATOM_ACQUIRE) != LOCK_FREE)
-        futex(lock, FUTEX_WAIT, LOCK_AWAITED);
+        lock_futex(lock, FUTEX_WAIT, LOCK_AWAITED);
 }
 
 void tr__lock_wake(struct lock *lock)
 {
-    futex(lock, FUTEX_WAKE, 1);
+    lock_futex(lock, FUTEX_WAKE, 1);
 }

@@ -2,21 +2,22 @@
 /**
  * A lock of 32 bits over a futex, for the few places where threads meet off the hot path.
  *
- * Taking a free lock is one compare-exchange. A thread that finds it held spins a bounded time and
- * then sleeps. Not recursive; not fair; whoever takes it gives it, on the same thread.
+ * Taking a free lock is one compare-exchange. A thread that finds the lock held spins for a bounded
+ * time and then sleeps. Not recursive and not fair. The thread that took the lock must give it
+ * back.
  */
 #ifndef OS_LOCK_H
 #define OS_LOCK_H
 
 #include "os/atomic.h"
 
-enum { LOCK_FREE, LOCK_HELD, LOCK_AWAITED /* held, and somebody may sleep for it */ };
+enum { LOCK_FREE, LOCK_HELD, LOCK_AWAITED /* held, and a thread may sleep for it */ };
 
 struct lock {
     atom32 state;
 };
 
-/* The slow halves. */
+/* The slow paths of lock_take and lock_give. */
 void tr__lock_wait(struct lock *lock);
 void tr__lock_wake(struct lock *lock);
 
@@ -33,17 +34,17 @@ ATOM_INLINE bool lock_try(struct lock *lock)
         &lock->state, &free, LOCK_HELD, ATOM_ACQUIRE, ATOM_RELAXED); /* partner: lock_give */
 }
 
-/** Takes the lock, waiting for it if need be. Any thread. */
+/** Takes the lock, and waits if it is held. Any thread. */
 ATOM_INLINE void lock_take(struct lock *lock)
 {
     if (!lock_try(lock))
         tr__lock_wait(lock);
 }
 
-/** Gives the lock back. The thread that took it. */
+/** Gives the lock back. Only the thread that took it. */
 ATOM_INLINE void lock_give(struct lock *lock)
 {
-    /* Partners: lock_try and tr__lock_wait. */
+    /* partners: lock_try, tr__lock_wait */
     if (atom32_exchange(&lock->state, LOCK_FREE, ATOM_RELEASE) == LOCK_AWAITED)
         tr__lock_wake(lock);
 }

@@ -4,14 +4,16 @@
  *
  *     2024-02-29T23:59:59.123456Z WARN  /user/bank/alice: the vault is empty
  */
-#include "os/real.h"
+#include "os/log.h"
+
+#include "os/clock.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-/* A pipe takes this much at once (PIPE_BUF), so lines of several threads do not mix. */
+/* A pipe takes this many bytes at once (PIPE_BUF), so lines of several threads do not mix. */
 enum { LINE_SIZE_MAX = 4096 };
 
 static const char *const level_names[] = {
@@ -28,8 +30,8 @@ struct date {
 };
 
 /*
- * Days since 1970-01-01 to a date, after Hinnant's "chrono-compatible low-level date algorithms".
- * gmtime_r would do, but it takes the lock of the time zone.
+ * Converts days since 1970-01-01 to a date, after Hinnant's "chrono-compatible low-level date
+ * algorithms". gmtime_r would do, but it takes the lock of the time zone.
  */
 static struct date date_of_days(int64_t days)
 {
@@ -48,7 +50,7 @@ static struct date date_of_days(int64_t days)
     };
 }
 
-/* Writes the line without its end; gives its length. A text that is too long is cut. */
+/* Writes the line without its line feed and returns its length. A text that is too long is cut. */
 static size_t line_format(char *line, size_t size, tr_time wall, const char *level,
                           const char *path, const char *text)
 {
@@ -83,7 +85,8 @@ static void write_all(int fd, const char *bytes, size_t size)
         ssize_t written = write(fd, bytes, size);
         if (written < 0 && errno == EINTR)
             continue;
-        if (written <= 0) /* Nobody reads the log, or not now: a runtime must not wait for that. */
+        /* The log has no reader, or it is slow. The runtime must not wait for it. */
+        if (written <= 0)
             return;
         bytes += written;
         size -= (size_t)written;
@@ -98,7 +101,7 @@ void tr__real_log(const tr_platform *platform, tr_level level, const char *path,
     const char *name = index < sizeof level_names / sizeof *level_names ? level_names[index] : "?";
     tr_time wall = tr__real_wall_now(platform);
     size_t length = line_format(line, sizeof line - 1, wall, name, path, text);
-    /* One line is one line, whatever somebody managed to put into a name or a text. */
+    /* Replaces control characters, so that a name or a text cannot make two lines out of one. */
     for (size_t i = 0; i < length; i++) {
         if ((unsigned char)line[i] < ' ' || line[i] == 0x7f)
             line[i] = ' ';

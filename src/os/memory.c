@@ -5,7 +5,7 @@
 #include "os/memory.h"
 
 #include "os/atomic.h"
-#include "os/real.h"
+#include "os/clock.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -21,7 +21,7 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-/* Linux 6.13: a guard without a mapping of its own, so that vm.max_map_count does not limit it. */
+/* Linux 6.13: a guard that needs no mapping, so that vm.max_map_count does not limit it. */
 #ifndef MADV_GUARD_INSTALL
 #define MADV_GUARD_INSTALL 102
 #endif
@@ -47,38 +47,38 @@ void tr__os_advise_huge(void *memory, size_t size)
     size_t page = tr__os_page_size();
     uintptr_t begin = ((uintptr_t)memory + page - 1) & ~(uintptr_t)(page - 1);
     uintptr_t end = ((uintptr_t)memory + size) & ~(uintptr_t)(page - 1);
-    /* A kernel without huge pages says no, and nothing is lost. */
+    /* A kernel without huge pages returns an error, which is harmless. */
     (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE);
 }
 
 /*
- * How long a huge page may take: 1 µs for each 4 KiB of it. It is a fourth of that when all that is
- * to be done is to clear it, and several times as long when the host has to find the memory.
+ * How long a huge page may take: 1 µs for each 4 KiB of it. It takes a quarter of that if it only
+ * has to be cleared, and several times as long if the host has to find the memory.
  */
 #define HUGE_PAGE_NS (512 * TR_MICROSECOND)
 
 enum {
     /*
-     * Blocks of 2 MiB that get small pages, after a huge one was slow, before the next try; after each
-     * that is slow again twice as many. The kernel gives those first that the host has not taken back,
-     * so a slow one says that there are no others, until somebody frees some.
+     * Blocks of 2 MiB that get small pages after a slow huge page, before the next try. Each
+     * further slow one doubles the number. The kernel first hands out pages that the host has not
+     * taken back, so a slow one shows that no others are left until some are freed.
      */
     HUGE_WAIT = 32,
     HUGE_WAIT_MAX = 256,
-    /* Bytes of small pages that are made ready at once: they are still in the cache when used. */
+    /* Bytes of small pages that are made ready at once. They are still in the cache when used. */
     SMALL_STEP = 128 * 1024,
 };
 
-/* How many of these blocks are left, and how many there will be after the next that is slow. */
+/* How many of these blocks are left, and how many there will be after the next slow one. */
 static atom32 huge_wait;
 static atom32 huge_wait_next = {HUGE_WAIT};
 
-static bool populate(uintptr_t begin, uintptr_t end)
+static bool memory_populate(uintptr_t begin, uintptr_t end)
 {
     return begin >= end || madvise((void *)begin, end - begin, MADV_POPULATE_WRITE) == 0;
 }
 
-/* Whether a block, which could be a huge page, is to be one. */
+/* Whether the next block should try a huge page. */
 static bool huge_is_wanted(void)
 {
     uint32_t wait = atom32_load(&huge_wait, ATOM_RELAXED);
@@ -91,7 +91,7 @@ static bool huge_populate(uintptr_t block)
 {
     (void)madvise((void *)block, HUGE_PAGE_SIZE, MADV_HUGEPAGE);
     tr_time begin_ns = tr__real_mono_now(NULL);
-    bool is_ready = populate(block, block + HUGE_PAGE_SIZE);
+    bool is_ready = memory_populate(block, block + HUGE_PAGE_SIZE);
     uint32_t next = HUGE_WAIT;
     if (tr__real_mono_now(NULL) - begin_ns > HUGE_PAGE_NS) {
         uint32_t wait = atom32_load(&huge_wait_next, ATOM_RELAXED);
@@ -121,16 +121,16 @@ size_t tr__os_memory_ready(void *memory, size_t size)
             end = block;
         if (begin + SMALL_STEP < end)
             end = begin + SMALL_STEP;
-        is_ready = populate(begin, end & ~(uintptr_t)(page - 1));
+        is_ready = memory_populate(begin, end & ~(uintptr_t)(page - 1));
     }
     if (is_ready)
         return end - address;
-    /* Older than Linux 5.14: the pages come when they are touched, and huge ones if there are any. */
+    /* Before Linux 5.14: pages come when they are touched, and huge ones if there are any. */
     tr__os_advise_huge(memory, size);
     return size;
 }
 
-/* The best guards that this kernel has, as far as is known, and how many pages are in use. */
+/* The best guards that this kernel is known to have, and how many guards of pages are in use. */
 static atom32 guard_best = {OS_GUARD_MARK};
 static atom32 guard_pages;
 
@@ -152,7 +152,7 @@ static bool guards_protect(char *slab, size_t count, size_t stride)
             i++;
         if (i == count)
             return true;
-        /* The process has all the mappings that it may have: these are joined again. */
+        /* The process has reached its limit of mappings: join these again. */
         while (i-- > 0)
             (void)mprotect(slab + i * stride, OS_GUARD_SIZE, PROT_READ | PROT_WRITE);
     }
@@ -166,7 +166,7 @@ static enum os_guard guards_install(char *slab, size_t count, size_t stride)
     if (best >= OS_GUARD_MARK) {
         if (guards_mark(slab, count, stride))
             return OS_GUARD_MARK;
-        if (errno == EINVAL) /* An older kernel: it is not asked again. */
+        if (errno == EINVAL) /* An older kernel. Do not ask it again. */
             atom32_store(&guard_best, OS_GUARD_PAGE, ATOM_RELAXED);
     }
     if (best >= OS_GUARD_PAGE && guards_protect(slab, count, stride))
@@ -187,7 +187,7 @@ void *tr__os_stack_slab(size_t count, size_t stack_size, enum os_guard *guard)
     size_t stride = stack_size + OS_GUARD_SIZE;
     if (stride < stack_size || count > SIZE_MAX / stride)
         return NULL;
-    /* Stacks are mostly untouched: nothing is reserved for them. */
+    /* Stacks are mostly untouched, so no memory is reserved for them. */
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE;
     char *slab = mmap(NULL, count * stride, PROT_READ | PROT_WRITE, flags, -1, 0);
     if (slab == MAP_FAILED)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Memory of the real world: the C library's heap, and slabs of stacks with guards.
+ * Memory from the system: the C library's heap, and slabs of stacks with guards.
  *
- * Used by the platforms and for stacks. Everything else allocates through the platform table of its
- * system, so that a test can count and refuse it.
+ * Used by the platforms and for stacks. All other code allocates through the platform table of its
+ * system, so that a test can count allocations and make them fail.
  */
 #ifndef OS_MEMORY_H
 #define OS_MEMORY_H
@@ -11,58 +11,68 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** As realloc, but size 0 frees and gives NULL. NULL when out of memory: the old block stays. */
+/**
+ * As realloc, but size 0 frees the block and returns NULL. On NULL for lack of memory the old block
+ * stays.
+ */
 void *tr__os_resize(void *memory, size_t size);
 
 /** The size of a page: 4,096 on most machines. */
 size_t tr__os_page_size(void);
 
 /**
- * Asks the kernel to back a large block, not yet touched, with huge pages: a flood then costs one
- * page fault for each 2 MiB and not for each 4 KiB. Only advice; blocks below 4 MiB are left alone.
+ * Asks the kernel to back a large untouched block with huge pages, so that filling it costs one
+ * page fault for each 2 MiB instead of each 4 KiB. Only advice. Blocks below 4 MiB are left alone.
  */
 void tr__os_advise_huge(void *memory, size_t size);
 
 /**
- * Makes the beginning of a large block, not yet touched, resident, and says how many bytes: at least
- * one, and not much more than 2 MiB, so that whoever fills a block in order has little that he does
- * not need. Huge pages are used as long as the kernel has them at hand. A virtual machine may have
- * given its free ones back to the host, and then they cost more than the small pages that it kept.
- * Any thread.
+ * Makes the beginning of a large untouched block resident. Returns how many bytes: at least one and
+ * not much more than 2 MiB, so that a caller who fills the block in order has little unused memory.
+ *
+ * Huge pages are used while the kernel has free ones. A virtual machine may have given its free
+ * huge pages back to the host; then they cost more than the small pages that it kept. Any thread.
  */
 size_t tr__os_memory_ready(void *memory, size_t size);
 
-/** What lies below a stack. Better ones are greater. */
+/** What lies below a stack. A greater value is a better guard. */
 enum os_guard {
-    OS_GUARD_NONE, /* another stack, or nobody knows what */
+    OS_GUARD_NONE, /* another stack, or unknown memory */
     OS_GUARD_PAGE, /* pages without access: two mappings for each stack */
     OS_GUARD_MARK, /* marks in the page table (Linux 6.13): no mapping of its own */
 };
 
 /**
- * Bytes of a guard, a multiple of all page sizes. One page would stop a recursion; this also stops a function with a
- * large local variable, whose first access is that far below. See docs/design/stacks.md.
+ * Bytes of a guard, a multiple of all page sizes. One page would stop a recursion. This size also
+ * stops a function with a large local variable, whose first access may be that far below. See
+ * docs/design/stacks.md.
  */
 #define OS_GUARD_SIZE ((size_t)256 * 1024)
 
-/** Guards of pages that a process makes, so that vm.max_map_count (65,530) leaves capacity for others. */
+/**
+ * How many guards of pages a process makes at most, so that vm.max_map_count (65,530) leaves
+ * mappings for other uses.
+ */
 enum { OS_GUARD_PAGES_MAX = 16000 };
 
 /**
- * A slab of `count` stacks of `stack_size` usable bytes (a multiple of the page size), with the
- * best guards that can be had: all of its stacks have the same. Touching one is SIGSEGV. NULL when
- * out of memory. Any thread.
+ * Returns a slab of `count` stacks with `stack_size` usable bytes each (a multiple of the page
+ * size); NULL if out of memory. All stacks of a slab have the same guard, the best available.
+ * Touching a guard is SIGSEGV. Any thread.
  */
 void *tr__os_stack_slab(size_t count, size_t stack_size, enum os_guard *guard);
-/** The lowest usable byte of a stack of a slab. */
+/** Returns the lowest usable byte of a stack of a slab. */
 char *tr__os_stack_low(void *slab, size_t index, size_t stack_size);
-/** Gives a slab back, with the same numbers. NULL does nothing. */
+/** Frees a slab. The numbers must be those it was made with. NULL does nothing. */
 void tr__os_stack_slab_free(void *slab, size_t count, size_t stack_size, enum os_guard guard);
 
-/** Gives the memory of a stack back and keeps its addresses: they are zero when next touched. */
+/**
+ * Returns the memory of a stack to the system and keeps its addresses, which read as zero
+ * afterwards.
+ */
 void tr__os_stack_clean(const void *low, size_t stack_size);
 
-/** From now on the process gets no better guards than this. For tests of the others. */
+/** Limits the guards of the process to this kind or worse. For tests. */
 void tr__os_guards_limit(enum os_guard best);
 
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * The end of the process after a failed assertion or a damage that cannot be undone.
- */
+/** Ends the process after a failed assertion or damage that cannot be undone. */
 #include "base/assert.h"
 
 #include <stdio.h>
@@ -9,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static void print(const char *text, int length)
+static void panic_print(const char *text, int length)
 {
     if (length <= 0)
         return;
@@ -19,19 +17,19 @@ static void print(const char *text, int length)
 
 void tr__assert_failed(const char *file, int line, const char *function, const char *text)
 {
-    /* Written by hand: the state of stdio and of the heap may be part of what is broken. */
+    /* Formatted by hand, because stdio and the heap may be part of what is broken. */
     char message[512];
     int length = snprintf(
         message, sizeof message, "%s:%d: %s: assertion failed: %s\n", file, line, function, text);
     if (length >= (int)sizeof message)
         length = (int)sizeof message - 1;
-    print(message, length);
+    panic_print(message, length);
     abort();
 }
 
 void tr__panic(const char *text)
 {
-    print(text, (int)strlen(text));
-    print("\n", 1);
+    panic_print(text, (int)strlen(text));
+    panic_print("\n", 1);
     abort();
 }

@@ -1,32 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Parking and IO readiness: a word, and an epoll instance with an eventfd and maybe a timer in it, per parker.
+ * Parking and IO readiness. Each parker has a word, and an epoll instance with an eventfd and
+ * sometimes a timer in it.
  *
- * The word remembers a wake until a park takes notice, and several count once. Who parks while nothing is
- * pending sleeps on the word itself, by a futex: that is four times as fast as by epoll. Otherwise it
- * sleeps in epoll, and the eventfd is what ends that. Descriptors with pending operations are armed
- * for one event (EPOLLONESHOT) and stay registered, so that the next operation is one system call.
+ * The word keeps a wake until a park consumes it; several wakes count once. A thread that parks
+ * while no operation is pending sleeps on the word itself, by a futex, which is four times as fast
+ * as epoll. Otherwise it sleeps in epoll, and the eventfd wakes it. Descriptors with pending
+ * operations are armed for one event (EPOLLONESHOT) and stay registered, so that the next operation
+ * is one system call.
  *
  * Rules:
- *   1. watches[fd].ios holds what is pending on fd, oldest first; the registration in the kernel is
- *      armed for exactly these kinds, or spent.
- *   2. The kernel forgets a descriptor that is closed, and its number may come back as another
- *      file; is_known is therefore a hint, and arming corrects it.
- *   3. Once the embedding program has asked for the descriptor of the parker, that is kept readable
- *      while there is something to reap, and from a wake to the next park.
- *   4. The descriptor also becomes readable at a time, by a timer in the epoll instance that only exists
- *      once the descriptor was asked for. It is set again only for an earlier time, or when its time has
- *      come: a timer that fires too early costs one wake-up, setting it for each message would cost more.
- *      A park that sleeps must not be ended by it, and therefore stops it.
- *   5. Who wakes exchanges AWOKEN into the word, and what it finds there says what else is to be done.
- *      A write to the eventfd may come late, when that park has ended for another reason: then the
- *      next one in epoll ends at once, for nothing.
- * Only `word`, `has_fd_user` and `event` are touched by other threads; the last does not change.
+ * 1. watches[fd].ios has the operations pending on fd, oldest first. The registration in the kernel
+ *    is armed for exactly these kinds, or spent.
+ * 2. The kernel forgets a descriptor that is closed, and its number may be reused for another file.
+ *    So is_known is a hint, and arming corrects it.
+ * 3. Once the embedding program has asked for the descriptor of the parker, that descriptor is kept
+ *    readable while there is something to reap, and from a wake until the next park.
+ * 4. The descriptor also becomes readable at a given time, by a timer in the epoll instance that
+ *    exists only after the descriptor was asked for. The timer is set again only for an earlier
+ *    time, or when its time has come: a timer that fires too early costs one wake-up, while setting
+ *    it for each message would cost more. The timer must not end a park that sleeps, so such a park
+ *    stops it.
+ * 5. A wake exchanges AWOKEN into the word, and the previous value says what else it must do. Its
+ *    write to the eventfd may come late, after that park has ended for another reason. Then the
+ *    next park in epoll ends at once, unnecessarily.
+ *
+ * Other threads touch only `word`, `has_fd_user` and `event`; `event` does not change.
  */
-#include "os/real.h"
+#include "os/parker.h"
 
 #include "base/assert.h"
 #include "os/atomic.h"
+#include "os/clock.h"
 #include "os/memory.h"
 
 #include <errno.h>
@@ -41,7 +46,7 @@
 #include <unistd.h>
 
 enum {
-    EVENTS_MAX = 128, /* taken from the kernel at once; the rest waits there */
+    EVENTS_MAX = 128, /* events taken from the kernel at once; the rest stays there */
     WATCHES_MIN = 64,
 };
 
@@ -50,7 +55,7 @@ struct watch {
     bool is_known; /* rule 2 */
 };
 
-/* What the word of a parker says. */
+/* Values of the word of a parker. */
 enum { IDLE, AWOKEN, IN_FUTEX, IN_EPOLL };
 
 struct tr_parker {
@@ -60,7 +65,7 @@ struct tr_parker {
     int event;
     int timer;           /* rule 4; -1: none */
     tr_time timer_ns;    /* when it fires, or has fired; TR_NEVER: it is not set */
-    bool has_no_ns_wait; /* the kernel has no epoll_pwait2 */
+    bool has_no_ns_wait; /* the kernel does not have epoll_pwait2 */
     struct watch *watches;
     size_t watches_count;
     size_t pending_count; /* over all watches */
@@ -75,7 +80,7 @@ static void event_write(const tr_parker *parker)
     do {
         written = write(parker->event, &one, sizeof one);
     } while (written < 0 && errno == EINTR);
-    /* EAGAIN: the counter is full, hence readable. */
+    /* EAGAIN: the counter is full, and therefore readable. */
 }
 
 static void event_drain(const tr_parker *parker)
@@ -87,7 +92,7 @@ static void event_drain(const tr_parker *parker)
     } while (got < 0 && errno == EINTR);
 }
 
-/* Of an operation that is in no watch any more. */
+/* Completes an operation that was removed from its watch. */
 static void io_complete(tr_parker *parker, tr_io *io, tr_status result)
 {
     io->result = result;
@@ -118,7 +123,7 @@ static tr_status status_of_errno(int error)
     }
 }
 
-/* Rule 1: arms a descriptor for what is pending on it. Gives 0 or an error number. */
+/* Rule 1: arms a descriptor for the operations pending on it. Returns 0 or an error number. */
 static int watch_arm(tr_parker *parker, int fd)
 {
     struct watch *watch = &parker->watches[fd];
@@ -136,11 +141,14 @@ static int watch_arm(tr_parker *parker, int fd)
     return error;
 }
 
-/* One event of the kernel: completes what it was for, and arms the rest again. */
+/*
+ * Handles one event of the kernel: completes the operations that it is for, and arms the rest
+ * again.
+ */
 static void watch_fire(tr_parker *parker, int fd, uint32_t events)
 {
     struct watch *watch = &parker->watches[fd];
-    /* What has ended can be read and written: the attempt tells how it ended. */
+    /* After an end or an error, reading and writing do not block; the attempt returns the cause. */
     bool has_ended = (events & (EPOLLERR | EPOLLHUP)) != 0;
     bool is_readable = has_ended || (events & (EPOLLIN | EPOLLRDHUP)) != 0;
     bool is_writable = has_ended || (events & EPOLLOUT) != 0;
@@ -166,7 +174,10 @@ static void watch_fire(tr_parker *parker, int fd, uint32_t events)
     }
 }
 
-/* Waits in the kernel; `timeout` is in nanoseconds, negative for none. Gives a count of events. */
+/*
+ * Waits in the kernel and returns the number of events. `timeout` is in nanoseconds, negative for
+ * none.
+ */
 static int events_wait(tr_parker *parker, struct epoll_event *events, tr_time timeout)
 {
     if (timeout == 0)
@@ -183,13 +194,13 @@ static int events_wait(tr_parker *parker, struct epoll_event *events, tr_time ti
         parker->has_no_ns_wait = true;
     }
 #endif
-    /* Rounded up: a park that ends a moment too early would be called again at once, and again. */
+    /* Rounded up: a park that ends slightly too early would be called again at once, repeatedly. */
     tr_time milliseconds = timeout / TR_MILLISECOND + 1;
     return epoll_wait(
         parker->epoll, events, EVENTS_MAX, milliseconds > INT_MAX ? INT_MAX : (int)milliseconds);
 }
 
-/* Takes events in. Whether the wake was among them; it stays readable. */
+/* Handles events. Returns whether the eventfd was among them; it stays readable. */
 static bool events_take(tr_parker *parker, tr_time timeout)
 {
     struct epoll_event events[EVENTS_MAX];
@@ -280,7 +291,10 @@ void tr__real_parker_alarm(const tr_platform *platform, tr_parker *parker, tr_ti
     timer_set(parker, deadline);
 }
 
-/* Sleeps until the word changes, a signal, or the time is up; negative: no limit. */
+/*
+ * Sleeps until the word changes, a signal arrives, or the time is up. A negative timeout means no
+ * limit.
+ */
 static void futex_wait(tr_parker *parker, tr_time timeout)
 {
     struct timespec time = {.tv_sec = timeout / TR_SECOND, .tv_nsec = timeout % TR_SECOND};
@@ -311,7 +325,7 @@ void tr__real_park(const tr_platform *platform, tr_parker *parker, tr_time deadl
     uint32_t idle = IDLE;
     if (!atom32_compare_exchange(
             &parker->word, &idle, in_futex ? IN_FUTEX : IN_EPOLL, ATOM_SEQ_CST, ATOM_SEQ_CST))
-        timeout = 0; /* it was woken before */
+        timeout = 0; /* a wake came before */
     if (timeout && parker->timer_ns != TR_NEVER)
         timer_set(parker, TR_NEVER); /* Rule 4. */
     if (!in_futex) {
@@ -321,22 +335,24 @@ void tr__real_park(const tr_platform *platform, tr_parker *parker, tr_time deadl
     } else if (timeout) {
         futex_wait(parker, timeout);
     }
-    (void)atom32_exchange(&parker->word, IDLE, ATOM_SEQ_CST); /* and sees what a wake was about */
-    if (parker->completed && has_fd_user(parker))             /* Rule 3. */
+    /* and sees what the waking thread wrote before */
+    (void)atom32_exchange(&parker->word, IDLE, ATOM_SEQ_CST);
+    if (parker->completed && has_fd_user(parker)) /* Rule 3. */
         event_write(parker);
 }
 
 void tr__real_wake(const tr_platform *platform, tr_parker *parker)
 {
     (void)platform;
-    uint32_t before = atom32_exchange(&parker->word, AWOKEN, ATOM_SEQ_CST); /* partner: park, fd */
+    /* partners: tr__real_park, tr__real_parker_fd */
+    uint32_t before = atom32_exchange(&parker->word, AWOKEN, ATOM_SEQ_CST);
     if (before == IN_FUTEX)
         (void)syscall(SYS_futex, &parker->word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
     else if (before == IN_EPOLL || has_fd_user(parker))
         event_write(parker);
 }
 
-/* Rule 4. False: there is no descriptor left. */
+/* Rule 4. Returns false if no descriptor is left. */
 static bool timer_make(tr_parker *parker)
 {
     if (parker->timer >= 0)
@@ -388,7 +404,7 @@ tr_status tr__real_io_submit(const tr_platform *platform, tr_parker *parker, tr_
     (void)platform;
     if (io->fd < 0 || io->fd == parker->event || io->fd == parker->epoll || io->fd == parker->timer)
         return TR_INVALID_ARGUMENT;
-    /* A wild number must not make a table of its size. */
+    /* A wrong number must not make a table of its size. */
     if ((size_t)io->fd >= parker->watches_count && fcntl(io->fd, F_GETFD) < 0)
         return TR_INVALID_ARGUMENT;
     if (!watches_cover(parker, io->fd))
@@ -406,7 +422,7 @@ tr_status tr__real_io_submit(const tr_platform *platform, tr_parker *parker, tr_
     *end = NULL;
     if (error != EPERM)
         return status_of_errno(error);
-    /* A regular file or a directory: always ready, and not for epoll. */
+    /* A regular file or a directory is always ready, and epoll does not take it. */
     io_complete(parker, io, TR_OK);
     event_write(parker);
     return TR_OK;
@@ -427,10 +443,13 @@ bool tr__real_io_cancel(const tr_platform *platform, tr_parker *parker, tr_io *i
     io->next = NULL;
     parker->pending_count--;
     if (watch->ios) {
-        /* On failure the kernel stays armed for more than is pending, which only fires in vain. */
+        /* On failure the kernel stays armed for more than is pending. Such an event is ignored. */
         (void)watch_arm(parker, io->fd);
     } else {
-        /* Armed for nothing it would still report an end. It fails where the fd was closed. */
+        /*
+         * Armed for nothing, it would still report an end. The call fails if the descriptor was
+         * closed.
+         */
         struct epoll_event unused = {0};
         (void)epoll_ctl(parker->epoll, EPOLL_CTL_DEL, io->fd, &unused);
         watch->is_known = false;

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * The real platform: the table over the functions of clock.c, thread.c, parker.c and the others.
- */
-#include "os/real.h"
+/** The real platform: a table of the functions of clock.c, thread.c, parker.c and others. */
+#include <troupe/platform.h>
 
+#include "os/clock.h"
+#include "os/cpu.h"
+#include "os/log.h"
 #include "os/memory.h"
+#include "os/parker.h"
+#include "os/random.h"
+#include "os/thread.h"
 
 static void *real_resize(const tr_platform *platform, void *memory, size_t size)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The registers of a thread that a signal has interrupted, on x86-64 and arm64. Used by os/fault.c.
+ * The registers of a thread that a signal interrupted, on x86-64 and arm64. Used by os/fault.c.
  *
- * Where they are not known, registers_pc and registers_sp give 0 and the others do nothing.
+ * On other processors registers_pc and registers_sp return 0 and the other functions do nothing.
  */
 #ifndef OS_REGISTERS_H
 #define OS_REGISTERS_H
@@ -25,7 +25,7 @@ static inline uintptr_t registers_sp(const ucontext_t *context)
     return (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
 }
 
-/* As if the function that could not be entered had returned at once. */
+/* Makes the context look as if the function that could not be entered had returned at once. */
 static inline void registers_step_back(ucontext_t *context)
 {
     greg_t *registers = context->uc_mcontext.gregs;
@@ -39,14 +39,14 @@ static inline void registers_redirect(ucontext_t *context, char *top,
 {
     greg_t *registers = context->uc_mcontext.gregs;
     uintptr_t aligned = ((uintptr_t)top & ~(uintptr_t)15) - 64;
-    memset((void *)(aligned - 8), 0, 72); /* unwinders find the end here */
+    memset((void *)(aligned - 8), 0, 72); /* marks the end of the stack for unwinders */
     registers[REG_RSP] = (greg_t)(aligned - 8);
     registers[REG_RBP] = 0;
     registers[REG_RIP] = (greg_t)(uintptr_t)function;
     registers[REG_RDI] = (greg_t)(uintptr_t)argument;
     registers[REG_EFL] &= ~(greg_t)0x500; /* the direction and the trap flag */
     if (context->uc_mcontext.fpregs) {
-        /* The registers of the x87 are free, and no exception is pending. */
+        /* Marks the x87 registers as free, with no pending exception. */
         context->uc_mcontext.fpregs->swd = 0;
         context->uc_mcontext.fpregs->ftw = 0;
         context->uc_mcontext.fpregs->mxcsr &= ~(uint32_t)0x3f;

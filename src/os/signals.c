@@ -40,7 +40,7 @@ void tr__signals_close(struct signals *signals)
 {
     if (!signals)
         return;
-    /* One that waits would end the process as soon as it is let in, though its work is done. */
+    /* A pending signal would end the process when it is unblocked, although it was handled. */
     while (tr__signals_read(signals))
         ;
     int masked = pthread_sigmask(SIG_SETMASK, &signals->before, NULL);

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Reads until the end or until `size` bytes are there; how many, or -1. */
+/* Reads until the end of the file or until there are `size` bytes. Returns how many, or -1. */
 static ssize_t read_all(int fd, char *memory, size_t size)
 {
     size_t count = 0;
@@ -37,12 +37,12 @@ static tr_status read_open(const tr_platform *platform, int fd, size_t size_max,
         return TR_NOT_SUPPORTED;
     if (about.st_size < 0 || (uint64_t)about.st_size > size_max)
         return TR_TOO_LARGE;
-    /* One byte more, so that a file that grows meanwhile is not taken for a whole one. */
-    size_t room = (size_t)about.st_size + 1;
-    char *block = platform->resize(platform, NULL, room);
+    /* One byte more, so that a file that grows meanwhile is noticed. */
+    size_t capacity = (size_t)about.st_size + 1;
+    char *block = platform->resize(platform, NULL, capacity);
     if (!block)
         return TR_NO_MEMORY;
-    ssize_t count = read_all(fd, block, room);
+    ssize_t count = read_all(fd, block, capacity);
     if (count != about.st_size) {
         (void)platform->resize(platform, block, 0);
         return TR_FAILED;
@@ -56,7 +56,7 @@ tr_status tr__file_read(const tr_platform *platform, const char *path, size_t si
                         void **memory, size_t *size)
 {
     TR_ASSERT(size_max < SIZE_MAX);
-    /* Whoever opens a pipe must not wait for its other end. */
+    /* Does not block: opening a pipe would wait for its other end. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0) {
         bool is_short = errno == EMFILE || errno == ENFILE || errno == ENOMEM;

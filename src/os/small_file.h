@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * Small files of the system, read whole: time zones and the like.
- */
+/** Small files of the system, read whole: time zones and the like. */
 #ifndef OS_SMALL_FILE_H
 #define OS_SMALL_FILE_H
 
@@ -9,17 +7,17 @@
 #include <troupe/platform.h>
 
 /**
- * Reads a file whole into memory of the platform, which is given: platform->resize(.., 0) frees it.
- * An empty file gives a size of 0 and memory all the same.
+ * Reads a whole file into memory of the platform, which is given: platform->resize(.., 0) frees it.
+ * An empty file gives a size of 0 and memory that must be freed too.
  *
- * TR_NOT_FOUND: there is none, or it may not be read; TR_NOT_SUPPORTED: it is no plain file;
- * TR_TOO_LARGE: it has more than `size_max` bytes; TR_NO_MEMORY; TR_FAILED: the disk. Nothing is
- * written then. Any thread; waits for the disk.
+ * TR_NOT_FOUND: there is no such file, or it may not be read. TR_NOT_SUPPORTED: it is no regular
+ * file. TR_TOO_LARGE: it has more than `size_max` bytes. TR_NO_MEMORY. TR_FAILED: reading failed.
+ * After an error nothing was written to the results. Any thread; waits for the disk.
  */
 TR_MUST_CHECK tr_status tr__file_read(const tr_platform *platform, const char *path,
                                       size_t size_max, void **memory, size_t *size);
 
-/** A variable of the environment, borrowed; NULL when it is not set, or empty. Any thread. */
+/** Returns a variable of the environment, borrowed; NULL if it is not set or empty. Any thread. */
 const char *tr__environment(const char *name);
 
 #endif

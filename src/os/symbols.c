@@ -17,7 +17,7 @@ enum { OBJECT_PATH_MAX = 512 };
 /* ---- The object that an address is in. ---- */
 
 struct object {
-    uintptr_t address; /* that is looked for */
+    uintptr_t address; /* the address to look for */
     uintptr_t base;
     bool is_found;
     char path[OBJECT_PATH_MAX];
@@ -42,7 +42,7 @@ static int on_object(struct dl_phdr_info *info, size_t size, void *context)
     return 0;
 }
 
-/* The name of the object for people. */
+/* Writes the name of the object for people. */
 static void object_name(const struct object *object, char *name, size_t size)
 {
     char target[OBJECT_PATH_MAX];
@@ -90,7 +90,7 @@ static bool image_open(struct image *image, const char *path)
     const ElfW(Ehdr) *head = data;
     if (memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 || head->e_shentsize != sizeof(ElfW(Shdr)) ||
         head->e_shstrndx >= head->e_shnum)
-        return true; /* without sections, and so without symbols */
+        return true; /* no sections, and so no symbols */
     image->sections = image_at(image, head->e_shoff, (uint64_t)head->e_shnum * sizeof(ElfW(Shdr)));
     if (!image->sections)
         return true;
@@ -131,14 +131,14 @@ static struct lines_section section_named(const struct image *image, const char 
 
 /* ---- Functions. ---- */
 
-static bool covers(const ElfW(Sym) * symbol, uint64_t address)
+static bool symbol_covers(const ElfW(Sym) * symbol, uint64_t address)
 {
     unsigned type = ELF64_ST_TYPE(symbol->st_info); /* the same in files of 32 bits */
     return type == STT_FUNC && symbol->st_shndx != SHN_UNDEF && address >= symbol->st_value &&
            address - symbol->st_value < symbol->st_size;
 }
 
-/* Looks for the function in a symbol table. */
+/* Looks up the function in a symbol table. */
 static bool function_in(const struct image *image, const ElfW(Shdr) * table, uint64_t address,
                         char *name, size_t size)
 {
@@ -148,7 +148,7 @@ static bool function_in(const struct image *image, const ElfW(Shdr) * table, uin
     struct lines_section texts = section_data(image, &image->sections[table->sh_link]);
     const ElfW(Sym) *symbol = (const ElfW(Sym) *)(const void *)symbols.data;
     for (size_t count = symbols.size / sizeof *symbol; count; count--, symbol++) {
-        if (!covers(symbol, address) || symbol->st_name >= texts.size)
+        if (!symbol_covers(symbol, address) || symbol->st_name >= texts.size)
             continue;
         const char *text = (const char *)texts.data + symbol->st_name;
         size_t length = strnlen(text, texts.size - symbol->st_name);
@@ -163,7 +163,7 @@ static bool function_in(const struct image *image, const ElfW(Shdr) * table, uin
 
 static void function_find(const struct image *image, uint64_t address, struct symbol *symbol)
 {
-    /* The table of everything; in a stripped file, of what others may use. */
+    /* The table of all symbols; in a stripped file, the table of exported ones. */
     static const uint32_t tables[] = {SHT_SYMTAB, SHT_DYNSYM};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         for (size_t j = 0; j < image->section_count; j++) {
@@ -175,7 +175,7 @@ static void function_find(const struct image *image, uint64_t address, struct sy
     }
 }
 
-static void look(uintptr_t address, struct symbol *symbol)
+static void symbols_look(uintptr_t address, struct symbol *symbol)
 {
     struct object object = {.address = address};
     struct image image;
@@ -208,7 +208,7 @@ void tr__symbol_find(struct symbol_cache *cache, uintptr_t address, struct symbo
         *symbol = cache->symbols[index];
         return;
     }
-    look(address, symbol);
+    symbols_look(address, symbol);
     if (cache) {
         cache->addresses[index] = address;
         cache->symbols[index] = *symbol;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What is at an address in code: function, file and line, for people.
+ * What is at a code address: function, file and line, as text for people.
  *
- * Reads the symbol table and the line table of the object's file; functions that are static are found
- * too, unless the file was stripped. Without a line table there are no lines, without a symbol table
- * only an offset. Not in a signal handler.
+ * Reads the symbol table and the line table of the object file. Static functions are found too,
+ * unless the file was stripped. Without a line table there are no lines; without a symbol table
+ * there is only an offset. Not in a signal handler.
  */
 #ifndef OS_SYMBOLS_H
 #define OS_SYMBOLS_H
@@ -19,19 +19,19 @@ struct symbol {
     char file[48];     /* without its directories; "" when unknown */
     uint32_t line;     /* 0 when unknown */
     char object[48];   /* the file of the program or library; "" when unknown */
-    uintptr_t offset;  /* from the beginning of that */
+    uintptr_t offset;  /* of the address, from the beginning of the object */
 };
 
-/** Symbols that were found before: faults like to repeat themselves. All zero at first. */
+/** Symbols found before, because faults often repeat. All zero at first. */
 struct symbol_cache {
     uintptr_t addresses[SYMBOL_CACHE_SIZE];
     struct symbol symbols[SYMBOL_CACHE_SIZE];
 };
 
-/** Finds out what is there. `cache` may be NULL. One thread at a time for each cache. */
+/** Finds the symbol at an address. `cache` may be NULL. One thread at a time for each cache. */
 void tr__symbol_find(struct symbol_cache *cache, uintptr_t address, struct symbol *symbol);
 
-/** "on_work (crew.c:42)", or what is known of it. Gives the length, as snprintf does. */
+/** Writes "on_work (crew.c:42)", or as much as is known. Returns the length, as snprintf does. */
 int tr__symbol_print(const struct symbol *symbol, char *text, size_t size);
 
 #endif

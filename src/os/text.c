@@ -7,7 +7,7 @@
 #include <strings.h>
 
 enum {
-    RANGES_MAX = 256, /* executable segments that are remembered: the program and its libraries */
+    RANGES_MAX = 256, /* executable segments that are kept: of the program and its libraries */
     NAME_MAX_SIZE = 48
 };
 
@@ -20,19 +20,19 @@ struct text_range {
 };
 
 /*
- * Written by tr__text_map before the handler that reads them is installed; afterwards the same is
- * written again at most.
+ * Written by tr__text_map before the handler that reads it is installed. Later calls write the same
+ * values again.
  */
 static struct text_range ranges[RANGES_MAX];
 static size_t range_count;
 
-/* The linker sets these when the archive's code is in the section troupe_text, else they are 0. */
+/* Set by the linker if the archive's code is in the section troupe_text, otherwise 0. */
 extern const char archive_begin[] __asm__("__start_troupe_text")
     __attribute__((__weak__, __visibility__("hidden")));
 extern const char archive_end[] __asm__("__stop_troupe_text")
     __attribute__((__weak__, __visibility__("hidden")));
 
-/* Objects with locks of their own that any code may be inside of without knowing. */
+/* Objects with internal locks, which any code may call without knowing. */
 static const char *const system_names[] = {
     "libc.so",  "libc-",   "ld-linux", "ld-musl", "ld.so",      "ld64.so",   "ld-2.",  "libpthread",
     "libdl.so", "libdl-",  "librt.so", "librt-",  "libgcc_s",   "libstdc++", "libc++", "libunwind",
@@ -58,7 +58,7 @@ static enum text_owner owner_of(const char *name)
     return begins_with(name, "libtroupe.so") ? TEXT_RUNTIME : TEXT_APPLICATION;
 }
 
-/* Adds the code of one object. */
+/* Adds the code of one object to the ranges. */
 static int on_object(struct dl_phdr_info *info, size_t size, void *context)
 {
     (void)size;
@@ -101,11 +101,14 @@ tr_status tr__text_map(void)
     size_t count = 0;
     (void)dl_iterate_phdr(on_object, &count);
     range_count = count;
-    /* Our own code: in a section of its own, or in an object of its own. */
+    /* The runtime's code: a section, or a whole object. */
     const struct text_range *own = range_of((uintptr_t)tr__text_map);
     if (!own || (!archive_begin && own->owner != TEXT_RUNTIME))
         return TR_NOT_SUPPORTED;
-    /* The allocator, whosever it is; one that is part of the program cannot be told from it. */
+    /*
+     * The allocator, of any origin. One that is part of the program cannot be told from the
+     * program.
+     */
     const struct text_range *heap = range_of((uintptr_t)malloc);
     const struct text_range *library = range_of((uintptr_t)abort);
     if (!heap || !library || library->owner != TEXT_SYSTEM || strcmp(heap->name, "(program)") == 0)
@@ -125,8 +128,8 @@ enum text_owner tr__text_owner(uintptr_t address)
 bool tr__text_is_leaf(uintptr_t function)
 {
     /*
-     * Of a function with several versions this is the one for this processor. The first few are
-     * written in assembly, in sections of their own, and jump into the version that follows them.
+     * For a function with several versions this is the one for this processor. The first few are
+     * written in assembly, in separate sections, and jump into the version that follows them.
      */
     enum { SHARED_LEAVES = 4, SHARED_SIZE = 1024 };
 #define LEAF(name) (uintptr_t) & (name)

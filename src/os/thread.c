@@ -2,7 +2,7 @@
 /**
  * Threads of the real platform.
  */
-#include "os/real.h"
+#include "os/thread.h"
 
 #include "base/assert.h"
 #include "os/atomic.h"
@@ -19,7 +19,7 @@
 
 struct tr_thread {
     pthread_t handle;
-    atom32 id; /* the kernel's; 0 until it runs */
+    atom32 id; /* the kernel's; 0 until the thread runs */
     void (*main)(void *context);
     void *context;
     char name[16]; /* The kernel keeps 15 characters. */
@@ -35,9 +35,9 @@ static void *thread_main(void *context)
 }
 
 /*
- * The application's own threads get the signals of the process. Those which a thread causes itself
- * stay open, else the kernel would kill the process past every handler and sanitizer; and the
- * profiler's.
+ * Signals of the process go to the application's threads. Signals that a thread causes itself stay
+ * unblocked, because otherwise the kernel would kill the process past every handler and sanitizer.
+ * The profiler's signal stays unblocked too.
  */
 static void mask_of_runtime_threads(sigset_t *mask)
 {
@@ -60,7 +60,10 @@ tr_status tr__real_thread_start(const tr_platform *platform, const char *name,
     atom32_init(&made->id, 0);
     (void)snprintf(made->name, sizeof made->name, "%.15s", name);
 
-    /* A thread inherits the mask of its maker, so there is no moment in which it gets a signal. */
+    /*
+     * A thread inherits the mask of the thread that starts it, so it can never receive a blocked
+     * signal.
+     */
     sigset_t mask;
     sigset_t saved;
     mask_of_runtime_threads(&mask);
@@ -84,10 +87,10 @@ void tr__real_thread_join(const tr_platform *platform, tr_thread *thread)
     tr__os_resize(thread, 0);
 }
 
-/* The letter of the state in /proc/self/task/N/stat: "12 (name) R ..."; 0 when nobody knows. */
+/* Returns the letter of the state in /proc/self/task/N/stat ("12 (name) R ..."); 0 if unknown. */
 static int state_of(uint32_t id)
 {
-    char text[128]; /* the name has 15 characters at most */
+    char text[128]; /* enough, because the name has at most 15 characters */
     (void)snprintf(text, sizeof text, "/proc/self/task/%u/stat", id);
     int fd = open(text, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
@@ -106,7 +109,7 @@ tr_time tr__real_thread_cpu(const tr_platform *platform, const tr_thread *thread
     struct timespec time;
     uint32_t id = atom32_load(&thread->id, ATOM_RELAXED);
     int state = id ? state_of(id) : 0;
-    /* D is a page or a disk that is on its way: soon it runs again. */
+    /* D waits for a page or a disk: it will run again soon. */
     if ((state != 'R' && state != 'D') || pthread_getcpuclockid(thread->handle, &clock) != 0 ||
         clock_gettime(clock, &time) != 0)
         return -1;

@@ -14,7 +14,7 @@
 /* 2024-01-01T00:00:00Z. */
 #define WALL_START (INT64_C(1704067200) * TR_SECOND)
 
-/* Stands before each block that is handed out; keeps its alignment of 16. */
+/* Precedes each allocated block and keeps its alignment of 16. */
 struct block {
     struct list link; /* in virtual_platform.blocks, oldest first */
     size_t size;
@@ -80,7 +80,7 @@ static void *virtual_resize(const tr_platform *platform, void *memory, size_t si
     }
     if (allocation_is_refused(virtual) || size > SIZE_MAX - sizeof(struct block))
         return NULL;
-    /* Always moves, so that a pointer kept over a resize is found. */
+    /* Always moves the block, so that a pointer kept across a resize is found. */
     struct block *block = tr__os_resize(NULL, sizeof *block + size);
     if (!block)
         return NULL;
@@ -91,7 +91,7 @@ static void *virtual_resize(const tr_platform *platform, void *memory, size_t si
     virtual->live_bytes += size;
     if (virtual->live_bytes > virtual->peak_bytes)
         virtual->peak_bytes = virtual->live_bytes;
-    /* Memory is never zero by luck. */
+    /* So that memory is never zero by chance. */
     memset(block + 1, 0xa5, size);
     if (old) {
         memcpy(block + 1, memory, old->size < size ? old->size : size);
@@ -202,7 +202,7 @@ static void virtual_parker_alarm(const tr_platform *platform, tr_parker *parker,
 {
     (void)platform;
     (void)parker;
-    (void)deadline; /* of a descriptor, and there is none */
+    (void)deadline; /* for the descriptor of a parker, and there is none */
 }
 
 static void io_append(tr_io **list, tr_io *io)

@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A board: what senders on all threads read of a group of actors, while one thread writes it.
+ * A board: what senders on all threads read about a group of actors, while one thread writes it.
  *
- * A board shows the ref of its tenant and words that belong to it: the refs of members. Boards are
- * never freed while their system lives, and are given to one tenant after another, so a reader that is
- * late may look at a board that is another's by now.
+ * A board has the ref of its tenant and words that belong to the tenant: the refs of the members.
+ * Boards are not freed while their system lives and are reused by one tenant after another, so a
+ * late reader may look at a board that has another tenant by now. The manager of a board is the
+ * thread that writes it.
  *
- * Rules, which the model `board` in tests/explore holds:
- *   1. Words are written by board_write and read by board_read, which looks at the ref once more behind
- *      the word: who reads a word of the next tenant sees that the last one is gone.
- *   2. A tenant that has moved in is not open at first. Meanwhile a sender announces itself and hands
- *      its message to who stands behind the board; that one passes it on, and then takes the
- *      announcement back. The board opens when nobody is announced. So a message that took the long way
- *      is where it belongs before its sender can take the short one, and they stay in order.
- *   3. Announcements belong to one stay: the state has its number. A tenant may be put out while
- *      messages are on the long way, which nobody passes on any more; the next one begins with none
- *      announced, and who takes back an announcement of an earlier stay changes nothing.
- *   4. Who puts the tenant out compares its ref, which is used once: the next one stays.
+ * Rules, checked by the model `board` in tests/explore:
+ * 1. Words are written by board_write and read by board_read, which checks the ref again after
+ *    reading the word. So a reader that got a word of the next tenant sees that the previous tenant
+ *    is gone.
+ * 2. A new tenant's board is not open at first. Until it is, a sender announces itself and gives
+ *    its message to the manager, which forwards the message and then takes the announcement back.
+ *    The board opens when nothing is announced. So a message that went through the manager is
+ *    delivered before its sender can send directly, and the order of messages is kept.
+ * 3. Announcements belong to one stay of a tenant, whose number is part of the state. A tenant may
+ *    be removed while announced messages are on their way that will never be forwarded. The next
+ *    stay begins with no announcements, and taking back an announcement of an earlier stay changes
+ *    nothing.
+ * 4. board_clear compares the ref of the tenant that it removes. Refs are used once, so it never
+ *    removes the next tenant.
  */
 #ifndef QUEUE_BOARD_H
 #define QUEUE_BOARD_H
@@ -24,18 +28,19 @@
 #include "os/atomic.h"
 
 struct board {
-    atom64 ref;   /* of the tenant, 0 for none */
-    atom64 state; /* BOARD_IS_OPEN, how many are announced, the number of the stay; anybody */
+    atom64 ref; /* of the tenant, 0 for none */
+    /* BOARD_IS_OPEN, the number of announcements, the number of the stay; written by any thread */
+    atom64 state;
 };
 
 #define BOARD_IS_OPEN UINT64_C(1)
-#define BOARD_ANNOUNCED UINT64_C(2)    /* one of them */
-#define BOARD_STAY (UINT64_C(1) << 32) /* the next one */
+#define BOARD_ANNOUNCED UINT64_C(2)    /* one announcement */
+#define BOARD_STAY (UINT64_C(1) << 32) /* one stay */
 
 enum board_way {
-    BOARD_STRANGE, /* another lives there, or nobody */
-    BOARD_OPEN,    /* read the words */
-    BOARD_HOLDS    /* go to who stands behind it; you are announced */
+    BOARD_STRANGE, /* the board has another tenant, or none */
+    BOARD_OPEN,    /* the words may be read */
+    BOARD_HOLDS    /* not open: send to the manager; the sender is announced */
 };
 
 ATOM_INLINE void board_init(struct board *board)
@@ -44,46 +49,46 @@ ATOM_INLINE void board_init(struct board *board)
     atom64_init(&board->state, 0);
 }
 
-/** The number of a stay, of a state. */
+/** Returns the number of the stay in a state. */
 ATOM_INLINE uint64_t board_stay_of(uint64_t state)
 {
     return state & ~(BOARD_STAY - 1);
 }
 
-/** The number of this stay. Who stands behind the board only. */
+/** Returns the number of the current stay. Manager only. */
 ATOM_INLINE uint64_t board_stay(const struct board *board)
 {
     return board_stay_of(atom64_load(&board->state, ATOM_RELAXED));
 }
 
-/** Lets a tenant in, not open. Who may do this holds the empty board alone. */
+/** Gives the board to a tenant, not open. The caller has the empty board to itself. */
 ATOM_INLINE void board_let(struct board *board, uint64_t ref)
 {
-    /* Senders to the last one may still come and go: their number is forgotten. */
+    /* Senders to the previous tenant may still be announced; their count is dropped. */
     atom64_store(
         &board->state, board_stay(board) + BOARD_STAY, ATOM_RELEASE); /* partner: board_enter */
     atom64_store(&board->ref, ref, ATOM_RELEASE);                     /* partner: board_is_of */
 }
 
-/** Puts this tenant out, if it is there. Any thread. */
+/** Removes this tenant, if it is there. Any thread. */
 ATOM_INLINE void board_clear(struct board *board, uint64_t ref)
 {
     (void)atom64_compare_exchange(&board->ref, &ref, 0, ATOM_RELAXED, ATOM_RELAXED);
 }
 
-/** Whether this tenant lives there. Any thread. */
+/** Whether the board has this tenant. Any thread. */
 ATOM_INLINE bool board_is_of(const struct board *board, uint64_t ref)
 {
     return atom64_load(&board->ref, ATOM_ACQUIRE) == ref; /* partner: board_let */
 }
 
-/** Writes a word. Its release tells a late reader that its tenant is gone: partner, board_read. */
+/** Writes a word. The release shows a late reader that its tenant is gone; partner: board_read. */
 ATOM_INLINE void board_write(atom64 *word, uint64_t value)
 {
     atom64_store(word, value, ATOM_RELEASE);
 }
 
-/** Reads a word of this tenant; false: it is gone. Any thread. */
+/** Reads a word of this tenant. Returns false if the tenant is gone. Any thread. */
 ATOM_INLINE bool board_read(const struct board *board, uint64_t ref, const atom64 *word,
                             uint64_t *value)
 {
@@ -91,15 +96,15 @@ ATOM_INLINE bool board_read(const struct board *board, uint64_t ref, const atom6
     return atom64_load(&board->ref, ATOM_RELAXED) == ref;
 }
 
-/** Takes back an announcement of this stay, whether or not it has ended. Any thread. */
+/** Takes back an announcement of this stay, even if the stay has ended. Any thread. */
 ATOM_INLINE void board_leave(struct board *board, uint64_t stay)
 {
     uint64_t state = atom64_load(&board->state, ATOM_RELAXED);
     do {
         if (board_stay_of(state) != stay)
-            return; /* it has ended, and what was announced with it */
+            return; /* the stay has ended, and its announcements with it */
         if (state - stay < BOARD_ANNOUNCED)
-            return; /* somebody passed on what nobody had announced */
+            return; /* a message was forwarded that was never announced */
     } while (!atom64_compare_exchange(&board->state,
                                       &state,
                                       state - BOARD_ANNOUNCED,
@@ -107,12 +112,12 @@ ATOM_INLINE void board_leave(struct board *board, uint64_t stay)
                                       ATOM_RELAXED));
 }
 
-/** A sender comes. *stay is for board_leave, when it is announced. Any thread. */
+/** Begins a send. If the result is BOARD_HOLDS, *stay is for board_leave. Any thread. */
 ATOM_INLINE enum board_way board_enter(struct board *board, uint64_t ref, uint64_t *stay)
 {
     uint64_t state = atom64_load(&board->state, ATOM_ACQUIRE); /* partners: board_open, board_let */
     do {
-        /* Behind each look at the state: it is that of this tenant, or is about to change. */
+        /* After each load of the state: the state is this tenant's, or is about to change. */
         if (!board_is_of(board, ref))
             return BOARD_STRANGE;
         if (state & BOARD_IS_OPEN)
@@ -123,7 +128,7 @@ ATOM_INLINE enum board_way board_enter(struct board *board, uint64_t ref, uint64
     return BOARD_HOLDS;
 }
 
-/** Opens the board if nobody is announced; true when it is open. Who stands behind it only. */
+/** Opens the board if nothing is announced. Returns true if it is open. Manager only. */
 ATOM_INLINE bool board_open(struct board *board)
 {
     uint64_t stay = board_stay(board);
@@ -136,7 +141,7 @@ ATOM_INLINE bool board_open(struct board *board)
            state & BOARD_IS_OPEN;
 }
 
-/** Whether it was opened. Who stands behind it only. */
+/** Whether the board is open. Manager only. */
 ATOM_INLINE bool board_is_open(const struct board *board)
 {
     return atom64_load(&board->state, ATOM_RELAXED) & BOARD_IS_OPEN;

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The capacity of a mailbox: how many messages, and how much of their memory, it may still take.
+ * The capacity of a mailbox: how many messages it may still take, and how much of their memory.
  *
- * Room is taken before a message is published, so the bounds hold for every sender. A sender on
- * another thread takes it from one atomic word. The owner keeps a little stock aside, which its own
- * senders use without an atomic operation, and which comes back as messages leave (actor/mail/mail.h).
- * All of it together, the word, the stock and what the waiting messages hold, is the bound.
+ * Capacity is taken before a message is published, so the bounds hold for every sender. A sender on
+ * another thread takes it from one atomic word. The owner keeps a small stock aside, which senders
+ * on its thread use without an atomic operation and which is refilled as messages leave
+ * (actor/mail/mail.h). The word, the stock and what the waiting messages hold add up to the bound.
  *
- * The word also has the tenant's generation, so that a sender who is late takes nothing from the
- * next tenant of the slot: what it took from the last one is gone with that one. And it says what
- * happens to messages for which there is no capacity, since that is decided on the sender's thread.
+ * The word also contains the tenant's generation, so that a late sender takes nothing from the next
+ * tenant of the slot; what it took from the previous tenant is gone with that tenant. The word also
+ * contains the policy for messages that find no capacity, because the sender's thread applies it.
  *
  *     generation 14 | policy 2 | lines 24 | messages 24
  *
- * Both numbers may be below zero for a while: by an overdraft (capacity_take), by messages that come
- * back from a stash, and when a bound becomes smaller.
+ * Both numbers may be negative for a while: by an overdraft (capacity_take), by messages that
+ * return from a stash, and when a bound becomes smaller.
  */
 #ifndef QUEUE_CAPACITY_H
 #define QUEUE_CAPACITY_H
 
 #include "os/atomic.h"
 
-/** The largest bound that fits, in messages and in lines. */
+/** The largest bound that fits, for messages and for lines. */
 #define CAPACITY_LARGEST (4 * 1024 * 1024)
 
 struct capacity {
@@ -31,7 +31,7 @@ struct capacity {
 enum capacity_result {
     CAPACITY_TAKEN,
     CAPACITY_FULL,   /* there is not enough */
-    CAPACITY_STRANGE /* another tenant lives there */
+    CAPACITY_STRANGE /* the slot has another tenant */
 };
 
 enum { CAPACITY_POLICY_SHIFT = 48, CAPACITY_GENERATION_SHIFT = 50, CAPACITY_LINES_SHIFT = 24 };
@@ -59,7 +59,7 @@ ATOM_INLINE bool capacity_is_of(uint64_t word, uint32_t generation)
     return word >> CAPACITY_GENERATION_SHIFT == (generation & 0x3fff);
 }
 
-/* What is added to the word; the fields never run over, so neither borrows from the other. */
+/* Returns what to add to the word. The fields never overflow, so neither borrows from the other. */
 ATOM_INLINE uint64_t capacity_amount(int32_t messages, int32_t lines)
 {
     return ((uint64_t)(int64_t)lines << CAPACITY_LINES_SHIFT) + (uint64_t)(int64_t)messages;
@@ -70,7 +70,7 @@ ATOM_INLINE uint64_t capacity_load(const struct capacity *capacity)
     return atom64_load(&capacity->word, ATOM_RELAXED);
 }
 
-/** For a new tenant, before its door opens. */
+/** Sets up the capacity of a new tenant, before its door opens. */
 ATOM_INLINE void capacity_open(struct capacity *capacity, uint32_t generation, uint32_t policy,
                                int32_t messages, int32_t lines)
 {
@@ -82,8 +82,8 @@ ATOM_INLINE void capacity_open(struct capacity *capacity, uint32_t generation, u
 }
 
 /**
- * Takes capacity for one message of the tenant of this generation. It may go below zero by the
- * overdrafts. Any thread.
+ * Takes capacity for one message to the tenant of this generation. Either number may become
+ * negative by its overdraft. Any thread.
  */
 ATOM_INLINE enum capacity_result capacity_take(struct capacity *capacity, uint32_t generation,
                                                int32_t lines, int32_t overdraft,
@@ -101,7 +101,7 @@ ATOM_INLINE enum capacity_result capacity_take(struct capacity *capacity, uint32
     return CAPACITY_TAKEN;
 }
 
-/** Takes up to this much, as much as there is. Owner only. */
+/** Takes up to this much, limited by what is left, and writes how much it took. Owner only. */
 ATOM_INLINE void capacity_take_some(struct capacity *capacity, int32_t *messages, int32_t *lines)
 {
     int32_t some_messages;
@@ -121,7 +121,7 @@ ATOM_INLINE void capacity_take_some(struct capacity *capacity, int32_t *messages
     *lines = some_lines;
 }
 
-/** Gives capacity back, or takes it without asking when negative. Owner only. */
+/** Gives capacity back. Negative amounts are taken without a check. Owner only. */
 ATOM_INLINE void capacity_give(struct capacity *capacity, int32_t messages, int32_t lines)
 {
     atom64_fetch_add(&capacity->word, capacity_amount(messages, lines), ATOM_RELAXED);
@@ -133,7 +133,7 @@ ATOM_INLINE void capacity_set_policy(struct capacity *capacity, uint32_t policy)
     uint64_t old = capacity_policy(capacity_load(capacity));
     atom64_fetch_add(&capacity->word,
                      (policy - old) << CAPACITY_POLICY_SHIFT,
-                     ATOM_RELAXED); /* only the owner does */
+                     ATOM_RELAXED); /* only the owner changes the policy */
 }
 
 #endif

@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The door of an actor: all that other threads may touch of it.
+ * The door of an actor: all parts of it that other threads may touch.
  *
- * A door has an inbox for mail from elsewhere, the ref of its present tenant, and the worker that
- * owns it. Its memory outlives its tenants, so a sender that is late may knock at a door whose
- * tenant has changed; nothing bad comes of it.
+ * A door has an inbox for mail from other workers, the ref of its current tenant, and the worker
+ * that owns it. Its memory outlives its tenants, so a late sender may push to a door that has
+ * another tenant by now; the rules below make that harmless.
  *
  * The head of the inbox has four forms:
- *     IDLE     nothing inside, nobody has posted the door
- *     POSTED   nothing inside, but the door is, or is about to be, in its worker's ready inbox
- *     chain    mail inside, newest first; the door is posted
+ *     IDLE     empty, and the door is not posted
+ *     POSTED   empty, but the door is, or is about to be, in its worker's ready inbox
+ *     chain    has mail, newest first; the door is posted
  *     CLOSED   there is no tenant; a push is refused
  *
  * Rules, each of which has a model in tests/explore:
- *   1. Who changes IDLE into anything else must post the door to its owner, exactly once. Nobody
- *      else posts it. So a door is in at most one ready inbox, at most once.
- *   2. Who takes mail out early (a local send, a run) leaves POSTED: the post is still on its way.
- *   3. Only the owner sets IDLE, when it has the door in hand out of its ready inbox. That is one
- *      exchange, which also takes what is inside: mail that comes later finds IDLE and posts.
- *   4. Closing tells whether a post is on its way. If so the door may be given to a next tenant only
- *      after that post has arrived.
- *   5. A sender compares the ref before it pushes, and the owner compares each message's generation
- *      when it takes it in: a push may fall between one tenant and the next.
+ * 1. The thread that changes IDLE into another form must post the door to its owner, exactly once.
+ *    No other thread posts it. So a door is in at most one ready inbox, at most once.
+ * 2. Taking mail out early (a local send, a run) leaves POSTED, because the post is still on its
+ *    way.
+ * 3. Only the owner sets IDLE, and only after popping the door from its ready inbox. It does so by
+ *    one exchange, which also takes the mail. Mail that comes later finds IDLE and posts the door.
+ * 4. Closing returns whether a post is on its way. If so, the door may be given to the next tenant
+ *    only after that post has arrived.
+ * 5. A sender compares the ref before it pushes, and the owner compares the generation of each
+ *    message when it takes it, because a push may fall between one tenant and the next.
  */
 #ifndef QUEUE_DOOR_H
 #define QUEUE_DOOR_H
@@ -35,12 +36,12 @@ struct door_mail {
 };
 
 struct door {
-    struct stack_node ready;  /* written by who posts; must be first */
-    atomptr inbox;            /* written by anybody */
+    struct stack_node ready;  /* written by the thread that posts; must be first */
+    atomptr inbox;            /* written by any thread */
     atom64 ref;               /* of the tenant, 0 for none; written by the owner */
     struct capacity capacity; /* of its mailbox; see queue/capacity.h */
     atom32 owner;             /* index of the worker; written by the owner */
-    uint32_t tenant;          /* for whatever the tenant likes: it would be padding */
+    uint32_t tenant;          /* for use by the tenant; it would be padding */
 };
 
 #define DOOR_IDLE NULL
@@ -48,9 +49,10 @@ struct door {
 #define DOOR_CLOSED ((void *)(uintptr_t)2)
 
 enum door_result {
-    DOOR_TAKEN,      /* it is inside */
-    DOOR_TAKEN_POST, /* it is inside, and the caller must post the door to its owner now */
-    DOOR_REFUSED     /* nobody is there; the mail is still the caller's */
+    DOOR_TAKEN, /* the mail is in the inbox */
+    /* the mail is in the inbox, and the caller must post the door to its owner now */
+    DOOR_TAKEN_POST,
+    DOOR_REFUSED /* there is no tenant; the mail is still the caller's */
 };
 
 ATOM_INLINE bool door_holds_mail(const void *head)
@@ -58,7 +60,7 @@ ATOM_INLINE bool door_holds_mail(const void *head)
     return (uintptr_t)head > (uintptr_t)DOOR_CLOSED;
 }
 
-/** A door without a tenant. */
+/** Makes a door without a tenant. */
 ATOM_INLINE void door_init(struct door *door)
 {
     door->ready.next = NULL;
@@ -69,12 +71,12 @@ ATOM_INLINE void door_init(struct door *door)
 }
 
 /**
- * Lets a tenant in. With `is_posted` the caller posts the door itself, next. Who may do this holds
- * the closed door alone.
+ * Gives the door to a tenant. With `is_posted` the caller posts the door next. The caller has the
+ * closed door to itself.
  */
 ATOM_INLINE void door_open(struct door *door, uint64_t ref, uint32_t owner, bool is_posted)
 {
-    atom32_store(&door->owner, owner, ATOM_RELEASE); /* partner: who looks at all doors */
+    atom32_store(&door->owner, owner, ATOM_RELEASE); /* partner: threads that scan all doors */
     atom64_store(&door->ref, ref, ATOM_RELAXED);
     atomptr_store(
         &door->inbox, is_posted ? DOOR_POSTED : DOOR_IDLE, ATOM_RELEASE); /* partner: door_push */
@@ -83,8 +85,8 @@ ATOM_INLINE void door_open(struct door *door, uint64_t ref, uint32_t owner, bool
 /**
  * Pushes a chain of mail, newest first. Any thread.
  *
- * The release publishes the mail's bytes to door_take*; the acquire pairs with door_open, so that
- * who must post sees the owner.
+ * The release publishes the mail's bytes to door_take_early and door_take_posted. The acquire pairs
+ * with door_open, so that a thread that must post the door sees its owner.
  */
 ATOM_INLINE enum door_result door_push_chain(struct door *door, struct door_mail *newest,
                                              struct door_mail *oldest)
@@ -105,11 +107,11 @@ ATOM_INLINE enum door_result door_push(struct door *door, struct door_mail *mail
 }
 
 /**
- * Makes sure that the owner looks at this door, without mail. Any thread.
+ * Makes the owner look at this door, without mail. Any thread.
  *
  * The caller has written a word that the owner reads after door_take_posted (its control bits).
- * Both sides write one word and read the other's, so all four operations are sequentially
- * consistent: if this finds the door posted, the owner has not yet looked and will see the word.
+ * Each side writes one word and reads the other's, so all four operations are sequentially
+ * consistent. If this finds the door posted, the owner has not looked yet and will see the word.
  */
 ATOM_INLINE enum door_result door_nudge(struct door *door)
 {
@@ -119,49 +121,53 @@ ATOM_INLINE enum door_result door_nudge(struct door *door)
     return idle == DOOR_CLOSED ? DOOR_REFUSED : DOOR_TAKEN;
 }
 
-/** Whether nobody has posted it. Owner only: others' answers are old at once. */
+/**
+ * Whether the door is not posted. Owner only: on other threads the answer may be outdated at once.
+ */
 ATOM_INLINE bool door_is_idle(const struct door *door)
 {
     return atomptr_load(&door->inbox, ATOM_RELAXED) == DOOR_IDLE;
 }
 
-/** Whether mail is inside. Owner only: others' answers are old at once. */
+/** Whether the inbox has mail. Owner only: on other threads the answer may be outdated at once. */
 ATOM_INLINE bool door_has_mail(const struct door *door)
 {
     return door_holds_mail(atomptr_load(&door->inbox, ATOM_ACQUIRE));
 }
 
-/** Rule 2: takes what is inside, newest first; NULL for nothing. Owner only. */
+/** Rule 2: takes the mail, newest first; NULL if there is none. Owner only. */
 ATOM_INLINE struct door_mail *door_take_early(struct door *door)
 {
     if (!door_has_mail(door))
         return NULL;
-    /* The door has mail, so it is posted and nobody but the owner can change that. */
+    /* The door has mail, so it is posted, and only the owner can change that. */
     return atomptr_exchange(&door->inbox, DOOR_POSTED, ATOM_ACQUIRE);
 }
 
-/** Rule 3: the door came out of the ready inbox. What is inside, newest first. Owner only. */
+/** Rule 3: takes the mail, newest first, after the door came out of the ready inbox. Owner only. */
 ATOM_INLINE struct door_mail *door_take_posted(struct door *door)
 {
-    void *head = atomptr_exchange(&door->inbox, DOOR_IDLE, ATOM_SEQ_CST); /* partner: nudge */
+    void *head = atomptr_exchange(&door->inbox, DOOR_IDLE, ATOM_SEQ_CST); /* partner: door_nudge */
     return door_holds_mail(head) ? head : NULL;
 }
 
 /**
- * Rule 4: closes for good. Gives what is inside, and whether a post is on its way. Owner only.
+ * Rule 4: closes the door. Returns the mail, and whether a post is on its way. Owner only.
  *
- * A nudge may have relied on that post, so who takes it reads the control word, closed or not.
+ * A nudge may have relied on that post, so the thread that receives the post reads the control
+ * word, whether the door is closed or not.
  */
 ATOM_INLINE struct door_mail *door_close(struct door *door, bool *is_posted)
 {
-    void *head = atomptr_exchange(&door->inbox, DOOR_CLOSED, ATOM_SEQ_CST); /* partner: nudge */
+    /* partner: door_nudge */
+    void *head = atomptr_exchange(&door->inbox, DOOR_CLOSED, ATOM_SEQ_CST);
     *is_posted = head != DOOR_IDLE;
     return door_holds_mail(head) ? head : NULL;
 }
 
 /**
- * Closes a door that was opened as posted, and that nobody has posted yet, if nothing is inside.
- * Otherwise it is as it was: rule 5, and who takes mail in has to see to that. Who opened it.
+ * Closes a door that was opened as posted but is not posted yet, if it has no mail. Otherwise
+ * changes nothing, and rule 5 applies to the mail. Only the thread that opened it.
  */
 ATOM_INLINE bool door_close_empty(struct door *door)
 {
@@ -169,7 +175,7 @@ ATOM_INLINE bool door_close_empty(struct door *door)
     return atomptr_compare_exchange(&door->inbox, &posted, DOOR_CLOSED, ATOM_SEQ_CST, ATOM_RELAXED);
 }
 
-/** Turns a chain around: oldest first. */
+/** Reverses a chain: oldest first. */
 ATOM_INLINE struct door_mail *door_reverse(struct door_mail *mail)
 {
     struct door_mail *reversed = NULL;

@@ -1,24 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Reading what others may take away, without a lock: when may it be freed?
+ * Grace periods: read a structure without a lock, and free what was removed from it when no reader
+ * can still see it.
  *
- * A reader says that it reads, and since when; who takes something out of a structure waits with
- * freeing it until nobody reads any more who could have found it. Time is a number that grows with
- * each stamp. A reader pays two stores and no read-modify-write that others could slow down; who
- * takes out pays, once for many things.
+ * A reader marks that it reads, and since when. A thread that removes something delays freeing it
+ * until no reader is left that could have found it. Time is a number that grows with each stamp. A
+ * reader pays two stores and no contended read-modify-write; the removing thread pays, once for
+ * many things.
  *
  * Rules, with a model in tests/explore:
- *   1. A reader follows links only between grace_enter and grace_leave, by sequentially consistent
- *      loads, and keeps no pointer afterwards.
- *   2. Links are written by sequentially consistent stores, and those by which a thing can be found
- *      are all gone before grace_stamp. A thing that is out may still lead to others, and to such that
- *      are out themselves.
- *   3. It may be freed when grace_oldest, called later, is not below the stamp; without a stamp, when
- *      grace_is_idle, called when the links are gone, says that nobody reads.
- * Why: of the reader's mark and the look at it, and of the link and the look at that, at least one
- * sees the other. A reader whose mark is not below the stamp began when all links were gone; one who
- * is not seen at all enters later, and finds them gone too. And who stands at a thing that is out
- * entered before that was out: it is seen by all who look for what is taken out afterwards.
+ * 1. A reader follows links only between grace_enter and grace_leave, by sequentially consistent
+ *    loads, and keeps no pointer afterwards.
+ * 2. Links are written by sequentially consistent stores. All links by which a thing can be found
+ *    are removed before grace_stamp. A removed thing may still link to others, including removed
+ *    ones.
+ * 3. A thing may be freed when grace_oldest, called later, is not below its stamp. Without a stamp
+ *    it may be freed when grace_is_idle, called after the links are removed, returns true.
+ *
+ * Why rule 3 is safe: of the reader's mark and the load of that mark, and of the link and the load
+ * of that link, at least one side sees the other. A reader whose mark is not below the stamp began
+ * after all links were removed. A reader that is not seen at all enters later, and also finds the
+ * links removed. A reader that is at a removed thing entered before that thing was removed, so it
+ * is seen by every thread that frees what was removed afterwards.
  *
  * Readers are never removed: they live as long as the structure is used.
  */
@@ -30,7 +33,7 @@
 #include "os/atomic.h"
 
 struct grace_reader {
-    atom64 since; /* 0: it reads nothing; written by the reader */
+    atom64 since; /* 0: it does not read; written by the reader */
     struct grace_reader *next;
 };
 
@@ -47,7 +50,7 @@ ATOM_INLINE void grace_init(struct grace *grace)
     atom32_init(&grace->reader_count, 0);
 }
 
-/** From now on this one may read. Any thread. */
+/** Registers a reader. Any thread. */
 ATOM_INLINE void grace_join(struct grace *grace, struct grace_reader *reader)
 {
     void *first = atomptr_load(&grace->readers, ATOM_RELAXED);
@@ -55,49 +58,50 @@ ATOM_INLINE void grace_join(struct grace *grace, struct grace_reader *reader)
     do {
         reader->next = first;
     } while (!atomptr_compare_exchange(
-        &grace->readers, &first, reader, ATOM_SEQ_CST, ATOM_RELAXED)); /* partner: oldest */
+        &grace->readers, &first, reader, ATOM_SEQ_CST, ATOM_RELAXED)); /* partner: grace_oldest */
     atom32_fetch_add(&grace->reader_count, 1, ATOM_RELAXED);
 }
 
-/** How many readers there are. Any thread. */
+/** Returns the number of readers. Any thread. */
 ATOM_INLINE uint32_t grace_readers(const struct grace *grace)
 {
     return atom32_load(&grace->reader_count, ATOM_RELAXED);
 }
 
-/** Begins to read. The reader's thread; not twice. */
+/** Begins to read. The reader's thread; does not nest. */
 ATOM_INLINE void grace_enter(struct grace *grace, struct grace_reader *reader)
 {
-    uint64_t now = atom64_load(&grace->now, ATOM_ACQUIRE); /* partner: stamp */
-    atom64_store(&reader->since, now, ATOM_SEQ_CST);       /* partner: oldest */
+    uint64_t now = atom64_load(&grace->now, ATOM_ACQUIRE); /* partner: grace_stamp */
+    atom64_store(&reader->since, now, ATOM_SEQ_CST);       /* partner: grace_oldest */
 }
 
-/** Has read. */
+/** Ends reading. The reader's thread. */
 ATOM_INLINE void grace_leave(struct grace_reader *reader)
 {
-    atom64_store(&reader->since, 0, ATOM_RELEASE); /* partner: oldest */
+    atom64_store(&reader->since, 0, ATOM_RELEASE); /* partner: grace_oldest */
 }
 
-/** The stamp of all that was taken out before. Any thread. */
+/** Returns the stamp of everything removed before this call. Any thread. */
 ATOM_INLINE uint64_t grace_stamp(struct grace *grace)
 {
-    return atom64_fetch_add(&grace->now, 1, ATOM_SEQ_CST) + 1; /* partner: enter */
+    return atom64_fetch_add(&grace->now, 1, ATOM_SEQ_CST) + 1; /* partner: grace_enter */
 }
 
-/** What has a stamp up to this one may be freed. Any thread. */
+/** Returns a bound: things with a stamp up to it may be freed. Any thread. */
 ATOM_INLINE uint64_t grace_oldest(const struct grace *grace)
 {
     uint64_t oldest = UINT64_MAX;
     const struct grace_reader *reader = atomptr_load(&grace->readers, ATOM_SEQ_CST);
     for (; reader; reader = reader->next) {
-        uint64_t since = atom64_load(&reader->since, ATOM_SEQ_CST); /* partners: enter, leave */
+        /* partners: grace_enter, grace_leave */
+        uint64_t since = atom64_load(&reader->since, ATOM_SEQ_CST);
         if (since && since < oldest)
             oldest = since;
     }
     return oldest;
 }
 
-/** Whether nobody reads now: what was taken out before may be freed. Any thread. */
+/** Whether no thread reads now. If so, what was removed before may be freed. Any thread. */
 ATOM_INLINE bool grace_is_idle(const struct grace *grace)
 {
     return grace_oldest(grace) == UINT64_MAX;

@@ -2,9 +2,10 @@
 /**
  * A stack with many producers and one consumer that takes everything at once.
  *
- * Push is one compare-exchange and never fails, waits for a consumer or allocates. There is no pop
- * of one node, hence no ABA: a node leaves only with all the others. Nodes belong to the caller and
- * are lent to the stack until taken. Used for ready actors, returned envelopes and ended children.
+ * A push is one compare-exchange; it never fails, waits or allocates. There is no pop of one node,
+ * and therefore no ABA problem: a node leaves only together with all others. Nodes belong to the
+ * caller and are lent to the stack until taken. Used for ready actors, returned envelopes and ended
+ * children.
  */
 #ifndef QUEUE_STACK_H
 #define QUEUE_STACK_H
@@ -27,9 +28,10 @@ ATOM_INLINE void stack_init(struct stack *stack)
 }
 
 /**
- * Pushes a chain, newest first: `newest` links down to `oldest`. Says whether the stack was empty.
+ * Pushes a chain, newest first: `newest` links down to `oldest`. Returns whether the stack was
+ * empty.
  *
- * Sequentially consistent, because what follows is a look at whether the consumer sleeps: see
+ * Sequentially consistent, because the caller then reads whether the consumer sleeps: see
  * sched/ready.h. Any thread.
  */
 ATOM_INLINE bool stack_push_chain(struct stack *stack, struct stack_node *newest,
@@ -49,13 +51,13 @@ ATOM_INLINE bool stack_push(struct stack *stack, struct stack_node *node)
     return stack_push_chain(stack, node, node);
 }
 
-/** Whether there is nothing to take now. Sequentially consistent: see sched/ready.h. Any thread. */
+/** Whether the stack is empty now. Sequentially consistent: see sched/ready.h. Any thread. */
 ATOM_INLINE bool stack_is_empty(const struct stack *stack)
 {
     return !atomptr_load(&stack->head, ATOM_SEQ_CST);
 }
 
-/** Takes everything, newest first; NULL when empty. Any thread, but one at a time sees each node. */
+/** Takes everything, newest first; NULL if empty. Any thread; each node is taken by one thread. */
 ATOM_INLINE struct stack_node *stack_take(struct stack *stack)
 {
     if (!atomptr_load(&stack->head, ATOM_RELAXED))
@@ -63,7 +65,7 @@ ATOM_INLINE struct stack_node *stack_take(struct stack *stack)
     return atomptr_exchange(&stack->head, NULL, ATOM_ACQUIRE); /* partner: stack_push_chain */
 }
 
-/** Turns a chain around: what stack_take gave becomes oldest first. */
+/** Reverses a chain: what stack_take returned becomes oldest first. */
 ATOM_INLINE struct stack_node *stack_reverse(struct stack_node *node)
 {
     struct stack_node *reversed = NULL;

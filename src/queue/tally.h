@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A sum to which several threads add, each through a part of its own.
+ * A sum to which several threads add, each through its own part.
  *
- * What a thread adds stays in its part, without a read-modify-write, until it has grown to a step;
- * then it is handed in. So threads that add and subtract a little do not meet. The sum alone is off
- * by less than a step for each part; with the parts it is exact when nobody adds, and off by at most
- * a step for each part that is being handed in.
+ * What a thread adds stays in its part, without a read-modify-write, until the part has grown to a
+ * step; then the part is added to the shared sum. So threads that add and subtract small amounts do
+ * not contend. The shared sum alone is off by less than a step for each part. Together with the
+ * parts it is exact while no thread adds, and otherwise off by at most a step for each part that is
+ * being flushed.
  *
- * A part has one writer at a time; all else may be called by any thread.
+ * A part has one writer at a time. Other functions: any thread.
  */
 #ifndef QUEUE_TALLY_H
 #define QUEUE_TALLY_H
@@ -17,11 +18,11 @@
 #include "os/atomic.h"
 
 struct tally {
-    atom64 handed_in; /* an int64_t; written by anybody */
+    atom64 handed_in; /* an int64_t; written by any thread */
 };
 
 struct tally_part {
-    atom64 held; /* an int64_t; written by the part's thread, read by any */
+    atom64 held; /* an int64_t; written by the part's thread, read by any thread */
 };
 
 ATOM_INLINE void tally_init(struct tally *tally)
@@ -34,24 +35,30 @@ ATOM_INLINE void tally_part_init(struct tally_part *part)
     atom64_init(&part->held, 0);
 }
 
-/** What the part holds. */
+/** Returns what the part holds. */
 ATOM_INLINE int64_t tally_held(const struct tally_part *part)
 {
     return (int64_t)atom64_load(&part->held, ATOM_RELAXED);
 }
 
-/** Hands in what a part holds. Its writer only. */
+/** Adds what a part holds to the shared sum. The part's writer only. */
 ATOM_INLINE void tally_flush(struct tally *tally, struct tally_part *part)
 {
     uint64_t held = atom64_load(&part->held, ATOM_RELAXED);
     if (!held)
         return;
-    /* First out of the part: who reads meanwhile misses it rather than counts it twice. */
+    /*
+     * Clear the part first: a concurrent reader then misses the amount rather than counting it
+     * twice.
+     */
     atom64_store(&part->held, 0, ATOM_RELAXED);
     atom64_fetch_add(&tally->handed_in, held, ATOM_RELEASE); /* partner: tally_read */
 }
 
-/** Adds, and hands in when the part has grown to `step` in either direction. Its writer only. */
+/**
+ * Adds, and flushes the part when it has grown to `step` in either direction. The part's writer
+ * only.
+ */
 ATOM_INLINE void tally_add(struct tally *tally, struct tally_part *part, int64_t amount,
                            int64_t step)
 {
@@ -61,13 +68,15 @@ ATOM_INLINE void tally_add(struct tally *tally, struct tally_part *part, int64_t
         tally_flush(tally, part);
 }
 
-/** The sum as the thread of this part sees it, without a look at the other parts. */
+/** Returns the sum as the thread of this part sees it, without the other parts. */
 ATOM_INLINE int64_t tally_near(const struct tally *tally, const struct tally_part *part)
 {
     return (int64_t)atom64_load(&tally->handed_in, ATOM_RELAXED) + tally_held(part);
 }
 
-/** The sum with all its parts: `count` of them, each `stride` bytes after the one before. */
+/**
+ * Returns the sum with all its parts: `count` of them, each `stride` bytes after the previous one.
+ */
 ATOM_INLINE int64_t tally_read(const struct tally *tally, const struct tally_part *first,
                                size_t count, size_t stride)
 {

@@ -2,25 +2,25 @@
 /**
  * How a worker is taken from a thread that is stuck in user code, and how the thread gets it back.
  *
- * A claim belongs to a thread. Before the thread calls user code it goes out, and it comes in when that
- * returns or calls the runtime; while it is out it touches nothing of its worker. Another thread may
- * take the worker then. Both ways are hot, so they are a plain store, and coming in also a load:
+ * A claim belongs to a thread. Before the thread calls user code it goes out. It comes in when the
+ * user code returns or calls the runtime. While it is out it touches nothing of its worker, and
+ * another thread, the taker, may take the worker. Going out and coming in are hot, so they are
+ * plain stores, and coming in also a load:
+ *     thread:  user = NULL;  half barrier;  load state
+ *     taker:   state = WANTED;  barrier in all threads;  load user
  *
- *     thread:  user = NULL;  half barrier;  look at state
- *     taker:   state = WANTED;  barrier in all threads;  look at user
- *
- * One of them sees the other. Who is in user code when the taker looks cannot come in without seeing
- * WANTED. Then both try to change the state by compare-exchange, and one wins:
- *
+ * At least one of them sees the other. A thread that is in user code when the taker looks cannot
+ * come in without seeing WANTED. Then both try to change the state by compare-exchange, and one
+ * wins:
  *     HELD    -> WANTED  a taker asks; one at a time
  *     WANTED  -> HELD    the thread has come in, or the taker has seen that it is not out
  *     WANTED  -> TAKEN   the taker has the worker
  *     TAKEN   -> HELD    the taker gives up before it has run anything
  *     TAKEN   -> BACK    the thread has come in, and waits
- *     BACK    -> HELD    who has the worker hands it to the thread that waits
+ *     BACK    -> HELD    the holder of the worker hands it to the thread that waits
  *
- * The state has a number, which each WANTED counts up: a taker that was overtaken must not take the next
- * one's WANTED for its own, because it has looked before that.
+ * The state contains a number, which each WANTED increments. A taker that was overtaken must not
+ * mistake a later taker's WANTED for its own, because it has loaded `user` before that.
  */
 #ifndef SCHED_CLAIM_H
 #define SCHED_CLAIM_H
@@ -40,7 +40,7 @@ ATOM_INLINE enum claim_state claim_state_of(uint32_t word)
     return (enum claim_state)(word % CLAIM_STATES);
 }
 
-/** The same number with another state. */
+/** Returns the word with the same number and another state. */
 ATOM_INLINE uint32_t claim_word(uint32_t word, enum claim_state state)
 {
     return word - word % CLAIM_STATES + (uint32_t)state;
@@ -52,15 +52,16 @@ ATOM_INLINE void claim_init(struct claim *claim)
     atom32_init(&claim->state, CLAIM_HELD);
 }
 
-/** From here on the thread touches nothing of its worker. Thread only. */
+/** Goes out: from here on the thread touches nothing of its worker. Thread only. */
 ATOM_INLINE void claim_go_out(struct claim *claim, void *user)
 {
     atomptr_store(&claim->user, user, ATOM_RELEASE); /* partner: claim_take */
 }
 
 /**
- * What a thread does that finds its claim wanted. True: the worker is its own still. False: it was taken,
- * and the thread must make who has it look at this claim, and wait until claim_is_held. Thread only.
+ * Called by a thread that finds its claim wanted. Returns true if the worker is still its own.
+ * False: the worker was taken. The thread must then make the holder of the worker look at this
+ * claim, and wait until claim_is_held. Thread only.
  */
 ATOM_INLINE bool claim_settle(struct claim *claim)
 {
@@ -76,12 +77,12 @@ ATOM_INLINE bool claim_settle(struct claim *claim)
     }
 }
 
-/** Back from user code. As claim_settle. Thread only. */
+/** Comes in from user code. Returns as claim_settle. Thread only. */
 ATOM_INLINE bool claim_come_in(struct claim *claim)
 {
     atomptr_store(&claim->user, NULL, ATOM_RELEASE);
     atom_half_barrier();
-    /* Acquire: somebody may have had the worker in hand, and given up. Partner: claim_give_up. */
+    /* Acquire: a taker may have held the worker and given up. Partner: claim_give_up. */
     uint32_t word = atom32_load(&claim->state, ATOM_ACQUIRE);
     if (__builtin_expect(claim_state_of(word) == CLAIM_HELD, 1))
         return true;
@@ -89,8 +90,8 @@ ATOM_INLINE bool claim_come_in(struct claim *claim)
 }
 
 /**
- * Takes the worker of a thread that is out: gives what runs in its user code. NULL: it is in the
- * runtime, or was taken before. Any thread.
+ * Takes the worker of a thread that is out. Returns what runs in its user code. NULL: the thread is
+ * in the runtime, or its worker is taken already. Any thread.
  */
 ATOM_INLINE void *claim_take(struct claim *claim)
 {
@@ -108,7 +109,10 @@ ATOM_INLINE void *claim_take(struct claim *claim)
     return NULL; /* it has come in */
 }
 
-/** Undoes claim_take. False: the thread waits by now, and must be handed its worker. Taker only. */
+/**
+ * Undoes claim_take. Returns false if the thread waits by now and must be handed its worker. Taker
+ * only.
+ */
 ATOM_INLINE bool claim_give_up(struct claim *claim)
 {
     uint32_t word = atom32_load(&claim->state, ATOM_RELAXED);
@@ -117,14 +121,16 @@ ATOM_INLINE bool claim_give_up(struct claim *claim)
                &claim->state, &word, claim_word(word, CLAIM_HELD), ATOM_RELEASE, ATOM_RELAXED);
 }
 
-/** Whether the thread waits for its worker. Who has the worker. */
+/** Whether the thread waits for its worker. Only the holder of the worker. */
 ATOM_INLINE bool claim_is_back(const struct claim *claim)
 {
-    /* Partner: claim_settle. */
+    /* partner: claim_settle */
     return claim_state_of(atom32_load(&claim->state, ATOM_ACQUIRE)) == CLAIM_BACK;
 }
 
-/** The worker is the thread's again; the caller wakes it. Who has the worker. */
+/**
+ * Hands the worker back to its thread. The caller wakes the thread. Only the holder of the worker.
+ */
 ATOM_INLINE void claim_hand(struct claim *claim)
 {
     uint32_t word = atom32_load(&claim->state, ATOM_RELAXED);
@@ -132,10 +138,10 @@ ATOM_INLINE void claim_hand(struct claim *claim)
         &claim->state, claim_word(word, CLAIM_HELD), ATOM_RELEASE); /* partner: claim_is_held */
 }
 
-/** Whether a thread that waits has its worker again. It may be WANTED by now. Thread only. */
+/** Whether a waiting thread has its worker again. The claim may be WANTED by then. Thread only. */
 ATOM_INLINE bool claim_is_held(const struct claim *claim)
 {
-    /* Partner: claim_hand. */
+    /* partner: claim_hand */
     return claim_state_of(atom32_load(&claim->state, ATOM_ACQUIRE)) != CLAIM_BACK;
 }
 

@@ -2,6 +2,7 @@
 #include "sched/loop.h"
 
 #include <assert.h>
+#include <troupe/limits.h>
 
 #include "base/assert.h"
 
@@ -23,7 +24,7 @@ void tr__loop_init(struct loop *loop, const struct loop_hooks *hooks, const tr_p
         .io_ratio = IO_RATIO,
         .round_min_ns = ROUND_MIN_NS,
         .slice_left = LOOP_NO_LIMIT,
-        .share = 1, /* until it is known how long turns take */
+        .share = 1, /* until the length of turns is known */
         .share_left = 1,
     };
     atom32_init(&loop->tick, 0);
@@ -39,7 +40,7 @@ void tr__loop_look_at_clock(struct loop *loop)
     atom64_store(&loop->seen_ns, (uint64_t)loop->now_ns, ATOM_RELAXED);
 }
 
-/* A new share, when the last turns have taken so long. */
+/* Returns the new share, when the last `turns` have taken so long. */
 static int32_t share_of(tr_time spent_ns, int32_t turns)
 {
     if (spent_ns * LOOP_CLOCK_TURNS <= LOOP_SHARE_NS * turns)
@@ -77,7 +78,10 @@ static void run_task(struct loop *loop, struct task *task, enum task_class class
 {
     uint32_t turns_max = loop->slice_left < TR_RUN_TURNS_MAX ? loop->slice_left : TR_RUN_TURNS_MAX;
     loop->class = class;
-    /* Others may go before this one comes back, if they are its like and it is not soon time for more. */
+    /*
+     * Lets other normal tasks run before this one returns (loop_next), if no high task waits and
+     * the slice does not end soon.
+     */
     bool is_alone =
         class == TASK_NORMAL && loop->queue.credit <= 0 && !loop->queue.classes[TASK_HIGH].first;
     if (is_alone && loop->slice_left >= LOOP_CLOCK_TURNS + TR_RUN_TURNS_MAX)
@@ -97,7 +101,7 @@ static void take_posts(struct loop *loop)
     }
 }
 
-/* Hands out what has completed, one by one: a hook may not come back. */
+/* Hands out completed operations one by one, because a hook may not return. */
 static void take_io(struct loop *loop)
 {
     if (!loop->io_done && loop->io_pending)
@@ -111,7 +115,7 @@ static void take_io(struct loop *loop)
     }
 }
 
-/* IO completions and IO tasks; then tasks get at least as much time as the ratio says. */
+/* Handles IO completions and IO tasks. Then tasks get at least as much time as the ratio says. */
 static void round_begin(struct loop *loop)
 {
     tr__loop_look_at_clock(loop);
@@ -124,7 +128,8 @@ static void round_begin(struct loop *loop)
     }
     if (loop->io_pending || loop->queue.classes[TASK_IO].first) {
         take_io(loop);
-        runqueue_even(&loop->queue); /* what no task has made ready is not what the first one has */
+        /* what no task has made ready must not count as made ready by the first one */
+        runqueue_even(&loop->queue);
         struct task *last = loop->queue.classes[TASK_IO].last;
         struct task *task;
         while (loop->slice_left && (task = runqueue_pop_class(&loop->queue, TASK_IO))) {
@@ -154,7 +159,7 @@ bool tr__loop_slice(struct loop *loop)
         if (!task) {
             if (!loop->io_pending && !loop->queue.classes[TASK_IO].first && !loop->wants_round)
                 return false;
-            /* Nothing else to do: IO need not wait for the round's end. */
+            /* Nothing else to do, so IO need not wait for the end of the round. */
             round_begin(loop);
             if (runqueue_is_empty(&loop->queue) && stack_is_empty(&loop->ready.posted) &&
                 !loop->wants_round)
@@ -172,8 +177,9 @@ bool tr__loop_has_work(const struct loop *loop)
 }
 
 /*
- * Whom this loop has woken needs a while to wake up, often more than a spin. If this one slept by then, the
- * answer would have to wake it in its turn, and so on; so it waits longer, as long as that pays.
+ * Returns how long to spin. A loop that this one has woken needs a while to wake up, often longer
+ * than a spin. If this loop slept by then, the answer would have to wake it in turn, and so on. So
+ * it spins longer, for as long as that pays.
  */
 static tr_time spin_time(struct loop *loop)
 {
@@ -196,7 +202,7 @@ static bool spin_until(struct loop *loop, tr_time end_ns, bool yields)
                 return true;
             atom_pause();
         }
-        if (yields) /* Who does it is no worker, and may want this CPU. */
+        if (yields) /* The thread that does the work is no worker, and may need this CPU. */
             loop->platform->yield(loop->platform);
         loop_step(loop);
         tr__loop_look_at_clock(loop);
@@ -204,8 +210,8 @@ static bool spin_until(struct loop *loop, tr_time end_ns, bool yields)
     return false;
 }
 
-/* True when a post came while spinning. */
-static bool spin(struct loop *loop)
+/* Returns true if a post came while spinning. */
+static bool loop_spin(struct loop *loop)
 {
     tr_time begin_ns = loop->now_ns;
     tr_time spin_ns = spin_time(loop);
@@ -216,7 +222,7 @@ static bool spin(struct loop *loop)
     bool has_come = spin_until(loop, end_ns, is_long && loop->await_ns);
     loop->has_woken = false;
     if (!has_come)
-        loop->await_ns = 0; /* it takes longer: not again for this one */
+        loop->await_ns = 0; /* it takes longer than that: do not spin for it again */
     bool was_longer = is_long && loop->now_ns >= begin_ns + loop->spin_ns;
     if (was_longer && has_come)
         loop->answer_vain = 0;
@@ -231,7 +237,7 @@ static bool spin(struct loop *loop)
 void tr__loop_rest(struct loop *loop, tr_time deadline_ns)
 {
     tr__loop_look_at_clock(loop);
-    if (spin(loop))
+    if (loop_spin(loop))
         return;
     tr_time idle_ns = loop->hooks->on_idle(loop);
     if (idle_ns < deadline_ns)
@@ -243,7 +249,7 @@ void tr__loop_rest(struct loop *loop, tr_time deadline_ns)
         loop->platform->park(loop->platform, loop->parker, deadline_ns);
         ready_rise(&loop->ready);
     }
-    /* Whatever ended the sleep, the next slice begins a round. */
+    /* The next slice begins a round, no matter what ended the sleep. */
     loop->round_end_ns = 0;
 }
 

@@ -2,10 +2,10 @@
 /**
  * The ready inbox of a worker, and how the worker sleeps without missing a post.
  *
- * Anybody posts nodes; the worker takes them all. A worker that finds nothing to do announces that
- * it sleeps, looks once more, and only then parks. A poster first pushes, then looks whether the
- * worker sleeps. Both sides write one word and read the other's, all four sequentially consistent,
- * so at least one of them sees the other: the wake-up cannot be lost.
+ * Any thread posts nodes; the worker takes them all. A worker that finds nothing to do announces
+ * sleep, looks once more, and only then parks. A poster first pushes, then checks whether the
+ * worker sleeps. Each side writes one word and reads the other's, and all four operations are
+ * sequentially consistent. So at least one side sees the other, and the wake-up cannot be lost.
  */
 #ifndef SCHED_READY_H
 #define SCHED_READY_H
@@ -15,7 +15,7 @@
 enum {
     READY_AWAKE,
     READY_ASLEEP,
-    READY_NUDGED /* awake, and must look around once more before it sleeps */
+    READY_NUDGED /* awake, and must look for work once more before it sleeps */
 };
 
 struct ready {
@@ -29,21 +29,21 @@ ATOM_INLINE void ready_init(struct ready *ready)
     atom32_init(&ready->sleep, READY_AWAKE);
 }
 
-/** Posts a node. True when the caller must wake the worker. Any thread. */
+/** Posts a node. Returns true if the caller must wake the worker. Any thread. */
 ATOM_INLINE bool ready_post(struct ready *ready, struct stack_node *node)
 {
     stack_push(&ready->posted, node);
     uint32_t asleep = READY_ASLEEP;
     if (atom32_load(&ready->sleep, ATOM_SEQ_CST) != asleep)
         return false;
-    /* Of several posters one wakes it. A plain exchange could wipe out a nudge. */
+    /* Of several posters one wakes it. A plain exchange could overwrite a nudge. */
     return atom32_compare_exchange(&ready->sleep, &asleep, READY_AWAKE, ATOM_SEQ_CST, ATOM_RELAXED);
 }
 
 /**
- * Makes the worker look around at what the caller has written before. True when the caller must
- * wake it. A worker that is awake may have looked already: the nudge stays until it wants to sleep.
- * Any thread.
+ * Makes the worker see what the caller has written before. Returns true if the caller must wake it.
+ * A worker that is awake may have looked already, so the nudge stays until the worker wants to
+ * sleep. Any thread.
  */
 ATOM_INLINE bool ready_nudge(struct ready *ready)
 {
@@ -51,8 +51,10 @@ ATOM_INLINE bool ready_nudge(struct ready *ready)
 }
 
 /**
- * After the park, whatever ended it. Worker only. Ordered before a look at the watch; an exchange,
- * because it must see what a nudge that it wipes out is about.
+ * Ends sleep, after the park returned for any reason. Worker only.
+ *
+ * Ordered before a load of the watch's state. An exchange, because it must see what a nudge that it
+ * overwrites has published.
  */
 ATOM_INLINE void ready_rise(struct ready *ready)
 {
@@ -60,8 +62,8 @@ ATOM_INLINE void ready_rise(struct ready *ready)
 }
 
 /**
- * Announces sleep. False when there is something to take after all, or when the worker was nudged
- * and must look around. Worker only.
+ * Announces sleep. Returns false if there is something to take, or if the worker was nudged and
+ * must look for work. Worker only.
  */
 ATOM_INLINE bool ready_doze(struct ready *ready)
 {
@@ -72,7 +74,7 @@ ATOM_INLINE bool ready_doze(struct ready *ready)
     return false;
 }
 
-/** Whether sleep is announced and nobody has posted or nudged since. Worker only. */
+/** Whether sleep is announced and no thread has posted or nudged since. Worker only. */
 ATOM_INLINE bool ready_is_asleep(const struct ready *ready)
 {
     return atom32_load(&ready->sleep, ATOM_SEQ_CST) == READY_ASLEEP;

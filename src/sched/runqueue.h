@@ -2,15 +2,16 @@
 /**
  * The run queues of one worker: tasks that are ready.
  *
- * High goes before normal, but not always: while both wait, normal tasks get at least one turn in
- * eight, counted in turns and not in runs, since a run may be one turn or many. IO tasks are apart:
- * the loop runs them in its IO phase. Owned by one worker; no atomics.
+ * High tasks run before normal ones, with a limit: while both wait, normal tasks get at least one
+ * turn in eight. Turns are counted and not runs, because a run may take one turn or many. IO tasks
+ * are separate: the loop runs them in its IO phase. Owned by one worker; no atomics.
  *
- * High and IO tasks are first come, first served. Normal ones are so too, but for this: what a task makes
- * ready runs next, in the order in which it was made ready, and before what earlier tasks have made ready
- * (docs/design/run-queue.md). So a message is handled while it is in the cache, and a tree of actors is
- * walked in depth. Whoever owns the queue ends that each so many turns (runqueue_even): what is left goes
- * behind all others, so that nobody waits longer for that than for a task that uses all of its turns.
+ * High and IO tasks are first come, first served. So are normal tasks, with one exception: what a
+ * task makes ready runs next, in the order in which it was made ready, and before what earlier
+ * tasks have made ready (docs/design/run-queue.md). So a message is handled while it is in the
+ * cache, and a tree of actors is walked depth first. The owner of the queue ends this after a
+ * number of turns (runqueue_even): what is left moves behind all other tasks, so that no task waits
+ * longer for it than for a task that uses all of its turns.
  */
 #ifndef SCHED_RUNQUEUE_H
 #define SCHED_RUNQUEUE_H
@@ -19,16 +20,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** What the scheduler runs; embedded in whatever that is. */
+/** What the scheduler runs; embedded in the thing that runs. */
 struct task {
     struct task *next;
 };
 
-/** Classes of tasks, and the lists of those that wait, in the order in which they go. */
+/** Classes of tasks, and the lists of waiting tasks, in the order in which they run. */
 enum task_class {
     TASK_HIGH,
-    TASK_NEXT, /* a list only: normal ones, made ready since a task was taken out */
-    TASK_SOON, /* the same: by tasks before it, those of the last one first */
+    TASK_NEXT, /* only a list: normal tasks, made ready since a task was taken out */
+    /* only a list: normal tasks, made ready by earlier tasks, those of the latest first */
+    TASK_SOON,
     TASK_NORMAL,
     TASK_IO,
     TASK_CLASSES
@@ -41,10 +43,10 @@ struct runqueue {
         struct task *first;
         struct task *last;
     } classes[TASK_CLASSES];
-    int64_t credit; /* turns that high has had beyond its share */
+    int64_t credit; /* turns that high tasks have had beyond their share */
 };
 
-/** Puts a task that is in no list behind those of its class: TASK_HIGH, TASK_NORMAL or TASK_IO. */
+/** Adds a task that is in no list at the end of its class: TASK_HIGH, TASK_NORMAL or TASK_IO. */
 static inline void runqueue_push(struct runqueue *queue, struct task *task, enum task_class class)
 {
     enum task_class list = class == TASK_NORMAL ? TASK_NEXT : class;
@@ -64,7 +66,7 @@ static inline struct task *runqueue_pop_class(struct runqueue *queue, enum task_
     return task;
 }
 
-/** Takes out the task after `previous` (NULL: the first), of which `next` is the one behind it. */
+/** Takes out the task after `previous` (NULL: the first). `next` is the task after it. */
 static inline void runqueue_take_out(struct runqueue *queue, enum task_class class,
                                      struct task *previous, struct task *next)
 {
@@ -76,7 +78,7 @@ static inline void runqueue_take_out(struct runqueue *queue, enum task_class cla
         queue->classes[class].last = previous;
 }
 
-/** All of one list goes behind all of another. */
+/** Moves all tasks of one list to the end of another. */
 static inline void runqueue_append(struct runqueue *queue, enum task_class to, enum task_class from)
 {
     struct task *first = queue->classes[from].first;
@@ -90,7 +92,7 @@ static inline void runqueue_append(struct runqueue *queue, enum task_class to, e
     queue->classes[from].first = NULL;
 }
 
-/** `first` and what was made ready after it go before what was so earlier. */
+/** Moves `first`, and what was made ready after it, before what was made ready earlier. */
 static inline void runqueue_bring(struct runqueue *queue, struct task *first)
 {
     queue->classes[TASK_NEXT].last->next = queue->classes[TASK_SOON].first;
@@ -99,7 +101,10 @@ static inline void runqueue_bring(struct runqueue *queue, struct task *first)
     queue->classes[TASK_SOON].first = first;
 }
 
-/** What runs have made ready goes behind all others: then each is in the list of its class. */
+/**
+ * Moves what runs have made ready behind all other tasks. Then each task is in the list of its
+ * class.
+ */
 static inline void runqueue_even(struct runqueue *queue)
 {
     runqueue_append(queue, TASK_SOON, TASK_NEXT);
@@ -112,7 +117,7 @@ static inline bool runqueue_has_normal(const struct runqueue *queue)
            queue->classes[TASK_NORMAL].first;
 }
 
-/** The next normal task while a task runs, whose place it takes; NULL for none. */
+/** Returns the next normal task while a task runs, whose place it takes; NULL if there is none. */
 static inline struct task *runqueue_pop_next(struct runqueue *queue)
 {
     struct task *task = queue->classes[TASK_NEXT].first;
@@ -126,10 +131,13 @@ static inline struct task *runqueue_pop_next(struct runqueue *queue)
     return task;
 }
 
-/** The next task that is no IO task, and its class; NULL for none. While no task runs. */
+/**
+ * Returns the next task that is no IO task, and its class; NULL if there is none. Not while a task
+ * runs.
+ */
 static inline struct task *runqueue_pop(struct runqueue *queue, enum task_class *class)
 {
-    /* These were made ready by no task. */
+    /* No task made these ready. */
     runqueue_append(queue, TASK_NORMAL, TASK_NEXT);
     bool has_normal = runqueue_has_normal(queue);
     if (queue->classes[TASK_HIGH].first && (!has_normal || queue->credit <= 0)) {
@@ -142,7 +150,7 @@ static inline struct task *runqueue_pop(struct runqueue *queue, enum task_class 
     return has_normal ? runqueue_pop_next(queue) : NULL;
 }
 
-/** After a task of that class ran so many turns. */
+/** Accounts for a task of this class that ran for so many turns. */
 static inline void runqueue_charge(struct runqueue *queue, enum task_class class, uint32_t turns)
 {
     if (queue->classes[TASK_NEXT].first) {

@@ -37,26 +37,26 @@ bool tr__watch_look(struct watch *watch, tr_time now_ns)
     return report->on_look && report->on_look(report->context, now_ns);
 }
 
-/* Gives a tick to every loop that is awake. True when there was one. */
-static bool tick(struct watch *watch)
+/* Gives a tick to every loop that is awake. Returns true if there was one. */
+static bool watch_tick(struct watch *watch)
 {
     bool is_busy = false;
     for (size_t i = 0; i < watch->loop_count; i++) {
         struct loop *loop = watch->loops[i];
         if (atom32_load(&loop->ready.sleep, ATOM_SEQ_CST) == READY_ASLEEP)
             continue;
-        /* The watch alone writes it; nothing is published by it. */
+        /* Only the watch writes it, and it publishes nothing. */
         atom32_store(&loop->tick, atom32_load(&loop->tick, ATOM_RELAXED) + 1, ATOM_RELAXED);
         is_busy = true;
     }
     return is_busy;
 }
 
-/* Sleeps until a loop rouses it. The announcement and the last look mirror watch_rouse. */
-static void doze(struct watch *watch)
+/* Sleeps until a loop wakes it. The announcement and the last look pair with watch_rouse. */
+static void watch_doze(struct watch *watch)
 {
     atom32_exchange(&watch->is_asleep, 1, ATOM_SEQ_CST);
-    if (!tick(watch) && !atom32_load(&watch->is_over, ATOM_SEQ_CST))
+    if (!watch_tick(watch) && !atom32_load(&watch->is_over, ATOM_SEQ_CST))
         watch->platform->park(watch->platform, watch->parker, TR_NEVER);
     atom32_store(&watch->is_asleep, 0, ATOM_SEQ_CST);
 }
@@ -71,17 +71,20 @@ static void watch_main(void *context)
         platform->park(platform, watch->parker, now_ns + WATCH_TICK_NS);
         now_ns = platform->mono_now(platform);
         watch->ticks++;
-        /* Before the tick: what stood still until here did so over the last one. */
+        /*
+         * Before the tick: a loop that has not changed until here has not changed during the last
+         * tick.
+         */
         bool is_needed = tr__watch_look(watch, now_ns);
-        if (tick(watch) || is_needed) {
+        if (watch_tick(watch) || is_needed) {
             patience = WATCH_PATIENCE;
         } else if (--patience <= 0) {
-            doze(watch);
+            watch_doze(watch);
             patience = WATCH_PATIENCE;
             now_ns = platform->mono_now(platform);
         }
     }
-    /* A turn that was reported, and was the last one, has ended too. */
+    /* If the last turn was reported, report that it has ended. */
     (void)tr__watch_look(watch, platform->mono_now(platform));
 }
 

@@ -2,13 +2,13 @@
 /**
  * The watch: a thread that gives every awake loop a tick each millisecond.
  *
- * A loop reads no clock between two turns; the tick is how it knows that time has passed, so that a
- * run of slow turns ends after about a millisecond and not after 64 turns. When all loops have slept
- * for a while the watch sleeps too, without a timeout: an idle system wakes nobody.
+ * A loop reads no clock between two turns. The tick is how it knows that time has passed, so that a
+ * run of slow turns ends after about a millisecond and not after 64 turns. When all loops have
+ * slept for a while the watch sleeps too, without a timeout, so an idle system causes no wake-ups.
  *
- * It also notices a loop that does not get on. A run ends with the first turn that ends after a tick,
- * and is counted then; so a loop that is awake and has counted nothing over several ticks is in one
- * turn all the time. That is how long turns are found without a clock, or anything else, per turn.
+ * The watch also notices a loop that makes no progress. A run ends with the first turn that ends
+ * after a tick, and is counted then. So a loop that is awake and has counted nothing over several
+ * ticks has been in one turn all the time. This finds long turns at no cost per turn.
  */
 #ifndef SCHED_WATCH_H
 #define SCHED_WATCH_H
@@ -18,23 +18,25 @@
 #define WATCH_TICK_NS TR_MILLISECOND
 enum {
     WATCH_PATIENCE = 100, /* ticks without an awake loop before the watch sleeps */
-    WATCH_LOOKS_MIN = 3,  /* that must find a loop at the same step: a late watch proves nothing */
-    WATCH_GROWTH = 10     /* each report of the same turn comes so many times later than the last */
+    /* looks that must find a loop at the same step, because a late watch proves nothing */
+    WATCH_LOOKS_MIN = 3,
+    WATCH_GROWTH = 10 /* factor between the times of two reports of the same turn */
 };
 
-/** What the watch reports, and to whom. */
+/** What the watch reports, and the functions that receive it. */
 struct watch_report {
     tr_time stall_ns; /* how long a turn may take; 0: nothing is reported */
     /**
-     * A loop has been in one turn for this long so far, or (is_over) one of which that was said has
-     * ended. False: it is in no turn. On the watch's thread.
+     * A loop has been in one turn for this long so far, or (is_over) a reported turn has ended.
+     * Returns false if the loop is in no turn. On the watch's thread.
      */
     bool (*on_stall)(void *context, struct loop *loop, tr_time duration_ns, bool is_over);
     void *context;
-    tr_time handoff_ns; /* how long a turn may take before on_stuck is called; 0: that is never */
-    /** A loop has been at the same step (loop_steps) for that long; again at each tick. */
+    /* how long a turn may take before on_stuck is called; 0: it is never called */
+    tr_time handoff_ns;
+    /** A loop has been at the same step (loop_steps) for handoff_ns. Called again at each tick. */
     void (*on_stuck)(void *context, struct loop *loop, uint64_t steps, tr_time now_ns);
-    /** After each look at all loops; may be NULL. True: the watch must not sleep. */
+    /** Called after each look at all loops; may be NULL. True: the watch must not sleep. */
     bool (*on_look)(void *context, tr_time now_ns);
 };
 
@@ -54,12 +56,15 @@ struct watch {
 TR_MUST_CHECK tr_status tr__watch_start(struct watch *watch, const tr_platform *platform,
                                         struct loop **loops, size_t loop_count,
                                         const struct watch_report *report);
-/** Looks which loops get on, and reports; what its thread does at each tick. As on_look. */
+/**
+ * Checks which loops make progress, and reports. The watch's thread does this at each tick. Returns
+ * as on_look.
+ */
 bool tr__watch_look(struct watch *watch, tr_time now_ns);
-/** Ends and joins it. A watch of all zero was never started. */
+/** Stops and joins the thread. A watch of all zero was never started; then this does nothing. */
 void tr__watch_stop(struct watch *watch);
 
-/** A loop goes on after sleep: the watch must be awake too. Any thread. */
+/** Wakes the watch, because a loop continues after sleep. Any thread. */
 static inline void watch_rouse(struct watch *watch)
 {
     if (atom32_load(&watch->is_asleep, ATOM_SEQ_CST) &&

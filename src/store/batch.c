@@ -3,6 +3,7 @@
  * Batches: an arena with a list of writes in it.
  */
 #include "store/batch.h"
+
 #include "store/core.h"
 
 #include "base/assert.h"
@@ -15,10 +16,10 @@ struct store_chunk {
 };
 
 enum {
-    CHUNK_FIRST = 1024, /* The batch, a handful of writes and a small state. */
+    CHUNK_FIRST = 1024, /* Enough for the batch, a handful of writes and a small state. */
     CHUNK_NEXT = 4096,
     BATCH_PAGES = 2,   /* the row of the actor and its index */
-    OP_PAGES = 2,      /* a leaf, and another one when that is full or has an index */
+    OP_PAGES = 2,      /* a leaf, and another one if that is full or has an index */
     DESTROY_PAGES = 8, /* a leaf of each table */
 };
 
@@ -65,7 +66,7 @@ void *tr__store_batch_alloc(struct store_batch *batch, size_t size)
         struct store_chunk *chunk = source_resize(&batch->source, NULL, chunk_size);
         if (!chunk)
             return NULL;
-        if (is_alone) { /* What is free of the newest one stays in use. */
+        if (is_alone) { /* The rest of the newest chunk stays in use. */
             chunk->next = batch->chunks->next;
             batch->chunks->next = chunk;
             return chunk->memory;
@@ -101,8 +102,8 @@ bool tr__store_batch_is_empty(const struct store_batch *batch)
     return !batch->first;
 }
 
-/* Appends a write; the key is copied, the value is not. */
-static tr_status add(struct store_batch *batch, const struct store_op *op)
+/* Appends a write. The key is copied, the value is not. */
+static tr_status batch_add(struct store_batch *batch, const struct store_op *op)
 {
     TR_ASSERT(!batch->on_done);
     struct store_op *made = tr__store_batch_alloc(batch, sizeof *made + op->key.size);
@@ -135,8 +136,8 @@ tr_status tr__store_put_state(struct store_batch *batch, uint32_t version, tr_by
 {
     if (state.size > TR_STATE_MAX + STORE_FRONT_MAX)
         return TR_TOO_LARGE;
-    return add(batch,
-               &(struct store_op){.kind = STORE_PUT_STATE, .version = version, .value = state});
+    return batch_add(
+        batch, &(struct store_op){.kind = STORE_PUT_STATE, .version = version, .value = state});
 }
 
 static tr_status check_key(tr_bytes key)
@@ -153,13 +154,14 @@ tr_status tr__store_kv_put(struct store_batch *batch, tr_bytes key, tr_bytes val
         return status;
     if (value.size > TR_KV_VALUE_MAX)
         return TR_TOO_LARGE;
-    return add(batch, &(struct store_op){.kind = STORE_KV_PUT, .key = key, .value = value});
+    return batch_add(batch, &(struct store_op){.kind = STORE_KV_PUT, .key = key, .value = value});
 }
 
 tr_status tr__store_kv_delete(struct store_batch *batch, tr_bytes key)
 {
     tr_status status = check_key(key);
-    return status ? status : add(batch, &(struct store_op){.kind = STORE_KV_DELETE, .key = key});
+    return status ? status
+                  : batch_add(batch, &(struct store_op){.kind = STORE_KV_DELETE, .key = key});
 }
 
 tr_status tr__store_kv_delete_range(struct store_batch *batch, tr_bytes from, tr_bytes to)
@@ -174,7 +176,8 @@ tr_status tr__store_kv_delete_range(struct store_batch *batch, tr_bytes from, tr
         memcpy(copy, to.data, to.size);
         end = (tr_bytes){copy, to.size};
     }
-    return add(batch, &(struct store_op){.kind = STORE_KV_DELETE_RANGE, .key = from, .value = end});
+    return batch_add(batch,
+                     &(struct store_op){.kind = STORE_KV_DELETE_RANGE, .key = from, .value = end});
 }
 
 tr_status tr__store_alarm_set(struct store_batch *batch, const char *name, tr_time due_wall_ns,
@@ -184,19 +187,19 @@ tr_status tr__store_alarm_set(struct store_batch *batch, const char *name, tr_ti
     tr_status status = check_name(name, TR_ALARM_NAME_MAX, &op.key);
     if (status)
         return status;
-    return bytes.size > TR_ALARM_BYTES_MAX ? TR_TOO_LARGE : add(batch, &op);
+    return bytes.size > TR_ALARM_BYTES_MAX ? TR_TOO_LARGE : batch_add(batch, &op);
 }
 
 tr_status tr__store_alarm_clear(struct store_batch *batch, const char *name)
 {
     struct store_op op = {.kind = STORE_ALARM_CLEAR};
     tr_status status = check_name(name, TR_ALARM_NAME_MAX, &op.key);
-    return status ? status : add(batch, &op);
+    return status ? status : batch_add(batch, &op);
 }
 
 tr_status tr__store_alarm_clear_all(struct store_batch *batch)
 {
-    return add(batch, &(struct store_op){.kind = STORE_ALARM_CLEAR_ALL});
+    return batch_add(batch, &(struct store_op){.kind = STORE_ALARM_CLEAR_ALL});
 }
 
 tr_status tr__store_queue_push(struct store_batch *batch, const char *queue, uint64_t id,
@@ -208,14 +211,14 @@ tr_status tr__store_queue_push(struct store_batch *batch, const char *queue, uin
         return status;
     if (id > STORE_NUMBER_MAX)
         return TR_INVALID_ARGUMENT;
-    return bytes.size > TR_QUEUE_ITEM_MAX ? TR_TOO_LARGE : add(batch, &op);
+    return bytes.size > TR_QUEUE_ITEM_MAX ? TR_TOO_LARGE : batch_add(batch, &op);
 }
 
 tr_status tr__store_queue_remove(struct store_batch *batch, const char *queue, uint64_t id)
 {
     struct store_op op = {.kind = STORE_QUEUE_REMOVE, .number = id};
     tr_status status = check_name(queue, TR_QUEUE_NAME_MAX, &op.key);
-    return status ? status : add(batch, &op);
+    return status ? status : batch_add(batch, &op);
 }
 
 tr_status tr__store_event_append(struct store_batch *batch, uint64_t expected, tr_bytes event)
@@ -224,13 +227,13 @@ tr_status tr__store_event_append(struct store_batch *batch, uint64_t expected, t
         return TR_TOO_LARGE;
     if (expected >= STORE_NUMBER_MAX)
         return TR_INVALID_ARGUMENT;
-    return add(batch,
-               &(struct store_op){.kind = STORE_EVENT_APPEND, .number = expected, .value = event});
+    return batch_add(
+        batch, &(struct store_op){.kind = STORE_EVENT_APPEND, .number = expected, .value = event});
 }
 
 tr_status tr__store_event_trim(struct store_batch *batch, uint64_t sequence)
 {
-    return add(batch, &(struct store_op){.kind = STORE_EVENT_TRIM, .number = sequence});
+    return batch_add(batch, &(struct store_op){.kind = STORE_EVENT_TRIM, .number = sequence});
 }
 
 tr_status tr__store_snapshot_put(struct store_batch *batch, uint64_t sequence, uint32_t version,
@@ -240,7 +243,7 @@ tr_status tr__store_snapshot_put(struct store_batch *batch, uint64_t sequence, u
         return TR_TOO_LARGE;
     if (sequence > STORE_NUMBER_MAX)
         return TR_INVALID_ARGUMENT;
-    return add(
+    return batch_add(
         batch,
         &(struct store_op){
             .kind = STORE_SNAPSHOT_PUT, .number = sequence, .version = version, .value = bytes});
@@ -248,7 +251,7 @@ tr_status tr__store_snapshot_put(struct store_batch *batch, uint64_t sequence, u
 
 tr_status tr__store_snapshot_trim(struct store_batch *batch, uint64_t sequence)
 {
-    return add(batch, &(struct store_op){.kind = STORE_SNAPSHOT_TRIM, .number = sequence});
+    return batch_add(batch, &(struct store_op){.kind = STORE_SNAPSHOT_TRIM, .number = sequence});
 }
 
 tr_status tr__store_shape_put(struct store_batch *batch, uint64_t number, tr_bytes text)
@@ -268,17 +271,18 @@ tr_status tr__store_page_put(struct store_batch *batch, uint64_t number, tr_byte
 {
     if (number == 0 || number > STORE_NUMBER_MAX || page.size != STORE_PAGE_SIZE)
         return TR_INVALID_ARGUMENT;
-    return add(batch, &(struct store_op){.kind = STORE_PAGE_PUT, .number = number, .value = page});
+    return batch_add(batch,
+                     &(struct store_op){.kind = STORE_PAGE_PUT, .number = number, .value = page});
 }
 
 tr_status tr__store_doom(struct store_batch *batch)
 {
-    return add(batch, &(struct store_op){.kind = STORE_DOOM});
+    return batch_add(batch, &(struct store_op){.kind = STORE_DOOM});
 }
 
 tr_status tr__store_destroy(struct store_batch *batch)
 {
-    tr_status status = add(batch, &(struct store_op){.kind = STORE_DESTROY});
+    tr_status status = batch_add(batch, &(struct store_op){.kind = STORE_DESTROY});
     if (status == TR_OK) {
         batch->is_destroy = true;
         batch->pages += DESTROY_PAGES;

@@ -1,103 +1,122 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * What a batch and an entry look like inside: for the store and its drivers.
- */
+/** Batches: all writes of one part of a turn, which are stored on disk together or not at all. */
 #ifndef STORE_BATCH_H
 #define STORE_BATCH_H
 
-#include "store/store.h"
+#include <troupe/message.h>
+#include <troupe/status.h>
 
-#include "os/atomic.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-/** Kind, a NUL, key: what a driver knows an actor by. */
-#define STORE_NAME_MAX (TR_NAME_MAX + 1 + TR_KEY_MAX)
+struct store_batch;
+struct store_entry;
+struct store_op;
 
-/** The greatest id of a queue and number of an event: what a signed number of 64 bits holds. */
-#define STORE_NUMBER_MAX ((uint64_t)INT64_MAX)
-
-enum store_op_kind {
-    STORE_PUT_STATE,       /* version, value */
-    STORE_KV_PUT,          /* key, value */
-    STORE_KV_DELETE,       /* key */
-    STORE_KV_DELETE_RANGE, /* key: from; value: to */
-    STORE_ALARM_SET,       /* key: its name; due, value */
-    STORE_ALARM_CLEAR,     /* key: its name */
-    STORE_ALARM_CLEAR_ALL, /* */
-    STORE_QUEUE_PUSH,      /* key: of the queue; number: id; value */
-    STORE_QUEUE_REMOVE,    /* key: of the queue; number: id */
-    STORE_EVENT_APPEND,    /* number: the expected one; value */
-    STORE_EVENT_TRIM,      /* number */
-    STORE_SNAPSHOT_PUT,    /* number, version, value */
-    STORE_SNAPSHOT_TRIM,   /* number */
-    STORE_PAGE_PUT,        /* number; value */
-    STORE_DOOM,            /* */
-    STORE_DESTROY,         /* */
-};
-
-struct store_op {
-    struct store_op *next;
-    enum store_op_kind kind;
-    uint32_t version;
-    uint64_t number;
-    tr_time due_wall_ns;
-    tr_bytes key;
-    tr_bytes value;
-};
-
-struct store_chunk;
-
-struct store_batch {
-    struct store_batch *next;  /* of those that were submitted together */
-    struct store_entry *entry; /* untouched unless it is submitted */
-    struct memory_source source;
-    struct store_op *first;
+/** Makes an empty batch. TR_NO_MEMORY. One thread at a time. */
+TR_MUST_CHECK tr_status tr__store_batch_new(struct store_entry *entry, struct store_batch **batch);
+/** Frees a batch that was never submitted, or whose on_done was called. NULL does nothing. */
+void tr__store_batch_free(struct store_batch *batch);
+/**
+ * Returns memory for values, aligned to 16, not zeroed, which lives as long as the batch. NULL: out
+ * of memory.
+ */
+void *tr__store_batch_alloc(struct store_batch *batch, size_t size);
+/** A position in a batch. All zero is its beginning. */
+struct store_batch_mark {
     struct store_op *last;
-    struct store_op *shapes; /* number, value: of the store, whatever becomes of the actor */
-    tr_status status;        /* the driver's verdict; TR_OK before it */
-    void (*on_done)(void *context, struct store_batch *batch, tr_status status);
-    void *context;
-    size_t pages;               /* of the database that it changes, about */
-    bool is_destroy;            /* it destroys its actor */
-    struct store_chunk *chunks; /* the newest first; the last one holds the batch itself */
-    char *free;                 /* of the newest chunk */
-    char *free_end;
+    size_t pages;
 };
+struct store_batch_mark tr__store_batch_mark(const struct store_batch *batch);
+/** Removes what was added after the mark, which must be of this batch. */
+void tr__store_batch_cut(struct store_batch *batch, struct store_batch_mark mark);
+/** Whether the batch has no writes. Submitting it would still check the generation. */
+bool tr__store_batch_is_empty(const struct store_batch *batch);
 
-/** What the committing thread knows of an actor's row, so that it need not read it each time. */
-struct store_known {
-    bool is_known; /* False: all of the rest says nothing. */
-    bool is_there;
-    bool has_state;
-    bool is_doomed;
-    int64_t id; /* of the row */
-    uint32_t version;
-    uint64_t sequence;      /* of the last event */
-    uint64_t state_sum;     /* of the state's bytes */
-    unsigned char seal[24]; /* as it is in the row */
-};
+/*
+ * Each of these functions adds one write to a batch. Writes take effect in the order of the calls.
+ *
+ * Names and keys are copied. Values are lent until the batch is freed: use memory of
+ * tr__store_batch_alloc where nothing else lives that long. TR_NO_MEMORY. TR_TOO_LARGE where a
+ * limit of troupe/limits.h is named (TR_INVALID_ARGUMENT for an empty name). After an error the
+ * batch is unchanged.
+ */
 
-struct store_entry {
-    struct store *store;
-    struct store_generation generation;
-    atom32 is_current; /* Written under the store's lock, read by anybody. */
-    atom32 is_ready;   /* The same. */
-    atom32 is_broken;  /* One of its batches failed; written by the committing thread. */
+/** Sets the state: at most TR_STATE_MAX bytes, plus STORE_FRONT_MAX. */
+TR_MUST_CHECK tr_status tr__store_put_state(struct store_batch *batch, uint32_t version,
+                                            tr_bytes state);
 
-    /* Under the store's lock. */
-    struct store_entry *next;      /* in its bucket */
-    struct store_entry *successor; /* the next one of the same name, while it is not ready */
-    bool is_in_table;
-    bool is_left;
-    bool is_refused;           /* Another one came before it left: what waits is not committed. */
-    uint32_t pending;          /* submitted and not told of */
-    uint32_t destroys_pending; /* of these, in store.destroys */
+/** Sets a key: TR_KV_KEY_MAX, TR_KV_VALUE_MAX. A key has at least one byte, of any value. */
+TR_MUST_CHECK tr_status tr__store_kv_put(struct store_batch *batch, tr_bytes key, tr_bytes value);
+TR_MUST_CHECK tr_status tr__store_kv_delete(struct store_batch *batch, tr_bytes key);
+/**
+ * Deletes all keys from `from` on and before `to`, compared as bytes. A bound without bytes is no
+ * bound.
+ */
+TR_MUST_CHECK tr_status tr__store_kv_delete_range(struct store_batch *batch, tr_bytes from,
+                                                  tr_bytes to);
 
-    void (*on_ready)(void *context, struct store_entry *entry);
-    void *context;
-    struct store_known known; /* The committing thread's. */
-    uint64_t hash;            /* of the name */
-    size_t name_size;
-    unsigned char name[];
-};
+/**
+ * Sets an alarm, and replaces the one of that name: TR_ALARM_NAME_MAX, TR_ALARM_BYTES_MAX. If an
+ * actor gets more than TR_ALARMS_MAX alarms, the batch fails with TR_LIMIT.
+ */
+TR_MUST_CHECK tr_status tr__store_alarm_set(struct store_batch *batch, const char *name,
+                                            tr_time due_wall_ns, tr_bytes bytes);
+TR_MUST_CHECK tr_status tr__store_alarm_clear(struct store_batch *batch, const char *name);
+TR_MUST_CHECK tr_status tr__store_alarm_clear_all(struct store_batch *batch);
+
+/**
+ * Adds an item to a queue: TR_QUEUE_NAME_MAX, TR_QUEUE_ITEM_MAX. Lower ids come first; an existing
+ * id is replaced. If a queue gets more than TR_QUEUE_MAX items, the batch fails with TR_LIMIT.
+ */
+TR_MUST_CHECK tr_status tr__store_queue_push(struct store_batch *batch, const char *queue,
+                                             uint64_t id, tr_bytes bytes);
+TR_MUST_CHECK tr_status tr__store_queue_remove(struct store_batch *batch, const char *queue,
+                                               uint64_t id);
+
+/**
+ * Appends the event with the number `expected + 1`: at most TR_EVENT_MAX bytes. If the highest
+ * number so far, including trimmed events, is not `expected`, the batch fails with TR_STALE. The
+ * first event is 1.
+ */
+TR_MUST_CHECK tr_status tr__store_event_append(struct store_batch *batch, uint64_t expected,
+                                               tr_bytes event);
+/** Deletes the events up to and including this one. The highest number stays. */
+TR_MUST_CHECK tr_status tr__store_event_trim(struct store_batch *batch, uint64_t sequence);
+/** Stores a snapshot, at most TR_STATE_MAX bytes, that includes all events up to `sequence`. */
+TR_MUST_CHECK tr_status tr__store_snapshot_put(struct store_batch *batch, uint64_t sequence,
+                                               uint32_t version, tr_bytes bytes);
+/** Deletes the snapshots with numbers up to and including this one. */
+TR_MUST_CHECK tr_status tr__store_snapshot_trim(struct store_batch *batch, uint64_t sequence);
+
+/**
+ * Stores a shape: the text that says how to read values with this number, 1 to STORE_NUMBER_MAX, in
+ * their front. It belongs to the store and not to the actor: it stays when the actor is destroyed.
+ * It replaces a shape with the same number.
+ */
+TR_MUST_CHECK tr_status tr__store_shape_put(struct store_batch *batch, uint64_t number,
+                                            tr_bytes text);
+
+/**
+ * Stores a page of the actor's own database (store/sql.h): STORE_PAGE_SIZE bytes. The first page is
+ * 1.
+ */
+TR_MUST_CHECK tr_status tr__store_page_put(struct store_batch *batch, uint64_t number,
+                                           tr_bytes page);
+
+/**
+ * Marks this actor to be destroyed, and clears its alarms. Its other data stays until
+ * tr__store_destroy, so that the entry can still read it. The mark stays until then: a later entry
+ * that finds store_state.is_doomed begins with a tr__store_destroy, and opening a store destroys
+ * all marked actors.
+ */
+TR_MUST_CHECK tr_status tr__store_doom(struct store_batch *batch);
+/**
+ * Deletes everything of this actor. What is added afterwards belongs to a new actor of the name. If
+ * the actor has more than a few rows, the name becomes free with this batch, and the rows are
+ * deleted in small parts after later commits.
+ */
+TR_MUST_CHECK tr_status tr__store_destroy(struct store_batch *batch);
 
 #endif

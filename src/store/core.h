@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * The store itself, for the files of this directory.
- */
+/** The store itself, for the files of this directory. */
 #ifndef STORE_CORE_H
 #define STORE_CORE_H
 
@@ -11,24 +9,29 @@
 #include "os/lock.h"
 
 /**
- * How long the writer looks for the next batch before it sleeps, if that has come as soon lately: one who
- * waits for each commit is back in about this time, and waking a thread takes as long again.
+ * How long the writer polls for the next batch before it sleeps, if recent batches came that soon.
+ * An actor that waits for each commit submits again after about this time, and waking a thread
+ * would take as long again.
  */
 #define STORE_SPIN_NS (100 * TR_MICROSECOND)
 
 enum {
-    STORE_SPIN_SKIPS_MAX = 64,      /* After looks in vain it sleeps so often at once, at most. */
-    STORE_GROUP_BATCHES_MAX = 4096, /* More wait for the next group. */
-    STORE_GROUP_PAGES_MAX = 4000,   /* As soon as it has these, a group is full: 16 MiB. */
-    /* The same while commits are slowed down, so that each wait is short. */
+    /* Most times that the writer sleeps without polling, after polls in vain. */
+    STORE_SPIN_SKIPS_MAX = 64,
+    STORE_GROUP_BATCHES_MAX = 4096, /* More batches wait for the next group. */
+    STORE_GROUP_PAGES_MAX = 4000,   /* A group with this many pages is full: 16 MiB. */
+    /* The limit of pages while commits are slowed down, so that each wait is short. */
     STORE_GROUP_PAGES_BEHIND = 500,
     /*
-     * Batches that destroy, in one group: each changes as many pages as some others, anywhere in the tables, and
-     * 300,000 may come at once. Fewer while others wait in the same group.
+     * Batches that destroy, in one group. Each changes as many pages as several others, anywhere in
+     * the tables, and 300,000 may come at once. Fewer while other batches wait in the same group.
      */
     STORE_GROUP_DESTROYS_MAX = 64,
     STORE_GROUP_DESTROYS_SHARED = 16,
-    /* Pages that one slice of a burial changes: BURY_SLICE rows, each on a page of its own, and inner ones. */
+    /*
+     * Pages that one slice of deleted rows changes: BURY_SLICE rows, each on its own page, and
+     * inner pages.
+     */
     STORE_BURY_PAGES = 160,
 };
 
@@ -49,25 +52,26 @@ struct store {
     void (*on_failed)(void *context, const char *why);
     void *context;
 
-    atom32 is_failed; /* Set once, by the committing thread or the one of the checkpoints. */
-    atom32 is_told;   /* on_failed was, or is being, called. */
+    atom32 is_failed;   /* Set once, by the committing thread or the thread of the checkpoints. */
+    atom32 is_reported; /* on_failed was, or is being, called. */
 
-    struct lock lock; /* Of what follows; a leaf: only memory is asked for under it. */
+    /* Protects the members below. A leaf lock: only memory is allocated under it. */
+    struct lock lock;
     struct store_queue submitted;
-    struct store_queue
-        destroys; /* batches that destroy, and what their entries submitted after them */
+    struct store_queue destroys; /* batches that destroy, and later batches of the same entries */
     bool is_writer_idle;
     bool is_over;
-    uint64_t counter; /* of the last generation */
+    uint64_t counter; /* counter of the last generation */
     struct store_entry **buckets;
-    size_t bucket_mask; /* their number less 1, which is a power of 2 */
+    size_t bucket_mask; /* number of buckets, a power of 2, less 1 */
     size_t entry_count;
     struct hash_key hash_key;
 
-    atom64 writing_ns;   /* Since when a group is being committed; 0: none is. */
-    atom64 commit_ns;    /* How long that takes lately. */
-    atom32 has_work;     /* something was submitted: for a look without the lock */
-    uint32_t spin_skips; /* The writer's: how often it sleeps at once before it looks again. */
+    atom64 writing_ns; /* When the commit of the current group began; 0: none runs. */
+    atom64 commit_ns;  /* How long commits take lately. */
+    atom32 has_work;   /* a batch was submitted; for polling without the lock */
+    /* Writer only: how often it sleeps without polling before it polls again. */
+    uint32_t spin_skips;
     uint32_t spin_skips_next;
 
     tr_parker *writer_parker;
@@ -77,34 +81,21 @@ struct store {
     atom32 checkpoint_over;
 
     /* See store/tidy.h. */
-    atom32
-        is_tidying; /* A pass is under way; set by the committing thread, cleared by the other. */
+    /* A pass runs. Set by the committing thread, cleared by the tidying thread. */
+    atom32 is_tidying;
     atom32 is_writer_waiting; /* for the end of a pass */
     atom64 tidy_page_ns;      /* how long a page took in the last pass */
-    /* The committing thread's. */
-    bool is_burying;    /* the last look for rows of destroyed actors has found some */
+    /* Committing thread only. */
+    bool is_burying;    /* the last search for rows of destroyed actors found some */
     size_t log_pages;   /* of the log after the last commit */
-    size_t group_pages; /* by which that has made it longer */
-    bool is_tidy;       /* nothing was committed since the log was cut, or found short */
-    tr_time idle_ns;    /* since when nothing was committed; 0: it was not looked at */
+    size_t group_pages; /* by how much the last commit made the log longer */
+    bool is_tidy;       /* nothing was committed since the log was cut or found short */
+    tr_time idle_ns;    /* since when nothing was committed; 0: not known */
 };
 
 struct store_reader {
     struct store *store;
     struct store_view *view;
 };
-
-/** The end of the store, because of this. The first call is logged and told to on_failed. A thread of the store. */
-void tr__store_fail(struct store *store, const struct store_why *why);
-
-/** Writes kind, NUL, key; its size, or 0 when one of them is not as it should be. */
-size_t tr__store_name(const char *kind, tr_bytes key, unsigned char name[STORE_NAME_MAX]);
-
-/** A batch of this entry was told of: whoever waits for that may go on. Committing thread. */
-void tr__store_entry_told(struct store_entry *entry);
-
-/** Makes the table of entries. TR_NO_MEMORY. */
-TR_MUST_CHECK tr_status tr__store_entries_init(struct store *store);
-void tr__store_entries_deinit(struct store *store);
 
 #endif

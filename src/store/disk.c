@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A disk in memory: files, and of a tracked one what each was when it was synced last, with the writes
- * since then in their order.
+ * A disk in memory: files; for each file of a tracked disk also its contents as of the last sync,
+ * and the writes since then in their order.
  */
 #include "store/disk.h"
 
@@ -14,10 +14,10 @@
 struct content {
     unsigned char *bytes;
     size_t size;
-    size_t room;
+    size_t capacity;
 };
 
-/* A write, or a change of size (then `offset` is the new one), that was not synced. */
+/* A write, or a change of size (then `offset` is the new size), that was not synced. */
 struct change {
     struct list link;
     bool is_truncate;
@@ -27,14 +27,14 @@ struct change {
 };
 
 struct disk_file {
-    struct list link; /* of the disk */
+    struct list link; /* in the list of the disk */
     struct store_disk *disk;
     struct content now;
     struct content synced;
     struct list changes;
-    bool is_deleted;    /* Nobody finds it any more. */
-    bool is_named;      /* Its name is there after a crash. */
-    bool may_come_back; /* Deleted, but that was not synced. */
+    bool is_deleted;    /* It can no longer be found by name. */
+    bool is_named;      /* Its name exists after a crash. */
+    bool may_come_back; /* Deleted, but the deletion was not synced. */
     unsigned openers;
     char name[];
 };
@@ -43,9 +43,9 @@ struct store_disk {
     struct memory_source source;
     bool is_tracked;
     bool is_taken;
-    struct lock lock; /* of all of it; a leaf */
+    struct lock lock; /* protects all members; a leaf */
     struct list files;
-    uint64_t room;
+    uint64_t space;
     struct store_io_hook hook;
 };
 
@@ -55,7 +55,7 @@ tr_status tr__disk_new(const struct memory_source *source, bool is_tracked,
     struct store_disk *made = source_resize(source, NULL, sizeof *made);
     if (!made)
         return TR_NO_MEMORY;
-    *made = (struct store_disk){.source = *source, .is_tracked = is_tracked, .room = UINT64_MAX};
+    *made = (struct store_disk){.source = *source, .is_tracked = is_tracked, .space = UINT64_MAX};
     lock_init(&made->lock);
     list_init(&made->files);
     *disk = made;
@@ -94,10 +94,10 @@ void tr__disk_hook(struct store_disk *disk, struct store_io_hook hook)
     disk->hook = hook;
 }
 
-void tr__disk_room(struct store_disk *disk, uint64_t bytes)
+void tr__disk_set_space(struct store_disk *disk, uint64_t bytes)
 {
     lock_take(&disk->lock);
-    disk->room = bytes;
+    disk->space = bytes;
     lock_give(&disk->lock);
 }
 
@@ -118,7 +118,7 @@ void tr__disk_give(struct store_disk *disk)
     lock_give(&disk->lock);
 }
 
-static struct disk_file *find(struct store_disk *disk, const char *name)
+static struct disk_file *disk_find(struct store_disk *disk, const char *name)
 {
     LIST_EACH (link, &disk->files) {
         struct disk_file *file = LIST_OWNER(link, struct disk_file, link);
@@ -131,23 +131,23 @@ static struct disk_file *find(struct store_disk *disk, const char *name)
 bool tr__disk_has(struct store_disk *disk, const char *name)
 {
     lock_take(&disk->lock);
-    bool is_there = find(disk, name) != NULL;
+    bool is_there = disk_find(disk, name) != NULL;
     lock_give(&disk->lock);
     return is_there;
 }
 
-/* Makes room for `size` bytes; what is between the old end and the new one is zero. */
+/* Reserves `size` bytes. The bytes between the old end and the new one are zero. */
 static bool content_grow(struct store_disk *disk, struct content *content, size_t size)
 {
-    if (size > content->room) {
-        size_t room = content->room < 4096 ? 4096 : content->room;
-        while (room < size)
-            room += room / 2;
-        unsigned char *bytes = source_resize(&disk->source, content->bytes, room);
+    if (size > content->capacity) {
+        size_t capacity = content->capacity < 4096 ? 4096 : content->capacity;
+        while (capacity < size)
+            capacity += capacity / 2;
+        unsigned char *bytes = source_resize(&disk->source, content->bytes, capacity);
         if (!bytes)
             return false;
         content->bytes = bytes;
-        content->room = room;
+        content->capacity = capacity;
     }
     if (size > content->size) {
         memset(content->bytes + content->size, 0, size - content->size);
@@ -168,7 +168,7 @@ tr_status tr__disk_open(struct store_disk *disk, const char *name, bool may_crea
 {
     tr_status status = TR_OK;
     lock_take(&disk->lock);
-    struct disk_file *found = name ? find(disk, name) : NULL;
+    struct disk_file *found = name ? disk_find(disk, name) : NULL;
     if (!found && !may_create) {
         status = TR_NOT_FOUND;
     } else if (!found) {
@@ -226,8 +226,8 @@ tr_status tr__disk_read(struct disk_file *file, void *memory, size_t size, uint6
 }
 
 /* Remembers a change that is not synced. With the lock. */
-static bool remember(struct disk_file *file, bool is_truncate, uint64_t offset, const void *memory,
-                     size_t size)
+static bool disk_remember(struct disk_file *file, bool is_truncate, uint64_t offset,
+                          const void *memory, size_t size)
 {
     if (!file->disk->is_tracked)
         return true;
@@ -243,16 +243,16 @@ static bool remember(struct disk_file *file, bool is_truncate, uint64_t offset, 
     return true;
 }
 
-/* Writes as much as there is room for. With the lock. */
+/* Writes as much as there is space for. With the lock. */
 static tr_status write_some(struct disk_file *file, const void *memory, size_t size,
                             uint64_t offset)
 {
     struct store_disk *disk = file->disk;
     uint64_t end = offset + size;
     uint64_t growth = end > file->now.size ? end - file->now.size : 0;
-    bool is_full = growth > disk->room;
+    bool is_full = growth > disk->space;
     if (is_full) {
-        uint64_t missing = growth - disk->room;
+        uint64_t missing = growth - disk->space;
         size = missing < size ? size - (size_t)missing : 0;
         end = offset + size;
         growth = end > file->now.size ? end - file->now.size : 0;
@@ -261,13 +261,13 @@ static tr_status write_some(struct disk_file *file, const void *memory, size_t s
         size_t old_size = file->now.size;
         if (!content_grow(disk, &file->now, (size_t)end > old_size ? (size_t)end : old_size))
             return TR_NO_MEMORY;
-        if (!remember(file, false, offset, memory, size)) {
+        if (!disk_remember(file, false, offset, memory, size)) {
             file->now.size = old_size;
             return TR_NO_MEMORY;
         }
         content_write(&file->now, memory, size, (size_t)offset);
-        if (disk->room != UINT64_MAX)
-            disk->room -= growth;
+        if (disk->space != UINT64_MAX)
+            disk->space -= growth;
     }
     return is_full ? TR_STORE_FULL : TR_OK;
 }
@@ -291,22 +291,25 @@ tr_status tr__disk_truncate(struct disk_file *file, uint64_t size)
     struct store_disk *disk = file->disk;
     lock_take(&disk->lock);
     size_t old_size = file->now.size;
-    if (!remember(file, true, size, NULL, 0)) {
+    if (!disk_remember(file, true, size, NULL, 0)) {
         status = TR_NO_MEMORY;
     } else if (size > old_size) {
         if (!content_grow(disk, &file->now, (size_t)size))
             status = TR_NO_MEMORY;
     } else {
         file->now.size = (size_t)size;
-        if (disk->room != UINT64_MAX)
-            disk->room += old_size - size;
+        if (disk->space != UINT64_MAX)
+            disk->space += old_size - size;
     }
     lock_give(&disk->lock);
     return status;
 }
 
-/* Brings one change to what is synced, of a write only the bytes from `from` on and before `to`. */
-static bool arrive(struct disk_file *file, const struct change *change, size_t from, size_t to)
+/*
+ * Applies one change to the synced contents; of a write only the bytes from `from` on and before
+ * `to`.
+ */
+static bool disk_arrive(struct disk_file *file, const struct change *change, size_t from, size_t to)
 {
     struct content *synced = &file->synced;
     if (change->is_truncate) {
@@ -357,7 +360,7 @@ tr_status tr__disk_sync(struct disk_file *file, bool with_directory)
     lock_take(&disk->lock);
     while (status == TR_OK && !list_is_empty(&file->changes)) {
         struct change *change = LIST_OWNER(list_first(&file->changes), struct change, link);
-        if (arrive(file, change, 0, change->size)) {
+        if (disk_arrive(file, change, 0, change->size)) {
             list_remove(&change->link);
             source_resize(&disk->source, change, 0);
         } else {
@@ -381,7 +384,7 @@ uint64_t tr__disk_file_size(struct disk_file *file)
 tr_status tr__disk_delete(struct store_disk *disk, const char *name, bool is_synced)
 {
     lock_take(&disk->lock);
-    struct disk_file *file = find(disk, name);
+    struct disk_file *file = disk_find(disk, name);
     lock_give(&disk->lock);
     if (!file)
         return TR_NOT_FOUND;
@@ -390,20 +393,23 @@ tr_status tr__disk_delete(struct store_disk *disk, const char *name, bool is_syn
     lock_take(&disk->lock);
     file->is_deleted = true;
     file->may_come_back = disk->is_tracked && !is_synced;
-    if (disk->room != UINT64_MAX)
-        disk->room += file->now.size;
+    if (disk->space != UINT64_MAX)
+        disk->space += file->now.size;
     if (file->openers == 0 && !file->may_come_back)
         file_free(file);
     lock_give(&disk->lock);
     return TR_OK;
 }
 
-/* The fate of a write, sector by sector. `is_last`: of those that arrive in order, the torn one. */
+/*
+ * Decides what a crash leaves of a write, sector by sector. `is_last`: the torn one of those that
+ * arrive in order.
+ */
 static void settle_write(struct disk_file *file, struct change *change, enum disk_crash how,
                          bool is_last, struct rng *rng)
 {
     if (how == DISK_CRASH_KEEP || (how == DISK_CRASH_ORDER && !is_last)) {
-        TR_ASSERT(arrive(file, change, 0, change->size));
+        TR_ASSERT(disk_arrive(file, change, 0, change->size));
         return;
     }
     size_t torn_at = how == DISK_CRASH_ORDER ? rng_below(rng, change->size + 1) : 0;
@@ -417,7 +423,7 @@ static void settle_write(struct disk_file *file, struct change *change, enum dis
             continue;
         for (size_t i = from; fate == 2 && i < to; i++)
             change->bytes[i] = (unsigned char)rng_below(rng, 256);
-        TR_ASSERT(arrive(file, change, from, to));
+        TR_ASSERT(disk_arrive(file, change, from, to));
     }
 }
 
@@ -436,7 +442,7 @@ static void settle_file(struct disk_file *file, enum disk_crash how, struct rng 
         if (!change->is_truncate)
             settle_write(file, change, how, number == kept, rng);
         else if (how == DISK_CRASH_KEEP || how == DISK_CRASH_ORDER || rng_below(rng, 2) == 0)
-            TR_ASSERT(arrive(file, change, 0, 0));
+            TR_ASSERT(disk_arrive(file, change, 0, 0));
     }
     drop_changes(file);
     file->now.size = 0;
@@ -444,10 +450,13 @@ static void settle_file(struct disk_file *file, enum disk_crash how, struct rng 
     content_write(&file->now, file->synced.bytes, file->synced.size, 0);
 }
 
-/* A deletion that was not synced is undone, unless a file that was made after it has lasted. */
+/*
+ * Undoes a deletion that was not synced, unless a file of the same name was made after it and is
+ * durable.
+ */
 static void bring_back(struct store_disk *disk, struct disk_file *file)
 {
-    struct disk_file *later = find(disk, file->name);
+    struct disk_file *later = disk_find(disk, file->name);
     if (later && later->is_named)
         return;
     if (later)
@@ -483,7 +492,7 @@ void tr__disk_crash(struct store_disk *disk, enum disk_crash how, struct rng *rn
 size_t tr__disk_size(struct store_disk *disk, const char *name)
 {
     lock_take(&disk->lock);
-    struct disk_file *file = find(disk, name);
+    struct disk_file *file = disk_find(disk, name);
     size_t size = file ? file->now.size : 0;
     lock_give(&disk->lock);
     return size;
@@ -492,7 +501,7 @@ size_t tr__disk_size(struct store_disk *disk, const char *name)
 bool tr__disk_flip(struct store_disk *disk, const char *name, size_t offset, unsigned char bits)
 {
     lock_take(&disk->lock);
-    struct disk_file *file = find(disk, name);
+    struct disk_file *file = disk_find(disk, name);
     bool is_there = file && offset < file->now.size;
     if (is_there) {
         file->now.bytes[offset] ^= bits;
@@ -537,7 +546,7 @@ static tr_status clone_file(struct store_disk *disk, const struct disk_file *fil
         return TR_NO_MEMORY;
     LIST_EACH (link, &file->changes) {
         const struct change *change = LIST_OWNER(link, struct change, link);
-        if (!remember(copy, change->is_truncate, change->offset, change->bytes, change->size))
+        if (!disk_remember(copy, change->is_truncate, change->offset, change->bytes, change->size))
             return TR_NO_MEMORY;
     }
     return TR_OK;

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Entries: who may write under a name, and who has to wait for those before.
+ * Entries: which caller may write under a name, and which must wait for earlier ones.
  *
  * Invariants, under the store's lock:
- * 1. The table has the newest entry of each name, unless that one has left and nothing of it is on its
- *    way; then the name is not in the table.
- * 2. An entry is drained when it is ready and none of its batches is pending. One that is not drained
- *    when the next one of its name comes has that as its successor, which is not ready; so the entries
- *    of a name form a chain, of which only the first is ready.
- * 3. An entry is freed when it has left and is drained: by leave, or when its last batch is told of.
+ *
+ * 1. The table has the newest entry of each name, unless that entry was left and has no pending
+ *    batches; then the name is not in the table.
+ * 2. An entry is drained if it is ready and none of its batches is pending. If the next entry of a
+ *    name is made while the previous one is not drained, it becomes its successor and is not ready.
+ *    So the entries of a name form a chain, of which only the first is ready.
+ * 3. An entry is freed when it was left and is drained: by leave, or after on_done of its last
+ *    batch.
  */
-#include "store/core.h"
+#include "store/entry.h"
 
+#include "store/core.h"
 #include "base/assert.h"
 
 #include <string.h>
@@ -48,8 +51,8 @@ void tr__store_entries_deinit(struct store *store)
     source_resize(&store->source, store->buckets, 0);
 }
 
-/* Doubles the table. Without memory it stays as it is, and chains grow longer. */
-static void grow(struct store *store)
+/* Doubles the table. If out of memory it stays as it is, and chains grow longer. */
+static void entries_grow(struct store *store)
 {
     size_t count = (store->bucket_mask + 1) * 2;
     struct store_entry **buckets =
@@ -92,8 +95,8 @@ static bool is_drained(const struct store_entry *entry)
     return entry->pending == 0 && atom32_load(&entry->is_ready, ATOM_RELAXED);
 }
 
-/* Puts a new entry in the place of the one before it, which is stale from now on. */
-static void supersede(struct store *store, struct store_entry *entry)
+/* Replaces the previous entry of a name by a new one. The previous one is stale from now on. */
+static void entry_supersede(struct store *store, struct store_entry *entry)
 {
     struct store_entry **place = place_of(store, entry);
     struct store_entry *before = *place;
@@ -113,7 +116,7 @@ static void supersede(struct store *store, struct store_entry *entry)
     *place = entry;
     entry->is_in_table = true;
     if (store->entry_count > store->bucket_mask)
-        grow(store);
+        entries_grow(store);
 }
 
 tr_status tr__store_enter(struct store *store, const char *kind, tr_bytes key,
@@ -144,7 +147,7 @@ tr_status tr__store_enter(struct store *store, const char *kind, tr_bytes key,
     lock_take(&store->lock);
     made->generation =
         (struct store_generation){.epoch = store->epoch, .counter = ++store->counter};
-    supersede(store, made);
+    entry_supersede(store, made);
     lock_give(&store->lock);
     *entry = made;
     return TR_OK;
@@ -157,7 +160,7 @@ bool tr__store_entry_is_ready(const struct store_entry *entry)
 
 bool tr__store_entry_is_current(const struct store_entry *entry)
 {
-    return atom32_load(&entry->is_current, ATOM_ACQUIRE); /* partner: supersede */
+    return atom32_load(&entry->is_current, ATOM_ACQUIRE); /* partner: entry_supersede */
 }
 
 struct store_generation tr__store_entry_generation(const struct store_entry *entry)
@@ -166,8 +169,8 @@ struct store_generation tr__store_entry_generation(const struct store_entry *ent
 }
 
 /*
- * After a drained entry: makes its successor ready and, if that has left, those after it; frees what
- * nobody has any more. Gives the one to be told. Under the lock.
+ * Handles a drained entry: makes its successor ready and, if that was left, those after it; frees
+ * entries that are no longer used. Returns the entry whose on_ready must be called. Under the lock.
  */
 static struct store_entry *pass_on(struct store *store, struct store_entry *entry,
                                    struct store_entry **garbage)
@@ -192,8 +195,8 @@ static struct store_entry *pass_on(struct store *store, struct store_entry *entr
     }
 }
 
-/* With the lock, which it gives back. */
-static void drained(struct store *store, struct store_entry *entry)
+/* Called with the lock, which it releases. */
+static void entry_drained(struct store *store, struct store_entry *entry)
 {
     struct store_entry *garbage;
     struct store_entry *ready = pass_on(store, entry, &garbage);
@@ -215,19 +218,19 @@ void tr__store_leave(struct store_entry *entry)
     TR_ASSERT(!entry->is_left);
     entry->is_left = true;
     if (is_drained(entry))
-        drained(store, entry);
+        entry_drained(store, entry);
     else
         lock_give(&store->lock);
 }
 
-void tr__store_entry_told(struct store_entry *entry)
+void tr__store_entry_batch_done(struct store_entry *entry)
 {
     struct store *store = entry->store;
     lock_take(&store->lock);
     TR_ASSERT(entry->pending > 0);
     entry->pending--;
     if (is_drained(entry) && (entry->is_left || entry->successor))
-        drained(store, entry);
+        entry_drained(store, entry);
     else
         lock_give(&store->lock);
 }

@@ -5,6 +5,7 @@
 #include "store/pages.h"
 
 #include "base/assert.h"
+#include "store/batch.h"
 
 #include <string.h>
 
@@ -17,7 +18,7 @@ void tr__pages_init(struct pages *pages, const struct memory_source *source)
     list_init(&pages->leaving);
 }
 
-/* Takes a version out, wherever it is in its chain. */
+/* Removes a version from anywhere in its chain, and frees it. */
 static void page_free(struct pages *pages, struct page *page)
 {
     struct page **place = &pages->newest[page->number - 1];
@@ -50,7 +51,7 @@ void tr__pages_begin(struct pages *pages, uint32_t count)
 static struct page *newest_of(const struct pages *pages, uint32_t number)
 {
     TR_ASSERT(number > 0);
-    return number <= pages->newest_room ? pages->newest[number - 1] : NULL;
+    return number <= pages->newest_capacity ? pages->newest[number - 1] : NULL;
 }
 
 const unsigned char *tr__pages_find(const struct pages *pages, uint32_t number)
@@ -59,21 +60,23 @@ const unsigned char *tr__pages_find(const struct pages *pages, uint32_t number)
     return page ? page->bytes : NULL;
 }
 
-/* Room for versions of this page. */
+/* Makes the table large enough for versions of this page. */
 static bool make_room(struct pages *pages, uint32_t number)
 {
-    size_t room = pages->newest_room ? pages->newest_room : 8;
-    if (number <= pages->newest_room)
+    size_t capacity = pages->newest_capacity ? pages->newest_capacity : 8;
+    if (number <= pages->newest_capacity)
         return true;
-    while (room < number)
-        room *= 2;
+    while (capacity < number)
+        capacity *= 2;
     struct page **newest =
-        source_resize(&pages->source, pages->newest, room * sizeof(struct page *));
+        source_resize(&pages->source, pages->newest, capacity * sizeof(struct page *));
     if (!newest)
         return false;
-    memset(newest + pages->newest_room, 0, (room - pages->newest_room) * sizeof(struct page *));
+    memset(newest + pages->newest_capacity,
+           0,
+           (capacity - pages->newest_capacity) * sizeof(struct page *));
     pages->newest = newest;
-    pages->newest_room = room;
+    pages->newest_capacity = capacity;
     return true;
 }
 
@@ -87,7 +90,7 @@ tr_status tr__pages_stage(struct pages *pages, uint32_t number, const void *byte
         if (!made)
             return TR_NO_MEMORY;
         made->before = page;
-        made->stretch = 0;
+        made->commit = 0;
         made->number = number;
         made->is_staged = true;
         made->is_kept = false;
@@ -160,9 +163,11 @@ void tr__pages_finish(struct pages *pages)
     pages->finished_count = pages->kept_count;
 }
 
-static tr_status put(struct store_batch *batch, const struct page *page)
+static tr_status pages_put(struct store_batch *batch, const struct page *page)
 {
-    /* A copy: if the batch is not submitted now, other versions may come before it is. */
+    /*
+     * A copy: if the batch is not submitted now, later versions may replace this one before it is.
+     */
     void *bytes = tr__store_batch_alloc(batch, STORE_PAGE_SIZE);
     if (!bytes)
         return TR_NO_MEMORY;
@@ -177,32 +182,32 @@ tr_status tr__pages_put(struct pages *pages, struct store_batch *batch)
     LIST_EACH (link, &pages->finished) {
         const struct page *page = LIST_OWNER(link, struct page, link);
         if (status == TR_OK && newest_of(pages, page->number) == page)
-            status = put(batch, page);
+            status = pages_put(batch, page);
     }
     LIST_EACH (link, &pages->kept) {
         if (status == TR_OK)
-            status = put(batch, LIST_OWNER(link, struct page, link));
+            status = pages_put(batch, LIST_OWNER(link, struct page, link));
     }
     return status;
 }
 
-void tr__pages_submitted(struct pages *pages, uint64_t stretch)
+void tr__pages_submitted(struct pages *pages, uint64_t commit)
 {
     tr__pages_finish(pages);
     struct list *link;
     while ((link = list_pop_first(&pages->finished))) {
         struct page *page = LIST_OWNER(link, struct page, link);
         page->is_finished = false;
-        page->stretch = stretch;
+        page->commit = commit;
         list_push_last(&pages->leaving, &page->link);
     }
 }
 
-void tr__pages_stored(struct pages *pages, uint64_t stretch)
+void tr__pages_stored(struct pages *pages, uint64_t commit)
 {
     while (!list_is_empty(&pages->leaving)) {
         struct page *page = LIST_OWNER(list_first(&pages->leaving), struct page, link);
-        if (page->stretch > stretch)
+        if (page->commit > commit)
             break;
         page_free(pages, page);
     }

@@ -2,17 +2,18 @@
 /**
  * Pages of an actor's own database that are not on disk yet, or may not be.
  *
- * What a statement writes is staged. When the statement has ended well its pages are kept; when the stretch has ended well
- * and is to be stored later they are finished; when it is submitted they are on their way, and nothing is taken back any
- * more; when that is on disk they are gone from here, and the store has them. Whoever reads a page looks here first. Each
- * step back forgets what was ahead of it: a statement that failed what is staged, a stretch that failed what is staged and
- * kept.
+ * What a statement writes is staged. When the statement succeeds, its pages are kept. When the part
+ * of the turn succeeds but is to be stored later, they are finished. When they are submitted, they
+ * are on their way and can no longer be undone. When that batch is on disk, they are removed from
+ * here, because the store has them. A reader of a page looks here first. An undo drops only the
+ * later steps: a failed statement drops what is staged, a failed part of a turn drops what is
+ * staged and kept.
  *
  *     staged --keep--> kept --finish--> finished --submitted--> on their way --stored--> (the store)
  *                           \-----------submitted-----------/
  *
- * Of a page each place has at most one version, but for what is on its way: there each stretch has its own.
- * Versions of a page are a chain, the newest first.
+ * In each step there is at most one version of a page, except on their way: there each commit has
+ * its own. The versions of a page are a chain, the newest first.
  */
 #ifndef STORE_PAGES_H
 #define STORE_PAGES_H
@@ -22,9 +23,9 @@
 
 /** One version of a page. */
 struct page {
-    struct list link;    /* of its place */
-    struct page *before; /* the next older version that is not gone */
-    uint64_t stretch;    /* on its way with this one */
+    struct list link;    /* in the list of its step */
+    struct page *before; /* the next older version that still exists */
+    uint64_t commit;     /* the number of the commit that it is submitted with */
     uint32_t number;     /* the first is 1 */
     bool is_staged;
     bool is_kept;
@@ -34,45 +35,48 @@ struct page {
 
 struct pages {
     struct memory_source source;
-    struct page **newest; /* by number less 1; NULL: the store has the only version */
-    size_t newest_room;
+    struct page **newest; /* by number less 1; NULL: only the store has a version */
+    size_t newest_capacity;
     struct list staged;
     struct list kept;
     struct list finished;
     struct list leaving;     /* on their way, the oldest first */
-    uint32_t count;          /* of the database, with what is staged, */
-    uint32_t kept_count;     /* without, */
-    uint32_t finished_count; /* and without what is kept */
+    uint32_t count;          /* pages of the database, including staged ones, */
+    uint32_t kept_count;     /* without staged ones, */
+    uint32_t finished_count; /* and without kept ones */
 };
 
 void tr__pages_init(struct pages *pages, const struct memory_source *source);
-/** Nothing is on its way. */
+/** Frees all pages. None may be on its way. */
 void tr__pages_deinit(struct pages *pages);
 
-/** How many pages the store has. Nothing is here yet. */
+/** Sets how many pages the store has. Nothing may be here yet. */
 void tr__pages_begin(struct pages *pages, uint32_t count);
 
-/** The newest version of a page; NULL: the store has it, or nobody. */
+/** Returns the newest version of a page; NULL: it is in the store, or does not exist. */
 const unsigned char *tr__pages_find(const struct pages *pages, uint32_t number);
 /** Stages STORE_PAGE_SIZE bytes. TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__pages_stage(struct pages *pages, uint32_t number, const void *bytes);
-/** Cuts what is staged off behind `count` pages. False: kept ones would go too. */
+/**
+ * Removes staged pages after the first `count` pages. Returns false if kept ones would have to be
+ * removed too.
+ */
 bool tr__pages_cut(struct pages *pages, uint32_t count);
 
-/** What is staged is kept. */
+/** Keeps what is staged. */
 void tr__pages_keep(struct pages *pages);
-/** What is staged is forgotten. */
+/** Drops what is staged. */
 void tr__pages_unstage(struct pages *pages);
-/** What is kept is forgotten, and what is staged. */
+/** Drops what is staged and what is kept. */
 void tr__pages_undo(struct pages *pages);
-/** What is kept is finished. */
+/** Finishes what is kept. */
 void tr__pages_finish(struct pages *pages);
-/** Adds what is finished and what is kept to a batch, copied. TR_NO_MEMORY. Nothing is staged. */
+/** Adds copies of what is finished or kept to a batch. Nothing may be staged. TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__pages_put(struct pages *pages, struct store_batch *batch);
-/** The batch was submitted: what is finished or kept is on its way. */
-void tr__pages_submitted(struct pages *pages, uint64_t stretch);
-/** All stretches up to this one are on disk, and their batches are gone. */
-void tr__pages_stored(struct pages *pages, uint64_t stretch);
+/** The batch was submitted with this number: what is finished or kept is on its way. */
+void tr__pages_submitted(struct pages *pages, uint64_t commit);
+/** All commits up to this one are on disk, and their batches are freed. */
+void tr__pages_stored(struct pages *pages, uint64_t commit);
 
 static inline bool pages_are_staged(const struct pages *pages)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * Reading: arguments are checked here, and the driver does the rest.
- */
+/** Reading: arguments are checked here; the driver does the rest. */
+#include "store/read.h"
+
 #include "store/core.h"
+#include "store/entry.h"
 
 #include <string.h>
 
@@ -36,8 +37,8 @@ struct name {
     unsigned char bytes[STORE_NAME_MAX];
 };
 
-static tr_status begin(const struct store_reader *reader, const char *kind, tr_bytes key,
-                       struct name *name)
+static tr_status read_begin(const struct store_reader *reader, const char *kind, tr_bytes key,
+                            struct name *name)
 {
     name->size = tr__store_name(kind, key, name->bytes);
     if (name->size == 0)
@@ -54,7 +55,7 @@ tr_status tr__store_read_state(struct store_reader *reader, const char *kind, tr
                                struct store_state *state)
 {
     struct name name;
-    tr_status status = begin(reader, kind, key, &name);
+    tr_status status = read_begin(reader, kind, key, &name);
     return status ? status
                   : reader->store->driver->read_state(reader->view, bytes_of(&name), state);
 }
@@ -63,7 +64,7 @@ tr_status tr__store_read_kv(struct store_reader *reader, const char *kind, tr_by
                             tr_bytes kv_key, tr_bytes *value)
 {
     struct name name;
-    tr_status status = begin(reader, kind, key, &name);
+    tr_status status = read_begin(reader, kind, key, &name);
     if (status)
         return status;
     if (kv_key.size == 0)
@@ -77,7 +78,7 @@ tr_status tr__store_read_snapshot(struct store_reader *reader, const char *kind,
                                   uint64_t sequence_max, struct store_snapshot *snapshot)
 {
     struct name name;
-    tr_status status = begin(reader, kind, key, &name);
+    tr_status status = read_begin(reader, kind, key, &name);
     snapshot->sequence = 0;
     return status ? status
                   : reader->store->driver->read_snapshot(
@@ -91,7 +92,7 @@ static int bytes_compare(tr_bytes a, tr_bytes b)
     return order != 0 ? order : (a.size > b.size) - (a.size < b.size);
 }
 
-/* The first bytes after all that begin with `prefix`; none when every byte of it is 255. */
+/* Returns the first bytes after all that begin with `prefix`; none if every byte of it is 255. */
 static tr_bytes end_of_prefix(tr_bytes prefix, unsigned char memory[TR_KV_KEY_MAX])
 {
     size_t size = prefix.size;
@@ -108,7 +109,7 @@ tr_status tr__store_list_kv(struct store_reader *reader, const char *kind, tr_by
 {
     struct name name;
     unsigned char memory[TR_KV_KEY_MAX];
-    tr_status status = begin(reader, kind, key, &name);
+    tr_status status = read_begin(reader, kind, key, &name);
     if (status)
         return status;
     if (range->prefix.size > TR_KV_KEY_MAX || range->from.size > TR_KV_KEY_MAX ||
@@ -129,7 +130,7 @@ tr_status tr__store_list_alarms(struct store_reader *reader, const char *kind, t
                                 store_visit *visit, void *context)
 {
     struct name name;
-    tr_status status = begin(reader, kind, key, &name);
+    tr_status status = read_begin(reader, kind, key, &name);
     return status
                ? status
                : reader->store->driver->list_alarms(reader->view, bytes_of(&name), visit, context);
@@ -140,7 +141,7 @@ tr_status tr__store_list_queue(struct store_reader *reader, const char *kind, tr
                                void *context)
 {
     struct name name;
-    tr_status status = begin(reader, kind, key, &name);
+    tr_status status = read_begin(reader, kind, key, &name);
     if (status)
         return status;
     if (queue && (!*queue || strnlen(queue, TR_QUEUE_NAME_MAX + 1) > TR_QUEUE_NAME_MAX))
@@ -154,7 +155,7 @@ tr_status tr__store_list_events(struct store_reader *reader, const char *kind, t
                                 void *context)
 {
     struct name name;
-    tr_status status = begin(reader, kind, key, &name);
+    tr_status status = read_begin(reader, kind, key, &name);
     return status ? status
                   : reader->store->driver->list_events(
                         reader->view, bytes_of(&name), from, to, limit, visit, context);

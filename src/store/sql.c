@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * The own database of an actor: what does not depend on the driver.
- */
+/** An actor's own database: the part that does not depend on the driver. */
 #include "store/sql.h"
 
 #include "store/core.h"
+#include "store/entry.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -40,7 +39,7 @@ void tr__store_sql_free(struct store_sql *sql)
 void tr__store_sql_undo(struct store_sql *sql)
 {
     if (pages_are_kept(&sql->pages))
-        sql->driver->sql_close(sql); /* What it has read is not true any more. */
+        sql->driver->sql_close(sql); /* What it has read is no longer valid. */
     tr__pages_undo(&sql->pages);
 }
 

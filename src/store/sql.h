@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The own database of an actor: tables that are its alone. docs/design/sql.md says how and why.
+ * An actor's own database: tables that belong to it alone. docs/design/sql.md explains how and why.
  *
- * It is made of pages, which are rows of the store. It is opened by the first statement, and reads what
- * that touches. What statements write stays here until somebody puts it into a batch; see store/pages.h for
- * how it gets from there to the disk, and what is forgotten when something fails.
+ * It consists of pages, which are rows of the store. The first statement opens it. Only pages that
+ * statements touch are read. What statements write stays in memory until it is put into a batch;
+ * see store/pages.h for the way from there to the disk, and for what is dropped after a failure.
  *
  *     tr__store_sql_new(store, "ledger", key, &options, &sql);
  *     tr__store_sql_run(sql, reader, &call);
@@ -12,7 +12,7 @@
  *     tr__pages_stored(&sql->pages, 1);
  *     tr__store_sql_free(sql);
  *
- * One thread at a time. A statement may take STORE_SQL_STACK bytes of stack.
+ * One thread at a time. A statement may need STORE_SQL_STACK bytes of stack.
  */
 #ifndef STORE_SQL_H
 #define STORE_SQL_H
@@ -21,16 +21,17 @@
 
 #include "store/pages.h"
 
-/** More than what deep expressions, views and triggers have been seen to take within our limits. */
+/** More than deep expressions, views and triggers were seen to need within the limits. */
 enum { STORE_SQL_STACK = 8 * 1024 * 1024 };
 
 struct store_driver;
-/** What the driver has open; NULL until it is used. */
+struct store_reader;
+/** What the driver has open; NULL until the first use. */
 struct sql_engine;
 
 struct store_sql_options {
-    const char *const *schema; /* steps, behind the last one is NULL; lent. NULL: none */
-    uint64_t steps_max;        /* of one statement */
+    const char *const *schema; /* steps, ended by NULL; lent. NULL: none */
+    uint64_t steps_max;        /* of the virtual machine, for one statement */
 };
 
 struct store_sql {
@@ -38,13 +39,16 @@ struct store_sql {
     const struct store_driver *driver;
     struct sql_engine *engine;
     bool is_begun; /* it is known how many pages the store has */
-    size_t bytes;  /* of memory that the engine has, about */
+    size_t bytes;  /* estimate of the engine's memory */
     struct store_sql_options options;
     size_t name_size;
     unsigned char name[]; /* kind, NUL, key */
 };
 
-/** A row; its values are borrowed for the call. Not TR_OK: the statement fails with this. */
+/**
+ * Called for a row; its values are borrowed for the call. A status other than TR_OK fails the
+ * statement with it.
+ */
 typedef tr_status store_sql_visit(void *context, const tr_sql_value *values, size_t count);
 
 /** A statement to be run. */
@@ -54,23 +58,23 @@ struct store_sql_call {
     size_t count;
     store_sql_visit *visit;
     void *context; /* of visit */
-    /* What comes of it. */
+    /* The results. */
     size_t columns;
     uint64_t changes;
     int64_t id;
-    char error[200]; /* of one that failed: why */
+    char error[200]; /* why it failed */
 };
 
-/** TR_NO_MEMORY, TR_INVALID_ARGUMENT. */
+/** Makes the database of an actor. TR_NO_MEMORY, TR_INVALID_ARGUMENT. */
 TR_MUST_CHECK tr_status tr__store_sql_new(struct store *store, const char *kind, tr_bytes key,
                                           const struct store_sql_options *options,
                                           struct store_sql **sql);
-/** NULL does nothing. Nothing of it is on its way. */
+/** Frees it. None of its pages may be on its way. NULL does nothing. */
 void tr__store_sql_free(struct store_sql *sql);
-/** The stretch has failed: all that was not submitted is forgotten. */
+/** Drops everything that was not submitted, because the part of the turn has failed. */
 void tr__store_sql_undo(struct store_sql *sql);
 
-/** Runs one statement. See tr_try_sql for statuses. One that fails has changed nothing. */
+/** Runs one statement. See tr_try_sql for statuses. A failed statement has changed nothing. */
 TR_MUST_CHECK tr_status tr__store_sql_run(struct store_sql *sql, struct store_reader *reader,
                                           struct store_sql_call *call);
 

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The store: what was submitted, and the thread that commits it. The thread that tidies the log is in tidy.c.
+ * The store: submitted batches, and the thread that commits them. The thread that tidies the log is
+ * in tidy.c.
  *
- * The writer takes all that waits and commits it as one group; meanwhile the next one gathers. So the
- * price of a sync is shared by as many as come while one is under way, and nobody waits for company.
+ * The writer takes all waiting batches and commits them as one group. Meanwhile the next group
+ * collects. So the cost of a sync is shared by all batches that arrive during one, and no batch
+ * waits for others to arrive.
  */
+#include "store/store.h"
+
 #include "store/core.h"
+#include "store/entry.h"
 #include "store/tidy.h"
 
 #include "base/assert.h"
@@ -38,7 +43,7 @@ void tr__store_fail(struct store *store, const struct store_why *why)
 {
     uint32_t expected = 0;
     atom32_store(&store->is_failed, 1, ATOM_RELEASE); /* partner: tr__store_status */
-    if (!atom32_compare_exchange(&store->is_told, &expected, 1, ATOM_ACQ_REL, ATOM_RELAXED))
+    if (!atom32_compare_exchange(&store->is_reported, &expected, 1, ATOM_ACQ_REL, ATOM_RELAXED))
         return;
     char text[TR_LOG_MAX];
     (void)snprintf(text, sizeof text, "the store has failed: %s", why->text);
@@ -57,14 +62,14 @@ static void queue_push(struct store_queue *queue, struct store_batch *batch)
     queue->last = batch;
 }
 
-/* What is taken for one group. */
+/* The batches of one group. */
 struct group {
     struct store_queue batches;
     size_t count;
     size_t pages;
 };
 
-/* Moves batches to the group until it has so many, or so many pages. With the lock. */
+/* Moves batches to the group until it has `count_max` batches or so many pages. With the lock. */
 static void take_from(struct store_queue *queue, struct group *group, size_t count_max,
                       size_t pages_max)
 {
@@ -79,8 +84,9 @@ static void take_from(struct store_queue *queue, struct group *group, size_t cou
 }
 
 /*
- * Takes what waits, up to the limits of a group; those that are refused already have their status. Of those
- * that destroy a few are taken along, but none while commits are slowed down and others wait.
+ * Takes waiting batches, up to the limits of a group. Batches that are refused already have their
+ * status. A few batches that destroy are included, but none while commits are slowed down and
+ * others wait.
  */
 static struct group take_group(struct store *store)
 {
@@ -104,20 +110,26 @@ static struct group take_group(struct store *store)
     return group;
 }
 
-static void tell(struct store_batch *first)
+static void store_notify(struct store_batch *first)
 {
     for (struct store_batch *batch = first, *next; batch; batch = next) {
         next = batch->next;
         struct store_entry *entry = batch->entry;
         void (*on_done)(void *, struct store_batch *, tr_status) = batch->on_done;
         batch->on_done = NULL;
-        /* First: who hears of it may enter the same name at once, on another thread, and be ready. */
-        tr__store_entry_told(entry);
+        /*
+         * Before on_done, because after it another thread may enter the same name at once, and that
+         * entry must be ready.
+         */
+        tr__store_entry_batch_done(entry);
         on_done(batch->context, batch, batch->status);
     }
 }
 
-/* A mean in which each one counts for an eighth, and one that was very long for no more than twice the bound. */
+/*
+ * Updates a mean in which each commit counts for an eighth, and a very long one for at most twice
+ * the bound.
+ */
 static void learn_commit(struct store *store, tr_time took_ns)
 {
     tr_time mean_ns = (tr_time)atom64_load(&store->commit_ns, ATOM_RELAXED);
@@ -125,7 +137,7 @@ static void learn_commit(struct store *store, tr_time took_ns)
     atom64_store(&store->commit_ns, (uint64_t)(mean_ns + (took_ns - mean_ns) / 8), ATOM_RELAXED);
 }
 
-static tr_status commit(struct store *store, const struct group *group, struct store_why *why)
+static tr_status store_commit(struct store *store, const struct group *group, struct store_why *why)
 {
     const tr_platform *platform = store->platform;
     tr_time begin_ns = platform->mono_now(platform);
@@ -138,7 +150,7 @@ static tr_status commit(struct store *store, const struct group *group, struct s
     return status;
 }
 
-/* Commits one group. False: nothing waited. */
+/* Commits one group. Returns false if nothing waited. */
 static bool commit_group(struct store *store)
 {
     struct group group = take_group(store);
@@ -148,7 +160,7 @@ static bool commit_group(struct store *store)
     tr_status status = tr__store_status(store);
     struct store_why why;
     if (status == TR_OK) {
-        status = commit(store, &group, &why);
+        status = store_commit(store, &group, &why);
         if (status != TR_OK || tr__tidy_after(store, &why) != TR_OK)
             tr__store_fail(store, &why);
     }
@@ -156,12 +168,15 @@ static bool commit_group(struct store *store)
         for (struct store_batch *batch = first; batch; batch = batch->next)
             batch->status = TR_STORE_FAILED;
     }
-    tell(first);
+    store_notify(first);
     return true;
 }
 
-/* Deletes a part of what destroyed actors have left. False: there is nothing more, or the store is being closed. */
-static bool bury(struct store *store)
+/*
+ * Deletes a part of the rows of destroyed actors. Returns false if there are no more, or the store
+ * is being closed.
+ */
+static bool store_bury(struct store *store)
 {
     struct store_why why;
     bool has_more = false;
@@ -181,8 +196,8 @@ static bool bury(struct store *store)
     return store->is_burying;
 }
 
-/* Nothing has come, or soon enough: how that changes whether to look the next time. */
-static void learn(struct store *store, bool was_soon)
+/* Updates whether the writer polls the next time: a batch came soon enough, or not. */
+static void store_learn(struct store *store, bool was_soon)
 {
     uint32_t next = store->spin_skips_next * 2 + 1;
     store->spin_skips_next = was_soon                      ? 0
@@ -191,8 +206,8 @@ static void learn(struct store *store, bool was_soon)
     store->spin_skips = store->spin_skips_next;
 }
 
-/* Looks for work for a short time, giving the CPU to whoever wants it. True: there is some. */
-static bool look(struct store *store)
+/* Polls for work for a short time, and yields the CPU meanwhile. Returns true if there is some. */
+static bool store_look(struct store *store)
 {
     const tr_platform *platform = store->platform;
     if (store->spin_skips > 0) {
@@ -201,14 +216,14 @@ static bool look(struct store *store)
     }
     tr_time deadline = platform->mono_now(platform) + STORE_SPIN_NS;
     do {
-        /* The lock is taken before anything is done with what is seen here. */
+        /* The lock is taken before the value is used. */
         if (atom32_load(&store->has_work, ATOM_RELAXED)) {
-            learn(store, true);
+            store_learn(store, true);
             return true;
         }
         platform->yield(platform);
     } while (platform->mono_now(platform) < deadline);
-    learn(store, false);
+    store_learn(store, false);
     return false;
 }
 
@@ -218,14 +233,14 @@ static void sleep_until_woken(struct store *store, tr_time deadline_ns)
     tr_time begin = platform->mono_now(platform);
     platform->park(platform, store->writer_parker, deadline_ns);
     if (platform->mono_now(platform) - begin < STORE_SPIN_NS)
-        learn(store, true); /* It would have been worth it. */
+        store_learn(store, true); /* Polling would have been worth it. */
 }
 
 static void writer_main(void *context)
 {
     struct store *store = context;
     for (;;) {
-        if (commit_group(store) || bury(store) || look(store))
+        if (commit_group(store) || store_bury(store) || store_look(store))
             continue;
         tr_time deadline_ns = tr__tidy_idle(store);
         lock_take(&store->lock);
@@ -244,7 +259,7 @@ bool tr__store_work(struct store *store)
 {
     TR_ASSERT(store->is_threadless);
     bool has_worked = commit_group(store);
-    while (has_worked && bury(store))
+    while (has_worked && store_bury(store))
         continue;
     return has_worked;
 }
@@ -275,7 +290,7 @@ tr_status tr__store_submit(struct store_batch *batch,
     store->is_writer_idle = false;
     if (was_empty)
         atom32_store(&store->has_work, 1, ATOM_RELAXED);
-    /* What one entry submits stays in order: in one of the queues. */
+    /* The batches of one entry stay in order, because they are in one of the queues. */
     bool is_destroy = entry->pending == entry->destroys_pending &&
                       (batch->is_destroy || entry->destroys_pending > 0);
     entry->destroys_pending += is_destroy;
@@ -335,7 +350,7 @@ static void stop_threads(struct store *store)
     platform->parker_free(platform, store->writer_parker);
 }
 
-static tr_status refuse(tr_error *error, tr_status status, const char *text)
+static tr_status store_refuse(tr_error *error, tr_status status, const char *text)
 {
     if (error) {
         *error = (tr_error){.status = status};
@@ -356,19 +371,19 @@ tr_status tr__store_salvage(const struct store_options *from, const struct store
 {
     const struct store_driver *driver = from->driver ? from->driver : tr__store_driver_default();
     if (!has_program(from) || !has_program(into))
-        return refuse(error, TR_INVALID_ARGUMENT, "a store needs the name of its program");
+        return store_refuse(error, TR_INVALID_ARGUMENT, "a store needs the name of its program");
     if (!driver->salvage)
-        return refuse(error, TR_NOT_SUPPORTED, "this Troupe was built without SQLite");
+        return store_refuse(error, TR_NOT_SUPPORTED, "this Troupe was built without SQLite");
     return driver->salvage(from, into, report, on_lost, context, error);
 }
 
 tr_status tr__store_open(const struct store_options *options, struct store **store, tr_error *error)
 {
     if (!has_program(options))
-        return refuse(error, TR_INVALID_ARGUMENT, "a store needs the name of its program");
+        return store_refuse(error, TR_INVALID_ARGUMENT, "a store needs the name of its program");
     struct store *made = source_resize(&options->source, NULL, sizeof *made);
     if (!made)
-        return refuse(error, TR_NO_MEMORY, "no memory for a store");
+        return store_refuse(error, TR_NO_MEMORY, "no memory for a store");
     *made = (struct store){
         .source = options->source,
         .platform = options->source.platform,
@@ -381,7 +396,7 @@ tr_status tr__store_open(const struct store_options *options, struct store **sto
     lock_init(&made->lock);
     tr_status status = tr__store_entries_init(made);
     if (status) {
-        (void)refuse(error, status, "no memory for a store");
+        (void)store_refuse(error, status, "no memory for a store");
         goto free_store;
     }
     status = made->driver->open(options, &made->session, &made->epoch, error);
@@ -391,7 +406,7 @@ tr_status tr__store_open(const struct store_options *options, struct store **sto
     if (!made->is_threadless) {
         status = start_threads(made);
         if (status) {
-            (void)refuse(error, status, "the threads of the store could not be started");
+            (void)store_refuse(error, status, "the threads of the store could not be started");
             goto close_session;
         }
     }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * When the log of the store is written into the database, and by which thread: see tidy.h.
- */
+/** When the log of the store is written into the database, and by which thread: see tidy.h. */
 #include "store/tidy.h"
 
 #include "base/assert.h"
@@ -11,7 +9,7 @@ static bool is_tidying(const struct store *store)
     return atom32_load(&store->is_tidying, ATOM_ACQUIRE) != 0; /* partner: tr__tidy_main */
 }
 
-/* The log has pages that are not in the database, and nobody makes a checkpoint: rule 6. */
+/* The log has pages that are not in the database, and no checkpoint runs: rule 6. */
 static void begin_pass(struct store *store)
 {
     TR_ASSERT(!is_tidying(store));
@@ -24,7 +22,7 @@ static bool is_rest_small(const struct store_log *log)
     return log->rest_pages <= log->soon / TIDY_REST_PART;
 }
 
-/* Until the pass is over or the time has come; also earlier. */
+/* Waits until the pass is over or the time has come; may return earlier. */
 static void await_pass(struct store *store, tr_time deadline_ns)
 {
     const tr_platform *platform = store->platform;
@@ -34,7 +32,7 @@ static void await_pass(struct store *store, tr_time deadline_ns)
     atom32_store(&store->is_writer_waiting, 0, ATOM_RELAXED);
 }
 
-/* Rule 3: so long that this thread adds half as many pages as the other one writes meanwhile. */
+/* Rule 3: returns a wait in which this thread adds half as many pages as the other one writes. */
 static tr_time slice_ns(const struct store *store)
 {
     tr_time page_ns = (tr_time)atom64_load(&store->tidy_page_ns, ATOM_RELAXED);
@@ -58,7 +56,7 @@ bool tr__tidy_is_behind(struct store *store)
     return log.pages >= log.soon * TIDY_HIGH;
 }
 
-/* Until when a group waits. */
+/* Returns until when a group waits. */
 static tr_time wait_until(const struct store *store, const struct store_log *log, bool is_full,
                           bool is_tried, tr_time now_ns)
 {
@@ -96,7 +94,7 @@ tr_status tr__tidy_before(struct store *store, size_t pages, struct store_why *w
         if (now_ns >= deadline_ns)
             return TR_OK;
         if (is_tried)
-            platform->yield(platform); /* a reader is in the way, for some microseconds */
+            platform->yield(platform); /* a reader prevents it, for some microseconds */
         else
             await_pass(store, deadline_ns);
     }
@@ -134,7 +132,7 @@ tr_time tr__tidy_idle(struct store *store)
         store->idle_ns = now_ns;
     if (now_ns - store->idle_ns < TIDY_IDLE_NS)
         return store->idle_ns + TIDY_IDLE_NS;
-    store->idle_ns = now_ns; /* what is not done now is tried again after as long */
+    store->idle_ns = now_ns; /* what is not done now is tried again after the same time */
     if (!is_tidying(store)) {
         store->driver->look(store->session, &log);
         bool is_long = log.file_pages > log.soon;
@@ -171,7 +169,7 @@ void tr__tidy_main(void *context)
         tr_time took_ns = platform->mono_now(platform) - begin_ns;
         atom64_store(
             &store->tidy_page_ns, (uint64_t)(took_ns / (tr_time)(pages + 1)), ATOM_RELAXED);
-        /* Partners: is_tidying, await_pass. */
+        /* partners: is_tidying, await_pass */
         atom32_store(&store->is_tidying, 0, ATOM_SEQ_CST);
         if (atom32_load(&store->is_writer_waiting, ATOM_SEQ_CST))
             platform->wake(platform, store->writer_parker);

@@ -1,66 +1,80 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Keeps the log of the store short: the thread that writes it into the database, and when the committing thread
- * waits for that thread or does the rest itself.
+ * Keeps the log of the store short: the thread that writes it into the database, and when the
+ * committing thread waits for that thread or does the rest itself.
  *
- * SQLite starts its log over only when all of it is in the database at the moment a transaction begins. A
- * checkpoint beside commits never gets there while commits come without a pause. So both threads share the work:
+ * SQLite restarts its log only if all of it is in the database when a transaction begins. A
+ * checkpoint beside commits never gets there while commits come without a pause. So both threads
+ * share the work:
  *
- * 1. From log.soon pages on the tidying thread makes a pass: it writes what the log has into the database and
- *    syncs that. Commits continue meanwhile, so a rest remains: what they have added.
- * 2. If the rest is small (TIDY_REST_PART), the committing thread writes it between two groups, and the log starts
- *    over. Else there is another pass, which is shorter than the one before it.
- * 3. From TIDY_HIGH times log.soon on the committing thread waits before each group, but no longer than
- *    TIDY_SLICE_NS, so that it adds half as many pages as the tidying thread writes in the same time. Groups are
- *    smaller then, and destroys wait. So passes become shorter, and 2 happens.
- * 4. A group that could make the log longer than log.max waits until the log can start over, but no longer
- *    than TIDY_WAIT_NS: that long no reader is in the way, unless the disk does not answer.
- * 5. When nothing was committed for TIDY_IDLE_NS, a log whose file is longer than log.soon pages is cut.
- * 6. Only one thread makes a checkpoint at a time, and a pass begins only while the log has pages that are not in
- *    the database. So the log never starts over while a checkpoint reads it, which SQLite before 3.51.3 does not
- *    survive ("WAL-reset bug": the checkpoint would take frames of the new log for written).
+ * 1. From log.soon pages on the tidying thread makes a pass: it writes the pages of the log into
+ *    the database and syncs it. Commits continue meanwhile, so a rest remains: the pages that they
+ *    have added.
+ * 2. If the rest is small (TIDY_REST_PART), the committing thread writes it between two groups, and
+ *    the log restarts. Otherwise there is another pass, which is shorter than the previous one.
+ * 3. From TIDY_HIGH times log.soon on the committing thread waits before each group, at most
+ *    TIDY_SLICE_NS, so that it adds half as many pages as the tidying thread writes in the same
+ *    time. Groups are smaller then, and destroys wait. So passes become shorter, until rule 2
+ *    applies.
+ * 4. A group that could make the log longer than log.max waits until the log can restart, at most
+ *    TIDY_WAIT_NS. No reader prevents the restart for that long, unless the disk does not respond.
+ * 5. If nothing was committed for TIDY_IDLE_NS, a log whose file is longer than log.soon pages is
+ *    cut.
+ * 6. Only one thread makes a checkpoint at a time, and a pass begins only while the log has pages
+ *    that are not in the database. So the log never restarts while a checkpoint reads it, because
+ *    SQLite before 3.51.3 has a bug there ("WAL-reset bug": the checkpoint would treat frames of
+ *    the new log as written).
  */
 #ifndef STORE_TIDY_H
 #define STORE_TIDY_H
 
 #include "store/core.h"
 
-/** How long one group waits at most so that the tidying thread gets ahead of commits. */
+/** Longest wait of one group so that the tidying thread gets ahead of commits. */
 #define TIDY_SLICE_NS (10 * TR_MILLISECOND)
-/** How long a group waits at most for the log to start over. */
+/** Longest wait of a group for the log to restart. */
 #define TIDY_WAIT_NS (1 * TR_SECOND)
-/** How long a group waits for a reader that keeps the log from starting over; the next group tries again. */
+/**
+ * How long a group waits for a reader that prevents the log from restarting. The next group tries
+ * again.
+ */
 #define TIDY_READER_NS (200 * TR_MICROSECOND)
-/** How long the log is left as it is after the last commit. */
+/** How long the log stays unchanged after the last commit. */
 #define TIDY_IDLE_NS (1 * TR_SECOND)
 
 enum {
-    TIDY_REST_PART =
-        4, /* This part of log.soon is a small rest: 250 pages, a millisecond or two. */
+    /* A rest up to this part of log.soon is small: 250 pages, a millisecond or two. */
+    TIDY_REST_PART = 4,
     TIDY_HIGH = 4,
-    /* The pages of a group are estimated (store_batch.pages); it may have so many times as many. */
+    /*
+     * The pages of a group are estimated (store_batch.pages); the real number may be this many
+     * times larger.
+     */
     TIDY_ESTIMATE_OFF = 2,
 };
 
-/** The driver is open: looks whether an earlier process has left a long log, for rule 5. */
+/** Checks, with the driver open, whether an earlier process left a long log, for rule 5. */
 void tr__tidy_init(struct store *store);
 /** Whether commits are slowed down, rule 3. Committing thread. */
 bool tr__tidy_is_behind(struct store *store);
 
 /**
- * Before a group of about so many pages is committed: rules 2 to 4. TR_STORE_FAILED: as of a commit. Committing
- * thread.
+ * Applies rules 2 to 4 before a group of about so many pages is committed. TR_STORE_FAILED as for
+ * commit. Committing thread.
  */
 TR_MUST_CHECK tr_status tr__tidy_before(struct store *store, size_t pages, struct store_why *why);
-/** After a commit: rule 1. Of a store without threads it makes the checkpoint. Committing thread. */
+/**
+ * Applies rule 1 after a commit. In a store without threads it makes the checkpoint. Committing
+ * thread.
+ */
 TR_MUST_CHECK tr_status tr__tidy_after(struct store *store, struct store_why *why);
 /**
- * Nothing is to be committed. Gives when this is to be called next if nothing is committed until then, TR_NEVER: not
- * at all. Rule 5; a failure ends the store. Committing thread.
+ * Applies rule 5 when there is nothing to commit. Returns when to call it again if nothing is
+ * committed until then; TR_NEVER: not at all. On failure the store fails. Committing thread.
  */
 tr_time tr__tidy_idle(struct store *store);
 
-/** The tidying thread, until checkpoint_over is set. */
+/** Runs the tidying thread until checkpoint_over is set. */
 void tr__tidy_main(void *context);
 
 #endif

@@ -2,11 +2,11 @@
 /**
  * A timer of an actor: forty bytes, so that many of them touch little memory.
  *
- * A timer that fires once and whose message is small and without pointers is light: it holds the
- * message itself, and nobody holds an envelope for it before it fires. All others have an envelope
- * from the start. Whose a timer is, and what else those share that are armed together, is its
- * context. Timers without a key come from timer/loose.h, where neighbours have one context; those
- * with one come from timer/keys.h, and each has its own.
+ * A timer that fires once, and whose message is small and without pointers, is light: it contains
+ * the message, and needs no envelope until it fires. All others have an envelope from the start.
+ * The context of a timer has its owner and what else timers share that are armed together. Timers
+ * without a key come from timer/loose.h, where neighbours share a context. Timers with a key come
+ * from timer/keys.h, and each has its own context.
  */
 #ifndef TIMER_ENTRY_H
 #define TIMER_ENTRY_H
@@ -24,56 +24,57 @@ enum timer_kind {
 };
 
 /*
- * One word, which is always written as a whole: a processor is slow to read a word of which a byte
+ * One word, always written as a whole, because a processor is slow to read a word of which a byte
  * was just written.
  */
 enum timer_state {
     TIMER_KIND = 3,        /* enum timer_kind */
     TIMER_QUEUED = 1 << 2, /* Its envelope is in a mailbox or in a turn. */
-    TIMER_PARKED = 1 << 3, /* That turn waits. */
+    TIMER_PARKED = 1 << 3, /* The turn that has its envelope waits. */
     TIMER_LIGHT = 1 << 4,
-    TIMER_KEYED = 1 << 5,  /* Of timer/keys.c. */
-    TIMER_LOOSE = 1 << 6,  /* Of timer/loose.c. */
-    TIMER_MISSED = 1 << 7, /* It was due while that turn waited, of a fixed rate. */
+    TIMER_KEYED = 1 << 5,  /* It belongs to timer/keys.c. */
+    TIMER_LOOSE = 1 << 6,  /* It belongs to timer/loose.c. */
+    TIMER_MISSED = 1 << 7, /* A timer with a fixed rate was due while that turn waited. */
     TIMER_OWN = TIMER_KIND | TIMER_QUEUED | TIMER_PARKED | TIMER_LIGHT |
-                TIMER_MISSED, /* The caller's bits. */
+                TIMER_MISSED, /* The bits that the caller sets. */
     TIMER_GENERATION_SHIFT = 8,
 };
 
 enum {
-    TIMER_LIGHT_MAX = 8, /* Bytes of the message of a light timer. */
+    TIMER_LIGHT_MAX = 8, /* Most bytes of the message of a light timer. */
     TIMER_GENERATION_BITS = 32 - TIMER_GENERATION_SHIFT,
 };
 
 struct envelope;
 
-/** What a timer need not have for itself. */
+/** The part of a timer that several timers can share. */
 struct timer_context {
-    const tr_type *type; /* Of light timers; NULL for those that have an envelope. */
-    uint64_t value; /* Of light timers the causal id, of those that tick on the period in ns. */
+    const tr_type *type; /* For light timers; NULL for timers that have an envelope. */
+    uint64_t value; /* For light timers the causal id, for repeating timers the period in ns. */
     uint32_t owner;
-    uint32_t mark; /* Of timer/loose.c or timer/keys.c. */
+    uint32_t mark; /* Used by timer/loose.c or timer/keys.c. */
 };
 
 struct timer_entry {
     struct timer_node node;
-    uint32_t state; /* Bits of enum timer_state; above them the generation, of timer/loose.c. */
+    /* Bits of enum timer_state; above them the generation, used by timer/loose.c. */
+    uint32_t state;
     union {
-        uint32_t run; /* Of timer/loose.c: the number of its run. */
-        struct {      /* Of timer/keys.c. */
+        uint32_t run; /* Used by timer/loose.c: the number of its run. */
+        struct {      /* Used by timer/keys.c. */
             uint8_t block_class;
             uint8_t key_length;
         } keyed;
     };
-    union {                                   /* The caller's; zero in a new entry. */
-        unsigned char bytes[TIMER_LIGHT_MAX]; /* Of a light one: the message. */
+    union {                                   /* The caller's. Zero in a new entry. */
+        unsigned char bytes[TIMER_LIGHT_MAX]; /* For a light timer: the message. */
         struct envelope *envelope;
     };
 };
 
 static_assert(sizeof(struct timer_entry) == 40, "a timer is small");
 
-/** The entry of a node that is part of one. */
+/** Returns the entry of a node that is part of one. */
 static inline struct timer_entry *timer_entry_of(struct timer_node *node)
 {
     return LIST_OWNER(node, struct timer_entry, node);
@@ -89,7 +90,7 @@ static inline enum timer_kind timer_kind(const struct timer_entry *entry)
     return (enum timer_kind)(entry->state & TIMER_KIND);
 }
 
-/** Replaces the bits that are the caller's. */
+/** Replaces the bits that belong to the caller. */
 static inline void timer_set_own(struct timer_entry *entry, uint32_t bits)
 {
     entry->state = (entry->state & ~(uint32_t)TIMER_OWN) | bits;

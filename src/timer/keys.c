@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Open addressing with linear probing. A slot's home is the high bits of its hash.
+ * Open addressing with linear probing. The home of an entry is the slot that the high bits of its
+ * hash name.
  *
- * 1. Between the home of an entry and its slot no slot is empty. Removal keeps it so by moving later
- *    entries back into the hole; nothing is marked as deleted, so churn costs no rehash.
- * 2. An entry moves only to a lower slot (in the ring), over none that is empty. A walk goes down
- *    from an empty slot, so what a removal moves to the place of the walk was given already.
+ * 1. Between the home of an entry and its slot no slot is empty. Removal keeps this by moving later
+ *    entries back into the hole. Nothing is marked as deleted, so churn causes no rehash.
+ * 2. An entry moves only to a lower slot (in the ring), and never across an empty one. A walk goes
+ *    down from an empty slot, so an entry that a removal moves to the current slot was visited
+ *    already.
  * 3. A table grows when it is more than three quarters full, and shrinks by half when it is less
- *    than an eighth full: between the two lie a quarter of its slots in adds or removals.
+ *    than an eighth full. Between the two are additions or removals of a quarter of its slots.
  *
- * With the high bits, a table grows by reading and writing memory in order, and it does not touch
- * the entries: slots have the hashes.
+ * Because homes are the high bits, a table grows by reading and writing memory in order. It does
+ * not touch the entries, because slots have the hashes.
  */
 #include "timer/keys.h"
 
@@ -21,7 +23,7 @@
 
 enum {
     TABLE_BITS_MIN = 2,  /* Four slots are a block of one cache line. */
-    TABLE_BITS_MAX = 31, /* A limit of memory comes first. */
+    TABLE_BITS_MAX = 31, /* Memory runs out before this limit. */
 };
 
 static_assert(sizeof(struct keys_slot) == 16, "a slot is a quarter of a cache line");
@@ -50,7 +52,7 @@ static inline uint64_t key_word(const char *bytes)
     return word;
 }
 
-/* Keys are short: a call of memcmp costs as much as the comparison. */
+/* Keys are short: a call of memcmp would cost as much as the comparison. */
 static inline bool key_equals(const char *a, const char *b, size_t length)
 {
     if (length < sizeof(uint64_t)) {
@@ -60,7 +62,7 @@ static inline bool key_equals(const char *a, const char *b, size_t length)
         }
         return true;
     }
-    size_t last = length - sizeof(uint64_t); /* The last word overlaps the one before. */
+    size_t last = length - sizeof(uint64_t); /* The last word overlaps the one before it. */
     for (size_t i = 0; i < last; i += sizeof(uint64_t)) {
         if (key_word(a + i) != key_word(b + i))
             return false;
@@ -119,7 +121,7 @@ static void table_insert(struct timer_keys *keys, struct timer_entry *entry, uin
     keys->slots[at] = (struct keys_slot){entry, hash};
 }
 
-/* The entry of a key in a table, or NULL. */
+/* Returns the entry of a key in a table, or NULL. */
 static struct timer_entry *table_find(const struct timer_keys *keys, uint32_t hash, const char *key,
                                       size_t length)
 {
@@ -132,14 +134,14 @@ static struct timer_entry *table_find(const struct timer_keys *keys, uint32_t ha
     return NULL;
 }
 
-/* Makes a slot empty and moves those back that it kept from their homes. */
+/* Empties a slot and moves back the entries that it kept from their homes. */
 static void table_remove_at(struct timer_keys *keys, uint32_t hole)
 {
     uint32_t mask = table_mask(keys);
     for (uint32_t at = (hole + 1) & mask; keys->slots[at].entry; at = (at + 1) & mask) {
         uint32_t home = table_home(keys, keys->slots[at].hash);
         if (((at - home) & mask) < ((at - hole) & mask))
-            continue; /* Its home is behind the hole. */
+            continue; /* Its home is after the hole. */
         keys->slots[hole] = keys->slots[at];
         hole = at;
     }
@@ -153,7 +155,7 @@ static void table_free(struct timer_keys *keys, struct timer_pool *pool)
     keys->one = NULL;
 }
 
-/* Moves all entries to a table of 2^bits slots. False when out of memory. */
+/* Moves all entries to a table of 2^bits slots. Returns false if out of memory. */
 static bool table_resize(struct timer_keys *keys, struct timer_pool *pool, unsigned bits)
 {
     TR_ASSERT(bits >= TABLE_BITS_MIN);
@@ -181,7 +183,7 @@ static bool table_resize(struct timer_keys *keys, struct timer_pool *pool, unsig
     return true;
 }
 
-/* Makes sure that the table has room for one more. False when out of memory. */
+/* Makes sure that the table has space for one more entry. Returns false if out of memory. */
 static bool table_reserve(struct timer_keys *keys, struct timer_pool *pool)
 {
     if (keys->bits == 0)
@@ -198,7 +200,10 @@ static inline bool table_is_sparse(uint32_t count, unsigned bits)
     return bits > TABLE_BITS_MIN && count < (UINT32_C(1) << bits) / 8;
 }
 
-/* Gives memory back that the entries do not need. Without memory to shrink, it stays large. */
+/*
+ * Gives back memory that the entries do not need. If there is no memory to shrink, the table stays
+ * large.
+ */
 static void table_shrink(struct timer_keys *keys, struct timer_pool *pool)
 {
     if (keys->bits == 0)
@@ -214,7 +219,9 @@ static void table_shrink(struct timer_keys *keys, struct timer_pool *pool)
         (void)table_resize(keys, pool, bits);
 }
 
-/* Makes an entry whose key is not there yet; the hash matters unless it is the first one. */
+/*
+ * Makes an entry for a key that does not exist yet. The hash is used unless it is the first entry.
+ */
 static struct timer_entry *entry_add(struct timer_keys *keys, struct timer_pool *pool,
                                      const char *key, size_t length, uint32_t hash)
 {
@@ -305,7 +312,7 @@ void tr__keys_remove(struct timer_keys *keys, struct timer_pool *pool, struct ti
     } else {
         uint32_t at = table_home(keys, keyed_of(entry)->context.mark);
         while (keys->slots[at].entry != entry) {
-            TR_ASSERT(keys->slots[at].entry); /* Else it is of another table. */
+            TR_ASSERT(keys->slots[at].entry); /* Otherwise the entry belongs to another table. */
             at = (at + 1) & table_mask(keys);
         }
         table_remove_at(keys, at);

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The keyed timers of one actor: a hash table from a key to an entry, which embeds a wheel's node.
+ * The keyed timers of one actor: a hash table from a key to an entry, which embeds a node of the
+ * wheel.
  *
  * Keys may come from outside, so the hash is keyed with a secret. An actor with one timer has no
- * table and pays no hash, and nobody does for the timer that was armed last. Entries and tables come
- * from the pool of the worker, so an actor that arms and cancels takes nothing from the source in
- * the steady state; the pool gives memory back.
+ * table and computes no hash; finding the timer that was armed last computes none either. Entries
+ * and tables come from the pool of the worker, so in the steady state an actor that arms and
+ * cancels takes nothing from the source. The pool gives memory back.
  *
- * One owner at a time and no locks: the worker that the actor is on. All calls on one table name
- * the same pool. The table does not arm or cancel: whoever removes an entry has cancelled its node.
+ * One owner at a time and no locks: the worker that the actor is on. All calls for one table pass
+ * the same pool. The table does not arm or cancel: a caller that removes an entry has cancelled its
+ * node before.
  */
 #ifndef TIMER_KEYS_H
 #define TIMER_KEYS_H
@@ -18,21 +20,22 @@
 #include "timer/loose.h"
 
 enum {
-    TIMER_KEY_SHORT = 63, /* Longest key of an entry that is two cache lines. */
+    TIMER_KEY_SHORT = 63, /* Longest key of an entry that fits into two cache lines. */
 };
 
-/** A timer with a key, which lies behind it. */
+/** A timer with a key, which follows it in memory. */
 struct keyed_timer {
     struct timer_entry entry;
-    struct timer_context context; /* The caller's; `mark` is the hash, set when it is in a table. */
-    char key[];                   /* Ends with NUL, which is not counted. */
+    /* The caller's, except `mark`, which is the hash while the timer is in a table. */
+    struct timer_context context;
+    char key[]; /* Ends with a NUL that is not counted. */
 };
 
 /** The memory of the timers of one worker. */
 struct timer_pool {
-    struct block_pool blocks; /* Of timers with a key, and of tables. */
+    struct block_pool blocks; /* For timers with a key, and for tables. */
     struct hash_key key;      /* The same in all pools of a system. */
-    struct loose_pool loose;  /* Of timers without a key. */
+    struct loose_pool loose;  /* For timers without a key. */
 };
 
 struct keys_slot {
@@ -40,46 +43,49 @@ struct keys_slot {
     uint32_t hash;
 };
 
-/** Zeroes are a table without entries, which holds no memory. It may be moved by assignment. */
+/**
+ * The timers of an actor by key. All zero is an empty table without memory. It may be moved by
+ * assignment.
+ */
 struct timer_keys {
     union {
-        struct timer_entry *one; /* While bits is 0; or NULL. */
+        struct timer_entry *one; /* The only entry, or NULL. Used while bits is 0. */
         struct keys_slot *slots; /* Open addressing, at most three quarters full. */
     };
-    struct timer_entry *last; /* What was obtained last, while it is there; or NULL. */
+    struct timer_entry *last; /* The entry obtained last, while it exists; or NULL. */
     uint32_t count;
     uint8_t bits; /* There are 2^bits slots. */
     uint8_t block_class;
 };
 
-/** Where a walk is; see tr__keys_walk. */
+/** The position of a walk; see tr__keys_walk. */
 struct keys_walk {
     struct timer_entry *given;
     uint32_t at;
     uint32_t left;
 };
 
-/** Makes a pool that holds no memory. Copies `source`. */
+/** Makes a pool without memory. Copies `source`. */
 void tr__timer_pool_init(struct timer_pool *pool, const struct memory_source *source,
                          struct hash_key key);
-/** Gives all memory back. Every table and list is empty. */
+/** Gives all memory back. Every table and list must be empty. */
 void tr__timer_pool_deinit(struct timer_pool *pool);
-/** Gives what is not in use back to the source. Before the worker sleeps. */
+/** Gives unused memory back to the source. Before the worker sleeps. */
 void tr__timer_pool_trim(struct timer_pool *pool);
 
-/** The bytes taken from the source and not given back. */
+/** Returns the bytes taken from the source and not given back. */
 static inline size_t tr__timer_pool_bytes(const struct timer_pool *pool)
 {
     return tr__block_bytes(&pool->blocks) + tr__loose_bytes(&pool->loose);
 }
 
-/** The whole of a timer that has a key. */
+/** Returns the keyed timer that contains an entry. */
 static inline struct keyed_timer *keyed_of(struct timer_entry *entry)
 {
     return LIST_OWNER(entry, struct keyed_timer, entry);
 }
 
-/** The context of a timer of this worker, with a key or without. */
+/** Returns the context of a timer of this worker, with a key or without. */
 static inline const struct timer_context *timer_context(const struct timer_pool *pool,
                                                         const struct timer_entry *entry)
 {
@@ -87,16 +93,16 @@ static inline const struct timer_context *timer_context(const struct timer_pool 
                                          : loose_context(&pool->loose, entry);
 }
 
-/** The entry of a key, or NULL. The key is `length` bytes, at most TR_TIMER_KEY_MAX. */
+/** Returns the entry of a key, or NULL. The key is `length` bytes, at most TR_TIMER_KEY_MAX. */
 struct timer_entry *tr__keys_find(const struct timer_keys *keys, const struct timer_pool *pool,
                                   const char *key, size_t length);
 
 /**
- * The entry of a key, made if there is none; borrowed until it is removed.
+ * Returns the entry of a key, which is made if there is none; borrowed until it is removed.
  *
- * The key is copied. An entry that was there is as it was, its node perhaps armed; the context of a
- * new one is zero. NULL when out of
- * memory, nothing changed and `is_new` not written.
+ * The key is copied. An existing entry is unchanged, and its node may be armed. The context of a
+ * new entry is zero. Returns NULL if out of memory; then nothing has changed and `is_new` is not
+ * written.
  */
 struct timer_entry *tr__keys_obtain(struct timer_keys *keys, struct timer_pool *pool,
                                     const char *key, size_t length, bool *is_new);
@@ -105,21 +111,24 @@ struct timer_entry *tr__keys_obtain(struct timer_keys *keys, struct timer_pool *
 void tr__keys_remove(struct timer_keys *keys, struct timer_pool *pool, struct timer_entry *entry);
 
 /**
- * Begins a walk over all entries, in no useful order:
+ * Begins a walk over all entries, in no particular order:
  *
  *     struct keys_walk walk = tr__keys_walk(&keys);
  *     for (struct timer_entry *entry; (entry = tr__keys_walk_next(&keys, &pool, &walk));)
  *
- * During a walk nothing is added, and nothing is removed but by tr__keys_walk_remove. It may be
- * left early; then the table shrinks with the next removal.
+ * During a walk nothing may be added, and entries may be removed only by tr__keys_walk_remove. A
+ * walk may be ended early; then the table shrinks with the next removal.
  */
 struct keys_walk tr__keys_walk(const struct timer_keys *keys);
 
-/** The next entry, or NULL: then the table has shrunk to what its entries need. */
+/**
+ * Returns the next entry. NULL: the walk is over, and the table has shrunk to what its entries
+ * need.
+ */
 struct timer_entry *tr__keys_walk_next(struct timer_keys *keys, struct timer_pool *pool,
                                        struct keys_walk *walk);
 
-/** Removes and frees the entry that the walk has given last, whose node is not armed. */
+/** Removes and frees the entry that the walk returned last. Its node must not be armed. */
 void tr__keys_walk_remove(struct timer_keys *keys, struct timer_pool *pool, struct keys_walk *walk);
 
 #endif

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * 1. A slab is in the list `open` when it has a record to take: a fresh one, or one that came back.
- * 2. The generation of a record is above that of every number that was given for its place in the
- *    pool before. It goes up when the timer is removed; a slab that is freed leaves its highest one
- *    to the next slab at its place. A run has no number, and leaves the generation as it is.
- * 3. A record, or a place, whose generations have come to their end is not used again: that is 40
- *    bytes after 16 million timers.
- * 4. TIMER_LOOSE is set in the records that are timers, not in runs and not in free ones.
- * 5. A group is LOOSE_GROUP records, aligned. The timers of a run are in one group, in whatever
- *    order they are taken; the run itself may be elsewhere. A run has at least one timer.
+ * Rules:
+ * 1. A slab is in the list `open` if it has a record to take: a fresh one, or one that came back.
+ * 2. The generation of a record is above that of every number given before for its place in the
+ *    pool. It is incremented when the timer is removed. A slab that is freed passes its highest
+ *    generation to the next slab at its place. A run has no number and leaves the generation
+ *    unchanged.
+ * 3. A record or a place whose generations are used up is not used again. That wastes 40 bytes
+ *    after 16 million timers.
+ * 4. TIMER_LOOSE is set in records that are timers, not in runs and not in free records.
+ * 5. A group is LOOSE_GROUP aligned records. The timers of a run are in one group, regardless of the
+ *    order in which they were taken. The run itself may be elsewhere. A run has at least one timer.
  */
 #include "timer/loose.h"
 
@@ -21,7 +23,9 @@
 enum {
     SLAB_LARGEST = 1 << LOOSE_SLAB_BITS,
     PLACES_FIRST = 4,
-    /* A slab of this many records is made ready piece by piece; smaller ones are cheap to touch. */
+    /*
+     * A slab of this many records is made resident piece by piece. Smaller ones are cheap to touch.
+     */
     READY_MIN = 1 << 15,
 };
 
@@ -51,7 +55,7 @@ static inline bool slab_is_open(const struct loose_slab *slab)
 
 /* ---- Slabs. ---- */
 
-/* A place for a slab; 0 when out of memory, or of places. */
+/* Returns a place for a slab; 0 if out of memory or of places. */
 static uint32_t place_take(struct loose_pool *pool)
 {
     for (uint32_t place = 1; place < pool->places; place++) {
@@ -60,21 +64,21 @@ static uint32_t place_take(struct loose_pool *pool)
             return place;
     }
     uint32_t place = pool->places ? pool->places : 1;
-    uint32_t room = pool->places ? 2 * pool->places : PLACES_FIRST;
-    if (room > LOOSE_SLABS_MAX)
+    uint32_t capacity = pool->places ? 2 * pool->places : PLACES_FIRST;
+    if (capacity > LOOSE_SLABS_MAX)
         return 0;
     struct loose_slab *slabs =
-        source_resize(&pool->source, pool->slabs, room * sizeof(struct loose_slab));
+        source_resize(&pool->source, pool->slabs, capacity * sizeof(struct loose_slab));
     if (!slabs)
         return 0;
-    for (uint32_t i = pool->places; i < room; i++)
+    for (uint32_t i = pool->places; i < capacity; i++)
         slabs[i] = (struct loose_slab){.generation = 1, .generation_up = 1};
     pool->slabs = slabs;
-    pool->places = room;
+    pool->places = capacity;
     return place;
 }
 
-/* Opens a slab as large as all others together. False when out of memory. */
+/* Opens a slab as large as all others together. Returns false if out of memory. */
 static bool slab_add(struct loose_pool *pool)
 {
     size_t size = pool->made < LOOSE_SLAB_FIRST ? LOOSE_SLAB_FIRST : pool->made;
@@ -116,7 +120,7 @@ static void slab_free(struct loose_pool *pool, uint32_t place)
                                 .generation_up = slab->generation_up};
 }
 
-/* The memory of the next fresh record is touched for the first time. */
+/* Prepares memory of the next fresh record, which is touched for the first time. */
 static void slab_ready(struct loose_slab *slab)
 {
     size_t size = sizeof(union loose_record);
@@ -126,7 +130,10 @@ static void slab_ready(struct loose_slab *slab)
     slab->ready = slab->fresh + (count ? count : 1);
 }
 
-/* The last timer of a slab has gone. One such slab stays: a timer that comes and goes is cheap. */
+/*
+ * The last timer of a slab was removed. One empty slab is kept, so that a timer that comes and goes
+ * is cheap.
+ */
 static void slab_empty(struct loose_pool *pool, uint32_t place)
 {
     bool has_other = pool->empty != place && pool->empty && pool->slabs[pool->empty].used == 0;
@@ -153,13 +160,13 @@ size_t tr__loose_bytes(const struct loose_pool *pool)
 
 /* ---- Records. ---- */
 
-/* A record and its number, which is 0 when there is none. */
+/* A record and its number; number 0: no record. */
 struct taken {
     union loose_record *record;
     uint32_t at;
 };
 
-/* A record for a timer or a run; none when out of memory. */
+/* Takes a record for a timer or a run; none if out of memory. */
 static inline struct taken record_take(struct loose_pool *pool)
 {
     if (!pool->open && !slab_add(pool))
@@ -211,7 +218,7 @@ static inline struct timer_run *run_at(const struct loose_pool *pool, uint32_t n
     return &loose_record_at(pool, number)->run;
 }
 
-/* Gives the record of the spare run back. */
+/* Gives back the record of the spare run. */
 static void spare_give(struct loose_pool *pool)
 {
     uint32_t spare = pool->spare;
@@ -229,9 +236,9 @@ static inline bool run_takes(const struct timer_run *run, const tr_type *type, u
 }
 
 /*
- * Begins a run, of which one record will be a timer: `taken`, if there is a spare run. Else that
- * becomes the run, so that the timers that follow it in memory are its own, and another is taken.
- * NULL when out of memory.
+ * Begins a run, one of whose records will be a timer. If there is a spare run, `taken` becomes that
+ * timer. Otherwise `taken` becomes the run, so that the timers that follow it in memory are its
+ * own, and another record is taken for the timer. Returns NULL if out of memory.
  */
 static inline struct timer_run *run_begin(struct loose_list *list, struct loose_pool *pool,
                                           struct timer_context context, struct taken *taken)
@@ -262,12 +269,15 @@ static inline struct timer_run *run_begin(struct loose_list *list, struct loose_
     return run;
 }
 
-/* The last timer of a run has gone. The run is the next spare one: a lone timer comes and goes. */
+/*
+ * Ends a run whose last timer was removed. It becomes the spare run, because a single timer often
+ * comes and goes.
+ */
 static void run_end(struct loose_list *list, struct loose_pool *pool, const struct timer_run *run,
                     uint32_t number)
 {
     uint32_t *link = run->previous ? &run_at(pool, run->previous)->next : &list->first;
-    TR_ASSERT(*link == number); /* Else it is of another list. */
+    TR_ASSERT(*link == number); /* Otherwise the run belongs to another list. */
     *link = run->next;
     if (run->next)
         run_at(pool, run->next)->previous = run->previous;
@@ -276,7 +286,7 @@ static void run_end(struct loose_list *list, struct loose_pool *pool, const stru
     pool->spare = number;
 }
 
-/* Where a timer is in the group of its run. */
+/* Returns the index of a timer in the group of its run. */
 static inline uint32_t run_index(const struct loose_pool *pool, const struct timer_run *run,
                                  const struct timer_entry *entry)
 {
@@ -347,7 +357,7 @@ uint64_t tr__loose_number(const struct loose_pool *pool, const struct timer_entr
     return number_of(pool, generation_of(entry), run->context.mark + run_index(pool, run, entry));
 }
 
-/* The first timer of a run whose bit is in `used`. */
+/* Returns the first timer of a run whose bit is in `used`. */
 static struct timer_entry *run_pick(const struct loose_pool *pool, const struct timer_run *run,
                                     uint32_t used)
 {
@@ -381,8 +391,10 @@ void tr__loose_remove(struct loose_list *list, struct loose_pool *pool, struct t
     struct timer_run *run = run_at(pool, number);
     uint32_t index = run_index(pool, run, entry);
     uint32_t at = run->context.mark + index;
-    TR_ASSERT(index < LOOSE_GROUP && run->used >> index & 1); /* Else somebody wrote to it. */
-    TR_ASSERT(list->count > 0);                               /* Else it is of another list. */
+    /* Otherwise the record was overwritten. */
+    TR_ASSERT(index < LOOSE_GROUP && run->used >> index & 1);
+    /* Otherwise the timer belongs to another list. */
+    TR_ASSERT(list->count > 0);
     list->count--;
     run->used &= ~(UINT32_C(1) << index);
     if (!run->used)

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Timers without a key, which are known by a number: where they are, and whose.
+ * Timers without a key, which are identified by a number.
  *
- * A number is the place of an entry and the generation of its tenant, so it leads to its timer
- * without a search, and never to another: an entry whose generations are used up is given up.
- * Entries lie in slabs in the order in which they were first taken, so arming many writes memory in
- * order. Slabs grow with the pool and go back to the source when they are empty, all but one.
+ * A number has the place of an entry and the generation of its tenant. So it leads to its timer
+ * without a search, and never to another timer: an entry whose generations are used up is not
+ * reused. Entries are in slabs in the order in which they were first taken, so arming many timers
+ * writes memory in order. Slabs grow with the pool, and go back to the source when they are empty,
+ * except one.
  *
- * Timers of one actor that have the same context and places near each other are a run: the run has
- * the context, and an actor's list is one of runs. A lone timer is a run of one.
+ * Timers of one actor that have the same context and nearby places form a run. The run has the
+ * context, and an actor's list is a list of runs. A single timer is a run of one.
  *
  * One owner at a time and no locks, as timer/keys.h.
  */
@@ -20,18 +21,19 @@
 
 enum {
     LOOSE_SLAB_FIRST = 64,     /* Records of the first slab: 2.5 KiB. */
-    LOOSE_SLAB_BITS = 18,      /* The largest has 2^18: 10 MiB. */
-    LOOSE_SLABS_MAX = 1 << 14, /* With 2^18 records each, all that 32 bits can number. */
+    LOOSE_SLAB_BITS = 18,      /* The largest slab has 2^18 records: 10 MiB. */
+    LOOSE_SLABS_MAX = 1 << 14, /* With 2^18 records each, as many as 32 bits can number. */
     LOOSE_HOME_SHIFT = 32 + TIMER_GENERATION_BITS,
-    LOOSE_GENERATION_END = (1 << TIMER_GENERATION_BITS) - 1, /* No number has it. */
-    LOOSE_GROUP = 32, /* Records among which a run has its timers: a bit each. */
+    LOOSE_GENERATION_END = (1 << TIMER_GENERATION_BITS) - 1, /* No number has this generation. */
+    LOOSE_GROUP = 32, /* Records in which a run has its timers: one bit each. */
 };
 
-/** A run of timers. It has a record of its own, and leaves the generation of that place alone. */
+/** A run of timers. It occupies a record, and leaves the generation of that record unchanged. */
 struct timer_run {
     struct timer_context context; /* `mark` is the number of the first record of its group. */
     uint32_t state;               /* Of the record: its generation. */
-    uint32_t next;                /* In the list of its actor: numbers of runs, 0 for none. */
+    /* The next run in the list of its actor, as a number; 0 for none. */
+    uint32_t next;
     uint32_t previous;
     uint32_t used; /* A bit for each record of the group that is a timer of this run. */
 };
@@ -42,64 +44,67 @@ union loose_record {
 };
 
 struct loose_slab {
-    union loose_record *records; /* NULL: there is none at this place. */
+    union loose_record *records; /* NULL: there is no slab at this place. */
     uint32_t size;
     uint32_t used;
-    uint32_t fresh;         /* Records from here on were never taken. */
-    uint32_t ready;         /* Before the record here is taken, memory is made ready. */
-    uint32_t free;          /* Number of a record, linked by `run`; 0 for none. */
-    uint32_t open_next;     /* Place of the next slab that has room; 0 for none. */
+    uint32_t fresh; /* Records from here on were never taken. */
+    /* Before the record at this index is taken, more memory is made resident. */
+    uint32_t ready;
+    uint32_t free;          /* Number of a free record, linked by `run`; 0 for none. */
+    uint32_t open_next;     /* Place of the next slab with a free record; 0 for none. */
     uint32_t generation;    /* Of fresh records. */
-    uint32_t generation_up; /* Above those of all numbers that this place has given. */
+    uint32_t generation_up; /* Above the generations of all numbers that this place has given. */
 };
 
 struct loose_pool {
-    struct loose_slab *slabs; /* Place 0 is not used. Never fewer places, so that numbers stay. */
+    /* Place 0 is not used. The table never shrinks, so that numbers stay valid. */
+    struct loose_slab *slabs;
     uint32_t places;
-    uint32_t open;  /* Place of a slab that has room; 0 for none. */
+    uint32_t open;  /* Place of a slab with a free record; 0 for none. */
     uint32_t empty; /* Place of a slab that has no timers, or had none; 0 for none. */
-    uint32_t spare; /* Number of a record that was a run and will be one; 0 for none. */
+    uint32_t spare; /* Number of a record that is kept for the next run; 0 for none. */
     size_t made;    /* Records in all slabs. */
     struct memory_source source;
     uint8_t home; /* Part of all numbers, so that those of several pools differ; 0 at first. */
 };
 
-/** The timers of one actor. Zeroes are none. */
+/** The timers of one actor. All zero is an empty list. */
 struct loose_list {
     uint32_t first; /* Number of a run; 0 for none. */
-    uint32_t count; /* Timers. */
+    uint32_t count; /* Number of timers. */
 };
 
-/** Makes a pool that holds no memory. Copies `source`. */
+/** Makes a pool without memory. Copies `source`. */
 void tr__loose_init(struct loose_pool *pool, const struct memory_source *source);
-/** Gives all memory back. Every list is empty. */
+/** Gives all memory back. Every list must be empty. */
 void tr__loose_deinit(struct loose_pool *pool);
 /** Gives the last empty slab and the spare run back. Before the worker sleeps. */
 void tr__loose_trim(struct loose_pool *pool);
-/** The bytes taken from the source and not given back. */
+/** Returns the bytes taken from the source and not given back. */
 size_t tr__loose_bytes(const struct loose_pool *pool);
 
 /**
- * Adds a timer to a list and says its number, which is not 0; borrowed until it is removed. All
- * timers of a list have one owner. NULL when out of memory, nothing changed.
+ * Adds a timer to a list and writes its number, which is not 0. The result is borrowed until it is
+ * removed. All timers of a list have one owner. Returns NULL, with nothing changed, if out of
+ * memory.
  */
 struct timer_entry *tr__loose_add(struct loose_list *list, struct loose_pool *pool,
                                   const tr_type *type, uint64_t value, uint32_t owner,
                                   uint64_t *number);
 
-/** The timer of a number, in whatever list; NULL when it is gone, or never was. */
+/** Returns the timer of a number, in any list; NULL if it is gone or never existed. */
 struct timer_entry *tr__loose_find(const struct loose_pool *pool, uint64_t number);
 
-/** A timer of a list, or NULL when it has none. */
+/** Returns a timer of a list, or NULL if it is empty. */
 struct timer_entry *tr__loose_first(const struct loose_list *list, const struct loose_pool *pool);
 
-/** The next one of its list, or NULL. */
+/** Returns the next timer of its list, or NULL. */
 struct timer_entry *tr__loose_after(const struct loose_pool *pool, const struct timer_entry *entry);
 
-/** The number of a timer. */
+/** Returns the number of a timer. */
 uint64_t tr__loose_number(const struct loose_pool *pool, const struct timer_entry *entry);
 
-/** Removes and frees a timer of this list whose node is not armed. Never fails. */
+/** Removes and frees a timer of this list. Its node must not be armed. Never fails. */
 void tr__loose_remove(struct loose_list *list, struct loose_pool *pool, struct timer_entry *entry);
 
 static inline union loose_record *loose_record_at(const struct loose_pool *pool, uint32_t number)

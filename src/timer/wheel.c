@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A deadline is a number of eleven digits of six bits. These rules hold between any two calls, 1 to 4
- * of nodes that have a slot:
+ * A deadline is a number of eleven digits of six bits. These rules hold between any two calls;
+ * rules 1 to 4 are about nodes that have a slot:
  *
- * 1. No node's deadline, raised to the wheel's time if it is before, is before the wheel's time.
+ * 1. The deadline of a node, raised to the wheel's time if it is earlier, is not before the wheel's
+ *    time.
  * 2. A node is in the level of the highest digit in which that deadline differs from the wheel's
- *    time, in the slot of that digit; in level 0 when they are equal. So nodes of equal deadlines
- *    are in the same slot, and where a node is need not be stored.
- * 3. A slot is in the order of arming. Rule 2 makes it stay so: when a slot is spread over lower
+ *    time, in the slot of that digit; in level 0 if they are equal. So nodes with equal deadlines
+ *    are in the same slot, and the slot of a node need not be stored.
+ * 3. A slot is in the order of arming. Rule 2 preserves this: when a slot is spread over lower
  *    levels, these are empty.
- * 4. All nodes of a level are before all nodes of the next one. In a level, slots follow one another
- *    in time, and in level 0 a slot is one nanosecond. So the first slot of the lowest level in use
- *    holds what expires next.
+ * 4. All nodes of a level are before all nodes of the next level. Within a level slots are in the
+ *    order of time, and in level 0 a slot is one nanosecond. So the first slot of the lowest level
+ *    in use has the nodes that expire next.
+ * 5. A node that was armed since the last expire or next is young: it is in a separate ring, in the
+ *    order of arming, and gets its slot at the next of these calls. Most timers are cancelled
+ *    before that, and cost no more than two links. The ring has a head that is no timer, so that a
+ *    young node is never alone and cancelling need not know which ring a node is in.
  *
- * 5. A node that was armed since the last expire, or next, is young: it is in a ring of its own, in
- *    the order of arming, and gets its slot when one of these comes. Most timers are taken back
- *    before, and cost no more than two links. The ring has a node that is no timer, so that a young
- *    one is never alone: taking a node back need not ask where it is.
- *
- * The wheel's time moves to any time before the start of that slot without a change to a node. To
- * go further, that slot is taken out and its nodes are placed again, at the new time.
+ * The wheel's time can move to any time before the start of the first slot without changing a node.
+ * To move further, that slot is taken out and its nodes are placed again at the new time.
  */
 #include "timer/wheel.h"
 
@@ -36,7 +36,7 @@ struct place {
     unsigned slot;
 };
 
-/* Where a node with this deadline is. */
+/* Returns where a node with this deadline belongs. */
 static inline struct place place_of(const struct wheel *wheel, tr_time deadline_ns)
 {
     uint64_t time = (uint64_t)wheel->time_ns;
@@ -46,14 +46,14 @@ static inline struct place place_of(const struct wheel *wheel, tr_time deadline_
     return (struct place){level, (due >> level * WHEEL_DIGIT_BITS) % WHEEL_SLOTS};
 }
 
-/* The first slot in use; there is one. */
+/* Returns the first slot in use; there is one. */
 static inline struct place place_first(const struct wheel *wheel)
 {
     unsigned level = (unsigned)__builtin_ctz(wheel->levels);
     return (struct place){level, (unsigned)__builtin_ctzll(wheel->used[level])};
 }
 
-/* The earliest deadline that a slot can hold. */
+/* Returns the earliest deadline that a slot can have. */
 static inline tr_time place_start(const struct wheel *wheel, struct place place)
 {
     unsigned shift = place.level * WHEEL_DIGIT_BITS;
@@ -69,7 +69,7 @@ static inline void place_set_empty(struct wheel *wheel, struct place place)
         wheel->levels &= ~(UINT32_C(1) << place.level);
 }
 
-/* Puts a node last into the slot of its deadline. */
+/* Adds a node at the end of the slot of its deadline. */
 static inline void node_place(struct wheel *wheel, struct timer_node *node)
 {
     struct place place = place_of(wheel, node->deadline_ns);
@@ -108,11 +108,12 @@ static inline bool young_is_empty(const struct wheel *wheel)
     return wheel->young.next == &wheel->young;
 }
 
-/* Takes a node out of the slot that it is in, or out of the young ones. */
+/* Takes a node out of its slot, or out of the young nodes. */
 static inline void node_remove(struct wheel *wheel, struct timer_node *node, struct place place)
 {
     struct timer_node **slot = &wheel->slots[place.level][place.slot];
-    TR_ASSERT(wheel->count > 0); /* Else the node is of another wheel, or somebody wrote to it. */
+    /* Otherwise the node belongs to another wheel, or was overwritten. */
+    TR_ASSERT(wheel->count > 0);
     wheel->count--;
     if (node->next == node) {
         TR_ASSERT(*slot == node);
@@ -127,7 +128,10 @@ static inline void node_remove(struct wheel *wheel, struct timer_node *node, str
     node->previous = NULL;
 }
 
-/* The earliest deadline in a slot in use; its start when that takes too many looks. */
+/*
+ * Returns the earliest deadline in a slot in use; the start of the slot if it has too many nodes to
+ * check.
+ */
 static tr_time place_bound(const struct wheel *wheel, struct place place)
 {
     tr_time start = place_start(wheel, place);
@@ -146,7 +150,9 @@ static tr_time place_bound(const struct wheel *wheel, struct place place)
     return earliest;
 }
 
-/* Moves the time into the first slot, not beyond its first deadline, and its nodes down. */
+/*
+ * Moves the time into the first slot, not beyond its first deadline, and its nodes to lower levels.
+ */
 static void place_spread(struct wheel *wheel, struct place place, tr_time now_ns)
 {
     TR_ASSERT(place.level > 0);

@@ -2,9 +2,10 @@
 /**
  * Buffers: counted blocks of bytes that messages share.
  *
- * Rule 1: whoever holds a count may retain; so a retain needs no order.
- * Rule 2: what a holder read or wrote happens before its release, and the last release happens
- * after all others (acquire and release of the same count), so that the memory is freed unused.
+ * Rules:
+ * 1. Only a holder of a count may retain, so a retain needs no memory order.
+ * 2. What a holder read or wrote happens before its release, and the last release happens after all
+ *    others (acquire and release of the same count). So the memory is freed when nothing uses it.
  */
 #include "base/assert.h"
 #include "os/atomic.h"
@@ -46,7 +47,7 @@ void tr_buffer_release(tr_buffer *buffer)
 {
     if (buffer == NULL)
         return;
-    /* Pairs with itself: each release with the last one. */
+    /* Pairs with itself: each release with the last release. */
     uint32_t before = atom32_fetch_sub(&buffer->holders, 1, ATOM_ACQ_REL);
     TR_ASSERT(before > 0);
     TR_ASSERT(before < HOLDERS_MAX);

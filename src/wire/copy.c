@@ -6,20 +6,21 @@
 
 #include "base/assert.h"
 #include "os/memory.h"
+#include "wire/type.h"
 
 #include <string.h>
 
 _Static_assert(_Alignof(uint64_t) <= 8 && _Alignof(double) <= 8 && _Alignof(void *) <= 8,
                "COPY_ALIGNMENT is enough for every kind of value");
 
-/* Sizes stay below TR_PAYLOAD_MAX, which is far from the end of size_t. */
-static size_t aligned(size_t size)
+/* Cannot overflow, because sizes stay below TR_PAYLOAD_MAX. */
+static size_t copy_aligned(size_t size)
 {
     return (size + COPY_ALIGNMENT - 1) & ~(COPY_ALIGNMENT - 1);
 }
 
-/* Adds `count` values of `size` bytes to what a block needs; false when that is too much. */
-static bool grow(size_t *total, size_t count, size_t size)
+/* Adds `count` values of `size` bytes to what a block needs. Returns false if that is too much. */
+static bool copy_grow(size_t *total, size_t count, size_t size)
 {
     if (*total > TR_PAYLOAD_MAX || count > (TR_PAYLOAD_MAX - *total) / size)
         return false;
@@ -30,21 +31,21 @@ static bool grow(size_t *total, size_t count, size_t size)
 static bool measure_message(const tr_type *type, const void *message, unsigned depth,
                             size_t *total);
 
-/* Adds what one value points to. */
+/* Adds the size of what one value points to. */
 static bool measure_value(const tr_field *field, const void *value, unsigned depth, size_t *total)
 {
     if (field->kind == TR_KIND_STR) {
         const char *text;
         memcpy(&text, value, sizeof(text));
-        return text == NULL || grow(total, strnlen(text, TR_PAYLOAD_MAX) + 1, 1);
+        return text == NULL || copy_grow(total, strnlen(text, TR_PAYLOAD_MAX) + 1, 1);
     }
     if (field->kind == TR_KIND_BYTES) {
         tr_bytes bytes;
         memcpy(&bytes, value, sizeof(bytes));
         if (bytes.size == 0)
             return true;
-        *total = aligned(*total);
-        return bytes.data != NULL && grow(total, bytes.size, 1);
+        *total = copy_aligned(*total);
+        return bytes.data != NULL && copy_grow(total, bytes.size, 1);
     }
     if (field->kind == TR_KIND_MESSAGE)
         return measure_message(field->message, value, depth + 1, total);
@@ -57,8 +58,8 @@ static bool measure_field(const tr_field *field, const void *message, unsigned d
     if (values.count == 0)
         return true;
     if (field->shape == TR_SHAPE_LIST) {
-        *total = aligned(*total);
-        if (values.items == NULL || !grow(total, values.count, field->item_size))
+        *total = copy_aligned(*total);
+        if (values.items == NULL || !copy_grow(total, values.count, field->item_size))
             return false;
     }
     if (!tr__field_is_deep(field))
@@ -96,32 +97,32 @@ size_t tr__copy_size(const tr_type *type, const void *message)
 }
 
 /* The free end of a block that is being filled. */
-struct room {
+struct cursor {
     char *block;
     size_t used;
     size_t size;
 };
 
-static char *take(struct room *room, size_t count, size_t size)
+static char *cursor_take(struct cursor *cursor, size_t count, size_t size)
 {
-    TR_ASSERT(room->used <= room->size);
-    TR_ASSERT(count <= (room->size - room->used) / size);
-    char *place = room->block + room->used;
-    room->used += count * size;
+    TR_ASSERT(cursor->used <= cursor->size);
+    TR_ASSERT(count <= (cursor->size - cursor->used) / size);
+    char *place = cursor->block + cursor->used;
+    cursor->used += count * size;
     return place;
 }
 
-static void copy_message(struct room *room, const tr_type *type, const void *from, void *to);
+static void copy_message(struct cursor *cursor, const tr_type *type, const void *from, void *to);
 
 /* Copies one value that holds a pointer, and what that points to. */
-static void copy_deep(struct room *room, const tr_field *field, const void *from, void *to)
+static void copy_deep(struct cursor *cursor, const tr_field *field, const void *from, void *to)
 {
     if (field->kind == TR_KIND_STR) {
         const char *text;
         memcpy(&text, from, sizeof(text));
         if (text != NULL) {
             size_t length = strlen(text);
-            char *copy = memcpy(take(room, length + 1, 1), text, length);
+            char *copy = memcpy(cursor_take(cursor, length + 1, 1), text, length);
             copy[length] = '\0';
             text = copy;
         }
@@ -130,8 +131,8 @@ static void copy_deep(struct room *room, const tr_field *field, const void *from
         tr_bytes bytes;
         memcpy(&bytes, from, sizeof(bytes));
         if (bytes.size > 0) {
-            room->used = aligned(room->used);
-            bytes.data = memcpy(take(room, bytes.size, 1), bytes.data, bytes.size);
+            cursor->used = copy_aligned(cursor->used);
+            bytes.data = memcpy(cursor_take(cursor, bytes.size, 1), bytes.data, bytes.size);
         } else {
             bytes.data = NULL;
         }
@@ -142,12 +143,12 @@ static void copy_deep(struct room *room, const tr_field *field, const void *from
         tr_buffer_retain(buffer);
         memcpy(to, &buffer, sizeof(buffer));
     } else {
-        copy_message(room, field->message, from, to);
+        copy_message(cursor, field->message, from, to);
     }
 }
 
-/* Copies `count` values that lie side by side. */
-static void copy_values(struct room *room, const tr_field *field, struct field_values from,
+/* Copies `count` adjacent values. */
+static void copy_values(struct cursor *cursor, const tr_field *field, struct field_values from,
                         char *to)
 {
     if (!tr__field_is_deep(field)) {
@@ -156,54 +157,54 @@ static void copy_values(struct room *room, const tr_field *field, struct field_v
     }
     for (size_t i = 0; i < from.count; i++) {
         size_t offset = i * field->item_size;
-        copy_deep(room, field, from.items + offset, to + offset);
+        copy_deep(cursor, field, from.items + offset, to + offset);
     }
 }
 
-/* `to` is zero already: an absent value stays so. */
-static void copy_field(struct room *room, const tr_field *field, const void *from, void *to)
+/* `to` is zero already, so an absent value stays zero. */
+static void copy_field(struct cursor *cursor, const tr_field *field, const void *from, void *to)
 {
     struct field_values values = tr__field_values(field, from);
     char *member = (char *)to + field->offset;
     if (values.count == 0)
         return;
     if (field->shape == TR_SHAPE_LIST) {
-        room->used = aligned(room->used);
-        char *items = take(room, values.count, field->item_size);
+        cursor->used = copy_aligned(cursor->used);
+        char *items = cursor_take(cursor, values.count, field->item_size);
         struct list_value list = {items, values.count};
         memcpy(member, &list, sizeof(list));
-        /* Items may have holes between their members. */
+        /* Items may have padding between their members. */
         if (tr__field_is_deep(field))
             memset(items, 0, values.count * field->item_size);
-        copy_values(room, field, values, items);
+        copy_values(cursor, field, values, items);
     } else if (field->shape == TR_SHAPE_OPTIONAL) {
         bool has = true;
         memcpy(member, &has, sizeof(has));
-        copy_values(room, field, values, member + field->size - field->item_size);
+        copy_values(cursor, field, values, member + field->size - field->item_size);
     } else {
-        copy_values(room, field, values, member);
+        copy_values(cursor, field, values, member);
     }
 }
 
-static void copy_message(struct room *room, const tr_type *type, const void *from, void *to)
+static void copy_message(struct cursor *cursor, const tr_type *type, const void *from, void *to)
 {
     if (type->is_flat) {
         memcpy(to, from, type->size);
         return;
     }
     for (size_t i = 0; i < type->field_count; i++)
-        copy_field(room, tr__type_field(type, i), from, to);
+        copy_field(cursor, tr__type_field(type, i), from, to);
 }
 
 void tr__copy_into(const tr_type *type, const void *message, void *block, size_t size)
 {
     TR_ASSERT(size >= type->size);
     TR_ASSERT((uintptr_t)block % COPY_ALIGNMENT == 0);
-    struct room room = {block, type->size, size};
+    struct cursor cursor = {block, type->size, size};
     if (!type->is_flat)
         memset(block, 0, type->size);
-    copy_message(&room, type, message, block);
-    TR_ASSERT_SLOW(room.used == size);
+    copy_message(&cursor, type, message, block);
+    TR_ASSERT_SLOW(cursor.used == size);
 }
 
 void tr__copy_drop(const tr_type *type, void *block)

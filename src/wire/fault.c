@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * What is wrong with a document: texts and paths.
- */
+/** Texts and paths of faults in a document. */
 #include "wire/fault.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Stands for the head of a path that is too long. */
+/* Stands for the beginning of a path that is too long. */
 #define CUT "..."
 
 void tr__fault_set(tr_wire_error *error, tr_status status, size_t offset, const char *format, ...)
@@ -22,8 +20,11 @@ void tr__fault_set(tr_wire_error *error, tr_status status, size_t offset, const 
     va_end(arguments);
 }
 
-/* The tail of a path says more than its head; once cut it grows no further. */
-static void prepend(tr_wire_error *error, const char *step)
+/*
+ * Puts a step in front of the path. The end of a path says more than its beginning; once cut, it
+ * grows no further.
+ */
+static void fault_prepend(tr_wire_error *error, const char *step)
 {
     size_t length = strlen(error->path);
     if (strncmp(error->path, CUT, strlen(CUT)) == 0)
@@ -43,12 +44,12 @@ static void prepend(tr_wire_error *error, const char *step)
 
 void tr__fault_in_field(tr_wire_error *error, const char *name)
 {
-    prepend(error, name);
+    fault_prepend(error, name);
 }
 
 void tr__fault_in_item(tr_wire_error *error, size_t index)
 {
     char step[32];
     snprintf(step, sizeof(step), "[%zu]", index);
-    prepend(error, step);
+    fault_prepend(error, step);
 }

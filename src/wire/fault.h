@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What is wrong with a document, told from the inside out.
+ * Faults in a document, built from the inside out.
  *
- * Whoever finds the fault sets it; each caller on the way back puts its own step in front of the
- * path. So the way of a good document pays nothing for paths.
+ * The function that finds a fault sets it. Each caller on the way back puts its own step in front
+ * of the path. So reading a correct document pays nothing for paths.
  *
- * Readers and writers take the place in the document and return the place behind what they did, or
- * NULL after a fault: so it stays in a register from the first field to the last.
+ * Readers and writers take the current place in the document and return the place after what they
+ * handled, or NULL after a fault. So the place stays in a register from the first field to the
+ * last.
  */
 #ifndef WIRE_FAULT_H
 #define WIRE_FAULT_H
@@ -23,14 +24,17 @@ __attribute__((__cold__)) void tr__fault_in_item(tr_wire_error *error, size_t in
 
 /** `return FAULT(error, status, offset, format, ...);` returns NULL. */
 #define FAULT(...) (tr__fault_set(__VA_ARGS__), NULL)
-/** The fault is inside the field of this name. NULL. */
+/** Adds to the path that the fault is inside the field of this name. Gives NULL. */
 #define FAULT_IN_FIELD(error, name) (tr__fault_in_field(error, name), NULL)
-/** The fault is inside the item of this index. NULL. */
+/** Adds to the path that the fault is inside the item of this index. Gives NULL. */
 #define FAULT_IN_ITEM(error, index) (tr__fault_in_item(error, index), NULL)
 
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
-/* The loop over the fields of a message is fast when the common kinds are inside it, and only they. */
+/*
+ * The loop over the fields of a message is fast if the common kinds, and only those, are inlined
+ * into it.
+ */
 #define INLINE inline __attribute__((__always_inline__))
 #define NO_INLINE __attribute__((__noinline__))
 

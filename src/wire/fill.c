@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * Blocks for messages that come from documents.
- */
+/** Blocks for messages that are read from documents. */
 #include "wire/fill.h"
 
 #include "base/assert.h"
 #include "os/memory.h"
 #include "wire/fault.h"
 
-/* Documents up to this size are not measured first: the block gets room enough for most of them. */
+/* Documents up to this size are not measured first: the block is large enough for most of them. */
 #define UNMEASURED_MAX 1024
-/* What texts and bytes need in the block and not in the document: alignment. */
+/* What texts and bytes need in the block but not in the document: alignment. */
 #define UNMEASURED_EXTRA 64
 
-/* Reads into a new block of this size, or measures the message when the size is 0. */
+/* Reads into a new block of this size; size 0: only measures the message. */
 static bool read_into(struct fill *fill, size_t size, const tr_type *type,
                       fill_reader *read_message, void *context, tr_wire_error *error)
 {
@@ -49,7 +47,7 @@ tr_status tr__fill_new(const tr_type *type, size_t document_size, fill_reader *r
     return TR_OK;
 }
 
-/* The size is 0 when it is not to blame. */
+/* A size of 0 means that the size is not the cause. */
 void tr__fill_refuse(size_t size, tr_wire_error *error)
 {
     if (size > 0)

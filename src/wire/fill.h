@@ -2,9 +2,9 @@
 /**
  * The block that a reader of documents fills, and values by their kind.
  *
- * The layout is that of a copy (wire/copy.h): the struct, then what it points to, in order. A reader
- * goes on measuring when the block is used up or when there is none, and everything behind it has
- * the address NULL and is not written. So one walk serves to measure and to fill.
+ * The layout is that of a copy (wire/copy.h): the struct, then what it points to, in order. If the
+ * block is full or there is none, a reader continues to measure: everything after the end has the
+ * address NULL and is not written. So one walk serves to measure and to fill.
  */
 #ifndef WIRE_FILL_H
 #define WIRE_FILL_H
@@ -12,6 +12,7 @@
 #include "wire/copy.h"
 
 #include "base/assert.h"
+#include "wire/type.h"
 
 #include <troupe/wire.h>
 
@@ -23,11 +24,14 @@ struct fill {
     size_t used; /* above `size`: the block was too small */
 };
 
-/** What a field is, in one number; single values are their kind. */
+/** Shape and kind of a field in one number. For single values it is the kind. */
 #define FORM(shape, kind) ((unsigned)(shape) << 8 | (kind))
 _Static_assert(TR_SHAPE_ONE == 0, "so that a switch over forms is a small table");
 
-/** Takes bytes; false above TR_PAYLOAD_MAX. *place is NULL behind the end of the block. */
+/**
+ * Takes bytes from the block. Returns false above TR_PAYLOAD_MAX. *place is NULL after the end of
+ * the block.
+ */
 static inline bool fill_take(struct fill *fill, size_t count, size_t size, char **place)
 {
     if (count > (TR_PAYLOAD_MAX - fill->used) / size)
@@ -39,21 +43,21 @@ static inline bool fill_take(struct fill *fill, size_t count, size_t size, char 
 }
 
 /**
- * Fills the block of `fill` with a message, whole or not at all: after a fault the message holds no
- * buffers. Sets fill->used.
+ * Fills the block of `fill` with a message, completely or not at all: after a fault the message
+ * holds no buffers. Sets fill->used.
  */
 typedef bool fill_reader(void *context, const tr_type *type, struct fill *fill);
 
 /**
- * A new block with what `read` reads from a document of this size: measured first, unless a guess
- * does. The status of *error when it fails. Any thread.
+ * Makes a block with what `read` reads from a document of this size. Measures first, unless the
+ * document is small. Returns the status of *error on failure. Any thread.
  */
 tr_status tr__fill_new(const tr_type *type, size_t document_size, fill_reader *read, void *context,
                        tr_wire_error *error, void **message);
 
 __attribute__((__cold__)) void tr__fill_refuse(size_t size, tr_wire_error *error);
 
-/** Whether the arguments of a reader are good; sets *error otherwise. */
+/** Whether the arguments of a reader are valid. If not, sets *error. */
 static inline bool fill_check(const tr_type *type, const void *document, size_t size,
                               const void *result, tr_wire_error *error)
 {
@@ -67,21 +71,24 @@ static inline bool fill_check(const tr_type *type, const void *document, size_t 
     return false;
 }
 
-/** Moves to the next place for items of a list or bytes; false above TR_PAYLOAD_MAX. */
+/** Moves to the next place for items of a list or bytes. Returns false above TR_PAYLOAD_MAX. */
 static inline bool fill_align(struct fill *fill)
 {
     fill->used = (fill->used + COPY_ALIGNMENT - 1) & ~(COPY_ALIGNMENT - 1);
     return fill->used <= TR_PAYLOAD_MAX;
 }
 
-/** A place inside another, either of which may not be there. */
+/** Returns a place inside another one, or NULL if that is NULL. */
 static inline char *fill_inside(char *place, size_t offset)
 {
     return place == NULL ? NULL : place + offset;
 }
 
-/* Most texts are short, and most structs small: a call of memcpy or memset costs more than they do. */
-/* Two pieces of one size that overlap cover every length between that size and its double. */
+/*
+ * Most texts are short and most structs small: a call of memcpy or memset costs more than copying
+ * them.
+ */
+/* Two overlapping pieces of one size cover every length between that size and its double. */
 #define COPY_TWO(piece, to, from, size)                                                            \
     do {                                                                                           \
         char head_[piece];                                                                         \
@@ -92,7 +99,7 @@ static inline char *fill_inside(char *place, size_t offset)
         memcpy((char *)(to) + (size) - (piece), tail_, piece);                                     \
     } while (0)
 
-/** As memcpy; `size` may be 0, and then the pointers may be anything. */
+/** As memcpy. If `size` is 0 the pointers may be anything. */
 static inline void copy_short(void *to, const void *from, size_t size)
 {
     if (size > 32)
@@ -108,7 +115,7 @@ static inline void copy_short(void *to, const void *from, size_t size)
             ((char *)to)[i] = ((const char *)from)[i];
 }
 
-/** Makes bytes zero. */
+/** Sets bytes to zero. */
 static inline void zero_short(char *to, size_t size)
 {
     if (size >= 32 && size <= 64) {
@@ -175,7 +182,7 @@ static inline bool kind_has_nil(unsigned kind)
     return kind == TR_KIND_STR || kind == TR_KIND_BUFFER || kind == TR_KIND_REF;
 }
 
-/** Whether a value of such a kind is nil: a NULL pointer, or nobody. */
+/** Whether a value of such a kind is nil: a NULL pointer, or a ref to no actor. */
 static inline bool value_is_nil(const tr_field *field, const void *value)
 {
     static const char zeroes[sizeof(tr_ref)] = {0};

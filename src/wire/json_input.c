@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * JSON by its letters: texts, numbers, words, values that nobody wants.
- */
+/** The tokens of JSON: texts, numbers, words, and values that are skipped. */
 #include "wire/json_input.h"
 
+#include "wire/fault.h"
 #include "wire/utf8.h"
 
 static bool is_digit(unsigned byte)
@@ -65,7 +64,10 @@ static unsigned hex_value(unsigned byte)
     return byte >= 'a' && byte <= 'f' ? byte - 'a' + 10 : 16;
 }
 
-/* Of four bytes that are there; above 0xffff when they are no hexadecimal digits. */
+/*
+ * Returns the value of four hexadecimal digits; above 0xffff if they are not hexadecimal. The four
+ * bytes exist.
+ */
 static uint32_t hex_unit(json_place at)
 {
     uint32_t unit = 0;
@@ -88,7 +90,7 @@ static bool is_low_surrogate(uint32_t unit)
     return unit >= 0xdc00 && unit <= 0xdfff;
 }
 
-/* Scans an escape, whose backslash is at `at`, and adds the bytes of its character. */
+/* Scans an escape, whose backslash is at `at`, and adds the size of its character. */
 static json_place scan_escape(struct json_input *in, json_place at, size_t *size)
 {
     size_t left = (size_t)(in->end - at);
@@ -186,7 +188,7 @@ json_place tr__json_character(json_place at, uint32_t *character)
     return at + 2;
 }
 
-static size_t encode(uint32_t character, char *to)
+static size_t json_encode(uint32_t character, char *to)
 {
     if (character < 0x80) {
         to[0] = (char)character;
@@ -213,13 +215,13 @@ void tr__json_decode(const struct json_text *text, char *to)
         bool is_escape = *at == '\\';
         at = tr__json_character(at, &character);
         if (is_escape)
-            to += encode(character, to);
+            to += json_encode(character, to);
         else
-            *to++ = (char)character; /* A byte of UTF-8 stays what it is. */
+            *to++ = (char)character; /* A byte of UTF-8 stays unchanged. */
     }
 }
 
-/* At least one digit. */
+/* Scans at least one digit. */
 static json_place scan_digits(struct json_input *in, json_place at)
 {
     if (!is_digit(json_byte(in, at)))
@@ -260,7 +262,7 @@ json_place tr__json_number(struct json_input *in, json_place at, struct json_num
     return at;
 }
 
-/* The comma or the end of an array or object. True in *is_last at the end, which is passed. */
+/* Passes the comma or the end of an array or object. *is_last is true at the end. */
 static json_place skip_comma(struct json_input *in, json_place at, unsigned char close,
                              bool *is_last)
 {

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A document of JSON (RFC 8259) that is being read: spaces, texts, numbers, and values to skip.
+ * A JSON document (RFC 8259) that is being read: spaces, texts, numbers, and values to skip. For
+ * json_read.c.
  *
- * Rule 1: no byte at or behind `end` is looked at.
- * Rule 2: a text or number is scanned once, with all that can be wrong with it; then it is decoded.
- *
- * For json_read.c, which puts it into messages.
+ * Rules:
+ * 1. No byte at or after `end` is read.
+ * 2. A text or number is scanned once, which finds all its faults. Then it is decoded.
  */
 #ifndef WIRE_JSON_INPUT_H
 #define WIRE_JSON_INPUT_H
 
-#include "wire/fault.h"
 #include "wire/fill.h"
 
 typedef const unsigned char *json_place;
@@ -22,12 +21,12 @@ struct json_input {
     struct fill *fill;
 };
 
-/** A text that was scanned: between its quotes, and decoded. */
+/** A scanned text: what is between its quotes, and the size of its decoded form. */
 struct json_text {
     json_place begin;
     json_place end;
     size_t size;   /* of the decoded text, in bytes */
-    bool is_plain; /* without escapes: it is its own decoded text */
+    bool is_plain; /* without escapes: the decoded form is the same */
 };
 
 /** A number that was scanned. */
@@ -42,13 +41,13 @@ static inline size_t json_offset(const struct json_input *in, json_place at)
     return (size_t)(at - in->begin);
 }
 
-/** The byte at a place, or 0, which JSON has nowhere, at the end of the document. */
+/** Returns the byte at a place; 0 at the end of the document. JSON has no 0 bytes. */
 static inline unsigned json_byte(const struct json_input *in, json_place at)
 {
     return at < in->end ? *at : 0;
 }
 
-/** The next place that is no space. */
+/** Returns the next place that is no space. */
 static inline json_place json_space(const struct json_input *in, json_place at)
 {
     while (at < in->end && (*at == ' ' || *at == '\n' || *at == '\r' || *at == '\t'))
@@ -58,28 +57,28 @@ static inline json_place json_space(const struct json_input *in, json_place at)
 
 __attribute__((__cold__)) void tr__json_expected(struct json_input *in, json_place at,
                                                  const char *expected);
-/** Something else is expected than what is at `at`. NULL, as all faults are. */
+/** Sets the fault that something else is expected at `at`. Gives NULL. */
 #define JSON_EXPECTED(in, at, expected) (tr__json_expected(in, at, expected), NULL)
 
-/** Passes a word: true, false, null. */
+/** Passes a word: true, false or null. */
 json_place tr__json_word(struct json_input *in, json_place at, const char *word);
 
 /** Scans a text, whose quote is at `at`. */
 json_place tr__json_text(struct json_input *in, json_place at, struct json_text *text);
 
-/** Decodes the next character of a text; returns the place behind it. */
+/** Decodes the next character of a text. Returns the place after it. */
 json_place tr__json_character(json_place at, uint32_t *character);
 
-/** Writes the decoded bytes of a text, all text->size of them. */
+/** Writes the decoded bytes of a text, text->size of them. */
 void tr__json_decode(const struct json_text *text, char *to);
 
 /** Scans a number. */
 json_place tr__json_number(struct json_input *in, json_place at, struct json_number *number);
 
-/** Skips one value, which may hold others `depth` deep. */
+/** Skips one value, which may nest up to `depth` levels. */
 json_place tr__json_skip(struct json_input *in, json_place at, unsigned depth);
 
-/** Counts the items of an array, whose bracket is at `at`, and returns the place behind it. */
+/** Counts the items of an array, whose bracket is at `at`. Returns the place after the array. */
 json_place tr__json_count(struct json_input *in, json_place at, unsigned depth, size_t *count);
 
 #endif

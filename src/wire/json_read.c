@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * JSON to messages.
+ * Reads JSON into messages.
  *
- * Rule: the message in the block is whole at any moment, as in msgpack_read.c.
+ * Rule: the message in the block is valid at any moment, as in msgpack_read.c.
  */
 #include "wire/json_input.h"
 
 #include "base/assert.h"
+#include "wire/fault.h"
 
 #include <inttypes.h>
 #include <locale.h>
@@ -15,14 +16,16 @@
 
 /* An object for each message, an array for each list, and what is skipped inside. */
 #define NESTING_MAX (3 * TR_DEPTH_MAX + 2)
-/* Of a message, so that those that were seen are one word. Descriptors may be made by hand. */
+/*
+ * Most fields of a message, so that one word says which were seen. Descriptors may be made by hand.
+ */
 #define FIELDS_MAX 64
 _Static_assert(TR_FIELDS_MAX <= FIELDS_MAX, "every TR_MESSAGE can be read");
 
 #define TOO_LARGE(in, at)                                                                          \
     FAULT((in)->error, TR_TOO_LARGE, json_offset(in, at), "the message is too large")
 
-/* The digits of an integer, after its sign; false when they are more than 64 bits. */
+/* Parses the digits of an integer, after its sign. Returns false if it needs more than 64 bits. */
 static bool parse_digits(json_place at, json_place end, uint64_t *value)
 {
     *value = 0;
@@ -39,7 +42,7 @@ static json_place read_integer(struct json_input *in, json_place at, const tr_fi
                                char *to)
 {
     struct json_number number;
-    /* 64 bits may come as a text, from languages whose numbers have fewer. */
+    /* A 64-bit integer may come as a text, from languages whose numbers have fewer bits. */
     bool is_quoted = field->item_size == sizeof(uint64_t) && json_byte(in, at) == '"';
     json_place next = tr__json_number(in, at + is_quoted, &number);
     if (next == NULL)
@@ -64,8 +67,10 @@ static json_place read_integer(struct json_input *in, json_place at, const tr_fi
     return next + is_quoted;
 }
 
-/* strtod reads the point of the locale: here it is that of C. The locale of this name is a constant */
-/* of the C library, which is not allocated and need not be freed. */
+/*
+ * strtod uses the decimal point of the locale, so the C locale is set here. The locale of this name
+ * is a constant of the C library, which is not allocated and need not be freed.
+ */
 static bool parse_float(const struct json_number *number, double *value)
 {
     char text[TR_JSON_NUMBER_MAX + 1];
@@ -147,8 +152,11 @@ static unsigned base64_value(uint32_t character)
     return character == '+' ? 62 : character == '/' ? 63 : 64;
 }
 
-/* A group of four characters of base64: 24 bits, of which `whole` bytes count. Strict: whole groups, */
-/* padding in the last one only, and no bits that stand for nothing. NULL when it is none. */
+/*
+ * Decodes a group of four characters of base64: 24 bits, of which `whole` bytes count. Strict: only
+ * whole groups, padding only in the last one, and no unused bits that are set. Returns NULL if it
+ * is not valid.
+ */
 static json_place base64_group(const struct json_text *text, json_place at, uint32_t *bits,
                                size_t *whole)
 {
@@ -170,7 +178,7 @@ static json_place base64_group(const struct json_text *text, json_place at, uint
     return padding > 0 && (*bits & ((1u << 8 * padding) - 1)) != 0 ? NULL : at;
 }
 
-/* Writes the bytes of base64, or only counts them when `to` is NULL. */
+/* Writes the bytes of base64, or only counts them if `to` is NULL. */
 static json_place decode_base64(struct json_input *in, const struct json_text *text, char *to,
                                 size_t *size)
 {
@@ -238,7 +246,7 @@ static json_place read_buffer(struct json_input *in, json_place at, char *to)
     return next;
 }
 
-/* "0x" and one to sixteen hexadecimal digits, as tr_json_write and the logs have them. */
+/* Reads "0x" and one to sixteen hexadecimal digits, as tr_json_write and the logs write them. */
 static json_place read_ref(struct json_input *in, json_place at, char *to)
 {
     struct json_text text;
@@ -266,7 +274,7 @@ static json_place read_ref(struct json_input *in, json_place at, char *to)
 static json_place read_message(struct json_input *in, json_place at, const tr_type *type, char *to,
                                unsigned depth);
 
-/* Reads a value to where all is zero, or to nowhere. */
+/* Reads a value to memory that is zero, or to NULL, which only measures. */
 static json_place read_value(struct json_input *in, json_place at, const tr_field *field, char *to,
                              unsigned depth)
 {
@@ -299,7 +307,7 @@ static json_place read_value(struct json_input *in, json_place at, const tr_fiel
     TR_UNREACHABLE("a field of an unknown kind");
 }
 
-/* The items of an array, as many as `count`; more or fewer are a fault. */
+/* Reads exactly `count` items of an array; more or fewer are a fault. */
 static json_place read_items(struct json_input *in, json_place at, const tr_field *field,
                              size_t count, char *items, unsigned depth)
 {
@@ -329,7 +337,7 @@ static json_place read_items(struct json_input *in, json_place at, const tr_fiel
     return at + 1;
 }
 
-/* A list is counted first. What is wrong with it is found again, with its place, by reading it. */
+/* Counts a list first. If it has a fault, reading it finds the fault again, with its place. */
 static json_place read_list(struct json_input *in, json_place at, const tr_field *field,
                             char *member, unsigned depth)
 {
@@ -361,7 +369,7 @@ static json_place read_optional(struct json_input *in, json_place at, const tr_f
     if (byte != '[' || !kind_has_nil(field->kind))
         return read_value(
             in, at, field, fill_inside(member, field->size - field->item_size), depth);
-    /* A value that is there and is nil is alone in an array. */
+    /* An optional value that is present and nil is alone in an array. */
     at = tr__json_word(in, json_space(in, at + 1), "null");
     if (at == NULL)
         return NULL;
@@ -401,7 +409,7 @@ static bool is_name(const struct json_text *text, const char *name)
     return *name == '\0';
 }
 
-/* The index of a field, looked for from where it should be; field_count when there is none. */
+/* Returns the index of a field, searched from `expected` on; field_count if there is none. */
 static size_t find_field(const tr_type *type, const struct json_text *name, size_t expected)
 {
     for (size_t i = 0; i < type->field_count; i++) {
@@ -412,7 +420,7 @@ static size_t find_field(const tr_type *type, const struct json_text *name, size
     return type->field_count;
 }
 
-/* One name and its value; *index is that of the field, or of the one expected next. */
+/* Reads one name and its value. *index is that of the field, or of the one expected next. */
 static json_place read_member(struct json_input *in, json_place at, const tr_type *type, char *to,
                               unsigned depth, uint64_t *seen, size_t *index)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Messages to JSON, without spaces.
+ * Writes messages as JSON, without spaces.
  *
  *     {"amount":5,"memo":"rent","to":"0x100000002","raw":"AQI=","tags":["a","b"],"at":null}
  */
@@ -15,10 +15,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Of any number as text. */
+/* Longest text of any number. */
 #define NUMBER_MAX 40
 
-/* Where the text goes; it is counted on when the room is used up. */
+/* The text that is written. When the buffer is full, its length is still counted. */
 struct text {
     char *buffer;
     size_t size;
@@ -26,18 +26,18 @@ struct text {
     tr_wire_error *error;
 };
 
-static void put(struct text *text, const void *piece, size_t length)
+static void json_put(struct text *text, const void *piece, size_t length)
 {
     if (text->length < text->size) {
-        size_t room = text->size - text->length;
-        memcpy(text->buffer + text->length, piece, length < room ? length : room);
+        size_t space = text->size - text->length;
+        memcpy(text->buffer + text->length, piece, length < space ? length : space);
     }
     text->length += length;
 }
 
 static void put_string(struct text *text, const char *piece)
 {
-    put(text, piece, strlen(piece));
+    json_put(text, piece, strlen(piece));
 }
 
 static void put_signed(struct text *text, int64_t value)
@@ -54,12 +54,15 @@ static void put_unsigned(struct text *text, uint64_t value)
     put_string(text, number);
 }
 
-/* snprintf writes the point of the locale, which may be any text. */
+/*
+ * Writes a number with a point. snprintf writes the decimal point of the locale, which may be any
+ * text.
+ */
 static void put_with_point(struct text *text, const char *number)
 {
     static const char plain[] = "0123456789+-e";
     size_t whole = strspn(number, plain);
-    put(text, number, whole);
+    json_put(text, number, whole);
     number += whole;
     bool has_point = *number != '\0';
     if (has_point) {
@@ -67,12 +70,15 @@ static void put_with_point(struct text *text, const char *number)
         number += strcspn(number, plain);
         put_string(text, number);
     }
-    /* Else it would be read as an integer by others, and minus zero would lose its sign. */
+    /* Without a point, other readers would read an integer, and minus zero would lose its sign. */
     if (!has_point && strchr(number - whole, 'e') == NULL)
         put_string(text, ".0");
 }
 
-/* The shortest form that reads back as the same number. */
+/*
+ * Writes the shortest form that reads back as the same number. Returns false, with a fault, for NaN
+ * and infinity.
+ */
 static bool put_float(struct text *text, double value, int digits, int digits_exact)
 {
     char number[NUMBER_MAX];
@@ -120,11 +126,11 @@ static bool put_quoted(struct text *text, const char *string)
         unsigned char byte = (unsigned char)string[i];
         if (byte >= 0x20 && byte != '"' && byte != '\\')
             continue;
-        put(text, string + from, i - from);
+        json_put(text, string + from, i - from);
         put_escaped(text, byte);
         from = i + 1;
     }
-    put(text, string + from, size - from);
+    json_put(text, string + from, size - from);
     put_string(text, "\"");
     return true;
 }
@@ -148,7 +154,7 @@ static bool put_base64(struct text *text, const void *data, size_t size)
             group[2] = digits[bits >> 6 & 63];
         if (count > 2)
             group[3] = digits[bits & 63];
-        put(text, group, sizeof(group));
+        json_put(text, group, sizeof(group));
     }
     put_string(text, "\"");
     return true;
@@ -164,7 +170,7 @@ static void put_ref(struct text *text, uint64_t bits)
 static bool put_message(struct text *text, const tr_type *type, const char *message,
                         unsigned depth);
 
-/* Reads a value of this type, wherever it lies. */
+/* Reads a value of this type at any address. */
 #define VALUE(type) (*(type *)memcpy(&(type){0}, value, sizeof(type)))
 
 static void put_integer(struct text *text, const tr_field *field, const char *value)
@@ -224,7 +230,7 @@ static bool put_value(struct text *text, const tr_field *field, const char *valu
     TR_UNREACHABLE("a field of an unknown kind");
 }
 
-/* Arrays and lists. */
+/* Writes arrays and lists. */
 static bool put_values(struct text *text, const tr_field *field, struct field_values values,
                        unsigned depth)
 {

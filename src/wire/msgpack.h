@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The first bytes of values in MessagePack, and numbers with their highest byte first.
+ * The first bytes of values in MessagePack, and big-endian numbers.
  *
- * https://github.com/msgpack/msgpack/blob/master/spec.md
+ *     https://github.com/msgpack/msgpack/blob/master/spec.md
  */
 #ifndef WIRE_MSGPACK_H
 #define WIRE_MSGPACK_H

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * What can be wrong with MessagePack, and values that nobody wants.
- */
+/** Faults of MessagePack, and values that are skipped. */
 #include "wire/msgpack_input.h"
 
 #include <inttypes.h>
@@ -66,7 +64,7 @@ pack_place tr__pack_read_wide(struct pack_input *in, pack_place at, unsigned wid
     return at + size;
 }
 
-/* What is behind a head, and the values inside it. */
+/* Skips what follows a head, including the values inside. */
 static pack_place skip_inside(struct pack_input *in, pack_place at, unsigned tag, unsigned depth)
 {
     uint64_t size = 0;

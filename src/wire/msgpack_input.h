@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A document of MessagePack that is being read: its next bytes, and what can be wrong with them.
+ * A MessagePack document that is being read: its next bytes, and faults in them. For
+ * msgpack_read.c.
  *
- * Rule 1: a value is looked at only after its bytes are known to be there.
- * Rule 2: a count is at most the bytes that are left, since each value takes one.
- * Rule 3 (in place): the byte behind a text becomes NUL when it is not needed any more, which is
- * after the first byte of the next value was read.
- *
- * For msgpack_read.c, which puts it into messages; skipping needs no message and is apart.
+ * Rules:
+ * 1. A value is read only after its bytes are known to exist.
+ * 2. A count is at most the number of bytes that are left, because each value takes at least one.
+ * 3. In place: the byte after a text becomes NUL when it is no longer needed, which is after the
+ *    first byte of the next value was read.
  */
 #ifndef WIRE_MSGPACK_INPUT_H
 #define WIRE_MSGPACK_INPUT_H
@@ -24,7 +24,7 @@ struct pack_input {
     unsigned char *text_end; /* of rule 3; NULL for none */
     tr_wire_error *error;
     struct fill *fill;
-    struct tail *tail; /* what was skipped; NULL: nobody wants to know */
+    struct tail *tail; /* what was skipped; NULL: not wanted */
     bool is_in_place;
 };
 
@@ -44,17 +44,23 @@ __attribute__((__cold__)) void tr__pack_wrong_type(struct pack_input *in, pack_p
 __attribute__((__cold__)) void tr__pack_announced(struct pack_input *in, pack_place at,
                                                   uint64_t count, const char *what);
 
-/** The document ends inside the value at `at`. NULL, as all faults are. */
+/** Sets the fault that the document ends inside the value at `at`. Gives NULL. */
 #define CUT_SHORT(in, at) (tr__pack_cut_short(in, at), NULL)
-/** The value at `at`, whose first byte is there, is of another type. */
+/** Sets the fault that the value at `at`, whose first byte exists, has another type. Gives NULL. */
 #define WRONG_TYPE(in, at, expected) (tr__pack_wrong_type(in, at, expected), NULL)
-/** A head before `at` announces more than there is: `what` is "bytes" or "items". */
+/**
+ * Sets the fault that a head before `at` announces more than there is. `what` is "bytes" or
+ * "items".
+ */
 #define ANNOUNCED(in, at, count, what) (tr__pack_announced(in, at, count, what), NULL)
 
-/** Skips values of fields that this program does not know, in messages that are `depth` deep. */
+/**
+ * Skips `count` values of fields that this program does not know, in messages that nest `depth`
+ * levels.
+ */
 pack_place tr__pack_skip(struct pack_input *in, pack_place at, uint64_t count, unsigned depth);
 
-/** The first byte of the next value; the place stays behind it. */
+/** Reads the first byte of the next value. Returns the place after it. */
 static INLINE pack_place read_tag(struct pack_input *in, pack_place at, unsigned *tag)
 {
     if (UNLIKELY(at == in->end))
@@ -67,13 +73,13 @@ static INLINE pack_place read_tag(struct pack_input *in, pack_place at, unsigned
     return at + 1;
 }
 
-/** A number of 1, 2, 4 or 8 bytes: 1 << width. */
+/** Reads a number of 1 << width bytes: 1, 2, 4 or 8. */
 pack_place tr__pack_read_wide(struct pack_input *in, pack_place at, unsigned width,
                               uint64_t *value);
 
 /**
- * The same, by branches: a processor guesses them and goes on to the next value, where it would
- * wait for a place that is computed from the width.
+ * As tr__pack_read_wide, by branches: a processor predicts them and continues with the next value,
+ * while it would have to wait for a place that is computed from the width.
  */
 static INLINE pack_place read_wide(struct pack_input *in, pack_place at, unsigned width,
                                    uint64_t *value)

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * MessagePack to messages.
+ * Reads MessagePack into messages.
  *
- * Rule: the message in the block is whole at any moment: what was not read yet is zero. So a fault
- * frees the buffers that were made by walking the message.
+ * Rule: the message in the block is valid at any moment: what was not read yet is zero. So after a
+ * fault, walking the message finds and frees the buffers made so far.
  */
-#include "wire/msgpack_input.h"
-#include "wire/tail.h"
-#include "wire/utf8.h"
+#include "wire/msgpack_read.h"
 
-#include "base/assert.h"
+#include "wire/msgpack_input.h"
+#include "wire/utf8.h"
 
 #include <math.h>
 
 #define TOO_LARGE(in, at)                                                                          \
     FAULT((in)->error, TR_TOO_LARGE, offset_of(in, at), "the message is too large")
 
-/* An integer of the rarer forms: those with a sign. */
+/* Reads an integer of the rarer, signed forms. */
 static NO_INLINE pack_place read_signed(struct pack_input *in, pack_place at, unsigned tag,
                                         uint64_t *bits, bool *is_negative)
 {
@@ -37,7 +36,7 @@ static NO_INLINE pack_place read_signed(struct pack_input *in, pack_place at, un
     return at;
 }
 
-/* An integer of any form; `bits` is two's complement. `at` is behind the tag. */
+/* Reads an integer of any form. `bits` is two's complement. `at` is after the tag. */
 static INLINE pack_place read_integer(struct pack_input *in, pack_place at, unsigned tag,
                                       uint64_t *bits, bool *is_negative)
 {
@@ -48,7 +47,7 @@ static INLINE pack_place read_integer(struct pack_input *in, pack_place at, unsi
     }
     if (LIKELY(tag >= PACK_U8 && tag <= PACK_U64))
         return read_wide(in, at, tag - PACK_U8, bits);
-    /* Not to `bits` itself: what a function knows the address of lies in memory. */
+    /* Not `bits` itself, because a variable whose address is passed must be in memory. */
     uint64_t signed_bits = 0;
     bool has_sign = false;
     at = read_signed(in, at, tag, &signed_bits, &has_sign);
@@ -57,7 +56,7 @@ static INLINE pack_place read_integer(struct pack_input *in, pack_place at, unsi
     return at;
 }
 
-/* The kind is a constant, of which the compiler makes one function each. */
+/* The kind is a constant, so the compiler makes one function for each. */
 static INLINE pack_place read_integer_field(struct pack_input *in, pack_place at, tr_kind kind,
                                             unsigned tag, char *to)
 {
@@ -85,7 +84,7 @@ static void store_float(char *to, tr_kind kind, double value)
         memcpy(to, &value, sizeof(value));
 }
 
-/* A float of the other width, or an integer that is exactly a float. */
+/* Reads a float of the other width, or an integer that a float represents exactly. */
 static NO_INLINE pack_place read_float_of_another_form(struct pack_input *in, pack_place at,
                                                        tr_kind kind, unsigned tag, char *to)
 {
@@ -130,12 +129,15 @@ static INLINE pack_place read_float(struct pack_input *in, pack_place at, tr_kin
     at = read_wide(in, at, is_wide ? 3 : 2, &bits);
     if (UNLIKELY(at == NULL))
         return NULL;
-    /* The same width keeps every bit, those of NaN included. */
+    /* The same width keeps every bit, including those of a NaN. */
     integer_store(to, is_wide ? sizeof(double) : sizeof(float), bits);
     return at;
 }
 
-/* The document is ours to write to, and a text has at least one byte of head before it. */
+/*
+ * Returns the text where it is in the document, which may be changed. A text has at least one byte
+ * of head before it.
+ */
 static inline const char *text_in_place(struct pack_input *in, pack_place span, size_t size)
 {
     unsigned char *text = (unsigned char *)(uintptr_t)span;
@@ -187,7 +189,7 @@ static INLINE pack_place read_text(struct pack_input *in, pack_place at, unsigne
     return next;
 }
 
-/* The head of bin, and its bytes: returns where they begin. */
+/* Reads the head of bin. Returns where its bytes begin. */
 static INLINE pack_place read_bin(struct pack_input *in, pack_place at, unsigned tag, size_t *size)
 {
     uint64_t announced = 0;
@@ -271,7 +273,7 @@ static NO_INLINE pack_place read_ref(struct pack_input *in, pack_place at, unsig
     return next;
 }
 
-/* The head of an array, whose items are there as far as their number tells. */
+/* Reads the head of an array, whose items exist as far as their number tells. */
 static INLINE pack_place read_array_head(struct pack_input *in, pack_place at, unsigned tag,
                                          const char *expected, size_t *count)
 {
@@ -297,7 +299,7 @@ static NO_INLINE pack_place read_optional(struct pack_input *in, pack_place at,
                                           const tr_field *field, unsigned tag, char *member,
                                           unsigned depth);
 
-/* Reads a value or a field to where all is zero, or to nowhere. `at` is behind the tag. */
+/* Reads a value or a field to memory that is zero, or to NULL. `at` is after the tag. */
 static INLINE pack_place read_form(struct pack_input *in, pack_place at, const tr_field *field,
                                    unsigned form, unsigned tag, char *to, unsigned depth)
 {
@@ -349,7 +351,7 @@ static NO_INLINE pack_place read_value(struct pack_input *in, pack_place at, con
     return read_form(in, at, field, FORM(TR_SHAPE_ONE, field->kind), tag, to, depth);
 }
 
-/* Arrays, and lists, whose items lie in the block. */
+/* Reads arrays, and lists, whose items are in the block. */
 static pack_place read_values(struct pack_input *in, pack_place at, const tr_field *field,
                               unsigned tag, char *member, unsigned depth)
 {
@@ -389,7 +391,7 @@ static pack_place read_optional(struct pack_input *in, pack_place at, const tr_f
 {
     if (tag == PACK_NIL)
         return at;
-    /* A value that is there and is nil is alone in an array. */
+    /* An optional value that is present and nil is alone in an array. */
     if (kind_has_nil(field->kind) && tag == (PACK_FIX_ARRAY | 1) && left_of(in, at) > 0 &&
         *at == PACK_NIL)
         at = read_tag(in, at, &tag);
@@ -399,11 +401,11 @@ static pack_place read_optional(struct pack_input *in, pack_place at, const tr_f
     return read_value(in, at, field, tag, value, depth);
 }
 
-/* The first fields of a message, one after the other. */
+/* Reads the first fields of a message in order. */
 static INLINE pack_place read_fields(struct pack_input *in, pack_place at, const tr_type *type,
                                      size_t count, char *to, unsigned depth)
 {
-    /* Read once: what is written could be anything, so the compiler would read them again. */
+    /* Read once: the writes below may alias anything, so the compiler would load them again. */
     size_t field_size = type->field_size;
     const tr_field *field = type->fields;
     unsigned tag = 0;
@@ -419,7 +421,7 @@ static INLINE pack_place read_fields(struct pack_input *in, pack_place at, const
     return at;
 }
 
-/* Fields that this program does not know. */
+/* Skips fields that this program does not know. */
 static NO_INLINE pack_place skip_fields(struct pack_input *in, pack_place at, size_t count,
                                         unsigned depth)
 {
@@ -445,7 +447,9 @@ static pack_place read_message(struct pack_input *in, pack_place at, const tr_ty
     if (UNLIKELY(at == NULL))
         return NULL;
     size_t known = count < type->field_count ? count : type->field_count;
-    /* Two walks, so that the one that fills does not ask for each value whether it only measures. */
+    /*
+     * Two walks, so that the one that fills does not check for each value whether it only measures.
+     */
     at = LIKELY(to != NULL) ? read_fields(in, at, type, known, to, depth)
                             : read_fields(in, at, type, known, NULL, depth);
     if (UNLIKELY(at == NULL))

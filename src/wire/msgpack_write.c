@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Messages to MessagePack, each value in its shortest form.
+ * Writes messages as MessagePack, each value in its shortest form.
  *
- * Rule 1: the place never passes `end`. A value is built there when there is room for the longest
- * head, else in `spare`, from where it is copied if it fits after all.
- * Rule 2: what does not fit is counted in `lost`, so that the sum is right all the same.
+ * Rules:
+ * 1. The place never passes `end`. A value is built at the place if there is space for the longest
+ *    head, otherwise in `spare`, from where it is copied if it fits.
+ * 2. What does not fit is counted in `lost`, so that the total size is right.
  */
+#include "wire/msgpack_write.h"
+
 #include "wire/fault.h"
 #include "wire/fill.h"
 #include "wire/msgpack.h"
-#include "wire/tail.h"
 #include "wire/utf8.h"
 
 #include "base/assert.h"
@@ -26,7 +28,7 @@ struct writer {
     unsigned char spare[HEAD_MAX];
 };
 
-static size_t written(const struct writer *w, const unsigned char *at)
+static size_t pack_written(const struct writer *w, const unsigned char *at)
 {
     return (size_t)(at - w->begin) + w->lost;
 }
@@ -58,7 +60,7 @@ static inline unsigned char *put_byte(struct writer *w, unsigned char *at, unsig
     return put_raw(w, at, &byte, 1);
 }
 
-/* A head of 1, 2, 4 or 8 more bytes, of which `first` is that with one. */
+/* Writes a head of 1, 2, 4 or 8 more bytes. `first` is the tag of the form with one byte. */
 static inline size_t head_wide(unsigned char *head, unsigned first, uint64_t value)
 {
     if (value <= UINT8_MAX) {
@@ -137,10 +139,11 @@ static inline unsigned char *put_text(struct writer *w, unsigned char *at, const
         return put_byte(w, at, PACK_NIL);
     size_t size = strnlen(text, TR_PAYLOAD_MAX);
     if (UNLIKELY(size >= TR_PAYLOAD_MAX))
-        return FAULT(w->error, TR_TOO_LARGE, written(w, at), "a str is too long");
+        return FAULT(w->error, TR_TOO_LARGE, pack_written(w, at), "a str is too long");
     size_t good = utf8_span((const unsigned char *)text, size);
     if (UNLIKELY(good != size))
-        return FAULT(w->error, TR_BAD_DATA, written(w, at), "byte %zu of a str is not UTF-8", good);
+        return FAULT(
+            w->error, TR_BAD_DATA, pack_written(w, at), "byte %zu of a str is not UTF-8", good);
     if (size < 32) {
         at = put_byte(w, at, (unsigned char)(PACK_FIX_STR | size));
     } else {
@@ -154,9 +157,9 @@ static inline unsigned char *put_bytes(struct writer *w, unsigned char *at, cons
                                        size_t size)
 {
     if (UNLIKELY(size > TR_PAYLOAD_MAX))
-        return FAULT(w->error, TR_TOO_LARGE, written(w, at), "bytes are too many");
+        return FAULT(w->error, TR_TOO_LARGE, pack_written(w, at), "bytes are too many");
     if (UNLIKELY(size > 0 && data == NULL))
-        return FAULT(w->error, TR_BAD_DATA, written(w, at), "%zu bytes are at NULL", size);
+        return FAULT(w->error, TR_BAD_DATA, pack_written(w, at), "%zu bytes are at NULL", size);
     unsigned char *head = head_begin(w, at);
     at = head_end(w, at, head, head_wide(head, PACK_BIN8, size));
     return put_raw(w, at, data, size);
@@ -192,14 +195,14 @@ static inline unsigned char *put_f64(struct writer *w, unsigned char *at, uint64
 static unsigned char *put_message(struct writer *w, unsigned char *at, const tr_type *type,
                                   const char *message, unsigned depth);
 
-/* Reads a value of this type, wherever it lies. */
+/* Reads a value of this type at any address. */
 #define VALUE(type) (*(type *)memcpy(&(type){0}, value, sizeof(type)))
 
 static NO_INLINE unsigned char *put_field(struct writer *w, unsigned char *at,
                                           const tr_field *field, const char *message,
                                           unsigned depth);
 
-/* Writes a value, or a field of another shape than a single one, which is at `value` too. */
+/* Writes a value, or a field of another shape; both are at `value`. */
 static INLINE unsigned char *put_form(struct writer *w, unsigned char *at, const tr_field *field,
                                       unsigned form, const char *value, unsigned depth)
 {
@@ -250,17 +253,20 @@ static NO_INLINE unsigned char *put_value(struct writer *w, unsigned char *at,
     return put_form(w, at, field, FORM(TR_SHAPE_ONE, field->kind), value, depth);
 }
 
-/* Arrays and lists. */
+/* Writes arrays and lists. */
 static NO_INLINE unsigned char *put_values(struct writer *w, unsigned char *at,
                                            const tr_field *field, struct field_values values,
                                            unsigned depth)
 {
     if (values.items == NULL && values.count > 0)
-        return FAULT(
-            w->error, TR_BAD_DATA, written(w, at), "a list of %zu items is at NULL", values.count);
+        return FAULT(w->error,
+                     TR_BAD_DATA,
+                     pack_written(w, at),
+                     "a list of %zu items is at NULL",
+                     values.count);
     if (field->shape == TR_SHAPE_LIST) {
         if (values.count > (TR_PAYLOAD_MAX - w->items_size) / field->item_size)
-            return FAULT(w->error, TR_TOO_LARGE, written(w, at), "a list is too long");
+            return FAULT(w->error, TR_TOO_LARGE, pack_written(w, at), "a list is too long");
         w->items_size += values.count * field->item_size;
     }
     at = put_array_head(w, at, values.count);
@@ -285,11 +291,11 @@ static unsigned char *put_field(struct writer *w, unsigned char *at, const tr_fi
     return put_value(w, at, field, values.items, depth);
 }
 
-/* A message with `more` fields behind those of its type, which are for the caller to write. */
+/* Writes a message with `more` fields after those of its type, which the caller writes. */
 static INLINE unsigned char *put_fields(struct writer *w, unsigned char *at, const tr_type *type,
                                         const char *message, size_t more, unsigned depth)
 {
-    /* Read once: what is written could be anything, so the compiler would read them again. */
+    /* Read once: the writes below may alias anything, so the compiler would load them again. */
     size_t count = type->field_count;
     size_t field_size = type->field_size;
     const tr_field *field = type->fields;
@@ -308,7 +314,7 @@ static unsigned char *put_message(struct writer *w, unsigned char *at, const tr_
                                   const char *message, unsigned depth)
 {
     if (depth > TR_DEPTH_MAX)
-        return FAULT(w->error, TR_TOO_DEEP, written(w, at), "messages nest too deep");
+        return FAULT(w->error, TR_TOO_DEEP, pack_written(w, at), "messages nest too deep");
     return put_fields(w, at, type, message, 0, depth);
 }
 
@@ -320,8 +326,10 @@ static NO_INLINE unsigned char *put_with_tail(struct writer *w, unsigned char *a
     return at == NULL ? NULL : put_raw(w, at, tail->bytes.data, tail->bytes.size);
 }
 
-/* Whether a reader will find the message small enough. Text and bytes are in the document too, so */
-/* only lists can make it much larger than that; then it is measured. */
+/*
+ * Whether the message is small enough for a reader. Texts and bytes are in the document too, so
+ * only lists can make the message much larger than the document. In that case it is measured.
+ */
 static bool is_small(const struct writer *w, size_t size, const tr_type *type, const void *message)
 {
     if (size > TR_PAYLOAD_MAX)
@@ -357,7 +365,7 @@ size_t tr__pack_tail(const tr_type *type, const void *message, const struct tail
                                   : put_with_tail(&w, w.begin, type, message, tail);
     if (at == NULL)
         return 0;
-    size_t needed = written(&w, at);
+    size_t needed = pack_written(&w, at);
     if (is_small(&w, needed, type, message))
         return needed;
     tr__fault_set(w.error, TR_TOO_LARGE, needed, "the message is too large");

@@ -14,28 +14,28 @@
 
 /* Bytes of a `bytes` that are shown. */
 #define BYTES_SHOWN_MAX 16
-/* Of any number as text. */
+/* Longest text of any number. */
 #define NUMBER_MAX 40
 
-/* Where the text goes; it is counted on when the room is used up. */
+/* The text that is written. When the buffer is full, its length is still counted. */
 struct text {
     char *buffer;
     size_t size;
     size_t length;
 };
 
-static void put(struct text *text, const char *piece, size_t length)
+static void print_put(struct text *text, const char *piece, size_t length)
 {
     if (text->length < text->size) {
-        size_t room = text->size - text->length;
-        memcpy(text->buffer + text->length, piece, length < room ? length : room);
+        size_t space = text->size - text->length;
+        memcpy(text->buffer + text->length, piece, length < space ? length : space);
     }
     text->length += length;
 }
 
 static void put_string(struct text *text, const char *piece)
 {
-    put(text, piece, strlen(piece));
+    print_put(text, piece, strlen(piece));
 }
 
 __attribute__((__format__(__printf__, 2, 3))) static void put_number(struct text *text,
@@ -65,12 +65,14 @@ static void put_quoted(struct text *text, const char *string)
         else if (byte < 0x20 || byte == 0x7f)
             put_number(text, "\\x%02x", byte);
         else
-            put(text, string, 1);
+            print_put(text, string, 1);
     }
     put_string(text, "\"");
 }
 
-/* The shortest of two forms that reads back as the same number, with a point in every locale. */
+/*
+ * Writes the shorter of two forms that reads back as the same number, with a point in every locale.
+ */
 static void put_float(struct text *text, double value, int digits, int digits_exact)
 {
     char number[NUMBER_MAX];
@@ -116,7 +118,7 @@ static void put_ref(struct text *text, uint64_t bits)
 static void put_message(struct text *text, const tr_type *type, const void *message,
                         unsigned depth);
 
-/* Reads a value of this type, wherever it lies. */
+/* Reads a value of this type at any address. */
 #define VALUE(type) (*(type *)memcpy(&(type){0}, value, sizeof(type)))
 
 static void put_signed(struct text *text, const void *value, size_t size)

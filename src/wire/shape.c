@@ -35,7 +35,7 @@ static const char *const kind_names[] = {
     [TR_KIND_REF] = "ref",
 };
 
-static void put(struct shape_writer *w, const char *text, size_t size)
+static void shape_put(struct shape_writer *w, const char *text, size_t size)
 {
     if (size > SHAPE_TEXT_MAX - w->length) {
         w->has_failed = true;
@@ -53,7 +53,7 @@ static void put_name(struct shape_writer *w, const char *name)
         if ((unsigned char)name[i] <= ' ' || strchr("{}[]:,*?", name[i]))
             w->has_failed = true;
     }
-    put(w, name, size);
+    shape_put(w, name, size);
 }
 
 static void put_message(struct shape_writer *w, const tr_type *type, unsigned depth);
@@ -63,33 +63,33 @@ static void put_type(struct shape_writer *w, const tr_field *field, unsigned dep
     char count[16];
     bool is_many = field->shape == TR_SHAPE_LIST || field->shape == TR_SHAPE_ARRAY;
     if (is_many)
-        put(w, "[", 1);
+        shape_put(w, "[", 1);
     if (field->shape == TR_SHAPE_OPTIONAL)
-        put(w, "?", 1);
+        shape_put(w, "?", 1);
     if (field->kind == TR_KIND_MESSAGE)
         put_message(w, field->message, depth + 1);
     else
-        put(w, kind_names[field->kind], strlen(kind_names[field->kind]));
+        shape_put(w, kind_names[field->kind], strlen(kind_names[field->kind]));
     if (field->shape == TR_SHAPE_ARRAY)
-        put(w, count, (size_t)snprintf(count, sizeof count, "*%u", field->count));
+        shape_put(w, count, (size_t)snprintf(count, sizeof count, "*%u", field->count));
     if (is_many)
-        put(w, "]", 1);
+        shape_put(w, "]", 1);
 }
 
 static void put_message(struct shape_writer *w, const tr_type *type, unsigned depth)
 {
     if (depth > TR_DEPTH_MAX)
         w->has_failed = true;
-    put(w, "{", 1);
+    shape_put(w, "{", 1);
     for (size_t i = 0; i < type->field_count && !w->has_failed; i++) {
         const tr_field *field = tr__type_field(type, i);
         if (i)
-            put(w, ",", 1);
+            shape_put(w, ",", 1);
         put_name(w, field->name);
-        put(w, ":", 1);
+        shape_put(w, ":", 1);
         put_type(w, field, depth);
     }
-    put(w, "}", 1);
+    shape_put(w, "}", 1);
 }
 
 size_t tr__shape_write(const tr_type *type, char *text, size_t size)
@@ -106,7 +106,7 @@ uint64_t tr__shape_hash(tr_bytes text)
     return hash ? hash : 1;
 }
 
-/* ---- Two of them. ---- */
+/* ---- Comparing two shapes. ---- */
 
 struct shape_reader {
     const char *at;
@@ -119,21 +119,21 @@ struct comparison {
     unsigned fit;
 };
 
-static char peek(const struct shape_reader *r)
+static char shape_peek(const struct shape_reader *r)
 {
     if (r->at >= r->end)
         return '\0';
     return *r->at;
 }
 
-static bool take(struct shape_reader *r, char c)
+static bool shape_take(struct shape_reader *r, char c)
 {
     bool is_there = r->at < r->end && *r->at == c;
     r->at += is_there;
     return is_there;
 }
 
-/* The characters up to one that stands for something. */
+/* Takes the characters up to one with a meaning. */
 static tr_bytes take_word(struct shape_reader *r)
 {
     const char *begin = r->at;
@@ -143,11 +143,11 @@ static tr_bytes take_word(struct shape_reader *r)
     return (tr_bytes){begin, (size_t)(r->at - begin)};
 }
 
-/* The same character in both, or in neither of them: *is_there. */
+/* Takes a character that both have or neither has: *is_there. Returns false if only one has it. */
 static bool take_both(struct comparison *c, char what, bool *is_there)
 {
-    *is_there = take(&c->first, what);
-    return take(&c->second, what) == *is_there;
+    *is_there = shape_take(&c->first, what);
+    return shape_take(&c->second, what) == *is_there;
 }
 
 static bool take_words(struct comparison *c)
@@ -158,7 +158,7 @@ static bool take_words(struct comparison *c)
            memcmp(first.data, second.data, first.size) == 0;
 }
 
-/* The rest of the fields, up to the brace that ends them. False: there is none. */
+/* Skips the rest of the fields, up to the closing brace. Returns false if there is none. */
 static bool skip_fields(struct shape_reader *r)
 {
     for (size_t depth = 0; r->at < r->end; r->at++) {
@@ -177,7 +177,7 @@ static bool compare_types(struct comparison *c, unsigned depth)
     bool is_there, is_list;
     if (!take_both(c, '[', &is_list) || !take_both(c, '?', &is_there) || (is_list && is_there))
         return false;
-    bool is_message = peek(&c->first) == '{';
+    bool is_message = shape_peek(&c->first) == '{';
     if (!(is_message ? compare_fields(c, depth + 1) : take_words(c)))
         return false;
     if (!is_list)
@@ -187,7 +187,7 @@ static bool compare_types(struct comparison *c, unsigned depth)
     return take_both(c, ']', &is_there) && is_there;
 }
 
-/* The braces and all between them. */
+/* Compares the braces and everything between them. */
 static bool compare_fields(struct comparison *c, unsigned depth)
 {
     bool is_there;
@@ -195,8 +195,8 @@ static bool compare_fields(struct comparison *c, unsigned depth)
         return false;
     for (bool is_next = false;; is_next = true) {
         struct comparison begin = *c;
-        bool has_first = peek(&c->first) != '}';
-        bool has_second = peek(&c->second) != '}';
+        bool has_first = shape_peek(&c->first) != '}';
+        bool has_second = shape_peek(&c->second) != '}';
         if (!has_first || !has_second) {
             c->fit |= has_first ? SHAPE_FIRST_LONGER : has_second ? SHAPE_SECOND_LONGER : 0;
             return skip_fields(&c->first) && skip_fields(&c->second) &&
@@ -217,7 +217,7 @@ static bool compare_fields(struct comparison *c, unsigned depth)
     }
 }
 
-/* One field from the place where it begins. */
+/* Returns the field that begins here. */
 static tr_bytes field_at(struct shape_reader r)
 {
     const char *begin = r.at;

@@ -1,26 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * MessagePack with the fields that the reader does not know: what a later program has added at the end of a message
- * is kept as it is, and written again behind the fields that are known.
+ * Fields of MessagePack that the reader does not know. What a later program has added at the end of
+ * a message is kept unchanged, and written again after the known fields.
  */
 #ifndef WIRE_TAIL_H
 #define WIRE_TAIL_H
 
-#include <troupe/wire.h>
+#include <troupe/message.h>
 
 /** Fields at the end of a message that its type does not have. */
 struct tail {
     tr_bytes bytes;      /* as in the document */
-    size_t count;        /* of fields; 0: none */
-    size_t message_size; /* of the block of the message that was read */
-    bool is_nested;      /* a message inside has such fields too, and those are not in `bytes` */
+    size_t count;        /* number of fields */
+    size_t message_size; /* size of the block of the message that was read */
+    bool is_nested;      /* a nested message has such fields too, which are not in `bytes` */
 };
-
-/** As tr_unpack; *tail is what was skipped, in the bytes of the document. */
-TR_MUST_CHECK tr_status tr__unpack_tail(const tr_type *type, tr_bytes document, void **message,
-                                        struct tail *tail, tr_wire_error *error);
-/** As tr_pack, with the fields of *tail behind those of the message. */
-size_t tr__pack_tail(const tr_type *type, const void *message, const struct tail *tail,
-                     void *buffer, size_t size, tr_wire_error *error);
 
 #endif

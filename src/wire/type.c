@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* What the compiler makes of each kind; 0 of a nested message, which knows its own size. */
+/* The size of each kind; 0 for a nested message, whose descriptor has its size. */
 static const uint8_t kind_sizes[] = {
     [TR_KIND_BOOL] = sizeof(bool),
     [TR_KIND_I8] = 1,
@@ -55,7 +55,7 @@ static bool field_is_equal(const tr_field *a, const tr_field *b, unsigned depth)
            strcmp(a->name, b->name) == 0 && is_equal(a->message, b->message, depth + 1);
 }
 
-/* The depth ends a descriptor made by hand that holds itself. */
+/* The depth limits the walk of a handmade descriptor that contains itself. */
 static bool is_equal(const tr_type *a, const tr_type *b, unsigned depth)
 {
     if (a == b)

@@ -2,33 +2,33 @@
 /**
  * Descriptors of messages, as the library reads them.
  *
- * A descriptor is compiled into an application, perhaps by another version of the headers: its rows
- * are reached by the size that it states (tr__type_field), never by plain indexing.
+ * A descriptor is compiled into an application, perhaps with another version of the headers. So its
+ * fields are found by the size that it states (tr__type_field), never by plain indexing.
  */
 #ifndef WIRE_TYPE_H
 #define WIRE_TYPE_H
 
 #include <troupe/message.h>
 
-/** What list(t) is for every t. */
+/** The layout of list(t) for every t. */
 struct list_value {
     const void *items;
     size_t count;
 };
 
-/** A field by its index. */
+/** Returns a field by its index. */
 static inline const tr_field *tr__type_field(const tr_type *type, size_t index)
 {
     return (const tr_field *)(const void *)((const char *)type->fields + index * type->field_size);
 }
 
-/** The field behind another one, in a table whose rows have this size. */
+/** Returns the field after another one, in a table whose entries have this size. */
 static inline const tr_field *tr__field_next(const tr_field *field, size_t field_size)
 {
     return (const tr_field *)(const void *)((const char *)field + field_size);
 }
 
-/** Whether values of this field hold a pointer, so that a copy must follow it. */
+/** Whether values of this field have a pointer that a copy must follow. */
 static inline bool tr__field_is_deep(const tr_field *field)
 {
     switch ((tr_kind)field->kind) {
@@ -61,13 +61,13 @@ struct field_values {
     size_t count;
 };
 
-/** The values of a field of `message`; a list may say that it has some and be NULL: malformed. */
+/** Returns the values of a field of `message`. A malformed list may have a count and NULL items. */
 struct field_values tr__field_values(const tr_field *field, const void *message);
 
 /**
  * Whether a descriptor can be trusted: known kinds and shapes, fields inside the struct, sizes that
- * fit. *why (may be NULL) is a constant text when it cannot. Looks at nested descriptors no deeper
- * than their size and flatness. Any thread.
+ * fit. If not, *why (may be NULL) is a constant text. Of nested descriptors it checks only size and
+ * flatness. Any thread.
  */
 bool tr__type_is_valid(const tr_type *type, const char **why);
 

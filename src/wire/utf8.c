@@ -25,7 +25,10 @@ size_t tr__utf8_character(const unsigned char *text, size_t size)
     size_t length = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
     if (length > size)
         return 0;
-    /* The second byte is narrower behind some first ones: overlong, surrogates, too high. */
+    /*
+     * After some first bytes the range of the second byte is narrower: overlong forms, surrogates,
+     * too high.
+     */
     unsigned char low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
     unsigned char high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
     if (text[1] < low || text[1] > high)

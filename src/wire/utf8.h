@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * UTF-8 as the Unicode standard has it: nothing overlong, no surrogates, nothing above U+10FFFF.
- */
+/** UTF-8 as in the Unicode standard: no overlong forms, no surrogates, nothing above U+10FFFF. */
 #ifndef WIRE_UTF8_H
 #define WIRE_UTF8_H
 
@@ -9,22 +7,26 @@
 #include <stdint.h>
 #include <string.h>
 
-/** Bytes of the character at `text`, which has `size` > 0 bytes; 0 when it is malformed. */
+/**
+ * Returns the size of the character at `text`, which has `size` > 0 bytes; 0 if it is malformed.
+ */
 size_t tr__utf8_character(const unsigned char *text, size_t size);
 
-/** Bytes before the first malformed character or NUL; `size` when there is none. */
+/**
+ * Returns the number of bytes before the first malformed character or NUL; `size` if there is none.
+ */
 size_t tr__utf8_span_slow(const unsigned char *text, size_t size);
 
-/** The same, quick for plain ASCII. */
+/** As tr__utf8_span_slow, but fast for ASCII. */
 static inline size_t utf8_span(const unsigned char *text, size_t size)
 {
     const uint64_t highs = UINT64_C(0x8080808080808080);
     const uint64_t ones = UINT64_C(0x0101010101010101);
     uint64_t word;
-    uint64_t odd = 0; /* The high bit of a byte that is NUL, or not ASCII, is set. */
+    uint64_t odd = 0; /* The high bit of each byte that is NUL or not ASCII becomes set. */
     if (size >= sizeof(word)) {
         size_t at = 0;
-        do { /* A text of up to 16 bytes, as most are, is two words that overlap. */
+        do { /* A text of up to 16 bytes, as most are, is two overlapping words. */
             memcpy(&word, text + at, sizeof(word));
             odd |= word | (word - ones);
             at += sizeof(word);

@@ -8,6 +8,9 @@
  * process: "f ACTOR ROUND" for what was found, each part saying the same; "a ACTOR ROUND" for what was
  * acknowledged; "x TEXT" when something is wrong. Each actor has one batch on its way.
  */
+#include "store/batch.h"
+#include "store/entry.h"
+#include "store/read.h"
 #include "store/store.h"
 
 #include <stdio.h>

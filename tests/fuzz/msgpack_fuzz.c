@@ -4,7 +4,8 @@
  */
 #include "fuzz/wire_fuzz.h"
 
-#include "wire/tail.h"
+#include "wire/msgpack_read.h"
+#include "wire/msgpack_write.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

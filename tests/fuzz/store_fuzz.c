@@ -9,6 +9,9 @@
  */
 #include "store/disk.h"
 #include "store/sqlite/page_sum.h"
+#include "store/batch.h"
+#include "store/entry.h"
+#include "store/read.h"
 #include "store/store.h"
 
 #include <stdlib.h>

@@ -10,6 +10,8 @@
 #include <troupe/wire.h>
 #include <unistd.h>
 
+#include "store/batch.h"
+#include "store/entry.h"
 #include "store/store.h"
 #include "support/stores.h"
 #include "support/test.h"

@@ -10,6 +10,9 @@
 
 #include "actor/cell/system.h"
 #include "durable/host.h"
+#include "store/batch.h"
+#include "store/entry.h"
+#include "store/read.h"
 #include "store/store.h"
 
 static inline struct store *store_of_kit(void)

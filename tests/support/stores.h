@@ -6,6 +6,9 @@
 #define TROUPE_TESTS_SUPPORT_STORES_H
 
 #include "store/disk.h"
+#include "store/batch.h"
+#include "store/entry.h"
+#include "store/read.h"
 #include "store/store.h"
 #include "support/test.h"
 

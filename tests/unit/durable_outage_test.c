@@ -12,7 +12,7 @@ static tr_next on_ring(tr_self *self, struct thing_state *state);
 
 #include "actor/cell/system.h"
 #include "durable/host.h"
-#include "store/batch.h"
+#include "store/record.h"
 #include "store/core.h"
 #include "store/driver.h"
 

@@ -4,6 +4,7 @@
  */
 #include "fiber/fiber.h"
 
+#include "os/memory.h"
 #include "os/virtual.h"
 #include "support/test.h"
 

@@ -4,6 +4,7 @@
  */
 #include "fiber/jump.h"
 
+#include "os/memory.h"
 #include "os/virtual.h"
 #include "support/test.h"
 

@@ -8,6 +8,8 @@
 #include "mem/heap.h"
 #include "mem/poison.h"
 
+#include <troupe/limits.h>
+
 enum {
     SLOTS = 64,
     SMALL_LIMIT = 2056, /* The largest small block: where the two kinds meet. */

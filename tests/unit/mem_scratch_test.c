@@ -8,6 +8,8 @@
 #include "mem/poison.h"
 #include "mem/scratch.h"
 
+#include <troupe/limits.h>
+
 enum {
     PIECES = 256,
     DEPTH = 16,

@@ -6,6 +6,8 @@
 
 #include "support/loop_jobs.h"
 
+#include <troupe/limits.h>
+
 TEST(a_round_is_io_io_tasks_posts_tasks, "D-06")
 {
     begin();

@@ -205,9 +205,9 @@ TEST(room_that_comes_back_is_used, "PE-14")
         ck_assert_int_eq(tr__store_put_state(batch, 1, stores_bytes("large")), TR_OK);
         tr_bytes value = {large, sizeof large};
         ck_assert_int_eq(tr__store_kv_put(batch, stores_bytes("k"), value), TR_OK);
-        tr__disk_room(disk, room);
+        tr__disk_set_space(disk, room);
         tr_status status = stores_commit(store, batch);
-        tr__disk_room(disk, UINT64_MAX);
+        tr__disk_set_space(disk, UINT64_MAX);
         ck_assert(status == TR_STORE_FULL || status == TR_OK);
         refusals += status != TR_OK;
         tr__store_leave(entry);

@@ -4,6 +4,7 @@
  */
 #include "support/test.h"
 #include "wire/copy.h"
+#include "wire/type.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,8 +5,9 @@
 #include "support/test.h"
 #include "support/wire_kinds.h"
 
+#include "wire/msgpack_read.h"
+#include "wire/msgpack_write.h"
 #include "wire/shape.h"
-#include "wire/tail.h"
 
 static tr_bytes text_of(const char *text)
 {

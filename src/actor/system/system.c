@@ -23,6 +23,7 @@
 #include "base/assert.h"
 #include "actor/cell/sched_state.h"
 #include "actor/mail/kind.h"
+#include "os/memory.h"
 
 #include <stdio.h>
 #include <string.h>

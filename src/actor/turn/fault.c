@@ -42,26 +42,26 @@ tr_next tr__fault_call_handler(struct tr_self *self, const tr_handler *handler)
 }
 
 /* In a signal handler. */
-static bool find(void *context, struct fault_stretch *stretch)
+static bool find(void *context, struct fault_span *span)
 {
     const struct worker *worker = context;
     const struct fiber *fiber = worker->stacks.host.current;
     if (!fiber || !fiber->user)
         return false;
-    *stretch = (struct fault_stretch){
+    *span = (struct fault_span){
         .base = fiber->user_base, .low = fiber->side.low, .size = fiber->side.size};
     return true;
 }
 
 /* In a signal handler, on the thread of the worker: the actor that it runs is its own. */
-static bool describe(void *context, struct fault_stretch *stack, char text[FAULT_TEXT_SIZE])
+static bool describe(void *context, struct fault_span *stack, char text[FAULT_TEXT_SIZE])
 {
     struct worker *worker = context;
     const struct fiber *fiber = worker->stacks.host.current;
     const struct cell *cell = worker_running(worker);
     if (!fiber || !cell)
         return false;
-    *stack = (struct fault_stretch){.low = fiber->side.low, .size = fiber->side.size};
+    *stack = (struct fault_span){.low = fiber->side.low, .size = fiber->side.size};
     struct view view;
     tr__view_own(worker, cell, &view);
     char place[PLACE_MAX];

@@ -17,6 +17,7 @@
 #include "wire/copy.h"
 #include "actor/mail/address.h"
 #include "actor/mail/kind.h"
+#include "wire/type.h"
 
 enum {
     ROUND_MAX = 1024, /* schedules that fire before actors get their turn */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * In place of SQLite, in builds without it (TROUPE_SQLITE=OFF): a store that cannot be opened.
- */
+/** Replaces SQLite in builds without it (TROUPE_SQLITE=OFF): a store that cannot be opened. */
 #include "store/driver.h"
 
 #include <stdio.h>
@@ -21,7 +19,7 @@ static tr_status none_open(const struct store_options *options, struct store_ses
     return TR_NOT_SUPPORTED;
 }
 
-/* Nobody calls the others: there is no session. */
+/* The other functions are never called, because there is no session. */
 const struct store_driver *tr__store_driver_default(void)
 {
     static const struct store_driver none = {.open = none_open};

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/sqlite/bury.h"
 
-/* A NUL, and the number of the row, the highest byte first. */
+#include "store/sqlite/seal.h"
+#include "store/sqlite/tidy.h"
+
+#include <string.h>
+
+/* A NUL, and the number of the row, big endian. */
 enum { BURIED_NAME = 9 };
 
 /*
- * Actors that one transaction destroys when a store is opened: BURY_AT_ONCE rows of each, if every one is on a page of
- * its own, are a sixth of what the log may have.
+ * Actors that one transaction destroys when a store is opened. BURY_AT_ONCE rows of each, every one
+ * on its own page, are a sixth of what the log may have.
  */
 enum { DOOMED_EACH = 64 };
 
@@ -18,7 +23,7 @@ static void buried_name(int64_t id, unsigned char name[BURIED_NAME])
 }
 
 /* Runs a statement whose first argument is the number of the actor. */
-static tr_status run(struct link *link, enum link_statement which, int64_t id)
+static tr_status bury_run(struct link *link, enum link_statement which, int64_t id)
 {
     tr_status status = TR_OK;
     sqlite3_stmt *statement = tr__link_statement(link, which, &status);
@@ -30,7 +35,7 @@ static tr_status run(struct link *link, enum link_statement which, int64_t id)
     return tr__link_run(statement);
 }
 
-/* The first number of the first row that a statement gives, and whether it gave one. */
+/* Returns the first number of the first row of a statement, and whether there was a row. */
 static tr_status number_of(sqlite3_stmt *statement, bool *is_there, int64_t *number)
 {
     int result = sqlite3_step(statement);
@@ -53,7 +58,7 @@ static tr_status count_rows(struct link *link, int64_t id, int64_t *count)
     return number_of(statement, &is_there, count);
 }
 
-/* Deletes the row of the actor, or gives it another name. */
+/* Deletes the row of the actor, or renames it. */
 static tr_status take_name(struct link *link, int64_t id, tr_bytes seal, bool is_kept)
 {
     unsigned char name[BURIED_NAME];
@@ -89,16 +94,16 @@ tr_status tr__bury(struct store_session *session, int64_t id, tr_bytes seal)
     bool is_kept = count > BURY_AT_ONCE;
     if (status == TR_OK)
         status = take_name(link, id, seal, is_kept);
-    /* Those in any case: the list of what is due leads to them. */
+    /* Always deleted at once, because the list of due alarms refers to them. */
     if (status == TR_OK)
-        status = run(link, SQL_ALARM_CLEAR_ALL, id);
+        status = bury_run(link, SQL_ALARM_CLEAR_ALL, id);
     session->has_buried |= is_kept;
     for (size_t i = 0; status == TR_OK && count && !is_kept && i < sizeof all / sizeof *all; i++)
-        status = run(link, all[i], id);
+        status = bury_run(link, all[i], id);
     return status;
 }
 
-/* ---- What is left of those with many rows. ---- */
+/* ---- The rest of actors with many rows. ---- */
 
 static tr_status find_buried(struct link *link, bool *is_there, int64_t *id)
 {
@@ -138,7 +143,7 @@ tr_status tr__bury_slice(struct store_session *session)
         if (left <= 0)
             return TR_OK;
     }
-    return run(link, SQL_BURIED_DELETE, id);
+    return bury_run(link, SQL_BURIED_DELETE, id);
 }
 
 tr_status tr__session_bury(struct store_session *session, bool *has_more, struct store_why *why)
@@ -157,7 +162,7 @@ tr_status tr__session_bury(struct store_session *session, bool *has_more, struct
         return TR_OK;
     if (status == TR_STORE_FAILED)
         return tr__session_fail(session, link, "deleting what was destroyed", why);
-    /* It is for another time: after the next destroy, or when the store is opened. */
+    /* Try again later: after the next destroy, or when the store is opened. */
     session->has_buried = false;
     if (!sqlite3_get_autocommit(link->database) && tr__link_do(link, SQL_ROLLBACK) != TR_OK)
         return tr__session_fail(session, link, "taking a transaction back", why);
@@ -166,7 +171,7 @@ tr_status tr__session_bury(struct store_session *session, bool *has_more, struct
 
 /* ---- When a store is opened. ---- */
 
-/* Whether the row that the statement is at says so with a seal that fits. */
+/* Whether the row that the statement is at is marked, with a seal that matches. */
 static bool is_doomed(const struct store_session *session, sqlite3_stmt *statement)
 {
     struct store_generation generation;
@@ -183,7 +188,7 @@ static bool is_doomed(const struct store_session *session, sqlite3_stmt *stateme
     return seal_fits(&seal, sealed);
 }
 
-/* Destroys the first of them after `*skipped`, which are not to be trusted. */
+/* Destroys the first marked actor after `*skipped`. Actors up to that one cannot be trusted. */
 static tr_status bury_next(struct store_session *session, int64_t *skipped, bool *is_over)
 {
     unsigned char sealed[SEAL_SIZE];
@@ -204,7 +209,7 @@ static tr_status bury_next(struct store_session *session, int64_t *skipped, bool
 }
 
 /* The thread that tidies the log does not run yet. */
-static tr_status tidy(struct store_session *session)
+static tr_status bury_tidy(struct store_session *session)
 {
     struct store_why why;
     struct store_log log;
@@ -220,7 +225,7 @@ tr_status tr__bury_doomed(struct store_session *session)
     struct link *link = &session->writer;
     tr_status status = TR_OK;
     int64_t skipped = 0;
-    session->has_buried = true; /* as far as we know */
+    session->has_buried = true; /* as far as is known */
     for (bool is_over = false; !is_over && status == TR_OK;) {
         status = tr__link_do(link, SQL_BEGIN);
         for (int i = 0; i < DOOMED_EACH && !is_over && status == TR_OK; i++)
@@ -228,11 +233,11 @@ tr_status tr__bury_doomed(struct store_session *session)
         if (status == TR_OK)
             status = tr__link_do(link, SQL_COMMIT);
         if (status == TR_OK)
-            status = tidy(session);
+            status = bury_tidy(session);
     }
     if (status != TR_OK && !sqlite3_get_autocommit(link->database) &&
         tr__link_do(link, SQL_ROLLBACK) != TR_OK)
         return status;
-    /* A damaged page, or a full disk: a later entry of such a name sees the mark. */
+    /* After a damaged page or a full disk, a later entry of such a name sees the mark. */
     return status == TR_STORE_FAILED || status == TR_NO_MEMORY ? status : TR_OK;
 }

@@ -1,42 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Group commit: many batches in one transaction, each of them whole or not at all.
+ * Group commit: many batches in one transaction, each of them completely or not at all.
  *
- * A batch is judged before it changes anything: whether its generation is the latest that the row has
- * seen, and whether its events follow those that are there. So the usual refusals cost the others
- * nothing, and no savepoints are needed. What fails later (a page that cannot be trusted, a queue that
- * is full) takes the whole transaction back, which then begins anew without that batch.
+ * A batch is checked before it changes anything: whether its generation is the latest of the row,
+ * and whether its events follow the stored ones. So the usual refusals cost the other batches
+ * nothing, and no savepoints are needed. A later failure (a page that cannot be trusted, a queue
+ * that is full) rolls the whole transaction back. It is then repeated without that batch.
  *
- * What a row is known to be is kept with the entry (struct store_known), and every change of the row
- * names the seal that it has: a change that finds another one changes nothing, and is stale. All of a
- * group is forgotten when its transaction is taken back.
+ * What is known about a row is kept with the entry (struct store_known), and every change of the
+ * row names the seal that it expects: a change that finds another seal changes nothing, and is
+ * stale. When a transaction is rolled back, everything known about the group is dropped.
  */
+#include "store/sqlite/commit.h"
+
 #include "store/sqlite/bury.h"
+#include "store/sqlite/seal.h"
+#include "store/sqlite/shape.h"
 
 #include "base/assert.h"
 
-/* One batch under way. */
+/* The batch that is being applied. */
 struct work {
     struct store_session *session;
     struct link *link;
     struct store_entry *entry;
     struct store_known *known;
     tr_bytes name;
-    bool has_changed; /* something, so that a failure needs the transaction to be taken back */
+    bool has_changed; /* something was changed, so that a failure must roll the transaction back */
 };
 
-/* What a batch comes to, of the row of its actor. */
+/* The result of a batch for the row of its actor. */
 struct plan {
-    const struct store_op *first; /* after the last destroy; what is before it does not matter */
-    const struct store_op *state; /* the last one put; NULL: none */
-    uint64_t sequence;            /* of the last event, at the end */
+    const struct store_op *first; /* after the last destroy; earlier writes have no effect */
+    const struct store_op *state; /* the last state put; NULL: none */
+    uint64_t sequence;            /* number of the last event after the batch */
     size_t alarms_set;
     size_t items_pushed;
     bool dooms;
     bool destroys;
 };
 
-static uint64_t clamp(uint64_t number)
+static uint64_t commit_clamp(uint64_t number)
 {
     return number > STORE_NUMBER_MAX ? STORE_NUMBER_MAX : number;
 }
@@ -88,7 +92,10 @@ static tr_status find_row(struct work *work)
     return status;
 }
 
-/* Goes through the batch without changing anything. */
+/*
+ * Plans what the batch changes, without changing anything. TR_STALE: its events do not follow the
+ * stored ones.
+ */
 static tr_status make_plan(const struct work *work, const struct store_batch *batch,
                            struct plan *plan)
 {
@@ -132,14 +139,14 @@ static tr_status make_plan(const struct work *work, const struct store_batch *ba
 }
 
 /* Runs a statement whose first argument is the actor, and whose others are bound. */
-static tr_status run(struct work *work, sqlite3_stmt *statement)
+static tr_status commit_run(struct work *work, sqlite3_stmt *statement)
 {
     work->has_changed = true;
     tr__link_bind_number(statement, 1, work->known->id);
     return tr__link_run(statement);
 }
 
-/* Runs one that changes the row of the actor: it must find it, with the seal that we know. */
+/* Runs a statement that changes the row of the actor. It must find the row with the known seal. */
 static tr_status run_on_row(struct work *work, sqlite3_stmt *statement)
 {
     work->has_changed = true;
@@ -149,7 +156,7 @@ static tr_status run_on_row(struct work *work, sqlite3_stmt *statement)
     return status;
 }
 
-static tr_status destroy(struct work *work)
+static tr_status commit_destroy(struct work *work)
 {
     struct store_known *known = work->known;
     if (!known->is_there)
@@ -160,7 +167,7 @@ static tr_status destroy(struct work *work)
     return status;
 }
 
-/* That nobody else has written, where the batch changes nothing of the row itself. */
+/* Checks that no other entry has written, for a batch that does not change the row itself. */
 static tr_status check_row(struct work *work)
 {
     tr_status status = TR_OK;
@@ -214,10 +221,12 @@ static tr_status update_row(struct work *work, const struct store_known *row,
     if (!statement)
         return status;
     tr__link_bind_number(statement, 2, (int64_t)version);
-    return run(work, statement);
+    return commit_run(work, statement);
 }
 
-/* Brings the row of the actor to what it is after the batch, with this generation in its seal. */
+/*
+ * Updates the row of the actor to its contents after the batch, with this generation in its seal.
+ */
 static tr_status write_row(struct work *work, const struct plan *plan)
 {
     struct store_known row = *work->known;
@@ -274,7 +283,7 @@ static struct seal seal_op(const struct work *work, enum seal_kind kind, const s
                     op->value);
 }
 
-/* Puts a row into one of the tables of what an actor has. */
+/* Puts a row into one of the tables of an actor's data. */
 static tr_status put_row(struct work *work, const struct store_op *op)
 {
     unsigned char sealed[SEAL_SIZE];
@@ -335,10 +344,10 @@ static tr_status put_row(struct work *work, const struct store_op *op)
     default:
         TR_UNREACHABLE("puts nothing");
     }
-    return run(work, statement);
+    return commit_run(work, statement);
 }
 
-/* Deletes rows from one of those tables. */
+/* Deletes rows from one of the tables of an actor's data. */
 static tr_status remove_rows(struct work *work, const struct store_op *op)
 {
     static const enum link_statement statements[] = {
@@ -362,17 +371,18 @@ static tr_status remove_rows(struct work *work, const struct store_op *op)
         if (op->value.size > 0) {
             tr__link_bind_bytes(statement, 3, op->value);
         } else {
-            memset(no_bound, UINT8_MAX, sizeof no_bound); /* longer, and so after every key */
+            /* longer than every key, and therefore after it */
+            memset(no_bound, UINT8_MAX, sizeof no_bound);
             tr__link_bind_bytes(statement, 3, (tr_bytes){no_bound, sizeof no_bound});
         }
         break;
     case STORE_QUEUE_REMOVE:
         tr__link_bind_bytes(statement, 2, op->key);
-        tr__link_bind_number(statement, 3, (int64_t)clamp(op->number));
+        tr__link_bind_number(statement, 3, (int64_t)commit_clamp(op->number));
         break;
     case STORE_EVENT_TRIM:
     case STORE_SNAPSHOT_TRIM:
-        tr__link_bind_number(statement, 2, (int64_t)clamp(op->number));
+        tr__link_bind_number(statement, 2, (int64_t)commit_clamp(op->number));
         break;
     case STORE_KV_DELETE:
     case STORE_ALARM_CLEAR:
@@ -381,7 +391,7 @@ static tr_status remove_rows(struct work *work, const struct store_op *op)
     default:
         break;
     }
-    return run(work, statement);
+    return commit_run(work, statement);
 }
 
 static tr_status apply_op(struct work *work, const struct store_op *op)
@@ -401,7 +411,7 @@ static tr_status apply_op(struct work *work, const struct store_op *op)
     case STORE_QUEUE_REMOVE:
     case STORE_EVENT_TRIM:
     case STORE_SNAPSHOT_TRIM:
-    case STORE_DOOM: /* of which the rest is done with the row */
+    case STORE_DOOM: /* the rest is done with the row */
         return remove_rows(work, op);
     case STORE_PUT_STATE:
     case STORE_DESTROY:
@@ -427,7 +437,7 @@ static tr_status count_rows(struct work *work, enum link_statement which, tr_byt
     return status == TR_OK && count > (int64_t)max ? TR_LIMIT : status;
 }
 
-/* Whether an actor has more alarms or a longer queue now than it may. */
+/* Checks that the actor does not have too many alarms or a queue that is too long. TR_LIMIT. */
 static tr_status check_limits(struct work *work, const struct plan *plan)
 {
     tr_status status = TR_OK;
@@ -437,7 +447,7 @@ static tr_status check_limits(struct work *work, const struct plan *plan)
     for (const struct store_op *op = plan->first; op && plan->items_pushed > 0; op = op->next) {
         if (status || op->kind != STORE_QUEUE_PUSH)
             continue;
-        /* Most push into one queue: it is counted once. */
+        /* Most batches push into one queue, which is counted once. */
         if (last && last->key.size == op->key.size &&
             memcmp(last->key.data, op->key.data, op->key.size) == 0)
             continue;
@@ -447,7 +457,7 @@ static tr_status check_limits(struct work *work, const struct plan *plan)
     return status;
 }
 
-static tr_status apply(struct work *work, const struct store_batch *batch)
+static tr_status commit_apply(struct work *work, const struct store_batch *batch)
 {
     struct plan plan;
     tr_status status = work->known->is_known ? TR_OK : find_row(work);
@@ -458,24 +468,24 @@ static tr_status apply(struct work *work, const struct store_batch *batch)
         status = tr__session_put_shapes(work->session, batch);
     }
     if (status == TR_OK && plan.destroys)
-        status = destroy(work);
+        status = commit_destroy(work);
     if (status != TR_OK)
         return status;
     if (!plan.first && (plan.destroys || !work->known->is_there))
-        return TR_OK; /* Nothing is left, or nothing was ever there. */
+        return TR_OK; /* Nothing is left, or nothing ever existed. */
     status = write_row(work, &plan);
     for (const struct store_op *op = plan.first; op && status == TR_OK; op = op->next)
         status = apply_op(work, op);
     return status == TR_OK ? check_limits(work, &plan) : status;
 }
 
-static void forget(struct store_batch *first)
+static void commit_forget(struct store_batch *first)
 {
     for (struct store_batch *batch = first; batch; batch = batch->next)
         batch->entry->known.is_known = false;
 }
 
-/* What its actor does next was made in the belief that this would be on disk. */
+/* Later batches of its actor are stale, because they assume that this one is on disk. */
 static void fail_batch(struct store_batch *batch, tr_status status)
 {
     batch->status = status;
@@ -490,7 +500,7 @@ static void fail_all(struct store_batch *first, tr_status status)
     }
 }
 
-/* Takes the transaction back, which SQLite may have done already. */
+/* Rolls the transaction back, which SQLite may have done already. */
 static tr_status roll_back(struct link *link)
 {
     if (sqlite3_get_autocommit(link->database))
@@ -501,8 +511,8 @@ static tr_status roll_back(struct link *link)
 enum outcome { GROUP_READY, GROUP_AGAIN, GROUP_FULL, GROUP_FAILED };
 
 /*
- * Applies every batch that has not failed so far. GROUP_AGAIN: one more has, and the transaction is to
- * be taken back. GROUP_FULL: none can go on, for the reason in `*status`.
+ * Applies every batch that has not failed so far. GROUP_AGAIN: one more has failed, and the
+ * transaction must be rolled back. GROUP_FULL: none can continue, for the reason in `*status`.
  */
 static enum outcome apply_all(struct store_session *session, struct store_batch *first,
                               tr_status *status)
@@ -522,7 +532,7 @@ static enum outcome apply_all(struct store_session *session, struct store_batch 
             .known = &entry->known,
             .name = {entry->name, entry->name_size},
         };
-        *status = apply(&work, batch);
+        *status = commit_apply(&work, batch);
         if (*status == TR_OK)
             continue;
         if (*status == TR_STORE_FAILED || *status == TR_STORE_BUSY)
@@ -539,8 +549,8 @@ static enum outcome apply_all(struct store_session *session, struct store_batch 
 }
 
 /*
- * One attempt. False: a batch failed on the way, and the others are to be tried again; or *buries was true, and what
- * destroyed actors have left could not be deleted.
+ * Makes one attempt. Returns false if a batch failed and the others must be tried again, or if
+ * *buries was true and rows of destroyed actors could not be deleted.
  */
 static bool commit_once(struct store_session *session, struct store_batch *first, bool *buries,
                         struct store_why *why, tr_status *result)
@@ -552,8 +562,9 @@ static bool commit_once(struct store_session *session, struct store_batch *first
         outcome = apply_all(session, first, &status);
     if (outcome == GROUP_READY && status == TR_OK && session->has_buried && *buries &&
         tr__bury_slice(session) != TR_OK) {
-        session->has_buried = false; /* nobody's commit fails for that */
-        *buries = false;             /* also if one of the group destroys an actor with many rows */
+        session->has_buried = false; /* no commit may fail because of that */
+        /* also if a batch of the group destroys an actor with many rows */
+        *buries = false;
         outcome = GROUP_AGAIN;
     }
     if (outcome == GROUP_READY && status == TR_OK)
@@ -565,7 +576,7 @@ static bool commit_once(struct store_session *session, struct store_batch *first
         outcome = GROUP_FAILED;
     if (outcome == GROUP_FAILED)
         *result = tr__session_fail(session, link, "committing", why);
-    forget(first);
+    commit_forget(first);
     if (roll_back(link) != TR_OK && outcome != GROUP_FAILED) {
         *result = tr__session_fail(session, link, "taking a transaction back", why);
         outcome = GROUP_FAILED;

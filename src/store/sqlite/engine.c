@@ -4,16 +4,18 @@
  */
 #include "store/sqlite/engine.h"
 
+#include "store/sqlite/engine_rules.h"
+#include "store/sqlite/view_page.h"
+
 #include "base/assert.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-/* ---- What is told of a failure. ---- */
+/* ---- Errors. ---- */
 
-__attribute__((__format__(__printf__, 3, 4))) static tr_status refuse(struct store_sql_call *call,
-                                                                      tr_status status,
-                                                                      const char *format, ...)
+__attribute__((__format__(__printf__, 3, 4))) static tr_status engine_refuse(
+    struct store_sql_call *call, tr_status status, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -22,20 +24,21 @@ __attribute__((__format__(__printf__, 3, 4))) static tr_status refuse(struct sto
     return status;
 }
 
-/* With the words of SQLite, unless ours are better. */
-static tr_status refuse_by(struct sql_engine *engine, struct store_sql_call *call, int result)
+/* Uses the message of SQLite, unless the runtime has a better one. */
+static tr_status engine_refuse_by(struct sql_engine *engine, struct store_sql_call *call,
+                                  int result)
 {
     tr_status status = tr__engine_status(engine, result);
     if (status == TR_NOT_SUPPORTED && engine->refused)
-        return refuse(call, status, "%s is not for the tables of an actor", engine->refused);
+        return engine_refuse(call, status, "%s is not for the tables of an actor", engine->refused);
     if (status == TR_OVER_BUDGET)
-        return refuse(call,
-                      status,
-                      "the statement takes more than %llu steps",
-                      (unsigned long long)engine->sql->options.steps_max);
+        return engine_refuse(call,
+                             status,
+                             "the statement takes more than %llu steps",
+                             (unsigned long long)engine->sql->options.steps_max);
     if (status == TR_LIMIT)
-        return refuse(call, status, "the tables have more than %u bytes", TR_SQL_BYTES_MAX);
-    return refuse(call, status, "%s", sqlite3_errmsg(engine->database));
+        return engine_refuse(call, status, "the tables have more than %u bytes", TR_SQL_BYTES_MAX);
+    return engine_refuse(call, status, "%s", sqlite3_errmsg(engine->database));
 }
 
 /* ---- Opening and closing. ---- */
@@ -88,8 +91,8 @@ static void set_limits(sqlite3 *database)
     (void)sqlite3_db_config(database, SQLITE_DBCONFIG_DQS_DDL, 0, NULL);
 }
 
-/* Runs a text of ours. */
-static int execute(struct sql_engine *engine, const char *text)
+/* Runs an SQL text of the runtime. */
+static int engine_execute(struct sql_engine *engine, const char *text)
 {
     engine->is_own = true;
     int result = sqlite3_exec(engine->database, text, NULL, NULL, NULL);
@@ -97,8 +100,11 @@ static int execute(struct sql_engine *engine, const char *text)
     return result;
 }
 
-/* There is nobody else: it keeps the database for itself, and need not count its changes in page 1. */
-static int settle(struct sql_engine *engine)
+/*
+ * No other connection exists, so this one locks the database exclusively, and need not count its
+ * changes in page 1.
+ */
+static int engine_settle(struct sql_engine *engine)
 {
     enum { KIB = 1024 };
     char text[300];
@@ -111,10 +117,10 @@ static int settle(struct sql_engine *engine)
                    STORE_PAGE_SIZE,
                    ENGINE_CACHE_BYTES / KIB,
                    TR_SQL_BYTES_MAX / STORE_PAGE_SIZE);
-    return execute(engine, text);
+    return engine_execute(engine, text);
 }
 
-static tr_status begin(struct sql_engine *engine, struct store_sql_call *call)
+static tr_status engine_begin(struct sql_engine *engine, struct store_sql_call *call)
 {
     struct store_sql *sql = engine->sql;
     uint32_t last = 0;
@@ -123,7 +129,7 @@ static tr_status begin(struct sql_engine *engine, struct store_sql_call *call)
     tr_status status =
         tr__view_last_page(engine->view, (tr_bytes){sql->name, sql->name_size}, &last);
     if (status != TR_OK)
-        return refuse(call, status, "its tables cannot be read: %s", tr_status_text(status));
+        return engine_refuse(call, status, "its tables cannot be read: %s", tr_status_text(status));
     tr__pages_begin(&sql->pages, last);
     sql->is_begun = true;
     return TR_OK;
@@ -138,11 +144,11 @@ static tr_status steps_seen(struct sql_engine *engine, struct store_sql_call *ca
     int result = sqlite3_prepare_v2(engine->database, "PRAGMA user_version", -1, &statement, NULL);
     engine->is_own = false;
     if (result != SQLITE_OK)
-        return refuse_by(engine, call, result);
+        return engine_refuse_by(engine, call, result);
     result = sqlite3_step(statement);
     *seen = result == SQLITE_ROW ? (size_t)sqlite3_column_int(statement, 0) : 0;
     (void)sqlite3_finalize(statement);
-    return result == SQLITE_ROW ? TR_OK : refuse_by(engine, call, result);
+    return result == SQLITE_ROW ? TR_OK : engine_refuse_by(engine, call, result);
 }
 
 static tr_status do_steps(struct sql_engine *engine, struct store_sql_call *call, size_t seen,
@@ -150,26 +156,26 @@ static tr_status do_steps(struct sql_engine *engine, struct store_sql_call *call
 {
     const char *const *steps = engine->sql->options.schema;
     char text[64];
-    int result = execute(engine, "BEGIN IMMEDIATE");
+    int result = engine_execute(engine, "BEGIN IMMEDIATE");
     if (result != SQLITE_OK)
-        return refuse_by(engine, call, result);
+        return engine_refuse_by(engine, call, result);
     for (size_t i = seen; i < count; i++) {
         engine->steps = 0;
         result = sqlite3_exec(engine->database, steps[i], NULL, NULL, NULL);
         if (result != SQLITE_OK) {
             char why[sizeof call->error - 40];
-            tr_status status = refuse_by(engine, call, result);
+            tr_status status = engine_refuse_by(engine, call, result);
             (void)snprintf(why, sizeof why, "%.*s", (int)sizeof why - 1, call->error);
-            return refuse(call, status, "step %zu of the schema: %s", i + 1, why);
+            return engine_refuse(call, status, "step %zu of the schema: %s", i + 1, why);
         }
     }
     (void)snprintf(text, sizeof text, "PRAGMA user_version = %zu; COMMIT", count);
-    result = execute(engine, text);
-    return result == SQLITE_OK ? TR_OK : refuse_by(engine, call, result);
+    result = engine_execute(engine, text);
+    return result == SQLITE_OK ? TR_OK : engine_refuse_by(engine, call, result);
 }
 
-/* Brings the tables to what the code expects. */
-static tr_status migrate(struct sql_engine *engine, struct store_sql_call *call)
+/* Migrates the tables to the schema that the code expects. */
+static tr_status engine_migrate(struct sql_engine *engine, struct store_sql_call *call)
 {
     const char *const *steps = engine->sql->options.schema;
     size_t count = 0;
@@ -180,11 +186,11 @@ static tr_status migrate(struct sql_engine *engine, struct store_sql_call *call)
     if (status != TR_OK || seen == count)
         return status;
     if (seen > count)
-        return refuse(call,
-                      TR_STALE,
-                      "its tables have seen %zu steps of a schema, the code has %zu",
-                      seen,
-                      count);
+        return engine_refuse(call,
+                             TR_STALE,
+                             "its tables have seen %zu steps of a schema, the code has %zu",
+                             seen,
+                             count);
     status = do_steps(engine, call, seen, count);
     if (status == TR_OK)
         tr__pages_keep(&engine->sql->pages);
@@ -199,17 +205,18 @@ static tr_status open_engine(struct sql_engine *engine, struct store_sql_call *c
         path, sizeof path, "file:actor?engine=%llu", (unsigned long long)(uintptr_t)engine);
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX |
                 SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_URI;
-    tr_status status = begin(engine, call);
+    tr_status status = engine_begin(engine, call);
     if (status != TR_OK)
         return status;
     int result = sqlite3_open_v2(path, &engine->database, flags, session->engine_name);
     if (result != SQLITE_OK)
-        return refuse(call, TR_NO_MEMORY, "no memory for tables");
+        return engine_refuse(call, TR_NO_MEMORY, "no memory for tables");
     set_limits(engine->database);
     sqlite3_progress_handler(engine->database, ENGINE_STEPS_AT, on_steps, engine);
     (void)sqlite3_set_authorizer(engine->database, tr__engine_authorize, engine);
-    result = settle(engine);
-    return result == SQLITE_OK ? migrate(engine, call) : refuse_by(engine, call, result);
+    result = engine_settle(engine);
+    return result == SQLITE_OK ? engine_migrate(engine, call)
+                               : engine_refuse_by(engine, call, result);
 }
 
 /* ---- Statements. ---- */
@@ -221,7 +228,7 @@ static void put_first(struct sql_engine *engine, size_t at, sqlite3_stmt *statem
     engine->prepared[0] = statement;
 }
 
-/* Nothing but white space and semicolons. */
+/* Whether a text has only white space and semicolons. */
 static bool is_blank(const char *text)
 {
     return !text[strspn(text, " \t\r\n\f;")];
@@ -235,8 +242,8 @@ static bool is_of(sqlite3_stmt *statement, const char *text)
     return strncmp(sql, text, size) == 0 && is_blank(text + size);
 }
 
-static tr_status prepare(struct sql_engine *engine, struct store_sql_call *call,
-                         sqlite3_stmt **statement)
+static tr_status engine_prepare(struct sql_engine *engine, struct store_sql_call *call,
+                                sqlite3_stmt **statement)
 {
     size_t last = TR_SQL_PREPARED_MAX - 1;
     for (size_t i = 0; i <= last && engine->prepared[i]; i++) {
@@ -250,12 +257,12 @@ static tr_status prepare(struct sql_engine *engine, struct store_sql_call *call,
     int result = sqlite3_prepare_v3(
         engine->database, call->text, -1, SQLITE_PREPARE_PERSISTENT, statement, &tail);
     if (result != SQLITE_OK)
-        return refuse_by(engine, call, result);
+        return engine_refuse_by(engine, call, result);
     if (!*statement)
-        return refuse(call, TR_INVALID_ARGUMENT, "there is no statement");
+        return engine_refuse(call, TR_INVALID_ARGUMENT, "there is no statement");
     if (!is_blank(tail)) {
         (void)sqlite3_finalize(*statement);
-        return refuse(call, TR_INVALID_ARGUMENT, "one statement at a time");
+        return engine_refuse(call, TR_INVALID_ARGUMENT, "one statement at a time");
     }
     (void)sqlite3_finalize(engine->prepared[last]);
     put_first(engine, last, *statement);
@@ -286,27 +293,30 @@ static int bind_value(sqlite3_stmt *statement, int at, const tr_sql_value *value
     return sqlite3_bind_null(statement, at);
 }
 
-static tr_status bind(struct sql_engine *engine, struct store_sql_call *call,
-                      sqlite3_stmt *statement)
+static tr_status engine_bind(struct sql_engine *engine, struct store_sql_call *call,
+                             sqlite3_stmt *statement)
 {
     int places = sqlite3_bind_parameter_count(statement);
     if ((size_t)places != call->count)
-        return refuse(call,
-                      TR_INVALID_ARGUMENT,
-                      "%zu values for a statement with %d places",
-                      call->count,
-                      places);
+        return engine_refuse(call,
+                             TR_INVALID_ARGUMENT,
+                             "%zu values for a statement with %d places",
+                             call->count,
+                             places);
     for (int i = 0; i < places; i++) {
         int result = bind_value(statement, i + 1, &call->values[i]);
         if (result == SQLITE_TOOBIG)
-            return refuse(call, TR_TOO_LARGE, "value %d is too large", i + 1);
+            return engine_refuse(call, TR_TOO_LARGE, "value %d is too large", i + 1);
         if (result != SQLITE_OK)
-            return refuse_by(engine, call, result);
+            return engine_refuse_by(engine, call, result);
     }
     return TR_OK;
 }
 
-/* NULL is only what it is, unless memory was short: then SQLite has no bytes of what is not empty. */
+/*
+ * Returns a column. NULL means NULL, unless memory was short: then SQLite has no bytes for a value
+ * that is not empty.
+ */
 static tr_sql_value take_value(sqlite3_stmt *statement, int column)
 {
     tr_sql_value value = TR_SQL_NULL;
@@ -335,43 +345,46 @@ static tr_sql_value take_value(sqlite3_stmt *statement, int column)
     return value;
 }
 
-static tr_status step(struct sql_engine *engine, struct store_sql_call *call,
-                      sqlite3_stmt *statement)
+static tr_status engine_step(struct sql_engine *engine, struct store_sql_call *call,
+                             sqlite3_stmt *statement)
 {
     tr_sql_value values[TR_SQL_COLUMNS_MAX];
     for (;;) {
         int result = sqlite3_step(statement);
-        /* Not before: the first step prepares it anew if the tables have changed. */
+        /*
+         * Only after the first step, because that prepares the statement again if the tables have
+         * changed.
+         */
         int columns = sqlite3_column_count(statement);
         TR_ASSERT(columns <= TR_SQL_COLUMNS_MAX);
         call->columns = (size_t)columns;
         if (result == SQLITE_DONE)
             return TR_OK;
         if (result != SQLITE_ROW)
-            return refuse_by(engine, call, result);
+            return engine_refuse_by(engine, call, result);
         for (int i = 0; i < columns; i++) {
             values[i] = take_value(statement, i);
             if (!values[i].bytes.data && values[i].bytes.size)
-                return refuse(call, TR_NO_MEMORY, "no memory for a row");
+                return engine_refuse(call, TR_NO_MEMORY, "no memory for a row");
             if (!values[i].text)
-                return refuse(call, TR_NO_MEMORY, "no memory for a row");
+                return engine_refuse(call, TR_NO_MEMORY, "no memory for a row");
         }
         tr_status status = call->visit(call->context, values, (size_t)columns);
         if (status != TR_OK)
-            return refuse(call, status, "its result: %s", tr_status_text(status));
+            return engine_refuse(call, status, "its result: %s", tr_status_text(status));
     }
 }
 
-static tr_status run(struct sql_engine *engine, struct store_sql_call *call)
+static tr_status engine_run(struct sql_engine *engine, struct store_sql_call *call)
 {
     sqlite3_stmt *statement = NULL;
-    tr_status status = prepare(engine, call, &statement);
+    tr_status status = engine_prepare(engine, call, &statement);
     if (status != TR_OK)
         return status;
     int before = sqlite3_total_changes(engine->database);
-    status = bind(engine, call, statement);
+    status = engine_bind(engine, call, statement);
     if (status == TR_OK)
-        status = step(engine, call, statement);
+        status = engine_step(engine, call, statement);
     (void)sqlite3_reset(statement);
     (void)sqlite3_clear_bindings(statement);
     if (sqlite3_total_changes(engine->database) != before)
@@ -380,7 +393,7 @@ static tr_status run(struct sql_engine *engine, struct store_sql_call *call)
     return status;
 }
 
-/* What the connection has read and made; what all of them have besides is a constant. */
+/* Returns what the connection has read and made. Its other memory is a constant. */
 static size_t bytes_of(const struct sql_engine *engine)
 {
     int used = 0;
@@ -411,13 +424,13 @@ tr_status tr__engine_run(struct store_sql *sql, struct store_view *view,
     engine->steps = 0;
     engine->refused = NULL;
     engine->io = TR_OK;
-    status = run(engine, call);
+    status = engine_run(engine, call);
     bool is_doubtful = status == TR_NO_MEMORY || status == TR_STORE_CORRUPT ||
                        status == TR_STORE_FAILED || engine->io != TR_OK;
     if (status == TR_OK)
         tr__pages_keep(&sql->pages);
     else if (is_doubtful || pages_are_staged(&sql->pages))
-        tr__engine_close(sql); /* It may have changed what it has in memory. */
+        tr__engine_close(sql); /* Its cache may have changes of the failed statement. */
     if (sql->engine)
         sql->bytes = bytes_of(engine);
     return status;

@@ -2,9 +2,9 @@
 /**
  * What an actor may do with its database, and what SQLite's results mean for it.
  */
-#include "store/sqlite/engine.h"
+#include "store/sqlite/engine_rules.h"
 
-/* PRAGMAs that describe tables and change nothing. All others are refused. */
+/* Whether a PRAGMA only describes tables. All others are refused. */
 static bool is_harmless(const char *pragma)
 {
     static const char *const names[] = {
@@ -26,7 +26,7 @@ static bool is_harmless(const char *pragma)
     return false;
 }
 
-static const char *refusal(int action, const char *first, const char *second)
+static const char *engine_refusal(int action, const char *first, const char *second)
 {
     switch (action) {
     case SQLITE_TRANSACTION:
@@ -64,7 +64,7 @@ int tr__engine_authorize(void *context, int action, const char *first, const cha
     (void)trigger;
     if (engine->is_own)
         return SQLITE_OK;
-    const char *refused = refusal(action, first, second);
+    const char *refused = engine_refusal(action, first, second);
     if (!refused)
         return SQLITE_OK;
     engine->refused = refused;

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The file of an actor's own database: its pages, those that are not on disk yet first.
+ * The file of an actor's own database: its pages, first those that are not on disk yet.
  *
- * There is one file, one connection and one thread at a time: nothing is locked. Nothing is synced here; what
- * makes pages durable is the batch that they go with. Journals are in memory (engine.c), so no other file is
- * ever opened.
+ * There is one file, one connection and one thread at a time, so nothing is locked. Nothing is
+ * synced here: the batch that has the pages makes them durable. Journals are in memory (engine.c),
+ * so no other file is ever opened.
  */
+#include "store/sqlite/engine_vfs.h"
+
 #include "store/sqlite/engine.h"
+#include "store/sqlite/view_page.h"
 
 #include <stdio.h>
 
 struct engine_file {
-    sqlite3_file base; /* first; SQLite's */
+    sqlite3_file base; /* must be first; for SQLite */
     struct sql_engine *engine;
 };
 
@@ -26,7 +29,7 @@ static int file_close(sqlite3_file *file)
     return SQLITE_OK;
 }
 
-/* The newest version of a page; one that nobody has written is zeros. */
+/* Reads the newest version of a page. A page that was never written is zeros. */
 static tr_status page_read(struct sql_engine *engine, uint32_t number, unsigned char *bytes)
 {
     struct store_sql *sql = engine->sql;
@@ -51,7 +54,8 @@ static int file_read(sqlite3_file *file, void *memory, int size, sqlite3_int64 o
     sqlite3_int64 number = offset / STORE_PAGE_SIZE + 1;
     int within = (int)(offset % STORE_PAGE_SIZE);
     if (within + size > STORE_PAGE_SIZE)
-        return SQLITE_IOERR_READ; /* of a database with other pages, which is none of ours */
+        /* the database has another page size, so it is none of the runtime's */
+        return SQLITE_IOERR_READ;
     if (number > engine->sql->pages.count) {
         memset(memory, 0, (size_t)size);
         return SQLITE_IOERR_SHORT_READ;
@@ -162,7 +166,7 @@ static int vfs_open(sqlite3_vfs *vfs, sqlite3_filename path, sqlite3_file *opene
     opened->pMethods = NULL; /* Without methods SQLite does not close it. */
     if (!path || !(flags & SQLITE_OPEN_MAIN_DB))
         return SQLITE_CANTOPEN;
-    /* The name says who opens it: nobody but the engine makes such names, since ATTACH is refused. */
+    /* The name contains the engine. Only the engine makes such names, because ATTACH is refused. */
     file->engine = (struct sql_engine *)(uintptr_t)sqlite3_uri_int64(path, "engine", 0);
     if (!file->engine)
         return SQLITE_CANTOPEN;
@@ -196,7 +200,7 @@ static int vfs_full_pathname(sqlite3_vfs *vfs, const char *path, int size, char 
     return length < size ? SQLITE_OK : SQLITE_CANTOPEN;
 }
 
-/* Time and randomness are those of the store's own files: of the platform. */
+/* Time and randomness come from the platform, as for the store's own files. */
 static int vfs_randomness(sqlite3_vfs *vfs, int size, char *result)
 {
     sqlite3_vfs *base = &session_of(vfs)->vfs.base;
@@ -206,7 +210,7 @@ static int vfs_randomness(sqlite3_vfs *vfs, int size, char *result)
 static int vfs_sleep(sqlite3_vfs *vfs, int microseconds)
 {
     (void)vfs;
-    return microseconds; /* Nobody waits for a lock here. */
+    return microseconds; /* No thread waits for a lock here. */
 }
 
 static int vfs_time(sqlite3_vfs *vfs, double *days)

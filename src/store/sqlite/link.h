@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * A connection to the database, with its statements prepared once and kept.
- */
+/** A connection to the database, with statements that are prepared once and kept. */
 #ifndef STORE_SQLITE_LINK_H
 #define STORE_SQLITE_LINK_H
 
-#include "store/driver.h"
 #include "store/sqlite/vfs.h"
 
-/* Every statement: a name and its text. All keys of actors are numbers of rows of `actor`. */
+#include <troupe/message.h>
+
+/* All statements: name and text. Actors are referred to by the number of their row in `actor`. */
 #define LINK_STATEMENTS(X)                                                                         \
     X(BEGIN, "BEGIN IMMEDIATE")                                                                    \
     X(COMMIT, "COMMIT")                                                                            \
@@ -21,16 +20,16 @@
     X(ACTOR_STATE,                                                                                 \
       "UPDATE actor SET seal = ?1, sequence = ?2, state = ?3 WHERE id = ?4 AND seal = ?5")         \
     X(ACTOR_SEAL, "UPDATE actor SET seal = ?1, sequence = ?2 WHERE id = ?3 AND seal = ?4")         \
-    X(ACTOR_VERSION, /* apart: it is in an index, and seldom another */                            \
+    X(ACTOR_VERSION, /* separate, because it is in an index and seldom changes */                  \
       "UPDATE actor SET version = ?2 WHERE id = ?1")                                               \
     X(ACTOR_DELETE, "DELETE FROM actor WHERE id = ?1 AND seal = ?2")                               \
-    X(ACTOR_ROWS, /* up to one more than ?2 of them in each table */                               \
+    X(ACTOR_ROWS, /* counts up to one more than ?2 rows in each table */                           \
       "SELECT (SELECT count(*) FROM (SELECT 1 FROM kv WHERE actor = ?1 LIMIT ?2 + 1)) + "          \
       "(SELECT count(*) FROM (SELECT 1 FROM queue WHERE actor = ?1 LIMIT ?2 + 1)) + "              \
       "(SELECT count(*) FROM (SELECT 1 FROM event WHERE actor = ?1 LIMIT ?2 + 1)) + "              \
       "(SELECT count(*) FROM (SELECT 1 FROM snapshot WHERE actor = ?1 LIMIT ?2 + 1)) + "           \
       "(SELECT count(*) FROM (SELECT 1 FROM page WHERE actor = ?1 LIMIT ?2 + 1))")                 \
-    X(ACTOR_DOOMED, /* as the index has it */                                                      \
+    X(ACTOR_DOOMED, /* the same condition as in the index */                                       \
       "SELECT id, seal, version, sequence, state, name FROM actor "                                \
       "WHERE version >= 4294967296 ORDER BY version LIMIT 1 OFFSET ?1")                            \
     X(ACTOR_BURY,                                                                                  \
@@ -94,7 +93,7 @@
       "SELECT q.name, q.id, q.seal, q.bytes FROM actor a CROSS JOIN queue q "                      \
       "ON q.actor = a.id WHERE a.name = ?1 AND q.id >= ?3 "                                        \
       "ORDER BY q.name, q.id LIMIT ?4")                                                            \
-    /* One step of the recursion is one look into the index, however many items an actor has. */   \
+    /* One step of the recursion is one lookup in the index, however many items an actor has. */   \
     X(QUEUE_ACTORS,                                                                                \
       "WITH RECURSIVE next(actor) AS (SELECT min(actor) FROM queue WHERE actor > ?1 UNION ALL "    \
       "SELECT (SELECT min(actor) FROM queue WHERE actor > next.actor) FROM next "                  \
@@ -137,33 +136,39 @@ struct link {
     sqlite3_stmt *statements[SQL_COUNT]; /* NULL: not yet prepared */
 };
 
-/** Opens a connection, and nothing else: who comes first has yet to see what the file is. */
+/** Opens a connection and does nothing else, because the first one must check what the file is. */
 TR_MUST_CHECK tr_status tr__link_open(struct link *link, const struct vfs *vfs, const char *path);
-/** Makes the settings that all connections have. */
+/** Applies the settings that all connections have. */
 TR_MUST_CHECK tr_status tr__link_settle(struct link *link, size_t cache_bytes);
-/** Also of one whose opening failed. */
+/** Closes a connection, even if opening it failed. */
 void tr__link_close(struct link *link);
 
-/** What a result of SQLite means to us. */
+/** Returns the status that stands for a result of SQLite. */
 tr_status tr__link_status(int result);
 
-/** The statement, reset, for binding. NULL: it could not be prepared, `*status` says why. */
+/** Returns a statement, reset, for binding. NULL: it could not be prepared; `*status` says why. */
 sqlite3_stmt *tr__link_statement(struct link *link, enum link_statement which, tr_status *status);
-/** Prepares those that must not fail for want of memory. */
+/** Prepares the statements that must not fail for lack of memory. */
 TR_MUST_CHECK tr_status tr__link_ready(struct link *link);
-/** Runs a statement that gives no rows, and resets it. */
+/** Runs a statement that returns no rows, and resets it. */
 TR_MUST_CHECK tr_status tr__link_run(sqlite3_stmt *statement);
-/** Runs a statement that takes no arguments and gives no rows. */
+/** Runs a statement that takes no arguments and returns no rows. */
 TR_MUST_CHECK tr_status tr__link_do(struct link *link, enum link_statement which);
-/** Runs texts that take no arguments; rows are dropped. */
+/** Runs SQL texts that take no arguments. Rows are ignored. */
 TR_MUST_CHECK tr_status tr__link_execute(struct link *link, const char *text);
-/** The number in the first row of a text. */
+/** Returns the number in the first row of an SQL text. */
 TR_MUST_CHECK tr_status tr__link_number(struct link *link, const char *text, int64_t *number);
 
-/* Bytes are lent to the statement until it runs. Binding fails only where we have made a mistake. */
+/*
+ * Binding. Bytes are lent to the statement until it has run. Binding fails only by a mistake of the
+ * runtime.
+ */
 void tr__link_bind_bytes(sqlite3_stmt *statement, int index, tr_bytes bytes);
 void tr__link_bind_number(sqlite3_stmt *statement, int index, int64_t number);
-/** A column as bytes, borrowed until the next step; `*status` when memory was short. */
+/**
+ * Returns a column as bytes, borrowed until the next step. If memory was short, sqlite3_errcode
+ * returns SQLITE_NOMEM.
+ */
 tr_bytes tr__link_bytes(sqlite3_stmt *statement, int column);
 
 #endif

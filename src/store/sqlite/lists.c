@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * Reading many rows: each is checked against its seal and shown to a visitor.
- */
-#include "store/sqlite/view.h"
+/** Reading many rows: each is checked against its seal and passed to a visitor. */
+#include "store/sqlite/lists.h"
 
 #include <assert.h>
 
 static const tr_bytes no_bytes = {NULL, 0};
 
-/* How to take a row from a statement; false: it cannot be trusted. */
+/* Reads a row from a statement. Returns false if it cannot be trusted. */
 typedef bool take_row(const struct store_view *view, sqlite3_stmt *statement, tr_bytes name,
                       struct store_row *row);
 
-static tr_status list(struct store_view *view, sqlite3_stmt *statement, tr_bytes name,
-                      take_row *take, store_visit *visit, void *context)
+static tr_status lists_run(struct store_view *view, sqlite3_stmt *statement, tr_bytes name,
+                           take_row *take, store_visit *visit, void *context)
 {
     tr_status status = TR_OK;
     for (bool goes_on = true; goes_on;) {
@@ -43,7 +41,7 @@ static int64_t number_of(uint64_t number)
     return (int64_t)(number < STORE_NUMBER_MAX ? number : STORE_NUMBER_MAX);
 }
 
-/* Texts of ours have no NUL at their end in the database; here they get one. */
+/* Copies a text and adds a NUL; in the database texts have none. */
 static bool text_of(tr_bytes bytes, char *text, size_t size)
 {
     if (bytes.size >= size)
@@ -74,17 +72,18 @@ tr_status tr__view_list_kv(struct store_view *view, tr_bytes name, const struct 
         return status;
     tr_bytes to = range->to;
     if (to.size == 0) {
-        memset(no_bound, UINT8_MAX, sizeof no_bound); /* longer, and so after every key */
+        /* longer than every key, and therefore after it */
+        memset(no_bound, UINT8_MAX, sizeof no_bound);
         to = (tr_bytes){no_bound, sizeof no_bound};
     }
     tr__link_bind_bytes(statement, 1, name);
     tr__link_bind_bytes(statement, 2, range->from);
     tr__link_bind_bytes(statement, 3, to);
     tr__link_bind_number(statement, 4, limit_of(range->limit));
-    return list(view, statement, name, take_kv, visit, context);
+    return lists_run(view, statement, name, take_kv, visit, context);
 }
 
-/* A visitor in front of another one, which gives it the name of the row as a text. */
+/* A visitor in front of another one. It passes the name of the row as a text. */
 struct named {
     store_visit *visit;
     void *context;
@@ -98,7 +97,7 @@ static bool visit_named(void *context, const struct store_row *row)
     static_assert(TR_ALARM_NAME_MAX <= TR_NAME_MAX, "fits");
     static_assert(TR_QUEUE_NAME_MAX <= TR_NAME_MAX, "fits");
     if (!text_of(row->key, text, sizeof text))
-        return true; /* Not by us: it would not have fitted its seal. */
+        return true; /* Not written by a store: it would not have matched its seal. */
     shown.key = no_bytes;
     shown.name = text;
     return named->visit(named->context, &shown);
@@ -129,7 +128,7 @@ tr_status tr__view_list_alarms(struct store_view *view, tr_bytes name, store_vis
     if (!statement)
         return status;
     tr__link_bind_bytes(statement, 1, name);
-    return list(view, statement, name, take_alarm, visit_named, &named);
+    return lists_run(view, statement, name, take_alarm, visit_named, &named);
 }
 
 static bool take_item(const struct store_view *view, sqlite3_stmt *statement, tr_bytes name,
@@ -156,7 +155,7 @@ tr_status tr__view_list_queue(struct store_view *view, tr_bytes name, const char
         tr__link_bind_bytes(statement, 2, (tr_bytes){queue, strlen(queue)});
     tr__link_bind_number(statement, 3, number_of(from));
     tr__link_bind_number(statement, 4, limit_of(limit));
-    return list(view, statement, name, take_item, visit_named, &named);
+    return lists_run(view, statement, name, take_item, visit_named, &named);
 }
 
 static bool take_event(const struct store_view *view, sqlite3_stmt *statement, tr_bytes name,
@@ -179,10 +178,10 @@ tr_status tr__view_list_events(struct store_view *view, tr_bytes name, uint64_t 
     tr__link_bind_number(statement, 2, number_of(from));
     tr__link_bind_number(statement, 3, number_of(to));
     tr__link_bind_number(statement, 4, limit_of(limit));
-    return list(view, statement, name, take_event, visit, context);
+    return lists_run(view, statement, name, take_event, visit, context);
 }
 
-/* The kind and the key of an actor. False: it is no name of ours. */
+/* Splits a name into the kind and the key of an actor. Returns false if it is no such name. */
 static bool name_split(tr_bytes name, char kind[TR_NAME_MAX + 1], tr_bytes *key)
 {
     const char *kind_end = name.size > 0 ? memchr(name.data, '\0', name.size) : NULL;
@@ -195,7 +194,7 @@ static bool name_split(tr_bytes name, char kind[TR_NAME_MAX + 1], tr_bytes *key)
     return true;
 }
 
-/* The alarm that the statement is at, whosever it is. */
+/* Reads the alarm that the statement is at, of any actor. */
 static bool take_due(const struct store_view *view, sqlite3_stmt *statement,
                      char kind[TR_NAME_MAX + 1], struct store_due *due)
 {
@@ -206,7 +205,7 @@ static bool take_due(const struct store_view *view, sqlite3_stmt *statement,
     due->bytes = tr__link_bytes(statement, 4);
     tr_bytes name = tr__link_bytes(statement, 5);
     if (!text_of(alarm, due->place.name, sizeof due->place.name))
-        return false; /* Nor could the list go on after it. */
+        return false; /* The list could not continue after it. */
     if (!name_split(name, kind, &due->key))
         return true;
     due->kind = kind;
@@ -276,7 +275,8 @@ tr_status tr__view_list_queued(struct store_view *view, int64_t after, const cha
             queued.kind = kind;
         uint64_t version = (uint64_t)sqlite3_column_int64(statement, 3);
         queued.has_items =
-            sqlite3_column_int64(statement, 2) != 0 && !(version & SEAL_DOOMED); /* they go, too */
+            /* those will be deleted */
+            sqlite3_column_int64(statement, 2) != 0 && !(version & SEAL_DOOMED);
         queued.version = (uint32_t)version;
         goes_on = visit(context, &queued);
     }

@@ -1,27 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The log of SQLite, as https://www.sqlite.org/walformat.html has it: a header of 32 bytes and frames, each
- * with a header of 24 bytes and a page. The sum of a frame goes on from that of the frame before it, so
- * two frames that fit together were written one after the other, whatever became of those before them.
+ * The log of SQLite, see https://www.sqlite.org/walformat.html: a header of 32 bytes and frames,
+ * each with a header of 24 bytes and a page. The sum of a frame continues that of the frame before
+ * it. So two frames that fit together were written one after the other, no matter what became of
+ * the frames before them.
  *
- * A transaction is written after the one before it was synced. So a frame that ends a transaction and has
- * a frame after it that fits was durable, with all before it. If the log breaks before such a frame, it was
- * spoiled; if there is none, the break may be what a power cut left of the last transaction.
+ * A transaction is written after the previous one was synced. So if a frame ends a transaction and
+ * the frame after it fits, the transaction was durable, with all before it. If the log breaks
+ * before such a frame, it was damaged. If there is no such frame, the break may be what a power cut
+ * left of the last transaction.
  *
- * The header of a frame may lie in two sectors of the disk, of which a power cut has kept the second alone: the
- * salts and the sum of a frame, behind whatever was there before, which may be the header of an older frame. So of such
- * a header what says that a frame ends a transaction, the size of the database then, is believed only where it can be
- * true and the frame fits the one before it. A header in one sector is there whole if the next frame fits its sum.
+ * The header of a frame may lie in two sectors of the disk, of which a power cut may have kept only
+ * the second: the salts and the sum of a frame, after older bytes, perhaps the header of an older
+ * frame. The field that says that a frame ends a transaction is the size of the database. In such a
+ * header this field is trusted only if its value is possible and the frame fits the one before it.
+ * A header in one sector is complete if the next frame fits its sum.
  *
- * A log that ends in the middle of its frames was cut: a store leaves VFS_LOG_TAIL bytes behind its last frame, and makes
- * them durable before the frame is written (vfs.c).
+ * A log that ends in the middle of its frames was cut: a store leaves VFS_LOG_TAIL bytes after its
+ * last frame, and makes them durable before the frame is written (vfs.c).
  *
- * A spoiled header hides the whole log. It may also be what a power cut left of a log that was starting
- * over; then all of the old one is in the database. So that is what is looked at.
+ * A damaged header hides the whole log. It may also be what a power cut left of a log that was
+ * restarting; then all of the old log is in the database. So that is checked.
  */
 #include "store/sqlite/log.h"
 
 #include "store/sqlite/page_sum.h"
+#include "store/sqlite/vfs_watch.h"
 
 enum { LOG_MAGIC = 0x377f0682, LOG_VERSION = 3007000 };
 enum { LOG_HEADER = VFS_LOG_HEADER, FRAME_HEADER = 24, FRAME = FRAME_HEADER + PAGE_SIZE };
@@ -35,9 +39,10 @@ struct sum {
 
 struct log {
     sqlite3_file *file;
-    bool is_big_endian; /* the words that are summed; numbers of the format always are */
+    bool is_big_endian; /* the words that are summed; numbers of the format are always big endian */
     uint64_t frame_count;
-    uint64_t pages_max; /* that the database can have: those of its file, and one by each frame */
+    /* most pages that the database can have: those of its file, and one for each frame */
+    uint64_t pages_max;
     unsigned char salts[8];
     unsigned char frame[FRAME]; /* the last one that was read */
 };
@@ -73,7 +78,7 @@ static bool read_frame(struct log *log, uint64_t number)
            log->file->pMethods->xRead(log->file, log->frame, FRAME, offset) == SQLITE_OK;
 }
 
-/* Whether the frame that was read has these salts and goes on from this sum; gives its own. */
+/* Whether the frame that was read has these salts and continues this sum. Returns its own sum. */
 static bool frame_fits(const struct log *log, struct sum before, struct sum *own)
 {
     struct sum sum = before;
@@ -106,7 +111,7 @@ static bool read_header(struct log *log, struct sum *sum)
            sum->first == written.first && sum->second == written.second;
 }
 
-/* Whether what says that a frame ends a transaction is in another sector than its sum. */
+/* Whether the field that ends a transaction is in another sector than the sum. */
 static bool header_is_split(uint64_t number)
 {
     enum { SECTOR = 512 };
@@ -114,10 +119,10 @@ static bool header_is_split(uint64_t number)
     return offset / SECTOR != (offset + FRAME_HEADER - 1) / SECTOR;
 }
 
-/* After a break at frame `from`: whether a later one was durable. */
+/* Whether, after a break at frame `from`, a later frame was durable. */
 static bool was_more_durable(struct log *log, uint64_t from)
 {
-    bool ends = false; /* the frame before ends a transaction, if this one continues its sum */
+    bool ends = false; /* the previous frame ends a transaction, if this one continues its sum */
     struct sum before = {0, 0};
     for (uint64_t i = from; read_frame(log, i); i++) {
         struct sum own;
@@ -132,8 +137,8 @@ static bool was_more_durable(struct log *log, uint64_t from)
 }
 
 /*
- * Whether the frame that was read is what the database has of its page. The page is read in two halves: the sum of a
- * whole one is judged by whoever reads it for good.
+ * Whether the database has the same page as the frame that was read. The page is read in two
+ * halves, because the VFS would check the sum of a whole one.
  */
 static bool is_in_database(const struct log *log, sqlite3_file *database)
 {
@@ -146,7 +151,7 @@ static bool is_in_database(const struct log *log, sqlite3_file *database)
            memcmp(page, log->frame + FRAME_HEADER, PAGE_SIZE - PAGE_SUM) == 0;
 }
 
-/* The first frame that the next one goes on from, and how many do so from there. */
+/* Finds the first frame that the next one continues, and how many continue from there. */
 static void find_chain(struct log *log, uint64_t *first, uint64_t *count)
 {
     *count = 0;
@@ -162,12 +167,12 @@ static void find_chain(struct log *log, uint64_t *first, uint64_t *count)
     }
 }
 
-/* With a header that does not fit: whether there is anything in the log that the database has not. */
+/* Checks a log with a damaged header: whether it has anything that the database does not have. */
 static tr_status check_headless(struct vfs *vfs, struct log *log, sqlite3_file *database)
 {
     uint64_t first = 0;
     uint64_t count = 0;
-    /* Of what machine the log was is not known either; it was this one's, or the other kind's. */
+    /* The byte order of the machine that wrote the log is not known either, so both are tried. */
     for (int i = 0; i < 2 && count == 0; i++) {
         log->is_big_endian = i != 0;
         find_chain(log, &first, &count);
@@ -177,7 +182,7 @@ static tr_status check_headless(struct vfs *vfs, struct log *log, sqlite3_file *
     if (count > 0 && !seen)
         return TR_NO_MEMORY;
     size_t seen_count = 0;
-    bool is_durable = false; /* this frame, and so all before it */
+    bool is_durable = false; /* this frame is durable, and so are all before it */
     bool is_missing = false;
     for (uint64_t i = first + count; count > 0 && !is_missing; i--) {
         if (!read_frame(log, i))
@@ -190,7 +195,7 @@ static tr_status check_headless(struct vfs *vfs, struct log *log, sqlite3_file *
             is_newest = seen[j] != page;
         if (is_newest)
             seen[seen_count++] = page;
-        /* A page that a later, unsynced transaction has too says nothing. */
+        /* A page that a later, unsynced transaction also has proves nothing. */
         is_missing = is_durable && is_newest && !is_in_database(log, database);
         if (i == first)
             break;
@@ -218,7 +223,7 @@ static tr_status check_log(struct vfs *vfs, struct log *log, sqlite3_file *datab
     return TR_OK;
 }
 
-/* With the log and the database open. */
+/* Checks with the log and the database open. */
 static tr_status check_files(struct vfs *vfs, sqlite3_file *file, sqlite3_file *database,
                              const char **why)
 {

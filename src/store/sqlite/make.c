@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The tables, and who may open them.
+ * The tables, and which program may open them.
  *
- * A database is made in steps, each of which may be the last before a power cut: the file says first
- * what it is, outside of any log, and gets its tables in one transaction. So one that has a foreign
- * mark was never ours, and one with ours and no tables is finished.
+ * A database is made in steps, and a power cut may come after each of them. First the file gets its
+ * application id, outside of any log. Then it gets its tables in one transaction. So a database
+ * with a foreign id was never a store, and a database with the store's id and no tables can be
+ * completed.
  */
 #include "store/sqlite/make.h"
 
@@ -12,29 +13,31 @@
 #include "store/sqlite/log.h"
 #include "store/sqlite/page_sum.h"
 #include "store/sqlite/place.h"
+#include "store/sqlite/seal.h"
+#include "store/sqlite/vfs_watch.h"
 
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 
-/* The numbers of session.h, as a text of SQL has them. */
+/* The numbers of session.h, as SQL text. */
 #define FORMAT_TEXT "3"
 #define APPLICATION_TEXT "1416778613"
 static_assert(SESSION_FORMAT == 3, "FORMAT_TEXT is the same");
 static_assert(SESSION_APPLICATION == 1416778613, "APPLICATION_TEXT is the same");
 
-/* Pages of what an actor has as its own database: since format 2. */
+/* Pages of actors' own databases: since format 2. */
 #define PAGE_TABLE                                                                                 \
     "CREATE TABLE IF NOT EXISTS page (actor INTEGER NOT NULL, number INTEGER NOT NULL, seal BLOB " \
     "NOT NULL,"                                                                                    \
     " bytes BLOB NOT NULL, PRIMARY KEY (actor, number)) WITHOUT ROWID;"
 
-/* What is in the front of states, snapshots and events, and what it stands for: since format 3. */
+/* Texts for the numbers in the front of states, snapshots and events: since format 3. */
 #define SHAPE_TABLE                                                                                \
     "CREATE TABLE IF NOT EXISTS shape (id INTEGER PRIMARY KEY, seal BLOB NOT NULL, text BLOB NOT " \
     "NULL);"
 
-/* Actors that are to be destroyed, by SEAL_DOOMED in their version: since format 3. */
+/* Index of actors to be destroyed, by SEAL_DOOMED in their version: since format 3. */
 #define DOOMED_INDEX                                                                               \
     "CREATE INDEX IF NOT EXISTS actor_doomed ON actor (version) WHERE version >= 4294967296;"
 static_assert(SEAL_DOOMED == 4294967296, "DOOMED_INDEX and ACTOR_DOOMED have the same");
@@ -44,7 +47,10 @@ static const char tables[] =
     /* One row, number 1. */
     "CREATE TABLE store (id INTEGER PRIMARY KEY, program BLOB NOT NULL, epoch INTEGER NOT NULL,"
     " key BLOB NOT NULL, seal BLOB NOT NULL);"
-    /* `name` is kind, NUL, key. A seal comes before what it seals, so that it is read without it. */
+    /*
+     * `name` is kind, NUL, key. A seal comes before the data, so that it can be read without the
+     * data.
+     */
     "CREATE TABLE actor (id INTEGER PRIMARY KEY, name BLOB NOT NULL UNIQUE, seal BLOB NOT NULL,"
     " version INTEGER NOT NULL, sequence INTEGER NOT NULL, state BLOB);"
     "CREATE TABLE kv (actor INTEGER NOT NULL, key BLOB NOT NULL, seal BLOB NOT NULL,"
@@ -116,8 +122,8 @@ sqlite3_file *tr__make_file_of(const struct link *link)
 enum look { LOOK_NOTHING, LOOK_GARBAGE, LOOK_FOREIGN, LOOK_OURS };
 
 /*
- * Looks at the first bytes of the file, before SQLite does more than that with it: another database
- * must not be changed, not even by what is left of a transaction in it.
+ * Reads the first bytes of the file before SQLite does anything else with it. A foreign database
+ * must not be changed, not even by recovering an unfinished transaction in it.
  */
 static enum look look_at(sqlite3_file *file)
 {
@@ -125,7 +131,7 @@ static enum look look_at(sqlite3_file *file)
     static const char magic[] = "SQLite format 3";
     unsigned char header[HEADER];
     if (file->pMethods->xRead(file, header, HEADER, 0) != SQLITE_OK)
-        return LOOK_NOTHING; /* Empty, or too short: SQLite says what it is. */
+        return LOOK_NOTHING; /* Empty, or too short: SQLite reports what it is. */
     if (memcmp(header, magic, sizeof magic) != 0)
         return LOOK_GARBAGE; /* Or a page that was torn when the database was made. */
     bool is_ours = header[RESERVED_AT] == PAGE_SUM &&
@@ -147,7 +153,7 @@ static struct seal seal_store(struct hash_key key, tr_bytes program, uint64_t ep
                     (tr_bytes){NULL, 0});
 }
 
-/* Writes the row that says whose store it is and how often it was opened. */
+/* Writes the row that names the owner of the store and counts its openings. */
 static tr_status write_row(struct store_session *session, const char *text, tr_bytes program,
                            uint64_t epoch)
 {
@@ -225,7 +231,7 @@ tr_status tr__make_read_row(struct store_session *session, const char *name, tr_
     return status;
 }
 
-/* Looks at the files before SQLite does: whose they are, and whether the log has all that it had. */
+/* Checks the files before SQLite reads them: whose they are, and whether the log is complete. */
 static tr_status check_files(struct store_session *session, sqlite3_file *file, tr_error *error)
 {
     struct vfs *vfs = &session->vfs;
@@ -250,7 +256,7 @@ static tr_status check_files(struct store_session *session, sqlite3_file *file, 
     return TR_OK;
 }
 
-/* Is it a database of ours, of a format that we know? */
+/* Checks that it is a database of a store, of a known format. */
 static tr_status check_marks(struct store_session *session, int64_t *format, tr_error *error)
 {
     struct link *link = &session->writer;
@@ -338,7 +344,10 @@ tr_status tr__make_mark(struct store_session *session, tr_error *error)
     struct vfs *vfs = &session->vfs;
     if (vfs->is_marked)
         return TR_OK;
-    /* The mark is on the first page, which goes the way of all pages: into the log, and from there to its place. */
+    /*
+     * The mark is on the first page, which is written as all pages: into the log, and from there to
+     * its place.
+     */
     tr_status status = tr__link_execute(link, "PRAGMA user_version = " FORMAT_TEXT);
     vfs->is_marked = status == TR_OK;
     if (status == TR_OK)

@@ -1,38 +1,49 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * Making a database, or finding out that one is ours; raising its epoch.
- */
+/** Makes a database, or checks that a database is a store, and increments its epoch. */
 #ifndef STORE_SQLITE_MAKE_H
 #define STORE_SQLITE_MAKE_H
 
 #include "store/sqlite/session.h"
 
-/** With the session's writer open: sets its key and epoch. Says in `error`, if not NULL, what is wrong. */
+/**
+ * Makes or checks the database, with the session's writer open. Sets the session's key and epoch.
+ * `error` may be NULL.
+ */
 TR_MUST_CHECK tr_status tr__make_database(struct store_session *session,
                                           const struct store_options *options, tr_error *error);
 
-/** Reads the row that says whose store it is: sets the session's key and epoch. TR_STORE_FOREIGN, TR_STORE_CORRUPT, ... */
+/**
+ * Reads the row that names the owner of the store, and sets the session's key and epoch.
+ * TR_STORE_FOREIGN, TR_STORE_CORRUPT, ...
+ */
 TR_MUST_CHECK tr_status tr__make_read_row(struct store_session *session, const char *program,
                                           tr_error *error);
-/** Gives the store another key, that of the rows which are put into it, and an epoch not below theirs. */
+/**
+ * Gives the store another key, that of the rows that are put into it, and an epoch not below
+ * theirs.
+ */
 TR_MUST_CHECK tr_status tr__make_adopt(struct store_session *session, struct hash_key key,
                                        uint64_t epoch, const char *program);
-/** The file of a connection's database; NULL: it has none yet. */
+/** Returns the file of a connection's database; NULL: it has none yet. */
 sqlite3_file *tr__make_file_of(const struct link *link);
 
-/** Fills `error` in, if not NULL, and gives the status. */
+/** Fills in `error`, if not NULL, and returns the status. */
 __attribute__((__format__(__printf__, 3, 4))) tr_status tr__make_refuse(tr_error *error,
                                                                         tr_status status,
                                                                         const char *format, ...);
 /** As tr__make_refuse, with the messages of the system and of SQLite. */
 tr_status tr__make_refuse_by(tr_error *error, struct store_session *session,
                              const struct link *link, tr_status status);
-/** What a connection says of its last failure, and the system, if it was one of the system. */
+/**
+ * Writes SQLite's message of a connection's last failure, and the system's if it was a failure of
+ * the system.
+ */
 void tr__make_text_by(struct vfs *vfs, const struct link *link, char *text, size_t size);
 
 /**
- * Marks the file of the database as that of a store, which SQLite's tools do not open, unless it is. After that a store
- * without its log is refused, so the log is durable before. TR_STORE_FULL, TR_STORE_FAILED, TR_NO_MEMORY.
+ * Marks the database file as that of a store, which SQLite's tools do not open, unless it is
+ * marked. After that a store without its log is refused, so the log is made durable before.
+ * TR_STORE_FULL, TR_STORE_FAILED, TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr__make_mark(struct store_session *session, tr_error *error);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The sum at the end of each page of the database: so that a flipped, torn or misplaced page is found
- * when it is read, also where it holds no row but the way to one.
+ * The sum at the end of each page of the database. It detects a flipped, torn or misplaced page
+ * when it is read, including inner pages that have no rows.
  */
 #ifndef STORE_SQLITE_PAGE_SUM_H
 #define STORE_SQLITE_PAGE_SUM_H
@@ -10,11 +10,12 @@
 
 #include <stdbool.h>
 
-enum { PAGE_SIZE = 4096, PAGE_SUM = 8 /* bytes at the end that SQLite leaves alone */ };
+enum { PAGE_SIZE = 4096, PAGE_SUM = 8 /* bytes at the end that SQLite does not use */ };
 
 /**
- * Four running sums and sums of these (as Fletcher's), each of 64 bits, which the processor does side
- * by side; mixed with the page's number. Any single changed word changes it for certain.
+ * Returns the sum of a page: four running sums and sums of these (as Fletcher's), each of 64 bits,
+ * which the processor computes in parallel, mixed with the page's number. Any single changed word
+ * changes it.
  */
 static inline uint64_t page_sum(const void *page, uint64_t number)
 {
@@ -45,7 +46,7 @@ static inline uint64_t page_sum(const void *page, uint64_t number)
     return sum;
 }
 
-/** Puts the sum in its place. */
+/** Writes the sum into the page. */
 static inline void page_seal(unsigned char *page, uint64_t number)
 {
     uint64_t sum = page_sum(page, number);
@@ -53,8 +54,8 @@ static inline void page_seal(unsigned char *page, uint64_t number)
 }
 
 /**
- * Whether a page is as it was written. One of zeros was never written: SQLite reads such a page only
- * where nothing is to be found in it, and refuses it as part of a tree.
+ * Whether a page is as it was written. A page of zeros was never written: SQLite reads such a page
+ * only where it expects no contents, and refuses it as part of a tree.
  */
 static inline bool page_is_sound(const unsigned char *page, uint64_t number)
 {

@@ -2,10 +2,11 @@
 /**
  * Locks and names of the files of a store: see place.h.
  *
- * The directory is locked, since it cannot be replaced without being noticed: a second process that finds the store at
- * the same path locks the same directory. The lock file is locked besides, for file systems that cannot lock
- * directories and for earlier versions of Troupe. The database is locked by a range that SQLite's tools lock as well,
- * so that they say that the database is locked. No lock is lost by what the process opens and closes.
+ * The directory is locked, because it cannot be replaced unnoticed: a second process that finds the
+ * store at the same path locks the same directory. The lock file is locked too, for file systems
+ * that cannot lock directories and for earlier versions of Troupe. Of the database a range is
+ * locked that SQLite's tools lock as well, so that they report that the database is locked. No lock
+ * is lost when the process opens and closes files.
  */
 #include "store/sqlite/place.h"
 
@@ -15,14 +16,16 @@
 
 #include <stdio.h>
 
-/* Where SQLite's locks are in a database: the pending byte, the reserved one, and 510 for those that read. */
+/*
+ * Where SQLite's locks are in a database: the pending byte, the reserved byte, and 510 for readers.
+ */
 enum { SQLITE_LOCKS_AT = 0x40000000, SQLITE_LOCKS = 512 };
 
-/* For people who find it; what counts is that it is not empty. */
+/* For people who find it. The store only checks that it is not empty. */
 static const char sign[] = "A store of Troupe is in this directory. Leave its files alone.\n";
 
-/* Two texts one after the other, in memory of the source; NULL: there is none. */
-static char *join(const struct memory_source *source, const char *a, const char *b)
+/* Joins two texts in memory of the source. Returns NULL if out of memory. */
+static char *place_join(const struct memory_source *source, const char *a, const char *b)
 {
     size_t size = strlen(a) + strlen(b) + 1;
     char *text = source_resize(source, NULL, size);
@@ -36,12 +39,12 @@ static tr_status refuse_memory(tr_error *error)
     return tr__make_refuse(error, TR_NO_MEMORY, "no memory for a store");
 }
 
-/* Whether there is a file, also an empty one; of the database only one with something in it. */
+/* Whether a file exists, even if it is empty; the database counts only if it is not empty. */
 static tr_status has_file(struct store_session *session, const char *suffix, bool *is_there,
                           tr_error *error)
 {
     struct os_file_id id = {0};
-    char *path = join(&session->source, session->path, suffix);
+    char *path = place_join(&session->source, session->path, suffix);
     if (!path)
         return refuse_memory(error);
     tr_status status = TR_OK;
@@ -57,9 +60,9 @@ static tr_status has_file(struct store_session *session, const char *suffix, boo
 }
 
 /*
- * Without a database a new one is made, unless something is left of an old one: its actors would begin as if they had
- * never been. The log is made after the database is durable, and the lock file signed after that, so a power cut
- * does not leave them alone.
+ * Without a database a new one is made, unless something is left of an old one: its actors would
+ * lose their data. The log is made after the database is durable, and the lock file is signed after
+ * that. So a power cut does not leave them without the database.
  */
 static tr_status check_remains(struct store_session *session, tr_error *error)
 {
@@ -83,16 +86,16 @@ static tr_status check_remains(struct store_session *session, tr_error *error)
                       : "the file lock");
 }
 
-/* Takes the text of `from`, resolved, for `*to`. */
-static tr_status resolve(struct store_session *session, const char *from, char **to,
-                         tr_error *error)
+/* Resolves the path `from` and copies it to `*to`. */
+static tr_status place_resolve(struct store_session *session, const char *from, char **to,
+                               tr_error *error)
 {
     char *resolved = source_resize(&session->source, NULL, OS_PATH_SIZE);
     if (!resolved)
         return refuse_memory(error);
     tr_status status = tr__os_path_resolve(from, resolved, error);
     if (status == TR_OK) {
-        char *copy = join(&session->source, resolved, "");
+        char *copy = place_join(&session->source, resolved, "");
         if (copy) {
             source_resize(&session->source, *to, 0);
             *to = copy;
@@ -107,7 +110,7 @@ static tr_status resolve(struct store_session *session, const char *from, char *
 static tr_status lock_directory(struct store_session *session, tr_error *error)
 {
     struct os_file_id id = {0};
-    char *lock_path = join(&session->source, session->directory, "/lock");
+    char *lock_path = place_join(&session->source, session->directory, "/lock");
     if (!lock_path)
         return refuse_memory(error);
     tr_status status = tr__os_directory_lock(session->directory, &session->directory_fd, error);
@@ -120,17 +123,17 @@ static tr_status lock_directory(struct store_session *session, tr_error *error)
     return status;
 }
 
-/* With the directory locked: finds the database, or makes an empty file, and locks that. */
+/* Finds the database, or makes an empty file, and locks it. The directory is locked. */
 static tr_status take_database(struct store_session *session, tr_error *error)
 {
-    session->path = join(&session->source, session->directory, "/troupe.db");
+    session->path = place_join(&session->source, session->directory, "/troupe.db");
     if (!session->path)
         return refuse_memory(error);
     tr_status status = check_remains(session, error);
     if (status == TR_OK)
         status = tr__os_file_lock_range(
             session->path, SQLITE_LOCKS_AT, SQLITE_LOCKS, &session->database_fd, error);
-    return status ? status : resolve(session, session->path, &session->path, error);
+    return status ? status : place_resolve(session, session->path, &session->path, error);
 }
 
 tr_status tr__place_take_directory(struct store_session *session, const char *directory,
@@ -138,14 +141,14 @@ tr_status tr__place_take_directory(struct store_session *session, const char *di
 {
     tr_status status = tr__os_directory_make(directory, error);
     if (status == TR_OK)
-        status = resolve(session, directory, &session->directory, error);
+        status = place_resolve(session, directory, &session->directory, error);
     if (status == TR_OK)
         status = lock_directory(session, error);
     if (status == TR_OK)
         status = take_database(session, error);
     if (status == TR_STORE_BUSY)
         return tr__make_refuse(error, status, "another process has the store %s", directory);
-    /* Also when the directory was there: the process that made it may have died before this. */
+    /* Also if the directory existed: the process that made it may have died before this. */
     if (status == TR_OK && !session->is_signed)
         status = tr__os_directory_sync_parent(session->directory, error);
     return status;
@@ -155,7 +158,7 @@ tr_status tr__place_take_disk(struct store_session *session, struct store_disk *
                               tr_error *error)
 {
     struct store_disk *own = NULL;
-    session->path = join(&session->source, "troupe.db", "");
+    session->path = place_join(&session->source, "troupe.db", "");
     tr_status status = session->path ? TR_OK : TR_NO_MEMORY;
     if (status == TR_OK && !disk)
         status = tr__disk_new(&session->source, false, &own);
@@ -186,7 +189,7 @@ tr_status tr__place_adopt_log(struct store_session *session, tr_error *error)
     bool is_old = false;
     bool is_new = false;
     if (session->disk)
-        return TR_OK; /* No disk in memory is older than this program. */
+        return TR_OK; /* No disk in memory is from an earlier version. */
     tr_status status = has_file(session, "-wal", &is_old, error);
     if (status != TR_OK || !is_old)
         return status;
@@ -200,7 +203,7 @@ tr_status tr__place_adopt_log(struct store_session *session, tr_error *error)
             "%s has two logs, -wal and -log: an earlier version of Troupe wrote to "
             "it after a later one",
             session->path);
-    char *old_path = join(&session->source, session->path, "-wal");
+    char *old_path = place_join(&session->source, session->path, "-wal");
     if (!old_path)
         return refuse_memory(error);
     status = tr__os_file_rename(old_path, session->vfs.log_path, error);

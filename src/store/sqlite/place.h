@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The place of a store, a directory or a disk in memory: taking it, so that no other process and no other store has it,
- * and giving it back.
+ * The place of a store, a directory or a disk in memory: taking it, so that no other process and no
+ * other store has it, and giving it back.
  *
  *     lock            locked while the store is open; has a text once the store was made
  *     troupe.db       the database; a range of it is locked, too, as SQLite's tools would
- *     troupe.db-log   the log; there for as long as the store
+ *     troupe.db-log   the log; exists as long as the store
  *     troupe.db-undo  SQLite's journal, while the database is being made
  *     troupe.db-wal   the log of formats 1 and 2; renamed when such a store is opened
  */
@@ -15,24 +15,26 @@
 #include "store/sqlite/session.h"
 
 /**
- * Makes the directory if need be, locks it, and sets the session's paths. TR_STORE_BUSY: another process has it.
- * TR_STORE_CORRUPT: the database is gone from a place where a store was. TR_STORE_FULL, TR_STORE_FAILED, TR_NO_MEMORY.
- * tr__place_give undoes what was done, also after a failure.
+ * Makes the directory if it does not exist, locks it, and sets the session's paths. TR_STORE_BUSY:
+ * another process has it. TR_STORE_CORRUPT: the database is missing from a place where a store was.
+ * TR_STORE_FULL, TR_STORE_FAILED, TR_NO_MEMORY. tr__place_give undoes it, also after a failure.
  */
 TR_MUST_CHECK tr_status tr__place_take_directory(struct store_session *session,
                                                  const char *directory, tr_error *error);
-/** As tr__place_take_directory, for a disk in memory; `disk` NULL: makes one of its own. */
+/** As tr__place_take_directory, for a disk in memory. `disk` NULL: makes one. */
 TR_MUST_CHECK tr_status tr__place_take_disk(struct store_session *session, struct store_disk *disk,
                                             tr_error *error);
 void tr__place_give(struct store_session *session);
 
-/** Gives the log of an older format its name. TR_STORE_CORRUPT: there is one of each name. TR_STORE_FAILED. */
+/** Renames the log of an older format. TR_STORE_CORRUPT: both names exist. TR_STORE_FAILED. */
 TR_MUST_CHECK tr_status tr__place_adopt_log(struct store_session *session, tr_error *error);
 
-/** Makes durable which files there are. TR_STORE_FAILED. */
+/** Makes durable which files exist. TR_STORE_FAILED. */
 TR_MUST_CHECK tr_status tr__place_sync(struct store_session *session, tr_error *error);
 
-/** Leaves a text in the lock file that says that a store is here. TR_STORE_FULL, TR_STORE_FAILED. */
+/**
+ * Writes a text to the lock file that says that a store is here. TR_STORE_FULL, TR_STORE_FAILED.
+ */
 TR_MUST_CHECK tr_status tr__place_sign(struct store_session *session, tr_error *error);
 
 #endif

@@ -1,24 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Saves what is whole of a damaged store: copies each actor whose rows all fit their seals into a new store.
+ * Saves what is intact in a damaged store: copies each actor whose rows all match their seals into
+ * a new store.
  *
- * The damaged store is only read. Rows are copied as they are, with their seals, since the new store gets the key of the
- * old one; seals name the actor, not the number of its row, so the copy may have other numbers.
+ * The damaged store is only read. Rows are copied unchanged, with their seals, because the new
+ * store gets the key of the old one. Seals contain the actor's name, not the number of its row, so
+ * the copy may have other numbers.
  *
- * First the database is read with what fits of its log. If something is missing then, it is read again without the
- * log: a page that is damaged in the one may be whole in the other.
+ * First the database is read with the valid part of its log. If something is missing then, it is
+ * read again without the log, because a page that is damaged in one may be intact in the other.
  *
- * An actor that has the mark of a destroy is copied as its row with the mark alone, which the next opening destroys: so
- * the second run does not take an earlier state of it. Rows of actors that were destroyed are left out.
+ * Of an actor that is marked to be destroyed only its row with the mark is copied, and the next
+ * opening destroys it. So the second run does not copy an earlier state of it. Rows of destroyed
+ * actors are left out.
  */
-#include "store/sqlite/make.h"
-#include "store/sqlite/place.h"
+#include "store/sqlite/salvage.h"
 
 #include "store/sqlite/log.h"
+#include "store/sqlite/make.h"
+#include "store/sqlite/place.h"
+#include "store/sqlite/seal.h"
 
 #include <stdio.h>
 
-/* Of the rows of one table that an actor has: what is sealed of them, and how they are copied. */
+/* The rows of one table: what is sealed of them, and how they are copied. */
 struct salvage_table {
     enum seal_kind kind;
     const char *read;  /* by ?1: key, number, other number, seal, value */
@@ -52,27 +57,28 @@ struct salvage {
     struct store_session *from;
     struct store_session *into;
     struct store_salvage *report;
-    sqlite3_stmt *next; /* the first actor from a number on */
+    sqlite3_stmt *next; /* finds the first actor from a number on */
     sqlite3_stmt *reads[SALVAGE_TABLES];
     sqlite3_stmt *writes[SALVAGE_TABLES];
-    sqlite3_stmt *add;  /* an actor to the new store */
-    sqlite3_stmt *has;  /* whether it is there */
+    sqlite3_stmt *add;  /* adds an actor to the new store */
+    sqlite3_stmt *has;  /* whether the actor is in the new store */
     sqlite3_stmt *miss; /* whether its name was noted */
     sqlite3_stmt *shapes;
     sqlite3_stmt *add_shape;
-    bool is_open;       /* The source could be read at all. */
-    bool is_second;     /* without the log */
-    bool takes_all;     /* in the second run, not only what the first one missed */
+    bool is_open;       /* The source could be read. */
+    bool is_second;     /* runs without the log */
+    bool takes_all;     /* in the second run: not only what the first one missed */
     bool misses_shapes; /* Not all of them could be read. */
-    uint64_t epoch_max; /* of all rows */
+    uint64_t epoch_max; /* greatest epoch of all rows */
 };
 
-static tr_status prepare(struct store_session *session, const char *text, sqlite3_stmt **statement)
+static tr_status salvage_statement(struct store_session *session, const char *text,
+                                   sqlite3_stmt **statement)
 {
     return tr__link_status(sqlite3_prepare_v2(session->writer.database, text, -1, statement, NULL));
 }
 
-/* A store of an earlier format does not have every table: the statement is NULL then. */
+/* Prepares a statement. It is NULL if the table does not exist, in a store of an earlier format. */
 static tr_status prepare_read(struct salvage *salvage, const char *text, sqlite3_stmt **statement)
 {
     sqlite3 *database = salvage->from->writer.database;
@@ -82,31 +88,38 @@ static tr_status prepare_read(struct salvage *salvage, const char *text, sqlite3
 
 static tr_status salvage_prepare(struct salvage *salvage)
 {
-    tr_status status = prepare(salvage->from,
-                               "SELECT id, name, seal, version, sequence, state FROM actor "
-                               "WHERE id >= ?1 ORDER BY id LIMIT 1",
-                               &salvage->next);
+    tr_status status =
+        salvage_statement(salvage->from,
+                          "SELECT id, name, seal, version, sequence, state FROM actor "
+                          "WHERE id >= ?1 ORDER BY id LIMIT 1",
+                          &salvage->next);
     if (status == TR_OK)
-        status = prepare(salvage->into,
-                         "INSERT INTO actor (name, seal, version, sequence, state) "
-                         "VALUES (?1, ?2, ?3, ?4, ?5)",
-                         &salvage->add);
+        status = salvage_statement(salvage->into,
+                                   "INSERT INTO actor (name, seal, version, sequence, state) "
+                                   "VALUES (?1, ?2, ?3, ?4, ?5)",
+                                   &salvage->add);
     if (status == TR_OK)
-        status = prepare(salvage->into, "SELECT 1 FROM actor WHERE name = ?1", &salvage->has);
+        status =
+            salvage_statement(salvage->into, "SELECT 1 FROM actor WHERE name = ?1", &salvage->has);
     if (status == TR_OK)
-        status = prepare(salvage->into, "SELECT 1 FROM temp.noted WHERE name = ?1", &salvage->miss);
+        status = salvage_statement(
+            salvage->into, "SELECT 1 FROM temp.noted WHERE name = ?1", &salvage->miss);
     for (size_t i = 0; i < SALVAGE_TABLES && status == TR_OK; i++) {
-        /* A table that cannot be read is missed by those that have rows in it: nobody knows which. */
+        /*
+         * If a table cannot be read, actors with rows in it count as damaged; it is not known
+         * which.
+         */
         status = prepare_read(salvage, salvage_tables[i].read, &salvage->reads[i]);
         if (status == TR_OK)
-            status = prepare(salvage->into, salvage_tables[i].write, &salvage->writes[i]);
+            status = salvage_statement(salvage->into, salvage_tables[i].write, &salvage->writes[i]);
     }
     if (status == TR_OK)
         status = prepare_read(salvage, "SELECT id, seal, text FROM shape", &salvage->shapes);
     if (status == TR_OK)
-        status = prepare(salvage->into,
-                         "INSERT OR IGNORE INTO shape (id, seal, text) VALUES (?1, ?2, ?3)",
-                         &salvage->add_shape);
+        status =
+            salvage_statement(salvage->into,
+                              "INSERT OR IGNORE INTO shape (id, seal, text) VALUES (?1, ?2, ?3)",
+                              &salvage->add_shape);
     return status;
 }
 
@@ -133,7 +146,10 @@ static void see_generation(struct salvage *salvage, struct store_generation gene
         salvage->epoch_max = generation.epoch;
 }
 
-/* Copies the shapes that can be read. Each is as good from the database as from its log: the text is that of the number. */
+/*
+ * Copies the shapes that can be read. A shape from the database is as good as one from its log,
+ * because the text belongs to the number.
+ */
 static tr_status copy_shapes(struct salvage *salvage)
 {
     static const tr_bytes none = {NULL, 0};
@@ -165,7 +181,7 @@ static tr_status copy_shapes(struct salvage *salvage)
     return tr__link_status(result) == TR_NO_MEMORY ? TR_NO_MEMORY : status;
 }
 
-/* Copies the row that `read` is at. TR_STORE_CORRUPT: it does not fit its seal. */
+/* Copies the row that `read` is at. TR_STORE_CORRUPT: it does not match its seal. */
 static tr_status copy_row(struct salvage *salvage, size_t table, tr_bytes name, int64_t actor,
                           sqlite3_stmt *read)
 {
@@ -198,7 +214,10 @@ static tr_status copy_row(struct salvage *salvage, size_t table, tr_bytes name, 
     return tr__link_run(write);
 }
 
-/* Copies the rows of one table. Events follow each other, up to the last one that the actor knows of. */
+/*
+ * Copies the rows of one table. Events must have no gaps, up to the last one that the actor's row
+ * names.
+ */
 static tr_status copy_rows(struct salvage *salvage, size_t table, tr_bytes name, int64_t from_id,
                            int64_t into_id, int64_t sequence)
 {
@@ -224,7 +243,7 @@ static tr_status copy_rows(struct salvage *salvage, size_t table, tr_bytes name,
     return status == TR_OK && is_event && last != 0 && last != sequence ? TR_STORE_CORRUPT : status;
 }
 
-/* Copies the row of the actor that `next` is at, and gives its number in the new store. */
+/* Copies the row of the actor that `next` is at, and returns its number in the new store. */
 static tr_status copy_state(struct salvage *salvage, tr_bytes name, int64_t *into_id)
 {
     sqlite3_stmt *next = salvage->next;
@@ -271,8 +290,8 @@ static tr_status is_there(sqlite3_stmt *has, tr_bytes name, bool *result)
 }
 
 /*
- * Copies the actor that `next` is at, whole or not at all. TR_STORE_CORRUPT: it is not whole. Any other failure is one
- * of the new store, or of memory.
+ * Copies the actor that `next` is at, completely or not at all. TR_STORE_CORRUPT: it is not intact.
+ * Any other failure is of the new store, or of memory.
  */
 static tr_status copy_actor(struct salvage *salvage)
 {
@@ -285,10 +304,11 @@ static tr_status copy_actor(struct salvage *salvage)
     bool is_copied = false;
     bool is_wanted = true;
     if (name.size > 0 && *(const char *)name.data == '\0')
-        return TR_OK; /* what is left of a destroyed one: bury.h */
+        return TR_OK; /* the rest of a destroyed actor: bury.h */
     tr_status status = is_there(salvage->has, name, &is_copied);
     if (status == TR_OK && salvage->is_second && !salvage->takes_all)
-        status = is_there(salvage->miss, name, &is_wanted); /* Others were destroyed since then. */
+        /* Other actors were destroyed since then. */
+        status = is_there(salvage->miss, name, &is_wanted);
     if (status != TR_OK || is_copied || !is_wanted)
         return status;
     status = tr__link_execute(into, "SAVEPOINT salvage");
@@ -306,7 +326,10 @@ static tr_status copy_actor(struct salvage *salvage)
     return undone ? undone : status;
 }
 
-/* The first actor from a number on. SQLITE_ROW, SQLITE_DONE: there is none, or an error. */
+/*
+ * Finds the first actor from a number on. Returns SQLITE_ROW, SQLITE_DONE if there is none, or an
+ * error.
+ */
 static int step_from(struct salvage *salvage, int64_t id)
 {
     (void)sqlite3_reset(salvage->next);
@@ -320,9 +343,9 @@ static bool is_readable(int result)
 }
 
 /*
- * From number `id` on the table cannot be read: the first number from which on it can again; 0: there is none. A page
- * of the table has the rows of neighbouring numbers, so the next ones are tried one by one, and then by growing steps
- * and halves of the last one.
+ * The table cannot be read from number `id` on. Returns the first number from which on it can be
+ * read again; 0 if there is none. A page of the table has rows with neighbouring numbers, so the
+ * next numbers are tried one by one, then in growing steps, and then the last step is bisected.
  */
 static int64_t find_after_gap(struct salvage *salvage, int64_t id)
 {
@@ -376,7 +399,7 @@ static tr_status copy_actors(struct salvage *salvage)
     }
 }
 
-/* Notes the names that the index of the table has, forwards up to what cannot be read, and backwards. */
+/* Notes the names in the index of the table, forwards up to what cannot be read, and backwards. */
 static tr_status note_names(struct salvage *salvage)
 {
     static const char *const texts[] = {
@@ -385,11 +408,11 @@ static tr_status note_names(struct salvage *salvage)
     };
     sqlite3_stmt *note = NULL;
     int result = SQLITE_OK;
-    tr_status status =
-        prepare(salvage->into, "INSERT OR IGNORE INTO temp.noted (name) VALUES (?1)", &note);
+    tr_status status = salvage_statement(
+        salvage->into, "INSERT OR IGNORE INTO temp.noted (name) VALUES (?1)", &note);
     for (size_t i = 0; i < 2 && status == TR_OK && result != SQLITE_DONE; i++) {
         sqlite3_stmt *read = NULL;
-        status = prepare(salvage->from, texts[i], &read);
+        status = salvage_statement(salvage->from, texts[i], &read);
         while (status == TR_OK && (result = sqlite3_step(read)) == SQLITE_ROW) {
             tr__link_bind_bytes(note, 1, tr__link_bytes(read, 0));
             status = tr__link_run(note);
@@ -401,8 +424,8 @@ static tr_status note_names(struct salvage *salvage)
 }
 
 /*
- * Opens the damaged store for reading alone, with or without its log. Its connection is to be closed also after a
- * failure.
+ * Opens the damaged store for reading only, with or without its log. Its connection must be closed
+ * even after a failure.
  */
 static tr_status source_open(struct salvage *salvage, const struct store_options *options,
                              tr_error *error)
@@ -417,7 +440,7 @@ static tr_status source_open(struct salvage *salvage, const struct store_options
     if (!file)
         return tr__make_refuse_by(error, from, &from->writer, status ? status : TR_STORE_FAILED);
     if (tr__vfs_look(vfs, file) ==
-        VFS_LOOK_PLAIN) /* If there are two logs, the newer one is taken. */
+        VFS_LOOK_PLAIN) /* If there are two logs, the newer one is used. */
         status = tr__place_adopt_log(from, error);
     if (status != TR_OK && status != TR_STORE_CORRUPT)
         return status;
@@ -434,7 +457,7 @@ static tr_status source_open(struct salvage *salvage, const struct store_options
     return tr__make_read_row(from, options->program, error);
 }
 
-/* Copies all that the opened source has, in one transaction. */
+/* Copies everything from the opened source, in one transaction. */
 static tr_status copy_source(struct salvage *salvage, const char *program, tr_error *error)
 {
     struct store_session *into = salvage->into;
@@ -461,7 +484,7 @@ static tr_status copy_source(struct salvage *salvage, const char *program, tr_er
     return status;
 }
 
-/* One run: with the log, or without it. */
+/* Makes one run: with the log, or without it. */
 static tr_status salvage_run(struct salvage *salvage, const struct store_options *options,
                              tr_error *error)
 {
@@ -483,10 +506,11 @@ static tr_status salvage_run(struct salvage *salvage, const struct store_options
 static tr_status report_lost(struct salvage *salvage, store_salvage_lost *on_lost, void *context)
 {
     sqlite3_stmt *read = NULL;
-    tr_status status = prepare(salvage->into,
-                               "SELECT name FROM temp.noted n WHERE NOT EXISTS (SELECT 1 FROM "
-                               "actor a WHERE a.name = n.name)",
-                               &read);
+    tr_status status =
+        salvage_statement(salvage->into,
+                          "SELECT name FROM temp.noted n WHERE NOT EXISTS (SELECT 1 FROM "
+                          "actor a WHERE a.name = n.name)",
+                          &read);
     int result = SQLITE_DONE;
     while (status == TR_OK && (result = sqlite3_step(read)) == SQLITE_ROW) {
         tr_bytes name = tr__link_bytes(read, 0);
@@ -500,7 +524,7 @@ static tr_status report_lost(struct salvage *salvage, store_salvage_lost *on_los
     return status ? status : tr__link_status(result);
 }
 
-/* With both places open. */
+/* Salvages with both places open. */
 static tr_status salvage_all(struct salvage *salvage, const struct store_options *options,
                              tr_error *error)
 {
@@ -526,14 +550,14 @@ static tr_status salvage_all(struct salvage *salvage, const struct store_options
         return tr__make_refuse_by(error, salvage->into, into, counted);
     if (status == TR_OK && missing == 0 && salvage->report->gaps == 0 && !salvage->misses_shapes)
         return TR_OK;
-    /* A run that was not possible at all leaves no names: everything is taken. */
+    /* A run that could not start leaves no names, so everything is copied. */
     salvage->takes_all = status != TR_OK || salvage->report->gaps > 0;
     salvage->is_second = true;
     tr_status second = salvage_run(salvage, options, error);
     return second == TR_OK || status == TR_OK ? TR_OK : second;
 }
 
-/* Nothing is made in the place of a store that is not there. */
+/* Checks that a store exists, so that nothing is made in its place. */
 static tr_status check_source(const struct store_options *options, tr_error *error)
 {
     struct os_file_id id;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The seal of a row: which generation wrote it, and a sum over that, whose row it is, and all that is
- * in it. A row that was torn, flipped, or is another's does not fit its seal.
+ * The seal of a row: the generation that wrote it, and a sum over that, the actor, and the contents
+ * of the row. A row that was torn, flipped, or belongs to another actor does not match its seal.
  *
- * The sum is SipHash with a key of the store, part after part: the sum so far is half of the key of the
- * next part. It is no protection from people who can read the key, which is in the store.
+ * The sum is SipHash with a key of the store, part by part: the sum so far is half of the key of
+ * the next part. It does not protect against people who can read the key, which is in the store.
  */
 #ifndef STORE_SQLITE_SEAL_H
 #define STORE_SQLITE_SEAL_H
@@ -13,9 +13,9 @@
 
 #include "base/hash.h"
 
-enum { SEAL_SIZE = 24 }; /* epoch, counter, sum: 8 bytes each, as this machine has them */
+enum { SEAL_SIZE = 24 }; /* epoch, counter, sum: 8 bytes each, in the byte order of this machine */
 
-/** What kind of row: the same bytes in another table do not fit. */
+/** The kind of a row, so that the same bytes in another table do not match. */
 enum seal_kind {
     SEAL_STORE = 1,
     SEAL_ACTOR,
@@ -28,7 +28,7 @@ enum seal_kind {
     SEAL_SHAPE,
 };
 
-/** A sum under way. */
+/** A sum that is being computed. */
 struct seal {
     struct hash_key key;
 };
@@ -62,7 +62,7 @@ static inline void seal_end(const struct seal *seal, struct store_generation gen
     memcpy(out + 16, &seal->key.low, 8);
 }
 
-/** The generation that a seal names. False: it is no seal. */
+/** Returns the generation in a seal. False: it is no seal. */
 static inline bool seal_generation(tr_bytes bytes, struct store_generation *generation)
 {
     if (bytes.size != SEAL_SIZE)
@@ -72,15 +72,15 @@ static inline bool seal_generation(tr_bytes bytes, struct store_generation *gene
     return true;
 }
 
-/** Whether a sum is the one of a seal. */
+/** Whether a sum is that of a seal. */
 static inline bool seal_fits(const struct seal *seal, tr_bytes bytes)
 {
     return bytes.size == SEAL_SIZE && memcmp(&seal->key.low, (const char *)bytes.data + 16, 8) == 0;
 }
 
 /**
- * In the column `version` of an actor, beside the version, which has 32 bits: it is to be destroyed. make.c has it in
- * an index.
+ * A bit of the column `version` of an actor, above the 32 bits of the version: the actor is to be
+ * destroyed. make.c has an index on it.
  */
 #define SEAL_DOOMED (UINT64_C(1) << 32)
 
@@ -90,8 +90,8 @@ static inline uint64_t seal_version(uint32_t version, bool is_doomed)
 }
 
 /*
- * What is sealed of each kind of row. A state is summed by itself, so that a change of the rest of the
- * row need not read it.
+ * What is sealed for each kind of row. A state is summed separately, so that a change of the rest
+ * of the row need not read the state.
  */
 static inline uint64_t seal_state_sum(struct hash_key key, tr_bytes state)
 {
@@ -112,7 +112,7 @@ static inline struct seal seal_actor(struct hash_key key, tr_bytes name,
     return seal;
 }
 
-/** Of all other kinds: a key, two numbers, which may be 0, and a value. */
+/** Computes the sum of all other kinds of rows: a key, two numbers, which may be 0, and a value. */
 static inline struct seal seal_row(struct hash_key key, enum seal_kind kind, tr_bytes name,
                                    struct store_generation generation, tr_bytes row_key,
                                    uint64_t number, uint64_t other_number, tr_bytes value)

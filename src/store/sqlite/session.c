@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * Opening and closing a database.
- */
+/** Opens and closes a database. */
 #include "store/sqlite/session.h"
 
 #include "store/sqlite/bury.h"
+#include "store/sqlite/commit.h"
 #include "store/sqlite/engine.h"
+#include "store/sqlite/engine_vfs.h"
+#include "store/sqlite/lists.h"
 #include "store/sqlite/make.h"
 #include "store/sqlite/place.h"
-
-#include "base/assert.h"
+#include "store/sqlite/salvage.h"
+#include "store/sqlite/shape.h"
+#include "store/sqlite/tidy.h"
+#include "store/sqlite/vfs_watch.h"
+#include "store/sqlite/view.h"
 
 #include <stdio.h>
 
@@ -43,7 +47,7 @@ static tr_status open_links(struct store_session *session, const struct store_op
     status = tr__session_limit_log(session);
     if (status)
         return tr__make_refuse_by(error, session, &session->writer, status);
-    /* The files are there now: that they are must last too, before anything says so. */
+    /* The files exist now. That must be durable before anything depends on it. */
     status = tr__place_sync(session, error);
     if (status == TR_OK)
         status = tr__make_mark(session, error);
@@ -52,12 +56,15 @@ static tr_status open_links(struct store_session *session, const struct store_op
     return status ? status : tr__vfs_watch(&session->vfs, error);
 }
 
-/* The writer goes last: the first one that opened the database keeps others out. */
+/*
+ * The writer is closed last, because the connection that opened the database first keeps others
+ * out.
+ */
 static void close_links(struct store_session *session)
 {
     if (session->has_tidier)
         tr__link_close(&session->tidier);
-    /* After a sync that failed nobody knows what the next one would prove. */
+    /* After a failed sync the next one would prove nothing. */
     if (atom32_load(&session->is_failed, ATOM_ACQUIRE)) /* partner: tr__session_fail */
         (void)sqlite3_db_config(
             session->writer.database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
@@ -79,7 +86,10 @@ tr_status tr__session_check_files(struct store_session *session, struct store_wh
     const char *path = tr__vfs_missing(vfs);
     if (!path)
         return TR_OK;
-    /* A log that has no name any more is still whole, and what was acknowledged can be brought to its place. */
+    /*
+     * A log without a name is still complete, and what was acknowledged can be written to the
+     * database.
+     */
     if (path == vfs->log_path && tr__vfs_is_strange(vfs, path))
         (void)sqlite3_wal_checkpoint_v2(
             session->writer.database, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);

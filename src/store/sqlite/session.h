@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * An open database: the connection that writes, the one that tidies, and what both share.
- */
+/** An open database: the connection that writes, the one that tidies, and what both share. */
 #ifndef STORE_SQLITE_SESSION_H
 #define STORE_SQLITE_SESSION_H
 
+#include "base/hash.h"
+#include "store/driver.h"
 #include "store/sqlite/link.h"
-#include "store/sqlite/seal.h"
 
 enum {
-    SESSION_FORMAT = 3,               /* of the tables; a greater one is refused */
-    SESSION_APPLICATION = 0x54725375, /* "TrSu": what the file says it is */
-    /* Pages of the log from which on it is tidied in the background: as many as SQLite has by default. */
+    SESSION_FORMAT = 3,               /* version of the tables; a greater one is refused */
+    SESSION_APPLICATION = 0x54725375, /* "TrSu": the application id in the file */
+    /* Pages of the log from which on it is tidied in the background: SQLite's default. */
     SESSION_LOG_PAGES = 1000,
-    /* The log has at most so many times as many: with its headers 59 MiB, below TR_STORE_LOG_MAX. */
+    /* The longest log, as a multiple of that: with its headers 59 MiB, below TR_STORE_LOG_MAX. */
     SESSION_LOG_MAX = 15,
-    /* Its file keeps so many times as many when it starts over. */
+    /* What its file keeps when the log restarts, as a multiple of that. */
     SESSION_LOG_KEPT = 5,
-    SESSION_WRITER_CACHES = 4, /* The writer's cache, in those of a reader. */
+    SESSION_WRITER_CACHES = 4, /* The writer's cache, as a multiple of a reader's. */
 };
 
 struct store_session {
@@ -32,98 +31,51 @@ struct store_session {
     size_t cache_bytes;
     struct hash_key key;
     uint64_t epoch;
-    struct link writer; /* The committing thread's. */
-    struct link tidier; /* The thread's of the checkpoints. */
+    struct link writer; /* Committing thread only. */
+    struct link tidier; /* Checkpoint thread only. */
     bool has_tidier;
-    int log_pages_soon; /* SESSION_LOG_PAGES, or of the options */
-    atom32 is_failed;   /* The store's end: nothing is written any more, not even by closing it. */
-    bool
-        has_buried; /* The committing thread's: rows of destroyed actors may be left; see bury.h. */
-    int log_pages;  /* The committing thread's: as of its last commit. */
-    int file_pages; /* The same: the most since the file of the log was cut. */
-    atom32 done_pages;      /* Of the log, in the database; written by whoever made a checkpoint. */
+    int log_pages_soon; /* SESSION_LOG_PAGES, or from the options */
+    /* The store has failed: nothing is written any more, not even when it is closed. */
+    atom32 is_failed;
+    /* Committing thread only: rows of destroyed actors may be left; see bury.h. */
+    bool has_buried;
+    int log_pages; /* Committing thread only: as of its last commit. */
+    /* Committing thread only: the most since the file of the log was cut. */
+    int file_pages;
+    /* Pages of the log that are in the database; written by the thread that made a checkpoint. */
+    atom32 done_pages;
     bool is_sync_off;       /* see store_options */
     char *path;             /* of the database */
     char *directory;        /* NULL: none */
-    sqlite3_vfs engine_vfs; /* of the databases of actors: engine_vfs.c */
+    sqlite3_vfs engine_vfs; /* for the databases of actors: engine_vfs.h */
     char engine_name[32];
 };
 
-/** open and close of the driver. */
+/** Functions open and close of the driver. */
 TR_MUST_CHECK tr_status tr__session_open(const struct store_options *options,
                                          struct store_session **session, uint64_t *epoch,
                                          tr_error *error);
 void tr__session_close(struct store_session *session);
 
-/** Takes the place of a store, and opens nothing; what tr__session_open does first. */
+/** Takes the place of a store and opens nothing. This is the first step of tr__session_open. */
 TR_MUST_CHECK tr_status tr__session_take(const struct store_options *options,
                                          struct store_session **session, tr_error *error);
 void tr__session_free(struct store_session *session);
 
-/** salvage of the driver: salvage.c. */
-TR_MUST_CHECK tr_status tr__session_salvage(const struct store_options *from,
-                                            const struct store_options *into,
-                                            struct store_salvage *report,
-                                            store_salvage_lost *on_lost, void *context,
-                                            tr_error *error);
-
-/** look, checkpoint and restart of the driver: tidy.c. */
-void tr__session_look(struct store_session *session, struct store_log *log);
-tr_status tr__session_checkpoint(struct store_session *session, size_t *pages,
-                                 struct store_why *why);
-tr_status tr__session_restart(struct store_session *session, bool is_cut, struct store_why *why);
-/** From now on SQLite makes no checkpoint by itself, and what is committed is known. The writer is open. */
-void tr__session_watch_log(struct store_session *session);
-/** Looks how long the file of the log is, and sets how long it may stay. The database is open. */
-TR_MUST_CHECK tr_status tr__session_limit_log(struct store_session *session);
-
-/** commit of the driver: commit.c. */
-tr_status tr__session_commit(struct store_session *session, struct store_batch *first,
-                             struct store_why *why);
-
-/** The shapes of a batch, within its transaction: shape.c. */
-TR_MUST_CHECK tr_status tr__session_put_shapes(struct store_session *session,
-                                               const struct store_batch *batch);
-
-/** Opens a connection with the settings of one that is not the first. */
+/** Opens a connection with the settings of all connections but the first. */
 TR_MUST_CHECK tr_status tr__session_link(struct store_session *session, struct link *link);
 
-/** The end: says why, with the messages of the system and of SQLite, and gives TR_STORE_FAILED. */
+/**
+ * Makes the store fail: writes why, with the messages of the system and of SQLite, and returns
+ * TR_STORE_FAILED.
+ */
 tr_status tr__session_fail(struct store_session *session, const struct link *link, const char *what,
                            struct store_why *why);
 
 /**
- * After a commit: whether the files that it went to are still those of the store. TR_STORE_FAILED: one was deleted,
- * replaced or cut, which is the end.
+ * Checks, after a commit, that its files are still those of the store. TR_STORE_FAILED: one was
+ * deleted, replaced or cut, and the store has failed.
  */
 tr_status tr__session_check_files(struct store_session *session, struct store_why *why);
-
-/* The views: view.c and lists.c. */
-tr_status tr__view_new(struct store_session *session, struct store_view **view);
-void tr__view_free(struct store_view *view);
-tr_status tr__view_read_state(struct store_view *view, tr_bytes name, struct store_state *state);
-tr_status tr__view_read_kv(struct store_view *view, tr_bytes name, tr_bytes key, tr_bytes *value);
-tr_status tr__view_read_snapshot(struct store_view *view, tr_bytes name, uint64_t sequence_max,
-                                 struct store_snapshot *snapshot);
-tr_status tr__view_list_kv(struct store_view *view, tr_bytes name, const struct store_range *range,
-                           store_visit *visit, void *context);
-tr_status tr__view_list_alarms(struct store_view *view, tr_bytes name, store_visit *visit,
-                               void *context);
-tr_status tr__view_list_queue(struct store_view *view, tr_bytes name, const char *queue,
-                              uint64_t from, size_t limit, store_visit *visit, void *context);
-tr_status tr__view_list_events(struct store_view *view, tr_bytes name, uint64_t from, uint64_t to,
-                               size_t limit, store_visit *visit, void *context);
-tr_status tr__view_list_shapes(struct store_view *view, store_visit *visit, void *context);
-tr_status tr__view_list_queued(struct store_view *view, int64_t after, const char *behind,
-                               size_t limit, store_visit_queued *visit, void *context);
-tr_status tr__view_list_due(struct store_view *view, const struct store_alarm_place *after,
-                            tr_time until_wall_ns, size_t limit, store_visit_due *visit,
-                            void *context);
-/** A page of an actor's own database, STORE_PAGE_SIZE bytes. TR_NOT_FOUND. */
-TR_MUST_CHECK tr_status tr__view_read_page(struct store_view *view, tr_bytes name, uint32_t number,
-                                           void *bytes);
-/** The number of its last page; 0: it has none. */
-TR_MUST_CHECK tr_status tr__view_last_page(struct store_view *view, tr_bytes name,
-                                           uint32_t *number);
 
 #endif

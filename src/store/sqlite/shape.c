@@ -2,7 +2,7 @@
 /**
  * The table of shapes: texts by their number, which belong to the store and to no actor.
  */
-#include "store/sqlite/view.h"
+#include "store/sqlite/shape.h"
 
 static const tr_bytes none = {NULL, 0};
 

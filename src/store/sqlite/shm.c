@@ -93,7 +93,7 @@ bool tr__shm_is_reserved(struct shm *shm)
 }
 
 /* Adds regions until there is one with this index. With the lock. */
-static bool extend(struct shm *shm, size_t index, size_t size)
+static bool shm_extend(struct shm *shm, size_t index, size_t size)
 {
     void **regions = source_resize(&shm->source, shm->regions, (index + 1) * sizeof *shm->regions);
     if (!regions)
@@ -120,7 +120,7 @@ int tr__shm_map(struct shm *shm, struct shm_user *user, int index, int size, boo
         shm->users++;
     }
     if ((size_t)index >= shm->region_count && may_extend &&
-        !extend(shm, (size_t)index, (size_t)size))
+        !shm_extend(shm, (size_t)index, (size_t)size))
         result = SQLITE_NOMEM;
     if ((size_t)index < shm->region_count)
         *region = shm->regions[index];
@@ -170,7 +170,7 @@ int tr__shm_lock(struct shm *shm, struct shm_user *user, int first, int count, i
 
 void tr__shm_barrier(struct shm *shm)
 {
-    /* What was written before is seen by whoever does this after. */
+    /* What was written before is visible to a thread that does this later. */
     lock_take(&shm->lock);
     lock_give(&shm->lock);
 }
@@ -181,7 +181,7 @@ void tr__shm_unmap(struct shm *shm, struct shm_user *user)
     if (user->is_mapped) {
         (void)change_slots(shm, user, 0, SQLITE_SHM_NLOCK, SQLITE_SHM_UNLOCK);
         user->is_mapped = false;
-        /* The next one finds no index, and makes it anew from the log. */
+        /* The next connection finds no index, and builds it from the log. */
         if (--shm->users == 0)
             free_regions(shm);
     }

@@ -2,9 +2,10 @@
 /**
  * What the connections of one store share: the index of the log, its locks, and those of the file.
  *
- * SQLite keeps these in a mapped file and in locks of the kernel, since other processes might come.
- * Nobody else comes to a store, which is locked; so they are memory and counters of this process, and
- * a read needs no system call for them. docs/design/store.md says what keeps foreign tools out.
+ * SQLite keeps these in a mapped file and in locks of the kernel, because other processes might use
+ * the database. A store is locked, so no other process does. Therefore they are memory and counters
+ * of this process, and a read needs no system call for them. docs/design/store.md says what keeps
+ * foreign tools out.
  */
 #ifndef STORE_SQLITE_SHM_H
 #define STORE_SQLITE_SHM_H
@@ -19,21 +20,21 @@
 
 struct shm {
     struct memory_source source;
-    struct lock lock; /* of all of it; a leaf */
+    struct lock lock; /* protects all members; a leaf */
 
-    /* The log's index, in regions of one size, which stay where they are. */
+    /* The log's index, in regions of one size, which are never moved. */
     void **regions;
     size_t region_count;
     size_t users;
-    int slots[SQLITE_SHM_NLOCK]; /* above 0: shared by so many; -1: held by one */
+    int slots[SQLITE_SHM_NLOCK]; /* above 0: shared by so many connections; -1: held by one */
 
-    /* The file: who has which of SQLite's locks. */
+    /* The connections that have SQLite's locks of the file. */
     unsigned shared;
-    const struct shm_user *reserved;  /* or more */
-    const struct shm_user *exclusive; /* or is about to */
+    const struct shm_user *reserved;  /* the one with this level or more */
+    const struct shm_user *exclusive; /* the one that has this level or is about to get it */
 };
 
-/** One connection's part. */
+/** The part of one connection. */
 struct shm_user {
     int level; /* of the file: SQLITE_LOCK_NONE ... */
     bool is_mapped;
@@ -44,7 +45,7 @@ struct shm_user {
 void tr__shm_init(struct shm *shm, const struct memory_source *source);
 void tr__shm_deinit(struct shm *shm);
 
-/* These are what sqlite3_io_methods says of the functions of the same names. */
+/* See sqlite3_io_methods for the functions of the same names. */
 int tr__shm_lock_file(struct shm *shm, struct shm_user *user, int level);
 int tr__shm_unlock_file(struct shm *shm, struct shm_user *user, int level);
 bool tr__shm_is_reserved(struct shm *shm);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The log of SQLite: how long it is, and how it gets into the database. store/tidy.h says when.
+ * The log of SQLite: how long it is, and how it is written into the database. store/tidy.h says
+ * when.
  *
- * A checkpoint of SQLite beside commits syncs the database only if it has reached the end of the log. What it
- * wrote else stays in the cache of the kernel until the last one, which then would take as long as all of them,
- * on the thread that commits. So each pass syncs what it has written.
+ * A checkpoint of SQLite beside commits syncs the database only if it has reached the end of the
+ * log. Otherwise what it wrote stays in the cache of the kernel until the last checkpoint, which
+ * would then take as long as all of them, on the thread that commits. So each pass syncs what it
+ * has written.
  */
-#include "store/sqlite/session.h"
+#include "store/sqlite/tidy.h"
 
 #include <stdio.h>
 
@@ -17,7 +19,7 @@ static int on_commit(void *context, sqlite3 *database, const char *name, int log
     (void)database;
     (void)name;
     struct store_session *session = context;
-    if (log_pages <= session->log_pages) /* it has started over */
+    if (log_pages <= session->log_pages) /* the log has restarted */
         atom32_store(&session->done_pages, 0, ATOM_RELAXED);
     session->log_pages = log_pages;
     if (log_pages > session->file_pages)
@@ -53,7 +55,7 @@ void tr__session_look(struct store_session *session, struct store_log *log)
 {
     size_t done = atom32_load(&session->done_pages, ATOM_RELAXED);
     if (done > (size_t)session->log_pages) {
-        /* The log started over before the pass that made it complete had returned. */
+        /* The log restarted before the pass that completed it had returned. */
         done = 0;
         atom32_store(&session->done_pages, 0, ATOM_RELAXED);
     }
@@ -85,7 +87,11 @@ tr_status tr__session_checkpoint(struct store_session *session, size_t *pages,
     }
     tr_status status = tr__link_status(result);
     if (status != TR_STORE_FAILED)
-        return TR_OK; /* No room, no memory, a reader in the way: the log has all of it meanwhile. */
+        /*
+         * The disk is full, memory is short, or a reader prevents it: meanwhile everything is in
+         * the log.
+         */
+        return TR_OK;
     return tr__session_fail(session, &session->tidier, "tidying the log", why);
 }
 

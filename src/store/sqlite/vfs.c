@@ -6,24 +6,26 @@
 
 #include "store/sqlite/log.h"
 #include "store/sqlite/page_sum.h"
+#include "store/sqlite/vfs_watch.h"
+#include "store/sqlite/vfs_world.h"
 
 #include <stdint.h>
 #include <stdio.h>
 
 struct vfs_file {
-    sqlite3_file base; /* first; SQLite's */
+    sqlite3_file base; /* must be first; for SQLite */
     struct vfs *vfs;
-    const char *path; /* of the VFS, or SQLite's; "" of one without a name */
+    const char *path; /* of the VFS, or SQLite's; "" for a file without a name */
     bool is_database;
     bool is_log;
-    bool is_dirty; /* written to since the last sync by this opener */
+    bool is_dirty; /* written since the last sync, by this opener */
     struct shm_user user;
     struct disk_file *virtual;
-    /* The file of the real VFS, of as many bytes as that wants; SQLite aligns files to 8. */
+    /* The file of the real VFS, of as many bytes as that requires. SQLite aligns files to 8. */
     _Alignas(8) unsigned char real[];
 };
 
-/* By how much a log grows at once; in memory, where that gains nothing, by so much as shows in tests. */
+/* How much a log grows at once; in memory, where that has no benefit, enough to show in tests. */
 enum { LOG_STEP = 256 * 1024, LOG_STEP_VIRTUAL = 5 * PAGE_SIZE };
 
 static const char sqlite_magic[VFS_MAGIC_SIZE] = "SQLite format 3";
@@ -53,10 +55,10 @@ static tr_status ask_hook(const struct vfs *vfs, enum store_io io, const char *p
 }
 
 /*
- * Keeps what failed, for the text of the error that SQLite makes of it; `code` is the system's, or 0. Two threads that
- * fail at the same time have two causes, of which the last one is kept.
+ * Keeps what failed, for the error text that is made of SQLite's result. `code` is the system's, or
+ * 0. If two threads fail at the same time, the last cause is kept.
  */
-static int fail(struct vfs *vfs, const char *what, const char *path, int code, int result)
+static int vfs_fail(struct vfs *vfs, const char *what, const char *path, int code, int result)
 {
     lock_take(&vfs->shm.lock);
     vfs->failure = (struct vfs_failure){what, path, code};
@@ -64,15 +66,19 @@ static int fail(struct vfs *vfs, const char *what, const char *path, int code, i
     return result;
 }
 
-/* The same of the result of an operation of the system, if it has failed. */
-static int note(struct vfs *vfs, const char *what, const char *path, int result)
+/* As vfs_fail, for a result of an operation of the system, if it has failed. */
+static int vfs_note(struct vfs *vfs, const char *what, const char *path, int result)
 {
     bool is_well = result == SQLITE_OK || result == SQLITE_IOERR_SHORT_READ;
-    return is_well ? result
-                   : fail(vfs, what, path, vfs->real->xGetLastError(vfs->real, 0, NULL), result);
+    return is_well
+               ? result
+               : vfs_fail(vfs, what, path, vfs->real->xGetLastError(vfs->real, 0, NULL), result);
 }
 
-/* What SQLite calls a status; `io_error` is what it calls an IO error of this operation. */
+/*
+ * Returns the result of SQLite for a status. `io_error` is the result for an IO error of this
+ * operation.
+ */
 static int result_of(tr_status status, int io_error)
 {
     switch (status) {
@@ -116,14 +122,14 @@ static int read_bytes(struct vfs_file *file, void *memory, int size, sqlite3_int
     if (ask_hook(file->vfs, STORE_IO_READ, file->path, offset, size) != TR_OK)
         return SQLITE_IOERR_READ;
     int result = real_of(file)->pMethods->xRead(real_of(file), memory, size, offset);
-    return note(file->vfs, "read", file->path, result);
+    return vfs_note(file->vfs, "read", file->path, result);
 }
 
 static int file_read(sqlite3_file *base, void *memory, int size, sqlite3_int64 offset)
 {
     struct vfs_file *file = file_of(base);
     int result = read_bytes(file, memory, size, offset);
-    /* The sum is that of the page as SQLite has it. */
+    /* The sum is that of the page as SQLite sees it. */
     if (file->is_database && offset == 0 && size >= VFS_MAGIC_SIZE &&
         memcmp(memory, store_magic, VFS_MAGIC_SIZE) == 0)
         memcpy(memory, sqlite_magic, VFS_MAGIC_SIZE);
@@ -146,7 +152,7 @@ static int write_bytes(struct vfs_file *file, const void *memory, int size, sqli
         return SQLITE_IOERR_WRITE;
     int written =
         real_of(file)->pMethods->xWrite(real_of(file), memory, status ? size / 2 : size, offset);
-    return status ? SQLITE_FULL : note(file->vfs, "write", file->path, written);
+    return status ? SQLITE_FULL : vfs_note(file->vfs, "write", file->path, written);
 }
 
 static int file_size(sqlite3_file *base, sqlite3_int64 *size)
@@ -164,12 +170,14 @@ static int sync_bytes(struct vfs_file *file, int flags)
         return result_of(tr__disk_sync(file->virtual, !file->is_database), SQLITE_IOERR_FSYNC);
     if (ask_hook(file->vfs, STORE_IO_SYNC, file->path, 0, 0) != TR_OK)
         return SQLITE_IOERR_FSYNC;
-    return note(
+    return vfs_note(
         file->vfs, "sync", file->path, real_of(file)->pMethods->xSync(real_of(file), flags));
 }
 
-/* Adds bytes that are no frame, nor the rest of one of which a part was written: the last bytes of a page, which
- * SQLite leaves alone, are zeros or a sum. */
+/*
+ * Adds bytes that cannot be taken for a frame, nor for the rest of a partly written one: the last
+ * bytes of a page, which SQLite does not use, are zeros or a sum.
+ */
 static int log_fill(struct vfs_file *file, sqlite3_int64 from, int size)
 {
     unsigned char *filler = source_resize(&file->vfs->source, NULL, (size_t)size);
@@ -182,12 +190,13 @@ static int log_fill(struct vfs_file *file, sqlite3_int64 from, int size)
 }
 
 /*
- * Makes the log so long that a write up to `end` leaves VFS_LOG_TAIL bytes after it, and makes that length durable
- * before the write. So a log that has no such tail after its last frame was cut (log.c), and not by a power cut.
+ * Makes the log so long that a write up to `end` leaves VFS_LOG_TAIL bytes after it, and makes that
+ * length durable before the write. So a log without such a tail after its last frame was cut
+ * (log.c), and not by a power cut.
  *
- * It grows by many frames at once: a sync of a file that has become longer takes several times as long as one of a
- * file that has not, since the file system writes down the new length too. A disk without capacity for that may have
- * some for the frames that are written.
+ * It grows by many frames at once, because syncing a file that has become longer takes several
+ * times as long: the file system must store the new length too. If the disk has no space for that,
+ * it may still have space for the frames that are written.
  */
 static int log_grow(struct vfs_file *file, sqlite3_int64 end)
 {
@@ -196,7 +205,8 @@ static int log_grow(struct vfs_file *file, sqlite3_int64 end)
     sqlite3_int64 size = 0;
     int result = file_size(&file->base, &size);
     if (result == SQLITE_OK && (uint64_t)size < atom64_load(&vfs->log_end, ATOM_RELAXED))
-        return fail(vfs, "find the end of", file->path, 0, SQLITE_IOERR_WRITE); /* It was cut. */
+        return vfs_fail(
+            vfs, "find the end of", file->path, 0, SQLITE_IOERR_WRITE); /* The file was cut. */
     sqlite3_int64 missing = end + VFS_LOG_TAIL - size;
     if (result == SQLITE_OK && missing > 0) {
         result = missing > step - PAGE_SIZE ? SQLITE_FULL
@@ -212,7 +222,7 @@ static int log_grow(struct vfs_file *file, sqlite3_int64 end)
     return result;
 }
 
-/* Only the connection that has SQLite's lock for writing the log comes here, or shortens it. */
+/* Called only by the connection that has SQLite's lock for writing the log, or that shortens it. */
 static int log_write(struct vfs_file *file, const void *memory, int size, sqlite3_int64 offset)
 {
     int result = SQLITE_OK;
@@ -245,13 +255,14 @@ static int truncate_bytes(struct vfs_file *file, sqlite3_int64 size)
         return result_of(tr__disk_truncate(file->virtual, (uint64_t)size), SQLITE_IOERR_TRUNCATE);
     if (ask_hook(file->vfs, STORE_IO_TRUNCATE, file->path, size, 0) != TR_OK)
         return SQLITE_IOERR_TRUNCATE;
-    return note(
+    return vfs_note(
         file->vfs, "truncate", file->path, real_of(file)->pMethods->xTruncate(real_of(file), size));
 }
 
 /*
- * Shortens the log, of which all after `size` is in the database; the tail stays. Without any frame it keeps a header,
- * a new one that no frame fits: durably so before the frames go, or the first of them could be taken for all.
+ * Shortens the log. Everything after `size` is in the database; the tail stays. A log without
+ * frames keeps a header, a new one that no frame fits. It is made durable before the frames are
+ * removed, because otherwise the first of them could be mistaken for all.
  */
 static int log_truncate(struct vfs_file *file, sqlite3_int64 size)
 {
@@ -259,7 +270,7 @@ static int log_truncate(struct vfs_file *file, sqlite3_int64 size)
     unsigned char header[VFS_LOG_HEADER];
     sqlite3_int64 now = 0;
     int result = file_size(&file->base, &now);
-    atom64_store(&vfs->log_end, 0, ATOM_RELEASE); /* partner: log_is_cut; it is looked at again */
+    atom64_store(&vfs->log_end, 0, ATOM_RELEASE); /* partner: log_is_cut; it is read again later */
     if (result == SQLITE_OK && size < VFS_LOG_HEADER) {
         size = VFS_LOG_HEADER;
         tr__log_make_header(&vfs->source, header);
@@ -320,7 +331,7 @@ static int file_sector_size(sqlite3_file *base)
 static int file_device(sqlite3_file *base)
 {
     struct vfs_file *file = file_of(base);
-    /* As files of Linux have it: a write that is torn harms nothing beside it. */
+    /* As files of Linux: a torn write does not damage its neighbours. */
     return file->virtual ? SQLITE_IOCAP_POWERSAFE_OVERWRITE
                          : real_of(file)->pMethods->xDeviceCharacteristics(real_of(file));
 }
@@ -349,7 +360,7 @@ static int file_shm_unmap(sqlite3_file *base, int is_deleted)
 }
 
 static const sqlite3_io_methods file_methods = {
-    .iVersion = 2, /* Without mapped files: an error of the disk would be a signal. */
+    .iVersion = 2, /* Without mapped files, because an error of the disk would be a signal. */
     .xClose = file_close,
     .xRead = file_read,
     .xWrite = file_write,
@@ -376,15 +387,15 @@ static int open_real(struct vfs_file *file, sqlite3_filename path, int flags, in
         flags &= ~SQLITE_OPEN_CREATE;
     int result = vfs->real->xOpen(vfs->real, path, real_of(file), flags, &given_flags);
     if (result != SQLITE_OK)
-        return note(vfs, "open", file->path, result);
+        return vfs_note(vfs, "open", file->path, result);
     if (out_flags)
         *out_flags = given_flags;
-    /* SQLite would open what it may not write for reading. */
+    /* SQLite would open a file that it may not write for reading only. Refuse that. */
     bool is_bare = (flags & SQLITE_OPEN_READWRITE) && (given_flags & SQLITE_OPEN_READONLY);
     if (!is_bare && !tr__vfs_is_strange(vfs, file->path))
         return SQLITE_OK;
     (void)real_of(file)->pMethods->xClose(real_of(file));
-    return fail(vfs, is_bare ? "write" : "find again", file->path, 0, SQLITE_CANTOPEN);
+    return vfs_fail(vfs, is_bare ? "write" : "find again", file->path, 0, SQLITE_CANTOPEN);
 }
 
 static int open_virtual(struct vfs_file *file, sqlite3_filename path, int flags, int *out_flags)
@@ -399,8 +410,8 @@ static int open_virtual(struct vfs_file *file, sqlite3_filename path, int flags,
 }
 
 /*
- * The log and the journal have names that SQLite's tools do not look for: they would take from the log what they find
- * there, write it to the database without sums, and delete it.
+ * Returns a name for the log or the journal that SQLite's tools do not look for. They would copy
+ * the log into the database without sums, and delete it.
  */
 static const char *name_of(const struct vfs *vfs, const char *path)
 {
@@ -438,7 +449,7 @@ static int vfs_open(sqlite3_vfs *base, sqlite3_filename path, sqlite3_file *open
     return result;
 }
 
-/* A store has its log for as long as it lives: instead of being deleted it becomes empty. */
+/* A store has its log as long as it exists: the log is emptied instead of deleted. */
 static int log_empty(struct vfs *vfs)
 {
     sqlite3_file *log;
@@ -466,7 +477,7 @@ static int vfs_delete(sqlite3_vfs *base, const char *path, int is_synced)
     if (ask_hook(vfs, STORE_IO_DELETE, path, 0, 0) != TR_OK)
         return SQLITE_IOERR_DELETE;
     int result = vfs->real->xDelete(vfs->real, path, is_synced);
-    return result == SQLITE_IOERR_DELETE_NOENT ? result : note(vfs, "delete", path, result);
+    return result == SQLITE_IOERR_DELETE_NOENT ? result : vfs_note(vfs, "delete", path, result);
 }
 
 static int vfs_access(sqlite3_vfs *base, const char *path, int flags, int *result)
@@ -497,7 +508,7 @@ static int vfs_last_error(sqlite3_vfs *base, int size, char *text)
     return vfs->disk ? 0 : vfs->real->xGetLastError(vfs->real, size, text);
 }
 
-/* The names of the files, each with the two NULs that SQLite wants after a path. */
+/* Makes the names of the files, each with the two NULs that SQLite requires after a path. */
 static bool names_make(struct vfs *vfs, const char *path)
 {
     static const char *const suffixes[] = {"", "-log", "-undo"};

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The way of SQLite to the world: files of the system, or of a disk in memory, with a hook before each
- * operation, sums on the pages of the database, and locks that stay within the process.
+ * The file layer of SQLite: files of the system, or of a disk in memory, with a hook before each
+ * operation, sums on the pages of the database, and locks within the process.
  *
- * It also keeps SQLite's own tools from the files. The database begins with another magic than SQLite's, and the log
- * is not named as SQLite would name it; see docs/design/store.md.
+ * It also keeps SQLite's own tools away from the files. The database begins with another magic than
+ * SQLite's, and the log has another name than SQLite would give it; see docs/design/store.md.
  *
- * Each store has one, under a name of its own.
+ * Each store has one VFS, with its own name.
  */
 #ifndef STORE_SQLITE_VFS_H
 #define STORE_SQLITE_VFS_H
@@ -19,57 +19,61 @@
 #include <sqlite3.h>
 
 enum {
-    VFS_MAGIC_SIZE = 16, /* the first bytes of a database, which say what it is */
+    VFS_MAGIC_SIZE = 16, /* the first bytes of a database, which identify it */
     VFS_LOG_HEADER = 32, /* of SQLite's log */
-    /* After the last frame that was synced the log has so many bytes at least: more than a frame. */
+    /* The log has at least so many bytes after the last synced frame: more than a frame. */
     VFS_LOG_TAIL = 2 * (24 + 4096),
 };
 
 /** An operation of the system that failed. */
 struct vfs_failure {
-    const char *what; /* a verb; NULL: none failed so far */
-    const char *path; /* one of the VFS */
-    int code;         /* of the system; 0: it did not say */
+    const char *what; /* a verb; NULL: nothing has failed so far */
+    const char *path; /* a path of the VFS */
+    int code;         /* of the system; 0: unknown */
 };
 
 struct vfs {
-    sqlite3_vfs base;          /* first; SQLite's */
-    sqlite3_vfs *real;         /* what does the work, for files of the system */
-    struct store_disk *disk;   /* instead of them; lent */
-    struct store_io_hook hook; /* of files of the system */
+    sqlite3_vfs base;          /* must be first; for SQLite */
+    sqlite3_vfs *real;         /* the VFS for files of the system */
+    struct store_disk *disk;   /* used instead of files of the system; lent */
+    struct store_io_hook hook; /* for files of the system */
     struct memory_source source;
     struct shm shm;
-    char *names; /* one block: */
+    char *names; /* one block with the paths below */
     const char *path;
     const char *log_path;
     const char *undo_path;
-    bool
-        is_marked; /* The first page is written with the mark of a store. Set before there are threads. */
-    bool is_sync_off;  /* The canary of the tests: our own syncs are left out, too. */
-    bool is_read_only; /* Nothing is written but to files without a name. */
-    bool has_no_log;   /* The log is not looked at; an empty file without a name stands for it. */
-    bool is_watched;   /* These are known; set before there are threads. */
+    /* The first page is written with the mark of a store. Set before there are threads. */
+    bool is_marked;
+    bool is_sync_off;  /* For the crash tests: the VFS's own syncs are left out too. */
+    bool is_read_only; /* Only files without a name are written. */
+    bool has_no_log;   /* The log is not read; an empty file without a name replaces it. */
+    bool is_watched;   /* The ids below are known. Set before there are threads. */
     struct os_file_id database_id;
     struct os_file_id log_id;
-    /* Up to here the log is there, durably; 0: not known. Written by the connection that has SQLite's lock to write. */
+    /*
+     * The log is durable up to here; 0: not known. Written by the connection that has SQLite's
+     * write lock.
+     */
     atom64 log_end;
-    struct vfs_failure failure; /* the last one; with the lock of shm */
+    struct vfs_failure failure; /* the last one; protected by the lock of shm */
     char name[40];
 };
 
 /**
- * Registers it, for a database of this path, which is copied. `disk` and `hook` may be NULL. TR_NO_MEMORY,
- * TR_NOT_SUPPORTED.
+ * Registers the VFS for a database of this path, which is copied. `disk` and `hook` may be NULL.
+ * TR_NO_MEMORY, TR_NOT_SUPPORTED.
  */
 TR_MUST_CHECK tr_status tr__vfs_init(struct vfs *vfs, const struct memory_source *source,
                                      struct store_disk *disk, const char *path,
                                      const struct store_io_hook *hook);
-/** Syncs the database file of a connection if that has written to it since it synced it. A result of SQLite. */
+/**
+ * Syncs the database file of a connection if the connection has written to it since its last sync.
+ * Returns a result of SQLite.
+ */
 int tr__vfs_sync(sqlite3 *database);
-/** No connection uses it any more. */
+/** Unregisters the VFS. No connection may use it. */
 void tr__vfs_deinit(struct vfs *vfs);
-/** Time, randomness and sleep of a VFS of ours; part of tr__vfs_init. */
-void tr__vfs_set_world(sqlite3_vfs *base);
 
 /** What the first bytes of the database file are. */
 enum vfs_look {
@@ -79,21 +83,10 @@ enum vfs_look {
     VFS_LOOK_MARKED, /* those of a store */
 };
 
-/** Looks at the file of a connection, past what SQLite sees of it, and remembers whether it is marked. */
+/**
+ * Reads the first bytes of the file of a connection, bypassing what SQLite sees, and remembers
+ * whether it is marked.
+ */
 enum vfs_look tr__vfs_look(struct vfs *vfs, sqlite3_file *database);
-
-/** Opens the log, if it is there, beside what connections have open of it. TR_STORE_FAILED, TR_NO_MEMORY. */
-TR_MUST_CHECK tr_status tr__vfs_open_log(struct vfs *vfs, sqlite3_file **log);
-void tr__vfs_close_log(struct vfs *vfs, sqlite3_file *log);
-
-/** Remembers which files database and log are; from now on no others are opened in their place. TR_STORE_FAILED. */
-TR_MUST_CHECK tr_status tr__vfs_watch(struct vfs *vfs, tr_error *error);
-/** The path of a watched file that was deleted, replaced or cut; NULL: none was. Two calls of the system. */
-const char *tr__vfs_missing(const struct vfs *vfs);
-/** Whether a path of this VFS names another file than it did when it began to be watched, or none. */
-bool tr__vfs_is_strange(const struct vfs *vfs, const char *path);
-
-/** What the system said of the last operation that failed: "cannot sync /x/troupe.db: ..."; "": none did. */
-void tr__vfs_failure(struct vfs *vfs, char *text, size_t size);
 
 #endif

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The files of a store beside what SQLite does with them: whether they are still there, and what failed.
+ * Checks on the files of a store, independent of SQLite: whether they are still there, and what
+ * failed.
  */
-#include "store/sqlite/vfs.h"
+#include "store/sqlite/vfs_watch.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Whether the path still names the file that it named when the store was opened; gives its size. */
+/*
+ * Whether the path still names the file that it named when the store was opened. Returns its size.
+ */
 static bool is_in_place(const char *path, const struct os_file_id *opened, uint64_t *size)
 {
     struct os_file_id id;
@@ -61,7 +64,10 @@ bool tr__vfs_is_strange(const struct vfs *vfs, const char *path)
            (path == vfs->log_path && !is_in_place(path, &vfs->log_id, &size));
 }
 
-/* The log is never shorter than what was made durable of it, unless one of our connections shortens it just now. */
+/*
+ * Whether the log is missing, or shorter than what was made durable of it. A connection of the
+ * store that shortens the log changes log_end, so that is not reported.
+ */
 static bool log_is_cut(const struct vfs *vfs)
 {
     uint64_t size = 0;

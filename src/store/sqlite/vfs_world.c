@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * What SQLite asks of the world besides files: time, randomness and sleep, all of them the platform's.
- */
+/** What SQLite needs from the platform besides files: time, randomness and sleep. */
+#include "store/sqlite/vfs_world.h"
+
 #include "store/sqlite/vfs.h"
 
 #include <string.h>
@@ -23,12 +23,15 @@ static int vfs_randomness(sqlite3_vfs *base, int size, char *result)
 
 static int vfs_sleep(sqlite3_vfs *base, int microseconds)
 {
-    /* For threads that wait for each other: where there is one thread, nobody does. */
+    /* For threads that wait for each other. If there is only one thread, none waits. */
     struct vfs *vfs = vfs_of(base);
     return vfs->real ? vfs->real->xSleep(vfs->real, microseconds) : microseconds;
 }
 
-/* Julian days, as SQLite counts: 1970 began in the middle of day 2440587. */
+/*
+ * Returns the time in milliseconds of Julian days, as SQLite counts: 1970 began in the middle of
+ * day 2440587.
+ */
 static int vfs_time_ms(sqlite3_vfs *base, sqlite3_int64 *ms)
 {
     const tr_platform *platform = vfs_of(base)->source.platform;

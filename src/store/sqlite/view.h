@@ -1,20 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * A connection that only reads, with a place for what it read.
- */
+/** A connection that only reads, with a buffer for what it read. */
 #ifndef STORE_SQLITE_VIEW_H
 #define STORE_SQLITE_VIEW_H
 
+#include "store/sqlite/seal.h"
 #include "store/sqlite/session.h"
 
 struct store_view {
     struct store_session *session;
     struct link link;
-    void *buffer; /* What was given last; grows, and is let go when it was large. */
+    void *buffer; /* What was returned last. It grows, and is freed after a large result. */
     size_t buffer_size;
 };
 
-/** Whether a row of what an actor has fits its seal. */
+/* Functions of the driver. */
+tr_status tr__view_new(struct store_session *session, struct store_view **view);
+void tr__view_free(struct store_view *view);
+tr_status tr__view_read_state(struct store_view *view, tr_bytes name, struct store_state *state);
+tr_status tr__view_read_kv(struct store_view *view, tr_bytes name, tr_bytes key, tr_bytes *value);
+tr_status tr__view_read_snapshot(struct store_view *view, tr_bytes name, uint64_t sequence_max,
+                                 struct store_snapshot *snapshot);
+
+/** Whether a row of an actor matches its seal. */
 bool tr__view_fits(const struct store_view *view, enum seal_kind kind, tr_bytes name, tr_bytes seal,
                    tr_bytes key, uint64_t number, uint64_t other_number, tr_bytes value);
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * Reading the pages of an actor's own database.
- */
-#include "store/sqlite/view.h"
+/** Reads the pages of an actor's own database. */
+#include "store/sqlite/view_page.h"
 
 tr_status tr__view_read_page(struct store_view *view, tr_bytes name, uint32_t number, void *bytes)
 {

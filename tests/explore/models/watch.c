@@ -62,7 +62,7 @@ static void watch_thread(int index)
 {
     (void)index;
     for (int i = 0; i < NAPS; i++)
-        doze(&watch);
+        watch_doze(&watch);
     is_over = true;
 }
 

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The log of the real platform: lines on standard error.
+ */
+#ifndef OS_LOG_H
+#define OS_LOG_H
+
+#include <troupe/platform.h>
+
+/** As tr_platform.log (troupe/platform.h); `platform` is ignored. Any thread. */
+void tr__real_log(const tr_platform *platform, tr_level level, const char *path, const char *text);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Parkers of the real platform: a thread sleeps on one until a deadline, a wake-up or a finished operation.
+ *
+ * troupe/platform.h says what each function promises. `platform` is ignored.
+ */
+#ifndef OS_PARKER_H
+#define OS_PARKER_H
+
+#include <troupe/platform.h>
+
+tr_status tr__real_parker_new(const tr_platform *platform, tr_parker **parker);
+void tr__real_parker_free(const tr_platform *platform, tr_parker *parker);
+void tr__real_park(const tr_platform *platform, tr_parker *parker, tr_time deadline);
+void tr__real_wake(const tr_platform *platform, tr_parker *parker);
+int tr__real_parker_fd(const tr_platform *platform, tr_parker *parker);
+void tr__real_parker_alarm(const tr_platform *platform, tr_parker *parker, tr_time deadline);
+tr_status tr__real_io_submit(const tr_platform *platform, tr_parker *parker, tr_io *io);
+bool tr__real_io_cancel(const tr_platform *platform, tr_parker *parker, tr_io *io);
+tr_io *tr__real_io_reap(const tr_platform *platform, tr_parker *parker);
+
+#endif

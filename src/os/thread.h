@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Threads of the real platform.
+ *
+ * troupe/platform.h says what each function promises. `platform` is ignored.
+ */
+#ifndef OS_THREAD_H
+#define OS_THREAD_H
+
+#include <troupe/platform.h>
+
+tr_status tr__real_thread_start(const tr_platform *platform, const char *name,
+                                void (*main)(void *context), void *context, tr_thread **thread);
+void tr__real_thread_join(const tr_platform *platform, tr_thread *thread);
+uint64_t tr__real_thread_id(const tr_platform *platform);
+tr_time tr__real_thread_cpu(const tr_platform *platform, const tr_thread *thread);
+void tr__real_yield(const tr_platform *platform);
+
+#endif

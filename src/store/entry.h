@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Entries: the right to write under a name. Rules 1 to 4 are in store/store.h. */
+#ifndef STORE_ENTRY_H
+#define STORE_ENTRY_H
+
+#include "store/store.h"
+
+/**
+ * Enters a name. From now on every earlier entry of the name is stale, whether it was left or not.
+ *
+ * Batches that an earlier entry submitted before it was left are still committed, and those of an
+ * entry that was not left may be on their way to the disk. While there are any, the new entry is
+ * not ready, because what is read could be outdated. Until it is ready the caller must not submit.
+ * `on_ready` is called once, on the committing thread, when it becomes ready. If
+ * tr__store_entry_is_ready returns true right after this call, on_ready is never called.
+ *
+ * TR_INVALID_ARGUMENT: kind or key is missing or too long. TR_NO_MEMORY, TR_STORE_FAILED. Any
+ * thread.
+ */
+TR_MUST_CHECK tr_status tr__store_enter(struct store *store, const char *kind, tr_bytes key,
+                                        void (*on_ready)(void *context, struct store_entry *entry),
+                                        void *context, struct store_entry **entry);
+
+/** Whether no batch of earlier entries is on its way. Once true, it stays true. Any thread. */
+bool tr__store_entry_is_ready(const struct store_entry *entry);
+/** Whether no later entry of the same name was made. Any thread. */
+bool tr__store_entry_is_current(const struct store_entry *entry);
+struct store_generation tr__store_entry_generation(const struct store_entry *entry);
+
+/**
+ * Frees the entry for the caller. What it submitted is still committed; batches that were not
+ * submitted can only be freed. Any thread, but not while another thread is in on_ready or on_done
+ * of this entry.
+ */
+void tr__store_leave(struct store_entry *entry);
+
+/* For the files of this directory. */
+
+/** Writes kind, NUL, key, and returns its size; 0 if kind or key is not valid. */
+size_t tr__store_name(const char *kind, tr_bytes key, unsigned char name[STORE_NAME_MAX]);
+
+/**
+ * A batch of this entry is finished: lets a waiting successor continue. Called before its on_done.
+ * Committing thread.
+ */
+void tr__store_entry_batch_done(struct store_entry *entry);
+
+/** Makes the table of entries. TR_NO_MEMORY. */
+TR_MUST_CHECK tr_status tr__store_entries_init(struct store *store);
+void tr__store_entries_deinit(struct store *store);
+
+#endif

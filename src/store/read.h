@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Readers: what the store has of an actor, and lists over all actors. */
+#ifndef STORE_READ_H
+#define STORE_READ_H
+
+#include "store/store.h"
+
+struct store_reader;
+
+/**
+ * Makes a reader. It sees everything whose on_done was called before. One thread at a time uses it,
+ * and it keeps its prepared statements, so make one for each worker. TR_NO_MEMORY, TR_STORE_FAILED.
+ */
+TR_MUST_CHECK tr_status tr__store_reader_new(struct store *store, struct store_reader **reader);
+/** Frees a reader. NULL does nothing. */
+void tr__store_reader_free(struct store_reader *reader);
+
+/*
+ * Statuses of all functions below: TR_STORE_CORRUPT if the data of this actor cannot be trusted
+ * (other actors may be intact), TR_STORE_FAILED, TR_NO_MEMORY, TR_INVALID_ARGUMENT. Bytes that they
+ * return are borrowed until the reader is used again. They read from disk if necessary.
+ */
+
+struct store_state {
+    struct store_generation generation; /* Of the batch that changed the actor last. */
+    uint64_t sequence;                  /* The highest number of an event so far; 0: none. */
+    /* False: it has other data, but a state was never stored. */
+    bool has_state;
+    bool is_doomed; /* tr__store_doom: it counts as destroyed. */
+    uint32_t version;
+    tr_bytes bytes;
+};
+/** Reads the state of an actor. TR_NOT_FOUND: the store has nothing of this actor. */
+TR_MUST_CHECK tr_status tr__store_read_state(struct store_reader *reader, const char *kind,
+                                             tr_bytes key, struct store_state *state);
+
+/** Reads a key. TR_NOT_FOUND: there is no such key. */
+TR_MUST_CHECK tr_status tr__store_read_kv(struct store_reader *reader, const char *kind,
+                                          tr_bytes key, tr_bytes kv_key, tr_bytes *value);
+
+/**
+ * A row of a list; its bytes are borrowed for the call. Which members are set depends on the list.
+ */
+struct store_row {
+    tr_bytes key;        /* KV: the key. */
+    const char *name;    /* Alarms, queues: the name. */
+    uint64_t id;         /* Queues: id of the item. Events, snapshots: the sequence. */
+    tr_time due_wall_ns; /* Alarms. */
+    uint32_t version;    /* Snapshots. */
+    tr_bytes bytes;      /* The value. */
+};
+/** Called for each row, in order. False ends the list. It must not use the reader. */
+typedef bool store_visit(void *context, const struct store_row *row);
+
+/** A range of keys; all zero is all keys. */
+struct store_range {
+    tr_bytes prefix; /* Only keys that begin with this. */
+    tr_bytes from;   /* Only keys from this one on. */
+    tr_bytes to;     /* Only keys before this one; no bytes: no bound. */
+    size_t limit;    /* At most so many rows; 0: no limit. */
+    bool is_reverse; /* From the last to the first. */
+};
+TR_MUST_CHECK tr_status tr__store_list_kv(struct store_reader *reader, const char *kind,
+                                          tr_bytes key, const struct store_range *range,
+                                          store_visit *visit, void *context);
+
+/** Lists the alarms of an actor, by name. */
+TR_MUST_CHECK tr_status tr__store_list_alarms(struct store_reader *reader, const char *kind,
+                                              tr_bytes key, store_visit *visit, void *context);
+/**
+ * Lists items of one queue, or of all queues if `queue` is NULL, with ids from `from` on. `limit`
+ * 0: no limit.
+ */
+TR_MUST_CHECK tr_status tr__store_list_queue(struct store_reader *reader, const char *kind,
+                                             tr_bytes key, const char *queue, uint64_t from,
+                                             size_t limit, store_visit *visit, void *context);
+/** Lists events from number `from` on up to and including `to`. `limit` 0: no limit. */
+TR_MUST_CHECK tr_status tr__store_list_events(struct store_reader *reader, const char *kind,
+                                              tr_bytes key, uint64_t from, uint64_t to,
+                                              size_t limit, store_visit *visit, void *context);
+
+/**
+ * Lists all shapes of the store, with `id` and `bytes`. Shapes that cannot be trusted are left out.
+ */
+TR_MUST_CHECK tr_status tr__store_list_shapes(struct store_reader *reader, store_visit *visit,
+                                              void *context);
+
+struct store_snapshot {
+    uint64_t sequence;
+    uint32_t version;
+    tr_bytes bytes;
+};
+/**
+ * Reads the latest snapshot whose number is at most `sequence_max`. TR_NOT_FOUND: there is none.
+ * With TR_STORE_CORRUPT, snapshot->sequence is the number of the damaged one, so that the caller
+ * can ask for an older one; 0: not known.
+ */
+TR_MUST_CHECK tr_status tr__store_read_snapshot(struct store_reader *reader, const char *kind,
+                                                tr_bytes key, uint64_t sequence_max,
+                                                struct store_snapshot *snapshot);
+
+/** A position in the list of all alarms. */
+struct store_alarm_place {
+    tr_time due_wall_ns;
+    int64_t actor; /* The driver's number of the actor. */
+    char name[TR_ALARM_NAME_MAX + 1];
+};
+/** An alarm of any actor; bytes are borrowed for the call. */
+struct store_due {
+    const char *kind;
+    tr_bytes key;
+    /* Where the list continues after it; contains its name and when it is due. */
+    struct store_alarm_place place;
+    tr_bytes bytes;
+    /*
+     * It cannot be trusted, nor can `bytes`. kind and key are NULL if they cannot be trusted
+     * either.
+     */
+    bool is_corrupt;
+};
+typedef bool store_visit_due(void *context, const struct store_due *due);
+/**
+ * Lists the alarms of all actors after `after` (NULL: from the first on) that are due at
+ * `until_wall_ns` or before, the earliest first, at most `limit`. A corrupt alarm does not end the
+ * list.
+ */
+TR_MUST_CHECK tr_status tr__store_list_due(struct store_reader *reader,
+                                           const struct store_alarm_place *after,
+                                           tr_time until_wall_ns, size_t limit,
+                                           store_visit_due *visit, void *context);
+
+/** An actor that has queues; bytes are borrowed for the call. */
+struct store_queued {
+    int64_t actor;    /* The driver's number of the actor: the next page begins after it. */
+    const char *kind; /* NULL: not known. */
+    tr_bytes key;
+    uint32_t version; /* Version of its state, as stored; 0: it has no state. */
+    /* A queue that was asked for has items, and the actor is not marked to be destroyed. */
+    bool has_items;
+};
+typedef bool store_visit_queued(void *context, const struct store_queued *queued);
+/**
+ * Lists actors that have items in any queue, with numbers after `after`, in the order of the
+ * numbers, at most `limit`. `has_items` says whether a queue with a name after `behind` has items.
+ * The results are not checked against seals.
+ */
+TR_MUST_CHECK tr_status tr__store_list_queued(struct store_reader *reader, int64_t after,
+                                              const char *behind, size_t limit,
+                                              store_visit_queued *visit, void *context);
+
+#endif

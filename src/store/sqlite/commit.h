@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Commits groups of batches.
+ */
+#ifndef STORE_SQLITE_COMMIT_H
+#define STORE_SQLITE_COMMIT_H
+
+#include "store/sqlite/session.h"
+
+/** Function commit of the driver. */
+tr_status tr__session_commit(struct store_session *session, struct store_batch *first,
+                             struct store_why *why);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Checks on the files of a store, independent of SQLite: whether they are still there, and what
+ * failed.
+ */
+#ifndef STORE_SQLITE_VFS_WATCH_H
+#define STORE_SQLITE_VFS_WATCH_H
+
+#include "store/sqlite/vfs.h"
+
+/**
+ * Opens the log, if it exists, in addition to the connections' files. TR_STORE_FAILED,
+ * TR_NO_MEMORY.
+ */
+TR_MUST_CHECK tr_status tr__vfs_open_log(struct vfs *vfs, sqlite3_file **log);
+void tr__vfs_close_log(struct vfs *vfs, sqlite3_file *log);
+
+/**
+ * Remembers which files database and log are. From now on no other files are opened in their place.
+ * TR_STORE_FAILED.
+ */
+TR_MUST_CHECK tr_status tr__vfs_watch(struct vfs *vfs, tr_error *error);
+/**
+ * Returns the path of a watched file that was deleted, replaced or cut; NULL if none was. Two
+ * system calls.
+ */
+const char *tr__vfs_missing(const struct vfs *vfs);
+/** Whether a path of this VFS names no file, or another one than when it began to be watched. */
+bool tr__vfs_is_strange(const struct vfs *vfs, const char *path);
+
+/**
+ * Writes the system's error of the last failed operation: "cannot sync /x/troupe.db: ..."; "" if
+ * none failed.
+ */
+void tr__vfs_failure(struct vfs *vfs, char *text, size_t size);
+
+#endif
