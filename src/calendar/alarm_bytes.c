@@ -9,12 +9,14 @@
  * The first three are bytes. Numbers are LEB128: seven bits a byte, lowest first, the top bit set on
  * all but the last, which is not 0 unless it is alone.
  */
-#include "calendar/alarm_plan.h"
-
-#include "base/assert.h"
+#include "calendar/alarm_bytes.h"
 
 #include <assert.h>
 #include <string.h>
+
+#include "base/assert.h"
+#include "calendar/alarm_plan.h"
+#include "calendar/cron.h"
 
 enum { VERSION = 1, VERSION_CLOCK = 2, FLAG_AT_MOST_ONCE = 1, NUMBER_BYTES_MAX = 10 };
 

@@ -147,19 +147,4 @@ enum alarm_outcome tr__alarm_plan_failed(struct alarm_plan *plan, struct alarm_m
                                          const struct alarm_retry *retry, struct rng *rng,
                                          const struct zone *zone, tr_time now);
 
-/* ---- The byte form that a store keeps. ---- */
-
-enum { ALARM_BYTES_MAX = 256 };
-
-/** Writes a plan; gives the size. Equal plans give equal bytes. */
-size_t tr__alarm_plan_write(const struct alarm_plan *plan, unsigned char bytes[ALARM_BYTES_MAX]);
-
-/**
- * Reads what was written. TR_BAD_DATA: it is none, or has a value that no plan has; TR_NOT_SUPPORTED:
- * a version of a newer program. Nothing is left over, no number is longer than it needs to be:
- * what can be read is what write makes of it. *plan is written on TR_OK only. Any thread.
- */
-TR_MUST_CHECK tr_status tr__alarm_plan_read(const void *bytes, size_t size,
-                                            struct alarm_plan *plan);
-
 #endif

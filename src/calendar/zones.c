@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "calendar/zones.h"
 
-#include "base/assert.h"
-#include "calendar/civil.h"
-#include "os/small_file.h"
-
 #include <stdio.h>
 #include <string.h>
+
+#include "calendar/civil.h"
+#include "os/small_file.h"
 
 enum { PATH_SIZE = 512 };
 

@@ -6,7 +6,17 @@
 
 #include "actor/system/thread_handoff.h"
 #include "base/assert.h"
+#include "calendar/alarm_bytes.h"
+#include "calendar/alarm_plan.h"
+#include "calendar/cron.h"
+#include "calendar/zones.h"
+#include "durable/alarm_move.h"
+#include "durable/changed.h"
 #include "durable/clock.h"
+#include "durable/commit.h"
+#include "durable/drive.h"
+#include "durable/turn.h"
+#include "store/store.h"
 
 static const struct alarm_retry retry = {0};
 

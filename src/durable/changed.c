@@ -5,10 +5,13 @@
  * Only kinds with a handler for it pay: their state is packed once more at the end of each turn. What the
  * handler does belongs to the turn's last commit, so that what it sends leaves with what it speaks of.
  */
+#include "durable/changed.h"
+
 #include <string.h>
-#include <troupe/wire.h>
 
 #include "durable/actor.h"
+#include "durable/state.h"
+#include "durable/turn.h"
 
 /*
  * The state, packed at the worker's context, 0: it cannot be. Who stores it finds that out again, and says so.
@@ -21,15 +24,8 @@ static size_t pack(struct worker *worker, struct durable_actor *actor)
 
 static bool shown_set(struct worker *worker, struct durable_actor *actor, size_t size)
 {
-    if (size > actor->shown_room) {
-        void *shown = source_resize(&worker->source, actor->shown, size);
-        if (!shown)
-            return false;
-        actor->shown = shown;
-        actor->shown_room = size;
-    }
-    if (size)
-        memcpy(actor->shown, host_context(actor->kind->host, worker)->bytes, size);
+    if (!tr__durable_state_keep(worker, actor, size, &actor->shown, &actor->shown_room))
+        return false;
     actor->shown_size = size;
     return true;
 }

@@ -4,10 +4,12 @@
 #include <string.h>
 
 #include "actor/life/pooled.h"
-#include "base/assert.h"
-#include "durable/alarm.h"
+#include "actor/mail/mail.h"
+#include "durable/alarm_move.h"
 #include "durable/hints.h"
+#include "durable/host.h"
 #include "durable/retry_backoff.h"
+#include "store/store.h"
 
 enum {
     CLOCK_PAGE = 256, /* alarms that one turn looks at */

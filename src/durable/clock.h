@@ -14,7 +14,7 @@
 #ifndef DURABLE_CLOCK_H
 #define DURABLE_CLOCK_H
 
-#include "durable/actor.h"
+#include "durable/host.h"
 
 /** Starts it; the store is open. */
 TR_MUST_CHECK tr_status tr__clock_start(struct durable_host *host);
@@ -24,10 +24,5 @@ void tr__clock_tell(struct worker *worker, struct durable_host *host, tr_time du
 void tr__clock_done(struct worker *worker, struct durable_host *host, uint64_t ticket);
 /** There is a backoff (durable/retry_backoff.h) to look after. On a worker. */
 void tr__clock_tell_backoff(struct worker *worker, struct durable_host *host);
-
-/** The number of a kind by its name; -1: there is none. */
-int tr__host_kind(const struct durable_host *host, const char *name);
-/** Whether an actor is there, awake or on its way to be. */
-bool tr__host_is_awake(tr_self *self, const struct durable_kind *kind, tr_bytes key);
 
 #endif

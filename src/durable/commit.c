@@ -2,91 +2,22 @@
 /**
  * Stretches: what a turn changes between two waits, and how it gets to the disk.
  */
+#include "durable/commit.h"
+
 #include <string.h>
 
 #include "actor/turn/park.h"
 #include "base/assert.h"
 #include "durable/clock.h"
+#include "durable/drive.h"
 #include "durable/events.h"
+#include "durable/overlay.h"
 #include "durable/shapes.h"
-#include "wire/shape.h"
-
-_Static_assert(SHAPE_FRONT <= STORE_FRONT_MAX, "the store has room for it");
-
-/* ---- What has changed. ---- */
-
-/* What the state was read from. */
-static const struct state_block *block_of(const struct durable_actor *actor)
-{
-    bool has_snapshot = actor->events && actor->events->block.data;
-    return has_snapshot ? &actor->events->block : &actor->block;
-}
-
-size_t tr__durable_state_pack(struct worker *worker, struct durable_actor *actor, tr_status *status)
-{
-    struct worker_context *context = host_context(actor->kind->host, worker);
-    const tr_type *type = actor->kind->declared->state;
-    const struct tail *tail = &block_of(actor)->tail;
-    tr_wire_error error;
-    for (;;) {
-        size_t size = tr__pack_tail(
-            type, actor->durable.cell->state, tail, context->bytes, context->size, &error);
-        if (!size || size > TR_STATE_MAX) {
-            *status = size ? TR_TOO_LARGE : error.status;
-            return 0;
-        }
-        if (size <= context->size)
-            return size;
-        void *bytes = source_resize(&worker->source, context->bytes, 2 * size);
-        if (!bytes) {
-            *status = TR_NO_MEMORY;
-            return 0;
-        }
-        context->bytes = bytes;
-        context->size = 2 * size;
-    }
-}
-
-tr_status tr__durable_state_copy(const struct durable_actor *actor, struct store_batch *batch,
-                                 tr_bytes packed, tr_bytes *copy)
-{
-    const struct durable_kind *kind = actor->kind;
-    const struct state_block *block = block_of(actor);
-    uint64_t hash = block->has_shape ? block->shape : tr__shape_of(kind, kind->declared->state);
-    size_t front = hash ? SHAPE_FRONT : 0;
-    unsigned char *bytes = tr__store_batch_alloc(batch, front + packed.size);
-    if (!bytes)
-        return TR_NO_MEMORY;
-    if (hash)
-        tr__shape_front_write(bytes, hash);
-    memcpy(bytes + front, packed.data, packed.size);
-    *copy = (tr_bytes){bytes, front + packed.size};
-    return TR_OK;
-}
-
-/* Copies the state that is packed at the context; false: no memory. */
-static bool context_copy(struct worker *worker, const struct durable_actor *actor, size_t size,
-                         unsigned char **bytes, size_t *room)
-{
-    if (size > *room) {
-        void *grown = source_resize(&worker->source, *bytes, size);
-        if (!grown)
-            return false;
-        *bytes = grown;
-        *room = size;
-    }
-    if (size)
-        memcpy(*bytes, host_context(actor->kind->host, worker)->bytes, size);
-    return true;
-}
-
-bool tr__durable_state_is_stored(struct worker *worker, struct durable_actor *actor, size_t size)
-{
-    if (!context_copy(worker, actor, size, &actor->stored, &actor->stored_room))
-        return false;
-    actor->stored_size = size;
-    return true;
-}
+#include "durable/sql.h"
+#include "durable/state.h"
+#include "durable/turn.h"
+#include "sleep/sleep.h"
+#include "store/store.h"
 
 /*
  * The commit has ended well, and is to be stored later: it is kept apart from what comes next, which may fail. The
@@ -95,7 +26,7 @@ bool tr__durable_state_is_stored(struct worker *worker, struct durable_actor *ac
 static tr_status finish(struct worker *worker, struct durable_actor *actor, size_t size)
 {
     struct finished *finished = &actor->finished;
-    if (!context_copy(worker, actor, size, &finished->state, &finished->room))
+    if (!tr__durable_state_keep(worker, actor, size, &finished->state, &finished->room))
         return TR_NO_MEMORY;
     finished->size = size;
     finished->alarm_ns = actor->alarm_ns;

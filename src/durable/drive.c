@@ -6,20 +6,29 @@
  * the actor ends, which no turn of it can do from its own stack: those wait for a message of the runtime,
  * which passes all barriers (tr__durable_nudge).
  */
-#include "durable/alarm.h"
+#include "durable/drive.h"
 
 #include <string.h>
 
 #include "actor/life/extra.h"
-#include "actor/turn/park.h"
 #include "actor/life/pooled.h"
-#include "actor/life/stop.h"
+#include "actor/turn/park.h"
 #include "base/assert.h"
+#include "durable/alarm.h"
 #include "durable/clock.h"
+#include "durable/commit.h"
 #include "durable/events.h"
-#include "durable/retry_backoff.h"
+#include "durable/host.h"
+#include "durable/pressure.h"
 #include "durable/queue.h"
+#include "durable/retry_backoff.h"
+#include "durable/setup.h"
 #include "durable/waker.h"
+#include "durable/work.h"
+#include "sleep/authority.h"
+#include "sleep/sleep.h"
+#include "sleep/why.h"
+#include "store/store.h"
 
 /* ---- The timer. ---- */
 

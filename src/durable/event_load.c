@@ -3,159 +3,18 @@
  * How the state of an actor with events comes back: the newest snapshot that can be read, and the events after
  * it. Which they are is decided by durable/journal.h; this reads and applies them.
  */
+#include "durable/event_load.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "durable/event_page.h"
+#include "durable/event_read.h"
 #include "durable/events.h"
-#include "durable/shapes.h"
-#include "wire/shape.h"
-
-enum { MADE_FRONT = 16 }; /* before what a migration makes; keeps its alignment */
-
-/* ---- One event. ---- */
-
-static const tr_event_row *row_named(const tr_events *events, const char *name)
-{
-    for (size_t i = 0; i < events->row_count; i++) {
-        if (events->rows[i].apply && strcmp(events->rows[i].type->name, name) == 0)
-            return &events->rows[i];
-    }
-    return NULL;
-}
-
-static uint32_t version_of(const tr_event_row *row)
-{
-    return row->version ? row->version : 1;
-}
-
-void tr__event_read_free(tr_self *self, struct event_read *read)
-{
-    tr_message_free(read->block_type, read->block);
-    while (read->made) {
-        void *made = read->made;
-        memcpy(&read->made, made, sizeof read->made);
-        tr_free(self, made);
-    }
-    *read = (struct event_read){.block = NULL};
-}
-
-/* What a migration has made becomes what comes after it expects. */
-static tr_status event_convert(tr_self *self, const struct durable_actor *actor,
-                               const tr_type *made_type, const tr_type *wanted,
-                               struct event_read *read, const void **data)
-{
-    void *converted;
-    size_t size;
-    tr_wire_error error = {.status = TR_OK};
-    if (tr_type_is_equal(made_type, wanted))
-        return TR_OK;
-    tr_status status = tr__shape_convert(
-        self->worker, actor->kind->host, made_type, *data, wanted, &converted, &size, &error);
-    if (status != TR_OK)
-        return status;
-    tr__event_read_free(self, read); /* all that it points to was copied */
-    read->block = converted;
-    read->block_type = wanted;
-    *data = converted;
-    return TR_OK;
-}
-
-static tr_status migrate(tr_self *self, const struct durable_actor *actor, const tr_event_row *row,
-                         uint32_t version, struct event_read *read, const void **data, char *text)
-{
-    const tr_migration *step = tr__migration_from(row->migrations, version);
-    while (step) {
-        char *made = tr_alloc(self, MADE_FRONT + step->to_type->size);
-        memcpy(made, &read->made, sizeof read->made);
-        read->made = made;
-        tr_status status = step->call(self, *data, made + MADE_FRONT);
-        const tr_type *made_type = step->to_type;
-        uint32_t from = step->from;
-        *data = made + MADE_FRONT;
-        version = tr__migration_readable(row->migrations, version + 1, version_of(row));
-        step = tr__migration_from(row->migrations, version);
-        if (status == TR_OK)
-            status = event_convert(
-                self, actor, made_type, step ? step->from_type : row->type, read, data);
-        if (status != TR_OK) {
-            snprintf(text,
-                     EVENT_TEXT_SIZE,
-                     "%s: its migration from version %u failed: %s",
-                     row->type->name,
-                     from,
-                     tr_status_text(status));
-            return status;
-        }
-    }
-    return TR_OK;
-}
-
-/* Reads the document of an event as the type that its migrations, or the code, begin with. */
-static tr_status event_unpack(tr_self *self, const struct durable_actor *actor, const char *name,
-                              tr_bytes bytes, bool is_migrated, struct event_read *read, char *text)
-{
-    uint64_t hash;
-    bool is_longer;
-    struct tail tail;
-    tr_wire_error error = {.status = TR_OK};
-    tr_bytes document = tr__shape_front_read(bytes, &hash);
-    tr_status status =
-        tr__shape_check(actor->kind, read->block_type, hash, tr_path(self), &is_longer, error.text);
-    if (status == TR_OK)
-        status = tr__unpack_tail(read->block_type, document, &read->block, &tail, &error);
-    /* It stays as it is on disk, so that fields which are not known to the code are not lost by that. */
-    if (status == TR_OK && hash && is_migrated && (tail.count || tail.is_nested)) {
-        snprintf(error.text, sizeof error.text, "it has fields that its migration does not know");
-        tr__shape_log(actor->kind, read->block_type, hash, tr_path(self));
-        status = TR_WRONG_SHAPE;
-    }
-    if (status != TR_OK)
-        snprintf(text, EVENT_TEXT_SIZE, "%.64s: %.50s %.130s", name, error.path, error.text);
-    return status;
-}
-
-tr_status tr__event_read(tr_self *self, const struct durable_actor *actor, tr_bytes bytes,
-                         struct event_read *read, const tr_event_row **row, const void **data,
-                         char *text)
-{
-    const char *name = bytes.data;
-    const unsigned char *front = bytes.data;
-    size_t name_size = strnlen(name, bytes.size) + 1;
-    if (name_size + 4 > bytes.size) {
-        snprintf(text, EVENT_TEXT_SIZE, "it is no event at all");
-        return TR_BAD_DATA;
-    }
-    front += name_size;
-    uint32_t version =
-        front[0] | (uint32_t)front[1] << 8 | (uint32_t)front[2] << 16 | (uint32_t)front[3] << 24;
-    const tr_event_row *found = row_named(actor->kind->declared->options.events, name);
-    if (!found) {
-        snprintf(text, EVENT_TEXT_SIZE, "%.128s: the kind has no such event", name);
-        return TR_WRONG_TYPE;
-    }
-    if (version > version_of(found)) {
-        snprintf(text,
-                 EVENT_TEXT_SIZE,
-                 "%.128s: it has version %u, which is newer than that of the code, %u",
-                 name,
-                 version,
-                 version_of(found));
-        return TR_STALE;
-    }
-    version = tr__migration_readable(found->migrations, version, version_of(found));
-    const tr_migration *step = tr__migration_from(found->migrations, version);
-    read->block_type = step ? step->from_type : found->type;
-    tr_bytes rest = {front + 4, bytes.size - name_size - 4};
-    tr_status status = event_unpack(self, actor, name, rest, step != NULL, read, text);
-    if (status != TR_OK)
-        return status;
-    *row = found;
-    *data = read->block;
-    return migrate(self, actor, found, version, read, data, text);
-}
-
-/* ---- All of them. ---- */
+#include "durable/journal.h"
+#include "durable/state.h"
+#include "store/store.h"
 
 struct loading {
     tr_self *self;

@@ -2,9 +2,11 @@
 /**
  * Events that are on disk, page by page: what is done with them is done when the store is left alone again.
  */
+#include "durable/event_page.h"
+
 #include <string.h>
 
-#include "durable/events.h"
+#include "store/store.h"
 
 enum {
     PAGE_EVENTS = 256,

@@ -9,7 +9,16 @@
 
 #include "actor/system/thread_handoff.h"
 #include "base/assert.h"
+#include "durable/changed.h"
+#include "durable/commit.h"
+#include "durable/drive.h"
+#include "durable/event_page.h"
+#include "durable/journal.h"
 #include "durable/shapes.h"
+#include "durable/state.h"
+#include "durable/turn.h"
+#include "sleep/sleep.h"
+#include "store/store.h"
 #include "wire/shape.h"
 #include "wire/type.h"
 

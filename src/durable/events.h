@@ -18,7 +18,10 @@
 #define DURABLE_EVENTS_H
 
 #include "durable/actor.h"
+#include "durable/event_page.h"
+#include "durable/event_read.h"
 #include "durable/journal.h"
+#include "durable/state.h"
 
 /** An event that is not on disk, or whose hook has not been called. */
 struct event_item {
@@ -28,23 +31,6 @@ struct event_item {
     const tr_event_row *hook; /* of TR_ON_STORED; NULL: none */
     size_t size;
     unsigned char bytes[]; /* as stored */
-};
-
-/** A part of the journal that was read: records of a number, a size, and the bytes. */
-struct event_page {
-    unsigned char *bytes;
-    size_t size;
-    size_t room;
-    uint64_t next; /* the event at `at`; 0: none */
-    size_t at;
-    tr_status status;
-};
-
-/** An event in memory: what it was read into, and what came of its migrations. */
-struct event_read {
-    void *block;
-    const tr_type *block_type;
-    void *made; /* of tr_alloc, each with the address of the one before in front of it */
 };
 
 struct event_log {
@@ -74,35 +60,6 @@ TR_MESSAGE(tr_durable_happened);
 
 /** What is wrong with the events of a kind, or NULL. */
 const char *tr__events_fault(const tr_durable_kind *kind);
-
-/* ---- durable/event_load.c ---- */
-
-/** Makes the state of a generation. `stored` NULL: nothing is known of it. */
-tr_next tr__events_load(tr_self *self, struct durable_actor *actor, void *state,
-                        const struct store_state *stored);
-/**
- * Reads the event in `bytes`, as stored, and gives its row and its data, which are in *read. `text`, of
- * EVENT_TEXT_SIZE, says what is wrong. TR_WRONG_TYPE, TR_STALE, TR_BAD_DATA, TR_NO_MEMORY, ...
- */
-enum { EVENT_TEXT_SIZE = 256 };
-TR_MUST_CHECK tr_status tr__event_read(tr_self *self, const struct durable_actor *actor,
-                                       tr_bytes bytes, struct event_read *read,
-                                       const tr_event_row **row, const void **data, char *text);
-/** Frees it. */
-void tr__event_read_free(tr_self *self, struct event_read *read);
-
-/* ---- durable/event_page.c ---- */
-
-/**
- * Reads events from `from` to `to` that are on disk, as many as are a page. Not TR_OK: there is something wrong with
- * the first one already.
- */
-TR_MUST_CHECK tr_status tr__event_page_fill(struct worker *worker,
-                                            const struct durable_actor *actor,
-                                            struct event_page *page, uint64_t from, uint64_t to);
-/** The event at the page's place, which moves on; false: there is none. */
-bool tr__event_page_take(struct event_page *page, uint64_t *sequence, tr_bytes *bytes);
-void tr__event_page_free(struct worker *worker, struct event_page *page);
 
 /* ---- durable/events.c: what commits tell it. ---- */
 

@@ -5,6 +5,7 @@
 
 #include "actor/cell/system.h"
 #include "base/assert.h"
+#include "store/store.h"
 
 enum { BUCKETS_FIRST = 64 };
 

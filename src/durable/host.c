@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "durable/actor.h"
+#include "durable/host.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "actor/life/pooled.h"
 #include "actor/system/thread_handoff.h"
 #include "actor/verbs/client.h"
-#include "actor/life/pooled.h"
 #include "base/assert.h"
+#include "calendar/zones.h"
+#include "durable/actor.h"
 #include "durable/clock.h"
+#include "durable/kind.h"
+#include "durable/pressure.h"
 #include "durable/retry_backoff.h"
 #include "durable/shapes.h"
 #include "durable/waker.h"
 #include "pool/pool.h"
+#include "store/store.h"
 
 static_assert(sizeof "/system/durable//" + TR_NAME_MAX + 3 * TR_KEY_MAX <= TR_PATH_MAX,
               "every key has a path");

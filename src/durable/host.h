@@ -15,7 +15,6 @@
 #include "actor/cell/system.h"
 #include "calendar/zones.h"
 #include "fiber/aside.h"
-#include "store/store.h"
 
 enum { LEAVING_PARTS = 256 };
 
@@ -98,14 +97,6 @@ TR_MESSAGE(tr_durable_due, (str, name), (u64, ticket));
 
 struct durable_actor;
 
-/** Makes the table that the system sees of a kind. TR_INVALID_ARGUMENT, TR_NO_MEMORY. */
-TR_MUST_CHECK tr_status tr__durable_kind_init(struct durable_kind *kind, struct durable_host *host,
-                                              const tr_durable_kind *declared);
-void tr__durable_kind_deinit(struct durable_kind *kind);
-
-/** The name of an actor in the directory; gives its length, 0: the key is too long, or none. */
-size_t tr__durable_path(const struct durable_kind *kind, tr_bytes key, char path[TR_PATH_MAX + 1]);
-
 /** Where a key is in the lists by key. */
 size_t tr__host_part(const struct durable_host *host, const struct durable_kind *kind,
                      tr_bytes key);
@@ -116,6 +107,11 @@ struct cell *tr__host_left(struct durable_host *host, struct durable_actor *acto
 
 /** Begins the next generation of a key that has ended, for what is in its queues. On a worker. */
 void tr__host_begin(struct worker *worker, const struct durable_kind *kind, tr_bytes key);
+
+/** The number of a kind by its name; -1: there is none. */
+int tr__host_kind(const struct durable_host *host, const char *name);
+/** Whether an actor is there, awake or on its way to be. */
+bool tr__host_is_awake(tr_self *self, const struct durable_kind *kind, tr_bytes key);
 
 static inline struct worker_context *host_context(const struct durable_host *host,
                                                   const struct worker *worker)

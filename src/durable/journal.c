@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "durable/journal.h"
 
-#include "base/assert.h"
-
 #include <string.h>
+
+#include "base/assert.h"
 
 void tr__journal_init(struct journal *journal)
 {

@@ -2,14 +2,19 @@
 /**
  * Kinds: the behavior of the application becomes one whose rows lead to durable/turn.c.
  */
+#include "durable/kind.h"
+
 #include <string.h>
 
 #include "actor/cell/dispatch.h"
 #include "durable/alarm.h"
 #include "durable/events.h"
-#include "durable/retry_backoff.h"
 #include "durable/queue.h"
+#include "durable/retry_backoff.h"
+#include "durable/setup.h"
 #include "durable/shapes.h"
+#include "durable/state.h"
+#include "durable/turn.h"
 #include "wire/type.h"
 
 #define INTERVAL_NS TR_SECOND

@@ -9,7 +9,9 @@
 
 #include "actor/system/thread_handoff.h"
 #include "base/assert.h"
+#include "durable/commit.h"
 #include "durable/overlay.h"
+#include "store/store.h"
 
 static struct durable_actor *need(tr_self *self, const char *verb)
 {

@@ -48,4 +48,9 @@ const struct overlay *tr__overlay_find(const struct durable_actor *actor, tr_byt
 size_t tr__overlays_sort(const struct durable_actor *actor, tr_bytes prefix, tr_bytes from,
                          const struct overlay **sorted, const struct overlay **spare);
 
+/** All overlays up to a commit go; UINT64_MAX: all. */
+void tr__overlays_drop(struct worker *worker, struct durable_actor *actor, uint64_t commit);
+/** Those of the commit that runs go. */
+void tr__overlays_undo(struct worker *worker, struct durable_actor *actor);
+
 #endif

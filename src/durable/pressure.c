@@ -13,12 +13,17 @@
  *    wait for one in the line. So the limits are soft, by one actor in that time and worker.
  * 5. As many may be on their way to sleep as the share says, or LEAVING_MIN: if they take long, the line waits.
  */
-#include "durable/alarm.h"
+#include "durable/pressure.h"
 
 #include "actor/life/spawn.h"
 #include "base/assert.h"
+#include "durable/alarm.h"
+#include "durable/drive.h"
 #include "durable/events.h"
 #include "durable/queue.h"
+#include "durable/setup.h"
+#include "durable/work.h"
+#include "sleep/sleep.h"
 #include "store/sql.h"
 
 enum {

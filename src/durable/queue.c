@@ -7,8 +7,14 @@
 #include "actor/system/thread_handoff.h"
 #include "actor/turn/park.h"
 #include "base/assert.h"
+#include "durable/changed.h"
+#include "durable/commit.h"
+#include "durable/drive.h"
 #include "durable/retry_backoff.h"
+#include "durable/turn.h"
 #include "durable/waker.h"
+#include "sleep/sleep.h"
+#include "store/store.h"
 #include "wire/copy.h"
 
 /*

@@ -5,8 +5,6 @@
 #ifndef DURABLE_QUEUE_H
 #define DURABLE_QUEUE_H
 
-#include <troupe/queue.h>
-
 #include "durable/actor.h"
 
 /** The name of the queue that no application can use: its one item says which ids are used. */

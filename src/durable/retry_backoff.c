@@ -7,6 +7,7 @@
 #include "actor/life/spawn.h"
 #include "durable/actor.h"
 #include "durable/clock.h"
+#include "durable/host.h"
 
 struct backoff {
     struct list link; /* of host->backoffs, by key */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "store/store.h"
 #include "wire/shape.h"
 #include "wire/tail.h"
 

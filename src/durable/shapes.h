@@ -15,6 +15,8 @@
 
 #include "durable/host.h"
 
+struct store_batch;
+
 /** A shape, of the host. */
 struct shape {
     struct shape *next;

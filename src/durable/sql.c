@@ -2,7 +2,7 @@
 /**
  * SQL of a durable actor: its verbs, and what its commits do with what these have changed.
  */
-#include "store/sql.h"
+#include "durable/sql.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -11,6 +11,8 @@
 #include "actor/system/thread_handoff.h"
 #include "base/assert.h"
 #include "durable/actor.h"
+#include "durable/commit.h"
+#include "store/sql.h"
 
 /* ---- Stretches. ---- */
 

@@ -2,17 +2,25 @@
 /**
  * Turns of durable actors: around each handler of the application, what begins and ends its commits.
  */
-#include "durable/actor.h"
+#include "durable/turn.h"
 
 #include "actor/ask/ask.h"
-#include "actor/turn/park.h"
 #include "actor/system/thread_handoff.h"
+#include "actor/turn/park.h"
 #include "actor/turn/turn.h"
-#include "base/assert.h"
+#include "durable/actor.h"
 #include "durable/alarm.h"
+#include "durable/changed.h"
+#include "durable/commit.h"
+#include "durable/drive.h"
 #include "durable/events.h"
-#include "durable/retry_backoff.h"
+#include "durable/pressure.h"
 #include "durable/queue.h"
+#include "durable/retry_backoff.h"
+#include "durable/state.h"
+#include "durable/why.h"
+#include "sleep/sleep.h"
+#include "store/store.h"
 
 static const tr_next same = {TR_NEXT_SAME};
 

@@ -8,6 +8,9 @@
 #include "actor/turn/park.h"
 #include "base/assert.h"
 #include "durable/actor.h"
+#include "durable/commit.h"
+#include "durable/turn.h"
+#include "sleep/sleep.h"
 
 /* The durable actor of a turn of a message; ends the turn when there is none. */
 static struct durable_actor *need(tr_self *self, const char *verb)

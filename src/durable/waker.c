@@ -4,8 +4,9 @@
 #include <string.h>
 
 #include "actor/life/pooled.h"
-#include "durable/clock.h"
 #include "durable/queue.h"
+#include "durable/state.h"
+#include "store/store.h"
 
 enum {
     WAKER_PAGE = 64 /* keys that one turn looks at; if as many wait for room, it pauses */

@@ -2,12 +2,17 @@
 /**
  * Why a durable actor is not asleep, or not gone: tr_actor_why.
  */
-#include "actor/verbs/why.h"
+#include "durable/why.h"
 
 #include <stdio.h>
 
 #include "actor/cell/view.h"
+#include "actor/verbs/why.h"
 #include "durable/actor.h"
+#include "durable/work.h"
+#include "sleep/sleep.h"
+#include "sleep/wake_locks.h"
+#include "sleep/why.h"
 
 static void add_wake_lock(tr_why_report *report, const struct durable_actor *actor,
                           const struct wake_lock *wake_lock)

@@ -8,9 +8,12 @@
  * without a handler, mail that was dropped because the mailbox was full, an owed reply whose ask has timed out.
  * While there is work, a timer therefore looks again: in the grace that is the machine's own tick, before it is look_ns.
  */
-#include "durable/actor.h"
+#include "durable/work.h"
 
 #include "actor/ask/ask.h"
+#include "durable/actor.h"
+#include "durable/drive.h"
+#include "sleep/sleep.h"
 
 static const struct envelope *ring_first(const struct envelope *last)
 {

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "pool/local_places.h"
+#include "pool/local_directory.h"
 
 #include <string.h>
+
+#include "actor/cell/system.h"
+#include "actor/mail/group_address.h"
+#include "pool/place_ring.h"
 
 /* Names of actors, each after a '/'. */
 static tr_status path_check(const char *path)

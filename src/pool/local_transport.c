@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "pool/local_places.h"
+#include "pool/local_transport.h"
 
+#include "actor/cell/system.h"
 #include "actor/mail/mail.h"
 #include "base/assert.h"
 #include "wire/type.h"

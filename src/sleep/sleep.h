@@ -241,13 +241,4 @@ uint32_t tr__sleep_blocks_next(const struct sleep_machine *machine);
 /** What becomes of a request that arrives now. */
 enum sleep_door tr__sleep_door(const struct sleep_machine *machine);
 
-/**
- * Writes on one line why the actor is not asleep, or not gone, and who holds it; cut to `size`.
- * With HOLDERS_TEXT_SIZE nothing is cut. Returns the length in `text`.
- */
-size_t tr__sleep_why(const struct sleep_machine *machine, tr_time now, char *text, size_t size);
-
-const char *tr__sleep_state_name(enum sleep_state state);
-const char *tr__sleep_step_name(enum sleep_step step);
-
 #endif

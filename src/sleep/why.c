@@ -2,46 +2,13 @@
 /**
  * Questions to the sleep machine: the two predicates, the door, and why.
  */
-#include "sleep/sleep.h"
-
-#include "base/assert.h"
+#include "sleep/why.h"
 
 #include <stdio.h>
 
-static uint32_t blocks_finalize(enum sleep_reason reason)
-{
-    return reason == SLEEP_REASON_DESTROY ? counters_block_destroy : counters_block_sleep;
-}
-
-enum sleep_counter tr__sleep_can_arm(const struct sleep_machine *machine)
-{
-    if (machine->state != SLEEP_STARTED)
-        return COUNTER_NOT_READY;
-    return counters_first(machine->wake_locks.raised & counters_block_idle);
-}
-
-bool tr__sleep_can_finalize(const struct sleep_machine *machine, enum sleep_reason reason)
-{
-    return (machine->wake_locks.raised & blocks_finalize(reason)) == 0;
-}
-
-enum sleep_door tr__sleep_door(const struct sleep_machine *machine)
-{
-    switch (machine->state) {
-    case SLEEP_LOADING:
-        return SLEEP_DOOR_HOLD;
-    case SLEEP_STARTED:
-    case SLEEP_GRACE:
-        return SLEEP_DOOR_SERVE;
-    case SLEEP_DESTROY_GRACE:
-    case SLEEP_DESTROYING:
-        return SLEEP_DOOR_REFUSE;
-    case SLEEP_FINALIZE:
-    case SLEEP_TERMINATED:
-        break;
-    }
-    return SLEEP_DOOR_NEXT;
-}
+#include "base/assert.h"
+#include "sleep/sleep.h"
+#include "sleep/wake_locks.h"
 
 const char *tr__sleep_state_name(enum sleep_state state)
 {
@@ -100,24 +67,6 @@ static const char *waits_for(const struct sleep_machine *machine)
     return machine->outcome == SLEEP_ENDED_DESTROYED ? "nothing: destroyed"
            : machine->outcome == SLEEP_ENDED_CRASHED ? "nothing: crashed"
                                                      : "nothing: asleep";
-}
-
-uint32_t tr__sleep_blocks_next(const struct sleep_machine *machine)
-{
-    switch (machine->state) {
-    case SLEEP_STARTED:
-        return counters_block_idle;
-    case SLEEP_GRACE:
-        return counters_block_sleep;
-    case SLEEP_DESTROY_GRACE:
-        return counters_block_destroy;
-    case SLEEP_LOADING:
-    case SLEEP_FINALIZE:
-    case SLEEP_DESTROYING:
-    case SLEEP_TERMINATED:
-        break;
-    }
-    return 0;
 }
 
 static size_t cut(int written, size_t size)

@@ -5,7 +5,7 @@
 #ifndef TROUPE_TESTS_SUPPORT_SLEEPERS_H
 #define TROUPE_TESTS_SUPPORT_SLEEPERS_H
 
-#include "sleep/sleep.h"
+#include "sleep/why.h"
 
 #include "support/test.h"
 

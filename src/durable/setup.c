@@ -1,15 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * How a generation begins: its state is read, and brought to the version of the code.
+ * How a generation begins: it enters the store and loads its state, alarms and queues. And what is freed when it ends.
  */
+#include "durable/setup.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "actor/life/extra.h"
 #include "durable/alarm.h"
+#include "durable/changed.h"
+#include "durable/commit.h"
+#include "durable/event_load.h"
 #include "durable/events.h"
+#include "durable/overlay.h"
+#include "durable/pressure.h"
 #include "durable/queue.h"
 #include "durable/shapes.h"
+#include "durable/sql.h"
+#include "durable/state.h"
+#include "durable/turn.h"
+#include "durable/work.h"
+#include "sleep/authority.h"
+#include "sleep/sleep.h"
+#include "store/store.h"
 #include "wire/shape.h"
 
 static struct durable_actor *actor_new(struct worker *worker, struct cell *cell,
@@ -92,129 +106,6 @@ void tr__durable_drop(struct worker *worker, struct durable_actor *actor)
 }
 
 /* ---- The state. ---- */
-
-void tr__state_block_free(struct worker *worker, struct state_block *block)
-{
-    tr_message_free(block->type, block->data);
-    source_resize(&worker->source, (void *)(uintptr_t)block->tail.bytes.data, 0);
-    *block = (struct state_block){.data = NULL};
-}
-
-static bool is_inside(const struct state_block *block, const void *memory)
-{
-    return block->data && (uintptr_t)memory - (uintptr_t)block->data < block->data_size;
-}
-
-bool tr__durable_has_loaded(const struct durable *durable, const void *memory)
-{
-    const struct durable_actor *actor = (const struct durable_actor *)(const void *)durable;
-    return is_inside(&actor->block, memory) ||
-           (actor->events && is_inside(&actor->events->block, memory));
-}
-
-/* The fields that the code does not know are in bytes that are gone soon. */
-static tr_status tail_keep(struct worker *worker, struct state_block *block,
-                           const struct tail *tail)
-{
-    void *bytes = source_resize(&worker->source, NULL, tail->bytes.size);
-    if (!bytes)
-        return TR_NO_MEMORY;
-    memcpy(bytes, tail->bytes.data, tail->bytes.size);
-    block->tail = (struct tail){.bytes = {bytes, tail->bytes.size}, .count = tail->count};
-    return TR_OK;
-}
-
-/*
- * Reads the bytes into block->data, as block->type. Fields at the end that the type does not have are kept, unless they
- * are to be migrated, or are in messages inside: nothing could store those again.
- */
-static tr_status block_read(tr_self *self, const struct durable_actor *actor, tr_bytes bytes,
-                            bool is_migrated, struct state_block *block, tr_wire_error *error)
-{
-    struct tail tail;
-    uint64_t hash;
-    bool is_longer;
-    tr_bytes document = tr__shape_front_read(bytes, &hash);
-    tr_status status =
-        tr__shape_check(actor->kind, block->type, hash, tr_path(self), &is_longer, error->text);
-    if (status != TR_OK)
-        return status;
-    status = tr__unpack_tail(block->type, document, &block->data, &tail, error);
-    if (status != TR_OK)
-        return status;
-    block->data_size = tail.message_size;
-    bool is_known = hash != 0;
-    if (is_known && (tail.is_nested || (is_migrated && tail.count))) {
-        snprintf(error->text,
-                 sizeof error->text,
-                 is_migrated ? "it has fields that its migration does not know"
-                             : "messages inside have fields that the code does not know");
-        tr__shape_log(actor->kind, block->type, hash, tr_path(self));
-        return is_migrated ? TR_WRONG_SHAPE : TR_STALE;
-    }
-    if (is_migrated)
-        return TR_OK;
-    block->has_shape = is_longer || tail.count;
-    block->shape = hash;
-    return tail.count ? tail_keep(self->worker, block, &tail) : TR_OK;
-}
-
-/* What a migration has made becomes what comes after it expects. */
-static tr_status block_convert(tr_self *self, const struct durable_actor *actor,
-                               const tr_type *made_type, const void **made, const tr_type *wanted,
-                               struct state_block *block, tr_wire_error *error)
-{
-    void *converted;
-    size_t size;
-    if (tr_type_is_equal(made_type, wanted))
-        return TR_OK;
-    tr_status status = tr__shape_convert(
-        self->worker, actor->kind->host, made_type, *made, wanted, &converted, &size, error);
-    if (status != TR_OK)
-        return status;
-    tr_message_free(block->type, block->data); /* all that it points to was copied */
-    block->type = wanted;
-    block->data = converted;
-    block->data_size = size;
-    *made = converted;
-    return TR_OK;
-}
-
-/*
- * From the bytes of a version to the state of this one. What a migration makes is the application's
- * memory; the block of what was read last is the actor's, for as long as its generation.
- */
-tr_status tr__durable_state_read(tr_self *self, const struct durable_actor *actor,
-                                 uint32_t stored_version, tr_bytes bytes, void *state,
-                                 struct state_block *block, tr_wire_error *error)
-{
-    const struct durable_kind *kind = actor->kind;
-    const tr_migration *const *migrations = kind->declared->options.migrations;
-    *error = (tr_wire_error){.status = TR_OK};
-    uint32_t version = tr__migration_readable(migrations, stored_version, kind->version);
-    const tr_migration *step = tr__migration_from(migrations, version);
-    block->type = step ? step->from_type : kind->declared->state;
-    block->size = bytes.size;
-    tr_status status = block_read(self, actor, bytes, step != NULL, block, error);
-    const void *from = block->data;
-    while (step && status == TR_OK) {
-        void *to = tr_alloc(self, step->to_type->size);
-        status = step->call(self, from, to);
-        if (status != TR_OK) {
-            snprintf(error->text, sizeof error->text, "its migration from %u failed", step->from);
-            return status;
-        }
-        from = to;
-        const tr_type *made_type = step->to_type;
-        version = tr__migration_readable(migrations, version + 1, kind->version);
-        step = tr__migration_from(migrations, version);
-        const tr_type *wanted = step ? step->from_type : kind->declared->state;
-        status = block_convert(self, actor, made_type, &from, wanted, block, error);
-    }
-    if (status == TR_OK)
-        memcpy(state, from, kind->declared->state->size);
-    return status;
-}
 
 /*
  * What is stored now, to be compared with: if it was packed by this code, as it is; else what this code makes of it, so
