@@ -82,32 +82,32 @@ struct durable_actor {
     struct list takers;                  /* of struct durable_frame: turns that wait on a queue */
     uint64_t run_queues[RUN_QUEUES_MAX]; /* hashes of those that the run handler takes from */
     uint32_t run_queue_count;
-    bool takes_any;         /* there are more of them */
-    bool has_run;           /* the run handler has returned, and was not told to */
-    bool has_queue_moved;   /* something was pushed or removed in this generation */
-    uint64_t queue_last;    /* id of the item that was pushed last */
-    uint64_t queue_put_by;  /* ids up to this one are used, or will be by this generation */
-    tr_time alarm_ns;       /* the earliest that the commit that runs has set, else TR_NEVER */
-    uint64_t alarm_last;    /* id of the alarm that was set last */
-    uint64_t commit_last;   /* number of the last commit submitted */
-    tr_status broken;       /* something could not be stored: it is to begin anew */
-    bool is_new;            /* nothing is stored of it */
-    bool is_creating;       /* its first start is not over */
-    bool is_half;           /* that is what the store has of it: STATE_HALF */
-    bool is_asked;          /* to sleep, to make room */
-    bool has_served;        /* it has had a turn in this life, besides its first hooks */
-    bool is_destroy_wanted; /* by the commit that runs */
-    bool is_doomed;         /* a commit with the mark that it is to be destroyed was submitted */
-    bool has_remains;       /* what the store has of it is a generation's that was destroyed */
-    bool is_erased;         /* the removal of all that is stored was submitted, or tried: */
-    tr_status erased;       /* what became of that */
-    bool is_told;           /* a message to drive the machine is on its way */
-    bool is_aborted;        /* the soft signal was given */
-    bool is_deadline_over;  /* the hard one was */
-    bool is_stored_awaited; /* the machine waits for the last commit */
-    bool has_dirt;          /* of TR_SAVE_INTERVAL and TR_SAVE_ON_DEMAND: see `finished` */
-    uint32_t barriers;      /* turns that run or wait and let no hook begin */
-    struct tr_self *hook;   /* the turn of on_sleep or on_destroy while it waits for others */
+    bool takes_any;          /* there are more of them */
+    bool has_run;            /* the run handler has returned, and was not told to */
+    bool has_queue_moved;    /* something was pushed or removed in this generation */
+    uint64_t queue_last;     /* id of the item that was pushed last */
+    uint64_t queue_reserved; /* ids up to this one are used, or will be by this generation */
+    tr_time alarm_ns;        /* the earliest that the commit that runs has set, else TR_NEVER */
+    uint64_t alarm_last;     /* id of the alarm that was set last */
+    uint64_t commit_last;    /* number of the last commit submitted */
+    tr_status broken;        /* something could not be stored: it is to begin anew */
+    bool is_new;             /* nothing is stored of it */
+    bool is_creating;        /* its first start is not over */
+    bool is_half;            /* that is what the store has of it: STATE_HALF */
+    bool is_evicted;         /* to sleep, to make room */
+    bool has_served;         /* it has had a turn in this life, besides its first hooks */
+    bool is_destroy_wanted;  /* by the commit that runs */
+    bool is_doomed;          /* a commit with the mark that it is to be destroyed was submitted */
+    bool has_remains;        /* what the store has of it is a generation's that was destroyed */
+    bool is_erased;          /* the removal of all that is stored was submitted, or tried: */
+    tr_status erased;        /* what became of that */
+    bool is_drive_posted;    /* a message to drive the machine is on its way */
+    bool is_aborted;         /* the soft signal was given */
+    bool is_deadline_over;   /* the hard one was */
+    bool is_stored_awaited;  /* the machine waits for the last commit */
+    bool is_dirty;           /* of TR_SAVE_INTERVAL and TR_SAVE_ON_DEMAND: see `finished` */
+    uint32_t barriers;       /* turns that run or wait and let no hook begin */
+    struct tr_self *hook;    /* the turn of on_sleep or on_destroy while it waits for others */
     struct wake_lock work[WORK_COUNT];
     tr_time start_ns; /* when its set-up began */
     tr_time save_ns;
@@ -116,19 +116,19 @@ struct durable_actor {
     uint64_t hold_last;
     unsigned char *stored; /* the state as it was submitted last */
     size_t stored_size;
-    size_t stored_room;
-    /* With has_dirt: what the commits that have ended since then have left, for when the one that runs fails. */
+    size_t stored_capacity;
+    /* With is_dirty: what the commits that have ended since then have left, for when the one that runs fails. */
     struct finished {
         unsigned char *state;
         size_t size;
-        size_t room;
+        size_t capacity;
         struct store_batch_mark batch; /* what of `batch` is theirs */
         tr_time alarm_ns;              /* as alarm_ns, of them */
         uint64_t event;                /* the last of their events */
     } finished;
     unsigned char *shown; /* the state as tr_state_changed knows it, NULL: no handler for it */
     size_t shown_size;
-    size_t shown_room;
+    size_t shown_capacity;
     struct state_block block;
     struct event_log *events; /* NULL: its kind has none; see durable/events.h */
     size_t weight;            /* its memory, as its context has counted it */

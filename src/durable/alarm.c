@@ -27,14 +27,14 @@ static unsigned char *message_of(struct alarm *alarm)
     return (unsigned char *)alarm->name + alarm->name_size;
 }
 
-static struct alarm *alarm_new(struct worker *worker, const char *name, const tr_handler *row,
+static struct alarm *alarm_new(struct worker *worker, const char *name, const tr_handler *handler,
                                const void *bytes, size_t size)
 {
     size_t name_size = strlen(name) + 1;
     struct alarm *alarm = source_resize(&worker->source, NULL, sizeof *alarm + name_size + size);
     if (!alarm)
         return NULL;
-    *alarm = (struct alarm){.row = row, .name_size = name_size, .bytes_size = size};
+    *alarm = (struct alarm){.handler = handler, .name_size = name_size, .bytes_size = size};
     list_init(&alarm->link);
     memcpy(alarm->name, name, name_size);
     if (bytes && size)
@@ -58,14 +58,14 @@ static struct alarm *find(const struct durable_actor *actor, const char *name)
     return NULL;
 }
 
-/* The row of the application for a message of that name. */
-static const tr_handler *row_of(const struct durable_actor *actor, const char *type)
+/* The handler of the application for a message of that name. */
+static const tr_handler *handler_of(const struct durable_actor *actor, const char *type)
 {
     const tr_behavior *behavior = actor->kind->declared->behavior;
     for (size_t i = 0; i < behavior->handler_count; i++) {
-        const tr_handler *row = &behavior->handlers[i];
-        if (row->type && strcmp(row->type->name, type) == 0)
-            return row;
+        const tr_handler *handler = &behavior->handlers[i];
+        if (handler->type && strcmp(handler->type->name, type) == 0)
+            return handler;
     }
     return NULL;
 }
@@ -81,10 +81,10 @@ static tr_status store(struct durable_actor *actor, struct alarm *alarm)
     if (actor->is_doomed)
         return TR_OK; /* it would wake the key again */
     struct store_batch *batch = tr__commit_batch(actor);
-    const char *type = alarm->row->type->name;
+    const char *type = alarm->handler->type->name;
     size_t type_size = strlen(type) + 1;
-    size_t room = ALARM_PLAN_AT + ALARM_BYTES_MAX + type_size + alarm->bytes_size;
-    unsigned char *bytes = batch ? tr__store_batch_alloc(batch, room) : NULL;
+    size_t capacity = ALARM_PLAN_AT + ALARM_BYTES_MAX + type_size + alarm->bytes_size;
+    unsigned char *bytes = batch ? tr__store_batch_alloc(batch, capacity) : NULL;
     if (!bytes)
         return TR_NO_MEMORY;
     size_t plan = tr__alarm_plan_write(&alarm->plan, bytes + ALARM_PLAN_AT);
@@ -163,7 +163,7 @@ static tr_status parse(struct loading *loading, const struct store_row *row)
     size_t type_size = strnlen(type, left) + 1;
     if (type_size > left)
         return TR_STORE_CORRUPT;
-    const tr_handler *handler = row_of(loading->actor, type);
+    const tr_handler *handler = handler_of(loading->actor, type);
     if (!handler) {
         left_alone(loading, row, type, "a message for which there is no handler");
         return TR_OK;
@@ -278,7 +278,7 @@ static void tell_given_up(struct worker *worker, struct durable_actor *actor,
             failures);
     struct tr_alarm_given_up message = {
         .name = alarm->name, .id = mark.id, .occurrence = mark.occurrence, .failures = failures};
-    if (row_of(actor, tr_type_tr_alarm_given_up.name))
+    if (handler_of(actor, tr_type_tr_alarm_given_up.name))
         tell_later(worker, actor->durable.cell, &message);
 }
 
@@ -335,8 +335,9 @@ static tr_next fire(tr_self *self, struct tr_self *verb, void *state, struct dur
     void *message;
     tr_wire_error error;
     tr_status status;
-    const tr_handler *row = alarm->row;
-    frame->kept = alarm_new(self->worker, alarm->name, row, message_of(alarm), alarm->bytes_size);
+    const tr_handler *handler = alarm->handler;
+    frame->kept =
+        alarm_new(self->worker, alarm->name, handler, message_of(alarm), alarm->bytes_size);
     if (!frame->kept)
         return tr_fail(self, TR_NO_MEMORY, "no memory for the alarm %s", alarm->name);
     const char *name = frame->alarm;
@@ -353,12 +354,12 @@ static tr_next fire(tr_self *self, struct tr_self *verb, void *state, struct dur
     }
     /* Of the copy: the alarm itself may be gone by now. */
     const tr_bytes bytes = {message_of(frame->kept), frame->kept->bytes_size};
-    status = tr_unpack(row->type, bytes, &message, &error);
+    status = tr_unpack(handler->type, bytes, &message, &error);
     if (status != TR_OK)
         return tr_fail(self, status, "the message of the alarm %s: %s", name, error.text);
     frame->message = message;
-    frame->message_type = row->type;
-    tr_next next = tr__durable_user(self, verb, row, state, message);
+    frame->message_type = handler->type;
+    tr_next next = tr__durable_user(self, verb, handler, state, message);
     next = tr__durable_changed(self, verb, actor, next);
     if (next.code == TR_NEXT_FAILED || self->is_cancelled)
         return next;
@@ -443,10 +444,10 @@ static tr_status set(tr_self *self, struct durable_actor *actor, const tr_alarm 
                      const tr_type *type, const void *message)
 {
     struct worker *worker = self->worker;
-    const tr_handler *row = row_of(actor, type->name);
+    const tr_handler *handler = handler_of(actor, type->name);
     struct alarm_plan plan;
     tr_wire_error error;
-    if (!row)
+    if (!handler)
         return TR_NOT_SUPPORTED;
     struct alarm *old = find(actor, asked->name);
     size_t count = 0;
@@ -467,7 +468,7 @@ static tr_status set(tr_self *self, struct durable_actor *actor, const tr_alarm 
         return error.status;
     if (size > TR_ALARM_BYTES_MAX - ALARM_BYTES_MAX - TR_NAME_MAX - ALARM_PLAN_AT)
         return TR_TOO_LARGE;
-    struct alarm *alarm = alarm_new(worker, asked->name, row, NULL, size);
+    struct alarm *alarm = alarm_new(worker, asked->name, handler, NULL, size);
     if (!alarm)
         return TR_NO_MEMORY;
     (void)tr_pack(type, message, message_of(alarm), size, &error);

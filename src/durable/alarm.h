@@ -21,10 +21,10 @@ enum { ALARM_PLAN_AT = 2 };
 struct alarm {
     struct list link; /* of its actor */
     struct alarm_plan plan;
-    const tr_handler *row; /* of the application, whose message it brings */
-    size_t name_size;      /* its NUL counted */
-    size_t bytes_size;     /* of the message, packed */
-    char name[];           /* then the message */
+    const tr_handler *handler; /* of the application, whose message it brings */
+    size_t name_size;          /* its NUL counted */
+    size_t bytes_size;         /* of the message, packed */
+    char name[];               /* then the message */
 };
 
 /** Reads all alarms of an actor; those that are due are told to it. TR_STORE_CORRUPT, TR_NO_MEMORY, ... */

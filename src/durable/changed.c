@@ -24,7 +24,7 @@ static size_t pack(struct worker *worker, struct durable_actor *actor)
 
 static bool shown_set(struct worker *worker, struct durable_actor *actor, size_t size)
 {
-    if (!tr__durable_state_keep(worker, actor, size, &actor->shown, &actor->shown_room))
+    if (!tr__durable_state_keep(worker, actor, size, &actor->shown, &actor->shown_capacity))
         return false;
     actor->shown_size = size;
     return true;
@@ -47,11 +47,11 @@ tr_next tr__durable_changed(struct tr_self *self, struct tr_self *verb, struct d
                             tr_next next)
 {
     static const struct tr_state_changed changed;
-    const tr_handler *row = actor->kind->changed;
-    if (!row || next.code == TR_NEXT_FAILED || self->is_cancelled ||
+    const tr_handler *handler = actor->kind->changed;
+    if (!handler || next.code == TR_NEXT_FAILED || self->is_cancelled ||
         !has_changed(self->worker, actor))
         return next;
-    tr_next last = tr__durable_user(self, verb, row, actor->durable.cell->state, &changed);
+    tr_next last = tr__durable_user(self, verb, handler, actor->durable.cell->state, &changed);
     if (last.code != TR_NEXT_SAME && last.code != TR_NEXT_UNHANDLED)
         next = last;
     if (next.code == TR_NEXT_FAILED || self->is_cancelled)
@@ -67,5 +67,5 @@ void tr__durable_show_drop(struct worker *worker, struct durable_actor *actor)
     source_resize(&worker->source, actor->shown, 0);
     actor->shown = NULL;
     actor->shown_size = 0;
-    actor->shown_room = 0;
+    actor->shown_capacity = 0;
 }

@@ -95,7 +95,7 @@ static bool tell_due(struct page *page, const struct store_due *due, int number,
     const struct durable_kind *kind = &page->clock->host->kinds[number];
     tr_time now_ns = tr_now(self);
     uint64_t ticket = tr__hints_ticket(self->worker, &due->place);
-    if (tr__hints_judge(hints, ticket, (size_t)number, is_again, now_ns) == HINT_SKIP)
+    if (tr__hints_decide(hints, ticket, (size_t)number, is_again, now_ns) == HINT_SKIP)
         return true;
     bool is_awake = tr__host_is_awake(self, kind, due->key);
     if (!is_awake && hints_is_full(hints, (size_t)number))

@@ -26,7 +26,7 @@
 static tr_status finish(struct worker *worker, struct durable_actor *actor, size_t size)
 {
     struct finished *finished = &actor->finished;
-    if (!tr__durable_state_keep(worker, actor, size, &finished->state, &finished->room))
+    if (!tr__durable_state_keep(worker, actor, size, &finished->state, &finished->capacity))
         return TR_NO_MEMORY;
     finished->size = size;
     finished->alarm_ns = actor->alarm_ns;
@@ -129,7 +129,7 @@ tr_status tr__commit_submit(struct worker *worker, struct durable_actor *actor)
     actor->commit_last++;
     tr__durable_sql_submitted(actor, actor->commit_last);
     actor->alarm_ns = TR_NEVER;
-    actor->has_dirt = false;
+    actor->is_dirty = false;
     actor->save_ns = TR_NEVER;
     actor->is_new = false;
     if (actor->events)
@@ -139,12 +139,12 @@ tr_status tr__commit_submit(struct worker *worker, struct durable_actor *actor)
 
 /* Adds the state to the batch, if it has changed or more is to be said of the actor. */
 static tr_status state_close(struct worker *worker, struct durable_actor *actor, size_t size,
-                             bool has_changed, bool is_told)
+                             bool has_changed, bool is_forced)
 {
     tr_status status = TR_OK;
     if (actor->events)
         return tr__events_close(worker, actor, true);
-    if (has_changed || is_told || actor->is_creating || actor->is_half)
+    if (has_changed || is_forced || actor->is_creating || actor->is_half)
         status = state_put(actor, (tr_bytes){host_context(actor->kind->host, worker)->bytes, size});
     if (status == TR_OK && has_changed && !tr__durable_state_is_stored(worker, actor, size))
         status = TR_NO_MEMORY;
@@ -179,15 +179,15 @@ static bool is_time(struct worker *worker, struct durable_actor *actor)
     case TR_SAVE_SYNC:
         return true;
     case TR_SAVE_INTERVAL:
-        if (!actor->has_dirt)
+        if (!actor->is_dirty)
             actor->save_ns = worker->loop.now_ns + actor->kind->interval_ns;
-        actor->has_dirt = true;
+        actor->is_dirty = true;
         tr__durable_arm(worker, actor);
         return false;
     case TR_SAVE_ON_DEMAND:
         break;
     }
-    actor->has_dirt = true;
+    actor->is_dirty = true;
     return false;
 }
 
@@ -235,12 +235,12 @@ tr_status tr__commit_end(struct worker *worker, struct durable_actor *actor, boo
         has_changed = size != actor->stored_size || memcmp(bytes, actor->stored, size) != 0;
     }
     /* Whether it is stored, even if it has not changed: what is stored of it says that it is new, or half made. */
-    bool is_told = must && (actor->is_new || actor->is_half);
+    bool is_forced = must && (actor->is_new || actor->is_half);
     bool has_tables = tr__durable_sql_has_changed(actor);
-    bool is_due = has_changed || has_tables || actor->batch || is_told;
-    bool had_dirt = actor->has_dirt;
+    bool is_due = has_changed || has_tables || actor->batch || is_forced;
+    bool was_dirty = actor->is_dirty;
     if (is_due && (must || is_time(worker, actor))) {
-        status = state_close(worker, actor, size, has_changed, is_told);
+        status = state_close(worker, actor, size, has_changed, is_forced);
         if (status == TR_OK && has_tables)
             status = tr__durable_sql_put(actor);
         return status == TR_OK ? commit_submit(worker, actor) : status;
@@ -248,11 +248,11 @@ tr_status tr__commit_end(struct worker *worker, struct durable_actor *actor, boo
     if (is_due) {
         status = finish(worker, actor, size);
     } else { /* What had changed, if anything, is again as it is stored. */
-        actor->has_dirt = false;
+        actor->is_dirty = false;
         actor->save_ns = TR_NEVER;
     }
     if (status != TR_OK) {
-        actor->has_dirt = had_dirt; /* what ended before is still there */
+        actor->is_dirty = was_dirty; /* what ended before is still there */
         return status;
     }
     struct list *last = list_last(&actor->commits);
@@ -288,7 +288,7 @@ void tr__commit_fail(struct worker *worker, struct durable_actor *actor, tr_stat
 {
     const struct finished *finished = &actor->finished;
     /* Of a first start that fails nothing is kept. */
-    if (!actor->has_dirt || actor->broken != TR_OK || actor->is_creating) {
+    if (!actor->is_dirty || actor->broken != TR_OK || actor->is_creating) {
         tr__commit_drop(worker, actor, reason);
         return;
     }

@@ -2,7 +2,7 @@
 /**
  * What the sleep machine says, done.
  *
- * Most steps can be done anywhere on the actor's worker. From STEP_NAME_HOLDERS on turns are cancelled and
+ * Most steps can be done anywhere on the actor's worker. From STEP_NAME_WAKE_LOCKS on turns are cancelled and
  * the actor ends, which no turn of it can do from its own stack: those wait for a message of the runtime,
  * which passes all barriers (tr__durable_nudge).
  */
@@ -81,8 +81,8 @@ void tr__durable_wake_timer(struct worker *worker, struct cell *cell)
 
 /* ---- The authority. ---- */
 
-void tr__durable_heed(struct worker *worker, struct durable_actor *actor,
-                      const struct authority_answer *answer)
+void tr__durable_take_answer(struct worker *worker, struct durable_actor *actor,
+                             const struct authority_answer *answer)
 {
     struct note_receipt receipt;
     if (answer->has_receipt)
@@ -106,8 +106,8 @@ static void send_intent(struct worker *worker, struct durable_actor *actor, stru
     tr_time now_ns = worker->loop.now_ns;
     if (tr__note_send(&actor->end, content, now_ns, &note) != TR_OK)
         return;
-    tr__authority_hear(&actor->authority, &note, now_ns, &answer);
-    tr__durable_heed(worker, actor, &answer);
+    tr__authority_receive(&actor->authority, &note, now_ns, &answer);
+    tr__durable_take_answer(worker, actor, &answer);
 }
 
 /* ---- Steps. ---- */
@@ -126,10 +126,10 @@ static void run_hook(struct worker *worker, struct durable_actor *actor, enum sl
 
 static void name_wake_locks(struct worker *worker, struct durable_actor *actor)
 {
-    char *text = source_resize(&worker->source, actor->warning, HOLDERS_TEXT_SIZE);
+    char *text = source_resize(&worker->source, actor->warning, WAKE_LOCKS_TEXT_SIZE);
     if (!text)
         return;
-    tr__sleep_why(&actor->machine, worker->loop.now_ns, text, HOLDERS_TEXT_SIZE);
+    tr__sleep_why(&actor->machine, worker->loop.now_ns, text, WAKE_LOCKS_TEXT_SIZE);
     actor->warning = text;
 }
 
@@ -253,7 +253,7 @@ static void perform_late(struct worker *worker, struct durable_actor *actor,
 {
     struct cell *cell = actor->durable.cell;
     switch (action->step) {
-    case STEP_NAME_HOLDERS:
+    case STEP_NAME_WAKE_LOCKS:
         name_wake_locks(worker, actor);
         break;
     case STEP_FIRE_DEADLINE:
@@ -308,7 +308,7 @@ static void perform_late(struct worker *worker, struct durable_actor *actor,
 static void perform(struct worker *worker, struct durable_actor *actor,
                     const struct sleep_action *action)
 {
-    if (action->step < STEP_NAME_HOLDERS)
+    if (action->step < STEP_NAME_WAKE_LOCKS)
         perform_early(worker, actor, action);
     else
         perform_late(worker, actor, action);
@@ -317,12 +317,12 @@ static void perform(struct worker *worker, struct durable_actor *actor,
 void tr__durable_nudge(struct worker *worker, struct durable_actor *actor)
 {
     static const struct tr_durable_driven driven;
-    if (actor->is_told)
+    if (actor->is_drive_posted)
         return;
-    actor->is_told = true;
+    actor->is_drive_posted = true;
     if (tr__durable_tell(worker, actor->durable.cell, &tr_type_tr_durable_driven, &driven) !=
         TR_OK) {
-        actor->is_told = false;
+        actor->is_drive_posted = false;
         actor->due_ns = worker->loop.now_ns + TR_MILLISECOND; /* without memory: a little later */
         tr__durable_arm(worker, actor);
     }
@@ -331,7 +331,7 @@ void tr__durable_nudge(struct worker *worker, struct durable_actor *actor)
 /* Whether what comes next cannot be done within a turn. Steps are taken in their order. */
 static bool is_grave_next(const struct sleep_machine *machine)
 {
-    static const uint32_t anywhere = (1u << STEP_NAME_HOLDERS) - 1;
+    static const uint32_t anywhere = (1u << STEP_NAME_WAKE_LOCKS) - 1;
     if (machine->agenda)
         return !(machine->agenda & anywhere);
     /* A grace that goes on asks for nothing: an actor that is told to stop looks again and again. */
@@ -393,7 +393,7 @@ void tr__durable_stop(struct worker *worker, struct cell *cell)
             &actor->machine, deadline_ns > now_ns ? deadline_ns - now_ns : 0, now_ns);
     }
     tr__authority_stop(&actor->authority, SLEEP_REASON_SLEEP, 0, now_ns, &answer);
-    tr__durable_heed(worker, actor, &answer);
+    tr__durable_take_answer(worker, actor, &answer);
     tr__durable_drive(worker, actor, false);
 }
 
@@ -417,7 +417,7 @@ void tr__durable_end(struct worker *worker, struct cell *cell, struct durable *d
     struct durable_host *host = actor->kind->host;
     enum run_wanted wanted = tr__run_wanted(actor);
     TR_ASSERT(list_is_empty(&actor->commits));
-    if (actor->has_dirt && atom32_load(&worker->system->is_stopping, ATOM_RELAXED))
+    if (actor->is_dirty && atom32_load(&worker->system->is_stopping, ATOM_RELAXED))
         tr__shutdown_unstored(worker, cell);
     list_remove(&actor->awake);
     host_context(host, worker)->awake_count--;

@@ -12,8 +12,8 @@ void tr__durable_drive(struct worker *worker, struct durable_actor *actor, bool 
 /** Tells the actor to drive itself, if nobody has. */
 void tr__durable_nudge(struct worker *worker, struct durable_actor *actor);
 /** A command of the authority, or what follows from an answer of it. */
-void tr__durable_heed(struct worker *worker, struct durable_actor *actor,
-                      const struct authority_answer *answer);
+void tr__durable_take_answer(struct worker *worker, struct durable_actor *actor,
+                             const struct authority_answer *answer);
 void tr__durable_stop(struct worker *worker, struct cell *cell);
 void tr__durable_leave(struct worker *worker, struct cell *cell);
 void tr__durable_skipped(struct worker *worker, struct cell *cell);

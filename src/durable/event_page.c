@@ -30,15 +30,15 @@ static bool on_row(void *context, const struct store_row *row)
     struct event_page *page = filling->page;
     struct record record = {.sequence = row->id, .size = row->bytes.size};
     size_t size = page->size + sizeof record + row->bytes.size;
-    if (size > page->room) {
-        size_t room = size < PAGE_BYTES ? PAGE_BYTES : size;
-        void *bytes = source_resize(&filling->worker->source, page->bytes, room);
+    if (size > page->capacity) {
+        size_t capacity = size < PAGE_BYTES ? PAGE_BYTES : size;
+        void *bytes = source_resize(&filling->worker->source, page->bytes, capacity);
         if (!bytes) {
             page->status = TR_NO_MEMORY;
             return false;
         }
         page->bytes = bytes;
-        page->room = room;
+        page->capacity = capacity;
     }
     memcpy(page->bytes + page->size, &record, sizeof record);
     if (row->bytes.size)

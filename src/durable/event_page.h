@@ -11,7 +11,7 @@
 struct event_page {
     unsigned char *bytes;
     size_t size;
-    size_t room;
+    size_t capacity;
     uint64_t next; /* the event at `at`; 0: none */
     size_t at;
     tr_status status;

@@ -112,16 +112,16 @@ static void tell(struct worker *worker, struct durable_actor *actor)
 {
     static const struct tr_durable_happened happened;
     struct event_log *log = actor->events;
-    if (log->is_told || log->is_hooking || (!log->is_flushing && list_is_empty(&log->ready)))
+    if (log->is_turn_posted || log->is_hooking || (!log->is_flushing && list_is_empty(&log->ready)))
         return;
     if (actor->machine.state == SLEEP_LOADING || is_over(actor) ||
         actor->durable.cell->life >= LIFE_STOPPING)
         return;
-    log->is_told = true;
+    log->is_turn_posted = true;
     if (tr__durable_tell(worker, actor->durable.cell, &tr_type_tr_durable_happened, &happened) ==
         TR_OK)
         return;
-    log->is_told = false;
+    log->is_turn_posted = false;
     tr__durable_break(worker, actor, TR_NO_MEMORY); /* they come when it has begun anew */
 }
 
@@ -195,7 +195,7 @@ tr_next tr__events_turn(tr_self *self, void *state, const void *message)
     (void)message;
     if (!log)
         return TR_SAME;
-    log->is_told = false;
+    log->is_turn_posted = false;
     /* One that begins anew is told when it has started. */
     if (actor->broken != TR_OK || actor->machine.state == SLEEP_LOADING || is_over(actor))
         return TR_SAME;

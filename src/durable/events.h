@@ -42,7 +42,7 @@ struct event_log {
     size_t held;                /* bytes of `items` */
     uint32_t hooks_waiting;     /* of `items`: with a hook, not submitted; */
     uint32_t hooks_sent;        /* and submitted */
-    bool is_told;               /* the message that calls hooks is on its way */
+    bool is_turn_posted;        /* the message that calls hooks is on its way */
     bool is_hooking;            /* a hook is being called, or waits */
     bool is_flushing;           /* what is to be stored later is to be stored now, for its hooks */
     bool has_first;             /* journal.first is known */

@@ -131,8 +131,8 @@ static void wait(struct hints *hints, struct worker *worker, struct hint *hint, 
     hint_free(hints, worker, LIST_OWNER(list_first(&kind->waiting), struct hint, link));
 }
 
-enum hint_verdict tr__hints_judge(const struct hints *hints, uint64_t ticket, size_t kind,
-                                  bool is_again, tr_time now_ns)
+enum hint_verdict tr__hints_decide(const struct hints *hints, uint64_t ticket, size_t kind,
+                                   bool is_again, tr_time now_ns)
 {
     const struct hint *hint = *place_of(hints, ticket);
     if (hint)

@@ -62,8 +62,8 @@ enum hint_verdict {
     HINT_SKIP, /* it was told, and is not to be told again yet */
 };
 /** Whether an alarm is to be told. `is_again`: it may have been before. */
-enum hint_verdict tr__hints_judge(const struct hints *hints, uint64_t ticket, size_t kind,
-                                  bool is_again, tr_time now_ns);
+enum hint_verdict tr__hints_decide(const struct hints *hints, uint64_t ticket, size_t kind,
+                                   bool is_again, tr_time now_ns);
 static inline bool hints_is_full(const struct hints *hints, size_t kind)
 {
     return hints->kinds[kind].waking_count >= HINTS_WAKING;

@@ -163,14 +163,14 @@ static tr_status wake(struct tr_system *system, const struct pooled_spawner *spa
     if (worker < 0)
         return TR_NO_MEMORY;
     struct arrival arrival = {kind, key};
-    const struct tr_durable_seat claim = {.kind = (uint64_t)(uintptr_t)kind, .key = key};
+    const struct tr_durable_identity identity = {.kind = (uint64_t)(uintptr_t)kind, .key = key};
     const struct pooled_place place = {
         .parent = kind->keeper, .path = path, .defer = defer, .context = &arrival};
     const tr_spawn_args args = {.size = sizeof args,
                                 .behavior = &kind->behavior,
                                 .worker = worker,
-                                .setup_type = &tr_type_tr_durable_seat,
-                                .setup = &claim};
+                                .setup_type = &tr_type_tr_durable_identity,
+                                .setup = &identity};
     return tr__pooled_spawn_at(system, spawner, &place, &args, ref_bits);
 }
 

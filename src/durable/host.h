@@ -28,8 +28,8 @@ struct worker_context {
     uint32_t awake_count;
     size_t awake_bytes; /* when the system has a limit of them */
     /* Of those, who was asked to sleep to make room. */
-    uint32_t asked_count;
-    size_t asked_bytes;
+    uint32_t evicted_count;
+    size_t evicted_bytes;
     /* Cells that wait to be set up until there is room, by door.ready; see durable/pressure.c. */
     struct stack_node *line_first;
     struct stack_node *line_last;
@@ -45,7 +45,7 @@ struct durable_kind {
     const tr_durable_kind *declared;
     struct durable_host *host;
     struct cell *keeper; /* /system/durable/<kind> */
-    tr_handler *rows;
+    tr_handler *handlers;
     /* Rows of the application, NULL: none. */
     const tr_handler *created;
     const tr_handler *awake;
@@ -85,7 +85,7 @@ struct durable_host {
 };
 
 /** What an actor is set up with. */
-TR_MESSAGE(tr_durable_seat, (u64, kind), (bytes, key));
+TR_MESSAGE(tr_durable_identity, (u64, kind), (bytes, key));
 /** Messages of the runtime to a durable actor. */
 TR_MESSAGE(tr_durable_begins);
 TR_MESSAGE(tr_durable_hooked, (u32, reason));

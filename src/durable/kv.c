@@ -117,16 +117,16 @@ struct pairs {
     tr_self *self;
     tr_kv *items;
     size_t count;
-    size_t room;
+    size_t capacity;
     bool is_out_of_memory;
 };
 
 static bool pairs_grow(struct pairs *pairs)
 {
-    if (pairs->count < pairs->room)
+    if (pairs->count < pairs->capacity)
         return true;
-    size_t room = pairs->room ? 2 * pairs->room : 16;
-    tr_kv *items = tr_try_scratch(pairs->self, room * sizeof *items);
+    size_t capacity = pairs->capacity ? 2 * pairs->capacity : 16;
+    tr_kv *items = tr_try_scratch(pairs->self, capacity * sizeof *items);
     if (!items) {
         pairs->is_out_of_memory = true;
         return false;
@@ -134,7 +134,7 @@ static bool pairs_grow(struct pairs *pairs)
     if (pairs->count)
         memcpy(items, pairs->items, pairs->count * sizeof *items);
     pairs->items = items;
-    pairs->room = room;
+    pairs->capacity = capacity;
     return true;
 }
 
@@ -175,10 +175,11 @@ static void pairs_add(struct pairs *pairs, const struct overlay *overlay)
 static struct pairs pairs_merge(tr_self *self, const struct pairs *stored,
                                 const struct overlay **sorted, size_t count, size_t max)
 {
-    struct pairs merged = {.self = self, .room = stored->count + count};
-    if (merged.room > max)
-        merged.room = max;
-    merged.items = tr_try_scratch(self, (merged.room ? merged.room : 1) * sizeof merged.items[0]);
+    struct pairs merged = {.self = self, .capacity = stored->count + count};
+    if (merged.capacity > max)
+        merged.capacity = max;
+    merged.items =
+        tr_try_scratch(self, (merged.capacity ? merged.capacity : 1) * sizeof merged.items[0]);
     merged.is_out_of_memory = !merged.items;
     size_t row = 0;
     size_t at = 0;

@@ -39,28 +39,28 @@ static uint64_t share(uint64_t limit, uint32_t workers)
 /* ---- The limits. ---- */
 
 /* Whether `more` are too many besides those that are awake. Those that were asked to sleep do not count. */
-static bool is_crowded(const struct worker *worker, const struct worker_context *context,
-                       uint32_t more)
+static bool is_over_limit(const struct worker *worker, const struct worker_context *context,
+                          uint32_t more)
 {
     const struct tr_system *system = worker->system;
     uint32_t workers = system_open_workers(system);
-    uint32_t count = context->awake_count + context->granted_count - context->asked_count + more;
+    uint32_t count = context->awake_count + context->granted_count - context->evicted_count + more;
     if (system->awake_max && count > share(system->awake_max, workers))
         return true;
     /* One that is too large by itself would fall asleep after each of its turns. */
     return system->awake_bytes_max && count > 1 &&
-           context->awake_bytes - context->asked_bytes > share(system->awake_bytes_max, workers);
+           context->awake_bytes - context->evicted_bytes > share(system->awake_bytes_max, workers);
 }
 
-static bool may_ask(const struct worker *worker, const struct worker_context *context)
+static bool may_evict(const struct worker *worker, const struct worker_context *context)
 {
     const struct tr_system *system = worker->system;
     uint32_t workers = system_open_workers(system);
-    if (system->awake_max && context->asked_count >= share(system->awake_max, workers) &&
-        context->asked_count >= LEAVING_MIN)
+    if (system->awake_max && context->evicted_count >= share(system->awake_max, workers) &&
+        context->evicted_count >= LEAVING_MIN)
         return false;
     return !system->awake_bytes_max ||
-           context->asked_bytes <= share(system->awake_bytes_max, workers);
+           context->evicted_bytes <= share(system->awake_bytes_max, workers);
 }
 
 /* Whether the caller that woke it is probably about to send to it: it has had no turn yet, and is young. */
@@ -69,41 +69,42 @@ static bool is_expected(const struct worker *worker, const struct durable_actor 
     return !actor->has_served && worker->loop.now_ns - actor->start_ns < TR_AWAKE_WAIT_NS;
 }
 
-static bool ask(struct worker *worker, struct worker_context *context, struct durable_actor *actor)
+static bool evict(struct worker *worker, struct worker_context *context,
+                  struct durable_actor *actor)
 {
     if (is_expected(worker, actor))
         return false;
     tr__work_look(worker, actor);
     if (!tr__sleep_evict(&actor->machine))
         return false;
-    TR_ASSERT(!actor->is_asked);
-    actor->is_asked = true;
-    context->asked_count++;
-    context->asked_bytes += actor->weight;
+    TR_ASSERT(!actor->is_evicted);
+    actor->is_evicted = true;
+    context->evicted_count++;
+    context->evicted_bytes += actor->weight;
     tr__durable_drive(worker, actor, false);
     return true;
 }
 
 /* Asks those to sleep that have been idle for longest, until `more` fit. Whether one was asked. */
-static bool make_room(struct worker *worker, struct worker_context *context, uint32_t more)
+static bool evict_idle(struct worker *worker, struct worker_context *context, uint32_t more)
 {
-    bool has_asked = false;
+    bool has_evicted = false;
     for (uint32_t i = 0; i < EVICT_MAX && i < context->awake_count; i++) {
-        if (!is_crowded(worker, context, more) || !may_ask(worker, context))
+        if (!is_over_limit(worker, context, more) || !may_evict(worker, context))
             break;
         /* It goes to the end of the list: who was asked, or cannot sleep, is not asked before the others. */
         struct list *link = list_first(&context->awake);
         list_remove(link);
         list_push_last(&context->awake, link);
-        has_asked |= ask(worker, context, LIST_OWNER(link, struct durable_actor, awake));
+        has_evicted |= evict(worker, context, LIST_OWNER(link, struct durable_actor, awake));
     }
-    return has_asked;
+    return has_evicted;
 }
 
 /* Whether one more may begin. */
 static bool may_begin(struct worker *worker, struct worker_context *context)
 {
-    return make_room(worker, context, 1) || !is_crowded(worker, context, 1);
+    return evict_idle(worker, context, 1) || !is_over_limit(worker, context, 1);
 }
 
 /* ---- The line. ---- */
@@ -194,7 +195,7 @@ void tr__pressure_serve(struct worker *worker, struct durable_host *host)
     while (context->line_first && (is_stopping(worker) || may_begin(worker, context)))
         line_grant(worker, context);
     if (!is_stopping(worker))
-        (void)make_room(worker, context, 0);
+        (void)evict_idle(worker, context, 0);
     context->is_serving = false;
 }
 
@@ -203,12 +204,12 @@ void tr__pressure_serve(struct worker *worker, struct durable_host *host)
 void tr__durable_unweigh(struct worker *worker, struct durable_actor *actor)
 {
     struct worker_context *context = host_context(actor->kind->host, worker);
-    if (actor->is_asked) {
-        context->asked_count--;
-        context->asked_bytes -= actor->weight;
+    if (actor->is_evicted) {
+        context->evicted_count--;
+        context->evicted_bytes -= actor->weight;
     }
     context->awake_bytes -= actor->weight;
-    actor->is_asked = false;
+    actor->is_evicted = false;
     actor->weight = 0;
 }
 
@@ -216,8 +217,9 @@ void tr__durable_unweigh(struct worker *worker, struct durable_actor *actor)
 static size_t weight_of(const struct durable_actor *actor)
 {
     size_t bytes = sizeof(struct cell) + sizeof(struct cell_extra) + sizeof *actor +
-                   actor->key_size + actor->stored_room + actor->finished.room + actor->shown_room +
-                   actor->block.size + tr__heap_bytes(actor->durable.cell->heap);
+                   actor->key_size + actor->stored_capacity + actor->finished.capacity +
+                   actor->shown_capacity + actor->block.size +
+                   tr__heap_bytes(actor->durable.cell->heap);
     if (actor->events) /* its state is that of a snapshot, and of what its heap has */
         bytes += sizeof *actor->events + actor->events->block.size + actor->events->held;
     if (actor->sql)
@@ -239,8 +241,8 @@ void tr__durable_weigh(struct worker *worker, struct durable_actor *actor)
     if (!worker->system->awake_bytes_max)
         return;
     size_t weight = weight_of(actor);
-    if (actor->is_asked)
-        context->asked_bytes += weight - actor->weight;
+    if (actor->is_evicted)
+        context->evicted_bytes += weight - actor->weight;
     context->awake_bytes += weight - actor->weight;
     actor->weight = weight;
 }

@@ -22,7 +22,7 @@
  * known when the queues are empty, ids are put by, many at a time: up to which is the id of an item without a message, in
  * a queue whose name nobody can use, since those of the application have no such byte in front.
  */
-static const char put_by[] = QUEUE_IDS;
+static const char reserved[] = QUEUE_IDS;
 enum { PUT_BY = 1000 };
 
 /* ---- Items. ---- */
@@ -71,9 +71,9 @@ static bool on_row(void *context, const struct store_row *row)
 {
     struct loading *loading = context;
     struct durable_actor *actor = loading->actor;
-    if (strcmp(row->name, put_by) == 0) {
-        if (row->id > actor->queue_put_by)
-            actor->queue_put_by = row->id;
+    if (strcmp(row->name, reserved) == 0) {
+        if (row->id > actor->queue_reserved)
+            actor->queue_reserved = row->id;
         return true;
     }
     const char *type = row->bytes.data;
@@ -114,8 +114,8 @@ tr_status tr__queues_load(struct worker *worker, struct durable_actor *actor)
                                             &loading);
     if (status == TR_NOT_FOUND)
         return TR_OK;
-    if (actor->queue_put_by > actor->queue_last)
-        actor->queue_last = actor->queue_put_by;
+    if (actor->queue_reserved > actor->queue_last)
+        actor->queue_last = actor->queue_reserved;
     return status == TR_OK ? loading.status : status;
 }
 
@@ -124,7 +124,7 @@ void tr__queues_drop(struct worker *worker, struct durable_actor *actor)
     LIST_EACH (link, &actor->queued)
         item_free(worker, LIST_OWNER(link, struct queue_item, link));
     actor->queue_last = 0;
-    actor->queue_put_by = 0;
+    actor->queue_reserved = 0;
 }
 
 void tr__queues_return(struct durable_actor *actor, const struct tr_self *self)
@@ -284,19 +284,19 @@ size_t tr_queue_count(const tr_self *self, const char *queue)
 }
 
 /* Puts more ids by, if those that were are used up. */
-static tr_status ids_put_by(struct durable_actor *actor)
+static tr_status ids_reserve(struct durable_actor *actor)
 {
-    if (actor->queue_last < actor->queue_put_by)
+    if (actor->queue_last < actor->queue_reserved)
         return TR_OK;
     uint64_t more = actor->queue_last + PUT_BY;
     struct store_batch *batch = tr__commit_batch(actor);
     tr_status status = batch ? TR_OK : TR_NO_MEMORY;
-    if (status == TR_OK && actor->queue_put_by)
-        status = tr__store_queue_remove(batch, put_by, actor->queue_put_by);
+    if (status == TR_OK && actor->queue_reserved)
+        status = tr__store_queue_remove(batch, reserved, actor->queue_reserved);
     if (status == TR_OK)
-        status = tr__store_queue_push(batch, put_by, more, (tr_bytes){"", 0});
+        status = tr__store_queue_push(batch, reserved, more, (tr_bytes){"", 0});
     if (status == TR_OK)
-        actor->queue_put_by = more;
+        actor->queue_reserved = more;
     return status;
 }
 
@@ -310,7 +310,7 @@ static tr_status push(struct worker *worker, struct durable_actor *actor, const 
     size_t type_size = strlen(type->name) + 1;
     if (size + type_size > TR_QUEUE_ITEM_MAX)
         return TR_TOO_LARGE;
-    tr_status status = ids_put_by(actor);
+    tr_status status = ids_reserve(actor);
     if (status != TR_OK)
         return status;
     struct queue_item *item = item_new(worker, queue, type->name, actor->queue_last + 1, size);
@@ -340,7 +340,7 @@ tr_status tr_self_try_queue_push(tr_self *self, const char *queue, const tr_type
 {
     TURN_VERB(self);
     struct durable_actor *actor = self ? durable_of(self) : NULL;
-    if (!self || !queue || !*queue || *queue == put_by[0] || !type || !message)
+    if (!self || !queue || !*queue || *queue == reserved[0] || !type || !message)
         return TR_INVALID_ARGUMENT;
     if (!actor)
         return TR_NOT_SUPPORTED;
@@ -371,7 +371,7 @@ tr_next tr__durable_run(tr_self *self, void *state, const void *message)
     TURN_VERB(self);
     static const struct tr_run run;
     struct durable_actor *actor = durable_of(self);
-    const tr_handler *row = actor->kind->run;
+    const tr_handler *handler = actor->kind->run;
     (void)message;
     if (actor->broken != TR_OK || actor->machine.state > SLEEP_STARTED)
         return tr__durable_skip(self);
@@ -380,7 +380,7 @@ tr_next tr__durable_run(tr_self *self, void *state, const void *message)
     self->frame->is_run = true;
     (void)!tr__sleep_raise(
         &actor->machine, &self->frame->wake_lock, COUNTER_RUN, self->worker->loop.now_ns);
-    tr_next next = tr__durable_user(self, verb_turn, row, state, &run);
+    tr_next next = tr__durable_user(self, verb_turn, handler, state, &run);
     next = tr__durable_changed(self, verb_turn, actor, next);
     next = tr__frame_done(self, actor, next, false);
     actor->has_run = next.code != TR_NEXT_FAILED && !actor->is_aborted && !self->is_cancelled;

@@ -47,7 +47,7 @@ static void forget(struct durable_host *host, struct backoff *backoff)
 static struct backoff *make(struct durable_host *host, const struct durable_kind *kind,
                             tr_bytes key)
 {
-    if (atom32_load(&host->backoff_count, ATOM_RELAXED) >= LULLS_MAX)
+    if (atom32_load(&host->backoff_count, ATOM_RELAXED) >= BACKOFFS_MAX)
         return NULL;
     struct backoff *backoff =
         source_resize(&host->system->source, NULL, sizeof *backoff + key.size);

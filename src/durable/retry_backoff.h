@@ -18,10 +18,10 @@
 
 #include "durable/host.h"
 
-enum { LULLS_MAX = 4096 }; /* keys of which it is known; the next one begins at once */
+enum { BACKOFFS_MAX = 4096 }; /* keys of which it is known; the next one begins at once */
 
-#define LULL_RETRY_NS (100 * TR_MILLISECOND)
-#define LULL_RETRY_MAX_NS (30 * TR_SECOND)
+#define BACKOFF_RETRY_NS (100 * TR_MILLISECOND)
+#define BACKOFF_RETRY_MAX_NS (30 * TR_SECOND)
 
 /** This generation has failed for good. On its worker. */
 void tr__backoff_begin(struct worker *worker, const struct durable_actor *actor);

@@ -83,21 +83,21 @@ void tr__durable_drop(struct worker *worker, struct durable_actor *actor)
     source_resize(source, actor->stored, 0);
     actor->stored = NULL;
     actor->stored_size = 0;
-    actor->stored_room = 0;
+    actor->stored_capacity = 0;
     source_resize(source, actor->finished.state, 0);
     actor->finished = (struct finished){.state = NULL};
     tr__durable_show_drop(worker, actor);
     source_resize(source, actor->warning, 0);
     actor->warning = NULL;
     actor->broken = TR_OK;
-    actor->has_dirt = false;
+    actor->is_dirty = false;
     actor->is_creating = false;
     actor->is_half = false;
     actor->is_doomed = false;
     actor->has_remains = false;
     actor->is_erased = false;
     actor->erased = TR_OK;
-    actor->is_told = false;
+    actor->is_drive_posted = false;
     actor->is_aborted = false;
     actor->is_deadline_over = false;
     actor->is_stored_awaited = false;
@@ -130,7 +130,7 @@ static bool stored_keep(struct worker *worker, struct durable_actor *actor,
         return false;
     memcpy(actor->stored, document.data, document.size);
     actor->stored_size = document.size;
-    actor->stored_room = document.size;
+    actor->stored_capacity = document.size;
     return true;
 }
 
@@ -240,14 +240,14 @@ static void machine_init(struct worker *worker, struct durable_actor *actor)
 
 tr_next tr__durable_setup(tr_self *self, void *state, const void *message)
 {
-    const struct tr_durable_seat *claim = message;
-    struct durable_kind *kind = (struct durable_kind *)(uintptr_t)claim->kind;
+    const struct tr_durable_identity *identity = message;
+    struct durable_kind *kind = (struct durable_kind *)(uintptr_t)identity->kind;
     struct worker *worker = self->worker;
     struct durable_actor *actor = durable_of(self);
     if (actor)
         tr__durable_drop(worker, actor);
     else
-        actor = actor_new(worker, self->cell, kind, claim->key);
+        actor = actor_new(worker, self->cell, kind, identity->key);
     if (!actor)
         return tr_fail(self, TR_NO_MEMORY, "no memory for a durable actor");
     /* First: who begins anew is not to be asked to sleep by what is left of its last start. */

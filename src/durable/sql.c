@@ -65,24 +65,24 @@ struct rows {
     tr_self *self;
     tr_sql_value *values;
     size_t count; /* of values */
-    size_t room;
+    size_t capacity;
     size_t bytes; /* of all of them */
 };
 
 static bool rows_grow(struct rows *rows, size_t more)
 {
-    if (rows->count + more <= rows->room)
+    if (rows->count + more <= rows->capacity)
         return true;
-    size_t room = rows->room ? 2 * rows->room : 16;
-    while (room < rows->count + more)
-        room *= 2;
-    tr_sql_value *values = tr_try_scratch(rows->self, room * sizeof *values);
+    size_t capacity = rows->capacity ? 2 * rows->capacity : 16;
+    while (capacity < rows->count + more)
+        capacity *= 2;
+    tr_sql_value *values = tr_try_scratch(rows->self, capacity * sizeof *values);
     if (!values)
         return false;
     if (rows->count)
         memcpy(values, rows->values, rows->count * sizeof *values);
     rows->values = values;
-    rows->room = room;
+    rows->capacity = capacity;
     return true;
 }
 

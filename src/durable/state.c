@@ -66,14 +66,14 @@ tr_status tr__durable_state_copy(const struct durable_actor *actor, struct store
 }
 
 bool tr__durable_state_keep(struct worker *worker, const struct durable_actor *actor, size_t size,
-                            unsigned char **bytes, size_t *room)
+                            unsigned char **bytes, size_t *capacity)
 {
-    if (size > *room) {
+    if (size > *capacity) {
         void *grown = source_resize(&worker->source, *bytes, size);
         if (!grown)
             return false;
         *bytes = grown;
-        *room = size;
+        *capacity = size;
     }
     if (size)
         memcpy(*bytes, host_context(actor->kind->host, worker)->bytes, size);
@@ -82,7 +82,7 @@ bool tr__durable_state_keep(struct worker *worker, const struct durable_actor *a
 
 bool tr__durable_state_is_stored(struct worker *worker, struct durable_actor *actor, size_t size)
 {
-    if (!tr__durable_state_keep(worker, actor, size, &actor->stored, &actor->stored_room))
+    if (!tr__durable_state_keep(worker, actor, size, &actor->stored, &actor->stored_capacity))
         return false;
     actor->stored_size = size;
     return true;

@@ -48,7 +48,7 @@ TR_MUST_CHECK tr_status tr__durable_state_copy(const struct durable_actor *actor
  * if there is no memory.
  */
 TR_MUST_CHECK bool tr__durable_state_keep(struct worker *worker, const struct durable_actor *actor,
-                                          size_t size, unsigned char **bytes, size_t *room);
+                                          size_t size, unsigned char **bytes, size_t *capacity);
 /** What is packed there is what the store has of the state. False: no memory. */
 TR_MUST_CHECK bool tr__durable_state_is_stored(struct worker *worker, struct durable_actor *actor,
                                                size_t size);

@@ -148,21 +148,22 @@ tr_next tr__frame_done(struct tr_self *self, struct durable_actor *actor, tr_nex
 
 /* ---- Messages. ---- */
 
-tr_next tr__durable_user(struct tr_self *self, struct tr_self *verb, const tr_handler *row,
+tr_next tr__durable_user(struct tr_self *self, struct tr_self *verb, const tr_handler *handler,
                          void *state, const void *message)
 {
     if (verb)
         claim_go_out(self->claim, self);
-    tr_next next = row->call(self, state, message);
+    tr_next next = handler->call(self, state, message);
     if (verb)
         (void)verb_begin(self);
     return next;
 }
 
 /* The row of the application behind one of the kind's. */
-static const tr_handler *row_behind(const struct durable_actor *actor, const tr_handler *row)
+static const tr_handler *handler_behind(const struct durable_actor *actor,
+                                        const tr_handler *handler)
 {
-    return &actor->kind->declared->behavior->handlers[row - actor->kind->rows];
+    return &actor->kind->declared->behavior->handlers[handler - actor->kind->handlers];
 }
 
 /* This generation ends: what came too late for it is for the next one. */
@@ -183,14 +184,14 @@ tr_next tr__durable_call(tr_self *self, void *state, const void *message)
 {
     TURN_VERB(self);
     struct durable_actor *actor = durable_of(self);
-    const tr_handler *row = row_behind(actor, self->handler);
+    const tr_handler *handler = handler_behind(actor, self->handler);
     if (actor->broken != TR_OK)
         return not_stored(self, actor->broken);
     if (actor->machine.state >= SLEEP_FINALIZE && actor->machine.state != SLEEP_DESTROY_GRACE)
         return pass_on(self, actor);
     if (!tr__frame_begin(self, actor, self->envelope->type->name, false))
         return no_memory(self);
-    tr_next next = tr__durable_user(self, verb_turn, row, state, message);
+    tr_next next = tr__durable_user(self, verb_turn, handler, state, message);
     next = tr__durable_changed(self, verb_turn, actor, next);
     next = tr__frame_done(self, actor, next, false);
     tr__frame_end(self, actor);
@@ -304,7 +305,7 @@ static void hook_failed(struct tr_self *self, struct durable_actor *actor, enum 
 /* What earlier turns have left to be stored later is, whatever becomes of the hook. */
 static void hook_save(struct worker *worker, struct durable_actor *actor)
 {
-    if (!actor->has_dirt)
+    if (!actor->is_dirty)
         return;
     tr_status status = tr__commit_end(worker, actor, true);
     if (status != TR_OK)
@@ -320,7 +321,7 @@ tr_next tr__durable_hook(tr_self *self, void *state, const void *message)
     struct durable_actor *actor = durable_of(self);
     enum sleep_reason reason = (enum sleep_reason)hooked->reason;
     bool is_sleep = reason == SLEEP_REASON_SLEEP;
-    const tr_handler *row = is_sleep ? actor->kind->sleeping : actor->kind->destroying;
+    const tr_handler *handler = is_sleep ? actor->kind->sleeping : actor->kind->destroying;
     tr_next next = same;
     if (!hook_wait(self, actor) || tr__sleep_hook_begin(&actor->machine, reason) != TR_OK)
         return same;
@@ -330,7 +331,7 @@ tr_next tr__durable_hook(tr_self *self, void *state, const void *message)
         return no_memory(self);
     self->frame->hook = reason;
     next = tr__durable_user(
-        self, verb_turn, row, state, is_sleep ? (const void *)&sleeping : &destroying);
+        self, verb_turn, handler, state, is_sleep ? (const void *)&sleeping : &destroying);
     if (is_sleep)
         next = tr__durable_changed(self, verb_turn, actor, next);
     next = tr__frame_done(self, actor, next, false);
@@ -352,7 +353,7 @@ tr_next tr__durable_drive_turn(tr_self *self, void *state, const void *message)
     (void)state;
     (void)message;
     struct durable_actor *actor = durable_of(self);
-    actor->is_told = false;
+    actor->is_drive_posted = false;
     if (actor->broken != TR_OK && actor->machine.state < SLEEP_FINALIZE)
         return not_stored(self, actor->broken);
     tr__durable_drive(self->worker, actor, true);

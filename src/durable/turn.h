@@ -45,7 +45,7 @@ extern const struct durable_hooks tr__durable_hooks;
  * Calls a handler of the application from a function of the runtime that is called as one. `verb` is what
  * TURN_VERB made there: while the handler runs its thread may be replaced, before and after it may not.
  */
-tr_next tr__durable_user(struct tr_self *self, struct tr_self *verb, const tr_handler *row,
+tr_next tr__durable_user(struct tr_self *self, struct tr_self *verb, const tr_handler *handler,
                          void *state, const void *message);
 /** Begins a turn; false: no memory, and the turn is to fail with TR_NO_MEMORY. */
 TR_MUST_CHECK bool tr__frame_begin(struct tr_self *self, struct durable_actor *actor,

@@ -145,8 +145,8 @@ const void *tr_self_append(tr_self *self, const void *items, size_t count, size_
                  bytes / size);
     char *made = (char *)(uintptr_t)items;
     if ((count + 1) * size > bytes) {
-        size_t room = count < 4 ? 8 : 2 * count;
-        made = tr_realloc(self, bytes ? made : NULL, room * size);
+        size_t capacity = count < 4 ? 8 : 2 * count;
+        made = tr_realloc(self, bytes ? made : NULL, capacity * size);
         if (!bytes && count)
             memcpy(made, items, count * size);
         tr__heap_mark_array(self->cell->heap, made);

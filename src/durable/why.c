@@ -41,7 +41,7 @@ void tr__durable_why(struct worker *worker, struct cell *cell, tr_why_report *re
     tr__work_look(worker, actor);
     uint32_t set = machine->wake_locks.raised & tr__sleep_blocks_next(machine);
     uint32_t writes = 0;
-    char text[HOLDERS_TEXT_SIZE];
+    char text[WAKE_LOCKS_TEXT_SIZE];
     for (int counter = 0; counter < COUNTER_COUNT; counter++) {
         if (!(set >> counter & 1))
             continue;

@@ -153,8 +153,8 @@ void tr__authority_stop(struct authority *authority, enum sleep_reason reason, t
     want(authority, reason, grace_ns, now, answer);
 }
 
-void tr__authority_hear(struct authority *authority, const struct note *note, tr_time now,
-                        struct authority_answer *answer)
+void tr__authority_receive(struct authority *authority, const struct note *note, tr_time now,
+                           struct authority_answer *answer)
 {
     *answer = (struct authority_answer){0};
     /* A generation that is over has nothing more to say, but wants its receipt. */

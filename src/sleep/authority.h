@@ -162,8 +162,8 @@ void tr__authority_stop(struct authority *authority, enum sleep_reason reason, t
                         tr_time now, struct authority_answer *answer);
 
 /** A note of the actor has arrived. */
-void tr__authority_hear(struct authority *authority, const struct note *note, tr_time now,
-                        struct authority_answer *answer);
+void tr__authority_receive(struct authority *authority, const struct note *note, tr_time now,
+                           struct authority_answer *answer);
 
 /** The node of the actor is gone: its generation is over, and what it still says is old. */
 void tr__authority_lost(struct authority *authority, struct authority_answer *answer);

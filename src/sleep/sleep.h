@@ -65,7 +65,7 @@ enum sleep_door {
     X(SETTLE_CONNECTIONS) /* save those that hibernate, disconnect the others; destroy: all */     \
     X(RUN_ON_SLEEP)       /* before waiting mail; answered by hook_begin and hook_end */           \
     X(RUN_ON_DESTROY)     /* the same */                                                           \
-    X(NAME_HOLDERS)       /* the deadline: write down who holds, while they are still there */     \
+    X(NAME_WAKE_LOCKS)    /* the deadline: write down who holds, while they are still there */     \
     X(CANCEL_RUN)         /* cancel the run handler */                                             \
     X(FIRE_DEADLINE)      /* the token that hooks and store calls observe */                       \
     X(WARN)               /* count the time-out; one warning with what was written down */         \

@@ -20,13 +20,13 @@ struct line {
 __attribute__((__format__(__printf__, 2, 3))) static void line_add(struct line *line,
                                                                    const char *format, ...)
 {
-    size_t room = line->size - line->length;
+    size_t left = line->size - line->length;
     va_list arguments;
     va_start(arguments, format);
-    int written = vsnprintf(line->text + line->length, room, format, arguments);
+    int written = vsnprintf(line->text + line->length, left, format, arguments);
     va_end(arguments);
     if (written > 0)
-        line->length += (size_t)written < room ? (size_t)written : room - 1;
+        line->length += (size_t)written < left ? (size_t)written : left - 1;
 }
 
 static void line_add_wake_lock(struct line *line, const struct wake_lock *wake_lock, tr_time now)

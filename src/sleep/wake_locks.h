@@ -33,8 +33,8 @@ struct wake_locks {
 };
 
 enum {
-    HOLDERS_NAMED_MAX = 3,    /* of each counter; of the others the text gives the number */
-    HOLDERS_TEXT_SIZE = 4096, /* all that can block at once fit */
+    HOLDERS_NAMED_MAX = 3,       /* of each counter; of the others the text gives the number */
+    WAKE_LOCKS_TEXT_SIZE = 4096, /* all that can block at once fit */
 };
 
 static inline bool wake_lock_is_raised(const struct wake_lock *wake_lock)

@@ -9,7 +9,7 @@
 
 /**
  * Writes on one line why the actor is not asleep, or not gone, and who holds it; cut to `size`.
- * With HOLDERS_TEXT_SIZE nothing is cut. Returns the length in `text`.
+ * With WAKE_LOCKS_TEXT_SIZE nothing is cut. Returns the length in `text`.
  */
 size_t tr__sleep_why(const struct sleep_machine *machine, tr_time now, char *text, size_t size);
 

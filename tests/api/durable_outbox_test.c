@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What a durable actor sends waits until its stretch is stored: whom it reaches when the world has changed
+ * What a durable actor sends waits until its commit is stored: whom it reaches when the world has changed
  * meanwhile, and how groups get theirs.
  */
 #include <troupe/durable.h>
@@ -174,5 +174,5 @@ TEST(a_poison_pill_does_not_overtake_what_was_held, "Z-14")
     }
 }
 
-SUITE("durable gate", what_was_held_is_for_nobody_else, a_member_of_a_group_gets_what_was_held,
+SUITE("durable outbox", what_was_held_is_for_nobody_else, a_member_of_a_group_gets_what_was_held,
       a_poison_pill_does_not_overtake_what_was_held)
