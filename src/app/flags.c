@@ -59,7 +59,7 @@ static bool is_flag(const char *argument, const char *name, const char **value)
     return argument[length] == '\0' || *value;
 }
 
-static tr_status refuse(char *error, const char *text, const char *argument)
+static tr_status flags_refuse(char *error, const char *text, const char *argument)
 {
     (void)snprintf(error, FLAGS_ERROR_SIZE, "%s: \"%.80s\"", text, argument);
     return TR_INVALID_ARGUMENT;
@@ -69,7 +69,7 @@ static tr_status refuse_workers(char *error, const char *value)
 {
     char text[80];
     (void)snprintf(text, sizeof text, "--workers takes a number from 1 to %d", TR_WORKERS_MAX);
-    return refuse(error, text, value);
+    return flags_refuse(error, text, value);
 }
 
 tr_status tr__flags_parse(int argc, char *const *argv, bool takes_store, struct flags *flags,
@@ -86,7 +86,7 @@ tr_status tr__flags_parse(int argc, char *const *argv, bool takes_store, struct 
             is_over = true;
         } else if (strcmp(argument, "-h") == 0 || is_flag(argument, "--help", &value)) {
             if (value)
-                return refuse(error, "--help takes no value", argument);
+                return flags_refuse(error, "--help takes no value", argument);
             parsed.is_help = true;
         } else if (is_flag(argument, "--workers", &value)) {
             if (!value && i + 1 < argc)
@@ -99,14 +99,15 @@ tr_status tr__flags_parse(int argc, char *const *argv, bool takes_store, struct 
                 value = argv[++i];
             parsed.shutdown_timeout_ns = value ? duration_of(value) : 0;
             if (!parsed.shutdown_timeout_ns)
-                return refuse(error,
-                              "--shutdown-timeout takes a time up to 24h, as 30s, 500ms or 2m",
-                              value ? value : "");
+                return flags_refuse(
+                    error,
+                    "--shutdown-timeout takes a time up to 24h, as 30s, 500ms or 2m",
+                    value ? value : "");
         } else if (takes_store && is_flag(argument, "--store", &value)) {
             if (!value && i + 1 < argc)
                 value = argv[++i];
             if (!value || !*value)
-                return refuse(error, "--store takes a directory", "");
+                return flags_refuse(error, "--store takes a directory", "");
             parsed.store = value;
         } else {
             rest[parsed.rest_count++] = argument;

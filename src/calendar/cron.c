@@ -50,8 +50,8 @@ struct input {
 };
 
 TR_PRINTF(4, 5)
-static tr_status wrong(const struct input *in, tr_status status, size_t offset, const char *format,
-                       ...)
+static tr_status cron_wrong(const struct input *in, tr_status status, size_t offset,
+                            const char *format, ...)
 {
     struct cron_error *error = in->error;
     if (!error)
@@ -81,7 +81,7 @@ static bool is_letter(char c)
 }
 
 /* The next character; NUL at the end, and a NUL in the text is refused like any other. */
-static char peek(const struct input *in)
+static char cron_peek(const struct input *in)
 {
     if (in->at == in->length)
         return '\0';
@@ -89,16 +89,16 @@ static char peek(const struct input *in)
 }
 
 /* The next character cannot be. */
-static tr_status unexpected(const struct input *in, const char *expected)
+static tr_status cron_unexpected(const struct input *in, const char *expected)
 {
-    char c = peek(in);
+    char c = cron_peek(in);
     if (in->at == in->length)
-        return wrong(in, TR_BAD_DATA, in->at, "the end, where %s is expected", expected);
+        return cron_wrong(in, TR_BAD_DATA, in->at, "the end, where %s is expected", expected);
     if (c == '?' || c == 'L' || c == 'W' || c == '#')
-        return wrong(in, TR_BAD_DATA, in->at, "'%c' is not of cron, but of Quartz", c);
+        return cron_wrong(in, TR_BAD_DATA, in->at, "'%c' is not of cron, but of Quartz", c);
     if (c >= ' ' && c <= '~')
-        return wrong(in, TR_BAD_DATA, in->at, "'%c', where %s is expected", c, expected);
-    return wrong(
+        return cron_wrong(in, TR_BAD_DATA, in->at, "'%c', where %s is expected", c, expected);
+    return cron_wrong(
         in, TR_BAD_DATA, in->at, "\\x%02x, where %s is expected", (unsigned char)c, expected);
 }
 
@@ -106,13 +106,13 @@ static tr_status read_number(struct input *in, int *number)
 {
     size_t begin = in->at;
     int value = 0;
-    for (; is_digit(peek(in)); in->at++) {
+    for (; is_digit(cron_peek(in)); in->at++) {
         if (in->at - begin == 4)
-            return wrong(in, TR_BAD_DATA, begin, "the number is too long");
-        value = value * 10 + (peek(in) - '0');
+            return cron_wrong(in, TR_BAD_DATA, begin, "the number is too long");
+        value = value * 10 + (cron_peek(in) - '0');
     }
     if (in->at == begin)
-        return unexpected(in, "a number");
+        return cron_unexpected(in, "a number");
     *number = value;
     return TR_OK;
 }
@@ -121,7 +121,7 @@ static tr_status read_number(struct input *in, int *number)
 static tr_status read_name(struct input *in, const struct field *field, int *number)
 {
     size_t begin = in->at;
-    while (is_letter(peek(in)))
+    while (is_letter(cron_peek(in)))
         in->at++;
     size_t length = in->at - begin;
     const char *name = in->text + begin;
@@ -136,28 +136,28 @@ static tr_status read_name(struct input *in, const struct field *field, int *num
     }
     in->at = begin;
     if (!field->names || length == 1)
-        return unexpected(in, field->names ? "a number or a name" : "a number");
-    return wrong(in,
-                 TR_BAD_DATA,
-                 begin,
-                 "'%.*s' is no %s",
-                 length < 20 ? (int)length : 20,
-                 name,
-                 field->name);
+        return cron_unexpected(in, field->names ? "a number or a name" : "a number");
+    return cron_wrong(in,
+                      TR_BAD_DATA,
+                      begin,
+                      "'%.*s' is no %s",
+                      length < 20 ? (int)length : 20,
+                      name,
+                      field->name);
 }
 
 static tr_status read_value(struct input *in, const struct field *field, int *number)
 {
     size_t begin = in->at;
-    if (is_letter(peek(in)))
+    if (is_letter(cron_peek(in)))
         return read_name(in, field, number);
-    if (!is_digit(peek(in)))
-        return unexpected(in, field->names ? "a number or a name" : "a number");
+    if (!is_digit(cron_peek(in)))
+        return cron_unexpected(in, field->names ? "a number or a name" : "a number");
     tr_status status = read_number(in, number);
     if (status == TR_OK && *number < field->least)
-        return wrong(in, TR_BAD_DATA, begin, "%d is less than %d", *number, field->least);
+        return cron_wrong(in, TR_BAD_DATA, begin, "%d is less than %d", *number, field->least);
     if (status == TR_OK && *number > field->most)
-        return wrong(in, TR_BAD_DATA, begin, "%d is more than %d", *number, field->most);
+        return cron_wrong(in, TR_BAD_DATA, begin, "%d is more than %d", *number, field->most);
     return status;
 }
 
@@ -167,9 +167,9 @@ static tr_status read_step(struct input *in, const struct field *field, int *ste
     size_t begin = ++in->at;
     tr_status status = read_number(in, step);
     if (status == TR_OK && *step == 0)
-        return wrong(in, TR_BAD_DATA, begin, "a step of 0");
+        return cron_wrong(in, TR_BAD_DATA, begin, "a step of 0");
     if (status == TR_OK && *step > field->most)
-        return wrong(in, TR_BAD_DATA, begin, "a step of %d leaves the field", *step);
+        return cron_wrong(in, TR_BAD_DATA, begin, "a step of %d leaves the field", *step);
     return status;
 }
 
@@ -182,13 +182,13 @@ static tr_status read_item(struct input *in, const struct field *field, uint64_t
     int step = 1;
     bool is_range = true;
     tr_status status = TR_OK;
-    if (peek(in) == '*') {
+    if (cron_peek(in) == '*') {
         in->at++;
         last -=
             field->most == 7; /* Sunday once, so that a step does not count from its other end */
     } else {
         status = read_value(in, field, &first);
-        is_range = status == TR_OK && peek(in) == '-';
+        is_range = status == TR_OK && cron_peek(in) == '-';
         last = first;
         if (is_range) {
             in->at++;
@@ -197,11 +197,11 @@ static tr_status read_item(struct input *in, const struct field *field, uint64_t
                 last = 7; /* FRI-SUN */
         }
         if (status == TR_OK && last < first)
-            return wrong(in, TR_BAD_DATA, begin, "a range from %d down to %d", first, last);
+            return cron_wrong(in, TR_BAD_DATA, begin, "a range from %d down to %d", first, last);
     }
-    if (status == TR_OK && peek(in) == '/') {
+    if (status == TR_OK && cron_peek(in) == '/') {
         if (!is_range)
-            return wrong(in, TR_BAD_DATA, in->at, "a step needs a range or '*' before it");
+            return cron_wrong(in, TR_BAD_DATA, in->at, "a step needs a range or '*' before it");
         status = read_step(in, field, &step);
     }
     for (int i = first; i <= last && status == TR_OK; i += step)
@@ -214,26 +214,27 @@ static tr_status read_field(struct input *in, const struct field *field, uint64_
 {
     tr_status status = TR_OK;
     in->field = field->name;
-    *is_star = peek(in) == '*';
+    *is_star = cron_peek(in) == '*';
     *bits = 0;
     for (;;) {
         status = read_item(in, field, bits);
-        if (status != TR_OK || peek(in) != ',')
+        if (status != TR_OK || cron_peek(in) != ',')
             break;
         if (*is_star)
-            return wrong(in, TR_BAD_DATA, in->at, "'*' is no part of a list");
+            return cron_wrong(in, TR_BAD_DATA, in->at, "'*' is no part of a list");
         in->at++;
-        if (peek(in) == '*')
-            return wrong(in, TR_BAD_DATA, in->at, "'*' is no part of a list");
+        if (cron_peek(in) == '*')
+            return cron_wrong(in, TR_BAD_DATA, in->at, "'*' is no part of a list");
     }
     if (status != TR_OK)
         return status;
-    return in->at == in->length || is_blank(peek(in)) ? TR_OK : unexpected(in, "a blank or ','");
+    return in->at == in->length || is_blank(cron_peek(in)) ? TR_OK
+                                                           : cron_unexpected(in, "a blank or ','");
 }
 
 static void skip_blanks(struct input *in)
 {
-    while (is_blank(peek(in)))
+    while (is_blank(cron_peek(in)))
         in->at++;
 }
 
@@ -274,7 +275,7 @@ static tr_status read_shorthand(struct input *in, struct cron *cron)
         in->at = length;
         return TR_OK;
     }
-    return wrong(
+    return cron_wrong(
         in, TR_BAD_DATA, 0, "none of @hourly @daily @midnight @weekly @monthly @yearly @annually");
 }
 
@@ -286,15 +287,15 @@ static tr_status read_zone(struct input *in, struct cron *cron)
     skip_blanks(in);
     size_t begin = in->at;
     if (begin == in->length)
-        return wrong(in, TR_BAD_DATA, begin, "a blank at the end");
-    if (is_digit(peek(in)) || peek(in) == '*')
-        return wrong(in, TR_BAD_DATA, begin, "a sixth field, and none is for seconds");
-    while (in->at < in->length && !is_blank(peek(in)))
+        return cron_wrong(in, TR_BAD_DATA, begin, "a blank at the end");
+    if (is_digit(cron_peek(in)) || cron_peek(in) == '*')
+        return cron_wrong(in, TR_BAD_DATA, begin, "a sixth field, and none is for seconds");
+    while (in->at < in->length && !is_blank(cron_peek(in)))
         in->at++;
     if (!tr__zone_name_is_valid(in->text + begin, in->at - begin))
-        return wrong(in, TR_BAD_DATA, begin, "that is no name of a zone, as Europe/Berlin is");
+        return cron_wrong(in, TR_BAD_DATA, begin, "that is no name of a zone, as Europe/Berlin is");
     if (in->at < in->length)
-        return wrong(in, TR_BAD_DATA, in->at, "something behind the zone");
+        return cron_wrong(in, TR_BAD_DATA, in->at, "something behind the zone");
     cron->zone_at = (uint8_t)begin;
     return TR_OK;
 }
@@ -305,8 +306,9 @@ tr_status tr__cron_read(const char *text, size_t length, struct cron *cron,
     struct input in = {.text = text, .length = length, .field = fields[0].name, .error = error};
     struct cron read = {.minutes = 0};
     if (length > CRON_TEXT_MAX)
-        return wrong(&in, TR_TOO_LARGE, CRON_TEXT_MAX, "more than %d characters", CRON_TEXT_MAX);
-    tr_status status = peek(&in) == '@' ? read_shorthand(&in, &read) : read_fields(&in, &read);
+        return cron_wrong(
+            &in, TR_TOO_LARGE, CRON_TEXT_MAX, "more than %d characters", CRON_TEXT_MAX);
+    tr_status status = cron_peek(&in) == '@' ? read_shorthand(&in, &read) : read_fields(&in, &read);
     if (status == TR_OK)
         status = read_zone(&in, &read);
     if (status != TR_OK)

@@ -56,7 +56,7 @@ struct block {
     unsigned char version;
 };
 
-static uint64_t load(const unsigned char *bytes, size_t size)
+static uint64_t load_number(const unsigned char *bytes, size_t size)
 {
     uint64_t value = 0;
     for (size_t i = 0; i < size; i++)
@@ -66,12 +66,12 @@ static uint64_t load(const unsigned char *bytes, size_t size)
 
 static int64_t load_time(const unsigned char *bytes, uint32_t size)
 {
-    return size == 4 ? (int32_t)(uint32_t)load(bytes, 4) : (int64_t)load(bytes, 8);
+    return size == 4 ? (int32_t)(uint32_t)load_number(bytes, 4) : (int64_t)load_number(bytes, 8);
 }
 
 static int32_t load_offset(const unsigned char *type)
 {
-    return (int32_t)(uint32_t)load(type, 4);
+    return (int32_t)(uint32_t)load_number(type, 4);
 }
 
 /* Reads the head of a block and finds its end. */
@@ -86,7 +86,7 @@ static tr_status block_open(struct block *block, const unsigned char *bytes, siz
     if (block->version != 0 && block->version < '2')
         return TR_BAD_DATA;
     for (size_t i = 0; i < COUNTS; i++) {
-        block->counts[i] = (uint32_t)load(bytes + HEAD_COUNTS + 4 * i, 4);
+        block->counts[i] = (uint32_t)load_number(bytes + HEAD_COUNTS + 4 * i, 4);
         /* Each of them is a byte at least, so what follows cannot overflow. */
         if (block->counts[i] > size)
             return TR_BAD_DATA;
@@ -292,7 +292,7 @@ int32_t tr__zone_offset(const struct zone *zone, int64_t utc)
 }
 
 /* Instants outside are as good as those at the border: nobody asks beyond it. */
-static int64_t bounded(int64_t time)
+static int64_t time_clamp(int64_t time)
 {
     return time > ZONE_TIME_MAX ? ZONE_TIME_MAX : time < -ZONE_TIME_MAX ? -ZONE_TIME_MAX : time;
 }
@@ -300,8 +300,8 @@ static int64_t bounded(int64_t time)
 void tr__zone_instants(const struct zone *zone, int64_t local, struct zone_instants *instants)
 {
     /* Whatever the offset is, the instant lies between these. */
-    int64_t at = bounded(local - ZONE_OFFSET_MAX);
-    int64_t last = bounded(local - ZONE_OFFSET_MIN);
+    int64_t at = time_clamp(local - ZONE_OFFSET_MAX);
+    int64_t last = time_clamp(local - ZONE_OFFSET_MIN);
     struct zone_instants found = {.count = 0};
     struct zone_span span;
     do {
@@ -322,7 +322,7 @@ void tr__zone_instants(const struct zone *zone, int64_t local, struct zone_insta
 
 int64_t tr__zone_first(const struct zone *zone, int64_t local)
 {
-    int64_t at = bounded(local - ZONE_OFFSET_MAX);
+    int64_t at = time_clamp(local - ZONE_OFFSET_MAX);
     struct zone_span span;
     for (;;) {
         tr__zone_span(zone, at, &span);

@@ -154,8 +154,8 @@ struct nearest {
  * Looks at one change. When both happen at one instant summer time is what holds: so does a zone have
  * it the whole year (RFC 8536, section 3.3.1).
  */
-static void consider(int64_t utc, int64_t time, bool is_summer, struct nearest *before,
-                     struct nearest *after)
+static void change_consider(int64_t utc, int64_t time, bool is_summer, struct nearest *before,
+                            struct nearest *after)
 {
     if (time > utc) {
         if (time < after->time)
@@ -180,8 +180,8 @@ void tr__zone_rule_span(const struct zone_rule *rule, int64_t utc, struct zone_s
     for (int64_t y = year - 2; y <= year + 2; y++) {
         int64_t begin = change_day(&rule->begin, y) * CIVIL_DAY + rule->begin.time - rule->standard;
         int64_t end = change_day(&rule->end, y) * CIVIL_DAY + rule->end.time - rule->summer;
-        consider(utc, begin, true, &before, &after);
-        consider(utc, end, false, &before, &after);
+        change_consider(utc, begin, true, &before, &after);
+        change_consider(utc, end, false, &before, &after);
     }
     TR_ASSERT(before.time != INT64_MIN);
     TR_ASSERT(after.time != INT64_MAX);

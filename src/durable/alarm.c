@@ -48,7 +48,7 @@ void tr__alarm_free(struct worker *worker, struct alarm *alarm)
     source_resize(&worker->source, alarm, 0);
 }
 
-static struct alarm *find(const struct durable_actor *actor, const char *name)
+static struct alarm *alarm_find(const struct durable_actor *actor, const char *name)
 {
     LIST_EACH (link, &actor->alarms) {
         struct alarm *alarm = LIST_OWNER(link, struct alarm, link);
@@ -76,7 +76,7 @@ static const struct zone *zone_of(const struct durable_actor *actor, const struc
 }
 
 /* Puts an alarm as it is now into the batch of the commit. */
-static tr_status store(struct durable_actor *actor, struct alarm *alarm)
+static tr_status alarm_store(struct durable_actor *actor, struct alarm *alarm)
 {
     if (actor->is_doomed)
         return TR_OK; /* it would wake the key again */
@@ -101,7 +101,7 @@ static tr_status store(struct durable_actor *actor, struct alarm *alarm)
     return tr__store_alarm_set(batch, alarm->name, due, (tr_bytes){bytes, (size_t)(at - bytes)});
 }
 
-static tr_status clear(struct durable_actor *actor, const char *name)
+static tr_status alarm_clear(struct durable_actor *actor, const char *name)
 {
     struct store_batch *batch = tr__commit_batch(actor);
     return batch ? tr__store_alarm_clear(batch, name) : TR_NO_MEMORY;
@@ -134,8 +134,8 @@ struct loading {
 };
 
 /* It stays in the store for a program that knows what this one does not. */
-static void left_alone(const struct loading *loading, const struct store_row *row, const char *what,
-                       const char *why)
+static void alarm_leave_unread(const struct loading *loading, const struct store_row *row,
+                               const char *what, const char *why)
 {
     char path[TR_PATH_MAX + 1];
     tr__cell_path(loading->worker->system, loading->actor->durable.cell, path);
@@ -148,7 +148,7 @@ static void left_alone(const struct loading *loading, const struct store_row *ro
             why);
 }
 
-static tr_status parse(struct loading *loading, const struct store_row *row)
+static tr_status alarm_parse(struct loading *loading, const struct store_row *row)
 {
     const unsigned char *bytes = row->bytes.data;
     size_t plan_size = tr__alarm_plan_end(row->bytes);
@@ -165,11 +165,12 @@ static tr_status parse(struct loading *loading, const struct store_row *row)
         return TR_STORE_CORRUPT;
     const tr_handler *handler = handler_of(loading->actor, type);
     if (!handler) {
-        left_alone(loading, row, type, "a message for which there is no handler");
+        alarm_leave_unread(loading, row, type, "a message for which there is no handler");
         return TR_OK;
     }
     if (plan.kind == ALARM_CRON && !zone_of(loading->actor, &plan)) {
-        left_alone(loading, row, tr__cron_zone(&plan.cron), "a zone that cannot be read here");
+        alarm_leave_unread(
+            loading, row, tr__cron_zone(&plan.cron), "a zone that cannot be read here");
         return TR_OK;
     }
     struct alarm *alarm =
@@ -181,10 +182,10 @@ static tr_status parse(struct loading *loading, const struct store_row *row)
     return TR_OK;
 }
 
-static bool on_row(void *context, const struct store_row *row)
+static bool on_alarm_row(void *context, const struct store_row *row)
 {
     struct loading *loading = context;
-    loading->status = parse(loading, row);
+    loading->status = alarm_parse(loading, row);
     return loading->status == TR_OK;
 }
 
@@ -196,7 +197,7 @@ tr_status tr__alarms_load(tr_self *self, struct durable_actor *actor)
     tr_status status = tr__store_list_alarms(host_context(kind->host, worker)->reader,
                                              kind->declared->name,
                                              actor_key(actor),
-                                             on_row,
+                                             on_alarm_row,
                                              &loading);
     if (status == TR_NOT_FOUND)
         return TR_OK;
@@ -219,19 +220,19 @@ tr_status tr__alarms_load(tr_self *self, struct durable_actor *actor)
 /* ---- Firing. ---- */
 
 /* Its end, or its next time. A handler that has set it anew has another plan by now. */
-static tr_status finish(struct worker *worker, struct durable_actor *actor, const char *name,
-                        struct alarm_mark mark)
+static tr_status alarm_finish(struct worker *worker, struct durable_actor *actor, const char *name,
+                              struct alarm_mark mark)
 {
-    struct alarm *alarm = find(actor, name);
+    struct alarm *alarm = alarm_find(actor, name);
     if (!alarm || alarm->plan.mark.id != mark.id)
         return TR_OK;
     switch (tr__alarm_plan_done(&alarm->plan, mark, zone_of(actor, &alarm->plan))) {
     case ALARM_WAITS:
     case ALARM_GAVE_UP:
-        return store(actor, alarm);
+        return alarm_store(actor, alarm);
     case ALARM_ENDS:
     case ALARM_GAVE_UP_ENDS: {
-        tr_status status = clear(actor, name);
+        tr_status status = alarm_clear(actor, name);
         tr__alarm_free(worker, alarm);
         return status;
     }
@@ -242,8 +243,8 @@ static tr_status finish(struct worker *worker, struct durable_actor *actor, cons
 }
 
 /* As a message like others: it comes after tr_awake of the next generation. */
-static void tell_later(struct worker *worker, struct cell *cell,
-                       const struct tr_alarm_given_up *message)
+static void alarm_tell_later(struct worker *worker, struct cell *cell,
+                             const struct tr_alarm_given_up *message)
 {
     struct envelope *envelope = envelope_take(&worker->pool);
     if (!envelope)
@@ -265,8 +266,9 @@ static void tell_later(struct worker *worker, struct cell *cell,
     worker_set_outbox(worker, outbox);
 }
 
-static void tell_given_up(struct worker *worker, struct durable_actor *actor,
-                          const struct alarm *alarm, struct alarm_mark mark, uint32_t failures)
+static void alarm_tell_given_up(struct worker *worker, struct durable_actor *actor,
+                                const struct alarm *alarm, struct alarm_mark mark,
+                                uint32_t failures)
 {
     char path[TR_PATH_MAX + 1];
     tr__cell_path(worker->system, actor->durable.cell, path);
@@ -279,12 +281,12 @@ static void tell_given_up(struct worker *worker, struct durable_actor *actor,
     struct tr_alarm_given_up message = {
         .name = alarm->name, .id = mark.id, .occurrence = mark.occurrence, .failures = failures};
     if (handler_of(actor, tr_type_tr_alarm_given_up.name))
-        tell_later(worker, actor->durable.cell, &message);
+        alarm_tell_later(worker, actor->durable.cell, &message);
 }
 
 void tr__alarm_commit_over(struct durable_actor *actor, struct durable_frame *frame)
 {
-    const struct alarm *alarm = find(actor, frame->alarm);
+    const struct alarm *alarm = alarm_find(actor, frame->alarm);
     if (!alarm || alarm->plan.mark.id != frame->mark.id)
         frame->is_alarm_gone = true;
 }
@@ -307,16 +309,16 @@ void tr__alarm_failed(struct worker *worker, struct durable_actor *actor,
                                   zone_of(actor, &alarm->plan),
                                   platform->wall_now(platform))) {
     case ALARM_GAVE_UP_ENDS:
-        tell_given_up(worker, actor, alarm, mark, failures);
-        status = clear(actor, alarm->name);
+        alarm_tell_given_up(worker, actor, alarm, mark, failures);
+        status = alarm_clear(actor, alarm->name);
         break;
     case ALARM_GAVE_UP:
-        tell_given_up(worker, actor, alarm, mark, failures);
-        status = store(actor, alarm);
+        alarm_tell_given_up(worker, actor, alarm, mark, failures);
+        status = alarm_store(actor, alarm);
         break;
     case ALARM_WAITS:
     case ALARM_ENDS:
-        status = store(actor, alarm);
+        status = alarm_store(actor, alarm);
         break;
     case ALARM_STALE:
         return;
@@ -328,8 +330,8 @@ void tr__alarm_failed(struct worker *worker, struct durable_actor *actor,
 }
 
 /* The turn for an alarm that is due; the frame has begun. What fails here counts as its failure. */
-static tr_next fire(tr_self *self, struct tr_self *verb, void *state, struct durable_actor *actor,
-                    struct alarm *alarm)
+static tr_next alarm_fire(tr_self *self, struct tr_self *verb, void *state,
+                          struct durable_actor *actor, struct alarm *alarm)
 {
     struct durable_frame *frame = self->frame;
     void *message;
@@ -346,7 +348,7 @@ static tr_next fire(tr_self *self, struct tr_self *verb, void *state, struct dur
     frame->plan = alarm->plan;
     frame->has_alarm = true;
     if (alarm->plan.is_at_most_once) {
-        status = finish(self->worker, actor, name, frame->mark);
+        status = alarm_finish(self->worker, actor, name, frame->mark);
         if (status == TR_OK)
             status = tr_try_save(self);
         if (status != TR_OK)
@@ -363,14 +365,14 @@ static tr_next fire(tr_self *self, struct tr_self *verb, void *state, struct dur
     next = tr__durable_changed(self, verb, actor, next);
     if (next.code == TR_NEXT_FAILED || self->is_cancelled)
         return next;
-    status = finish(self->worker, actor, name, frame->mark);
+    status = alarm_finish(self->worker, actor, name, frame->mark);
     return status == TR_OK ? next : tr_fail(self, status, "the alarm %s cannot be stored", name);
 }
 
 /* The clock of the host finds alarms by what is stored. */
 static tr_next keep_moved(tr_self *self, struct durable_actor *actor, struct alarm *alarm)
 {
-    tr_status status = store(actor, alarm);
+    tr_status status = alarm_store(actor, alarm);
     return status == TR_OK ? TR_SAME
                            : tr_fail(self, status, "the alarm %s cannot be stored", alarm->name);
 }
@@ -381,7 +383,7 @@ tr_next tr__durable_alarm(tr_self *self, void *state, const void *message)
     const struct tr_durable_due *due = message;
     struct durable_actor *actor = durable_of(self);
     struct worker *worker = self->worker;
-    struct alarm *alarm = due->name ? find(actor, due->name) : NULL;
+    struct alarm *alarm = due->name ? alarm_find(actor, due->name) : NULL;
     tr__clock_done(worker, actor->kind->host, due->ticket);
     /*
      * None fires in a grace: the clock hears of them when the actor has gone. Nor while the system stops, also of actors
@@ -405,7 +407,7 @@ tr_next tr__durable_alarm(tr_self *self, void *state, const void *message)
     memcpy(self->frame->alarm, alarm->name, alarm->name_size);
     self->frame->wake_lock.what = self->frame->alarm;
     tr_next next =
-        is_due ? fire(self, verb_turn, state, actor, alarm) : keep_moved(self, actor, alarm);
+        is_due ? alarm_fire(self, verb_turn, state, actor, alarm) : keep_moved(self, actor, alarm);
     next = tr__frame_done(self, actor, next, is_moved);
     tr__frame_end(self, actor);
     tr__durable_drive(worker, actor, false);
@@ -440,8 +442,8 @@ static tr_status plan_make(const struct durable_actor *actor, const tr_alarm *al
     return TR_INVALID_ARGUMENT;
 }
 
-static tr_status set(tr_self *self, struct durable_actor *actor, const tr_alarm *asked,
-                     const tr_type *type, const void *message)
+static tr_status alarm_set(tr_self *self, struct durable_actor *actor, const tr_alarm *asked,
+                           const tr_type *type, const void *message)
 {
     struct worker *worker = self->worker;
     const tr_handler *handler = handler_of(actor, type->name);
@@ -449,7 +451,7 @@ static tr_status set(tr_self *self, struct durable_actor *actor, const tr_alarm 
     tr_wire_error error;
     if (!handler)
         return TR_NOT_SUPPORTED;
-    struct alarm *old = find(actor, asked->name);
+    struct alarm *old = alarm_find(actor, asked->name);
     size_t count = 0;
     LIST_EACH (link, &actor->alarms)
         count++;
@@ -473,7 +475,7 @@ static tr_status set(tr_self *self, struct durable_actor *actor, const tr_alarm 
         return TR_NO_MEMORY;
     (void)tr_pack(type, message, message_of(alarm), size, &error);
     alarm->plan = plan;
-    status = store(actor, alarm);
+    status = alarm_store(actor, alarm);
     if (status != TR_OK) {
         tr__alarm_free(worker, alarm);
         return status;
@@ -499,7 +501,7 @@ tr_status tr_self_try_alarm(tr_self *self, const tr_alarm *alarm, const tr_type 
         return TR_CANCELLED;
     if (strnlen(alarm->name, TR_ALARM_NAME_MAX + 1) > TR_ALARM_NAME_MAX)
         return TR_TOO_LARGE;
-    return set(self, actor, alarm, type, message);
+    return alarm_set(self, actor, alarm, type, message);
 }
 
 void tr_self_alarm(tr_self *self, const tr_alarm *alarm, const tr_type *type, const void *message)
@@ -519,10 +521,10 @@ bool tr_alarm_cancel(tr_self *self, const char *name)
 {
     TURN_VERB(self);
     struct durable_actor *actor = self ? durable_of(self) : NULL;
-    struct alarm *alarm = actor && name && self->frame ? find(actor, name) : NULL;
+    struct alarm *alarm = actor && name && self->frame ? alarm_find(actor, name) : NULL;
     if (!alarm || self->is_cancelled)
         return false;
-    tr_status status = clear(actor, name);
+    tr_status status = alarm_clear(actor, name);
     if (status != TR_OK)
         tr_crash(self, status, "tr_alarm_cancel: %s", tr_status_text(status));
     tr__alarm_free(self->worker, alarm);
@@ -533,7 +535,7 @@ tr_time tr_alarm_due(tr_self *self, const char *name)
 {
     TURN_VERB(self);
     const struct durable_actor *actor = self ? durable_of(self) : NULL;
-    const struct alarm *alarm = actor && name ? find(actor, name) : NULL;
+    const struct alarm *alarm = actor && name ? alarm_find(actor, name) : NULL;
     if (!alarm)
         return 0;
     const struct durable_frame *frame = self->frame;

@@ -16,7 +16,7 @@
 /*
  * The state, packed at the worker's context, 0: it cannot be. Who stores it finds that out again, and says so.
  */
-static size_t pack(struct worker *worker, struct durable_actor *actor)
+static size_t shown_pack(struct worker *worker, struct durable_actor *actor)
 {
     tr_status status;
     return tr__durable_state_pack(worker, actor, &status);
@@ -32,12 +32,12 @@ static bool shown_set(struct worker *worker, struct durable_actor *actor, size_t
 
 bool tr__durable_show(struct worker *worker, struct durable_actor *actor)
 {
-    return !actor->kind->changed || shown_set(worker, actor, pack(worker, actor));
+    return !actor->kind->changed || shown_set(worker, actor, shown_pack(worker, actor));
 }
 
-static bool has_changed(struct worker *worker, struct durable_actor *actor)
+static bool shown_differs(struct worker *worker, struct durable_actor *actor)
 {
-    size_t size = pack(worker, actor);
+    size_t size = shown_pack(worker, actor);
     return size &&
            (size != actor->shown_size ||
             memcmp(host_context(actor->kind->host, worker)->bytes, actor->shown, size) != 0);
@@ -49,7 +49,7 @@ tr_next tr__durable_changed(struct tr_self *self, struct tr_self *verb, struct d
     static const struct tr_state_changed changed;
     const tr_handler *handler = actor->kind->changed;
     if (!handler || next.code == TR_NEXT_FAILED || self->is_cancelled ||
-        !has_changed(self->worker, actor))
+        !shown_differs(self->worker, actor))
         return next;
     tr_next last = tr__durable_user(self, verb, handler, actor->durable.cell->state, &changed);
     if (last.code != TR_NEXT_SAME && last.code != TR_NEXT_UNHANDLED)

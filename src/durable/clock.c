@@ -88,7 +88,8 @@ static void name_late(tr_self *self, const struct store_due *due)
 }
 
 /* Tells an alarm to its actor, unless it was told. False: its kind has no place for one more to be woken. */
-static bool tell_due(struct page *page, const struct store_due *due, int number, bool is_again)
+static bool clock_tell_due(struct page *page, const struct store_due *due, int number,
+                           bool is_again)
 {
     tr_self *self = page->self;
     struct hints *hints = &page->clock->hints;
@@ -140,7 +141,7 @@ static bool on_due(void *context, const struct store_due *due)
     page->count++;
     int number = kind_of(page, due);
     struct hint_kind *kind = number < 0 ? NULL : &clock->hints.kinds[number];
-    if (kind && !kind->is_behind && !tell_due(page, due, number, false)) {
+    if (kind && !kind->is_behind && !clock_tell_due(page, due, number, false)) {
         kind->is_behind = true;
         kind->place = clock->place;
         tr_timer_once(page->self, "behind", CLOCK_BACK_NS, tr_clock_behind);
@@ -158,7 +159,7 @@ static bool on_future(void *context, const struct store_due *due)
     if (!due->is_corrupt && due->kind &&
         tr__alarm_is_moved(clock->host, due->bytes, page->now_ns)) {
         int number = tr__host_kind(clock->host, due->kind);
-        if (number >= 0 && !tell_due(page, due, number, false)) {
+        if (number >= 0 && !clock_tell_due(page, due, number, false)) {
             page->is_full = true;
             return false;
         }
@@ -176,7 +177,7 @@ static void begin_pass(tr_self *self, struct clock_state *clock)
 }
 
 /* One page of them. */
-static void look_back(tr_self *self, struct clock_state *clock)
+static void clock_look_back(tr_self *self, struct clock_state *clock)
 {
     struct page page = {.self = self, .clock = clock, .now_ns = tr_wall_now(self)};
     struct store_alarm_place place = clock->back;
@@ -200,7 +201,7 @@ static void look_back(tr_self *self, struct clock_state *clock)
 static tr_next on_back(tr_self *self, struct clock_state *clock)
 {
     if (clock->is_back)
-        look_back(self, clock);
+        clock_look_back(self, clock);
     return TR_SAME;
 }
 
@@ -209,7 +210,7 @@ static void begin_back(tr_self *self, struct clock_state *clock)
     clock->is_back = true;
     clock->back_again = CLOCK_PASSES - 1;
     begin_pass(self, clock);
-    look_back(self, clock);
+    clock_look_back(self, clock);
 }
 
 static tr_next on_begin_back(tr_self *self, struct clock_state *clock)
@@ -231,7 +232,7 @@ static void look_at_clock(tr_self *self, struct clock_state *clock)
 }
 
 /* The timer fires at this time of the wall clock, or when it is time to look at all again. */
-static void arm(tr_self *self, struct clock_state *clock, tr_time wall_ns)
+static void clock_arm(tr_self *self, struct clock_state *clock, tr_time wall_ns)
 {
     tr_time now_ns = tr_wall_now(self);
     tr_time delay_ns = wall_ns > now_ns ? wall_ns - now_ns : 0;
@@ -241,7 +242,8 @@ static void arm(tr_self *self, struct clock_state *clock, tr_time wall_ns)
     tr_timer_once(self, "tick", delay_ns, tr_clock_tick);
 }
 
-static tr_status list(struct page *page, struct store_alarm_place place, store_visit_due *visit)
+static tr_status clock_list(struct page *page, struct store_alarm_place place,
+                            store_visit_due *visit)
 {
     struct durable_host *host = page->clock->host;
     return tr__store_list_due(host_context(host, page->self->worker)->reader,
@@ -252,17 +254,17 @@ static tr_status list(struct page *page, struct store_alarm_place place, store_v
                               page);
 }
 
-static void look(tr_self *self, struct clock_state *clock)
+static void clock_look(tr_self *self, struct clock_state *clock)
 {
     struct page page = {
         .self = self, .clock = clock, .next_ns = TR_NEVER, .now_ns = tr_wall_now(self)};
-    tr_status status = list(&page, clock->place, on_due);
+    tr_status status = clock_list(&page, clock->place, on_due);
     if (status != TR_OK || page.has_failed)
-        arm(self, clock, page.now_ns + CLOCK_AGAIN_NS);
+        clock_arm(self, clock, page.now_ns + CLOCK_AGAIN_NS);
     else if (page.count >= CLOCK_PAGE)
         tr_tell(self, tr_me(self), tr_clock_tick);
     else
-        arm(self, clock, page.next_ns);
+        clock_arm(self, clock, page.next_ns);
 }
 
 /* ---- Kinds that are behind. ---- */
@@ -275,7 +277,7 @@ static bool on_behind_due(void *context, const struct store_due *due)
         return false;
     int number = due->is_corrupt || !due->kind ? -1 : tr__host_kind(page->clock->host, due->kind);
     if (number >= 0 && &page->clock->hints.kinds[number] == kind &&
-        !tell_due(page, due, number, false)) {
+        !clock_tell_due(page, due, number, false)) {
         page->is_full = true;
         return false;
     }
@@ -285,10 +287,10 @@ static bool on_behind_due(void *context, const struct store_due *due)
 }
 
 /* Tells the next ones of a kind; true: it is behind no more. */
-static bool catch_up(tr_self *self, struct clock_state *clock, struct hint_kind *kind)
+static bool clock_catch_up(tr_self *self, struct clock_state *clock, struct hint_kind *kind)
 {
     struct page page = {.self = self, .clock = clock, .behind = kind, .now_ns = tr_wall_now(self)};
-    tr_status status = list(&page, kind->place, on_behind_due);
+    tr_status status = clock_list(&page, kind->place, on_behind_due);
     if (status == TR_OK && !page.is_full && page.count < CLOCK_PAGE)
         kind->is_behind = false;
     return !kind->is_behind;
@@ -300,7 +302,7 @@ static tr_next on_behind(tr_self *self, struct clock_state *clock)
     tr__hints_pass(&clock->hints, self->worker, tr_now(self));
     for (size_t i = 0; i < clock->hints.kind_count; i++) {
         struct hint_kind *kind = &clock->hints.kinds[i];
-        is_behind |= kind->is_behind && !catch_up(self, clock, kind);
+        is_behind |= kind->is_behind && !clock_catch_up(self, clock, kind);
     }
     if (is_behind)
         tr_timer_once(self, "behind", CLOCK_BACK_NS, tr_clock_behind);
@@ -321,7 +323,7 @@ static bool on_sweep_due(void *context, const struct store_due *due)
     const struct hint_kind *kind = number < 0 ? NULL : &clock->hints.kinds[number];
     /* What a kind that is behind has before it is told by its own list. Without a place it is for the next time. */
     if (kind && (!kind->is_behind || place_compare(&due->place, &kind->place) <= 0))
-        (void)!tell_due(page, due, number, true);
+        (void)!clock_tell_due(page, due, number, true);
     return true;
 }
 
@@ -330,7 +332,7 @@ static tr_next on_sweep(tr_self *self, struct clock_state *clock)
     struct page page = {.self = self, .clock = clock, .now_ns = tr_wall_now(self)};
     if (!clock->is_sweeping)
         return TR_SAME;
-    tr_status status = list(&page, clock->sweep, on_sweep_due);
+    tr_status status = clock_list(&page, clock->sweep, on_sweep_due);
     if (status == TR_OK && page.count >= CLOCK_PAGE) {
         tr_timer_once(self, "sweep", CLOCK_BACK_NS, tr_clock_sweep);
         return TR_SAME;
@@ -370,7 +372,7 @@ static tr_next on_set(tr_self *self, struct clock_state *clock, const struct tr_
 
 static tr_next on_tick(tr_self *self, struct clock_state *clock)
 {
-    look(self, clock);
+    clock_look(self, clock);
     return TR_SAME;
 }
 
@@ -388,7 +390,7 @@ static tr_next on_all(tr_self *self, struct clock_state *clock)
     look_at_clock(self, clock);
     (void)on_backoff(self, clock); /* what could not be told for want of memory */
     begin_sweep(self, clock);
-    look(self, clock);
+    clock_look(self, clock);
     return TR_SAME;
 }
 
@@ -405,7 +407,7 @@ static tr_next on_moved(tr_self *self, struct clock_state *clock,
             kind->place = before;
     }
     if (message->due < clock->next_ns)
-        arm(self, clock, message->due);
+        clock_arm(self, clock, message->due);
     return TR_SAME;
 }
 
@@ -438,8 +440,8 @@ TR_BEHAVIOR(tr_durable_clock, struct clock_state, TR_SETUP_WITH(tr_clock_set, on
 
 /* ---- For others. ---- */
 
-static void tell(struct worker *worker, struct durable_host *host, const tr_type *type,
-                 const void *message)
+static void clock_post(struct worker *worker, struct durable_host *host, const tr_type *type,
+                       const void *message)
 {
     struct cell *cell = slots_find(worker->slots, host->clock);
     struct envelope *envelope = cell ? envelope_take(&worker->pool) : NULL;
@@ -460,20 +462,20 @@ static void tell(struct worker *worker, struct durable_host *host, const tr_type
 void tr__clock_tell(struct worker *worker, struct durable_host *host, tr_time due_wall_ns)
 {
     struct tr_clock_moved moved = {.due = due_wall_ns};
-    tell(worker, host, &tr_type_tr_clock_moved, &moved);
+    clock_post(worker, host, &tr_type_tr_clock_moved, &moved);
 }
 
 void tr__clock_done(struct worker *worker, struct durable_host *host, uint64_t ticket)
 {
     const struct tr_clock_told told = {.ticket = ticket};
     if (ticket)
-        tell(worker, host, &tr_type_tr_clock_told, &told);
+        clock_post(worker, host, &tr_type_tr_clock_told, &told);
 }
 
 void tr__clock_tell_backoff(struct worker *worker, struct durable_host *host)
 {
     static const struct tr_clock_backoff backoff;
-    tell(worker, host, &tr_type_tr_clock_backoff, &backoff);
+    clock_post(worker, host, &tr_type_tr_clock_backoff, &backoff);
 }
 
 tr_status tr__clock_start(struct durable_host *host)

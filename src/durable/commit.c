@@ -23,7 +23,7 @@
  * The commit has ended well, and is to be stored later: it is kept apart from what comes next, which may fail. The
  * state is packed at the context anyhow, to see whether it has changed.
  */
-static tr_status finish(struct worker *worker, struct durable_actor *actor, size_t size)
+static tr_status commit_finish(struct worker *worker, struct durable_actor *actor, size_t size)
 {
     struct finished *finished = &actor->finished;
     if (!tr__durable_state_keep(worker, actor, size, &finished->state, &finished->capacity))
@@ -173,7 +173,7 @@ static tr_status outbox_join(struct worker *worker, struct outbox *to, struct ou
 }
 
 /* Whether changes are to go to the disk now, or may wait. */
-static bool is_time(struct worker *worker, struct durable_actor *actor)
+static bool commit_is_due(struct worker *worker, struct durable_actor *actor)
 {
     switch (actor->kind->declared->options.durability) {
     case TR_SAVE_SYNC:
@@ -196,13 +196,13 @@ static bool is_time(struct worker *worker, struct durable_actor *actor)
  * leaves. The rest is removed when the grace is over (durable/drive.c), or by the next generation, or the next open of
  * the store.
  */
-static tr_status doom(struct durable_actor *actor)
+static tr_status commit_doom(struct durable_actor *actor)
 {
     struct store_batch *batch = tr__commit_batch(actor);
     return batch ? tr__store_doom(batch) : TR_NO_MEMORY;
 }
 
-static tr_status commit_submit(struct worker *worker, struct durable_actor *actor)
+static tr_status commit_submit_open(struct worker *worker, struct durable_actor *actor)
 {
     tr_status status = tr__commit_submit(worker, actor);
     if (status != TR_OK || !actor->is_destroy_wanted)
@@ -220,7 +220,7 @@ tr_status tr__commit_end(struct worker *worker, struct durable_actor *actor, boo
     if (status != TR_OK)
         return status; /* what an earlier one did is not stored, and it knows of that */
     if (actor->is_destroy_wanted) {
-        status = doom(actor);
+        status = commit_doom(actor);
         must = true;
     }
     if (status != TR_OK)
@@ -239,14 +239,14 @@ tr_status tr__commit_end(struct worker *worker, struct durable_actor *actor, boo
     bool has_tables = tr__durable_sql_has_changed(actor);
     bool is_due = has_changed || has_tables || actor->batch || is_forced;
     bool was_dirty = actor->is_dirty;
-    if (is_due && (must || is_time(worker, actor))) {
+    if (is_due && (must || commit_is_due(worker, actor))) {
         status = state_close(worker, actor, size, has_changed, is_forced);
         if (status == TR_OK && has_tables)
             status = tr__durable_sql_put(actor);
-        return status == TR_OK ? commit_submit(worker, actor) : status;
+        return status == TR_OK ? commit_submit_open(worker, actor) : status;
     }
     if (is_due) {
-        status = finish(worker, actor, size);
+        status = commit_finish(worker, actor, size);
     } else { /* What had changed, if anything, is again as it is stored. */
         actor->is_dirty = false;
         actor->save_ns = TR_NEVER;
@@ -267,8 +267,8 @@ tr_status tr__commit_end(struct worker *worker, struct durable_actor *actor, boo
 }
 
 /* What the commit that runs has done is taken back, and all that is not submitted with it, unless `is_kept`. */
-static void take_back(struct worker *worker, struct durable_actor *actor, tr_status reason,
-                      bool is_kept)
+static void commit_take_back(struct worker *worker, struct durable_actor *actor, tr_status reason,
+                             bool is_kept)
 {
     tr__outbox_drop(worker, &actor->outbox, reason);
     actor->is_destroy_wanted = false;
@@ -292,7 +292,7 @@ void tr__commit_fail(struct worker *worker, struct durable_actor *actor, tr_stat
         tr__commit_drop(worker, actor, reason);
         return;
     }
-    take_back(worker, actor, reason, true);
+    commit_take_back(worker, actor, reason, true);
     tr_status status = TR_OK;
     if (actor->events)
         status = tr__events_close(worker, actor, false);
@@ -308,7 +308,7 @@ void tr__commit_fail(struct worker *worker, struct durable_actor *actor, tr_stat
 
 void tr__commit_drop(struct worker *worker, struct durable_actor *actor, tr_status reason)
 {
-    take_back(worker, actor, reason, false);
+    commit_take_back(worker, actor, reason, false);
     tr__overlays_undo(worker, actor);
 }
 

@@ -141,7 +141,7 @@ static void log_about(struct worker *worker, struct durable_actor *actor, tr_lev
     tr__log(worker->system, level, path, "%s%s", what, detail);
 }
 
-static void serialize(struct worker *worker, struct durable_actor *actor)
+static void drive_serialize(struct worker *worker, struct durable_actor *actor)
 {
     tr_status status = actor->broken;
     if (status == TR_OK)
@@ -157,7 +157,7 @@ static void serialize(struct worker *worker, struct durable_actor *actor)
     (void)!tr__sleep_serialized(&actor->machine, status);
 }
 
-static void erase(struct worker *worker, struct durable_actor *actor)
+static void drive_erase(struct worker *worker, struct durable_actor *actor)
 {
     struct store_batch *batch;
     tr__commit_drop(worker, actor, TR_DESTROYING);
@@ -181,7 +181,7 @@ static void erase(struct worker *worker, struct durable_actor *actor)
               tr_status_text(status));
 }
 
-static void wait_writes(struct durable_actor *actor)
+static void drive_wait_writes(struct durable_actor *actor)
 {
     if (list_is_empty(&actor->commits))
         (void)!tr__sleep_written(&actor->machine, actor->erased);
@@ -189,7 +189,7 @@ static void wait_writes(struct durable_actor *actor)
         actor->is_stored_awaited = true;
 }
 
-static void terminated(struct worker *worker, struct durable_actor *actor)
+static void drive_terminated(struct worker *worker, struct durable_actor *actor)
 {
     struct cell *cell = actor->durable.cell;
     struct note note = {.kind = NOTE_ENDED, .outcome = actor->machine.outcome};
@@ -200,8 +200,8 @@ static void terminated(struct worker *worker, struct durable_actor *actor)
 }
 
 /* Steps that can be done anywhere on the actor's worker. */
-static void perform_early(struct worker *worker, struct durable_actor *actor,
-                          const struct sleep_action *action)
+static void step_perform_early(struct worker *worker, struct durable_actor *actor,
+                               const struct sleep_action *action)
 {
     struct cell *cell = actor->durable.cell;
     switch (action->step) {
@@ -248,8 +248,8 @@ static void perform_early(struct worker *worker, struct durable_actor *actor,
 }
 
 /* Steps that cannot be done within a turn of the actor. */
-static void perform_late(struct worker *worker, struct durable_actor *actor,
-                         const struct sleep_action *action)
+static void step_perform_late(struct worker *worker, struct durable_actor *actor,
+                              const struct sleep_action *action)
 {
     struct cell *cell = actor->durable.cell;
     switch (action->step) {
@@ -274,7 +274,7 @@ static void perform_late(struct worker *worker, struct durable_actor *actor,
         actor->due_ns = TR_NEVER;
         break;
     case STEP_SERIALIZE:
-        serialize(worker, actor);
+        drive_serialize(worker, actor);
         break;
     case STEP_CLOSE_EVENTS:
         tr__host_leave(actor->kind->host, actor, actor->is_destroying);
@@ -287,13 +287,13 @@ static void perform_late(struct worker *worker, struct durable_actor *actor,
             tr__turns_cancel(worker, cell);
         break;
     case STEP_ERASE:
-        erase(worker, actor);
+        drive_erase(worker, actor);
         break;
     case STEP_WAIT_WRITES:
-        wait_writes(actor);
+        drive_wait_writes(actor);
         break;
     case STEP_TERMINATED:
-        terminated(worker, actor);
+        drive_terminated(worker, actor);
         break;
     case STEP_KEEP_ALARMS:
         /* Those that fell due meanwhile wake the next generation. */
@@ -305,13 +305,13 @@ static void perform_late(struct worker *worker, struct durable_actor *actor,
     }
 }
 
-static void perform(struct worker *worker, struct durable_actor *actor,
-                    const struct sleep_action *action)
+static void step_perform(struct worker *worker, struct durable_actor *actor,
+                         const struct sleep_action *action)
 {
     if (action->step < STEP_NAME_WAKE_LOCKS)
-        perform_early(worker, actor, action);
+        step_perform_early(worker, actor, action);
     else
-        perform_late(worker, actor, action);
+        step_perform_late(worker, actor, action);
 }
 
 void tr__durable_nudge(struct worker *worker, struct durable_actor *actor)
@@ -342,7 +342,7 @@ static bool is_grave_next(const struct sleep_machine *machine)
     return false;
 }
 
-static void drive(struct worker *worker, struct durable_actor *actor, bool is_apart)
+static void drive_steps(struct worker *worker, struct durable_actor *actor, bool is_apart)
 {
     struct sleep_machine *machine = &actor->machine;
     struct sleep_action action;
@@ -355,13 +355,13 @@ static void drive(struct worker *worker, struct durable_actor *actor, bool is_ap
         }
         if (!tr__sleep_next(machine, worker->loop.now_ns, &action))
             return;
-        perform(worker, actor, &action);
+        step_perform(worker, actor, &action);
     }
 }
 
 void tr__durable_drive(struct worker *worker, struct durable_actor *actor, bool is_apart)
 {
-    drive(worker, actor, is_apart);
+    drive_steps(worker, actor, is_apart);
     if (actor->machine.state == SLEEP_STARTED)
         tr__pressure_serve(worker, actor->kind->host);
 }
@@ -403,7 +403,7 @@ void tr__durable_leave(struct worker *worker, struct cell *cell)
     bool has_failed = cell->flags & CELL_FAILED || cell->life == LIFE_STOPPED;
     /* It was killed, or has failed, in the grace of its destroy; or fell asleep when that came. */
     if (actor->is_doomed && !actor->is_erased && actor->broken == TR_OK)
-        erase(worker, actor);
+        drive_erase(worker, actor);
     (void)!tr__sleep_crash(&actor->machine, TR_STOPPED);
     /* Before its name is out: who makes the next one is to find it. */
     if (has_failed && !atom32_load(&worker->system->is_stopping, ATOM_RELAXED))

@@ -140,7 +140,7 @@ static tr_status target_event(void *context, uint64_t sequence, const void *byte
     return status;
 }
 
-static struct event_log *log_new(struct worker *worker, const struct durable_kind *kind)
+static struct event_log *event_log_new(struct worker *worker, const struct durable_kind *kind)
 {
     const tr_snapshots *snapshots = &kind->declared->options.events->snapshots;
     struct event_log *log = source_resize(&worker->source, NULL, sizeof *log);
@@ -159,7 +159,7 @@ static struct event_log *log_new(struct worker *worker, const struct durable_kin
 }
 
 /* The state that was stored before the kind had events is what they begin with. */
-static tr_status load_base(struct loading *loading, const struct store_state *stored)
+static tr_status events_load_base(struct loading *loading, const struct store_state *stored)
 {
     struct durable_actor *actor = loading->actor;
     struct event_log *log = actor->events;
@@ -188,7 +188,7 @@ static tr_status load_base(struct loading *loading, const struct store_state *st
     return TR_OK;
 }
 
-static tr_status recover(struct loading *loading, struct journal_result *result)
+static tr_status events_recover(struct loading *loading, struct journal_result *result)
 {
     struct worker *worker = loading->self->worker;
     struct event_log *log = loading->actor->events;
@@ -211,7 +211,7 @@ tr_next tr__events_load(tr_self *self, struct durable_actor *actor, void *state,
     struct loading loading = {.self = self, .actor = actor, .state = state};
     struct journal_result result = {.snapshot = 0};
     if (!actor->events)
-        actor->events = log_new(self->worker, actor->kind);
+        actor->events = event_log_new(self->worker, actor->kind);
     if (!actor->events)
         return tr_fail(self, TR_NO_MEMORY, "no memory for its events");
     if (!stored)
@@ -223,13 +223,13 @@ tr_next tr__events_load(tr_self *self, struct durable_actor *actor, void *state,
     if (has_base)
         actor->is_half = false; /* of a kind that had no events: it stays as it is */
     if (status == TR_OK && has_base)
-        status = load_base(&loading, stored);
+        status = events_load_base(&loading, stored);
     if (status != TR_OK)
         return tr_fail(
             self, status, "the state before its first event cannot be read: %s", loading.text);
     if (!highest)
         return TR_SAME;
-    status = recover(&loading, &result);
+    status = events_recover(&loading, &result);
     if (status == TR_OK)
         return TR_SAME;
     if (loading.is_newer || !result.sequence)

@@ -11,7 +11,7 @@
 #include "durable/events.h"
 
 /* The lowest event that there is: it is looked for once, and then known from what goes. */
-static tr_status find_first(struct worker *worker, struct durable_actor *actor)
+static tr_status event_find_first(struct worker *worker, struct durable_actor *actor)
 {
     struct event_log *log = actor->events;
     struct list *item = list_first(&log->items);
@@ -45,8 +45,8 @@ static tr_bytes item_bytes(struct event_log *log, uint64_t sequence)
 }
 
 /* The bytes of an event that is there, borrowed until the next is asked for. */
-static tr_status find(struct worker *worker, struct durable_actor *actor, uint64_t sequence,
-                      tr_bytes *bytes)
+static tr_status event_find(struct worker *worker, struct durable_actor *actor, uint64_t sequence,
+                            tr_bytes *bytes)
 {
     struct event_log *log = actor->events;
     struct list *item = list_first(&log->items);
@@ -88,14 +88,14 @@ bool tr_event_next(tr_self *self, tr_event *event)
         tr__event_page_free(self->worker, &log->page); /* it was read to its end */
         return false;
     }
-    tr_status status = find_first(self->worker, actor);
+    tr_status status = event_find_first(self->worker, actor);
     uint64_t sequence = event->sequence + 1;
     if (sequence < log->journal.first)
         sequence = log->journal.first;
     if (status == TR_OK && sequence > log->journal.highest)
         return false;
     if (status == TR_OK)
-        status = find(self->worker, actor, sequence, &bytes);
+        status = event_find(self->worker, actor, sequence, &bytes);
     if (status == TR_OK)
         status = tr__event_read(self, actor, bytes, &log->event, &row, &event->data, text);
     if (status != TR_OK)

@@ -58,8 +58,9 @@ static tr_status event_convert(tr_self *self, const struct durable_actor *actor,
     return TR_OK;
 }
 
-static tr_status migrate(tr_self *self, const struct durable_actor *actor, const tr_event_row *row,
-                         uint32_t version, struct event_read *read, const void **data, char *text)
+static tr_status event_migrate(tr_self *self, const struct durable_actor *actor,
+                               const tr_event_row *row, uint32_t version, struct event_read *read,
+                               const void **data, char *text)
 {
     const tr_migration *step = tr__migration_from(row->migrations, version);
     while (step) {
@@ -149,5 +150,5 @@ tr_status tr__event_read(tr_self *self, const struct durable_actor *actor, tr_by
         return status;
     *row = found;
     *data = read->block;
-    return migrate(self, actor, found, version, read, data, text);
+    return event_migrate(self, actor, found, version, read, data, text);
 }

@@ -26,7 +26,7 @@ _Static_assert(TR_SNAPSHOTS_MAX == JOURNAL_SNAPSHOTS_MAX, "what a kind may keep,
 
 /* ---- Kinds. ---- */
 
-static bool has(const tr_event_row *row, bool is_hook)
+static bool event_has(const tr_event_row *row, bool is_hook)
 {
     return is_hook ? row->stored != NULL : row->apply != NULL;
 }
@@ -34,12 +34,12 @@ static bool has(const tr_event_row *row, bool is_hook)
 static const tr_event_row *row_of(const tr_events *events, const tr_type *type, bool is_hook)
 {
     for (size_t i = 0; i < events->row_count; i++) { /* of the same file, mostly */
-        if (events->rows[i].type == type && has(&events->rows[i], is_hook))
+        if (events->rows[i].type == type && event_has(&events->rows[i], is_hook))
             return &events->rows[i];
     }
     for (size_t i = 0; i < events->row_count; i++) {
         const tr_event_row *row = &events->rows[i];
-        if (has(row, is_hook) && tr_type_is_equal(row->type, type))
+        if (event_has(row, is_hook) && tr_type_is_equal(row->type, type))
             return row;
     }
     return NULL;
@@ -85,7 +85,7 @@ const char *tr__events_fault(const tr_durable_kind *kind)
 
 /* ---- What keeps the actor awake for its hooks, and calls them. ---- */
 
-static void hold(struct worker *worker, struct durable_actor *actor)
+static void events_hold(struct worker *worker, struct durable_actor *actor)
 {
     struct event_log *log = actor->events;
     bool is_needed =
@@ -108,7 +108,7 @@ static bool is_over(const struct durable_actor *actor)
     return actor->machine.state >= SLEEP_FINALIZE && actor->machine.state != SLEEP_DESTROY_GRACE;
 }
 
-static void tell(struct worker *worker, struct durable_actor *actor)
+static void events_post_turn(struct worker *worker, struct durable_actor *actor)
 {
     static const struct tr_durable_happened happened;
     struct event_log *log = actor->events;
@@ -131,8 +131,8 @@ void tr__events_wake(struct worker *worker, struct durable_actor *actor)
     /* In a grace nobody waits for later: what is stored when it has ended calls no hook. */
     if (actor->is_aborted && log->hooks_waiting)
         log->is_flushing = true;
-    hold(worker, actor);
-    tell(worker, actor);
+    events_hold(worker, actor);
+    events_post_turn(worker, actor);
 }
 
 static void item_free(struct worker *worker, struct event_item *item)
@@ -151,12 +151,12 @@ static void ready_drop(struct worker *worker, struct durable_actor *actor)
 void tr__events_erased(struct worker *worker, struct durable_actor *actor)
 {
     ready_drop(worker, actor);
-    hold(worker, actor);
+    events_hold(worker, actor);
 }
 
 /* Calls the hook of an event that is on disk. */
-static tr_next hook(struct tr_self *self, struct tr_self *verb, struct durable_actor *actor,
-                    void *state, struct event_item *item)
+static tr_next events_call_hook(struct tr_self *self, struct tr_self *verb,
+                                struct durable_actor *actor, void *state, struct event_item *item)
 {
     struct worker *worker = self->worker;
     const tr_event_row *row = item->hook;
@@ -209,12 +209,13 @@ tr_next tr__events_turn(tr_self *self, void *state, const void *message)
     struct list *first = log->is_hooking ? NULL : list_pop_first(&log->ready);
     if (first) {
         log->is_hooking = true;
-        next = hook(self, verb_turn, actor, state, LIST_OWNER(first, struct event_item, link));
+        next = events_call_hook(
+            self, verb_turn, actor, state, LIST_OWNER(first, struct event_item, link));
         log->is_hooking = false;
     }
     if (next.code != TR_NEXT_FAILED && !self->is_cancelled)
-        tell(worker, actor);
-    hold(worker, actor);
+        events_post_turn(worker, actor);
+    events_hold(worker, actor);
     tr__durable_drive(worker, actor, false);
     return next;
 }
@@ -226,7 +227,7 @@ void tr__events_submitted(struct worker *worker, struct durable_actor *actor)
     struct event_log *log = actor->events;
     log->hooks_sent += log->hooks_waiting;
     log->hooks_waiting = 0;
-    hold(worker, actor);
+    events_hold(worker, actor);
 }
 
 void tr__events_dropped(struct worker *worker, struct durable_actor *actor, uint64_t kept)
@@ -263,8 +264,8 @@ void tr__events_stored(struct worker *worker, struct durable_actor *actor, uint6
         list_remove(link);
         list_push_last(&log->ready, link);
     }
-    tell(worker, actor);
-    hold(worker, actor);
+    events_post_turn(worker, actor);
+    events_hold(worker, actor);
 }
 
 void tr__events_reset(struct worker *worker, struct durable_actor *actor)
@@ -303,7 +304,7 @@ void tr__events_free(struct worker *worker, struct durable_actor *actor)
 /* ---- Snapshots. ---- */
 
 /* Older ones than those that this generation has made or started from, so that they can go. */
-static tr_status look_back(struct worker *worker, struct durable_actor *actor)
+static tr_status events_find_snapshots(struct worker *worker, struct durable_actor *actor)
 {
     struct event_log *log = actor->events;
     const struct durable_kind *kind = actor->kind;
@@ -326,11 +327,11 @@ static tr_status look_back(struct worker *worker, struct durable_actor *actor)
     return TR_OK;
 }
 
-static tr_status snapshot(struct worker *worker, struct durable_actor *actor)
+static tr_status events_put_snapshot(struct worker *worker, struct durable_actor *actor)
 {
     struct event_log *log = actor->events;
     uint64_t sequence = log->journal.highest;
-    tr_status status = look_back(worker, actor);
+    tr_status status = events_find_snapshots(worker, actor);
     size_t size = status == TR_OK ? tr__durable_state_pack(worker, actor, &status) : 0;
     if (!size)
         return status;
@@ -362,7 +363,7 @@ static bool is_new_since_snapshot(const struct journal *journal)
 }
 
 /* Whether the first start is over is in the version of a state, as for kinds without events; there are no bytes of it. */
-static tr_status mark(struct durable_actor *actor)
+static tr_status events_put_mark(struct durable_actor *actor)
 {
     struct store_batch *batch = tr__commit_batch(actor);
     if (!batch)
@@ -376,7 +377,7 @@ tr_status tr__events_close(struct worker *worker, struct durable_actor *actor, b
 {
     struct event_log *log = actor->events;
     if (actor->is_creating || actor->is_half) {
-        tr_status status = mark(actor);
+        tr_status status = events_put_mark(actor);
         if (status != TR_OK)
             return status;
     }
@@ -388,7 +389,7 @@ tr_status tr__events_close(struct worker *worker, struct durable_actor *actor, b
     if (!may_snapshot || log->journal.highest < log->again ||
         !tr__journal_wants_snapshot(&log->journal, &log->policy))
         return TR_OK;
-    tr_status status = snapshot(worker, actor);
+    tr_status status = events_put_snapshot(worker, actor);
     if (status == TR_OK)
         return TR_OK;
     /* It does without: the events are there. */
@@ -406,7 +407,7 @@ tr_status tr__events_close(struct worker *worker, struct durable_actor *actor, b
 
 /* ---- The verbs. ---- */
 
-static struct durable_actor *need(tr_self *self, const char *verb)
+static struct durable_actor *events_need(tr_self *self, const char *verb)
 {
     TR_ASSERT(self); /* there is no turn to end */
     struct durable_actor *actor = durable_of(self);
@@ -463,8 +464,8 @@ static struct event_item *item_new(struct worker *worker, const struct durable_a
     return item;
 }
 
-static tr_status persist(tr_self *self, struct durable_actor *actor, const tr_type *type,
-                         const void *event, uint64_t *sequence)
+static tr_status event_persist(tr_self *self, struct durable_actor *actor, const tr_type *type,
+                               const void *event, uint64_t *sequence)
 {
     struct worker *worker = self->worker;
     struct event_log *log = actor->events;
@@ -508,16 +509,16 @@ tr_status tr_self_try_persist(tr_self *self, const tr_type *type, const void *ev
         return TR_NOT_IN_A_TURN;
     if (self->is_cancelled)
         return TR_CANCELLED;
-    return persist(self, actor, type, event, &sequence);
+    return event_persist(self, actor, type, event, &sequence);
 }
 
 uint64_t tr_self_persist(tr_self *self, const tr_type *type, const void *event)
 {
     TURN_VERB(self);
     uint64_t sequence = 0;
-    struct durable_actor *actor = need(self, "tr_persist");
+    struct durable_actor *actor = events_need(self, "tr_persist");
     tr_status status =
-        type && event ? persist(self, actor, type, event, &sequence) : TR_INVALID_ARGUMENT;
+        type && event ? event_persist(self, actor, type, event, &sequence) : TR_INVALID_ARGUMENT;
     if (status != TR_OK)
         tr_crash(self,
                  status,
@@ -530,16 +531,16 @@ uint64_t tr_self_persist(tr_self *self, const tr_type *type, const void *event)
 uint64_t tr_event_last(tr_self *self)
 {
     TURN_VERB(self);
-    return need(self, "tr_event_last")->events->journal.highest;
+    return events_need(self, "tr_event_last")->events->journal.highest;
 }
 
 void tr_snapshot(tr_self *self)
 {
     TURN_VERB(self);
-    struct durable_actor *actor = need(self, "tr_snapshot");
+    struct durable_actor *actor = events_need(self, "tr_snapshot");
     if (!is_new_since_snapshot(&actor->events->journal))
         return;
-    tr_status status = snapshot(self->worker, actor);
+    tr_status status = events_put_snapshot(self->worker, actor);
     if (status != TR_OK)
         tr_crash(self, status, "tr_snapshot: %s", tr_status_text(status));
 }

@@ -70,7 +70,7 @@ static struct hint **place_of(const struct hints *hints, uint64_t ticket)
 }
 
 /* Doubles the table. Without memory it stays as it is, and chains grow longer. */
-static void grow(struct hints *hints, struct worker *worker)
+static void hints_grow(struct hints *hints, struct worker *worker)
 {
     size_t count = hints->bucket_count * 2;
     struct hint **buckets = source_resize(&worker->source, NULL, count * sizeof *buckets);
@@ -90,7 +90,7 @@ static void grow(struct hints *hints, struct worker *worker)
 }
 
 /* Takes a hint out of the list of its kind. */
-static void leave(struct hints *hints, struct hint *hint)
+static void hint_leave(struct hints *hints, struct hint *hint)
 {
     struct hint_kind *kind = &hints->kinds[hint->kind];
     list_remove(&hint->link);
@@ -105,7 +105,7 @@ static void hint_free(struct hints *hints, struct worker *worker, struct hint *h
     struct hint **place = place_of(hints, hint->ticket);
     TR_ASSERT(*place == hint);
     *place = hint->next;
-    leave(hints, hint);
+    hint_leave(hints, hint);
     struct hint_kind *kind = &hints->kinds[hint->kind];
     if (!kind->waking_count && !kind->waiting_count)
         kind->is_named = false;
@@ -113,7 +113,7 @@ static void hint_free(struct hints *hints, struct worker *worker, struct hint *h
 }
 
 /* It takes no place, and is told again after a while. */
-static void wait(struct hints *hints, struct worker *worker, struct hint *hint, tr_time now_ns)
+static void hint_wait(struct hints *hints, struct worker *worker, struct hint *hint, tr_time now_ns)
 {
     struct hint_kind *kind = &hints->kinds[hint->kind];
     tr_time after_ns = HINTS_BACK_OFF_NS;
@@ -147,7 +147,7 @@ tr_status tr__hints_add(struct hints *hints, struct worker *worker, uint64_t tic
     struct hint *hint = *place_of(hints, ticket);
     *is_late = false;
     if (hint) {
-        leave(hints, hint);
+        hint_leave(hints, hint);
         if (hint->tries < UINT16_MAX)
             hint->tries++;
         *is_late = hint->tries > 1 && !of->is_named;
@@ -158,14 +158,14 @@ tr_status tr__hints_add(struct hints *hints, struct worker *worker, uint64_t tic
         *hint = (struct hint){.ticket = ticket, .kind = (uint32_t)kind};
         list_init(&hint->link);
         if (of->waking_count + of->waiting_count >= hints->bucket_count)
-            grow(hints, worker);
+            hints_grow(hints, worker);
         struct hint **place = place_of(hints, ticket);
         hint->next = *place;
         *place = hint;
     }
     hint->ref = ref;
     if (is_awake) {
-        wait(hints, worker, hint, now_ns);
+        hint_wait(hints, worker, hint, now_ns);
     } else {
         hint->is_waking = true;
         hint->at_ns = now_ns;
@@ -194,8 +194,8 @@ void tr__hints_pass(struct hints *hints, struct worker *worker, tr_time now_ns)
             bool is_late = now_ns - hint->at_ns >= HINTS_PATIENCE_NS;
             if (!is_late && slots_find(worker->slots, hint->ref))
                 continue;
-            leave(hints, hint);
-            wait(hints, worker, hint, now_ns);
+            hint_leave(hints, hint);
+            hint_wait(hints, worker, hint, now_ns);
         }
     }
 }

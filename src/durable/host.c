@@ -90,7 +90,7 @@ struct arrival {
 };
 
 /* Whether another generation still ends; this one begins when it has. */
-static bool succeeds(const struct arrival *arrival, struct cell *cell)
+static bool host_is_succeeded(const struct arrival *arrival, struct cell *cell)
 {
     struct durable_host *host = arrival->kind->host;
     if (!atom32_load(&host->leaving_count, ATOM_SEQ_CST))
@@ -104,13 +104,14 @@ static bool succeeds(const struct arrival *arrival, struct cell *cell)
 }
 
 /* The name of a new one is in the directory. Is it to begin later? */
-static bool defer(void *context, struct cell *cell)
+static bool host_defer(void *context, struct cell *cell)
 {
     const struct arrival *arrival = context;
-    return succeeds(arrival, cell) || tr__backoff_defer(arrival->kind, arrival->key, cell);
+    return host_is_succeeded(arrival, cell) || tr__backoff_defer(arrival->kind, arrival->key, cell);
 }
 
-static bool is_destroying(struct durable_host *host, const struct durable_kind *kind, tr_bytes key)
+static bool host_is_destroying(struct durable_host *host, const struct durable_kind *kind,
+                               tr_bytes key)
 {
     if (!atom32_load(&host->leaving_count, ATOM_SEQ_CST))
         return false;
@@ -136,8 +137,8 @@ static int worker_of(struct tr_system *system, const char *path)
     return pool ? tr__pool_place(system, pool, path) : TR_NO_MEMORY;
 }
 
-static tr_status wake(struct tr_system *system, const struct pooled_spawner *spawner,
-                      const tr_durable_kind *declared, tr_bytes key, uint64_t *ref_bits)
+static tr_status host_wake(struct tr_system *system, const struct pooled_spawner *spawner,
+                           const tr_durable_kind *declared, tr_bytes key, uint64_t *ref_bits)
 {
     char path[TR_PATH_MAX + 1];
     struct durable_host *host = system->durable;
@@ -157,7 +158,7 @@ static tr_status wake(struct tr_system *system, const struct pooled_spawner *spa
         return TR_STOPPING;
     if (tr__store_status(host->store) != TR_OK)
         return TR_STORE_FAILED;
-    if (is_destroying(host, kind, key))
+    if (host_is_destroying(host, kind, key))
         return TR_DESTROYING;
     int worker = worker_of(system, path);
     if (worker < 0)
@@ -165,7 +166,7 @@ static tr_status wake(struct tr_system *system, const struct pooled_spawner *spa
     struct arrival arrival = {kind, key};
     const struct tr_durable_identity identity = {.kind = (uint64_t)(uintptr_t)kind, .key = key};
     const struct pooled_place place = {
-        .parent = kind->keeper, .path = path, .defer = defer, .context = &arrival};
+        .parent = kind->keeper, .path = path, .defer = host_defer, .context = &arrival};
     const tr_spawn_args args = {.size = sizeof args,
                                 .behavior = &kind->behavior,
                                 .worker = worker,
@@ -184,7 +185,7 @@ tr_status tr_self_try_durable(tr_self *self, const tr_durable_kind *kind, tr_byt
         return TR_CANCELLED;
     const struct pooled_spawner spawner = {
         .worker = self->worker, .reader = &self->worker->reader, .causal = self->causal};
-    return wake(self->worker->system, &spawner, kind, key, ref_bits);
+    return host_wake(self->worker->system, &spawner, kind, key, ref_bits);
 }
 
 int tr__host_kind(const struct durable_host *host, const char *name)
@@ -211,7 +212,7 @@ void tr__host_begin(struct worker *worker, const struct durable_kind *kind, tr_b
 {
     uint64_t bits;
     const struct pooled_spawner spawner = {.worker = worker, .reader = &worker->reader};
-    tr_status status = wake(worker->system, &spawner, kind->declared, key, &bits);
+    tr_status status = host_wake(worker->system, &spawner, kind->declared, key, &bits);
     if (status != TR_OK && status != TR_STOPPING && status != TR_STORE_FAILED)
         tr__log(worker->system,
                 TR_LEVEL_ERROR,
@@ -247,30 +248,30 @@ tr_status tr_client_try_durable(tr_client *client, const tr_durable_kind *kind, 
         return TR_INVALID_ARGUMENT;
     const struct pooled_spawner spawner = {.reader = &client->reader,
                                            .causal = hash_mix(client->causal_next++)};
-    return wake(client->system, &spawner, kind, key, ref_bits);
+    return host_wake(client->system, &spawner, kind, key, ref_bits);
 }
 
 /* ---- The beginning and the end. ---- */
 
-static void on_failed(void *context, const char *why)
+static void on_store_failed(void *context, const char *why)
 {
     struct durable_host *host = context;
     tr__log(host->system, TR_LEVEL_ERROR, NULL, "the store has failed, and so all stops: %s", why);
     tr_system_shutdown(host->system, host->system->shutdown.timeout_default_ns);
 }
 
-static void on_work(void *context)
+static void on_store_work(void *context)
 {
     struct durable_host *host = context;
     atom32_store(&host->has_work, 1, ATOM_RELAXED);
 }
 
-static bool has_work(struct tr_system *system)
+static bool host_has_work(struct tr_system *system)
 {
     return atom32_load(&system->durable->has_work, ATOM_RELAXED);
 }
 
-static bool work(struct tr_system *system)
+static bool host_work(struct tr_system *system)
 {
     atom32_store(&system->durable->has_work, 0, ATOM_RELAXED);
     return tr__store_work(system->durable->store);
@@ -282,12 +283,12 @@ static tr_time writing_since(const struct tr_system *system)
     return store ? tr__store_writing_since(store) : 0;
 }
 
-static void stop(struct worker *worker)
+static void host_stop(struct worker *worker)
 {
     tr__backoffs_stop(worker, worker->system->durable);
 }
 
-static bool has_failed(struct tr_system *system)
+static bool host_has_failed(struct tr_system *system)
 {
     const struct store *store = system->durable->store;
     return store && tr__store_status(store) != TR_OK;
@@ -328,8 +329,8 @@ static tr_status store_open(struct durable_host *host, const char *path)
                                           .path = path,
                                           .program = system->name,
                                           .is_threadless = is_played,
-                                          .on_work = on_work,
-                                          .on_failed = on_failed,
+                                          .on_work = on_store_work,
+                                          .on_failed = on_store_failed,
                                           .context = host};
     tr_error error = {.status = TR_OK};
     tr_status status = tr__store_open(&options, &host->store, &error);
@@ -377,7 +378,8 @@ static void context_init(struct worker_context *context)
     tr__pressure_init(context);
 }
 
-static tr_status fill(struct durable_host *host, const tr_durables *durables, const char *store)
+static tr_status host_fill(struct durable_host *host, const tr_durables *durables,
+                           const char *store)
 {
     struct tr_system *system = host->system;
     const struct memory_source *source = &system->source;
@@ -439,11 +441,11 @@ tr_status tr_durable_start(tr_system *system, const tr_durables *durables, const
     system->durable = host;
     system->durable_free = host_free;
     system->durable_writing_since = writing_since;
-    system->durable_stop = stop;
+    system->durable_stop = host_stop;
     if (host->has_limits)
         system->durable_admits = tr__pressure_admit;
-    system->durable_work = work;
-    system->durable_has_work = has_work;
-    system->durable_has_failed = has_failed;
-    return fill(host, durables, store);
+    system->durable_work = host_work;
+    system->durable_has_work = host_has_work;
+    system->durable_has_failed = host_has_failed;
+    return host_fill(host, durables, store);
 }

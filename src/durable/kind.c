@@ -62,7 +62,7 @@ static bool is_signal(const tr_type *type)
     return false;
 }
 
-static const tr_handler *find(const tr_behavior *behavior, const tr_type *type)
+static const tr_handler *kind_find_handler(const tr_behavior *behavior, const tr_type *type)
 {
     for (size_t i = 0; i < behavior->handler_count; i++) {
         const tr_handler *handler = &behavior->handlers[i];
@@ -72,13 +72,13 @@ static const tr_handler *find(const tr_behavior *behavior, const tr_type *type)
     return NULL;
 }
 
-static bool is_time(tr_time ns)
+static bool is_option_time(tr_time ns)
 {
     return ns >= 0 && ns <= TR_OPTION_NS_MAX;
 }
 
 /* What is wrong with a kind, or NULL. */
-static const char *fault_of(const tr_durable_kind *kind)
+static const char *kind_fault(const tr_durable_kind *kind)
 {
     const char *why;
     if (kind->size != sizeof *kind)
@@ -99,9 +99,9 @@ static const char *fault_of(const tr_durable_kind *kind)
         !tr_type_is_equal(kind->behavior->setup.type, &tr_type_tr_none))
         return "a durable actor has no set-up message";
     const tr_durable_options *options = &kind->options;
-    if (!is_time(options->interval_ns) || !is_time(options->idle_ns) ||
-        !is_time(options->grace_ns) || !is_time(options->retry_ns) ||
-        !is_time(options->retry_max_ns))
+    if (!is_option_time(options->interval_ns) || !is_option_time(options->idle_ns) ||
+        !is_option_time(options->grace_ns) || !is_option_time(options->retry_ns) ||
+        !is_option_time(options->retry_max_ns))
         return "a time that is negative or too long";
     if ((unsigned)options->durability > TR_SAVE_ON_DEMAND)
         return "an unknown durability";
@@ -137,7 +137,7 @@ tr_status tr__durable_kind_init(struct durable_kind *kind, struct durable_host *
                                 const tr_durable_kind *declared)
 {
     struct tr_system *system = host->system;
-    const char *why = fault_of(declared);
+    const char *why = kind_fault(declared);
     if (why) {
         tr__log(system,
                 TR_LEVEL_ERROR,
@@ -164,12 +164,12 @@ tr_status tr__durable_kind_init(struct durable_kind *kind, struct durable_host *
     kind->behavior.setup.call = tr__durable_setup;
     kind->behavior.options.is_pinned = true;
     kind->behavior.options.restart = TR_TRANSIENT;
-    kind->created = find(behavior, &tr_type_tr_created);
-    kind->awake = find(behavior, &tr_type_tr_awake);
-    kind->sleeping = find(behavior, &tr_type_tr_sleeping);
-    kind->destroying = find(behavior, &tr_type_tr_destroying);
-    kind->changed = find(behavior, &tr_type_tr_state_changed);
-    kind->run = find(behavior, &tr_type_tr_run);
+    kind->created = kind_find_handler(behavior, &tr_type_tr_created);
+    kind->awake = kind_find_handler(behavior, &tr_type_tr_awake);
+    kind->sleeping = kind_find_handler(behavior, &tr_type_tr_sleeping);
+    kind->destroying = kind_find_handler(behavior, &tr_type_tr_destroying);
+    kind->changed = kind_find_handler(behavior, &tr_type_tr_state_changed);
+    kind->run = kind_find_handler(behavior, &tr_type_tr_run);
     kind->interval_ns = declared->options.interval_ns ? declared->options.interval_ns : INTERVAL_NS;
     kind->retry_ns = declared->options.retry_ns ? declared->options.retry_ns : BACKOFF_RETRY_NS;
     kind->retry_max_ns =

@@ -13,7 +13,7 @@
 #include "durable/overlay.h"
 #include "store/store.h"
 
-static struct durable_actor *need(tr_self *self, const char *verb)
+static struct durable_actor *kv_need(tr_self *self, const char *verb)
 {
     TR_ASSERT(self); /* there is no turn to end */
     struct durable_actor *actor = durable_of(self);
@@ -28,8 +28,8 @@ static struct durable_actor *need(tr_self *self, const char *verb)
 
 /* ---- Writing. ---- */
 
-static tr_status put(struct worker *worker, struct durable_actor *actor, tr_bytes key,
-                     tr_bytes value, bool is_deleted)
+static tr_status kv_put(struct worker *worker, struct durable_actor *actor, tr_bytes key,
+                        tr_bytes value, bool is_deleted)
 {
     if (!key.size || !key.data || (value.size && !value.data))
         return TR_INVALID_ARGUMENT;
@@ -58,8 +58,8 @@ static tr_status put(struct worker *worker, struct durable_actor *actor, tr_byte
 void tr_kv_put(tr_self *self, tr_bytes key, tr_bytes value)
 {
     TURN_VERB(self);
-    struct durable_actor *actor = need(self, "tr_kv_put");
-    tr_status status = put(self->worker, actor, key, value, false);
+    struct durable_actor *actor = kv_need(self, "tr_kv_put");
+    tr_status status = kv_put(self->worker, actor, key, value, false);
     if (status != TR_OK)
         tr_crash(self, status, "tr_kv_put: %s", tr_status_text(status));
 }
@@ -67,15 +67,15 @@ void tr_kv_put(tr_self *self, tr_bytes key, tr_bytes value)
 void tr_kv_delete(tr_self *self, tr_bytes key)
 {
     TURN_VERB(self);
-    struct durable_actor *actor = need(self, "tr_kv_delete");
-    tr_status status = put(self->worker, actor, key, (tr_bytes){NULL, 0}, true);
+    struct durable_actor *actor = kv_need(self, "tr_kv_delete");
+    tr_status status = kv_put(self->worker, actor, key, (tr_bytes){NULL, 0}, true);
     if (status != TR_OK)
         tr_crash(self, status, "tr_kv_delete: %s", tr_status_text(status));
 }
 
 /* ---- Reading. ---- */
 
-static tr_bytes copy(tr_self *self, const void *data, size_t size)
+static tr_bytes kv_copy(tr_self *self, const void *data, size_t size)
 {
     char *bytes = tr_scratch(self, size + 1); /* a NUL behind it, for text */
     if (size)
@@ -86,7 +86,7 @@ static tr_bytes copy(tr_self *self, const void *data, size_t size)
 bool tr_kv_get(tr_self *self, tr_bytes key, tr_bytes *value)
 {
     TURN_VERB(self);
-    struct durable_actor *actor = need(self, "tr_kv_get");
+    struct durable_actor *actor = kv_need(self, "tr_kv_get");
     if (!value || !key.size || !key.data)
         tr_crash(self, TR_INVALID_ARGUMENT, "tr_kv_get: no key, or nowhere to put its value");
     const struct overlay *overlay = tr__overlay_find(actor, key);
@@ -94,7 +94,7 @@ bool tr_kv_get(tr_self *self, tr_bytes key, tr_bytes *value)
         return false;
     if (overlay) {
         tr_bytes held = overlay_value(overlay);
-        *value = copy(self, held.data, held.size);
+        *value = kv_copy(self, held.data, held.size);
         return true;
     }
     const struct durable_kind *kind = actor->kind;
@@ -108,7 +108,7 @@ bool tr_kv_get(tr_self *self, tr_bytes key, tr_bytes *value)
         return false;
     if (status != TR_OK)
         tr_crash(self, status, "tr_kv_get: %s", tr_status_text(status));
-    *value = copy(self, stored.data, stored.size);
+    *value = kv_copy(self, stored.data, stored.size);
     return true;
 }
 
@@ -148,7 +148,7 @@ static tr_bytes pairs_copy(struct pairs *pairs, const void *data, size_t size)
     return (tr_bytes){bytes, bytes ? size : 0};
 }
 
-static bool on_row(void *context, const struct store_row *row)
+static bool on_kv_row(void *context, const struct store_row *row)
 {
     struct pairs *pairs = context;
     if (!pairs_grow(pairs))
@@ -208,7 +208,7 @@ static struct pairs pairs_merge(tr_self *self, const struct pairs *stored,
 size_t tr_kv_list(tr_self *self, tr_bytes prefix, tr_bytes from, const tr_kv **list, size_t max)
 {
     TURN_VERB(self);
-    struct durable_actor *actor = need(self, "tr_kv_list");
+    struct durable_actor *actor = kv_need(self, "tr_kv_list");
     const struct durable_kind *kind = actor->kind;
     if (!list)
         tr_crash(self, TR_INVALID_ARGUMENT, "tr_kv_list: nowhere to put the pairs");
@@ -223,7 +223,7 @@ size_t tr_kv_list(tr_self *self, tr_bytes prefix, tr_bytes from, const tr_kv **l
                                    kind->declared->name,
                                    actor_key(actor),
                                    &range,
-                                   on_row,
+                                   on_kv_row,
                                    &pairs);
     if (status != TR_OK && status != TR_NOT_FOUND)
         tr_crash(self, status, "tr_kv_list: %s", tr_status_text(status));

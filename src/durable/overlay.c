@@ -19,7 +19,7 @@ int tr__overlay_compare(tr_bytes a, tr_bytes b)
     return a.size < b.size ? -1 : a.size > b.size;
 }
 
-static bool is_key(const struct overlay *overlay, tr_bytes key)
+static bool overlay_has_key(const struct overlay *overlay, tr_bytes key)
 {
     return overlay->key_size == key.size && memcmp(overlay->bytes, key.data, key.size) == 0;
 }
@@ -99,7 +99,7 @@ const struct overlay *tr__overlay_find(const struct durable_actor *actor, tr_byt
     if (actor->overlay_table) {
         LIST_EACH (chain, bucket_of(actor->overlay_table, key)) {
             const struct overlay *overlay = LIST_OWNER(chain, struct overlay, chain);
-            if (is_key(overlay, key))
+            if (overlay_has_key(overlay, key))
                 return overlay;
         }
         return NULL;
@@ -107,7 +107,7 @@ const struct overlay *tr__overlay_find(const struct durable_actor *actor, tr_byt
     for (const struct list *link = actor->overlays.previous; link != &actor->overlays;
          link = link->previous) {
         const struct overlay *overlay = LIST_OWNER(link, struct overlay, link);
-        if (is_key(overlay, key))
+        if (overlay_has_key(overlay, key))
             return overlay;
     }
     return NULL;
@@ -136,8 +136,8 @@ void tr__overlays_undo(struct worker *worker, struct durable_actor *actor)
 }
 
 /* Merges two sorted runs, [from, middle) and [middle, to); of equal keys those of the first come first. */
-static void merge(const struct overlay **sorted, const struct overlay **spare, size_t from,
-                  size_t middle, size_t to)
+static void overlays_merge(const struct overlay **sorted, const struct overlay **spare, size_t from,
+                           size_t middle, size_t to)
 {
     size_t first = from;
     size_t second = middle;
@@ -163,7 +163,7 @@ size_t tr__overlays_sort(const struct durable_actor *actor, tr_bytes prefix, tr_
     }
     for (size_t run = 1; run < count; run *= 2) {
         for (size_t i = 0; i + run < count; i += 2 * run)
-            merge(sorted, spare, i, i + run, i + 2 * run < count ? i + 2 * run : count);
+            overlays_merge(sorted, spare, i, i + run, i + 2 * run < count ? i + 2 * run : count);
     }
     return count;
 }

@@ -31,7 +31,7 @@ enum {
     LEAVING_MIN = 16
 };
 
-static uint64_t share(uint64_t limit, uint32_t workers)
+static uint64_t share_of(uint64_t limit, uint32_t workers)
 {
     return limit / workers + (limit % workers != 0);
 }
@@ -45,22 +45,23 @@ static bool is_over_limit(const struct worker *worker, const struct worker_conte
     const struct tr_system *system = worker->system;
     uint32_t workers = system_open_workers(system);
     uint32_t count = context->awake_count + context->granted_count - context->evicted_count + more;
-    if (system->awake_max && count > share(system->awake_max, workers))
+    if (system->awake_max && count > share_of(system->awake_max, workers))
         return true;
     /* One that is too large by itself would fall asleep after each of its turns. */
     return system->awake_bytes_max && count > 1 &&
-           context->awake_bytes - context->evicted_bytes > share(system->awake_bytes_max, workers);
+           context->awake_bytes - context->evicted_bytes >
+               share_of(system->awake_bytes_max, workers);
 }
 
 static bool may_evict(const struct worker *worker, const struct worker_context *context)
 {
     const struct tr_system *system = worker->system;
     uint32_t workers = system_open_workers(system);
-    if (system->awake_max && context->evicted_count >= share(system->awake_max, workers) &&
+    if (system->awake_max && context->evicted_count >= share_of(system->awake_max, workers) &&
         context->evicted_count >= LEAVING_MIN)
         return false;
     return !system->awake_bytes_max ||
-           context->evicted_bytes <= share(system->awake_bytes_max, workers);
+           context->evicted_bytes <= share_of(system->awake_bytes_max, workers);
 }
 
 /* Whether the caller that woke it is probably about to send to it: it has had no turn yet, and is young. */
@@ -69,8 +70,8 @@ static bool is_expected(const struct worker *worker, const struct durable_actor 
     return !actor->has_served && worker->loop.now_ns - actor->start_ns < TR_AWAKE_WAIT_NS;
 }
 
-static bool evict(struct worker *worker, struct worker_context *context,
-                  struct durable_actor *actor)
+static bool pressure_evict(struct worker *worker, struct worker_context *context,
+                           struct durable_actor *actor)
 {
     if (is_expected(worker, actor))
         return false;
@@ -86,7 +87,8 @@ static bool evict(struct worker *worker, struct worker_context *context,
 }
 
 /* Asks those to sleep that have been idle for longest, until `more` fit. Whether one was asked. */
-static bool evict_idle(struct worker *worker, struct worker_context *context, uint32_t more)
+static bool pressure_evict_idle(struct worker *worker, struct worker_context *context,
+                                uint32_t more)
 {
     bool has_evicted = false;
     for (uint32_t i = 0; i < EVICT_MAX && i < context->awake_count; i++) {
@@ -96,7 +98,8 @@ static bool evict_idle(struct worker *worker, struct worker_context *context, ui
         struct list *link = list_first(&context->awake);
         list_remove(link);
         list_push_last(&context->awake, link);
-        has_evicted |= evict(worker, context, LIST_OWNER(link, struct durable_actor, awake));
+        has_evicted |=
+            pressure_evict(worker, context, LIST_OWNER(link, struct durable_actor, awake));
     }
     return has_evicted;
 }
@@ -104,7 +107,7 @@ static bool evict_idle(struct worker *worker, struct worker_context *context, ui
 /* Whether one more may begin. */
 static bool may_begin(struct worker *worker, struct worker_context *context)
 {
-    return evict_idle(worker, context, 1) || !is_over_limit(worker, context, 1);
+    return pressure_evict_idle(worker, context, 1) || !is_over_limit(worker, context, 1);
 }
 
 /* ---- The line. ---- */
@@ -195,7 +198,7 @@ void tr__pressure_serve(struct worker *worker, struct durable_host *host)
     while (context->line_first && (is_stopping(worker) || may_begin(worker, context)))
         line_grant(worker, context);
     if (!is_stopping(worker))
-        (void)evict_idle(worker, context, 0);
+        (void)pressure_evict_idle(worker, context, 0);
     context->is_serving = false;
 }
 

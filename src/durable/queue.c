@@ -67,7 +67,7 @@ struct loading {
     tr_status status;
 };
 
-static bool on_row(void *context, const struct store_row *row)
+static bool on_queue_row(void *context, const struct store_row *row)
 {
     struct loading *loading = context;
     struct durable_actor *actor = loading->actor;
@@ -110,7 +110,7 @@ tr_status tr__queues_load(struct worker *worker, struct durable_actor *actor)
                                             NULL,
                                             0,
                                             0,
-                                            on_row,
+                                            on_queue_row,
                                             &loading);
     if (status == TR_NOT_FOUND)
         return TR_OK;
@@ -138,7 +138,7 @@ void tr__queues_return(struct durable_actor *actor, const struct tr_self *self)
 
 /* ---- Waiting. ---- */
 
-static void wake_all(struct durable_actor *actor, tr_status outcome)
+static void takers_wake(struct durable_actor *actor, tr_status outcome)
 {
     struct list *link;
     while ((link = list_pop_first(&actor->takers)))
@@ -147,7 +147,7 @@ static void wake_all(struct durable_actor *actor, tr_status outcome)
 
 void tr__queues_abort(struct durable_actor *actor)
 {
-    wake_all(actor, TR_ABORTED);
+    takers_wake(actor, TR_ABORTED);
 }
 
 static struct queue_item *first_of(const struct durable_actor *actor, const char *queue)
@@ -161,7 +161,7 @@ static struct queue_item *first_of(const struct durable_actor *actor, const char
 }
 
 /* Waits for a change of any queue. The run handler that waits does not keep the actor awake. */
-static tr_status wait(tr_self *self, struct durable_actor *actor, tr_time deadline_ns)
+static tr_status queue_wait(tr_self *self, struct durable_actor *actor, tr_time deadline_ns)
 {
     struct durable_frame *frame = self->frame;
     if (frame->is_run)
@@ -195,8 +195,8 @@ static tr_status remove_item(struct worker *worker, struct durable_actor *actor,
     return TR_OK;
 }
 
-static tr_status give(tr_self *self, struct durable_actor *actor, struct queue_item *item,
-                      const tr_type *type, const void **message, tr_queued *taken)
+static tr_status queue_give(tr_self *self, struct durable_actor *actor, struct queue_item *item,
+                            const tr_type *type, const void **message, tr_queued *taken)
 {
     tr_wire_error error;
     if (strcmp(type_of(item), type->name) != 0)
@@ -246,8 +246,8 @@ tr_status tr_self_queue_take(tr_self *self, const char *queue, const tr_type *ty
             return TR_ABORTED;
         struct queue_item *first = first_of(actor, queue);
         if (first)
-            return give(self, actor, first, type, message, item);
-        tr_status status = wait(self, actor, deadline_ns);
+            return queue_give(self, actor, first, type, message, item);
+        tr_status status = queue_wait(self, actor, deadline_ns);
         if (status != TR_OK)
             return status;
     }
@@ -300,8 +300,8 @@ static tr_status ids_reserve(struct durable_actor *actor)
     return status;
 }
 
-static tr_status push(struct worker *worker, struct durable_actor *actor, const char *queue,
-                      const tr_type *type, const void *message)
+static tr_status queue_push(struct worker *worker, struct durable_actor *actor, const char *queue,
+                            const tr_type *type, const void *message)
 {
     tr_wire_error error;
     size_t size = tr_pack(type, message, NULL, 0, &error);
@@ -331,7 +331,7 @@ static tr_status push(struct worker *worker, struct durable_actor *actor, const 
     actor->queue_last++;
     actor->has_queue_moved = true;
     list_push_last(&actor->queued, &item->link);
-    wake_all(actor, TR_OK);
+    takers_wake(actor, TR_OK);
     return TR_OK;
 }
 
@@ -352,7 +352,7 @@ tr_status tr_self_try_queue_push(tr_self *self, const char *queue, const tr_type
         return TR_TOO_LARGE;
     if (tr_queue_count(self, queue) >= TR_QUEUE_MAX)
         return TR_LIMIT;
-    return push(self->worker, actor, queue, type, message);
+    return queue_push(self->worker, actor, queue, type, message);
 }
 
 void tr_self_queue_push(tr_self *self, const char *queue, const tr_type *type, const void *message)

@@ -25,8 +25,8 @@ struct backoff {
 
 /* ---- Under the lock. ---- */
 
-static struct backoff *find(struct durable_host *host, const struct durable_kind *kind,
-                            tr_bytes key)
+static struct backoff *backoff_find(struct durable_host *host, const struct durable_kind *kind,
+                                    tr_bytes key)
 {
     LIST_EACH (link, &host->backoffs[tr__host_part(host, kind, key)]) {
         struct backoff *backoff = LIST_OWNER(link, struct backoff, link);
@@ -37,15 +37,15 @@ static struct backoff *find(struct durable_host *host, const struct durable_kind
     return NULL;
 }
 
-static void forget(struct durable_host *host, struct backoff *backoff)
+static void backoff_forget(struct durable_host *host, struct backoff *backoff)
 {
     list_remove(&backoff->link);
     atom32_fetch_sub(&host->backoff_count, 1, ATOM_RELAXED);
     source_resize(&host->system->source, backoff, 0);
 }
 
-static struct backoff *make(struct durable_host *host, const struct durable_kind *kind,
-                            tr_bytes key)
+static struct backoff *backoff_make(struct durable_host *host, const struct durable_kind *kind,
+                                    tr_bytes key)
 {
     if (atom32_load(&host->backoff_count, ATOM_RELAXED) >= BACKOFFS_MAX)
         return NULL;
@@ -62,7 +62,7 @@ static struct backoff *make(struct durable_host *host, const struct durable_kind
 
 /* ---- Beginning and end. ---- */
 
-static tr_time length_of(const struct durable_kind *kind, uint32_t failures, struct rng *rng)
+static tr_time backoff_length(const struct durable_kind *kind, uint32_t failures, struct rng *rng)
 {
     tr_time most = kind->retry_max_ns;
     tr_time length = kind->retry_ns;
@@ -79,11 +79,12 @@ void tr__backoff_begin(struct worker *worker, const struct durable_actor *actor)
     struct durable_host *host = kind->host;
     tr_time now_ns = worker->loop.now_ns;
     lock_take(&host->lock);
-    struct backoff *backoff = host->is_backoff_over ? NULL : find(host, kind, actor_key(actor));
+    struct backoff *backoff =
+        host->is_backoff_over ? NULL : backoff_find(host, kind, actor_key(actor));
     if (!backoff && !host->is_backoff_over)
-        backoff = make(host, kind, actor_key(actor));
+        backoff = backoff_make(host, kind, actor_key(actor));
     if (backoff) {
-        backoff->until_ns = now_ns + length_of(kind, backoff->failures++, &worker->rng);
+        backoff->until_ns = now_ns + backoff_length(kind, backoff->failures++, &worker->rng);
         tr_time forget_ns = backoff->until_ns + kind->retry_max_ns;
         backoff->forget_ns = backoff->forget_ns > forget_ns ? backoff->forget_ns : forget_ns;
         backoff->is_over = false;
@@ -100,9 +101,9 @@ void tr__backoff_forget(const struct durable_actor *actor)
     if (!atom32_load(&host->backoff_count, ATOM_RELAXED))
         return;
     lock_take(&host->lock);
-    struct backoff *backoff = find(host, actor->kind, actor_key(actor));
+    struct backoff *backoff = backoff_find(host, actor->kind, actor_key(actor));
     if (backoff && !backoff->next && !backoff->vain)
-        forget(host, backoff);
+        backoff_forget(host, backoff);
     else if (backoff && !backoff->next)
         backoff->failures = 0;
     lock_give(&host->lock);
@@ -114,14 +115,15 @@ void tr__backoff_wake_later(struct worker *worker, const struct durable_actor *a
     struct durable_host *host = kind->host;
     tr_time now_ns = worker->loop.now_ns;
     lock_take(&host->lock);
-    struct backoff *backoff = host->is_backoff_over ? NULL : find(host, kind, actor_key(actor));
+    struct backoff *backoff =
+        host->is_backoff_over ? NULL : backoff_find(host, kind, actor_key(actor));
     if (!backoff && !host->is_backoff_over) {
-        backoff = make(host, kind, actor_key(actor));
+        backoff = backoff_make(host, kind, actor_key(actor));
         if (backoff)
             backoff->is_over = true; /* a request begins the key at once */
     }
     if (backoff) {
-        backoff->wake_ns = now_ns + length_of(kind, backoff->vain++, &worker->rng);
+        backoff->wake_ns = now_ns + backoff_length(kind, backoff->vain++, &worker->rng);
         backoff->forget_ns = backoff->wake_ns + kind->retry_max_ns;
     }
     lock_give(&host->lock);
@@ -135,7 +137,7 @@ void tr__backoff_done(const struct durable_actor *actor)
     if (!atom32_load(&host->backoff_count, ATOM_RELAXED))
         return;
     lock_take(&host->lock);
-    struct backoff *backoff = find(host, actor->kind, actor_key(actor));
+    struct backoff *backoff = backoff_find(host, actor->kind, actor_key(actor));
     if (backoff) {
         backoff->vain = 0;
         backoff->wake_ns = TR_NEVER;
@@ -149,7 +151,7 @@ bool tr__backoff_defer(const struct durable_kind *kind, tr_bytes key, struct cel
     if (!atom32_load(&host->backoff_count, ATOM_SEQ_CST))
         return false;
     lock_take(&host->lock);
-    struct backoff *backoff = host->is_backoff_over ? NULL : find(host, kind, key);
+    struct backoff *backoff = host->is_backoff_over ? NULL : backoff_find(host, kind, key);
     bool waits = backoff && !backoff->is_over && !backoff->next;
     if (waits)
         backoff->next = cell;
@@ -158,8 +160,9 @@ bool tr__backoff_defer(const struct durable_kind *kind, tr_bytes key, struct cel
 }
 
 /* Takes a key that is to be begun for its queues; false: there is none. */
-static bool take_due(struct durable_host *host, tr_time now_ns, const struct durable_kind **kind,
-                     char key[TR_KEY_MAX], size_t *key_size)
+static bool backoffs_take_due(struct durable_host *host, tr_time now_ns,
+                              const struct durable_kind **kind, char key[TR_KEY_MAX],
+                              size_t *key_size)
 {
     bool is_found = false;
     lock_take(&host->lock);
@@ -180,16 +183,16 @@ static bool take_due(struct durable_host *host, tr_time now_ns, const struct dur
 }
 
 /* Those whose queues are to be looked at again. Not under the lock, which their names need. */
-static void begin_due(struct worker *worker, struct durable_host *host, tr_time now_ns)
+static void backoffs_begin_due(struct worker *worker, struct durable_host *host, tr_time now_ns)
 {
     const struct durable_kind *kind = NULL;
     char key[TR_KEY_MAX];
     size_t key_size = 0;
-    while (take_due(host, now_ns, &kind, key, &key_size))
+    while (backoffs_take_due(host, now_ns, &kind, key, &key_size))
         tr__host_begin(worker, kind, (tr_bytes){key, key_size});
 }
 
-static tr_time earlier(tr_time left, tr_time right)
+static tr_time earlier_of(tr_time left, tr_time right)
 {
     return left < right ? left : right;
 }
@@ -199,7 +202,7 @@ tr_time tr__backoffs_end(struct worker *worker, struct durable_host *host, tr_ti
     tr_time first_ns = TR_NEVER;
     if (!atom32_load(&host->backoff_count, ATOM_RELAXED))
         return TR_NEVER;
-    begin_due(worker, host, now_ns);
+    backoffs_begin_due(worker, host, now_ns);
     lock_take(&host->lock);
     for (int i = 0; i < LEAVING_PARTS; i++) {
         LIST_EACH (link, &host->backoffs[i]) {
@@ -211,11 +214,11 @@ tr_time tr__backoffs_end(struct worker *worker, struct durable_host *host, tr_ti
                 backoff->next = NULL;
             }
             if (backoff->is_over && backoff->forget_ns <= now_ns) {
-                forget(host, backoff);
+                backoff_forget(host, backoff);
                 continue;
             }
             tr_time look_ns = backoff->is_over ? backoff->forget_ns : backoff->until_ns;
-            first_ns = earlier(first_ns, earlier(look_ns, backoff->wake_ns));
+            first_ns = earlier_of(first_ns, earlier_of(look_ns, backoff->wake_ns));
         }
     }
     lock_give(&host->lock);
@@ -223,7 +226,7 @@ tr_time tr__backoffs_end(struct worker *worker, struct durable_host *host, tr_ti
 }
 
 /* Gives one that waits, and takes it out; NULL: nobody waits any more. */
-static struct cell *take_next(struct durable_host *host)
+static struct cell *backoffs_take_next(struct durable_host *host)
 {
     struct cell *next = NULL;
     lock_take(&host->lock);
@@ -245,14 +248,14 @@ static struct cell *take_next(struct durable_host *host)
 void tr__backoffs_close(struct worker *worker, struct durable_host *host)
 {
     struct cell *next;
-    while ((next = take_next(host)))
+    while ((next = backoffs_take_next(host)))
         tr__pooled_begin(worker, next);
 }
 
 void tr__backoffs_stop(struct worker *worker, struct durable_host *host)
 {
     struct cell *next;
-    while ((next = take_next(host))) {
+    while ((next = backoffs_take_next(host))) {
         /* It ends without a set-up, and its parent, which has not been told to stop yet, waits for that. */
         atom32_fetch_or(&next->control, CONTROL_KILL, ATOM_SEQ_CST);
         tr__spawn_mount(worker, next);
@@ -263,6 +266,6 @@ void tr__backoffs_free(struct durable_host *host)
 {
     for (int i = 0; i < LEAVING_PARTS; i++) {
         LIST_EACH (link, &host->backoffs[i])
-            forget(host, LIST_OWNER(link, struct backoff, link));
+            backoff_forget(host, LIST_OWNER(link, struct backoff, link));
     }
 }

@@ -183,7 +183,7 @@ static tr_next load_state(tr_self *self, struct durable_actor *actor, void *stat
     return TR_SAME;
 }
 
-static tr_next load(tr_self *self, struct durable_actor *actor, void *state)
+static tr_next setup_load(tr_self *self, struct durable_actor *actor, void *state)
 {
     const struct durable_kind *kind = actor->kind;
     struct store_state stored;
@@ -210,7 +210,7 @@ static tr_next load(tr_self *self, struct durable_actor *actor, void *state)
 
 /* ---- The set-up. ---- */
 
-static tr_status enter(struct worker *worker, struct durable_actor *actor)
+static tr_status setup_enter(struct worker *worker, struct durable_actor *actor)
 {
     const struct durable_kind *kind = actor->kind;
     tr_status status = tr__store_enter(
@@ -258,10 +258,10 @@ tr_next tr__durable_setup(tr_self *self, void *state, const void *message)
     actor->has_run = false;
     actor->has_queue_moved = false;
     actor->start_ns = worker->loop.now_ns;
-    tr_status status = enter(worker, actor);
+    tr_status status = setup_enter(worker, actor);
     if (status != TR_OK)
         return tr_fail(self, status, "it cannot enter the store: %s", tr_status_text(status));
-    tr_next next = load(self, actor, state);
+    tr_next next = setup_load(self, actor, state);
     const tr_behavior *behavior = kind->declared->behavior;
     static const struct tr_none none;
     if (next.code == TR_NEXT_SAME && behavior->setup.call)

@@ -15,7 +15,7 @@ enum {
 _Static_assert(2 * STEP_SHAPE_MAX + 200 <= TR_LOG_MAX, "a line names both");
 _Static_assert(2 * CHECK_SHAPE_MAX + 45 <= SHAPE_WHY_SIZE, "a text names both");
 
-static int cut(tr_bytes text, size_t max)
+static int cut_length(tr_bytes text, size_t max)
 {
     return (int)(text.size < max ? text.size : max);
 }
@@ -68,7 +68,7 @@ static tr_bytes text_of(const struct shape *shape)
     return (tr_bytes){shape->text, shape->size};
 }
 
-static const struct shape *find(const struct durable_host *host, uint64_t hash)
+static const struct shape *shape_find(const struct durable_host *host, uint64_t hash)
 {
     for (const struct shape *shape = host->shapes; shape; shape = shape->next) {
         if (shape->hash == hash)
@@ -104,7 +104,7 @@ static tr_status shape_of_type(struct durable_host *host, const tr_type *type,
     if (!shape)
         return TR_NO_MEMORY;
     (void)tr__shape_write(type, shape->text, size);
-    *found = find(host, tr__shape_hash(text_of(shape)));
+    *found = shape_find(host, tr__shape_hash(text_of(shape)));
     if (*found) {
         source_resize(&host->system->source, shape, 0);
         return TR_OK;
@@ -180,10 +180,10 @@ static void step_refuse(const struct durable_kind *kind, const char *what, const
         kind->declared->name,
         what,
         step->from,
-        cut(made, STEP_SHAPE_MAX),
+        cut_length(made, STEP_SHAPE_MAX),
         (const char *)made.data,
         next,
-        cut(text, STEP_SHAPE_MAX),
+        cut_length(text, STEP_SHAPE_MAX),
         (const char *)text.data);
 }
 
@@ -324,7 +324,7 @@ void tr__shape_log(const struct durable_kind *kind, const tr_type *type, uint64_
                    const char *path)
 {
     struct tr_system *system = kind->host->system;
-    const struct shape *stored = find(kind->host, hash);
+    const struct shape *stored = shape_find(kind->host, hash);
     tr_bytes text = shape_text(kind, type);
     if (stored)
         tr__log(system, TR_LEVEL_ERROR, path, "stored as %.*s", (int)stored->size, stored->text);
@@ -338,7 +338,7 @@ tr_status tr__shape_check(const struct durable_kind *kind, const tr_type *type, 
     *is_longer = false;
     if (!hash || !own || hash == own)
         return TR_OK;
-    const struct shape *stored = find(kind->host, hash);
+    const struct shape *stored = shape_find(kind->host, hash);
     if (!stored) {
         snprintf(why, SHAPE_WHY_SIZE, "the store does not have the shape that it was stored with");
         return TR_STORE_CORRUPT;
@@ -357,9 +357,9 @@ tr_status tr__shape_check(const struct durable_kind *kind, const tr_type *type, 
     snprintf(why,
              SHAPE_WHY_SIZE,
              "it was stored as %.*s, and the code has %.*s",
-             cut(place.first, CHECK_SHAPE_MAX),
+             cut_length(place.first, CHECK_SHAPE_MAX),
              (const char *)place.first.data,
-             cut(place.second, CHECK_SHAPE_MAX),
+             cut_length(place.second, CHECK_SHAPE_MAX),
              (const char *)place.second.data);
     return TR_WRONG_SHAPE;
 }

@@ -86,7 +86,7 @@ static bool rows_grow(struct rows *rows, size_t more)
     return true;
 }
 
-static tr_status on_row(void *context, const tr_sql_value *values, size_t count)
+static tr_status on_sql_row(void *context, const tr_sql_value *values, size_t count)
 {
     struct rows *rows = context;
     if (!rows_grow(rows, count))
@@ -168,7 +168,7 @@ static tr_status may_run(const tr_self *self, const struct durable_actor *actor,
     return TR_OK;
 }
 
-static tr_status tell(tr_self *self, tr_error *error, tr_status status, const char *why)
+static tr_status sql_notify(tr_self *self, tr_error *error, tr_status status, const char *why)
 {
     if (!error || status == TR_OK)
         return status;
@@ -187,25 +187,25 @@ tr_status tr_self_try_sql(tr_self *self, tr_sql_result *result, tr_error *error,
     const char *why;
     tr_status status = may_run(self, actor, values, count, &why);
     if (status != TR_OK)
-        return tell(self, error, status, why);
+        return sql_notify(self, error, status, why);
     struct worker *worker = self->worker;
     struct worker_context *context = host_context(actor->kind->host, worker);
     status = open_sql(actor);
     if (status == TR_OK)
         status = tr__aside_init(&context->aside, &worker->fibers);
     if (status != TR_OK)
-        return tell(self, error, status, "");
+        return sql_notify(self, error, status, "");
     struct rows rows = {.self = self};
     struct errand errand = {.sql = actor->sql,
                             .reader = context->reader,
                             .call = {.text = values[0].text,
                                      .values = values + 1,
                                      .count = count - 1,
-                                     .visit = on_row,
+                                     .visit = on_sql_row,
                                      .context = &rows}};
     tr__aside_call(&context->aside, &worker->host, run_errand, &errand);
     if (errand.status != TR_OK)
-        return tell(self, error, errand.status, errand.call.error);
+        return sql_notify(self, error, errand.status, errand.call.error);
     if (result)
         *result = (tr_sql_result){.values = rows.values,
                                   .count = rows.count ? rows.count / errand.call.columns : 0,

@@ -13,7 +13,7 @@
 #include "sleep/sleep.h"
 
 /* The durable actor of a turn of a message; ends the turn when there is none. */
-static struct durable_actor *need(tr_self *self, const char *verb)
+static struct durable_actor *verb_need(tr_self *self, const char *verb)
 {
     TR_ASSERT(self); /* there is no turn to end */
     struct durable_actor *actor = durable_of(self);
@@ -27,13 +27,13 @@ static struct durable_actor *need(tr_self *self, const char *verb)
 tr_bytes tr_key(tr_self *self)
 {
     TURN_VERB(self);
-    return actor_key(need(self, "tr_key"));
+    return actor_key(verb_need(self, "tr_key"));
 }
 
 uint64_t tr_generation(tr_self *self, uint64_t *epoch)
 {
     TURN_VERB(self);
-    const struct durable_actor *actor = need(self, "tr_generation");
+    const struct durable_actor *actor = verb_need(self, "tr_generation");
     if (epoch)
         *epoch = actor->end.generation.epoch;
     return actor->end.generation.counter;
@@ -48,7 +48,7 @@ bool tr_is_aborted(const tr_self *self)
 
 /* ---- Sleep and end. ---- */
 
-static tr_status check(const tr_self *self)
+static tr_status verb_check(const tr_self *self)
 {
     if (!self)
         return TR_INVALID_ARGUMENT;
@@ -60,7 +60,7 @@ static tr_status check(const tr_self *self)
 tr_status tr_go_to_sleep(tr_self *self)
 {
     TURN_VERB(self);
-    tr_status status = check(self);
+    tr_status status = verb_check(self);
     if (status != TR_OK)
         return status;
     /* The machine continues when this turn waits or ends. */
@@ -70,7 +70,7 @@ tr_status tr_go_to_sleep(tr_self *self)
 tr_status tr_destroy(tr_self *self)
 {
     TURN_VERB(self);
-    tr_status status = check(self);
+    tr_status status = verb_check(self);
     if (status != TR_OK)
         return status;
     struct durable_actor *actor = durable_of(self);
@@ -133,7 +133,7 @@ const void *tr_self_append(tr_self *self, const void *items, size_t count, size_
                            const void *item)
 {
     TURN_VERB(self);
-    (void)need(self, "tr_append");
+    (void)verb_need(self, "tr_append");
     size_t bytes = tr__heap_array(self->cell->heap, items);
     if (count >= TR_PAYLOAD_MAX / size)
         tr_crash(self, TR_TOO_LARGE, "tr_append: the list is too long");
@@ -160,7 +160,7 @@ const void *tr_self_append(tr_self *self, const void *items, size_t count, size_
 tr_hold tr_self_hold(tr_self *self, bool is_awake, const char *what, const char *file, int line)
 {
     TURN_VERB(self);
-    struct durable_actor *actor = need(self, "TR_KEEP_AWAKE");
+    struct durable_actor *actor = verb_need(self, "TR_KEEP_AWAKE");
     struct durable_frame *frame = self->frame;
     struct worker *worker = self->worker;
     if (!frame)

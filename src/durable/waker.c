@@ -24,7 +24,7 @@ static uint64_t hash_of(const struct durable_actor *actor, const char *queue)
     return hash_bytes(actor->kind->host->system->names.key, queue, strlen(queue));
 }
 
-static bool takes(const struct durable_actor *actor, uint64_t hash)
+static bool run_takes(const struct durable_actor *actor, uint64_t hash)
 {
     for (uint32_t i = 0; i < actor->run_queue_count; i++)
         if (actor->run_queues[i] == hash)
@@ -35,7 +35,7 @@ static bool takes(const struct durable_actor *actor, uint64_t hash)
 void tr__run_takes(struct durable_actor *actor, const char *queue)
 {
     uint64_t hash = hash_of(actor, queue);
-    if (actor->takes_any || takes(actor, hash))
+    if (actor->takes_any || run_takes(actor, hash))
         return;
     if (actor->run_queue_count == RUN_QUEUES_MAX)
         actor->takes_any = true;
@@ -43,13 +43,13 @@ void tr__run_takes(struct durable_actor *actor, const char *queue)
         actor->run_queues[actor->run_queue_count++] = hash;
 }
 
-static bool has_work(const struct durable_actor *actor)
+static bool run_has_work(const struct durable_actor *actor)
 {
     if (!actor->run_queue_count) /* it returned without a look at any, or did not get that far */
         return !actor->has_run;
     LIST_EACH (link, &actor->queued) {
         const struct queue_item *item = LIST_OWNER(link, struct queue_item, link);
-        if (actor->takes_any || takes(actor, hash_of(actor, item->name)))
+        if (actor->takes_any || run_takes(actor, hash_of(actor, item->name)))
             return true;
     }
     return false;
@@ -58,7 +58,7 @@ static bool has_work(const struct durable_actor *actor)
 enum run_wanted tr__run_wanted(const struct durable_actor *actor)
 {
     bool is_destroyed = actor->is_destroying || actor->machine.outcome == SLEEP_ENDED_DESTROYED;
-    if (!actor->kind->run || is_destroyed || list_is_empty(&actor->queued) || !has_work(actor))
+    if (!actor->kind->run || is_destroyed || list_is_empty(&actor->queued) || !run_has_work(actor))
         return RUN_NOT_WANTED;
     if (actor->is_creating) /* its first start is undone, and its items with it */
         return RUN_NOT_WANTED;

@@ -70,8 +70,8 @@ static const char *owed_reply(const struct worker *worker, const struct cell *ce
     return name;
 }
 
-static void tell(struct worker *worker, struct durable_actor *actor, enum work work,
-                 enum sleep_counter counter, const char *what)
+static void work_tell(struct worker *worker, struct durable_actor *actor, enum work work,
+                      enum sleep_counter counter, const char *what)
 {
     struct wake_lock *wake_lock = &actor->work[work];
     tr_time now_ns = worker->loop.now_ns;
@@ -104,9 +104,9 @@ void tr__work_look(struct worker *worker, struct durable_actor *actor)
     /* Of one that is sealed nothing can unstash it any more: no message gets in. */
     bool is_sealed = cell->flags & CELL_SEALED;
     const struct envelope *stashed = is_sealed ? NULL : ring_first(cell->extra->stash);
-    tell(worker, actor, WORK_MAIL, COUNTER_MAIL, mail);
-    tell(worker, actor, WORK_LATERS, COUNTER_LATERS, owed);
-    tell(worker, actor, WORK_STASH, COUNTER_STASH, stashed ? stashed->type->name : NULL);
+    work_tell(worker, actor, WORK_MAIL, COUNTER_MAIL, mail);
+    work_tell(worker, actor, WORK_LATERS, COUNTER_LATERS, owed);
+    work_tell(worker, actor, WORK_STASH, COUNTER_STASH, stashed ? stashed->type->name : NULL);
     tr_time look_ns = mail || owed ? worker->loop.now_ns + left_ns : TR_NEVER;
     bool is_sooner = look_ns < actor->look_ns;
     if (is_sooner || look_ns == TR_NEVER)

@@ -37,7 +37,7 @@ static uint64_t point_at(uint32_t start, uint32_t member, uint32_t point)
  * Sorts by the highest bits into the places that `starts` has for them, then each into its exact one:
  * few points share those bits, so that moving them one by one is fast.
  */
-static void fill(struct hash_ring *ring, char prefix, uint32_t count)
+static void ring_fill(struct hash_ring *ring, char prefix, uint32_t count)
 {
     uint32_t slots = UINT32_C(1) << (32 - ring->shift);
     memset(ring->starts, 0, (slots + 1) * sizeof *ring->starts);
@@ -90,7 +90,7 @@ tr_status tr__hash_ring_init(struct hash_ring *ring, const struct memory_source 
         .members = members,
         .shift = 32 - bits,
     };
-    fill(ring, prefix, count);
+    ring_fill(ring, prefix, count);
     return TR_OK;
 }
 

@@ -41,7 +41,7 @@ static tr_place place_of(const struct local_directory *directory, const struct c
     return last && ring->find(ring, last + 1, &place) == TR_OK ? place : 0;
 }
 
-static tr_status find(tr_directory *table, const char *path, tr_location *found)
+static tr_status directory_find(tr_directory *table, const char *path, tr_location *found)
 {
     struct local_directory *directory = (struct local_directory *)(void *)table;
     struct tr_system *system = directory->system;
@@ -106,7 +106,8 @@ free_claim:
     return status;
 }
 
-static tr_status claim(tr_directory *table, const char *path, tr_ref ref, tr_location *holder)
+static tr_status directory_claim(tr_directory *table, const char *path, tr_ref ref,
+                                 tr_location *holder)
 {
     struct local_directory *directory = (struct local_directory *)(void *)table;
     struct slots *slots = &directory->system->slots;
@@ -120,13 +121,13 @@ static tr_status claim(tr_directory *table, const char *path, tr_ref ref, tr_loc
     if (before && !slots_find(slots, before->ref))
         name_claim_drop(directory, before); /* its actor has ended */
     status = name_claim_add(directory, path, ref.bits);
-    if (status == TR_NAME_EXISTS && holder && find(table, path, holder) != TR_OK)
+    if (status == TR_NAME_EXISTS && holder && directory_find(table, path, holder) != TR_OK)
         *holder = (tr_location){TR_NOBODY, 0};
     lock_give(&directory->lock);
     return status;
 }
 
-static tr_status release(tr_directory *table, const char *path, tr_ref ref)
+static tr_status directory_release(tr_directory *table, const char *path, tr_ref ref)
 {
     struct local_directory *directory = (struct local_directory *)(void *)table;
     if (!path)
@@ -143,8 +144,10 @@ static tr_status release(tr_directory *table, const char *path, tr_ref ref)
 void tr__local_directory_init(struct local_directory *directory, struct tr_system *system,
                               const struct place_ring *ring)
 {
-    directory->table = (tr_directory){
-        .size = sizeof directory->table, .claim = claim, .find = find, .release = release};
+    directory->table = (tr_directory){.size = sizeof directory->table,
+                                      .claim = directory_claim,
+                                      .find = directory_find,
+                                      .release = directory_release};
     directory->system = system;
     directory->ring = ring;
     lock_init(&directory->lock);

@@ -29,7 +29,7 @@ static void drop_newest(struct tr_system *system, tr_ref to, tr_parcel *parcel)
     tr_parcel_free(system, parcel);
 }
 
-static tr_status send(tr_transport *table, tr_place place, tr_ref to, tr_parcel *parcel)
+static tr_status transport_send(tr_transport *table, tr_place place, tr_ref to, tr_parcel *parcel)
 {
     struct tr_system *system = ((struct local_transport *)(void *)table)->system;
     struct envelope *envelope = envelope_of(parcel);
@@ -56,7 +56,7 @@ static tr_status send(tr_transport *table, tr_place place, tr_ref to, tr_parcel 
 
 void tr__local_transport_init(struct local_transport *transport, struct tr_system *system)
 {
-    transport->table = (tr_transport){.size = sizeof transport->table, .send = send};
+    transport->table = (tr_transport){.size = sizeof transport->table, .send = transport_send};
     transport->system = system;
 }
 

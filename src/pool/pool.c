@@ -71,7 +71,7 @@ static struct pool *pool_make(struct tr_system *system, const tr_child_spec *tab
  * The ring has as many places as workers are open. The number is looked at under the lock, so nobody brings
  * an old one back.
  */
-static tr_status follow(struct tr_system *system, struct pool *pool)
+static tr_status specs_follow(struct tr_system *system, struct pool *pool)
 {
     lock_take(&system->pool_lock);
     tr_status status = tr__place_ring_resize(&pool->ring, system_open_workers(system));
@@ -84,13 +84,13 @@ static void pool_follow(struct tr_system *system)
 {
     struct pool *pool = atomptr_load(&system->pool, ATOM_ACQUIRE); /* partner: tr__pool_of */
     if (pool)
-        (void)!follow(system, pool);
+        (void)!specs_follow(system, pool);
 }
 
 int tr__pool_place(struct tr_system *system, struct pool *pool, const char *name)
 {
     bool is_old = atom32_load(&pool->ring.count, ATOM_RELAXED) != system_open_workers(system);
-    tr_status status = is_old ? follow(system, pool) : TR_OK;
+    tr_status status = is_old ? specs_follow(system, pool) : TR_OK;
     return status == TR_OK ? (int)place_ring_find(&pool->ring, name) : status;
 }
 

@@ -12,8 +12,8 @@
 #include "base/assert.h"
 #include "pool/pool.h"
 
-static tr_status spawn(struct tr_system *system, const struct pooled_spawner *spawner,
-                       const tr_spawn_args *args, uint64_t *ref_bits)
+static tr_status pool_spawn(struct tr_system *system, const struct pooled_spawner *spawner,
+                            const tr_spawn_args *args, uint64_t *ref_bits)
 {
     tr_status status = tr__pooled_get(system, spawner->reader, args, ref_bits);
     if (status != TR_NOT_FOUND)
@@ -52,7 +52,7 @@ tr_status tr_self_try_pool_spawn(tr_self *self, const tr_spawn_args *args, uint6
     }
     const struct pooled_spawner spawner = {
         .worker = self->worker, .reader = &self->worker->reader, .causal = self->causal};
-    return spawn(self->worker->system, &spawner, args, ref_bits);
+    return pool_spawn(self->worker->system, &spawner, args, ref_bits);
 }
 
 tr_ref tr_self_pool_spawn(tr_self *self, const tr_spawn_args *args)
@@ -83,7 +83,7 @@ tr_status tr_client_try_pool_spawn(tr_client *client, const tr_spawn_args *args,
     const struct pooled_spawner spawner = {.reader = &client->reader,
                                            .client = client->cell->identity,
                                            .causal = hash_mix(client->causal_next++)};
-    return spawn(client->system, &spawner, args, ref_bits);
+    return pool_spawn(client->system, &spawner, args, ref_bits);
 }
 
 tr_ref tr_self_pool_find(tr_self *self, const tr_behavior *behavior, const char *name)

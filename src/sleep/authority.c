@@ -84,8 +84,8 @@ bool tr__note_resend(struct note_end *end, tr_time now)
 /* ---- the authority ---- */
 
 /* Each phase is entered once in a generation, hence each command is sent once: there is room. */
-static void command(struct authority *authority, enum authority_phase phase, tr_time grace_ns,
-                    tr_time now, struct authority_answer *answer)
+static void authority_command(struct authority *authority, enum authority_phase phase,
+                              tr_time grace_ns, tr_time now, struct authority_answer *answer)
 {
     TR_ASSERT(phase > authority->phase);
     authority->phase = phase;
@@ -98,8 +98,8 @@ static void command(struct authority *authority, enum authority_phase phase, tr_
     answer->has_command = true;
 }
 
-static void ended(struct authority *authority, enum sleep_outcome outcome,
-                  struct authority_answer *answer)
+static void authority_ended(struct authority *authority, enum sleep_outcome outcome,
+                            struct authority_answer *answer)
 {
     authority->phase = AUTHORITY_ASLEEP;
     /* Nobody hears commands any more. */
@@ -129,12 +129,12 @@ tr_status tr__authority_begin(struct authority *authority, struct generation gen
     tr__note_end_init(&authority->end, authority->end.actor, generation);
     authority->phase = AUTHORITY_AWAKE;
     if (authority->owes_destroy)
-        command(authority, AUTHORITY_TO_DESTROY, 0, now, answer);
+        authority_command(authority, AUTHORITY_TO_DESTROY, 0, now, answer);
     return TR_OK;
 }
 
-static void want(struct authority *authority, enum sleep_reason reason, tr_time grace_ns,
-                 tr_time now, struct authority_answer *answer)
+static void authority_want(struct authority *authority, enum sleep_reason reason, tr_time grace_ns,
+                           tr_time now, struct authority_answer *answer)
 {
     bool destroys = reason == SLEEP_REASON_DESTROY;
     if (destroys)
@@ -143,14 +143,14 @@ static void want(struct authority *authority, enum sleep_reason reason, tr_time 
     if (authority->phase == AUTHORITY_ASLEEP)
         answer->must_wake = authority->owes_destroy;
     else if (authority->phase < phase)
-        command(authority, phase, grace_ns, now, answer);
+        authority_command(authority, phase, grace_ns, now, answer);
 }
 
 void tr__authority_stop(struct authority *authority, enum sleep_reason reason, tr_time grace_ns,
                         tr_time now, struct authority_answer *answer)
 {
     *answer = (struct authority_answer){0};
-    want(authority, reason, grace_ns, now, answer);
+    authority_want(authority, reason, grace_ns, now, answer);
 }
 
 void tr__authority_receive(struct authority *authority, const struct note *note, tr_time now,
@@ -164,13 +164,13 @@ void tr__authority_receive(struct authority *authority, const struct note *note,
         return;
     switch (note->kind) {
     case NOTE_SLEEP:
-        want(authority, SLEEP_REASON_SLEEP, note->grace_ns, now, answer);
+        authority_want(authority, SLEEP_REASON_SLEEP, note->grace_ns, now, answer);
         break;
     case NOTE_DESTROY:
-        want(authority, SLEEP_REASON_DESTROY, note->grace_ns, now, answer);
+        authority_want(authority, SLEEP_REASON_DESTROY, note->grace_ns, now, answer);
         break;
     case NOTE_ENDED:
-        ended(authority, note->outcome, answer);
+        authority_ended(authority, note->outcome, answer);
         break;
     case NOTE_STOP_SLEEP:
     case NOTE_STOP_DESTROY:
@@ -182,5 +182,5 @@ void tr__authority_lost(struct authority *authority, struct authority_answer *an
 {
     *answer = (struct authority_answer){0};
     if (authority->phase != AUTHORITY_ASLEEP)
-        ended(authority, SLEEP_ENDED_CRASHED, answer);
+        authority_ended(authority, SLEEP_ENDED_CRASHED, answer);
 }

@@ -56,7 +56,7 @@ static enum sleep_reason reason_of(const struct sleep_machine *machine)
 }
 
 /* The status of an event that this state does not know. */
-static tr_status misplaced(const struct sleep_machine *machine)
+static tr_status hook_is_misplaced(const struct sleep_machine *machine)
 {
     return machine->state == SLEEP_TERMINATED ? TR_STOPPED : TR_INVALID_TRANSITION;
 }
@@ -71,7 +71,7 @@ static void note_change(struct sleep_machine *machine, uint32_t set, tr_time now
 }
 
 /* No timer is due any more, nor is the step that would arm it. */
-static void disarm(struct sleep_machine *machine)
+static void timer_disarm(struct sleep_machine *machine)
 {
     machine->due = SLEEP_NEVER;
     machine->agenda &= ~(BIT(ARM_IDLE) | BIT(ARM_GRACE) | BIT(ARM_CAP));
@@ -96,11 +96,11 @@ static void decide_idle(struct sleep_machine *machine)
 
 static void close_all(struct sleep_machine *machine, uint32_t write_step)
 {
-    disarm(machine);
+    timer_disarm(machine);
     machine->agenda |= CLOSE_STEPS | write_step;
 }
 
-static void finalize(struct sleep_machine *machine, tr_time now)
+static void sleep_finalize(struct sleep_machine *machine, tr_time now)
 {
     if (machine->state == SLEEP_DESTROY_GRACE) {
         machine->state = SLEEP_DESTROYING;
@@ -114,14 +114,14 @@ static void finalize(struct sleep_machine *machine, tr_time now)
 }
 
 /* What the state as a whole asks for, once all that was due is done. */
-static void decide(struct sleep_machine *machine, tr_time now)
+static void sleep_decide(struct sleep_machine *machine, tr_time now)
 {
     TR_ASSERT(machine->agenda == 0);
     if (machine->state == SLEEP_STARTED && machine->is_changed)
         decide_idle(machine);
     else if (is_grace(machine) &&
              (machine->is_overdue || tr__sleep_can_finalize(machine, reason_of(machine))))
-        finalize(machine, now);
+        sleep_finalize(machine, now);
 }
 
 /* ---- grace and end ---- */
@@ -168,7 +168,7 @@ static void enter_grace(struct sleep_machine *machine, enum sleep_reason reason,
     machine->agenda |= GRACE_STEPS | hook_step(machine, reason, now);
 }
 
-static void upgrade(struct sleep_machine *machine, tr_time grace_ns, tr_time now)
+static void grace_upgrade(struct sleep_machine *machine, tr_time grace_ns, tr_time now)
 {
     TR_ASSERT(machine->state == SLEEP_GRACE);
     TR_ASSERT(!machine->is_overdue);
@@ -177,7 +177,7 @@ static void upgrade(struct sleep_machine *machine, tr_time grace_ns, tr_time now
     machine->agenda |= UPGRADE_STEPS | hook_step(machine, SLEEP_REASON_DESTROY, now);
 }
 
-static void serialized(struct sleep_machine *machine, tr_status outcome)
+static void sleep_take_serialized(struct sleep_machine *machine, tr_status outcome)
 {
     TR_ASSERT(machine->awaits_serialized);
     machine->awaits_serialized = false;
@@ -186,12 +186,12 @@ static void serialized(struct sleep_machine *machine, tr_status outcome)
     close_all(machine, outcome == TR_OK ? BIT(COMMIT_STATE) : 0);
 }
 
-static void end(struct sleep_machine *machine, enum sleep_outcome outcome)
+static void sleep_end(struct sleep_machine *machine, enum sleep_outcome outcome)
 {
     TR_ASSERT(machine->state != SLEEP_TERMINATED);
     machine->state = SLEEP_TERMINATED;
     machine->outcome = outcome;
-    disarm(machine);
+    timer_disarm(machine);
     machine->agenda |=
         END_STEPS | (outcome == SLEEP_ENDED_DESTROYED ? BIT(CLEAR_ALARMS) : BIT(KEEP_ALARMS));
 }
@@ -222,7 +222,7 @@ void tr__sleep_init(struct sleep_machine *machine, const struct sleep_options *o
 bool tr__sleep_next(struct sleep_machine *machine, tr_time now, struct sleep_action *action)
 {
     if (!machine->agenda)
-        decide(machine, now);
+        sleep_decide(machine, now);
     if (!machine->agenda)
         return false;
     enum sleep_step step = (enum sleep_step)__builtin_ctz(machine->agenda);
@@ -243,7 +243,7 @@ bool tr__sleep_next(struct sleep_machine *machine, tr_time now, struct sleep_act
 tr_status tr__sleep_started(struct sleep_machine *machine, tr_time now)
 {
     if (machine->state != SLEEP_LOADING)
-        return misplaced(machine);
+        return hook_is_misplaced(machine);
     machine->state = SLEEP_STARTED;
     note_change(machine, 1U << COUNTER_NOT_READY, now);
     if (machine->stop_waits)
@@ -253,7 +253,8 @@ tr_status tr__sleep_started(struct sleep_machine *machine, tr_time now)
 
 tr_status tr__sleep_start_failed(struct sleep_machine *machine, tr_status why)
 {
-    return machine->state == SLEEP_LOADING ? tr__sleep_crash(machine, why) : misplaced(machine);
+    return machine->state == SLEEP_LOADING ? tr__sleep_crash(machine, why)
+                                           : hook_is_misplaced(machine);
 }
 
 tr_status tr__sleep_raise(struct sleep_machine *machine, struct wake_lock *wake_lock,
@@ -360,7 +361,7 @@ tr_status tr__sleep_stop(struct sleep_machine *machine, enum sleep_reason reason
     case SLEEP_GRACE:
         if (reason != SLEEP_REASON_DESTROY || machine->is_overdue)
             return TR_STOPPING;
-        upgrade(machine, grace_ns, now);
+        grace_upgrade(machine, grace_ns, now);
         return TR_OK;
     case SLEEP_FINALIZE:
     case SLEEP_DESTROY_GRACE:
@@ -399,7 +400,7 @@ static void grace_timer(struct sleep_machine *machine, tr_time now)
         machine->agenda |= BIT(ARM_GRACE);
         return;
     }
-    disarm(machine);
+    timer_disarm(machine);
     machine->is_overdue = true;
     /* A hook that has not begun is skipped; its wake_lock says so in the warning. */
     machine->agenda &= ~(BIT(RUN_ON_SLEEP) | BIT(RUN_ON_DESTROY));
@@ -420,12 +421,12 @@ void tr__sleep_timer(struct sleep_machine *machine, tr_time now)
         if (is_early)
             machine->agenda |= BIT(ARM_CAP);
         else
-            serialized(machine, TR_TIMEOUT);
+            sleep_take_serialized(machine, TR_TIMEOUT);
     } else if (is_early) {
         machine->agenda |= BIT(ARM_IDLE);
     } else {
         /* Something may have changed that nobody has looked at yet: then this is not idle. */
-        disarm(machine);
+        timer_disarm(machine);
         if (!machine->is_changed)
             (void)tr__sleep_evict(machine);
     }
@@ -435,7 +436,7 @@ tr_status tr__sleep_hook_begin(struct sleep_machine *machine, enum sleep_reason 
 {
     struct wake_lock *hook = hook_of(machine, reason);
     if (machine->state == SLEEP_TERMINATED || !wake_lock_is_raised(hook))
-        return misplaced(machine);
+        return hook_is_misplaced(machine);
     hook->what = reason == SLEEP_REASON_DESTROY ? "on_destroy" : "on_sleep";
     return TR_OK;
 }
@@ -444,7 +445,7 @@ tr_status tr__sleep_hook_end(struct sleep_machine *machine, enum sleep_reason re
 {
     struct wake_lock *hook = hook_of(machine, reason);
     if (machine->state == SLEEP_TERMINATED || !wake_lock_is_raised(hook))
-        return misplaced(machine);
+        return hook_is_misplaced(machine);
     tr__sleep_drop(machine, hook, now);
     return TR_OK;
 }
@@ -452,10 +453,10 @@ tr_status tr__sleep_hook_end(struct sleep_machine *machine, enum sleep_reason re
 tr_status tr__sleep_serialized(struct sleep_machine *machine, tr_status outcome)
 {
     if (machine->state != SLEEP_FINALIZE || !machine->awaits_serialized)
-        return misplaced(machine);
+        return hook_is_misplaced(machine);
     if (machine->agenda & BIT(SERIALIZE))
         return TR_INVALID_TRANSITION;
-    serialized(machine, outcome);
+    sleep_take_serialized(machine, outcome);
     return TR_OK;
 }
 
@@ -463,15 +464,15 @@ tr_status tr__sleep_written(struct sleep_machine *machine, tr_status outcome)
 {
     bool destroys = machine->state == SLEEP_DESTROYING;
     if (!destroys && (machine->state != SLEEP_FINALIZE || machine->awaits_serialized))
-        return misplaced(machine);
+        return hook_is_misplaced(machine);
     if (machine->agenda & BIT(WAIT_WRITES))
         return TR_INVALID_TRANSITION;
     if (machine->status == TR_OK)
         machine->status = outcome;
     if (!destroys)
-        end(machine, SLEEP_ENDED_ASLEEP);
+        sleep_end(machine, SLEEP_ENDED_ASLEEP);
     else
-        end(machine, outcome == TR_OK ? SLEEP_ENDED_DESTROYED : SLEEP_ENDED_CRASHED);
+        sleep_end(machine, outcome == TR_OK ? SLEEP_ENDED_DESTROYED : SLEEP_ENDED_CRASHED);
     return TR_OK;
 }
 
@@ -481,7 +482,7 @@ tr_status tr__sleep_crash(struct sleep_machine *machine, tr_status why)
         return TR_STOPPED;
     machine->status = why;
     machine->agenda = CRASH_STEPS;
-    end(machine, SLEEP_ENDED_CRASHED);
+    sleep_end(machine, SLEEP_ENDED_CRASHED);
     return TR_OK;
 }
 

@@ -69,7 +69,7 @@ static const char *waits_for(const struct sleep_machine *machine)
                                                      : "nothing: asleep";
 }
 
-static size_t cut(int written, size_t size)
+static size_t cut_length(int written, size_t size)
 {
     TR_ASSERT(written >= 0);
     return (size_t)written < size ? (size_t)written : size - 1;
@@ -90,11 +90,11 @@ size_t tr__sleep_why(const struct sleep_machine *machine, tr_time now, char *tex
                                        (long long)(left / TR_SECOND),
                                        (int)(left % TR_SECOND / TR_MILLISECOND))
                             : snprintf(text, size, "%s, waits for ", name);
-    size_t length = cut(written, size);
+    size_t length = cut_length(written, size);
     uint32_t set = machine->wake_locks.raised & tr__sleep_blocks_next(machine);
     if (set)
         return length +
                tr__wake_locks_print(&machine->wake_locks, set, now, text + length, size - length);
-    return length +
-           cut(snprintf(text + length, size - length, "%s", waits_for(machine)), size - length);
+    return length + cut_length(snprintf(text + length, size - length, "%s", waits_for(machine)),
+                               size - length);
 }
