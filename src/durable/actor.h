@@ -51,93 +51,95 @@ struct alarm;
 struct overlay_table;
 struct store_sql;
 
-/** Work that no turn has, as the sleep machine counts it; see durable/work.c. */
+/** Work of an actor that belongs to none of its turns, as the sleep machine counts it; see durable/work.c. */
 enum work { WORK_MAIL, WORK_LATERS, WORK_STASH, WORK_COUNT };
 
 enum { RUN_QUEUES_MAX = 4 };
 
 struct durable_actor {
-    struct durable durable; /* first */
+    struct durable durable; /* must be the first member */
     struct durable_kind *kind;
-    struct store_entry *entry; /* NULL: it has none, or has left the store */
+    struct store_entry *entry; /* NULL: not in the store, or not any more */
     struct sleep_machine machine;
-    struct note_end end;        /* of the actor, */
-    struct authority authority; /* and of its host */
-    struct list awake;          /* at the context of its worker */
-    struct list leaving;        /* in the host's list of those that end, by key */
-    struct cell *successor; /* the next generation, waiting for this one's end; the host's lock */
-    bool is_leaving;        /* it is in that list */
-    bool is_destroying;     /* for those who look there */
+    struct note_end end;        /* the actor's end of its exchange with the authority */
+    struct authority authority; /* its host's end of that exchange */
+    struct list awake;          /* link in worker_context.awake */
+    struct list leaving;        /* link in durable_host.leaving */
+    /* cell of the next generation, which waits for this one to end; under the host's lock */
+    struct cell *successor;
+    bool is_leaving;    /* the actor is in durable_host.leaving; under the host's lock */
+    bool is_destroying; /* with is_leaving: it is being destroyed; under the host's lock */
 
-    /* What runs, and what is on its way. */
+    /* The open commit, submitted commits, and what the actor has in the store; see durable/commit.h. */
     struct outbox outbox;
-    struct store_batch *batch; /* of the commit that runs, NULL: nothing was put by */
+    struct store_batch *batch; /* batch of the open commit; NULL: it has stored nothing yet */
     struct list commits;
-    struct list overlays;                /* keys that are not on disk yet: durable/overlay.h */
-    struct overlay_table *overlay_table; /* of these; NULL: they are few */
+    struct list overlays;                /* keys that are not on disk yet; see durable/overlay.h */
+    struct overlay_table *overlay_table; /* hash table of `overlays`; NULL: there are few */
     size_t overlay_count;
-    struct store_sql *sql;               /* its tables; NULL: this life has not used them */
-    struct list alarms;                  /* of struct alarm */
-    struct list queued;                  /* of struct queue_item */
-    struct list takers;                  /* of struct durable_frame: turns that wait on a queue */
-    uint64_t run_queues[RUN_QUEUES_MAX]; /* hashes of those that the run handler takes from */
+    struct store_sql *sql; /* the actor's tables; NULL: this generation has not used them */
+    struct list alarms;    /* list of struct alarm */
+    struct list queued;    /* list of struct queue_item */
+    struct list takers;    /* list of struct durable_frame: turns that wait on a queue */
+    uint64_t run_queues[RUN_QUEUES_MAX]; /* hashes of the queues that the run handler takes from */
     uint32_t run_queue_count;
-    bool takes_any;          /* there are more of them */
-    bool has_run;            /* the run handler has returned, and was not told to */
-    bool has_queue_moved;    /* something was pushed or removed in this generation */
-    uint64_t queue_last;     /* id of the item that was pushed last */
-    uint64_t queue_reserved; /* ids up to this one are used, or will be by this generation */
-    tr_time alarm_ns;        /* the earliest that the commit that runs has set, else TR_NEVER */
-    uint64_t alarm_last;     /* id of the alarm that was set last */
-    uint64_t commit_last;    /* number of the last commit submitted */
-    tr_status broken;        /* something could not be stored: it is to begin anew */
-    bool is_new;             /* nothing is stored of it */
-    bool is_creating;        /* its first start is not over */
-    bool is_half;            /* that is what the store has of it: STATE_HALF */
-    bool is_evicted;         /* to sleep, to make room */
-    bool has_served;         /* it has had a turn in this life, besides its first hooks */
-    bool is_destroy_wanted;  /* by the commit that runs */
-    bool is_doomed;          /* a commit with the mark that it is to be destroyed was submitted */
-    bool has_remains;        /* what the store has of it is a generation's that was destroyed */
-    bool is_erased;          /* the removal of all that is stored was submitted, or tried: */
-    tr_status erased;        /* what became of that */
-    bool is_drive_posted;    /* a message to drive the machine is on its way */
-    bool is_aborted;         /* the soft signal was given */
-    bool is_deadline_over;   /* the hard one was */
-    bool is_stored_awaited;  /* the machine waits for the last commit */
-    bool is_dirty;           /* of TR_SAVE_INTERVAL and TR_SAVE_ON_DEMAND: see `finished` */
-    uint32_t barriers;       /* turns that run or wait and let no hook begin */
-    struct tr_self *hook;    /* the turn of on_sleep or on_destroy while it waits for others */
+    bool takes_any;          /* the run handler takes from more than RUN_QUEUES_MAX queues */
+    bool has_run;            /* the run handler has returned without being aborted */
+    bool has_queue_moved;    /* this generation has pushed or removed an item */
+    uint64_t queue_last;     /* id of the last item that was pushed */
+    uint64_t queue_reserved; /* ids up to this one are used, or reserved for this generation */
+    tr_time alarm_ns;        /* the earliest alarm that the open commit has set, or TR_NEVER */
+    uint64_t alarm_last;     /* id of the last alarm that was set */
+    uint64_t commit_last;    /* number of the last commit that was submitted */
+    tr_status broken; /* not TR_OK: something could not be stored, so the actor must restart */
+    bool is_new;      /* the store has nothing of this actor */
+    bool is_creating; /* the first start of this key has not finished */
+    bool is_half;     /* the stored state has the mark STATE_HALF */
+    bool is_evicted;  /* the actor was asked to sleep because of memory pressure */
+    bool has_served;  /* this generation has had a turn after its first hooks */
+    bool is_destroy_wanted; /* the open commit has called tr_destroy */
+    bool is_doomed;         /* a commit with the mark of tr_destroy was submitted */
+    bool has_remains;       /* the store still has rows of a generation that was destroyed */
+    bool is_erased;         /* the removal of all that is stored was submitted, or could not be */
+    tr_status erased;       /* with is_erased: TR_OK, or why it could not be submitted */
+    bool is_drive_posted;   /* a tr_durable_driven message is on its way */
+    bool is_aborted;        /* the sleep machine has performed FIRE_ABORT: the soft signal */
+    bool is_deadline_over;  /* the sleep machine has performed FIRE_DEADLINE: the hard signal */
+    bool is_stored_awaited; /* the sleep machine waits for the last submitted commit */
+    /* finished commits are not submitted yet (TR_SAVE_INTERVAL, TR_SAVE_ON_DEMAND); see `finished` */
+    bool is_dirty;
+    uint32_t barriers;    /* turns, running or waiting, that no hook may overtake */
+    struct tr_self *hook; /* the turn of on_sleep or on_destroy while it waits for barriers */
     struct wake_lock work[WORK_COUNT];
-    tr_time start_ns; /* when its set-up began */
+    tr_time start_ns; /* when the set-up began */
     tr_time save_ns;
-    tr_time due_ns;  /* of the machine's timer */
-    tr_time look_ns; /* when the work that no turn has is to be looked at again */
+    tr_time due_ns;  /* deadline of the sleep machine's timer */
+    tr_time look_ns; /* when tr__work_look must look again; see durable/work.c */
     uint64_t hold_last;
-    unsigned char *stored; /* the state as it was submitted last */
+    unsigned char *stored; /* the packed state as it was submitted last */
     size_t stored_size;
     size_t stored_capacity;
-    /* With is_dirty: what the commits that have ended since then have left, for when the one that runs fails. */
+    /* While is_dirty: what the finished commits have left. If the open commit fails, the actor returns to this. */
     struct finished {
         unsigned char *state;
         size_t size;
         size_t capacity;
-        struct store_batch_mark batch; /* what of `batch` is theirs */
-        tr_time alarm_ns;              /* as alarm_ns, of them */
-        uint64_t event;                /* the last of their events */
+        struct store_batch_mark batch; /* where the part of finished commits in `batch` ends */
+        tr_time alarm_ns; /* the earliest alarm that a finished commit has set, or TR_NEVER */
+        uint64_t event;   /* sequence number of the last event of a finished commit */
     } finished;
-    unsigned char *shown; /* the state as tr_state_changed knows it, NULL: no handler for it */
+    unsigned char *shown; /* packed state at the last tr_state_changed; NULL: no handler for it */
     size_t shown_size;
     size_t shown_capacity;
     struct state_block block;
-    struct event_log *events; /* NULL: its kind has none; see durable/events.h */
-    size_t weight;            /* its memory, as its context has counted it */
-    char *warning;            /* who held the grace up; for the log */
+    struct event_log *events; /* NULL: the kind has no events; see durable/events.h */
+    size_t weight;            /* bytes of this actor that worker_context.awake_bytes counts */
+    char *warning;            /* which wake locks outlasted the grace; for the log */
     size_t key_size;
-    char key[]; /* ends with a NUL that does not count */
+    char key[]; /* followed by a NUL that key_size does not count */
 };
 
-/** The durable actor of a turn; NULL: it is none. */
+/** Returns the durable actor of a turn, or NULL if the turn belongs to another actor. */
 static inline struct durable_actor *durable_of(const struct tr_self *self)
 {
     return (struct durable_actor *)(void *)cell_durable(self->cell);

@@ -7,11 +7,11 @@
 
 #include "durable/actor.h"
 
-/** The state as it is now is known to the application. False: no memory. */
+/** Notes the present state as the one that the application knows. Returns false if there is no memory. */
 TR_MUST_CHECK bool tr__durable_show(struct worker *worker, struct durable_actor *actor);
 /**
- * The handler of a turn has returned `next`, and its last commit is still open: calls that of
- * tr_state_changed if there is one and the state has changed. Gives what becomes of the turn.
+ * Call when the handler of a turn has returned `next` and the last commit of the turn is still open. Calls the handler
+ * of tr_state_changed if there is one and the state has changed. Returns the result of the turn.
  */
 tr_next tr__durable_changed(struct tr_self *self, struct tr_self *verb, struct durable_actor *actor,
                             tr_next next);

@@ -28,37 +28,37 @@ struct cell;
 struct durable_actor;
 struct store_batch;
 
-/** A commit whose changes are on their way to the disk. */
+/** A submitted commit. */
 struct commit {
-    struct list link; /* of its actor, oldest first */
+    struct list link; /* link in durable_actor.commits */
     struct durable_actor *actor;
-    struct outbox outbox; /* what it sent */
+    struct outbox outbox; /* messages that leave when the batch is on disk */
     struct store_batch *batch;
-    struct envelope *envelope; /* how its end is told */
-    struct list savers;        /* of struct durable_frame: turns in tr_save */
+    struct envelope *envelope; /* the ENVELOPE_STORED that reports its end */
+    struct list savers;        /* list of struct durable_frame: turns that wait in tr_save */
     uint64_t number;
-    tr_time alarm_ns; /* the earliest alarm that it has set, else TR_NEVER */
-    bool has_shapes;  /* its batch has those of its kind */
-    struct wake_lock
-        wake_lock;    /* raised while there are messages to the actor itself in the outbox */
-    tr_status status; /* written by the store's thread before the envelope is sent */
+    tr_time alarm_ns;           /* the earliest alarm that it has set, or TR_NEVER */
+    bool has_shapes;            /* its batch has the shapes of its kind */
+    struct wake_lock wake_lock; /* raised while the outbox has messages to the actor itself */
+    tr_status status;           /* written by the store's thread before it sends the envelope */
 };
 
-/** The batch of the commit that runs, made if need be. NULL: no memory. */
+/** Returns the batch of the open commit, which is made at the first call. NULL: no memory. */
 struct store_batch *tr__commit_batch(struct durable_actor *actor);
 /**
- * The commit that runs is over. If it changed something, and it is time for that or `must`, that is
- * submitted; what it sent waits for all that was. Else what it sent leaves. Not TR_OK: nothing of it leaves.
+ * Closes the open commit. If it has changed something, and the durability of the kind or `must` wants it stored now,
+ * submits it. Otherwise its changes, if any, become finished and are stored later. Messages of the commit wait for the
+ * last submitted commit, or leave now if there is none. If this returns another status than TR_OK, no message leaves.
  */
 TR_MUST_CHECK tr_status tr__commit_end(struct worker *worker, struct durable_actor *actor,
                                        bool must);
-/** The batch becomes a commit, with what is in the outbox. */
+/** Submits the batch of the open commit, with the messages in the outbox. */
 TR_MUST_CHECK tr_status tr__commit_submit(struct worker *worker, struct durable_actor *actor);
-/** The commit failed, and the actor starts again: what ended before it and was to be stored later is submitted. */
+/** The open commit has failed and the actor will restart. Drops the open commit, and submits the finished ones. */
 void tr__commit_fail(struct worker *worker, struct durable_actor *actor, tr_status reason);
-/** Nothing is kept of it, nor of what was to be stored later. */
+/** Drops the open commit and the finished ones. */
 void tr__commit_drop(struct worker *worker, struct durable_actor *actor, tr_status reason);
-/** The actor is to begin anew, because of this. */
+/** Makes the actor restart with this status. */
 void tr__durable_break(struct worker *worker, struct durable_actor *actor, tr_status why);
 void tr__commit_stored(struct worker *worker, struct cell *cell, struct envelope *envelope);
 

@@ -7,21 +7,27 @@
 
 #include "durable/actor.h"
 
-/** Does what the machine says. `is_apart`: no turn of the actor is on the stack but one of drive.c. */
+/**
+ * Performs the steps of the sleep machine that are due. `is_apart` says that no turn of the actor is on the stack
+ * except tr__durable_drive_turn. Without it, steps that end turns are left to a message (tr__durable_nudge).
+ */
 void tr__durable_drive(struct worker *worker, struct durable_actor *actor, bool is_apart);
-/** Tells the actor to drive itself, if nobody has. */
+/** Sends the actor a tr_durable_driven, unless one is on its way. */
 void tr__durable_nudge(struct worker *worker, struct durable_actor *actor);
-/** A command of the authority, or what follows from an answer of it. */
+/** Applies an answer of the authority: its receipt, and the command to stop if it has one. */
 void tr__durable_take_answer(struct worker *worker, struct durable_actor *actor,
                              const struct authority_answer *answer);
 void tr__durable_stop(struct worker *worker, struct cell *cell);
 void tr__durable_leave(struct worker *worker, struct cell *cell);
 void tr__durable_skipped(struct worker *worker, struct cell *cell);
-/** The end of a turn of the runtime that found nothing to do: one message less waits. Returns TR_SAME. */
+/**
+ * Ends a turn of the runtime that found nothing to do. Tells the sleep machine that one message less waits. Returns
+ * TR_SAME.
+ */
 tr_next tr__durable_skip(struct tr_self *self);
 void tr__durable_wake_timer(struct worker *worker, struct cell *cell);
 void tr__durable_end(struct worker *worker, struct cell *cell, struct durable *durable);
-/** Arms the actor's timer for what comes first. */
+/** Arms the timer of the actor for the earliest of its three deadlines. */
 void tr__durable_arm(struct worker *worker, struct durable_actor *actor);
 
 #endif

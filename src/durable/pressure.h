@@ -8,13 +8,18 @@
 #include "durable/actor.h"
 
 void tr__pressure_init(struct worker_context *context);
-/** Whether a new actor of this worker may be set up now; else it comes again when there is room. */
+/**
+ * Returns whether a new actor of this worker may be set up now. If not, its cell waits in line and comes back later.
+ */
 bool tr__pressure_admit(struct worker *worker, struct cell *cell);
-/** An actor of this worker has become idle, larger, or has ended: lets those begin that wait, as there is room. */
+/**
+ * Call when an actor of this worker has become idle, has grown, or has ended. Lets waiting cells begin as far as the
+ * limits allow, and asks idle actors to sleep.
+ */
 void tr__pressure_serve(struct worker *worker, struct durable_host *host);
-/** It is gone, or begins anew: it weighs nothing. */
+/** Subtracts the memory of an actor that has ended or restarts. */
 void tr__durable_unweigh(struct worker *worker, struct durable_actor *actor);
-/** Its memory may have changed. No turn of it is under way; tr__pressure_serve is to follow. */
+/** Counts the memory of an actor again. No turn of it may run. The caller must call tr__pressure_serve afterwards. */
 void tr__durable_weigh(struct worker *worker, struct durable_actor *actor);
 
 #endif

@@ -7,9 +7,9 @@
 
 #include "durable/actor.h"
 
-/** The set-up of all kinds: makes the actor, enters the store, reads the state. */
+/** Handles the set-up message of every kind: makes the actor, enters the store, reads state, alarms and queues. */
 tr_next tr__durable_setup(tr_self *self, void *state, const void *message);
-/** Frees what a generation had; the store's entry too. */
+/** Frees what a generation has, and leaves the store. */
 void tr__durable_drop(struct worker *worker, struct durable_actor *actor);
 
 #endif

@@ -8,32 +8,36 @@
 #include "calendar/alarm_plan.h"
 #include "durable/actor.h"
 
-/** A hold of TR_KEEP_AWAKE or TR_WAIT_UNTIL. */
+/** A hold that TR_KEEP_AWAKE or TR_WAIT_UNTIL has made. */
 struct durable_hold {
-    struct list link; /* of its turn */
+    struct list link; /* link in durable_frame.holds */
     struct wake_lock wake_lock;
     uint64_t number;
 };
 
-/** What a turn of a durable actor has. Not on its stack, which is gone when it has crashed. */
+/**
+ * The record of a turn of a durable actor. It is not on the stack of the turn, because that stack is gone after a
+ * crash.
+ */
 struct durable_frame {
     struct tr_self *self;
-    struct list saver;          /* of the commit that it waits for */
-    struct wake_lock wake_lock; /* it runs, or waits */
+    struct list saver;          /* link in commit.savers, while the turn waits in tr_save */
+    struct wake_lock wake_lock; /* raised while the turn runs or waits */
     struct list holds;
-    uint32_t lenient;       /* blocks of TR_WAIT_UNTIL that it is in */
-    bool is_hook;           /* on_sleep or on_destroy: told to the machine by other means */
-    enum sleep_reason hook; /* which of them; 0: none */
-    bool is_run;            /* the run handler: no request */
-    bool is_barrier;        /* no hook begins before it has ended */
-    struct list taker;      /* of the actor, while it waits on a queue */
-    /* Of a turn for an alarm. */
+    uint32_t lenient; /* number of TR_WAIT_UNTIL blocks that the turn is in */
+    /* on_sleep or on_destroy, which the sleep machine counts by itself; or the run handler */
+    bool is_hook;
+    enum sleep_reason hook; /* which hook; 0: none */
+    bool is_run;            /* the run handler, which is no request */
+    bool is_barrier;        /* no hook begins before this turn has ended */
+    struct list taker;      /* link in durable_actor.takers, while the turn waits on a queue */
+    /* The rest is for a turn that handles an alarm. */
     bool has_alarm;
     char alarm[TR_ALARM_NAME_MAX + 1];
     struct alarm_mark mark;
-    struct alarm_plan plan; /* as it was when its handler began */
-    struct alarm *kept;     /* a copy of it, as the handler may replace it and then fail */
-    bool is_alarm_gone;     /* an earlier commit of the handler has replaced it, or taken it back */
+    struct alarm_plan plan; /* the plan when the handler began */
+    struct alarm *kept; /* a copy of the alarm, because the handler may replace it and then fail */
+    bool is_alarm_gone; /* an earlier commit of this turn has replaced or removed the alarm */
     void *message;
     const tr_type *message_type;
 };
@@ -42,27 +46,30 @@ struct durable_frame {
 extern const struct durable_hooks tr__durable_hooks;
 
 /**
- * Calls a handler of the application from a function of the runtime that is called as one. `verb` is what
- * TURN_VERB made there: while the handler runs its thread may be replaced, before and after it may not.
+ * Calls a handler of the application from a handler of the runtime. `verb` is what TURN_VERB made there. The thread of
+ * the worker may be replaced while the application's handler runs, and not before or after.
  */
 tr_next tr__durable_user(struct tr_self *self, struct tr_self *verb, const tr_handler *handler,
                          void *state, const void *message);
-/** Begins a turn; false: no memory, and the turn is to fail with TR_NO_MEMORY. */
+/** Begins a turn. Returns false if there is no memory; then the turn must fail with TR_NO_MEMORY. */
 TR_MUST_CHECK bool tr__frame_begin(struct tr_self *self, struct durable_actor *actor,
                                    const char *what, bool is_hook);
-/** Its handler has returned: the last commit ends. `must`: whether something has changed or not. */
+/**
+ * The handler of the turn has returned `next`: closes the last commit of the turn. `must` stores it even if nothing has
+ * changed. Returns the result of the turn.
+ */
 tr_next tr__frame_done(struct tr_self *self, struct durable_actor *actor, tr_next next, bool must);
-/** It is over, however it ended. */
+/** Ends a turn, whether it succeeded or not, and frees its record. */
 void tr__frame_end(struct tr_self *self, struct durable_actor *actor);
-/** Calls the handler of the application for a message. */
+/** Handles a message of the application: calls its handler. */
 tr_next tr__durable_call(tr_self *self, void *state, const void *message);
-/** The first turn of a generation: tr_created, tr_awake. */
+/** Handles the first message of a generation: calls the handlers of tr_created and tr_awake. */
 tr_next tr__durable_begin(tr_self *self, void *state, const void *message);
-/** It has started: the run handler begins. */
+/** The generation has started: begins its run handler. */
 void tr__durable_started(struct worker *worker, struct durable_actor *actor);
-/** tr_sleeping or tr_destroying. */
+/** Handles tr_durable_hooked: calls the handler of tr_sleeping or tr_destroying. */
 tr_next tr__durable_hook(tr_self *self, void *state, const void *message);
-/** Drives the machine where nothing else of the actor runs. */
+/** Handles tr_durable_driven: performs steps of the sleep machine while no other turn of the actor runs. */
 tr_next tr__durable_drive_turn(tr_self *self, void *state, const void *message);
 
 #endif

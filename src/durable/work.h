@@ -7,9 +7,9 @@
 
 #include "durable/actor.h"
 
-/** Resets the counters of such work, after tr__sleep_init. */
+/** Resets the wake locks of this work. Call after tr__sleep_init. */
 void tr__work_init(struct durable_actor *actor);
-/** Tells the machine which work the actor has that no turn has. Before each of its decisions. */
+/** Tells the sleep machine which work the actor has outside of its turns. Call before each decision of the machine. */
 void tr__work_look(struct worker *worker, struct durable_actor *actor);
 
 #endif
