@@ -58,7 +58,7 @@ static struct alarm *alarm_find(const struct durable_actor *actor, const char *n
     return NULL;
 }
 
-/* The handler of the application for a message of that name. */
+/* Returns the application's handler for a message of that name, or NULL. */
 static const tr_handler *handler_of(const struct durable_actor *actor, const char *type)
 {
     const tr_behavior *behavior = actor->kind->declared->behavior;
@@ -75,11 +75,11 @@ static const struct zone *zone_of(const struct durable_actor *actor, const struc
     return tr__alarm_zone(actor->kind->host, plan);
 }
 
-/* Puts an alarm as it is now into the batch of the commit. */
+/* Puts the present form of an alarm into the batch of the open commit. */
 static tr_status alarm_store(struct durable_actor *actor, struct alarm *alarm)
 {
     if (actor->is_doomed)
-        return TR_OK; /* it would wake the key again */
+        return TR_OK; /* after tr_destroy an alarm would wake the key again */
     struct store_batch *batch = tr__commit_batch(actor);
     const char *type = alarm->handler->type->name;
     size_t type_size = strlen(type) + 1;
@@ -133,7 +133,7 @@ struct loading {
     tr_status status;
 };
 
-/* It stays in the store for a program that knows what this one does not. */
+/* Logs an alarm that this program cannot read. It stays in the store for a program that can. */
 static void alarm_leave_unread(const struct loading *loading, const struct store_row *row,
                                const char *what, const char *why)
 {
@@ -210,7 +210,10 @@ tr_status tr__alarms_load(tr_self *self, struct durable_actor *actor)
         struct alarm *alarm = LIST_OWNER(link, struct alarm, link);
         struct alarm_plan moved = alarm->plan;
         bool is_moved = tr__alarm_move(kind->host, &moved, now);
-        /* What was told to an earlier generation that did not come to it; what is moved is stored in a turn. */
+        /*
+         * An earlier generation was told about this alarm and did not handle it, or the alarm has moved. A moved alarm
+         * is stored in its turn.
+         */
         if (is_moved || tr__alarm_plan_is_due(&alarm->plan, now))
             tr_tell(self, tr_me(self), tr_durable_due, .name = alarm->name);
     }
@@ -219,7 +222,10 @@ tr_status tr__alarms_load(tr_self *self, struct durable_actor *actor)
 
 /* ---- Firing. ---- */
 
-/* Its end, or its next time. A handler that has set it anew has another plan by now. */
+/*
+ * Stores the end of an alarm, or its next time. If the handler has set the alarm again, it has another plan by now, and
+ * this does nothing.
+ */
 static tr_status alarm_finish(struct worker *worker, struct durable_actor *actor, const char *name,
                               struct alarm_mark mark)
 {
@@ -242,7 +248,7 @@ static tr_status alarm_finish(struct worker *worker, struct durable_actor *actor
     return TR_OK;
 }
 
-/* As a message like others: it comes after tr_awake of the next generation. */
+/* Sends tr_durable_due to the actor itself. As an ordinary message it comes after tr_awake of the next generation. */
 static void alarm_tell_later(struct worker *worker, struct cell *cell,
                              const struct tr_alarm_given_up *message)
 {
@@ -294,7 +300,8 @@ void tr__alarm_commit_over(struct durable_actor *actor, struct durable_frame *fr
 void tr__alarm_failed(struct worker *worker, struct durable_actor *actor,
                       struct durable_frame *frame)
 {
-    struct alarm *alarm = frame->kept; /* what the handler did to it was never there */
+    /* the commit failed, so what the handler did to the alarm does not count */
+    struct alarm *alarm = frame->kept;
     struct alarm_mark mark = frame->mark;
     const tr_platform *platform = worker->system->platform;
     if (frame->plan.is_at_most_once || frame->is_alarm_gone || actor->is_doomed)
@@ -326,10 +333,11 @@ void tr__alarm_failed(struct worker *worker, struct durable_actor *actor,
     if (status == TR_OK)
         status = tr__commit_submit(worker, actor);
     if (status != TR_OK)
-        tr__commit_drop(worker, actor, status); /* it fires again at once, as after a crash */
+        /* the alarm fires again at once, as after a crash */
+        tr__commit_drop(worker, actor, status);
 }
 
-/* The turn for an alarm that is due; the frame has begun. What fails here counts as its failure. */
+/* Runs the turn of an alarm that is due. The frame has begun. Whatever fails here counts as a failure of the alarm. */
 static tr_next alarm_fire(tr_self *self, struct tr_self *verb, void *state,
                           struct durable_actor *actor, struct alarm *alarm)
 {
@@ -354,7 +362,7 @@ static tr_next alarm_fire(tr_self *self, struct tr_self *verb, void *state,
         if (status != TR_OK)
             return tr_fail(self, status, "the alarm %s cannot be stored", name);
     }
-    /* Of the copy: the alarm itself may be gone by now. */
+    /* Unpack the copy, because the alarm itself may be gone by now. */
     const tr_bytes bytes = {message_of(frame->kept), frame->kept->bytes_size};
     status = tr_unpack(handler->type, bytes, &message, &error);
     if (status != TR_OK)
@@ -369,7 +377,7 @@ static tr_next alarm_fire(tr_self *self, struct tr_self *verb, void *state,
     return status == TR_OK ? next : tr_fail(self, status, "the alarm %s cannot be stored", name);
 }
 
-/* The clock of the host finds alarms by what is stored. */
+/* Stores an alarm that has moved, because the clock of the host finds alarms by what is stored. */
 static tr_next keep_moved(tr_self *self, struct durable_actor *actor, struct alarm *alarm)
 {
     tr_status status = alarm_store(actor, alarm);
@@ -386,8 +394,8 @@ tr_next tr__durable_alarm(tr_self *self, void *state, const void *message)
     struct alarm *alarm = due->name ? alarm_find(actor, due->name) : NULL;
     tr__clock_done(worker, actor->kind->host, due->ticket);
     /*
-     * None fires in a grace: the clock hears of them when the actor has gone. Nor while the system stops, also of actors
-     * that wake meanwhile: it is for the next start.
+     * No alarm fires in a grace: the clock is told about them when the actor has gone. No alarm fires while the system
+     * stops either, even if an actor wakes meanwhile: the next start fires it.
      */
     bool is_stopping = atom32_load(&worker->system->is_stopping, ATOM_RELAXED);
     bool may_fire = actor->machine.state == SLEEP_STARTED && !is_stopping;
@@ -403,7 +411,7 @@ tr_next tr__durable_alarm(tr_self *self, void *state, const void *message)
     }
     if (!tr__frame_begin(self, actor, alarm->name, false))
         return tr_fail(self, TR_NO_MEMORY, "no memory for a turn");
-    /* The name is the alarm's, which its handler may free. */
+    /* Copy the name, because the handler may free the alarm that has it. */
     memcpy(self->frame->alarm, alarm->name, alarm->name_size);
     self->frame->wake_lock.what = self->frame->alarm;
     tr_next next =
@@ -434,7 +442,8 @@ static tr_status plan_make(const struct durable_actor *actor, const tr_alarm *al
             return TR_INVALID_ARGUMENT;
         status = tr__cron_read(alarm->cron, strnlen(alarm->cron, CRON_TEXT_MAX + 1), &cron, NULL);
         if (status == TR_BAD_DATA)
-            status = TR_INVALID_ARGUMENT; /* it is no data of a store */
+            /* TR_BAD_DATA is for bytes of a store, and these are arguments */
+            status = TR_INVALID_ARGUMENT;
         if (status == TR_OK)
             status = tr__zones_find(&actor->kind->host->zones, tr__cron_zone(&cron), &zone);
         return status == TR_OK ? tr__alarm_plan_cron(plan, id, &cron, zone, now) : status;
@@ -507,7 +516,7 @@ tr_status tr_self_try_alarm(tr_self *self, const tr_alarm *alarm, const tr_type 
 void tr_self_alarm(tr_self *self, const tr_alarm *alarm, const tr_type *type, const void *message)
 {
     TURN_VERB(self);
-    TR_ASSERT(self); /* there is no turn to end */
+    TR_ASSERT(self); /* without a turn there is nothing to end */
     tr_status status = tr_self_try_alarm(self, alarm, type, message);
     if (status != TR_OK)
         tr_crash(self,
@@ -539,7 +548,7 @@ tr_time tr_alarm_due(tr_self *self, const char *name)
     if (!alarm)
         return 0;
     const struct durable_frame *frame = self->frame;
-    /* In its handler it is gone, unless that has set it anew. */
+    /* In its own handler an alarm counts as gone, unless the handler has set it again. */
     bool is_open = frame && frame->has_alarm && alarm->plan.mark.id == frame->mark.id &&
                    alarm->plan.mark.occurrence == frame->mark.occurrence;
     return is_open ? 0 : tr__alarm_plan_wake(&alarm->plan);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Alarms and a wall clock that was set back: which of them are for another time therefore.
+ * Alarms after the wall clock was set back: which of them must fire at another time.
  */
 #include "durable/alarm_move.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * tr_state_changed: at the end of a turn, whether the state is another than the application was told last.
+ * tr_state_changed: whether the state at the end of a turn differs from the one that the application knows.
  *
- * Only kinds with a handler for it pay: their state is packed once more at the end of each turn. What the
- * handler does belongs to the turn's last commit, so that what it sends leaves with what it speaks of.
+ * Only kinds with a handler for it pay: their state is packed once more at the end of each turn. What the handler does
+ * belongs to the last commit of the turn, so its messages leave together with the change.
  */
 #include "durable/changed.h"
 
@@ -14,7 +14,8 @@
 #include "durable/turn.h"
 
 /*
- * The state, packed at the worker's context, 0: it cannot be. Who stores it finds that out again, and says so.
+ * Packs the state into the worker's context. Returns 0 if that fails. The commit then fails in the same way and reports
+ * it.
  */
 static size_t shown_pack(struct worker *worker, struct durable_actor *actor)
 {
@@ -56,7 +57,7 @@ tr_next tr__durable_changed(struct tr_self *self, struct tr_self *verb, struct d
         next = last;
     if (next.code == TR_NEXT_FAILED || self->is_cancelled)
         return next;
-    /* What the handler itself has changed is not told of. */
+    /* What the handler of tr_state_changed changes itself is not reported again. */
     if (!tr__durable_show(self->worker, actor))
         return tr_fail(self, TR_NO_MEMORY, "no memory for its state");
     return next;

@@ -13,14 +13,14 @@
 
 enum {
     CLOCK_PAGE = 256, /* alarms that one turn looks at */
-    CLOCK_PASSES = 5 /* how often all alarms are gone through at most when the clock was set back */
+    CLOCK_PASSES = 5  /* walks of all alarms after the wall clock was set back */
 };
 
-/* What was told in vain is told again after this; and the wall clock is looked at. */
+/* How often all due alarms are walked again, for hints without an answer; and how often the wall clock is checked. */
 #define CLOCK_LOOK_NS (10 * TR_SECOND)
-/* After a failure of the store or of memory. */
+/* Delay after a failure of the store or of memory. */
 #define CLOCK_AGAIN_NS TR_SECOND
-/* From page to page when all alarms are gone through: others have work on this worker, too. */
+/* Delay between two pages of a walk of all alarms, so that other actors of this worker run too. */
 #define CLOCK_BACK_NS (10 * TR_MILLISECOND)
 
 TR_MESSAGE(tr_clock_set, (u64, host));
@@ -38,29 +38,28 @@ struct clock_state {
     struct durable_host *host;
     struct hints hints;
     struct store_alarm_place
-        place;       /* all before it were told, but those of kinds that are behind */
-    tr_time next_ns; /* when the timer is due, wall clock; TR_NEVER: it is not armed */
-    /* Once in a while all that is due is gone through, for what was told in vain. */
+        place;       /* all alarms before it were told, except those of kinds that are behind */
+    tr_time next_ns; /* deadline of the timer on the wall clock; TR_NEVER: it is not armed */
+    /* From time to time all due alarms are walked again, for hints without an answer. */
     bool is_sweeping;
     struct store_alarm_place sweep;
-    tr_time sweep_ns; /* when that began */
-    /* The wall clock may have been set back: all alarms are gone through for those that wait for too long now. */
+    tr_time sweep_ns; /* when that walk began */
+    /* The wall clock may have been set back: all alarms are walked, for those that would fire too late now. */
     bool is_back;
-    tr_time offset_ns; /* of the wall clock from the other one, when it was looked at last */
+    tr_time offset_ns; /* wall clock minus monotonic clock at the last check */
     struct store_alarm_place back;
-    uint32_t
-        back_again; /* how often they are, yet: who fell asleep just then has not heard of it */
-    bool has_moved; /* this time some were told */
+    uint32_t back_again; /* walks left: an actor that fell asleep during one may have missed it */
+    bool has_moved;      /* this walk has told an actor */
 };
 
 struct page {
     tr_self *self;
     struct clock_state *clock;
-    struct hint_kind *behind; /* whose list this is; NULL: that of all */
+    struct hint_kind *behind; /* the kind whose walk this is; NULL: the common walk */
     uint32_t count;
-    tr_time next_ns; /* of the first that is not due yet */
+    tr_time next_ns; /* time of the first alarm that is not due yet */
     tr_time now_ns;
-    bool is_full; /* no place for the next one */
+    bool is_full; /* the kind of the next alarm has no free place */
     bool has_failed;
 };
 
@@ -87,7 +86,7 @@ static void name_late(tr_self *self, const struct store_due *due)
         (const char *)due->key.data);
 }
 
-/* Tells an alarm to its actor, unless it was told. False: its kind has no place for one more to be woken. */
+/* Tells an alarm to its actor, unless it was told. Returns false if its kind has no place for another actor to wake. */
 static bool clock_tell_due(struct page *page, const struct store_due *due, int number,
                            bool is_again)
 {
@@ -119,7 +118,7 @@ static bool clock_tell_due(struct page *page, const struct store_due *due, int n
     return true;
 }
 
-/* The number of its kind; -1: nobody is to be told. */
+/* Returns the number of the alarm's kind, or -1 if no actor is to be told. */
 static int kind_of(struct page *page, const struct store_due *due)
 {
     if (!due->is_corrupt && due->kind)
@@ -176,7 +175,7 @@ static void begin_pass(tr_self *self, struct clock_state *clock)
     clock->has_moved = false;
 }
 
-/* One page of them. */
+/* Walks one page of the alarms after the clock was set back. */
 static void clock_look_back(tr_self *self, struct clock_state *clock)
 {
     struct page page = {.self = self, .clock = clock, .now_ns = tr_wall_now(self)};
@@ -231,7 +230,7 @@ static void look_at_clock(tr_self *self, struct clock_state *clock)
     begin_back(self, clock);
 }
 
-/* The timer fires at this time of the wall clock, or when it is time to look at all again. */
+/* Arms the timer for this wall-clock time, or for the next walk of all alarms if that is earlier. */
 static void clock_arm(tr_self *self, struct clock_state *clock, tr_time wall_ns)
 {
     tr_time now_ns = tr_wall_now(self);
@@ -286,7 +285,7 @@ static bool on_behind_due(void *context, const struct store_due *due)
     return true;
 }
 
-/* Tells the next ones of a kind; true: it is behind no more. */
+/* Tells the next alarms of a kind that is behind. Returns true when it is behind no more. */
 static bool clock_catch_up(tr_self *self, struct clock_state *clock, struct hint_kind *kind)
 {
     struct page page = {.self = self, .clock = clock, .behind = kind, .now_ns = tr_wall_now(self)};
@@ -321,7 +320,10 @@ static bool on_sweep_due(void *context, const struct store_due *due)
     clock->sweep = due->place;
     int number = kind_of(page, due);
     const struct hint_kind *kind = number < 0 ? NULL : &clock->hints.kinds[number];
-    /* What a kind that is behind has before it is told by its own list. Without a place it is for the next time. */
+    /*
+     * Alarms of a kind that is behind are told by its own walk, unless they lie before its place. An alarm that finds
+     * no free place waits for the next walk.
+     */
     if (kind && (!kind->is_behind || place_compare(&due->place, &kind->place) <= 0))
         (void)!clock_tell_due(page, due, number, true);
     return true;
@@ -364,7 +366,7 @@ static tr_next on_set(tr_self *self, struct clock_state *clock, const struct tr_
     if (status != TR_OK)
         return tr_fail(self, status, "no memory for the clock of alarms");
     tr_timer_fixed_delay(self, "all", CLOCK_LOOK_NS, tr_clock_all);
-    /* While nobody ran it may have been, too. */
+    /* The clock may have been set back while no process ran. */
     tr_timer_once(self, "back", CLOCK_BACK_NS, tr_clock_begin_back);
     tr_tell(self, tr_me(self), tr_clock_tick);
     return TR_SAME;
@@ -388,7 +390,8 @@ static tr_next on_backoff(tr_self *self, struct clock_state *clock)
 static tr_next on_all(tr_self *self, struct clock_state *clock)
 {
     look_at_clock(self, clock);
-    (void)on_backoff(self, clock); /* what could not be told for want of memory */
+    /* also tells what could not be told before, for lack of memory */
+    (void)on_backoff(self, clock);
     begin_sweep(self, clock);
     clock_look(self, clock);
     return TR_SAME;
@@ -398,7 +401,7 @@ static tr_next on_moved(tr_self *self, struct clock_state *clock,
                         const struct tr_clock_moved *message)
 {
     const struct store_alarm_place before = {.due_wall_ns = message->due - 1};
-    /* Before its place, or at it: what is there is looked at once more. */
+    /* The alarm is before the clock's place or at it: go back and look there again. */
     if (message->due <= clock->place.due_wall_ns)
         clock->place = before;
     for (size_t i = 0; i < clock->hints.kind_count; i++) {
@@ -416,7 +419,7 @@ static tr_next on_told(tr_self *self, struct clock_state *clock,
 {
     int number = tr__hints_answer(&clock->hints, self->worker, message->ticket);
     struct hint_kind *kind = number < 0 ? NULL : &clock->hints.kinds[number];
-    /* Not for each place: a page is not read for one alarm. */
+    /* Do not catch up for each free place: a page is not read for a single alarm. */
     if (kind && kind->is_behind && kind->waking_count == HINTS_WAKING - CLOCK_PAGE)
         tr_tell(self, tr_me(self), tr_clock_behind);
     return TR_SAME;
@@ -446,7 +449,7 @@ static void clock_post(struct worker *worker, struct durable_host *host, const t
     struct cell *cell = slots_find(worker->slots, host->clock);
     struct envelope *envelope = cell ? envelope_take(&worker->pool) : NULL;
     if (!envelope)
-        return; /* it looks by itself a little later */
+        return; /* the clock finds the alarm at its next walk */
     (void)envelope_fill(&worker->pool, envelope, type, message, ENVELOPE_INLINE);
     envelope->sender = 0;
     envelope->causal = 0;

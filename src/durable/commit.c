@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Stretches: what a turn changes between two waits, and how it gets to the disk.
+ * Commits: what a part of a turn has changed, and how it gets to the disk. See durable/commit.h.
  */
 #include "durable/commit.h"
 
@@ -20,8 +20,8 @@
 #include "store/store.h"
 
 /*
- * The commit has ended well, and is to be stored later: it is kept apart from what comes next, which may fail. The
- * state is packed at the context anyhow, to see whether it has changed.
+ * The open commit has ended and is stored later. Keeps its changes apart from those of the next commit, which may fail.
+ * The state is packed in the worker's context already, because the caller has compared it.
  */
 static tr_status commit_finish(struct worker *worker, struct durable_actor *actor, size_t size)
 {
@@ -48,7 +48,7 @@ struct store_batch *tr__commit_batch(struct durable_actor *actor)
 
 /* ---- The way to the disk. ---- */
 
-/* On the store's thread. */
+/* Called by the store's thread. */
 static void on_done(void *context, struct store_batch *batch, tr_status status)
 {
     struct commit *commit = context;
@@ -72,8 +72,8 @@ static tr_status state_put(struct durable_actor *actor, tr_bytes packed)
 }
 
 /*
- * What an actor has told itself is not to find it asleep: nobody would hear that it was lost. So it stays until
- * that has arrived.
+ * Keeps the actor awake while a submitted commit has messages to the actor itself. Otherwise the actor might sleep
+ * before they arrive, and no sender would learn that they are lost.
  */
 static void hold_own_mail(struct worker *worker, struct durable_actor *actor, struct commit *commit)
 {
@@ -121,7 +121,7 @@ tr_status tr__commit_submit(struct worker *worker, struct durable_actor *actor)
         tr__stored_end(worker, cell, envelope);
         return status;
     }
-    if (commit->outbox.count) /* somebody waits for it */
+    if (commit->outbox.count) /* a receiver waits for the commit */
         worker->loop.await_ns = tr__store_await_ns(actor->kind->host->store);
     hold_own_mail(worker, actor, commit);
     actor->outbox = (struct outbox){.is_open = actor->outbox.is_open};
@@ -137,7 +137,7 @@ tr_status tr__commit_submit(struct worker *worker, struct durable_actor *actor)
     return TR_OK;
 }
 
-/* Adds the state to the batch, if it has changed or more is to be said of the actor. */
+/* Adds the state to the batch, if it has changed or if its mark in the store must change. */
 static tr_status state_close(struct worker *worker, struct durable_actor *actor, size_t size,
                              bool has_changed, bool is_forced)
 {
@@ -151,7 +151,7 @@ static tr_status state_close(struct worker *worker, struct durable_actor *actor,
     return status;
 }
 
-/* What it sent goes behind what waits already. */
+/* Appends the messages of the open commit to those of a submitted one. */
 static tr_status outbox_join(struct worker *worker, struct outbox *to, struct outbox *from)
 {
     if (!from->count)
@@ -172,7 +172,7 @@ static tr_status outbox_join(struct worker *worker, struct outbox *to, struct ou
     return TR_OK;
 }
 
-/* Whether changes are to go to the disk now, or may wait. */
+/* Returns whether the durability of the kind wants changes stored now. */
 static bool commit_is_due(struct worker *worker, struct durable_actor *actor)
 {
     switch (actor->kind->declared->options.durability) {
@@ -192,9 +192,9 @@ static bool commit_is_due(struct worker *worker, struct durable_actor *actor)
 }
 
 /*
- * The commit wants the end of the actor: a mark for that is stored with what else it did, before anything of it
- * leaves. The rest is removed when the grace is over (durable/drive.c), or by the next generation, or the next open of
- * the store.
+ * The open commit has called tr_destroy. Stores a mark for that with the other changes, before any message of the
+ * commit leaves. The rest is removed when the grace ends (durable/drive.c), by the next generation, or when the store
+ * is opened next.
  */
 static tr_status commit_doom(struct durable_actor *actor)
 {
@@ -209,7 +209,7 @@ static tr_status commit_submit_open(struct worker *worker, struct durable_actor 
         return status;
     actor->is_destroy_wanted = false;
     actor->is_doomed = true;
-    /* If it is too late for that, since the actor falls asleep, the mark counts all the same. */
+    /* If the actor already falls asleep, the machine refuses this. The mark in the store still counts. */
     (void)!tr__sleep_ask(&actor->machine, SLEEP_REASON_DESTROY, worker->loop.now_ns);
     return TR_OK;
 }
@@ -218,7 +218,7 @@ tr_status tr__commit_end(struct worker *worker, struct durable_actor *actor, boo
 {
     tr_status status = actor->broken;
     if (status != TR_OK)
-        return status; /* what an earlier one did is not stored, and it knows of that */
+        return status; /* an earlier commit is not stored, and the actor is about to restart */
     if (actor->is_destroy_wanted) {
         status = commit_doom(actor);
         must = true;
@@ -227,14 +227,14 @@ tr_status tr__commit_end(struct worker *worker, struct durable_actor *actor, boo
         return status;
     size_t size = 0;
     bool has_changed = false;
-    if (!actor->events) { /* whose state is in its events */
+    if (!actor->events) { /* with events the state is not stored itself */
         size = tr__durable_state_pack(worker, actor, &status);
         if (!size)
             return status;
         const void *bytes = host_context(actor->kind->host, worker)->bytes;
         has_changed = size != actor->stored_size || memcmp(bytes, actor->stored, size) != 0;
     }
-    /* Whether it is stored, even if it has not changed: what is stored of it says that it is new, or half made. */
+    /* Store the state even if it has not changed, because the store says that the actor is new or half created. */
     bool is_forced = must && (actor->is_new || actor->is_half);
     bool has_tables = tr__durable_sql_has_changed(actor);
     bool is_due = has_changed || has_tables || actor->batch || is_forced;
@@ -247,12 +247,12 @@ tr_status tr__commit_end(struct worker *worker, struct durable_actor *actor, boo
     }
     if (is_due) {
         status = commit_finish(worker, actor, size);
-    } else { /* What had changed, if anything, is again as it is stored. */
+    } else { /* If anything had changed, it is back to what is stored. */
         actor->is_dirty = false;
         actor->save_ns = TR_NEVER;
     }
     if (status != TR_OK) {
-        actor->is_dirty = was_dirty; /* what ended before is still there */
+        actor->is_dirty = was_dirty; /* the earlier finished commits are still there */
         return status;
     }
     struct list *last = list_last(&actor->commits);
@@ -266,7 +266,7 @@ tr_status tr__commit_end(struct worker *worker, struct durable_actor *actor, boo
     return TR_OK;
 }
 
-/* What the commit that runs has done is taken back, and all that is not submitted with it, unless `is_kept`. */
+/* Takes back what the open commit has done. Without `is_kept`, takes back the finished commits too. */
 static void commit_take_back(struct worker *worker, struct durable_actor *actor, tr_status reason,
                              bool is_kept)
 {
@@ -287,7 +287,7 @@ static void commit_take_back(struct worker *worker, struct durable_actor *actor,
 void tr__commit_fail(struct worker *worker, struct durable_actor *actor, tr_status reason)
 {
     const struct finished *finished = &actor->finished;
-    /* Of a first start that fails nothing is kept. */
+    /* If a first start fails, nothing of it is kept. */
     if (!actor->is_dirty || actor->broken != TR_OK || actor->is_creating) {
         tr__commit_drop(worker, actor, reason);
         return;
@@ -327,7 +327,7 @@ void tr__commit_stored(struct worker *worker, struct cell *cell, struct envelope
     struct durable_actor *actor = commit->actor;
     TR_ASSERT(list_first(&actor->commits) == &commit->link);
     list_remove(&commit->link);
-    worker->loop.await_ns = 0; /* if it was another one that is waited for, that is soon over too */
+    worker->loop.await_ns = 0; /* if the worker waits for another commit, that one ends soon too */
     tr_status status = commit->status;
     if (status == TR_OK) {
         tr__overlays_drop(worker, actor, commit->number);
@@ -338,7 +338,7 @@ void tr__commit_stored(struct worker *worker, struct cell *cell, struct envelope
         if (commit->alarm_ns < TR_NEVER)
             tr__clock_tell(worker, actor->kind->host, commit->alarm_ns);
     } else {
-        /* What came behind one that failed is stale: it is that one's failure that says why. */
+        /* A commit after one that failed fails too. Report the status of the first. */
         tr__outbox_drop(worker, &commit->outbox, actor->broken != TR_OK ? actor->broken : status);
         if (cell->life < LIFE_STOPPING)
             tr__durable_break(worker, actor, status);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What the sleep machine says, done.
+ * The driver of the sleep machine: performs its steps.
  *
- * Most steps can be done anywhere on the actor's worker. From STEP_NAME_WAKE_LOCKS on turns are cancelled and
- * the actor ends, which no turn of it can do from its own stack: those wait for a message of the runtime,
- * which passes all barriers (tr__durable_nudge).
+ * Most steps can be performed anywhere on the actor's worker. From STEP_NAME_WAKE_LOCKS on, steps cancel turns and end
+ * the actor. No turn of the actor can do that from its own stack. These steps wait for a message of the runtime that
+ * passes all barriers (tr__durable_nudge).
  */
 #include "durable/drive.h"
 
@@ -32,7 +32,7 @@
 
 /* ---- The timer. ---- */
 
-/* How soon one whose handler is stuck is looked at again. */
+/* Delay before an actor whose handler is stuck is saved. */
 #define SAVE_AGAIN_NS (10 * TR_MILLISECOND)
 
 void tr__durable_arm(struct worker *worker, struct durable_actor *actor)
@@ -40,7 +40,7 @@ void tr__durable_arm(struct worker *worker, struct durable_actor *actor)
     struct timer_node *wake_timer = &actor->durable.wake_timer;
     tr_time due_ns = actor->due_ns < actor->save_ns ? actor->due_ns : actor->save_ns;
     due_ns = due_ns < actor->look_ns ? due_ns : actor->look_ns;
-    /* One that is armed too early looks when it fires, and is armed anew. */
+    /* If the timer is armed for an earlier time, leave it: it is armed again when it fires. */
     if (timer_is_armed(wake_timer) && wake_timer->deadline_ns <= due_ns)
         return;
     tr__wheel_cancel(&worker->wake_timers, wake_timer);
@@ -52,7 +52,10 @@ void tr__durable_wake_timer(struct worker *worker, struct cell *cell)
 {
     struct durable_actor *actor = (struct durable_actor *)(void *)cell_durable(cell);
     tr_time now_ns = worker->loop.now_ns;
-    /* Its thread was replaced: a handler changes the state right now, and its commit is not over. */
+    /*
+     * The thread of the worker was replaced. Its old thread is inside a handler that changes the state, and the commit
+     * is still open.
+     */
     if (cell->extra->stuck && actor->save_ns <= now_ns)
         actor->save_ns = now_ns + SAVE_AGAIN_NS;
     if (actor->save_ns <= now_ns) {
@@ -71,7 +74,7 @@ void tr__durable_wake_timer(struct worker *worker, struct cell *cell)
         actor->due_ns = TR_NEVER;
     if (looks) {
         actor->look_ns = TR_NEVER;
-        tr__work_look(worker, actor); /* the timer asks whether it is idle */
+        tr__work_look(worker, actor); /* the machine asks whether the actor is idle */
         if (is_due)
             tr__sleep_timer(&actor->machine, now_ns);
         tr__durable_drive(worker, actor, false);
@@ -119,7 +122,7 @@ static void run_hook(struct worker *worker, struct durable_actor *actor, enum sl
         tr__durable_tell(worker, actor->durable.cell, &tr_type_tr_durable_hooked, &hooked);
     if (status == TR_OK)
         return;
-    /* It is skipped: the actor sleeps without it. */
+    /* Skip the hook: the actor sleeps without it. */
     (void)!tr__sleep_hook_begin(&actor->machine, reason);
     (void)!tr__sleep_hook_end(&actor->machine, reason, worker->loop.now_ns);
 }
@@ -164,7 +167,7 @@ static void drive_erase(struct worker *worker, struct durable_actor *actor)
     batch = tr__commit_batch(actor);
     tr_status status = batch ? tr__store_destroy(batch) : TR_NO_MEMORY;
     if (status == TR_OK) {
-        /* Only the removal is submitted: the state as it is now is of no use. */
+        /* Submit only the removal. The present state is not needed any more. */
         actor->is_new = false;
         status = tr__commit_submit(worker, actor);
     }
@@ -199,7 +202,7 @@ static void drive_terminated(struct worker *worker, struct durable_actor *actor)
     mail_rouse(worker, cell);
 }
 
-/* Steps that can be done anywhere on the actor's worker. */
+/* Performs a step that is possible anywhere on the actor's worker. */
 static void step_perform_early(struct worker *worker, struct durable_actor *actor,
                                const struct sleep_action *action)
 {
@@ -221,14 +224,14 @@ static void step_perform_early(struct worker *worker, struct durable_actor *acto
         break;
     case STEP_ACCEPT_STOP:
         if (actor->machine.state == SLEEP_DESTROY_GRACE) {
-            /* From now on nobody gets in. */
+            /* From now on the actor accepts no message. */
             actor->durable.refusal = TR_DESTROYING;
             tr__host_leave(actor->kind->host, actor, true);
             cell->flags |= CELL_SEALED;
         }
         break;
     case STEP_DRAIN_DISPATCH:
-        mail_look(worker, cell); /* what was taken in is handled, whatever comes */
+        mail_look(worker, cell); /* messages that were accepted are handled, whatever comes next */
         break;
     case STEP_FIRE_ABORT:
         actor->is_aborted = true;
@@ -242,12 +245,13 @@ static void step_perform_early(struct worker *worker, struct durable_actor *acto
     case STEP_RUN_ON_DESTROY:
         run_hook(worker, actor, SLEEP_REASON_DESTROY);
         break;
-    default: /* there is nothing to do: alarms look at the state, and connections are still to come */
+    /* nothing to do: alarms check the machine's state, and there are no connections yet */
+    default:
         break;
     }
 }
 
-/* Steps that cannot be done within a turn of the actor. */
+/* Performs a step that is not possible inside a turn of the actor. */
 static void step_perform_late(struct worker *worker, struct durable_actor *actor,
                               const struct sleep_action *action)
 {
@@ -296,11 +300,12 @@ static void step_perform_late(struct worker *worker, struct durable_actor *actor
         drive_terminated(worker, actor);
         break;
     case STEP_KEEP_ALARMS:
-        /* Those that fell due meanwhile wake the next generation. */
+        /* Alarms that became due meanwhile wake the next generation. */
         if (tr__alarms_next(actor) < TR_NEVER)
             tr__clock_tell(worker, actor->kind->host, tr__alarms_next(actor));
         break;
-    default: /* the state was submitted when it was serialized; the run handler is a turn like others */
+    /* nothing to do: the state was submitted with SERIALIZE, and the run handler is an ordinary turn */
+    default:
         break;
     }
 }
@@ -323,18 +328,18 @@ void tr__durable_nudge(struct worker *worker, struct durable_actor *actor)
     if (tr__durable_tell(worker, actor->durable.cell, &tr_type_tr_durable_driven, &driven) !=
         TR_OK) {
         actor->is_drive_posted = false;
-        actor->due_ns = worker->loop.now_ns + TR_MILLISECOND; /* without memory: a little later */
+        actor->due_ns = worker->loop.now_ns + TR_MILLISECOND; /* no memory: retry a little later */
         tr__durable_arm(worker, actor);
     }
 }
 
-/* Whether what comes next cannot be done within a turn. Steps are taken in their order. */
+/* Returns whether the next step or decision is not possible inside a turn. Steps are taken in their order. */
 static bool is_grave_next(const struct sleep_machine *machine)
 {
     static const uint32_t anywhere = (1u << STEP_NAME_WAKE_LOCKS) - 1;
     if (machine->agenda)
         return !(machine->agenda & anywhere);
-    /* A grace that goes on asks for nothing: an actor that is told to stop looks again and again. */
+    /* During a grace the agenda is often empty: an actor that was told to stop looks again and again. */
     if (machine->state == SLEEP_GRACE)
         return machine->is_overdue || tr__sleep_can_finalize(machine, SLEEP_REASON_SLEEP);
     if (machine->state == SLEEP_DESTROY_GRACE)
@@ -348,7 +353,7 @@ static void drive_steps(struct worker *worker, struct durable_actor *actor, bool
     struct sleep_action action;
     for (;;) {
         if (!machine->agenda)
-            tr__work_look(worker, actor); /* a decision is next */
+            tr__work_look(worker, actor); /* the machine decides next */
         if (!is_apart && is_grave_next(machine)) {
             tr__durable_nudge(worker, actor);
             return;
@@ -386,7 +391,7 @@ void tr__durable_stop(struct worker *worker, struct cell *cell)
     tr_time now_ns = worker->loop.now_ns;
     struct authority_answer answer = {0};
     if (actor->machine.state >= SLEEP_FINALIZE && actor->machine.state != SLEEP_DESTROY_GRACE)
-        return; /* on its way */
+        return; /* it is already ending */
     if (atom32_load(&system->is_stopping, ATOM_RELAXED)) {
         tr_time deadline_ns = (tr_time)atom64_load(&system->shutdown_ns, ATOM_RELAXED);
         tr__sleep_shut_down(
@@ -401,11 +406,13 @@ void tr__durable_leave(struct worker *worker, struct cell *cell)
 {
     struct durable_actor *actor = (struct durable_actor *)(void *)cell_durable(cell);
     bool has_failed = cell->flags & CELL_FAILED || cell->life == LIFE_STOPPED;
-    /* It was killed, or has failed, in the grace of its destroy; or fell asleep when that came. */
+    /*
+     * The actor was killed or has failed in the grace of its destroy, or fell asleep before the destroy was accepted.
+     */
     if (actor->is_doomed && !actor->is_erased && actor->broken == TR_OK)
         drive_erase(worker, actor);
     (void)!tr__sleep_crash(&actor->machine, TR_STOPPED);
-    /* Before its name is out: who makes the next one is to find it. */
+    /* Begin the backoff before the name is removed, so that the next generation finds it. */
     if (has_failed && !atom32_load(&worker->system->is_stopping, ATOM_RELAXED))
         tr__backoff_begin(worker, actor);
     tr__host_leave(actor->kind->host, actor, false);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * How the state of an actor with events comes back: the newest snapshot that can be read, and the events after
- * it. Which they are is decided by durable/journal.h; this reads and applies them.
+ * How the state of an actor with events is recovered: from the newest snapshot that can be read, and the events after
+ * it. durable/journal.h decides which these are; this file reads and applies them.
  */
 #include "durable/event_load.h"
 
@@ -20,9 +20,9 @@ struct loading {
     tr_self *self;
     struct durable_actor *actor;
     void *state;
-    uint32_t version; /* of the snapshot that is read */
-    bool is_damaged;  /* it cannot be trusted */
-    bool is_newer;    /* than the code */
+    uint32_t version; /* version of the snapshot that is read */
+    bool is_damaged;  /* its checksum is wrong */
+    bool is_newer;    /* it is newer than the code */
     char text[EVENT_TEXT_SIZE];
 };
 
@@ -111,7 +111,8 @@ static tr_status target_snapshot(void *context, uint64_t sequence, const void *b
                      kind->version);
     }
     if (status == TR_WRONG_SHAPE || status == TR_STORE_CORRUPT)
-        status = TR_BAD_DATA; /* the events are there */
+        /* recovery continues with an older snapshot, or with the events alone */
+        status = TR_BAD_DATA;
     if (status != TR_BAD_DATA)
         return status;
     tr__log(self->worker->system,
@@ -158,7 +159,7 @@ static struct event_log *event_log_new(struct worker *worker, const struct durab
     return log;
 }
 
-/* The state that was stored before the kind had events is what they begin with. */
+/* A state that was stored before the kind had events is the base of its first event. */
 static tr_status events_load_base(struct loading *loading, const struct store_state *stored)
 {
     struct durable_actor *actor = loading->actor;
@@ -197,7 +198,9 @@ static tr_status events_recover(struct loading *loading, struct journal_result *
     tr_status status = tr__journal_recover(&log->journal, &source, &target, UINT64_MAX, result);
     if (status == TR_OK && result->snapshot)
         status = tr__journal_saved(&log->journal, result->snapshot);
-    /* Those that are of no use are not to be counted among those that are kept. */
+    /*
+     * If a snapshot was refused, do not look for older ones later: they must not be counted among those that are kept.
+     */
     log->has_looked = result->damaged > 0 || loading->is_damaged;
     source_resize(&worker->source, log->base, 0);
     log->base = NULL;
@@ -218,10 +221,11 @@ tr_next tr__events_load(tr_self *self, struct durable_actor *actor, void *state,
         return TR_SAME;
     uint64_t highest = stored->sequence;
     tr_status status = tr__journal_open(&actor->events->journal, 1, highest);
-    /* One without bytes is the mark of a first start, and no state. */
+    /* A state without bytes is only the mark of a first start. */
     bool has_base = stored->has_state && stored->bytes.size;
     if (has_base)
-        actor->is_half = false; /* of a kind that had no events: it stays as it is */
+        /* the state is of a time when the kind had no events: leave it as it is */
+        actor->is_half = false;
     if (status == TR_OK && has_base)
         status = events_load_base(&loading, stored);
     if (status != TR_OK)

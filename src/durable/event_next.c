@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Reading a journal in a turn: what is on disk, page by page, and behind it what is on its way there.
+ * How a turn reads its journal: the events on disk, page by page, and then those that are on their way to the disk.
  */
 #include <inttypes.h>
 
@@ -10,7 +10,7 @@
 #include "durable/event_read.h"
 #include "durable/events.h"
 
-/* The lowest event that there is: it is looked for once, and then known from what goes. */
+/* Finds the lowest event that exists. It is looked up once. Afterwards journal.first follows from what is deleted. */
 static tr_status event_find_first(struct worker *worker, struct durable_actor *actor)
 {
     struct event_log *log = actor->events;
@@ -30,7 +30,7 @@ static tr_status event_find_first(struct worker *worker, struct durable_actor *a
     return TR_OK;
 }
 
-/* An event of the list of those on their way; there it is. */
+/* Returns the bytes of an event in the list of those that are not on disk. It must be there. */
 static tr_bytes item_bytes(struct event_log *log, uint64_t sequence)
 {
     struct list *link = list_first(&log->items);
@@ -44,7 +44,7 @@ static tr_bytes item_bytes(struct event_log *log, uint64_t sequence)
     return (tr_bytes){log->at->bytes, log->at->size};
 }
 
-/* The bytes of an event that is there, borrowed until the next is asked for. */
+/* Finds the bytes of an event that exists. They are borrowed until the next call. */
 static tr_status event_find(struct worker *worker, struct durable_actor *actor, uint64_t sequence,
                             tr_bytes *bytes)
 {
@@ -69,7 +69,7 @@ static tr_status event_find(struct worker *worker, struct durable_actor *actor, 
 bool tr_event_next(tr_self *self, tr_event *event)
 {
     TURN_VERB(self);
-    TR_ASSERT(self); /* there is no turn to end */
+    TR_ASSERT(self); /* without a turn there is nothing to end */
     struct durable_actor *actor = durable_of(self);
     if (!event)
         tr_crash(self, TR_INVALID_ARGUMENT, "tr_event_next: nowhere to put the event");
@@ -85,7 +85,7 @@ bool tr_event_next(tr_self *self, tr_event *event)
     tr_bytes bytes;
     tr__event_read_free(self, &log->event);
     if (event->sequence >= log->journal.highest) {
-        tr__event_page_free(self->worker, &log->page); /* it was read to its end */
+        tr__event_page_free(self->worker, &log->page); /* the journal was read to its end */
         return false;
     }
     tr_status status = event_find_first(self->worker, actor);

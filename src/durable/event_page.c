@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Events that are on disk, page by page: what is done with them is done when the store is left alone again.
+ * Events that are on disk, page by page. A page is copied, so that the reader of the store is free again when its
+ * events are used.
  */
 #include "durable/event_page.h"
 
@@ -10,10 +11,10 @@
 
 enum {
     PAGE_EVENTS = 256,
-    PAGE_BYTES = 64 * 1024, /* a page ends with the event that reaches this */
+    PAGE_BYTES = 64 * 1024, /* a page ends with the event that reaches this size */
 };
 
-/* What is before the bytes of an event. */
+/* The header of an event in a page. */
 struct record {
     uint64_t sequence;
     uint64_t size;
@@ -76,7 +77,8 @@ tr_status tr__event_page_fill(struct worker *worker, const struct durable_actor 
     if (status == TR_NOT_FOUND)
         status = TR_OK;
     find_next(page);
-    return page->size ? TR_OK : status; /* what is wrong behind them is found by who comes so far */
+    /* an error behind the first event is found again when the reader gets there */
+    return page->size ? TR_OK : status;
 }
 
 bool tr__event_page_take(struct event_page *page, uint64_t *sequence, tr_bytes *bytes)

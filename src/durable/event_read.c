@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * One event: which row it belongs to, and its migrations.
+ * One event: the row of its kind that it belongs to, and its migrations.
  */
 #include "durable/event_read.h"
 
@@ -10,7 +10,7 @@
 #include "durable/shapes.h"
 #include "wire/shape.h"
 
-enum { MADE_FRONT = 16 }; /* before what a migration makes; keeps its alignment */
+enum { MADE_FRONT = 16 }; /* header before the result of a migration, which keeps it aligned */
 
 static const tr_event_row *row_named(const tr_events *events, const char *name)
 {
@@ -37,7 +37,7 @@ void tr__event_read_free(tr_self *self, struct event_read *read)
     *read = (struct event_read){.block = NULL};
 }
 
-/* What a migration has made becomes what comes after it expects. */
+/* Converts the result of a migration to the type that the next step expects. */
 static tr_status event_convert(tr_self *self, const struct durable_actor *actor,
                                const tr_type *made_type, const tr_type *wanted,
                                struct event_read *read, const void **data)
@@ -51,7 +51,8 @@ static tr_status event_convert(tr_self *self, const struct durable_actor *actor,
         self->worker, actor->kind->host, made_type, *data, wanted, &converted, &size, &error);
     if (status != TR_OK)
         return status;
-    tr__event_read_free(self, read); /* all that it points to was copied */
+    /* the new block has a copy of everything that the old one points to */
+    tr__event_read_free(self, read);
     read->block = converted;
     read->block_type = wanted;
     *data = converted;
@@ -89,7 +90,7 @@ static tr_status event_migrate(tr_self *self, const struct durable_actor *actor,
     return TR_OK;
 }
 
-/* Reads the document of an event as the type that its migrations, or the code, begin with. */
+/* Unpacks the document of an event as the type that its first migration, or the code, expects. */
 static tr_status event_unpack(tr_self *self, const struct durable_actor *actor, const char *name,
                               tr_bytes bytes, bool is_migrated, struct event_read *read, char *text)
 {
@@ -102,7 +103,7 @@ static tr_status event_unpack(tr_self *self, const struct durable_actor *actor, 
         tr__shape_check(actor->kind, read->block_type, hash, tr_path(self), &is_longer, error.text);
     if (status == TR_OK)
         status = tr__unpack_tail(read->block_type, document, &read->block, &tail, &error);
-    /* It stays as it is on disk, so that fields which are not known to the code are not lost by that. */
+    /* Without a migration unknown fields are ignored. That loses nothing, because the event stays on disk as it is. */
     if (status == TR_OK && hash && is_migrated && (tail.count || tail.is_nested)) {
         snprintf(error.text, sizeof error.text, "it has fields that its migration does not know");
         tr__shape_log(actor->kind, read->block_type, hash, tr_path(self));

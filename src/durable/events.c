@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Events as they happen: from tr_persist to the disk, to the hook, and to a snapshot.
+ * Events of an awake actor: from tr_persist to the disk, then to the hook, and to a snapshot.
  */
 #include "durable/events.h"
 
@@ -24,7 +24,7 @@
 
 _Static_assert(TR_SNAPSHOTS_MAX == JOURNAL_SNAPSHOTS_MAX, "what a kind may keep, a journal can");
 
-/* ---- Kinds. ---- */
+/* ---- Checks of a kind. ---- */
 
 static bool event_has(const tr_event_row *row, bool is_hook)
 {
@@ -33,7 +33,8 @@ static bool event_has(const tr_event_row *row, bool is_hook)
 
 static const tr_event_row *row_of(const tr_events *events, const tr_type *type, bool is_hook)
 {
-    for (size_t i = 0; i < events->row_count; i++) { /* of the same file, mostly */
+    /* the type is mostly declared in the same file, so compare addresses first */
+    for (size_t i = 0; i < events->row_count; i++) {
         if (events->rows[i].type == type && event_has(&events->rows[i], is_hook))
             return &events->rows[i];
     }
@@ -83,7 +84,7 @@ const char *tr__events_fault(const tr_durable_kind *kind)
     return NULL;
 }
 
-/* ---- What keeps the actor awake for its hooks, and calls them. ---- */
+/* ---- Hooks: what keeps the actor awake for them, and calls them. ---- */
 
 static void events_hold(struct worker *worker, struct durable_actor *actor)
 {
@@ -102,7 +103,7 @@ static void events_hold(struct worker *worker, struct durable_actor *actor)
     }
 }
 
-/* It ends: no turn of it begins any more. */
+/* Returns whether the generation ends, so that no turn begins any more. */
 static bool is_over(const struct durable_actor *actor)
 {
     return actor->machine.state >= SLEEP_FINALIZE && actor->machine.state != SLEEP_DESTROY_GRACE;
@@ -122,13 +123,13 @@ static void events_post_turn(struct worker *worker, struct durable_actor *actor)
         TR_OK)
         return;
     log->is_turn_posted = false;
-    tr__durable_break(worker, actor, TR_NO_MEMORY); /* they come when it has begun anew */
+    tr__durable_break(worker, actor, TR_NO_MEMORY); /* the hooks are called after the restart */
 }
 
 void tr__events_wake(struct worker *worker, struct durable_actor *actor)
 {
     struct event_log *log = actor->events;
-    /* In a grace nobody waits for later: what is stored when it has ended calls no hook. */
+    /* In a grace, submit finished commits now: an event that is stored after the end of the grace calls no hook. */
     if (actor->is_aborted && log->hooks_waiting)
         log->is_flushing = true;
     events_hold(worker, actor);
@@ -196,7 +197,7 @@ tr_next tr__events_turn(tr_self *self, void *state, const void *message)
     if (!log)
         return TR_SAME;
     log->is_turn_posted = false;
-    /* One that begins anew is told when it has started. */
+    /* If the actor restarts, the hooks are called when it has started. */
     if (actor->broken != TR_OK || actor->machine.state == SLEEP_LOADING || is_over(actor))
         return TR_SAME;
     tr_next next = TR_SAME;
@@ -220,7 +221,7 @@ tr_next tr__events_turn(tr_self *self, void *state, const void *message)
     return next;
 }
 
-/* ---- What commits tell. ---- */
+/* ---- What commits tell the events. ---- */
 
 void tr__events_submitted(struct worker *worker, struct durable_actor *actor)
 {
@@ -281,7 +282,7 @@ void tr__events_reset(struct worker *worker, struct durable_actor *actor)
     source_resize(&worker->source, log->base, 0);
     struct event_log fresh = {.policy = log->policy};
     tr__journal_init(&fresh.journal);
-    /* What tr_alloc gave went with the incarnation. */
+    /* The memory of tr_alloc was freed with the incarnation. */
     struct list ready = log->ready;
     bool has_ready = !list_is_empty(&log->ready);
     *log = fresh;
@@ -303,7 +304,9 @@ void tr__events_free(struct worker *worker, struct durable_actor *actor)
 
 /* ---- Snapshots. ---- */
 
-/* Older ones than those that this generation has made or started from, so that they can go. */
+/*
+ * Looks for snapshots that are older than those this generation has made or started from, so that they can be deleted.
+ */
 static tr_status events_find_snapshots(struct worker *worker, struct durable_actor *actor)
 {
     struct event_log *log = actor->events;
@@ -316,7 +319,7 @@ static tr_status events_find_snapshots(struct worker *worker, struct durable_act
                                                    actor_key(actor),
                                                    before - 1,
                                                    &found);
-        /* A damaged one counts as none, and so what is older stays: it is what is left. */
+        /* A damaged snapshot is not counted. So older ones are kept, because one of them may be needed. */
         log->has_looked = status != TR_OK;
         if (status != TR_OK)
             return status == TR_NOT_FOUND || status == TR_STORE_CORRUPT ? TR_OK : status;
@@ -345,7 +348,7 @@ static tr_status events_put_snapshot(struct worker *worker, struct durable_actor
         status = tr__journal_saved(&log->journal, sequence);
     if (status != TR_OK)
         return status;
-    /* One transaction has both: what goes is never gone before the snapshot is there. */
+    /* The snapshot and the removal are in one transaction, so nothing is removed before the snapshot is stored. */
     struct journal_trim trim = tr__journal_trim(&log->journal, &log->policy);
     if (trim.events)
         status = tr__store_event_trim(batch, trim.events);
@@ -362,7 +365,10 @@ static bool is_new_since_snapshot(const struct journal *journal)
     return journal->highest > (count ? journal->snapshots[count - 1] : 0);
 }
 
-/* Whether the first start is over is in the version of a state, as for kinds without events; there are no bytes of it. */
+/*
+ * Stores the mark of a first start. It is in the version of a state, as for kinds without events, and that state has no
+ * bytes.
+ */
 static tr_status events_put_mark(struct durable_actor *actor)
 {
     struct store_batch *batch = tr__commit_batch(actor);
@@ -382,7 +388,7 @@ tr_status tr__events_close(struct worker *worker, struct durable_actor *actor, b
             return status;
     }
     if (!actor->batch) {
-        /* There is nothing, but from now on it is known: a batch that deletes what is not there makes its row. */
+        /* There is nothing to store, but the key must become known: a batch that deletes nothing makes its row. */
         struct store_batch *batch = tr__commit_batch(actor);
         return batch ? tr__store_event_trim(batch, 0) : TR_NO_MEMORY;
     }
@@ -392,7 +398,7 @@ tr_status tr__events_close(struct worker *worker, struct durable_actor *actor, b
     tr_status status = events_put_snapshot(worker, actor);
     if (status == TR_OK)
         return TR_OK;
-    /* It does without: the events are there. */
+    /* The actor continues without the snapshot, because the events are stored. */
     char path[TR_PATH_MAX + 1];
     tr__cell_path(worker->system, actor->durable.cell, path);
     tr__log(worker->system,
@@ -409,7 +415,7 @@ tr_status tr__events_close(struct worker *worker, struct durable_actor *actor, b
 
 static struct durable_actor *events_need(tr_self *self, const char *verb)
 {
-    TR_ASSERT(self); /* there is no turn to end */
+    TR_ASSERT(self); /* without a turn there is nothing to end */
     struct durable_actor *actor = durable_of(self);
     if (!actor || !actor->kind->declared->options.events)
         tr_crash(self, TR_NOT_SUPPORTED, "%s: this actor has no events", verb);
@@ -545,7 +551,7 @@ void tr_snapshot(tr_self *self)
         tr_crash(self, status, "tr_snapshot: %s", tr_status_text(status));
 }
 
-/* ---- Memory of apply functions: that of the turn, or of the start, that calls them. ---- */
+/* ---- Memory of apply functions: that of the turn or the start that calls them. ---- */
 
 char *tr_memory_keep(tr_memory *memory, const char *string)
 {

@@ -10,11 +10,11 @@
 enum { BUCKETS_FIRST = 64 };
 
 struct hint {
-    struct list link;  /* of its kind: waking or waiting */
-    struct hint *next; /* in its bucket */
+    struct list link;  /* link in hint_kind.waking or hint_kind.waiting */
+    struct hint *next; /* next hint of its bucket */
     uint64_t ticket;
-    uint64_t ref;  /* who was told */
-    tr_time at_ns; /* when it was told, while it takes a place; else when it may be told again */
+    uint64_t ref;  /* the actor that was told */
+    tr_time at_ns; /* in `waking`: when it was told; in `waiting`: when it may be told again */
     uint32_t kind;
     uint16_t tries;
     bool is_waking;
@@ -69,7 +69,7 @@ static struct hint **place_of(const struct hints *hints, uint64_t ticket)
     return place;
 }
 
-/* Doubles the table. Without memory it stays as it is, and chains grow longer. */
+/* Doubles the table. Without memory the table stays as it is and its chains grow longer. */
 static void hints_grow(struct hints *hints, struct worker *worker)
 {
     size_t count = hints->bucket_count * 2;
@@ -89,7 +89,7 @@ static void hints_grow(struct hints *hints, struct worker *worker)
     hints->bucket_count = count;
 }
 
-/* Takes a hint out of the list of its kind. */
+/* Removes a hint from the list of its kind. */
 static void hint_leave(struct hints *hints, struct hint *hint)
 {
     struct hint_kind *kind = &hints->kinds[hint->kind];
@@ -112,7 +112,7 @@ static void hint_free(struct hints *hints, struct worker *worker, struct hint *h
     source_resize(&worker->source, hint, 0);
 }
 
-/* It takes no place, and is told again after a while. */
+/* Moves a hint to `waiting`: it takes no place, and its alarm is told again later. */
 static void hint_wait(struct hints *hints, struct worker *worker, struct hint *hint, tr_time now_ns)
 {
     struct hint_kind *kind = &hints->kinds[hint->kind];

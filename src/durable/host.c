@@ -22,10 +22,10 @@
 static_assert(sizeof "/system/durable//" + TR_NAME_MAX + 3 * TR_KEY_MAX <= TR_PATH_MAX,
               "every key has a path");
 
-/* What is above all actors of a kind: it restarts those that fail. */
+/* The behavior of /system/durable/<kind>, the parent of all actors of a kind. It restarts those that fail. */
 TR_BEHAVIOR(tr_keeper, void, TR_SUPERVISE(TR_ONE_FOR_ONE), TR_OPTIONS(.is_pinned = true));
 
-/* ---- Those that end. ---- */
+/* ---- Generations that end. ---- */
 
 size_t tr__host_part(const struct durable_host *host, const struct durable_kind *kind, tr_bytes key)
 {
@@ -39,7 +39,7 @@ static struct list *part_of(struct durable_host *host, const struct durable_kind
     return &host->leaving[tr__host_part(host, kind, key)];
 }
 
-/* Under the lock. */
+/* Finds a generation of this key that ends and has no successor yet. Under the lock. */
 static struct durable_actor *find_leaving(struct durable_host *host,
                                           const struct durable_kind *kind, tr_bytes key)
 {
@@ -62,7 +62,10 @@ void tr__host_leave(struct durable_host *host, struct durable_actor *actor, bool
     }
     actor->is_leaving = true;
     actor->is_destroying |= is_destroying;
-    /* Under the lock: who makes the next one finds either the name or the actor in the list. */
+    /*
+     * Removing the name under the lock ensures that the maker of the next generation finds either the name or the actor
+     * in the list.
+     */
     if (cell->name && !cell->name->is_out)
         tr__names_take_out(&host->system->names, cell->name);
     lock_give(&host->lock);
@@ -89,7 +92,7 @@ struct arrival {
     tr_bytes key;
 };
 
-/* Whether another generation still ends; this one begins when it has. */
+/* Returns whether an earlier generation of the key still ends. If so, it begins `cell` when it has ended. */
 static bool host_is_succeeded(const struct arrival *arrival, struct cell *cell)
 {
     struct durable_host *host = arrival->kind->host;
@@ -103,7 +106,7 @@ static bool host_is_succeeded(const struct arrival *arrival, struct cell *cell)
     return actor;
 }
 
-/* The name of a new one is in the directory. Is it to begin later? */
+/* Called when the name of a new generation is in the directory. Returns whether the generation must begin later. */
 static bool host_defer(void *context, struct cell *cell)
 {
     const struct arrival *arrival = context;
@@ -153,7 +156,7 @@ static tr_status host_wake(struct tr_system *system, const struct pooled_spawner
         *ref_bits = found.ref;
         return TR_OK;
     }
-    /* While the actors of the program stop, what they do may need durable actors that sleep. */
+    /* Allow workers to wake durable actors while the system stops, because actors that stop may need them. */
     if (!spawner->worker && atom32_load(&system->is_stopping, ATOM_SEQ_CST))
         return TR_STOPPING;
     if (tr__store_status(host->store) != TR_OK)
@@ -228,7 +231,7 @@ tr_ref tr_self_durable(tr_self *self, const tr_durable_kind *kind, tr_bytes key)
 {
     TURN_VERB(self);
     uint64_t bits = 0;
-    TR_ASSERT(self); /* there is no turn to end */
+    TR_ASSERT(self); /* without a turn there is nothing to end */
     tr_status status = tr_self_try_durable(self, kind, key, &bits);
     if (status != TR_OK)
         tr_crash(self,
@@ -251,7 +254,7 @@ tr_status tr_client_try_durable(tr_client *client, const tr_durable_kind *kind, 
     return host_wake(client->system, &spawner, kind, key, ref_bits);
 }
 
-/* ---- The beginning and the end. ---- */
+/* ---- Start and end of the host. ---- */
 
 static void on_store_failed(void *context, const char *why)
 {
@@ -362,7 +365,7 @@ static tr_status keeper_make(struct durable_kind *kind)
     return status;
 }
 
-/* Names are those of the store: two kinds of one name would share their actors. */
+/* Names identify kinds in the store: two kinds with one name would share their actors. */
 static bool has_kind(const struct durable_host *host, const char *name)
 {
     for (size_t i = 0; name && i < host->kind_count; i++) {
@@ -388,7 +391,7 @@ static tr_status host_fill(struct durable_host *host, const tr_durables *durable
         count++;
     host->kinds = source_resize(source, NULL, (count ? count : 1) * sizeof host->kinds[0]);
     host->contexts = source_resize(source, NULL, system->worker_count * sizeof host->contexts[0]);
-    if (host->contexts) /* host_free looks at them, whatever else there is no memory for */
+    if (host->contexts) /* host_free reads the contexts, even if another allocation has failed */
         memset(host->contexts, 0, system->worker_count * sizeof host->contexts[0]);
     if (!host->kinds || !host->contexts)
         return TR_NO_MEMORY;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Kinds: the behavior of the application becomes one whose rows lead to durable/turn.c.
+ * Kinds: turns the behavior of the application into one whose handlers call durable/turn.c.
  */
 #include "durable/kind.h"
 
@@ -20,15 +20,15 @@
 #define INTERVAL_NS TR_SECOND
 
 /*
- * The grace of a sleep serves requests: its hook interleaves with them, as the run handler does. A destroy refuses what
- * is sent, and what was there before waits until its hook has ended.
+ * During the grace of a sleep the actor serves requests, and its hook interleaves with them, as the run handler does.
+ * During the grace of a destroy new messages are refused, and older ones wait until the hook has ended.
  */
 static bool hook_is_barrier(const void *message)
 {
     return ((const struct tr_durable_hooked *)message)->reason == SLEEP_REASON_DESTROY;
 }
 
-/* Rows of the runtime behind those of the application. */
+/* Handlers of the runtime, which follow those of the application. */
 static const tr_handler own_handlers[] = {
     {.type = &tr_type_tr_durable_begins,
      .call = tr__durable_begin,
@@ -48,7 +48,7 @@ static const tr_handler own_handlers[] = {
 };
 enum { OWN_HANDLERS = sizeof own_handlers / sizeof own_handlers[0] };
 
-/* Signals are called outside of messages, where nothing can be stored: they stay as they are. */
+/* Signals are called outside of messages, where nothing can be stored. They are left as they are. */
 static bool is_signal(const tr_type *type)
 {
     static const tr_type *const signals[] = {&tr_type_tr_pre_start,
@@ -77,7 +77,7 @@ static bool is_option_time(tr_time ns)
     return ns >= 0 && ns <= TR_OPTION_NS_MAX;
 }
 
-/* What is wrong with a kind, or NULL. */
+/* Returns what is wrong with a kind, or NULL. */
 static const char *kind_fault(const tr_durable_kind *kind)
 {
     const char *why;

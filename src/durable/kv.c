@@ -2,8 +2,8 @@
 /**
  * Keys and values of a durable actor.
  *
- * What a commit has put is in its batch, and also in the overlays of the actor until it is on disk. A read of a key
- * looks there first (durable/overlay.h), and then in the store.
+ * What the open commit has put is in its batch, and also in the overlays of the actor until it is on disk. A read of a
+ * key looks in the overlays first (durable/overlay.h), and then in the store.
  */
 #include <string.h>
 
@@ -15,7 +15,7 @@
 
 static struct durable_actor *kv_need(tr_self *self, const char *verb)
 {
-    TR_ASSERT(self); /* there is no turn to end */
+    TR_ASSERT(self); /* without a turn there is nothing to end */
     struct durable_actor *actor = durable_of(self);
     if (!actor)
         tr_crash(self, TR_NOT_SUPPORTED, "%s: this actor is not durable", verb);
@@ -77,7 +77,7 @@ void tr_kv_delete(tr_self *self, tr_bytes key)
 
 static tr_bytes kv_copy(tr_self *self, const void *data, size_t size)
 {
-    char *bytes = tr_scratch(self, size + 1); /* a NUL behind it, for text */
+    char *bytes = tr_scratch(self, size + 1); /* one byte more, for a NUL after text */
     if (size)
         memcpy(bytes, data, size);
     return (tr_bytes){bytes, size};
@@ -171,7 +171,7 @@ static void pairs_add(struct pairs *pairs, const struct overlay *overlay)
     pair->value = pairs_copy(pairs, value.data, value.size);
 }
 
-/* What is stored, with what is not on disk yet in its place, up to `max` pairs. */
+/* Merges stored pairs with overlays, which replace them. Returns at most `max` pairs. */
 static struct pairs pairs_merge(tr_self *self, const struct pairs *stored,
                                 const struct overlay **sorted, size_t count, size_t max)
 {
@@ -194,7 +194,7 @@ static struct pairs pairs_merge(tr_self *self, const struct pairs *stored,
             continue;
         }
         row += order == 0;
-        /* The newest of a key is the last. */
+        /* The newest overlay of a key is the last. */
         while (at + 1 < count &&
                tr__overlay_compare(overlay_key(sorted[at]), overlay_key(sorted[at + 1])) == 0)
             at++;
@@ -214,7 +214,7 @@ size_t tr_kv_list(tr_self *self, tr_bytes prefix, tr_bytes from, const tr_kv **l
         tr_crash(self, TR_INVALID_ARGUMENT, "tr_kv_list: nowhere to put the pairs");
     struct pairs pairs = {.self = self};
     size_t pending = actor->overlay_count;
-    /* Each that is to be deleted may be one of those that are read. */
+    /* Read so many pairs more, because each overlay may delete one of those that are read. */
     const struct store_range range = {
         .prefix = prefix, .from = from, .limit = max > SIZE_MAX - pending ? 0 : max + pending};
     tr_status status = TR_OK;

@@ -7,7 +7,7 @@
 
 struct overlay_table {
     struct hash_key key;
-    size_t mask; /* the number of buckets less 1, which is a power of 2 */
+    size_t mask; /* number of buckets minus 1; that number is a power of 2 */
     struct list buckets[];
 };
 
@@ -31,7 +31,7 @@ static struct list *bucket_of(struct overlay_table *table, tr_bytes key)
     return &table->buckets[hash_bytes(table->key, key.data, key.size) & table->mask];
 }
 
-/* Makes a table of so many buckets with all in it; without memory all stays as it is. */
+/* Makes a table with `count` buckets and puts all overlays into it. Without memory everything stays as it is. */
 static void table_make(struct worker *worker, struct durable_actor *actor, size_t buckets)
 {
     struct overlay_table *table =
@@ -63,7 +63,7 @@ static void overlay_free(struct worker *worker, struct durable_actor *actor,
     actor->overlay_table = NULL;
 }
 
-/* ---- One. ---- */
+/* ---- One overlay. ---- */
 
 struct overlay *tr__overlay_new(struct worker *worker, tr_bytes key, tr_bytes value,
                                 bool is_deleted)
@@ -113,7 +113,7 @@ const struct overlay *tr__overlay_find(const struct durable_actor *actor, tr_byt
     return NULL;
 }
 
-/* ---- All. ---- */
+/* ---- All overlays. ---- */
 
 void tr__overlays_drop(struct worker *worker, struct durable_actor *actor, uint64_t commit)
 {
@@ -135,7 +135,7 @@ void tr__overlays_undo(struct worker *worker, struct durable_actor *actor)
     }
 }
 
-/* Merges two sorted runs, [from, middle) and [middle, to); of equal keys those of the first come first. */
+/* Merges two sorted runs, [from, middle) and [middle, to). Of equal keys, those of the first run come first. */
 static void overlays_merge(const struct overlay **sorted, const struct overlay **spare, size_t from,
                            size_t middle, size_t to)
 {

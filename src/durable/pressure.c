@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Limits of those that are awake: how many they are, and how much memory they have.
+ * Limits for actors that are awake: their number, and their memory.
  *
- * Each worker has its share of both limits, and its own list of who is awake, in the order of their last turns.
+ * Each worker has its share of both limits, and its own list of awake actors in the order of their last turns.
  *
- * 1. A key that is to wake begins when it fits within the limits, or when one that is idle was asked to sleep for it.
- *    Otherwise its cell, which has its name and takes mail, waits in the line of its worker, before its set-up.
- * 2. The line is served in its order: whenever an actor of this worker has become idle, or has ended.
- * 3. An actor with work is never asked to sleep. So what a key was woken for is handled before it sleeps again, and the
- *    number of starts is that of the wakes.
- * 4. If no actor could be asked for TR_AWAKE_WAIT_NS, the first of the line begins all the same: those that are awake may
- *    wait for one in the line. So the limits are soft, by one actor in that time and worker.
- * 5. As many may be on their way to sleep as the share says, or LEAVING_MIN: if they take long, the line waits.
+ * 1. A key that is to wake begins if it fits within the limits, or if an idle actor was asked to sleep for it. Otherwise
+ *    its cell, which has a name and accepts mail, waits in the line of its worker, before its set-up.
+ * 2. The line is served in order, whenever an actor of this worker has become idle or has ended.
+ * 3. An actor with work is never asked to sleep. So what a key was woken for is handled before it sleeps again, and each
+ *    wake leads to one start.
+ * 4. If no actor could be asked for TR_AWAKE_WAIT_NS, the first cell of the line begins beyond the limit, because the
+ *    awake actors may wait for it. So each worker may exceed its share by one actor in each such period.
+ * 5. At most the share of awake_max, or LEAVING_MIN if that is more, may be on their way to sleep. If they take long, the
+ *    line waits.
  */
 #include "durable/pressure.h"
 
@@ -27,7 +28,7 @@
 #include "store/sql.h"
 
 enum {
-    EVICT_MAX = 8, /* of those that have been idle for longest, as many are asked at a time */
+    EVICT_MAX = 8, /* at most so many actors are asked to sleep in one call */
     LEAVING_MIN = 16
 };
 
@@ -38,7 +39,7 @@ static uint64_t share_of(uint64_t limit, uint32_t workers)
 
 /* ---- The limits. ---- */
 
-/* Whether `more` are too many besides those that are awake. Those that were asked to sleep do not count. */
+/* Returns whether the limits are exceeded if `more` actors begin. Actors that were asked to sleep do not count. */
 static bool is_over_limit(const struct worker *worker, const struct worker_context *context,
                           uint32_t more)
 {
@@ -47,7 +48,7 @@ static bool is_over_limit(const struct worker *worker, const struct worker_conte
     uint32_t count = context->awake_count + context->granted_count - context->evicted_count + more;
     if (system->awake_max && count > share_of(system->awake_max, workers))
         return true;
-    /* One that is too large by itself would fall asleep after each of its turns. */
+    /* An actor that exceeds the limit alone may stay, or it would fall asleep after each of its turns. */
     return system->awake_bytes_max && count > 1 &&
            context->awake_bytes - context->evicted_bytes >
                share_of(system->awake_bytes_max, workers);
@@ -64,7 +65,7 @@ static bool may_evict(const struct worker *worker, const struct worker_context *
            context->evicted_bytes <= share_of(system->awake_bytes_max, workers);
 }
 
-/* Whether the caller that woke it is probably about to send to it: it has had no turn yet, and is young. */
+/* Returns whether the caller that woke this actor is probably about to send to it: it is young and has had no turn. */
 static bool is_expected(const struct worker *worker, const struct durable_actor *actor)
 {
     return !actor->has_served && worker->loop.now_ns - actor->start_ns < TR_AWAKE_WAIT_NS;
@@ -86,7 +87,7 @@ static bool pressure_evict(struct worker *worker, struct worker_context *context
     return true;
 }
 
-/* Asks those to sleep that have been idle for longest, until `more` fit. Whether one was asked. */
+/* Asks actors to sleep, those idle for longest first, until `more` fit. Returns whether one was asked. */
 static bool pressure_evict_idle(struct worker *worker, struct worker_context *context,
                                 uint32_t more)
 {
@@ -94,7 +95,7 @@ static bool pressure_evict_idle(struct worker *worker, struct worker_context *co
     for (uint32_t i = 0; i < EVICT_MAX && i < context->awake_count; i++) {
         if (!is_over_limit(worker, context, more) || !may_evict(worker, context))
             break;
-        /* It goes to the end of the list: who was asked, or cannot sleep, is not asked before the others. */
+        /* Move it to the end of the list, so that an actor that was asked or cannot sleep is tried after the others. */
         struct list *link = list_first(&context->awake);
         list_remove(link);
         list_push_last(&context->awake, link);
@@ -104,13 +105,13 @@ static bool pressure_evict_idle(struct worker *worker, struct worker_context *co
     return has_evicted;
 }
 
-/* Whether one more may begin. */
+/* Returns whether one more actor may begin. */
 static bool may_begin(struct worker *worker, struct worker_context *context)
 {
     return pressure_evict_idle(worker, context, 1) || !is_over_limit(worker, context, 1);
 }
 
-/* ---- The line. ---- */
+/* ---- The line of cells that wait to begin. ---- */
 
 static bool is_stopping(const struct worker *worker)
 {
@@ -133,7 +134,7 @@ static void line_wait(struct worker *worker, struct worker_context *context, str
                       worker->loop.now_ns + TR_AWAKE_WAIT_NS);
 }
 
-/* The first of the line comes to this worker once more, and begins. */
+/* Sends the first cell of the line to this worker again. This time it begins. */
 static void line_grant(struct worker *worker, struct worker_context *context)
 {
     struct cell *cell = cell_of_ready(context->line_first);
@@ -147,7 +148,7 @@ static void line_grant(struct worker *worker, struct worker_context *context)
     tr__spawn_post(worker->system, &worker->counters, cell, worker->index);
 }
 
-/* The timer of the line: if none has begun since it was armed, the first one begins beyond the limit. */
+/* Timer of the line. If no cell has begun since it was armed, the first one begins beyond the limit. */
 static void on_line(struct worker *worker, struct cell *none)
 {
     struct durable_host *host = worker->system->durable;
@@ -194,7 +195,8 @@ void tr__pressure_serve(struct worker *worker, struct durable_host *host)
     if (!host->has_limits || context->is_serving)
         return;
     context->is_serving =
-        true; /* an actor that is asked to sleep is driven, which may call this again */
+        /* tr__durable_drive of an actor that is asked to sleep may call this function again */
+        true;
     while (context->line_first && (is_stopping(worker) || may_begin(worker, context)))
         line_grant(worker, context);
     if (!is_stopping(worker))
@@ -216,14 +218,14 @@ void tr__durable_unweigh(struct worker *worker, struct durable_actor *actor)
     actor->weight = 0;
 }
 
-/* What it costs that it is awake. Of what was read from the disk its size there is counted. */
+/* Returns how much memory an awake actor takes. What was read from disk counts with its size there. */
 static size_t weight_of(const struct durable_actor *actor)
 {
     size_t bytes = sizeof(struct cell) + sizeof(struct cell_extra) + sizeof *actor +
                    actor->key_size + actor->stored_capacity + actor->finished.capacity +
                    actor->shown_capacity + actor->block.size +
                    tr__heap_bytes(actor->durable.cell->heap);
-    if (actor->events) /* its state is that of a snapshot, and of what its heap has */
+    if (actor->events) /* its state is in the block of a snapshot and in the heap */
         bytes += sizeof *actor->events + actor->events->block.size + actor->events->held;
     if (actor->sql)
         bytes += sizeof *actor->sql + actor->sql->bytes;

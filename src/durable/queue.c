@@ -18,9 +18,9 @@
 #include "wire/copy.h"
 
 /*
- * Ids grow over all generations: one that was taken in an earlier life names nothing in this one. So that the last one is
- * known when the queues are empty, ids are put by, many at a time: up to which is the id of an item without a message, in
- * a queue whose name nobody can use, since those of the application have no such byte in front.
+ * Ids increase over all generations, so that an id of an earlier generation names no item of this one. To know the last
+ * id when all queues are empty, ids are reserved in blocks. The end of the block is the id of an item without a
+ * message, in the queue QUEUE_IDS. No queue of an application begins with that byte.
  */
 static const char reserved[] = QUEUE_IDS;
 enum { PUT_BY = 1000 };
@@ -60,7 +60,7 @@ static void item_free(struct worker *worker, struct queue_item *item)
     source_resize(&worker->source, item, 0);
 }
 
-/* Reads are few and small; what is stored is the name of the message with its NUL, and the message. */
+/* What is stored of an item is the name of its message's type with its NUL, and the packed message. */
 struct loading {
     struct worker *worker;
     struct durable_actor *actor;
@@ -89,7 +89,7 @@ static bool on_queue_row(void *context, const struct store_row *row)
         return false;
     }
     memcpy(bytes_of(item), type + type_size, size);
-    /* Each queue comes in its order; all together they are in that of their ids. */
+    /* The store gives queue after queue. Insert each item at the place of its id. */
     struct list *before = &actor->queued;
     while (before->previous != &actor->queued &&
            LIST_OWNER(before->previous, struct queue_item, link)->id > item->id)
@@ -160,14 +160,14 @@ static struct queue_item *first_of(const struct durable_actor *actor, const char
     return NULL;
 }
 
-/* Waits for a change of any queue. The run handler that waits does not keep the actor awake. */
+/* Waits for a change of any queue. While the run handler waits it does not keep the actor awake. */
 static tr_status queue_wait(tr_self *self, struct durable_actor *actor, tr_time deadline_ns)
 {
     struct durable_frame *frame = self->frame;
     if (frame->is_run)
         tr__sleep_move(
             &actor->machine, &frame->wake_lock, COUNTER_RUN_WAITS, self->worker->loop.now_ns);
-    /* Before it waits: this may abort all that do. */
+    /* Drive the sleep machine before the wait, because that may abort all waits. */
     tr__durable_drive(self->worker, actor, false);
     tr_status status = TR_ABORTED;
     if (!actor->is_aborted) {
@@ -283,7 +283,7 @@ size_t tr_queue_count(const tr_self *self, const char *queue)
     return count;
 }
 
-/* Puts more ids by, if those that were are used up. */
+/* Reserves more ids if the reserved ones are used up. */
 static tr_status ids_reserve(struct durable_actor *actor)
 {
     if (actor->queue_last < actor->queue_reserved)
@@ -358,7 +358,7 @@ tr_status tr_self_try_queue_push(tr_self *self, const char *queue, const tr_type
 void tr_self_queue_push(tr_self *self, const char *queue, const tr_type *type, const void *message)
 {
     TURN_VERB(self);
-    TR_ASSERT(self); /* there is no turn to end */
+    TR_ASSERT(self); /* without a turn there is nothing to end */
     tr_status status = tr_self_try_queue_push(self, queue, type, message);
     if (status != TR_OK)
         tr_crash(self, status, "tr_queue_push: %s", tr_status_text(status));

@@ -10,20 +10,20 @@
 #include "durable/host.h"
 
 struct backoff {
-    struct list link; /* of host->backoffs, by key */
+    struct list link; /* link in host->backoffs, by key */
     const struct durable_kind *kind;
     uint32_t failures;
-    bool is_over; /* the next one begins at once, and failures are remembered until forget_ns */
+    bool is_over; /* the next generation begins at once; failures are remembered until forget_ns */
     tr_time until_ns;
     tr_time forget_ns;
-    struct cell *next; /* who waits, NULL: nobody */
-    uint32_t vain;     /* generations in a row that have got nothing done of their queues */
-    tr_time wake_ns;   /* when the next one is begun for them; TR_NEVER: it is not */
+    struct cell *next; /* cell of the generation that waits; NULL: none */
+    uint32_t vain;     /* generations in a row that have finished no item of their queues */
+    tr_time wake_ns;   /* when the next generation begins for its queues; TR_NEVER: it does not */
     size_t key_size;
     char key[];
 };
 
-/* ---- Under the lock. ---- */
+/* ---- Functions that need the lock. ---- */
 
 static struct backoff *backoff_find(struct durable_host *host, const struct durable_kind *kind,
                                     tr_bytes key)
@@ -60,7 +60,7 @@ static struct backoff *backoff_make(struct durable_host *host, const struct dura
     return backoff;
 }
 
-/* ---- Beginning and end. ---- */
+/* ---- Begin and end of a backoff. ---- */
 
 static tr_time backoff_length(const struct durable_kind *kind, uint32_t failures, struct rng *rng)
 {
@@ -159,7 +159,7 @@ bool tr__backoff_defer(const struct durable_kind *kind, tr_bytes key, struct cel
     return waits;
 }
 
-/* Takes a key that is to be begun for its queues; false: there is none. */
+/* Takes a key that must begin for its queues now. Returns false if there is none. */
 static bool backoffs_take_due(struct durable_host *host, tr_time now_ns,
                               const struct durable_kind **kind, char key[TR_KEY_MAX],
                               size_t *key_size)
@@ -182,7 +182,7 @@ static bool backoffs_take_due(struct durable_host *host, tr_time now_ns,
     return is_found;
 }
 
-/* Those whose queues are to be looked at again. Not under the lock, which their names need. */
+/* Begins the keys that must begin for their queues. Call without the lock, because waking a key takes it. */
 static void backoffs_begin_due(struct worker *worker, struct durable_host *host, tr_time now_ns)
 {
     const struct durable_kind *kind = NULL;
@@ -225,7 +225,7 @@ tr_time tr__backoffs_end(struct worker *worker, struct durable_host *host, tr_ti
     return first_ns;
 }
 
-/* Gives one that waits, and takes it out; NULL: nobody waits any more. */
+/* Takes one waiting cell out of its backoff. Returns NULL if none waits. */
 static struct cell *backoffs_take_next(struct durable_host *host)
 {
     struct cell *next = NULL;
@@ -256,7 +256,7 @@ void tr__backoffs_stop(struct worker *worker, struct durable_host *host)
 {
     struct cell *next;
     while ((next = backoffs_take_next(host))) {
-        /* It ends without a set-up, and its parent, which has not been told to stop yet, waits for that. */
+        /* The cell ends without a set-up. Its parent was not told to stop yet, and waits for that end. */
         atom32_fetch_or(&next->control, CONTROL_KILL, ATOM_SEQ_CST);
         tr__spawn_mount(worker, next);
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * How a generation begins: it enters the store and loads its state, alarms and queues. And what is freed when it ends.
+ * How a generation begins: it enters the store, and loads its state, alarms and queues. Also what is freed when it
+ * ends.
  */
 #include "durable/setup.h"
 
@@ -105,12 +106,12 @@ void tr__durable_drop(struct worker *worker, struct durable_actor *actor)
     actor->hook = NULL;
 }
 
-/* ---- The state. ---- */
+/* ---- Loading the state. ---- */
 
 /*
- * What is stored now, to be compared with: if it was packed by this code, as it is; else what this code makes of it, so
- * that an actor which changes nothing stores nothing. Only one with the mark of a program that had a handler for
- * tr_created counts as another: the next that is stored takes that away.
+ * Returns whether the stored state was packed by this code. If so, its bytes are kept for the comparison at the end of
+ * a commit. If not, the state is packed again after it was read, so that an actor that changes nothing stores nothing.
+ * A state with the mark STATE_HALF is not kept: the next commit stores it without the mark.
  */
 static bool is_packed_by_us(const struct durable_actor *actor, const struct store_state *stored)
 {
@@ -134,7 +135,7 @@ static bool stored_keep(struct worker *worker, struct durable_actor *actor,
     return true;
 }
 
-/* As above, for a state that this code would pack in another way. */
+/* Packs the state that was read and notes it as stored. For a state that this code would pack in another way. */
 static tr_status stored_pack(struct worker *worker, struct durable_actor *actor)
 {
     tr_status status = TR_OK;
@@ -154,7 +155,8 @@ static tr_next load_state(tr_self *self, struct durable_actor *actor, void *stat
                        TR_STALE,
                        "it has events, up to %llu, and its kind has none",
                        (unsigned long long)stored->sequence);
-    if (!stored->has_state || !stored->bytes.size) /* the mark of a kind that had events */
+    /* without bytes it is only the mark of a kind that had events */
+    if (!stored->has_state || !stored->bytes.size)
         return TR_SAME;
     if (stored->version > kind->version)
         return tr_fail(self,
@@ -163,7 +165,7 @@ static tr_next load_state(tr_self *self, struct durable_actor *actor, void *stat
                        stored->version,
                        kind->version);
     bool is_ours = is_packed_by_us(actor, stored);
-    /* The bytes are borrowed until the reader is used again, which a migration may do. */
+    /* The bytes are borrowed until the reader is used again, and a migration may use it. */
     if (is_ours && !actor->is_half && !stored_keep(self->worker, actor, stored))
         return tr_fail(self, TR_NO_MEMORY, "no memory for its state");
     tr_status status = tr__durable_state_read(
@@ -192,7 +194,7 @@ static tr_next setup_load(tr_self *self, struct durable_actor *actor, void *stat
                                             actor_key(actor),
                                             &stored);
     bool is_there = status == TR_OK;
-    /* A destroyed one: what is left of it is removed in tr__durable_begin, before anybody looks. */
+    /* What is left of a destroyed generation is removed in tr__durable_begin, before anything reads it. */
     actor->has_remains = is_there && stored.is_doomed;
     actor->is_half =
         is_there && !stored.is_doomed && stored.has_state && stored.version & STATE_HALF;
@@ -250,7 +252,7 @@ tr_next tr__durable_setup(tr_self *self, void *state, const void *message)
         actor = actor_new(worker, self->cell, kind, identity->key);
     if (!actor)
         return tr_fail(self, TR_NO_MEMORY, "no memory for a durable actor");
-    /* First: who begins anew is not to be asked to sleep by what is left of its last start. */
+    /* Reset the machine first, because what is left of an earlier start must not ask the actor to sleep. */
     machine_init(worker, actor);
     actor->has_served = false;
     actor->run_queue_count = 0;
@@ -278,7 +280,7 @@ tr_next tr__durable_setup(tr_self *self, void *state, const void *message)
             self, status, "its alarms or queues cannot be read: %s", tr_status_text(status));
     tr__durable_weigh(worker, actor);
     if (!kind->awake && !(kind->created && actor->is_new) && !actor->has_remains) {
-        /* There is nothing to wait for. */
+        /* There is no first hook to wait for. */
         tr__durable_started(worker, actor);
         return TR_SAME;
     }

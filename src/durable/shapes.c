@@ -9,8 +9,8 @@
 #include "wire/tail.h"
 
 enum {
-    STEP_SHAPE_MAX = 400, /* two of them are in a line of the log */
-    CHECK_SHAPE_MAX = 50, /* two of them are in SHAPE_WHY_SIZE */
+    STEP_SHAPE_MAX = 400, /* two of them fit into a line of the log */
+    CHECK_SHAPE_MAX = 50, /* two of them fit into SHAPE_WHY_SIZE */
 };
 _Static_assert(2 * STEP_SHAPE_MAX + 200 <= TR_LOG_MAX, "a line names both");
 _Static_assert(2 * CHECK_SHAPE_MAX + 45 <= SHAPE_WHY_SIZE, "a text names both");
@@ -61,7 +61,7 @@ tr_status tr__shape_convert(struct worker *worker, const struct durable_host *ho
     return status;
 }
 
-/* ---- The table. ---- */
+/* ---- The table of shapes. ---- */
 
 static tr_bytes text_of(const struct shape *shape)
 {
@@ -92,7 +92,7 @@ static void shape_add(struct durable_host *host, struct shape *shape)
     host->shapes = shape;
 }
 
-/* The shape of a type: one that is there already, or a new one. NULL with TR_OK: it has none. */
+/* Finds the shape of a type, or makes it. Returns TR_OK with NULL if the type has none. */
 static tr_status shape_of_type(struct durable_host *host, const tr_type *type,
                                const struct shape **found)
 {
@@ -123,7 +123,7 @@ void tr__shapes_free(struct durable_host *host)
     }
 }
 
-/* ---- Those of a kind. ---- */
+/* ---- Shapes of a kind. ---- */
 
 static const struct kind_shape *kind_shape_of(const struct durable_kind *kind, const tr_type *type)
 {
@@ -159,7 +159,7 @@ static tr_bytes shape_text(const struct durable_kind *kind, const tr_type *type)
     return found && found->shape ? text_of(found->shape) : (tr_bytes){"{...}", 5};
 }
 
-/* Whether what a migration makes can be read by what comes after it. */
+/* Returns whether the result of a migration can be read as the type that the next step expects. */
 static bool step_fits(const struct durable_kind *kind, const tr_type *made, const tr_type *wanted)
 {
     unsigned fit = tr__shape_compare(shape_text(kind, made), shape_text(kind, wanted), NULL);
@@ -187,7 +187,7 @@ static void step_refuse(const struct durable_kind *kind, const char *what, const
         (const char *)text.data);
 }
 
-/* The types of a chain of migrations that ends with `last`, and whether each follows from the one before. */
+/* Adds the types of a chain of migrations that ends with `last`. Checks that each fits the one before. */
 static tr_status chain_add(struct durable_kind *kind, const char *what,
                            const tr_migration *const *migrations, uint32_t version,
                            const tr_type *last)
@@ -247,7 +247,7 @@ void tr__shapes_of_kind_free(struct durable_kind *kind)
     source_resize(&kind->host->system->source, kind->shapes, 0);
 }
 
-/* ---- Those of the store. ---- */
+/* ---- Shapes of the store. ---- */
 
 struct shapes_loading {
     struct durable_host *host;
@@ -283,7 +283,7 @@ tr_status tr__shapes_load(struct durable_host *host)
     struct shapes_loading loading = {host, TR_OK};
     tr_status status = tr__store_list_shapes(host->contexts[0].reader, on_shape, &loading);
     if (status == TR_STORE_CORRUPT) {
-        /* The actors that need those that are left out do not start. */
+        /* Actors that need a shape that is left out do not start. */
         tr__log(host->system,
                 TR_LEVEL_WARN,
                 NULL,
@@ -312,7 +312,7 @@ tr_status tr__shapes_put(const struct durable_kind *kind, struct store_batch *ba
     return status;
 }
 
-/* ---- What was stored. ---- */
+/* ---- Checks of what was stored. ---- */
 
 uint64_t tr__shape_of(const struct durable_kind *kind, const tr_type *type)
 {
@@ -350,7 +350,7 @@ tr_status tr__shape_check(const struct durable_kind *kind, const tr_type *type, 
     if (fit == SHAPE_EQUAL || fit == SHAPE_FIRST_LONGER || fit == SHAPE_SECOND_LONGER)
         return TR_OK;
     tr__shape_log(kind, type, hash, path);
-    if (fit != SHAPE_DIFFERENT) /* both have fields that the other does not know */
+    if (fit != SHAPE_DIFFERENT) /* each shape has fields that the other does not know */
         place = (struct shape_place){text_of(stored), text};
     if (stored->size <= CHECK_SHAPE_MAX && text.size <= CHECK_SHAPE_MAX)
         place = (struct shape_place){text_of(stored), text};

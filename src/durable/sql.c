@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * SQL of a durable actor: its verbs, and what its commits do with what these have changed.
+ * SQL tables of a durable actor: the verbs, and what a commit does with the pages that they have changed.
  */
 #include "durable/sql.h"
 
@@ -14,7 +14,7 @@
 #include "durable/commit.h"
 #include "store/sql.h"
 
-/* ---- Stretches. ---- */
+/* ---- Commits. ---- */
 
 bool tr__durable_sql_has_changed(const struct durable_actor *actor)
 {
@@ -60,13 +60,13 @@ void tr__durable_sql_drop(struct durable_actor *actor)
 
 /* ---- Rows. ---- */
 
-/* Rows that a statement gives, in memory of the turn. */
+/* Rows that a statement returns, in memory of the turn. */
 struct rows {
     tr_self *self;
     tr_sql_value *values;
-    size_t count; /* of values */
+    size_t count; /* number of values */
     size_t capacity;
-    size_t bytes; /* of all of them */
+    size_t bytes; /* size of all values */
 };
 
 static bool rows_grow(struct rows *rows, size_t more)
@@ -101,7 +101,8 @@ static tr_status on_sql_row(void *context, const tr_sql_value *values, size_t co
             return TR_TOO_LARGE;
         if (value->type != TR_SQL_TYPE_TEXT && value->type != TR_SQL_TYPE_BYTES)
             continue;
-        char *bytes = tr_try_scratch(rows->self, size + 1); /* a NUL behind it, for text */
+        /* one byte more, for a NUL after text */
+        char *bytes = tr_try_scratch(rows->self, size + 1);
         if (!bytes)
             return TR_NO_MEMORY;
         if (size)
@@ -182,7 +183,7 @@ tr_status tr_self_try_sql(tr_self *self, tr_sql_result *result, tr_error *error,
                           const tr_sql_value *values, size_t count)
 {
     TURN_VERB(self);
-    TR_ASSERT(self); /* there is nobody whose tables they are */
+    TR_ASSERT(self); /* without a turn there is no actor whose tables they are */
     struct durable_actor *actor = durable_of(self);
     const char *why;
     tr_status status = may_run(self, actor, values, count, &why);

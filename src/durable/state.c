@@ -16,7 +16,7 @@ _Static_assert(SHAPE_FRONT <= STORE_FRONT_MAX, "the store has room for it");
 
 /* ---- Packing. ---- */
 
-/* What the state was read from. */
+/* Returns the block that the state was read from. */
 static const struct state_block *block_of(const struct durable_actor *actor)
 {
     bool has_snapshot = actor->events && actor->events->block.data;
@@ -109,7 +109,7 @@ bool tr__durable_has_loaded(const struct durable *durable, const void *memory)
            (actor->events && is_inside(&actor->events->block, memory));
 }
 
-/* The fields that the code does not know are in bytes that are gone soon. */
+/* Copies the fields that the code does not know, because their bytes are borrowed. */
 static tr_status tail_keep(struct worker *worker, struct state_block *block,
                            const struct tail *tail)
 {
@@ -122,8 +122,8 @@ static tr_status tail_keep(struct worker *worker, struct state_block *block,
 }
 
 /*
- * Reads the bytes into block->data, as block->type. Fields at the end that the type does not have are kept, unless they
- * are to be migrated, or are in messages inside: nothing could store those again.
+ * Reads the bytes into block->data, as block->type. Keeps fields at the end that the type does not have. Refuses them
+ * if the state is to be migrated, or if they are in nested messages, because they could not be stored again.
  */
 static tr_status block_read(tr_self *self, const struct durable_actor *actor, tr_bytes bytes,
                             bool is_migrated, struct state_block *block, tr_wire_error *error)
@@ -156,7 +156,7 @@ static tr_status block_read(tr_self *self, const struct durable_actor *actor, tr
     return tail.count ? tail_keep(self->worker, block, &tail) : TR_OK;
 }
 
-/* What a migration has made becomes what comes after it expects. */
+/* Converts the result of a migration to the type that the next step expects. */
 static tr_status block_convert(tr_self *self, const struct durable_actor *actor,
                                const tr_type *made_type, const void **made, const tr_type *wanted,
                                struct state_block *block, tr_wire_error *error)
@@ -169,7 +169,8 @@ static tr_status block_convert(tr_self *self, const struct durable_actor *actor,
         self->worker, actor->kind->host, made_type, *made, wanted, &converted, &size, error);
     if (status != TR_OK)
         return status;
-    tr_message_free(block->type, block->data); /* all that it points to was copied */
+    /* the new block has a copy of everything that the old one points to */
+    tr_message_free(block->type, block->data);
     block->type = wanted;
     block->data = converted;
     block->data_size = size;
@@ -178,8 +179,8 @@ static tr_status block_convert(tr_self *self, const struct durable_actor *actor,
 }
 
 /*
- * From the bytes of a version to the state of this one. What a migration makes is the application's
- * memory; the block of what was read last is the actor's, for as long as its generation.
+ * Reads the bytes of a version and migrates them to the version of the code. The results of migrations are memory of
+ * the application. The block of the last read belongs to the actor and lives as long as the generation.
  */
 tr_status tr__durable_state_read(tr_self *self, const struct durable_actor *actor,
                                  uint32_t stored_version, tr_bytes bytes, void *state,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Turns of durable actors: around each handler of the application, what begins and ends its commits.
+ * Turns of durable actors: opens and closes commits around each handler of the application.
  */
 #include "durable/turn.h"
 
@@ -24,7 +24,7 @@
 
 static const tr_next same = {TR_NEXT_SAME};
 
-/* ---- Frames. ---- */
+/* ---- Records of turns. ---- */
 
 bool tr__frame_begin(struct tr_self *self, struct durable_actor *actor, const char *what,
                      bool is_hook)
@@ -55,7 +55,7 @@ bool tr__frame_begin(struct tr_self *self, struct durable_actor *actor, const ch
     list_init(&frame->holds);
     self->frame = frame;
     worker_set_outbox(worker, &actor->outbox);
-    /* After tr_destroy everything waits for the disk. */
+    /* After tr_destroy every message waits for the disk. */
     actor->outbox.is_open =
         actor->kind->declared->options.durability != TR_SAVE_SYNC && !actor->is_doomed;
     if (is_hook)
@@ -140,7 +140,7 @@ tr_next tr__frame_done(struct tr_self *self, struct durable_actor *actor, tr_nex
         tr__commit_drop(worker, actor, TR_CANCELLED);
     else if (next.code == TR_NEXT_FAILED)
         tr__commit_fail(worker, actor, tr__ask_failed_status(self));
-    /* One that was cancelled stores nothing: the actor is about to end, or to begin anew. */
+    /* A cancelled turn stores nothing: the actor is about to end or to restart. */
     if (next.code == TR_NEXT_FAILED && self->frame->has_alarm && !self->is_cancelled)
         tr__alarm_failed(worker, actor, self->frame);
     return next;
@@ -159,21 +159,24 @@ tr_next tr__durable_user(struct tr_self *self, struct tr_self *verb, const tr_ha
     return next;
 }
 
-/* The row of the application behind one of the kind's. */
+/* Returns the handler of the application for a handler of the kind's table. */
 static const tr_handler *handler_behind(const struct durable_actor *actor,
                                         const tr_handler *handler)
 {
     return &actor->kind->declared->behavior->handlers[handler - actor->kind->handlers];
 }
 
-/* This generation ends: what came too late for it is for the next one. */
+/* This generation ends. Forwards a message that came too late for it to the next generation. */
 static tr_next pass_on(struct tr_self *self, const struct durable_actor *actor)
 {
     uint64_t bits;
     tr_status status = tr_self_try_durable(self, actor->kind->declared, actor_key(actor), &bits);
     if (status == TR_OK)
         return tr_self_forward(self, tr_ref_from_bits(bits));
-    /* It is destroyed, or the system stops: who asked hears so, and the rest is dead letters. */
+    /*
+     * The key is destroyed or the system stops: a request gets that status as its answer, and other messages become
+     * dead letters.
+     */
     if (self->envelope->kind != ENVELOPE_ASK)
         return (tr_next){TR_NEXT_UNHANDLED};
     self->reply_failed = status == TR_DESTROYING ? TR_DESTROYING : TR_STOPPED;
@@ -213,8 +216,8 @@ void tr__durable_started(struct worker *worker, struct durable_actor *actor)
 }
 
 /*
- * An earlier first start was not over, or the key was destroyed and that has not been finished: what is stored goes,
- * before this one begins.
+ * Removes everything that is stored of this key, because an earlier first start has not finished, or a destroy was not
+ * completed.
  */
 static tr_status erase_first(struct tr_self *self, struct durable_actor *actor)
 {
@@ -236,7 +239,7 @@ tr_next tr__durable_begin(tr_self *self, void *state, const void *message)
     tr_next next = same;
     bool is_created = actor->is_new && kind->created;
     if (actor->machine.state != SLEEP_LOADING)
-        return same; /* told twice: an earlier start failed before it came to it */
+        return same; /* the second message: an earlier start failed before the first was handled */
     if (!tr__frame_begin(self, actor, "tr_awake", false))
         return no_memory(self);
     bool erases = actor->has_remains || (actor->is_half && is_created);
@@ -253,7 +256,7 @@ tr_next tr__durable_begin(tr_self *self, void *state, const void *message)
     next = tr__durable_changed(self, verb_turn, actor, next);
     if (next.code != TR_NEXT_FAILED && !self->is_cancelled)
         actor->is_creating = false;
-    /* Who was created is known from now on, whether it has changed anything or not. */
+    /* A key that was created is known to the store from now on, even if nothing has changed. */
     next = tr__frame_done(self, actor, next, is_created);
     tr__frame_end(self, actor);
     if (next.code != TR_NEXT_FAILED && !self->is_cancelled)
@@ -262,8 +265,8 @@ tr_next tr__durable_begin(tr_self *self, void *state, const void *message)
 }
 
 /*
- * Waits until no turn of the actor is a barrier. There is one at most, and no other begins before the hook: a woken turn
- * is resumed before the next message is handled.
+ * Waits until no turn of the actor is a barrier. There is at most one, and no other begins before the hook, because a
+ * turn that was woken resumes before the next message is handled. Returns false if the hook must not run.
  */
 static bool hook_wait(struct tr_self *self, struct durable_actor *actor)
 {
@@ -283,8 +286,8 @@ static const char *hook_name(enum sleep_reason reason)
 }
 
 /*
- * It does not keep the actor from its end. The state is half changed by now, so nobody is to see it any more:
- * a sleep ends here, with what was stored before; a destroy goes on.
+ * A hook that fails does not prevent the end of the actor. The state may be half changed, so no other turn may see it.
+ * A sleep ends here, with what was stored before. A destroy continues.
  */
 static void hook_failed(struct tr_self *self, struct durable_actor *actor, enum sleep_reason reason)
 {
@@ -302,7 +305,7 @@ static void hook_failed(struct tr_self *self, struct durable_actor *actor, enum 
     tr__durable_drive(self->worker, actor, false);
 }
 
-/* What earlier turns have left to be stored later is, whatever becomes of the hook. */
+/* Submits finished commits of earlier turns, so that they are stored even if the hook fails. */
 static void hook_save(struct worker *worker, struct durable_actor *actor)
 {
     if (!actor->is_dirty)
@@ -360,7 +363,7 @@ tr_next tr__durable_drive_turn(tr_self *self, void *state, const void *message)
     return same;
 }
 
-/* ---- Stretches of a turn that waits. ---- */
+/* ---- Waits of a turn. ---- */
 
 static void on_park(struct tr_self *self)
 {
@@ -380,7 +383,10 @@ static void on_park(struct tr_self *self)
         return;
     if (status != TR_OK)
         tr__durable_break(worker, actor, status);
-    /* What the commit has asked for, and let go of, counts from now on. Who waits on a queue has looked. */
+    /*
+     * The part of the turn that has ended may have asked for something or released a hold, so perform the steps that
+     * follow. A turn that waits on a queue has done this before.
+     */
     if (list_is_empty(&self->frame->taker))
         tr__durable_drive(worker, actor, false);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Why a durable actor is not asleep, or not gone: tr_actor_why.
+ * tr_actor_why of a durable actor: why it is not asleep, or not gone.
  */
 #include "durable/why.h"
 
