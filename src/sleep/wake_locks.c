@@ -128,7 +128,7 @@ size_t tr__wake_locks_print(const struct wake_locks *wake_locks, uint32_t set, t
         line_add(&line, "%s%s: ", line.length ? "; " : "", tr__counter_text(counter));
         uint32_t named = 0;
         LIST_EACH (link, &wake_locks->of[counter]) {
-            if (named == HOLDERS_NAMED_MAX)
+            if (named == WAKE_LOCKS_NAMED_MAX)
                 break;
             line_add(&line, "%s", named++ ? ", " : "");
             line_add_wake_lock(&line, LIST_OWNER(link, struct wake_lock, link), now);

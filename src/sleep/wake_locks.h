@@ -33,7 +33,7 @@ struct wake_locks {
 };
 
 enum {
-    HOLDERS_NAMED_MAX = 3,       /* of each counter; of the others the text gives the number */
+    WAKE_LOCKS_NAMED_MAX = 3,    /* of each counter; of the others the text gives the number */
     WAKE_LOCKS_TEXT_SIZE = 4096, /* all that can block at once fit */
 };
 
