@@ -8,7 +8,7 @@
 
 #define DURATION_MAX_NS (24 * TR_HOUR)
 
-/* A number of workers; 0 when the text is none. */
+/* Reads a number of workers. Returns 0 if the text is none. */
 static int workers_of(const char *text)
 {
     int number = 0;
@@ -22,7 +22,7 @@ static int workers_of(const char *text)
     return number;
 }
 
-/* A duration as people write it, "30s", "500ms", "2m", "30"; 0 when the text is none. */
+/* Reads a duration as users write it: "30s", "500ms", "2m", "30". Returns 0 if the text is none. */
 static tr_time duration_of(const char *text)
 {
     static const struct {
@@ -47,9 +47,7 @@ static tr_time duration_of(const char *text)
     return 0;
 }
 
-/*
- * Whether this is the flag of that name. Then *value is what follows "=", NULL when nothing does.
- */
+/* Returns whether the argument is the flag `name`. Sets *value to what follows "=", or NULL. */
 static bool is_flag(const char *argument, const char *name, const char **value)
 {
     size_t length = strlen(name);
@@ -76,7 +74,7 @@ tr_status tr__flags_parse(int argc, char *const *argv, bool takes_store, struct 
                           const char **rest, char error[FLAGS_ERROR_SIZE])
 {
     struct flags parsed = {0};
-    bool is_over = false; /* "--" has been seen */
+    bool is_over = false; /* "--" was found */
     for (int i = 0; i < argc; i++) {
         const char *argument = argv[i];
         const char *value = NULL;

@@ -8,7 +8,7 @@ enum { RETRIES_DEFAULT = 20 };
 static const tr_time first_default = 2 * TR_SECOND;
 static const tr_time cap_default = 5 * TR_MINUTE;
 
-/* So that no clock makes a sum overflow. */
+/* Limits a time, so that no clock can make a sum overflow. */
 static tr_time time_clamp(tr_time now)
 {
     return now < 0 ? 0 : now > ALARM_TIME_MAX ? ALARM_TIME_MAX : now;
@@ -44,7 +44,7 @@ tr_status tr__alarm_plan_after(struct alarm_plan *plan, uint64_t id, tr_time del
     return TR_OK;
 }
 
-/* The first due + n * span after `time`, which is not before `due`. */
+/* Returns the first due + n * span after `time`, which must not be before `due`. */
 static tr_time grid_after(tr_time due, tr_time span, tr_time time)
 {
     TR_ASSERT(time >= due);
@@ -72,7 +72,7 @@ tr_status tr__alarm_plan_every(struct alarm_plan *plan, uint64_t id, tr_time per
     return TR_OK;
 }
 
-/* The first match after `time`, in nanoseconds. */
+/* Finds the first match after `time`, in nanoseconds. */
 static tr_status cron_after(const struct cron *cron, const struct zone *zone, tr_time time,
                             tr_time *due)
 {
@@ -106,7 +106,7 @@ tr_time tr__alarm_plan_wake(const struct alarm_plan *plan)
     return plan->failures > 0 ? plan->retry_at : plan->due;
 }
 
-/* Rule 4 for the occurrence itself; gives the due time that it should have. */
+/* Applies rule 4 to the occurrence itself. Returns the due time that it should have. */
 static tr_time due_by(const struct alarm_plan *plan, const struct zone *zone, tr_time now)
 {
     tr_time due = plan->due;
@@ -118,7 +118,7 @@ static tr_time due_by(const struct alarm_plan *plan, const struct zone *zone, tr
             due = now + plan->span;
         break;
     case ALARM_EVERY:
-        /* One that waits for an anchor in the future waits for a time, not for a span. */
+        /* An occurrence that waits for an anchor in the future waits for a time, not for a span. */
         if (due > now && due - now > plan->span && due - plan->seen <= plan->span)
             due = now + 1 + (due - now - 1) % plan->span;
         break;
@@ -134,7 +134,7 @@ bool tr__alarm_plan_check(struct alarm_plan *plan, const struct zone *zone, tr_t
 {
     now = time_clamp(now);
     if (plan->failures > 0) {
-        /* The occurrence is open and has begun; what it waits for is its retry. */
+        /* The occurrence is open and has begun, so it waits for its retry. */
         if (plan->retry_at <= now || plan->retry_at - now <= plan->back_off)
             return false;
         plan->retry_at = time_clamp(now + plan->back_off);
@@ -188,7 +188,7 @@ struct alarm_mark tr__alarm_plan_begin(struct alarm_plan *plan, tr_time now)
     return plan->mark;
 }
 
-/* Rule 2. False when there is no next one; the plan is as it was then. */
+/* Opens the next occurrence by rule 2. Returns false and leaves the plan as it is if there is none. */
 static bool open_next(struct alarm_plan *plan, const struct zone *zone)
 {
     tr_time base = plan->seen > plan->due ? plan->seen : plan->due;
@@ -223,7 +223,7 @@ enum alarm_outcome tr__alarm_plan_done(struct alarm_plan *plan, struct alarm_mar
     return open_next(plan, zone) ? ALARM_WAITS : ALARM_ENDS;
 }
 
-/* first * 2^failures, at most cap, and up to a quarter more. */
+/* Returns first * 2^failures, at most cap, plus up to a quarter by chance. */
 static tr_time back_off_of(const struct alarm_retry *retry, uint32_t failures, struct rng *rng)
 {
     tr_time cap = retry->cap > 0 ? retry->cap : cap_default;

@@ -16,7 +16,7 @@ struct field {
     const char *name;
     int least;
     int most;
-    const char *names; /* three letters each; the first is `least`; NULL for none */
+    const char *names; /* names of three letters, the first for `least`; NULL: none */
 };
 
 static const struct field fields[FIELDS] = {
@@ -40,12 +40,12 @@ static const struct {
     {"@annually", "0 0 1 1 *"},
 };
 
-/* An expression that is being read; places are offsets into the text, for errors. */
+/* An expression that is being read. Places are offsets into the text, for error messages. */
 struct input {
     const char *text;
     size_t length;
     size_t at;
-    const char *field; /* the name of the one that is read */
+    const char *field; /* name of the field that is read */
     struct cron_error *error;
 };
 
@@ -80,7 +80,7 @@ static bool is_letter(char c)
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
 }
 
-/* The next character; NUL at the end, and a NUL in the text is refused like any other. */
+/* Returns the next character, or NUL at the end. A NUL inside the text is refused like any other wrong character. */
 static char cron_peek(const struct input *in)
 {
     if (in->at == in->length)
@@ -88,7 +88,7 @@ static char cron_peek(const struct input *in)
     return in->text[in->at];
 }
 
-/* The next character cannot be. */
+/* Reports that the next character is not allowed here. */
 static tr_status cron_unexpected(const struct input *in, const char *expected)
 {
     char c = cron_peek(in);
@@ -117,7 +117,7 @@ static tr_status read_number(struct input *in, int *number)
     return TR_OK;
 }
 
-/* Three letters, in either case. */
+/* Reads a name of three letters, in upper or lower case. */
 static tr_status read_name(struct input *in, const struct field *field, int *number)
 {
     size_t begin = in->at;
@@ -127,7 +127,7 @@ static tr_status read_name(struct input *in, const struct field *field, int *num
     const char *name = in->text + begin;
     for (int i = 0; field->names && field->names[3 * i] && length == 3; i++) {
         const char *known = field->names + (size_t)3 * (size_t)i;
-        /* Without bit 5 letters are upper case. */
+        /* Clearing bit 5 makes a letter upper case. */
         if ((name[0] & 0x5f) == known[0] && (name[1] & 0x5f) == known[1] &&
             (name[2] & 0x5f) == known[2]) {
             *number = field->least + i;
@@ -161,7 +161,7 @@ static tr_status read_value(struct input *in, const struct field *field, int *nu
     return status;
 }
 
-/* What follows a '/'. */
+/* Reads what follows a '/'. */
 static tr_status read_step(struct input *in, const struct field *field, int *step)
 {
     size_t begin = ++in->at;
@@ -173,7 +173,7 @@ static tr_status read_step(struct input *in, const struct field *field, int *ste
     return status;
 }
 
-/* One item of a list: a value, a range, a range with a step; or "*" and "*" with a step. */
+/* Reads one item of a list: a value, a range, or a range with a step; also "*", and "*" with a step. */
 static tr_status read_item(struct input *in, const struct field *field, uint64_t *bits)
 {
     size_t begin = in->at;
@@ -185,7 +185,8 @@ static tr_status read_item(struct input *in, const struct field *field, uint64_t
     if (cron_peek(in) == '*') {
         in->at++;
         last -=
-            field->most == 7; /* Sunday once, so that a step does not count from its other end */
+            /* count Sunday once, so that a step does not count from its second number */
+            field->most == 7;
     } else {
         status = read_value(in, field, &first);
         is_range = status == TR_OK && cron_peek(in) == '-';
@@ -194,7 +195,7 @@ static tr_status read_item(struct input *in, const struct field *field, uint64_t
             in->at++;
             status = read_value(in, field, &last);
             if (status == TR_OK && last == 0 && first > 0 && field->most == 7)
-                last = 7; /* FRI-SUN */
+                last = 7; /* for FRI-SUN */
         }
         if (status == TR_OK && last < first)
             return cron_wrong(in, TR_BAD_DATA, begin, "a range from %d down to %d", first, last);
@@ -323,7 +324,7 @@ const char *tr__cron_zone(const struct cron *cron)
     return cron->zone_at ? cron->text + cron->zone_at : "UTC";
 }
 
-/* ---- When. ---- */
+/* ---- The next match. ---- */
 
 static bool day_matches(const struct cron *cron, int64_t day, const struct civil_date *date)
 {
@@ -332,7 +333,7 @@ static bool day_matches(const struct cron *cron, int64_t day, const struct civil
     return cron->is_either ? is_day || is_weekday : is_day && is_weekday;
 }
 
-/* The first minute of a day that matches, from `minute` on; -1 for none. */
+/* Returns the first minute of a day that matches, from `minute` on, or -1. */
 static int minute_matching(const struct cron *cron, int minute)
 {
     int first = minute % 60;
@@ -346,7 +347,9 @@ static int minute_matching(const struct cron *cron, int minute)
     return -1;
 }
 
-/* The first local time that matches, from `local` on. False: never, by rule 4. */
+/*
+ * Finds the first local time that matches, from `local` on. Returns false if there is none within the years of rule 4.
+ */
 static bool find_match(const struct cron *cron, int64_t local, int64_t *match)
 {
     int64_t minutes = civil_floor(local + CIVIL_MINUTE - 1, CIVIL_MINUTE);
@@ -372,8 +375,8 @@ static bool find_match(const struct cron *cron, int64_t local, int64_t *match)
 }
 
 /*
- * Rule 2. Each span has a clock of its own that never jumps. A match in a gap is no match: where all
- * of them are, each year anew, the search ends after twice the years of rule 4.
+ * Applies rule 2. Each span of a zone has a clock of its own that never jumps. A match inside a gap does not count. If
+ * all matches are in gaps, year after year, the search ends after twice the years of rule 4.
  */
 static tr_status next_of_walk(const struct cron *cron, const struct zone *zone, int64_t after,
                               int64_t *next)
@@ -403,7 +406,7 @@ tr_status tr__cron_next(const struct cron *cron, const struct zone *zone, int64_
         return TR_INVALID_ARGUMENT;
     if (cron->is_walk)
         return next_of_walk(cron, zone, after, next);
-    /* Local times that the clock has shown or passed have fired; rule 3. */
+    /* Local times that the clock has shown or passed have fired already: rule 3. */
     if (!find_match(cron, tr__zone_latest(zone, after) + 1, &local))
         return TR_NOT_FOUND;
     *next = tr__zone_first(zone, local);

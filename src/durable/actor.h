@@ -2,8 +2,8 @@
 /**
  * A durable actor: the record of one generation, from its set-up to its end.
  *
- * Which file does what. A file calls files below it in this list. It calls upward in these cases only: to drive, when
- * a change may be the reason for the next step of the sleep machine; to turn, when it begins a turn itself; and where
+ * Which file does what. A file calls files below it in this list. It calls upward in these cases only: to drive, when a
+ * change may be the reason for the next step of the sleep machine; to turn, when it begins a turn itself; and where
  * "->" names the file.
  *
  *     drive           performs the steps of the sleep machine (sleep/sleep.h); ends a generation
@@ -30,11 +30,11 @@
  *     state           how a state is packed, read and migrated
  *     shapes          the shapes of what is stored
  *
- * What a turn writes. While a turn runs, worker->outbox is the outbox of the actor, and its changes go into the batch of
- * the open commit (durable/commit.h).
+ * What a turn writes. While a turn runs, worker->outbox is the outbox of the actor, and its changes go into the batch
+ * of the open commit (durable/commit.h).
  *
- * How the actor sleeps. It tells the sleep machine about everything that happens, and durable/drive.c performs the steps
- * that the machine returns. A turn that runs or waits is a wake lock of the machine.
+ * How the actor sleeps. It tells the sleep machine about everything that happens, and durable/drive.c performs the
+ * steps that the machine returns. A turn that runs or waits is a wake lock of the machine.
  *
  * Owner only, except for what the store's thread does with a submitted commit.
  */

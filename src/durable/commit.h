@@ -7,8 +7,8 @@
  * and the keys, alarms, queue items, events and tables that this part of the turn has changed.
  *
  * The *open commit* belongs to the part of a turn that runs now. It has no record of its own. Its batch is
- * durable_actor.batch, and its messages are held back in durable_actor.outbox. An actor has at most one, because it runs
- * at most one turn at a time. tr__commit_end closes it: it is submitted to the store, or finished and stored later
+ * durable_actor.batch, and its messages are held back in durable_actor.outbox. An actor has at most one, because it
+ * runs at most one turn at a time. tr__commit_end closes it: it is submitted to the store, or finished and stored later
  * (TR_SAVE_INTERVAL, TR_SAVE_ON_DEMAND), or has nothing to store.
  *
  * A *submitted commit* is a struct commit. It waits until the store's thread has synced its batch, or has failed to.

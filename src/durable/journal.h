@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The arithmetic of event sourcing: which events and snapshots exist, how a state is recovered from them, when a snapshot
- * is made, and what may be deleted. This module is pure: the store is a table of functions.
+ * The arithmetic of event sourcing: which events and snapshots exist, how a state is recovered from them, when a
+ * snapshot is made, and what may be deleted. This module is pure: the store is a table of functions.
  *
  * Events have sequence numbers from 1, without gaps. A snapshot with sequence n is the state after event n. It replaces
  * all events up to n.
@@ -10,8 +10,8 @@
  *     snapshots   40  80                       events up to 40 may be gone
  *
  * Rule 1: `highest` never decreases, whatever is deleted. So no number is used twice.
- * Rule 2: events are deleted up to the oldest snapshot that is kept, and never beyond. So the state can be recovered from
- * each snapshot that is kept, also if the newest is damaged.
+ * Rule 2: events are deleted up to the oldest snapshot that is kept, and never beyond. So the state can be recovered
+ * from each snapshot that is kept, also if the newest is damaged.
  * Rule 3: a snapshot is on disk before an event that it replaces is deleted.
  * Rule 4: recovery is complete or an error. A gap between a snapshot and the events is never skipped.
  */

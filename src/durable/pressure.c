@@ -4,15 +4,15 @@
  *
  * Each worker has its share of both limits, and its own list of awake actors in the order of their last turns.
  *
- * 1. A key that is to wake begins if it fits within the limits, or if an idle actor was asked to sleep for it. Otherwise
- *    its cell, which has a name and accepts mail, waits in the line of its worker, before its set-up.
+ * 1. A key that is to wake begins if it fits within the limits, or if an idle actor was asked to sleep for it.
+ *    Otherwise its cell, which has a name and accepts mail, waits in the line of its worker, before its set-up.
  * 2. The line is served in order, whenever an actor of this worker has become idle or has ended.
- * 3. An actor with work is never asked to sleep. So what a key was woken for is handled before it sleeps again, and each
- *    wake leads to one start.
+ * 3. An actor with work is never asked to sleep. So what a key was woken for is handled before it sleeps again, and
+ *    each wake leads to one start.
  * 4. If no actor could be asked for TR_AWAKE_WAIT_NS, the first cell of the line begins beyond the limit, because the
  *    awake actors may wait for it. So each worker may exceed its share by one actor in each such period.
- * 5. At most the share of awake_max, or LEAVING_MIN if that is more, may be on their way to sleep. If they take long, the
- *    line waits.
+ * 5. At most the share of awake_max, or LEAVING_MIN if that is more, may be on their way to sleep. If they take long,
+ *    the line waits.
  */
 #include "durable/pressure.h"
 

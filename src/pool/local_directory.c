@@ -7,7 +7,7 @@
 #include "actor/mail/group_address.h"
 #include "pool/place_ring.h"
 
-/* Names of actors, each after a '/'. */
+/* Checks a path: names of actors, each after a '/'. */
 static tr_status path_check(const char *path)
 {
     char name[TR_NAME_MAX + 2];
@@ -29,7 +29,7 @@ static tr_status path_check(const char *path)
     return TR_OK;
 }
 
-/* Where an actor is; one that is still on its way to its worker will be where its name starts. */
+/* Returns the worker of an actor. An actor that is still on its way to its worker will be where its name belongs. */
 static tr_place place_of(const struct local_directory *directory, const struct cell *cell,
                          const char *path)
 {
@@ -48,7 +48,7 @@ static tr_status directory_find(tr_directory *table, const char *path, tr_locati
     if (!path)
         return TR_NOT_FOUND;
     uint64_t ref = tr__names_find(&system->names, NULL, path);
-    /* A group is where those who stand behind its ref have their parent. */
+    /* A group is where the parent of its members is. */
     const struct cell *cell = slots_find(&system->slots, tr__group_behind(&system->slots, ref));
     if (!cell || cell_is_group_address(cell))
         return TR_NOT_FOUND;
@@ -56,13 +56,13 @@ static tr_status directory_find(tr_directory *table, const char *path, tr_locati
     return TR_OK;
 }
 
-/* Under the lock. */
+/* Finds a claim by its path. Under the lock. */
 static struct name_claim *name_claim_find(struct local_directory *directory, const char *path)
 {
     return (struct name_claim *)(uintptr_t)tr__names_find(&directory->claims, NULL, path);
 }
 
-/* Under the lock. */
+/* Frees a claim. Under the lock. */
 static void name_claim_drop(struct local_directory *directory, struct name_claim *claim)
 {
     tr__names_remove(&directory->system->names, claim->shown);
@@ -74,7 +74,7 @@ static void name_claim_drop(struct local_directory *directory, struct name_claim
     source_resize(&directory->system->source, claim, 0);
 }
 
-/* Under the lock. Nobody finds it in the system before all of it is there. */
+/* Adds a claim. It appears in the names of the system only when it is complete. Under the lock. */
 static tr_status name_claim_add(struct local_directory *directory, const char *path, uint64_t ref)
 {
     struct tr_system *system = directory->system;
@@ -119,7 +119,7 @@ static tr_status directory_claim(tr_directory *table, const char *path, tr_ref r
     lock_take(&directory->lock);
     struct name_claim *before = name_claim_find(directory, path);
     if (before && !slots_find(slots, before->ref))
-        name_claim_drop(directory, before); /* its actor has ended */
+        name_claim_drop(directory, before); /* the actor of the earlier claim has ended */
     status = name_claim_add(directory, path, ref.bits);
     if (status == TR_NAME_EXISTS && holder && directory_find(table, path, holder) != TR_OK)
         *holder = (tr_location){TR_NOBODY, 0};

@@ -11,9 +11,9 @@
 
 struct name_claim {
     struct name_claim *next;
-    struct name_claim **link; /* what points to it */
-    struct name *own;         /* in `claims`; its ref is the address of this */
-    struct name *shown;       /* in the names of the system */
+    struct name_claim **link; /* the pointer that points to this claim */
+    struct name *own;         /* entry of `claims`; its ref is the address of this claim */
+    struct name *shown;       /* entry in the names of the system */
     uint64_t ref;
 };
 
@@ -22,8 +22,8 @@ struct local_directory {
     struct tr_system *system;
     const struct place_ring *ring;
     struct lock lock;
-    /* Under the lock. */
-    struct names claims; /* by path, so that they can be released */
+    /* Protected by the lock. */
+    struct names claims; /* by path, for tr_directory.release */
     struct name_claim *first;
     uint32_t count;
 };

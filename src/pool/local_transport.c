@@ -6,13 +6,13 @@
 #include "base/assert.h"
 #include "wire/type.h"
 
-/* A parcel is an envelope: what a sender fills and a receiver empties, and nothing between them. */
+/* A parcel is an envelope. A sender fills it and a receiver empties it; nothing in between looks inside. */
 static struct envelope *envelope_of(const tr_parcel *parcel)
 {
     return (struct envelope *)(uintptr_t)parcel;
 }
 
-/* The receiver wants it so: it was taken, and dropped at once. */
+/* The receiver's overflow policy drops the newest message: the parcel counts as taken and is dropped. */
 static void drop_newest(struct tr_system *system, tr_ref to, tr_parcel *parcel)
 {
     struct dead_letter letter = {
@@ -35,13 +35,16 @@ static tr_status transport_send(tr_transport *table, tr_place place, tr_ref to, 
     struct envelope *envelope = envelope_of(parcel);
     if (!parcel)
         return TR_INVALID_ARGUMENT;
-    /* Those who cannot leave stay on workers that are not open any more, and are reached there. */
+    /*
+     * Actors that cannot move stay on workers that are closed, and are still reached there. So compare with all
+     * workers.
+     */
     if (place >= system->worker_count)
         return TR_NOT_FOUND;
     struct cell *cell = slots_find(&system->slots, to.bits);
     if (!cell)
         return TR_STOPPED;
-    /* Its worker reads the owner from the door: `place` is where that was. */
+    /* The owner is read from the door of the cell. `place` is only where it was. */
     envelope->generation = (uint32_t)(to.bits >> 32);
     tr_status status = cell_is_group_address(cell)
                            ? tr__group_send_outside(system, envelope, &cell, &to.bits)
@@ -90,7 +93,7 @@ void tr_parcel_free(tr_system *system, tr_parcel *parcel)
 {
     if (!parcel)
         return;
-    TR_ASSERT(system); /* whose memory it is */
+    TR_ASSERT(system); /* its memory is needed */
     lock_take(&system->foreign_lock);
     envelope_give(&system->foreign_pool, envelope_of(parcel));
     lock_give(&system->foreign_lock);

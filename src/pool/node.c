@@ -30,7 +30,7 @@ static bool is_allowed(char c)
     return is_letter_or_digit(c) || c == '_' || c == '.' || c == '-';
 }
 
-/* How many characters at the start of `text` may be a part; one more than may be is enough. */
+/* Returns how many characters at the start of `text` can be a part of an address. Stops one after the limit. */
 static size_t part_length(const char *text)
 {
     size_t length = 0;
@@ -57,7 +57,7 @@ static tr_status node_wrong(tr_node_error *error, tr_status status, int part, si
     return status;
 }
 
-/* A character as a reader of the error sees it. */
+/* Returns a character in the form in which an error message shows it. */
 static const char *shown_char(char c, char buffer[8])
 {
     if (c == '\0')

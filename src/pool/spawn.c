@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The verbs of the pool: the ring says where a name begins, the directory where it is.
+ * The verbs of the pool. The ring says where the actor of a name starts, and the directory where it is.
  */
 #include <troupe/pool.h>
 
@@ -20,7 +20,7 @@ static tr_status pool_spawn(struct tr_system *system, const struct pooled_spawne
         return status;
     tr_spawn_args placed = *args;
     placed.worker = 0;
-    status = tr__spawn_check(system, &placed); /* before the name is hashed */
+    status = tr__spawn_check(system, &placed); /* check before the name is hashed */
     if (status != TR_OK)
         return status;
     if (!args->name) {
@@ -61,7 +61,7 @@ tr_ref tr_self_pool_spawn(tr_self *self, const tr_spawn_args *args)
     uint64_t bits = 0;
     tr_error error = {.status = TR_OK};
     const char *why;
-    TR_ASSERT(self); /* there is no turn to end */
+    TR_ASSERT(self); /* without a turn there is nothing to end */
     if (!args || args->size != sizeof *args)
         tr_crash(self, TR_INVALID_ARGUMENT, "pool spawn: no arguments, or of another version");
     tr_spawn_args with_error = *args;

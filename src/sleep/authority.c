@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Both ends of the talk about a generation, and what the authority concludes from it.
+ * Both ends of the exchange about a generation, and what the authority concludes from it.
  */
 #include "sleep/authority.h"
 
 #include "base/assert.h"
 
-/* ---- an end ---- */
+/* ---- One end of the exchange. ---- */
 
 void tr__note_end_init(struct note_end *end, uint64_t actor, struct generation generation)
 {
@@ -81,9 +81,12 @@ bool tr__note_resend(struct note_end *end, tr_time now)
     return true;
 }
 
-/* ---- the authority ---- */
+/* ---- The authority. ---- */
 
-/* Each phase is entered once in a generation, hence each command is sent once: there is room. */
+/*
+ * Enters a phase and sends its command. Each phase is entered once in a generation, so each command is sent once and
+ * NOTES_MAX is enough.
+ */
 static void authority_command(struct authority *authority, enum authority_phase phase,
                               tr_time grace_ns, tr_time now, struct authority_answer *answer)
 {
@@ -102,7 +105,7 @@ static void authority_ended(struct authority *authority, enum sleep_outcome outc
                             struct authority_answer *answer)
 {
     authority->phase = AUTHORITY_ASLEEP;
-    /* Nobody hears commands any more. */
+    /* The generation is gone, so no command is sent again. */
     authority->end.acknowledged = authority->end.sent;
     authority->end.resend_at = SLEEP_NEVER;
     if (outcome == SLEEP_ENDED_DESTROYED)
@@ -157,7 +160,7 @@ void tr__authority_receive(struct authority *authority, const struct note *note,
                            struct authority_answer *answer)
 {
     *answer = (struct authority_answer){0};
-    /* A generation that is over has nothing more to say, but wants its receipt. */
+    /* A generation that is over changes nothing any more, but its note still gets a receipt. */
     enum note_verdict verdict = tr__note_receive(&authority->end, note, &answer->receipt);
     answer->has_receipt = verdict != NOTE_DROP;
     if (verdict != NOTE_TAKE || authority->phase == AUTHORITY_ASLEEP)
@@ -174,7 +177,7 @@ void tr__authority_receive(struct authority *authority, const struct note *note,
         break;
     case NOTE_STOP_SLEEP:
     case NOTE_STOP_DESTROY:
-        break; /* Its own kind of note comes from nobody. */
+        break; /* Commands come from the authority itself, never from the actor. */
     }
 }
 

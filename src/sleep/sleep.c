@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The sleep machine: what each event changes, and what it puts on the agenda.
+ * The sleep machine: what each event changes, and which steps it makes due.
  */
 #include "sleep/sleep.h"
 
@@ -12,12 +12,12 @@ _Static_assert(STEP_COUNT <= 32, "the agenda is 32 bits");
 #define BIT(step) (UINT32_C(1) << STEP_##step)
 
 /*
- * Sets of steps that become due together. The rules that they keep:
+ * Sets of steps that become due together.
  *
- * 1. Each step that the machine waits for (SERIALIZE, WAIT_WRITES) is the last of its set, so that
- *    the answer may be told while the step is performed. Before, it answers nothing.
- * 2. TERMINATED is due once in a generation, by end(), which also makes the state Terminated.
- * 3. COMMIT_STATE is due only when SERIALIZE was answered in time, and ERASE only for a destroy.
+ * 1. A step that the machine waits for (SERIALIZE, WAIT_WRITES) is the last of its set. So the host may report its
+ *    answer while it performs the step. An answer before that is refused.
+ * 2. TERMINATED becomes due once in a generation, in sleep_end, which also sets the state to Terminated.
+ * 3. COMMIT_STATE becomes due only if SERIALIZE was answered in time, and ERASE only for a destroy.
  */
 enum {
     GRACE_STEPS = BIT(ACCEPT_STOP) | BIT(DRAIN_DISPATCH) | BIT(SUSPEND_ALARMS) | BIT(CLEAR_IDLE) |
@@ -37,7 +37,7 @@ static tr_time min_time(tr_time left, tr_time right)
     return left < right ? left : right;
 }
 
-/* A time after now; what is further than the clock can say is never. */
+/* Returns now + span, or SLEEP_NEVER if the clock cannot represent that. */
 static tr_time time_after(tr_time now, tr_time span)
 {
     tr_time at;
@@ -55,13 +55,13 @@ static enum sleep_reason reason_of(const struct sleep_machine *machine)
     return destroys ? SLEEP_REASON_DESTROY : SLEEP_REASON_SLEEP;
 }
 
-/* The status of an event that this state does not know. */
+/* Returns the status of an event that is not allowed in this state. */
 static tr_status hook_is_misplaced(const struct sleep_machine *machine)
 {
     return machine->state == SLEEP_TERMINATED ? TR_STOPPED : TR_INVALID_TRANSITION;
 }
 
-/* An input of the idle predicate has changed, if the set has one. */
+/* Notes that an input of the idle predicate has changed, if the set contains one. */
 static void note_change(struct sleep_machine *machine, uint32_t set, tr_time now)
 {
     if (set & counters_block_idle) {
@@ -70,16 +70,16 @@ static void note_change(struct sleep_machine *machine, uint32_t set, tr_time now
     }
 }
 
-/* No timer is due any more, nor is the step that would arm it. */
+/* Clears the timer, and the step that would arm it. */
 static void timer_disarm(struct sleep_machine *machine)
 {
     machine->due = SLEEP_NEVER;
     machine->agenda &= ~(BIT(ARM_IDLE) | BIT(ARM_GRACE) | BIT(ARM_CAP));
 }
 
-/* ---- decisions ---- */
+/* ---- Decisions. ---- */
 
-/* The idle timer is armed in full after each change, and only when the predicate says yes. */
+/* Arms the idle timer with its full time after each change, if the idle predicate allows it. */
 static void decide_idle(struct sleep_machine *machine)
 {
     bool was_armed = machine->due != SLEEP_NEVER;
@@ -113,7 +113,7 @@ static void sleep_finalize(struct sleep_machine *machine, tr_time now)
     machine->agenda |= SERIALIZE_STEPS;
 }
 
-/* What the state as a whole asks for, once all that was due is done. */
+/* Decides what the state requires, when all steps that were due are done. */
 static void sleep_decide(struct sleep_machine *machine, tr_time now)
 {
     TR_ASSERT(machine->agenda == 0);
@@ -124,9 +124,12 @@ static void sleep_decide(struct sleep_machine *machine, tr_time now)
         sleep_finalize(machine, now);
 }
 
-/* ---- grace and end ---- */
+/* ---- Grace and end. ---- */
 
-/* The option, or the host's override if that is smaller; at shutdown 80 % of the time left at most. */
+/*
+ * Sets the end of the grace: the option, or the host's override if that is smaller. During a shutdown at most 80 % of
+ * the time that is left.
+ */
 static void set_deadline(struct sleep_machine *machine, tr_time grace_ns, tr_time now)
 {
     tr_time grace = machine->options.grace_ns;
@@ -145,7 +148,7 @@ static struct wake_lock *hook_of(struct sleep_machine *machine, enum sleep_reaso
     return reason == SLEEP_REASON_DESTROY ? &machine->on_destroy : &machine->on_sleep;
 }
 
-/* The machine counts the hook before the host runs it: no decision can come between. */
+/* Raises the wake lock of the hook before the host runs it, so that no decision can come between. Returns its step. */
 static uint32_t hook_step(struct sleep_machine *machine, enum sleep_reason reason, tr_time now)
 {
     bool destroys = reason == SLEEP_REASON_DESTROY;
@@ -196,7 +199,7 @@ static void sleep_end(struct sleep_machine *machine, enum sleep_outcome outcome)
         END_STEPS | (outcome == SLEEP_ENDED_DESTROYED ? BIT(CLEAR_ALARMS) : BIT(KEEP_ALARMS));
 }
 
-/* ---- the loop ---- */
+/* ---- The loop. ---- */
 
 void tr__sleep_init(struct sleep_machine *machine, const struct sleep_options *options, tr_time now)
 {
@@ -238,7 +241,7 @@ bool tr__sleep_next(struct sleep_machine *machine, tr_time now, struct sleep_act
     return true;
 }
 
-/* ---- events ---- */
+/* ---- Events. ---- */
 
 tr_status tr__sleep_started(struct sleep_machine *machine, tr_time now)
 {
@@ -337,7 +340,7 @@ bool tr__sleep_evict(struct sleep_machine *machine)
     return true;
 }
 
-/* The later of two stops counts if it is a destroy, and the shorter grace of both. */
+/* Remembers a stop for after the start. Of two stops a destroy wins, and the shorter grace. */
 static tr_status stop_later(struct sleep_machine *machine, enum sleep_reason reason,
                             tr_time grace_ns)
 {
@@ -402,7 +405,7 @@ static void grace_timer(struct sleep_machine *machine, tr_time now)
     }
     timer_disarm(machine);
     machine->is_overdue = true;
-    /* A hook that has not begun is skipped; its wake_lock says so in the warning. */
+    /* A hook that has not begun is skipped. Its wake lock says so in the warning. */
     machine->agenda &= ~(BIT(RUN_ON_SLEEP) | BIT(RUN_ON_DESTROY));
     machine->agenda |= DEADLINE_STEPS;
 }
@@ -425,7 +428,7 @@ void tr__sleep_timer(struct sleep_machine *machine, tr_time now)
     } else if (is_early) {
         machine->agenda |= BIT(ARM_IDLE);
     } else {
-        /* Something may have changed that nobody has looked at yet: then this is not idle. */
+        /* A change that was not examined yet means that the actor may not be idle. */
         timer_disarm(machine);
         if (!machine->is_changed)
             (void)tr__sleep_evict(machine);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The lists of wake_locks, and their text.
+ * The lists of wake locks, and their text.
  */
 #include "sleep/wake_locks.h"
 
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A text that is cut, never overrun. */
+/* A text that is cut at its end and never overrun. */
 struct line {
     char *text;
     size_t size;
@@ -52,7 +52,7 @@ void tr__wake_locks_init(struct wake_locks *wake_locks)
     wake_locks->raised = 0;
 }
 
-/* Into the list of a counter; whatever else a wake_lock says of itself stays. */
+/* Links a wake lock into the list of a counter. Changes nothing else of it. */
 static void link_to(struct wake_locks *wake_locks, struct wake_lock *wake_lock,
                     enum sleep_counter counter)
 {

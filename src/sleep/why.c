@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Questions to the sleep machine: the two predicates, the door, and why.
+ * The sleep machine as text: why an actor is not asleep, and the names of its states and steps.
  */
 #include "sleep/why.h"
 
@@ -45,7 +45,7 @@ const char *tr__sleep_step_name(enum sleep_step step)
     return "?";
 }
 
-/* What the actor waits for when no counter holds it. */
+/* Returns what the actor waits for if no counter blocks it. */
 static const char *waits_for(const struct sleep_machine *machine)
 {
     switch (machine->state) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What the sleep machine says about itself, as text.
+ * The sleep machine as text.
  */
 #ifndef SLEEP_WHY_H
 #define SLEEP_WHY_H
@@ -8,8 +8,8 @@
 #include "sleep/sleep.h"
 
 /**
- * Writes on one line why the actor is not asleep, or not gone, and who holds it; cut to `size`.
- * With WAKE_LOCKS_TEXT_SIZE nothing is cut. Returns the length in `text`.
+ * Writes on one line why the actor is not asleep, or not gone, and which wake locks it has. Cuts the text to `size`;
+ * WAKE_LOCKS_TEXT_SIZE is always enough. Returns the length of the text.
  */
 size_t tr__sleep_why(const struct sleep_machine *machine, tr_time now, char *text, size_t size);
 
