@@ -397,7 +397,7 @@ tr_next tr__durable_alarm(tr_self *self, void *state, const void *message)
      * No alarm fires in a grace: the clock is told about them when the actor has gone. No alarm fires while the system
      * stops either, even if an actor wakes meanwhile: the next start fires it.
      */
-    bool is_stopping = atom32_load(&worker->system->is_stopping, ATOM_RELAXED);
+    bool is_stopping = atom32_load(&worker->system->ending.is_stopping, ATOM_RELAXED);
     bool may_fire = actor->machine.state == SLEEP_STARTED && !is_stopping;
     if (!alarm || actor->broken != TR_OK || (!may_fire && actor->machine.state != SLEEP_GRACE))
         return tr__durable_skip(self);

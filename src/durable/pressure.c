@@ -46,23 +46,24 @@ static bool is_over_limit(const struct worker *worker, const struct worker_conte
     const struct tr_system *system = worker->system;
     uint32_t workers = system_open_workers(system);
     uint32_t count = context->awake_count + context->granted_count - context->evicted_count + more;
-    if (system->awake_max && count > share_of(system->awake_max, workers))
+    if (system->durable.awake_max && count > share_of(system->durable.awake_max, workers))
         return true;
     /* An actor that exceeds the limit alone may stay, or it would fall asleep after each of its turns. */
-    return system->awake_bytes_max && count > 1 &&
+    return system->durable.awake_bytes_max && count > 1 &&
            context->awake_bytes - context->evicted_bytes >
-               share_of(system->awake_bytes_max, workers);
+               share_of(system->durable.awake_bytes_max, workers);
 }
 
 static bool may_evict(const struct worker *worker, const struct worker_context *context)
 {
     const struct tr_system *system = worker->system;
     uint32_t workers = system_open_workers(system);
-    if (system->awake_max && context->evicted_count >= share_of(system->awake_max, workers) &&
+    if (system->durable.awake_max &&
+        context->evicted_count >= share_of(system->durable.awake_max, workers) &&
         context->evicted_count >= LEAVING_MIN)
         return false;
-    return !system->awake_bytes_max ||
-           context->evicted_bytes <= share_of(system->awake_bytes_max, workers);
+    return !system->durable.awake_bytes_max ||
+           context->evicted_bytes <= share_of(system->durable.awake_bytes_max, workers);
 }
 
 /* Returns whether the caller that woke this actor is probably about to send to it: it is young and has had no turn. */
@@ -115,7 +116,7 @@ static bool may_begin(struct worker *worker, struct worker_context *context)
 
 static bool is_stopping(const struct worker *worker)
 {
-    return atom32_load(&worker->system->is_stopping, ATOM_RELAXED);
+    return atom32_load(&worker->system->ending.is_stopping, ATOM_RELAXED);
 }
 
 static void line_wait(struct worker *worker, struct worker_context *context, struct cell *cell)
@@ -127,9 +128,9 @@ static void line_wait(struct worker *worker, struct worker_context *context, str
     else
         context->line_first = node;
     context->line_last = node;
-    atom32_fetch_add(&worker->system->durable->line_count, 1, ATOM_RELAXED);
+    atom32_fetch_add(&worker->system->durable.host->line_count, 1, ATOM_RELAXED);
     if (!timer_is_armed(&context->line.wake_timer))
-        tr__wheel_arm(&worker->wake_timers,
+        tr__wheel_arm(&worker->timers.wake_timers,
                       &context->line.wake_timer,
                       worker->loop.now_ns + TR_AWAKE_WAIT_NS);
 }
@@ -143,7 +144,7 @@ static void line_grant(struct worker *worker, struct worker_context *context)
         context->line_last = NULL;
     context->has_moved = true;
     context->granted_count++;
-    atom32_fetch_sub(&worker->system->durable->line_count, 1, ATOM_RELAXED);
+    atom32_fetch_sub(&worker->system->durable.host->line_count, 1, ATOM_RELAXED);
     cell->origin->has_place = true;
     tr__spawn_post(worker->system, &worker->counters, cell, worker->index);
 }
@@ -151,7 +152,7 @@ static void line_grant(struct worker *worker, struct worker_context *context)
 /* Timer of the line. If no cell has begun since it was armed, the first one begins beyond the limit. */
 static void on_line(struct worker *worker, struct cell *none)
 {
-    struct durable_host *host = worker->system->durable;
+    struct durable_host *host = worker->system->durable.host;
     struct worker_context *context = host_context(host, worker);
     (void)none;
     tr__pressure_serve(worker, host);
@@ -159,7 +160,7 @@ static void on_line(struct worker *worker, struct cell *none)
         line_grant(worker, context);
     context->has_moved = false;
     if (context->line_first)
-        tr__wheel_arm(&worker->wake_timers,
+        tr__wheel_arm(&worker->timers.wake_timers,
                       &context->line.wake_timer,
                       worker->loop.now_ns + TR_AWAKE_WAIT_NS);
 }
@@ -172,7 +173,7 @@ void tr__pressure_init(struct worker_context *context)
 
 bool tr__pressure_admit(struct worker *worker, struct cell *cell)
 {
-    struct durable_host *host = worker->system->durable;
+    struct durable_host *host = worker->system->durable.host;
     struct worker_context *context = host_context(host, worker);
     struct cell_origin *origin = cell->origin;
     if (origin->behavior->setup.call != tr__durable_setup)
@@ -243,7 +244,7 @@ static size_t weight_of(const struct durable_actor *actor)
 void tr__durable_weigh(struct worker *worker, struct durable_actor *actor)
 {
     struct worker_context *context = host_context(actor->kind->host, worker);
-    if (!worker->system->awake_bytes_max)
+    if (!worker->system->durable.awake_bytes_max)
         return;
     size_t weight = weight_of(actor);
     if (actor->is_evicted)
