@@ -17,6 +17,7 @@ void tr__durable_nudge(struct worker *worker, struct durable_actor *actor);
 /** Applies an answer of the authority: its receipt, and the command to stop if it has one. */
 void tr__durable_take_answer(struct worker *worker, struct durable_actor *actor,
                              const struct authority_answer *answer);
+/* The next three, tr__durable_wake_timer and tr__durable_end are members of durable_hooks; see actor/cell/durable.h. */
 void tr__durable_stop(struct worker *worker, struct cell *cell);
 void tr__durable_leave(struct worker *worker, struct cell *cell);
 void tr__durable_skipped(struct worker *worker, struct cell *cell);
