@@ -10,7 +10,7 @@
 #include "durable/shapes.h"
 #include "wire/shape.h"
 
-enum { MADE_FRONT = 16 }; /* header before the result of a migration, which keeps it aligned */
+enum { MADE_HEADER = 16 }; /* header before the result of a migration, which keeps it aligned */
 
 static const tr_event_row *row_named(const tr_events *events, const char *name)
 {
@@ -65,13 +65,13 @@ static tr_status event_migrate(tr_self *self, const struct durable_actor *actor,
 {
     const tr_migration *step = tr__migration_from(row->migrations, version);
     while (step) {
-        char *made = tr_alloc(self, MADE_FRONT + step->to_type->size);
+        char *made = tr_alloc(self, MADE_HEADER + step->to_type->size);
         memcpy(made, &read->made, sizeof read->made);
         read->made = made;
-        tr_status status = step->call(self, *data, made + MADE_FRONT);
+        tr_status status = step->call(self, *data, made + MADE_HEADER);
         const tr_type *made_type = step->to_type;
         uint32_t from = step->from;
-        *data = made + MADE_FRONT;
+        *data = made + MADE_HEADER;
         version = tr__migration_readable(row->migrations, version + 1, version_of(row));
         step = tr__migration_from(row->migrations, version);
         if (status == TR_OK)
@@ -119,15 +119,14 @@ tr_status tr__event_read(tr_self *self, const struct durable_actor *actor, tr_by
                          char *text)
 {
     const char *name = bytes.data;
-    const unsigned char *front = bytes.data;
+    const unsigned char *at = bytes.data;
     size_t name_size = strnlen(name, bytes.size) + 1;
     if (name_size + 4 > bytes.size) {
         snprintf(text, EVENT_TEXT_SIZE, "it is no event at all");
         return TR_BAD_DATA;
     }
-    front += name_size;
-    uint32_t version =
-        front[0] | (uint32_t)front[1] << 8 | (uint32_t)front[2] << 16 | (uint32_t)front[3] << 24;
+    at += name_size;
+    uint32_t version = at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
     const tr_event_row *found = row_named(actor->kind->declared->options.events, name);
     if (!found) {
         snprintf(text, EVENT_TEXT_SIZE, "%.128s: the kind has no such event", name);
@@ -145,7 +144,7 @@ tr_status tr__event_read(tr_self *self, const struct durable_actor *actor, tr_by
     version = tr__migration_readable(found->migrations, version, version_of(found));
     const tr_migration *step = tr__migration_from(found->migrations, version);
     read->block_type = step ? step->from_type : found->type;
-    tr_bytes rest = {front + 4, bytes.size - name_size - 4};
+    tr_bytes rest = {at + 4, bytes.size - name_size - 4};
     tr_status status = event_unpack(self, actor, name, rest, step != NULL, read, text);
     if (status != TR_OK)
         return status;

@@ -163,18 +163,18 @@ static tr_next events_call_hook(struct tr_self *self, struct tr_self *verb,
     const tr_event_row *row = item->hook;
     const tr_handler handler = {.type = row->type, .call = row->stored, .name = row->name};
     tr_wire_error error;
-    size_t front = strlen(row->type->name) + 1 + 4;
+    size_t header = strlen(row->type->name) + 1 + 4;
     uint64_t hash;
     if (!tr__frame_begin(self, actor, row->name, false)) {
         item_free(worker, item);
         return tr_fail(self, TR_NO_MEMORY, "no memory for a turn");
     }
     self->frame->message_type = row->type;
-    tr_status status =
-        tr_unpack(row->type,
-                  tr__shape_front_read((tr_bytes){item->bytes + front, item->size - front}, &hash),
-                  &self->frame->message,
-                  &error);
+    tr_status status = tr_unpack(
+        row->type,
+        tr__shape_front_read((tr_bytes){item->bytes + header, item->size - header}, &hash),
+        &self->frame->message,
+        &error);
     item_free(worker, item);
     tr_next next;
     if (status == TR_OK)
@@ -434,18 +434,18 @@ static struct event_item *item_new(struct worker *worker, const struct durable_a
     tr_wire_error error;
     size_t size = tr_pack(row->type, event, context->bytes, context->size, &error);
     size_t name_size = strlen(row->type->name) + 1;
-    size_t front = name_size + 4;
+    size_t header = name_size + 4;
     uint64_t hash = tr__shape_of(actor->kind, row->type);
     size_t shape = hash ? SHAPE_FRONT : 0;
     *status = !size                                         ? error.status
-              : size > TR_EVENT_MAX - front                 ? TR_TOO_LARGE
+              : size > TR_EVENT_MAX - header                ? TR_TOO_LARGE
               : log->held > TR_EVENTS_HELD_BYTES_MAX        ? TR_LIMIT
               : size > TR_EVENTS_HELD_BYTES_MAX - log->held ? TR_LIMIT
                                                             : TR_OK;
     if (*status != TR_OK)
         return NULL;
     struct event_item *item =
-        source_resize(&worker->source, NULL, sizeof *item + front + shape + size);
+        source_resize(&worker->source, NULL, sizeof *item + header + shape + size);
     if (!item) {
         *status = TR_NO_MEMORY;
         return NULL;
@@ -454,19 +454,19 @@ static struct event_item *item_new(struct worker *worker, const struct durable_a
         (struct event_item){.commit = actor->commit_last + 1,
                             .sequence = log->journal.highest + 1,
                             .hook = row_of(actor->kind->declared->options.events, row->type, true),
-                            .size = front + shape + size};
+                            .size = header + shape + size};
     list_init(&item->link);
     memcpy(item->bytes, row->type->name, name_size);
     uint32_t version = row->version ? row->version : 1;
     for (int i = 0; i < 4; i++)
         item->bytes[name_size + (size_t)i] = (unsigned char)(version >> 8 * i);
     if (hash)
-        tr__shape_front_write(item->bytes + front, hash);
-    front += shape;
+        tr__shape_front_write(item->bytes + header, hash);
+    header += shape;
     if (size <= context->size)
-        memcpy(item->bytes + front, context->bytes, size);
+        memcpy(item->bytes + header, context->bytes, size);
     else
-        (void)tr_pack(row->type, event, item->bytes + front, size, &error);
+        (void)tr_pack(row->type, event, item->bytes + header, size, &error);
     return item;
 }
 

@@ -54,14 +54,14 @@ tr_status tr__durable_state_copy(const struct durable_actor *actor, struct store
     const struct durable_kind *kind = actor->kind;
     const struct state_block *block = block_of(actor);
     uint64_t hash = block->has_shape ? block->shape : tr__shape_of(kind, kind->declared->state);
-    size_t front = hash ? SHAPE_FRONT : 0;
-    unsigned char *bytes = tr__store_batch_alloc(batch, front + packed.size);
+    size_t header = hash ? SHAPE_FRONT : 0;
+    unsigned char *bytes = tr__store_batch_alloc(batch, header + packed.size);
     if (!bytes)
         return TR_NO_MEMORY;
     if (hash)
         tr__shape_front_write(bytes, hash);
-    memcpy(bytes + front, packed.data, packed.size);
-    *copy = (tr_bytes){bytes, front + packed.size};
+    memcpy(bytes + header, packed.data, packed.size);
+    *copy = (tr_bytes){bytes, header + packed.size};
     return TR_OK;
 }
 
