@@ -81,7 +81,7 @@ struct house {
     idler_ref idler;
 };
 
-static char directory[] = "/tmp/troupe-relief-XXXXXX";
+static char directory[] = "/tmp/troupe-handoff-XXXXXX";
 
 static struct house house_open(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * How durable actors wake on a kit: once, with what was stored last, before any mail; and what becomes of starts that
- * fail, of restarts, of room for those awake, and of a system that stops.
+ * fail, of restarts, of limits for actors that are awake, and of a system that stops.
  */
 #include <stdlib.h>
 
