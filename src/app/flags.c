@@ -8,7 +8,7 @@
 
 #define DURATION_MAX_NS (24 * TR_HOUR)
 
-/* A number of workers; 0 when the text is none. */
+/* Reads a number of workers. Returns 0 if the text is none. */
 static int workers_of(const char *text)
 {
     int number = 0;
@@ -22,7 +22,7 @@ static int workers_of(const char *text)
     return number;
 }
 
-/* A duration as people write it, "30s", "500ms", "2m", "30"; 0 when the text is none. */
+/* Reads a duration as users write it: "30s", "500ms", "2m", "30". Returns 0 if the text is none. */
 static tr_time duration_of(const char *text)
 {
     static const struct {
@@ -47,9 +47,7 @@ static tr_time duration_of(const char *text)
     return 0;
 }
 
-/*
- * Whether this is the flag of that name. Then *value is what follows "=", NULL when nothing does.
- */
+/* Returns whether the argument is the flag `name`. Sets *value to what follows "=", or NULL. */
 static bool is_flag(const char *argument, const char *name, const char **value)
 {
     size_t length = strlen(name);
@@ -59,7 +57,7 @@ static bool is_flag(const char *argument, const char *name, const char **value)
     return argument[length] == '\0' || *value;
 }
 
-static tr_status refuse(char *error, const char *text, const char *argument)
+static tr_status flags_refuse(char *error, const char *text, const char *argument)
 {
     (void)snprintf(error, FLAGS_ERROR_SIZE, "%s: \"%.80s\"", text, argument);
     return TR_INVALID_ARGUMENT;
@@ -69,14 +67,14 @@ static tr_status refuse_workers(char *error, const char *value)
 {
     char text[80];
     (void)snprintf(text, sizeof text, "--workers takes a number from 1 to %d", TR_WORKERS_MAX);
-    return refuse(error, text, value);
+    return flags_refuse(error, text, value);
 }
 
 tr_status tr__flags_parse(int argc, char *const *argv, bool takes_store, struct flags *flags,
                           const char **rest, char error[FLAGS_ERROR_SIZE])
 {
     struct flags parsed = {0};
-    bool is_over = false; /* "--" has been seen */
+    bool is_over = false; /* "--" was found */
     for (int i = 0; i < argc; i++) {
         const char *argument = argv[i];
         const char *value = NULL;
@@ -86,7 +84,7 @@ tr_status tr__flags_parse(int argc, char *const *argv, bool takes_store, struct 
             is_over = true;
         } else if (strcmp(argument, "-h") == 0 || is_flag(argument, "--help", &value)) {
             if (value)
-                return refuse(error, "--help takes no value", argument);
+                return flags_refuse(error, "--help takes no value", argument);
             parsed.is_help = true;
         } else if (is_flag(argument, "--workers", &value)) {
             if (!value && i + 1 < argc)
@@ -99,14 +97,15 @@ tr_status tr__flags_parse(int argc, char *const *argv, bool takes_store, struct 
                 value = argv[++i];
             parsed.shutdown_timeout_ns = value ? duration_of(value) : 0;
             if (!parsed.shutdown_timeout_ns)
-                return refuse(error,
-                              "--shutdown-timeout takes a time up to 24h, as 30s, 500ms or 2m",
-                              value ? value : "");
+                return flags_refuse(
+                    error,
+                    "--shutdown-timeout takes a time up to 24h, as 30s, 500ms or 2m",
+                    value ? value : "");
         } else if (takes_store && is_flag(argument, "--store", &value)) {
             if (!value && i + 1 < argc)
                 value = argv[++i];
             if (!value || !*value)
-                return refuse(error, "--store takes a directory", "");
+                return flags_refuse(error, "--store takes a directory", "");
             parsed.store = value;
         } else {
             rest[parsed.rest_count++] = argument;

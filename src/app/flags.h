@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The flags that every app has, apart from those of its own.
+ * The flags that every app has, beside those of its own.
  *
- *     bank --workers 2 ledger.txt --verbose      --workers is ours, the rest is the root's
- *     bank --workers=2 -- --help                 behind "--" nothing is ours
+ *     bank --workers 2 ledger.txt --verbose      --workers is the runner's, the rest belongs to the root
+ *     bank --workers=2 -- --help                 everything after "--" belongs to the root
  *
- * Only text in and text out, so that anything can be tried on it.
+ * Pure functions on text, so that tests can try any input.
  */
 #ifndef APP_FLAGS_H
 #define APP_FLAGS_H
@@ -23,11 +23,11 @@ struct flags {
 };
 
 /**
- * Takes our flags out of argv. What is left, the name of the program first, goes to `rest`, which
- * has room for argc pointers; they point into argv. Of a flag that is given twice the last one
- * counts. --store is one of ours only if `takes_store`.
+ * Takes the flags of the runner out of argv. Writes the other arguments, the name of the program first, to `rest`,
+ * which must have space for argc pointers. They point into argv. If a flag is given twice the last one counts. --store
+ * belongs to the runner only if `takes_store`.
  *
- * TR_INVALID_ARGUMENT: a flag is wrong; `error` says which and why, and *flags is as it was.
+ * TR_INVALID_ARGUMENT: a flag is wrong. `error` says which and why, and *flags is unchanged.
  */
 TR_MUST_CHECK tr_status tr__flags_parse(int argc, char *const *argv, bool takes_store,
                                         struct flags *flags, const char **rest,

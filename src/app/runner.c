@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The runner: tr_app_run. The main thread starts the workers and then only waits, for a signal or
- * for the end of the system; both end a park of the parker on which it waits for the system.
+ * The runner: tr_app_run. The main thread starts the workers and then only waits, for a signal or for the end of the
+ * system. Both wake the parker on which it waits.
  */
 #include <string.h>
 
@@ -17,7 +17,7 @@
 #include "actor/system/system_run.h"
 #include "actor/cell/log.h"
 
-/* 70 and 71 are EX_SOFTWARE and EX_OSERR of sysexits.h: a supervisor can tell them from our 1. */
+/* 70 and 71 are EX_SOFTWARE and EX_OSERR of sysexits.h. So a supervisor can distinguish them from 1. */
 enum exit_status {
     EXIT_DONE,
     EXIT_FAILED,
@@ -30,13 +30,13 @@ enum exit_status {
 struct runner {
     const tr_platform *platform;
     const char *program;
-    const tr_behavior *behavior; /* of the root */
+    const tr_behavior *behavior; /* behavior of the root */
     tr_app app;
     tr_system *system;
     tr_client *client;
     struct signals *signals;
-    tr_io readable; /* of the signals */
-    int signal;     /* the first one that came, 0 for none */
+    tr_io readable; /* readiness of the signals */
+    int signal;     /* the first signal that came; 0: none */
     tr_ref root;
     struct tr_args args;
 };
@@ -46,7 +46,7 @@ static tr_parker *parker_of(struct runner *runner)
     return atomptr_load(&runner->system->shutdown.parker, ATOM_ACQUIRE);
 }
 
-/* Without signals the defaults must hold again, or nobody could stop the app. */
+/* If signals cannot be received, their default actions must stay, or the app could not be stopped. */
 static void listen_for_signals(struct runner *runner)
 {
     runner->readable =
@@ -84,7 +84,7 @@ static void on_wake(void *context)
     listen_for_signals(runner);
 }
 
-/* Who pressed Ctrl-C hears how it went; otherwise only what did not go well is worth a word. */
+/* Prints the report of a shutdown. After a signal it is always printed, otherwise only if something went wrong. */
 static void say_report(struct runner *runner, tr_status ended)
 {
     tr_shutdown_report report;
@@ -101,7 +101,7 @@ static void say_report(struct runner *runner, tr_status ended)
     runner->platform->resize(runner->platform, text, 0);
 }
 
-/* tr_args is a signal: a root that does not want it is not sent it. */
+/* tr_args is a signal. It is sent only to a root that has a handler for it. */
 static bool wants_args(const tr_behavior *behavior)
 {
     for (size_t i = 0; i < behavior->handler_count; i++) {
@@ -116,8 +116,8 @@ static tr_status root_start(struct runner *runner, const char *const *argv, size
 {
     tr_error error = {.status = TR_OK};
     /*
-     * Unless its options say otherwise, a root that fails ends the program: the arguments with which
-     * it failed would be the same again, and whoever started the program can start it again.
+     * Unless its options say otherwise, a root that fails ends the program. A restart would have the same arguments,
+     * and the caller of the program can start it again.
      */
     tr_child_spec *spec = &runner->system->user.root.spec;
     *spec = (tr_child_spec){.behavior = runner->behavior, .name = runner->app.name};
@@ -143,11 +143,11 @@ static tr_status root_start(struct runner *runner, const char *const *argv, size
     return TR_OK;
 }
 
-/* How it went, when all is over. */
+/* Returns the exit status, after everything has ended. */
 static enum exit_status exit_status_of(struct runner *runner, tr_status ended)
 {
     tr_error error;
-    /* It waits for nothing: the outcome is there, unless the root was set up. */
+    /* This does not wait: the outcome is known, unless the root was set up. */
     tr_status status = tr_spawn_wait(runner->client, runner->root, 0, &error);
     bool was_stopped_early = runner->signal && error.status == TR_STOPPING;
     if (status == TR_INIT_FAILED && !was_stopped_early) {
@@ -161,7 +161,7 @@ static enum exit_status exit_status_of(struct runner *runner, tr_status ended)
     if (ended == TR_SHUTDOWN_INCOMPLETE)
         return EXIT_INCOMPLETE;
     if (runner->system->durable.host && runner->system->durable.has_failed(runner->system))
-        return EXIT_STORE; /* the log says why */
+        return EXIT_STORE; /* the log has the reason */
     if (tr_system_error(runner->system, &error) == TR_ESCALATED) {
         tr__console_complain("%s: a failure reached the root: %s%s%s: %s\n",
                              runner->program,
@@ -171,7 +171,8 @@ static enum exit_status exit_status_of(struct runner *runner, tr_status ended)
                              error.text);
         return EXIT_ESCALATED;
     }
-    return tr__system_has_failed(runner->system) ? EXIT_FAILED /* the log says why */ : EXIT_DONE;
+    return tr__system_has_failed(runner->system) ? EXIT_FAILED /* the log has the reason */
+                                                 : EXIT_DONE;
 }
 
 static enum exit_status run_system(struct runner *runner, const char *const *argv, size_t argc)
@@ -201,7 +202,7 @@ static enum exit_status run_system(struct runner *runner, const char *const *arg
     status = tr_client_new(runner->system, &runner->client);
     if (status != TR_OK)
         goto free_system;
-    /* Before the workers start, which read it. */
+    /* Start the root before the workers, which read it. */
     if (root_start(runner, argv, argc) == TR_OK) {
         status = tr_system_start(runner->system);
         if (status == TR_OK) {
@@ -256,7 +257,7 @@ static const char *program_of(int argc, char **argv)
     return slash ? slash + 1 : path;
 }
 
-/* Fills in what the caller left out. False when there is no such app. */
+/* Fills in what the caller has left out. Returns false if the app is invalid. */
 static bool runner_fill(struct runner *runner, const tr_app *app, size_t size)
 {
     const char *why;

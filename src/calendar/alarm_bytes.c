@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The byte form of alarm plans:
+ * The byte form of an alarm plan:
  *
  *     version, kind, flags (bit 0: at most once), id, occurrence, due, seen,
- *     span (of after and every), failures, retry_at and back_off (when failures > 0),
- *     length and text of the expression (of cron), epoch and offset (of version 2, which is one of after)
+ *     span (of after and every), failures, retry_at and back_off (if failures > 0),
+ *     length and text of the expression (of cron), epoch and offset (of version 2, which is for after only)
  *
- * The first three are bytes. Numbers are LEB128: seven bits a byte, lowest first, the top bit set on
- * all but the last, which is not 0 unless it is alone.
+ * The first three are single bytes. Numbers are LEB128: seven bits in a byte, lowest first. The top bit is set in all
+ * bytes but the last, and the last is not 0 unless it is the only one.
  */
-#include "calendar/alarm_plan.h"
-
-#include "base/assert.h"
+#include "calendar/alarm_bytes.h"
 
 #include <assert.h>
 #include <string.h>
+
+#include "base/assert.h"
+#include "calendar/alarm_plan.h"
+#include "calendar/cron.h"
 
 enum { VERSION = 1, VERSION_CLOCK = 2, FLAG_AT_MOST_ONCE = 1, NUMBER_BYTES_MAX = 10 };
 
@@ -68,10 +70,10 @@ size_t tr__alarm_plan_write(const struct alarm_plan *plan, unsigned char bytes[A
 struct input {
     const unsigned char *at;
     const unsigned char *end;
-    bool is_bad; /* from then on every number is 0 */
+    bool is_bad; /* from then on every number that is read is 0 */
 };
 
-/* A number from `least` to `most`. */
+/* Reads a number from `least` to `most`. */
 static uint64_t get_number(struct input *in, uint64_t least, uint64_t most)
 {
     uint64_t number = 0;

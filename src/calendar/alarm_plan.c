@@ -8,8 +8,8 @@ enum { RETRIES_DEFAULT = 20 };
 static const tr_time first_default = 2 * TR_SECOND;
 static const tr_time cap_default = 5 * TR_MINUTE;
 
-/* So that no clock makes a sum overflow. */
-static tr_time bounded(tr_time now)
+/* Limits a time, so that no clock can make a sum overflow. */
+static tr_time time_clamp(tr_time now)
 {
     return now < 0 ? 0 : now > ALARM_TIME_MAX ? ALARM_TIME_MAX : now;
 }
@@ -25,7 +25,7 @@ static tr_status check_time(tr_time time, tr_time now)
 
 tr_status tr__alarm_plan_at(struct alarm_plan *plan, uint64_t id, tr_time time, tr_time now)
 {
-    now = bounded(now);
+    now = time_clamp(now);
     tr_status status = check_time(time, now);
     if (status == TR_OK)
         *plan = (struct alarm_plan){.kind = ALARM_AT, .mark.id = id, .due = time, .seen = now};
@@ -34,7 +34,7 @@ tr_status tr__alarm_plan_at(struct alarm_plan *plan, uint64_t id, tr_time time, 
 
 tr_status tr__alarm_plan_after(struct alarm_plan *plan, uint64_t id, tr_time delay, tr_time now)
 {
-    now = bounded(now);
+    now = time_clamp(now);
     if (delay < 0)
         return TR_INVALID_ARGUMENT;
     if (delay > ALARM_AHEAD_MAX || delay > ALARM_TIME_MAX - now)
@@ -44,7 +44,7 @@ tr_status tr__alarm_plan_after(struct alarm_plan *plan, uint64_t id, tr_time del
     return TR_OK;
 }
 
-/* The first due + n * span after `time`, which is not before `due`. */
+/* Returns the first due + n * span after `time`, which must not be before `due`. */
 static tr_time grid_after(tr_time due, tr_time span, tr_time time)
 {
     TR_ASSERT(time >= due);
@@ -54,7 +54,7 @@ static tr_time grid_after(tr_time due, tr_time span, tr_time time)
 tr_status tr__alarm_plan_every(struct alarm_plan *plan, uint64_t id, tr_time period, tr_time anchor,
                                tr_time now)
 {
-    now = bounded(now);
+    now = time_clamp(now);
     if (period < ALARM_EVERY_MIN)
         return TR_INVALID_ARGUMENT;
     if (period > ALARM_AHEAD_MAX || (anchor <= now && period > ALARM_TIME_MAX - now))
@@ -72,7 +72,7 @@ tr_status tr__alarm_plan_every(struct alarm_plan *plan, uint64_t id, tr_time per
     return TR_OK;
 }
 
-/* The first match after `time`, in nanoseconds. */
+/* Finds the first match after `time`, in nanoseconds. */
 static tr_status cron_after(const struct cron *cron, const struct zone *zone, tr_time time,
                             tr_time *due)
 {
@@ -90,7 +90,7 @@ tr_status tr__alarm_plan_cron(struct alarm_plan *plan, uint64_t id, const struct
                               const struct zone *zone, tr_time now)
 {
     tr_time due = 0;
-    now = bounded(now);
+    now = time_clamp(now);
     tr_status status = cron_after(cron, zone, now, &due);
     if (status != TR_OK)
         return status;
@@ -106,7 +106,7 @@ tr_time tr__alarm_plan_wake(const struct alarm_plan *plan)
     return plan->failures > 0 ? plan->retry_at : plan->due;
 }
 
-/* Rule 4 for the occurrence itself; gives the due time that it should have. */
+/* Applies rule 4 to the occurrence itself. Returns the due time that it should have. */
 static tr_time due_by(const struct alarm_plan *plan, const struct zone *zone, tr_time now)
 {
     tr_time due = plan->due;
@@ -118,7 +118,7 @@ static tr_time due_by(const struct alarm_plan *plan, const struct zone *zone, tr
             due = now + plan->span;
         break;
     case ALARM_EVERY:
-        /* One that waits for an anchor in the future waits for a time, not for a span. */
+        /* An occurrence that waits for an anchor in the future waits for a time, not for a span. */
         if (due > now && due - now > plan->span && due - plan->seen <= plan->span)
             due = now + 1 + (due - now - 1) % plan->span;
         break;
@@ -132,12 +132,12 @@ static tr_time due_by(const struct alarm_plan *plan, const struct zone *zone, tr
 
 bool tr__alarm_plan_check(struct alarm_plan *plan, const struct zone *zone, tr_time now)
 {
-    now = bounded(now);
+    now = time_clamp(now);
     if (plan->failures > 0) {
-        /* The occurrence is open and has begun; what it waits for is its retry. */
+        /* The occurrence is open and has begun, so it waits for its retry. */
         if (plan->retry_at <= now || plan->retry_at - now <= plan->back_off)
             return false;
-        plan->retry_at = bounded(now + plan->back_off);
+        plan->retry_at = time_clamp(now + plan->back_off);
         return true;
     }
     tr_time due = due_by(plan, zone, now);
@@ -163,15 +163,15 @@ bool tr__alarm_plan_follow(struct alarm_plan *plan, const struct alarm_clock *cl
     tr_time offset = plan->epoch == clock->epoch ? plan->offset : clock->offset_first;
     if (offset < clock->offset || offset - clock->offset < ALARM_JUMP_MIN)
         return false;
-    plan->due = bounded(plan->due - (offset - clock->offset));
-    plan->seen = bounded(plan->seen - (offset - clock->offset));
+    plan->due = time_clamp(plan->due - (offset - clock->offset));
+    plan->seen = time_clamp(plan->seen - (offset - clock->offset));
     tr__alarm_plan_set_clock(plan, clock);
     return true;
 }
 
 bool tr__alarm_plan_is_due(const struct alarm_plan *plan, tr_time now)
 {
-    return bounded(now) >= tr__alarm_plan_wake(plan);
+    return time_clamp(now) >= tr__alarm_plan_wake(plan);
 }
 
 /* ---- Occurrences. ---- */
@@ -184,11 +184,11 @@ static bool mark_is(const struct alarm_plan *plan, struct alarm_mark mark)
 struct alarm_mark tr__alarm_plan_begin(struct alarm_plan *plan, tr_time now)
 {
     TR_ASSERT(tr__alarm_plan_is_due(plan, now));
-    plan->seen = bounded(now);
+    plan->seen = time_clamp(now);
     return plan->mark;
 }
 
-/* Rule 2. False when there is no next one; the plan is as it was then. */
+/* Opens the next occurrence by rule 2. Returns false and leaves the plan as it is if there is none. */
 static bool open_next(struct alarm_plan *plan, const struct zone *zone)
 {
     tr_time base = plan->seen > plan->due ? plan->seen : plan->due;
@@ -223,7 +223,7 @@ enum alarm_outcome tr__alarm_plan_done(struct alarm_plan *plan, struct alarm_mar
     return open_next(plan, zone) ? ALARM_WAITS : ALARM_ENDS;
 }
 
-/* first * 2^failures, at most cap, and up to a quarter more. */
+/* Returns first * 2^failures, at most cap, plus up to a quarter by chance. */
 static tr_time back_off_of(const struct alarm_retry *retry, uint32_t failures, struct rng *rng)
 {
     tr_time cap = retry->cap > 0 ? retry->cap : cap_default;
@@ -247,7 +247,7 @@ enum alarm_outcome tr__alarm_plan_failed(struct alarm_plan *plan, struct alarm_m
     if (retry->is_never || plan->failures >= retries)
         return open_next(plan, zone) ? ALARM_GAVE_UP : ALARM_GAVE_UP_ENDS;
     plan->back_off = back_off_of(retry, plan->failures, rng);
-    plan->retry_at = bounded(bounded(now) + plan->back_off);
+    plan->retry_at = time_clamp(time_clamp(now) + plan->back_off);
     plan->failures++;
     return ALARM_WAITS;
 }

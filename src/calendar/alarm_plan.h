@@ -1,28 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * When an alarm fires: the arithmetic of at, after, every and cron, of retries, and of clocks that
- * jump. Pure: time, randomness and the zone are given, and whoever keeps plans writes them down.
+ * When an alarm fires: the arithmetic of at, after, every and cron, of retries, and of clocks that jump. This module is
+ * pure: the caller passes time, randomness and the zone, and stores the plans.
  *
- * All times are the wall clock's, in nanoseconds since 1970, since a plan outlives its process. A clock
- * before 1970 or beyond ALARM_TIME_MAX is taken for that.
+ * All times are wall-clock times in nanoseconds since 1970, because a plan outlives its process. A clock before 1970 or
+ * beyond ALARM_TIME_MAX is treated as that limit.
  *
  *     set -> wait -> begin -> done                    the next occurrence, or the end
- *                          -> failed -> wait -> begin the same occurrence again, after back-off
+ *                          -> failed -> wait -> begin the same occurrence again, after a back-off
  *                          -> failed, too often       given up: the next occurrence, or the end
  *
- * Rule 1: one occurrence is open at a time, and it keeps its mark (id and number) until it is done or
- * given up, whatever happens in between: a crash fires it again with the same mark.
- * Rule 2: the next occurrence is after the time at which the last one began. So all that was missed
- * while nobody was there is one, and what was missed while the handler ran is one more.
- * Rule 3: every is anchored: each occurrence is anchor + n * period, whenever the last one ran.
- * Rule 4: a clock that went back makes nobody wait longer than he asked for: after and every wait
- * at most their span, retries at most their back-off, a walk of cron (calendar/cron.h) until its next
- * match. An appointment of cron does not fire twice for a clock that was set back by three hours
- * or less, as in cron; beyond that the clock had been wrong, and what counts is the new time.
- * A clock that went forward is the same as a long sleep.
- * Rule 5: a clock that is seen to go back (its distance from a clock that does not jump has shrunk) takes what waits for a
- * span along: after keeps its distance to the tick. It is seen within one process only; for what happened
- * between two there is rule 4.
+ * Rule 1: one occurrence is open at a time. It keeps its mark (id and number) until it is done or given up, whatever
+ * happens in between. After a crash it fires again with the same mark.
+ * Rule 2: the next occurrence is after the time at which the last one began. So everything that was missed while no
+ * process ran is one occurrence, and everything that was missed while the handler ran is one more.
+ * Rule 3: every is anchored. Each occurrence is at anchor + n * period, whenever the last one ran.
+ * Rule 4: after the wall clock went back, no alarm waits longer than it asked for. after and every wait at most their
+ * span, retries at most their back-off, and a walk of cron (calendar/cron.h) until its next match. An appointment of
+ * cron does not fire twice if the clock was set back by three hours or less, as in Vixie's cron. If it was set back by
+ * more, the clock was wrong before, and the new time counts. A clock that went forward is the same as a long sleep.
+ * Rule 5: if this process sees the wall clock go back (it has lost time against a monotonic clock), an alarm that waits
+ * for a span moves with it: after keeps its distance exactly. For a change between two processes rule 4 applies.
  */
 #ifndef CALENDAR_ALARM_PLAN_H
 #define CALENDAR_ALARM_PLAN_H
@@ -31,135 +29,122 @@
 #include "calendar/cron.h"
 
 #define ALARM_EVERY_MIN (5 * TR_SECOND)
-/** How far ahead an alarm may be, and how long a period: a hundred years of 365.25 days. */
+/** How far ahead an alarm may be, and how long a period may be: a hundred years of 365.25 days. */
 #define ALARM_AHEAD_MAX (INT64_C(36525) * 24 * TR_HOUR)
-/** No plan has a time beyond this: 2255, which leaves room to add back-off to any time. */
+/** No plan has a time beyond this, which is in 2255. A back-off can be added to any such time without overflow. */
 #define ALARM_TIME_MAX (INT64_C(9000000000) * TR_SECOND)
-/** Of rule 4, as in Vixie's cron. */
+/** Limit of rule 4, as in Vixie's cron. */
 #define ALARM_BACK_MAX (3 * TR_HOUR)
-/** The longest cap of a back-off; greater ones are this. */
+/** The longest cap of a back-off. A greater cap is treated as this one. */
 #define ALARM_BACK_OFF_MAX (30 * 24 * TR_HOUR)
 
 /* The values are those of the byte form. */
 enum alarm_kind { ALARM_AT = 1, ALARM_AFTER = 2, ALARM_EVERY = 3, ALARM_CRON = 4 };
 
-/** Which occurrence of which alarm: a handler that sees the same mark twice sees a repetition. */
+/** Identifies one occurrence of one alarm. A handler that sees the same mark twice sees a repetition. */
 struct alarm_mark {
-    uint64_t id;         /* the caller's, another one each time an alarm is set */
+    uint64_t id;         /* from the caller; a new one each time an alarm is set */
     uint64_t occurrence; /* from 0 */
 };
 
 struct alarm_plan {
     enum alarm_kind kind;
-    bool is_at_most_once; /* the caller's; done is then written down before the handler runs */
+    bool is_at_most_once; /* from the caller; then done is stored before the handler runs */
     struct alarm_mark mark;
-    tr_time due;       /* of the open occurrence; rule 3 */
-    tr_time seen;      /* when it was set, or last began */
-    tr_time span;      /* of after and every; else 0 */
+    tr_time due;       /* when the open occurrence is due; see rule 3 */
+    tr_time seen;      /* when the alarm was set, or last began */
+    tr_time span;      /* of after and every; otherwise 0 */
     uint32_t failures; /* of the open occurrence */
-    tr_time retry_at;  /* when failures > 0; else 0 */
-    tr_time back_off;  /* how long that was when it was chosen, likewise */
-    struct cron cron;  /* of ALARM_CRON; else zero */
-    uint64_t epoch;    /* of ALARM_AFTER: when `offset` was seen; 0: it is not known */
-    tr_time offset;    /* of the wall clock from one that does not jump */
+    tr_time retry_at;  /* if failures > 0; otherwise 0 */
+    tr_time back_off;  /* the delay that led to retry_at, or 0 */
+    struct cron cron;  /* of ALARM_CRON; otherwise zero */
+    uint64_t epoch;    /* of ALARM_AFTER: the epoch of `offset`; 0: unknown */
+    tr_time offset;    /* wall clock minus a monotonic clock */
 };
 
-/** What is known of the wall clock. */
+/** What is known about the wall clock. */
 struct alarm_clock {
-    uint64_t epoch;       /* of this process, from 1 on */
-    tr_time offset;       /* now: the wall clock minus one that does not jump */
-    tr_time offset_first; /* when the process began */
+    uint64_t epoch;       /* epoch of this process, from 1 on */
+    tr_time offset;       /* wall clock minus monotonic clock, now */
+    tr_time offset_first; /* the same difference when the process began */
 };
 
-/** Jumps that are shorter are none: reading two clocks takes time, too. */
+/** Shorter jumps are ignored, because reading two clocks takes time. */
 #define ALARM_JUMP_MIN TR_SECOND
 
-/** Zero members mean what is in brackets. */
+/** A member of zero means the value in brackets. */
 struct alarm_retry {
-    tr_time first;    /* the first back-off; then it doubles (2 s) */
-    tr_time cap;      /* the longest, without its jitter (5 min) */
-    uint32_t retries; /* then it is given up (20, which is about an hour) */
+    tr_time first;    /* the first back-off, which doubles each time (2 s) */
+    tr_time cap;      /* the longest back-off, without its random part (5 min) */
+    uint32_t retries; /* after so many the occurrence is given up (20, about an hour) */
     bool is_never;    /* no retries at all */
 };
 
 /** What follows from an occurrence. */
 enum alarm_outcome {
     ALARM_WAITS,        /* there is a next time: tr__alarm_plan_wake */
-    ALARM_ENDS,         /* there is none: the plan is to be removed */
+    ALARM_ENDS,         /* there is no next time: remove the plan */
     ALARM_GAVE_UP,      /* as ALARM_WAITS, after an occurrence that failed too often */
-    ALARM_GAVE_UP_ENDS, /* as ALARM_ENDS, likewise */
-    ALARM_STALE         /* the mark is of another occurrence; nothing has changed */
+    ALARM_GAVE_UP_ENDS, /* as ALARM_ENDS, after an occurrence that failed too often */
+    ALARM_STALE         /* the mark belongs to another occurrence; nothing has changed */
 };
 
 /**
- * Make a plan whose first occurrence is open. `now` is the wall clock.
+ * Makes a plan whose first occurrence is open: at a time, or after a delay. `now` is the wall clock.
  *
- * TR_INVALID_ARGUMENT: a time before 1970, a delay below 0, a period below ALARM_EVERY_MIN; TR_LIMIT:
- * more than ALARM_AHEAD_MAX ahead, or beyond ALARM_TIME_MAX; TR_NOT_FOUND: a cron that never fires.
- * *plan is written on TR_OK only. A time that has passed is fine: it is due at once. Any thread.
+ * TR_INVALID_ARGUMENT: a time before 1970, a delay below 0, a period below ALARM_EVERY_MIN. TR_LIMIT: more than
+ * ALARM_AHEAD_MAX ahead, or beyond ALARM_TIME_MAX. TR_NOT_FOUND: a cron expression that never fires. *plan is written
+ * on TR_OK only. A time in the past is allowed and is due at once. Any thread. The same holds for every and cron.
  */
 TR_MUST_CHECK tr_status tr__alarm_plan_at(struct alarm_plan *plan, uint64_t id, tr_time time,
                                           tr_time now);
 TR_MUST_CHECK tr_status tr__alarm_plan_after(struct alarm_plan *plan, uint64_t id, tr_time delay,
                                              tr_time now);
-/** Fires at anchor + n * period, the first time after `now`; n >= 0. */
+/** Makes a plan that fires at anchor + n * period, n >= 0, for the first time after `now`. */
 TR_MUST_CHECK tr_status tr__alarm_plan_every(struct alarm_plan *plan, uint64_t id, tr_time period,
                                              tr_time anchor, tr_time now);
-/** The expression is copied; `zone` is that of its name, here and below. */
+/**
+ * Makes a plan of a cron expression, which is copied. In all functions `zone` is the zone that the expression names.
+ */
 TR_MUST_CHECK tr_status tr__alarm_plan_cron(struct alarm_plan *plan, uint64_t id,
                                             const struct cron *cron, const struct zone *zone,
                                             tr_time now);
 
-/** When to look at a plan again: at its due time, or for the next retry. */
+/** Returns when to look at a plan again: at its due time, or for the next retry. */
 tr_time tr__alarm_plan_wake(const struct alarm_plan *plan);
 
 /**
- * Applies rule 4: call it when a plan was loaded, when the clock may have been set, and before an alarm is
- * fired. Whether the plan has changed; whoever does not write that down finds out the same again.
- * `zone` may be NULL for all kinds but cron, here and below. Any thread.
+ * Applies rule 4. Call it after a plan was loaded, when the clock may have been set, and before an alarm is fired.
+ * Returns whether the plan has changed. A caller that does not store the change gets the same result again. In all
+ * functions `zone` may be NULL for all kinds except cron. Any thread.
  */
 bool tr__alarm_plan_check(struct alarm_plan *plan, const struct zone *zone, tr_time now);
 
 /** Notes by which clock a plan was made. */
 void tr__alarm_plan_set_clock(struct alarm_plan *plan, const struct alarm_clock *clock);
 
-/** Applies rule 5, likewise; before tr__alarm_plan_check. */
+/** Applies rule 5. Call it before tr__alarm_plan_check, in the same cases. Returns whether the plan has changed. */
 bool tr__alarm_plan_follow(struct alarm_plan *plan, const struct alarm_clock *clock);
 
-/** Whether its time has come; else it is early, and to be armed again for tr__alarm_plan_wake. */
+/** Returns whether the alarm is due. If not, the caller must arm it again for tr__alarm_plan_wake. */
 bool tr__alarm_plan_is_due(const struct alarm_plan *plan, tr_time now);
 
-/** The open occurrence begins; it is due. Gives its mark. */
+/** Begins the open occurrence, which must be due. Returns its mark. */
 struct alarm_mark tr__alarm_plan_begin(struct alarm_plan *plan, tr_time now);
 
 /**
- * The occurrence with this mark has been handled. Opens the next one. At most once: call it right
- * after begin, write the plan down, then run the handler.
+ * The occurrence with this mark was handled: opens the next one. For an alarm that runs at most once, call this right
+ * after begin, store the plan, and then run the handler.
  */
 enum alarm_outcome tr__alarm_plan_done(struct alarm_plan *plan, struct alarm_mark mark,
                                        const struct zone *zone);
 
 /**
- * The handler of this occurrence has failed: it is tried again after first * 2^n, at most cap, and
- * up to a quarter more by chance; or given up, which opens the next one.
+ * The handler of this occurrence has failed. The occurrence is retried after first * 2^n, at most cap, plus up to a
+ * quarter by chance. Or it is given up, which opens the next one.
  */
 enum alarm_outcome tr__alarm_plan_failed(struct alarm_plan *plan, struct alarm_mark mark,
                                          const struct alarm_retry *retry, struct rng *rng,
                                          const struct zone *zone, tr_time now);
-
-/* ---- The byte form that a store keeps. ---- */
-
-enum { ALARM_BYTES_MAX = 256 };
-
-/** Writes a plan; gives the size. Equal plans give equal bytes. */
-size_t tr__alarm_plan_write(const struct alarm_plan *plan, unsigned char bytes[ALARM_BYTES_MAX]);
-
-/**
- * Reads what was written. TR_BAD_DATA: it is none, or has a value that no plan has; TR_NOT_SUPPORTED:
- * a version of a newer program. Nothing is left over, no number is longer than it needs to be:
- * what can be read is what write makes of it. *plan is written on TR_OK only. Any thread.
- */
-TR_MUST_CHECK tr_status tr__alarm_plan_read(const void *bytes, size_t size,
-                                            struct alarm_plan *plan);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Days and dates of the Gregorian calendar, also before it was introduced. Pure arithmetic, by the
- * method of Howard Hinnant: years that begin in March, in eras of 400.
+ * Days and dates of the Gregorian calendar, also for times before it was introduced. Pure arithmetic, by the method of
+ * Howard Hinnant: years that begin in March, in eras of 400 years.
  *
- * A day is a count from 1970-01-01; a local time is seconds from its midnight, as a clock on the wall
- * counts them.
+ * A day is a count from 1970-01-01. A local time counts seconds from the midnight of day 0, as a clock on the wall
+ * shows them.
  */
 #ifndef CALENDAR_CIVIL_H
 #define CALENDAR_CIVIL_H
@@ -16,7 +16,7 @@ enum {
     CIVIL_MINUTE = 60,
     CIVIL_HOUR = 60 * CIVIL_MINUTE,
     CIVIL_DAY = 24 * CIVIL_HOUR,
-    CIVIL_ERA_DAYS = 146097, /* of 400 years */
+    CIVIL_ERA_DAYS = 146097, /* days of 400 years */
 };
 
 struct civil_date {
@@ -25,7 +25,7 @@ struct civil_date {
     int day;   /* 1 to 31 */
 };
 
-/** Rounds down, also below zero; divisor > 0. */
+/** Divides and rounds down, also below zero. divisor > 0. */
 static inline int64_t civil_floor(int64_t number, int64_t divisor)
 {
     int64_t quotient = number / divisor;
@@ -70,7 +70,7 @@ static inline struct civil_date civil_date_of(int64_t day)
     };
 }
 
-/** 0 is Sunday. */
+/** Returns the weekday of a day; 0 is Sunday. */
 static inline int civil_weekday(int64_t day)
 {
     return (int)(day + 4 - civil_floor(day + 4, 7) * 7);

@@ -16,7 +16,7 @@ struct field {
     const char *name;
     int least;
     int most;
-    const char *names; /* three letters each; the first is `least`; NULL for none */
+    const char *names; /* names of three letters, the first for `least`; NULL: none */
 };
 
 static const struct field fields[FIELDS] = {
@@ -40,18 +40,18 @@ static const struct {
     {"@annually", "0 0 1 1 *"},
 };
 
-/* An expression that is being read; places are offsets into the text, for errors. */
+/* An expression that is being read. Places are offsets into the text, for error messages. */
 struct input {
     const char *text;
     size_t length;
     size_t at;
-    const char *field; /* the name of the one that is read */
+    const char *field; /* name of the field that is read */
     struct cron_error *error;
 };
 
 TR_PRINTF(4, 5)
-static tr_status wrong(const struct input *in, tr_status status, size_t offset, const char *format,
-                       ...)
+static tr_status cron_wrong(const struct input *in, tr_status status, size_t offset,
+                            const char *format, ...)
 {
     struct cron_error *error = in->error;
     if (!error)
@@ -80,25 +80,25 @@ static bool is_letter(char c)
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
 }
 
-/* The next character; NUL at the end, and a NUL in the text is refused like any other. */
-static char peek(const struct input *in)
+/* Returns the next character, or NUL at the end. A NUL inside the text is refused like any other wrong character. */
+static char cron_peek(const struct input *in)
 {
     if (in->at == in->length)
         return '\0';
     return in->text[in->at];
 }
 
-/* The next character cannot be. */
-static tr_status unexpected(const struct input *in, const char *expected)
+/* Reports that the next character is not allowed here. */
+static tr_status cron_unexpected(const struct input *in, const char *expected)
 {
-    char c = peek(in);
+    char c = cron_peek(in);
     if (in->at == in->length)
-        return wrong(in, TR_BAD_DATA, in->at, "the end, where %s is expected", expected);
+        return cron_wrong(in, TR_BAD_DATA, in->at, "the end, where %s is expected", expected);
     if (c == '?' || c == 'L' || c == 'W' || c == '#')
-        return wrong(in, TR_BAD_DATA, in->at, "'%c' is not of cron, but of Quartz", c);
+        return cron_wrong(in, TR_BAD_DATA, in->at, "'%c' is not of cron, but of Quartz", c);
     if (c >= ' ' && c <= '~')
-        return wrong(in, TR_BAD_DATA, in->at, "'%c', where %s is expected", c, expected);
-    return wrong(
+        return cron_wrong(in, TR_BAD_DATA, in->at, "'%c', where %s is expected", c, expected);
+    return cron_wrong(
         in, TR_BAD_DATA, in->at, "\\x%02x, where %s is expected", (unsigned char)c, expected);
 }
 
@@ -106,28 +106,28 @@ static tr_status read_number(struct input *in, int *number)
 {
     size_t begin = in->at;
     int value = 0;
-    for (; is_digit(peek(in)); in->at++) {
+    for (; is_digit(cron_peek(in)); in->at++) {
         if (in->at - begin == 4)
-            return wrong(in, TR_BAD_DATA, begin, "the number is too long");
-        value = value * 10 + (peek(in) - '0');
+            return cron_wrong(in, TR_BAD_DATA, begin, "the number is too long");
+        value = value * 10 + (cron_peek(in) - '0');
     }
     if (in->at == begin)
-        return unexpected(in, "a number");
+        return cron_unexpected(in, "a number");
     *number = value;
     return TR_OK;
 }
 
-/* Three letters, in either case. */
+/* Reads a name of three letters, in upper or lower case. */
 static tr_status read_name(struct input *in, const struct field *field, int *number)
 {
     size_t begin = in->at;
-    while (is_letter(peek(in)))
+    while (is_letter(cron_peek(in)))
         in->at++;
     size_t length = in->at - begin;
     const char *name = in->text + begin;
     for (int i = 0; field->names && field->names[3 * i] && length == 3; i++) {
         const char *known = field->names + (size_t)3 * (size_t)i;
-        /* Without bit 5 letters are upper case. */
+        /* Clearing bit 5 makes a letter upper case. */
         if ((name[0] & 0x5f) == known[0] && (name[1] & 0x5f) == known[1] &&
             (name[2] & 0x5f) == known[2]) {
             *number = field->least + i;
@@ -136,44 +136,44 @@ static tr_status read_name(struct input *in, const struct field *field, int *num
     }
     in->at = begin;
     if (!field->names || length == 1)
-        return unexpected(in, field->names ? "a number or a name" : "a number");
-    return wrong(in,
-                 TR_BAD_DATA,
-                 begin,
-                 "'%.*s' is no %s",
-                 length < 20 ? (int)length : 20,
-                 name,
-                 field->name);
+        return cron_unexpected(in, field->names ? "a number or a name" : "a number");
+    return cron_wrong(in,
+                      TR_BAD_DATA,
+                      begin,
+                      "'%.*s' is no %s",
+                      length < 20 ? (int)length : 20,
+                      name,
+                      field->name);
 }
 
 static tr_status read_value(struct input *in, const struct field *field, int *number)
 {
     size_t begin = in->at;
-    if (is_letter(peek(in)))
+    if (is_letter(cron_peek(in)))
         return read_name(in, field, number);
-    if (!is_digit(peek(in)))
-        return unexpected(in, field->names ? "a number or a name" : "a number");
+    if (!is_digit(cron_peek(in)))
+        return cron_unexpected(in, field->names ? "a number or a name" : "a number");
     tr_status status = read_number(in, number);
     if (status == TR_OK && *number < field->least)
-        return wrong(in, TR_BAD_DATA, begin, "%d is less than %d", *number, field->least);
+        return cron_wrong(in, TR_BAD_DATA, begin, "%d is less than %d", *number, field->least);
     if (status == TR_OK && *number > field->most)
-        return wrong(in, TR_BAD_DATA, begin, "%d is more than %d", *number, field->most);
+        return cron_wrong(in, TR_BAD_DATA, begin, "%d is more than %d", *number, field->most);
     return status;
 }
 
-/* What follows a '/'. */
+/* Reads what follows a '/'. */
 static tr_status read_step(struct input *in, const struct field *field, int *step)
 {
     size_t begin = ++in->at;
     tr_status status = read_number(in, step);
     if (status == TR_OK && *step == 0)
-        return wrong(in, TR_BAD_DATA, begin, "a step of 0");
+        return cron_wrong(in, TR_BAD_DATA, begin, "a step of 0");
     if (status == TR_OK && *step > field->most)
-        return wrong(in, TR_BAD_DATA, begin, "a step of %d leaves the field", *step);
+        return cron_wrong(in, TR_BAD_DATA, begin, "a step of %d leaves the field", *step);
     return status;
 }
 
-/* One item of a list: a value, a range, a range with a step; or "*" and "*" with a step. */
+/* Reads one item of a list: a value, a range, or a range with a step; also "*", and "*" with a step. */
 static tr_status read_item(struct input *in, const struct field *field, uint64_t *bits)
 {
     size_t begin = in->at;
@@ -182,26 +182,27 @@ static tr_status read_item(struct input *in, const struct field *field, uint64_t
     int step = 1;
     bool is_range = true;
     tr_status status = TR_OK;
-    if (peek(in) == '*') {
+    if (cron_peek(in) == '*') {
         in->at++;
         last -=
-            field->most == 7; /* Sunday once, so that a step does not count from its other end */
+            /* count Sunday once, so that a step does not count from its second number */
+            field->most == 7;
     } else {
         status = read_value(in, field, &first);
-        is_range = status == TR_OK && peek(in) == '-';
+        is_range = status == TR_OK && cron_peek(in) == '-';
         last = first;
         if (is_range) {
             in->at++;
             status = read_value(in, field, &last);
             if (status == TR_OK && last == 0 && first > 0 && field->most == 7)
-                last = 7; /* FRI-SUN */
+                last = 7; /* for FRI-SUN */
         }
         if (status == TR_OK && last < first)
-            return wrong(in, TR_BAD_DATA, begin, "a range from %d down to %d", first, last);
+            return cron_wrong(in, TR_BAD_DATA, begin, "a range from %d down to %d", first, last);
     }
-    if (status == TR_OK && peek(in) == '/') {
+    if (status == TR_OK && cron_peek(in) == '/') {
         if (!is_range)
-            return wrong(in, TR_BAD_DATA, in->at, "a step needs a range or '*' before it");
+            return cron_wrong(in, TR_BAD_DATA, in->at, "a step needs a range or '*' before it");
         status = read_step(in, field, &step);
     }
     for (int i = first; i <= last && status == TR_OK; i += step)
@@ -214,26 +215,27 @@ static tr_status read_field(struct input *in, const struct field *field, uint64_
 {
     tr_status status = TR_OK;
     in->field = field->name;
-    *is_star = peek(in) == '*';
+    *is_star = cron_peek(in) == '*';
     *bits = 0;
     for (;;) {
         status = read_item(in, field, bits);
-        if (status != TR_OK || peek(in) != ',')
+        if (status != TR_OK || cron_peek(in) != ',')
             break;
         if (*is_star)
-            return wrong(in, TR_BAD_DATA, in->at, "'*' is no part of a list");
+            return cron_wrong(in, TR_BAD_DATA, in->at, "'*' is no part of a list");
         in->at++;
-        if (peek(in) == '*')
-            return wrong(in, TR_BAD_DATA, in->at, "'*' is no part of a list");
+        if (cron_peek(in) == '*')
+            return cron_wrong(in, TR_BAD_DATA, in->at, "'*' is no part of a list");
     }
     if (status != TR_OK)
         return status;
-    return in->at == in->length || is_blank(peek(in)) ? TR_OK : unexpected(in, "a blank or ','");
+    return in->at == in->length || is_blank(cron_peek(in)) ? TR_OK
+                                                           : cron_unexpected(in, "a blank or ','");
 }
 
 static void skip_blanks(struct input *in)
 {
-    while (is_blank(peek(in)))
+    while (is_blank(cron_peek(in)))
         in->at++;
 }
 
@@ -274,7 +276,7 @@ static tr_status read_shorthand(struct input *in, struct cron *cron)
         in->at = length;
         return TR_OK;
     }
-    return wrong(
+    return cron_wrong(
         in, TR_BAD_DATA, 0, "none of @hourly @daily @midnight @weekly @monthly @yearly @annually");
 }
 
@@ -286,15 +288,15 @@ static tr_status read_zone(struct input *in, struct cron *cron)
     skip_blanks(in);
     size_t begin = in->at;
     if (begin == in->length)
-        return wrong(in, TR_BAD_DATA, begin, "a blank at the end");
-    if (is_digit(peek(in)) || peek(in) == '*')
-        return wrong(in, TR_BAD_DATA, begin, "a sixth field, and none is for seconds");
-    while (in->at < in->length && !is_blank(peek(in)))
+        return cron_wrong(in, TR_BAD_DATA, begin, "a blank at the end");
+    if (is_digit(cron_peek(in)) || cron_peek(in) == '*')
+        return cron_wrong(in, TR_BAD_DATA, begin, "a sixth field, and none is for seconds");
+    while (in->at < in->length && !is_blank(cron_peek(in)))
         in->at++;
     if (!tr__zone_name_is_valid(in->text + begin, in->at - begin))
-        return wrong(in, TR_BAD_DATA, begin, "that is no name of a zone, as Europe/Berlin is");
+        return cron_wrong(in, TR_BAD_DATA, begin, "that is no name of a zone, as Europe/Berlin is");
     if (in->at < in->length)
-        return wrong(in, TR_BAD_DATA, in->at, "something behind the zone");
+        return cron_wrong(in, TR_BAD_DATA, in->at, "something behind the zone");
     cron->zone_at = (uint8_t)begin;
     return TR_OK;
 }
@@ -305,8 +307,9 @@ tr_status tr__cron_read(const char *text, size_t length, struct cron *cron,
     struct input in = {.text = text, .length = length, .field = fields[0].name, .error = error};
     struct cron read = {.minutes = 0};
     if (length > CRON_TEXT_MAX)
-        return wrong(&in, TR_TOO_LARGE, CRON_TEXT_MAX, "more than %d characters", CRON_TEXT_MAX);
-    tr_status status = peek(&in) == '@' ? read_shorthand(&in, &read) : read_fields(&in, &read);
+        return cron_wrong(
+            &in, TR_TOO_LARGE, CRON_TEXT_MAX, "more than %d characters", CRON_TEXT_MAX);
+    tr_status status = cron_peek(&in) == '@' ? read_shorthand(&in, &read) : read_fields(&in, &read);
     if (status == TR_OK)
         status = read_zone(&in, &read);
     if (status != TR_OK)
@@ -321,7 +324,7 @@ const char *tr__cron_zone(const struct cron *cron)
     return cron->zone_at ? cron->text + cron->zone_at : "UTC";
 }
 
-/* ---- When. ---- */
+/* ---- The next match. ---- */
 
 static bool day_matches(const struct cron *cron, int64_t day, const struct civil_date *date)
 {
@@ -330,7 +333,7 @@ static bool day_matches(const struct cron *cron, int64_t day, const struct civil
     return cron->is_either ? is_day || is_weekday : is_day && is_weekday;
 }
 
-/* The first minute of a day that matches, from `minute` on; -1 for none. */
+/* Returns the first minute of a day that matches, from `minute` on, or -1. */
 static int minute_matching(const struct cron *cron, int minute)
 {
     int first = minute % 60;
@@ -344,7 +347,9 @@ static int minute_matching(const struct cron *cron, int minute)
     return -1;
 }
 
-/* The first local time that matches, from `local` on. False: never, by rule 4. */
+/*
+ * Finds the first local time that matches, from `local` on. Returns false if there is none within the years of rule 4.
+ */
 static bool find_match(const struct cron *cron, int64_t local, int64_t *match)
 {
     int64_t minutes = civil_floor(local + CIVIL_MINUTE - 1, CIVIL_MINUTE);
@@ -370,8 +375,8 @@ static bool find_match(const struct cron *cron, int64_t local, int64_t *match)
 }
 
 /*
- * Rule 2. Each span has a clock of its own that never jumps. A match in a gap is no match: where all
- * of them are, each year anew, the search ends after twice the years of rule 4.
+ * Applies rule 2. Each span of a zone has a clock of its own that never jumps. A match inside a gap does not count. If
+ * all matches are in gaps, year after year, the search ends after twice the years of rule 4.
  */
 static tr_status next_of_walk(const struct cron *cron, const struct zone *zone, int64_t after,
                               int64_t *next)
@@ -401,7 +406,7 @@ tr_status tr__cron_next(const struct cron *cron, const struct zone *zone, int64_
         return TR_INVALID_ARGUMENT;
     if (cron->is_walk)
         return next_of_walk(cron, zone, after, next);
-    /* Local times that the clock has shown or passed have fired; rule 3. */
+    /* Local times that the clock has shown or passed have fired already: rule 3. */
     if (!find_match(cron, tr__zone_latest(zone, after) + 1, &local))
         return TR_NOT_FOUND;
     *next = tr__zone_first(zone, local);

@@ -30,7 +30,7 @@ bool tr__zone_name_is_valid(const char *name, size_t length)
 /* ---- Reading. ---- */
 
 enum {
-    HEAD_SIZE = 44, /* "TZif", the version, 15 bytes of nothing, six counts */
+    HEAD_SIZE = 44, /* "TZif", the version, 15 unused bytes, six counts */
     HEAD_VERSION = 4,
     HEAD_COUNTS = 20,
     TYPE_SIZE = 6,
@@ -47,7 +47,7 @@ enum {
     COUNTS
 };
 
-/* One of the two blocks of a file: old ones have times of 4 bytes and stand alone. */
+/* One of the two blocks of a file. A file of version 1 has only one, with times of 4 bytes. */
 struct block {
     const unsigned char *data;
     uint32_t counts[COUNTS];
@@ -56,7 +56,7 @@ struct block {
     unsigned char version;
 };
 
-static uint64_t load(const unsigned char *bytes, size_t size)
+static uint64_t load_number(const unsigned char *bytes, size_t size)
 {
     uint64_t value = 0;
     for (size_t i = 0; i < size; i++)
@@ -66,12 +66,12 @@ static uint64_t load(const unsigned char *bytes, size_t size)
 
 static int64_t load_time(const unsigned char *bytes, uint32_t size)
 {
-    return size == 4 ? (int32_t)(uint32_t)load(bytes, 4) : (int64_t)load(bytes, 8);
+    return size == 4 ? (int32_t)(uint32_t)load_number(bytes, 4) : (int64_t)load_number(bytes, 8);
 }
 
 static int32_t load_offset(const unsigned char *type)
 {
-    return (int32_t)(uint32_t)load(type, 4);
+    return (int32_t)(uint32_t)load_number(type, 4);
 }
 
 /* Reads the head of a block and finds its end. */
@@ -86,8 +86,8 @@ static tr_status block_open(struct block *block, const unsigned char *bytes, siz
     if (block->version != 0 && block->version < '2')
         return TR_BAD_DATA;
     for (size_t i = 0; i < COUNTS; i++) {
-        block->counts[i] = (uint32_t)load(bytes + HEAD_COUNTS + 4 * i, 4);
-        /* Each of them is a byte at least, so what follows cannot overflow. */
+        block->counts[i] = (uint32_t)load_number(bytes + HEAD_COUNTS + 4 * i, 4);
+        /* Each counted item takes at least one byte, so the sums that follow cannot overflow. */
         if (block->counts[i] > size)
             return TR_BAD_DATA;
     }
@@ -128,11 +128,13 @@ static bool types_are_good(const unsigned char *types, const uint32_t counts[COU
             type[5] >= counts[COUNT_CHARS])
             return false;
     }
-    /* Each name ends: so the last one does. */
+    /* Every name ends with a NUL if the last one does. */
     return chars[counts[COUNT_CHARS] - 1] == '\0';
 }
 
-/* Whether rules were written in standard time, or UT: nobody asks, but they are 0 or 1. */
+/*
+ * Checks the marks that say whether a rule was written in standard time or UT. They are not used, but must be 0 or 1.
+ */
 static bool marks_are_good(const unsigned char *marks, const uint32_t counts[COUNTS])
 {
     const unsigned char *is_ut = marks + counts[COUNT_IS_STANDARD];
@@ -189,7 +191,7 @@ static int32_t offset_of(const struct zone *zone, uint32_t index)
     return load_offset(zone->types + (size_t)zone->kinds[index] * TYPE_SIZE);
 }
 
-/* The text between two line ends, which is all that is left of the file. */
+/* Reads the text between two line ends, which must be the rest of the file. */
 static tr_status footer_read(struct zone *zone, const unsigned char *bytes, size_t size)
 {
     if (size < 2 || bytes[0] != '\n' || bytes[size - 1] != '\n')
@@ -202,7 +204,7 @@ static tr_status footer_read(struct zone *zone, const unsigned char *bytes, size
     zone->has_rule = true;
     if (zone->change_count == 0)
         return TR_OK;
-    /* The two meet at the last change and must agree there. */
+    /* Table and rule meet at the last change and must agree there. */
     struct zone_span span;
     uint32_t last = zone->change_count - 1;
     tr__zone_rule_span(&zone->rule, time_of(zone, last), &span);
@@ -219,7 +221,7 @@ tr_status tr__zone_read(const void *bytes, size_t size, struct zone *zone)
         return status;
     unsigned char version = block.version;
     if (version != 0) {
-        /* The first block is for old readers, who are not us; slim files leave it empty. */
+        /* Skip the first block, which is for readers of version 1. Slim files leave it empty. */
         at += block.size;
         size -= block.size;
         status = block_open(&block, at, size, 8);
@@ -250,7 +252,7 @@ void tr__zone_fix(struct zone *zone, int32_t offset)
 
 /* ---- Questions. ---- */
 
-/* How many changes have happened up to an instant. */
+/* Returns how many changes have happened up to an instant. */
 static uint32_t changes_until(const struct zone *zone, int64_t utc)
 {
     uint32_t low = 0;
@@ -291,17 +293,17 @@ int32_t tr__zone_offset(const struct zone *zone, int64_t utc)
     return span.offset;
 }
 
-/* Instants outside are as good as those at the border: nobody asks beyond it. */
-static int64_t bounded(int64_t time)
+/* Limits an instant to the range that a caller may ask for. Beyond it the result is the same as at the limit. */
+static int64_t time_clamp(int64_t time)
 {
     return time > ZONE_TIME_MAX ? ZONE_TIME_MAX : time < -ZONE_TIME_MAX ? -ZONE_TIME_MAX : time;
 }
 
 void tr__zone_instants(const struct zone *zone, int64_t local, struct zone_instants *instants)
 {
-    /* Whatever the offset is, the instant lies between these. */
-    int64_t at = bounded(local - ZONE_OFFSET_MAX);
-    int64_t last = bounded(local - ZONE_OFFSET_MIN);
+    /* Whatever the offset is, the instant is between these two. */
+    int64_t at = time_clamp(local - ZONE_OFFSET_MAX);
+    int64_t last = time_clamp(local - ZONE_OFFSET_MIN);
     struct zone_instants found = {.count = 0};
     struct zone_span span;
     do {
@@ -322,7 +324,7 @@ void tr__zone_instants(const struct zone *zone, int64_t local, struct zone_insta
 
 int64_t tr__zone_first(const struct zone *zone, int64_t local)
 {
-    int64_t at = bounded(local - ZONE_OFFSET_MAX);
+    int64_t at = time_clamp(local - ZONE_OFFSET_MAX);
     struct zone_span span;
     for (;;) {
         tr__zone_span(zone, at, &span);
@@ -340,7 +342,7 @@ int64_t tr__zone_latest(const struct zone *zone, int64_t utc)
     struct zone_span span;
     tr__zone_span(zone, utc, &span);
     int64_t latest = utc + span.offset;
-    /* A span that ended earlier than this showed less than now, whatever the two offsets are. */
+    /* A span that ended before this has shown only earlier local times, whatever the two offsets are. */
     int64_t since = utc - (ZONE_OFFSET_MAX - ZONE_OFFSET_MIN);
     while (span.begin > since && span.begin > -ZONE_TIME_MAX) {
         tr__zone_span(zone, span.begin - 1, &span);

@@ -1,87 +1,91 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A time zone, read from a TZif file (RFC 8536, versions 1 to 4): what the clocks on the wall show at
- * an instant, and when they show a local time.
+ * A time zone, read from a TZif file (RFC 8536, versions 1 to 4): which local time a clock shows at an instant, and
+ * when it shows a local time.
  *
- * Instants and local times are seconds from 1970-01-01 00:00, of UTC and of the clock on the wall;
- * leap seconds are not counted, as everywhere in Unix. A zone is constant once it is read.
+ * Instants are seconds of UTC from 1970-01-01 00:00. Local times are seconds of the local clock from the same date.
+ * Leap seconds are not counted, as everywhere in Unix. A zone does not change after it was read.
  *
- * Rule 1: nothing of a file is believed. A zone exists only after each count, index and offset was
- * checked against the bytes that are there, and every time was found in order.
- * Rule 2: before the first change of the table the first type holds, as RFC 8536 has it; after the
- * last one the text at the file's end, and without that the type of the last change.
+ * Rule 1: no value of a file is trusted. A zone exists only after each count, index and offset was checked against the
+ * size of the file, and all times were found in order.
+ * Rule 2: before the first change of the table the first type holds, as RFC 8536 says. After the last change the text
+ * at the end of the file holds, and without such a text the type of the last change.
  */
 #ifndef CALENDAR_ZONE_H
 #define CALENDAR_ZONE_H
 
 #include "calendar/zone_rule.h"
 
-/** Instants and local times beyond this, 18 thousand million years, are not asked for. */
+/** Callers ask for no instant or local time beyond this, 18 thousand million years. */
 #define ZONE_TIME_MAX (INT64_C(1) << 59)
 
 enum {
-    /* The offsets that RFC 8536 allows: less than 25 hours west, less than 26 east. */
+    /* The offsets that RFC 8536 allows: less than 25 hours west, less than 26 hours east. */
     ZONE_OFFSET_MIN = -89999,
     ZONE_OFFSET_MAX = 93599,
-    ZONE_FILE_MAX = 64 * 1024, /* the largest of 2025 has 3,552 bytes */
+    ZONE_FILE_MAX = 64 * 1024, /* the largest file of 2025 has 3,552 bytes */
     ZONE_NAME_MAX = 63,        /* "America/Argentina/ComodRivadavia" has 32 */
 };
 
-/** Zero is UTC. */
+/** A zone of all zeros is UTC. */
 struct zone {
-    const unsigned char *times; /* of changes, big-endian, ascending */
-    const unsigned char *kinds; /* of changes: which type holds from then on; a byte each */
-    const unsigned char *types; /* 6 bytes each: the offset, is it summer, the name */
+    const unsigned char *times; /* times of changes, big-endian, ascending */
+    const unsigned char *kinds; /* for each change, one byte: the type that holds from then on */
+    const unsigned char *types; /* 6 bytes each: offset, whether it is summer time, name */
     uint32_t change_count;
     uint32_t time_size; /* 4 or 8 */
     bool has_rule;
-    struct zone_rule rule; /* without a file, and after its table */
+    struct zone_rule rule; /* holds without a file, and after the table of a file */
 };
 
 /**
- * Whether a text of this length can be the name of a zone: 1 to ZONE_NAME_MAX of A-Z a-z 0-9 _ + -
- * and '/', which is at neither end and not doubled; each part begins with a letter or a digit. So it
- * is never a path that leads elsewhere. Any thread.
+ * Returns whether a text of this length can be the name of a zone: 1 to ZONE_NAME_MAX characters of A-Z a-z 0-9 _ + -
+ * and '/'. A '/' is at neither end and not doubled, and each part begins with a letter or a digit. So a name is never a
+ * path to another directory. Any thread.
  */
 bool tr__zone_name_is_valid(const char *name, size_t length);
 
 /**
- * Reads a file's bytes, which are lent to the zone for as long as it is used.
+ * Reads the bytes of a file, which the zone borrows as long as it is used.
  *
- * TR_BAD_DATA: it is no such file, or one that contradicts itself; TR_NOT_SUPPORTED: a version beyond
- * 4, or one that counts leap seconds ("right/..."). *zone is written on TR_OK only. Any thread.
+ * TR_BAD_DATA: it is no TZif file, or it contradicts itself. TR_NOT_SUPPORTED: a version beyond 4, or a file that
+ * counts leap seconds ("right/..."). *zone is written on TR_OK only. Any thread.
  */
 TR_MUST_CHECK tr_status tr__zone_read(const void *bytes, size_t size, struct zone *zone);
 
-/** A zone that never changes; within ZONE_OFFSET_MIN and _MAX. */
+/** Makes a zone with a constant offset, from ZONE_OFFSET_MIN to ZONE_OFFSET_MAX. */
 void tr__zone_fix(struct zone *zone, int32_t offset);
 
-/** The time around an instant in which the offset stays; |utc| <= ZONE_TIME_MAX. Any thread. */
+/** Finds the span around an instant in which the offset is constant. |utc| <= ZONE_TIME_MAX. Any thread. */
 void tr__zone_span(const struct zone *zone, int64_t utc, struct zone_span *span);
 
-/** Seconds east of Greenwich at an instant; |utc| <= ZONE_TIME_MAX. Any thread. */
+/** Returns the seconds east of Greenwich at an instant. |utc| <= ZONE_TIME_MAX. Any thread. */
 int32_t tr__zone_offset(const struct zone *zone, int64_t utc);
 
 /** The instants at which the clock shows a local time. */
 struct zone_instants {
-    int count;      /* 0: it is in a gap, clocks jump over it; 1; 2: clocks were set back over it */
-    int64_t first;  /* of count 0: the end of the gap, which is tr__zone_first */
-    int64_t second; /* as `first` unless count is 2 */
+    /* 0: in a gap, which clocks skip; 1; 2: in an overlap, after clocks were set back */
+    int count;
+    int64_t first;  /* if count is 0: the end of the gap, which tr__zone_first returns */
+    int64_t second; /* equal to `first` unless count is 2 */
 };
 
 /**
- * Finds them. A file can be made in which there are more than two: then the first two. |local| <=
- * ZONE_TIME_MAX. Any thread.
+ * Finds the instants of a local time. If a file has more than two, finds the first two. |local| <= ZONE_TIME_MAX. Any
+ * thread.
  */
 void tr__zone_instants(const struct zone *zone, int64_t local, struct zone_instants *instants);
 
 /**
- * The first instant at which the clock shows `local` or later. It never falls when `local` grows. As
- * above.
+ * Returns the first instant at which the clock shows `local` or a later time. The result never decreases if `local`
+ * grows. |local| <= ZONE_TIME_MAX. Any thread.
  */
 int64_t tr__zone_first(const struct zone *zone, int64_t local);
 
-/** The latest local time that the clock has shown up to an instant: more than now after an overlap. */
+/**
+ * Returns the latest local time that the clock has shown up to an instant. After an overlap that is more than it shows
+ * now.
+ */
 int64_t tr__zone_latest(const struct zone *zone, int64_t utc);
 
 #endif

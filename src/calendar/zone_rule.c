@@ -5,7 +5,7 @@
 #include "calendar/civil.h"
 #include "calendar/zone.h"
 
-/* ---- Reading. A reader gives the place behind what it read, or NULL. ---- */
+/* ---- Reading. Each reader returns the place after what it has read, or NULL. ---- */
 
 struct input {
     const char *end;
@@ -26,7 +26,7 @@ static bool is_next(const struct input *in, const char *at, char c)
     return at < in->end && *at == c;
 }
 
-/* A number of at most three digits, which is all that POSIX knows. */
+/* Reads a number of at most three digits; POSIX has no longer ones. */
 static const char *read_number(const struct input *in, const char *at, int least, int most,
                                int *number)
 {
@@ -40,7 +40,7 @@ static const char *read_number(const struct input *in, const char *at, int least
     return at;
 }
 
-/* "EST", or "<+03>" with whatever is no letter. Three characters at least. */
+/* Reads a name: "EST", or "<+03>", which may contain other characters than letters. At least three characters. */
 static const char *read_name(const struct input *in, const char *at)
 {
     bool is_quoted = is_next(in, at, '<');
@@ -53,7 +53,7 @@ static const char *read_name(const struct input *in, const char *at)
     return at + is_quoted;
 }
 
-/* [+-]h[h[h]][:mm[:ss]] in seconds. */
+/* Reads [+-]h[h[h]][:mm[:ss]] as seconds. */
 static const char *read_time(const struct input *in, const char *at, int hours_max, int32_t *time)
 {
     int hours = 0;
@@ -126,7 +126,7 @@ tr_status tr__zone_rule_read(const char *text, size_t size, struct zone_rule *ru
 
 /* ---- Spans. ---- */
 
-/* The day on which a change happens in a year. */
+/* Returns the day on which a change happens in a year. */
 static int64_t change_day(const struct zone_change *change, int64_t year)
 {
     int64_t day = 0;
@@ -144,18 +144,18 @@ static int64_t change_day(const struct zone_change *change, int64_t year)
     return day;
 }
 
-/* The change that comes last up to an instant, or first after it. */
+/* The last change up to an instant, or the first one after it. */
 struct nearest {
     int64_t time;
     bool is_summer;
 };
 
 /*
- * Looks at one change. When both happen at one instant summer time is what holds: so does a zone have
- * it the whole year (RFC 8536, section 3.3.1).
+ * Considers one change. If two changes happen at the same instant, summer time holds. So a zone can have summer time
+ * the whole year (RFC 8536, section 3.3.1).
  */
-static void consider(int64_t utc, int64_t time, bool is_summer, struct nearest *before,
-                     struct nearest *after)
+static void change_consider(int64_t utc, int64_t time, bool is_summer, struct nearest *before,
+                            struct nearest *after)
 {
     if (time > utc) {
         if (time < after->time)
@@ -176,12 +176,12 @@ void tr__zone_rule_span(const struct zone_rule *rule, int64_t utc, struct zone_s
     struct nearest before = {.time = INT64_MIN};
     struct nearest after = {.time = INT64_MAX};
     int64_t year = civil_date_of(civil_floor(utc, CIVIL_DAY)).year;
-    /* A change may be a week and a day outside its year: two years to each side have one for sure. */
+    /* A change may be up to a week and a day outside of its year. Two years to each side certainly contain one. */
     for (int64_t y = year - 2; y <= year + 2; y++) {
         int64_t begin = change_day(&rule->begin, y) * CIVIL_DAY + rule->begin.time - rule->standard;
         int64_t end = change_day(&rule->end, y) * CIVIL_DAY + rule->end.time - rule->summer;
-        consider(utc, begin, true, &before, &after);
-        consider(utc, end, false, &before, &after);
+        change_consider(utc, begin, true, &before, &after);
+        change_consider(utc, end, false, &before, &after);
     }
     TR_ASSERT(before.time != INT64_MIN);
     TR_ASSERT(after.time != INT64_MAX);

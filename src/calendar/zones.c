@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "calendar/zones.h"
 
-#include "base/assert.h"
-#include "calendar/civil.h"
-#include "os/small_file.h"
-
 #include <stdio.h>
 #include <string.h>
+
+#include "calendar/civil.h"
+#include "os/small_file.h"
 
 enum { PATH_SIZE = 512 };
 
 struct zone_entry {
     struct zone_entry *next;
     struct zone zone;
-    void *bytes; /* of the file, which the zone reads; NULL of one that needs none */
+    void *bytes; /* content of the file, which the zone borrows; NULL: it needs no file */
     char name[ZONE_NAME_MAX + 1];
 };
 
@@ -36,7 +35,7 @@ void tr__zones_deinit(struct zones *zones)
     zones->count = 0;
 }
 
-/* "GMT-14" to "GMT+12", where plus is west. */
+/* Recognizes "GMT-14" to "GMT+12", where plus is west. */
 static bool is_counted(const char *name, int32_t *offset)
 {
     if (strncmp(name, "GMT", 3) != 0 || (name[3] != '+' && name[3] != '-'))
@@ -54,7 +53,7 @@ static bool is_counted(const char *name, int32_t *offset)
     return true;
 }
 
-/* Zones that need no file. */
+/* Recognizes zones that need no file. */
 static bool is_built_in(const char *name, int32_t *offset)
 {
     static const char *const zero[] = {
@@ -84,7 +83,7 @@ static tr_status entry_load(const struct zones *zones, struct zone_entry *entry)
     if (length < 0 || (size_t)length >= sizeof path)
         return TR_NOT_FOUND;
     tr_status status = tr__file_read(platform, path, ZONE_FILE_MAX, &bytes, &size);
-    if (status != TR_OK) /* A directory, "Europe", is no zone either. */
+    if (status != TR_OK) /* A directory, such as "Europe", is no zone either. */
         return status == TR_NOT_SUPPORTED ? TR_NOT_FOUND : status;
     status = tr__zone_read(bytes, size, &entry->zone);
     if (status != TR_OK) {

@@ -5,15 +5,22 @@
 #include <troupe/wire.h>
 
 #include "actor/mail/address.h"
-#include "actor/system/thread_handoff.h"
 #include "base/assert.h"
+#include "calendar/alarm_bytes.h"
+#include "calendar/alarm_plan.h"
+#include "calendar/cron.h"
+#include "calendar/zones.h"
+#include "durable/alarm_move.h"
+#include "durable/changed.h"
 #include "durable/clock.h"
+#include "durable/commit.h"
+#include "durable/drive.h"
+#include "durable/turn.h"
+#include "store/read.h"
+#include "store/batch.h"
 #include "actor/mail/mail.h"
 #include "actor/cell/log.h"
 #include "actor/cell/verb.h"
-#include "actor/mail/address.h"
-#include "actor/mail/kind.h"
-#include "store/read.h"
 
 static const struct alarm_retry retry = {0};
 
@@ -24,14 +31,14 @@ static unsigned char *message_of(struct alarm *alarm)
     return (unsigned char *)alarm->name + alarm->name_size;
 }
 
-static struct alarm *alarm_new(struct worker *worker, const char *name, const tr_handler *row,
+static struct alarm *alarm_new(struct worker *worker, const char *name, const tr_handler *handler,
                                const void *bytes, size_t size)
 {
     size_t name_size = strlen(name) + 1;
     struct alarm *alarm = source_resize(&worker->source, NULL, sizeof *alarm + name_size + size);
     if (!alarm)
         return NULL;
-    *alarm = (struct alarm){.row = row, .name_size = name_size, .bytes_size = size};
+    *alarm = (struct alarm){.handler = handler, .name_size = name_size, .bytes_size = size};
     list_init(&alarm->link);
     memcpy(alarm->name, name, name_size);
     if (bytes && size)
@@ -45,7 +52,7 @@ void tr__alarm_free(struct worker *worker, struct alarm *alarm)
     source_resize(&worker->source, alarm, 0);
 }
 
-static struct alarm *find(const struct durable_actor *actor, const char *name)
+static struct alarm *alarm_find(const struct durable_actor *actor, const char *name)
 {
     LIST_EACH (link, &actor->alarms) {
         struct alarm *alarm = LIST_OWNER(link, struct alarm, link);
@@ -55,14 +62,14 @@ static struct alarm *find(const struct durable_actor *actor, const char *name)
     return NULL;
 }
 
-/* The row of the application for a message of that name. */
-static const tr_handler *row_of(const struct durable_actor *actor, const char *type)
+/* Returns the application's handler for a message of that name, or NULL. */
+static const tr_handler *handler_of(const struct durable_actor *actor, const char *type)
 {
     const tr_behavior *behavior = actor->kind->declared->behavior;
     for (size_t i = 0; i < behavior->handler_count; i++) {
-        const tr_handler *row = &behavior->handlers[i];
-        if (row->type && strcmp(row->type->name, type) == 0)
-            return row;
+        const tr_handler *handler = &behavior->handlers[i];
+        if (handler->type && strcmp(handler->type->name, type) == 0)
+            return handler;
     }
     return NULL;
 }
@@ -72,16 +79,16 @@ static const struct zone *zone_of(const struct durable_actor *actor, const struc
     return tr__alarm_zone(actor->kind->host, plan);
 }
 
-/* Puts an alarm as it is now into the batch of the commit. */
-static tr_status store(struct durable_actor *actor, struct alarm *alarm)
+/* Puts the present form of an alarm into the batch of the open commit. */
+static tr_status alarm_store(struct durable_actor *actor, struct alarm *alarm)
 {
     if (actor->is_doomed)
-        return TR_OK; /* it would wake the key again */
+        return TR_OK; /* after tr_destroy an alarm would wake the key again */
     struct store_batch *batch = tr__commit_batch(actor);
-    const char *type = alarm->row->type->name;
+    const char *type = alarm->handler->type->name;
     size_t type_size = strlen(type) + 1;
-    size_t room = ALARM_PLAN_AT + ALARM_BYTES_MAX + type_size + alarm->bytes_size;
-    unsigned char *bytes = batch ? tr__store_batch_alloc(batch, room) : NULL;
+    size_t capacity = ALARM_PLAN_AT + ALARM_BYTES_MAX + type_size + alarm->bytes_size;
+    unsigned char *bytes = batch ? tr__store_batch_alloc(batch, capacity) : NULL;
     if (!bytes)
         return TR_NO_MEMORY;
     size_t plan = tr__alarm_plan_write(&alarm->plan, bytes + ALARM_PLAN_AT);
@@ -98,7 +105,7 @@ static tr_status store(struct durable_actor *actor, struct alarm *alarm)
     return tr__store_alarm_set(batch, alarm->name, due, (tr_bytes){bytes, (size_t)(at - bytes)});
 }
 
-static tr_status clear(struct durable_actor *actor, const char *name)
+static tr_status alarm_clear(struct durable_actor *actor, const char *name)
 {
     struct store_batch *batch = tr__commit_batch(actor);
     return batch ? tr__store_alarm_clear(batch, name) : TR_NO_MEMORY;
@@ -130,9 +137,9 @@ struct loading {
     tr_status status;
 };
 
-/* It stays in the store for a program that knows what this one does not. */
-static void left_alone(const struct loading *loading, const struct store_row *row, const char *what,
-                       const char *why)
+/* Logs an alarm that this program cannot read. It stays in the store for a program that can. */
+static void alarm_leave_unread(const struct loading *loading, const struct store_row *row,
+                               const char *what, const char *why)
 {
     char path[TR_PATH_MAX + 1];
     tr__cell_path(loading->worker->system, loading->actor->durable.cell, path);
@@ -145,7 +152,7 @@ static void left_alone(const struct loading *loading, const struct store_row *ro
             why);
 }
 
-static tr_status parse(struct loading *loading, const struct store_row *row)
+static tr_status alarm_parse(struct loading *loading, const struct store_row *row)
 {
     const unsigned char *bytes = row->bytes.data;
     size_t plan_size = tr__alarm_plan_end(row->bytes);
@@ -160,13 +167,14 @@ static tr_status parse(struct loading *loading, const struct store_row *row)
     size_t type_size = strnlen(type, left) + 1;
     if (type_size > left)
         return TR_STORE_CORRUPT;
-    const tr_handler *handler = row_of(loading->actor, type);
+    const tr_handler *handler = handler_of(loading->actor, type);
     if (!handler) {
-        left_alone(loading, row, type, "a message for which there is no handler");
+        alarm_leave_unread(loading, row, type, "a message for which there is no handler");
         return TR_OK;
     }
     if (plan.kind == ALARM_CRON && !zone_of(loading->actor, &plan)) {
-        left_alone(loading, row, tr__cron_zone(&plan.cron), "a zone that cannot be read here");
+        alarm_leave_unread(
+            loading, row, tr__cron_zone(&plan.cron), "a zone that cannot be read here");
         return TR_OK;
     }
     struct alarm *alarm =
@@ -178,10 +186,10 @@ static tr_status parse(struct loading *loading, const struct store_row *row)
     return TR_OK;
 }
 
-static bool on_row(void *context, const struct store_row *row)
+static bool on_alarm_row(void *context, const struct store_row *row)
 {
     struct loading *loading = context;
-    loading->status = parse(loading, row);
+    loading->status = alarm_parse(loading, row);
     return loading->status == TR_OK;
 }
 
@@ -193,7 +201,7 @@ tr_status tr__alarms_load(tr_self *self, struct durable_actor *actor)
     tr_status status = tr__store_list_alarms(host_context(kind->host, worker)->reader,
                                              kind->declared->name,
                                              actor_key(actor),
-                                             on_row,
+                                             on_alarm_row,
                                              &loading);
     if (status == TR_NOT_FOUND)
         return TR_OK;
@@ -206,7 +214,10 @@ tr_status tr__alarms_load(tr_self *self, struct durable_actor *actor)
         struct alarm *alarm = LIST_OWNER(link, struct alarm, link);
         struct alarm_plan moved = alarm->plan;
         bool is_moved = tr__alarm_move(kind->host, &moved, now);
-        /* What was told to an earlier generation that did not come to it; what is moved is stored in a turn. */
+        /*
+         * An earlier generation was told about this alarm and did not handle it, or the alarm has moved. A moved alarm
+         * is stored in its turn.
+         */
         if (is_moved || tr__alarm_plan_is_due(&alarm->plan, now))
             tr_tell(self, tr_me(self), tr_durable_due, .name = alarm->name);
     }
@@ -215,20 +226,23 @@ tr_status tr__alarms_load(tr_self *self, struct durable_actor *actor)
 
 /* ---- Firing. ---- */
 
-/* Its end, or its next time. A handler that has set it anew has another plan by now. */
-static tr_status finish(struct worker *worker, struct durable_actor *actor, const char *name,
-                        struct alarm_mark mark)
+/*
+ * Stores the end of an alarm, or its next time. If the handler has set the alarm again, it has another plan by now, and
+ * this does nothing.
+ */
+static tr_status alarm_finish(struct worker *worker, struct durable_actor *actor, const char *name,
+                              struct alarm_mark mark)
 {
-    struct alarm *alarm = find(actor, name);
+    struct alarm *alarm = alarm_find(actor, name);
     if (!alarm || alarm->plan.mark.id != mark.id)
         return TR_OK;
     switch (tr__alarm_plan_done(&alarm->plan, mark, zone_of(actor, &alarm->plan))) {
     case ALARM_WAITS:
     case ALARM_GAVE_UP:
-        return store(actor, alarm);
+        return alarm_store(actor, alarm);
     case ALARM_ENDS:
     case ALARM_GAVE_UP_ENDS: {
-        tr_status status = clear(actor, name);
+        tr_status status = alarm_clear(actor, name);
         tr__alarm_free(worker, alarm);
         return status;
     }
@@ -238,9 +252,9 @@ static tr_status finish(struct worker *worker, struct durable_actor *actor, cons
     return TR_OK;
 }
 
-/* As a message like others: it comes after tr_awake of the next generation. */
-static void tell_later(struct worker *worker, struct cell *cell,
-                       const struct tr_alarm_given_up *message)
+/* Sends tr_durable_due to the actor itself. As an ordinary message it comes after tr_awake of the next generation. */
+static void alarm_tell_later(struct worker *worker, struct cell *cell,
+                             const struct tr_alarm_given_up *message)
 {
     struct address address = {.kind = ENVELOPE_NOTICE, .to = cell->identity};
     struct envelope *envelope;
@@ -250,8 +264,9 @@ static void tell_later(struct worker *worker, struct cell *cell,
         envelope_give(&worker->pool, envelope);
 }
 
-static void tell_given_up(struct worker *worker, struct durable_actor *actor,
-                          const struct alarm *alarm, struct alarm_mark mark, uint32_t failures)
+static void alarm_tell_given_up(struct worker *worker, struct durable_actor *actor,
+                                const struct alarm *alarm, struct alarm_mark mark,
+                                uint32_t failures)
 {
     char path[TR_PATH_MAX + 1];
     tr__cell_path(worker->system, actor->durable.cell, path);
@@ -263,13 +278,13 @@ static void tell_given_up(struct worker *worker, struct durable_actor *actor,
             failures);
     struct tr_alarm_given_up message = {
         .name = alarm->name, .id = mark.id, .occurrence = mark.occurrence, .failures = failures};
-    if (row_of(actor, tr_type_tr_alarm_given_up.name))
-        tell_later(worker, actor->durable.cell, &message);
+    if (handler_of(actor, tr_type_tr_alarm_given_up.name))
+        alarm_tell_later(worker, actor->durable.cell, &message);
 }
 
 void tr__alarm_commit_over(struct durable_actor *actor, struct durable_frame *frame)
 {
-    const struct alarm *alarm = find(actor, frame->alarm);
+    const struct alarm *alarm = alarm_find(actor, frame->alarm);
     if (!alarm || alarm->plan.mark.id != frame->mark.id)
         frame->is_alarm_gone = true;
 }
@@ -277,7 +292,8 @@ void tr__alarm_commit_over(struct durable_actor *actor, struct durable_frame *fr
 void tr__alarm_failed(struct worker *worker, struct durable_actor *actor,
                       struct durable_frame *frame)
 {
-    struct alarm *alarm = frame->kept; /* what the handler did to it was never there */
+    /* the commit failed, so what the handler did to the alarm does not count */
+    struct alarm *alarm = frame->kept;
     struct alarm_mark mark = frame->mark;
     const tr_platform *platform = worker->system->platform;
     if (frame->plan.is_at_most_once || frame->is_alarm_gone || actor->is_doomed)
@@ -292,16 +308,16 @@ void tr__alarm_failed(struct worker *worker, struct durable_actor *actor,
                                   zone_of(actor, &alarm->plan),
                                   platform->wall_now(platform))) {
     case ALARM_GAVE_UP_ENDS:
-        tell_given_up(worker, actor, alarm, mark, failures);
-        status = clear(actor, alarm->name);
+        alarm_tell_given_up(worker, actor, alarm, mark, failures);
+        status = alarm_clear(actor, alarm->name);
         break;
     case ALARM_GAVE_UP:
-        tell_given_up(worker, actor, alarm, mark, failures);
-        status = store(actor, alarm);
+        alarm_tell_given_up(worker, actor, alarm, mark, failures);
+        status = alarm_store(actor, alarm);
         break;
     case ALARM_WAITS:
     case ALARM_ENDS:
-        status = store(actor, alarm);
+        status = alarm_store(actor, alarm);
         break;
     case ALARM_STALE:
         return;
@@ -309,19 +325,21 @@ void tr__alarm_failed(struct worker *worker, struct durable_actor *actor,
     if (status == TR_OK)
         status = tr__commit_submit(worker, actor);
     if (status != TR_OK)
-        tr__commit_drop(worker, actor, status); /* it fires again at once, as after a crash */
+        /* the alarm fires again at once, as after a crash */
+        tr__commit_drop(worker, actor, status);
 }
 
-/* The turn for an alarm that is due; the frame has begun. What fails here counts as its failure. */
-static tr_next fire(tr_self *self, struct tr_self *verb, void *state, struct durable_actor *actor,
-                    struct alarm *alarm)
+/* Runs the turn of an alarm that is due. The frame has begun. Whatever fails here counts as a failure of the alarm. */
+static tr_next alarm_fire(tr_self *self, struct tr_self *verb, void *state,
+                          struct durable_actor *actor, struct alarm *alarm)
 {
     struct durable_frame *frame = self->frame;
     void *message;
     tr_wire_error error;
     tr_status status;
-    const tr_handler *row = alarm->row;
-    frame->kept = alarm_new(self->worker, alarm->name, row, message_of(alarm), alarm->bytes_size);
+    const tr_handler *handler = alarm->handler;
+    frame->kept =
+        alarm_new(self->worker, alarm->name, handler, message_of(alarm), alarm->bytes_size);
     if (!frame->kept)
         return tr_fail(self, TR_NO_MEMORY, "no memory for the alarm %s", alarm->name);
     const char *name = frame->alarm;
@@ -330,31 +348,31 @@ static tr_next fire(tr_self *self, struct tr_self *verb, void *state, struct dur
     frame->plan = alarm->plan;
     frame->has_alarm = true;
     if (alarm->plan.is_at_most_once) {
-        status = finish(self->worker, actor, name, frame->mark);
+        status = alarm_finish(self->worker, actor, name, frame->mark);
         if (status == TR_OK)
             status = tr_try_save(self);
         if (status != TR_OK)
             return tr_fail(self, status, "the alarm %s cannot be stored", name);
     }
-    /* Of the copy: the alarm itself may be gone by now. */
+    /* Unpack the copy, because the alarm itself may be gone by now. */
     const tr_bytes bytes = {message_of(frame->kept), frame->kept->bytes_size};
-    status = tr_unpack(row->type, bytes, &message, &error);
+    status = tr_unpack(handler->type, bytes, &message, &error);
     if (status != TR_OK)
         return tr_fail(self, status, "the message of the alarm %s: %s", name, error.text);
     frame->message = message;
-    frame->message_type = row->type;
-    tr_next next = tr__durable_user(self, verb, row, state, message);
+    frame->message_type = handler->type;
+    tr_next next = tr__durable_user(self, verb, handler, state, message);
     next = tr__durable_changed(self, verb, actor, next);
     if (next.code == TR_NEXT_FAILED || self->is_cancelled)
         return next;
-    status = finish(self->worker, actor, name, frame->mark);
+    status = alarm_finish(self->worker, actor, name, frame->mark);
     return status == TR_OK ? next : tr_fail(self, status, "the alarm %s cannot be stored", name);
 }
 
-/* The clock of the host finds alarms by what is stored. */
+/* Stores an alarm that has moved, because the clock of the host finds alarms by what is stored. */
 static tr_next keep_moved(tr_self *self, struct durable_actor *actor, struct alarm *alarm)
 {
-    tr_status status = store(actor, alarm);
+    tr_status status = alarm_store(actor, alarm);
     return status == TR_OK ? TR_SAME
                            : tr_fail(self, status, "the alarm %s cannot be stored", alarm->name);
 }
@@ -365,11 +383,11 @@ tr_next tr__durable_alarm(tr_self *self, void *state, const void *message)
     const struct tr_durable_due *due = message;
     struct durable_actor *actor = durable_of(self);
     struct worker *worker = self->worker;
-    struct alarm *alarm = due->name ? find(actor, due->name) : NULL;
+    struct alarm *alarm = due->name ? alarm_find(actor, due->name) : NULL;
     tr__clock_done(worker, actor->kind->host, due->ticket);
     /*
-     * None fires in a grace: the clock hears of them when the actor has gone. Nor while the system stops, also of actors
-     * that wake meanwhile: it is for the next start.
+     * No alarm fires in a grace: the clock is told about them when the actor has gone. No alarm fires while the system
+     * stops either, even if an actor wakes meanwhile: the next start fires it.
      */
     bool is_stopping = atom32_load(&worker->system->ending.is_stopping, ATOM_RELAXED);
     bool may_fire = actor->machine.state == SLEEP_STARTED && !is_stopping;
@@ -385,11 +403,11 @@ tr_next tr__durable_alarm(tr_self *self, void *state, const void *message)
     }
     if (!tr__frame_begin(self, actor, alarm->name, false))
         return tr_fail(self, TR_NO_MEMORY, "no memory for a turn");
-    /* The name is the alarm's, which its handler may free. */
+    /* Copy the name, because the handler may free the alarm that has it. */
     memcpy(self->frame->alarm, alarm->name, alarm->name_size);
     self->frame->wake_lock.what = self->frame->alarm;
     tr_next next =
-        is_due ? fire(self, verb_turn, state, actor, alarm) : keep_moved(self, actor, alarm);
+        is_due ? alarm_fire(self, verb_turn, state, actor, alarm) : keep_moved(self, actor, alarm);
     next = tr__frame_done(self, actor, next, is_moved);
     tr__frame_end(self, actor);
     tr__durable_drive(worker, actor, false);
@@ -416,7 +434,8 @@ static tr_status plan_make(const struct durable_actor *actor, const tr_alarm *al
             return TR_INVALID_ARGUMENT;
         status = tr__cron_read(alarm->cron, strnlen(alarm->cron, CRON_TEXT_MAX + 1), &cron, NULL);
         if (status == TR_BAD_DATA)
-            status = TR_INVALID_ARGUMENT; /* it is no data of a store */
+            /* TR_BAD_DATA is for bytes of a store, and these are arguments */
+            status = TR_INVALID_ARGUMENT;
         if (status == TR_OK)
             status = tr__zones_find(&actor->kind->host->zones, tr__cron_zone(&cron), &zone);
         return status == TR_OK ? tr__alarm_plan_cron(plan, id, &cron, zone, now) : status;
@@ -424,16 +443,16 @@ static tr_status plan_make(const struct durable_actor *actor, const tr_alarm *al
     return TR_INVALID_ARGUMENT;
 }
 
-static tr_status set(tr_self *self, struct durable_actor *actor, const tr_alarm *asked,
-                     const tr_type *type, const void *message)
+static tr_status alarm_set(tr_self *self, struct durable_actor *actor, const tr_alarm *asked,
+                           const tr_type *type, const void *message)
 {
     struct worker *worker = self->worker;
-    const tr_handler *row = row_of(actor, type->name);
+    const tr_handler *handler = handler_of(actor, type->name);
     struct alarm_plan plan;
     tr_wire_error error;
-    if (!row)
+    if (!handler)
         return TR_NOT_SUPPORTED;
-    struct alarm *old = find(actor, asked->name);
+    struct alarm *old = alarm_find(actor, asked->name);
     size_t count = 0;
     LIST_EACH (link, &actor->alarms)
         count++;
@@ -452,12 +471,12 @@ static tr_status set(tr_self *self, struct durable_actor *actor, const tr_alarm 
         return error.status;
     if (size > TR_ALARM_BYTES_MAX - ALARM_BYTES_MAX - TR_NAME_MAX - ALARM_PLAN_AT)
         return TR_TOO_LARGE;
-    struct alarm *alarm = alarm_new(worker, asked->name, row, NULL, size);
+    struct alarm *alarm = alarm_new(worker, asked->name, handler, NULL, size);
     if (!alarm)
         return TR_NO_MEMORY;
     (void)tr_pack(type, message, message_of(alarm), size, &error);
     alarm->plan = plan;
-    status = store(actor, alarm);
+    status = alarm_store(actor, alarm);
     if (status != TR_OK) {
         tr__alarm_free(worker, alarm);
         return status;
@@ -483,13 +502,13 @@ tr_status tr_self_try_alarm(tr_self *self, const tr_alarm *alarm, const tr_type 
         return TR_CANCELLED;
     if (strnlen(alarm->name, TR_ALARM_NAME_MAX + 1) > TR_ALARM_NAME_MAX)
         return TR_TOO_LARGE;
-    return set(self, actor, alarm, type, message);
+    return alarm_set(self, actor, alarm, type, message);
 }
 
 void tr_self_alarm(tr_self *self, const tr_alarm *alarm, const tr_type *type, const void *message)
 {
     TURN_VERB(self);
-    TR_ASSERT(self); /* there is no turn to end */
+    TR_ASSERT(self); /* without a turn there is nothing to end */
     tr_status status = tr_self_try_alarm(self, alarm, type, message);
     if (status != TR_OK)
         tr_crash(self,
@@ -503,10 +522,10 @@ bool tr_alarm_cancel(tr_self *self, const char *name)
 {
     TURN_VERB(self);
     struct durable_actor *actor = self ? durable_of(self) : NULL;
-    struct alarm *alarm = actor && name && self->frame ? find(actor, name) : NULL;
+    struct alarm *alarm = actor && name && self->frame ? alarm_find(actor, name) : NULL;
     if (!alarm || self->is_cancelled)
         return false;
-    tr_status status = clear(actor, name);
+    tr_status status = alarm_clear(actor, name);
     if (status != TR_OK)
         tr_crash(self, status, "tr_alarm_cancel: %s", tr_status_text(status));
     tr__alarm_free(self->worker, alarm);
@@ -517,11 +536,11 @@ tr_time tr_alarm_due(tr_self *self, const char *name)
 {
     TURN_VERB(self);
     const struct durable_actor *actor = self ? durable_of(self) : NULL;
-    const struct alarm *alarm = actor && name ? find(actor, name) : NULL;
+    const struct alarm *alarm = actor && name ? alarm_find(actor, name) : NULL;
     if (!alarm)
         return 0;
     const struct durable_frame *frame = self->frame;
-    /* In its handler it is gone, unless that has set it anew. */
+    /* In its own handler an alarm counts as gone, unless the handler has set it again. */
     bool is_open = frame && frame->has_alarm && alarm->plan.mark.id == frame->mark.id &&
                    alarm->plan.mark.occurrence == frame->mark.occurrence;
     return is_open ? 0 : tr__alarm_plan_wake(&alarm->plan);

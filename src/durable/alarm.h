@@ -2,62 +2,47 @@
 /**
  * The alarms of an awake actor.
  *
- * They are in the store, and here while the actor is awake. The clock of the host (durable/clock.c) looks
- * in the store for what is due and tells the actor by name; what it says is a hint: the actor looks at its own
- * plan. An alarm's end, or its retry, is stored with what its handler changed.
+ * Alarms are in the store, and in durable_actor.alarms while the actor is awake. The clock of the host
+ * (durable/clock.c) finds in the store which alarms are due and tells the actor their names. That is a hint: the actor
+ * decides by its own plan. The end of an alarm, or its retry, is stored with what its handler changed.
  */
 #ifndef DURABLE_ALARM_H
 #define DURABLE_ALARM_H
 
-#include <troupe/alarm.h>
-
-#include "durable/actor.h"
 #include "calendar/alarm_plan.h"
+#include "durable/actor.h"
 
 /*
- * What is stored of an alarm: the size of the plan in two bytes, the lower first, the plan, the name of the
- * message with its NUL, the message as MessagePack.
+ * What the store has of an alarm: the size of its plan (two bytes, low byte first), the plan, the name of the message
+ * with its NUL, the message as MessagePack.
  */
 enum { ALARM_PLAN_AT = 2 };
 
 struct alarm {
-    struct list link; /* of its actor */
+    struct list link; /* link in durable_actor.alarms */
     struct alarm_plan plan;
-    const tr_handler *row; /* of the application, whose message it brings */
-    size_t name_size;      /* its NUL counted */
-    size_t bytes_size;     /* of the message, packed */
-    char name[];           /* then the message */
+    const tr_handler *handler; /* handler of the application for the alarm's message */
+    size_t name_size;          /* with its NUL */
+    size_t bytes_size;         /* size of the packed message */
+    char name[];               /* the name, then the packed message */
 };
 
-/** Reads all alarms of an actor; those that are due are told to it. TR_STORE_CORRUPT, TR_NO_MEMORY, ... */
+/** Reads all alarms of an actor, and sends it a message for each that is due. TR_STORE_CORRUPT, TR_NO_MEMORY, ... */
 TR_MUST_CHECK tr_status tr__alarms_load(tr_self *self, struct durable_actor *actor);
 void tr__alarms_drop(struct worker *worker, struct durable_actor *actor);
-/** The earliest time at which one of them is due; TR_NEVER: none is. */
+/** Returns the earliest time at which an alarm of the actor is due, or TR_NEVER. */
 tr_time tr__alarms_next(const struct durable_actor *actor);
-/** The clock says that an alarm may be due. */
+/** Handles tr_durable_due: calls the handler of an alarm if the alarm is due. */
 tr_next tr__durable_alarm(tr_self *self, void *state, const void *message);
-/** The turn of this frame was for an alarm, and failed: when it is tried again is stored. */
+/** The turn of this frame was for an alarm and has failed. Stores when the alarm is retried. */
 void tr__alarm_failed(struct worker *worker, struct durable_actor *actor,
                       struct durable_frame *frame);
-/** A commit of such a turn is over and on its way to the disk, and what it did to the alarm too. */
-void tr__alarm_commit_over(struct durable_actor *actor, struct durable_frame *frame);
-/** Takes it out of its list, if it is in one. */
-void tr__alarm_free(struct worker *worker, struct alarm *alarm);
-
-/* ---- durable/alarm_move.c ---- */
-
-/** The zone of a plan; NULL: it has none, or that cannot be read here. */
-const struct zone *tr__alarm_zone(struct durable_host *host, const struct alarm_plan *plan);
-/** Where the plan ends in what is stored of an alarm; 0: TR_STORE_CORRUPT. */
-size_t tr__alarm_plan_end(tr_bytes stored);
-/** Moves a plan if the clock was set back, and it is for another time therefore; whether it did. */
-bool tr__alarm_move(struct durable_host *host, struct alarm_plan *plan, tr_time now);
-/** What this process knows of the wall clock now. */
-struct alarm_clock tr__alarm_clock(const struct durable_host *host);
 /**
- * Whether an alarm of a sleeper, as it is stored, is to be moved because the clock was set back: its actor is to
- * look at it.
+ * A part of a turn for an alarm has ended and its commit is on its way to the disk. Notes whether that commit has
+ * replaced or removed the alarm.
  */
-bool tr__alarm_is_moved(struct durable_host *host, tr_bytes stored, tr_time now);
+void tr__alarm_commit_over(struct durable_actor *actor, struct durable_frame *frame);
+/** Frees an alarm. Removes it from its list first if it is in one. */
+void tr__alarm_free(struct worker *worker, struct alarm *alarm);
 
 #endif

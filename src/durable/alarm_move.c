@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Alarms and a wall clock that was set back: which of them are for another time therefore.
+ * Alarms after the wall clock was set back: which of them must fire at another time.
  */
+#include "durable/alarm_move.h"
+
+#include "calendar/alarm_bytes.h"
+#include "calendar/alarm_plan.h"
+#include "calendar/cron.h"
+#include "calendar/zones.h"
 #include "durable/alarm.h"
+#include "store/store.h"
 
 const struct zone *tr__alarm_zone(struct durable_host *host, const struct alarm_plan *plan)
 {

@@ -5,9 +5,10 @@
 
 #include "actor/mail/address.h"
 #include "actor/life/pooled.h"
-#include "base/assert.h"
-#include "durable/alarm.h"
+#include "actor/mail/mail.h"
+#include "durable/alarm_move.h"
 #include "durable/hints.h"
+#include "durable/host.h"
 #include "durable/retry_backoff.h"
 #include "actor/mail/mail.h"
 #include "actor/mail/address.h"
@@ -15,14 +16,14 @@
 
 enum {
     CLOCK_PAGE = 256, /* alarms that one turn looks at */
-    CLOCK_PASSES = 5 /* how often all alarms are gone through at most when the clock was set back */
+    CLOCK_PASSES = 5  /* walks of all alarms after the wall clock was set back */
 };
 
-/* What was told in vain is told again after this; and the wall clock is looked at. */
+/* How often all due alarms are walked again, for hints without an answer; and how often the wall clock is checked. */
 #define CLOCK_LOOK_NS (10 * TR_SECOND)
-/* After a failure of the store or of memory. */
+/* Delay after a failure of the store or of memory. */
 #define CLOCK_AGAIN_NS TR_SECOND
-/* From page to page when all alarms are gone through: others have work on this worker, too. */
+/* Delay between two pages of a walk of all alarms, so that other actors of this worker run too. */
 #define CLOCK_BACK_NS (10 * TR_MILLISECOND)
 
 TR_MESSAGE(tr_clock_set, (u64, host));
@@ -40,29 +41,28 @@ struct clock_state {
     struct durable_host *host;
     struct hints hints;
     struct store_alarm_place
-        place;       /* all before it were told, but those of kinds that are behind */
-    tr_time next_ns; /* when the timer is due, wall clock; TR_NEVER: it is not armed */
-    /* Once in a while all that is due is gone through, for what was told in vain. */
+        place;       /* all alarms before it were told, except those of kinds that are behind */
+    tr_time next_ns; /* deadline of the timer on the wall clock; TR_NEVER: it is not armed */
+    /* From time to time all due alarms are walked again, for hints without an answer. */
     bool is_sweeping;
     struct store_alarm_place sweep;
-    tr_time sweep_ns; /* when that began */
-    /* The wall clock may have been set back: all alarms are gone through for those that wait for too long now. */
+    tr_time sweep_ns; /* when that walk began */
+    /* The wall clock may have been set back: all alarms are walked, for those that would fire too late now. */
     bool is_back;
-    tr_time offset_ns; /* of the wall clock from the other one, when it was looked at last */
+    tr_time offset_ns; /* wall clock minus monotonic clock at the last check */
     struct store_alarm_place back;
-    uint32_t
-        back_again; /* how often they are, yet: who fell asleep just then has not heard of it */
-    bool has_moved; /* this time some were told */
+    uint32_t back_again; /* walks left: an actor that fell asleep during one may have missed it */
+    bool has_moved;      /* this walk has told an actor */
 };
 
 struct page {
     tr_self *self;
     struct clock_state *clock;
-    struct hint_kind *behind; /* whose list this is; NULL: that of all */
+    struct hint_kind *behind; /* the kind whose walk this is; NULL: the common walk */
     uint32_t count;
-    tr_time next_ns; /* of the first that is not due yet */
+    tr_time next_ns; /* time of the first alarm that is not due yet */
     tr_time now_ns;
-    bool is_full; /* no place for the next one */
+    bool is_full; /* the kind of the next alarm has no free place */
     bool has_failed;
 };
 
@@ -89,15 +89,16 @@ static void name_late(tr_self *self, const struct store_due *due)
         (const char *)due->key.data);
 }
 
-/* Tells an alarm to its actor, unless it was told. False: its kind has no place for one more to be woken. */
-static bool tell_due(struct page *page, const struct store_due *due, int number, bool is_again)
+/* Tells an alarm to its actor, unless it was told. Returns false if its kind has no place for another actor to wake. */
+static bool clock_tell_due(struct page *page, const struct store_due *due, int number,
+                           bool is_again)
 {
     tr_self *self = page->self;
     struct hints *hints = &page->clock->hints;
     const struct durable_kind *kind = &page->clock->host->kinds[number];
     tr_time now_ns = tr_now(self);
     uint64_t ticket = tr__hints_ticket(self->worker, &due->place);
-    if (tr__hints_judge(hints, ticket, (size_t)number, is_again, now_ns) == HINT_SKIP)
+    if (tr__hints_decide(hints, ticket, (size_t)number, is_again, now_ns) == HINT_SKIP)
         return true;
     bool is_awake = tr__host_is_awake(self, kind, due->key);
     if (!is_awake && hints_is_full(hints, (size_t)number))
@@ -120,7 +121,7 @@ static bool tell_due(struct page *page, const struct store_due *due, int number,
     return true;
 }
 
-/* The number of its kind; -1: nobody is to be told. */
+/* Returns the number of the alarm's kind, or -1 if no actor is to be told. */
 static int kind_of(struct page *page, const struct store_due *due)
 {
     if (!due->is_corrupt && due->kind)
@@ -142,7 +143,7 @@ static bool on_due(void *context, const struct store_due *due)
     page->count++;
     int number = kind_of(page, due);
     struct hint_kind *kind = number < 0 ? NULL : &clock->hints.kinds[number];
-    if (kind && !kind->is_behind && !tell_due(page, due, number, false)) {
+    if (kind && !kind->is_behind && !clock_tell_due(page, due, number, false)) {
         kind->is_behind = true;
         kind->place = clock->place;
         tr_timer_once(page->self, "behind", CLOCK_BACK_NS, tr_clock_behind);
@@ -160,7 +161,7 @@ static bool on_future(void *context, const struct store_due *due)
     if (!due->is_corrupt && due->kind &&
         tr__alarm_is_moved(clock->host, due->bytes, page->now_ns)) {
         int number = tr__host_kind(clock->host, due->kind);
-        if (number >= 0 && !tell_due(page, due, number, false)) {
+        if (number >= 0 && !clock_tell_due(page, due, number, false)) {
             page->is_full = true;
             return false;
         }
@@ -177,8 +178,8 @@ static void begin_pass(tr_self *self, struct clock_state *clock)
     clock->has_moved = false;
 }
 
-/* One page of them. */
-static void look_back(tr_self *self, struct clock_state *clock)
+/* Walks one page of the alarms after the clock was set back. */
+static void clock_look_back(tr_self *self, struct clock_state *clock)
 {
     struct page page = {.self = self, .clock = clock, .now_ns = tr_wall_now(self)};
     struct store_alarm_place place = clock->back;
@@ -202,7 +203,7 @@ static void look_back(tr_self *self, struct clock_state *clock)
 static tr_next on_back(tr_self *self, struct clock_state *clock)
 {
     if (clock->is_back)
-        look_back(self, clock);
+        clock_look_back(self, clock);
     return TR_SAME;
 }
 
@@ -211,7 +212,7 @@ static void begin_back(tr_self *self, struct clock_state *clock)
     clock->is_back = true;
     clock->back_again = CLOCK_PASSES - 1;
     begin_pass(self, clock);
-    look_back(self, clock);
+    clock_look_back(self, clock);
 }
 
 static tr_next on_begin_back(tr_self *self, struct clock_state *clock)
@@ -232,8 +233,8 @@ static void look_at_clock(tr_self *self, struct clock_state *clock)
     begin_back(self, clock);
 }
 
-/* The timer fires at this time of the wall clock, or when it is time to look at all again. */
-static void arm(tr_self *self, struct clock_state *clock, tr_time wall_ns)
+/* Arms the timer for this wall-clock time, or for the next walk of all alarms if that is earlier. */
+static void clock_arm(tr_self *self, struct clock_state *clock, tr_time wall_ns)
 {
     tr_time now_ns = tr_wall_now(self);
     tr_time delay_ns = wall_ns > now_ns ? wall_ns - now_ns : 0;
@@ -243,7 +244,8 @@ static void arm(tr_self *self, struct clock_state *clock, tr_time wall_ns)
     tr_timer_once(self, "tick", delay_ns, tr_clock_tick);
 }
 
-static tr_status list(struct page *page, struct store_alarm_place place, store_visit_due *visit)
+static tr_status clock_list(struct page *page, struct store_alarm_place place,
+                            store_visit_due *visit)
 {
     struct durable_host *host = page->clock->host;
     return tr__store_list_due(host_context(host, page->self->worker)->reader,
@@ -254,17 +256,17 @@ static tr_status list(struct page *page, struct store_alarm_place place, store_v
                               page);
 }
 
-static void look(tr_self *self, struct clock_state *clock)
+static void clock_look(tr_self *self, struct clock_state *clock)
 {
     struct page page = {
         .self = self, .clock = clock, .next_ns = TR_NEVER, .now_ns = tr_wall_now(self)};
-    tr_status status = list(&page, clock->place, on_due);
+    tr_status status = clock_list(&page, clock->place, on_due);
     if (status != TR_OK || page.has_failed)
-        arm(self, clock, page.now_ns + CLOCK_AGAIN_NS);
+        clock_arm(self, clock, page.now_ns + CLOCK_AGAIN_NS);
     else if (page.count >= CLOCK_PAGE)
         tr_tell(self, tr_me(self), tr_clock_tick);
     else
-        arm(self, clock, page.next_ns);
+        clock_arm(self, clock, page.next_ns);
 }
 
 /* ---- Kinds that are behind. ---- */
@@ -277,7 +279,7 @@ static bool on_behind_due(void *context, const struct store_due *due)
         return false;
     int number = due->is_corrupt || !due->kind ? -1 : tr__host_kind(page->clock->host, due->kind);
     if (number >= 0 && &page->clock->hints.kinds[number] == kind &&
-        !tell_due(page, due, number, false)) {
+        !clock_tell_due(page, due, number, false)) {
         page->is_full = true;
         return false;
     }
@@ -286,11 +288,11 @@ static bool on_behind_due(void *context, const struct store_due *due)
     return true;
 }
 
-/* Tells the next ones of a kind; true: it is behind no more. */
-static bool catch_up(tr_self *self, struct clock_state *clock, struct hint_kind *kind)
+/* Tells the next alarms of a kind that is behind. Returns true when it is behind no more. */
+static bool clock_catch_up(tr_self *self, struct clock_state *clock, struct hint_kind *kind)
 {
     struct page page = {.self = self, .clock = clock, .behind = kind, .now_ns = tr_wall_now(self)};
-    tr_status status = list(&page, kind->place, on_behind_due);
+    tr_status status = clock_list(&page, kind->place, on_behind_due);
     if (status == TR_OK && !page.is_full && page.count < CLOCK_PAGE)
         kind->is_behind = false;
     return !kind->is_behind;
@@ -302,7 +304,7 @@ static tr_next on_behind(tr_self *self, struct clock_state *clock)
     tr__hints_pass(&clock->hints, self->worker, tr_now(self));
     for (size_t i = 0; i < clock->hints.kind_count; i++) {
         struct hint_kind *kind = &clock->hints.kinds[i];
-        is_behind |= kind->is_behind && !catch_up(self, clock, kind);
+        is_behind |= kind->is_behind && !clock_catch_up(self, clock, kind);
     }
     if (is_behind)
         tr_timer_once(self, "behind", CLOCK_BACK_NS, tr_clock_behind);
@@ -321,9 +323,12 @@ static bool on_sweep_due(void *context, const struct store_due *due)
     clock->sweep = due->place;
     int number = kind_of(page, due);
     const struct hint_kind *kind = number < 0 ? NULL : &clock->hints.kinds[number];
-    /* What a kind that is behind has before it is told by its own list. Without a place it is for the next time. */
+    /*
+     * Alarms of a kind that is behind are told by its own walk, unless they lie before its place. An alarm that finds
+     * no free place waits for the next walk.
+     */
     if (kind && (!kind->is_behind || place_compare(&due->place, &kind->place) <= 0))
-        (void)!tell_due(page, due, number, true);
+        (void)!clock_tell_due(page, due, number, true);
     return true;
 }
 
@@ -332,7 +337,7 @@ static tr_next on_sweep(tr_self *self, struct clock_state *clock)
     struct page page = {.self = self, .clock = clock, .now_ns = tr_wall_now(self)};
     if (!clock->is_sweeping)
         return TR_SAME;
-    tr_status status = list(&page, clock->sweep, on_sweep_due);
+    tr_status status = clock_list(&page, clock->sweep, on_sweep_due);
     if (status == TR_OK && page.count >= CLOCK_PAGE) {
         tr_timer_once(self, "sweep", CLOCK_BACK_NS, tr_clock_sweep);
         return TR_SAME;
@@ -364,7 +369,7 @@ static tr_next on_set(tr_self *self, struct clock_state *clock, const struct tr_
     if (status != TR_OK)
         return tr_fail(self, status, "no memory for the clock of alarms");
     tr_timer_fixed_delay(self, "all", CLOCK_LOOK_NS, tr_clock_all);
-    /* While nobody ran it may have been, too. */
+    /* The clock may have been set back while no process ran. */
     tr_timer_once(self, "back", CLOCK_BACK_NS, tr_clock_begin_back);
     tr_tell(self, tr_me(self), tr_clock_tick);
     return TR_SAME;
@@ -372,7 +377,7 @@ static tr_next on_set(tr_self *self, struct clock_state *clock, const struct tr_
 
 static tr_next on_tick(tr_self *self, struct clock_state *clock)
 {
-    look(self, clock);
+    clock_look(self, clock);
     return TR_SAME;
 }
 
@@ -388,9 +393,10 @@ static tr_next on_backoff(tr_self *self, struct clock_state *clock)
 static tr_next on_all(tr_self *self, struct clock_state *clock)
 {
     look_at_clock(self, clock);
-    (void)on_backoff(self, clock); /* what could not be told for want of memory */
+    /* also tells what could not be told before, for lack of memory */
+    (void)on_backoff(self, clock);
     begin_sweep(self, clock);
-    look(self, clock);
+    clock_look(self, clock);
     return TR_SAME;
 }
 
@@ -398,7 +404,7 @@ static tr_next on_moved(tr_self *self, struct clock_state *clock,
                         const struct tr_clock_moved *message)
 {
     const struct store_alarm_place before = {.due_wall_ns = message->due - 1};
-    /* Before its place, or at it: what is there is looked at once more. */
+    /* The alarm is before the clock's place or at it: go back and look there again. */
     if (message->due <= clock->place.due_wall_ns)
         clock->place = before;
     for (size_t i = 0; i < clock->hints.kind_count; i++) {
@@ -407,7 +413,7 @@ static tr_next on_moved(tr_self *self, struct clock_state *clock,
             kind->place = before;
     }
     if (message->due < clock->next_ns)
-        arm(self, clock, message->due);
+        clock_arm(self, clock, message->due);
     return TR_SAME;
 }
 
@@ -416,7 +422,7 @@ static tr_next on_told(tr_self *self, struct clock_state *clock,
 {
     int number = tr__hints_answer(&clock->hints, self->worker, message->ticket);
     struct hint_kind *kind = number < 0 ? NULL : &clock->hints.kinds[number];
-    /* Not for each place: a page is not read for one alarm. */
+    /* Do not catch up for each free place: a page is not read for a single alarm. */
     if (kind && kind->is_behind && kind->waking_count == HINTS_WAKING - CLOCK_PAGE)
         tr_tell(self, tr_me(self), tr_clock_behind);
     return TR_SAME;
@@ -440,8 +446,8 @@ TR_BEHAVIOR(tr_durable_clock, struct clock_state, TR_SETUP_WITH(tr_clock_set, on
 
 /* ---- For others. ---- */
 
-static void tell(struct worker *worker, struct durable_host *host, const tr_type *type,
-                 const void *message)
+static void clock_post(struct worker *worker, struct durable_host *host, const tr_type *type,
+                       const void *message)
 {
     struct address address = {.kind = ENVELOPE_NOTICE, .to = host->clock};
     struct cell *cell = slots_find(worker->slots, host->clock);
@@ -455,20 +461,20 @@ static void tell(struct worker *worker, struct durable_host *host, const tr_type
 void tr__clock_tell(struct worker *worker, struct durable_host *host, tr_time due_wall_ns)
 {
     struct tr_clock_moved moved = {.due = due_wall_ns};
-    tell(worker, host, &tr_type_tr_clock_moved, &moved);
+    clock_post(worker, host, &tr_type_tr_clock_moved, &moved);
 }
 
 void tr__clock_done(struct worker *worker, struct durable_host *host, uint64_t ticket)
 {
     const struct tr_clock_told told = {.ticket = ticket};
     if (ticket)
-        tell(worker, host, &tr_type_tr_clock_told, &told);
+        clock_post(worker, host, &tr_type_tr_clock_told, &told);
 }
 
 void tr__clock_tell_backoff(struct worker *worker, struct durable_host *host)
 {
     static const struct tr_clock_backoff backoff;
-    tell(worker, host, &tr_type_tr_clock_backoff, &backoff);
+    clock_post(worker, host, &tr_type_tr_clock_backoff, &backoff);
 }
 
 tr_status tr__clock_start(struct durable_host *host)

@@ -1,33 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The clock of a host: an actor, /system/durable, that looks in the store for alarms that are due.
+ * The clock of a host: the actor /system/durable, which finds in the store which alarms are due.
  *
- * It goes through the alarms of all actors by their time, wakes whose they are, and tells them. It does not
- * wait for them: where it is in the list is its place, and what is set before that, or was told in vain,
- * is looked at again (tr__clock_tell; once in a while all of it). That an actor is told twice does no harm.
+ * The clock walks the alarms of all actors in the order of their times, wakes their actors, and tells each of them. It
+ * does not wait for an answer. It remembers its place in the order. An alarm that is set before that place, or whose
+ * actor did not answer, is found by a second walk: tr__clock_tell starts one, and one of all alarms comes from time to
+ * time. Telling an actor twice does no harm.
  *
- * So that a million that fall due together do not wake a million actors together, a kind has a number of places for
- * actors that are being woken (durable/hints.h). When they are taken the list of all continues without that kind, which
- * is behind then and has a list of its own from there. So no kind waits for another, and within a kind nobody waits for
- * long for an actor that is busy or cannot start.
+ * Many alarms may be due at once. To limit how many actors are woken together, each kind has HINTS_WAKING places for
+ * actors that are being woken (durable/hints.h). When a kind has no free place, the common walk continues without it,
+ * and the kind is served by a walk of its own. So no kind waits for another, and inside a kind no alarm waits long for
+ * an actor that is busy or cannot start.
  */
 #ifndef DURABLE_CLOCK_H
 #define DURABLE_CLOCK_H
 
-#include "durable/actor.h"
+#include "durable/host.h"
 
-/** Starts it; the store is open. */
+/** Starts the clock of a host. The store must be open. */
 TR_MUST_CHECK tr_status tr__clock_start(struct durable_host *host);
-/** An alarm is stored that is due at this time, of the wall clock. On a worker. */
+/** Tells the clock that an alarm is stored which is due at this wall-clock time. On a worker. */
 void tr__clock_tell(struct worker *worker, struct durable_host *host, tr_time due_wall_ns);
-/** One that it told of was looked at: the ticket of tr_durable_due; 0: it was none of the clock's. On a worker. */
+/**
+ * Tells the clock that an actor has looked at the alarm with this ticket of tr_durable_due. Does nothing if the ticket
+ * is 0. On a worker.
+ */
 void tr__clock_done(struct worker *worker, struct durable_host *host, uint64_t ticket);
-/** There is a backoff (durable/retry_backoff.h) to look after. On a worker. */
+/** Tells the clock that a backoff (durable/retry_backoff.h) needs a timer. On a worker. */
 void tr__clock_tell_backoff(struct worker *worker, struct durable_host *host);
-
-/** The number of a kind by its name; -1: there is none. */
-int tr__host_kind(const struct durable_host *host, const char *name);
-/** Whether an actor is there, awake or on its way to be. */
-bool tr__host_is_awake(tr_self *self, const struct durable_kind *kind, tr_bytes key);
 
 #endif

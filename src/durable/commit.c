@@ -1,103 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Stretches: what a turn changes between two waits, and how it gets to the disk.
+ * Commits: what a part of a turn has changed, and how it gets to the disk. See durable/commit.h.
  */
+#include "durable/commit.h"
+
 #include <string.h>
 
 #include "actor/turn/park.h"
 #include "base/assert.h"
 #include "durable/clock.h"
+#include "durable/drive.h"
 #include "durable/events.h"
+#include "durable/overlay.h"
 #include "durable/shapes.h"
-#include "wire/msgpack_write.h"
-#include "wire/shape.h"
-
-_Static_assert(SHAPE_FRONT <= STORE_FRONT_MAX, "the store has room for it");
-
-/* ---- What has changed. ---- */
-
-/* What the state was read from. */
-static const struct state_block *block_of(const struct durable_actor *actor)
-{
-    bool has_snapshot = actor->events && actor->events->block.data;
-    return has_snapshot ? &actor->events->block : &actor->block;
-}
-
-size_t tr__durable_state_pack(struct worker *worker, struct durable_actor *actor, tr_status *status)
-{
-    TR_ASSERT_SLOW(cell_is_mine(worker, actor->durable.cell));
-    struct worker_context *context = host_context(actor->kind->host, worker);
-    const tr_type *type = actor->kind->declared->state;
-    const struct tail *tail = &block_of(actor)->tail;
-    tr_wire_error error;
-    for (;;) {
-        size_t size = tr__pack_tail(
-            type, actor->durable.cell->state, tail, context->bytes, context->size, &error);
-        if (!size || size > TR_STATE_MAX) {
-            *status = size ? TR_TOO_LARGE : error.status;
-            return 0;
-        }
-        if (size <= context->size)
-            return size;
-        void *bytes = source_resize(&worker->source, context->bytes, 2 * size);
-        if (!bytes) {
-            *status = TR_NO_MEMORY;
-            return 0;
-        }
-        context->bytes = bytes;
-        context->size = 2 * size;
-    }
-}
-
-tr_status tr__durable_state_copy(const struct durable_actor *actor, struct store_batch *batch,
-                                 tr_bytes packed, tr_bytes *copy)
-{
-    const struct durable_kind *kind = actor->kind;
-    const struct state_block *block = block_of(actor);
-    uint64_t hash = block->has_shape ? block->shape : tr__shape_of(kind, kind->declared->state);
-    size_t front = hash ? SHAPE_FRONT : 0;
-    unsigned char *bytes = tr__store_batch_alloc(batch, front + packed.size);
-    if (!bytes)
-        return TR_NO_MEMORY;
-    if (hash)
-        tr__shape_front_write(bytes, hash);
-    memcpy(bytes + front, packed.data, packed.size);
-    *copy = (tr_bytes){bytes, front + packed.size};
-    return TR_OK;
-}
-
-/* Copies the state that is packed at the context; false: no memory. */
-static bool context_copy(struct worker *worker, const struct durable_actor *actor, size_t size,
-                         unsigned char **bytes, size_t *room)
-{
-    if (size > *room) {
-        void *grown = source_resize(&worker->source, *bytes, size);
-        if (!grown)
-            return false;
-        *bytes = grown;
-        *room = size;
-    }
-    if (size)
-        memcpy(*bytes, host_context(actor->kind->host, worker)->bytes, size);
-    return true;
-}
-
-bool tr__durable_state_is_stored(struct worker *worker, struct durable_actor *actor, size_t size)
-{
-    if (!context_copy(worker, actor, size, &actor->stored, &actor->stored_room))
-        return false;
-    actor->stored_size = size;
-    return true;
-}
+#include "durable/sql.h"
+#include "durable/state.h"
+#include "durable/turn.h"
+#include "sleep/sleep.h"
+#include "store/store.h"
+#include "store/batch.h"
+#include "actor/mail/outbox.h"
 
 /*
- * The commit has ended well, and is to be stored later: it is kept apart from what comes next, which may fail. The
- * state is packed at the context anyhow, to see whether it has changed.
+ * The open commit has ended and is stored later. Keeps its changes apart from those of the next commit, which may fail.
+ * The state is packed in the worker's context already, because the caller has compared it.
  */
-static tr_status finish(struct worker *worker, struct durable_actor *actor, size_t size)
+static tr_status commit_finish(struct worker *worker, struct durable_actor *actor, size_t size)
 {
     struct finished *finished = &actor->finished;
-    if (!context_copy(worker, actor, size, &finished->state, &finished->room))
+    if (!tr__durable_state_keep(worker, actor, size, &finished->state, &finished->capacity))
         return TR_NO_MEMORY;
     finished->size = size;
     finished->alarm_ns = actor->alarm_ns;
@@ -119,7 +50,7 @@ struct store_batch *tr__commit_batch(struct durable_actor *actor)
 
 /* ---- The way to the disk. ---- */
 
-/* On the store's thread. */
+/* Called by the store's thread. */
 static void on_done(void *context, struct store_batch *batch, tr_status status)
 {
     struct commit *commit = context;
@@ -143,8 +74,8 @@ static tr_status state_put(struct durable_actor *actor, tr_bytes packed)
 }
 
 /*
- * What an actor has told itself is not to find it asleep: nobody would hear that it was lost. So it stays until
- * that has arrived.
+ * Keeps the actor awake while a submitted commit has messages to the actor itself. Otherwise the actor might sleep
+ * before they arrive, and no sender would learn that they are lost.
  */
 static void hold_own_mail(struct worker *worker, struct durable_actor *actor, struct commit *commit)
 {
@@ -192,7 +123,7 @@ tr_status tr__commit_submit(struct worker *worker, struct durable_actor *actor)
         tr__stored_end(worker, cell, envelope);
         return status;
     }
-    if (commit->outbox.count) /* somebody waits for it */
+    if (commit->outbox.count) /* a receiver waits for the commit */
         worker->loop.await_ns = tr__store_await_ns(actor->kind->host->store);
     hold_own_mail(worker, actor, commit);
     actor->outbox = (struct outbox){.is_open = actor->outbox.is_open};
@@ -200,7 +131,7 @@ tr_status tr__commit_submit(struct worker *worker, struct durable_actor *actor)
     actor->commit_last++;
     tr__durable_sql_submitted(actor, actor->commit_last);
     actor->alarm_ns = TR_NEVER;
-    actor->has_dirt = false;
+    actor->is_dirty = false;
     actor->save_ns = TR_NEVER;
     actor->is_new = false;
     if (actor->events)
@@ -208,21 +139,21 @@ tr_status tr__commit_submit(struct worker *worker, struct durable_actor *actor)
     return TR_OK;
 }
 
-/* Adds the state to the batch, if it has changed or more is to be said of the actor. */
+/* Adds the state to the batch, if it has changed or if its mark in the store must change. */
 static tr_status state_close(struct worker *worker, struct durable_actor *actor, size_t size,
-                             bool has_changed, bool is_told)
+                             bool has_changed, bool is_forced)
 {
     tr_status status = TR_OK;
     if (actor->events)
         return tr__events_close(worker, actor, true);
-    if (has_changed || is_told || actor->is_creating || actor->is_half)
+    if (has_changed || is_forced || actor->is_creating || actor->is_half)
         status = state_put(actor, (tr_bytes){host_context(actor->kind->host, worker)->bytes, size});
     if (status == TR_OK && has_changed && !tr__durable_state_is_stored(worker, actor, size))
         status = TR_NO_MEMORY;
     return status;
 }
 
-/* What it sent goes behind what waits already. */
+/* Appends the messages of the open commit to those of a submitted one. */
 static tr_status outbox_join(struct worker *worker, struct outbox *to, struct outbox *from)
 {
     if (!from->count)
@@ -243,44 +174,44 @@ static tr_status outbox_join(struct worker *worker, struct outbox *to, struct ou
     return TR_OK;
 }
 
-/* Whether changes are to go to the disk now, or may wait. */
-static bool is_time(struct worker *worker, struct durable_actor *actor)
+/* Returns whether the durability of the kind wants changes stored now. */
+static bool commit_is_due(struct worker *worker, struct durable_actor *actor)
 {
     switch (actor->kind->declared->options.durability) {
     case TR_SAVE_SYNC:
         return true;
     case TR_SAVE_INTERVAL:
-        if (!actor->has_dirt)
+        if (!actor->is_dirty)
             actor->save_ns = worker->loop.now_ns + actor->kind->interval_ns;
-        actor->has_dirt = true;
+        actor->is_dirty = true;
         tr__durable_arm(worker, actor);
         return false;
     case TR_SAVE_ON_DEMAND:
         break;
     }
-    actor->has_dirt = true;
+    actor->is_dirty = true;
     return false;
 }
 
 /*
- * The commit wants the end of the actor: a mark for that is stored with what else it did, before anything of it
- * leaves. The rest is removed when the grace is over (durable/drive.c), or by the next generation, or the next open of
- * the store.
+ * The open commit has called tr_destroy. Stores a mark for that with the other changes, before any message of the
+ * commit leaves. The rest is removed when the grace ends (durable/drive.c), by the next generation, or when the store
+ * is opened next.
  */
-static tr_status doom(struct durable_actor *actor)
+static tr_status commit_doom(struct durable_actor *actor)
 {
     struct store_batch *batch = tr__commit_batch(actor);
     return batch ? tr__store_doom(batch) : TR_NO_MEMORY;
 }
 
-static tr_status commit_submit(struct worker *worker, struct durable_actor *actor)
+static tr_status commit_submit_open(struct worker *worker, struct durable_actor *actor)
 {
     tr_status status = tr__commit_submit(worker, actor);
     if (status != TR_OK || !actor->is_destroy_wanted)
         return status;
     actor->is_destroy_wanted = false;
     actor->is_doomed = true;
-    /* If it is too late for that, since the actor falls asleep, the mark counts all the same. */
+    /* If the actor already falls asleep, the machine refuses this. The mark in the store still counts. */
     (void)!tr__sleep_ask(&actor->machine, SLEEP_REASON_DESTROY, worker->loop.now_ns);
     return TR_OK;
 }
@@ -289,41 +220,41 @@ tr_status tr__commit_end(struct worker *worker, struct durable_actor *actor, boo
 {
     tr_status status = actor->broken;
     if (status != TR_OK)
-        return status; /* what an earlier one did is not stored, and it knows of that */
+        return status; /* an earlier commit is not stored, and the actor is about to restart */
     if (actor->is_destroy_wanted) {
-        status = doom(actor);
+        status = commit_doom(actor);
         must = true;
     }
     if (status != TR_OK)
         return status;
     size_t size = 0;
     bool has_changed = false;
-    if (!actor->events) { /* whose state is in its events */
+    if (!actor->events) { /* with events the state is not stored itself */
         size = tr__durable_state_pack(worker, actor, &status);
         if (!size)
             return status;
         const void *bytes = host_context(actor->kind->host, worker)->bytes;
         has_changed = size != actor->stored_size || memcmp(bytes, actor->stored, size) != 0;
     }
-    /* Whether it is stored, even if it has not changed: what is stored of it says that it is new, or half made. */
-    bool is_told = must && (actor->is_new || actor->is_half);
+    /* Store the state even if it has not changed, because the store says that the actor is new or half created. */
+    bool is_forced = must && (actor->is_new || actor->is_half);
     bool has_tables = tr__durable_sql_has_changed(actor);
-    bool is_due = has_changed || has_tables || actor->batch || is_told;
-    bool had_dirt = actor->has_dirt;
-    if (is_due && (must || is_time(worker, actor))) {
-        status = state_close(worker, actor, size, has_changed, is_told);
+    bool is_due = has_changed || has_tables || actor->batch || is_forced;
+    bool was_dirty = actor->is_dirty;
+    if (is_due && (must || commit_is_due(worker, actor))) {
+        status = state_close(worker, actor, size, has_changed, is_forced);
         if (status == TR_OK && has_tables)
             status = tr__durable_sql_put(actor);
-        return status == TR_OK ? commit_submit(worker, actor) : status;
+        return status == TR_OK ? commit_submit_open(worker, actor) : status;
     }
     if (is_due) {
-        status = finish(worker, actor, size);
-    } else { /* What had changed, if anything, is again as it is stored. */
-        actor->has_dirt = false;
+        status = commit_finish(worker, actor, size);
+    } else { /* If anything had changed, it is back to what is stored. */
+        actor->is_dirty = false;
         actor->save_ns = TR_NEVER;
     }
     if (status != TR_OK) {
-        actor->has_dirt = had_dirt; /* what ended before is still there */
+        actor->is_dirty = was_dirty; /* the earlier finished commits are still there */
         return status;
     }
     struct list *last = list_last(&actor->commits);
@@ -337,9 +268,9 @@ tr_status tr__commit_end(struct worker *worker, struct durable_actor *actor, boo
     return TR_OK;
 }
 
-/* What the commit that runs has done is taken back, and all that is not submitted with it, unless `is_kept`. */
-static void take_back(struct worker *worker, struct durable_actor *actor, tr_status reason,
-                      bool is_kept)
+/* Takes back what the open commit has done. Without `is_kept`, takes back the finished commits too. */
+static void commit_take_back(struct worker *worker, struct durable_actor *actor, tr_status reason,
+                             bool is_kept)
 {
     tr__outbox_drop(worker, &actor->outbox, reason);
     actor->is_destroy_wanted = false;
@@ -359,12 +290,12 @@ void tr__commit_fail(struct worker *worker, struct durable_actor *actor, tr_stat
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, actor->durable.cell));
     const struct finished *finished = &actor->finished;
-    /* Of a first start that fails nothing is kept. */
-    if (!actor->has_dirt || actor->broken != TR_OK || actor->is_creating) {
+    /* If a first start fails, nothing of it is kept. */
+    if (!actor->is_dirty || actor->broken != TR_OK || actor->is_creating) {
         tr__commit_drop(worker, actor, reason);
         return;
     }
-    take_back(worker, actor, reason, true);
+    commit_take_back(worker, actor, reason, true);
     tr_status status = TR_OK;
     if (actor->events)
         status = tr__events_close(worker, actor, false);
@@ -381,7 +312,7 @@ void tr__commit_fail(struct worker *worker, struct durable_actor *actor, tr_stat
 void tr__commit_drop(struct worker *worker, struct durable_actor *actor, tr_status reason)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, actor->durable.cell));
-    take_back(worker, actor, reason, false);
+    commit_take_back(worker, actor, reason, false);
     tr__overlays_undo(worker, actor);
 }
 
@@ -402,7 +333,7 @@ void tr__commit_stored(struct worker *worker, struct cell *cell, struct envelope
     struct durable_actor *actor = commit->actor;
     TR_ASSERT(list_first(&actor->commits) == &commit->link);
     list_remove(&commit->link);
-    worker->loop.await_ns = 0; /* if it was another one that is waited for, that is soon over too */
+    worker->loop.await_ns = 0; /* if the worker waits for another commit, that one ends soon too */
     tr_status status = commit->status;
     if (status == TR_OK) {
         tr__overlays_drop(worker, actor, commit->number);
@@ -413,7 +344,7 @@ void tr__commit_stored(struct worker *worker, struct cell *cell, struct envelope
         if (commit->alarm_ns < TR_NEVER)
             tr__clock_tell(worker, actor->kind->host, commit->alarm_ns);
     } else {
-        /* What came behind one that failed is stale: it is that one's failure that says why. */
+        /* A commit after one that failed fails too. Report the status of the first. */
         tr__outbox_drop(worker, &commit->outbox, actor->broken != TR_OK ? actor->broken : status);
         if (cell->life < LIFE_STOPPING)
             tr__durable_break(worker, actor, status);

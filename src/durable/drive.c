@@ -1,31 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What the sleep machine says, done.
+ * The driver of the sleep machine: performs its steps.
  *
- * Most steps can be done anywhere on the actor's worker. From STEP_NAME_HOLDERS on turns are cancelled and
- * the actor ends, which no turn of it can do from its own stack: those wait for a message of the runtime,
- * which passes all barriers (tr__durable_nudge).
+ * Most steps can be performed anywhere on the actor's worker. From STEP_NAME_WAKE_LOCKS on, steps cancel turns and end
+ * the actor. No turn of the actor can do that from its own stack. These steps wait for a message of the runtime that
+ * passes all barriers (tr__durable_nudge).
  */
-#include "durable/alarm.h"
+#include "durable/drive.h"
 
 #include <string.h>
 
-#include "actor/turn/park.h"
 #include "actor/life/pooled.h"
-#include "actor/life/stop.h"
+#include "actor/turn/park.h"
 #include "base/assert.h"
+#include "durable/alarm.h"
 #include "durable/clock.h"
+#include "durable/commit.h"
 #include "durable/events.h"
-#include "durable/retry_backoff.h"
+#include "durable/host.h"
+#include "durable/pressure.h"
 #include "durable/queue.h"
+#include "durable/retry_backoff.h"
+#include "durable/setup.h"
 #include "durable/waker.h"
-#include "actor/system/report.h"
-#include "actor/cell/log.h"
+#include "durable/work.h"
+#include "sleep/authority.h"
+#include "sleep/sleep.h"
+#include "sleep/why.h"
 #include "actor/mail/stash.h"
+#include "actor/cell/log.h"
+#include "actor/system/report.h"
 
 /* ---- The timer. ---- */
 
-/* How soon one whose handler is stuck is looked at again. */
+/* Delay before an actor whose handler is stuck is saved. */
 #define SAVE_AGAIN_NS (10 * TR_MILLISECOND)
 
 void tr__durable_arm(struct worker *worker, struct durable_actor *actor)
@@ -34,7 +42,7 @@ void tr__durable_arm(struct worker *worker, struct durable_actor *actor)
     struct timer_node *wake_timer = &actor->durable.wake_timer;
     tr_time due_ns = actor->due_ns < actor->save_ns ? actor->due_ns : actor->save_ns;
     due_ns = due_ns < actor->look_ns ? due_ns : actor->look_ns;
-    /* One that is armed too early looks when it fires, and is armed anew. */
+    /* If the timer is armed for an earlier time, leave it: it is armed again when it fires. */
     if (timer_is_armed(wake_timer) && wake_timer->deadline_ns <= due_ns)
         return;
     tr__wheel_cancel(&worker->timers.wake_timers, wake_timer);
@@ -47,7 +55,10 @@ void tr__durable_wake_timer(struct worker *worker, struct cell *cell)
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct durable_actor *actor = (struct durable_actor *)(void *)cell_durable(cell);
     tr_time now_ns = worker->loop.now_ns;
-    /* Its thread was replaced: a handler changes the state right now, and its commit is not over. */
+    /*
+     * The thread of the worker was replaced. Its old thread is inside a handler that changes the state, and the commit
+     * is still open.
+     */
     if (cell->extra->waits.stuck && actor->save_ns <= now_ns)
         actor->save_ns = now_ns + SAVE_AGAIN_NS;
     if (actor->save_ns <= now_ns) {
@@ -66,7 +77,7 @@ void tr__durable_wake_timer(struct worker *worker, struct cell *cell)
         actor->due_ns = TR_NEVER;
     if (looks) {
         actor->look_ns = TR_NEVER;
-        tr__work_look(worker, actor); /* the timer asks whether it is idle */
+        tr__work_look(worker, actor); /* the machine asks whether the actor is idle */
         if (is_due)
             tr__sleep_timer(&actor->machine, now_ns);
         tr__durable_drive(worker, actor, false);
@@ -76,8 +87,8 @@ void tr__durable_wake_timer(struct worker *worker, struct cell *cell)
 
 /* ---- The authority. ---- */
 
-void tr__durable_heed(struct worker *worker, struct durable_actor *actor,
-                      const struct authority_answer *answer)
+void tr__durable_take_answer(struct worker *worker, struct durable_actor *actor,
+                             const struct authority_answer *answer)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, actor->durable.cell));
     struct note_receipt receipt;
@@ -102,8 +113,8 @@ static void send_intent(struct worker *worker, struct durable_actor *actor, stru
     tr_time now_ns = worker->loop.now_ns;
     if (tr__note_send(&actor->end, content, now_ns, &note) != TR_OK)
         return;
-    tr__authority_hear(&actor->authority, &note, now_ns, &answer);
-    tr__durable_heed(worker, actor, &answer);
+    tr__authority_receive(&actor->authority, &note, now_ns, &answer);
+    tr__durable_take_answer(worker, actor, &answer);
 }
 
 /* ---- Steps. ---- */
@@ -115,17 +126,17 @@ static void run_hook(struct worker *worker, struct durable_actor *actor, enum sl
         tr__durable_tell(worker, actor->durable.cell, &tr_type_tr_durable_hooked, &hooked);
     if (status == TR_OK)
         return;
-    /* It is skipped: the actor sleeps without it. */
+    /* Skip the hook: the actor sleeps without it. */
     (void)!tr__sleep_hook_begin(&actor->machine, reason);
     (void)!tr__sleep_hook_end(&actor->machine, reason, worker->loop.now_ns);
 }
 
 static void name_wake_locks(struct worker *worker, struct durable_actor *actor)
 {
-    char *text = source_resize(&worker->source, actor->warning, HOLDERS_TEXT_SIZE);
+    char *text = source_resize(&worker->source, actor->warning, WAKE_LOCKS_TEXT_SIZE);
     if (!text)
         return;
-    tr__sleep_why(&actor->machine, worker->loop.now_ns, text, HOLDERS_TEXT_SIZE);
+    tr__sleep_why(&actor->machine, worker->loop.now_ns, text, WAKE_LOCKS_TEXT_SIZE);
     actor->warning = text;
 }
 
@@ -137,7 +148,7 @@ static void log_about(struct worker *worker, struct durable_actor *actor, tr_lev
     tr__log(worker->system, level, path, "%s%s", what, detail);
 }
 
-static void serialize(struct worker *worker, struct durable_actor *actor)
+static void drive_serialize(struct worker *worker, struct durable_actor *actor)
 {
     tr_status status = actor->broken;
     if (status == TR_OK)
@@ -153,14 +164,14 @@ static void serialize(struct worker *worker, struct durable_actor *actor)
     (void)!tr__sleep_serialized(&actor->machine, status);
 }
 
-static void erase(struct worker *worker, struct durable_actor *actor)
+static void drive_erase(struct worker *worker, struct durable_actor *actor)
 {
     struct store_batch *batch;
     tr__commit_drop(worker, actor, TR_DESTROYING);
     batch = tr__commit_batch(actor);
     tr_status status = batch ? tr__store_destroy(batch) : TR_NO_MEMORY;
     if (status == TR_OK) {
-        /* Only the removal is submitted: the state as it is now is of no use. */
+        /* Submit only the removal. The present state is not needed any more. */
         actor->is_new = false;
         status = tr__commit_submit(worker, actor);
     }
@@ -177,7 +188,7 @@ static void erase(struct worker *worker, struct durable_actor *actor)
               tr_status_text(status));
 }
 
-static void wait_writes(struct durable_actor *actor)
+static void drive_wait_writes(struct durable_actor *actor)
 {
     if (list_is_empty(&actor->commits))
         (void)!tr__sleep_written(&actor->machine, actor->erased);
@@ -185,7 +196,7 @@ static void wait_writes(struct durable_actor *actor)
         actor->is_stored_awaited = true;
 }
 
-static void terminated(struct worker *worker, struct durable_actor *actor)
+static void drive_terminated(struct worker *worker, struct durable_actor *actor)
 {
     struct cell *cell = actor->durable.cell;
     struct note note = {.kind = NOTE_ENDED, .outcome = actor->machine.outcome};
@@ -195,9 +206,9 @@ static void terminated(struct worker *worker, struct durable_actor *actor)
     mail_rouse(worker, cell);
 }
 
-/* Steps that can be done anywhere on the actor's worker. */
-static void perform_early(struct worker *worker, struct durable_actor *actor,
-                          const struct sleep_action *action)
+/* Performs a step that is possible anywhere on the actor's worker. */
+static void step_perform_early(struct worker *worker, struct durable_actor *actor,
+                               const struct sleep_action *action)
 {
     struct cell *cell = actor->durable.cell;
     switch (action->step) {
@@ -217,14 +228,14 @@ static void perform_early(struct worker *worker, struct durable_actor *actor,
         break;
     case STEP_ACCEPT_STOP:
         if (actor->machine.state == SLEEP_DESTROY_GRACE) {
-            /* From now on nobody gets in. */
+            /* From now on the actor accepts no message. */
             actor->durable.refusal = TR_DESTROYING;
             tr__host_leave(actor->kind->host, actor, true);
             cell->flags |= CELL_SEALED;
         }
         break;
     case STEP_DRAIN_DISPATCH:
-        mail_look(worker, cell); /* what was taken in is handled, whatever comes */
+        mail_look(worker, cell); /* messages that were accepted are handled, whatever comes next */
         break;
     case STEP_FIRE_ABORT:
         actor->is_aborted = true;
@@ -238,18 +249,19 @@ static void perform_early(struct worker *worker, struct durable_actor *actor,
     case STEP_RUN_ON_DESTROY:
         run_hook(worker, actor, SLEEP_REASON_DESTROY);
         break;
-    default: /* there is nothing to do: alarms look at the state, and connections are still to come */
+    /* nothing to do: alarms check the machine's state, and there are no connections yet */
+    default:
         break;
     }
 }
 
-/* Steps that cannot be done within a turn of the actor. */
-static void perform_late(struct worker *worker, struct durable_actor *actor,
-                         const struct sleep_action *action)
+/* Performs a step that is not possible inside a turn of the actor. */
+static void step_perform_late(struct worker *worker, struct durable_actor *actor,
+                              const struct sleep_action *action)
 {
     struct cell *cell = actor->durable.cell;
     switch (action->step) {
-    case STEP_NAME_HOLDERS:
+    case STEP_NAME_WAKE_LOCKS:
         name_wake_locks(worker, actor);
         break;
     case STEP_FIRE_DEADLINE:
@@ -270,7 +282,7 @@ static void perform_late(struct worker *worker, struct durable_actor *actor,
         actor->due_ns = TR_NEVER;
         break;
     case STEP_SERIALIZE:
-        serialize(worker, actor);
+        drive_serialize(worker, actor);
         break;
     case STEP_CLOSE_EVENTS:
         tr__host_leave(actor->kind->host, actor, actor->is_destroying);
@@ -283,55 +295,56 @@ static void perform_late(struct worker *worker, struct durable_actor *actor,
             tr__turns_cancel(worker, cell);
         break;
     case STEP_ERASE:
-        erase(worker, actor);
+        drive_erase(worker, actor);
         break;
     case STEP_WAIT_WRITES:
-        wait_writes(actor);
+        drive_wait_writes(actor);
         break;
     case STEP_TERMINATED:
-        terminated(worker, actor);
+        drive_terminated(worker, actor);
         break;
     case STEP_KEEP_ALARMS:
-        /* Those that fell due meanwhile wake the next generation. */
+        /* Alarms that became due meanwhile wake the next generation. */
         if (tr__alarms_next(actor) < TR_NEVER)
             tr__clock_tell(worker, actor->kind->host, tr__alarms_next(actor));
         break;
-    default: /* the state was submitted when it was serialized; the run handler is a turn like others */
+    /* nothing to do: the state was submitted with SERIALIZE, and the run handler is an ordinary turn */
+    default:
         break;
     }
 }
 
-static void perform(struct worker *worker, struct durable_actor *actor,
-                    const struct sleep_action *action)
+static void step_perform(struct worker *worker, struct durable_actor *actor,
+                         const struct sleep_action *action)
 {
-    if (action->step < STEP_NAME_HOLDERS)
-        perform_early(worker, actor, action);
+    if (action->step < STEP_NAME_WAKE_LOCKS)
+        step_perform_early(worker, actor, action);
     else
-        perform_late(worker, actor, action);
+        step_perform_late(worker, actor, action);
 }
 
 void tr__durable_nudge(struct worker *worker, struct durable_actor *actor)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, actor->durable.cell));
     static const struct tr_durable_driven driven;
-    if (actor->is_told)
+    if (actor->is_drive_posted)
         return;
-    actor->is_told = true;
+    actor->is_drive_posted = true;
     if (tr__durable_tell(worker, actor->durable.cell, &tr_type_tr_durable_driven, &driven) !=
         TR_OK) {
-        actor->is_told = false;
-        actor->due_ns = worker->loop.now_ns + TR_MILLISECOND; /* without memory: a little later */
+        actor->is_drive_posted = false;
+        actor->due_ns = worker->loop.now_ns + TR_MILLISECOND; /* no memory: retry a little later */
         tr__durable_arm(worker, actor);
     }
 }
 
-/* Whether what comes next cannot be done within a turn. Steps are taken in their order. */
+/* Returns whether the next step or decision is not possible inside a turn. Steps are taken in their order. */
 static bool is_grave_next(const struct sleep_machine *machine)
 {
-    static const uint32_t anywhere = (1u << STEP_NAME_HOLDERS) - 1;
+    static const uint32_t anywhere = (1u << STEP_NAME_WAKE_LOCKS) - 1;
     if (machine->agenda)
         return !(machine->agenda & anywhere);
-    /* A grace that goes on asks for nothing: an actor that is told to stop looks again and again. */
+    /* During a grace the agenda is often empty: an actor that was told to stop looks again and again. */
     if (machine->state == SLEEP_GRACE)
         return machine->is_overdue || tr__sleep_can_finalize(machine, SLEEP_REASON_SLEEP);
     if (machine->state == SLEEP_DESTROY_GRACE)
@@ -339,27 +352,27 @@ static bool is_grave_next(const struct sleep_machine *machine)
     return false;
 }
 
-static void drive(struct worker *worker, struct durable_actor *actor, bool is_apart)
+static void drive_steps(struct worker *worker, struct durable_actor *actor, bool is_apart)
 {
     struct sleep_machine *machine = &actor->machine;
     struct sleep_action action;
     for (;;) {
         if (!machine->agenda)
-            tr__work_look(worker, actor); /* a decision is next */
+            tr__work_look(worker, actor); /* the machine decides next */
         if (!is_apart && is_grave_next(machine)) {
             tr__durable_nudge(worker, actor);
             return;
         }
         if (!tr__sleep_next(machine, worker->loop.now_ns, &action))
             return;
-        perform(worker, actor, &action);
+        step_perform(worker, actor, &action);
     }
 }
 
 void tr__durable_drive(struct worker *worker, struct durable_actor *actor, bool is_apart)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, actor->durable.cell));
-    drive(worker, actor, is_apart);
+    drive_steps(worker, actor, is_apart);
     if (actor->machine.state == SLEEP_STARTED)
         tr__pressure_serve(worker, actor->kind->host);
 }
@@ -386,14 +399,14 @@ void tr__durable_stop(struct worker *worker, struct cell *cell)
     tr_time now_ns = worker->loop.now_ns;
     struct authority_answer answer = {0};
     if (actor->machine.state >= SLEEP_FINALIZE && actor->machine.state != SLEEP_DESTROY_GRACE)
-        return; /* on its way */
+        return; /* it is already ending */
     if (atom32_load(&system->ending.is_stopping, ATOM_RELAXED)) {
         tr_time deadline_ns = (tr_time)atom64_load(&system->ending.deadline_ns, ATOM_RELAXED);
         tr__sleep_shut_down(
             &actor->machine, deadline_ns > now_ns ? deadline_ns - now_ns : 0, now_ns);
     }
     tr__authority_stop(&actor->authority, SLEEP_REASON_SLEEP, 0, now_ns, &answer);
-    tr__durable_heed(worker, actor, &answer);
+    tr__durable_take_answer(worker, actor, &answer);
     tr__durable_drive(worker, actor, false);
 }
 
@@ -402,11 +415,13 @@ void tr__durable_leave(struct worker *worker, struct cell *cell)
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct durable_actor *actor = (struct durable_actor *)(void *)cell_durable(cell);
     bool has_failed = cell->flags & CELL_FAILED || cell->life == LIFE_STOPPED;
-    /* It was killed, or has failed, in the grace of its destroy; or fell asleep when that came. */
+    /*
+     * The actor was killed or has failed in the grace of its destroy, or fell asleep before the destroy was accepted.
+     */
     if (actor->is_doomed && !actor->is_erased && actor->broken == TR_OK)
-        erase(worker, actor);
+        drive_erase(worker, actor);
     (void)!tr__sleep_crash(&actor->machine, TR_STOPPED);
-    /* Before its name is out: who makes the next one is to find it. */
+    /* Begin the backoff before the name is removed, so that the next generation finds it. */
     if (has_failed && !atom32_load(&worker->system->ending.is_stopping, ATOM_RELAXED))
         tr__backoff_begin(worker, actor);
     tr__host_leave(actor->kind->host, actor, false);
@@ -419,7 +434,7 @@ void tr__durable_end(struct worker *worker, struct cell *cell, struct durable *d
     struct durable_host *host = actor->kind->host;
     enum run_wanted wanted = tr__run_wanted(actor);
     TR_ASSERT(list_is_empty(&actor->commits));
-    if (actor->has_dirt && atom32_load(&worker->system->ending.is_stopping, ATOM_RELAXED))
+    if (actor->is_dirty && atom32_load(&worker->system->ending.is_stopping, ATOM_RELAXED))
         tr__shutdown_unstored(worker, cell);
     list_remove(&actor->awake);
     host_context(host, worker)->awake_count--;

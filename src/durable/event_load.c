@@ -1,171 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * How the state of an actor with events comes back: the newest snapshot that can be read, and the events after
- * it. Which they are is decided by durable/journal.h; this reads and applies them.
+ * How the state of an actor with events is recovered: from the newest snapshot that can be read, and the events after
+ * it. durable/journal.h decides which these are; this file reads and applies them.
  */
+#include "durable/event_load.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "durable/event_page.h"
+#include "durable/event_read.h"
 #include "durable/events.h"
-#include "durable/shapes.h"
-#include "wire/msgpack_read.h"
-#include "wire/shape.h"
+#include "durable/journal.h"
+#include "durable/state.h"
+#include "durable/host.h"
+#include "durable/actor.h"
+#include "actor/cell/worker.h"
+#include "store/read.h"
 #include "actor/cell/log.h"
-
-enum { MADE_FRONT = 16 }; /* before what a migration makes; keeps its alignment */
-
-/* ---- One event. ---- */
-
-static const tr_event_row *row_named(const tr_events *events, const char *name)
-{
-    for (size_t i = 0; i < events->row_count; i++) {
-        if (events->rows[i].apply && strcmp(events->rows[i].type->name, name) == 0)
-            return &events->rows[i];
-    }
-    return NULL;
-}
-
-static uint32_t version_of(const tr_event_row *row)
-{
-    return row->version ? row->version : 1;
-}
-
-void tr__event_read_free(tr_self *self, struct event_read *read)
-{
-    tr_message_free(read->block_type, read->block);
-    while (read->made) {
-        void *made = read->made;
-        memcpy(&read->made, made, sizeof read->made);
-        tr_free(self, made);
-    }
-    *read = (struct event_read){.block = NULL};
-}
-
-/* What a migration has made becomes what comes after it expects. */
-static tr_status event_convert(tr_self *self, const struct durable_actor *actor,
-                               const tr_type *made_type, const tr_type *wanted,
-                               struct event_read *read, const void **data)
-{
-    void *converted;
-    size_t size;
-    tr_wire_error error = {.status = TR_OK};
-    if (tr_type_is_equal(made_type, wanted))
-        return TR_OK;
-    tr_status status = tr__shape_convert(
-        self->worker, actor->kind->host, made_type, *data, wanted, &converted, &size, &error);
-    if (status != TR_OK)
-        return status;
-    tr__event_read_free(self, read); /* all that it points to was copied */
-    read->block = converted;
-    read->block_type = wanted;
-    *data = converted;
-    return TR_OK;
-}
-
-static tr_status migrate(tr_self *self, const struct durable_actor *actor, const tr_event_row *row,
-                         uint32_t version, struct event_read *read, const void **data, char *text)
-{
-    const tr_migration *step = tr__migration_from(row->migrations, version);
-    while (step) {
-        char *made = tr_alloc(self, MADE_FRONT + step->to_type->size);
-        memcpy(made, &read->made, sizeof read->made);
-        read->made = made;
-        tr_status status = step->call(self, *data, made + MADE_FRONT);
-        const tr_type *made_type = step->to_type;
-        uint32_t from = step->from;
-        *data = made + MADE_FRONT;
-        version = tr__migration_readable(row->migrations, version + 1, version_of(row));
-        step = tr__migration_from(row->migrations, version);
-        if (status == TR_OK)
-            status = event_convert(
-                self, actor, made_type, step ? step->from_type : row->type, read, data);
-        if (status != TR_OK) {
-            snprintf(text,
-                     EVENT_TEXT_SIZE,
-                     "%s: its migration from version %u failed: %s",
-                     row->type->name,
-                     from,
-                     tr_status_text(status));
-            return status;
-        }
-    }
-    return TR_OK;
-}
-
-/* Reads the document of an event as the type that its migrations, or the code, begin with. */
-static tr_status event_unpack(tr_self *self, const struct durable_actor *actor, const char *name,
-                              tr_bytes bytes, bool is_migrated, struct event_read *read, char *text)
-{
-    uint64_t hash;
-    bool is_longer;
-    struct tail tail;
-    tr_wire_error error = {.status = TR_OK};
-    tr_bytes document = tr__shape_front_read(bytes, &hash);
-    tr_status status =
-        tr__shape_check(actor->kind, read->block_type, hash, tr_path(self), &is_longer, error.text);
-    if (status == TR_OK)
-        status = tr__unpack_tail(read->block_type, document, &read->block, &tail, &error);
-    /* It stays as it is on disk, so that fields which are not known to the code are not lost by that. */
-    if (status == TR_OK && hash && is_migrated && (tail.count || tail.is_nested)) {
-        snprintf(error.text, sizeof error.text, "it has fields that its migration does not know");
-        tr__shape_log(actor->kind, read->block_type, hash, tr_path(self));
-        status = TR_WRONG_SHAPE;
-    }
-    if (status != TR_OK)
-        snprintf(text, EVENT_TEXT_SIZE, "%.64s: %.50s %.130s", name, error.path, error.text);
-    return status;
-}
-
-tr_status tr__event_read(tr_self *self, const struct durable_actor *actor, tr_bytes bytes,
-                         struct event_read *read, const tr_event_row **row, const void **data,
-                         char *text)
-{
-    const char *name = bytes.data;
-    const unsigned char *front = bytes.data;
-    size_t name_size = strnlen(name, bytes.size) + 1;
-    if (name_size + 4 > bytes.size) {
-        snprintf(text, EVENT_TEXT_SIZE, "it is no event at all");
-        return TR_BAD_DATA;
-    }
-    front += name_size;
-    uint32_t version =
-        front[0] | (uint32_t)front[1] << 8 | (uint32_t)front[2] << 16 | (uint32_t)front[3] << 24;
-    const tr_event_row *found = row_named(actor->kind->declared->options.events, name);
-    if (!found) {
-        snprintf(text, EVENT_TEXT_SIZE, "%.128s: the kind has no such event", name);
-        return TR_WRONG_TYPE;
-    }
-    if (version > version_of(found)) {
-        snprintf(text,
-                 EVENT_TEXT_SIZE,
-                 "%.128s: it has version %u, which is newer than that of the code, %u",
-                 name,
-                 version,
-                 version_of(found));
-        return TR_STALE;
-    }
-    version = tr__migration_readable(found->migrations, version, version_of(found));
-    const tr_migration *step = tr__migration_from(found->migrations, version);
-    read->block_type = step ? step->from_type : found->type;
-    tr_bytes rest = {front + 4, bytes.size - name_size - 4};
-    tr_status status = event_unpack(self, actor, name, rest, step != NULL, read, text);
-    if (status != TR_OK)
-        return status;
-    *row = found;
-    *data = read->block;
-    return migrate(self, actor, found, version, read, data, text);
-}
-
-/* ---- All of them. ---- */
 
 struct loading {
     tr_self *self;
     struct durable_actor *actor;
     void *state;
-    uint32_t version; /* of the snapshot that is read */
-    bool is_damaged;  /* it cannot be trusted */
-    bool is_newer;    /* than the code */
+    uint32_t version; /* version of the snapshot that is read */
+    bool is_damaged;  /* its checksum is wrong */
+    bool is_newer;    /* it is newer than the code */
     char text[EVENT_TEXT_SIZE];
 };
 
@@ -254,7 +115,8 @@ static tr_status target_snapshot(void *context, uint64_t sequence, const void *b
                      kind->version);
     }
     if (status == TR_WRONG_SHAPE || status == TR_STORE_CORRUPT)
-        status = TR_BAD_DATA; /* the events are there */
+        /* recovery continues with an older snapshot, or with the events alone */
+        status = TR_BAD_DATA;
     if (status != TR_BAD_DATA)
         return status;
     tr__log(self->worker->system,
@@ -283,7 +145,7 @@ static tr_status target_event(void *context, uint64_t sequence, const void *byte
     return status;
 }
 
-static struct event_log *log_new(struct worker *worker, const struct durable_kind *kind)
+static struct event_log *event_log_new(struct worker *worker, const struct durable_kind *kind)
 {
     const tr_snapshots *snapshots = &kind->declared->options.events->snapshots;
     struct event_log *log = source_resize(&worker->source, NULL, sizeof *log);
@@ -301,8 +163,8 @@ static struct event_log *log_new(struct worker *worker, const struct durable_kin
     return log;
 }
 
-/* The state that was stored before the kind had events is what they begin with. */
-static tr_status load_base(struct loading *loading, const struct store_state *stored)
+/* A state that was stored before the kind had events is the base of its first event. */
+static tr_status events_load_base(struct loading *loading, const struct store_state *stored)
 {
     struct durable_actor *actor = loading->actor;
     struct event_log *log = actor->events;
@@ -331,7 +193,7 @@ static tr_status load_base(struct loading *loading, const struct store_state *st
     return TR_OK;
 }
 
-static tr_status recover(struct loading *loading, struct journal_result *result)
+static tr_status events_recover(struct loading *loading, struct journal_result *result)
 {
     struct worker *worker = loading->self->worker;
     struct event_log *log = loading->actor->events;
@@ -340,7 +202,9 @@ static tr_status recover(struct loading *loading, struct journal_result *result)
     tr_status status = tr__journal_recover(&log->journal, &source, &target, UINT64_MAX, result);
     if (status == TR_OK && result->snapshot)
         status = tr__journal_saved(&log->journal, result->snapshot);
-    /* Those that are of no use are not to be counted among those that are kept. */
+    /*
+     * If a snapshot was refused, do not look for older ones later: they must not be counted among those that are kept.
+     */
     log->has_looked = result->damaged > 0 || loading->is_damaged;
     source_resize(&worker->source, log->base, 0);
     log->base = NULL;
@@ -354,25 +218,26 @@ tr_next tr__events_load(tr_self *self, struct durable_actor *actor, void *state,
     struct loading loading = {.self = self, .actor = actor, .state = state};
     struct journal_result result = {.snapshot = 0};
     if (!actor->events)
-        actor->events = log_new(self->worker, actor->kind);
+        actor->events = event_log_new(self->worker, actor->kind);
     if (!actor->events)
         return tr_fail(self, TR_NO_MEMORY, "no memory for its events");
     if (!stored)
         return TR_SAME;
     uint64_t highest = stored->sequence;
     tr_status status = tr__journal_open(&actor->events->journal, 1, highest);
-    /* One without bytes is the mark of a first start, and no state. */
+    /* A state without bytes is only the mark of a first start. */
     bool has_base = stored->has_state && stored->bytes.size;
     if (has_base)
-        actor->is_half = false; /* of a kind that had no events: it stays as it is */
+        /* the state is of a time when the kind had no events: leave it as it is */
+        actor->is_half = false;
     if (status == TR_OK && has_base)
-        status = load_base(&loading, stored);
+        status = events_load_base(&loading, stored);
     if (status != TR_OK)
         return tr_fail(
             self, status, "the state before its first event cannot be read: %s", loading.text);
     if (!highest)
         return TR_SAME;
-    status = recover(&loading, &result);
+    status = events_recover(&loading, &result);
     if (status == TR_OK)
         return TR_SAME;
     if (loading.is_newer || !result.sequence)

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Events that are on disk, page by page: what is done with them is done when the store is left alone again.
+ * Events that are on disk, page by page. A page is copied, so that the reader of the store is free again when its
+ * events are used.
  */
+#include "durable/event_page.h"
+
 #include <string.h>
 
-#include "durable/events.h"
+#include "store/read.h"
 
 enum {
     PAGE_EVENTS = 256,
-    PAGE_BYTES = 64 * 1024, /* a page ends with the event that reaches this */
+    PAGE_BYTES = 64 * 1024, /* a page ends with the event that reaches this size */
 };
 
-/* What is before the bytes of an event. */
+/* The header of an event in a page. */
 struct record {
     uint64_t sequence;
     uint64_t size;
@@ -28,15 +31,15 @@ static bool on_row(void *context, const struct store_row *row)
     struct event_page *page = filling->page;
     struct record record = {.sequence = row->id, .size = row->bytes.size};
     size_t size = page->size + sizeof record + row->bytes.size;
-    if (size > page->room) {
-        size_t room = size < PAGE_BYTES ? PAGE_BYTES : size;
-        void *bytes = source_resize(&filling->worker->source, page->bytes, room);
+    if (size > page->capacity) {
+        size_t capacity = size < PAGE_BYTES ? PAGE_BYTES : size;
+        void *bytes = source_resize(&filling->worker->source, page->bytes, capacity);
         if (!bytes) {
             page->status = TR_NO_MEMORY;
             return false;
         }
         page->bytes = bytes;
-        page->room = room;
+        page->capacity = capacity;
     }
     memcpy(page->bytes + page->size, &record, sizeof record);
     if (row->bytes.size)
@@ -74,7 +77,8 @@ tr_status tr__event_page_fill(struct worker *worker, const struct durable_actor 
     if (status == TR_NOT_FOUND)
         status = TR_OK;
     find_next(page);
-    return page->size ? TR_OK : status; /* what is wrong behind them is found by who comes so far */
+    /* an error behind the first event is found again when the reader gets there */
+    return page->size ? TR_OK : status;
 }
 
 bool tr__event_page_take(struct event_page *page, uint64_t *sequence, tr_bytes *bytes)

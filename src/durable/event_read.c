@@ -1,116 +1,155 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Reading a journal in a turn: what is on disk, page by page, and behind it what is on its way there.
+ * One event: the row of its kind that it belongs to, and its migrations.
  */
-#include <inttypes.h>
+#include "durable/event_read.h"
 
-#include "actor/system/thread_handoff.h"
-#include "base/assert.h"
-#include "durable/events.h"
-#include "actor/cell/verb.h"
+#include <stdio.h>
+#include <string.h>
 
-/* The lowest event that there is: it is looked for once, and then known from what goes. */
-static tr_status find_first(struct worker *worker, struct durable_actor *actor)
+#include "durable/shapes.h"
+#include "wire/shape.h"
+#include "wire/msgpack_read.h"
+
+enum { MADE_HEADER = 16 }; /* header before the result of a migration, which keeps it aligned */
+
+static const tr_event_row *row_named(const tr_events *events, const char *name)
 {
-    struct event_log *log = actor->events;
-    struct list *item = list_first(&log->items);
-    uint64_t stored =
-        item ? LIST_OWNER(item, struct event_item, link)->sequence - 1 : log->journal.highest;
-    if (log->has_first)
-        return TR_OK;
-    if (stored >= log->journal.first) {
-        tr_status status =
-            tr__event_page_fill(worker, actor, &log->page, log->journal.first, stored);
-        if (status != TR_OK)
-            return status;
-        log->journal.first = log->page.next ? log->page.next : stored + 1;
+    for (size_t i = 0; i < events->row_count; i++) {
+        if (events->rows[i].apply && strcmp(events->rows[i].type->name, name) == 0)
+            return &events->rows[i];
     }
-    log->has_first = true;
+    return NULL;
+}
+
+static uint32_t version_of(const tr_event_row *row)
+{
+    return row->version ? row->version : 1;
+}
+
+void tr__event_read_free(tr_self *self, struct event_read *read)
+{
+    tr_message_free(read->block_type, read->block);
+    while (read->made) {
+        void *made = read->made;
+        memcpy(&read->made, made, sizeof read->made);
+        tr_free(self, made);
+    }
+    *read = (struct event_read){.block = NULL};
+}
+
+/* Converts the result of a migration to the type that the next step expects. */
+static tr_status event_convert(tr_self *self, const struct durable_actor *actor,
+                               const tr_type *made_type, const tr_type *wanted,
+                               struct event_read *read, const void **data)
+{
+    void *converted;
+    size_t size;
+    tr_wire_error error = {.status = TR_OK};
+    if (tr_type_is_equal(made_type, wanted))
+        return TR_OK;
+    tr_status status = tr__shape_convert(
+        self->worker, actor->kind->host, made_type, *data, wanted, &converted, &size, &error);
+    if (status != TR_OK)
+        return status;
+    /* the new block has a copy of everything that the old one points to */
+    tr__event_read_free(self, read);
+    read->block = converted;
+    read->block_type = wanted;
+    *data = converted;
     return TR_OK;
 }
 
-/* An event of the list of those on their way; there it is. */
-static tr_bytes item_bytes(struct event_log *log, uint64_t sequence)
+static tr_status event_migrate(tr_self *self, const struct durable_actor *actor,
+                               const tr_event_row *row, uint32_t version, struct event_read *read,
+                               const void **data, char *text)
 {
-    struct list *link = list_first(&log->items);
-    if (log->at && log->at->sequence <= sequence)
-        link = &log->at->link;
-    while (LIST_OWNER(link, struct event_item, link)->sequence != sequence) {
-        link = link->next;
-        TR_ASSERT(link != &log->items);
-    }
-    log->at = LIST_OWNER(link, struct event_item, link);
-    return (tr_bytes){log->at->bytes, log->at->size};
-}
-
-/* The bytes of an event that is there, borrowed until the next is asked for. */
-static tr_status find(struct worker *worker, struct durable_actor *actor, uint64_t sequence,
-                      tr_bytes *bytes)
-{
-    struct event_log *log = actor->events;
-    struct list *item = list_first(&log->items);
-    uint64_t held =
-        item ? LIST_OWNER(item, struct event_item, link)->sequence : log->journal.highest + 1;
-    if (sequence >= held) {
-        *bytes = item_bytes(log, sequence);
-        return TR_OK;
-    }
-    if (log->page.next != sequence) {
-        tr_status status = tr__event_page_fill(worker, actor, &log->page, sequence, held - 1);
-        if (status != TR_OK)
+    const tr_migration *step = tr__migration_from(row->migrations, version);
+    while (step) {
+        char *made = tr_alloc(self, MADE_HEADER + step->to_type->size);
+        memcpy(made, &read->made, sizeof read->made);
+        read->made = made;
+        tr_status status = step->call(self, *data, made + MADE_HEADER);
+        const tr_type *made_type = step->to_type;
+        uint32_t from = step->from;
+        *data = made + MADE_HEADER;
+        version = tr__migration_readable(row->migrations, version + 1, version_of(row));
+        step = tr__migration_from(row->migrations, version);
+        if (status == TR_OK)
+            status = event_convert(
+                self, actor, made_type, step ? step->from_type : row->type, read, data);
+        if (status != TR_OK) {
+            snprintf(text,
+                     EVENT_TEXT_SIZE,
+                     "%s: its migration from version %u failed: %s",
+                     row->type->name,
+                     from,
+                     tr_status_text(status));
             return status;
+        }
     }
-    uint64_t found = 0;
-    bool is_there = tr__event_page_take(&log->page, &found, bytes);
-    return is_there && found == sequence ? TR_OK : TR_STORE_CORRUPT;
+    return TR_OK;
 }
 
-bool tr_event_next(tr_self *self, tr_event *event)
+/* Unpacks the document of an event as the type that its first migration, or the code, expects. */
+static tr_status event_unpack(tr_self *self, const struct durable_actor *actor, const char *name,
+                              tr_bytes bytes, bool is_migrated, struct event_read *read, char *text)
 {
-    TURN_VERB(self);
-    TR_ASSERT(self); /* there is no turn to end */
-    struct durable_actor *actor = durable_of(self);
-    if (!event)
-        tr_crash(self, TR_INVALID_ARGUMENT, "tr_event_next: nowhere to put the event");
-    if (!actor || !actor->kind->declared->options.events)
-        tr_crash(self, TR_NOT_SUPPORTED, "tr_event_next: this actor has no events");
-    if (!self->frame)
-        tr_crash(self, TR_NOT_IN_A_TURN, "tr_event_next: not in a set-up or a signal");
-    if (self->is_cancelled)
-        tr_crash(self, TR_CANCELLED, "tr_event_next: the turn was cancelled");
-    struct event_log *log = actor->events;
-    const tr_event_row *row;
-    char text[EVENT_TEXT_SIZE] = "";
-    tr_bytes bytes;
-    tr__event_read_free(self, &log->event);
-    if (event->sequence >= log->journal.highest) {
-        tr__event_page_free(self->worker, &log->page); /* it was read to its end */
-        return false;
+    uint64_t hash;
+    bool is_longer;
+    struct tail tail;
+    tr_wire_error error = {.status = TR_OK};
+    tr_bytes document = tr__shape_front_read(bytes, &hash);
+    tr_status status =
+        tr__shape_check(actor->kind, read->block_type, hash, tr_path(self), &is_longer, error.text);
+    if (status == TR_OK)
+        status = tr__unpack_tail(read->block_type, document, &read->block, &tail, &error);
+    /* Without a migration unknown fields are ignored. That loses nothing, because the event stays on disk as it is. */
+    if (status == TR_OK && hash && is_migrated && (tail.count || tail.is_nested)) {
+        snprintf(error.text, sizeof error.text, "it has fields that its migration does not know");
+        tr__shape_log(actor->kind, read->block_type, hash, tr_path(self));
+        status = TR_WRONG_SHAPE;
     }
-    tr_status status = find_first(self->worker, actor);
-    uint64_t sequence = event->sequence + 1;
-    if (sequence < log->journal.first)
-        sequence = log->journal.first;
-    if (status == TR_OK && sequence > log->journal.highest)
-        return false;
-    if (status == TR_OK)
-        status = find(self->worker, actor, sequence, &bytes);
-    if (status == TR_OK)
-        status = tr__event_read(self, actor, bytes, &log->event, &row, &event->data, text);
     if (status != TR_OK)
-        tr_crash(self,
-                 status,
-                 "tr_event_next: event %" PRIu64 ": %s",
-                 sequence,
-                 text[0] ? text : tr_status_text(status));
-    event->sequence = sequence;
-    event->type = row->type;
-    return true;
+        snprintf(text, EVENT_TEXT_SIZE, "%.64s: %.50s %.130s", name, error.path, error.text);
+    return status;
 }
 
-const void *tr_event_data(const tr_event *event, const tr_type *type)
+tr_status tr__event_read(tr_self *self, const struct durable_actor *actor, tr_bytes bytes,
+                         struct event_read *read, const tr_event_row **row, const void **data,
+                         char *text)
 {
-    if (!event || !event->type || !type)
-        return NULL;
-    return event->type == type || tr_type_is_equal(event->type, type) ? event->data : NULL;
+    const char *name = bytes.data;
+    const unsigned char *at = bytes.data;
+    size_t name_size = strnlen(name, bytes.size) + 1;
+    if (name_size + 4 > bytes.size) {
+        snprintf(text, EVENT_TEXT_SIZE, "it is no event at all");
+        return TR_BAD_DATA;
+    }
+    at += name_size;
+    uint32_t version = at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+    const tr_event_row *found = row_named(actor->kind->declared->options.events, name);
+    if (!found) {
+        snprintf(text, EVENT_TEXT_SIZE, "%.128s: the kind has no such event", name);
+        return TR_WRONG_TYPE;
+    }
+    if (version > version_of(found)) {
+        snprintf(text,
+                 EVENT_TEXT_SIZE,
+                 "%.128s: it has version %u, which is newer than that of the code, %u",
+                 name,
+                 version,
+                 version_of(found));
+        return TR_STALE;
+    }
+    version = tr__migration_readable(found->migrations, version, version_of(found));
+    const tr_migration *step = tr__migration_from(found->migrations, version);
+    read->block_type = step ? step->from_type : found->type;
+    tr_bytes rest = {at + 4, bytes.size - name_size - 4};
+    tr_status status = event_unpack(self, actor, name, rest, step != NULL, read, text);
+    if (status != TR_OK)
+        return status;
+    *row = found;
+    *data = read->block;
+    return event_migrate(self, actor, found, version, read, data, text);
 }

@@ -1,38 +1,54 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Events as they happen: from tr_persist to the disk, to the hook, and to a snapshot.
+ * Events of an awake actor: from tr_persist to the disk, then to the hook, and to a snapshot.
  */
 #include "durable/events.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "actor/system/thread_handoff.h"
 #include "base/assert.h"
+#include "durable/changed.h"
+#include "durable/commit.h"
+#include "durable/drive.h"
+#include "durable/event_page.h"
+#include "durable/journal.h"
 #include "durable/shapes.h"
+#include "durable/state.h"
+#include "durable/turn.h"
+#include "sleep/sleep.h"
 #include "wire/shape.h"
 #include "wire/type.h"
 #include "actor/cell/log.h"
 #include "actor/cell/verb.h"
+#include "durable/host.h"
+#include "store/record.h"
+#include "store/batch.h"
+#include "durable/actor.h"
+#include "base/list.h"
+#include "actor/cell/worker.h"
+#include "sleep/wake_locks.h"
+#include "store/read.h"
 
 _Static_assert(TR_SNAPSHOTS_MAX == JOURNAL_SNAPSHOTS_MAX, "what a kind may keep, a journal can");
 
-/* ---- Kinds. ---- */
+/* ---- Checks of a kind. ---- */
 
-static bool has(const tr_event_row *row, bool is_hook)
+static bool event_has(const tr_event_row *row, bool is_hook)
 {
     return is_hook ? row->stored != NULL : row->apply != NULL;
 }
 
 static const tr_event_row *row_of(const tr_events *events, const tr_type *type, bool is_hook)
 {
-    for (size_t i = 0; i < events->row_count; i++) { /* of the same file, mostly */
-        if (events->rows[i].type == type && has(&events->rows[i], is_hook))
+    /* the type is mostly declared in the same file, so compare addresses first */
+    for (size_t i = 0; i < events->row_count; i++) {
+        if (events->rows[i].type == type && event_has(&events->rows[i], is_hook))
             return &events->rows[i];
     }
     for (size_t i = 0; i < events->row_count; i++) {
         const tr_event_row *row = &events->rows[i];
-        if (has(row, is_hook) && tr_type_is_equal(row->type, type))
+        if (event_has(row, is_hook) && tr_type_is_equal(row->type, type))
             return row;
     }
     return NULL;
@@ -76,9 +92,9 @@ const char *tr__events_fault(const tr_durable_kind *kind)
     return NULL;
 }
 
-/* ---- What keeps the actor awake for its hooks, and calls them. ---- */
+/* ---- Hooks: what keeps the actor awake for them, and calls them. ---- */
 
-static void hold(struct worker *worker, struct durable_actor *actor)
+static void events_hold(struct worker *worker, struct durable_actor *actor)
 {
     struct event_log *log = actor->events;
     bool is_needed =
@@ -95,37 +111,37 @@ static void hold(struct worker *worker, struct durable_actor *actor)
     }
 }
 
-/* It ends: no turn of it begins any more. */
+/* Returns whether the generation ends, so that no turn begins any more. */
 static bool is_over(const struct durable_actor *actor)
 {
     return actor->machine.state >= SLEEP_FINALIZE && actor->machine.state != SLEEP_DESTROY_GRACE;
 }
 
-static void tell(struct worker *worker, struct durable_actor *actor)
+static void events_post_turn(struct worker *worker, struct durable_actor *actor)
 {
     static const struct tr_durable_happened happened;
     struct event_log *log = actor->events;
-    if (log->is_told || log->is_hooking || (!log->is_flushing && list_is_empty(&log->ready)))
+    if (log->is_turn_posted || log->is_hooking || (!log->is_flushing && list_is_empty(&log->ready)))
         return;
     if (actor->machine.state == SLEEP_LOADING || is_over(actor) ||
         actor->durable.cell->life >= LIFE_STOPPING)
         return;
-    log->is_told = true;
+    log->is_turn_posted = true;
     if (tr__durable_tell(worker, actor->durable.cell, &tr_type_tr_durable_happened, &happened) ==
         TR_OK)
         return;
-    log->is_told = false;
-    tr__durable_break(worker, actor, TR_NO_MEMORY); /* they come when it has begun anew */
+    log->is_turn_posted = false;
+    tr__durable_break(worker, actor, TR_NO_MEMORY); /* the hooks are called after the restart */
 }
 
 void tr__events_wake(struct worker *worker, struct durable_actor *actor)
 {
     struct event_log *log = actor->events;
-    /* In a grace nobody waits for later: what is stored when it has ended calls no hook. */
+    /* In a grace, submit finished commits now: an event that is stored after the end of the grace calls no hook. */
     if (actor->is_aborted && log->hooks_waiting)
         log->is_flushing = true;
-    hold(worker, actor);
-    tell(worker, actor);
+    events_hold(worker, actor);
+    events_post_turn(worker, actor);
 }
 
 static void item_free(struct worker *worker, struct event_item *item)
@@ -144,29 +160,29 @@ static void ready_drop(struct worker *worker, struct durable_actor *actor)
 void tr__events_erased(struct worker *worker, struct durable_actor *actor)
 {
     ready_drop(worker, actor);
-    hold(worker, actor);
+    events_hold(worker, actor);
 }
 
 /* Calls the hook of an event that is on disk. */
-static tr_next hook(struct tr_self *self, struct tr_self *verb, struct durable_actor *actor,
-                    void *state, struct event_item *item)
+static tr_next events_call_hook(struct tr_self *self, struct tr_self *verb,
+                                struct durable_actor *actor, void *state, struct event_item *item)
 {
     struct worker *worker = self->worker;
     const tr_event_row *row = item->hook;
     const tr_handler handler = {.type = row->type, .call = row->stored, .name = row->name};
     tr_wire_error error;
-    size_t front = strlen(row->type->name) + 1 + 4;
+    size_t header = strlen(row->type->name) + 1 + 4;
     uint64_t hash;
     if (!tr__frame_begin(self, actor, row->name, false)) {
         item_free(worker, item);
         return tr_fail(self, TR_NO_MEMORY, "no memory for a turn");
     }
     self->frame->message_type = row->type;
-    tr_status status =
-        tr_unpack(row->type,
-                  tr__shape_front_read((tr_bytes){item->bytes + front, item->size - front}, &hash),
-                  &self->frame->message,
-                  &error);
+    tr_status status = tr_unpack(
+        row->type,
+        tr__shape_front_read((tr_bytes){item->bytes + header, item->size - header}, &hash),
+        &self->frame->message,
+        &error);
     item_free(worker, item);
     tr_next next;
     if (status == TR_OK)
@@ -188,8 +204,8 @@ tr_next tr__events_turn(tr_self *self, void *state, const void *message)
     (void)message;
     if (!log)
         return TR_SAME;
-    log->is_told = false;
-    /* One that begins anew is told when it has started. */
+    log->is_turn_posted = false;
+    /* If the actor restarts, the hooks are called when it has started. */
     if (actor->broken != TR_OK || actor->machine.state == SLEEP_LOADING || is_over(actor))
         return TR_SAME;
     tr_next next = TR_SAME;
@@ -202,24 +218,25 @@ tr_next tr__events_turn(tr_self *self, void *state, const void *message)
     struct list *first = log->is_hooking ? NULL : list_pop_first(&log->ready);
     if (first) {
         log->is_hooking = true;
-        next = hook(self, verb_turn, actor, state, LIST_OWNER(first, struct event_item, link));
+        next = events_call_hook(
+            self, verb_turn, actor, state, LIST_OWNER(first, struct event_item, link));
         log->is_hooking = false;
     }
     if (next.code != TR_NEXT_FAILED && !self->is_cancelled)
-        tell(worker, actor);
-    hold(worker, actor);
+        events_post_turn(worker, actor);
+    events_hold(worker, actor);
     tr__durable_drive(worker, actor, false);
     return next;
 }
 
-/* ---- What commits tell. ---- */
+/* ---- What commits tell the events. ---- */
 
 void tr__events_submitted(struct worker *worker, struct durable_actor *actor)
 {
     struct event_log *log = actor->events;
     log->hooks_sent += log->hooks_waiting;
     log->hooks_waiting = 0;
-    hold(worker, actor);
+    events_hold(worker, actor);
 }
 
 void tr__events_dropped(struct worker *worker, struct durable_actor *actor, uint64_t kept)
@@ -256,8 +273,8 @@ void tr__events_stored(struct worker *worker, struct durable_actor *actor, uint6
         list_remove(link);
         list_push_last(&log->ready, link);
     }
-    tell(worker, actor);
-    hold(worker, actor);
+    events_post_turn(worker, actor);
+    events_hold(worker, actor);
 }
 
 void tr__events_reset(struct worker *worker, struct durable_actor *actor)
@@ -273,7 +290,7 @@ void tr__events_reset(struct worker *worker, struct durable_actor *actor)
     source_resize(&worker->source, log->base, 0);
     struct event_log fresh = {.policy = log->policy};
     tr__journal_init(&fresh.journal);
-    /* What tr_alloc gave went with the incarnation. */
+    /* The memory of tr_alloc was freed with the incarnation. */
     struct list ready = log->ready;
     bool has_ready = !list_is_empty(&log->ready);
     *log = fresh;
@@ -295,8 +312,10 @@ void tr__events_free(struct worker *worker, struct durable_actor *actor)
 
 /* ---- Snapshots. ---- */
 
-/* Older ones than those that this generation has made or started from, so that they can go. */
-static tr_status look_back(struct worker *worker, struct durable_actor *actor)
+/*
+ * Looks for snapshots that are older than those this generation has made or started from, so that they can be deleted.
+ */
+static tr_status events_find_snapshots(struct worker *worker, struct durable_actor *actor)
 {
     struct event_log *log = actor->events;
     const struct durable_kind *kind = actor->kind;
@@ -308,7 +327,7 @@ static tr_status look_back(struct worker *worker, struct durable_actor *actor)
                                                    actor_key(actor),
                                                    before - 1,
                                                    &found);
-        /* A damaged one counts as none, and so what is older stays: it is what is left. */
+        /* A damaged snapshot is not counted. So older ones are kept, because one of them may be needed. */
         log->has_looked = status != TR_OK;
         if (status != TR_OK)
             return status == TR_NOT_FOUND || status == TR_STORE_CORRUPT ? TR_OK : status;
@@ -319,11 +338,11 @@ static tr_status look_back(struct worker *worker, struct durable_actor *actor)
     return TR_OK;
 }
 
-static tr_status snapshot(struct worker *worker, struct durable_actor *actor)
+static tr_status events_put_snapshot(struct worker *worker, struct durable_actor *actor)
 {
     struct event_log *log = actor->events;
     uint64_t sequence = log->journal.highest;
-    tr_status status = look_back(worker, actor);
+    tr_status status = events_find_snapshots(worker, actor);
     size_t size = status == TR_OK ? tr__durable_state_pack(worker, actor, &status) : 0;
     if (!size)
         return status;
@@ -337,7 +356,7 @@ static tr_status snapshot(struct worker *worker, struct durable_actor *actor)
         status = tr__journal_saved(&log->journal, sequence);
     if (status != TR_OK)
         return status;
-    /* One transaction has both: what goes is never gone before the snapshot is there. */
+    /* The snapshot and the removal are in one transaction, so nothing is removed before the snapshot is stored. */
     struct journal_trim trim = tr__journal_trim(&log->journal, &log->policy);
     if (trim.events)
         status = tr__store_event_trim(batch, trim.events);
@@ -354,8 +373,11 @@ static bool is_new_since_snapshot(const struct journal *journal)
     return journal->highest > (count ? journal->snapshots[count - 1] : 0);
 }
 
-/* Whether the first start is over is in the version of a state, as for kinds without events; there are no bytes of it. */
-static tr_status mark(struct durable_actor *actor)
+/*
+ * Stores the mark of a first start. It is in the version of a state, as for kinds without events, and that state has no
+ * bytes.
+ */
+static tr_status events_put_mark(struct durable_actor *actor)
 {
     struct store_batch *batch = tr__commit_batch(actor);
     if (!batch)
@@ -369,22 +391,22 @@ tr_status tr__events_close(struct worker *worker, struct durable_actor *actor, b
 {
     struct event_log *log = actor->events;
     if (actor->is_creating || actor->is_half) {
-        tr_status status = mark(actor);
+        tr_status status = events_put_mark(actor);
         if (status != TR_OK)
             return status;
     }
     if (!actor->batch) {
-        /* There is nothing, but from now on it is known: a batch that deletes what is not there makes its row. */
+        /* There is nothing to store, but the key must become known: a batch that deletes nothing makes its row. */
         struct store_batch *batch = tr__commit_batch(actor);
         return batch ? tr__store_event_trim(batch, 0) : TR_NO_MEMORY;
     }
     if (!may_snapshot || log->journal.highest < log->again ||
         !tr__journal_wants_snapshot(&log->journal, &log->policy))
         return TR_OK;
-    tr_status status = snapshot(worker, actor);
+    tr_status status = events_put_snapshot(worker, actor);
     if (status == TR_OK)
         return TR_OK;
-    /* It does without: the events are there. */
+    /* The actor continues without the snapshot, because the events are stored. */
     char path[TR_PATH_MAX + 1];
     tr__cell_path(worker->system, actor->durable.cell, path);
     tr__log(worker->system,
@@ -399,9 +421,9 @@ tr_status tr__events_close(struct worker *worker, struct durable_actor *actor, b
 
 /* ---- The verbs. ---- */
 
-static struct durable_actor *need(tr_self *self, const char *verb)
+static struct durable_actor *events_need(tr_self *self, const char *verb)
 {
-    TR_ASSERT(self); /* there is no turn to end */
+    TR_ASSERT(self); /* without a turn there is nothing to end */
     struct durable_actor *actor = durable_of(self);
     if (!actor || !actor->kind->declared->options.events)
         tr_crash(self, TR_NOT_SUPPORTED, "%s: this actor has no events", verb);
@@ -420,18 +442,18 @@ static struct event_item *item_new(struct worker *worker, const struct durable_a
     tr_wire_error error;
     size_t size = tr_pack(row->type, event, context->bytes, context->size, &error);
     size_t name_size = strlen(row->type->name) + 1;
-    size_t front = name_size + 4;
+    size_t header = name_size + 4;
     uint64_t hash = tr__shape_of(actor->kind, row->type);
     size_t shape = hash ? SHAPE_FRONT : 0;
     *status = !size                                         ? error.status
-              : size > TR_EVENT_MAX - front                 ? TR_TOO_LARGE
+              : size > TR_EVENT_MAX - header                ? TR_TOO_LARGE
               : log->held > TR_EVENTS_HELD_BYTES_MAX        ? TR_LIMIT
               : size > TR_EVENTS_HELD_BYTES_MAX - log->held ? TR_LIMIT
                                                             : TR_OK;
     if (*status != TR_OK)
         return NULL;
     struct event_item *item =
-        source_resize(&worker->source, NULL, sizeof *item + front + shape + size);
+        source_resize(&worker->source, NULL, sizeof *item + header + shape + size);
     if (!item) {
         *status = TR_NO_MEMORY;
         return NULL;
@@ -440,24 +462,24 @@ static struct event_item *item_new(struct worker *worker, const struct durable_a
         (struct event_item){.commit = actor->commit_last + 1,
                             .sequence = log->journal.highest + 1,
                             .hook = row_of(actor->kind->declared->options.events, row->type, true),
-                            .size = front + shape + size};
+                            .size = header + shape + size};
     list_init(&item->link);
     memcpy(item->bytes, row->type->name, name_size);
     uint32_t version = row->version ? row->version : 1;
     for (int i = 0; i < 4; i++)
         item->bytes[name_size + (size_t)i] = (unsigned char)(version >> 8 * i);
     if (hash)
-        tr__shape_front_write(item->bytes + front, hash);
-    front += shape;
+        tr__shape_front_write(item->bytes + header, hash);
+    header += shape;
     if (size <= context->size)
-        memcpy(item->bytes + front, context->bytes, size);
+        memcpy(item->bytes + header, context->bytes, size);
     else
-        (void)tr_pack(row->type, event, item->bytes + front, size, &error);
+        (void)tr_pack(row->type, event, item->bytes + header, size, &error);
     return item;
 }
 
-static tr_status persist(tr_self *self, struct durable_actor *actor, const tr_type *type,
-                         const void *event, uint64_t *sequence)
+static tr_status event_persist(tr_self *self, struct durable_actor *actor, const tr_type *type,
+                               const void *event, uint64_t *sequence)
 {
     struct worker *worker = self->worker;
     struct event_log *log = actor->events;
@@ -501,16 +523,16 @@ tr_status tr_self_try_persist(tr_self *self, const tr_type *type, const void *ev
         return TR_NOT_IN_A_TURN;
     if (self->is_cancelled)
         return TR_CANCELLED;
-    return persist(self, actor, type, event, &sequence);
+    return event_persist(self, actor, type, event, &sequence);
 }
 
 uint64_t tr_self_persist(tr_self *self, const tr_type *type, const void *event)
 {
     TURN_VERB(self);
     uint64_t sequence = 0;
-    struct durable_actor *actor = need(self, "tr_persist");
+    struct durable_actor *actor = events_need(self, "tr_persist");
     tr_status status =
-        type && event ? persist(self, actor, type, event, &sequence) : TR_INVALID_ARGUMENT;
+        type && event ? event_persist(self, actor, type, event, &sequence) : TR_INVALID_ARGUMENT;
     if (status != TR_OK)
         tr_crash(self,
                  status,
@@ -523,21 +545,21 @@ uint64_t tr_self_persist(tr_self *self, const tr_type *type, const void *event)
 uint64_t tr_event_last(tr_self *self)
 {
     TURN_VERB(self);
-    return need(self, "tr_event_last")->events->journal.highest;
+    return events_need(self, "tr_event_last")->events->journal.highest;
 }
 
 void tr_snapshot(tr_self *self)
 {
     TURN_VERB(self);
-    struct durable_actor *actor = need(self, "tr_snapshot");
+    struct durable_actor *actor = events_need(self, "tr_snapshot");
     if (!is_new_since_snapshot(&actor->events->journal))
         return;
-    tr_status status = snapshot(self->worker, actor);
+    tr_status status = events_put_snapshot(self->worker, actor);
     if (status != TR_OK)
         tr_crash(self, status, "tr_snapshot: %s", tr_status_text(status));
 }
 
-/* ---- Memory of apply functions: that of the turn, or of the start, that calls them. ---- */
+/* ---- Memory of apply functions: that of the turn or the start that calls them. ---- */
 
 char *tr_memory_keep(tr_memory *memory, const char *string)
 {

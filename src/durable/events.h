@@ -1,51 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The events of a durable actor: what hangs from durable_actor.events of a kind that has some.
+ * The events of a durable actor: durable_actor.events, of a kind that has events.
  *
- * An event is an item from tr_persist until it is on disk: its bytes are lent to the batch of its commit, and
- * who reads the journal finds it there. One with a hook (TR_ON_STORED) then waits in `ready` for its turn.
+ * From tr_persist until it is on disk, an event is an item in `items`. The batch of its commit borrows the item's
+ * bytes, and a reader of the journal finds the event there. An event with a hook (TR_ON_STORED) then waits in `ready`
+ * until its hook was called.
  *
- * What is stored of an event is the name of its type with the NUL, its version, 4 bytes, the lowest first, the front
- * that names its shape (wire/shape.h; events of earlier libraries have none), and the event as MessagePack.
+ * The stored form of an event is the name of its type with the NUL, its version (4 bytes, low byte first), the hash of
+ * its shape (wire/shape.h; events of earlier versions of the library have none), and the event as MessagePack.
  *
- * Rule 1: the journal (durable/journal.h) is that of all that was persisted, on disk or not. It is never put back:
- * who fails begins anew, with what is on disk.
- * Rule 2: items are in the order of their numbers, without holes, and all that is below the first is on disk.
- * Rule 3: no function of the application runs while a reader of the store is in use: it may not come back.
- * Rule 4: hooks that are ready outlive a restart, and nothing else here does.
+ * 1. The journal (durable/journal.h) counts all events that were persisted, on disk or not. It never goes back: an
+ *    actor that fails restarts with what is on disk.
+ * 2. Items are in the order of their sequence numbers, without gaps. All events before the first item are on disk.
+ * 3. No function of the application runs while a reader of the store is in use, because that function may never return.
+ * 4. Hooks in `ready` survive a restart. Nothing else here does.
  */
 #ifndef DURABLE_EVENTS_H
 #define DURABLE_EVENTS_H
 
 #include "durable/actor.h"
+#include "durable/event_page.h"
+#include "durable/event_read.h"
 #include "durable/journal.h"
-#include "store/read.h"
+#include "durable/state.h"
 
-/** An event that is not on disk, or whose hook has not been called. */
+/** An event that is not on disk, or whose hook was not called yet. */
 struct event_item {
     struct list link;
-    uint64_t commit; /* number of the commit that it belongs to */
+    uint64_t commit; /* number of its commit */
     uint64_t sequence;
-    const tr_event_row *hook; /* of TR_ON_STORED; NULL: none */
+    const tr_event_row *hook; /* row of TR_ON_STORED; NULL: no hook */
     size_t size;
-    unsigned char bytes[]; /* as stored */
-};
-
-/** A part of the journal that was read: records of a number, a size, and the bytes. */
-struct event_page {
-    unsigned char *bytes;
-    size_t size;
-    size_t room;
-    uint64_t next; /* the event at `at`; 0: none */
-    size_t at;
-    tr_status status;
-};
-
-/** An event in memory: what it was read into, and what came of its migrations. */
-struct event_read {
-    void *block;
-    const tr_type *block_type;
-    void *made; /* of tr_alloc, each with the address of the one before in front of it */
+    unsigned char bytes[]; /* the event in its stored form */
 };
 
 struct event_log {
@@ -53,78 +39,49 @@ struct event_log {
     struct journal_policy policy;
     struct list items;
     struct list ready;
-    struct event_item *at;      /* of `items`: the last that was given to a reader; NULL: none */
-    size_t held;                /* bytes of `items` */
-    uint32_t hooks_waiting;     /* of `items`: with a hook, not submitted; */
-    uint32_t hooks_sent;        /* and submitted */
-    bool is_told;               /* the message that calls hooks is on its way */
-    bool is_hooking;            /* a hook is being called, or waits */
-    bool is_flushing;           /* what is to be stored later is to be stored now, for its hooks */
-    bool has_first;             /* journal.first is known */
-    bool has_looked;            /* for older snapshots */
-    uint64_t again;             /* a snapshot could not be made: not before this event again */
-    struct wake_lock wake_lock; /* raised as long as hooks are to come */
-    struct event_page page;     /* of who reads */
-    struct event_read event;    /* the last that was read */
-    struct state_block block;   /* of the snapshot */
-    void *base;                 /* while it starts: the state before the first event */
+    struct event_item *at;  /* item that a reader got last; NULL: none */
+    size_t held;            /* sum of the bytes of `items` */
+    uint32_t hooks_waiting; /* items with a hook that are not submitted */
+    uint32_t hooks_sent;    /* items with a hook that are submitted */
+    bool is_turn_posted;    /* a tr_durable_happened message is on its way */
+    bool is_hooking;        /* a hook runs or waits */
+    bool is_flushing; /* finished commits must be submitted now, because hooks wait for them */
+    bool has_first;   /* journal.first is known */
+    bool has_looked;  /* older snapshots were looked for */
+    uint64_t again;   /* after a snapshot failed: try no other before this event */
+    struct wake_lock wake_lock; /* raised while hooks are still to be called */
+    struct event_page page;     /* page of the reader */
+    struct event_read event;    /* the event that was read last */
+    struct state_block block;   /* block of the snapshot that the state was read from */
+    void *base;                 /* during the start: the state before the first event */
 };
 
-/** To a durable actor: a hook is to be called, or something to be stored for one. */
+/** To a durable actor: call the next hook, or submit finished commits for one. */
 TR_MESSAGE(tr_durable_happened);
 
-/** What is wrong with the events of a kind, or NULL. */
+/** Returns what is wrong with the events of a kind, or NULL. */
 const char *tr__events_fault(const tr_durable_kind *kind);
 
-/* ---- durable/event_load.c ---- */
+/* ---- What commits tell the events. ---- */
 
-/** Makes the state of a generation. `stored` NULL: nothing is known of it. */
-tr_next tr__events_load(tr_self *self, struct durable_actor *actor, void *state,
-                        const struct store_state *stored);
-/**
- * Reads the event in `bytes`, as stored, and gives its row and its data, which are in *read. `text`, of
- * EVENT_TEXT_SIZE, says what is wrong. TR_WRONG_TYPE, TR_STALE, TR_BAD_DATA, TR_NO_MEMORY, ...
- */
-enum { EVENT_TEXT_SIZE = 256 };
-TR_MUST_CHECK tr_status tr__event_read(tr_self *self, const struct durable_actor *actor,
-                                       tr_bytes bytes, struct event_read *read,
-                                       const tr_event_row **row, const void **data, char *text);
-/** Frees it. */
-void tr__event_read_free(tr_self *self, struct event_read *read);
-
-/* ---- durable/event_page.c ---- */
-
-/**
- * Reads events from `from` to `to` that are on disk, as many as are a page. Not TR_OK: there is something wrong with
- * the first one already.
- */
-TR_MUST_CHECK tr_status tr__event_page_fill(struct worker *worker,
-                                            const struct durable_actor *actor,
-                                            struct event_page *page, uint64_t from, uint64_t to);
-/** The event at the page's place, which moves on; false: there is none. */
-bool tr__event_page_take(struct event_page *page, uint64_t *sequence, tr_bytes *bytes);
-void tr__event_page_free(struct worker *worker, struct event_page *page);
-
-/* ---- durable/events.c: what commits tell it. ---- */
-
-/** The commit is about to be submitted: a snapshot goes with it if it is time for one. */
+/** The open commit is about to be submitted. Adds a snapshot if `may_snapshot` and the policy wants one. */
 TR_MUST_CHECK tr_status tr__events_close(struct worker *worker, struct durable_actor *actor,
                                          bool may_snapshot);
 void tr__events_submitted(struct worker *worker, struct durable_actor *actor);
-/** What was not submitted never will be, but for events up to number `kept`. */
+/** Forgets all events that are not submitted, except those up to number `kept`. */
 void tr__events_dropped(struct worker *worker, struct durable_actor *actor, uint64_t kept);
-/** The commits up to this one are on disk, or never will be. */
+/** The commits up to this number are on disk, or have failed with `status`. */
 void tr__events_stored(struct worker *worker, struct durable_actor *actor, uint64_t commit,
                        tr_status status);
-/** The actor has started, or begins its grace: hooks that are due come. */
+/** The actor has started or begins its grace: calls the hooks that are ready. */
 void tr__events_wake(struct worker *worker, struct durable_actor *actor);
-/** Calls a hook. */
+/** Handles tr_durable_happened: calls a hook. */
 tr_next tr__events_turn(tr_self *self, void *state, const void *message);
-/** What an earlier first start has persisted is removed: its hooks do not come. */
+/** What an earlier first start has persisted is removed from the store: forgets its hooks. */
 void tr__events_erased(struct worker *worker, struct durable_actor *actor);
-/** The generation is over: all goes but hooks that are ready. */
+/** The generation has ended: forgets everything except the hooks that are ready. */
 void tr__events_reset(struct worker *worker, struct durable_actor *actor);
-/** The actor is. */
+/** Frees the events of an actor that has ended. */
 void tr__events_free(struct worker *worker, struct durable_actor *actor);
 
 #endif

@@ -9,11 +9,11 @@
 enum { BUCKETS_FIRST = 64 };
 
 struct hint {
-    struct list link;  /* of its kind: waking or waiting */
-    struct hint *next; /* in its bucket */
+    struct list link;  /* link in hint_kind.waking or hint_kind.waiting */
+    struct hint *next; /* next hint of its bucket */
     uint64_t ticket;
-    uint64_t ref;  /* who was told */
-    tr_time at_ns; /* when it was told, while it takes a place; else when it may be told again */
+    uint64_t ref;  /* the actor that was told */
+    tr_time at_ns; /* in `waking`: when it was told; in `waiting`: when it may be told again */
     uint32_t kind;
     uint16_t tries;
     bool is_waking;
@@ -68,8 +68,8 @@ static struct hint **place_of(const struct hints *hints, uint64_t ticket)
     return place;
 }
 
-/* Doubles the table. Without memory it stays as it is, and chains grow longer. */
-static void grow(struct hints *hints, struct worker *worker)
+/* Doubles the table. Without memory the table stays as it is and its chains grow longer. */
+static void hints_grow(struct hints *hints, struct worker *worker)
 {
     size_t count = hints->bucket_count * 2;
     struct hint **buckets = source_resize(&worker->source, NULL, count * sizeof *buckets);
@@ -88,8 +88,8 @@ static void grow(struct hints *hints, struct worker *worker)
     hints->bucket_count = count;
 }
 
-/* Takes a hint out of the list of its kind. */
-static void leave(struct hints *hints, struct hint *hint)
+/* Removes a hint from the list of its kind. */
+static void hint_leave(struct hints *hints, struct hint *hint)
 {
     struct hint_kind *kind = &hints->kinds[hint->kind];
     list_remove(&hint->link);
@@ -104,15 +104,15 @@ static void hint_free(struct hints *hints, struct worker *worker, struct hint *h
     struct hint **place = place_of(hints, hint->ticket);
     TR_ASSERT(*place == hint);
     *place = hint->next;
-    leave(hints, hint);
+    hint_leave(hints, hint);
     struct hint_kind *kind = &hints->kinds[hint->kind];
     if (!kind->waking_count && !kind->waiting_count)
         kind->is_named = false;
     source_resize(&worker->source, hint, 0);
 }
 
-/* It takes no place, and is told again after a while. */
-static void wait(struct hints *hints, struct worker *worker, struct hint *hint, tr_time now_ns)
+/* Moves a hint to `waiting`: it takes no place, and its alarm is told again later. */
+static void hint_wait(struct hints *hints, struct worker *worker, struct hint *hint, tr_time now_ns)
 {
     struct hint_kind *kind = &hints->kinds[hint->kind];
     tr_time after_ns = HINTS_BACK_OFF_NS;
@@ -130,8 +130,8 @@ static void wait(struct hints *hints, struct worker *worker, struct hint *hint, 
     hint_free(hints, worker, LIST_OWNER(list_first(&kind->waiting), struct hint, link));
 }
 
-enum hint_verdict tr__hints_judge(const struct hints *hints, uint64_t ticket, size_t kind,
-                                  bool is_again, tr_time now_ns)
+enum hint_verdict tr__hints_decide(const struct hints *hints, uint64_t ticket, size_t kind,
+                                   bool is_again, tr_time now_ns)
 {
     const struct hint *hint = *place_of(hints, ticket);
     if (hint)
@@ -146,7 +146,7 @@ tr_status tr__hints_add(struct hints *hints, struct worker *worker, uint64_t tic
     struct hint *hint = *place_of(hints, ticket);
     *is_late = false;
     if (hint) {
-        leave(hints, hint);
+        hint_leave(hints, hint);
         if (hint->tries < UINT16_MAX)
             hint->tries++;
         *is_late = hint->tries > 1 && !of->is_named;
@@ -157,14 +157,14 @@ tr_status tr__hints_add(struct hints *hints, struct worker *worker, uint64_t tic
         *hint = (struct hint){.ticket = ticket, .kind = (uint32_t)kind};
         list_init(&hint->link);
         if (of->waking_count + of->waiting_count >= hints->bucket_count)
-            grow(hints, worker);
+            hints_grow(hints, worker);
         struct hint **place = place_of(hints, ticket);
         hint->next = *place;
         *place = hint;
     }
     hint->ref = ref;
     if (is_awake) {
-        wait(hints, worker, hint, now_ns);
+        hint_wait(hints, worker, hint, now_ns);
     } else {
         hint->is_waking = true;
         hint->at_ns = now_ns;
@@ -193,8 +193,8 @@ void tr__hints_pass(struct hints *hints, struct worker *worker, tr_time now_ns)
             bool is_late = now_ns - hint->at_ns >= HINTS_PATIENCE_NS;
             if (!is_late && slots_find(worker->slots, hint->ref))
                 continue;
-            leave(hints, hint);
-            wait(hints, worker, hint, now_ns);
+            hint_leave(hints, hint);
+            hint_wait(hints, worker, hint, now_ns);
         }
     }
 }

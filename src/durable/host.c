@@ -1,30 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "durable/actor.h"
+#include "durable/host.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "actor/system/thread_handoff.h"
-#include "actor/verbs/client.h"
 #include "actor/life/pooled.h"
 #include "base/assert.h"
+#include "calendar/zones.h"
+#include "durable/actor.h"
 #include "durable/clock.h"
+#include "durable/kind.h"
+#include "durable/pressure.h"
 #include "durable/retry_backoff.h"
 #include "durable/shapes.h"
 #include "durable/waker.h"
 #include "pool/pool.h"
+#include "store/store.h"
+#include "mem/source.h"
+#include "store/read.h"
+#include "base/list.h"
+#include "actor/cell/names.h"
+#include "actor/cell/worker.h"
+#include "actor/cell/system.h"
 #include "actor/cell/log.h"
 #include "actor/cell/verb.h"
+#include "store/core.h"
+#include "actor/cell/cell.h"
 #include "actor/cell/client.h"
-#include "store/read.h"
 
 static_assert(sizeof "/system/durable//" + TR_NAME_MAX + 3 * TR_KEY_MAX <= TR_PATH_MAX,
               "every key has a path");
 
-/* What is above all actors of a kind: it restarts those that fail. */
+/* The behavior of /system/durable/<kind>, the parent of all actors of a kind. It restarts those that fail. */
 TR_BEHAVIOR(tr_keeper, void, TR_SUPERVISE(TR_ONE_FOR_ONE), TR_OPTIONS(.is_pinned = true));
 
-/* ---- Those that end. ---- */
+/* ---- Generations that end. ---- */
 
 size_t tr__host_part(const struct durable_host *host, const struct durable_kind *kind, tr_bytes key)
 {
@@ -38,7 +48,7 @@ static struct list *part_of(struct durable_host *host, const struct durable_kind
     return &host->leaving[tr__host_part(host, kind, key)];
 }
 
-/* Under the lock. */
+/* Finds a generation of this key that ends and has no successor yet. Under the lock. */
 static struct durable_actor *find_leaving(struct durable_host *host,
                                           const struct durable_kind *kind, tr_bytes key)
 {
@@ -62,7 +72,10 @@ void tr__host_leave(struct durable_host *host, struct durable_actor *actor, bool
     }
     actor->is_leaving = true;
     actor->is_destroying |= is_destroying;
-    /* Under the lock: who makes the next one finds either the name or the actor in the list. */
+    /*
+     * Removing the name under the lock ensures that the maker of the next generation finds either the name or the actor
+     * in the list.
+     */
     if (cell->name && !cell->name->is_out)
         tr__names_take_out(&host->system->names, cell->name);
     lock_give(&host->lock);
@@ -89,8 +102,8 @@ struct arrival {
     tr_bytes key;
 };
 
-/* Whether another generation still ends; this one begins when it has. */
-static bool succeeds(const struct arrival *arrival, struct cell *cell)
+/* Returns whether an earlier generation of the key still ends. If so, it begins `cell` when it has ended. */
+static bool host_is_succeeded(const struct arrival *arrival, struct cell *cell)
 {
     struct durable_host *host = arrival->kind->host;
     if (!atom32_load(&host->leaving_count, ATOM_SEQ_CST))
@@ -103,14 +116,15 @@ static bool succeeds(const struct arrival *arrival, struct cell *cell)
     return actor;
 }
 
-/* The name of a new one is in the directory. Is it to begin later? */
-static bool defer(void *context, struct cell *cell)
+/* Called when the name of a new generation is in the directory. Returns whether the generation must begin later. */
+static bool host_defer(void *context, struct cell *cell)
 {
     const struct arrival *arrival = context;
-    return succeeds(arrival, cell) || tr__backoff_defer(arrival->kind, arrival->key, cell);
+    return host_is_succeeded(arrival, cell) || tr__backoff_defer(arrival->kind, arrival->key, cell);
 }
 
-static bool is_destroying(struct durable_host *host, const struct durable_kind *kind, tr_bytes key)
+static bool host_is_destroying(struct durable_host *host, const struct durable_kind *kind,
+                               tr_bytes key)
 {
     if (!atom32_load(&host->leaving_count, ATOM_SEQ_CST))
         return false;
@@ -136,8 +150,8 @@ static int worker_of(struct tr_system *system, const char *path)
     return pool ? tr__pool_place(system, pool, path) : TR_NO_MEMORY;
 }
 
-static tr_status wake(struct tr_system *system, const struct pooled_spawner *spawner,
-                      const tr_durable_kind *declared, tr_bytes key, uint64_t *ref_bits)
+static tr_status host_wake(struct tr_system *system, const struct pooled_spawner *spawner,
+                           const tr_durable_kind *declared, tr_bytes key, uint64_t *ref_bits)
 {
     char path[TR_PATH_MAX + 1];
     struct durable_host *host = system->durable.host;
@@ -152,25 +166,25 @@ static tr_status wake(struct tr_system *system, const struct pooled_spawner *spa
         *ref_bits = found.ref;
         return TR_OK;
     }
-    /* While the actors of the program stop, what they do may need durable actors that sleep. */
+    /* Allow workers to wake durable actors while the system stops, because actors that stop may need them. */
     if (!spawner->worker && atom32_load(&system->ending.is_stopping, ATOM_SEQ_CST))
         return TR_STOPPING;
     if (tr__store_status(host->store) != TR_OK)
         return TR_STORE_FAILED;
-    if (is_destroying(host, kind, key))
+    if (host_is_destroying(host, kind, key))
         return TR_DESTROYING;
     int worker = worker_of(system, path);
     if (worker < 0)
         return TR_NO_MEMORY;
     struct arrival arrival = {kind, key};
-    const struct tr_durable_seat claim = {.kind = (uint64_t)(uintptr_t)kind, .key = key};
+    const struct tr_durable_identity identity = {.kind = (uint64_t)(uintptr_t)kind, .key = key};
     const struct pooled_place place = {
-        .parent = kind->keeper, .path = path, .defer = defer, .context = &arrival};
+        .parent = kind->keeper, .path = path, .defer = host_defer, .context = &arrival};
     const tr_spawn_args args = {.size = sizeof args,
                                 .behavior = &kind->behavior,
                                 .worker = worker,
-                                .setup_type = &tr_type_tr_durable_seat,
-                                .setup = &claim};
+                                .setup_type = &tr_type_tr_durable_identity,
+                                .setup = &identity};
     return tr__pooled_spawn_at(system, spawner, &place, &args, ref_bits);
 }
 
@@ -184,7 +198,7 @@ tr_status tr_self_try_durable(tr_self *self, const tr_durable_kind *kind, tr_byt
         return TR_CANCELLED;
     const struct pooled_spawner spawner = {
         .worker = self->worker, .reader = &self->worker->reader, .causal = self->causal};
-    return wake(self->worker->system, &spawner, kind, key, ref_bits);
+    return host_wake(self->worker->system, &spawner, kind, key, ref_bits);
 }
 
 int tr__host_kind(const struct durable_host *host, const char *name)
@@ -211,7 +225,7 @@ void tr__host_begin(struct worker *worker, const struct durable_kind *kind, tr_b
 {
     uint64_t bits;
     const struct pooled_spawner spawner = {.worker = worker, .reader = &worker->reader};
-    tr_status status = wake(worker->system, &spawner, kind->declared, key, &bits);
+    tr_status status = host_wake(worker->system, &spawner, kind->declared, key, &bits);
     if (status != TR_OK && status != TR_STOPPING && status != TR_STORE_FAILED)
         tr__log(worker->system,
                 TR_LEVEL_ERROR,
@@ -227,7 +241,7 @@ tr_ref tr_self_durable(tr_self *self, const tr_durable_kind *kind, tr_bytes key)
 {
     TURN_VERB(self);
     uint64_t bits = 0;
-    TR_ASSERT(self); /* there is no turn to end */
+    TR_ASSERT(self); /* without a turn there is nothing to end */
     tr_status status = tr_self_try_durable(self, kind, key, &bits);
     if (status != TR_OK)
         tr_crash(self,
@@ -247,30 +261,30 @@ tr_status tr_client_try_durable(tr_client *client, const tr_durable_kind *kind, 
         return TR_INVALID_ARGUMENT;
     const struct pooled_spawner spawner = {.reader = &client->reader,
                                            .causal = hash_mix(client->causal_next++)};
-    return wake(client->system, &spawner, kind, key, ref_bits);
+    return host_wake(client->system, &spawner, kind, key, ref_bits);
 }
 
-/* ---- The beginning and the end. ---- */
+/* ---- Start and end of the host. ---- */
 
-static void on_failed(void *context, const char *why)
+static void on_store_failed(void *context, const char *why)
 {
     struct durable_host *host = context;
     tr__log(host->system, TR_LEVEL_ERROR, NULL, "the store has failed, and so all stops: %s", why);
     tr_system_shutdown(host->system, host->system->shutdown.timeout_default_ns);
 }
 
-static void on_work(void *context)
+static void on_store_work(void *context)
 {
     struct durable_host *host = context;
     atom32_store(&host->has_work, 1, ATOM_RELAXED);
 }
 
-static bool has_work(struct tr_system *system)
+static bool host_has_work(struct tr_system *system)
 {
     return atom32_load(&system->durable.host->has_work, ATOM_RELAXED);
 }
 
-static bool work(struct tr_system *system)
+static bool host_work(struct tr_system *system)
 {
     atom32_store(&system->durable.host->has_work, 0, ATOM_RELAXED);
     return tr__store_work(system->durable.host->store);
@@ -282,12 +296,12 @@ static tr_time writing_since(const struct tr_system *system)
     return store ? tr__store_writing_since(store) : 0;
 }
 
-static void stop(struct worker *worker)
+static void host_stop(struct worker *worker)
 {
     tr__backoffs_stop(worker, worker->system->durable.host);
 }
 
-static bool has_failed(struct tr_system *system)
+static bool host_has_failed(struct tr_system *system)
 {
     const struct store *store = system->durable.host->store;
     return store && tr__store_status(store) != TR_OK;
@@ -328,8 +342,8 @@ static tr_status store_open(struct durable_host *host, const char *path)
                                           .path = path,
                                           .program = system->name,
                                           .is_threadless = is_played,
-                                          .on_work = on_work,
-                                          .on_failed = on_failed,
+                                          .on_work = on_store_work,
+                                          .on_failed = on_store_failed,
                                           .context = host};
     tr_error error = {.status = TR_OK};
     tr_status status = tr__store_open(&options, &host->store, &error);
@@ -361,7 +375,7 @@ static tr_status keeper_make(struct durable_kind *kind)
     return status;
 }
 
-/* Names are those of the store: two kinds of one name would share their actors. */
+/* Names identify kinds in the store: two kinds with one name would share their actors. */
 static bool has_kind(const struct durable_host *host, const char *name)
 {
     for (size_t i = 0; name && i < host->kind_count; i++) {
@@ -377,7 +391,8 @@ static void context_init(struct worker_context *context)
     tr__pressure_init(context);
 }
 
-static tr_status fill(struct durable_host *host, const tr_durables *durables, const char *store)
+static tr_status host_fill(struct durable_host *host, const tr_durables *durables,
+                           const char *store)
 {
     struct tr_system *system = host->system;
     const struct memory_source *source = &system->source;
@@ -386,7 +401,7 @@ static tr_status fill(struct durable_host *host, const tr_durables *durables, co
         count++;
     host->kinds = source_resize(source, NULL, (count ? count : 1) * sizeof host->kinds[0]);
     host->contexts = source_resize(source, NULL, system->worker_count * sizeof host->contexts[0]);
-    if (host->contexts) /* host_free looks at them, whatever else there is no memory for */
+    if (host->contexts) /* host_free reads the contexts, even if another allocation has failed */
         memset(host->contexts, 0, system->worker_count * sizeof host->contexts[0]);
     if (!host->kinds || !host->contexts)
         return TR_NO_MEMORY;
@@ -439,11 +454,11 @@ tr_status tr_durable_start(tr_system *system, const tr_durables *durables, const
     system->durable.host = host;
     system->durable.free = host_free;
     system->durable.writing_since = writing_since;
-    system->durable.stop = stop;
+    system->durable.stop = host_stop;
     if (host->has_limits)
         system->durable.admits = tr__pressure_admit;
-    system->durable.work = work;
-    system->durable.has_work = has_work;
-    system->durable.has_failed = has_failed;
-    return fill(host, durables, store);
+    system->durable.work = host_work;
+    system->durable.has_work = host_has_work;
+    system->durable.has_failed = host_has_failed;
+    return host_fill(host, durables, store);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The host of a system's durable actors: its store, its kinds, and who is on the way out.
+ * The host of a system's durable actors: its store, its kinds, and the generations that end.
  *
- * Who is awake is in the directory of the system, at /system/durable/<kind>/<key>. A generation that ends
- * takes its name out of it at once, and is in the list `leaving` until it is gone: who asks for the key
- * meanwhile makes the next generation, which begins when this one has ended.
+ * Awake actors are in the directory of the system, at /system/durable/<kind>/<key>. A generation that ends removes its
+ * name at once and is in the list `leaving` until it is gone. A caller that asks for the key meanwhile makes the next
+ * generation, which begins when this one has ended.
  */
 #ifndef DURABLE_HOST_H
 #define DURABLE_HOST_H
@@ -15,39 +15,40 @@
 #include "actor/cell/system.h"
 #include "calendar/zones.h"
 #include "fiber/aside.h"
-#include "store/store.h"
 
 enum { LEAVING_PARTS = 256 };
 
-/** What a worker needs to read and to pack. */
+/** What the durable actors of one worker share. */
 struct worker_context {
     struct store_reader *reader;
-    void *bytes; /* where states are packed */
+    void *bytes; /* buffer that states are packed into */
     size_t size;
-    struct durable_frame *spare; /* for the next turn */
-    struct list awake; /* of struct durable_actor: who has been idle for longest is first */
+    struct durable_frame *spare; /* record for the next turn; NULL: allocate one */
+    /* list of struct durable_actor, the one that has been idle for longest first */
+    struct list awake;
     uint32_t awake_count;
-    size_t awake_bytes; /* when the system has a limit of them */
-    /* Of those, who was asked to sleep to make room. */
-    uint32_t asked_count;
-    size_t asked_bytes;
-    /* Cells that wait to be set up until there is room, by door.ready; see durable/pressure.c. */
+    size_t awake_bytes; /* their memory, if the system has a limit for it */
+    /* How many of them were asked to sleep because of memory pressure, and their memory. */
+    uint32_t evicted_count;
+    size_t evicted_bytes;
+    /* Cells that wait until they may be set up, linked by door.ready; see durable/pressure.c. */
     struct stack_node *line_first;
     struct stack_node *line_last;
-    struct durable line;    /* its wake_timer: when one begins in any case */
-    bool has_moved;         /* one has begun since the wake_timer was armed */
-    bool is_serving;        /* the line is looked at right now */
-    uint32_t granted_count; /* those that may begin and are on their way */
-    struct aside aside;     /* where statements of SQL run */
+    struct durable line;    /* has the timer after which the first cell begins in any case */
+    bool has_moved;         /* a cell has begun since that timer was armed */
+    bool is_serving;        /* tr__pressure_serve runs */
+    uint32_t granted_count; /* cells that may begin and are on their way to their set-up */
+    struct aside aside;     /* where SQL statements run */
 };
 
 struct durable_kind {
-    tr_behavior behavior; /* first: what the system sees; its rows lead to durable/turn.c */
+    /* must be first: what the system sees; its handlers call durable/turn.c */
+    tr_behavior behavior;
     const tr_durable_kind *declared;
     struct durable_host *host;
-    struct cell *keeper; /* /system/durable/<kind> */
-    tr_handler *rows;
-    /* Rows of the application, NULL: none. */
+    struct cell *keeper; /* cell of /system/durable/<kind>, the parent of its actors */
+    tr_handler *handlers;
+    /* Handlers of the application; NULL: none. */
     const tr_handler *created;
     const tr_handler *awake;
     const tr_handler *sleeping;
@@ -57,7 +58,7 @@ struct durable_kind {
     uint32_t version;
     struct kind_shape *shapes; /* see durable/shapes.h */
     size_t shape_count;
-    atom32 are_shapes_stored; /* they are on disk; any worker */
+    atom32 are_shapes_stored; /* the shapes are on disk; written and read by any worker */
     tr_time interval_ns;
     tr_time retry_ns;
     tr_time retry_max_ns;
@@ -66,56 +67,61 @@ struct durable_kind {
 struct durable_host {
     struct tr_system *system;
     struct store *store;
-    struct worker_context *contexts; /* by worker */
+    struct worker_context *contexts; /* one for each worker */
     struct durable_kind *kinds;
     size_t kind_count;
-    struct shape *shapes;               /* all; see durable/shapes.h */
-    struct lock lock;                   /* of what follows */
-    struct list leaving[LEAVING_PARTS]; /* of struct durable_actor, by their keys */
-    atom32 leaving_count;               /* read without the lock */
+    struct shape *shapes; /* all shapes; see durable/shapes.h */
+    struct lock lock;     /* protects what follows up to is_backoff_over */
+    /* lists of struct durable_actor, by the hash of their keys */
+    struct list leaving[LEAVING_PARTS];
+    atom32 leaving_count; /* read without the lock */
     struct list
-        backoffs[LEAVING_PARTS]; /* of struct backoff, by their keys; see durable/retry_backoff.h */
-    atom32 backoff_count;        /* read without the lock */
-    bool is_backoff_over;        /* the system stops: there are no more */
-    bool has_limits;             /* awake_max or awake_bytes_max */
-    atom32 line_count;           /* cells in the lines of all contexts; read by others */
-    atom32 has_work;             /* of a kit: a batch was submitted */
+        /* lists of struct backoff, by the hash of their keys; see durable/retry_backoff.h */
+        backoffs[LEAVING_PARTS];
+    atom32 backoff_count; /* read without the lock */
+    bool is_backoff_over; /* the system stops: no backoff begins any more */
+    bool has_limits;      /* awake_max or awake_bytes_max is set */
+    atom32 line_count;    /* cells that wait in all contexts; read by any thread */
+    atom32 has_work;      /* in a kit: a batch was submitted */
     struct zones zones;
-    uint64_t clock;          /* ref of the actor that fires alarms */
-    tr_time offset_first_ns; /* of the wall clock from the other one, when it began */
+    uint64_t clock;          /* ref of the clock */
+    tr_time offset_first_ns; /* wall clock minus monotonic clock when the host started */
 };
 
-/** What an actor is set up with. */
-TR_MESSAGE(tr_durable_seat, (u64, kind), (bytes, key));
-/** Messages of the runtime to a durable actor. */
+/** The set-up message of a durable actor. */
+TR_MESSAGE(tr_durable_identity, (u64, kind), (bytes, key));
+/** Messages of the runtime to a durable actor; their handlers are in durable/kind.c. */
 TR_MESSAGE(tr_durable_begins);
 TR_MESSAGE(tr_durable_hooked, (u32, reason));
 TR_MESSAGE(tr_durable_driven);
-/** To a durable actor: its run handler is to begin. */
+/** To a durable actor: begin the run handler. */
 TR_MESSAGE(tr_durable_runs);
-/** To a durable actor: this alarm may be due. The ticket is for tr__clock_done. */
+/** To a durable actor: this alarm may be due. `ticket` is for tr__clock_done. */
 TR_MESSAGE(tr_durable_due, (str, name), (u64, ticket));
 
 struct durable_actor;
 
-/** Makes the table that the system sees of a kind. TR_INVALID_ARGUMENT, TR_NO_MEMORY. */
-TR_MUST_CHECK tr_status tr__durable_kind_init(struct durable_kind *kind, struct durable_host *host,
-                                              const tr_durable_kind *declared);
-void tr__durable_kind_deinit(struct durable_kind *kind);
-
-/** The name of an actor in the directory; gives its length, 0: the key is too long, or none. */
-size_t tr__durable_path(const struct durable_kind *kind, tr_bytes key, char path[TR_PATH_MAX + 1]);
-
-/** Where a key is in the lists by key. */
+/** Returns the index of a key in `leaving` and `backoffs`. */
 size_t tr__host_part(const struct durable_host *host, const struct durable_kind *kind,
                      tr_bytes key);
-/** From now on who asks for its key gets the next generation. Nothing if it is so already. */
+/**
+ * Removes the name of an actor from the directory, so that its key gets the next generation from now on. Does nothing
+ * if this was done before.
+ */
 void tr__host_leave(struct durable_host *host, struct durable_actor *actor, bool is_destroying);
-/** It is gone: gives the cell of the next generation, which is to begin, or NULL. */
+/**
+ * The generation is gone: removes it from `leaving`. Returns the cell of the next generation, which the caller must
+ * begin, or NULL.
+ */
 struct cell *tr__host_left(struct durable_host *host, struct durable_actor *actor);
 
-/** Begins the next generation of a key that has ended, for what is in its queues. On a worker. */
+/** Wakes a key whose generation has ended, for the items in its queues. On a worker. */
 void tr__host_begin(struct worker *worker, const struct durable_kind *kind, tr_bytes key);
+
+/** Returns the number of the kind with this name, or -1. */
+int tr__host_kind(const struct durable_host *host, const char *name);
+/** Returns whether an actor is awake or about to be. */
+bool tr__host_is_awake(tr_self *self, const struct durable_kind *kind, tr_bytes key);
 
 static inline struct worker_context *host_context(const struct durable_host *host,
                                                   const struct worker *worker)

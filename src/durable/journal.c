@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "durable/journal.h"
 
-#include "base/assert.h"
-
 #include <string.h>
+
+#include "base/assert.h"
 
 void tr__journal_init(struct journal *journal)
 {
@@ -20,11 +20,11 @@ tr_status tr__journal_open(struct journal *journal, uint64_t first, uint64_t hig
 
 /* ---- Reading. ---- */
 
-/* A reading under way: counts, so that nothing is missing, doubled or too much. */
+/* State of a reading. It counts events, so that a missing, doubled or surplus event is found. */
 struct reading {
     journal_sink sink;
     void *context;
-    uint64_t next; /* the event that has to come */
+    uint64_t next; /* sequence number that must come next */
     uint64_t last;
     bool is_bad;
 };
@@ -42,7 +42,7 @@ static tr_status on_event(void *context, uint64_t sequence, const void *bytes, s
     return status;
 }
 
-/* Reads from..to, which are all there. */
+/* Reads the events from..to, which must all exist. */
 static tr_status read_events(const struct journal_source *source, struct reading *reading)
 {
     if (reading->next > reading->last)
@@ -58,7 +58,7 @@ static tr_status read_events(const struct journal_source *source, struct reading
 struct arrival {
     const struct journal_target *target;
     uint64_t most;
-    uint64_t sequence; /* 0 until one has come */
+    uint64_t sequence; /* 0: none has come yet */
     bool is_damaged;
 };
 
@@ -76,7 +76,7 @@ static tr_status on_snapshot(void *context, uint64_t sequence, const void *bytes
     return status;
 }
 
-/* Begins with the newest good snapshot up to `to`, or with nothing. */
+/* Begins with the newest good snapshot up to `to`, or with the initial state. */
 static tr_status begin_with_snapshot(const struct journal_source *source,
                                      const struct journal_target *target, uint64_t to,
                                      struct journal_result *result)
@@ -93,7 +93,8 @@ static tr_status begin_with_snapshot(const struct journal_source *source,
         if (!arrival.is_damaged)
             return status == TR_OK ? TR_BAD_DATA : status;
         result->damaged++;
-        if (arrival.sequence == 0) /* The source gives what was not asked for. */
+        /* The source gave no snapshot, or one that was not asked for. */
+        if (arrival.sequence == 0)
             return TR_BAD_DATA;
         most = arrival.sequence - 1;
     }
@@ -115,7 +116,7 @@ tr_status tr__journal_recover(const struct journal *journal, const struct journa
                               .context = target->context,
                               .next = result->snapshot + 1,
                               .last = to};
-    /* Rule 4: what was deleted is not there to be replayed. */
+    /* Rule 4: events that were deleted cannot be replayed. */
     bool has_hole = reading.next < journal->first && reading.next <= to;
     status = has_hole ? TR_BAD_DATA : read_events(source, &reading);
     result->events = reading.next - result->snapshot - 1;
@@ -179,7 +180,7 @@ tr_status tr__journal_saved(struct journal *journal, uint64_t sequence)
     if (place > 0 && snapshots[place - 1] == sequence)
         return TR_OK;
     if (count == JOURNAL_SNAPSHOTS_MAX) {
-        if (place == 0) /* Older than all that are counted. */
+        if (place == 0) /* Older than all snapshots that are counted. */
             return TR_OK;
         memmove(snapshots, snapshots + 1, (place - 1) * sizeof *snapshots);
         snapshots[place - 1] = sequence;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The arithmetic of event sourcing: which events and snapshots there are, how a state comes back from
- * them, when to make a snapshot, and what may be thrown away. Pure: the store is a table of functions.
+ * The arithmetic of event sourcing: which events and snapshots exist, how a state is recovered from them, when a
+ * snapshot is made, and what may be deleted. This module is pure: the store is a table of functions.
  *
- * Events have sequence numbers from 1, without holes. A snapshot with sequence n is the state after event
- * n; it stands for all events up to n.
+ * Events have sequence numbers from 1, without gaps. A snapshot with sequence n is the state after event n. It replaces
+ * all events up to n.
  *
  *     events      [1 ... 40] 41 42 ... 97      first 41, highest 97
  *     snapshots   40  80                       events up to 40 may be gone
  *
- * Rule 1: `highest` never falls, whatever is deleted: a number is not given out twice.
- * Rule 2: events are deleted up to the oldest snapshot that is kept, and never beyond. So each kept snapshot
- * can be recovered from, and if the newest is damaged the one before does.
- * Rule 3: a snapshot is durable before anything that it stands for is deleted.
- * Rule 4: recovery is whole or an error: a hole between snapshot and events is never skipped.
+ * Rule 1: `highest` never decreases, whatever is deleted. So no number is used twice.
+ * Rule 2: events are deleted up to the oldest snapshot that is kept, and never beyond. So the state can be recovered
+ * from each snapshot that is kept, also if the newest is damaged.
+ * Rule 3: a snapshot is on disk before an event that it replaces is deleted.
+ * Rule 4: recovery is complete or an error. A gap between a snapshot and the events is never skipped.
  */
 #ifndef DURABLE_JOURNAL_H
 #define DURABLE_JOURNAL_H
@@ -23,69 +23,73 @@
 #include <stdint.h>
 #include <troupe/status.h>
 
-enum { JOURNAL_SNAPSHOTS_MAX = 8 }; /* that a policy can keep */
+enum { JOURNAL_SNAPSHOTS_MAX = 8 }; /* snapshots that a policy can keep */
 
 #define JOURNAL_SEQUENCE_MAX (UINT64_C(1) << 62)
 
 struct journal_policy {
-    uint64_t snapshot_every; /* events; 0: no snapshots by themselves */
-    uint32_t keep;           /* snapshots; 0: all that there are, and all events */
-    bool keeps_events;       /* all of them, whatever becomes of snapshots */
+    uint64_t snapshot_every; /* make a snapshot after this many events; 0: never */
+    uint32_t keep;           /* snapshots that are kept; 0: all snapshots and all events */
+    bool keeps_events;       /* events are kept even if a snapshot replaces them */
 };
 
 struct journal {
-    uint64_t highest; /* of all events that were ever written; 0 for none; rule 1 */
-    uint64_t first;   /* the lowest that is still there; highest + 1 for none */
-    uint64_t snapshots[JOURNAL_SNAPSHOTS_MAX]; /* the newest, ascending */
+    uint64_t highest; /* highest sequence number ever written; 0: none; see rule 1 */
+    uint64_t first;   /* lowest event that still exists; highest + 1: none */
+    uint64_t snapshots[JOURNAL_SNAPSHOTS_MAX]; /* the newest ones, ascending */
     uint32_t snapshot_count;
 };
 
-/** Of nothing. */
+/** Makes an empty journal. */
 void tr__journal_init(struct journal *journal);
 
-/** What the store has kept of the two numbers. TR_BAD_DATA: first is 0, or beyond highest + 1. */
+/** Sets the two numbers that the store has kept. TR_BAD_DATA: `first` is 0 or greater than highest + 1. */
 TR_MUST_CHECK tr_status tr__journal_open(struct journal *journal, uint64_t first, uint64_t highest);
 
 /* ---- Reading. ---- */
 
-/** Takes an event or a snapshot, borrowed for the call. Anything but TR_OK ends the reading with it. */
+/**
+ * Takes an event or a snapshot; the bytes are borrowed for the call. Another status than TR_OK ends the reading with
+ * this status.
+ */
 typedef tr_status (*journal_sink)(void *context, uint64_t sequence, const void *bytes, size_t size);
 
 /** The store of one actor. */
 struct journal_source {
     void *context;
-    /** Gives the newest snapshot with sequence <= `most` to the sink; TR_NOT_FOUND: there is none. */
+    /** Gives the sink the newest snapshot with a sequence of at most `most`. TR_NOT_FOUND: there is none. */
     tr_status (*snapshot)(void *context, uint64_t most, journal_sink on_snapshot, void *sink);
-    /** Gives the events from `from` to `to` that are there to the sink, ascending. */
+    /** Gives the sink the events from `from` to `to` that exist, ascending. */
     tr_status (*events)(void *context, uint64_t from, uint64_t to, journal_sink on_event,
                         void *sink);
 };
 
-/** Where a state is put together. */
+/** The state that recovery builds. */
 struct journal_target {
     void *context;
-    /** Back to nothing: before a snapshot, and before the first event. */
+    /** Resets the state to its initial value: before a snapshot, and before the first event. */
     void (*reset)(void *context);
-    /** TR_BAD_DATA: it is damaged or of nobody's; an older one is tried. */
+    /** Sets the state to a snapshot. TR_BAD_DATA: the snapshot is damaged or unknown, so an older one is tried. */
     journal_sink on_snapshot;
     journal_sink on_event;
 };
 
 /** What recovery did, and where it ended. */
 struct journal_result {
-    uint64_t snapshot; /* from which it began; 0 for none */
-    uint64_t sequence; /* of the state; when it failed, of the event that failed or was missing */
-    uint64_t events;   /* that were replayed */
-    uint32_t damaged;  /* snapshots that were refused */
+    uint64_t snapshot; /* the snapshot that it began with; 0: none */
+    /* of the recovered state; on failure, of the event that failed or is missing */
+    uint64_t sequence;
+    uint64_t events;  /* number of events that were replayed */
+    uint32_t damaged; /* number of snapshots that were refused */
 };
 
 /**
- * Recovers the state after event `to`, at most `highest`: from the newest good snapshot, then event by event;
- * from nothing when there is none. `to` is UINT64_MAX for the newest.
+ * Recovers the state after event `to`, or after `highest` if that is lower. Begins with the newest good snapshot, or
+ * with the initial state if there is none, and then applies event by event. Pass UINT64_MAX for the newest state.
  *
- * TR_BAD_DATA: events are missing, doubled or out of order (rule 4): *result says which, and the target is
- * in an unknown state. What the source or on_event fail with, is passed on. *result is always written. The
- * journal learns which snapshots there are from what was saved, not from here.
+ * TR_BAD_DATA: events are missing, doubled or out of order (rule 4). *result says which, and the target is in an
+ * unknown state. Another status of the source or of on_event is returned as it is. *result is always written. This call
+ * does not tell the journal which snapshots exist; tr__journal_saved does.
  */
 TR_MUST_CHECK tr_status tr__journal_recover(const struct journal *journal,
                                             const struct journal_source *source,
@@ -93,8 +97,8 @@ TR_MUST_CHECK tr_status tr__journal_recover(const struct journal *journal,
                                             struct journal_result *result);
 
 /**
- * Gives the events from `from` to `to`, at most `count` of them: those that are still there. An empty range,
- * a count of 0 and a range that was deleted give none, and TR_OK. TR_BAD_DATA as above.
+ * Gives the sink the events from `from` to `to` that still exist, at most `count` of them. If there are none, returns
+ * TR_OK. TR_BAD_DATA: as tr__journal_recover.
  */
 TR_MUST_CHECK tr_status tr__journal_replay(const struct journal *journal,
                                            const struct journal_source *source, uint64_t from,
@@ -104,33 +108,34 @@ TR_MUST_CHECK tr_status tr__journal_replay(const struct journal *journal,
 /* ---- Writing. ---- */
 
 /**
- * Numbers for `count` events of a writer who knows the journal up to `expected`; gives the first. The journal
- * has them from now on: call it when they are written.
+ * Assigns sequence numbers to `count` events and sets *first. `expected` is the highest number that the writer knows.
+ * The journal counts these events from now on, so call this when they are written.
  *
- * TR_REFUSED: somebody else has written since; TR_INVALID_ARGUMENT: no events; TR_LIMIT.
+ * TR_REFUSED: events were written after `expected`. TR_INVALID_ARGUMENT: `count` is 0. TR_LIMIT.
  */
 TR_MUST_CHECK tr_status tr__journal_append(struct journal *journal, uint64_t expected,
                                            uint64_t count, uint64_t *first);
 
-/** Whether it is time for a snapshot. */
+/** Returns whether the policy wants a snapshot now. */
 bool tr__journal_wants_snapshot(const struct journal *journal, const struct journal_policy *policy);
 
 /**
- * A snapshot is durable; also called for each that is found when a journal is opened, in any order. One
- * of the same sequence replaces. TR_INVALID_ARGUMENT: of sequence 0, or of events that were never written.
+ * Notes a snapshot that is on disk. Call it also for each snapshot that is found when a journal is opened, in any
+ * order. A second call for the same sequence changes nothing. TR_INVALID_ARGUMENT: the sequence is 0, or greater than
+ * `highest`.
  */
 TR_MUST_CHECK tr_status tr__journal_saved(struct journal *journal, uint64_t sequence);
 
-/** What may be deleted, and everything below it; 0 for nothing. */
+/** What may be deleted; 0: nothing. */
 struct journal_trim {
-    uint64_t events;    /* up to this one, including it */
-    uint64_t snapshots; /* likewise */
+    uint64_t events;    /* events up to this one, inclusive */
+    uint64_t snapshots; /* snapshots up to this one, inclusive */
 };
 
 struct journal_trim tr__journal_trim(const struct journal *journal,
                                      const struct journal_policy *policy);
 
-/** That has been deleted: as much as tr__journal_trim gave, or less. */
+/** Notes that events and snapshots were deleted: what tr__journal_trim returned, or less. */
 void tr__journal_trimmed(struct journal *journal, const struct journal_trim *trim);
 
 #endif

@@ -1,31 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Kinds: the behavior of the application becomes one whose rows lead to durable/turn.c.
+ * Kinds: turns the behavior of the application into one whose handlers call durable/turn.c.
  */
+#include "durable/kind.h"
+
 #include <string.h>
 
 #include "actor/cell/dispatch.h"
 #include "durable/alarm.h"
 #include "durable/events.h"
-#include "durable/retry_backoff.h"
 #include "durable/queue.h"
+#include "durable/retry_backoff.h"
+#include "durable/setup.h"
 #include "durable/shapes.h"
+#include "durable/state.h"
+#include "durable/turn.h"
 #include "wire/type.h"
 #include "actor/cell/log.h"
 
 #define INTERVAL_NS TR_SECOND
 
 /*
- * The grace of a sleep serves requests: its hook interleaves with them, as the run handler does. A destroy refuses what
- * is sent, and what was there before waits until its hook has ended.
+ * During the grace of a sleep the actor serves requests, and its hook interleaves with them, as the run handler does.
+ * During the grace of a destroy new messages are refused, and older ones wait until the hook has ended.
  */
 static bool hook_is_barrier(const void *message)
 {
     return ((const struct tr_durable_hooked *)message)->reason == SLEEP_REASON_DESTROY;
 }
 
-/* Rows of the runtime behind those of the application. */
-static const tr_handler own_rows[] = {
+/* Handlers of the runtime, which follow those of the application. */
+static const tr_handler own_handlers[] = {
     {.type = &tr_type_tr_durable_begins,
      .call = tr__durable_begin,
      .name = "tr_awake",
@@ -42,9 +47,9 @@ static const tr_handler own_rows[] = {
     {.type = &tr_type_tr_durable_happened, .call = tr__events_turn, .name = "on_stored"},
     {.type = &tr_type_tr_durable_driven, .call = tr__durable_drive_turn, .name = "sleep"},
 };
-enum { OWN_ROWS = sizeof own_rows / sizeof own_rows[0] };
+enum { OWN_HANDLERS = sizeof own_handlers / sizeof own_handlers[0] };
 
-/* Signals are called outside of messages, where nothing can be stored: they stay as they are. */
+/* Signals are called outside of messages, where nothing can be stored. They are left as they are. */
 static bool is_signal(const tr_type *type)
 {
     static const tr_type *const signals[] = {&tr_type_tr_pre_start,
@@ -58,23 +63,23 @@ static bool is_signal(const tr_type *type)
     return false;
 }
 
-static const tr_handler *find(const tr_behavior *behavior, const tr_type *type)
+static const tr_handler *kind_find_handler(const tr_behavior *behavior, const tr_type *type)
 {
     for (size_t i = 0; i < behavior->handler_count; i++) {
-        const tr_handler *row = &behavior->handlers[i];
-        if (row->type && (row->type == type || tr_type_is_equal(row->type, type)))
-            return row;
+        const tr_handler *handler = &behavior->handlers[i];
+        if (handler->type && (handler->type == type || tr_type_is_equal(handler->type, type)))
+            return handler;
     }
     return NULL;
 }
 
-static bool is_time(tr_time ns)
+static bool is_option_time(tr_time ns)
 {
     return ns >= 0 && ns <= TR_OPTION_NS_MAX;
 }
 
-/* What is wrong with a kind, or NULL. */
-static const char *fault_of(const tr_durable_kind *kind)
+/* Returns what is wrong with a kind, or NULL. */
+static const char *kind_fault(const tr_durable_kind *kind)
 {
     const char *why;
     if (kind->size != sizeof *kind)
@@ -83,21 +88,21 @@ static const char *fault_of(const tr_durable_kind *kind)
         return "a kind without a name";
     if (!tr__behavior_is_valid(kind->behavior, &why) || !tr__type_is_valid(kind->state, &why))
         return why;
-    const char *front = kind->options.events ? "const struct " : "struct ";
+    const char *prefix = kind->options.events ? "const struct " : "struct ";
     const char *state = kind->behavior->state_name;
-    if (kind->options.events && strncmp(state, front, strlen(front)) != 0)
+    if (kind->options.events && strncmp(state, prefix, strlen(prefix)) != 0)
         return "the behavior of a kind with events has a state of const struct ...";
     if (kind->behavior->state_size != kind->state->size ||
-        strncmp(state, front, strlen(front)) != 0 ||
-        strcmp(state + strlen(front), kind->state->name) != 0)
+        strncmp(state, prefix, strlen(prefix)) != 0 ||
+        strcmp(state + strlen(prefix), kind->state->name) != 0)
         return "the state of the kind is not that of its behavior";
     if (kind->behavior->setup.call && kind->behavior->setup.type != &tr_type_tr_none &&
         !tr_type_is_equal(kind->behavior->setup.type, &tr_type_tr_none))
         return "a durable actor has no set-up message";
     const tr_durable_options *options = &kind->options;
-    if (!is_time(options->interval_ns) || !is_time(options->idle_ns) ||
-        !is_time(options->grace_ns) || !is_time(options->retry_ns) ||
-        !is_time(options->retry_max_ns))
+    if (!is_option_time(options->interval_ns) || !is_option_time(options->idle_ns) ||
+        !is_option_time(options->grace_ns) || !is_option_time(options->retry_ns) ||
+        !is_option_time(options->retry_max_ns))
         return "a time that is negative or too long";
     if ((unsigned)options->durability > TR_SAVE_ON_DEMAND)
         return "an unknown durability";
@@ -114,26 +119,26 @@ static const char *fault_of(const tr_durable_kind *kind)
     return options->events ? tr__events_fault(kind) : NULL;
 }
 
-static void rows_fill(struct durable_kind *kind, const tr_behavior *behavior)
+static void handlers_fill(struct durable_kind *kind, const tr_behavior *behavior)
 {
     for (size_t i = 0; i < behavior->handler_count; i++) {
-        tr_handler *row = &kind->rows[i];
-        *row = behavior->handlers[i];
-        if (is_signal(row->type))
+        tr_handler *handler = &kind->handlers[i];
+        *handler = behavior->handlers[i];
+        if (is_signal(handler->type))
             continue;
-        row->call = tr__durable_call;
-        row->is_barrier = !row->interleaves;
-        row->barrier_if = NULL;
+        handler->call = tr__durable_call;
+        handler->is_barrier = !handler->interleaves;
+        handler->barrier_if = NULL;
     }
-    memcpy(&kind->rows[behavior->handler_count], own_rows, sizeof own_rows);
-    kind->rows[behavior->handler_count + OWN_ROWS] = (tr_handler){0};
+    memcpy(&kind->handlers[behavior->handler_count], own_handlers, sizeof own_handlers);
+    kind->handlers[behavior->handler_count + OWN_HANDLERS] = (tr_handler){0};
 }
 
 tr_status tr__durable_kind_init(struct durable_kind *kind, struct durable_host *host,
                                 const tr_durable_kind *declared)
 {
     struct tr_system *system = host->system;
-    const char *why = fault_of(declared);
+    const char *why = kind_fault(declared);
     if (why) {
         tr__log(system,
                 TR_LEVEL_ERROR,
@@ -144,49 +149,49 @@ tr_status tr__durable_kind_init(struct durable_kind *kind, struct durable_host *
         return TR_INVALID_ARGUMENT;
     }
     const tr_behavior *behavior = declared->behavior;
-    size_t count = behavior->handler_count + OWN_ROWS;
+    size_t count = behavior->handler_count + OWN_HANDLERS;
     *kind = (struct durable_kind){.behavior = *behavior, .declared = declared, .host = host};
     kind->version = declared->options.version ? declared->options.version : 1;
-    kind->rows = source_resize(&system->source, NULL, (count + 1) * sizeof kind->rows[0]);
-    tr_status status = kind->rows ? tr__shapes_of_kind(kind) : TR_NO_MEMORY;
+    kind->handlers = source_resize(&system->source, NULL, (count + 1) * sizeof kind->handlers[0]);
+    tr_status status = kind->handlers ? tr__shapes_of_kind(kind) : TR_NO_MEMORY;
     if (status != TR_OK) {
         tr__durable_kind_deinit(kind);
         return status;
     }
-    rows_fill(kind, behavior);
-    kind->behavior.handlers = kind->rows;
+    handlers_fill(kind, behavior);
+    kind->behavior.handlers = kind->handlers;
     kind->behavior.handler_count = count;
-    kind->behavior.setup.type = &tr_type_tr_durable_seat;
+    kind->behavior.setup.type = &tr_type_tr_durable_identity;
     kind->behavior.setup.call = tr__durable_setup;
     kind->behavior.options.is_pinned = true;
     kind->behavior.options.restart = TR_TRANSIENT;
-    kind->created = find(behavior, &tr_type_tr_created);
-    kind->awake = find(behavior, &tr_type_tr_awake);
-    kind->sleeping = find(behavior, &tr_type_tr_sleeping);
-    kind->destroying = find(behavior, &tr_type_tr_destroying);
-    kind->changed = find(behavior, &tr_type_tr_state_changed);
-    kind->run = find(behavior, &tr_type_tr_run);
+    kind->created = kind_find_handler(behavior, &tr_type_tr_created);
+    kind->awake = kind_find_handler(behavior, &tr_type_tr_awake);
+    kind->sleeping = kind_find_handler(behavior, &tr_type_tr_sleeping);
+    kind->destroying = kind_find_handler(behavior, &tr_type_tr_destroying);
+    kind->changed = kind_find_handler(behavior, &tr_type_tr_state_changed);
+    kind->run = kind_find_handler(behavior, &tr_type_tr_run);
     kind->interval_ns = declared->options.interval_ns ? declared->options.interval_ns : INTERVAL_NS;
-    kind->retry_ns = declared->options.retry_ns ? declared->options.retry_ns : LULL_RETRY_NS;
+    kind->retry_ns = declared->options.retry_ns ? declared->options.retry_ns : BACKOFF_RETRY_NS;
     kind->retry_max_ns =
-        declared->options.retry_max_ns ? declared->options.retry_max_ns : LULL_RETRY_MAX_NS;
+        declared->options.retry_max_ns ? declared->options.retry_max_ns : BACKOFF_RETRY_MAX_NS;
     return TR_OK;
 }
 
 void tr__durable_kind_deinit(struct durable_kind *kind)
 {
     tr__shapes_of_kind_free(kind);
-    source_resize(&kind->host->system->source, kind->rows, 0);
+    source_resize(&kind->host->system->source, kind->handlers, 0);
 }
 
 size_t tr__durable_path(const struct durable_kind *kind, tr_bytes key, char path[TR_PATH_MAX + 1])
 {
     static const char digits[] = "0123456789abcdef";
-    static const char front[] = "/system/durable/";
-    size_t length = sizeof front - 1;
+    static const char prefix[] = "/system/durable/";
+    size_t length = sizeof prefix - 1;
     if (!key.data || !key.size || key.size > TR_KEY_MAX)
         return 0;
-    memcpy(path, front, length);
+    memcpy(path, prefix, length);
     size_t name = strlen(kind->declared->name);
     memcpy(path + length, kind->declared->name, name);
     length += name;

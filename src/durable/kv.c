@@ -2,20 +2,25 @@
 /**
  * Keys and values of a durable actor.
  *
- * What a commit has put is in its batch, and also in the overlays of the actor until it is on disk. A read of a key
- * looks there first (durable/overlay.h), and then in the store.
+ * What the open commit has put is in its batch, and also in the overlays of the actor until it is on disk. A read of a
+ * key looks in the overlays first (durable/overlay.h), and then in the store.
  */
 #include <string.h>
 
-#include "actor/system/thread_handoff.h"
 #include "base/assert.h"
+#include "durable/commit.h"
 #include "durable/overlay.h"
-#include "actor/cell/verb.h"
 #include "store/read.h"
+#include "store/batch.h"
+#include "actor/cell/verb.h"
+#include "durable/host.h"
+#include "durable/actor.h"
+#include "actor/cell/worker.h"
+#include "store/record.h"
 
-static struct durable_actor *need(tr_self *self, const char *verb)
+static struct durable_actor *kv_need(tr_self *self, const char *verb)
 {
-    TR_ASSERT(self); /* there is no turn to end */
+    TR_ASSERT(self); /* without a turn there is nothing to end */
     struct durable_actor *actor = durable_of(self);
     if (!actor)
         tr_crash(self, TR_NOT_SUPPORTED, "%s: this actor is not durable", verb);
@@ -28,8 +33,8 @@ static struct durable_actor *need(tr_self *self, const char *verb)
 
 /* ---- Writing. ---- */
 
-static tr_status put(struct worker *worker, struct durable_actor *actor, tr_bytes key,
-                     tr_bytes value, bool is_deleted)
+static tr_status kv_put(struct worker *worker, struct durable_actor *actor, tr_bytes key,
+                        tr_bytes value, bool is_deleted)
 {
     if (!key.size || !key.data || (value.size && !value.data))
         return TR_INVALID_ARGUMENT;
@@ -58,8 +63,8 @@ static tr_status put(struct worker *worker, struct durable_actor *actor, tr_byte
 void tr_kv_put(tr_self *self, tr_bytes key, tr_bytes value)
 {
     TURN_VERB(self);
-    struct durable_actor *actor = need(self, "tr_kv_put");
-    tr_status status = put(self->worker, actor, key, value, false);
+    struct durable_actor *actor = kv_need(self, "tr_kv_put");
+    tr_status status = kv_put(self->worker, actor, key, value, false);
     if (status != TR_OK)
         tr_crash(self, status, "tr_kv_put: %s", tr_status_text(status));
 }
@@ -67,17 +72,17 @@ void tr_kv_put(tr_self *self, tr_bytes key, tr_bytes value)
 void tr_kv_delete(tr_self *self, tr_bytes key)
 {
     TURN_VERB(self);
-    struct durable_actor *actor = need(self, "tr_kv_delete");
-    tr_status status = put(self->worker, actor, key, (tr_bytes){NULL, 0}, true);
+    struct durable_actor *actor = kv_need(self, "tr_kv_delete");
+    tr_status status = kv_put(self->worker, actor, key, (tr_bytes){NULL, 0}, true);
     if (status != TR_OK)
         tr_crash(self, status, "tr_kv_delete: %s", tr_status_text(status));
 }
 
 /* ---- Reading. ---- */
 
-static tr_bytes copy(tr_self *self, const void *data, size_t size)
+static tr_bytes kv_copy(tr_self *self, const void *data, size_t size)
 {
-    char *bytes = tr_scratch(self, size + 1); /* a NUL behind it, for text */
+    char *bytes = tr_scratch(self, size + 1); /* one byte more, for a NUL after text */
     if (size)
         memcpy(bytes, data, size);
     return (tr_bytes){bytes, size};
@@ -86,7 +91,7 @@ static tr_bytes copy(tr_self *self, const void *data, size_t size)
 bool tr_kv_get(tr_self *self, tr_bytes key, tr_bytes *value)
 {
     TURN_VERB(self);
-    struct durable_actor *actor = need(self, "tr_kv_get");
+    struct durable_actor *actor = kv_need(self, "tr_kv_get");
     if (!value || !key.size || !key.data)
         tr_crash(self, TR_INVALID_ARGUMENT, "tr_kv_get: no key, or nowhere to put its value");
     const struct overlay *overlay = tr__overlay_find(actor, key);
@@ -94,7 +99,7 @@ bool tr_kv_get(tr_self *self, tr_bytes key, tr_bytes *value)
         return false;
     if (overlay) {
         tr_bytes held = overlay_value(overlay);
-        *value = copy(self, held.data, held.size);
+        *value = kv_copy(self, held.data, held.size);
         return true;
     }
     const struct durable_kind *kind = actor->kind;
@@ -108,7 +113,7 @@ bool tr_kv_get(tr_self *self, tr_bytes key, tr_bytes *value)
         return false;
     if (status != TR_OK)
         tr_crash(self, status, "tr_kv_get: %s", tr_status_text(status));
-    *value = copy(self, stored.data, stored.size);
+    *value = kv_copy(self, stored.data, stored.size);
     return true;
 }
 
@@ -117,16 +122,16 @@ struct pairs {
     tr_self *self;
     tr_kv *items;
     size_t count;
-    size_t room;
+    size_t capacity;
     bool is_out_of_memory;
 };
 
 static bool pairs_grow(struct pairs *pairs)
 {
-    if (pairs->count < pairs->room)
+    if (pairs->count < pairs->capacity)
         return true;
-    size_t room = pairs->room ? 2 * pairs->room : 16;
-    tr_kv *items = tr_try_scratch(pairs->self, room * sizeof *items);
+    size_t capacity = pairs->capacity ? 2 * pairs->capacity : 16;
+    tr_kv *items = tr_try_scratch(pairs->self, capacity * sizeof *items);
     if (!items) {
         pairs->is_out_of_memory = true;
         return false;
@@ -134,7 +139,7 @@ static bool pairs_grow(struct pairs *pairs)
     if (pairs->count)
         memcpy(items, pairs->items, pairs->count * sizeof *items);
     pairs->items = items;
-    pairs->room = room;
+    pairs->capacity = capacity;
     return true;
 }
 
@@ -148,7 +153,7 @@ static tr_bytes pairs_copy(struct pairs *pairs, const void *data, size_t size)
     return (tr_bytes){bytes, bytes ? size : 0};
 }
 
-static bool on_row(void *context, const struct store_row *row)
+static bool on_kv_row(void *context, const struct store_row *row)
 {
     struct pairs *pairs = context;
     if (!pairs_grow(pairs))
@@ -171,14 +176,15 @@ static void pairs_add(struct pairs *pairs, const struct overlay *overlay)
     pair->value = pairs_copy(pairs, value.data, value.size);
 }
 
-/* What is stored, with what is not on disk yet in its place, up to `max` pairs. */
+/* Merges stored pairs with overlays, which replace them. Returns at most `max` pairs. */
 static struct pairs pairs_merge(tr_self *self, const struct pairs *stored,
                                 const struct overlay **sorted, size_t count, size_t max)
 {
-    struct pairs merged = {.self = self, .room = stored->count + count};
-    if (merged.room > max)
-        merged.room = max;
-    merged.items = tr_try_scratch(self, (merged.room ? merged.room : 1) * sizeof merged.items[0]);
+    struct pairs merged = {.self = self, .capacity = stored->count + count};
+    if (merged.capacity > max)
+        merged.capacity = max;
+    merged.items =
+        tr_try_scratch(self, (merged.capacity ? merged.capacity : 1) * sizeof merged.items[0]);
     merged.is_out_of_memory = !merged.items;
     size_t row = 0;
     size_t at = 0;
@@ -193,7 +199,7 @@ static struct pairs pairs_merge(tr_self *self, const struct pairs *stored,
             continue;
         }
         row += order == 0;
-        /* The newest of a key is the last. */
+        /* The newest overlay of a key is the last. */
         while (at + 1 < count &&
                tr__overlay_compare(overlay_key(sorted[at]), overlay_key(sorted[at + 1])) == 0)
             at++;
@@ -207,13 +213,13 @@ static struct pairs pairs_merge(tr_self *self, const struct pairs *stored,
 size_t tr_kv_list(tr_self *self, tr_bytes prefix, tr_bytes from, const tr_kv **list, size_t max)
 {
     TURN_VERB(self);
-    struct durable_actor *actor = need(self, "tr_kv_list");
+    struct durable_actor *actor = kv_need(self, "tr_kv_list");
     const struct durable_kind *kind = actor->kind;
     if (!list)
         tr_crash(self, TR_INVALID_ARGUMENT, "tr_kv_list: nowhere to put the pairs");
     struct pairs pairs = {.self = self};
     size_t pending = actor->overlay_count;
-    /* Each that is to be deleted may be one of those that are read. */
+    /* Read so many pairs more, because each overlay may delete one of those that are read. */
     const struct store_range range = {
         .prefix = prefix, .from = from, .limit = max > SIZE_MAX - pending ? 0 : max + pending};
     tr_status status = TR_OK;
@@ -222,7 +228,7 @@ size_t tr_kv_list(tr_self *self, tr_bytes prefix, tr_bytes from, const tr_kv **l
                                    kind->declared->name,
                                    actor_key(actor),
                                    &range,
-                                   on_row,
+                                   on_kv_row,
                                    &pairs);
     if (status != TR_OK && status != TR_NOT_FOUND)
         tr_crash(self, status, "tr_kv_list: %s", tr_status_text(status));

@@ -8,7 +8,7 @@
 
 struct overlay_table {
     struct hash_key key;
-    size_t mask; /* the number of buckets less 1, which is a power of 2 */
+    size_t mask; /* number of buckets minus 1; that number is a power of 2 */
     struct list buckets[];
 };
 
@@ -20,7 +20,7 @@ int tr__overlay_compare(tr_bytes a, tr_bytes b)
     return a.size < b.size ? -1 : a.size > b.size;
 }
 
-static bool is_key(const struct overlay *overlay, tr_bytes key)
+static bool overlay_has_key(const struct overlay *overlay, tr_bytes key)
 {
     return overlay->key_size == key.size && memcmp(overlay->bytes, key.data, key.size) == 0;
 }
@@ -32,7 +32,7 @@ static struct list *bucket_of(struct overlay_table *table, tr_bytes key)
     return &table->buckets[hash_bytes(table->key, key.data, key.size) & table->mask];
 }
 
-/* Makes a table of so many buckets with all in it; without memory all stays as it is. */
+/* Makes a table with `count` buckets and puts all overlays into it. Without memory everything stays as it is. */
 static void table_make(struct worker *worker, struct durable_actor *actor, size_t buckets)
 {
     struct overlay_table *table =
@@ -64,7 +64,7 @@ static void overlay_free(struct worker *worker, struct durable_actor *actor,
     actor->overlay_table = NULL;
 }
 
-/* ---- One. ---- */
+/* ---- One overlay. ---- */
 
 struct overlay *tr__overlay_new(struct worker *worker, tr_bytes key, tr_bytes value,
                                 bool is_deleted)
@@ -100,7 +100,7 @@ const struct overlay *tr__overlay_find(const struct durable_actor *actor, tr_byt
     if (actor->overlay_table) {
         LIST_EACH (chain, bucket_of(actor->overlay_table, key)) {
             const struct overlay *overlay = LIST_OWNER(chain, struct overlay, chain);
-            if (is_key(overlay, key))
+            if (overlay_has_key(overlay, key))
                 return overlay;
         }
         return NULL;
@@ -108,13 +108,13 @@ const struct overlay *tr__overlay_find(const struct durable_actor *actor, tr_byt
     for (const struct list *link = actor->overlays.previous; link != &actor->overlays;
          link = link->previous) {
         const struct overlay *overlay = LIST_OWNER(link, struct overlay, link);
-        if (is_key(overlay, key))
+        if (overlay_has_key(overlay, key))
             return overlay;
     }
     return NULL;
 }
 
-/* ---- All. ---- */
+/* ---- All overlays. ---- */
 
 void tr__overlays_drop(struct worker *worker, struct durable_actor *actor, uint64_t commit)
 {
@@ -138,9 +138,9 @@ void tr__overlays_undo(struct worker *worker, struct durable_actor *actor)
     }
 }
 
-/* Merges two sorted runs, [from, middle) and [middle, to); of equal keys those of the first come first. */
-static void merge(const struct overlay **sorted, const struct overlay **spare, size_t from,
-                  size_t middle, size_t to)
+/* Merges two sorted runs, [from, middle) and [middle, to). Of equal keys, those of the first run come first. */
+static void overlays_merge(const struct overlay **sorted, const struct overlay **spare, size_t from,
+                           size_t middle, size_t to)
 {
     size_t first = from;
     size_t second = middle;
@@ -166,7 +166,7 @@ size_t tr__overlays_sort(const struct durable_actor *actor, tr_bytes prefix, tr_
     }
     for (size_t run = 1; run < count; run *= 2) {
         for (size_t i = 0; i + run < count; i += 2 * run)
-            merge(sorted, spare, i, i + run, i + 2 * run < count ? i + 2 * run : count);
+            overlays_merge(sorted, spare, i, i + run, i + 2 * run < count ? i + 2 * run : count);
     }
     return count;
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Keys that a durable actor has put or deleted and that are not on disk yet, so that a read of them sees it.
+ * Keys that a durable actor has put or deleted and that are not on disk yet. A read of such a key finds the new value
+ * here.
  *
- * They are in a list, oldest first, since they reach the disk, and are taken back, in the order of their
- * commits. Few are searched as a list. From OVERLAYS_INDEXED on there is a hash table besides, so that a
- * handler that gets and puts n keys takes n steps and not n^2. Without memory for the table the list is searched.
+ * Overlays are in a list, oldest first, because they reach the disk, or are taken back, in the order of their commits.
+ * A short list is searched. From OVERLAYS_INDEXED on there is also a hash table, so that a handler that gets and puts n
+ * keys takes n steps and not n^2. If there is no memory for the table the list is searched.
  */
 #ifndef DURABLE_OVERLAY_H
 #define DURABLE_OVERLAY_H
@@ -14,9 +15,9 @@
 enum { OVERLAYS_INDEXED = 16 };
 
 struct overlay {
-    struct list link;  /* of its actor, oldest first */
-    struct list chain; /* of its bucket, newest first; not in one while there is no table */
-    uint64_t commit;   /* number of the commit it belongs to */
+    struct list link;  /* link in durable_actor.overlays, oldest first */
+    struct list chain; /* link in its bucket, newest first; empty while there is no table */
+    uint64_t commit;   /* number of its commit */
     bool is_deleted;
     size_t key_size;
     size_t value_size;
@@ -33,19 +34,27 @@ static inline tr_bytes overlay_value(const struct overlay *overlay)
     return (tr_bytes){overlay->bytes + overlay->key_size, overlay->value_size};
 }
 
-/** Below 0, 0, above 0: as bytes compare. */
+/** Compares keys as bytes. Returns less than 0, 0, or more than 0. */
 int tr__overlay_compare(tr_bytes a, tr_bytes b);
 
-/** Memory for one; NULL: there is none. Given to tr__overlay_add, or freed by source_resize. */
+/** Allocates an overlay. NULL: no memory. The caller gives it to tr__overlay_add or frees it by source_resize. */
 struct overlay *tr__overlay_new(struct worker *worker, tr_bytes key, tr_bytes value,
                                 bool is_deleted);
-/** The newest from now on, of the commit that runs. Takes it. */
+/** Adds an overlay of the open commit as the newest. Takes ownership. */
 void tr__overlay_add(struct worker *worker, struct durable_actor *actor, struct overlay *overlay);
-/** The newest of a key; NULL: there is none. */
+/** Returns the newest overlay of a key, or NULL. */
 const struct overlay *tr__overlay_find(const struct durable_actor *actor, tr_bytes key);
 
-/** Puts those with this prefix, from this key on, in the order of their keys, the oldest of a key first. */
+/**
+ * Collects the overlays with this prefix, from this key on. Sorts them by key, and overlays of the same key by age,
+ * oldest first. Returns their number.
+ */
 size_t tr__overlays_sort(const struct durable_actor *actor, tr_bytes prefix, tr_bytes from,
                          const struct overlay **sorted, const struct overlay **spare);
+
+/** Frees all overlays up to the commit with this number. UINT64_MAX: all. */
+void tr__overlays_drop(struct worker *worker, struct durable_actor *actor, uint64_t commit);
+/** Frees the overlays of the open commit. */
+void tr__overlays_undo(struct worker *worker, struct durable_actor *actor);
 
 #endif

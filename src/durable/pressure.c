@@ -1,110 +1,119 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Limits of those that are awake: how many they are, and how much memory they have.
+ * Limits for actors that are awake: their number, and their memory.
  *
- * Each worker has its share of both limits, and its own list of who is awake, in the order of their last turns.
+ * Each worker has its share of both limits, and its own list of awake actors in the order of their last turns.
  *
- * 1. A key that is to wake begins when it fits within the limits, or when one that is idle was asked to sleep for it.
- *    Otherwise its cell, which has its name and takes mail, waits in the line of its worker, before its set-up.
- * 2. The line is served in its order: whenever an actor of this worker has become idle, or has ended.
- * 3. An actor with work is never asked to sleep. So what a key was woken for is handled before it sleeps again, and the
- *    number of starts is that of the wakes.
- * 4. If no actor could be asked for TR_AWAKE_WAIT_NS, the first of the line begins all the same: those that are awake may
- *    wait for one in the line. So the limits are soft, by one actor in that time and worker.
- * 5. As many may be on their way to sleep as the share says, or LEAVING_MIN: if they take long, the line waits.
+ * 1. A key that is to wake begins if it fits within the limits, or if an idle actor was asked to sleep for it.
+ *    Otherwise its cell, which has a name and accepts mail, waits in the line of its worker, before its set-up.
+ * 2. The line is served in order, whenever an actor of this worker has become idle or has ended.
+ * 3. An actor with work is never asked to sleep. So what a key was woken for is handled before it sleeps again, and
+ *    each wake leads to one start.
+ * 4. If no actor could be asked for TR_AWAKE_WAIT_NS, the first cell of the line begins beyond the limit, because the
+ *    awake actors may wait for it. So each worker may exceed its share by one actor in each such period.
+ * 5. At most the share of awake_max, or LEAVING_MIN if that is more, may be on their way to sleep. If they take long,
+ *    the line waits.
  */
-#include "durable/alarm.h"
+#include "durable/pressure.h"
 
 #include "actor/life/spawn.h"
 #include "base/assert.h"
+#include "durable/alarm.h"
+#include "durable/drive.h"
 #include "durable/events.h"
 #include "durable/queue.h"
+#include "durable/setup.h"
+#include "durable/work.h"
+#include "sleep/sleep.h"
 #include "store/sql.h"
 #include "mem/heap.h"
 
 enum {
-    EVICT_MAX = 8, /* of those that have been idle for longest, as many are asked at a time */
+    EVICT_MAX = 8, /* at most so many actors are asked to sleep in one call */
     LEAVING_MIN = 16
 };
 
-static uint64_t share(uint64_t limit, uint32_t workers)
+static uint64_t share_of(uint64_t limit, uint32_t workers)
 {
     return limit / workers + (limit % workers != 0);
 }
 
 /* ---- The limits. ---- */
 
-/* Whether `more` are too many besides those that are awake. Those that were asked to sleep do not count. */
-static bool is_crowded(const struct worker *worker, const struct worker_context *context,
-                       uint32_t more)
+/* Returns whether the limits are exceeded if `more` actors begin. Actors that were asked to sleep do not count. */
+static bool is_over_limit(const struct worker *worker, const struct worker_context *context,
+                          uint32_t more)
 {
     const struct tr_system *system = worker->system;
     uint32_t workers = system_open_workers(system);
-    uint32_t count = context->awake_count + context->granted_count - context->asked_count + more;
-    if (system->durable.awake_max && count > share(system->durable.awake_max, workers))
+    uint32_t count = context->awake_count + context->granted_count - context->evicted_count + more;
+    if (system->durable.awake_max && count > share_of(system->durable.awake_max, workers))
         return true;
-    /* One that is too large by itself would fall asleep after each of its turns. */
+    /* An actor that exceeds the limit alone may stay, or it would fall asleep after each of its turns. */
     return system->durable.awake_bytes_max && count > 1 &&
-           context->awake_bytes - context->asked_bytes >
-               share(system->durable.awake_bytes_max, workers);
+           context->awake_bytes - context->evicted_bytes >
+               share_of(system->durable.awake_bytes_max, workers);
 }
 
-static bool may_ask(const struct worker *worker, const struct worker_context *context)
+static bool may_evict(const struct worker *worker, const struct worker_context *context)
 {
     const struct tr_system *system = worker->system;
     uint32_t workers = system_open_workers(system);
     if (system->durable.awake_max &&
-        context->asked_count >= share(system->durable.awake_max, workers) &&
-        context->asked_count >= LEAVING_MIN)
+        context->evicted_count >= share_of(system->durable.awake_max, workers) &&
+        context->evicted_count >= LEAVING_MIN)
         return false;
     return !system->durable.awake_bytes_max ||
-           context->asked_bytes <= share(system->durable.awake_bytes_max, workers);
+           context->evicted_bytes <= share_of(system->durable.awake_bytes_max, workers);
 }
 
-/* Whether the caller that woke it is probably about to send to it: it has had no turn yet, and is young. */
+/* Returns whether the caller that woke this actor is probably about to send to it: it is young and has had no turn. */
 static bool is_expected(const struct worker *worker, const struct durable_actor *actor)
 {
     return !actor->has_served && worker->loop.now_ns - actor->start_ns < TR_AWAKE_WAIT_NS;
 }
 
-static bool ask(struct worker *worker, struct worker_context *context, struct durable_actor *actor)
+static bool pressure_evict(struct worker *worker, struct worker_context *context,
+                           struct durable_actor *actor)
 {
     if (is_expected(worker, actor))
         return false;
     tr__work_look(worker, actor);
     if (!tr__sleep_evict(&actor->machine))
         return false;
-    TR_ASSERT(!actor->is_asked);
-    actor->is_asked = true;
-    context->asked_count++;
-    context->asked_bytes += actor->weight;
+    TR_ASSERT(!actor->is_evicted);
+    actor->is_evicted = true;
+    context->evicted_count++;
+    context->evicted_bytes += actor->weight;
     tr__durable_drive(worker, actor, false);
     return true;
 }
 
-/* Asks those to sleep that have been idle for longest, until `more` fit. Whether one was asked. */
-static bool make_room(struct worker *worker, struct worker_context *context, uint32_t more)
+/* Asks actors to sleep, those idle for longest first, until `more` fit. Returns whether one was asked. */
+static bool pressure_evict_idle(struct worker *worker, struct worker_context *context,
+                                uint32_t more)
 {
-    bool has_asked = false;
+    bool has_evicted = false;
     for (uint32_t i = 0; i < EVICT_MAX && i < context->awake_count; i++) {
-        if (!is_crowded(worker, context, more) || !may_ask(worker, context))
+        if (!is_over_limit(worker, context, more) || !may_evict(worker, context))
             break;
-        /* It goes to the end of the list: who was asked, or cannot sleep, is not asked before the others. */
+        /* Move it to the end of the list, so that an actor that was asked or cannot sleep is tried after the others. */
         struct list *link = list_first(&context->awake);
         list_remove(link);
         list_push_last(&context->awake, link);
-        has_asked |= ask(worker, context, LIST_OWNER(link, struct durable_actor, awake));
+        has_evicted |=
+            pressure_evict(worker, context, LIST_OWNER(link, struct durable_actor, awake));
     }
-    return has_asked;
+    return has_evicted;
 }
 
-/* Whether one more may begin. */
+/* Returns whether one more actor may begin. */
 static bool may_begin(struct worker *worker, struct worker_context *context)
 {
-    return make_room(worker, context, 1) || !is_crowded(worker, context, 1);
+    return pressure_evict_idle(worker, context, 1) || !is_over_limit(worker, context, 1);
 }
 
-/* ---- The line. ---- */
+/* ---- The line of cells that wait to begin. ---- */
 
 static bool is_stopping(const struct worker *worker)
 {
@@ -127,7 +136,7 @@ static void line_wait(struct worker *worker, struct worker_context *context, str
                       worker->loop.now_ns + TR_AWAKE_WAIT_NS);
 }
 
-/* The first of the line comes to this worker once more, and begins. */
+/* Sends the first cell of the line to this worker again. This time it begins. */
 static void line_grant(struct worker *worker, struct worker_context *context)
 {
     struct cell *cell = cell_of_ready(context->line_first);
@@ -141,7 +150,7 @@ static void line_grant(struct worker *worker, struct worker_context *context)
     tr__spawn_post(worker->system, &worker->counters, cell, worker->index);
 }
 
-/* The timer of the line: if none has begun since it was armed, the first one begins beyond the limit. */
+/* Timer of the line. If no cell has begun since it was armed, the first one begins beyond the limit. */
 static void on_line(struct worker *worker, struct cell *none)
 {
     struct durable_host *host = worker->system->durable.host;
@@ -188,11 +197,12 @@ void tr__pressure_serve(struct worker *worker, struct durable_host *host)
     if (!host->has_limits || context->is_serving)
         return;
     context->is_serving =
-        true; /* an actor that is asked to sleep is driven, which may call this again */
+        /* tr__durable_drive of an actor that is asked to sleep may call this function again */
+        true;
     while (context->line_first && (is_stopping(worker) || may_begin(worker, context)))
         line_grant(worker, context);
     if (!is_stopping(worker))
-        (void)make_room(worker, context, 0);
+        (void)pressure_evict_idle(worker, context, 0);
     context->is_serving = false;
 }
 
@@ -202,22 +212,23 @@ void tr__durable_unweigh(struct worker *worker, struct durable_actor *actor)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, actor->durable.cell));
     struct worker_context *context = host_context(actor->kind->host, worker);
-    if (actor->is_asked) {
-        context->asked_count--;
-        context->asked_bytes -= actor->weight;
+    if (actor->is_evicted) {
+        context->evicted_count--;
+        context->evicted_bytes -= actor->weight;
     }
     context->awake_bytes -= actor->weight;
-    actor->is_asked = false;
+    actor->is_evicted = false;
     actor->weight = 0;
 }
 
-/* What it costs that it is awake. Of what was read from the disk its size there is counted. */
+/* Returns how much memory an awake actor takes. What was read from disk counts with its size there. */
 static size_t weight_of(const struct durable_actor *actor)
 {
     size_t bytes = sizeof(struct cell) + sizeof(struct cell_extra) + sizeof *actor +
-                   actor->key_size + actor->stored_room + actor->finished.room + actor->shown_room +
-                   actor->block.size + tr__heap_bytes(actor->durable.cell->heap);
-    if (actor->events) /* its state is that of a snapshot, and of what its heap has */
+                   actor->key_size + actor->stored_capacity + actor->finished.capacity +
+                   actor->shown_capacity + actor->block.size +
+                   tr__heap_bytes(actor->durable.cell->heap);
+    if (actor->events) /* its state is in the block of a snapshot and in the heap */
         bytes += sizeof *actor->events + actor->events->block.size + actor->events->held;
     if (actor->sql)
         bytes += sizeof *actor->sql + actor->sql->bytes;
@@ -239,8 +250,8 @@ void tr__durable_weigh(struct worker *worker, struct durable_actor *actor)
     if (!worker->system->durable.awake_bytes_max)
         return;
     size_t weight = weight_of(actor);
-    if (actor->is_asked)
-        context->asked_bytes += weight - actor->weight;
+    if (actor->is_evicted)
+        context->evicted_bytes += weight - actor->weight;
     context->awake_bytes += weight - actor->weight;
     actor->weight = weight;
 }

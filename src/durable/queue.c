@@ -4,21 +4,27 @@
 #include <string.h>
 #include <troupe/wire.h>
 
-#include "actor/system/thread_handoff.h"
 #include "actor/turn/park.h"
 #include "base/assert.h"
+#include "durable/changed.h"
+#include "durable/commit.h"
+#include "durable/drive.h"
 #include "durable/retry_backoff.h"
+#include "durable/turn.h"
 #include "durable/waker.h"
-#include "store/read.h"
+#include "sleep/sleep.h"
 #include "wire/copy.h"
 #include "actor/cell/verb.h"
+#include "store/batch.h"
+#include "store/read.h"
+#include "base/list.h"
 
 /*
- * Ids grow over all generations: one that was taken in an earlier life names nothing in this one. So that the last one is
- * known when the queues are empty, ids are put by, many at a time: up to which is the id of an item without a message, in
- * a queue whose name nobody can use, since those of the application have no such byte in front.
+ * Ids increase over all generations, so that an id of an earlier generation names no item of this one. To know the last
+ * id when all queues are empty, ids are reserved in blocks. The end of the block is the id of an item without a
+ * message, in the queue QUEUE_IDS. No queue of an application begins with that byte.
  */
-static const char put_by[] = QUEUE_IDS;
+static const char reserved[] = QUEUE_IDS;
 enum { PUT_BY = 1000 };
 
 /* ---- Items. ---- */
@@ -56,20 +62,20 @@ static void item_free(struct worker *worker, struct queue_item *item)
     source_resize(&worker->source, item, 0);
 }
 
-/* Reads are few and small; what is stored is the name of the message with its NUL, and the message. */
+/* What is stored of an item is the name of its message's type with its NUL, and the packed message. */
 struct loading {
     struct worker *worker;
     struct durable_actor *actor;
     tr_status status;
 };
 
-static bool on_row(void *context, const struct store_row *row)
+static bool on_queue_row(void *context, const struct store_row *row)
 {
     struct loading *loading = context;
     struct durable_actor *actor = loading->actor;
-    if (strcmp(row->name, put_by) == 0) {
-        if (row->id > actor->queue_put_by)
-            actor->queue_put_by = row->id;
+    if (strcmp(row->name, reserved) == 0) {
+        if (row->id > actor->queue_reserved)
+            actor->queue_reserved = row->id;
         return true;
     }
     const char *type = row->bytes.data;
@@ -85,7 +91,7 @@ static bool on_row(void *context, const struct store_row *row)
         return false;
     }
     memcpy(bytes_of(item), type + type_size, size);
-    /* Each queue comes in its order; all together they are in that of their ids. */
+    /* The store gives queue after queue. Insert each item at the place of its id. */
     struct list *before = &actor->queued;
     while (before->previous != &actor->queued &&
            LIST_OWNER(before->previous, struct queue_item, link)->id > item->id)
@@ -106,12 +112,12 @@ tr_status tr__queues_load(struct worker *worker, struct durable_actor *actor)
                                             NULL,
                                             0,
                                             0,
-                                            on_row,
+                                            on_queue_row,
                                             &loading);
     if (status == TR_NOT_FOUND)
         return TR_OK;
-    if (actor->queue_put_by > actor->queue_last)
-        actor->queue_last = actor->queue_put_by;
+    if (actor->queue_reserved > actor->queue_last)
+        actor->queue_last = actor->queue_reserved;
     return status == TR_OK ? loading.status : status;
 }
 
@@ -120,7 +126,7 @@ void tr__queues_drop(struct worker *worker, struct durable_actor *actor)
     LIST_EACH (link, &actor->queued)
         item_free(worker, LIST_OWNER(link, struct queue_item, link));
     actor->queue_last = 0;
-    actor->queue_put_by = 0;
+    actor->queue_reserved = 0;
 }
 
 void tr__queues_return(struct durable_actor *actor, const struct tr_self *self)
@@ -134,7 +140,7 @@ void tr__queues_return(struct durable_actor *actor, const struct tr_self *self)
 
 /* ---- Waiting. ---- */
 
-static void wake_all(struct durable_actor *actor, tr_status outcome)
+static void takers_wake(struct durable_actor *actor, tr_status outcome)
 {
     struct list *link;
     while ((link = list_pop_first(&actor->takers)))
@@ -143,7 +149,7 @@ static void wake_all(struct durable_actor *actor, tr_status outcome)
 
 void tr__queues_abort(struct durable_actor *actor)
 {
-    wake_all(actor, TR_ABORTED);
+    takers_wake(actor, TR_ABORTED);
 }
 
 static struct queue_item *first_of(const struct durable_actor *actor, const char *queue)
@@ -156,14 +162,14 @@ static struct queue_item *first_of(const struct durable_actor *actor, const char
     return NULL;
 }
 
-/* Waits for a change of any queue. The run handler that waits does not keep the actor awake. */
-static tr_status wait(tr_self *self, struct durable_actor *actor, tr_time deadline_ns)
+/* Waits for a change of any queue. While the run handler waits it does not keep the actor awake. */
+static tr_status queue_wait(tr_self *self, struct durable_actor *actor, tr_time deadline_ns)
 {
     struct durable_frame *frame = self->frame;
     if (frame->is_run)
         tr__sleep_move(
             &actor->machine, &frame->wake_lock, COUNTER_RUN_WAITS, self->worker->loop.now_ns);
-    /* Before it waits: this may abort all that do. */
+    /* Drive the sleep machine before the wait, because that may abort all waits. */
     tr__durable_drive(self->worker, actor, false);
     tr_status status = TR_ABORTED;
     if (!actor->is_aborted) {
@@ -191,8 +197,8 @@ static tr_status remove_item(struct worker *worker, struct durable_actor *actor,
     return TR_OK;
 }
 
-static tr_status give(tr_self *self, struct durable_actor *actor, struct queue_item *item,
-                      const tr_type *type, const void **message, tr_queued *taken)
+static tr_status queue_give(tr_self *self, struct durable_actor *actor, struct queue_item *item,
+                            const tr_type *type, const void **message, tr_queued *taken)
 {
     tr_wire_error error;
     if (strcmp(type_of(item), type->name) != 0)
@@ -242,8 +248,8 @@ tr_status tr_self_queue_take(tr_self *self, const char *queue, const tr_type *ty
             return TR_ABORTED;
         struct queue_item *first = first_of(actor, queue);
         if (first)
-            return give(self, actor, first, type, message, item);
-        tr_status status = wait(self, actor, deadline_ns);
+            return queue_give(self, actor, first, type, message, item);
+        tr_status status = queue_wait(self, actor, deadline_ns);
         if (status != TR_OK)
             return status;
     }
@@ -279,25 +285,25 @@ size_t tr_queue_count(const tr_self *self, const char *queue)
     return count;
 }
 
-/* Puts more ids by, if those that were are used up. */
-static tr_status ids_put_by(struct durable_actor *actor)
+/* Reserves more ids if the reserved ones are used up. */
+static tr_status ids_reserve(struct durable_actor *actor)
 {
-    if (actor->queue_last < actor->queue_put_by)
+    if (actor->queue_last < actor->queue_reserved)
         return TR_OK;
     uint64_t more = actor->queue_last + PUT_BY;
     struct store_batch *batch = tr__commit_batch(actor);
     tr_status status = batch ? TR_OK : TR_NO_MEMORY;
-    if (status == TR_OK && actor->queue_put_by)
-        status = tr__store_queue_remove(batch, put_by, actor->queue_put_by);
+    if (status == TR_OK && actor->queue_reserved)
+        status = tr__store_queue_remove(batch, reserved, actor->queue_reserved);
     if (status == TR_OK)
-        status = tr__store_queue_push(batch, put_by, more, (tr_bytes){"", 0});
+        status = tr__store_queue_push(batch, reserved, more, (tr_bytes){"", 0});
     if (status == TR_OK)
-        actor->queue_put_by = more;
+        actor->queue_reserved = more;
     return status;
 }
 
-static tr_status push(struct worker *worker, struct durable_actor *actor, const char *queue,
-                      const tr_type *type, const void *message)
+static tr_status queue_push(struct worker *worker, struct durable_actor *actor, const char *queue,
+                            const tr_type *type, const void *message)
 {
     tr_wire_error error;
     size_t size = tr_pack(type, message, NULL, 0, &error);
@@ -306,7 +312,7 @@ static tr_status push(struct worker *worker, struct durable_actor *actor, const 
     size_t type_size = strlen(type->name) + 1;
     if (size + type_size > TR_QUEUE_ITEM_MAX)
         return TR_TOO_LARGE;
-    tr_status status = ids_put_by(actor);
+    tr_status status = ids_reserve(actor);
     if (status != TR_OK)
         return status;
     struct queue_item *item = item_new(worker, queue, type->name, actor->queue_last + 1, size);
@@ -327,7 +333,7 @@ static tr_status push(struct worker *worker, struct durable_actor *actor, const 
     actor->queue_last++;
     actor->has_queue_moved = true;
     list_push_last(&actor->queued, &item->link);
-    wake_all(actor, TR_OK);
+    takers_wake(actor, TR_OK);
     return TR_OK;
 }
 
@@ -336,7 +342,7 @@ tr_status tr_self_try_queue_push(tr_self *self, const char *queue, const tr_type
 {
     TURN_VERB(self);
     struct durable_actor *actor = self ? durable_of(self) : NULL;
-    if (!self || !queue || !*queue || *queue == put_by[0] || !type || !message)
+    if (!self || !queue || !*queue || *queue == reserved[0] || !type || !message)
         return TR_INVALID_ARGUMENT;
     if (!actor)
         return TR_NOT_SUPPORTED;
@@ -348,13 +354,13 @@ tr_status tr_self_try_queue_push(tr_self *self, const char *queue, const tr_type
         return TR_TOO_LARGE;
     if (tr_queue_count(self, queue) >= TR_QUEUE_MAX)
         return TR_LIMIT;
-    return push(self->worker, actor, queue, type, message);
+    return queue_push(self->worker, actor, queue, type, message);
 }
 
 void tr_self_queue_push(tr_self *self, const char *queue, const tr_type *type, const void *message)
 {
     TURN_VERB(self);
-    TR_ASSERT(self); /* there is no turn to end */
+    TR_ASSERT(self); /* without a turn there is nothing to end */
     tr_status status = tr_self_try_queue_push(self, queue, type, message);
     if (status != TR_OK)
         tr_crash(self, status, "tr_queue_push: %s", tr_status_text(status));
@@ -367,7 +373,7 @@ tr_next tr__durable_run(tr_self *self, void *state, const void *message)
     TURN_VERB(self);
     static const struct tr_run run;
     struct durable_actor *actor = durable_of(self);
-    const tr_handler *row = actor->kind->run;
+    const tr_handler *handler = actor->kind->run;
     (void)message;
     if (actor->broken != TR_OK || actor->machine.state > SLEEP_STARTED)
         return tr__durable_skip(self);
@@ -376,7 +382,7 @@ tr_next tr__durable_run(tr_self *self, void *state, const void *message)
     self->frame->is_run = true;
     (void)!tr__sleep_raise(
         &actor->machine, &self->frame->wake_lock, COUNTER_RUN, self->worker->loop.now_ns);
-    tr_next next = tr__durable_user(self, verb_turn, row, state, &run);
+    tr_next next = tr__durable_user(self, verb_turn, handler, state, &run);
     next = tr__durable_changed(self, verb_turn, actor, next);
     next = tr__frame_done(self, actor, next, false);
     actor->has_run = next.code != TR_NEXT_FAILED && !actor->is_aborted && !self->is_cancelled;

@@ -7,25 +7,26 @@
 #include "actor/life/spawn.h"
 #include "durable/actor.h"
 #include "durable/clock.h"
+#include "durable/host.h"
 
 struct backoff {
-    struct list link; /* of host->backoffs, by key */
+    struct list link; /* link in host->backoffs, by key */
     const struct durable_kind *kind;
     uint32_t failures;
-    bool is_over; /* the next one begins at once, and failures are remembered until forget_ns */
+    bool is_over; /* the next generation begins at once; failures are remembered until forget_ns */
     tr_time until_ns;
     tr_time forget_ns;
-    struct cell *next; /* who waits, NULL: nobody */
-    uint32_t vain;     /* generations in a row that have got nothing done of their queues */
-    tr_time wake_ns;   /* when the next one is begun for them; TR_NEVER: it is not */
+    struct cell *next; /* cell of the generation that waits; NULL: none */
+    uint32_t vain;     /* generations in a row that have finished no item of their queues */
+    tr_time wake_ns;   /* when the next generation begins for its queues; TR_NEVER: it does not */
     size_t key_size;
     char key[];
 };
 
-/* ---- Under the lock. ---- */
+/* ---- Functions that need the lock. ---- */
 
-static struct backoff *find(struct durable_host *host, const struct durable_kind *kind,
-                            tr_bytes key)
+static struct backoff *backoff_find(struct durable_host *host, const struct durable_kind *kind,
+                                    tr_bytes key)
 {
     TR_ASSERT_SLOW(lock_is_held(&host->lock));
     LIST_EACH (link, &host->backoffs[tr__host_part(host, kind, key)]) {
@@ -37,7 +38,7 @@ static struct backoff *find(struct durable_host *host, const struct durable_kind
     return NULL;
 }
 
-static void forget(struct durable_host *host, struct backoff *backoff)
+static void backoff_forget(struct durable_host *host, struct backoff *backoff)
 {
     TR_ASSERT_SLOW(lock_is_held(&host->lock));
     list_remove(&backoff->link);
@@ -45,11 +46,11 @@ static void forget(struct durable_host *host, struct backoff *backoff)
     source_resize(&host->system->source, backoff, 0);
 }
 
-static struct backoff *make(struct durable_host *host, const struct durable_kind *kind,
-                            tr_bytes key)
+static struct backoff *backoff_make(struct durable_host *host, const struct durable_kind *kind,
+                                    tr_bytes key)
 {
     TR_ASSERT_SLOW(lock_is_held(&host->lock));
-    if (atom32_load(&host->backoff_count, ATOM_RELAXED) >= LULLS_MAX)
+    if (atom32_load(&host->backoff_count, ATOM_RELAXED) >= BACKOFFS_MAX)
         return NULL;
     struct backoff *backoff =
         source_resize(&host->system->source, NULL, sizeof *backoff + key.size);
@@ -62,9 +63,9 @@ static struct backoff *make(struct durable_host *host, const struct durable_kind
     return backoff;
 }
 
-/* ---- Beginning and end. ---- */
+/* ---- Begin and end of a backoff. ---- */
 
-static tr_time length_of(const struct durable_kind *kind, uint32_t failures, struct rng *rng)
+static tr_time backoff_length(const struct durable_kind *kind, uint32_t failures, struct rng *rng)
 {
     tr_time most = kind->retry_max_ns;
     tr_time length = kind->retry_ns;
@@ -81,11 +82,12 @@ void tr__backoff_begin(struct worker *worker, const struct durable_actor *actor)
     struct durable_host *host = kind->host;
     tr_time now_ns = worker->loop.now_ns;
     lock_take(&host->lock);
-    struct backoff *backoff = host->is_backoff_over ? NULL : find(host, kind, actor_key(actor));
+    struct backoff *backoff =
+        host->is_backoff_over ? NULL : backoff_find(host, kind, actor_key(actor));
     if (!backoff && !host->is_backoff_over)
-        backoff = make(host, kind, actor_key(actor));
+        backoff = backoff_make(host, kind, actor_key(actor));
     if (backoff) {
-        backoff->until_ns = now_ns + length_of(kind, backoff->failures++, &worker->rng);
+        backoff->until_ns = now_ns + backoff_length(kind, backoff->failures++, &worker->rng);
         tr_time forget_ns = backoff->until_ns + kind->retry_max_ns;
         backoff->forget_ns = backoff->forget_ns > forget_ns ? backoff->forget_ns : forget_ns;
         backoff->is_over = false;
@@ -102,9 +104,9 @@ void tr__backoff_forget(const struct durable_actor *actor)
     if (!atom32_load(&host->backoff_count, ATOM_RELAXED))
         return;
     lock_take(&host->lock);
-    struct backoff *backoff = find(host, actor->kind, actor_key(actor));
+    struct backoff *backoff = backoff_find(host, actor->kind, actor_key(actor));
     if (backoff && !backoff->next && !backoff->vain)
-        forget(host, backoff);
+        backoff_forget(host, backoff);
     else if (backoff && !backoff->next)
         backoff->failures = 0;
     lock_give(&host->lock);
@@ -116,14 +118,15 @@ void tr__backoff_wake_later(struct worker *worker, const struct durable_actor *a
     struct durable_host *host = kind->host;
     tr_time now_ns = worker->loop.now_ns;
     lock_take(&host->lock);
-    struct backoff *backoff = host->is_backoff_over ? NULL : find(host, kind, actor_key(actor));
+    struct backoff *backoff =
+        host->is_backoff_over ? NULL : backoff_find(host, kind, actor_key(actor));
     if (!backoff && !host->is_backoff_over) {
-        backoff = make(host, kind, actor_key(actor));
+        backoff = backoff_make(host, kind, actor_key(actor));
         if (backoff)
             backoff->is_over = true; /* a request begins the key at once */
     }
     if (backoff) {
-        backoff->wake_ns = now_ns + length_of(kind, backoff->vain++, &worker->rng);
+        backoff->wake_ns = now_ns + backoff_length(kind, backoff->vain++, &worker->rng);
         backoff->forget_ns = backoff->wake_ns + kind->retry_max_ns;
     }
     lock_give(&host->lock);
@@ -137,7 +140,7 @@ void tr__backoff_done(const struct durable_actor *actor)
     if (!atom32_load(&host->backoff_count, ATOM_RELAXED))
         return;
     lock_take(&host->lock);
-    struct backoff *backoff = find(host, actor->kind, actor_key(actor));
+    struct backoff *backoff = backoff_find(host, actor->kind, actor_key(actor));
     if (backoff) {
         backoff->vain = 0;
         backoff->wake_ns = TR_NEVER;
@@ -151,7 +154,7 @@ bool tr__backoff_defer(const struct durable_kind *kind, tr_bytes key, struct cel
     if (!atom32_load(&host->backoff_count, ATOM_SEQ_CST))
         return false;
     lock_take(&host->lock);
-    struct backoff *backoff = host->is_backoff_over ? NULL : find(host, kind, key);
+    struct backoff *backoff = host->is_backoff_over ? NULL : backoff_find(host, kind, key);
     bool waits = backoff && !backoff->is_over && !backoff->next;
     if (waits)
         backoff->next = cell;
@@ -159,9 +162,10 @@ bool tr__backoff_defer(const struct durable_kind *kind, tr_bytes key, struct cel
     return waits;
 }
 
-/* Takes a key that is to be begun for its queues; false: there is none. */
-static bool take_due(struct durable_host *host, tr_time now_ns, const struct durable_kind **kind,
-                     char key[TR_KEY_MAX], size_t *key_size)
+/* Takes a key that must begin for its queues now. Returns false if there is none. */
+static bool backoffs_take_due(struct durable_host *host, tr_time now_ns,
+                              const struct durable_kind **kind, char key[TR_KEY_MAX],
+                              size_t *key_size)
 {
     bool is_found = false;
     lock_take(&host->lock);
@@ -181,17 +185,17 @@ static bool take_due(struct durable_host *host, tr_time now_ns, const struct dur
     return is_found;
 }
 
-/* Those whose queues are to be looked at again. Not under the lock, which their names need. */
-static void begin_due(struct worker *worker, struct durable_host *host, tr_time now_ns)
+/* Begins the keys that must begin for their queues. Call without the lock, because waking a key takes it. */
+static void backoffs_begin_due(struct worker *worker, struct durable_host *host, tr_time now_ns)
 {
     const struct durable_kind *kind = NULL;
     char key[TR_KEY_MAX];
     size_t key_size = 0;
-    while (take_due(host, now_ns, &kind, key, &key_size))
+    while (backoffs_take_due(host, now_ns, &kind, key, &key_size))
         tr__host_begin(worker, kind, (tr_bytes){key, key_size});
 }
 
-static tr_time earlier(tr_time left, tr_time right)
+static tr_time earlier_of(tr_time left, tr_time right)
 {
     return left < right ? left : right;
 }
@@ -201,7 +205,7 @@ tr_time tr__backoffs_end(struct worker *worker, struct durable_host *host, tr_ti
     tr_time first_ns = TR_NEVER;
     if (!atom32_load(&host->backoff_count, ATOM_RELAXED))
         return TR_NEVER;
-    begin_due(worker, host, now_ns);
+    backoffs_begin_due(worker, host, now_ns);
     lock_take(&host->lock);
     for (int i = 0; i < LEAVING_PARTS; i++) {
         LIST_EACH (link, &host->backoffs[i]) {
@@ -213,19 +217,19 @@ tr_time tr__backoffs_end(struct worker *worker, struct durable_host *host, tr_ti
                 backoff->next = NULL;
             }
             if (backoff->is_over && backoff->forget_ns <= now_ns) {
-                forget(host, backoff);
+                backoff_forget(host, backoff);
                 continue;
             }
             tr_time look_ns = backoff->is_over ? backoff->forget_ns : backoff->until_ns;
-            first_ns = earlier(first_ns, earlier(look_ns, backoff->wake_ns));
+            first_ns = earlier_of(first_ns, earlier_of(look_ns, backoff->wake_ns));
         }
     }
     lock_give(&host->lock);
     return first_ns;
 }
 
-/* Gives one that waits, and takes it out; NULL: nobody waits any more. */
-static struct cell *take_next(struct durable_host *host)
+/* Takes one waiting cell out of its backoff. Returns NULL if none waits. */
+static struct cell *backoffs_take_next(struct durable_host *host)
 {
     struct cell *next = NULL;
     lock_take(&host->lock);
@@ -247,15 +251,15 @@ static struct cell *take_next(struct durable_host *host)
 void tr__backoffs_close(struct worker *worker, struct durable_host *host)
 {
     struct cell *next;
-    while ((next = take_next(host)))
+    while ((next = backoffs_take_next(host)))
         tr__pooled_begin(worker, next);
 }
 
 void tr__backoffs_stop(struct worker *worker, struct durable_host *host)
 {
     struct cell *next;
-    while ((next = take_next(host))) {
-        /* It ends without a set-up, and its parent, which has not been told to stop yet, waits for that. */
+    while ((next = backoffs_take_next(host))) {
+        /* The cell ends without a set-up. Its parent was not told to stop yet, and waits for that end. */
         atom32_fetch_or(&next->control, CONTROL_KILL, ATOM_SEQ_CST);
         tr__spawn_mount(worker, next);
     }
@@ -266,7 +270,7 @@ void tr__backoffs_free(struct durable_host *host)
     lock_take(&host->lock);
     for (int i = 0; i < LEAVING_PARTS; i++) {
         LIST_EACH (link, &host->backoffs[i])
-            forget(host, LIST_OWNER(link, struct backoff, link));
+            backoff_forget(host, LIST_OWNER(link, struct backoff, link));
     }
     lock_give(&host->lock);
 }

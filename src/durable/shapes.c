@@ -4,21 +4,21 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "store/batch.h"
-#include "store/read.h"
-#include "wire/msgpack_read.h"
 #include "wire/shape.h"
 #include "wire/tail.h"
 #include "actor/cell/log.h"
+#include "store/read.h"
+#include "store/batch.h"
+#include "wire/msgpack_read.h"
 
 enum {
-    STEP_SHAPE_MAX = 400, /* two of them are in a line of the log */
-    CHECK_SHAPE_MAX = 50, /* two of them are in SHAPE_WHY_SIZE */
+    STEP_SHAPE_MAX = 400, /* two of them fit into a line of the log */
+    CHECK_SHAPE_MAX = 50, /* two of them fit into SHAPE_WHY_SIZE */
 };
 _Static_assert(2 * STEP_SHAPE_MAX + 200 <= TR_LOG_MAX, "a line names both");
 _Static_assert(2 * CHECK_SHAPE_MAX + 45 <= SHAPE_WHY_SIZE, "a text names both");
 
-static int cut(tr_bytes text, size_t max)
+static int cut_length(tr_bytes text, size_t max)
 {
     return (int)(text.size < max ? text.size : max);
 }
@@ -64,14 +64,14 @@ tr_status tr__shape_convert(struct worker *worker, const struct durable_host *ho
     return status;
 }
 
-/* ---- The table. ---- */
+/* ---- The table of shapes. ---- */
 
 static tr_bytes text_of(const struct shape *shape)
 {
     return (tr_bytes){shape->text, shape->size};
 }
 
-static const struct shape *find(const struct durable_host *host, uint64_t hash)
+static const struct shape *shape_find(const struct durable_host *host, uint64_t hash)
 {
     for (const struct shape *shape = host->shapes; shape; shape = shape->next) {
         if (shape->hash == hash)
@@ -95,7 +95,7 @@ static void shape_add(struct durable_host *host, struct shape *shape)
     host->shapes = shape;
 }
 
-/* The shape of a type: one that is there already, or a new one. NULL with TR_OK: it has none. */
+/* Finds the shape of a type, or makes it. Returns TR_OK with NULL if the type has none. */
 static tr_status shape_of_type(struct durable_host *host, const tr_type *type,
                                const struct shape **found)
 {
@@ -107,7 +107,7 @@ static tr_status shape_of_type(struct durable_host *host, const tr_type *type,
     if (!shape)
         return TR_NO_MEMORY;
     (void)tr__shape_write(type, shape->text, size);
-    *found = find(host, tr__shape_hash(text_of(shape)));
+    *found = shape_find(host, tr__shape_hash(text_of(shape)));
     if (*found) {
         source_resize(&host->system->source, shape, 0);
         return TR_OK;
@@ -126,7 +126,7 @@ void tr__shapes_free(struct durable_host *host)
     }
 }
 
-/* ---- Those of a kind. ---- */
+/* ---- Shapes of a kind. ---- */
 
 static const struct kind_shape *kind_shape_of(const struct durable_kind *kind, const tr_type *type)
 {
@@ -162,7 +162,7 @@ static tr_bytes shape_text(const struct durable_kind *kind, const tr_type *type)
     return found && found->shape ? text_of(found->shape) : (tr_bytes){"{...}", 5};
 }
 
-/* Whether what a migration makes can be read by what comes after it. */
+/* Returns whether the result of a migration can be read as the type that the next step expects. */
 static bool step_fits(const struct durable_kind *kind, const tr_type *made, const tr_type *wanted)
 {
     unsigned fit = tr__shape_compare(shape_text(kind, made), shape_text(kind, wanted), NULL);
@@ -183,14 +183,14 @@ static void step_refuse(const struct durable_kind *kind, const char *what, const
         kind->declared->name,
         what,
         step->from,
-        cut(made, STEP_SHAPE_MAX),
+        cut_length(made, STEP_SHAPE_MAX),
         (const char *)made.data,
         next,
-        cut(text, STEP_SHAPE_MAX),
+        cut_length(text, STEP_SHAPE_MAX),
         (const char *)text.data);
 }
 
-/* The types of a chain of migrations that ends with `last`, and whether each follows from the one before. */
+/* Adds the types of a chain of migrations that ends with `last`. Checks that each fits the one before. */
 static tr_status chain_add(struct durable_kind *kind, const char *what,
                            const tr_migration *const *migrations, uint32_t version,
                            const tr_type *last)
@@ -250,7 +250,7 @@ void tr__shapes_of_kind_free(struct durable_kind *kind)
     source_resize(&kind->host->system->source, kind->shapes, 0);
 }
 
-/* ---- Those of the store. ---- */
+/* ---- Shapes of the store. ---- */
 
 struct shapes_loading {
     struct durable_host *host;
@@ -286,7 +286,7 @@ tr_status tr__shapes_load(struct durable_host *host)
     struct shapes_loading loading = {host, TR_OK};
     tr_status status = tr__store_list_shapes(host->contexts[0].reader, on_shape, &loading);
     if (status == TR_STORE_CORRUPT) {
-        /* The actors that need those that are left out do not start. */
+        /* Actors that need a shape that is left out do not start. */
         tr__log(host->system,
                 TR_LEVEL_WARN,
                 NULL,
@@ -315,7 +315,7 @@ tr_status tr__shapes_put(const struct durable_kind *kind, struct store_batch *ba
     return status;
 }
 
-/* ---- What was stored. ---- */
+/* ---- Checks of what was stored. ---- */
 
 uint64_t tr__shape_of(const struct durable_kind *kind, const tr_type *type)
 {
@@ -327,7 +327,7 @@ void tr__shape_log(const struct durable_kind *kind, const tr_type *type, uint64_
                    const char *path)
 {
     struct tr_system *system = kind->host->system;
-    const struct shape *stored = find(kind->host, hash);
+    const struct shape *stored = shape_find(kind->host, hash);
     tr_bytes text = shape_text(kind, type);
     if (stored)
         tr__log(system, TR_LEVEL_ERROR, path, "stored as %.*s", (int)stored->size, stored->text);
@@ -341,7 +341,7 @@ tr_status tr__shape_check(const struct durable_kind *kind, const tr_type *type, 
     *is_longer = false;
     if (!hash || !own || hash == own)
         return TR_OK;
-    const struct shape *stored = find(kind->host, hash);
+    const struct shape *stored = shape_find(kind->host, hash);
     if (!stored) {
         snprintf(why, SHAPE_WHY_SIZE, "the store does not have the shape that it was stored with");
         return TR_STORE_CORRUPT;
@@ -353,16 +353,16 @@ tr_status tr__shape_check(const struct durable_kind *kind, const tr_type *type, 
     if (fit == SHAPE_EQUAL || fit == SHAPE_FIRST_LONGER || fit == SHAPE_SECOND_LONGER)
         return TR_OK;
     tr__shape_log(kind, type, hash, path);
-    if (fit != SHAPE_DIFFERENT) /* both have fields that the other does not know */
+    if (fit != SHAPE_DIFFERENT) /* each shape has fields that the other does not know */
         place = (struct shape_place){text_of(stored), text};
     if (stored->size <= CHECK_SHAPE_MAX && text.size <= CHECK_SHAPE_MAX)
         place = (struct shape_place){text_of(stored), text};
     snprintf(why,
              SHAPE_WHY_SIZE,
              "it was stored as %.*s, and the code has %.*s",
-             cut(place.first, CHECK_SHAPE_MAX),
+             cut_length(place.first, CHECK_SHAPE_MAX),
              (const char *)place.first.data,
-             cut(place.second, CHECK_SHAPE_MAX),
+             cut_length(place.second, CHECK_SHAPE_MAX),
              (const char *)place.second.data);
     return TR_WRONG_SHAPE;
 }

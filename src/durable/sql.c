@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * SQL of a durable actor: its verbs, and what its commits do with what these have changed.
+ * SQL tables of a durable actor: the verbs, and what a commit does with the pages that they have changed.
  */
-#include "store/sql.h"
+#include "durable/sql.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "actor/system/thread_handoff.h"
 #include "base/assert.h"
 #include "durable/actor.h"
+#include "durable/commit.h"
+#include "store/sql.h"
 #include "actor/cell/verb.h"
 
-/* ---- Stretches. ---- */
+/* ---- Commits. ---- */
 
 bool tr__durable_sql_has_changed(const struct durable_actor *actor)
 {
@@ -59,33 +60,33 @@ void tr__durable_sql_drop(struct durable_actor *actor)
 
 /* ---- Rows. ---- */
 
-/* Rows that a statement gives, in memory of the turn. */
+/* Rows that a statement returns, in memory of the turn. */
 struct rows {
     tr_self *self;
     tr_sql_value *values;
-    size_t count; /* of values */
-    size_t room;
-    size_t bytes; /* of all of them */
+    size_t count; /* number of values */
+    size_t capacity;
+    size_t bytes; /* size of all values */
 };
 
 static bool rows_grow(struct rows *rows, size_t more)
 {
-    if (rows->count + more <= rows->room)
+    if (rows->count + more <= rows->capacity)
         return true;
-    size_t room = rows->room ? 2 * rows->room : 16;
-    while (room < rows->count + more)
-        room *= 2;
-    tr_sql_value *values = tr_try_scratch(rows->self, room * sizeof *values);
+    size_t capacity = rows->capacity ? 2 * rows->capacity : 16;
+    while (capacity < rows->count + more)
+        capacity *= 2;
+    tr_sql_value *values = tr_try_scratch(rows->self, capacity * sizeof *values);
     if (!values)
         return false;
     if (rows->count)
         memcpy(values, rows->values, rows->count * sizeof *values);
     rows->values = values;
-    rows->room = room;
+    rows->capacity = capacity;
     return true;
 }
 
-static tr_status on_row(void *context, const tr_sql_value *values, size_t count)
+static tr_status on_sql_row(void *context, const tr_sql_value *values, size_t count)
 {
     struct rows *rows = context;
     if (!rows_grow(rows, count))
@@ -100,7 +101,8 @@ static tr_status on_row(void *context, const tr_sql_value *values, size_t count)
             return TR_TOO_LARGE;
         if (value->type != TR_SQL_TYPE_TEXT && value->type != TR_SQL_TYPE_BYTES)
             continue;
-        char *bytes = tr_try_scratch(rows->self, size + 1); /* a NUL behind it, for text */
+        /* one byte more, for a NUL after text */
+        char *bytes = tr_try_scratch(rows->self, size + 1);
         if (!bytes)
             return TR_NO_MEMORY;
         if (size)
@@ -167,7 +169,7 @@ static tr_status may_run(const tr_self *self, const struct durable_actor *actor,
     return TR_OK;
 }
 
-static tr_status tell(tr_self *self, tr_error *error, tr_status status, const char *why)
+static tr_status sql_notify(tr_self *self, tr_error *error, tr_status status, const char *why)
 {
     if (!error || status == TR_OK)
         return status;
@@ -181,30 +183,30 @@ tr_status tr_self_try_sql(tr_self *self, tr_sql_result *result, tr_error *error,
                           const tr_sql_value *values, size_t count)
 {
     TURN_VERB(self);
-    TR_ASSERT(self); /* there is nobody whose tables they are */
+    TR_ASSERT(self); /* without a turn there is no actor whose tables they are */
     struct durable_actor *actor = durable_of(self);
     const char *why;
     tr_status status = may_run(self, actor, values, count, &why);
     if (status != TR_OK)
-        return tell(self, error, status, why);
+        return sql_notify(self, error, status, why);
     struct worker *worker = self->worker;
     struct worker_context *context = host_context(actor->kind->host, worker);
     status = open_sql(actor);
     if (status == TR_OK)
         status = tr__aside_init(&context->aside, &worker->stacks.pool);
     if (status != TR_OK)
-        return tell(self, error, status, "");
+        return sql_notify(self, error, status, "");
     struct rows rows = {.self = self};
     struct errand errand = {.sql = actor->sql,
                             .reader = context->reader,
                             .call = {.text = values[0].text,
                                      .values = values + 1,
                                      .count = count - 1,
-                                     .visit = on_row,
+                                     .visit = on_sql_row,
                                      .context = &rows}};
     tr__aside_call(&context->aside, &worker->stacks.host, run_errand, &errand);
     if (errand.status != TR_OK)
-        return tell(self, error, errand.status, errand.call.error);
+        return sql_notify(self, error, errand.status, errand.call.error);
     if (result)
         *result = (tr_sql_result){.values = rows.values,
                                   .count = rows.count ? rows.count / errand.call.columns : 0,

@@ -1,26 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Turns of durable actors: around each handler of the application, what begins and ends its commits.
+ * Turns of durable actors: opens and closes commits around each handler of the application.
  */
-#include "durable/actor.h"
+#include "durable/turn.h"
 
-#include "actor/ask/ask.h"
 #include "actor/turn/park.h"
-#include "actor/system/thread_handoff.h"
 #include "actor/turn/turn.h"
-#include "base/assert.h"
+#include "durable/actor.h"
 #include "durable/alarm.h"
+#include "durable/changed.h"
+#include "durable/commit.h"
+#include "durable/drive.h"
 #include "durable/events.h"
-#include "durable/retry_backoff.h"
+#include "durable/pressure.h"
 #include "durable/queue.h"
 #include "actor/ask/answer.h"
 #include "actor/cell/log.h"
 #include "actor/cell/verb.h"
 #include "actor/mail/kind.h"
+#include "store/batch.h"
+#include "durable/retry_backoff.h"
+#include "durable/why.h"
 
 static const tr_next same = {TR_NEXT_SAME};
 
-/* ---- Frames. ---- */
+/* ---- Records of turns. ---- */
 
 bool tr__frame_begin(struct tr_self *self, struct durable_actor *actor, const char *what,
                      bool is_hook)
@@ -136,7 +140,7 @@ tr_next tr__frame_done(struct tr_self *self, struct durable_actor *actor, tr_nex
         tr__commit_drop(worker, actor, TR_CANCELLED);
     else if (next.code == TR_NEXT_FAILED)
         tr__commit_fail(worker, actor, tr__ask_failed_status(self));
-    /* One that was cancelled stores nothing: the actor is about to end, or to begin anew. */
+    /* A cancelled turn stores nothing: the actor is about to end or to restart. */
     if (next.code == TR_NEXT_FAILED && self->frame->has_alarm && !self->is_cancelled)
         tr__alarm_failed(worker, actor, self->frame);
     return next;
@@ -144,31 +148,35 @@ tr_next tr__frame_done(struct tr_self *self, struct durable_actor *actor, tr_nex
 
 /* ---- Messages. ---- */
 
-tr_next tr__durable_user(struct tr_self *self, struct tr_self *verb, const tr_handler *row,
+tr_next tr__durable_user(struct tr_self *self, struct tr_self *verb, const tr_handler *handler,
                          void *state, const void *message)
 {
     if (verb)
         claim_go_out(self->claim, self);
-    tr_next next = row->call(self, state, message);
+    tr_next next = handler->call(self, state, message);
     if (verb)
         (void)verb_begin(self);
     return next;
 }
 
-/* The row of the application behind one of the kind's. */
-static const tr_handler *row_behind(const struct durable_actor *actor, const tr_handler *row)
+/* Returns the handler of the application for a handler of the kind's table. */
+static const tr_handler *handler_behind(const struct durable_actor *actor,
+                                        const tr_handler *handler)
 {
-    return &actor->kind->declared->behavior->handlers[row - actor->kind->rows];
+    return &actor->kind->declared->behavior->handlers[handler - actor->kind->handlers];
 }
 
-/* This generation ends: what came too late for it is for the next one. */
+/* This generation ends. Forwards a message that came too late for it to the next generation. */
 static tr_next pass_on(struct tr_self *self, const struct durable_actor *actor)
 {
     uint64_t bits;
     tr_status status = tr_self_try_durable(self, actor->kind->declared, actor_key(actor), &bits);
     if (status == TR_OK)
         return tr_self_forward(self, tr_ref_from_bits(bits));
-    /* It is destroyed, or the system stops: who asked hears so, and the rest is dead letters. */
+    /*
+     * The key is destroyed or the system stops: a request gets that status as its answer, and other messages become
+     * dead letters.
+     */
     if (self->envelope->kind != ENVELOPE_ASK)
         return (tr_next){TR_NEXT_UNHANDLED};
     self->reply_failed = status == TR_DESTROYING ? TR_DESTROYING : TR_STOPPED;
@@ -179,14 +187,14 @@ tr_next tr__durable_call(tr_self *self, void *state, const void *message)
 {
     TURN_VERB(self);
     struct durable_actor *actor = durable_of(self);
-    const tr_handler *row = row_behind(actor, self->handler);
+    const tr_handler *handler = handler_behind(actor, self->handler);
     if (actor->broken != TR_OK)
         return not_stored(self, actor->broken);
     if (actor->machine.state >= SLEEP_FINALIZE && actor->machine.state != SLEEP_DESTROY_GRACE)
         return pass_on(self, actor);
     if (!tr__frame_begin(self, actor, self->envelope->type->name, false))
         return no_memory(self);
-    tr_next next = tr__durable_user(self, verb_turn, row, state, message);
+    tr_next next = tr__durable_user(self, verb_turn, handler, state, message);
     next = tr__durable_changed(self, verb_turn, actor, next);
     next = tr__frame_done(self, actor, next, false);
     tr__frame_end(self, actor);
@@ -209,8 +217,8 @@ void tr__durable_started(struct worker *worker, struct durable_actor *actor)
 }
 
 /*
- * An earlier first start was not over, or the key was destroyed and that has not been finished: what is stored goes,
- * before this one begins.
+ * Removes everything that is stored of this key, because an earlier first start has not finished, or a destroy was not
+ * completed.
  */
 static tr_status erase_first(struct tr_self *self, struct durable_actor *actor)
 {
@@ -232,7 +240,7 @@ tr_next tr__durable_begin(tr_self *self, void *state, const void *message)
     tr_next next = same;
     bool is_created = actor->is_new && kind->created;
     if (actor->machine.state != SLEEP_LOADING)
-        return same; /* told twice: an earlier start failed before it came to it */
+        return same; /* the second message: an earlier start failed before the first was handled */
     if (!tr__frame_begin(self, actor, "tr_awake", false))
         return no_memory(self);
     bool erases = actor->has_remains || (actor->is_half && is_created);
@@ -249,7 +257,7 @@ tr_next tr__durable_begin(tr_self *self, void *state, const void *message)
     next = tr__durable_changed(self, verb_turn, actor, next);
     if (next.code != TR_NEXT_FAILED && !self->is_cancelled)
         actor->is_creating = false;
-    /* Who was created is known from now on, whether it has changed anything or not. */
+    /* A key that was created is known to the store from now on, even if nothing has changed. */
     next = tr__frame_done(self, actor, next, is_created);
     tr__frame_end(self, actor);
     if (next.code != TR_NEXT_FAILED && !self->is_cancelled)
@@ -258,8 +266,8 @@ tr_next tr__durable_begin(tr_self *self, void *state, const void *message)
 }
 
 /*
- * Waits until no turn of the actor is a barrier. There is one at most, and no other begins before the hook: a woken turn
- * is resumed before the next message is handled.
+ * Waits until no turn of the actor is a barrier. There is at most one, and no other begins before the hook, because a
+ * turn that was woken resumes before the next message is handled. Returns false if the hook must not run.
  */
 static bool hook_wait(struct tr_self *self, struct durable_actor *actor)
 {
@@ -279,8 +287,8 @@ static const char *hook_name(enum sleep_reason reason)
 }
 
 /*
- * It does not keep the actor from its end. The state is half changed by now, so nobody is to see it any more:
- * a sleep ends here, with what was stored before; a destroy goes on.
+ * A hook that fails does not prevent the end of the actor. The state may be half changed, so no other turn may see it.
+ * A sleep ends here, with what was stored before. A destroy continues.
  */
 static void hook_failed(struct tr_self *self, struct durable_actor *actor, enum sleep_reason reason)
 {
@@ -298,10 +306,10 @@ static void hook_failed(struct tr_self *self, struct durable_actor *actor, enum 
     tr__durable_drive(self->worker, actor, false);
 }
 
-/* What earlier turns have left to be stored later is, whatever becomes of the hook. */
+/* Submits finished commits of earlier turns, so that they are stored even if the hook fails. */
 static void hook_save(struct worker *worker, struct durable_actor *actor)
 {
-    if (!actor->has_dirt)
+    if (!actor->is_dirty)
         return;
     tr_status status = tr__commit_end(worker, actor, true);
     if (status != TR_OK)
@@ -317,7 +325,7 @@ tr_next tr__durable_hook(tr_self *self, void *state, const void *message)
     struct durable_actor *actor = durable_of(self);
     enum sleep_reason reason = (enum sleep_reason)hooked->reason;
     bool is_sleep = reason == SLEEP_REASON_SLEEP;
-    const tr_handler *row = is_sleep ? actor->kind->sleeping : actor->kind->destroying;
+    const tr_handler *handler = is_sleep ? actor->kind->sleeping : actor->kind->destroying;
     tr_next next = same;
     if (!hook_wait(self, actor) || tr__sleep_hook_begin(&actor->machine, reason) != TR_OK)
         return same;
@@ -327,7 +335,7 @@ tr_next tr__durable_hook(tr_self *self, void *state, const void *message)
         return no_memory(self);
     self->frame->hook = reason;
     next = tr__durable_user(
-        self, verb_turn, row, state, is_sleep ? (const void *)&sleeping : &destroying);
+        self, verb_turn, handler, state, is_sleep ? (const void *)&sleeping : &destroying);
     if (is_sleep)
         next = tr__durable_changed(self, verb_turn, actor, next);
     next = tr__frame_done(self, actor, next, false);
@@ -349,14 +357,14 @@ tr_next tr__durable_drive_turn(tr_self *self, void *state, const void *message)
     (void)state;
     (void)message;
     struct durable_actor *actor = durable_of(self);
-    actor->is_told = false;
+    actor->is_drive_posted = false;
     if (actor->broken != TR_OK && actor->machine.state < SLEEP_FINALIZE)
         return not_stored(self, actor->broken);
     tr__durable_drive(self->worker, actor, true);
     return same;
 }
 
-/* ---- Stretches of a turn that waits. ---- */
+/* ---- Waits of a turn. ---- */
 
 static void on_park(struct tr_self *self)
 {
@@ -376,7 +384,10 @@ static void on_park(struct tr_self *self)
         return;
     if (status != TR_OK)
         tr__durable_break(worker, actor, status);
-    /* What the commit has asked for, and let go of, counts from now on. Who waits on a queue has looked. */
+    /*
+     * The part of the turn that has ended may have asked for something or released a hold, so perform the steps that
+     * follow. A turn that waits on a queue has done this before.
+     */
     if (list_is_empty(&self->frame->taker))
         tr__durable_drive(worker, actor, false);
 }

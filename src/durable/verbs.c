@@ -1,38 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What a durable actor can do in a turn.
+ * What a durable actor can call in a turn.
  */
 #include <string.h>
 
-#include "actor/system/thread_handoff.h"
 #include "actor/turn/park.h"
 #include "base/assert.h"
 #include "durable/actor.h"
+#include "durable/commit.h"
+#include "durable/turn.h"
+#include "sleep/sleep.h"
 #include "mem/heap.h"
 #include "actor/cell/verb.h"
 
-/* The durable actor of a turn of a message; ends the turn when there is none. */
-static struct durable_actor *need(tr_self *self, const char *verb)
+/* Returns the durable actor of a turn. Ends the turn if it belongs to another actor. */
+static struct durable_actor *verb_need(tr_self *self, const char *verb)
 {
-    TR_ASSERT(self); /* there is no turn to end */
+    TR_ASSERT(self); /* without a turn there is nothing to end */
     struct durable_actor *actor = durable_of(self);
     if (!actor)
         tr_crash(self, TR_NOT_SUPPORTED, "%s: this actor is not durable", verb);
     return actor;
 }
 
-/* ---- Who it is. ---- */
+/* ---- Identity. ---- */
 
 tr_bytes tr_key(tr_self *self)
 {
     TURN_VERB(self);
-    return actor_key(need(self, "tr_key"));
+    return actor_key(verb_need(self, "tr_key"));
 }
 
 uint64_t tr_generation(tr_self *self, uint64_t *epoch)
 {
     TURN_VERB(self);
-    const struct durable_actor *actor = need(self, "tr_generation");
+    const struct durable_actor *actor = verb_need(self, "tr_generation");
     if (epoch)
         *epoch = actor->end.generation.epoch;
     return actor->end.generation.counter;
@@ -47,7 +49,7 @@ bool tr_is_aborted(const tr_self *self)
 
 /* ---- Sleep and end. ---- */
 
-static tr_status check(const tr_self *self)
+static tr_status verb_check(const tr_self *self)
 {
     if (!self)
         return TR_INVALID_ARGUMENT;
@@ -59,17 +61,17 @@ static tr_status check(const tr_self *self)
 tr_status tr_go_to_sleep(tr_self *self)
 {
     TURN_VERB(self);
-    tr_status status = check(self);
+    tr_status status = verb_check(self);
     if (status != TR_OK)
         return status;
-    /* The machine continues when this turn waits or ends. */
+    /* The sleep machine continues when this turn waits or ends. */
     return tr__sleep_ask(&durable_of(self)->machine, SLEEP_REASON_SLEEP, self->worker->loop.now_ns);
 }
 
 tr_status tr_destroy(tr_self *self)
 {
     TURN_VERB(self);
-    tr_status status = check(self);
+    tr_status status = verb_check(self);
     if (status != TR_OK)
         return status;
     struct durable_actor *actor = durable_of(self);
@@ -80,9 +82,10 @@ tr_status tr_destroy(tr_self *self)
         status = TR_STOPPING;
     if (status != TR_OK)
         return status;
-    /* The machine hears of it when the commit is submitted, with the mark that makes it last. */
+    /* The sleep machine is told when the commit is submitted, together with the mark in the store. */
     actor->is_destroy_wanted = true;
-    actor->outbox.is_open = false; /* what leaves from now on says that it will be gone */
+    /* messages from now on imply the destroy, so they wait for the disk */
+    actor->outbox.is_open = false;
     return TR_OK;
 }
 
@@ -108,14 +111,14 @@ tr_status tr_try_save(tr_self *self)
     struct commit *commit = LIST_OWNER(last, struct commit, link);
     list_push_last(&commit->savers, &self->frame->saver);
     status = turn_park_at(self, TR_NEVER, NULL);
-    list_remove(&self->frame->saver); /* of a turn that was cancelled */
+    list_remove(&self->frame->saver); /* still linked if the turn was cancelled */
     return status;
 }
 
 void tr_save(tr_self *self)
 {
     TURN_VERB(self);
-    TR_ASSERT(self); /* there is no turn to end */
+    TR_ASSERT(self); /* without a turn there is nothing to end */
     tr_status status = tr_try_save(self);
     if (status != TR_OK)
         tr_crash(self, status, "tr_save: %s", tr_status_text(status));
@@ -124,15 +127,15 @@ void tr_save(tr_self *self)
 /* ---- Lists of the state. ---- */
 
 /*
- * A list that tr_append has made is a block of the heap that is marked as an array: its size says how many items it
- * holds. Any other list (of the state that was read, of tr_alloc, a constant) is copied once, because what is behind
- * its items may be in use.
+ * A list that tr_append has made is a block of the heap with the mark of an array. The size of the block says how many
+ * items fit. Any other list (read from the store, from tr_alloc, or a constant) is copied once, because the memory
+ * after its items may be in use.
  */
 const void *tr_self_append(tr_self *self, const void *items, size_t count, size_t size,
                            const void *item)
 {
     TURN_VERB(self);
-    (void)need(self, "tr_append");
+    (void)verb_need(self, "tr_append");
     size_t bytes = tr__heap_array(self->cell->heap, items);
     if (count >= TR_PAYLOAD_MAX / size)
         tr_crash(self, TR_TOO_LARGE, "tr_append: the list is too long");
@@ -144,8 +147,8 @@ const void *tr_self_append(tr_self *self, const void *items, size_t count, size_
                  bytes / size);
     char *made = (char *)(uintptr_t)items;
     if ((count + 1) * size > bytes) {
-        size_t room = count < 4 ? 8 : 2 * count;
-        made = tr_realloc(self, bytes ? made : NULL, room * size);
+        size_t capacity = count < 4 ? 8 : 2 * count;
+        made = tr_realloc(self, bytes ? made : NULL, capacity * size);
         if (!bytes && count)
             memcpy(made, items, count * size);
         tr__heap_mark_array(self->cell->heap, made);
@@ -159,7 +162,7 @@ const void *tr_self_append(tr_self *self, const void *items, size_t count, size_
 tr_hold tr_self_hold(tr_self *self, bool is_awake, const char *what, const char *file, int line)
 {
     TURN_VERB(self);
-    struct durable_actor *actor = need(self, "TR_KEEP_AWAKE");
+    struct durable_actor *actor = verb_need(self, "TR_KEEP_AWAKE");
     struct durable_frame *frame = self->frame;
     struct worker *worker = self->worker;
     if (!frame)
@@ -174,7 +177,7 @@ tr_hold tr_self_hold(tr_self *self, bool is_awake, const char *what, const char 
                            &hold->wake_lock,
                            is_awake ? COUNTER_KEEP_AWAKE : COUNTER_TASKS,
                            worker->loop.now_ns);
-    /* While it is in such a block, the turn itself does not keep the actor awake. */
+    /* Inside a TR_WAIT_UNTIL block the turn itself does not keep the actor awake. */
     if (!is_awake && !frame->lenient++)
         tr__sleep_drop(&actor->machine, &frame->wake_lock, worker->loop.now_ns);
     return (tr_hold){self, hold->number};

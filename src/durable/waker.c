@@ -4,27 +4,28 @@
 #include <string.h>
 
 #include "actor/life/pooled.h"
-#include "durable/clock.h"
 #include "durable/queue.h"
+#include "durable/state.h"
 #include "store/read.h"
 
 enum {
-    WAKER_PAGE = 64 /* keys that one turn looks at; if as many wait for room, it pauses */
+    /* keys that one turn looks at; if as many cells wait in line, the waker pauses */
+    WAKER_PAGE = 64
 };
 
-/* From page to page: others have work on this worker, too, and not all are to wake in the same moment. */
+/* Delay between two pages, so that other actors of this worker run too and not all keys wake at the same moment. */
 #define WAKER_PAGE_NS (10 * TR_MILLISECOND)
-/* After a failure of the store or of memory. */
+/* Delay after a failure of the store or of memory. */
 #define WAKER_AGAIN_NS TR_SECOND
 
-/* ---- What the run handler takes. ---- */
+/* ---- Queues that the run handler takes from. ---- */
 
 static uint64_t hash_of(const struct durable_actor *actor, const char *queue)
 {
     return hash_bytes(actor->kind->host->system->names.key, queue, strlen(queue));
 }
 
-static bool takes(const struct durable_actor *actor, uint64_t hash)
+static bool run_takes(const struct durable_actor *actor, uint64_t hash)
 {
     for (uint32_t i = 0; i < actor->run_queue_count; i++)
         if (actor->run_queues[i] == hash)
@@ -35,7 +36,7 @@ static bool takes(const struct durable_actor *actor, uint64_t hash)
 void tr__run_takes(struct durable_actor *actor, const char *queue)
 {
     uint64_t hash = hash_of(actor, queue);
-    if (actor->takes_any || takes(actor, hash))
+    if (actor->takes_any || run_takes(actor, hash))
         return;
     if (actor->run_queue_count == RUN_QUEUES_MAX)
         actor->takes_any = true;
@@ -43,13 +44,14 @@ void tr__run_takes(struct durable_actor *actor, const char *queue)
         actor->run_queues[actor->run_queue_count++] = hash;
 }
 
-static bool has_work(const struct durable_actor *actor)
+static bool run_has_work(const struct durable_actor *actor)
 {
-    if (!actor->run_queue_count) /* it returned without a look at any, or did not get that far */
+    /* the run handler has returned before it took from a queue, or was not called yet */
+    if (!actor->run_queue_count)
         return !actor->has_run;
     LIST_EACH (link, &actor->queued) {
         const struct queue_item *item = LIST_OWNER(link, struct queue_item, link);
-        if (actor->takes_any || takes(actor, hash_of(actor, item->name)))
+        if (actor->takes_any || run_takes(actor, hash_of(actor, item->name)))
             return true;
     }
     return false;
@@ -58,13 +60,13 @@ static bool has_work(const struct durable_actor *actor)
 enum run_wanted tr__run_wanted(const struct durable_actor *actor)
 {
     bool is_destroyed = actor->is_destroying || actor->machine.outcome == SLEEP_ENDED_DESTROYED;
-    if (!actor->kind->run || is_destroyed || list_is_empty(&actor->queued) || !has_work(actor))
+    if (!actor->kind->run || is_destroyed || list_is_empty(&actor->queued) || !run_has_work(actor))
         return RUN_NOT_WANTED;
-    if (actor->is_creating) /* its first start is undone, and its items with it */
+    if (actor->is_creating) /* the first start is taken back, and its items too */
         return RUN_NOT_WANTED;
     if (actor->has_queue_moved)
         return RUN_WANTED;
-    /* It had its time and returned: it would do so again. */
+    /* The run handler had its chance and returned. It would return again. */
     return actor->has_run ? RUN_NOT_WANTED : RUN_WANTED_LATER;
 }
 
@@ -75,7 +77,7 @@ TR_MESSAGE(tr_waker_page);
 
 struct waker_state {
     struct durable_host *host;
-    int64_t place; /* all up to this one were looked at */
+    int64_t place; /* all keys up to this one were looked at */
 };
 
 struct waker_page {
@@ -97,14 +99,14 @@ static bool on_queued(void *context, const struct store_queued *queued)
 {
     struct waker_page *page = context;
     struct waker_state *waker = page->waker;
-    bool is_half = queued->version & STATE_HALF; /* the first start of the key is undone */
+    bool is_half = queued->version & STATE_HALF; /* the first start of the key is taken back */
     const struct durable_kind *kind =
         queued->has_items && !is_half ? kind_of(waker->host, queued->kind) : NULL;
     uint64_t bits;
     tr_status status = TR_OK;
     if (kind && kind->run)
         status = tr_self_try_durable(page->self, kind->declared, queued->key, &bits);
-    /* One that is being destroyed, or whose key cannot be one, is left out. */
+    /* Skip a key that is being destroyed or is invalid. */
     if (status != TR_OK && status != TR_DESTROYING && status != TR_INVALID_ARGUMENT) {
         page->status = status;
         return false;
@@ -135,7 +137,7 @@ static tr_next on_page(tr_self *self, struct waker_state *waker)
     }
     bool has_failed = status != TR_OK || page.status != TR_OK;
     if (!has_failed && !is_crowded && page.count < WAKER_PAGE)
-        return TR_STOP; /* those were all */
+        return TR_STOP; /* this was the last page */
     tr_timer_once(self, "page", has_failed ? WAKER_AGAIN_NS : WAKER_PAGE_NS, tr_waker_page);
     return TR_SAME;
 }

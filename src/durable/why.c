@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Why a durable actor is not asleep, or not gone: tr_actor_why.
+ * tr_actor_why of a durable actor: why it is not asleep, or not gone.
  */
-#include "actor/verbs/why.h"
+#include "durable/why.h"
 
 #include <stdio.h>
 
 #include "actor/cell/view.h"
-#include "base/assert.h"
+#include "actor/verbs/why.h"
 #include "durable/actor.h"
+#include "durable/work.h"
+#include "sleep/sleep.h"
+#include "sleep/wake_locks.h"
+#include "sleep/why.h"
 
 static void add_wake_lock(tr_why_report *report, const struct durable_actor *actor,
                           const struct wake_lock *wake_lock)
@@ -38,7 +42,7 @@ void tr__durable_why(struct worker *worker, struct cell *cell, tr_why_report *re
     tr__work_look(worker, actor);
     uint32_t set = machine->wake_locks.raised & tr__sleep_blocks_next(machine);
     uint32_t writes = 0;
-    char text[HOLDERS_TEXT_SIZE];
+    char text[WAKE_LOCKS_TEXT_SIZE];
     for (int counter = 0; counter < COUNTER_COUNT; counter++) {
         if (!(set >> counter & 1))
             continue;

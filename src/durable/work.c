@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Work that no turn of the actor has: mail that waits, replies that it owes (tr_reply_later), messages in its stash.
+ * Work of an actor outside of its turns: waiting mail, owed replies (tr_reply_later), and stashed messages.
  *
- * Each is a counter of the sleep machine with one wake_lock at most. A message that arrives does not raise it, so that sending
- * costs the same for every actor; instead the actor's cell is read before each decision of the machine. Work that ends
- * with a turn is noticed at the end of that turn, and a message that has none by on_skipped. Some ends unseen: signals
- * without a handler, mail that was dropped because the mailbox was full, an owed reply whose ask has timed out.
- * While there is work, a timer therefore looks again: in the grace that is the machine's own tick, before it is look_ns.
+ * Each of the three has a counter in the sleep machine and at most one wake lock. A message that arrives does not raise
+ * it, so that sending costs the same for every actor. Instead, the actor's cell is read before each decision of the
+ * machine.
+ *
+ * Work that ends with a turn is noticed at the end of that turn. A message without a handler is noticed by on_skipped.
+ * Other work ends unnoticed: signals without a handler, mail that was dropped because the mailbox was full, an owed
+ * reply whose ask has timed out. Therefore a timer looks again while there is work. In a grace that is the machine's
+ * own tick, otherwise look_ns.
  */
-#include "durable/actor.h"
+#include "durable/work.h"
 
 #include "actor/ask/ask.h"
+#include "durable/actor.h"
+#include "durable/drive.h"
+#include "sleep/sleep.h"
 #include "actor/mail/mail.h"
 
 static const struct envelope *ring_first(const struct envelope *last)
@@ -18,7 +24,7 @@ static const struct envelope *ring_first(const struct envelope *last)
     return last ? (const struct envelope *)(const void *)last->mail.next : NULL;
 }
 
-/* Names what waits: the message that comes first, or a turn that was woken. NULL: nothing. */
+/* Returns a name for what waits: the first message, or a turn that was woken. NULL: nothing waits. */
 static const char *waiting_mail(const struct cell *cell)
 {
     const struct cell_extra *extra = cell->extra;
@@ -37,7 +43,7 @@ static const char *waiting_mail(const struct cell *cell)
     return cell->flags & CELL_WOKEN ? "a turn that was woken" : NULL;
 }
 
-/* Returns how long the asker may still wait for this reply; 0: it does not wait any more. */
+/* Returns how long the asker still waits for this reply; 0: not any more. */
 static tr_time time_left(const struct worker *worker, const struct later *later)
 {
     const struct envelope *answer = later->answer;
@@ -45,13 +51,16 @@ static tr_time time_left(const struct worker *worker, const struct later *later)
     uint32_t now_ms = (uint32_t)((uint64_t)worker->loop.now_ns / TR_MILLISECOND);
     if (!slots_find(worker->slots, answer->sender))
         return 0;
-    if (!deadline_ms) /* it is further away than the envelope can say */
+    if (!deadline_ms) /* the deadline is too far away for an envelope */
         return TR_NEVER;
     int32_t left_ms = (int32_t)(deadline_ms - now_ms);
     return left_ms > 0 ? left_ms * TR_MILLISECOND : 0;
 }
 
-/* Names the first request whose reply is owed. NULL: none is. *left_ns: for how long the one that ends first may be. */
+/*
+ * Returns the name of the first request whose reply is owed, or NULL. Sets *left_ns to the shortest time for which one
+ * of them is owed.
+ */
 static const char *owed_reply(const struct worker *worker, const struct cell *cell,
                               tr_time *left_ns)
 {
@@ -68,8 +77,8 @@ static const char *owed_reply(const struct worker *worker, const struct cell *ce
     return name;
 }
 
-static void tell(struct worker *worker, struct durable_actor *actor, enum work work,
-                 enum sleep_counter counter, const char *what)
+static void work_tell(struct worker *worker, struct durable_actor *actor, enum work work,
+                      enum sleep_counter counter, const char *what)
 {
     struct wake_lock *wake_lock = &actor->work[work];
     tr_time now_ns = worker->loop.now_ns;
@@ -100,12 +109,12 @@ void tr__work_look(struct worker *worker, struct durable_actor *actor)
     mail_look(worker, cell);
     const char *mail = waiting_mail(cell);
     const char *owed = owed_reply(worker, cell, &left_ns);
-    /* Of one that is sealed nothing can unstash it any more: no message gets in. */
+    /* A sealed actor gets no message any more, so nothing can unstash. */
     bool is_sealed = cell->flags & CELL_SEALED;
     const struct envelope *stashed = is_sealed ? NULL : ring_first(cell->extra->stash.ring);
-    tell(worker, actor, WORK_MAIL, COUNTER_MAIL, mail);
-    tell(worker, actor, WORK_LATERS, COUNTER_LATERS, owed);
-    tell(worker, actor, WORK_STASH, COUNTER_STASH, stashed ? stashed->type->name : NULL);
+    work_tell(worker, actor, WORK_MAIL, COUNTER_MAIL, mail);
+    work_tell(worker, actor, WORK_LATERS, COUNTER_LATERS, owed);
+    work_tell(worker, actor, WORK_STASH, COUNTER_STASH, stashed ? stashed->type->name : NULL);
     tr_time look_ns = mail || owed ? worker->loop.now_ns + left_ns : TR_NEVER;
     bool is_sooner = look_ns < actor->look_ns;
     if (is_sooner || look_ns == TR_NEVER)

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Appends the digits of a number; returns how many. Room for 4 is needed. */
+/* Writes the digits of a number and returns how many. The text must have space for 4. */
 static size_t put_number(char *text, uint32_t number)
 {
     char digits[10];
@@ -18,7 +18,7 @@ static size_t put_number(char *text, uint32_t number)
     return count;
 }
 
-/* The crc32 of "w3v": what the points of a member have in common. */
+/* Returns the crc32 of "w3v", the common beginning of all points of a member. */
 static uint32_t member_start(char prefix, uint32_t member)
 {
     char text[16] = {prefix};
@@ -34,10 +34,10 @@ static uint64_t point_at(uint32_t start, uint32_t member, uint32_t point)
 }
 
 /*
- * Sorts by the highest bits into the places that `starts` has for them, then each into its exact one:
- * few points share those bits, so that moving them one by one is fast.
+ * Sorts the points: first by their highest bits into the slots of `starts`, then within each slot. Few points share a
+ * slot, so moving them one by one is fast.
  */
-static void fill(struct hash_ring *ring, char prefix, uint32_t count)
+static void ring_fill(struct hash_ring *ring, char prefix, uint32_t count)
 {
     uint32_t slots = UINT32_C(1) << (32 - ring->shift);
     memset(ring->starts, 0, (slots + 1) * sizeof *ring->starts);
@@ -49,7 +49,7 @@ static void fill(struct hash_ring *ring, char prefix, uint32_t count)
     for (uint32_t i = 0; i < slots; i++)
         ring->starts[i + 1] += ring->starts[i];
     TR_ASSERT(ring->starts[slots] == count);
-    /* From the end of each slot to its start: afterwards starts[i + 1] is where slot i begins. */
+    /* Fill each slot from its end to its start. Afterwards starts[i + 1] is where slot i begins. */
     for (uint32_t member = 0; member < ring->members; member++) {
         uint32_t start = member_start(prefix, member);
         for (uint32_t i = 0; i < RING_POINTS; i++) {
@@ -90,7 +90,7 @@ tr_status tr__hash_ring_init(struct hash_ring *ring, const struct memory_source 
         .members = members,
         .shift = 32 - bits,
     };
-    fill(ring, prefix, count);
+    ring_fill(ring, prefix, count);
     return TR_OK;
 }
 

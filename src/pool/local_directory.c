@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "pool/local_places.h"
+#include "pool/local_directory.h"
 
 #include <string.h>
 #include "actor/mail/group_address.h"
 
-/* Names of actors, each after a '/'. */
+#include "actor/cell/system.h"
+#include "actor/mail/group_address.h"
+#include "pool/place_ring.h"
+
+/* Checks a path: names of actors, each after a '/'. */
 static tr_status path_check(const char *path)
 {
     char name[TR_NAME_MAX + 2];
@@ -26,7 +30,7 @@ static tr_status path_check(const char *path)
     return TR_OK;
 }
 
-/* Where an actor is; one that is still on its way to its worker will be where its name starts. */
+/* Returns the worker of an actor. An actor that is still on its way to its worker will be where its name belongs. */
 static tr_place place_of(const struct local_directory *directory, const struct cell *cell,
                          const char *path)
 {
@@ -38,14 +42,14 @@ static tr_place place_of(const struct local_directory *directory, const struct c
     return last && ring->find(ring, last + 1, &place) == TR_OK ? place : 0;
 }
 
-static tr_status find(tr_directory *table, const char *path, tr_location *found)
+static tr_status directory_find(tr_directory *table, const char *path, tr_location *found)
 {
     struct local_directory *directory = (struct local_directory *)(void *)table;
     struct tr_system *system = directory->system;
     if (!path)
         return TR_NOT_FOUND;
     uint64_t ref = tr__names_find(&system->names, NULL, path);
-    /* A group is where those who stand behind its ref have their parent. */
+    /* A group is where the parent of its members is. */
     const struct cell *cell = slots_find(&system->slots, tr__group_behind(&system->slots, ref));
     if (!cell || cell_is_group_address(cell))
         return TR_NOT_FOUND;
@@ -53,13 +57,13 @@ static tr_status find(tr_directory *table, const char *path, tr_location *found)
     return TR_OK;
 }
 
-/* Under the lock. */
+/* Finds a claim by its path. Under the lock. */
 static struct name_claim *name_claim_find(struct local_directory *directory, const char *path)
 {
     return (struct name_claim *)(uintptr_t)tr__names_find(&directory->claims, NULL, path);
 }
 
-/* Under the lock. */
+/* Frees a claim. Under the lock. */
 static void name_claim_drop(struct local_directory *directory, struct name_claim *claim)
 {
     tr__names_remove(&directory->system->names, claim->shown);
@@ -71,7 +75,7 @@ static void name_claim_drop(struct local_directory *directory, struct name_claim
     source_resize(&directory->system->source, claim, 0);
 }
 
-/* Under the lock. Nobody finds it in the system before all of it is there. */
+/* Adds a claim. It appears in the names of the system only when it is complete. Under the lock. */
 static tr_status name_claim_add(struct local_directory *directory, const char *path, uint64_t ref)
 {
     struct tr_system *system = directory->system;
@@ -103,7 +107,8 @@ free_claim:
     return status;
 }
 
-static tr_status claim(tr_directory *table, const char *path, tr_ref ref, tr_location *holder)
+static tr_status directory_claim(tr_directory *table, const char *path, tr_ref ref,
+                                 tr_location *holder)
 {
     struct local_directory *directory = (struct local_directory *)(void *)table;
     struct slots *slots = &directory->system->slots;
@@ -115,15 +120,15 @@ static tr_status claim(tr_directory *table, const char *path, tr_ref ref, tr_loc
     lock_take(&directory->lock);
     struct name_claim *before = name_claim_find(directory, path);
     if (before && !slots_find(slots, before->ref))
-        name_claim_drop(directory, before); /* its actor has ended */
+        name_claim_drop(directory, before); /* the actor of the earlier claim has ended */
     status = name_claim_add(directory, path, ref.bits);
-    if (status == TR_NAME_EXISTS && holder && find(table, path, holder) != TR_OK)
+    if (status == TR_NAME_EXISTS && holder && directory_find(table, path, holder) != TR_OK)
         *holder = (tr_location){TR_NOBODY, 0};
     lock_give(&directory->lock);
     return status;
 }
 
-static tr_status release(tr_directory *table, const char *path, tr_ref ref)
+static tr_status directory_release(tr_directory *table, const char *path, tr_ref ref)
 {
     struct local_directory *directory = (struct local_directory *)(void *)table;
     if (!path)
@@ -140,8 +145,10 @@ static tr_status release(tr_directory *table, const char *path, tr_ref ref)
 void tr__local_directory_init(struct local_directory *directory, struct tr_system *system,
                               const struct place_ring *ring)
 {
-    directory->table = (tr_directory){
-        .size = sizeof directory->table, .claim = claim, .find = find, .release = release};
+    directory->table = (tr_directory){.size = sizeof directory->table,
+                                      .claim = directory_claim,
+                                      .find = directory_find,
+                                      .release = directory_release};
     directory->system = system;
     directory->ring = ring;
     lock_init(&directory->lock);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pool/local_places.h"
 
+#include "actor/cell/system.h"
+#include "pool/pool.h"
+
 tr_status tr_places_new(tr_system *system, const tr_places **made)
 {
     if (!system || !made)

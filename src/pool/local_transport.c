@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/mail/address.h"
-#include "pool/local_places.h"
 
+#include "actor/cell/system.h"
 #include "actor/mail/mail.h"
 #include "base/assert.h"
 #include "wire/type.h"
@@ -10,14 +10,15 @@
 #include "actor/mail/group_address.h"
 #include "actor/mail/address.h"
 #include "actor/mail/kind.h"
+#include "pool/local_transport.h"
 
-/* A parcel is an envelope: what a sender fills and a receiver empties, and nothing between them. */
+/* A parcel is an envelope. A sender fills it and a receiver empties it; nothing in between looks inside. */
 static struct envelope *envelope_of(const tr_parcel *parcel)
 {
     return (struct envelope *)(uintptr_t)parcel;
 }
 
-/* The receiver wants it so: it was taken, and dropped at once. */
+/* The receiver's overflow policy drops the newest message: the parcel counts as taken and is dropped. */
 static void drop_newest(struct tr_system *system, tr_ref to, tr_parcel *parcel)
 {
     struct dead_letter letter = {
@@ -34,13 +35,16 @@ static void drop_newest(struct tr_system *system, tr_ref to, tr_parcel *parcel)
     tr_parcel_free(system, parcel);
 }
 
-static tr_status send(tr_transport *table, tr_place place, tr_ref to, tr_parcel *parcel)
+static tr_status transport_send(tr_transport *table, tr_place place, tr_ref to, tr_parcel *parcel)
 {
     struct tr_system *system = ((struct local_transport *)(void *)table)->system;
     struct envelope *envelope = envelope_of(parcel);
     if (!parcel)
         return TR_INVALID_ARGUMENT;
-    /* Those who cannot leave stay on workers that are not open any more, and are reached there. */
+    /*
+     * Actors that cannot move stay on workers that are closed, and are still reached there. So compare with all
+     * workers.
+     */
     if (place >= system->worker_count)
         return TR_NOT_FOUND;
     struct cell *cell = slots_find(&system->slots, to.bits);
@@ -61,7 +65,7 @@ static tr_status send(tr_transport *table, tr_place place, tr_ref to, tr_parcel 
 
 void tr__local_transport_init(struct local_transport *transport, struct tr_system *system)
 {
-    transport->table = (tr_transport){.size = sizeof transport->table, .send = send};
+    transport->table = (tr_transport){.size = sizeof transport->table, .send = transport_send};
     transport->system = system;
 }
 
@@ -87,7 +91,7 @@ void tr_parcel_free(tr_system *system, tr_parcel *parcel)
 {
     if (!parcel)
         return;
-    TR_ASSERT(system); /* whose memory it is */
+    TR_ASSERT(system); /* its memory is needed */
     lock_take(&system->foreign.lock);
     envelope_give(&system->foreign.pool, envelope_of(parcel));
     lock_give(&system->foreign.lock);

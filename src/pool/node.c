@@ -30,7 +30,7 @@ static bool is_allowed(char c)
     return is_letter_or_digit(c) || c == '_' || c == '.' || c == '-';
 }
 
-/* How many characters at the start of `text` may be a part; one more than may be is enough. */
+/* Returns how many characters at the start of `text` can be a part of an address. Stops one after the limit. */
 static size_t part_length(const char *text)
 {
     size_t length = 0;
@@ -42,8 +42,8 @@ static size_t part_length(const char *text)
 }
 
 TR_PRINTF(5, 6)
-static tr_status wrong(tr_node_error *error, tr_status status, int part, size_t offset,
-                       const char *format, ...)
+static tr_status node_wrong(tr_node_error *error, tr_status status, int part, size_t offset,
+                            const char *format, ...)
 {
     if (!error)
         return status;
@@ -57,8 +57,8 @@ static tr_status wrong(tr_node_error *error, tr_status status, int part, size_t 
     return status;
 }
 
-/* A character as a reader of the error sees it. */
-static const char *shown(char c, char buffer[8])
+/* Returns a character in the form in which an error message shows it. */
+static const char *shown_char(char c, char buffer[8])
 {
     if (c == '\0')
         return "the end";
@@ -75,42 +75,42 @@ tr_status tr_node_address_parse(const char *text, tr_node_address *address, tr_n
     char buffer[8];
     size_t offset = 0;
     if (!text || !address)
-        return wrong(error, TR_INVALID_ARGUMENT, 0, 0, "there is no address");
+        return node_wrong(error, TR_INVALID_ARGUMENT, 0, 0, "there is no address");
     for (int part = 0; part < PARTS; part++) {
         size_t length = part_length(text + offset);
         if (length > TR_NODE_PART_MAX)
-            return wrong(error,
-                         TR_LIMIT,
-                         part,
-                         offset + TR_NODE_PART_MAX,
-                         "a part has at most %d characters",
-                         TR_NODE_PART_MAX);
+            return node_wrong(error,
+                              TR_LIMIT,
+                              part,
+                              offset + TR_NODE_PART_MAX,
+                              "a part has at most %d characters",
+                              TR_NODE_PART_MAX);
         memcpy(part_of(&read, part), text + offset, length);
         offset += length;
         char c = text[offset];
         if (length == 0)
-            return wrong(error,
-                         TR_BAD_DATA,
-                         part,
-                         offset,
-                         "%s, where a letter or a digit begins a part",
-                         shown(c, buffer));
+            return node_wrong(error,
+                              TR_BAD_DATA,
+                              part,
+                              offset,
+                              "%s, where a letter or a digit begins a part",
+                              shown_char(c, buffer));
         if (part == PARTS - 1 && c == '/')
-            return wrong(error, TR_BAD_DATA, part, offset, "a fifth part; there are four");
+            return node_wrong(error, TR_BAD_DATA, part, offset, "a fifth part; there are four");
         if (part < PARTS - 1 && c == '\0')
-            return wrong(error,
-                         TR_BAD_DATA,
-                         part,
-                         offset,
-                         "the end, where '/' and %s follow",
-                         part_names[part + 1]);
+            return node_wrong(error,
+                              TR_BAD_DATA,
+                              part,
+                              offset,
+                              "the end, where '/' and %s follow",
+                              part_names[part + 1]);
         if (c != '\0' && c != '/')
-            return wrong(error,
-                         TR_BAD_DATA,
-                         part,
-                         offset,
-                         "%s is none of A-Z a-z 0-9 _ . -",
-                         shown(c, buffer));
+            return node_wrong(error,
+                              TR_BAD_DATA,
+                              part,
+                              offset,
+                              "%s is none of A-Z a-z 0-9 _ . -",
+                              shown_char(c, buffer));
         offset++;
     }
     *address = read;

@@ -3,13 +3,13 @@
 
 #include "actor/cell/names.h"
 
-static uint32_t count(const tr_ring *table)
+static uint32_t ring_count(const tr_ring *table)
 {
     const struct place_ring *ring = (const struct place_ring *)(const void *)table;
     return atom32_load(&ring->count, ATOM_RELAXED);
 }
 
-static tr_status find(const tr_ring *table, const char *name, tr_place *place)
+static tr_status ring_find(const tr_ring *table, const char *name, tr_place *place)
 {
     const struct place_ring *ring = (const struct place_ring *)(const void *)table;
     if (!name || !tr__name_is_valid(name))
@@ -42,7 +42,7 @@ tr_status tr__place_ring_resize(struct place_ring *ring, uint32_t places)
 tr_status tr__place_ring_init(struct place_ring *ring, const struct memory_source *source,
                               char prefix, uint32_t places)
 {
-    ring->table = (tr_ring){.size = sizeof ring->table, .count = count, .find = find};
+    ring->table = (tr_ring){.size = sizeof ring->table, .count = ring_count, .find = ring_find};
     ring->source = *source;
     ring->prefix = prefix;
     lock_init(&ring->lock);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A hash ring as the table of troupe/places.h, for workers and for nodes. The number of its places may
- * change while others look.
+ * A hash ring as the table of troupe/places.h, for workers and for nodes. The number of its places may change while
+ * other threads read.
  */
 #ifndef POOL_PLACE_RING_H
 #define POOL_PLACE_RING_H
@@ -13,7 +13,7 @@
 #include "os/lock.h"
 #include "pool/hash_ring.h"
 
-/** Places of a ring at most. */
+/** Maximum number of places of a ring. */
 #define PLACES_MAX 256
 static_assert(PLACES_MAX >= TR_WORKERS_MAX, "a ring has room for all workers");
 static_assert(PLACES_MAX >= TR_NODES_MAX, "and for all nodes");
@@ -22,27 +22,27 @@ struct place_ring {
     tr_ring table;
     struct memory_source source;
     char prefix;
-    struct lock lock; /* of those who change the number */
+    struct lock lock; /* for threads that change the number */
     atom32 count;
     /*
-     * By the number of places, made when first needed and kept: a pool that grows and shrinks comes
-     * back to the same numbers, and who looks needs no lock and no count of readers.
+     * One ring for each number of places, made when it is first needed and kept. A pool that grows and shrinks comes
+     * back to the same numbers, and readers need no lock and no reference count.
      */
     atomptr rings[PLACES_MAX + 1];
 };
 
-/** `prefix` as in pool/hash_ring.h. TR_NO_MEMORY. */
+/** Makes a ring; `prefix` as in pool/hash_ring.h. TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__place_ring_init(struct place_ring *ring,
                                             const struct memory_source *source, char prefix,
                                             uint32_t places);
 void tr__place_ring_deinit(struct place_ring *ring);
-/** Where a name starts, without a look at whether it is one. Any thread. */
+/** Returns the place of a name. Does not check whether it is a valid name. Any thread. */
 static inline tr_place place_ring_find(const struct place_ring *ring, const char *name)
 {
     uint32_t places = atom32_load(&ring->count, ATOM_ACQUIRE); /* partner: resize */
     return tr__hash_ring_find(atomptr_load(&ring->rings[places], ATOM_RELAXED), name);
 }
-/** Has so many places from now on. TR_NO_MEMORY. Any thread. */
+/** Changes the number of places. TR_NO_MEMORY. Any thread. */
 TR_MUST_CHECK tr_status tr__place_ring_resize(struct place_ring *ring, uint32_t places);
 
 #endif

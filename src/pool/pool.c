@@ -29,7 +29,7 @@ static uint64_t name_hash(const struct tr_system *system, const char *name)
     return hash_bytes(system->names.key, name, strlen(name));
 }
 
-/* A table is a page of a program, so its lines are looked through. */
+/* Returns whether a line of the table keeps this name. Tables are short, so all lines are searched. */
 static bool pool_holds(struct tr_system *system, const char *name)
 {
     const struct pool *pool =
@@ -71,10 +71,10 @@ static struct pool *pool_make(struct tr_system *system, const tr_child_spec *tab
 }
 
 /*
- * The ring has as many places as workers are open. The number is looked at under the lock, so nobody brings
- * an old one back.
+ * Gives the ring as many places as workers are open. Reads that number under the lock, so that no thread sets an old
+ * one.
  */
-static tr_status follow(struct tr_system *system, struct pool *pool)
+static tr_status specs_follow(struct tr_system *system, struct pool *pool)
 {
     lock_take(&system->pool.lock);
     tr_status status = tr__place_ring_resize(&pool->ring, system_open_workers(system));
@@ -82,24 +82,25 @@ static tr_status follow(struct tr_system *system, struct pool *pool)
     return status;
 }
 
-/* Another number of workers is open. Without memory whoever places the next one tries again. */
+/* Called when the number of open workers has changed. If there is no memory, the next spawn tries again. */
 static void pool_follow(struct tr_system *system)
 {
     struct pool *pool = atomptr_load(&system->pool.state, ATOM_ACQUIRE); /* partner: tr__pool_of */
     if (pool)
-        (void)!follow(system, pool);
+        (void)!specs_follow(system, pool);
 }
 
 int tr__pool_place(struct tr_system *system, struct pool *pool, const char *name)
 {
     bool is_old = atom32_load(&pool->ring.count, ATOM_RELAXED) != system_open_workers(system);
-    tr_status status = is_old ? follow(system, pool) : TR_OK;
+    tr_status status = is_old ? specs_follow(system, pool) : TR_OK;
     return status == TR_OK ? (int)place_ring_find(&pool->ring, name) : status;
 }
 
 struct pool *tr__pool_of(struct tr_system *system, const tr_child_spec *table)
 {
-    struct pool *pool = atomptr_load(&system->pool.state, ATOM_ACQUIRE); /* partner: below */
+    struct pool *pool =
+        atomptr_load(&system->pool.state, ATOM_ACQUIRE); /* partner: the store below */
     if (pool)
         return pool;
     lock_take(&system->pool.lock);
@@ -109,13 +110,16 @@ struct pool *tr__pool_of(struct tr_system *system, const tr_child_spec *table)
         system->pool.free = pool_free;
         system->pool.follow = pool_follow;
         system->pool.holds = pool_holds;
-        atomptr_store(&system->pool.state, made, ATOM_RELEASE); /* partner: above */
+        atomptr_store(&system->pool.state, made, ATOM_RELEASE); /* partner: the load above */
     }
     lock_give(&system->pool.lock);
     return pool ? pool : made;
 }
 
-/* A name that is in the table twice would be one actor, of which the second line says nothing. */
+/*
+ * Returns whether an actor with this name exists. A name twice in the table would be one actor, and the second line
+ * would be ignored.
+ */
 static bool is_there(struct tr_system *system, const char *name)
 {
     return tr__pooled_find(system, NULL, NULL, name) != 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The worker pool of a system: its ring, and the actors that it has from the beginning.
+ * The worker pool of a system: its ring, and the actors of its table.
  *
- * A system without a pool has none of it: it is made with the first actor, by whoever wants one.
+ * A pool is made by the first caller that spawns an actor in it. A system without such a caller has none.
  */
 #ifndef POOL_POOL_H
 #define POOL_POOL_H
@@ -12,18 +12,22 @@
 
 struct pool {
     struct place_ring ring;
-    struct pooled_spec any; /* of those in no table, when the pool has a strategy of its own */
+    /* for actors in no table, if the pool has a supervision strategy of its own */
+    struct pooled_spec any;
     size_t count;
-    struct pooled_spec table[]; /* as the system's options had it, with the strategy of the pool */
+    struct pooled_spec table[]; /* from the system's options, with the strategy of the pool */
 };
 
-/** The pool of a system; NULL when out of memory. `table` is that of its options, or NULL. */
+/**
+ * Returns the pool of a system, which is made at the first call. NULL: no memory. `table` is that of the options, or
+ * NULL.
+ */
 struct pool *tr__pool_of(struct tr_system *system, const tr_child_spec *table);
 
-/** The worker on which an actor of this name starts now; negative, a tr_status: TR_NO_MEMORY. */
+/** Returns the worker on which an actor of this name starts now. Negative: a tr_status, TR_NO_MEMORY. */
 int tr__pool_place(struct tr_system *system, struct pool *pool, const char *name);
 
-/** Starts those of a table. As tr_try_pool_spawn. */
+/** Starts the actors of a table. Status as tr_try_pool_spawn. */
 TR_MUST_CHECK tr_status tr__pool_start(struct tr_system *system, const tr_child_spec *table);
 
 #endif

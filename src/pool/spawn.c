@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The verbs of the pool: the ring says where a name begins, the directory where it is.
+ * The verbs of the pool. The ring says where the actor of a name starts, and the directory where it is.
  */
 #include <troupe/pool.h>
 
-#include "actor/verbs/client.h"
 #include "actor/cell/dispatch.h"
 #include "actor/life/pooled.h"
-#include "actor/system/thread_handoff.h"
 #include "actor/life/spawn.h"
 #include "base/assert.h"
 #include "pool/pool.h"
@@ -15,15 +13,15 @@
 #include "actor/cell/log.h"
 #include "actor/cell/client.h"
 
-static tr_status spawn(struct tr_system *system, const struct pooled_spawner *spawner,
-                       const tr_spawn_args *args, uint64_t *ref_bits)
+static tr_status pool_spawn(struct tr_system *system, const struct pooled_spawner *spawner,
+                            const tr_spawn_args *args, uint64_t *ref_bits)
 {
     tr_status status = tr__pooled_get(system, spawner->reader, args, ref_bits);
     if (status != TR_NOT_FOUND)
         return status;
     tr_spawn_args placed = *args;
     placed.worker = 0;
-    status = tr__spawn_check(system, &placed); /* before the name is hashed */
+    status = tr__spawn_check(system, &placed); /* check before the name is hashed */
     if (status != TR_OK)
         return status;
     if (!args->name) {
@@ -55,7 +53,7 @@ tr_status tr_self_try_pool_spawn(tr_self *self, const tr_spawn_args *args, uint6
     }
     const struct pooled_spawner spawner = {
         .worker = self->worker, .reader = &self->worker->reader, .causal = self->causal};
-    return spawn(self->worker->system, &spawner, args, ref_bits);
+    return pool_spawn(self->worker->system, &spawner, args, ref_bits);
 }
 
 tr_ref tr_self_pool_spawn(tr_self *self, const tr_spawn_args *args)
@@ -64,7 +62,7 @@ tr_ref tr_self_pool_spawn(tr_self *self, const tr_spawn_args *args)
     uint64_t bits = 0;
     tr_error error = {.status = TR_OK};
     const char *why;
-    TR_ASSERT(self); /* there is no turn to end */
+    TR_ASSERT(self); /* without a turn there is nothing to end */
     if (!args || args->size != sizeof *args)
         tr_crash(self, TR_INVALID_ARGUMENT, "pool spawn: no arguments, or of another version");
     tr_spawn_args with_error = *args;
@@ -86,7 +84,7 @@ tr_status tr_client_try_pool_spawn(tr_client *client, const tr_spawn_args *args,
     const struct pooled_spawner spawner = {.reader = &client->reader,
                                            .client = client->cell->identity,
                                            .causal = hash_mix(client->causal_next++)};
-    return spawn(client->system, &spawner, args, ref_bits);
+    return pool_spawn(client->system, &spawner, args, ref_bits);
 }
 
 tr_ref tr_self_pool_find(tr_self *self, const tr_behavior *behavior, const char *name)

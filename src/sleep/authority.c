@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Both ends of the talk about a generation, and what the authority concludes from it.
+ * Both ends of the exchange about a generation, and what the authority concludes from it.
  */
 #include "sleep/authority.h"
 
 #include "base/assert.h"
 
-/* ---- an end ---- */
+/* ---- One end of the exchange. ---- */
 
 void tr__note_end_init(struct note_end *end, uint64_t actor, struct generation generation)
 {
@@ -81,11 +81,14 @@ bool tr__note_resend(struct note_end *end, tr_time now)
     return true;
 }
 
-/* ---- the authority ---- */
+/* ---- The authority. ---- */
 
-/* Each phase is entered once in a generation, hence each command is sent once: there is room. */
-static void command(struct authority *authority, enum authority_phase phase, tr_time grace_ns,
-                    tr_time now, struct authority_answer *answer)
+/*
+ * Enters a phase and sends its command. Each phase is entered once in a generation, so each command is sent once and
+ * NOTES_MAX is enough.
+ */
+static void authority_command(struct authority *authority, enum authority_phase phase,
+                              tr_time grace_ns, tr_time now, struct authority_answer *answer)
 {
     TR_ASSERT(phase > authority->phase);
     authority->phase = phase;
@@ -98,11 +101,11 @@ static void command(struct authority *authority, enum authority_phase phase, tr_
     answer->has_command = true;
 }
 
-static void ended(struct authority *authority, enum sleep_outcome outcome,
-                  struct authority_answer *answer)
+static void authority_ended(struct authority *authority, enum sleep_outcome outcome,
+                            struct authority_answer *answer)
 {
     authority->phase = AUTHORITY_ASLEEP;
-    /* Nobody hears commands any more. */
+    /* The generation is gone, so no command is sent again. */
     authority->end.acknowledged = authority->end.sent;
     authority->end.resend_at = SLEEP_NEVER;
     if (outcome == SLEEP_ENDED_DESTROYED)
@@ -129,12 +132,12 @@ tr_status tr__authority_begin(struct authority *authority, struct generation gen
     tr__note_end_init(&authority->end, authority->end.actor, generation);
     authority->phase = AUTHORITY_AWAKE;
     if (authority->owes_destroy)
-        command(authority, AUTHORITY_TO_DESTROY, 0, now, answer);
+        authority_command(authority, AUTHORITY_TO_DESTROY, 0, now, answer);
     return TR_OK;
 }
 
-static void want(struct authority *authority, enum sleep_reason reason, tr_time grace_ns,
-                 tr_time now, struct authority_answer *answer)
+static void authority_want(struct authority *authority, enum sleep_reason reason, tr_time grace_ns,
+                           tr_time now, struct authority_answer *answer)
 {
     bool destroys = reason == SLEEP_REASON_DESTROY;
     if (destroys)
@@ -143,38 +146,38 @@ static void want(struct authority *authority, enum sleep_reason reason, tr_time 
     if (authority->phase == AUTHORITY_ASLEEP)
         answer->must_wake = authority->owes_destroy;
     else if (authority->phase < phase)
-        command(authority, phase, grace_ns, now, answer);
+        authority_command(authority, phase, grace_ns, now, answer);
 }
 
 void tr__authority_stop(struct authority *authority, enum sleep_reason reason, tr_time grace_ns,
                         tr_time now, struct authority_answer *answer)
 {
     *answer = (struct authority_answer){0};
-    want(authority, reason, grace_ns, now, answer);
+    authority_want(authority, reason, grace_ns, now, answer);
 }
 
-void tr__authority_hear(struct authority *authority, const struct note *note, tr_time now,
-                        struct authority_answer *answer)
+void tr__authority_receive(struct authority *authority, const struct note *note, tr_time now,
+                           struct authority_answer *answer)
 {
     *answer = (struct authority_answer){0};
-    /* A generation that is over has nothing more to say, but wants its receipt. */
+    /* A generation that is over changes nothing any more, but its note still gets a receipt. */
     enum note_verdict verdict = tr__note_receive(&authority->end, note, &answer->receipt);
     answer->has_receipt = verdict != NOTE_DROP;
     if (verdict != NOTE_TAKE || authority->phase == AUTHORITY_ASLEEP)
         return;
     switch (note->kind) {
     case NOTE_SLEEP:
-        want(authority, SLEEP_REASON_SLEEP, note->grace_ns, now, answer);
+        authority_want(authority, SLEEP_REASON_SLEEP, note->grace_ns, now, answer);
         break;
     case NOTE_DESTROY:
-        want(authority, SLEEP_REASON_DESTROY, note->grace_ns, now, answer);
+        authority_want(authority, SLEEP_REASON_DESTROY, note->grace_ns, now, answer);
         break;
     case NOTE_ENDED:
-        ended(authority, note->outcome, answer);
+        authority_ended(authority, note->outcome, answer);
         break;
     case NOTE_STOP_SLEEP:
     case NOTE_STOP_DESTROY:
-        break; /* Its own kind of note comes from nobody. */
+        break; /* Commands come from the authority itself, never from the actor. */
     }
 }
 
@@ -182,5 +185,5 @@ void tr__authority_lost(struct authority *authority, struct authority_answer *an
 {
     *answer = (struct authority_answer){0};
     if (authority->phase != AUTHORITY_ASLEEP)
-        ended(authority, SLEEP_ENDED_CRASHED, answer);
+        authority_ended(authority, SLEEP_ENDED_CRASHED, answer);
 }

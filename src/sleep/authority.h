@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Who decides that a durable actor stops: the authority, by notes that may get lost on the way.
+ * The authority of a durable actor, which decides that it stops. Actor and authority exchange notes, which may get
+ * lost.
  *
- * An actor sends intents (sleep, destroy, ended), its authority commands (stop to sleep, stop to be
- * destroyed). Each is a note with (actor, generation, index). A sender keeps a note until it is
- * acknowledged and sends it again; a receiver takes the notes of its generation in the order of their
- * index, each once. So both ends do the same whatever the connection loses, doubles, or puts in
- * another order, and after it was cut: each sends again what it has not seen acknowledged.
+ * An actor sends intents (sleep, destroy, ended). Its authority sends commands (stop to sleep, stop to be destroyed).
+ * Each of these is a note with (actor, generation, index). A sender keeps a note and sends it again until it is
+ * acknowledged. A receiver takes the notes of its generation in the order of their index, each once. So both ends reach
+ * the same result, even if the connection loses, doubles or reorders notes. After a connection was cut, each end sends
+ * again what was not acknowledged.
  *
- * Both ends are plain structs without memory or clocks of their own. In one process the host carries
- * a note from one to the other by a call; in a cluster a connection does. A generation has at most
- * NOTES_MAX notes in each direction, because each kind is sent once: there is nothing to bound.
+ * Both ends are plain structs without memory or clocks of their own. In one process the host passes a note from one to
+ * the other by a call; in a cluster a connection does. A generation has at most NOTES_MAX notes in each direction,
+ * because each kind is sent once.
  *
- * docs/design/sleep-machine.md says why this is apart even within one process.
+ * docs/design/sleep-machine.md says why the two ends are separate even in one process.
  */
 #ifndef SLEEP_AUTHORITY_H
 #define SLEEP_AUTHORITY_H
 
 #include "sleep/sleep.h"
 
-/** One start of an actor: the epoch of its store, and a count of starts in it. */
+/** One start of an actor: the epoch of its store, and the number of the start in that epoch. */
 struct generation {
     uint64_t epoch;
     uint64_t counter;
 };
 
-/** Less than, equal to, or greater than 0, as `left` is older, the same, or newer. */
+/** Returns less than 0, 0, or more than 0, as `left` is older than `right`, the same, or newer. */
 static inline int generation_compare(struct generation left, struct generation right)
 {
     if (left.epoch != right.epoch)
@@ -36,15 +37,15 @@ static inline int generation_compare(struct generation left, struct generation r
 }
 
 enum note_kind {
-    NOTE_SLEEP, /* intents, from the actor: the steps SEND_SLEEP and SEND_DESTROY, */
+    NOTE_SLEEP, /* intent of the actor, in the step SEND_SLEEP; NOTE_DESTROY: in SEND_DESTROY */
     NOTE_DESTROY,
-    NOTE_ENDED,      /* and TERMINATED, with `outcome` */
-    NOTE_STOP_SLEEP, /* commands, from the authority: tr__sleep_stop with `grace_ns` */
+    NOTE_ENDED,      /* sent in the step TERMINATED, with `outcome` */
+    NOTE_STOP_SLEEP, /* command of the authority, with `grace_ns`: call tr__sleep_stop */
     NOTE_STOP_DESTROY,
 };
 
 struct note {
-    uint64_t actor; /* a number by which both ends know the actor */
+    uint64_t actor; /* number by which both ends know the actor */
     struct generation generation;
     uint32_t index; /* 1, 2, ... in each direction of a generation */
     enum note_kind kind;
@@ -52,7 +53,7 @@ struct note {
     tr_time grace_ns;
 };
 
-/** Says that all notes up to an index have been taken. */
+/** Acknowledges all notes up to an index. */
 struct note_receipt {
     uint64_t actor;
     struct generation generation;
@@ -60,50 +61,54 @@ struct note_receipt {
 };
 
 enum {
-    NOTES_MAX = 3, /* sleep, destroy, ended; stop to sleep, stop to be destroyed */
+    NOTES_MAX = 3, /* sleep, destroy, ended; in the other direction only two */
 };
 
-/* A note that is not acknowledged goes again after the first, then twice as long, up to the last. */
+/* Delay before an unacknowledged note is sent again: the first, then twice as long each time, up to the last. */
 #define NOTE_RESEND_FIRST_NS (100 * TR_MILLISECOND)
 #define NOTE_RESEND_LAST_NS (5 * TR_SECOND)
 
-/** One end of the talk about one generation: what it sent, and how much it has taken. */
+/** One end of the exchange about one generation: what it has sent, and what it has taken. */
 struct note_end {
     uint64_t actor;
     struct generation generation;
-    uint32_t sent;         /* index of the last note sent, */
-    uint32_t acknowledged; /* of the last that the other end has, */
-    uint32_t taken;        /* and of the last taken from it */
-    tr_time resend_at;     /* when to send again what is not acknowledged, or SLEEP_NEVER */
+    uint32_t sent;         /* index of the last note that was sent */
+    uint32_t acknowledged; /* index of the last note that the other end has acknowledged */
+    uint32_t taken;        /* index of the last note that was taken from the other end */
+    tr_time resend_at;     /* when unacknowledged notes are sent again, or SLEEP_NEVER */
     tr_time resend_after;
-    struct note notes[NOTES_MAX]; /* by index - 1 */
+    struct note notes[NOTES_MAX]; /* note i is at index i - 1 */
 };
 
-/** What to do with a note that has arrived. */
+/** What the receiver does with a note. */
 enum note_verdict {
-    NOTE_TAKE,     /* do what it says, and send the receipt */
-    NOTE_REPEATED, /* it was taken before: send the receipt, nothing else */
-    NOTE_OLD,      /* of a generation that is over: send the receipt, so that it comes no more */
-    NOTE_DROP,     /* too early, or of somebody else: nothing; it will come again if it is meant */
+    NOTE_TAKE,     /* do what the note says, and send the receipt */
+    NOTE_REPEATED, /* it was taken before: send the receipt only */
+    NOTE_OLD, /* the generation is over: send the receipt, so that the note is not sent again */
+    /* too early, or for another actor: do nothing; the sender repeats it if it is ours */
+    NOTE_DROP,
 };
 
 void tr__note_end_init(struct note_end *end, uint64_t actor, struct generation generation);
 
 /**
- * A new note, copied to *note for the connection. TR_LIMIT: this end has sent NOTES_MAX, which no
- * end does that sends each kind once.
+ * Makes a new note and copies it to *note for the connection. TR_LIMIT: this end has sent NOTES_MAX notes, which cannot
+ * happen if each kind is sent once.
  */
 TR_MUST_CHECK tr_status tr__note_send(struct note_end *end, struct note content, tr_time now,
                                       struct note *note);
 
-/** A note has arrived. *receipt is what to send back unless the verdict is NOTE_DROP. */
+/** Takes a note that has arrived. The caller must send *receipt back unless the verdict is NOTE_DROP. */
 enum note_verdict tr__note_receive(struct note_end *end, const struct note *note,
                                    struct note_receipt *receipt);
 
-/** A receipt has arrived; those of others, or for what was never sent, change nothing. */
+/**
+ * Takes a receipt that has arrived. A receipt of another actor or generation, or for a note that was never sent,
+ * changes nothing.
+ */
 void tr__note_acknowledge(struct note_end *end, const struct note_receipt *receipt);
 
-/** How many notes are not acknowledged; the i-th of them, oldest first. */
+/** Returns how many notes are not acknowledged. tr__note_pending_at returns the i-th of them, oldest first. */
 static inline uint32_t note_pending(const struct note_end *end)
 {
     return end->sent - end->acknowledged;
@@ -111,61 +116,62 @@ static inline uint32_t note_pending(const struct note_end *end)
 const struct note *tr__note_pending_at(const struct note_end *end, uint32_t i);
 
 /**
- * Whether it is time to send all pending notes again; if so the next time is later. A connection that
- * is back sends them at once, without asking.
+ * Returns whether all pending notes must be sent again now, and if so sets the next time. A connection that was
+ * restored sends them at once, without this call.
  */
 bool tr__note_resend(struct note_end *end, tr_time now);
 
-/* ---- the authority ---- */
+/* ---- The authority. ---- */
 
 enum authority_phase {
-    AUTHORITY_ASLEEP, /* no generation is awake; the actor may or may not be stored */
+    AUTHORITY_ASLEEP, /* no generation is awake; the store may have the actor or not */
     AUTHORITY_AWAKE,
-    AUTHORITY_TO_SLEEP, /* stop is commanded */
+    AUTHORITY_TO_SLEEP, /* the command to stop was sent */
     AUTHORITY_TO_DESTROY,
 };
 
-/** What the authority knows of one actor. */
+/** What the authority knows about one actor. */
 struct authority {
-    struct note_end end; /* of the present, or last, generation */
+    struct note_end end; /* of the present generation, or the last one */
     enum authority_phase phase;
-    bool owes_destroy; /* somebody wants it destroyed, and that has not happened yet */
+    bool owes_destroy; /* a destroy was requested and has not happened yet */
 };
 
-/** What follows from something that the authority was told. */
+/** What follows from an event at the authority. */
 struct authority_answer {
     bool has_receipt;
     struct note_receipt receipt;
     bool has_command;
     struct note command;
-    bool has_ended; /* the generation is over, by `outcome`: those who wait may wake the next */
+    bool has_ended; /* the generation is over, with `outcome`: the next one may begin */
     enum sleep_outcome outcome;
-    bool must_wake; /* a destroy is owed and nobody is awake to do it: begin a generation */
+    bool must_wake; /* a destroy is owed and no generation is awake to do it: begin one */
 };
 
-/** An actor that nobody has woken. */
+/** Makes the record of an actor that was never awake. */
 void tr__authority_init(struct authority *authority, uint64_t actor);
 
 /**
- * Begins a generation, newer than all before; if a destroy is owed the command goes at once and waits
- * for the start. TR_INVALID_TRANSITION: one is awake. TR_INVALID_ARGUMENT: it is not newer.
+ * Begins a generation, which must be newer than all before. If a destroy is owed, sends that command at once, and it
+ * waits for the start. TR_INVALID_TRANSITION: a generation is awake. TR_INVALID_ARGUMENT: the generation is not newer.
  */
 TR_MUST_CHECK tr_status tr__authority_begin(struct authority *authority,
                                             struct generation generation, tr_time now,
                                             struct authority_answer *answer);
 
 /**
- * The authority itself wants a stop: shutdown, eviction, somebody destroys the key. What changes
- * nothing gives no command. Nobody is awake: to sleep is nothing, to destroy is owed and must_wake.
+ * The authority itself wants a stop: for a shutdown, an eviction, or because a destroy was requested. If nothing
+ * changes, no command is sent. If no generation is awake, a sleep does nothing, and a destroy is owed and sets
+ * must_wake.
  */
 void tr__authority_stop(struct authority *authority, enum sleep_reason reason, tr_time grace_ns,
                         tr_time now, struct authority_answer *answer);
 
-/** A note of the actor has arrived. */
-void tr__authority_hear(struct authority *authority, const struct note *note, tr_time now,
-                        struct authority_answer *answer);
+/** Takes a note of the actor that has arrived. */
+void tr__authority_receive(struct authority *authority, const struct note *note, tr_time now,
+                           struct authority_answer *answer);
 
-/** The node of the actor is gone: its generation is over, and what it still says is old. */
+/** The node of the actor is gone. Its generation is over, and notes that still arrive from it are old. */
 void tr__authority_lost(struct authority *authority, struct authority_answer *answer);
 
 #endif

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What keeps a durable actor awake: one list, and all that is generated from it.
+ * The counters that keep a durable actor awake: one list, from which everything else is generated.
  *
- * A row is one counter: its name, what people read, and whether it blocks idle sleep, the finalize of
- * a sleep, and that of a destroy. The first rows are in the order in which the idle predicate gives
- * its reasons. Both predicates, the warning at the deadline and `why` look at this list only: a new
- * counter is one new line.
+ * A line of the list is one counter: its name, its text for users, and whether it blocks idle sleep, the end of a
+ * sleep's grace, and the end of a destroy's grace. The first lines are in the order in which the idle predicate reports
+ * its reasons. Both predicates, the warning at the deadline and `why` use this list only, so a new counter is one new
+ * line.
  *
- * An actor is not ready in every state but Started, and when somebody holds NOT_READY.
+ * An actor is not ready in every state except Started, and while NOT_READY is raised.
  *
- * Two differences are rows, not code. A connection that can hibernate is a counter that blocks
- * nothing. A run handler that waits on its queue moves from RUN to RUN_WAITS, which lets the actor
- * fall asleep, and is still waited for by the finalize of a sleep.
+ * Two differences are lines, not code. A connection that can hibernate is a counter that blocks nothing. A run handler
+ * that waits on its queue moves from RUN to RUN_WAITS, which does not block idle sleep but does block the end of a
+ * sleep's grace.
  *
- * MAIL, LATERS and STASH are work that no turn has. They are not raised when that work arrives, because each message
- * would pay for it: the host reads them from the actor before each decision (durable/work.c). A destroy does not wait for
- * mail and stash, since what they would need to end, further messages, is refused by then.
+ * MAIL, LATERS and STASH are work outside of turns. They are not raised when that work arrives, because every message
+ * would pay for it. Instead the host reads them from the actor before each decision (durable/work.c). The end of a
+ * destroy's grace does not wait for mail and stash, because they would need further messages to end, and these are
+ * refused by then.
  */
 #ifndef SLEEP_COUNTERS_H
 #define SLEEP_COUNTERS_H
@@ -45,12 +46,12 @@
 enum sleep_counter { SLEEP_COUNTERS(SLEEP_COUNTER_ENUM) COUNTER_COUNT };
 #undef SLEEP_COUNTER_ENUM
 
-/** The first reason of an idle predicate that says yes. */
+/** Result of the idle predicate if no counter blocks. */
 #define COUNTER_NONE COUNTER_COUNT
 
 _Static_assert(COUNTER_COUNT <= 32, "a set of counters is 32 bits");
 
-/** A set of counters has a bit for each; these are the sets that block. */
+/** A set of counters has one bit for each. These sets contain the counters that block. */
 #define SLEEP_COUNTER_IDLE(name, text, idle, sleep, destroy) | (uint32_t)(idle) << COUNTER_##name
 #define SLEEP_COUNTER_SLEEP(name, text, idle, sleep, destroy) | (uint32_t)(sleep) << COUNTER_##name
 #define SLEEP_COUNTER_DESTROY(name, text, idle, sleep, destroy)                                    \
@@ -62,7 +63,7 @@ static const uint32_t counters_block_destroy = 0 SLEEP_COUNTERS(SLEEP_COUNTER_DE
 #undef SLEEP_COUNTER_SLEEP
 #undef SLEEP_COUNTER_DESTROY
 
-/** The first counter of a set, in the order of the list; COUNTER_NONE of the empty one. */
+/** Returns the first counter of a set, in the order of the list, or COUNTER_NONE if the set is empty. */
 static inline enum sleep_counter counters_first(uint32_t set)
 {
     return set ? (enum sleep_counter)__builtin_ctz(set) : COUNTER_NONE;

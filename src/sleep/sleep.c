@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The sleep machine: what each event changes, and what it puts on the agenda.
+ * The sleep machine: what each event changes, and which steps it makes due.
  */
 #include "sleep/sleep.h"
 
 #include "base/assert.h"
+#include "sleep/wake_locks.h"
 
 _Static_assert(STEP_COUNT <= 32, "the agenda is 32 bits");
 
 #define BIT(step) (UINT32_C(1) << STEP_##step)
 
 /*
- * Sets of steps that become due together. The rules that they keep:
+ * Sets of steps that become due together.
  *
- * 1. Each step that the machine waits for (SERIALIZE, WAIT_WRITES) is the last of its set, so that
- *    the answer may be told while the step is performed. Before, it answers nothing.
- * 2. TERMINATED is due once in a generation, by end(), which also makes the state Terminated.
- * 3. COMMIT_STATE is due only when SERIALIZE was answered in time, and ERASE only for a destroy.
+ * 1. A step that the machine waits for (SERIALIZE, WAIT_WRITES) is the last of its set. So the host may report its
+ *    answer while it performs the step. An answer before that is refused.
+ * 2. TERMINATED becomes due once in a generation, in sleep_end, which also sets the state to Terminated.
+ * 3. COMMIT_STATE becomes due only if SERIALIZE was answered in time, and ERASE only for a destroy.
  */
 enum {
     GRACE_STEPS = BIT(ACCEPT_STOP) | BIT(DRAIN_DISPATCH) | BIT(SUSPEND_ALARMS) | BIT(CLEAR_IDLE) |
                   BIT(FIRE_ABORT) | BIT(ARM_GRACE) | BIT(SETTLE_CONNECTIONS),
     UPGRADE_STEPS =
         BIT(ACCEPT_STOP) | BIT(DRAIN_DISPATCH) | BIT(ARM_GRACE) | BIT(SETTLE_CONNECTIONS),
-    DEADLINE_STEPS = BIT(NAME_HOLDERS) | BIT(CANCEL_RUN) | BIT(FIRE_DEADLINE) | BIT(WARN),
+    DEADLINE_STEPS = BIT(NAME_WAKE_LOCKS) | BIT(CANCEL_RUN) | BIT(FIRE_DEADLINE) | BIT(WARN),
     SERIALIZE_STEPS = BIT(ARM_CAP) | BIT(SERIALIZE),
     CLOSE_STEPS =
         BIT(CLEAR_TIMER) | BIT(CLOSE_EVENTS) | BIT(JOIN_RUN) | BIT(CANCEL_TURNS) | BIT(WAIT_WRITES),
@@ -36,7 +37,7 @@ static tr_time min_time(tr_time left, tr_time right)
     return left < right ? left : right;
 }
 
-/* A time after now; what is further than the clock can say is never. */
+/* Returns now + span, or SLEEP_NEVER if the clock cannot represent that. */
 static tr_time time_after(tr_time now, tr_time span)
 {
     tr_time at;
@@ -54,13 +55,13 @@ static enum sleep_reason reason_of(const struct sleep_machine *machine)
     return destroys ? SLEEP_REASON_DESTROY : SLEEP_REASON_SLEEP;
 }
 
-/* The status of an event that this state does not know. */
-static tr_status misplaced(const struct sleep_machine *machine)
+/* Returns the status of an event that is not allowed in this state. */
+static tr_status hook_is_misplaced(const struct sleep_machine *machine)
 {
     return machine->state == SLEEP_TERMINATED ? TR_STOPPED : TR_INVALID_TRANSITION;
 }
 
-/* An input of the idle predicate has changed, if the set has one. */
+/* Notes that an input of the idle predicate has changed, if the set contains one. */
 static void note_change(struct sleep_machine *machine, uint32_t set, tr_time now)
 {
     if (set & counters_block_idle) {
@@ -69,16 +70,16 @@ static void note_change(struct sleep_machine *machine, uint32_t set, tr_time now
     }
 }
 
-/* No timer is due any more, nor is the step that would arm it. */
-static void disarm(struct sleep_machine *machine)
+/* Clears the timer, and the step that would arm it. */
+static void timer_disarm(struct sleep_machine *machine)
 {
     machine->due = SLEEP_NEVER;
     machine->agenda &= ~(BIT(ARM_IDLE) | BIT(ARM_GRACE) | BIT(ARM_CAP));
 }
 
-/* ---- decisions ---- */
+/* ---- Decisions. ---- */
 
-/* The idle timer is armed in full after each change, and only when the predicate says yes. */
+/* Arms the idle timer with its full time after each change, if the idle predicate allows it. */
 static void decide_idle(struct sleep_machine *machine)
 {
     bool was_armed = machine->due != SLEEP_NEVER;
@@ -95,11 +96,11 @@ static void decide_idle(struct sleep_machine *machine)
 
 static void close_all(struct sleep_machine *machine, uint32_t write_step)
 {
-    disarm(machine);
+    timer_disarm(machine);
     machine->agenda |= CLOSE_STEPS | write_step;
 }
 
-static void finalize(struct sleep_machine *machine, tr_time now)
+static void sleep_finalize(struct sleep_machine *machine, tr_time now)
 {
     if (machine->state == SLEEP_DESTROY_GRACE) {
         machine->state = SLEEP_DESTROYING;
@@ -112,20 +113,23 @@ static void finalize(struct sleep_machine *machine, tr_time now)
     machine->agenda |= SERIALIZE_STEPS;
 }
 
-/* What the state as a whole asks for, once all that was due is done. */
-static void decide(struct sleep_machine *machine, tr_time now)
+/* Decides what the state requires, when all steps that were due are done. */
+static void sleep_decide(struct sleep_machine *machine, tr_time now)
 {
     TR_ASSERT(machine->agenda == 0);
     if (machine->state == SLEEP_STARTED && machine->is_changed)
         decide_idle(machine);
     else if (is_grace(machine) &&
              (machine->is_overdue || tr__sleep_can_finalize(machine, reason_of(machine))))
-        finalize(machine, now);
+        sleep_finalize(machine, now);
 }
 
-/* ---- grace and end ---- */
+/* ---- Grace and end. ---- */
 
-/* The option, or the host's override if that is smaller; at shutdown 80 % of the time left at most. */
+/*
+ * Sets the end of the grace: the option, or the host's override if that is smaller. During a shutdown at most 80 % of
+ * the time that is left.
+ */
 static void set_deadline(struct sleep_machine *machine, tr_time grace_ns, tr_time now)
 {
     tr_time grace = machine->options.grace_ns;
@@ -144,7 +148,7 @@ static struct wake_lock *hook_of(struct sleep_machine *machine, enum sleep_reaso
     return reason == SLEEP_REASON_DESTROY ? &machine->on_destroy : &machine->on_sleep;
 }
 
-/* The machine counts the hook before the host runs it: no decision can come between. */
+/* Raises the wake lock of the hook before the host runs it, so that no decision can come between. Returns its step. */
 static uint32_t hook_step(struct sleep_machine *machine, enum sleep_reason reason, tr_time now)
 {
     bool destroys = reason == SLEEP_REASON_DESTROY;
@@ -167,7 +171,7 @@ static void enter_grace(struct sleep_machine *machine, enum sleep_reason reason,
     machine->agenda |= GRACE_STEPS | hook_step(machine, reason, now);
 }
 
-static void upgrade(struct sleep_machine *machine, tr_time grace_ns, tr_time now)
+static void grace_upgrade(struct sleep_machine *machine, tr_time grace_ns, tr_time now)
 {
     TR_ASSERT(machine->state == SLEEP_GRACE);
     TR_ASSERT(!machine->is_overdue);
@@ -176,7 +180,7 @@ static void upgrade(struct sleep_machine *machine, tr_time grace_ns, tr_time now
     machine->agenda |= UPGRADE_STEPS | hook_step(machine, SLEEP_REASON_DESTROY, now);
 }
 
-static void serialized(struct sleep_machine *machine, tr_status outcome)
+static void sleep_take_serialized(struct sleep_machine *machine, tr_status outcome)
 {
     TR_ASSERT(machine->awaits_serialized);
     machine->awaits_serialized = false;
@@ -185,17 +189,17 @@ static void serialized(struct sleep_machine *machine, tr_status outcome)
     close_all(machine, outcome == TR_OK ? BIT(COMMIT_STATE) : 0);
 }
 
-static void end(struct sleep_machine *machine, enum sleep_outcome outcome)
+static void sleep_end(struct sleep_machine *machine, enum sleep_outcome outcome)
 {
     TR_ASSERT(machine->state != SLEEP_TERMINATED);
     machine->state = SLEEP_TERMINATED;
     machine->outcome = outcome;
-    disarm(machine);
+    timer_disarm(machine);
     machine->agenda |=
         END_STEPS | (outcome == SLEEP_ENDED_DESTROYED ? BIT(CLEAR_ALARMS) : BIT(KEEP_ALARMS));
 }
 
-/* ---- the loop ---- */
+/* ---- The loop. ---- */
 
 void tr__sleep_init(struct sleep_machine *machine, const struct sleep_options *options, tr_time now)
 {
@@ -221,7 +225,7 @@ void tr__sleep_init(struct sleep_machine *machine, const struct sleep_options *o
 bool tr__sleep_next(struct sleep_machine *machine, tr_time now, struct sleep_action *action)
 {
     if (!machine->agenda)
-        decide(machine, now);
+        sleep_decide(machine, now);
     if (!machine->agenda)
         return false;
     enum sleep_step step = (enum sleep_step)__builtin_ctz(machine->agenda);
@@ -237,12 +241,12 @@ bool tr__sleep_next(struct sleep_machine *machine, tr_time now, struct sleep_act
     return true;
 }
 
-/* ---- events ---- */
+/* ---- Events. ---- */
 
 tr_status tr__sleep_started(struct sleep_machine *machine, tr_time now)
 {
     if (machine->state != SLEEP_LOADING)
-        return misplaced(machine);
+        return hook_is_misplaced(machine);
     machine->state = SLEEP_STARTED;
     note_change(machine, 1U << COUNTER_NOT_READY, now);
     if (machine->stop_waits)
@@ -252,7 +256,8 @@ tr_status tr__sleep_started(struct sleep_machine *machine, tr_time now)
 
 tr_status tr__sleep_start_failed(struct sleep_machine *machine, tr_status why)
 {
-    return machine->state == SLEEP_LOADING ? tr__sleep_crash(machine, why) : misplaced(machine);
+    return machine->state == SLEEP_LOADING ? tr__sleep_crash(machine, why)
+                                           : hook_is_misplaced(machine);
 }
 
 tr_status tr__sleep_raise(struct sleep_machine *machine, struct wake_lock *wake_lock,
@@ -335,7 +340,7 @@ bool tr__sleep_evict(struct sleep_machine *machine)
     return true;
 }
 
-/* The later of two stops counts if it is a destroy, and the shorter grace of both. */
+/* Remembers a stop for after the start. Of two stops a destroy wins, and the shorter grace. */
 static tr_status stop_later(struct sleep_machine *machine, enum sleep_reason reason,
                             tr_time grace_ns)
 {
@@ -359,7 +364,7 @@ tr_status tr__sleep_stop(struct sleep_machine *machine, enum sleep_reason reason
     case SLEEP_GRACE:
         if (reason != SLEEP_REASON_DESTROY || machine->is_overdue)
             return TR_STOPPING;
-        upgrade(machine, grace_ns, now);
+        grace_upgrade(machine, grace_ns, now);
         return TR_OK;
     case SLEEP_FINALIZE:
     case SLEEP_DESTROY_GRACE:
@@ -398,9 +403,9 @@ static void grace_timer(struct sleep_machine *machine, tr_time now)
         machine->agenda |= BIT(ARM_GRACE);
         return;
     }
-    disarm(machine);
+    timer_disarm(machine);
     machine->is_overdue = true;
-    /* A hook that has not begun is skipped; its wake_lock says so in the warning. */
+    /* A hook that has not begun is skipped. Its wake lock says so in the warning. */
     machine->agenda &= ~(BIT(RUN_ON_SLEEP) | BIT(RUN_ON_DESTROY));
     machine->agenda |= DEADLINE_STEPS;
 }
@@ -419,12 +424,12 @@ void tr__sleep_timer(struct sleep_machine *machine, tr_time now)
         if (is_early)
             machine->agenda |= BIT(ARM_CAP);
         else
-            serialized(machine, TR_TIMEOUT);
+            sleep_take_serialized(machine, TR_TIMEOUT);
     } else if (is_early) {
         machine->agenda |= BIT(ARM_IDLE);
     } else {
-        /* Something may have changed that nobody has looked at yet: then this is not idle. */
-        disarm(machine);
+        /* A change that was not examined yet means that the actor may not be idle. */
+        timer_disarm(machine);
         if (!machine->is_changed)
             (void)tr__sleep_evict(machine);
     }
@@ -434,7 +439,7 @@ tr_status tr__sleep_hook_begin(struct sleep_machine *machine, enum sleep_reason 
 {
     struct wake_lock *hook = hook_of(machine, reason);
     if (machine->state == SLEEP_TERMINATED || !wake_lock_is_raised(hook))
-        return misplaced(machine);
+        return hook_is_misplaced(machine);
     hook->what = reason == SLEEP_REASON_DESTROY ? "on_destroy" : "on_sleep";
     return TR_OK;
 }
@@ -443,7 +448,7 @@ tr_status tr__sleep_hook_end(struct sleep_machine *machine, enum sleep_reason re
 {
     struct wake_lock *hook = hook_of(machine, reason);
     if (machine->state == SLEEP_TERMINATED || !wake_lock_is_raised(hook))
-        return misplaced(machine);
+        return hook_is_misplaced(machine);
     tr__sleep_drop(machine, hook, now);
     return TR_OK;
 }
@@ -451,10 +456,10 @@ tr_status tr__sleep_hook_end(struct sleep_machine *machine, enum sleep_reason re
 tr_status tr__sleep_serialized(struct sleep_machine *machine, tr_status outcome)
 {
     if (machine->state != SLEEP_FINALIZE || !machine->awaits_serialized)
-        return misplaced(machine);
+        return hook_is_misplaced(machine);
     if (machine->agenda & BIT(SERIALIZE))
         return TR_INVALID_TRANSITION;
-    serialized(machine, outcome);
+    sleep_take_serialized(machine, outcome);
     return TR_OK;
 }
 
@@ -462,15 +467,15 @@ tr_status tr__sleep_written(struct sleep_machine *machine, tr_status outcome)
 {
     bool destroys = machine->state == SLEEP_DESTROYING;
     if (!destroys && (machine->state != SLEEP_FINALIZE || machine->awaits_serialized))
-        return misplaced(machine);
+        return hook_is_misplaced(machine);
     if (machine->agenda & BIT(WAIT_WRITES))
         return TR_INVALID_TRANSITION;
     if (machine->status == TR_OK)
         machine->status = outcome;
     if (!destroys)
-        end(machine, SLEEP_ENDED_ASLEEP);
+        sleep_end(machine, SLEEP_ENDED_ASLEEP);
     else
-        end(machine, outcome == TR_OK ? SLEEP_ENDED_DESTROYED : SLEEP_ENDED_CRASHED);
+        sleep_end(machine, outcome == TR_OK ? SLEEP_ENDED_DESTROYED : SLEEP_ENDED_CRASHED);
     return TR_OK;
 }
 
@@ -480,6 +485,61 @@ tr_status tr__sleep_crash(struct sleep_machine *machine, tr_status why)
         return TR_STOPPED;
     machine->status = why;
     machine->agenda = CRASH_STEPS;
-    end(machine, SLEEP_ENDED_CRASHED);
+    sleep_end(machine, SLEEP_ENDED_CRASHED);
     return TR_OK;
+}
+
+/* ---- Questions. ---- */
+
+static uint32_t blocks_finalize(enum sleep_reason reason)
+{
+    return reason == SLEEP_REASON_DESTROY ? counters_block_destroy : counters_block_sleep;
+}
+
+enum sleep_counter tr__sleep_can_arm(const struct sleep_machine *machine)
+{
+    if (machine->state != SLEEP_STARTED)
+        return COUNTER_NOT_READY;
+    return counters_first(machine->wake_locks.raised & counters_block_idle);
+}
+
+bool tr__sleep_can_finalize(const struct sleep_machine *machine, enum sleep_reason reason)
+{
+    return (machine->wake_locks.raised & blocks_finalize(reason)) == 0;
+}
+
+enum sleep_door tr__sleep_door(const struct sleep_machine *machine)
+{
+    switch (machine->state) {
+    case SLEEP_LOADING:
+        return SLEEP_DOOR_HOLD;
+    case SLEEP_STARTED:
+    case SLEEP_GRACE:
+        return SLEEP_DOOR_SERVE;
+    case SLEEP_DESTROY_GRACE:
+    case SLEEP_DESTROYING:
+        return SLEEP_DOOR_REFUSE;
+    case SLEEP_FINALIZE:
+    case SLEEP_TERMINATED:
+        break;
+    }
+    return SLEEP_DOOR_NEXT;
+}
+
+uint32_t tr__sleep_blocks_next(const struct sleep_machine *machine)
+{
+    switch (machine->state) {
+    case SLEEP_STARTED:
+        return counters_block_idle;
+    case SLEEP_GRACE:
+        return counters_block_sleep;
+    case SLEEP_DESTROY_GRACE:
+        return counters_block_destroy;
+    case SLEEP_LOADING:
+    case SLEEP_FINALIZE:
+    case SLEEP_DESTROYING:
+    case SLEEP_TERMINATED:
+        break;
+    }
+    return 0;
 }

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The sleep machine: how one generation of a durable actor starts, falls asleep, is destroyed, ends.
+ * The sleep machine: how one generation of a durable actor starts, falls asleep, is destroyed, and ends.
  *
- * It is pure: it has no clock, no thread, no memory but its own, and calls nobody. The host of the
- * actor tells it what has happened (events, each with the time) and then does what it says (steps):
+ * It is pure: it has no clock and no thread, allocates nothing, and calls no function of its host. The host of the
+ * actor reports what has happened (events, each with the time), and then performs what the machine returns (steps):
  *
  *     tr__sleep_drop(machine, &request->wake_lock, now);
  *     struct sleep_action action;
  *     while (tr__sleep_next(machine, now, &action))
  *         perform(actor, &action);
  *
- * A step that is due is a bit of the agenda, and bits are taken in the order of SLEEP_STEPS. So the
- * order of the contract is the order of that list, whatever the order of events. Events may be told
- * while a step is performed; what they cause comes after it, and a decision (arm the idle timer,
- * finalize) is taken only when the agenda is empty. There is one loop at a time.
+ * A step that is due is a bit of the agenda, and bits are taken in the order of SLEEP_STEPS. So the order of steps is
+ * the order of that list, whatever the order of events. The host may report events while it performs a step. Steps that
+ * follow from them come after it. A decision (arm the idle timer, finalize) is taken only when the agenda is empty.
+ * There is one such loop at a time.
  *
- * docs/design/sleep-machine.md has the states and the table of events. All functions: the owner of
- * the actor only. An event that its state does not know changes nothing and says so.
+ * docs/design/sleep-machine.md has the states and the table of events. All functions are for the owner of the actor
+ * only. An event that is not allowed in the present state changes nothing and returns a status.
  */
 #ifndef SLEEP_SLEEP_H
 #define SLEEP_SLEEP_H
@@ -26,63 +26,63 @@
 enum sleep_state {
     SLEEP_LOADING, /* until set-up and the first hooks are done */
     SLEEP_STARTED,
-    SLEEP_GRACE,    /* serves, and waits for the work that it has */
+    SLEEP_GRACE,    /* serves requests, and waits until its work ends */
     SLEEP_FINALIZE, /* writes its state */
     SLEEP_DESTROY_GRACE,
     SLEEP_DESTROYING,
-    SLEEP_TERMINATED, /* nothing is accepted; the last steps may still be on the agenda */
+    SLEEP_TERMINATED, /* accepts no event; the last steps may still be on the agenda */
 };
 
-/** What somebody asks for, or the authority commands. */
+/** What the actor asks for, or the authority commands. */
 enum sleep_reason { SLEEP_REASON_SLEEP = 1, SLEEP_REASON_DESTROY = 2 };
 
 /** How a generation ended. */
 enum sleep_outcome {
-    SLEEP_ENDED_ASLEEP = 1, /* what is stored stands, with the final state if status is TR_OK */
+    SLEEP_ENDED_ASLEEP = 1, /* what is stored stays, with the final state if status is TR_OK */
     SLEEP_ENDED_DESTROYED,  /* nothing is stored */
-    SLEEP_ENDED_CRASHED,    /* what was stored before stands */
+    SLEEP_ENDED_CRASHED,    /* what was stored before stays */
 };
 
-/** What becomes of a request that arrives now. */
+/** What happens to a request that arrives now. */
 enum sleep_door {
-    SLEEP_DOOR_HOLD, /* for this generation, which starts */
+    SLEEP_DOOR_HOLD, /* hold it for this generation, which starts */
     SLEEP_DOOR_SERVE,
     SLEEP_DOOR_NEXT,   /* hold it for the next generation */
-    SLEEP_DOOR_REFUSE, /* TR_DESTROYING */
+    SLEEP_DOOR_REFUSE, /* refuse it with TR_DESTROYING */
 };
 
-/* What the host does, in this order. "Answered by" names the event that the machine waits for. */
+/* The steps of the host, in this order. "Answered by" names the event that the machine waits for. */
 #define SLEEP_STEPS(X)                                                                             \
     X(SEND_SLEEP)         /* send the intent to sleep to the authority */                          \
     X(SEND_DESTROY)       /* send the intent to be destroyed */                                    \
-    X(ARM_IDLE)           /* the one timer is due at `at`: tr__sleep_timer */                      \
-    X(ACCEPT_STOP)        /* register the reply of the stop that has come */                       \
-    X(DRAIN_DISPATCH)     /* hand out what was accepted before, also for a destroy */              \
-    X(SUSPEND_ALARMS)     /* none fires from now on */                                             \
-    X(CLEAR_IDLE)         /* the one timer */                                                      \
-    X(FIRE_ABORT)         /* the soft signal: please wrap up; a wait on a queue ends */            \
-    X(ARM_GRACE)          /* the one timer, at `at`: the next tick or the deadline */              \
-    X(SETTLE_CONNECTIONS) /* save those that hibernate, disconnect the others; destroy: all */     \
+    X(ARM_IDLE)           /* arm the timer for `at`; it calls tr__sleep_timer */                   \
+    X(ACCEPT_STOP)        /* register the reply of the stop that was accepted */                   \
+    X(DRAIN_DISPATCH)     /* deliver messages accepted before, also for a destroy */               \
+    X(SUSPEND_ALARMS)     /* no alarm fires from now on */                                         \
+    X(CLEAR_IDLE)         /* clear the timer */                                                    \
+    X(FIRE_ABORT)         /* the soft signal to finish; ends waits on queues */                    \
+    X(ARM_GRACE)          /* arm the timer for `at`: the next tick or the deadline */              \
+    X(SETTLE_CONNECTIONS) /* save connections that hibernate, close others; destroy: all */        \
     X(RUN_ON_SLEEP)       /* before waiting mail; answered by hook_begin and hook_end */           \
-    X(RUN_ON_DESTROY)     /* the same */                                                           \
-    X(NAME_HOLDERS)       /* the deadline: write down who holds, while they are still there */     \
+    X(RUN_ON_DESTROY)     /* before waiting mail; answered by hook_begin and hook_end */           \
+    X(NAME_WAKE_LOCKS)    /* at the deadline: note which wake locks are raised */                  \
     X(CANCEL_RUN)         /* cancel the run handler */                                             \
-    X(FIRE_DEADLINE)      /* the token that hooks and store calls observe */                       \
-    X(WARN)               /* count the time-out; one warning with what was written down */         \
-    X(ARM_CAP)            /* the one timer, at `at` */                                             \
-    X(SERIALIZE)          /* answered by serialized; turns still stand where they stood */         \
-    X(CLEAR_TIMER)        /* the one timer, for good */                                            \
-    X(CLOSE_EVENTS)       /* nothing is delivered any more */                                      \
-    X(JOIN_RUN)           /* cancel the run handler if it is still there, and be rid of it */      \
-    X(CANCEL_TURNS)       /* join or abort what is left: turns, tasks */                           \
+    X(FIRE_DEADLINE)      /* the hard signal, which hooks and store calls observe */               \
+    X(WARN)               /* count the time-out; log a warning with the wake locks */              \
+    X(ARM_CAP)            /* arm the timer for `at` */                                             \
+    X(SERIALIZE)          /* answered by serialized; turns are still suspended */                  \
+    X(CLEAR_TIMER)        /* clear the timer; it is not armed again */                             \
+    X(CLOSE_EVENTS)       /* deliver nothing any more */                                           \
+    X(JOIN_RUN)           /* cancel the run handler if it still runs, and free it */               \
+    X(CANCEL_TURNS)       /* join or abort the remaining turns and tasks */                        \
     X(COMMIT_STATE)       /* submit the serialized state */                                        \
-    X(ERASE)              /* submit the removal of state, KV, alarms and queue, in one */          \
-    X(WAIT_WRITES)        /* answered by written, when no write of this generation is left */      \
-    X(KEEP_ALARMS)        /* hand them to the scheduler, which wakes the next generation */        \
-    X(CLEAR_ALARMS)       /* take them from the scheduler */                                       \
-    X(CLOSE_STORE)        /* later writes of this generation are refused */                        \
-    X(REPLY)              /* to whom waits for the stop: `status` */                               \
-    X(TERMINATED)         /* the last step: `outcome`, `status`; no wake_lock is in the machine */
+    X(ERASE)              /* submit the removal of state, keys, alarms and queues */               \
+    X(WAIT_WRITES)        /* answered by written, when no write is left */                         \
+    X(KEEP_ALARMS)        /* give alarms to the scheduler, which wakes the next one */             \
+    X(CLEAR_ALARMS)       /* take alarms from the scheduler */                                     \
+    X(CLOSE_STORE)        /* refuse later writes of this generation */                             \
+    X(REPLY)              /* reply to the callers that wait for the stop: `status` */              \
+    X(TERMINATED)         /* the last step: `outcome`, `status`; no wake lock is left */
 
 #define SLEEP_STEP_ENUM(name) STEP_##name,
 enum sleep_step { SLEEP_STEPS(SLEEP_STEP_ENUM) STEP_COUNT };
@@ -90,164 +90,161 @@ enum sleep_step { SLEEP_STEPS(SLEEP_STEP_ENUM) STEP_COUNT };
 
 struct sleep_action {
     enum sleep_step step;
-    tr_time at;                 /* of ARM_* */
-    tr_status status;           /* of REPLY and TERMINATED */
-    enum sleep_outcome outcome; /* of REPLY and TERMINATED */
+    tr_time at;                 /* for ARM_* steps */
+    tr_status status;           /* for REPLY and TERMINATED */
+    enum sleep_outcome outcome; /* for REPLY and TERMINATED */
 };
 
 #define SLEEP_NEVER INT64_MAX
 #define SLEEP_IDLE_NS (30 * TR_SECOND)
 #define SLEEP_GRACE_NS (15 * TR_SECOND)
-/* A look at the predicate in between: nothing depends on it, as every change looks too. */
+/* Period at which a grace checks its predicate. It is a safeguard only, because every change checks it too. */
 #define SLEEP_TICK_NS (1 * TR_SECOND)
-/* Nobody should ever see it: a state is serialized in microseconds. */
+/* Limit for SERIALIZE. It should never be reached, because a state is serialized in microseconds. */
 #define SLEEP_SERIALIZE_CAP_NS (15 * TR_SECOND)
 
-/** Of a kind. */
+/** Options of a kind. */
 struct sleep_options {
     tr_time idle_ns;  /* 0: SLEEP_IDLE_NS */
     tr_time grace_ns; /* 0: SLEEP_GRACE_NS */
-    bool no_sleep;    /* never by itself; sleep() and the authority still may */
+    bool no_sleep;    /* no idle sleep; sleep() and the authority still may stop the actor */
     bool has_on_sleep;
     bool has_on_destroy;
 };
 
 struct sleep_machine {
     struct wake_locks wake_locks;
-    struct wake_lock no_sleep; /* the machine's own: so every reason has a wake_lock */
+    struct wake_lock no_sleep; /* the machine's own wake locks, so that every reason has one */
     struct wake_lock on_sleep;
     struct wake_lock on_destroy;
     struct sleep_options options;
-    uint32_t agenda; /* a bit for each step that is due */
+    uint32_t agenda; /* one bit for each step that is due */
     enum sleep_state state;
-    enum sleep_reason stop_waits; /* Loading: a stop that waits for the start; 0 for none */
-    enum sleep_outcome outcome;   /* Terminated */
-    tr_status status;             /* the first thing that went wrong on the way to the end */
-    bool is_sleep_asked;          /* set once in a generation; one owner: no atomics */
+    enum sleep_reason stop_waits; /* Loading: a stop that waits for the start; 0: none */
+    enum sleep_outcome outcome;   /* Terminated: how it ended */
+    tr_status status;             /* the first error on the way to the end */
+    bool is_sleep_asked; /* set once in a generation; not atomic, because there is one owner */
     bool is_destroy_asked;
-    bool is_changed;        /* an input of the idle predicate, at changed_at */
+    bool is_changed;        /* an input of the idle predicate has changed, at changed_at */
     bool is_overdue;        /* the grace has ended by its deadline */
-    bool awaits_serialized; /* Finalize: else it awaits written */
+    bool awaits_serialized; /* Finalize: waits for serialized, otherwise for written */
     tr_time changed_at;
-    tr_time due;           /* when the one timer fires, or SLEEP_NEVER */
-    tr_time deadline;      /* of the grace */
-    tr_time stop_grace_ns; /* of stop_waits; 0 for none */
-    tr_time shutdown_at;   /* when the system's time is up, or SLEEP_NEVER */
+    tr_time due;           /* when the timer fires, or SLEEP_NEVER */
+    tr_time deadline;      /* end of the grace */
+    tr_time stop_grace_ns; /* grace of stop_waits; 0: none given */
+    tr_time shutdown_at;   /* end of the system's shutdown time, or SLEEP_NEVER */
 };
 
-/** A new generation, Loading. `options` is copied. */
+/** Makes the machine of a new generation, in Loading. `options` is copied. */
 void tr__sleep_init(struct sleep_machine *machine, const struct sleep_options *options,
                     tr_time now);
 
 /**
- * Takes the next step from the agenda; false when there is nothing to do. The caller performs it
- * before it takes another. After TERMINATED there is none: the machine may be gone by then.
+ * Takes the next step from the agenda. Returns false if there is nothing to do. The caller must perform the step before
+ * it takes another. There is no step after TERMINATED, and the machine may be gone by then.
  */
 bool tr__sleep_next(struct sleep_machine *machine, tr_time now, struct sleep_action *action);
 
-/* ---- events ---- */
+/* ---- Events. ---- */
 
 /** Set-up, on_create, on_migrate and on_wake are done. TR_INVALID_TRANSITION unless Loading. */
 TR_MUST_CHECK tr_status tr__sleep_started(struct sleep_machine *machine, tr_time now);
 
-/** Loading, set-up or a first hook failed: ends like a crash. TR_INVALID_TRANSITION unless Loading. */
+/**
+ * Loading, set-up or a first hook has failed: the generation ends as after a crash. TR_INVALID_TRANSITION unless
+ * Loading.
+ */
 TR_MUST_CHECK tr_status tr__sleep_start_failed(struct sleep_machine *machine, tr_status why);
 
 /**
- * A piece of work begins: `wake_lock` is lent until it is dropped, or until TERMINATED has been taken.
- * TR_STOPPED: Terminated, nothing is lent. TR_INVALID_TRANSITION: it is raised already.
+ * Work begins. The machine borrows `wake_lock` until it is dropped, or until TERMINATED was taken. TR_STOPPED:
+ * Terminated, and nothing is borrowed. TR_INVALID_TRANSITION: it is raised already.
  */
 TR_MUST_CHECK tr_status tr__sleep_raise(struct sleep_machine *machine, struct wake_lock *wake_lock,
                                         enum sleep_counter counter, tr_time now);
 
 /**
- * The work has ended, well or not. Does nothing, and does not touch the machine, which may be gone,
- * when the wake_lock is not raised.
+ * Work has ended, successfully or not. If the wake lock is not raised, does nothing and does not touch the machine,
+ * which may be gone.
  */
 void tr__sleep_drop(struct sleep_machine *machine, struct wake_lock *wake_lock, tr_time now);
 
-/** A raised wake_lock counts elsewhere now: the run handler begins or ends its wait; nothing else. */
+/** Moves a raised wake lock to another counter, when the run handler begins or ends its wait. For nothing else. */
 void tr__sleep_move(struct sleep_machine *machine, struct wake_lock *wake_lock,
                     enum sleep_counter counter, tr_time now);
 
 /**
- * sleep() or destroy(), by the actor or for it: once in a generation, only sends an intent.
+ * The actor, or a caller for it, asks for sleep() or destroy(). This only sends an intent, once in a generation.
  *
- * TR_STARTING: Loading. TR_STOPPING: the stop has begun, or destroy() was called before. TR_OK and
- * nothing more: sleep() was called before and the stop has not begun. destroy() in the grace of a
- * sleep is in time.
+ * TR_STARTING: Loading. TR_STOPPING: the stop has begun, or destroy() was asked for before. If sleep() was asked for
+ * before and the stop has not begun, returns TR_OK and does nothing. destroy() is still allowed in the grace of a
+ * sleep.
  */
 TR_MUST_CHECK tr_status tr__sleep_ask(struct sleep_machine *machine, enum sleep_reason reason,
                                       tr_time now);
 
-/** What tr__sleep_ask would say to a destroy now; nothing changes. */
+/** Returns what tr__sleep_ask would return for a destroy now. Changes nothing. */
 TR_MUST_CHECK tr_status tr__sleep_may_destroy(const struct sleep_machine *machine);
 
 /**
- * The same for sleep, without waiting for the idle timer, by a host that needs room. True when the
- * intent is sent; false, and nothing happens, when the actor is busy, never sleeps, or is on its way.
+ * The host asks the actor to sleep because of memory pressure, without waiting for the idle timer. Returns true if the
+ * intent is sent. Returns false and does nothing if the actor is busy, never sleeps, or already stops.
  */
 bool tr__sleep_evict(struct sleep_machine *machine);
 
 /**
- * The command of the authority: grace begins. grace_ns shortens the option; 0 does not.
+ * The authority commands a stop: the grace begins. A grace_ns other than 0 shortens the option.
  *
- * Loading: it waits for the start. A destroy upgrades a sleep that is in grace or waits, with a grace
- * of its own. TR_STOPPING: too late, or nothing new. TR_STOPPED: Terminated.
+ * In Loading the stop waits for the start. A destroy upgrades a sleep that waits or is in its grace, with a grace of
+ * its own. TR_STOPPING: too late, or nothing new. TR_STOPPED: Terminated.
  */
 TR_MUST_CHECK tr_status tr__sleep_stop(struct sleep_machine *machine, enum sleep_reason reason,
                                        tr_time grace_ns, tr_time now);
 
-/** The system shuts down and has so much time left: limits what runs and what comes. Any state. */
+/** The system shuts down and has this much time left. Limits the present grace and later ones. Any state. */
 void tr__sleep_shut_down(struct sleep_machine *machine, tr_time left_ns, tr_time now);
 
 /**
- * The one timer has fired. It may fire early, or after it was cleared: the host may leave an armed
- * timer alone when it is cleared or moved away, and the machine arms it again when need be.
+ * The timer has fired. It may fire early, or after it was cleared, because the host need not touch an armed timer when
+ * it is cleared or moved to a later time. The machine arms it again if needed.
  */
 void tr__sleep_timer(struct sleep_machine *machine, tr_time now);
 
-/** on_sleep or on_destroy (the reason) has begun. TR_INVALID_TRANSITION: none is due. */
+/** on_sleep or on_destroy (`reason`) has begun. TR_INVALID_TRANSITION: none is due. */
 TR_MUST_CHECK tr_status tr__sleep_hook_begin(struct sleep_machine *machine,
                                              enum sleep_reason reason);
 
-/** It has ended, well or not, or was skipped. TR_INVALID_TRANSITION: none is due. */
+/** The hook has ended, successfully or not, or was skipped. TR_INVALID_TRANSITION: none is due. */
 TR_MUST_CHECK tr_status tr__sleep_hook_end(struct sleep_machine *machine, enum sleep_reason reason,
                                            tr_time now);
 
 /**
- * Answers SERIALIZE. Not TR_OK: nothing will be written. TR_INVALID_TRANSITION: nobody waits for it,
- * it may have come after the cap; what was serialized must be thrown away.
+ * Answers SERIALIZE. If `outcome` is not TR_OK, nothing will be written. TR_INVALID_TRANSITION: the machine does not
+ * wait for it, perhaps because the cap has passed; then the serialized state must be dropped.
  */
 TR_MUST_CHECK tr_status tr__sleep_serialized(struct sleep_machine *machine, tr_status outcome);
 
-/** Answers WAIT_WRITES; the outcome is that of the last write. TR_INVALID_TRANSITION as above. */
+/** Answers WAIT_WRITES with the outcome of the last write. TR_INVALID_TRANSITION: the machine does not wait for it. */
 TR_MUST_CHECK tr_status tr__sleep_written(struct sleep_machine *machine, tr_status outcome);
 
-/** A failure, Kill, force-stop, an error of the store: ends unwritten. TR_STOPPED: Terminated. */
+/**
+ * The generation fails, is killed, is stopped by force, or the store has an error: it ends without a write. TR_STOPPED:
+ * Terminated.
+ */
 TR_MUST_CHECK tr_status tr__sleep_crash(struct sleep_machine *machine, tr_status why);
 
-/* ---- questions ---- */
+/* ---- Questions. ---- */
 
-/** The idle predicate: COUNTER_NONE for yes, or the first reason why not. */
+/** The idle predicate. Returns COUNTER_NONE if the idle timer may run, or the first counter that blocks it. */
 enum sleep_counter tr__sleep_can_arm(const struct sleep_machine *machine);
 
-/** The grace predicate. */
+/** The grace predicate. Returns whether the grace may end. */
 bool tr__sleep_can_finalize(const struct sleep_machine *machine, enum sleep_reason reason);
 
-/** The counters that keep it from what comes next: its idle sleep, or the end of its grace. */
+/** Returns the set of counters that block the next decision: idle sleep, or the end of a grace. */
 uint32_t tr__sleep_blocks_next(const struct sleep_machine *machine);
 
-/** What becomes of a request that arrives now. */
+/** Returns what happens to a request that arrives now. */
 enum sleep_door tr__sleep_door(const struct sleep_machine *machine);
-
-/**
- * Writes on one line why the actor is not asleep, or not gone, and who holds it; cut to `size`.
- * With HOLDERS_TEXT_SIZE nothing is cut. Returns the length in `text`.
- */
-size_t tr__sleep_why(const struct sleep_machine *machine, tr_time now, char *text, size_t size);
-
-const char *tr__sleep_state_name(enum sleep_state state);
-const char *tr__sleep_step_name(enum sleep_step step);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The lists of wake_locks, and their text.
+ * The lists of wake locks, and their text.
  */
 #include "sleep/wake_locks.h"
 
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A text that is cut, never overrun. */
+/* A text that is cut at its end and never overrun. */
 struct line {
     char *text;
     size_t size;
@@ -20,13 +20,13 @@ struct line {
 __attribute__((__format__(__printf__, 2, 3))) static void line_add(struct line *line,
                                                                    const char *format, ...)
 {
-    size_t room = line->size - line->length;
+    size_t left = line->size - line->length;
     va_list arguments;
     va_start(arguments, format);
-    int written = vsnprintf(line->text + line->length, room, format, arguments);
+    int written = vsnprintf(line->text + line->length, left, format, arguments);
     va_end(arguments);
     if (written > 0)
-        line->length += (size_t)written < room ? (size_t)written : room - 1;
+        line->length += (size_t)written < left ? (size_t)written : left - 1;
 }
 
 static void line_add_wake_lock(struct line *line, const struct wake_lock *wake_lock, tr_time now)
@@ -52,7 +52,7 @@ void tr__wake_locks_init(struct wake_locks *wake_locks)
     wake_locks->raised = 0;
 }
 
-/* Into the list of a counter; whatever else a wake_lock says of itself stays. */
+/* Links a wake lock into the list of a counter. Changes nothing else of it. */
 static void link_to(struct wake_locks *wake_locks, struct wake_lock *wake_lock,
                     enum sleep_counter counter)
 {
@@ -128,7 +128,7 @@ size_t tr__wake_locks_print(const struct wake_locks *wake_locks, uint32_t set, t
         line_add(&line, "%s%s: ", line.length ? "; " : "", tr__counter_text(counter));
         uint32_t named = 0;
         LIST_EACH (link, &wake_locks->of[counter]) {
-            if (named == HOLDERS_NAMED_MAX)
+            if (named == WAKE_LOCKS_NAMED_MAX)
                 break;
             line_add(&line, "%s", named++ ? ", " : "");
             line_add_wake_lock(&line, LIST_OWNER(link, struct wake_lock, link), now);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Who keeps a durable actor awake: each raised counter is a list of wake_locks.
+ * Wake locks: what keeps a durable actor awake. Each counter is a list of the wake locks that raise it.
  *
- * A wake_lock is one piece of work: an ask that is awaited, a task, a request, a hook. Its memory is
- * part of that work, so that nothing is allocated and nothing can be forgotten: whoever ends the
- * work, well or not, removes its wake_lock. A counter is the length of its list.
+ * A wake lock is one piece of work: an ask that is awaited, a task, a request, a hook. Its memory is part of that work,
+ * so nothing is allocated. The code that ends the work, successfully or not, removes the wake lock. The value of a
+ * counter is the length of its list.
  */
 #ifndef SLEEP_WAKE_LOCKS_H
 #define SLEEP_WAKE_LOCKS_H
@@ -16,14 +16,17 @@
 #include "base/list.h"
 #include "sleep/counters.h"
 
-/** Begins as zeros but for `what` and its place; in a list while it is raised, oldest first. */
+/**
+ * All zeros at first, except for `what`, `file` and `line`. While it is raised it is in the list of its counter, oldest
+ * first.
+ */
 struct wake_lock {
     struct list link; /* next is NULL while it is not raised */
-    const char *what; /* lent: "receipt", "add_item" */
-    const char *file; /* lent; NULL: the runtime's own */
+    const char *what; /* borrowed: "receipt", "add_item" */
+    const char *file; /* borrowed; NULL: in the runtime */
     int line;
-    enum sleep_counter counter; /* of a raised one */
-    tr_time since;              /* of a raised one */
+    enum sleep_counter counter; /* while it is raised */
+    tr_time since;              /* when it was raised */
 };
 
 struct wake_locks {
@@ -33,8 +36,9 @@ struct wake_locks {
 };
 
 enum {
-    HOLDERS_NAMED_MAX = 3,    /* of each counter; of the others the text gives the number */
-    HOLDERS_TEXT_SIZE = 4096, /* all that can block at once fit */
+    /* that are named for each counter; for the rest the text gives their number */
+    WAKE_LOCKS_NAMED_MAX = 3,
+    WAKE_LOCKS_TEXT_SIZE = 4096, /* large enough for all that can block at once */
 };
 
 static inline bool wake_lock_is_raised(const struct wake_lock *wake_lock)
@@ -44,30 +48,30 @@ static inline bool wake_lock_is_raised(const struct wake_lock *wake_lock)
 
 void tr__wake_locks_init(struct wake_locks *wake_locks);
 
-/** Adds a wake_lock, lent until it is removed. It is not raised. */
+/** Adds a wake lock, which must not be raised. It is borrowed until it is removed. */
 void tr__wake_locks_add(struct wake_locks *wake_locks, struct wake_lock *wake_lock,
                         enum sleep_counter counter, tr_time now);
 
-/** Gives a raised wake_lock back. */
+/** Removes a raised wake lock. */
 void tr__wake_locks_remove(struct wake_locks *wake_locks, struct wake_lock *wake_lock);
 
-/** Moves a raised wake_lock to another counter; its age stays. */
+/** Moves a raised wake lock to another counter. Keeps its age. */
 void tr__wake_locks_move(struct wake_locks *wake_locks, struct wake_lock *wake_lock,
                          enum sleep_counter counter);
 
-/** Gives all wake_locks back. */
+/** Removes all wake locks. */
 void tr__wake_locks_release(struct wake_locks *wake_locks);
 
-/** The text of a counter for people. */
+/** Returns the text of a counter for users. */
 const char *tr__counter_text(enum sleep_counter counter);
 
 /**
- * Writes who holds the counters of `set`, in the order of the list:
+ * Writes the wake locks of the counters in `set`, in the order of the list:
  *
  *     active requests: add_item (cart.c:44, 12.000 s), add_item (cart.c:44, 0.120 s) and 7 more;
  *     keep-awake: receipt (cart.c:51, 3.500 s)
  *
- * on one line, cut to `size` with its final NUL; of each name the first 32 bytes. Returns the length that it has in `text`.
+ * on one line, cut to `size` with its final NUL. Each name is cut to 32 bytes. Returns the length of the text.
  */
 size_t tr__wake_locks_print(const struct wake_locks *wake_locks, uint32_t set, tr_time now,
                             char *text, size_t size);

@@ -1,47 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Questions to the sleep machine: the two predicates, the door, and why.
+ * The sleep machine as text: why an actor is not asleep, and the names of its states and steps.
  */
-#include "sleep/sleep.h"
-
-#include "base/assert.h"
+#include "sleep/why.h"
 
 #include <stdio.h>
 
-static uint32_t blocks_finalize(enum sleep_reason reason)
-{
-    return reason == SLEEP_REASON_DESTROY ? counters_block_destroy : counters_block_sleep;
-}
-
-enum sleep_counter tr__sleep_can_arm(const struct sleep_machine *machine)
-{
-    if (machine->state != SLEEP_STARTED)
-        return COUNTER_NOT_READY;
-    return counters_first(machine->wake_locks.raised & counters_block_idle);
-}
-
-bool tr__sleep_can_finalize(const struct sleep_machine *machine, enum sleep_reason reason)
-{
-    return (machine->wake_locks.raised & blocks_finalize(reason)) == 0;
-}
-
-enum sleep_door tr__sleep_door(const struct sleep_machine *machine)
-{
-    switch (machine->state) {
-    case SLEEP_LOADING:
-        return SLEEP_DOOR_HOLD;
-    case SLEEP_STARTED:
-    case SLEEP_GRACE:
-        return SLEEP_DOOR_SERVE;
-    case SLEEP_DESTROY_GRACE:
-    case SLEEP_DESTROYING:
-        return SLEEP_DOOR_REFUSE;
-    case SLEEP_FINALIZE:
-    case SLEEP_TERMINATED:
-        break;
-    }
-    return SLEEP_DOOR_NEXT;
-}
+#include "base/assert.h"
+#include "sleep/sleep.h"
+#include "sleep/wake_locks.h"
 
 const char *tr__sleep_state_name(enum sleep_state state)
 {
@@ -78,7 +45,7 @@ const char *tr__sleep_step_name(enum sleep_step step)
     return "?";
 }
 
-/* What the actor waits for when no counter holds it. */
+/* Returns what the actor waits for if no counter blocks it. */
 static const char *waits_for(const struct sleep_machine *machine)
 {
     switch (machine->state) {
@@ -102,25 +69,7 @@ static const char *waits_for(const struct sleep_machine *machine)
                                                      : "nothing: asleep";
 }
 
-uint32_t tr__sleep_blocks_next(const struct sleep_machine *machine)
-{
-    switch (machine->state) {
-    case SLEEP_STARTED:
-        return counters_block_idle;
-    case SLEEP_GRACE:
-        return counters_block_sleep;
-    case SLEEP_DESTROY_GRACE:
-        return counters_block_destroy;
-    case SLEEP_LOADING:
-    case SLEEP_FINALIZE:
-    case SLEEP_DESTROYING:
-    case SLEEP_TERMINATED:
-        break;
-    }
-    return 0;
-}
-
-static size_t cut(int written, size_t size)
+static size_t cut_length(int written, size_t size)
 {
     TR_ASSERT(written >= 0);
     return (size_t)written < size ? (size_t)written : size - 1;
@@ -141,11 +90,11 @@ size_t tr__sleep_why(const struct sleep_machine *machine, tr_time now, char *tex
                                        (long long)(left / TR_SECOND),
                                        (int)(left % TR_SECOND / TR_MILLISECOND))
                             : snprintf(text, size, "%s, waits for ", name);
-    size_t length = cut(written, size);
+    size_t length = cut_length(written, size);
     uint32_t set = machine->wake_locks.raised & tr__sleep_blocks_next(machine);
     if (set)
         return length +
                tr__wake_locks_print(&machine->wake_locks, set, now, text + length, size - length);
-    return length +
-           cut(snprintf(text + length, size - length, "%s", waits_for(machine)), size - length);
+    return length + cut_length(snprintf(text + length, size - length, "%s", waits_for(machine)),
+                               size - length);
 }

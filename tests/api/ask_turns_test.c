@@ -477,7 +477,7 @@ static tr_next kill_self_and_wait(tr_self *self, struct player *player, int64_t 
     return TR_SAME;
 }
 
-TEST(a_kill_comes_before_the_next_stretch, "Y-02")
+TEST(a_kill_comes_before_the_next_part_of_a_turn, "Y-02")
 {
     EACH_WORLD(workers, seed)
     {
@@ -514,5 +514,5 @@ SUITE("ask turns", a_ring_of_barriers_is_found, who_asks_himself_without_a_barri
       who_was_answered_waits_no_longer, nothing_begins_behind_a_barrier_and_then_all_of_it,
       all_any_and_none, several_turns_keep_what_is_theirs,
       a_turn_keeps_its_state_when_the_behavior_changes, a_defer_cannot_wait,
-      a_kill_cancels_the_turns_that_wait, a_kill_comes_before_the_next_stretch,
+      a_kill_cancels_the_turns_that_wait, a_kill_comes_before_the_next_part_of_a_turn,
       a_poison_pill_lets_the_turns_that_wait_finish)

@@ -185,7 +185,7 @@ TEST(a_handler_that_took_its_alarm_back_and_failed_is_called_later, "AL-07", "AL
     things_end();
 }
 
-TEST(what_an_earlier_stretch_of_the_handler_set_stands, "AL-09", "AL-07")
+TEST(what_an_earlier_commit_of_the_handler_set_stands, "AL-09", "AL-07")
 {
     begin(4);
     how_next = STORED_THEN_FAIL;
@@ -484,7 +484,7 @@ TEST(thousands_of_actors_ring_at_once_and_none_is_lost, "AL-13")
 SUITE("durable alarm edges", a_handler_can_set_its_alarm_again,
       a_handler_that_replaced_its_alarm_and_failed_is_called_as_before,
       a_handler_that_took_its_alarm_back_and_failed_is_called_later,
-      what_an_earlier_stretch_of_the_handler_set_stands,
+      what_an_earlier_commit_of_the_handler_set_stands,
       a_handler_that_is_cancelled_and_fails_stores_nothing,
       an_alarm_of_at_most_once_is_not_tried_again, who_gave_up_hears_of_it_when_it_is_up,
       an_alarm_is_moved_earlier_and_later, what_fell_due_while_nobody_ran_fires_at_the_next_start,

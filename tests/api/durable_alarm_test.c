@@ -155,7 +155,7 @@ TEST(an_alarm_wakes_a_sleeper, "K-04", "AL-01", "AL-02")
     tr_kit_free(kit);
 }
 
-TEST(an_alarm_of_a_stretch_that_failed_was_never_set, "K-01", "AL-07")
+TEST(an_alarm_of_a_commit_that_failed_was_never_set, "K-01", "AL-07")
 {
     begin(2);
     tr_tell(test, sleeper_of("x"), set_and_fail, .ns = TR_MINUTE);
@@ -216,7 +216,7 @@ TEST(a_destroyed_actor_has_no_alarms, "AL-14", "SL-17")
     tr_kit_free(kit);
 }
 
-SUITE("durable alarms", an_alarm_wakes_a_sleeper, an_alarm_of_a_stretch_that_failed_was_never_set,
+SUITE("durable alarms", an_alarm_wakes_a_sleeper, an_alarm_of_a_commit_that_failed_was_never_set,
       every_period_rings_once_and_what_was_missed_is_one, cron_rings_when_it_says,
       a_handler_that_fails_is_called_again_later, an_alarm_that_fails_too_often_is_given_up,
       a_destroyed_actor_has_no_alarms)

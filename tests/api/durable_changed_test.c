@@ -32,7 +32,7 @@ static void begin(uint64_t seed)
     told = 0; /* of tr_created and tr_awake */
 }
 
-static tr_next add_in_three_stretches(tr_self *self, struct thing_state *state, int64_t n)
+static tr_next add_in_three_commits(tr_self *self, struct thing_state *state, int64_t n)
 {
     state->value += n;
     (void)!tr_sleep(self, TR_SECOND);
@@ -59,7 +59,7 @@ TEST(it_comes_once_for_each_turn_that_has_changed_the_state, "Z-11")
         ck_assert_int_eq(things_do("a", thing_add, 2), 2);
         ck_assert_int_eq(told, 1);
         ck_assert_int_eq(last_value, 2);
-        ck_assert_int_eq(things_do("a", add_in_three_stretches, 10), 32);
+        ck_assert_int_eq(things_do("a", add_in_three_commits, 10), 32);
         ck_assert_int_eq(told, 2);
         ck_assert_int_eq(last_value, 32);
         things_end();

@@ -116,7 +116,7 @@ TEST(a_process_that_ends_within_a_first_start_begins_it_anew, "SL-11", "SL-13", 
             ck_assert_int_eq(acted->value, 111110);
         } else {
             ck_assert_int_eq(created, 1);
-            (void)!tr_kill(test, things_of("a")); /* its next stretch is not stored */
+            (void)!tr_kill(test, things_of("a")); /* its next commit is not stored */
             tr_kit_settle(kit);
         }
         things_end();

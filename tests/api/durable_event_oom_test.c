@@ -77,7 +77,7 @@ static void live_with(uint64_t nth, bool and_all_after)
                   (long long)value,
                   (long long)acknowledged,
                   (long long)possible);
-    /* Events of a stretch are all there, or none. */
+    /* Events of a commit are all there, or none. */
     ck_assert_int_eq(books_do("a", book_count, 0) % 4, 0);
     ck_assert_int_le(books_hooks, books_do("a", book_count, 0) / 4);
     books_end();

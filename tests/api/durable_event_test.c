@@ -219,9 +219,9 @@ TEST(replay_gives_the_state_that_was_stored_on_demand, "K-08", "PE-06")
     play(TR_SAVE_ON_DEMAND);
 }
 
-/* ---- Stretches. ---- */
+/* ---- Commits. ---- */
 
-TEST(a_stretch_that_fails_leaves_no_event, "K-08", "K-01", "PE-18")
+TEST(a_commit_that_fails_leaves_no_event, "K-08", "K-01", "PE-18")
 {
     books_reset();
     books_begin(1);
@@ -241,13 +241,13 @@ TEST(a_stretch_that_fails_leaves_no_event, "K-08", "K-01", "PE-18")
 static tr_next add_then_wait_then_fail(tr_self *self, const struct book_state *book, int64_t n)
 {
     tr_persist(self, added, .n = n);
-    (void)!tr_sleep(self, TR_SECOND); /* the stretch ends here */
+    (void)!tr_sleep(self, TR_SECOND); /* the commit ends here */
     tr_persist(self, added, .n = 100 * n);
     ck_assert_int_eq(book->sum, 101 * n);
     return tr_fail(self, TR_BAD_DATA, "as told");
 }
 
-TEST(a_stretch_before_a_wait_stands, "K-08", "K-01")
+TEST(a_commit_before_a_wait_stands, "K-08", "K-01")
 {
     books_reset();
     books_begin(1);
@@ -269,7 +269,7 @@ static tr_next add_with_the_rest(tr_self *self, const struct book_state *book, i
     return tr_reply(self, acted, .value = book->sum);
 }
 
-TEST(events_and_keys_of_a_stretch_go_together, "K-08", "K-01")
+TEST(events_and_keys_of_a_commit_go_together, "K-08", "K-01")
 {
     books_reset();
     books_begin(1);
@@ -488,8 +488,8 @@ TEST(what_tr_sleeping_persists_has_its_hook, "K-08")
 
 SUITE("durable events", replay_gives_the_state_that_was,
       replay_gives_the_state_that_was_stored_at_intervals,
-      replay_gives_the_state_that_was_stored_on_demand, a_stretch_that_fails_leaves_no_event,
-      a_stretch_before_a_wait_stands, events_and_keys_of_a_stretch_go_together,
+      replay_gives_the_state_that_was_stored_on_demand, a_commit_that_fails_leaves_no_event,
+      a_commit_before_a_wait_stands, events_and_keys_of_a_commit_go_together,
       it_is_created_once_and_may_persist_in_each_hook, destroy_leaves_no_event,
       a_hook_comes_once_after_the_write_and_never_on_replay, a_hook_is_a_turn_of_its_own,
       hooks_that_are_due_outlive_a_restart, hooks_come_when_it_is_stored_later_and_before_it_sleeps,

@@ -88,7 +88,7 @@ TEST(messages_come_in_their_order_and_outlive_sleep, "K-05")
     }
 }
 
-TEST(what_a_failed_stretch_pushed_or_received_was_not, "K-05", "K-01")
+TEST(what_a_failed_commit_pushed_or_received_was_not, "K-05", "K-01")
 {
     for (uint64_t seed = 1; seed < 6; seed++) {
         things_begin(seed);
@@ -368,7 +368,7 @@ TEST(more_ids_than_were_put_by_are_used_up_in_order, "K-05")
 }
 
 SUITE("durable queue", messages_come_in_their_order_and_outlive_sleep,
-      what_a_failed_stretch_pushed_or_received_was_not, two_takers_never_have_the_same,
+      what_a_failed_commit_pushed_or_received_was_not, two_takers_never_have_the_same,
       queues_have_limits, the_run_handler_works_beside_the_others_and_lets_it_sleep,
       a_run_handler_that_works_keeps_it_awake_until_it_returns,
       who_asks_to_sleep_and_waits_is_aborted, a_run_handler_that_fails_begins_anew_with_the_actor,

@@ -242,13 +242,13 @@ TEST(a_hook_that_never_ends_is_ended_by_the_deadline, "SL-05", "Z-08", "Z-09", "
         ck_assert(things_is_awake(ref));
         tr_kit_advance(kit, 2 * TR_SECOND);
         ck_assert(!things_is_awake(ref));
-        ck_assert_int_eq(things_do("a", thing_add, 0), 15); /* its first stretch was stored */
+        ck_assert_int_eq(things_do("a", thing_add, 0), 15); /* its first commit was stored */
         ck_assert_int_eq(things_do("a", has_kv, 0), 1);
         things_end();
     }
 }
 
-TEST(a_turn_that_never_ends_is_cancelled_with_its_stretches_kept, "SL-05", "Z-08", "SL-12")
+TEST(a_turn_that_never_ends_is_cancelled_with_its_commits_kept, "SL-05", "Z-08", "SL-12")
 {
     EACH_SEED(seed)
     {
@@ -484,7 +484,7 @@ SUITE("durable sleep", an_idle_one_sleeps_after_its_time_and_no_sooner,
 
       a_hook_that_fails_does_not_keep_it_from_sleep_and_leaves_nothing,
       a_hook_that_never_ends_is_ended_by_the_deadline,
-      a_turn_that_never_ends_is_cancelled_with_its_stretches_kept,
+      a_turn_that_never_ends_is_cancelled_with_its_commits_kept,
       what_it_has_told_itself_is_not_lost_by_its_sleep,
       who_waits_behind_a_turn_when_it_is_destroyed_hears_so, sleep_is_asked_for_once,
       a_destroyed_one_refuses_and_can_be_made_anew, a_destroy_in_grace_upgrades,

@@ -48,7 +48,7 @@ static tr_next on_save(tr_self *self)
     return tr_reply(self, acted, .value = 0);
 }
 
-/* The state and the table are of the same stretch, always. */
+/* The state and the table are of the same commit, always. */
 static tr_next on_balance(tr_self *self, struct book_state *state)
 {
     tr_sql_result sums = tr_sql(self, "SELECT sum(cents), count(*) FROM entry");
@@ -172,7 +172,7 @@ TEST(a_step_that_fails_undoes_all_of_them, "K-03")
 
 /* ---- When it is stored. ---- */
 
-TEST(with_an_interval_tables_go_back_to_the_last_finished_stretch, "K-03", "K-01")
+TEST(with_an_interval_tables_go_back_to_the_last_finished_commit, "K-03", "K-01")
 {
     begin(NULL);
     ck_assert_int_eq(ASK(lazy, post, .cents = 1), 1);
@@ -308,6 +308,6 @@ TEST(many_actors_on_threads_have_their_tables_in_the_next_process, "K-03", "K-09
 }
 
 SUITE("SQL over lives", a_schema_grows_by_steps, a_step_that_fails_undoes_all_of_them,
-      with_an_interval_tables_go_back_to_the_last_finished_stretch,
+      with_an_interval_tables_go_back_to_the_last_finished_commit,
       on_demand_tables_are_stored_with_tr_save_and_sleep, each_allocation_may_fail,
       many_actors_on_threads_have_their_tables_in_the_next_process)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Tables of durable actors: statements, values and rows; what is stored with a stretch, and what a failure
+ * Tables of durable actors: statements, values and rows; what is stored with a commit, and what a failure
  * takes back; whose they are, and what is refused.
  */
 #include <stdlib.h>
@@ -166,7 +166,7 @@ TEST(destroy_removes_the_tables, "K-03")
     things_end();
 }
 
-/* ---- Stretches. ---- */
+/* ---- Commits. ---- */
 
 static tr_next add_and_fail(tr_self *self, struct thing_state *state, int64_t n)
 {
@@ -178,7 +178,7 @@ static tr_next add_and_fail(tr_self *self, struct thing_state *state, int64_t n)
     return tr_fail(self, TR_BAD_DATA, "as told");
 }
 
-TEST(a_stretch_that_fails_changes_no_table, "K-03", "K-01")
+TEST(a_commit_that_fails_changes_no_table, "K-03", "K-01")
 {
     things_begin(5);
     things_do("a", add_item, 1);
@@ -474,7 +474,7 @@ TEST(an_ordinary_actor_has_no_tables, "K-03")
 
 SUITE("SQL of durable actors", values_of_all_types_go_in_and_come_out,
       tables_are_there_again_after_sleep, each_actor_has_tables_of_its_own,
-      destroy_removes_the_tables, a_stretch_that_fails_changes_no_table,
+      destroy_removes_the_tables, a_commit_that_fails_changes_no_table,
       what_was_done_before_a_wait_is_stored, a_loop_over_rows_may_wait_and_change_the_table,
       a_statement_that_fails_says_why_and_changes_nothing,
       what_is_not_an_actors_business_is_refused, tables_have_a_limit,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * How durable actors wake on a kit: once, with what was stored last, before any mail; and what becomes of starts that
- * fail, of restarts, of room for those awake, and of a system that stops.
+ * fail, of restarts, of limits for actors that are awake, and of a system that stops.
  */
 #include <stdlib.h>
 
@@ -218,7 +218,7 @@ TEST(a_turn_that_fails_in_a_grace_leaves_all_or_nothing, "SL-11", "Z-02", "Z-15"
         ck_assert_int_eq(things_do("a", destroys ? thing_destroy : thing_go_to_sleep, 0), TR_OK);
         ck_assert_int_eq(tr_try_await(test, late, &acted), TR_FAILED);
         tr_kit_advance(kit, 6 * TR_SECOND);
-        /* Its first stretch was stored; and so was the destroy, which was answered. */
+        /* Its first commit was stored; and so was the destroy, which was answered. */
         ck_assert_int_eq(things_do("a", thing_add, 0), destroys ? 0 : 505);
         things_end();
     }
@@ -240,7 +240,7 @@ TEST(a_kill_ends_it_with_what_was_stored, "Z-02", "SL-11")
         ck_assert_int_eq(things_do("a", thing_add, 5), 5);
         int64_t stored = 5;
         tr_status status = things_try("a", kill_me, 0, NULL);
-        /* Its own stretch was done before the kill: stored if it was acknowledged. */
+        /* Its own commit was done before the kill: stored if it was acknowledged. */
         tr_kit_settle(kit);
         int64_t value = things_do("a", thing_add, 0);
         if (status == TR_OK)
@@ -286,7 +286,7 @@ static int count_awake(int keys)
     return awake;
 }
 
-TEST(those_idle_for_longest_make_room, "")
+TEST(the_actors_idle_for_longest_are_evicted, "")
 {
     enum { KEYS = 60, ROOM = 10 };
     for (uint64_t seed = 1; seed <= 3; seed++) {
@@ -389,5 +389,5 @@ SUITE("durable wake", a_thousand_callers_wake_it_once_and_are_served_in_order,
       a_start_that_always_fails_is_given_up_and_tried_again_by_the_next,
       one_that_fails_too_often_can_be_woken_again, a_restart_keeps_the_mail_and_the_ref,
       a_turn_that_fails_in_a_grace_leaves_all_or_nothing, a_kill_ends_it_with_what_was_stored,
-      a_kill_at_any_moment_leaves_what_was_acknowledged, those_idle_for_longest_make_room,
+      a_kill_at_any_moment_leaves_what_was_acknowledged, the_actors_idle_for_longest_are_evicted,
       a_system_that_stops_lets_all_sleep, why_names_who_keeps_it_awake)

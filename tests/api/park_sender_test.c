@@ -193,7 +193,7 @@ static void play_kill_oneself(void)
     SAID("TR_CANCELLED; end");
 }
 
-TEST(who_kills_himself_ends_with_the_stretch, "Y-02")
+TEST(a_sender_that_kills_itself_ends_with_this_part_of_its_turn, "Y-02")
 {
     play_all(play_kill_oneself);
 }
@@ -446,7 +446,7 @@ TEST(what_ends_a_turn_does_not_wait, "D-05")
 
 SUITE("park, senders", a_sender_that_is_killed_is_cancelled,
       a_sender_that_is_stopped_finishes_its_turn, a_sender_that_is_suspended_keeps_no_room,
-      time_passes_while_suspended, who_kills_himself_ends_with_the_stretch,
+      time_passes_while_suspended, a_sender_that_kills_itself_ends_with_this_part_of_its_turn,
       an_order_comes_before_the_next_turn_that_goes_on, what_one_does_not_need_is_for_the_next,
       an_order_comes_first_within_a_run_too, a_turn_that_waited_may_crash,
       what_ends_a_turn_does_not_wait, a_crowd_that_goes_on_uses_the_time_of_its_actor,

@@ -68,7 +68,7 @@ static void check_copy(tr_self *self, const struct napper_state *napper)
     bool is_there = tr_kv_get(self, (tr_bytes){"copy", 4}, &copy);
     if (is_there != (napper->rounds || napper->naps) ||
         (is_there && (copy.size != sizeof *napper || memcmp(copy.data, napper, copy.size) != 0)))
-        say_wrong("a state and a key of the same stretch do not agree");
+        say_wrong("a state and a key of the same commit do not agree");
 }
 
 static tr_next on_awake(tr_self *self, struct napper_state *napper, const struct tr_awake *message)
@@ -117,9 +117,9 @@ static tr_next clerk_awake(tr_self *self, struct napper_state *clerk,
     int64_t sum = rows * (2 * rounds - rows + 1) / 2;
     if (found.values[0].integer != rows || (int64_t)found.values[1].real != sum ||
         (int64_t)found.values[2].real != rows * 300)
-        say_wrong("a state and a table of the same stretch do not agree");
+        say_wrong("a state and a table of the same commit do not agree");
     if (tr_sql_one(self, "SELECT coalesce(max(naps), 0) FROM nap").integer != (int64_t)clerk->naps)
-        say_wrong("a state and a table of its last stretch do not agree");
+        say_wrong("a state and a table of its last commit do not agree");
     if (strcmp(tr_sql_one(self, "PRAGMA integrity_check").text, "ok") != 0)
         say_wrong("a database is spoiled");
     return TR_SAME;

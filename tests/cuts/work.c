@@ -6,7 +6,7 @@
  *     work look DIR                                opens the store and says what each key has
  *
  * A key is asked to do step 1, 2, 3, ...; each is a put or a destroy. Put n changes all that an actor can have, in one
- * stretch, and what it writes follows from the key and n. So one look knows whether everything that is there is of the
+ * commit, and what it writes follows from the key and n. So one look knows whether everything that is there is of the
  * same step: then it says `<key> <first step of this life> <last step>`, and 0 0 for a key that has nothing. Marks:
  *
  *     S <key> <step> p|d          is asked for now

@@ -69,7 +69,7 @@ struct worker_of_test {
     tr_system *system;
     uint64_t seed;
     uint64_t sums[KEYS];    /* acknowledged */
-    uint64_t unclear[KEYS]; /* maybe: the first stretch of a slow one, without an answer */
+    uint64_t unclear[KEYS]; /* maybe: the first commit of a slow one, without an answer */
 };
 
 static uint64_t next_random(uint64_t *seed)

@@ -48,7 +48,7 @@ struct worker_of_test {
     tr_system *system;
     uint64_t seed;
     uint64_t sums[KEYS];    /* acknowledged */
-    uint64_t unclear[KEYS]; /* maybe: the first stretch of a slow one, without an answer */
+    uint64_t unclear[KEYS]; /* maybe: the first commit of a slow one, without an answer */
     unsigned served;
     bool is_rough; /* it kills, and the system stops meanwhile */
 };

@@ -18,7 +18,7 @@ struct shelf {
     struct store_sql *sql;
     uint64_t round;        /* submitted last */
     uint64_t acknowledged; /* on disk for certain */
-    uint64_t stretch;
+    uint64_t commit;
 };
 
 static const char *const shelf_schema[] = {
@@ -100,7 +100,7 @@ static inline tr_status shelf_write(struct shelf *shelf, uint64_t round)
     return status;
 }
 
-/** A round, as a stretch is stored. Not TR_OK: it was not acknowledged. */
+/** A round, as a commit is stored. Not TR_OK: it was not acknowledged. */
 static inline tr_status shelf_round(struct shelf *shelf)
 {
     struct store_batch *batch = NULL;
@@ -121,14 +121,14 @@ static inline tr_status shelf_round(struct shelf *shelf)
         return status;
     }
     shelf->round = round;
-    tr__pages_submitted(&shelf->sql->pages, ++shelf->stretch);
+    tr__pages_submitted(&shelf->sql->pages, ++shelf->commit);
     int64_t seen = 0;
     if (shelf_run(shelf, "SELECT n FROM round", 0, &seen) == TR_OK)
         ck_assert_int_eq(seen, (int64_t)round); /* though it is not on disk */
     while (tr__store_work(shelf->store))
         continue;
     if (outcome == TR_OK) {
-        tr__pages_stored(&shelf->sql->pages, shelf->stretch);
+        tr__pages_stored(&shelf->sql->pages, shelf->commit);
         shelf->acknowledged = round;
     }
     return outcome;

@@ -6,7 +6,7 @@
 #define TROUPE_TESTS_SUPPORT_SLEEP_EVENTS_H
 
 #include "base/rng.h"
-#include "sleep/sleep.h"
+#include "sleep/why.h"
 
 enum { WORKS = 12 };
 

@@ -39,13 +39,13 @@ static inline uint32_t sleep_rule_needs(enum sleep_step step)
         return SEEN(FIRE_ABORT);
     case STEP_RUN_ON_SLEEP:
     case STEP_RUN_ON_DESTROY:
-    case STEP_NAME_HOLDERS:
+    case STEP_NAME_WAKE_LOCKS:
     case STEP_ARM_CAP:
     case STEP_SERIALIZE:
     case STEP_CLOSE_EVENTS:
         return SEEN(FIRE_ABORT) | SEEN(SETTLE_CONNECTIONS);
     case STEP_CANCEL_RUN:
-        return SEEN(NAME_HOLDERS);
+        return SEEN(NAME_WAKE_LOCKS);
     case STEP_FIRE_DEADLINE:
         return SEEN(CANCEL_RUN);
     case STEP_WARN:
@@ -101,7 +101,7 @@ static inline const char *sleep_rule_order(const struct sleep_witness *witness,
         return "a step that comes before was not taken";
     if (step == STEP_TERMINATED && (witness->seen & sleep_rule_end) != sleep_rule_end)
         return "the store is closed and the reply is sent before the end";
-    if ((witness->seen & SEEN(NAME_HOLDERS)) && step < STEP_NAME_HOLDERS)
+    if ((witness->seen & SEEN(NAME_WAKE_LOCKS)) && step < STEP_NAME_WAKE_LOCKS)
         return "no grace after the deadline";
     if ((witness->seen & (SEEN(SERIALIZE) | SEEN(ERASE))) && step < STEP_ARM_CAP)
         return "finalize goes on, not back";

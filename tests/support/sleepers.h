@@ -5,19 +5,19 @@
 #ifndef TROUPE_TESTS_SUPPORT_SLEEPERS_H
 #define TROUPE_TESTS_SUPPORT_SLEEPERS_H
 
-#include "sleep/sleep.h"
+#include "sleep/why.h"
 
 #include "support/test.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { SLEEPER_HOLDERS = 8 };
+enum { SLEEPER_WAKE_LOCKS = 8 };
 
 struct sleeper {
     struct sleep_machine machine;
     tr_time now;
-    struct wake_lock wake_locks[SLEEPER_HOLDERS];
+    struct wake_lock wake_locks[SLEEPER_WAKE_LOCKS];
     struct sleep_action last;
     char text[1024]; /* the steps of the last sleeper_steps, separated by spaces */
 };
@@ -26,14 +26,14 @@ struct sleeper {
 #define ENTER_SLEEP                                                                                \
     "ACCEPT_STOP DRAIN_DISPATCH SUSPEND_ALARMS CLEAR_IDLE FIRE_ABORT ARM_GRACE SETTLE_CONNECTIONS"
 #define ENTER_DESTROY ENTER_SLEEP
-#define DEADLINE "NAME_HOLDERS CANCEL_RUN FIRE_DEADLINE WARN"
+#define DEADLINE "NAME_WAKE_LOCKS CANCEL_RUN FIRE_DEADLINE WARN"
 #define CLOSE "CLEAR_TIMER CLOSE_EVENTS JOIN_RUN CANCEL_TURNS"
 #define CRASHED "CLEAR_TIMER CLOSE_EVENTS CANCEL_TURNS KEEP_ALARMS CLOSE_STORE REPLY TERMINATED"
 
 static inline void sleeper_init(struct sleeper *sleeper, struct sleep_options options)
 {
     *sleeper = (struct sleeper){.now = 1000 * TR_SECOND};
-    for (int i = 0; i < SLEEPER_HOLDERS; i++)
+    for (int i = 0; i < SLEEPER_WAKE_LOCKS; i++)
         sleeper->wake_locks[i] =
             (struct wake_lock){.what = "work", .file = "dir/work.c", .line = i};
     tr__sleep_init(&sleeper->machine, &options, sleeper->now);

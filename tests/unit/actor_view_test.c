@@ -76,7 +76,7 @@ TR_BEHAVIOR(napper, void, TR_SETUP(set_up), TR_ON(tr_pre_start, on_pre_start), T
             TR_ON(bear, on_bear), TR_ON(run, on_run));
 
 /* Else many turns that go on one after another would look like one that takes long. */
-TEST(each_stretch_of_a_turn_that_waited_is_a_step, "O-05")
+TEST(each_part_of_a_turn_that_waited_is_a_step, "O-05")
 {
     napper_ref napper;
     kit_open(1, 1);
@@ -142,6 +142,6 @@ TEST(a_worker_that_runs_nothing_shows_nothing, "O-05")
     kit_close();
 }
 
-SUITE("actor view", each_stretch_of_a_turn_that_waited_is_a_step,
+SUITE("actor view", each_part_of_a_turn_that_waited_is_a_step,
       a_running_actor_is_seen_with_its_path_message_and_handler, a_set_up_inside_a_turn_is_no_step,
       a_worker_that_runs_nothing_shows_nothing)

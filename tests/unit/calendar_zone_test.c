@@ -205,7 +205,7 @@ TEST(instants_agree_with_offsets_in_wild_zones, "")
         }
         tzif_make(&file, round % 2 ? '3' : 0, changes, 6, offsets, 5, "");
         ck_assert_int_eq(tr__zone_read(file.bytes, file.size, &zone), TR_OK);
-        /* Every 10 seconds of a stretch with all changes, by the list itself. */
+        /* Every 10 seconds of a period with all changes, by the list itself. */
         for (int i = 0; i < 4000; i++) {
             int64_t utc = 80000 + i * 10;
             int32_t offset = offsets[0];

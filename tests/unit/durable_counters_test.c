@@ -89,7 +89,7 @@ TEST(both_predicates_are_those_of_the_contract_for_every_set, "Z-04", "Z-05", "S
     }
 }
 
-TEST(every_counter_blocks_until_its_last_holder_drops, "SL-01")
+TEST(every_counter_blocks_until_its_last_wake_lock_drops, "SL-01")
 {
     for (int i = 0; i < COUNTER_COUNT; i++) {
         struct sleeper sleeper;
@@ -182,7 +182,7 @@ TEST(a_change_of_any_input_restarts_the_whole_idle_time, "Z-04")
 TEST(the_text_names_who_holds_with_place_and_age, "")
 {
     struct sleeper sleeper;
-    char text[HOLDERS_TEXT_SIZE];
+    char text[WAKE_LOCKS_TEXT_SIZE];
     sleeper_init(&sleeper, (struct sleep_options){.has_on_sleep = true});
     sleeper_start(&sleeper);
     tr__sleep_why(&sleeper.machine, sleeper.now, text, sizeof text);
@@ -219,7 +219,7 @@ TEST(the_text_is_cut_and_the_longest_fits, "")
     struct sleep_machine machine;
     static struct wake_lock wake_locks[COUNTER_COUNT][4];
     struct sleep_options options = {0};
-    char text[HOLDERS_TEXT_SIZE];
+    char text[WAKE_LOCKS_TEXT_SIZE];
     tr__sleep_init(&machine, &options, 0);
     ck_assert_int_eq(tr__sleep_started(&machine, 0), TR_OK);
     for (int i = 0; i < COUNTER_COUNT; i++)
@@ -232,7 +232,7 @@ TEST(the_text_is_cut_and_the_longest_fits, "")
     size_t whole = tr__sleep_why(&machine, now, text, sizeof text);
     ck_assert_uint_lt(whole, sizeof text - 1);
     ck_assert_uint_eq(whole, strlen(text));
-    char cut[HOLDERS_TEXT_SIZE];
+    char cut[WAKE_LOCKS_TEXT_SIZE];
     for (size_t size = 1; size <= whole + 1; size++) {
         memset(cut, 'x', sizeof cut);
         size_t length = tr__sleep_why(&machine, now, cut, size);
@@ -243,12 +243,12 @@ TEST(the_text_is_cut_and_the_longest_fits, "")
     }
 }
 
-TEST(a_holder_that_is_dropped_late_does_not_touch_the_machine, "")
+TEST(a_wake_lock_that_is_dropped_late_does_not_touch_the_machine, "")
 {
     struct sleeper sleeper;
     sleeper_init(&sleeper, (struct sleep_options){.no_sleep = true});
     sleeper_start(&sleeper);
-    for (int i = 0; i < SLEEPER_HOLDERS; i++)
+    for (int i = 0; i < SLEEPER_WAKE_LOCKS; i++)
         sleeper_raise(&sleeper, i, (enum sleep_counter)(i % 3 + COUNTER_REQUESTS));
     ck_assert_int_eq(tr__sleep_raise(&sleeper.machine, &sleeper.wake_locks[0], COUNTER_RUN, 0),
                      TR_INVALID_TRANSITION);
@@ -256,7 +256,7 @@ TEST(a_holder_that_is_dropped_late_does_not_touch_the_machine, "")
     sleeper_drop(&sleeper, 3); /* While the last steps are performed. */
     SLEEPER_EXPECT(&sleeper, CRASHED);
     ck_assert_uint_eq(sleeper.machine.wake_locks.raised, 0);
-    for (int i = 0; i < SLEEPER_HOLDERS; i++) {
+    for (int i = 0; i < SLEEPER_WAKE_LOCKS; i++) {
         ck_assert(!wake_lock_is_raised(&sleeper.wake_locks[i]));
         tr__sleep_drop(NULL, &sleeper.wake_locks[i], 0);
     }
@@ -266,10 +266,10 @@ TEST(a_holder_that_is_dropped_late_does_not_touch_the_machine, "")
 }
 
 SUITE("durable counters", both_predicates_are_those_of_the_contract_for_every_set,
-      every_counter_blocks_until_its_last_holder_drops,
+      every_counter_blocks_until_its_last_wake_lock_drops,
       wait_until_lets_the_actor_fall_asleep_and_holds_the_finalize,
       a_connection_that_hibernates_does_not_count,
       a_run_handler_on_its_queue_lets_the_actor_sleep_and_is_waited_for,
       a_change_of_any_input_restarts_the_whole_idle_time,
       the_text_names_who_holds_with_place_and_age, the_text_is_cut_and_the_longest_fits,
-      a_holder_that_is_dropped_late_does_not_touch_the_machine)
+      a_wake_lock_that_is_dropped_late_does_not_touch_the_machine)

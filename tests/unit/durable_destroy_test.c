@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A destroy belongs to the stretch that wants it: its answer means that it survives the end of the process, also
- * when that comes before tr_destroying is over, and a stretch that fails has destroyed nothing.
+ * A destroy belongs to the commit that wants it: its answer means that it survives the end of the process, also
+ * when that comes before tr_destroying is over, and a commit that fails has destroyed nothing.
  */
 #include <stdio.h>
 #include <string.h>
@@ -261,7 +261,7 @@ static tr_next forget_and_fail(tr_self *self, struct cart_state *cart, int64_t n
     return tr_fail(self, TR_BAD_DATA, "as told");
 }
 
-TEST(a_destroy_whose_stretch_fails_is_none, "Z-15", "Z-14")
+TEST(a_destroy_whose_commit_fails_is_none, "Z-15", "Z-14")
 {
     begin();
     on_destroying_call = wait_long;
@@ -430,8 +430,7 @@ TEST(an_alarm_that_ends_with_a_destroy_leaves_no_half_dead_key, "Z-15", "K-04", 
 }
 
 SUITE("durable destroy", a_destroy_that_was_answered_survives_a_power_cut,
-      an_answer_waits_for_the_destroy_whatever_the_durability,
-      a_destroy_whose_stretch_fails_is_none,
+      an_answer_waits_for_the_destroy_whatever_the_durability, a_destroy_whose_commit_fails_is_none,
       a_turn_that_fails_after_its_destroy_was_stored_has_destroyed,
       a_kill_in_the_grace_of_a_destroy_leaves_nothing, a_power_cut_leaves_a_key_whole_or_gone,
       an_alarm_that_ends_with_a_destroy_leaves_no_half_dead_key)

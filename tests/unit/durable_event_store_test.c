@@ -19,7 +19,7 @@ TEST(a_snapshot_comes_every_so_many_events, "K-08", "PE-09")
     ck_assert_uint_eq(events_there().count, 35); /* none is dropped */
     ck_assert_uint_eq(applied_by_wake(), 5);
     ck_assert_int_eq(books_do("a", book_sum, 0), 35);
-    books_do("a", book_add_many, 17); /* one stretch, one snapshot */
+    books_do("a", book_add_many, 17); /* one commit, one snapshot */
     ck_assert_str_eq(snapshots_there(), "52 30 ");
     ck_assert_uint_eq(applied_by_wake(), 0);
     books_end();

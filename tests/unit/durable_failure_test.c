@@ -167,7 +167,7 @@ static tr_next add_and_wait(tr_self *self, struct thing_state *state, int64_t n)
     return tr_reply(self, acted, .value = state->value);
 }
 
-TEST(a_turn_does_not_answer_when_its_first_stretch_was_not_stored, "PE-03", "K-09", "PE-02")
+TEST(a_turn_does_not_answer_when_its_first_commit_was_not_stored, "PE-03", "K-09", "PE-02")
 {
     for (uint64_t seed = 1; seed <= 5 * SEEDS; seed++) {
         begin(seed);
@@ -338,7 +338,7 @@ TEST(a_store_that_has_failed_stops_the_system, "K-06", "PE-03")
 SUITE("durable failures", what_waits_for_a_commit_that_fails_never_leaves,
       all_who_asked_hear_why_it_was_not_stored, who_asks_after_the_end_of_the_store_hears_of_that,
       who_asks_for_what_cannot_be_read_hears_why, a_save_says_what_became_of_it,
-      a_turn_does_not_answer_when_its_first_stretch_was_not_stored,
+      a_turn_does_not_answer_when_its_first_commit_was_not_stored,
       a_commit_that_fails_at_the_end_leaves_what_was_before,
       a_destroy_that_cannot_be_stored_leaves_all,
       a_destroy_that_was_answered_counts_when_its_end_cannot_be_stored,

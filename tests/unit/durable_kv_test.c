@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Keys and values of a durable actor, many of them: what is read within a stretch is what was put, however much is on
+ * Keys and values of a durable actor, many of them: what is read within a commit is what was put, however much is on
  * its way to the disk, and n keys take n steps.
  */
 #define THINGS_OPTIONS .idle_ns = TR_HOUR, .grace_ns = TR_SECOND
@@ -135,7 +135,7 @@ static tr_next change_and_check(tr_self *self, struct thing_state *state, int64_
             break;
         case 3:
             if (rng_below(&rng, 20) == 0) {
-                (void)!tr_sleep(self, 0); /* another stretch begins */
+                (void)!tr_sleep(self, 0); /* another commit begins */
                 memcpy(before, model, sizeof before);
             }
             break;

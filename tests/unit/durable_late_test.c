@@ -185,13 +185,13 @@ TEST(what_is_known_of_a_kind_is_bounded, "K-04", "AL-13")
         ck_assert_int_eq(tr__hints_add(&hints, worker, ticket, 0, 0, true, 0, &is_late), TR_OK);
     ck_assert_uint_eq(hints.kinds[0].waiting_count, HINTS_WAITING);
     /* The oldest are forgotten, and told again after a long time; a first time is told at once. */
-    ck_assert_int_eq(tr__hints_judge(&hints, MORE, 0, true, TR_MINUTE), HINT_SKIP);
-    ck_assert_int_eq(tr__hints_judge(&hints, MORE, 0, true, HINTS_BACK_OFF_MAX_NS), HINT_TELL);
-    ck_assert_int_eq(tr__hints_judge(&hints, MORE, 0, false, TR_MINUTE), HINT_TELL);
-    ck_assert_int_eq(tr__hints_judge(&hints, MORE + 1, 0, true, 0), HINT_SKIP);
-    ck_assert_int_eq(tr__hints_judge(&hints, MORE + 1, 0, true, HINTS_BACK_OFF_NS), HINT_TELL);
+    ck_assert_int_eq(tr__hints_decide(&hints, MORE, 0, true, TR_MINUTE), HINT_SKIP);
+    ck_assert_int_eq(tr__hints_decide(&hints, MORE, 0, true, HINTS_BACK_OFF_MAX_NS), HINT_TELL);
+    ck_assert_int_eq(tr__hints_decide(&hints, MORE, 0, false, TR_MINUTE), HINT_TELL);
+    ck_assert_int_eq(tr__hints_decide(&hints, MORE + 1, 0, true, 0), HINT_SKIP);
+    ck_assert_int_eq(tr__hints_decide(&hints, MORE + 1, 0, true, HINTS_BACK_OFF_NS), HINT_TELL);
     /* Another kind is not concerned. */
-    ck_assert_int_eq(tr__hints_judge(&hints, UINT64_MAX, 1, true, TR_MINUTE), HINT_TELL);
+    ck_assert_int_eq(tr__hints_decide(&hints, UINT64_MAX, 1, true, TR_MINUTE), HINT_TELL);
     ck_assert_int_eq(tr__hints_answer(&hints, worker, MORE), -1);
     ck_assert_int_eq(tr__hints_answer(&hints, worker, MORE + 1), 0);
     /* An alarm that could have been told again, and was not, is not due any more. */

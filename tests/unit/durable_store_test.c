@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * What durable actors store on a kit, and when it leaves: nothing before it is on disk, in its order, all of a
- * stretch or nothing; keys and values; states of every kind of field; other versions.
+ * commit or nothing; keys and values; states of every kind of field; other versions.
  */
 #include <stdlib.h>
 
@@ -107,7 +107,7 @@ TEST(messages_leave_in_their_order_and_those_of_a_failure_do_not, "K-01", "PE-02
         for (int i = 0; i < 15; i++)
             ck_assert_int_eq(tr_try_await(test, asks[i], &acted), i % 5 == 4 ? TR_FAILED : TR_OK);
         tr_kit_settle(kit);
-        /* 12 that end well with two each; of the failed ones the odd one's first stretch (9). */
+        /* 12 that end well with two each; of the failed ones the odd one's first commit (9). */
         ck_assert_int_eq(noted_count, 25);
         things_end();
     }
@@ -340,7 +340,7 @@ static tr_next grow(tr_self *self, struct thing_state *state, int64_t n)
     return tr_reply(self, acted, .value = state->value);
 }
 
-TEST(a_stretch_of_many_megabytes_is_stored_whole, "K-01", "K-02")
+TEST(a_commit_of_many_megabytes_is_stored_whole, "K-01", "K-02")
 {
     things_begin(1);
     ck_assert_int_eq(things_do("a", grow, 100), 1);
@@ -355,4 +355,4 @@ SUITE("durable store", a_reply_waits_for_what_it_says,
       what_was_put_is_seen_at_once_and_later, bad_keys_and_values_end_the_turn,
       changes_are_stored_at_intervals_or_on_demand,
       what_waits_to_be_stored_is_stored_before_a_last_hook_that_fails,
-      a_stretch_of_many_megabytes_is_stored_whole)
+      a_commit_of_many_megabytes_is_stored_whole)

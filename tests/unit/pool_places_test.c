@@ -5,6 +5,7 @@
  */
 #include "os/virtual.h"
 #include "pool/local_places.h"
+#include "pool/place_ring.h"
 #include "support/fake_memory.h"
 #include "support/test.h"
 

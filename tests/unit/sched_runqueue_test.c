@@ -184,7 +184,7 @@ TEST(high_alone_owes_nothing_later, "D-02")
 }
 
 /* While both wait, high never gets more than seven turns for each normal one and one run on top. */
-TEST(random_arrivals_keep_the_quota_in_every_stretch, "D-02", "WP-08")
+TEST(random_arrivals_keep_the_quota_in_every_window, "D-02", "WP-08")
 {
     struct rng rng;
     rng_init(&rng, test_seed());
@@ -233,4 +233,4 @@ SUITE("sched runqueue", an_empty_queue_gives_nothing, a_class_is_first_come_firs
       a_task_that_goes_on_with_the_next_one_keeps_that_order,
       an_even_queue_has_all_behind_those_who_waited, high_goes_before_normal, io_tasks_are_apart,
       normal_gets_an_eighth_of_the_turns, turns_of_io_tasks_are_nobodys_share,
-      high_alone_owes_nothing_later, random_arrivals_keep_the_quota_in_every_stretch)
+      high_alone_owes_nothing_later, random_arrivals_keep_the_quota_in_every_window)

@@ -128,17 +128,17 @@ TEST(an_intent_is_answered_by_one_command, "Z-01")
     struct note_end actor;
     tr__note_end_init(&actor, 1, first);
     struct note sleep = send_note(&actor, NOTE_SLEEP);
-    tr__authority_hear(&authority, &sleep, 0, &answer);
+    tr__authority_receive(&authority, &sleep, 0, &answer);
     ck_assert(answer.has_receipt);
     ck_assert(answer.has_command);
     ck_assert_int_eq(answer.command.kind, NOTE_STOP_SLEEP);
     ck_assert_int_eq(authority.phase, AUTHORITY_TO_SLEEP);
-    tr__authority_hear(&authority, &sleep, 0, &answer);
+    tr__authority_receive(&authority, &sleep, 0, &answer);
     ck_assert(answer.has_receipt);
     ck_assert(!answer.has_command);
     /* A destroy upgrades; a sleep after it changes nothing. */
     struct note destroy = send_note(&actor, NOTE_DESTROY);
-    tr__authority_hear(&authority, &destroy, 0, &answer);
+    tr__authority_receive(&authority, &destroy, 0, &answer);
     ck_assert_int_eq(answer.command.kind, NOTE_STOP_DESTROY);
     ck_assert_uint_eq(answer.command.index, 2);
     tr__authority_stop(&authority, SLEEP_REASON_SLEEP, 0, 0, &answer);
@@ -162,7 +162,7 @@ TEST(a_destroy_that_came_too_late_is_owed_to_the_next_generation, "Z-12")
     ck_assert(answer.has_command);
     struct note content = {.kind = NOTE_ENDED, .outcome = SLEEP_ENDED_ASLEEP};
     ck_assert_int_eq(tr__note_send(&actor, content, 0, &note), TR_OK);
-    tr__authority_hear(&authority, &note, 0, &answer);
+    tr__authority_receive(&authority, &note, 0, &answer);
     ck_assert(answer.has_ended);
     ck_assert(answer.must_wake);
     ck_assert_uint_eq(note_pending(&authority.end), 0); /* Nobody is there to take them. */
@@ -171,13 +171,13 @@ TEST(a_destroy_that_came_too_late_is_owed_to_the_next_generation, "Z-12")
     ck_assert_int_eq(answer.command.kind, NOTE_STOP_DESTROY);
     ck_assert_int_eq(generation_compare(answer.command.generation, second), 0);
     /* What the old generation still says is acknowledged, and that is all. */
-    tr__authority_hear(&authority, &note, 0, &answer);
+    tr__authority_receive(&authority, &note, 0, &answer);
     ck_assert(answer.has_receipt);
     ck_assert(!answer.has_ended);
     tr__note_end_init(&actor, 1, second);
     content.outcome = SLEEP_ENDED_DESTROYED;
     ck_assert_int_eq(tr__note_send(&actor, content, 0, &note), TR_OK);
-    tr__authority_hear(&authority, &note, 0, &answer);
+    tr__authority_receive(&authority, &note, 0, &answer);
     ck_assert(answer.has_ended);
     ck_assert(!answer.must_wake);
 }
@@ -340,7 +340,7 @@ static void deliver_one(struct world *world)
         tr__note_acknowledge(&world->authority.end, &packet.receipt);
     } else {
         struct authority_answer answer;
-        tr__authority_hear(&world->authority, &packet.note, world->now, &answer);
+        tr__authority_receive(&world->authority, &packet.note, world->now, &answer);
         follow(world, &answer);
     }
 }

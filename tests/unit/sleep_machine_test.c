@@ -111,7 +111,7 @@ TEST(at_the_deadline_the_run_handler_goes_the_token_fires_and_one_warning_names_
 {
     struct sleeper sleeper;
     struct sleep_action action;
-    char text[HOLDERS_TEXT_SIZE];
+    char text[WAKE_LOCKS_TEXT_SIZE];
     sleeper_init(&sleeper, hooks);
     sleeper_start(&sleeper);
     sleeper_raise(&sleeper, 0, COUNTER_RUN);
@@ -122,7 +122,7 @@ TEST(at_the_deadline_the_run_handler_goes_the_token_fires_and_one_warning_names_
     sleeper_fire_deadline(&sleeper);
     ck_assert_int_eq(sleeper.now, began + SLEEP_GRACE_NS);
     ck_assert(tr__sleep_next(&sleeper.machine, sleeper.now, &action));
-    ck_assert_int_eq(action.step, STEP_NAME_HOLDERS);
+    ck_assert_int_eq(action.step, STEP_NAME_WAKE_LOCKS);
     tr__sleep_why(&sleeper.machine, sleeper.now, text, sizeof text);
     ck_assert_str_eq(text,
                      "SleepGrace, waits for the run handler: work (work.c:0, 15.000 s); "
@@ -143,7 +143,7 @@ TEST(at_the_deadline_the_run_handler_goes_the_token_fires_and_one_warning_names_
 TEST(a_hook_that_cannot_begin_by_the_deadline_is_skipped_and_named, "")
 {
     struct sleeper sleeper;
-    char text[HOLDERS_TEXT_SIZE];
+    char text[WAKE_LOCKS_TEXT_SIZE];
     sleeper_init(&sleeper, hooks);
     sleeper_start(&sleeper);
     sleeper_stop(&sleeper, SLEEP_REASON_DESTROY);
@@ -371,7 +371,7 @@ TEST(work_that_came_and_went_before_the_idle_timer_restarts_it, "Z-04")
     ck_assert_int_eq(sleeper.last.at, sleeper.now + SLEEP_IDLE_NS);
 }
 
-TEST(a_host_that_needs_room_evicts_only_the_idle, "")
+TEST(a_host_under_memory_pressure_evicts_only_the_idle, "")
 {
     struct sleeper sleeper;
     sleeper_init(&sleeper, (struct sleep_options){0});
@@ -540,7 +540,8 @@ SUITE("durable sleep", an_idle_actor_goes_to_sleep_step_by_step,
       an_idle_timer_that_loses_the_race_is_silent,
       an_idle_timer_is_silent_when_work_has_come_that_nobody_looked_at,
       work_that_came_and_went_before_the_idle_timer_restarts_it,
-      a_host_that_needs_room_evicts_only_the_idle, a_destroy_in_the_grace_of_a_sleep_upgrades_it,
+      a_host_under_memory_pressure_evicts_only_the_idle,
+      a_destroy_in_the_grace_of_a_sleep_upgrades_it,
       a_destroy_after_the_deadline_or_in_finalize_is_too_late,
       a_stop_during_the_start_waits_for_it_and_on_destroy_runs,
       work_that_begins_right_at_the_deadline_does_not_escape_it,

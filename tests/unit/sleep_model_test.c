@@ -173,7 +173,7 @@ static void model_timer(struct model *model, tr_time now)
     } else if (is_grace) {
         model->armed = SLEEP_NEVER;
         model->is_overdue = true;
-        expect(model, STEP_NAME_HOLDERS);
+        expect(model, STEP_NAME_WAKE_LOCKS);
         expect(model, STEP_CANCEL_RUN);
         expect(model, STEP_FIRE_DEADLINE);
         expect(model, STEP_WARN);

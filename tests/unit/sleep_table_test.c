@@ -337,7 +337,7 @@ TEST(every_state_says_why, "")
     };
     for (enum place place = 0; place < PLACES; place++) {
         struct sleeper sleeper;
-        char text[HOLDERS_TEXT_SIZE];
+        char text[WAKE_LOCKS_TEXT_SIZE];
         reach(&sleeper, place);
         tr__sleep_why(&sleeper.machine, sleeper.now, text, sizeof text);
         ck_assert_str_eq(text, texts[place]);

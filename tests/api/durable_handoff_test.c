@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Relief of a worker whose thread is stuck in a handler of a durable actor.
+ * A worker is handed to another thread while its own is stuck in a handler of a durable actor.
  */
 #include <semaphore.h>
 #include <stdio.h>
@@ -81,7 +81,7 @@ struct house {
     idler_ref idler;
 };
 
-static char directory[] = "/tmp/troupe-relief-XXXXXX";
+static char directory[] = "/tmp/troupe-handoff-XXXXXX";
 
 static struct house house_open(void)
 {
@@ -119,7 +119,7 @@ static void time_passes(const struct house *house)
     ck_assert_int_eq(tr_try_await(house->client, ask, &passed), TR_OK);
 }
 
-TEST(half_of_a_stretch_is_never_stored, "O-05", "Z-14")
+TEST(half_of_a_commit_is_never_stored, "O-05", "Z-14")
 {
     struct house house = house_open();
     tr_client *client = house.client;
@@ -159,5 +159,5 @@ TEST(what_a_stuck_handler_changed_is_stored_when_it_has_returned, "O-05", "Z-14"
     house_close(&house);
 }
 
-SUITE("durable relief", half_of_a_stretch_is_never_stored,
+SUITE("durable handoff", half_of_a_commit_is_never_stored,
       what_a_stuck_handler_changed_is_stored_when_it_has_returned)

@@ -38,7 +38,7 @@ static tr_time wait_for(const char *key, tr_status expected)
     return tr_kit_now(kit) - before;
 }
 
-TEST(the_next_request_waits_and_is_served_when_the_lull_is_over, "SL-13", "PE-19", "Z-11")
+TEST(the_next_request_waits_and_is_served_when_the_backoff_is_over, "SL-13", "PE-19", "Z-11")
 {
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         things_on_awake = fail_to_wake;
@@ -72,7 +72,7 @@ TEST(other_keys_do_not_wait, "PE-21")
     things_end();
 }
 
-TEST(lulls_grow_up_to_a_bound_and_a_start_that_succeeds_ends_the_row, "PE-19")
+TEST(backoffs_grow_up_to_a_bound_and_a_start_that_succeeds_ends_them, "PE-19")
 {
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         things_on_awake = fail_to_wake;
@@ -177,8 +177,8 @@ TEST(one_that_is_killed_while_it_waits_is_gone_and_the_next_is_served, "Z-02")
     }
 }
 
-SUITE("durable lull", the_next_request_waits_and_is_served_when_the_lull_is_over,
-      other_keys_do_not_wait, lulls_grow_up_to_a_bound_and_a_start_that_succeeds_ends_the_row,
+SUITE("durable backoff", the_next_request_waits_and_is_served_when_the_backoff_is_over,
+      other_keys_do_not_wait, backoffs_grow_up_to_a_bound_and_a_start_that_succeeds_ends_them,
       failures_are_forgotten_when_nobody_asks, a_sleep_a_kill_and_a_destroy_are_no_failures,
       who_waits_hears_of_a_system_that_stops,
       one_that_is_killed_while_it_waits_is_gone_and_the_next_is_served)

@@ -1,18 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * How a generation begins: its state is read, and brought to the version of the code.
+ * How a generation begins: it enters the store, and loads its state, alarms and queues. Also what is freed when it
+ * ends.
  */
+#include "durable/setup.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "actor/cell/extra.h"
 #include "durable/alarm.h"
+#include "durable/changed.h"
+#include "durable/commit.h"
+#include "durable/event_load.h"
 #include "durable/events.h"
+#include "durable/overlay.h"
+#include "durable/pressure.h"
 #include "durable/queue.h"
 #include "durable/shapes.h"
-#include "store/entry.h"
-#include "wire/msgpack_read.h"
+#include "durable/sql.h"
+#include "durable/state.h"
+#include "durable/turn.h"
+#include "durable/work.h"
+#include "sleep/authority.h"
+#include "sleep/sleep.h"
+#include "store/store.h"
 #include "wire/shape.h"
+#include "mem/source.h"
+#include "durable/actor.h"
+#include "durable/host.h"
+#include "store/entry.h"
+#include "store/read.h"
+#include "actor/cell/durable.h"
+#include "actor/cell/cell.h"
+#include "actor/cell/worker.h"
 
 static struct durable_actor *actor_new(struct worker *worker, struct cell *cell,
                                        struct durable_kind *kind, tr_bytes key)
@@ -71,21 +92,21 @@ void tr__durable_drop(struct worker *worker, struct durable_actor *actor)
     source_resize(source, actor->stored, 0);
     actor->stored = NULL;
     actor->stored_size = 0;
-    actor->stored_room = 0;
+    actor->stored_capacity = 0;
     source_resize(source, actor->finished.state, 0);
     actor->finished = (struct finished){.state = NULL};
     tr__durable_show_drop(worker, actor);
     source_resize(source, actor->warning, 0);
     actor->warning = NULL;
     actor->broken = TR_OK;
-    actor->has_dirt = false;
+    actor->is_dirty = false;
     actor->is_creating = false;
     actor->is_half = false;
     actor->is_doomed = false;
     actor->has_remains = false;
     actor->is_erased = false;
     actor->erased = TR_OK;
-    actor->is_told = false;
+    actor->is_drive_posted = false;
     actor->is_aborted = false;
     actor->is_deadline_over = false;
     actor->is_stored_awaited = false;
@@ -93,135 +114,12 @@ void tr__durable_drop(struct worker *worker, struct durable_actor *actor)
     actor->hook = NULL;
 }
 
-/* ---- The state. ---- */
-
-void tr__state_block_free(struct worker *worker, struct state_block *block)
-{
-    tr_message_free(block->type, block->data);
-    source_resize(&worker->source, (void *)(uintptr_t)block->tail.bytes.data, 0);
-    *block = (struct state_block){.data = NULL};
-}
-
-static bool is_inside(const struct state_block *block, const void *memory)
-{
-    return block->data && (uintptr_t)memory - (uintptr_t)block->data < block->data_size;
-}
-
-bool tr__durable_has_loaded(const struct durable *durable, const void *memory)
-{
-    const struct durable_actor *actor = (const struct durable_actor *)(const void *)durable;
-    return is_inside(&actor->block, memory) ||
-           (actor->events && is_inside(&actor->events->block, memory));
-}
-
-/* The fields that the code does not know are in bytes that are gone soon. */
-static tr_status tail_keep(struct worker *worker, struct state_block *block,
-                           const struct tail *tail)
-{
-    void *bytes = source_resize(&worker->source, NULL, tail->bytes.size);
-    if (!bytes)
-        return TR_NO_MEMORY;
-    memcpy(bytes, tail->bytes.data, tail->bytes.size);
-    block->tail = (struct tail){.bytes = {bytes, tail->bytes.size}, .count = tail->count};
-    return TR_OK;
-}
+/* ---- Loading the state. ---- */
 
 /*
- * Reads the bytes into block->data, as block->type. Fields at the end that the type does not have are kept, unless they
- * are to be migrated, or are in messages inside: nothing could store those again.
- */
-static tr_status block_read(tr_self *self, const struct durable_actor *actor, tr_bytes bytes,
-                            bool is_migrated, struct state_block *block, tr_wire_error *error)
-{
-    struct tail tail;
-    uint64_t hash;
-    bool is_longer;
-    tr_bytes document = tr__shape_front_read(bytes, &hash);
-    tr_status status =
-        tr__shape_check(actor->kind, block->type, hash, tr_path(self), &is_longer, error->text);
-    if (status != TR_OK)
-        return status;
-    status = tr__unpack_tail(block->type, document, &block->data, &tail, error);
-    if (status != TR_OK)
-        return status;
-    block->data_size = tail.message_size;
-    bool is_known = hash != 0;
-    if (is_known && (tail.is_nested || (is_migrated && tail.count))) {
-        snprintf(error->text,
-                 sizeof error->text,
-                 is_migrated ? "it has fields that its migration does not know"
-                             : "messages inside have fields that the code does not know");
-        tr__shape_log(actor->kind, block->type, hash, tr_path(self));
-        return is_migrated ? TR_WRONG_SHAPE : TR_STALE;
-    }
-    if (is_migrated)
-        return TR_OK;
-    block->has_shape = is_longer || tail.count;
-    block->shape = hash;
-    return tail.count ? tail_keep(self->worker, block, &tail) : TR_OK;
-}
-
-/* What a migration has made becomes what comes after it expects. */
-static tr_status block_convert(tr_self *self, const struct durable_actor *actor,
-                               const tr_type *made_type, const void **made, const tr_type *wanted,
-                               struct state_block *block, tr_wire_error *error)
-{
-    void *converted;
-    size_t size;
-    if (tr_type_is_equal(made_type, wanted))
-        return TR_OK;
-    tr_status status = tr__shape_convert(
-        self->worker, actor->kind->host, made_type, *made, wanted, &converted, &size, error);
-    if (status != TR_OK)
-        return status;
-    tr_message_free(block->type, block->data); /* all that it points to was copied */
-    block->type = wanted;
-    block->data = converted;
-    block->data_size = size;
-    *made = converted;
-    return TR_OK;
-}
-
-/*
- * From the bytes of a version to the state of this one. What a migration makes is the application's
- * memory; the block of what was read last is the actor's, for as long as its generation.
- */
-tr_status tr__durable_state_read(tr_self *self, const struct durable_actor *actor,
-                                 uint32_t stored_version, tr_bytes bytes, void *state,
-                                 struct state_block *block, tr_wire_error *error)
-{
-    const struct durable_kind *kind = actor->kind;
-    const tr_migration *const *migrations = kind->declared->options.migrations;
-    *error = (tr_wire_error){.status = TR_OK};
-    uint32_t version = tr__migration_readable(migrations, stored_version, kind->version);
-    const tr_migration *step = tr__migration_from(migrations, version);
-    block->type = step ? step->from_type : kind->declared->state;
-    block->size = bytes.size;
-    tr_status status = block_read(self, actor, bytes, step != NULL, block, error);
-    const void *from = block->data;
-    while (step && status == TR_OK) {
-        void *to = tr_alloc(self, step->to_type->size);
-        status = step->call(self, from, to);
-        if (status != TR_OK) {
-            snprintf(error->text, sizeof error->text, "its migration from %u failed", step->from);
-            return status;
-        }
-        from = to;
-        const tr_type *made_type = step->to_type;
-        version = tr__migration_readable(migrations, version + 1, kind->version);
-        step = tr__migration_from(migrations, version);
-        const tr_type *wanted = step ? step->from_type : kind->declared->state;
-        status = block_convert(self, actor, made_type, &from, wanted, block, error);
-    }
-    if (status == TR_OK)
-        memcpy(state, from, kind->declared->state->size);
-    return status;
-}
-
-/*
- * What is stored now, to be compared with: if it was packed by this code, as it is; else what this code makes of it, so
- * that an actor which changes nothing stores nothing. Only one with the mark of a program that had a handler for
- * tr_created counts as another: the next that is stored takes that away.
+ * Returns whether the stored state was packed by this code. If so, its bytes are kept for the comparison at the end of
+ * a commit. If not, the state is packed again after it was read, so that an actor that changes nothing stores nothing.
+ * A state with the mark STATE_HALF is not kept: the next commit stores it without the mark.
  */
 static bool is_packed_by_us(const struct durable_actor *actor, const struct store_state *stored)
 {
@@ -241,11 +139,11 @@ static bool stored_keep(struct worker *worker, struct durable_actor *actor,
         return false;
     memcpy(actor->stored, document.data, document.size);
     actor->stored_size = document.size;
-    actor->stored_room = document.size;
+    actor->stored_capacity = document.size;
     return true;
 }
 
-/* As above, for a state that this code would pack in another way. */
+/* Packs the state that was read and notes it as stored. For a state that this code would pack in another way. */
 static tr_status stored_pack(struct worker *worker, struct durable_actor *actor)
 {
     tr_status status = TR_OK;
@@ -265,7 +163,8 @@ static tr_next load_state(tr_self *self, struct durable_actor *actor, void *stat
                        TR_STALE,
                        "it has events, up to %llu, and its kind has none",
                        (unsigned long long)stored->sequence);
-    if (!stored->has_state || !stored->bytes.size) /* the mark of a kind that had events */
+    /* without bytes it is only the mark of a kind that had events */
+    if (!stored->has_state || !stored->bytes.size)
         return TR_SAME;
     if (stored->version > kind->version)
         return tr_fail(self,
@@ -274,7 +173,7 @@ static tr_next load_state(tr_self *self, struct durable_actor *actor, void *stat
                        stored->version,
                        kind->version);
     bool is_ours = is_packed_by_us(actor, stored);
-    /* The bytes are borrowed until the reader is used again, which a migration may do. */
+    /* The bytes are borrowed until the reader is used again, and a migration may use it. */
     if (is_ours && !actor->is_half && !stored_keep(self->worker, actor, stored))
         return tr_fail(self, TR_NO_MEMORY, "no memory for its state");
     tr_status status = tr__durable_state_read(
@@ -294,7 +193,7 @@ static tr_next load_state(tr_self *self, struct durable_actor *actor, void *stat
     return TR_SAME;
 }
 
-static tr_next load(tr_self *self, struct durable_actor *actor, void *state)
+static tr_next setup_load(tr_self *self, struct durable_actor *actor, void *state)
 {
     const struct durable_kind *kind = actor->kind;
     struct store_state stored;
@@ -303,7 +202,7 @@ static tr_next load(tr_self *self, struct durable_actor *actor, void *state)
                                             actor_key(actor),
                                             &stored);
     bool is_there = status == TR_OK;
-    /* A destroyed one: what is left of it is removed in tr__durable_begin, before anybody looks. */
+    /* What is left of a destroyed generation is removed in tr__durable_begin, before anything reads it. */
     actor->has_remains = is_there && stored.is_doomed;
     actor->is_half =
         is_there && !stored.is_doomed && stored.has_state && stored.version & STATE_HALF;
@@ -321,7 +220,7 @@ static tr_next load(tr_self *self, struct durable_actor *actor, void *state)
 
 /* ---- The set-up. ---- */
 
-static tr_status enter(struct worker *worker, struct durable_actor *actor)
+static tr_status setup_enter(struct worker *worker, struct durable_actor *actor)
 {
     const struct durable_kind *kind = actor->kind;
     tr_status status = tr__store_enter(
@@ -351,17 +250,17 @@ static void machine_init(struct worker *worker, struct durable_actor *actor)
 
 tr_next tr__durable_setup(tr_self *self, void *state, const void *message)
 {
-    const struct tr_durable_seat *claim = message;
-    struct durable_kind *kind = (struct durable_kind *)(uintptr_t)claim->kind;
+    const struct tr_durable_identity *identity = message;
+    struct durable_kind *kind = (struct durable_kind *)(uintptr_t)identity->kind;
     struct worker *worker = self->worker;
     struct durable_actor *actor = durable_of(self);
     if (actor)
         tr__durable_drop(worker, actor);
     else
-        actor = actor_new(worker, self->cell, kind, claim->key);
+        actor = actor_new(worker, self->cell, kind, identity->key);
     if (!actor)
         return tr_fail(self, TR_NO_MEMORY, "no memory for a durable actor");
-    /* First: who begins anew is not to be asked to sleep by what is left of its last start. */
+    /* Reset the machine first, because what is left of an earlier start must not ask the actor to sleep. */
     machine_init(worker, actor);
     actor->has_served = false;
     actor->run_queue_count = 0;
@@ -369,10 +268,10 @@ tr_next tr__durable_setup(tr_self *self, void *state, const void *message)
     actor->has_run = false;
     actor->has_queue_moved = false;
     actor->start_ns = worker->loop.now_ns;
-    tr_status status = enter(worker, actor);
+    tr_status status = setup_enter(worker, actor);
     if (status != TR_OK)
         return tr_fail(self, status, "it cannot enter the store: %s", tr_status_text(status));
-    tr_next next = load(self, actor, state);
+    tr_next next = setup_load(self, actor, state);
     const tr_behavior *behavior = kind->declared->behavior;
     static const struct tr_none none;
     if (next.code == TR_NEXT_SAME && behavior->setup.call)
@@ -389,7 +288,7 @@ tr_next tr__durable_setup(tr_self *self, void *state, const void *message)
             self, status, "its alarms or queues cannot be read: %s", tr_status_text(status));
     tr__durable_weigh(worker, actor);
     if (!kind->awake && !(kind->created && actor->is_new) && !actor->has_remains) {
-        /* There is nothing to wait for. */
+        /* There is no first hook to wait for. */
         tr__durable_started(worker, actor);
         return TR_SAME;
     }

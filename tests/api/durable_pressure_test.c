@@ -265,7 +265,7 @@ TEST(those_that_wait_for_each_other_get_through_any_limit, "Z-04")
     }
 }
 
-TEST(a_system_that_stops_while_keys_wait_for_room_serves_them, "Z-04", "Z-06")
+TEST(a_system_that_stops_while_keys_wait_to_wake_serves_them, "Z-04", "Z-06")
 {
     for (uint64_t seed = 1; seed <= 5; seed++) {
         act_ask asks[BURST];
@@ -278,7 +278,7 @@ TEST(a_system_that_stops_while_keys_wait_for_room_serves_them, "Z-04", "Z-06")
     }
 }
 
-TEST(one_that_is_killed_while_it_waits_for_room_does_not_begin, "Z-04")
+TEST(a_key_that_is_killed_while_it_waits_to_wake_does_not_begin, "Z-04")
 {
     const struct acted *acted;
     act_ask asks[BURST];
@@ -294,7 +294,7 @@ TEST(one_that_is_killed_while_it_waits_for_room_does_not_begin, "Z-04")
     things_end();
 }
 
-SUITE("durable room", those_idle_for_longest_sleep_when_there_is_too_much_memory,
+SUITE("durable pressure", those_idle_for_longest_sleep_when_there_is_too_much_memory,
       small_ones_are_within_the_same_limit,
       one_that_is_larger_than_the_limit_stays_while_it_is_alone,
       memory_that_was_given_back_counts_no_more,
@@ -302,5 +302,5 @@ SUITE("durable room", those_idle_for_longest_sleep_when_there_is_too_much_memory
       many_more_keys_at_once_than_have_memory_are_all_served,
       those_that_work_stay_and_the_others_wait_in_order,
       those_that_wait_for_each_other_get_through_any_limit,
-      a_system_that_stops_while_keys_wait_for_room_serves_them,
-      one_that_is_killed_while_it_waits_for_room_does_not_begin)
+      a_system_that_stops_while_keys_wait_to_wake_serves_them,
+      a_key_that_is_killed_while_it_waits_to_wake_does_not_begin)

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The byte form of an alarm plan, which a store keeps.
+ */
+#ifndef CALENDAR_ALARM_BYTES_H
+#define CALENDAR_ALARM_BYTES_H
+
+#include "calendar/alarm_plan.h"
+
+enum { ALARM_BYTES_MAX = 256 };
+
+/** Writes a plan and returns the size. Equal plans give equal bytes. */
+size_t tr__alarm_plan_write(const struct alarm_plan *plan, unsigned char bytes[ALARM_BYTES_MAX]);
+
+/**
+ * Reads a plan. Accepts exactly what tr__alarm_plan_write makes: no byte is left over, and no number is longer than
+ * needed.
+ *
+ * TR_BAD_DATA: it is no plan, or has a value that no plan has. TR_NOT_SUPPORTED: a version of a newer program. *plan is
+ * written on TR_OK only. Any thread.
+ */
+TR_MUST_CHECK tr_status tr__alarm_plan_read(const void *bytes, size_t size,
+                                            struct alarm_plan *plan);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Commits: what a durable actor stores, and when.
+ *
+ * A *commit* is what one part of a turn stores. A part lasts from the beginning of the turn, or from the end of a wait,
+ * to the next wait or to the end of the turn. A commit has at most one batch of the store: the state if it has changed,
+ * and the keys, alarms, queue items, events and tables that this part of the turn has changed.
+ *
+ * The *open commit* belongs to the part of a turn that runs now. It has no record of its own. Its batch is
+ * durable_actor.batch, and its messages are held back in durable_actor.outbox. An actor has at most one, because it
+ * runs at most one turn at a time. tr__commit_end closes it: it is submitted to the store, or finished and stored later
+ * (TR_SAVE_INTERVAL, TR_SAVE_ON_DEMAND), or has nothing to store.
+ *
+ * A *submitted commit* is a struct commit. It waits until the store's thread has synced its batch, or has failed to.
+ *
+ * 1. Submitted commits are in durable_actor.commits, oldest first. The store answers in this order, each with one
+ *    ENVELOPE_STORED (tr__commit_stored).
+ * 2. The messages of a commit leave after its batch is on disk. If the batch fails they are dropped.
+ * 3. While an actor has submitted commits, its cell neither ends nor restarts.
+ */
+#ifndef DURABLE_COMMIT_H
+#define DURABLE_COMMIT_H
+
+#include "actor/mail/outbox.h"
+#include "sleep/wake_locks.h"
+
+struct cell;
+struct durable_actor;
+struct store_batch;
+
+/** A submitted commit. */
+struct commit {
+    struct list link; /* link in durable_actor.commits */
+    struct durable_actor *actor;
+    struct outbox outbox; /* messages that leave when the batch is on disk */
+    struct store_batch *batch;
+    struct envelope *envelope; /* the ENVELOPE_STORED that reports its end */
+    struct list savers;        /* list of struct durable_frame: turns that wait in tr_save */
+    uint64_t number;
+    tr_time alarm_ns;           /* the earliest alarm that it has set, or TR_NEVER */
+    bool has_shapes;            /* its batch has the shapes of its kind */
+    struct wake_lock wake_lock; /* raised while the outbox has messages to the actor itself */
+    tr_status status;           /* written by the store's thread before it sends the envelope */
+};
+
+/** Returns the batch of the open commit, which is made at the first call. NULL: no memory. */
+struct store_batch *tr__commit_batch(struct durable_actor *actor);
+/**
+ * Closes the open commit. If it has changed something, and the durability of the kind or `must` wants it stored now,
+ * submits it. Otherwise its changes, if any, become finished and are stored later. Messages of the commit wait for the
+ * last submitted commit, or leave now if there is none. If this returns another status than TR_OK, no message leaves.
+ */
+TR_MUST_CHECK tr_status tr__commit_end(struct worker *worker, struct durable_actor *actor,
+                                       bool must);
+/** Submits the batch of the open commit, with the messages in the outbox. */
+TR_MUST_CHECK tr_status tr__commit_submit(struct worker *worker, struct durable_actor *actor);
+/** The open commit has failed and the actor will restart. Drops the open commit, and submits the finished ones. */
+void tr__commit_fail(struct worker *worker, struct durable_actor *actor, tr_status reason);
+/** Drops the open commit and the finished ones. */
+void tr__commit_drop(struct worker *worker, struct durable_actor *actor, tr_status reason);
+/** Makes the actor restart with this status. */
+void tr__durable_break(struct worker *worker, struct durable_actor *actor, tr_status why);
+void tr__commit_stored(struct worker *worker, struct cell *cell, struct envelope *envelope);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Memory pressure: limits for the number of actors that are awake and for their memory. The rules are in pressure.c.
+ */
+#ifndef DURABLE_PRESSURE_H
+#define DURABLE_PRESSURE_H
+
+#include "durable/actor.h"
+
+void tr__pressure_init(struct worker_context *context);
+/**
+ * Returns whether a new actor of this worker may be set up now. If not, its cell waits in line and comes back later.
+ */
+bool tr__pressure_admit(struct worker *worker, struct cell *cell);
+/**
+ * Call when an actor of this worker has become idle, has grown, or has ended. Lets waiting cells begin as far as the
+ * limits allow, and asks idle actors to sleep.
+ */
+void tr__pressure_serve(struct worker *worker, struct durable_host *host);
+/** Subtracts the memory of an actor that has ended or restarts. */
+void tr__durable_unweigh(struct worker *worker, struct durable_actor *actor);
+/** Counts the memory of an actor again. No turn of it may run. The caller must call tr__pressure_serve afterwards. */
+void tr__durable_weigh(struct worker *worker, struct durable_actor *actor);
+
+#endif

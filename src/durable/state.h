@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The state of a durable actor: how it is packed, and how stored bytes become a state again.
+ */
+#ifndef DURABLE_STATE_H
+#define DURABLE_STATE_H
+
+#include <troupe/supervision.h>
+#include <troupe/wire.h>
+
+#include "wire/tail.h"
+
+struct durable;
+struct durable_actor;
+struct store_batch;
+struct worker;
+
+/**
+ * Bit in the version of a state that is stored before the first start of its key has finished. If that start fails or
+ * the process ends, everything that it has stored is removed, and the key is created again.
+ */
+#define STATE_HALF UINT32_C(0x80000000)
+
+/**
+ * The memory that a state was read into. data is NULL if there is none. Fields at the end of the stored state that the
+ * code does not know are in `tail`. The block owns them, and they are stored again with the state.
+ */
+struct state_block {
+    void *data;
+    const tr_type *type;
+    size_t size; /* size of the bytes that it was read from */
+    size_t data_size;
+    struct tail tail;
+    bool has_shape; /* it has more fields than the code, and is stored with the shape that it had */
+    uint64_t shape; /* with has_shape: the hash of that shape; 0: it had none */
+};
+
+/**
+ * Packs the state, with the tail of the block that it was read from, into the worker's context. Returns the size, or 0
+ * if the state cannot be packed: then *status says why.
+ */
+size_t tr__durable_state_pack(struct worker *worker, struct durable_actor *actor,
+                              tr_status *status);
+/**
+ * Copies a packed state into memory of the batch in the form that is stored: after the hash of its shape. TR_NO_MEMORY.
+ */
+TR_MUST_CHECK tr_status tr__durable_state_copy(const struct durable_actor *actor,
+                                               struct store_batch *batch, tr_bytes packed,
+                                               tr_bytes *copy);
+/**
+ * Copies the packed state from the worker's context to *bytes, which grows if *capacity is less than `size`. Returns
+ * false if there is no memory.
+ */
+TR_MUST_CHECK bool tr__durable_state_keep(struct worker *worker, const struct durable_actor *actor,
+                                          size_t size, unsigned char **bytes, size_t *capacity);
+/**
+ * Notes the packed state in the worker's context as the one that the store has. Returns false if there is no memory.
+ */
+TR_MUST_CHECK bool tr__durable_state_is_stored(struct worker *worker, struct durable_actor *actor,
+                                               size_t size);
+/**
+ * Reads the bytes of this version or an earlier one into `state`. What the state points to is in *block or in memory of
+ * the application. On failure *error says why. The bytes are not used any more when a migration is called.
+ */
+TR_MUST_CHECK tr_status tr__durable_state_read(tr_self *self, const struct durable_actor *actor,
+                                               uint32_t stored_version, tr_bytes bytes, void *state,
+                                               struct state_block *block, tr_wire_error *error);
+void tr__state_block_free(struct worker *worker, struct state_block *block);
+/** durable_hooks.has_loaded: returns whether memory is inside the block of the state. */
+bool tr__durable_has_loaded(const struct durable *durable, const void *memory);
+
+#endif

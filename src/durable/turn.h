@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Turns of durable actors: what runs before and after each handler of the application.
+ */
+#ifndef DURABLE_TURN_H
+#define DURABLE_TURN_H
+
+#include "calendar/alarm_plan.h"
+#include "durable/actor.h"
+
+/** A hold that TR_KEEP_AWAKE or TR_WAIT_UNTIL has made. */
+struct durable_hold {
+    struct list link; /* link in durable_frame.holds */
+    struct wake_lock wake_lock;
+    uint64_t number;
+};
+
+/**
+ * The record of a turn of a durable actor. It is not on the stack of the turn, because that stack is gone after a
+ * crash.
+ */
+struct durable_frame {
+    struct tr_self *self;
+    struct list saver;          /* link in commit.savers, while the turn waits in tr_save */
+    struct wake_lock wake_lock; /* raised while the turn runs or waits */
+    struct list holds;
+    uint32_t lenient; /* number of TR_WAIT_UNTIL blocks that the turn is in */
+    /* on_sleep or on_destroy, which the sleep machine counts by itself; or the run handler */
+    bool is_hook;
+    enum sleep_reason hook; /* which hook; 0: none */
+    bool is_run;            /* the run handler, which is no request */
+    bool is_barrier;        /* no hook begins before this turn has ended */
+    struct list taker;      /* link in durable_actor.takers, while the turn waits on a queue */
+    /* The rest is for a turn that handles an alarm. */
+    bool has_alarm;
+    char alarm[TR_ALARM_NAME_MAX + 1];
+    struct alarm_mark mark;
+    struct alarm_plan plan; /* the plan when the handler began */
+    struct alarm *kept; /* a copy of the alarm, because the handler may replace it and then fail */
+    bool is_alarm_gone; /* an earlier commit of this turn has replaced or removed the alarm */
+    void *message;
+    const tr_type *message_type;
+};
+
+/** What src/actor calls in a durable actor; see actor/cell/durable.h. */
+extern const struct durable_hooks tr__durable_hooks;
+
+/**
+ * Calls a handler of the application from a handler of the runtime. `verb` is what TURN_VERB made there. The thread of
+ * the worker may be replaced while the application's handler runs, and not before or after.
+ */
+tr_next tr__durable_user(struct tr_self *self, struct tr_self *verb, const tr_handler *handler,
+                         void *state, const void *message);
+/** Begins a turn. Returns false if there is no memory; then the turn must fail with TR_NO_MEMORY. */
+TR_MUST_CHECK bool tr__frame_begin(struct tr_self *self, struct durable_actor *actor,
+                                   const char *what, bool is_hook);
+/**
+ * The handler of the turn has returned `next`: closes the last commit of the turn. `must` stores it even if nothing has
+ * changed. Returns the result of the turn.
+ */
+tr_next tr__frame_done(struct tr_self *self, struct durable_actor *actor, tr_next next, bool must);
+/** Ends a turn, whether it succeeded or not, and frees its record. */
+void tr__frame_end(struct tr_self *self, struct durable_actor *actor);
+/** Handles a message of the application: calls its handler. */
+tr_next tr__durable_call(tr_self *self, void *state, const void *message);
+/** Handles the first message of a generation: calls the handlers of tr_created and tr_awake. */
+tr_next tr__durable_begin(tr_self *self, void *state, const void *message);
+/** The generation has started: begins its run handler. */
+void tr__durable_started(struct worker *worker, struct durable_actor *actor);
+/** Handles tr_durable_hooked: calls the handler of tr_sleeping or tr_destroying. */
+tr_next tr__durable_hook(tr_self *self, void *state, const void *message);
+/** Handles tr_durable_driven: performs steps of the sleep machine while no other turn of the actor runs. */
+tr_next tr__durable_drive_turn(tr_self *self, void *state, const void *message);
+
+#endif
