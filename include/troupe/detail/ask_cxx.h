@@ -71,11 +71,11 @@ inline bool tr_speak_is_answered_(tr_client *from, tr_pending ask)
 {
     return tr_client_is_answered(from, ask);
 }
-inline const tr_error *tr_speak_why_(tr_self *from, tr_pending ask)
+inline const tr_error *tr_speak_ask_error_(tr_self *from, tr_pending ask)
 {
     return tr_self_ask_error(from, ask);
 }
-inline const tr_error *tr_speak_why_(tr_client *from, tr_pending ask)
+inline const tr_error *tr_speak_ask_error_(tr_client *from, tr_pending ask)
 {
     return tr_client_ask_error(from, ask);
 }
