@@ -60,13 +60,13 @@ typedef struct tr_alarm_mark {
  * or not a durable actor); tr_self_try_alarm gives a status.
  */
 #define tr_alarm_at(self, name, wall_ns, ...)                                                      \
-    TR_ALARM_(self, name, TR_ALARM_AT, wall_ns, NULL, TR_ALARM_MESSAGE_(__VA_ARGS__))
+    TR_ALARM_(self, name, TR_ALARM_AT, wall_ns, NULL, __VA_ARGS__)
 #define tr_alarm_after(self, name, delay_ns, ...)                                                  \
-    TR_ALARM_(self, name, TR_ALARM_AFTER, delay_ns, NULL, TR_ALARM_MESSAGE_(__VA_ARGS__))
+    TR_ALARM_(self, name, TR_ALARM_AFTER, delay_ns, NULL, __VA_ARGS__)
 #define tr_alarm_every(self, name, period_ns, ...)                                                 \
-    TR_ALARM_(self, name, TR_ALARM_EVERY, period_ns, NULL, TR_ALARM_MESSAGE_(__VA_ARGS__))
+    TR_ALARM_(self, name, TR_ALARM_EVERY, period_ns, NULL, __VA_ARGS__)
 #define tr_alarm_cron(self, name, cron, ...)                                                       \
-    TR_ALARM_(self, name, TR_ALARM_CRON, 0, cron, TR_ALARM_MESSAGE_(__VA_ARGS__))
+    TR_ALARM_(self, name, TR_ALARM_CRON, 0, cron, __VA_ARGS__)
 
 TR_BEGIN_C
 /** Takes an alarm back; false when there is none of that name. Stored with what else the stretch changed. */
@@ -82,15 +82,6 @@ TR_MUST_CHECK tr_status tr_self_try_alarm(tr_self *self, const tr_alarm *alarm, 
 void tr_self_alarm(tr_self *self, const tr_alarm *alarm, const tr_type *type, const void *message);
 TR_END_C
 
-/* clang-format off */
-#define TR_ALARM_MESSAGE_(...) TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__)
-#define TR_ALARM_(...) TR_ALARM__(__VA_ARGS__)
-#ifdef __cplusplus
-#define TR_ALARM_OF_(n, k, t, c) tr_address_(tr_alarm{ n, k, t, c, false })
-#else
-#define TR_ALARM_OF_(n, k, t, c) (&(const tr_alarm){ n, k, t, c, false })
-#endif
-#define TR_ALARM__(self, n, k, t, c, m, ...) \
-    tr_self_alarm(self, TR_ALARM_OF_(n, k, t, c), &tr_type_##m, TR_MAKE_(m, __VA_ARGS__))
+#include <troupe/detail/alarm.h>
 
 #endif

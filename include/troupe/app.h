@@ -58,32 +58,13 @@ typedef struct tr_app {
  * A fault (SIGSEGV, SIGBUS, SIGFPE) in a handler ends the process by that signal, unless traps_faults is set. Before,
  * a line on standard error names the actor and the handler (tr_system_options.names_faults).
  */
-#define tr_app_main(argc, argv, ...)                                                               \
-    TR_APP_MAIN_(argc, argv, TR_PP_HEAD(__VA_ARGS__), TR_APP_BRACES_(__VA_ARGS__, ))
+#define tr_app_main(argc, argv, ...) TR_APP_MAIN_(argc, argv, __VA_ARGS__)
 
 TR_BEGIN_C
 /** What tr_app_main calls. app NULL: all defaults. */
 TR_INLINE int tr_app_run(int argc, char **argv, const tr_behavior *root, const tr_app *app);
-
-/** What tr_app_run calls, with the size of the options as the program was compiled. */
-int tr_app_run_sized(int argc, char **argv, const tr_behavior *root, const tr_app *app,
-                     size_t size);
 TR_END_C
 
-TR_INLINE int tr_app_run(int argc, char **argv, const tr_behavior *root, const tr_app *app)
-{
-    return tr_app_run_sized(argc, argv, root, app, sizeof *app);
-}
-
-/* clang-format off */
-#define TR_APP_BRACES_(a, ...) { .size = 0, __VA_ARGS__ }
-#define TR_APP_MAIN_(...) TR_APP_MAIN__(__VA_ARGS__)
-#ifdef __cplusplus
-#define TR_APP_MAIN__(argc, argv, a, ...) \
-    tr_app_run(argc, argv, &tr_behavior_##a, tr_address_(__extension__ tr_app __VA_ARGS__))
-#else
-#define TR_APP_MAIN__(argc, argv, a, ...) \
-    tr_app_run(argc, argv, &tr_behavior_##a, &(__extension__ (const tr_app) __VA_ARGS__))
-#endif
+#include <troupe/detail/app.h>
 
 #endif

@@ -35,8 +35,7 @@
  * May be ignored. TR_INVALID_ARGUMENT: there is no such message; TR_WRONG_TYPE: its request declares
  * another reply.
  */
-#define tr_reply_at(self, index, ...)                                                              \
-    TR_REPLY_AT_(self, index, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
+#define tr_reply_at(self, index, ...) TR_REPLY_AT_(self, index, __VA_ARGS__)
 
 TR_BEGIN_C
 /** As tr_refuse, of one message of the batch. TR_OK, TR_INVALID_ARGUMENT. */
@@ -54,9 +53,6 @@ tr_ref tr_sender_at(const tr_self *self, size_t index);
 tr_status tr_self_reply_at(tr_self *self, size_t index, const tr_type *type, const void *message);
 TR_END_C
 
-/* clang-format off */
-#define TR_REPLY_AT_(...) TR_REPLY_AT__(__VA_ARGS__)
-#define TR_REPLY_AT__(self, index, m, ...) \
-    tr_self_reply_at(self, index, &tr_type_##m, TR_MAKE_(m, __VA_ARGS__))
+#include <troupe/detail/batch.h>
 
 #endif

@@ -46,16 +46,7 @@ TR_MUST_CHECK tr_status tr_try_blocking(tr_self *self, void (*function)(void *ar
 TR_END_C
 
 #ifdef __cplusplus
-#ifdef __cpp_exceptions
-/* As in self_cxx.h a turn that ends inside a verb unwinds. */
-inline void tr_blocking_cxx_(tr_self *self, void (*function)(void *argument), void *argument)
-{
-    tr_status status = tr_try_blocking(self, function, argument);
-    if (status != TR_OK)
-        throw tr_turn_over_{tr_fail(self, status, "tr_blocking: %s", tr_status_text(status))};
-}
-#define tr_blocking(self, function, argument) tr_blocking_cxx_(self, function, argument)
-#endif
+#include <troupe/detail/blocking_cxx.h>
 #endif
 
 #endif

@@ -208,13 +208,7 @@ typedef struct tr_durable_kind {
  * state, of tr_alloc, or a constant. Ends the turn with TR_NO_MEMORY, TR_TOO_LARGE, and TR_INVALID_ARGUMENT: the
  * count of a list is more than its block holds.
  */
-#define tr_append(self, list, item)                                                                \
-    do {                                                                                           \
-        __typeof__(*(list).items) tr_item_ = (item);                                               \
-        (list).items = (__typeof__((list).items))tr_self_append(                                   \
-            self, (list).items, (list).count, sizeof tr_item_, &tr_item_);                         \
-        (list).count++;                                                                            \
-    } while (0)
+#define tr_append(self, list, item) TR_APPEND_(tr_self_append, self, list, item)
 
 TR_BEGIN_C
 /* ---- Who it is. ---- */
@@ -303,7 +297,6 @@ tr_status tr_durable_start(tr_system *system, const struct tr_durables *durables
                            const char *store);
 TR_END_C
 
-/* clang-format off */
 /** What tr_system_options.durable points to; made by TR_DURABLES. */
 typedef struct tr_durables {
     size_t size; /* sizeof(tr_durables) */
@@ -311,48 +304,6 @@ typedef struct tr_durables {
     const tr_durable_kind *const *kinds; /* behind the last one is NULL */
 } tr_durables;
 
-#ifdef __cplusplus
-#include <troupe/detail/durable_cxx.h>
-#else
-#define TR_DURABLE_REF_(self, a, key) \
-    a##_ref_of((TR_REQUIRE_SELF_(self, "durable"), tr_self_durable(self, &tr_durable_##a, key)))
-#define TR_DURABLES_(...) \
-    (&(const tr_durables){ sizeof(tr_durables), tr_durable_start, \
-        (const tr_durable_kind *const[]){ TR_PP_EACH(TR_DURABLES_KIND_, ~, __VA_ARGS__) NULL } })
-#define TR_MIGRATIONS_(...) \
-    ((const tr_migration *const[]){ TR_PP_EACH(TR_MIGRATIONS_KIND_, ~, __VA_ARGS__) NULL })
-#endif
-#define TR_DURABLE_KEY_(key) tr_durable_key_(key)
-TR_INLINE tr_bytes tr_durable_key_(const char *key)
-{
-    return TR_VALUE(tr_bytes, key, key ? __builtin_strlen(key) : 0);
-}
-
-#define TR_DURABLE_(a, s, ...) \
-    TR_DURABLE_DECLARE(a); \
-    TR_QUIET_ \
-    const tr_durable_kind tr_durable_##a = TR_TABLE_(tr_durable_kind) { \
-        .size = sizeof(tr_durable_kind), .name = #a, .behavior = &tr_behavior_##a, \
-        .state = &tr_type_##s, .options = { __VA_ARGS__ }, \
-    }; \
-    TR_QUIET_END_ \
-    TR_STATIC_ASSERT(TR_ABI > 0, "")
-
-#define TR_DURABLES_KIND_(c, a) &tr_durable_##a,
-
-#define TR_MIGRATION_(n, v, f, t, function) \
-    static tr_status tr_migrate_##n(tr_self *self, const void *from, void *to) \
-    { \
-        return function(self, (const struct f *)from, (struct t *)to); \
-    } \
-    static const tr_migration tr_migration_##n = { v, &tr_type_##f, &tr_type_##t, tr_migrate_##n }
-#define TR_MIGRATIONS_KIND_(c, n) &tr_migration_##n,
-
-/* A name for each line: such blocks may be within one another. */
-#define TR_HOLD_(self, awake, what) TR_HOLD__(self, awake, what, TR_PP_CAT(tr_hold_, __LINE__))
-#define TR_HOLD__(self, awake, what, hold) \
-    for (tr_hold hold __attribute__((__cleanup__(tr_hold_release))) = \
-             tr_self_hold(self, awake, what, __FILE__, __LINE__); \
-         hold.number; tr_hold_release(&hold))
+#include <troupe/detail/durable.h>
 
 #endif

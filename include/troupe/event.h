@@ -105,11 +105,9 @@ typedef struct tr_snapshots {
  * TR_EVENT_MAX bytes; TR_LIMIT: too much is not on disk yet, TR_EVENTS_HELD_BYTES_MAX; TR_BAD_DATA: it cannot
  * be packed; TR_NO_MEMORY, TR_NOT_SUPPORTED, TR_NOT_IN_A_TURN, TR_CANCELLED.
  */
-#define tr_persist(self, ...)                                                                      \
-    TR_PERSIST_(self, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
+#define tr_persist(self, ...) TR_PERSIST_(self, __VA_ARGS__)
 /** As tr_persist, and gives the status; if that is not TR_OK there is no event. */
-#define tr_try_persist(self, ...)                                                                  \
-    TR_TRY_PERSIST_(self, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
+#define tr_try_persist(self, ...) TR_TRY_PERSIST_(self, __VA_ARGS__)
 
 /** The data of a tr_event as a `const struct <event> *`, or NULL if it is another event. */
 #define TR_EVENT_AS(event, m) TR_EVENT_AS_(event, m)
@@ -118,13 +116,7 @@ typedef struct tr_snapshots {
  * Adds an item to a list of the state, in an apply function: as tr_append. What the item points to is kept with
  * tr_memory_keep.
  */
-#define tr_memory_append(memory, list, item)                                                       \
-    do {                                                                                           \
-        __typeof__(*(list).items) tr_item_ = (item);                                               \
-        (list).items = (__typeof__((list).items))tr_memory_append_(                                \
-            memory, (list).items, (list).count, sizeof tr_item_, &tr_item_);                       \
-        (list).count++;                                                                            \
-    } while (0)
+#define tr_memory_append(memory, list, item) TR_APPEND_(tr_memory_append_, memory, list, item)
 
 TR_BEGIN_C
 /**
@@ -176,103 +168,6 @@ typedef struct tr_events {
     tr_snapshots snapshots TR_ZERO;
 } tr_events;
 
-/* clang-format off */
-
-#define TR_EVENTS_(b, S, ...) \
-    TR_QUIET_ \
-    TR_PP_EACH(TR_EVENT_CODE_, (TR_IN_EVENT_CODE, b, S), __VA_ARGS__) \
-    static const tr_event_row tr_event_rows_##b[] = { \
-        TR_PP_EACH(TR_CLAUSE_, (TR_IN_EVENT_ROW, b, S), __VA_ARGS__) \
-        TR_TABLE_(tr_event_row) { .type = NULL, .apply = NULL, .stored = NULL, .name = NULL } \
-    }; \
-    static const tr_events b = TR_TABLE_(tr_events) { \
-        .size = sizeof(tr_events), .state = &tr_type_##S, .rows = tr_event_rows_##b, \
-        .row_count = sizeof(tr_event_rows_##b) / sizeof(tr_event_row) - 1, \
-        TR_PP_EACH(TR_CLAUSE_, (TR_IN_EVENT_INIT, b, S), __VA_ARGS__) \
-    }; \
-    TR_QUIET_END_ \
-    TR_STATIC_ASSERT(TR_ABI > 0, "")
-
-#define TR_EVENT_CODE_(c, x) TR_PP_IF_TUPLE(x)(TR_CLAUSE_TUPLE_, TR_EVENT_BAD_)(c, x)
-#define TR_EVENT_BAD_(c, x) \
-    TR_STATIC_ASSERT(sizeof(#x) == 1, \
-        "troupe: each clause of TR_EVENTS is TR_APPLY(...), TR_ON_STORED(...), TR_SNAPSHOTS(...); " \
-        "not: " #x);
-
-#define TR_IN_EVENT_CODE_TR_CLAUSE_APPLY(b, S, m, f, ...) \
-    TR_CHECK_APPLY_(struct S, struct m, "TR_APPLY(" #m ", " #f ")", f); \
-    static void tr_apply_##b##_##m(void *state, const void *event, tr_memory *memory) \
-    { \
-        TR_INVOKE_APPLY_(f, struct S, struct m, state, event, memory); \
-    }
-#define TR_IN_EVENT_CODE_TR_CLAUSE_STORED(b, S, m, h, ...) \
-    TR_CHECK_HANDLER_(const struct S, struct m, "TR_ON_STORED(" #m ", " #h ")", h); \
-    static tr_next tr_stored_##b##_##m(tr_self *self, void *state, const void *message) \
-    { \
-        return TR_INVOKE_(h, const struct S, struct m, self, state, message); \
-    }
-#define TR_IN_EVENT_CODE_TR_CLAUSE_SNAPSHOTS(b, S, ...)
-
-#define TR_IN_EVENT_ROW_TR_CLAUSE_APPLY(b, S, m, f, ...) TR_TABLE_(tr_event_row) \
-    { .type = &tr_type_##m, .apply = tr_apply_##b##_##m, .stored = NULL, .name = #f, __VA_ARGS__ },
-#define TR_IN_EVENT_ROW_TR_CLAUSE_STORED(b, S, m, h, ...) TR_TABLE_(tr_event_row) \
-    { .type = &tr_type_##m, .apply = NULL, .stored = tr_stored_##b##_##m, .name = #h, __VA_ARGS__ },
-#define TR_IN_EVENT_ROW_TR_CLAUSE_SNAPSHOTS(b, S, ...)
-
-#define TR_IN_EVENT_INIT_TR_CLAUSE_APPLY(b, S, ...)
-#define TR_IN_EVENT_INIT_TR_CLAUSE_STORED(b, S, ...)
-#define TR_IN_EVENT_INIT_TR_CLAUSE_SNAPSHOTS(b, S, ...) .snapshots = { __VA_ARGS__ },
-
-#define TR_PERSIST_(...) TR_PERSIST__(__VA_ARGS__)
-#define TR_PERSIST__(self, m, ...) tr_self_persist(self, &tr_type_##m, TR_MAKE_(m, __VA_ARGS__))
-#define TR_TRY_PERSIST_(...) TR_TRY_PERSIST__(__VA_ARGS__)
-#define TR_TRY_PERSIST__(self, m, ...) \
-    tr_self_try_persist(self, &tr_type_##m, TR_MAKE_(m, __VA_ARGS__))
-#define TR_EVENT_AS_(event, m) ((const struct m *)tr_event_data(event, &tr_type_##m))
-
-#ifdef __cplusplus
-template <class TR_S, class TR_M> tr_yes_ tr_is_apply_(void (*)(TR_S *));
-template <class TR_S, class TR_M> tr_yes_ tr_is_apply_(void (*)(TR_S *, const TR_M *));
-template <class TR_S, class TR_M> tr_yes_ tr_is_apply_(void (*)(TR_S *, const TR_M *, tr_memory *));
-template <class TR_S, class TR_M> tr_no_ tr_is_apply_(...);
-template <class TR_S, class TR_M>
-inline void tr_invoke_apply_(void (*apply)(TR_S *), void *state, const void *, tr_memory *) noexcept
-{
-    apply(static_cast<TR_S *>(state));
-}
-template <class TR_S, class TR_M>
-inline void tr_invoke_apply_(void (*apply)(TR_S *, const TR_M *), void *state, const void *event,
-                             tr_memory *) noexcept
-{
-    apply(static_cast<TR_S *>(state), tr_cast_<TR_M>(event));
-}
-template <class TR_S, class TR_M>
-inline void tr_invoke_apply_(void (*apply)(TR_S *, const TR_M *, tr_memory *), void *state,
-                             const void *event, tr_memory *memory) noexcept
-{
-    apply(static_cast<TR_S *>(state), tr_cast_<TR_M>(event), memory);
-}
-#define TR_CHECK_APPLY_(TR_S, TR_M, clause, f) \
-    static_assert(decltype(tr_is_apply_<TR_S, TR_M>(&f))::value, \
-        "troupe: " clause ": the function must be void " #f "(" #TR_S " *state, const " #TR_M \
-        " *event, tr_memory *memory); the last, or the last two, may be left out")
-#define TR_INVOKE_APPLY_(f, TR_S, TR_M, state, event, memory) \
-    tr_invoke_apply_<TR_S, TR_M>(&f, state, event, memory)
-#else
-#define TR_FN_APPLY_STATE_(S, M) void (*)(S *)
-#define TR_FN_APPLY_EVENT_(S, M) void (*)(S *, const M *)
-#define TR_FN_APPLY_MEMORY_(S, M) void (*)(S *, const M *, tr_memory *)
-#define TR_CHECK_APPLY_(S, M, clause, f) \
-    _Static_assert(_Generic(&f, TR_FN_APPLY_STATE_(S, M): 1, TR_FN_APPLY_EVENT_(S, M): 1, \
-                            TR_FN_APPLY_MEMORY_(S, M): 1, default: 0), \
-        "troupe: " clause ": the function must be void " #f "(" #S " *state, const " #M \
-        " *event, tr_memory *memory); the last, or the last two, may be left out")
-#define TR_INVOKE_APPLY_(f, S, M, state, event, memory) \
-    ((void)(state), (void)(event), (void)(memory), _Generic(&f, \
-        TR_FN_APPLY_STATE_(S, M): TR_PICK_(f, TR_FN_APPLY_STATE_(S, M))(state), \
-        TR_FN_APPLY_EVENT_(S, M): TR_PICK_(f, TR_FN_APPLY_EVENT_(S, M))(state, event), \
-        TR_FN_APPLY_MEMORY_(S, M): TR_PICK_(f, TR_FN_APPLY_MEMORY_(S, M))(state, event, memory), \
-        default: (void)0))
-#endif
+#include <troupe/detail/event.h>
 
 #endif

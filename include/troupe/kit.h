@@ -61,14 +61,8 @@ uint64_t tr_kit_trace(const tr_kit *kit);
  * queued + in hand) and the counters agree with what there is.
  */
 void tr_kit_check(tr_kit *kit);
-
-/** What tr_kit_new calls, with the size of the options as the program was compiled. */
-TR_MUST_CHECK tr_kit *tr_kit_new_sized(const tr_kit_options *options, size_t size);
 TR_END_C
 
-TR_INLINE tr_kit *tr_kit_new(const tr_kit_options *options)
-{
-    return tr_kit_new_sized(options, sizeof *options);
-}
+#include <troupe/detail/kit.h>
 
 #endif

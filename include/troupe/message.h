@@ -147,18 +147,11 @@ typedef struct tr_pending {
  * arrays of those. Other members do not compile. A member that is left out is not sent: it arrives
  * as zero. C only.
  */
-#define TR_DESCRIBE(m, ...)                                                                        \
-    TR_MESSAGE_NAMES_(m, 0);                                                                       \
-    TR_DESCRIBE_TABLE_(m, __VA_ARGS__, )
+#define TR_DESCRIBE(m, ...) TR_DESCRIBE_(m, __VA_ARGS__, )
 
 #include <troupe/detail/message.h>
 
 /* ---- Messages that every program has. ---- */
-
-/* A tr_error inside another message; its words are copied, but neither printed nor written. */
-TR_MESSAGE_NAMES_(tr_error, 0);
-TR_MESSAGE_TABLE_(tr_error, NULL, (enum_of(tr_status), status), (i32, code), (ref, actor),
-                  (u32, incarnation), );
 
 /** The reply that says no more than "it is done". */
 TR_MESSAGE(tr_done);

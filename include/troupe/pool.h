@@ -31,8 +31,7 @@
  * runs later, on the worker of its name; what is sent meanwhile waits. One that fails is logged, and
  * what was sent is dead letters. Ends the turn where tr_try_pool_spawn would give an error.
  */
-#define tr_pool_spawn(self, actor, ...)                                                            \
-    TR_PP_CAT(TR_POOL_SPAWN_, TR_PP_IS_ONE(__VA_ARGS__))(self, actor, __VA_ARGS__)
+#define tr_pool_spawn(self, actor, ...) TR_POOL_SPAWN_(self, actor, __VA_ARGS__)
 
 /**
  * As tr_pool_spawn, into *ref, an `orders_ref *`, which is written on TR_OK only.
@@ -45,10 +44,10 @@
  * client has spawned, or somebody else.
  */
 #define tr_try_pool_spawn(from, ref, actor, ...)                                                   \
-    TR_PP_CAT(TR_TRY_POOL_SPAWN_, TR_PP_IS_ONE(__VA_ARGS__))(from, ref, NULL, actor, __VA_ARGS__)
+    TR_TRY_POOL_SPAWN_(from, ref, NULL, actor, __VA_ARGS__)
 /** As tr_try_pool_spawn, with the story in *error, a `tr_error *`, when it fails. */
 #define tr_try_pool_spawn_error(from, ref, error, actor, ...)                                      \
-    TR_PP_CAT(TR_TRY_POOL_SPAWN_, TR_PP_IS_ONE(__VA_ARGS__))(from, ref, error, actor, __VA_ARGS__)
+    TR_TRY_POOL_SPAWN_(from, ref, error, actor, __VA_ARGS__)
 
 /**
  * The actor of the pool of that name, an `orders_ref`; nobody when none runs, or when it has another
@@ -95,42 +94,6 @@ tr_ref tr_self_pool_find(tr_self *self, const tr_behavior *behavior, const char 
 tr_ref tr_client_pool_find(tr_client *client, const tr_behavior *behavior, const char *name);
 TR_END_C
 
-/* clang-format off */
-#ifdef __cplusplus
-#include <troupe/detail/pool_cxx.h>
-#else
-#define TR_POOL_SPAWN_CALL_(self, args) \
-    (TR_REQUIRE_SELF_(self, "pool_spawn"), tr_self_pool_spawn(self, args))
-#endif
-
-/* _1 without a set-up message, _0 with one. */
-#define TR_POOL_SPAWN_1(self, a, name) \
-    a##_ref_of(TR_POOL_SPAWN_CALL_(self, \
-        TR_SPAWN_ARGS_(&tr_behavior_##a, tr_protocol_##a, name, -1, NULL, NULL, NULL)))
-#define TR_POOL_SPAWN_0(self, a, name, ...) TR_POOL_SPAWN_WITH_(self, a, name, \
-    TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
-#define TR_POOL_SPAWN_WITH_(...) TR_POOL_SPAWN_WITH__(__VA_ARGS__)
-#define TR_POOL_SPAWN_WITH__(self, a, name, m, ...) \
-    a##_ref_of(TR_POOL_SPAWN_CALL_(self, \
-        TR_SPAWN_ARGS_(&tr_behavior_##a, tr_protocol_##a, name, -1, &tr_type_##m, \
-            TR_MAKE_(m, __VA_ARGS__), NULL)))
-
-#define TR_TRY_POOL_SPAWN_1(from, ref, error, a, name) \
-    TR_SPEAKER_(from, try_pool_spawn)(from, \
-        TR_SPAWN_ARGS_(&tr_behavior_##a, tr_protocol_##a, name, -1, NULL, NULL, error), \
-        TR_REF_OUT_(ref, a))
-#define TR_TRY_POOL_SPAWN_0(from, ref, error, a, name, ...) \
-    TR_TRY_POOL_SPAWN_WITH_(from, ref, error, a, name, \
-        TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
-#define TR_TRY_POOL_SPAWN_WITH_(...) TR_TRY_POOL_SPAWN_WITH__(__VA_ARGS__)
-#define TR_TRY_POOL_SPAWN_WITH__(from, ref, error, a, name, m, ...) \
-    TR_SPEAKER_(from, try_pool_spawn)(from, \
-        TR_SPAWN_ARGS_(&tr_behavior_##a, tr_protocol_##a, name, -1, &tr_type_##m, \
-            TR_MAKE_(m, __VA_ARGS__), error), \
-        TR_REF_OUT_(ref, a))
-
-/* Behind the name come members of tr_child_spec, and the comma that TR_POOLED added. */
-#define TR_POOLED_(a, n, ...) TR_TABLE_(tr_child_spec) \
-    { .behavior = &tr_behavior_##a, .name = n, __VA_ARGS__ }
+#include <troupe/detail/pool.h>
 
 #endif

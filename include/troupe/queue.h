@@ -47,8 +47,7 @@ typedef struct tr_queued {
  * Adds a message to a queue: tr_queue_push(self, "mails", mail, .to = "anna"). Ends the turn with TR_LIMIT
  * (TR_QUEUE_MAX), TR_TOO_LARGE, TR_INVALID_ARGUMENT, TR_NO_MEMORY; tr_self_try_queue_push gives a status.
  */
-#define tr_queue_push(self, queue, ...)                                                            \
-    TR_QUEUE_PUSH_(self, queue, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
+#define tr_queue_push(self, queue, ...) TR_QUEUE_PUSH_(self, queue, __VA_ARGS__)
 
 /**
  * Waits for the first message of a queue that no other turn has, and gives it in *pointer, a
@@ -80,16 +79,6 @@ TR_MUST_CHECK tr_status tr_self_queue_take(tr_self *self, const char *queue, con
                                            tr_queued *item);
 TR_END_C
 
-/* clang-format off */
-#define TR_QUEUE_PUSH_(...) TR_QUEUE_PUSH__(__VA_ARGS__)
-#define TR_QUEUE_PUSH__(self, queue, m, ...) \
-    tr_self_queue_push(self, queue, &tr_type_##m, TR_MAKE_(m, __VA_ARGS__))
-#ifdef __cplusplus
-#define TR_QUEUE_OUT_(m, pointer) \
-    reinterpret_cast<const void **>(static_cast<const struct m **>(pointer))
-#else
-#define TR_QUEUE_OUT_(m, pointer) \
-    ((const void **)_Generic((pointer), const struct m **: (pointer)))
-#endif
+#include <troupe/detail/queue.h>
 
 #endif

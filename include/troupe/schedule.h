@@ -50,34 +50,16 @@ typedef tr_next tr_schedule_function(tr_self *self, void *argument);
  * there is no memory for it, it is late. Any thread.
  */
 #define tr_schedule_once(system, schedule, delay_ns, to, ...)                                      \
-    TR_SCHEDULE_(system,                                                                           \
-                 schedule,                                                                         \
-                 TR_TIMER_ONCE,                                                                    \
-                 delay_ns,                                                                         \
-                 to,                                                                               \
-                 TR_PP_HEAD(__VA_ARGS__),                                                          \
-                 TR_PP_TAIL_BRACES(__VA_ARGS__))
+    TR_SCHEDULE_(system, schedule, TR_TIMER_ONCE, delay_ns, to, __VA_ARGS__)
 /**
  * ... at each period, on a grid that does not drift; ticks that were missed are one tick. It ends
  * when the receiver has stopped. A receiver that is slower than the schedule collects its messages.
  */
 #define tr_schedule_fixed_rate(system, schedule, period_ns, to, ...)                               \
-    TR_SCHEDULE_(system,                                                                           \
-                 schedule,                                                                         \
-                 TR_TIMER_FIXED_RATE,                                                              \
-                 period_ns,                                                                        \
-                 to,                                                                               \
-                 TR_PP_HEAD(__VA_ARGS__),                                                          \
-                 TR_PP_TAIL_BRACES(__VA_ARGS__))
+    TR_SCHEDULE_(system, schedule, TR_TIMER_FIXED_RATE, period_ns, to, __VA_ARGS__)
 /** ... a period after the last one was sent. */
 #define tr_schedule_fixed_delay(system, schedule, period_ns, to, ...)                              \
-    TR_SCHEDULE_(system,                                                                           \
-                 schedule,                                                                         \
-                 TR_TIMER_FIXED_DELAY,                                                             \
-                 period_ns,                                                                        \
-                 to,                                                                               \
-                 TR_PP_HEAD(__VA_ARGS__),                                                          \
-                 TR_PP_TAIL_BRACES(__VA_ARGS__))
+    TR_SCHEDULE_(system, schedule, TR_TIMER_FIXED_DELAY, period_ns, to, __VA_ARGS__)
 
 TR_BEGIN_C
 /**
@@ -102,11 +84,6 @@ TR_MUST_CHECK tr_status tr_system_schedule(tr_system *system, tr_schedule *sched
                                            const tr_type *type, const void *message);
 TR_END_C
 
-/* clang-format off */
-#define TR_SCHEDULE_(...) TR_SCHEDULE__(__VA_ARGS__)
-#define TR_SCHEDULE__(system, schedule, kind, ns, to, m, ...) \
-    tr_system_schedule(system, schedule, kind, ns, TR_TO_(to, m), &tr_type_##m, \
-        TR_MAKE_(m, __VA_ARGS__))
-/* clang-format on */
+#include <troupe/detail/schedule.h>
 
 #endif

@@ -78,8 +78,7 @@ typedef enum tr_timer_kind {
  *
  * Messages of one sender to one receiver arrive in the order of the calls, whichever of its turns calls.
  */
-#define tr_tell(from, to, ...)                                                                     \
-    TR_TELL_(from, to, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
+#define tr_tell(from, to, ...) TR_TELL_(from, to, __VA_ARGS__)
 
 /** As tr_tell, of a struct that exists: tr_tell_copy(self, to, deposit, &my_deposit). */
 #define tr_tell_copy(from, to, m, pointer) TR_TELL_COPY_(from, to, m, pointer)
@@ -89,15 +88,13 @@ typedef enum tr_timer_kind {
  *
  * Gives TR_SAME. An answer that cannot be delivered, or that nobody waits for, is a dead letter.
  */
-#define tr_reply(self, ...)                                                                        \
-    TR_REPLY_(reply, self, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
+#define tr_reply(self, ...) TR_REPLY_(reply, self, __VA_ARGS__)
 
 /**
  * As tr_reply, and says how it went: TR_OK, TR_NO_SENDER (the message has none), and all that
  * tr_tell gives.
  */
-#define tr_try_reply(self, ...)                                                                    \
-    TR_REPLY_(try_reply, self, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
+#define tr_try_reply(self, ...) TR_REPLY_(try_reply, self, __VA_ARGS__)
 
 /**
  * Passes the message of this turn on: return tr_forward(self, other);
@@ -117,15 +114,13 @@ typedef enum tr_timer_kind {
  * The name and the message are copied. The child lives on this worker; its set-up and its
  * tr_pre_start have run when this returns. Ends the turn where tr_try_spawn would give an error.
  */
-#define tr_spawn(self, actor, ...)                                                                 \
-    TR_PP_CAT(TR_SPAWN_, TR_PP_IS_ONE(__VA_ARGS__))(self, -1, actor, __VA_ARGS__)
+#define tr_spawn(self, actor, ...) TR_SPAWN_(self, -1, actor, __VA_ARGS__)
 
 /**
  * As tr_spawn, on a worker: tr_spawn_at(self, 1, account, "alice"). On another worker than this
  * one the set-up has not run yet when this returns; what is sent meanwhile waits.
  */
-#define tr_spawn_at(self, worker, actor, ...)                                                      \
-    TR_PP_CAT(TR_SPAWN_, TR_PP_IS_ONE(__VA_ARGS__))(self, worker, actor, __VA_ARGS__)
+#define tr_spawn_at(self, worker, actor, ...) TR_SPAWN_(self, worker, actor, __VA_ARGS__)
 
 /**
  * As tr_spawn, into *ref, an `account_ref *`, which is written on TR_OK only.
@@ -140,14 +135,13 @@ typedef enum tr_timer_kind {
  * later: tr_spawn_wait waits for it. A set-up that fails on another worker than its parent's is
  * told to the parent: tr_child_failed with TR_STOP_CHILD. It is not tried again.
  */
-#define tr_try_spawn(from, ref, actor, ...)                                                        \
-    TR_PP_CAT(TR_TRY_SPAWN_, TR_PP_IS_ONE(__VA_ARGS__))(from, ref, NULL, -1, actor, __VA_ARGS__)
+#define tr_try_spawn(from, ref, actor, ...) TR_TRY_SPAWN_(from, ref, NULL, -1, actor, __VA_ARGS__)
 /** As tr_try_spawn, on a worker. */
 #define tr_try_spawn_at(from, ref, worker, actor, ...)                                             \
-    TR_PP_CAT(TR_TRY_SPAWN_, TR_PP_IS_ONE(__VA_ARGS__))(from, ref, NULL, worker, actor, __VA_ARGS__)
+    TR_TRY_SPAWN_(from, ref, NULL, worker, actor, __VA_ARGS__)
 /** As tr_try_spawn, with the story in *error, a `tr_error *`, when it fails. */
 #define tr_try_spawn_error(from, ref, error, actor, ...)                                           \
-    TR_PP_CAT(TR_TRY_SPAWN_, TR_PP_IS_ONE(__VA_ARGS__))(from, ref, error, -1, actor, __VA_ARGS__)
+    TR_TRY_SPAWN_(from, ref, error, -1, actor, __VA_ARGS__)
 
 /** The living child of that name, an `account_ref`; nobody when there is none. */
 #define tr_child(self, actor, name) actor##_ref_of(tr_self_child(self, name))
@@ -175,28 +169,13 @@ typedef enum tr_timer_kind {
  * (TR_TIMERS_MAX), TR_STOPPING, TR_TOO_LARGE, TR_NO_MEMORY; tr_self_try_timer gives a status.
  */
 #define tr_timer_once(self, key, delay_ns, ...)                                                    \
-    TR_TIMER_(self,                                                                                \
-              key,                                                                                 \
-              TR_TIMER_ONCE,                                                                       \
-              delay_ns,                                                                            \
-              TR_PP_HEAD(__VA_ARGS__),                                                             \
-              TR_PP_TAIL_BRACES(__VA_ARGS__))
+    TR_TIMER_(self, key, TR_TIMER_ONCE, delay_ns, __VA_ARGS__)
 /** ... at each period, on a grid that does not drift; ticks that were missed are one tick. */
 #define tr_timer_fixed_rate(self, key, period_ns, ...)                                             \
-    TR_TIMER_(self,                                                                                \
-              key,                                                                                 \
-              TR_TIMER_FIXED_RATE,                                                                 \
-              period_ns,                                                                           \
-              TR_PP_HEAD(__VA_ARGS__),                                                             \
-              TR_PP_TAIL_BRACES(__VA_ARGS__))
+    TR_TIMER_(self, key, TR_TIMER_FIXED_RATE, period_ns, __VA_ARGS__)
 /** ... a period after the last one was handled. */
 #define tr_timer_fixed_delay(self, key, period_ns, ...)                                            \
-    TR_TIMER_(self,                                                                                \
-              key,                                                                                 \
-              TR_TIMER_FIXED_DELAY,                                                                \
-              period_ns,                                                                           \
-              TR_PP_HEAD(__VA_ARGS__),                                                             \
-              TR_PP_TAIL_BRACES(__VA_ARGS__))
+    TR_TIMER_(self, key, TR_TIMER_FIXED_DELAY, period_ns, __VA_ARGS__)
 
 /**
  * Suspends an actor, which keeps its mail and handles none until tr_resume. Not counted: one resume
@@ -241,7 +220,7 @@ typedef enum tr_timer_kind {
  * follows. A restart begins with the behavior of tr_spawn. Without the `return` nothing changes, and the
  * compiler warns.
  */
-#define tr_become(self, ...) TR_PP_CAT(TR_BECOME_, TR_PP_IS_ONE(__VA_ARGS__))(self, __VA_ARGS__)
+#define tr_become(self, ...) TR_BECOME_(self, __VA_ARGS__)
 
 TR_BEGIN_C
 /**
@@ -433,68 +412,6 @@ TR_MUST_CHECK tr_status tr_client_try_watch(tr_client *client, tr_ref ref);
 tr_status tr_client_unwatch(tr_client *client, tr_ref ref);
 TR_END_C
 
-/* clang-format off */
-#ifdef __cplusplus
-#include <troupe/detail/self_cxx.h>
-#else
-#define TR_SPEAKER_(from, verb) \
-    _Generic((from), tr_self *: tr_self_##verb, tr_client *: tr_client_##verb)
-#define TR_TYPED_(m, pointer) \
-    (_Generic((pointer), struct m *: (pointer), const struct m *: (pointer), \
-        default: (const struct m *)0) + \
-        TR_REQUIRE_(_Generic((pointer), struct m *: 1, const struct m *: 1, default: 0), \
-            "troupe: tr_tell_copy of " #m " needs a pointer to a struct " #m))
-#define TR_REF_OUT_(out, a) \
-    (&_Generic((out), a##_ref *: (out), default: (a##_ref *)0)->bits + \
-        TR_REQUIRE_(_Generic((out), a##_ref *: 1, default: 0), \
-            "troupe: tr_try_spawn of " #a " writes its ref into an " #a "_ref *"))
-#define TR_SPAWN_ARGS_(...) (&(const tr_spawn_args){ sizeof(tr_spawn_args), __VA_ARGS__, NULL })
-#define TR_SPAWN_CALL_(self, args) (TR_REQUIRE_SELF_(self, "spawn"), tr_self_spawn(self, args))
-#endif
-
-#define TR_TELL_(...) TR_TELL__(__VA_ARGS__)
-#define TR_TELL__(from, to, m, ...) \
-    TR_SPEAKER_(from, tell)(from, TR_TO_(to, m), &tr_type_##m, TR_MAKE_(m, __VA_ARGS__))
-#define TR_TELL_COPY_(from, to, m, pointer) \
-    TR_SPEAKER_(from, tell)(from, TR_TO_(to, m), &tr_type_##m, TR_TYPED_(m, pointer))
-#define TR_TIMER_(...) TR_TIMER__(__VA_ARGS__)
-#define TR_TIMER__(self, key, kind, ns, m, ...) \
-    tr_self_timer(self, key, kind, ns, &tr_type_##m, TR_MAKE_(m, __VA_ARGS__))
-#define TR_REPLY_(...) TR_REPLY__(__VA_ARGS__)
-#define TR_REPLY__(verb, self, m, ...) \
-    tr_self_##verb(self, &tr_type_##m, TR_MAKE_(m, __VA_ARGS__))
-
-/* _1 without a set-up message, _0 with one. */
-#define TR_SPAWN_1(self, worker, a, name) \
-    a##_ref_of(TR_SPAWN_CALL_(self, \
-        TR_SPAWN_ARGS_(&tr_behavior_##a, tr_protocol_##a, name, worker, NULL, NULL, NULL)))
-#define TR_SPAWN_0(self, worker, a, name, ...) TR_SPAWN_WITH_(self, worker, a, name, \
-    TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
-#define TR_SPAWN_WITH_(...) TR_SPAWN_WITH__(__VA_ARGS__)
-#define TR_SPAWN_WITH__(self, worker, a, name, m, ...) \
-    a##_ref_of(TR_SPAWN_CALL_(self, \
-        TR_SPAWN_ARGS_(&tr_behavior_##a, tr_protocol_##a, name, worker, &tr_type_##m, \
-            TR_MAKE_(m, __VA_ARGS__), NULL)))
-
-#define TR_TRY_SPAWN_1(from, ref, error, worker, a, name) \
-    TR_SPEAKER_(from, try_spawn)(from, \
-        TR_SPAWN_ARGS_(&tr_behavior_##a, tr_protocol_##a, name, worker, NULL, NULL, error), \
-        TR_REF_OUT_(ref, a))
-#define TR_TRY_SPAWN_0(from, ref, error, worker, a, name, ...) \
-    TR_TRY_SPAWN_WITH_(from, ref, error, worker, a, name, \
-        TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
-#define TR_TRY_SPAWN_WITH_(...) TR_TRY_SPAWN_WITH__(__VA_ARGS__)
-#define TR_TRY_SPAWN_WITH__(from, ref, error, worker, a, name, m, ...) \
-    TR_SPEAKER_(from, try_spawn)(from, \
-        TR_SPAWN_ARGS_(&tr_behavior_##a, tr_protocol_##a, name, worker, &tr_type_##m, \
-            TR_MAKE_(m, __VA_ARGS__), error), \
-        TR_REF_OUT_(ref, a))
-
-#define TR_BECOME_1(self, b) tr_self_become(self, &tr_behavior_##b, NULL, NULL)
-#define TR_BECOME_0(self, b, ...) TR_BECOME_WITH_(self, b, \
-    TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
-#define TR_BECOME_WITH_(...) TR_BECOME_WITH__(__VA_ARGS__)
-#define TR_BECOME_WITH__(self, b, m, ...) \
-    tr_self_become(self, &tr_behavior_##b, &tr_type_##m, TR_MAKE_(m, __VA_ARGS__))
+#include <troupe/detail/self.h>
 
 #endif

@@ -147,15 +147,8 @@ size_t tr_shutdown_report_print(const tr_shutdown_report *report, char *text, si
  * the supervisors that failed by it in links[], /user the last of them; or TR_OK. Any thread.
  */
 tr_status tr_system_error(tr_system *system, tr_error *error);
-
-/** What tr_system_report calls, with the size of the report as the program was compiled. */
-TR_MUST_CHECK tr_status tr_system_report_sized(tr_system *system, tr_shutdown_report *report,
-                                               size_t size);
 TR_END_C
 
-TR_INLINE tr_status tr_system_report(tr_system *system, tr_shutdown_report *report)
-{
-    return tr_system_report_sized(system, report, sizeof *report);
-}
+#include <troupe/detail/shutdown.h>
 
 #endif

@@ -348,34 +348,7 @@ tr_message tr_receive_any(tr_client *client, tr_time timeout_ns);
 /** See tr_spawn_wait. */
 TR_MUST_CHECK tr_status tr_client_spawn_wait(tr_client *client, tr_ref ref, tr_time timeout_ns,
                                              tr_error *error);
-
-/*
- * What the inline functions above call: the same, with the size of the struct as the program was compiled.
- * A library that knows fewer members refuses those that are not zero, with TR_INVALID_ARGUMENT; members
- * that only one of both knows are zero.
- */
-TR_MUST_CHECK tr_status tr_system_new_sized(const tr_system_options *options, size_t size,
-                                            tr_system **system);
-void tr_system_counters_sized(tr_system *system, tr_counters *counters, size_t size);
-uint64_t tr_system_dead_letters_sized(tr_system *system, tr_dead_letter_record *last, size_t size,
-                                      size_t max, size_t *count);
 TR_END_C
-
-TR_INLINE tr_status tr_system_new(const tr_system_options *options, tr_system **system)
-{
-    return tr_system_new_sized(options, sizeof *options, system);
-}
-
-TR_INLINE void tr_system_counters(tr_system *system, tr_counters *counters)
-{
-    tr_system_counters_sized(system, counters, sizeof *counters);
-}
-
-TR_INLINE uint64_t tr_system_dead_letters(tr_system *system, tr_dead_letter_record *last,
-                                          size_t max, size_t *count)
-{
-    return tr_system_dead_letters_sized(system, last, sizeof *last, max, count);
-}
 
 /**
  * Waits for a message to the client: tr_receive(client, alert, TR_SECOND) gives a
@@ -393,5 +366,7 @@ TR_INLINE uint64_t tr_system_dead_letters(tr_system *system, tr_dead_letter_reco
  */
 #define tr_spawn_wait(client, ref, timeout_ns, error)                                              \
     tr_client_spawn_wait(client, tr_any(ref), timeout_ns, error)
+
+#include <troupe/detail/system.h>
 
 #endif

@@ -88,12 +88,6 @@ typedef struct tr_why_report {
 } tr_why_report;
 
 TR_BEGIN_C
-/** See tr_actor_why; with the size of the report as the program was compiled. */
-TR_MUST_CHECK tr_status tr_self_actor_why_sized(tr_self *self, tr_ref actor, tr_why_report *report,
-                                                size_t size);
-TR_MUST_CHECK tr_status tr_client_actor_why_sized(tr_client *client, tr_ref actor,
-                                                  tr_why_report *report, size_t size);
-
 /**
  * Writes a report for a person, several lines, each with its newline; cut to `size` with its NUL.
  * Returns the length of the whole. Any thread.
@@ -103,32 +97,6 @@ size_t tr_why_print(const tr_why_report *report, char *text, size_t size);
 /** "TR_WHY_BARRIER", for logs; "?" for none. Any thread. */
 const char *tr_why_name(tr_why_kind kind);
 TR_END_C
-
-/** See tr_actor_why. */
-TR_MUST_CHECK TR_INLINE tr_status tr_self_actor_why(tr_self *self, tr_ref actor,
-                                                    tr_why_report *report)
-{
-    return tr_self_actor_why_sized(self, actor, report, sizeof *report);
-}
-
-/** See tr_actor_why. */
-TR_MUST_CHECK TR_INLINE tr_status tr_client_actor_why(tr_client *client, tr_ref actor,
-                                                      tr_why_report *report)
-{
-    return tr_client_actor_why_sized(client, actor, report, sizeof *report);
-}
-
-#ifdef __cplusplus
-inline tr_status tr_speak_actor_why_(tr_self *from, tr_ref actor, tr_why_report *report)
-{
-    return tr_self_actor_why(from, actor, report);
-}
-
-inline tr_status tr_speak_actor_why_(tr_client *from, tr_ref actor, tr_why_report *report)
-{
-    return tr_client_actor_why(from, actor, report);
-}
-#endif
 
 /**
  * Says why an actor does not stop, or run, or take messages: tr_actor_why(self, bank, &report), from a
@@ -141,5 +109,7 @@ inline tr_status tr_speak_actor_why_(tr_client *from, tr_ref actor, tr_why_repor
  * they answer, at most TR_WHY_NS.
  */
 #define tr_actor_why(from, actor, report) TR_SPEAKER_(from, actor_why)(from, tr_any(actor), report)
+
+#include <troupe/detail/why.h>
 
 #endif
