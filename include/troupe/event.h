@@ -114,7 +114,7 @@ typedef struct tr_snapshots {
 
 /**
  * Adds an item to a list of the state, in an apply function: as tr_append. What the item points to is kept with
- * tr_memory_keep.
+ * tr_memory_strdup.
  */
 #define tr_memory_append(memory, list, item) TR_APPEND_(tr_memory_append_, memory, list, item)
 
@@ -137,7 +137,7 @@ uint64_t tr_event_last(tr_self *self);
 void tr_snapshot(tr_self *self);
 
 /** A copy of a string, NULL of NULL. Ends the turn, or the start, when there is no memory. In an apply function. */
-char *tr_memory_keep(tr_memory *memory, const char *string);
+char *tr_memory_strdup(tr_memory *memory, const char *string);
 /** Zeroed bytes, aligned for any type. As above. */
 void *tr_memory_alloc(tr_memory *memory, size_t size) TR_NON_NULL;
 

@@ -124,9 +124,9 @@
  * tr_system_options.handoff_threads_max says otherwise. When all are in use, one more worker that is
  * stuck stays so, and the log says it.
  */
-#define TR_RELIEF_THREADS_MAX 4
+#define TR_HANDOFF_THREADS_MAX 4
 /** What handoff_threads_max of tr_system_options may be. More: TR_LIMIT. */
-#define TR_RELIEF_THREADS_LARGEST 1024
+#define TR_HANDOFF_THREADS_LARGEST 1024
 /** Timers that go along when an actor moves to another worker; who has more stays. */
 #define TR_MOVED_TIMERS_MAX 64
 /** How long an actor stays where it has moved to, at least. */

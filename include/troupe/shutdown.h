@@ -52,7 +52,7 @@ typedef enum tr_hook_phase {
 typedef struct tr_report_busy {
     char path[256];
     char type[64]; /* of the message; "a signal" of a set-up, tr_pre_start, tr_post_stop */
-    char place
+    char where
         [64]; /* the name of the handler, "tr_blocking", or "the store", which writes for durable actors */
     int worker;     /* -1: a helper thread of tr_blocking, or that of the store */
     tr_time age_ns; /* how long it has run, to a millisecond or so */

@@ -141,7 +141,7 @@ typedef struct tr_system_options {
      * See docs/guide/blocking.md.
      */
     tr_time handoff_after_ns;
-    uint32_t handoff_threads_max; /* threads made for that; 0: TR_RELIEF_THREADS_MAX */
+    uint32_t handoff_threads_max; /* threads made for that; 0: TR_HANDOFF_THREADS_MAX */
     /**
      * The kinds of durable actors: .durable = TR_DURABLES(cart, reminder). NULL: none. See durable.h.
      */

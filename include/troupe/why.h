@@ -65,12 +65,12 @@ enum tr_holds {
 
 typedef struct tr_reason {
     tr_why_kind kind;
-    uint32_t holds;  /* enum tr_holds; 0: nothing now, it is only said */
-    uint32_t count;  /* as the kind says */
-    tr_ref who;      /* as the kind says, or nobody */
-    tr_time age_ns;  /* how long already; -1: not known */
-    char place[96];  /* where in the program: "bank.c:33"; "": nowhere in particular */
-    char words[224]; /* for a person; what is longer is cut */
+    uint32_t holds; /* enum tr_holds; 0: nothing now, it is only said */
+    uint32_t count; /* as the kind says */
+    tr_ref who;     /* as the kind says, or nobody */
+    tr_time age_ns; /* how long already; -1: not known */
+    char where[96]; /* file and line: "bank.c:33"; "": not known */
+    char text[224]; /* for a person; a longer text is cut */
 } tr_reason;
 
 /** What is known of one actor. In the caller's memory; 7 KiB. */
