@@ -59,3 +59,44 @@ class SameCode(unittest.TestCase):
         self.assertIn("src/base/a.c:1: the object code differs", text)
         status, text = self.compare(before, before.replace("one", "two"), "--strings", "--objects")
         self.assertEqual(status, 0, text)
+
+
+class CheckHeaders(unittest.TestCase):
+    def check(self, text):
+        with tempfile.TemporaryDirectory() as directory:
+            os.makedirs(os.path.join(directory, "include/troupe"))
+            with open(os.path.join(directory, "include/troupe/a.h"), "w", encoding="utf-8") as stream:
+                stream.write(text)
+            done = subprocess.run([os.path.join(ROOT, "tools/check-headers"), directory], text=True,
+                                  stdout=subprocess.PIPE, check=False)
+            return done.returncode, done.stdout
+
+    def passes(self, text):
+        self.assertEqual(self.check(text), (0, ""))
+
+    def refused(self, text, where):
+        status, said = self.check(text)
+        self.assertEqual(status, 1, said)
+        self.assertIn(where, said)
+        self.assertEqual(said.count("\n"), 1, said)
+
+    def test_a_function_that_says_both_passes(self):
+        self.passes("/** Returns a. Any thread. Does not wait. */\nint tr_a(void);\n")
+        self.passes("/**\n * Waits.\n * In a turn. May wait: for b.\n *\n * More.\n */\nTR_MUST_CHECK int tr_a(\n    int b);\n")
+
+    def test_a_function_without_a_comment_is_refused(self):
+        self.refused("int tr_a(void);\n", "include/troupe/a.h:1: tr_a has no comment")
+        self.refused("/** Any thread. Does not wait. */\n\nint tr_a(void);\n", "include/troupe/a.h:3: tr_a has no comment")
+
+    def test_both_must_be_said_together_and_early(self):
+        self.refused("/** Returns a. Any thread. */\nint tr_a(void);\n", "a.h:2: tr_a")
+        self.refused("/**\n * Returns a.\n *\n * Any thread. Does not wait.\n */\nint tr_a(void);\n", "a.h:6: tr_a")
+
+    def test_a_group_may_share_a_comment_that_says_so(self):
+        self.passes("/** These are for bindings. Any thread. Does not wait. */\nint tr_a(void);\nint tr_b(void);\n")
+        self.refused("/** Returns a. Any thread. Does not wait. */\nint tr_a(void);\nint tr_b(void);\n", "a.h:3: tr_b")
+
+    def test_a_macro_is_a_function_and_a_declaration_has_a_place(self):
+        self.refused("/** Tells. */\n#define tr_tell(a, ...) \\\n    TR_TELL_(a, __VA_ARGS__)\n", "a.h:2: tr_tell")
+        self.passes("/** Declares. At file scope. */\n#define TR_ACTOR(...) TR_ACTOR_(__VA_ARGS__, )\n#define TR_MAX 3\n")
+        self.refused("/** Declares. At file scope. */\nint tr_a(void);\n", "a.h:2: tr_a")
