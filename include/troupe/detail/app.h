@@ -6,7 +6,7 @@
 #define TROUPE_DETAIL_APP_H
 
 TR_BEGIN_C
-/** What tr_app_run calls, with the size of the options as the program was compiled. */
+/** tr_app_run with the size of the options for which the program was compiled. */
 int tr_app_run_sized(int argc, char **argv, const tr_behavior *root, const tr_app *app,
                      size_t size);
 TR_END_C

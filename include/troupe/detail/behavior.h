@@ -10,8 +10,9 @@
 
 TR_BEGIN_C
 /**
- * Makes a batch of the message of this turn and those that wait behind it: gives them, and how many.
- * `one` is the first of them, and is given when it is alone.
+ * Makes a batch of the message of this turn and those that wait behind it. Returns the messages, and writes how
+ * many to *count. `one` points to the first message, and is returned if there is no other. In a turn. Does not
+ * wait.
  */
 const void *const *tr_self_batch(tr_self *self, const void *const *one, size_t *count);
 TR_END_C
@@ -113,7 +114,7 @@ TR_END_C
 #define TR_IN_CODE_TR_CLAUSE_SUPERVISE(b, S, ...)
 #define TR_IN_CODE_TR_CLAUSE_CHILD(b, S, a, ...) TR_BEHAVIOR_DECLARE(a);
 
-/* Behind the handler of TR_ON come members of tr_handler, and the comma that TR_ON added. */
+/* After the handler of TR_ON come members of tr_handler, and the comma that TR_ON has added. */
 #define TR_IN_ROW_TR_CLAUSE_ON(b, S, m, h, ...) TR_TABLE_(tr_handler) \
     { .type = &tr_type_##m, .call = tr_call_##b##_##m, .name = #h, __VA_ARGS__ },
 #define TR_IN_ROW_TR_CLAUSE_BARRIER(b, S, m, f, h, ...) TR_TABLE_(tr_handler) \
@@ -151,7 +152,7 @@ TR_END_C
 #define TR_IN_OPTS_TR_CLAUSE_SUPERVISE(b, S, ...)
 #define TR_IN_OPTS_TR_CLAUSE_CHILD(b, S, ...)
 
-/* Behind the strategy come members of tr_supervision, and behind the name those of tr_child_spec. */
+/* After the strategy come members of tr_supervision; after the name come members of tr_child_spec. */
 #define TR_IN_WARD_TR_CLAUSE_SUPERVISE(b, S, s, ...) .supervision = { .strategy = s, __VA_ARGS__ },
 #define TR_IN_WARD_TR_CLAUSE_OPTIONS(b, S, ...)
 #define TR_IN_WARD_TR_CLAUSE_ON(b, S, ...)

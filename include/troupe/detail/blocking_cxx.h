@@ -6,7 +6,7 @@
 #define TROUPE_DETAIL_BLOCKING_CXX_H
 
 #ifdef __cpp_exceptions
-/* As in self_cxx.h a turn that ends inside a verb unwinds. */
+/* A turn that ends inside a verb unwinds; see self_cxx.h. */
 inline void tr_blocking_cxx_(tr_self *self, void (*function)(void *argument), void *argument)
 {
     tr_status status = tr_try_blocking(self, function, argument);

@@ -50,7 +50,7 @@
             TR_MAKE_(m, __VA_ARGS__), NULL), \
         TR_GROUP_ARGS_(members, routes), TR_REF_OUT_(ref, a))
 
-/* A route is a tuple (TR_ROUTED_BY, message, what), as a clause is; the empty one behind the last comma is skipped. */
+/* A route is a tuple (TR_ROUTED_BY, message, what). The empty one after the last comma is skipped. */
 #define TR_ROUTES_(a, ...) \
     TR_PP_EACH(TR_ROUTE_CODE_, a, __VA_ARGS__) \
     TR_MAY_BE_UNUSED static const tr_route tr_routes_##a[] = { \
@@ -64,7 +64,7 @@
 #define TR_ROUTE_ROW_TUPLE_(a, x) TR_ROUTE_SPREAD_(TR_IN_ROW, a, TR_PP_UNTUPLE x)
 #define TR_ROUTE_SPREAD_(...) TR_ROUTE_EMIT_(__VA_ARGS__)
 #define TR_ROUTE_EMIT_(pass, a, kind, m, what) pass##_##kind(a, m, what)
-/* Its actor must accept the message. */
+/* The actor must accept the message: its union has a member with that name. */
 #define TR_IN_CODE_TR_ROUTED_BY(a, m, field) \
     TR_STATIC_ASSERT(sizeof(((union a##_accepts *)0)->m) == 1, "");
 #define TR_IN_CODE_TR_ROUTED_WITH(a, m, function) \

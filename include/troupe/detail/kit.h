@@ -6,7 +6,7 @@
 #define TROUPE_DETAIL_KIT_H
 
 TR_BEGIN_C
-/** What tr_kit_new calls, with the size of the options as the program was compiled. */
+/** tr_kit_new with the size of the options for which the program was compiled. */
 TR_MUST_CHECK tr_kit *tr_kit_new_sized(const tr_kit_options *options, size_t size);
 TR_END_C
 

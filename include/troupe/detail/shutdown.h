@@ -6,7 +6,7 @@
 #define TROUPE_DETAIL_SHUTDOWN_H
 
 TR_BEGIN_C
-/** What tr_system_report calls, with the size of the report as the program was compiled. */
+/** tr_system_report with the size of the report for which the program was compiled. */
 TR_MUST_CHECK tr_status tr_system_report_sized(tr_system *system, tr_shutdown_report *report,
                                                size_t size);
 TR_END_C

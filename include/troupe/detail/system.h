@@ -7,9 +7,9 @@
 
 TR_BEGIN_C
 /*
- * What the inline functions above call: the same, with the size of the struct as the program was compiled.
- * A library that knows fewer members refuses those that are not zero, with TR_INVALID_ARGUMENT; members
- * that only one of both knows are zero.
+ * These are tr_system_new, tr_system_counters and tr_system_dead_letters with the size of the struct for which the
+ * program was compiled. If the library's struct is smaller, further members must be zero: TR_INVALID_ARGUMENT. Members
+ * that only the program or only the library has are zero.
  */
 TR_MUST_CHECK tr_status tr_system_new_sized(const tr_system_options *options, size_t size,
                                             tr_system **system);

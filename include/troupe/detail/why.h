@@ -6,7 +6,7 @@
 #define TROUPE_DETAIL_WHY_H
 
 TR_BEGIN_C
-/** See tr_actor_why; with the size of the report as the program was compiled. */
+/** These are tr_actor_why with the size of the report for which the program was compiled. */
 TR_MUST_CHECK tr_status tr_self_actor_why_sized(tr_self *self, tr_ref actor, tr_why_report *report,
                                                 size_t size);
 TR_MUST_CHECK tr_status tr_client_actor_why_sized(tr_client *client, tr_ref actor,
