@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Alarms of durable actors: messages at a time of the wall clock, which survive sleep, crashes and the end of the process.
+ * Alarms of durable actors: messages at a time of the wall clock, which survive sleep, crashes and
+ * the end of the process.
  *
  * ```c
  * #include <troupe/troupe.h>
@@ -34,22 +35,28 @@
  *
  * TR_BEHAVIOR(shop, void, TR_ON(tr_args, on_args));
  *
- * int main(int argc, char **argv) { return tr_app_main(argc, argv, shop, .durable = TR_DURABLES(cart)); }
+ * int main(int argc, char **argv)
+ * {
+ *     return tr_app_main(argc, argv, shop, .durable = TR_DURABLES(cart));
+ * }
  * ```
  *
- * An alarm has a name; a new one with the same name replaces it. It is stored with the commit of its stretch (durable.h),
- * and wakes the actor when it is due. Its message goes to the handler in TR_ON, as if the actor had sent it to itself. While
- * the handler runs, the alarm is gone, or is at its next time, unless the handler sets it again.
+ * An alarm has a name; a new one with the same name replaces it. It is stored with the commit of
+ * its stretch (durable.h), and wakes the actor when it is due. Its message goes to the handler in
+ * TR_ON, as if the actor had sent it to itself. While the handler runs, the alarm is gone, or is at
+ * its next time, unless the handler sets it again.
  *
- * At least once, the default: the end of the alarm is stored with the last stretch of the handler. If the handler fails, or
- * the process ends before that, the alarm fires again with the same mark: after 2 s, 4 s, ... 5 min, and up to a quarter
- * more. A handler that does not wait has one stretch, so it changes the state once. If a handler waits, its earlier stretches
- * were stored and are repeated: change the state after the last wait, or keep the mark in it. After 20 retries the alarm is
- * given up: the actor gets a tr_alarm_given_up, and a repeated alarm continues with its next time. At most once
- * (is_at_most_once): the end of the alarm is stored before the handler runs.
+ * At least once, the default: the end of the alarm is stored with the last stretch of the handler.
+ * If the handler fails, or the process ends before that, the alarm fires again with the same mark:
+ * after 2 s, 4 s, ... 5 min, and up to a quarter more. A handler that does not wait has one
+ * stretch, so it changes the state once. If a handler waits, its earlier stretches were stored and
+ * are repeated: change the state after the last wait, or keep the mark in it. After 20 retries the
+ * alarm is given up: the actor gets a tr_alarm_given_up, and a repeated alarm continues with its
+ * next time. At most once (is_at_most_once): the end of the alarm is stored before the handler
+ * runs.
  *
- * No alarm fires after the actor begins to fall asleep, or the system stops; it fires later. docs/guide/alarms.md has the
- * rules for clocks, cron and daylight saving.
+ * No alarm fires after the actor begins to fall asleep, or the system stops; it fires later.
+ * docs/guide/alarms.md has the rules for clocks, cron and daylight saving.
  */
 #ifndef TROUPE_ALARM_H
 #define TROUPE_ALARM_H
@@ -84,14 +91,16 @@ typedef struct tr_alarm_mark {
 } tr_alarm_mark;
 
 /**
- * These set an alarm: tr_alarm_at(self, "deadline", tr_wall_now(self) + TR_HOUR, remind, .name = "anna") at a time,
- * tr_alarm_after when a time has passed, tr_alarm_every at each period, tr_alarm_cron by a cron expression.
+ * These set an alarm: tr_alarm_at(self, "deadline", tr_wall_now(self) + TR_HOUR, remind, .name =
+ * "anna") at a time, tr_alarm_after when a time has passed, tr_alarm_every at each period,
+ * tr_alarm_cron by a cron expression.
  * In a turn. Does not wait.
  *
- * The message is copied. They end the turn with TR_INVALID_ARGUMENT (no name, a negative time, a period below 5 s, no cron
- * expression), TR_LIMIT (TR_ALARMS_MAX, more than a hundred years ahead), TR_NOT_FOUND (an unknown zone, a cron expression that
- * never matches), TR_TOO_LARGE, TR_NO_MEMORY, TR_NOT_SUPPORTED (no handler for this message, or not a durable actor);
- * tr_self_try_alarm returns a status instead.
+ * The message is copied. They end the turn with TR_INVALID_ARGUMENT (no name, a negative time, a
+ * period below 5 s, no cron expression), TR_LIMIT (TR_ALARMS_MAX, more than a hundred years ahead),
+ * TR_NOT_FOUND (an unknown zone, a cron expression that never matches), TR_TOO_LARGE, TR_NO_MEMORY,
+ * TR_NOT_SUPPORTED (no handler for this message, or not a durable actor); tr_self_try_alarm returns
+ * a status instead.
  */
 #define tr_alarm_at(self, name, wall_ns, ...)                                                      \
     TR_ALARM_(self, name, TR_ALARM_AT, wall_ns, NULL, __VA_ARGS__)
@@ -109,8 +118,8 @@ TR_BEGIN_C
  */
 bool tr_alarm_cancel(tr_self *self, const char *name);
 /**
- * Returns when an alarm is due next, in nanoseconds since 1970; 0: there is none. In its own handler the alarm is gone, or at
- * its next time.
+ * Returns when an alarm is due next, in nanoseconds since 1970; 0: there is none. In its own
+ * handler the alarm is gone, or at its next time.
  * In a turn. Does not wait.
  */
 tr_time tr_alarm_due(tr_self *self, const char *name);
@@ -118,7 +127,8 @@ tr_time tr_alarm_due(tr_self *self, const char *name);
 tr_alarm_mark tr_alarm_fired(const tr_self *self);
 
 /**
- * Sets an alarm as tr_alarm_at, and returns the status instead of ending the turn. It can set is_at_most_once.
+ * Sets an alarm as tr_alarm_at, and returns the status instead of ending the turn. It can set
+ * is_at_most_once.
  * In a turn. Does not wait.
  */
 TR_MUST_CHECK tr_status tr_self_try_alarm(tr_self *self, const tr_alarm *alarm, const tr_type *type,

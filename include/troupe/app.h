@@ -49,16 +49,19 @@ typedef struct tr_app {
 } tr_app;
 
 /**
- * Runs an app and returns the exit status for main: tr_app_main(argc, argv, root actor, options...).
+ * Runs an app and returns the exit status for main: tr_app_main(argc, argv, root actor,
+ * options...).
  * One thread. May wait: until the app has ended.
  *
- * Flags: --workers N; --shutdown-timeout T; --store DIR, for an app with durable actors; --help. The root gets the other
- * arguments in a tr_args, its first message after tr_pre_start. SIGINT and SIGTERM start a shutdown, and standard error gets
- * its report (shutdown.h). A second signal ends the process at once, with 128 plus its number: 130, 143.
+ * Flags: --workers N; --shutdown-timeout T; --store DIR, for an app with durable actors; --help.
+ * The root gets the other arguments in a tr_args, its first message after tr_pre_start. SIGINT and
+ * SIGTERM start a shutdown, and standard error gets its report (shutdown.h). A second signal ends
+ * the process at once, with 128 plus its number: 130, 143.
  *
- * The app ends when the root stops. It also ends when the root fails: the root is not restarted, the log has the cause, and
- * the exit status is 1. To have the root restarted use TR_OPTIONS(.restart = TR_TRANSIENT) or TR_PERMANENT; then each
- * incarnation gets the tr_args again. The exit status:
+ * The app ends when the root stops. It also ends when the root fails: the root is not restarted,
+ * the log has the cause, and the exit status is 1. To have the root restarted use
+ * TR_OPTIONS(.restart = TR_TRANSIENT) or TR_PERMANENT; then each incarnation gets the tr_args
+ * again. The exit status:
  *
  *     0    no error, also after a signal
  *     1    the root failed; or, if it is restarted, failed too often; or an actor of the pool did; or the app could not start
@@ -68,14 +71,16 @@ typedef struct tr_app {
  *     71   a failure reached the root of the tree, and the system was shut down
  *     72   the store of durable actors has failed, and the system was shut down
  *
- * A fault (SIGSEGV, SIGBUS, SIGFPE) in a handler ends the process by that signal, unless traps_faults is set. Before, a line
- * on standard error names the actor and the handler (tr_system_options.names_faults).
+ * A fault (SIGSEGV, SIGBUS, SIGFPE) in a handler ends the process by that signal, unless
+ * traps_faults is set. Before, a line on standard error names the actor and the handler
+ * (tr_system_options.names_faults).
  */
 #define tr_app_main(argc, argv, ...) TR_APP_MAIN_(argc, argv, __VA_ARGS__)
 
 TR_BEGIN_C
 /**
- * The function of tr_app_main. app NULL: all defaults. One thread. May wait: until the app has ended.
+ * The function of tr_app_main. app NULL: all defaults. One thread. May wait: until the app has
+ * ended.
  */
 TR_INLINE int tr_app_run(int argc, char **argv, const tr_behavior *root, const tr_app *app);
 TR_END_C

@@ -30,15 +30,18 @@
  *
  * TR_BEHAVIOR(bank, void, TR_ON(tr_args, on_args));
  *
- * int main(int argc, char **argv) { return tr_app_main(argc, argv, bank); }
+ * int main(int argc, char **argv)
+ * {
+ *     return tr_app_main(argc, argv, bank);
+ * }
  * ```
  *
- * A turn that waits is still one turn: its locals, its message, its scratch memory and the replies it
- * got stay valid until it ends. Meanwhile its actor handles other messages, so the state may have changed
- * when the wait ends. To prevent that make the handler a barrier: TR_ON(transfer, on_transfer,
- * .is_barrier = true). Then no other request or message begins before its turn has ended. With
- * TR_ON_BARRIER_IF that holds for some messages only. What belongs to the thread (a lock, errno, the
- * rounding mode) must not be held over a wait.
+ * A turn that waits is still one turn: its locals, its message, its scratch memory and the replies
+ * it got stay valid until it ends. Meanwhile its actor handles other messages, so the state may
+ * have changed when the wait ends. To prevent that make the handler a barrier: TR_ON(transfer,
+ * on_transfer, .is_barrier = true). Then no other request or message begins before its turn has
+ * ended. With TR_ON_BARRIER_IF that holds for some messages only. What belongs to the thread (a
+ * lock, errno, the rounding mode) must not be held over a wait.
  *
  * Every ask has exactly one outcome: its reply, which is TR_OK, or one of
  *     TR_REFUSED      the receiver refused with tr_refuse; tr_ask_error has the code and the text
@@ -55,12 +58,12 @@
  *     TR_CANCELLED    the asking actor is about to stop or to be restarted
  *     TR_NO_MEMORY, TR_TOO_LARGE: the request could not be sent
  *     TR_LIMIT        of a client: TR_CLIENT_ASKS_MAX of its asks were never awaited
- * A reply that comes after the outcome is a dead letter. So is a reply that was sent after the deadline, to
- * the millisecond, also if a client looks only later.
+ * A reply that comes after the outcome is a dead letter. So is a reply that was sent after the
+ * deadline, to the millisecond, also if a client looks only later.
  *
- * An ask belongs to its turn: when the turn ends its reply is no longer awaited. A turn can wait in the
- * handlers of messages and timers. In a set-up, tr_pre_start, tr_post_stop, a function of tr_at_end and a
- * function of tr_defer waiting gives TR_NOT_IN_A_TURN.
+ * An ask belongs to its turn: when the turn ends its reply is no longer awaited. A turn can wait in
+ * the handlers of messages and timers. In a set-up, tr_pre_start, tr_post_stop, a function of
+ * tr_at_end and a function of tr_defer waiting gives TR_NOT_IN_A_TURN.
  */
 #ifndef TROUPE_ASK_H
 #define TROUPE_ASK_H
@@ -82,26 +85,30 @@ typedef struct tr_later {
 #define tr_ask(from, to, ...) TR_ASK_(from, 0, to, __VA_ARGS__)
 
 /**
- * Sends a request as tr_ask, with a timeout: tr_ask_within(self, 2 * TR_SECOND, alice, get_balance).
+ * Sends a request as tr_ask, with a timeout: tr_ask_within(self, 2 * TR_SECOND, alice,
+ * get_balance).
  * In a turn, or client's thread. May wait: as tr_ask.
  */
 #define tr_ask_within(from, timeout_ns, to, ...) TR_ASK_(from, timeout_ns, to, __VA_ARGS__)
 
 /**
- * Waits for the reply and returns it, a `const struct balance *`, borrowed until the turn ends. Never NULL.
+ * Waits for the reply and returns it, a `const struct balance *`, borrowed until the turn ends.
+ * Never NULL.
  * In a turn. May wait.
  *
- * Without a reply the turn ends here. If the outcome is TR_REFUSED, this turn refuses its own request with the
- * same code and text, and its actor does not fail. With any other outcome the turn fails.
+ * Without a reply the turn ends here. If the outcome is TR_REFUSED, this turn refuses its own
+ * request with the same code and text, and its actor does not fail. With any other outcome the turn
+ * fails.
  */
 #define tr_await(self, ask) TR_AWAIT_(self, ask)
 
 /**
- * Waits for the outcome of an ask and returns it. On TR_OK *reply is set; otherwise tr_ask_error has the text.
+ * Waits for the outcome of an ask and returns it. On TR_OK *reply is set; otherwise tr_ask_error
+ * has the text.
  * In a turn, or client's thread. May wait.
  *
- * TR_INVALID_ARGUMENT: an ask of another turn, or none. `reply` may be NULL. For a client the reply is borrowed
- * until the next call on that client.
+ * TR_INVALID_ARGUMENT: an ask of another turn, or none. `reply` may be NULL. For a client the reply
+ * is borrowed until the next call on that client.
  */
 #define tr_try_await(from, ask, reply)                                                             \
     (TR_AT_(from), TR_SPEAKER_(from, try_await)(from, (ask).any, TR_REPLY_OUT_(ask, reply)))
@@ -110,17 +117,17 @@ typedef struct tr_later {
  * Waits until all of these have an outcome: tr_await_all(self, a, b, c).
  * In a turn. May wait.
  *
- * TR_OK: all were answered; else the outcome of the first, in this order, that was not. After it tr_try_await
- * of any of them does not wait.
+ * TR_OK: all were answered; else the outcome of the first, in this order, that was not. After it
+ * tr_try_await of any of them does not wait.
  */
 #define tr_await_all(self, ...) TR_AWAIT_MANY_(all, self, __VA_ARGS__)
 /**
- * Waits until one of these has an outcome, and writes its index: tr_await_any(self, &first, a, b, c), with a
- * `size_t first`.
+ * Waits until one of these has an outcome, and writes its index: tr_await_any(self, &first, a, b,
+ * c), with a `size_t first`.
  * In a turn. May wait.
  *
- * If several have an outcome already, it is the first of them in this order. TR_OK, whatever the outcome;
- * TR_CANCELLED, TR_NOT_IN_A_TURN, TR_INVALID_ARGUMENT, TR_NO_MEMORY.
+ * If several have an outcome already, it is the first of them in this order. TR_OK, whatever the
+ * outcome; TR_CANCELLED, TR_NOT_IN_A_TURN, TR_INVALID_ARGUMENT, TR_NO_MEMORY.
  */
 #define tr_await_any(self, index, ...) TR_AWAIT_ANY_(self, index, __VA_ARGS__)
 
@@ -136,7 +143,8 @@ typedef struct tr_later {
  * Ends the turn as tr_await would: return tr_give_up(self, asked);
  * In a turn. Does not wait.
  *
- * For outcomes of tr_try_await that a handler does not handle itself. Returns what the handler must return.
+ * For outcomes of tr_try_await that a handler does not handle itself. Returns what the handler must
+ * return.
  */
 #define tr_give_up(self, ask) tr_self_give_up(self, (ask).any)
 
@@ -144,8 +152,8 @@ typedef struct tr_later {
  * Answers a request of an earlier turn: tr_reply_to(self, later, balance, .cents = 5).
  * In a turn. Does not wait.
  *
- * TR_OK; TR_NOT_FOUND: it was answered before, or there is none; TR_WRONG_TYPE: the request declares another
- * reply; and all statuses of tr_tell.
+ * TR_OK; TR_NOT_FOUND: it was answered before, or there is none; TR_WRONG_TYPE: the request
+ * declares another reply; and all statuses of tr_tell.
  */
 #define tr_reply_to(self, later, ...) TR_REPLY_TO_(self, later, __VA_ARGS__)
 
@@ -172,16 +180,17 @@ typedef struct tr_later {
  * }
  * ```
  *
- * For an actor that does something else meanwhile. `context`, a `void *`, is a member of the answer; what it
- * points to must be valid then: memory of tr_alloc, or of the state. The function is called exactly once, not
- * before this turn has waited or ended, in the order of outcomes, and before other messages. It is not called if
- * the actor has ended, or has become a behavior with another state type; then the answer is a dead letter. A
- * poison pill waits for it. It is a turn like any other: it may await, fail and become, and its result counts. The
- * answer and its reply are borrowed until it ends.
+ * For an actor that does something else meanwhile. `context`, a `void *`, is a member of the
+ * answer; what it points to must be valid then: memory of tr_alloc, or of the state. The function
+ * is called exactly once, not before this turn has waited or ended, in the order of outcomes, and
+ * before other messages. It is not called if the actor has ended, or has become a behavior with
+ * another state type; then the answer is a dead letter. A poison pill waits for it. It is a turn
+ * like any other: it may await, fail and become, and its result counts. The answer and its reply
+ * are borrowed until it ends.
  *
- * It can also be called where a turn cannot wait: in a set-up and in tr_pre_start. If the mailbox is full the
- * outcome is TR_MAILBOX_FULL, also with TR_PARK. tr_ask_then ends the turn if the ask cannot be made, with a
- * status of tr_try_ask_then.
+ * It can also be called where a turn cannot wait: in a set-up and in tr_pre_start. If the mailbox
+ * is full the outcome is TR_MAILBOX_FULL, also with TR_PARK. tr_ask_then ends the turn if the ask
+ * cannot be made, with a status of tr_try_ask_then.
  */
 #define tr_ask_then(self, then, context, to, ...)                                                  \
     TR_ASK_THEN_(ask_then, self, then, context, 0, to, __VA_ARGS__)
@@ -189,8 +198,8 @@ typedef struct tr_later {
  * Sends a request as tr_ask_then, and returns a status instead of ending the turn.
  * In a turn. Does not wait.
  *
- * TR_OK; TR_NO_MEMORY; TR_CANCELLED; TR_STOPPING: in tr_post_stop; TR_INVALID_ARGUMENT. Only after TR_OK the
- * function is called.
+ * TR_OK; TR_NO_MEMORY; TR_CANCELLED; TR_STOPPING: in tr_post_stop; TR_INVALID_ARGUMENT. Only after
+ * TR_OK the function is called.
  */
 #define tr_try_ask_then(self, then, context, to, ...)                                              \
     TR_ASK_THEN_(try_ask_then, self, then, context, 0, to, __VA_ARGS__)
@@ -201,8 +210,8 @@ typedef struct tr_later {
  * Declares `name` for tr_ask_then: the request, the state of the actors that ask, and the function.
  * At file scope.
  *
- * The function's parameters are those of a handler, (tr_self *, state *, const request_answer *); any may be
- * left out. The answer has
+ * The function's parameters are those of a handler, (tr_self *, state *, const request_answer *);
+ * any may be left out. The answer has
  *     status   TR_OK, or one of the outcomes above
  *     reply    a `const struct balance *`; NULL unless TR_OK
  *     why      the error, as tr_ask_error returns it
@@ -244,8 +253,8 @@ TR_BEGIN_C
  * Refuses the request of this turn: return tr_refuse(self, NO_FUNDS, "only %d left", n);
  * In a turn. Does not wait.
  *
- * Returns TR_SAME. The actor does not fail. The ask ends with TR_REFUSED, this code and this text, which is cut
- * as that of tr_fail. If the message was told, the refusal is a line of the log.
+ * Returns TR_SAME. The actor does not fail. The ask ends with TR_REFUSED, this code and this text,
+ * which is cut as that of tr_fail. If the message was told, the refusal is a line of the log.
  */
 tr_next tr_refuse(tr_self *self, int code, const char *format, ...) TR_PRINTF(3, 4);
 
@@ -253,8 +262,8 @@ tr_next tr_refuse(tr_self *self, int code, const char *format, ...) TR_PRINTF(3,
  * Puts the reply off: a later turn answers the request of this turn with tr_reply_to.
  * In a turn. Does not wait.
  *
- * Until then, or until its timeout or the end of this actor, the ask waits. Returns all zero if there is nothing
- * to answer, or no memory; then the ask ends with TR_NO_MEMORY.
+ * Until then, or until its timeout or the end of this actor, the ask waits. Returns all zero if
+ * there is nothing to answer, or no memory; then the ask ends with TR_NO_MEMORY.
  */
 tr_later tr_reply_later(tr_self *self);
 
@@ -273,7 +282,10 @@ TR_MUST_CHECK tr_status tr_self_await_all(tr_self *self, const tr_pending *asks,
 TR_MUST_CHECK tr_status tr_self_await_any(tr_self *self, size_t *index, const tr_pending *asks,
                                           size_t count);
 const tr_error *tr_self_ask_error(tr_self *self, tr_pending ask) TR_NON_NULL;
-/** See tr_sleep. `where` is file and line of the call, a constant; NULL: not known. In a turn. May wait. */
+/**
+ * See tr_sleep. `where` is file and line of the call, a constant; NULL: not known.
+ * In a turn. May wait.
+ */
 tr_status tr_self_sleep(tr_self *self, tr_time ns, const char *where);
 /** See tr_give_up. In a turn. Does not wait. */
 TR_MUST_RETURN tr_next tr_self_give_up(tr_self *self, tr_pending ask);
@@ -281,7 +293,8 @@ TR_MUST_RETURN tr_next tr_self_give_up(tr_self *self, tr_pending ask);
 tr_status tr_self_reply_to(tr_self *self, tr_later later, const tr_type *type, const void *message);
 
 /**
- * Sets the file and line that the error of a timeout names for the next wait: "bank.c:33", a constant.
+ * Sets the file and line that the error of a timeout names for the next wait: "bank.c:33", a
+ * constant.
  * In a turn. Does not wait.
  */
 void tr_self_at(tr_self *self, const char *where);
@@ -289,8 +302,8 @@ void tr_self_at(tr_self *self, const char *where);
 void tr_client_at(tr_client *client, const char *where);
 
 /**
- * These are the functions of the macros above for a client: tr_client_ask is tr_ask, with a timeout as
- * tr_self_ask. Client's thread. May wait: as its macro.
+ * These are the functions of the macros above for a client: tr_client_ask is tr_ask, with a timeout
+ * as tr_self_ask. Client's thread. May wait: as its macro.
  */
 tr_pending tr_client_ask(tr_client *client, tr_ref to, const tr_type *type, const void *message,
                          tr_time timeout_ns);

@@ -28,20 +28,24 @@
  *
  * TR_BEHAVIOR(root, void, TR_ON(tr_args, on_args));
  *
- * int main(int argc, char **argv) { return tr_app_main(argc, argv, root); }
+ * int main(int argc, char **argv)
+ * {
+ *     return tr_app_main(argc, argv, root);
+ * }
  * ```
  *
- * A batch has the messages that wait when its turn begins, in the order in which they would be handled one
- * by one. It does not wait for more. It ends before a message of another type; between a request and a
- * message that was told; before a message that the filter excludes, or that is a barrier by a predicate; and
- * at .batch_max. So no message overtakes another. A message that cannot be in a batch comes alone, to the same
- * handler. For fairness among actors a batch counts as many turns as it has messages.
+ * A batch has the messages that wait when its turn begins, in the order in which they would be
+ * handled one by one. It does not wait for more. It ends before a message of another type; between
+ * a request and a message that was told; before a message that the filter excludes, or that is a
+ * barrier by a predicate; and at .batch_max. So no message overtakes another. A message that cannot
+ * be in a batch comes alone, to the same handler. For fairness among actors a batch counts as many
+ * turns as it has messages.
  *
- * The messages stay valid until the turn ends, also while it waits. A request that has no answer then ends
- * with TR_NO_REPLY, or with TR_FAILED if the turn fails. The result of the handler is for all messages:
- * TR_DECLINE makes each a dead letter. A batch cannot be stashed: tr_stash fails the turn. tr_reply, tr_sender,
- * tr_forward, tr_reply_later and tr_causal_id are about the first message. tr_refuse, and so tr_await and
- * tr_give_up, refuses all messages that have no answer yet.
+ * The messages stay valid until the turn ends, also while it waits. A request that has no answer
+ * then ends with TR_NO_REPLY, or with TR_FAILED if the turn fails. The result of the handler is for
+ * all messages: TR_DECLINE makes each a dead letter. A batch cannot be stashed: tr_stash fails the
+ * turn. tr_reply, tr_sender, tr_forward, tr_reply_later and tr_causal_id are about the first
+ * message. tr_refuse, and so tr_await and tr_give_up, refuses all messages that have no answer yet.
  */
 #ifndef TROUPE_BATCH_H
 #define TROUPE_BATCH_H
@@ -52,14 +56,15 @@
  * Answers one message of the batch: tr_reply_at(self, i, appended, .offset = 5).
  * In a turn. May wait: as tr_reply.
  *
- * The statuses are those of tr_try_reply; TR_INVALID_ARGUMENT: there is no such message; TR_WRONG_TYPE: its
- * request declares another reply. The status may be ignored.
+ * The statuses are those of tr_try_reply; TR_INVALID_ARGUMENT: there is no such message;
+ * TR_WRONG_TYPE: its request declares another reply. The status may be ignored.
  */
 #define tr_reply_at(self, index, ...) TR_REPLY_AT_(self, index, __VA_ARGS__)
 
 TR_BEGIN_C
 /**
- * Refuses one message of the batch, as tr_refuse. TR_OK, TR_INVALID_ARGUMENT. In a turn. Does not wait.
+ * Refuses one message of the batch, as tr_refuse. TR_OK, TR_INVALID_ARGUMENT. In a turn. Does not
+ * wait.
  */
 tr_status tr_refuse_at(tr_self *self, size_t index, int code, const char *format, ...)
     TR_PRINTF(4, 5);

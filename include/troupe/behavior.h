@@ -37,17 +37,20 @@
  *
  * TR_BEHAVIOR(bank, void, TR_ON(tr_args, on_args));
  *
- * int main(int argc, char **argv) { return tr_app_main(argc, argv, bank); }
+ * int main(int argc, char **argv)
+ * {
+ *     return tr_app_main(argc, argv, bank);
+ * }
  * ```
  *
  * A handler is a plain function that returns tr_next. Its parameters are any of
  *     tr_self *self,  the state *,  const struct <message> *
- * in this order; leave out those that it does not need. The compiler checks each handler against its
- * message and the state. Signals (the actor has started, has stopped, ...) are messages too.
+ * in this order; leave out those that it does not need. The compiler checks each handler against
+ * its message and the state. Signals (the actor has started, has stopped, ...) are messages too.
  *
  * The second argument of TR_BEHAVIOR is the type of the state, `void` for none. The state of each
- * incarnation begins as zeros, and the set-up fills it in. State and message are borrowed until the turn
- * ends.
+ * incarnation begins as zeros, and the set-up fills it in. State and message are borrowed until the
+ * turn ends.
  */
 #ifndef TROUPE_BEHAVIOR_H
 #define TROUPE_BEHAVIOR_H
@@ -63,14 +66,19 @@ enum tr_next_code {
     TR_NEXT_STASHED
 };
 
-/** What a handler returns: what the actor does next. A struct, so that `return 0` does not compile. */
+/**
+ * What a handler returns: what the actor does next. A struct, so that `return 0` does not compile.
+ */
 typedef struct tr_next {
     enum tr_next_code code;
 } tr_next;
 
 /** The actor continues with the same behavior. */
 #define TR_SAME TR_VALUE(tr_next, TR_NEXT_SAME)
-/** The actor stops: first its children, then tr_post_stop. In a set-up: it never starts, without an error. */
+/**
+ * The actor stops: first its children, then tr_post_stop. In a set-up: it never starts, without an
+ * error.
+ */
 #define TR_STOP TR_VALUE(tr_next, TR_NEXT_STOP)
 /** The handler declines this message: it is a dead letter with the reason TR_UNHANDLED. */
 #define TR_DECLINE TR_VALUE(tr_next, TR_NEXT_UNHANDLED)
@@ -80,13 +88,16 @@ typedef struct tr_next {
 /** The actor runs. Comes once in each incarnation, before its first message. */
 TR_MESSAGE(tr_pre_start);
 /**
- * The actor has stopped, for whatever reason. It is the last message, and comes once if tr_pre_start
- * came. An incarnation that is restarted gets tr_pre_restart instead.
+ * The actor has stopped, for whatever reason. It is the last message, and comes once if
+ * tr_pre_start came. An incarnation that is restarted gets tr_pre_restart instead.
  */
 TR_MESSAGE(tr_post_stop);
 /** To the old behavior: the actor is about to be restarted, because of this cause. */
 TR_MESSAGE(tr_pre_restart, (message(tr_error), cause));
-/** To the new behavior: the actor was restarted, because of this cause. Comes after its tr_pre_start. */
+/**
+ * To the new behavior: the actor was restarted, because of this cause. Comes after its
+ * tr_pre_start.
+ */
 TR_MESSAGE(tr_post_restart, (message(tr_error), cause));
 /** To the parent: a child has failed, and this directive applies to it. Once for each failure. */
 TR_MESSAGE(tr_child_failed, (ref, child), (enum_of(tr_directive), directive),
@@ -123,38 +134,39 @@ typedef enum tr_overflow {
 /**
  * The members of TR_OPTIONS.
  *
- * Mailbox. It has two bounds: messages and memory. A message counts 64 bytes, and its own size as well
- * if that is more than 24. Replies, signals, timers and stashed messages do not count. Messages that
- * tr_unstash returns may exceed the bounds, and so may, with TR_DROP_OLDEST, up to TR_OVERDRAFT_MAX
- * messages from other workers until the receiver's worker takes them in and drops the oldest. Nothing
- * else exceeds them. A mailbox for at least 4,096 messages and 256 KiB (with TR_PARK 512 messages and
- * 32 KiB) may be full up to 256 messages early, and as many times 64 bytes.
+ * Mailbox. It has two bounds: messages and memory. A message counts 64 bytes, and its own size as
+ * well if that is more than 24. Replies, signals, timers and stashed messages do not count.
+ * Messages that tr_unstash returns may exceed the bounds, and so may, with TR_DROP_OLDEST, up to
+ * TR_OVERDRAFT_MAX messages from other workers until the receiver's worker takes them in and drops
+ * the oldest. Nothing else exceeds them. A mailbox for at least 4,096 messages and 256 KiB (with
+ * TR_PARK 512 messages and 32 KiB) may be full up to 256 messages early, and as many times 64
+ * bytes.
  *
  * Budgets: TR_OPTIONS(.budget_bytes = 1 << 20, .tree_budget_cpu_ns = 5 * TR_SECOND). An actor that
- * exceeds one of its budgets fails with TR_OVER_BUDGET. An actor that has no budget, and no ancestor
- * with a tree budget, pays nothing for its messages.
+ * exceeds one of its budgets fails with TR_OVER_BUDGET. An actor that has no budget, and no
+ * ancestor with a tree budget, pays nothing for its messages.
  *
- * Bytes that count for an actor: the actor itself (192); its state beyond 16 bytes; memory of tr_alloc,
- * which is taken in chunks and so is somewhat more than was asked for; its timers with their messages;
- * and the messages that wait for it or are stashed, 64 bytes each plus what they contain. A message
- * counts from the time the receiver's worker has it until its turn begins. Scratch memory, the message
- * being handled, buffers (they are shared) and the name do not count.
+ * Bytes that count for an actor: the actor itself (192); its state beyond 16 bytes; memory of
+ * tr_alloc, which is taken in chunks and so is somewhat more than was asked for; its timers with
+ * their messages; and the messages that wait for it or are stashed, 64 bytes each plus what they
+ * contain. A message counts from the time the receiver's worker has it until its turn begins.
+ * Scratch memory, the message being handled, buffers (they are shared) and the name do not count.
  *
- * A tr_alloc that would exceed the budget ends the turn with TR_OVER_BUDGET, and tr_try_alloc returns
- * NULL. Messages and timers are taken in any case, and the actor fails before its next turn, because the
- * sender is not at fault.
+ * A tr_alloc that would exceed the budget ends the turn with TR_OVER_BUDGET, and tr_try_alloc
+ * returns NULL. Messages and timers are taken in any case, and the actor fails before its next
+ * turn, because the sender is not at fault.
  *
- * CPU time is what the turns of an incarnation, with its set-up, have used on its worker. It is checked
- * when a turn has ended: a turn is never interrupted.
+ * CPU time is what the turns of an incarnation, with its set-up, have used on its worker. It is
+ * checked when a turn has ended: a turn is never interrupted.
  *
- * A tree is the actor and all actors below it. If they exceed a tree budget together, the actor fails,
- * and its restart or end stops all below it. The failure names the actor that exceeded the budget. A
- * tr_alloc that exceeds it ends the turn of its caller as well. Each worker keeps changes of less than
- * 64 KiB to itself until it is idle, so a tree on several workers may exceed its bytes by that much for
- * each. CPU time is exact to a millisecond.
+ * A tree is the actor and all actors below it. If they exceed a tree budget together, the actor
+ * fails, and its restart or end stops all below it. The failure names the actor that exceeded the
+ * budget. A tr_alloc that exceeds it ends the turn of its caller as well. Each worker keeps changes
+ * of less than 64 KiB to itself until it is idle, so a tree on several workers may exceed its bytes
+ * by that much for each. CPU time is exact to a millisecond.
  *
- * An actor has the budgets of the behavior that was given to tr_spawn; tr_become does not change them.
- * The CPU time of each incarnation begins at 0.
+ * An actor has the budgets of the behavior that was given to tr_spawn; tr_become does not change
+ * them. The CPU time of each incarnation begins at 0.
  */
 typedef struct tr_options {
     tr_ordering ordering;       /* TR_BY_ARRIVAL */
@@ -181,13 +193,13 @@ typedef struct tr_options {
  * TR_ON(message, handler): the handler for this message.
  * A clause of TR_BEHAVIOR.
  *
- * TR_ON(message, handler, .is_barrier = true): the handler is a barrier. While its turn waits, no other
- * request or message of this actor begins.
+ * TR_ON(message, handler, .is_barrier = true): the handler is a barrier. While its turn waits, no
+ * other request or message of this actor begins.
  */
 #define TR_ON(message, ...) (TR_CLAUSE_ON, message, __VA_ARGS__, )
 /**
- * TR_ON_BARRIER_IF(message, predicate, handler): as TR_ON. The handler is a barrier for the messages for
- * which `bool predicate(const struct <message> *)` returns true.
+ * TR_ON_BARRIER_IF(message, predicate, handler): as TR_ON. The handler is a barrier for the
+ * messages for which `bool predicate(const struct <message> *)` returns true.
  * A clause of TR_BEHAVIOR.
  *
  * The predicate looks only at the message. It is called when the turn first waits.
@@ -199,8 +211,8 @@ typedef struct tr_options {
  * A clause of TR_BEHAVIOR.
  *
  * The messages are those that wait one behind the other; see batch.h. The handler's parameters are
- * (tr_self *, state *, const struct <message> *const *messages, size_t count); the first two may be left
- * out. TR_ON_BATCH(message, handler, .batch_max = 100) limits how many.
+ * (tr_self *, state *, const struct <message> *const *messages, size_t count); the first two may be
+ * left out. TR_ON_BATCH(message, handler, .batch_max = 100) limits how many.
  */
 #define TR_ON_BATCH(message, ...) (TR_CLAUSE_BATCH, message, __VA_ARGS__, )
 /**
@@ -223,7 +235,8 @@ typedef struct tr_options {
  */
 #define TR_SETUP(...) (TR_CLAUSE_SETUP, tr_none, __VA_ARGS__, )
 /**
- * TR_SETUP_WITH(message, function): as TR_SETUP, with the set-up message that was given to tr_spawn.
+ * TR_SETUP_WITH(message, function): as TR_SETUP, with the set-up message that was given to
+ * tr_spawn.
  * A clause of TR_BEHAVIOR.
  */
 #define TR_SETUP_WITH(message, ...) (TR_CLAUSE_SETUP, message, __VA_ARGS__, )
@@ -239,8 +252,9 @@ typedef struct tr_options {
  * tr_child_spec.
  * A clause of TR_BEHAVIOR.
  *
- * Children start in the order written, after the set-up of each incarnation and before its tr_pre_start.
- * If one does not start, the parent does not start either. A child of that name that is alive stays.
+ * Children start in the order written, after the set-up of each incarnation and before its
+ * tr_pre_start. If one does not start, the parent does not start either. A child of that name that
+ * is alive stays.
  */
 #define TR_CHILD(...) (TR_CLAUSE_CHILD, __VA_ARGS__, )
 /** The set-up message of a TR_CHILD: .setup = TR_WITH(label, .text = "anna"). At file scope. */
@@ -260,8 +274,8 @@ typedef struct tr_handler {
 } tr_handler;
 
 /**
- * What TR_BEHAVIOR makes. These tables are compiled into applications. Members are added only at the
- * end, and the library checks abi and the sizes before it reads the rest.
+ * What TR_BEHAVIOR makes. These tables are compiled into applications. Members are added only at
+ * the end, and the library checks abi and the sizes before it reads the rest.
  */
 struct tr_behavior {
     uint16_t abi;          /* TR_ABI */

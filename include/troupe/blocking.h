@@ -32,27 +32,31 @@
  *
  * TR_BEHAVIOR(root, void, TR_ON(tr_args, on_args));
  *
- * int main(int argc, char **argv) { return tr_app_main(argc, argv, root); }
+ * int main(int argc, char **argv)
+ * {
+ *     return tr_app_main(argc, argv, root);
+ * }
  * ```
  *
- * The function runs on a helper thread while the turn waits, as in tr_await: its actor handles other messages
- * meanwhile, unless the handler is a barrier (ask.h). Helper threads are made when they are needed, at most
- * TR_BLOCKING_THREADS_MAX for a system, and end after a time without work. If all are busy, functions wait for
- * a thread and begin in the order of their calls.
+ * The function runs on a helper thread while the turn waits, as in tr_await: its actor handles
+ * other messages meanwhile, unless the handler is a barrier (ask.h). Helper threads are made when
+ * they are needed, at most TR_BLOCKING_THREADS_MAX for a system, and end after a time without work.
+ * If all are busy, functions wait for a thread and begin in the order of their calls.
  *
- * The function gets its argument and nothing else. It must not use self, the state, or memory that handlers
- * use meanwhile, and must not call a verb of a turn. What it wrote can be read when the wait is over. It may
- * block, take locks and use errno, but must not end its thread. Signals of the process do not reach it. Its time
- * counts for no budget.
+ * The function gets its argument and nothing else. It must not use self, the state, or memory that
+ * handlers use meanwhile, and must not call a verb of a turn. What it wrote can be read when the
+ * wait is over. It may block, take locks and use errno, but must not end its thread. Signals of the
+ * process do not reach it. Its time counts for no budget.
  *
- * A function that runs cannot be interrupted. When its actor is killed, fails or is over its time at shutdown, a
- * function that waits for a thread never begins, but one that runs is waited for, because its argument is
- * usually on the stack of the turn. Until it returns the actor neither stops nor restarts, and a line of the log
- * says so; then the turn is cancelled. A shutdown waits for it no longer than for a handler: see shutdown.h. Give
- * work that may take forever an end of its own: a timeout of the system call, or a flag in its argument.
+ * A function that runs cannot be interrupted. When its actor is killed, fails or is over its time
+ * at shutdown, a function that waits for a thread never begins, but one that runs is waited for,
+ * because its argument is usually on the stack of the turn. Until it returns the actor neither
+ * stops nor restarts, and a line of the log says so; then the turn is cancelled. A shutdown waits
+ * for it no longer than for a handler: see shutdown.h. Give work that may take forever an end of
+ * its own: a timeout of the system call, or a flag in its argument.
  *
- * On the test kit its one thread calls the function in a step of its own, when the seed says so. On any other
- * platform without threads the call runs the function in place.
+ * On the test kit its one thread calls the function in a step of its own, when the seed says so. On
+ * any other platform without threads the call runs the function in place.
  */
 #ifndef TROUPE_BLOCKING_H
 #define TROUPE_BLOCKING_H
@@ -71,9 +75,10 @@ void tr_blocking(tr_self *self, void (*function)(void *argument), void *argument
  * Runs function(argument) as tr_blocking, and returns the status.
  * In a turn. May wait.
  *
- * TR_OK: the function has returned. TR_CANCELLED: the actor ends; the function has returned, or never began. It
- * never began: TR_NOT_IN_A_TURN (a set-up, tr_pre_start, tr_post_stop, a function of tr_at_end or tr_defer),
- * TR_LIMIT (TR_BLOCKING_QUEUE_MAX), TR_NO_MEMORY (also if no thread can be made), TR_INVALID_ARGUMENT.
+ * TR_OK: the function has returned. TR_CANCELLED: the actor ends; the function has returned, or
+ * never began. It never began: TR_NOT_IN_A_TURN (a set-up, tr_pre_start, tr_post_stop, a function
+ * of tr_at_end or tr_defer), TR_LIMIT (TR_BLOCKING_QUEUE_MAX), TR_NO_MEMORY (also if no thread can
+ * be made), TR_INVALID_ARGUMENT.
  */
 TR_MUST_CHECK tr_status tr_try_blocking(tr_self *self, void (*function)(void *argument),
                                         void *argument);

@@ -8,10 +8,16 @@
  * TR_REQUEST(ping, tr_done);
  * TR_ACTOR(echo, ping);
  *
- * static tr_next on_ping(tr_self *self) { return tr_reply(self, tr_done); }
+ * static tr_next on_ping(tr_self *self)
+ * {
+ *     return tr_reply(self, tr_done);
+ * }
  * TR_BEHAVIOR(echo, void, TR_ON(ping, on_ping));
  *
- * static void on_answer(int *count, const ping_answer *answer) { *count += answer->status == TR_OK; }
+ * static void on_answer(int *count, const ping_answer *answer)
+ * {
+ *     *count += answer->status == TR_OK;
+ * }
  * TR_CALLBACK(answer, ping, int, on_answer);
  *
  * int main(void)
@@ -35,10 +41,10 @@
  * }
  * ```
  *
- * A callback runs on the client's own thread, inside tr_client_poll, and nowhere else. So it needs no lock for
- * what that thread owns, and may take as long as it likes. Each is called exactly once, with one of the outcomes
- * of ask.h: the reply, an error, TR_TIMEOUT at its deadline, TR_STOPPED if the system has ended, or
- * TR_CANCELLED, inside tr_client_free, if the client ends first.
+ * A callback runs on the client's own thread, inside tr_client_poll, and nowhere else. So it needs
+ * no lock for what that thread owns, and may take as long as it likes. Each is called exactly once,
+ * with one of the outcomes of ask.h: the reply, an error, TR_TIMEOUT at its deadline, TR_STOPPED if
+ * the system has ended, or TR_CANCELLED, inside tr_client_free, if the client ends first.
  *
  * Without a callback, use tr_ask, and tr_is_answered to look or tr_try_await to wait.
  */
@@ -48,13 +54,15 @@
 #include <troupe/ask.h>
 
 /**
- * Sends a request and returns a tr_status; when the ask has an outcome, tr_client_poll calls the callback.
+ * Sends a request and returns a tr_status; when the ask has an outcome, tr_client_poll calls the
+ * callback.
  * Client's thread. Does not wait.
  *
- * TR_OK: the callback will be called. TR_NO_MEMORY, TR_INVALID_ARGUMENT, TR_LIMIT (TR_CLIENT_ASKS_MAX), TR_STOPPING
- * (inside tr_client_free): it will not. Whatever else goes wrong is the outcome of the ask; if the mailbox is full that
- * is TR_MAILBOX_FULL, also with TR_PARK. `context` is the pointer that the callback gets; what it points to must be
- * valid then. It may be called inside a callback.
+ * TR_OK: the callback will be called. TR_NO_MEMORY, TR_INVALID_ARGUMENT, TR_LIMIT
+ * (TR_CLIENT_ASKS_MAX), TR_STOPPING (inside tr_client_free): it will not. Whatever else goes wrong
+ * is the outcome of the ask; if the mailbox is full that is TR_MAILBOX_FULL, also with TR_PARK.
+ * `context` is the pointer that the callback gets; what it points to must be valid then. It may be
+ * called inside a callback.
  */
 #define tr_ask_callback(client, callback, context, to, ...)                                        \
     TR_ASK_CALLBACK_(client, callback, context, 0, to, __VA_ARGS__)
@@ -67,12 +75,12 @@
     TR_ASK_CALLBACK_(client, callback, context, timeout_ns, to, __VA_ARGS__)
 
 /**
- * Declares `name` for tr_ask_callback: the request, the type that the context points to (`void` for any),
- * and the function, void function(context *, const request_answer *).
+ * Declares `name` for tr_ask_callback: the request, the type that the context points to (`void` for
+ * any), and the function, void function(context *, const request_answer *).
  * At file scope.
  *
- * The answer has, as in TR_THEN, status, reply (NULL unless TR_OK), why and context; it is borrowed until the function
- * returns.
+ * The answer has, as in TR_THEN, status, reply (NULL unless TR_OK), why and context; it is borrowed
+ * until the function returns.
  */
 #define TR_CALLBACK(name, request, context, function) TR_CALLBACK_(name, request, context, function)
 
@@ -84,35 +92,38 @@ typedef struct tr_callback {
 
 TR_BEGIN_C
 /**
- * Calls the callbacks whose asks have an outcome, in the order of the outcomes. Waits for the first at most
- * `wait_ns` (0: does not wait).
+ * Calls the callbacks whose asks have an outcome, in the order of the outcomes. Waits for the first
+ * at most `wait_ns` (0: does not wait).
  * Client's thread. May wait.
  *
- * Returns how many it called. 0: none had an outcome in time, or there is no ask with a callback; then it returns at
- * once. A callback may do all that its thread may, also call tr_client_poll, but not free the client.
+ * Returns how many it called. 0: none had an outcome in time, or there is no ask with a callback;
+ * then it returns at once. A callback may do all that its thread may, also call tr_client_poll, but
+ * not free the client.
  */
 size_t tr_client_poll(tr_client *client, tr_time wait_ns);
 
 /**
- * Returns a descriptor for a loop (poll, epoll, libuv). It is readable while there is something to do for the client.
+ * Returns a descriptor for a loop (poll, epoll, libuv). It is readable while there is something to
+ * do for the client.
  * Client's thread. Does not wait.
  *
- * There is something to do if an ask with a callback has an outcome (also a timeout), a message has arrived and was not
- * received, or the system has ended. So a loop waits for the descriptor without a timeout, and then calls
- * tr_client_poll(client, 0) and tr_receive(client, ..., 0) until it returns NULL.
+ * There is something to do if an ask with a callback has an outcome (also a timeout), a message has
+ * arrived and was not received, or the system has ended. So a loop waits for the descriptor without
+ * a timeout, and then calls tr_client_poll(client, 0) and tr_receive(client, ..., 0) until it
+ * returns NULL.
  *
- * A message counts until it is received, or until the second tr_client_poll after its arrival. So messages of types that
- * the loop does not receive do not keep the descriptor readable, and a loop that polls and receives in any order misses
- * none. A loop that receives all messages need not call tr_client_poll. Sometimes the descriptor is readable without
- * need, once.
+ * A message counts until it is received, or until the second tr_client_poll after its arrival. So
+ * messages of types that the loop does not receive do not keep the descriptor readable, and a loop
+ * that polls and receives in any order misses none. A loop that receives all messages need not call
+ * tr_client_poll. Sometimes the descriptor is readable without need, once.
  *
- * -1: there is none: in a kit, or the process has no descriptor left. It is borrowed until the client is freed; do not read
- * from it.
+ * -1: there is none: in a kit, or the process has no descriptor left. It is borrowed until the
+ * client is freed; do not read from it.
  */
 int tr_client_fd(tr_client *client);
 /**
- * Returns in how many nanoseconds tr_client_poll has something to do without a message; 0: now; TR_NEVER. For a
- * loop that does not use the descriptor.
+ * Returns in how many nanoseconds tr_client_poll has something to do without a message; 0: now;
+ * TR_NEVER. For a loop that does not use the descriptor.
  * Client's thread. Does not wait.
  */
 tr_time tr_client_timeout(tr_client *client);

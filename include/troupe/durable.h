@@ -36,17 +36,21 @@
  * }
  * ```
  *
- * An actor of every kind and key always exists: tr_durable returns its ref, and wakes it if it sleeps. At most one runs.
- * The kinds are listed when the system is made: tr_system_options.durable, tr_app.durable.
+ * An actor of every kind and key always exists: tr_durable returns its ref, and wakes it if it
+ * sleeps. At most one runs. The kinds are listed when the system is made:
+ * tr_system_options.durable, tr_app.durable.
  *
- * State. It is an ordinary struct that begins as zeros. A stretch is the part of a turn from its start, or a wait, to the
- * next wait, or its end. What a stretch has changed is stored as one commit: the state, and what tr_kv_put, tr_sql and the
- * other verbs below have changed; all of it, or nothing. A stretch that fails stores nothing, and the actor restarts with
- * the state from before that stretch. So nobody ever sees half a change. A stretch that changes nothing stores nothing.
+ * State. It is an ordinary struct that begins as zeros. A stretch is the part of a turn from its
+ * start, or a wait, to the next wait, or its end. What a stretch has changed is stored as one
+ * commit: the state, and what tr_kv_put, tr_sql and the other verbs below have changed; all of it,
+ * or nothing. A stretch that fails stores nothing, and the actor restarts with the state from
+ * before that stretch. So nobody ever sees half a change. A stretch that changes nothing stores
+ * nothing.
  *
- * What waits for the commit. With TR_SAVE_SYNC, the default, no message of a stretch leaves before its changes are on disk,
- * so a reply proves that they are. If the stretch fails, its messages never leave. Many commits share one sync, and a
- * stretch without changes waits only for the earlier stretches of the same actor.
+ * What waits for the commit. With TR_SAVE_SYNC, the default, no message of a stretch leaves before
+ * its changes are on disk, so a reply proves that they are. If the stretch fails, its messages
+ * never leave. Many commits share one sync, and a stretch without changes waits only for the
+ * earlier stretches of the same actor.
  *
  *     leaves with the commit, in the order of the calls
  *         tr_tell, tr_publish          the message. tr_tell gives TR_OK; if the mailbox is full or closed when the message
@@ -76,21 +80,24 @@
  *
  * With TR_SAVE_INTERVAL and TR_SAVE_ON_DEMAND messages leave at once, except after tr_destroy.
  *
- * Turns. Every handler is a barrier: while it waits no other message of this actor begins, timers included. A handler with
- * TR_ON(message, handler, .interleaves = true) is none.
+ * Turns. Every handler is a barrier: while it waits no other message of this actor begins, timers
+ * included. A handler with TR_ON(message, handler, .interleaves = true) is none.
  *
- * Sleep. An actor has work while a turn runs or waits, a message waits to be handled, a message is stashed, or a reply is
- * owed (tr_reply_later) and its ask has not timed out. After 30 s without work (idle_ns) it goes to sleep: it gets a
- * tr_sleeping and then has 15 s (grace_ns) to finish, in which it still handles messages. Then its memory is freed, and its
- * ref is that of a stopped actor. So do not keep the ref: keep the key, and call tr_durable each time. A message that is
- * sent while it falls asleep is handled, or waits for the next start; it is not lost. But a ref that another worker or
- * thread got just before may be stopped when it is used: TR_STOPPED, and tr_durable gives the next one. See
- * docs/guide/durable.md.
+ * Sleep. An actor has work while a turn runs or waits, a message waits to be handled, a message is
+ * stashed, or a reply is owed (tr_reply_later) and its ask has not timed out. After 30 s without
+ * work (idle_ns) it goes to sleep: it gets a tr_sleeping and then has 15 s (grace_ns) to finish, in
+ * which it still handles messages. Then its memory is freed, and its ref is that of a stopped
+ * actor. So do not keep the ref: keep the key, and call tr_durable each time. A message that is
+ * sent while it falls asleep is handled, or waits for the next start; it is not lost. But a ref
+ * that another worker or thread got just before may be stopped when it is used: TR_STOPPED, and
+ * tr_durable gives the next one. See docs/guide/durable.md.
  *
- * Failures. Its parent is /system/durable/<kind>, which restarts it; it keeps its ref and its messages. A restart is a new
- * generation. tr_kill ends it like a crash: nothing is stored, and there is no tr_sleeping. tr_stop lets it sleep.
+ * Failures. Its parent is /system/durable/<kind>, which restarts it; it keeps its ref and its
+ * messages. A restart is a new generation. tr_kill ends it like a crash: nothing is stored, and
+ * there is no tr_sleeping. tr_stop lets it sleep.
  *
- * Other actors cannot use these verbs, except tr_durable and tr_try_durable: they end the turn with TR_NOT_SUPPORTED.
+ * Other actors cannot use these verbs, except tr_durable and tr_try_durable: they end the turn with
+ * TR_NOT_SUPPORTED.
  */
 #ifndef TROUPE_DURABLE_H
 #define TROUPE_DURABLE_H
@@ -106,36 +113,39 @@ struct tr_durables;
 /* ---- Messages of the runtime to a durable actor. Without a handler they are not sent. ---- */
 
 /**
- * The first message to a key that did not exist. If it or the tr_awake after it fails, or the process ends before they are
- * over, what they have stored is removed, and it comes again.
+ * The first message to a key that did not exist. If it or the tr_awake after it fails, or the
+ * process ends before they are over, what they have stored is removed, and it comes again.
  */
 TR_MESSAGE(tr_created);
 /** Comes at each start, after tr_created. Other messages wait until its handler has ended. */
 TR_MESSAGE(tr_awake, (u64, epoch), (u64, counter));
 /**
- * The actor is about to sleep. What its handler changes is stored. It comes before messages that wait, as soon as no turn is
- * a barrier. While its handler waits, messages are handled: it interleaves, as tr_run does.
+ * The actor is about to sleep. What its handler changes is stored. It comes before messages that
+ * wait, as soon as no turn is a barrier. While its handler waits, messages are handled: it
+ * interleaves, as tr_run does.
  */
 TR_MESSAGE(tr_sleeping);
 /**
- * The actor is about to be destroyed with all that is stored of it. Its handler can still read all of that, except the
- * alarms. It comes at most once: if the process ends before the handler has, the key is gone all the same, and it does not
- * come again. So do what must be done in any case before tr_destroy. While the handler waits nothing else begins.
+ * The actor is about to be destroyed with all that is stored of it. Its handler can still read all
+ * of that, except the alarms. It comes at most once: if the process ends before the handler has,
+ * the key is gone all the same, and it does not come again. So do what must be done in any case
+ * before tr_destroy. While the handler waits nothing else begins.
  */
 TR_MESSAGE(tr_destroying);
 
 /**
- * The state has changed since this came last, or since the actor woke. It comes at the end of the turn that changed it,
- * once, however often the turn has waited. Its handler belongs to that turn: what it changes is stored with the turn's last
- * stretch and does not bring it again; what it sends leaves with that commit; if it fails, the turn fails. It does not come
- * after a turn that fails, nor after tr_destroying. For changes of tr_run it comes at the end of the next turn.
+ * The state has changed since this came last, or since the actor woke. It comes at the end of the
+ * turn that changed it, once, however often the turn has waited. Its handler belongs to that turn:
+ * what it changes is stored with the turn's last stretch and does not bring it again; what it sends
+ * leaves with that commit; if it fails, the turn fails. It does not come after a turn that fails,
+ * nor after tr_destroying. For changes of tr_run it comes at the end of the next turn.
  */
 TR_MESSAGE(tr_state_changed);
 
 /**
- * When changes go to the disk. With the last two, replies do not wait for it: a crash of the process or the machine, or a
- * tr_kill, loses changes that are not on disk. A handler that fails loses only its own stretch: earlier stretches are stored
- * first.
+ * When changes go to the disk. With the last two, replies do not wait for it: a crash of the
+ * process or the machine, or a tr_kill, loses changes that are not on disk. A handler that fails
+ * loses only its own stretch: earlier stretches are stored first.
  */
 typedef enum tr_durability {
     TR_SAVE_SYNC,      /* before any message of the stretch leaves */
@@ -161,25 +171,29 @@ typedef struct tr_durable_options {
     bool never_sleeps
         TR_ZERO; /* it sleeps only when the system stops, or by tr_stop or tr_go_to_sleep */
     /**
-     * If a start has failed, or the actor has failed too often, asks that wait for it end with TR_START_FAILED, and the next
-     * requests for the key wait until the start is tried again: first after this time (100 ms), then after twice as long
-     * each time, at most retry_max_ns (30 s), and up to a quarter more at random.
+     * If a start has failed, or the actor has failed too often, asks that wait for it end with
+     * TR_START_FAILED, and the next requests for the key wait until the start is tried again: first
+     * after this time (100 ms), then after twice as long each time, at most retry_max_ns (30 s),
+     * and up to a quarter more at random.
      */
     tr_time retry_ns TR_ZERO;
     tr_time retry_max_ns TR_ZERO;
     /**
-     * TR_MIGRATIONS(cart_1): one for each version that the next one cannot read. A version that only adds fields at the end
-     * needs none. NULL: none. The result of a migration must have the fields of the next migration, or of the state, which
-     * may have more at its end: they are zero. Otherwise tr_system_new gives TR_INVALID_ARGUMENT.
+     * TR_MIGRATIONS(cart_1): one for each version that the next one cannot read. A version that
+     * only adds fields at the end needs none. NULL: none. The result of a migration must have the
+     * fields of the next migration, or of the state, which may have more at its end: they are zero.
+     * Otherwise tr_system_new gives TR_INVALID_ARGUMENT.
      *
-     * If fields of a stored state were moved, renamed or retyped without a new version the actor does not start:
-     * TR_WRONG_SHAPE, and the log has both shapes. Fields at the end that the code does not know are kept when it stores
-     * the state. If a message inside the state has such fields the actor does not start: TR_STALE.
+     * If fields of a stored state were moved, renamed or retyped without a new version the actor
+     * does not start: TR_WRONG_SHAPE, and the log has both shapes. Fields at the end that the code
+     * does not know are kept when it stores the state. If a message inside the state has such
+     * fields the actor does not start: TR_STALE.
      */
     const tr_migration *const *migrations TR_ZERO;
     /**
-     * &account_events: the state is made from events, see event.h, and the state type of the behavior is const. `version`
-     * and `migrations` are then those of snapshots. NULL: the state itself is stored.
+     * &account_events: the state is made from events, see event.h, and the state type of the
+     * behavior is const. `version` and `migrations` are then those of snapshots. NULL: the state
+     * itself is stored.
      */
     const tr_events *events TR_ZERO;
     const char *const *sql_schema TR_ZERO; /* TR_SQL_SCHEMA(...), see sql.h; NULL: none */
@@ -196,7 +210,8 @@ typedef struct tr_durable_kind {
 } tr_durable_kind;
 
 /**
- * Makes an actor of this file a durable kind: TR_DURABLE(actor, state message, members of tr_durable_options...).
+ * Makes an actor of this file a durable kind: TR_DURABLE(actor, state message, members of
+ * tr_durable_options...).
  * At file scope.
  *
  * The kind has the name of the actor. The state is that of its behavior.
@@ -206,17 +221,20 @@ typedef struct tr_durable_kind {
 #define TR_DURABLE_DECLARE(actor) TR_EXTERN_C const tr_durable_kind tr_durable_##actor
 
 /**
- * Says how a state of one version becomes one of the next: TR_MIGRATION(cart_1, 1, cart_v1, cart, grow), with
+ * Says how a state of one version becomes one of the next: TR_MIGRATION(cart_1, 1, cart_v1, cart,
+ * grow), with
  *     static tr_status grow(tr_self *self, const struct cart_v1 *from, struct cart *to)
  * At file scope.
  *
- * Both states are messages. *to begins as zeros. It may point to memory of *from or of tr_alloc. If the function returns another
- * status than TR_OK the actor does not start. Several migrations in a row lead from the oldest version to the newest.
+ * Both states are messages. *to begins as zeros. It may point to memory of *from or of tr_alloc. If
+ * the function returns another status than TR_OK the actor does not start. Several migrations in a
+ * row lead from the oldest version to the newest.
  */
 #define TR_MIGRATION(name, version, from, to, function)                                            \
     TR_MIGRATION_(name, version, from, to, function)
 /**
- * The migrations of a kind: TR_DURABLE(cart, cart, .version = 3, .migrations = TR_MIGRATIONS(cart_1, cart_2)).
+ * The migrations of a kind: TR_DURABLE(cart, cart, .version = 3, .migrations =
+ * TR_MIGRATIONS(cart_1, cart_2)).
  * At file scope.
  */
 #define TR_MIGRATIONS(...) TR_MIGRATIONS_(__VA_ARGS__)
@@ -228,17 +246,18 @@ typedef struct tr_durable_kind {
  * Returns the present ref of a durable actor, a `cart_ref`: tr_durable(self, cart, "user-42").
  * In a turn. Does not wait.
  *
- * If the actor sleeps it wakes, and messages to it wait until it has. If it never existed it is made. Ends the turn where
- * tr_try_durable returns an error.
+ * If the actor sleeps it wakes, and messages to it wait until it has. If it never existed it is
+ * made. Ends the turn where tr_try_durable returns an error.
  */
 #define tr_durable(self, actor, key) TR_DURABLE_REF_(self, actor, TR_DURABLE_KEY_(key))
 /**
  * Writes the ref of a durable actor, as tr_durable, to *ref, a `cart_ref *`, on TR_OK only.
  * In a turn, or client's thread. Does not wait.
  *
- * TR_INVALID_ARGUMENT: no key, or one of more than TR_KEY_MAX bytes. TR_NOT_FOUND: the system does not have this kind.
- * TR_DESTROYING: it is being destroyed, and can be made again after that. TR_STOPPING: it sleeps and the system shuts down; in
- * a turn only after durable actors were told to sleep (shutdown.h). TR_LIMIT, TR_NO_MEMORY, TR_STORE_FAILED.
+ * TR_INVALID_ARGUMENT: no key, or one of more than TR_KEY_MAX bytes. TR_NOT_FOUND: the system does
+ * not have this kind. TR_DESTROYING: it is being destroyed, and can be made again after that.
+ * TR_STOPPING: it sleeps and the system shuts down; in a turn only after durable actors were told
+ * to sleep (shutdown.h). TR_LIMIT, TR_NO_MEMORY, TR_STORE_FAILED.
  */
 #define tr_try_durable(from, ref, actor, key)                                                      \
     TR_SPEAKER_(from, try_durable)                                                                 \
@@ -254,10 +273,11 @@ typedef struct tr_durable_kind {
  * These begin a block of a turn: TR_WAIT_UNTIL(self, "flush") { tr_await(self, asked); }
  * In a turn. Does not wait.
  *
- * A turn keeps its actor awake as long as it lasts, waits included. In a block of TR_WAIT_UNTIL it does not: the actor may begin
- * to sleep, but its grace does not end before the block has. It is for work that is to be finished in the grace.
- * TR_KEEP_AWAKE(self, "receipt") { ... } gives a part of the turn a name, for tr_actor_why and for the warning at the end of a
- * grace. Both end however the block ends.
+ * A turn keeps its actor awake as long as it lasts, waits included. In a block of TR_WAIT_UNTIL it
+ * does not: the actor may begin to sleep, but its grace does not end before the block has. It is
+ * for work that is to be finished in the grace. TR_KEEP_AWAKE(self, "receipt") { ... } gives a part
+ * of the turn a name, for tr_actor_why and for the warning at the end of a grace. Both end however
+ * the block ends.
  */
 #define TR_KEEP_AWAKE(self, what) TR_HOLD_(self, true, what)
 #define TR_WAIT_UNTIL(self, what) TR_HOLD_(self, false, what)
@@ -266,10 +286,11 @@ typedef struct tr_durable_kind {
  * Adds an item to a list of the state: tr_append(self, cart->items, item).
  * In a turn. Does not wait.
  *
- * The item is copied. What it points to must live as long as the state: use tr_strdup. A list that tr_append has made grows in
- * its block; when the block is full it moves, and the old one is freed. Any other list is copied into such a block first: one
- * of the loaded state, of tr_alloc, or a constant. Ends the turn with TR_NO_MEMORY, TR_TOO_LARGE, or TR_INVALID_ARGUMENT: the
- * count of the list is more than its block holds.
+ * The item is copied. What it points to must live as long as the state: use tr_strdup. A list that
+ * tr_append has made grows in its block; when the block is full it moves, and the old one is freed.
+ * Any other list is copied into such a block first: one of the loaded state, of tr_alloc, or a
+ * constant. Ends the turn with TR_NO_MEMORY, TR_TOO_LARGE, or TR_INVALID_ARGUMENT: the count of the
+ * list is more than its block holds.
  */
 #define tr_append(self, list, item) TR_APPEND_(tr_self_append, self, list, item)
 
@@ -277,17 +298,19 @@ TR_BEGIN_C
 /* ---- This actor. ---- */
 
 /**
- * Returns the key of this actor, with a NUL behind it; borrowed until the turn ends. In a turn. Does not wait.
+ * Returns the key of this actor, with a NUL behind it; borrowed until the turn ends. In a turn.
+ * Does not wait.
  */
 tr_bytes tr_key(tr_self *self);
 /**
- * Returns which start of the actor this is; a greater one is later. *epoch, which may be NULL, and the result are those of
- * tr_awake.
+ * Returns which start of the actor this is; a greater one is later. *epoch, which may be NULL, and
+ * the result are those of tr_awake.
  * In a turn. Does not wait.
  */
 uint64_t tr_generation(tr_self *self, uint64_t *epoch);
 /**
- * Whether the actor has been told to sleep or to end: its grace has begun. In a turn. Does not wait.
+ * Whether the actor has been told to sleep or to end: its grace has begun. In a turn. Does not
+ * wait.
  */
 bool tr_is_aborted(const tr_self *self);
 
@@ -297,20 +320,21 @@ bool tr_is_aborted(const tr_self *self);
  * Asks to be put to sleep. The actor continues until the host answers, and then has its grace.
  * In a turn. Does not wait.
  *
- * TR_OK, also a second time, which changes nothing; TR_STARTING: it has not started; TR_STOPPING: it is falling asleep, or is to
- * be destroyed; TR_NOT_SUPPORTED, TR_CANCELLED.
+ * TR_OK, also a second time, which changes nothing; TR_STARTING: it has not started; TR_STOPPING:
+ * it is falling asleep, or is to be destroyed; TR_NOT_SUPPORTED, TR_CANCELLED.
  */
 tr_status tr_go_to_sleep(tr_self *self);
 /**
  * Asks for the end of this actor and of all that is stored of it.
  * In a turn. Does not wait.
  *
- * It is stored with the commit of this stretch: if the stretch fails, nothing is destroyed. What is sent after this call leaves
- * with that commit, also without TR_SAVE_SYNC. From then on no crash brings the data back. Then the actor has its grace, and new
- * messages are refused. After that the key can be used again.
+ * It is stored with the commit of this stretch: if the stretch fails, nothing is destroyed. What is
+ * sent after this call leaves with that commit, also without TR_SAVE_SYNC. From then on no crash
+ * brings the data back. Then the actor has its grace, and new messages are refused. After that the
+ * key can be used again.
  *
- * TR_OK; TR_STARTING: it has not started; TR_STOPPING: a second time, or it is too late; TR_NOT_IN_A_TURN: in a signal;
- * TR_CANCELLED, TR_NOT_SUPPORTED.
+ * TR_OK; TR_STARTING: it has not started; TR_STOPPING: a second time, or it is too late;
+ * TR_NOT_IN_A_TURN: in a signal; TR_CANCELLED, TR_NOT_SUPPORTED.
  */
 tr_status tr_destroy(tr_self *self);
 
@@ -320,15 +344,16 @@ tr_status tr_destroy(tr_self *self);
  * Stores what has changed, and waits until it is on disk. Ends the turn if that fails.
  * In a turn. May wait.
  *
- * With TR_SAVE_SYNC it is only needed before verbs that act at once, and before the turn acts on the world by other means than
- * messages.
+ * With TR_SAVE_SYNC it is only needed before verbs that act at once, and before the turn acts on
+ * the world by other means than messages.
  */
 void tr_save(tr_self *self);
 /**
  * Stores as tr_save, and returns the status.
  * In a turn. May wait.
  *
- * TR_OK; TR_STORE_FULL, TR_STORE_FAILED, ...: see ask.h; TR_CANCELLED, TR_NOT_IN_A_TURN, TR_NOT_SUPPORTED.
+ * TR_OK; TR_STORE_FULL, TR_STORE_FAILED, ...: see ask.h; TR_CANCELLED, TR_NOT_IN_A_TURN,
+ * TR_NOT_SUPPORTED.
  */
 TR_MUST_CHECK tr_status tr_try_save(tr_self *self);
 
@@ -336,16 +361,18 @@ TR_MUST_CHECK tr_status tr_try_save(tr_self *self);
  * Stores a value under a key, beside the state. Both are copied.
  * In a turn. Does not wait.
  *
- * A key has 1 to TR_KV_KEY_MAX bytes, a value at most TR_KV_VALUE_MAX. Ends the turn with TR_TOO_LARGE, TR_INVALID_ARGUMENT or
- * TR_NO_MEMORY.
+ * A key has 1 to TR_KV_KEY_MAX bytes, a value at most TR_KV_VALUE_MAX. Ends the turn with
+ * TR_TOO_LARGE, TR_INVALID_ARGUMENT or TR_NO_MEMORY.
  */
 void tr_kv_put(tr_self *self, tr_bytes key, tr_bytes value);
 /**
- * Removes a key and its value, if it is there. Ends the turn as tr_kv_put. In a turn. Does not wait.
+ * Removes a key and its value, if it is there. Ends the turn as tr_kv_put. In a turn. Does not
+ * wait.
  */
 void tr_kv_delete(tr_self *self, tr_bytes key);
 /**
- * Reads the value of a key, in memory of this turn. False: there is none. It sees what this stretch has put.
+ * Reads the value of a key, in memory of this turn. False: there is none. It sees what this stretch
+ * has put.
  * In a turn. May wait: for the disk, if it must be read; that blocks the worker's thread.
  *
  * Ends the turn with TR_STORE_CORRUPT, TR_STORE_FAILED or TR_NO_MEMORY.
@@ -358,17 +385,20 @@ typedef struct tr_kv {
     tr_bytes value;
 } tr_kv;
 /**
- * Lists the pairs whose keys begin with `prefix`, in the order of their bytes, from the key `from` on, at most `max`. Returns
- * how many.
+ * Lists the pairs whose keys begin with `prefix`, in the order of their bytes, from the key `from`
+ * on, at most `max`. Returns how many.
  * In a turn. May wait: as tr_kv_get.
  *
- * The pairs are in memory of this turn. An empty prefix or `from` is no bound. Ends the turn as tr_kv_get.
+ * The pairs are in memory of this turn. An empty prefix or `from` is no bound. Ends the turn as
+ * tr_kv_get.
  */
 size_t tr_kv_list(tr_self *self, tr_bytes prefix, tr_bytes from, const tr_kv **pairs, size_t max);
 
 /* ---- What keeps it awake: see TR_KEEP_AWAKE. ---- */
 
-/** What TR_KEEP_AWAKE and TR_WAIT_UNTIL make. It ends with its block, at the latest with the turn. */
+/**
+ * What TR_KEEP_AWAKE and TR_WAIT_UNTIL make. It ends with its block, at the latest with the turn.
+ */
 typedef struct tr_hold {
     tr_self *self;
     uint64_t number; /* 0: none */

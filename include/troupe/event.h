@@ -35,26 +35,31 @@
  *
  * TR_BEHAVIOR(bank, void, TR_ON(tr_args, on_args));
  *
- * int main(int argc, char **argv) { return tr_app_main(argc, argv, bank, .durable = TR_DURABLES(account)); }
+ * int main(int argc, char **argv)
+ * {
+ *     return tr_app_main(argc, argv, bank, .durable = TR_DURABLES(account));
+ * }
  * ```
  *
- * tr_persist adds an event to the journal of the actor and applies it to the state at once. Events have numbers from 1,
- * without gaps, and no number is used twice. Events are part of their stretch (durable.h): they are stored with its commit,
- * or not at all. A stretch that fails leaves neither its events nor what they did to the state.
+ * tr_persist adds an event to the journal of the actor and applies it to the state at once. Events
+ * have numbers from 1, without gaps, and no number is used twice. Events are part of their stretch
+ * (durable.h): they are stored with its commit, or not at all. A stretch that fails leaves neither
+ * its events nor what they did to the state.
  *
- * When the actor starts, its state is made again, before anything else: from the newest snapshot and the events after it, in
- * their order. So an apply function must give the same result for the same state and event: it has no self, reads no clock,
- * and does not fail. Refuse what is not allowed before tr_persist.
+ * When the actor starts, its state is made again, before anything else: from the newest snapshot
+ * and the events after it, in their order. So an apply function must give the same result for the
+ * same state and event: it has no self, reads no clock, and does not fail. Refuse what is not
+ * allowed before tr_persist.
  *
- * Handlers get a const state, and TR_BEHAVIOR says so: only an event changes it. A change by a cast is lost when the actor
- * sleeps, or ends up in the next snapshot.
+ * Handlers get a const state, and TR_BEHAVIOR says so: only an event changes it. A change by a cast
+ * is lost when the actor sleeps, or ends up in the next snapshot.
  *
- * Snapshots are made automatically, see TR_SNAPSHOTS. A start without a snapshot, or with a damaged one, uses an older one or
- * all events. If there is an event that the code does not know or cannot read, the actor does not start, and the log names
- * the event; nothing is lost.
+ * Snapshots are made automatically, see TR_SNAPSHOTS. A start without a snapshot, or with a damaged
+ * one, uses an older one or all events. If there is an event that the code does not know or cannot
+ * read, the actor does not start, and the log names the event; nothing is lost.
  *
- * A kind that had a state before it had events begins with that state. There is no way back: an actor with events does not
- * start as one of a kind without.
+ * A kind that had a state before it had events begins with that state. There is no way back: an
+ * actor with events does not start as one of a kind without.
  */
 #ifndef TROUPE_EVENT_H
 #define TROUPE_EVENT_H
@@ -64,8 +69,8 @@
 struct tr_migration;
 
 /**
- * Memory for what the state points to, in an apply function: the event itself is valid only for the call. The memory lives as
- * long as the incarnation.
+ * Memory for what the state points to, in an apply function: the event itself is valid only for the
+ * call. The memory lives as long as the incarnation.
  */
 typedef struct tr_memory tr_memory;
 
@@ -73,13 +78,12 @@ typedef struct tr_memory tr_memory;
 typedef struct tr_event {
     uint64_t sequence TR_ZERO;   /* the number of the event */
     const tr_type *type TR_ZERO; /* &tr_type_deposited: see TR_EVENT_AS */
-    const void *data TR_ZERO; /* a struct deposited; valid until the next tr_event_next or wait */
+    const void *data TR_ZERO;    /* valid until the next tr_event_next or wait */
 } tr_event;
 
 /** The members of TR_SNAPSHOTS. All zero is the default. */
 typedef struct tr_snapshots {
-    uint32_t every
-        TR_ZERO; /* events between two; 0: TR_SNAPSHOT_EVERY; TR_NO_SNAPSHOTS: only by tr_snapshot */
+    uint32_t every TR_ZERO;    /* events between two snapshots; 0: TR_SNAPSHOT_EVERY */
     uint32_t kept TR_ZERO;     /* how many are kept; 0: 2; at most TR_SNAPSHOTS_MAX */
     bool drops_events TR_ZERO; /* events up to the oldest snapshot are removed */
 } tr_snapshots;
@@ -87,8 +91,8 @@ typedef struct tr_snapshots {
 #define TR_NO_SNAPSHOTS UINT32_MAX
 
 /**
- * Defines the events of a kind, a `static const tr_events`: TR_EVENTS(account_events, account_state, clauses...), with the
- * state message of TR_DURABLE.
+ * Defines the events of a kind, a `static const tr_events`: TR_EVENTS(account_events,
+ * account_state, clauses...), with the state message of TR_DURABLE.
  * At file scope.
  */
 #define TR_EVENTS(name, ...) TR_EVENTS_(name, __VA_ARGS__, )
@@ -96,22 +100,25 @@ typedef struct tr_snapshots {
  * TR_APPLY(event, function): what the event does to the state.
  * A clause of TR_EVENTS.
  *
- * The function's parameters are (state *), (state *, const struct <event> *) or (state *, const struct <event> *,
- * tr_memory *). It returns nothing.
+ * The function's parameters are (state *), (state *, const struct <event> *) or (state *, const
+ * struct <event> *, tr_memory *). It returns nothing.
  *
- * TR_APPLY(event, function, .version = 2, .migrations = TR_MIGRATIONS(deposited_1)): the event has changed. Fields may be added
- * at its end without a new version; older events have zeros there. For any other change each version that the next one cannot
- * read has a TR_MIGRATION, from the event of that version to the next. If an event is newer than the code, the actor does not
- * start: TR_STALE; if its fields were moved, renamed or retyped without a new version: TR_WRONG_SHAPE.
+ * TR_APPLY(event, function, .version = 2, .migrations = TR_MIGRATIONS(deposited_1)): the event has
+ * changed. Fields may be added at its end without a new version; older events have zeros there. For
+ * any other change each version that the next one cannot read has a TR_MIGRATION, from the event of
+ * that version to the next. If an event is newer than the code, the actor does not start: TR_STALE;
+ * if its fields were moved, renamed or retyped without a new version: TR_WRONG_SHAPE.
  */
 #define TR_APPLY(event, ...) (TR_CLAUSE_APPLY, event, __VA_ARGS__, )
 /**
- * TR_ON_STORED(event, handler): called once when such an event is on disk, and not when it is replayed.
+ * TR_ON_STORED(event, handler): called once when such an event is on disk, and not when it is
+ * replayed.
  * A clause of TR_EVENTS.
  *
- * The handler is as one of TR_ON, with a const state, which may include later events. Each call is a turn of its own, which may
- * begin while another turn of the actor waits. The calls come in the order of the events, one after the other. At most once: it
- * does not come if the process or the actor ends before. If the work must not be lost, set an alarm or push it to a queue beside
+ * The handler is as one of TR_ON, with a const state, which may include later events. Each call is
+ * a turn of its own, which may begin while another turn of the actor waits. The calls come in the
+ * order of the events, one after the other. At most once: it does not come if the process or the
+ * actor ends before. If the work must not be lost, set an alarm or push it to a queue beside
  * tr_persist.
  */
 #define TR_ON_STORED(event, ...) (TR_CLAUSE_STORED, event, __VA_ARGS__, )
@@ -119,12 +126,13 @@ typedef struct tr_snapshots {
 #define TR_SNAPSHOTS(...) (TR_CLAUSE_SNAPSHOTS, __VA_ARGS__)
 
 /**
- * Adds an event to the journal and applies it: tr_persist(self, deposited, .cents = 5). Returns its number.
+ * Adds an event to the journal and applies it: tr_persist(self, deposited, .cents = 5). Returns its
+ * number.
  * In a turn. Does not wait.
  *
- * The event is copied. Ends the turn with TR_WRONG_TYPE: not an event of this kind; TR_TOO_LARGE: more than TR_EVENT_MAX bytes;
- * TR_LIMIT: too much is not on disk yet, TR_EVENTS_HELD_BYTES_MAX; TR_BAD_DATA: it cannot be packed; TR_NO_MEMORY,
- * TR_NOT_SUPPORTED, TR_NOT_IN_A_TURN, TR_CANCELLED.
+ * The event is copied. Ends the turn with TR_WRONG_TYPE: not an event of this kind; TR_TOO_LARGE:
+ * more than TR_EVENT_MAX bytes; TR_LIMIT: too much is not on disk yet, TR_EVENTS_HELD_BYTES_MAX;
+ * TR_BAD_DATA: it cannot be packed; TR_NO_MEMORY, TR_NOT_SUPPORTED, TR_NOT_IN_A_TURN, TR_CANCELLED.
  */
 #define tr_persist(self, ...) TR_PERSIST_(self, __VA_ARGS__)
 /**
@@ -140,30 +148,32 @@ typedef struct tr_snapshots {
 #define TR_EVENT_AS(event, m) TR_EVENT_AS_(event, m)
 
 /**
- * Adds an item to a list of the state, in an apply function, as tr_append. Copy what the item points to with
- * tr_memory_strdup.
+ * Adds an item to a list of the state, in an apply function, as tr_append. Copy what the item
+ * points to with tr_memory_strdup.
  * In a turn. Does not wait.
  */
 #define tr_memory_append(memory, list, item) TR_APPEND_(tr_memory_append_, memory, list, item)
 
 TR_BEGIN_C
 /**
- * Reads the event after `event`, which this call gave before, or which is zero. True: it is in *event; false: there is none.
+ * Reads the event after `event`, which this call gave before, or which is zero. True: it is in
+ * *event; false: there is none.
  * In a turn. May wait: for the disk, if it must be read; that blocks the worker's thread.
  *
- * To begin after an event: tr_event event = {.sequence = number}. It gives all persisted events, on disk or not, from the first
- * that was not dropped. Ends the turn as tr_kv_get, and with TR_WRONG_TYPE: an event that the code does not know, or TR_STALE: a
- * newer one.
+ * To begin after an event: tr_event event = {.sequence = number}. It gives all persisted events, on
+ * disk or not, from the first that was not dropped. Ends the turn as tr_kv_get, and with
+ * TR_WRONG_TYPE: an event that the code does not know, or TR_STALE: a newer one.
  */
 bool tr_event_next(tr_self *self, tr_event *event);
 /**
- * Returns the number of the last event, dropped ones counted; 0: none. Only tr_destroy makes it smaller.
+ * Returns the number of the last event, dropped ones counted; 0: none. Only tr_destroy makes it
+ * smaller.
  * In a turn. Does not wait.
  */
 uint64_t tr_event_last(tr_self *self);
 /**
- * Makes a snapshot of the present state, stored with the commit of this stretch. It does nothing if there is no event since
- * the last snapshot.
+ * Makes a snapshot of the present state, stored with the commit of this stretch. It does nothing if
+ * there is no event since the last snapshot.
  * In a turn. Does not wait.
  *
  * Ends the turn with TR_TOO_LARGE (TR_STATE_MAX), TR_BAD_DATA or TR_NO_MEMORY.
@@ -171,12 +181,14 @@ uint64_t tr_event_last(tr_self *self);
 void tr_snapshot(tr_self *self);
 
 /**
- * Returns a copy of a string; NULL for NULL. Ends the turn, or the start, if there is no memory. In an apply function.
+ * Returns a copy of a string; NULL for NULL. Ends the turn, or the start, if there is no memory. In
+ * an apply function.
  * In a turn. Does not wait.
  */
 char *tr_memory_strdup(tr_memory *memory, const char *string);
 /**
- * Returns zeroed bytes, aligned for any type. Ends the turn, or the start, if there is no memory. In an apply function.
+ * Returns zeroed bytes, aligned for any type. Ends the turn, or the start, if there is no memory.
+ * In an apply function.
  * In a turn. Does not wait.
  */
 void *tr_memory_alloc(tr_memory *memory, size_t size) TR_NON_NULL;

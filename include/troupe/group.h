@@ -33,44 +33,51 @@
  *
  * TR_BEHAVIOR(shop, void, TR_ON(tr_args, on_args));
  *
- * int main(int argc, char **argv) { return tr_app_main(argc, argv, shop); }
+ * int main(int argc, char **argv)
+ * {
+ *     return tr_app_main(argc, argv, shop);
+ * }
  * ```
  *
- * The ref is used as that of one actor: it has the same type, and can be told, asked, watched, stopped,
- * suspended, named and found. A message goes directly from its sender to a member, which is chosen on the
- * sender's thread. There is no actor in between that all messages pass.
+ * The ref is used as that of one actor: it has the same type, and can be told, asked, watched,
+ * stopped, suspended, named and found. A message goes directly from its sender to a member, which
+ * is chosen on the sender's thread. There is no actor in between that all messages pass.
  *
  * Which member gets a message
  *     group, tr_tell      the members in turn; each worker, and all clients together, have their own turn
  *     group, tr_ask       a member on the worker of the asking actor, in turn if there are several; if there is
  *                         none, as tr_tell
  *     router              the member for the key of the message: the same key, the same member
- * A router spreads keys by a consistent hash. When a member is gone its keys go to the others, and no other key
- * changes its member. Which member has a key differs from one system to the next.
+ * A router spreads keys by a consistent hash. When a member is gone its keys go to the others, and
+ * no other key changes its member. Which member has a key differs from one system to the next.
  *
  * If that member cannot take the message
  *     stopped     the next member gets it; in a router the one that has the key from now on
  *     full        in a group the next member with capacity; if there is none, the overflow of the member whose
  *                 turn it was applies. In a router the overflow of the key's member applies.
  *     suspended, or being restarted: it keeps its turn, and the message waits, as for any actor
- * When no member is left the status is TR_STOPPED, and the message is a dead letter to the ref of the group. A dead
- * letter of a message that a member had taken, or had no capacity for, names the member. Messages of one sender to one
- * member arrive in the order sent; between different members there is no order.
+ * When no member is left the status is TR_STOPPED, and the message is a dead letter to the ref of
+ * the group. A dead letter of a message that a member had taken, or had no capacity for, names the
+ * member. Messages of one sender to one member arrive in the order sent; between different members
+ * there is no order.
  *
- * The ref is that of an actor of the runtime, a child of the spawner. The members are the children of that actor. They
- * are spread over the workers, beginning with the spawner's, and named "1", "2", ... below the name of the
- * group. They are supervised by the same rules as the spawner's children, but among themselves: a restart of all
- * members restarts no other child. A member that is restarted stays in the group. One that has stopped leaves it, and
- * with the last member the group stops. If a failure of a member would fail the spawner if it were its child
- * (TR_ESCALATE, or used up restarts of a strategy for several), the group stops and the spawner fails; tr_error.links
- * has both, and a tr_child_failed names the group. The group itself is never restarted: it stops instead. Members
- * cannot be TR_PERMANENT, because such a member would start again as another actor.
+ * The ref is that of an actor of the runtime, a child of the spawner. The members are the children
+ * of that actor. They are spread over the workers, beginning with the spawner's, and named "1",
+ * "2", ... below the name of the group. They are supervised by the same rules as the spawner's
+ * children, but among themselves: a restart of all members restarts no other child. A member that
+ * is restarted stays in the group. One that has stopped leaves it, and with the last member the
+ * group stops. If a failure of a member would fail the spawner if it were its child (TR_ESCALATE,
+ * or used up restarts of a strategy for several), the group stops and the spawner fails;
+ * tr_error.links has both, and a tr_child_failed names the group. The group itself is never
+ * restarted: it stops instead. Members cannot be TR_PERMANENT, because such a member would start
+ * again as another actor.
  *
- * For the spawner the group is one child with its ref: in tr_children, tr_child and tr_stop_child. It gets no signal for
- * failures of members that the group handles.
+ * For the spawner the group is one child with its ref: in tr_children, tr_child and tr_stop_child.
+ * It gets no signal for failures of members that the group handles.
  *
- * tr_stop of a group: the members handle the messages they have. tr_suspend and tr_resume go to each member; if they
- * give TR_NO_MEMORY some members may have got it. A watch reports the end of the whole group, with its ref.
+ * tr_stop of a group: the members handle the messages they have. tr_suspend and tr_resume go to
+ * each member; if they give TR_NO_MEMORY some members may have got it. A watch reports the end of
+ * the whole group, with its ref.
  */
 #ifndef TROUPE_GROUP_H
 #define TROUPE_GROUP_H
@@ -86,17 +93,19 @@
  *     tr_spawn_group(self, mill, "mills", 4, open_mill, .stones = 2)  each with this set-up message
  * In a turn. Does not wait.
  *
- * The set-ups of members on this worker have run when this returns; if one fails, the group fails. A member on
- * another worker whose set-up fails leaves the group. Ends the turn where tr_try_spawn_group returns an error.
+ * The set-ups of members on this worker have run when this returns; if one fails, the group fails.
+ * A member on another worker whose set-up fails leaves the group. Ends the turn where
+ * tr_try_spawn_group returns an error.
  */
 #define tr_spawn_group(self, actor, name, ...) TR_SPAWN_GROUP_(self, NULL, actor, name, __VA_ARGS__)
 /**
  * Starts a group as tr_spawn_group does, and writes its ref to *ref, a `mill_ref *`, on TR_OK only.
  * In a turn, or client's thread. Does not wait.
  *
- * The statuses are those of tr_try_spawn; TR_INVALID_ARGUMENT also for less than one member; TR_LIMIT also for more
- * than TR_GROUP_MEMBERS_MAX members or TR_GROUPS_MAX groups; TR_NOT_SUPPORTED: the members are TR_PERMANENT. From a
- * client the group is a child of /user, and worker 0 sets it up later: tr_spawn_wait waits for it.
+ * The statuses are those of tr_try_spawn; TR_INVALID_ARGUMENT also for less than one member;
+ * TR_LIMIT also for more than TR_GROUP_MEMBERS_MAX members or TR_GROUPS_MAX groups;
+ * TR_NOT_SUPPORTED: the members are TR_PERMANENT. From a client the group is a child of /user, and
+ * worker 0 sets it up later: tr_spawn_wait waits for it.
  */
 #define tr_try_spawn_group(from, ref, actor, name, ...)                                            \
     TR_TRY_SPAWN_GROUP_(from, ref, NULL, actor, name, __VA_ARGS__)
@@ -108,8 +117,8 @@
  * Starts a router as tr_spawn_router does, and writes its ref to *ref on TR_OK only.
  * In a turn, or client's thread. Does not wait.
  *
- * The statuses are those of tr_try_spawn_group; TR_INVALID_ARGUMENT also for wrong routes: no message, the same message
- * twice, a key that is no integer, string, bytes or ref.
+ * The statuses are those of tr_try_spawn_group; TR_INVALID_ARGUMENT also for wrong routes: no
+ * message, the same message twice, a key that is no integer, string, bytes or ref.
  */
 #define tr_try_spawn_router(from, ref, actor, name, ...)                                           \
     TR_TRY_SPAWN_GROUP_(from, ref, tr_routes_##actor, actor, name, __VA_ARGS__)
@@ -119,23 +128,24 @@
  *     TR_ROUTES(ledger, TR_ROUTE_BY(buy, customer), TR_ROUTE_WITH(sell, key_of_sell));
  * At file scope.
  *
- * Put it into the file that spawns the router. A message that is not in the list reaches no member: tr_tell and tr_ask
- * give TR_UNHANDLED.
+ * Put it into the file that spawns the router. A message that is not in the list reaches no member:
+ * tr_tell and tr_ask give TR_UNHANDLED.
  */
 #define TR_ROUTES(actor, ...) TR_ROUTES_(actor, __VA_ARGS__, )
 /**
  * The key is this field: an integer, bool, enum, str (NULL is a key too), bytes or ref.
  * A route of TR_ROUTES.
  *
- * Equal integers of different widths are the same key, and so are str and bytes with the same contents.
+ * Equal integers of different widths are the same key, and so are str and bytes with the same
+ * contents.
  */
 #define TR_ROUTE_BY(message, field) (TR_ROUTED_BY, message, field)
 /**
  * The key is what `uint64_t function(const struct <message> *)` returns.
  * A route of TR_ROUTES.
  *
- * Senders call it, on any thread, also several times for one message, with their own struct or a copy of it. It must look
- * only at the message, and must not keep a pointer to it.
+ * Senders call it, on any thread, also several times for one message, with their own struct or a
+ * copy of it. It must look only at the message, and must not keep a pointer to it.
  */
 #define TR_ROUTE_WITH(message, function) (TR_ROUTED_WITH, message, function)
 
@@ -167,7 +177,8 @@ typedef struct tr_group_args {
 
 TR_BEGIN_C
 /**
- * See tr_spawn_group. `spawn` is for each member; its name is that of the group. In a turn. Does not wait.
+ * See tr_spawn_group. `spawn` is for each member; its name is that of the group. In a turn. Does
+ * not wait.
  */
 tr_ref tr_self_spawn_group(tr_self *self, const tr_spawn_args *spawn, const tr_group_args *group);
 /** See tr_try_spawn_group. In a turn. Does not wait. */

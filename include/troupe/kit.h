@@ -32,8 +32,9 @@
  * }
  * ```
  *
- * Waiting on a client of a kit runs the system and moves the clock, so a test never sleeps. With the same seed a test runs
- * the same way each time. It works with any test framework. One thread uses a kit and all that belongs to it.
+ * Waiting on a client of a kit runs the system and moves the clock, so a test never sleeps. With
+ * the same seed a test runs the same way each time. It works with any test framework. One thread
+ * uses a kit and all that belongs to it.
  */
 #ifndef TROUPE_KIT_H
 #define TROUPE_KIT_H
@@ -56,7 +57,8 @@ typedef struct tr_kit_options {
 
 TR_BEGIN_C
 /**
- * Makes a kit, given to the caller. options NULL: all defaults. NULL: out of memory, or wrong options.
+ * Makes a kit, given to the caller. options NULL: all defaults. NULL: out of memory, or wrong
+ * options.
  * One thread. Does not wait.
  */
 TR_MUST_CHECK TR_INLINE tr_kit *tr_kit_new(const tr_kit_options *options);
@@ -86,7 +88,8 @@ void tr_kit_advance(tr_kit *kit, tr_time ns);
 /** Returns the virtual time. One thread. Does not wait. */
 tr_time tr_kit_now(const tr_kit *kit);
 /**
- * Makes the nth allocation from now fail; 1 is the next, 0 none. With and_all_after all later ones fail too.
+ * Makes the nth allocation from now fail; 1 is the next, 0 none. With and_all_after all later ones
+ * fail too.
  * One thread. Does not wait.
  */
 void tr_kit_fail_allocation(tr_kit *kit, uint64_t nth, bool and_all_after);
@@ -97,8 +100,8 @@ uint64_t tr_kit_allocations(const tr_kit *kit);
  */
 uint64_t tr_kit_trace(const tr_kit *kit);
 /**
- * Aborts with a report unless every message is accounted for (accepted = handled + dead letters + queued + being
- * handled) and the counters agree with the actors.
+ * Aborts with a report unless every message is accounted for (accepted = handled + dead letters +
+ * queued + being handled) and the counters agree with the actors.
  * One thread. Does not wait.
  */
 void tr_kit_check(tr_kit *kit);

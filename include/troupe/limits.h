@@ -26,15 +26,17 @@
 /** Characters of an actor's path. A spawn that would make a longer one: TR_LIMIT. */
 #define TR_PATH_MAX 1024
 /**
- * How deep actors have children, how deep messages contain messages, and how deep the values are nested that the reader of a
- * document skips. Deeper: TR_TOO_DEEP.
+ * How deep actors have children, how deep messages contain messages, and how deep the values are
+ * nested that the reader of a document skips. Deeper: TR_TOO_DEEP.
  */
 #define TR_DEPTH_MAX 64
 /** Supervisors that a tr_error names; link_count counts all. */
 #define TR_ERROR_LINKS_MAX 8
 /** Bytes of a message with all it points to, without buffers. More: TR_TOO_LARGE. */
 #define TR_PAYLOAD_MAX (8u * 1024 * 1024)
-/** Fields of a TR_MESSAGE, messages of a TR_ACTOR, clauses of a TR_BEHAVIOR. More does not compile. */
+/**
+ * Fields of a TR_MESSAGE, messages of a TR_ACTOR, clauses of a TR_BEHAVIOR. More does not compile.
+ */
 #define TR_FIELDS_MAX 63
 /** Characters of a number in JSON that becomes a float. More: TR_TOO_LARGE. */
 #define TR_JSON_NUMBER_MAX 512
@@ -52,28 +54,35 @@
 #define TR_BATCH_MAX 1024
 /** Messages that wait in a mailbox. tr_options.mailbox_max replaces it. More: see tr_overflow. */
 #define TR_MAILBOX_MAX (1024u * 1024)
-/** Memory of the messages in a mailbox. tr_options.mailbox_bytes_max replaces it. More: see tr_overflow. */
+/**
+ * Memory of the messages in a mailbox. tr_options.mailbox_bytes_max replaces it. More: see
+ * tr_overflow.
+ */
 #define TR_MAILBOX_BYTES_MAX (64u * 1024 * 1024)
 /** The largest tr_options.mailbox_max. A spawn with more: TR_LIMIT. */
 #define TR_MAILBOX_LARGEST (4u * 1024 * 1024)
 /** The largest tr_options.mailbox_bytes_max. A spawn with more: TR_LIMIT. */
 #define TR_MAILBOX_BYTES_LARGEST (256u * 1024 * 1024)
 /**
- * How many messages from other workers and threads may exceed the bound of a mailbox with TR_DROP_OLDEST, and as many times
- * 64 bytes of memory, until the receiver's worker takes them in and drops the oldest. One more: TR_MAILBOX_FULL.
+ * How many messages from other workers and threads may exceed the bound of a mailbox with
+ * TR_DROP_OLDEST, and as many times 64 bytes of memory, until the receiver's worker takes them in
+ * and drops the oldest. One more: TR_MAILBOX_FULL.
  */
 #define TR_OVERDRAFT_MAX 65536
 /** How long an ask waits for its reply. tr_ask_within replaces it. Then: TR_TIMEOUT. */
 #define TR_ASK_NS (5 * TR_SECOND)
-/** How long tr_actor_why waits for the worker of an actor. Then its report says what that worker runs. */
+/**
+ * How long tr_actor_why waits for the worker of an actor. Then its report says what that worker
+ * runs.
+ */
 #define TR_WHY_NS (100 * TR_MILLISECOND)
 /** Reasons in a tr_why_report. More are left out. */
 #define TR_REASONS_MAX 16
 /** How long a sender waits for capacity with TR_PARK. Then: TR_MAILBOX_FULL. */
 #define TR_PARK_NS (5 * TR_SECOND)
 /**
- * Helper threads of a system for tr_blocking. tr_system_options.blocking_threads_max replaces it. One function more waits
- * for a thread.
+ * Helper threads of a system for tr_blocking. tr_system_options.blocking_threads_max replaces it.
+ * One function more waits for a thread.
  */
 #define TR_BLOCKING_THREADS_MAX 64
 /** The largest tr_system_options.blocking_threads_max. More: TR_LIMIT. */
@@ -85,13 +94,13 @@
 /** How long a shutdown without a timeout waits for actors. Then it kills them. */
 #define TR_SHUTDOWN_TIMEOUT_NS (10 * TR_SECOND)
 /**
- * How long after its deadline a shutdown waits, at the latest, for a function that does not return. It waits at least half
- * of that. Then: TR_SHUTDOWN_INCOMPLETE.
+ * How long after its deadline a shutdown waits, at the latest, for a function that does not return.
+ * It waits at least half of that. Then: TR_SHUTDOWN_INCOMPLETE.
  */
 #define TR_SHUTDOWN_GRACE_NS (50 * TR_MILLISECOND)
 /**
- * How much longer a shutdown may take after that if no function is at fault: it kills very many actors, makes dead letters of
- * millions of messages, or gets no CPU. Then: TR_SHUTDOWN_INCOMPLETE.
+ * How much longer a shutdown may take after that if no function is at fault: it kills very many
+ * actors, makes dead letters of millions of messages, or gets no CPU. Then: TR_SHUTDOWN_INCOMPLETE.
  */
 #define TR_SHUTDOWN_EXTRA_NS (10 * TR_SECOND)
 /** Hooks of a system. One more: TR_LIMIT. */
@@ -117,15 +126,15 @@
 /** Time of an actor in a row, to a tick of one millisecond. Then its worker runs other actors. */
 #define TR_RUN_NS_MAX (200 * TR_MICROSECOND)
 /**
- * How long a turn may take, to a tick of one millisecond. tr_system_options.turn_report_ns replaces it. Then it is
- * reported.
+ * How long a turn may take, to a tick of one millisecond. tr_system_options.turn_report_ns replaces
+ * it. Then it is reported.
  */
 #define TR_TURN_REPORT_NS (10 * TR_MILLISECOND)
 /** Lines of the log about long turns in one second. The next line says how many were left out. */
 #define TR_STALL_LOGS_MAX 10
 /**
- * Threads that a system with handoff_after_ns makes. tr_system_options.handoff_threads_max replaces it. If all are in use,
- * one more worker that is stuck stays stuck, and the log says so.
+ * Threads that a system with handoff_after_ns makes. tr_system_options.handoff_threads_max replaces
+ * it. If all are in use, one more worker that is stuck stays stuck, and the log says so.
  */
 #define TR_HANDOFF_THREADS_MAX 4
 /** The largest tr_system_options.handoff_threads_max. More: TR_LIMIT. */
@@ -137,13 +146,14 @@
 /** How long a worker without work spins. Then it sleeps. */
 #define TR_SPIN_NS (20 * TR_MICROSECOND)
 /**
- * How long a worker without work spins after it has woken another worker, which may answer soon. It does so less often if no
- * answer comes in that time.
+ * How long a worker without work spins after it has woken another worker, which may answer soon. It
+ * does so less often if no answer comes in that time.
  */
 #define TR_SPIN_ANSWER_NS (100 * TR_MICROSECOND)
 /**
- * If the last commits of the store took no longer than this, a worker without other work spins for a commit, for one and a
- * half times the time of one. It does so less often if the commit does not come in that time.
+ * If the last commits of the store took no longer than this, a worker without other work spins for
+ * a commit, for one and a half times the time of one. It does so less often if the commit does not
+ * come in that time.
  */
 #define TR_SPIN_COMMIT_NS (300 * TR_MICROSECOND)
 /** Dead letters that a system remembers. Older ones are only counted. */
@@ -171,8 +181,8 @@
 /** Workers of a system. More: TR_LIMIT. */
 #define TR_WORKERS_MAX 256
 /**
- * Living actors and clients of a system. tr_system_options.actors_max replaces it. More: TR_LIMIT. With a thousand or more the
- * limit may be reached a few percent early.
+ * Living actors and clients of a system. tr_system_options.actors_max replaces it. More: TR_LIMIT.
+ * With a thousand or more the limit may be reached a few percent early.
  */
 #define TR_ACTORS_MAX (16u * 1024 * 1024)
 /** Members of a group or router. More: TR_LIMIT. */
@@ -184,16 +194,20 @@
 /** Subscribers of a topic at once. One more: TR_LIMIT. */
 #define TR_SUBSCRIBERS_MAX (1024 * 1024)
 /**
- * The largest spin_ns, round_min_ns, turn_report_ns and handoff_after_ns of tr_system_options. More: TR_INVALID_ARGUMENT.
+ * The largest spin_ns, round_min_ns, turn_report_ns and handoff_after_ns of tr_system_options.
+ * More: TR_INVALID_ARGUMENT.
  */
 #define TR_OPTION_NS_MAX TR_HOUR
-/** Bytes of one block of tr_alloc or tr_scratch. More: TR_NO_MEMORY. Far below where sizes overflow. */
+/**
+ * Bytes of one block of tr_alloc or tr_scratch. More: TR_NO_MEMORY. Far below where sizes overflow.
+ */
 #define TR_ALLOC_MAX ((size_t)1 << 36)
 /** Bytes of the key of a durable actor. More, or none: TR_INVALID_ARGUMENT. */
 #define TR_KEY_MAX 256
 /**
- * If awake_max or awake_bytes_max of tr_system_options is reached and no actor has become idle for this time, one of the
- * actors that wait on a worker wakes all the same. A new actor stays awake at least as long for its first message.
+ * If awake_max or awake_bytes_max of tr_system_options is reached and no actor has become idle for
+ * this time, one of the actors that wait on a worker wakes all the same. A new actor stays awake at
+ * least as long for its first message.
  */
 #define TR_AWAKE_WAIT_NS (20 * TR_MILLISECOND)
 /** Bytes of the stored state of a durable actor, and of a snapshot. More: TR_TOO_LARGE. */
@@ -235,23 +249,24 @@
 /** Bytes of a result of tr_sql. More: TR_TOO_LARGE. */
 #define TR_SQL_RESULT_MAX (16u * 1024 * 1024)
 /**
- * Steps of one statement, as SQLite counts them: about 0.2 s. tr_durable_options.sql_steps_max replaces it. More:
- * TR_OVER_BUDGET.
+ * Steps of one statement, as SQLite counts them: about 0.2 s. tr_durable_options.sql_steps_max
+ * replaces it. More: TR_OVER_BUDGET.
  */
 #define TR_SQL_STEPS_MAX (5u * 1000 * 1000)
 /** Prepared statements of an actor that is awake. With more, the least recently used is dropped. */
 #define TR_SQL_PREPARED_MAX 16
 /**
- * Bytes of the log of a store, at any load. A commit that would make it longer waits until the log has been written into the
- * database and starts over. Only one commit that is larger than half of this by itself makes the log longer; the log is cut
- * after that.
+ * Bytes of the log of a store, at any load. A commit that would make it longer waits until the log
+ * has been written into the database and starts over. Only one commit that is larger than half of
+ * this by itself makes the log longer; the log is cut after that.
  */
 #define TR_STORE_LOG_MAX (64u * 1024 * 1024)
 /** Bytes of a text in the log, with its NUL. Longer texts are cut. */
 #define TR_LOG_MAX 1024
 /**
- * Bytes of the stack on which a handler runs. tr_system_options.stack_bytes replaces it. A handler that uses more gets a
- * SIGSEGV, which tr_app_main and names_faults report, and which traps_faults makes a failure of the actor.
+ * Bytes of the stack on which a handler runs. tr_system_options.stack_bytes replaces it. A handler
+ * that uses more gets a SIGSEGV, which tr_app_main and names_faults report, and which traps_faults
+ * makes a failure of the actor.
  */
 #define TR_STACK_SIZE (64u * 1024)
 /** The largest tr_system_options.stack_bytes. More: TR_LIMIT. */

@@ -39,14 +39,14 @@
  *     array(t, n)     t[n]
  *     list(t)         struct { const t *items; size_t count; }
  *     optional(t)     struct { bool has; t value; }
- * where t is any of the types above array. For a list of lists, declare a message that has a list, and
- * use a list of that message. Lists and optional values are given in braces, `.width = {true, 640}`;
- * with -Wall the compiler warns if the braces are missing.
+ * where t is any of the types above array. For a list of lists, declare a message that has a list,
+ * and use a list of that message. Lists and optional values are given in braces, `.width = {true,
+ * 640}`; with -Wall the compiler warns if the braces are missing.
  *
- * Ownership. Sending copies all that a message points to, except buffers, which are retained. When the
- * verb returns, the sender may reuse its memory. A handler gets the message as one block, borrowed until
- * its turn ends; tr_strdup copies a string for longer. There is no field type for a bare pointer, so that
- * no actor gets memory of another by accident.
+ * Ownership. Sending copies all that a message points to, except buffers, which are retained. When
+ * the verb returns, the sender may reuse its memory. A handler gets the message as one block,
+ * borrowed until its turn ends; tr_strdup copies a string for longer. There is no field type for a
+ * bare pointer, so that no actor gets memory of another by accident.
  *
  * A message has at most TR_PAYLOAD_MAX bytes, without its buffers, and contains messages at most
  * TR_DEPTH_MAX deep.
@@ -63,7 +63,9 @@ typedef struct tr_bytes {
     size_t size;
 } tr_bytes;
 
-/** A counted block of bytes that messages share. Write to it before it is first sent, never after. */
+/**
+ * A counted block of bytes that messages share. Write to it before it is first sent, never after.
+ */
 typedef struct tr_buffer tr_buffer;
 
 /** The type of one value of a field. */
@@ -102,7 +104,9 @@ typedef struct tr_field {
     uint8_t reserved[6];
 } tr_field;
 
-/** A flat message of at most so many bytes travels inside its envelope, without memory of its own. */
+/**
+ * A flat message of at most so many bytes travels inside its envelope, without memory of its own.
+ */
 #define TR_INLINE_MAX 24
 
 /** The version of the constant tables (types, behaviors) that are compiled into programs. */
@@ -110,8 +114,8 @@ typedef struct tr_field {
 
 /**
  * The descriptor of a message type. Two descriptors can mean the same type: use tr_type_is_equal.
- * Equal addresses mean the same type; different ones say nothing. It is constant and lives as long as
- * the program or plug-in that declared it.
+ * Equal addresses mean the same type; different ones say nothing. It is constant and lives as long
+ * as the program or plug-in that declared it.
  */
 typedef struct tr_type {
     const char *name;
@@ -135,8 +139,8 @@ typedef struct tr_message {
 } tr_message;
 
 /**
- * Returns the struct of a message if it is of this type, else NULL: tr_message_as(message, deposit) is
- * a `const struct deposit *`, borrowed as the message is.
+ * Returns the struct of a message if it is of this type, else NULL: tr_message_as(message, deposit)
+ * is a `const struct deposit *`, borrowed as the message is.
  * Any thread. Does not wait.
  */
 #define tr_message_as(message, m) ((const struct m *)tr_message_data_as(message, &tr_type_##m))
@@ -147,8 +151,8 @@ typedef struct tr_pending {
 } tr_pending;
 
 /**
- * Declares a message: TR_MESSAGE(name, (type, field)...); with 0 to 63 fields. A comma may follow the
- * last field.
+ * Declares a message: TR_MESSAGE(name, (type, field)...); with 0 to 63 fields. A comma may follow
+ * the last field.
  * At file scope.
  */
 #define TR_MESSAGE(...) TR_MESSAGE_(__VA_ARGS__, )
@@ -157,8 +161,9 @@ typedef struct tr_pending {
  * Declares a message that is answered: TR_REQUEST(name, reply, (type, field)...);
  * At file scope.
  *
- * `reply` is a message that was declared before; tr_done is one without content. It also declares the
- * types `name_ask`, for a request that was sent, and `name_answer`, for how it ended (see tr_ask_then).
+ * `reply` is a message that was declared before; tr_done is one without content. It also declares
+ * the types `name_ask`, for a request that was sent, and `name_answer`, for how it ended (see
+ * tr_ask_then).
  */
 #define TR_REQUEST(m, ...) TR_REQUEST_(m, __VA_ARGS__, )
 
@@ -167,8 +172,8 @@ typedef struct tr_pending {
  * At file scope.
  *
  * The compiler finds the types of the members: numbers, bool, const char *, tr_bytes, tr_buffer *,
- * tr_ref, and arrays of those. Other members do not compile. A member that is not listed is not sent: it
- * arrives as zero. In C, not in C++.
+ * tr_ref, and arrays of those. Other members do not compile. A member that is not listed is not
+ * sent: it arrives as zero. In C, not in C++.
  */
 #define TR_DESCRIBE(m, ...) TR_DESCRIBE_(m, __VA_ARGS__, )
 
@@ -184,8 +189,8 @@ TR_MESSAGE(tr_none);
 
 TR_BEGIN_C
 /**
- * Whether two descriptors mean the same message: equal names, and fields with equal names, types and
- * offsets. Either may be NULL.
+ * Whether two descriptors mean the same message: equal names, and fields with equal names, types
+ * and offsets. Either may be NULL.
  * Any thread. Does not wait.
  */
 bool tr_type_is_equal(const tr_type *a, const tr_type *b);
@@ -194,12 +199,12 @@ bool tr_type_is_equal(const tr_type *a, const tr_type *b);
 const void *tr_message_data_as(const tr_message *message, const tr_type *type);
 
 /**
- * Writes a message as text, `deposit{amount=5, memo="rent"}`, into `buffer`, which ends with a NUL if
- * size > 0.
+ * Writes a message as text, `deposit{amount=5, memo="rent"}`, into `buffer`, which ends with a NUL
+ * if size > 0.
  * Any thread. Does not wait.
  *
- * Returns the length of the whole text, as snprintf does: if that is not less than size, the text was
- * cut. If message or type is NULL the text is "(null)".
+ * Returns the length of the whole text, as snprintf does: if that is not less than size, the text
+ * was cut. If message or type is NULL the text is "(null)".
  */
 size_t tr_type_print(const tr_type *type, const void *message, char *buffer, size_t size);
 
@@ -218,8 +223,8 @@ TR_MUST_CHECK void *tr_message_copy(const tr_type *type, const void *message);
 void tr_message_free(const tr_type *type, void *message);
 
 /**
- * Returns a buffer of `size` bytes, not initialised, given to the caller with a count of 1. NULL: out of
- * memory. In a turn, tr_buffer_of_turn gives one that needs no release.
+ * Returns a buffer of `size` bytes, not initialised, given to the caller with a count of 1. NULL:
+ * out of memory. In a turn, tr_buffer_of_turn gives one that needs no release.
  * Any thread. Does not wait.
  */
 TR_MUST_CHECK tr_buffer *tr_buffer_new(size_t size);
@@ -231,7 +236,8 @@ void tr_buffer_retain(tr_buffer *buffer);
  */
 void tr_buffer_release(tr_buffer *buffer);
 /**
- * Returns the bytes of a buffer, borrowed; NULL for NULL. Write to them only before it is first sent.
+ * Returns the bytes of a buffer, borrowed; NULL for NULL. Write to them only before it is first
+ * sent.
  * Any thread. Does not wait.
  */
 void *tr_buffer_data(tr_buffer *buffer);

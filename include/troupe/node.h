@@ -22,8 +22,8 @@
  * }
  * ```
  *
- * A node is a system that has joined a cluster. Its address has four parts, from the largest to the smallest:
- * cluster/datacenter/application/node, as in "prod/eu-west-1/shop/node-7".
+ * A node is a system that has joined a cluster. Its address has four parts, from the largest to the
+ * smallest: cluster/datacenter/application/node, as in "prod/eu-west-1/shop/node-7".
  */
 #ifndef TROUPE_NODE_H
 #define TROUPE_NODE_H
@@ -31,8 +31,9 @@
 #include <troupe/limits.h>
 
 /**
- * An address. Each part has 1 to 63 characters of A-Z a-z 0-9 _ . - and begins with a letter or a digit, so an address can
- * be a part of a path, a key and a command line. Case matters. The bytes behind the NUL of a part do not.
+ * An address. Each part has 1 to 63 characters of A-Z a-z 0-9 _ . - and begins with a letter or a
+ * digit, so an address can be a part of a path, a key and a command line. Case matters. The bytes
+ * behind the NUL of a part do not.
  */
 typedef struct tr_node_address {
     char cluster[TR_NODE_PART_MAX + 1];
@@ -51,23 +52,25 @@ typedef struct tr_node_error {
 
 TR_BEGIN_C
 /**
- * Reads an address from a text. The text must be exact: no blanks around it, no '/' at either end, no part missing.
+ * Reads an address from a text. The text must be exact: no blanks around it, no '/' at either end,
+ * no part missing.
  * Any thread. Does not wait.
  *
- * TR_OK; TR_BAD_DATA: it is no address; TR_LIMIT: a part is longer than TR_NODE_PART_MAX; TR_INVALID_ARGUMENT: NULL. On
- * failure *error, which may be NULL, says where, and *address is unchanged. It reads at most TR_NODE_ADDRESS_MAX + 1
- * characters.
+ * TR_OK; TR_BAD_DATA: it is no address; TR_LIMIT: a part is longer than TR_NODE_PART_MAX;
+ * TR_INVALID_ARGUMENT: NULL. On failure *error, which may be NULL, says where, and *address is
+ * unchanged. It reads at most TR_NODE_ADDRESS_MAX + 1 characters.
  */
 TR_MUST_CHECK tr_status tr_node_address_parse(const char *text, tr_node_address *address,
                                               tr_node_error *error);
 
 /**
- * Writes an address into `buffer`, which ends with a NUL if size > 0, and returns the length of the whole text, as
- * snprintf does.
+ * Writes an address into `buffer`, which ends with a NUL if size > 0, and returns the length of the
+ * whole text, as snprintf does.
  * Any thread. Does not wait.
  *
- * TR_NODE_ADDRESS_MAX + 1 bytes are always enough. tr_node_address_parse reads it back. 0: a part is not valid, or
- * address is NULL; then the buffer is "". Nothing is written if there is no buffer.
+ * TR_NODE_ADDRESS_MAX + 1 bytes are always enough. tr_node_address_parse reads it back. 0: a part
+ * is not valid, or address is NULL; then the buffer is "". Nothing is written if there is no
+ * buffer.
  */
 size_t tr_node_address_print(const tr_node_address *address, char *buffer, size_t size);
 
@@ -75,12 +78,12 @@ size_t tr_node_address_print(const tr_node_address *address, char *buffer, size_
 bool tr_node_address_is_same(const tr_node_address *a, const tr_node_address *b);
 
 /**
- * Returns the node, from 0, to which a name belongs in a cluster of so many nodes: as tr_pool_worker_of, with a ring
- * of its own. It takes microseconds.
+ * Returns the node, from 0, to which a name belongs in a cluster of so many nodes: as
+ * tr_pool_worker_of, with a ring of its own. It takes microseconds.
  * Any thread. Does not wait.
  *
- * Negative results are a tr_status. TR_INVALID_ARGUMENT: no name, or less than one node; TR_NAME_INVALID; TR_LIMIT: more
- * than TR_NODES_MAX nodes.
+ * Negative results are a tr_status. TR_INVALID_ARGUMENT: no name, or less than one node;
+ * TR_NAME_INVALID; TR_LIMIT: more than TR_NODES_MAX nodes.
  */
 int tr_node_of(const char *name, int nodes);
 TR_END_C

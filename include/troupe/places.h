@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Places: the workers of a process, or the nodes of a cluster. Three tables of functions say what the runtime needs of them,
- * in the same form for both:
+ * Places: the workers of a process, or the nodes of a cluster. Three tables of functions say what
+ * the runtime needs of them, in the same form for both:
  *
  *   tr_ring        where an actor with some name starts;
  *   tr_directory   which actor has a path, and where it is now;
@@ -29,20 +29,22 @@
  * }
  * ```
  *
- * This header is the specification: a provider must fulfil the sentences below, and tests/support/places.h checks them. The
- * library has the provider for the workers of a system: tr_places_new. Programs that only spawn, tell and find do not use
- * this header.
+ * This header is the specification: a provider must fulfil the sentences below, and
+ * tests/support/places.h checks them. The library has the provider for the workers of a system:
+ * tr_places_new. Programs that only spawn, tell and find do not use this header.
  *
  * For every table:
  *
- *   1. It is shared and outlives all its users. Every function gets the table as its first argument. Data of the provider
- *      follow the table in memory.
+ *   1. It is shared and outlives all its users. Every function gets the table as its first
+ *      argument. Data of the provider follow the table in memory.
  *   2. `size` is sizeof the table where it was filled in. Members are added only at the end.
  *   3. Any thread may call every function, several at once, and handlers too.
- *   4. No function waits for an actor. A provider for nodes may wait for a network, and then says so.
- *   5. A function that fails has changed nothing. Out-parameters are written on TR_OK only, unless it says otherwise.
- *   6. Places are counted from 0. A place is a hint and not an identity, because actors move. A ref names one actor
- *      forever, wherever it is.
+ *   4. No function waits for an actor. A provider for nodes may wait for a network, and then says
+ *      so.
+ *   5. A function that fails has changed nothing. Out-parameters are written on TR_OK only, unless
+ *      it says otherwise.
+ *   6. Places are counted from 0. A place is a hint and not an identity, because actors move. A ref
+ *      names one actor forever, wherever it is.
  */
 #ifndef TROUPE_PLACES_H
 #define TROUPE_PLACES_H
@@ -59,14 +61,14 @@ typedef struct tr_ring tr_ring;
 /**
  * A name belongs to one place.
  *
- *   1. The same name and the same number of places give the same place, in every process and at every time. So a provider
- *      must not use anything random.
+ *   1. The same name and the same number of places give the same place, in every process and at
+ *      every time. So a provider must not use anything random.
  *   2. When a place is added, only the new place takes names from the others.
  *   3. The number of places may change at any time; one call sees one number.
  *
- * The providers of the library use a hash ring over crc32 with 150 points for each place ("w2v149" for worker 2, "n2v149"
- * for node 2), and promise that. Someone who chooses names chooses their places: limit how many names a stranger can
- * choose.
+ * The providers of the library use a hash ring over crc32 with 150 points for each place ("w2v149"
+ * for worker 2, "n2v149" for node 2), and promise that. Someone who chooses names chooses their
+ * places: limit how many names a stranger can choose.
  */
 struct tr_ring {
     size_t size;
@@ -87,22 +89,24 @@ typedef struct tr_directory tr_directory;
 /**
  * A path, "/user/orders", leads to at most one actor.
  *
- *   1. Of several claims of a path at the same time one gets TR_OK, and the others get the actor that has it.
- *   2. A claimed actor is found from every place, at the latest when the next message that the claimer sends after its
- *      TR_OK arrives there.
- *   3. A path is free again when it was released, or when its actor has ended: then it is not found any more, and can be
- *      claimed again.
- *   4. An actor that was spawned with a name has its path from its spawn to its end, without a claim. Others can neither
- *      claim nor release it.
+ *   1. Of several claims of a path at the same time one gets TR_OK, and the others get the actor
+ *      that has it.
+ *   2. A claimed actor is found from every place, at the latest when the next message that the
+ *      claimer sends after its TR_OK arrives there.
+ *   3. A path is free again when it was released, or when its actor has ended: then it is not found
+ *      any more, and can be claimed again.
+ *   4. An actor that was spawned with a name has its path from its spawn to its end, without a
+ *      claim. Others can neither claim nor release it.
  *   5. No choice of names makes the calls slower: tables are hashed with a secret key.
  */
 struct tr_directory {
     size_t size;
     /**
-     * Registers a living actor under a path, which is copied. TR_NAME_EXISTS: an actor has it, also if it is this one;
-     * *holder, which may be NULL, is that actor, or nobody if it is just being spawned. TR_NAME_INVALID: a path is names
-     * of actors, each after a '/'; TR_LIMIT: longer than TR_PATH_MAX, or there are TR_CLAIMS_MAX claims; TR_STOPPED: the
-     * actor has ended; TR_NO_MEMORY.
+     * Registers a living actor under a path, which is copied. TR_NAME_EXISTS: an actor has it, also
+     * if it is this one; *holder, which may be NULL, is that actor, or nobody if it is just being
+     * spawned. TR_NAME_INVALID: a path is names of actors, each after a '/'; TR_LIMIT: longer than
+     * TR_PATH_MAX, or there are TR_CLAIMS_MAX claims; TR_STOPPED: the actor has ended;
+     * TR_NO_MEMORY.
      */
     tr_status (*claim)(tr_directory *directory, const char *path, tr_ref ref, tr_location *holder);
     /** Writes the actor that has a path, and where it is. TR_NOT_FOUND. */
@@ -120,24 +124,28 @@ typedef struct tr_transport tr_transport;
 /**
  * Sends parcels to actors at other places.
  *
- *   1. A parcel that was taken (TR_OK) reaches the mailbox of its receiver once or never, unchanged, and reaches no other
- *      actor. In one process it is never lost: it is handled, or it is a dead letter with its reason.
- *   2. Parcels of one thread, or one actor, to the same receiver arrive in the order in which they were sent, also together
- *      with messages of tr_tell.
- *   3. In one process the parcel itself is passed on: the receiver sees the same bytes at the same address. Nothing is
- *      serialized.
- *   4. A sender does not wait for a full mailbox: the receiver's overflow applies, with TR_PARK as TR_MAILBOX_FULL.
- *   5. An actor that has moved is reached, or the status is TR_NOT_FOUND; then the directory says where it is.
+ *   1. A parcel that was taken (TR_OK) reaches the mailbox of its receiver once or never,
+ *      unchanged, and reaches no other actor. In one process it is never lost: it is handled, or it
+ *      is a dead letter with its reason.
+ *   2. Parcels of one thread, or one actor, to the same receiver arrive in the order in which they
+ *      were sent, also together with messages of tr_tell.
+ *   3. In one process the parcel itself is passed on: the receiver sees the same bytes at the same
+ *      address. Nothing is serialized.
+ *   4. A sender does not wait for a full mailbox: the receiver's overflow applies, with TR_PARK as
+ *      TR_MAILBOX_FULL.
+ *   5. An actor that has moved is reached, or the status is TR_NOT_FOUND; then the directory says
+ *      where it is.
  *
- * At the receiving node the provider makes a parcel of what it read, and sends it by the transport of its own process:
- * there is one way into a mailbox.
+ * At the receiving node the provider makes a parcel of what it read, and sends it by the transport
+ * of its own process: there is one way into a mailbox.
  */
 struct tr_transport {
     size_t size;
     /**
-     * Sends a parcel. It is taken on TR_OK, and still the caller's otherwise. TR_STOPPED: the actor, or the system
-     * there, has ended; TR_NOT_FOUND: there is no such place, or it is gone; TR_MAILBOX_FULL; TR_INVALID_ARGUMENT: no
-     * parcel; TR_UNHANDLED: the receiver is a router without a route for it.
+     * Sends a parcel. It is taken on TR_OK, and still the caller's otherwise. TR_STOPPED: the
+     * actor, or the system there, has ended; TR_NOT_FOUND: there is no such place, or it is gone;
+     * TR_MAILBOX_FULL; TR_INVALID_ARGUMENT: no parcel; TR_UNHANDLED: the receiver is a router
+     * without a route for it.
      */
     tr_status (*send)(tr_transport *transport, tr_place place, tr_ref to, tr_parcel *parcel);
 };
@@ -155,10 +163,11 @@ TR_BEGIN_C
  * Makes the places of the workers of a system, given to the caller. Free them before the system.
  * Any thread. Does not wait.
  *
- * The directory is that of tr_find, which may still return the ref of an ended actor for a path that was claimed. Such a
- * path can be claimed again, but a spawn gets TR_NAME_EXISTS until it was released. So release a claim below /user of a
- * path that will be spawned. The transport is what tr_tell between workers does. The place of a group is that of its
- * supervisor. TR_INVALID_ARGUMENT, TR_NO_MEMORY.
+ * The directory is that of tr_find, which may still return the ref of an ended actor for a path
+ * that was claimed. Such a path can be claimed again, but a spawn gets TR_NAME_EXISTS until it was
+ * released. So release a claim below /user of a path that will be spawned. The transport is what
+ * tr_tell between workers does. The place of a group is that of its supervisor.
+ * TR_INVALID_ARGUMENT, TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr_places_new(tr_system *system, const tr_places **places);
 /** Frees places, and releases all their claims. NULL does nothing. One thread. Does not wait. */
@@ -168,8 +177,8 @@ void tr_places_free(const tr_places *places);
  * Makes a parcel of a message, which is copied; `from` is its sender, or nobody.
  * Any thread. Does not wait.
  *
- * It is given to the caller, who sends it or frees it before the system is freed. TR_INVALID_ARGUMENT, TR_TOO_LARGE,
- * TR_NO_MEMORY.
+ * It is given to the caller, who sends it or frees it before the system is freed.
+ * TR_INVALID_ARGUMENT, TR_TOO_LARGE, TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr_parcel_new(tr_system *system, tr_ref from, const tr_type *type,
                                       const void *message, tr_parcel **parcel);
@@ -178,7 +187,8 @@ TR_MUST_CHECK tr_status tr_parcel_new(tr_system *system, tr_ref from, const tr_t
  */
 void tr_parcel_free(tr_system *system, tr_parcel *parcel);
 /**
- * These return what is in a parcel, borrowed from it; NULL and nobody for NULL. One thread. Does not wait.
+ * These return what is in a parcel, borrowed from it; NULL and nobody for NULL. One thread. Does
+ * not wait.
  */
 const tr_type *tr_parcel_type(const tr_parcel *parcel);
 const void *tr_parcel_message(const tr_parcel *parcel);

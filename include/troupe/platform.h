@@ -26,12 +26,13 @@
  * }
  * ```
  *
- * A system gets time, randomness, memory, the log, threads, parking and IO only through the table in
- * tr_system_options.platform. A simulator, a test or an embedding program can replace any of them. Most
- * programs do not use this header: without a table a system uses the real platform.
+ * A system gets time, randomness, memory, the log, threads, parking and IO only through the table
+ * in tr_system_options.platform. A simulator, a test or an embedding program can replace any of
+ * them. Most programs do not use this header: without a table a system uses the real platform.
  *
- * Several systems may use one table. The table must outlive them. Every function gets the table as its
- * first argument. For data of its own, a platform puts `tr_platform` first into a larger struct.
+ * Several systems may use one table. The table must outlive them. Every function gets the table as
+ * its first argument. For data of its own, a platform puts `tr_platform` first into a larger
+ * struct.
  */
 #ifndef TROUPE_PLATFORM_H
 #define TROUPE_PLATFORM_H
@@ -39,7 +40,9 @@
 #include <troupe/status.h>
 
 typedef struct tr_platform tr_platform;
-/** Something on which one thread sleeps until it is woken. Only the platform knows what is in it. */
+/**
+ * Something on which one thread sleeps until it is woken. Only the platform knows what is in it.
+ */
 typedef struct tr_parker tr_parker;
 typedef struct tr_thread tr_thread;
 
@@ -72,7 +75,8 @@ struct tr_platform {
     uint64_t (*random)(const tr_platform *platform);
 
     /**
-     * As realloc: size 0 frees and returns NULL, memory NULL allocates. Returns NULL if out of memory.
+     * As realloc: size 0 frees and returns NULL, memory NULL allocates. Returns NULL if out of
+     * memory.
      * Any thread. Does not wait.
      */
     void *(*resize)(const tr_platform *platform, void *memory, size_t size);
@@ -96,21 +100,23 @@ struct tr_platform {
     /** Frees a parker on which no thread sleeps. One thread. */
     void (*parker_free)(const tr_platform *platform, tr_parker *parker);
     /**
-     * Sleeps until wake is called, an IO operation completes, or mono_now reaches `deadline`. One call
-     * of wake before park is remembered. May return early. One thread for each parker. May wait.
+     * Sleeps until wake is called, an IO operation completes, or mono_now reaches `deadline`. One
+     * call of wake before park is remembered. May return early. One thread for each parker. May
+     * wait.
      */
     void (*park)(const tr_platform *platform, tr_parker *parker, tr_time deadline);
     /** Ends a park of that parker, or the next park. Any thread. Does not wait. */
     void (*wake)(const tr_platform *platform, tr_parker *parker);
     /**
-     * Returns a file descriptor that is readable while park would return at once, and from the time of
-     * parker_alarm on. -1: there is none, or the process has no descriptor left. The thread that parks.
+     * Returns a file descriptor that is readable while park would return at once, and from the time
+     * of parker_alarm on. -1: there is none, or the process has no descriptor left. The thread that
+     * parks.
      */
     int (*parker_fd)(const tr_platform *platform, tr_parker *parker);
 
     /**
-     * Starts an operation whose completion ends a park of `parker`. TR_LIMIT, TR_INVALID_ARGUMENT. The
-     * thread that parks. Does not wait.
+     * Starts an operation whose completion ends a park of `parker`. TR_LIMIT, TR_INVALID_ARGUMENT.
+     * The thread that parks. Does not wait.
      */
     tr_status (*io_submit)(const tr_platform *platform, tr_parker *parker, tr_io *io);
     /**
@@ -118,28 +124,32 @@ struct tr_platform {
      * parks. Does not wait.
      */
     bool (*io_cancel)(const tr_platform *platform, tr_parker *parker, tr_io *io);
-    /** Returns the completed operations, linked by `next`; NULL: none. The thread that parks. Does not wait. */
+    /**
+     * Returns the completed operations, linked by `next`; NULL: none. The thread that parks. Does
+     * not wait.
+     */
     tr_io *(*io_reap)(const tr_platform *platform, tr_parker *parker);
 
     /**
-     * Returns the CPU time of a thread that could run now, whether or not it has a CPU. -1: it waits in
-     * the kernel, or the platform does not know. Tells a thread that hangs from one that gets no CPU. Any
-     * thread. Does not wait.
+     * Returns the CPU time of a thread that could run now, whether or not it has a CPU. -1: it
+     * waits in the kernel, or the platform does not know. Tells a thread that hangs from one that
+     * gets no CPU. Any thread. Does not wait.
      */
     tr_time (*thread_cpu)(const tr_platform *platform, const tr_thread *thread);
 
     /**
-     * Makes the descriptor of parker_fd readable when mono_now reaches `deadline`. TR_NEVER: never. The
-     * descriptor may become readable once more at a deadline that was set before. Does nothing before
-     * parker_fd was called. A park that sleeps ends it. It is cheap if the deadline stays the same or
-     * becomes later. The thread that parks. Does not wait.
+     * Makes the descriptor of parker_fd readable when mono_now reaches `deadline`. TR_NEVER: never.
+     * The descriptor may become readable once more at a deadline that was set before. Does nothing
+     * before parker_fd was called. A park that sleeps ends it. It is cheap if the deadline stays
+     * the same or becomes later. The thread that parks. Does not wait.
      */
     void (*parker_alarm)(const tr_platform *platform, tr_parker *parker, tr_time deadline);
 };
 
 TR_BEGIN_C
 /**
- * Returns the real platform: Linux, with the memory of the C library. It lives as long as the process.
+ * Returns the real platform: Linux, with the memory of the C library. It lives as long as the
+ * process.
  * Any thread. Does not wait.
  */
 const tr_platform *tr_platform_real(void);

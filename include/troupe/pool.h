@@ -32,15 +32,17 @@
  * }
  * ```
  *
- * A name has a position on a hash ring of the workers, so its actor starts on the same worker in every process and
- * after every restart. The directory of the system knows where it is now. Its ref is like any other. To spawn a name that
- * has an actor returns that actor: there is only one, however many threads spawn the name at the same time.
+ * A name has a position on a hash ring of the workers, so its actor starts on the same worker in
+ * every process and after every restart. The directory of the system knows where it is now. Its ref
+ * is like any other. To spawn a name that has an actor returns that actor: there is only one,
+ * however many threads spawn the name at the same time.
  *
- * Actors of the pool are children of /user, so tr_find(self, orders, "/user/orders-17") finds them too.
- * tr_system_options.pool_supervision says how they are supervised; without it, they are supervised as all top-level
- * actors. If several are restarted together, the pool and the other top-level actors are separate. They end with their
- * system: a system that shuts down when its last actor has stopped does not wait for the pool, and neither does an app
- * whose root has stopped. They stay on the worker of their name, unless their behavior has TR_OPTIONS(.balances = true).
+ * Actors of the pool are children of /user, so tr_find(self, orders, "/user/orders-17") finds them
+ * too. tr_system_options.pool_supervision says how they are supervised; without it, they are
+ * supervised as all top-level actors. If several are restarted together, the pool and the other
+ * top-level actors are separate. They end with their system: a system that shuts down when its last
+ * actor has stopped does not wait for the pool, and neither does an app whose root has stopped.
+ * They stay on the worker of their name, unless their behavior has TR_OPTIONS(.balances = true).
  */
 #ifndef TROUPE_POOL_H
 #define TROUPE_POOL_H
@@ -53,9 +55,10 @@
  *     tr_pool_spawn(self, orders, "orders-17", open_book, .year = 2024)    with its set-up message
  * In a turn. Does not wait.
  *
- * The name and the message are copied; if the actor is there, the message is ignored. Its set-up runs later, on the
- * worker of its name; messages that are sent meanwhile wait. If the set-up fails, the log says so, and those messages are
- * dead letters. Ends the turn where tr_try_pool_spawn returns an error.
+ * The name and the message are copied; if the actor is there, the message is ignored. Its set-up
+ * runs later, on the worker of its name; messages that are sent meanwhile wait. If the set-up
+ * fails, the log says so, and those messages are dead letters. Ends the turn where
+ * tr_try_pool_spawn returns an error.
  */
 #define tr_pool_spawn(self, actor, ...) TR_POOL_SPAWN_(self, actor, __VA_ARGS__)
 
@@ -63,11 +66,12 @@
  * Spawns as tr_pool_spawn does, and writes the ref to *ref, an `orders_ref *`, on TR_OK only.
  * In a turn, or client's thread. Does not wait.
  *
- * TR_NAME_EXISTS: the actor with that name has another behavior, or is not of the pool. TR_STOPPING: the system is stopping;
- * or the actor with that name is, and can be spawned when it has stopped; or it has ended, is TR_PERMANENT in the table,
- * and starts again soon. The other statuses are those of tr_try_spawn: TR_NAME_INVALID (also for NULL), TR_WRONG_TYPE,
- * TR_LIMIT, TR_CANCELLED, TR_INVALID_ARGUMENT, TR_TOO_LARGE, TR_NO_MEMORY. tr_spawn_wait waits for the set-up, whoever
- * spawned the actor.
+ * TR_NAME_EXISTS: the actor with that name has another behavior, or is not of the pool.
+ * TR_STOPPING: the system is stopping; or the actor with that name is, and can be spawned when it
+ * has stopped; or it has ended, is TR_PERMANENT in the table, and starts again soon. The other
+ * statuses are those of tr_try_spawn: TR_NAME_INVALID (also for NULL), TR_WRONG_TYPE, TR_LIMIT,
+ * TR_CANCELLED, TR_INVALID_ARGUMENT, TR_TOO_LARGE, TR_NO_MEMORY. tr_spawn_wait waits for the
+ * set-up, whoever spawned the actor.
  */
 #define tr_try_pool_spawn(from, ref, actor, ...)                                                   \
     TR_TRY_POOL_SPAWN_(from, ref, NULL, actor, __VA_ARGS__)
@@ -79,15 +83,16 @@
     TR_TRY_POOL_SPAWN_(from, ref, error, actor, __VA_ARGS__)
 
 /**
- * Returns the actor of the pool with that name, an `orders_ref`; nobody: none runs, or it has another behavior than
- * `actor`.
+ * Returns the actor of the pool with that name, an `orders_ref`; nobody: none runs, or it has
+ * another behavior than `actor`.
  * In a turn, or client's thread. Does not wait.
  */
 #define tr_pool_find(from, actor, name)                                                            \
     actor##_ref_of(TR_SPEAKER_(from, pool_find)(from, &tr_behavior_##actor, name))
 
 /**
- * An element of the table in tr_system_options.pool and tr_app.pool. The table ends with an element of zeros.
+ * An element of the table in tr_system_options.pool and tr_app.pool. The table ends with an element
+ * of zeros.
  * At file scope.
  *
  * ```c
@@ -99,8 +104,9 @@
  * };
  * ```
  *
- * Members of tr_child_spec may follow the name; is_significant has no effect here. These actors are there before any turn
- * runs, in this order. One that is TR_PERMANENT keeps its name while it waits to start again.
+ * Members of tr_child_spec may follow the name; is_significant has no effect here. These actors are
+ * there before any turn runs, in this order. One that is TR_PERMANENT keeps its name while it waits
+ * to start again.
  */
 #define TR_POOLED(...) TR_POOLED_(__VA_ARGS__, )
 
@@ -109,16 +115,18 @@ TR_BEGIN_C
  * Returns the worker, from 0, on which an actor with this name starts in a pool of so many workers.
  * Any thread. Does not wait.
  *
- * It is the same in every process: a hash ring over crc32. With one worker more at most about 1 / (workers + 1) of all names
- * belong to another worker. It takes microseconds. The actor may have moved since: the directory knows where it is.
+ * It is the same in every process: a hash ring over crc32. With one worker more at most about 1 /
+ * (workers + 1) of all names belong to another worker. It takes microseconds. The actor may have
+ * moved since: the directory knows where it is.
  *
- * Negative results are a tr_status. TR_INVALID_ARGUMENT: no name, or less than one worker; TR_NAME_INVALID; TR_LIMIT: more
- * than TR_WORKERS_MAX workers.
+ * Negative results are a tr_status. TR_INVALID_ARGUMENT: no name, or less than one worker;
+ * TR_NAME_INVALID; TR_LIMIT: more than TR_WORKERS_MAX workers.
  */
 int tr_pool_worker_of(const char *name, int workers);
 
 /**
- * These are the functions of tr_pool_spawn and tr_try_pool_spawn. args->worker is ignored, and args->spec must be NULL.
+ * These are the functions of tr_pool_spawn and tr_try_pool_spawn. args->worker is ignored, and
+ * args->spec must be NULL.
  * In a turn. Does not wait.
  */
 tr_ref tr_self_pool_spawn(tr_self *self, const tr_spawn_args *args);

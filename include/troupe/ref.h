@@ -37,8 +37,8 @@
  * has ended: a message to it is then a dead letter, and reaches no other actor. All zero is nobody.
  *
  * To a `tr_ref` any message can be sent; one that its actor does not handle is a dead letter.
- * TR_ACTOR(account, deposit, get_balance) makes the type `account_ref`. To that only the messages of
- * the list can be sent: any other does not compile.
+ * TR_ACTOR(account, deposit, get_balance) makes the type `account_ref`. To that only the messages
+ * of the list can be sent: any other does not compile.
  */
 #ifndef TROUPE_REF_H
 #define TROUPE_REF_H
@@ -77,11 +77,11 @@ TR_INLINE tr_ref tr_ref_from_bits(uint64_t bits)
  * Declares an actor and the messages it accepts: TR_ACTOR(account, deposit, withdraw, get_balance);
  * At file scope.
  *
- * It declares the type `account_ref`; the function `account_ref_of(tr_ref)`, for a ref that is known
- * to be of an account; and the behavior that TR_BEHAVIOR(account, ...) defines in one source file.
- * Put it into a header if other files spawn the actor or send to it. The messages, at most 63, may be
- * declared later. A spawn compares the list with the behavior: for a message of the list that has no
- * handler it writes a line to the log, at the level debug.
+ * It declares the type `account_ref`; the function `account_ref_of(tr_ref)`, for a ref that is
+ * known to be of an account; and the behavior that TR_BEHAVIOR(account, ...) defines in one source
+ * file. Put it into a header if other files spawn the actor or send to it. The messages, at most
+ * 63, may be declared later. A spawn compares the list with the behavior: for a message of the list
+ * that has no handler it writes a line to the log, at the level debug.
  */
 #define TR_ACTOR(...) TR_ACTOR_(__VA_ARGS__, )
 
@@ -111,8 +111,7 @@ typedef struct tr_error {
     /* The rest is for supervisors: of the failure of an actor. Otherwise it is zero. */
     char path[128];       /* of the actor; a longer one lacks its beginning */
     uint32_t incarnation; /* of the actor; the first is 1 */
-    uint32_t
-        link_count; /* supervisors that failed because of it; at most TR_ERROR_LINKS_MAX are in links */
+    uint32_t link_count;  /* supervisors that failed because of it */
     /** links[0] is the actor's parent, links[1] the parent of links[0], and so on. */
     tr_error_link links[TR_ERROR_LINKS_MAX];
 } tr_error;

@@ -36,22 +36,27 @@
  *
  * TR_BEHAVIOR(bank, void, TR_ON(tr_args, on_args), TR_ON(balance, on_balance));
  *
- * int main(int argc, char **argv) { return tr_app_main(argc, argv, bank); }
+ * int main(int argc, char **argv)
+ * {
+ *     return tr_app_main(argc, argv, bank);
+ * }
  * ```
  *
- * The first argument of a verb is its caller: `self` in a turn, a `tr_client *` on another thread. A
- * message comes last, as its name and its fields.
+ * The first argument of a verb is its caller: `self` in a turn, a `tr_client *` on another thread.
+ * A message comes last, as its name and its fields.
  *
- * Failures. A verb that cannot do what it says ends the turn: it does not return. So a short program is
- * correct without checks. Such a verb has a twin with tr_try_ that returns a status instead. A turn that
- * ends inside a verb fails as by tr_fail: the code behind the verb does not run, the functions of tr_defer
- * run, scratch memory is freed, and the supervisor decides about the actor (supervision.h). In C++ the
- * frames are unwound and destructors run, except where tr_at_end, tr_defer or tr_buffer_of_turn end the
- * turn. In C the frames are dropped: register what must be released with tr_defer (for the turn) or
- * tr_at_end (for the incarnation), and do not hold a lock across a verb that can end the turn.
+ * Failures. A verb that cannot do what it says ends the turn: it does not return. So a short
+ * program is correct without checks. Such a verb has a twin with tr_try_ that returns a status
+ * instead. A turn that ends inside a verb fails as by tr_fail: the code behind the verb does not
+ * run, the functions of tr_defer run, scratch memory is freed, and the supervisor decides about the
+ * actor (supervision.h). In C++ the frames are unwound and destructors run, except where tr_at_end,
+ * tr_defer or tr_buffer_of_turn end the turn. In C the frames are dropped: register what must be
+ * released with tr_defer (for the turn) or tr_at_end (for the incarnation), and do not hold a lock
+ * across a verb that can end the turn.
  *
- * An argument that is NULL where something is needed gives TR_INVALID_ARGUMENT or nobody, or the verb
- * does nothing. A verb that can report neither ends the turn; if self is NULL it aborts the process.
+ * An argument that is NULL where something is needed gives TR_INVALID_ARGUMENT or nobody, or the
+ * verb does nothing. A verb that can report neither ends the turn; if self is NULL it aborts the
+ * process.
  *
  * The macros call exported functions, which are at the end.
  */
@@ -98,16 +103,17 @@ typedef enum tr_timer_kind {
  * In a turn, or client's thread. May wait: if the mailbox is full and has TR_PARK.
  *
  * Returns TR_OK if the message was taken; it is not handled yet. TR_STOPPED (also for nobody),
- * TR_TOO_LARGE (also for a malformed message), TR_NO_MEMORY: it was not taken, and is a dead letter.
- * TR_MAILBOX_FULL: see the receiver's tr_overflow. TR_INVALID_ARGUMENT: there is no message. The status may
- * be ignored. The message is copied.
+ * TR_TOO_LARGE (also for a malformed message), TR_NO_MEMORY: it was not taken, and is a dead
+ * letter. TR_MAILBOX_FULL: see the receiver's tr_overflow. TR_INVALID_ARGUMENT: there is no
+ * message. The status may be ignored. The message is copied.
  *
- * With TR_PARK the call waits while the mailbox is full, or while another turn of this actor waits for
- * that mailbox: the turn waits as a barrier for at most TR_PARK_NS, a client's thread blocks. TR_CANCELLED:
- * the actor ends meanwhile. Where a turn cannot wait (a set-up, a signal, a defer, a cycle of actors that
- * wait for each other) the status is TR_MAILBOX_FULL at once.
+ * With TR_PARK the call waits while the mailbox is full, or while another turn of this actor waits
+ * for that mailbox: the turn waits as a barrier for at most TR_PARK_NS, a client's thread blocks.
+ * TR_CANCELLED: the actor ends meanwhile. Where a turn cannot wait (a set-up, a signal, a defer, a
+ * cycle of actors that wait for each other) the status is TR_MAILBOX_FULL at once.
  *
- * Messages of one sender to one receiver arrive in the order of the calls, in whichever turns they are.
+ * Messages of one sender to one receiver arrive in the order of the calls, in whichever turns they
+ * are.
  */
 #define tr_tell(from, to, ...) TR_TELL_(from, to, __VA_ARGS__)
 
@@ -137,8 +143,8 @@ typedef enum tr_timer_kind {
  * Passes the message of this turn on to another actor: return tr_forward(self, other);
  * In a turn. May wait: as tr_tell.
  *
- * The other actor sees the original sender and causal id. If the message is a request, the other actor
- * answers it. Returns TR_SAME. A message that cannot be delivered is a dead letter.
+ * The other actor sees the original sender and causal id. If the message is a request, the other
+ * actor answers it. Returns TR_SAME. A message that cannot be delivered is a dead letter.
  */
 #define tr_forward(self, to) tr_self_forward(self, tr_any(to))
 
@@ -150,8 +156,8 @@ typedef enum tr_timer_kind {
  *     tr_spawn(self, account, "alice", open_account, .cents = 100)    with its set-up message
  * In a turn. Does not wait.
  *
- * The name and the message are copied. The child lives on this worker. Its set-up and its tr_pre_start have
- * run when this returns. Ends the turn where tr_try_spawn returns an error.
+ * The name and the message are copied. The child lives on this worker. Its set-up and its
+ * tr_pre_start have run when this returns. Ends the turn where tr_try_spawn returns an error.
  */
 #define tr_spawn(self, actor, ...) TR_SPAWN_(self, -1, actor, __VA_ARGS__)
 
@@ -159,8 +165,8 @@ typedef enum tr_timer_kind {
  * Starts a child on a worker: tr_spawn_at(self, 1, account, "alice"). Otherwise as tr_spawn.
  * In a turn. Does not wait.
  *
- * If that is another worker than the caller's, the set-up has not run when this returns; messages that are
- * sent meanwhile wait for it.
+ * If that is another worker than the caller's, the set-up has not run when this returns; messages
+ * that are sent meanwhile wait for it.
  */
 #define tr_spawn_at(self, worker, actor, ...) TR_SPAWN_(self, worker, actor, __VA_ARGS__)
 
@@ -169,14 +175,14 @@ typedef enum tr_timer_kind {
  * In a turn, or client's thread. Does not wait.
  *
  * TR_OK, also if the set-up returned TR_STOP: the actor has ended without an error. TR_NAME_EXISTS;
- * TR_NAME_INVALID; TR_INIT_FAILED: the set-up failed, and the name is free again; TR_WRONG_TYPE: the set-up
- * takes another message, or none; TR_STOPPING; TR_TOO_DEEP; TR_LIMIT: too many actors, or too long a path;
- * TR_INVALID_ARGUMENT: no such worker, or a behavior that is malformed or of another ABI; TR_TOO_LARGE;
- * TR_NO_MEMORY.
+ * TR_NAME_INVALID; TR_INIT_FAILED: the set-up failed, and the name is free again; TR_WRONG_TYPE:
+ * the set-up takes another message, or none; TR_STOPPING; TR_TOO_DEEP; TR_LIMIT: too many actors,
+ * or too long a path; TR_INVALID_ARGUMENT: no such worker, or a behavior that is malformed or of
+ * another ABI; TR_TOO_LARGE; TR_NO_MEMORY.
  *
  * From a client the actor is a child of /user on worker 0, and that worker runs its set-up later:
- * tr_spawn_wait waits for it. If a set-up fails on another worker than the parent's, the parent gets a
- * tr_child_failed with TR_STOP_CHILD; the set-up is not repeated.
+ * tr_spawn_wait waits for it. If a set-up fails on another worker than the parent's, the parent
+ * gets a tr_child_failed with TR_STOP_CHILD; the set-up is not repeated.
  */
 #define tr_try_spawn(from, ref, actor, ...) TR_TRY_SPAWN_(from, ref, NULL, -1, actor, __VA_ARGS__)
 /**
@@ -214,8 +220,8 @@ typedef enum tr_timer_kind {
  * Stops an actor after its current turn. Messages that it has not handled are dead letters.
  * In a turn, or client's thread. Does not wait.
  *
- * The statuses are those of tr_stop. An actor that is already stopping continues as it began, unless its
- * parent is killed.
+ * The statuses are those of tr_stop. An actor that is already stopping continues as it began,
+ * unless its parent is killed.
  */
 #define tr_kill(from, ref) TR_SPEAKER_(from, kill)(from, tr_any(ref))
 /**
@@ -223,13 +229,13 @@ typedef enum tr_timer_kind {
  *     tr_timer_once(self, "retry", TR_SECOND, retry, .attempt = 2);
  * In a turn. Does not wait.
  *
- * Returns a tr_timer. A timer with the same key is replaced. With the key NULL the timer has no key, and the
- * tr_timer can stop it. A timer ends with the incarnation. It never fires early, has at most one message
- * waiting, and jumps of the wall clock do not move it.
+ * Returns a tr_timer. A timer with the same key is replaced. With the key NULL the timer has no
+ * key, and the tr_timer can stop it. A timer ends with the incarnation. It never fires early, has
+ * at most one message waiting, and jumps of the wall clock do not move it.
  *
- * Ends the turn with TR_INVALID_ARGUMENT (a negative time, a period of 0, an empty key, or one of more than
- * TR_TIMER_KEY_MAX bytes), TR_LIMIT (TR_TIMERS_MAX), TR_STOPPING, TR_TOO_LARGE or TR_NO_MEMORY;
- * tr_self_try_timer returns a status instead.
+ * Ends the turn with TR_INVALID_ARGUMENT (a negative time, a period of 0, an empty key, or one of
+ * more than TR_TIMER_KEY_MAX bytes), TR_LIMIT (TR_TIMERS_MAX), TR_STOPPING, TR_TOO_LARGE or
+ * TR_NO_MEMORY; tr_self_try_timer returns a status instead.
  */
 #define tr_timer_once(self, key, delay_ns, ...)                                                    \
     TR_TIMER_(self, key, TR_TIMER_ONCE, delay_ns, __VA_ARGS__)
@@ -242,8 +248,8 @@ typedef enum tr_timer_kind {
 #define tr_timer_fixed_rate(self, key, period_ns, ...)                                             \
     TR_TIMER_(self, key, TR_TIMER_FIXED_RATE, period_ns, __VA_ARGS__)
 /**
- * Starts a timer that sends a message, and again each time that a period has passed since the last one was
- * handled. Otherwise as tr_timer_once.
+ * Starts a timer that sends a message, and again each time that a period has passed since the last
+ * one was handled. Otherwise as tr_timer_once.
  * In a turn. Does not wait.
  */
 #define tr_timer_fixed_delay(self, key, period_ns, ...)                                            \
@@ -253,7 +259,8 @@ typedef enum tr_timer_kind {
  * Suspends an actor: it keeps its messages and handles none until tr_resume.
  * In a turn, or client's thread. Does not wait.
  *
- * Suspends are not counted: one tr_resume ends any number of them. The statuses are those of tr_stop.
+ * Suspends are not counted: one tr_resume ends any number of them. The statuses are those of
+ * tr_stop.
  */
 #define tr_suspend(from, ref) TR_SPEAKER_(from, suspend)(from, tr_any(ref))
 /**
@@ -267,14 +274,14 @@ typedef enum tr_timer_kind {
  * Asks for a tr_terminated when an actor has stopped, for whatever reason.
  * In a turn, or client's thread. Does not wait.
  *
- * The tr_terminated comes once, after all messages that the actor sent here, and when its name, timers and
- * memory are released. For an actor that has stopped before, it comes at once. It takes no capacity of the
- * mailbox and does not reset the receive timeout. Without a handler it is ignored. A restart of either actor
- * does not end the watch. Watching the same actor again changes nothing. Watching oneself is TR_OK and has
- * no effect.
+ * The tr_terminated comes once, after all messages that the actor sent here, and when its name,
+ * timers and memory are released. For an actor that has stopped before, it comes at once. It takes
+ * no capacity of the mailbox and does not reset the receive timeout. Without a handler it is
+ * ignored. A restart of either actor does not end the watch. Watching the same actor again changes
+ * nothing. Watching oneself is TR_OK and has no effect.
  *
- * In a turn it ends the turn with TR_INVALID_ARGUMENT (nobody), TR_STOPPING, TR_CANCELLED or TR_NO_MEMORY. A
- * client gets the status, and the message by tr_receive.
+ * In a turn it ends the turn with TR_INVALID_ARGUMENT (nobody), TR_STOPPING, TR_CANCELLED or
+ * TR_NO_MEMORY. A client gets the status, and the message by tr_receive.
  */
 #define tr_watch(from, ref) TR_SPEAKER_(from, watch)(from, tr_any(ref))
 /**
@@ -286,14 +293,16 @@ typedef enum tr_timer_kind {
  * Ends a watch: no tr_terminated of this actor is handled after this, not even one that waits.
  * In a turn, or client's thread. Does not wait.
  *
- * TR_OK, also if the actor was not watched; TR_INVALID_ARGUMENT, TR_CANCELLED. The status may be ignored.
+ * TR_OK, also if the actor was not watched; TR_INVALID_ARGUMENT, TR_CANCELLED. The status may be
+ * ignored.
  */
 #define tr_unwatch(from, ref) TR_SPEAKER_(from, unwatch)(from, tr_any(ref))
 /**
  * Stops a child, as tr_stop.
  * In a turn. Does not wait.
  *
- * The statuses are those of tr_stop; TR_NOT_FOUND: it is no child of this actor. The status may be ignored.
+ * The statuses are those of tr_stop; TR_NOT_FOUND: it is no child of this actor. The status may be
+ * ignored.
  */
 #define tr_stop_child(self, ref) tr_self_stop_child(self, tr_any(ref))
 
@@ -303,16 +312,17 @@ typedef enum tr_timer_kind {
  *     return tr_become(self, open, open_with, .rows = 3);
  * In a turn. Does not wait.
  *
- * Returns what the handler must return: without the `return` nothing changes, and the compiler warns. The
- * behavior changes when the turn has ended, after its defers.
+ * Returns what the handler must return: without the `return` nothing changes, and the compiler
+ * warns. The behavior changes when the turn has ended, after its defers.
  *
- * If both behaviors have the same state type the state is kept; otherwise the new state begins as zeros. A
- * TR_SETUP of the new behavior runs each time. A TR_SETUP_WITH runs if its message is given, as in the second
- * form. Without the message it does not run and the state is kept, which needs the same state type. A message
- * that is missing, of the wrong type, or that the behavior does not take fails the turn with TR_WRONG_TYPE.
+ * If both behaviors have the same state type the state is kept; otherwise the new state begins as
+ * zeros. A TR_SETUP of the new behavior runs each time. A TR_SETUP_WITH runs if its message is
+ * given, as in the second form. Without the message it does not run and the state is kept, which
+ * needs the same state type. A message that is missing, of the wrong type, or that the behavior
+ * does not take fails the turn with TR_WRONG_TYPE.
  *
- * A set-up that fails is a failure of the actor, and the new behavior gets the signals that follow. A
- * restart begins with the behavior of tr_spawn.
+ * A set-up that fails is a failure of the actor, and the new behavior gets the signals that follow.
+ * A restart begins with the behavior of tr_spawn.
  */
 #define tr_become(self, ...) TR_BECOME_(self, __VA_ARGS__)
 
@@ -321,9 +331,9 @@ TR_BEGIN_C
  * Fails the actor: return tr_fail(self, TR_BAD_DATA, "row %d", n);
  * In a turn. Does not wait.
  *
- * Returns what the handler must return: without the `return` nothing happens, and the compiler warns. The
- * supervisor decides about the actor (supervision.h); by default it is restarted. The text is copied; one that
- * is longer than tr_error.text is cut.
+ * Returns what the handler must return: without the `return` nothing happens, and the compiler
+ * warns. The supervisor decides about the actor (supervision.h); by default it is restarted. The
+ * text is copied; one that is longer than tr_error.text is cut.
  */
 TR_MUST_RETURN tr_next tr_fail(tr_self *self, tr_status status, const char *format, ...)
     TR_PRINTF(3, 4);
@@ -350,9 +360,9 @@ tr_timer_end tr_timer_stop(tr_self *self, tr_timer timer);
  * Asks for a tr_receive_timeout when no message has come for this long. 0 ends it.
  * In a turn. Does not wait.
  *
- * Only messages from others count, not timers and signals. The signal comes once, and again after the next
- * message. Time in which the actor is suspended does not count. Ends the turn with TR_INVALID_ARGUMENT (a
- * negative time) or TR_NO_MEMORY.
+ * Only messages from others count, not timers and signals. The signal comes once, and again after
+ * the next message. Time in which the actor is suspended does not count. Ends the turn with
+ * TR_INVALID_ARGUMENT (a negative time) or TR_NO_MEMORY.
  */
 void tr_set_receive_timeout(tr_self *self, tr_time idle_ns);
 
@@ -362,10 +372,10 @@ void tr_set_receive_timeout(tr_self *self, tr_time idle_ns);
  * Stashes the message of this turn, for a later tr_unstash: return tr_stash(self);
  * In a turn. Does not wait.
  *
- * Returns what the handler must return: without the `return` nothing is stashed, and the compiler warns. It can
- * be a handler itself: TR_ON_ANY(tr_stash). The turn fails with TR_STASH_FULL if the stash would have more than
- * TR_STASH_MAX messages or TR_STASH_BYTES_MAX bytes. Messages that are stashed when the incarnation ends are dead
- * letters.
+ * Returns what the handler must return: without the `return` nothing is stashed, and the compiler
+ * warns. It can be a handler itself: TR_ON_ANY(tr_stash). The turn fails with TR_STASH_FULL if the
+ * stash would have more than TR_STASH_MAX messages or TR_STASH_BYTES_MAX bytes. Messages that are
+ * stashed when the incarnation ends are dead letters.
  */
 TR_MUST_RETURN tr_next tr_stash(tr_self *self);
 /**
@@ -393,7 +403,8 @@ const char *tr_path(const tr_self *self) TR_NON_NULL;
 /** Returns "alice", borrowed until the turn ends. In a turn. Does not wait. */
 const char *tr_name(const tr_self *self) TR_NON_NULL;
 /**
- * Copies up to `max` refs of living children, the oldest first. Returns how many children there are.
+ * Copies up to `max` refs of living children, the oldest first. Returns how many children there
+ * are.
  * In a turn. Does not wait.
  */
 size_t tr_children(const tr_self *self, tr_ref *children, size_t max);
@@ -402,8 +413,8 @@ int tr_worker(const tr_self *self);
 /** Returns the system of this actor, borrowed. In a turn. Does not wait. */
 tr_system *tr_system_of(const tr_self *self);
 /**
- * Returns the id that is shared by all messages with the same cause: those that were sent, directly or
- * not, while the same message from outside was handled.
+ * Returns the id that is shared by all messages with the same cause: those that were sent, directly
+ * or not, while the same message from outside was handled.
  * In a turn. Does not wait.
  */
 uint64_t tr_causal_id(const tr_self *self);
@@ -414,28 +425,32 @@ uint64_t tr_causal_id(const tr_self *self);
  * Returns memory of this incarnation, zeroed, aligned for any type. Never NULL.
  * In a turn. Does not wait.
  *
- * Ends the turn with TR_NO_MEMORY or TR_OVER_BUDGET. The memory is freed with the incarnation, or by tr_free.
+ * Ends the turn with TR_NO_MEMORY or TR_OVER_BUDGET. The memory is freed with the incarnation, or
+ * by tr_free.
  */
 void *tr_alloc(tr_self *self, size_t size) TR_NON_NULL;
 /**
- * Changes the size of memory of tr_alloc, as realloc; NULL allocates. New bytes are zero. Never NULL.
+ * Changes the size of memory of tr_alloc, as realloc; NULL allocates. New bytes are zero. Never
+ * NULL.
  * In a turn. Does not wait.
  *
- * Ends the turn as tr_alloc, and with TR_INVALID_ARGUMENT for memory of a durable state that was loaded.
+ * Ends the turn as tr_alloc, and with TR_INVALID_ARGUMENT for memory of a durable state that was
+ * loaded.
  */
 void *tr_realloc(tr_self *self, void *memory, size_t size) TR_NON_NULL;
 /**
  * Frees memory of tr_alloc before the incarnation ends.
  * In a turn. Does not wait.
  *
- * NULL does nothing. Memory of a durable state that was loaded is freed with the incarnation: for that it
- * does nothing.
+ * NULL does nothing. Memory of a durable state that was loaded is freed with the incarnation: for
+ * that it does nothing.
  */
 void tr_free(tr_self *self, void *memory);
 /** Returns memory as tr_alloc; NULL: out of memory, or over budget. In a turn. Does not wait. */
 TR_MUST_CHECK void *tr_try_alloc(tr_self *self, size_t size);
 /**
- * Changes the size as tr_realloc; returns NULL where that ends the turn: the old block is unchanged.
+ * Changes the size as tr_realloc; returns NULL where that ends the turn: the old block is
+ * unchanged.
  * In a turn. Does not wait.
  */
 TR_MUST_CHECK void *tr_try_realloc(tr_self *self, void *memory, size_t size);
@@ -446,7 +461,8 @@ TR_MUST_CHECK void *tr_try_realloc(tr_self *self, void *memory, size_t size);
 char *tr_strdup(tr_self *self, const char *string);
 
 /**
- * Returns memory of this turn, zeroed, aligned for any type. Never NULL: ends the turn with TR_NO_MEMORY.
+ * Returns memory of this turn, zeroed, aligned for any type. Never NULL: ends the turn with
+ * TR_NO_MEMORY.
  * In a turn. Does not wait.
  */
 void *tr_scratch(tr_self *self, size_t size) TR_NON_NULL;
@@ -456,8 +472,8 @@ TR_MUST_CHECK void *tr_try_scratch(tr_self *self, size_t size);
 char *tr_format(tr_self *self, const char *format, ...) TR_PRINTF(2, 3) TR_NON_NULL;
 
 /**
- * Returns a buffer that is released when the turn ends: tr_tell(self, to, chunk, .data = buffer). Never
- * NULL: ends the turn with TR_NO_MEMORY.
+ * Returns a buffer that is released when the turn ends: tr_tell(self, to, chunk, .data = buffer).
+ * Never NULL: ends the turn with TR_NO_MEMORY.
  * In a turn. Does not wait.
  */
 tr_buffer *tr_buffer_of_turn(tr_self *self, size_t size) TR_NON_NULL;
@@ -468,22 +484,23 @@ void tr_buffer_keep(tr_self *self, tr_buffer *buffer);
  * Registers `release(resource)` to be called when the incarnation ends, however it ends.
  * In a turn. Does not wait.
  *
- * The last registered is called first. The resource is taken: if it cannot be registered it is released at
- * once, and the turn ends with TR_NO_MEMORY. `release` NULL ends the turn with TR_INVALID_ARGUMENT. The
- * function must not use the actor.
+ * The last registered is called first. The resource is taken: if it cannot be registered it is
+ * released at once, and the turn ends with TR_NO_MEMORY. `release` NULL ends the turn with
+ * TR_INVALID_ARGUMENT. The function must not use the actor.
  */
 void tr_at_end(tr_self *self, void *resource, void (*release)(void *resource));
 /**
  * Registers `release(resource)` to be called when the turn ends, however it ends.
  * In a turn. Does not wait.
  *
- * The last registered is called first. A turn may have TR_DEFERS_MAX: one more is released at once, and the
- * turn ends with TR_LIMIT.
+ * The last registered is called first. A turn may have TR_DEFERS_MAX: one more is released at once,
+ * and the turn ends with TR_LIMIT.
  */
 void tr_defer(tr_self *self, void *resource, void (*release)(void *resource));
 
 /**
- * Returns what this actor uses. It is exact for the actor; its tree on other workers may change meanwhile.
+ * Returns what this actor uses. It is exact for the actor; its tree on other workers may change
+ * meanwhile.
  * In a turn. Does not wait.
  */
 tr_usage tr_budget_used(const tr_self *self);

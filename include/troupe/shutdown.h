@@ -36,22 +36,25 @@
  * The steps of a shutdown (docs/guide/shutdown.md has the reasons):
  *
  *   1. The hooks of TR_BEFORE_STOP, one after the other. The actors work as usual.
- *   2. Spawns are refused. The top-level actors get a poison pill. Each handles the messages it has, stops its
- *      children, gets tr_post_stop and ends: children before parents. The timeout of tr_system_shutdown counts from
- *      here. Durable actors stay awake meanwhile, and handlers can wake them. They are told to sleep when the others have
- *      stopped, or when three quarters of the time are over.
- *   3. At the deadline actors that have not stopped are killed: mailboxes are closed, turns that wait are cancelled, and
- *      tr_post_stop is still called, children first. If a durable actor had changes that were not stored (interval_ns or
- *      tr_save were still to come), the report and the log name it, and the result is TR_SHUTDOWN_INCOMPLETE.
- *   4. A handler, a set-up, or a function of tr_blocking that does not return cannot be ended in C. 30 to 50 ms after the
- *      deadline the wait for it is over: the others have stopped as if it had returned, the report names it, and the
- *      result is TR_SHUTDOWN_INCOMPLETE.
+ *   2. Spawns are refused. The top-level actors get a poison pill. Each handles the messages it
+ *      has, stops its children, gets tr_post_stop and ends: children before parents. The timeout of
+ *      tr_system_shutdown counts from here. Durable actors stay awake meanwhile, and handlers can
+ *      wake them. They are told to sleep when the others have stopped, or when three quarters of
+ *      the time are over.
+ *   3. At the deadline actors that have not stopped are killed: mailboxes are closed, turns that
+ *      wait are cancelled, and tr_post_stop is still called, children first. If a durable actor had
+ *      changes that were not stored (interval_ns or tr_save were still to come), the report and the
+ *      log name it, and the result is TR_SHUTDOWN_INCOMPLETE.
+ *   4. A handler, a set-up, or a function of tr_blocking that does not return cannot be ended in C.
+ *      30 to 50 ms after the deadline the wait for it is over: the others have stopped as if it had
+ *      returned, the report names it, and the result is TR_SHUTDOWN_INCOMPLETE.
  *   5. The hooks of TR_AFTER_STOP. Then tr_system_run and tr_system_wait return.
  *
- * How long it takes: the hooks at most their own timeouts; the actors timeout_ns, plus 50 ms (TR_SHUTDOWN_GRACE_NS) if a
- * function does not return. If no function is at fault, but very many actors are being killed or threads get no CPU, it
- * takes up to TR_SHUTDOWN_EXTRA_NS more before the result is TR_SHUTDOWN_INCOMPLETE. With TR_NEVER there is no deadline,
- * and every function is waited for.
+ * How long it takes: the hooks at most their own timeouts; the actors timeout_ns, plus 50 ms
+ * (TR_SHUTDOWN_GRACE_NS) if a function does not return. If no function is at fault, but very many
+ * actors are being killed or threads get no CPU, it takes up to TR_SHUTDOWN_EXTRA_NS more before
+ * the result is TR_SHUTDOWN_INCOMPLETE. With TR_NEVER there is no deadline, and every function is
+ * waited for.
  */
 #ifndef TROUPE_SHUTDOWN_H
 #define TROUPE_SHUTDOWN_H
@@ -65,12 +68,14 @@ typedef enum tr_hook_phase {
     TR_AFTER_STOP   /* no actor is left, except those that are no longer waited for */
 } tr_hook_phase;
 
-/** A function that was still running when the wait was over. Longer texts are cut; paths lose their beginning. */
+/**
+ * A function that was still running when the wait was over. Longer texts are cut; paths lose their
+ * beginning.
+ */
 typedef struct tr_report_busy {
     char path[256];
-    char type[64]; /* of the message; "a signal" for a set-up, tr_pre_start, tr_post_stop */
-    char where
-        [64]; /* the name of the handler, "tr_blocking", or "the store", which writes for durable actors */
+    char type[64];  /* of the message; "a signal" for a set-up, tr_pre_start, tr_post_stop */
+    char where[64]; /* the name of the handler, "tr_blocking", or "the store" */
     int worker;     /* -1: a helper thread of tr_blocking, or that of the store */
     tr_time age_ns; /* how long it has run, to a millisecond or so */
 } tr_report_busy;
@@ -117,10 +122,11 @@ typedef struct tr_shutdown_report {
     tr_report_busy busy[TR_REPORT_BUSY_MAX];
     tr_report_slow slow[TR_REPORT_SLOW_MAX];
     /**
-     * The first TR_REPORT_ACTORS_MAX of actor_count: those with most dead letters first, then those that were forced or
-     * have not ended, then by the messages they handled. The sums above include all actors, and also clients, messages to
-     * actors that had ended, and at most half a millisecond until a busy worker notices the shutdown. If there was no
-     * memory for these numbers actor_count is 0.
+     * The first TR_REPORT_ACTORS_MAX of actor_count: those with most dead letters first, then those
+     * that were forced or have not ended, then by the messages they handled. The sums above include
+     * all actors, and also clients, messages to actors that had ended, and at most half a
+     * millisecond until a busy worker notices the shutdown. If there was no memory for these
+     * numbers actor_count is 0.
      */
     tr_report_actor actor[TR_REPORT_ACTORS_MAX];
     tr_report_hook hook[TR_HOOKS_MAX];
@@ -128,14 +134,15 @@ typedef struct tr_shutdown_report {
 
 TR_BEGIN_C
 /**
- * Adds a function that is called when the system shuts down. The hooks of a phase are called in the order in which
- * they were added.
+ * Adds a function that is called when the system shuts down. The hooks of a phase are called in the
+ * order in which they were added.
  * Any thread. Does not wait.
  *
- * Each hook runs on a thread of its own, so it may block; on a platform without threads (the kit) it is called in place. It
- * returns TR_OK, or why it failed, for the report. If it has not returned after timeout_ns (0: TR_HOOK_TIMEOUT_NS) the next
- * hook begins, and the result of the shutdown is TR_SHUTDOWN_INCOMPLETE. Hooks also run for a system that is driven by
- * tr_system_run_once, the last ones before that returns TR_STOPPED; but not for a system that is freed without having run.
+ * Each hook runs on a thread of its own, so it may block; on a platform without threads (the kit)
+ * it is called in place. It returns TR_OK, or why it failed, for the report. If it has not returned
+ * after timeout_ns (0: TR_HOOK_TIMEOUT_NS) the next hook begins, and the result of the shutdown is
+ * TR_SHUTDOWN_INCOMPLETE. Hooks also run for a system that is driven by tr_system_run_once, the
+ * last ones before that returns TR_STOPPED; but not for a system that is freed without having run.
  * The name is copied, the context borrowed.
  *
  * TR_INVALID_ARGUMENT; TR_STOPPING: a shutdown has begun; TR_LIMIT (TR_HOOKS_MAX); TR_NO_MEMORY.
@@ -148,8 +155,8 @@ TR_MUST_CHECK tr_status tr_system_add_hook(tr_system *system, tr_hook_phase phas
  * Writes how the shutdown ended.
  * Any thread. Does not wait.
  *
- * TR_INVALID_TRANSITION: it is not over, or has not begun; TR_INVALID_ARGUMENT: also if the program was compiled for
- * another struct than the library's.
+ * TR_INVALID_TRANSITION: it is not over, or has not begun; TR_INVALID_ARGUMENT: also if the program
+ * was compiled for another struct than the library's.
  */
 TR_MUST_CHECK TR_INLINE tr_status tr_system_report(tr_system *system, tr_shutdown_report *report);
 
@@ -157,8 +164,9 @@ TR_MUST_CHECK TR_INLINE tr_status tr_system_report(tr_system *system, tr_shutdow
  * Writes the report as text, at most size - 1 characters and a NUL.
  * Any thread. Does not wait.
  *
- * One line if all went well, and a line for each thing that did not; of actor[] only those that missed messages or took too
- * long. Returns the length of the whole text, as snprintf does. TR_REPORT_TEXT_MAX bytes are always enough.
+ * One line if all went well, and a line for each thing that did not; of actor[] only those that
+ * missed messages or took too long. Returns the length of the whole text, as snprintf does.
+ * TR_REPORT_TEXT_MAX bytes are always enough.
  */
 size_t tr_shutdown_report_print(const tr_shutdown_report *report, char *text, size_t size);
 
@@ -166,8 +174,8 @@ size_t tr_shutdown_report_print(const tr_shutdown_report *report, char *text, si
  * Returns TR_ESCALATED if a failure reached the root, else TR_OK.
  * Any thread. Does not wait.
  *
- * *error, which may be NULL, is then the first such failure. Its links[] are the supervisors that failed because of it; the
- * last is /user.
+ * *error, which may be NULL, is then the first such failure. Its links[] are the supervisors that
+ * failed because of it; the last is /user.
  */
 tr_status tr_system_error(tr_system *system, tr_error *error);
 TR_END_C

@@ -12,7 +12,8 @@
  * static tr_next on_post(tr_self *self, struct ledger_state *ledger, const struct post *message)
  * {
  *     ledger->posts++; // stored together with the row
- *     tr_sql(self, "INSERT INTO entry (account, cents) VALUES (?, ?)", message->account, message->cents);
+ *     tr_sql(self, "INSERT INTO entry (account, cents) VALUES (?, ?)", message->account,
+ *            message->cents);
  *     TR_SQL_EACH (row, tr_sql(self, "SELECT account, sum(cents) FROM entry GROUP BY account"))
  *         tr_log_info(self, "%s: %lld", row[0].text, (long long)row[1].integer);
  *     return tr_reply(self, tr_done);
@@ -31,21 +32,28 @@
  *
  * TR_BEHAVIOR(bank, void, TR_ON(tr_args, on_args));
  *
- * int main(int argc, char **argv) { return tr_app_main(argc, argv, bank, .durable = TR_DURABLES(ledger)); }
+ * int main(int argc, char **argv)
+ * {
+ *     return tr_app_main(argc, argv, bank, .durable = TR_DURABLES(ledger));
+ * }
  * ```
  *
- * The tables belong to this actor, a kind and a key. No other actor can reach them. What a stretch changes in them is stored
- * with its commit, as the state is (durable.h). There is nothing to open, close or free: rows are memory of the turn, and a
- * result is complete when the call returns, so a loop over it may wait, and may change the tables.
+ * The tables belong to this actor, a kind and a key. No other actor can reach them. What a stretch
+ * changes in them is stored with its commit, as the state is (durable.h). There is nothing to open,
+ * close or free: rows are memory of the turn, and a result is complete when the call returns, so a
+ * loop over it may wait, and may change the tables.
  *
- * The language is that of SQLite, with foreign keys enforced. Not allowed are BEGIN, COMMIT, SAVEPOINT, ATTACH, VACUUM,
- * temporary and virtual tables, and every PRAGMA that does not just describe tables.
+ * The language is that of SQLite, with foreign keys enforced. Not allowed are BEGIN, COMMIT,
+ * SAVEPOINT, ATTACH, VACUUM, temporary and virtual tables, and every PRAGMA that does not just
+ * describe tables.
  *
- * The schema is a list of steps, each with one statement or several. The first of these verbs after a start runs the steps that
- * the actor's tables have not had, in order, all or none. Which steps have run is stored with the tables. So never change a
- * step: add one. If the tables have had more steps than the code has, the status is TR_STALE.
+ * The schema is a list of steps, each with one statement or several. The first of these verbs after
+ * a start runs the steps that the actor's tables have not had, in order, all or none. Which steps
+ * have run is stored with the tables. So never change a step: add one. If the tables have had more
+ * steps than the code has, the status is TR_STALE.
  *
- * An actor that does not use this pays nothing for it. A statement that takes more than sql_steps_max ends with TR_OVER_BUDGET.
+ * An actor that does not use this pays nothing for it. A statement that takes more than
+ * sql_steps_max ends with TR_OVER_BUDGET.
  */
 #ifndef TROUPE_SQL_H
 #define TROUPE_SQL_H
@@ -63,8 +71,9 @@ typedef enum tr_sql_type {
 } tr_sql_type;
 
 /**
- * A value of a row, or for a statement. Every member can be read, whatever the type. For a number both `integer` and `real` are
- * set; for other types they are 0. For a text `text` and `bytes` are set, for bytes `bytes`; for other types they are empty.
+ * A value of a row, or for a statement. Every member can be read, whatever the type. For a number
+ * both `integer` and `real` are set; for other types they are 0. For a text `text` and `bytes` are
+ * set, for bytes `bytes`; for other types they are empty.
  */
 typedef struct tr_sql_value {
     tr_sql_type type;
@@ -85,38 +94,44 @@ typedef struct tr_sql_result {
 
 /**
  * Runs one statement: tr_sql(self, "... ? ...", values...). Returns a tr_sql_result.
- * In a turn. May wait: for the disk, if it must be read; that, and the statement itself, block the worker's thread.
+ * In a turn. May wait: for the disk, if it must be read; that, and the statement itself, block the
+ * worker's thread.
  *
- * There is a value for each `?`, at most TR_SQL_VALUES_MAX: a number, a bool, a string (NULL is NULL), a tr_bytes or a
- * tr_sql_value. Ends the turn where tr_try_sql returns an error.
+ * There is a value for each `?`, at most TR_SQL_VALUES_MAX: a number, a bool, a string (NULL is
+ * NULL), a tr_bytes or a tr_sql_value. Ends the turn where tr_try_sql returns an error.
  */
 #define tr_sql(self, ...) TR_SQL_CALL_(sql, self, __VA_ARGS__)
 /**
- * Runs a statement as tr_sql, and returns the first value of the first row; NULL if there is no row.
+ * Runs a statement as tr_sql, and returns the first value of the first row; NULL if there is no
+ * row.
  * In a turn. May wait: as tr_sql.
  */
 #define tr_sql_one(self, ...) TR_SQL_CALL_(sql_one, self, __VA_ARGS__)
 /**
- * Runs a statement as tr_sql, and writes *result on TR_OK only: tr_try_sql(self, &result, &error, "...", values...).
+ * Runs a statement as tr_sql, and writes *result on TR_OK only: tr_try_sql(self, &result, &error,
+ * "...", values...).
  * In a turn. May wait: as tr_sql.
  *
  * Both pointers may be NULL. On failure *error has the text of SQLite, and nothing has changed.
  *
- * TR_OK. TR_CONSTRAINT: a constraint of a table does not hold. TR_INVALID_ARGUMENT: it is no SQL, names what does not exist, is
- * more than one statement, or has another number of values. TR_NOT_SUPPORTED: not allowed, see above. TR_TOO_LARGE:
- * TR_SQL_TEXT_MAX, TR_SQL_VALUE_MAX, TR_SQL_RESULT_MAX. TR_LIMIT: TR_SQL_BYTES_MAX. TR_OVER_BUDGET: sql_steps_max. TR_STALE: the
+ * TR_OK. TR_CONSTRAINT: a constraint of a table does not hold. TR_INVALID_ARGUMENT: it is no SQL,
+ * names what does not exist, is more than one statement, or has another number of values.
+ * TR_NOT_SUPPORTED: not allowed, see above. TR_TOO_LARGE: TR_SQL_TEXT_MAX, TR_SQL_VALUE_MAX,
+ * TR_SQL_RESULT_MAX. TR_LIMIT: TR_SQL_BYTES_MAX. TR_OVER_BUDGET: sql_steps_max. TR_STALE: the
  * tables are newer than the code. TR_NO_MEMORY, TR_STORE_CORRUPT, TR_STORE_FAILED.
  */
 #define tr_try_sql(self, result, error, ...) TR_SQL_TRY_(self, result, error, __VA_ARGS__)
 
 /**
- * A loop over the rows of a result: TR_SQL_EACH (row, result) { ... } with `row`, a `const tr_sql_value *`.
+ * A loop over the rows of a result: TR_SQL_EACH (row, result) { ... } with `row`, a `const
+ * tr_sql_value *`.
  * In a turn. Does not wait.
  */
 #define TR_SQL_EACH(row, result) TR_SQL_EACH_(row, result)
 
 /**
- * The steps of a schema: .sql_schema = TR_SQL_SCHEMA("CREATE TABLE ...", "ALTER TABLE ..."). At file scope.
+ * The steps of a schema: .sql_schema = TR_SQL_SCHEMA("CREATE TABLE ...", "ALTER TABLE ..."). At
+ * file scope.
  */
 #define TR_SQL_SCHEMA(...) TR_SQL_SCHEMA_(__VA_ARGS__)
 
@@ -127,7 +142,8 @@ typedef struct tr_sql_result {
 
 TR_BEGIN_C
 /**
- * These are the functions of the macros above. The first value is the text of the statement. In a turn. May wait: as tr_sql.
+ * These are the functions of the macros above. The first value is the text of the statement. In a
+ * turn. May wait: as tr_sql.
  */
 tr_sql_result tr_self_sql(tr_self *self, const tr_sql_value *values, size_t count);
 tr_sql_value tr_self_sql_one(tr_self *self, const tr_sql_value *values, size_t count);

@@ -89,7 +89,10 @@ typedef int64_t tr_time;
 typedef enum tr_level { TR_LEVEL_DEBUG, TR_LEVEL_INFO, TR_LEVEL_WARN, TR_LEVEL_ERROR } tr_level;
 
 TR_BEGIN_C
-/** Returns the name of a status, "TR_TIMEOUT"; "TR_?" for any other number. Any thread. Does not wait. */
+/**
+ * Returns the name of a status, "TR_TIMEOUT"; "TR_?" for any other number.
+ * Any thread. Does not wait.
+ */
 const char *tr_status_name(tr_status status);
 /**
  * Returns what a status means, "no answer in time"; "unknown status" for any other number.

@@ -35,20 +35,21 @@
  * }
  * ```
  *
- * The parent supervises its children. A child fails if a handler returns tr_fail, if a verb ends its
- * turn, or if it exceeds its budget. It is suspended at once and its messages wait. Then its parent's
- * TR_SUPERVISE says what to do: one of the directives below. Without that clause the child is restarted,
- * at most three times in a minute.
+ * The parent supervises its children. A child fails if a handler returns tr_fail, if a verb ends
+ * its turn, or if it exceeds its budget. It is suspended at once and its messages wait. Then its
+ * parent's TR_SUPERVISE says what to do: one of the directives below. Without that clause the child
+ * is restarted, at most three times in a minute.
  *
- * A restart keeps the ref, the name, the messages that wait, the watchers, and the asks whose requests
- * wait to be handled. Its steps, in this order:
+ * A restart keeps the ref, the name, the messages that wait, the watchers, and the asks whose
+ * requests wait to be handled. Its steps, in this order:
  *   1. Turns that wait are cancelled.
  *   2. tr_pre_restart goes to the old behavior.
  *   3. The children stop. Timers, stash and memory are released.
  *   4. The set-up that was given to tr_spawn runs again, with the same message.
  *   5. tr_pre_start and then tr_post_restart go to the new behavior.
- * The message whose turn failed is not handled again; if it was a request, its ask ends with TR_FAILED.
- * Asks whose turns were cancelled, or whose reply was due by tr_reply_later, end with TR_RESTARTED.
+ * The message whose turn failed is not handled again; if it was a request, its ask ends with
+ * TR_FAILED. Asks whose turns were cancelled, or whose reply was due by tr_reply_later, end with
+ * TR_RESTARTED.
  */
 #ifndef TROUPE_SUPERVISION_H
 #define TROUPE_SUPERVISION_H
@@ -82,7 +83,9 @@ typedef enum tr_restart {
     TR_TEMPORARY      /* never: a failure stops it */
 } tr_restart;
 
-/** Whether a supervisor stops when children with is_significant have ended and do not start again. */
+/**
+ * Whether a supervisor stops when children with is_significant have ended and do not start again.
+ */
 typedef enum tr_significance {
     TR_STOP_AFTER_NONE,
     TR_STOP_AFTER_ANY, /* when the first of them has ended */
@@ -93,9 +96,9 @@ typedef enum tr_significance {
 #define TR_NO_RESTARTS (-1)
 
 /**
- * How long a restart waits. The first waits initial_ns, each further one `multiplier` times longer, up
- * to max_ns. A child that has not failed for a whole window starts at initial_ns again. With a jitter of
- * 0.2 each delay is up to 20 % shorter or longer, at random.
+ * How long a restart waits. The first waits initial_ns, each further one `multiplier` times longer,
+ * up to max_ns. A child that has not failed for a whole window starts at initial_ns again. With a
+ * jitter of 0.2 each delay is up to 20 % shorter or longer, at random.
  */
 typedef struct tr_backoff {
     tr_time initial_ns TR_ZERO; /* 0: no delay */
@@ -108,10 +111,10 @@ typedef struct tr_backoff {
 typedef struct tr_supervision {
     tr_strategy strategy TR_ZERO;
     /**
-     * How many restarts of one child are allowed within the window. 0: 3. At most TR_RESTARTS_MAX. After
-     * one failure more TR_ONE_FOR_ONE stops the child; the other strategies also stop the children that
-     * would be restarted with it, and the supervisor fails with that cause. A restart that succeeds does
-     * not reset the count.
+     * How many restarts of one child are allowed within the window. 0: 3. At most TR_RESTARTS_MAX.
+     * After one failure more TR_ONE_FOR_ONE stops the child; the other strategies also stop the
+     * children that would be restarted with it, and the supervisor fails with that cause. A restart
+     * that succeeds does not reset the count.
      */
     int restarts_max TR_ZERO;
     tr_time window_ns TR_ZERO; /* 0: one minute */

@@ -36,9 +36,10 @@
  * }
  * ```
  *
- * A system is a set of workers, each a thread, with their actors. A process may have several. A client lets a thread
- * that is no worker use a system: tr_tell, tr_try_spawn, tr_stop, ... take a `tr_client *` in place of `self`. No signal
- * handler is installed, unless traps_faults or names_faults is set.
+ * A system is a set of workers, each a thread, with their actors. A process may have several. A
+ * client lets a thread that is no worker use a system: tr_tell, tr_try_spawn, tr_stop, ... take a
+ * `tr_client *` in place of `self`. No signal handler is installed, unless traps_faults or
+ * names_faults is set.
  */
 #ifndef TROUPE_SYSTEM_H
 #define TROUPE_SYSTEM_H
@@ -47,8 +48,8 @@
 #include <troupe/self.h>
 
 /**
- * A turn that takes long: the argument of tr_system_options.on_stall. Texts are borrowed for the call. A text
- * that is not known is NULL.
+ * A turn that takes long: the argument of tr_system_options.on_stall. Texts are borrowed for the
+ * call. A text that is not known is NULL.
  */
 typedef struct tr_stall {
     tr_ref actor;
@@ -65,10 +66,10 @@ typedef struct tr_stall {
 } tr_stall;
 
 /**
- * Whether actors move between workers (docs/guide/workers.md). A handler sees no difference, except by tr_worker.
- * These actors do not move: pinned ones (tr_options); those with a turn that waits, with an ask that is not answered,
- * with more than TR_MOVED_TIMERS_MAX timers, or with two timers that are due at the same nanosecond; and those with a
- * budget.
+ * Whether actors move between workers (docs/guide/workers.md). A handler sees no difference, except
+ * by tr_worker. These actors do not move: pinned ones (tr_options); those with a turn that waits,
+ * with an ask that is not answered, with more than TR_MOVED_TIMERS_MAX timers, or with two timers
+ * that are due at the same nanosecond; and those with a budget.
  */
 typedef enum tr_balance {
     TR_BALANCE_ON, /* an idle worker gets ready actors of a busy one; actors that talk come together */
@@ -86,121 +87,135 @@ typedef struct tr_system_options {
     tr_time spin_ns;      /* -1: no spin; 0: TR_SPIN_NS, TR_SPIN_ANSWER_NS, TR_SPIN_COMMIT_NS */
     uint32_t io_percent;  /* share of the time for IO while actors are ready; 0: 50 */
     tr_time round_min_ns; /* how long actors run at least between two checks of IO; 0: 500 us */
-    bool
-        exit_when_empty; /* shuts down when no actor below /user is left, except those of the pool */
+    bool exit_when_empty; /* shuts down when only actors of the pool are left below /user */
     const tr_platform *platform; /* NULL: the real one */
     /**
-     * Allocates, as realloc: size 0 frees, memory NULL allocates. Returns NULL if out of memory. Called on any
-     * thread. NULL: the platform's. Stacks, threads and buffers always come from the platform.
+     * Allocates, as realloc: size 0 frees, memory NULL allocates. Returns NULL if out of memory.
+     * Called on any thread. NULL: the platform's. Stacks, threads and buffers always come from the
+     * platform.
      */
     void *(*resize)(void *context, void *memory, size_t size);
-    /** Writes a line to the log; path NULL: of the system. Called on any thread. NULL: the platform's. */
+    /**
+     * Writes a line to the log; path NULL: of the system. Called on any thread. NULL: the
+     * platform's.
+     */
     void (*on_log)(void *context, tr_level level, const char *path, const char *text);
     void *context;                 /* for resize, on_log, on_stall and on_worker_start */
     uint32_t blocking_threads_max; /* helper threads of tr_blocking; 0: TR_BLOCKING_THREADS_MAX */
     const tr_supervision *supervision; /* of top-level actors; NULL: all defaults. Copied. */
     /**
-     * A turn that takes longer is reported in the log: when it is noticed, when it has taken ten times as long, and so
-     * on, and when it ends. 0: TR_TURN_REPORT_NS; -1: never. At most TR_OPTION_NS_MAX. The clock counts, whether the
-     * handler computes, blocks, or its thread gets no CPU. Not in kits and with tr_system_run_once, which have no
-     * thread to notice it.
+     * A turn that takes longer is reported in the log: when it is noticed, when it has taken ten
+     * times as long, and so on, and when it ends. 0: TR_TURN_REPORT_NS; -1: never. At most
+     * TR_OPTION_NS_MAX. The clock counts, whether the handler computes, blocks, or its thread gets
+     * no CPU. Not in kits and with tr_system_run_once, which have no thread to notice it.
      */
     tr_time turn_report_ns;
     /**
-     * Called for each such report, also for those that the log leaves out. It runs on the thread of the system
-     * that watches all workers: it must not wait. May be NULL.
+     * Called for each such report, also for those that the log leaves out. It runs on the thread of
+     * the system that watches all workers: it must not wait. May be NULL.
      */
     void (*on_stall)(void *context, const tr_stall *stall);
     /**
-     * Native faults become failures. A SIGSEGV, SIGBUS or SIGFPE in the code of a handler, set-up or signal handler,
-     * also an overflow of its stack, is a failure of that actor with TR_FAULT. The turn, and other turns of the actor
-     * that wait, are abandoned: functions of tr_defer do not run, those of tr_at_end do.
+     * Native faults become failures. A SIGSEGV, SIGBUS or SIGFPE in the code of a handler, set-up
+     * or signal handler, also an overflow of its stack, is a failure of that actor with TR_FAULT.
+     * The turn, and other turns of the actor that wait, are abandoned: functions of tr_defer do not
+     * run, those of tr_at_end do.
      *
-     * It helps against mistakes, but not against all. What the code damaged before the fault stays damaged. What it
-     * acquired without tr_at_end (malloc, a lock, a file) is not released. Only faults in code of the application are
-     * handled so. A fault inside the runtime, in the C library (except the mem* and str* functions), below a callback that
-     * one of them calls, on another thread, or on a stack that cannot be followed goes to the handler that was
-     * installed before; without one it ends the process with a report. Below each stack is a guard of 256 KiB: a larger
-     * frame can miss it. See docs/guide/faults.md.
+     * It helps against mistakes, but not against all. What the code damaged before the fault stays
+     * damaged. What it acquired without tr_at_end (malloc, a lock, a file) is not released. Only
+     * faults in code of the application are handled so. A fault inside the runtime, in the C
+     * library (except the mem* and str* functions), below a callback that one of them calls, on
+     * another thread, or on a stack that cannot be followed goes to the handler that was installed
+     * before; without one it ends the process with a report. Below each stack is a guard of 256
+     * KiB: a larger frame can miss it. See docs/guide/faults.md.
      *
-     * The handlers of the three signals belong to the process: the first such system installs them, the last one
-     * restores what was there before. For x86-64 and arm64. The runtime must be distinguishable from the application:
-     * link libtroupe.so, or libtroupe.a with -fno-lto; else TR_NOT_SUPPORTED.
+     * The handlers of the three signals belong to the process: the first such system installs them,
+     * the last one restores what was there before. For x86-64 and arm64. The runtime must be
+     * distinguishable from the application: link libtroupe.so, or libtroupe.a with -fno-lto; else
+     * TR_NOT_SUPPORTED.
      */
     bool traps_faults;
     tr_time
         shutdown_timeout_ns; /* of a shutdown by the runtime itself; 0: TR_SHUTDOWN_TIMEOUT_NS */
     tr_balance balance;
     /**
-     * Actors of the pool that start with the system, in this order: a table of TR_POOLED that ends with an element
-     * of zeros. NULL: none. See pool.h.
+     * Actors of the pool that start with the system, in this order: a table of TR_POOLED that ends
+     * with an element of zeros. NULL: none. See pool.h.
      */
     const tr_child_spec *pool;
     const tr_supervision
         *pool_supervision; /* of actors of the pool; NULL: as `supervision`. Copied. */
     /**
-     * Called for each worker on its thread, before any worker runs its first turn: for example to make a context of a
-     * library. Any status but TR_OK ends the start with that status: no turn has run, and everything is stopped
-     * again. With handoff_after_ns it is also called on each thread made for that, before its first turn, with the first
-     * worker that the thread takes; then any status but TR_OK keeps that thread from working. With tr_system_run_once
-     * the first call calls it and returns the status. A system that stops before it runs does not call it. May be
-     * NULL.
+     * Called for each worker on its thread, before any worker runs its first turn: for example to
+     * make a context of a library. Any status but TR_OK ends the start with that status: no turn
+     * has run, and everything is stopped again. With handoff_after_ns it is also called on each
+     * thread made for that, before its first turn, with the first worker that the thread takes;
+     * then any status but TR_OK keeps that thread from working. With tr_system_run_once the first
+     * call calls it and returns the status. A system that stops before it runs does not call it.
+     * May be NULL.
      */
     tr_status (*on_worker_start)(tr_system *system, int worker, void *context);
     int workers_max; /* for tr_system_set_workers; 0: as `workers`. Each takes some memory. */
     /**
-     * Handoff: if a handler has not returned after this time, and is not inside the runtime, another thread takes over
-     * its worker, with the messages, timers, asks and spawns of the worker's other actors. The handler keeps its
-     * thread. Its actor handles nothing, not even an order to stop, until the handler has returned. When the handler
-     * calls a verb, its thread first gets the worker back, between two turns. 0: no handoff. 20 ms is a good choice;
-     * less than 3 ms is 3 ms; at most TR_OPTION_NS_MAX.
+     * Handoff: if a handler has not returned after this time, and is not inside the runtime,
+     * another thread takes over its worker, with the messages, timers, asks and spawns of the
+     * worker's other actors. The handler keeps its thread. Its actor handles nothing, not even an
+     * order to stop, until the handler has returned. When the handler calls a verb, its thread
+     * first gets the worker back, between two turns. 0: no handoff. 20 ms is a good choice; less
+     * than 3 ms is 3 ms; at most TR_OPTION_NS_MAX.
      *
-     * It is for handlers that block against the rules; tr_blocking costs less. With handoff a turn that has waited may
-     * continue on another thread of the system, so thread-local variables, such as errno, do not survive a wait.
-     * Set-ups, signals, defers and cancelled turns are not handed off. In kits and with tr_system_run_once it has no
-     * effect. TR_NOT_SUPPORTED: together with traps_faults or names_faults, or the kernel has no membarrier (Linux
-     * 4.14). See docs/guide/blocking.md.
+     * It is for handlers that block against the rules; tr_blocking costs less. With handoff a turn
+     * that has waited may continue on another thread of the system, so thread-local variables, such
+     * as errno, do not survive a wait. Set-ups, signals, defers and cancelled turns are not handed
+     * off. In kits and with tr_system_run_once it has no effect. TR_NOT_SUPPORTED: together with
+     * traps_faults or names_faults, or the kernel has no membarrier (Linux 4.14). See
+     * docs/guide/blocking.md.
      */
     tr_time handoff_after_ns;
     uint32_t handoff_threads_max; /* threads made for handoff; 0: TR_HANDOFF_THREADS_MAX */
     /**
-     * The kinds of durable actors: .durable = TR_DURABLES(cart, reminder). NULL: none. See durable.h.
+     * The kinds of durable actors: .durable = TR_DURABLES(cart, reminder). NULL: none. See
+     * durable.h.
      */
     const struct tr_durables *durable;
     /**
-     * The directory in which durable actors are stored; made if it does not exist. One process at a time can use it.
-     * NULL: "<name>.data" in the current directory.
+     * The directory in which durable actors are stored; made if it does not exist. One process at a
+     * time can use it. NULL: "<name>.data" in the current directory.
      */
     const char *store;
     /**
-     * How many durable actors may be awake. Each worker has its share, at least one. If there are more, those that
-     * have been idle for longest go to sleep at once. An actor that has work (durable.h) stays awake. If all have
-     * work, a key that is to wake waits, in the order of arrival, before its state is read; its messages wait in its
-     * mailbox. If no actor has become idle for TR_AWAKE_WAIT_NS, one of the waiting keys wakes all the same, because
-     * the actors that are awake may wait for it: the limit is soft. Actors that are falling asleep do not count. 0: no
-     * limit.
+     * How many durable actors may be awake. Each worker has its share, at least one. If there are
+     * more, those that have been idle for longest go to sleep at once. An actor that has work
+     * (durable.h) stays awake. If all have work, a key that is to wake waits, in the order of
+     * arrival, before its state is read; its messages wait in its mailbox. If no actor has become
+     * idle for TR_AWAKE_WAIT_NS, one of the waiting keys wakes all the same, because the actors
+     * that are awake may wait for it: the limit is soft. Actors that are falling asleep do not
+     * count. 0: no limit.
      */
     uint32_t awake_max;
     /**
-     * How much memory durable actors that are awake may have, in bytes, with the rules of awake_max. It counts their
-     * states, what they have allocated, alarms and queues, approximately, but not their messages. An actor that is
-     * larger than the limit by itself stays awake as long as others would. 0: no limit.
+     * How much memory durable actors that are awake may have, in bytes, with the rules of
+     * awake_max. It counts their states, what they have allocated, alarms and queues,
+     * approximately, but not their messages. An actor that is larger than the limit by itself stays
+     * awake as long as others would. 0: no limit.
      */
     uint64_t awake_bytes_max;
     /**
-     * Bytes of the stack of each turn, rounded up to pages. Only the pages that a handler touches take memory. 0:
-     * TR_STACK_SIZE. Less than that: TR_INVALID_ARGUMENT; more than TR_STACK_LARGEST: TR_LIMIT.
+     * Bytes of the stack of each turn, rounded up to pages. Only the pages that a handler touches
+     * take memory. 0: TR_STACK_SIZE. Less than that: TR_INVALID_ARGUMENT; more than
+     * TR_STACK_LARGEST: TR_LIMIT.
      */
     size_t stack_bytes;
     /**
-     * Before a SIGSEGV, SIGBUS or SIGFPE on a worker's thread ends the process, a line on standard error names the
-     * signal, the actor and the handler, and for an overflow of the stack also the size of the stack. The process ends as
-     * it would otherwise, with a core where the system makes one. A handler that the process had before is called
-     * instead. tr_app_main sets this; traps_faults includes it.
+     * Before a SIGSEGV, SIGBUS or SIGFPE on a worker's thread ends the process, a line on standard
+     * error names the signal, the actor and the handler, and for an overflow of the stack also the
+     * size of the stack. The process ends as it would otherwise, with a core where the system makes
+     * one. A handler that the process had before is called instead. tr_app_main sets this;
+     * traps_faults includes it.
      *
-     * The handlers of the three signals belong to the process: the first such system installs them, the last one
-     * restores what was there before. It has no effect in a library that was built with a sanitizer.
-     * TR_NOT_SUPPORTED: together with handoff_after_ns.
+     * The handlers of the three signals belong to the process: the first such system installs them,
+     * the last one restores what was there before. It has no effect in a library that was built
+     * with a sanitizer. TR_NOT_SUPPORTED: together with handoff_after_ns.
      */
     bool names_faults;
 } tr_system_options;
@@ -242,21 +257,23 @@ TR_BEGIN_C
  * Makes a system, given to the caller. options NULL: all defaults. It starts no thread yet.
  * Any thread. May wait: opens the store of durable actors.
  *
- * TR_INVALID_ARGUMENT; TR_NAME_INVALID; TR_LIMIT (workers, actors_max, blocking_threads_max, handoff_threads_max,
- * stack_bytes); TR_NO_MEMORY; TR_NOT_SUPPORTED (traps_faults, handoff_after_ns). For the pool: what tr_try_pool_spawn
- * gives, and TR_NAME_EXISTS also for a name that is in the table twice. With `durable`: TR_INVALID_ARGUMENT for a kind that
- * is not valid, which the log explains; and, if the store cannot be opened, TR_STORE_FAILED, TR_STORE_BUSY, TR_STORE_FULL,
- * TR_STORE_CORRUPT, TR_STORE_FOREIGN, TR_STORE_NEWER.
+ * TR_INVALID_ARGUMENT; TR_NAME_INVALID; TR_LIMIT (workers, actors_max, blocking_threads_max,
+ * handoff_threads_max, stack_bytes); TR_NO_MEMORY; TR_NOT_SUPPORTED (traps_faults,
+ * handoff_after_ns). For the pool: what tr_try_pool_spawn gives, and TR_NAME_EXISTS also for a name
+ * that is in the table twice. With `durable`: TR_INVALID_ARGUMENT for a kind that is not valid,
+ * which the log explains; and, if the store cannot be opened, TR_STORE_FAILED, TR_STORE_BUSY,
+ * TR_STORE_FULL, TR_STORE_CORRUPT, TR_STORE_FOREIGN, TR_STORE_NEWER.
  */
 TR_MUST_CHECK TR_INLINE tr_status tr_system_new(const tr_system_options *options,
                                                 tr_system **system);
 /**
- * Frees a system that was never started, or whose tr_system_run or tr_system_wait has returned. Free its clients
- * first. NULL does nothing.
+ * Frees a system that was never started, or whose tr_system_run or tr_system_wait has returned.
+ * Free its clients first. NULL does nothing.
  * One thread. May wait: for threads of the system to end.
  *
- * If the result was TR_SHUTDOWN_INCOMPLETE because functions had not returned, the system is kept with its memory and
- * threads for those functions, until the process ends. It must not be used any more.
+ * If the result was TR_SHUTDOWN_INCOMPLETE because functions had not returned, the system is kept
+ * with its memory and threads for those functions, until the process ends. It must not be used any
+ * more.
  */
 void tr_system_free(tr_system *system);
 
@@ -264,51 +281,56 @@ void tr_system_free(tr_system *system);
  * Starts the worker threads and returns. Once for each system.
  * Any thread. May wait: until each worker has called on_worker_start.
  *
- * TR_NO_MEMORY; TR_INVALID_TRANSITION: it runs or has run, also by one tr_system_run_once; always in a handler, and in a
- * kit; and what on_worker_start returned.
+ * TR_NO_MEMORY; TR_INVALID_TRANSITION: it runs or has run, also by one tr_system_run_once; always
+ * in a handler, and in a kit; and what on_worker_start returned.
  */
 TR_MUST_CHECK tr_status tr_system_start(tr_system *system);
 /**
  * Starts a system and waits until it has stopped: tr_system_start, then tr_system_wait.
  * Any thread. May wait.
  *
- * If the start fails, the status is its error, and everything has stopped again. In a handler of the system:
- * TR_INVALID_TRANSITION.
+ * If the start fails, the status is its error, and everything has stopped again. In a handler of
+ * the system: TR_INVALID_TRANSITION.
  */
 TR_MUST_CHECK tr_status tr_system_run(tr_system *system);
 /**
- * Waits until a started system has stopped, and for its hooks (shutdown.h). Several threads may wait.
+ * Waits until a started system has stopped, and for its hooks (shutdown.h). Several threads may
+ * wait.
  * Any thread. May wait.
  *
- * TR_OK. TR_ESCALATED: a failure at the root shut it down; tr_system_error has it. TR_SHUTDOWN_INCOMPLETE: a function had
- * not returned 30 to 50 ms after the deadline, or changes of a durable actor could not be stored before it;
- * tr_system_report names them. shutdown.h says how long it may take. TR_INVALID_TRANSITION: it was never started, or runs
- * by tr_system_run_once. TR_WOULD_DEADLOCK: in a handler of the system, also in a kit.
+ * TR_OK. TR_ESCALATED: a failure at the root shut it down; tr_system_error has it.
+ * TR_SHUTDOWN_INCOMPLETE: a function had not returned 30 to 50 ms after the deadline, or changes of
+ * a durable actor could not be stored before it; tr_system_report names them. shutdown.h says how
+ * long it may take. TR_INVALID_TRANSITION: it was never started, or runs by tr_system_run_once.
+ * TR_WOULD_DEADLOCK: in a handler of the system, also in a kit.
  */
 TR_MUST_CHECK tr_status tr_system_wait(tr_system *system);
 /**
  * Runs what is ready, for a system with one worker inside another event loop. It makes no thread.
- * One thread. May wait: at most `wait_ns` until something is ready (0: does not wait; TR_NEVER: no limit).
+ * One thread. May wait: at most `wait_ns` until something is ready (0: does not wait; TR_NEVER: no
+ * limit).
  *
- * TR_OK: call it again. TR_STOPPED: the system has stopped; so does each further call. TR_INVALID_TRANSITION: the system was
- * started, has more workers, or another thread is inside this call. TR_WOULD_DEADLOCK: in a handler of the system. After
- * the first call the system never gets threads of its own.
+ * TR_OK: call it again. TR_STOPPED: the system has stopped; so does each further call.
+ * TR_INVALID_TRANSITION: the system was started, has more workers, or another thread is inside this
+ * call. TR_WOULD_DEADLOCK: in a handler of the system. After the first call the system never gets
+ * threads of its own.
  */
 TR_MUST_CHECK tr_status tr_system_run_once(tr_system *system, tr_time wait_ns);
 /**
- * Returns a descriptor for that loop (poll, epoll, libuv). It is readable while tr_system_run_once has something
- * to do: a message has arrived, or a timer is due.
+ * Returns a descriptor for that loop (poll, epoll, libuv). It is readable while tr_system_run_once
+ * has something to do: a message has arrived, or a timer is due.
  * One thread. Does not wait.
  *
- * So a loop waits for it without a timeout: poll(fds, count, -1). It is readable before the first tr_system_run_once.
- * Sometimes it is readable without need, once: for example at the time of a timer that was cancelled. -1: there is none: the
- * system was started, has more workers, or is in a kit; or the process has no descriptor left. It is borrowed until the
- * system is freed; do not read from it. Call it on the thread of tr_system_run_once.
+ * So a loop waits for it without a timeout: poll(fds, count, -1). It is readable before the first
+ * tr_system_run_once. Sometimes it is readable without need, once: for example at the time of a
+ * timer that was cancelled. -1: there is none: the system was started, has more workers, or is in a
+ * kit; or the process has no descriptor left. It is borrowed until the system is freed; do not read
+ * from it. Call it on the thread of tr_system_run_once.
  */
 int tr_system_fd(const tr_system *system);
 /**
- * Returns in how many nanoseconds a timer is due; 0: one is due; TR_NEVER: there is none. For a loop that does
- * not use the descriptor. Call it on the thread of tr_system_run_once.
+ * Returns in how many nanoseconds a timer is due; 0: one is due; TR_NEVER: there is none. For a
+ * loop that does not use the descriptor. Call it on the thread of tr_system_run_once.
  * One thread. Does not wait.
  */
 tr_time tr_system_timeout(const tr_system *system);
@@ -316,8 +338,8 @@ tr_time tr_system_timeout(const tr_system *system);
  * Starts a shutdown and returns at once. Further calls do nothing.
  * Any thread. Does not wait.
  *
- * The top-level actors get a poison pill, and actors that have not stopped within timeout_ns (TR_NEVER: no limit) are
- * killed. shutdown.h has the whole order.
+ * The top-level actors get a poison pill, and actors that have not stopped within timeout_ns
+ * (TR_NEVER: no limit) are killed. shutdown.h has the whole order.
  */
 void tr_system_shutdown(tr_system *system, tr_time timeout_ns);
 
@@ -325,17 +347,21 @@ void tr_system_shutdown(tr_system *system, tr_time timeout_ns);
 int tr_system_workers(const tr_system *system);
 /**
  * Changes the number of workers, also while the system runs. No message is lost.
- * Any thread. May wait: until each new worker has called on_worker_start. In a turn it blocks the worker's thread.
+ * Any thread. May wait: until each new worker has called on_worker_start. In a turn it blocks the
+ * worker's thread.
  *
- * More: actors stay where they are; the new workers run when this returns. Fewer: no actor starts on the last workers any
- * more, and the actors there move to the others as soon as they can be moved (docs/guide/workers.md). Pinned actors, actors
- * with a budget and the supervisors of groups stay. Actors with a turn that waits, with an ask that is not answered, with
- * more than TR_MOVED_TIMERS_MAX timers, and suspended ones stay as long as that lasts. Children of actors that stay start
- * there too, and move like others. A worker without actors sleeps. This call does not wait for the moves. Actors of the
- * pool that are spawned from now on are placed by the ring of the new number; names that have an actor keep it.
+ * More: actors stay where they are; the new workers run when this returns. Fewer: no actor starts
+ * on the last workers any more, and the actors there move to the others as soon as they can be
+ * moved (docs/guide/workers.md). Pinned actors, actors with a budget and the supervisors of groups
+ * stay. Actors with a turn that waits, with an ask that is not answered, with more than
+ * TR_MOVED_TIMERS_MAX timers, and suspended ones stay as long as that lasts. Children of actors
+ * that stay start there too, and move like others. A worker without actors sleeps. This call does
+ * not wait for the moves. Actors of the pool that are spawned from now on are placed by the ring of
+ * the new number; names that have an actor keep it.
  *
- * TR_LIMIT: more than workers_max. TR_STOPPING. TR_NO_MEMORY, TR_LIMIT: no thread could be made. What on_worker_start
- * returned for a new worker. TR_WOULD_DEADLOCK: in on_worker_start. TR_INVALID_ARGUMENT. On failure nothing has changed.
+ * TR_LIMIT: more than workers_max. TR_STOPPING. TR_NO_MEMORY, TR_LIMIT: no thread could be made.
+ * What on_worker_start returned for a new worker. TR_WOULD_DEADLOCK: in on_worker_start.
+ * TR_INVALID_ARGUMENT. On failure nothing has changed.
  */
 TR_MUST_CHECK tr_status tr_system_set_workers(tr_system *system, int workers);
 /**
@@ -344,8 +370,8 @@ TR_MUST_CHECK tr_status tr_system_set_workers(tr_system *system, int workers);
  */
 TR_INLINE void tr_system_counters(tr_system *system, tr_counters *counters);
 /**
- * Copies up to `max` of the last dead letters, the newest first, and writes how many to *count, which may be
- * NULL. Returns how many there have been in all.
+ * Copies up to `max` of the last dead letters, the newest first, and writes how many to *count,
+ * which may be NULL. Returns how many there have been in all.
  * Any thread. Does not wait.
  */
 TR_INLINE uint64_t tr_system_dead_letters(tr_system *system, tr_dead_letter_record *last,
@@ -373,7 +399,8 @@ TR_MUST_CHECK tr_status tr_client_new(tr_system *system, tr_client **client);
  */
 void tr_client_free(tr_client *client);
 /**
- * Returns the ref of a client: actors can send to it, and it is the sender of the client's messages.
+ * Returns the ref of a client: actors can send to it, and it is the sender of the client's
+ * messages.
  * Any thread. Does not wait.
  */
 tr_ref tr_client_ref(const tr_client *client);
@@ -386,7 +413,8 @@ const void *tr_client_receive(tr_client *client, const tr_type *type, tr_time ti
  * Waits for a message of any type, the oldest first, as tr_receive.
  * Client's thread. May wait.
  *
- * message.type says which it is, and tr_message_as gives its struct. Both members are NULL if none came.
+ * message.type says which it is, and tr_message_as gives its struct. Both members are NULL if none
+ * came.
  *
  * ```c
  * tr_message message = tr_receive_any(client, TR_SECOND);
@@ -404,8 +432,8 @@ TR_MUST_CHECK tr_status tr_client_spawn_wait(tr_client *client, tr_ref ref, tr_t
 TR_END_C
 
 /**
- * Waits for a message to the client: tr_receive(client, alert, TR_SECOND) returns a `const struct alert *`,
- * borrowed until the next call on this client.
+ * Waits for a message to the client: tr_receive(client, alert, TR_SECOND) returns a `const struct
+ * alert *`, borrowed until the next call on this client.
  * Client's thread. May wait: at most timeout_ns (0: does not wait; TR_NEVER: forever).
  *
  * NULL: none came in time, or the system has stopped. Messages of other types stay, in order.
@@ -417,8 +445,9 @@ TR_END_C
  * Waits until the set-up of an actor that this client spawned has run.
  * Client's thread. May wait: at most timeout_ns.
  *
- * TR_OK; TR_INIT_FAILED: *error has the cause; TR_STOPPED: its set-up had not failed, and it has ended since; TR_TIMEOUT.
- * error may be NULL. The client remembers the last TR_CLIENT_FAILURES_MAX failures.
+ * TR_OK; TR_INIT_FAILED: *error has the cause; TR_STOPPED: its set-up had not failed, and it has
+ * ended since; TR_TIMEOUT. error may be NULL. The client remembers the last TR_CLIENT_FAILURES_MAX
+ * failures.
  */
 #define tr_spawn_wait(client, ref, timeout_ns, error)                                              \
     tr_client_spawn_wait(client, tr_any(ref), timeout_ns, error)

@@ -30,28 +30,33 @@
  * }
  * ```
  *
- * A topic belongs to its system. It has 64 bits, is passed by value and may be kept after the topic is closed. All
- * zero: none. Subscribers are actors and clients. An actor has a handler for what is published; a client gets it
- * by tr_receive. The publisher is the sender of the message. A subscriber that publishes gets its own message too.
+ * A topic belongs to its system. It has 64 bits, is passed by value and may be kept after the topic
+ * is closed. All zero: none. Subscribers are actors and clients. An actor has a handler for what is
+ * published; a client gets it by tr_receive. The publisher is the sender of the message. A
+ * subscriber that publishes gets its own message too.
  *
- * Each subscriber gets a message like any other: it takes capacity of the mailbox with its whole size, waits while the
- * actor is suspended, and is a dead letter if the actor stops. A message that is larger than 24 bytes, or contains
- * pointers, is copied once: all subscribers get the same constant memory, which is freed after the last of them.
+ * Each subscriber gets a message like any other: it takes capacity of the mailbox with its whole
+ * size, waits while the actor is suspended, and is a dead letter if the actor stops. A message that
+ * is larger than 24 bytes, or contains pointers, is copied once: all subscribers get the same
+ * constant memory, which is freed after the last of them.
  *
- * Order. What one publisher publishes arrives in that order at each subscriber, and in order with what it tells that
- * subscriber. Publishing never waits: if the mailbox of a subscriber is full its overflow applies, with TR_PARK as
- * TR_OVERFLOW_FAIL, and the message is a dead letter for that subscriber only.
+ * Order. What one publisher publishes arrives in that order at each subscriber, and in order with
+ * what it tells that subscriber. Publishing never waits: if the mailbox of a subscriber is full its
+ * overflow applies, with TR_PARK as TR_OVERFLOW_FAIL, and the message is a dead letter for that
+ * subscriber only.
  *
- * A publish that begins after tr_subscribe has returned reaches the subscriber. One that begins after tr_unsubscribe
- * has returned does not; one that had begun before may. An actor that stops is no longer a subscriber. A restart changes
- * nothing.
+ * A publish that begins after tr_subscribe has returned reaches the subscriber. One that begins
+ * after tr_unsubscribe has returned does not; one that had begun before may. An actor that stops is
+ * no longer a subscriber. A restart changes nothing.
  */
 #ifndef TROUPE_TOPIC_H
 #define TROUPE_TOPIC_H
 
 #include <troupe/self.h>
 
-/** A topic of any type: any message can be published there. TR_TOPIC makes types that are checked. */
+/**
+ * A topic of any type: any message can be published there. TR_TOPIC makes types that are checked.
+ */
 typedef union tr_topic {
     uint64_t bits;
     union tr_accepts_anything *accepts; /* Never read: its type says what can be published. */
@@ -76,8 +81,8 @@ typedef struct tr_published {
 } tr_published;
 
 /**
- * Declares topics: TR_TOPIC(news, headline, weather); declares the type `news_topic`, to which these messages, at
- * most 63, can be published: any other does not compile.
+ * Declares topics: TR_TOPIC(news, headline, weather); declares the type `news_topic`, to which
+ * these messages, at most 63, can be published: any other does not compile.
  * At file scope.
  */
 #define TR_TOPIC(...) TR_TOPIC_(__VA_ARGS__, )
@@ -86,16 +91,17 @@ typedef struct tr_published {
  * Returns the topic with a name, a `news_topic`: tr_topic_open(self, news, "news").
  * In a turn. Does not wait.
  *
- * If there is no topic with that name it is made. It lasts until tr_topic_close or the end of the system. Name NULL: a new
- * topic without a name. Ends the turn where tr_try_topic_open returns an error.
+ * If there is no topic with that name it is made. It lasts until tr_topic_close or the end of the
+ * system. Name NULL: a new topic without a name. Ends the turn where tr_try_topic_open returns an
+ * error.
  */
 #define tr_topic_open(self, topic, name) topic##_topic_of(TR_TOPIC_OPEN_(self, name))
 /**
  * Opens a topic as tr_topic_open does, and writes it to *out, a `news_topic *`, on TR_OK only.
  * In a turn, or client's thread. Does not wait.
  *
- * TR_NAME_INVALID: the rules are those for names of actors; TR_LIMIT (TR_TOPICS_MAX); TR_STOPPING: a new topic in a system
- * that stops; TR_NO_MEMORY, TR_INVALID_ARGUMENT.
+ * TR_NAME_INVALID: the rules are those for names of actors; TR_LIMIT (TR_TOPICS_MAX); TR_STOPPING:
+ * a new topic in a system that stops; TR_NO_MEMORY, TR_INVALID_ARGUMENT.
  */
 #define tr_try_topic_open(from, out, topic, name)                                                  \
     TR_SPEAKER_(from, try_topic_open)(from, name, TR_TOPIC_OUT_(out, topic))
@@ -118,8 +124,9 @@ typedef struct tr_published {
  * Makes this actor, or client, a subscriber. A second time changes nothing.
  * In a turn, or client's thread. Does not wait.
  *
- * TR_OK; TR_STOPPED: the topic is closed, or none; TR_LIMIT (TR_SUBSCRIBERS_MAX); TR_STOPPING: this actor stops;
- * TR_CANCELLED, TR_NO_MEMORY, TR_INVALID_ARGUMENT. In a turn all but TR_OK end the turn.
+ * TR_OK; TR_STOPPED: the topic is closed, or none; TR_LIMIT (TR_SUBSCRIBERS_MAX); TR_STOPPING: this
+ * actor stops; TR_CANCELLED, TR_NO_MEMORY, TR_INVALID_ARGUMENT. In a turn all but TR_OK end the
+ * turn.
  */
 #define tr_subscribe(from, topic)                                                                  \
     TR_SPEAKER_(from, subscribe)(from, tr_topic_from_bits((topic).bits))
@@ -133,30 +140,33 @@ typedef struct tr_published {
  * Ends the subscription of this actor, or client.
  * In a turn, or client's thread. Does not wait.
  *
- * TR_OK; TR_NOT_FOUND: it was no subscriber; TR_STOPPED, TR_INVALID_ARGUMENT. The status may be ignored.
+ * TR_OK; TR_NOT_FOUND: it was no subscriber; TR_STOPPED, TR_INVALID_ARGUMENT. The status may be
+ * ignored.
  */
 #define tr_unsubscribe(from, topic)                                                                \
     TR_SPEAKER_(from, unsubscribe)(from, tr_topic_from_bits((topic).bits))
 
 /**
- * Publishes a message: tr_publish(self, news, headline, .text = "rain").taken is how many subscribers got it.
+ * Publishes a message: tr_publish(self, news, headline, .text = "rain").taken is how many
+ * subscribers got it.
  * In a turn, or client's thread. Does not wait.
  *
- * Its status is TR_OK, also without subscribers; that is no dead letter. TR_STOPPED (closed, or none), TR_TOO_LARGE (also for
- * a malformed message), TR_NO_MEMORY, TR_CANCELLED, TR_INVALID_ARGUMENT: no subscriber got it. The result may be ignored.
- * The message is copied.
+ * Its status is TR_OK, also without subscribers; that is no dead letter. TR_STOPPED (closed, or
+ * none), TR_TOO_LARGE (also for a malformed message), TR_NO_MEMORY, TR_CANCELLED,
+ * TR_INVALID_ARGUMENT: no subscriber got it. The result may be ignored. The message is copied.
  */
 #define tr_publish(from, topic, ...) TR_PUBLISH_(from, topic, __VA_ARGS__)
 /**
- * Publishes a struct that exists: tr_publish_copy(self, news, headline, &my_headline). Otherwise as tr_publish.
+ * Publishes a struct that exists: tr_publish_copy(self, news, headline, &my_headline). Otherwise as
+ * tr_publish.
  * In a turn, or client's thread. Does not wait.
  */
 #define tr_publish_copy(from, topic, m, pointer) TR_PUBLISH_COPY_(from, topic, m, pointer)
 
 TR_BEGIN_C
 /**
- * These are the functions of the macros above: tr_self_publish is tr_publish with a self. Each has the statuses and the
- * ownership of its macro. In a turn. Does not wait.
+ * These are the functions of the macros above: tr_self_publish is tr_publish with a self. Each has
+ * the statuses and the ownership of its macro. In a turn. Does not wait.
  */
 uint64_t tr_self_topic_open(tr_self *self, const char *name);
 TR_MUST_CHECK tr_status tr_self_try_topic_open(tr_self *self, const char *name, uint64_t *bits);

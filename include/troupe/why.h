@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Why an actor does not do what is expected: why it has not stopped, why its messages wait, why its mailbox is full, why it
- * was not restarted. A report names what holds it up, with file, line and age.
+ * Why an actor does not do what is expected: why it has not stopped, why its messages wait, why its
+ * mailbox is full, why it was not restarted. A report names what holds it up, with file, line and
+ * age.
  *
  * ```c
  * #include <stdio.h>
@@ -34,7 +35,10 @@
  *
  * TR_BEHAVIOR(asker, void, TR_ON(tr_args, on_args));
  *
- * int main(int argc, char **argv) { return tr_app_main(argc, argv, asker); }
+ * int main(int argc, char **argv)
+ * {
+ *     return tr_app_main(argc, argv, asker);
+ * }
  * ```
  *
  * For an actor that was told to stop, the text looks like this:
@@ -44,8 +48,8 @@
  *       begins meanwhile (2.5 s, bank.c:33)
  *       stop: 3 messages that came before its poison pill wait
  *
- * The report is what the actor's own worker sees between two turns. If the worker does not answer within TR_WHY_NS it is the
- * reason itself: then the report says what it runs and for how long.
+ * The report is what the actor's own worker sees between two turns. If the worker does not answer
+ * within TR_WHY_NS it is the reason itself: then the report says what it runs and for how long.
  */
 #ifndef TROUPE_WHY_H
 #define TROUPE_WHY_H
@@ -115,8 +119,8 @@ typedef struct tr_why_report {
 
 TR_BEGIN_C
 /**
- * Writes a report as text: several lines, each with its newline; cut to `size` with its NUL. Returns the length of
- * the whole text.
+ * Writes a report as text: several lines, each with its newline; cut to `size` with its NUL.
+ * Returns the length of the whole text.
  * Any thread. Does not wait.
  */
 size_t tr_why_print(const tr_why_report *report, char *text, size_t size);
@@ -127,12 +131,14 @@ TR_END_C
 
 /**
  * Writes why an actor does not stop, run or take messages: tr_actor_why(self, bank, &report).
- * In a turn, or client's thread. May wait: for the actor's worker, at most TR_WHY_NS; not if it is the caller's own.
+ * In a turn, or client's thread. May wait: for the actor's worker, at most TR_WHY_NS; not if it is
+ * the caller's own.
  *
- * TR_OK, also for an actor that has ended or does not answer. On failure *report is unchanged: TR_NO_MEMORY;
- * TR_INVALID_ARGUMENT, also if the program was compiled for another struct than the library's; in a turn also TR_CANCELLED, and
- * TR_NOT_IN_A_TURN: an actor of another worker, where the turn cannot wait. The question takes no capacity of the mailbox.
- * Actors that are suspended, full, stopping or waiting answer it too.
+ * TR_OK, also for an actor that has ended or does not answer. On failure *report is unchanged:
+ * TR_NO_MEMORY; TR_INVALID_ARGUMENT, also if the program was compiled for another struct than the
+ * library's; in a turn also TR_CANCELLED, and TR_NOT_IN_A_TURN: an actor of another worker, where
+ * the turn cannot wait. The question takes no capacity of the mailbox. Actors that are suspended,
+ * full, stopping or waiting answer it too.
  */
 #define tr_actor_why(from, actor, report) TR_SPEAKER_(from, actor_why)(from, tr_any(actor), report)
 
