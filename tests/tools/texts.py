@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cases of tests/tools/run for the tools that look at comments and texts."""
+"""Cases of tests/tools/run for tools/same-code, tools/check-headers and tests/compile/blocks."""
+import importlib.machinery
+import importlib.util
 import os
 import subprocess
 import tempfile
@@ -100,3 +102,41 @@ class CheckHeaders(unittest.TestCase):
         self.refused("/** Tells. */\n#define tr_tell(a, ...) \\\n    TR_TELL_(a, __VA_ARGS__)\n", "a.h:2: tr_tell")
         self.passes("/** Declares. At file scope. */\n#define TR_ACTOR(...) TR_ACTOR_(__VA_ARGS__, )\n#define TR_MAX 3\n")
         self.refused("/** Declares. At file scope. */\nint tr_a(void);\n", "a.h:2: tr_a")
+
+
+def load_blocks():
+    """tests/compile/blocks as a module."""
+    loader = importlib.machinery.SourceFileLoader("blocks", os.path.join(ROOT, "tests/compile/blocks"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    loader.exec_module(module)
+    return module
+
+
+class Blocks(unittest.TestCase):
+    tool = load_blocks()
+    head = "/* SPDX */\n/**\n * A header.\n *\n * ```c\n"
+    program = head + " * #include <stdio.h>\n *\n" + " * int main(void)\n * {\n" + " *     puts(\"a\");\n" * 6 + \
+        " *     return %s;\n * }\n * ```\n */\n"
+
+    def said(self, path, text):
+        """What is wrong with each case of a text, by the name of the case."""
+        return {name: check() for name, check in self.tool.cases_of(path, text, None)}
+
+    def test_a_program_that_compiles_passes(self):
+        said = self.said("include/troupe/a.h", self.program % "0")
+        self.assertEqual(set(said.values()), {""}, said)
+        self.assertEqual(len(said), 3)  # its form, as C, as C++
+
+    def test_a_block_that_does_not_compile_names_header_and_line(self):
+        said = self.said("include/troupe/a.h", self.program % "nothing")
+        self.assertIn("include/troupe/a.h:16:", said["block include/troupe/a.h:6, c"])
+
+    def test_a_header_without_a_program_is_refused(self):
+        said = self.said("include/troupe/a.h", "/* SPDX */\n/**\n * A header.\n */\n")
+        self.assertIn("include/troupe/a.h:1:", said["program of include/troupe/a.h"])
+
+    def test_statements_of_a_page_follow_its_declarations(self):
+        page = "```c\nTR_MESSAGE(tick, (u32, n));\n```\n\n```c\nstruct tick one = {.n = %s};\n```\n"
+        self.assertEqual(set(self.said("docs/guide/a.md", page % "1").values()), {""})
+        said = self.said("docs/guide/a.md", page % "one more")
+        self.assertIn("docs/guide/a.md:6:", said["block docs/guide/a.md:6, c"])
