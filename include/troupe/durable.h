@@ -45,7 +45,7 @@
  * commit: the state, and what tr_kv_put, tr_sql and the other verbs below have changed; all of it,
  * or nothing. A stretch that fails stores nothing, and the actor restarts with the state from
  * before that stretch. So nobody ever sees half a change. A stretch that changes nothing stores
- * nothing.
+ * nothing, also after a migration.
  *
  * What waits for the commit. With TR_SAVE_SYNC, the default, no message of a stretch leaves before
  * its changes are on disk, so a reply proves that they are. If the stretch fails, its messages
