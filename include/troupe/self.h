@@ -57,8 +57,6 @@
  * An argument that is NULL where something is needed gives TR_INVALID_ARGUMENT or nobody, or the
  * verb does nothing. A verb that can report neither ends the turn; if self is NULL it aborts the
  * process.
- *
- * The macros call exported functions, which are at the end.
  */
 #ifndef TROUPE_SELF_H
 #define TROUPE_SELF_H
@@ -346,15 +344,9 @@ TR_NO_RETURN void tr_crash(tr_self *self, tr_status status, const char *format, 
 
 /* ---- Timers: see also tr_timer_once. ---- */
 
-/**
- * Cancels the timer with this key, and its message if that waits to be handled.
- * In a turn. Does not wait.
- */
+/** Cancels the timer with this key, and its waiting message. In a turn. Does not wait. */
 tr_timer_end tr_timer_cancel(tr_self *self, const char *key);
-/**
- * Cancels a timer without a key, and its message if that waits to be handled.
- * In a turn. Does not wait.
- */
+/** Cancels a timer without a key, and its waiting message. In a turn. Does not wait. */
 tr_timer_end tr_timer_stop(tr_self *self, tr_timer timer);
 /**
  * Asks for a tr_receive_timeout when no message has come for this long. 0 ends it.
