@@ -35,7 +35,7 @@ TR_MESSAGE(account_state, (str, owner), (u64, cents));
 static void apply_opened(struct account_state *account, const struct opened *event,
                          tr_memory *memory)
 {
-    account->owner = tr_memory_keep(memory, event->owner);
+    account->owner = tr_memory_strdup(memory, event->owner);
 }
 
 static void apply_deposited(struct account_state *account, const struct deposited *event)

@@ -1,37 +1,76 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Alarms of durable actors: messages at a time, which outlive sleep, crashes and the process.
+ * Alarms of durable actors: messages at a time of the wall clock, which survive sleep, crashes and
+ * the end of the process.
  *
- *     tr_alarm_after(self, "expire", 30 * TR_MINUTE, expire);
- *     tr_alarm_every(self, "bill", 24 * TR_HOUR, make_bill, .year = 2026);
- *     tr_alarm_cron(self, "morning", "0 9 * * MON-FRI Europe/Berlin", wake_up);
+ * ```c
+ * #include <troupe/troupe.h>
  *
- * An alarm has a name; one of the same name is replaced. It is stored with what else its stretch changed, and
- * wakes the actor when it is due. Its message goes to the handler in TR_ON, as if this actor had sent it; while
- * that runs the alarm is gone (or at its next time) unless the handler sets it again.
+ * TR_REQUEST(open_cart, tr_done);
+ * TR_MESSAGE(expire);
+ * TR_ACTOR(cart, open_cart, expire);
+ * TR_MESSAGE(cart_state, (bool, is_open));
  *
- * At least once: what the last stretch of the handler changed and the end of the alarm are stored together. If it fails,
- * or the process ends before, the alarm fires again with the same mark: after 2 s, 4 s, ... 5 min, and up to a
- * quarter more. A handler that does not wait has one stretch, and changes the state once. Of one that waits the stretches
- * before its last wait were stored, and are repeated: change the state behind the last wait, or keep the mark in it. After 20 retries it is given up: the actor gets a tr_alarm_given_up, and what repeats goes
- * on with its next time. At most once (is_at_most_once): its end is stored before the handler runs.
+ * static tr_next on_open_cart(tr_self *self, struct cart_state *cart)
+ * {
+ *     cart->is_open = true;
+ *     tr_alarm_after(self, "expire", 30 * TR_MINUTE, expire); // stored with the state
+ *     return tr_reply(self, tr_done);
+ * }
  *
- * None fires from the moment on that the actor falls asleep, or the system stops; they fire later. Times are
- * those of the wall clock; docs/guide/alarms.md has the rules of clocks, cron and daylight saving.
+ * static tr_next on_expire(struct cart_state *cart)
+ * {
+ *     cart->is_open = false;
+ *     return TR_SAME;
+ * }
+ *
+ * TR_BEHAVIOR(cart, struct cart_state, TR_ON(open_cart, on_open_cart), TR_ON(expire, on_expire));
+ * TR_DURABLE(cart, cart_state);
+ *
+ * static tr_next on_args(tr_self *self)
+ * {
+ *     tr_await(self, tr_ask(self, tr_durable(self, cart, "user-42"), open_cart));
+ *     return TR_STOP;
+ * }
+ *
+ * TR_BEHAVIOR(shop, void, TR_ON(tr_args, on_args));
+ *
+ * int main(int argc, char **argv)
+ * {
+ *     return tr_app_main(argc, argv, shop, .durable = TR_DURABLES(cart));
+ * }
+ * ```
+ *
+ * An alarm has a name; a new one with the same name replaces it. It is stored with the commit of
+ * its stretch (durable.h), and wakes the actor when it is due. Its message goes to the handler in
+ * TR_ON, as if the actor had sent it to itself. While the handler runs, the alarm is gone, or is at
+ * its next time, unless the handler sets it again.
+ *
+ * At least once, the default: the end of the alarm is stored with the last stretch of the handler.
+ * If the handler fails, or the process ends before that, the alarm fires again with the same mark:
+ * after 2 s, 4 s, ... 5 min, and up to a quarter more. A handler that does not wait has one
+ * stretch, so it changes the state once. If a handler waits, its earlier stretches were stored and
+ * are repeated: change the state after the last wait, or keep the mark in it. After 20 retries the
+ * alarm is given up: the actor gets a tr_alarm_given_up, and a repeated alarm continues with its
+ * next time. At most once (is_at_most_once): the end of the alarm is stored before the handler
+ * runs.
+ *
+ * No alarm fires after the actor begins to fall asleep, or the system stops; it fires later.
+ * docs/guide/alarms.md has the rules for clocks, cron and daylight saving.
  */
 #ifndef TROUPE_ALARM_H
 #define TROUPE_ALARM_H
 
 #include <troupe/self.h>
 
-/** An alarm has failed too often. */
+/** To a durable actor: the handler of this alarm has failed too often. */
 TR_MESSAGE(tr_alarm_given_up, (str, name), (u64, id), (u64, occurrence), (u32, failures));
 
 typedef enum tr_alarm_kind {
-    TR_ALARM_AT = 1, /* at ns */
-    TR_ALARM_AFTER,  /* after ns */
-    TR_ALARM_EVERY,  /* at each period of ns, 5 s at least, from the time it was set */
-    TR_ALARM_CRON    /* when the expression says */
+    TR_ALARM_AT = 1, /* at the time ns */
+    TR_ALARM_AFTER,  /* when ns have passed */
+    TR_ALARM_EVERY,  /* at each period of ns, at least 5 s, counted from when it was set */
+    TR_ALARM_CRON    /* when the cron expression matches */
 } tr_alarm_kind;
 
 /** What an alarm is; borrowed for the call. */
@@ -39,58 +78,65 @@ typedef struct tr_alarm {
     const char *name; /* 1 to TR_ALARM_NAME_MAX bytes */
     tr_alarm_kind kind;
     tr_time ns;           /* nanoseconds since 1970 (UTC), or a duration */
-    const char *cron;     /* of TR_ALARM_CRON, as "30 9 * * MON-FRI Europe/Berlin" */
-    bool is_at_most_once; /* it never fires again, also if its handler failed */
+    const char *cron;     /* for TR_ALARM_CRON: "30 9 * * MON-FRI Europe/Berlin" */
+    bool is_at_most_once; /* it does not fire again if its handler fails */
 } tr_alarm;
 
-/** Which alarm a handler is called for. */
+/** Names one occurrence of an alarm; see tr_alarm_fired. */
 typedef struct tr_alarm_mark {
-    const char *name;    /* borrowed for the turn; NULL: the turn is not for an alarm */
-    uint64_t id;         /* another one each time an alarm is set; */
-    uint64_t occurrence; /* from 0: the same in each retry */
-    uint32_t failures;   /* how often this occurrence has failed so far */
+    const char *name;    /* borrowed until the turn ends; NULL: the turn is not for an alarm */
+    uint64_t id;         /* another one each time that an alarm is set */
+    uint64_t occurrence; /* from 0; the same in each retry */
+    uint32_t failures;   /* how often this occurrence has failed */
 } tr_alarm_mark;
 
 /**
- * Sets an alarm: tr_alarm_at(self, "deadline", tr_wall_now(self) + TR_HOUR, remind, .who = "anna").
+ * These set an alarm: tr_alarm_at(self, "deadline", tr_wall_now(self) + TR_HOUR, remind, .name =
+ * "anna") at a time, tr_alarm_after when a time has passed, tr_alarm_every at each period,
+ * tr_alarm_cron by a cron expression.
+ * In a turn. Does not wait.
  *
- * Ends the turn with TR_INVALID_ARGUMENT (no name, a negative time, a period below 5 s, no cron expression),
- * TR_LIMIT (TR_ALARMS_MAX, more than a hundred years ahead), TR_NOT_FOUND (a zone that is not known, a cron
- * expression that never matches), TR_TOO_LARGE, TR_NO_MEMORY, TR_NOT_SUPPORTED (no handler for this message,
- * or not a durable actor); tr_self_try_alarm gives a status.
+ * The message is copied. They end the turn with TR_INVALID_ARGUMENT (no name, a negative time, a
+ * period below 5 s, no cron expression), TR_LIMIT (TR_ALARMS_MAX, more than a hundred years ahead),
+ * TR_NOT_FOUND (an unknown zone, a cron expression that never matches), TR_TOO_LARGE, TR_NO_MEMORY,
+ * TR_NOT_SUPPORTED (no handler for this message, or not a durable actor); tr_self_try_alarm returns
+ * a status instead.
  */
 #define tr_alarm_at(self, name, wall_ns, ...)                                                      \
-    TR_ALARM_(self, name, TR_ALARM_AT, wall_ns, NULL, TR_ALARM_MESSAGE_(__VA_ARGS__))
+    TR_ALARM_(self, name, TR_ALARM_AT, wall_ns, NULL, __VA_ARGS__)
 #define tr_alarm_after(self, name, delay_ns, ...)                                                  \
-    TR_ALARM_(self, name, TR_ALARM_AFTER, delay_ns, NULL, TR_ALARM_MESSAGE_(__VA_ARGS__))
+    TR_ALARM_(self, name, TR_ALARM_AFTER, delay_ns, NULL, __VA_ARGS__)
 #define tr_alarm_every(self, name, period_ns, ...)                                                 \
-    TR_ALARM_(self, name, TR_ALARM_EVERY, period_ns, NULL, TR_ALARM_MESSAGE_(__VA_ARGS__))
+    TR_ALARM_(self, name, TR_ALARM_EVERY, period_ns, NULL, __VA_ARGS__)
 #define tr_alarm_cron(self, name, cron, ...)                                                       \
-    TR_ALARM_(self, name, TR_ALARM_CRON, 0, cron, TR_ALARM_MESSAGE_(__VA_ARGS__))
+    TR_ALARM_(self, name, TR_ALARM_CRON, 0, cron, __VA_ARGS__)
 
 TR_BEGIN_C
-/** Takes an alarm back; false when there is none of that name. Stored with what else the stretch changed. */
+/**
+ * Cancels an alarm, with the commit of this stretch. False: there is none with that name.
+ * In a turn. Does not wait.
+ */
 bool tr_alarm_cancel(tr_self *self, const char *name);
-/** When an alarm is due next, in nanoseconds since 1970; 0 when there is none. Within its handler: see above. */
+/**
+ * Returns when an alarm is due next, in nanoseconds since 1970; 0: there is none. In its own
+ * handler the alarm is gone, or at its next time.
+ * In a turn. Does not wait.
+ */
 tr_time tr_alarm_due(tr_self *self, const char *name);
-/** For which alarm this turn is. */
+/** Returns the alarm that this turn is for. In a turn. Does not wait. */
 tr_alarm_mark tr_alarm_fired(const tr_self *self);
 
-/* What the macros above call. */
+/**
+ * Sets an alarm as tr_alarm_at, and returns the status instead of ending the turn. It can set
+ * is_at_most_once.
+ * In a turn. Does not wait.
+ */
 TR_MUST_CHECK tr_status tr_self_try_alarm(tr_self *self, const tr_alarm *alarm, const tr_type *type,
                                           const void *message);
+/** See tr_alarm_at. In a turn. Does not wait. */
 void tr_self_alarm(tr_self *self, const tr_alarm *alarm, const tr_type *type, const void *message);
 TR_END_C
 
-/* clang-format off */
-#define TR_ALARM_MESSAGE_(...) TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__)
-#define TR_ALARM_(...) TR_ALARM__(__VA_ARGS__)
-#ifdef __cplusplus
-#define TR_ALARM_OF_(n, k, t, c) tr_address_(tr_alarm{ n, k, t, c, false })
-#else
-#define TR_ALARM_OF_(n, k, t, c) (&(const tr_alarm){ n, k, t, c, false })
-#endif
-#define TR_ALARM__(self, n, k, t, c, m, ...) \
-    tr_self_alarm(self, TR_ALARM_OF_(n, k, t, c), &tr_type_##m, TR_MAKE_(m, __VA_ARGS__))
+#include <troupe/detail/alarm.h>
 
 #endif

@@ -2,10 +2,24 @@
 /**
  * A whole program: flags, signals, one system, a root actor.
  *
- *     int main(int argc, char **argv)
- *     {
- *         return tr_app_main(argc, argv, bank, .workers = 4);
- *     }
+ * ```c
+ * #include <stdio.h>
+ * #include <troupe/troupe.h>
+ *
+ * static tr_next on_args(const struct tr_args *message)
+ * {
+ *     for (size_t i = 0; i < message->argv.count; i++)
+ *         printf("%s\n", message->argv.items[i]);
+ *     return TR_STOP; // the program ends with its root
+ * }
+ *
+ * TR_BEHAVIOR(arguments, void, TR_ON(tr_args, on_args));
+ *
+ * int main(int argc, char **argv)
+ * {
+ *     return tr_app_main(argc, argv, arguments, .workers = 4);
+ * }
+ * ```
  */
 #ifndef TROUPE_APP_H
 #define TROUPE_APP_H
@@ -13,20 +27,20 @@
 #include <troupe/shutdown.h>
 #include <troupe/system.h>
 
-/** All zero is the default; borrowed for the call. */
+/** The options of an app. All zero is the default. Borrowed for the call. */
 typedef struct tr_app {
-    size_t size TR_ZERO;                 /* need not be set: tr_app_run knows it */
+    size_t size TR_ZERO;                 /* need not be set */
     const char *name TR_ZERO;            /* of the root; NULL: the name of its behavior */
-    int workers TR_ZERO;                 /* 0: one per CPU; --workers N says otherwise */
-    tr_time shutdown_timeout_ns TR_ZERO; /* 0: 10 s; --shutdown-timeout 30s says otherwise */
+    int workers TR_ZERO;                 /* 0: one for each CPU; --workers N replaces it */
+    tr_time shutdown_timeout_ns TR_ZERO; /* 0: 10 s; --shutdown-timeout 30s replaces it */
     bool traps_faults TR_ZERO;           /* see tr_system_options */
     /* See tr_system_options and pool.h. */
     const tr_child_spec *pool TR_ZERO;
     const tr_supervision *pool_supervision TR_ZERO;
     tr_status (*on_worker_start)(tr_system *system, int worker, void *context) TR_ZERO;
-    void *context TR_ZERO; /* of on_worker_start */
+    void *context TR_ZERO; /* for on_worker_start */
     int workers_max TR_ZERO;
-    /* See durable.h: the kinds, and where they are stored; --store DIR says otherwise. */
+    /* See durable.h: the kinds, and the directory of their store; --store DIR replaces it. */
     const struct tr_durables *durable TR_ZERO;
     const char *store TR_ZERO;
     uint32_t awake_max TR_ZERO;
@@ -35,55 +49,42 @@ typedef struct tr_app {
 } tr_app;
 
 /**
- * Runs an app and gives the exit status of main: tr_app_main(argc, argv, root actor, options...).
+ * Runs an app and returns the exit status for main: tr_app_main(argc, argv, root actor,
+ * options...).
+ * One thread. May wait: until the app has ended.
  *
- * Flags: --workers N; --shutdown-timeout T; --store DIR, of an app with durable actors; --help. The root
- * gets what is left of the arguments in a tr_args, its first message after tr_pre_start. SIGINT and SIGTERM
- * start a shutdown, and how it went is said on standard error (shutdown.h); a second one ends the process
- * at once, with 128 and its number: 130, 143.
+ * Flags: --workers N; --shutdown-timeout T; --store DIR, for an app with durable actors; --help.
+ * The root gets the other arguments in a tr_args, its first message after tr_pre_start. SIGINT and
+ * SIGTERM start a shutdown, and standard error gets its report (shutdown.h). A second signal ends
+ * the process at once, with 128 plus its number: 130, 143.
  *
- * When the root stops the app ends as well. So it does when the root fails: it is not restarted, the log
- * has the cause, and the status is 1. A root that is to be restarted says so, with
- * TR_OPTIONS(.restart = TR_TRANSIENT) or TR_PERMANENT; each incarnation gets the tr_args again. The status:
+ * The app ends when the root stops. It also ends when the root fails: the root is not restarted,
+ * the log has the cause, and the exit status is 1. To have the root restarted use
+ * TR_OPTIONS(.restart = TR_TRANSIENT) or TR_PERMANENT; then each incarnation gets the tr_args
+ * again. The exit status:
  *
- *     0    all is well, also after a signal
- *     1    the root failed; or, where it is restarted, it failed too often; or one of the pool did; or the
- *          app could not start
+ *     0    no error, also after a signal
+ *     1    the root failed; or, if it is restarted, failed too often; or an actor of the pool did; or the app could not start
  *     2    a flag is wrong
- *     70   a handler, a function of tr_blocking or a hook had not returned in time, or what a durable
- *          actor had changed was not stored in time
- *     71   a failure reached the root of the tree, and so all was shut down
- *     72   the store of durable actors has failed, and so all was shut down
+ *     70   a handler, a function of tr_blocking or a hook had not returned in time, or changes of a durable actor were not
+ *          stored in time
+ *     71   a failure reached the root of the tree, and the system was shut down
+ *     72   the store of durable actors has failed, and the system was shut down
  *
- * A fault (SIGSEGV, SIGBUS, SIGFPE) in a handler ends the process by that signal, unless traps_faults is set. Before,
- * a line on standard error names the actor and the handler (tr_system_options.names_faults).
+ * A fault (SIGSEGV, SIGBUS, SIGFPE) in a handler ends the process by that signal, unless
+ * traps_faults is set. Before, a line on standard error names the actor and the handler
+ * (tr_system_options.names_faults).
  */
-#define tr_app_main(argc, argv, ...)                                                               \
-    TR_APP_MAIN_(argc, argv, TR_PP_HEAD(__VA_ARGS__), TR_APP_BRACES_(__VA_ARGS__, ))
+#define tr_app_main(argc, argv, ...) TR_APP_MAIN_(argc, argv, __VA_ARGS__)
 
 TR_BEGIN_C
-/** What tr_app_main calls. app NULL: all defaults. */
+/**
+ * The function of tr_app_main. app NULL: all defaults. One thread. May wait: until the app has
+ * ended.
+ */
 TR_INLINE int tr_app_run(int argc, char **argv, const tr_behavior *root, const tr_app *app);
-
-/** What tr_app_run calls, with the size of the options as the program was compiled. */
-int tr_app_run_sized(int argc, char **argv, const tr_behavior *root, const tr_app *app,
-                     size_t size);
 TR_END_C
 
-TR_INLINE int tr_app_run(int argc, char **argv, const tr_behavior *root, const tr_app *app)
-{
-    return tr_app_run_sized(argc, argv, root, app, sizeof *app);
-}
-
-/* clang-format off */
-#define TR_APP_BRACES_(a, ...) { .size = 0, __VA_ARGS__ }
-#define TR_APP_MAIN_(...) TR_APP_MAIN__(__VA_ARGS__)
-#ifdef __cplusplus
-#define TR_APP_MAIN__(argc, argv, a, ...) \
-    tr_app_run(argc, argv, &tr_behavior_##a, tr_address_(__extension__ tr_app __VA_ARGS__))
-#else
-#define TR_APP_MAIN__(argc, argv, a, ...) \
-    tr_app_run(argc, argv, &tr_behavior_##a, &(__extension__ (const tr_app) __VA_ARGS__))
-#endif
+#include <troupe/detail/app.h>
 
 #endif

@@ -1,178 +1,231 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Requests and replies, as plain C in the middle of a function.
+ * Requests and replies: a handler asks another actor and waits for the reply, in plain C.
  *
+ * ```c
+ * #include <troupe/troupe.h>
+ *
+ * TR_MESSAGE(balance, (u64, cents));
+ * TR_REQUEST(withdraw, balance, (u64, cents));
+ * TR_ACTOR(account, withdraw);
+ *
+ * static tr_next on_withdraw(tr_self *self, const struct withdraw *message)
+ * {
+ *     if (message->cents > 100)
+ *         return tr_refuse(self, 1, "only 100 cents are left");
+ *     return tr_reply(self, balance, .cents = 100 - message->cents);
+ * }
+ *
+ * TR_BEHAVIOR(account, void, TR_ON(withdraw, on_withdraw));
+ *
+ * static tr_next on_args(tr_self *self)
+ * {
+ *     account_ref alice = tr_spawn(self, account, "alice");
  *     const struct balance *left = tr_await(self, tr_ask(self, alice, withdraw, .cents = 5));
+ *     withdraw_ask asked = tr_ask(self, alice, withdraw, .cents = left->cents + 6);
+ *     if (tr_try_await(self, asked, &left) == TR_REFUSED)
+ *         tr_log_info(self, "%s", tr_ask_error(self, asked)->text);
+ *     return TR_STOP;
+ * }
  *
- * A turn that waits is still one turn: its locals, its message, its scratch memory and the replies it
- * got are there until it ends. Its actor goes on meanwhile and handles other messages, so its state
- * may have changed when an await returns; a handler that cannot have that is marked
- * TR_ON(transfer, on_transfer, .is_barrier = true): no other request or message begins before it has
- * ended; with TR_ON_BARRIER_IF that is so for some messages. Nothing that belongs to the thread (a
- * lock, errno, the rounding mode) may be held over an await.
+ * TR_BEHAVIOR(bank, void, TR_ON(tr_args, on_args));
  *
- * Every ask has exactly one outcome, in every race: its reply, or one of
- *     TR_REFUSED      the other side said no (tr_refuse): code and words are in tr_ask_error
- *     TR_FAILED       its handler failed; of a durable actor whose data could not be stored or
- *                     read it is the status of the store, TR_STORE_FULL and so on
- *     TR_TIMEOUT      no answer in time: TR_ASK_NS, or what tr_ask_within said, and never later than the
- *                     request that this turn is about
- *     TR_STOPPED      it has stopped, or stopped before it answered
- *     TR_RESTARTED    it was restarted before it answered
- *     TR_NO_REPLY     its handler ended without a reply, or it is a client, which answers no requests
- *     TR_UNHANDLED    it does not know this request
- *     TR_MAILBOX_FULL there was no room for the request
- *     TR_ASK_CYCLE    it waits, as a barrier, for this very turn: the path is in tr_ask_error
- *     TR_CANCELLED    this actor is itself about to stop or to be restarted
+ * int main(int argc, char **argv)
+ * {
+ *     return tr_app_main(argc, argv, bank);
+ * }
+ * ```
+ *
+ * A turn that waits is still one turn: its locals, its message, its scratch memory and the replies
+ * it got stay valid until it ends. Meanwhile its actor handles other messages, so the state may
+ * have changed when the wait ends. To prevent that make the handler a barrier: TR_ON(transfer,
+ * on_transfer, .is_barrier = true). Then no other request or message begins before its turn has
+ * ended. With TR_ON_BARRIER_IF that holds for some messages only. What belongs to the thread (a
+ * lock, errno, the rounding mode) must not be held over a wait.
+ *
+ * Every ask has exactly one outcome: its reply, which is TR_OK, or one of
+ *     TR_REFUSED      the receiver refused with tr_refuse; tr_ask_error has the code and the text
+ *     TR_FAILED       its handler failed. If a durable actor could not store or read its data it is
+ *                     the status of the store instead: TR_STORE_FULL and so on
+ *     TR_TIMEOUT      no reply within TR_ASK_NS, or within the time of tr_ask_within; never later than
+ *                     the deadline of the request that this turn handles
+ *     TR_STOPPED      it has stopped, or stopped before it replied
+ *     TR_RESTARTED    it was restarted before it replied
+ *     TR_NO_REPLY     its handler ended without a reply, or it is a client, which cannot reply
+ *     TR_UNHANDLED    it has no handler for this request
+ *     TR_MAILBOX_FULL its mailbox is full
+ *     TR_ASK_CYCLE    it waits, as a barrier, for this very turn; tr_ask_error has the path
+ *     TR_CANCELLED    the asking actor is about to stop or to be restarted
  *     TR_NO_MEMORY, TR_TOO_LARGE: the request could not be sent
  *     TR_LIMIT        of a client: TR_CLIENT_ASKS_MAX of its asks were never awaited
- * A reply that comes after the outcome is a dead letter. So is one that was sent after the deadline, to
- * the millisecond, also when a client looks at it only then.
+ * A reply that comes after the outcome is a dead letter. So is a reply that was sent after the
+ * deadline, to the millisecond, also if a client looks only later.
  *
- * An ask belongs to its turn: when that ends, nobody waits for the reply any more. Waiting is
- * possible in the handlers of messages and timers; in a set-up, tr_pre_start, tr_post_stop, a cleaner
- * or a defer it is TR_NOT_IN_A_TURN.
+ * An ask belongs to its turn: when the turn ends its reply is no longer awaited. A turn can wait in
+ * the handlers of messages and timers. In a set-up, tr_pre_start, tr_post_stop, a function of
+ * tr_at_end and a function of tr_defer waiting gives TR_NOT_IN_A_TURN.
  */
 #ifndef TROUPE_ASK_H
 #define TROUPE_ASK_H
 
 #include <troupe/self.h>
 
-/** A request that is answered later; all zero is none. See tr_reply_later. */
+/** A request that a later turn answers; see tr_reply_later. All zero: none. */
 typedef struct tr_later {
     uint64_t number;
 } tr_later;
 
 /**
- * Sends a request and returns at once, with a `withdraw_ask` to await:
+ * Sends a request and returns a `withdraw_ask`, to be awaited:
  *     withdraw_ask asked = tr_ask(self, alice, withdraw, .cents = 5);
+ * In a turn, or client's thread. May wait: only as tr_tell, if the mailbox is full and has TR_PARK.
  *
- * What goes wrong is the outcome of the ask. From a client too.
+ * Whatever goes wrong is the outcome of the ask. The request is copied.
  */
-#define tr_ask(from, to, ...)                                                                      \
-    TR_ASK_(from, 0, to, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
-
-/** As tr_ask, with a timeout of its own: tr_ask_within(self, 2 * TR_SECOND, alice, get_balance). */
-#define tr_ask_within(from, timeout_ns, to, ...)                                                   \
-    TR_ASK_(from, timeout_ns, to, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
+#define tr_ask(from, to, ...) TR_ASK_(from, 0, to, __VA_ARGS__)
 
 /**
- * Waits for the reply and gives it, a `const struct balance *`, borrowed until the turn ends.
+ * Sends a request as tr_ask, with a timeout: tr_ask_within(self, 2 * TR_SECOND, alice,
+ * get_balance).
+ * In a turn, or client's thread. May wait: as tr_ask.
+ */
+#define tr_ask_within(from, timeout_ns, to, ...) TR_ASK_(from, timeout_ns, to, __VA_ARGS__)
+
+/**
+ * Waits for the reply and returns it, a `const struct balance *`, borrowed until the turn ends.
+ * Never NULL.
+ * In a turn. May wait.
  *
- * Never NULL: without a reply the turn ends here. When the other side refused, this turn refuses in
- * the same words and its actor is well; anything else fails the turn.
+ * Without a reply the turn ends here. If the outcome is TR_REFUSED, this turn refuses its own
+ * request with the same code and text, and its actor does not fail. With any other outcome the turn
+ * fails.
  */
 #define tr_await(self, ask) TR_AWAIT_(self, ask)
 
 /**
- * Waits and says how it ended: TR_OK, and *reply is set; or one of the outcomes above, and tr_ask_error has
- * the words. TR_INVALID_ARGUMENT: an ask of another turn, or none. `reply` may be NULL.
+ * Waits for the outcome of an ask and returns it. On TR_OK *reply is set; otherwise tr_ask_error
+ * has the text.
+ * In a turn, or client's thread. May wait.
  *
- * On a client's thread, which it blocks, the reply is borrowed until the next call on that client.
+ * TR_INVALID_ARGUMENT: an ask of another turn, or none. `reply` may be NULL. For a client the reply
+ * is borrowed until the next call on that client.
  */
 #define tr_try_await(from, ask, reply)                                                             \
     (TR_AT_(from), TR_SPEAKER_(from, try_await)(from, (ask).any, TR_REPLY_OUT_(ask, reply)))
 
 /**
- * Waits until all of these have ended: tr_await_all(self, a, b, c). TR_OK when all were answered,
- * else the outcome of the first, in this order, that was not. Then tr_try_await does not wait.
+ * Waits until all of these have an outcome: tr_await_all(self, a, b, c).
+ * In a turn. May wait.
+ *
+ * TR_OK: all were answered; else the outcome of the first, in this order, that was not. After it
+ * tr_try_await of any of them does not wait.
  */
 #define tr_await_all(self, ...) TR_AWAIT_MANY_(all, self, __VA_ARGS__)
 /**
- * Waits until one of these has ended and writes its index: tr_await_any(self, &first, a, b, c), with a
- * `size_t first`. One that had ended before counts, the first of them. TR_OK, whatever its outcome;
- * TR_CANCELLED, TR_NOT_IN_A_TURN, TR_INVALID_ARGUMENT, TR_NO_MEMORY.
+ * Waits until one of these has an outcome, and writes its index: tr_await_any(self, &first, a, b,
+ * c), with a `size_t first`.
+ * In a turn. May wait.
+ *
+ * If several have an outcome already, it is the first of them in this order. TR_OK, whatever the
+ * outcome; TR_CANCELLED, TR_NOT_IN_A_TURN, TR_INVALID_ARGUMENT, TR_NO_MEMORY.
  */
 #define tr_await_any(self, index, ...) TR_AWAIT_ANY_(self, index, __VA_ARGS__)
 
 /**
- * How an ask ended, with its story: a `const tr_error *`, borrowed until the turn ends. Of a client: of
- * the ask that it waited for last, borrowed until the next call on that client.
+ * Returns how an ask ended, a `const tr_error *`, borrowed until the turn ends.
+ * In a turn, or client's thread. Does not wait.
+ *
+ * For a client: of the ask that it awaited last, borrowed until the next call on that client.
  */
 #define tr_ask_error(from, ask) TR_SPEAKER_(from, ask_error)(from, (ask).any)
 
 /**
- * Ends the turn as tr_await would have: return tr_give_up(self, asked); For the outcomes of
- * tr_try_await that a handler does not care to handle.
+ * Ends the turn as tr_await would: return tr_give_up(self, asked);
+ * In a turn. Does not wait.
+ *
+ * For outcomes of tr_try_await that a handler does not handle itself. Returns what the handler must
+ * return.
  */
 #define tr_give_up(self, ask) tr_self_give_up(self, (ask).any)
 
-/** Answers a request that was put off: tr_reply_to(self, later, balance, .cents = 5). */
-#define tr_reply_to(self, later, ...)                                                              \
-    TR_REPLY_TO_(self, later, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
+/**
+ * Answers a request of an earlier turn: tr_reply_to(self, later, balance, .cents = 5).
+ * In a turn. Does not wait.
+ *
+ * TR_OK; TR_NOT_FOUND: it was answered before, or there is none; TR_WRONG_TYPE: the request
+ * declares another reply; and all statuses of tr_tell.
+ */
+#define tr_reply_to(self, later, ...) TR_REPLY_TO_(self, later, __VA_ARGS__)
 
 /**
- * Sends a request and returns at once; when it has ended, a function is called as a turn of this actor:
+ * Sends a request; when it has an outcome, a function is called as a turn of this actor.
+ * In a turn. Does not wait.
  *
- *     static tr_next on_left(tr_self *self, struct teller *teller, const withdraw_answer *answer)
- *     {
- *         if (answer->status == TR_OK)
- *             teller->cents = answer->reply->cents;
- *         return TR_SAME;
- *     }
- *     TR_THEN(left, withdraw, struct teller, on_left);
- *     ...
- *     tr_ask_then(self, left, NULL, alice, withdraw, .cents = 5);
+ * ```c
+ * struct teller {
+ *     uint64_t cents;
+ * };
+ * static tr_next on_left(tr_self *self, struct teller *teller, const withdraw_answer *answer)
+ * {
+ *     if (answer->status == TR_OK)
+ *         teller->cents = answer->reply->cents;
+ *     return teller->cents ? TR_SAME : tr_fail(self, TR_FAILED, "no money");
+ * }
+ * TR_THEN(left, withdraw, struct teller, on_left);
  *
- * For an actor that would rather go on than wait. `context`, a `void *`, comes back in the answer; what
- * it points to must be there then: memory of tr_alloc, or of the state. The function is called exactly
- * once, never before this turn has waited or ended, in the order of outcomes and before other messages;
- * unless the actor ends before, or has become a behavior with another state (then it is a dead letter).
- * A poison pill waits for it. It is a turn like any other: it may await, fail, become, and its result
- * counts. The answer and its reply are borrowed until it ends.
+ * static tr_next on_start(tr_self *self, const account_ref *alice)
+ * {
+ *     tr_ask_then(self, left, NULL, *alice, withdraw, .cents = 5);
+ *     return TR_SAME;
+ * }
+ * ```
  *
- * Where tr_await could not wait this can ask: in a set-up and tr_pre_start too. A mailbox without
- * room is the outcome TR_MAILBOX_FULL at once. tr_ask_then ends the turn when it cannot remember
- * the ask; tr_try_ask_then says why: TR_NO_MEMORY, TR_CANCELLED, TR_STOPPING (in tr_post_stop),
- * TR_INVALID_ARGUMENT.
+ * For an actor that does something else meanwhile. `context`, a `void *`, is a member of the
+ * answer; what it points to must be valid then: memory of tr_alloc, or of the state. The function
+ * is called exactly once, not before this turn has waited or ended, in the order of outcomes, and
+ * before other messages. It is not called if the actor has ended, or has become a behavior with
+ * another state type; then the answer is a dead letter. A poison pill waits for it. It is a turn
+ * like any other: it may await, fail and become, and its result counts. The answer and its reply
+ * are borrowed until it ends.
+ *
+ * It can also be called where a turn cannot wait: in a set-up and in tr_pre_start. If the mailbox
+ * is full the outcome is TR_MAILBOX_FULL, also with TR_PARK. tr_ask_then ends the turn if the ask
+ * cannot be made, with a status of tr_try_ask_then.
  */
 #define tr_ask_then(self, then, context, to, ...)                                                  \
-    TR_ASK_THEN_(ask_then,                                                                         \
-                 self,                                                                             \
-                 then,                                                                             \
-                 context,                                                                          \
-                 0,                                                                                \
-                 to,                                                                               \
-                 TR_PP_HEAD(__VA_ARGS__),                                                          \
-                 TR_PP_TAIL_BRACES(__VA_ARGS__))
-/** As tr_ask_then, and returns in any case. */
+    TR_ASK_THEN_(ask_then, self, then, context, 0, to, __VA_ARGS__)
+/**
+ * Sends a request as tr_ask_then, and returns a status instead of ending the turn.
+ * In a turn. Does not wait.
+ *
+ * TR_OK; TR_NO_MEMORY; TR_CANCELLED; TR_STOPPING: in tr_post_stop; TR_INVALID_ARGUMENT. Only after
+ * TR_OK the function is called.
+ */
 #define tr_try_ask_then(self, then, context, to, ...)                                              \
-    TR_ASK_THEN_(try_ask_then,                                                                     \
-                 self,                                                                             \
-                 then,                                                                             \
-                 context,                                                                          \
-                 0,                                                                                \
-                 to,                                                                               \
-                 TR_PP_HEAD(__VA_ARGS__),                                                          \
-                 TR_PP_TAIL_BRACES(__VA_ARGS__))
-/** As tr_ask_then, with a timeout of its own. */
+    TR_ASK_THEN_(try_ask_then, self, then, context, 0, to, __VA_ARGS__)
+/** Sends a request as tr_ask_then, with a timeout. In a turn. Does not wait. */
 #define tr_ask_then_within(self, timeout_ns, then, context, to, ...)                               \
-    TR_ASK_THEN_(ask_then,                                                                         \
-                 self,                                                                             \
-                 then,                                                                             \
-                 context,                                                                          \
-                 timeout_ns,                                                                       \
-                 to,                                                                               \
-                 TR_PP_HEAD(__VA_ARGS__),                                                          \
-                 TR_PP_TAIL_BRACES(__VA_ARGS__))
+    TR_ASK_THEN_(ask_then, self, then, context, timeout_ns, to, __VA_ARGS__)
 /**
  * Declares `name` for tr_ask_then: the request, the state of the actors that ask, and the function.
- * Its parameters are those of a handler, (tr_self *, state *, const request_answer *), any of which may
- * be left out. The answer has
+ * At file scope.
+ *
+ * The function's parameters are those of a handler, (tr_self *, state *, const request_answer *);
+ * any may be left out. The answer has
  *     status   TR_OK, or one of the outcomes above
  *     reply    a `const struct balance *`; NULL unless TR_OK
- *     why      the story, as tr_ask_error gives it
+ *     why      the error, as tr_ask_error returns it
  *     context  what tr_ask_then was given
  */
 #define TR_THEN(name, request, state, handler) TR_THEN_(name, request, state, handler)
 
 /**
- * Whether an ask has ended, so that tr_try_await would not wait. Of a client's ask too: for a thread
- * that has a loop of its own and looks now and then.
+ * Whether an ask has its outcome, so that tr_try_await would not wait.
+ * In a turn, or client's thread. Does not wait.
  */
 #define tr_is_answered(from, ask) TR_SPEAKER_(from, is_answered)(from, (ask).any)
 
-/** How a request of any type ended. */
+/** How a request of any type ended; as the members that TR_THEN lists. */
 typedef struct tr_answer {
     tr_status status;
     const void *reply;
@@ -184,33 +237,43 @@ typedef struct tr_answer {
 typedef struct tr_then {
     const char *state_name;
     size_t state_size;
-    tr_handler handler; /* its type is the request's */
+    tr_handler handler; /* its type is that of the request */
 } tr_then;
 
 /**
- * Waits for this long; others' messages are handled meanwhile: tr_sleep(self, TR_SECOND). TR_OK, or as tr_await_any;
- * TR_INVALID_ARGUMENT for a negative time.
+ * Waits for this long: tr_sleep(self, TR_SECOND). The actor handles other messages meanwhile.
+ * In a turn. May wait.
+ *
+ * TR_OK; TR_INVALID_ARGUMENT: a negative time; TR_CANCELLED, TR_NOT_IN_A_TURN, TR_NO_MEMORY.
  */
 #define tr_sleep(self, ns) tr_self_sleep(self, ns, TR_HERE_)
 
 TR_BEGIN_C
 /**
- * Says no to the request of this turn: return tr_refuse(self, NO_FUNDS, "only %d left", n); The actor
- * is well; who asked gets TR_REFUSED with this code and these words, which are cut as those of
- * tr_fail. Gives TR_SAME. Of a message that nobody asked it is a line of the log.
+ * Refuses the request of this turn: return tr_refuse(self, NO_FUNDS, "only %d left", n);
+ * In a turn. Does not wait.
+ *
+ * Returns TR_SAME. The actor does not fail. The ask ends with TR_REFUSED, this code and this text,
+ * which is cut as that of tr_fail. If the message was told, the refusal is a line of the log.
  */
 tr_next tr_refuse(tr_self *self, int code, const char *format, ...) TR_PRINTF(3, 4);
 
 /**
- * Puts the reply off: the request of this turn is answered by tr_reply_to, in a later turn. Until then,
- * or its timeout, or the end of this actor, who asked waits. All zero when there is nothing to answer,
- * or no memory to keep it in (who asked is then told TR_NO_MEMORY).
+ * Puts the reply off: a later turn answers the request of this turn with tr_reply_to.
+ * In a turn. Does not wait.
+ *
+ * Until then, or until its timeout or the end of this actor, the ask waits. Returns all zero if
+ * there is nothing to answer, or no memory; then the ask ends with TR_NO_MEMORY.
  */
 tr_later tr_reply_later(tr_self *self);
 
-/* ---- What the macros above call. ---- */
+/* ---- The functions behind the macros, for bindings and generated code. ---- */
 
-/** timeout_ns 0: TR_ASK_NS. Negative: over at once. */
+/**
+ * These are the functions of the macros above: tr_self_ask is tr_ask, with a timeout. timeout_ns 0:
+ * TR_ASK_NS; negative: TR_TIMEOUT at once. Each has the statuses and the ownership of its macro.
+ * In a turn. May wait: as its macro.
+ */
 tr_pending tr_self_ask(tr_self *self, tr_ref to, const tr_type *type, const void *message,
                        tr_time timeout_ns);
 TR_MUST_CHECK tr_status tr_self_try_await(tr_self *self, tr_pending ask, const void **reply);
@@ -219,90 +282,47 @@ TR_MUST_CHECK tr_status tr_self_await_all(tr_self *self, const tr_pending *asks,
 TR_MUST_CHECK tr_status tr_self_await_any(tr_self *self, size_t *index, const tr_pending *asks,
                                           size_t count);
 const tr_error *tr_self_ask_error(tr_self *self, tr_pending ask) TR_NON_NULL;
-/** `where` is the file and line of the wait, a constant; NULL: not known. */
+/**
+ * See tr_sleep. `where` is file and line of the call, a constant; NULL: not known.
+ * In a turn. May wait.
+ */
 tr_status tr_self_sleep(tr_self *self, tr_time ns, const char *where);
+/** See tr_give_up. In a turn. Does not wait. */
 TR_MUST_RETURN tr_next tr_self_give_up(tr_self *self, tr_pending ask);
-/** TR_OK, TR_NOT_FOUND (answered already, or none), TR_WRONG_TYPE, and all that tr_tell gives. */
+/** See tr_reply_to. In a turn. Does not wait. */
 tr_status tr_self_reply_to(tr_self *self, tr_later later, const tr_type *type, const void *message);
 
-/** Notes where the next wait stands, for the story of a timeout: "bank.c:33", a constant. */
+/**
+ * Sets the file and line that the error of a timeout names for the next wait: "bank.c:33", a
+ * constant.
+ * In a turn. Does not wait.
+ */
 void tr_self_at(tr_self *self, const char *where);
-/** Does nothing. */
+/** Does nothing: the twin of tr_self_at. Client's thread. Does not wait. */
 void tr_client_at(tr_client *client, const char *where);
 
+/**
+ * These are the functions of the macros above for a client: tr_client_ask is tr_ask, with a timeout
+ * as tr_self_ask. Client's thread. May wait: as its macro.
+ */
 tr_pending tr_client_ask(tr_client *client, tr_ref to, const tr_type *type, const void *message,
                          tr_time timeout_ns);
 TR_MUST_CHECK tr_status tr_client_try_await(tr_client *client, tr_pending ask, const void **reply);
 const tr_error *tr_client_ask_error(tr_client *client, tr_pending ask) TR_NON_NULL;
 
+/** These are the functions of tr_ask_then and tr_try_ask_then. In a turn. Does not wait. */
 void tr_self_ask_then(tr_self *self, const tr_then *then, void *context, tr_ref to,
                       const void *message, tr_time timeout_ns);
 TR_MUST_CHECK tr_status tr_self_try_ask_then(tr_self *self, const tr_then *then, void *context,
                                              tr_ref to, const void *message, tr_time timeout_ns);
-/** In a turn of tr_ask_then: its answer. */
+/** Returns the answer, in a turn that TR_THEN has declared. In a turn. Does not wait. */
 tr_answer tr_self_answer(tr_self *self);
+/** See tr_is_answered. In a turn. Does not wait. */
 bool tr_self_is_answered(tr_self *self, tr_pending ask);
+/** See tr_is_answered. Client's thread. Does not wait. */
 bool tr_client_is_answered(tr_client *client, tr_pending ask);
 TR_END_C
 
-/* clang-format off */
-#ifdef __cplusplus
-#include <troupe/detail/ask_cxx.h>
-#else
-#define TR_REPLY_OF_(ask) __typeof__((ask).reply)
-#define TR_REPLY_AS_(ask, pointer) (pointer)
-#define TR_THEN_CALL_(verb) tr_self_##verb
-#define TR_IS_THEN_(n, m) _Generic((tr_then_of_##n *)0, struct m *: 1, default: 0)
-#define TR_REPLY_OUT_(ask, out) \
-    ((void)TR_REQUIRE_HERE_(_Generic((out), TR_REPLY_OF_(ask) *: 1, void *: 1, default: 0), \
-        "troupe: tr_try_await writes the reply into a pointer to what the request declares"), \
-    (const void **)_Generic((out), TR_REPLY_OF_(ask) *: (out), default: (void *)0))
-#define TR_AWAIT_(self, ask) \
-    (TR_REQUIRE_SELF_(self, "await"), tr_self_at(self, TR_HERE_), \
-        (TR_REPLY_OF_(ask))tr_self_await(self, (ask).any))
-#define TR_AWAIT_MANY_(verb, self, ...) (tr_self_at(self, TR_HERE_), \
-    tr_self_await_##verb(self, (const tr_pending[]){ TR_PP_EACH(TR_ANY_OF_, ~, __VA_ARGS__) }, \
-        sizeof((const tr_pending[]){ TR_PP_EACH(TR_ANY_OF_, ~, __VA_ARGS__) }) / sizeof(tr_pending)))
-#define TR_AWAIT_ANY_(self, index, ...) (tr_self_at(self, TR_HERE_), \
-    tr_self_await_any(self, index, \
-        (const tr_pending[]){ TR_PP_EACH(TR_ANY_OF_, ~, __VA_ARGS__) }, \
-        sizeof((const tr_pending[]){ TR_PP_EACH(TR_ANY_OF_, ~, __VA_ARGS__) }) / sizeof(tr_pending)))
-#endif
-#define TR_ANY_OF_(c, ask) (ask).any,
-#define TR_LINE_(line) TR_LINE__(line)
-#define TR_LINE__(line) #line
-#define TR_HERE_ __FILE__ ":" TR_LINE_(__LINE__)
-#define TR_AT_(from) TR_SPEAKER_(from, at)(from, TR_HERE_)
-
-#define TR_ASK_(...) TR_ASK__(__VA_ARGS__)
-#define TR_ASK__(from, timeout, to, m, ...) \
-    TR_VALUE(m##_ask, TR_SPEAKER_(from, ask)(from, TR_TO_(to, m), &tr_type_##m, \
-        TR_MAKE_(m, __VA_ARGS__), timeout))
-#define TR_ASK_THEN_(...) TR_ASK_THEN__(__VA_ARGS__)
-#define TR_ASK_THEN__(verb, self, n, context, timeout, to, m, ...) \
-    ((void)TR_REQUIRE_(TR_IS_THEN_(n, m), \
-        "troupe: tr_ask_then: " #n " was declared with TR_THEN for another request than " #m), \
-    TR_THEN_CALL_(verb)(self, &tr_then_##n, context, TR_TO_(to, m), TR_MAKE_(m, __VA_ARGS__), \
-        timeout))
-#define TR_THEN_(n, m, S, h) \
-    TR_CHECK_HANDLER_(S, m##_answer, "TR_THEN(" #n ", " #m ")", h); \
-    static tr_next tr_then_call_##n(tr_self *self, void *state, const void *message) \
-    { \
-        tr_answer any = tr_self_answer(self); \
-        m##_answer answer; \
-        (void)message; \
-        answer.status = any.status; \
-        answer.reply = TR_REPLY_AS_(answer, any.reply); \
-        answer.why = any.why; \
-        answer.context = any.context; \
-        return TR_INVOKE_(h, S, m##_answer, self, state, &answer); \
-    } \
-    typedef struct m tr_then_of_##n; \
-    TR_MAY_BE_UNUSED static const tr_then tr_then_##n = { \
-        #S, TR_STATE_SIZE_(S), { &tr_type_##m, tr_then_call_##n, #h, NULL, false, false, 0, NULL, false } \
-    }
-#define TR_REPLY_TO_(...) TR_REPLY_TO__(__VA_ARGS__)
-#define TR_REPLY_TO__(self, later, m, ...) \
-    tr_self_reply_to(self, later, &tr_type_##m, TR_MAKE_(m, __VA_ARGS__))
+#include <troupe/detail/ask.h>
 
 #endif

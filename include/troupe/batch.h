@@ -1,28 +1,51 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Batches: messages that wait one behind the other, handled in one turn.
+ * Batches: one turn handles several messages of a type that wait one behind the other.
  *
- *     static tr_next on_append(tr_self *self, struct journal *journal,
- *                              const struct append *const *messages, size_t count)
- *     {
- *         ...write all of them at once...
- *         for (size_t i = 0; i < count; i++)
- *             tr_reply_at(self, i, appended, .offset = journal->offset++);
- *         return TR_SAME;
- *     }
- *     TR_BEHAVIOR(journal, struct journal, TR_ON_BATCH(append, on_append));
+ * ```c
+ * #include <troupe/troupe.h>
  *
- * A batch is what waits when its turn begins, in the order in which it would have been handled one by
- * one; nothing waits for it to fill. It ends before a message of another type, before the other kind (a
- * request, or one that was told), before one that the filter does not let pass or that is a barrier by
- * a predicate, and at .batch_max. So nothing is overtaken; one that may not be in a batch comes alone,
- * to the same handler. For the fairness among actors a batch counts as many turns as it has messages.
+ * TR_MESSAGE(appended, (u64, offset));
+ * TR_REQUEST(append, appended, (u64, number));
+ * TR_ACTOR(journal, append);
  *
- * The messages stay until the turn ends, over awaits too. A request without an answer then gets
- * TR_NO_REPLY; when the turn fails, TR_FAILED. What a handler returns is meant for all: TR_DECLINE
- * makes each a dead letter. A batch cannot be set aside: tr_stash fails the turn. tr_reply, tr_sender,
- * tr_forward, tr_reply_later and tr_causal_id are about the first message; tr_refuse, and so tr_await and
- * tr_give_up, refuses all that have no answer yet.
+ * static tr_next on_append(tr_self *self, const struct append *const *messages, size_t count)
+ * {
+ *     for (size_t i = 0; i < count; i++) // here they would all be written at once
+ *         tr_reply_at(self, i, appended, .offset = messages[i]->number);
+ *     return TR_SAME;
+ * }
+ *
+ * TR_BEHAVIOR(journal, void, TR_ON_BATCH(append, on_append));
+ *
+ * static tr_next on_args(tr_self *self)
+ * {
+ *     journal_ref journal = tr_spawn(self, journal, "journal");
+ *     append_ask a = tr_ask(self, journal, append, .number = 1);
+ *     append_ask b = tr_ask(self, journal, append, .number = 2);
+ *     return tr_await_all(self, a, b) == TR_OK ? TR_STOP : tr_give_up(self, a);
+ * }
+ *
+ * TR_BEHAVIOR(root, void, TR_ON(tr_args, on_args));
+ *
+ * int main(int argc, char **argv)
+ * {
+ *     return tr_app_main(argc, argv, root);
+ * }
+ * ```
+ *
+ * A batch has the messages that wait when its turn begins, in the order in which they would be
+ * handled one by one. It does not wait for more. It ends before a message of another type; between
+ * a request and a message that was told; before a message that the filter excludes, or that is a
+ * barrier by a predicate; and at .batch_max. So no message overtakes another. A message that cannot
+ * be in a batch comes alone, to the same handler. For fairness among actors a batch counts as many
+ * turns as it has messages.
+ *
+ * The messages stay valid until the turn ends, also while it waits. A request that has no answer
+ * then ends with TR_NO_REPLY, or with TR_FAILED if the turn fails. The result of the handler is for
+ * all messages: TR_DECLINE makes each a dead letter. A batch cannot be stashed: tr_stash fails the
+ * turn. tr_reply, tr_sender, tr_forward, tr_reply_later and tr_causal_id are about the first
+ * message. tr_refuse, and so tr_await and tr_give_up, refuses all messages that have no answer yet.
  */
 #ifndef TROUPE_BATCH_H
 #define TROUPE_BATCH_H
@@ -30,33 +53,35 @@
 #include <troupe/ask.h>
 
 /**
- * As tr_try_reply, to one message of the batch: tr_reply_at(self, i, appended, .offset = 5).
+ * Answers one message of the batch: tr_reply_at(self, i, appended, .offset = 5).
+ * In a turn. May wait: as tr_reply.
  *
- * May be ignored. TR_INVALID_ARGUMENT: there is no such message; TR_WRONG_TYPE: its request declares
- * another reply.
+ * The statuses are those of tr_try_reply; TR_INVALID_ARGUMENT: there is no such message;
+ * TR_WRONG_TYPE: its request declares another reply. The status may be ignored.
  */
-#define tr_reply_at(self, index, ...)                                                              \
-    TR_REPLY_AT_(self, index, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
+#define tr_reply_at(self, index, ...) TR_REPLY_AT_(self, index, __VA_ARGS__)
 
 TR_BEGIN_C
-/** As tr_refuse, of one message of the batch. TR_OK, TR_INVALID_ARGUMENT. */
+/**
+ * Refuses one message of the batch, as tr_refuse. TR_OK, TR_INVALID_ARGUMENT. In a turn. Does not
+ * wait.
+ */
 tr_status tr_refuse_at(tr_self *self, size_t index, int code, const char *format, ...)
     TR_PRINTF(4, 5);
 
-/** As tr_reply_later, of one message of the batch. */
+/** Puts off the reply to one message of the batch, as tr_reply_later. In a turn. Does not wait. */
 tr_later tr_reply_later_at(tr_self *self, size_t index);
 
-/** As tr_sender, of one message of the batch; nobody when there is no such message. */
+/**
+ * Returns the sender of one message of the batch; nobody: it has none, or there is no such message.
+ * In a turn. Does not wait.
+ */
 tr_ref tr_sender_at(const tr_self *self, size_t index);
 
-/* ---- What the macro above calls. ---- */
-
+/** See tr_reply_at. In a turn. May wait: as tr_reply. */
 tr_status tr_self_reply_at(tr_self *self, size_t index, const tr_type *type, const void *message);
 TR_END_C
 
-/* clang-format off */
-#define TR_REPLY_AT_(...) TR_REPLY_AT__(__VA_ARGS__)
-#define TR_REPLY_AT__(self, index, m, ...) \
-    tr_self_reply_at(self, index, &tr_type_##m, TR_MAKE_(m, __VA_ARGS__))
+#include <troupe/detail/batch.h>
 
 #endif

@@ -1,22 +1,55 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Behaviors: what an actor does with each message, as a constant table.
+ * Behaviors: which handler an actor calls for each message, as a constant table.
  *
- *     static tr_next on_deposit(struct account *account, const struct deposit *message);
+ * ```c
+ * #include <troupe/troupe.h>
  *
- *     TR_BEHAVIOR(account, struct account,
- *         TR_SETUP_WITH(open_account, set_up),
- *         TR_ON(deposit, on_deposit),
- *         TR_ON(tr_post_stop, on_stop),
- *         TR_OPTIONS(.is_pinned = true));
+ * TR_MESSAGE(open_account, (u64, cents));
+ * TR_MESSAGE(deposit, (u64, cents));
+ * TR_ACTOR(account, deposit);
  *
- * A handler is a plain function that returns tr_next and takes any of
+ * struct account {
+ *     uint64_t cents;
+ * };
+ *
+ * static tr_next set_up(struct account *account, const struct open_account *message)
+ * {
+ *     account->cents = message->cents;
+ *     return TR_SAME;
+ * }
+ *
+ * static tr_next on_deposit(struct account *account, const struct deposit *message)
+ * {
+ *     account->cents += message->cents;
+ *     return account->cents > 100 ? TR_STOP : TR_SAME;
+ * }
+ *
+ * TR_BEHAVIOR(account, struct account, TR_SETUP_WITH(open_account, set_up),
+ *     TR_ON(deposit, on_deposit), TR_OPTIONS(.mailbox_max = 1000));
+ *
+ * static tr_next on_args(tr_self *self)
+ * {
+ *     account_ref alice = tr_spawn(self, account, "alice", open_account, .cents = 98);
+ *     tr_tell(self, alice, deposit, .cents = 5);
+ *     return TR_STOP;
+ * }
+ *
+ * TR_BEHAVIOR(bank, void, TR_ON(tr_args, on_args));
+ *
+ * int main(int argc, char **argv)
+ * {
+ *     return tr_app_main(argc, argv, bank);
+ * }
+ * ```
+ *
+ * A handler is a plain function that returns tr_next. Its parameters are any of
  *     tr_self *self,  the state *,  const struct <message> *
- * in this order; it leaves out what it does not need. The compiler checks each one against its
- * message and the state. Signals (the actor has started, has stopped, ...) are messages too.
+ * in this order; leave out those that it does not need. The compiler checks each handler against
+ * its message and the state. Signals (the actor has started, has stopped, ...) are messages too.
  *
- * The second argument is the type of the state, `void` for none. Each incarnation begins with a
- * state of all zero, which the set-up fills in. The state and the message are borrowed until the
+ * The second argument of TR_BEHAVIOR is the type of the state, `void` for none. The state of each
+ * incarnation begins as zeros, and the set-up fills it in. State and message are borrowed until the
  * turn ends.
  */
 #ifndef TROUPE_BEHAVIOR_H
@@ -33,177 +66,216 @@ enum tr_next_code {
     TR_NEXT_STASHED
 };
 
-/** What a handler returns: what the actor does next. A struct, so that `return 0` is an error. */
+/**
+ * What a handler returns: what the actor does next. A struct, so that `return 0` does not compile.
+ */
 typedef struct tr_next {
     enum tr_next_code code;
 } tr_next;
 
-/** Go on as before. */
+/** The actor continues with the same behavior. */
 #define TR_SAME TR_VALUE(tr_next, TR_NEXT_SAME)
-/** Stop: first the children, then tr_post_stop. From a set-up: never start, without an error. */
+/**
+ * The actor stops: first its children, then tr_post_stop. In a set-up: it never starts, without an
+ * error.
+ */
 #define TR_STOP TR_VALUE(tr_next, TR_NEXT_STOP)
-/** This message is unhandled: a dead letter of the reason TR_UNHANDLED. */
+/** The handler declines this message: it is a dead letter with the reason TR_UNHANDLED. */
 #define TR_DECLINE TR_VALUE(tr_next, TR_NEXT_UNHANDLED)
 
-/* ---- Signals: TR_ON handles them like any message; without a handler they are ignored. ---- */
+/* ---- Signals: messages of the runtime. Without a TR_ON they are ignored. ---- */
 
-/** The actor is running: before its first message, once per incarnation. */
+/** The actor runs. Comes once in each incarnation, before its first message. */
 TR_MESSAGE(tr_pre_start);
 /**
- * The actor has stopped, whatever stopped it: last of all, once, if tr_pre_start came. An
- * incarnation that is followed by another gets tr_pre_restart instead.
+ * The actor has stopped, for whatever reason. It is the last message, and comes once if
+ * tr_pre_start came. An incarnation that is restarted gets tr_pre_restart instead.
  */
 TR_MESSAGE(tr_post_stop);
-/** To the old behavior: the actor is about to be restarted, for this cause. */
+/** To the old behavior: the actor is about to be restarted, because of this cause. */
 TR_MESSAGE(tr_pre_restart, (message(tr_error), cause));
-/** To the new one: it was restarted. Comes after its tr_pre_start. */
+/**
+ * To the new behavior: the actor was restarted, because of this cause. Comes after its
+ * tr_pre_start.
+ */
 TR_MESSAGE(tr_post_restart, (message(tr_error), cause));
-/** To the parent: a child has failed, and this will become of it. Once for each failure. */
+/** To the parent: a child has failed, and this directive applies to it. Once for each failure. */
 TR_MESSAGE(tr_child_failed, (ref, child), (enum_of(tr_directive), directive),
            (message(tr_error), cause));
-/** An actor that this one watches has stopped; see tr_watch. */
+/** An actor that this one watches has stopped: `who`. See tr_watch. */
 TR_MESSAGE(tr_terminated, (ref, who));
-/** No message came for this long; see tr_set_receive_timeout. */
+/** No message has come for this long. See tr_set_receive_timeout. */
 TR_MESSAGE(tr_receive_timeout, (i64, idle_ns));
-/** The first message to the root of an app, to each incarnation of it. */
+/** The arguments of the program: the first message to each incarnation of the root of an app. */
 TR_MESSAGE(tr_args, (list(str), argv));
 /**
- * To those who subscribed: a message was not handled. `behavior` names the receiver's when it did
- * not know the message, else it is NULL; `reason` is a tr_status.
+ * To subscribers of dead letters: a message was not handled. If the receiver has no handler for it,
+ * `behavior` is the name of its behavior, else NULL. `reason` is a tr_status.
  */
 TR_MESSAGE(tr_dead_letter, (str, type), (ref, from), (ref, to), (i32, reason), (i64, time_ns),
            (str, behavior));
 
 /* ---- Options; zero is the default of each. ---- */
 
-/** In which order an actor handles what has arrived. */
+/** In which order an actor handles its messages. */
 typedef enum tr_ordering {
-    TR_BY_ARRIVAL, /* as it came */
-    TR_BY_KIND     /* asks before notices */
+    TR_BY_ARRIVAL, /* in the order of arrival */
+    TR_BY_KIND     /* requests first, then messages that were told */
 } tr_ordering;
 
-/** What happens to a message for which its receiver's mailbox has no room. */
+/** What happens to a message when the mailbox of its receiver is full. */
 typedef enum tr_overflow {
-    TR_OVERFLOW_FAIL, /* the sender is told TR_MAILBOX_FULL */
-    TR_DROP_NEWEST,   /* it is a dead letter; the sender is told TR_OK */
-    TR_DROP_OLDEST,   /* the messages that wait longest are dead letters instead */
-    TR_PARK           /* the sender waits for room; see tr_tell */
+    TR_OVERFLOW_FAIL, /* the sender gets TR_MAILBOX_FULL */
+    TR_DROP_NEWEST,   /* it is a dead letter; the sender gets TR_OK */
+    TR_DROP_OLDEST,   /* it is taken; the oldest messages are dead letters instead */
+    TR_PARK           /* the sender waits until there is capacity; see tr_tell */
 } tr_overflow;
 
 /**
- * Members of TR_OPTIONS.
+ * The members of TR_OPTIONS.
  *
- * A mailbox has two bounds, one of messages and one of memory, in which a message counts 64 bytes
- * and, when it is larger than 24, its own size as well. Replies, signals and timers take no room, nor does what is
- * stashed. The bounds are never exceeded, whoever sends from wherever, with two exceptions: what
- * tr_unstash brings back, and with TR_DROP_OLDEST up to TR_OVERDRAFT_MAX messages from other workers,
- * which wait to be taken in; the oldest are dropped then. From 4,096 messages and 256 KiB on (with TR_PARK, 512 messages and 32 KiB) a
- * mailbox may be called full up to 256 messages, or as many times 64 bytes, early.
+ * Mailbox. It has two bounds: messages and memory. A message counts 64 bytes, and its own size as
+ * well if that is more than 24. Replies, signals, timers and stashed messages do not count.
+ * Messages that tr_unstash returns may exceed the bounds, and so may, with TR_DROP_OLDEST, up to
+ * TR_OVERDRAFT_MAX messages from other workers until the receiver's worker takes them in and drops
+ * the oldest. Nothing else exceeds them. A mailbox for at least 4,096 messages and 256 KiB (with
+ * TR_PARK 512 messages and 32 KiB) may be full up to 256 messages early, and as many times 64
+ * bytes.
  *
  * Budgets: TR_OPTIONS(.budget_bytes = 1 << 20, .tree_budget_cpu_ns = 5 * TR_SECOND). An actor that
- * is over one of its budgets fails with TR_OVER_BUDGET. One that no budget applies to, neither its
- * own nor an ancestor's for its tree, pays nothing for its messages.
+ * exceeds one of its budgets fails with TR_OVER_BUDGET. An actor that has no budget, and no
+ * ancestor with a tree budget, pays nothing for its messages.
  *
- * Bytes of an actor are: the actor itself (192), its state beyond 16 bytes, what tr_alloc and its
- * kin have taken from the system for it (in chunks, so somewhat more than was asked for), its timers
- * with their messages, and the messages that wait for it or are stashed, 64 bytes each and what
- * they carry. A message counts for its receiver as soon as the receiver's worker has it, and until
- * its turn begins. Not counted are scratch memory, the message in hand, buffers (tr_buffer, which
- * are shared), and the name.
+ * Bytes that count for an actor: the actor itself (192); its state beyond 16 bytes; memory of
+ * tr_alloc, which is taken in chunks and so is somewhat more than was asked for; its timers with
+ * their messages; and the messages that wait for it or are stashed, 64 bytes each plus what they
+ * contain. A message counts from the time the receiver's worker has it until its turn begins.
+ * Scratch memory, the message being handled, buffers (they are shared) and the name do not count.
  *
- * tr_alloc that would go over ends the turn with TR_OVER_BUDGET, tr_try_alloc gives NULL. Mail and
- * timers are taken, and the actor fails before its next turn: who sends is not to blame.
+ * A tr_alloc that would exceed the budget ends the turn with TR_OVER_BUDGET, and tr_try_alloc
+ * returns NULL. Messages and timers are taken in any case, and the actor fails before its next
+ * turn, because the sender is not at fault.
  *
- * CPU time is what the turns of an incarnation, its set-up included, have taken on its worker. It is
- * looked at when a turn has ended: a turn is never cut short.
+ * CPU time is what the turns of an incarnation, with its set-up, have used on its worker. It is
+ * checked when a turn has ended: a turn is never interrupted.
  *
- * A tree is the actor and all below it. The actor fails when they go over together, and a restart
- * or an end of it stops all below it; its failure names who went over. A tr_alloc that goes over
- * ends the turn of its caller as well.
- * Each worker keeps less than 64 KiB of what changed to itself until it has nothing to do, so a tree
- * on several workers may go over by that much for each; CPU time is exact to a millisecond.
+ * A tree is the actor and all actors below it. If they exceed a tree budget together, the actor
+ * fails, and its restart or end stops all below it. The failure names the actor that exceeded the
+ * budget. A tr_alloc that exceeds it ends the turn of its caller as well. Each worker keeps changes
+ * of less than 64 KiB to itself until it is idle, so a tree on several workers may exceed its bytes
+ * by that much for each. CPU time is exact to a millisecond.
  *
  * An actor has the budgets of the behavior that was given to tr_spawn; tr_become does not change
- * them. The next incarnation begins with a CPU time of 0.
+ * them. The CPU time of each incarnation begins at 0.
  */
 typedef struct tr_options {
     tr_ordering ordering;       /* TR_BY_ARRIVAL */
-    bool is_pinned;             /* never moves to another worker */
-    bool balances;              /* of the pool: it may move, as all others may */
+    bool is_pinned;             /* it never moves to another worker */
+    bool balances;              /* for actors of the pool: it may move, as other actors may */
     uint32_t mailbox_max;       /* messages; 0: TR_MAILBOX_MAX; at most TR_MAILBOX_LARGEST */
     size_t mailbox_bytes_max;   /* 0: TR_MAILBOX_BYTES_MAX; at most TR_MAILBOX_BYTES_LARGEST */
     tr_overflow overflow;       /* TR_OVERFLOW_FAIL */
-    size_t budget_bytes;        /* what the actor alone may hold; 0: no budget */
-    size_t tree_budget_bytes;   /* what it and all below it may hold together; 0: no budget */
-    tr_time budget_cpu_ns;      /* how long the actor alone may run in all; 0: no budget */
-    tr_time tree_budget_cpu_ns; /* how long it and all below it may run together; 0: no budget */
-    tr_restart restart;         /* which ends are followed by a new start; 0: TR_TRANSIENT */
+    size_t budget_bytes;        /* bytes of the actor alone; 0: no budget */
+    size_t tree_budget_bytes;   /* bytes of its tree; 0: no budget */
+    tr_time budget_cpu_ns;      /* CPU time of the actor alone; 0: no budget */
+    tr_time tree_budget_cpu_ns; /* CPU time of its tree; 0: no budget */
+    tr_restart restart;         /* after which ends it starts again; 0: TR_TRANSIENT */
 } tr_options;
 
 /* ---- The behavior and its clauses. ---- */
 
-/** Defines a behavior: TR_BEHAVIOR(name, state type, clauses...); at most 63 clauses. */
+/**
+ * Defines a behavior: TR_BEHAVIOR(name, state type, clauses...); at most 63 clauses. At file scope.
+ */
 #define TR_BEHAVIOR(name, ...) TR_BEHAVIOR_(name, __VA_ARGS__, )
 
 /**
- * TR_ON(message, handler): this message goes to this handler. TR_ON(message, handler, .is_barrier =
- * true): and while its turn waits, no other request or message of this actor begins.
+ * TR_ON(message, handler): the handler for this message.
+ * A clause of TR_BEHAVIOR.
+ *
+ * TR_ON(message, handler, .is_barrier = true): the handler is a barrier. While its turn waits, no
+ * other request or message of this actor begins.
  */
 #define TR_ON(message, ...) (TR_CLAUSE_ON, message, __VA_ARGS__, )
 /**
- * TR_ON_BARRIER_IF(message, predicate, handler): as TR_ON, and a barrier for those messages of which
- * `bool predicate(const struct <message> *)` says so. It looks at nothing but the message, and is asked
- * when the turn first waits.
+ * TR_ON_BARRIER_IF(message, predicate, handler): as TR_ON. The handler is a barrier for the
+ * messages for which `bool predicate(const struct <message> *)` returns true.
+ * A clause of TR_BEHAVIOR.
+ *
+ * The predicate looks only at the message. It is called when the turn first waits.
  */
 #define TR_ON_BARRIER_IF(message, predicate, ...)                                                  \
     (TR_CLAUSE_BARRIER, message, predicate, __VA_ARGS__, )
 /**
- * TR_ON_BATCH(message, handler): messages of this type that wait one behind the other come in one call,
- * as (tr_self *, state *, const struct <message> *const *messages, size_t count); the first two may be
- * left out. See troupe/batch.h. TR_ON_BATCH(message, handler, .batch_max = 100): at most so many.
+ * TR_ON_BATCH(message, handler): the handler gets several messages of this type in one call.
+ * A clause of TR_BEHAVIOR.
+ *
+ * The messages are those that wait one behind the other; see batch.h. The handler's parameters are
+ * (tr_self *, state *, const struct <message> *const *messages, size_t count); the first two may be
+ * left out. TR_ON_BATCH(message, handler, .batch_max = 100) limits how many.
  */
 #define TR_ON_BATCH(message, ...) (TR_CLAUSE_BATCH, message, __VA_ARGS__, )
 /**
- * TR_ON_BATCH_IF(message, filter, handler): of those messages of which `bool filter(const struct
- * <message> *)` says so, which looks at nothing but the message. Any other comes alone, in its place.
+ * TR_ON_BATCH_IF(message, filter, handler): as TR_ON_BATCH, for the messages for which
+ * `bool filter(const struct <message> *)` returns true. Any other comes alone, in its order.
+ * A clause of TR_BEHAVIOR.
+ *
+ * The filter looks only at the message.
  */
 #define TR_ON_BATCH_IF(message, filter, ...) (TR_CLAUSE_BATCH_IF, message, filter, __VA_ARGS__, )
-/** TR_ON_ANY(handler): what no other clause handles; (tr_self *, state *, const tr_message *). */
+/**
+ * TR_ON_ANY(handler): the handler for messages without another clause. Its parameters are
+ * (tr_self *, state *, const tr_message *).
+ * A clause of TR_BEHAVIOR.
+ */
 #define TR_ON_ANY(...) (TR_CLAUSE_ANY, __VA_ARGS__, )
-/** TR_SETUP(function): fills in the state of an incarnation, before tr_pre_start. */
+/**
+ * TR_SETUP(function): fills in the state of each incarnation, before tr_pre_start.
+ * A clause of TR_BEHAVIOR.
+ */
 #define TR_SETUP(...) (TR_CLAUSE_SETUP, tr_none, __VA_ARGS__, )
-/** TR_SETUP_WITH(message, function): the same, from the message that was given to tr_spawn. */
+/**
+ * TR_SETUP_WITH(message, function): as TR_SETUP, with the set-up message that was given to
+ * tr_spawn.
+ * A clause of TR_BEHAVIOR.
+ */
 #define TR_SETUP_WITH(message, ...) (TR_CLAUSE_SETUP, message, __VA_ARGS__, )
-/** TR_OPTIONS(.is_pinned = true): members of tr_options. */
+/** TR_OPTIONS(.is_pinned = true): members of tr_options. A clause of TR_BEHAVIOR. */
 #define TR_OPTIONS(...) (TR_CLAUSE_OPTIONS, __VA_ARGS__)
 
-/** TR_SUPERVISE(strategy, .restarts_max = 5): members of tr_supervision. */
+/**
+ * TR_SUPERVISE(strategy, .restarts_max = 5): members of tr_supervision. A clause of TR_BEHAVIOR.
+ */
 #define TR_SUPERVISE(...) (TR_CLAUSE_SUPERVISE, __VA_ARGS__, )
 /**
- * TR_CHILD(actor, "name", .restart = TR_TEMPORARY): a child that is started after the set-up of each
- * incarnation and before its tr_pre_start, in the order written; members of tr_child_spec. When one
- * does not start, the parent does not either. A child of that name that lives is left alone.
+ * TR_CHILD(actor, "name", .restart = TR_TEMPORARY): a child that starts with its parent; members of
+ * tr_child_spec.
+ * A clause of TR_BEHAVIOR.
+ *
+ * Children start in the order written, after the set-up of each incarnation and before its
+ * tr_pre_start. If one does not start, the parent does not start either. A child of that name that
+ * is alive stays.
  */
 #define TR_CHILD(...) (TR_CLAUSE_CHILD, __VA_ARGS__, )
-/** The set-up message of a TR_CHILD: .setup = TR_WITH(label, .text = "anna"). */
-#define TR_WITH(...) TR_WITH_(TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
+/** The set-up message of a TR_CHILD: .setup = TR_WITH(label, .text = "anna"). At file scope. */
+#define TR_WITH(...) TR_WITH_(__VA_ARGS__)
 
-/** A handler of a behavior: which messages, and a function that calls the handler with them. */
+/** An entry of the handler table: a message type, and a function that calls the handler. */
 typedef struct tr_handler {
     const tr_type *type; /* NULL: any */
     tr_next (*call)(tr_self *self, void *state, const void *message);
     const char *name;                    /* of the handler */
-    bool (*filter)(const void *message); /* which ones go together; NULL: all */
-    bool is_batch;                       /* several may come in one call */
-    bool is_barrier;                     /* no other ask or notice begins while its turn waits */
-    uint32_t batch_max;                  /* messages of one call; 0: TR_BATCH_MAX, the most */
-    bool (*barrier_if)(const void *message); /* which ones are barriers; NULL: as is_barrier says */
-    bool interleaves; /* of a durable actor: no barrier, as all others of its rows are */
+    bool (*filter)(const void *message); /* which messages may be in a batch; NULL: all */
+    bool is_batch;                       /* one call may get several messages */
+    bool is_barrier;    /* no other request or message begins while its turn waits */
+    uint32_t batch_max; /* messages of one call; 0: TR_BATCH_MAX, which is the largest */
+    bool (*barrier_if)(const void *message); /* which messages are barriers; NULL: see is_barrier */
+    bool interleaves;                        /* in a durable actor: this handler is no barrier */
 } tr_handler;
 
 /**
- * What TR_BEHAVIOR makes. These tables are compiled into applications: members are only ever added
- * at the end, and the library looks at abi and the sizes before it reads further.
+ * What TR_BEHAVIOR makes. These tables are compiled into applications. Members are added only at
+ * the end, and the library checks abi and the sizes before it reads the rest.
  */
 struct tr_behavior {
     uint16_t abi;          /* TR_ABI */
@@ -214,7 +286,7 @@ struct tr_behavior {
     uint32_t line;
     const char *state_name;     /* "struct account" */
     size_t state_size;          /* 0 of void */
-    const tr_handler *handlers; /* behind the last one is one of zeros */
+    const tr_handler *handlers; /* the last one is followed by zeros */
     size_t handler_count;
     struct {
         const tr_type *type;                                              /* tr_none for TR_SETUP */
@@ -222,178 +294,10 @@ struct tr_behavior {
     } setup;
     tr_options options;
     tr_supervision supervision;
-    const tr_child_spec *children; /* behind the last one is one of zeros */
+    const tr_child_spec *children; /* the last one is followed by zeros */
     size_t child_count;
 };
 
-/* ---- From here on: how the macros above work. ---- */
-
-TR_BEGIN_C
-/**
- * Makes a batch of the message of this turn and those that wait behind it: gives them, and how many.
- * `one` is the first of them, and is given when it is alone.
- */
-const void *const *tr_self_batch(tr_self *self, const void *const *one, size_t *count);
-TR_END_C
-
-#ifdef __cplusplus
-#include <troupe/detail/handler_cxx.h>
-#else
-#include <troupe/detail/handler_c.h>
-#endif
-
-/* clang-format off */
-
-#define TR_BEHAVIOR_(b, S, ...) \
-    TR_QUIET_ \
-    TR_BEHAVIOR_DECLARE(b); \
-    TR_CHECK_STATE_(b, S); \
-    TR_PP_EACH(TR_CLAUSE_CODE_, (TR_IN_CODE, b, S), __VA_ARGS__) \
-    static const tr_handler tr_handlers_##b[] = { \
-        TR_PP_EACH(TR_CLAUSE_, (TR_IN_ROW, b, S), __VA_ARGS__) \
-        { NULL, NULL, NULL, NULL, false, false, 0, NULL, false } \
-    }; \
-    TR_MAY_BE_UNUSED static const tr_child_spec tr_children_##b[] = { \
-        TR_PP_EACH(TR_CLAUSE_, (TR_IN_KID, b, S), __VA_ARGS__) \
-        { NULL, NULL, { NULL, NULL }, TR_TABLE_ZERO_(tr_restart), false, NULL } \
-    }; \
-    const tr_behavior tr_behavior_##b = TR_TABLE_(tr_behavior) { \
-        .abi = TR_ABI, .handler_size = sizeof(tr_handler), .size = sizeof(tr_behavior), \
-        .name = #b, .file = __FILE__, .line = __LINE__, \
-        .state_name = #S, .state_size = TR_STATE_SIZE_(S), \
-        .handlers = tr_handlers_##b, \
-        .handler_count = sizeof(tr_handlers_##b) / sizeof(tr_handler) - 1, \
-        TR_PP_EACH(TR_CLAUSE_, (TR_IN_INIT, b, S), __VA_ARGS__) \
-        TR_PP_EACH(TR_CLAUSE_, (TR_IN_OPTS, b, S), __VA_ARGS__) \
-        TR_PP_EACH(TR_CLAUSE_, (TR_IN_WARD, b, S), __VA_ARGS__) \
-        .children = tr_children_##b, \
-        .child_count = sizeof(tr_children_##b) / sizeof(tr_child_spec) - 1, \
-    }; \
-    TR_QUIET_END_ \
-    TR_STATIC_ASSERT(TR_ABI > 0, "")
-
-/*
- * A clause is a tuple (TR_CLAUSE_ON, ...). In each pass, such as TR_IN_CODE, it expands to
- * TR_IN_CODE_TR_CLAUSE_ON(b, S, ...). Each of these words has our prefix, because a macro of the application
- * with that name would replace it on the way.
- */
-#define TR_CLAUSE_(c, x) TR_PP_IF_TUPLE(x)(TR_CLAUSE_TUPLE_, TR_CLAUSE_SKIP_)(c, x)
-#define TR_CLAUSE_SKIP_(c, x)
-#define TR_CLAUSE_TUPLE_(c, x) TR_CLAUSE_SPREAD_(TR_PP_UNTUPLE c, TR_PP_UNTUPLE x)
-#define TR_CLAUSE_SPREAD_(...) TR_CLAUSE_EMIT_(__VA_ARGS__)
-#define TR_CLAUSE_EMIT_(pass, b, S, kind, ...) pass##_##kind(b, S, __VA_ARGS__)
-#define TR_CLAUSE_CODE_(c, x) TR_PP_IF_TUPLE(x)(TR_CLAUSE_TUPLE_, TR_CLAUSE_BAD_)(c, x)
-#define TR_CLAUSE_BAD_(c, x) \
-    TR_STATIC_ASSERT(sizeof(#x) == 1, \
-        "troupe: each clause of TR_BEHAVIOR is TR_ON(...), TR_SETUP(...), ...; not: " #x);
-
-/* The first pass defines, for each clause, a function of the common type that calls the handler. */
-#define TR_IN_CODE_TR_CLAUSE_ON(b, S, m, h, ...) \
-    TR_CHECK_HANDLER_(S, struct m, "TR_ON(" #m ", " #h ")", h); \
-    static tr_next tr_call_##b##_##m(tr_self *self, void *state, const void *message) \
-    { \
-        return TR_INVOKE_(h, S, struct m, self, state, message); \
-    }
-#define TR_IN_CODE_TR_CLAUSE_BARRIER(b, S, m, f, h, ...) \
-    TR_CHECK_FILTER_(struct m, "TR_ON_BARRIER_IF(" #m ", " #f ", " #h ")", "predicate", f); \
-    TR_FILTER_CODE_(b, m, f) \
-    TR_IN_CODE_TR_CLAUSE_ON(b, S, m, h, )
-#define TR_IN_CODE_TR_CLAUSE_BATCH(b, S, m, h, ...) \
-    TR_BATCH_CODE_(b, S, m, h, "TR_ON_BATCH(" #m ", " #h ")")
-#define TR_IN_CODE_TR_CLAUSE_BATCH_IF(b, S, m, f, h, ...) \
-    TR_CHECK_FILTER_(struct m, "TR_ON_BATCH_IF(" #m ", " #f ", " #h ")", "filter", f); \
-    TR_FILTER_CODE_(b, m, f) \
-    TR_BATCH_CODE_(b, S, m, h, "TR_ON_BATCH_IF(" #m ", " #f ", " #h ")")
-#define TR_FILTER_CODE_(b, m, f) \
-    static bool tr_filter_##b##_##m(const void *message) \
-    { \
-        return TR_INVOKE_FILTER_(f, struct m, message); \
-    }
-#define TR_BATCH_CODE_(b, S, m, h, clause) \
-    TR_CHECK_BATCH_(S, struct m, clause, h); \
-    static tr_next tr_call_##b##_##m(tr_self *self, void *state, const void *message) \
-    { \
-        size_t count; \
-        const void *const *messages = tr_self_batch(self, &message, &count); \
-        return TR_INVOKE_BATCH_(h, S, struct m, self, state, messages, count); \
-    }
-#define TR_IN_CODE_TR_CLAUSE_ANY(b, S, h, ...) \
-    TR_CHECK_HANDLER_(S, tr_message, "TR_ON_ANY(" #h ")", h); \
-    static tr_next tr_call_any_##b(tr_self *self, void *state, const void *message) \
-    { \
-        return TR_INVOKE_(h, S, tr_message, self, state, message); \
-    }
-#define TR_IN_CODE_TR_CLAUSE_SETUP(b, S, m, h, ...) \
-    TR_CHECK_HANDLER_(S, struct m, "TR_SETUP(" #h ")", h); \
-    static tr_next tr_setup_##b(tr_self *self, void *state, const void *message) \
-    { \
-        return TR_INVOKE_(h, S, struct m, self, state, message); \
-    }
-#define TR_IN_CODE_TR_CLAUSE_OPTIONS(b, S, ...)
-#define TR_IN_CODE_TR_CLAUSE_SUPERVISE(b, S, ...)
-#define TR_IN_CODE_TR_CLAUSE_CHILD(b, S, a, ...) TR_BEHAVIOR_DECLARE(a);
-
-/* Behind the handler of TR_ON come members of tr_handler, and the comma that TR_ON added. */
-#define TR_IN_ROW_TR_CLAUSE_ON(b, S, m, h, ...) TR_TABLE_(tr_handler) \
-    { .type = &tr_type_##m, .call = tr_call_##b##_##m, .name = #h, __VA_ARGS__ },
-#define TR_IN_ROW_TR_CLAUSE_BARRIER(b, S, m, f, h, ...) TR_TABLE_(tr_handler) \
-    { .type = &tr_type_##m, .call = tr_call_##b##_##m, .name = #h, \
-      __VA_ARGS__ .barrier_if = tr_filter_##b##_##m },
-#define TR_IN_ROW_TR_CLAUSE_BATCH(b, S, m, h, ...) TR_TABLE_(tr_handler) \
-    { .type = &tr_type_##m, .call = tr_call_##b##_##m, .name = #h, .is_batch = true, __VA_ARGS__ },
-#define TR_IN_ROW_TR_CLAUSE_BATCH_IF(b, S, m, f, h, ...) TR_TABLE_(tr_handler) \
-    { .type = &tr_type_##m, .call = tr_call_##b##_##m, .name = #h, \
-      .filter = tr_filter_##b##_##m, .is_batch = true, __VA_ARGS__ },
-#define TR_IN_ROW_TR_CLAUSE_ANY(b, S, h, extra) \
-    { NULL, tr_call_any_##b, #h, NULL, false, false, 0, NULL, false },
-#define TR_IN_ROW_TR_CLAUSE_SETUP(b, S, ...)
-#define TR_IN_ROW_TR_CLAUSE_OPTIONS(b, S, ...)
-#define TR_IN_ROW_TR_CLAUSE_SUPERVISE(b, S, ...)
-#define TR_IN_ROW_TR_CLAUSE_CHILD(b, S, ...)
-
-#define TR_IN_INIT_TR_CLAUSE_SETUP(b, S, m, h, extra) .setup = { &tr_type_##m, tr_setup_##b },
-#define TR_IN_INIT_TR_CLAUSE_ON(b, S, ...)
-#define TR_IN_INIT_TR_CLAUSE_BARRIER(b, S, ...)
-#define TR_IN_INIT_TR_CLAUSE_BATCH(b, S, ...)
-#define TR_IN_INIT_TR_CLAUSE_BATCH_IF(b, S, ...)
-#define TR_IN_INIT_TR_CLAUSE_ANY(b, S, ...)
-#define TR_IN_INIT_TR_CLAUSE_OPTIONS(b, S, ...)
-#define TR_IN_INIT_TR_CLAUSE_SUPERVISE(b, S, ...)
-#define TR_IN_INIT_TR_CLAUSE_CHILD(b, S, ...)
-
-#define TR_IN_OPTS_TR_CLAUSE_OPTIONS(b, S, ...) .options = { __VA_ARGS__ },
-#define TR_IN_OPTS_TR_CLAUSE_ON(b, S, ...)
-#define TR_IN_OPTS_TR_CLAUSE_BARRIER(b, S, ...)
-#define TR_IN_OPTS_TR_CLAUSE_BATCH(b, S, ...)
-#define TR_IN_OPTS_TR_CLAUSE_BATCH_IF(b, S, ...)
-#define TR_IN_OPTS_TR_CLAUSE_ANY(b, S, ...)
-#define TR_IN_OPTS_TR_CLAUSE_SETUP(b, S, ...)
-#define TR_IN_OPTS_TR_CLAUSE_SUPERVISE(b, S, ...)
-#define TR_IN_OPTS_TR_CLAUSE_CHILD(b, S, ...)
-
-/* Behind the strategy come members of tr_supervision, and behind the name those of tr_child_spec. */
-#define TR_IN_WARD_TR_CLAUSE_SUPERVISE(b, S, s, ...) .supervision = { .strategy = s, __VA_ARGS__ },
-#define TR_IN_WARD_TR_CLAUSE_OPTIONS(b, S, ...)
-#define TR_IN_WARD_TR_CLAUSE_ON(b, S, ...)
-#define TR_IN_WARD_TR_CLAUSE_BARRIER(b, S, ...)
-#define TR_IN_WARD_TR_CLAUSE_BATCH(b, S, ...)
-#define TR_IN_WARD_TR_CLAUSE_BATCH_IF(b, S, ...)
-#define TR_IN_WARD_TR_CLAUSE_ANY(b, S, ...)
-#define TR_IN_WARD_TR_CLAUSE_SETUP(b, S, ...)
-#define TR_IN_WARD_TR_CLAUSE_CHILD(b, S, ...)
-
-#define TR_IN_KID_TR_CLAUSE_CHILD(b, S, a, n, ...) TR_TABLE_(tr_child_spec) \
-    { .behavior = &tr_behavior_##a, .name = n, __VA_ARGS__ },
-#define TR_IN_KID_TR_CLAUSE_SUPERVISE(b, S, ...)
-#define TR_IN_KID_TR_CLAUSE_OPTIONS(b, S, ...)
-#define TR_IN_KID_TR_CLAUSE_ON(b, S, ...)
-#define TR_IN_KID_TR_CLAUSE_BARRIER(b, S, ...)
-#define TR_IN_KID_TR_CLAUSE_BATCH(b, S, ...)
-#define TR_IN_KID_TR_CLAUSE_BATCH_IF(b, S, ...)
-#define TR_IN_KID_TR_CLAUSE_ANY(b, S, ...)
-#define TR_IN_KID_TR_CLAUSE_SETUP(b, S, ...)
-
-#define TR_WITH_(...) TR_WITH__(__VA_ARGS__)
-#define TR_WITH__(m, ...) { &tr_type_##m, TR_MAKE_STATIC_(m, __VA_ARGS__) }
+#include <troupe/detail/behavior.h>
 
 #endif

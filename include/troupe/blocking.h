@@ -1,30 +1,62 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Work that blocks, or takes long, without keeping a worker from its other actors.
+ * Work that blocks or takes long, on a thread of its own instead of a worker.
  *
- *     struct hash_job job = {.path = message->path};
- *     tr_blocking(self, hash_it, &job);
- *     return tr_reply(self, digest, .value = job.value);
+ * ```c
+ * #include <troupe/troupe.h>
  *
- * The function runs on a helper thread while the turn waits, as in tr_await: its actor handles other
- * messages meanwhile, unless the handler is a barrier (ask.h). Helper threads are made when they are
- * needed, at most TR_BLOCKING_THREADS_MAX of a system, and end when nothing was to be done for a
- * while. Functions beyond them wait for a thread, and begin in the order of their calls.
+ * TR_MESSAGE(sum, (u64, value));
+ * TR_REQUEST(add_up, sum, (u64, last));
+ * TR_ACTOR(adder, add_up);
  *
- * The function gets its argument and nothing else: it must not touch self, the state, or memory of
- * tr_alloc that handlers use meanwhile; it may not call a verb of a turn. What it wrote is there when
- * the turn goes on. It may block, take locks and use errno, but not end its thread. Signals of the
+ * static void add_slowly(void *argument) // on a helper thread: it may block
+ * {
+ *     struct sum *sum = (struct sum *)argument;
+ *     sum->value = sum->value * (sum->value + 1) / 2;
+ * }
+ *
+ * static tr_next on_add_up(tr_self *self, const struct add_up *message)
+ * {
+ *     struct sum sum = {message->last};
+ *     tr_blocking(self, add_slowly, &sum);
+ *     return tr_reply(self, sum, .value = sum.value);
+ * }
+ *
+ * TR_BEHAVIOR(adder, void, TR_ON(add_up, on_add_up));
+ *
+ * static tr_next on_args(tr_self *self)
+ * {
+ *     tr_await(self, tr_ask(self, tr_spawn(self, adder, "adder"), add_up, .last = 100));
+ *     return TR_STOP;
+ * }
+ *
+ * TR_BEHAVIOR(root, void, TR_ON(tr_args, on_args));
+ *
+ * int main(int argc, char **argv)
+ * {
+ *     return tr_app_main(argc, argv, root);
+ * }
+ * ```
+ *
+ * The function runs on a helper thread while the turn waits, as in tr_await: its actor handles
+ * other messages meanwhile, unless the handler is a barrier (ask.h). Helper threads are made when
+ * they are needed, at most TR_BLOCKING_THREADS_MAX for a system, and end after a time without work.
+ * If all are busy, functions wait for a thread and begin in the order of their calls.
+ *
+ * The function gets its argument and nothing else. It must not use self, the state, or memory that
+ * handlers use meanwhile, and must not call a verb of a turn. What it wrote can be read when the
+ * wait is over. It may block, take locks and use errno, but must not end its thread. Signals of the
  * process do not reach it. Its time counts for no budget.
  *
- * A function that runs cannot be interrupted. When its actor is killed, fails, or is over its time at
- * shutdown, one that waits for a thread never begins, but one that runs is waited for: its argument
- * most often lives on the stack of the turn. Until it returns the actor neither stops nor is
- * restarted, and a line of the log says so; then the turn is cancelled. A shutdown waits no longer
- * for it than for a handler: see shutdown.h. Work that may take for ever needs an end of its own: a
- * timeout of the system call, or a flag in its argument.
+ * A function that runs cannot be interrupted. When its actor is killed, fails or is over its time
+ * at shutdown, a function that waits for a thread never begins, but one that runs is waited for,
+ * because its argument is usually on the stack of the turn. Until it returns the actor neither
+ * stops nor restarts, and a line of the log says so; then the turn is cancelled. A shutdown waits
+ * for it no longer than for a handler: see shutdown.h. Give work that may take forever an end of
+ * its own: a timeout of the system call, or a flag in its argument.
  *
- * On the test kit the one thread calls the function in a step of its own, when the seed says so. On a
- * platform that has no threads otherwise it is called in place.
+ * On the test kit its one thread calls the function in a step of its own, when the seed says so. On
+ * any other platform without threads the call runs the function in place.
  */
 #ifndef TROUPE_BLOCKING_H
 #define TROUPE_BLOCKING_H
@@ -32,30 +64,28 @@
 #include <troupe/self.h>
 
 TR_BEGIN_C
-/** Runs function(argument) on a helper thread and waits for its end; or ends the turn. */
+/**
+ * Runs function(argument) on a helper thread and waits until it has returned. Ends the turn where
+ * tr_try_blocking returns an error.
+ * In a turn. May wait.
+ */
 void tr_blocking(tr_self *self, void (*function)(void *argument), void *argument);
 
 /**
- * As tr_blocking, and says how it went. TR_OK: the function has returned. TR_CANCELLED: the actor
- * ends; the function has returned, or never began. It never began: TR_NOT_IN_A_TURN (a set-up,
- * tr_pre_start, tr_post_stop, a cleaner, a defer), TR_LIMIT (TR_BLOCKING_QUEUE_MAX), TR_NO_MEMORY
- * (also when no thread can be made), TR_INVALID_ARGUMENT.
+ * Runs function(argument) as tr_blocking, and returns the status.
+ * In a turn. May wait.
+ *
+ * TR_OK: the function has returned. TR_CANCELLED: the actor ends; the function has returned, or
+ * never began. It never began: TR_NOT_IN_A_TURN (a set-up, tr_pre_start, tr_post_stop, a function
+ * of tr_at_end or tr_defer), TR_LIMIT (TR_BLOCKING_QUEUE_MAX), TR_NO_MEMORY (also if no thread can
+ * be made), TR_INVALID_ARGUMENT.
  */
 TR_MUST_CHECK tr_status tr_try_blocking(tr_self *self, void (*function)(void *argument),
                                         void *argument);
 TR_END_C
 
 #ifdef __cplusplus
-#ifdef __cpp_exceptions
-/* As in self_cxx.h a turn that ends inside a verb unwinds. */
-inline void tr_blocking_cxx_(tr_self *self, void (*function)(void *argument), void *argument)
-{
-    tr_status status = tr_try_blocking(self, function, argument);
-    if (status != TR_OK)
-        throw tr_turn_over_{tr_fail(self, status, "tr_blocking: %s", tr_status_text(status))};
-}
-#define tr_blocking(self, function, argument) tr_blocking_cxx_(self, function, argument)
-#endif
+#include <troupe/detail/blocking_cxx.h>
 #endif
 
 #endif

@@ -1,24 +1,52 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Requests of threads that have a loop of their own and do not want to block: asks with a callback.
+ * Asks with a callback, for threads that have a loop of their own and must not block.
  *
- *     static void on_left(struct session *session, const withdraw_answer *answer)
- *     {
- *         if (answer->status == TR_OK)
- *             session->cents = answer->reply->cents;
- *     }
- *     TR_CALLBACK(left, withdraw, struct session, on_left);
- *     ...
- *     status = tr_ask_callback(client, left, session, alice, withdraw, .cents = 5);
- *     ...
- *     tr_client_poll(client, TR_SECOND);
+ * ```c
+ * #include <troupe/troupe.h>
  *
- * A callback runs on the client's own thread, inside tr_client_poll, and nowhere else; so it needs no
- * lock for what that thread owns, and may take as long as it likes. Each is called exactly once, with
- * one of the outcomes of ask.h: a reply or an error, TR_TIMEOUT at its deadline, TR_STOPPED when the
- * system has ended, and TR_CANCELLED out of tr_client_free when the client ends first.
+ * TR_REQUEST(ping, tr_done);
+ * TR_ACTOR(echo, ping);
  *
- * Who would rather hold on to an ask uses tr_ask, and tr_is_answered to look or tr_try_await to wait.
+ * static tr_next on_ping(tr_self *self)
+ * {
+ *     return tr_reply(self, tr_done);
+ * }
+ * TR_BEHAVIOR(echo, void, TR_ON(ping, on_ping));
+ *
+ * static void on_answer(int *count, const ping_answer *answer)
+ * {
+ *     *count += answer->status == TR_OK;
+ * }
+ * TR_CALLBACK(answer, ping, int, on_answer);
+ *
+ * int main(void)
+ * {
+ *     tr_system *system;
+ *     tr_client *client;
+ *     echo_ref echo;
+ *     int count = 0;
+ *     if (tr_system_new(NULL, &system) != TR_OK || tr_system_start(system) != TR_OK ||
+ *         tr_client_new(system, &client) != TR_OK ||
+ *         tr_try_spawn(client, &echo, echo, "echo") != TR_OK ||
+ *         tr_ask_callback(client, answer, &count, echo, ping) != TR_OK)
+ *         return 1;
+ *     while (count == 0)
+ *         tr_client_poll(client, TR_SECOND); // calls on_answer
+ *     tr_client_free(client);
+ *     tr_system_shutdown(system, TR_SECOND);
+ *     tr_status status = tr_system_wait(system);
+ *     tr_system_free(system);
+ *     return status == TR_OK ? 0 : 1;
+ * }
+ * ```
+ *
+ * A callback runs on the client's own thread, inside tr_client_poll, and nowhere else. So it needs
+ * no lock for what that thread owns, and may take as long as it likes. Each is called exactly once,
+ * with one of the outcomes of ask.h: the reply, an error, TR_TIMEOUT at its deadline, TR_STOPPED if
+ * the system has ended, or TR_CANCELLED, inside tr_client_free, if the client ends first.
+ *
+ * Without a callback, use tr_ask, and tr_is_answered to look or tr_try_await to wait.
  */
 #ifndef TROUPE_CALLBACK_H
 #define TROUPE_CALLBACK_H
@@ -26,32 +54,33 @@
 #include <troupe/ask.h>
 
 /**
- * Sends a request and returns at once, with a tr_status: TR_OK, and the callback will be called;
- * TR_NO_MEMORY, TR_INVALID_ARGUMENT, TR_LIMIT (TR_CLIENT_ASKS_MAX), or TR_STOPPING (inside
- * tr_client_free), and it never will.
+ * Sends a request and returns a tr_status; when the ask has an outcome, tr_client_poll calls the
+ * callback.
+ * Client's thread. Does not wait.
  *
- * Whatever else goes wrong is the outcome of the ask; where there is no room in a mailbox that is
- * TR_MAILBOX_FULL, since this does not wait. `context` is the pointer that the callback gets; what it
- * points to must be there then. Of a client, on its thread, also inside a callback.
+ * TR_OK: the callback will be called. TR_NO_MEMORY, TR_INVALID_ARGUMENT, TR_LIMIT
+ * (TR_CLIENT_ASKS_MAX), TR_STOPPING (inside tr_client_free): it will not. Whatever else goes wrong
+ * is the outcome of the ask; if the mailbox is full that is TR_MAILBOX_FULL, also with TR_PARK.
+ * `context` is the pointer that the callback gets; what it points to must be valid then. It may be
+ * called inside a callback.
  */
 #define tr_ask_callback(client, callback, context, to, ...)                                        \
-    TR_ASK_CALLBACK_(                                                                              \
-        client, callback, context, 0, to, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
-
-/** As tr_ask_callback, with a timeout of its own: negative is over at once. */
-#define tr_ask_callback_within(client, timeout_ns, callback, context, to, ...)                     \
-    TR_ASK_CALLBACK_(client,                                                                       \
-                     callback,                                                                     \
-                     context,                                                                      \
-                     timeout_ns,                                                                   \
-                     to,                                                                           \
-                     TR_PP_HEAD(__VA_ARGS__),                                                      \
-                     TR_PP_TAIL_BRACES(__VA_ARGS__))
+    TR_ASK_CALLBACK_(client, callback, context, 0, to, __VA_ARGS__)
 
 /**
- * Declares `name` for tr_ask_callback: the request, what the context points to (`void` if anything),
- * and the function, void function(context *, const request_answer *). The answer, as in tr_ask_then,
- * has status, reply (NULL unless TR_OK), why and context; it is borrowed until the function returns.
+ * Sends a request as tr_ask_callback, with a timeout; negative: TR_TIMEOUT at once.
+ * Client's thread. Does not wait.
+ */
+#define tr_ask_callback_within(client, timeout_ns, callback, context, to, ...)                     \
+    TR_ASK_CALLBACK_(client, callback, context, timeout_ns, to, __VA_ARGS__)
+
+/**
+ * Declares `name` for tr_ask_callback: the request, the type that the context points to (`void` for
+ * any), and the function, void function(context *, const request_answer *).
+ * At file scope.
+ *
+ * The answer has, as in TR_THEN, status, reply (NULL unless TR_OK), why and context; it is borrowed
+ * until the function returns.
  */
 #define TR_CALLBACK(name, request, context, function) TR_CALLBACK_(name, request, context, function)
 
@@ -63,79 +92,48 @@ typedef struct tr_callback {
 
 TR_BEGIN_C
 /**
- * Calls the callbacks whose asks have ended, in the order of their ends, having waited for the first at
- * most `wait_ns` (0: not at all). Returns how many it called: 0 when none has ended in time, and at
- * once when there is none to wait for. A callback may do all that its thread may, another
- * tr_client_poll too, but not free the client.
+ * Calls the callbacks whose asks have an outcome, in the order of the outcomes. Waits for the first
+ * at most `wait_ns` (0: does not wait).
+ * Client's thread. May wait.
+ *
+ * Returns how many it called. 0: none had an outcome in time, or there is no ask with a callback;
+ * then it returns at once. A callback may do all that its thread may, also call tr_client_poll, but
+ * not free the client.
  */
 size_t tr_client_poll(tr_client *client, tr_time wait_ns);
 
 /**
- * For a loop of one's own (poll, epoll, libuv): a descriptor that is readable while there is news for the
- * client: an ask with a callback has ended, by its timeout too; a message has arrived that was not
- * received; the system has ended. So a loop waits for it without a time limit:
+ * Returns a descriptor for a loop (poll, epoll, libuv). It is readable while there is something to
+ * do for the client.
+ * Client's thread. Does not wait.
  *
- *     poll(fds, count, -1);
- *     tr_client_poll(client, 0);
- *     while ((item = tr_receive(client, news_item, 0)) != NULL)
- *         ...
+ * There is something to do if an ask with a callback has an outcome (also a timeout), a message has
+ * arrived and was not received, or the system has ended. So a loop waits for the descriptor without
+ * a timeout, and then calls tr_client_poll(client, 0) and tr_receive(client, ..., 0) until it
+ * returns NULL.
  *
- * A message is news until it is received, or until the second tr_client_poll after it arrived: so
- * messages of types for which the loop does not ask do not keep the descriptor readable, and in
- * whatever order a loop polls and receives it misses none. A loop that receives all that comes need not
- * call tr_client_poll. Now and then the descriptor is readable for nothing, once.
+ * A message counts until it is received, or until the second tr_client_poll after its arrival. So
+ * messages of types that the loop does not receive do not keep the descriptor readable, and a loop
+ * that polls and receives in any order misses none. A loop that receives all messages need not call
+ * tr_client_poll. Sometimes the descriptor is readable without need, once.
  *
- * -1: there is none (in a kit, or the process has no descriptor left). Borrowed until the client is
- * freed; do not read from it. The client's thread.
+ * -1: there is none: in a kit, or the process has no descriptor left. It is borrowed until the
+ * client is freed; do not read from it.
  */
 int tr_client_fd(tr_client *client);
 /**
- * For a loop that does not use the descriptor: nanoseconds until tr_client_poll has something to do without
- * a message: 0: now; TR_NEVER.
+ * Returns in how many nanoseconds tr_client_poll has something to do without a message; 0: now;
+ * TR_NEVER. For a loop that does not use the descriptor.
+ * Client's thread. Does not wait.
  */
 tr_time tr_client_timeout(tr_client *client);
 
-/* ---- What the macros above call. ---- */
-
-/** timeout_ns as tr_client_ask. */
+/** See tr_ask_callback. timeout_ns is as in tr_self_ask. Client's thread. Does not wait. */
 TR_MUST_CHECK tr_status tr_client_ask_callback(tr_client *client, const tr_callback *callback,
                                                void *context, tr_ref to, const void *message,
                                                tr_time timeout_ns);
 TR_END_C
 
-/* clang-format off */
-#ifdef __cplusplus
-#define TR_IS_CALLBACK_(h, S, A) (std::is_same<decltype(&h), void (*)(S *, const A *)>::value)
-#define TR_IS_CALLBACK_OF_(n, m) (std::is_same<tr_callback_of_##n, tr_struct_##m>::value)
-#define TR_CALLBACK_CONTEXT_(n, c) static_cast<tr_callback_context_##n *>(c)
-#else
-#define TR_IS_CALLBACK_(h, S, A) _Generic(&(h), void (*)(S *, const A *): 1, default: 0)
-#define TR_IS_CALLBACK_OF_(n, m) _Generic((tr_callback_of_##n *)0, struct m *: 1, default: 0)
-#define TR_CALLBACK_CONTEXT_(n, c) (1 ? (c) : (tr_callback_context_##n *)0)
-#endif
-#define TR_CALLBACK_(n, m, S, h) \
-    TR_STATIC_ASSERT(TR_IS_CALLBACK_(h, S, m##_answer), \
-        "troupe: TR_CALLBACK(" #n ", " #m "): " #h " must be void " #h "(" #S " *, const " #m \
-        "_answer *)"); \
-    static void tr_callback_call_##n(void *context, const tr_answer *any) \
-    { \
-        m##_answer answer; \
-        answer.status = any->status; \
-        answer.reply = TR_REPLY_AS_(answer, any->reply); \
-        answer.why = any->why; \
-        answer.context = context; \
-        h((S *)context, &answer); \
-    } \
-    typedef struct m tr_callback_of_##n; \
-    typedef S tr_callback_context_##n; \
-    TR_MAY_BE_UNUSED static const tr_callback tr_callback_##n = { \
-        &tr_type_##m, tr_callback_call_##n \
-    }
-#define TR_ASK_CALLBACK_(...) TR_ASK_CALLBACK__(__VA_ARGS__)
-#define TR_ASK_CALLBACK__(client, n, context, timeout, to, m, ...) \
-    ((void)TR_REQUIRE_(TR_IS_CALLBACK_OF_(n, m), \
-        "troupe: tr_ask_callback: " #n " was declared with TR_CALLBACK for another request than " #m), \
-    tr_client_ask_callback(client, &tr_callback_##n, TR_CALLBACK_CONTEXT_(n, context), \
-        TR_TO_(to, m), TR_MAKE_(m, __VA_ARGS__), timeout))
+#include <troupe/detail/callback.h>
 
 #endif

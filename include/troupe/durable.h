@@ -1,47 +1,103 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Durable actors: they have a kind and a key, their state is on disk, and they sleep when idle.
+ * Durable actors: each has a kind and a key, its state is on disk, and it sleeps when idle.
  *
- *     TR_MESSAGE(cart, (list(message(item)), items), (u64, cents));       the state, declared as a message
- *     TR_ACTOR(cart, add_item, checkout);
- *     TR_BEHAVIOR(cart, struct cart, TR_ON(add_item, on_add_item), TR_ON(checkout, on_checkout));
- *     TR_DURABLE(cart, cart, .version = 1);
+ * ```c
+ * #include <stdio.h>
+ * #include <troupe/troupe.h>
  *
- *     cart_ref mine = tr_durable(self, cart, "user-42");
- *     tr_await(self, tr_ask(self, mine, add_item, .sku = "tea"));
+ * TR_MESSAGE(visits, (u64, count));
+ * TR_REQUEST(visit, visits);
+ * TR_ACTOR(guest, visit);
+ * TR_MESSAGE(guest_state, (u64, visits)); // the state is declared as a message
  *
- * An actor of every kind and key is always there: who asks for it gets its ref, and if it sleeps it wakes.
- * At most one runs. Kinds are listed when the system is made: tr_system_options.durable, tr_app.durable.
+ * static tr_next on_visit(tr_self *self, struct guest_state *guest)
+ * {
+ *     guest->visits++;
+ *     return tr_reply(self, visits, .count = guest->visits); // leaves when the state is on disk
+ * }
  *
- * State. It is an ordinary struct, zeros at first. What a handler has changed in it when it returns is
- * stored, and so is what it has put by with tr_kv_put, tr_sql and their kin: all of it, or nothing. A handler that
- * waits (tr_await, ...) is several such stretches, each from one wait to the next. A stretch that fails
- * stores nothing, and the actor starts again with the state as it was before that stretch; so nobody ever sees half a
- * change. One that changes nothing stores nothing, also after a migration.
+ * TR_BEHAVIOR(guest, struct guest_state, TR_ON(visit, on_visit));
+ * TR_DURABLE(guest, guest_state);
  *
- * With TR_SAVE_SYNC, the default, nothing leaves before it is on disk: replies, messages, requests and tr_stop of
- * a stretch are held, in their order, until its changes are synced. Who has a reply can pull the plug. Many
- * actors, and many messages of one, share each sync. A stretch that changed nothing waits for nobody else's.
- * What is no message acts at once: tr_spawn, tr_kill, tr_suspend, tr_watch, timers, tr_blocking; see tr_save.
- * A message is refused, if it is, when it leaves: a mailbox that is full then makes it a dead letter, also one of
- * TR_PARK.
+ * static tr_next on_args(tr_self *self)
+ * {
+ *     guest_ref anna = tr_durable(self, guest, "anna");
+ *     const struct visits *visits = tr_await(self, tr_ask(self, anna, visit));
+ *     printf("anna has been here %d times\n", (int)visits->count); // one more in each process
+ *     return TR_STOP;
+ * }
  *
- * Turns. Every handler is a barrier: while it waits no other message of this actor begins, timers included.
- * TR_ON(message, handler, .interleaves = true) is none.
+ * TR_BEHAVIOR(porch, void, TR_ON(tr_args, on_args));
  *
- * Sleep. Work is a turn that runs or waits, a message that waits to be handled, a stashed message, and a reply that is
- * owed (tr_reply_later) until the time of its ask is up. After 30 s without work (idle_ns) the actor goes to sleep: it
- * gets a tr_sleeping, and 15 s to wrap up (grace_ns), in which it still serves; then its memory is free, and its ref is
- * that of an actor that has stopped. So a ref is for now: keep the key, and ask with tr_durable each time. What is sent
- * while it falls asleep is either handled or waits for the next start; it is not lost. Who got its ref from another worker
- * or thread just before may still be too late: TR_STOPPED, and tr_durable gives the next one. See
- * docs/guide/durable.md.
+ * int main(int argc, char **argv)
+ * {
+ *     return tr_app_main(argc, argv, porch, .durable = TR_DURABLES(guest));
+ * }
+ * ```
  *
- * Failures. Its parent is /system/durable/<kind>, which restarts it; it keeps its ref and its mail. A restart
- * is a new generation. tr_kill ends it like a crash: nothing is stored, no tr_sleeping. tr_stop lets it sleep.
+ * An actor of every kind and key always exists: tr_durable returns its ref, and wakes it if it
+ * sleeps. At most one runs. The kinds are listed when the system is made:
+ * tr_system_options.durable, tr_app.durable.
  *
- * With a self: in a handler of a durable actor only; elsewhere these verbs end the turn with TR_NOT_SUPPORTED,
- * but for tr_durable, which anybody may use.
+ * State. It is an ordinary struct that begins as zeros. A stretch is the part of a turn from its
+ * start, or a wait, to the next wait, or its end. What a stretch has changed is stored as one
+ * commit: the state, and what tr_kv_put, tr_sql and the other verbs below have changed; all of it,
+ * or nothing. A stretch that fails stores nothing, and the actor restarts with the state from
+ * before that stretch. So nobody ever sees half a change. A stretch that changes nothing stores
+ * nothing, also after a migration.
+ *
+ * What waits for the commit. With TR_SAVE_SYNC, the default, no message of a stretch leaves before
+ * its changes are on disk, so a reply proves that they are. If the stretch fails, its messages
+ * never leave. Many commits share one sync, and a stretch without changes waits only for the
+ * earlier stretches of the same actor.
+ *
+ *     leaves with the commit, in the order of the calls
+ *         tr_tell, tr_publish          the message. tr_tell gives TR_OK; if the mailbox is full or closed when the message
+ *                                      leaves, it is a dead letter, also with TR_PARK
+ *         tr_ask, tr_ask_then          the request. Its timeout counts from the call
+ *         tr_reply, tr_reply_to, tr_refuse, tr_forward
+ *         tr_stop                      the poison pill
+ *     is stored with the commit, and the actor itself sees it at once
+ *         the state, tr_append         compared with what was stored last when the stretch ends
+ *         tr_kv_put, tr_kv_delete      tr_kv_get and tr_kv_list see it
+ *         tr_sql                       later statements see it
+ *         tr_persist                   the state has it; TR_ON_STORED comes when it is on disk
+ *         tr_alarm_after, ..., tr_alarm_cancel     an alarm fires only when it is stored
+ *         tr_queue_push, tr_queue_receive, tr_queue_done     tr_queue_count sees it
+ *         tr_snapshot
+ *         tr_destroy                   what is sent after it waits for the commit, also without TR_SAVE_SYNC
+ *     reads at once
+ *         tr_kv_get, tr_kv_list, tr_sql, tr_event_next, tr_queue_count, tr_alarm_due
+ *     acts at once, before what was sent earlier in the stretch, and also if the stretch fails
+ *         tr_spawn, tr_pool_spawn, tr_durable, tr_kill, tr_suspend, tr_resume, tr_watch, tr_subscribe,
+ *         timers (they end with the incarnation), tr_schedule_once, tr_blocking, tr_log
+ *     ends the stretch: its commit is made, and the turn waits
+ *         tr_await, tr_sleep, ...      does not wait for the disk
+ *         tr_save                      waits until the commit is on disk
+ *     asks the host, which answers when the stretch has ended
+ *         tr_go_to_sleep
+ *
+ * With TR_SAVE_INTERVAL and TR_SAVE_ON_DEMAND messages leave at once, except after tr_destroy.
+ *
+ * Turns. Every handler is a barrier: while it waits no other message of this actor begins, timers
+ * included. A handler with TR_ON(message, handler, .interleaves = true) is none.
+ *
+ * Sleep. An actor has work while a turn runs or waits, a message waits to be handled, a message is
+ * stashed, or a reply is owed (tr_reply_later) and its ask has not timed out. After 30 s without
+ * work (idle_ns) it goes to sleep: it gets a tr_sleeping and then has 15 s (grace_ns) to finish, in
+ * which it still handles messages. Then its memory is freed, and its ref is that of a stopped
+ * actor. So do not keep the ref: keep the key, and call tr_durable each time. A message that is
+ * sent while it falls asleep is handled, or waits for the next start; it is not lost. But a ref
+ * that another worker or thread got just before may be stopped when it is used: TR_STOPPED, and
+ * tr_durable gives the next one. See docs/guide/durable.md.
+ *
+ * Failures. Its parent is /system/durable/<kind>, which restarts it; it keeps its ref and its
+ * messages. A restart is a new generation. tr_kill ends it like a crash: nothing is stored, and
+ * there is no tr_sleeping. tr_stop lets it sleep.
+ *
+ * Other actors cannot use these verbs, except tr_durable and tr_try_durable: they end the turn with
+ * TR_NOT_SUPPORTED.
  */
 #ifndef TROUPE_DURABLE_H
 #define TROUPE_DURABLE_H
@@ -54,90 +110,97 @@
 
 struct tr_durables;
 
-/* ---- Messages that the runtime sends to a durable actor; without a handler they are left out. ---- */
+/* ---- Messages of the runtime to a durable actor. Without a handler they are not sent. ---- */
 
 /**
- * Before all others, when this key has never been. It comes again if it, or the tr_awake after it, fails, or the process
- * ends before they are over: what they have stored until then is removed first.
+ * The first message to a key that did not exist. If it or the tr_awake after it fails, or the
+ * process ends before they are over, what they have stored is removed, and it comes again.
  */
 TR_MESSAGE(tr_created);
-/** At each start, after tr_created. Mail waits until its handler has ended. */
+/** Comes at each start, after tr_created. Other messages wait until its handler has ended. */
 TR_MESSAGE(tr_awake, (u64, epoch), (u64, counter));
 /**
- * It is to sleep: wrap up. What this stores is stored. It comes before mail that waits, as soon as no turn is a barrier.
- * If it waits, messages are handled meanwhile: it interleaves, as tr_run does.
+ * The actor is about to sleep. What its handler changes is stored. It comes before messages that
+ * wait, as soon as no turn is a barrier. While its handler waits, messages are handled: it
+ * interleaves, as tr_run does.
  */
 TR_MESSAGE(tr_sleeping);
 /**
- * It is to be destroyed, and all that is stored of it. The handler can still read all of that, but its alarms. This
- * comes at most once: if the process ends before the handler has, the key is gone all the same and this does not come
- * again. What must be done in any case belongs before tr_destroy. While the handler waits nothing else begins.
+ * The actor is about to be destroyed with all that is stored of it. Its handler can still read all
+ * of that, except the alarms. It comes at most once: if the process ends before the handler has,
+ * the key is gone all the same, and it does not come again. So do what must be done in any case
+ * before tr_destroy. While the handler waits nothing else begins.
  */
 TR_MESSAGE(tr_destroying);
 
 /**
- * Its state has changed: comes at the end of each turn after which the state is another than when this came last,
- * or than when it woke; once, however often the turn has waited. It belongs to that turn: what it changes is stored
- * with the turn's last stretch (and does not bring it again), what it sends leaves when that is on disk, and if it
- * fails the turn does. A turn that fails does not bring it, nor does tr_destroying. What tr_run changes is told of at
- * the end of the next turn.
+ * The state has changed since this came last, or since the actor woke. It comes at the end of the
+ * turn that changed it, once, however often the turn has waited. Its handler belongs to that turn:
+ * what it changes is stored with the turn's last stretch and does not bring it again; what it sends
+ * leaves with that commit; if it fails, the turn fails. It does not come after a turn that fails,
+ * nor after tr_destroying. For changes of tr_run it comes at the end of the next turn.
  */
 TR_MESSAGE(tr_state_changed);
 
 /**
- * When changes go to the disk. With the last two, replies do not wait for it: a crash of the process or the machine, or
- * a tr_kill, loses what is not there yet. A handler that fails loses its own stretch only: what ended before it is
- * stored first.
+ * When changes go to the disk. With the last two, replies do not wait for it: a crash of the
+ * process or the machine, or a tr_kill, loses changes that are not on disk. A handler that fails
+ * loses only its own stretch: earlier stretches are stored first.
  */
 typedef enum tr_durability {
-    TR_SAVE_SYNC,      /* before anything that follows from them leaves */
-    TR_SAVE_INTERVAL,  /* after interval_ns at most, before it sleeps, and when a stretch fails */
-    TR_SAVE_ON_DEMAND, /* with tr_save, before it sleeps, and when a stretch fails */
+    TR_SAVE_SYNC,      /* before any message of the stretch leaves */
+    TR_SAVE_INTERVAL,  /* after interval_ns at most, before sleep, and when a stretch fails */
+    TR_SAVE_ON_DEMAND, /* with tr_save, before sleep, and when a stretch fails */
 } tr_durability;
 
-/** From one version of the state to the next; made by TR_MIGRATION. */
+/** How a state of one version becomes one of the next; TR_MIGRATION makes it. */
 typedef struct tr_migration {
-    uint32_t from; /* version; it makes from + 1 */
+    uint32_t from; /* the old version; the new one is from + 1 */
     const tr_type *from_type;
     const tr_type *to_type;
     tr_status (*call)(tr_self *self, const void *from, void *to);
 } tr_migration;
 
-/** All zero is the default. Times of 0 are the default ones. */
+/** The options of a kind. All zero is the default. */
 typedef struct tr_durable_options {
     uint32_t version TR_ZERO;         /* of the state; 0: 1 */
     tr_durability durability TR_ZERO; /* TR_SAVE_SYNC */
     tr_time interval_ns TR_ZERO;      /* of TR_SAVE_INTERVAL: 1 s */
-    tr_time idle_ns TR_ZERO;          /* without work for so long, it sleeps: 30 s */
-    tr_time grace_ns TR_ZERO;         /* from tr_sleeping to the end at the latest: 15 s */
-    bool never_sleeps TR_ZERO;        /* it sleeps when the system stops, or when told to */
+    tr_time idle_ns TR_ZERO;          /* after this time without work it sleeps: 30 s */
+    tr_time grace_ns TR_ZERO;         /* from tr_sleeping to the end, at the latest: 15 s */
+    bool never_sleeps
+        TR_ZERO; /* it sleeps only when the system stops, or by tr_stop or tr_go_to_sleep */
     /**
-     * When a start has failed, or it has failed too often, who waits for it hears TR_START_FAILED, and who asks for the
-     * key next waits until it is tried again: after this time at first (100 ms), then twice as long each time,
-     * at most retry_max_ns (30 s), and up to a quarter more by chance.
+     * If a start has failed, or the actor has failed too often, asks that wait for it end with
+     * TR_START_FAILED, and the next requests for the key wait until the start is tried again: first
+     * after this time (100 ms), then after twice as long each time, at most retry_max_ns (30 s),
+     * and up to a quarter more at random.
      */
     tr_time retry_ns TR_ZERO;
     tr_time retry_max_ns TR_ZERO;
     /**
-     * TR_MIGRATIONS(cart_1), one for each version whose state the next one cannot simply read: fields may
-     * be added at the end without. NULL: none. What a migration makes has the fields of what comes after it, the next
-     * migration or the state, which may have more at its end: zeros; else tr_system_new gives TR_INVALID_ARGUMENT.
+     * TR_MIGRATIONS(cart_1): one for each version that the next one cannot read. A version that
+     * only adds fields at the end needs none. NULL: none. The result of a migration must have the
+     * fields of the next migration, or of the state, which may have more at its end: they are zero.
+     * Otherwise tr_system_new gives TR_INVALID_ARGUMENT.
      *
-     * A state whose fields were moved, renamed or retyped without a version keeps the actor from starting,
-     * TR_WRONG_SHAPE, and the log has both. Fields at its end that the code does not know stay as they are when it
-     * stores the state; if messages inside have some it does not start: TR_STALE.
+     * If fields of a stored state were moved, renamed or retyped without a new version the actor
+     * does not start: TR_WRONG_SHAPE, and the log has both shapes. Fields at the end that the code
+     * does not know are kept when it stores the state. If a message inside the state has such
+     * fields the actor does not start: TR_STALE.
      */
     const tr_migration *const *migrations TR_ZERO;
     /**
-     * &account_events: the state is made of events, see troupe/event.h, and that of the behavior is const.
-     * `version` and `migrations` are those of snapshots. NULL: the state itself is stored.
+     * &account_events: the state is made from events, see event.h, and the state type of the
+     * behavior is const. `version` and `migrations` are then those of snapshots. NULL: the state
+     * itself is stored.
      */
     const tr_events *events TR_ZERO;
-    const char *const *sql_schema TR_ZERO; /* TR_SQL_SCHEMA(...), see troupe/sql.h; NULL: none */
+    const char *const *sql_schema TR_ZERO; /* TR_SQL_SCHEMA(...), see sql.h; NULL: none */
     uint64_t sql_steps_max TR_ZERO;        /* of one statement; 0: TR_SQL_STEPS_MAX */
 } tr_durable_options;
 
-/** A kind of durable actors; made by TR_DURABLE. */
+/** A kind of durable actors; TR_DURABLE makes it. */
 typedef struct tr_durable_kind {
     size_t size; /* sizeof(tr_durable_kind) */
     const char *name;
@@ -148,211 +211,228 @@ typedef struct tr_durable_kind {
 
 /**
  * Makes an actor of this file a durable kind: TR_DURABLE(actor, state message, members of
- * tr_durable_options...). The kind has the actor's name; the state is that of its behavior.
+ * tr_durable_options...).
+ * At file scope.
+ *
+ * The kind has the name of the actor. The state is that of its behavior.
  */
 #define TR_DURABLE(actor, ...) TR_DURABLE_(actor, __VA_ARGS__, )
-/** Declares a kind of another file. */
+/** Declares a kind that another file defines. At file scope. */
 #define TR_DURABLE_DECLARE(actor) TR_EXTERN_C const tr_durable_kind tr_durable_##actor
 
 /**
- * How a state of one version becomes one of the next: TR_MIGRATION(cart_1, 1, cart_v1, cart, grow), with
+ * Says how a state of one version becomes one of the next: TR_MIGRATION(cart_1, 1, cart_v1, cart,
+ * grow), with
  *     static tr_status grow(tr_self *self, const struct cart_v1 *from, struct cart *to)
- * Both states are messages. *to begins as zeros; what it points to is in *from, or memory of tr_alloc. Another
- * status than TR_OK: the actor does not start. Several in a row lead from the oldest to the newest.
+ * At file scope.
+ *
+ * Both states are messages. *to begins as zeros. It may point to memory of *from or of tr_alloc. If
+ * the function returns another status than TR_OK the actor does not start. Several migrations in a
+ * row lead from the oldest version to the newest.
  */
 #define TR_MIGRATION(name, version, from, to, function)                                            \
     TR_MIGRATION_(name, version, from, to, function)
-/** The migrations of a kind: TR_DURABLE(cart, cart, .version = 3, .migrations = TR_MIGRATIONS(cart_1, cart_2)). */
+/**
+ * The migrations of a kind: TR_DURABLE(cart, cart, .version = 3, .migrations =
+ * TR_MIGRATIONS(cart_1, cart_2)).
+ * At file scope.
+ */
 #define TR_MIGRATIONS(...) TR_MIGRATIONS_(__VA_ARGS__)
 
-/** The kinds of a system: .durable = TR_DURABLES(cart, reminder). */
+/** The kinds of a system: .durable = TR_DURABLES(cart, reminder). Any thread. Does not wait. */
 #define TR_DURABLES(...) TR_DURABLES_(__VA_ARGS__)
 
 /**
- * The ref of a durable actor, a `cart_ref`, for now: tr_durable(self, cart, "user-42"). If it sleeps it
- * wakes, and what is sent to it waits until it has; if it has never been, it is made.
+ * Returns the present ref of a durable actor, a `cart_ref`: tr_durable(self, cart, "user-42").
+ * In a turn. Does not wait.
  *
- * Ends the turn where tr_try_durable would give an error.
+ * If the actor sleeps it wakes, and messages to it wait until it has. If it never existed it is
+ * made. Ends the turn where tr_try_durable returns an error.
  */
 #define tr_durable(self, actor, key) TR_DURABLE_REF_(self, actor, TR_DURABLE_KEY_(key))
 /**
- * As tr_durable, into *ref, a `cart_ref *`, which is written on TR_OK only; also from a client.
+ * Writes the ref of a durable actor, as tr_durable, to *ref, a `cart_ref *`, on TR_OK only.
+ * In a turn, or client's thread. Does not wait.
  *
- * TR_INVALID_ARGUMENT: no key, or one of more than TR_KEY_MAX bytes. TR_NOT_FOUND: the system does not have this
- * kind. TR_DESTROYING: it is being destroyed, and can be made again when that is over. TR_STOPPING: it sleeps, and
- * the system shuts down; in a handler only once durable actors are told to sleep (shutdown.h). TR_LIMIT,
- * TR_NO_MEMORY, TR_STORE_FAILED.
+ * TR_INVALID_ARGUMENT: no key, or one of more than TR_KEY_MAX bytes. TR_NOT_FOUND: the system does
+ * not have this kind. TR_DESTROYING: it is being destroyed, and can be made again after that.
+ * TR_STOPPING: it sleeps and the system shuts down; in a turn only after durable actors were told
+ * to sleep (shutdown.h). TR_LIMIT, TR_NO_MEMORY, TR_STORE_FAILED.
  */
 #define tr_try_durable(from, ref, actor, key)                                                      \
     TR_SPEAKER_(from, try_durable)                                                                 \
     (from, &tr_durable_##actor, TR_DURABLE_KEY_(key), TR_REF_OUT_(ref, actor))
-/** The same with a key of any bytes, a tr_bytes. */
+/**
+ * Writes the ref as tr_try_durable, for a key of any bytes, a tr_bytes.
+ * In a turn, or client's thread. Does not wait.
+ */
 #define tr_try_durable_bytes(from, ref, actor, key)                                                \
     TR_SPEAKER_(from, try_durable)(from, &tr_durable_##actor, key, TR_REF_OUT_(ref, actor))
 
 /**
- * What a durable actor does in a turn keeps it awake as long as the turn lasts, waits included. A turn that
- * should not says so for a block of its code, in which it may wait:
- *     TR_WAIT_UNTIL(self, "flush") { tr_await(self, ...); }
- * The actor may begin to sleep meanwhile, but not end before the block has: for work that is to be finished
- * in the grace. TR_KEEP_AWAKE(self, "receipt") { ... } gives what the turn does here a name, with which
- * `why` and the warning at the end of a grace speak of it. Both end however the block ends.
+ * These begin a block of a turn: TR_WAIT_UNTIL(self, "flush") { tr_await(self, asked); }
+ * In a turn. Does not wait.
+ *
+ * A turn keeps its actor awake as long as it lasts, waits included. In a block of TR_WAIT_UNTIL it
+ * does not: the actor may begin to sleep, but its grace does not end before the block has. It is
+ * for work that is to be finished in the grace. TR_KEEP_AWAKE(self, "receipt") { ... } gives a part
+ * of the turn a name, for tr_actor_why and for the warning at the end of a grace. Both end however
+ * the block ends.
  */
 #define TR_KEEP_AWAKE(self, what) TR_HOLD_(self, true, what)
 #define TR_WAIT_UNTIL(self, what) TR_HOLD_(self, false, what)
 
 /**
- * Adds an item to a list of the state: tr_append(self, cart->items, item). The item is copied as it is; what it
- * points to must live as long as the state: tr_strdup. A list that tr_append has made grows in its block, which moves
- * when it is full, and the old one is freed. Any other list is copied into such a block first: one of the loaded
- * state, of tr_alloc, or a constant. Ends the turn with TR_NO_MEMORY, TR_TOO_LARGE, and TR_INVALID_ARGUMENT: the
- * count of a list is more than its block holds.
+ * Adds an item to a list of the state: tr_append(self, cart->items, item).
+ * In a turn. Does not wait.
+ *
+ * The item is copied. What it points to must live as long as the state: use tr_strdup. A list that
+ * tr_append has made grows in its block; when the block is full it moves, and the old one is freed.
+ * Any other list is copied into such a block first: one of the loaded state, of tr_alloc, or a
+ * constant. Ends the turn with TR_NO_MEMORY, TR_TOO_LARGE, or TR_INVALID_ARGUMENT: the count of the
+ * list is more than its block holds.
  */
-#define tr_append(self, list, item)                                                                \
-    do {                                                                                           \
-        __typeof__(*(list).items) tr_item_ = (item);                                               \
-        (list).items = (__typeof__((list).items))tr_self_append(                                   \
-            self, (list).items, (list).count, sizeof tr_item_, &tr_item_);                         \
-        (list).count++;                                                                            \
-    } while (0)
+#define tr_append(self, list, item) TR_APPEND_(tr_self_append, self, list, item)
 
 TR_BEGIN_C
-/* ---- Who it is. ---- */
+/* ---- This actor. ---- */
 
-/** Its key, with a NUL behind it, as long as the turn. */
+/**
+ * Returns the key of this actor, with a NUL behind it; borrowed until the turn ends. In a turn.
+ * Does not wait.
+ */
 tr_bytes tr_key(tr_self *self);
-/** Which start this is; greater is later. epoch and counter as in tr_awake. */
+/**
+ * Returns which start of the actor this is; a greater one is later. *epoch, which may be NULL, and
+ * the result are those of tr_awake.
+ * In a turn. Does not wait.
+ */
 uint64_t tr_generation(tr_self *self, uint64_t *epoch);
-/** Whether it has been told to sleep or to end: the time to wrap up has begun. */
+/**
+ * Whether the actor has been told to sleep or to end: its grace has begun. In a turn. Does not
+ * wait.
+ */
 bool tr_is_aborted(const tr_self *self);
 
 /* ---- Sleep and end. ---- */
 
 /**
- * Asks to be put to sleep. It goes on until the host has said so, and then has its grace. Once is enough: a
- * second time is TR_OK, and nothing comes of it. TR_STARTING: it has not started; TR_STOPPING: it sleeps
- * already, or is to be destroyed.
+ * Asks to be put to sleep. The actor continues until the host answers, and then has its grace.
+ * In a turn. Does not wait.
+ *
+ * TR_OK, also a second time, which changes nothing; TR_STARTING: it has not started; TR_STOPPING:
+ * it is falling asleep, or is to be destroyed; TR_NOT_SUPPORTED, TR_CANCELLED.
  */
 tr_status tr_go_to_sleep(tr_self *self);
 /**
- * Asks for the end of this actor and of all that is stored of it. It belongs to the stretch: it is stored with what
- * else the stretch changes, and a stretch that fails has destroyed nothing. What is sent after this call, a reply too,
- * leaves when the destroy is on disk, also without TR_SAVE_SYNC: from then on no crash brings the data back. The
- * actor has its grace then, and new messages are refused. The key can be used again after that.
+ * Asks for the end of this actor and of all that is stored of it.
+ * In a turn. Does not wait.
  *
- * TR_STARTING: it has not started. TR_STOPPING: a second time, or it is too late. TR_NOT_IN_A_TURN: in a signal.
- * TR_CANCELLED, TR_NOT_SUPPORTED.
+ * It is stored with the commit of this stretch: if the stretch fails, nothing is destroyed. What is
+ * sent after this call leaves with that commit, also without TR_SAVE_SYNC. From then on no crash
+ * brings the data back. Then the actor has its grace, and new messages are refused. After that the
+ * key can be used again.
+ *
+ * TR_OK; TR_STARTING: it has not started; TR_STOPPING: a second time, or it is too late;
+ * TR_NOT_IN_A_TURN: in a signal; TR_CANCELLED, TR_NOT_SUPPORTED.
  */
 tr_status tr_destroy(tr_self *self);
 
 /* ---- What is stored. ---- */
 
 /**
- * Stores what was changed so far, and waits until it is on disk. Ends the turn when that fails. With
- * TR_SAVE_SYNC it is for those who act on the world by other means than messages.
+ * Stores what has changed, and waits until it is on disk. Ends the turn if that fails.
+ * In a turn. May wait.
+ *
+ * With TR_SAVE_SYNC it is only needed before verbs that act at once, and before the turn acts on
+ * the world by other means than messages.
  */
 void tr_save(tr_self *self);
-/** As tr_save, and gives the status: TR_STORE_FULL, TR_STORE_FAILED, ... */
+/**
+ * Stores as tr_save, and returns the status.
+ * In a turn. May wait.
+ *
+ * TR_OK; TR_STORE_FULL, TR_STORE_FAILED, ...: see ask.h; TR_CANCELLED, TR_NOT_IN_A_TURN,
+ * TR_NOT_SUPPORTED.
+ */
 TR_MUST_CHECK tr_status tr_try_save(tr_self *self);
 
 /**
- * Keeps a value under a key, of 1 to TR_KV_KEY_MAX bytes, beside the state; stored with it. A value has at
- * most TR_KV_VALUE_MAX bytes. Copied. Ends the turn with TR_TOO_LARGE, TR_INVALID_ARGUMENT, TR_NO_MEMORY.
+ * Stores a value under a key, beside the state. Both are copied.
+ * In a turn. Does not wait.
+ *
+ * A key has 1 to TR_KV_KEY_MAX bytes, a value at most TR_KV_VALUE_MAX. Ends the turn with
+ * TR_TOO_LARGE, TR_INVALID_ARGUMENT or TR_NO_MEMORY.
  */
 void tr_kv_put(tr_self *self, tr_bytes key, tr_bytes value);
-/** Removes a key; nothing if it is not there. */
+/**
+ * Removes a key and its value, if it is there. Ends the turn as tr_kv_put. In a turn. Does not
+ * wait.
+ */
 void tr_kv_delete(tr_self *self, tr_bytes key);
 /**
- * The value of a key, what this stretch has put included: false if there is none. It is memory of this
- * turn. It reads from the disk if it must, while the worker waits. Ends the turn with TR_STORE_CORRUPT,
- * TR_STORE_FAILED, TR_NO_MEMORY.
+ * Reads the value of a key, in memory of this turn. False: there is none. It sees what this stretch
+ * has put.
+ * In a turn. May wait: for the disk, if it must be read; that blocks the worker's thread.
+ *
+ * Ends the turn with TR_STORE_CORRUPT, TR_STORE_FAILED or TR_NO_MEMORY.
  */
 bool tr_kv_get(tr_self *self, tr_bytes key, tr_bytes *value);
 
-/** One pair of tr_kv_list. */
+/** A key and its value; see tr_kv_list. */
 typedef struct tr_kv {
     tr_bytes key;
     tr_bytes value;
 } tr_kv;
 /**
- * The pairs whose keys begin with `prefix`, in the order of their bytes, from the key `from` on, at most
- * `max`, in memory of this turn; gives how many. No bytes: no bound. As tr_kv_get.
+ * Lists the pairs whose keys begin with `prefix`, in the order of their bytes, from the key `from`
+ * on, at most `max`. Returns how many.
+ * In a turn. May wait: as tr_kv_get.
+ *
+ * The pairs are in memory of this turn. An empty prefix or `from` is no bound. Ends the turn as
+ * tr_kv_get.
  */
 size_t tr_kv_list(tr_self *self, tr_bytes prefix, tr_bytes from, const tr_kv **pairs, size_t max);
 
 /* ---- What keeps it awake: see TR_KEEP_AWAKE. ---- */
 
-/** A hold: it ends with its block, and with the turn at the latest. */
+/**
+ * What TR_KEEP_AWAKE and TR_WAIT_UNTIL make. It ends with its block, at the latest with the turn.
+ */
 typedef struct tr_hold {
     tr_self *self;
     uint64_t number; /* 0: none */
 } tr_hold;
+/** These are the functions of TR_KEEP_AWAKE and TR_WAIT_UNTIL. In a turn. Does not wait. */
 tr_hold tr_self_hold(tr_self *self, bool is_awake, const char *what, const char *file, int line);
 void tr_hold_release(tr_hold *hold);
 
-/* What the macros above call. */
+/** See tr_append. In a turn. Does not wait. */
 const void *tr_self_append(tr_self *self, const void *items, size_t count, size_t size,
                            const void *item);
+/** See tr_try_durable. In a turn. Does not wait. */
 TR_MUST_CHECK tr_status tr_self_try_durable(tr_self *self, const tr_durable_kind *kind,
                                             tr_bytes key, uint64_t *ref_bits);
+/** See tr_try_durable. Client's thread. Does not wait. */
 TR_MUST_CHECK tr_status tr_client_try_durable(tr_client *client, const tr_durable_kind *kind,
                                               tr_bytes key, uint64_t *ref_bits);
+/** See tr_durable. In a turn. Does not wait. */
 tr_ref tr_self_durable(tr_self *self, const tr_durable_kind *kind, tr_bytes key);
-/** Starts the durable kinds of a system: the member `start` of what TR_DURABLES makes. */
+/**
+ * Starts the durable kinds of a system: the member `start` of tr_durables. For tr_system_new only.
+ * One thread. May wait: opens the store.
+ */
 tr_status tr_durable_start(tr_system *system, const struct tr_durables *durables,
                            const char *store);
 TR_END_C
 
-/* clang-format off */
-/** What tr_system_options.durable points to; made by TR_DURABLES. */
+/** The kinds of a system; TR_DURABLES makes it. */
 typedef struct tr_durables {
     size_t size; /* sizeof(tr_durables) */
     tr_status (*start)(tr_system *system, const struct tr_durables *durables, const char *store);
-    const tr_durable_kind *const *kinds; /* behind the last one is NULL */
+    const tr_durable_kind *const *kinds; /* the last one is followed by NULL */
 } tr_durables;
 
-#ifdef __cplusplus
-#include <troupe/detail/durable_cxx.h>
-#else
-#define TR_DURABLE_REF_(self, a, key) \
-    a##_ref_of((TR_REQUIRE_SELF_(self, "durable"), tr_self_durable(self, &tr_durable_##a, key)))
-#define TR_DURABLES_(...) \
-    (&(const tr_durables){ sizeof(tr_durables), tr_durable_start, \
-        (const tr_durable_kind *const[]){ TR_PP_EACH(TR_DURABLES_KIND_, ~, __VA_ARGS__) NULL } })
-#define TR_MIGRATIONS_(...) \
-    ((const tr_migration *const[]){ TR_PP_EACH(TR_MIGRATIONS_KIND_, ~, __VA_ARGS__) NULL })
-#endif
-#define TR_DURABLE_KEY_(key) tr_durable_key_(key)
-TR_INLINE tr_bytes tr_durable_key_(const char *key)
-{
-    return TR_VALUE(tr_bytes, key, key ? __builtin_strlen(key) : 0);
-}
-
-#define TR_DURABLE_(a, s, ...) \
-    TR_DURABLE_DECLARE(a); \
-    TR_QUIET_ \
-    const tr_durable_kind tr_durable_##a = TR_TABLE_(tr_durable_kind) { \
-        .size = sizeof(tr_durable_kind), .name = #a, .behavior = &tr_behavior_##a, \
-        .state = &tr_type_##s, .options = { __VA_ARGS__ }, \
-    }; \
-    TR_QUIET_END_ \
-    TR_STATIC_ASSERT(TR_ABI > 0, "")
-
-#define TR_DURABLES_KIND_(c, a) &tr_durable_##a,
-
-#define TR_MIGRATION_(n, v, f, t, function) \
-    static tr_status tr_migrate_##n(tr_self *self, const void *from, void *to) \
-    { \
-        return function(self, (const struct f *)from, (struct t *)to); \
-    } \
-    static const tr_migration tr_migration_##n = { v, &tr_type_##f, &tr_type_##t, tr_migrate_##n }
-#define TR_MIGRATIONS_KIND_(c, n) &tr_migration_##n,
-
-/* A name for each line: such blocks may be within one another. */
-#define TR_HOLD_(self, awake, what) TR_HOLD__(self, awake, what, TR_PP_CAT(tr_hold_, __LINE__))
-#define TR_HOLD__(self, awake, what, hold) \
-    for (tr_hold hold __attribute__((__cleanup__(tr_hold_release))) = \
-             tr_self_hold(self, awake, what, __FILE__, __LINE__); \
-         hold.number; tr_hold_release(&hold))
+#include <troupe/detail/durable.h>
 
 #endif

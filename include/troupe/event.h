@@ -1,44 +1,65 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Durable actors that keep what happened: events, from which their state is made.
+ * Durable actors that store events: their state is made from what happened.
  *
- *     TR_MESSAGE(deposited, (u64, cents));                                 an event, declared as a message
- *     TR_MESSAGE(account_state, (u64, cents));
+ * ```c
+ * #include <troupe/troupe.h>
  *
- *     static void apply_deposited(struct account_state *account, const struct deposited *event)
- *     {
- *         account->cents += event->cents;
- *     }
+ * TR_MESSAGE(balance, (u64, cents));
+ * TR_REQUEST(deposit, balance, (u64, cents));
+ * TR_ACTOR(account, deposit);
+ * TR_MESSAGE(deposited, (u64, cents)); // an event is declared as a message
+ * TR_MESSAGE(account_state, (u64, cents));
  *
- *     static tr_next on_deposit(tr_self *self, const struct account_state *account,
- *                               const struct deposit *message)
- *     {
- *         tr_persist(self, deposited, .cents = message->cents);            account->cents is more now
- *         return tr_reply(self, balance, .cents = account->cents);         leaves when the event is on disk
- *     }
+ * static void apply_deposited(struct account_state *account, const struct deposited *event)
+ * {
+ *     account->cents += event->cents;
+ * }
  *
- *     TR_BEHAVIOR(account, const struct account_state, TR_ON(deposit, on_deposit));
- *     TR_EVENTS(account_events, account_state, TR_APPLY(deposited, apply_deposited));
- *     TR_DURABLE(account, account_state, .events = &account_events);
+ * static tr_next on_deposit(tr_self *self, const struct account_state *account,
+ *                           const struct deposit *message)
+ * {
+ *     tr_persist(self, deposited, .cents = message->cents); // account->cents is more now
+ *     return tr_reply(self, balance, .cents = account->cents); // leaves when the event is on disk
+ * }
  *
- * tr_persist adds an event to the journal of the actor and applies it to the state at once. Events have
- * numbers from 1, without holes, and none is ever given out twice. They are part of their stretch: stored with
- * all else that it does, or not at all; a stretch that fails leaves neither its events nor what they did to the
- * state. What the stretch sends is held until they are on disk, as durability says.
+ * TR_BEHAVIOR(account, const struct account_state, TR_ON(deposit, on_deposit));
+ * TR_EVENTS(account_events, account_state, TR_APPLY(deposited, apply_deposited));
+ * TR_DURABLE(account, account_state, .events = &account_events);
  *
- * When the actor starts its state is made anew: from the newest snapshot, and from the events after it, in
- * their order, before anything else. So an apply function gives the same for the same state and event: it has
- * no self, asks no clock, and does not fail. What may be refused is refused before tr_persist.
+ * static tr_next on_args(tr_self *self)
+ * {
+ *     tr_await(self, tr_ask(self, tr_durable(self, account, "alice"), deposit, .cents = 5));
+ *     return TR_STOP;
+ * }
  *
- * Handlers get a const state, and TR_BEHAVIOR says so: nothing but an event changes it. What somebody changes all
- * the same, by a cast, is there until the actor sleeps, and gone afterwards, or else in the next snapshot.
+ * TR_BEHAVIOR(bank, void, TR_ON(tr_args, on_args));
  *
- * Snapshots are made by themselves, see TR_SNAPSHOTS; a start without one, or with a damaged one, takes an older
- * one or all events. An event that the code does not know, or cannot read, keeps the actor from starting, and the log
- * names it; nothing is lost by that.
+ * int main(int argc, char **argv)
+ * {
+ *     return tr_app_main(argc, argv, bank, .durable = TR_DURABLES(account));
+ * }
+ * ```
  *
- * A kind that has had a state before it had events begins with that state. The way back is none: an actor with
- * events does not start as one of a kind without.
+ * tr_persist adds an event to the journal of the actor and applies it to the state at once. Events
+ * have numbers from 1, without gaps, and no number is used twice. Events are part of their stretch
+ * (durable.h): they are stored with its commit, or not at all. A stretch that fails leaves neither
+ * its events nor what they did to the state.
+ *
+ * When the actor starts, its state is made again, before anything else: from the newest snapshot
+ * and the events after it, in their order. So an apply function must give the same result for the
+ * same state and event: it has no self, reads no clock, and does not fail. Refuse what is not
+ * allowed before tr_persist.
+ *
+ * Handlers get a const state, and TR_BEHAVIOR says so: only an event changes it. A change by a cast
+ * is lost when the actor sleeps, or ends up in the next snapshot.
+ *
+ * Snapshots are made automatically, see TR_SNAPSHOTS. A start without a snapshot, or with a damaged
+ * one, uses an older one or all events. If there is an event that the code does not know or cannot
+ * read, the actor does not start, and the log names the event; nothing is lost.
+ *
+ * A kind that had a state before it had events begins with that state. There is no way back: an
+ * actor with events does not start as one of a kind without.
  */
 #ifndef TROUPE_EVENT_H
 #define TROUPE_EVENT_H
@@ -48,116 +69,141 @@
 struct tr_migration;
 
 /**
- * Where an apply function keeps what the state is to point to; an event is there only for the call. It lives as
- * long as this life of the actor.
+ * Memory for what the state points to, in an apply function: the event itself is valid only for the
+ * call. The memory lives as long as the incarnation.
  */
 typedef struct tr_memory tr_memory;
 
-/** An event as stored, and where in the journal. Zero is before the first. */
+/** An event of the journal. All zero is before the first. */
 typedef struct tr_event {
-    uint64_t sequence TR_ZERO;   /* its number */
+    uint64_t sequence TR_ZERO;   /* the number of the event */
     const tr_type *type TR_ZERO; /* &tr_type_deposited: see TR_EVENT_AS */
-    const void *data
-        TR_ZERO; /* a struct deposited; until the next tr_event_next, or the next wait */
+    const void *data TR_ZERO;    /* valid until the next tr_event_next or wait */
 } tr_event;
 
-/** Members of TR_SNAPSHOTS; all zero is the default. */
+/** The members of TR_SNAPSHOTS. All zero is the default. */
 typedef struct tr_snapshots {
-    uint32_t every
-        TR_ZERO; /* events; 0: TR_SNAPSHOT_EVERY; TR_NO_SNAPSHOTS: with tr_snapshot only */
-    uint32_t kept TR_ZERO;     /* the newest so many; 0: 2; at most TR_SNAPSHOTS_MAX */
-    bool drops_events TR_ZERO; /* events up to the oldest snapshot that is kept go */
+    uint32_t every TR_ZERO;    /* events between two snapshots; 0: TR_SNAPSHOT_EVERY */
+    uint32_t kept TR_ZERO;     /* how many are kept; 0: 2; at most TR_SNAPSHOTS_MAX */
+    bool drops_events TR_ZERO; /* events up to the oldest snapshot are removed */
 } tr_snapshots;
-/** Of tr_snapshots.every: only tr_snapshot makes one. */
+/** For tr_snapshots.every: only tr_snapshot makes one. */
 #define TR_NO_SNAPSHOTS UINT32_MAX
 
 /**
- * Defines what can happen to a kind of actors, a `static const tr_events`: TR_EVENTS(account_events, account_state,
- * clauses...), with the state as in TR_DURABLE.
+ * Defines the events of a kind, a `static const tr_events`: TR_EVENTS(account_events,
+ * account_state, clauses...), with the state message of TR_DURABLE.
+ * At file scope.
  */
 #define TR_EVENTS(name, ...) TR_EVENTS_(name, __VA_ARGS__, )
 /**
- * TR_APPLY(event, function): what the event does to the state. The function takes (state *), (state *, const struct
- * <event> *) or (state *, const struct <event> *, tr_memory *), and returns nothing.
+ * TR_APPLY(event, function): what the event does to the state.
+ * A clause of TR_EVENTS.
  *
- * TR_APPLY(event, function, .version = 2, .migrations = TR_MIGRATIONS(deposited_1)): the event has changed. Fields
- * may be added at its end without; an older event has zeros there. For all else each earlier version that the
- * next one cannot read has a TR_MIGRATION, from the event of that version to the next; as for states, each has the
- * fields of what comes after it. An event that is newer than the code keeps the actor from starting: TR_STALE; so
- * does one whose fields were moved, renamed or retyped without a version: TR_WRONG_SHAPE.
+ * The function's parameters are (state *), (state *, const struct <event> *) or (state *, const
+ * struct <event> *, tr_memory *). It returns nothing.
+ *
+ * TR_APPLY(event, function, .version = 2, .migrations = TR_MIGRATIONS(deposited_1)): the event has
+ * changed. Fields may be added at its end without a new version; older events have zeros there. For
+ * any other change each version that the next one cannot read has a TR_MIGRATION, from the event of
+ * that version to the next. If an event is newer than the code, the actor does not start: TR_STALE;
+ * if its fields were moved, renamed or retyped without a new version: TR_WRONG_SHAPE.
  */
 #define TR_APPLY(event, ...) (TR_CLAUSE_APPLY, event, __VA_ARGS__, )
 /**
- * TR_ON_STORED(event, handler): called when such an event is on disk, once, and never for one that is replayed. The
- * handler is as one of TR_ON, with a const state, which may be that after later events; it is a turn of its
- * own, which may begin while another turn of the actor waits. They come in the order of their events, one after
- * the other. At most once: it does not come if the process or the actor ends before. What must not be left out
- * is an alarm, or in a queue, set beside tr_persist.
+ * TR_ON_STORED(event, handler): called once when such an event is on disk, and not when it is
+ * replayed.
+ * A clause of TR_EVENTS.
+ *
+ * The handler is as one of TR_ON, with a const state, which may include later events. Each call is
+ * a turn of its own, which may begin while another turn of the actor waits. The calls come in the
+ * order of the events, one after the other. At most once: it does not come if the process or the
+ * actor ends before. If the work must not be lost, set an alarm or push it to a queue beside
+ * tr_persist.
  */
 #define TR_ON_STORED(event, ...) (TR_CLAUSE_STORED, event, __VA_ARGS__, )
-/** TR_SNAPSHOTS(.every = 500, .kept = 3): members of tr_snapshots. */
+/** TR_SNAPSHOTS(.every = 500, .kept = 3): members of tr_snapshots. A clause of TR_EVENTS. */
 #define TR_SNAPSHOTS(...) (TR_CLAUSE_SNAPSHOTS, __VA_ARGS__)
 
 /**
- * Adds an event to the journal and applies it: tr_persist(self, deposited, .cents = 5). Gives its number.
+ * Adds an event to the journal and applies it: tr_persist(self, deposited, .cents = 5). Returns its
+ * number.
+ * In a turn. Does not wait.
  *
- * In a handler only. Ends the turn with TR_WRONG_TYPE: not an event of this kind; TR_TOO_LARGE: more than
- * TR_EVENT_MAX bytes; TR_LIMIT: too much is not on disk yet, TR_EVENTS_HELD_BYTES_MAX; TR_BAD_DATA: it cannot
- * be packed; TR_NO_MEMORY, TR_NOT_SUPPORTED, TR_NOT_IN_A_TURN, TR_CANCELLED.
+ * The event is copied. Ends the turn with TR_WRONG_TYPE: not an event of this kind; TR_TOO_LARGE:
+ * more than TR_EVENT_MAX bytes; TR_LIMIT: too much is not on disk yet, TR_EVENTS_HELD_BYTES_MAX;
+ * TR_BAD_DATA: it cannot be packed; TR_NO_MEMORY, TR_NOT_SUPPORTED, TR_NOT_IN_A_TURN, TR_CANCELLED.
  */
-#define tr_persist(self, ...)                                                                      \
-    TR_PERSIST_(self, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
-/** As tr_persist, and gives the status; if that is not TR_OK there is no event. */
-#define tr_try_persist(self, ...)                                                                  \
-    TR_TRY_PERSIST_(self, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
+#define tr_persist(self, ...) TR_PERSIST_(self, __VA_ARGS__)
+/**
+ * Adds an event as tr_persist, and returns the status. Unless it is TR_OK there is no event.
+ * In a turn. Does not wait.
+ */
+#define tr_try_persist(self, ...) TR_TRY_PERSIST_(self, __VA_ARGS__)
 
-/** The data of a tr_event as a `const struct <event> *`, or NULL if it is another event. */
+/**
+ * Returns the data of a tr_event as a `const struct <event> *`; NULL: it is another event.
+ * Any thread. Does not wait.
+ */
 #define TR_EVENT_AS(event, m) TR_EVENT_AS_(event, m)
 
 /**
- * Adds an item to a list of the state, in an apply function: as tr_append. What the item points to is kept with
- * tr_memory_keep.
+ * Adds an item to a list of the state, in an apply function, as tr_append. Copy what the item
+ * points to with tr_memory_strdup.
+ * In a turn. Does not wait.
  */
-#define tr_memory_append(memory, list, item)                                                       \
-    do {                                                                                           \
-        __typeof__(*(list).items) tr_item_ = (item);                                               \
-        (list).items = (__typeof__((list).items))tr_memory_append_(                                \
-            memory, (list).items, (list).count, sizeof tr_item_, &tr_item_);                       \
-        (list).count++;                                                                            \
-    } while (0)
+#define tr_memory_append(memory, list, item) TR_APPEND_(tr_memory_append_, memory, list, item)
 
 TR_BEGIN_C
 /**
- * The event behind `event`, which is one that this call gave, or zero: true, and it is in *event. False: there is no
- * further one. To begin elsewhere: tr_event event = {.sequence = from - 1}.
+ * Reads the event after `event`, which this call gave before, or which is zero. True: it is in
+ * *event; false: there is none.
+ * In a turn. May wait: for the disk, if it must be read; that blocks the worker's thread.
  *
- * It gives what is persisted, on disk or not, and begins with the first that was not dropped. It reads from the
- * disk if it must, while the worker waits. Ends the turn as tr_kv_get does, with TR_WRONG_TYPE for an event that
- * the code does not know, and TR_STALE for a newer one.
+ * To begin after an event: tr_event event = {.sequence = number}. It gives all persisted events, on
+ * disk or not, from the first that was not dropped. Ends the turn as tr_kv_get, and with
+ * TR_WRONG_TYPE: an event that the code does not know, or TR_STALE: a newer one.
  */
 bool tr_event_next(tr_self *self, tr_event *event);
-/** The number of the last event, dropped ones counted; 0: none yet. It never falls but by tr_destroy. */
+/**
+ * Returns the number of the last event, dropped ones counted; 0: none. Only tr_destroy makes it
+ * smaller.
+ * In a turn. Does not wait.
+ */
 uint64_t tr_event_last(tr_self *self);
 /**
- * Makes a snapshot of the state as it is now, stored with this stretch; nothing if there is no event since the last
- * one. Ends the turn with TR_TOO_LARGE: TR_STATE_MAX; TR_BAD_DATA, TR_NO_MEMORY.
+ * Makes a snapshot of the present state, stored with the commit of this stretch. It does nothing if
+ * there is no event since the last snapshot.
+ * In a turn. Does not wait.
+ *
+ * Ends the turn with TR_TOO_LARGE (TR_STATE_MAX), TR_BAD_DATA or TR_NO_MEMORY.
  */
 void tr_snapshot(tr_self *self);
 
-/** A copy of a string, NULL of NULL. Ends the turn, or the start, when there is no memory. In an apply function. */
-char *tr_memory_keep(tr_memory *memory, const char *string);
-/** Zeroed bytes, aligned for any type. As above. */
+/**
+ * Returns a copy of a string; NULL for NULL. Ends the turn, or the start, if there is no memory. In
+ * an apply function.
+ * In a turn. Does not wait.
+ */
+char *tr_memory_strdup(tr_memory *memory, const char *string);
+/**
+ * Returns zeroed bytes, aligned for any type. Ends the turn, or the start, if there is no memory.
+ * In an apply function.
+ * In a turn. Does not wait.
+ */
 void *tr_memory_alloc(tr_memory *memory, size_t size) TR_NON_NULL;
 
-/* What the macros above call. */
+/** See tr_memory_append. In a turn. Does not wait. */
 const void *tr_memory_append_(tr_memory *memory, const void *items, size_t count, size_t size,
                               const void *item);
+/** These are the functions of tr_persist and tr_try_persist. In a turn. Does not wait. */
 uint64_t tr_self_persist(tr_self *self, const tr_type *type, const void *event);
 TR_MUST_CHECK tr_status tr_self_try_persist(tr_self *self, const tr_type *type, const void *event);
+/** See TR_EVENT_AS. Any thread. Does not wait. */
 const void *tr_event_data(const tr_event *event, const tr_type *type);
 TR_END_C
 
-/** A row of what TR_EVENTS makes: TR_APPLY has `apply`, TR_ON_STORED has `stored`. */
+/** An entry of what TR_EVENTS makes: TR_APPLY sets `apply`, TR_ON_STORED sets `stored`. */
 typedef struct tr_event_row {
     const tr_type *type;
     void (*apply)(void *state, const void *event, tr_memory *memory);
@@ -176,103 +222,6 @@ typedef struct tr_events {
     tr_snapshots snapshots TR_ZERO;
 } tr_events;
 
-/* clang-format off */
-
-#define TR_EVENTS_(b, S, ...) \
-    TR_QUIET_ \
-    TR_PP_EACH(TR_EVENT_CODE_, (TR_IN_EVENT_CODE, b, S), __VA_ARGS__) \
-    static const tr_event_row tr_event_rows_##b[] = { \
-        TR_PP_EACH(TR_CLAUSE_, (TR_IN_EVENT_ROW, b, S), __VA_ARGS__) \
-        TR_TABLE_(tr_event_row) { .type = NULL, .apply = NULL, .stored = NULL, .name = NULL } \
-    }; \
-    static const tr_events b = TR_TABLE_(tr_events) { \
-        .size = sizeof(tr_events), .state = &tr_type_##S, .rows = tr_event_rows_##b, \
-        .row_count = sizeof(tr_event_rows_##b) / sizeof(tr_event_row) - 1, \
-        TR_PP_EACH(TR_CLAUSE_, (TR_IN_EVENT_INIT, b, S), __VA_ARGS__) \
-    }; \
-    TR_QUIET_END_ \
-    TR_STATIC_ASSERT(TR_ABI > 0, "")
-
-#define TR_EVENT_CODE_(c, x) TR_PP_IF_TUPLE(x)(TR_CLAUSE_TUPLE_, TR_EVENT_BAD_)(c, x)
-#define TR_EVENT_BAD_(c, x) \
-    TR_STATIC_ASSERT(sizeof(#x) == 1, \
-        "troupe: each clause of TR_EVENTS is TR_APPLY(...), TR_ON_STORED(...), TR_SNAPSHOTS(...); " \
-        "not: " #x);
-
-#define TR_IN_EVENT_CODE_TR_CLAUSE_APPLY(b, S, m, f, ...) \
-    TR_CHECK_APPLY_(struct S, struct m, "TR_APPLY(" #m ", " #f ")", f); \
-    static void tr_apply_##b##_##m(void *state, const void *event, tr_memory *memory) \
-    { \
-        TR_INVOKE_APPLY_(f, struct S, struct m, state, event, memory); \
-    }
-#define TR_IN_EVENT_CODE_TR_CLAUSE_STORED(b, S, m, h, ...) \
-    TR_CHECK_HANDLER_(const struct S, struct m, "TR_ON_STORED(" #m ", " #h ")", h); \
-    static tr_next tr_stored_##b##_##m(tr_self *self, void *state, const void *message) \
-    { \
-        return TR_INVOKE_(h, const struct S, struct m, self, state, message); \
-    }
-#define TR_IN_EVENT_CODE_TR_CLAUSE_SNAPSHOTS(b, S, ...)
-
-#define TR_IN_EVENT_ROW_TR_CLAUSE_APPLY(b, S, m, f, ...) TR_TABLE_(tr_event_row) \
-    { .type = &tr_type_##m, .apply = tr_apply_##b##_##m, .stored = NULL, .name = #f, __VA_ARGS__ },
-#define TR_IN_EVENT_ROW_TR_CLAUSE_STORED(b, S, m, h, ...) TR_TABLE_(tr_event_row) \
-    { .type = &tr_type_##m, .apply = NULL, .stored = tr_stored_##b##_##m, .name = #h, __VA_ARGS__ },
-#define TR_IN_EVENT_ROW_TR_CLAUSE_SNAPSHOTS(b, S, ...)
-
-#define TR_IN_EVENT_INIT_TR_CLAUSE_APPLY(b, S, ...)
-#define TR_IN_EVENT_INIT_TR_CLAUSE_STORED(b, S, ...)
-#define TR_IN_EVENT_INIT_TR_CLAUSE_SNAPSHOTS(b, S, ...) .snapshots = { __VA_ARGS__ },
-
-#define TR_PERSIST_(...) TR_PERSIST__(__VA_ARGS__)
-#define TR_PERSIST__(self, m, ...) tr_self_persist(self, &tr_type_##m, TR_MAKE_(m, __VA_ARGS__))
-#define TR_TRY_PERSIST_(...) TR_TRY_PERSIST__(__VA_ARGS__)
-#define TR_TRY_PERSIST__(self, m, ...) \
-    tr_self_try_persist(self, &tr_type_##m, TR_MAKE_(m, __VA_ARGS__))
-#define TR_EVENT_AS_(event, m) ((const struct m *)tr_event_data(event, &tr_type_##m))
-
-#ifdef __cplusplus
-template <class TR_S, class TR_M> tr_yes_ tr_is_apply_(void (*)(TR_S *));
-template <class TR_S, class TR_M> tr_yes_ tr_is_apply_(void (*)(TR_S *, const TR_M *));
-template <class TR_S, class TR_M> tr_yes_ tr_is_apply_(void (*)(TR_S *, const TR_M *, tr_memory *));
-template <class TR_S, class TR_M> tr_no_ tr_is_apply_(...);
-template <class TR_S, class TR_M>
-inline void tr_invoke_apply_(void (*apply)(TR_S *), void *state, const void *, tr_memory *) noexcept
-{
-    apply(static_cast<TR_S *>(state));
-}
-template <class TR_S, class TR_M>
-inline void tr_invoke_apply_(void (*apply)(TR_S *, const TR_M *), void *state, const void *event,
-                             tr_memory *) noexcept
-{
-    apply(static_cast<TR_S *>(state), tr_cast_<TR_M>(event));
-}
-template <class TR_S, class TR_M>
-inline void tr_invoke_apply_(void (*apply)(TR_S *, const TR_M *, tr_memory *), void *state,
-                             const void *event, tr_memory *memory) noexcept
-{
-    apply(static_cast<TR_S *>(state), tr_cast_<TR_M>(event), memory);
-}
-#define TR_CHECK_APPLY_(TR_S, TR_M, clause, f) \
-    static_assert(decltype(tr_is_apply_<TR_S, TR_M>(&f))::value, \
-        "troupe: " clause ": the function must be void " #f "(" #TR_S " *state, const " #TR_M \
-        " *event, tr_memory *memory); the last, or the last two, may be left out")
-#define TR_INVOKE_APPLY_(f, TR_S, TR_M, state, event, memory) \
-    tr_invoke_apply_<TR_S, TR_M>(&f, state, event, memory)
-#else
-#define TR_FN_APPLY_STATE_(S, M) void (*)(S *)
-#define TR_FN_APPLY_EVENT_(S, M) void (*)(S *, const M *)
-#define TR_FN_APPLY_MEMORY_(S, M) void (*)(S *, const M *, tr_memory *)
-#define TR_CHECK_APPLY_(S, M, clause, f) \
-    _Static_assert(_Generic(&f, TR_FN_APPLY_STATE_(S, M): 1, TR_FN_APPLY_EVENT_(S, M): 1, \
-                            TR_FN_APPLY_MEMORY_(S, M): 1, default: 0), \
-        "troupe: " clause ": the function must be void " #f "(" #S " *state, const " #M \
-        " *event, tr_memory *memory); the last, or the last two, may be left out")
-#define TR_INVOKE_APPLY_(f, S, M, state, event, memory) \
-    ((void)(state), (void)(event), (void)(memory), _Generic(&f, \
-        TR_FN_APPLY_STATE_(S, M): TR_PICK_(f, TR_FN_APPLY_STATE_(S, M))(state), \
-        TR_FN_APPLY_EVENT_(S, M): TR_PICK_(f, TR_FN_APPLY_EVENT_(S, M))(state, event), \
-        TR_FN_APPLY_MEMORY_(S, M): TR_PICK_(f, TR_FN_APPLY_MEMORY_(S, M))(state, event, memory), \
-        default: (void)0))
-#endif
+#include <troupe/detail/event.h>
 
 #endif

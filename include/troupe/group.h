@@ -2,206 +2,197 @@
 /**
  * Groups and routers: many equal actors behind one ref.
  *
- *     mill_ref mills = tr_spawn_group(self, mill, "mills", 4);
- *     tr_tell(self, mills, grind, .sacks = 3);                       one of the four gets it
+ * ```c
+ * #include <troupe/troupe.h>
  *
- *     TR_ROUTES(ledger, TR_ROUTE_BY(buy, customer), TR_ROUTE_BY(get_total, customer));
- *     ledger_ref ledgers = tr_spawn_router(self, ledger, "ledgers", 4);
- *     tr_tell(self, ledgers, buy, .customer = 7, .cents = 5);        the one for customer 7
+ * TR_MESSAGE(total, (u64, cents));
+ * TR_REQUEST(buy, total, (u64, customer), (u64, cents));
+ * TR_ACTOR(ledger, buy);
  *
- * The ref is that of one actor to all who use it: it has the same type, may be told, asked, watched,
- * stopped, suspended, named and found. A message goes straight from its sender to a member, chosen on
- * the sender's thread: there is nobody in between through whom all must pass.
+ * struct ledger {
+ *     uint64_t cents;
+ * };
  *
- * Which member
- *     group, tr_tell      in turn; each worker, and all clients together, count for themselves
- *     group, tr_ask       one on the worker of who asks, in turn if there are several; else as tr_tell
- *     router              by the key of the message: the same key, the same member
- * A router spreads keys by a consistent hash: when a member is gone, its keys go to the others, and no
- * other key changes its member. Which member has a key differs from one system to the next.
+ * static tr_next on_buy(tr_self *self, struct ledger *ledger, const struct buy *message)
+ * {
+ *     ledger->cents += message->cents;
+ *     return tr_reply(self, total, .cents = ledger->cents);
+ * }
  *
- * Members that cannot take it
- *     stopped     the next one gets it; of a router the one that has the key from now on
- *     full        of a group the next one that has room; when none has, what the overflow of that one
- *                 says whose turn it was. Of a router what the overflow of the key's member says.
- *     suspended, or being restarted: it keeps its turn, and what it gets waits, as with any actor
- * When no member is left: TR_STOPPED, and a dead letter to the ref of the group. Dead letters of what a
- * member had taken, or had no room for, name the member. Messages of one sender to one member arrive in
- * the order sent; to different members there is no order.
+ * TR_BEHAVIOR(ledger, struct ledger, TR_ON(buy, on_buy));
+ * TR_ROUTES(ledger, TR_ROUTE_BY(buy, customer));
  *
- * The members are the children of an actor of the runtime's that stands behind the ref, and that is a
- * child of who spawned the group. They are spread over the workers, beginning with that of the spawner,
- * and called "1", "2", ... below the name of the group. They are supervised as the spawner's children
- * are: by the same rules, and among themselves, so what restarts all members restarts no other child.
- * A restart keeps a member's place. One that has stopped leaves the group, and with the last one the
- * group stops. What would fail the spawner if a member were its child, TR_ESCALATE or restarts of all
- * that are used up, stops the group and fails the spawner; tr_error.links names both, and a
- * tr_child_failed the group. The group itself is never restarted: what would restart it stops it. A
- * member that is TR_PERMANENT would come back as somebody else, and is not possible here.
+ * static tr_next on_args(tr_self *self)
+ * {
+ *     ledger_ref any = tr_spawn_group(self, ledger, "any", 4); // the members in turn
+ *     ledger_ref one = tr_spawn_router(self, ledger, "one", 4); // one member for each customer
+ *     tr_await(self, tr_ask(self, any, buy, .customer = 7, .cents = 5));
+ *     tr_await(self, tr_ask(self, one, buy, .customer = 7, .cents = 5));
+ *     return TR_STOP;
+ * }
  *
- * To the spawner the group is one child, with its ref: in tr_children, tr_child, tr_stop_child. Of the
- * failures of members that their group sees to, it is not told.
+ * TR_BEHAVIOR(shop, void, TR_ON(tr_args, on_args));
  *
- * tr_stop of a group: members handle what they have. tr_suspend and tr_resume go to each member; on
- * TR_NO_MEMORY some may have had it. A watch tells of the end of the whole group, with its ref.
+ * int main(int argc, char **argv)
+ * {
+ *     return tr_app_main(argc, argv, shop);
+ * }
+ * ```
+ *
+ * The ref is used as that of one actor: it has the same type, and can be told, asked, watched,
+ * stopped, suspended, named and found. A message goes directly from its sender to a member, which
+ * is chosen on the sender's thread. There is no actor in between that all messages pass.
+ *
+ * Which member gets a message
+ *     group, tr_tell      the members in turn; each worker, and all clients together, have their own turn
+ *     group, tr_ask       a member on the worker of the asking actor, in turn if there are several; if there is
+ *                         none, as tr_tell
+ *     router              the member for the key of the message: the same key, the same member
+ * A router spreads keys by a consistent hash. When a member is gone its keys go to the others, and
+ * no other key changes its member. Which member has a key differs from one system to the next.
+ *
+ * If that member cannot take the message
+ *     stopped     the next member gets it; in a router the one that has the key from now on
+ *     full        in a group the next member with capacity; if there is none, the overflow of the member whose
+ *                 turn it was applies. In a router the overflow of the key's member applies.
+ *     suspended, or being restarted: it keeps its turn, and the message waits, as for any actor
+ * When no member is left the status is TR_STOPPED, and the message is a dead letter to the ref of
+ * the group. A dead letter of a message that a member had taken, or had no capacity for, names the
+ * member. Messages of one sender to one member arrive in the order sent; between different members
+ * there is no order.
+ *
+ * The ref is that of an actor of the runtime, a child of the spawner. The members are the children
+ * of that actor. They are spread over the workers, beginning with the spawner's, and named "1",
+ * "2", ... below the name of the group. They are supervised by the same rules as the spawner's
+ * children, but among themselves: a restart of all members restarts no other child. A member that
+ * is restarted stays in the group. One that has stopped leaves it, and with the last member the
+ * group stops. If a failure of a member would fail the spawner if it were its child (TR_ESCALATE,
+ * or used up restarts of a strategy for several), the group stops and the spawner fails;
+ * tr_error.links has both, and a tr_child_failed names the group. The group itself is never
+ * restarted: it stops instead. Members cannot be TR_PERMANENT, because such a member would start
+ * again as another actor.
+ *
+ * For the spawner the group is one child with its ref: in tr_children, tr_child and tr_stop_child.
+ * It gets no signal for failures of members that the group handles.
+ *
+ * tr_stop of a group: the members handle the messages they have. tr_suspend and tr_resume go to
+ * each member; if they give TR_NO_MEMORY some members may have got it. A watch reports the end of
+ * the whole group, with its ref.
  */
 #ifndef TROUPE_GROUP_H
 #define TROUPE_GROUP_H
 
 #include <troupe/self.h>
 
-/** For the number of members: as many as the system has workers. */
+/** As the number of members: as many as the system has workers. */
 #define TR_ONE_PER_WORKER (-1)
 
 /**
- * Starts a group and gives its ref, a `mill_ref`:
- *     tr_spawn_group(self, mill, "mills", 4)                          NULL for a made-up name
+ * Starts a group and returns its ref, a `mill_ref`:
+ *     tr_spawn_group(self, mill, "mills", 4)                          NULL: a name is made up
  *     tr_spawn_group(self, mill, "mills", 4, open_mill, .stones = 2)  each with this set-up message
+ * In a turn. Does not wait.
  *
- * Members on this worker have been set up when this returns; the set-up of one that fails fails the
- * group. One elsewhere that fails in its set-up leaves the group. Ends the turn where
- * tr_try_spawn_group would give an error.
+ * The set-ups of members on this worker have run when this returns; if one fails, the group fails.
+ * A member on another worker whose set-up fails leaves the group. Ends the turn where
+ * tr_try_spawn_group returns an error.
  */
-#define tr_spawn_group(self, actor, name, ...)                                                     \
-    TR_PP_CAT(TR_SPAWN_GROUP_, TR_PP_IS_ONE(__VA_ARGS__))(self, NULL, actor, name, __VA_ARGS__)
+#define tr_spawn_group(self, actor, name, ...) TR_SPAWN_GROUP_(self, NULL, actor, name, __VA_ARGS__)
 /**
- * As tr_spawn_group, into *ref, a `mill_ref *`, which is written on TR_OK only.
+ * Starts a group as tr_spawn_group does, and writes its ref to *ref, a `mill_ref *`, on TR_OK only.
+ * In a turn, or client's thread. Does not wait.
  *
- * As tr_try_spawn; TR_INVALID_ARGUMENT also for no members, or less than none; TR_LIMIT also for more
- * than TR_GROUP_MEMBERS_MAX, or more groups than TR_GROUPS_MAX; TR_NOT_SUPPORTED for members that are
- * TR_PERMANENT. From a client the group is a child of /user, and is set up by worker 0 later:
- * tr_spawn_wait waits for it.
+ * The statuses are those of tr_try_spawn; TR_INVALID_ARGUMENT also for less than one member;
+ * TR_LIMIT also for more than TR_GROUP_MEMBERS_MAX members or TR_GROUPS_MAX groups;
+ * TR_NOT_SUPPORTED: the members are TR_PERMANENT. From a client the group is a child of /user, and
+ * worker 0 sets it up later: tr_spawn_wait waits for it.
  */
 #define tr_try_spawn_group(from, ref, actor, name, ...)                                            \
-    TR_PP_CAT(TR_TRY_SPAWN_GROUP_, TR_PP_IS_ONE(__VA_ARGS__))                                      \
-    (from, ref, NULL, actor, name, __VA_ARGS__)
+    TR_TRY_SPAWN_GROUP_(from, ref, NULL, actor, name, __VA_ARGS__)
 
-/** As tr_spawn_group, of a router: the actor has TR_ROUTES. */
+/** Starts a router, as tr_spawn_group; the actor has TR_ROUTES. In a turn. Does not wait. */
 #define tr_spawn_router(self, actor, name, ...)                                                    \
-    TR_PP_CAT(TR_SPAWN_GROUP_, TR_PP_IS_ONE(__VA_ARGS__))                                          \
-    (self, tr_routes_##actor, actor, name, __VA_ARGS__)
+    TR_SPAWN_GROUP_(self, tr_routes_##actor, actor, name, __VA_ARGS__)
 /**
- * As tr_try_spawn_group, of a router. TR_INVALID_ARGUMENT also for routes that are none: no message,
- * the same message twice, a key that is no integer, string, bytes or ref.
+ * Starts a router as tr_spawn_router does, and writes its ref to *ref on TR_OK only.
+ * In a turn, or client's thread. Does not wait.
+ *
+ * The statuses are those of tr_try_spawn_group; TR_INVALID_ARGUMENT also for wrong routes: no
+ * message, the same message twice, a key that is no integer, string, bytes or ref.
  */
 #define tr_try_spawn_router(from, ref, actor, name, ...)                                           \
-    TR_PP_CAT(TR_TRY_SPAWN_GROUP_, TR_PP_IS_ONE(__VA_ARGS__))                                      \
-    (from, ref, tr_routes_##actor, actor, name, __VA_ARGS__)
+    TR_TRY_SPAWN_GROUP_(from, ref, tr_routes_##actor, actor, name, __VA_ARGS__)
 
 /**
- * Says by what a router of these actors routes, in the file that spawns it:
+ * Says by which key a router of these actors routes each message:
  *     TR_ROUTES(ledger, TR_ROUTE_BY(buy, customer), TR_ROUTE_WITH(sell, key_of_sell));
+ * At file scope.
  *
- * A message that is not in the list reaches no member: tr_tell and tr_ask give TR_UNHANDLED.
+ * Put it into the file that spawns the router. A message that is not in the list reaches no member:
+ * tr_tell and tr_ask give TR_UNHANDLED.
  */
 #define TR_ROUTES(actor, ...) TR_ROUTES_(actor, __VA_ARGS__, )
 /**
- * The key is this field: an integer, bool, enum, str (NULL is a key too), bytes or ref. Equal integers
- * of different widths are the same key, and so are str and bytes with the same contents.
+ * The key is this field: an integer, bool, enum, str (NULL is a key too), bytes or ref.
+ * A route of TR_ROUTES.
+ *
+ * Equal integers of different widths are the same key, and so are str and bytes with the same
+ * contents.
  */
 #define TR_ROUTE_BY(message, field) (TR_ROUTED_BY, message, field)
 /**
- * The key is what `uint64_t function(const struct <message> *)` gives. It is called by whoever sends,
- * on any thread, also several times for one message, with the sender's own struct or a copy of it: it
- * looks at what is in the message and at nothing else, and keeps no pointer to it.
+ * The key is what `uint64_t function(const struct <message> *)` returns.
+ * A route of TR_ROUTES.
+ *
+ * Senders call it, on any thread, also several times for one message, with their own struct or a
+ * copy of it. It must look only at the message, and must not keep a pointer to it.
  */
 #define TR_ROUTE_WITH(message, function) (TR_ROUTED_WITH, message, function)
 
-/** How many members a group has now; 0 when it has stopped, or was never a group. */
+/**
+ * Returns how many members a group has now; 0: it has stopped, or is no group.
+ * In a turn, or client's thread. Does not wait.
+ */
 #define tr_group_count(from, group) TR_SPEAKER_(from, group_members)(from, tr_any(group), NULL, 0)
-/** Copies up to `max` refs of its members; gives how many there are. */
+/**
+ * Copies up to `max` refs of the members of a group. Returns how many members there are.
+ * In a turn, or client's thread. Does not wait.
+ */
 #define tr_group_members(from, group, members, max)                                                \
     TR_SPEAKER_(from, group_members)(from, tr_any(group), members, max)
 
-/** How to find the key of a message. A table of them ends with a row of zeros. */
+/** How to find the key of a message. A table of them ends with zeros. */
 typedef struct tr_route {
     const tr_type *type;
     uint64_t (*key)(const void *message); /* NULL: the field at `offset` */
     size_t offset;
 } tr_route;
 
-/** What makes a spawn one of a group. */
+/** The arguments of a spawn of a group. */
 typedef struct tr_group_args {
     size_t size; /* sizeof(tr_group_args) */
     int members;
-    const tr_route *routes; /* NULL: a group. Lives as long as the router. */
+    const tr_route *routes; /* NULL: a group. Must live as long as the router. */
 } tr_group_args;
 
 TR_BEGIN_C
-/** As tr_self_spawn, of a group; `spawn` is for each member, its name that of the group. */
+/**
+ * See tr_spawn_group. `spawn` is for each member; its name is that of the group. In a turn. Does
+ * not wait.
+ */
 tr_ref tr_self_spawn_group(tr_self *self, const tr_spawn_args *spawn, const tr_group_args *group);
+/** See tr_try_spawn_group. In a turn. Does not wait. */
 TR_MUST_CHECK tr_status tr_self_try_spawn_group(tr_self *self, const tr_spawn_args *spawn,
                                                 const tr_group_args *group, uint64_t *ref_bits);
+/** See tr_try_spawn_group. Client's thread. Does not wait. */
 TR_MUST_CHECK tr_status tr_client_try_spawn_group(tr_client *client, const tr_spawn_args *spawn,
                                                   const tr_group_args *group, uint64_t *ref_bits);
+/** See tr_group_members. In a turn. Does not wait. */
 size_t tr_self_group_members(tr_self *self, tr_ref group, tr_ref *members, size_t max);
+/** See tr_group_members. Client's thread. Does not wait. */
 size_t tr_client_group_members(tr_client *client, tr_ref group, tr_ref *members, size_t max);
 TR_END_C
 
-/* clang-format off */
-#ifdef __cplusplus
-#include <troupe/detail/group_cxx.h>
-#else
-#define TR_GROUP_ARGS_(members, routes) \
-    (&(const tr_group_args){ sizeof(tr_group_args), members, routes })
-#define TR_SPAWN_GROUP_CALL_(self, args, group) \
-    (TR_REQUIRE_SELF_(self, "spawn_group"), tr_self_spawn_group(self, args, group))
-#endif
-
-/* _1 without a set-up message, _0 with one. */
-#define TR_SPAWN_GROUP_1(self, routes, a, name, members) \
-    a##_ref_of(TR_SPAWN_GROUP_CALL_(self, \
-        TR_SPAWN_ARGS_(&tr_behavior_##a, tr_protocol_##a, name, -1, NULL, NULL, NULL), \
-        TR_GROUP_ARGS_(members, routes)))
-#define TR_SPAWN_GROUP_0(self, routes, a, name, members, ...) \
-    TR_SPAWN_GROUP_WITH_(self, routes, a, name, members, \
-        TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
-#define TR_SPAWN_GROUP_WITH_(...) TR_SPAWN_GROUP_WITH__(__VA_ARGS__)
-#define TR_SPAWN_GROUP_WITH__(self, routes, a, name, members, m, ...) \
-    a##_ref_of(TR_SPAWN_GROUP_CALL_(self, \
-        TR_SPAWN_ARGS_(&tr_behavior_##a, tr_protocol_##a, name, -1, &tr_type_##m, \
-            TR_MAKE_(m, __VA_ARGS__), NULL), \
-        TR_GROUP_ARGS_(members, routes)))
-
-#define TR_TRY_SPAWN_GROUP_1(from, ref, routes, a, name, members) \
-    TR_SPEAKER_(from, try_spawn_group)(from, \
-        TR_SPAWN_ARGS_(&tr_behavior_##a, tr_protocol_##a, name, -1, NULL, NULL, NULL), \
-        TR_GROUP_ARGS_(members, routes), TR_REF_OUT_(ref, a))
-#define TR_TRY_SPAWN_GROUP_0(from, ref, routes, a, name, members, ...) \
-    TR_TRY_SPAWN_GROUP_WITH_(from, ref, routes, a, name, members, \
-        TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
-#define TR_TRY_SPAWN_GROUP_WITH_(...) TR_TRY_SPAWN_GROUP_WITH__(__VA_ARGS__)
-#define TR_TRY_SPAWN_GROUP_WITH__(from, ref, routes, a, name, members, m, ...) \
-    TR_SPEAKER_(from, try_spawn_group)(from, \
-        TR_SPAWN_ARGS_(&tr_behavior_##a, tr_protocol_##a, name, -1, &tr_type_##m, \
-            TR_MAKE_(m, __VA_ARGS__), NULL), \
-        TR_GROUP_ARGS_(members, routes), TR_REF_OUT_(ref, a))
-
-/* A route is a tuple (TR_ROUTED_BY, message, what), as a clause is; the empty one behind the last comma is skipped. */
-#define TR_ROUTES_(a, ...) \
-    TR_PP_EACH(TR_ROUTE_CODE_, a, __VA_ARGS__) \
-    TR_MAY_BE_UNUSED static const tr_route tr_routes_##a[] = { \
-        TR_PP_EACH(TR_ROUTE_ROW_, a, __VA_ARGS__) \
-        { NULL, NULL, 0 } \
-    }
-#define TR_ROUTE_SKIP_(a, x)
-#define TR_ROUTE_CODE_(a, x) TR_PP_IF_TUPLE(x)(TR_ROUTE_CODE_TUPLE_, TR_ROUTE_SKIP_)(a, x)
-#define TR_ROUTE_ROW_(a, x) TR_PP_IF_TUPLE(x)(TR_ROUTE_ROW_TUPLE_, TR_ROUTE_SKIP_)(a, x)
-#define TR_ROUTE_CODE_TUPLE_(a, x) TR_ROUTE_SPREAD_(TR_IN_CODE, a, TR_PP_UNTUPLE x)
-#define TR_ROUTE_ROW_TUPLE_(a, x) TR_ROUTE_SPREAD_(TR_IN_ROW, a, TR_PP_UNTUPLE x)
-#define TR_ROUTE_SPREAD_(...) TR_ROUTE_EMIT_(__VA_ARGS__)
-#define TR_ROUTE_EMIT_(pass, a, kind, m, what) pass##_##kind(a, m, what)
-/* Its actor must accept the message. */
-#define TR_IN_CODE_TR_ROUTED_BY(a, m, field) \
-    TR_STATIC_ASSERT(sizeof(((union a##_accepts *)0)->m) == 1, "");
-#define TR_IN_CODE_TR_ROUTED_WITH(a, m, function) \
-    TR_STATIC_ASSERT(sizeof(((union a##_accepts *)0)->m) == 1, ""); \
-    static uint64_t tr_route_##a##_##m(const void *message) \
-    { \
-        const struct m *typed = (const struct m *)message; \
-        return function(typed); \
-    }
-#define TR_IN_ROW_TR_ROUTED_BY(a, m, field) { &tr_type_##m, NULL, offsetof(struct m, field) },
-#define TR_IN_ROW_TR_ROUTED_WITH(a, m, function) { &tr_type_##m, tr_route_##a##_##m, 0 },
+#include <troupe/detail/group.h>
 
 #endif

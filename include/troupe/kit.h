@@ -1,18 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The test kit: one thread, virtual time, every choice made by a seed.
+ * The test kit: one thread, virtual time, and every choice made by a seed.
  *
+ * ```c
+ * #include <troupe/kit.h>
+ * #include <troupe/troupe.h>
+ *
+ * TR_REQUEST(wake_me, tr_done, (i64, after_ns));
+ * TR_ACTOR(porter, wake_me);
+ *
+ * static tr_next on_wake_me(tr_self *self, const struct wake_me *message)
+ * {
+ *     tr_sleep(self, message->after_ns);
+ *     return tr_reply(self, tr_done);
+ * }
+ *
+ * TR_BEHAVIOR(porter, void, TR_ON(wake_me, on_wake_me));
+ *
+ * int main(void)
+ * {
  *     tr_kit *kit = tr_kit_new(NULL);
- *     tr_client *test = tr_kit_client(kit);
- *     account_ref alice;
- *     ck_assert_int_eq(tr_try_spawn(test, &alice, account, "alice"), TR_OK);
- *     tr_tell(test, alice, get_balance);
- *     const struct balance *balance = tr_receive(test, balance, 0);
- *     tr_kit_free(kit);
+ *     tr_client *client = tr_kit_client(kit);
+ *     porter_ref porter;
+ *     if (tr_try_spawn(client, &porter, porter, "porter") != TR_OK)
+ *         return 1;
+ *     wake_me_ask asked = tr_ask_within(client, TR_HOUR, porter, wake_me, .after_ns = TR_MINUTE);
+ *     bool is_right = tr_try_await(client, asked, NULL) == TR_OK && // takes no time
+ *                     tr_kit_now(kit) >= TR_MINUTE;
+ *     tr_kit_free(kit); // aborts if memory has leaked
+ *     return is_right ? 0 : 1;
+ * }
+ * ```
  *
- * A client of a kit is a probe: waiting on it runs the system and moves the clock, so no test
- * sleeps. With the same seed a test runs the same way each time. Works with any test framework.
- * A kit and all that belongs to it is used by one thread.
+ * Waiting on a client of a kit runs the system and moves the clock, so a test never sleeps. With
+ * the same seed a test runs the same way each time. It works with any test framework. One thread
+ * uses a kit and all that belongs to it.
  */
 #ifndef TROUPE_KIT_H
 #define TROUPE_KIT_H
@@ -21,54 +43,70 @@
 
 typedef struct tr_kit tr_kit;
 
-/** All zero is the default. */
+/** The options of a kit. All zero is the default. */
 typedef struct tr_kit_options {
-    size_t size;   /* need not be set: tr_kit_new knows it */
+    size_t size;   /* need not be set */
     uint64_t seed; /* 0: 1 */
-    int workers;   /* 0: 1; more are played by the one thread, in an order that the seed chooses */
-    bool moves;    /* actors that may move do, from worker to worker, as the seed chooses */
-    const struct tr_durables *durable; /* see durable.h; what they store is in memory */
-    const char *store;  /* NULL, or a directory that has it, as in tr_system_options */
-    uint32_t awake_max; /* as there */
+    int workers;   /* 0: 1; the one thread runs them all, in an order that the seed chooses */
+    bool moves;    /* actors that may move do, as the seed chooses */
+    const struct tr_durables *durable; /* see durable.h; without `store` the store is in memory */
+    const char *store;                 /* NULL, or the directory of the store */
+    uint32_t awake_max;                /* as in tr_system_options */
     uint64_t awake_bytes_max;
 } tr_kit_options;
 
 TR_BEGIN_C
-/** Makes a kit, given to the caller; options NULL: defaults. NULL: no memory, or bad options. */
+/**
+ * Makes a kit, given to the caller. options NULL: all defaults. NULL: out of memory, or wrong
+ * options.
+ * One thread. Does not wait.
+ */
 TR_MUST_CHECK TR_INLINE tr_kit *tr_kit_new(const tr_kit_options *options);
-/** Stops everything, checks as tr_kit_check, and aborts with a report of memory that leaked. */
+/**
+ * Stops everything, checks as tr_kit_check, and aborts with a report if memory has leaked.
+ * One thread. Does not wait.
+ */
 void tr_kit_free(tr_kit *kit);
-/** Its system, borrowed. */
+/** Returns the system of a kit, borrowed. One thread. Does not wait. */
 tr_system *tr_kit_system(tr_kit *kit);
-/** Its own client, borrowed; tr_client_new makes more. */
+/** Returns the client of a kit, borrowed; tr_client_new makes more. One thread. Does not wait. */
 tr_client *tr_kit_client(tr_kit *kit);
-/** One turn of one actor, once new ones are set up; false when nothing is ready now. */
+/**
+ * Runs one turn of one actor, after the set-ups of new ones. False: nothing is ready now.
+ * One thread. Does not wait.
+ */
 bool tr_kit_step(tr_kit *kit);
-/** Turns until nothing is ready now, the clock standing still; returns how many. */
+/**
+ * Runs turns until nothing is ready, without moving the clock. Returns how many.
+ * One thread. Does not wait.
+ */
 size_t tr_kit_settle(tr_kit *kit);
-/** Moves the clock by ns, running what falls due on the way, in order. */
+/**
+ * Moves the clock by ns, and runs what falls due meanwhile, in order. One thread. Does not wait.
+ */
 void tr_kit_advance(tr_kit *kit, tr_time ns);
-/** The virtual time. */
+/** Returns the virtual time. One thread. Does not wait. */
 tr_time tr_kit_now(const tr_kit *kit);
-/** Lets the nth allocation from now fail, 1 being the next (0: none), and maybe all after it. */
+/**
+ * Makes the nth allocation from now fail; 1 is the next, 0 none. With and_all_after all later ones
+ * fail too.
+ * One thread. Does not wait.
+ */
 void tr_kit_fail_allocation(tr_kit *kit, uint64_t nth, bool and_all_after);
-/** Allocations so far. */
+/** Returns how many allocations there have been. One thread. Does not wait. */
 uint64_t tr_kit_allocations(const tr_kit *kit);
-/** A hash of all that has happened: the same for the same seed. */
+/**
+ * Returns a hash of all that has happened: the same for the same seed. One thread. Does not wait.
+ */
 uint64_t tr_kit_trace(const tr_kit *kit);
 /**
  * Aborts with a report unless every message is accounted for (accepted = handled + dead letters +
- * queued + in hand) and the counters agree with what there is.
+ * queued + being handled) and the counters agree with the actors.
+ * One thread. Does not wait.
  */
 void tr_kit_check(tr_kit *kit);
-
-/** What tr_kit_new calls, with the size of the options as the program was compiled. */
-TR_MUST_CHECK tr_kit *tr_kit_new_sized(const tr_kit_options *options, size_t size);
 TR_END_C
 
-TR_INLINE tr_kit *tr_kit_new(const tr_kit_options *options)
-{
-    return tr_kit_new_sized(options, sizeof *options);
-}
+#include <troupe/detail/kit.h>
 
 #endif

@@ -2,14 +2,31 @@
 /**
  * Messages: C structs that know their own name and fields.
  *
- *     TR_MESSAGE(deposit, (u64, amount), (str, memo));
- *     TR_REQUEST(get_balance, balance);
+ * ```c
+ * #include <stdio.h>
+ * #include <troupe/message.h>
  *
- * One declaration gives `struct deposit` and its descriptor, from which come the copy on sending,
- * the printed form and the identity of the type. It may stand in a header or in a source file, and
- * there is nothing else to define. A message type *is* its name and its fields: two files that
- * include the same header, or a plug-in that repeats the declaration, mean the same type; two files
- * with private messages of one name and other fields mean different types.
+ * TR_MESSAGE(item, (str, name), (u32, count));
+ * TR_MESSAGE(order, (u64, number), (list(message(item)), items));
+ *
+ * int main(void)
+ * {
+ *     struct item items[] = {{"tea", 2}, {"salt", 1}};
+ *     struct order order = {7, {items, 2}};
+ *     char text[100];
+ *     tr_type_print(&tr_type_order, &order, text, sizeof text);
+ *     puts(text);
+ *     void *copy = tr_message_copy(&tr_type_order, &order);
+ *     tr_message_free(&tr_type_order, copy);
+ *     return copy ? 0 : 1;
+ * }
+ * ```
+ *
+ * One declaration gives `struct order` and its descriptor, tr_type_order. The copy on sending, the
+ * printed form and the identity of the type are made from the descriptor. The declaration may stand
+ * in a header or in a source file; nothing else has to be defined. Two declarations with the same
+ * name and the same fields are the same type, also in two files or in a plug-in. Two with the same
+ * name and different fields are different types.
  *
  * Types of fields
  *     bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64     (also int32_t, double, ... by their C names)
@@ -22,16 +39,17 @@
  *     array(t, n)     t[n]
  *     list(t)         struct { const t *items; size_t count; }
  *     optional(t)     struct { bool has; t value; }
- * where t is any of the types above array. A list of lists is a list of messages with a list. Lists
- * and optional values are given in braces, `.width = {true, 640}`; -Wall says where they lack.
+ * where t is any of the types above array. For a list of lists, declare a message that has a list,
+ * and use a list of that message. Lists and optional values are given in braces, `.width = {true,
+ * 640}`; with -Wall the compiler warns if the braces are missing.
  *
- * Who owns what: sending copies everything that a message points to, so that the sender's memory is
- * the sender's again when the verb returns; a buffer is retained instead. What a handler receives
- * is one block, borrowed until its turn ends; tr_strdup keeps a string longer. There is no field type
- * for a bare pointer: what one actor owns reaches no other by accident.
+ * Ownership. Sending copies all that a message points to, except buffers, which are retained. When
+ * the verb returns, the sender may reuse its memory. A handler gets the message as one block,
+ * borrowed until its turn ends; tr_strdup copies a string for longer. There is no field type for a
+ * bare pointer, so that no actor gets memory of another by accident.
  *
- * A message is one block of at most TR_PAYLOAD_MAX bytes, buffers not counted, and holds messages
- * at most TR_DEPTH_MAX deep.
+ * A message has at most TR_PAYLOAD_MAX bytes, without its buffers, and contains messages at most
+ * TR_DEPTH_MAX deep.
  */
 #ifndef TROUPE_MESSAGE_H
 #define TROUPE_MESSAGE_H
@@ -39,16 +57,18 @@
 #include <troupe/limits.h>
 #include <troupe/ref.h>
 
-/** Bytes with their number. data may be NULL when size is 0. */
+/** Bytes and how many there are. data may be NULL if size is 0. */
 typedef struct tr_bytes {
     const void *data;
     size_t size;
 } tr_bytes;
 
-/** A counted block of bytes that messages share. It is filled before it is sent, then constant. */
+/**
+ * A counted block of bytes that messages share. Write to it before it is first sent, never after.
+ */
 typedef struct tr_buffer tr_buffer;
 
-/** What one value of a field is. */
+/** The type of one value of a field. */
 typedef enum tr_kind {
     TR_KIND_BOOL,
     TR_KIND_I8,
@@ -71,7 +91,7 @@ typedef enum tr_kind {
 /** How many values a field has. */
 typedef enum tr_shape { TR_SHAPE_ONE, TR_SHAPE_ARRAY, TR_SHAPE_LIST, TR_SHAPE_OPTIONAL } tr_shape;
 
-/** One field of a message. The value of an optional one is its last item_size bytes. */
+/** One field of a message. The value of an optional field is its last item_size bytes. */
 typedef struct tr_field {
     const char *name;
     const struct tr_type *message; /* of TR_KIND_MESSAGE, else NULL */
@@ -84,15 +104,18 @@ typedef struct tr_field {
     uint8_t reserved[6];
 } tr_field;
 
-/** Bytes of a flat message that travels inside its envelope, without a block of memory of its own. */
+/**
+ * A flat message of at most so many bytes travels inside its envelope, without memory of its own.
+ */
 #define TR_INLINE_MAX 24
 
-/** The version of the constant tables, types and behaviors, that are compiled into programs. */
+/** The version of the constant tables (types, behaviors) that are compiled into programs. */
 #define TR_ABI 1
 
 /**
- * The descriptor of a message type. Two mean the same type when tr_type_is_equal says so; compare
- * addresses only as a short cut. Constant, as long as the program or plug-in that declared it.
+ * The descriptor of a message type. Two descriptors can mean the same type: use tr_type_is_equal.
+ * Equal addresses mean the same type; different ones say nothing. It is constant and lives as long
+ * as the program or plug-in that declared it.
  */
 typedef struct tr_type {
     const char *name;
@@ -104,106 +127,121 @@ typedef struct tr_type {
     uint16_t field_count;
     uint16_t field_size; /* of a row of `fields` */
     uint16_t abi;        /* TR_ABI */
-    bool is_flat;        /* holds no pointers: memcpy copies it */
-    uint8_t inline_size; /* `size` if it is flat and at most TR_INLINE_MAX; 0: see those two */
+    bool is_flat;        /* contains no pointers: memcpy copies it */
+    uint8_t inline_size; /* `size`, if it is flat and at most TR_INLINE_MAX; else 0 */
     const void *reserved[2];
 } tr_type;
 
-/** Any message: its type and its struct, both borrowed. */
+/** A message of any type: its descriptor and its struct, both borrowed. */
 typedef struct tr_message {
     const tr_type *type;
     const void *data;
 } tr_message;
 
 /**
- * The struct of any message if it is of this type, else NULL: tr_message_as(message, deposit) is a
- * `const struct deposit *`, borrowed as the message is. Any thread.
+ * Returns the struct of a message if it is of this type, else NULL: tr_message_as(message, deposit)
+ * is a `const struct deposit *`, borrowed as the message is.
+ * Any thread. Does not wait.
  */
 #define tr_message_as(message, m) ((const struct m *)tr_message_data_as(message, &tr_type_##m))
 
-/** A request on its way, without the type of its reply. */
+/** A request that was sent, without the type of its reply. */
 typedef struct tr_pending {
     uint64_t id;
 } tr_pending;
 
 /**
- * Declares a message: TR_MESSAGE(name, (type, field)...); with at most 63 fields, or none. A comma
- * may follow the last field.
+ * Declares a message: TR_MESSAGE(name, (type, field)...); with 0 to 63 fields. A comma may follow
+ * the last field.
+ * At file scope.
  */
 #define TR_MESSAGE(...) TR_MESSAGE_(__VA_ARGS__, )
 
 /**
- * Declares a message that wants an answer: TR_REQUEST(name, reply, (type, field)...);
+ * Declares a message that is answered: TR_REQUEST(name, reply, (type, field)...);
+ * At file scope.
  *
- * `reply` is a message that was declared before; tr_done is the one that says nothing. Also gives
- * the types `name_ask`, a request on its way, and `name_answer`, how it ended (see tr_ask_then).
+ * `reply` is a message that was declared before; tr_done is one without content. It also declares
+ * the types `name_ask`, for a request that was sent, and `name_answer`, for how it ended (see
+ * tr_ask_then).
  */
 #define TR_REQUEST(m, ...) TR_REQUEST_(m, __VA_ARGS__, )
 
 /**
- * Makes a message of a struct that exists already: TR_DESCRIBE(point, x, y); for `struct point`.
+ * Makes a message of a struct that is defined: TR_DESCRIBE(point, x, y); for `struct point`.
+ * At file scope.
  *
- * The compiler finds the types: numbers, bool, const char *, tr_bytes, tr_buffer *, tr_ref, and
- * arrays of those. Other members do not compile. A member that is left out is not sent: it arrives
- * as zero. C only.
+ * The compiler finds the types of the members: numbers, bool, const char *, tr_bytes, tr_buffer *,
+ * tr_ref, and arrays of those. Other members do not compile. A member that is not listed is not
+ * sent: it arrives as zero. In C, not in C++.
  */
-#define TR_DESCRIBE(m, ...)                                                                        \
-    TR_MESSAGE_NAMES_(m, 0);                                                                       \
-    TR_DESCRIBE_TABLE_(m, __VA_ARGS__, )
+#define TR_DESCRIBE(m, ...) TR_DESCRIBE_(m, __VA_ARGS__, )
 
 #include <troupe/detail/message.h>
 
 /* ---- Messages that every program has. ---- */
 
-/* A tr_error inside another message; its words are copied, but neither printed nor written. */
-TR_MESSAGE_NAMES_(tr_error, 0);
-TR_MESSAGE_TABLE_(tr_error, NULL, (enum_of(tr_status), status), (i32, code), (ref, actor),
-                  (u32, incarnation), );
-
-/** The reply that says no more than "it is done". */
+/** A reply without content: the request is done. */
 TR_MESSAGE(tr_done);
 
-/** Nothing: the message of a set-up that takes none. */
+/** A message without content: the set-up message of a set-up that takes none. */
 TR_MESSAGE(tr_none);
 
 TR_BEGIN_C
 /**
- * Whether two descriptors mean the same message: equal names, and fields of equal names, types and
- * places. Either may be NULL. Any thread.
+ * Whether two descriptors mean the same message: equal names, and fields with equal names, types
+ * and offsets. Either may be NULL.
+ * Any thread. Does not wait.
  */
 bool tr_type_is_equal(const tr_type *a, const tr_type *b);
 
-/** See tr_message_as. */
+/** Returns what tr_message_as returns. Any thread. Does not wait. */
 const void *tr_message_data_as(const tr_message *message, const tr_type *type);
 
 /**
- * Writes a message as text, `deposit{amount=5, memo="rent"}`, into `buffer`, which always ends with
- * a NUL when size > 0. Returns the length of the whole text, as snprintf does: when that is not
- * less than size, the text was cut. message or type NULL gives "(null)". Any thread.
+ * Writes a message as text, `deposit{amount=5, memo="rent"}`, into `buffer`, which ends with a NUL
+ * if size > 0.
+ * Any thread. Does not wait.
+ *
+ * Returns the length of the whole text, as snprintf does: if that is not less than size, the text
+ * was cut. If message or type is NULL the text is "(null)".
  */
 size_t tr_type_print(const tr_type *type, const void *message, char *buffer, size_t size);
 
 /**
- * A deep copy in one block, given to the caller, who frees it with tr_message_free. NULL when out
- * of memory, or when the message is malformed or above TR_PAYLOAD_MAX. Any thread.
+ * Returns a deep copy in one block, given to the caller; free it with tr_message_free.
+ * Any thread. Does not wait.
+ *
+ * NULL: out of memory, or the message is malformed or larger than TR_PAYLOAD_MAX.
  */
 TR_MUST_CHECK void *tr_message_copy(const tr_type *type, const void *message);
 
-/** Frees what tr_message_copy gave, and releases its buffers. NULL does nothing. Any thread. */
+/**
+ * Frees what tr_message_copy or tr_unpack gave, and releases its buffers. NULL does nothing.
+ * Any thread. Does not wait.
+ */
 void tr_message_free(const tr_type *type, void *message);
 
 /**
- * A buffer of `size` bytes, not initialised, given to the caller with a count of 1. NULL when out
- * of memory. In a handler tr_buffer_of_turn needs no release. Any thread.
+ * Returns a buffer of `size` bytes, not initialised, given to the caller with a count of 1. NULL:
+ * out of memory. In a turn, tr_buffer_of_turn gives one that needs no release.
+ * Any thread. Does not wait.
  */
 TR_MUST_CHECK tr_buffer *tr_buffer_new(size_t size);
-/** Adds one to its count. NULL does nothing. Any thread. */
+/** Adds one to the count of a buffer. NULL does nothing. Any thread. Does not wait. */
 void tr_buffer_retain(tr_buffer *buffer);
-/** Takes one from its count; the last one frees it. NULL does nothing. Any thread. */
+/**
+ * Subtracts one from the count of a buffer, and frees it at 0. NULL does nothing.
+ * Any thread. Does not wait.
+ */
 void tr_buffer_release(tr_buffer *buffer);
-/** Its bytes, borrowed, to be written before it is first sent only; NULL of NULL. Any thread. */
+/**
+ * Returns the bytes of a buffer, borrowed; NULL for NULL. Write to them only before it is first
+ * sent.
+ * Any thread. Does not wait.
+ */
 void *tr_buffer_data(tr_buffer *buffer);
-/** Its number of bytes; 0 of NULL. Any thread. */
+/** Returns the number of bytes of a buffer; 0 for NULL. Any thread. Does not wait. */
 size_t tr_buffer_size(const tr_buffer *buffer);
 TR_END_C
 

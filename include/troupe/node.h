@@ -2,6 +2,26 @@
 /**
  * Addresses of nodes, and which node a name belongs to.
  *
+ * ```c
+ * #include <stdio.h>
+ * #include <troupe/node.h>
+ *
+ * int main(void)
+ * {
+ *     tr_node_address address;
+ *     tr_node_error error;
+ *     char text[TR_NODE_ADDRESS_MAX + 1];
+ *     if (tr_node_address_parse("prod/eu-west-1/shop/node-7", &address, &error) != TR_OK) {
+ *         fprintf(stderr, "%s\n", error.text);
+ *         return 1;
+ *     }
+ *     tr_node_address_print(&address, text, sizeof text);
+ *     printf("%s, %s; orders-17 belongs to node %d of 3\n", address.node, text,
+ *            tr_node_of("orders-17", 3));
+ *     return 0;
+ * }
+ * ```
+ *
  * A node is a system that has joined a cluster. Its address has four parts, from the largest to the
  * smallest: cluster/datacenter/application/node, as in "prod/eu-west-1/shop/node-7".
  */
@@ -11,9 +31,9 @@
 #include <troupe/limits.h>
 
 /**
- * Each part is 1 to 63 of A-Z a-z 0-9 _ . - and begins with a letter or a digit, so that an address
- * is a safe part of a path, a key and a command line. Upper and lower case differ. Behind the NUL of
- * a part there may be anything.
+ * An address. Each part has 1 to 63 characters of A-Z a-z 0-9 _ . - and begins with a letter or a
+ * digit, so an address can be a part of a path, a key and a command line. Case matters. The bytes
+ * behind the NUL of a part do not.
  */
 typedef struct tr_node_address {
     char cluster[TR_NODE_PART_MAX + 1];
@@ -25,39 +45,45 @@ typedef struct tr_node_address {
 /** What is wrong with an address, and where. */
 typedef struct tr_node_error {
     tr_status status;
-    size_t offset;    /* of the first character that cannot be */
-    const char *part; /* in which it is: "cluster", "datacenter", "application" or "node" */
-    char text[120];   /* why, in words: "datacenter, at 5: ' ' is none of A-Z a-z 0-9 _ . -" */
+    size_t offset;    /* of the first character that is not allowed */
+    const char *part; /* that it is in: "cluster", "datacenter", "application" or "node" */
+    char text[120];   /* for a person: "datacenter, at 5: ' ' is none of A-Z a-z 0-9 _ . -" */
 } tr_node_error;
 
 TR_BEGIN_C
 /**
- * Reads an address. Nothing is repaired: no blanks around it, no '/' at either end, no part left out.
+ * Reads an address from a text. The text must be exact: no blanks around it, no '/' at either end,
+ * no part missing.
+ * Any thread. Does not wait.
  *
- * TR_BAD_DATA: it is none; TR_LIMIT: a part is longer than TR_NODE_PART_MAX; TR_INVALID_ARGUMENT:
- * NULL. *error (may be NULL, written on failure only) says where, and *address is as it was. At most
- * TR_NODE_ADDRESS_MAX + 1 characters of the text are looked at. Any thread.
+ * TR_OK; TR_BAD_DATA: it is no address; TR_LIMIT: a part is longer than TR_NODE_PART_MAX;
+ * TR_INVALID_ARGUMENT: NULL. On failure *error, which may be NULL, says where, and *address is
+ * unchanged. It reads at most TR_NODE_ADDRESS_MAX + 1 characters.
  */
 TR_MUST_CHECK tr_status tr_node_address_parse(const char *text, tr_node_address *address,
                                               tr_node_error *error);
 
 /**
- * Writes an address into `buffer`, which ends with a NUL when size > 0, and returns the length of the
- * whole, as snprintf does; TR_NODE_ADDRESS_MAX + 1 bytes are enough for any. What was written
- * can be read and gives the same address.
+ * Writes an address into `buffer`, which ends with a NUL if size > 0, and returns the length of the
+ * whole text, as snprintf does.
+ * Any thread. Does not wait.
  *
- * 0 when a part is not what it should be, or for no address; the buffer is "" then. Nothing is written
- * when there is no buffer. Any thread.
+ * TR_NODE_ADDRESS_MAX + 1 bytes are always enough. tr_node_address_parse reads it back. 0: a part
+ * is not valid, or address is NULL; then the buffer is "". Nothing is written if there is no
+ * buffer.
  */
 size_t tr_node_address_print(const tr_node_address *address, char *buffer, size_t size);
 
-/** Whether two addresses are of the same node; NULL is of none. Any thread. */
+/** Whether two addresses name the same node; NULL names none. Any thread. Does not wait. */
 bool tr_node_address_is_same(const tr_node_address *a, const tr_node_address *b);
 
 /**
- * The node, from 0, to which a name belongs in a cluster of so many nodes: as tr_pool_worker_of, over
- * a ring of its own. Negative, a tr_status: TR_INVALID_ARGUMENT: no name, or less than one node;
- * TR_NAME_INVALID; TR_LIMIT: more than TR_NODES_MAX nodes. Any thread. Takes microseconds.
+ * Returns the node, from 0, to which a name belongs in a cluster of so many nodes: as
+ * tr_pool_worker_of, with a ring of its own. It takes microseconds.
+ * Any thread. Does not wait.
+ *
+ * Negative results are a tr_status. TR_INVALID_ARGUMENT: no name, or less than one node;
+ * TR_NAME_INVALID; TR_LIMIT: more than TR_NODES_MAX nodes.
  */
 int tr_node_of(const char *name, int nodes);
 TR_END_C

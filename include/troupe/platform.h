@@ -1,14 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The platform: everything a system takes from the world, as one table of functions.
+ * The platform: the table of functions through which a system reaches the world.
  *
- * Time, randomness, memory, logs, threads, parking and IO reach a system only through the table it
- * was given when it was made, so that a simulator, a test or an embedding program can own them all.
- * Most programs never see this header: without a table a system uses the real one.
+ * ```c
+ * #include <stdio.h>
+ * #include <troupe/troupe.h>
  *
- * A table is shared by the systems that use it and must outlive them. Every function is called with
- * the table itself; what it needs beyond that follows the table in memory (embed `tr_platform` as
- * the first member of your own struct).
+ * static void log_short(const tr_platform *platform, tr_level level, const char *path,
+ *                       const char *text)
+ * {
+ *     (void)platform;
+ *     printf("%d %s %s\n", (int)level, path ? path : "system", text);
+ * }
+ *
+ * int main(void)
+ * {
+ *     tr_platform platform = *tr_platform_real(); // the real one, with another log
+ *     platform.log = log_short;
+ *     tr_system_options options = {.platform = &platform};
+ *     tr_system *system;
+ *     if (tr_system_new(&options, &system) != TR_OK)
+ *         return 1;
+ *     tr_system_free(system);
+ *     return 0;
+ * }
+ * ```
+ *
+ * A system gets time, randomness, memory, the log, threads, parking and IO only through the table
+ * in tr_system_options.platform. A simulator, a test or an embedding program can replace any of
+ * them. Most programs do not use this header: without a table a system uses the real platform.
+ *
+ * Several systems may use one table. The table must outlive them. Every function gets the table as
+ * its first argument. For data of its own, a platform puts `tr_platform` first into a larger
+ * struct.
  */
 #ifndef TROUPE_PLATFORM_H
 #define TROUPE_PLATFORM_H
@@ -16,95 +40,118 @@
 #include <troupe/status.h>
 
 typedef struct tr_platform tr_platform;
-/** A place where one thread sleeps until it is woken; made and understood by the platform only. */
+/**
+ * Something on which one thread sleeps until it is woken. Only the platform knows what is in it.
+ */
 typedef struct tr_parker tr_parker;
 typedef struct tr_thread tr_thread;
 
-/** For deadlines: no deadline. */
+/** As a deadline or timeout: none. */
 #define TR_NEVER INT64_MAX
 
 typedef enum tr_io_kind {
-    TR_IO_READABLE, /* completes when `fd` can be read, or has ended */
-    TR_IO_WRITABLE  /* completes when `fd` can be written, or has ended */
+    TR_IO_READABLE, /* completes when `fd` can be read, or is at its end */
+    TR_IO_WRITABLE  /* completes when `fd` can be written, or is at its end */
 } tr_io_kind;
 
 /** An IO operation: lent to the platform from io_submit until io_reap gives it back. */
 typedef struct tr_io {
-    struct tr_io *next; /* the platform's while it is lent */
+    struct tr_io *next; /* belongs to the platform while the operation is lent */
     tr_io_kind kind;
     int fd;
     tr_status result;
-    void *owner; /* the submitter's; untouched */
+    void *owner; /* belongs to the submitter; the platform leaves it alone */
 } tr_io;
 
 struct tr_platform {
-    /** sizeof(tr_platform) of whoever filled it in; members are only ever added at the end. */
+    /** sizeof(tr_platform) where the table was filled in. Members are added only at the end. */
     size_t size;
 
-    /** Nanoseconds since some start; never goes back. Any thread. */
+    /** Returns nanoseconds since some start; never goes back. Any thread. Does not wait. */
     tr_time (*mono_now)(const tr_platform *platform);
-    /** Nanoseconds since 1970 (UTC); may jump. Any thread. */
+    /** Returns nanoseconds since 1970 (UTC); may jump. Any thread. Does not wait. */
     tr_time (*wall_now)(const tr_platform *platform);
-    /** Random bits, used as a seed when a system was given none. Any thread. */
+    /** Returns random bits: the seed of a system that was given none. Any thread. Does not wait. */
     uint64_t (*random)(const tr_platform *platform);
 
-    /** As realloc: size 0 frees and gives NULL, NULL allocates. NULL when out of memory. Any thread. */
+    /**
+     * As realloc: size 0 frees and returns NULL, memory NULL allocates. Returns NULL if out of
+     * memory.
+     * Any thread. Does not wait.
+     */
     void *(*resize)(const tr_platform *platform, void *memory, size_t size);
-    /** One line of log, without a line end. `path` is the actor's, or NULL. Any thread. */
+    /** Writes a line to the log; text has no newline. `path` is an actor's, or NULL. Any thread. */
     void (*log)(const tr_platform *platform, tr_level level, const char *path, const char *text);
 
-    /** CPUs this process may use, at least 1. */
+    /** Returns how many CPUs this process may use, at least 1. Any thread. Does not wait. */
     unsigned (*cpu_count)(const tr_platform *platform);
-    /** Starts a thread; TR_NO_MEMORY, or TR_NOT_SUPPORTED where there are none. */
+    /** Starts a thread. TR_NO_MEMORY; TR_NOT_SUPPORTED: the platform has no threads. Any thread. */
     tr_status (*thread_start)(const tr_platform *platform, const char *name,
                               void (*main)(void *context), void *context, tr_thread **thread);
-    /** Waits for its end and frees it. */
+    /** Waits until a thread has ended, and frees it. One thread. May wait. */
     void (*thread_join)(const tr_platform *platform, tr_thread *thread);
-    /** A number of the calling thread, never 0. Any thread. */
+    /** Returns a number that identifies the calling thread, never 0. Any thread. Does not wait. */
     uint64_t (*thread_id)(const tr_platform *platform);
-    /** Gives the CPU to another thread for a moment. Any thread. */
+    /** Lets another thread have the CPU for a moment. Any thread. */
     void (*yield)(const tr_platform *platform);
 
-    /** TR_NO_MEMORY, TR_LIMIT (out of file descriptors). */
+    /** Makes a parker. TR_NO_MEMORY; TR_LIMIT: out of file descriptors. Any thread. */
     tr_status (*parker_new)(const tr_platform *platform, tr_parker **parker);
+    /** Frees a parker on which no thread sleeps. One thread. */
     void (*parker_free)(const tr_platform *platform, tr_parker *parker);
     /**
-     * Sleeps until wake was called (also before park: it is remembered, once), an IO operation
-     * completed, or mono_now reached `deadline`. May return early. One thread per parker.
+     * Sleeps until wake is called, an IO operation completes, or mono_now reaches `deadline`. One
+     * call of wake before park is remembered. May return early. One thread for each parker. May
+     * wait.
      */
     void (*park)(const tr_platform *platform, tr_parker *parker, tr_time deadline);
-    /** Ends a park of that parker, or the next one. Any thread. */
+    /** Ends a park of that parker, or the next park. Any thread. Does not wait. */
     void (*wake)(const tr_platform *platform, tr_parker *parker);
     /**
-     * A file descriptor that is readable while park would return at once, and from the time of
-     * parker_alarm on; -1 where there is none, also for lack of descriptors. The thread that parks.
+     * Returns a file descriptor that is readable while park would return at once, and from the time
+     * of parker_alarm on. -1: there is none, or the process has no descriptor left. The thread that
+     * parks.
      */
     int (*parker_fd)(const tr_platform *platform, tr_parker *parker);
 
-    /** Starts an operation whose completion ends a park of `parker`. TR_LIMIT, TR_INVALID_ARGUMENT. */
+    /**
+     * Starts an operation whose completion ends a park of `parker`. TR_LIMIT, TR_INVALID_ARGUMENT.
+     * The thread that parks. Does not wait.
+     */
     tr_status (*io_submit)(const tr_platform *platform, tr_parker *parker, tr_io *io);
-    /** Takes a pending operation back; false when it has completed already (reap gives it then). */
+    /**
+     * Cancels a pending operation. False: it has completed, and io_reap returns it. The thread that
+     * parks. Does not wait.
+     */
     bool (*io_cancel)(const tr_platform *platform, tr_parker *parker, tr_io *io);
-    /** Gives back what has completed, linked by `next`; NULL for nothing. Never sleeps. */
+    /**
+     * Returns the completed operations, linked by `next`; NULL: none. The thread that parks. Does
+     * not wait.
+     */
     tr_io *(*io_reap)(const tr_platform *platform, tr_parker *parker);
 
     /**
-     * The CPU time of a thread that could run now, whether or not it has a CPU; -1 of one that waits
-     * in the kernel, or where nobody knows. Tells who hangs from who is starved. Any thread.
+     * Returns the CPU time of a thread that could run now, whether or not it has a CPU. -1: it
+     * waits in the kernel, or the platform does not know. Tells a thread that hangs from one that
+     * gets no CPU. Any thread. Does not wait.
      */
     tr_time (*thread_cpu)(const tr_platform *platform, const tr_thread *thread);
 
     /**
-     * Makes the descriptor of parker_fd readable when mono_now reaches `deadline`, or earlier, once, for
-     * a deadline that was set before; TR_NEVER: not at all. Does nothing before parker_fd was called. A
-     * park that sleeps ends it. It is cheap where the time to come stays the same or becomes later. The
-     * thread that parks.
+     * Makes the descriptor of parker_fd readable when mono_now reaches `deadline`. TR_NEVER: never.
+     * The descriptor may become readable once more at a deadline that was set before. Does nothing
+     * before parker_fd was called. A park that sleeps ends it. It is cheap if the deadline stays
+     * the same or becomes later. The thread that parks. Does not wait.
      */
     void (*parker_alarm)(const tr_platform *platform, tr_parker *parker, tr_time deadline);
 };
 
 TR_BEGIN_C
-/** The real platform: Linux. Its memory is the C library's. Any thread. */
+/**
+ * Returns the real platform: Linux, with the memory of the C library. It lives as long as the
+ * process.
+ * Any thread. Does not wait.
+ */
 const tr_platform *tr_platform_real(void);
 TR_END_C
 

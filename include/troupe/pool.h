@@ -1,21 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The worker pool: actors by name over all workers of a process.
+ * The worker pool: actors by name, spread over all workers of a system.
  *
- *     orders_ref orders = tr_pool_spawn(self, orders, "orders-17");
- *     tr_tell(self, orders, place_order, .item = "tea");
+ * ```c
+ * #include <troupe/troupe.h>
  *
- * A name has a place on a hash ring of the workers, so it begins on the same worker in every process
- * and after every restart; where an actor is now, the directory of the system says. Its ref is one
- * like any other, wherever it lives. Who spawns a name that is there gets the actor that is there: one
- * is made, however many spawn it at the same time, on all workers and threads.
+ * TR_REQUEST(place_order, tr_done, (str, item));
+ * TR_ACTOR(orders, place_order);
  *
- * Actors of the pool are children of /user, so tr_find(self, orders, "/user/orders-17") finds them too.
- * tr_system_options.pool_supervision says what becomes of those that fail, and without it what is said
- * for all top-level actors; when several are restarted together, the pool and the others at the top do
- * not go along with each other. They end with their system: a system that shuts down when its last actor
- * has stopped does not wait for the pool, and neither does an app whose root has stopped. They stay on
- * the worker of their name unless their behavior says TR_OPTIONS(.balances = true).
+ * static tr_next on_place_order(tr_self *self, const struct place_order *message)
+ * {
+ *     tr_log_info(self, "%s", message->item);
+ *     return tr_reply(self, tr_done);
+ * }
+ *
+ * TR_BEHAVIOR(orders, void, TR_ON(place_order, on_place_order));
+ *
+ * static tr_next on_args(tr_self *self)
+ * {
+ *     orders_ref orders = tr_pool_spawn(self, orders, "orders-17"); // or the one that is there
+ *     tr_await(self, tr_ask(self, orders, place_order, .item = "tea"));
+ *     return TR_STOP;
+ * }
+ *
+ * TR_BEHAVIOR(shop, void, TR_ON(tr_args, on_args));
+ * static const tr_child_spec pool[] = {TR_POOLED(orders, "orders-1"), {0}};
+ *
+ * int main(int argc, char **argv)
+ * {
+ *     return tr_app_main(argc, argv, shop, .pool = pool);
+ * }
+ * ```
+ *
+ * A name has a position on a hash ring of the workers, so its actor starts on the same worker in
+ * every process and after every restart. The directory of the system knows where it is now. Its ref
+ * is like any other. To spawn a name that has an actor returns that actor: there is only one,
+ * however many threads spawn the name at the same time.
+ *
+ * Actors of the pool are children of /user, so tr_find(self, orders, "/user/orders-17") finds them
+ * too. tr_system_options.pool_supervision says how they are supervised; without it, they are
+ * supervised as all top-level actors. If several are restarted together, the pool and the other
+ * top-level actors are separate. They end with their system: a system that shuts down when its last
+ * actor has stopped does not wait for the pool, and neither does an app whose root has stopped.
+ * They stay on the worker of their name, unless their behavior has TR_OPTIONS(.balances = true).
  */
 #ifndef TROUPE_POOL_H
 #define TROUPE_POOL_H
@@ -23,114 +50,97 @@
 #include <troupe/self.h>
 
 /**
- * The actor of that name, an `orders_ref`, started if there is none:
+ * Returns the actor with that name, an `orders_ref`; starts it if there is none:
  *     tr_pool_spawn(self, orders, "orders-17")
  *     tr_pool_spawn(self, orders, "orders-17", open_book, .year = 2024)    with its set-up message
+ * In a turn. Does not wait.
  *
- * The name and the message are copied; of an actor that is there the message is ignored. Its set-up
- * runs later, on the worker of its name; what is sent meanwhile waits. One that fails is logged, and
- * what was sent is dead letters. Ends the turn where tr_try_pool_spawn would give an error.
+ * The name and the message are copied; if the actor is there, the message is ignored. Its set-up
+ * runs later, on the worker of its name; messages that are sent meanwhile wait. If the set-up
+ * fails, the log says so, and those messages are dead letters. Ends the turn where
+ * tr_try_pool_spawn returns an error.
  */
-#define tr_pool_spawn(self, actor, ...)                                                            \
-    TR_PP_CAT(TR_POOL_SPAWN_, TR_PP_IS_ONE(__VA_ARGS__))(self, actor, __VA_ARGS__)
+#define tr_pool_spawn(self, actor, ...) TR_POOL_SPAWN_(self, actor, __VA_ARGS__)
 
 /**
- * As tr_pool_spawn, into *ref, an `orders_ref *`, which is written on TR_OK only.
+ * Spawns as tr_pool_spawn does, and writes the ref to *ref, an `orders_ref *`, on TR_OK only.
+ * In a turn, or client's thread. Does not wait.
  *
- * TR_NAME_EXISTS: the name is another behavior's, or that of an actor that was not spawned by the pool.
- * TR_STOPPING: the system is stopping; or the actor of that name is, and another can be spawned when it
- * has; or it has ended and, being a TR_PERMANENT one of the table, is about to come back: a little later
- * it is there. Otherwise as tr_try_spawn: TR_NAME_INVALID (also for NULL), TR_WRONG_TYPE, TR_LIMIT, TR_CANCELLED,
- * TR_INVALID_ARGUMENT, TR_TOO_LARGE, TR_NO_MEMORY. tr_spawn_wait waits for the set-up of one that this
- * client has spawned, or somebody else.
+ * TR_NAME_EXISTS: the actor with that name has another behavior, or is not of the pool.
+ * TR_STOPPING: the system is stopping; or the actor with that name is, and can be spawned when it
+ * has stopped; or it has ended, is TR_PERMANENT in the table, and starts again soon. The other
+ * statuses are those of tr_try_spawn: TR_NAME_INVALID (also for NULL), TR_WRONG_TYPE, TR_LIMIT,
+ * TR_CANCELLED, TR_INVALID_ARGUMENT, TR_TOO_LARGE, TR_NO_MEMORY. tr_spawn_wait waits for the
+ * set-up, whoever spawned the actor.
  */
 #define tr_try_pool_spawn(from, ref, actor, ...)                                                   \
-    TR_PP_CAT(TR_TRY_POOL_SPAWN_, TR_PP_IS_ONE(__VA_ARGS__))(from, ref, NULL, actor, __VA_ARGS__)
-/** As tr_try_pool_spawn, with the story in *error, a `tr_error *`, when it fails. */
+    TR_TRY_POOL_SPAWN_(from, ref, NULL, actor, __VA_ARGS__)
+/**
+ * Spawns as tr_try_pool_spawn, and on failure describes it in *error, a `tr_error *`.
+ * In a turn, or client's thread. Does not wait.
+ */
 #define tr_try_pool_spawn_error(from, ref, error, actor, ...)                                      \
-    TR_PP_CAT(TR_TRY_POOL_SPAWN_, TR_PP_IS_ONE(__VA_ARGS__))(from, ref, error, actor, __VA_ARGS__)
+    TR_TRY_POOL_SPAWN_(from, ref, error, actor, __VA_ARGS__)
 
 /**
- * The actor of the pool of that name, an `orders_ref`; nobody when none runs, or when it has another
- * behavior than that of `actor`.
+ * Returns the actor of the pool with that name, an `orders_ref`; nobody: none runs, or it has
+ * another behavior than `actor`.
+ * In a turn, or client's thread. Does not wait.
  */
 #define tr_pool_find(from, actor, name)                                                            \
     actor##_ref_of(TR_SPEAKER_(from, pool_find)(from, &tr_behavior_##actor, name))
 
 /**
- * An element of the table in tr_system_options.pool and tr_app.pool:
- *     static const tr_child_spec pool[] = {
- *         TR_POOLED(payments, "payments"),
- *         TR_POOLED(orders, "orders-1", .restart = TR_PERMANENT, .setup = TR_WITH(open_book, .year = 1)),
- *         {0},
- *     };
- * outside of functions. Members of tr_child_spec may follow the name; is_significant means nothing here.
- * They are there before any turn runs, in this order. One that is TR_PERMANENT has its name also while it
- * waits to come back, until it ends for good.
+ * An element of the table in tr_system_options.pool and tr_app.pool. The table ends with an element
+ * of zeros.
+ * At file scope.
+ *
+ * ```c
+ * TR_MESSAGE(open_book, (i32, year));
+ * static const tr_child_spec orders_of_the_pool[] = {
+ *     TR_POOLED(orders, "orders-2"),
+ *     TR_POOLED(orders, "orders-3", .setup = TR_WITH(open_book, .year = 1), .restart = TR_PERMANENT),
+ *     {0},
+ * };
+ * ```
+ *
+ * Members of tr_child_spec may follow the name; is_significant has no effect here. These actors are
+ * there before any turn runs, in this order. One that is TR_PERMANENT keeps its name while it waits
+ * to start again.
  */
 #define TR_POOLED(...) TR_POOLED_(__VA_ARGS__, )
 
 TR_BEGIN_C
 /**
- * The worker, from 0, on which an actor of this name starts in a pool of so many workers: the same in
- * every process, as each name belongs to one place of a hash ring over crc32. With one worker more, at
- * most about 1 / (workers + 1) of all names belong to another one.
+ * Returns the worker, from 0, on which an actor with this name starts in a pool of so many workers.
+ * Any thread. Does not wait.
  *
- * Where an actor is now, the directory says: it may have moved.
+ * It is the same in every process: a hash ring over crc32. With one worker more at most about 1 /
+ * (workers + 1) of all names belong to another worker. It takes microseconds. The actor may have
+ * moved since: the directory knows where it is.
  *
- * Negative, a tr_status: TR_INVALID_ARGUMENT: no name, or less than one worker; TR_NAME_INVALID;
- * TR_LIMIT: more than TR_WORKERS_MAX workers. Any thread. Takes microseconds: it needs no pool, and
- * keeps nothing.
+ * Negative results are a tr_status. TR_INVALID_ARGUMENT: no name, or less than one worker;
+ * TR_NAME_INVALID; TR_LIMIT: more than TR_WORKERS_MAX workers.
  */
 int tr_pool_worker_of(const char *name, int workers);
 
-/* What the macros above call. args->worker is not looked at, and args->spec must be NULL. */
+/**
+ * These are the functions of tr_pool_spawn and tr_try_pool_spawn. args->worker is ignored, and
+ * args->spec must be NULL.
+ * In a turn. Does not wait.
+ */
 tr_ref tr_self_pool_spawn(tr_self *self, const tr_spawn_args *args);
 TR_MUST_CHECK tr_status tr_self_try_pool_spawn(tr_self *self, const tr_spawn_args *args,
                                                uint64_t *ref_bits);
+/** See tr_try_pool_spawn. Client's thread. Does not wait. */
 TR_MUST_CHECK tr_status tr_client_try_pool_spawn(tr_client *client, const tr_spawn_args *args,
                                                  uint64_t *ref_bits);
-/** behavior NULL: any. */
+/** See tr_pool_find. behavior NULL: any. In a turn. Does not wait. */
 tr_ref tr_self_pool_find(tr_self *self, const tr_behavior *behavior, const char *name);
+/** See tr_pool_find. behavior NULL: any. Client's thread. Does not wait. */
 tr_ref tr_client_pool_find(tr_client *client, const tr_behavior *behavior, const char *name);
 TR_END_C
 
-/* clang-format off */
-#ifdef __cplusplus
-#include <troupe/detail/pool_cxx.h>
-#else
-#define TR_POOL_SPAWN_CALL_(self, args) \
-    (TR_REQUIRE_SELF_(self, "pool_spawn"), tr_self_pool_spawn(self, args))
-#endif
-
-/* _1 without a set-up message, _0 with one. */
-#define TR_POOL_SPAWN_1(self, a, name) \
-    a##_ref_of(TR_POOL_SPAWN_CALL_(self, \
-        TR_SPAWN_ARGS_(&tr_behavior_##a, tr_protocol_##a, name, -1, NULL, NULL, NULL)))
-#define TR_POOL_SPAWN_0(self, a, name, ...) TR_POOL_SPAWN_WITH_(self, a, name, \
-    TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
-#define TR_POOL_SPAWN_WITH_(...) TR_POOL_SPAWN_WITH__(__VA_ARGS__)
-#define TR_POOL_SPAWN_WITH__(self, a, name, m, ...) \
-    a##_ref_of(TR_POOL_SPAWN_CALL_(self, \
-        TR_SPAWN_ARGS_(&tr_behavior_##a, tr_protocol_##a, name, -1, &tr_type_##m, \
-            TR_MAKE_(m, __VA_ARGS__), NULL)))
-
-#define TR_TRY_POOL_SPAWN_1(from, ref, error, a, name) \
-    TR_SPEAKER_(from, try_pool_spawn)(from, \
-        TR_SPAWN_ARGS_(&tr_behavior_##a, tr_protocol_##a, name, -1, NULL, NULL, error), \
-        TR_REF_OUT_(ref, a))
-#define TR_TRY_POOL_SPAWN_0(from, ref, error, a, name, ...) \
-    TR_TRY_POOL_SPAWN_WITH_(from, ref, error, a, name, \
-        TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
-#define TR_TRY_POOL_SPAWN_WITH_(...) TR_TRY_POOL_SPAWN_WITH__(__VA_ARGS__)
-#define TR_TRY_POOL_SPAWN_WITH__(from, ref, error, a, name, m, ...) \
-    TR_SPEAKER_(from, try_pool_spawn)(from, \
-        TR_SPAWN_ARGS_(&tr_behavior_##a, tr_protocol_##a, name, -1, &tr_type_##m, \
-            TR_MAKE_(m, __VA_ARGS__), error), \
-        TR_REF_OUT_(ref, a))
-
-/* Behind the name come members of tr_child_spec, and the comma that TR_POOLED added. */
-#define TR_POOLED_(a, n, ...) TR_TABLE_(tr_child_spec) \
-    { .behavior = &tr_behavior_##a, .name = n, __VA_ARGS__ }
+#include <troupe/detail/pool.h>
 
 #endif

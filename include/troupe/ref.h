@@ -2,13 +2,43 @@
 /**
  * References to actors, and the error that can name one.
  *
- * A ref is 64 bits, is passed by value, names one actor for ever and may be kept when that actor
- * is long gone: what is sent to it then is a dead letter and reaches nobody else. All zero is
- * nobody.
+ * ```c
+ * #include <troupe/troupe.h>
  *
- * A `tr_ref` may be told anything; what its actor does not know is a dead letter. TR_ACTOR(account,
- * deposit, get_balance) makes the type `account_ref`, which may be told what is in that list:
- * anything else does not compile.
+ * TR_MESSAGE(deposit, (u64, cents));
+ * TR_ACTOR(account, deposit);
+ *
+ * static tr_next on_deposit(tr_self *self, const struct deposit *message)
+ * {
+ *     account_ref me = account_ref_of(tr_me(self));
+ *     tr_log_info(self, "%d cents", (int)message->cents);
+ *     return tr_is_same(me, tr_me(self)) && !tr_is_nobody(me) ? TR_SAME : TR_STOP;
+ * }
+ *
+ * TR_BEHAVIOR(account, void, TR_ON(deposit, on_deposit));
+ *
+ * static tr_next on_args(tr_self *self)
+ * {
+ *     account_ref alice = tr_spawn(self, account, "alice");
+ *     tr_tell(self, alice, deposit, .cents = 5);         // any other message does not compile
+ *     tr_tell(self, tr_any(alice), deposit, .cents = 5); // not checked by the compiler
+ *     return TR_STOP;
+ * }
+ *
+ * TR_BEHAVIOR(bank, void, TR_ON(tr_args, on_args));
+ *
+ * int main(int argc, char **argv)
+ * {
+ *     return tr_app_main(argc, argv, bank);
+ * }
+ * ```
+ *
+ * A ref has 64 bits, is passed by value and names one actor forever. It may be kept when that actor
+ * has ended: a message to it is then a dead letter, and reaches no other actor. All zero is nobody.
+ *
+ * To a `tr_ref` any message can be sent; one that its actor does not handle is a dead letter.
+ * TR_ACTOR(account, deposit, get_balance) makes the type `account_ref`. To that only the messages
+ * of the list can be sent: any other does not compile.
  */
 #ifndef TROUPE_REF_H
 #define TROUPE_REF_H
@@ -25,7 +55,7 @@ typedef union tr_ref {
 /** No actor. */
 #define TR_NOBODY TR_VALUE(tr_ref, 0)
 
-/** The ref of these bits, as `ref.bits` gave them. Any thread. */
+/** Returns the ref with these bits, which `ref.bits` gave. Any thread. Does not wait. */
 TR_INLINE tr_ref tr_ref_from_bits(uint64_t bits)
 {
     tr_ref ref;
@@ -33,96 +63,59 @@ TR_INLINE tr_ref tr_ref_from_bits(uint64_t bits)
     return ref;
 }
 
-/** The plain tr_ref of a ref, typed or not. */
+/** Returns a ref of any type as a plain tr_ref. Any thread. Does not wait. */
 #define tr_any(ref) tr_ref_from_bits((ref).bits)
-/** Whether two refs, typed or not, name the same actor. */
+/** Whether two refs, of any types, name the same actor. Any thread. Does not wait. */
 #define tr_is_same(a, b) ((a).bits == (b).bits)
-/** Whether a ref names no actor at all. It does not say whether an actor lives. */
+/**
+ * Whether a ref names no actor at all. False does not mean that the actor is alive.
+ * Any thread. Does not wait.
+ */
 #define tr_is_nobody(ref) ((ref).bits == 0)
 
 /**
- * Declares an actor: TR_ACTOR(account, deposit, withdraw, get_balance);
+ * Declares an actor and the messages it accepts: TR_ACTOR(account, deposit, withdraw, get_balance);
+ * At file scope.
  *
- * Gives the type `account_ref`; the function `account_ref_of(tr_ref)`, for a ref whose actor is
- * known to be an account; and a declaration of the behavior that TR_BEHAVIOR(account, ...) defines
- * in some source file. It belongs in a header when other files spawn the actor or talk to it. The
- * messages, at most 63, need not be declared yet. Spawning compares the list with the behavior: a
- * message that is declared here and has no handler is a line of the log, at the level debug.
+ * It declares the type `account_ref`; the function `account_ref_of(tr_ref)`, for a ref that is
+ * known to be of an account; and the behavior that TR_BEHAVIOR(account, ...) defines in one source
+ * file. Put it into a header if other files spawn the actor or send to it. The messages, at most
+ * 63, may be declared later. A spawn compares the list with the behavior: for a message of the list
+ * that has no handler it writes a line to the log, at the level debug.
  */
 #define TR_ACTOR(...) TR_ACTOR_(__VA_ARGS__, )
 
-/** Declares a behavior that is defined further down or elsewhere, so that tr_become can name it. */
+/** Declares a behavior that is defined later or in another file, for tr_become. At file scope. */
 #define TR_BEHAVIOR_DECLARE(name) TR_EXTERN_C const struct tr_behavior tr_behavior_##name
 
-/** Why a supervisor failed because a child of it had. */
+/** Why the failure of a child made its supervisor fail. */
 typedef enum tr_error_reason {
-    TR_BY_ESCALATION = 1, /* it escalates: TR_ESCALATE, or a decider that failed */
-    TR_BY_EXHAUSTION      /* the restarts of that child are used up, and those of a group with it */
+    TR_BY_ESCALATION = 1, /* the directive was TR_ESCALATE, or its decide function failed */
+    TR_BY_EXHAUSTION      /* the child has used up its restarts, under a strategy for several */
 } tr_error_reason;
 
-/** A supervisor that failed because a child of it had. */
+/** A supervisor that failed because its child failed. */
 typedef struct tr_error_link {
-    tr_ref actor;         /* nobody: /user, and so the system shuts down */
-    uint32_t incarnation; /* Of it, the first is 1; 0: not known, or /user. */
+    tr_ref actor;         /* nobody: /user; then the system shuts down */
+    uint32_t incarnation; /* of the supervisor; the first is 1; 0: not known, or /user */
     tr_error_reason reason;
 } tr_error_link;
 
-/** What went wrong, with its story: a plain value that owns nothing. */
+/** What went wrong. A plain value that owns nothing. */
 typedef struct tr_error {
     tr_status status;
-    int code;        /* Of the application; 0 when there is none. */
-    tr_ref actor;    /* Whom it happened to; nobody when it was no actor. */
-    char text[240];  /* Why, in words; cut when it is longer. */
-    char where[128]; /* The message in hand, the actor's path, or file and line of what is wrong. */
-    /* Of the failure of an actor, for its supervisors; otherwise all of this is zero. */
-    char path[128];       /* The actor's, since its ref tells nothing any more; cut at the front. */
-    uint32_t incarnation; /* Of the actor, the first is 1. */
-    uint32_t link_count;  /* Supervisors that have failed by it, each by the one below it. */
-    /** The first of them: links[0] is the actor's parent, links[1] the parent of that, and so on. */
+    int code;        /* the application's own code; 0: none */
+    tr_ref actor;    /* the actor that failed; nobody: it was no actor */
+    char text[240];  /* the message text; a longer one is cut */
+    char where[128]; /* the message being handled, the actor's path, or file and line */
+    /* The rest is for supervisors: of the failure of an actor. Otherwise it is zero. */
+    char path[128];       /* of the actor; a longer one lacks its beginning */
+    uint32_t incarnation; /* of the actor; the first is 1 */
+    uint32_t link_count;  /* supervisors that failed because of it */
+    /** links[0] is the actor's parent, links[1] the parent of links[0], and so on. */
     tr_error_link links[TR_ERROR_LINKS_MAX];
 } tr_error;
 
-/* ---- From here on: how the macros above work. ---- */
-/* clang-format off */
-
-#define TR_ACTOR_(a, ...) \
-    union a##_accepts { \
-        char tr_none; \
-        TR_PP_EACH(TR_ACCEPTS_, a, __VA_ARGS__) \
-    }; \
-    typedef union a##_ref { \
-        uint64_t bits; \
-        union a##_accepts *accepts; \
-    } a##_ref; \
-    TR_INLINE a##_ref a##_ref_of(tr_ref any) \
-    { \
-        a##_ref ref; \
-        ref.bits = any.bits; \
-        return ref; \
-    } \
-    TR_MAY_BE_UNUSED static const char tr_protocol_##a[] = TR_PP_STRING_(__VA_ARGS__); \
-    TR_BEHAVIOR_DECLARE(a)
-#define TR_ACCEPTS_(a, m) TR_PP_CAT(TR_ACCEPTS_, TR_PP_IS_EMPTY(m))(m)
-#define TR_ACCEPTS_0(m) char m;
-#define TR_ACCEPTS_1(m)
-
-/* The tr_ref of `to`, once the compiler knows that its actor accepts message m: the union that */
-/* `accepts` points to must have a member m. For a plain tr_ref the message itself has one. */
-#ifdef __cplusplus
-template <class Probe> Probe *tr_accepts_of_(union tr_accepts_anything *);
-template <class Probe, class Accepts> Accepts *tr_accepts_of_(Accepts *);
-#define TR_TO_(to, m) tr_ref_checked_((to).bits, \
-    sizeof(tr_accepts_of_<struct tr_message_##m>((to).accepts)->m))
-#else
-#define TR_TO_(to, m) tr_ref_checked_((to).bits, \
-    sizeof(_Generic((to).accepts, \
-        union tr_accepts_anything *: (struct tr_message_##m *)0, \
-        default: (to).accepts)->m))
-#endif
-TR_INLINE tr_ref tr_ref_checked_(uint64_t bits, size_t proof)
-{
-    (void)proof;
-    return tr_ref_from_bits(bits);
-}
+#include <troupe/detail/ref.h>
 
 #endif

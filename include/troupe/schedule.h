@@ -1,26 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Schedules of a system: what is to happen later, or again and again, whoever asks for it.
+ * Schedules of a system: messages and calls that happen later, once or repeatedly.
  *
- *     static tr_next close_the_shop(tr_self *self, void *argument)
- *     {
- *         tr_system_shutdown(tr_system_of(self), 5 * TR_SECOND);
- *         return TR_STOP;
- *     }
+ * ```c
+ * #include <troupe/troupe.h>
  *
- *     tr_schedule reports;
- *     tr_schedule_fixed_rate(system, &reports, TR_MINUTE, printer, report, .is_short = true);
- *     tr_schedule_call(system, NULL, TR_TIMER_ONCE, 30 * TR_SECOND, close_the_shop, NULL);
- *     ...
- *     tr_schedule_cancel(system, reports);
+ * TR_MESSAGE(tick);
+ * TR_ACTOR(clock, tick);
  *
- * All of this may be done on any thread; a handler says tr_system_of(self) for the system. What
- * concerns one actor alone is better a timer of its own (tr_timer_once): that ends with the actor,
- * and its message can be taken back out of the mailbox.
+ * static tr_next on_args(tr_self *self)
+ * {
+ *     clock_ref me = clock_ref_of(tr_me(self));
+ *     tr_status status =
+ *         tr_schedule_once(tr_system_of(self), NULL, 10 * TR_MILLISECOND, me, tick);
+ *     return status == TR_OK ? TR_SAME : tr_fail(self, status, "no schedule");
+ * }
  *
- * Schedules are as exact as timers: never early, not moved by jumps of the wall clock, in the order
- * of their making where they fall due at the same time. They neither keep a system alive nor hold
- * its end up: what has not fired when a shutdown begins never does.
+ * static tr_next on_tick(void)
+ * {
+ *     return TR_STOP;
+ * }
+ *
+ * TR_BEHAVIOR(clock, void, TR_ON(tr_args, on_args), TR_ON(tick, on_tick));
+ *
+ * int main(int argc, char **argv)
+ * {
+ *     return tr_app_main(argc, argv, clock);
+ * }
+ * ```
+ *
+ * For what concerns one actor only, use its timers (tr_timer_once): they end with the actor, and
+ * their message can be removed from the mailbox.
+ *
+ * Schedules are as exact as timers: never early, not moved by jumps of the wall clock, and in the
+ * order in which they were made if they fall due at the same time. They neither keep a system alive
+ * nor delay its end: a schedule that has not fired when a shutdown begins never does.
  */
 #ifndef TROUPE_SCHEDULE_H
 #define TROUPE_SCHEDULE_H
@@ -28,85 +42,79 @@
 #include <troupe/limits.h>
 #include <troupe/self.h>
 
-/** A schedule; all zero is none. It may be copied. */
+/** Names a schedule. All zero: none. It may be copied. */
 typedef struct tr_schedule {
     uint64_t number;
 } tr_schedule;
 
 /**
- * What a schedule calls: a turn of an actor of its own, so that every verb may be used. TR_STOP ends
- * the schedule, and so does a failure, which is this actor's alone; with anything else it goes on.
+ * The function of tr_schedule_call. It is called as a turn of an actor of its own, so it may use
+ * every verb. TR_STOP ends the schedule, and so does a failure, which concerns no other actor. With
+ * any other result the schedule continues.
  */
 typedef tr_next tr_schedule_function(tr_self *self, void *argument);
 
 /**
  * Sends a message once, after `delay_ns`:
  *     tr_schedule_once(system, &schedule, TR_SECOND, to, deposit, .amount = 5)
+ * Any thread. Does not wait.
  *
  * The message is copied now and has no sender. *schedule, a `tr_schedule *` or NULL, is written on
- * TR_OK. TR_INVALID_ARGUMENT (a negative time, a period of 0, something is NULL), TR_STOPPED (the
- * receiver has), TR_STOPPING (the system is), TR_LIMIT (TR_SCHEDULES_MAX), TR_TOO_LARGE,
- * TR_NO_MEMORY. A message that cannot be delivered when its time has come is a dead letter; while
- * there is no memory for it, it is late. Any thread.
+ * TR_OK. TR_INVALID_ARGUMENT: a negative time, a period of 0, an argument is NULL; TR_STOPPED: the
+ * receiver has stopped; TR_STOPPING: the system is stopping; TR_LIMIT (TR_SCHEDULES_MAX);
+ * TR_TOO_LARGE, TR_NO_MEMORY. A message that cannot be delivered at its time is a dead letter.
+ * While there is no memory for it, it is late.
  */
 #define tr_schedule_once(system, schedule, delay_ns, to, ...)                                      \
-    TR_SCHEDULE_(system,                                                                           \
-                 schedule,                                                                         \
-                 TR_TIMER_ONCE,                                                                    \
-                 delay_ns,                                                                         \
-                 to,                                                                               \
-                 TR_PP_HEAD(__VA_ARGS__),                                                          \
-                 TR_PP_TAIL_BRACES(__VA_ARGS__))
+    TR_SCHEDULE_(system, schedule, TR_TIMER_ONCE, delay_ns, to, __VA_ARGS__)
 /**
- * ... at each period, on a grid that does not drift; ticks that were missed are one tick. It ends
- * when the receiver has stopped. A receiver that is slower than the schedule collects its messages.
+ * Sends a message at each period. Otherwise as tr_schedule_once.
+ * Any thread. Does not wait.
+ *
+ * The times are on a grid that does not drift. Several missed ticks become one. The schedule ends
+ * when the receiver has stopped. If the receiver is slower than the schedule, its messages
+ * accumulate.
  */
 #define tr_schedule_fixed_rate(system, schedule, period_ns, to, ...)                               \
-    TR_SCHEDULE_(system,                                                                           \
-                 schedule,                                                                         \
-                 TR_TIMER_FIXED_RATE,                                                              \
-                 period_ns,                                                                        \
-                 to,                                                                               \
-                 TR_PP_HEAD(__VA_ARGS__),                                                          \
-                 TR_PP_TAIL_BRACES(__VA_ARGS__))
-/** ... a period after the last one was sent. */
+    TR_SCHEDULE_(system, schedule, TR_TIMER_FIXED_RATE, period_ns, to, __VA_ARGS__)
+/**
+ * Sends a message, and again each time that a period has passed since the last one was sent.
+ * Otherwise as tr_schedule_fixed_rate.
+ * Any thread. Does not wait.
+ */
 #define tr_schedule_fixed_delay(system, schedule, period_ns, to, ...)                              \
-    TR_SCHEDULE_(system,                                                                           \
-                 schedule,                                                                         \
-                 TR_TIMER_FIXED_DELAY,                                                             \
-                 period_ns,                                                                        \
-                 to,                                                                               \
-                 TR_PP_HEAD(__VA_ARGS__),                                                          \
-                 TR_PP_TAIL_BRACES(__VA_ARGS__))
+    TR_SCHEDULE_(system, schedule, TR_TIMER_FIXED_DELAY, period_ns, to, __VA_ARGS__)
 
 TR_BEGIN_C
 /**
- * Calls a function instead, as a turn of an actor that the schedule has for itself, on worker 0,
- * until it ends. `argument` is borrowed as long. A fixed rate has at most one turn waiting; a fixed
- * delay counts from the end of the last turn. As tr_schedule_once; TR_LIMIT also as tr_try_spawn.
+ * Calls a function instead of sending a message: each call is a turn of an actor of the schedule,
+ * on worker 0.
+ * Any thread. Does not wait.
+ *
+ * `argument` is borrowed until the schedule ends. With a fixed rate at most one turn waits; a fixed
+ * delay counts from the end of the last turn. The statuses are those of tr_schedule_once; TR_LIMIT
+ * also as in tr_try_spawn.
  */
 TR_MUST_CHECK tr_status tr_schedule_call(tr_system *system, tr_schedule *schedule,
                                          tr_timer_kind kind, tr_time ns,
                                          tr_schedule_function *function, void *argument);
 
 /**
- * Ends a schedule: nothing of it is sent or called afterwards. TR_TIMER_CANCELLED: it had not fired,
- * or would have again; a call that runs now ends its turn. TR_TIMER_TAKEN_BACK: its call was due and
- * waited for its turn. TR_TIMER_NONE: there is none; it has fired, or ended otherwise. Any thread.
+ * Ends a schedule: it sends and calls nothing after this.
+ * Any thread. Does not wait.
+ *
+ * TR_TIMER_CANCELLED: it had not fired, or would have fired again; a call that runs now finishes
+ * its turn. TR_TIMER_TAKEN_BACK: its call was due and waited for its turn. TR_TIMER_NONE: no such
+ * schedule, or it has ended.
  */
 tr_timer_end tr_schedule_cancel(tr_system *system, tr_schedule schedule);
 
-/** What the macros above call. */
+/** See tr_schedule_once. Any thread. Does not wait. */
 TR_MUST_CHECK tr_status tr_system_schedule(tr_system *system, tr_schedule *schedule,
                                            tr_timer_kind kind, tr_time ns, tr_ref to,
                                            const tr_type *type, const void *message);
 TR_END_C
 
-/* clang-format off */
-#define TR_SCHEDULE_(...) TR_SCHEDULE__(__VA_ARGS__)
-#define TR_SCHEDULE__(system, schedule, kind, ns, to, m, ...) \
-    tr_system_schedule(system, schedule, kind, ns, TR_TO_(to, m), &tr_type_##m, \
-        TR_MAKE_(m, __VA_ARGS__))
-/* clang-format on */
+#include <troupe/detail/schedule.h>
 
 #endif

@@ -1,53 +1,86 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What an actor can do inside a turn.
+ * The verbs: what an actor can do in a turn, and some of it a client on another thread.
  *
- * Every verb names first who speaks: `self` in a handler, a `tr_client *` on any other thread.
- * Where a message is given it comes last, as its name and its fields:
+ * ```c
+ * #include <troupe/troupe.h>
  *
- *     tr_tell(self, alice, deposit, .amount = 5, .memo = "rent");
- *     return tr_reply(self, balance, .cents = 5);
+ * TR_MESSAGE(balance, (u64, cents));
+ * TR_MESSAGE(deposit, (u64, cents));
+ * TR_ACTOR(account, deposit);
  *
- * Failures. A verb does what it says or ends the turn: a spawn that cannot spawn and memory that
- * cannot be had do not return. The short program is therefore right without one `if`. Such a verb
- * has a tr_try_ twin that returns instead. A turn that ends so fails, as by tr_fail: nothing after
- * the verb runs, what tr_defer registered runs, scratch memory is freed, and the supervisor decides
- * what becomes of the actor (supervision.h). In C++ the frames are unwound and destructors run (in
- * tr_at_end, tr_defer and tr_buffer_of_turn they are not); in C they are dropped, so what must be
- * given back is given to tr_defer (for the turn) or tr_at_end (for the incarnation), and no lock is
- * held across a verb that can end the turn.
+ * struct account {
+ *     uint64_t cents;
+ * };
  *
- * A NULL where something is needed is TR_INVALID_ARGUMENT, nobody, or nothing is done; a verb that
- * has no way to say so ends the turn, and aborts the process when there is no self and so no turn.
+ * static tr_next on_deposit(tr_self *self, struct account *account, const struct deposit *message)
+ * {
+ *     account->cents += message->cents;
+ *     return tr_reply(self, balance, .cents = account->cents);
+ * }
  *
- * With a self: in a handler only, on the thread that runs it. With a client: any thread, one at a
- * time per client. "Handler" includes set-ups and the handlers of signals.
+ * TR_BEHAVIOR(account, struct account, TR_ON(deposit, on_deposit));
  *
- * Every macro here is a thin layer over functions that are exported too; they are at the end.
+ * static tr_next on_args(tr_self *self)
+ * {
+ *     account_ref alice = tr_spawn(self, account, "alice");
+ *     tr_tell(self, alice, deposit, .cents = 5);
+ *     return TR_SAME;
+ * }
+ *
+ * static tr_next on_balance(tr_self *self, const struct balance *message)
+ * {
+ *     tr_log_info(self, "%s has %d cents", tr_path(self), (int)message->cents);
+ *     return TR_STOP;
+ * }
+ *
+ * TR_BEHAVIOR(bank, void, TR_ON(tr_args, on_args), TR_ON(balance, on_balance));
+ *
+ * int main(int argc, char **argv)
+ * {
+ *     return tr_app_main(argc, argv, bank);
+ * }
+ * ```
+ *
+ * The first argument of a verb is its caller: `self` in a turn, a `tr_client *` on another thread.
+ * A message comes last, as its name and its fields.
+ *
+ * Failures. A verb that cannot do what it says ends the turn: it does not return. So a short
+ * program is correct without checks. Such a verb has a twin with tr_try_ that returns a status
+ * instead. A turn that ends inside a verb fails as by tr_fail: the code behind the verb does not
+ * run, the functions of tr_defer run, scratch memory is freed, and the supervisor decides about the
+ * actor (supervision.h). In C++ the frames are unwound and destructors run, except where tr_at_end,
+ * tr_defer or tr_buffer_of_turn end the turn. In C the frames are dropped: register what must be
+ * released with tr_defer (for the turn) or tr_at_end (for the incarnation), and do not hold a lock
+ * across a verb that can end the turn.
+ *
+ * An argument that is NULL where something is needed gives TR_INVALID_ARGUMENT or nobody, or the
+ * verb does nothing. A verb that can report neither ends the turn; if self is NULL it aborts the
+ * process.
  */
 #ifndef TROUPE_SELF_H
 #define TROUPE_SELF_H
 
 #include <troupe/behavior.h>
 
-/** How a thread that runs no actors talks to a system; see system.h. */
+/** Lets a thread that is no worker use a system; see system.h. */
 typedef struct tr_client tr_client;
 /** A set of workers with their actors; see system.h. */
 typedef struct tr_system tr_system;
 
-/** A timer without a key; all zero is none. */
+/** Names a timer without a key. All zero: none. */
 typedef struct tr_timer {
     uint64_t number;
 } tr_timer;
 
-/** What became of a timer that was taken back. */
+/** What the timer was doing when it was cancelled. */
 typedef enum tr_timer_end {
-    TR_TIMER_NONE,      /* there is none: never started, or its message was handled */
-    TR_TIMER_CANCELLED, /* it had not fired */
-    TR_TIMER_TAKEN_BACK /* it had fired; its message waited and will not be handled */
+    TR_TIMER_NONE,      /* no such timer: never started, or its message was handled */
+    TR_TIMER_CANCELLED, /* it had not fired, and will not */
+    TR_TIMER_TAKEN_BACK /* it had fired; its message was removed from the mailbox */
 } tr_timer_end;
 
-/** What an actor uses; tr_options says what counts. */
+/** What an actor uses. tr_options says what counts. */
 typedef struct tr_usage {
     size_t bytes;        /* of the actor alone, whether it has a budget or not */
     size_t tree_bytes;   /* of its tree; 0 unless it has a budget for its tree */
@@ -65,333 +98,450 @@ typedef enum tr_timer_kind {
 
 /**
  * Sends a message: tr_tell(self, to, deposit, .amount = 5).
+ * In a turn, or client's thread. May wait: if the mailbox is full and has TR_PARK.
  *
- * TR_OK: it was taken, which is not yet handled. TR_STOPPED (also for nobody),
- * TR_TOO_LARGE (also for a malformed one), TR_NO_MEMORY: it was not, and is a dead letter.
- * TR_INVALID_ARGUMENT: there was no message. May be ignored. TR_MAILBOX_FULL: as the receiver's
- * `overflow` says.
+ * Returns TR_OK if the message was taken; it is not handled yet. TR_STOPPED (also for nobody),
+ * TR_TOO_LARGE (also for a malformed message), TR_NO_MEMORY: it was not taken, and is a dead
+ * letter. TR_MAILBOX_FULL: see the receiver's tr_overflow. TR_INVALID_ARGUMENT: there is no
+ * message. The status may be ignored. The message is copied.
  *
- * It waits in one case only: the receiver has TR_PARK and no room, or another turn of this actor waits
- * for room there. Then the turn waits as a barrier for at most TR_PARK_NS, a client's thread blocks;
- * TR_CANCELLED: the actor ends meanwhile. Where a turn cannot wait (a set-up, a signal, a defer, a ring of
- * actors that wait for each other) it is TR_MAILBOX_FULL at once.
+ * With TR_PARK the call waits while the mailbox is full, or while another turn of this actor waits
+ * for that mailbox: the turn waits as a barrier for at most TR_PARK_NS, a client's thread blocks.
+ * TR_CANCELLED: the actor ends meanwhile. Where a turn cannot wait (a set-up, a signal, a defer, a
+ * cycle of actors that wait for each other) the status is TR_MAILBOX_FULL at once.
  *
- * Messages of one sender to one receiver arrive in the order of the calls, whichever of its turns calls.
+ * Messages of one sender to one receiver arrive in the order of the calls, in whichever turns they
+ * are.
  */
-#define tr_tell(from, to, ...)                                                                     \
-    TR_TELL_(from, to, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
+#define tr_tell(from, to, ...) TR_TELL_(from, to, __VA_ARGS__)
 
-/** As tr_tell, of a struct that exists: tr_tell_copy(self, to, deposit, &my_deposit). */
+/**
+ * Sends a struct that exists: tr_tell_copy(self, to, deposit, &my_deposit). Otherwise as tr_tell.
+ * In a turn, or client's thread. May wait: as tr_tell.
+ */
 #define tr_tell_copy(from, to, m, pointer) TR_TELL_COPY_(from, to, m, pointer)
 
 /**
- * Answers who sent the message of this turn: return tr_reply(self, balance, .cents = 5);
+ * Answers the sender of the message of this turn: return tr_reply(self, balance, .cents = 5);
+ * In a turn. May wait: as tr_tell, if the message was told; a reply to a request does not wait.
  *
- * Gives TR_SAME. An answer that cannot be delivered, or that nobody waits for, is a dead letter.
+ * Returns TR_SAME. A reply that cannot be delivered, or that nobody waits for, is a dead letter.
  */
-#define tr_reply(self, ...)                                                                        \
-    TR_REPLY_(reply, self, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
+#define tr_reply(self, ...) TR_REPLY_(reply, self, __VA_ARGS__)
 
 /**
- * As tr_reply, and says how it went: TR_OK, TR_NO_SENDER (the message has none), and all that
- * tr_tell gives.
+ * Answers as tr_reply, and returns the status.
+ * In a turn. May wait: as tr_reply.
+ *
+ * TR_OK; TR_NO_SENDER: the message has no sender; and all statuses of tr_tell.
  */
-#define tr_try_reply(self, ...)                                                                    \
-    TR_REPLY_(try_reply, self, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
+#define tr_try_reply(self, ...) TR_REPLY_(try_reply, self, __VA_ARGS__)
 
 /**
- * Passes the message of this turn on: return tr_forward(self, other);
+ * Passes the message of this turn on to another actor: return tr_forward(self, other);
+ * In a turn. May wait: as tr_tell.
  *
- * The other sees the original sender and causal id. Gives TR_SAME; what cannot be delivered is a
- * dead letter.
+ * The other actor sees the original sender and causal id. If the message is a request, the other
+ * actor answers it. Returns TR_SAME. A message that cannot be delivered is a dead letter.
  */
 #define tr_forward(self, to) tr_self_forward(self, tr_any(to))
 
 /* ---- Actors. ---- */
 
 /**
- * Starts a child and gives its ref, an `account_ref`:
- *     tr_spawn(self, account, "alice")                                NULL for a made-up name
+ * Starts a child and returns its ref, an `account_ref`:
+ *     tr_spawn(self, account, "alice")                                NULL: a name is made up
  *     tr_spawn(self, account, "alice", open_account, .cents = 100)    with its set-up message
+ * In a turn. Does not wait.
  *
- * The name and the message are copied. The child lives on this worker; its set-up and its
- * tr_pre_start have run when this returns. Ends the turn where tr_try_spawn would give an error.
+ * The name and the message are copied. The child lives on this worker. Its set-up and its
+ * tr_pre_start have run when this returns. Ends the turn where tr_try_spawn returns an error.
  */
-#define tr_spawn(self, actor, ...)                                                                 \
-    TR_PP_CAT(TR_SPAWN_, TR_PP_IS_ONE(__VA_ARGS__))(self, -1, actor, __VA_ARGS__)
+#define tr_spawn(self, actor, ...) TR_SPAWN_(self, -1, actor, __VA_ARGS__)
 
 /**
- * As tr_spawn, on a worker: tr_spawn_at(self, 1, account, "alice"). On another worker than this
- * one the set-up has not run yet when this returns; what is sent meanwhile waits.
+ * Starts a child on a worker: tr_spawn_at(self, 1, account, "alice"). Otherwise as tr_spawn.
+ * In a turn. Does not wait.
+ *
+ * If that is another worker than the caller's, the set-up has not run when this returns; messages
+ * that are sent meanwhile wait for it.
  */
-#define tr_spawn_at(self, worker, actor, ...)                                                      \
-    TR_PP_CAT(TR_SPAWN_, TR_PP_IS_ONE(__VA_ARGS__))(self, worker, actor, __VA_ARGS__)
+#define tr_spawn_at(self, worker, actor, ...) TR_SPAWN_(self, worker, actor, __VA_ARGS__)
 
 /**
- * As tr_spawn, into *ref, an `account_ref *`, which is written on TR_OK only.
+ * Starts an actor as tr_spawn does, and writes its ref to *ref, an `account_ref *`, on TR_OK only.
+ * In a turn, or client's thread. Does not wait.
  *
- * TR_OK also when the set-up answered with TR_STOP: the actor has ended, and nothing went wrong.
- * TR_NAME_EXISTS, TR_NAME_INVALID, TR_INIT_FAILED (the set-up failed; the name is free again),
- * TR_WRONG_TYPE (another set-up message is wanted, or none), TR_STOPPING, TR_TOO_DEEP, TR_LIMIT
- * (too many actors, too long a path), TR_INVALID_ARGUMENT (no such worker; the behavior is
- * malformed or of another ABI), TR_TOO_LARGE, TR_NO_MEMORY.
+ * TR_OK, also if the set-up returned TR_STOP: the actor has ended without an error. TR_NAME_EXISTS;
+ * TR_NAME_INVALID; TR_INIT_FAILED: the set-up failed, and the name is free again; TR_WRONG_TYPE:
+ * the set-up takes another message, or none; TR_STOPPING; TR_TOO_DEEP; TR_LIMIT: too many actors,
+ * or too long a path; TR_INVALID_ARGUMENT: no such worker, or a behavior that is malformed or of
+ * another ABI; TR_TOO_LARGE; TR_NO_MEMORY.
  *
- * From a client the actor is a child of /user, lives on worker 0, and is set up by that worker
- * later: tr_spawn_wait waits for it. A set-up that fails on another worker than its parent's is
- * told to the parent: tr_child_failed with TR_STOP_CHILD. It is not tried again.
+ * From a client the actor is a child of /user on worker 0, and that worker runs its set-up later:
+ * tr_spawn_wait waits for it. If a set-up fails on another worker than the parent's, the parent
+ * gets a tr_child_failed with TR_STOP_CHILD; the set-up is not repeated.
  */
-#define tr_try_spawn(from, ref, actor, ...)                                                        \
-    TR_PP_CAT(TR_TRY_SPAWN_, TR_PP_IS_ONE(__VA_ARGS__))(from, ref, NULL, -1, actor, __VA_ARGS__)
-/** As tr_try_spawn, on a worker. */
+#define tr_try_spawn(from, ref, actor, ...) TR_TRY_SPAWN_(from, ref, NULL, -1, actor, __VA_ARGS__)
+/**
+ * Starts an actor on a worker. Otherwise as tr_try_spawn.
+ * In a turn, or client's thread. Does not wait.
+ */
 #define tr_try_spawn_at(from, ref, worker, actor, ...)                                             \
-    TR_PP_CAT(TR_TRY_SPAWN_, TR_PP_IS_ONE(__VA_ARGS__))(from, ref, NULL, worker, actor, __VA_ARGS__)
-/** As tr_try_spawn, with the story in *error, a `tr_error *`, when it fails. */
+    TR_TRY_SPAWN_(from, ref, NULL, worker, actor, __VA_ARGS__)
+/**
+ * Starts an actor as tr_try_spawn does, and on failure describes it in *error, a `tr_error *`.
+ * In a turn, or client's thread. Does not wait.
+ */
 #define tr_try_spawn_error(from, ref, error, actor, ...)                                           \
-    TR_PP_CAT(TR_TRY_SPAWN_, TR_PP_IS_ONE(__VA_ARGS__))(from, ref, error, -1, actor, __VA_ARGS__)
+    TR_TRY_SPAWN_(from, ref, error, -1, actor, __VA_ARGS__)
 
-/** The living child of that name, an `account_ref`; nobody when there is none. */
+/**
+ * Returns the living child of that name, an `account_ref`; nobody: there is none.
+ * In a turn. Does not wait.
+ */
 #define tr_child(self, actor, name) actor##_ref_of(tr_self_child(self, name))
-/** The living actor at "/user/bank/alice", an `account_ref`; nobody when there is none. */
+/**
+ * Returns the living actor at "/user/bank/alice", an `account_ref`; nobody: there is none.
+ * In a turn, or client's thread. Does not wait.
+ */
 #define tr_find(from, actor, path) actor##_ref_of(TR_SPEAKER_(from, find)(from, path))
 
 /**
- * Stops an actor when it has handled what it has: a poison pill. Anybody who has the ref may.
- * TR_OK, or TR_STOPPED: it has already, which does no harm. May be ignored.
+ * Stops an actor when it has handled the messages it has: a poison pill. Whoever has the ref may.
+ * In a turn, or client's thread. Does not wait.
+ *
+ * TR_OK; TR_STOPPED: it has stopped before; TR_NO_MEMORY, TR_CANCELLED. The status may be ignored.
  */
 #define tr_stop(from, ref) TR_SPEAKER_(from, stop)(from, tr_any(ref))
 /**
- * Stops an actor after its current turn; what it has not handled is dead letters. As tr_stop: one
- * that is stopping already goes on as it began, unless its parent is killed.
+ * Stops an actor after its current turn. Messages that it has not handled are dead letters.
+ * In a turn, or client's thread. Does not wait.
+ *
+ * The statuses are those of tr_stop. An actor that is already stopping continues as it began,
+ * unless its parent is killed.
  */
 #define tr_kill(from, ref) TR_SPEAKER_(from, kill)(from, tr_any(ref))
 /**
- * Starts a timer that sends a message to this actor, once, after `delay_ns`:
+ * Starts a timer that sends a message to this actor once, after `delay_ns`:
  *     tr_timer_once(self, "retry", TR_SECOND, retry, .attempt = 2);
+ * In a turn. Does not wait.
  *
- * A timer of the same key is replaced; key NULL is a timer without one, and the tr_timer that this
- * returns takes it back. Timers end with the incarnation. A timer never fires early; it has at most
- * one message waiting; wall-clock jumps do not move it. Ends the turn with TR_INVALID_ARGUMENT (a
- * negative time, a period of 0, an empty key or one of more than TR_TIMER_KEY_MAX bytes), TR_LIMIT
- * (TR_TIMERS_MAX), TR_STOPPING, TR_TOO_LARGE, TR_NO_MEMORY; tr_self_try_timer gives a status.
+ * Returns a tr_timer. A timer with the same key is replaced. With the key NULL the timer has no
+ * key, and the tr_timer can stop it. A timer ends with the incarnation. It never fires early, has
+ * at most one message waiting, and jumps of the wall clock do not move it.
+ *
+ * Ends the turn with TR_INVALID_ARGUMENT (a negative time, a period of 0, an empty key, or one of
+ * more than TR_TIMER_KEY_MAX bytes), TR_LIMIT (TR_TIMERS_MAX), TR_STOPPING, TR_TOO_LARGE or
+ * TR_NO_MEMORY; tr_self_try_timer returns a status instead.
  */
 #define tr_timer_once(self, key, delay_ns, ...)                                                    \
-    TR_TIMER_(self,                                                                                \
-              key,                                                                                 \
-              TR_TIMER_ONCE,                                                                       \
-              delay_ns,                                                                            \
-              TR_PP_HEAD(__VA_ARGS__),                                                             \
-              TR_PP_TAIL_BRACES(__VA_ARGS__))
-/** ... at each period, on a grid that does not drift; ticks that were missed are one tick. */
+    TR_TIMER_(self, key, TR_TIMER_ONCE, delay_ns, __VA_ARGS__)
+/**
+ * Starts a timer that sends a message at each period. Otherwise as tr_timer_once.
+ * In a turn. Does not wait.
+ *
+ * The times are on a grid that does not drift. Several missed ticks become one.
+ */
 #define tr_timer_fixed_rate(self, key, period_ns, ...)                                             \
-    TR_TIMER_(self,                                                                                \
-              key,                                                                                 \
-              TR_TIMER_FIXED_RATE,                                                                 \
-              period_ns,                                                                           \
-              TR_PP_HEAD(__VA_ARGS__),                                                             \
-              TR_PP_TAIL_BRACES(__VA_ARGS__))
-/** ... a period after the last one was handled. */
+    TR_TIMER_(self, key, TR_TIMER_FIXED_RATE, period_ns, __VA_ARGS__)
+/**
+ * Starts a timer that sends a message, and again each time that a period has passed since the last
+ * one was handled. Otherwise as tr_timer_once.
+ * In a turn. Does not wait.
+ */
 #define tr_timer_fixed_delay(self, key, period_ns, ...)                                            \
-    TR_TIMER_(self,                                                                                \
-              key,                                                                                 \
-              TR_TIMER_FIXED_DELAY,                                                                \
-              period_ns,                                                                           \
-              TR_PP_HEAD(__VA_ARGS__),                                                             \
-              TR_PP_TAIL_BRACES(__VA_ARGS__))
+    TR_TIMER_(self, key, TR_TIMER_FIXED_DELAY, period_ns, __VA_ARGS__)
 
 /**
- * Suspends an actor, which keeps its mail and handles none until tr_resume. Not counted: one resume
- * ends any number of suspends. As tr_stop.
+ * Suspends an actor: it keeps its messages and handles none until tr_resume.
+ * In a turn, or client's thread. Does not wait.
+ *
+ * Suspends are not counted: one tr_resume ends any number of them. The statuses are those of
+ * tr_stop.
  */
 #define tr_suspend(from, ref) TR_SPEAKER_(from, suspend)(from, tr_any(ref))
-/** Lets an actor go on that tr_suspend had suspended; no other reason is taken away. As tr_stop. */
+/**
+ * Lets an actor continue that tr_suspend has suspended. It does not end a suspension by a failure.
+ * In a turn, or client's thread. Does not wait.
+ *
+ * The statuses are those of tr_stop.
+ */
 #define tr_resume(from, ref) TR_SPEAKER_(from, resume)(from, tr_any(ref))
 /**
- * Asks for a tr_terminated when an actor has stopped, whatever the reason: once, after all messages
- * that it sent here, when its name, timers and memory are released. It is a message like those that
- * others send, but takes no room and resets no receive timeout; where nobody handles it, it is
- * ignored. One that has stopped already gives it at once. A restart of either side is no end. To
- * watch the same one again changes nothing; to watch oneself is TR_OK, and nothing comes of it.
+ * Asks for a tr_terminated when an actor has stopped, for whatever reason.
+ * In a turn, or client's thread. Does not wait.
  *
- * In a turn it ends the turn with TR_INVALID_ARGUMENT (nobody), TR_STOPPING, TR_CANCELLED,
+ * The tr_terminated comes once, after all messages that the actor sent here, and when its name,
+ * timers and memory are released. For an actor that has stopped before, it comes at once. It takes
+ * no capacity of the mailbox and does not reset the receive timeout. Without a handler it is
+ * ignored. A restart of either actor does not end the watch. Watching the same actor again changes
+ * nothing. Watching oneself is TR_OK and has no effect.
+ *
+ * In a turn it ends the turn with TR_INVALID_ARGUMENT (nobody), TR_STOPPING, TR_CANCELLED or
  * TR_NO_MEMORY. A client gets the status, and the message by tr_receive.
  */
 #define tr_watch(from, ref) TR_SPEAKER_(from, watch)(from, tr_any(ref))
-/** As tr_watch, and gives the status. */
+/**
+ * Watches an actor as tr_watch does, and returns the status.
+ * In a turn, or client's thread. Does not wait.
+ */
 #define tr_try_watch(from, ref) TR_SPEAKER_(from, try_watch)(from, tr_any(ref))
 /**
- * No longer: from now on there comes no tr_terminated of this actor, not even one that was sent
- * before. TR_OK also for one that is not watched; TR_INVALID_ARGUMENT, TR_CANCELLED. May be ignored.
+ * Ends a watch: no tr_terminated of this actor is handled after this, not even one that waits.
+ * In a turn, or client's thread. Does not wait.
+ *
+ * TR_OK, also if the actor was not watched; TR_INVALID_ARGUMENT, TR_CANCELLED. The status may be
+ * ignored.
  */
 #define tr_unwatch(from, ref) TR_SPEAKER_(from, unwatch)(from, tr_any(ref))
-/** As tr_stop, of a child; TR_NOT_FOUND when it is no child of this actor. May be ignored. */
+/**
+ * Stops a child, as tr_stop.
+ * In a turn. Does not wait.
+ *
+ * The statuses are those of tr_stop; TR_NOT_FOUND: it is no child of this actor. The status may be
+ * ignored.
+ */
 #define tr_stop_child(self, ref) tr_self_stop_child(self, tr_any(ref))
 
 /**
- * Goes on as another behavior:
+ * Makes the actor continue with another behavior:
  *     return tr_become(self, open);
  *     return tr_become(self, open, open_with, .rows = 3);
+ * In a turn. Does not wait.
  *
- * A behavior of the same state type keeps the state; one of another type begins with a state of
- * its own, zeros. A TR_SETUP runs each time that its behavior is adopted. A TR_SETUP_WITH runs when
- * its message is given, as in the second form; without a message it does not run where the state
- * type is the same, and the actor goes on with the state it has; where the type differs the message
- * is required. A message of another type, one that nobody wants, or one that is missing fails the
- * turn with TR_WRONG_TYPE. The behavior changes when the turn has ended, its defers included; a
- * set-up that fails then is a failure of the actor, and it is the new behavior that hears of what
- * follows. A restart begins with the behavior of tr_spawn. Without the `return` nothing changes, and the
- * compiler warns.
+ * Returns what the handler must return: without the `return` nothing changes, and the compiler
+ * warns. The behavior changes when the turn has ended, after its defers.
+ *
+ * If both behaviors have the same state type the state is kept; otherwise the new state begins as
+ * zeros. A TR_SETUP of the new behavior runs each time. A TR_SETUP_WITH runs if its message is
+ * given, as in the second form. Without the message it does not run and the state is kept, which
+ * needs the same state type. A message that is missing, of the wrong type, or that the behavior
+ * does not take fails the turn with TR_WRONG_TYPE.
+ *
+ * A set-up that fails is a failure of the actor, and the new behavior gets the signals that follow.
+ * A restart begins with the behavior of tr_spawn.
  */
-#define tr_become(self, ...) TR_PP_CAT(TR_BECOME_, TR_PP_IS_ONE(__VA_ARGS__))(self, __VA_ARGS__)
+#define tr_become(self, ...) TR_BECOME_(self, __VA_ARGS__)
 
 TR_BEGIN_C
 /**
- * This actor is broken: return tr_fail(self, TR_BAD_DATA, "row %d", n); Its supervisor decides what
- * becomes of it (supervision.h); where nothing is said it is restarted. Gives what the handler
- * must return; a result that is not returned is nothing, and the compiler warns. The text is copied, and cut when it is longer than tr_error.text.
+ * Fails the actor: return tr_fail(self, TR_BAD_DATA, "row %d", n);
+ * In a turn. Does not wait.
+ *
+ * Returns what the handler must return: without the `return` nothing happens, and the compiler
+ * warns. The supervisor decides about the actor (supervision.h); by default it is restarted. The
+ * text is copied; one that is longer than tr_error.text is cut.
  */
 TR_MUST_RETURN tr_next tr_fail(tr_self *self, tr_status status, const char *format, ...)
     TR_PRINTF(3, 4);
-/** The same from any depth of calls: does not return. */
+/**
+ * Fails the actor from any depth of calls, as tr_fail, and does not return.
+ * In a turn. Does not wait.
+ */
 TR_NO_RETURN void tr_crash(tr_self *self, tr_status status, const char *format, ...)
     TR_PRINTF(3, 4);
 
-/* ---- Timers: see tr_timer_once and its kin. ---- */
+/* ---- Timers: see also tr_timer_once. ---- */
 
-/** Takes a timer back, and its message if that waits to be handled. */
+/** Cancels the timer with this key, and its waiting message. In a turn. Does not wait. */
 tr_timer_end tr_timer_cancel(tr_self *self, const char *key);
-/** The same of a timer without a key. */
+/** Cancels a timer without a key, and its waiting message. In a turn. Does not wait. */
 tr_timer_end tr_timer_stop(tr_self *self, tr_timer timer);
 /**
- * Asks for tr_receive_timeout when no message has come for this long. Only what others send counts,
- * not timers and signals. It comes once, and again after the next message; 0 ends it. It is not
- * counted while the actor is suspended. Ends the turn with TR_INVALID_ARGUMENT when negative, or
- * with TR_NO_MEMORY.
+ * Asks for a tr_receive_timeout when no message has come for this long. 0 ends it.
+ * In a turn. Does not wait.
+ *
+ * Only messages from others count, not timers and signals. The signal comes once, and again after
+ * the next message. Time in which the actor is suspended does not count. Ends the turn with
+ * TR_INVALID_ARGUMENT (a negative time) or TR_NO_MEMORY.
  */
 void tr_set_receive_timeout(tr_self *self, tr_time idle_ns);
 
 /* ---- Stash. ---- */
 
 /**
- * Sets the message of this turn aside: return tr_stash(self); It is also a handler by itself, as in
- * TR_ON_ANY(tr_stash). The turn fails with TR_STASH_FULL when TR_STASH_MAX wait already, or with
- * this one more than TR_STASH_BYTES_MAX. What is left when the incarnation ends is dead letters. Without the
- * `return` nothing is set aside, and the compiler warns.
+ * Stashes the message of this turn, for a later tr_unstash: return tr_stash(self);
+ * In a turn. Does not wait.
+ *
+ * Returns what the handler must return: without the `return` nothing is stashed, and the compiler
+ * warns. It can be a handler itself: TR_ON_ANY(tr_stash). The turn fails with TR_STASH_FULL if the
+ * stash would have more than TR_STASH_MAX messages or TR_STASH_BYTES_MAX bytes. Messages that are
+ * stashed when the incarnation ends are dead letters.
  */
 TR_MUST_RETURN tr_next tr_stash(tr_self *self);
 /**
- * Brings back up to `max` of what was set aside, the oldest first, before all other mail. What is
- * stashed again meanwhile waits for the next call. Returns how many.
+ * Returns up to `max` stashed messages to the mailbox, the oldest first, before all other messages.
+ * In a turn. Does not wait.
+ *
+ * A message that is stashed again meanwhile waits for the next call. Returns how many messages.
  */
 size_t tr_unstash(tr_self *self, size_t max);
-/** How many messages are set aside. */
+/** Returns how many messages are stashed. In a turn. Does not wait. */
 size_t tr_stash_count(const tr_self *self);
 
-/* ---- Who and where. ---- */
+/* ---- This actor. ---- */
 
-/** This actor. */
+/** Returns this actor. In a turn. Does not wait. */
 tr_ref tr_me(const tr_self *self);
-/** Who spawned this actor; nobody at the top. */
+/** Returns the parent, which spawned this actor; nobody at the top. In a turn. Does not wait. */
 tr_ref tr_parent(const tr_self *self);
-/** Who sent the message of this turn; nobody when it has no sender. */
+/**
+ * Returns the sender of the message of this turn; nobody: it has none. In a turn. Does not wait.
+ */
 tr_ref tr_sender(const tr_self *self);
-/** "/user/bank/alice", borrowed until the turn ends. */
+/** Returns "/user/bank/alice", borrowed until the turn ends. In a turn. Does not wait. */
 const char *tr_path(const tr_self *self) TR_NON_NULL;
-/** "alice", borrowed until the turn ends. */
+/** Returns "alice", borrowed until the turn ends. In a turn. Does not wait. */
 const char *tr_name(const tr_self *self) TR_NON_NULL;
-/** Copies up to `max` refs of living children, oldest first; gives how many there are. */
+/**
+ * Copies up to `max` refs of living children, the oldest first. Returns how many children there
+ * are.
+ * In a turn. Does not wait.
+ */
 size_t tr_children(const tr_self *self, tr_ref *children, size_t max);
-/** The worker that runs this turn, from 0. */
+/** Returns the worker that runs this turn; the first is 0. In a turn. Does not wait. */
 int tr_worker(const tr_self *self);
-/** The system of this actor, borrowed. */
+/** Returns the system of this actor, borrowed. In a turn. Does not wait. */
 tr_system *tr_system_of(const tr_self *self);
-/** The id that all messages share which were caused, however indirectly, by the same outer one. */
+/**
+ * Returns the id that is shared by all messages with the same cause: those that were sent, directly
+ * or not, while the same message from outside was handled.
+ * In a turn. Does not wait.
+ */
 uint64_t tr_causal_id(const tr_self *self);
 
 /* ---- Memory. Sizes may be 0. ---- */
 
 /**
- * Memory of this incarnation, zeroed, aligned for any type. Never NULL: ends the turn instead, with
- * TR_NO_MEMORY or TR_OVER_BUDGET.
+ * Returns memory of this incarnation, zeroed, aligned for any type. Never NULL.
+ * In a turn. Does not wait.
+ *
+ * Ends the turn with TR_NO_MEMORY or TR_OVER_BUDGET. The memory is freed with the incarnation, or
+ * by tr_free.
  */
 void *tr_alloc(tr_self *self, size_t size) TR_NON_NULL;
 /**
- * Another size for what tr_alloc gave, or for NULL, as realloc; what is new is zeroed. Ends the turn with
- * TR_INVALID_ARGUMENT for memory of a durable state that was loaded.
+ * Changes the size of memory of tr_alloc, as realloc; NULL allocates. New bytes are zero. Never
+ * NULL.
+ * In a turn. Does not wait.
+ *
+ * Ends the turn as tr_alloc, and with TR_INVALID_ARGUMENT for memory of a durable state that was
+ * loaded.
  */
 void *tr_realloc(tr_self *self, void *memory, size_t size) TR_NON_NULL;
 /**
- * Gives back what tr_alloc gave before the incarnation ends. NULL does nothing, nor does memory of a durable state
- * that was loaded, which ends with the incarnation.
+ * Frees memory of tr_alloc before the incarnation ends.
+ * In a turn. Does not wait.
+ *
+ * NULL does nothing. Memory of a durable state that was loaded is freed with the incarnation: for
+ * that it does nothing.
  */
 void tr_free(tr_self *self, void *memory);
-/** As tr_alloc, and NULL when out of memory or over budget. */
+/** Returns memory as tr_alloc; NULL: out of memory, or over budget. In a turn. Does not wait. */
 TR_MUST_CHECK void *tr_try_alloc(tr_self *self, size_t size);
-/** As tr_realloc, and NULL where that ends the turn: the old block is then as it was. */
+/**
+ * Changes the size as tr_realloc; returns NULL where that ends the turn: the old block is
+ * unchanged.
+ * In a turn. Does not wait.
+ */
 TR_MUST_CHECK void *tr_try_realloc(tr_self *self, void *memory, size_t size);
-/** A copy of a string that lives as long as the incarnation; NULL of NULL. As tr_alloc. */
+/**
+ * Returns a copy of a string, in memory of tr_alloc; NULL for NULL. Ends the turn as tr_alloc.
+ * In a turn. Does not wait.
+ */
 char *tr_strdup(tr_self *self, const char *string);
 
-/** Memory of this turn, zeroed, aligned for any type. Never NULL: ends the turn instead. */
+/**
+ * Returns memory of this turn, zeroed, aligned for any type. Never NULL: ends the turn with
+ * TR_NO_MEMORY.
+ * In a turn. Does not wait.
+ */
 void *tr_scratch(tr_self *self, size_t size) TR_NON_NULL;
-/** As tr_scratch, and NULL when out of memory. */
+/** Returns memory as tr_scratch; NULL: out of memory. In a turn. Does not wait. */
 TR_MUST_CHECK void *tr_try_scratch(tr_self *self, size_t size);
-/** A string of this turn, as printf makes it. As tr_scratch. */
+/** Returns a string as printf makes it, in memory of tr_scratch. In a turn. Does not wait. */
 char *tr_format(tr_self *self, const char *format, ...) TR_PRINTF(2, 3) TR_NON_NULL;
 
-/** A buffer that is released when the turn ends: tr_tell(self, to, chunk, .data = buffer). */
+/**
+ * Returns a buffer that is released when the turn ends: tr_tell(self, to, chunk, .data = buffer).
+ * Never NULL: ends the turn with TR_NO_MEMORY.
+ * In a turn. Does not wait.
+ */
 tr_buffer *tr_buffer_of_turn(tr_self *self, size_t size) TR_NON_NULL;
-/** Retains a buffer for as long as the incarnation lives. NULL does nothing. */
+/** Retains a buffer until the incarnation ends. NULL does nothing. In a turn. Does not wait. */
 void tr_buffer_keep(tr_self *self, tr_buffer *buffer);
 
 /**
- * Calls `release(resource)` when the incarnation ends, on every path; last registered first. The
- * resource is taken: when it cannot be registered, it is released at once and the turn ends with
- * TR_NO_MEMORY. `release` NULL ends the turn with TR_INVALID_ARGUMENT. A release must not use the
- * actor.
+ * Registers `release(resource)` to be called when the incarnation ends, however it ends.
+ * In a turn. Does not wait.
+ *
+ * The last registered is called first. The resource is taken: if it cannot be registered it is
+ * released at once, and the turn ends with TR_NO_MEMORY. `release` NULL ends the turn with
+ * TR_INVALID_ARGUMENT. The function must not use the actor.
  */
 void tr_at_end(tr_self *self, void *resource, void (*release)(void *resource));
 /**
- * Calls `release(resource)` when the turn ends, on every path; last registered first. At most
- * TR_DEFERS_MAX in a turn: one more is released at once and the turn ends with TR_LIMIT.
+ * Registers `release(resource)` to be called when the turn ends, however it ends.
+ * In a turn. Does not wait.
+ *
+ * The last registered is called first. A turn may have TR_DEFERS_MAX: one more is released at once,
+ * and the turn ends with TR_LIMIT.
  */
 void tr_defer(tr_self *self, void *resource, void (*release)(void *resource));
 
-/** What this actor uses, exact for itself; a tree on several workers may change meanwhile. */
+/**
+ * Returns what this actor uses. It is exact for the actor; its tree on other workers may change
+ * meanwhile.
+ * In a turn. Does not wait.
+ */
 tr_usage tr_budget_used(const tr_self *self);
 
-/* ---- Time, chance, log: all from the platform, so that tests can own them. ---- */
+/* ---- Time, random numbers and the log: all come from the platform. ---- */
 
-/** Nanoseconds since some start, read at the call; never goes back. */
+/** Returns nanoseconds since some start; never goes back. In a turn. Does not wait. */
 tr_time tr_now(const tr_self *self);
-/** Nanoseconds since 1970 (UTC); may jump. */
+/** Returns nanoseconds since 1970 (UTC); may jump. In a turn. Does not wait. */
 tr_time tr_wall_now(const tr_self *self);
-/** 64 random bits, not for secrets; the same for the same seed of the system. */
+/**
+ * Returns 64 random bits, not for secrets; the same for the same seed of the system.
+ * In a turn. Does not wait.
+ */
 uint64_t tr_random(tr_self *self);
-/** Writes a line to the log of the system, with the path of this actor. */
+/**
+ * Writes a line to the log of the system, with the path of this actor. In a turn. Does not wait.
+ */
 void tr_log(tr_self *self, tr_level level, const char *format, ...) TR_PRINTF(3, 4);
 TR_END_C
 
+/** These write a line to the log at their level, as tr_log. In a turn. Does not wait. */
 #define tr_log_debug(self, ...) tr_log(self, TR_LEVEL_DEBUG, __VA_ARGS__)
 #define tr_log_info(self, ...) tr_log(self, TR_LEVEL_INFO, __VA_ARGS__)
 #define tr_log_warn(self, ...) tr_log(self, TR_LEVEL_WARN, __VA_ARGS__)
 #define tr_log_error(self, ...) tr_log(self, TR_LEVEL_ERROR, __VA_ARGS__)
 
-/* ---- What the macros above call: plain functions, for bindings and generated code. ---- */
+/* ---- The functions behind the macros, for bindings and generated code. ---- */
 
-/** What a spawn needs; all borrowed for the call. */
+/** The arguments of a spawn; all borrowed for the call. */
 typedef struct tr_spawn_args {
     size_t size; /* sizeof(tr_spawn_args) */
     const tr_behavior *behavior;
-    const char *protocol; /* "deposit, get_balance, ": must have handlers. NULL: not checked. */
-    const char *name;     /* NULL: made up */
-    int worker;           /* -1: where the spawner is; from outside worker 0 */
+    const char
+        *protocol;    /* "deposit, get_balance, ": messages that need handlers; NULL: no check */
+    const char *name; /* NULL: one is made up */
+    int worker;       /* -1: that of the caller; for a client worker 0 */
     const tr_type *setup_type; /* NULL: no set-up message */
     const void *setup;
-    tr_error *error;           /* NULL, or written when it fails */
-    const tr_child_spec *spec; /* NULL, or how its parent treats it; lives as long as the child */
+    tr_error *error; /* NULL, or written on failure */
+    const tr_child_spec
+        *spec; /* NULL, or how its parent treats it; must live as long as the child */
 } tr_spawn_args;
 
 TR_BEGIN_C
+/**
+ * These are the functions of the macros above: tr_self_tell is tr_tell with a self. Each has the
+ * statuses and the ownership of its macro. In a turn. May wait: as its macro.
+ */
 tr_status tr_self_tell(tr_self *self, tr_ref to, const tr_type *type, const void *message);
 tr_next tr_self_reply(tr_self *self, const tr_type *type, const void *message);
 tr_status tr_self_try_reply(tr_self *self, const tr_type *type, const void *message);
@@ -409,17 +559,26 @@ tr_status tr_self_stop_child(tr_self *self, tr_ref ref);
 tr_status tr_self_watch(tr_self *self, tr_ref ref);
 TR_MUST_CHECK tr_status tr_self_try_watch(tr_self *self, tr_ref ref);
 tr_status tr_self_unwatch(tr_self *self, tr_ref ref);
-/** setup_type NULL: no set-up message. */
+/** See tr_become. setup_type NULL: no set-up message. In a turn. Does not wait. */
 TR_MUST_RETURN tr_next tr_self_become(tr_self *self, const tr_behavior *behavior,
                                       const tr_type *setup_type, const void *setup);
 
-/** key NULL: `timer`, unless NULL, says which it is. */
+/**
+ * Starts a timer, as tr_timer_once, tr_timer_fixed_rate or tr_timer_fixed_delay do, and returns the
+ * status instead of ending the turn. key NULL: a timer without a key; *timer names it, unless NULL.
+ * In a turn. Does not wait.
+ */
 TR_MUST_CHECK tr_status tr_self_try_timer(tr_self *self, const char *key, tr_timer_kind kind,
                                           tr_time ns, const tr_type *type, const void *message,
                                           tr_timer *timer);
+/** See tr_timer_once. In a turn. Does not wait. */
 tr_timer tr_self_timer(tr_self *self, const char *key, tr_timer_kind kind, tr_time ns,
                        const tr_type *type, const void *message);
 
+/**
+ * These are the functions of the macros above for a client: tr_client_tell is tr_tell. Each has the
+ * statuses and the ownership of its macro. Client's thread. May wait: as its macro.
+ */
 tr_status tr_client_tell(tr_client *client, tr_ref to, const tr_type *type, const void *message);
 TR_MUST_CHECK tr_status tr_client_try_spawn(tr_client *client, const tr_spawn_args *args,
                                             uint64_t *ref_bits);
@@ -433,68 +592,6 @@ TR_MUST_CHECK tr_status tr_client_try_watch(tr_client *client, tr_ref ref);
 tr_status tr_client_unwatch(tr_client *client, tr_ref ref);
 TR_END_C
 
-/* clang-format off */
-#ifdef __cplusplus
-#include <troupe/detail/self_cxx.h>
-#else
-#define TR_SPEAKER_(from, verb) \
-    _Generic((from), tr_self *: tr_self_##verb, tr_client *: tr_client_##verb)
-#define TR_TYPED_(m, pointer) \
-    (_Generic((pointer), struct m *: (pointer), const struct m *: (pointer), \
-        default: (const struct m *)0) + \
-        TR_REQUIRE_(_Generic((pointer), struct m *: 1, const struct m *: 1, default: 0), \
-            "troupe: tr_tell_copy of " #m " needs a pointer to a struct " #m))
-#define TR_REF_OUT_(out, a) \
-    (&_Generic((out), a##_ref *: (out), default: (a##_ref *)0)->bits + \
-        TR_REQUIRE_(_Generic((out), a##_ref *: 1, default: 0), \
-            "troupe: tr_try_spawn of " #a " writes its ref into an " #a "_ref *"))
-#define TR_SPAWN_ARGS_(...) (&(const tr_spawn_args){ sizeof(tr_spawn_args), __VA_ARGS__, NULL })
-#define TR_SPAWN_CALL_(self, args) (TR_REQUIRE_SELF_(self, "spawn"), tr_self_spawn(self, args))
-#endif
-
-#define TR_TELL_(...) TR_TELL__(__VA_ARGS__)
-#define TR_TELL__(from, to, m, ...) \
-    TR_SPEAKER_(from, tell)(from, TR_TO_(to, m), &tr_type_##m, TR_MAKE_(m, __VA_ARGS__))
-#define TR_TELL_COPY_(from, to, m, pointer) \
-    TR_SPEAKER_(from, tell)(from, TR_TO_(to, m), &tr_type_##m, TR_TYPED_(m, pointer))
-#define TR_TIMER_(...) TR_TIMER__(__VA_ARGS__)
-#define TR_TIMER__(self, key, kind, ns, m, ...) \
-    tr_self_timer(self, key, kind, ns, &tr_type_##m, TR_MAKE_(m, __VA_ARGS__))
-#define TR_REPLY_(...) TR_REPLY__(__VA_ARGS__)
-#define TR_REPLY__(verb, self, m, ...) \
-    tr_self_##verb(self, &tr_type_##m, TR_MAKE_(m, __VA_ARGS__))
-
-/* _1 without a set-up message, _0 with one. */
-#define TR_SPAWN_1(self, worker, a, name) \
-    a##_ref_of(TR_SPAWN_CALL_(self, \
-        TR_SPAWN_ARGS_(&tr_behavior_##a, tr_protocol_##a, name, worker, NULL, NULL, NULL)))
-#define TR_SPAWN_0(self, worker, a, name, ...) TR_SPAWN_WITH_(self, worker, a, name, \
-    TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
-#define TR_SPAWN_WITH_(...) TR_SPAWN_WITH__(__VA_ARGS__)
-#define TR_SPAWN_WITH__(self, worker, a, name, m, ...) \
-    a##_ref_of(TR_SPAWN_CALL_(self, \
-        TR_SPAWN_ARGS_(&tr_behavior_##a, tr_protocol_##a, name, worker, &tr_type_##m, \
-            TR_MAKE_(m, __VA_ARGS__), NULL)))
-
-#define TR_TRY_SPAWN_1(from, ref, error, worker, a, name) \
-    TR_SPEAKER_(from, try_spawn)(from, \
-        TR_SPAWN_ARGS_(&tr_behavior_##a, tr_protocol_##a, name, worker, NULL, NULL, error), \
-        TR_REF_OUT_(ref, a))
-#define TR_TRY_SPAWN_0(from, ref, error, worker, a, name, ...) \
-    TR_TRY_SPAWN_WITH_(from, ref, error, worker, a, name, \
-        TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
-#define TR_TRY_SPAWN_WITH_(...) TR_TRY_SPAWN_WITH__(__VA_ARGS__)
-#define TR_TRY_SPAWN_WITH__(from, ref, error, worker, a, name, m, ...) \
-    TR_SPEAKER_(from, try_spawn)(from, \
-        TR_SPAWN_ARGS_(&tr_behavior_##a, tr_protocol_##a, name, worker, &tr_type_##m, \
-            TR_MAKE_(m, __VA_ARGS__), error), \
-        TR_REF_OUT_(ref, a))
-
-#define TR_BECOME_1(self, b) tr_self_become(self, &tr_behavior_##b, NULL, NULL)
-#define TR_BECOME_0(self, b, ...) TR_BECOME_WITH_(self, b, \
-    TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
-#define TR_BECOME_WITH_(...) TR_BECOME_WITH__(__VA_ARGS__)
-#define TR_BECOME_WITH__(self, b, m, ...) \
-    tr_self_become(self, &tr_behavior_##b, &tr_type_##m, TR_MAKE_(m, __VA_ARGS__))
+#include <troupe/detail/self.h>
 
 #endif

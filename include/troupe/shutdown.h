@@ -1,40 +1,60 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Shutting down: what is called before and after the actors stop, and how it went.
+ * Shutting down: hooks before and after the actors stop, and a report.
  *
- *     tr_system_add_hook(system, TR_BEFORE_STOP, "leave the balancer", 2 * TR_SECOND, leave, NULL);
- *     tr_system_add_hook(system, TR_AFTER_STOP, "flush metrics", TR_SECOND, flush, metrics);
- *     ...
+ * ```c
+ * #include <stdio.h>
+ * #include <troupe/troupe.h>
+ *
+ * static tr_status leave_balancer(void *context)
+ * {
+ *     puts((const char *)context);
+ *     return TR_OK;
+ * }
+ *
+ * int main(void)
+ * {
+ *     static tr_shutdown_report report;
+ *     static char text[TR_REPORT_TEXT_MAX];
+ *     static char name[] = "leaving";
+ *     tr_system *system;
+ *     if (tr_system_new(NULL, &system) != TR_OK || tr_system_start(system) != TR_OK ||
+ *         tr_system_add_hook(system, TR_BEFORE_STOP, "leave the balancer", 2 * TR_SECOND,
+ *                            leave_balancer, name) != TR_OK)
+ *         return 1;
  *     tr_system_shutdown(system, 10 * TR_SECOND);
  *     tr_status status = tr_system_wait(system);
- *     tr_shutdown_report report;
- *     char text[TR_REPORT_TEXT_MAX];
- *     if (status != TR_OK && tr_system_report(system, &report) == TR_OK) {
+ *     if (tr_system_report(system, &report) == TR_OK) {
  *         tr_shutdown_report_print(&report, text, sizeof text);
- *         fputs(text, stderr);
+ *         fputs(text, stdout);
  *     }
+ *     tr_system_free(system);
+ *     return status == TR_OK ? 0 : 1;
+ * }
+ * ```
  *
- * The order of a shutdown (docs/guide/shutdown.md has the reasons):
+ * The steps of a shutdown (docs/guide/shutdown.md has the reasons):
  *
- *   1. The hooks of TR_BEFORE_STOP, one after the other. The actors work as ever.
- *   2. Spawns are refused. The top-level actors get a poison pill; each handles what it has, stops
- *      its children, gets tr_post_stop and is gone: leaves before parents. The timeout of
- *      tr_system_shutdown counts from here.
- *      Durable actors stay awake meanwhile, and handlers can wake them. They are told to sleep when the
- *      others have stopped, or when three quarters of the time are over.
- *   3. At the deadline whatever has not stopped is killed: mailboxes are closed, turns that wait are
- *      cancelled, tr_post_stop is still called, children first. If a durable actor had changes that were
- *      not stored (interval_ns or tr_save were still to come), the report and the log name it, and the
- *      result is TR_SHUTDOWN_INCOMPLETE.
+ *   1. The hooks of TR_BEFORE_STOP, one after the other. The actors work as usual.
+ *   2. Spawns are refused. The top-level actors get a poison pill. Each handles the messages it
+ *      has, stops its children, gets tr_post_stop and ends: children before parents. The timeout of
+ *      tr_system_shutdown counts from here. Durable actors stay awake meanwhile, and handlers can
+ *      wake them. They are told to sleep when the others have stopped, or when three quarters of
+ *      the time are over.
+ *   3. At the deadline actors that have not stopped are killed: mailboxes are closed, turns that
+ *      wait are cancelled, and tr_post_stop is still called, children first. If a durable actor had
+ *      changes that were not stored (interval_ns or tr_save were still to come), the report and the
+ *      log name it, and the result is TR_SHUTDOWN_INCOMPLETE.
  *   4. A handler, a set-up, or a function of tr_blocking that does not return cannot be ended in C.
- *      30 to 50 ms after the deadline the wait for it is over: the others have stopped as if it had, the
- *      report names it, and the result is TR_SHUTDOWN_INCOMPLETE.
- *   5. The hooks of TR_AFTER_STOP; then tr_system_run and tr_system_wait return.
+ *      30 to 50 ms after the deadline the wait for it is over: the others have stopped as if it had
+ *      returned, the report names it, and the result is TR_SHUTDOWN_INCOMPLETE.
+ *   5. The hooks of TR_AFTER_STOP. Then tr_system_run and tr_system_wait return.
  *
- * How long that takes: the hooks their own timeouts at most; the actors timeout_ns and 50 ms
- * (TR_SHUTDOWN_GRACE_NS) when a function does not return. When none is in the way, but very many
- * actors are being killed or threads lack a CPU, they are given TR_SHUTDOWN_EXTRA_NS more before
- * that is TR_SHUTDOWN_INCOMPLETE. With TR_NEVER there is no deadline, and no function is given up.
+ * How long it takes: the hooks at most their own timeouts; the actors timeout_ns, plus 50 ms
+ * (TR_SHUTDOWN_GRACE_NS) if a function does not return. If no function is at fault, but very many
+ * actors are being killed or threads get no CPU, it takes up to TR_SHUTDOWN_EXTRA_NS more before
+ * the result is TR_SHUTDOWN_INCOMPLETE. With TR_NEVER there is no deadline, and every function is
+ * waited for.
  */
 #ifndef TROUPE_SHUTDOWN_H
 #define TROUPE_SHUTDOWN_H
@@ -44,36 +64,38 @@
 
 /** When a hook is called. */
 typedef enum tr_hook_phase {
-    TR_BEFORE_STOP, /* the actors work as ever: leave a load balancer, stop accepting */
-    TR_AFTER_STOP   /* no actor is left, or those that are will not be waited for */
+    TR_BEFORE_STOP, /* the actors work as usual: leave a load balancer, stop accepting */
+    TR_AFTER_STOP   /* no actor is left, except those that are no longer waited for */
 } tr_hook_phase;
 
-/** Somebody who was still busy when the wait was over. Texts are cut to fit, paths at their front. */
+/**
+ * A function that was still running when the wait was over. Longer texts are cut; paths lose their
+ * beginning.
+ */
 typedef struct tr_report_busy {
     char path[256];
-    char type[64]; /* of the message; "a signal" of a set-up, tr_pre_start, tr_post_stop */
-    char place
-        [64]; /* the name of the handler, "tr_blocking", or "the store", which writes for durable actors */
+    char type[64];  /* of the message; "a signal" for a set-up, tr_pre_start, tr_post_stop */
+    char where[64]; /* the name of the handler, "tr_blocking", or "the store" */
     int worker;     /* -1: a helper thread of tr_blocking, or that of the store */
     tr_time age_ns; /* how long it has run, to a millisecond or so */
 } tr_report_busy;
 
-/** Somebody who took long to stop. */
+/** An actor that took long to stop. */
 typedef struct tr_report_slow {
     char path[256];
-    tr_time after_ns; /* when it had stopped, from the moment that the actors were told to */
+    tr_time after_ns; /* how long after the actors were told to stop it had stopped */
 } tr_report_slow;
 
-/** What an actor did from the moment that the actors were told to stop. */
+/** What an actor did after the actors were told to stop. */
 typedef struct tr_report_actor {
     char path[256];
     uint64_t handled;      /* messages */
-    uint64_t dead_letters; /* messages to it that nobody handled, until it had ended */
-    bool is_forced;        /* it was ended by the kill at the deadline */
-    tr_time after_ns;      /* when it had ended, from that moment; -1: it has not */
+    uint64_t dead_letters; /* messages to it that were not handled, until it had ended */
+    bool is_forced;        /* the kill at the deadline ended it */
+    tr_time after_ns;      /* how long after that it had ended; -1: it has not */
 } tr_report_actor;
 
-/** What became of a hook: TR_OK, what it returned, or TR_TIMEOUT: it had not returned in time. */
+/** How a hook ended. status is what it returned, or TR_TIMEOUT: it had not returned in time. */
 typedef struct tr_report_hook {
     char name[64];
     tr_hook_phase phase;
@@ -81,30 +103,30 @@ typedef struct tr_report_hook {
     tr_time took_ns;
 } tr_report_hook;
 
-/** How a shutdown went. Counts are of what happened from its beginning on. */
+/** How a shutdown ended. It counts what happened since the shutdown began. */
 typedef struct tr_shutdown_report {
-    tr_status status;   /* as tr_system_wait */
-    tr_time took_ns;    /* from tr_system_shutdown to the end of the last actor, or the verdict */
+    tr_status status;   /* what tr_system_wait returns */
+    tr_time took_ns;    /* from tr_system_shutdown to the end of the last actor, or of the wait */
     tr_time timeout_ns; /* for the actors; TR_NEVER: none */
     uint64_t stopped;   /* actors that have ended */
-    uint64_t forced;    /* of them, by the kill at the deadline */
+    uint64_t forced;    /* those of `stopped` that the kill at the deadline ended */
     uint64_t left;      /* actors that have not ended */
-    uint64_t handled;   /* messages that were handled meanwhile */
-    uint64_t dead_letters;   /* messages that were not, and refused ones */
-    uint64_t unstored;       /* durable actors that ended with changes that are not in the store */
-    char unstored_path[256]; /* of the first of them; "": there is none */
-    uint32_t busy_count;     /* functions that had not returned; the first of them are in busy[] */
-    uint32_t slow_count;     /* in slow[], slowest first; empty when all was quick */
-    uint32_t actor_count;    /* actors that handled or missed a message, or were forced */
-    uint32_t hook_count; /* hooks that were called; in hook[] those that went wrong come first */
+    uint64_t handled;   /* messages that were handled */
+    uint64_t dead_letters;   /* messages that were not handled, and refused ones */
+    uint64_t unstored;       /* durable actors whose changes are not all in the store */
+    char unstored_path[256]; /* the path of the first of them; "": none */
+    uint32_t busy_count;     /* functions that had not returned; the first are in busy[] */
+    uint32_t slow_count;     /* how many are in slow[], the slowest first; 0: all were quick */
+    uint32_t actor_count;    /* actors that handled a message, missed one, or were forced */
+    uint32_t hook_count;     /* hooks that were called; in hook[], those that failed first */
     tr_report_busy busy[TR_REPORT_BUSY_MAX];
     tr_report_slow slow[TR_REPORT_SLOW_MAX];
     /**
-     * The first TR_REPORT_ACTORS_MAX of them: most dead letters first, then those that were forced,
-     * or have not ended, then by what they handled. The sums above are of all, and of more: of
-     * clients, of messages to actors that had ended, and of the half millisecond at most that a
-     * busy worker takes to hear of the shutdown. Out of memory for the numbers there are none, and
-     * actor_count is 0.
+     * The first TR_REPORT_ACTORS_MAX of actor_count: those with most dead letters first, then those
+     * that were forced or have not ended, then by the messages they handled. The sums above include
+     * all actors, and also clients, messages to actors that had ended, and at most half a
+     * millisecond until a busy worker notices the shutdown. If there was no memory for these
+     * numbers actor_count is 0.
      */
     tr_report_actor actor[TR_REPORT_ACTORS_MAX];
     tr_report_hook hook[TR_HOOKS_MAX];
@@ -112,50 +134,52 @@ typedef struct tr_shutdown_report {
 
 TR_BEGIN_C
 /**
- * Has a function called when the system shuts down; those of a phase in the order of their adding.
- * Each runs on a thread of its own, so it may block; on a platform without threads (the kit) it is
- * called in place. It returns TR_OK, or why it failed, which the report tells. One that has not
- * returned after timeout_ns (0: TR_HOOK_TIMEOUT_NS) is left alone and the next one begins; then the
- * shutdown is TR_SHUTDOWN_INCOMPLETE. Hooks of a system whose only worker is driven by
- * tr_system_run_once are called as well, the last ones before it gives TR_STOPPED; those of a system
- * that is freed without having run are not. The name is copied, the context borrowed.
+ * Adds a function that is called when the system shuts down. The hooks of a phase are called in the
+ * order in which they were added.
+ * Any thread. Does not wait.
  *
- * TR_INVALID_ARGUMENT, TR_STOPPING (a shutdown has begun), TR_LIMIT (TR_HOOKS_MAX), TR_NO_MEMORY. Any
- * thread.
+ * Each hook runs on a thread of its own, so it may block; on a platform without threads (the kit)
+ * it is called in place. It returns TR_OK, or why it failed, for the report. If it has not returned
+ * after timeout_ns (0: TR_HOOK_TIMEOUT_NS) the next hook begins, and the result of the shutdown is
+ * TR_SHUTDOWN_INCOMPLETE. Hooks also run for a system that is driven by tr_system_run_once, the
+ * last ones before that returns TR_STOPPED; but not for a system that is freed without having run.
+ * The name is copied, the context borrowed.
+ *
+ * TR_INVALID_ARGUMENT; TR_STOPPING: a shutdown has begun; TR_LIMIT (TR_HOOKS_MAX); TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr_system_add_hook(tr_system *system, tr_hook_phase phase, const char *name,
                                            tr_time timeout_ns,
                                            tr_status (*on_shutdown)(void *context), void *context);
 
 /**
- * Writes how the shutdown went. TR_INVALID_TRANSITION: it is not over (or was never begun);
- * TR_INVALID_ARGUMENT, also for a program that was compiled for another report than the library's. Any
- * thread.
+ * Writes how the shutdown ended.
+ * Any thread. Does not wait.
+ *
+ * TR_INVALID_TRANSITION: it is not over, or has not begun; TR_INVALID_ARGUMENT: also if the program
+ * was compiled for another struct than the library's.
  */
 TR_MUST_CHECK TR_INLINE tr_status tr_system_report(tr_system *system, tr_shutdown_report *report);
 
 /**
- * The report for people, at most size - 1 characters and a 0: one line when all went well, and a
- * line for each thing that did not; of those in actor[], only who missed messages or was not quick
- * enough. Gives the length of the whole, as snprintf does; TR_REPORT_TEXT_MAX bytes are enough for
- * any. Any thread.
+ * Writes the report as text, at most size - 1 characters and a NUL.
+ * Any thread. Does not wait.
+ *
+ * One line if all went well, and a line for each thing that did not; of actor[] only those that
+ * missed messages or took too long. Returns the length of the whole text, as snprintf does.
+ * TR_REPORT_TEXT_MAX bytes are always enough.
  */
 size_t tr_shutdown_report_print(const tr_shutdown_report *report, char *text, size_t size);
 
 /**
- * Whether a failure reached the root: TR_ESCALATED, and *error (may be NULL) is the first, with all
- * the supervisors that failed by it in links[], /user the last of them; or TR_OK. Any thread.
+ * Returns TR_ESCALATED if a failure reached the root, else TR_OK.
+ * Any thread. Does not wait.
+ *
+ * *error, which may be NULL, is then the first such failure. Its links[] are the supervisors that
+ * failed because of it; the last is /user.
  */
 tr_status tr_system_error(tr_system *system, tr_error *error);
-
-/** What tr_system_report calls, with the size of the report as the program was compiled. */
-TR_MUST_CHECK tr_status tr_system_report_sized(tr_system *system, tr_shutdown_report *report,
-                                               size_t size);
 TR_END_C
 
-TR_INLINE tr_status tr_system_report(tr_system *system, tr_shutdown_report *report)
-{
-    return tr_system_report_sized(system, report, sizeof *report);
-}
+#include <troupe/detail/shutdown.h>
 
 #endif

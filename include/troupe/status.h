@@ -1,15 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Outcomes, durations, levels of a log.
+ * The status that functions return, durations, and levels of the log.
  *
- * What can fail returns a tr_status: TR_OK is 0, errors are negative. A number never changes its
- * meaning; new ones are added at the end.
+ * ```c
+ * #include <stdio.h>
+ * #include <troupe/status.h>
+ *
+ * int main(void)
+ * {
+ *     tr_status status = TR_TIMEOUT;
+ *     tr_time half = 500 * TR_MILLISECOND;
+ *     printf("%s: %s\n", tr_status_name(status), tr_status_text(status));
+ *     return status < TR_OK && 2 * half == TR_SECOND ? 0 : 1;
+ * }
+ * ```
+ *
+ * A function that can fail returns a tr_status. TR_OK is 0, errors are negative. The number of a
+ * status never changes; new ones are added at the end.
  */
 #ifndef TROUPE_STATUS_H
 #define TROUPE_STATUS_H
 
 #include <troupe/detail/base.h>
 
+/** Every status: X(name without TR_, number, what tr_status_text gives). At file scope. */
 #define TR_STATUS_LIST(X)                                                                          \
     X(OK, 0, "ok")                                                                                 \
     X(TIMEOUT, -1, "no answer in time")                                                            \
@@ -62,7 +76,7 @@
 typedef enum tr_status { TR_STATUS_LIST(TR_STATUS_ENUM_) } tr_status;
 #undef TR_STATUS_ENUM_
 
-/** A duration or a point in time, in nanoseconds: `5 * TR_SECOND` reads as it should. */
+/** A duration or a point in time, in nanoseconds: `5 * TR_SECOND`. */
 typedef int64_t tr_time;
 #define TR_NANOSECOND INT64_C(1)
 #define TR_MICROSECOND INT64_C(1000)
@@ -71,13 +85,19 @@ typedef int64_t tr_time;
 #define TR_MINUTE (60 * TR_SECOND)
 #define TR_HOUR (60 * TR_MINUTE)
 
-/** How much a line of the log matters. */
+/** How important a line of the log is. */
 typedef enum tr_level { TR_LEVEL_DEBUG, TR_LEVEL_INFO, TR_LEVEL_WARN, TR_LEVEL_ERROR } tr_level;
 
 TR_BEGIN_C
-/** The name of a status, "TR_TIMEOUT"; "TR_?" of a number that is none. Any thread. */
+/**
+ * Returns the name of a status, "TR_TIMEOUT"; "TR_?" for any other number.
+ * Any thread. Does not wait.
+ */
 const char *tr_status_name(tr_status status);
-/** What a status means, "no answer in time"; "unknown status" of none. Any thread. */
+/**
+ * Returns what a status means, "no answer in time"; "unknown status" for any other number.
+ * Any thread. Does not wait.
+ */
 const char *tr_status_text(tr_status status);
 TR_END_C
 

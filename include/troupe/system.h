@@ -1,22 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Systems and clients: Troupe inside a program that has its own main.
+ * Systems and clients: Troupe in a program that has its own main.
  *
+ * ```c
+ * #include <troupe/troupe.h>
+ *
+ * TR_MESSAGE(number, (i32, value));
+ * TR_ACTOR(doubler, number);
+ *
+ * static tr_next on_number(tr_self *self, const struct number *message)
+ * {
+ *     return tr_reply(self, number, .value = 2 * message->value);
+ * }
+ *
+ * TR_BEHAVIOR(doubler, void, TR_ON(number, on_number));
+ *
+ * int main(void)
+ * {
  *     tr_system *system;
  *     tr_client *client;
- *     tr_system_new(NULL, &system);
- *     tr_system_start(system);
- *     tr_client_new(system, &client);
- *     ... tr_try_spawn(client, ...), tr_tell(client, ...), tr_receive(client, ...) ...
+ *     doubler_ref doubler;
+ *     tr_system_options options = {.workers = 2};
+ *     if (tr_system_new(&options, &system) != TR_OK || tr_system_start(system) != TR_OK ||
+ *         tr_client_new(system, &client) != TR_OK ||
+ *         tr_try_spawn(client, &doubler, doubler, "doubler") != TR_OK)
+ *         return 1;
+ *     tr_tell(client, doubler, number, .value = 21);
+ *     const struct number *answer = tr_receive(client, number, 5 * TR_SECOND);
+ *     bool is_right = answer && answer->value == 42;
  *     tr_client_free(client);
  *     tr_system_shutdown(system, 5 * TR_SECOND);
- *     tr_system_wait(system);
+ *     tr_status status = tr_system_wait(system);
  *     tr_system_free(system);
+ *     return is_right && status == TR_OK ? 0 : 1;
+ * }
+ * ```
  *
- * A system is a set of workers, each a thread, with their actors; a process may have several. A
- * client is how a thread that is no worker talks to a system: tr_tell, tr_try_spawn, tr_stop, ...
- * take a `tr_client *` where a handler gives `self`. No signal handler is installed, unless
- * traps_faults or names_faults asks for it.
+ * A system is a set of workers, each a thread, with their actors. A process may have several. A
+ * client lets a thread that is no worker use a system: tr_tell, tr_try_spawn, tr_stop, ... take a
+ * `tr_client *` in place of `self`. No signal handler is installed, unless traps_faults or
+ * names_faults is set.
  */
 #ifndef TROUPE_SYSTEM_H
 #define TROUPE_SYSTEM_H
@@ -25,190 +48,204 @@
 #include <troupe/self.h>
 
 /**
- * A turn that takes long: what tr_system_options.on_stall is told. Text is borrowed for the call; what
- * is not known is NULL.
+ * A turn that takes long: the argument of tr_system_options.on_stall. Texts are borrowed for the
+ * call. A text that is not known is NULL.
  */
 typedef struct tr_stall {
     tr_ref actor;
     const char *path;
-    const char *type;     /* of the message; NULL: of a set-up */
-    const char *handler;  /* the function in TR_ON */
-    const char *behavior; /* with its place: */
+    const char *type;     /* of the message; NULL: it is a set-up */
+    const char *handler;  /* the name of the function in TR_ON */
+    const char *behavior; /* its file and line follow */
     const char *file;
     uint32_t line;
     int worker;
-    bool is_over;        /* it has ended */
-    bool is_handed_off;  /* another thread has its worker: handoff_after_ns */
-    tr_time duration_ns; /* so far, or when is_over of the whole turn; to a millisecond */
+    bool is_over;        /* the turn has ended */
+    bool is_handed_off;  /* another thread runs its worker: handoff_after_ns */
+    tr_time duration_ns; /* so far; if is_over, of the whole turn; to a millisecond */
 } tr_stall;
 
 /**
- * Whether actors move between workers (docs/guide/workers.md). Nothing that a handler can see depends
- * on it, but for tr_worker. Who stays: pinned actors (tr_options), those with a turn that waits, an
- * ask that is not answered, more than TR_MOVED_TIMERS_MAX timers or two that are due at the same
- * nanosecond, and those with a budget.
+ * Whether actors move between workers (docs/guide/workers.md). A handler sees no difference, except
+ * by tr_worker. These actors do not move: pinned ones (tr_options); those with a turn that waits,
+ * with an ask that is not answered, with more than TR_MOVED_TIMERS_MAX timers, or with two timers
+ * that are due at the same nanosecond; and those with a budget.
  */
 typedef enum tr_balance {
-    TR_BALANCE_ON,      /* an idle worker gets ready actors of a busy one; who talk come together */
-    TR_BALANCE_OFF,     /* every actor stays where it was spawned */
-    TR_BALANCE_RESTLESS /* for tests: who may move does, all the time and without need */
+    TR_BALANCE_ON, /* an idle worker gets ready actors of a busy one; actors that talk come together */
+    TR_BALANCE_OFF,     /* every actor stays on the worker where it was spawned */
+    TR_BALANCE_RESTLESS /* for tests: actors that may move do, all the time and without need */
 } tr_balance;
 
-/** All zero is the default. What it points to is borrowed as long as the system lives. */
+/** All zero is the default. What it points to is borrowed until the system is freed. */
 typedef struct tr_system_options {
-    size_t size;          /* need not be set: tr_system_new knows it */
+    size_t size;          /* need not be set */
     const char *name;     /* "troupe" */
     int workers;          /* 0: one per CPU; at most TR_WORKERS_MAX */
-    uint64_t seed;        /* 0: from the platform */
+    uint64_t seed;        /* 0: a random one, from the platform */
     uint32_t actors_max;  /* 0: TR_ACTORS_MAX */
     tr_time spin_ns;      /* -1: no spin; 0: TR_SPIN_NS, TR_SPIN_ANSWER_NS, TR_SPIN_COMMIT_NS */
-    uint32_t io_percent;  /* of the time that IO may take while actors wait; 0: 50 */
-    tr_time round_min_ns; /* how long actors run at least between two looks at IO; 0: 500 us */
-    bool
-        exit_when_empty; /* shuts down when the last actor below /user, not of the pool, has stopped */
+    uint32_t io_percent;  /* share of the time for IO while actors are ready; 0: 50 */
+    tr_time round_min_ns; /* how long actors run at least between two checks of IO; 0: 500 us */
+    bool exit_when_empty; /* shuts down when only actors of the pool are left below /user */
     const tr_platform *platform; /* NULL: the real one */
     /**
-     * Memory, as realloc: size 0 frees, NULL allocates; NULL when out of memory. Any thread. NULL:
-     * the platform's. Stacks, threads and buffers are the platform's in any case.
+     * Allocates, as realloc: size 0 frees, memory NULL allocates. Returns NULL if out of memory.
+     * Called on any thread. NULL: the platform's. Stacks, threads and buffers always come from the
+     * platform.
      */
     void *(*resize)(void *context, void *memory, size_t size);
-    /** One line of log; path NULL: of the system. Any thread. NULL: the platform's. */
+    /**
+     * Writes a line to the log; path NULL: of the system. Called on any thread. NULL: the
+     * platform's.
+     */
     void (*on_log)(void *context, tr_level level, const char *path, const char *text);
-    void *context;                 /* of resize, on_log, on_stall and on_worker_start */
+    void *context;                 /* for resize, on_log, on_stall and on_worker_start */
     uint32_t blocking_threads_max; /* helper threads of tr_blocking; 0: TR_BLOCKING_THREADS_MAX */
     const tr_supervision *supervision; /* of top-level actors; NULL: all defaults. Copied. */
     /**
-     * A turn that takes longer is reported in the log: when that is noticed, again when it has taken
-     * ten times as long, and so on, and when it ends. 0: TR_TURN_REPORT_NS; -1: never. At most
-     * TR_OPTION_NS_MAX. Time is that of the clock, whether the handler computes, blocks, or its thread
-     * waits for a CPU. Not in kits and in tr_system_run_once, which have no thread that could notice.
+     * A turn that takes longer is reported in the log: when it is noticed, when it has taken ten
+     * times as long, and so on, and when it ends. 0: TR_TURN_REPORT_NS; -1: never. At most
+     * TR_OPTION_NS_MAX. The clock counts, whether the handler computes, blocks, or its thread gets
+     * no CPU. Not in kits and with tr_system_run_once, which have no thread to notice it.
      */
     tr_time turn_report_ns;
     /**
-     * Told of each such report, also of those that the log leaves out. On a thread of the system that
-     * looks after all workers: it must not wait. May be NULL.
+     * Called for each such report, also for those that the log leaves out. It runs on the thread of
+     * the system that watches all workers: it must not wait. May be NULL.
      */
     void (*on_stall)(void *context, const tr_stall *stall);
     /**
-     * Native faults become failures. A SIGSEGV, SIGBUS or SIGFPE in code of a handler, set-up or signal
-     * of an actor, an overflow of its stack included, is a failure of that actor with TR_FAULT. Its
-     * turn is abandoned where it stands, and so are those of its turns that wait: what tr_defer
-     * registered does not run, what tr_at_end registered does.
+     * Native faults become failures. A SIGSEGV, SIGBUS or SIGFPE in the code of a handler, set-up
+     * or signal handler, also an overflow of its stack, is a failure of that actor with TR_FAULT.
+     * The turn, and other turns of the actor that wait, are abandoned: functions of tr_defer do not
+     * run, those of tr_at_end do.
      *
-     * It is a net for mistakes and no proof against them. What the code had damaged before it
-     * faulted stays damaged; what it held by other means than tr_at_end (malloc, a lock, a file) stays
-     * held. Only code of the application is left: a fault inside the runtime, in the C library (but
-     * for mem* and str* functions), below a callback that one of them calls, on other threads, or
-     * on a stack that cannot be followed goes to the handler that was installed before, and
-     * without one ends the process with a report. Below each stack is a guard of 256 KiB: a larger frame
-     * can step over it. See docs/guide/faults.md.
+     * It helps against mistakes, but not against all. What the code damaged before the fault stays
+     * damaged. What it acquired without tr_at_end (malloc, a lock, a file) is not released. Only
+     * faults in code of the application are handled so. A fault inside the runtime, in the C
+     * library (except the mem* and str* functions), below a callback that one of them calls, on
+     * another thread, or on a stack that cannot be followed goes to the handler that was installed
+     * before; without one it ends the process with a report. Below each stack is a guard of 256
+     * KiB: a larger frame can miss it. See docs/guide/faults.md.
      *
-     * The handlers of the three signals are those of the process: the first such system installs them,
-     * the last one restores what was there. x86-64 and arm64. The runtime must be told from the
-     * application: link libtroupe.so, or libtroupe.a with -fno-lto; else TR_NOT_SUPPORTED.
+     * The handlers of the three signals belong to the process: the first such system installs them,
+     * the last one restores what was there before. For x86-64 and arm64. The runtime must be
+     * distinguishable from the application: link libtroupe.so, or libtroupe.a with -fno-lto; else
+     * TR_NOT_SUPPORTED.
      */
     bool traps_faults;
-    tr_time shutdown_timeout_ns; /* of a shutdown that nobody called; 0: TR_SHUTDOWN_TIMEOUT_NS */
+    tr_time
+        shutdown_timeout_ns; /* of a shutdown by the runtime itself; 0: TR_SHUTDOWN_TIMEOUT_NS */
     tr_balance balance;
     /**
-     * Actors of the pool that are there from the beginning, in this order; a table of TR_POOLED that
-     * ends with an element of all zero. NULL: none. See pool.h.
+     * Actors of the pool that start with the system, in this order: a table of TR_POOLED that ends
+     * with an element of zeros. NULL: none. See pool.h.
      */
     const tr_child_spec *pool;
     const tr_supervision
-        *pool_supervision; /* of the pool's actors; NULL: as `supervision`. Copied. */
+        *pool_supervision; /* of actors of the pool; NULL: as `supervision`. Copied. */
     /**
-     * Called for each worker on its thread, before any worker runs its first turn; a context of its own
-     * for a library, say. With handoff_after_ns also on each thread made for that, before its first turn,
-     * with the first worker that it takes; then another status than TR_OK keeps that thread from work. Another status than TR_OK ends the start with that status: no turn has run,
-     * and everything is stopped again. With tr_system_run_once the first call calls it, and gives the
-     * status; a system that is stopped before it runs does not call it. May be NULL.
+     * Called for each worker on its thread, before any worker runs its first turn: for example to
+     * make a context of a library. Any status but TR_OK ends the start with that status: no turn
+     * has run, and everything is stopped again. With handoff_after_ns it is also called on each
+     * thread made for that, before its first turn, with the first worker that the thread takes;
+     * then any status but TR_OK keeps that thread from working. With tr_system_run_once the first
+     * call calls it and returns the status. A system that stops before it runs does not call it.
+     * May be NULL.
      */
     tr_status (*on_worker_start)(tr_system *system, int worker, void *context);
-    int workers_max; /* for tr_system_set_workers; 0: as many as `workers`. Each takes some memory. */
+    int workers_max; /* for tr_system_set_workers; 0: as `workers`. Each takes some memory. */
     /**
-     * Handoff: a handler that has not returned after this time, and is not inside the runtime, keeps its
-     * thread, and another thread goes on with the worker: the messages, timers, asks and spawns of its
-     * other actors. The actor of the handler waits with all it has, orders to stop included, until the
-     * handler has returned. When the handler calls a verb, its thread first gets the worker back, between
-     * two turns. 0: none. 20 ms are a good choice; less than 3 ms is 3 ms; at most TR_OPTION_NS_MAX.
+     * Handoff: if a handler has not returned after this time, and is not inside the runtime,
+     * another thread takes over its worker, with the messages, timers, asks and spawns of the
+     * worker's other actors. The handler keeps its thread. Its actor handles nothing, not even an
+     * order to stop, until the handler has returned. When the handler calls a verb, its thread
+     * first gets the worker back, between two turns. 0: no handoff. 20 ms is a good choice; less
+     * than 3 ms is 3 ms; at most TR_OPTION_NS_MAX.
      *
-     * A net for what blocks against the rules: tr_blocking costs less and takes no thread from anybody.
-     * With it a turn that has waited may go on on another thread of the system, so that thread-local
-     * variables, errno among them, do not last over a wait. Set-ups, signals, defers and turns that are
-     * cancelled are not replaced. Not in kits and in tr_system_run_once, where it does nothing.
-     * TR_NOT_SUPPORTED: together with traps_faults or names_faults, or the kernel has no membarrier (Linux 4.14).
-     * See docs/guide/blocking.md.
+     * It is for handlers that block against the rules; tr_blocking costs less. With handoff a turn
+     * that has waited may continue on another thread of the system, so thread-local variables, such
+     * as errno, do not survive a wait. Set-ups, signals, defers and cancelled turns are not handed
+     * off. In kits and with tr_system_run_once it has no effect. TR_NOT_SUPPORTED: together with
+     * traps_faults or names_faults, or the kernel has no membarrier (Linux 4.14). See
+     * docs/guide/blocking.md.
      */
     tr_time handoff_after_ns;
-    uint32_t handoff_threads_max; /* threads made for that; 0: TR_RELIEF_THREADS_MAX */
+    uint32_t handoff_threads_max; /* threads made for handoff; 0: TR_HANDOFF_THREADS_MAX */
     /**
-     * The kinds of durable actors: .durable = TR_DURABLES(cart, reminder). NULL: none. See durable.h.
+     * The kinds of durable actors: .durable = TR_DURABLES(cart, reminder). NULL: none. See
+     * durable.h.
      */
     const struct tr_durables *durable;
     /**
-     * The directory that has what durable actors store; made if it is not there. One process at a time has it.
-     * NULL: "<name>.data" in the current directory.
+     * The directory in which durable actors are stored; made if it does not exist. One process at a
+     * time can use it. NULL: "<name>.data" in the current directory.
      */
     const char *store;
     /**
-     * How many durable actors may be awake; each worker has its share, at least one. Beyond that those sleep first that
-     * have been idle for longest, without waiting for their idle time. An actor with work stays awake: a turn, mail that
-     * waits, and whatever else keeps it from its idle sleep. If all have work, a key that is to wake waits, before its
-     * state is read, in the order of arrival; its messages wait in its mailbox. When no actor has become idle for
-     * TR_AWAKE_WAIT_NS, one of those that wait begins all the same, because those that are awake may wait for it: the
-     * limit is soft. Actors that are on their way to sleep do not count. 0: as many as there are.
+     * How many durable actors may be awake. Each worker has its share, at least one. If there are
+     * more, those that have been idle for longest go to sleep at once. An actor that has work
+     * (durable.h) stays awake. If all have work, a key that is to wake waits, in the order of
+     * arrival, before its state is read; its messages wait in its mailbox. If no actor has become
+     * idle for TR_AWAKE_WAIT_NS, one of the waiting keys wakes all the same, because the actors
+     * that are awake may wait for it: the limit is soft. Actors that are falling asleep do not
+     * count. 0: no limit.
      */
     uint32_t awake_max;
     /**
-     * The same for the memory of those that are awake, in bytes: their states, what they have allocated, alarms and queues,
-     * without their mail; about. Each worker has its share. One that is larger by itself stays as long as others would.
+     * How much memory durable actors that are awake may have, in bytes, with the rules of
+     * awake_max. It counts their states, what they have allocated, alarms and queues,
+     * approximately, but not their messages. An actor that is larger than the limit by itself stays
+     * awake as long as others would. 0: no limit.
      */
     uint64_t awake_bytes_max;
     /**
-     * Bytes of the stack of each turn, rounded up to pages; only what a handler touches becomes memory. 0:
-     * TR_STACK_SIZE. Less than that: TR_INVALID_ARGUMENT; more than TR_STACK_LARGEST: TR_LIMIT.
+     * Bytes of the stack of each turn, rounded up to pages. Only the pages that a handler touches
+     * take memory. 0: TR_STACK_SIZE. Less than that: TR_INVALID_ARGUMENT; more than
+     * TR_STACK_LARGEST: TR_LIMIT.
      */
     size_t stack_bytes;
     /**
-     * A SIGSEGV, SIGBUS or SIGFPE on a worker's thread ends the process as it would otherwise, with a core where
-     * the system makes one, but before that a line on standard error names the signal, the actor and the
-     * handler, and for an overflow of the stack also the size of the stack. A handler that the process had before is
-     * called instead. tr_app_main sets this; traps_faults includes it.
+     * Before a SIGSEGV, SIGBUS or SIGFPE on a worker's thread ends the process, a line on standard
+     * error names the signal, the actor and the handler, and for an overflow of the stack also the
+     * size of the stack. The process ends as it would otherwise, with a core where the system makes
+     * one. A handler that the process had before is called instead. tr_app_main sets this;
+     * traps_faults includes it.
      *
-     * The handlers of the three signals are those of the process: the first such system installs them, the last one
-     * restores what was there. Does nothing in a library that was built with a sanitizer.
-     * TR_NOT_SUPPORTED: together with handoff_after_ns.
+     * The handlers of the three signals belong to the process: the first such system installs them,
+     * the last one restores what was there before. It has no effect in a library that was built
+     * with a sanitizer. TR_NOT_SUPPORTED: together with handoff_after_ns.
      */
     bool names_faults;
 } tr_system_options;
 
-/** Sums over all workers since the system was made; those of live and queued are of now. */
+/** Sums over all workers since the system was made; `live` and `queued` are those of now. */
 typedef struct tr_counters {
-    uint64_t accepted;     /* messages that were taken */
+    uint64_t accepted;     /* messages that a mailbox took */
     uint64_t handled;      /* messages whose turn has ended */
-    uint64_t dead_letters; /* messages that were taken and never handled, and refused ones */
-    uint64_t refused;      /* messages that were not taken */
-    uint64_t turns;        /* handlers that were called */
-    uint64_t runs;         /* stays of actors on their workers */
+    uint64_t dead_letters; /* messages that were taken and never handled, and those of `refused` */
+    uint64_t refused;      /* messages that no mailbox took */
+    uint64_t turns;        /* calls of handlers */
+    uint64_t runs;         /* times that a worker ran an actor, for one turn or more */
     uint64_t posts;        /* actors made ready from another thread */
-    uint64_t wakes;        /* sleeping workers woken */
+    uint64_t wakes;        /* times that a sleeping worker was woken */
     uint64_t parks;        /* times that a worker went to sleep */
     uint64_t spawned;      /* actors started */
     uint64_t stopped;      /* actors ended */
     uint64_t live;         /* actors alive */
     uint64_t queued;       /* messages taken and not yet handled */
     uint64_t failures;     /* turns that failed */
-    uint64_t restarts;     /* incarnations that followed a failure */
+    uint64_t restarts;     /* restarts after a failure */
     uint64_t stalls;       /* turns that took longer than turn_report_ns */
-    uint64_t moves;        /* actors that went to another worker */
-    uint64_t handoffs;     /* times that a worker was taken from a thread that was stuck */
+    uint64_t moves;        /* moves of actors to another worker */
+    uint64_t handoffs;     /* times that a worker was handed off: handoff_after_ns */
 } tr_counters;
 
-/** A remembered dead letter. Names are cut to fit. */
+/** A dead letter that the system remembers. Names that are too long are cut. */
 typedef struct tr_dead_letter_record {
     char type[64];     /* of the message */
-    char behavior[64]; /* of the receiver, when it did not know the message; else "" */
+    char behavior[64]; /* of the receiver, if it has no handler for the message; else "" */
     tr_ref from;
     tr_ref to;
     tr_status reason;
@@ -217,181 +254,204 @@ typedef struct tr_dead_letter_record {
 
 TR_BEGIN_C
 /**
- * Makes a system, given to the caller. options NULL: all defaults. No thread starts yet.
- * TR_INVALID_ARGUMENT, TR_NAME_INVALID, TR_LIMIT (workers, actors_max, blocking_threads_max,
- * handoff_threads_max, stack_bytes), TR_NO_MEMORY, TR_NOT_SUPPORTED (traps_faults, handoff_after_ns), and of the pool
- * what tr_try_pool_spawn gives,
- * TR_NAME_EXISTS also for a name that is in the table twice; with `durable` TR_INVALID_ARGUMENT for a kind that
- * cannot be one, which the log explains, and why the store cannot be opened: TR_STORE_FAILED, TR_STORE_BUSY,
- * TR_STORE_FULL, TR_STORE_CORRUPT, TR_STORE_FOREIGN, TR_STORE_NEWER. Any thread.
+ * Makes a system, given to the caller. options NULL: all defaults. It starts no thread yet.
+ * Any thread. May wait: opens the store of durable actors.
+ *
+ * TR_INVALID_ARGUMENT; TR_NAME_INVALID; TR_LIMIT (workers, actors_max, blocking_threads_max,
+ * handoff_threads_max, stack_bytes); TR_NO_MEMORY; TR_NOT_SUPPORTED (traps_faults,
+ * handoff_after_ns). For the pool: what tr_try_pool_spawn gives, and TR_NAME_EXISTS also for a name
+ * that is in the table twice. With `durable`: TR_INVALID_ARGUMENT for a kind that is not valid,
+ * which the log explains; and, if the store cannot be opened, TR_STORE_FAILED, TR_STORE_BUSY,
+ * TR_STORE_FULL, TR_STORE_CORRUPT, TR_STORE_FOREIGN, TR_STORE_NEWER.
  */
 TR_MUST_CHECK TR_INLINE tr_status tr_system_new(const tr_system_options *options,
                                                 tr_system **system);
 /**
- * Frees a system that was never started, or whose run or wait has returned; clients are freed
- * before. One whose run or wait gave TR_SHUTDOWN_INCOMPLETE because functions had not returned is kept, memory
- * and threads, for the functions that still run in it: it must not be used any more, and it is left to the end of the
- * process. NULL does nothing.
+ * Frees a system that was never started, or whose tr_system_run or tr_system_wait has returned.
+ * Free its clients first. NULL does nothing.
+ * One thread. May wait: for threads of the system to end.
+ *
+ * If the result was TR_SHUTDOWN_INCOMPLETE because functions had not returned, the system is kept
+ * with its memory and threads for those functions, until the process ends. It must not be used any
+ * more.
  */
 void tr_system_free(tr_system *system);
 
 /**
- * Starts the worker threads and returns. Once per system. TR_NO_MEMORY, TR_INVALID_TRANSITION
- * (it runs or has run, also by a single tr_system_run_once; always in a handler, and in a kit), and what
- * on_worker_start gave. Any thread.
+ * Starts the worker threads and returns. Once for each system.
+ * Any thread. May wait: until each worker has called on_worker_start.
+ *
+ * TR_NO_MEMORY; TR_INVALID_TRANSITION: it runs or has run, also by one tr_system_run_once; always
+ * in a handler, and in a kit; and what on_worker_start returned.
  */
 TR_MUST_CHECK tr_status tr_system_start(tr_system *system);
 /**
- * tr_system_start, then tr_system_wait. When start fails, its error: everything has stopped again. In a
- * handler of the system: TR_INVALID_TRANSITION.
+ * Starts a system and waits until it has stopped: tr_system_start, then tr_system_wait.
+ * Any thread. May wait.
+ *
+ * If the start fails, the status is its error, and everything has stopped again. In a handler of
+ * the system: TR_INVALID_TRANSITION.
  */
 TR_MUST_CHECK tr_status tr_system_run(tr_system *system);
 /**
- * Waits until a started system has stopped, and for its hooks (shutdown.h). TR_OK. TR_ESCALATED: a
- * failure at the root shut it down; tr_system_error has it. TR_SHUTDOWN_INCOMPLETE: a function had
- * not returned 30 to 50 ms after the deadline, or what a durable actor had changed could not be stored
- * before it; tr_system_report names them. shutdown.h says how long it may take. TR_INVALID_TRANSITION: it
- * was never started, or runs by tr_system_run_once. In a handler of the system, in a kit too:
- * TR_WOULD_DEADLOCK. Several threads may.
+ * Waits until a started system has stopped, and for its hooks (shutdown.h). Several threads may
+ * wait.
+ * Any thread. May wait.
+ *
+ * TR_OK. TR_ESCALATED: a failure at the root shut it down; tr_system_error has it.
+ * TR_SHUTDOWN_INCOMPLETE: a function had not returned 30 to 50 ms after the deadline, or changes of
+ * a durable actor could not be stored before it; tr_system_report names them. shutdown.h says how
+ * long it may take. TR_INVALID_TRANSITION: it was never started, or runs by tr_system_run_once.
+ * TR_WOULD_DEADLOCK: in a handler of the system, also in a kit.
  */
 TR_MUST_CHECK tr_status tr_system_wait(tr_system *system);
 /**
- * For a system with workers = 1 inside another event loop: no thread is made. Runs what is ready,
- * having waited for it at most `wait_ns` (0: not at all; TR_NEVER: until there is something).
- * TR_OK: call it again; TR_STOPPED: the system has stopped, and does so whenever it is called again.
- * TR_INVALID_TRANSITION: it was started, has more workers, or another thread is inside this call.
- * TR_WOULD_DEADLOCK: from a handler of the system. Any thread, one at a time; the first call decides that
- * the system never gets threads of its own.
+ * Runs what is ready, for a system with one worker inside another event loop. It makes no thread.
+ * One thread. May wait: at most `wait_ns` until something is ready (0: does not wait; TR_NEVER: no
+ * limit).
+ *
+ * TR_OK: call it again. TR_STOPPED: the system has stopped; so does each further call.
+ * TR_INVALID_TRANSITION: the system was started, has more workers, or another thread is inside this
+ * call. TR_WOULD_DEADLOCK: in a handler of the system. After the first call the system never gets
+ * threads of its own.
  */
 TR_MUST_CHECK tr_status tr_system_run_once(tr_system *system, tr_time wait_ns);
 /**
- * For that loop (poll, epoll, libuv): a descriptor that is readable while run_once has something to do:
- * a message has arrived, or a timer is due. So a loop waits for it without a time limit:
- * poll(fds, count, -1). It is readable before the first run_once. Now and then it is readable for
- * nothing, once: at the time of a timer that was cancelled, say. -1: there is none (the system was
- * started, has more workers, or lives in a kit; or the process has no descriptor left). Borrowed until
- * the system is freed; do not read from it. The thread of tr_system_run_once.
+ * Returns a descriptor for that loop (poll, epoll, libuv). It is readable while tr_system_run_once
+ * has something to do: a message has arrived, or a timer is due.
+ * One thread. Does not wait.
+ *
+ * So a loop waits for it without a timeout: poll(fds, count, -1). It is readable before the first
+ * tr_system_run_once. Sometimes it is readable without need, once: for example at the time of a
+ * timer that was cancelled. -1: there is none: the system was started, has more workers, or is in a
+ * kit; or the process has no descriptor left. It is borrowed until the system is freed; do not read
+ * from it. Call it on the thread of tr_system_run_once.
  */
 int tr_system_fd(const tr_system *system);
 /**
- * For a loop that does not use the descriptor: nanoseconds until a timer is due, 0 when one is, TR_NEVER
- * when there is none. As tr_system_run_once.
+ * Returns in how many nanoseconds a timer is due; 0: one is due; TR_NEVER: there is none. For a
+ * loop that does not use the descriptor. Call it on the thread of tr_system_run_once.
+ * One thread. Does not wait.
  */
 tr_time tr_system_timeout(const tr_system *system);
 /**
- * Starts a shutdown and returns at once: the top-level actors get a poison pill, and what has not
- * stopped within timeout_ns (TR_NEVER: no limit) is killed. Further calls do nothing. shutdown.h has
- * the whole order. Any thread, also a handler.
+ * Starts a shutdown and returns at once. Further calls do nothing.
+ * Any thread. Does not wait.
+ *
+ * The top-level actors get a poison pill, and actors that have not stopped within timeout_ns
+ * (TR_NEVER: no limit) are killed. shutdown.h has the whole order.
  */
 void tr_system_shutdown(tr_system *system, tr_time timeout_ns);
 
-/** The number of workers. Any thread. */
+/** Returns the number of workers. Any thread. Does not wait. */
 int tr_system_workers(const tr_system *system);
 /**
- * Changes the number of workers, also while the system runs. Nothing is lost. Those of the pool that are
- * spawned from now on are placed by the ring of the new number, and names that have an actor keep it.
+ * Changes the number of workers, also while the system runs. No message is lost.
+ * Any thread. May wait: until each new worker has called on_worker_start. In a turn it blocks the
+ * worker's thread.
  *
- * More: actors stay where they are; when this returns the new ones run. Fewer: nobody is placed on the last
- * workers any more, and those who live there move to the others, as soon as they can be moved
- * (docs/guide/workers.md). Pinned actors, those with a budget and the crews of groups stay; those with a
- * turn that waits or an ask that is not answered, with more than TR_MOVED_TIMERS_MAX timers, and Suspended
- * ones stay for as long as that lasts. Children of those who stay begin there too, and leave like others.
- * A worker that nobody lives on sleeps. This does not wait for it.
+ * More: actors stay where they are; the new workers run when this returns. Fewer: no actor starts
+ * on the last workers any more, and the actors there move to the others as soon as they can be
+ * moved (docs/guide/workers.md). Pinned actors, actors with a budget and the supervisors of groups
+ * stay. Actors with a turn that waits, with an ask that is not answered, with more than
+ * TR_MOVED_TIMERS_MAX timers, and suspended ones stay as long as that lasts. Children of actors
+ * that stay start there too, and move like others. A worker without actors sleeps. This call does
+ * not wait for the moves. Actors of the pool that are spawned from now on are placed by the ring of
+ * the new number; names that have an actor keep it.
  *
- * TR_LIMIT: more than workers_max. TR_STOPPING. TR_NO_MEMORY, TR_LIMIT: there is no thread. What
- * on_worker_start gave for a new one. TR_WOULD_DEADLOCK: from
- * on_worker_start. TR_INVALID_ARGUMENT. Then all is as before. Any thread, also a handler.
+ * TR_LIMIT: more than workers_max. TR_STOPPING. TR_NO_MEMORY, TR_LIMIT: no thread could be made.
+ * What on_worker_start returned for a new worker. TR_WOULD_DEADLOCK: in on_worker_start.
+ * TR_INVALID_ARGUMENT. On failure nothing has changed.
  */
 TR_MUST_CHECK tr_status tr_system_set_workers(tr_system *system, int workers);
-/** Writes the counters; each is exact when nothing runs, a little old otherwise. Any thread. */
+/**
+ * Writes the counters. They are exact while nothing runs, and a little old otherwise.
+ * Any thread. Does not wait.
+ */
 TR_INLINE void tr_system_counters(tr_system *system, tr_counters *counters);
 /**
- * Copies up to `max` of the last dead letters, newest first, and writes how many to *count (may be
- * NULL). Returns the total so far. Any thread.
+ * Copies up to `max` of the last dead letters, the newest first, and writes how many to *count,
+ * which may be NULL. Returns how many there have been in all.
+ * Any thread. Does not wait.
  */
 TR_INLINE uint64_t tr_system_dead_letters(tr_system *system, tr_dead_letter_record *last,
                                           size_t max, size_t *count);
 /**
- * Sends a tr_dead_letter of each new one to `who`. TR_STOPPED, TR_LIMIT
- * (TR_DEAD_LETTER_SUBSCRIBERS_MAX). Any thread.
+ * Sends a tr_dead_letter to `who` for each new dead letter.
+ * Any thread. Does not wait.
+ *
+ * TR_OK; TR_STOPPED; TR_LIMIT (TR_DEAD_LETTER_SUBSCRIBERS_MAX).
  */
 tr_status tr_system_subscribe_dead_letters(tr_system *system, tr_ref who);
-/** Ends that; TR_NOT_FOUND when `who` had not subscribed. Any thread. */
+/** Ends that subscription. TR_NOT_FOUND: `who` was no subscriber. Any thread. Does not wait. */
 tr_status tr_system_unsubscribe_dead_letters(tr_system *system, tr_ref who);
 
 /**
- * Makes a client, given to the caller; it is used by one thread at a time and freed before its
- * system. TR_STOPPING, TR_LIMIT, TR_NO_MEMORY. Any thread.
+ * Makes a client, given to the caller. One thread at a time uses it. Free it before its system.
+ * Any thread. Does not wait.
+ *
+ * TR_STOPPING, TR_LIMIT, TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr_client_new(tr_system *system, tr_client **client);
-/** Frees a client; what it has not received is dead letters. NULL does nothing. */
+/**
+ * Frees a client. Messages that it has not received are dead letters. NULL does nothing.
+ * Client's thread. Does not wait.
+ */
 void tr_client_free(tr_client *client);
-/** What actors can send to; it is also the sender of what the client tells. Any thread. */
+/**
+ * Returns the ref of a client: actors can send to it, and it is the sender of the client's
+ * messages.
+ * Any thread. Does not wait.
+ */
 tr_ref tr_client_ref(const tr_client *client);
-/** The system of this client, borrowed. Any thread. */
+/** Returns the system of this client, borrowed. Any thread. Does not wait. */
 tr_system *tr_client_system(const tr_client *client);
 
-/** See tr_receive; type NULL: a message of any type (tr_receive_any says of which). */
+/** See tr_receive. type NULL: a message of any type. Client's thread. May wait. */
 const void *tr_client_receive(tr_client *client, const tr_type *type, tr_time timeout_ns);
 /**
- * As tr_receive, for a message of any type, the oldest first: which one it is, message.type says, and
- * tr_message_as gives its struct. Both members are NULL when none came.
+ * Waits for a message of any type, the oldest first, as tr_receive.
+ * Client's thread. May wait.
  *
- *     tr_message message = tr_receive_any(client, TR_SECOND);
- *     const struct alert *alert = tr_message_as(&message, alert);
- *     if (alert != NULL)
- *         ... it is an alert ...
- *     else if (message.type != NULL)
- *         printf("%s\n", message.type->name);
+ * message.type says which it is, and tr_message_as gives its struct. Both members are NULL if none
+ * came.
+ *
+ * ```c
+ * tr_message message = tr_receive_any(client, TR_SECOND);
+ * const struct number *number = tr_message_as(&message, number);
+ * if (number)
+ *     printf("the number %d\n", (int)number->value);
+ * else if (message.type)
+ *     printf("a message of type %s\n", message.type->name);
+ * ```
  */
 tr_message tr_receive_any(tr_client *client, tr_time timeout_ns);
-/** See tr_spawn_wait. */
+/** See tr_spawn_wait. Client's thread. May wait. */
 TR_MUST_CHECK tr_status tr_client_spawn_wait(tr_client *client, tr_ref ref, tr_time timeout_ns,
                                              tr_error *error);
-
-/*
- * What the inline functions above call: the same, with the size of the struct as the program was compiled.
- * A library that knows fewer members refuses those that are not zero, with TR_INVALID_ARGUMENT; members
- * that only one of both knows are zero.
- */
-TR_MUST_CHECK tr_status tr_system_new_sized(const tr_system_options *options, size_t size,
-                                            tr_system **system);
-void tr_system_counters_sized(tr_system *system, tr_counters *counters, size_t size);
-uint64_t tr_system_dead_letters_sized(tr_system *system, tr_dead_letter_record *last, size_t size,
-                                      size_t max, size_t *count);
 TR_END_C
 
-TR_INLINE tr_status tr_system_new(const tr_system_options *options, tr_system **system)
-{
-    return tr_system_new_sized(options, sizeof *options, system);
-}
-
-TR_INLINE void tr_system_counters(tr_system *system, tr_counters *counters)
-{
-    tr_system_counters_sized(system, counters, sizeof *counters);
-}
-
-TR_INLINE uint64_t tr_system_dead_letters(tr_system *system, tr_dead_letter_record *last,
-                                          size_t max, size_t *count)
-{
-    return tr_system_dead_letters_sized(system, last, sizeof *last, max, count);
-}
-
 /**
- * Waits for a message to the client: tr_receive(client, alert, TR_SECOND) gives a
- * `const struct alert *`, borrowed until the next call on this client, or NULL when none came in
- * time (0: does not wait; TR_NEVER: waits for ever) or the system has stopped. Messages of other
- * types stay, in order.
+ * Waits for a message to the client: tr_receive(client, alert, TR_SECOND) returns a `const struct
+ * alert *`, borrowed until the next call on this client.
+ * Client's thread. May wait: at most timeout_ns (0: does not wait; TR_NEVER: forever).
+ *
+ * NULL: none came in time, or the system has stopped. Messages of other types stay, in order.
  */
 #define tr_receive(client, m, timeout_ns)                                                          \
     ((const struct m *)tr_client_receive(client, &tr_type_##m, timeout_ns))
 
 /**
- * Waits until an actor that this client spawned has been set up: TR_OK, TR_INIT_FAILED (*error has
- * the cause; error may be NULL), TR_STOPPED (it has ended since, and its set-up had not failed),
- * TR_TIMEOUT. Of the failures the last TR_CLIENT_FAILURES_MAX are remembered. Blocks its thread.
+ * Waits until the set-up of an actor that this client spawned has run.
+ * Client's thread. May wait: at most timeout_ns.
+ *
+ * TR_OK; TR_INIT_FAILED: *error has the cause; TR_STOPPED: its set-up had not failed, and it has
+ * ended since; TR_TIMEOUT. error may be NULL. The client remembers the last TR_CLIENT_FAILURES_MAX
+ * failures.
  */
 #define tr_spawn_wait(client, ref, timeout_ns, error)                                              \
     tr_client_spawn_wait(client, tr_any(ref), timeout_ns, error)
+
+#include <troupe/detail/system.h>
 
 #endif

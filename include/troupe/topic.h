@@ -1,47 +1,71 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Topics: what is published there reaches all who have subscribed.
+ * Topics: what is published there goes to all subscribers.
  *
- *     TR_TOPIC(news, headline, weather);                        what may be published there
+ * ```c
+ * #include <troupe/troupe.h>
  *
- *     news_topic news = tr_topic_open(self, news, "news");      the topic of that name
- *     tr_subscribe(self, news);                                 and from now on headlines arrive here
- *     tr_publish(self, news, headline, .text = "rain");         from anywhere in the system
+ * TR_MESSAGE(headline, (str, text));
+ * TR_TOPIC(news, headline);
  *
- * A topic belongs to its system. It is 64 bits, is passed by value and may be kept when the topic is
- * long closed; all zero is none. Subscribers are actors and clients: an actor has a handler for what is
- * published, a client gets it by tr_receive. Who publishes is the sender; a subscriber that publishes
- * gets its own message too.
+ * static tr_next on_args(tr_self *self)
+ * {
+ *     news_topic news = tr_topic_open(self, news, "news");
+ *     tr_subscribe(self, news);
+ *     tr_published published = tr_publish(self, news, headline, .text = "rain");
+ *     return published.taken == 1 ? TR_SAME : tr_fail(self, published.status, "not published");
+ * }
  *
- * Each subscriber gets one message that is like any other: it takes room in the mailbox, is counted
- * there with its whole size, waits while the actor is suspended, and is a dead letter when it stops.
- * What is larger than 24 bytes, or holds pointers, is copied once for all: subscribers have the same
- * constant memory, which is freed when the last of them is done with it.
+ * static tr_next on_headline(tr_self *self, const struct headline *message)
+ * {
+ *     tr_log_info(self, "%s", message->text);
+ *     return TR_STOP;
+ * }
  *
- * Order: what one publisher publishes arrives in that order at each subscriber, and in order with what
- * it tells that subscriber. Publishing never waits: a subscriber without room loses the message by its
- * own overflow, and TR_PARK is taken as TR_OVERFLOW_FAIL. That is a dead letter, and nobody else's
- * business.
+ * TR_BEHAVIOR(reader, void, TR_ON(tr_args, on_args), TR_ON(headline, on_headline));
  *
- * A publish that begins after tr_subscribe has returned reaches the subscriber; one that begins after
- * tr_unsubscribe has returned does not, but one that had begun may. An actor that stops is no
- * subscriber any more; a restart changes nothing.
+ * int main(int argc, char **argv)
+ * {
+ *     return tr_app_main(argc, argv, reader);
+ * }
+ * ```
+ *
+ * A topic belongs to its system. It has 64 bits, is passed by value and may be kept after the topic
+ * is closed. All zero: none. Subscribers are actors and clients. An actor has a handler for what is
+ * published; a client gets it by tr_receive. The publisher is the sender of the message. A
+ * subscriber that publishes gets its own message too.
+ *
+ * Each subscriber gets a message like any other: it takes capacity of the mailbox with its whole
+ * size, waits while the actor is suspended, and is a dead letter if the actor stops. A message that
+ * is larger than 24 bytes, or contains pointers, is copied once: all subscribers get the same
+ * constant memory, which is freed after the last of them.
+ *
+ * Order. What one publisher publishes arrives in that order at each subscriber, and in order with
+ * what it tells that subscriber. Publishing never waits: if the mailbox of a subscriber is full its
+ * overflow applies, with TR_PARK as TR_OVERFLOW_FAIL, and the message is a dead letter for that
+ * subscriber only.
+ *
+ * A publish that begins after tr_subscribe has returned reaches the subscriber. One that begins
+ * after tr_unsubscribe has returned does not; one that had begun before may. An actor that stops is
+ * no longer a subscriber. A restart changes nothing.
  */
 #ifndef TROUPE_TOPIC_H
 #define TROUPE_TOPIC_H
 
 #include <troupe/self.h>
 
-/** Any topic: anything may be published there. TR_TOPIC makes types that know better. */
+/**
+ * A topic of any type: any message can be published there. TR_TOPIC makes types that are checked.
+ */
 typedef union tr_topic {
     uint64_t bits;
-    union tr_accepts_anything *accepts; /* Never read: its type says what may be published. */
+    union tr_accepts_anything *accepts; /* Never read: its type says what can be published. */
 } tr_topic;
 
 /** No topic. */
 #define TR_NO_TOPIC TR_VALUE(tr_topic, 0)
 
-/** The topic of these bits, as `topic.bits` gave them. Any thread. */
+/** Returns the topic with these bits, which `topic.bits` gave. Any thread. Does not wait. */
 TR_INLINE tr_topic tr_topic_from_bits(uint64_t bits)
 {
     tr_topic topic;
@@ -49,73 +73,101 @@ TR_INLINE tr_topic tr_topic_from_bits(uint64_t bits)
     return topic;
 }
 
-/** What came of a publish. */
+/** How a publish ended. */
 typedef struct tr_published {
     tr_status status;
-    size_t taken;   /* subscribers that have it */
-    size_t refused; /* that had no room for it: dead letters */
+    size_t taken;   /* subscribers that got the message */
+    size_t refused; /* subscribers whose mailbox was full: dead letters */
 } tr_published;
 
 /**
- * Declares topics: TR_TOPIC(news, headline, weather); gives the type `news_topic`, to which these
- * messages, at most 63, may be published: anything else does not compile.
+ * Declares topics: TR_TOPIC(news, headline, weather); declares the type `news_topic`, to which
+ * these messages, at most 63, can be published: any other does not compile.
+ * At file scope.
  */
 #define TR_TOPIC(...) TR_TOPIC_(__VA_ARGS__, )
 
 /**
- * The topic of a name, a `news_topic`: tr_topic_open(self, news, "news"). It is made when there is none
- * of that name, and lasts until tr_topic_close or the end of the system. Name NULL: a new one that has
- * none. Ends the turn where tr_try_topic_open would give an error.
+ * Returns the topic with a name, a `news_topic`: tr_topic_open(self, news, "news").
+ * In a turn. Does not wait.
+ *
+ * If there is no topic with that name it is made. It lasts until tr_topic_close or the end of the
+ * system. Name NULL: a new topic without a name. Ends the turn where tr_try_topic_open returns an
+ * error.
  */
 #define tr_topic_open(self, topic, name) topic##_topic_of(TR_TOPIC_OPEN_(self, name))
 /**
- * As tr_topic_open, into *out, a `news_topic *`, which is written on TR_OK only. TR_NAME_INVALID (as of
- * actors), TR_LIMIT (TR_TOPICS_MAX), TR_STOPPING (one more, in a system that stops), TR_NO_MEMORY,
- * TR_INVALID_ARGUMENT.
+ * Opens a topic as tr_topic_open does, and writes it to *out, a `news_topic *`, on TR_OK only.
+ * In a turn, or client's thread. Does not wait.
+ *
+ * TR_NAME_INVALID: the rules are those for names of actors; TR_LIMIT (TR_TOPICS_MAX); TR_STOPPING:
+ * a new topic in a system that stops; TR_NO_MEMORY, TR_INVALID_ARGUMENT.
  */
 #define tr_try_topic_open(from, out, topic, name)                                                  \
     TR_SPEAKER_(from, try_topic_open)(from, name, TR_TOPIC_OUT_(out, topic))
 /**
- * Closes a topic for everybody: it has no subscribers any more, and its name is free. TR_OK, or
- * TR_STOPPED: it was closed before. May be ignored.
+ * Closes a topic for everybody: it has no subscribers any more, and its name is free.
+ * In a turn, or client's thread. Does not wait.
+ *
+ * TR_OK; TR_STOPPED: it was closed before. The status may be ignored.
  */
 #define tr_topic_close(from, topic)                                                                \
     TR_SPEAKER_(from, topic_close)(from, tr_topic_from_bits((topic).bits))
-/** How many subscribers it has now; 0 of one that is closed. */
+/**
+ * Returns how many subscribers a topic has now; 0: also if it is closed.
+ * In a turn, or client's thread. Does not wait.
+ */
 #define tr_topic_count(from, topic)                                                                \
     TR_SPEAKER_(from, topic_count)(from, tr_topic_from_bits((topic).bits))
 
 /**
- * From now on this actor, or client, gets what is published there. Twice is the same as once.
+ * Makes this actor, or client, a subscriber. A second time changes nothing.
+ * In a turn, or client's thread. Does not wait.
  *
- * TR_OK, TR_STOPPED (the topic is closed, or none), TR_LIMIT (TR_SUBSCRIBERS_MAX), TR_STOPPING (this
- * actor is), TR_CANCELLED, TR_NO_MEMORY, TR_INVALID_ARGUMENT. In a turn all but TR_OK end the turn.
+ * TR_OK; TR_STOPPED: the topic is closed, or none; TR_LIMIT (TR_SUBSCRIBERS_MAX); TR_STOPPING: this
+ * actor stops; TR_CANCELLED, TR_NO_MEMORY, TR_INVALID_ARGUMENT. In a turn all but TR_OK end the
+ * turn.
  */
 #define tr_subscribe(from, topic)                                                                  \
     TR_SPEAKER_(from, subscribe)(from, tr_topic_from_bits((topic).bits))
-/** As tr_subscribe, and gives the status. */
+/**
+ * Subscribes as tr_subscribe, and returns the status, also in a turn.
+ * In a turn, or client's thread. Does not wait.
+ */
 #define tr_try_subscribe(from, topic)                                                              \
     TR_SPEAKER_(from, try_subscribe)(from, tr_topic_from_bits((topic).bits))
 /**
- * No longer. TR_OK, TR_NOT_FOUND (it has not subscribed), TR_STOPPED, TR_INVALID_ARGUMENT. May be
+ * Ends the subscription of this actor, or client.
+ * In a turn, or client's thread. Does not wait.
+ *
+ * TR_OK; TR_NOT_FOUND: it was no subscriber; TR_STOPPED, TR_INVALID_ARGUMENT. The status may be
  * ignored.
  */
 #define tr_unsubscribe(from, topic)                                                                \
     TR_SPEAKER_(from, unsubscribe)(from, tr_topic_from_bits((topic).bits))
 
 /**
- * Publishes a message: tr_publish(self, news, headline, .text = "rain").taken is how many have it.
+ * Publishes a message: tr_publish(self, news, headline, .text = "rain").taken is how many
+ * subscribers got it.
+ * In a turn, or client's thread. Does not wait.
  *
- * status is TR_OK, also when there was nobody: that is no dead letter. TR_STOPPED (closed, or none),
- * TR_TOO_LARGE (also for a malformed one), TR_NO_MEMORY, TR_CANCELLED, TR_INVALID_ARGUMENT: nobody has
- * it. May be ignored.
+ * Its status is TR_OK, also without subscribers; that is no dead letter. TR_STOPPED (closed, or
+ * none), TR_TOO_LARGE (also for a malformed message), TR_NO_MEMORY, TR_CANCELLED,
+ * TR_INVALID_ARGUMENT: no subscriber got it. The result may be ignored. The message is copied.
  */
-#define tr_publish(from, topic, ...)                                                               \
-    TR_PUBLISH_(from, topic, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
-/** As tr_publish, of a struct that exists: tr_publish_copy(self, news, headline, &my_headline). */
+#define tr_publish(from, topic, ...) TR_PUBLISH_(from, topic, __VA_ARGS__)
+/**
+ * Publishes a struct that exists: tr_publish_copy(self, news, headline, &my_headline). Otherwise as
+ * tr_publish.
+ * In a turn, or client's thread. Does not wait.
+ */
 #define tr_publish_copy(from, topic, m, pointer) TR_PUBLISH_COPY_(from, topic, m, pointer)
 
 TR_BEGIN_C
+/**
+ * These are the functions of the macros above: tr_self_publish is tr_publish with a self. Each has
+ * the statuses and the ownership of its macro. In a turn. Does not wait.
+ */
 uint64_t tr_self_topic_open(tr_self *self, const char *name);
 TR_MUST_CHECK tr_status tr_self_try_topic_open(tr_self *self, const char *name, uint64_t *bits);
 tr_status tr_self_topic_close(tr_self *self, tr_topic topic);
@@ -126,6 +178,7 @@ tr_status tr_self_unsubscribe(tr_self *self, tr_topic topic);
 tr_published tr_self_publish(tr_self *self, tr_topic topic, const tr_type *type,
                              const void *message);
 
+/** These are the functions of the macros above, for a client. Client's thread. Does not wait. */
 TR_MUST_CHECK tr_status tr_client_try_topic_open(tr_client *client, const char *name,
                                                  uint64_t *bits);
 tr_status tr_client_topic_close(tr_client *client, tr_topic topic);
@@ -137,41 +190,6 @@ tr_published tr_client_publish(tr_client *client, tr_topic topic, const tr_type 
                                const void *message);
 TR_END_C
 
-/* clang-format off */
-#ifdef __cplusplus
-#include <troupe/detail/topic_cxx.h>
-#else
-#define TR_TOPIC_OPEN_(self, name) \
-    (TR_REQUIRE_SELF_(self, "topic_open"), tr_self_topic_open(self, name))
-#define TR_TOPIC_OUT_(out, t) \
-    (&_Generic((out), t##_topic *: (out), default: (t##_topic *)0)->bits + \
-        TR_REQUIRE_(_Generic((out), t##_topic *: 1, default: 0), \
-            "troupe: tr_try_topic_open of " #t " writes into a " #t "_topic *"))
-#endif
-
-#define TR_TOPIC_(t, ...) \
-    union t##_topic_accepts { \
-        char tr_none; \
-        TR_PP_EACH(TR_ACCEPTS_, t, __VA_ARGS__) \
-    }; \
-    typedef union t##_topic { \
-        uint64_t bits; \
-        union t##_topic_accepts *accepts; \
-    } t##_topic; \
-    TR_INLINE t##_topic t##_topic_of(uint64_t bits) \
-    { \
-        t##_topic topic; \
-        topic.bits = bits; \
-        return topic; \
-    } \
-    TR_STATIC_ASSERT(sizeof(t##_topic) == 8, "")
-
-#define TR_PUBLISH_(...) TR_PUBLISH__(__VA_ARGS__)
-#define TR_PUBLISH__(from, topic, m, ...) \
-    TR_SPEAKER_(from, publish)(from, tr_topic_from_bits(TR_TO_(topic, m).bits), &tr_type_##m, \
-        TR_MAKE_(m, __VA_ARGS__))
-#define TR_PUBLISH_COPY_(from, topic, m, pointer) \
-    TR_SPEAKER_(from, publish)(from, tr_topic_from_bits(TR_TO_(topic, m).bits), &tr_type_##m, \
-        TR_TYPED_(m, pointer))
+#include <troupe/detail/topic.h>
 
 #endif

@@ -1,25 +1,55 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Why an actor does not do what one waits for: why it has not stopped, why its mail waits, why its
- * mailbox is full, why it was not restarted. Named holders, each with its place in the program and
- * its age.
+ * Why an actor does not do what is expected: why it has not stopped, why its messages wait, why its
+ * mailbox is full, why it was not restarted. A report names what holds it up, with file, line and
+ * age.
  *
- *     tr_why_report report;
+ * ```c
+ * #include <stdio.h>
+ * #include <troupe/troupe.h>
+ *
+ * TR_MESSAGE(nap);
+ * TR_ACTOR(sleeper, nap);
+ *
+ * static tr_next on_nap(tr_self *self)
+ * {
+ *     return tr_sleep(self, 50 * TR_MILLISECOND) == TR_OK ? TR_STOP : TR_SAME;
+ * }
+ *
+ * TR_BEHAVIOR(sleeper, void, TR_ON(nap, on_nap, .is_barrier = true));
+ *
+ * static tr_next on_args(tr_self *self)
+ * {
+ *     static tr_why_report report;
  *     char text[2048];
- *     if (tr_actor_why(client, bank, &report) == TR_OK) {
+ *     sleeper_ref sleeper = tr_spawn(self, sleeper, "sleeper");
+ *     tr_tell(self, sleeper, nap);
+ *     tr_stop(self, sleeper);
+ *     if (tr_sleep(self, TR_MILLISECOND) == TR_OK &&
+ *         tr_actor_why(self, sleeper, &report) == TR_OK) {
  *         tr_why_print(&report, text, sizeof text);
- *         fputs(text, stderr);
+ *         fputs(text, stdout); // it waits for time to pass, and so does its stop
  *     }
+ *     return TR_STOP;
+ * }
  *
- * prints, of an actor that was told to stop,
+ * TR_BEHAVIOR(asker, void, TR_ON(tr_args, on_args));
+ *
+ * int main(int argc, char **argv)
+ * {
+ *     return tr_app_main(argc, argv, asker);
+ * }
+ * ```
+ *
+ * For an actor that was told to stop, the text looks like this:
  *
  *     /user/bank: Running, told to stop; 3 of 1048576 messages wait, the oldest is transfer
  *       stop, mail: on_transfer waits for an answer to withdraw from /user/alice, and nothing else
  *       begins meanwhile (2.5 s, bank.c:33)
  *       stop: 3 messages that came before its poison pill wait
  *
- * The answer is what the actor's own worker sees between two turns. A worker that does not answer
- * within TR_WHY_NS is itself the reason: the report then says what it runs and for how long.
+ * The report is what the actor's own worker sees between two turns. If the worker does not answer
+ * within TR_WHY_NS it is the reason itself: then the report says what it runs and for how long.
  */
 #ifndef TROUPE_WHY_H
 #define TROUPE_WHY_H
@@ -27,119 +57,91 @@
 #include <troupe/ask.h>
 #include <troupe/system.h>
 
-/** What holds an actor up. Kinds are only ever added at the end. */
+/** What holds an actor up. Kinds are added only at the end. */
 typedef enum tr_why_kind {
-    TR_WHY_IDLE,         /* nothing: it waits for messages */
-    TR_WHY_GONE,         /* it has stopped, or was never there */
-    TR_WHY_NOT_BEGUN,    /* its set-up has not run, or runs */
-    TR_WHY_RUNS,         /* a handler of its own runs */
-    TR_WHY_WORKER_BUSY,  /* its worker runs another's handler: `who` */
-    TR_WHY_NO_ANSWER,    /* its worker has not answered, and what it does is not known */
-    TR_WHY_READY,        /* it is in the queue of its worker, behind `count` others */
-    TR_WHY_SUSPENDED,    /* `who` has suspended it */
-    TR_WHY_TURN_WAITS,   /* a turn waits: for an answer or room of `who`, or for time to pass */
-    TR_WHY_BARRIER,      /* the same, and no other request or message begins meanwhile */
-    TR_WHY_BLOCKING,     /* a turn waits for its function of tr_blocking */
+    TR_WHY_IDLE,        /* nothing: the actor waits for messages */
+    TR_WHY_GONE,        /* the actor has stopped, or never existed */
+    TR_WHY_NOT_BEGUN,   /* its set-up has not run, or is running */
+    TR_WHY_RUNS,        /* one of its handlers runs */
+    TR_WHY_WORKER_BUSY, /* its worker runs a handler of `who` */
+    TR_WHY_NO_ANSWER,   /* its worker has not answered; what it runs is not known */
+    TR_WHY_READY,       /* it is in the queue of its worker, behind `count` others */
+    TR_WHY_SUSPENDED,   /* `who` has suspended it */
+    TR_WHY_TURN_WAITS, /* a turn waits: for a reply or for capacity of `who`, or for time to pass */
+    TR_WHY_BARRIER,    /* a turn waits and is a barrier: no other request or message begins */
+    TR_WHY_BLOCKING,   /* a turn waits for a function of tr_blocking */
     TR_WHY_ANSWERS_DUE,  /* `count` answers of tr_ask_then are due */
     TR_WHY_MAIL_FIRST,   /* `count` messages came before its poison pill */
-    TR_WHY_CHILDREN,     /* it stops, and `count` children have not; `who` is the first of them */
+    TR_WHY_CHILDREN,     /* it stops, and `count` children have not stopped; `who` is the first */
     TR_WHY_FULL,         /* its mailbox is full: `count` messages; `who` sent the oldest */
-    TR_WHY_SENDERS_WAIT, /* `count` senders wait for room; `who` is the first of them */
+    TR_WHY_SENDERS_WAIT, /* `count` senders wait for capacity; `who` is the first */
     TR_WHY_STASHED,      /* `count` messages are stashed */
     TR_WHY_DECIDING,     /* it has failed, and its supervisor `who` has not decided yet */
-    TR_WHY_BACK_OFF,     /* it is to be restarted, and waits for its time */
-    TR_WHY_GROUP,        /* it waits for those who are restarted with it by `who` */
-    TR_WHY_AWAKE,        /* of a durable actor: why it is not asleep, or not gone */
+    TR_WHY_BACK_OFF,     /* it will be restarted after its back-off */
+    TR_WHY_GROUP,        /* it waits for the actors that `who` restarts with it */
+    TR_WHY_AWAKE,        /* of a durable actor: why it is not asleep, or not destroyed */
     TR_WHY_STORING       /* `count` of its changes are on their way to the disk */
 } tr_why_kind;
 
-/** What a reason holds up; several may be together. */
+/** What a reason holds up. They can be combined. */
 enum tr_holds {
-    TR_HOLDS_STOP = 1,     /* it was told to stop and has not */
-    TR_HOLDS_MAIL = 2,     /* messages wait and are not handled */
+    TR_HOLDS_STOP = 1,     /* it was told to stop and has not stopped */
+    TR_HOLDS_MAIL = 2,     /* its messages wait */
     TR_HOLDS_CAPACITY = 4, /* its mailbox is full */
     TR_HOLDS_RESTART = 8,  /* it has failed and does not run again */
-    TR_HOLDS_START = 16,   /* it was spawned and has not begun */
-    TR_HOLDS_SLEEP = 32    /* it is durable and does not sleep */
+    TR_HOLDS_START = 16,   /* it was spawned and has not started */
+    TR_HOLDS_SLEEP = 32    /* it is durable and is not asleep */
 };
 
 typedef struct tr_reason {
     tr_why_kind kind;
-    uint32_t holds;  /* enum tr_holds; 0: nothing now, it is only said */
-    uint32_t count;  /* as the kind says */
-    tr_ref who;      /* as the kind says, or nobody */
-    tr_time age_ns;  /* how long already; -1: not known */
-    char place[96];  /* where in the program: "bank.c:33"; "": nowhere in particular */
-    char words[224]; /* for a person; what is longer is cut */
+    uint32_t holds; /* enum tr_holds; 0: it holds up nothing now */
+    uint32_t count; /* see the kind */
+    tr_ref who;     /* see the kind; or nobody */
+    tr_time age_ns; /* for how long; -1: not known */
+    char where[96]; /* file and line: "bank.c:33"; "": not known */
+    char text[224]; /* for a person; a longer text is cut */
 } tr_reason;
 
-/** What is known of one actor. In the caller's memory; 7 KiB. */
+/** The report on one actor, in memory of the caller: 7 KiB. */
 typedef struct tr_why_report {
     tr_ref actor;
-    tr_time asked_ns;     /* as tr_now, when this was so */
-    const char *state;    /* "Running", "Suspended", "Stopping", ...; "?" when not known */
+    tr_time asked_ns;     /* the time of the report, as tr_now */
+    const char *state;    /* "Running", "Suspended", "Stopping", ...; "?": not known */
     bool is_told_to_stop; /* by tr_stop, tr_kill, TR_STOP or its parent */
-    uint32_t waiting;     /* messages that wait and take room */
-    uint32_t waiting_max; /* how many may; 0: not known */
-    const char *oldest;   /* type of the one that waits longest, or NULL */
+    uint32_t waiting;     /* messages that wait and take capacity */
+    uint32_t waiting_max; /* the bound of the mailbox; 0: not known */
+    const char *oldest;   /* the type of the oldest message that waits, or NULL */
     size_t count;         /* of reasons */
     char path[TR_PATH_MAX + 1];
-    tr_reason reasons[TR_REASONS_MAX]; /* the gravest first */
+    tr_reason reasons[TR_REASONS_MAX]; /* the most important first */
 } tr_why_report;
 
 TR_BEGIN_C
-/** See tr_actor_why; with the size of the report as the program was compiled. */
-TR_MUST_CHECK tr_status tr_self_actor_why_sized(tr_self *self, tr_ref actor, tr_why_report *report,
-                                                size_t size);
-TR_MUST_CHECK tr_status tr_client_actor_why_sized(tr_client *client, tr_ref actor,
-                                                  tr_why_report *report, size_t size);
-
 /**
- * Writes a report for a person, several lines, each with its newline; cut to `size` with its NUL.
- * Returns the length of the whole. Any thread.
+ * Writes a report as text: several lines, each with its newline; cut to `size` with its NUL.
+ * Returns the length of the whole text.
+ * Any thread. Does not wait.
  */
 size_t tr_why_print(const tr_why_report *report, char *text, size_t size);
 
-/** "TR_WHY_BARRIER", for logs; "?" for none. Any thread. */
+/** Returns "TR_WHY_BARRIER", for logs; "?" for any other number. Any thread. Does not wait. */
 const char *tr_why_name(tr_why_kind kind);
 TR_END_C
 
-/** See tr_actor_why. */
-TR_MUST_CHECK TR_INLINE tr_status tr_self_actor_why(tr_self *self, tr_ref actor,
-                                                    tr_why_report *report)
-{
-    return tr_self_actor_why_sized(self, actor, report, sizeof *report);
-}
-
-/** See tr_actor_why. */
-TR_MUST_CHECK TR_INLINE tr_status tr_client_actor_why(tr_client *client, tr_ref actor,
-                                                      tr_why_report *report)
-{
-    return tr_client_actor_why_sized(client, actor, report, sizeof *report);
-}
-
-#ifdef __cplusplus
-inline tr_status tr_speak_actor_why_(tr_self *from, tr_ref actor, tr_why_report *report)
-{
-    return tr_self_actor_why(from, actor, report);
-}
-
-inline tr_status tr_speak_actor_why_(tr_client *from, tr_ref actor, tr_why_report *report)
-{
-    return tr_client_actor_why(from, actor, report);
-}
-#endif
-
 /**
- * Says why an actor does not stop, or run, or take messages: tr_actor_why(self, bank, &report), from a
- * handler or, as a client, from any thread.
+ * Writes why an actor does not stop, run or take messages: tr_actor_why(self, bank, &report).
+ * In a turn, or client's thread. May wait: for the actor's worker, at most TR_WHY_NS; not if it is
+ * the caller's own.
  *
- * TR_OK, also for one that is gone or does not answer. Otherwise *report is as it was: TR_NO_MEMORY,
- * TR_INVALID_ARGUMENT, also for a program that was compiled for another report than the library's; in a handler TR_CANCELLED, and TR_NOT_IN_A_TURN: an actor of another worker, where
- * one cannot wait. It takes no room in a mailbox, and is answered by actors that are Suspended, full,
- * stopping, or wait. For an actor of the caller's own worker it does not wait; for others it waits until
- * they answer, at most TR_WHY_NS.
+ * TR_OK, also for an actor that has ended or does not answer. On failure *report is unchanged:
+ * TR_NO_MEMORY; TR_INVALID_ARGUMENT, also if the program was compiled for another struct than the
+ * library's; in a turn also TR_CANCELLED, and TR_NOT_IN_A_TURN: an actor of another worker, where
+ * the turn cannot wait. The question takes no capacity of the mailbox. Actors that are suspended,
+ * full, stopping or waiting answer it too.
  */
 #define tr_actor_why(from, actor, report) TR_SPEAKER_(from, actor_why)(from, tr_any(actor), report)
+
+#include <troupe/detail/why.h>
 
 #endif

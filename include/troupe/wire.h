@@ -2,12 +2,32 @@
 /**
  * Messages as MessagePack and as JSON, both ways, from their descriptors.
  *
- *     size_t size = tr_pack(&tr_type_deposit, &deposit, buffer, sizeof buffer, NULL);
- *     void *message;
- *     if (tr_unpack(&tr_type_deposit, (tr_bytes){buffer, size}, &message, NULL) == TR_OK)
- *         tr_message_free(&tr_type_deposit, message);
+ * ```c
+ * #include <stdio.h>
+ * #include <troupe/wire.h>
  *
- * What stands for what
+ * TR_MESSAGE(deposit, (u64, cents), (str, memo));
+ *
+ * int main(void)
+ * {
+ *     struct deposit deposit = {5, "rent"};
+ *     char json[100], packed[100];
+ *     tr_wire_error error;
+ *     void *message;
+ *     tr_json_write(&tr_type_deposit, &deposit, json, sizeof json, NULL);
+ *     puts(json);
+ *     tr_bytes document = {packed,
+ *                          tr_pack(&tr_type_deposit, &deposit, packed, sizeof packed, NULL)};
+ *     if (tr_unpack(&tr_type_deposit, document, &message, &error) != TR_OK) {
+ *         fprintf(stderr, "%s: %s\n", error.path, error.text);
+ *         return 1;
+ *     }
+ *     tr_message_free(&tr_type_deposit, message);
+ *     return 0;
+ * }
+ * ```
+ *
+ * How a field is written
  *     field            MessagePack                       JSON
  *     a message        array of its fields, in order     object, fields by name
  *     bool             true, false                       true, false
@@ -21,93 +41,104 @@
  *     ref              ext TR_WIRE_REF; nobody: nil      string, "0x100000002"; nobody: null
  *     array, list      array                             array
  *     optional         the value; absent: nil            the value; absent: null
- * An optional value that is there and is nil itself, such as a str that is NULL, is written as an
- * array that holds only nil. Integers of 64 bits are written as exact numbers in JSON; a program in
- * JavaScript, which would round them, is better served by a str.
+ * An optional value that is present and is nil itself, such as a str that is NULL, is written as an
+ * array that contains only nil. Integers of 64 bits are written as exact numbers in JSON; for a
+ * program in JavaScript, which would round them, use a str.
  *
- * Strictness: one document and nothing behind it. A value of another type is refused, as are an
- * integer that does not fit, a number too large for its float, an array of another length than
- * declared, text that is not UTF-8 or has a NUL inside, base64 that is not canonical, and a field
- * that a JSON object has twice. A float may be written as an integer, in MessagePack if it keeps its
- * value; decimal fractions, and f64 for a field of f32, are rounded to the nearest.
+ * Reading is strict. A document is one value with nothing behind it. Refused are: a value of
+ * another type, an integer that does not fit, a number too large for its float, an array of another
+ * length than declared, text that is not UTF-8 or contains a NUL, base64 that is not canonical, and
+ * a field that a JSON object has twice. A float may be written as an integer, in MessagePack if it
+ * keeps its value. Decimal fractions, and f64 for a field of f32, are rounded to the nearest.
  *
- * Versions: a message may gain fields at its end. An older reader skips fields that it does not
- * know: further items of an array, unknown names of an object. A newer reader finds zero, absent or
- * empty where an older writer wrote nothing: at the end of an array, anywhere in an object. A field
- * that goes away leaves its place behind in MessagePack; so fields are not removed but left unused.
+ * Versions. Fields may be added at the end of a message. An older reader skips fields that it does
+ * not know: further items of an array, unknown names of an object. A newer reader finds zero,
+ * absent or empty where an older writer wrote nothing: at the end of an array, anywhere in an
+ * object. Do not remove a field, because MessagePack goes by the order: leave it unused.
  *
- * Limits: a document of either form has at most TR_PAYLOAD_MAX bytes, and so has the message
- * without its buffers: TR_TOO_LARGE. Messages hold messages at most TR_DEPTH_MAX deep, and so do
- * skipped values: TR_TOO_DEEP. A number in JSON that becomes a float has at most TR_JSON_NUMBER_MAX
- * characters: TR_TOO_LARGE. No length inside a document is believed before the bytes are there,
- * and nothing is allocated for what is refused but buffers that came before the fault.
+ * Limits. A document has at most TR_PAYLOAD_MAX bytes, and so has the message without its buffers:
+ * TR_TOO_LARGE. Messages contain messages at most TR_DEPTH_MAX deep, and so do skipped values:
+ * TR_TOO_DEEP. A number in JSON that becomes a float has at most TR_JSON_NUMBER_MAX characters:
+ * TR_TOO_LARGE. A length inside a document is not trusted before the bytes are there. Nothing is
+ * allocated for a document that is refused, except buffers that came before the error.
  */
 #ifndef TROUPE_WIRE_H
 #define TROUPE_WIRE_H
 
 #include <troupe/message.h>
 
-/** The type of MessagePack's ext that holds a ref: its 64 bits, the highest byte first. */
+/** The type of MessagePack's ext for a ref: its 64 bits, the highest byte first. */
 #define TR_WIRE_REF 1
 
-/** What is wrong with a document, or with a message that was to become one, and where. */
+/** What is wrong with a document, or with a message that was to be written, and where. */
 typedef struct tr_wire_error {
     tr_status status;
-    size_t offset;  /* In the document; of a message, what was written before the fault. */
-    char path[128]; /* Of the field, as "others[1].zip"; "" is the whole. A long one has no head. */
-    char text[160]; /* Why, in words. */
+    size_t offset; /* in the document; when writing, how much was written before the error */
+    char path
+        [128]; /* of the field: "others[1].zip"; "": the whole. A longer one lacks its beginning. */
+    char text[160]; /* the message text */
 } tr_wire_error;
 
 TR_BEGIN_C
 /**
- * Writes a message as MessagePack into `buffer` and returns the size of the document. When that is
- * more than `size` it did not fit, and what the buffer holds is of no use; with size 0 the buffer
- * may be NULL. What was packed can be unpacked.
+ * Writes a message as MessagePack into `buffer` and returns the size of the document; 0: it failed.
+ * Any thread. Does not wait.
  *
- * 0 when it fails, and *error (may be NULL) says why: TR_BAD_DATA for text that is not UTF-8, a
- * list or bytes of some size at NULL; TR_TOO_LARGE; TR_TOO_DEEP; TR_INVALID_ARGUMENT for NULL or a
- * descriptor of another version. Any thread.
+ * If the result is more than `size` the document did not fit, and the buffer is of no use. With
+ * size 0 the buffer may be NULL. tr_unpack can read what was packed. On failure *error, which may
+ * be NULL, says why: TR_BAD_DATA: text that is not UTF-8, a list or bytes with a size and the
+ * pointer NULL; TR_TOO_LARGE; TR_TOO_DEEP; TR_INVALID_ARGUMENT: NULL, or a descriptor of another
+ * version.
  */
 size_t tr_pack(const tr_type *type, const void *message, void *buffer, size_t size,
                tr_wire_error *error);
 
 /**
- * Reads a message from MessagePack. *message is one block, given to the caller, who frees it with
- * tr_message_free; the document is not needed any more.
+ * Reads a message from MessagePack. *message is one block, given to the caller; free it with
+ * tr_message_free.
+ * Any thread. Does not wait.
  *
- * TR_BAD_DATA, TR_TOO_LARGE, TR_TOO_DEEP, TR_NO_MEMORY, TR_INVALID_ARGUMENT; *error (may be NULL,
- * written on failure only) says where. Any thread.
+ * The document is not needed any more. TR_OK, TR_BAD_DATA, TR_TOO_LARGE, TR_TOO_DEEP, TR_NO_MEMORY,
+ * TR_INVALID_ARGUMENT. On failure *error, which may be NULL, says where.
  */
 TR_MUST_CHECK tr_status tr_unpack(const tr_type *type, tr_bytes document, void **message,
                                   tr_wire_error *error);
 
 /**
- * Reads a message from MessagePack without copying its text and bytes: they stay where they are in
- * `document`, which is lent as long as the message is used and is written to: the message has a NUL
- * behind each str. The struct is made at the start of `room`, a multiple of 8, and items of lists
- * behind it. Free what it holds with tr_message_deinit.
+ * Reads a message from MessagePack without copying its text and bytes: they stay in `document`.
+ * Any thread. Does not wait.
  *
- * As tr_unpack; TR_TOO_LARGE also when the message needs more than room_size. After a failure there
- * is nothing to free, and the document is of no use. Any thread.
+ * The document is lent as long as the message is used, and is written to: each str gets a NUL
+ * behind it. The struct is made at the start of `room`, an address that is a multiple of 8, and
+ * items of lists behind it. Free what it holds with tr_message_deinit. The statuses are those of
+ * tr_unpack; TR_TOO_LARGE also if the message needs more than room_size. After a failure there is
+ * nothing to free, and the document is of no use.
  */
 TR_MUST_CHECK tr_status tr_unpack_in_place(const tr_type *type, void *document,
                                            size_t document_size, void *room, size_t room_size,
                                            tr_wire_error *error);
 
-/** Releases the buffers of a message in memory of yours. NULL does nothing. Any thread. */
+/**
+ * Releases the buffers of a message that is in memory of the caller. NULL does nothing.
+ * Any thread. Does not wait.
+ */
 void tr_message_deinit(const tr_type *type, void *message);
 
 /**
- * Writes a message as JSON, without spaces, into `buffer`, which always ends with a NUL when
- * size > 0. Returns the length of the whole text, as snprintf does: when that is not less than
- * `size`, the text was cut and is of no use. What was written can be read.
+ * Writes a message as JSON, without spaces, into `buffer`, which ends with a NUL if size > 0.
+ * Returns the length of the whole text, as snprintf does; 0: it failed.
+ * Any thread. Does not wait.
  *
- * 0 when it fails, as tr_pack; TR_BAD_DATA also for NaN and infinity. Any thread.
+ * If the result is not less than `size` the text was cut and is of no use. tr_json_read can read
+ * what was written. It fails as tr_pack does; TR_BAD_DATA also for NaN and infinity.
  */
 size_t tr_json_write(const tr_type *type, const void *message, char *buffer, size_t size,
                      tr_wire_error *error);
 
-/** Reads a message from JSON, in UTF-8 and without a NUL at its end. As tr_unpack. Any thread. */
+/**
+ * Reads a message from JSON, in UTF-8 and without a NUL at its end. Otherwise as tr_unpack.
+ * Any thread. Does not wait.
+ */
 TR_MUST_CHECK tr_status tr_json_read(const tr_type *type, tr_bytes document, void **message,
                                      tr_wire_error *error);
 TR_END_C

@@ -561,7 +561,7 @@ void tr_snapshot(tr_self *self)
 
 /* ---- Memory of apply functions: that of the turn or the start that calls them. ---- */
 
-char *tr_memory_keep(tr_memory *memory, const char *string)
+char *tr_memory_strdup(tr_memory *memory, const char *string)
 {
     tr_self *self = (tr_self *)memory;
     TURN_VERB(self);

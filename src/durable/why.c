@@ -27,8 +27,8 @@ static void add_wake_lock(tr_why_report *report, const struct durable_actor *act
                                     wake_lock->what ? wake_lock->what : "the runtime",
                                     is_grace ? "from its end" : "awake");
     if (reason && wake_lock->file)
-        snprintf(reason->place,
-                 sizeof reason->place,
+        snprintf(reason->where,
+                 sizeof reason->where,
                  "%s:%d",
                  tr__view_file(wake_lock->file),
                  wake_lock->line);

@@ -263,7 +263,7 @@ TEST(a_turn_that_never_ends_is_cancelled_with_its_commits_kept, "SL-05", "Z-08",
         bool is_named = false;
         for (size_t i = 0; i < report.count; i++)
             is_named |= report.reasons[i].kind == TR_WHY_AWAKE &&
-                        strstr(report.reasons[i].words, "act_aside") != NULL;
+                        strstr(report.reasons[i].text, "act_aside") != NULL;
         ck_assert(is_named);
         tr_kit_advance(kit, 2 * TR_SECOND);
         ck_assert(!things_is_awake(ref));

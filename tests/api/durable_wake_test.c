@@ -347,11 +347,11 @@ static bool is_said(thing_ref ref, const char *words)
     tr_why_report report;
     ck_assert_int_eq(tr_actor_why(test, ref, &report), TR_OK);
     for (size_t i = 0; i < report.count; i++) {
-        if (strstr(report.reasons[i].words, words))
+        if (strstr(report.reasons[i].text, words))
             return true;
     }
     for (size_t i = 0; i < report.count; i++)
-        fprintf(stderr, "%s: %s\n", tr_why_name(report.reasons[i].kind), report.reasons[i].words);
+        fprintf(stderr, "%s: %s\n", tr_why_name(report.reasons[i].kind), report.reasons[i].text);
     return false;
 }
 

@@ -52,7 +52,7 @@ static bool is_held_by(thing_ref ref, const char *what)
     tr_why_report report;
     ck_assert_int_eq(tr_actor_why(test, ref, &report), TR_OK);
     for (size_t i = 0; i < report.count; i++)
-        if (report.reasons[i].kind == TR_WHY_AWAKE && strstr(report.reasons[i].words, what))
+        if (report.reasons[i].kind == TR_WHY_AWAKE && strstr(report.reasons[i].text, what))
             return true;
     return false;
 }

@@ -91,7 +91,7 @@ TEST(a_shutdown_does_not_wait_for_one_that_never_returns, "O-05", "X-01")
     tr_shutdown_report report;
     ck_assert_int_eq(tr_system_report(play.theatre.system, &report), TR_OK);
     ck_assert_uint_eq(report.busy_count, 1);
-    ck_assert_str_eq(report.busy[0].place, "on_sit");
+    ck_assert_str_eq(report.busy[0].where, "on_sit");
     ck_assert_str_eq(report.busy[0].type, "sit");
     ck_assert_int_eq(report.busy[0].worker, 0);
     ck_assert_uint_eq(report.left, 1);
@@ -122,7 +122,7 @@ TEST(options_that_make_no_sense_are_refused, "O-05", "U-03")
                      TR_INVALID_ARGUMENT);
     ck_assert_int_eq(
         status_of((tr_system_options){.handoff_after_ns = 1,
-                                      .handoff_threads_max = TR_RELIEF_THREADS_LARGEST + 1}),
+                                      .handoff_threads_max = TR_HANDOFF_THREADS_LARGEST + 1}),
         TR_LIMIT);
     ck_assert_int_eq(status_of((tr_system_options){.handoff_after_ns = 1, .traps_faults = true}),
                      TR_NOT_SUPPORTED);

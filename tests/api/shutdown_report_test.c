@@ -72,12 +72,12 @@ TEST(a_report_names_all_that_did_not, "X-04", "SH-06", "SH-10")
                                  .hook_count = 3};
     report.busy[0] = (tr_report_busy){.path = "/user/db",
                                       .type = "flush",
-                                      .place = "on_flush",
+                                      .where = "on_flush",
                                       .worker = 1,
                                       .age_ns = 9 * TR_SECOND};
     report.busy[1] = (tr_report_busy){.path = "/user/loader",
                                       .type = "load",
-                                      .place = "tr_blocking",
+                                      .where = "tr_blocking",
                                       .worker = -1,
                                       .age_ns = 61 * TR_SECOND};
     report.slow[0] = (tr_report_slow){.path = "/user/cache", .after_ns = 2 * TR_SECOND};
@@ -115,7 +115,7 @@ TEST(the_longest_report_fits, "X-04", "U-01")
     for (int i = 0; i < TR_REPORT_BUSY_MAX; i++) {
         report.busy[i].path[sizeof report.busy[i].path - 1] = '\0';
         report.busy[i].type[sizeof report.busy[i].type - 1] = '\0';
-        report.busy[i].place[sizeof report.busy[i].place - 1] = '\0';
+        report.busy[i].where[sizeof report.busy[i].where - 1] = '\0';
     }
     for (int i = 0; i < TR_REPORT_SLOW_MAX; i++)
         report.slow[i].path[sizeof report.slow[i].path - 1] = '\0';

@@ -87,11 +87,11 @@ static void play_barrier(void)
     WHY(subject_, "BARRIER+mail");
     const tr_reason *reason = reason_of(TR_WHY_BARRIER);
     snprintf(place, sizeof place, "whys.h:%d", PONDER_LINE);
-    ck_assert_str_eq(reason->place, place);
+    ck_assert_str_eq(reason->where, place);
     ck_assert_int_eq(reason->age_ns, 5 * MS);
     ck_assert_uint_eq(reason->who.bits, tr_any(oracle_).bits);
     ck_assert_str_eq(
-        reason->words,
+        reason->text,
         "on_ponder waits for an answer to question from /user/oracle, and nothing else "
         "begins meanwhile");
     ck_assert_uint_eq(report.waiting, 2);
@@ -136,7 +136,7 @@ static void play_itself(void)
     ck_assert_int_eq(status, TR_OK);
     ck_assert_str_eq(kinds(), "RUNS");
     WORDS(TR_WHY_RUNS, "on_run runs");
-    ck_assert(strncmp(reason_of(TR_WHY_RUNS)->place, "whys.h:", 7) == 0);
+    ck_assert(strncmp(reason_of(TR_WHY_RUNS)->where, "whys.h:", 7) == 0);
 }
 
 TEST(one_that_asks_of_itself_runs, "O-03")
@@ -283,9 +283,10 @@ static void play_park(void)
     WORDS(TR_WHY_SENDERS_WAIT, "1 senders wait for capacity; the first is /user/subject");
     ck_assert_uint_eq(reason_of(TR_WHY_SENDERS_WAIT)->who.bits, tr_any(subject_).bits);
     WHY(subject_, "BARRIER");
-    ck_assert_str_eq(reason_of(TR_WHY_BARRIER)->words,
-                     "on_write_to waits for capacity in the mailbox of /user/patient, and nothing else "
-                     "begins meanwhile");
+    ck_assert_str_eq(
+        reason_of(TR_WHY_BARRIER)->text,
+        "on_write_to waits for capacity in the mailbox of /user/patient, and nothing else "
+        "begins meanwhile");
     ck_assert_uint_eq(reason_of(TR_WHY_BARRIER)->who.bits, tr_any(patient).bits);
 }
 
@@ -316,7 +317,7 @@ static void play_many(void)
     for (int i = 0; i < 20; i++)
         TELL(ponder);
     WHY(subject_, "TURN_WAITS TURN_WAITS TURN_WAITS TURN_WAITS TURN_WAITS TURN_WAITS TURN_WAITS");
-    ck_assert_str_eq(report.reasons[6].words, "14 more of its turns wait");
+    ck_assert_str_eq(report.reasons[6].text, "14 more of its turns wait");
     ck_assert_uint_eq(report.reasons[6].count, 14);
     finish();
 }

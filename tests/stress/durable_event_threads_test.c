@@ -29,7 +29,7 @@ static void apply_grown(struct adder_state *state, const struct grown *event, tr
 {
     state->value += event->by;
     state->count++;
-    state->why = tr_memory_keep(memory, event->why);
+    state->why = tr_memory_strdup(memory, event->why);
 }
 
 static tr_next on_grown(tr_self *self, const struct adder_state *state, const struct grown *event)

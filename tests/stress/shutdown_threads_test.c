@@ -206,7 +206,7 @@ static void a_tree_around_a_stuck_handler(int stuck, bool spins)
     ck_assert_uint_eq(report.busy_count, 1);
     ck_assert_str_eq(report.busy[0].path, "/user/hung");
     ck_assert_str_eq(report.busy[0].type, spins ? "spin" : "hang");
-    ck_assert_str_eq(report.busy[0].place, spins ? "on_spin" : "on_hang");
+    ck_assert_str_eq(report.busy[0].where, spins ? "on_spin" : "on_hang");
     ck_assert_int_eq(report.busy[0].worker, stuck);
     ck_assert_int_ge(report.busy[0].age_ns, 20 * TR_MILLISECOND);
     ck_assert_uint_le(report.stopped, 1);
@@ -338,7 +338,7 @@ static void a_child_of_which_a_function_hangs(int worker)
     ck_assert_uint_eq(report.busy_count, 1);
     ck_assert_str_eq(report.busy[0].path, "/user/parent/child");
     ck_assert_str_eq(report.busy[0].type, "hang_aside");
-    ck_assert_str_eq(report.busy[0].place, "tr_blocking");
+    ck_assert_str_eq(report.busy[0].where, "tr_blocking");
     ck_assert_int_eq(report.busy[0].worker, -1);
     open_gate();
     await(&stopped, 3);

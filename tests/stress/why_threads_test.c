@@ -100,7 +100,7 @@ static const tr_reason *the_reason(tr_why_kind kind)
     ck_assert_msg(report.reasons[0].kind == kind,
                   "%s: %s",
                   tr_why_name(report.reasons[0].kind),
-                  report.reasons[0].words);
+                  report.reasons[0].text);
     return &report.reasons[0];
 }
 
@@ -118,17 +118,17 @@ TEST(a_worker_that_does_not_answer_is_the_reason, "O-03")
     ck_assert_int_eq(tr_tell(client, idle, chat), TR_OK);
     ck_assert_int_eq(tr_actor_why(client, idle, &report), TR_OK);
     const tr_reason *reason = the_reason(TR_WHY_WORKER_BUSY);
-    ck_assert_str_eq(reason->words, "on_linger handles linger of /user/busy");
+    ck_assert_str_eq(reason->text, "on_linger handles linger of /user/busy");
     ck_assert_uint_eq(reason->who.bits, tr_any(busy).bits);
     ck_assert_uint_eq(reason->holds, TR_HOLDS_MAIL | TR_HOLDS_STOP);
-    ck_assert(strncmp(reason->place, "worker 0, why_threads_test.c:", 29) == 0);
+    ck_assert(strncmp(reason->where, "worker 0, why_threads_test.c:", 29) == 0);
     /* The watch has seen it, at the latest when the answer was overdue. */
     ck_assert_int_gt(reason->age_ns, 0);
     ck_assert_str_eq(report.path, "/user/idle");
     ck_assert_str_eq(report.state, "?");
     ck_assert_int_eq(tr_actor_why(client, busy, &report), TR_OK);
     reason = the_reason(TR_WHY_RUNS);
-    ck_assert_str_eq(reason->words, "on_linger handles linger");
+    ck_assert_str_eq(reason->text, "on_linger handles linger");
     gate_open();
     /* The late answers are no dead letters. */
     ck_assert_int_eq(tr_actor_why(client, idle, &report), TR_OK);
@@ -165,7 +165,7 @@ TEST(a_function_of_tr_blocking_holds_up_a_stop, "O-03")
         /* The order has put it into the queue of its worker, where it may be seen. */
     } while (report.count > 1);
     ck_assert_uint_eq(the_reason(TR_WHY_BLOCKING)->holds, TR_HOLDS_STOP);
-    ck_assert_str_eq(report.reasons[0].words, "on_delegate waits for its function of tr_blocking");
+    ck_assert_str_eq(report.reasons[0].text, "on_delegate waits for its function of tr_blocking");
     /* A kill cancels turns that wait, but not a function that runs. */
     (void)tr_kill(client, subject);
     do {

@@ -56,14 +56,14 @@ static inline void apply_added(struct book_state *book, const struct added *even
 static inline void apply_named(struct book_state *book, const struct named *event,
                                tr_memory *memory)
 {
-    book->name = tr_memory_keep(memory, event->name);
+    book->name = tr_memory_strdup(memory, event->name);
     book_mix(book, event->name ? strlen(event->name) : 99);
 }
 
 static inline void apply_listed(struct book_state *book, const struct listed *event,
                                 tr_memory *memory)
 {
-    struct book_item item = {.n = event->n, .text = tr_memory_keep(memory, event->text)};
+    struct book_item item = {.n = event->n, .text = tr_memory_strdup(memory, event->text)};
     tr_memory_append(memory, book->items, item);
     book_mix(book, 7 + (uint64_t)event->n);
 }

@@ -176,7 +176,7 @@ KITS_UNUSED static const tr_reason *reason_of(tr_why_kind kind)
     ck_abort_msg("no %s in: %s", tr_why_name(kind), kinds());
 }
 
-#define WORDS(kind, expected) ck_assert_str_eq(reason_of(kind)->words, expected)
+#define WORDS(kind, expected) ck_assert_str_eq(reason_of(kind)->text, expected)
 
 /* A kit that ends waits for turns; this one does not. */
 KITS_UNUSED static void finish(void)

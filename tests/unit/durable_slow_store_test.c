@@ -66,7 +66,7 @@ TEST(a_report_names_a_store_that_does_not_come_back, "X-04")
     ck_assert_int_eq(tr_system_report(system_, &report), TR_OK);
     bool is_named = false;
     for (uint32_t i = 0; i < report.busy_count; i++)
-        is_named |= strcmp(report.busy[i].place, "the store") == 0 && report.busy[i].age_ns > 0;
+        is_named |= strcmp(report.busy[i].where, "the store") == 0 && report.busy[i].age_ns > 0;
     ck_assert(is_named);
     tr_shutdown_report_print(&report, text, sizeof text);
     ck_assert_msg(strstr(text, "in the store"), "%s", text);

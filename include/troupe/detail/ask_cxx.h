@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The verbs of ask.h in C++17. As in self_cxx.h a turn that ends inside a verb unwinds.
+ * The verbs of ask.h in C++17. A turn that ends inside a verb unwinds; see self_cxx.h.
  */
 #ifndef TROUPE_DETAIL_ASK_CXX_H
 #define TROUPE_DETAIL_ASK_CXX_H
@@ -71,11 +71,11 @@ inline bool tr_speak_is_answered_(tr_client *from, tr_pending ask)
 {
     return tr_client_is_answered(from, ask);
 }
-inline const tr_error *tr_speak_why_(tr_self *from, tr_pending ask)
+inline const tr_error *tr_speak_ask_error_(tr_self *from, tr_pending ask)
 {
     return tr_self_ask_error(from, ask);
 }
-inline const tr_error *tr_speak_why_(tr_client *from, tr_pending ask)
+inline const tr_error *tr_speak_ask_error_(tr_client *from, tr_pending ask)
 {
     return tr_client_ask_error(from, ask);
 }

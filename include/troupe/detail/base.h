@@ -14,15 +14,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What stands between TR_BEGIN_C and TR_END_C is exported, however the library is compiled. */
+/* Declarations between TR_BEGIN_C and TR_END_C are exported, however the library is compiled. */
 #ifdef __cplusplus
 #define TR_EXTERN_C extern "C"
 #define TR_BEGIN_C extern "C" { _Pragma("GCC visibility push(default)")
 #define TR_END_C _Pragma("GCC visibility pop") }
 #define TR_STATIC_ASSERT(condition, text) static_assert(condition, text)
 #define TR_VALUE(type, ...) type{ __VA_ARGS__ }
-/* Behind a member: it starts as zero in C++ too, where g++ -Wextra warns of members left out of */
-/* an initialiser unless they have one of their own. */
+/* After a member: it starts as zero in C++ too. g++ -Wextra warns of a member that is missing in an */
+/* initialiser, unless the member has an initialiser of its own. */
 #define TR_ZERO {}
 #else
 #define TR_EXTERN_C extern
@@ -35,7 +35,7 @@
 
 /* Spelled with underscores: an application may have macros named `unused` or `printf`. */
 #define TR_MUST_CHECK __attribute__((__warn_unused_result__))
-/* Of what does nothing by itself: the handler returns it, and then it happens. From C++20 and C23 on compilers say so. */
+/* For a function whose result must be returned by the handler. From C++20 and C23 on the compiler prints this text. */
 #if defined(__cplusplus) && __cplusplus > 201703L
 #define TR_MUST_RETURN [[nodiscard("it does nothing unless the handler returns it")]]
 #elif !defined(__cplusplus) && __STDC_VERSION__ > 201710L
@@ -47,11 +47,11 @@
 #define TR_NO_RETURN __attribute__((__noreturn__))
 #define TR_NON_NULL __attribute__((__returns_nonnull__))
 #define TR_PRINTF(text, first) __attribute__((__format__(__printf__, text, first)))
-/* A debugger steps over these as if they were not there. */
+/* A debugger steps over these functions. */
 #define TR_INLINE \
     __attribute__((__unused__, __always_inline__, __artificial__)) static inline
 
-/* An error with a text inside a constant expression; its value is 0. */
+/* Checks a condition inside a constant expression, with a text for the error. Its value is 0. */
 #ifdef __cplusplus
 template <bool Condition> struct tr_require_;
 template <> struct tr_require_<true> {
@@ -61,8 +61,8 @@ template <> struct tr_require_<true> {
 #else
 #define TR_REQUIRE_(condition, text) \
     ((int)sizeof(struct { _Static_assert(condition, text); char tr_dummy; }) & 0)
-/* The same inside a function. Its condition may have compound literals, which clang takes for those */
-/* of a file when they stand in a struct, and then wants them constant. */
+/* As TR_REQUIRE_, inside a function, for a condition with compound literals: in a struct clang takes */
+/* them for literals at file scope, and requires that they are constant. */
 #define TR_REQUIRE_HERE_(condition, text) (__extension__({ _Static_assert(condition, text); 0; }))
 #endif
 

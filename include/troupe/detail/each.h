@@ -29,6 +29,9 @@
 #define TR_PP_TUPLE_PROBE(...) ~, 1, ~
 #define TR_PP_UNTUPLE(...) __VA_ARGS__
 
+/* Calls macro f with arguments that are expanded first: one of them may become several. */
+#define TR_PP_CALL(f, ...) f(__VA_ARGS__)
+
 /* TR_PP_IS_EMPTY(x) is 1 when x, a word or nothing, is nothing. */
 #define TR_PP_IS_EMPTY(x) TR_PP_PROBED(TR_PP_EMPTY_PROBE_##x, 0, )
 #define TR_PP_EMPTY_PROBE_ ~, 1

@@ -83,13 +83,13 @@
         TR_FN_BATCH_(S, M): TR_PICK_(h, TR_FN_BATCH_(S, M))((const M *const *)(messages), count), \
         default: TR_SAME))
 
-/* A function of a message that says yes or no. */
+/* A predicate of a message. */
 #define TR_CHECK_FILTER_(M, clause, what, f) \
     _Static_assert(_Generic(&f, bool (*)(const M *): 1, default: 0), \
         "troupe: " clause ": the " what " must be bool " #f "(const " #M " *message)")
 #define TR_INVOKE_FILTER_(f, M, message) TR_PICK_(f, bool (*)(const M *))(message)
 
-/* A state's size; 0 of void, without ever writing sizeof(void). */
+/* The size of a state; 0 for void, without writing sizeof(void). */
 #define TR_STATE_VALUE_(S) (*_Generic((S *)0, void *: (char *)0, default: (S *)0))
 #define TR_STATE_SIZE_(S) \
     (sizeof(TR_STATE_VALUE_(S)) * _Generic((S *)0, void *: (size_t)0, default: (size_t)1))
@@ -97,18 +97,18 @@
     _Static_assert(_Alignof(__typeof__(TR_STATE_VALUE_(S))) <= _Alignof(max_align_t), \
         "troupe: " #b ": the state " #S " needs more than the usual alignment")
 
-/* A message in place; its address lives as long as the block that it is written in. */
+/* A message made in place. It lives as long as the block in which it is written. */
 #define TR_MAKE_(m, ...) (&(__extension__ (const struct m) __VA_ARGS__))
 
-/* The same outside functions. */
+/* A message at file scope, in static memory. */
 #define TR_MAKE_STATIC_(m, ...) (&(const struct m) __VA_ARGS__)
 
-/* That `self` is no client. */
+/* Requires that `self` is no client. */
 #define TR_REQUIRE_SELF_(self, verb) \
     (void)TR_REQUIRE_(_Generic((self), tr_client *: 0, default: 1), \
         "troupe: tr_" verb " needs the self of a handler; with a client use tr_try_" verb)
 
-/* What C++ needs around tables, and C does not. */
+/* Needed around tables in C++ only. */
 #define TR_TABLE_(type)
 #define TR_TABLE_ZERO_(type) 0
 #define TR_QUIET_

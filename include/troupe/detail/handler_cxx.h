@@ -106,7 +106,7 @@ template <class TR_S, class TR_M> tr_no_ tr_is_batch_(...);
 #define TR_INVOKE_BATCH_(h, TR_S, TR_M, self, state, messages, count) \
     tr_invoke_batch_<TR_S, TR_M>(&h, self, state, messages, count)
 
-/* A function of a message that says yes or no. */
+/* A predicate of a message. */
 template <class TR_M> tr_yes_ tr_is_filter_(bool (*)(const TR_M *));
 template <class TR_M> tr_no_ tr_is_filter_(...);
 template <class TR_M>

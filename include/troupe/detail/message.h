@@ -228,6 +228,10 @@ long tr_marks_message_(const volatile void *any);
 
 /* ---- TR_DESCRIBE: the kinds of members, found by _Generic. ---- */
 
+#define TR_DESCRIBE_(m, ...) \
+    TR_MESSAGE_NAMES_(m, 0); \
+    TR_DESCRIBE_TABLE_(m, __VA_ARGS__)
+
 #ifndef __cplusplus
 /* For each type: X(type, kind). An array shows its element's type by decaying to a pointer. */
 #define TR_DESCRIBED_TYPES_(X) \
@@ -263,5 +267,12 @@ long tr_marks_message_(const volatile void *any);
       sizeof(TR_MEMBER_OF_(m, n)) == TR_ITEM_SIZE_(TR_MEMBER_OF_(m, n)) \
           ? TR_SHAPE_ONE : TR_SHAPE_ARRAY, { 0 } },
 #endif
+
+/* ---- The message that a tr_error is inside another one. ---- */
+
+/* A tr_error inside another message; its words are copied, but neither printed nor written. */
+TR_MESSAGE_NAMES_(tr_error, 0);
+TR_MESSAGE_TABLE_(tr_error, NULL, (enum_of(tr_status), status), (i32, code), (ref, actor),
+                  (u32, incarnation), );
 
 #endif

@@ -229,7 +229,7 @@ static void busy_add_worker(struct collector *collector, struct worker *worker)
         return;
     path_of(collector->system, cell, busy->path, sizeof busy->path);
     (void)snprintf(busy->type, sizeof busy->type, "%s", type ? type->name : "a signal");
-    (void)snprintf(busy->place, sizeof busy->place, "%s", handler_of(cell, type));
+    (void)snprintf(busy->where, sizeof busy->where, "%s", handler_of(cell, type));
     busy->worker = (int)worker->index;
     busy->age_ns = collector->now_ns - (tr_time)atom64_load(&worker->loop.seen_ns, ATOM_RELAXED);
 }
@@ -243,7 +243,7 @@ static void busy_add_job(void *context, const struct blocking_job *job)
     const struct envelope *envelope = job->self->envelope;
     path_of(collector->system, job->cell, busy->path, sizeof busy->path);
     (void)snprintf(busy->type, sizeof busy->type, "%s", envelope ? envelope->type->name : "");
-    (void)snprintf(busy->place, sizeof busy->place, "tr_blocking");
+    (void)snprintf(busy->where, sizeof busy->where, "tr_blocking");
     busy->worker = -1;
     busy->age_ns = collector->now_ns - job->began_ns;
 }
@@ -260,7 +260,7 @@ static void busy_add_store(struct collector *collector)
         return;
     (void)snprintf(busy->path, sizeof busy->path, "/system/durable");
     (void)snprintf(busy->type, sizeof busy->type, "a commit");
-    (void)snprintf(busy->place, sizeof busy->place, "%s", the_store);
+    (void)snprintf(busy->where, sizeof busy->where, "%s", the_store);
     busy->worker = -1;
     busy->age_ns = collector->now_ns - since_ns;
 }
@@ -275,7 +275,7 @@ static void busy_add_stuck(void *context, const struct handoff_thread *thread)
     path_of(collector->system, thread->cell, busy->path, sizeof busy->path);
     (void)snprintf(busy->type, sizeof busy->type, "%s", thread->type->name);
     (void)snprintf(
-        busy->place, sizeof busy->place, "%s", handler->name ? handler->name : "its handler");
+        busy->where, sizeof busy->where, "%s", handler->name ? handler->name : "its handler");
     busy->worker = (int)thread->worker->index;
     busy->age_ns = collector->now_ns - thread->since_ns;
 }
@@ -326,7 +326,7 @@ static void log_loss(struct tr_system *system, const tr_shutdown_report *report)
                 "has handled %s for %lld ms, in %s",
                 busy->type,
                 (long long)(busy->age_ns / TR_MILLISECOND),
-                busy->place);
+                busy->where);
     }
 }
 
@@ -474,12 +474,12 @@ static void say_busy(struct text *text, const tr_shutdown_report *report)
         const tr_report_busy *busy = &report->busy[i];
         say(text, "  still busy: %s has handled %s for ", busy->path, busy->type);
         say_time(text, busy->age_ns);
-        if (busy->worker < 0 && strcmp(busy->place, the_store) == 0)
+        if (busy->worker < 0 && strcmp(busy->where, the_store) == 0)
             say(text, ", in the store\n");
         else if (busy->worker < 0)
             say(text, ", in a function of tr_blocking\n");
         else
-            say(text, ", in %s on worker %d\n", busy->place, busy->worker);
+            say(text, ", in %s on worker %d\n", busy->where, busy->worker);
     }
     if (report->busy_count > count)
         say(text, "  still busy: %u more\n", report->busy_count - count);

@@ -28,7 +28,7 @@ tr_status tr__handoff_check(const tr_system_options *options)
         return TR_OK;
     if (options->handoff_after_ns < 0 || options->handoff_after_ns > TR_OPTION_NS_MAX)
         return TR_INVALID_ARGUMENT;
-    if (options->handoff_threads_max > TR_RELIEF_THREADS_LARGEST)
+    if (options->handoff_threads_max > TR_HANDOFF_THREADS_LARGEST)
         return TR_LIMIT;
     /* The handler of a fault finds the worker by the signal stack of its thread. */
     if (options->traps_faults || options->names_faults)
@@ -45,7 +45,7 @@ void tr__handoff_init(struct thread_handoff *handoff, struct tr_system *system,
     atom64_init(&handoff->total, 0);
     handoff->after_ns = options->handoff_after_ns;
     handoff->spares_max =
-        options->handoff_threads_max ? options->handoff_threads_max : TR_RELIEF_THREADS_MAX;
+        options->handoff_threads_max ? options->handoff_threads_max : TR_HANDOFF_THREADS_MAX;
 }
 
 static tr_status thread_init(struct thread_handoff *handoff, struct handoff_thread *thread)

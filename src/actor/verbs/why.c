@@ -38,7 +38,7 @@ tr_reason *tr__why_add(tr_why_report *report, tr_why_kind kind, uint32_t holds, 
     *reason = (tr_reason){.kind = kind, .holds = holds, .age_ns = age_ns};
     va_list list;
     va_start(list, format);
-    vsnprintf(reason->words, sizeof reason->words, format, list);
+    vsnprintf(reason->text, sizeof reason->text, format, list);
     va_end(list);
     return reason;
 }
@@ -62,9 +62,9 @@ static void place_set(tr_reason *reason, const char *file, uint32_t line)
     if (!reason)
         return;
     if (line)
-        snprintf(reason->place, sizeof reason->place, "%s:%u", tr__view_file(file), (unsigned)line);
+        snprintf(reason->where, sizeof reason->where, "%s:%u", tr__view_file(file), (unsigned)line);
     else
-        snprintf(reason->place, sizeof reason->place, "%s", tr__view_file(file));
+        snprintf(reason->where, sizeof reason->where, "%s", tr__view_file(file));
 }
 
 static tr_time age_of(const tr_why_report *report, tr_time since_ns)

@@ -118,8 +118,8 @@ static void see_worker(struct worker *worker, uint64_t ref, tr_why_report *repor
         reason->who = tr_ref_from_bits(view->ref);
         reason->count = 1;
         if (view->behavior)
-            snprintf(reason->place,
-                     sizeof reason->place,
+            snprintf(reason->where,
+                     sizeof reason->where,
                      "worker %u, %.60s:%u",
                      (unsigned)worker->index,
                      tr__view_file(view->behavior->file),
@@ -313,12 +313,12 @@ static void say_reason(struct text *text, const tr_reason *reason)
         say(text, "%s%s", between, names[i]);
         between = ", ";
     }
-    say(text, "%s%s", reason->holds ? ": " : "", reason->words);
-    if (reason->age_ns >= 0 || reason->place[0]) {
+    say(text, "%s%s", reason->holds ? ": " : "", reason->text);
+    if (reason->age_ns >= 0 || reason->where[0]) {
         say(text, " (");
         if (reason->age_ns >= 0)
             say_age(text, reason->age_ns);
-        say(text, "%s%s)", reason->age_ns >= 0 && reason->place[0] ? ", " : "", reason->place);
+        say(text, "%s%s)", reason->age_ns >= 0 && reason->where[0] ? ", " : "", reason->where);
     }
     say(text, "\n");
 }

@@ -19,7 +19,7 @@ static void apply_opened(struct account_state *account, const struct opened *eve
                          tr_memory *memory)
 {
     struct entry entry = {0};
-    entry.text = tr_memory_keep(memory, event->owner);
+    entry.text = tr_memory_strdup(memory, event->owner);
     account->owner = entry.text;
     tr_memory_append(memory, account->entries, entry);
     (void)tr_memory_alloc(memory, 10);

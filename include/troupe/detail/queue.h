@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * How the macros of queue.h call its functions.
+ */
+#ifndef TROUPE_DETAIL_QUEUE_H
+#define TROUPE_DETAIL_QUEUE_H
+
+/* Macros are laid out by hand. */
+/* clang-format off */
+
+#define TR_QUEUE_PUSH_(self, queue, ...) \
+    TR_PP_CALL(TR_QUEUE_PUSH__, self, queue, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
+#define TR_QUEUE_PUSH__(self, queue, m, ...) \
+    tr_self_queue_push(self, queue, &tr_type_##m, TR_MAKE_(m, __VA_ARGS__))
+#ifdef __cplusplus
+#define TR_QUEUE_OUT_(m, pointer) \
+    reinterpret_cast<const void **>(static_cast<const struct m **>(pointer))
+#else
+#define TR_QUEUE_OUT_(m, pointer) \
+    ((const void **)_Generic((pointer), const struct m **: (pointer)))
+#endif
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * How TR_ACTOR makes a ref type, and how a verb checks that a ref accepts a message. For ref.h only.
+ */
+#ifndef TROUPE_DETAIL_REF_H
+#define TROUPE_DETAIL_REF_H
+
+/* Macros are laid out by hand. */
+/* clang-format off */
+
+#define TR_ACTOR_(a, ...) \
+    union a##_accepts { \
+        char tr_none; \
+        TR_PP_EACH(TR_ACCEPTS_, a, __VA_ARGS__) \
+    }; \
+    typedef union a##_ref { \
+        uint64_t bits; \
+        union a##_accepts *accepts; \
+    } a##_ref; \
+    TR_INLINE a##_ref a##_ref_of(tr_ref any) \
+    { \
+        a##_ref ref; \
+        ref.bits = any.bits; \
+        return ref; \
+    } \
+    TR_MAY_BE_UNUSED static const char tr_protocol_##a[] = TR_PP_STRING_(__VA_ARGS__); \
+    TR_BEHAVIOR_DECLARE(a)
+#define TR_ACCEPTS_(a, m) TR_PP_CAT(TR_ACCEPTS_, TR_PP_IS_EMPTY(m))(m)
+#define TR_ACCEPTS_0(m) char m;
+#define TR_ACCEPTS_1(m)
+
+/* The tr_ref of `to`, once the compiler knows that its actor accepts message m: the union that */
+/* `accepts` points to must have a member m. For a plain tr_ref the message itself has one. */
+#ifdef __cplusplus
+template <class Probe> Probe *tr_accepts_of_(union tr_accepts_anything *);
+template <class Probe, class Accepts> Accepts *tr_accepts_of_(Accepts *);
+#define TR_TO_(to, m) tr_ref_checked_((to).bits, \
+    sizeof(tr_accepts_of_<struct tr_message_##m>((to).accepts)->m))
+#else
+#define TR_TO_(to, m) tr_ref_checked_((to).bits, \
+    sizeof(_Generic((to).accepts, \
+        union tr_accepts_anything *: (struct tr_message_##m *)0, \
+        default: (to).accepts)->m))
+#endif
+TR_INLINE tr_ref tr_ref_checked_(uint64_t bits, size_t proof)
+{
+    (void)proof;
+    return tr_ref_from_bits(bits);
+}
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * tr_system_report, and what it calls.
+ */
+#ifndef TROUPE_DETAIL_SHUTDOWN_H
+#define TROUPE_DETAIL_SHUTDOWN_H
+
+TR_BEGIN_C
+/** tr_system_report with the size of the report for which the program was compiled. */
+TR_MUST_CHECK tr_status tr_system_report_sized(tr_system *system, tr_shutdown_report *report,
+                                               size_t size);
+TR_END_C
+
+TR_INLINE tr_status tr_system_report(tr_system *system, tr_shutdown_report *report)
+{
+    return tr_system_report_sized(system, report, sizeof *report);
+}
+
+#endif

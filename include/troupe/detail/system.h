@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The inline functions of system.h, and what they call.
+ */
+#ifndef TROUPE_DETAIL_SYSTEM_H
+#define TROUPE_DETAIL_SYSTEM_H
+
+TR_BEGIN_C
+/*
+ * These are tr_system_new, tr_system_counters and tr_system_dead_letters with the size of the struct for which the
+ * program was compiled. If the library's struct is smaller, further members must be zero: TR_INVALID_ARGUMENT. Members
+ * that only the program or only the library has are zero.
+ */
+TR_MUST_CHECK tr_status tr_system_new_sized(const tr_system_options *options, size_t size,
+                                            tr_system **system);
+void tr_system_counters_sized(tr_system *system, tr_counters *counters, size_t size);
+uint64_t tr_system_dead_letters_sized(tr_system *system, tr_dead_letter_record *last, size_t size,
+                                      size_t max, size_t *count);
+TR_END_C
+
+TR_INLINE tr_status tr_system_new(const tr_system_options *options, tr_system **system)
+{
+    return tr_system_new_sized(options, sizeof *options, system);
+}
+
+TR_INLINE void tr_system_counters(tr_system *system, tr_counters *counters)
+{
+    tr_system_counters_sized(system, counters, sizeof *counters);
+}
+
+TR_INLINE uint64_t tr_system_dead_letters(tr_system *system, tr_dead_letter_record *last,
+                                          size_t max, size_t *count)
+{
+    return tr_system_dead_letters_sized(system, last, sizeof *last, max, count);
+}
+
+#endif

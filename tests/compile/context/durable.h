@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the blocks of docs/guide/durable.md take for granted; see tests/compile/blocks. */
+enum progress { SHOPPING, PAYING, PAID };
+TR_MESSAGE(item, (str, sku));
+TR_REQUEST(add_item, tr_done, (message(item), item));
+TR_MESSAGE(paid);
+TR_REQUEST(checkout, paid);
+TR_MESSAGE(cart, (list(message(item)), items), (enum_of(progress), state));
+TR_REQUEST(charge, tr_done, (u64, cents));
+TR_ACTOR(card, charge);
+TR_MESSAGE(note, (str, title), (str, text));
+TR_MESSAGE(notes, (u64, count));
+TR_MESSAGE(ledger, (u64, posts));
+TR_REQUEST(post, tr_done, (str, account), (i64, cents));
+TR_ACTOR(ledger, post);
+TR_MESSAGE(expire);
+TR_ACTOR(profile, expire);
+TR_MESSAGE(wake_up);
+TR_MESSAGE(shop, (u64, orders));
+TR_REQUEST(order, tr_done, (str, from));
+TR_MESSAGE(mail, (str, to));
+TR_REQUEST(unsubscribe, tr_done, (str, guest));
+TR_REQUEST(forget_me, tr_done);
+TR_REQUEST(flush, tr_done);
+TR_ACTOR(mailer, unsubscribe);
+TR_ACTOR(archive, flush);
+void deliver(const struct mail *mail);
+extern card_ref payment;
+extern card_ref card;
+extern mailer_ref mailer;
+extern archive_ref archive;
+extern struct cart *cart;
+extern const struct add_item *message;
