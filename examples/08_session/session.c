@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Passivation: a session keeps what it was given in memory, writes it out at a fixed rate, and
- * stops when nobody has spoken to it for a while. Who needs it later starts it again.
+ * stops when nobody has spoken to it for a while. The next user starts it again.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /**
  * Bounded mailboxes: a sensor is much faster than those who listen to it, and memory stays flat.
  *
- * The journal must not miss a reading: when its mailbox is full the sensor is told so, keeps the
+ * The journal must not miss a reading: when its mailbox is full the sensor gets a status, keeps the
  * reading and goes on a little later. The display needs the newest ones only: when its mailbox is
  * full the oldest make room, and the sensor need not care.
  */

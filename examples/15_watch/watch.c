@@ -3,7 +3,7 @@
  * Death watch: a room drops its members when they are gone, whatever they died of.
  *
  * The room does not ask whether its members live, and they need not say goodbye: it watches them. The
- * app watches the room in turn, and stops when that has closed.
+ * app watches the room itself, and stops when that has closed.
  */
 #include <stdio.h>
 #include <troupe/troupe.h>
@@ -34,7 +34,7 @@ static tr_next on_join(tr_self *self, struct room *room, const struct join *mess
         return tr_refuse(self, 1, "the room is full");
     room->members[room->count].ref = message->member;
     room->members[room->count++].nick = tr_strdup(self, message->nick);
-    tr_watch(self, message->member); /* one that has left already is told of at once */
+    tr_watch(self, message->member); /* if it has left already, the signal comes at once */
     return TR_SAME;
 }
 

@@ -2,7 +2,7 @@
 /**
  * A tree that heals itself, as constant data: three strategies, a decider, a budget of restarts.
  *
- * A worker fails on job 13. What becomes of it, and of those around it, is said by who started it.
+ * A worker fails on job 13. Its supervisor decides what happens to it and to its siblings.
  */
 #include <stdio.h>
 #include <troupe/troupe.h>
@@ -40,7 +40,7 @@ static tr_next on_job(tr_self *self, struct worker *worker, const struct job *me
 
 static tr_next on_restarted(struct worker *worker, const struct tr_post_restart *message)
 {
-    printf("  %s begins anew after: %s\n", worker->name, message->cause.text);
+    printf("  %s restarts after: %s\n", worker->name, message->cause.text);
     return TR_SAME;
 }
 
@@ -53,7 +53,7 @@ static tr_next on_stopped(struct worker *worker)
 TR_BEHAVIOR(worker, struct worker, TR_SETUP_WITH(label, set_up), TR_ON(job, on_job),
             TR_ON(tr_post_restart, on_restarted), TR_ON(tr_post_stop, on_stopped));
 
-/* ---- One for one: everybody fails for himself. A lazy day is no reason to begin anew. ---- */
+/* ---- One for one: each failure concerns one child. A lazy day is no reason for a restart. ---- */
 
 static tr_directive decide(tr_self *self, const tr_error *cause)
 {

@@ -91,7 +91,7 @@ TR_BEHAVIOR(stage, struct stage, TR_SETUP_WITH(label, set_up_stage), TR_ON(chore
 
 /* ---- Those who look after them. ---- */
 
-/* Who was killed has not failed: carla is transient, and is gone until the crew begins anew. */
+/* A kill is no failure: carla is transient, and is gone until the crew restarts. */
 TR_BEHAVIOR(crew, void,
             TR_SUPERVISE(TR_ONE_FOR_ONE, .restarts_max = 1000, .window_ns = TR_SECOND,
                          .backoff = {.initial_ns = TR_MILLISECOND,
@@ -101,7 +101,7 @@ TR_BEHAVIOR(crew, void,
             TR_CHILD(worker, "ben", .restart = TR_PERMANENT),
             TR_CHILD(worker, "carla", .restart = TR_TRANSIENT), TR_ON(havoc, on_havoc));
 
-/* These two are soon out of restarts: then the pair fails, and the plant starts it anew. */
+/* These two are soon out of restarts: then the pair fails, and the plant restarts it. */
 TR_BEHAVIOR(pair, void, TR_SUPERVISE(TR_ALL_FOR_ONE, .restarts_max = 5, .window_ns = TR_SECOND),
             TR_CHILD(worker, "left", .restart = TR_PERMANENT),
             TR_CHILD(worker, "right", .restart = TR_PERMANENT), TR_ON(havoc, on_havoc));
@@ -194,7 +194,7 @@ static tr_next on_storm_tick(tr_self *self)
 {
     uint64_t chance = tr_random(self) % 100;
     tr_ref target = TR_NOBODY;
-    if (chance < 2) /* a source: its asks are cancelled, and it begins anew */
+    if (chance < 2) /* a source: its asks are cancelled, and it restarts */
         target = tr_any(tr_find(
             self,
             source,

@@ -197,7 +197,7 @@ int main(int argc, char **argv)
     sigaddset(&signals, SIGTERM);
     sigprocmask(SIG_BLOCK, &signals, NULL);
 
-    /* Whoever is at the top begins anew as often as it takes. */
+    /* Top-level actors restart as often as it takes. */
     static const tr_supervision supervision = {.restarts_max = TR_RESTARTS_MAX,
                                                .window_ns = TR_SECOND};
     const tr_system_options options = {.workers = workers,

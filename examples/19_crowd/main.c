@@ -8,7 +8,7 @@
 #include <string.h>
 #include <troupe/troupe.h>
 
-/* ---- A group: four equal mills. Who asks does not know which one answers. ---- */
+/* ---- A group: four equal mills. The asker does not know which one answers. ---- */
 
 TR_MESSAGE(squared, (u64, result));
 TR_REQUEST(square, squared, (u64, number));
